@@ -1,0 +1,49 @@
+#include "contact/error.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+int tact_error_set(struct tact_error *err, int code, const char *format, ...)
+{
+    if (err) {
+        va_list args;
+        va_start(args, format);
+        vsnprintf(err->text, sizeof err->text, format, args);
+        va_end(args);
+    }
+    return code;
+}
+
+void tact_error_at(struct tact_error *err, const char *file, int line, int column, const char *key)
+{
+    if (!err) {
+        return;
+    }
+    if (file) {
+        snprintf(err->file, sizeof err->file, "%s", file);
+    }
+    if (line) {
+        err->line = line;
+    }
+    if (column) {
+        err->column = column;
+    }
+    if (key) {
+        snprintf(err->key, sizeof err->key, "%s", key);
+    }
+}
+
+size_t tact_error_format(const struct tact_error *err, char *buf, size_t size)
+{
+    char where[320] = "";
+    if (err->file[0] && err->line && err->column) {
+        snprintf(where, sizeof where, "%s:%d:%d: ", err->file, err->line, err->column);
+    } else if (err->file[0] && err->line) {
+        snprintf(where, sizeof where, "%s:%d: ", err->file, err->line);
+    } else if (err->file[0]) {
+        snprintf(where, sizeof where, "%s: ", err->file);
+    }
+    int n = snprintf(buf, size, "%s%s%s%s", where, err->key, err->key[0] ? ": " : "", err->text);
+    return n < 0 ? 0 : (size_t)n;
+}

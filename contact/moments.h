@@ -1,0 +1,99 @@
+/**
+ * Moments of the overlap of two solids A and B: volume, centroid, second moment, volume gradient.
+ *
+ * Exact in double precision: closed forms for spheres, signed prism pairs for closed meshes. Every
+ * quantity is in the world frame. Units: m, m^2, m^3, m^5.
+ */
+#ifndef TACT_CONTACT_MOMENTS_H
+#define TACT_CONTACT_MOMENTS_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include "api.h"
+#include "shape.h"
+#include "vec.h"
+
+TACT_BEGIN_DECLS
+
+/** Moments of the overlap of A and B. All zero where they do not overlap. */
+struct tact_moments {
+    double volume;      /**< V [m^3], >= 0 */
+    double centroid[3]; /**< c [m], world */
+    double second[6];   /**< C = integral of (r-c)(r-c)^T dV [m^5]: xx yy zz xy xz yz, world axes */
+    double gradient[6]; /**< dV/d(pose of A): [0..2] integral of n_A dS over the part of A's surface
+                             inside B, n_A outward [m^2]; [3..5] its torque about c [m^3].
+                             The normal -g/|g| pushes A out of B. */
+};
+
+/** Working memory of one thread, of fixed capacity: nothing in the tick allocates. */
+struct tact_moments_scratch;
+
+/** One pair of triangles whose prisms may overlap: indices into the two meshes' triangles. */
+struct tact_prism_pair {
+    uint32_t a;
+    uint32_t b;
+};
+
+/** Makes room for `pairs` candidate triangle pairs. NULL where memory is short. */
+TACT_API struct tact_moments_scratch *tact_moments_scratch_create(size_t pairs);
+TACT_API void tact_moments_scratch_destroy(struct tact_moments_scratch *scratch);
+
+/**
+ * Moments of shape a at pose pa with shape b at pose pb.
+ *
+ * direction: the last contact normal (unit vector, world) where known, else NULL; any direction gives
+ * the same moments, a good one gives them sooner.
+ * Real-time safe: no allocation, no system call; time grows with the triangles near the overlap.
+ * Same input, same bits.
+ * @retval 1  they overlap, *out filled
+ * @retval 0  no overlap, *out zeroed
+ * @retval -ENOSPC   the scratch is too small for the triangle pairs near the overlap
+ * @retval -ENOTSUP  the pair has no method (two half-spaces)
+ */
+TACT_API int tact_moments_pair(const struct tact_shape *a, const struct tact_pose *pa,
+                               const struct tact_shape *b, const struct tact_pose *pb,
+                               const double direction[3], struct tact_moments_scratch *scratch,
+                               struct tact_moments *out);
+
+/** How tact_moments_pair() treats a pair of kinds; the OpenCL source does the same. */
+enum tact_moments_method {
+    TACT_MOMENTS_NONE,             /**< no method */
+    TACT_MOMENTS_SPHERE_SPHERE,    /**< lens, closed form */
+    TACT_MOMENTS_SPHERE_HALFSPACE, /**< cap, closed form */
+    TACT_MOMENTS_SPHERE_MESH,      /**< sphere with a closed mesh, closed form per triangle */
+    TACT_MOMENTS_MESH_HALFSPACE,   /**< mesh below a plane: prisms down to the plane */
+    TACT_MOMENTS_MESH_MESH,        /**< signed prism pairs */
+};
+
+/** The method of a pair; *swapped is set to 1 where the method wants b as its first shape. */
+TACT_API enum tact_moments_method tact_moments_method(const struct tact_shape *a,
+                                                      const struct tact_shape *b, int *swapped);
+
+/**
+ * Candidate triangle pairs of two meshes whose prisms along `direction` may overlap, found by a dual
+ * descent of the two trees: what the integration (here or on a device) then sums over.
+ * *pairs points into the scratch until its next use; returns their number or -ENOSPC.
+ * Real-time safe.
+ */
+TACT_API long tact_prism_pairs(const struct tact_mesh *a, const struct tact_pose *pa,
+                               const struct tact_mesh *b, const struct tact_pose *pb,
+                               const double direction[3], struct tact_moments_scratch *scratch,
+                               const struct tact_prism_pair **pairs);
+
+/**
+ * Carries moments of an earlier time forward by dt [s].
+ *
+ * twist_a, twist_b: velocities of the material points of A and B at the centroid [m/s] and angular
+ * velocities [rad/s], linear part first, world. exponent: p in V ~ depth^p (1 flat, 2 curved).
+ * V' = V (1 + g.dx / (p V))^p with dx the relative motion of A against B, zero where the bracket is
+ * not positive; the gradient's size goes with V^((p-1)/p), the second moment with V^((2p-1)/p); the
+ * centroid moves with the mean of the two bodies, axes turn with their mean angular velocity.
+ * Real-time safe. out may be in.
+ */
+TACT_API void tact_moments_advance(const struct tact_moments *in, const double twist_a[6],
+                                   const double twist_b[6], double dt, double exponent,
+                                   struct tact_moments *out);
+
+TACT_END_DECLS
+
+#endif

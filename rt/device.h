@@ -1,0 +1,108 @@
+/**
+ * The device vtable: everything that gives the loop numbers or takes numbers from it.
+ *
+ * A device has named input channels (positions, buttons, scripted targets) and named output channels
+ * (forces, torques, currents). rt declares the interface and is handed implementations; simulated,
+ * recorded and real devices are equals. Units are the channel's own, stated in its description.
+ */
+#ifndef TACT_RT_DEVICE_H
+#define TACT_RT_DEVICE_H
+
+#include <stdint.h>
+#include "../contact/api.h"
+#include "../contact/error.h"
+#include "message.h"
+
+TACT_BEGIN_DECLS
+
+#define TACT_DEVICE_CHANNELS 32 /**< most input, and most output, channels of one device */
+#define TACT_DEVICE_NAME 48     /**< longest name of a device or channel, with the zero */
+
+/** State of a device as the loop sees it. */
+enum tact_device_state {
+    TACT_DEVICE_OK,    /**< values are fresh, or held as they should be */
+    TACT_DEVICE_STALE, /**< values are old: the last known ones, to be used with care */
+    TACT_DEVICE_LOST,  /**< the device is gone: outputs to it must be zero */
+    TACT_DEVICE_ENDED, /**< a recording or script is over; the last values are held */
+};
+
+/** What a device said at one tick. */
+struct tact_device_input {
+    int32_t state;                        /**< enum tact_device_state */
+    int64_t stamp_ns;                     /**< when the newest value was made, CLOCK_MONOTONIC */
+    double channel[TACT_DEVICE_CHANNELS]; /**< value per input channel, in the channel's unit */
+};
+
+/** A channel, as told to people and logs. */
+struct tact_device_channel {
+    char name[TACT_DEVICE_NAME];
+    char unit[16];   /**< "rad", "m", "N", "N m", "1" */
+    double rest;     /**< value at rest, before anything was read */
+};
+
+struct tact_device_info {
+    char name[TACT_DEVICE_NAME]; /**< the scene's name for it */
+    char type[TACT_DEVICE_NAME]; /**< "operator", "evdev", ... */
+    int input_count;
+    int output_count;
+    struct tact_device_channel input[TACT_DEVICE_CHANNELS];
+    struct tact_device_channel output[TACT_DEVICE_CHANNELS];
+};
+
+/**
+ * Implementation of a device. read and write are called from the real-time thread, once a tick each,
+ * and must not allocate, lock, print or block; system calls only for device I/O that cannot block.
+ */
+struct tact_device_ops {
+    /** Fills in->state, stamp_ns and the channels. tick counts from 0; t is the scene's time [s] =
+     *  tick * period, by which scripted devices must go; now_ns is CLOCK_MONOTONIC. */
+    void (*read)(void *self, uint64_t tick, double t, int64_t now_ns,
+                 struct tact_device_input *in);
+    /** Takes one value per output channel, already through the safety chain. May be NULL. */
+    void (*write)(void *self, const double *out, int64_t now_ns);
+    /** Puts the device in its safe state and frees it. Not real-time safe. */
+    void (*close)(void *self);
+};
+
+/** An open device. */
+struct tact_device {
+    const struct tact_device_ops *ops;
+    void *self;
+    struct tact_device_info info;
+};
+
+/** One setting of a device in the scene: key and value as written, with where it stands.
+ *  Nested lists of numbers come as `count` rows of `columns` doubles. */
+struct tact_device_setting {
+    const char *key;
+    const char *text;      /**< scalar as written, or NULL */
+    const double *numbers; /**< rows x columns, or NULL */
+    int rows;
+    int columns;
+    int line;
+    int column;
+};
+
+/** What a factory is given. All pointers are valid during the call only. */
+struct tact_device_config {
+    const char *name;      /**< the scene's name for the device */
+    const char *directory; /**< folder of the scene: relative file names start there */
+    const char *file;      /**< scene file, for messages */
+    const struct tact_device_setting *settings;
+    int setting_count;
+    double period; /**< of the loop [s] */
+    struct tact_messages messages;
+};
+
+/** A type of device: how the scene's `type: NAME` becomes a device. */
+struct tact_device_type {
+    const char *name;
+    const char *summary; /**< one line for people */
+    /** @retval 0, or a negative errno with *err filled (file, line, key of the setting at fault) */
+    int (*open)(const struct tact_device_config *config, struct tact_device *out,
+                struct tact_error *err);
+};
+
+TACT_END_DECLS
+
+#endif

@@ -1,0 +1,59 @@
+/**
+ * Layout of a tick's record: named runs of doubles, known once the scene is loaded.
+ *
+ * A record is one flat array of doubles. The layout says what stands where; it becomes the ros2msg
+ * schema of the log (`float64[7] name` a field), the replay's list of what to feed and what to
+ * compare, and the columns of an export. Whole numbers (states, counts, nanoseconds below 2^53) are
+ * stored as doubles exactly.
+ */
+#ifndef TACT_RT_LOG_LAYOUT_H
+#define TACT_RT_LOG_LAYOUT_H
+
+#include <stdint.h>
+#include "../../contact/api.h"
+
+TACT_BEGIN_DECLS
+
+#define TACT_FIELD_NAME 64
+
+/** What a field is to a replay. */
+enum tact_field_kind {
+    TACT_FIELD_INPUT,  /**< came from outside (devices, moments with their age): fed to a replay */
+    TACT_FIELD_OUTPUT, /**< follows from state and inputs: compared by a replay, bit by bit */
+    TACT_FIELD_TIMING, /**< wall-clock measurements: kept, neither fed nor compared */
+};
+
+struct tact_field {
+    char name[TACT_FIELD_NAME]; /**< ROS field name: [a-z][a-z0-9_]*, no double underscore */
+    char unit[64];              /**< unit, frame and order of the elements, for the schema's comment */
+    enum tact_field_kind kind;
+    uint32_t offset; /**< first double in the record */
+    uint32_t count;  /**< number of doubles, >= 1 */
+};
+
+struct tact_layout {
+    struct tact_field *fields;
+    uint32_t field_count;
+    uint32_t capacity;
+    uint32_t size; /**< doubles in a record */
+};
+
+/** One tick as it goes through the ring: this head, then layout.size doubles. */
+struct tact_record {
+    uint64_t tick;   /**< from 0 */
+    int64_t stamp_ns; /**< planned wake-up time t_k, CLOCK_MONOTONIC (free-wheeling: start + k h) */
+    double values[]; /**< layout.size doubles */
+};
+
+/** Appends a field; name is sanitised to a ROS field name and made unique. Returns its offset or a
+ *  negative errno (-ENOMEM, -EINVAL). Not real-time safe. */
+TACT_API long tact_layout_add(struct tact_layout *layout, enum tact_field_kind kind,
+                              const char *name, const char *unit, uint32_t count);
+TACT_API void tact_layout_free(struct tact_layout *layout);
+
+/** Bytes of a record of this layout, head included: a multiple of 8. */
+TACT_API uint32_t tact_layout_bytes(const struct tact_layout *layout);
+
+TACT_END_DECLS
+
+#endif
