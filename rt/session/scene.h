@@ -1,0 +1,210 @@
+/**
+ * A scene: what a person wrote, as plain structs. Loaded from YAML, checked, nothing wired yet.
+ *
+ * SI units, radians, z up, quaternions w first. Every pointer is owned by the scene. Numbers are
+ * finite and physical once loaded; names exist and are unique; meshes are read and closed.
+ */
+#ifndef TACT_RT_SESSION_SCENE_H
+#define TACT_RT_SESSION_SCENE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include "../../contact/api.h"
+#include "../../contact/error.h"
+#include "../../contact/mesh.h"
+#include "../../contact/shape.h"
+#include "../device.h"
+
+TACT_BEGIN_DECLS
+
+/** A surface material. */
+struct tact_scene_material {
+    char *name;
+    double modulus; /**< effective elastic modulus E* [Pa] of a soft material, 1/E* = sum of
+                         (1 - nu^2)/E; 0 (default): rigid */
+};
+
+/** What happens where two materials touch; `materials` names both (one name twice is allowed). */
+struct tact_scene_pair {
+    char *materials[2];
+    double friction;    /**< Coulomb coefficient mu, >= 0; required */
+    double dissipation; /**< relaxation time of the overlap [s]; default scene.contact.dissipation */
+    double compliance;  /**< [m/N]; default scene.contact.compliance */
+    double overlap;     /**< target depth V/|g| [m]; default scene.contact.overlap */
+};
+
+struct tact_scene_shape {
+    char *type; /**< sphere, capsule, box, halfspace, convex, mesh */
+    double radius;       /**< sphere, capsule [m] */
+    double length;       /**< capsule: of the axis segment [m] */
+    double size[3];      /**< box: full edge lengths [m] */
+    char *file;          /**< convex, mesh: OBJ or STL, relative to the scene's folder */
+    double scale;        /**< of the file's coordinates; default 1 */
+    bool hull;           /**< take the convex hull of the file's points (default for convex) */
+    double position[3];  /**< of the shape in its body's frame [m]; default 0 */
+    double quat_wxyz[4]; /**< default identity */
+    char *material;      /**< required */
+    struct tact_shape shape;      /**< filled on load: tessellated, mesh attached */
+    struct tact_mesh *mesh;       /**< owned mesh, or NULL */
+    void *file_data;              /**< bytes of the mesh file, for the log's attachment, or NULL */
+    uint64_t file_size;
+};
+
+/** A free or fixed rigid body. Its frame is the scene's choice; the centre of mass follows from the
+ *  shapes unless `center_of_mass` is given. */
+struct tact_scene_body {
+    char *name;
+    bool fixed;               /**< never moves; no mass needed */
+    double mass;              /**< [kg] > 0; required unless fixed */
+    double *center_of_mass;   /**< 3 [m], body frame, or NULL: of the shapes, uniform density */
+    double *inertia;          /**< 6: ixx iyy izz ixy ixz iyz [kg m^2] about the centre of mass, body
+                                   axes, or NULL: of the shapes, uniform density */
+    double position[3];       /**< of the body frame at the start [m]; default 0 */
+    double quat_wxyz[4];      /**< default identity; normalised on load */
+    double velocity[3];       /**< of the centre of mass at the start [m/s], world */
+    double angular_velocity[3]; /**< [rad/s], world */
+    double support_until;     /**< its weight is carried until this time [s]; default 0 */
+    struct tact_scene_shape *shapes;
+    uint32_t shapes_count;
+};
+
+/** The joint between a link and its parent. */
+struct tact_scene_joint {
+    char *type;          /**< hinge (about axis) or slide (along axis) */
+    double axis[3];      /**< unit vector, joint frame (= the link's frame); normalised on load */
+    double position[3];  /**< of the link's frame in the parent's frame at joint value 0 [m] */
+    double quat_wxyz[4]; /**< of the link's frame in the parent's frame at 0; default identity */
+    double stiffness;    /**< of the drive [N m/rad] or [N/m], >= 0 */
+    double damping;      /**< of the drive [N m s/rad] or [N s/m], >= 0 */
+    double limit;        /**< of the drive's torque [N m] or force [N]; 0: none */
+    double start;        /**< joint value and target at the start [rad] or [m] */
+};
+
+struct tact_scene_link {
+    char *name;   /**< unique in its hand; also names its joint */
+    char *parent; /**< an earlier link of the hand, or NULL: the hand's base */
+    struct tact_scene_joint joint;
+    double mass;              /**< [kg] > 0 */
+    double center_of_mass[3]; /**< [m], link frame */
+    double *inertia;          /**< 6 [kg m^2] about the centre of mass, link axes; NULL: of the shapes */
+    struct tact_scene_shape *shapes;
+    uint32_t shapes_count;
+};
+
+/** A tree of links on a fixed base. */
+struct tact_scene_hand {
+    char *name;
+    double position[3];  /**< of the base [m] */
+    double quat_wxyz[4];
+    bool weightless;     /**< gravity does not act on its links (compensated); default false */
+    struct tact_scene_link *links;
+    uint32_t links_count;
+};
+
+/** A device and its free-form settings, which the device's factory checks. */
+struct tact_scene_device {
+    char *name;
+    char *type;
+    struct tact_device_setting *settings; /**< collected on load with line and column */
+    uint32_t settings_count;
+};
+
+/** An input channel drives a joint's target: target = offset + scale * channel, clamped to
+ *  [lower, upper] where lower < upper. Several inputs to one joint add up. */
+struct tact_scene_input {
+    char *from; /**< "device.channel" */
+    char *to;   /**< "hand.link": the target of that link's joint */
+    double scale;
+    double offset;
+    double lower;
+    double upper;
+};
+
+/** A joint's torque goes out to a device's channel through the safety chain. */
+struct tact_scene_output {
+    char *from;  /**< "hand.link" */
+    char *to;    /**< "device.channel" */
+    char *what;  /**< reaction: minus the coupling's torque, for a haptic joint (default);
+                      drive: the PD torque, for a robot joint */
+    double scale;   /**< output unit per N m or N; default 1 */
+    double limit;   /**< clamp, in the output's unit, > 0; required */
+    double rate;    /**< fastest change, output unit per second, > 0; required */
+    double filter;  /**< cut-off of the first-order low-pass [Hz]; 0: none */
+};
+
+struct tact_scene_contact {
+    double overlap;      /**< default target depth V/|g| [m]; default 2e-5 */
+    double compliance;   /**< [m/N]; default 0 */
+    double dissipation;  /**< relaxation time [s]; default 0.005 */
+    uint32_t iterations; /**< most sweeps a tick; default 50 */
+    double tolerance;    /**< relative residual at which sweeping stops; default 1e-10 */
+    char *local;         /**< local solver: cone (default) or bouchard */
+};
+
+struct tact_scene_moments {
+    char *source;     /**< auto (default): opencl where it works, else host; opencl; host */
+    char *device;     /**< part of an OpenCL device's or platform's name; NULL: any */
+    uint32_t max_age; /**< oldest result that is carried forward [ticks]; default 1 */
+};
+
+struct tact_scene_realtime {
+    int32_t priority; /**< SCHED_FIFO priority of the loop; default 80 */
+    int32_t cpu;      /**< processor of the loop; -1 (default): the last one */
+};
+
+struct tact_scene {
+    char *name;
+    double gravity[3]; /**< [m/s^2]; default 0 0 -9.81 */
+    double period;     /**< of the loop [s]; default 0.001 */
+    double duration;   /**< of a run [s] unless told otherwise; default 10 */
+    struct tact_scene_contact contact;
+    struct tact_scene_moments moments;
+    struct tact_scene_realtime realtime;
+    struct tact_scene_material *materials;
+    uint32_t materials_count;
+    struct tact_scene_pair *pairs;
+    uint32_t pairs_count;
+    struct tact_scene_body *bodies;
+    uint32_t bodies_count;
+    struct tact_scene_hand *hands;
+    uint32_t hands_count;
+    struct tact_scene_device *devices;
+    uint32_t devices_count;
+    struct tact_scene_input *inputs;
+    uint32_t inputs_count;
+    struct tact_scene_output *outputs;
+    uint32_t outputs_count;
+    char *deadman; /**< "device.channel": outputs are armed only while it is over 0.5; NULL: none */
+
+    char *path;      /**< file it came from, as given */
+    char *directory; /**< folder of that file */
+    char *text;      /**< the file, byte for byte, for the log */
+    uint64_t text_size;
+};
+
+/** Files a scene refers to, when they do not come from disk (a replay's attachments). */
+struct tact_scene_files {
+    /** Gives the bytes of `name` (as written in the scene) or -ENOENT. */
+    int (*get)(void *user, const char *name, const void **data, uint64_t *size);
+    void *user;
+};
+
+/**
+ * Loads and checks a scene file. On failure *err names file, line, column and key, what is wrong and
+ * what was expected: unknown key, wrong type, missing key, number not finite or out of range,
+ * negative mass, non-physical inertia, duplicate or unknown name, missing or open mesh.
+ * @retval 0, -ENOENT, -EINVAL, -ENOMEM, other negative errno from reading files. Not real-time safe.
+ */
+TACT_API int tact_scene_load(const char *path, struct tact_scene **out, struct tact_error *err);
+
+/** The same from memory; name stands for the path in messages. files may be NULL: then mesh files
+ *  are read from disk, relative to the folder of name. */
+TACT_API int tact_scene_parse(const char *text, uint64_t size, const char *name,
+                              const struct tact_scene_files *files, struct tact_scene **out,
+                              struct tact_error *err);
+
+TACT_API void tact_scene_free(struct tact_scene *scene);
+
+TACT_END_DECLS
+
+#endif
