@@ -25,7 +25,7 @@ enum tact_field_kind {
 
 struct tact_field {
     char name[TACT_FIELD_NAME]; /**< ROS field name: [a-z][a-z0-9_]*, no double underscore */
-    char unit[64];              /**< unit, frame and order of the elements, for the schema's comment */
+    char unit[64]; /**< unit, frame and order of the elements, for the schema's comment */
     enum tact_field_kind kind;
     uint32_t offset; /**< first double in the record */
     uint32_t count;  /**< number of doubles, >= 1 */
@@ -40,9 +40,9 @@ struct tact_layout {
 
 /** One tick as it goes through the ring: this head, then layout.size doubles. */
 struct tact_record {
-    uint64_t tick;   /**< from 0 */
+    uint64_t tick;    /**< from 0 */
     int64_t stamp_ns; /**< planned wake-up time t_k, CLOCK_MONOTONIC (free-wheeling: start + k h) */
-    double values[]; /**< layout.size doubles */
+    double values[];  /**< layout.size doubles */
 };
 
 /** Appends a field; name is sanitised to a ROS field name and made unique. Returns its offset or a

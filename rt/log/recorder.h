@@ -1,0 +1,148 @@
+/**
+ * The session recorder: takes a record every tick from the real-time thread and writes an MCAP
+ * file.
+ *
+ * The tick fills a slot of a lock-free ring; a thread of normal priority empties it every few
+ * milliseconds, encodes ROS 2 messages and writes them in whole, checksummed chunks. A process that
+ * is killed loses at most the last chunk. A disk that stalls costs nothing until the ring is full;
+ * from then on ticks are counted as overruns, and the loop goes on.
+ *
+ * Topics: /tact/tick (every record), /tact/events, /joint_states and /tf (derived from the records
+ * so that Foxglove, PlotJuggler and rosbag2 show a session as it is).
+ */
+#ifndef TACT_RT_LOG_RECORDER_H
+#define TACT_RT_LOG_RECORDER_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include "../../contact/api.h"
+#include "../../contact/error.h"
+#include "../message.h"
+#include "layout.h"
+
+TACT_BEGIN_DECLS
+
+#define TACT_RECORDER_NONE UINT32_MAX /**< offset of a quantity that the record does not hold */
+#define TACT_RECORDER_EVENT_NAME 48   /**< longest name of a real-time event, with the zero */
+#define TACT_RECORDER_EVENT_TEXT 192  /**< longest text of a real-time event, with the zero */
+
+/** A file kept in the log: scene, mesh, options, ... Strings and data are copied to the file during
+ *  tact_recorder_open() and not needed afterwards. */
+struct tact_log_attachment {
+    const char *name;       /**< unique in the log, e.g. "scene.yaml" or "meshes/ruler.obj" */
+    const char *media_type; /**< e.g. "application/yaml"; may be NULL */
+    const void *data;
+    size_t size; /**< bytes */
+};
+
+/** One fact about the session: build id, CPU model, period, ... */
+struct tact_log_fact {
+    const char *key;
+    const char *value;
+};
+
+/** A joint shown in /joint_states: where the record holds it. Offsets count doubles and may be
+ *  TACT_RECORDER_NONE. */
+struct tact_recorder_joint {
+    const char *name;
+    uint32_t position; /**< [rad] or [m] */
+    uint32_t velocity; /**< [rad/s] or [m/s] */
+    uint32_t effort;   /**< [N m] or [N] */
+};
+
+/** A body shown in /tf as a child of the frame "world". */
+struct tact_recorder_body {
+    const char *name;
+    uint32_t pose; /**< offset of 7 doubles: position [m], quat_wxyz, both in world */
+};
+
+/** What goes into a log besides the records. Everything is copied. */
+struct tact_recorder_content {
+    const struct tact_layout *layout;
+    const struct tact_log_attachment *attachments;
+    size_t attachment_count;
+    const struct tact_log_fact *facts; /**< written as the metadata record "tact" */
+    size_t fact_count;
+    const struct tact_recorder_joint *joints;
+    size_t joint_count;
+    const struct tact_recorder_body *bodies;
+    size_t body_count;
+};
+
+struct tact_recorder_options {
+    uint32_t ring_ticks;    /**< ticks that fit in the ring; rounded up to a power of two */
+    uint32_t ring_events;   /**< real-time events that fit in theirs; rounded up likewise */
+    uint32_t chunk_bytes;   /**< a chunk is written when it holds this much, ... */
+    int64_t chunk_ns;       /**< ... or this span of records [ns], or was open that long */
+    int64_t sync_ns;        /**< fdatasync at least this often [ns]; 0: only when closing */
+    int zstd_level;         /**< 1 to 19; 0 writes chunks uncompressed */
+    uint32_t derived_every; /**< /joint_states and /tf at every n-th tick; 0: never */
+    int64_t wall_anchor_ns; /**< wall clock minus CLOCK_MONOTONIC [ns]; 0: measured when opening */
+};
+
+/** 8192 ticks, 256 events, 1 MiB, 250 ms, 1 s, zstd level 1, every 10th tick, measured anchor. */
+TACT_API struct tact_recorder_options tact_recorder_options_default(void);
+
+/** What became of a recording. */
+struct tact_recorder_report {
+    uint64_t records;        /**< ticks in the file */
+    uint64_t events;         /**< events in the file */
+    uint64_t bytes;          /**< size of the file */
+    uint64_t overruns;       /**< ticks lost because the ring was full */
+    uint64_t event_overruns; /**< real-time events lost because theirs was full */
+    uint64_t discarded;      /**< ticks and events not written because writing had failed */
+    uint32_t occupancy_max;  /**< most ticks that ever waited in the ring */
+    uint32_t ring_ticks;     /**< capacity of the ring */
+    int error;               /**< 0, or the negative errno that ended the recording */
+};
+
+struct tact_recorder;
+
+/**
+ * Creates (or overwrites) the file, writes attachments and facts, and starts the recorder thread.
+ * Not real-time safe.
+ * @retval 0          *out is set
+ * @retval -EINVAL    an option, an offset or a name is not valid; *err tells which
+ * @retval -EBUSY     another recorder is writing this file
+ * @retval -errno     the file or the thread could not be made; *err tells
+ */
+TACT_API int tact_recorder_open(const char *path, const struct tact_recorder_options *options,
+                                const struct tact_recorder_content *content,
+                                struct tact_messages messages, struct tact_recorder **out,
+                                struct tact_error *err);
+
+/** The slot for this tick's record, to be filled completely and committed; NULL, counted as an
+ *  overrun, where the ring is full. One producer thread. Real-time safe, wait-free. */
+TACT_API struct tact_record *tact_recorder_begin(struct tact_recorder *recorder);
+
+/** Hands the slot of the last tact_recorder_begin() that was not NULL to the recorder thread.
+ *  Real-time safe, wait-free. */
+TACT_API void tact_recorder_commit(struct tact_recorder *recorder);
+
+/** Waits until tact_recorder_begin() has room. Only for a free-wheeling loop, which may outrun the
+ *  disk. Blocks; not real-time safe. */
+TACT_API void tact_recorder_wait_room(struct tact_recorder *recorder);
+
+/** Marks an event, from any thread that may block. Strings are copied, of any length; name is a
+ *  short identifier ("marker", "fault"), text is for people.
+ *  @retval 0, or -ENOMEM. Not real-time safe. */
+TACT_API int tact_recorder_event(struct tact_recorder *recorder, uint64_t tick, int64_t stamp_ns,
+                                 const char *name, const char *text);
+
+/** Marks an event from the thread that calls tact_recorder_begin(). Name and text are cut to
+ *  TACT_RECORDER_EVENT_NAME and _TEXT. Returns 0, or -ENOBUFS (counted) where the events' ring is
+ *  full. Real-time safe, wait-free. */
+TACT_API int tact_recorder_event_rt(struct tact_recorder *recorder, uint64_t tick, int64_t stamp_ns,
+                                    const char *name, const char *text);
+
+/** Ticks lost so far because the ring was full. Real-time safe. */
+TACT_API uint64_t tact_recorder_overruns(const struct tact_recorder *recorder);
+
+/** Empties the ring, writes the rest and the index, syncs, joins the thread and frees everything.
+ *  recorder may be NULL; report may be NULL. Returns report->error. Not real-time safe. */
+TACT_API int tact_recorder_close(struct tact_recorder *recorder,
+                                 struct tact_recorder_report *report);
+
+TACT_END_DECLS
+
+#endif

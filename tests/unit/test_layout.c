@@ -1,0 +1,100 @@
+/* Names, offsets and limits of the layout of a record. */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+#include <cmocka.h>
+#include "rt/log/layout.h"
+
+static void names_follow_the_rules_of_ros(void **state)
+{
+    (void)state;
+    static const char *const cases[][2] = {
+        {"pose", "pose"},
+        {"Finger Left.q", "finger_left_q"},
+        {"a__b", "a_b"},
+        {"_lead", "lead"},
+        {"trail_", "trail"},
+        {"3d", "n_3d"},
+        {"", "field"},
+        {"___", "field_2"},
+        {"stamp", "stamp_2"},
+        {"tick", "tick_2"},
+        {"pose", "pose_2"},
+        {"pose!", "pose_3"},
+        {"Kr\xc3\xa4"
+         "fte",
+         "kr_fte"},
+    };
+    struct tact_layout layout = {0};
+
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        assert_int_equal(tact_layout_add(&layout, TACT_FIELD_OUTPUT, cases[i][0], "1", 1), i);
+        assert_string_equal(layout.fields[i].name, cases[i][1]);
+    }
+    tact_layout_free(&layout);
+}
+
+static void long_names_are_cut_and_stay_unique(void **state)
+{
+    (void)state;
+    char name[200];
+    struct tact_layout layout = {0};
+
+    memset(name, 'x', sizeof name - 1);
+    name[sizeof name - 1] = '\0';
+    for (int i = 0; i < 20; i++)
+        assert_int_equal(tact_layout_add(&layout, TACT_FIELD_INPUT, name, NULL, 1), i);
+    for (uint32_t i = 0; i < layout.field_count; i++) {
+        assert_int_equal(strlen(layout.fields[i].name), TACT_FIELD_NAME - 1);
+        for (uint32_t j = 0; j < i; j++)
+            assert_string_not_equal(layout.fields[i].name, layout.fields[j].name);
+    }
+    tact_layout_free(&layout);
+}
+
+static void offsets_add_up(void **state)
+{
+    (void)state;
+    struct tact_layout layout = {0};
+
+    assert_int_equal(tact_layout_bytes(&layout), 16);
+    assert_int_equal(tact_layout_add(&layout, TACT_FIELD_OUTPUT, "pose", "m,\nquat_wxyz", 7), 0);
+    assert_int_equal(tact_layout_add(&layout, TACT_FIELD_INPUT, "q", "rad", 2), 7);
+    assert_int_equal(tact_layout_add(&layout, TACT_FIELD_TIMING, "wake", "ns", 1), 9);
+    assert_int_equal(layout.size, 10);
+    assert_int_equal(tact_layout_bytes(&layout), 16 + 80);
+    assert_string_equal(layout.fields[0].unit, "m, quat_wxyz");
+    assert_int_equal(layout.fields[1].kind, TACT_FIELD_INPUT);
+    assert_int_equal(layout.fields[2].count, 1);
+    tact_layout_free(&layout);
+    assert_int_equal(layout.field_count, 0);
+}
+
+static void what_is_not_a_field_is_refused(void **state)
+{
+    (void)state;
+    struct tact_layout layout = {0};
+
+    assert_int_equal(tact_layout_add(&layout, TACT_FIELD_INPUT, "none", "1", 0), -EINVAL);
+    assert_int_equal(tact_layout_add(&layout, TACT_FIELD_INPUT, NULL, "1", 1), -EINVAL);
+    assert_int_equal(tact_layout_add(&layout, TACT_FIELD_INPUT, "huge", "1", UINT32_MAX), -EINVAL);
+    assert_int_equal(tact_layout_add(&layout, (enum tact_field_kind)7, "kind", "1", 1), -EINVAL);
+    assert_int_equal(layout.field_count, 0);
+    assert_int_equal(tact_layout_add(&layout, TACT_FIELD_INPUT, "big", "1", 100000), 0);
+    assert_int_equal(tact_layout_add(&layout, TACT_FIELD_INPUT, "more", "1", 100000), -EINVAL);
+    tact_layout_free(&layout);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(names_follow_the_rules_of_ros),
+        cmocka_unit_test(long_names_are_cut_and_stay_unique),
+        cmocka_unit_test(offsets_add_up),
+        cmocka_unit_test(what_is_not_a_field_is_refused),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
