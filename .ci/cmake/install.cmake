@@ -1,0 +1,56 @@
+# What `cmake --install` puts where, and what other builds find: tact.pc and tactConfig.cmake.
+include(CMakePackageConfigHelpers)
+
+# The modules that libtact.a needs at link time; the shared library brings its own.
+set(TACT_PRIVATE_MODULES OpenCL libevdev libudev comedilib libcyaml yaml-0.1 libzstd jansson
+                         lapacke qhull_r)
+list(JOIN TACT_PRIVATE_MODULES " " TACT_PC_REQUIRES)
+
+foreach(library tact tact_static)
+  target_include_directories(${library} INTERFACE
+                             $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
+endforeach()
+target_link_libraries(tact_static INTERFACE
+  $<INSTALL_INTERFACE:PkgConfig::TACT_PRIVATE> $<INSTALL_INTERFACE:Threads::Threads>
+  $<INSTALL_INTERFACE:m> $<INSTALL_INTERFACE:${CMAKE_DL_LIBS}>)
+
+install(TARGETS tact EXPORT tactTargets)
+install(TARGETS tact_static EXPORT tactStaticTargets)
+foreach(folder contact rt kernels devices)
+  install(DIRECTORY ${folder} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/tact
+          FILES_MATCHING PATTERN "*.h" PATTERN "*_internal.h" EXCLUDE)
+endforeach()
+
+# The command: whichever program of examples/ is called tact.
+get_directory_property(examples DIRECTORY examples BUILDSYSTEM_TARGETS)
+foreach(target ${examples})
+  get_target_property(name ${target} OUTPUT_NAME)
+  if(name STREQUAL "tact")
+    install(TARGETS ${target})
+  endif()
+endforeach()
+if(EXISTS ${PROJECT_SOURCE_DIR}/examples/scenes)
+  install(DIRECTORY examples/scenes DESTINATION ${CMAKE_INSTALL_DATADIR}/tact)
+endif()
+foreach(page README.md LICENSE)
+  if(EXISTS ${PROJECT_SOURCE_DIR}/${page})
+    install(FILES ${page} DESTINATION ${CMAKE_INSTALL_DOCDIR})
+  endif()
+endforeach()
+
+set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/tact)
+install(EXPORT tactTargets NAMESPACE tact:: DESTINATION ${package_dir})
+install(EXPORT tactStaticTargets NAMESPACE tact:: DESTINATION ${package_dir})
+configure_package_config_file(.ci/cmake/tactConfig.cmake.in
+  ${PROJECT_BINARY_DIR}/package/tactConfig.cmake INSTALL_DESTINATION ${package_dir})
+write_basic_package_version_file(${PROJECT_BINARY_DIR}/package/tactConfigVersion.cmake
+                                 COMPATIBILITY SameMinorVersion)
+install(FILES ${PROJECT_BINARY_DIR}/package/tactConfig.cmake
+              ${PROJECT_BINARY_DIR}/package/tactConfigVersion.cmake DESTINATION ${package_dir})
+
+# tact.pc finds its prefix from its own place, so that --prefix and a moved tree both work.
+file(RELATIVE_PATH TACT_PC_PREFIX /${CMAKE_INSTALL_LIBDIR}/pkgconfig /)
+string(REGEX REPLACE "/$" "" TACT_PC_PREFIX "${TACT_PC_PREFIX}")
+configure_file(.ci/cmake/tact.pc.in ${PROJECT_BINARY_DIR}/package/tact.pc @ONLY)
+install(FILES ${PROJECT_BINARY_DIR}/package/tact.pc
+        DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)

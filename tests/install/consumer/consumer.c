@@ -1,0 +1,22 @@
+/* A program outside the tree, valid as C17 and as C++17, that knows only the installed files. */
+#include <stdio.h>
+#include <string.h>
+
+#include <tact/contact/error.h>
+#include <tact/contact/vec.h>
+#include <tact/rt/device.h>
+
+int main(void)
+{
+    struct tact_error error;
+    memset(&error, 0, sizeof error);
+    int code = tact_error_set(&error, -22, "expected %s", "a positive mass");
+    tact_error_at(&error, "scene.yaml", 3, 5, "bodies[0].mass");
+
+    char text[256];
+    tact_error_format(&error, text, sizeof text);
+    printf("%s\n", text);
+
+    const char *expected = "scene.yaml:3:5: bodies[0].mass: expected a positive mass";
+    return code == -22 && strcmp(text, expected) == 0 ? 0 : 1;
+}

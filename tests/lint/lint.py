@@ -1,0 +1,148 @@
+#!/usr/bin/env python3
+"""lint.py RULE SOURCE: the rules of the house that a program can check.
+
+layout    the top level holds the folders of the design and nothing else
+words     no marks of unfinished work
+length    no function over 80 lines, no file over 600
+includes  folders include one way: contact <- rt <- kernels, devices <- examples
+sources   every .c and .cl file is named in a CMakeLists.txt
+format    clang-format has nothing to change
+"""
+import os
+import re
+import shutil
+import subprocess
+import sys
+
+FOLDERS = ["contact", "rt", "kernels", "devices", "examples", "tests"]
+TOP = set(FOLDERS) | {"CMakeLists.txt", "README.md", "LICENSE"}
+ALLOWED = {  # what a folder may include besides itself
+    "contact": [],
+    "rt": ["contact"],
+    "kernels": ["contact", "rt"],
+    "devices": ["contact", "rt"],
+    "examples": FOLDERS,
+    "tests": FOLDERS,
+}
+CODE = (".c", ".h", ".cl", ".cc")
+FUNCTION_LINES = 80
+FILE_LINES = 600
+SKIP = 77
+
+
+def files():
+    """Paths of the project's files: what git knows or would add, else all but build folders."""
+    git = ["git", "-c", "safe.directory=*", "ls-files", "-co", "--exclude-standard", "-z"]
+    try:
+        listed = subprocess.run(git, capture_output=True, check=True).stdout.decode().split("\0")
+        return sorted(path for path in set(listed) if os.path.isfile(path))
+    except (OSError, subprocess.CalledProcessError):
+        pass
+    found = []
+    for folder, folders, names in os.walk("."):
+        folders[:] = [f for f in folders if f != ".git" and not f.startswith("build")]
+        found += [os.path.relpath(os.path.join(folder, name)) for name in names]
+    return sorted(found)
+
+
+def lines(path):
+    with open(path, encoding="utf-8", errors="replace") as stream:
+        return stream.read().splitlines()
+
+
+def code():
+    return [path for path in files() if path.endswith(CODE)]
+
+
+def layout():
+    tops = sorted({path.split("/")[0] for path in files()})
+    return [f"{top}: not an entry of the top level" for top in tops
+            if top not in TOP and not top.startswith(".")]
+
+
+def words():
+    marks = re.compile(r"\b(" + "|".join(["TO" + "DO", "FIX" + "ME", "X" * 3]) + r")\b")
+    binary = (".png", ".stl", ".jpg", ".bin", ".mcap")
+    return [f"{path}:{n}: {line.strip()}" for path in files() if not path.endswith(binary)
+            for n, line in enumerate(lines(path), 1) if marks.search(line)]
+
+
+def length():
+    wrong = []
+    for path in code():
+        text = lines(path)
+        if len(text) > FILE_LINES:
+            wrong.append(f"{path}: {len(text)} lines, more than {FILE_LINES}")
+        start = None
+        for n, line in enumerate(text, 1):
+            # A function's braces stand in the first column, and nothing else's do.
+            if line == "{":
+                start = n
+            elif line == "}" and start is not None:
+                if n - start + 1 > FUNCTION_LINES:
+                    wrong.append(f"{path}:{start}: a function of {n - start + 1} lines, "
+                                 f"more than {FUNCTION_LINES}")
+                start = None
+    return wrong
+
+
+def includes():
+    wrong = []
+    pattern = re.compile(r'^\s*#\s*include\s+"([^"]+)"')
+    for path in code():
+        folder = path.split("/")[0]
+        for n, line in enumerate(lines(path), 1):
+            match = pattern.match(line)
+            if folder not in ALLOWED or not match:
+                continue
+            beside = os.path.normpath(os.path.join(os.path.dirname(path), match.group(1)))
+            named = beside if os.path.exists(beside) else match.group(1)
+            target = named.split("/")[0]
+            if target in FOLDERS and target != folder and target not in ALLOWED[folder]:
+                wrong.append(f"{path}:{n}: {folder} may not include {named}")
+    return wrong
+
+
+def sources():
+    wrong = []
+    for path in code():
+        if not path.endswith((".c", ".cl", ".cc")) or path.startswith("tests/unit/"):
+            continue
+        folder = os.path.dirname(path)
+        while folder and not os.path.exists(os.path.join(folder, "CMakeLists.txt")):
+            folder = os.path.dirname(folder)
+        listing = os.path.join(folder, "CMakeLists.txt")
+        name = re.escape(os.path.relpath(path, folder))
+        if not re.search(rf"(?<![\w/]){name}\b", "\n".join(lines(listing))):
+            wrong.append(f"{path}: not named in {listing}")
+    return wrong
+
+
+def format():
+    tool = shutil.which("clang-format")
+    if not tool:
+        print("skipped: clang-format is not installed")
+        sys.exit(SKIP)
+    paths = [path for path in code() if not path.endswith(".cl")]
+    run = subprocess.run([tool, "--dry-run", "-Werror", *paths], capture_output=True, text=True,
+                         check=False)
+    places = re.findall(r"^(.+?):(\d+):\d+: error:", run.stderr, re.MULTILINE)
+    first = {}
+    for path, line in places:
+        first.setdefault(path, line)
+    found = [f"{path}:{line}: clang-format -i {path} mends this" for path, line in first.items()]
+    return found if found or run.returncode == 0 else [run.stderr]
+
+
+def main():
+    rules = {f.__name__: f for f in (layout, words, length, includes, sources, format)}
+    if len(sys.argv) != 3 or sys.argv[1] not in rules:
+        sys.exit(__doc__)
+    os.chdir(sys.argv[2])
+    wrong = rules[sys.argv[1]]()
+    print("\n".join(wrong) if wrong else "nothing to mend")
+    sys.exit(1 if wrong else 0)
+
+
+if __name__ == "__main__":
+    main()
