@@ -1,0 +1,48 @@
+#include "rt/clock.h"
+
+#include <errno.h>
+#include <time.h>
+
+#define NS_PER_S 1000000000LL
+
+static int64_t read_clock(clockid_t clock)
+{
+    struct timespec t;
+    clock_gettime(clock, &t);
+    return (int64_t)t.tv_sec * NS_PER_S + t.tv_nsec;
+}
+
+int64_t tact_clock_now(void)
+{
+    return read_clock(CLOCK_MONOTONIC);
+}
+
+struct tact_clock_anchor tact_clock_anchor_now(void)
+{
+    struct tact_clock_anchor best = {0, 0, INT64_MAX};
+    for (int i = 0; i < 8; i++) {
+        const int64_t before = read_clock(CLOCK_MONOTONIC);
+        const int64_t wall = read_clock(CLOCK_REALTIME);
+        const int64_t after = read_clock(CLOCK_MONOTONIC);
+        const int64_t error = (after - before + 1) / 2;
+        if (error < best.error_ns) {
+            best = (struct tact_clock_anchor){before + (after - before) / 2, wall, error};
+        }
+    }
+    return best;
+}
+
+int64_t tact_clock_wall(const struct tact_clock_anchor *anchor, int64_t monotonic_ns)
+{
+    return anchor->wall_ns + (monotonic_ns - anchor->monotonic_ns);
+}
+
+int tact_clock_sleep_until(int64_t deadline_ns)
+{
+    const struct timespec t = {.tv_sec = deadline_ns / NS_PER_S, .tv_nsec = deadline_ns % NS_PER_S};
+    int rc;
+    do {
+        rc = clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &t, NULL);
+    } while (rc == EINTR);
+    return -rc;
+}
