@@ -1,0 +1,117 @@
+#include "rt/triple.h"
+
+#include <errno.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define CACHE_LINE 64
+#define SLOT 3u  /* bits of the shared word that hold the slot */
+#define FRESH 4u /* the slot holds a value that was never read */
+
+struct tact_triple {
+    _Alignas(CACHE_LINE) _Atomic uint32_t shared; /* the slot that changes hands */
+    /* writer */
+    _Alignas(CACHE_LINE) uint32_t back;
+    uint32_t next_sequence;
+    _Atomic uint64_t published;
+    _Atomic uint64_t overwritten;
+    /* reader */
+    _Alignas(CACHE_LINE) uint32_t front;
+    int have;
+    /* both; sequence[i] belongs to whoever has slot i */
+    _Alignas(CACHE_LINE) uint32_t sequence[3];
+    size_t stride;
+    unsigned char *values;
+};
+
+int tact_triple_create(struct tact_triple **out, size_t value_size, uint32_t start_sequence)
+{
+    if (value_size == 0 || value_size > SIZE_MAX / 8) {
+        return -EINVAL;
+    }
+    const size_t stride = (value_size + CACHE_LINE - 1) / CACHE_LINE * CACHE_LINE;
+    struct tact_triple *triple = aligned_alloc(CACHE_LINE, sizeof *triple);
+    unsigned char *values = aligned_alloc(CACHE_LINE, 3 * stride);
+    if (!triple || !values) {
+        free(triple);
+        free(values);
+        return -ENOMEM;
+    }
+    memset(triple, 0, sizeof *triple);
+    memset(values, 0, 3 * stride);
+    atomic_init(&triple->shared, 1);
+    atomic_init(&triple->published, 0);
+    atomic_init(&triple->overwritten, 0);
+    triple->back = 0;
+    triple->front = 2;
+    triple->next_sequence = start_sequence;
+    triple->stride = stride;
+    triple->values = values;
+    *out = triple;
+    return 0;
+}
+
+void tact_triple_free(struct tact_triple *triple)
+{
+    if (triple) {
+        free(triple->values);
+        free(triple);
+    }
+}
+
+void *tact_triple_write_begin(struct tact_triple *triple)
+{
+    return triple->values + triple->back * triple->stride;
+}
+
+static void count(_Atomic uint64_t *counter)
+{
+    const uint64_t n = atomic_load_explicit(counter, memory_order_relaxed);
+    atomic_store_explicit(counter, n + 1, memory_order_relaxed);
+}
+
+void tact_triple_publish(struct tact_triple *triple)
+{
+    triple->sequence[triple->back] = triple->next_sequence++;
+    /* Release: the value goes out with the slot. Acquire: the reader is done with what comes back.
+     */
+    const uint32_t taken =
+        atomic_exchange_explicit(&triple->shared, triple->back | FRESH, memory_order_acq_rel);
+    triple->back = taken & SLOT;
+    count(&triple->published);
+    if (taken & FRESH) {
+        count(&triple->overwritten);
+    }
+}
+
+const void *tact_triple_read(struct tact_triple *triple, int *fresh)
+{
+    /* Only the reader clears FRESH, so a slot seen fresh can only be replaced by a fresher one. */
+    const int newer = (atomic_load_explicit(&triple->shared, memory_order_relaxed) & FRESH) != 0;
+    if (newer) {
+        const uint32_t taken =
+            atomic_exchange_explicit(&triple->shared, triple->front, memory_order_acq_rel);
+        triple->front = taken & SLOT;
+        triple->have = 1;
+    }
+    if (fresh) {
+        *fresh = newer;
+    }
+    return triple->have ? triple->values + triple->front * triple->stride : NULL;
+}
+
+uint32_t tact_triple_sequence(const struct tact_triple *triple)
+{
+    return triple->sequence[triple->front];
+}
+
+uint64_t tact_triple_published(const struct tact_triple *triple)
+{
+    return atomic_load_explicit(&triple->published, memory_order_relaxed);
+}
+
+uint64_t tact_triple_overwritten(const struct tact_triple *triple)
+{
+    return atomic_load_explicit(&triple->overwritten, memory_order_relaxed);
+}

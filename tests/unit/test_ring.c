@@ -1,0 +1,251 @@
+/* The ring: order, wrap of the indices, overruns, and two threads that check every byte. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <setjmp.h>
+#include <cmocka.h>
+
+#include <errno.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdio.h>
+
+#include "rt/clock.h"
+#include "rt/ring.h"
+
+#define NEAR_WRAP (UINT32_MAX - 100)
+
+struct element {
+    uint64_t number;
+    uint64_t words[7];
+    uint64_t sum;
+};
+
+static void fill(struct element *e, uint64_t number)
+{
+    uint64_t x = number * UINT64_C(0x9e3779b97f4a7c15) + 1;
+    e->number = number;
+    e->sum = number;
+    for (int i = 0; i < 7; i++) {
+        x ^= x << 13;
+        x ^= x >> 7;
+        x ^= x << 17;
+        e->words[i] = x;
+        e->sum += x;
+    }
+}
+
+static int intact(const struct element *e)
+{
+    struct element expected;
+    fill(&expected, e->number);
+    for (int i = 0; i < 7; i++) {
+        if (e->words[i] != expected.words[i]) {
+            return 0;
+        }
+    }
+    return e->sum == expected.sum;
+}
+
+static void test_rejects_bad_sizes(void **state)
+{
+    (void)state;
+    struct tact_ring *ring = NULL;
+    assert_int_equal(tact_ring_create(&ring, 0, 8, 0), -EINVAL);
+    assert_int_equal(tact_ring_create(&ring, 8, 0, 0), -EINVAL);
+    assert_int_equal(tact_ring_create(&ring, (UINT32_C(1) << 31) + 1, 8, 0), -EINVAL);
+    assert_int_equal(tact_ring_create(&ring, UINT32_C(1) << 31, SIZE_MAX / 8, 0), -EINVAL);
+    assert_null(ring);
+    tact_ring_free(NULL);
+}
+
+static void test_capacity_is_a_power_of_two(void **state)
+{
+    (void)state;
+    const uint32_t asked[] = {1, 2, 3, 5, 64, 65};
+    const uint32_t given[] = {1, 2, 4, 8, 64, 128};
+    for (int i = 0; i < 6; i++) {
+        struct tact_ring *ring;
+        assert_int_equal(tact_ring_create(&ring, asked[i], 3, 0), 0);
+        assert_int_equal(tact_ring_capacity(ring), given[i]);
+        tact_ring_free(ring);
+    }
+}
+
+static void test_order_and_counts_across_the_wrap(void **state)
+{
+    (void)state;
+    struct tact_ring *ring;
+    assert_int_equal(tact_ring_create(&ring, 8, sizeof(struct element), NEAR_WRAP), 0);
+    uint64_t written = 0, read = 0;
+    for (int round = 0; round < 300; round++) {
+        for (int i = 0; i < 1 + round % 8; i++) {
+            struct element *e = tact_ring_reserve(ring);
+            assert_non_null(e);
+            assert_int_equal((uintptr_t)e % _Alignof(max_align_t), 0);
+            assert_ptr_equal(e, tact_ring_reserve(ring));
+            fill(e, written++);
+            tact_ring_commit(ring);
+            assert_int_equal(tact_ring_occupancy(ring), written - read);
+        }
+        while (read < written) {
+            const struct element *e = tact_ring_peek(ring);
+            assert_non_null(e);
+            assert_int_equal(e->number, read);
+            assert_true(intact(e));
+            tact_ring_release(ring);
+            read++;
+        }
+        assert_null(tact_ring_peek(ring));
+    }
+    assert_true(written > 200);
+    assert_int_equal(tact_ring_overruns(ring), 0);
+    assert_int_equal(tact_ring_high_water(ring), 8);
+    tact_ring_free(ring);
+}
+
+static void test_full_ring_drops_the_newest(void **state)
+{
+    (void)state;
+    struct tact_ring *ring;
+    assert_int_equal(tact_ring_create(&ring, 4, sizeof(uint64_t), UINT32_MAX - 1), 0);
+    for (uint64_t i = 0; i < 11; i++) {
+        uint64_t *e = tact_ring_reserve(ring);
+        if (i < 4) {
+            assert_non_null(e);
+            *e = i;
+            tact_ring_commit(ring);
+        } else {
+            assert_null(e);
+        }
+    }
+    assert_int_equal(tact_ring_overruns(ring), 7);
+    assert_int_equal(tact_ring_occupancy(ring), 4);
+    for (uint64_t i = 0; i < 4; i++) {
+        assert_int_equal(*(const uint64_t *)tact_ring_peek(ring), i);
+        tact_ring_release(ring);
+    }
+    assert_null(tact_ring_peek(ring));
+    assert_non_null(tact_ring_reserve(ring));
+    assert_int_equal(tact_ring_overruns(ring), 7);
+    tact_ring_free(ring);
+}
+
+struct stress {
+    struct tact_ring *ring;
+    uint64_t count;
+    int lossy; /* the producer drops what does not fit */
+};
+
+static void *produce(void *arg)
+{
+    struct stress *s = arg;
+    for (uint64_t i = 0; i < s->count; i++) {
+        struct element *e = tact_ring_reserve(s->ring);
+        while (!e && !s->lossy) {
+            sched_yield();
+            e = tact_ring_reserve(s->ring);
+        }
+        if (e) {
+            fill(e, i);
+            tact_ring_commit(s->ring);
+        }
+    }
+    /* The last element ends the test: it must arrive. */
+    struct element *last;
+    while (!(last = tact_ring_reserve(s->ring))) {
+        sched_yield();
+    }
+    fill(last, s->count);
+    tact_ring_commit(s->ring);
+    return NULL;
+}
+
+/* Returns the number of elements that arrived; fails on a torn, repeated or reordered one. */
+static uint64_t consume(struct stress *s)
+{
+    uint64_t arrived = 0, next = 0;
+    for (;;) {
+        const struct element *e = tact_ring_peek(s->ring);
+        if (!e) {
+            sched_yield();
+            continue;
+        }
+        const uint64_t number = e->number;
+        assert_true(intact(e));
+        assert_true(number >= next);
+        assert_true(s->lossy || number == next);
+        tact_ring_release(s->ring);
+        arrived++;
+        next = number + 1;
+        if (number == s->count) {
+            return arrived;
+        }
+    }
+}
+
+static void stress(uint32_t capacity, uint64_t count, int lossy)
+{
+    struct stress s = {.count = count, .lossy = lossy};
+    assert_int_equal(tact_ring_create(&s.ring, capacity, sizeof(struct element), NEAR_WRAP), 0);
+    pthread_t producer;
+    assert_int_equal(pthread_create(&producer, NULL, produce, &s), 0);
+    const uint64_t arrived = consume(&s);
+    assert_int_equal(pthread_join(producer, NULL), 0);
+    assert_true(tact_ring_high_water(s.ring) <= tact_ring_capacity(s.ring));
+    assert_int_equal(tact_ring_occupancy(s.ring), 0);
+    if (lossy) {
+        /* Retries of the last element count as overruns too. */
+        assert_true(arrived + tact_ring_overruns(s.ring) >= count + 1);
+    } else {
+        assert_int_equal(arrived, count + 1);
+    }
+    tact_ring_free(s.ring);
+}
+
+static void test_two_threads_lossless(void **state)
+{
+    (void)state;
+    stress(64, 300000, 0);
+    stress(1, 3000, 0);
+}
+
+static void test_two_threads_lossy(void **state)
+{
+    (void)state;
+    stress(16, 300000, 1);
+}
+
+/* Not a limit, a figure: what a record of 256 bytes costs the tick. */
+static void test_cost(void **state)
+{
+    (void)state;
+    struct tact_ring *ring;
+    const int n = 1000000;
+    assert_int_equal(tact_ring_create(&ring, 1024, 256, NEAR_WRAP), 0);
+    const int64_t t0 = tact_clock_now();
+    for (int i = 0; i < n; i++) {
+        *(int *)tact_ring_reserve(ring) = i;
+        tact_ring_commit(ring);
+        assert_true(*(const int *)tact_ring_peek(ring) == i);
+        tact_ring_release(ring);
+    }
+    const int64_t t1 = tact_clock_now();
+    print_message("ring: %.1f ns for reserve, commit, peek and release on one thread\n",
+                  (double)(t1 - t0) / n);
+    tact_ring_free(ring);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_rejects_bad_sizes),
+        cmocka_unit_test(test_capacity_is_a_power_of_two),
+        cmocka_unit_test(test_order_and_counts_across_the_wrap),
+        cmocka_unit_test(test_full_ring_drops_the_newest),
+        cmocka_unit_test(test_two_threads_lossless),
+        cmocka_unit_test(test_two_threads_lossy),
+        cmocka_unit_test(test_cost),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

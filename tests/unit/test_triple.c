@@ -1,0 +1,186 @@
+/* The triple buffer: newest value wins, nothing is torn, nothing goes back in time. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <setjmp.h>
+#include <cmocka.h>
+
+#include <errno.h>
+#include <pthread.h>
+#include <sched.h>
+
+#include "rt/clock.h"
+#include "rt/triple.h"
+
+#define NEAR_WRAP (UINT32_MAX - 100)
+
+struct value {
+    uint64_t number;
+    uint64_t words[30];
+    uint64_t sum;
+};
+
+static void fill(struct value *v, uint64_t number)
+{
+    v->number = number;
+    v->sum = number;
+    for (uint64_t i = 0; i < 30; i++) {
+        v->words[i] = (number + i) * UINT64_C(0x9e3779b97f4a7c15);
+        v->sum += v->words[i];
+    }
+}
+
+static int intact(const struct value *v)
+{
+    uint64_t sum = v->number;
+    for (uint64_t i = 0; i < 30; i++) {
+        if (v->words[i] != (v->number + i) * UINT64_C(0x9e3779b97f4a7c15)) {
+            return 0;
+        }
+        sum += v->words[i];
+    }
+    return sum == v->sum;
+}
+
+static void put(struct tact_triple *triple, uint64_t number)
+{
+    fill(tact_triple_write_begin(triple), number);
+    tact_triple_publish(triple);
+}
+
+static void test_empty_and_bad(void **state)
+{
+    (void)state;
+    struct tact_triple *triple = NULL;
+    int fresh = -1;
+    assert_int_equal(tact_triple_create(&triple, 0, 0), -EINVAL);
+    assert_int_equal(tact_triple_create(&triple, SIZE_MAX, 0), -EINVAL);
+    assert_int_equal(tact_triple_create(&triple, 1, 0), 0);
+    assert_null(tact_triple_read(triple, &fresh));
+    assert_int_equal(fresh, 0);
+    assert_int_equal(tact_triple_published(triple), 0);
+    tact_triple_free(triple);
+    tact_triple_free(NULL);
+}
+
+static void test_newest_wins(void **state)
+{
+    (void)state;
+    struct tact_triple *triple;
+    int fresh = -1;
+    assert_int_equal(tact_triple_create(&triple, sizeof(struct value), NEAR_WRAP), 0);
+    uint64_t number = 0, overwritten = 0;
+    for (int round = 0; round < 200; round++) {
+        const int burst = 1 + round % 4;
+        for (int i = 0; i < burst; i++) {
+            put(triple, number++);
+        }
+        overwritten += (uint64_t)burst - 1;
+        const struct value *v = tact_triple_read(triple, &fresh);
+        assert_non_null(v);
+        assert_int_equal(fresh, 1);
+        assert_int_equal(v->number, number - 1);
+        assert_true(intact(v));
+        assert_int_equal(tact_triple_sequence(triple), (uint32_t)(NEAR_WRAP + number - 1));
+        assert_int_equal(tact_triple_overwritten(triple), overwritten);
+        assert_ptr_equal(tact_triple_read(triple, &fresh), v);
+        assert_int_equal(fresh, 0);
+        assert_non_null(tact_triple_read(triple, NULL));
+    }
+    assert_int_equal(tact_triple_published(triple), number);
+    tact_triple_free(triple);
+}
+
+/* What the reader holds stays untouched however much is written meanwhile. */
+static void test_held_value_is_stable(void **state)
+{
+    (void)state;
+    struct tact_triple *triple;
+    assert_int_equal(tact_triple_create(&triple, sizeof(struct value), 0), 0);
+    put(triple, 7);
+    const struct value *held = tact_triple_read(triple, NULL);
+    for (uint64_t i = 100; i < 110; i++) {
+        put(triple, i);
+        assert_int_equal(held->number, 7);
+        assert_true(intact(held));
+    }
+    assert_int_equal(tact_triple_overwritten(triple), 9);
+    held = tact_triple_read(triple, NULL);
+    assert_int_equal(held->number, 109);
+    tact_triple_free(triple);
+}
+
+struct stress {
+    struct tact_triple *triple;
+    uint64_t count;
+};
+
+static void *write_all(void *arg)
+{
+    struct stress *s = arg;
+    for (uint64_t i = 0; i < s->count; i++) {
+        put(s->triple, i);
+        if (i % 64 == 0) {
+            sched_yield();
+        }
+    }
+    return NULL;
+}
+
+static void test_two_threads(void **state)
+{
+    (void)state;
+    struct stress s = {.count = 400000};
+    assert_int_equal(tact_triple_create(&s.triple, sizeof(struct value), NEAR_WRAP), 0);
+    pthread_t writer;
+    assert_int_equal(pthread_create(&writer, NULL, write_all, &s), 0);
+    uint64_t got = 0, last = 0;
+    int have = 0;
+    while (!have || last != s.count - 1) {
+        int fresh;
+        const struct value *v = tact_triple_read(s.triple, &fresh);
+        if (!v) {
+            continue;
+        }
+        assert_true(intact(v));
+        assert_int_equal(tact_triple_sequence(s.triple), (uint32_t)(NEAR_WRAP + v->number));
+        assert_true(!have || (fresh ? v->number > last : v->number == last));
+        got += (uint64_t)fresh;
+        last = v->number;
+        have = 1;
+    }
+    assert_int_equal(pthread_join(writer, NULL), 0);
+    assert_int_equal(tact_triple_published(s.triple), s.count);
+    assert_int_equal(got + tact_triple_overwritten(s.triple), s.count);
+    tact_triple_free(s.triple);
+}
+
+static void test_cost(void **state)
+{
+    (void)state;
+    struct tact_triple *triple;
+    const int n = 1000000;
+    assert_int_equal(tact_triple_create(&triple, 256, NEAR_WRAP), 0);
+    const int64_t t0 = tact_clock_now();
+    for (int i = 0; i < n; i++) {
+        *(int *)tact_triple_write_begin(triple) = i;
+        tact_triple_publish(triple);
+        assert_true(*(const int *)tact_triple_read(triple, NULL) == i);
+    }
+    const int64_t t1 = tact_clock_now();
+    print_message("triple: %.1f ns for write, publish and read on one thread\n",
+                  (double)(t1 - t0) / n);
+    tact_triple_free(triple);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_empty_and_bad),
+        cmocka_unit_test(test_newest_wins),
+        cmocka_unit_test(test_held_value_is_stable),
+        cmocka_unit_test(test_two_threads),
+        cmocka_unit_test(test_cost),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
