@@ -1,0 +1,100 @@
+#include "rt/histogram.h"
+
+#include <math.h>
+#include <string.h>
+
+#define OCTAVE_BITS 5u /* 32 bins an octave */
+#define OCTAVE_BINS (1u << OCTAVE_BITS)
+
+/* Bins 0..31 hold one nanosecond each; after them every octave [2^e, 2^(e+1)) has 32 bins of
+ * 2^(e-5) ns. */
+static unsigned bin_of(int64_t ns)
+{
+    if (ns < (int64_t)OCTAVE_BINS) {
+        return ns < 0 ? 0 : (unsigned)ns;
+    }
+    const unsigned exponent = 63u - (unsigned)__builtin_clzll((unsigned long long)ns);
+    const unsigned shift = exponent - OCTAVE_BITS;
+    const unsigned bin = (shift << OCTAVE_BITS) + (unsigned)(ns >> shift);
+    return bin < TACT_HISTOGRAM_BINS ? bin : TACT_HISTOGRAM_BINS - 1;
+}
+
+static int64_t middle_of(unsigned bin)
+{
+    if (bin < 2 * OCTAVE_BINS) {
+        return bin;
+    }
+    const unsigned shift = (bin >> OCTAVE_BITS) - 1;
+    const int64_t low = (int64_t)(OCTAVE_BINS + (bin & (OCTAVE_BINS - 1))) << shift;
+    return low + (INT64_C(1) << shift) / 2;
+}
+
+void tact_histogram_reset(struct tact_histogram *h)
+{
+    memset(h, 0, sizeof *h);
+    h->min = INT64_MAX;
+    h->max = INT64_MIN;
+}
+
+void tact_histogram_add(struct tact_histogram *h, int64_t ns)
+{
+    h->count++;
+    h->sum += (double)ns;
+    h->min = ns < h->min ? ns : h->min;
+    h->max = ns > h->max ? ns : h->max;
+    h->bin[bin_of(ns)]++;
+}
+
+void tact_histogram_merge(struct tact_histogram *h, const struct tact_histogram *from)
+{
+    h->count += from->count;
+    h->sum += from->sum;
+    h->min = from->min < h->min ? from->min : h->min;
+    h->max = from->max > h->max ? from->max : h->max;
+    for (unsigned i = 0; i < TACT_HISTOGRAM_BINS; i++) {
+        h->bin[i] += from->bin[i];
+    }
+}
+
+int64_t tact_histogram_quantile(const struct tact_histogram *h, double q)
+{
+    if (h->count == 0) {
+        return 0;
+    }
+    const double share = q > 0.0 ? (q < 1.0 ? q : 1.0) : 0.0;
+    uint64_t rank = (uint64_t)ceil(share * (double)h->count);
+    rank = rank < 1 ? 1 : rank;
+    if (rank >= h->count) {
+        return h->max;
+    }
+    uint64_t seen = 0;
+    unsigned bin = 0;
+    for (; bin < TACT_HISTOGRAM_BINS - 1; bin++) {
+        seen += h->bin[bin];
+        if (seen >= rank) {
+            break;
+        }
+    }
+    const int64_t value = middle_of(bin);
+    return value < h->min ? h->min : value > h->max ? h->max : value;
+}
+
+double tact_histogram_mean(const struct tact_histogram *h)
+{
+    return h->count ? h->sum / (double)h->count : 0.0;
+}
+
+struct tact_histogram_summary tact_histogram_summarise(const struct tact_histogram *h)
+{
+    struct tact_histogram_summary s = {0, 0, 0.0, 0, 0, 0, 0};
+    if (h->count) {
+        s.count = h->count;
+        s.min = h->min;
+        s.mean = tact_histogram_mean(h);
+        s.p50 = tact_histogram_quantile(h, 0.5);
+        s.p99 = tact_histogram_quantile(h, 0.99);
+        s.p999 = tact_histogram_quantile(h, 0.999);
+        s.max = h->max;
+    }
+    return s;
+}

@@ -1,0 +1,59 @@
+/**
+ * Histogram of durations with fixed log-linear bins: 32 bins an octave, whole nanoseconds below 64.
+ *
+ * A quantile is at most 1.6 % off from 0 to 17 s; minimum, maximum and count are exact. Plain
+ * struct, about 8 kB, zero is not its empty state: call tact_histogram_reset() first.
+ */
+#ifndef TACT_RT_HISTOGRAM_H
+#define TACT_RT_HISTOGRAM_H
+
+#include <stdint.h>
+#include "../contact/api.h"
+
+TACT_BEGIN_DECLS
+
+#define TACT_HISTOGRAM_BINS 960
+
+struct tact_histogram {
+    uint64_t count; /**< values added */
+    int64_t min;    /**< smallest value [ns], exact; INT64_MAX where count is 0 */
+    int64_t max;    /**< largest value [ns], exact; INT64_MIN where count is 0 */
+    double sum;     /**< of all values [ns] */
+    uint64_t
+        bin[TACT_HISTOGRAM_BINS]; /**< values per bin; the last one also holds what is larger */
+};
+
+/** What people read off a histogram; all 0 where it is empty. */
+struct tact_histogram_summary {
+    uint64_t count;
+    int64_t min;  /**< [ns] */
+    double mean;  /**< [ns] */
+    int64_t p50;  /**< [ns] */
+    int64_t p99;  /**< [ns] */
+    int64_t p999; /**< 99.9 % [ns] */
+    int64_t max;  /**< [ns] */
+};
+
+/** Empties it. Real-time safe. */
+TACT_API void tact_histogram_reset(struct tact_histogram *h);
+
+/** Adds one value [ns]. A negative one is kept in min and sum, and binned as 0. Real-time safe. */
+TACT_API void tact_histogram_add(struct tact_histogram *h, int64_t ns);
+
+/** Adds everything that is in `from`. Real-time safe. */
+TACT_API void tact_histogram_merge(struct tact_histogram *h, const struct tact_histogram *from);
+
+/** Nearest-rank quantile [ns]: the smallest value v such that at least the share q (clamped to
+ *  [0, 1]) of the values is <= v, to the width of a bin; q = 1 gives the exact maximum. 0 where
+ * empty. Real-time safe (walks the bins). */
+TACT_API int64_t tact_histogram_quantile(const struct tact_histogram *h, double q);
+
+/** Mean [ns]; 0 where empty. Real-time safe. */
+TACT_API double tact_histogram_mean(const struct tact_histogram *h);
+
+/** Real-time safe (walks the bins). */
+TACT_API struct tact_histogram_summary tact_histogram_summarise(const struct tact_histogram *h);
+
+TACT_END_DECLS
+
+#endif

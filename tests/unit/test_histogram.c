@@ -1,0 +1,134 @@
+/* The histogram against sorted samples. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <setjmp.h>
+#include <cmocka.h>
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "rt/clock.h"
+#include "rt/histogram.h"
+
+static uint64_t seed = 1;
+
+static double uniform(void)
+{
+    seed ^= seed << 13;
+    seed ^= seed >> 7;
+    seed ^= seed << 17;
+    return (double)(seed >> 11) * 0x1p-53;
+}
+
+static int ascending(const void *a, const void *b)
+{
+    const int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+    return (x > y) - (x < y);
+}
+
+static void assert_close(int64_t got, int64_t expected, double relative)
+{
+    if (fabs((double)(got - expected)) > relative * (double)llabs(expected)) {
+        fail_msg("got %lld, expected %lld within %g", (long long)got, (long long)expected,
+                 relative);
+    }
+}
+
+static void test_empty(void **state)
+{
+    (void)state;
+    struct tact_histogram h;
+    tact_histogram_reset(&h);
+    const struct tact_histogram_summary s = tact_histogram_summarise(&h);
+    assert_int_equal(s.count, 0);
+    assert_int_equal(s.min, 0);
+    assert_int_equal(s.max, 0);
+    assert_int_equal(s.p99, 0);
+    assert_int_equal(tact_histogram_quantile(&h, 0.5), 0);
+}
+
+/* One value alone: every quantile is that value; two values: the bin's width shows. */
+static void test_every_magnitude(void **state)
+{
+    (void)state;
+    struct tact_histogram h;
+    for (double x = 1.0; x < 1.6e10; x *= 1.013) {
+        const int64_t v = (int64_t)x;
+        tact_histogram_reset(&h);
+        tact_histogram_add(&h, v);
+        assert_int_equal(tact_histogram_quantile(&h, 0.5), v);
+        tact_histogram_add(&h, 0);
+        tact_histogram_add(&h, v);
+        tact_histogram_add(&h, INT64_C(1) << 40);
+        assert_close(tact_histogram_quantile(&h, 0.5), v, v < 64 ? 0.0 : 0.016);
+    }
+}
+
+static void test_out_of_range(void **state)
+{
+    (void)state;
+    struct tact_histogram h;
+    tact_histogram_reset(&h);
+    tact_histogram_add(&h, -5);
+    tact_histogram_add(&h, INT64_MAX);
+    tact_histogram_add(&h, INT64_MIN);
+    assert_int_equal(h.count, 3);
+    assert_int_equal(h.min, INT64_MIN);
+    assert_int_equal(h.max, INT64_MAX);
+    assert_int_equal(tact_histogram_quantile(&h, 1.0), INT64_MAX);
+    assert_true(tact_histogram_quantile(&h, NAN) <= 0);
+}
+
+static void test_against_sorted_samples(void **state)
+{
+    (void)state;
+    enum { N = 20000 };
+    static int64_t v[N];
+    struct tact_histogram h, half;
+    tact_histogram_reset(&h);
+    tact_histogram_reset(&half);
+    double sum = 0.0;
+    for (int i = 0; i < N; i++) {
+        v[i] = (int64_t)(10.0 * pow(1e9, uniform()));
+        tact_histogram_add(i % 2 ? &h : &half, v[i]);
+        sum += (double)v[i];
+    }
+    tact_histogram_merge(&h, &half);
+    qsort(v, N, sizeof v[0], ascending);
+    for (int i = 1; i < 1000; i++) {
+        const double q = i / 1000.0;
+        const int64_t exact = v[(int)ceil(q * N) - 1];
+        assert_close(tact_histogram_quantile(&h, q), exact, 0.02);
+    }
+    const struct tact_histogram_summary s = tact_histogram_summarise(&h);
+    assert_int_equal(s.count, N);
+    assert_int_equal(s.min, v[0]);
+    assert_int_equal(s.max, v[N - 1]);
+    assert_true(fabs(s.mean - sum / N) < 1e-9 * s.mean);
+    assert_close(s.p999, v[(int)ceil(0.999 * N) - 1], 0.02);
+}
+
+static void test_cost(void **state)
+{
+    (void)state;
+    static struct tact_histogram h;
+    tact_histogram_reset(&h);
+    const int n = 2000000;
+    const int64_t t0 = tact_clock_now();
+    for (int i = 0; i < n; i++) {
+        tact_histogram_add(&h, 1000 + (i & 0xffff));
+    }
+    print_message("histogram: %.1f ns to add a value\n", (double)(tact_clock_now() - t0) / n);
+    assert_int_equal(h.count, n);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_empty),        cmocka_unit_test(test_every_magnitude),
+        cmocka_unit_test(test_out_of_range), cmocka_unit_test(test_against_sorted_samples),
+        cmocka_unit_test(test_cost),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
