@@ -1,0 +1,249 @@
+#include "rt/safety.h"
+
+#include <errno.h>
+#include <math.h>
+#include <string.h>
+
+#define HEAD_SIZE (3 + 2 * TACT_TRIP_CAUSES)
+#define CHANNEL_SIZE 4
+
+struct tact_safety_options tact_safety_default(void)
+{
+    return (struct tact_safety_options){.period = 0.001, .ramp = 0.2};
+}
+
+static int channel_valid(const struct tact_safety_channel *c)
+{
+    return isfinite(c->limit) && c->limit >= 0.0 && c->rate > 0.0 && isfinite(c->cutoff) &&
+           c->cutoff >= 0.0;
+}
+
+int tact_safety_init(struct tact_safety *s, const struct tact_safety_channel *channels, int n,
+                     const struct tact_safety_options *options)
+{
+    const double pi = 3.14159265358979323846;
+    const double h = options->period;
+    if (n < 0 || n > TACT_SAFETY_CHANNELS || !isfinite(h) || h <= 0.0 || !isfinite(options->ramp) ||
+        options->ramp < 0.0) {
+        return -EINVAL;
+    }
+    for (int i = 0; i < n; i++) {
+        if (!channel_valid(&channels[i])) {
+            return -EINVAL;
+        }
+    }
+    memset(s, 0, sizeof *s);
+    s->count = n;
+    s->state = TACT_SAFETY_DISARMED;
+    s->ramp_step = options->ramp > h ? h / options->ramp : 1.0;
+    for (int i = 0; i < n; i++) {
+        s->setting[i].limit = channels[i].limit;
+        s->setting[i].step = channels[i].rate * h;
+        s->setting[i].alpha =
+            channels[i].cutoff > 0.0 ? -expm1(-2.0 * pi * channels[i].cutoff * h) : 1.0;
+    }
+    return 0;
+}
+
+static void record(struct tact_safety *s, enum tact_trip_cause cause, int channel, double value,
+                   uint64_t tick)
+{
+    s->trip[s->trip_count % TACT_SAFETY_TRIPS] =
+        (struct tact_trip){(int32_t)cause, channel, value, tick};
+    s->trip_count++;
+    s->trips[cause]++;
+}
+
+/* A limit that acts tick after tick is one trip: acting is its memory. */
+static void limited(struct tact_safety *s, enum tact_trip_cause cause, int channel, double value,
+                    uint64_t tick, int acts, int32_t *acting)
+{
+    if (acts) {
+        s->ticks[cause]++;
+        if (!*acting) {
+            record(s, cause, channel, value, tick);
+        }
+    }
+    *acting = acts;
+}
+
+static void silence(struct tact_safety *s, double *sent)
+{
+    for (int i = 0; i < s->count; i++) {
+        memset(&s->channel[i], 0, sizeof s->channel[i]);
+        sent[i] = 0.0;
+    }
+    s->ramp = 0.0;
+}
+
+static int all_finite(struct tact_safety *s, const double *wanted, uint64_t tick)
+{
+    int bad = 0;
+    for (int i = 0; i < s->count; i++) {
+        if (!isfinite(wanted[i])) {
+            s->ticks[TACT_TRIP_NONFINITE]++;
+            if (s->state != TACT_SAFETY_FAULT) {
+                record(s, TACT_TRIP_NONFINITE, i, wanted[i], tick);
+            }
+            bad = 1;
+        }
+    }
+    return !bad;
+}
+
+static double pass(struct tact_safety *s, int i, double wanted, uint64_t tick)
+{
+    const double step = s->setting[i].step;
+    const double limit = s->setting[i].limit;
+    const double alpha = s->setting[i].alpha;
+    /* This form cannot overflow as y + alpha (w - y) can. */
+    double y = (1.0 - alpha) * s->channel[i].filtered + alpha * wanted;
+    y = fmin(fmax(y, -0x1p1023), 0x1p1023);
+    s->channel[i].filtered = y;
+
+    const double target = s->ramp * y;
+    const double last = s->channel[i].sent;
+    const double change = target - last;
+    const int fast = fabs(change) > step;
+    const double slowed = fast ? last + copysign(step, change) : target;
+    limited(s, TACT_TRIP_RATE, i, target, tick, fast, &s->channel[i].slowed);
+
+    const int over = fabs(slowed) > limit;
+    const double out = over ? copysign(limit, slowed) : slowed;
+    limited(s, TACT_TRIP_CLAMP, i, slowed, tick, over, &s->channel[i].clamped);
+    s->channel[i].sent = out;
+    return out;
+}
+
+int tact_safety_step(struct tact_safety *s, const double *wanted, int deadman, uint64_t tick,
+                     double *sent)
+{
+    if (!all_finite(s, wanted, tick)) {
+        s->state = TACT_SAFETY_FAULT;
+    }
+    if (!deadman) {
+        s->await_release = 0;
+        if (s->state == TACT_SAFETY_ARMED) {
+            s->ticks[TACT_TRIP_DEADMAN]++;
+            record(s, TACT_TRIP_DEADMAN, -1, 0.0, tick);
+            s->state = TACT_SAFETY_DISARMED;
+        }
+    } else if (s->state == TACT_SAFETY_DISARMED && !s->await_release) {
+        s->state = TACT_SAFETY_ARMED;
+        s->ramp = 0.0;
+    }
+    if (s->state != TACT_SAFETY_ARMED) {
+        silence(s, sent);
+        return s->state;
+    }
+    s->ramp = fmin(1.0, s->ramp + s->ramp_step);
+    for (int i = 0; i < s->count; i++) {
+        sent[i] = pass(s, i, wanted[i], tick);
+    }
+    return s->state;
+}
+
+void tact_safety_raise(struct tact_safety *s, int channel, double value, uint64_t tick)
+{
+    s->ticks[TACT_TRIP_RAISED]++;
+    if (s->state != TACT_SAFETY_FAULT) {
+        record(s, TACT_TRIP_RAISED, channel, value, tick);
+    }
+    s->state = TACT_SAFETY_FAULT;
+}
+
+void tact_safety_reset(struct tact_safety *s)
+{
+    if (s->state == TACT_SAFETY_FAULT) {
+        s->state = TACT_SAFETY_DISARMED;
+        s->await_release = 1;
+    }
+}
+
+const struct tact_trip *tact_safety_trip(const struct tact_safety *s, int i)
+{
+    if (i < 0 || i >= TACT_SAFETY_TRIPS || (uint64_t)i >= s->trip_count) {
+        return NULL;
+    }
+    return &s->trip[(s->trip_count - 1 - (uint64_t)i) % TACT_SAFETY_TRIPS];
+}
+
+const char *tact_safety_state_name(int state)
+{
+    static const char *const names[] = {"disarmed", "armed", "fault"};
+    return state >= 0 && state <= TACT_SAFETY_FAULT ? names[state] : "unknown";
+}
+
+const char *tact_trip_name(int cause)
+{
+    static const char *const names[] = {"not finite", "clamp", "rate", "deadman", "raised"};
+    return cause >= 0 && cause < TACT_TRIP_CAUSES ? names[cause] : "unknown";
+}
+
+int tact_safety_state_size(int n)
+{
+    return HEAD_SIZE + CHANNEL_SIZE * n;
+}
+
+void tact_safety_save(const struct tact_safety *s, double *v)
+{
+    *v++ = s->state;
+    *v++ = s->await_release;
+    *v++ = s->ramp;
+    for (int i = 0; i < TACT_TRIP_CAUSES; i++) {
+        *v++ = (double)s->trips[i];
+        *v++ = (double)s->ticks[i];
+    }
+    for (int i = 0; i < s->count; i++) {
+        *v++ = s->channel[i].filtered;
+        *v++ = s->channel[i].sent;
+        *v++ = s->channel[i].clamped;
+        *v++ = s->channel[i].slowed;
+    }
+}
+
+static int in_set(double x, int last)
+{
+    for (int i = 0; i <= last; i++) {
+        if (x == i) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+static int state_valid(const struct tact_safety *s, const double *v)
+{
+    int ok = in_set(v[0], TACT_SAFETY_FAULT) && in_set(v[1], 1) && v[2] >= 0.0 && v[2] <= 1.0;
+    for (int i = 3; i < HEAD_SIZE; i++) {
+        ok = ok && v[i] >= 0.0 && v[i] <= 0x1p53;
+    }
+    for (int i = 0; i < s->count; i++) {
+        const double *c = v + HEAD_SIZE + CHANNEL_SIZE * i;
+        ok = ok && isfinite(c[0]) && fabs(c[1]) <= s->setting[i].limit && in_set(c[2], 1) &&
+             in_set(c[3], 1);
+    }
+    return ok;
+}
+
+int tact_safety_load(struct tact_safety *s, const double *v)
+{
+    if (!state_valid(s, v)) {
+        return -EINVAL;
+    }
+    s->state = (int32_t)*v++;
+    s->await_release = (int32_t)*v++;
+    s->ramp = *v++;
+    s->trip_count = 0;
+    for (int i = 0; i < TACT_TRIP_CAUSES; i++) {
+        s->trips[i] = (uint64_t)*v++;
+        s->ticks[i] = (uint64_t)*v++;
+    }
+    for (int i = 0; i < s->count; i++) {
+        s->channel[i].filtered = *v++;
+        s->channel[i].sent = *v++;
+        s->channel[i].clamped = (int32_t)*v++;
+        s->channel[i].slowed = (int32_t)*v++;
+    }
+    return 0;
+}

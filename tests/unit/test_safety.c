@@ -1,0 +1,380 @@
+/* The safety chain: worked examples, and properties over random inputs. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <setjmp.h>
+#include <cmocka.h>
+
+#include <errno.h>
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+#include "rt/safety.h"
+
+static uint64_t seed = 88172645463325252u;
+
+static uint64_t random_bits(void)
+{
+    seed ^= seed << 13;
+    seed ^= seed >> 7;
+    seed ^= seed << 17;
+    return seed;
+}
+
+static double uniform(double low, double high)
+{
+    return low + (high - low) * ((double)(random_bits() >> 11) * 0x1p-53);
+}
+
+static struct tact_safety make(double limit, double rate, double cutoff, double ramp)
+{
+    struct tact_safety s;
+    const struct tact_safety_channel c = {limit, rate, cutoff};
+    struct tact_safety_options o = tact_safety_default();
+    o.ramp = ramp;
+    assert_int_equal(tact_safety_init(&s, &c, 1, &o), 0);
+    return s;
+}
+
+static void test_rejects_bad_settings(void **state)
+{
+    (void)state;
+    struct tact_safety s;
+    const struct tact_safety_options good = tact_safety_default();
+    const struct tact_safety_channel bad[] = {
+        {-1.0, 1.0, 0.0}, {NAN, 1.0, 0.0},  {INFINITY, 1.0, 0.0}, {1.0, 0.0, 0.0}, {1.0, -1.0, 0.0},
+        {1.0, NAN, 0.0},  {1.0, 1.0, -1.0}, {1.0, 1.0, INFINITY}, {1.0, 1.0, NAN},
+    };
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        assert_int_equal(tact_safety_init(&s, &bad[i], 1, &good), -EINVAL);
+    }
+    const struct tact_safety_channel c = {1.0, INFINITY, 0.0};
+    assert_int_equal(tact_safety_init(&s, &c, 1, &good), 0);
+    assert_int_equal(tact_safety_init(&s, &c, -1, &good), -EINVAL);
+    assert_int_equal(tact_safety_init(&s, &c, TACT_SAFETY_CHANNELS + 1, &good), -EINVAL);
+    const struct tact_safety_options odd[] = {{0.0, 0.2}, {NAN, 0.2}, {0.001, -1.0}, {0.001, NAN}};
+    for (size_t i = 0; i < sizeof odd / sizeof odd[0]; i++) {
+        assert_int_equal(tact_safety_init(&s, &c, 1, &odd[i]), -EINVAL);
+    }
+}
+
+static void test_ramp_on_arming(void **state)
+{
+    (void)state;
+    struct tact_safety s = make(10.0, INFINITY, 0.0, 0.2);
+    const double wanted = 4.0;
+    double sent = 9.0;
+    assert_int_equal(tact_safety_step(&s, &wanted, 0, 0, &sent), TACT_SAFETY_DISARMED);
+    assert_true(sent == 0.0);
+    for (int k = 1; k <= 400; k++) {
+        assert_int_equal(tact_safety_step(&s, &wanted, 1, (uint64_t)k, &sent), TACT_SAFETY_ARMED);
+        assert_true(fabs(sent - 4.0 * fmin(1.0, k / 200.0)) < 1e-12);
+    }
+    assert_true(sent == 4.0);
+    assert_int_equal(s.trip_count, 0);
+}
+
+static void test_letting_go_is_immediate(void **state)
+{
+    (void)state;
+    struct tact_safety s = make(10.0, 1.0, 5.0, 0.0);
+    const double wanted = 4.0;
+    double sent;
+    for (uint64_t k = 0; k < 1000; k++) {
+        tact_safety_step(&s, &wanted, 1, k, &sent);
+    }
+    assert_true(sent > 0.5);
+    assert_int_equal(tact_safety_step(&s, &wanted, 0, 1000, &sent), TACT_SAFETY_DISARMED);
+    assert_true(sent == 0.0);
+    const struct tact_trip *trip = tact_safety_trip(&s, 0);
+    assert_int_equal(trip->cause, TACT_TRIP_DEADMAN);
+    assert_int_equal(trip->channel, -1);
+    assert_int_equal(trip->tick, 1000);
+    tact_safety_step(&s, &wanted, 0, 1001, &sent);
+    assert_int_equal(s.trips[TACT_TRIP_DEADMAN], 1);
+    /* Arming again starts from zero, not from where it was. */
+    tact_safety_step(&s, &wanted, 1, 1002, &sent);
+    assert_true(sent > 0.0 && sent <= 0.001);
+}
+
+static void test_rate_and_clamp_trip_once_an_episode(void **state)
+{
+    (void)state;
+    struct tact_safety s = make(2.0, 1000.0, 0.0, 0.0);
+    double wanted = 5.0, sent = 0.0;
+    tact_safety_step(&s, &wanted, 1, 10, &sent);
+    assert_true(sent == 1.0);
+    tact_safety_step(&s, &wanted, 1, 11, &sent);
+    assert_true(sent == 2.0);
+    for (uint64_t k = 12; k < 50; k++) {
+        tact_safety_step(&s, &wanted, 1, k, &sent);
+        assert_true(sent == 2.0);
+    }
+    assert_int_equal(s.trips[TACT_TRIP_RATE], 1);
+    assert_int_equal(s.trips[TACT_TRIP_CLAMP], 1);
+    assert_int_equal(s.ticks[TACT_TRIP_RATE], 40);
+    assert_int_equal(s.ticks[TACT_TRIP_CLAMP], 38);
+    const struct tact_trip *clamp = tact_safety_trip(&s, 0), *rate = tact_safety_trip(&s, 1);
+    assert_int_equal(clamp->cause, TACT_TRIP_CLAMP);
+    assert_int_equal(clamp->tick, 12);
+    assert_true(clamp->value == 3.0);
+    assert_int_equal(rate->cause, TACT_TRIP_RATE);
+    assert_int_equal(rate->tick, 10);
+    assert_true(rate->value == 5.0);
+    assert_null(tact_safety_trip(&s, 2));
+    assert_null(tact_safety_trip(&s, -1));
+    wanted = 1.5;
+    tact_safety_step(&s, &wanted, 1, 50, &sent);
+    assert_true(sent == 1.5);
+    wanted = -5.0;
+    tact_safety_step(&s, &wanted, 1, 51, &sent);
+    assert_true(sent == 0.5);
+    assert_int_equal(s.trips[TACT_TRIP_RATE], 2);
+}
+
+/* Step response of a first-order low-pass: 1 - exp(-t / tau), tau = 1 / (2 pi cutoff). */
+static void test_filter_step_response(void **state)
+{
+    (void)state;
+    struct tact_safety s = make(10.0, INFINITY, 20.0, 0.0);
+    const double wanted = 1.0, tau = 1.0 / (2.0 * acos(-1.0) * 20.0);
+    double sent;
+    for (int k = 1; k <= 100; k++) {
+        tact_safety_step(&s, &wanted, 1, (uint64_t)k, &sent);
+        assert_true(fabs(sent - (1.0 - exp(-k * 0.001 / tau))) < 1e-12);
+    }
+}
+
+static void test_nonfinite_is_a_latched_fault(void **state)
+{
+    (void)state;
+    const double bad[] = {NAN, -NAN, INFINITY, -INFINITY};
+    for (int b = 0; b < 4; b++) {
+        struct tact_safety s;
+        const struct tact_safety_channel c[3] = {{1, 10, 0}, {1, 10, 50}, {1, INFINITY, 0}};
+        const struct tact_safety_options o = tact_safety_default();
+        assert_int_equal(tact_safety_init(&s, c, 3, &o), 0);
+        double v[3] = {0.5, 0.5, 0.5}, sent[3];
+        for (uint64_t k = 0; k < 100; k++) {
+            tact_safety_step(&s, v, 1, k, sent);
+        }
+        assert_true(sent[2] > 0.0);
+        v[1] = bad[b];
+        assert_int_equal(tact_safety_step(&s, v, 1, 100, sent), TACT_SAFETY_FAULT);
+        v[1] = 0.5;
+        for (uint64_t k = 101; k < 110; k++) {
+            for (int i = 0; i < 3; i++) {
+                assert_true(sent[i] == 0.0);
+            }
+            assert_int_equal(tact_safety_step(&s, v, k % 2 == 0, k, sent), TACT_SAFETY_FAULT);
+        }
+        assert_int_equal(s.trips[TACT_TRIP_NONFINITE], 1);
+        const struct tact_trip *trip = tact_safety_trip(&s, 0);
+        assert_int_equal(trip->cause, TACT_TRIP_NONFINITE);
+        assert_int_equal(trip->channel, 1);
+        assert_int_equal(trip->tick, 100);
+        /* A reset alone does not arm: the deadman has to be let go and held again. */
+        tact_safety_reset(&s);
+        assert_int_equal(tact_safety_step(&s, v, 1, 110, sent), TACT_SAFETY_DISARMED);
+        assert_int_equal(tact_safety_step(&s, v, 0, 111, sent), TACT_SAFETY_DISARMED);
+        assert_int_equal(tact_safety_step(&s, v, 1, 112, sent), TACT_SAFETY_ARMED);
+    }
+}
+
+static void test_raised_fault(void **state)
+{
+    (void)state;
+    struct tact_safety s = make(1.0, INFINITY, 0.0, 0.0);
+    const double wanted = 0.5;
+    double sent;
+    tact_safety_step(&s, &wanted, 1, 0, &sent);
+    assert_true(sent == 0.5);
+    tact_safety_raise(&s, 0, 3.0, 1);
+    tact_safety_raise(&s, 0, 3.0, 1);
+    assert_int_equal(tact_safety_step(&s, &wanted, 1, 1, &sent), TACT_SAFETY_FAULT);
+    assert_true(sent == 0.0);
+    assert_int_equal(s.trips[TACT_TRIP_RAISED], 1);
+    assert_string_equal(tact_trip_name(tact_safety_trip(&s, 0)->cause), "raised");
+    assert_string_equal(tact_safety_state_name(s.state), "fault");
+}
+
+static void test_trips_wrap_around(void **state)
+{
+    (void)state;
+    struct tact_safety s = make(1.0, INFINITY, 0.0, 0.0);
+    double sent;
+    for (uint64_t k = 0; k < 400; k++) {
+        const double wanted = k % 2 ? 2.0 : 0.0;
+        tact_safety_step(&s, &wanted, 1, k, &sent);
+    }
+    assert_int_equal(s.trip_count, 200);
+    assert_int_equal(tact_safety_trip(&s, 0)->tick, 399);
+    assert_int_equal(tact_safety_trip(&s, TACT_SAFETY_TRIPS - 1)->tick,
+                     399 - 2 * (TACT_SAFETY_TRIPS - 1));
+    assert_null(tact_safety_trip(&s, TACT_SAFETY_TRIPS));
+}
+
+enum { N = 5 };
+
+static void random_chain(struct tact_safety *s, struct tact_safety_channel *c)
+{
+    struct tact_safety_options o = tact_safety_default();
+    o.ramp = random_bits() % 3 ? uniform(0.0, 0.1) : 0.0;
+    for (int i = 0; i < N; i++) {
+        c[i].limit = random_bits() % 8 ? pow(10.0, uniform(-3, 3)) : 0.0;
+        c[i].rate = random_bits() % 4 ? pow(10.0, uniform(-2, 5)) : INFINITY;
+        c[i].cutoff = random_bits() % 3 ? pow(10.0, uniform(-1, 4)) : 0.0;
+    }
+    assert_int_equal(tact_safety_init(s, c, N, &o), 0);
+}
+
+static double random_input(void)
+{
+    switch (random_bits() % 16) {
+    case 0:
+        return uniform(-DBL_MAX / 2, DBL_MAX / 2) * 2.0;
+    case 1:
+        return random_bits() % 2 ? DBL_MAX : -DBL_MAX;
+    case 2:
+        return DBL_MIN * uniform(-1, 1);
+    case 3: {
+        const uint64_t bits = random_bits(); /* any double at all, NaN and infinity among them */
+        double x;
+        memcpy(&x, &bits, sizeof x);
+        return x;
+    }
+    default:
+        return uniform(-1, 1) * pow(10.0, uniform(-4, 4));
+    }
+}
+
+static void check_step(const struct tact_safety *s, const struct tact_safety_channel *c,
+                       const double *sent, const double *last, int was_armed)
+{
+    for (int i = 0; i < N; i++) {
+        assert_true(isfinite(sent[i]));
+        assert_true(fabs(sent[i]) <= c[i].limit);
+        if (s->state != TACT_SAFETY_ARMED) {
+            assert_true(sent[i] == 0.0);
+        } else {
+            const double from = was_armed ? last[i] : 0.0;
+            const double most = c[i].rate * 0.001;
+            assert_true(fabs(sent[i] - from) <= most + 4 * DBL_EPSILON * c[i].limit);
+        }
+    }
+}
+
+static void test_properties_of_any_input(void **state)
+{
+    (void)state;
+    uint64_t armed_ticks = 0, faults = 0;
+    for (int trial = 0; trial < 3000; trial++) {
+        struct tact_safety s;
+        struct tact_safety_channel c[N];
+        random_chain(&s, c);
+        double wanted[N] = {0}, sent[N] = {0}, last[N] = {0};
+        int deadman = 0;
+        const int wild = trial % 3 == 0;
+        for (uint64_t k = 0; k < 200; k++) {
+            deadman = random_bits() % 40 ? deadman : !deadman;
+            for (int i = 0; i < N; i++) {
+                const double x = wild ? random_input() : uniform(-1, 1) * 100.0;
+                wanted[i] = random_bits() % 4 ? wanted[i] : x;
+                wanted[i] = isfinite(wanted[i]) || random_bits() % 50 == 0 ? wanted[i] : 0.0;
+            }
+            if (random_bits() % 30 == 0) {
+                tact_safety_reset(&s);
+            }
+            const int was_armed = s.state == TACT_SAFETY_ARMED;
+            const int before = s.state;
+            const int now = tact_safety_step(&s, wanted, deadman, k, sent);
+            assert_int_equal(now, s.state);
+            assert_true(now != TACT_SAFETY_ARMED || deadman);
+            assert_true(before != TACT_SAFETY_FAULT || now == TACT_SAFETY_FAULT);
+            check_step(&s, c, sent, last, was_armed);
+            memcpy(last, sent, sizeof last);
+            armed_ticks += now == TACT_SAFETY_ARMED;
+            faults += now == TACT_SAFETY_FAULT && before != now;
+        }
+    }
+    assert_true(armed_ticks > 100000);
+    assert_true(faults > 200);
+}
+
+/* A chain loaded in the middle goes on to the same bits as the one that was saved. */
+static void test_save_and_load(void **state)
+{
+    (void)state;
+    for (int trial = 0; trial < 200; trial++) {
+        struct tact_safety a, b;
+        struct tact_safety_channel c[N];
+        random_chain(&a, c);
+        b = a;
+        double wanted[N], x[N], y[N], v[256], w[256];
+        assert_true(tact_safety_state_size(N) <= 256);
+        for (uint64_t k = 0; k < 300; k++) {
+            for (int i = 0; i < N; i++) {
+                wanted[i] = uniform(-1, 1) * 100.0;
+            }
+            if (k == 200 && trial % 4 == 0) {
+                wanted[2] = NAN;
+            }
+            const int deadman = k % 97 > 10;
+            tact_safety_step(&a, wanted, deadman, k, x);
+            if (k == 150) {
+                tact_safety_save(&a, v);
+                assert_int_equal(tact_safety_load(&b, v), 0);
+            } else if (k > 150) {
+                tact_safety_step(&b, wanted, deadman, k, y);
+                assert_memory_equal(x, y, sizeof x);
+                tact_safety_save(&a, v);
+                tact_safety_save(&b, w);
+                assert_memory_equal(v, w, (size_t)tact_safety_state_size(N) * sizeof(double));
+            }
+        }
+    }
+}
+
+static void test_load_refuses_nonsense(void **state)
+{
+    (void)state;
+    struct tact_safety s = make(2.0, 100.0, 10.0, 0.1);
+    const double wanted = 5.0;
+    double sent, v[64], before[64], after[64];
+    for (uint64_t k = 0; k < 50; k++) {
+        tact_safety_step(&s, &wanted, 1, k, &sent);
+    }
+    tact_safety_save(&s, v);
+    tact_safety_save(&s, before);
+    const int n = tact_safety_state_size(1);
+    const double bad[] = {NAN, INFINITY};
+    for (int i = 0; i < n; i++) {
+        for (int b = 0; b < 2; b++) {
+            const double kept = v[i];
+            v[i] = bad[b];
+            assert_int_equal(tact_safety_load(&s, v), -EINVAL);
+            v[i] = kept;
+        }
+    }
+    tact_safety_save(&s, after);
+    assert_memory_equal(before, after, (size_t)n * sizeof(double));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_rejects_bad_settings),
+        cmocka_unit_test(test_ramp_on_arming),
+        cmocka_unit_test(test_letting_go_is_immediate),
+        cmocka_unit_test(test_rate_and_clamp_trip_once_an_episode),
+        cmocka_unit_test(test_filter_step_response),
+        cmocka_unit_test(test_nonfinite_is_a_latched_fault),
+        cmocka_unit_test(test_raised_fault),
+        cmocka_unit_test(test_trips_wrap_around),
+        cmocka_unit_test(test_properties_of_any_input),
+        cmocka_unit_test(test_save_and_load),
+        cmocka_unit_test(test_load_refuses_nonsense),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
