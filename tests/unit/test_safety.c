@@ -244,6 +244,8 @@ static double random_input(void)
         memcpy(&x, &bits, sizeof x);
         return x;
     }
+    case 4:
+        return random_bits() % 20 ? 0.0 : random_bits() % 2 ? NAN : -INFINITY;
     default:
         return uniform(-1, 1) * pow(10.0, uniform(-4, 4));
     }
@@ -281,7 +283,6 @@ static void test_properties_of_any_input(void **state)
             for (int i = 0; i < N; i++) {
                 const double x = wild ? random_input() : uniform(-1, 1) * 100.0;
                 wanted[i] = random_bits() % 4 ? wanted[i] : x;
-                wanted[i] = isfinite(wanted[i]) || random_bits() % 50 == 0 ? wanted[i] : 0.0;
             }
             if (random_bits() % 30 == 0) {
                 tact_safety_reset(&s);
