@@ -1,0 +1,27 @@
+#include "devices/registry.h"
+
+#include <string.h>
+#include "devices/operator.h"
+#include "devices/trajectory.h"
+
+static const struct tact_device_type *const builtin[] = {
+    &tact_operator_type,
+    &tact_trajectory_type,
+};
+
+const struct tact_device_type *const *tact_devices_builtin(size_t *count)
+{
+    *count = sizeof builtin / sizeof *builtin;
+    return builtin;
+}
+
+const struct tact_device_type *tact_device_type_find(const struct tact_device_type *const *types,
+                                                     size_t count, const char *name)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (strcmp(types[i]->name, name) == 0) {
+            return types[i];
+        }
+    }
+    return NULL;
+}

@@ -1,0 +1,187 @@
+/* The simulated operator, the registry, and what settings refuse. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <cmocka.h>
+#include "devices/operator.h"
+#include "devices/registry.h"
+#include "support/device_config.h"
+
+static const double script[] = {
+    0.5, 0.0, 0.0, 0.0,  /* */
+    1.5, 1.0, 0.0, 0.0,  /* closes */
+    2.0, 1.0, 0.0, 0.0,  /* holds */
+    4.0, 1.0, 0.8, 0.05, /* turns and lifts */
+    5.0, 0.0, 0.8, 0.05, /* releases */
+};
+static const struct tact_device_setting good[] = {NUMBERS("script", 5, 4, script)};
+
+static struct tact_device open_operator(const struct tact_device_setting *settings, int count)
+{
+    struct device_config c;
+    struct tact_device device = {0};
+    device_config_init(&c, settings, count);
+    if (tact_operator_type.open(&c.config, &device, &c.err)) {
+        fail_msg("%s", c.err.text);
+    }
+    return device;
+}
+
+static struct tact_device_input at(struct tact_device *device, double t)
+{
+    struct tact_device_input in = {.state = -1};
+    device->ops->read(device->self, (uint64_t)(t * 1000.0), t, 77, &in);
+    assert_int_equal(in.state, TACT_DEVICE_OK);
+    assert_int_equal(in.stamp_ns, 77);
+    return in;
+}
+
+static void plays_the_script(void **state)
+{
+    (void)state;
+    struct tact_device device = open_operator(good, 1);
+    assert_int_equal(device.info.input_count, 4);
+    assert_string_equal(device.info.input[0].name, "grip");
+    assert_string_equal(device.info.input[3].name, "deadman");
+    assert_string_equal(device.info.input[1].unit, "rad");
+    for (int row = 0; row < 5; row++) {
+        struct tact_device_input in = at(&device, script[4 * row]);
+        for (int i = 0; i < 3; i++) {
+            assert_true(in.channel[i] == script[4 * row + 1 + i]);
+        }
+    }
+    assert_true(at(&device, 0.0).channel[0] == 0.0);
+    assert_true(at(&device, 99.0).channel[1] == 0.8);
+    /* 10 u^3 - 15 u^4 + 6 u^5 at u = 1/4 and 1/2, exact in binary. */
+    assert_true(at(&device, 0.75).channel[0] == 0.103515625);
+    assert_true(at(&device, 1.0).channel[0] == 0.5);
+    assert_true(at(&device, 1.75).channel[0] == 1.0);
+    assert_true(fabs(at(&device, 3.0).channel[2] - 0.025) < 1e-17);
+    device.ops->close(device.self);
+}
+
+/* Peak speed of a minimum-jerk motion is 15/8 of the mean one, peak acceleration 10/sqrt(3). */
+static void moves_with_minimum_jerk(void **state)
+{
+    (void)state;
+    struct tact_device device = open_operator(good, 1);
+    const double h = 1e-4;
+    double fastest = 0.0;
+    double hardest = 0.0;
+    for (int i = 0; i <= 10000; i++) {
+        double t = 0.5 + i * h;
+        double a = at(&device, t - h).channel[0];
+        double b = at(&device, t).channel[0];
+        double c = at(&device, t + h).channel[0];
+        fastest = fmax(fastest, fabs(c - a) / (2.0 * h));
+        hardest = fmax(hardest, fabs(c - 2.0 * b + a) / (h * h));
+    }
+    assert_true(fabs(fastest - 1.875) < 1e-6);
+    assert_true(fabs(hardest - 10.0 / sqrt(3.0)) < 1e-3);
+    device.ops->close(device.self);
+}
+
+static void presses_the_deadman(void **state)
+{
+    (void)state;
+    const struct tact_device_setting s[] = {NUMBERS("script", 5, 4, script),
+                                            SETTING("deadman_from", "0.25"),
+                                            SETTING("deadman_until", "4.5")};
+    struct tact_device device = open_operator(s, 3);
+    assert_true(at(&device, 0.249).channel[3] == 0.0);
+    assert_true(at(&device, 0.25).channel[3] == 1.0);
+    assert_true(at(&device, 4.499).channel[3] == 1.0);
+    assert_true(at(&device, 4.5).channel[3] == 0.0);
+    device.ops->close(device.self);
+    device = open_operator(good, 1);
+    assert_true(at(&device, 0.0).channel[3] == 1.0);
+    assert_true(at(&device, 1e6).channel[3] == 1.0);
+    device.ops->close(device.self);
+}
+
+static void keeps_what_it_felt(void **state)
+{
+    (void)state;
+    struct tact_device device = open_operator(good, 1);
+    const double out[8] = {1.0, -2.0, 3.0, 4.0, 5.0, 6.0, 7.0, -8.0};
+    assert_int_equal(device.info.output_count, 8);
+    assert_string_equal(device.info.output[7].name, "felt_7");
+    assert_true(tact_operator_felt(&device)[1] == 0.0);
+    device.ops->write(device.self, out, 0);
+    assert_true(tact_operator_felt(&device)[1] == -2.0);
+    assert_true(tact_operator_felt(&device)[7] == -8.0);
+    device.ops->close(device.self);
+}
+
+/* Opening must fail, naming line and key, and leave the device alone. */
+static void refuse(const struct tact_device_setting *settings, int count, int line, const char *key,
+                   const char *word)
+{
+    struct device_config c;
+    struct tact_device device = {0};
+    device_config_init(&c, settings, count);
+    assert_int_equal(tact_operator_type.open(&c.config, &device, &c.err), -22);
+    assert_string_equal(c.err.file, "scene.yaml");
+    assert_int_equal(c.err.line, line);
+    assert_string_equal(c.err.key, key);
+    if (!strstr(c.err.text, word)) {
+        fail_msg("'%s' lacks '%s'", c.err.text, word);
+    }
+    assert_null(device.self);
+}
+
+static void refuses_bad_settings(void **state)
+{
+    (void)state;
+    static const double backwards[] = {0, 0, 0, 0, 1, 1, 0, 0, 1, 0, 0, 0};
+    static const double wide[] = {0, 1.5, 0, 0};
+    const double broken[] = {0, 0, 0, 0, 1, 0, (double)NAN, 0};
+    const struct tact_device_setting unknown[] = {good[0], SETTING("scirpt", "1")};
+    const struct tact_device_setting twice[] = {good[0], good[0]};
+    const struct tact_device_setting text[] = {SETTING("script", "close")};
+    const struct tact_device_setting narrow[] = {NUMBERS("script", 4, 5, script)};
+    const struct tact_device_setting late[] = {NUMBERS("script", 3, 4, backwards)};
+    const struct tact_device_setting grip[] = {NUMBERS("script", 1, 4, wide)};
+    const struct tact_device_setting nans[] = {NUMBERS("script", 2, 4, broken)};
+    const struct tact_device_setting word[] = {good[0], SETTING("deadman_from", "soon")};
+    const struct tact_device_setting inf[] = {good[0], SETTING("deadman_from", "inf")};
+    const struct tact_device_setting order[] = {good[0], SETTING("deadman_from", "2"),
+                                                SETTING("deadman_until", "1")};
+    refuse(unknown, 2, 11, "scirpt", "unknown key");
+    refuse(twice, 2, 11, "script", "twice");
+    refuse(NULL, 0, 0, "device", "script");
+    refuse(text, 1, 10, "script", "rows of 4");
+    refuse(narrow, 1, 10, "script", "rows of 4");
+    refuse(late, 1, 10, "script", "row 3: time 1 s");
+    refuse(grip, 1, 10, "script", "row 1: grip 1.5");
+    refuse(nans, 1, 10, "script", "row 2: number 3");
+    refuse(word, 2, 11, "deadman_from", "a number, not 'soon'");
+    refuse(inf, 2, 11, "deadman_from", "finite");
+    refuse(order, 3, 12, "deadman_until", "not after");
+}
+
+static void registry_lists_types(void **state)
+{
+    (void)state;
+    size_t count = 0;
+    const struct tact_device_type *const *types = tact_devices_builtin(&count);
+    assert_true(count >= 2);
+    for (size_t i = 0; i < count; i++) {
+        assert_non_null(types[i]->open);
+        assert_true(strlen(types[i]->summary) > 0);
+        assert_ptr_equal(tact_device_type_find(types, count, types[i]->name), types[i]);
+    }
+    assert_ptr_equal(tact_device_type_find(types, count, "operator"), &tact_operator_type);
+    assert_null(tact_device_type_find(types, count, "oprator"));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(plays_the_script),     cmocka_unit_test(moves_with_minimum_jerk),
+        cmocka_unit_test(presses_the_deadman),  cmocka_unit_test(keeps_what_it_felt),
+        cmocka_unit_test(refuses_bad_settings), cmocka_unit_test(registry_lists_types),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,330 @@
+/* The trajectory device: resampling against exact curves and real data; bad files. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <unistd.h>
+#include <cmocka.h>
+#include "devices/trajectory.h"
+#include "support/device_config.h"
+
+static char folder[64] = "/tmp/tact_trajectory_XXXXXX";
+
+static void write_file(const char *text, size_t size)
+{
+    char path[128];
+    snprintf(path, sizeof path, "%s/motion.csv", folder);
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    assert_int_equal(fwrite(text, 1, size, file), size);
+    assert_int_equal(fclose(file), 0);
+}
+
+static int open_with(struct device_config *c, const struct tact_device_setting *settings, int count,
+                     struct tact_device *device)
+{
+    device_config_init(c, settings, count);
+    c->config.directory = folder;
+    memset(device, 0, sizeof *device);
+    return tact_trajectory_type.open(&c->config, device, &c->err);
+}
+
+static struct tact_device open_motion(const char *csv, const struct tact_device_setting *settings,
+                                      int count, struct device_config *c)
+{
+    struct tact_device device;
+    write_file(csv, strlen(csv));
+    if (open_with(c, settings, count, &device)) {
+        fail_msg("%s: %s", c->err.key, c->err.text);
+    }
+    return device;
+}
+
+static double value(struct tact_device *device, double t, int channel, int *state)
+{
+    struct tact_device_input in;
+    device->ops->read(device->self, 0, t, 5, &in);
+    assert_int_equal(in.stamp_ns, 5);
+    if (state) {
+        *state = in.state;
+    }
+    return in.channel[channel];
+}
+
+/* Catmull-Rom is exact for parabolas inside the first and last interval, linear for lines only. */
+static void cubic_is_exact_for_a_parabola(void **state)
+{
+    (void)state;
+    char csv[4096] = "line, parabola\r\n";
+    for (int i = 0; i < 50; i++) {
+        double t = i / 10.0;
+        size_t used = strlen(csv);
+        snprintf(csv + used, sizeof csv - used, "%.17g , %.17g\r\n", 3.0 - 2.0 * t,
+                 1.0 + t - 0.5 * t * t);
+    }
+    const struct tact_device_setting s[] = {SETTING("file", "motion.csv"), SETTING("rate", "10"),
+                                            SETTING("interpolation", "cubic")};
+    const struct tact_device_setting l[] = {SETTING("file", "motion.csv"), SETTING("rate", "10"),
+                                            SETTING("interpolation", "linear")};
+    struct device_config c;
+    struct tact_device device = open_motion(csv, s, 3, &c);
+    struct tact_device linear = open_motion(csv, l, 3, &c);
+    double worst = 0.0;
+    double sag = 0.0;
+    assert_string_equal(device.info.input[1].name, "parabola");
+    for (int i = 100; i < 4800; i++) {
+        double t = i / 1000.0;
+        double exact = 1.0 + t - 0.5 * t * t;
+        worst = fmax(worst, fabs(value(&device, t, 0, NULL) - (3.0 - 2.0 * t)));
+        worst = fmax(worst, fabs(value(&device, t, 1, NULL) - exact));
+        sag = fmax(sag, exact - value(&linear, t, 1, NULL));
+    }
+    assert_true(worst < 1e-14);
+    /* A chord of a parabola sags by |x''| h^2 / 8. */
+    assert_true(fabs(sag - 0.00125) < 1e-12);
+    device.ops->close(device.self);
+    linear.ops->close(linear.self);
+}
+
+static void holds_before_and_after(void **state)
+{
+    (void)state;
+    const double scale[] = {2.0, -1.0};
+    const struct tact_device_setting s[] = {
+        SETTING("file", "motion.csv"), SETTING("rate", "10"),   SETTING("columns", "b 1"),
+        NUMBERS("scale", 1, 2, scale), SETTING("start", "1.0"), SETTING("speed", "0.5"),
+        SETTING("center", "true"),
+    };
+    struct device_config c;
+    int now;
+    struct tact_device device = open_motion("a;b\n5;1\n6;2\n\n8;4\n", s, 7, &c);
+    assert_int_equal(device.info.input_count, 2);
+    assert_string_equal(device.info.input[0].name, "b");
+    assert_string_equal(device.info.input[1].name, "a");
+    assert_true(value(&device, 0.0, 0, &now) == 0.0);
+    assert_int_equal(now, TACT_DEVICE_OK);
+    assert_true(fabs(value(&device, 1.2, 0, &now) - 2.0) < 1e-14);
+    assert_true(fabs(value(&device, 1.2, 1, &now) + 1.0) < 1e-14);
+    assert_int_equal(now, TACT_DEVICE_OK);
+    assert_true(value(&device, 1.5, 0, &now) == 6.0);
+    assert_true(value(&device, 100.0, 1, &now) == -3.0);
+    assert_int_equal(now, TACT_DEVICE_ENDED);
+    device.ops->close(device.self);
+}
+
+static void blends_in(void **state)
+{
+    (void)state;
+    const struct tact_device_setting s[] = {SETTING("file", "motion.csv"), SETTING("rate", "1"),
+                                            SETTING("ramp", "0.5")};
+    struct device_config c;
+    struct tact_device device = open_motion("x\n1\n3\n5\n", s, 3, &c);
+    assert_true(value(&device, 0.0, 0, NULL) == 1.0);
+    assert_true(fabs(value(&device, 0.25, 0, NULL) - (1.0 + 0.5 * 0.5)) < 1e-15);
+    assert_true(fabs(value(&device, 0.5, 0, NULL) - 2.0) < 1e-15);
+    assert_true(fabs(value(&device, 1e-3, 0, NULL) - 1.0) < 1e-9);
+    device.ops->close(device.self);
+}
+
+static void follows_a_time_column(void **state)
+{
+    (void)state;
+    const struct tact_device_setting s[] = {SETTING("file", "motion.csv"), SETTING("time", "t"),
+                                            SETTING("columns", "x")};
+    struct device_config c;
+    struct tact_device device =
+        open_motion("\xef\xbb\xbf# a log\n\"x\"\tt\n0\t100\n1\t101\n9\t101\n3\t103\n4\t104\n"
+                    "5\t105\n6\t106\n7\t107\n10\t110\n",
+                    s, 3, &c);
+    for (int i = 0; i <= 1000; i++) {
+        double t = i / 100.0;
+        assert_true(fabs(value(&device, t, 0, NULL) - t) < 1e-14);
+    }
+    assert_string_equal(strstr(c.messages, "motion.csv: "),
+                        "motion.csv: 8 rows, 0.7 Hz, 10.00 s, 2 gaps, 0 rows repeat the one "
+                        "before, 1 with its time dropped\n");
+    device.ops->close(device.self);
+}
+
+static void reads_files_without_header(void **state)
+{
+    (void)state;
+    const struct tact_device_setting s[] = {SETTING("file", "motion.csv"), SETTING("rate", "1"),
+                                            SETTING("scale", "10")};
+    struct device_config c;
+    struct tact_device device = open_motion(" 1.5  2\n3 -4e-1", s, 3, &c);
+    assert_int_equal(device.info.input_count, 2);
+    assert_string_equal(device.info.input[1].name, "column_2");
+    assert_true(value(&device, 0.0, 0, NULL) == 15.0);
+    assert_true(value(&device, 1.0, 1, NULL) == -4.0);
+    device.ops->close(device.self);
+}
+
+static void plays_a_real_recording(void **state)
+{
+    (void)state;
+    const char *shared = getenv("TACT_SHARED");
+    char path[512];
+    snprintf(path, sizeof path, "%s/data/franka_guiding/rec0.csv",
+             shared ? shared : TACT_SOURCE_DIR "/../shared");
+    FILE *file = fopen(path, "r");
+    if (!file) {
+        print_message("skipped: %s is absent\n", path);
+        skip();
+    }
+    const struct tact_device_setting s[] = {SETTING("file", path), SETTING("rate", "695"),
+                                            SETTING("columns", "px_m py_m pz_m")};
+    struct device_config c;
+    struct tact_device device;
+    int now;
+    assert_int_equal(open_with(&c, s, 3, &device), 0);
+    assert_non_null(strstr(c.messages, "5520 rows, 695 Hz, 7.94 s, 0 gaps"));
+    assert_string_equal(device.info.input[2].name, "pz_m");
+    assert_int_not_equal(fscanf(file, "%*[^\n]"), EOF);
+    double worst = 0.0;
+    for (int row = 0; row < 5520; row++) {
+        double x[3];
+        assert_int_equal(fscanf(file, "%lf,%lf,%lf%*[^\n]", &x[0], &x[1], &x[2]), 3);
+        for (int i = 0; i < 3; i++) {
+            worst = fmax(worst, fabs(value(&device, row / 695.0, i, &now) - x[i]));
+        }
+        assert_int_equal(now, row < 5519 ? TACT_DEVICE_OK : TACT_DEVICE_ENDED);
+    }
+    assert_true(worst < 1e-12);
+    fclose(file);
+    /* Resampled to 1 kHz, no step is longer than the arm moves in a tick (1.5 m/s). */
+    double before = value(&device, 0.0, 0, NULL);
+    for (int tick = 1; tick < 8000; tick++) {
+        double x = value(&device, tick * 0.001, 0, NULL);
+        assert_true(fabs(x - before) < 1.5e-3);
+        before = x;
+    }
+    device.ops->close(device.self);
+}
+
+struct bad_file {
+    const char *csv;
+    const char *columns; /* or NULL */
+    int line;            /* of the file, or of scene.yaml where that is at fault */
+    int column;
+    const char *key;
+    const char *word;
+};
+
+static void refuses_bad_files(void **state)
+{
+    (void)state;
+    static const struct bad_file bad[] = {
+        {"a,b\n1,2\n3,nan\n", NULL, 3, 3, "b", "finite"},
+        {"a,b\n1,2\n3,-inf\n", NULL, 3, 3, "b", "finite"},
+        {"a,b\n1,2\n1e101,4\n", NULL, 3, 1, "a", "finite"},
+        {"a,b\n1,2\n3\n", NULL, 3, 0, "", "1 fields, expected 2"},
+        {"a,b\n1,2\n3,4,5,6\n", NULL, 3, 0, "", "4 fields, expected 2"},
+        {"a,b\n1,2\n3,\n", NULL, 3, 3, "b", "expected a number, not ''"},
+        {"a,b\n1,2\n3,4x\n", NULL, 3, 3, "b", "'4x'"},
+        {"a,2\n1,2\n", NULL, 1, 0, "", "neither"},
+        {"", NULL, 0, 0, "", "empty"},
+        {"\n\n", NULL, 0, 0, "", "empty"},
+        {"a,b\n", NULL, 1, 0, "", "no rows"},
+        {"a,b\n1,2\n", "a c", 12, 5, "columns", "no column 'c'"},
+        {"a,b\n1,2\n", "a 3", 12, 5, "columns", "no column '3'"},
+        {"a,b\n1,2\n", "a 1", 12, 5, "columns", "twice"},
+        {"a,a\n1,2\n", "a", 12, 5, "columns", "two columns"},
+        {"1,2\nnan,4\n", NULL, 2, 1, "column_1", "finite"},
+    };
+    struct device_config c;
+    struct tact_device device;
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        const struct tact_device_setting s[] = {SETTING("file", "motion.csv"),
+                                                SETTING("rate", "100"),
+                                                SETTING("columns", bad[i].columns)};
+        write_file(bad[i].csv, strlen(bad[i].csv));
+        assert_int_equal(open_with(&c, s, bad[i].columns ? 3 : 2, &device), -22);
+        const char *file = bad[i].columns ? "scene.yaml" : "/motion.csv";
+        if (!strstr(c.err.file, file) || !strstr(c.err.text, bad[i].word) ||
+            c.err.line != bad[i].line || c.err.column != bad[i].column ||
+            strcmp(c.err.key, bad[i].key) != 0) {
+            fail_msg("case %zu: %s:%d:%d: %s: %s", i, c.err.file, c.err.line, c.err.column,
+                     c.err.key, c.err.text);
+        }
+    }
+    const struct tact_device_setting s[] = {SETTING("file", "motion.csv"), SETTING("rate", "100")};
+    write_file("1\n2\0003\n", 6);
+    assert_int_equal(open_with(&c, s, 2, &device), -22);
+    assert_int_equal(c.err.line, 2);
+}
+
+static void refuse(const struct tact_device_setting *settings, int count, int rc, const char *key,
+                   const char *word)
+{
+    struct device_config c;
+    struct tact_device device;
+    write_file("t,x\n0,2\n1,3\n0.5,4\n", 18);
+    assert_int_equal(open_with(&c, settings, count, &device), rc);
+    if (strcmp(c.err.key, key) != 0 || !strstr(c.err.text, word)) {
+        fail_msg("%s: %s", c.err.key, c.err.text);
+    }
+}
+
+static void refuses_bad_settings(void **state)
+{
+    (void)state;
+#define FILE_AND(...)                                                                              \
+    (const struct tact_device_setting[])                                                           \
+    {                                                                                              \
+        SETTING("file", "motion.csv"), __VA_ARGS__                                                 \
+    }
+    const double three[] = {1.0, 2.0, 3.0};
+    refuse(FILE_AND(SETTING("time", "t")), 2, -22, "t", "before");
+    refuse(FILE_AND(SETTING("time", "z")), 2, -22, "time", "no column 'z'");
+    refuse(FILE_AND(SETTING("rate", "0")), 2, -22, "rate", "above 0");
+    refuse(FILE_AND(SETTING("rate", "fast")), 2, -22, "rate", "a number");
+    refuse(FILE_AND(SETTING("rate", "nan")), 2, -22, "rate", "finite");
+    refuse(FILE_AND(SETTING("ramp", "1")), 2, -22, "device", "either rate");
+    refuse(FILE_AND(SETTING("rate", "1"), SETTING("time", "t")), 3, -22, "time", "either rate");
+    refuse(FILE_AND(SETTING("rate", "1"), SETTING("speed", "-1")), 3, -22, "speed", "above 0");
+    refuse(FILE_AND(SETTING("rate", "1"), SETTING("ramp", "-1")), 3, -22, "ramp", ">= 0");
+    refuse(FILE_AND(SETTING("rate", "1"), NUMBERS("scale", 1, 3, three)), 3, -22, "scale",
+           "3 numbers for 2");
+    refuse(FILE_AND(SETTING("rate", "1"), SETTING("center", "yes")), 3, -22, "center", "true");
+    refuse(FILE_AND(SETTING("rate", "1"), SETTING("interpolation", "spline")), 3, -22,
+           "interpolation", "linear, cubic");
+    refuse(FILE_AND(SETTING("rate", "1"), SETTING("colums", "x")), 3, -22, "colums", "unknown");
+    const struct tact_device_setting absent[] = {SETTING("file", "no.csv"), SETTING("rate", "1")};
+    refuse(absent, 2, -2, "", "cannot open");
+    const struct tact_device_setting directory[] = {SETTING("file", "."), SETTING("rate", "1")};
+    refuse(directory, 2, -22, "", "regular");
+    const struct tact_device_setting none[] = {SETTING("rate", "1")};
+    refuse(none, 1, -22, "device", "missing key file");
+}
+
+static int make_folder(void **state)
+{
+    (void)state;
+    return mkdtemp(folder) ? 0 : -1;
+}
+
+static int drop_folder(void **state)
+{
+    char path[128];
+    (void)state;
+    snprintf(path, sizeof path, "%s/motion.csv", folder);
+    unlink(path);
+    return rmdir(folder);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(cubic_is_exact_for_a_parabola),
+        cmocka_unit_test(holds_before_and_after),
+        cmocka_unit_test(blends_in),
+        cmocka_unit_test(follows_a_time_column),
+        cmocka_unit_test(reads_files_without_header),
+        cmocka_unit_test(plays_a_real_recording),
+        cmocka_unit_test(refuses_bad_files),
+        cmocka_unit_test(refuses_bad_settings),
+    };
+    return cmocka_run_group_tests(tests, make_folder, drop_folder);
+}
