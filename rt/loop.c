@@ -1,0 +1,180 @@
+#include "rt/loop.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "rt/clock.h"
+
+/* Short, but long enough for the thread to be really put to sleep. */
+#define BREATH_NS 50000
+
+struct loop {
+    const struct tact_loop_options *options;
+    struct tact_loop_stats *stats;
+    int64_t max_backlog;
+    int result;
+};
+
+/* struct tact_stop is seen by C++ too, which has no _Atomic: hence the compiler's own atomics. */
+void tact_stop_request(struct tact_stop *stop)
+{
+    __atomic_store_n(&stop->requested, 1, __ATOMIC_RELEASE);
+}
+
+int tact_stop_requested(const struct tact_stop *stop)
+{
+    return stop && __atomic_load_n(&stop->requested, __ATOMIC_ACQUIRE);
+}
+
+struct tact_loop_options tact_loop_default(void)
+{
+    return (struct tact_loop_options){
+        .period_ns = 1000000,
+        .clock = TACT_LOOP_REAL,
+        .max_backlog_ns = 100000000,
+        .realtime = tact_realtime_default(),
+    };
+}
+
+static int64_t planned(const struct loop *l, uint64_t k)
+{
+    return l->stats->start_ns + (int64_t)k * l->options->period_ns;
+}
+
+/* Whether tick k is not to be run any more. */
+static int ended(struct loop *l, uint64_t k)
+{
+    if (l->options->ticks && k >= l->options->ticks) {
+        return 1;
+    }
+    if (tact_stop_requested(l->options->stop)) {
+        l->stats->stopped = 1;
+        return 1;
+    }
+    return l->result != 0;
+}
+
+/* Gives up the ticks from k on that are due at `now`; returns the first that is not. */
+static uint64_t skip(struct loop *l, uint64_t k, int64_t now)
+{
+    const int64_t period = l->options->period_ns;
+    uint64_t next = (uint64_t)((now - l->stats->start_ns + period - 1) / period);
+    if (l->options->ticks && next > l->options->ticks) {
+        next = l->options->ticks;
+    }
+    l->stats->skipped += next - k;
+    l->stats->missed += next - k;
+    l->stats->ticks += next - k;
+    return next;
+}
+
+static void account(struct loop *l, int64_t t_k, int64_t woke, int64_t end)
+{
+    struct tact_loop_stats *s = l->stats;
+    const int64_t period = l->options->period_ns;
+    s->ticks++;
+    s->executed++;
+    s->late += woke - t_k > period / 10;
+    s->missed += end - t_k > period;
+    tact_histogram_add(&s->wake_latency, woke - t_k);
+    tact_histogram_add(&s->compute, end - woke);
+}
+
+/* Sleeps until t_k. When that is past: not at all, unless the fuse would take the loop for a
+ * runaway, as only a sleep winds it up again. */
+static int wait_for(const struct loop *l, int64_t t_k, int64_t now, int64_t *slept)
+{
+    const int64_t patience = l->options->realtime.fuse_us * 1000 / 4;
+    int64_t until = t_k;
+    if (now >= t_k) {
+        if (patience == 0 || now - *slept < patience) {
+            return 0;
+        }
+        until = now + BREATH_NS;
+    }
+    *slept = until;
+    return tact_clock_sleep_until(until);
+}
+
+static void run_real(struct loop *l)
+{
+    int64_t now = tact_clock_now();
+    int64_t slept = now;
+    l->stats->start_ns = l->options->start_ns ? l->options->start_ns : now + l->options->period_ns;
+    for (uint64_t k = 0; !ended(l, k);) {
+        const int64_t t_k = planned(l, k);
+        l->result = wait_for(l, t_k, now, &slept);
+        const int64_t woke = tact_clock_now();
+        now = woke;
+        if (l->result) {
+            return;
+        }
+        if (woke - t_k > l->max_backlog) {
+            k = skip(l, k, woke);
+            continue;
+        }
+        l->options->tick(l->options->user, k, t_k, woke);
+        now = tact_clock_now();
+        account(l, t_k, woke, now);
+        if (tact_realtime_fuse_blown()) {
+            l->stats->fuse_blown = 1;
+            l->result = -ETIME;
+        }
+        k++;
+    }
+}
+
+static void *real_thread(void *arg)
+{
+    struct loop *l = arg;
+    l->result = tact_realtime_enter(&l->options->realtime, &l->stats->realtime);
+    if (!l->result) {
+        run_real(l);
+        tact_realtime_leave();
+    }
+    return NULL;
+}
+
+static void *free_thread(void *arg)
+{
+    struct loop *l = arg;
+    const struct tact_loop_options *o = l->options;
+    l->stats->start_ns = o->start_ns ? o->start_ns : tact_clock_now();
+    for (uint64_t k = 0; !ended(l, k); k++) {
+        const int verdict = o->between ? o->between(o->user, k) : 0;
+        if (verdict) {
+            l->result = verdict < 0 ? verdict : 0;
+            break;
+        }
+        const int64_t t_k = planned(l, k);
+        const int64_t began = tact_clock_now();
+        o->tick(o->user, k, t_k, t_k);
+        tact_histogram_add(&l->stats->compute, tact_clock_now() - began);
+        l->stats->ticks++;
+        l->stats->executed++;
+    }
+    return NULL;
+}
+
+int tact_loop_run(const struct tact_loop_options *options, struct tact_loop_stats *stats)
+{
+    struct loop l = {.options = options, .stats = stats};
+    pthread_t thread;
+    memset(stats, 0, sizeof *stats);
+    tact_histogram_reset(&stats->wake_latency);
+    tact_histogram_reset(&stats->compute);
+    if (!options->tick || options->period_ns <= 0 ||
+        (options->clock != TACT_LOOP_REAL && options->clock != TACT_LOOP_FREE)) {
+        return -EINVAL;
+    }
+    l.max_backlog =
+        options->max_backlog_ns > options->period_ns ? options->max_backlog_ns : options->period_ns;
+    const int rc =
+        tact_realtime_thread(&thread, &options->realtime,
+                             options->clock == TACT_LOOP_REAL ? real_thread : free_thread, &l);
+    if (rc) {
+        return rc;
+    }
+    pthread_join(thread, NULL);
+    return l.result;
+}

@@ -1,0 +1,364 @@
+/* The loop: the grid and its numbers, what happens when it is behind, the fuse, and free-wheeling.
+ */
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <setjmp.h>
+#include <cmocka.h>
+
+#include <errno.h>
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/resource.h>
+#include <time.h>
+
+#include "rt/clock.h"
+#include "rt/loop.h"
+
+enum { MOST = 20000 };
+
+/* What the callback saw. */
+static struct seen {
+    uint64_t count;
+    uint64_t tick[MOST];
+    int64_t planned[MOST];
+    int64_t woke[MOST];
+    pthread_t thread;
+    int policy;
+    uint64_t stall_at;
+    int64_t stall_ns; /* slept at tick stall_at */
+    int64_t spin_ns;  /* run at tick stall_at, or at every tick where always */
+    int always;
+    struct tact_stop stop;
+    uint64_t stop_at;
+    uint64_t between;
+} seen;
+
+static void spin(int64_t ns)
+{
+    const int64_t end = tact_clock_now() + ns;
+    while (tact_clock_now() < end) {
+    }
+}
+
+static void on_tick(void *user, uint64_t tick, int64_t planned_ns, int64_t woke_ns)
+{
+    struct seen *s = user;
+    if (s->count < MOST) {
+        s->tick[s->count] = tick;
+        s->planned[s->count] = planned_ns;
+        s->woke[s->count] = woke_ns;
+    }
+    s->count++;
+    if (s->count == 1) {
+        s->thread = pthread_self();
+        s->policy = sched_getscheduler(0);
+    }
+    if (s->stall_ns && tick == s->stall_at) {
+        tact_clock_sleep_until(tact_clock_now() + s->stall_ns);
+    }
+    if (s->spin_ns && (s->always || tick == s->stall_at)) {
+        spin(s->spin_ns);
+    }
+    if (s->stop_at && tick == s->stop_at) {
+        tact_stop_request(&s->stop);
+    }
+}
+
+static struct tact_loop_options options(uint64_t ticks)
+{
+    struct tact_loop_options o = tact_loop_default();
+    seen = (struct seen){0};
+    o.ticks = ticks;
+    o.tick = on_tick;
+    o.user = &seen;
+    o.stop = &seen.stop;
+    return o;
+}
+
+static int fifo(const struct tact_loop_stats *stats)
+{
+    for (int i = 0; i < stats->realtime.count; i++) {
+        if (stats->realtime.item[i].name[0] == 's' && stats->realtime.item[i].name[1] == 'c') {
+            return stats->realtime.item[i].granted;
+        }
+    }
+    return 0;
+}
+
+static void assert_grid(const struct tact_loop_options *o, const struct tact_loop_stats *stats)
+{
+    assert_int_equal(stats->ticks, stats->executed + stats->skipped);
+    assert_int_equal(stats->executed, seen.count);
+    assert_int_equal(stats->compute.count, stats->executed);
+    assert_true(stats->missed >= stats->skipped);
+    for (uint64_t i = 0; i < seen.count; i++) {
+        const int64_t t = stats->start_ns + (int64_t)seen.tick[i] * o->period_ns;
+        assert_int_equal(seen.planned[i], t);
+        assert_true(seen.woke[i] >= t);
+        assert_true(i == 0 || seen.tick[i] > seen.tick[i - 1]);
+    }
+}
+
+static struct tact_loop_stats stats;
+
+static void test_refuses_bad_options(void **state)
+{
+    (void)state;
+    struct tact_loop_options o = options(1);
+    o.tick = NULL;
+    assert_int_equal(tact_loop_run(&o, &stats), -EINVAL);
+    o = options(1);
+    o.period_ns = 0;
+    assert_int_equal(tact_loop_run(&o, &stats), -EINVAL);
+    o = options(1);
+    o.clock = 7;
+    assert_int_equal(tact_loop_run(&o, &stats), -EINVAL);
+    o = options(1);
+    o.realtime.priority = 100;
+    assert_int_equal(tact_loop_run(&o, &stats), -EINVAL);
+    o = options(1);
+    o.realtime.stack_size = 16;
+    assert_int_equal(tact_loop_run(&o, &stats), -EINVAL);
+    assert_int_equal(seen.count, 0);
+}
+
+static void test_every_tick_is_accounted_for(void **state)
+{
+    (void)state;
+    const struct tact_loop_options o = options(3000);
+    assert_int_equal(tact_loop_run(&o, &stats), 0);
+    assert_int_equal(stats.ticks, 3000);
+    assert_grid(&o, &stats);
+    assert_int_equal(stats.wake_latency.count, stats.executed);
+    assert_false(pthread_equal(seen.thread, pthread_self()));
+    assert_int_equal(seen.policy, fifo(&stats) ? SCHED_FIFO : SCHED_OTHER);
+    uint64_t late = 0;
+    for (uint64_t i = 0; i < seen.count; i++) {
+        late += seen.woke[i] - seen.planned[i] > 100000;
+    }
+    assert_int_equal(stats.late, late);
+    const struct tact_histogram_summary s = tact_histogram_summarise(&stats.wake_latency);
+    print_message("wake latency, %s: p50 %.1f p99 %.1f p99.9 %.1f max %.1f us; late %d missed %d\n",
+                  fifo(&stats) ? "FIFO" : "normal", (double)s.p50 / 1e3, (double)s.p99 / 1e3,
+                  (double)s.p999 / 1e3, (double)s.max / 1e3, (int)stats.late, (int)stats.missed);
+    if (fifo(&stats)) {
+        assert_true(s.p50 < 500000);
+    }
+    assert_int_equal(sched_getscheduler(0), SCHED_OTHER);
+}
+
+/* 20 ms behind: nothing is lost, and what is late says so from its own t_k. */
+static void test_short_stall_is_caught_up(void **state)
+{
+    (void)state;
+    struct tact_loop_options o = options(300);
+    o.max_backlog_ns = 1000000000; /* however busy the machine is */
+    seen.stall_at = 100;
+    seen.stall_ns = 20000000;
+    assert_int_equal(tact_loop_run(&o, &stats), 0);
+    assert_int_equal(stats.ticks, 300);
+    assert_int_equal(stats.executed, 300);
+    assert_int_equal(stats.skipped, 0);
+    assert_grid(&o, &stats);
+    assert_true(stats.missed >= 19);
+    assert_true(stats.late >= 19);
+    assert_true(stats.wake_latency.max >= 18000000);
+    assert_true(stats.compute.max >= 20000000);
+}
+
+static void test_long_stall_is_skipped_on_the_grid(void **state)
+{
+    (void)state;
+    struct tact_loop_options o = options(600);
+    seen.stall_at = 100;
+    seen.stall_ns = 250000000;
+    assert_int_equal(tact_loop_run(&o, &stats), 0);
+    assert_int_equal(stats.ticks, 600);
+    assert_true(stats.skipped >= 249);
+    assert_true(stats.missed >= stats.skipped + 1);
+    assert_grid(&o, &stats);
+    uint64_t gap = 0;
+    for (uint64_t i = 1; i < seen.count; i++) {
+        gap += seen.tick[i] - seen.tick[i - 1] - 1;
+    }
+    assert_int_equal(gap, stats.skipped);
+    assert_int_equal(seen.tick[seen.count - 1], 599);
+}
+
+static void test_stall_past_the_end(void **state)
+{
+    (void)state;
+    struct tact_loop_options o = options(200);
+    seen.stall_at = 100;
+    seen.stall_ns = 400000000;
+    assert_int_equal(tact_loop_run(&o, &stats), 0);
+    assert_int_equal(stats.ticks, 200);
+    assert_int_equal(stats.executed + stats.skipped, 200);
+    assert_true(stats.skipped >= 99);
+}
+
+/* Too slow for the grid, but coming back every time: degrades, counted, and the fuse holds. */
+static void test_overload_does_not_blow_the_fuse(void **state)
+{
+    (void)state;
+    struct tact_loop_options o = options(700);
+    seen.spin_ns = 1300000;
+    seen.always = 1;
+    o.realtime.fuse_us = 100000;
+    assert_int_equal(tact_loop_run(&o, &stats), 0);
+    assert_int_equal(stats.fuse_blown, 0);
+    assert_int_equal(stats.ticks, 700);
+    assert_int_equal(stats.missed, 700);
+    assert_true(stats.skipped >= 50);
+    assert_grid(&o, &stats);
+}
+
+static volatile sig_atomic_t xcpu_seen;
+
+static void on_xcpu(int number)
+{
+    (void)number;
+    xcpu_seen = 1;
+}
+
+static void test_runaway_blows_the_fuse(void **state)
+{
+    (void)state;
+    struct sigaction mine = {.sa_handler = on_xcpu}, now;
+    struct rlimit before, after;
+    sigaction(SIGXCPU, &mine, NULL);
+    getrlimit(RLIMIT_RTTIME, &before);
+    struct tact_loop_options o = options(1000);
+    o.realtime.fuse_us = 100000;
+    seen.stall_at = 20;
+    seen.spin_ns = 600000000;
+    const int rc = tact_loop_run(&o, &stats);
+    if (!fifo(&stats)) {
+        print_message("SCHED_FIFO refused: the fuse is not tested\n");
+        skip();
+    }
+    assert_int_equal(rc, -ETIME);
+    assert_int_equal(stats.fuse_blown, 1);
+    assert_int_equal(stats.ticks, 21);
+    assert_int_equal(seen.count, 21);
+    assert_int_equal(xcpu_seen, 0);
+    /* Handler and limit are the caller's again. */
+    sigaction(SIGXCPU, NULL, &now);
+    assert_ptr_equal(now.sa_handler, on_xcpu);
+    getrlimit(RLIMIT_RTTIME, &after);
+    assert_int_equal(after.rlim_cur, before.rlim_cur);
+    signal(SIGXCPU, SIG_DFL);
+    /* And the next run has a new fuse. */
+    o = options(20);
+    assert_int_equal(tact_loop_run(&o, &stats), 0);
+    assert_int_equal(stats.fuse_blown, 0);
+}
+
+static void on_alarm(int number)
+{
+    (void)number;
+    tact_stop_request(&seen.stop);
+}
+
+static void test_stop_from_a_signal_handler(void **state)
+{
+    (void)state;
+    struct tact_loop_options o = options(0);
+    signal(SIGALRM, on_alarm);
+    const struct itimerspec in = {.it_value = {.tv_nsec = 200000000}};
+    timer_t timer;
+    assert_int_equal(timer_create(CLOCK_MONOTONIC, NULL, &timer), 0);
+    assert_int_equal(timer_settime(timer, 0, &in, NULL), 0);
+    assert_int_equal(tact_loop_run(&o, &stats), 0);
+    timer_delete(timer);
+    signal(SIGALRM, SIG_DFL);
+    assert_int_equal(stats.stopped, 1);
+    assert_true(stats.ticks >= 10);
+    assert_grid(&o, &stats);
+}
+
+static int between(void *user, uint64_t tick)
+{
+    struct seen *s = user;
+    assert_int_equal(s->count, tick);
+    assert_int_equal(s->between, tick);
+    s->between++;
+    return s->stop_at && tick == s->stop_at ? -ECANCELED : 0;
+}
+
+static void test_free_wheeling(void **state)
+{
+    (void)state;
+    struct tact_loop_options o = options(10000);
+    o.clock = TACT_LOOP_FREE;
+    o.start_ns = 5000000000;
+    o.between = between;
+    const int64_t t0 = tact_clock_now();
+    assert_int_equal(tact_loop_run(&o, &stats), 0);
+    assert_true(tact_clock_now() - t0 < 5000000000);
+    assert_int_equal(stats.ticks, 10000);
+    assert_int_equal(stats.executed, 10000);
+    assert_int_equal(stats.late + stats.missed + stats.skipped, 0);
+    assert_int_equal(stats.wake_latency.count, 0);
+    assert_int_equal(stats.realtime.count, 0);
+    assert_int_equal(seen.between, 10000);
+    assert_int_equal(seen.policy, SCHED_OTHER);
+    for (uint64_t i = 0; i < 10000; i++) {
+        assert_int_equal(seen.tick[i], i);
+        assert_int_equal(seen.planned[i], 5000000000 + (int64_t)i * 1000000);
+        assert_int_equal(seen.woke[i], seen.planned[i]);
+    }
+}
+
+static void test_free_wheeling_ends_early(void **state)
+{
+    (void)state;
+    struct tact_loop_options o = options(1000);
+    o.clock = TACT_LOOP_FREE;
+    o.between = between;
+    o.stop = NULL;
+    seen.stop_at = 17;
+    assert_int_equal(tact_loop_run(&o, &stats), -ECANCELED);
+    assert_int_equal(stats.ticks, 17);
+    o = options(1000);
+    o.clock = TACT_LOOP_FREE;
+    seen.stop_at = 17;
+    assert_int_equal(tact_loop_run(&o, &stats), 0);
+    assert_int_equal(stats.stopped, 1);
+    assert_int_equal(stats.ticks, 18);
+}
+
+static void test_sleep_until_the_past_returns(void **state)
+{
+    (void)state;
+    const int64_t t0 = tact_clock_now();
+    assert_int_equal(tact_clock_sleep_until(t0 - 1000), 0);
+    assert_int_equal(tact_clock_sleep_until(-5), -EINVAL);
+    assert_int_equal(tact_clock_sleep_until(t0 + 3000000), 0);
+    assert_true(tact_clock_now() >= t0 + 3000000);
+    const struct tact_clock_anchor a = tact_clock_anchor_now();
+    const struct tact_clock_anchor b = tact_clock_anchor_now();
+    assert_true(a.error_ns >= 0);
+    assert_true(llabs(tact_clock_wall(&a, b.monotonic_ns) - b.wall_ns) < 10000000);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_refuses_bad_options),
+        cmocka_unit_test(test_every_tick_is_accounted_for),
+        cmocka_unit_test(test_short_stall_is_caught_up),
+        cmocka_unit_test(test_long_stall_is_skipped_on_the_grid),
+        cmocka_unit_test(test_stall_past_the_end),
+        cmocka_unit_test(test_overload_does_not_blow_the_fuse),
+        cmocka_unit_test(test_runaway_blows_the_fuse),
+        cmocka_unit_test(test_stop_from_a_signal_handler),
+        cmocka_unit_test(test_free_wheeling),
+        cmocka_unit_test(test_free_wheeling_ends_early),
+        cmocka_unit_test(test_sleep_until_the_past_returns),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
