@@ -1,0 +1,62 @@
+/**
+ * Symmetric systems of at most six unknowns, solved in place. All functions are real-time safe.
+ */
+#ifndef TACT_CONTACT_LINEAR_H
+#define TACT_CONTACT_LINEAR_H
+
+/** Pivots below this fraction of the largest diagonal count as zero: the unknown moves nothing. */
+#define TACT_PIVOT_FLOOR 1e-13
+
+/**
+ * Factors the symmetric positive semidefinite n x n matrix a (row-major, row length n, lower part
+ * read) as L D L^T in place: unit L below the diagonal, 1/D on it. A pivot that is zero to rounding
+ * gets 1/D = 0, so that its unknown comes out as 0: a solution of the consistent singular systems
+ * that contacts of bodies with few degrees of freedom make.
+ */
+static inline void tact_ldl_factor(double *a, int n)
+{
+    double floor = 0.0;
+    for (int i = 0; i < n; i++) {
+        floor = a[i * n + i] > floor ? a[i * n + i] : floor;
+    }
+    floor *= TACT_PIVOT_FLOOR;
+    for (int j = 0; j < n; j++) {
+        double work[6] = {0.0};
+        double d = a[j * n + j];
+        for (int k = 0; k < j; k++) {
+            double inverse = a[k * n + k];
+            work[k] = inverse > 0.0 ? a[j * n + k] / inverse : 0.0;
+            d -= a[j * n + k] * work[k];
+        }
+        double inverse = d > floor ? 1.0 / d : 0.0;
+        for (int i = j + 1; i < n; i++) {
+            double s = a[i * n + j];
+            for (int k = 0; k < j; k++) {
+                s -= a[i * n + k] * work[k];
+            }
+            a[i * n + j] = s * inverse;
+        }
+        a[j * n + j] = inverse;
+    }
+}
+
+/** Solves with the factors of tact_ldl_factor(); x holds the right side and becomes the solution.
+ */
+static inline void tact_ldl_solve(const double *a, int n, double *x)
+{
+    for (int i = 1; i < n; i++) {
+        for (int k = 0; k < i; k++) {
+            x[i] -= a[i * n + k] * x[k];
+        }
+    }
+    for (int i = 0; i < n; i++) {
+        x[i] *= a[i * n + i];
+    }
+    for (int i = n - 2; i >= 0; i--) {
+        for (int k = i + 1; k < n; k++) {
+            x[i] -= a[k * n + i] * x[k];
+        }
+    }
+}
+
+#endif

@@ -1,0 +1,64 @@
+/**
+ * The local problem of one 6D contact, and its solvers.
+ *
+ * Frame: (n, t1, t2) at the patch centre c, right-handed. Impulse r = (f_n, f_1, f_2, tau_n, tau_1,
+ * tau_2) on A [N s, N m s]; velocity of A relative to B at c u = (v_n, v_1, v_2, w_n, w_1, w_2)
+ * [m/s, rad/s]; u = S r + b. The centre of pressure of r is d = (-tau_2, tau_1) / f_n in (t1, t2).
+ * All functions are real-time safe and use only what they are given.
+ */
+#ifndef TACT_CONTACT_LOCAL_H
+#define TACT_CONTACT_LOCAL_H
+
+#include "api.h"
+
+TACT_BEGIN_DECLS
+
+/** Which limit of the patch is active: bits. */
+enum tact_limit {
+    TACT_LIMIT_OPEN = 1, /**< no force: the bodies part */
+    TACT_LIMIT_CONE = 2, /**< friction is at its limit: the contact slips, spins, or both */
+    TACT_LIMIT_EDGE = 4, /**< the centre of pressure is at the patch's edge: the contact tips */
+    TACT_LIMIT_SPIN = 8, /**< Bouchard: the torsion limit alone is active */
+};
+
+struct tact_local_problem {
+    double s[36]; /**< S, 6 x 6, row-major, symmetric positive semidefinite [1/kg, 1/(kg m^2), ...];
+                       s[0] includes the compliance of the normal direction */
+    double b[6];  /**< velocity without this contact's impulse, stabilisation included */
+    double mu;    /**< Coulomb coefficient */
+    double semi[2];   /**< semi-axes of the ellipse that holds the centre of pressure [m]; 0 0: the
+                           centre of pressure stays at c and no rolling torque is transmitted */
+    double spin_arm;  /**< torsion limit over mu f_n [m] (cone) */
+    double corner[2]; /**< half sides of the rectangle that bounds spin in Bouchard's eq. 13 [m] */
+};
+
+/**
+ * Bouchard 2015, Algorithm 1: rigid 6D solve, projection to the friction cone with Hahn's re-solve
+ * (eq. 4), centre of pressure projected to the ellipse (Euclidean) and point-contact solve there
+ * (eq. 8, 10), spin clamped by the four corners (eq. 13). With the errata: eq. 7 with (c - p),
+ * d = (n x tau) / f_n, right side -R'Pe in eq. 10, spin clamped about p, f_n <= 0 handled first.
+ * r: out. Returns the active limits (enum tact_limit).
+ */
+TACT_API int tact_local_bouchard(const struct tact_local_problem *problem, double r[6]);
+
+/**
+ * Maximal dissipation over the wrenches a patch can transmit: f_n >= 0 and d in the ellipse, in
+ * associated complementarity with (v_n, w_1, w_2); friction and spin inside the limit surface
+ * (|f_t| / mu)^2 + (tau_d / (mu k))^2 <= f_n^2, opposite to slip and spin at the centre of pressure
+ * (the surface is the ellipsoid approximation of Goyal, Ruina and Papadopoulos 1991).
+ * r: in, the last impulse, whose centre of pressure is where friction acts; out, the solution.
+ * Returns the active limits.
+ */
+TACT_API int tact_local_cone(const struct tact_local_problem *problem, double r[6]);
+
+/**
+ * Natural-map residual of r against the law of tact_local_cone(): |x - P_K(x - rho U)| over the
+ * larger of |x| and rho |b|, in variables scaled to a force, with u = S r + b; P_K is the exact
+ * projection onto the cone at r's centre of pressure, U the velocity with De Saxce's term mu |slip|
+ * on the normal, rho the inverse of the largest diagonal entry. 0 for a solution.
+ */
+TACT_API double tact_local_residual(const struct tact_local_problem *problem, const double r[6]);
+
+TACT_END_DECLS
+
+#endif

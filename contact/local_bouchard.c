@@ -1,0 +1,195 @@
+#include "contact/local.h"
+
+#include <math.h>
+#include <string.h>
+#include "contact/linear.h"
+#include "contact/vec.h"
+
+/* Solves the rows and columns of S picked by n indices: S_kk x = -b_k. */
+static void solve_rows(const double *s, const double *b, const int *index, int n, double *x)
+{
+    double a[36];
+    for (int i = 0; i < n; i++) {
+        for (int j = 0; j < n; j++) {
+            a[i * n + j] = s[index[i] * 6 + index[j]];
+        }
+        x[i] = -b[index[i]];
+    }
+    tact_ldl_factor(a, n);
+    tact_ldl_solve(a, n, x);
+}
+
+static void shift_to(const struct tact_local_problem *in, const double *p, double *s, double *b)
+{
+    /* Velocity at p = (p1, p2): v_n += p2 w_1 - p1 w_2, v_1 -= p2 w_n, v_2 += p1 w_n. */
+    const double x[3][2] = {{p[1], -p[0]}, {-p[1], 0.0}, {p[0], 0.0}};
+    const int from[3][2] = {{4, 5}, {3, 3}, {3, 3}};
+    memcpy(s, in->s, sizeof in->s);
+    memcpy(b, in->b, sizeof in->b);
+    for (int i = 0; i < 3; i++) {
+        for (int k = 0; k < 2; k++) {
+            for (int j = 0; j < 6; j++) {
+                s[i * 6 + j] += x[i][k] * s[from[i][k] * 6 + j];
+            }
+            b[i] += x[i][k] * b[from[i][k]];
+        }
+    }
+    for (int i = 0; i < 3; i++) {
+        for (int k = 0; k < 2; k++) {
+            for (int j = 0; j < 6; j++) {
+                s[j * 6 + i] += x[i][k] * s[j * 6 + from[i][k]];
+            }
+        }
+    }
+}
+
+/* Direction (1, mu f_t / |f_t|) on the cone below the force f. */
+static void cone_direction(const double *f, double mu, double *q)
+{
+    double t = hypot(f[1], f[2]);
+    q[0] = 1.0;
+    q[1] = t > 0.0 ? mu * f[1] / t : 0.0;
+    q[2] = t > 0.0 ? mu * f[2] / t : 0.0;
+}
+
+static int outside_cone(const double *f, double mu)
+{
+    return f[0] <= 0.0 || hypot(f[1], f[2]) > mu * f[0];
+}
+
+/* Eq. 4: force along q, torques free, four equations: no normal velocity, no rotation. The matrix
+ * R S Q is not symmetric: the torques are eliminated, which leaves one equation for the force. */
+static double solve_on_cone(const double *s, const double *b, const double *q, double *torque)
+{
+    double a[9], along[3], rest[3];
+    for (int i = 0; i < 3; i++) {
+        const double *row = s + (3 + i) * 6;
+        memcpy(a + 3 * i, row + 3, 3 * sizeof *a);
+        along[i] = tact_v3_dot(row, q);
+        rest[i] = b[3 + i];
+    }
+    tact_ldl_factor(a, 3);
+    tact_ldl_solve(a, 3, along);
+    tact_ldl_solve(a, 3, rest);
+    double slope = tact_v3_dot(s, q) - tact_v3_dot(s + 3, along);
+    double offset = b[0] - tact_v3_dot(s + 3, rest);
+    double size = slope > TACT_PIVOT_FLOOR * s[0] ? -offset / slope : 0.0;
+    for (int i = 0; i < 3; i++) {
+        torque[i] = -rest[i] - along[i] * size;
+    }
+    return size;
+}
+
+/* Closest point of the ellipse x^2/a^2 + y^2/b^2 = 1 to d outside of it: the root in t of
+ * (a d1 / (a^2 + t))^2 + (b d2 / (b^2 + t))^2 = 1, by Newton from the left, where the function is
+ * convex and falling, so that no step overshoots. */
+static void closest_on_ellipse(const double *semi, const double *d, double *p)
+{
+    double a2 = semi[0] * semi[0], b2 = semi[1] * semi[1], t = 0.0;
+    for (int i = 0; i < 40; i++) {
+        double x = semi[0] * d[0] / (a2 + t), y = semi[1] * d[1] / (b2 + t);
+        double f = x * x + y * y - 1.0;
+        double slope = -2.0 * (x * x / (a2 + t) + y * y / (b2 + t));
+        double step = slope < 0.0 ? -f / slope : 0.0;
+        t += step;
+        if (step <= 1e-15 * t) {
+            break;
+        }
+    }
+    p[0] = a2 * d[0] / (a2 + t);
+    p[1] = b2 * d[1] / (b2 + t);
+}
+
+/* Eq. 11 to 13: bilinear weights of p in the rectangle, force times distance summed. */
+static double corner_bound(const double *corner, const double *p)
+{
+    if (!(corner[0] > 0.0) || !(corner[1] > 0.0)) {
+        return 0.0;
+    }
+    double x = 0.5 + 0.5 * p[0] / corner[0], y = 0.5 + 0.5 * p[1] / corner[1], arm = 0.0;
+    for (int i = 0; i < 2; i++) {
+        for (int j = 0; j < 2; j++) {
+            double dx = (i ? corner[0] : -corner[0]) - p[0];
+            double dy = (j ? corner[1] : -corner[1]) - p[1];
+            arm += (i ? x : 1.0 - x) * (j ? y : 1.0 - y) * hypot(dx, dy);
+        }
+    }
+    return arm;
+}
+
+/* The point contact at p (eq. 8, then eq. 10 where friction fails): force f, or 0 where it pulls.
+ */
+static int solve_point(const struct tact_local_problem *problem, const double *p, double *f)
+{
+    static const int linear[3] = {0, 1, 2};
+    double s[36], b[6];
+    shift_to(problem, p, s, b);
+    solve_rows(s, b, linear, 3, f);
+    if (!outside_cone(f, problem->mu)) {
+        return 0;
+    }
+    double q[3];
+    cone_direction(f, problem->mu, q);
+    double slope = tact_v3_dot(s, q);
+    double size = slope > TACT_PIVOT_FLOOR * s[0] ? -b[0] / slope : 0.0;
+    tact_v3_scale(f, q, size > 0.0 ? size : 0.0);
+    return TACT_LIMIT_CONE;
+}
+
+/* No rigid solution pushes: a frictionless push where the bodies approach, else nothing. */
+static int part_or_push(const struct tact_local_problem *problem, double *r)
+{
+    memset(r, 0, 6 * sizeof *r);
+    if (problem->b[0] < 0.0 && problem->s[0] > 0.0) {
+        r[0] = -problem->b[0] / problem->s[0];
+        return TACT_LIMIT_CONE;
+    }
+    return TACT_LIMIT_OPEN;
+}
+
+int tact_local_bouchard(const struct tact_local_problem *problem, double r[6])
+{
+    static const int all[6] = {0, 1, 2, 3, 4, 5};
+    const double *semi = problem->semi;
+    int limits = 0;
+    solve_rows(problem->s, problem->b, all, 6, r);
+    if (r[0] <= 0.0) {
+        return part_or_push(problem, r);
+    }
+    if (outside_cone(r, problem->mu)) {
+        double q[3];
+        cone_direction(r, problem->mu, q);
+        double size = solve_on_cone(problem->s, problem->b, q, r + 3);
+        if (!(size > 0.0)) {
+            return part_or_push(problem, r);
+        }
+        tact_v3_scale(r, q, size);
+        limits |= TACT_LIMIT_CONE;
+    }
+    double d[2] = {-r[5] / r[0], r[4] / r[0]}, p[2] = {d[0], d[1]};
+    int point = !(semi[0] > 0.0 && semi[1] > 0.0);
+    int tips = point || hypot(d[0] / semi[0], d[1] / semi[1]) > 1.0;
+    double spin = 0.0;
+    if (tips) {
+        p[0] = p[1] = 0.0;
+        if (!point) {
+            closest_on_ellipse(semi, d, p);
+        }
+        limits = TACT_LIMIT_EDGE | solve_point(problem, p, r);
+        if (!(r[0] > 0.0)) {
+            memset(r, 0, 6 * sizeof *r);
+            return TACT_LIMIT_OPEN;
+        }
+    } else {
+        double bound = problem->mu * r[0] * corner_bound(problem->corner, p);
+        spin = r[3] - (p[0] * r[2] - p[1] * r[1]);
+        if (fabs(spin) > bound) {
+            spin = copysign(bound, spin);
+            limits |= TACT_LIMIT_SPIN;
+        }
+    }
+    r[3] = spin + p[0] * r[2] - p[1] * r[1];
+    r[4] = p[1] * r[0];
+    r[5] = -p[0] * r[0];
+    return limits;
+}

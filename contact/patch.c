@@ -1,0 +1,81 @@
+#include "contact/patch.h"
+
+#include <errno.h>
+
+#define PI 3.14159265358979323846
+
+/* Turns t1, t2 to the axes of the 2 x 2 form [a b; b c] over them; eigenvalues of t1, t2 in l. */
+static void align_axes(double *t1, double *t2, double a, double b, double c, double *l)
+{
+    /* A round patch has no axes of its own: rounding must not turn the frame from tick to tick. */
+    int round = hypot(2.0 * b, a - c) <= 1e-9 * (a + c);
+    double angle = round ? 0.0 : 0.5 * atan2(2.0 * b, a - c);
+    double cs = cos(angle), sn = sin(angle), u[3], w[3];
+    for (int i = 0; i < 3; i++) {
+        u[i] = cs * t1[i] + sn * t2[i];
+        w[i] = cs * t2[i] - sn * t1[i];
+    }
+    tact_v3_copy(t1, u);
+    tact_v3_copy(t2, w);
+    l[0] = cs * cs * a + 2.0 * cs * sn * b + sn * sn * c;
+    l[1] = sn * sn * a - 2.0 * cs * sn * b + cs * cs * c;
+}
+
+/* a' C b of the symmetric C stored as xx yy zz xy xz yz. */
+static double form(const double *c, const double *a, const double *b)
+{
+    return a[0] * (c[0] * b[0] + c[3] * b[1] + c[4] * b[2]) +
+           a[1] * (c[3] * b[0] + c[1] * b[1] + c[5] * b[2]) +
+           a[2] * (c[4] * b[0] + c[5] * b[1] + c[2] * b[2]);
+}
+
+/* Mean distance from the centre of a uniform ellipse: 2/3 of its perimeter (Ramanujan) over 2 pi.
+ */
+static double uniform_arm(const double *semi)
+{
+    double sum = semi[0] + semi[1];
+    if (!(sum > 0.0)) {
+        return 0.0;
+    }
+    double h = (semi[0] - semi[1]) / sum;
+    h *= h;
+    return sum * (1.0 + 3.0 * h / (10.0 + sqrt(4.0 - 3.0 * h))) / 3.0;
+}
+
+int tact_patch_from_moments(const struct tact_moments *m, const struct tact_patch_options *options,
+                            struct tact_patch *out)
+{
+    double normal[3];
+    double area = tact_v3_normalize(normal, m->gradient);
+    if (!(m->volume > 0.0) || !(area > 0.0)) {
+        return -EDOM;
+    }
+    double *n = out->frame, *t1 = out->frame + 3, *t2 = out->frame + 6, l[2];
+    tact_v3_scale(n, normal, -1.0);
+    tact_v3_tangents(n, t1, t2);
+    align_axes(t1, t2, form(m->second, t1, t1), form(m->second, t1, t2), form(m->second, t2, t2),
+               l);
+    l[0] = l[0] > 0.0 ? l[0] / m->volume : 0.0;
+    l[1] = l[1] > 0.0 ? l[1] / m->volume : 0.0;
+    double size =
+        options->ellipse_size > 0.0 ? options->ellipse_size : (options->curved ? 6.0 : 4.0);
+    tact_v3_copy(out->center, m->centroid);
+    out->area = area;
+    out->depth = m->volume / area;
+    out->semi[0] = sqrt(size * l[0]);
+    out->semi[1] = sqrt(size * l[1]);
+    out->spin_arm = uniform_arm(out->semi);
+    int elastic = options->modulus > 0.0 && options->curved;
+    out->kind = elastic ? TACT_PATCH_ELASTIC : TACT_PATCH_ELLIPSE;
+    out->modulus = elastic ? options->modulus : 0.0;
+    out->radius = elastic ? 1.5 * sqrt(l[0] * l[1]) / out->depth : 0.0;
+    return 0;
+}
+
+double tact_patch_spin_arm(const struct tact_patch *patch, double n)
+{
+    if (patch->kind == TACT_PATCH_ELLIPSE) {
+        return patch->spin_arm;
+    }
+    return n > 0.0 ? 3.0 * PI / 16.0 * cbrt(0.75 * n * patch->radius / patch->modulus) : 0.0;
+}

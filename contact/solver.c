@@ -1,0 +1,317 @@
+/*
+ * Block Gauss-Seidel over the contacts of a tick (Bouchard 2015, sections 3 and 5.1): every block
+ * is a 6D contact in its patch's frame, S = J M^-1 J^T of the two bodies, warm-started.
+ */
+#include <errno.h>
+#include <string.h>
+#include "contact/world_internal.h"
+
+/* Rows of J for a free body: the wrench that a unit impulse along each of the frame's axes makes.
+ */
+static void body_jacobian(const struct tact_body *body, const struct tact_patch *patch, double sign,
+                          double *j)
+{
+    double arm[3], torque[3];
+    tact_v3_sub(arm, patch->center, body->pose.position);
+    for (int i = 0; i < 3; i++) {
+        const double *axis = patch->frame + 3 * i;
+        tact_v3_cross(torque, arm, axis);
+        for (int k = 0; k < 3; k++) {
+            j[k * 6 + i] = sign * axis[k];
+            j[(3 + k) * 6 + i] = sign * torque[k];
+            j[k * 6 + 3 + i] = 0.0;
+            j[(3 + k) * 6 + 3 + i] = sign * axis[k];
+        }
+    }
+}
+
+static void hand_jacobian(const struct tact_hand *hand, int link, const struct tact_patch *patch,
+                          double sign, double *columns, double *j)
+{
+    tact_hand_jacobian(hand, link, patch->center, columns);
+    for (int k = 0; k < tact_hand_count(hand); k++) {
+        const double *twist = columns + 6 * k;
+        for (int i = 0; i < 3; i++) {
+            j[k * 6 + i] = sign * tact_v3_dot(patch->frame + 3 * i, twist);
+            j[k * 6 + 3 + i] = sign * tact_v3_dot(patch->frame + 3 * i, twist + 3);
+        }
+    }
+}
+
+static void make_jacobians(struct tact_world *world, struct block *block)
+{
+    const struct tact_patch *patch = &world->contacts[block->pair].patch;
+    for (int k = 0; k < 2; k++) {
+        struct side *side = &block->side[k];
+        double sign = k ? -1.0 : 1.0;
+        if (side->owner.kind == TACT_OWNER_BODY) {
+            body_jacobian(&world->bodies[side->owner.index].body, patch, sign, side->j);
+        } else if (side->owner.kind == TACT_OWNER_HAND) {
+            hand_jacobian(world->hands[side->owner.index].hand, side->owner.link, patch, sign,
+                          world->columns, side->j);
+        }
+    }
+}
+
+static void make_columns(struct tact_world *world, struct side *side)
+{
+    if (side->owner.kind == TACT_OWNER_BODY) {
+        const struct tact_body *body = &world->bodies[side->owner.index].body;
+        for (int i = 0; i < 6; i++) {
+            double torque[3] = {side->j[18 + i], side->j[24 + i], side->j[30 + i]}, w[3];
+            tact_m3_mul_v3(w, body->inverse_world, torque);
+            for (int k = 0; k < 3; k++) {
+                side->y[k * 6 + i] = side->j[k * 6 + i] / body->mass;
+                side->y[(3 + k) * 6 + i] = w[k];
+            }
+        }
+        return;
+    }
+    int n = side->dof;
+    for (int k = 0; k < n; k++) {
+        for (int i = 0; i < 6; i++) {
+            world->columns[i * n + k] = side->j[k * 6 + i];
+        }
+    }
+    tact_hand_solve(world->hands[side->owner.index].hand, world->columns, 6);
+    for (int k = 0; k < n; k++) {
+        for (int i = 0; i < 6; i++) {
+            side->y[k * 6 + i] = world->columns[i * n + k];
+        }
+    }
+}
+
+/* The normal velocity that brings the overlap to its target depth and the compliance that goes with
+ * it: a spring 1/c with damping tau/c, implicit in the depth after the tick,
+ *     v_n + c / ((h + tau) h) f_n = e / (h + tau), e = p (depth - target);
+ * an overlap that is not yet deep enough may close in one tick: v_n >= e / h. Never pulls. */
+static void make_stabilisation(const struct tact_world *world, struct block *block)
+{
+    const struct tact_contact *c = &world->contacts[block->pair];
+    const struct tact_contact_law *law = tact_world_pair_law(world, c->a, c->b);
+    double h = world->options.period;
+    int curved = tact_shape_is_curved(&world->shapes[c->a].shape) ||
+                 tact_shape_is_curved(&world->shapes[c->b].shape);
+    double e = (curved ? 2.0 : 1.0) * (c->patch.depth - law->overlap);
+    double time = h + (e > 0.0 ? law->dissipation : 0.0);
+    block->wanted = e / time;
+    if (block->wanted > world->options.push_limit) {
+        block->wanted = world->options.push_limit;
+    }
+    block->softness = law->compliance / ((h + law->dissipation) * h);
+    block->local.s[0] += block->softness;
+}
+
+void tact_assemble_schur(struct tact_world *world, struct block *block)
+{
+    const struct tact_contact *c = &world->contacts[block->pair];
+    double *s = block->local.s;
+    memset(s, 0, sizeof block->local.s);
+    for (int k = 0; k < 2; k++) {
+        struct side *side = &block->side[k];
+        if (side->dof) {
+            make_columns(world, side);
+        }
+        for (int m = 0; m < side->dof; m++) {
+            for (int i = 0; i < 6; i++) {
+                for (int j = 0; j <= i; j++) {
+                    s[i * 6 + j] += side->j[m * 6 + i] * side->y[m * 6 + j];
+                }
+            }
+        }
+    }
+    for (int i = 0; i < 6; i++) {
+        for (int j = 0; j < i; j++) {
+            s[j * 6 + i] = s[i * 6 + j];
+        }
+    }
+    make_stabilisation(world, block);
+    block->local.mu = tact_world_pair_law(world, c->a, c->b)->friction;
+    int point = c->patch.kind == TACT_PATCH_ELASTIC;
+    for (int i = 0; i < 2; i++) {
+        block->local.semi[i] = point ? 0.0 : c->patch.semi[i];
+        block->local.corner[i] = c->patch.semi[i];
+    }
+}
+
+/* The last tick's impulse, seen from the new patch. */
+static void warm_start(struct tact_contact *c)
+{
+    double arm[3], torque[3];
+    tact_v3_sub(arm, c->warm_point, c->patch.center);
+    tact_v3_cross(torque, arm, c->warm);
+    tact_v3_add(torque, torque, c->warm + 3);
+    tact_m3_mul_v3(c->impulse, c->patch.frame, c->warm);
+    tact_m3_mul_v3(c->impulse + 3, c->patch.frame, torque);
+    if (!(c->impulse[0] > 0.0)) {
+        memset(c->impulse, 0, sizeof c->impulse);
+    }
+}
+
+static void apply(struct side *side, const double *impulse)
+{
+    for (int m = 0; m < side->dof; m++) {
+        for (int i = 0; i < 6; i++) {
+            side->v[m] += side->y[m * 6 + i] * impulse[i];
+        }
+    }
+}
+
+/* Joint-space impulses that the warm start puts on the hands. */
+static void expect_impulses(struct tact_world *world)
+{
+    for (int i = 0; i < world->hand_count; i++) {
+        size_t n = (size_t)tact_hand_count(world->hands[i].hand);
+        memset(world->hands[i].impulse, 0, n * sizeof(double));
+    }
+    for (int i = 0; i < world->block_count; i++) {
+        struct block *block = &world->blocks[i];
+        const double *r = world->contacts[block->pair].impulse;
+        for (int k = 0; k < 2; k++) {
+            struct side *side = &block->side[k];
+            if (side->owner.kind != TACT_OWNER_HAND) {
+                continue;
+            }
+            double *sum = world->hands[side->owner.index].impulse;
+            for (int m = 0; m < side->dof; m++) {
+                for (int j = 0; j < 6; j++) {
+                    sum[m] += side->j[m * 6 + j] * r[j];
+                }
+            }
+        }
+    }
+}
+
+static int free_velocities(struct tact_world *world)
+{
+    static const double none[3] = {0.0, 0.0, 0.0};
+    double h = world->options.period;
+    for (int i = 0; i < world->body_count; i++) {
+        if (world->bodies[i].weight) {
+            tact_v3_axpy(world->bodies[i].body.twist, h, world->options.gravity);
+        }
+    }
+    for (int i = 0; i < world->hand_count; i++) {
+        struct world_hand *hand = &world->hands[i];
+        int rc = tact_hand_free_velocity(
+            hand->hand, h, hand->weightless ? none : world->options.gravity, hand->impulse);
+        if (rc) {
+            return rc;
+        }
+    }
+    return 0;
+}
+
+/* Spin arm and, for Algorithm 1, the patch that go with the present normal force. */
+static void follow_force(const struct tact_world *world, struct block *block)
+{
+    const struct tact_contact *c = &world->contacts[block->pair];
+    struct tact_local_problem *local = &block->local;
+    local->spin_arm = tact_patch_spin_arm(&c->patch, c->impulse[0] / world->options.period);
+    if (c->patch.kind == TACT_PATCH_ELASTIC && world->options.local == TACT_LOCAL_BOUCHARD) {
+        double radius = local->spin_arm * 16.0 / (3.0 * 3.14159265358979323846);
+        local->semi[0] = local->semi[1] = local->corner[0] = local->corner[1] = radius;
+    }
+}
+
+/* Solves one block; adds the squares of its impulse and of its change, torques over the patch size.
+ */
+static void solve_block(struct tact_world *world, struct block *block, double *size, double *change)
+{
+    struct tact_contact *c = &world->contacts[block->pair];
+    struct tact_local_problem *local = &block->local;
+    double u[6] = {-block->wanted, 0.0, 0.0, 0.0, 0.0, 0.0}, r[6], delta[6];
+    for (int k = 0; k < 2; k++) {
+        const struct side *side = &block->side[k];
+        for (int m = 0; m < side->dof; m++) {
+            for (int i = 0; i < 6; i++) {
+                u[i] += side->j[m * 6 + i] * side->v[m];
+            }
+        }
+    }
+    u[0] += block->softness * c->impulse[0]; /* S holds it, J v does not */
+    for (int i = 0; i < 6; i++) {
+        local->b[i] = u[i];
+        for (int j = 0; j < 6; j++) {
+            local->b[i] -= local->s[i * 6 + j] * c->impulse[j];
+        }
+    }
+    follow_force(world, block);
+    block->residual = tact_local_residual(local, c->impulse);
+    memcpy(r, c->impulse, sizeof r);
+    c->limits = world->options.local == TACT_LOCAL_BOUCHARD ? tact_local_bouchard(local, r)
+                                                            : tact_local_cone(local, r);
+    double length = local->corner[0] > local->corner[1] ? local->corner[0] : local->corner[1];
+    length = length > local->spin_arm ? length : local->spin_arm;
+    for (int i = 0; i < 6; i++) {
+        double unit = i < 3 ? 1.0 : (length > 0.0 ? 1.0 / length : 0.0);
+        delta[i] = r[i] - c->impulse[i];
+        *size += unit * unit * r[i] * r[i];
+        *change += unit * unit * delta[i] * delta[i];
+        c->impulse[i] = r[i];
+    }
+    apply(&block->side[0], delta);
+    apply(&block->side[1], delta);
+}
+
+static void sweep(struct tact_world *world, struct tact_solve_stats *stats)
+{
+    double size = 0.0, change = 0.0;
+    stats->residual = 0.0;
+    for (int i = 0; i < world->block_count; i++) {
+        struct block *block = &world->blocks[i];
+        solve_block(world, block, &size, &change);
+        if (block->residual > stats->residual) {
+            stats->residual = block->residual;
+        }
+    }
+    stats->update = size > 0.0 ? sqrt(change / size) : 0.0;
+}
+
+/* World wrench and next tick's warm start from the impulse in the patch's frame. */
+static void store(struct tact_world *world, struct block *block)
+{
+    struct tact_contact *c = &world->contacts[block->pair];
+    double inverse_h = 1.0 / world->options.period;
+    tact_m3_tmul_v3(c->warm, c->patch.frame, c->impulse);
+    tact_m3_tmul_v3(c->warm + 3, c->patch.frame, c->impulse + 3);
+    tact_v3_copy(c->warm_point, c->patch.center);
+    for (int i = 0; i < 6; i++) {
+        c->wrench[i] = c->warm[i] * inverse_h;
+    }
+}
+
+int tact_world_solve(struct tact_world *world, struct tact_solve_stats *stats)
+{
+    memset(stats, 0, sizeof *stats);
+    tact_assemble_blocks(world);
+    stats->contacts = world->block_count;
+    for (int i = 0; i < world->block_count; i++) {
+        make_jacobians(world, &world->blocks[i]);
+        warm_start(&world->contacts[world->blocks[i].pair]);
+    }
+    expect_impulses(world);
+    int rc = free_velocities(world);
+    if (rc) {
+        return rc;
+    }
+    for (int i = 0; i < world->block_count; i++) {
+        struct block *block = &world->blocks[i];
+        tact_assemble_schur(world, block);
+        apply(&block->side[0], world->contacts[block->pair].impulse);
+        apply(&block->side[1], world->contacts[block->pair].impulse);
+    }
+    while (world->block_count > 0 && stats->iterations < world->options.iterations) {
+        sweep(world, stats);
+        stats->iterations++;
+        if (stats->residual <= world->options.tolerance ||
+            (world->options.local == TACT_LOCAL_BOUCHARD &&
+             stats->update <= world->options.tolerance)) {
+            break;
+        }
+    }
+    for (int i = 0; i < world->block_count; i++) {
+        store(world, &world->blocks[i]);
+    }
+    return 0;
+}

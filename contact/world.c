@@ -1,0 +1,306 @@
+#include "contact/world.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include "contact/world_internal.h"
+
+struct tact_world_options tact_world_options_default(void)
+{
+    struct tact_world_options o = {.period = 1e-3,
+                                   .gravity = {0.0, 0.0, -9.81},
+                                   .iterations = 50,
+                                   .tolerance = 1e-10,
+                                   .push_limit = 0.5,
+                                   .local = TACT_LOCAL_CONE};
+    return o;
+}
+
+int tact_world_create(const struct tact_world_options *o, struct tact_world **out)
+{
+    *out = NULL;
+    if (!(o->period > 0.0) || !isfinite(o->period) || o->iterations < 1 || !(o->tolerance >= 0.0) ||
+        !(o->push_limit >= 0.0) || !isfinite(o->gravity[0] + o->gravity[1] + o->gravity[2])) {
+        return -EINVAL;
+    }
+    struct tact_world *world = calloc(1, sizeof *world);
+    if (!world) {
+        return -ENOMEM;
+    }
+    world->options = *o;
+    *out = world;
+    return 0;
+}
+
+void tact_world_destroy(struct tact_world *world)
+{
+    if (!world) {
+        return;
+    }
+    for (int i = 0; i < world->hand_count; i++) {
+        tact_hand_destroy(world->hands[i].hand);
+        free(world->hands[i].impulse);
+    }
+    void *blocks[] = {world->bodies, world->hands,      world->shapes, world->laws,
+                      world->poses,  world->directions, world->active, world->contacts,
+                      world->blocks, world->jacobians,  world->columns};
+    for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) {
+        free(blocks[i]);
+    }
+    free(world);
+}
+
+/* Room for one more element; the element is zeroed. */
+static void *grow(void **array, int *count, size_t size)
+{
+    char *more = realloc(*array, ((size_t)*count + 1) * size);
+    if (!more) {
+        return NULL;
+    }
+    *array = more;
+    void *element = more + (size_t)*count * size;
+    memset(element, 0, size);
+    (*count)++;
+    return element;
+}
+
+int tact_world_add_body(struct tact_world *world, const struct tact_body *body)
+{
+    struct world_body *b = grow((void **)&world->bodies, &world->body_count, sizeof *b);
+    if (!b) {
+        return -ENOMEM;
+    }
+    b->body = *body;
+    b->weight = 1;
+    tact_quat_normalize(b->body.pose.quat_wxyz);
+    tact_body_refresh(&b->body);
+    return world->body_count - 1;
+}
+
+int tact_world_add_hand(struct tact_world *world, struct tact_hand *hand, int weightless)
+{
+    double *impulse = calloc((size_t)tact_hand_count(hand) + 1, sizeof *impulse);
+    struct world_hand *h =
+        impulse ? grow((void **)&world->hands, &world->hand_count, sizeof *h) : NULL;
+    if (!h) {
+        free(impulse);
+        return -ENOMEM;
+    }
+    h->hand = hand;
+    h->weightless = weightless;
+    h->impulse = impulse;
+    return world->hand_count - 1;
+}
+
+int tact_world_add_shape(struct tact_world *world, struct tact_owner owner,
+                         const struct tact_shape *shape, const struct tact_pose *local,
+                         int material)
+{
+    if (material < 0 || (owner.kind == TACT_OWNER_BODY && owner.index >= world->body_count) ||
+        (owner.kind == TACT_OWNER_HAND &&
+         (owner.index >= world->hand_count ||
+          owner.link >= tact_hand_count(world->hands[owner.index].hand)))) {
+        return -EINVAL;
+    }
+    struct world_shape *s = grow((void **)&world->shapes, &world->shape_count, sizeof *s);
+    if (!s) {
+        return -ENOMEM;
+    }
+    s->shape = *shape;
+    s->local = *local;
+    s->owner = owner;
+    s->material = material;
+    s->radius = tact_shape_radius(shape);
+    tact_quat_normalize(s->local.quat_wxyz);
+    return world->shape_count - 1;
+}
+
+/* Grows the table of laws to `materials` squared. */
+static int grow_laws(struct tact_world *world, int materials)
+{
+    size_t n = (size_t)materials;
+    struct tact_contact_law *laws = calloc(n * n, sizeof *laws);
+    if (!laws) {
+        return -ENOMEM;
+    }
+    for (int i = 0; i < materials; i++) {
+        for (int j = 0; j < materials; j++) {
+            int old = i < world->materials && j < world->materials;
+            if (old) {
+                laws[i * materials + j] = world->laws[i * world->materials + j];
+            } else {
+                laws[i * materials + j].friction = -1.0;
+            }
+        }
+    }
+    free(world->laws);
+    world->laws = laws;
+    world->materials = materials;
+    return 0;
+}
+
+int tact_world_set_law(struct tact_world *world, int a, int b, const struct tact_contact_law *law)
+{
+    double sum = law->friction + law->overlap + law->compliance + law->dissipation + law->modulus +
+                 law->ellipse_size;
+    if (a < 0 || b < 0 || a > 4095 || b > 4095 || !isfinite(sum) || law->friction < 0.0 ||
+        !(law->overlap > 0.0) || law->compliance < 0.0 || law->dissipation < 0.0 ||
+        law->modulus < 0.0 || law->ellipse_size < 0.0) {
+        return -EINVAL;
+    }
+    int most = (a > b ? a : b) + 1;
+    int rc = most > world->materials ? grow_laws(world, most) : 0;
+    if (rc) {
+        return rc;
+    }
+    world->laws[a * world->materials + b] = *law;
+    world->laws[b * world->materials + a] = *law;
+    return 0;
+}
+
+const struct tact_contact_law *tact_world_pair_law(const struct tact_world *world, int a, int b)
+{
+    int ma = world->shapes[a].material, mb = world->shapes[b].material;
+    if (ma >= world->materials || mb >= world->materials) {
+        return NULL;
+    }
+    const struct tact_contact_law *law = &world->laws[ma * world->materials + mb];
+    return law->friction < 0.0 ? NULL : law;
+}
+
+static int can_touch(const struct tact_world *world, int a, int b)
+{
+    const struct tact_owner *oa = &world->shapes[a].owner, *ob = &world->shapes[b].owner;
+    int swapped;
+    if (oa->kind == ob->kind && (oa->kind == TACT_OWNER_FIXED || oa->index == ob->index)) {
+        return 0;
+    }
+    return tact_world_pair_law(world, a, b) &&
+           tact_moments_method(&world->shapes[a].shape, &world->shapes[b].shape, &swapped) !=
+               TACT_MOMENTS_NONE;
+}
+
+static int list_pairs(struct tact_world *world)
+{
+    for (int a = 0; a < world->shape_count; a++) {
+        for (int b = a + 1; b < world->shape_count; b++) {
+            if (!can_touch(world, a, b)) {
+                continue;
+            }
+            struct tact_contact *c = grow((void **)&world->contacts, &world->pair_count, sizeof *c);
+            if (!c) {
+                return -ENOMEM;
+            }
+            c->a = a;
+            c->b = b;
+        }
+    }
+    return 0;
+}
+
+int tact_world_finish(struct tact_world *world)
+{
+    if (world->finished) {
+        return -EINVAL;
+    }
+    int rc = list_pairs(world);
+    world->most_dof = 6;
+    for (int i = 0; i < world->hand_count; i++) {
+        int n = tact_hand_count(world->hands[i].hand);
+        world->most_dof = n > world->most_dof ? n : world->most_dof;
+    }
+    size_t pairs = (size_t)world->pair_count + 1, dof = (size_t)world->most_dof;
+    world->poses = calloc((size_t)world->shape_count + 1, sizeof *world->poses);
+    world->active = calloc(pairs, sizeof *world->active);
+    world->directions = calloc(pairs * 3, sizeof *world->directions);
+    world->blocks = calloc(pairs, sizeof *world->blocks);
+    world->jacobians = calloc(pairs * 4 * dof * 6, sizeof *world->jacobians);
+    world->columns = calloc(dof * 6, sizeof *world->columns);
+    if (rc || !world->poses || !world->active || !world->directions || !world->blocks ||
+        !world->jacobians || !world->columns) {
+        return -ENOMEM;
+    }
+    world->finished = 1;
+    tact_world_begin(world);
+    return 0;
+}
+
+int tact_world_body_count(const struct tact_world *world)
+{
+    return world->body_count;
+}
+
+int tact_world_hand_count(const struct tact_world *world)
+{
+    return world->hand_count;
+}
+
+int tact_world_shape_count(const struct tact_world *world)
+{
+    return world->shape_count;
+}
+
+int tact_world_pair_count(const struct tact_world *world)
+{
+    return world->pair_count;
+}
+
+struct tact_body *tact_world_body(struct tact_world *world, int index)
+{
+    return &world->bodies[index].body;
+}
+
+struct tact_hand *tact_world_hand(struct tact_world *world, int index)
+{
+    return world->hands[index].hand;
+}
+
+const struct tact_shape *tact_world_shape(const struct tact_world *world, int index)
+{
+    return &world->shapes[index].shape;
+}
+
+struct tact_owner tact_world_owner(const struct tact_world *world, int shape)
+{
+    return world->shapes[shape].owner;
+}
+
+struct tact_contact *tact_world_contact(struct tact_world *world, int pair)
+{
+    return &world->contacts[pair];
+}
+
+const struct tact_contact_law *tact_world_law(const struct tact_world *world, int pair)
+{
+    return tact_world_pair_law(world, world->contacts[pair].a, world->contacts[pair].b);
+}
+
+void tact_world_refresh(struct tact_world *world)
+{
+    for (int i = 0; i < world->body_count; i++) {
+        tact_body_refresh(&world->bodies[i].body);
+    }
+    for (int i = 0; i < world->hand_count; i++) {
+        tact_hand_refresh(world->hands[i].hand);
+    }
+}
+
+void tact_world_set_weight(struct tact_world *world, int body, int on)
+{
+    world->bodies[body].weight = on;
+}
+
+const struct tact_pose *tact_world_shape_poses(const struct tact_world *world)
+{
+    return world->poses;
+}
+
+const uint8_t *tact_world_active(const struct tact_world *world)
+{
+    return world->active;
+}
+
+const double *tact_world_directions(const struct tact_world *world)
+{
+    return world->directions;
+}

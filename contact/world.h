@@ -1,0 +1,155 @@
+/**
+ * A world: bodies, hands, shapes, and one 6D frictional contact per touching pair.
+ *
+ * Made once (allocates), then stepped without allocation, locks or system calls. A tick is
+ *     tact_world_begin()        shape poses, and which pairs are close enough to measure
+ *     tact_world_set_moments()  for each of those, from wherever moments come
+ *     tact_world_solve()        free velocities, patches, block Gauss-Seidel over the contacts
+ *     tact_world_integrate()    new poses
+ * Same input, same build: same bits. Order of everything is the order in which it was added.
+ */
+#ifndef TACT_CONTACT_WORLD_H
+#define TACT_CONTACT_WORLD_H
+
+#include <stdint.h>
+#include "api.h"
+#include "body.h"
+#include "hand.h"
+#include "moments.h"
+#include "patch.h"
+#include "shape.h"
+
+TACT_BEGIN_DECLS
+
+enum tact_local_kind {
+    TACT_LOCAL_CONE,     /**< maximal dissipation over the wrench cone (local.h) */
+    TACT_LOCAL_BOUCHARD, /**< Algorithm 1 of Bouchard 2015 */
+};
+
+struct tact_world_options {
+    double period;     /**< h [s] */
+    double gravity[3]; /**< [m/s^2] */
+    int iterations;    /**< most sweeps a tick */
+    double tolerance;  /**< natural-map residual at which sweeping stops */
+    double push_limit; /**< fastest stabilisation [m/s] */
+    enum tact_local_kind local;
+};
+
+/** h = 1 ms, gravity -9.81 z, 50 sweeps, 1e-10, 0.5 m/s, cone. */
+TACT_API struct tact_world_options tact_world_options_default(void);
+
+/** What happens where two materials touch. */
+struct tact_contact_law {
+    double friction;     /**< Coulomb coefficient mu >= 0 */
+    double overlap;      /**< target depth V/|g| [m] > 0 */
+    double compliance;   /**< of the normal direction [m/N] >= 0 */
+    double dissipation;  /**< relaxation time of too deep an overlap [s] >= 0 */
+    double modulus;      /**< E* [Pa] of a soft curved surface; 0: rigid */
+    double ellipse_size; /**< see struct tact_patch_options */
+};
+
+enum tact_owner_kind { TACT_OWNER_FIXED, TACT_OWNER_BODY, TACT_OWNER_HAND };
+
+/** What a shape is attached to. */
+struct tact_owner {
+    enum tact_owner_kind kind;
+    int index; /**< of the body or hand */
+    int link;  /**< of the hand's link */
+};
+
+/** A pair of shapes that may touch, A then B, and its contact. Read-only. */
+struct tact_contact {
+    int a, b;     /**< shapes */
+    int touching; /**< 1 where the last solve had a contact here */
+    struct tact_moments moments;
+    struct tact_patch patch;
+    double impulse[6];    /**< on A in the patch's frame at its centre: f_n f_1 f_2 [N s], tau_n
+                               tau_1 tau_2 [N m s] */
+    double wrench[6];     /**< on A, world axes, about the patch's centre [N, N m] */
+    double warm[6];       /**< warm start: impulse on A, world axes, about warm_point */
+    double warm_point[3]; /**< [m], world */
+    int limits;           /**< enum tact_limit bits of the last solve */
+};
+
+/** How the last solve went. */
+struct tact_solve_stats {
+    int contacts;    /**< touching pairs */
+    int iterations;  /**< sweeps done */
+    double residual; /**< largest natural-map residual met in the last sweep, before its update */
+    double update;   /**< 2-norm of the last sweep's update over that of all impulses */
+};
+
+struct tact_world;
+
+/** -EINVAL for options out of range, -ENOMEM. */
+TACT_API int tact_world_create(const struct tact_world_options *options, struct tact_world **out);
+TACT_API void tact_world_destroy(struct tact_world *world);
+
+/** Adds a free body (mass set, pose and twist as at the start). Index or -ENOMEM. */
+TACT_API int tact_world_add_body(struct tact_world *world, const struct tact_body *body);
+
+/** Adds a hand and takes it over. weightless: gravity does not act on it. Index or -ENOMEM. */
+TACT_API int tact_world_add_hand(struct tact_world *world, struct tact_hand *hand, int weightless);
+
+/** Adds a shape at `local` in its owner's frame (the body's centre of mass and axes; the link's
+ *  frame; the world for FIXED). The shape's mesh must outlive the world. Index or -ENOMEM, -EINVAL.
+ */
+TACT_API int tact_world_add_shape(struct tact_world *world, struct tact_owner owner,
+                                  const struct tact_shape *shape, const struct tact_pose *local,
+                                  int material);
+
+/** Sets the law of two materials, small numbers from 0. Pairs of shapes whose materials have no law
+ *  do not touch. -EINVAL for values out of range, -ENOMEM. */
+TACT_API int tact_world_set_law(struct tact_world *world, int material_a, int material_b,
+                                const struct tact_contact_law *law);
+
+/** Lists the pairs and makes room for everything a tick needs; nothing may be added afterwards.
+ *  Pairs: every two shapes of different owners that are not both fixed (a hand is one owner). */
+TACT_API int tact_world_finish(struct tact_world *world);
+
+TACT_API int tact_world_body_count(const struct tact_world *world);
+TACT_API int tact_world_hand_count(const struct tact_world *world);
+TACT_API int tact_world_shape_count(const struct tact_world *world);
+TACT_API int tact_world_pair_count(const struct tact_world *world);
+
+/** Live body and hand; call tact_world_refresh() after writing poses or joint values. */
+TACT_API struct tact_body *tact_world_body(struct tact_world *world, int index);
+TACT_API struct tact_hand *tact_world_hand(struct tact_world *world, int index);
+TACT_API const struct tact_shape *tact_world_shape(const struct tact_world *world, int index);
+TACT_API struct tact_owner tact_world_owner(const struct tact_world *world, int shape);
+TACT_API struct tact_contact *tact_world_contact(struct tact_world *world, int pair);
+TACT_API const struct tact_contact_law *tact_world_law(const struct tact_world *world, int pair);
+TACT_API void tact_world_refresh(struct tact_world *world);
+
+/** 1 where gravity acts on the body (the start), 0 where its weight is carried. Real-time safe. */
+TACT_API void tact_world_set_weight(struct tact_world *world, int body, int on);
+
+/** Poses of all shapes now, whether each pair is close (1) or not, and the last normal of each pair
+ *  (3 doubles; 0 0 0 where never in contact). Real-time safe. */
+TACT_API void tact_world_begin(struct tact_world *world);
+TACT_API const struct tact_pose *tact_world_shape_poses(const struct tact_world *world);
+TACT_API const uint8_t *tact_world_active(const struct tact_world *world);
+TACT_API const double *tact_world_directions(const struct tact_world *world);
+
+/** Exact moments of a pair at the present poses, as tact_moments_pair(). Real-time safe. */
+TACT_API int tact_world_measure(const struct tact_world *world, int pair,
+                                struct tact_moments_scratch *scratch, struct tact_moments *out);
+
+/** Carries moments measured `age` ticks ago to now along the pair's present twists (see
+ *  tact_moments_advance()). Real-time safe. */
+TACT_API void tact_world_advance(const struct tact_world *world, int pair, double age,
+                                 const struct tact_moments *in, struct tact_moments *out);
+
+/** Moments of a pair for this tick; NULL or no volume: not touching. Real-time safe. */
+TACT_API void tact_world_set_moments(struct tact_world *world, int pair,
+                                     const struct tact_moments *moments);
+
+/** -EDOM where a hand's matrix could not be factored; impulses are then zero. Real-time safe. */
+TACT_API int tact_world_solve(struct tact_world *world, struct tact_solve_stats *stats);
+
+/** Real-time safe. */
+TACT_API void tact_world_integrate(struct tact_world *world);
+
+TACT_END_DECLS
+
+#endif

@@ -1,0 +1,78 @@
+/* What world.c, assemble.c and solver.c share. */
+#ifndef TACT_CONTACT_WORLD_INTERNAL_H
+#define TACT_CONTACT_WORLD_INTERNAL_H
+
+#include "contact/local.h"
+#include "contact/world.h"
+
+struct world_body {
+    struct tact_body body;
+    int weight;
+};
+
+struct world_hand {
+    struct tact_hand *hand;
+    int weightless;
+    double *impulse; /* joint space, from the warm start */
+};
+
+struct world_shape {
+    struct tact_shape shape;
+    struct tact_pose local;
+    struct tact_owner owner;
+    int material;
+    double radius; /* of the bounding sphere about the shape's origin */
+};
+
+/* One body's half of a contact: u += J v, v += Y dr; both dof x 6, row-major. */
+struct side {
+    struct tact_owner owner;
+    int dof;   /* 0: fixed */
+    double *v; /* the velocities it moves */
+    double *j;
+    double *y;
+};
+
+/* A touching pair in this tick's solve. */
+struct block {
+    int pair;
+    struct side side[2];
+    struct tact_local_problem local;
+    double wanted;   /* normal velocity that stabilisation asks for [m/s] */
+    double softness; /* normal compliance, velocity per impulse [1/kg] */
+    double residual;
+};
+
+struct tact_world {
+    struct tact_world_options options;
+    struct world_body *bodies;
+    int body_count;
+    struct world_hand *hands;
+    int hand_count;
+    struct world_shape *shapes;
+    int shape_count;
+    struct tact_contact_law *laws; /* materials x materials; friction < 0: none */
+    int materials;
+    int finished;
+
+    struct tact_contact *contacts; /* one a pair */
+    int pair_count;
+    struct tact_pose *poses;
+    uint8_t *active;
+    double *directions;
+    struct block *blocks; /* room for every pair */
+    int block_count;
+    double *jacobians; /* what the sides point into: 4 x most_dof x 6 a pair */
+    double *columns;   /* most_dof x 6 */
+    int most_dof;
+};
+
+const struct tact_contact_law *tact_world_pair_law(const struct tact_world *world, int a, int b);
+
+/* Makes the blocks of all touching pairs, without Y and S. */
+void tact_assemble_blocks(struct tact_world *world);
+
+/* Y, S and the local problem's constants, once the hands are factored. */
+void tact_assemble_schur(struct tact_world *world, struct block *block);
+
+#endif

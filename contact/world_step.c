@@ -1,0 +1,171 @@
+/* What a tick does around the solve: poses and close pairs, moments in, poses out. */
+#include <string.h>
+#include "contact/world_internal.h"
+
+static const struct tact_pose *owner_pose(const struct tact_world *world, struct tact_owner owner)
+{
+    if (owner.kind == TACT_OWNER_BODY) {
+        return &world->bodies[owner.index].body.pose;
+    }
+    return tact_hand_link_pose(world->hands[owner.index].hand, owner.link);
+}
+
+/* Bounding spheres, or a sphere and a plane, overlap. */
+static int is_close(const struct tact_world *world, const struct tact_contact *c)
+{
+    const struct world_shape *a = &world->shapes[c->a], *b = &world->shapes[c->b];
+    const struct tact_pose *pa = &world->poses[c->a], *pb = &world->poses[c->b];
+    double apart[3];
+    int a_plane = a->shape.kind == TACT_SHAPE_HALFSPACE;
+    if (a_plane || b->shape.kind == TACT_SHAPE_HALFSPACE) {
+        const struct tact_pose *plane = a_plane ? pa : pb, *solid = a_plane ? pb : pa;
+        double z[3] = {0.0, 0.0, 1.0}, up[3];
+        tact_quat_rotate(up, plane->quat_wxyz, z);
+        tact_v3_sub(apart, solid->position, plane->position);
+        return tact_v3_dot(apart, up) < (a_plane ? b : a)->radius;
+    }
+    tact_v3_sub(apart, pa->position, pb->position);
+    return tact_v3_norm(apart) < a->radius + b->radius;
+}
+
+void tact_world_begin(struct tact_world *world)
+{
+    for (int i = 0; i < world->shape_count; i++) {
+        const struct world_shape *s = &world->shapes[i];
+        if (s->owner.kind == TACT_OWNER_FIXED) {
+            world->poses[i] = s->local;
+        } else {
+            tact_pose_mul(&world->poses[i], owner_pose(world, s->owner), &s->local);
+        }
+    }
+    for (int i = 0; i < world->pair_count; i++) {
+        struct tact_contact *c = &world->contacts[i];
+        world->active[i] = (uint8_t)is_close(world, c);
+        c->moments.volume = 0.0;
+        if (c->touching) {
+            tact_v3_copy(world->directions + 3 * i, c->patch.frame);
+        }
+    }
+}
+
+/* Twist of the material point of a shape's owner at `point`, as stored: the motion that led here.
+ */
+static void point_twist(const struct tact_world *world, int shape, const double *point,
+                        double *twist)
+{
+    struct tact_owner owner = world->shapes[shape].owner;
+    memset(twist, 0, 6 * sizeof *twist);
+    if (owner.kind == TACT_OWNER_BODY) {
+        const struct tact_body *body = &world->bodies[owner.index].body;
+        double arm[3], turn[3];
+        tact_v3_sub(arm, point, body->pose.position);
+        tact_v3_cross(turn, body->twist + 3, arm);
+        tact_v3_add(twist, body->twist, turn);
+        tact_v3_copy(twist + 3, body->twist + 3);
+    } else if (owner.kind == TACT_OWNER_HAND) {
+        tact_hand_link_twist(world->hands[owner.index].hand, owner.link, point, twist);
+    }
+}
+
+static int is_curved(const struct tact_world *world, const struct tact_contact *c)
+{
+    return tact_shape_is_curved(&world->shapes[c->a].shape) ||
+           tact_shape_is_curved(&world->shapes[c->b].shape);
+}
+
+int tact_world_measure(const struct tact_world *world, int pair,
+                       struct tact_moments_scratch *scratch, struct tact_moments *out)
+{
+    const struct tact_contact *c = &world->contacts[pair];
+    const double *d = world->directions + 3 * pair;
+    int known = d[0] != 0.0 || d[1] != 0.0 || d[2] != 0.0;
+    return tact_moments_pair(&world->shapes[c->a].shape, &world->poses[c->a],
+                             &world->shapes[c->b].shape, &world->poses[c->b], known ? d : NULL,
+                             scratch, out);
+}
+
+void tact_world_advance(const struct tact_world *world, int pair, double age,
+                        const struct tact_moments *in, struct tact_moments *out)
+{
+    const struct tact_contact *c = &world->contacts[pair];
+    double ta[6], tb[6];
+    point_twist(world, c->a, in->centroid, ta);
+    point_twist(world, c->b, in->centroid, tb);
+    tact_moments_advance(in, ta, tb, age * world->options.period, is_curved(world, c) ? 2.0 : 1.0,
+                         out);
+}
+
+void tact_world_set_moments(struct tact_world *world, int pair, const struct tact_moments *moments)
+{
+    struct tact_contact *c = &world->contacts[pair];
+    if (moments) {
+        c->moments = *moments;
+    } else {
+        memset(&c->moments, 0, sizeof c->moments);
+    }
+}
+
+/* Patch of a pair, or -EDOM where it does not touch. */
+static int make_patch(struct tact_world *world, struct tact_contact *c)
+{
+    const struct tact_contact_law *law = tact_world_pair_law(world, c->a, c->b);
+    struct tact_patch_options options = {law->modulus, is_curved(world, c), law->ellipse_size};
+    if (world->options.local == TACT_LOCAL_BOUCHARD && !(options.ellipse_size > 0.0)) {
+        options.ellipse_size = 5.0; /* the paper's equivalent ellipsoid */
+    }
+    return tact_patch_from_moments(&c->moments, &options, &c->patch);
+}
+
+static int open_side(struct tact_world *world, struct side *side, int shape, double *j, double *y)
+{
+    side->owner = world->shapes[shape].owner;
+    side->j = j;
+    side->y = y;
+    side->dof = 0;
+    side->v = NULL;
+    if (side->owner.kind == TACT_OWNER_BODY) {
+        side->dof = 6;
+        side->v = world->bodies[side->owner.index].body.twist;
+    } else if (side->owner.kind == TACT_OWNER_HAND) {
+        struct tact_hand *hand = world->hands[side->owner.index].hand;
+        side->dof = tact_hand_count(hand);
+        side->v = tact_hand_velocity(hand);
+    }
+    return side->dof;
+}
+
+void tact_assemble_blocks(struct tact_world *world)
+{
+    size_t room = (size_t)world->most_dof * 6;
+    world->block_count = 0;
+    for (int i = 0; i < world->pair_count; i++) {
+        struct tact_contact *c = &world->contacts[i];
+        c->touching = 0;
+        if (!(c->moments.volume > 0.0) || make_patch(world, c)) {
+            memset(c->impulse, 0, sizeof c->impulse);
+            memset(c->wrench, 0, sizeof c->wrench);
+            memset(c->warm, 0, sizeof c->warm);
+            c->limits = TACT_LIMIT_OPEN;
+            continue;
+        }
+        struct block *block = &world->blocks[world->block_count];
+        double *space = world->jacobians + (size_t)world->block_count * 4 * room;
+        block->pair = i;
+        c->touching =
+            open_side(world, &block->side[0], c->a, space, space + room) +
+                open_side(world, &block->side[1], c->b, space + 2 * room, space + 3 * room) >
+            0;
+        world->block_count += c->touching;
+    }
+}
+
+void tact_world_integrate(struct tact_world *world)
+{
+    double h = world->options.period;
+    for (int i = 0; i < world->body_count; i++) {
+        tact_body_drift(&world->bodies[i].body, h);
+    }
+    for (int i = 0; i < world->hand_count; i++) {
+        tact_hand_integrate(world->hands[i].hand, h);
+    }
+}

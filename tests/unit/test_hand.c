@@ -1,0 +1,203 @@
+/* Hands: inertia against finite differences of energy, a pendulum against its exact period, drives.
+ */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+#include <cmocka.h>
+#include "contact/hand.h"
+
+static struct tact_link_def rod(int parent, double length, double drop)
+{
+    struct tact_link_def def = {.parent = parent,
+                                .joint = TACT_JOINT_HINGE,
+                                .axis = {1, 0, 0},
+                                .origin = {{0, 0, -drop}, {1, 0, 0, 0}},
+                                .mass = 0.03,
+                                .center = {0, 0, -length / 2},
+                                .inertia = {6.7e-6, 6.7e-6, 9.6e-7, 0, 0, 0}};
+    return def;
+}
+
+/* Kinetic energy computed link by link from the twists, independently of the mass matrix. */
+static double kinetic(struct tact_hand *hand, const struct tact_link_def *defs)
+{
+    double sum = 0;
+    for (int i = 0; i < tact_hand_count(hand); i++) {
+        const struct tact_pose *pose = tact_hand_link_pose(hand, i);
+        double c[3], t[6], r[9], w[3];
+        tact_pose_point(c, pose, defs[i].center);
+        tact_hand_link_twist(hand, i, c, t);
+        tact_quat_to_m3(r, pose->quat_wxyz);
+        tact_m3_tmul_v3(w, r, t + 3);
+        const double *in = defs[i].inertia;
+        sum += 0.5 * defs[i].mass * tact_v3_dot(t, t) +
+               0.5 * (in[0] * w[0] * w[0] + in[1] * w[1] * w[1] + in[2] * w[2] * w[2]);
+    }
+    return sum;
+}
+
+static double potential(struct tact_hand *hand, const struct tact_link_def *defs)
+{
+    double sum = 0;
+    for (int i = 0; i < tact_hand_count(hand); i++) {
+        double c[3];
+        tact_pose_point(c, tact_hand_link_pose(hand, i), defs[i].center);
+        sum += 9.81 * defs[i].mass * c[2];
+    }
+    return sum;
+}
+
+static const double gravity[3] = {0, 0, -9.81};
+
+/* The tip's velocity is the Jacobian times the rates, and equals a finite difference. */
+static void jacobian_is_a_derivative(void **state)
+{
+    (void)state;
+    struct tact_link_def defs[3] = {rod(-1, 0.05, 0), rod(0, 0.05, 0.05), rod(1, 0.04, 0.05)};
+    defs[1].axis[0] = 0;
+    defs[1].axis[1] = 1;
+    defs[2].joint = TACT_JOINT_SLIDE;
+    struct tact_pose base = {{0.1, 0.2, 0.3}, {0.9, 0.1, -0.3, 0.2}};
+    struct tact_hand *hand;
+    assert_int_equal(tact_hand_create(defs, 3, &base, &hand), 0);
+    struct tact_hand_state s = tact_hand_state(hand);
+    const double q[3] = {0.3, -0.7, 0.01}, v[3] = {1.1, -0.6, 0.2}, tip[3] = {0.01, 0.02, -0.04};
+    double p0[3], p1[3], jac[18], dt = 1e-7, speed[3] = {0};
+    memcpy(s.q, q, sizeof q);
+    tact_hand_refresh(hand);
+    tact_pose_point(p0, tact_hand_link_pose(hand, 2), tip);
+    tact_hand_jacobian(hand, 2, p0, jac);
+    for (int j = 0; j < 3; j++) {
+        tact_v3_axpy(speed, v[j], jac + 6 * j);
+        s.q[j] += dt * v[j];
+    }
+    tact_hand_refresh(hand);
+    tact_pose_point(p1, tact_hand_link_pose(hand, 2), tip);
+    for (int i = 0; i < 3; i++) {
+        assert_true(fabs((p1[i] - p0[i]) / dt - speed[i]) < 1e-6);
+    }
+    tact_hand_destroy(hand);
+}
+
+/* Three links swinging freely keep their energy to first order in the step: halving it halves the
+ * error. This holds only where inertia, Coriolis and gravity terms agree with one another. */
+static void free_swing_keeps_energy(void **state)
+{
+    (void)state;
+    double error[2];
+    for (int run = 0; run < 2; run++) {
+        struct tact_link_def defs[3] = {rod(-1, 0.05, 0), rod(0, 0.05, 0.05), rod(1, 0.05, 0.05)};
+        defs[1].axis[0] = 0.6;
+        defs[1].axis[1] = 0.8;
+        for (int i = 0; i < 3; i++) {
+            defs[i].start = 0.7 - 0.9 * i;
+        }
+        struct tact_pose base = tact_pose_identity();
+        struct tact_hand *hand;
+        assert_int_equal(tact_hand_create(defs, 3, &base, &hand), 0);
+        double h = run ? 2.5e-6 : 5e-6;
+        double e0 = kinetic(hand, defs) + potential(hand, defs), worst = 0;
+        for (int k = 0; k * h < 0.5; k++) {
+            assert_int_equal(tact_hand_free_velocity(hand, h, gravity, NULL), 0);
+            tact_hand_integrate(hand, h);
+            worst = fmax(worst, fabs(kinetic(hand, defs) + potential(hand, defs) - e0));
+        }
+        error[run] = worst;
+        tact_hand_destroy(hand);
+    }
+    print_message("energy error %.2e J at 5 us, %.2e J at 2.5 us\n", error[0], error[1]);
+    assert_true(error[0] < 1e-4);
+    assert_true(error[1] < 0.6 * error[0]);
+}
+
+/* Small swings of a physical pendulum: period 2 pi sqrt(I / (m g l)). */
+static void pendulum_has_its_period(void **state)
+{
+    (void)state;
+    struct tact_link_def def = rod(-1, 0.05, 0);
+    def.start = 1e-3;
+    struct tact_pose base = tact_pose_identity();
+    struct tact_hand *hand;
+    assert_int_equal(tact_hand_create(&def, 1, &base, &hand), 0);
+    struct tact_hand_state s = tact_hand_state(hand);
+    double inertia = def.inertia[0] + def.mass * 0.025 * 0.025, h = 1e-4, cross = 0;
+    double period = 2 * M_PI * sqrt(inertia / (def.mass * 9.81 * 0.025));
+    int crossings = 0;
+    for (int k = 0; crossings < 20; k++) {
+        double before = s.q[0];
+        assert_int_equal(tact_hand_free_velocity(hand, h, gravity, NULL), 0);
+        tact_hand_integrate(hand, h);
+        if (before > 0 && s.q[0] <= 0) {
+            crossings++;
+            cross = (k + before / (before - s.q[0])) * h;
+        }
+    }
+    double measured = cross / (19 + 0.25);
+    print_message("period %.6f s, exact %.6f s\n", measured, period);
+    assert_true(fabs(measured / period - 1) < 1e-4);
+    tact_hand_destroy(hand);
+}
+
+/* A million times the useful gain: finite and quiet, at the target. */
+static void any_gain_is_quiet(void **state)
+{
+    (void)state;
+    struct tact_link_def defs[2] = {rod(-1, 0.05, 0), rod(0, 0.05, 0.05)};
+    defs[0].stiffness = 2e6;
+    defs[0].damping = 2e4;
+    defs[1].stiffness = 1e6;
+    defs[1].damping = 0;
+    struct tact_pose base = tact_pose_identity();
+    struct tact_hand *hand;
+    assert_int_equal(tact_hand_create(defs, 2, &base, &hand), 0);
+    struct tact_hand_state s = tact_hand_state(hand);
+    s.target[0] = 0.5;
+    s.target[1] = -0.8;
+    double late = 0;
+    for (int k = 0; k < 5000; k++) {
+        assert_int_equal(tact_hand_free_velocity(hand, 1e-3, gravity, NULL), 0);
+        tact_hand_integrate(hand, 1e-3);
+        assert_true(isfinite(s.q[0] + s.q[1] + s.v[0] + s.v[1]));
+        late = k > 4000 ? fmax(late, fabs(s.v[0]) + fabs(s.v[1])) : 0;
+    }
+    print_message("rates after 4 s: %.1e rad/s; angles %.9f %.9f\n", late, s.q[0], s.q[1]);
+    assert_true(late < 1e-9);
+    assert_true(fabs(s.q[0] - 0.5) < 1e-6 && fabs(s.q[1] + 0.8) < 1e-6);
+    tact_hand_destroy(hand);
+}
+
+/* A drive at its limit pushes with just that. */
+static void limits_hold(void **state)
+{
+    (void)state;
+    struct tact_link_def def = rod(-1, 0.05, 0);
+    const double none[3] = {0, 0, 0};
+    def.stiffness = 100;
+    def.limit = 1e-3;
+    struct tact_pose base = tact_pose_identity();
+    struct tact_hand *hand;
+    assert_int_equal(tact_hand_create(&def, 1, &base, &hand), 0);
+    struct tact_hand_state s = tact_hand_state(hand);
+    s.target[0] = 3.0;
+    double inertia = def.inertia[0] + def.mass * 0.025 * 0.025;
+    assert_int_equal(tact_hand_free_velocity(hand, 1e-3, none, NULL), 0);
+    tact_hand_integrate(hand, 1e-3);
+    assert_true(fabs(s.v[0] / (1e-3 * 1e-3 / inertia) - 1) < 1e-12);
+    assert_true(s.torque[0] == 1e-3);
+    tact_hand_destroy(hand);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(jacobian_is_a_derivative),
+        cmocka_unit_test(free_swing_keeps_energy),
+        cmocka_unit_test(pendulum_has_its_period),
+        cmocka_unit_test(any_gain_is_quiet),
+        cmocka_unit_test(limits_hold),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,280 @@
+/* The local solvers: the cone law's complementarity on random contacts, Algorithm 1's branches. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+#include <cmocka.h>
+#include "contact/local.h"
+#include "contact/vec.h"
+
+static uint64_t seed = 12345;
+
+static double uniform(double lo, double hi)
+{
+    seed = seed * 6364136223846793005u + 1442695040888963407u;
+    return lo + (hi - lo) * (double)(seed >> 11) * 0x1p-53;
+}
+
+/* S and b of a free body of mass m and inertia `in` touching a fixed one at `arm` from its centre,
+ * moving with the twist t. */
+static void body_problem(double m, const double *in, const double *arm, const double *t,
+                         struct tact_local_problem *p)
+{
+    double j[6][6] = {{0}};
+    for (int i = 0; i < 3; i++) {
+        double e[3] = {i == 0, i == 1, i == 2}, torque[3];
+        tact_v3_cross(torque, arm, e);
+        for (int k = 0; k < 3; k++) {
+            j[i][k] = e[k];
+            j[i][3 + k] = torque[k];
+            j[3 + i][3 + k] = e[k];
+        }
+    }
+    memset(p, 0, sizeof *p);
+    for (int a = 0; a < 6; a++) {
+        for (int b = 0; b < 6; b++) {
+            for (int k = 0; k < 6; k++) {
+                p->s[6 * a + b] += j[a][k] * j[b][k] / (k < 3 ? m : in[k - 3]);
+            }
+        }
+        for (int k = 0; k < 6; k++) {
+            p->b[a] += j[a][k] * t[k];
+        }
+    }
+}
+
+static void random_problem(struct tact_local_problem *p, int point)
+{
+    double m = exp(uniform(-4, 2)), r = exp(uniform(-5, 0)), in[3], arm[3], t[6];
+    for (int i = 0; i < 3; i++) {
+        in[i] = m * r * r * uniform(0.2, 0.6);
+        arm[i] = r * uniform(-1, 1);
+    }
+    for (int i = 0; i < 6; i++) {
+        t[i] = uniform(-1, 1) / (i < 3 ? 1 : r);
+    }
+    body_problem(m, in, arm, t, p);
+    p->mu = uniform(0, 1.5);
+    p->semi[0] = point ? 0 : r * exp(uniform(-4, 0));
+    p->semi[1] = point ? 0 : r * exp(uniform(-4, 0));
+    p->corner[0] = p->semi[0];
+    p->corner[1] = p->semi[1];
+    p->spin_arm = r * exp(uniform(-5, -1));
+}
+
+/* u = S r + b. */
+static void velocity(const struct tact_local_problem *p, const double *r, double *u)
+{
+    for (int i = 0; i < 6; i++) {
+        u[i] = p->b[i];
+        for (int j = 0; j < 6; j++) {
+            u[i] += p->s[6 * i + j] * r[j];
+        }
+    }
+}
+
+/* Written out anew, not through the solver's own residual: limits kept, no approach, friction
+ * antiparallel to slip and spin in the metric of the limit surface, dissipation. */
+static double check_law(const struct tact_local_problem *p, const double *r)
+{
+    double u[6], worst = 0;
+    velocity(p, r, u);
+    double speed = 0, force = p->mu * r[0];
+    for (int i = 0; i < 3; i++) {
+        speed = fmax(speed, fabs(p->b[i]) + p->spin_arm * fabs(p->b[3 + i]));
+    }
+    if (r[0] <= 0) {
+        for (int i = 0; i < 6; i++) {
+            worst = fmax(worst, fabs(r[i]));
+        }
+        double edge = hypot(p->semi[0] * u[5], p->semi[1] * u[4]);
+        return fmax(worst, fmax(0, edge - u[0]) / speed);
+    }
+    double d[2] = {-r[5] / r[0], r[4] / r[0]};
+    double spin = r[3] - (d[0] * r[2] - d[1] * r[1]);
+    double v1 = u[1] - d[1] * u[3], v2 = u[2] + d[0] * u[3], k = p->spin_arm;
+    double used = sqrt(r[1] * r[1] + r[2] * r[2] + (k > 0 ? spin * spin / (k * k) : 0));
+    double slip = sqrt(v1 * v1 + v2 * v2 + k * k * u[3] * u[3]);
+    worst = fmax(worst, force > 0 ? used / force - 1 : used);
+    double power = r[1] * v1 + r[2] * v2 + spin * u[3];
+    worst = fmax(worst, force > 0 ? fabs(power + force * slip) / (force * speed) : 0);
+    /* The velocity normal to the patch at the centre of pressure vanishes; elsewhere it is >= 0. */
+    worst = fmax(worst, fabs(u[0] + d[1] * u[4] - d[0] * u[5]) / speed);
+    double edge = hypot(p->semi[0] * u[5], p->semi[1] * u[4]);
+    return fmax(worst, fmax(0, edge - u[0]) / speed);
+}
+
+static void run_cone(int point, double *worst_residual, int *failures)
+{
+    *failures = 0;
+    *worst_residual = 0;
+    for (int n = 0; n < 10000; n++) {
+        struct tact_local_problem p;
+        double r[6] = {0};
+        random_problem(&p, point);
+        for (int pass = 0; pass < 200; pass++) { /* the centre of pressure lags one pass */
+            tact_local_cone(&p, r);
+            if (tact_local_residual(&p, r) < 1e-12) {
+                break;
+            }
+        }
+        double residual = check_law(&p, r);
+        assert_true(isfinite(residual));
+        if (residual > 1e-8) {
+            (*failures)++;
+        } else {
+            *worst_residual = fmax(*worst_residual, residual);
+        }
+    }
+}
+
+static void cone_solves_random_points(void **state)
+{
+    (void)state;
+    double worst;
+    int failures;
+    run_cone(1, &worst, &failures);
+    print_message("point patches: %d of 10000 unsolved, the others within %.1e\n", failures, worst);
+    assert_int_equal(failures, 0);
+}
+
+static void cone_solves_random_ellipses(void **state)
+{
+    (void)state;
+    double worst;
+    int failures;
+    run_cone(0, &worst, &failures);
+    print_message("ellipses: %d of 10000 unsolved, the others within %.1e\n", failures, worst);
+    assert_true(failures <= 100); /* the outer iteration on the centre of pressure may cycle */
+}
+
+/* A cube of 1 kg and 0.1 m on the floor, frame n = z: Algorithm 1, branch by branch. */
+static void cube(double vx, double vz, double wy, double mu, struct tact_local_problem *p)
+{
+    const double in[3] = {1.0 / 600, 1.0 / 600, 1.0 / 600}, arm[3] = {-0.05, 0, 0};
+    /* axes (n, t1, t2) = (z, x, y) of the world; the contact is 0.05 below the centre along n */
+    const double t[6] = {vz, vx, 0, 0, 0, wy};
+    body_problem(1.0, in, arm, t, p);
+    p->mu = mu;
+    p->semi[0] = p->semi[1] = 0.05;
+    p->corner[0] = p->corner[1] = 0.05;
+    p->spin_arm = 0.038;
+}
+
+static void bouchard_branches(void **state)
+{
+    (void)state;
+    struct tact_local_problem p;
+    double r[6], u[6];
+    cube(0.001, -0.01, 0, 0.8, &p); /* sticks: everything stops */
+    assert_int_equal(tact_local_bouchard(&p, r), 0);
+    velocity(&p, r, u);
+    for (int i = 0; i < 6; i++) {
+        assert_true(fabs(u[i]) < 1e-15);
+    }
+    cube(0, 0.01, 0, 0.8, &p); /* parts */
+    assert_int_equal(tact_local_bouchard(&p, r), TACT_LIMIT_OPEN);
+    assert_true(r[0] == 0 && r[3] == 0);
+    cube(0.5, -0.01, 0, 0.1, &p); /* slides: friction mu f_n against the slip, no rotation */
+    assert_int_equal(tact_local_bouchard(&p, r), TACT_LIMIT_CONE);
+    velocity(&p, r, u);
+    assert_true(fabs(r[0] - 0.01) < 1e-12 && fabs(r[1] + 0.001) < 1e-12);
+    assert_true(fabs(u[0]) < 1e-15 && fabs(u[5]) < 1e-13);
+    cube(0, -0.01, 3.0, 0.8, &p); /* tips about the edge of the patch, which does not part */
+    assert_true(tact_local_bouchard(&p, r) & TACT_LIMIT_EDGE);
+    velocity(&p, r, u);
+    double d[2] = {-r[5] / r[0], r[4] / r[0]};
+    assert_true(fabs(hypot(d[0], d[1]) - 0.05) < 1e-12);
+    assert_true(fabs(u[0] + d[1] * u[4] - d[0] * u[5]) < 1e-13);
+    cube(0, -0.01, 0, 0.3, &p); /* spins: clamped to four corners, mu f_n sqrt(2) 0.05 */
+    p.b[3] = 50.0;
+    assert_int_equal(tact_local_bouchard(&p, r), TACT_LIMIT_SPIN);
+    assert_true(fabs(r[3] / (-0.3 * 0.01 * 0.05 * sqrt(2)) - 1) < 1e-12);
+    cube(0.5, -0.01, 0, 0.0, &p); /* frictionless: only a normal force */
+    assert_int_equal(tact_local_bouchard(&p, r), TACT_LIMIT_CONE);
+    assert_true(r[1] == 0 && r[2] == 0 && fabs(r[0] - 0.01) < 1e-12);
+}
+
+/* A frictionless sphere landing on a slope takes no torque (Bouchard, section 5.2). */
+static void frictionless_sphere_does_not_roll(void **state)
+{
+    (void)state;
+    const double in[3] = {4e-4, 4e-4, 4e-4}, arm[3] = {-0.03, 0, 0}, t[6] = {-0.5, 0.4, 0, 0, 0, 0};
+    struct tact_local_problem p;
+    double r[6] = {0}, u[6];
+    body_problem(1.0, in, arm, t, &p);
+    p.semi[0] = p.semi[1] = p.corner[0] = p.corner[1] = 0.004;
+    for (int local = 0; local < 2; local++) {
+        if (local) {
+            tact_local_cone(&p, r);
+        } else {
+            tact_local_bouchard(&p, r);
+        }
+        velocity(&p, r, u);
+        assert_true(fabs(r[0] - 0.5) < 1e-12);
+        for (int i = 1; i < 6; i++) {
+            assert_true(fabs(r[i]) < 1e-15);
+        }
+        assert_true(fabs(u[1] - 0.4) < 1e-15);
+    }
+}
+
+/* Never a number that is not finite or outside the limits, whatever the sizes; singular S too. */
+static void degenerate_problems_stay_finite(void **state)
+{
+    (void)state;
+    for (int n = 0; n < 20000; n++) {
+        struct tact_local_problem p;
+        random_problem(&p, n % 3 == 0);
+        if (n % 2) { /* few degrees of freedom: rank 1 to 3 */
+            int rank = 1 + n % 3;
+            double j[3][6];
+            memset(p.s, 0, sizeof p.s);
+            memset(p.b, 0, sizeof p.b);
+            for (int k = 0; k < rank; k++) {
+                double v = uniform(-1, 1);
+                for (int i = 0; i < 6; i++) {
+                    j[k][i] = uniform(-1, 1) * (i < 3 ? 1 : 20);
+                    p.b[i] += j[k][i] * v;
+                }
+                for (int i = 0; i < 36; i++) {
+                    p.s[i] += j[k][i / 6] * j[k][i % 6];
+                }
+            }
+        }
+        p.mu = n % 5 == 0 ? 0 : (n % 7 == 0 ? 1e6 : p.mu);
+        p.spin_arm = n % 11 == 0 ? 0 : p.spin_arm;
+        for (int local = 0; local < 2; local++) {
+            double r[6] = {0};
+            for (int pass = 0; pass < 3; pass++) {
+                if (local) {
+                    tact_local_cone(&p, r);
+                } else {
+                    tact_local_bouchard(&p, r);
+                }
+            }
+            double sum = 0;
+            for (int i = 0; i < 6; i++) {
+                sum += r[i];
+            }
+            assert_true(isfinite(sum));
+            assert_true(r[0] >= 0);
+            assert_true(hypot(r[1], r[2]) <= p.mu * r[0] * (1 + 1e-9) + 1e-300);
+            assert_true(isfinite(tact_local_residual(&p, r)));
+        }
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(cone_solves_random_points),
+        cmocka_unit_test(cone_solves_random_ellipses),
+        cmocka_unit_test(bouchard_branches),
+        cmocka_unit_test(frictionless_sphere_does_not_roll),
+        cmocka_unit_test(degenerate_problems_stay_finite),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
