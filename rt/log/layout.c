@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "bytes_internal.h"
+
 /* The longest record: keeps a chunk of one record, and the sums of offsets, small. */
 #define SIZE_MAX_DOUBLES (1U << 17)
 
@@ -67,6 +69,7 @@ static void make_unique(const struct tact_layout *layout, char name[TACT_FIELD_N
 static void copy_unit(const char *unit, char out[64])
 {
     snprintf(out, 64, "%s", unit ? unit : "");
+    tact_utf8_repair(out);
     for (char *c = out; *c; c++) {
         if ((unsigned char)*c < ' ')
             *c = ' ';

@@ -123,9 +123,9 @@ TACT_API void tact_recorder_commit(struct tact_recorder *recorder);
  *  disk. Blocks; not real-time safe. */
 TACT_API void tact_recorder_wait_room(struct tact_recorder *recorder);
 
-/** Marks an event, from any thread that may block. Strings are copied, of any length; name is a
- *  short identifier ("marker", "fault"), text is for people.
- *  @retval 0, or -ENOMEM. Not real-time safe. */
+/** Marks an event, from any thread that may block. Strings are copied, up to 1 MiB; name is
+ *  a short identifier ("marker", "fault"), text is for people.
+ *  @retval 0, -EMSGSIZE or -ENOMEM. Not real-time safe. */
 TACT_API int tact_recorder_event(struct tact_recorder *recorder, uint64_t tick, int64_t stamp_ns,
                                  const char *name, const char *text);
 

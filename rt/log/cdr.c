@@ -1,0 +1,111 @@
+#include "cdr_internal.h"
+
+#include <string.h>
+
+#define NS_PER_S 1000000000
+
+static const uint8_t encapsulation[4] = {0, 1, 0, 0};
+
+static void align(struct tact_cdr *cdr, size_t size)
+{
+    static const uint8_t zeros[8];
+
+    if (!cdr->out->failed)
+        tact_put(cdr->out, zeros, (size - (cdr->out->size - cdr->origin) % size) % size);
+}
+
+struct tact_cdr tact_cdr_begin(struct tact_bytes *out)
+{
+    tact_put(out, encapsulation, sizeof encapsulation);
+    return (struct tact_cdr){out, out->size};
+}
+
+void tact_cdr_u32(struct tact_cdr *cdr, uint32_t value)
+{
+    align(cdr, 4);
+    tact_put_u32(cdr->out, value);
+}
+
+void tact_cdr_u64(struct tact_cdr *cdr, uint64_t value)
+{
+    align(cdr, 8);
+    tact_put_u64(cdr->out, value);
+}
+
+void tact_cdr_f64(struct tact_cdr *cdr, double value)
+{
+    align(cdr, 8);
+    tact_put(cdr->out, &value, sizeof value);
+}
+
+void tact_cdr_f64_array(struct tact_cdr *cdr, const double *values, size_t count)
+{
+    if (count == 0)
+        return;
+    align(cdr, 8);
+    tact_put(cdr->out, values, count * sizeof *values);
+}
+
+void tact_cdr_string(struct tact_cdr *cdr, const char *text)
+{
+    size_t size = text ? strlen(text) : 0;
+
+    tact_cdr_u32(cdr, (uint32_t)size + 1);
+    tact_put(cdr->out, text, size);
+    tact_put_u8(cdr->out, 0);
+}
+
+void tact_cdr_time(struct tact_cdr *cdr, int64_t ns)
+{
+    int64_t seconds = ns / NS_PER_S - (ns % NS_PER_S < 0);
+
+    tact_cdr_u32(cdr, (uint32_t)seconds);
+    tact_cdr_u32(cdr, (uint32_t)(ns - seconds * NS_PER_S));
+}
+
+struct tact_cdr_reader tact_cdr_open(const void *data, size_t size)
+{
+    struct tact_cdr_reader cdr = {.in = {data, size, false}};
+    struct tact_span head = tact_get(&cdr.in, sizeof encapsulation);
+
+    /* The last two bytes are options, which a reader of plain CDR ignores. */
+    if (head.size != sizeof encapsulation || memcmp(head.data, encapsulation, 2) != 0)
+        cdr.in.bad = true;
+    cdr.origin = cdr.in.at;
+    return cdr;
+}
+
+static void skip_padding(struct tact_cdr_reader *cdr, size_t size)
+{
+    size_t at = (size_t)(cdr->in.at - cdr->origin);
+    tact_get(&cdr->in, (size - at % size) % size);
+}
+
+uint32_t tact_cdr_get_u32(struct tact_cdr_reader *cdr)
+{
+    skip_padding(cdr, 4);
+    return tact_get_u32(&cdr->in);
+}
+
+uint64_t tact_cdr_get_u64(struct tact_cdr_reader *cdr)
+{
+    skip_padding(cdr, 8);
+    return tact_get_u64(&cdr->in);
+}
+
+int64_t tact_cdr_get_time(struct tact_cdr_reader *cdr)
+{
+    int32_t seconds = (int32_t)tact_cdr_get_u32(cdr);
+    return (int64_t)seconds * NS_PER_S + tact_cdr_get_u32(cdr);
+}
+
+struct tact_span tact_cdr_get_string(struct tact_cdr_reader *cdr)
+{
+    struct tact_span span = tact_get(&cdr->in, tact_cdr_get_u32(cdr));
+
+    if (span.size == 0 || span.data[span.size - 1] != 0)
+        cdr->in.bad = true;
+    else
+        span.size--;
+    return span;
+}

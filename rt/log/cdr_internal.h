@@ -1,0 +1,44 @@
+/**
+ * ROS 2 messages on the wire: plain CDR (XCDR version 1), little-endian.
+ *
+ * Four bytes of encapsulation (00 01 00 00), then every number aligned to its own size counted from
+ * after them; a string is a 32-bit length, zero included, and its characters; a sequence is a
+ * 32-bit count and its elements. OMG DDSI-RTPS 2.5, section 10; DDS-XTypes 1.3, section 7.4.
+ */
+#ifndef TACT_RT_LOG_CDR_INTERNAL_H
+#define TACT_RT_LOG_CDR_INTERNAL_H
+
+#include "bytes_internal.h"
+
+struct tact_cdr {
+    struct tact_bytes *out;
+    size_t origin; /* where alignment is counted from */
+};
+
+/** Starts a message at the end of out. */
+struct tact_cdr tact_cdr_begin(struct tact_bytes *out);
+void tact_cdr_u32(struct tact_cdr *cdr, uint32_t value);
+void tact_cdr_u64(struct tact_cdr *cdr, uint64_t value);
+void tact_cdr_f64(struct tact_cdr *cdr, double value);
+/** `count` doubles of an array (no count is written). */
+void tact_cdr_f64_array(struct tact_cdr *cdr, const double *values, size_t count);
+void tact_cdr_string(struct tact_cdr *cdr, const char *text);
+/** builtin_interfaces/Time: whole seconds toward minus infinity, and nanoseconds. Holds what fits
+ *  in 32 bits of seconds: 68 years either way. */
+void tact_cdr_time(struct tact_cdr *cdr, int64_t ns);
+
+/** Reading is the same from the other side. */
+struct tact_cdr_reader {
+    struct tact_cursor in;
+    const uint8_t *origin;
+};
+
+/** Fails (bad) where the encapsulation is not plain little-endian CDR. */
+struct tact_cdr_reader tact_cdr_open(const void *data, size_t size);
+uint32_t tact_cdr_get_u32(struct tact_cdr_reader *cdr);
+uint64_t tact_cdr_get_u64(struct tact_cdr_reader *cdr);
+int64_t tact_cdr_get_time(struct tact_cdr_reader *cdr);
+/** The characters without the zero; bad where there is none. */
+struct tact_span tact_cdr_get_string(struct tact_cdr_reader *cdr);
+
+#endif

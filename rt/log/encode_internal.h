@@ -1,0 +1,39 @@
+/** What the recorder writes: records and events as ROS 2 messages on the topics of a session. */
+#ifndef TACT_RT_LOG_ENCODE_INTERNAL_H
+#define TACT_RT_LOG_ENCODE_INTERNAL_H
+
+#include "mcap_writer_internal.h"
+#include "recorder.h"
+
+#define TACT_TOPIC_TICK "/tact/tick"
+#define TACT_TOPIC_EVENT "/tact/events"
+#define TACT_FACTS "tact"      /* name of the metadata record */
+#define TACT_FACTS_CRC "crc32" /* its last key: 8 hex digits, CRC of the map before it */
+
+struct tact_encoder {
+    struct tact_mcap_writer *writer; /* not owned */
+    uint32_t size;                   /* doubles of a record */
+    int64_t anchor_ns;
+    uint32_t derived_every;
+    int tick_channel, event_channel, joint_channel, tf_channel; /* the last two: -1 where unused */
+    struct tact_recorder_joint *joints;                         /* names owned */
+    size_t joint_count;
+    struct tact_recorder_body *bodies;
+    size_t body_count;
+};
+
+/** Checks what is to be recorded. @retval 0, or -EINVAL with *err filled */
+int tact_encoder_check(const struct tact_recorder_content *content, struct tact_error *err);
+
+/** Writes schemas, channels, attachments and facts; content has been checked. On failure
+ *  tact_encoder_free() is still due. @retval 0 or a negative errno */
+int tact_encoder_init(struct tact_encoder *encoder, struct tact_mcap_writer *writer,
+                      const struct tact_recorder_content *content, uint32_t derived_every,
+                      int64_t anchor_ns, int64_t now_ns);
+void tact_encoder_free(struct tact_encoder *encoder);
+
+void tact_encode_record(struct tact_encoder *encoder, const struct tact_record *record);
+void tact_encode_event(struct tact_encoder *encoder, uint64_t tick, int64_t stamp_ns,
+                       const char *name, const char *text);
+
+#endif

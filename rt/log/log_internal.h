@@ -1,0 +1,47 @@
+/** A log as the reader holds it in memory. */
+#ifndef TACT_RT_LOG_LOG_INTERNAL_H
+#define TACT_RT_LOG_LOG_INTERNAL_H
+
+#include "log_reader.h"
+#include "mcap_reader_internal.h"
+
+/** A chunk that was found sound. */
+struct tact_log_chunk {
+    uint64_t at;    /* in the file */
+    uint64_t first; /* index of its first record in the log */
+    uint64_t count; /* of records */
+};
+
+struct tact_log {
+    struct tact_mcap_reader file;
+    struct tact_log_state state;
+    struct tact_layout layout;
+    bool layout_known;
+    int tick_schema, tick_channel, event_channel; /* -1: not yet seen */
+
+    struct tact_log_attachment *attachments; /* strings and data are owned */
+    size_t attachment_count;
+    struct tact_log_fact *facts;
+    size_t fact_count;
+    struct tact_log_event *events;
+    size_t event_count;
+    size_t event_bytes; /* of all their strings */
+
+    struct tact_log_chunk *chunks;
+    size_t chunk_count;
+    struct tact_bytes chunk;   /* unpacked */
+    struct tact_cursor cursor; /* what is left of it */
+    size_t next_chunk;         /* that is loaded when it is used up */
+    uint64_t position;         /* index of the next record */
+};
+
+/** Reads and checks the whole file; fills everything above but the reading position. Damage is not
+ *  an error, it is put in state. @retval 0 or a negative errno with *err filled */
+int tact_log_scan(struct tact_log *log, struct tact_error *err);
+
+/** A tick's message: its head, and where its values start. -EBADMSG where it is not one of this
+ *  layout. */
+int tact_log_parse_tick(const struct tact_log *log, struct tact_span data, uint64_t *tick,
+                        int64_t *stamp_ns, const uint8_t **values);
+
+#endif

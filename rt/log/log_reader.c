@@ -1,0 +1,219 @@
+#include "log_internal.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "mcap_internal.h"
+
+static int check_found(const struct tact_log *log, struct tact_error *err)
+{
+    if (log->tick_channel >= 0)
+        return 0;
+    if (log->state.complete)
+        return tact_error_set(err, -EINVAL, "not a log of tact: it has no topic /tact/tick");
+    return tact_error_set(err, -ENODATA, "damaged before its first tick, at byte %llu of %llu: %s",
+                          (unsigned long long)log->state.damage_at,
+                          (unsigned long long)log->state.file_bytes, log->state.why);
+}
+
+int tact_log_open(const char *path, struct tact_log **out, struct tact_error *err)
+{
+    struct tact_log *log = calloc(1, sizeof *log);
+
+    tact_error_at(err, path, 0, 0, NULL);
+    if (!log)
+        return tact_error_set(err, -ENOMEM, "out of memory");
+    log->tick_schema = log->tick_channel = log->event_channel = -1;
+    int rc = tact_mcap_reader_open(&log->file, path);
+    if (rc == -EBADMSG)
+        rc = tact_error_set(err, -EINVAL, "not a log: it does not start as an MCAP file");
+    else if (rc != 0)
+        tact_error_set(err, rc, "cannot open the log: %s", strerror(-rc));
+    log->state.file_bytes = log->file.size;
+    if (rc == 0)
+        rc = tact_log_scan(log, err);
+    if (rc == 0)
+        rc = check_found(log, err);
+    if (rc != 0) {
+        tact_log_close(log);
+        return rc;
+    }
+    log->chunk.size = 0;
+    *out = log;
+    return 0;
+}
+
+void tact_log_close(struct tact_log *log)
+{
+    if (!log)
+        return;
+    for (size_t i = 0; i < log->attachment_count; i++) {
+        free((char *)log->attachments[i].name);
+        free((char *)log->attachments[i].media_type);
+        free((void *)log->attachments[i].data);
+    }
+    for (size_t i = 0; i < log->fact_count; i++) {
+        free((char *)log->facts[i].key);
+        free((char *)log->facts[i].value);
+    }
+    for (size_t i = 0; i < log->event_count; i++) {
+        free((char *)log->events[i].name);
+        free((char *)log->events[i].text);
+    }
+    free(log->attachments);
+    free(log->facts);
+    free(log->events);
+    free(log->chunks);
+    tact_bytes_free(&log->chunk);
+    tact_layout_free(&log->layout);
+    tact_mcap_reader_close(&log->file);
+    free(log);
+}
+
+const struct tact_log_state *tact_log_state(const struct tact_log *log)
+{
+    return &log->state;
+}
+
+const struct tact_layout *tact_log_layout(const struct tact_log *log)
+{
+    return &log->layout;
+}
+
+const char *tact_log_fact(const struct tact_log *log, const char *key)
+{
+    for (size_t i = 0; i < log->fact_count; i++) {
+        if (strcmp(log->facts[i].key, key) == 0)
+            return log->facts[i].value;
+    }
+    return NULL;
+}
+
+size_t tact_log_fact_count(const struct tact_log *log)
+{
+    return log->fact_count;
+}
+
+const struct tact_log_fact *tact_log_fact_at(const struct tact_log *log, size_t index)
+{
+    return index < log->fact_count ? &log->facts[index] : NULL;
+}
+
+const struct tact_log_attachment *tact_log_attachment(const struct tact_log *log, const char *name)
+{
+    for (size_t i = 0; i < log->attachment_count; i++) {
+        if (strcmp(log->attachments[i].name, name) == 0)
+            return &log->attachments[i];
+    }
+    return NULL;
+}
+
+size_t tact_log_attachment_count(const struct tact_log *log)
+{
+    return log->attachment_count;
+}
+
+const struct tact_log_attachment *tact_log_attachment_at(const struct tact_log *log, size_t index)
+{
+    return index < log->attachment_count ? &log->attachments[index] : NULL;
+}
+
+const struct tact_log_event *tact_log_event(const struct tact_log *log, size_t index)
+{
+    return index < log->event_count ? &log->events[index] : NULL;
+}
+
+long tact_log_field(const struct tact_log *log, const char *name, uint32_t *count)
+{
+    for (uint32_t i = 0; i < log->layout.field_count; i++) {
+        const struct tact_field *field = &log->layout.fields[i];
+        if (strcmp(field->name, name) != 0)
+            continue;
+        if (count)
+            *count = field->count;
+        return (long)field->offset;
+    }
+    return -ENOENT;
+}
+
+static int load_chunk(struct tact_log *log, size_t index)
+{
+    struct tact_mcap_record record;
+
+    log->file.offset = log->chunks[index].at;
+    int rc = tact_mcap_reader_next(&log->file, &record);
+    if (rc == 0)
+        rc = record.opcode == TACT_MCAP_CHUNK ? tact_mcap_parse_chunk(record.content, &log->chunk)
+                                              : -EBADMSG;
+    if (rc != 0)
+        return rc;
+    log->cursor = (struct tact_cursor){log->chunk.data, log->chunk.size, false};
+    log->next_chunk = index + 1;
+    return 0;
+}
+
+/* The next message of a tick in the loaded chunk; -ENODATA where there is none left. */
+static int next_in_chunk(struct tact_log *log, struct tact_mcap_message *message)
+{
+    struct tact_mcap_record record;
+    int rc;
+
+    while ((rc = tact_mcap_chunk_next(&log->cursor, &record)) == 0) {
+        if (record.opcode != TACT_MCAP_MESSAGE)
+            continue;
+        rc = tact_mcap_parse_message(record.content, message);
+        if (rc != 0 || message->channel == log->tick_channel)
+            return rc;
+    }
+    return rc;
+}
+
+int tact_log_next(struct tact_log *log, struct tact_record *record)
+{
+    struct tact_mcap_message message;
+    const uint8_t *values;
+    int rc;
+
+    if (log->position >= log->state.ticks)
+        return 0;
+    while ((rc = next_in_chunk(log, &message)) == -ENODATA) {
+        if (log->next_chunk == log->chunk_count)
+            return -EBADMSG;
+        rc = load_chunk(log, log->next_chunk);
+        if (rc != 0)
+            return rc;
+    }
+    if (rc == 0)
+        rc = tact_log_parse_tick(log, message.data, &record->tick, &record->stamp_ns, &values);
+    if (rc != 0)
+        return rc;
+    memcpy(record->values, values, log->layout.size * sizeof(double));
+    log->position++;
+    return 1;
+}
+
+int tact_log_seek(struct tact_log *log, uint64_t index)
+{
+    struct tact_mcap_message message;
+    size_t low = 0, high = log->chunk_count;
+
+    if (index > log->state.ticks)
+        return -ERANGE;
+    log->position = index;
+    log->cursor = (struct tact_cursor){0};
+    log->next_chunk = log->chunk_count;
+    if (index == log->state.ticks)
+        return 0;
+    while (high - low > 1) {
+        size_t middle = low + (high - low) / 2;
+        if (log->chunks[middle].first <= index)
+            low = middle;
+        else
+            high = middle;
+    }
+    int rc = load_chunk(log, low);
+    for (uint64_t i = log->chunks[low].first; rc == 0 && i < index; i++)
+        rc = next_in_chunk(log, &message);
+    return rc;
+}

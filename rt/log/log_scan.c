@@ -1,0 +1,381 @@
+#include "log_internal.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cdr_internal.h"
+#include "encode_internal.h"
+#include "mcap_internal.h"
+#include "schema_internal.h"
+
+/* Chunks may be packed very tightly, so that the file's size does not bound their texts. */
+#define EVENT_BYTES_LIMIT ((size_t)256 << 20)
+
+/* Positive results of the functions below: go on, or stop and look at log->state. */
+enum { SCAN_NEXT, SCAN_STOP };
+
+static int damage(struct tact_log *log, uint64_t at, const char *why)
+{
+    log->state.damage_at = at;
+    log->state.bytes_lost = log->state.file_bytes - at;
+    snprintf(log->state.why, sizeof log->state.why, "%s", why);
+    return SCAN_STOP;
+}
+
+/* Makes room for one more element of an array that grows by doubling. */
+static int grow(void *array, size_t count, size_t element)
+{
+    void *old, *larger;
+
+    if ((count & (count - 1)) != 0)
+        return 0;
+    memcpy(&old, array, sizeof old);
+    larger = realloc(old, (count ? 2 * count : 1) * element);
+    if (!larger)
+        return -ENOMEM;
+    memcpy(array, &larger, sizeof larger);
+    return 0;
+}
+
+static int add_fact(struct tact_log *log, struct tact_span key, struct tact_span value)
+{
+    int rc = grow(&log->facts, log->fact_count, sizeof *log->facts);
+
+    if (rc != 0)
+        return rc;
+    struct tact_log_fact fact = {tact_span_copy(key), tact_span_copy(value)};
+    if (!fact.key || !fact.value) {
+        free((char *)fact.key);
+        free((char *)fact.value);
+        return -EBADMSG;
+    }
+    log->facts[log->fact_count++] = fact;
+    return 0;
+}
+
+static int take_metadata(struct tact_log *log, struct tact_span content)
+{
+    struct tact_span name, key, value;
+    struct tact_cursor map;
+    char crc[16] = "";
+    int rc = tact_mcap_parse_metadata(content, &name, &map);
+
+    if (rc != 0 || !tact_span_is(name, TACT_FACTS))
+        return rc;
+    const uint8_t *start = map.at;
+    while (map.left > 0) {
+        size_t before = (size_t)(map.at - start);
+        key = tact_get_text(&map);
+        value = tact_get_text(&map);
+        if (map.bad)
+            return -EBADMSG;
+        if (tact_span_is(key, TACT_FACTS_CRC)) {
+            snprintf(crc, sizeof crc, "%08" PRIx32, tact_crc32(0, start, before));
+            return map.left == 0 && tact_span_is(value, crc) ? 0 : -EBADMSG;
+        }
+        rc = add_fact(log, key, value);
+        if (rc != 0)
+            return rc;
+    }
+    return -EBADMSG; /* without its checksum */
+}
+
+static int take_attachment(struct tact_log *log, struct tact_span content)
+{
+    struct tact_mcap_attachment in;
+    int rc = tact_mcap_parse_attachment(content, &in);
+
+    if (rc == 0)
+        rc = grow(&log->attachments, log->attachment_count, sizeof *log->attachments);
+    if (rc != 0)
+        return rc;
+    char *name = tact_span_copy(in.name), *type = tact_span_copy(in.media_type);
+    void *data = malloc(in.data.size ? in.data.size : 1);
+    if (!name || !type || !data) {
+        free(name);
+        free(type);
+        free(data);
+        return data ? -EBADMSG : -ENOMEM;
+    }
+    memcpy(data, in.data.data, in.data.size);
+    log->attachments[log->attachment_count++] =
+        (struct tact_log_attachment){name, type, data, in.data.size};
+    return 0;
+}
+
+/* A schema or layout that is sound but not ours is an error, not damage. */
+static int take_schema(struct tact_log *log, struct tact_span content, struct tact_error *err)
+{
+    struct tact_mcap_schema schema;
+
+    if (tact_mcap_parse_schema(content, &schema) != 0)
+        return -EBADMSG;
+    if (log->layout_known || !tact_span_is(schema.name, TACT_SCHEMA_TICK) ||
+        !tact_span_is(schema.encoding, "ros2msg"))
+        return 0;
+    log->layout_known = true;
+    log->tick_schema = schema.id;
+    return tact_schema_parse_tick(schema.data, &log->layout, err);
+}
+
+static int take_channel(struct tact_log *log, struct tact_span content)
+{
+    struct tact_mcap_channel channel;
+
+    if (tact_mcap_parse_channel(content, &channel) != 0)
+        return -EBADMSG;
+    if (!tact_span_is(channel.encoding, "cdr"))
+        return 0;
+    if (tact_span_is(channel.topic, TACT_TOPIC_TICK) && channel.schema == log->tick_schema)
+        log->tick_channel = channel.id;
+    if (tact_span_is(channel.topic, TACT_TOPIC_EVENT))
+        log->event_channel = channel.id;
+    return 0;
+}
+
+int tact_log_parse_tick(const struct tact_log *log, struct tact_span data, uint64_t *tick,
+                        int64_t *stamp_ns, const uint8_t **values)
+{
+    struct tact_cdr_reader cdr = tact_cdr_open(data.data, data.size);
+
+    *stamp_ns = tact_cdr_get_time(&cdr);
+    *tick = tact_cdr_get_u64(&cdr);
+    *values = cdr.in.at;
+    return cdr.in.bad || cdr.in.left != log->layout.size * sizeof(double) ? -EBADMSG : 0;
+}
+
+static int take_tick(struct tact_log *log, const struct tact_mcap_message *message)
+{
+    struct tact_log_state *state = &log->state;
+    const uint8_t *values;
+    int64_t stamp_ns;
+    uint64_t tick;
+
+    /* The recorder numbers what it writes: a gap is a chunk that is not there any more. */
+    if (message->sequence != (uint32_t)state->ticks ||
+        tact_log_parse_tick(log, message->data, &tick, &stamp_ns, &values) != 0)
+        return -EBADMSG;
+    if (state->ticks == 0)
+        state->first_tick = tick;
+    else if (tick > state->last_tick)
+        state->missing += tick - state->last_tick - 1;
+    state->last_tick = tick;
+    state->ticks++;
+    return 0;
+}
+
+static int take_event(struct tact_log *log, const struct tact_mcap_message *message)
+{
+    struct tact_cdr_reader cdr = tact_cdr_open(message->data.data, message->data.size);
+    struct tact_log_event event = {0};
+
+    event.stamp_ns = tact_cdr_get_time(&cdr);
+    event.tick = tact_cdr_get_u64(&cdr);
+    struct tact_span name = tact_cdr_get_string(&cdr), text = tact_cdr_get_string(&cdr);
+    if (cdr.in.bad || cdr.in.left > 0 || message->sequence != (uint32_t)log->event_count ||
+        name.size + text.size > EVENT_BYTES_LIMIT - log->event_bytes)
+        return -EBADMSG;
+    int rc = grow(&log->events, log->event_count, sizeof *log->events);
+    if (rc != 0)
+        return rc;
+    event.name = tact_span_copy(name);
+    event.text = tact_span_copy(text);
+    if (!event.name || !event.text) {
+        free((char *)event.name);
+        free((char *)event.text);
+        return -EBADMSG;
+    }
+    log->event_bytes += name.size + text.size;
+    log->events[log->event_count++] = event;
+    return 0;
+}
+
+static int take_chunk_record(struct tact_log *log, const struct tact_mcap_record *record,
+                             struct tact_error *err)
+{
+    struct tact_mcap_message message;
+
+    switch (record->opcode) {
+    case TACT_MCAP_SCHEMA:
+        return take_schema(log, record->content, err);
+    case TACT_MCAP_CHANNEL:
+        return take_channel(log, record->content);
+    case TACT_MCAP_MESSAGE:
+        if (tact_mcap_parse_message(record->content, &message) != 0)
+            return -EBADMSG;
+        if (message.channel == log->tick_channel)
+            return take_tick(log, &message);
+        if (message.channel == log->event_channel)
+            return take_event(log, &message);
+        return 0;
+    default:
+        return -EBADMSG;
+    }
+}
+
+/* A chunk counts whole or not at all. */
+static int take_chunk(struct tact_log *log, const struct tact_mcap_record *chunk,
+                      struct tact_error *err)
+{
+    struct tact_log_state before = log->state;
+    size_t events_before = log->event_count;
+    struct tact_mcap_record record;
+
+    int rc = grow(&log->chunks, log->chunk_count, sizeof *log->chunks);
+    if (rc == 0)
+        rc = tact_mcap_parse_chunk(chunk->content, &log->chunk);
+    if (rc != 0)
+        return rc;
+    struct tact_cursor cursor = {log->chunk.data, log->chunk.size, false};
+    while (rc == 0 && (rc = tact_mcap_chunk_next(&cursor, &record)) == 0)
+        rc = take_chunk_record(log, &record, err);
+    if (rc == -ENODATA) {
+        log->chunks[log->chunk_count++] =
+            (struct tact_log_chunk){chunk->at, before.ticks, log->state.ticks - before.ticks};
+        return 0;
+    }
+    log->state = before;
+    for (; log->event_count > events_before; log->event_count--) {
+        free((char *)log->events[log->event_count - 1].name);
+        free((char *)log->events[log->event_count - 1].text);
+    }
+    return rc;
+}
+
+static int check_message_index(struct tact_span content)
+{
+    struct tact_cursor in = {content.data, content.size, false};
+
+    tact_get_u16(&in);
+    struct tact_span entries = tact_get_text(&in);
+    return in.bad || in.left > 0 || entries.size % 16 != 0 ? -EBADMSG : 0;
+}
+
+static int take_data_end(struct tact_log *log, const struct tact_mcap_record *record)
+{
+    struct tact_cursor in = {record->content.data, record->content.size, false};
+    uint32_t crc = tact_get_u32(&in);
+
+    if (in.bad || in.left > 0)
+        return damage(log, record->at, "the record that ends the data is damaged");
+    if (crc != log->file.crc_before) {
+        /* The chunks and attachments are sound by their own checksums. */
+        damage(log, record->at,
+               "bytes between the records were changed: the checksum of the data "
+               "does not match");
+        log->state.bytes_lost = 0;
+        return SCAN_STOP;
+    }
+    log->state.data_complete = true;
+    log->file.crc = 0;
+    return SCAN_NEXT;
+}
+
+/* The footer's checksum covers the summary and the footer up to itself; then the file must end. */
+static int take_footer(struct tact_log *log, const struct tact_mcap_record *record)
+{
+    static const uint8_t head[TACT_MCAP_RECORD_HEAD] = {TACT_MCAP_FOOTER, 20};
+    struct tact_span content = record->content;
+    uint32_t crc;
+
+    if (content.size != 20)
+        return damage(log, record->at, "the footer is damaged");
+    memcpy(&crc, content.data + 16, sizeof crc);
+    uint32_t own = tact_crc32(log->file.crc_before, head, sizeof head);
+    if (tact_crc32(own, content.data, 16) != crc)
+        return damage(log, record->at, "the checksum of the index does not match");
+    if (tact_mcap_reader_at_end(&log->file) != 0)
+        return damage(log, log->file.offset, "the end of the file is damaged");
+    log->state.complete = true;
+    return SCAN_STOP;
+}
+
+static int take_data_record(struct tact_log *log, const struct tact_mcap_record *record,
+                            struct tact_error *err)
+{
+    const char *why;
+    int rc;
+
+    switch (record->opcode) {
+    case TACT_MCAP_HEADER:
+        rc = record->at == TACT_MCAP_MAGIC_SIZE ? 0 : -EBADMSG;
+        why = "the header stands in the wrong place";
+        break;
+    case TACT_MCAP_SCHEMA:
+        rc = take_schema(log, record->content, err);
+        why = "a schema is damaged";
+        break;
+    case TACT_MCAP_CHANNEL:
+        rc = take_channel(log, record->content);
+        why = "a channel is damaged";
+        break;
+    case TACT_MCAP_CHUNK:
+        rc = take_chunk(log, record, err);
+        why = "a chunk is damaged, or one before it is missing";
+        break;
+    case TACT_MCAP_MESSAGE_INDEX:
+        rc = check_message_index(record->content);
+        why = "the index of a chunk is damaged";
+        break;
+    case TACT_MCAP_ATTACHMENT:
+        rc = take_attachment(log, record->content);
+        why = "an attachment is damaged";
+        break;
+    case TACT_MCAP_METADATA:
+        rc = take_metadata(log, record->content);
+        why = "the facts of the session are damaged";
+        break;
+    case TACT_MCAP_DATA_END:
+        return take_data_end(log, record);
+    default:
+        rc = -EBADMSG;
+        why = "a record of a kind that tact does not write";
+    }
+    return rc == -EBADMSG ? damage(log, record->at, why) : rc;
+}
+
+static int take_summary_record(struct tact_log *log, const struct tact_mcap_record *record)
+{
+    switch (record->opcode) {
+    case TACT_MCAP_SCHEMA:
+    case TACT_MCAP_CHANNEL:
+    case TACT_MCAP_CHUNK_INDEX:
+    case TACT_MCAP_ATTACHMENT_INDEX:
+    case TACT_MCAP_METADATA_INDEX:
+    case TACT_MCAP_STATISTICS:
+    case TACT_MCAP_SUMMARY_OFFSET:
+        return SCAN_NEXT;
+    case TACT_MCAP_FOOTER:
+        return take_footer(log, record);
+    default:
+        return damage(log, record->at, "the index is damaged");
+    }
+}
+
+int tact_log_scan(struct tact_log *log, struct tact_error *err)
+{
+    struct tact_mcap_record record;
+    int rc = SCAN_NEXT;
+
+    while (rc == SCAN_NEXT) {
+        uint64_t at = log->file.offset;
+        rc = tact_mcap_reader_next(&log->file, &record);
+        if (rc == -ENODATA)
+            rc = damage(log, at, "it has no end: its writer was killed or the file was cut");
+        else if (rc == -EBADMSG)
+            rc = damage(log, at, "the file ends inside a record");
+        else if (rc != 0)
+            return tact_error_set(err, rc, "cannot read the log: %s", strerror(-rc));
+        else if (log->state.data_complete)
+            rc = take_summary_record(log, &record);
+        else
+            rc = take_data_record(log, &record, err);
+    }
+    if (rc == -ENOMEM)
+        tact_error_set(err, rc, "out of memory");
+    log->state.events = log->event_count;
+    return rc < 0 ? rc : 0;
+}

@@ -1,0 +1,226 @@
+#include "mcap_reader_internal.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <zstd.h>
+
+#include "mcap_internal.h"
+
+/* zstd's densest block: 128 KiB of one byte in 4 bytes. Frames that claim more are lies. */
+#define ZSTD_RATIO_MAX 32768
+
+static int read_at(int fd, uint64_t at, uint8_t *data, size_t size)
+{
+    while (size > 0) {
+        ssize_t n = pread(fd, data, size, (off_t)at);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n <= 0)
+            return n < 0 ? -errno : -EBADMSG;
+        data += n;
+        at += (uint64_t)n;
+        size -= (size_t)n;
+    }
+    return 0;
+}
+
+int tact_mcap_reader_open(struct tact_mcap_reader *reader, const char *path)
+{
+    uint8_t magic[TACT_MCAP_MAGIC_SIZE];
+    struct stat status;
+    int rc = 0;
+
+    *reader = (struct tact_mcap_reader){.fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)};
+    if (reader->fd < 0)
+        return -errno;
+    if (fstat(reader->fd, &status) != 0)
+        rc = -errno;
+    else if (S_ISDIR(status.st_mode))
+        rc = -EISDIR;
+    else if (!S_ISREG(status.st_mode) || status.st_size < (off_t)sizeof magic)
+        rc = -EBADMSG;
+    else
+        rc = read_at(reader->fd, 0, magic, sizeof magic);
+    if (rc == 0 && memcmp(magic, TACT_MCAP_MAGIC, sizeof magic) != 0)
+        rc = -EBADMSG;
+    if (rc != 0) {
+        close(reader->fd);
+        reader->fd = -1;
+        return rc;
+    }
+    reader->size = (uint64_t)status.st_size;
+    reader->offset = sizeof magic;
+    reader->crc = tact_crc32(0, magic, sizeof magic);
+    return 0;
+}
+
+void tact_mcap_reader_close(struct tact_mcap_reader *reader)
+{
+    if (reader->fd >= 0)
+        close(reader->fd);
+    reader->fd = -1;
+    tact_bytes_free(&reader->buffer);
+}
+
+int tact_mcap_reader_next(struct tact_mcap_reader *reader, struct tact_mcap_record *record)
+{
+    uint64_t left = reader->size - reader->offset, length;
+    uint8_t head[TACT_MCAP_RECORD_HEAD];
+
+    if (left == 0)
+        return -ENODATA;
+    if (left < sizeof head)
+        return -EBADMSG;
+    int rc = read_at(reader->fd, reader->offset, head, sizeof head);
+    if (rc != 0)
+        return rc;
+    memcpy(&length, head + 1, sizeof length);
+    if (length > left - sizeof head ||
+        (head[0] != TACT_MCAP_ATTACHMENT && length > 2 * TACT_MCAP_CHUNK_LIMIT))
+        return -EBADMSG;
+    reader->buffer.size = 0;
+    uint8_t *content = tact_bytes_room(&reader->buffer, (size_t)length);
+    if (!content)
+        return -ENOMEM;
+    rc = read_at(reader->fd, reader->offset + sizeof head, content, (size_t)length);
+    if (rc != 0)
+        return rc;
+    record->opcode = head[0];
+    record->at = reader->offset;
+    record->content = (struct tact_span){content, (size_t)length};
+    reader->offset += sizeof head + length;
+    reader->crc_before = reader->crc;
+    reader->crc = tact_crc32(reader->crc, head, sizeof head);
+    reader->crc = tact_crc32(reader->crc, content, (size_t)length);
+    return 0;
+}
+
+int tact_mcap_reader_at_end(const struct tact_mcap_reader *reader)
+{
+    uint8_t magic[TACT_MCAP_MAGIC_SIZE];
+
+    if (reader->size - reader->offset != sizeof magic)
+        return -EBADMSG;
+    int rc = read_at(reader->fd, reader->offset, magic, sizeof magic);
+    if (rc == 0 && memcmp(magic, TACT_MCAP_MAGIC, sizeof magic) != 0)
+        rc = -EBADMSG;
+    return rc;
+}
+
+int tact_mcap_chunk_next(struct tact_cursor *chunk, struct tact_mcap_record *record)
+{
+    if (chunk->left == 0)
+        return -ENODATA;
+    record->opcode = tact_get_u8(chunk);
+    record->at = 0;
+    record->content = tact_get(chunk, tact_get_u64(chunk));
+    return chunk->bad ? -EBADMSG : 0;
+}
+
+/* A parser has read a whole record: neither more nor less. */
+static int finished(const struct tact_cursor *in)
+{
+    return in->bad || in->left > 0 ? -EBADMSG : 0;
+}
+
+static int unpack(struct tact_span packed, bool zstd, uint64_t size, struct tact_bytes *out)
+{
+    out->size = 0;
+    if (size > TACT_MCAP_CHUNK_LIMIT || (!zstd && size != packed.size))
+        return -EBADMSG;
+    if (zstd && (size / ZSTD_RATIO_MAX > packed.size ||
+                 ZSTD_getFrameContentSize(packed.data, packed.size) != size))
+        return -EBADMSG;
+    uint8_t *to = tact_bytes_room(out, (size_t)size);
+    if (!to)
+        return -ENOMEM;
+    if (!zstd)
+        memcpy(to, packed.data, packed.size);
+    else if (ZSTD_decompress(to, (size_t)size, packed.data, packed.size) != size)
+        return -EBADMSG;
+    out->size = (size_t)size;
+    return 0;
+}
+
+int tact_mcap_parse_chunk(struct tact_span content, struct tact_bytes *out)
+{
+    struct tact_cursor in = {content.data, content.size, false};
+
+    tact_get(&in, 16); /* time of the first and of the last message */
+    uint64_t size = tact_get_u64(&in);
+    uint32_t crc = tact_get_u32(&in);
+    struct tact_span compression = tact_get_text(&in);
+    struct tact_span packed = tact_get(&in, tact_get_u64(&in));
+    bool zstd = tact_span_is(compression, "zstd");
+    int rc = finished(&in);
+    if (rc == 0 && !zstd && compression.size > 0)
+        rc = -EBADMSG;
+    if (rc == 0)
+        rc = unpack(packed, zstd, size, out);
+    if (rc == 0 && tact_crc32(0, out->data, out->size) != crc)
+        rc = -EBADMSG;
+    return rc;
+}
+
+int tact_mcap_parse_schema(struct tact_span content, struct tact_mcap_schema *out)
+{
+    struct tact_cursor in = {content.data, content.size, false};
+
+    out->id = tact_get_u16(&in);
+    out->name = tact_get_text(&in);
+    out->encoding = tact_get_text(&in);
+    out->data = tact_get_text(&in);
+    return finished(&in);
+}
+
+int tact_mcap_parse_channel(struct tact_span content, struct tact_mcap_channel *out)
+{
+    struct tact_cursor in = {content.data, content.size, false};
+
+    out->id = tact_get_u16(&in);
+    out->schema = tact_get_u16(&in);
+    out->topic = tact_get_text(&in);
+    out->encoding = tact_get_text(&in);
+    tact_get_text(&in); /* metadata */
+    return finished(&in);
+}
+
+int tact_mcap_parse_message(struct tact_span content, struct tact_mcap_message *out)
+{
+    struct tact_cursor in = {content.data, content.size, false};
+
+    out->channel = tact_get_u16(&in);
+    out->sequence = tact_get_u32(&in);
+    out->log_time = tact_get_u64(&in);
+    tact_get_u64(&in); /* publish time */
+    out->data = tact_get(&in, in.left);
+    return finished(&in);
+}
+
+int tact_mcap_parse_attachment(struct tact_span content, struct tact_mcap_attachment *out)
+{
+    struct tact_cursor in = {content.data, content.size, false};
+
+    tact_get(&in, 16); /* log and create time */
+    out->name = tact_get_text(&in);
+    out->media_type = tact_get_text(&in);
+    out->data = tact_get(&in, tact_get_u64(&in));
+    uint32_t crc = tact_get_u32(&in);
+    if (finished(&in) != 0 || tact_crc32(0, content.data, content.size - 4) != crc)
+        return -EBADMSG;
+    return 0;
+}
+
+int tact_mcap_parse_metadata(struct tact_span content, struct tact_span *name,
+                             struct tact_cursor *map)
+{
+    struct tact_cursor in = {content.data, content.size, false};
+
+    *name = tact_get_text(&in);
+    struct tact_span pairs = tact_get_text(&in);
+    *map = (struct tact_cursor){pairs.data, pairs.size, false};
+    return finished(&in);
+}

@@ -1,0 +1,80 @@
+/**
+ * Reading an MCAP file from front to back, trusting nothing in it.
+ *
+ * Lengths are checked against the file before memory is asked for, so a reader allocates no more
+ * than the file's size, and one chunk of at most TACT_MCAP_CHUNK_LIMIT. The parsers fail with
+ * -EBADMSG on a record that does not fill its length exactly.
+ */
+#ifndef TACT_RT_LOG_MCAP_READER_INTERNAL_H
+#define TACT_RT_LOG_MCAP_READER_INTERNAL_H
+
+#include <stdint.h>
+#include "bytes_internal.h"
+
+/** A record of the file or of a chunk; content is valid until the next one is read. */
+struct tact_mcap_record {
+    uint8_t opcode;
+    uint64_t at; /* where it starts in the file (0 inside a chunk) */
+    struct tact_span content;
+};
+
+struct tact_mcap_reader {
+    int fd;
+    uint64_t size;       /* of the file when it was opened */
+    uint64_t offset;     /* of the next record */
+    uint32_t crc;        /* of all bytes before it, since the caller last set this to 0 */
+    uint32_t crc_before; /* the same without the last record */
+    struct tact_bytes buffer;
+};
+
+/** Opens a file and checks the magic bytes at its start.
+ *  @retval 0, the errno of open() or read(), or -EBADMSG (not an MCAP file) */
+int tact_mcap_reader_open(struct tact_mcap_reader *reader, const char *path);
+void tact_mcap_reader_close(struct tact_mcap_reader *reader);
+
+/** Reads the record at reader->offset and moves behind it.
+ *  @retval 0, -ENODATA (the file ends here, exactly), -EBADMSG (it ends inside the record), -ENOMEM
+ *  or the errno of read() */
+int tact_mcap_reader_next(struct tact_mcap_reader *reader, struct tact_mcap_record *record);
+
+/** The magic bytes stand at reader->offset and nothing follows. @retval 0, -EBADMSG or an errno */
+int tact_mcap_reader_at_end(const struct tact_mcap_reader *reader);
+
+/** Takes the next record out of a chunk's bytes. @retval 0, -ENODATA or -EBADMSG */
+int tact_mcap_chunk_next(struct tact_cursor *chunk, struct tact_mcap_record *record);
+
+/** Unpacks a chunk into `out` (its old content is replaced) and checks its checksum.
+ *  @retval 0, -EBADMSG or -ENOMEM */
+int tact_mcap_parse_chunk(struct tact_span content, struct tact_bytes *out);
+
+struct tact_mcap_schema {
+    uint16_t id;
+    struct tact_span name, encoding, data;
+};
+
+struct tact_mcap_channel {
+    uint16_t id, schema;
+    struct tact_span topic, encoding;
+};
+
+struct tact_mcap_message {
+    uint16_t channel;
+    uint32_t sequence;
+    uint64_t log_time;
+    struct tact_span data;
+};
+
+struct tact_mcap_attachment {
+    struct tact_span name, media_type, data;
+};
+
+int tact_mcap_parse_schema(struct tact_span content, struct tact_mcap_schema *out);
+int tact_mcap_parse_channel(struct tact_span content, struct tact_mcap_channel *out);
+int tact_mcap_parse_message(struct tact_span content, struct tact_mcap_message *out);
+/** Checks the checksum too. */
+int tact_mcap_parse_attachment(struct tact_span content, struct tact_mcap_attachment *out);
+/** *map: key, value, key, ... for tact_get_text(). */
+int tact_mcap_parse_metadata(struct tact_span content, struct tact_span *name,
+                             struct tact_cursor *map);
+
+#endif

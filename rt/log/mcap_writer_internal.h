@@ -1,0 +1,56 @@
+/**
+ * Writing an MCAP file: messages gather in a chunk, which goes out whole in one write().
+ *
+ * One thread uses a writer. The first error (disk full, out of memory) sticks: the file is cut back
+ * to its last whole record, and every later call returns that error without touching the file.
+ */
+#ifndef TACT_RT_LOG_MCAP_WRITER_INTERNAL_H
+#define TACT_RT_LOG_MCAP_WRITER_INTERNAL_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include "bytes_internal.h"
+
+struct tact_mcap_writer;
+
+/** Takes over fd, an empty file opened for writing, and writes the header. zstd_level 0 stores
+ * chunks uncompressed. @retval 0, -ENOMEM or the errno of write(); fd is closed on failure. */
+int tact_mcap_writer_open(int fd, const char *profile, const char *library, int zstd_level,
+                          struct tact_mcap_writer **out);
+
+/** A schema in ros2msg, and a channel of CDR messages on it. The id, or a negative errno. */
+int tact_mcap_writer_schema(struct tact_mcap_writer *writer, const char *name, const void *text,
+                            size_t size);
+int tact_mcap_writer_channel(struct tact_mcap_writer *writer, int schema, const char *topic);
+
+/** Writes an attachment at once. time_ns: wall clock. */
+int tact_mcap_writer_attachment(struct tact_mcap_writer *writer, uint64_t time_ns, const char *name,
+                                const char *media_type, const void *data, size_t size);
+
+/** Writes a metadata record at once: a map that was made with tact_put_text, key, value, ... */
+int tact_mcap_writer_metadata(struct tact_mcap_writer *writer, const char *name,
+                              const struct tact_bytes *map);
+
+/** Starts a message in the chunk; its data is appended to the buffer returned, then
+ *  tact_mcap_writer_end() closes it. Never NULL. time_ns: log and publish time, wall clock. */
+struct tact_bytes *tact_mcap_writer_begin(struct tact_mcap_writer *writer, int channel,
+                                          uint64_t time_ns);
+void tact_mcap_writer_end(struct tact_mcap_writer *writer);
+
+/** Bytes of messages that wait in the chunk. */
+size_t tact_mcap_writer_pending(const struct tact_mcap_writer *writer);
+
+/** Writes the chunk and its index; nothing where it is empty. */
+int tact_mcap_writer_flush(struct tact_mcap_writer *writer);
+
+/** fdatasync() of what was written. */
+int tact_mcap_writer_sync(struct tact_mcap_writer *writer);
+
+/** Flushes, writes the summary, syncs, closes and frees. *bytes (may be NULL): size of the file.
+ *  Returns the first error of the writer's life. */
+int tact_mcap_writer_close(struct tact_mcap_writer *writer, uint64_t *bytes);
+
+/** The error that sticks, or 0. */
+int tact_mcap_writer_error(const struct tact_mcap_writer *writer);
+
+#endif

@@ -1,0 +1,142 @@
+#include "schema_internal.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#define SEPARATOR                                                                                  \
+    "================================================================================\n"
+#define TIME                                                                                       \
+    SEPARATOR "MSG: builtin_interfaces/Time\n"                                                     \
+              "int32 sec\n"                                                                        \
+              "uint32 nanosec\n"
+#define HEADER                                                                                     \
+    SEPARATOR "MSG: std_msgs/Header\n"                                                             \
+              "builtin_interfaces/Time stamp\n"                                                    \
+              "string frame_id\n" TIME
+
+const char tact_schema_event[] = "# Something that happened in a session of tact.\n"
+                                 "builtin_interfaces/Time stamp  # CLOCK_MONOTONIC\n"
+                                 "uint64 tick\n"
+                                 "string name\n"
+                                 "string text\n" TIME;
+
+/* The definitions of common_interfaces and geometry2 of ROS 2, without their comments. */
+const char tact_schema_joints[] = "std_msgs/Header header\n"
+                                  "string[] name\n"
+                                  "float64[] position\n"
+                                  "float64[] velocity\n"
+                                  "float64[] effort\n" HEADER;
+
+const char tact_schema_tf[] =
+    "geometry_msgs/TransformStamped[] transforms\n" SEPARATOR
+    "MSG: geometry_msgs/TransformStamped\n"
+    "std_msgs/Header header\n"
+    "string child_frame_id\n"
+    "geometry_msgs/Transform transform\n" SEPARATOR "MSG: geometry_msgs/Transform\n"
+    "geometry_msgs/Vector3 translation\n"
+    "geometry_msgs/Quaternion rotation\n" SEPARATOR "MSG: geometry_msgs/Vector3\n"
+    "float64 x\n"
+    "float64 y\n"
+    "float64 z\n" SEPARATOR "MSG: geometry_msgs/Quaternion\n"
+    "float64 x 0\n"
+    "float64 y 0\n"
+    "float64 z 0\n"
+    "float64 w 1\n" HEADER;
+
+static const char tick_head[] = "# One tick of tact. [input] fields are fed to a replay, [output] "
+                                "fields are compared by it,\n"
+                                "# [timing] fields are wall-clock measurements.\n"
+                                "builtin_interfaces/Time stamp  # CLOCK_MONOTONIC\n"
+                                "uint64 tick\n";
+
+static const char *const kind_names[] = {
+    [TACT_FIELD_INPUT] = "input",
+    [TACT_FIELD_OUTPUT] = "output",
+    [TACT_FIELD_TIMING] = "timing",
+};
+
+void tact_schema_tick(const struct tact_layout *layout, struct tact_bytes *out)
+{
+    char line[256];
+
+    tact_put(out, tick_head, sizeof tick_head - 1);
+    for (uint32_t i = 0; i < layout->field_count; i++) {
+        const struct tact_field *field = &layout->fields[i];
+        char count[16] = "";
+        if (field->count != 1)
+            snprintf(count, sizeof count, "[%u]", field->count);
+        int length = snprintf(line, sizeof line, "float64%s %s  # [%s] %s\n", count, field->name,
+                              kind_names[field->kind], field->unit);
+        tact_put(out, line, (size_t)length);
+    }
+    tact_put(out, TIME, sizeof TIME - 1);
+}
+
+static int parse_kind(const char *name, enum tact_field_kind *kind)
+{
+    for (int k = TACT_FIELD_INPUT; k <= TACT_FIELD_TIMING; k++) {
+        if (strcmp(name, kind_names[k]) == 0) {
+            *kind = (enum tact_field_kind)k;
+            return 0;
+        }
+    }
+    return -EINVAL;
+}
+
+/* "float64[7] name  # [output] m, quat_wxyz", the line without its end. */
+static int parse_field(const char *line, struct tact_layout *layout)
+{
+    char name[TACT_FIELD_NAME], kind_name[8];
+    enum tact_field_kind kind;
+    unsigned count = 1;
+    int used = 0;
+
+    if (strncmp(line, "float64[", 8) == 0) {
+        if (sscanf(line, "float64[%7u]%n", &count, &used) != 1 || used == 0)
+            return -EINVAL;
+    } else if (strncmp(line, "float64 ", 8) == 0) {
+        used = 7;
+    } else {
+        return -EINVAL;
+    }
+    line += used;
+    used = 0;
+    if (sscanf(line, " %63[a-z0-9_]  # [%7[a-z]]%n", name, kind_name, &used) != 2 || used == 0 ||
+        parse_kind(kind_name, &kind) != 0)
+        return -EINVAL;
+    const char *unit = line[used] == ' ' ? line + used + 1 : line + used;
+    long offset = tact_layout_add(layout, kind, name, unit, count);
+    if (offset < 0)
+        return (int)offset;
+    /* A name that had to be changed was not one of ours. */
+    return strcmp(layout->fields[layout->field_count - 1].name, name) == 0 ? 0 : -EINVAL;
+}
+
+int tact_schema_parse_tick(struct tact_span text, struct tact_layout *layout,
+                           struct tact_error *err)
+{
+    struct tact_cursor in = {text.data, text.size, false};
+    struct tact_span head = tact_get(&in, sizeof tick_head - 1);
+
+    if (!tact_span_is(head, tick_head))
+        return tact_error_set(err, -EINVAL, "the schema of /tact/tick is not of this version");
+    for (int number = 5; in.left > 0; number++) {
+        char line[256];
+        const uint8_t *end = memchr(in.at, '\n', in.left);
+        size_t length = end ? (size_t)(end - in.at) : in.left;
+        if (in.left == sizeof TIME - 1 && memcmp(in.at, TIME, in.left) == 0)
+            return 0;
+        if (!end || length >= sizeof line)
+            break;
+        struct tact_span span = tact_get(&in, length + 1);
+        memcpy(line, span.data, length);
+        line[length] = '\0';
+        int rc = strlen(line) == length ? parse_field(line, layout) : -EINVAL;
+        if (rc != 0) {
+            tact_error_at(err, NULL, number, 0, NULL);
+            return tact_error_set(err, rc, "not a field of a tick's schema");
+        }
+    }
+    return tact_error_set(err, -EINVAL, "the schema of /tact/tick has no end");
+}

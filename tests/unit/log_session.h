@@ -1,0 +1,150 @@
+/* A small session for the tests of the log: its layout, content and seeded records. */
+#ifndef TACT_TESTS_LOG_SESSION_H
+#define TACT_TESTS_LOG_SESSION_H
+
+#include <math.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include "rt/log/log_reader.h"
+#include "rt/log/recorder.h"
+
+#define SESSION_DOUBLES 100
+#define SESSION_START_NS INT64_C(1234567890123)
+#define SESSION_ANCHOR_NS INT64_C(1763725461000000001)
+
+/* Of Vigna's splitmix64. */
+static inline uint64_t session_random(uint64_t *seed)
+{
+    uint64_t z = (*seed += 0x9E3779B97F4A7C15);
+    z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9;
+    z = (z ^ (z >> 27)) * 0x94D049BB133111EB;
+    return z ^ (z >> 31);
+}
+
+static inline void session_layout(struct tact_layout *layout)
+{
+    tact_layout_add(layout, TACT_FIELD_INPUT, "device.q", "rad", 2);
+    tact_layout_add(layout, TACT_FIELD_OUTPUT, "ruler pose", "m, quat_wxyz, world", 7);
+    tact_layout_add(layout, TACT_FIELD_OUTPUT, "force", "N, on A, 100 % \xc2\xb1 0", 1);
+    tact_layout_add(layout, TACT_FIELD_TIMING, "wake", "", 1);
+    tact_layout_add(layout, TACT_FIELD_OUTPUT, "rest", "1", SESSION_DOUBLES - 11);
+}
+
+/* The record of a tick: smooth motion, and in "rest" any bits that a double can have. */
+static inline void session_record(uint64_t tick, struct tact_record *record)
+{
+    uint64_t seed = tick;
+    double t = (double)tick * 1e-3;
+
+    record->tick = tick;
+    record->stamp_ns = SESSION_START_NS + (int64_t)tick * 1000000;
+    for (int i = 0; i < 11; i++)
+        record->values[i] = sin(t * (1 + i));
+    record->values[10] = (double)(session_random(&seed) % 50000);
+    for (int i = 11; i < SESSION_DOUBLES; i++) {
+        uint64_t bits = session_random(&seed);
+        if (i % 2 == 0)
+            memcpy(&record->values[i], &bits, sizeof bits);
+        else
+            record->values[i] = cos(t * i);
+    }
+    record->values[12] = -0.0;
+    record->values[14] = INFINITY;
+    record->values[16] = 5e-324;
+}
+
+static const struct tact_log_attachment session_attachments[] = {
+    {"scene.yaml", "application/yaml", "bodies: []\n", 11},
+    {"meshes/empty.obj", NULL, "", 0},
+    {"binary", "application/octet-stream", "\0\1\2\xff", 4},
+};
+static const struct tact_log_fact session_facts[] = {
+    {"build_id", "0123abcd"}, {"period", "0.001"}, {"empty", ""}};
+static const struct tact_recorder_joint session_joints[] = {
+    {"left", 0, TACT_RECORDER_NONE, 9}, {"right", 1, TACT_RECORDER_NONE, TACT_RECORDER_NONE}};
+static const struct tact_recorder_body session_bodies[] = {{"ruler", 2}};
+
+static inline struct tact_recorder_content session_content(const struct tact_layout *layout)
+{
+    return (struct tact_recorder_content){
+        .layout = layout,
+        .attachments = session_attachments,
+        .attachment_count = sizeof session_attachments / sizeof session_attachments[0],
+        .facts = session_facts,
+        .fact_count = sizeof session_facts / sizeof session_facts[0],
+        .joints = session_joints,
+        .joint_count = sizeof session_joints / sizeof session_joints[0],
+        .bodies = session_bodies,
+        .body_count = sizeof session_bodies / sizeof session_bodies[0],
+    };
+}
+
+static inline struct tact_recorder_options session_options(void)
+{
+    struct tact_recorder_options options = tact_recorder_options_default();
+    options.wall_anchor_ns = SESSION_ANCHOR_NS;
+    return options;
+}
+
+/* Opens a recorder of this session; the layout is freed again, as nobody needs it then. */
+static inline int session_open(const char *path, const struct tact_recorder_options *options,
+                               struct tact_messages messages, struct tact_recorder **out)
+{
+    struct tact_layout layout = {0};
+
+    session_layout(&layout);
+    struct tact_recorder_content content = session_content(&layout);
+    int rc = tact_recorder_open(path, options, &content, messages, out, NULL);
+    tact_layout_free(&layout);
+    return rc;
+}
+
+/* Records `ticks` ticks as fast as the recorder takes them. */
+static inline void session_run(struct tact_recorder *recorder, uint64_t from, uint64_t ticks)
+{
+    for (uint64_t tick = from; tick < from + ticks; tick++) {
+        tact_recorder_wait_room(recorder);
+        struct tact_record *record = tact_recorder_begin(recorder);
+        if (!record)
+            continue;
+        session_record(tick, record);
+        tact_recorder_commit(recorder);
+    }
+}
+
+static inline struct tact_record *session_new_record(void)
+{
+    return malloc(sizeof(struct tact_record) + SESSION_DOUBLES * sizeof(double));
+}
+
+/* Reads on and counts the records that are those of the ticks from `tick` on, to the last bit;
+ * stops at the first that is not. */
+static inline uint64_t session_compare(struct tact_log *log, uint64_t tick)
+{
+    struct tact_record *expected = session_new_record(), *found = session_new_record();
+    size_t bytes = sizeof *found + SESSION_DOUBLES * sizeof(double);
+    uint64_t equal = 0;
+
+    memset(found, 0xA5, bytes);
+    for (; tact_log_next(log, found) == 1; equal++) {
+        session_record(tick + equal, expected);
+        if (memcmp(expected, found, bytes) != 0)
+            break;
+    }
+    free(expected);
+    free(found);
+    return equal;
+}
+
+/* A file of the test's own in the build tree. */
+static inline const char *session_path(const char *name)
+{
+    static char path[512];
+    snprintf(path, sizeof path, "%s/%s_%d.mcap", TACT_BINARY_DIR, name, (int)getpid());
+    return path;
+}
+
+#endif

@@ -1,0 +1,196 @@
+/* CDR against bytes worked out by hand from the rules, and against messages of other encoders. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <cmocka.h>
+#include "rt/log/cdr_internal.h"
+
+static void crc_is_that_of_zlib(void **state)
+{
+    (void)state;
+    static const char digits[] = "123456789";
+
+    /* The check value of CRC-32/ISO-HDLC, and values printed by zlib. */
+    assert_int_equal(tact_crc32(0, digits, 9), 0xCBF43926);
+    assert_int_equal(tact_crc32(0, "", 0), 0);
+    assert_int_equal(tact_crc32(0, "a", 1), 0xE8B7BE43);
+    assert_int_equal(tact_crc32(0, "The quick brown fox jumps over the lazy dog", 43), 0x414FA339);
+    for (size_t cut = 0; cut <= 9; cut++)
+        assert_int_equal(tact_crc32(tact_crc32(0, digits, cut), digits + cut, 9 - cut), 0xCBF43926);
+}
+
+/* The definition, one bit at a time. */
+static uint32_t slow_crc(const uint8_t *data, size_t size)
+{
+    uint32_t crc = UINT32_MAX;
+    for (size_t i = 0; i < size; i++) {
+        crc ^= data[i];
+        for (int bit = 0; bit < 8; bit++)
+            crc = (crc >> 1) ^ (crc & 1 ? 0xEDB88320U : 0);
+    }
+    return ~crc;
+}
+
+static void crc_of_any_length_and_alignment(void **state)
+{
+    (void)state;
+    uint8_t data[300];
+
+    for (size_t i = 0; i < sizeof data; i++)
+        data[i] = (uint8_t)(i * i * 31 + i * 7);
+    for (size_t start = 0; start < 9; start++) {
+        for (size_t size = 0; size < sizeof data - start; size++)
+            assert_int_equal(tact_crc32(0, data + start, size), slow_crc(data + start, size));
+    }
+}
+
+static void numbers_are_aligned_to_their_size(void **state)
+{
+    (void)state;
+    static const uint8_t expected[] = {
+        0, 1, 0, 0,                       /* plain CDR, little-endian */
+        3, 0, 0, 0, 'a', 'b', 0,          /* "ab" */
+        0, 4, 3, 2, 1,                    /* one byte of padding, then u32 */
+        0, 0, 0, 0,                       /* padding to 16 */
+        8, 7, 6, 5, 4,   3,   2,    1,    /* u64 */
+        1, 0, 0, 0, 0,                    /* "" */
+        0, 0, 0,                          /* padding to 32 */
+        0, 0, 0, 0, 0,   0,   0xF8, 0xBF, /* -1.5 */
+    };
+    struct tact_bytes out = {0};
+    double value = -1.5;
+
+    /* Where the message starts in the buffer must not matter. */
+    for (int shift = 0; shift < 3; shift++) {
+        out.size = 0;
+        tact_put(&out, "xyz", (size_t)shift);
+        struct tact_cdr cdr = tact_cdr_begin(&out);
+        tact_cdr_string(&cdr, "ab");
+        tact_cdr_u32(&cdr, 0x01020304);
+        tact_cdr_u64(&cdr, 0x0102030405060708);
+        tact_cdr_string(&cdr, "");
+        tact_cdr_f64_array(&cdr, &value, 1);
+        tact_cdr_f64_array(&cdr, NULL, 0);
+        assert_false(out.failed);
+        assert_int_equal(out.size - (size_t)shift, sizeof expected);
+        assert_memory_equal(out.data + shift, expected, sizeof expected);
+    }
+    struct tact_cdr_reader in = tact_cdr_open(out.data + 2, out.size - 2);
+    assert_true(tact_span_is(tact_cdr_get_string(&in), "ab"));
+    assert_int_equal(tact_cdr_get_u32(&in), 0x01020304);
+    assert_int_equal(tact_cdr_get_u64(&in), 0x0102030405060708);
+    assert_true(tact_span_is(tact_cdr_get_string(&in), ""));
+    assert_int_equal(tact_cdr_get_u64(&in), 0xBFF8000000000000);
+    assert_false(in.in.bad);
+    assert_int_equal(in.in.left, 0);
+    tact_cdr_get_u32(&in);
+    assert_true(in.in.bad);
+    tact_bytes_free(&out);
+}
+
+/* std_msgs/String "hello", as the ROS 2 documentation prints it. */
+static void a_string_of_ros(void **state)
+{
+    (void)state;
+    static const uint8_t expected[] = {0, 1, 0, 0, 6, 0, 0, 0, 'h', 'e', 'l', 'l', 'o', 0};
+    struct tact_bytes out = {0};
+    struct tact_cdr cdr = tact_cdr_begin(&out);
+
+    tact_cdr_string(&cdr, "hello");
+    assert_int_equal(out.size, sizeof expected);
+    assert_memory_equal(out.data, expected, sizeof expected);
+    tact_bytes_free(&out);
+}
+
+static void times_keep_every_nanosecond(void **state)
+{
+    (void)state;
+    static const int64_t times[] = {0,
+                                    1,
+                                    -1,
+                                    999999999,
+                                    1000000000,
+                                    -1000000000,
+                                    -1000000001,
+                                    INT64_C(2147483647999999999),
+                                    INT64_C(-2147483648000000000),
+                                    INT64_C(1763725461123456789)};
+    struct tact_bytes out = {0};
+
+    for (size_t i = 0; i < sizeof times / sizeof times[0]; i++) {
+        uint32_t nanoseconds;
+        out.size = 0;
+        struct tact_cdr cdr = tact_cdr_begin(&out);
+        tact_cdr_time(&cdr, times[i]);
+        memcpy(&nanoseconds, out.data + 8, 4);
+        assert_true(nanoseconds < 1000000000);
+        struct tact_cdr_reader in = tact_cdr_open(out.data, out.size);
+        assert_true(tact_cdr_get_time(&in) == times[i]);
+        assert_false(in.in.bad);
+    }
+    tact_bytes_free(&out);
+}
+
+static void broken_messages_are_seen(void **state)
+{
+    (void)state;
+    static const uint8_t big_endian[] = {0, 0, 0, 0, 0, 0, 0, 1};
+    static const uint8_t unterminated[] = {0, 1, 0, 0, 2, 0, 0, 0, 'a', 'b'};
+    static const uint8_t too_long[] = {0, 1, 0, 0, 255, 255, 255, 255, 'a', 0};
+    static const uint8_t no_zero[] = {0, 1, 0, 0, 0, 0, 0, 0};
+    struct tact_cdr_reader in = tact_cdr_open(big_endian, sizeof big_endian);
+
+    assert_true(in.in.bad);
+    in = tact_cdr_open(big_endian, 3);
+    assert_true(in.in.bad);
+    in = tact_cdr_open(unterminated, sizeof unterminated);
+    tact_cdr_get_string(&in);
+    assert_true(in.in.bad);
+    in = tact_cdr_open(too_long, sizeof too_long);
+    assert_int_equal(tact_cdr_get_string(&in).size, 0);
+    assert_true(in.in.bad);
+    in = tact_cdr_open(no_zero, sizeof no_zero);
+    tact_cdr_get_string(&in);
+    assert_true(in.in.bad);
+}
+
+static void text_is_made_utf8(void **state)
+{
+    (void)state;
+    static const char *const cases[][2] = {
+        {"plain", "plain"},
+        {"\xc3\xa4 \xe2\x82\xac \xf0\x9f\x98\x80", "\xc3\xa4 \xe2\x82\xac \xf0\x9f\x98\x80"},
+        {"cut \xe2\x82", "cut ??"},
+        {"\xff\xfe", "??"},
+        {"\xc0\x80", "??"},           /* overlong zero */
+        {"\xed\xa0\x80", "???"},      /* surrogate */
+        {"\xf4\x90\x80\x80", "????"}, /* beyond U+10FFFF */
+    };
+
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        char text[32];
+        snprintf(text, sizeof text, "%s", cases[i][0]);
+        bool valid = strcmp(cases[i][0], cases[i][1]) == 0;
+        assert_int_equal(tact_utf8_valid(text), valid);
+        assert_int_equal(tact_utf8_repair(text) == 0, valid);
+        assert_string_equal(text, cases[i][1]);
+        assert_true(tact_utf8_valid(text));
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(crc_is_that_of_zlib),
+        cmocka_unit_test(crc_of_any_length_and_alignment),
+        cmocka_unit_test(numbers_are_aligned_to_their_size),
+        cmocka_unit_test(a_string_of_ros),
+        cmocka_unit_test(times_keep_every_nanosecond),
+        cmocka_unit_test(broken_messages_are_seen),
+        cmocka_unit_test(text_is_made_utf8),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,441 @@
+/* The recorder and the log reader together: what is recorded is read, to the last bit. */
+#include <errno.h>
+#include <fcntl.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <cmocka.h>
+#include "log_session.h"
+
+struct heard {
+    int warnings, errors;
+    char text[512];
+};
+
+static void hear(void *user, enum tact_message_level level, const char *text)
+{
+    struct heard *heard = user;
+    heard->warnings += level == TACT_MESSAGE_WARNING;
+    heard->errors += level == TACT_MESSAGE_ERROR;
+    snprintf(heard->text, sizeof heard->text, "%s", text);
+}
+
+static void check_content(const struct tact_log *log)
+{
+    struct tact_layout layout = {0};
+    const struct tact_layout *found = tact_log_layout(log);
+    uint32_t count = 0;
+
+    session_layout(&layout);
+    assert_int_equal(found->field_count, layout.field_count);
+    assert_int_equal(found->size, SESSION_DOUBLES);
+    for (uint32_t i = 0; i < layout.field_count; i++) {
+        assert_string_equal(found->fields[i].name, layout.fields[i].name);
+        assert_string_equal(found->fields[i].unit, layout.fields[i].unit);
+        assert_int_equal(found->fields[i].kind, layout.fields[i].kind);
+        assert_int_equal(found->fields[i].offset, layout.fields[i].offset);
+        assert_int_equal(found->fields[i].count, layout.fields[i].count);
+    }
+    tact_layout_free(&layout);
+    assert_int_equal(tact_log_field(log, "ruler_pose", &count), 2);
+    assert_int_equal(count, 7);
+    assert_int_equal(tact_log_field(log, "none", NULL), -ENOENT);
+
+    assert_string_equal(tact_log_fact(log, "build_id"), "0123abcd");
+    assert_string_equal(tact_log_fact(log, "empty"), "");
+    assert_string_equal(tact_log_fact(log, "tact_version"), TACT_VERSION);
+    assert_string_equal(tact_log_fact(log, "wall_anchor_ns"), "1763725461000000001");
+    assert_null(tact_log_fact(log, "crc32"));
+    assert_int_equal(tact_log_fact_count(log), 7);
+    assert_string_equal(tact_log_fact_at(log, 4)->key, "build_id");
+    assert_null(tact_log_fact_at(log, 7));
+
+    assert_int_equal(tact_log_attachment_count(log), 3);
+    for (size_t i = 0; i < 3; i++) {
+        const struct tact_log_attachment *a = tact_log_attachment_at(log, i);
+        assert_string_equal(a->name, session_attachments[i].name);
+        assert_int_equal(a->size, session_attachments[i].size);
+        assert_memory_equal(a->data, session_attachments[i].data, a->size);
+        assert_ptr_equal(tact_log_attachment(log, a->name), a);
+    }
+    assert_null(tact_log_attachment(log, "none"));
+    assert_null(tact_log_attachment_at(log, 3));
+}
+
+static void round_trip(const struct tact_recorder_options *options)
+{
+    const uint64_t ticks = 5000;
+    const char *path = session_path("round_trip");
+    struct tact_recorder_report report;
+    struct tact_recorder *recorder;
+    struct tact_log *log;
+    struct stat status;
+    char text[400];
+
+    assert_int_equal(session_open(path, options, (struct tact_messages){0}, &recorder), 0);
+    session_run(recorder, 0, 1000);
+    memset(text, 'x', sizeof text - 1);
+    text[sizeof text - 1] = '\0';
+    assert_int_equal(tact_recorder_event(recorder, 1000, -5, "marker", text), 0);
+    session_run(recorder, 1000, ticks - 1000);
+    /* The ring of events is emptied before the queue. */
+    assert_int_equal(tact_recorder_close(recorder, &report), 0);
+    assert_int_equal(report.records, ticks);
+    assert_int_equal(report.events, 1);
+    assert_int_equal(report.overruns, 0);
+    assert_int_equal(report.discarded, 0);
+    assert_int_equal(stat(path, &status), 0);
+    assert_int_equal(report.bytes, status.st_size);
+    assert_in_range(report.occupancy_max, 1, report.ring_ticks);
+
+    assert_int_equal(tact_log_open(path, &log, NULL), 0);
+    const struct tact_log_state *state = tact_log_state(log);
+    assert_string_equal(state->why, "");
+    assert_true(state->complete && state->data_complete);
+    assert_int_equal(state->ticks, ticks);
+    assert_int_equal(state->first_tick, 0);
+    assert_int_equal(state->last_tick, ticks - 1);
+    assert_int_equal(state->missing, 0);
+    assert_int_equal(state->bytes_lost, 0);
+    assert_int_equal(state->events, 1);
+    assert_int_equal(tact_log_event(log, 0)->tick, 1000);
+    assert_int_equal(tact_log_event(log, 0)->stamp_ns, -5);
+    assert_string_equal(tact_log_event(log, 0)->name, "marker");
+    assert_string_equal(tact_log_event(log, 0)->text, text);
+    assert_null(tact_log_event(log, 1));
+    check_content(log);
+    assert_int_equal(session_compare(log, 0), ticks);
+    for (uint64_t at = 0; at < ticks; at += 333) {
+        assert_int_equal(tact_log_seek(log, at), 0);
+        assert_int_equal(session_compare(log, at), ticks - at);
+    }
+    assert_int_equal(tact_log_seek(log, ticks), 0);
+    assert_int_equal(session_compare(log, ticks), 0);
+    assert_int_equal(tact_log_seek(log, ticks + 1), -ERANGE);
+    tact_log_close(log);
+    unlink(path);
+}
+
+static void what_is_recorded_is_read(void **state)
+{
+    (void)state;
+    struct tact_recorder_options options = session_options();
+    round_trip(&options);
+    options.zstd_level = 0;
+    options.derived_every = 0;
+    round_trip(&options);
+    options.chunk_bytes = 1; /* a chunk a record */
+    options.sync_ns = 0;
+    options.ring_ticks = 3;
+    options.zstd_level = 3;
+    options.derived_every = 1;
+    round_trip(&options);
+}
+
+static void real_time_events(void **state)
+{
+    (void)state;
+    const char *path = session_path("events");
+    struct tact_recorder_options options = session_options();
+    struct tact_recorder_report report;
+    struct tact_recorder *recorder;
+    struct tact_log *log;
+    char text[1000];
+
+    options.ring_events = 8;
+    assert_int_equal(session_open(path, &options, (struct tact_messages){0}, &recorder), 0);
+    memset(text, 'y', sizeof text - 1);
+    text[sizeof text - 1] = '\0';
+    int lost = 0;
+    for (uint64_t i = 0; i < 1000; i++)
+        lost += tact_recorder_event_rt(recorder, i, (int64_t)i, "fault", text) == -ENOBUFS;
+    assert_int_equal(tact_recorder_close(recorder, &report), 0);
+    assert_int_equal(report.event_overruns, lost);
+    assert_int_equal(report.events, 1000 - lost);
+    assert_in_range(report.events, 8, 999);
+
+    assert_int_equal(tact_log_open(path, &log, NULL), 0);
+    assert_true(tact_log_state(log)->complete);
+    assert_int_equal(tact_log_state(log)->ticks, 0);
+    assert_int_equal(tact_log_state(log)->events, report.events);
+    assert_string_equal(tact_log_event(log, 0)->name, "fault");
+    assert_int_equal(strlen(tact_log_event(log, 0)->text), TACT_RECORDER_EVENT_TEXT - 1);
+    tact_log_close(log);
+    unlink(path);
+}
+
+static void an_empty_session_is_a_log(void **state)
+{
+    (void)state;
+    const char *path = session_path("empty");
+    struct tact_recorder_options options = session_options();
+    struct tact_recorder *recorder;
+    struct tact_log *log;
+
+    assert_int_equal(session_open(path, &options, (struct tact_messages){0}, &recorder), 0);
+    assert_int_equal(tact_recorder_close(recorder, NULL), 0);
+    assert_int_equal(tact_log_open(path, &log, NULL), 0);
+    assert_true(tact_log_state(log)->complete);
+    check_content(log);
+    assert_int_equal(session_compare(log, 0), 0);
+    tact_log_close(log);
+    unlink(path);
+    assert_int_equal(tact_recorder_close(NULL, NULL), 0);
+}
+
+/* Ticks that find the ring full are counted, told, and show as missing in the log. */
+static void overruns_are_counted(void **state)
+{
+    (void)state;
+    const uint64_t ticks = 200000;
+    const char *path = session_path("overruns");
+    struct tact_recorder_options options = session_options();
+    struct tact_recorder_report report;
+    struct tact_recorder *recorder;
+    struct heard heard = {0};
+    struct tact_log *log;
+    uint64_t lost = 0, last = 0;
+
+    options.ring_ticks = 16;
+    assert_int_equal(session_open(path, &options, (struct tact_messages){hear, &heard}, &recorder),
+                     0);
+    for (uint64_t tick = 0; tick < ticks; tick++) {
+        struct tact_record *record = tact_recorder_begin(recorder);
+        if (!record) {
+            lost++;
+            continue;
+        }
+        memset(record->values, 0, SESSION_DOUBLES * sizeof(double));
+        record->tick = tick;
+        record->stamp_ns = 0;
+        tact_recorder_commit(recorder);
+        last = tick;
+    }
+    assert_int_equal(tact_recorder_overruns(recorder), lost);
+    assert_int_equal(tact_recorder_close(recorder, &report), 0);
+    assert_int_equal(report.overruns, lost);
+    assert_int_equal(report.records, ticks - lost);
+    assert_int_equal(report.occupancy_max, 16);
+    assert_in_range(lost, 1, ticks - 16);
+    assert_int_equal(heard.warnings, 1);
+    assert_int_equal(tact_log_open(path, &log, NULL), 0);
+    assert_int_equal(tact_log_state(log)->ticks, ticks - lost);
+    assert_int_equal(tact_log_state(log)->last_tick, last);
+    assert_int_equal(tact_log_state(log)->missing, last + 1 - (ticks - lost));
+    tact_log_close(log);
+    unlink(path);
+}
+
+static void a_second_recorder_is_refused(void **state)
+{
+    (void)state;
+    const char *path = session_path("busy");
+    struct tact_recorder_options options = session_options();
+    struct tact_recorder *recorder, *second = NULL;
+    struct tact_log *log;
+
+    assert_int_equal(session_open(path, &options, (struct tact_messages){0}, &recorder), 0);
+    session_run(recorder, 0, 10);
+    assert_int_equal(session_open(path, &options, (struct tact_messages){0}, &second), -EBUSY);
+    assert_null(second);
+    assert_int_equal(tact_recorder_close(recorder, NULL), 0);
+    /* An older, longer log leaves nothing behind. */
+    assert_int_equal(session_open(path, &options, (struct tact_messages){0}, &recorder), 0);
+    session_run(recorder, 0, 3);
+    assert_int_equal(tact_recorder_close(recorder, NULL), 0);
+    assert_int_equal(tact_log_open(path, &log, NULL), 0);
+    assert_true(tact_log_state(log)->complete);
+    assert_int_equal(session_compare(log, 0), 3);
+    tact_log_close(log);
+    unlink(path);
+}
+
+static void wrong_use_is_refused(void **state)
+{
+    (void)state;
+    const char *path = session_path("refused");
+    struct tact_layout layout = {0};
+    session_layout(&layout);
+    const struct tact_recorder_content good = session_content(&layout);
+    const struct tact_recorder_options right = session_options();
+    struct tact_recorder *recorder = NULL;
+    struct tact_error err = {0};
+    struct tact_recorder_options options[6];
+    struct tact_recorder_content contents[6];
+    struct tact_log_attachment twice[] = {{"a", NULL, "", 0}, {"a", NULL, "", 0}};
+    struct tact_log_fact own[] = {{"clock", "mine"}};
+    struct tact_log_fact latin[] = {{"cpu", "\xe4"}};
+    struct tact_recorder_joint joint = {"j", SESSION_DOUBLES, TACT_RECORDER_NONE, 0};
+    struct tact_recorder_body body = {"b", SESSION_DOUBLES - 6};
+
+    for (int i = 0; i < 6; i++) {
+        options[i] = right;
+        contents[i] = good;
+    }
+    options[0].ring_ticks = 0;
+    options[1].chunk_bytes = 0;
+    options[2].chunk_ns = 0;
+    options[3].sync_ns = -1;
+    options[4].zstd_level = 20;
+    options[5].ring_events = 0;
+    contents[0].attachments = twice;
+    contents[0].attachment_count = 2;
+    contents[1].facts = own;
+    contents[1].fact_count = 1;
+    contents[2].facts = latin;
+    contents[2].fact_count = 1;
+    contents[3].joints = &joint;
+    contents[3].joint_count = 1;
+    contents[4].bodies = &body;
+    contents[4].body_count = 1;
+    contents[5].layout = NULL;
+    for (int i = 0; i < 12; i++) {
+        err.text[0] = '\0';
+        int rc =
+            tact_recorder_open(path, i < 6 ? &options[i] : &right, i < 6 ? &good : &contents[i - 6],
+                               (struct tact_messages){0}, &recorder, &err);
+        assert_int_equal(rc, -EINVAL);
+        assert_string_not_equal(err.text, "");
+        assert_string_equal(err.file, path);
+        assert_int_equal(access(path, F_OK), -1);
+    }
+    assert_int_equal(tact_recorder_open("/nonexistent/x.mcap", &right, &good,
+                                        (struct tact_messages){0}, &recorder, &err),
+                     -ENOENT);
+    assert_null(recorder);
+    tact_layout_free(&layout);
+}
+
+/* A full disk: told once, the loop goes on, and what fitted can be read. */
+static void a_full_disk_ends_the_recording_only(void **state)
+{
+    (void)state;
+    const char *path = session_path("full");
+    struct tact_recorder_options options = session_options();
+    struct rlimit old, limit;
+    struct tact_recorder_report report;
+    struct tact_recorder *recorder;
+    struct heard heard = {0};
+    struct tact_log *log;
+
+    signal(SIGXFSZ, SIG_IGN);
+    assert_int_equal(getrlimit(RLIMIT_FSIZE, &old), 0);
+    limit = (struct rlimit){1000000, old.rlim_max};
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
+    assert_int_equal(session_open(path, &options, (struct tact_messages){hear, &heard}, &recorder),
+                     0);
+    session_run(recorder, 0, 20000);
+    int rc = tact_recorder_close(recorder, &report);
+    setrlimit(RLIMIT_FSIZE, &old);
+    assert_int_equal(rc, -EFBIG);
+    assert_int_equal(report.error, -EFBIG);
+    assert_int_equal(heard.errors, 1);
+    assert_in_range(report.records, 250, 3000);
+    assert_int_equal(report.records + report.discarded, 20000);
+
+    assert_int_equal(tact_log_open(path, &log, NULL), 0);
+    assert_false(tact_log_state(log)->complete);
+    assert_int_equal(tact_log_state(log)->ticks, report.records);
+    assert_int_equal(tact_log_state(log)->bytes_lost, 0);
+    assert_int_equal(tact_log_state(log)->file_bytes, report.bytes);
+    assert_int_equal(session_compare(log, 0), report.records);
+    tact_log_close(log);
+    unlink(path);
+
+    if (access("/dev/full", W_OK) == 0)
+        assert_int_equal(session_open("/dev/full", &options, (struct tact_messages){0}, &recorder),
+                         -ENOSPC);
+}
+
+struct shared {
+    _Atomic uint64_t committed;
+};
+
+static void record_until_killed(const char *path, struct shared *shared)
+{
+    struct tact_recorder_options options = session_options();
+    struct tact_recorder *recorder;
+    struct timespec next;
+
+    if (session_open(path, &options, (struct tact_messages){0}, &recorder) != 0)
+        _exit(1);
+    clock_gettime(CLOCK_MONOTONIC, &next);
+    for (uint64_t tick = 0;; tick++) {
+        struct tact_record *record = tact_recorder_begin(recorder);
+        if (!record)
+            _exit(2);
+        session_record(tick, record);
+        tact_recorder_commit(recorder);
+        atomic_store(&shared->committed, tick + 1);
+        next.tv_nsec += 1000000;
+        if (next.tv_nsec >= 1000000000) {
+            next.tv_nsec -= 1000000000;
+            next.tv_sec++;
+        }
+        clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &next, NULL);
+    }
+}
+
+/* kill -9 at 1 kHz: what is not in the file is younger than a chunk. */
+static void a_killed_recorder_loses_a_chunk_at_most(void **state)
+{
+    (void)state;
+    const char *path = session_path("killed");
+    struct shared *shared =
+        mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    struct tact_log *log;
+
+    assert_ptr_not_equal(shared, MAP_FAILED);
+    for (int run = 0; run < 5; run++) {
+        int status;
+        atomic_store(&shared->committed, 0);
+        pid_t child = fork();
+        assert_true(child >= 0);
+        if (child == 0)
+            record_until_killed(path, shared);
+        uint64_t until = 300 + 217 * (uint64_t)run;
+        while (atomic_load(&shared->committed) < until && waitpid(child, &status, WNOHANG) == 0)
+            usleep(1000);
+        kill(child, SIGKILL);
+        assert_int_equal(waitpid(child, &status, 0), child);
+        assert_true(WIFSIGNALED(status));
+        uint64_t committed = atomic_load(&shared->committed);
+        assert_int_equal(tact_log_open(path, &log, NULL), 0);
+        const struct tact_log_state *found = tact_log_state(log);
+        assert_false(found->complete);
+        assert_non_null(strstr(found->why, "no end"));
+        assert_in_range(found->ticks, 1, committed);
+        printf("killed after %llu ticks: %llu read\n", (unsigned long long)committed,
+               (unsigned long long)found->ticks);
+        /* 250 ms of records, the poll, and some patience with a busy machine. */
+        assert_in_range(committed - found->ticks, 0, 250 + 5 + 100);
+        assert_int_equal(session_compare(log, 0), found->ticks);
+        check_content(log);
+        tact_log_close(log);
+    }
+    munmap(shared, sizeof *shared);
+    unlink(path);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_is_recorded_is_read),
+        cmocka_unit_test(real_time_events),
+        cmocka_unit_test(an_empty_session_is_a_log),
+        cmocka_unit_test(overruns_are_counted),
+        cmocka_unit_test(a_second_recorder_is_refused),
+        cmocka_unit_test(wrong_use_is_refused),
+        cmocka_unit_test(a_full_disk_ends_the_recording_only),
+        cmocka_unit_test(a_killed_recorder_loses_a_chunk_at_most),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
