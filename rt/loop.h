@@ -13,10 +13,10 @@
  *   gap in them.
  * - Nothing is hidden: a tick of the backlog counts as late and its wake latency is measured from
  * its own t_k; skipped ticks are counted as skipped and as missed.
- * - A loop that has been behind for a quarter of the real-time fuse sleeps for a microsecond, so
- * that the fuse (realtime.h) blows for a callback that does not come back, not for a machine that
- * is too slow. When it blows the thread loses its priority, the loop ends after the callback,
- * should it return, and tact_loop_run() gives -ETIME.
+ * - A loop that has been behind for a quarter of the real-time fuse sleeps for 50 us, so that the
+ * fuse (realtime.h) blows for a callback that does not come back, not for a machine that is too
+ * slow. When it blows the thread loses its priority, the loop ends after the callback, should it
+ * return, and tact_loop_run() gives -ETIME.
  *
  * On the real clock the tick path makes no system call but clock_gettime (vDSO) and
  * clock_nanosleep.

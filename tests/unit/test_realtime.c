@@ -1,0 +1,316 @@
+/* Real-time set-up: what it grants, what it says when refused, and that leaving puts all back. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <setjmp.h>
+#include <cmocka.h>
+
+#include <dirent.h>
+#include <errno.h>
+#include <malloc.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "rt/realtime.h"
+
+static const struct tact_realtime_item *find(const struct tact_realtime_report *r, const char *name)
+{
+    for (int i = 0; i < r->count; i++) {
+        if (strcmp(r->item[i].name, name) == 0) {
+            return &r->item[i];
+        }
+    }
+    return NULL;
+}
+
+/* A line of /proc/self/status, such as VmLck, in kB. */
+static long status_kb(const char *name)
+{
+    char line[256];
+    long kb = -1;
+    FILE *f = fopen("/proc/self/status", "r");
+    while (f && fgets(line, sizeof line, f)) {
+        if (strncmp(line, name, strlen(name)) == 0) {
+            sscanf(line + strlen(name), ": %ld", &kb);
+        }
+    }
+    if (f) {
+        fclose(f);
+    }
+    return kb;
+}
+
+static int open_files(void)
+{
+    int n = 0;
+    DIR *dir = opendir("/proc/self/fd");
+    while (dir && readdir(dir)) {
+        n++;
+    }
+    if (dir) {
+        closedir(dir);
+    }
+    return n;
+}
+
+/* All that entering may change, as one thread sees it. */
+struct setting {
+    int policy, slack, files;
+    long locked;
+    cpu_set_t affinity;
+    struct rlimit fuse;
+    void (*handler)(int);
+};
+
+static struct setting settings(void)
+{
+    struct setting s;
+    struct sigaction action;
+    memset(&s, 0, sizeof s);
+    s.policy = sched_getscheduler(0);
+    s.slack = prctl(PR_GET_TIMERSLACK, 0, 0, 0, 0);
+    s.files = open_files();
+    s.locked = status_kb("VmLck");
+    sched_getaffinity(0, sizeof s.affinity, &s.affinity);
+    getrlimit(RLIMIT_RTTIME, &s.fuse);
+    sigaction(SIGXCPU, NULL, &action);
+    s.handler = action.sa_handler;
+    return s;
+}
+
+static int same(const struct setting *a, const struct setting *b)
+{
+    return a->policy == b->policy && a->slack == b->slack && a->files == b->files &&
+           a->locked == b->locked && CPU_EQUAL(&a->affinity, &b->affinity) &&
+           a->fuse.rlim_cur == b->fuse.rlim_cur && a->handler == b->handler;
+}
+
+struct visit {
+    struct tact_realtime_options options;
+    struct tact_realtime_report report;
+    int rc, rc_second;
+    struct setting before, inside, after;
+};
+
+static void *visit_thread(void *arg)
+{
+    struct visit *v = arg;
+    v->before = settings();
+    v->rc = tact_realtime_enter(&v->options, &v->report);
+    v->inside = settings();
+    v->rc_second = tact_realtime_enter(&v->options, NULL);
+    if (v->rc == 0) {
+        tact_realtime_leave();
+    }
+    v->after = settings();
+    return NULL;
+}
+
+static int visit(struct visit *v)
+{
+    pthread_t thread;
+    const int rc = tact_realtime_thread(&thread, &v->options, visit_thread, v);
+    return rc ? rc : -pthread_join(thread, NULL);
+}
+
+static void check_items(const struct tact_realtime_report *r)
+{
+    int refused = 0;
+    for (int i = 0; i < r->count; i++) {
+        const struct tact_realtime_item *item = &r->item[i];
+        assert_true(item->name[0] != '\0');
+        if (!item->granted) {
+            refused++;
+            assert_true(item->error > 0);
+            assert_true(item->why[0] != '\0');
+            assert_true(item->fix[0] != '\0');
+            print_message("refused: %s: %s; %s\n", item->name, item->why, item->fix);
+        }
+    }
+    assert_int_equal(refused, r->refused);
+}
+
+static void test_enter_and_leave(void **state)
+{
+    (void)state;
+    static struct visit v;
+    v.options = tact_realtime_default();
+    assert_int_equal(visit(&v), 0);
+    assert_int_equal(v.rc, 0);
+    assert_int_equal(v.rc_second, -EBUSY);
+    assert_int_equal(v.report.count, 7);
+    check_items(&v.report);
+    assert_true(same(&v.before, &v.after));
+    if (find(&v.report, "scheduler")->granted) {
+        assert_int_equal(v.inside.policy, SCHED_FIFO);
+    }
+    if (find(&v.report, "affinity")->granted) {
+        assert_int_equal(CPU_COUNT(&v.inside.affinity), 1);
+    }
+    if (find(&v.report, "dma_latency")->granted) {
+        assert_int_equal(v.inside.files, v.before.files + 1);
+    }
+    if (find(&v.report, "fuse")->granted) {
+        assert_int_equal(v.inside.fuse.rlim_cur, 200000);
+    }
+    /* Newer kernels give real-time threads none at all. */
+    assert_true(v.inside.slack == 1 || v.inside.slack == 0);
+}
+
+static void test_only_what_is_asked_for(void **state)
+{
+    (void)state;
+    static struct visit v;
+    v.options = tact_realtime_default();
+    v.options.priority = 0;
+    v.options.cpu = TACT_REALTIME_CPU_ANY;
+    v.options.lock_memory = 0;
+    v.options.dma_latency_us = -1;
+    v.options.timer_slack_ns = 0;
+    assert_int_equal(visit(&v), 0);
+    assert_int_equal(v.rc, 0);
+    assert_int_equal(v.report.count, 1);
+    assert_string_equal(v.report.item[0].name, "stack");
+    assert_true(same(&v.before, &v.inside));
+}
+
+static void test_bad_options(void **state)
+{
+    (void)state;
+    struct tact_realtime_options o = tact_realtime_default();
+    o.priority = 100;
+    assert_int_equal(tact_realtime_enter(&o, NULL), -EINVAL);
+    o = tact_realtime_default();
+    o.cpu = -3;
+    assert_int_equal(tact_realtime_enter(&o, NULL), -EINVAL);
+    o = tact_realtime_default();
+    o.fuse_us = -1;
+    assert_int_equal(tact_realtime_enter(&o, NULL), -EINVAL);
+    tact_realtime_leave(); /* harmless where nobody entered */
+}
+
+static void test_required_and_refused(void **state)
+{
+    (void)state;
+    static struct visit v;
+    v.options = tact_realtime_default();
+    v.options.cpu = 1000; /* no machine of ours has it */
+    v.options.require = 1;
+    assert_int_equal(visit(&v), 0);
+    assert_true(v.rc < 0);
+    assert_true(v.report.refused > 0);
+    assert_true(same(&v.before, &v.after));
+}
+
+static void *nothing(void *arg)
+{
+    return arg;
+}
+
+/* Run by a user without privileges and with little memory to lock: everything is refused politely,
+ * and threads of the usual stack can still be made afterwards. Returns an exit status. */
+static int unprivileged(rlim_t lockable)
+{
+    const struct rlimit small = {lockable, lockable}, none = {0, 0};
+    static struct visit v;
+    mallopt(M_ARENA_MAX, 1); /* an arena per thread would count as 64 MiB more */
+    if (setrlimit(RLIMIT_MEMLOCK, &small)) {
+        return 78;
+    }
+    setrlimit(RLIMIT_RTPRIO, &none);
+    if (geteuid() == 0 && (setgid(65534) || setuid(65534))) {
+        return 77;
+    }
+    v.options = tact_realtime_default();
+    const struct setting before = settings();
+    if (visit(&v) || v.rc) {
+        return 1;
+    }
+    const char *must[] = {"scheduler", "memory"};
+    for (int i = 0; i < 2; i++) {
+        const struct tact_realtime_item *item = find(&v.report, must[i]);
+        if (!item || item->granted || !item->why[0] || !strstr(item->fix, "limits.d")) {
+            return 2;
+        }
+        printf("unprivileged %s: %s; %s\n", item->name, item->why, item->fix);
+    }
+    const struct tact_realtime_item *affinity = find(&v.report, "affinity");
+    if (!affinity || !affinity->granted || v.inside.policy != SCHED_OTHER) {
+        return 3;
+    }
+    const struct setting after = settings();
+    if (!same(&before, &after)) {
+        return 4;
+    }
+    pthread_t thread;
+    if (pthread_create(&thread, NULL, nothing, NULL)) {
+        return 5;
+    }
+    pthread_join(thread, NULL);
+    /* Also while a thread is entered: this one. */
+    if (tact_realtime_enter(&v.options, &v.report) ||
+        pthread_create(&thread, NULL, nothing, NULL)) {
+        return 6;
+    }
+    pthread_join(thread, NULL);
+    tact_realtime_leave();
+    fflush(stdout);
+    return 0;
+}
+
+static void try_unprivileged(rlim_t lockable)
+{
+    const pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0) {
+        _exit(unprivileged(lockable));
+    }
+    int status = 0;
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_true(WIFEXITED(status));
+    if (WEXITSTATUS(status) == 77) {
+        print_message("cannot give up privileges\n");
+        skip();
+    }
+    if (WEXITSTATUS(status) == 78) {
+        print_message("the hard limit of locked memory is under %llu bytes\n",
+                      (unsigned long long)lockable);
+        skip();
+    }
+    assert_int_equal(WEXITSTATUS(status), 0);
+}
+
+static void test_without_privileges(void **state)
+{
+    (void)state;
+    try_unprivileged(64 * 1024);
+}
+
+/* Enough for what is mapped now, not for one more stack of the usual size. */
+static void test_with_little_memory_to_lock(void **state)
+{
+    (void)state;
+    try_unprivileged((rlim_t)status_kb("VmSize") * 1024 + (3 << 20));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        /* First, while no earlier thread has left its heap mapped. */
+        cmocka_unit_test(test_with_little_memory_to_lock),
+        cmocka_unit_test(test_without_privileges),
+        cmocka_unit_test(test_enter_and_leave),
+        cmocka_unit_test(test_only_what_is_asked_for),
+        cmocka_unit_test(test_bad_options),
+        cmocka_unit_test(test_required_and_refused),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
