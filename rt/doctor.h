@@ -1,0 +1,64 @@
+/**
+ * What `tact doctor` looks at: is this machine ready for a 1 kHz loop, and what to do where it is
+ * not.
+ *
+ * Needs no root and changes nothing; takes about two seconds, less than five on any machine.
+ * Nothing that could block is opened: device nodes are only looked at.
+ */
+#ifndef TACT_RT_DOCTOR_H
+#define TACT_RT_DOCTOR_H
+
+#include "../contact/api.h"
+#include "histogram.h"
+
+TACT_BEGIN_DECLS
+
+#define TACT_DOCTOR_CHECKS 32 /**< most checks of a report */
+
+enum tact_doctor_status {
+    TACT_DOCTOR_OK,
+    TACT_DOCTOR_WARN, /**< works, but worse than it could */
+    TACT_DOCTOR_FAIL, /**< will not work as it is */
+};
+
+struct tact_doctor_check {
+    char name[24];   /**< "kernel", "scheduler", "latency", ... */
+    int status;      /**< enum tact_doctor_status */
+    char found[256]; /**< what was found */
+    char
+        fix[384]; /**< what to do about it: a command or setting; may be empty where status is ok */
+};
+
+struct tact_doctor_report {
+    int count;
+    struct tact_doctor_check check[TACT_DOCTOR_CHECKS];
+    struct tact_histogram_summary wake_latency; /**< of the measured loop [ns]; count 0: none */
+};
+
+/**
+ * Adds a check; found is printf-like. For checks that rt cannot make itself (OpenCL). Not real-time
+ * safe.
+ * @retval 0
+ * @retval -ENOSPC the report is full
+ */
+TACT_API int tact_doctor_add(struct tact_doctor_report *report, const char *name,
+                             enum tact_doctor_status status, const char *fix, const char *found,
+                             ...) __attribute__((format(printf, 5, 6)));
+
+/**
+ * Empties the report and makes every check that rt can make: kernel, scheduler, memory, timing of a
+ * 1 kHz loop over one second, processors, power saving, virtualisation, input and comedi devices,
+ * and the disk under $TMPDIR. Not real-time safe.
+ * @retval 0; the worst of the checks is told by tact_doctor_worst()
+ */
+TACT_API int tact_doctor_run(struct tact_doctor_report *report);
+
+/** The worst status in the report, enum tact_doctor_status. */
+TACT_API int tact_doctor_worst(const struct tact_doctor_report *report);
+
+/** "ok", "warn", "fail". */
+TACT_API const char *tact_doctor_status_name(int status);
+
+TACT_END_DECLS
+
+#endif

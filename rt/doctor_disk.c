@@ -1,0 +1,130 @@
+#include "rt/doctor_internal.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "rt/clock.h"
+
+#define BLOCK (256 * 1024)
+#define BLOCKS 32
+#define PATIENCE_NS 1000000000LL
+
+/* Shared with a thread that a sick disk may hold for ever: freed by whichever of the two is last.
+ */
+struct trial {
+    _Atomic int users;
+    _Atomic int done;
+    char path[512];
+    int error;
+    int blocks;
+    int64_t elapsed_ns;
+    struct tact_histogram latency; /* of one write and fdatasync */
+    unsigned char block[BLOCK];
+};
+
+static void release(struct trial *t)
+{
+    if (atomic_fetch_sub(&t->users, 1) == 1) {
+        free(t);
+    }
+}
+
+static int write_block(int fd, const unsigned char *data, size_t size)
+{
+    while (size > 0) {
+        const ssize_t n = write(fd, data, size);
+        if (n < 0) {
+            return errno;
+        }
+        data += n;
+        size -= (size_t)n;
+    }
+    return fdatasync(fd) ? errno : 0;
+}
+
+static void *run_trial(void *arg)
+{
+    struct trial *t = arg;
+    const int fd = mkstemp(t->path);
+    if (fd < 0) {
+        t->error = errno;
+    } else {
+        unlink(t->path);
+        const int64_t start = tact_clock_now();
+        int64_t before = start;
+        while (t->blocks < BLOCKS && before - start < PATIENCE_NS && !t->error) {
+            t->error = write_block(fd, t->block, sizeof t->block);
+            const int64_t after = tact_clock_now();
+            tact_histogram_add(&t->latency, after - before);
+            before = after;
+            t->blocks++;
+        }
+        t->elapsed_ns = before - start;
+        close(fd);
+    }
+    atomic_store(&t->done, 1);
+    release(t);
+    return NULL;
+}
+
+static int finished_in_time(struct trial *t)
+{
+    const int64_t end = tact_clock_now() + 2 * PATIENCE_NS;
+    while (!atomic_load(&t->done) && tact_clock_now() < end) {
+        tact_clock_sleep_until(tact_clock_now() + 1000000);
+    }
+    return atomic_load(&t->done);
+}
+
+static void report_trial(struct tact_doctor_report *report, struct trial *t, const char *directory)
+{
+    static const char elsewhere[] = "record to another disk (tact run --record /other/disk/FILE), "
+                                    "and export TMPDIR=/other/disk before tact doctor";
+    if (!finished_in_time(t)) {
+        tact_doctor_add(report, "disk", TACT_DOCTOR_FAIL, elsewhere,
+                        "%.128s: a write did not come back in 2 s", directory);
+        return;
+    }
+    if (t->error) {
+        tact_doctor_add(report, "disk", TACT_DOCTOR_FAIL, elsewhere, "%.128s: %s", directory,
+                        strerror(t->error));
+        return;
+    }
+    const double rate = (double)t->blocks * BLOCK * 1e3 / (double)t->elapsed_ns;
+    const int slow = rate < 20.0 || t->latency.max > 250000000;
+    tact_doctor_add(report, "disk", slow ? TACT_DOCTOR_WARN : TACT_DOCTOR_OK, slow ? elsewhere : "",
+                    "%.128s: write and fdatasync of 256 KiB p50 %.2f, max %.2f ms; %.0f MB/s",
+                    directory, (double)tact_histogram_quantile(&t->latency, 0.5) / 1e6,
+                    (double)t->latency.max / 1e6, rate);
+}
+
+void tact_doctor_disk(struct tact_doctor_report *report)
+{
+    const char *given = getenv("TMPDIR");
+    const char *directory = given && given[0] ? given : "/tmp";
+    struct trial *t = calloc(1, sizeof *t);
+    pthread_t thread;
+    if (!t) {
+        return;
+    }
+    const int n = snprintf(t->path, sizeof t->path, "%s/tact-doctor-XXXXXX", directory);
+    atomic_init(&t->users, 2);
+    tact_histogram_reset(&t->latency);
+    const int rc =
+        n < (int)sizeof t->path ? pthread_create(&thread, NULL, run_trial, t) : ENAMETOOLONG;
+    if (rc) {
+        tact_doctor_add(report, "disk", TACT_DOCTOR_FAIL, "export TMPDIR=/tmp", "%.128s: %s",
+                        directory, strerror(rc));
+        free(t);
+        return;
+    }
+    pthread_detach(thread);
+    report_trial(report, t, directory);
+    release(t);
+}

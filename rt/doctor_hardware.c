@@ -1,0 +1,147 @@
+#include "rt/doctor_internal.h"
+
+#include <glob.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static void check_processors(struct tact_doctor_report *report)
+{
+    cpu_set_t mine;
+    const long online = sysconf(_SC_NPROCESSORS_ONLN);
+    CPU_ZERO(&mine);
+    sched_getaffinity(0, sizeof mine, &mine);
+    const int usable = CPU_COUNT(&mine);
+    tact_doctor_add(report, "processors", usable > 1 ? TACT_DOCTOR_OK : TACT_DOCTOR_WARN,
+                    usable > 1 ? "" : "let the process use two: taskset -c 0,1 tact ...",
+                    "%ld online, %d for this process", online, usable);
+}
+
+/* Not needed, so never worse than ok; the fix is what buys the last microseconds. */
+static void check_isolation(struct tact_doctor_report *report)
+{
+    char cpus[128];
+    const long last = sysconf(_SC_NPROCESSORS_ONLN) - 1;
+    char fix[256] = "";
+    tact_doctor_read("/sys/devices/system/cpu/isolated", cpus, sizeof cpus);
+    if (!cpus[0] && last > 0) {
+        snprintf(fix, sizeof fix,
+                 "for the shortest tails boot with isolcpus=%ld irqaffinity=0-%ld "
+                 "(GRUB_CMDLINE_LINUX in /etc/default/grub; sudo update-grub; reboot)",
+                 last, last - 1);
+    }
+    tact_doctor_add(report, "isolation", TACT_DOCTOR_OK, fix, "isolated processors: %s",
+                    cpus[0] ? cpus : "none");
+}
+
+static void check_governor(struct tact_doctor_report *report)
+{
+    glob_t found;
+    char slow[32] = "", text[32];
+    size_t n = 0;
+    if (glob("/sys/devices/system/cpu/cpu[0-9]*/cpufreq/scaling_governor", 0, NULL, &found) == 0) {
+        n = found.gl_pathc;
+        for (size_t i = 0; i < n; i++) {
+            if (!tact_doctor_read(found.gl_pathv[i], text, sizeof text) &&
+                strcmp(text, "performance") != 0) {
+                snprintf(slow, sizeof slow, "%s", text);
+            }
+        }
+        globfree(&found);
+    }
+    if (n == 0) {
+        tact_doctor_add(report, "governor", TACT_DOCTOR_OK, "", "no frequency scaling to be seen");
+    } else if (slow[0]) {
+        tact_doctor_add(report, "governor", TACT_DOCTOR_WARN,
+                        "echo performance | sudo tee "
+                        "/sys/devices/system/cpu/cpu*/cpufreq/scaling_governor",
+                        "%s", slow);
+    } else {
+        tact_doctor_add(report, "governor", TACT_DOCTOR_OK, "", "performance");
+    }
+}
+
+/* Deep sleep states cost wake-up time, unless the loop may hold /dev/cpu_dma_latency. */
+static void check_cstates(struct tact_doctor_report *report)
+{
+    glob_t found;
+    long deepest = 0;
+    if (glob("/sys/devices/system/cpu/cpu0/cpuidle/state*/latency", 0, NULL, &found) == 0) {
+        for (size_t i = 0; i < found.gl_pathc; i++) {
+            char text[32];
+            tact_doctor_read(found.gl_pathv[i], text, sizeof text);
+            const long latency = strtol(text, NULL, 10);
+            deepest = latency > deepest ? latency : deepest;
+        }
+        globfree(&found);
+    }
+    const int held = access("/dev/cpu_dma_latency", W_OK) == 0;
+    const int deep = deepest > 20 && !held;
+    tact_doctor_add(report, "cstates", deep ? TACT_DOCTOR_WARN : TACT_DOCTOR_OK,
+                    deep ? "see dma_latency, or sudo cpupower idle-set -D 20" : "",
+                    "deepest sleep wakes up in %ld us; the loop %s keep it shallow", deepest,
+                    held ? "can" : "cannot");
+}
+
+static void check_hypervisor(struct tact_doctor_report *report)
+{
+    char *line = NULL;
+    size_t size = 0;
+    int virtual = 0;
+    FILE *f = fopen("/proc/cpuinfo", "re");
+    while (f && !virtual && getline(&line, &size, f) > 0) {
+        virtual = strncmp(line, "flags", 5) == 0 && strstr(line, " hypervisor");
+    }
+    if (f) {
+        fclose(f);
+    }
+    free(line);
+    tact_doctor_add(
+        report, "hypervisor", virtual ? TACT_DOCTOR_WARN : TACT_DOCTOR_OK,
+        virtual ? "run on the bare machine, or on the host: virsh vcpupin DOMAIN VCPU "
+                  "CPU for every VCPU"
+                : "",
+        "%s", virtual ? "a virtual machine: its host can stop any processor at any time" : "none");
+}
+
+/* Looks at nodes without opening them: opening one whose force feedback hangs takes 30 s. */
+static void check_nodes(struct tact_doctor_report *report, const char *name, const char *pattern,
+                        int mode, const char *absent, const char *denied)
+{
+    glob_t found;
+    size_t n = 0, usable = 0;
+    if (glob(pattern, 0, NULL, &found) == 0) {
+        n = found.gl_pathc;
+        for (size_t i = 0; i < n; i++) {
+            usable += access(found.gl_pathv[i], mode) == 0;
+        }
+        globfree(&found);
+    }
+    if (n == 0) {
+        tact_doctor_add(report, name, TACT_DOCTOR_OK, absent, "no %s", pattern);
+    } else {
+        tact_doctor_add(report, name, usable < n ? TACT_DOCTOR_WARN : TACT_DOCTOR_OK,
+                        usable < n ? denied : "", "%zu present, %zu of them usable", n, usable);
+    }
+}
+
+void tact_doctor_hardware(struct tact_doctor_report *report)
+{
+    check_processors(report);
+    check_isolation(report);
+    check_governor(report);
+    check_cstates(report);
+    check_hypervisor(report);
+    check_nodes(report, "input", "/dev/input/event*", R_OK,
+                "to use a pad or SpaceMouse plug it in; in a container: docker run --device "
+                "/dev/input",
+                "sudo usermod -aG input \"$USER\"; log in again");
+    check_nodes(report, "comedi", "/dev/comedi[0-9]*", R_OK | W_OK,
+                "to use a data acquisition board: sudo modprobe its driver (comedi_test to try "
+                "without one)",
+                "echo 'KERNEL==\"comedi*\", GROUP=\"input\", MODE=\"0660\"' | sudo tee "
+                "/etc/udev/rules.d/95-tact-comedi.rules; sudo udevadm control --reload; sudo "
+                "udevadm trigger; sudo usermod -aG input \"$USER\"; log in again");
+}

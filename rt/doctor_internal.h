@@ -1,0 +1,22 @@
+/* The doctor's groups of checks; each appends to the report. */
+#ifndef TACT_RT_DOCTOR_INTERNAL_H
+#define TACT_RT_DOCTOR_INTERNAL_H
+
+#include <stddef.h>
+
+#include "rt/doctor.h"
+
+/* Reads the first line of a small file without its newline; buf is empty where that fails. Returns
+ * 0 or a negative errno. */
+int tact_doctor_read(const char *path, char *buf, size_t size);
+
+/* Timing: what entering real time was granted, the limits behind it, and a measured loop. */
+void tact_doctor_timing(struct tact_doctor_report *report);
+
+/* Hardware: processors, power saving, virtualisation, devices and their permissions. */
+void tact_doctor_hardware(struct tact_doctor_report *report);
+
+/* How long the disk under $TMPDIR takes to take a recording. */
+void tact_doctor_disk(struct tact_doctor_report *report);
+
+#endif

@@ -1,0 +1,122 @@
+#include "rt/doctor_internal.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+
+#include "rt/loop.h"
+#include "rt/realtime_internal.h"
+
+static void check_limit(struct tact_doctor_report *report, const char *name, int resource,
+                        rlim_t enough, int granted, const char *fix)
+{
+    struct rlimit limit = {0, 0};
+    char text[32] = "unlimited";
+    getrlimit(resource, &limit);
+    if (limit.rlim_cur != RLIM_INFINITY) {
+        snprintf(text, sizeof text, "%llu", (unsigned long long)limit.rlim_cur);
+    }
+    if (limit.rlim_cur == RLIM_INFINITY || limit.rlim_cur >= enough) {
+        tact_doctor_add(report, name, TACT_DOCTOR_OK, "", "%s", text);
+    } else if (granted) {
+        tact_doctor_add(report, name, TACT_DOCTOR_OK, "", "%s, but this user is privileged", text);
+    } else {
+        tact_doctor_add(report, name, TACT_DOCTOR_WARN, fix, "%s", text);
+    }
+}
+
+/* The loop itself takes a few per cent of a processor; a small budget would stop it in every
+ * period. */
+static void check_throttling(struct tact_doctor_report *report)
+{
+    char runtime_text[32], period_text[32];
+    if (tact_doctor_read("/proc/sys/kernel/sched_rt_runtime_us", runtime_text,
+                         sizeof runtime_text) ||
+        tact_doctor_read("/proc/sys/kernel/sched_rt_period_us", period_text, sizeof period_text)) {
+        tact_doctor_add(report, "rt_throttling", TACT_DOCTOR_OK, "", "the kernel has none");
+        return;
+    }
+    const long runtime = strtol(runtime_text, NULL, 10), period = strtol(period_text, NULL, 10);
+    const int plenty = runtime < 0 || (double)runtime >= 0.9 * (double)period;
+    tact_doctor_add(report, "rt_throttling", plenty ? TACT_DOCTOR_OK : TACT_DOCTOR_WARN,
+                    plenty ? "" : "sudo sysctl -w kernel.sched_rt_runtime_us=950000",
+                    "%ld us of every %ld us for real-time threads", runtime, period);
+}
+
+static int add_grants(struct tact_doctor_report *report,
+                      const struct tact_realtime_report *realtime, const char *name)
+{
+    for (int i = 0; i < realtime->count; i++) {
+        const struct tact_realtime_item *item = &realtime->item[i];
+        if (strcmp(item->name, name) == 0) {
+            const int reduced = item->granted && item->why[0];
+            tact_doctor_add(report, name,
+                            item->granted && !reduced ? TACT_DOCTOR_OK : TACT_DOCTOR_WARN,
+                            item->fix, "%s", item->why[0] ? item->why : "granted");
+            return item->granted;
+        }
+    }
+    return 0;
+}
+
+static void nothing(void *user, uint64_t tick, int64_t planned_ns, int64_t woke_ns)
+{
+    (void)user;
+    (void)tick;
+    (void)planned_ns;
+    (void)woke_ns;
+}
+
+static void add_latency(struct tact_doctor_report *report, const struct tact_loop_stats *stats)
+{
+    const struct tact_histogram_summary s = tact_histogram_summarise(&stats->wake_latency);
+    enum tact_doctor_status status = TACT_DOCTOR_OK;
+    if (stats->missed * 100 > stats->ticks || s.p99 > 500000) {
+        status = TACT_DOCTOR_FAIL;
+    } else if (stats->missed || s.p99 > 100000) {
+        status = TACT_DOCTOR_WARN;
+    }
+    report->wake_latency = s;
+    tact_doctor_add(
+        report, "latency", status,
+        status == TACT_DOCTOR_OK
+            ? ""
+            : "mend what is listed as warn here, stop other programs, and measure for "
+              "longer: sudo apt-get install rt-tests; sudo cyclictest -m -p 80 -i 1000 "
+              "-D 60",
+        "1 kHz for 1 s: wake-up p50 %.1f, p99 %.1f, max %.1f us; %llu late, %llu missed",
+        (double)s.p50 / 1e3, (double)s.p99 / 1e3, (double)s.max / 1e3,
+        (unsigned long long)stats->late, (unsigned long long)stats->missed);
+}
+
+void tact_doctor_timing(struct tact_doctor_report *report)
+{
+    static const char busy[] = "run it while no loop runs in the same process";
+    struct tact_loop_options options = tact_loop_default();
+    struct tact_loop_stats *stats = malloc(sizeof *stats);
+    if (!stats) {
+        tact_doctor_add(report, "latency", TACT_DOCTOR_FAIL, "free some memory", "out of memory");
+        return;
+    }
+    options.ticks = 1000;
+    options.tick = nothing;
+    const int rc = tact_loop_run(&options, stats);
+    const int fifo = add_grants(report, &stats->realtime, "scheduler");
+    check_limit(report, "rtprio_limit", RLIMIT_RTPRIO, (rlim_t)options.realtime.priority, fifo,
+                TACT_FIX_RTPRIO);
+    const int locked = add_grants(report, &stats->realtime, "memory");
+    check_limit(report, "memlock_limit", RLIMIT_MEMLOCK, (rlim_t)1 << 30, locked, TACT_FIX_MEMLOCK);
+    add_grants(report, &stats->realtime, "affinity");
+    add_grants(report, &stats->realtime, "dma_latency");
+    check_throttling(report);
+    if (rc) {
+        tact_doctor_add(report, "latency", TACT_DOCTOR_FAIL,
+                        rc == -EBUSY ? busy : "see scheduler and memory", "not measured: %s",
+                        strerror(-rc));
+    } else {
+        add_latency(report, stats);
+    }
+    free(stats);
+}

@@ -1,0 +1,128 @@
+/* The doctor: every check is there, says something, and has a cure where it is not ok. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <setjmp.h>
+#include <cmocka.h>
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "rt/clock.h"
+#include "rt/doctor.h"
+
+static struct tact_doctor_report report;
+
+static const struct tact_doctor_check *find(const char *name)
+{
+    for (int i = 0; i < report.count; i++) {
+        if (strcmp(report.check[i].name, name) == 0) {
+            return &report.check[i];
+        }
+    }
+    return NULL;
+}
+
+static const char *const expected[] = {
+    "kernel",      "scheduler",     "rtprio_limit", "memory",     "memlock_limit", "affinity",
+    "dma_latency", "rt_throttling", "latency",      "processors", "isolation",     "governor",
+    "cstates",     "hypervisor",    "input",        "comedi",     "disk",
+};
+
+/* Returns the number of checks that are incomplete. */
+static int incomplete(void)
+{
+    int bad = 0;
+    for (size_t i = 0; i < sizeof expected / sizeof expected[0]; i++) {
+        const struct tact_doctor_check *c = find(expected[i]);
+        bad += !c || !c->found[0] || (c->status != TACT_DOCTOR_OK && !c->fix[0]);
+    }
+    return bad;
+}
+
+static void test_every_check(void **state)
+{
+    (void)state;
+    const int64_t t0 = tact_clock_now();
+    assert_int_equal(tact_doctor_run(&report), 0);
+    assert_true(tact_clock_now() - t0 < 5000000000);
+    for (int i = 0; i < report.count; i++) {
+        const struct tact_doctor_check *c = &report.check[i];
+        print_message("%-14s %-4s %s%s%s\n", c->name, tact_doctor_status_name(c->status), c->found,
+                      c->fix[0] ? "; " : "", c->fix);
+    }
+    assert_int_equal(report.count, sizeof expected / sizeof expected[0]);
+    assert_int_equal(incomplete(), 0);
+    assert_true(report.wake_latency.count > 0);
+}
+
+static void test_adding_checks(void **state)
+{
+    (void)state;
+    memset(&report, 0, sizeof report);
+    assert_int_equal(tact_doctor_worst(&report), TACT_DOCTOR_OK);
+    assert_int_equal(tact_doctor_add(&report, "opencl", TACT_DOCTOR_WARN, "do it", "%d found", 0),
+                     0);
+    assert_string_equal(find("opencl")->found, "0 found");
+    assert_int_equal(tact_doctor_worst(&report), TACT_DOCTOR_WARN);
+    for (int i = 1; i < TACT_DOCTOR_CHECKS; i++) {
+        assert_int_equal(tact_doctor_add(&report, "x", TACT_DOCTOR_FAIL, "", "y"), 0);
+    }
+    assert_int_equal(tact_doctor_add(&report, "x", TACT_DOCTOR_OK, "", "y"), -ENOSPC);
+    assert_int_equal(report.count, TACT_DOCTOR_CHECKS);
+    assert_int_equal(tact_doctor_worst(&report), TACT_DOCTOR_FAIL);
+}
+
+static void test_folder_that_is_not_there(void **state)
+{
+    (void)state;
+    char *old = getenv("TMPDIR");
+    char kept[512] = "";
+    if (old) {
+        strncpy(kept, old, sizeof kept - 1);
+    }
+    setenv("TMPDIR", "/nonexistent/folder", 1);
+    assert_int_equal(tact_doctor_run(&report), 0);
+    assert_int_equal(find("disk")->status, TACT_DOCTOR_FAIL);
+    assert_non_null(strstr(find("disk")->found, "/nonexistent/folder: No such file"));
+    if (old) {
+        setenv("TMPDIR", kept, 1);
+    } else {
+        unsetenv("TMPDIR");
+    }
+}
+
+static void test_without_privileges(void **state)
+{
+    (void)state;
+    if (geteuid() != 0) {
+        print_message("not root: the other tests ran without privileges already\n");
+        skip();
+    }
+    const pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0) {
+        if (setgid(65534) || setuid(65534) || tact_doctor_run(&report)) {
+            _exit(1);
+        }
+        _exit(incomplete() ? 2 : find("scheduler")->status != TACT_DOCTOR_WARN ? 3 : 0);
+    }
+    int status = 0;
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_true(WIFEXITED(status));
+    assert_int_equal(WEXITSTATUS(status), 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_every_check),
+        cmocka_unit_test(test_adding_checks),
+        cmocka_unit_test(test_folder_that_is_not_there),
+        cmocka_unit_test(test_without_privileges),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
