@@ -206,6 +206,16 @@ int tact_settings_list(const struct tact_device_config *config, const char *key,
     return 0;
 }
 
+bool tact_settings_word(const char **text, char *word, size_t size)
+{
+    static const char blanks[] = " \t\r\n";
+    *text += strspn(*text, blanks);
+    size_t n = strcspn(*text, blanks);
+    snprintf(word, size, "%.*s", (int)n, *text);
+    *text += n;
+    return n > 0;
+}
+
 void tact_settings_info(const struct tact_device_config *config, const char *type,
                         struct tact_device_info *info)
 {

@@ -77,6 +77,10 @@ TACT_API int tact_settings_fault(const struct tact_device_config *config,
  *  @retval 0, or -EINVAL where it is none; inf and nan are numbers here */
 TACT_API int tact_settings_parse(const char *text, double *value);
 
+/** Copies the next word of *text (words stand apart by blanks) into word, cut where it is too long,
+ * and moves *text behind it. @retval false where no word is left */
+TACT_API bool tact_settings_word(const char **text, char *word, size_t size);
+
 /** Clears *info and sets its name and type. */
 TACT_API void tact_settings_info(const struct tact_device_config *config, const char *type,
                                  struct tact_device_info *info);

@@ -50,6 +50,7 @@ static int choose_columns(struct tact_trajectory_reading *r)
 {
     const char *text = NULL;
     const char *time = NULL;
+    char word[256];
     int rc = tact_settings_text(r->config, "columns", &text, r->err);
     rc = rc ? rc : tact_settings_text(r->config, "time", &time, r->err);
     if (rc) {
@@ -63,15 +64,7 @@ static int choose_columns(struct tact_trajectory_reading *r)
     for (int i = 0; !text && i < r->csv.columns && rc == 0; i++) {
         rc = i == timer ? 0 : take_column(r, i);
     }
-    while (text && rc == 0) {
-        char word[256];
-        text += strspn(text, " \t\r\n");
-        size_t n = strcspn(text, " \t\r\n");
-        if (n == 0) {
-            break;
-        }
-        snprintf(word, sizeof word, "%.*s", (int)n, text);
-        text += n;
+    while (text && rc == 0 && tact_settings_word(&text, word, sizeof word)) {
         int index = find_column(r, "columns", word);
         rc = index < 0 ? index : take_column(r, index);
     }

@@ -1,0 +1,413 @@
+#include "mock_pad.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#ifndef TACT_UMOCKDEV
+
+struct mock_pad *mock_pad_new(const char *device, const char **why)
+{
+    (void)device;
+    *why = "built without umockdev";
+    return NULL;
+}
+
+const char *mock_pad_node(const struct mock_pad *pad)
+{
+    (void)pad;
+    return "";
+}
+
+void mock_pad_send(struct mock_pad *pad, const int (*events)[3], int count)
+{
+    (void)pad, (void)events, (void)count;
+}
+
+void mock_pad_overrun(struct mock_pad *pad, const int (*events)[3], int count)
+{
+    (void)pad, (void)events, (void)count;
+}
+
+void mock_pad_unplug(struct mock_pad *pad, bool error)
+{
+    (void)pad, (void)error;
+}
+
+void mock_pad_plug(struct mock_pad *pad)
+{
+    (void)pad;
+}
+
+void mock_pad_free(struct mock_pad *pad)
+{
+    (void)pad;
+}
+
+#else
+
+#include <errno.h>
+#include <jansson.h>
+#include <linux/input.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <umockdev.h>
+#include <unistd.h>
+
+enum { PACKET = 65 }; /* events, with the SYN_REPORT */
+
+struct mock_pad {
+    UMockdevTestbed *testbed;
+    UMockdevIoctlBase *ioctls;
+    GMainContext *context; /* where ioctls are answered */
+    GMainLoop *loop;
+    GThread *thread;
+    int number; /* of the node */
+    bool plugged;
+    atomic_bool broken; /* reads fail with ENODEV */
+    char node[64];
+    char sysfs[128];
+    char name[128];
+    struct input_id id;
+    pthread_mutex_t lock; /* what follows: the test's thread sends, the other answers */
+    unsigned char ev[(EV_CNT + 7) / 8];
+    unsigned char key[(KEY_CNT + 7) / 8];
+    unsigned char abs[(ABS_CNT + 7) / 8];
+    unsigned char pressed[(KEY_CNT + 7) / 8];
+    struct input_absinfo info[ABS_CNT];
+};
+
+static bool has_bit(const unsigned char *bits, int bit)
+{
+    return (bits[bit / 8] >> (bit % 8)) & 1;
+}
+
+static void set_bit(unsigned char *bits, int bit, bool on)
+{
+    unsigned char mask = (unsigned char)(1U << (bit % 8));
+    bits[bit / 8] = (unsigned char)(on ? bits[bit / 8] | mask : bits[bit / 8] & ~mask);
+}
+
+static void rest(struct mock_pad *pad)
+{
+    memset(pad->pressed, 0, sizeof pad->pressed);
+    for (int i = 0; i < ABS_CNT; i++) {
+        bool stick = i == ABS_X || i == ABS_Y || i == ABS_RX || i == ABS_RY;
+        bool hat = i >= ABS_HAT0X && i <= ABS_HAT3Y;
+        pad->info[i] = stick ? (struct input_absinfo){0, -32768, 32767, 16, 128, 0}
+                       : hat ? (struct input_absinfo){0, -1, 1, 0, 0, 0}
+                             : (struct input_absinfo){0, 0, 255, 0, 0, 0};
+    }
+}
+
+static void read_bits(const json_t *device, const char *key, unsigned char *bits, int count)
+{
+    size_t i;
+    json_t *value;
+    json_array_foreach(json_object_get(device, key), i, value)
+    {
+        json_int_t bit = json_integer_value(value);
+        if (bit >= 0 && bit < count) {
+            set_bit(bits, (int)bit, true);
+        }
+    }
+}
+
+static const char *text_of(const json_t *device, const char *key)
+{
+    const char *text = json_string_value(json_object_get(device, key));
+    return text ? text : "";
+}
+
+static bool read_capabilities(struct mock_pad *pad, const char *device)
+{
+    char path[512];
+    const char *shared = getenv("TACT_SHARED");
+    size_t i;
+    json_t *entry;
+    bool found = false;
+    snprintf(path, sizeof path, "%s/data/input_devices/capabilities.json",
+             shared ? shared : TACT_SOURCE_DIR "/../shared");
+    json_t *root = json_load_file(path, 0, NULL);
+    json_array_foreach(json_object_get(root, "devices"), i, entry)
+    {
+        if (strcmp(text_of(entry, "name"), device) != 0) {
+            continue;
+        }
+        const char *name = text_of(entry, "eviocgname");
+        snprintf(pad->name, sizeof pad->name, "%s", name[0] ? name : device);
+        pad->id.bustype = (__u16)json_integer_value(json_object_get(entry, "bus_type"));
+        pad->id.vendor = (__u16)json_integer_value(json_object_get(entry, "vendor_id"));
+        pad->id.product = (__u16)json_integer_value(json_object_get(entry, "product_id"));
+        pad->id.version = (__u16)json_integer_value(json_object_get(entry, "version"));
+        read_bits(entry, "ev", pad->ev, EV_CNT);
+        read_bits(entry, "keys", pad->key, KEY_CNT);
+        read_bits(entry, "abs", pad->abs, ABS_CNT);
+        set_bit(pad->ev, EV_FF, false); /* nobody would answer uploads */
+        found = true;
+        break;
+    }
+    json_decref(root);
+    return found;
+}
+
+/* What a request reads: bytes and how many; NULL for one that only succeeds. */
+static const void *answer(const struct mock_pad *pad, unsigned int number, size_t *size)
+{
+    static const unsigned char nothing[KEY_CNT];
+    static const int version = EV_VERSION;
+    *size = sizeof nothing;
+    if (number >= _IOC_NR(EVIOCGABS(0)) && number < _IOC_NR(EVIOCGABS(ABS_CNT))) {
+        *size = sizeof pad->info[0];
+        return &pad->info[number - _IOC_NR(EVIOCGABS(0))];
+    }
+    switch (number) {
+    case _IOC_NR(EVIOCGVERSION):
+        *size = sizeof version;
+        return &version;
+    case _IOC_NR(EVIOCGID):
+        *size = sizeof pad->id;
+        return &pad->id;
+    case _IOC_NR(EVIOCGNAME(0)):
+        *size = strlen(pad->name) + 1;
+        return pad->name;
+    case _IOC_NR(EVIOCGKEY(0)):
+        *size = sizeof pad->pressed;
+        return pad->pressed;
+    case _IOC_NR(EVIOCGBIT(0, 0)):
+        *size = sizeof pad->ev;
+        return pad->ev;
+    case _IOC_NR(EVIOCGBIT(EV_KEY, 0)):
+        *size = sizeof pad->key;
+        return pad->key;
+    case _IOC_NR(EVIOCGBIT(EV_ABS, 0)):
+        *size = sizeof pad->abs;
+        return pad->abs;
+    default:
+        return nothing;
+    }
+}
+
+static gboolean on_ioctl(UMockdevIoctlBase *base, UMockdevIoctlClient *client, gpointer user)
+{
+    struct mock_pad *pad = user;
+    unsigned long request = umockdev_ioctl_client_get_request(client);
+    unsigned int number = _IOC_NR(request);
+    (void)base;
+    if (_IOC_TYPE(request) != 'E') {
+        return FALSE;
+    }
+    if (_IOC_DIR(request) == _IOC_WRITE) {
+        umockdev_ioctl_client_complete(client, 0, 0); /* EVIOCSCLOCKID, EVIOCGRAB */
+        return TRUE;
+    }
+    if (number == _IOC_NR(EVIOCGPHYS(0)) || number == _IOC_NR(EVIOCGUNIQ(0))) {
+        umockdev_ioctl_client_complete(client, -1, ENOENT);
+        return TRUE;
+    }
+    size_t size;
+    pthread_mutex_lock(&pad->lock);
+    const void *bytes = answer(pad, number, &size);
+    size = size < _IOC_SIZE(request) ? size : _IOC_SIZE(request);
+    UMockdevIoctlData *data = umockdev_ioctl_data_resolve(umockdev_ioctl_client_get_arg(client), 0,
+                                                          _IOC_SIZE(request), NULL);
+    if (data) {
+        guint8 copy[1024];
+        memcpy(copy, bytes, size);
+        umockdev_ioctl_data_update(data, 0, copy, (gint)size);
+        g_object_unref(data);
+    }
+    pthread_mutex_unlock(&pad->lock);
+    umockdev_ioctl_client_complete(client, data ? (glong)size : -1, data ? 0 : EFAULT);
+    return TRUE;
+}
+
+/* A healthy node is read as it is. */
+static gboolean on_read(UMockdevIoctlBase *base, UMockdevIoctlClient *client, gpointer user)
+{
+    struct mock_pad *pad = user;
+    (void)base;
+    if (!atomic_load(&pad->broken)) {
+        return FALSE;
+    }
+    umockdev_ioctl_client_complete(client, -1, ENODEV);
+    return TRUE;
+}
+
+static gpointer serve(gpointer user)
+{
+    struct mock_pad *pad = user;
+    g_main_context_push_thread_default(pad->context);
+    g_main_loop_run(pad->loop);
+    g_main_context_pop_thread_default(pad->context);
+    return NULL;
+}
+
+void mock_pad_plug(struct mock_pad *pad)
+{
+    char text[512];
+    GError *error = NULL;
+    pad->number++;
+    snprintf(pad->node, sizeof pad->node, "/dev/input/event%d", pad->number);
+    snprintf(pad->sysfs, sizeof pad->sysfs, "/sys/devices/virtual/input/input%d/event%d",
+             pad->number, pad->number);
+    snprintf(text, sizeof text,
+             "P: %s\nN: input/event%d\nE: DEVNAME=%s\nE: SUBSYSTEM=input\nE: MAJOR=13\n"
+             "E: MINOR=%d\nA: dev=13:%d\n",
+             pad->sysfs + strlen("/sys"), pad->number, pad->node, 64 + pad->number,
+             64 + pad->number);
+    pthread_mutex_lock(&pad->lock);
+    rest(pad);
+    pthread_mutex_unlock(&pad->lock);
+    atomic_store(&pad->broken, false);
+    pad->plugged = umockdev_testbed_add_from_string(pad->testbed, text, &error) &&
+                   umockdev_testbed_attach_ioctl(pad->testbed, pad->node, pad->ioctls, &error);
+    if (error) {
+        fprintf(stderr, "umockdev: %s\n", error->message);
+        g_error_free(error);
+    }
+}
+
+void mock_pad_unplug(struct mock_pad *pad, bool error)
+{
+    atomic_store(&pad->broken, error);
+    umockdev_testbed_detach_ioctl(pad->testbed, pad->node, NULL);
+    umockdev_testbed_remove_device(pad->testbed, pad->sysfs);
+    pad->plugged = false;
+}
+
+struct mock_pad *mock_pad_new(const char *device, const char **why)
+{
+    const char *preload = getenv("LD_PRELOAD");
+    struct mock_pad *pad = calloc(1, sizeof *pad);
+    struct stat st;
+    *why = "out of memory";
+    if (!pad) {
+        return NULL;
+    }
+    if (!preload || !strstr(preload, "umockdev")) {
+        *why = "umockdev's library is not preloaded (umockdev-wrapper)";
+        free(pad);
+        return NULL;
+    }
+    if (!read_capabilities(pad, device)) {
+        *why = "no such device in shared/data/input_devices/capabilities.json, or no such file";
+        free(pad);
+        return NULL;
+    }
+    pthread_mutex_init(&pad->lock, NULL);
+    pad->number = 6;
+    pad->testbed = umockdev_testbed_new();
+    pad->context = g_main_context_new();
+    pad->loop = g_main_loop_new(pad->context, FALSE);
+    g_main_context_push_thread_default(pad->context);
+    pad->ioctls = umockdev_ioctl_base_new();
+    g_signal_connect(pad->ioctls, "handle-ioctl", G_CALLBACK(on_ioctl), pad);
+    g_signal_connect(pad->ioctls, "handle-read", G_CALLBACK(on_read), pad);
+    mock_pad_plug(pad);
+    g_main_context_pop_thread_default(pad->context);
+    pad->thread = g_thread_new("mock-pad", serve, pad);
+    if (!pad->plugged || stat(pad->node, &st) != 0) {
+        *why = "umockdev does not work here";
+        mock_pad_free(pad);
+        return NULL;
+    }
+    *why = NULL;
+    return pad;
+}
+
+const char *mock_pad_node(const struct mock_pad *pad)
+{
+    return pad->node;
+}
+
+/* Takes an event into the pad's state; false where the kernel would swallow it. */
+static bool changes(struct mock_pad *pad, const int *event)
+{
+    int code = event[1];
+    if (event[0] == EV_ABS && code >= 0 && code < ABS_CNT && has_bit(pad->abs, code)) {
+        bool change = pad->info[code].value != event[2];
+        pad->info[code].value = event[2];
+        return change;
+    }
+    if (event[0] == EV_KEY && code >= 0 && code < KEY_CNT && has_bit(pad->key, code)) {
+        bool change = has_bit(pad->pressed, code) != (event[2] != 0);
+        set_bit(pad->pressed, code, event[2] != 0);
+        return change;
+    }
+    return event[0] != EV_ABS && event[0] != EV_KEY;
+}
+
+/* Stamps n events, ends the packet and writes it. */
+static void write_packet(struct mock_pad *pad, struct input_event *packet, int n)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    packet[n].type = EV_SYN;
+    packet[n++].code = SYN_REPORT;
+    for (int i = 0; i < n; i++) {
+        packet[i].input_event_sec = now.tv_sec;
+        packet[i].input_event_usec = now.tv_nsec / 1000;
+    }
+    size_t size = (size_t)n * sizeof *packet;
+    int fd = umockdev_testbed_get_dev_fd(pad->testbed, pad->node);
+    if (write(fd, packet, size) != (ssize_t)size) {
+        fprintf(stderr, "mock_pad: %s takes no more events\n", pad->node);
+    }
+}
+
+/* Takes events into the state; the packet receives those that changed it. */
+static int take(struct mock_pad *pad, const int (*events)[3], int count,
+                struct input_event packet[PACKET])
+{
+    int n = 0;
+    memset(packet, 0, PACKET * sizeof *packet);
+    pthread_mutex_lock(&pad->lock);
+    for (int i = 0; i < count && n < PACKET - 1; i++) {
+        if (changes(pad, events[i])) {
+            packet[n].type = (__u16)events[i][0];
+            packet[n].code = (__u16)events[i][1];
+            packet[n++].value = events[i][2];
+        }
+    }
+    pthread_mutex_unlock(&pad->lock);
+    return n;
+}
+
+void mock_pad_send(struct mock_pad *pad, const int (*events)[3], int count)
+{
+    struct input_event packet[PACKET];
+    int n = take(pad, events, count, packet);
+    if (n > 0) {
+        write_packet(pad, packet, n);
+    }
+}
+
+void mock_pad_overrun(struct mock_pad *pad, const int (*events)[3], int count)
+{
+    struct input_event packet[PACKET];
+    take(pad, events, count, packet);
+    memset(packet, 0, sizeof packet);
+    packet[0].type = EV_SYN;
+    packet[0].code = SYN_DROPPED;
+    write_packet(pad, packet, 1);
+}
+
+void mock_pad_free(struct mock_pad *pad)
+{
+    if (pad->plugged) {
+        mock_pad_unplug(pad, true);
+    }
+    g_main_loop_quit(pad->loop);
+    g_thread_join(pad->thread);
+    g_object_unref(pad->ioctls);
+    g_object_unref(pad->testbed);
+    g_main_loop_unref(pad->loop);
+    g_main_context_unref(pad->context);
+    pthread_mutex_destroy(&pad->lock);
+    free(pad);
+}
+
+#endif

@@ -1,0 +1,53 @@
+/**
+ * A gamepad made of nothing: an evdev node played by umockdev, for tests.
+ *
+ *   const char *why;
+ *   struct mock_pad *pad = mock_pad_new("Xbox 360 wired USB controller", &why);
+ *   if (!pad) {
+ *       printf("skipped: %s\n", why);
+ *       return 77;
+ *   }
+ *   ... open mock_pad_node(pad) as `path`, or find it by `match: X-Box 360` ...
+ *   mock_pad_send(pad, (const int[][3]){{EV_ABS, ABS_Z, 255}, {EV_KEY, BTN_SOUTH, 1}}, 2);
+ *   mock_pad_free(pad);
+ *
+ * The device's name, identity, axes and buttons come from
+ * shared/data/input_devices/capabilities.json (TACT_SHARED names the folder shared). Axes are those
+ * of a pad: sticks -32768 .. 32767 with flat 128, hats -1 .. 1, all others 0 .. 255, everything at
+ * rest. As in the kernel, unchanged values and codes that the device lacks are swallowed, a packet
+ * ends in a SYN_REPORT, and stamps are CLOCK_MONOTONIC.
+ *
+ * The program must run with umockdev's preload library: name the test in the list of
+ * tests/CMakeLists.txt (by hand: umockdev-wrapper build/tests/test_evdev). The kernel's blocking,
+ * permissions and overruns are not played.
+ */
+#ifndef TACT_TEST_MOCK_PAD_H
+#define TACT_TEST_MOCK_PAD_H
+
+#include <stdbool.h>
+
+struct mock_pad;
+
+/** Makes a pad and plugs it in. `device` is a "name" of capabilities.json. NULL where that cannot
+ * be, with the reason in *why. One at a time. */
+struct mock_pad *mock_pad_new(const char *device, const char **why);
+
+/** Its node, e.g. "/dev/input/event7". */
+const char *mock_pad_node(const struct mock_pad *pad);
+
+/** Sends one packet of (type, code, value) triples; the reader can read it when this returns. */
+void mock_pad_send(struct mock_pad *pad, const int (*events)[3], int count);
+
+/** As if the reader had been too slow for these: they change the pad's state, but all that is sent
+ * is that events were dropped. */
+void mock_pad_overrun(struct mock_pad *pad, const int (*events)[3], int count);
+
+/** Pulls the plug: the node vanishes and, if `error`, reads fail with ENODEV as the kernel's do. */
+void mock_pad_unplug(struct mock_pad *pad, bool error);
+
+/** Plugs it in again, as another node; state is at rest. */
+void mock_pad_plug(struct mock_pad *pad);
+
+void mock_pad_free(struct mock_pad *pad);
+
+#endif

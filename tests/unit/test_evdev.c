@@ -1,0 +1,293 @@
+/* evdev input from a pad that umockdev plays: values, silence, loss and return. */
+#include <errno.h>
+#include <linux/input.h>
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <time.h>
+#include <cmocka.h>
+#include "devices/evdev.h"
+#include "support/device_config.h"
+#include "support/mock_pad.h"
+
+static struct mock_pad *pad;
+
+static int64_t monotonic_ns(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
+static struct tact_device open_pad(struct device_config *c,
+                                   const struct tact_device_setting *settings, int count)
+{
+    struct tact_device device = {0};
+    device_config_init(c, settings, count);
+    if (tact_evdev_type.open(&c->config, &device, &c->err)) {
+        fail_msg("%s: %s", c->err.key, c->err.text);
+    }
+    return device;
+}
+
+static struct tact_device_input read_now(struct tact_device *device)
+{
+    struct tact_device_input in = {.state = -1};
+    device->ops->read(device->self, 0, 0.0, monotonic_ns(), &in);
+    return in;
+}
+
+static int channel_of(const struct tact_device *device, const char *name)
+{
+    for (int i = 0; i < device->info.input_count; i++) {
+        if (strcmp(device->info.input[i].name, name) == 0) {
+            return i;
+        }
+    }
+    fail_msg("no channel %s", name);
+    return -1;
+}
+
+static double value(struct tact_device *device, const char *name)
+{
+    struct tact_device_input in = read_now(device);
+    assert_int_equal(in.state, TACT_DEVICE_OK);
+    return in.channel[channel_of(device, name)];
+}
+
+static void send_one(int type, int code, int raw)
+{
+    const int event[1][3] = {{type, code, raw}};
+    mock_pad_send(pad, event, 1);
+}
+
+static void names_every_channel(void **state)
+{
+    static const char *const expected[] = {
+        "abs_x",      "abs_y",     "abs_z",    "abs_rx",     "abs_ry",    "abs_rz", "abs_hat0x",
+        "abs_hat0y",  "btn_south", "btn_east", "btn_north",  "btn_west",  "btn_tl", "btn_tr",
+        "btn_select", "btn_start", "btn_mode", "btn_thumbl", "btn_thumbr"};
+    const struct tact_device_setting s[] = {SETTING("match", "X-Box 360")};
+    struct device_config c;
+    (void)state;
+    struct tact_device device = open_pad(&c, s, 1);
+    assert_int_equal(device.info.input_count, 19);
+    for (int i = 0; i < 19; i++) {
+        assert_string_equal(device.info.input[i].name, expected[i]);
+        assert_true(read_now(&device).channel[i] == 0.0);
+    }
+    assert_int_equal(device.info.output_count, 0);
+    assert_non_null(strstr(c.messages, "'Microsoft X-Box 360 pad' at /dev/input/event"));
+    assert_non_null(strstr(c.messages, "abs_z 0..1"));
+    assert_non_null(strstr(c.messages, "abs_x -1..1"));
+    device.ops->close(device.self);
+}
+
+/* Axis x: -32768 .. 32767 with flat 128; trigger z: 0 .. 255. */
+static void scales_sticks_and_triggers(void **state)
+{
+    const struct tact_device_setting s[] = {SETTING("path", mock_pad_node(pad))};
+    struct device_config c;
+    (void)state;
+    struct tact_device device = open_pad(&c, s, 1);
+    static const struct {
+        int raw;
+        double x;
+    } sticks[] = {{32767, 1.0},   {-32768, -1.0},         {128, 0.0},
+                  {-128, 0.0},    {129, 1.0 / 32639.0},   {999999, 1.0},
+                  {-99999, -1.0}, {-129, -1.0 / 32640.0}, {0, 0.0}};
+    for (size_t i = 0; i < sizeof sticks / sizeof *sticks; i++) {
+        send_one(EV_ABS, ABS_X, sticks[i].raw);
+        assert_true(fabs(value(&device, "abs_x") - sticks[i].x) < 1e-15);
+    }
+    for (int raw = 255; raw >= 0; raw -= 5) {
+        send_one(EV_ABS, ABS_Z, raw);
+        assert_true(fabs(value(&device, "abs_z") - raw / 255.0) < 1e-15);
+    }
+    static const int both[3][3] = {
+        {EV_ABS, ABS_HAT0Y, -1}, {EV_KEY, BTN_SOUTH, 1}, {EV_KEY, BTN_THUMBR, 1}};
+    mock_pad_send(pad, both, 3);
+    assert_true(value(&device, "abs_hat0y") == -1.0);
+    assert_true(value(&device, "btn_south") == 1.0);
+    assert_true(value(&device, "btn_thumbr") == 1.0);
+    assert_true(value(&device, "btn_east") == 0.0);
+    send_one(EV_KEY, BTN_SOUTH, 0);
+    assert_true(value(&device, "btn_south") == 0.0);
+    send_one(EV_KEY, BTN_THUMBR, 0);
+    send_one(EV_ABS, ABS_HAT0Y, 0);
+    device.ops->close(device.self);
+}
+
+static void keeps_a_held_stick(void **state)
+{
+    const struct tact_device_setting s[] = {SETTING("path", mock_pad_node(pad)),
+                                            SETTING("timeout", "0.001")};
+    struct device_config c;
+    (void)state;
+    struct tact_device device = open_pad(&c, s, 2);
+    int64_t before = monotonic_ns();
+    send_one(EV_ABS, ABS_RY, 20000);
+    int64_t after = monotonic_ns();
+    struct tact_device_input first = read_now(&device);
+    assert_true(first.stamp_ns >= before - 1000 && first.stamp_ns <= after);
+    for (int i = 0; i < 50; i++) {
+        nanosleep(&(struct timespec){.tv_nsec = 2000000}, NULL);
+        send_one(EV_ABS, ABS_RY, 20000); /* swallowed, as by the kernel */
+        struct tact_device_input in = read_now(&device);
+        assert_int_equal(in.state, TACT_DEVICE_OK);
+        assert_memory_equal(in.channel, first.channel, 19 * sizeof *in.channel);
+        assert_int_equal(in.stamp_ns, first.stamp_ns);
+    }
+    device.ops->close(device.self);
+    /* A second reader starts from the state that the device is in. */
+    device = open_pad(&c, s, 2);
+    assert_true(value(&device, "abs_ry") > 0.6);
+    send_one(EV_ABS, ABS_RY, 0);
+    device.ops->close(device.self);
+}
+
+static void chooses_channels(void **state)
+{
+    const struct tact_device_setting s[] = {
+        SETTING("match", "Microsoft X-Box 360 pad"), SETTING("channels", "btn_a abs_rz abs_x"),
+        SETTING("unsigned", "abs_x"), SETTING("inverted", "abs_rz"), SETTING("deadzone", "0.5")};
+    struct device_config c;
+    (void)state;
+    struct tact_device device = open_pad(&c, s, 5);
+    assert_int_equal(device.info.input_count, 3);
+    send_one(EV_KEY, BTN_A, 1);
+    assert_true(value(&device, "btn_a") == 1.0);
+    send_one(EV_KEY, BTN_A, 0);
+    send_one(EV_ABS, ABS_RZ, 255);
+    assert_true(value(&device, "abs_rz") == -1.0);
+    send_one(EV_ABS, ABS_RZ, 0);
+    assert_true(value(&device, "abs_rz") == 1.0);
+    assert_true(value(&device, "abs_x") < 1e-4);
+    send_one(EV_ABS, ABS_X, 16384); /* a quarter is left: (0.75 - 0.5) / 0.5 */
+    assert_true(fabs(value(&device, "abs_x") - 0.5) < 1e-4);
+    send_one(EV_ABS, ABS_X, 0);
+    device.ops->close(device.self);
+}
+
+static void catches_up_after_lost_events(void **state)
+{
+    const struct tact_device_setting s[] = {SETTING("match", "X-Box 360")};
+    struct device_config c;
+    (void)state;
+    struct tact_device device = open_pad(&c, s, 1);
+    static const int seen[2][3] = {{EV_ABS, ABS_X, 32767}, {EV_KEY, BTN_TL, 1}};
+    static const int unseen[3][3] = {
+        {EV_ABS, ABS_X, -32768}, {EV_ABS, ABS_RZ, 255}, {EV_KEY, BTN_TL, 0}};
+    mock_pad_send(pad, seen, 2);
+    assert_true(value(&device, "btn_tl") == 1.0);
+    mock_pad_overrun(pad, unseen, 3);
+    assert_true(value(&device, "btn_tl") == 0.0);
+    assert_true(value(&device, "abs_x") == -1.0);
+    assert_true(value(&device, "abs_rz") == 1.0);
+    send_one(EV_ABS, ABS_X, 0);
+    assert_true(value(&device, "abs_x") == 0.0);
+    send_one(EV_ABS, ABS_RZ, 0);
+    for (int i = 0; i < 100 && !strstr(c.messages, "lost events 1 times"); i++) {
+        nanosleep(&(struct timespec){.tv_nsec = 10000000}, NULL);
+    }
+    device.ops->close(device.self);
+    assert_non_null(strstr(c.messages, "lost events 1 times"));
+}
+
+static void is_lost_and_comes_back(void **state)
+{
+    const struct tact_device_setting s[] = {SETTING("match", "X-Box 360")};
+    struct device_config c;
+    (void)state;
+    for (int error = 1; error >= 0; error--) {
+        struct tact_device device = open_pad(&c, s, 1);
+        static const int held[2][3] = {{EV_ABS, ABS_Y, 32767}, {EV_KEY, BTN_TR, 1}};
+        mock_pad_send(pad, held, 2);
+        assert_true(value(&device, "btn_tr") == 1.0);
+        mock_pad_unplug(pad, error);
+        struct tact_device_input in = read_now(&device);
+        if (error) {
+            assert_int_equal(in.state, TACT_DEVICE_LOST); /* in the same tick */
+        }
+        for (int i = 0; i < 500 && in.state != TACT_DEVICE_LOST; i++) {
+            nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+            in = read_now(&device);
+        }
+        assert_int_equal(in.state, TACT_DEVICE_LOST);
+        assert_true(in.channel[channel_of(&device, "abs_y")] == 1.0);
+        assert_true(in.channel[channel_of(&device, "btn_tr")] == 0.0);
+        mock_pad_plug(pad);
+        for (int i = 0; i < 1000 && in.state == TACT_DEVICE_LOST; i++) {
+            nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+            in = read_now(&device);
+        }
+        assert_int_equal(in.state, TACT_DEVICE_OK);
+        assert_true(in.channel[channel_of(&device, "abs_y")] == 0.0);
+        send_one(EV_ABS, ABS_Y, -32768);
+        assert_true(value(&device, "abs_y") == -1.0);
+        send_one(EV_ABS, ABS_Y, 0);
+        device.ops->close(device.self);
+        assert_non_null(strstr(c.messages, "is gone"));
+        assert_non_null(strstr(c.messages, "is back at /dev/input/event"));
+    }
+}
+
+static void refuse(const struct tact_device_setting *settings, int count, int rc, const char *key,
+                   const char *word)
+{
+    struct device_config c;
+    struct tact_device device = {0};
+    device_config_init(&c, settings, count);
+    assert_int_equal(tact_evdev_type.open(&c.config, &device, &c.err), rc);
+    assert_string_equal(c.err.file, "scene.yaml");
+    if (strcmp(c.err.key, key) != 0 || !strstr(c.err.text, word)) {
+        fail_msg("%s: %s", c.err.key, c.err.text);
+    }
+}
+
+static void refuses_bad_settings(void **state)
+{
+    (void)state;
+#define PAD_AND(...)                                                                               \
+    (const struct tact_device_setting[]){SETTING("match", "X-Box 360"), __VA_ARGS__}
+    refuse(PAD_AND(SETTING("deadzon", "0")), 2, -22, "deadzon", "unknown key");
+    refuse(PAD_AND(SETTING("deadzone", "1")), 2, -22, "deadzone", "0 .. 0.9");
+    refuse(PAD_AND(SETTING("deadzone", "nan")), 2, -22, "deadzone", "finite");
+    refuse(PAD_AND(SETTING("timeout", "0")), 2, -22, "timeout", "above 0");
+    refuse(PAD_AND(SETTING("relative", "absolute")), 2, -22, "relative", "displacement");
+    refuse(PAD_AND(SETTING("channels", "abs_x abs_w")), 2, -22, "channels", "abs_w");
+    refuse(PAD_AND(SETTING("channels", "btn_a btn_south")), 2, -22, "channels", "twice");
+    refuse(PAD_AND(SETTING("unsigned", "btn_south")), 2, -22, "unsigned", "btn_south");
+    refuse(PAD_AND(SETTING("inverted", "abs_w")), 2, -22, "inverted", "abs_w");
+    const struct tact_device_setting absent[] = {SETTING("match", "No Such Pad")};
+    refuse(absent, 1, -ENODEV, "match", "1 readable");
+    const struct tact_device_setting node[] = {SETTING("path", "/dev/input/event99")};
+    refuse(node, 1, -ENOENT, "path", "event99");
+    const struct tact_device_setting file[] = {SETTING("path", "/etc/passwd")};
+    refuse(file, 1, -ENOTTY, "path", "passwd");
+    refuse(NULL, 0, -22, "device", "which device");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(names_every_channel),
+        cmocka_unit_test(scales_sticks_and_triggers),
+        cmocka_unit_test(keeps_a_held_stick),
+        cmocka_unit_test(chooses_channels),
+        cmocka_unit_test(catches_up_after_lost_events),
+        cmocka_unit_test(is_lost_and_comes_back),
+        cmocka_unit_test(refuses_bad_settings),
+    };
+    const char *why;
+    pad = mock_pad_new("Xbox 360 wired USB controller", &why);
+    if (!pad) {
+        printf("skipped: %s\n", why);
+        return 77;
+    }
+    int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    mock_pad_free(pad);
+    return failed;
+}
