@@ -1,9 +1,10 @@
 /**
  * Closed triangle meshes: checked, with a bounding-volume tree, ready for moments.
  *
- * A mesh is closed (every edge is shared by exactly two triangles, in opposite directions), oriented
- * outward (positive volume) and immutable once made. It may have several components. Meshes come in
- * as buffers: nothing here opens a file. Nothing here is real-time safe but reading the struct.
+ * A mesh is closed (every edge is shared by exactly two triangles, in opposite directions),
+ * oriented outward (positive volume) and immutable once made. It may have several components.
+ * Meshes come in as buffers: nothing here opens a file. Nothing here is real-time safe but reading
+ * the struct.
  */
 #ifndef TACT_CONTACT_MESH_H
 #define TACT_CONTACT_MESH_H
@@ -15,9 +16,9 @@
 
 TACT_BEGIN_DECLS
 
-/** Node of the bounding-volume tree over the triangles, in mesh coordinates [m]. Node 0 is the root.
- *  A leaf has count > 0 and covers triangles order[first .. first + count - 1]; an inner node has
- *  count 0 and children first and first + 1. */
+/** Node of the bounding-volume tree over the triangles, in mesh coordinates [m]. Node 0 is the
+ * root. A leaf has count > 0 and covers triangles order[first .. first + count - 1]; an inner node
+ * has count 0 and children first and first + 1. */
 struct tact_mesh_node {
     double lower[3];
     double upper[3];
@@ -30,8 +31,8 @@ struct tact_mesh {
     size_t vertex_count;
     double *vertices; /**< vertex_count x 3 [m], mesh frame */
     size_t triangle_count;
-    uint32_t *triangles; /**< triangle_count x 3 vertex indices, counter-clockwise seen from outside;
-                              sorted so that each leaf of the tree is a run of them */
+    uint32_t *triangles; /**< triangle_count x 3 vertex indices, counter-clockwise seen from
+                            outside; sorted so that each leaf of the tree is a run of them */
     size_t node_count;
     struct tact_mesh_node *nodes;
     double volume;      /**< [m^3] */
@@ -54,8 +55,8 @@ struct tact_mesh_defects {
  * Makes a mesh of vertex_count x 3 coordinates [m] and triangle_count x 3 indices. Vertices with
  * bitwise equal coordinates are merged. Copies its input.
  * @retval 0        *out is the mesh, to be freed with tact_mesh_free()
- * @retval -EINVAL  a defect (err says how many edges of which kind), an index out of range, a number
- *                  that is not finite, or a negative volume (triangles turned inside out)
+ * @retval -EINVAL  a defect (err says how many edges of which kind), an index out of range, a
+ * number that is not finite, or a negative volume (triangles turned inside out)
  * @retval -ENOMEM
  */
 TACT_API int tact_mesh_create(const double *vertices, size_t vertex_count,

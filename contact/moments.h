@@ -41,10 +41,9 @@ TACT_API void tact_moments_scratch_destroy(struct tact_moments_scratch *scratch)
 /**
  * Moments of shape a at pose pa with shape b at pose pb.
  *
- * direction: the last contact normal (unit vector, world) where known, else NULL; any direction gives
- * the same moments, a good one gives them sooner.
- * Real-time safe: no allocation, no system call; time grows with the triangles near the overlap.
- * Same input, same bits.
+ * direction: the last contact normal (unit vector, world) where known, else NULL; any direction
+ * gives the same moments, a good one gives them sooner. Real-time safe: no allocation, no system
+ * call; time grows with the triangles near the overlap. Same input, same bits.
  * @retval 1  they overlap, *out filled
  * @retval 0  no overlap, *out zeroed
  * @retval -ENOSPC   the scratch is too small for the triangle pairs near the overlap
@@ -69,16 +68,49 @@ enum tact_moments_method {
 TACT_API enum tact_moments_method tact_moments_method(const struct tact_shape *a,
                                                       const struct tact_shape *b, int *swapped);
 
+/** The frame that prisms are measured in: z is the direction of projection. */
+struct tact_prism_frame {
+    double axes[9];   /**< rows: x, y, z of the frame, world; right-handed */
+    double origin[3]; /**< near the overlap [m], world, so that sums keep their digits */
+};
+
 /**
- * Candidate triangle pairs of two meshes whose prisms along `direction` may overlap, found by a dual
- * descent of the two trees: what the integration (here or on a device) then sums over.
+ * Chooses the frame for a pair of meshes: z is `direction` turned by a fixed 0.05 rad, so that
+ * walls along the normal are not seen edge-on; where direction is NULL, the axis of the two
+ * bounding boxes along which they overlap least, from b to a. Real-time safe.
+ * @retval 1  *frame filled
+ * @retval 0  the bounding boxes do not overlap, nor do the meshes
+ */
+TACT_API int tact_prism_frame(const struct tact_mesh *a, const struct tact_pose *pa,
+                              const struct tact_mesh *b, const struct tact_pose *pb,
+                              const double direction[3], struct tact_prism_frame *frame);
+
+/**
+ * Candidate triangle pairs of two meshes whose prisms in `frame` may overlap, found by a dual
+ * descent of the two trees: what the integration (here or on a device) then sums over. A pair is
+ * listed where the projections of the two triangles overlap and the highest corner of b's is above
+ * the lowest of a's.
  * *pairs points into the scratch until its next use; returns their number or -ENOSPC.
  * Real-time safe.
  */
 TACT_API long tact_prism_pairs(const struct tact_mesh *a, const struct tact_pose *pa,
                                const struct tact_mesh *b, const struct tact_pose *pb,
-                               const double direction[3], struct tact_moments_scratch *scratch,
+                               const struct tact_prism_frame *frame,
+                               struct tact_moments_scratch *scratch,
                                const struct tact_prism_pair **pairs);
+
+/**
+ * Sums the listed pairs: with A's triangles s casting shadows up and B's triangles t down along z,
+ * V = sum of sigma_s tau_t integral of (z_t - z_s)^+ over the overlap of their projections, and
+ * likewise for the other moments; the gradient is the integral of n_A dS over the part of each s
+ * below each t, times tau_t. Real-time safe.
+ * @retval 1, 0  as tact_moments_pair()
+ */
+TACT_API int tact_prism_sum(const struct tact_mesh *a, const struct tact_pose *pa,
+                            const struct tact_mesh *b, const struct tact_pose *pb,
+                            const struct tact_prism_frame *frame,
+                            const struct tact_prism_pair *pairs, size_t count,
+                            struct tact_moments *out);
 
 /**
  * Carries moments of an earlier time forward by dt [s].

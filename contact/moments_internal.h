@@ -1,0 +1,49 @@
+/** What the files of the moments module share; not installed. */
+#ifndef TACT_CONTACT_MOMENTS_INTERNAL_H
+#define TACT_CONTACT_MOMENTS_INTERNAL_H
+
+#include "moments.h"
+
+/** Sums over an overlap, in some frame about that frame's origin. Zero to start with. */
+struct tact_moment_sums {
+    double volume;      /* [m^3] */
+    double first[3];    /* integral of r dV [m^4] */
+    double second[6];   /* integral of r r^T dV [m^5]: xx yy zz xy xz yz */
+    double gradient[3]; /* integral of n_A dS over A's surface inside B [m^2] */
+    double torque[3];   /* integral of r x n_A dS [m^3] */
+    double magnitude; /* sum of the sizes of the terms of volume, the scale of its rounding [m^3] */
+};
+
+struct tact_moments_scratch {
+    size_t capacity;
+    struct tact_prism_pair pairs[];
+};
+
+/** Brings sums in a frame (rows of axes: its axes in the world; origin in the world) to moments.
+ *  Returns 1, or 0 with *out zeroed where the volume is no more than rounding. */
+int tact_sums_finish(const struct tact_moment_sums *sums, const double axes[9],
+                     const double origin[3], struct tact_moments *out);
+
+/**
+ * Adds the column between a flat polygon of A and B's surface above it.
+ * polygon: n corners x 3 on A's triangle, in A's order (so counter-clockwise from above where A
+ * faces up); height: of B's surface above each corner, >= 0; tau: +1 where B faces up, else -1.
+ */
+void tact_sums_add_column(struct tact_moment_sums *sums, double polygon[][3], const double *height,
+                          int n, double tau);
+
+/** Rotation and shift from the frame of pose to the prism frame: r_frame = rot r + shift. */
+void tact_prism_place(const struct tact_prism_frame *frame, const struct tact_pose *pose,
+                      double rot[9], double shift[3]);
+
+int tact_moments_sphere_sphere(double ra, const struct tact_pose *pa, double rb,
+                               const struct tact_pose *pb, struct tact_moments *out);
+int tact_moments_sphere_halfspace(double radius, const struct tact_pose *pa,
+                                  const struct tact_pose *pb, struct tact_moments *out);
+int tact_moments_sphere_mesh(double radius, const struct tact_pose *pa,
+                             const struct tact_mesh *mesh, const struct tact_pose *pb,
+                             struct tact_moments *out);
+int tact_moments_mesh_halfspace(const struct tact_mesh *mesh, const struct tact_pose *pa,
+                                const struct tact_pose *pb, struct tact_moments *out);
+
+#endif
