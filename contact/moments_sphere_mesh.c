@@ -219,9 +219,9 @@ static void add_part(const struct disc *d, double h, const double *n, const doub
     }
 }
 
-/** Adds one triangle. Returns 1 where o is too near to one of its edges. */
+/** Adds one triangle. Returns 1 without adding where o is within tolerance of one of its edges. */
 static int add_triangle(const struct tact_mesh *mesh, const struct ball *ball, uint32_t index,
-                        struct tact_moment_sums *sums)
+                        double tolerance, struct tact_moment_sums *sums)
 {
     double v[3][3], n[3], u[3], w[3], p[3][2];
     double h = relative_triangle(mesh, ball, index, v, n);
@@ -236,7 +236,6 @@ static int add_triangle(const struct tact_mesh *mesh, const struct ball *ball, u
         p[k][0] = tact_v3_dot(u, v[k]);
         p[k][1] = tact_v3_dot(w, v[k]);
     }
-    double tolerance = EDGE_TOLERANCE * d.radius;
     if (d.distance < tolerance && on_edge(p, tolerance)) {
         return 1;
     }
@@ -256,8 +255,9 @@ static double box_distance2(const struct tact_mesh_node *node, const double p[3]
     return sum;
 }
 
-/** Sums the triangles that reach into the ball. Returns 1 where o is too near to an edge. */
-static int sum_triangles(const struct tact_mesh *mesh, const struct ball *ball,
+/** Sums the triangles that reach into the ball. Returns 1 where o is within tolerance of an edge;
+ * the sums are then of no use. */
+static int sum_triangles(const struct tact_mesh *mesh, const struct ball *ball, double tolerance,
                          struct tact_moment_sums *sums)
 {
     memset(sums, 0, sizeof *sums);
@@ -270,7 +270,7 @@ static int sum_triangles(const struct tact_mesh *mesh, const struct ball *ball,
             continue;
         }
         for (uint32_t i = 0; i < node->count; i++) {
-            near_edge |= add_triangle(mesh, ball, node->first + i, sums);
+            near_edge |= add_triangle(mesh, ball, node->first + i, tolerance, sums);
         }
         if (node->count == 0) {
             stack[top++] = node->first + 1;
@@ -352,13 +352,13 @@ int tact_moments_sphere_mesh(double radius, const struct tact_pose *pa,
     tact_m3_tmul_v3(ball.centre, rot, offset);
     tact_v3_copy(origin, pa->position);
     struct tact_moment_sums sums;
-    if (sum_triangles(mesh, &ball, &sums)) {
+    if (sum_triangles(mesh, &ball, EDGE_TOLERANCE * radius, &sums)) {
         double step[3], world[3];
         tact_v3_scale(step, (const double[3]){0.48, 0.64, 0.6}, 2.0 * EDGE_TOLERANCE * radius);
         tact_v3_add(ball.centre, ball.centre, step);
         tact_m3_mul_v3(world, rot, step);
         tact_v3_add(origin, origin, world);
-        (void)sum_triangles(mesh, &ball, &sums);
+        (void)sum_triangles(mesh, &ball, 0.0, &sums);
     }
     if (centre_inside(mesh, &ball)) {
         double volume = 4.0 / 3.0 * PI * radius * radius * radius;

@@ -1,0 +1,621 @@
+/* Moments of pairs of meshes against an oracle that shares no code with the library: the polyhedra
+ * clipped half-space by half-space in long double, their integrals by the divergence theorem. */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "contact/moments.h"
+
+typedef long double real;
+
+static uint64_t state = 88172645463325252u;
+
+static double uniform(double low, double high)
+{
+    state ^= state << 13;
+    state ^= state >> 7;
+    state ^= state << 17;
+    return low + (high - low) * ((double)(state >> 11) * 0x1p-53);
+}
+
+/* ---- the oracle: convex polyhedra as lists of faces ---- */
+
+enum { FACES = 160, CORNERS = 64 };
+
+struct face {
+    int n, of_a;
+    real p[CORNERS][3];
+};
+
+struct polyhedron {
+    int n;
+    struct face face[FACES];
+};
+
+struct answer {
+    real v, c[3], s[6], g[3], q[3]; /* q: torque about the world origin */
+};
+
+static real height(const real n[4], const real *p)
+{
+    return n[0] * p[0] + n[1] * p[1] + n[2] * p[2] - n[3];
+}
+
+/** Cuts off what is above the plane; the cut gets a face, ordered by angle about its middle. */
+static void cut(struct polyhedron *h, const real plane[4], real tolerance)
+{
+    static real rim[2 * FACES][3];
+    int rims = 0, kept = 0, any_above = 0, coplanar = 0;
+    for (int f = 0; f < h->n; f++) {
+        struct face *in = &h->face[f], out = {.n = 0, .of_a = in->of_a};
+        int on = 0;
+        for (int i = 0; i < in->n; i++) {
+            const real *p = in->p[i], *q = in->p[(i + 1) % in->n];
+            real hp = height(plane, p), hq = height(plane, q);
+            hp = hp < tolerance && hp > -tolerance ? 0 : hp;
+            hq = hq < tolerance && hq > -tolerance ? 0 : hq;
+            any_above |= hp > 0;
+            on += hp == 0;
+            if (hp <= 0) {
+                memcpy(out.p[out.n++], p, sizeof out.p[0]);
+            }
+            if (hp == 0) {
+                memcpy(rim[rims++], p, sizeof rim[0]);
+            }
+            if ((hp < 0 && hq > 0) || (hp > 0 && hq < 0)) {
+                for (int k = 0; k < 3; k++) {
+                    out.p[out.n][k] = p[k] + hp / (hp - hq) * (q[k] - p[k]);
+                }
+                memcpy(rim[rims++], out.p[out.n], sizeof rim[0]);
+                out.n++;
+            }
+        }
+        coplanar |= on == in->n;
+        if (out.n >= 3) {
+            h->face[kept++] = out;
+        }
+    }
+    h->n = kept;
+    if (!any_above || coplanar || rims < 3) {
+        return;
+    }
+    real middle[3] = {0}, u[3], w[3];
+    for (int i = 0; i < rims; i++) {
+        for (int k = 0; k < 3; k++) {
+            middle[k] += rim[i][k] / rims;
+        }
+    }
+    int least = 0;
+    for (int k = 1; k < 3; k++) {
+        least = fabsl(plane[k]) < fabsl(plane[least]) ? k : least;
+    }
+    real e[3] = {least == 0, least == 1, least == 2};
+    u[0] = plane[1] * e[2] - plane[2] * e[1];
+    u[1] = plane[2] * e[0] - plane[0] * e[2];
+    u[2] = plane[0] * e[1] - plane[1] * e[0];
+    w[0] = plane[1] * u[2] - plane[2] * u[1];
+    w[1] = plane[2] * u[0] - plane[0] * u[2];
+    w[2] = plane[0] * u[1] - plane[1] * u[0];
+    real angle[2 * FACES];
+    for (int i = 0; i < rims; i++) {
+        real x = 0, y = 0;
+        for (int k = 0; k < 3; k++) {
+            x += (rim[i][k] - middle[k]) * u[k];
+            y += (rim[i][k] - middle[k]) * w[k];
+        }
+        angle[i] = atan2l(y, x);
+    }
+    struct face *cap = &h->face[h->n++];
+    cap->n = 0;
+    cap->of_a = 0;
+    for (int i = 0; i < rims && cap->n < CORNERS; i++) {
+        int best = -1;
+        for (int j = 0; j < rims; j++) {
+            if (angle[j] < 10 && (best < 0 || angle[j] < angle[best])) {
+                best = j;
+            }
+        }
+        angle[best] = 100;
+        const real *last = cap->n ? cap->p[cap->n - 1] : NULL;
+        if (last && fabsl(last[0] - rim[best][0]) + fabsl(last[1] - rim[best][1]) +
+                            fabsl(last[2] - rim[best][2]) <
+                        tolerance) {
+            continue;
+        }
+        memcpy(cap->p[cap->n++], rim[best], sizeof rim[0]);
+    }
+}
+
+static struct answer integrate(const struct polyhedron *h)
+{
+    struct answer a = {0};
+    real f[3] = {0}, s[6] = {0};
+    static const int row[6] = {0, 1, 2, 0, 0, 1}, column[6] = {0, 1, 2, 1, 2, 2};
+    if (h->n < 4) {
+        return a;
+    }
+    real o[3];
+    memcpy(o, h->face[0].p[0], sizeof o);
+    for (int i = 0; i < h->n; i++) {
+        for (int j = 1; j + 1 < h->face[i].n; j++) {
+            real p[3][3], n[3];
+            for (int k = 0; k < 3; k++) {
+                p[0][k] = h->face[i].p[0][k] - o[k];
+                p[1][k] = h->face[i].p[j][k] - o[k];
+                p[2][k] = h->face[i].p[j + 1][k] - o[k];
+            }
+            for (int k = 0; k < 3; k++) {
+                int y = (k + 1) % 3, z = (k + 2) % 3;
+                n[k] = ((p[1][y] - p[0][y]) * (p[2][z] - p[0][z]) -
+                        (p[1][z] - p[0][z]) * (p[2][y] - p[0][y])) /
+                       2;
+            }
+            real v = (n[0] * p[0][0] + n[1] * p[0][1] + n[2] * p[0][2]) / 3;
+            a.v += v;
+            real t[3];
+            for (int k = 0; k < 3; k++) {
+                t[k] = p[0][k] + p[1][k] + p[2][k];
+                f[k] += v * t[k] / 4;
+            }
+            for (int k = 0; k < 6; k++) {
+                int x = row[k], y = column[k];
+                s[k] += v / 20 *
+                        (p[0][x] * p[0][y] + p[1][x] * p[1][y] + p[2][x] * p[2][y] + t[x] * t[y]);
+            }
+            for (int k = 0; k < 3 && h->face[i].of_a; k++) {
+                int y = (k + 1) % 3, z = (k + 2) % 3;
+                a.g[k] += n[k];
+                a.q[k] += (t[y] / 3 + o[y]) * n[z] - (t[z] / 3 + o[z]) * n[y];
+            }
+        }
+    }
+    for (int k = 0; k < 6; k++) {
+        a.s[k] = s[k] - f[row[k]] * f[column[k]] / a.v;
+    }
+    for (int k = 0; k < 3; k++) {
+        a.c[k] = f[k] / a.v + o[k];
+    }
+    return a;
+}
+
+static void to_world(const struct tact_pose *pose, const double *r, real out[3])
+{
+    real w = pose->quat_wxyz[0], x = pose->quat_wxyz[1], y = pose->quat_wxyz[2],
+         z = pose->quat_wxyz[3];
+    real tx = 2 * (y * r[2] - z * r[1]), ty = 2 * (z * r[0] - x * r[2]),
+         tz = 2 * (x * r[1] - y * r[0]);
+    out[0] = r[0] + w * tx + y * tz - z * ty + pose->position[0];
+    out[1] = r[1] + w * ty + z * tx - x * tz + pose->position[1];
+    out[2] = r[2] + w * tz + x * ty - y * tx + pose->position[2];
+}
+
+static void world_triangle(const struct tact_mesh *m, const struct tact_pose *pose, size_t t,
+                           real p[3][3], real plane[4])
+{
+    for (size_t k = 0; k < 3; k++) {
+        to_world(pose, m->vertices + 3 * (size_t)m->triangles[3 * t + k], p[k]);
+    }
+    for (int k = 0; k < 3; k++) {
+        int y = (k + 1) % 3, z = (k + 2) % 3;
+        plane[k] =
+            (p[1][y] - p[0][y]) * (p[2][z] - p[0][z]) - (p[1][z] - p[0][z]) * (p[2][y] - p[0][y]);
+    }
+    real l = sqrtl(plane[0] * plane[0] + plane[1] * plane[1] + plane[2] * plane[2]);
+    for (int k = 0; k < 3; k++) {
+        plane[k] /= l;
+    }
+    plane[3] = plane[0] * p[0][0] + plane[1] * p[0][1] + plane[2] * p[0][2];
+}
+
+/** Overlap of two convex meshes. */
+static struct answer oracle(const struct tact_mesh *a, const struct tact_pose *pa,
+                            const struct tact_mesh *b, const struct tact_pose *pb)
+{
+    static struct polyhedron h;
+    real plane[4], p[3][3], tolerance = 1e-17L;
+    h.n = 0;
+    for (size_t t = 0; t < a->triangle_count; t++) {
+        struct face *f = &h.face[h.n++];
+        world_triangle(a, pa, t, f->p, plane);
+        f->n = 3;
+        f->of_a = 1;
+    }
+    for (size_t t = 0; t < b->triangle_count; t++) {
+        world_triangle(b, pb, t, p, plane);
+        cut(&h, plane, tolerance);
+    }
+    return integrate(&h);
+}
+
+/* ---- comparing ---- */
+
+static struct tact_moments_scratch *scratch;
+
+struct errors {
+    double v, c, s, g, q;
+};
+
+static void widen(struct errors *worst, const struct tact_moments *m, const struct answer *a)
+{
+    static const double weight[6] = {1, 1, 1, 2, 2, 2};
+    double trace = (double)(a->s[0] + a->s[1] + a->s[2]), size = sqrt(trace / (double)a->v);
+    double dc = 0, ds = 0, ss = 0, dg = 0, gg = 0, dq = 0;
+    for (int k = 0; k < 3; k++) {
+        int y = (k + 1) % 3, z = (k + 2) % 3;
+        real q = a->q[k] - (a->c[y] * a->g[z] - a->c[z] * a->g[y]);
+        dc += pow(m->centroid[k] - (double)a->c[k], 2);
+        dg += pow(m->gradient[k] - (double)a->g[k], 2);
+        gg += pow((double)a->g[k], 2);
+        dq += pow(m->gradient[3 + k] - (double)q, 2);
+    }
+    for (int k = 0; k < 6; k++) {
+        ds += weight[k] * pow(m->second[k] - (double)a->s[k], 2);
+        ss += weight[k] * pow((double)a->s[k], 2);
+    }
+    /* A contained body has no gradient: its scale is then the overlap's own surface. */
+    double scale = sqrt(gg) > 1e-9 * size * size ? sqrt(gg) : size * size;
+    worst->v = fmax(worst->v, fabs(m->volume - (double)a->v) / (double)a->v);
+    worst->c = fmax(worst->c, sqrt(dc) / size);
+    worst->s = fmax(worst->s, sqrt(ds / ss));
+    worst->g = fmax(worst->g, sqrt(dg) / scale);
+    worst->q = fmax(worst->q, sqrt(dq) / (scale * size));
+}
+
+static void report(const char *what, int count, const struct errors *e)
+{
+    print_message("%s: %d overlaps, worst errors V %.1e c %.1e C %.1e g %.1e torque %.1e\n", what,
+                  count, e->v, e->c, e->s, e->g, e->q);
+}
+
+static struct tact_pose random_pose(double reach)
+{
+    struct tact_pose p;
+    for (int k = 0; k < 3; k++) {
+        p.position[k] = uniform(-reach, reach);
+    }
+    for (int k = 0; k < 4; k++) {
+        p.quat_wxyz[k] = uniform(-1.0, 1.0);
+    }
+    tact_quat_normalize(p.quat_wxyz);
+    return p;
+}
+
+static struct tact_shape random_convex(struct tact_mesh **mesh, int points, const double half[3])
+{
+    double p[64][3];
+    for (int i = 0; i < points; i++) {
+        for (int k = 0; k < 3; k++) {
+            p[i][k] = uniform(-half[k], half[k]);
+        }
+    }
+    assert_int_equal(tact_mesh_hull(p[0], (size_t)points, mesh, NULL), 0);
+    return (struct tact_shape){.kind = TACT_SHAPE_CONVEX, .mesh = *mesh};
+}
+
+static void random_convex_pairs(void **unused)
+{
+    (void)unused;
+    struct errors worst[2] = {{0}};
+    int overlaps = 0;
+    for (int i = 0; i < 600; i++) {
+        struct tact_mesh *ma, *mb;
+        double flat = i % 3 == 0 ? 0.02 : 1.0;
+        struct tact_shape a = random_convex(&ma, 6 + i % 20, (double[]){1.0, 0.8, flat});
+        struct tact_shape b = random_convex(&mb, 5 + i % 17, (double[]){1.0, flat, 0.6});
+        struct tact_pose pa = random_pose(0.5), pb = random_pose(0.5);
+        double d[3] = {uniform(-1, 1), uniform(-1, 1), uniform(-1, 1)};
+        struct tact_moments m;
+        int rc = tact_moments_pair(&a, &pa, &b, &pb, i % 2 ? d : NULL, scratch, &m);
+        struct answer exact = oracle(ma, &pa, mb, &pb);
+        if (exact.v > 1e-7L) {
+            assert_int_equal(rc, 1);
+            widen(&worst[i % 2], &m, &exact);
+            overlaps++;
+        } else if (exact.v <= 0) {
+            assert_true(m.volume < 1e-14);
+        }
+        tact_mesh_free(ma);
+        tact_mesh_free(mb);
+    }
+    report("random convex pairs, no direction given", overlaps, &worst[0]);
+    report("random convex pairs, random direction", overlaps, &worst[1]);
+    assert_true(overlaps > 200);
+    assert_true(worst[0].v < 1e-9 && worst[0].c < 1e-9 && worst[0].s < 1e-9);
+    assert_true(worst[0].g < 1e-9 && worst[0].q < 1e-9);
+    /* Against the grain of a small overlap, large terms cancel. */
+    assert_true(worst[1].v < 1e-9 && worst[1].c < 1e-7 && worst[1].s < 1e-6);
+    assert_true(worst[1].g < 1e-9 && worst[1].q < 1e-7);
+}
+
+struct placement {
+    const char *name;
+    double a[3], b[3], at[3]; /* half extents, position of a against b */
+    int gradient;             /* whether the gradient is defined: no side faces coincide */
+};
+
+/** Boxes whose faces and edges coincide, in the frame of the world and of a turned one. */
+static void aligned_boxes(void **unused)
+{
+    (void)unused;
+    static const struct placement list[] = {
+        {"equal, one above", {1, 1, 1}, {1, 1, 1}, {0, 0, 1.9}, 0},
+        {"equal, same place", {1, 1, 1}, {1, 1, 1}, {0, 0, 0}, 0},
+        {"equal, along an edge", {1, 1, 1}, {1, 1, 1}, {0, 1.5, 1.5}, 0},
+        {"equal, at a corner", {1, 1, 1}, {1, 1, 1}, {1.7, 1.5, 1.9}, 1},
+        {"inside", {0.3, 0.2, 0.1}, {1, 1, 1}, {0.1, 0.2, 0.3}, 1},
+        {"around", {3, 2, 4}, {1, 1, 1}, {0.1, 0.2, 0.3}, 1},
+        {"inside, one face shared", {0.3, 0.2, 0.1}, {1, 1, 1}, {0, 0, 0.9}, 0},
+        {"small on large", {0.5, 0.5, 0.5}, {2, 2, 1}, {0.3, 0.1, 1.4}, 1},
+        {"thin sheet", {1, 1, 1}, {3, 3, 1}, {0, 0, 1.99999}, 1},
+        {"sheet through box", {3, 3, 0.001}, {1, 1, 1}, {0, 0, 0.2}, 1},
+        {"cross", {3, 0.2, 0.2}, {0.2, 3, 0.2}, {0, 0, 0}, 0},
+        {"edge shared", {0.5, 0.5, 0.5}, {1, 1, 1}, {0.5, 0.5, 1.4}, 0},
+    };
+    struct errors worst = {0};
+    int overlaps = 0;
+    for (size_t i = 0; i < sizeof list / sizeof list[0]; i++) {
+        struct tact_shape a = {.kind = TACT_SHAPE_BOX, .size = {0}}, b = a;
+        memcpy(a.size, list[i].a, sizeof a.size);
+        memcpy(b.size, list[i].b, sizeof b.size);
+        assert_int_equal(tact_shape_tessellate(&a), 0);
+        assert_int_equal(tact_shape_tessellate(&b), 0);
+        for (int turn = 0; turn < 4; turn++) {
+            struct tact_pose pb = turn ? random_pose(1.0) : tact_pose_identity(), pa = pb, at;
+            at = tact_pose_identity();
+            memcpy(at.position, list[i].at, sizeof at.position);
+            if (turn) {
+                tact_pose_mul(&pa, &pb, &at);
+            } else {
+                pa = at;
+            }
+            for (int axis = -1; axis < 6; axis++) {
+                double d[3] = {0};
+                d[axis < 0 ? 0 : axis % 3] = axis < 3 ? 1.0 : -1.0;
+                struct tact_moments m;
+                int rc = tact_moments_pair(&a, &pa, &b, &pb, axis < 0 ? NULL : d, scratch, &m);
+                struct answer exact = {0};
+                real lo[3], hi[3], size[3];
+                exact.v = 1;
+                for (int k = 0; k < 3; k++) {
+                    hi[k] = fminl(list[i].at[k] + list[i].a[k], list[i].b[k]);
+                    lo[k] = fmaxl(list[i].at[k] - list[i].a[k], -list[i].b[k]);
+                    size[k] = hi[k] - lo[k];
+                    exact.v *= size[k];
+                }
+                if (rc != 1 || fabsl(m.volume - exact.v) > 1e-9L * exact.v) {
+                    fail_msg("%s, axis %d, turn %d: V %.17g, not %.17Lg", list[i].name, axis, turn,
+                             m.volume, exact.v);
+                }
+                if (turn == 0) {
+                    for (int k = 0; k < 3; k++) {
+                        exact.c[k] = (hi[k] + lo[k]) / 2;
+                        exact.s[k] = exact.v * size[k] * size[k] / 12;
+                        exact.q[k] = 0;
+                    }
+                    if (list[i].gradient) {
+                        struct answer full = oracle(a.mesh, &pa, b.mesh, &pb);
+                        memcpy(exact.g, full.g, sizeof exact.g);
+                        memcpy(exact.q, full.q, sizeof exact.q);
+                    } else {
+                        memcpy(m.gradient, (double[6]){0}, sizeof m.gradient);
+                    }
+                    widen(&worst, &m, &exact);
+                }
+                overlaps++;
+            }
+        }
+        tact_shape_release(&a);
+        tact_shape_release(&b);
+    }
+    report("aligned boxes", overlaps, &worst);
+    assert_true(worst.c < 1e-9 && worst.s < 1e-8);
+    assert_true(worst.g < 1e-9 && worst.q < 1e-9);
+}
+
+static void apart(void **unused)
+{
+    (void)unused;
+    struct tact_shape a = {.kind = TACT_SHAPE_BOX, .size = {1, 1, 1}}, b = a;
+    assert_int_equal(tact_shape_tessellate(&a), 0);
+    assert_int_equal(tact_shape_tessellate(&b), 0);
+    for (int i = 0; i < 500; i++) {
+        struct tact_pose pa = random_pose(1.0), pb = random_pose(1.0);
+        double u[3] = {uniform(-1, 1), uniform(-1, 1), uniform(-1, 1)};
+        tact_v3_normalize(u, u);
+        tact_v3_axpy(pa.position, 2.0 * sqrt(3.0) + 2.0 * sqrt(3.0) * uniform(0.0, 1.0), u);
+        struct tact_moments m = {.volume = 1.0};
+        struct answer exact = oracle(a.mesh, &pa, b.mesh, &pb);
+        int rc = tact_moments_pair(&a, &pa, &b, &pb, i % 2 ? u : NULL, scratch, &m);
+        if (exact.v <= 0) {
+            assert_int_equal(rc, 0);
+            assert_true(m.volume == 0.0);
+        }
+    }
+    tact_shape_release(&a);
+    tact_shape_release(&b);
+}
+
+/** The gradient is the derivative of the volume, and the order of arguments turns its sign. */
+static void gradient_is_derivative(void **unused)
+{
+    (void)unused;
+    double worst_linear = 0.0, worst_angular = 0.0, worst_swap = 0.0;
+    for (int i = 0; i < 60; i++) {
+        struct tact_mesh *ma, *mb;
+        struct tact_shape a = random_convex(&ma, 12, (double[]){1, 1, 1});
+        struct tact_shape b = random_convex(&mb, 12, (double[]){1, 1, 1});
+        struct tact_pose pa = random_pose(0.4), pb = random_pose(0.4);
+        struct tact_moments m, swapped;
+        if (tact_moments_pair(&a, &pa, &b, &pb, NULL, scratch, &m) != 1 || m.volume < 1e-3) {
+            tact_mesh_free(ma);
+            tact_mesh_free(mb);
+            continue;
+        }
+        tact_moments_pair(&b, &pb, &a, &pa, NULL, scratch, &swapped);
+        worst_swap = fmax(worst_swap, fabs(m.volume - swapped.volume) / m.volume);
+        for (int k = 0; k < 6; k++) {
+            const double e = 1e-6;
+            double v[2];
+            for (int side = 0; side < 2; side++) {
+                struct tact_pose p = pa;
+                struct tact_moments moved;
+                double step = side ? e : -e;
+                if (k < 3) {
+                    p.position[k] += step;
+                } else {
+                    double spin[3] = {0}, q[4], r[3], turned[3];
+                    spin[k - 3] = step;
+                    tact_quat_from_rotvec(q, spin);
+                    tact_v3_sub(r, pa.position, m.centroid);
+                    tact_quat_rotate(turned, q, r);
+                    tact_v3_add(p.position, m.centroid, turned);
+                    tact_quat_mul(p.quat_wxyz, q, pa.quat_wxyz);
+                }
+                tact_moments_pair(&a, &p, &b, &pb, NULL, scratch, &moved);
+                v[side] = moved.volume;
+            }
+            double error = fabs((v[1] - v[0]) / (2.0 * e) - m.gradient[k]);
+            worst_linear = k < 3 ? fmax(worst_linear, error) : worst_linear;
+            worst_angular = k < 3 ? worst_angular : fmax(worst_angular, error);
+            worst_swap = fmax(worst_swap, fabs(m.gradient[k] + swapped.gradient[k]));
+        }
+        tact_mesh_free(ma);
+        tact_mesh_free(mb);
+    }
+    print_message("finite differences: linear %.1e angular %.1e; swapped arguments %.1e\n",
+                  worst_linear, worst_angular, worst_swap);
+    assert_true(worst_linear < 1e-6 && worst_angular < 1e-6 && worst_swap < 1e-11);
+}
+
+static struct tact_mesh *read_mesh(const char *name, double scale)
+{
+    char path[512];
+    const char *shared = getenv("TACT_SHARED");
+    snprintf(path, sizeof path, "%s/data/meshes/%s", shared ? shared : TACT_SOURCE_DIR "/../shared",
+             name);
+    FILE *file = fopen(path, "rb");
+    if (!file) {
+        return NULL;
+    }
+    static char data[16 << 20];
+    size_t size = fread(data, 1, sizeof data, file);
+    fclose(file);
+    struct tact_soup soup;
+    struct tact_mesh *mesh = NULL;
+    assert_int_equal(tact_soup_read(data, size, name, scale, &soup, NULL), 0);
+    tact_mesh_create(soup.vertices, soup.vertex_count, soup.triangles, soup.triangle_count, &mesh,
+                     NULL);
+    tact_soup_free(&soup);
+    return mesh;
+}
+
+/** Any direction gives the same moments: no convexity, no oracle needed. */
+static void directions_agree(void **unused)
+{
+    (void)unused;
+    struct tact_mesh *mesh = read_mesh("spot.obj", 0.1);
+    if (!mesh) {
+        print_message("skipped: spot.obj is absent\n");
+        skip();
+    }
+    struct tact_shape a = {.kind = TACT_SHAPE_MESH, .mesh = mesh}, b = a;
+    double worst_v = 0.0, worst_g = 0.0, worst_s = 0.0;
+    for (int i = 0; i < 6; i++) {
+        struct tact_pose pa = random_pose(0.05), pb = random_pose(0.05);
+        struct tact_moments m[3];
+        for (int k = 0; k < 3; k++) {
+            double d[3] = {k == 0, k == 1, k == 2};
+            assert_true(tact_moments_pair(&a, &pa, &b, &pb, d, scratch, &m[k]) >= 0);
+        }
+        if (!(m[0].volume > 1e-8)) {
+            continue;
+        }
+        for (int k = 1; k < 3; k++) {
+            double g = tact_v3_norm(m[0].gradient);
+            worst_v = fmax(worst_v, fabs(m[k].volume / m[0].volume - 1.0));
+            for (int j = 0; j < 3; j++) {
+                worst_g = fmax(worst_g, fabs(m[k].gradient[j] - m[0].gradient[j]) / g);
+                worst_s = fmax(worst_s, fabs(m[k].second[j] / m[0].second[j] - 1.0));
+            }
+        }
+    }
+    print_message("three directions, Spot with itself: V %.1e g %.1e C %.1e\n", worst_v, worst_g,
+                  worst_s);
+    assert_true(worst_v < 1e-10 && worst_g < 1e-9 && worst_s < 1e-9);
+    tact_mesh_free(mesh);
+}
+
+/** A half-space against a box so large that it is one, and full and empty cases. */
+static void mesh_halfspace(void **unused)
+{
+    (void)unused;
+    struct errors worst = {0};
+    int overlaps = 0;
+    struct tact_shape plane = {.kind = TACT_SHAPE_HALFSPACE};
+    struct tact_shape slab = {.kind = TACT_SHAPE_BOX, .size = {20, 20, 20}};
+    assert_int_equal(tact_shape_tessellate(&slab), 0);
+    for (int i = 0; i < 300; i++) {
+        struct tact_mesh *mesh;
+        struct tact_shape a = random_convex(&mesh, 6 + i % 20, (double[]){1.0, 0.8, 0.5});
+        struct tact_pose pa = random_pose(0.7), pb = random_pose(0.2), below = pb, down;
+        down = tact_pose_identity();
+        down.position[2] = -20.0;
+        tact_pose_mul(&below, &pb, &down);
+        struct tact_moments m, swapped;
+        int rc = tact_moments_pair(&a, &pa, &plane, &pb, NULL, scratch, &m);
+        int rs = tact_moments_pair(&plane, &pb, &a, &pa, NULL, scratch, &swapped);
+        struct answer exact = oracle(mesh, &pa, slab.mesh, &below);
+        assert_int_equal(rc, rs);
+        assert_int_equal(rc, exact.v > 1e-14L);
+        if (exact.v > 1e-7L) {
+            widen(&worst, &m, &exact);
+            assert_true(m.gradient[1] == -swapped.gradient[1] && m.volume == swapped.volume);
+            overlaps++;
+        }
+        tact_mesh_free(mesh);
+    }
+    report("mesh and half-space", overlaps, &worst);
+    assert_true(overlaps > 100);
+    assert_true(worst.v < 1e-11 && worst.c < 1e-11 && worst.s < 1e-10);
+    assert_true(worst.g < 1e-11 && worst.q < 1e-10);
+    tact_shape_release(&slab);
+}
+
+static void scratch_too_small(void **unused)
+{
+    (void)unused;
+    struct tact_moments_scratch *tiny = tact_moments_scratch_create(3);
+    struct tact_shape a = {.kind = TACT_SHAPE_BOX, .size = {1, 1, 1}}, plane = a;
+    assert_int_equal(tact_shape_tessellate(&a), 0);
+    struct tact_pose p = tact_pose_identity();
+    struct tact_moments m;
+    assert_int_equal(tact_moments_pair(&a, &p, &a, &p, NULL, tiny, &m), -ENOSPC);
+    plane.kind = TACT_SHAPE_HALFSPACE;
+    assert_int_equal(tact_moments_pair(&plane, &p, &plane, &p, NULL, tiny, &m), -ENOTSUP);
+    tact_shape_release(&a);
+    tact_moments_scratch_destroy(tiny);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(random_convex_pairs),
+        cmocka_unit_test(aligned_boxes),
+        cmocka_unit_test(apart),
+        cmocka_unit_test(gradient_is_derivative),
+        cmocka_unit_test(directions_agree),
+        cmocka_unit_test(mesh_halfspace),
+        cmocka_unit_test(scratch_too_small),
+    };
+    scratch = tact_moments_scratch_create(1000000);
+    int rc = cmocka_run_group_tests(tests, NULL, NULL);
+    tact_moments_scratch_destroy(scratch);
+    return rc;
+}

@@ -1,0 +1,420 @@
+/* Moments of spheres: caps and lenses against integrals of slices, spheres with meshes against
+ * exact cases, against additivity (boxes that fill space share out the whole ball) and finite
+ * differences. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "contact/moments.h"
+
+static const double PI = 3.14159265358979323846;
+
+static uint64_t state = 88172645463325252u;
+
+static double uniform(double low, double high)
+{
+    state ^= state << 13;
+    state ^= state >> 7;
+    state ^= state << 17;
+    return low + (high - low) * ((double)(state >> 11) * 0x1p-53);
+}
+
+static struct tact_pose random_pose(double reach)
+{
+    struct tact_pose p;
+    for (int k = 0; k < 3; k++) {
+        p.position[k] = uniform(-reach, reach);
+    }
+    for (int k = 0; k < 4; k++) {
+        p.quat_wxyz[k] = uniform(-1.0, 1.0);
+    }
+    tact_quat_normalize(p.quat_wxyz);
+    return p;
+}
+
+static struct tact_shape sphere(double radius)
+{
+    return (struct tact_shape){.kind = TACT_SHAPE_SPHERE, .size = {radius, 0.0, 0.0}};
+}
+
+static struct tact_shape box(double x, double y, double z)
+{
+    struct tact_shape s = {.kind = TACT_SHAPE_BOX, .size = {x, y, z}};
+    assert_int_equal(tact_shape_tessellate(&s), 0);
+    return s;
+}
+
+/** Volume, first and second moments along x about the origin, and across, of a body of revolution
+ *  about x whose squared radius is r2(x): Gauss-Legendre in long double, exact for its polynomials.
+ */
+struct slices {
+    long double v, x, xx, yy;
+};
+
+static void add_slices(struct slices *s, long double centre, long double radius, long double from,
+                       long double to)
+{
+    static const long double node[3] = {0.0L, 0.538469310105683091036L, 0.906179845938663992798L};
+    static const long double weight[3] = {0.568888888888888888889L, 0.478628670499366468041L,
+                                          0.236926885056189087514L};
+    long double middle = (from + to) / 2, half = (to - from) / 2;
+    for (int i = -2; i <= 2; i++) {
+        long double x = middle + (i < 0 ? -1 : 1) * node[abs(i)] * half;
+        /* Factored: shallow caps would lose digits in radius^2 - x^2. */
+        long double r2 = (radius - (x - centre)) * (radius + (x - centre));
+        long double w = weight[abs(i)] * half * 3.14159265358979323846264L * r2;
+        s->v += w;
+        s->x += w * x;
+        s->xx += w * x * x;
+        s->yy += w * r2 / 4;
+    }
+}
+
+static void assert_close(double value, long double exact, double relative, const char *what)
+{
+    if (!(fabsl(value - exact) <= relative * fabsl(exact))) {
+        fail_msg("%s: %.17g, not %.17Lg", what, value, exact);
+    }
+}
+
+/** Checks m, with the axis from b to a along x and positions along x from the origin. */
+static void check_revolution(const struct tact_moments *m, const struct slices *s, double disc,
+                             double tight, double loose)
+{
+    long double c = s->x / s->v;
+    assert_close(m->volume, s->v, tight, "volume");
+    assert_true(fabsl(m->centroid[0] - c) <= 1e-15L + tight * sqrtl(s->yy / s->v));
+    assert_close(m->second[1], s->yy, tight, "second moment across");
+    assert_close(m->second[2], s->yy, tight, "second moment across");
+    assert_close(m->second[0], s->xx - s->v * c * c, loose, "second moment along");
+    assert_close(m->gradient[0], -disc, tight, "gradient");
+    assert_true(fabs(m->gradient[1]) < 1e-9 * disc && fabs(m->gradient[4]) < 1e-9 * disc);
+}
+
+static const double DEPTHS[] = {1e-4, 1e-3, 2.5e-3, 1e-2, 0.1, 0.5, 1.0, 1.3, 1.9, 1.999};
+
+/** A half-space, a face of a box (one triangle, and the diagonal between two) give the same cap. */
+static void caps(void **unused)
+{
+    (void)unused;
+    struct tact_shape ball = sphere(1.0), plane = {.kind = TACT_SHAPE_HALFSPACE};
+    struct tact_shape slab = box(10.0, 10.0, 10.0);
+    const double s = sqrt(0.5);
+    for (size_t i = 0; i < sizeof DEPTHS / sizeof DEPTHS[0]; i++) {
+        double depth = DEPTHS[i];
+        /* Powers of two keep positions exact, so that only the formulas are judged. */
+        double x = 1.0 - depth;
+        depth = 1.0 - x;
+        struct slices exact = {0};
+        add_slices(&exact, x, 1.0L, x - 1.0L, 0.0L);
+        double disc = PI * depth * (2.0 - depth);
+        struct tact_pose at = tact_pose_identity();
+        struct tact_pose turned = {{0, 0, 0}, {s, 0, s, 0}}; /* z of the plane along x */
+        struct tact_moments m;
+        tact_v3_set(at.position, x, 0.0, 0.0);
+        assert_int_equal(tact_moments_pair(&ball, &at, &plane, &turned, NULL, NULL, &m), 1);
+        check_revolution(&m, &exact, disc, 2e-12 + 1e-15 / depth, 1e-11 + 1e-14 / depth);
+        for (int where = 0; where < 2; where++) {
+            struct tact_pose below = tact_pose_identity();
+            tact_v3_set(below.position, -10.0, 0.0, where ? 4.0 : 0.0);
+            assert_int_equal(tact_moments_pair(&ball, &at, &slab, &below, NULL, NULL, &m), 1);
+            /* A centre on an edge, be it a face's diagonal, is moved by 2e-8 of the radius. */
+            double moved = depth == 1.0 ? 1e-7 : 0.0;
+            check_revolution(&m, &exact, disc, moved + 2e-12 + 1e-13 / depth,
+                             moved + 1e-11 + 1e-15 / (depth * depth * depth));
+        }
+    }
+    tact_shape_release(&slab);
+}
+
+static void lenses(void **unused)
+{
+    (void)unused;
+    for (int i = 0; i < 300; i++) {
+        double ra = uniform(0.2, 2.0), rb = uniform(0.2, 2.0);
+        double d = ra + rb - uniform(0.001, 1.0) * 2.0 * fmin(ra, rb);
+        struct tact_shape a = sphere(ra), b = sphere(rb);
+        struct tact_pose pa = tact_pose_identity(), pb = pa;
+        pa.position[0] = d;
+        struct tact_moments m, swapped;
+        assert_int_equal(tact_moments_pair(&a, &pa, &b, &pb, NULL, NULL, &m), 1);
+        assert_int_equal(tact_moments_pair(&b, &pb, &a, &pa, NULL, NULL, &swapped), 1);
+        struct slices exact = {0};
+        long double x =
+            ((long double)d * d + (long double)rb * rb - (long double)ra * ra) / (2 * d);
+        add_slices(&exact, d, ra, d - (long double)ra, x);
+        add_slices(&exact, 0, rb, x, rb);
+        double disc = PI * (double)((rb - x) * (rb + x));
+        check_revolution(&m, &exact, disc, 1e-10, 1e-9);
+        assert_close(swapped.volume, m.volume, 1e-12, "swapped");
+        assert_close(swapped.gradient[0], -m.gradient[0], 1e-12, "swapped");
+    }
+    struct tact_shape a = sphere(0.3), b = sphere(1.0);
+    struct tact_pose pa = tact_pose_identity(), pb = pa;
+    struct tact_moments m;
+    pa.position[1] = 0.4;
+    assert_int_equal(tact_moments_pair(&a, &pa, &b, &pb, NULL, NULL, &m), 1);
+    assert_close(m.volume, 4.0L / 3.0L * 3.14159265358979323846264L * 0.027L, 1e-14, "contained");
+    assert_true(m.centroid[1] == 0.4 && m.gradient[1] == 0.0);
+    pa.position[1] = 1.3;
+    assert_int_equal(tact_moments_pair(&a, &pa, &b, &pb, NULL, NULL, &m), 0);
+}
+
+/** Raw moments about the world's origin, which add up over disjoint parts. */
+static void add_raw(double sum[16], const struct tact_moments *m, double sign)
+{
+    static const int row[6] = {0, 1, 2, 0, 0, 1}, column[6] = {0, 1, 2, 1, 2, 2};
+    double turn[3];
+    tact_v3_cross(turn, m->centroid, m->gradient);
+    sum[0] += sign * m->volume;
+    for (int k = 0; k < 6; k++) {
+        sum[4 + k] +=
+            sign * (m->second[k] + m->volume * m->centroid[row[k]] * m->centroid[column[k]]);
+    }
+    for (int k = 0; k < 3; k++) {
+        sum[1 + k] += sign * m->volume * m->centroid[k];
+        sum[10 + k] += sign * m->gradient[k];
+        sum[13 + k] += sign * (m->gradient[3 + k] + turn[k]);
+    }
+}
+
+/** Eight boxes around a point in the ball share it out: faces, edges and corners, deep and shallow.
+ */
+static void boxes_share_the_ball(void **unused)
+{
+    (void)unused;
+    double worst = 0.0;
+    struct tact_shape ball = sphere(1.0), octant = box(2.0, 2.0, 2.0);
+    for (int i = 0; i < 400; i++) {
+        struct tact_pose frame = random_pose(1.0), at = tact_pose_identity();
+        double corner[3], sum[16] = {0};
+        for (int k = 0; k < 3; k++) {
+            corner[k] = i < 100   ? uniform(-0.999, 0.999)
+                        : i < 200 ? uniform(-1e-3, 1e-3)
+                        : i < 300 ? (double)((i >> k) & 1) * uniform(-1, 1) * 0.5
+                                  : uniform(-1e-9, 1e-9);
+        }
+        for (int j = 0; j < 8; j++) {
+            struct tact_pose local = tact_pose_identity(), pose;
+            for (int k = 0; k < 3; k++) {
+                local.position[k] = corner[k] + ((j >> k) & 1 ? 2.0 : -2.0);
+            }
+            struct tact_pose base = frame;
+            tact_pose_mul(&pose, &base, &local);
+            tact_v3_sub(pose.position, pose.position, frame.position);
+            struct tact_moments m;
+            tact_moments_pair(&ball, &at, &octant, &pose, NULL, NULL, &m);
+            add_raw(sum, &m, 1.0);
+        }
+        double v = 4.0 / 3.0 * PI;
+        const double exact[16] = {v, 0, 0, 0, v / 5, v / 5, v / 5};
+        for (int k = 0; k < 16; k++) {
+            worst = fmax(worst, fabs(sum[k] - exact[k]));
+        }
+    }
+    print_message("eight boxes share the ball: worst error of any moment %.1e\n", worst);
+    assert_true(worst < 2e-7);
+    tact_shape_release(&octant);
+}
+
+/** The same away from the edge itself, where no digits are lost. */
+static void boxes_share_exactly(void **unused)
+{
+    (void)unused;
+    double worst = 0.0;
+    struct tact_shape ball = sphere(1.0), octant = box(2.0, 2.0, 2.0);
+    for (int i = 0; i < 300; i++) {
+        double corner[3], sum[16] = {0};
+        struct tact_pose at = random_pose(0.3), frame = at;
+        for (int k = 0; k < 3; k++) {
+            corner[k] = uniform(-0.999, 0.999);
+        }
+        for (int j = 0; j < 8; j++) {
+            struct tact_pose local = tact_pose_identity(), pose;
+            for (int k = 0; k < 3; k++) {
+                local.position[k] = corner[k] + ((j >> k) & 1 ? 2.0 : -2.0);
+            }
+            tact_pose_mul(&pose, &frame, &local);
+            struct tact_moments m;
+            tact_moments_pair(&ball, &at, &octant, &pose, NULL, NULL, &m);
+            tact_v3_sub(m.centroid, m.centroid, at.position);
+            add_raw(sum, &m, 1.0);
+        }
+        double v = 4.0 / 3.0 * PI;
+        const double exact[16] = {v, 0, 0, 0, v / 5, v / 5, v / 5};
+        for (int k = 0; k < 16; k++) {
+            worst = fmax(worst, fabs(sum[k] - exact[k]));
+        }
+    }
+    print_message("... with the centre away from edges: %.1e\n", worst);
+    assert_true(worst < 1e-11);
+    tact_shape_release(&octant);
+}
+
+/** Overlap with a convex hull and with the two halves that a hull of the same points is cut into.
+ */
+static void gradient_is_derivative(void **unused)
+{
+    (void)unused;
+    double worst = 0.0;
+    for (int i = 0; i < 200; i++) {
+        double points[16][3];
+        for (int j = 0; j < 16; j++) {
+            for (int k = 0; k < 3; k++) {
+                points[j][k] = uniform(-1, 1);
+            }
+        }
+        struct tact_mesh *mesh;
+        assert_int_equal(tact_mesh_hull(points[0], 16, &mesh, NULL), 0);
+        struct tact_shape hull = {.kind = TACT_SHAPE_CONVEX, .mesh = mesh};
+        struct tact_shape ball = sphere(uniform(0.2, 1.0));
+        struct tact_pose pa = random_pose(0.9), pb = random_pose(0.2);
+        struct tact_moments m, swapped;
+        int rc = tact_moments_pair(&ball, &pa, &hull, &pb, NULL, NULL, &m);
+        int rs = tact_moments_pair(&hull, &pb, &ball, &pa, NULL, NULL, &swapped);
+        assert_int_equal(rc, rs);
+        for (int k = 0; rc == 1 && k < 6; k++) {
+            const double e = 1e-6;
+            struct tact_moments moved[2];
+            for (int side = 0; side < 2; side++) {
+                struct tact_pose p = pa;
+                double step = side ? e : -e, spin[3] = {0}, q[4], r[3], turned[3];
+                if (k < 3) {
+                    p.position[k] += step;
+                } else {
+                    spin[k - 3] = step;
+                    tact_quat_from_rotvec(q, spin);
+                    tact_v3_sub(r, pa.position, m.centroid);
+                    tact_quat_rotate(turned, q, r);
+                    tact_v3_add(p.position, m.centroid, turned);
+                }
+                tact_moments_pair(&ball, &p, &hull, &pb, NULL, NULL, &moved[side]);
+            }
+            double slope = (moved[1].volume - moved[0].volume) / (2.0 * e);
+            worst = fmax(worst, fabs(slope - m.gradient[k]));
+            assert_true(m.gradient[k] == -swapped.gradient[k]);
+        }
+        tact_mesh_free(mesh);
+    }
+    print_message("gradient against finite differences: %.1e\n", worst);
+    assert_true(worst < 2e-9);
+}
+
+/** The overlap with a fine triangulation of the same sphere, measured by prisms, nearly agrees: on
+ *  edges, corners and faces of a thin plate like the ruler. */
+static void agrees_with_prisms(void **unused)
+{
+    (void)unused;
+    struct tact_moments_scratch *scratch = tact_moments_scratch_create(1000000);
+    struct tact_mesh *fine;
+    assert_int_equal(tact_mesh_capsule(0.008, 0.0, 40000, &fine), 0);
+    struct tact_shape ball = sphere(0.008), mesh = {.kind = TACT_SHAPE_CONVEX, .mesh = fine};
+    struct tact_shape plate = box(0.15, 0.001, 0.015);
+    double worst_v = 0.0, worst_s = 0.0, worst_c = 0.0;
+    for (int i = 0; i < 200; i++) {
+        struct tact_pose pb = random_pose(0.1), local = tact_pose_identity(), pa;
+        tact_v3_set(local.position, uniform(-0.155, 0.155), uniform(-0.007, 0.007),
+                    uniform(-0.02, 0.02));
+        tact_pose_mul(&pa, &pb, &local);
+        struct tact_moments a, b;
+        int ra = tact_moments_pair(&ball, &pa, &plate, &pb, NULL, scratch, &a);
+        int rb = tact_moments_pair(&mesh, &pa, &plate, &pb, NULL, scratch, &b);
+        if (ra != 1 || rb != 1 || a.volume < 2e-9) {
+            continue;
+        }
+        double size = sqrt((a.second[0] + a.second[1] + a.second[2]) / a.volume), d[3];
+        tact_v3_sub(d, a.centroid, b.centroid);
+        worst_v = fmax(worst_v, fabs(a.volume / b.volume - 1.0));
+        worst_c = fmax(worst_c, tact_v3_norm(d) / size);
+        for (int k = 0; k < 6; k++) {
+            double scale = a.second[0] + a.second[1] + a.second[2];
+            worst_s = fmax(worst_s, fabs(a.second[k] - b.second[k]) / scale);
+        }
+    }
+    print_message("against prisms of 40,000 triangles: V %.1e c %.1e C %.1e\n", worst_v, worst_c,
+                  worst_s);
+    assert_true(worst_v < 3e-3 && worst_c < 3e-3 && worst_s < 3e-3);
+    tact_shape_release(&plate);
+    tact_mesh_free(fine);
+    tact_moments_scratch_destroy(scratch);
+}
+
+/** No jumps: V is continuously differentiable where the ball slides over an edge and a diagonal. */
+static void smooth_over_edges(void **unused)
+{
+    (void)unused;
+    struct tact_shape ball = sphere(0.008), plate = box(0.15, 0.001, 0.015);
+    struct tact_pose pa = tact_pose_identity(), pb = pa;
+    struct tact_moments last = {0}, m;
+    double worst_v = 0.0, worst_s = 0.0;
+    const double step = 1e-7;
+    for (int i = 0; i <= 200000; i++) {
+        /* From the middle of the face over its diagonal and its long edge into the air. */
+        tact_v3_set(pa.position, 0.02, 0.001 + 0.008 - 5e-5, (double)i * step);
+        int rc = tact_moments_pair(&ball, &pa, &plate, &pb, NULL, NULL, &m);
+        if (i && rc == 1) {
+            double predicted = 0.5 * (m.gradient[2] + last.gradient[2]) * step;
+            worst_v = fmax(worst_v, fabs(m.volume - last.volume - predicted));
+            worst_s = fmax(worst_s, fabs(m.second[0] - last.second[0]));
+        }
+        last = m;
+    }
+    double v = PI * 5e-5 * 5e-5 * 0.008, s = v * 0.008 * 5e-5;
+    print_message("sliding off an edge: V leaves its gradient by %.1e of V, C steps by %.1e of C\n",
+                  worst_v / v, worst_s / s);
+    assert_true(worst_v < 1e-7 * v && worst_s < 1e-3 * s);
+    tact_shape_release(&plate);
+}
+
+static void whole_and_none(void **unused)
+{
+    (void)unused;
+    struct tact_mesh *fine;
+    assert_int_equal(tact_mesh_capsule(1.0, 0.5, 5000, &fine), 0);
+    struct tact_shape big = {.kind = TACT_SHAPE_MESH, .mesh = fine};
+    for (int i = 0; i < 200; i++) {
+        struct tact_shape ball = sphere(0.1);
+        struct tact_pose pa = random_pose(2.0), pb = tact_pose_identity();
+        pb.quat_wxyz[0] = 0.8;
+        pb.quat_wxyz[2] = 0.6;
+        double local[3], nearest[3] = {0}, away[3];
+        tact_v3_sub(away, pa.position, pb.position);
+        double r[9];
+        tact_quat_to_m3(r, pb.quat_wxyz);
+        tact_m3_tmul_v3(local, r, away);
+        nearest[2] = fmin(fmax(local[2], -0.5), 0.5);
+        tact_v3_sub(away, local, nearest);
+        double distance = tact_v3_norm(away);
+        struct tact_moments m;
+        int rc = tact_moments_pair(&ball, &pa, &big, &pb, NULL, NULL, &m);
+        if (distance < 0.89) {
+            assert_int_equal(rc, 1);
+            assert_close(m.volume, 4.0 / 3.0 * PI * 1e-3, 1e-14, "whole ball");
+            assert_true(tact_v3_norm(m.gradient) == 0.0);
+        } else if (distance > 1.11) {
+            assert_int_equal(rc, 0);
+        }
+    }
+    tact_mesh_free(fine);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(caps),
+        cmocka_unit_test(lenses),
+        cmocka_unit_test(boxes_share_the_ball),
+        cmocka_unit_test(boxes_share_exactly),
+        cmocka_unit_test(gradient_is_derivative),
+        cmocka_unit_test(agrees_with_prisms),
+        cmocka_unit_test(smooth_over_edges),
+        cmocka_unit_test(whole_and_none),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
