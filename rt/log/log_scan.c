@@ -64,7 +64,7 @@ static int take_metadata(struct tact_log *log, struct tact_span content)
     int rc = tact_mcap_parse_metadata(content, &name, &map);
 
     if (rc != 0 || !tact_span_is(name, TACT_FACTS))
-        return rc;
+        return -EBADMSG;
     const uint8_t *start = map.at;
     while (map.left > 0) {
         size_t before = (size_t)(map.at - start);

@@ -1,0 +1,420 @@
+/* Damaged logs: whatever bytes stand in a file, the reader neither crashes nor passes off as whole
+ * what is not. Seeded, so that a failure can be run again. */
+#include <errno.h>
+#include <fcntl.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <cmocka.h>
+#include "log_session.h"
+#include "rt/log/mcap_internal.h"
+#include "rt/log/mcap_reader_internal.h"
+#include "rt/log/mcap_writer_internal.h"
+
+#define TICKS 400
+#define EVENTS 3
+
+/* A finished log, read into memory. */
+static uint8_t *whole;
+static size_t whole_size;
+
+/* The damaged files are many: they stay in memory. */
+static int memory = -1;
+static char path[64];
+
+static void write_file(const void *data, size_t size)
+{
+    assert_int_equal(ftruncate(memory, 0), 0);
+    assert_int_equal(pwrite(memory, data, size, 0), size);
+}
+
+static int make_log(void **state)
+{
+    (void)state;
+    const char *file = session_path("whole");
+    struct tact_recorder_options options = session_options();
+    struct tact_recorder *recorder;
+    struct stat status;
+
+    options.chunk_ns = 50000000;
+    memory = memfd_create("log", MFD_CLOEXEC);
+    snprintf(path, sizeof path, "/proc/self/fd/%d", memory);
+    if (memory < 0 || session_open(file, &options, (struct tact_messages){0}, &recorder) != 0)
+        return -1;
+    for (uint64_t i = 0; i < EVENTS; i++) {
+        tact_recorder_event(recorder, i, (int64_t)i, "marker", "a text");
+        session_run(recorder, i * 100, 100);
+    }
+    session_run(recorder, EVENTS * 100, TICKS - EVENTS * 100);
+    if (tact_recorder_close(recorder, NULL) != 0)
+        return -1;
+    int fd = open(file, O_RDONLY);
+    if (fd < 0 || fstat(fd, &status) != 0)
+        return -1;
+    whole_size = (size_t)status.st_size;
+    whole = malloc(whole_size);
+    if (!whole || read(fd, whole, whole_size) != status.st_size)
+        return -1;
+    close(fd);
+    unlink(file);
+    return 0;
+}
+
+static int free_log(void **state)
+{
+    (void)state;
+    free(whole);
+    close(memory);
+    return 0;
+}
+
+/* All that can be read is what was recorded; tells whether all of it can. */
+static bool check_readable(struct tact_log *log)
+{
+    const struct tact_log_state *state = tact_log_state(log);
+
+    assert_int_equal(session_compare(log, 0), state->ticks);
+    for (size_t i = 0; i < state->events; i++) {
+        const struct tact_log_event *event = tact_log_event(log, i);
+        assert_int_equal(event->tick, i);
+        assert_string_equal(event->name, "marker");
+        assert_string_equal(event->text, "a text");
+    }
+    assert_in_range(tact_log_attachment_count(log), 0, 3);
+    for (size_t i = 0; i < tact_log_attachment_count(log); i++) {
+        const struct tact_log_attachment *a = tact_log_attachment_at(log, i);
+        assert_string_equal(a->name, session_attachments[i].name);
+        assert_int_equal(a->size, session_attachments[i].size);
+        assert_memory_equal(a->data, session_attachments[i].data, a->size);
+    }
+    for (size_t i = 0; i < tact_log_fact_count(log); i++) {
+        if (i >= 4)
+            assert_string_equal(tact_log_fact_at(log, i)->value, session_facts[i - 4].value);
+    }
+    assert_int_equal(state->complete, state->why[0] == '\0');
+    assert_true(!state->complete || state->data_complete);
+    return state->ticks == TICKS && state->events == EVENTS &&
+           tact_log_attachment_count(log) == 3 && tact_log_fact_count(log) == 7;
+}
+
+/* Where the chunks end and how many ticks were recorded up to there, by the file's own index. */
+struct extent {
+    size_t end;
+    uint64_t ticks;
+};
+
+static size_t find_chunks(struct extent *chunks, size_t most)
+{
+    uint64_t ticks = 0, length;
+    size_t count = 0, end = 0;
+    uint32_t entries;
+
+    for (size_t at = 8; whole[at] != TACT_MCAP_DATA_END; at += 9 + length) {
+        memcpy(&length, whole + at + 1, 8);
+        if (whole[at] == TACT_MCAP_CHUNK)
+            end = at + 9 + length;
+        if (whole[at] == TACT_MCAP_MESSAGE_INDEX && whole[at + 9] == 0) {
+            memcpy(&entries, whole + at + 11, 4);
+            ticks += entries / 16;
+            assert_true(count < most);
+            chunks[count++] = (struct extent){end, ticks};
+        }
+    }
+    return count;
+}
+
+static void a_cut_log_gives_its_whole_chunks(void **state)
+{
+    (void)state;
+    struct extent chunks[TICKS];
+    size_t count = find_chunks(chunks, TICKS);
+    uint64_t seed = 1;
+
+    assert_in_range(count, 5, 50);
+    assert_int_equal(chunks[count - 1].ticks, TICKS);
+    for (int i = 0; i < 300; i++) {
+        size_t cut = session_random(&seed) % whole_size;
+        uint64_t expected = 0;
+        struct tact_log *log;
+        if (i < (int)count)
+            cut = chunks[i].end; /* exactly there, too */
+        for (size_t c = 0; c < count && chunks[c].end <= cut; c++)
+            expected = chunks[c].ticks;
+        write_file(whole, cut);
+        int rc = tact_log_open(path, &log, NULL);
+        if (expected == 0) {
+            assert_true(rc == -ENODATA || rc == -EINVAL);
+            continue;
+        }
+        assert_int_equal(rc, 0);
+        const struct tact_log_state *found = tact_log_state(log);
+        assert_false(found->complete);
+        assert_int_equal(found->ticks, expected);
+        assert_int_equal(found->file_bytes, cut);
+        assert_int_equal(found->damage_at + found->bytes_lost, cut);
+        assert_true(found->damage_at >= chunks[0].end);
+        check_readable(log);
+        tact_log_close(log);
+    }
+}
+
+/* Any change of any byte of a finished log is noticed. */
+static void a_changed_byte_is_noticed(void **state)
+{
+    (void)state;
+    uint64_t seed = 2;
+    int refused = 0, short_of = 0;
+
+    /* Everything around the records at the front and the back; a sample of the chunks between. */
+    for (size_t i = 0; i < 1500; i++) {
+        size_t at = i < 450 ? i : i < 900 ? whole_size - 1 - (i - 450) : session_random(&seed);
+        uint8_t flip = (uint8_t)(i % 3 == 0 ? 1U << session_random(&seed) % 8
+                                            : 1 + session_random(&seed) % 255);
+        struct tact_log *log;
+        at %= whole_size;
+        whole[at] ^= flip;
+        write_file(whole, whole_size);
+        whole[at] ^= flip;
+        if (tact_log_open(path, &log, NULL) != 0) {
+            refused++;
+            continue;
+        }
+        if (tact_log_state(log)->complete)
+            fail_msg("byte %zu ^ %02x was not noticed", at, flip);
+        if (!check_readable(log))
+            short_of++;
+        tact_log_close(log);
+    }
+    printf("1500 changed bytes: %d refused, %d read in part, %d read in full with a warning\n",
+           refused, short_of, 1500 - refused - short_of);
+}
+
+/* Without its end a log has no checksum of all; then a change is noticed or changes no value. */
+static void a_changed_byte_of_a_killed_log(void **state)
+{
+    (void)state;
+    struct extent chunks[TICKS];
+    size_t count = find_chunks(chunks, TICKS), size = chunks[count - 1].end;
+    uint64_t seed = 3;
+
+    for (size_t i = 0; i < 1000; i++) {
+        size_t at = i < 450 ? i : session_random(&seed) % size;
+        uint8_t flip = (uint8_t)(1 + session_random(&seed) % 255);
+        struct tact_log *log;
+        whole[at] ^= flip;
+        write_file(whole, size);
+        whole[at] ^= flip;
+        if (tact_log_open(path, &log, NULL) != 0)
+            continue;
+        const struct tact_log_state *found = tact_log_state(log);
+        bool noticed = found->damage_at < size && found->bytes_lost > 0;
+        assert_false(found->complete);
+        if (!check_readable(log) && !noticed)
+            fail_msg("byte %zu ^ %02x was not noticed", at, flip);
+        tact_log_close(log);
+    }
+}
+
+/* Reads all that there is, expecting nothing of it. */
+static void read_all(void)
+{
+    struct tact_error err = {0};
+    struct tact_log *log;
+
+    int rc = tact_log_open(path, &log, &err);
+    if (rc != 0) {
+        assert_true(rc < 0);
+        assert_string_not_equal(err.text, "");
+        return;
+    }
+    struct tact_record *record = calloc(1, tact_layout_bytes(tact_log_layout(log)));
+    uint64_t ticks = 0;
+    assert_non_null(record);
+    while (tact_log_next(log, record) == 1)
+        ticks++;
+    assert_int_equal(ticks, tact_log_state(log)->ticks);
+    assert_int_equal(tact_log_seek(log, ticks / 2), 0);
+    assert_int_equal(tact_log_next(log, record), ticks > 0);
+    free(record);
+    tact_log_close(log);
+}
+
+static void damage_of_many_bytes(void **state)
+{
+    (void)state;
+    uint8_t *bytes = malloc(whole_size);
+    uint64_t seed = 4;
+
+    for (int i = 0; i < 400; i++) {
+        memcpy(bytes, whole, whole_size);
+        size_t bursts = 1 + session_random(&seed) % 4;
+        for (size_t b = 0; b < bursts; b++) {
+            size_t length = 1 + session_random(&seed) % 64;
+            size_t from = session_random(&seed) % (whole_size - length);
+            size_t to = session_random(&seed) % (whole_size - length);
+            uint64_t kind = session_random(&seed) % 3;
+            if (kind == 0)
+                memmove(bytes + to, bytes + from, length);
+            else
+                memset(bytes + to, kind == 1 ? 0 : 0xFF, length);
+        }
+        write_file(bytes, whole_size - (i % 2 ? session_random(&seed) % whole_size : 0));
+        read_all();
+    }
+    free(bytes);
+}
+
+static void put_record(struct tact_bytes *out, uint8_t opcode, const void *data, size_t size)
+{
+    tact_put_u8(out, opcode);
+    tact_put_u64(out, size);
+    tact_put(out, data, size);
+}
+
+/* A chunk of these bytes, under a checksum that is right. */
+static void put_chunk(struct tact_bytes *out, const struct tact_bytes *chunk)
+{
+    struct tact_bytes content = {0};
+
+    tact_put_u64(&content, 0);
+    tact_put_u64(&content, 0);
+    tact_put_u64(&content, chunk->size);
+    tact_put_u32(&content, tact_crc32(0, chunk->data, chunk->size));
+    tact_put_text(&content, "");
+    tact_put_u64(&content, chunk->size);
+    tact_put(&content, chunk->data, chunk->size);
+    put_record(out, TACT_MCAP_CHUNK, content.data, content.size);
+    tact_bytes_free(&content);
+}
+
+/* Damage that no checksum shows: the parsers inside the chunks are on their own. */
+static void forged_chunks(void **state)
+{
+    (void)state;
+    const char *base = session_path("forged");
+    struct tact_bytes forged = {0}, chunk = {0};
+    uint64_t seed = 5;
+
+    int fd = open(base, O_WRONLY | O_CREAT | O_TRUNC, 0666);
+    assert_int_equal(write(fd, whole, whole_size), whole_size);
+    close(fd);
+    for (int i = 0; i < 300; i++) {
+        struct tact_mcap_reader reader;
+        struct tact_mcap_record record;
+        assert_int_equal(tact_mcap_reader_open(&reader, base), 0);
+        forged.size = 0;
+        tact_put(&forged, TACT_MCAP_MAGIC, TACT_MCAP_MAGIC_SIZE);
+        while (tact_mcap_reader_next(&reader, &record) == 0 &&
+               record.opcode != TACT_MCAP_DATA_END) {
+            if (record.opcode != TACT_MCAP_CHUNK) {
+                put_record(&forged, record.opcode, record.content.data, record.content.size);
+                continue;
+            }
+            assert_int_equal(tact_mcap_parse_chunk(record.content, &chunk), 0);
+            size_t changes = session_random(&seed) % 3;
+            for (size_t c = 0; c < changes; c++) {
+                /* Most of the structure is at the front. */
+                size_t span = session_random(&seed) % 2 ? 2000 : chunk.size;
+                size_t at = session_random(&seed) % (span < chunk.size ? span : chunk.size);
+                chunk.data[at] = (uint8_t)session_random(&seed);
+            }
+            if (session_random(&seed) % 20 == 0)
+                chunk.size = session_random(&seed) % chunk.size;
+            put_chunk(&forged, &chunk);
+        }
+        tact_mcap_reader_close(&reader);
+        write_file(forged.data, forged.size);
+        read_all();
+    }
+    tact_bytes_free(&forged);
+    tact_bytes_free(&chunk);
+    unlink(base);
+}
+
+static void lies_about_lengths(void **state)
+{
+    (void)state;
+    static const uint64_t lengths[] = {0,         1,          UINT64_MAX, UINT64_MAX - 8,
+                                       INT64_MAX, UINT32_MAX, 1U << 20,   UINT64_C(1) << 40};
+    struct tact_bytes file = {0}, content = {0};
+
+    for (unsigned opcode = 0; opcode < 0x12; opcode++) {
+        for (size_t i = 0; i < sizeof lengths / sizeof lengths[0]; i++) {
+            for (size_t inner = 0; inner < 64; inner += 3) {
+                file.size = content.size = 0;
+                for (size_t b = 0; b < inner; b++)
+                    tact_put_u8(&content, 0);
+                tact_put_u64(&content, lengths[i]);
+                tact_put_u64(&content, lengths[i]);
+                tact_put(&file, TACT_MCAP_MAGIC, TACT_MCAP_MAGIC_SIZE);
+                tact_put_u8(&file, (uint8_t)opcode);
+                tact_put_u64(&file, i % 2 ? lengths[i] : content.size);
+                tact_put(&file, content.data, content.size);
+                write_file(file.data, file.size);
+                read_all();
+            }
+        }
+    }
+    /* A chunk that claims more than a reader should give it. */
+    file.size = content.size = 0;
+    tact_put_u64(&content, 0);
+    tact_put_u64(&content, 0);
+    tact_put_u64(&content, UINT64_C(1) << 40);
+    tact_put_u32(&content, 0);
+    tact_put_text(&content, "zstd");
+    tact_put_u64(&content, 4);
+    tact_put_u32(&content, 0xFD2FB528);
+    struct tact_bytes chunk = {0};
+    assert_int_equal(tact_mcap_parse_chunk((struct tact_span){content.data, content.size}, &chunk),
+                     -EBADMSG);
+    assert_int_equal(chunk.capacity, 0);
+    tact_bytes_free(&file);
+    tact_bytes_free(&content);
+}
+
+static void what_is_no_log_is_refused(void **state)
+{
+    (void)state;
+    struct tact_error err = {0};
+    struct tact_log *log = NULL;
+    struct tact_mcap_writer *writer;
+
+    assert_int_equal(tact_log_open("/nonexistent", &log, &err), -ENOENT);
+    assert_string_equal(err.file, "/nonexistent");
+    assert_int_equal(tact_log_open("/", &log, &err), -EISDIR);
+    assert_int_equal(tact_log_open("/dev/null", &log, &err), -EINVAL);
+    write_file("", 0);
+    assert_int_equal(tact_log_open(path, &log, &err), -EINVAL);
+    write_file("time,x,y\n0,1,2\n", 15);
+    assert_int_equal(tact_log_open(path, &log, &err), -EINVAL);
+    assert_non_null(strstr(err.text, "MCAP"));
+
+    /* A sound MCAP file of somebody else. */
+    int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0666);
+    assert_int_equal(tact_mcap_writer_open(fd, "ros2", "other", 1, &writer), 0);
+    int schema = tact_mcap_writer_schema(writer, "std_msgs/msg/String", "string data\n", 12);
+    int channel = tact_mcap_writer_channel(writer, schema, "/chatter");
+    tact_put(tact_mcap_writer_begin(writer, channel, 5), "\0\1\0\0\2\0\0\0x\0", 10);
+    tact_mcap_writer_end(writer);
+    assert_int_equal(tact_mcap_writer_close(writer, NULL), 0);
+    assert_int_equal(tact_log_open(path, &log, &err), -EINVAL);
+    assert_non_null(strstr(err.text, "/tact/tick"));
+    assert_null(log);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_cut_log_gives_its_whole_chunks),
+        cmocka_unit_test(a_changed_byte_is_noticed),
+        cmocka_unit_test(a_changed_byte_of_a_killed_log),
+        cmocka_unit_test(damage_of_many_bytes),
+        cmocka_unit_test(forged_chunks),
+        cmocka_unit_test(lies_about_lengths),
+        cmocka_unit_test(what_is_no_log_is_refused),
+    };
+    return cmocka_run_group_tests(tests, make_log, free_log);
+}
