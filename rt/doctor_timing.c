@@ -9,12 +9,10 @@
 #include "rt/loop.h"
 #include "rt/realtime_internal.h"
 
-static void check_limit(struct tact_doctor_report *report, const char *name, int resource,
+static void check_limit(struct tact_doctor_report *report, const char *name, struct rlimit limit,
                         rlim_t enough, int granted, const char *fix)
 {
-    struct rlimit limit = {0, 0};
     char text[32] = "unlimited";
-    getrlimit(resource, &limit);
     if (limit.rlim_cur != RLIM_INFINITY) {
         snprintf(text, sizeof text, "%llu", (unsigned long long)limit.rlim_cur);
     }
@@ -102,12 +100,15 @@ void tact_doctor_timing(struct tact_doctor_report *report)
     }
     options.ticks = 1000;
     options.tick = nothing;
+    struct rlimit priority = {0, 0}, memory = {0, 0};
+    getrlimit(RLIMIT_RTPRIO, &priority);
+    getrlimit(RLIMIT_MEMLOCK, &memory);
     const int rc = tact_loop_run(&options, stats);
     const int fifo = add_grants(report, &stats->realtime, "scheduler");
-    check_limit(report, "rtprio_limit", RLIMIT_RTPRIO, (rlim_t)options.realtime.priority, fifo,
+    check_limit(report, "rtprio_limit", priority, (rlim_t)options.realtime.priority, fifo,
                 TACT_FIX_RTPRIO);
     const int locked = add_grants(report, &stats->realtime, "memory");
-    check_limit(report, "memlock_limit", RLIMIT_MEMLOCK, (rlim_t)1 << 30, locked, TACT_FIX_MEMLOCK);
+    check_limit(report, "memlock_limit", memory, (rlim_t)1 << 30, locked, TACT_FIX_MEMLOCK);
     add_grants(report, &stats->realtime, "affinity");
     add_grants(report, &stats->realtime, "dma_latency");
     check_throttling(report);

@@ -206,14 +206,14 @@ static void stress(uint32_t capacity, uint64_t count, int lossy)
 static void test_two_threads_lossless(void **state)
 {
     (void)state;
-    stress(64, 3000000, 0);
-    stress(1, 30000, 0);
+    stress(64, 1000000, 0);
+    stress(1, 10000, 0);
 }
 
 static void test_two_threads_lossy(void **state)
 {
     (void)state;
-    stress(16, 3000000, 1);
+    stress(16, 1000000, 1);
 }
 
 /* Not a limit, a figure: what a record of 256 bytes costs the tick. */
