@@ -24,29 +24,36 @@ struct tact_scene_material {
                          (1 - nu^2)/E; 0 (default): rigid */
 };
 
-/** What happens where two materials touch; `materials` names both (one name twice is allowed). */
+/**
+ * What happens where two materials touch; `materials` names both (one name twice is allowed).
+ *
+ * Which shapes can touch: those of two different things (body or hand) of which at least one moves.
+ * Every material pair that occurs so must be given. Two links of one hand touch only where a pair
+ * is given for their materials and neither is the other's parent; fixed bodies never touch.
+ */
 struct tact_scene_pair {
     char *materials[2];
-    double friction;    /**< Coulomb coefficient mu, >= 0; required */
-    double dissipation; /**< relaxation time of the overlap [s]; default scene.contact.dissipation */
-    double compliance;  /**< [m/N]; default scene.contact.compliance */
-    double overlap;     /**< target depth V/|g| [m]; default scene.contact.overlap */
+    double friction; /**< Coulomb coefficient mu, >= 0; required */
+    double
+        dissipation;   /**< relaxation time of the overlap [s]; default scene.contact.dissipation */
+    double compliance; /**< [m/N]; default scene.contact.compliance */
+    double overlap;    /**< target depth V/|g| [m]; default scene.contact.overlap */
 };
 
 struct tact_scene_shape {
-    char *type; /**< sphere, capsule, box, halfspace, convex, mesh */
-    double radius;       /**< sphere, capsule [m] */
-    double length;       /**< capsule: of the axis segment [m] */
-    double size[3];      /**< box: full edge lengths [m] */
-    char *file;          /**< convex, mesh: OBJ or STL, relative to the scene's folder */
-    double scale;        /**< of the file's coordinates; default 1 */
-    bool hull;           /**< take the convex hull of the file's points (default for convex) */
-    double position[3];  /**< of the shape in its body's frame [m]; default 0 */
-    double quat_wxyz[4]; /**< default identity */
-    char *material;      /**< required */
-    struct tact_shape shape;      /**< filled on load: tessellated, mesh attached */
-    struct tact_mesh *mesh;       /**< owned mesh, or NULL */
-    void *file_data;              /**< bytes of the mesh file, for the log's attachment, or NULL */
+    char *type; /**< sphere, capsule, box, halfspace, convex (the convex hull of the file's points),
+                     mesh (the file's triangles, which must be closed) */
+    double radius;           /**< sphere, capsule [m] */
+    double length;           /**< capsule: of the axis segment [m] */
+    double size[3];          /**< box: full edge lengths [m] */
+    char *file;              /**< convex, mesh: OBJ or STL, relative to the scene's folder */
+    double scale;            /**< of the file's coordinates; default 1 */
+    double position[3];      /**< of the shape in its body's frame [m]; default 0 */
+    double quat_wxyz[4];     /**< default identity */
+    char *material;          /**< required */
+    struct tact_shape shape; /**< filled on load: tessellated, mesh attached */
+    struct tact_mesh *mesh;  /**< owned mesh, or NULL */
+    void *file_data;         /**< bytes of the mesh file, for the log's attachment, or NULL */
     uint64_t file_size;
 };
 
@@ -54,16 +61,18 @@ struct tact_scene_shape {
  *  shapes unless `center_of_mass` is given. */
 struct tact_scene_body {
     char *name;
-    bool fixed;               /**< never moves; no mass needed */
-    double mass;              /**< [kg] > 0; required unless fixed */
-    double *center_of_mass;   /**< 3 [m], body frame, or NULL: of the shapes, uniform density */
-    double *inertia;          /**< 6: ixx iyy izz ixy ixz iyz [kg m^2] about the centre of mass, body
-                                   axes, or NULL: of the shapes, uniform density */
-    double position[3];       /**< of the body frame at the start [m]; default 0 */
-    double quat_wxyz[4];      /**< default identity; normalised on load */
-    double velocity[3];       /**< of the centre of mass at the start [m/s], world */
+    bool fixed;             /**< never moves; no mass needed */
+    double mass;            /**< [kg] > 0; required unless fixed */
+    double *center_of_mass; /**< 3 [m], body frame; default: of the shapes, uniform density (filled
+                                 on load for every moving body; NULL only for fixed ones) */
+    double *inertia;        /**< 6: ixx iyy izz ixy ixz iyz [kg m^2] about the centre of mass, body
+                                 axes; default: of the shapes, uniform density (filled on load
+                                 for every moving body; NULL only for fixed ones) */
+    double position[3];     /**< of the body frame at the start [m]; default 0 */
+    double quat_wxyz[4];    /**< default identity; normalised on load */
+    double velocity[3];     /**< of the centre of mass at the start [m/s], world */
     double angular_velocity[3]; /**< [rad/s], world */
-    double support_until;     /**< its weight is carried until this time [s]; default 0 */
+    double support_until;       /**< its weight is carried until this time [s]; default 0 */
     struct tact_scene_shape *shapes;
     uint32_t shapes_count;
 };
@@ -85,8 +94,9 @@ struct tact_scene_link {
     char *parent; /**< an earlier link of the hand, or NULL: the hand's base */
     struct tact_scene_joint joint;
     double mass;              /**< [kg] > 0 */
-    double center_of_mass[3]; /**< [m], link frame */
-    double *inertia;          /**< 6 [kg m^2] about the centre of mass, link axes; NULL: of the shapes */
+    double center_of_mass[3]; /**< [m], link frame; default: of the shapes, uniform density */
+    double *inertia; /**< 6: ixx iyy izz ixy ixz iyz [kg m^2] about the centre of mass, link
+                          axes; default: of the shapes, filled on load, never NULL */
     struct tact_scene_shape *shapes;
     uint32_t shapes_count;
 };
@@ -94,9 +104,9 @@ struct tact_scene_link {
 /** A tree of links on a fixed base. */
 struct tact_scene_hand {
     char *name;
-    double position[3];  /**< of the base [m] */
+    double position[3]; /**< of the base [m] */
     double quat_wxyz[4];
-    bool weightless;     /**< gravity does not act on its links (compensated); default false */
+    bool weightless; /**< gravity does not act on its links (compensated); default false */
     struct tact_scene_link *links;
     uint32_t links_count;
 };
@@ -105,31 +115,33 @@ struct tact_scene_hand {
 struct tact_scene_device {
     char *name;
     char *type;
-    struct tact_device_setting *settings; /**< collected on load with line and column */
+    struct tact_device_setting *settings; /**< collected on load with line and column. Maps inside
+                                               get keys with dots ("axes.abs_x"), entries of lists
+                                               that hold more than numbers get "names[0]" */
     uint32_t settings_count;
 };
 
 /** An input channel drives a joint's target: target = offset + scale * channel, clamped to
  *  [lower, upper] where lower < upper. Several inputs to one joint add up. */
 struct tact_scene_input {
-    char *from; /**< "device.channel" */
-    char *to;   /**< "hand.link": the target of that link's joint */
-    double scale;
-    double offset;
-    double lower;
+    char *from;    /**< "device.channel" */
+    char *to;      /**< "hand.link": the target of that link's joint */
+    double scale;  /**< joint's unit per channel's unit; default 1 */
+    double offset; /**< [rad] or [m]; default 0 */
+    double lower;  /**< [rad] or [m]; given together with upper, or both left out */
     double upper;
 };
 
 /** A joint's torque goes out to a device's channel through the safety chain. */
 struct tact_scene_output {
-    char *from;  /**< "hand.link" */
-    char *to;    /**< "device.channel" */
-    char *what;  /**< reaction: minus the coupling's torque, for a haptic joint (default);
-                      drive: the PD torque, for a robot joint */
-    double scale;   /**< output unit per N m or N; default 1 */
-    double limit;   /**< clamp, in the output's unit, > 0; required */
-    double rate;    /**< fastest change, output unit per second, > 0; required */
-    double filter;  /**< cut-off of the first-order low-pass [Hz]; 0: none */
+    char *from;    /**< "hand.link" */
+    char *to;      /**< "device.channel" */
+    char *what;    /**< reaction: minus the coupling's torque, for a haptic joint (default);
+                        drive: the PD torque, for a robot joint */
+    double scale;  /**< output unit per N m or N; default 1 */
+    double limit;  /**< clamp, in the output's unit, > 0; required */
+    double rate;   /**< fastest change, output unit per second, > 0; required */
+    double filter; /**< cut-off of the first-order low-pass [Hz]; 0: none */
 };
 
 struct tact_scene_contact {
@@ -151,6 +163,8 @@ struct tact_scene_realtime {
     int32_t priority; /**< SCHED_FIFO priority of the loop; default 80 */
     int32_t cpu;      /**< processor of the loop; -1 (default): the last one */
 };
+
+struct tact_scene_index;
 
 struct tact_scene {
     char *name;
@@ -176,11 +190,18 @@ struct tact_scene {
     uint32_t outputs_count;
     char *deadman; /**< "device.channel": outputs are armed only while it is over 0.5; NULL: none */
 
-    char *path;      /**< file it came from, as given */
-    char *directory; /**< folder of that file */
-    char *text;      /**< the file, byte for byte, for the log */
+    struct tact_scene_index *index; /**< where each key stands, for tact_scene_where() */
+    char *path;                     /**< file it came from, as given */
+    char *directory;                /**< folder of that file */
+    char *text;                     /**< the file, byte for byte, for the log */
     uint64_t text_size;
 };
+
+/** Sets file, line, column and key of err for a key path such as "inputs[2].from", so that what is
+ *  found wrong after loading (a channel the device does not have) can be shown in the file too. A
+ * key that is absent gets the place of what it would stand in. Not real-time safe. */
+TACT_API void tact_scene_where(const struct tact_scene *scene, const char *key,
+                               struct tact_error *err);
 
 /** Files a scene refers to, when they do not come from disk (a replay's attachments). */
 struct tact_scene_files {
@@ -190,10 +211,11 @@ struct tact_scene_files {
 };
 
 /**
- * Loads and checks a scene file. On failure *err names file, line, column and key, what is wrong and
- * what was expected: unknown key, wrong type, missing key, number not finite or out of range,
+ * Loads and checks a scene file. On failure *err names file, line, column and key, what is wrong
+ * and what was expected: unknown key, wrong type, missing key, number not finite or out of range,
  * negative mass, non-physical inertia, duplicate or unknown name, missing or open mesh.
- * @retval 0, -ENOENT, -EINVAL, -ENOMEM, other negative errno from reading files. Not real-time safe.
+ * @retval 0, -ENOENT, -EINVAL, -ENOMEM, other negative errno from reading files. Not real-time
+ * safe.
  */
 TACT_API int tact_scene_load(const char *path, struct tact_scene **out, struct tact_error *err);
 

@@ -1,0 +1,354 @@
+/* Checks of single values: signs, ranges, lengths, choices, inertias. */
+#include "rt/session/scene_internal.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "contact/vec.h"
+
+/** Path of a key of the thing at `owner`. */
+static const char *key_of(char path[TACT_SCENE_PATH], const char *owner, const char *key)
+{
+    /* Both come from the schema, so they fit; the precision tells the compiler so. */
+    snprintf(path, TACT_SCENE_PATH, "%.80s.%.40s", owner, key);
+    return path;
+}
+
+static int need_positive(const struct tact_scene_check *check, const char *owner, const char *key,
+                         double value, const char *unit)
+{
+    char path[TACT_SCENE_PATH];
+    return value > 0.0 ? 0
+                       : tact_scene_bad(check, key_of(path, owner, key),
+                                        "must be greater than 0%s%s, got %g", unit[0] ? " " : "",
+                                        unit, value);
+}
+
+static int need_not_negative(const struct tact_scene_check *check, const char *owner,
+                             const char *key, double value, const char *unit)
+{
+    char path[TACT_SCENE_PATH];
+    return value >= 0.0
+               ? 0
+               : tact_scene_bad(check, key_of(path, owner, key), "must be 0%s%s or more, got %g",
+                                unit[0] ? " " : "", unit, value);
+}
+
+static int need_between(const struct tact_scene_check *check, const char *path, double value,
+                        double lower, double upper, const char *unit)
+{
+    return value >= lower && value <= upper
+               ? 0
+               : tact_scene_bad(check, path, "must be from %g to %g%s%s, got %g", lower, upper,
+                                unit[0] ? " " : "", unit, value);
+}
+
+/** Checks that text is one of a list of words that ends with NULL. */
+static int need_word(const struct tact_scene_check *check, const char *path, const char *text,
+                     const char *const *words)
+{
+    char list[160] = "";
+    size_t used = 0;
+    for (; *words; words++) {
+        if (strcmp(text, *words) == 0) {
+            return 0;
+        }
+        int n = snprintf(list + used, sizeof list - used, "%s%s", used ? ", " : "", *words);
+        used += (size_t)n;
+    }
+    return tact_scene_bad(check, path, "expected one of %s; got \"%.60s\"", list, text);
+}
+
+int tact_scene_check_quat(const struct tact_scene_check *check, double quat_wxyz[4],
+                          const char *path)
+{
+    /* Scaled first: squares of very large or small numbers leave the range of doubles. */
+    double largest = 0.0;
+    for (int i = 0; i < 4; i++) {
+        largest = fmax(largest, fabs(quat_wxyz[i]));
+    }
+    if (!(largest > 0.0)) {
+        return tact_scene_bad(check, path,
+                              "a quaternion of length 0; expected w x y z with a length, as in "
+                              "[1, 0, 0, 0]");
+    }
+    for (int i = 0; i < 4; i++) {
+        quat_wxyz[i] /= largest;
+    }
+    tact_quat_normalize(quat_wxyz);
+    return 0;
+}
+
+/** Tells whether the symmetric matrix xx yy zz xy xz yz has a Cholesky factor: is positive
+ * definite. */
+static bool is_definite(const double m[6])
+{
+    double l00 = m[0];
+    if (!(l00 > 0.0)) {
+        return false;
+    }
+    double l11 = m[1] - m[3] * m[3] / l00;
+    if (!(l11 > 0.0)) {
+        return false;
+    }
+    double l21 = m[5] - m[3] * m[4] / l00;
+    return m[2] - m[4] * m[4] / l00 - l21 * l21 / l11 > 0.0;
+}
+
+int tact_scene_check_inertia(const struct tact_scene_check *check, const double inertia[6],
+                             const char *path)
+{
+    double largest = fmax(fmax(inertia[0], inertia[1]), inertia[2]), m[6], mass[6];
+    if (!(largest > 0.0)) {
+        return tact_scene_bad(check, path, "not positive definite; expected ixx iyy izz > 0");
+    }
+    for (int i = 0; i < 6; i++) {
+        m[i] = inertia[i] / largest;
+    }
+    if (!is_definite(m)) {
+        return tact_scene_bad(check, path,
+                              "not positive definite; expected ixx iyy izz ixy ixz iyz of a solid");
+    }
+    /* Second moments of the mass, (tr I / 2) - I, must not be negative along any axis: the triangle
+     * inequality of the principal moments. Flat bodies have a 0 there, hence the allowance. */
+    double half = 0.5 * (m[0] + m[1] + m[2]);
+    for (int i = 0; i < 6; i++) {
+        mass[i] = (i < 3 ? half + 1e-6 : 0.0) - m[i];
+    }
+    if (!is_definite(mass)) {
+        return tact_scene_bad(check, path,
+                              "no solid has this inertia: one principal moment is larger than the "
+                              "sum of the other two");
+    }
+    return 0;
+}
+
+int tact_scene_check_shape(const struct tact_scene_check *check, struct tact_scene_shape *shape,
+                           const char *path)
+{
+    static const char *const types[] = {"sphere", "capsule",   "box", "convex",
+                                        "mesh",   "halfspace", NULL};
+    /* Which keys a type needs; the others of this list it must not have. */
+    static const struct {
+        const char *key;
+        const char *types;
+        bool needed;
+    } uses[] = {{"radius", "sphere capsule", true},
+                {"length", "capsule", true},
+                {"size", "box", true},
+                {"file", "convex mesh", true},
+                {"scale", "convex mesh", false}};
+    char key[TACT_SCENE_PATH];
+    int rc = need_word(check, key_of(key, path, "type"), shape->type, types);
+    for (size_t i = 0; !rc && i < sizeof uses / sizeof *uses; i++) {
+        bool used = strstr(uses[i].types, shape->type) != NULL;
+        bool given = tact_scene_has(check, "%s.%s", path, uses[i].key);
+        if (used && uses[i].needed && !given) {
+            rc = tact_scene_bad(check, key_of(key, path, uses[i].key),
+                                "missing; a %s needs the key \"%s\"", shape->type, uses[i].key);
+        } else if (given && !used) {
+            rc = tact_scene_bad(check, key_of(key, path, uses[i].key), "a %s has no %s",
+                                shape->type, uses[i].key);
+        } else if (given && strcmp(uses[i].key, "radius") == 0) {
+            rc = need_positive(check, path, "radius", shape->radius, "m");
+        } else if (given && strcmp(uses[i].key, "length") == 0) {
+            rc = need_positive(check, path, "length", shape->length, "m");
+        } else if (given && strcmp(uses[i].key, "scale") == 0) {
+            rc = need_positive(check, path, "scale", shape->scale, "");
+        }
+    }
+    for (int i = 0; !rc && tact_scene_has(check, "%s.size", path) && i < 3; i++) {
+        char edge[16];
+        snprintf(edge, sizeof edge, "size[%d]", i);
+        rc = need_positive(check, path, edge, shape->size[i], "m");
+    }
+    return rc ? rc : tact_scene_check_quat(check, shape->quat_wxyz, key_of(key, path, "quat_wxyz"));
+}
+
+static int check_shapes(const struct tact_scene_check *check, struct tact_scene_shape *shapes,
+                        uint32_t count, const char *owner, bool fixed)
+{
+    char path[TACT_SCENE_PATH];
+    for (uint32_t i = 0; i < count; i++) {
+        snprintf(path, sizeof path, "%.80s.shapes[%u]", owner, i);
+        int rc = tact_scene_check_shape(check, &shapes[i], path);
+        if (rc) {
+            return rc;
+        }
+        if (!fixed && strcmp(shapes[i].type, "halfspace") == 0) {
+            return tact_scene_bad(check, path,
+                                  "a halfspace is infinite and cannot move; expected it on a body "
+                                  "with `fixed: true`");
+        }
+    }
+    return 0;
+}
+
+/** Mass and inertia of a moving body or a link. */
+static int check_mass(const struct tact_scene_check *check, const char *owner, double mass,
+                      const double *inertia, uint32_t shapes)
+{
+    char path[TACT_SCENE_PATH];
+    if (!tact_scene_has(check, "%s.mass", owner)) {
+        return tact_scene_bad(check, key_of(path, owner, "mass"),
+                              "missing; expected a mass in kg, or `fixed: true`");
+    }
+    int rc = need_positive(check, owner, "mass", mass, "kg");
+    if (rc) {
+        return rc;
+    }
+    if (inertia) {
+        return tact_scene_check_inertia(check, inertia, key_of(path, owner, "inertia"));
+    }
+    if (tact_scene_has(check, "%s.center_of_mass", owner)) {
+        return tact_scene_bad(check, key_of(path, owner, "center_of_mass"),
+                              "needs the key \"inertia\" beside it: that of the shapes is about "
+                              "their own centre");
+    }
+    return shapes > 0 ? 0
+                      : tact_scene_bad(check, key_of(path, owner, "inertia"),
+                                       "missing; without shapes it cannot be computed");
+}
+
+static int check_body(const struct tact_scene_check *check, struct tact_scene_body *body,
+                      const char *path)
+{
+    char key[TACT_SCENE_PATH];
+    int rc = tact_scene_check_quat(check, body->quat_wxyz, key_of(key, path, "quat_wxyz"));
+    if (!rc && !body->fixed) {
+        rc = check_mass(check, path, body->mass, body->inertia, body->shapes_count);
+    }
+    if (!rc && body->fixed && tact_scene_has(check, "%s.mass", path)) {
+        rc = need_positive(check, path, "mass", body->mass, "kg");
+    }
+    if (!rc && body->fixed &&
+        (tact_v3_norm(body->velocity) > 0.0 || tact_v3_norm(body->angular_velocity) > 0.0)) {
+        rc = tact_scene_bad(check, key_of(key, path, "fixed"),
+                            "a fixed body cannot start with a velocity");
+    }
+    rc = rc ? rc : need_not_negative(check, path, "support_until", body->support_until, "s");
+    return rc ? rc : check_shapes(check, body->shapes, body->shapes_count, path, body->fixed);
+}
+
+static int check_joint(const struct tact_scene_check *check, struct tact_scene_joint *joint,
+                       const char *path)
+{
+    static const char *const types[] = {"hinge", "slide", NULL};
+    char key[TACT_SCENE_PATH];
+    int rc = need_word(check, key_of(key, path, "type"), joint->type, types);
+    if (rc) {
+        return rc;
+    }
+    double largest = fmax(fmax(fabs(joint->axis[0]), fabs(joint->axis[1])), fabs(joint->axis[2]));
+    if (!(largest > 0.0)) {
+        return tact_scene_bad(check, key_of(key, path, "axis"),
+                              "an axis of length 0; expected a direction, as in [1, 0, 0]");
+    }
+    for (int i = 0; i < 3; i++) {
+        joint->axis[i] /= largest;
+    }
+    tact_v3_normalize(joint->axis, joint->axis);
+    rc = tact_scene_check_quat(check, joint->quat_wxyz, key_of(key, path, "quat_wxyz"));
+    rc = rc ? rc : need_not_negative(check, path, "stiffness", joint->stiffness, "N m/rad or N/m");
+    rc = rc ? rc : need_not_negative(check, path, "damping", joint->damping, "N m s/rad or N s/m");
+    return rc ? rc : need_not_negative(check, path, "limit", joint->limit, "N m or N");
+}
+
+static int check_hand(const struct tact_scene_check *check, struct tact_scene_hand *hand,
+                      uint32_t number)
+{
+    char path[TACT_SCENE_PATH], key[TACT_SCENE_PATH];
+    snprintf(path, sizeof path, "hands[%u].quat_wxyz", number);
+    int rc = tact_scene_check_quat(check, hand->quat_wxyz, path);
+    for (uint32_t i = 0; !rc && i < hand->links_count; i++) {
+        struct tact_scene_link *link = &hand->links[i];
+        snprintf(path, sizeof path, "hands[%u].links[%u]", number, i);
+        rc = check_joint(check, &link->joint, key_of(key, path, "joint"));
+        rc = rc ? rc : check_mass(check, path, link->mass, link->inertia, link->shapes_count);
+        rc = rc ? rc : check_shapes(check, link->shapes, link->shapes_count, path, false);
+    }
+    return rc;
+}
+
+static int check_materials(const struct tact_scene_check *check, const struct tact_scene *scene)
+{
+    char path[TACT_SCENE_PATH];
+    int rc = 0;
+    for (uint32_t i = 0; !rc && i < scene->materials_count; i++) {
+        snprintf(path, sizeof path, "materials[%u]", i);
+        rc = need_not_negative(check, path, "modulus", scene->materials[i].modulus, "Pa");
+    }
+    for (uint32_t i = 0; !rc && i < scene->pairs_count; i++) {
+        const struct tact_scene_pair *pair = &scene->pairs[i];
+        snprintf(path, sizeof path, "pairs[%u]", i);
+        rc = need_not_negative(check, path, "friction", pair->friction, "");
+        rc = rc ? rc : need_not_negative(check, path, "dissipation", pair->dissipation, "s");
+        rc = rc ? rc : need_not_negative(check, path, "compliance", pair->compliance, "m/N");
+        rc = rc ? rc : need_positive(check, path, "overlap", pair->overlap, "m");
+    }
+    return rc;
+}
+
+static int check_wires(const struct tact_scene_check *check, const struct tact_scene *scene)
+{
+    static const char *const what[] = {"reaction", "drive", NULL};
+    char path[TACT_SCENE_PATH], key[TACT_SCENE_PATH];
+    int rc = 0;
+    for (uint32_t i = 0; !rc && i < scene->inputs_count; i++) {
+        const struct tact_scene_input *in = &scene->inputs[i];
+        bool lower = tact_scene_has(check, "inputs[%u].lower", i);
+        bool upper = tact_scene_has(check, "inputs[%u].upper", i);
+        snprintf(path, sizeof path, "inputs[%u]", i);
+        if (lower != upper || (lower && !(in->lower < in->upper))) {
+            rc = tact_scene_bad(check, key_of(key, path, lower ? "lower" : "upper"),
+                                "expected both \"lower\" and \"upper\", lower below upper");
+        }
+    }
+    for (uint32_t i = 0; !rc && i < scene->outputs_count; i++) {
+        const struct tact_scene_output *o = &scene->outputs[i];
+        snprintf(path, sizeof path, "outputs[%u]", i);
+        rc = need_word(check, key_of(key, path, "what"), o->what, what);
+        rc = rc ? rc : need_positive(check, path, "limit", o->limit, "");
+        rc = rc ? rc : need_positive(check, path, "rate", o->rate, "a second");
+        rc = rc ? rc : need_not_negative(check, path, "filter", o->filter, "Hz");
+    }
+    return rc;
+}
+
+static int check_options(const struct tact_scene_check *check, const struct tact_scene *scene)
+{
+    static const char *const locals[] = {"cone", "bouchard", NULL};
+    static const char *const sources[] = {"auto", "opencl", "host", NULL};
+    const struct tact_scene_contact *c = &scene->contact;
+    int rc = need_between(check, "period", scene->period, 1e-5, 0.1, "s");
+    if (!rc && !(scene->duration > 0.0)) {
+        rc = tact_scene_bad(check, "duration", "must be greater than 0 s, got %g", scene->duration);
+    }
+    rc = rc ? rc : need_positive(check, "contact", "overlap", c->overlap, "m");
+    rc = rc ? rc : need_not_negative(check, "contact", "compliance", c->compliance, "m/N");
+    rc = rc ? rc : need_not_negative(check, "contact", "dissipation", c->dissipation, "s");
+    rc = rc ? rc : need_between(check, "contact.iterations", c->iterations, 1, 10000, "");
+    rc = rc ? rc : need_between(check, "contact.tolerance", c->tolerance, 0.0, 1.0, "");
+    rc = rc ? rc : need_word(check, "contact.local", c->local, locals);
+    rc = rc ? rc : need_word(check, "moments.source", scene->moments.source, sources);
+    rc = rc ? rc : need_between(check, "moments.max_age", scene->moments.max_age, 0, 1000, "ticks");
+    rc = rc ? rc : need_between(check, "realtime.priority", scene->realtime.priority, 1, 99, "");
+    return rc ? rc : need_between(check, "realtime.cpu", scene->realtime.cpu, -1, 4095, "");
+}
+
+int tact_scene_check_values(const struct tact_scene_check *check, struct tact_scene *scene)
+{
+    int rc = check_options(check, scene);
+    rc = rc ? rc : check_materials(check, scene);
+    for (uint32_t i = 0; !rc && i < scene->bodies_count; i++) {
+        char path[TACT_SCENE_PATH];
+        snprintf(path, sizeof path, "bodies[%u]", i);
+        rc = check_body(check, &scene->bodies[i], path);
+    }
+    for (uint32_t i = 0; !rc && i < scene->hands_count; i++) {
+        rc = check_hand(check, &scene->hands[i], i);
+    }
+    return rc ? rc : check_wires(check, scene);
+}

@@ -1,0 +1,141 @@
+/* Defaults that are not 0, given only to keys that the file does not have. */
+#include "rt/session/scene_internal.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void default_number(const struct tact_scene_check *check, const char *path, double *value,
+                           double given)
+{
+    if (!tact_scene_index_find(check->index, path)) {
+        *value = given;
+    }
+}
+
+/** Sets *text to a copy of given where it is NULL. Freed by libcyaml, whose allocator is malloc. */
+static int default_text(char **text, const char *given)
+{
+    if (!*text) {
+        *text = strdup(given);
+    }
+    return *text ? 0 : -ENOMEM;
+}
+
+static void identity(double quat_wxyz[4])
+{
+    const double one[4] = {1.0, 0.0, 0.0, 0.0};
+    memcpy(quat_wxyz, one, sizeof one);
+}
+
+static void default_shapes(const struct tact_scene_check *check, struct tact_scene_shape *shapes,
+                           uint32_t count, const char *owner)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        if (!tact_scene_has(check, "%s.shapes[%u].scale", owner, i)) {
+            shapes[i].scale = 1.0;
+        }
+        if (!tact_scene_has(check, "%s.shapes[%u].quat_wxyz", owner, i)) {
+            identity(shapes[i].quat_wxyz);
+        }
+    }
+}
+
+static void default_bodies(const struct tact_scene_check *check, struct tact_scene *scene)
+{
+    char owner[TACT_SCENE_PATH];
+    for (uint32_t i = 0; i < scene->bodies_count; i++) {
+        struct tact_scene_body *body = &scene->bodies[i];
+        snprintf(owner, sizeof owner, "bodies[%u]", i);
+        if (!tact_scene_has(check, "%s.quat_wxyz", owner)) {
+            identity(body->quat_wxyz);
+        }
+        default_shapes(check, body->shapes, body->shapes_count, owner);
+    }
+}
+
+static void default_hands(const struct tact_scene_check *check, struct tact_scene *scene)
+{
+    char owner[TACT_SCENE_PATH];
+    for (uint32_t i = 0; i < scene->hands_count; i++) {
+        struct tact_scene_hand *hand = &scene->hands[i];
+        if (!tact_scene_has(check, "hands[%u].quat_wxyz", i)) {
+            identity(hand->quat_wxyz);
+        }
+        for (uint32_t j = 0; j < hand->links_count; j++) {
+            snprintf(owner, sizeof owner, "hands[%u].links[%u]", i, j);
+            if (!tact_scene_has(check, "%s.joint.quat_wxyz", owner)) {
+                identity(hand->links[j].joint.quat_wxyz);
+            }
+            default_shapes(check, hand->links[j].shapes, hand->links[j].shapes_count, owner);
+        }
+    }
+}
+
+static void default_pairs(const struct tact_scene_check *check, struct tact_scene *scene)
+{
+    for (uint32_t i = 0; i < scene->pairs_count; i++) {
+        struct tact_scene_pair *pair = &scene->pairs[i];
+        if (!tact_scene_has(check, "pairs[%u].dissipation", i)) {
+            pair->dissipation = scene->contact.dissipation;
+        }
+        if (!tact_scene_has(check, "pairs[%u].compliance", i)) {
+            pair->compliance = scene->contact.compliance;
+        }
+        if (!tact_scene_has(check, "pairs[%u].overlap", i)) {
+            pair->overlap = scene->contact.overlap;
+        }
+    }
+}
+
+static int default_wires(const struct tact_scene_check *check, struct tact_scene *scene)
+{
+    for (uint32_t i = 0; i < scene->inputs_count; i++) {
+        if (!tact_scene_has(check, "inputs[%u].scale", i)) {
+            scene->inputs[i].scale = 1.0;
+        }
+    }
+    for (uint32_t i = 0; i < scene->outputs_count; i++) {
+        if (!tact_scene_has(check, "outputs[%u].scale", i)) {
+            scene->outputs[i].scale = 1.0;
+        }
+        if (default_text(&scene->outputs[i].what, "reaction")) {
+            return -ENOMEM;
+        }
+    }
+    return 0;
+}
+
+int tact_scene_defaults(const struct tact_scene_check *check, struct tact_scene *scene)
+{
+    struct tact_scene_contact *contact = &scene->contact;
+    if (!tact_scene_has(check, "gravity")) {
+        scene->gravity[2] = -9.81;
+    }
+    default_number(check, "period", &scene->period, 0.001);
+    default_number(check, "duration", &scene->duration, 10.0);
+    default_number(check, "contact.overlap", &contact->overlap, 2e-5);
+    default_number(check, "contact.dissipation", &contact->dissipation, 0.005);
+    default_number(check, "contact.tolerance", &contact->tolerance, 1e-10);
+    if (!tact_scene_has(check, "contact.iterations")) {
+        contact->iterations = 50;
+    }
+    if (!tact_scene_has(check, "moments.max_age")) {
+        scene->moments.max_age = 1;
+    }
+    if (!tact_scene_has(check, "realtime.priority")) {
+        scene->realtime.priority = 80;
+    }
+    if (!tact_scene_has(check, "realtime.cpu")) {
+        scene->realtime.cpu = -1;
+    }
+    default_pairs(check, scene);
+    default_bodies(check, scene);
+    default_hands(check, scene);
+    if (default_text(&contact->local, "cone") || default_text(&scene->moments.source, "auto") ||
+        default_wires(check, scene)) {
+        return tact_error_set(check->err, -ENOMEM, "out of memory");
+    }
+    return 0;
+}

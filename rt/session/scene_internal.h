@@ -1,0 +1,136 @@
+/**
+ * Parts of scene loading that share the index of key paths. Not installed.
+ *
+ * A scene is read twice: once by libyaml into an index that knows where every key stands, once by
+ * libcyaml into the structs of scene.h. The index is what lets a check that looks at a number name
+ * the line it came from, and what tells a key that is absent from one that is 0.
+ */
+#ifndef TACT_RT_SESSION_SCENE_INTERNAL_H
+#define TACT_RT_SESSION_SCENE_INTERNAL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cyaml/cyaml.h>
+#include "rt/session/scene.h"
+
+/** Bounds on what is read, so that a hostile file is refused instead of filling memory. */
+enum {
+    TACT_SCENE_DEPTH = 16,           /**< deepest nesting of lists and maps */
+    TACT_SCENE_NODES = 1 << 20,      /**< most keys and list entries */
+    TACT_SCENE_BYTES = 16 << 20,     /**< largest scene file */
+    TACT_SCENE_MESH_BYTES = 1 << 28, /**< largest mesh file */
+    TACT_SCENE_PATH = 128,           /**< longest key path kept, with the zero */
+};
+
+enum tact_index_kind { TACT_INDEX_SCALAR, TACT_INDEX_LIST, TACT_INDEX_MAP };
+
+/** One value of the file. Nodes are numbered in the order of the file; 0 is the whole scene. */
+struct tact_index_node {
+    uint32_t parent;
+    uint32_t first; /**< first child, or 0: none */
+    uint32_t next;  /**< next child of the same parent, or 0: none */
+    uint32_t count; /**< number of children */
+    uint32_t index; /**< place in a list; 0 in a map */
+    char *key;      /**< key in a map, or NULL in a list */
+    char *text;     /**< scalar as written, or NULL */
+    bool plain;     /**< scalar without quotes */
+    enum tact_index_kind kind;
+    int key_line;
+    int key_column;
+    int line; /**< of the value */
+    int column;
+};
+
+struct tact_scene_index {
+    struct tact_index_node *nodes;
+    uint32_t count;
+    uint32_t capacity;
+    uint32_t *slots; /**< hash table over (parent, key or place): node number, 0 = free */
+    uint32_t slot_count;
+    char file[256];
+};
+
+/** What every check is given: the index and where its message goes. */
+struct tact_scene_check {
+    const struct tact_scene_index *index;
+    struct tact_error *err;
+};
+
+/** Reads text into an index. 0, -ENOMEM, -EINVAL (not YAML, too deep, too large, a key given twice,
+ *  an alias, several documents, not a map) with *err filled. */
+int tact_scene_index_create(const char *text, size_t size, const char *name,
+                            struct tact_scene_index **out, struct tact_error *err);
+void tact_scene_index_free(struct tact_scene_index *index);
+
+/** The node at a key path such as "bodies[0].mass", or NULL where the file has no such key. */
+const struct tact_index_node *tact_scene_index_find(const struct tact_scene_index *index,
+                                                    const char *path);
+
+/** True where the file has the key whose path is printed from format. */
+bool tact_scene_has(const struct tact_scene_check *check, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/** Writes the key path of a node. */
+void tact_scene_index_path(const struct tact_scene_index *index, const struct tact_index_node *node,
+                           char path[TACT_SCENE_PATH]);
+
+/** Fills file, line, column and key of err for a key path; where the key is absent, the place is
+ * that of the nearest part of the path that exists. */
+void tact_scene_index_locate(const struct tact_scene_index *index, const char *path,
+                             struct tact_error *err);
+
+/** Fails at a key path: sets the place and the text, returns -EINVAL. */
+int tact_scene_bad(const struct tact_scene_check *check, const char *path, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/** True for text that is a decimal number and nothing else; *value may come out infinite. */
+bool tact_scene_number(const char *text, double *value);
+
+/** The schema that libcyaml loads by: a pointer to struct tact_scene. */
+const cyaml_schema_value_t *tact_scene_schema(void);
+
+/** Checks every key and scalar of the file against the schema: unknown and missing keys, kinds of
+ *  value, counts, numbers that are not finite. 0 or -EINVAL. */
+int tact_scene_check_keys(const struct tact_scene_check *check);
+
+/** Loads the structs through libcyaml. 0, -ENOMEM, -EINVAL. */
+int tact_scene_cyaml_load(const struct tact_scene_check *check, const char *text, size_t size,
+                          struct tact_scene **out);
+/** Frees what tact_scene_cyaml_load() and the defaults made. */
+void tact_scene_cyaml_free(struct tact_scene *scene);
+
+/** Gives absent keys their defaults where that is not 0. 0 or -ENOMEM. */
+int tact_scene_defaults(const struct tact_scene_check *check, struct tact_scene *scene);
+
+/** Collects the settings of the devices from the index. 0, -ENOMEM, -EINVAL. */
+int tact_scene_collect_settings(const struct tact_scene_check *check, struct tact_scene *scene);
+void tact_scene_free_settings(struct tact_scene *scene);
+
+/** Checks single values, and normalises axes and quaternions. 0 or -EINVAL. */
+int tact_scene_check_values(const struct tact_scene_check *check, struct tact_scene *scene);
+/** Checks one shape's own values; path is its key path. */
+int tact_scene_check_shape(const struct tact_scene_check *check, struct tact_scene_shape *shape,
+                           const char *path);
+/** Checks six numbers ixx iyy izz ixy ixz iyz [kg m^2]: positive definite, triangle inequality. */
+int tact_scene_check_inertia(const struct tact_scene_check *check, const double inertia[6],
+                             const char *path);
+/** Checks that a quaternion has a length and gives it length 1. */
+int tact_scene_check_quat(const struct tact_scene_check *check, double quat_wxyz[4],
+                          const char *path);
+
+/** Checks names, references between parts, and that every pair that can touch has a friction. */
+int tact_scene_check_names(const struct tact_scene_check *check, const struct tact_scene *scene);
+int tact_scene_check_pairs(const struct tact_scene_check *check, const struct tact_scene *scene);
+
+/** Fills every shape (mesh files read through files, or from disk) and the mass properties that
+ *  follow from shapes. 0, -EINVAL, -ENOENT, -ENOMEM, other negative errno from reading. */
+int tact_scene_make_shapes(const struct tact_scene_check *check, struct tact_scene *scene,
+                           const struct tact_scene_files *files);
+void tact_scene_free_shapes(struct tact_scene *scene);
+
+/** Reads a whole regular file of at most limit bytes, with a zero after its end, freed with free().
+ *  0, -EFBIG, -EISDIR (not a regular file), -ENOMEM, other negative errno. */
+int tact_scene_read_file(const char *path, uint64_t limit, char **data, uint64_t *size);
+
+#endif

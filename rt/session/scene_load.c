@@ -1,0 +1,165 @@
+/* From a file to a checked scene: the order of the steps. */
+#include "rt/session/scene_internal.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <libgen.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static int read_open_file(int fd, uint64_t limit, char **data, uint64_t *size)
+{
+    struct stat info;
+    if (fstat(fd, &info)) {
+        return -errno;
+    }
+    if (!S_ISREG(info.st_mode)) {
+        return -EISDIR;
+    }
+    if ((uint64_t)info.st_size > limit) {
+        return -EFBIG;
+    }
+    size_t room = (size_t)info.st_size, used = 0;
+    char *bytes = malloc(room + 1);
+    if (!bytes) {
+        return -ENOMEM;
+    }
+    while (used < room) {
+        ssize_t got = read(fd, bytes + used, room - used);
+        if (got < 0 && errno != EINTR) {
+            int rc = -errno;
+            free(bytes);
+            return rc;
+        }
+        if (got == 0) {
+            break;
+        }
+        used += got > 0 ? (size_t)got : 0;
+    }
+    bytes[used] = '\0';
+    *data = bytes;
+    *size = used;
+    return 0;
+}
+
+int tact_scene_read_file(const char *path, uint64_t limit, char **data, uint64_t *size)
+{
+    /* O_NONBLOCK: a named pipe must not hold us up before it is refused. */
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (fd < 0) {
+        return -errno;
+    }
+    int rc = read_open_file(fd, limit, data, size);
+    close(fd);
+    return rc;
+}
+
+/** Keeps the scene's text and where it came from. */
+static int keep_source(struct tact_scene *scene, const char *text, uint64_t size, const char *name)
+{
+    char *folder = strdup(name);
+    scene->path = strdup(name);
+    scene->text = malloc(size + 1);
+    if (folder && scene->path && scene->text) {
+        scene->directory = strdup(dirname(folder));
+        memcpy(scene->text, text, size);
+        scene->text[size] = '\0';
+        scene->text_size = size;
+    }
+    free(folder);
+    return scene->directory ? 0 : -ENOMEM;
+}
+
+/** The steps after the structs are loaded. */
+static int finish(const struct tact_scene_check *check, struct tact_scene *scene,
+                  const struct tact_scene_files *files)
+{
+    int rc = tact_scene_defaults(check, scene);
+    rc = rc ? rc : tact_scene_collect_settings(check, scene);
+    rc = rc ? rc : tact_scene_check_values(check, scene);
+    rc = rc ? rc : tact_scene_check_names(check, scene);
+    rc = rc ? rc : tact_scene_check_pairs(check, scene);
+    return rc ? rc : tact_scene_make_shapes(check, scene, files);
+}
+
+int tact_scene_parse(const char *text, uint64_t size, const char *name,
+                     const struct tact_scene_files *files, struct tact_scene **out,
+                     struct tact_error *err)
+{
+    struct tact_error unwanted;
+    struct tact_scene_index *index = NULL;
+    struct tact_scene *scene = NULL;
+    *out = NULL;
+    err = err ? err : &unwanted;
+    *err = (struct tact_error){0};
+    tact_error_at(err, name, 0, 0, NULL);
+    if (!text) {
+        return tact_error_set(err, -EINVAL, "nothing to read; expected a scene in YAML");
+    }
+    if (size > TACT_SCENE_BYTES) {
+        return tact_error_set(err, -EINVAL, "too large; expected a scene of at most 16 MiB");
+    }
+    int rc = tact_scene_index_create(text, size, name, &index, err);
+    if (rc) {
+        return rc;
+    }
+    struct tact_scene_check check = {index, err};
+    rc = tact_scene_check_keys(&check);
+    rc = rc ? rc : tact_scene_cyaml_load(&check, text, size, &scene);
+    if (rc) {
+        tact_scene_index_free(index);
+        return rc;
+    }
+    scene->index = index;
+    rc = keep_source(scene, text, size, name);
+    rc = rc ? tact_error_set(err, rc, "out of memory") : finish(&check, scene, files);
+    if (rc) {
+        tact_scene_free(scene);
+        return rc;
+    }
+    *out = scene;
+    return 0;
+}
+
+int tact_scene_load(const char *path, struct tact_scene **out, struct tact_error *err)
+{
+    char *text = NULL;
+    uint64_t size = 0;
+    *out = NULL;
+    int rc = tact_scene_read_file(path, TACT_SCENE_BYTES, &text, &size);
+    if (rc) {
+        if (err) {
+            *err = (struct tact_error){0};
+        }
+        tact_error_at(err, path, 0, 0, NULL);
+        return tact_error_set(err, rc,
+                              "cannot be read: %s; expected a scene in YAML of at most "
+                              "16 MiB",
+                              strerror(-rc));
+    }
+    rc = tact_scene_parse(text, size, path, NULL, out, err);
+    free(text);
+    return rc;
+}
+
+void tact_scene_where(const struct tact_scene *scene, const char *key, struct tact_error *err)
+{
+    tact_scene_index_locate(scene->index, key, err);
+}
+
+void tact_scene_free(struct tact_scene *scene)
+{
+    if (!scene) {
+        return;
+    }
+    tact_scene_free_settings(scene);
+    tact_scene_free_shapes(scene);
+    tact_scene_index_free(scene->index);
+    free(scene->path);
+    free(scene->directory);
+    free(scene->text);
+    tact_scene_cyaml_free(scene);
+}

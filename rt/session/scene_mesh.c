@@ -1,0 +1,278 @@
+/* Shapes made ready for contact: mesh files read and checked, surfaces triangulated, and the mass
+ * properties that follow from shapes. */
+#include "rt/session/scene_internal.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "contact/vec.h"
+
+/** Reads the mesh file of a shape into shape->file_data. */
+static int read_mesh_file(const struct tact_scene_check *check, const struct tact_scene *scene,
+                          const struct tact_scene_files *files, struct tact_scene_shape *shape,
+                          const char *path)
+{
+    int rc;
+    if (files && files->get) {
+        const void *data = NULL;
+        rc = files->get(files->user, shape->file, &data, &shape->file_size);
+        if (!rc) {
+            shape->file_data = malloc(shape->file_size + 1);
+            if (!shape->file_data) {
+                return tact_error_set(check->err, -ENOMEM, "out of memory");
+            }
+            memcpy(shape->file_data, data, shape->file_size);
+        }
+    } else {
+        char name[4096];
+        bool absolute = shape->file[0] == '/';
+        snprintf(name, sizeof name, "%s%s%s", absolute ? "" : scene->directory, absolute ? "" : "/",
+                 shape->file);
+        char *data = NULL;
+        rc = tact_scene_read_file(name, TACT_SCENE_MESH_BYTES, &data, &shape->file_size);
+        shape->file_data = data;
+    }
+    if (rc) {
+        tact_scene_bad(check, path, "cannot read mesh file %.200s: %s; expected an OBJ or STL file",
+                       shape->file, strerror(-rc));
+    }
+    return rc;
+}
+
+/** The mesh's own error, with its file and line, as an error at the scene's key. */
+static int bad_mesh(const struct tact_scene_check *check, const struct tact_scene_shape *shape,
+                    const struct tact_error *mesh, const char *path, int rc)
+{
+    char place[24] = "";
+    if (mesh->line) {
+        snprintf(place, sizeof place, ":%d", mesh->line);
+    }
+    bool open = strcmp(shape->type, "mesh") == 0 && !mesh->line;
+    tact_scene_bad(check, path, "mesh file %.80s%s: %.150s%s", shape->file, place, mesh->text,
+                   open ? "; expected a closed one, or `type: convex` for its hull" : "");
+    return rc;
+}
+
+static int make_mesh(const struct tact_scene_check *check, struct tact_scene_shape *shape,
+                     const char *path)
+{
+    struct tact_error mesh_error = {0};
+    struct tact_soup soup = {0};
+    bool hull = strcmp(shape->type, "convex") == 0;
+    int rc = tact_soup_read(shape->file_data, shape->file_size, shape->file, shape->scale, &soup,
+                            &mesh_error);
+    if (!rc && hull) {
+        rc = tact_mesh_hull(soup.vertices, soup.vertex_count, &shape->mesh, &mesh_error);
+    } else if (!rc) {
+        rc = tact_mesh_create(soup.vertices, soup.vertex_count, soup.triangles, soup.triangle_count,
+                              &shape->mesh, &mesh_error);
+    }
+    tact_soup_free(&soup);
+    shape->shape.kind = hull ? TACT_SHAPE_CONVEX : TACT_SHAPE_MESH;
+    shape->shape.mesh = shape->mesh;
+    return rc ? bad_mesh(check, shape, &mesh_error, path, rc) : 0;
+}
+
+static int make_shape(const struct tact_scene_check *check, const struct tact_scene *scene,
+                      const struct tact_scene_files *files, struct tact_scene_shape *shape,
+                      const char *owner, uint32_t number)
+{
+    char path[TACT_SCENE_PATH];
+    struct tact_shape *s = &shape->shape;
+    snprintf(path, sizeof path, "%.80s.shapes[%u]", owner, number);
+    if (shape->file) {
+        snprintf(path, sizeof path, "%.80s.shapes[%u].file", owner, number);
+        int rc = read_mesh_file(check, scene, files, shape, path);
+        return rc ? rc : make_mesh(check, shape, path);
+    }
+    if (strcmp(shape->type, "halfspace") == 0) {
+        s->kind = TACT_SHAPE_HALFSPACE;
+        return 0;
+    }
+    if (strcmp(shape->type, "box") == 0) {
+        s->kind = TACT_SHAPE_BOX;
+        tact_v3_scale(s->size, shape->size, 0.5);
+    } else {
+        bool sphere = strcmp(shape->type, "sphere") == 0;
+        s->kind = sphere ? TACT_SHAPE_SPHERE : TACT_SHAPE_CAPSULE;
+        s->size[0] = shape->radius;
+        s->size[1] = sphere ? 0.0 : 0.5 * shape->length;
+        if (sphere) {
+            return 0;
+        }
+    }
+    int rc = tact_shape_tessellate(s);
+    if (rc) {
+        tact_scene_bad(check, path, "cannot be triangulated: %s", strerror(-rc));
+    }
+    return rc;
+}
+
+/** Volume, first and second moments of shapes at unit density, in their owner's frame. */
+struct sums {
+    double volume;
+    double first[3];   /**< integral of r dV */
+    double inertia[9]; /**< about the owner's origin */
+};
+
+static void add_point_inertia(double inertia[9], const double r[3], double mass)
+{
+    double square = tact_v3_dot(r, r);
+    for (int i = 0; i < 3; i++) {
+        for (int j = 0; j < 3; j++) {
+            inertia[3 * i + j] += mass * ((i == j ? square : 0.0) - r[i] * r[j]);
+        }
+    }
+}
+
+static void add_shape(struct sums *sums, const struct tact_scene_shape *shape)
+{
+    struct tact_shape_mass mass;
+    double turn[9], half[9], turned[9], centroid[3];
+    tact_shape_mass(&shape->shape, &mass);
+    tact_quat_to_m3(turn, shape->quat_wxyz);
+    tact_m3_mul(half, turn, mass.inertia);
+    tact_m3_mul_t(turned, half, turn);
+    tact_m3_mul_v3(centroid, turn, mass.centroid);
+    tact_v3_add(centroid, centroid, shape->position);
+    sums->volume += mass.volume;
+    tact_v3_axpy(sums->first, mass.volume, centroid);
+    for (int i = 0; i < 9; i++) {
+        sums->inertia[i] += turned[i];
+    }
+    add_point_inertia(sums->inertia, centroid, mass.volume);
+}
+
+/** Centre of mass and inertia ixx iyy izz ixy ixz iyz of shapes of uniform density and total mass.
+ */
+static void mass_of_shapes(const struct tact_scene_shape *shapes, uint32_t count, double mass,
+                           double center[3], double inertia[6])
+{
+    struct sums sums = {0};
+    for (uint32_t i = 0; i < count; i++) {
+        add_shape(&sums, &shapes[i]);
+    }
+    tact_v3_scale(center, sums.first, 1.0 / sums.volume);
+    add_point_inertia(sums.inertia, center, -sums.volume);
+    const int place[6] = {0, 4, 8, 1, 2, 5};
+    for (int i = 0; i < 6; i++) {
+        inertia[i] = sums.inertia[place[i]] * (mass / sums.volume);
+    }
+}
+
+/** Gives a moving thing that has no inertia that of its shapes; allocated as libcyaml would. */
+static int fill_mass(const struct tact_scene_check *check, const struct tact_scene_shape *shapes,
+                     uint32_t count, double mass, double center[3], double **inertia,
+                     const char *owner)
+{
+    char path[TACT_SCENE_PATH];
+    *inertia = calloc(6, sizeof **inertia);
+    if (!*inertia) {
+        return tact_error_set(check->err, -ENOMEM, "out of memory");
+    }
+    mass_of_shapes(shapes, count, mass, center, *inertia);
+    bool finite = true;
+    for (int i = 0; i < 6; i++) {
+        finite = finite && isfinite((*inertia)[i]) && isfinite(center[i % 3]);
+    }
+    snprintf(path, sizeof path, "%.80s.inertia", owner);
+    if (!finite) {
+        return tact_scene_bad(check, path,
+                              "the shapes are too large or too small to give an inertia; expected "
+                              "sizes in metres, or the key \"inertia\"");
+    }
+    return tact_scene_check_inertia(check, *inertia, path);
+}
+
+static int make_body(const struct tact_scene_check *check, struct tact_scene *scene,
+                     const struct tact_scene_files *files, uint32_t number)
+{
+    struct tact_scene_body *body = &scene->bodies[number];
+    char path[TACT_SCENE_PATH];
+    snprintf(path, sizeof path, "bodies[%u]", number);
+    int rc = 0;
+    for (uint32_t i = 0; !rc && i < body->shapes_count; i++) {
+        rc = make_shape(check, scene, files, &body->shapes[i], path, i);
+    }
+    if (rc || body->fixed) {
+        return rc;
+    }
+    if (!body->center_of_mass) {
+        body->center_of_mass = calloc(3, sizeof *body->center_of_mass);
+        if (!body->center_of_mass) {
+            return tact_error_set(check->err, -ENOMEM, "out of memory");
+        }
+        if (body->inertia && body->shapes_count > 0) {
+            double unused[6];
+            mass_of_shapes(body->shapes, body->shapes_count, body->mass, body->center_of_mass,
+                           unused);
+        }
+    }
+    return body->inertia ? 0
+                         : fill_mass(check, body->shapes, body->shapes_count, body->mass,
+                                     body->center_of_mass, &body->inertia, path);
+}
+
+static int make_link(const struct tact_scene_check *check, struct tact_scene *scene,
+                     const struct tact_scene_files *files, struct tact_scene_link *link,
+                     const char *path)
+{
+    int rc = 0;
+    for (uint32_t i = 0; !rc && i < link->shapes_count; i++) {
+        rc = make_shape(check, scene, files, &link->shapes[i], path, i);
+    }
+    if (rc) {
+        return rc;
+    }
+    if (!link->inertia) {
+        return fill_mass(check, link->shapes, link->shapes_count, link->mass, link->center_of_mass,
+                         &link->inertia, path);
+    }
+    if (link->shapes_count > 0 && !tact_scene_has(check, "%s.center_of_mass", path)) {
+        double unused[6];
+        mass_of_shapes(link->shapes, link->shapes_count, link->mass, link->center_of_mass, unused);
+    }
+    return 0;
+}
+
+int tact_scene_make_shapes(const struct tact_scene_check *check, struct tact_scene *scene,
+                           const struct tact_scene_files *files)
+{
+    int rc = 0;
+    for (uint32_t i = 0; !rc && i < scene->bodies_count; i++) {
+        rc = make_body(check, scene, files, i);
+    }
+    for (uint32_t i = 0; !rc && i < scene->hands_count; i++) {
+        struct tact_scene_hand *hand = &scene->hands[i];
+        for (uint32_t j = 0; !rc && j < hand->links_count; j++) {
+            char path[TACT_SCENE_PATH];
+            snprintf(path, sizeof path, "hands[%u].links[%u]", i, j);
+            rc = make_link(check, scene, files, &hand->links[j], path);
+        }
+    }
+    return rc;
+}
+
+static void free_shapes(struct tact_scene_shape *shapes, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        tact_shape_release(&shapes[i].shape);
+        tact_mesh_free(shapes[i].mesh);
+        free(shapes[i].file_data);
+    }
+}
+
+void tact_scene_free_shapes(struct tact_scene *scene)
+{
+    for (uint32_t i = 0; i < scene->bodies_count; i++) {
+        free_shapes(scene->bodies[i].shapes, scene->bodies[i].shapes_count);
+    }
+    for (uint32_t i = 0; i < scene->hands_count; i++) {
+        for (uint32_t j = 0; j < scene->hands[i].links_count; j++) {
+            free_shapes(scene->hands[i].links[j].shapes, scene->hands[i].links[j].shapes_count);
+        }
+    }
+}

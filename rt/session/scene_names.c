@@ -1,0 +1,236 @@
+/* Checks of names and of what refers to them. Lists are short (the schema bounds them), so
+ * everything is compared with everything. */
+#include "rt/session/scene_internal.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+/** Names stand in references such as "operator.grip", in logs and in file names. */
+static int check_name(const struct tact_scene_check *check, const char *path, const char *name)
+{
+    for (const char *c = name; *c; c++) {
+        if (!isalnum((unsigned char)*c) && *c != '_' && *c != '-') {
+            return tact_scene_bad(
+                check, path, "expected letters, digits, \"_\" and \"-\" only; got \"%.60s\"", name);
+        }
+    }
+    return 0;
+}
+
+/** Array of count structs of a size, each with its name (char *) at an offset. */
+struct named {
+    const void *items;
+    uint32_t count;
+    size_t size;
+    size_t offset;
+    const char *path; /**< key path of the list */
+};
+
+static const char *name_at(const struct named *list, uint32_t i)
+{
+    const char *item = (const char *)list->items + i * list->size + list->offset;
+    return *(char *const *)item;
+}
+
+/** Number of the thing with a name of the given length, or -1. */
+static long find_name(const struct named *list, const char *name, size_t length)
+{
+    for (uint32_t i = 0; i < list->count; i++) {
+        const char *other = name_at(list, i);
+        if (strlen(other) == length && memcmp(other, name, length) == 0) {
+            return i;
+        }
+    }
+    return -1;
+}
+
+static int check_unique(const struct tact_scene_check *check, const struct named *list)
+{
+    for (uint32_t i = 0; i < list->count; i++) {
+        char path[TACT_SCENE_PATH];
+        const char *name = name_at(list, i);
+        snprintf(path, sizeof path, "%.80s[%u].name", list->path, i);
+        int rc = check_name(check, path, name);
+        long first = find_name(list, name, strlen(name));
+        if (!rc && first < (long)i) {
+            rc = tact_scene_bad(check, path,
+                                "the name \"%s\" is already that of %s[%ld]; expected another",
+                                name, list->path, first);
+        }
+        if (rc) {
+            return rc;
+        }
+    }
+    return 0;
+}
+
+#define NAMED(scene, list, type)                                                                   \
+    (struct named)                                                                                 \
+    {                                                                                              \
+        (scene)->list, (scene)->list##_count, sizeof(struct type), offsetof(struct type, name),    \
+            #list                                                                                  \
+    }
+
+static int check_material(const struct tact_scene_check *check, const struct tact_scene *scene,
+                          const char *path, const char *name)
+{
+    struct named materials = NAMED(scene, materials, tact_scene_material);
+    return find_name(&materials, name, strlen(name)) >= 0
+               ? 0
+               : tact_scene_bad(check, path,
+                                "no material is named \"%s\"; expected one of `materials`", name);
+}
+
+static int check_shapes(const struct tact_scene_check *check, const struct tact_scene *scene,
+                        const struct tact_scene_shape *shapes, uint32_t count, const char *owner)
+{
+    int rc = 0;
+    for (uint32_t i = 0; !rc && i < count; i++) {
+        char path[TACT_SCENE_PATH];
+        snprintf(path, sizeof path, "%.80s.shapes[%u].material", owner, i);
+        rc = check_material(check, scene, path, shapes[i].material);
+    }
+    return rc;
+}
+
+static int check_links(const struct tact_scene_check *check, const struct tact_scene *scene,
+                       uint32_t number)
+{
+    const struct tact_scene_hand *hand = &scene->hands[number];
+    char list[TACT_SCENE_PATH], path[TACT_SCENE_PATH];
+    snprintf(list, sizeof list, "hands[%u].links", number);
+    struct named links = {hand->links, hand->links_count, sizeof *hand->links,
+                          offsetof(struct tact_scene_link, name), list};
+    int rc = check_unique(check, &links);
+    for (uint32_t i = 0; !rc && i < hand->links_count; i++) {
+        const struct tact_scene_link *link = &hand->links[i];
+        if (link->parent) {
+            long parent = find_name(&links, link->parent, strlen(link->parent));
+            snprintf(path, sizeof path, "%.80s[%u].parent", list, i);
+            if (parent < 0) {
+                rc = tact_scene_bad(check, path, "hand %s has no link named \"%s\"", hand->name,
+                                    link->parent);
+            } else if (parent >= (long)i) {
+                rc = tact_scene_bad(check, path,
+                                    "\"%s\" comes later; expected an earlier link as parent",
+                                    link->parent);
+            }
+        }
+        snprintf(path, sizeof path, "%.80s[%u]", list, i);
+        rc = rc ? rc : check_shapes(check, scene, link->shapes, link->shapes_count, path);
+    }
+    return rc;
+}
+
+/** "device.channel": the device must be in the scene; its channels are known once it is open. */
+static int check_channel(const struct tact_scene_check *check, const struct tact_scene *scene,
+                         const char *path, const char *text)
+{
+    struct named devices = NAMED(scene, devices, tact_scene_device);
+    const char *dot = strchr(text, '.');
+    if (!dot || dot == text || !dot[1]) {
+        return tact_scene_bad(check, path, "expected \"device.channel\", got \"%.60s\"", text);
+    }
+    int length = (int)(dot - text);
+    return find_name(&devices, text, (size_t)length) >= 0
+               ? 0
+               : tact_scene_bad(check, path,
+                                "no device is named \"%.*s\"; expected one of `devices`", length,
+                                text);
+}
+
+static int check_joint(const struct tact_scene_check *check, const struct tact_scene *scene,
+                       const char *path, const char *text)
+{
+    struct named hands = NAMED(scene, hands, tact_scene_hand);
+    const char *dot = strchr(text, '.');
+    if (!dot || dot == text || !dot[1]) {
+        return tact_scene_bad(check, path, "expected \"hand.link\", got \"%.60s\"", text);
+    }
+    long hand = find_name(&hands, text, (size_t)(dot - text));
+    if (hand < 0) {
+        return tact_scene_bad(check, path, "no hand is named \"%.*s\"; expected one of `hands`",
+                              (int)(dot - text), text);
+    }
+    const struct tact_scene_hand *h = &scene->hands[hand];
+    struct named links = {h->links, h->links_count, sizeof *h->links,
+                          offsetof(struct tact_scene_link, name), ""};
+    return find_name(&links, dot + 1, strlen(dot + 1)) >= 0
+               ? 0
+               : tact_scene_bad(check, path, "hand %s has no link named \"%s\"", h->name, dot + 1);
+}
+
+static int check_wires(const struct tact_scene_check *check, const struct tact_scene *scene)
+{
+    char path[TACT_SCENE_PATH];
+    int rc = 0;
+    for (uint32_t i = 0; !rc && i < scene->inputs_count; i++) {
+        snprintf(path, sizeof path, "inputs[%u].from", i);
+        rc = check_channel(check, scene, path, scene->inputs[i].from);
+        snprintf(path, sizeof path, "inputs[%u].to", i);
+        rc = rc ? rc : check_joint(check, scene, path, scene->inputs[i].to);
+    }
+    for (uint32_t i = 0; !rc && i < scene->outputs_count; i++) {
+        snprintf(path, sizeof path, "outputs[%u].from", i);
+        rc = check_joint(check, scene, path, scene->outputs[i].from);
+        snprintf(path, sizeof path, "outputs[%u].to", i);
+        rc = rc ? rc : check_channel(check, scene, path, scene->outputs[i].to);
+        for (uint32_t j = 0; !rc && j < i; j++) {
+            if (strcmp(scene->outputs[i].to, scene->outputs[j].to) == 0) {
+                rc = tact_scene_bad(check, path,
+                                    "outputs[%u] goes to %s already; expected another channel", j,
+                                    scene->outputs[j].to);
+            }
+        }
+    }
+    if (!rc && scene->deadman) {
+        rc = check_channel(check, scene, "deadman", scene->deadman);
+    }
+    return rc;
+}
+
+static int check_pair_names(const struct tact_scene_check *check, const struct tact_scene *scene)
+{
+    int rc = 0;
+    for (uint32_t i = 0; !rc && i < scene->pairs_count; i++) {
+        for (int k = 0; !rc && k < 2; k++) {
+            char path[TACT_SCENE_PATH];
+            snprintf(path, sizeof path, "pairs[%u].materials[%d]", i, k);
+            rc = check_material(check, scene, path, scene->pairs[i].materials[k]);
+        }
+    }
+    return rc;
+}
+
+int tact_scene_check_names(const struct tact_scene_check *check, const struct tact_scene *scene)
+{
+    const struct named lists[] = {
+        NAMED(scene, materials, tact_scene_material), NAMED(scene, bodies, tact_scene_body),
+        NAMED(scene, hands, tact_scene_hand), NAMED(scene, devices, tact_scene_device)};
+    int rc = check_name(check, "name", scene->name);
+    for (size_t i = 0; !rc && i < sizeof lists / sizeof *lists; i++) {
+        rc = check_unique(check, &lists[i]);
+    }
+    for (uint32_t i = 0; !rc && i < scene->hands_count; i++) {
+        const char *name = scene->hands[i].name;
+        long body = find_name(&lists[1], name, strlen(name));
+        if (body >= 0) {
+            char path[TACT_SCENE_PATH];
+            snprintf(path, sizeof path, "hands[%u].name", i);
+            rc = tact_scene_bad(check, path,
+                                "the name \"%s\" is already that of bodies[%ld]; expected another",
+                                name, body);
+        }
+        rc = rc ? rc : check_links(check, scene, i);
+    }
+    for (uint32_t i = 0; !rc && i < scene->bodies_count; i++) {
+        char path[TACT_SCENE_PATH];
+        snprintf(path, sizeof path, "bodies[%u]", i);
+        rc = check_shapes(check, scene, scene->bodies[i].shapes, scene->bodies[i].shapes_count,
+                          path);
+    }
+    rc = rc ? rc : check_pair_names(check, scene);
+    return rc ? rc : check_wires(check, scene);
+}

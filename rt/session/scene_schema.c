@@ -1,0 +1,202 @@
+/* The tables that libcyaml loads a scene by. SCENE.md describes every key of them; a test compares
+ * the two. */
+#include "rt/session/scene_internal.h"
+
+#include <stddef.h>
+
+/* How many of each thing a scene may have: more than one machine can run at 1 kHz, few enough that
+ * the checks that compare all with all stay quick. */
+enum {
+    MOST_MATERIALS = 128,
+    MOST_PAIRS = 4096,
+    MOST_BODIES = 1024,
+    MOST_HANDS = 64,
+    MOST_LINKS = 128,
+    MOST_SHAPES = 64,
+    MOST_DEVICES = 32,
+    MOST_WIRES = 1024,
+    LONGEST_NAME = TACT_DEVICE_NAME - 1,
+    LONGEST_TEXT = 1023,
+};
+
+#define NEEDED CYAML_FLAG_DEFAULT
+#define OPTIONAL CYAML_FLAG_OPTIONAL
+#define NUMBER(key, flags, type, member) CYAML_FIELD_FLOAT(key, flags, struct type, member)
+#define TEXT(key, flags, type, member, most)                                                       \
+    CYAML_FIELD_STRING_PTR(key, flags, struct type, member, 1, most)
+#define NUMBERS(key, flags, type, member, count)                                                   \
+    CYAML_FIELD_SEQUENCE_FIXED(key, flags, struct type, member, &number, count)
+#define LIST(key, flags, type, member, entry, least, most)                                         \
+    CYAML_FIELD_SEQUENCE(key, CYAML_FLAG_POINTER | (flags), struct type, member, entry, least, most)
+
+static const cyaml_schema_value_t number = {CYAML_VALUE_FLOAT(CYAML_FLAG_DEFAULT, double)};
+static const cyaml_schema_value_t name = {
+    CYAML_VALUE_STRING(CYAML_FLAG_POINTER, char *, 1, LONGEST_NAME)};
+
+static const cyaml_schema_field_t material_fields[] = {
+    TEXT("name", NEEDED, tact_scene_material, name, LONGEST_NAME),
+    NUMBER("modulus", OPTIONAL, tact_scene_material, modulus),
+    CYAML_FIELD_END,
+};
+static const cyaml_schema_value_t material = {
+    CYAML_VALUE_MAPPING(CYAML_FLAG_DEFAULT, struct tact_scene_material, material_fields)};
+
+static const cyaml_schema_field_t pair_fields[] = {
+    CYAML_FIELD_SEQUENCE_FIXED("materials", NEEDED, struct tact_scene_pair, materials, &name, 2),
+    NUMBER("friction", NEEDED, tact_scene_pair, friction),
+    NUMBER("dissipation", OPTIONAL, tact_scene_pair, dissipation),
+    NUMBER("compliance", OPTIONAL, tact_scene_pair, compliance),
+    NUMBER("overlap", OPTIONAL, tact_scene_pair, overlap),
+    CYAML_FIELD_END,
+};
+static const cyaml_schema_value_t pair = {
+    CYAML_VALUE_MAPPING(CYAML_FLAG_DEFAULT, struct tact_scene_pair, pair_fields)};
+
+static const cyaml_schema_field_t shape_fields[] = {
+    TEXT("type", NEEDED, tact_scene_shape, type, LONGEST_NAME),
+    NUMBER("radius", OPTIONAL, tact_scene_shape, radius),
+    NUMBER("length", OPTIONAL, tact_scene_shape, length),
+    NUMBERS("size", OPTIONAL, tact_scene_shape, size, 3),
+    TEXT("file", OPTIONAL, tact_scene_shape, file, LONGEST_TEXT),
+    NUMBER("scale", OPTIONAL, tact_scene_shape, scale),
+    NUMBERS("position", OPTIONAL, tact_scene_shape, position, 3),
+    NUMBERS("quat_wxyz", OPTIONAL, tact_scene_shape, quat_wxyz, 4),
+    TEXT("material", NEEDED, tact_scene_shape, material, LONGEST_NAME),
+    CYAML_FIELD_END,
+};
+static const cyaml_schema_value_t shape = {
+    CYAML_VALUE_MAPPING(CYAML_FLAG_DEFAULT, struct tact_scene_shape, shape_fields)};
+
+static const cyaml_schema_field_t body_fields[] = {
+    TEXT("name", NEEDED, tact_scene_body, name, LONGEST_NAME),
+    CYAML_FIELD_BOOL("fixed", OPTIONAL, struct tact_scene_body, fixed),
+    NUMBER("mass", OPTIONAL, tact_scene_body, mass),
+    NUMBERS("center_of_mass", OPTIONAL | CYAML_FLAG_POINTER, tact_scene_body, center_of_mass, 3),
+    NUMBERS("inertia", OPTIONAL | CYAML_FLAG_POINTER, tact_scene_body, inertia, 6),
+    NUMBERS("position", OPTIONAL, tact_scene_body, position, 3),
+    NUMBERS("quat_wxyz", OPTIONAL, tact_scene_body, quat_wxyz, 4),
+    NUMBERS("velocity", OPTIONAL, tact_scene_body, velocity, 3),
+    NUMBERS("angular_velocity", OPTIONAL, tact_scene_body, angular_velocity, 3),
+    NUMBER("support_until", OPTIONAL, tact_scene_body, support_until),
+    LIST("shapes", OPTIONAL, tact_scene_body, shapes, &shape, 0, MOST_SHAPES),
+    CYAML_FIELD_END,
+};
+static const cyaml_schema_value_t body = {
+    CYAML_VALUE_MAPPING(CYAML_FLAG_DEFAULT, struct tact_scene_body, body_fields)};
+
+static const cyaml_schema_field_t joint_fields[] = {
+    TEXT("type", NEEDED, tact_scene_joint, type, LONGEST_NAME),
+    NUMBERS("axis", NEEDED, tact_scene_joint, axis, 3),
+    NUMBERS("position", OPTIONAL, tact_scene_joint, position, 3),
+    NUMBERS("quat_wxyz", OPTIONAL, tact_scene_joint, quat_wxyz, 4),
+    NUMBER("stiffness", OPTIONAL, tact_scene_joint, stiffness),
+    NUMBER("damping", OPTIONAL, tact_scene_joint, damping),
+    NUMBER("limit", OPTIONAL, tact_scene_joint, limit),
+    NUMBER("start", OPTIONAL, tact_scene_joint, start),
+    CYAML_FIELD_END,
+};
+
+static const cyaml_schema_field_t link_fields[] = {
+    TEXT("name", NEEDED, tact_scene_link, name, LONGEST_NAME),
+    TEXT("parent", OPTIONAL, tact_scene_link, parent, LONGEST_NAME),
+    CYAML_FIELD_MAPPING("joint", NEEDED, struct tact_scene_link, joint, joint_fields),
+    NUMBER("mass", NEEDED, tact_scene_link, mass),
+    NUMBERS("center_of_mass", OPTIONAL, tact_scene_link, center_of_mass, 3),
+    NUMBERS("inertia", OPTIONAL | CYAML_FLAG_POINTER, tact_scene_link, inertia, 6),
+    LIST("shapes", OPTIONAL, tact_scene_link, shapes, &shape, 0, MOST_SHAPES),
+    CYAML_FIELD_END,
+};
+static const cyaml_schema_value_t link = {
+    CYAML_VALUE_MAPPING(CYAML_FLAG_DEFAULT, struct tact_scene_link, link_fields)};
+
+static const cyaml_schema_field_t hand_fields[] = {
+    TEXT("name", NEEDED, tact_scene_hand, name, LONGEST_NAME),
+    NUMBERS("position", OPTIONAL, tact_scene_hand, position, 3),
+    NUMBERS("quat_wxyz", OPTIONAL, tact_scene_hand, quat_wxyz, 4),
+    CYAML_FIELD_BOOL("weightless", OPTIONAL, struct tact_scene_hand, weightless),
+    LIST("links", NEEDED, tact_scene_hand, links, &link, 1, MOST_LINKS),
+    CYAML_FIELD_END,
+};
+static const cyaml_schema_value_t hand = {
+    CYAML_VALUE_MAPPING(CYAML_FLAG_DEFAULT, struct tact_scene_hand, hand_fields)};
+
+static const cyaml_schema_field_t device_fields[] = {
+    TEXT("name", NEEDED, tact_scene_device, name, LONGEST_NAME),
+    TEXT("type", NEEDED, tact_scene_device, type, LONGEST_NAME),
+    CYAML_FIELD_IGNORE("settings", OPTIONAL),
+    CYAML_FIELD_END,
+};
+static const cyaml_schema_value_t device = {
+    CYAML_VALUE_MAPPING(CYAML_FLAG_DEFAULT, struct tact_scene_device, device_fields)};
+
+static const cyaml_schema_field_t input_fields[] = {
+    TEXT("from", NEEDED, tact_scene_input, from, 2 * LONGEST_NAME),
+    TEXT("to", NEEDED, tact_scene_input, to, 2 * LONGEST_NAME),
+    NUMBER("scale", OPTIONAL, tact_scene_input, scale),
+    NUMBER("offset", OPTIONAL, tact_scene_input, offset),
+    NUMBER("lower", OPTIONAL, tact_scene_input, lower),
+    NUMBER("upper", OPTIONAL, tact_scene_input, upper),
+    CYAML_FIELD_END,
+};
+static const cyaml_schema_value_t input = {
+    CYAML_VALUE_MAPPING(CYAML_FLAG_DEFAULT, struct tact_scene_input, input_fields)};
+
+static const cyaml_schema_field_t output_fields[] = {
+    TEXT("from", NEEDED, tact_scene_output, from, 2 * LONGEST_NAME),
+    TEXT("to", NEEDED, tact_scene_output, to, 2 * LONGEST_NAME),
+    TEXT("what", OPTIONAL, tact_scene_output, what, LONGEST_NAME),
+    NUMBER("scale", OPTIONAL, tact_scene_output, scale),
+    NUMBER("limit", NEEDED, tact_scene_output, limit),
+    NUMBER("rate", NEEDED, tact_scene_output, rate),
+    NUMBER("filter", OPTIONAL, tact_scene_output, filter),
+    CYAML_FIELD_END,
+};
+static const cyaml_schema_value_t output = {
+    CYAML_VALUE_MAPPING(CYAML_FLAG_DEFAULT, struct tact_scene_output, output_fields)};
+
+static const cyaml_schema_field_t contact_fields[] = {
+    NUMBER("overlap", OPTIONAL, tact_scene_contact, overlap),
+    NUMBER("compliance", OPTIONAL, tact_scene_contact, compliance),
+    NUMBER("dissipation", OPTIONAL, tact_scene_contact, dissipation),
+    CYAML_FIELD_UINT("iterations", OPTIONAL, struct tact_scene_contact, iterations),
+    NUMBER("tolerance", OPTIONAL, tact_scene_contact, tolerance),
+    TEXT("local", OPTIONAL, tact_scene_contact, local, LONGEST_NAME),
+    CYAML_FIELD_END,
+};
+static const cyaml_schema_field_t moments_fields[] = {
+    TEXT("source", OPTIONAL, tact_scene_moments, source, LONGEST_NAME),
+    TEXT("device", OPTIONAL, tact_scene_moments, device, LONGEST_TEXT),
+    CYAML_FIELD_UINT("max_age", OPTIONAL, struct tact_scene_moments, max_age),
+    CYAML_FIELD_END,
+};
+static const cyaml_schema_field_t realtime_fields[] = {
+    CYAML_FIELD_INT("priority", OPTIONAL, struct tact_scene_realtime, priority),
+    CYAML_FIELD_INT("cpu", OPTIONAL, struct tact_scene_realtime, cpu),
+    CYAML_FIELD_END,
+};
+
+static const cyaml_schema_field_t scene_fields[] = {
+    TEXT("name", NEEDED, tact_scene, name, LONGEST_NAME),
+    NUMBERS("gravity", OPTIONAL, tact_scene, gravity, 3),
+    NUMBER("period", OPTIONAL, tact_scene, period),
+    NUMBER("duration", OPTIONAL, tact_scene, duration),
+    CYAML_FIELD_MAPPING("contact", OPTIONAL, struct tact_scene, contact, contact_fields),
+    CYAML_FIELD_MAPPING("moments", OPTIONAL, struct tact_scene, moments, moments_fields),
+    CYAML_FIELD_MAPPING("realtime", OPTIONAL, struct tact_scene, realtime, realtime_fields),
+    LIST("materials", OPTIONAL, tact_scene, materials, &material, 0, MOST_MATERIALS),
+    LIST("pairs", OPTIONAL, tact_scene, pairs, &pair, 0, MOST_PAIRS),
+    LIST("bodies", OPTIONAL, tact_scene, bodies, &body, 0, MOST_BODIES),
+    LIST("hands", OPTIONAL, tact_scene, hands, &hand, 0, MOST_HANDS),
+    LIST("devices", OPTIONAL, tact_scene, devices, &device, 0, MOST_DEVICES),
+    LIST("inputs", OPTIONAL, tact_scene, inputs, &input, 0, MOST_WIRES),
+    LIST("outputs", OPTIONAL, tact_scene, outputs, &output, 0, MOST_WIRES),
+    TEXT("deadman", OPTIONAL, tact_scene, deadman, 2 * LONGEST_NAME),
+    CYAML_FIELD_END,
+};
+static const cyaml_schema_value_t scene = {
+    CYAML_VALUE_MAPPING(CYAML_FLAG_POINTER, struct tact_scene, scene_fields)};
+
+const cyaml_schema_value_t *tact_scene_schema(void)
+{
+    return &scene;
+}

@@ -1,0 +1,216 @@
+/* The free-form settings of devices: collected from the index, as libcyaml has no schema for them.
+ */
+#include "rt/session/scene_internal.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/** Settings of one device while they are collected. */
+struct collector {
+    const struct tact_scene_check *check;
+    struct tact_scene_device *device;
+    uint32_t capacity;
+};
+
+static int no_memory(const struct collector *c)
+{
+    return tact_error_set(c->check->err, -ENOMEM, "out of memory");
+}
+
+static const struct tact_index_node *first_of(const struct collector *c,
+                                              const struct tact_index_node *node)
+{
+    return node->first ? &c->check->index->nodes[node->first] : NULL;
+}
+
+static const struct tact_index_node *next_of(const struct collector *c,
+                                             const struct tact_index_node *node)
+{
+    return node->next ? &c->check->index->nodes[node->next] : NULL;
+}
+
+static bool is_number(const struct tact_index_node *node)
+{
+    static const char *const not_finite[] = {".nan",  ".NaN",  ".NAN",  ".inf",  ".Inf",
+                                             "+.inf", "-.inf", "-.Inf", "-.INF", ".INF"};
+    double value;
+    if (node->kind != TACT_INDEX_SCALAR || !node->plain) {
+        return false;
+    }
+    for (size_t i = 0; i < sizeof not_finite / sizeof *not_finite; i++) {
+        if (strcmp(node->text, not_finite[i]) == 0) {
+            return true;
+        }
+    }
+    return tact_scene_number(node->text, &value);
+}
+
+/** Columns where node is a list of numbers (0: an empty one), else -1. */
+static int row_length(const struct collector *c, const struct tact_index_node *node)
+{
+    if (node->kind != TACT_INDEX_LIST || node->count > INT_MAX) {
+        return -1;
+    }
+    for (const struct tact_index_node *n = first_of(c, node); n; n = next_of(c, n)) {
+        if (!is_number(n)) {
+            return -1;
+        }
+    }
+    return (int)node->count;
+}
+
+/** True where node is a list of numbers, or a list of lists of numbers. */
+static bool is_table(const struct collector *c, const struct tact_index_node *node)
+{
+    if (row_length(c, node) > 0) {
+        return true;
+    }
+    const struct tact_index_node *row = first_of(c, node);
+    if (node->kind != TACT_INDEX_LIST || !row) {
+        return false;
+    }
+    for (; row; row = next_of(c, row)) {
+        if (row_length(c, row) < 0) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static int read_row(const struct collector *c, const struct tact_index_node *row, double *values)
+{
+    for (const struct tact_index_node *n = first_of(c, row); n; n = next_of(c, n)) {
+        if (!tact_scene_number(n->text, values) || !isfinite(*values)) {
+            char path[TACT_SCENE_PATH];
+            tact_scene_index_path(c->check->index, n, path);
+            return tact_scene_bad(c->check, path, "expected a finite number, got \"%.60s\"",
+                                  n->text);
+        }
+        values++;
+    }
+    return 0;
+}
+
+static int read_table(const struct collector *c, const struct tact_index_node *node,
+                      struct tact_device_setting *setting)
+{
+    const struct tact_index_node *row = first_of(c, node);
+    bool flat = row->kind == TACT_INDEX_SCALAR;
+    uint32_t rows = flat ? 1 : node->count, columns = flat ? node->count : row->count;
+    double *numbers = calloc((size_t)rows * columns + 1, sizeof *numbers);
+    if (!numbers) {
+        return no_memory(c);
+    }
+    setting->numbers = numbers;
+    setting->rows = (int)rows;
+    setting->columns = (int)columns;
+    if (flat) {
+        return read_row(c, node, numbers);
+    }
+    for (uint32_t i = 0; row; row = next_of(c, row), i++) {
+        if (row->count != columns || columns == 0) {
+            char path[TACT_SCENE_PATH];
+            tact_scene_index_path(c->check->index, row, path);
+            return tact_scene_bad(c->check, path, "expected %u numbers as in the first row, got %u",
+                                  columns ? columns : 1, row->count);
+        }
+        int rc = read_row(c, row, numbers + (size_t)i * columns);
+        if (rc) {
+            return rc;
+        }
+    }
+    return 0;
+}
+
+static int add_setting(struct collector *c, const struct tact_index_node *node, const char *key)
+{
+    struct tact_scene_device *device = c->device;
+    if (device->settings_count == c->capacity) {
+        uint32_t capacity = c->capacity ? 2 * c->capacity : 8;
+        void *grown = realloc(device->settings, capacity * sizeof *device->settings);
+        if (!grown) {
+            return no_memory(c);
+        }
+        device->settings = grown;
+        c->capacity = capacity;
+    }
+    struct tact_device_setting *setting = &device->settings[device->settings_count];
+    *setting = (struct tact_device_setting){.line = node->line, .column = node->column};
+    setting->key = strdup(key);
+    if (!setting->key) {
+        return no_memory(c);
+    }
+    device->settings_count++;
+    if (node->kind != TACT_INDEX_SCALAR) {
+        return read_table(c, node, setting);
+    }
+    setting->text = strdup(node->text);
+    return setting->text ? 0 : no_memory(c);
+}
+
+static int collect(struct collector *c, const struct tact_index_node *node, const char *key)
+{
+    if (node->kind == TACT_INDEX_SCALAR || is_table(c, node)) {
+        return add_setting(c, node, key);
+    }
+    if (!node->first && key[0]) {
+        char path[TACT_SCENE_PATH];
+        tact_scene_index_path(c->check->index, node, path);
+        return tact_scene_bad(c->check, path, "expected a value, got an empty list or map");
+    }
+    for (const struct tact_index_node *n = first_of(c, node); n; n = next_of(c, n)) {
+        char inner[TACT_SCENE_PATH];
+        int length = n->key
+                         ? snprintf(inner, sizeof inner, "%s%s%s", key, key[0] ? "." : "", n->key)
+                         : snprintf(inner, sizeof inner, "%s[%u]", key, n->index);
+        if (length >= (int)sizeof inner) {
+            char path[TACT_SCENE_PATH];
+            tact_scene_index_path(c->check->index, n, path);
+            return tact_scene_bad(c->check, path, "expected a key of at most %d characters",
+                                  TACT_SCENE_PATH - 1);
+        }
+        int rc = collect(c, n, inner);
+        if (rc) {
+            return rc;
+        }
+    }
+    return 0;
+}
+
+int tact_scene_collect_settings(const struct tact_scene_check *check, struct tact_scene *scene)
+{
+    for (uint32_t i = 0; i < scene->devices_count; i++) {
+        char path[TACT_SCENE_PATH];
+        snprintf(path, sizeof path, "devices[%u].settings", i);
+        const struct tact_index_node *node = tact_scene_index_find(check->index, path);
+        if (!node || (node->kind == TACT_INDEX_SCALAR && !node->text[0])) {
+            continue;
+        }
+        if (node->kind != TACT_INDEX_MAP) {
+            return tact_scene_bad(check, path, "expected a map of settings, as in `file: a.csv`");
+        }
+        struct collector c = {.check = check, .device = &scene->devices[i]};
+        int rc = collect(&c, node, "");
+        if (rc) {
+            return rc;
+        }
+    }
+    return 0;
+}
+
+void tact_scene_free_settings(struct tact_scene *scene)
+{
+    for (uint32_t i = 0; i < scene->devices_count; i++) {
+        struct tact_scene_device *device = &scene->devices[i];
+        for (uint32_t j = 0; j < device->settings_count; j++) {
+            free((char *)device->settings[j].key);
+            free((char *)device->settings[j].text);
+            free((double *)device->settings[j].numbers);
+        }
+        free(device->settings);
+    }
+}
