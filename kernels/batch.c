@@ -1,0 +1,415 @@
+#include "kernels/batch_internal.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "kernels/opencl_internal.h"
+
+enum buffer {
+    VERTICES,
+    TRIANGLES,
+    ITEMS,
+    CONTACTS,
+    RANGES, /* of items in each chunk, then of chunks in each pair */
+    PARTIALS,
+    CHUNKS,
+    RESULTS,
+    BUFFERS,
+};
+
+struct tact_batch {
+    struct tact_cl *cl;
+    const struct tact_source_scene *scene;
+    uint32_t pair_count;
+    uint32_t mesh_count;
+    struct tact_batch_mesh *meshes;
+    uint32_t *shape_mesh; /* index into meshes of every shape that has one */
+    struct tact_contact *contacts;
+    struct tact_items items;
+    uint32_t kernel_first[TACT_CL_ITEM_KERNELS + 1];
+    struct tact_range *ranges;
+    uint32_t chunk_count;
+    void *records; /* contacts' values in the device's precision */
+    void *results; /* the device's sums */
+    cl_mem buffers[BUFFERS];
+};
+
+static const enum tact_moments_method kernel_method[TACT_CL_ITEM_KERNELS][2] = {
+    [TACT_CL_PRISMS] = {TACT_MOMENTS_MESH_MESH, TACT_MOMENTS_MESH_MESH},
+    [TACT_CL_PLANE] = {TACT_MOMENTS_MESH_HALFSPACE, TACT_MOMENTS_MESH_HALFSPACE},
+    [TACT_CL_BALL] = {TACT_MOMENTS_SPHERE_MESH, TACT_MOMENTS_SPHERE_MESH},
+    [TACT_CL_LENS] = {TACT_MOMENTS_SPHERE_SPHERE, TACT_MOMENTS_SPHERE_HALFSPACE},
+};
+
+static void store(void *to, size_t real_size, size_t i, double value)
+{
+    if (real_size == sizeof(double)) {
+        ((double *)to)[i] = value;
+    } else {
+        ((float *)to)[i] = (float)value;
+    }
+}
+
+static double fetch(const void *from, size_t real_size, size_t i)
+{
+    return real_size == sizeof(double) ? ((const double *)from)[i]
+                                       : (double)((const float *)from)[i];
+}
+
+/* Counts every mesh once, however many shapes share it. */
+static int find_meshes(struct tact_batch *b, const struct tact_source_scene *scene,
+                       struct tact_error *err)
+{
+    uint64_t vertices = 0, triangles = 0;
+    for (uint32_t i = 0; i < scene->shape_count; i++) {
+        const struct tact_shape *shape = &scene->shapes[i];
+        uint32_t m = 0;
+        if (shape->kind == TACT_SHAPE_SPHERE || shape->kind == TACT_SHAPE_HALFSPACE) {
+            continue;
+        }
+        if (!shape->mesh) {
+            return tact_error_set(err, -EINVAL, "shape %u has no triangulation", i);
+        }
+        while (m < b->mesh_count && b->meshes[m].mesh != shape->mesh) {
+            m++;
+        }
+        if (m == b->mesh_count) {
+            b->meshes[b->mesh_count++] =
+                (struct tact_batch_mesh){shape->mesh, (uint32_t)vertices, (uint32_t)triangles};
+            vertices += shape->mesh->vertex_count;
+            triangles += shape->mesh->triangle_count;
+        }
+        b->shape_mesh[i] = m;
+    }
+    if (vertices > UINT32_MAX / 3 || triangles > UINT32_MAX / 3) {
+        return tact_error_set(err, -EINVAL, "too many triangles for one device");
+    }
+    return 0;
+}
+
+static void prepare_contacts(struct tact_batch *b, const struct tact_source_scene *scene)
+{
+    for (uint32_t i = 0; i < b->pair_count; i++) {
+        struct tact_contact *c = &b->contacts[i];
+        uint32_t first = scene->pairs[i].a, second = scene->pairs[i].b;
+        c->method = tact_moments_method(&scene->shapes[first], &scene->shapes[second], &c->swapped);
+        if (c->swapped) {
+            first = scene->pairs[i].b;
+            second = scene->pairs[i].a;
+        }
+        c->first = &scene->shapes[first];
+        c->second = &scene->shapes[second];
+        c->first_mesh = b->shape_mesh[first];
+        c->second_mesh = b->shape_mesh[second];
+        /* the divergence theorem about the ball's centre cancels too many of a float's digits */
+        c->on_host = c->method == TACT_MOMENTS_SPHERE_MESH && b->cl->real_size < sizeof(double);
+    }
+}
+
+static int upload_meshes(struct tact_batch *b, struct tact_error *err)
+{
+    const struct tact_batch_mesh *last = b->mesh_count ? &b->meshes[b->mesh_count - 1] : NULL;
+    size_t vertices = last ? last->first_vertex + last->mesh->vertex_count : 1;
+    size_t triangles = last ? last->first_triangle + last->mesh->triangle_count : 1;
+    size_t real_size = b->cl->real_size;
+    void *v = calloc(3 * vertices, real_size);
+    cl_uint *t = calloc(3 * triangles, sizeof *t);
+    cl_int code[2] = {CL_OUT_OF_HOST_MEMORY, CL_OUT_OF_HOST_MEMORY};
+    if (v && t) {
+        for (uint32_t m = 0; m < b->mesh_count; m++) {
+            const struct tact_batch_mesh *mesh = &b->meshes[m];
+            for (size_t i = 0; i < 3 * mesh->mesh->vertex_count; i++) {
+                store(v, real_size, 3 * (size_t)mesh->first_vertex + i, mesh->mesh->vertices[i]);
+            }
+            for (size_t i = 0; i < 3 * mesh->mesh->triangle_count; i++) {
+                t[3 * (size_t)mesh->first_triangle + i] =
+                    mesh->mesh->triangles[i] + mesh->first_vertex;
+            }
+        }
+        const cl_mem_flags flags = CL_MEM_READ_ONLY | CL_MEM_COPY_HOST_PTR;
+        b->buffers[VERTICES] =
+            clCreateBuffer(b->cl->context, flags, 3 * vertices * real_size, v, &code[0]);
+        b->buffers[TRIANGLES] =
+            clCreateBuffer(b->cl->context, flags, 3 * triangles * sizeof *t, t, &code[1]);
+    }
+    free(v);
+    free(t);
+    if (code[0] != CL_SUCCESS || code[1] != CL_SUCCESS) {
+        return tact_cl_error(err, code[0] != CL_SUCCESS ? code[0] : code[1], "copying the meshes");
+    }
+    return 0;
+}
+
+static int create_buffers(struct tact_batch *b, struct tact_error *err)
+{
+    const size_t pairs = b->pair_count ? b->pair_count : 1, real_size = b->cl->real_size;
+    const size_t chunks = b->items.capacity / TACT_CHUNK + pairs;
+    const size_t sizes[BUFFERS] = {
+        [ITEMS] = b->items.capacity * sizeof(struct tact_item),
+        [CONTACTS] = pairs * TACT_CONTACT * real_size,
+        [RANGES] = (chunks + pairs) * sizeof(struct tact_range),
+        [PARTIALS] = b->items.capacity * TACT_SUMS * real_size,
+        [CHUNKS] = chunks * TACT_SUMS * real_size,
+        [RESULTS] = pairs * TACT_SUMS * real_size,
+    };
+    b->items.items = calloc(1, sizes[ITEMS]);
+    b->ranges = calloc(1, sizes[RANGES]);
+    b->records = calloc(1, sizes[CONTACTS]);
+    b->results = calloc(1, sizes[RESULTS]);
+    b->items.scratch = tact_moments_scratch_create(b->items.capacity);
+    if (!b->items.items || !b->ranges || !b->records || !b->results || !b->items.scratch) {
+        return tact_error_set(err, -ENOMEM, "no memory for %u triangle pairs", b->items.capacity);
+    }
+    for (int i = ITEMS; i < BUFFERS; i++) {
+        cl_int code = CL_SUCCESS;
+        b->buffers[i] = clCreateBuffer(b->cl->context, CL_MEM_READ_WRITE, sizes[i], NULL, &code);
+        if (code != CL_SUCCESS) {
+            return tact_cl_error(err, code, "reserving memory");
+        }
+    }
+    return 0;
+}
+
+/* Arguments of an item kernel, or of a summation from one buffer to another. */
+static cl_int set_arguments(const struct tact_batch *b, enum tact_cl_kernel kernel, uint32_t first,
+                            uint32_t count, enum buffer from, enum buffer to)
+{
+    const enum buffer item[] = {ITEMS, CONTACTS, VERTICES, TRIANGLES, PARTIALS};
+    const enum buffer sum[] = {RANGES, from, to};
+    const enum buffer *buffers = kernel == TACT_CL_SUM ? sum : item;
+    const cl_uint n = kernel == TACT_CL_SUM ? 3 : 5;
+    cl_kernel k = b->cl->kernels[kernel];
+    cl_int code = clSetKernelArg(k, 0, sizeof(cl_mem), &b->buffers[buffers[0]]);
+    code |= clSetKernelArg(k, 1, sizeof first, &first);
+    code |= clSetKernelArg(k, 2, sizeof count, &count);
+    for (cl_uint i = 1; i < n; i++) {
+        code |= clSetKernelArg(k, i + 2, sizeof(cl_mem), &b->buffers[buffers[i]]);
+    }
+    return code;
+}
+
+/* The first launch of a kernel compiles it, once for small and once for large index ranges in PoCL:
+ * that must not happen in a frame. */
+static int warm_up(struct tact_batch *b, struct tact_error *err)
+{
+    cl_int code = CL_SUCCESS;
+    for (int k = 0; k < TACT_CL_KERNELS; k++) {
+        code |= set_arguments(b, (enum tact_cl_kernel)k, 0, 0, PARTIALS, CHUNKS);
+        code |= tact_cl_launch(b->cl, (enum tact_cl_kernel)k, 1);
+        code |= tact_cl_launch(b->cl, (enum tact_cl_kernel)k, 1u << 17);
+    }
+    code |= clFinish(b->cl->queue);
+    return code == CL_SUCCESS ? 0 : tact_cl_error(err, code, "warming up");
+}
+
+int tact_batch_create(struct tact_cl *cl, const struct tact_source_scene *scene, uint32_t capacity,
+                      struct tact_batch **out, struct tact_error *err)
+{
+    struct tact_batch *b = calloc(1, sizeof *b);
+    if (!b) {
+        return tact_error_set(err, -ENOMEM, "no memory");
+    }
+    b->cl = cl;
+    b->scene = scene;
+    b->pair_count = scene->pair_count;
+    b->items.capacity = capacity > TACT_CHUNK ? capacity : TACT_CHUNK;
+    b->meshes = calloc(scene->shape_count + 1u, sizeof *b->meshes);
+    b->shape_mesh = calloc(scene->shape_count + 1u, sizeof *b->shape_mesh);
+    b->contacts = calloc(scene->pair_count + 1u, sizeof *b->contacts);
+    int r = b->meshes && b->shape_mesh && b->contacts ? 0 : -ENOMEM;
+    if (r == 0) {
+        r = find_meshes(b, scene, err);
+    }
+    if (r == 0) {
+        prepare_contacts(b, scene);
+        r = upload_meshes(b, err);
+    }
+    if (r == 0) {
+        r = create_buffers(b, err);
+    }
+    if (r == 0) {
+        r = warm_up(b, err);
+    }
+    if (r < 0) {
+        tact_batch_destroy(b);
+        return r;
+    }
+    *out = b;
+    return 0;
+}
+
+void tact_batch_destroy(struct tact_batch *b)
+{
+    if (!b) {
+        return;
+    }
+    for (int i = 0; i < BUFFERS; i++) {
+        if (b->buffers[i]) {
+            clReleaseMemObject(b->buffers[i]);
+        }
+    }
+    tact_moments_scratch_destroy(b->items.scratch);
+    free(b->items.items);
+    free(b->ranges);
+    free(b->records);
+    free(b->results);
+    free(b->meshes);
+    free(b->shape_mesh);
+    free(b->contacts);
+    free(b);
+}
+
+static void collect(struct tact_batch *b, uint32_t i, const double *direction)
+{
+    struct tact_contact *c = &b->contacts[i];
+    c->items.first = b->items.count;
+    if (c->method == TACT_MOMENTS_MESH_MESH) {
+        double d[3];
+        tact_v3_scale(d, direction, c->swapped ? -1.0 : 1.0);
+        tact_collect_prisms(c, b->meshes, d, i, &b->items);
+    } else if (c->method == TACT_MOMENTS_MESH_HALFSPACE) {
+        tact_collect_plane(c, b->meshes, i, &b->items);
+    } else if (c->method == TACT_MOMENTS_SPHERE_MESH) {
+        tact_collect_ball(c, b->meshes, i, &b->items);
+    } else {
+        tact_collect_lens(c, i, &b->items);
+    }
+    c->items.count = b->items.count - c->items.first;
+}
+
+/* Fills the items, kernel by kernel, so that each pair's and each kernel's are a run. */
+static void collect_all(struct tact_batch *b, const struct tact_pose *poses, const uint8_t *active,
+                        const double *directions)
+{
+    b->items.count = 0;
+    for (uint32_t i = 0; i < b->pair_count; i++) {
+        struct tact_contact *c = &b->contacts[i];
+        const struct tact_source_pair *pair = &b->scene->pairs[i];
+        c->first_pose = &poses[c->swapped ? pair->b : pair->a];
+        c->second_pose = &poses[c->swapped ? pair->a : pair->b];
+        c->items = (struct tact_range){0, 0};
+        c->status = c->method == TACT_MOMENTS_NONE && active[i] ? -ENOTSUP : 0;
+    }
+    for (int k = 0; k < TACT_CL_ITEM_KERNELS; k++) {
+        b->kernel_first[k] = b->items.count;
+        for (uint32_t i = 0; i < b->pair_count; i++) {
+            enum tact_moments_method method = b->contacts[i].method;
+            if (active[i] && !b->contacts[i].on_host &&
+                (method == kernel_method[k][0] || method == kernel_method[k][1])) {
+                collect(b, i, directions + 3 * (size_t)i);
+            }
+        }
+    }
+    b->kernel_first[TACT_CL_ITEM_KERNELS] = b->items.count;
+}
+
+/* Chunks of items, then each pair's run of chunks. */
+static void plan_sums(struct tact_batch *b)
+{
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < b->pair_count; i++) {
+        const struct tact_range *items = &b->contacts[i].items;
+        for (uint32_t k = 0; k < items->count; k += TACT_CHUNK) {
+            uint32_t left = items->count - k;
+            b->ranges[n++] =
+                (struct tact_range){items->first + k, left < TACT_CHUNK ? left : TACT_CHUNK};
+        }
+    }
+    b->chunk_count = n;
+    uint32_t chunk = 0;
+    for (uint32_t i = 0; i < b->pair_count; i++) {
+        uint32_t count = (b->contacts[i].items.count + TACT_CHUNK - 1) / TACT_CHUNK;
+        b->ranges[n + i] = (struct tact_range){chunk, count};
+        chunk += count;
+    }
+}
+
+static cl_int upload(struct tact_batch *b)
+{
+    const size_t real_size = b->cl->real_size;
+    for (uint32_t i = 0; i < b->pair_count; i++) {
+        for (size_t k = 0; k < TACT_CONTACT; k++) {
+            store(b->records, real_size, (size_t)i * TACT_CONTACT + k, b->contacts[i].values[k]);
+        }
+    }
+    const struct {
+        enum buffer to;
+        const void *from;
+        size_t size;
+    } parts[] = {
+        {ITEMS, b->items.items, b->items.count * sizeof *b->items.items},
+        {CONTACTS, b->records, b->pair_count * TACT_CONTACT * real_size},
+        {RANGES, b->ranges, (b->chunk_count + b->pair_count) * sizeof *b->ranges},
+    };
+    cl_int code = CL_SUCCESS;
+    for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++) {
+        code |= clEnqueueWriteBuffer(b->cl->queue, b->buffers[parts[i].to], CL_FALSE, 0,
+                                     parts[i].size, parts[i].from, 0, NULL, NULL);
+    }
+    return code;
+}
+
+static cl_int integrate(struct tact_batch *b)
+{
+    cl_int code = upload(b);
+    for (int k = 0; k < TACT_CL_ITEM_KERNELS && code == CL_SUCCESS; k++) {
+        const enum tact_cl_kernel kernel = (enum tact_cl_kernel)k;
+        uint32_t first = b->kernel_first[k], count = b->kernel_first[k + 1] - first;
+        if (count > 0) {
+            code |= set_arguments(b, kernel, first, count, PARTIALS, CHUNKS);
+            code |= tact_cl_launch(b->cl, kernel, count);
+        }
+    }
+    code |= set_arguments(b, TACT_CL_SUM, 0, b->chunk_count, PARTIALS, CHUNKS);
+    code |= tact_cl_launch(b->cl, TACT_CL_SUM, (size_t)b->chunk_count * TACT_SUMS);
+    code |= set_arguments(b, TACT_CL_SUM, b->chunk_count, b->pair_count, CHUNKS, RESULTS);
+    code |= tact_cl_launch(b->cl, TACT_CL_SUM, (size_t)b->pair_count * TACT_SUMS);
+    code |= clEnqueueReadBuffer(b->cl->queue, b->buffers[RESULTS], CL_TRUE, 0,
+                                b->pair_count * TACT_SUMS * b->cl->real_size, b->results, 0, NULL,
+                                NULL);
+    return code;
+}
+
+static int fail_all(const struct tact_batch *b, struct tact_source_moments *out)
+{
+    for (uint32_t i = 0; i < b->pair_count; i++) {
+        memset(&out[i], 0, sizeof out[i]);
+        out[i].status = -EIO;
+    }
+    return -EIO;
+}
+
+int tact_batch_run(struct tact_batch *b, const struct tact_pose *poses, const uint8_t *active,
+                   const double *directions, struct tact_source_moments *out)
+{
+    collect_all(b, poses, active, directions);
+    if (b->items.count > 0) {
+        plan_sums(b);
+        if (integrate(b) != CL_SUCCESS) {
+            return fail_all(b, out);
+        }
+    } else {
+        memset(b->results, 0, b->pair_count * TACT_SUMS * b->cl->real_size);
+    }
+    const double noise = b->cl->real_size == sizeof(double) ? 1e-13 : 1e-6;
+    for (uint32_t i = 0; i < b->pair_count; i++) {
+        const struct tact_contact *c = &b->contacts[i];
+        double s[TACT_SUMS];
+        memset(&out[i], 0, sizeof out[i]);
+        out[i].status = c->status;
+        if (c->on_host && active[i]) {
+            const struct tact_source_pair *pair = &b->scene->pairs[i];
+            const struct tact_shape *shapes = b->scene->shapes;
+            out[i].status =
+                tact_moments_pair(&shapes[pair->a], &poses[pair->a], &shapes[pair->b],
+                                  &poses[pair->b], NULL, b->items.scratch, &out[i].moments);
+        } else if (c->status == 1) {
+            for (size_t k = 0; k < TACT_SUMS; k++) {
+                s[k] = fetch(b->results, b->cl->real_size, (size_t)i * TACT_SUMS + k);
+            }
+            out[i].status = tact_contact_finish(c, s, noise, &out[i].moments);
+        }
+    }
+    return 0;
+}

@@ -1,0 +1,74 @@
+/* From the device's sums of a pair to moments in the world. */
+#include "kernels/batch_internal.h"
+
+#include <math.h>
+#include <string.h>
+
+/* The solid angle of the ball's surface inside the mesh: that of the whole mesh, 4 pi or 0, less
+ * what the flat parts subtend. Known up to whole turns without looking where the centre is, which
+ * is only asked where the answer is next to nothing or everything. */
+static double ball_solid_angle(const struct tact_contact *c, double flat)
+{
+    const double turn = 4.0 * M_PI;
+    double angle = fmod(-flat, turn);
+    angle += angle < 0.0 ? turn : 0.0;
+    if (angle > 1e-9 && angle < turn - 1e-9) {
+        return angle;
+    }
+    angle = (tact_point_inside(c->second->mesh, c->values + 9) ? turn : 0.0) - flat;
+    return angle > 0.5 * turn ? turn : 0.0;
+}
+
+/* Sums of a ball with a mesh, as ball_triangles() defines them, to sums about its centre. */
+static void finish_ball(const struct tact_contact *c, double *s)
+{
+    const double r = c->values[24], angle = ball_solid_angle(c, s[13]);
+    s[0] = (s[0] + r * r * r * angle) / 3.0;
+    for (int i = 1; i < 4; i++) {
+        s[i] /= 4.0;
+    }
+    for (int i = 4; i < 10; i++) {
+        s[i] = (s[i] + (i < 7 ? r * r * s[0] : 0.0)) / 5.0;
+    }
+    for (int i = 10; i < 16; i++) {
+        s[i] = i < 13 ? -s[i] : 0.0;
+    }
+}
+
+int tact_contact_finish(const struct tact_contact *c, double *s, double noise,
+                        struct tact_moments *out)
+{
+    memset(out, 0, sizeof *out);
+    if (c->method == TACT_MOMENTS_SPHERE_MESH) {
+        finish_ball(c, s);
+    }
+    if (!(s[0] > noise * s[16]) || !isfinite(s[0])) {
+        return 0;
+    }
+    double centroid[3], torque[3], arm[3], second[9], turned[9], axes_t[9];
+    tact_v3_scale(centroid, s + 1, 1.0 / s[0]);
+    static const int index[9] = {4, 7, 8, 7, 5, 9, 8, 9, 6};
+    for (int i = 0; i < 9; i++) {
+        second[i] = s[index[i]] - s[0] * centroid[i / 3] * centroid[i % 3];
+        axes_t[i] = c->axes[3 * (i % 3) + i / 3];
+    }
+    tact_v3_cross(arm, centroid, s + 10);
+    tact_v3_sub(torque, s + 13, arm);
+    out->volume = s[0];
+    tact_m3_tmul_v3(out->centroid, c->axes, centroid);
+    tact_v3_add(out->centroid, out->centroid, c->origin);
+    tact_m3_mul_t(turned, second, axes_t);
+    tact_m3_mul(second, axes_t, turned);
+    static const int packed[6] = {0, 4, 8, 1, 2, 5};
+    for (int i = 0; i < 6; i++) {
+        out->second[i] = second[packed[i]];
+    }
+    tact_m3_tmul_v3(out->gradient, c->axes, s + 10);
+    tact_m3_tmul_v3(out->gradient + 3, c->axes, torque);
+    /* over the whole surface of the overlap, force and torque are zero: B's are the negative of A's
+     */
+    for (int i = 0; i < 6 && c->swapped; i++) {
+        out->gradient[i] = -out->gradient[i];
+    }
+    return 1;
+}

@@ -1,0 +1,262 @@
+#include "kernels/opencl_internal.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <time.h>
+
+#include "kernels/batch_internal.h"
+#include "moments_cl.h"
+
+#define MAX_PLATFORMS 16
+#define MAX_DEVICES 32
+
+static const char *const kernel_names[TACT_CL_KERNELS] = {
+    [TACT_CL_PRISMS] = "prism_pairs",  [TACT_CL_PLANE] = "plane_triangles",
+    [TACT_CL_BALL] = "ball_triangles", [TACT_CL_LENS] = "lenses",
+    [TACT_CL_SUM] = "sum_rows",
+};
+
+int tact_cl_error(struct tact_error *err, cl_int code, const char *doing)
+{
+    return tact_error_set(err, -EIO, "OpenCL error %d while %s", (int)code, doing);
+}
+
+static void set_driver_environment(void)
+{
+    setenv("POCL_WORK_GROUP_METHOD", "loops", 0);
+    setenv("POCL_DEVICES", "basic", 0);
+    /* Where the user asks for PoCL's threaded device: one thread wakes up sooner than several. */
+    setenv("POCL_MAX_PTHREAD_COUNT", "1", 0);
+}
+
+static size_t find_devices(cl_device_id *devices, size_t capacity)
+{
+    cl_platform_id platforms[MAX_PLATFORMS];
+    cl_uint platform_count = 0;
+    size_t count = 0;
+    set_driver_environment();
+    if (clGetPlatformIDs(MAX_PLATFORMS, platforms, &platform_count) != CL_SUCCESS) {
+        return 0;
+    }
+    for (cl_uint p = 0; p < platform_count && p < MAX_PLATFORMS && count < capacity; p++) {
+        cl_uint n = 0;
+        if (clGetDeviceIDs(platforms[p], CL_DEVICE_TYPE_ALL, (cl_uint)(capacity - count),
+                           devices + count, &n) == CL_SUCCESS) {
+            count += n < capacity - count ? n : capacity - count;
+        }
+    }
+    return count;
+}
+
+static void device_string(cl_device_id device, cl_device_info what, char *out, size_t size)
+{
+    char text[4096] = "";
+    if (clGetDeviceInfo(device, what, sizeof text, text, NULL) != CL_SUCCESS) {
+        text[0] = '\0';
+    }
+    snprintf(out, size, "%.*s", (int)size - 1, text);
+}
+
+static void describe(cl_device_id device, struct tact_opencl_device *about)
+{
+    cl_platform_id platform = NULL;
+    cl_device_type type = 0;
+    cl_uint units = 0;
+    char extensions[4096];
+    memset(about, 0, sizeof *about);
+    clGetDeviceInfo(device, CL_DEVICE_PLATFORM, sizeof(platform), &platform, NULL);
+    clGetPlatformInfo(platform, CL_PLATFORM_NAME, sizeof about->platform, about->platform, NULL);
+    clGetDeviceInfo(device, CL_DEVICE_TYPE, sizeof type, &type, NULL);
+    clGetDeviceInfo(device, CL_DEVICE_MAX_COMPUTE_UNITS, sizeof units, &units, NULL);
+    device_string(device, CL_DEVICE_NAME, about->name, sizeof about->name);
+    device_string(device, CL_DRIVER_VERSION, about->driver, sizeof about->driver);
+    device_string(device, CL_DEVICE_EXTENSIONS, extensions, sizeof extensions);
+    about->gpu = (type & CL_DEVICE_TYPE_GPU) != 0;
+    about->fp64 = strstr(extensions, "cl_khr_fp64") != NULL;
+    about->compute_units = units;
+    about->status = -EAGAIN;
+    snprintf(about->verdict, sizeof about->verdict, "not tested");
+}
+
+static int choose(const struct tact_cl_request *request, struct tact_cl *cl, struct tact_error *err)
+{
+    cl_device_id devices[MAX_DEVICES];
+    size_t count = find_devices(devices, MAX_DEVICES);
+    int best = -1;
+    if (count == 0) {
+        return tact_error_set(err, -ENODEV,
+                              "no OpenCL device: install a driver for the GPU, or "
+                              "pocl-opencl-icd for the CPU (clinfo lists what is found)");
+    }
+    for (size_t i = 0; i < count; i++) {
+        struct tact_opencl_device about;
+        describe(devices[i], &about);
+        int named = !request->device || strcasestr(about.name, request->device) ||
+                    strcasestr(about.platform, request->device);
+        int score = about.gpu ? 1 : 0;
+        if (named && (request->exact ? i == request->index : score > best)) {
+            best = score;
+            cl->device = devices[i];
+            cl->about = about;
+        }
+    }
+    if (best < 0) {
+        return tact_error_set(err, -ENODEV, "no OpenCL device is called \"%s\" (%zu found)",
+                              request->device ? request->device : "", count);
+    }
+    return 0;
+}
+
+static int build(const struct tact_cl_request *request, struct tact_cl *cl, struct tact_error *err)
+{
+    const char *text = moments_cl;
+    char options[160];
+    cl_int code = CL_SUCCESS;
+    snprintf(options, sizeof options, "-cl-std=CL1.2 -DTACT_SUMS=%d -DTACT_CONTACT=%d %s %s",
+             TACT_SUMS, TACT_CONTACT, cl->real_size == 8 ? "-DTACT_DOUBLE" : "",
+             request->fault ? "-DTACT_FAULT" : "");
+    cl->program = clCreateProgramWithSource(cl->context, 1, &text, NULL, &code);
+    if (code != CL_SUCCESS) {
+        return tact_cl_error(err, code, "reading the kernels");
+    }
+    code = clBuildProgram(cl->program, 1, &cl->device, options, NULL, NULL);
+    if (code != CL_SUCCESS) {
+        char log[256] = "";
+        size_t size = 0;
+        clGetProgramBuildInfo(cl->program, cl->device, CL_PROGRAM_BUILD_LOG, 0, NULL, &size);
+        char *whole = calloc(1, size + 1);
+        if (whole) {
+            clGetProgramBuildInfo(cl->program, cl->device, CL_PROGRAM_BUILD_LOG, size, whole, NULL);
+            snprintf(log, sizeof log, "%.*s", (int)sizeof log - 1, whole);
+            free(whole);
+        }
+        return tact_error_set(err, -EIO, "the kernels do not build on %s (%d): %s", cl->about.name,
+                              (int)code, log);
+    }
+    for (int i = 0; i < TACT_CL_KERNELS; i++) {
+        cl->kernels[i] = clCreateKernel(cl->program, kernel_names[i], &code);
+        if (code != CL_SUCCESS) {
+            return tact_cl_error(err, code, kernel_names[i]);
+        }
+    }
+    return 0;
+}
+
+int tact_cl_open(const struct tact_cl_request *request, struct tact_cl *cl, struct tact_error *err)
+{
+    cl_int code = CL_SUCCESS;
+    memset(cl, 0, sizeof *cl);
+    int r = choose(request, cl, err);
+    if (r < 0) {
+        return r;
+    }
+    if (request->precision == TACT_OPENCL_DOUBLE && !cl->about.fp64) {
+        return tact_error_set(err, -ENOTSUP, "%s has no double precision", cl->about.name);
+    }
+    cl->real_size = cl->about.fp64 && request->precision != TACT_OPENCL_SINGLE ? 8 : 4;
+    cl->group = cl->about.gpu ? 64 : 16;
+    cl->context = clCreateContext(NULL, 1, &cl->device, NULL, NULL, &code);
+    if (code == CL_SUCCESS) {
+        cl->queue = clCreateCommandQueue(cl->context, cl->device, 0, &code);
+    }
+    r = code == CL_SUCCESS ? build(request, cl, err)
+                           : tact_cl_error(err, code, "opening a context");
+    if (r < 0) {
+        tact_cl_close(cl);
+    }
+    return r;
+}
+
+void tact_cl_close(struct tact_cl *cl)
+{
+    for (int i = 0; i < TACT_CL_KERNELS; i++) {
+        if (cl->kernels[i]) {
+            clReleaseKernel(cl->kernels[i]);
+        }
+    }
+    if (cl->program) {
+        clReleaseProgram(cl->program);
+    }
+    if (cl->queue) {
+        clReleaseCommandQueue(cl->queue);
+    }
+    if (cl->context) {
+        clReleaseContext(cl->context);
+    }
+    struct tact_opencl_device about = cl->about;
+    memset(cl, 0, sizeof *cl);
+    cl->about = about;
+}
+
+cl_int tact_cl_launch(const struct tact_cl *cl, enum tact_cl_kernel kernel, size_t count)
+{
+    size_t global = (count + cl->group - 1) / cl->group * cl->group;
+    return clEnqueueNDRangeKernel(cl->queue, cl->kernels[kernel], 1, NULL, &global, &cl->group, 0,
+                                  NULL, NULL);
+}
+
+static int by_value(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* Median time of a launch that does nothing (count 0) and the wait for it. The kernel's arguments
+ * are those of the self-test's last frame. */
+static double launch_cost(const struct tact_cl *cl)
+{
+    double us[101];
+    cl_mem nothing = clCreateBuffer(cl->context, CL_MEM_READ_WRITE, 64, NULL, NULL);
+    cl_uint zero = 0;
+    cl_kernel kernel = cl->kernels[TACT_CL_SUM];
+    for (cl_uint i = 0; i < 5; i++) {
+        int is_count = i == 1 || i == 2;
+        clSetKernelArg(kernel, i, is_count ? sizeof zero : sizeof(cl_mem),
+                       is_count ? (const void *)&zero : (const void *)&nothing);
+    }
+    for (int i = 0; i < 101; i++) {
+        struct timespec t0, t1;
+        clock_gettime(CLOCK_MONOTONIC, &t0);
+        tact_cl_launch(cl, TACT_CL_SUM, 1);
+        clFinish(cl->queue);
+        clock_gettime(CLOCK_MONOTONIC, &t1);
+        us[i] = 1e6 * (double)(t1.tv_sec - t0.tv_sec) + 1e-3 * (double)(t1.tv_nsec - t0.tv_nsec);
+    }
+    clReleaseMemObject(nothing);
+    qsort(us, 101, sizeof us[0], by_value);
+    return us[50];
+}
+
+int tact_opencl_list(struct tact_opencl_device *devices, size_t capacity, size_t *count, int probe,
+                     struct tact_error *err)
+{
+    cl_device_id ids[MAX_DEVICES];
+    *count = find_devices(ids, MAX_DEVICES);
+    if (*count == 0) {
+        struct tact_cl none;
+        return choose(&(struct tact_cl_request){0}, &none, err);
+    }
+    for (size_t i = 0; i < *count && i < capacity; i++) {
+        describe(ids[i], &devices[i]);
+        if (!probe) {
+            continue;
+        }
+        struct tact_cl cl;
+        struct tact_error why = {0};
+        struct tact_cl_request request = {.index = i, .exact = 1};
+        int r = tact_cl_open(&request, &cl, &why);
+        if (r == 0 && (r = tact_cl_selftest(&cl, &why)) == 0) {
+            cl.about.launch_us = launch_cost(&cl);
+        }
+        devices[i] = cl.about;
+        devices[i].status = r;
+        if (r < 0) {
+            snprintf(devices[i].verdict, sizeof devices[i].verdict, "%s", why.text);
+        }
+        tact_cl_close(&cl);
+    }
+    return 0;
+}

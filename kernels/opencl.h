@@ -1,0 +1,53 @@
+/**
+ * OpenCL devices: which there are, which one tact would take, and whether it computes right.
+ *
+ * Before the first OpenCL call of the process these functions set, where the user has not,
+ * POCL_WORK_GROUP_METHOD=loops (the default vectoriser of PoCL 3.1 miscompiles plain kernels
+ * silently) and POCL_DEVICES=basic (runs in the calling thread: 0.7 us a launch instead of 15-120).
+ * None of them is real-time safe; call them before real time starts.
+ */
+#ifndef TACT_KERNELS_OPENCL_H
+#define TACT_KERNELS_OPENCL_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include "../contact/api.h"
+#include "../contact/error.h"
+
+TACT_BEGIN_DECLS
+
+/** Precision of the device's arithmetic. */
+enum tact_opencl_precision {
+    TACT_OPENCL_AUTO,   /**< double where the device has cl_khr_fp64, else single */
+    TACT_OPENCL_DOUBLE, /**< double, or creation fails */
+    TACT_OPENCL_SINGLE, /**< single, even where the device has double */
+};
+
+/** One OpenCL device, for reports. */
+struct tact_opencl_device {
+    char platform[64];
+    char name[128];
+    char driver[64];        /**< driver version */
+    int gpu;                /**< 1 for a GPU, 0 for a CPU or another kind */
+    int fp64;               /**< 1 where it has double precision */
+    uint32_t compute_units; /**< as the driver counts them */
+    int status;        /**< 0: the self-test passed; negative errno: it, or the set-up, failed */
+    char verdict[384]; /**< the self-test in words: largest error, or why it failed */
+    double error;      /**< largest relative error of the self-test */
+    double launch_us;  /**< median time of an empty kernel and the wait for it [us] */
+};
+
+/**
+ * Describes up to `capacity` devices; *count is how many there are. With probe != 0 each is set up
+ * and self-tested (seconds where the driver's cache is cold), else status is -EAGAIN and launch_us
+ * 0.
+ * @retval 0
+ * @retval -ENODEV  no OpenCL platform or no device; err says what to install
+ * @retval -EIO     the driver failed
+ */
+TACT_API int tact_opencl_list(struct tact_opencl_device *devices, size_t capacity, size_t *count,
+                              int probe, struct tact_error *err);
+
+TACT_END_DECLS
+
+#endif

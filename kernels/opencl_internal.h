@@ -1,0 +1,53 @@
+/** An open OpenCL device with its queue and built kernels. Not installed. */
+#ifndef TACT_KERNELS_OPENCL_INTERNAL_H
+#define TACT_KERNELS_OPENCL_INTERNAL_H
+
+#define CL_TARGET_OPENCL_VERSION 120
+#include <CL/cl.h>
+
+#include "kernels/opencl.h"
+
+enum tact_cl_kernel {
+    TACT_CL_PRISMS,
+    TACT_CL_PLANE,
+    TACT_CL_BALL,
+    TACT_CL_LENS,
+    TACT_CL_ITEM_KERNELS, /* those above take the same arguments */
+    TACT_CL_SUM = TACT_CL_ITEM_KERNELS,
+    TACT_CL_KERNELS,
+};
+
+struct tact_cl {
+    cl_device_id device;
+    cl_context context;
+    cl_command_queue queue;
+    cl_program program;
+    cl_kernel kernels[TACT_CL_KERNELS];
+    size_t group;     /* work-group size of every launch */
+    size_t real_size; /* 8 or 4 */
+    struct tact_opencl_device about;
+};
+
+struct tact_cl_request {
+    const char *device; /* part of a device's or platform's name; NULL: any */
+    size_t index;       /* with device NULL and exact != 0: this one */
+    int exact;
+    enum tact_opencl_precision precision;
+    int fault; /* build kernels that compute wrong, to test the self-test */
+};
+
+/* Opens a device and builds the kernels. 0, -ENODEV, -EIO, -ENOTSUP (no double); err filled. */
+int tact_cl_open(const struct tact_cl_request *request, struct tact_cl *cl, struct tact_error *err);
+void tact_cl_close(struct tact_cl *cl);
+
+/* Enqueues `count` work-items, rounded up to whole groups. Returns the OpenCL code. */
+cl_int tact_cl_launch(const struct tact_cl *cl, enum tact_cl_kernel kernel, size_t count);
+
+/* Sets err from an OpenCL code and returns -EIO. */
+int tact_cl_error(struct tact_error *err, cl_int code, const char *doing);
+
+/* Compares every kernel with the host's moments on fixed pairs. Returns 0, -EDOM where a result is
+ * wrong, or what setting it up gave; fills cl->about's status, verdict and error. */
+int tact_cl_selftest(struct tact_cl *cl, struct tact_error *err);
+
+#endif

@@ -1,0 +1,159 @@
+/* Every kernel against the host's moments on fixed pairs: drivers do miscompile. */
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "kernels/batch_internal.h"
+#include "kernels/opencl_internal.h"
+
+enum { BALL, PEBBLE, BOX, PLATE, CAPSULE, WEDGE, GROUND, SHAPES };
+
+/* Lengths as in a grip: millimetres to centimetres [m]. */
+static const struct tact_source_pair pairs[] = {
+    {BALL, BOX},      {PLATE, BALL},  {CAPSULE, BOX},  {PLATE, CAPSULE},  {WEDGE, CAPSULE},
+    {WEDGE, BOX},     {WEDGE, PLATE}, {WEDGE, GROUND}, {GROUND, CAPSULE}, {BALL, PEBBLE},
+    {PEBBLE, GROUND}, {GROUND, BALL}, {BOX, PLATE},    {WEDGE, BALL},
+};
+#define PAIRS (sizeof pairs / sizeof pairs[0])
+#define FRAMES 6
+
+static int make_shapes(struct tact_shape *s, struct tact_mesh **wedge, struct tact_error *err)
+{
+    static const double corners[] = {
+        -0.01, -0.01, -0.006, 0.013, -0.009, -0.006, 0.002,  0.014, -0.006,
+        0.001, 0.002, 0.009,  0.008, 0.004,  0.007,  -0.004, 0.001, 0.002,
+    };
+    memset(s, 0, SHAPES * sizeof *s);
+    s[BALL] = (struct tact_shape){.kind = TACT_SHAPE_SPHERE, .size = {0.008}};
+    s[PEBBLE] = (struct tact_shape){.kind = TACT_SHAPE_SPHERE, .size = {0.005}};
+    s[BOX] = (struct tact_shape){.kind = TACT_SHAPE_BOX, .size = {0.01, 0.012, 0.008}};
+    s[PLATE] = (struct tact_shape){.kind = TACT_SHAPE_BOX, .size = {0.05, 0.001, 0.015}};
+    s[CAPSULE] = (struct tact_shape){.kind = TACT_SHAPE_CAPSULE, .size = {0.006, 0.01}};
+    s[WEDGE] = (struct tact_shape){.kind = TACT_SHAPE_CONVEX};
+    s[GROUND] = (struct tact_shape){.kind = TACT_SHAPE_HALFSPACE};
+    int r = tact_mesh_hull(corners, 6, wedge, err);
+    s[WEDGE].mesh = *wedge;
+    for (int i = 0; i < SHAPES && r == 0; i++) {
+        if (s[i].kind == TACT_SHAPE_BOX || s[i].kind == TACT_SHAPE_CAPSULE) {
+            r = tact_shape_tessellate(&s[i]);
+        }
+    }
+    return r;
+}
+
+/* Poses of frame `k`: all shapes near the origin, so that most pairs overlap, some deeply. */
+static void place(struct tact_pose *poses, int k)
+{
+    for (int i = 0; i < SHAPES; i++) {
+        double phase = 1.3 * k + 0.7 * i;
+        double turn[3] = {sin(phase), cos(1.7 * phase), sin(2.3 * phase + 1.0)};
+        tact_quat_from_rotvec(poses[i].quat_wxyz, turn);
+        double reach = 0.0015 * (k + 1);
+        tact_v3_set(poses[i].position, 0.4 + reach * cos(2.1 * i), -0.2 + reach * sin(2.1 * i),
+                    0.1 + reach * cos(3.7 * i + k));
+    }
+}
+
+static double largest(const double *a, const double *b, int n)
+{
+    double d = 0.0;
+    for (int i = 0; i < n; i++) {
+        d = fmax(d, fabs(a[i] - b[i]));
+    }
+    return d;
+}
+
+/* Largest relative error over the moments; lengths are measured against the overlap's size. */
+static double compare(const struct tact_moments *a, const struct tact_moments *b)
+{
+    double size = cbrt(b->volume), area = size * size + tact_v3_norm(b->gradient);
+    double spread = b->second[0] + b->second[1] + b->second[2];
+    double e = fabs(a->volume - b->volume) / b->volume;
+    e = fmax(e, largest(a->centroid, b->centroid, 3) / size);
+    e = fmax(e, largest(a->second, b->second, 6) / spread);
+    e = fmax(e, largest(a->gradient, b->gradient, 3) / area);
+    return fmax(e,
+                largest(a->gradient + 3, b->gradient + 3, 3) / (area * sqrt(spread / b->volume)));
+}
+
+static int compare_frame(const struct tact_shape *shapes, const struct tact_pose *poses,
+                         const struct tact_source_moments *got,
+                         struct tact_moments_scratch *scratch, double *worst, int *overlaps)
+{
+    for (size_t i = 0; i < PAIRS; i++) {
+        struct tact_moments want;
+        uint32_t a = pairs[i].a, b = pairs[i].b;
+        int status =
+            tact_moments_pair(&shapes[a], &poses[a], &shapes[b], &poses[b], NULL, scratch, &want);
+        if (status < 0 || got[i].status < 0) {
+            return status < 0 ? status : got[i].status;
+        }
+        if (status != got[i].status) {
+            *worst = 1.0;
+        } else if (status == 1) {
+            double e = compare(&got[i].moments, &want);
+            *worst = e <= *worst ? *worst : e; /* a NaN stays */
+            ++*overlaps;
+        }
+    }
+    return 0;
+}
+
+static int run_frames(struct tact_cl *cl, const struct tact_shape *shapes, double *worst,
+                      int *overlaps, struct tact_error *err)
+{
+    const struct tact_source_scene scene = {shapes, SHAPES, pairs, PAIRS};
+    struct tact_batch *batch = NULL;
+    struct tact_moments_scratch *scratch = tact_moments_scratch_create(16384);
+    int r = scratch ? tact_batch_create(cl, &scene, 16384, &batch, err)
+                    : tact_error_set(err, -ENOMEM, "no memory");
+    for (int k = 0; k < FRAMES && r == 0; k++) {
+        struct tact_pose poses[SHAPES];
+        struct tact_source_moments got[PAIRS];
+        uint8_t active[PAIRS];
+        double directions[3 * PAIRS] = {0.0};
+        memset(active, 1, sizeof active);
+        place(poses, k);
+        r = tact_batch_run(batch, poses, active, directions, got);
+        if (r == 0) {
+            r = compare_frame(shapes, poses, got, scratch, worst, overlaps);
+        }
+        if (r < 0) {
+            tact_error_set(err, r, "the self-test of %s does not run (%d)", cl->about.name, r);
+        }
+    }
+    tact_batch_destroy(batch);
+    tact_moments_scratch_destroy(scratch);
+    return r;
+}
+
+int tact_cl_selftest(struct tact_cl *cl, struct tact_error *err)
+{
+    struct tact_shape shapes[SHAPES];
+    struct tact_mesh *wedge = NULL;
+    double worst = 0.0, limit = cl->real_size == sizeof(double) ? 1e-9 : 1e-4;
+    int overlaps = 0;
+    int r = make_shapes(shapes, &wedge, err);
+    if (r == 0) {
+        r = run_frames(cl, shapes, &worst, &overlaps, err);
+    }
+    for (int i = 0; i < SHAPES; i++) {
+        tact_shape_release(&shapes[i]);
+    }
+    tact_mesh_free(wedge);
+    if (r == 0 && !(worst <= limit)) {
+        r = tact_error_set(
+            err, -EDOM,
+            "%s computes wrong moments: relative error %.1e against the host, at most "
+            "%.0e expected (a miscompiling driver? POCL_WORK_GROUP_METHOD=loops?)",
+            cl->about.name, worst, limit);
+    }
+    cl->about.status = r;
+    cl->about.error = worst;
+    if (r == 0) {
+        snprintf(cl->about.verdict, sizeof cl->about.verdict,
+                 "self-test passed, %d overlaps, largest relative error %.1e", overlaps, worst);
+    }
+    return r;
+}
