@@ -1,0 +1,136 @@
+#include "kernels/source.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "kernels/batch_internal.h"
+#include "kernels/opencl_internal.h"
+#include "kernels/worker_internal.h"
+
+struct opencl_source {
+    struct tact_cl cl;
+    struct tact_batch *batch;
+    struct tact_worker *worker;
+    struct tact_messages messages;
+};
+
+struct tact_opencl_options tact_opencl_options_default(void)
+{
+    return (struct tact_opencl_options){
+        .capacity = 65536,
+        .cpu = -1,
+        .period_ns = 1000000,
+        .poll_ns = 30000,
+        .close_ns = 2000000000,
+    };
+}
+
+static int compute(void *user, const struct tact_pose *poses, const uint8_t *active,
+                   const double *directions, struct tact_source_moments *out)
+{
+    return tact_batch_run(user, poses, active, directions, out);
+}
+
+static void source_submit(void *self, uint64_t tick, const struct tact_pose *poses,
+                          const uint8_t *active, const double *directions)
+{
+    tact_worker_submit(((struct opencl_source *)self)->worker, tick, poses, active, directions);
+}
+
+static int source_latest(void *self, struct tact_source_result *out)
+{
+    return tact_worker_latest(((struct opencl_source *)self)->worker, out);
+}
+
+static int source_wait(void *self, uint64_t tick, int64_t timeout_ns)
+{
+    return tact_worker_wait(((struct opencl_source *)self)->worker, tick, timeout_ns);
+}
+
+static void free_source(struct opencl_source *source)
+{
+    tact_batch_destroy(source->batch);
+    tact_cl_close(&source->cl);
+    free(source);
+}
+
+static void source_close(void *self)
+{
+    struct opencl_source *source = self;
+    if (tact_worker_destroy(source->worker) < 0) {
+        tact_message(source->messages, TACT_MESSAGE_ERROR,
+                     "the OpenCL worker does not stop: left behind, with its memory");
+        return;
+    }
+    free_source(source);
+}
+
+static const struct tact_source_ops source_ops = {source_submit, source_latest, source_wait,
+                                                  source_close};
+
+static int check_options(const struct tact_opencl_options *o, struct tact_error *err)
+{
+    if (o->period_ns <= 0 || o->poll_ns <= 0 || o->close_ns < 0 || o->capacity == 0 ||
+        o->capacity > (1u << 26) || o->fifo_priority < 0 || o->fifo_priority > 98 || o->cpu < -1 ||
+        o->cpu > 1023) {
+        return tact_error_set(err, -EINVAL,
+                              "an OpenCL option is out of range: capacity 1-67108864, "
+                              "fifo_priority 0-98, cpu -1-1023, times above 0");
+    }
+    return 0;
+}
+
+static int open_device(struct opencl_source *source, const struct tact_opencl_options *o,
+                       struct tact_error *err)
+{
+    struct tact_cl_request request = {
+        .device = o->device,
+        .precision = o->precision,
+        .fault = o->fault.wrong_kernels,
+    };
+    int r = tact_cl_open(&request, &source->cl, err);
+    return r < 0 ? r : tact_cl_selftest(&source->cl, err);
+}
+
+int tact_opencl_source_create(const struct tact_source_scene *scene,
+                              const struct tact_opencl_options *options, struct tact_source *out,
+                              struct tact_error *err)
+{
+    struct tact_opencl_options o = options ? *options : tact_opencl_options_default();
+    int r = check_options(&o, err);
+    if (r < 0) {
+        return r;
+    }
+    struct opencl_source *source = calloc(1, sizeof *source);
+    if (!source) {
+        return tact_error_set(err, -ENOMEM, "no memory");
+    }
+    source->messages = o.messages;
+    r = open_device(source, &o, err);
+    if (r == 0) {
+        r = tact_batch_create(&source->cl, scene, o.capacity, &source->batch, err);
+    }
+    if (r == 0) {
+        r = tact_worker_create(scene, &o, compute, source->batch, &source->worker, err);
+    }
+    if (r < 0) {
+        free_source(source);
+        return r;
+    }
+    const struct tact_opencl_device *about = &source->cl.about;
+    out->ops = &source_ops;
+    out->self = source;
+    snprintf(out->name, sizeof out->name, "opencl: %.55s", about->name);
+    tact_message(o.messages, TACT_MESSAGE_INFO, "OpenCL: %s (%s, driver %s), %s: %s", about->name,
+                 about->platform, about->driver,
+                 source->cl.real_size == 8 ? "double precision" : "single precision",
+                 about->verdict);
+    return 0;
+}
+
+void tact_opencl_statistics(const struct tact_source *source, struct tact_opencl_statistics *out)
+{
+    tact_worker_statistics(((struct opencl_source *)source->self)->worker, out);
+}

@@ -1,0 +1,356 @@
+#include "kernels/worker_internal.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <time.h>
+
+#include "rt/clock.h"
+#include "rt/triple.h"
+
+#define STACK_BYTES ((size_t)4 << 20) /* a driver may call its compiler */
+#define SLOWEST_POLL_NS 1000000       /* between two looks while nothing comes */
+#define LONGEST_PERIOD_NS 100000000   /* a longer gap between frames is a pause, no period */
+
+/* What submit() copies: this, 3 doubles a pair, a pose a shape, a byte a pair. */
+struct frame {
+    uint64_t tick;
+    int64_t submitted_ns;
+};
+
+/* What the worker publishes: this, then a result a pair. */
+struct results {
+    uint64_t tick;
+    struct tact_source_moments pairs[];
+};
+
+/* When the worker expects the next frame. */
+struct schedule {
+    uint64_t tick;
+    int64_t submitted_ns;
+    int64_t period_ns;
+    int64_t due_ns;
+};
+
+struct tact_worker {
+    uint32_t shape_count, pair_count;
+    struct tact_opencl_options options;
+    tact_worker_compute compute;
+    void *user;
+    struct tact_triple *frames, *answers;
+    pthread_t thread;
+    _Atomic int stop, running;
+    _Atomic uint64_t finished; /* tick of the last finished frame, plus 1 */
+    _Atomic int waiters;
+    _Atomic uint64_t frame_count, failed;
+    _Atomic int64_t frame_ns, found_ns, cpu_ns;
+    pthread_mutex_t mutex; /* of what follows; never taken by submit() or latest() */
+    pthread_cond_t wake, done;
+    int kick; /* look for a frame now */
+};
+
+static struct timespec to_timespec(int64_t ns)
+{
+    return (struct timespec){.tv_sec = ns / 1000000000, .tv_nsec = ns % 1000000000};
+}
+
+static double *frame_directions(void *frame)
+{
+    return (double *)((char *)frame + sizeof(struct frame));
+}
+
+static struct tact_pose *frame_poses(const struct tact_worker *w, void *frame)
+{
+    return (struct tact_pose *)(frame_directions(frame) + 3 * (size_t)w->pair_count);
+}
+
+static uint8_t *frame_active(const struct tact_worker *w, void *frame)
+{
+    return (uint8_t *)(frame_poses(w, frame) + w->shape_count);
+}
+
+void tact_worker_submit(struct tact_worker *w, uint64_t tick, const struct tact_pose *poses,
+                        const uint8_t *active, const double *directions)
+{
+    struct frame *frame = tact_triple_write_begin(w->frames);
+    frame->tick = tick;
+    memcpy(frame_directions(frame), directions, 3 * (size_t)w->pair_count * sizeof *directions);
+    memcpy(frame_poses(w, frame), poses, w->shape_count * sizeof *poses);
+    memcpy(frame_active(w, frame), active, w->pair_count);
+    frame->submitted_ns = tact_clock_now();
+    tact_triple_publish(w->frames);
+}
+
+int tact_worker_latest(struct tact_worker *w, struct tact_source_result *out)
+{
+    const struct results *results = tact_triple_read(w->answers, NULL);
+    if (!results) {
+        return -EAGAIN;
+    }
+    out->tick = results->tick;
+    out->pairs = results->pairs;
+    return 0;
+}
+
+int tact_worker_wait(struct tact_worker *w, uint64_t tick, int64_t timeout_ns)
+{
+    struct timespec deadline = to_timespec(tact_clock_now() + timeout_ns);
+    int r = 0;
+    /* First the waiter shows itself, then it looks at what is finished; the worker does it the
+     * other way round: one of them sees the other. */
+    atomic_fetch_add(&w->waiters, 1);
+    pthread_mutex_lock(&w->mutex);
+    w->kick = 1;
+    pthread_cond_signal(&w->wake);
+    while (atomic_load(&w->finished) < tick + 1 && r == 0) {
+        if (!atomic_load(&w->running) ||
+            pthread_cond_timedwait(&w->done, &w->mutex, &deadline) == ETIMEDOUT) {
+            r = -ETIMEDOUT;
+        }
+    }
+    if (atomic_load(&w->finished) >= tick + 1) {
+        r = 0;
+    }
+    pthread_mutex_unlock(&w->mutex);
+    atomic_fetch_sub(&w->waiters, 1);
+    return r;
+}
+
+static void wake_waiters(struct tact_worker *w)
+{
+    pthread_mutex_lock(&w->mutex);
+    pthread_cond_broadcast(&w->done);
+    pthread_mutex_unlock(&w->mutex);
+}
+
+/* Sleeps until it is worth looking for a frame, or wait() or destroy() asks for it. */
+static void sleep_a_while(struct tact_worker *w, const struct schedule *s)
+{
+    const int64_t poll = w->options.poll_ns, now = tact_clock_now();
+    int64_t until = s->due_ns - 2 * poll;
+    if (until <= now) {
+        int64_t late = now - s->due_ns, step = poll;
+        if (late > s->period_ns) {
+            step = late / 8 > poll ? late / 8 : poll;
+        }
+        until = now + (step < SLOWEST_POLL_NS ? step : SLOWEST_POLL_NS);
+    }
+    struct timespec t = to_timespec(until);
+    pthread_mutex_lock(&w->mutex);
+    while (!w->kick && pthread_cond_timedwait(&w->wake, &w->mutex, &t) != ETIMEDOUT) {
+    }
+    w->kick = 0;
+    pthread_mutex_unlock(&w->mutex);
+}
+
+static void expect_next(struct schedule *s, const struct frame *frame)
+{
+    if (s->submitted_ns && frame->tick > s->tick) {
+        int64_t gap = (frame->submitted_ns - s->submitted_ns) / (int64_t)(frame->tick - s->tick);
+        if (gap > 0 && gap < LONGEST_PERIOD_NS) {
+            s->period_ns += (gap - s->period_ns) / 8;
+        }
+    }
+    s->tick = frame->tick;
+    s->submitted_ns = frame->submitted_ns;
+    s->due_ns = frame->submitted_ns + s->period_ns;
+}
+
+/* Returns 0 where a fault on purpose ends the worker. */
+static int apply_faults(const struct tact_worker *w)
+{
+    const struct tact_opencl_fault *fault = &w->options.fault;
+    const uint64_t done = atomic_load_explicit(&w->frame_count, memory_order_relaxed);
+    if (fault->exit_after && done >= fault->exit_after) {
+        return 0;
+    }
+    while (fault->hang_after && done >= fault->hang_after) {
+        tact_clock_sleep_until(tact_clock_now() + 10000000);
+    }
+    if (fault->delay_every && (done + 1) % fault->delay_every == 0) {
+        tact_clock_sleep_until(tact_clock_now() + fault->delay_ns);
+    }
+    return 1;
+}
+
+static void handle(struct tact_worker *w, const struct frame *frame, int64_t found_ns)
+{
+    struct results *results = tact_triple_write_begin(w->answers);
+    struct timespec cpu;
+    void *slot = (void *)(uintptr_t)frame;
+    results->tick = frame->tick;
+    if (w->compute(w->user, frame_poses(w, slot), frame_active(w, slot), frame_directions(slot),
+                   results->pairs) < 0) {
+        atomic_fetch_add_explicit(&w->failed, 1, memory_order_relaxed);
+    }
+    tact_triple_publish(w->answers);
+    atomic_store_explicit(&w->found_ns, found_ns - frame->submitted_ns, memory_order_relaxed);
+    atomic_store_explicit(&w->frame_ns, tact_clock_now() - found_ns, memory_order_relaxed);
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &cpu);
+    atomic_store_explicit(&w->cpu_ns, (int64_t)cpu.tv_sec * 1000000000 + cpu.tv_nsec,
+                          memory_order_relaxed);
+    atomic_fetch_add_explicit(&w->frame_count, 1, memory_order_relaxed);
+    atomic_store(&w->finished, frame->tick + 1);
+    if (atomic_load(&w->waiters)) {
+        wake_waiters(w);
+    }
+}
+
+static void *run(void *argument)
+{
+    struct tact_worker *w = argument;
+    struct schedule schedule = {.period_ns = w->options.period_ns};
+    /* by default the kernel may end a sleep 50 us late, to save power */
+    prctl(PR_SET_TIMERSLACK, 1000UL, 0UL, 0UL, 0UL);
+    while (!atomic_load(&w->stop)) {
+        int fresh = 0;
+        const struct frame *frame = tact_triple_read(w->frames, &fresh);
+        if (!fresh) {
+            sleep_a_while(w, &schedule);
+            continue;
+        }
+        int64_t found_ns = tact_clock_now();
+        expect_next(&schedule, frame);
+        if (!apply_faults(w)) {
+            break;
+        }
+        handle(w, frame, found_ns);
+    }
+    atomic_store(&w->running, 0);
+    wake_waiters(w);
+    return NULL;
+}
+
+/* A SCHED_FIFO thread that never sleeps would take the machine with it. */
+static void set_fuse(void)
+{
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_RTTIME, &limit) == 0 && limit.rlim_cur == RLIM_INFINITY) {
+        limit.rlim_cur = 1000000;
+        setrlimit(RLIMIT_RTTIME, &limit);
+    }
+}
+
+static int start_thread(struct tact_worker *w, struct tact_error *err)
+{
+    const struct tact_opencl_options *o = &w->options;
+    const int policy = o->fifo_priority ? SCHED_FIFO : SCHED_OTHER;
+    struct sched_param param = {.sched_priority = o->fifo_priority};
+    pthread_attr_t attr;
+    sigset_t all, before;
+    pthread_attr_init(&attr);
+    pthread_attr_setstacksize(&attr, STACK_BYTES);
+    pthread_attr_setinheritsched(&attr, PTHREAD_EXPLICIT_SCHED);
+    int r = pthread_attr_setschedpolicy(&attr, policy);
+    r = r ? r : pthread_attr_setschedparam(&attr, &param);
+    if (r == 0 && o->cpu >= 0) {
+        cpu_set_t cpus;
+        CPU_ZERO(&cpus);
+        CPU_SET((size_t)o->cpu, &cpus);
+        r = pthread_attr_setaffinity_np(&attr, sizeof cpus, &cpus);
+    }
+    if (o->fifo_priority) {
+        set_fuse();
+    }
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    r = r ? r : pthread_create(&w->thread, &attr, run, w);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    pthread_attr_destroy(&attr);
+    return r == 0 ? 0
+                  : tact_error_set(err, -r,
+                                   "the OpenCL worker does not start (priority %d, cpu %d): %s",
+                                   o->fifo_priority, o->cpu, strerror(r));
+}
+
+static void free_worker(struct tact_worker *w)
+{
+    tact_triple_free(w->frames);
+    tact_triple_free(w->answers);
+    pthread_cond_destroy(&w->wake);
+    pthread_cond_destroy(&w->done);
+    pthread_mutex_destroy(&w->mutex);
+    free(w);
+}
+
+static void init_waiting(struct tact_worker *w)
+{
+    pthread_condattr_t attr;
+    pthread_condattr_init(&attr);
+    pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
+    pthread_cond_init(&w->wake, &attr);
+    pthread_cond_init(&w->done, &attr);
+    pthread_condattr_destroy(&attr);
+    pthread_mutex_init(&w->mutex, NULL);
+}
+
+int tact_worker_create(const struct tact_source_scene *scene,
+                       const struct tact_opencl_options *options, tact_worker_compute compute,
+                       void *user, struct tact_worker **out, struct tact_error *err)
+{
+    struct tact_worker *w = calloc(1, sizeof *w);
+    if (!w) {
+        return tact_error_set(err, -ENOMEM, "no memory");
+    }
+    w->shape_count = scene->shape_count;
+    w->pair_count = scene->pair_count;
+    w->options = *options;
+    w->compute = compute;
+    w->user = user;
+    atomic_init(&w->running, 1);
+    init_waiting(w);
+    const size_t pairs = scene->pair_count;
+    int r = tact_triple_create(&w->frames,
+                               sizeof(struct frame) + pairs * (3 * sizeof(double) + 1) +
+                                   scene->shape_count * sizeof(struct tact_pose),
+                               0);
+    if (r == 0) {
+        r = tact_triple_create(
+            &w->answers, sizeof(struct results) + pairs * sizeof(struct tact_source_moments), 0);
+    }
+    r = r < 0 ? tact_error_set(err, r, "no memory") : start_thread(w, err);
+    if (r < 0) {
+        free_worker(w);
+        return r;
+    }
+    *out = w;
+    return 0;
+}
+
+int tact_worker_destroy(struct tact_worker *w)
+{
+    const struct timespec deadline = to_timespec(tact_clock_now() + w->options.close_ns);
+    int r = 0;
+    atomic_store(&w->stop, 1);
+    pthread_mutex_lock(&w->mutex);
+    w->kick = 1;
+    pthread_cond_signal(&w->wake);
+    while (atomic_load(&w->running) && r == 0) {
+        r = pthread_cond_timedwait(&w->done, &w->mutex, &deadline);
+    }
+    pthread_mutex_unlock(&w->mutex);
+    if (atomic_load(&w->running)) {
+        pthread_detach(w->thread);
+        return -ETIMEDOUT;
+    }
+    pthread_join(w->thread, NULL);
+    free_worker(w);
+    return 0;
+}
+
+void tact_worker_statistics(struct tact_worker *w, struct tact_opencl_statistics *out)
+{
+    out->frames = atomic_load_explicit(&w->frame_count, memory_order_relaxed);
+    out->replaced = tact_triple_overwritten(w->frames);
+    out->failed = atomic_load_explicit(&w->failed, memory_order_relaxed);
+    out->frame_ns = atomic_load_explicit(&w->frame_ns, memory_order_relaxed);
+    out->found_ns = atomic_load_explicit(&w->found_ns, memory_order_relaxed);
+    out->cpu_ns = atomic_load_explicit(&w->cpu_ns, memory_order_relaxed);
+    out->running = atomic_load(&w->running);
+}

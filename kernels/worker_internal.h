@@ -1,0 +1,36 @@
+/**
+ * The thread beside the loop: takes frames, computes, gives results. Knows nothing of OpenCL, so
+ * that the hand-over can be tested with any function. Not installed.
+ */
+#ifndef TACT_KERNELS_WORKER_INTERNAL_H
+#define TACT_KERNELS_WORKER_INTERNAL_H
+
+#include <stdint.h>
+
+#include "contact/error.h"
+#include "kernels/source.h"
+
+/* Computes one frame; 0, or negative where it failed (out is published all the same). */
+typedef int (*tact_worker_compute)(void *user, const struct tact_pose *poses, const uint8_t *active,
+                                   const double *directions, struct tact_source_moments *out);
+
+struct tact_worker;
+
+/* Starts the thread. 0, -ENOMEM, -EAGAIN, -EPERM, -EINVAL; err filled. */
+int tact_worker_create(const struct tact_source_scene *scene,
+                       const struct tact_opencl_options *options, tact_worker_compute compute,
+                       void *user, struct tact_worker **out, struct tact_error *err);
+
+/* Stops the thread and frees the worker: 0. Where it does not stop within options.close_ns, lets go
+ * of it, frees nothing (the thread may still use what user points to) and returns -ETIMEDOUT. */
+int tact_worker_destroy(struct tact_worker *worker);
+
+/* As in struct tact_source_ops. */
+void tact_worker_submit(struct tact_worker *worker, uint64_t tick, const struct tact_pose *poses,
+                        const uint8_t *active, const double *directions);
+int tact_worker_latest(struct tact_worker *worker, struct tact_source_result *out);
+int tact_worker_wait(struct tact_worker *worker, uint64_t tick, int64_t timeout_ns);
+
+void tact_worker_statistics(struct tact_worker *worker, struct tact_opencl_statistics *out);
+
+#endif

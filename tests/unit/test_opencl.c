@@ -1,0 +1,388 @@
+/* Moments by OpenCL against the host's, and what happens where there is no device or a wrong one.
+ */
+#include <errno.h>
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <cmocka.h>
+
+#include "contact/moments.h"
+#include "kernels/opencl.h"
+#include "kernels/source.h"
+
+#define SECOND_NS 1000000000LL
+
+enum { BOXES = 6, CAPSULES = 6, MESHES = 6, BALLS = 6, PLANES = 2 };
+enum { SHAPES = BOXES + CAPSULES + MESHES + BALLS + PLANES, PAIRS = 100, FRAMES = 12 };
+
+static uint64_t state = 20240607;
+
+/* Uniform in (-1, 1): xorshift64*. */
+static double rnd(void)
+{
+    state ^= state >> 12;
+    state ^= state << 25;
+    state ^= state >> 27;
+    return (double)(int64_t)(state * 2685821657736338717ULL) / 9223372036854775808.0;
+}
+
+struct world {
+    struct tact_shape shapes[SHAPES];
+    struct tact_source_pair pairs[PAIRS];
+    struct tact_mesh *meshes[MESHES];
+    struct tact_source_scene scene;
+    struct tact_pose poses[SHAPES];
+    uint8_t active[PAIRS];
+    double directions[3 * PAIRS];
+};
+
+/* A capsule with dents: closed, not convex. */
+static struct tact_mesh *dented(void)
+{
+    struct tact_mesh *smooth = NULL, *out = NULL;
+    struct tact_error err = {0};
+    assert_int_equal(tact_mesh_capsule(0.008, 0.004, 120, &smooth), 0);
+    double *v = malloc(3 * smooth->vertex_count * sizeof *v);
+    for (size_t i = 0; i < smooth->vertex_count; i++) {
+        tact_v3_scale(v + 3 * i, smooth->vertices + 3 * i, 1.0 + 0.25 * rnd());
+    }
+    int r = tact_mesh_create(v, smooth->vertex_count, smooth->triangles, smooth->triangle_count,
+                             &out, &err);
+    if (r < 0) {
+        fail_msg("%s", err.text);
+    }
+    free(v);
+    tact_mesh_free(smooth);
+    return out;
+}
+
+static void make_world(struct world *w)
+{
+    memset(w, 0, sizeof *w);
+    for (int i = 0; i < SHAPES; i++) {
+        struct tact_shape *s = &w->shapes[i];
+        double r = 0.008 + 0.004 * rnd();
+        if (i < BOXES) {
+            *s = (struct tact_shape){.kind = TACT_SHAPE_BOX,
+                                     .size = {r, 0.008 + 0.006 * rnd(), 0.004 + 0.003 * rnd()}};
+        } else if (i < BOXES + CAPSULES) {
+            *s = (struct tact_shape){.kind = TACT_SHAPE_CAPSULE, .size = {0.5 * r, r}};
+        } else if (i < BOXES + CAPSULES + MESHES) {
+            struct tact_mesh **mesh = &w->meshes[i - BOXES - CAPSULES];
+            *mesh = dented();
+            *s = (struct tact_shape){.kind = TACT_SHAPE_MESH, .mesh = *mesh};
+        } else if (i < SHAPES - PLANES) {
+            *s = (struct tact_shape){.kind = TACT_SHAPE_SPHERE, .size = {r}};
+        } else {
+            *s = (struct tact_shape){.kind = TACT_SHAPE_HALFSPACE};
+        }
+        if (s->kind == TACT_SHAPE_BOX || s->kind == TACT_SHAPE_CAPSULE) {
+            assert_int_equal(tact_shape_tessellate(s), 0);
+        }
+    }
+    for (int i = 0; i < PAIRS; i++) {
+        uint32_t a = 0, b = 0;
+        while (a == b || (a >= SHAPES - PLANES && b >= SHAPES - PLANES)) {
+            a = (uint32_t)((rnd() + 1.0) * 0.5 * SHAPES);
+            b = (uint32_t)((rnd() + 1.0) * 0.5 * SHAPES);
+        }
+        w->pairs[i] = (struct tact_source_pair){a, b};
+        w->active[i] = 1;
+    }
+    w->scene = (struct tact_source_scene){w->shapes, SHAPES, w->pairs, PAIRS};
+}
+
+static void free_world(struct world *w)
+{
+    for (int i = 0; i < SHAPES; i++) {
+        tact_shape_release(&w->shapes[i]);
+    }
+    for (int i = 0; i < MESHES; i++) {
+        tact_mesh_free(w->meshes[i]);
+    }
+}
+
+static void move_world(struct world *w)
+{
+    for (int i = 0; i < SHAPES; i++) {
+        double turn[3] = {3.0 * rnd(), 3.0 * rnd(), 3.0 * rnd()};
+        tact_quat_from_rotvec(w->poses[i].quat_wxyz, turn);
+        tact_v3_set(w->poses[i].position, 0.3 + 0.006 * rnd(), 0.006 * rnd(), -0.5 + 0.006 * rnd());
+    }
+    for (int i = 0; i < 3 * PAIRS; i++) {
+        w->directions[i] = i / 3 % 2 ? rnd() : 0.0;
+    }
+}
+
+static double largest(const double *a, const double *b, int n)
+{
+    double d = 0.0;
+    for (int i = 0; i < n; i++) {
+        d = fmax(d, fabs(a[i] - b[i]));
+    }
+    return d;
+}
+
+struct errors {
+    double volume, centroid, second, gradient, torque;
+    int overlaps, misses;
+};
+
+static void compare(const struct tact_source_moments *got, int status,
+                    const struct tact_moments *want, struct errors *e)
+{
+    if (status != got->status) {
+        double left = status == 1 ? want->volume : got->moments.volume;
+        e->misses += left > 1e-16; /* 1e-7 mm^3 */
+        return;
+    }
+    if (status == 1) {
+        double size = cbrt(want->volume), area = tact_v3_norm(want->gradient) + size * size;
+        double spread = want->second[0] + want->second[1] + want->second[2];
+        const struct tact_moments *m = &got->moments;
+        e->volume = fmax(e->volume, fabs(m->volume - want->volume) / want->volume);
+        e->centroid = fmax(e->centroid, largest(m->centroid, want->centroid, 3) / size);
+        e->second = fmax(e->second, largest(m->second, want->second, 6) / spread);
+        e->gradient = fmax(e->gradient, largest(m->gradient, want->gradient, 3) / area);
+        e->torque =
+            fmax(e->torque, largest(m->gradient + 3, want->gradient + 3, 3) / (area * size));
+        e->overlaps++;
+    }
+}
+
+static struct errors agreement(enum tact_opencl_precision precision)
+{
+    struct world *w = malloc(sizeof *w);
+    struct tact_opencl_options options = tact_opencl_options_default();
+    struct tact_moments_scratch *scratch = tact_moments_scratch_create(1 << 18);
+    struct tact_source source;
+    struct tact_source_result result;
+    struct tact_error err = {0};
+    struct errors e = {0};
+    options.precision = precision;
+    options.capacity = 1 << 19;
+    make_world(w);
+    int r = tact_opencl_source_create(&w->scene, &options, &source, &err);
+    if (r < 0) {
+        fail_msg("%s", err.text);
+    }
+    for (uint64_t tick = 0; tick < FRAMES; tick++) {
+        move_world(w);
+        source.ops->submit(source.self, tick, w->poses, w->active, w->directions);
+        assert_int_equal(source.ops->wait(source.self, tick, 20 * SECOND_NS), 0);
+        assert_int_equal(source.ops->latest(source.self, &result), 0);
+        assert_int_equal(result.tick, tick);
+        for (int i = 0; i < PAIRS; i++) {
+            struct tact_moments want;
+            uint32_t a = w->pairs[i].a, b = w->pairs[i].b;
+            int status = tact_moments_pair(&w->shapes[a], &w->poses[a], &w->shapes[b], &w->poses[b],
+                                           NULL, scratch, &want);
+            assert_true(status >= 0);
+            assert_true(result.pairs[i].status >= 0);
+            compare(&result.pairs[i], status, &want, &e);
+        }
+    }
+    source.ops->close(source.self);
+    tact_moments_scratch_destroy(scratch);
+    free_world(w);
+    free(w);
+    print_message("%d overlaps, %d only seen by one; relative errors: volume %.1e centroid %.1e "
+                  "second %.1e gradient %.1e torque %.1e\n",
+                  e.overlaps, e.misses, e.volume, e.centroid, e.second, e.gradient, e.torque);
+    return e;
+}
+
+static void agrees_in_double_precision(void **unused)
+{
+    (void)unused;
+    struct errors e = agreement(TACT_OPENCL_AUTO);
+    assert_true(e.overlaps >= 1000);
+    assert_int_equal(e.misses, 0);
+    assert_true(e.volume < 1e-8);
+    assert_true(e.centroid < 1e-8);
+    assert_true(e.second < 1e-8);
+    assert_true(e.gradient < 1e-8);
+    assert_true(e.torque < 1e-8);
+}
+
+static void agrees_in_single_precision(void **unused)
+{
+    (void)unused;
+    struct errors e = agreement(TACT_OPENCL_SINGLE);
+    assert_true(e.overlaps >= 1000);
+    assert_int_equal(e.misses, 0);
+    assert_true(e.volume < 1e-4);
+    assert_true(e.centroid < 1e-3);
+    assert_true(e.second < 1e-2);
+    assert_true(e.gradient < 1e-4);
+}
+
+/* One capsule in one box. */
+static int create_small(const struct tact_opencl_options *options, struct tact_source *source,
+                        struct tact_error *err)
+{
+    static struct tact_shape shapes[2] = {{.kind = TACT_SHAPE_BOX, .size = {0.01, 0.01, 0.01}},
+                                          {.kind = TACT_SHAPE_CAPSULE, .size = {0.005, 0.01}}};
+    static const struct tact_source_pair pair = {0, 1};
+    static const struct tact_source_scene scene = {shapes, 2, &pair, 1};
+    for (int i = 0; i < 2 && !shapes[i].mesh; i++) {
+        assert_int_equal(tact_shape_tessellate(&shapes[i]), 0);
+    }
+    memset(err, 0, sizeof *err);
+    return tact_opencl_source_create(&scene, options, source, err);
+}
+
+static const struct tact_pose together[2] = {{{0, 0, 0}, {1, 0, 0, 0}},
+                                             {{0.011, 0.002, 0.001}, {0.8, 0.6, 0, 0}}};
+
+static void same_frame_gives_the_same_bits(void **unused)
+{
+    (void)unused;
+    struct tact_source source;
+    struct tact_source_result result;
+    struct tact_source_moments first;
+    struct tact_error err;
+    const uint8_t active = 1;
+    const double direction[3] = {-1, 0, 0};
+    assert_int_equal(create_small(NULL, &source, &err), 0);
+    for (uint64_t tick = 0; tick < 20; tick++) {
+        source.ops->submit(source.self, tick, together, &active, direction);
+        assert_int_equal(source.ops->wait(source.self, tick, 5 * SECOND_NS), 0);
+        assert_int_equal(source.ops->latest(source.self, &result), 0);
+        assert_int_equal(result.pairs[0].status, 1);
+        if (tick == 0) {
+            first = result.pairs[0];
+        }
+        assert_memory_equal(&first.moments, &result.pairs[0].moments, sizeof first.moments);
+    }
+    source.ops->close(source.self);
+}
+
+static void inactive_pairs_are_left_alone_and_full_buffers_told(void **unused)
+{
+    (void)unused;
+    struct tact_opencl_options options = tact_opencl_options_default();
+    struct tact_source source;
+    struct tact_source_result result;
+    struct tact_error err;
+    uint8_t active = 0;
+    const double direction[3] = {0, 0, 0};
+    options.capacity = 3;
+    assert_int_equal(create_small(&options, &source, &err), 0);
+    assert_int_equal(source.ops->latest(source.self, &result), -EAGAIN);
+    source.ops->submit(source.self, 1, together, &active, direction);
+    assert_int_equal(source.ops->wait(source.self, 1, 5 * SECOND_NS), 0);
+    assert_int_equal(source.ops->latest(source.self, &result), 0);
+    assert_int_equal(result.pairs[0].status, 0);
+    active = 1;
+    source.ops->submit(source.self, 2, together, &active, direction);
+    assert_int_equal(source.ops->wait(source.self, 2, 5 * SECOND_NS), 0);
+    assert_int_equal(source.ops->latest(source.self, &result), 0);
+    assert_int_equal(result.pairs[0].status, -ENOSPC);
+    source.ops->close(source.self);
+}
+
+static void wrong_kernels_are_found(void **unused)
+{
+    (void)unused;
+    struct tact_opencl_options options = tact_opencl_options_default();
+    struct tact_source source;
+    struct tact_error err;
+    options.fault.wrong_kernels = 1;
+    assert_int_equal(create_small(&options, &source, &err), -EDOM);
+    print_message("%s\n", err.text);
+    assert_non_null(strstr(err.text, "wrong moments"));
+}
+
+static void bad_options_are_refused(void **unused)
+{
+    (void)unused;
+    struct tact_opencl_options options = tact_opencl_options_default();
+    struct tact_source source;
+    struct tact_error err;
+    options.device = "no such device";
+    assert_int_equal(create_small(&options, &source, &err), -ENODEV);
+    assert_non_null(strstr(err.text, "no such device"));
+    options = tact_opencl_options_default();
+    options.poll_ns = 0;
+    assert_int_equal(create_small(&options, &source, &err), -EINVAL);
+    options = tact_opencl_options_default();
+    options.cpu = 1000;
+    assert_true(create_small(&options, &source, &err) < 0);
+    assert_non_null(strstr(err.text, "cpu 1000"));
+}
+
+static void devices_are_listed(void **unused)
+{
+    (void)unused;
+    struct tact_opencl_device devices[8];
+    struct tact_error err = {0};
+    size_t count = 0;
+    assert_int_equal(tact_opencl_list(devices, 8, &count, 0, &err), 0);
+    assert_true(count > 0);
+    assert_int_equal(devices[0].status, -EAGAIN);
+    assert_int_equal(tact_opencl_list(devices, 8, &count, 1, &err), 0);
+    for (size_t i = 0; i < count && i < 8; i++) {
+        print_message("%s: %s, driver %s, fp64 %d, launch %.1f us, %s\n", devices[i].platform,
+                      devices[i].name, devices[i].driver, devices[i].fp64, devices[i].launch_us,
+                      devices[i].verdict);
+        assert_int_equal(devices[i].status, 0);
+        assert_true(devices[i].launch_us > 0.0);
+    }
+}
+
+/* In a process of its own: the loader looks for drivers once. */
+static int try_without_driver(void)
+{
+    struct tact_source source;
+    struct tact_error err;
+    struct tact_opencl_device device;
+    size_t count = 7;
+    setenv("OCL_ICD_VENDORS", "/nonexistent", 1);
+    int r = create_small(NULL, &source, &err);
+    int listed = tact_opencl_list(&device, 1, &count, 1, &err);
+    return r == -ENODEV && listed == -ENODEV && count == 0 && strstr(err.text, "pocl-opencl-icd")
+               ? 0
+               : 1;
+}
+
+static void without_a_driver_creation_says_so(void **unused)
+{
+    (void)unused;
+    int status = 1;
+    pid_t child = fork();
+    if (child == 0) {
+        _exit(try_without_driver());
+    }
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(status, 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest alone[] = {cmocka_unit_test(without_a_driver_creation_says_so)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(devices_are_listed),
+        cmocka_unit_test(agrees_in_double_precision),
+        cmocka_unit_test(agrees_in_single_precision),
+        cmocka_unit_test(same_frame_gives_the_same_bits),
+        cmocka_unit_test(inactive_pairs_are_left_alone_and_full_buffers_told),
+        cmocka_unit_test(wrong_kernels_are_found),
+        cmocka_unit_test(bad_options_are_refused),
+    };
+    struct tact_error err = {0};
+    size_t count = 0;
+    int failed = cmocka_run_group_tests(alone, NULL, NULL);
+    if (tact_opencl_list(NULL, 0, &count, 0, &err) < 0) {
+        print_message("skipped: %s\n", err.text);
+        return failed ? failed : 77;
+    }
+    return failed + cmocka_run_group_tests(tests, NULL, NULL);
+}

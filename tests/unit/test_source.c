@@ -1,0 +1,409 @@
+/* The hand-over between the loop and the OpenCL worker: with a fake computation (whose threads a
+ * thread sanitizer sees whole), then with the device at 1 kHz, under faults. */
+#include <errno.h>
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "contact/shape.h"
+#include "kernels/source.h"
+#include "kernels/worker_internal.h"
+#include "rt/clock.h"
+
+#define MS 1000000LL
+#define TICK_NS (1 * MS)
+
+/* ---- with a fake computation ---- */
+
+enum { FAKE_SHAPES = 3, FAKE_PAIRS = 5 };
+static const struct tact_source_scene fake_scene = {NULL, FAKE_SHAPES, NULL, FAKE_PAIRS};
+
+/* Every result holds what it was computed from. */
+static int fake_compute(void *user, const struct tact_pose *poses, const uint8_t *active,
+                        const double *directions, struct tact_source_moments *out)
+{
+    (void)user;
+    for (int i = 0; i < FAKE_PAIRS; i++) {
+        out[i].status = active[i];
+        out[i].moments.volume = poses[i % FAKE_SHAPES].position[0];
+        tact_v3_copy(out[i].moments.centroid, directions + 3 * i);
+    }
+    return 0;
+}
+
+static void fake_submit(struct tact_worker *worker, uint64_t tick)
+{
+    struct tact_pose poses[FAKE_SHAPES];
+    uint8_t active[FAKE_PAIRS];
+    double directions[3 * FAKE_PAIRS];
+    memset(poses, 0, sizeof poses);
+    for (int i = 0; i < FAKE_SHAPES; i++) {
+        poses[i].position[0] = (double)tick;
+    }
+    for (int i = 0; i < FAKE_PAIRS; i++) {
+        active[i] = (uint8_t)(tick + (uint64_t)i) & 1;
+        tact_v3_set(directions + 3 * i, (double)tick, 1.0, (double)i);
+    }
+    tact_worker_submit(worker, tick, poses, active, directions);
+}
+
+static void check_fake(const struct tact_source_result *r)
+{
+    for (int i = 0; i < FAKE_PAIRS; i++) {
+        assert_int_equal(r->pairs[i].status, (r->tick + (uint64_t)i) & 1);
+        assert_true(r->pairs[i].moments.volume == (double)r->tick);
+        assert_true(r->pairs[i].moments.centroid[0] == (double)r->tick);
+        assert_true(r->pairs[i].moments.centroid[2] == (double)i);
+    }
+}
+
+static struct tact_worker *fake_worker(const struct tact_opencl_options *options)
+{
+    struct tact_worker *worker = NULL;
+    assert_int_equal(tact_worker_create(&fake_scene, options, fake_compute, NULL, &worker, NULL),
+                     0);
+    return worker;
+}
+
+static void frames_come_whole_and_in_order(void **unused)
+{
+    (void)unused;
+    struct tact_opencl_options options = tact_opencl_options_default();
+    struct tact_source_result result = {0};
+    uint64_t newest = 0, different = 0;
+    options.period_ns = 10000;
+    options.poll_ns = 1000;
+    struct tact_worker *worker = fake_worker(&options);
+    assert_int_equal(tact_worker_latest(worker, &result), -EAGAIN);
+    for (uint64_t tick = 1; tick <= 50000; tick++) {
+        fake_submit(worker, tick);
+        if (tick % 1000 == 0) {
+            assert_int_equal(tact_worker_wait(worker, tick, 5000 * MS), 0);
+        }
+        if (tact_worker_latest(worker, &result) == 0) {
+            assert_true(result.tick >= newest && result.tick <= tick);
+            assert_true(tick % 1000 != 0 || result.tick == tick);
+            different += result.tick != newest;
+            newest = result.tick;
+            check_fake(&result);
+        }
+    }
+    print_message("50000 frames handed over, %lu results seen\n", (unsigned long)different);
+    assert_int_equal(tact_worker_destroy(worker), 0);
+}
+
+static void waiting_ends_in_time(void **unused)
+{
+    (void)unused;
+    struct tact_opencl_options options = tact_opencl_options_default();
+    struct tact_opencl_statistics statistics;
+    options.fault.exit_after = 3;
+    struct tact_worker *worker = fake_worker(&options);
+    for (uint64_t tick = 0; tick < 3; tick++) {
+        fake_submit(worker, tick);
+        assert_int_equal(tact_worker_wait(worker, tick, 5000 * MS), 0);
+    }
+    assert_int_equal(tact_worker_wait(worker, 3, 5 * MS), -ETIMEDOUT); /* never handed over */
+    fake_submit(worker, 3);
+    int64_t start = tact_clock_now();
+    assert_int_equal(tact_worker_wait(worker, 3, 20000 * MS), -ETIMEDOUT); /* the worker is gone */
+    assert_true(tact_clock_now() - start < 10000 * MS);
+    tact_worker_statistics(worker, &statistics);
+    assert_int_equal(statistics.running, 0);
+    assert_int_equal(statistics.frames, 3);
+    assert_int_equal(tact_worker_destroy(worker), 0);
+}
+
+static void free_wheeling_is_quick(void **unused)
+{
+    (void)unused;
+    struct tact_opencl_options options = tact_opencl_options_default();
+    struct tact_worker *worker = fake_worker(&options);
+    int64_t start = tact_clock_now();
+    for (uint64_t tick = 0; tick < 2000; tick++) {
+        fake_submit(worker, tick);
+        assert_int_equal(tact_worker_wait(worker, tick, 5000 * MS), 0);
+    }
+    double us = 1e-3 * (double)(tact_clock_now() - start) / 2000.0;
+    print_message("submit and wait: %.1f us a frame\n", us);
+    assert_true(us < 500.0);
+    assert_int_equal(tact_worker_destroy(worker), 0);
+}
+
+static void a_hung_worker_is_left_behind(void **unused)
+{
+    (void)unused;
+    struct tact_opencl_options options = tact_opencl_options_default();
+    options.fault.hang_after = 1;
+    options.close_ns = 50 * MS;
+    struct tact_worker *worker = fake_worker(&options);
+    fake_submit(worker, 1);
+    assert_int_equal(tact_worker_wait(worker, 1, 5000 * MS), 0);
+    fake_submit(worker, 2);
+    assert_int_equal(tact_worker_wait(worker, 2, 20 * MS), -ETIMEDOUT);
+    int64_t start = tact_clock_now();
+    assert_int_equal(tact_worker_destroy(worker), -ETIMEDOUT);
+    assert_true(tact_clock_now() - start < 2000 * MS);
+}
+
+static void an_idle_worker_rests(void **unused)
+{
+    (void)unused;
+    struct tact_opencl_options options = tact_opencl_options_default();
+    struct tact_opencl_statistics before, after;
+    struct tact_worker *worker = fake_worker(&options);
+    fake_submit(worker, 1);
+    assert_int_equal(tact_worker_wait(worker, 1, 5000 * MS), 0);
+    tact_worker_statistics(worker, &before);
+    tact_clock_sleep_until(tact_clock_now() + 1000 * MS);
+    fake_submit(worker, 2);
+    assert_int_equal(tact_worker_wait(worker, 2, 5000 * MS), 0);
+    tact_worker_statistics(worker, &after);
+    double share = 1e-9 * (double)(after.cpu_ns - before.cpu_ns);
+    print_message("idle: %.2f %% of a CPU\n", 100.0 * share);
+    assert_true(share < 0.1);
+    assert_int_equal(tact_worker_destroy(worker), 0);
+}
+
+/* ---- with the device ---- */
+
+enum { BALL_A, BALL_B, PLATE, TIP, BUST, SHAPES };
+static struct tact_shape shapes[SHAPES];
+static const struct tact_source_pair pairs[] = {{BALL_A, PLATE}, {BALL_B, PLATE}, {TIP, BUST}};
+static struct tact_mesh *bust;
+
+static void make_shapes(void)
+{
+    shapes[BALL_A] = (struct tact_shape){.kind = TACT_SHAPE_SPHERE, .size = {0.008}};
+    shapes[BALL_B] = shapes[BALL_A];
+    shapes[PLATE] = (struct tact_shape){.kind = TACT_SHAPE_BOX, .size = {0.15, 0.001, 0.015}};
+    shapes[TIP] = (struct tact_shape){.kind = TACT_SHAPE_CAPSULE, .size = {0.008, 0.01}};
+    assert_int_equal(tact_mesh_capsule(0.05, 0.02, 5000, &bust), 0);
+    shapes[BUST] = (struct tact_shape){.kind = TACT_SHAPE_MESH, .mesh = bust};
+    assert_int_equal(tact_shape_tessellate(&shapes[PLATE]), 0);
+    assert_int_equal(tact_shape_tessellate(&shapes[TIP]), 0);
+}
+
+static void free_shapes(void)
+{
+    for (int i = 0; i < SHAPES; i++) {
+        tact_shape_release(&shapes[i]);
+    }
+    tact_mesh_free(bust);
+}
+
+static void place(struct tact_pose *poses, uint64_t tick)
+{
+    double sway = 0.0001 * sin(0.01 * (double)tick);
+    for (int i = 0; i < SHAPES; i++) {
+        poses[i] = tact_pose_identity();
+    }
+    tact_v3_set(poses[BALL_A].position, 0.05, 0.0087 + sway, 0.001);
+    tact_v3_set(poses[BALL_B].position, 0.05, -0.0087 + sway, 0.001);
+    tact_v3_set(poses[TIP].position, 0.0575 + sway, 0.5, 0.003);
+    tact_v3_set(poses[BUST].position, 0.0, 0.5, 0.0);
+}
+
+static int by_value(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+struct outcome {
+    uint64_t ticks, age_one, late, older, longest;
+    double frame_p50_us, frame_p99_us, found_p50_us, cpu_share, submit_p99_us;
+};
+
+static uint64_t last_tick; /* goes on from loop to loop, as a source expects */
+
+/* A loop at 1 kHz like the real one: on the grid, results of the last tick picked up, poses handed
+ * over at the end of the tick. */
+static void run_loop(struct tact_source *source, uint64_t ticks, uint32_t first, uint32_t count,
+                     struct outcome *o)
+{
+    double *frame = calloc(ticks, sizeof *frame), *found = calloc(ticks, sizeof *found);
+    double *submit = calloc(ticks, sizeof *submit);
+    struct tact_opencl_statistics before, s;
+    const double directions[3 * 3] = {0, 1, 0, 0, -1, 0, 1, 0, 0};
+    uint8_t active[3] = {0};
+    struct tact_source_result result;
+    memset(o, 0, sizeof *o);
+    memset(active + first, 1, count);
+    tact_opencl_statistics(source, &before);
+    int64_t grid = tact_clock_now();
+    for (uint64_t i = 0; i < ticks; i++) {
+        const uint64_t k = ++last_tick;
+        struct tact_pose poses[SHAPES];
+        grid += TICK_NS;
+        tact_clock_sleep_until(grid);
+        if (tact_clock_now() - grid > TICK_NS / 2) {
+            o->late++; /* this machine kept the loop itself from running */
+        }
+        uint64_t age = source->ops->latest(source->self, &result) == 0 ? k - result.tick : i;
+        o->age_one += age == 1;
+        o->longest = age > o->longest ? age : o->longest;
+        tact_opencl_statistics(source, &s);
+        frame[i] = 1e-3 * (double)s.frame_ns;
+        found[i] = 1e-3 * (double)s.found_ns;
+        place(poses, k);
+        int64_t start = tact_clock_now();
+        source->ops->submit(source->self, k, poses, active, directions);
+        submit[i] = 1e-3 * (double)(tact_clock_now() - start);
+    }
+    qsort(frame, ticks, sizeof *frame, by_value);
+    qsort(found, ticks, sizeof *found, by_value);
+    qsort(submit, ticks, sizeof *submit, by_value);
+    o->ticks = ticks;
+    o->frame_p50_us = frame[ticks / 2];
+    o->frame_p99_us = frame[ticks * 99 / 100];
+    o->found_p50_us = found[ticks / 2];
+    o->submit_p99_us = submit[ticks * 99 / 100];
+    o->cpu_share = (double)(s.cpu_ns - before.cpu_ns) / (double)((int64_t)ticks * TICK_NS);
+    free(frame);
+    free(found);
+    free(submit);
+}
+
+static void print_outcome(const char *what, const struct outcome *o)
+{
+    print_message("%s: frame p50 %.1f p99 %.1f us, found after %.1f us (p50), submit p99 %.1f us, "
+                  "age 1 in %.2f %% of %lu ticks (oldest %lu, loop late %lu), worker %.1f %% CPU\n",
+                  what, o->frame_p50_us, o->frame_p99_us, o->found_p50_us, o->submit_p99_us,
+                  100.0 * (double)o->age_one / (double)o->ticks, (unsigned long)o->ticks,
+                  (unsigned long)o->longest, (unsigned long)o->late, 100.0 * o->cpu_share);
+}
+
+static int open_source(const struct tact_opencl_options *options, struct tact_source *source)
+{
+    static const struct tact_source_scene scene = {shapes, SHAPES, pairs, 3};
+    struct tact_error err = {0};
+    int r = tact_opencl_source_create(&scene, options, source, &err);
+    if (r < 0) {
+        print_message("%s\n", err.text);
+    }
+    return r;
+}
+
+static void results_are_one_tick_old(void **unused)
+{
+    (void)unused;
+    struct tact_source source;
+    struct tact_source_result result;
+    struct outcome o;
+    assert_int_equal(open_source(NULL, &source), 0);
+    run_loop(&source, 200, 0, 3, &o); /* settles */
+    run_loop(&source, 3000, 0, 2, &o);
+    print_outcome("two balls on a plate", &o);
+    assert_true(o.age_one >= (o.ticks - o.late) / 2); /* nearly all, on a machine left alone */
+    run_loop(&source, 3000, 2, 1, &o);
+    print_outcome("capsule on a mesh of 5000 triangles", &o);
+    assert_true(o.age_one >= (o.ticks - o.late) / 2); /* nearly all, on a machine left alone */
+    assert_int_equal(source.ops->wait(source.self, last_tick, 1000 * MS), 0);
+    assert_int_equal(source.ops->latest(source.self, &result), 0);
+    assert_int_equal(result.pairs[2].status, 1);
+    assert_int_equal(result.pairs[0].status, 0);
+    source.ops->close(source.self);
+}
+
+static void a_slow_frame_only_ages_the_results(void **unused)
+{
+    (void)unused;
+    struct tact_opencl_options options = tact_opencl_options_default();
+    struct tact_source source;
+    struct outcome o;
+    options.fault.delay_every = 50;
+    options.fault.delay_ns = 5 * MS;
+    assert_int_equal(open_source(&options, &source), 0);
+    run_loop(&source, 1000, 0, 2, &o);
+    print_outcome("every 50th frame 5 ms late", &o);
+    assert_true(o.longest >= 5);
+    assert_true(o.age_one >= (o.ticks - o.late) / 2);
+    source.ops->close(source.self);
+}
+
+static void a_dead_worker_leaves_the_last_frame(void **unused)
+{
+    (void)unused;
+    struct tact_opencl_options options = tact_opencl_options_default();
+    struct tact_opencl_statistics statistics;
+    struct tact_source_result result;
+    struct tact_source source;
+    struct outcome o;
+    options.fault.exit_after = 300;
+    assert_int_equal(open_source(&options, &source), 0);
+    run_loop(&source, 1000, 0, 3, &o);
+    print_outcome("worker killed after 300 frames", &o);
+    tact_opencl_statistics(&source, &statistics);
+    assert_int_equal(statistics.frames, 300);
+    assert_int_equal(statistics.running, 0);
+    assert_int_equal(source.ops->latest(source.self, &result), 0);
+    assert_true(last_tick - result.tick > 100 && last_tick - result.tick <= 700);
+    assert_int_equal(result.pairs[0].status, 1);
+    assert_true(o.submit_p99_us < 500.0);
+    source.ops->close(source.self);
+}
+
+static int errors_seen;
+
+static void count_errors(void *user, enum tact_message_level level, const char *text)
+{
+    (void)user;
+    (void)text;
+    errors_seen += level == TACT_MESSAGE_ERROR;
+}
+
+static void a_hung_driver_does_not_hang_close(void **unused)
+{
+    (void)unused;
+    struct tact_opencl_options options = tact_opencl_options_default();
+    struct tact_source source;
+    struct outcome o;
+    options.fault.hang_after = 50;
+    options.close_ns = 100 * MS;
+    options.messages.fn = count_errors;
+    assert_int_equal(open_source(&options, &source), 0);
+    run_loop(&source, 200, 0, 3, &o);
+    int64_t start = tact_clock_now();
+    source.ops->close(source.self);
+    assert_true(tact_clock_now() - start < 2000 * MS);
+    assert_int_equal(errors_seen, 1);
+}
+
+int main(void)
+{
+    const struct CMUnitTest handover[] = {
+        cmocka_unit_test(frames_come_whole_and_in_order),
+        cmocka_unit_test(waiting_ends_in_time),
+        cmocka_unit_test(free_wheeling_is_quick),
+        cmocka_unit_test(a_hung_worker_is_left_behind),
+        cmocka_unit_test(an_idle_worker_rests),
+    };
+    const struct CMUnitTest device[] = {
+        cmocka_unit_test(results_are_one_tick_old),
+        cmocka_unit_test(a_slow_frame_only_ages_the_results),
+        cmocka_unit_test(a_dead_worker_leaves_the_last_frame),
+        cmocka_unit_test(a_hung_driver_does_not_hang_close),
+    };
+    struct tact_error err = {0};
+    size_t count = 0;
+    int failed = cmocka_run_group_tests(handover, NULL, NULL);
+#if defined(__SANITIZE_THREAD__)
+    print_message("the device itself is not run under a thread sanitizer\n");
+    return failed;
+#endif
+    if (tact_opencl_list(NULL, 0, &count, 0, &err) < 0) {
+        print_message("skipped the device: %s\n", err.text);
+        return failed ? failed : 77;
+    }
+    make_shapes();
+    failed += cmocka_run_group_tests(device, NULL, NULL);
+    free_shapes();
+    return failed;
+}
