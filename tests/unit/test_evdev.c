@@ -270,6 +270,68 @@ static void refuses_bad_settings(void **state)
     refuse(NULL, 0, -22, "device", "which device");
 }
 
+/* Reports of a puck, translation and rotation in turn, 8 ms apart; then silence. The clock is ours.
+ */
+static void puck_falls_to_rest(void **state)
+{
+    const struct tact_device_setting s[] = {SETTING("match", "SpaceNavigator")};
+    struct device_config c;
+    struct tact_device_input in;
+    (void)state;
+    struct tact_device device = open_pad(&c, s, 1);
+    int64_t now = monotonic_ns();
+    assert_int_equal(device.info.input_count, 8);
+    for (int i = 0; i < 10; i++, now += 16000000) {
+        send_one(EV_REL, REL_X, 175);
+        device.ops->read(device.self, 0, 0.0, now, &in);
+        send_one(EV_REL, REL_RZ, -350);
+        device.ops->read(device.self, 0, 0.0, now + 8000000, &in);
+        assert_true(in.channel[0] == 0.5);
+        assert_true(in.channel[5] == -1.0);
+    }
+    now += -16000000 + 8000000; /* the last RZ; the last X was 8 ms before */
+    device.ops->read(device.self, 0, 0.0, now + 42000000, &in);
+    assert_true(in.channel[0] == 0.5);
+    device.ops->read(device.self, 0, 0.0, now + 43000000, &in);
+    assert_true(in.channel[0] == 0.0);
+    assert_true(in.channel[5] == -1.0);
+    assert_int_equal(in.state, TACT_DEVICE_OK);
+    device.ops->read(device.self, 0, 0.0, now + 51000000, &in);
+    assert_true(in.channel[5] == 0.0);
+    device.ops->close(device.self);
+}
+
+static void puck_counts_when_told_so(void **state)
+{
+    const struct tact_device_setting s[] = {SETTING("path", mock_pad_node(pad)),
+                                            SETTING("relative", "increment")};
+    struct device_config c;
+    (void)state;
+    struct tact_device device = open_pad(&c, s, 2);
+    assert_string_equal(device.info.input[1].unit, "count");
+    send_one(EV_REL, REL_Y, -30);
+    send_one(EV_REL, REL_Y, -12);
+    assert_true(value(&device, "rel_y") == -42.0);
+    send_one(EV_REL, REL_Y, 2);
+    assert_true(value(&device, "rel_y") == -40.0);
+    mock_pad_unplug(pad, true);
+    struct tact_device_input in = read_now(&device);
+    assert_int_equal(in.state, TACT_DEVICE_LOST);
+    assert_true(in.channel[1] == -40.0);
+    mock_pad_plug(pad);
+    device.ops->close(device.self);
+}
+
+static void plug_in(const char *name)
+{
+    const char *why;
+    pad = mock_pad_new(name, &why);
+    if (!pad) {
+        printf("skipped: %s\n", why);
+        exit(77);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -281,13 +343,15 @@ int main(void)
         cmocka_unit_test(is_lost_and_comes_back),
         cmocka_unit_test(refuses_bad_settings),
     };
-    const char *why;
-    pad = mock_pad_new("Xbox 360 wired USB controller", &why);
-    if (!pad) {
-        printf("skipped: %s\n", why);
-        return 77;
-    }
+    const struct CMUnitTest puck_tests[] = {
+        cmocka_unit_test(puck_falls_to_rest),
+        cmocka_unit_test(puck_counts_when_told_so),
+    };
+    plug_in("Xbox 360 wired USB controller");
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    mock_pad_free(pad);
+    plug_in(MOCK_PUCK);
+    failed += cmocka_run_group_tests(puck_tests, NULL, NULL);
     mock_pad_free(pad);
     return failed;
 }

@@ -75,6 +75,7 @@ struct mock_pad {
     unsigned char ev[(EV_CNT + 7) / 8];
     unsigned char key[(KEY_CNT + 7) / 8];
     unsigned char abs[(ABS_CNT + 7) / 8];
+    unsigned char rel[(REL_CNT + 7) / 8];
     unsigned char pressed[(KEY_CNT + 7) / 8];
     struct input_absinfo info[ABS_CNT];
 };
@@ -121,6 +122,20 @@ static const char *text_of(const json_t *device, const char *key)
     return text ? text : "";
 }
 
+static void make_puck(struct mock_pad *pad)
+{
+    snprintf(pad->name, sizeof pad->name, "%s", MOCK_PUCK);
+    pad->id = (struct input_id){BUS_USB, 0x046d, 0xc626, 0x0111};
+    set_bit(pad->ev, EV_SYN, true);
+    set_bit(pad->ev, EV_KEY, true);
+    set_bit(pad->ev, EV_REL, true);
+    set_bit(pad->key, BTN_0, true);
+    set_bit(pad->key, BTN_1, true);
+    for (int i = REL_X; i <= REL_RZ; i++) {
+        set_bit(pad->rel, i, true);
+    }
+}
+
 static bool read_capabilities(struct mock_pad *pad, const char *device)
 {
     char path[512];
@@ -128,6 +143,10 @@ static bool read_capabilities(struct mock_pad *pad, const char *device)
     size_t i;
     json_t *entry;
     bool found = false;
+    if (strcmp(device, MOCK_PUCK) == 0) {
+        make_puck(pad);
+        return true;
+    }
     snprintf(path, sizeof path, "%s/data/input_devices/capabilities.json",
              shared ? shared : TACT_SOURCE_DIR "/../shared");
     json_t *root = json_load_file(path, 0, NULL);
@@ -185,6 +204,9 @@ static const void *answer(const struct mock_pad *pad, unsigned int number, size_
     case _IOC_NR(EVIOCGBIT(EV_ABS, 0)):
         *size = sizeof pad->abs;
         return pad->abs;
+    case _IOC_NR(EVIOCGBIT(EV_REL, 0)):
+        *size = sizeof pad->rel;
+        return pad->rel;
     default:
         return nothing;
     }
@@ -336,6 +358,9 @@ static bool changes(struct mock_pad *pad, const int *event)
         bool change = has_bit(pad->pressed, code) != (event[2] != 0);
         set_bit(pad->pressed, code, event[2] != 0);
         return change;
+    }
+    if (event[0] == EV_REL) {
+        return code >= 0 && code < REL_CNT && has_bit(pad->rel, code) && event[2] != 0;
     }
     return event[0] != EV_ABS && event[0] != EV_KEY;
 }

@@ -17,19 +17,24 @@
  * rest. As in the kernel, unchanged values and codes that the device lacks are swallowed, a packet
  * ends in a SYN_REPORT, and stamps are CLOCK_MONOTONIC.
  *
- * The program must run with umockdev's preload library: name the test in the list of
- * tests/CMakeLists.txt (by hand: umockdev-wrapper build/tests/test_evdev). The kernel's blocking,
- * permissions and overruns are not played.
+ * MOCK_PUCK is a SpaceNavigator: six relative axes and two buttons; values of 0 are swallowed.
+ *
+ * Every read of the node goes to another thread and back (0.1 ms, 1 ms on a busy machine): no place
+ * to measure time. The program must run with umockdev's preload library: name the test in the list
+ * of tests/CMakeLists.txt (by hand: umockdev-wrapper build/tests/test_evdev). The kernel's
+ * blocking, permissions and overruns are not played.
  */
 #ifndef TACT_TEST_MOCK_PAD_H
 #define TACT_TEST_MOCK_PAD_H
 
 #include <stdbool.h>
 
+#define MOCK_PUCK "3Dconnexion SpaceNavigator"
+
 struct mock_pad;
 
-/** Makes a pad and plugs it in. `device` is a "name" of capabilities.json. NULL where that cannot
- * be, with the reason in *why. One at a time. */
+/** Makes a pad and plugs it in. `device` is a "name" of capabilities.json, or MOCK_PUCK. NULL where
+ * that cannot be, with the reason in *why. One at a time. */
 struct mock_pad *mock_pad_new(const char *device, const char **why);
 
 /** Its node, e.g. "/dev/input/event7". */
