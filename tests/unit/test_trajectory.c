@@ -203,6 +203,53 @@ static void plays_a_real_recording(void **state)
     device.ops->close(device.self);
 }
 
+static uint32_t next_random(uint32_t *seed)
+{
+    *seed ^= *seed << 13;
+    *seed ^= *seed >> 17;
+    *seed ^= *seed << 5;
+    return *seed;
+}
+
+/* Damaged files are refused with a message or play finite values. */
+static void survives_damaged_files(void **state)
+{
+    static const char whole[] = "t,x,y\n0,1,2\n0.1,-1e3,4\n0.2,.5,6e-3\n0.3,0,0\n0.4,1,1\n";
+    static const char bytes[] = ",;\t \n\r\"#.-+eE0123456789naifx\xef\0";
+    const struct tact_device_setting by_rate[] = {SETTING("file", "motion.csv"),
+                                                  SETTING("rate", "1e9")};
+    const struct tact_device_setting by_time[] = {SETTING("file", "motion.csv"),
+                                                  SETTING("time", "1"), SETTING("ramp", "0.1")};
+    uint32_t seed = 20260101;
+    int played = 0;
+    (void)state;
+    for (int i = 0; i < 4000; i++) {
+        char text[sizeof whole];
+        memcpy(text, whole, sizeof whole);
+        for (uint32_t k = 1 + next_random(&seed) % 4; k > 0; k--) {
+            uint32_t where = next_random(&seed) % (sizeof whole - 1);
+            text[where] = bytes[next_random(&seed) % sizeof bytes];
+        }
+        write_file(text, i % 5 ? sizeof whole - 1 : next_random(&seed) % sizeof whole);
+        struct device_config c;
+        struct tact_device device;
+        int rc = open_with(&c, i % 2 ? by_time : by_rate, i % 2 ? 3 : 2, &device);
+        if (rc < 0) {
+            assert_true(c.err.text[0] != '\0');
+            continue;
+        }
+        played++;
+        for (double t = -0.1; t < 0.6; t += 0.013) {
+            for (int k = 0; k < device.info.input_count; k++) {
+                assert_true(isfinite(value(&device, i % 2 ? t : t * 1e-8, k, NULL)));
+            }
+        }
+        device.ops->close(device.self);
+    }
+    print_message("%d of 4000 damaged files could be played\n", played);
+    assert_true(played > 100 && played < 3900);
+}
+
 struct bad_file {
     const char *csv;
     const char *columns; /* or NULL */
@@ -323,6 +370,7 @@ int main(void)
         cmocka_unit_test(follows_a_time_column),
         cmocka_unit_test(reads_files_without_header),
         cmocka_unit_test(plays_a_real_recording),
+        cmocka_unit_test(survives_damaged_files),
         cmocka_unit_test(refuses_bad_files),
         cmocka_unit_test(refuses_bad_settings),
     };
