@@ -11,6 +11,7 @@
 #include <string.h>
 #include <cmocka.h>
 
+#include "devices/registry.h"
 #include "rt/session/scene_internal.h"
 
 static const char *const examples[] = {"ruler", "guided", "turn", "pad"};
@@ -95,6 +96,72 @@ static void test_ruler(void **state)
     assert_int_equal(s->devices[0].settings[0].columns, 4);
     near(s->devices[0].settings[0].numbers[4], 0.1, 0.0);
     tact_scene_free(s);
+}
+
+/* Opens a device of an example; false where what it needs (a pad, a recording) is not here. */
+static bool open_device(const struct tact_scene *scene, uint32_t i, struct tact_device *device)
+{
+    const struct tact_scene_device *d = &scene->devices[i];
+    size_t count;
+    const struct tact_device_type *const *types = tact_devices_builtin(&count);
+    const struct tact_device_type *type = tact_device_type_find(types, count, d->type);
+    assert_non_null(type);
+    struct tact_device_config config = {.name = d->name,
+                                        .directory = scene->directory,
+                                        .file = scene->path,
+                                        .settings = d->settings,
+                                        .setting_count = (int)d->settings_count,
+                                        .period = scene->period};
+    struct tact_error err = {0};
+    int rc = type->open(&config, device, &err);
+    if (rc && rc != -ENOENT && rc != -ENODEV && rc != -EACCES) {
+        fail_msg("%s, device %s: %s", scene->name, d->name, err.text);
+    }
+    return rc == 0;
+}
+
+/** True where a reference is to another device, or to a channel that the device has. */
+static bool has_channel(const struct tact_device *device, const char *reference,
+                        const struct tact_device_channel *channels, int count)
+{
+    size_t length = strlen(device->info.name);
+    if (strncmp(reference, device->info.name, length) != 0 || reference[length] != '.') {
+        return true;
+    }
+    for (int i = 0; i < count; i++) {
+        if (strcmp(channels[i].name, reference + length + 1) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void test_examples_devices(void **state)
+{
+    (void)state;
+    for (size_t e = 0; e < EXAMPLES; e++) {
+        struct tact_scene *s = load_example(examples[e]);
+        for (uint32_t i = 0; i < s->devices_count; i++) {
+            struct tact_device device = {0};
+            if (!open_device(s, i, &device)) {
+                print_message("%s: device %s is not here\n", s->name, s->devices[i].name);
+                continue;
+            }
+            const struct tact_device_info *info = &device.info;
+            for (uint32_t k = 0; k < s->inputs_count; k++) {
+                assert_true(
+                    has_channel(&device, s->inputs[k].from, info->input, info->input_count));
+            }
+            for (uint32_t k = 0; k < s->outputs_count; k++) {
+                assert_true(
+                    has_channel(&device, s->outputs[k].to, info->output, info->output_count));
+            }
+            assert_true(!s->deadman ||
+                        has_channel(&device, s->deadman, info->input, info->input_count));
+            device.ops->close(device.self);
+        }
+        tact_scene_free(s);
+    }
 }
 
 static void test_defaults(void **state)
@@ -333,6 +400,31 @@ static void test_bad_scenes(void **state)
     assert_int_equal(wrong, 0);
 }
 
+/* What libcyaml itself refuses, were our own comparison with the schema to let it pass. */
+static void test_cyaml_says_where(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text, *key, *part;
+    } bad[] = {{"name: s\ndevices:\n  - {name: a, tpe: b}\n", "devices", "tpe"},
+               {"name: s\ndevices:\n  - {name: a, type: b}\nperiod: fast\n", "period", "fast"}};
+    for (int i = 0; i < 2; i++) {
+        struct tact_scene *scene = NULL;
+        struct tact_error err = {0};
+        struct tact_scene_check check = {.err = &err};
+        struct tact_scene_index *index = NULL;
+        size_t size = strlen(bad[i].text);
+        assert_int_equal(tact_scene_index_create(bad[i].text, size, "c.yaml", &index, &err), 0);
+        check.index = index;
+        assert_int_equal(tact_scene_cyaml_load(&check, bad[i].text, size, &scene), -EINVAL);
+        print_message("%s:%d:%d: %s: %s\n", err.file, err.line, err.column, err.key, err.text);
+        assert_string_equal(err.key, bad[i].key);
+        assert_non_null(strstr(err.text, bad[i].part));
+        assert_int_equal(err.line, 3 + i);
+        tact_scene_index_free(index);
+    }
+}
+
 static void test_absent_file(void **state)
 {
     (void)state;
@@ -537,6 +629,8 @@ int main(void)
         cmocka_unit_test(test_hostile),
         cmocka_unit_test(test_mutated_examples),
         cmocka_unit_test(test_page),
+        cmocka_unit_test(test_examples_devices),
+        cmocka_unit_test(test_cyaml_says_where),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
