@@ -91,6 +91,11 @@ int tact_hand_count(const struct tact_hand *hand)
     return hand->count;
 }
 
+int tact_hand_parent(const struct tact_hand *hand, int link)
+{
+    return hand->links[link].def.parent;
+}
+
 struct tact_hand_state tact_hand_state(struct tact_hand *hand)
 {
     return hand->state;

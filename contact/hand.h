@@ -53,6 +53,9 @@ TACT_API int tact_hand_create(const struct tact_link_def *links, int count,
 TACT_API void tact_hand_destroy(struct tact_hand *hand);
 
 TACT_API int tact_hand_count(const struct tact_hand *hand);
+
+/** Index of a link's parent, -1: the base. */
+TACT_API int tact_hand_parent(const struct tact_hand *hand, int link);
 TACT_API struct tact_hand_state tact_hand_state(struct tact_hand *hand);
 
 /** Link frames and joint axes in the world from q. */

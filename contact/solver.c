@@ -38,6 +38,18 @@ static void hand_jacobian(const struct tact_hand *hand, int link, const struct t
     }
 }
 
+/* Two links of one hand move the same joints: their halves become one. */
+static void merge_hand(struct block *block)
+{
+    struct side *a = &block->side[0], *b = &block->side[1];
+    if (a->dof && a->v == b->v) {
+        for (int i = 0; i < a->dof * 6; i++) {
+            a->j[i] += b->j[i];
+        }
+        b->dof = 0;
+    }
+}
+
 static void make_jacobians(struct tact_world *world, struct block *block)
 {
     const struct tact_patch *patch = &world->contacts[block->pair].patch;
@@ -51,6 +63,7 @@ static void make_jacobians(struct tact_world *world, struct block *block)
                           world->columns, side->j);
         }
     }
+    merge_hand(block);
 }
 
 static void make_columns(struct tact_world *world, struct side *side)
@@ -243,8 +256,9 @@ static void solve_block(struct tact_world *world, struct block *block, double *s
                                                             : tact_local_cone(local, r);
     double length = local->corner[0] > local->corner[1] ? local->corner[0] : local->corner[1];
     length = length > local->spin_arm ? length : local->spin_arm;
+    block->per_length = length > 0.0 ? 1.0 / length : 0.0;
     for (int i = 0; i < 6; i++) {
-        double unit = i < 3 ? 1.0 : (length > 0.0 ? 1.0 / length : 0.0);
+        double unit = i < 3 ? 1.0 : block->per_length;
         delta[i] = r[i] - c->impulse[i];
         *size += unit * unit * r[i] * r[i];
         *change += unit * unit * delta[i] * delta[i];
@@ -266,6 +280,66 @@ static void sweep(struct tact_world *world, struct tact_solve_stats *stats)
         }
     }
     stats->update = size > 0.0 ? sqrt(change / size) : 0.0;
+}
+
+/* Goes from what the sweep gave to where Anderson acceleration expects the solution; the next sweep
+ * brings that back inside the limits. */
+static void accelerate(struct tact_world *world, const double *before)
+{
+    int n = world->block_count * 6;
+    double *after = world->sweeps + n, *scale = world->sweeps + 2 * n,
+           *next = world->sweeps + 3 * n;
+    for (int i = 0; i < world->block_count; i++) {
+        const struct block *block = &world->blocks[i];
+        memcpy(after + 6 * i, world->contacts[block->pair].impulse, 6 * sizeof *after);
+        for (int k = 0; k < 6; k++) {
+            scale[6 * i + k] = k < 3 ? 1.0 : block->per_length;
+        }
+    }
+    anderson_step(&world->anderson, before, after, scale, next);
+    for (int i = 0; i < world->block_count; i++) {
+        struct block *block = &world->blocks[i];
+        double *impulse = world->contacts[block->pair].impulse, delta[6];
+        for (int k = 0; k < 6; k++) {
+            delta[k] = next[6 * i + k] - impulse[k];
+            impulse[k] = next[6 * i + k];
+        }
+        apply(&block->side[0], delta);
+        apply(&block->side[1], delta);
+    }
+}
+
+static int is_solved(const struct tact_world *world, const struct tact_solve_stats *stats)
+{
+    return stats->residual <= world->options.tolerance ||
+           (world->options.local == TACT_LOCAL_BOUCHARD &&
+            stats->update <= world->options.tolerance);
+}
+
+/* Sweeps until solved or out of iterations; ends with a sweep, so that every limit is kept. */
+static void iterate(struct tact_world *world, struct tact_solve_stats *stats)
+{
+    double *before = world->sweeps, best = INFINITY;
+    int n = world->block_count * 6;
+    anderson_restart(&world->anderson, n);
+    while (world->block_count > 0) {
+        for (int i = 0; i < world->block_count; i++) {
+            memcpy(before + 6 * i, world->contacts[world->blocks[i].pair].impulse,
+                   6 * sizeof *before);
+        }
+        sweep(world, stats);
+        stats->iterations++;
+        if (is_solved(world, stats) || stats->iterations >= world->options.iterations) {
+            break;
+        }
+        if (stats->residual > 10.0 * best) {
+            anderson_restart(&world->anderson, n); /* the limits that act have changed */
+        }
+        best = stats->residual < best ? stats->residual : best;
+        if (world->options.local == TACT_LOCAL_CONE) {
+            accelerate(world, before);
+        }
+    }
 }
 
 /* World wrench and next tick's warm start from the impulse in the patch's frame. */
@@ -301,15 +375,7 @@ int tact_world_solve(struct tact_world *world, struct tact_solve_stats *stats)
         apply(&block->side[0], world->contacts[block->pair].impulse);
         apply(&block->side[1], world->contacts[block->pair].impulse);
     }
-    while (world->block_count > 0 && stats->iterations < world->options.iterations) {
-        sweep(world, stats);
-        stats->iterations++;
-        if (stats->residual <= world->options.tolerance ||
-            (world->options.local == TACT_LOCAL_BOUCHARD &&
-             stats->update <= world->options.tolerance)) {
-            break;
-        }
-    }
+    iterate(world, stats);
     for (int i = 0; i < world->block_count; i++) {
         store(world, &world->blocks[i]);
     }

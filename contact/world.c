@@ -41,9 +41,10 @@ void tact_world_destroy(struct tact_world *world)
         tact_hand_destroy(world->hands[i].hand);
         free(world->hands[i].impulse);
     }
-    void *blocks[] = {world->bodies, world->hands,      world->shapes, world->laws,
-                      world->poses,  world->directions, world->active, world->contacts,
-                      world->blocks, world->jacobians,  world->columns};
+    void *blocks[] = {world->bodies, world->hands,      world->shapes,  world->laws,
+                      world->poses,  world->directions, world->active,  world->contacts,
+                      world->blocks, world->jacobians,  world->columns, world->sweeps};
+    anderson_destroy(&world->anderson);
     for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) {
         free(blocks[i]);
     }
@@ -168,11 +169,25 @@ const struct tact_contact_law *tact_world_pair_law(const struct tact_world *worl
     return law->friction < 0.0 ? NULL : law;
 }
 
+/* Two shapes of one thing: of a body, of fixed bodies, or of one link or a link and its parent. */
+static int are_joined(const struct tact_world *world, const struct tact_owner *a,
+                      const struct tact_owner *b)
+{
+    if (a->kind != b->kind) {
+        return 0;
+    }
+    if (a->kind == TACT_OWNER_HAND && a->index == b->index) {
+        const struct tact_hand *hand = world->hands[a->index].hand;
+        return a->link == b->link || tact_hand_parent(hand, a->link) == b->link ||
+               tact_hand_parent(hand, b->link) == a->link;
+    }
+    return a->kind == TACT_OWNER_FIXED || a->index == b->index;
+}
+
 static int can_touch(const struct tact_world *world, int a, int b)
 {
-    const struct tact_owner *oa = &world->shapes[a].owner, *ob = &world->shapes[b].owner;
     int swapped;
-    if (oa->kind == ob->kind && (oa->kind == TACT_OWNER_FIXED || oa->index == ob->index)) {
+    if (are_joined(world, &world->shapes[a].owner, &world->shapes[b].owner)) {
         return 0;
     }
     return tact_world_pair_law(world, a, b) &&
@@ -216,8 +231,10 @@ int tact_world_finish(struct tact_world *world)
     world->blocks = calloc(pairs, sizeof *world->blocks);
     world->jacobians = calloc(pairs * 4 * dof * 6, sizeof *world->jacobians);
     world->columns = calloc(dof * 6, sizeof *world->columns);
+    world->sweeps = calloc(pairs * 24, sizeof *world->sweeps);
+    rc = rc ? rc : anderson_create(&world->anderson, world->pair_count * 6);
     if (rc || !world->poses || !world->active || !world->directions || !world->blocks ||
-        !world->jacobians || !world->columns) {
+        !world->jacobians || !world->columns || !world->sweeps) {
         return -ENOMEM;
     }
     world->finished = 1;
@@ -303,4 +320,9 @@ const uint8_t *tact_world_active(const struct tact_world *world)
 const double *tact_world_directions(const struct tact_world *world)
 {
     return world->directions;
+}
+
+void tact_world_set_direction(struct tact_world *world, int pair, const double normal[3])
+{
+    tact_v3_copy(world->directions + 3 * pair, normal);
 }

@@ -104,7 +104,8 @@ TACT_API int tact_world_set_law(struct tact_world *world, int material_a, int ma
                                 const struct tact_contact_law *law);
 
 /** Lists the pairs and makes room for everything a tick needs; nothing may be added afterwards.
- *  Pairs: every two shapes of different owners that are not both fixed (a hand is one owner). */
+ *  Pairs: every two shapes whose materials have a law, of different owners that are not both fixed,
+ *  or of two links of one hand of which neither is the other's parent. */
 TACT_API int tact_world_finish(struct tact_world *world);
 
 TACT_API int tact_world_body_count(const struct tact_world *world);
@@ -130,6 +131,9 @@ TACT_API void tact_world_begin(struct tact_world *world);
 TACT_API const struct tact_pose *tact_world_shape_poses(const struct tact_world *world);
 TACT_API const uint8_t *tact_world_active(const struct tact_world *world);
 TACT_API const double *tact_world_directions(const struct tact_world *world);
+
+/** Sets the last normal of a pair, which the search for its moments goes by. Real-time safe. */
+TACT_API void tact_world_set_direction(struct tact_world *world, int pair, const double normal[3]);
 
 /** Exact moments of a pair at the present poses, as tact_moments_pair(). Real-time safe. */
 TACT_API int tact_world_measure(const struct tact_world *world, int pair,

@@ -2,6 +2,7 @@
 #ifndef TACT_CONTACT_WORLD_INTERNAL_H
 #define TACT_CONTACT_WORLD_INTERNAL_H
 
+#include "contact/anderson_internal.h"
 #include "contact/local.h"
 #include "contact/world.h"
 
@@ -41,6 +42,7 @@ struct block {
     double wanted;   /* normal velocity that stabilisation asks for [m/s] */
     double softness; /* normal compliance, velocity per impulse [1/kg] */
     double residual;
+    double per_length; /* makes torques comparable with forces [1/m] */
 };
 
 struct tact_world {
@@ -64,6 +66,8 @@ struct tact_world {
     int block_count;
     double *jacobians; /* what the sides point into: 4 x most_dof x 6 a pair */
     double *columns;   /* most_dof x 6 */
+    double *sweeps;    /* 4 x 6 a pair: impulses before and after a sweep, scale, next */
+    struct anderson anderson;
     int most_dof;
 };
 

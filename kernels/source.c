@@ -134,3 +134,15 @@ void tact_opencl_statistics(const struct tact_source *source, struct tact_opencl
 {
     tact_worker_statistics(((struct opencl_source *)source->self)->worker, out);
 }
+
+int tact_opencl_source_factory(void *user, const struct tact_source_scene *scene,
+                               const char *device, int64_t period_ns, struct tact_messages messages,
+                               struct tact_source *out, struct tact_error *err)
+{
+    struct tact_opencl_options options = tact_opencl_options_default();
+    (void)user;
+    options.device = device;
+    options.period_ns = period_ns;
+    options.messages = messages;
+    return tact_opencl_source_create(scene, &options, out, err);
+}

@@ -68,6 +68,13 @@ TACT_API int tact_opencl_source_create(const struct tact_source_scene *scene,
                                        const struct tact_opencl_options *options,
                                        struct tact_source *out, struct tact_error *err);
 
+/** The same as a session asks for it (a tact_source_factory): default options, the scene's device,
+ * the loop's period. user is not used. Same errors. */
+TACT_API int tact_opencl_source_factory(void *user, const struct tact_source_scene *scene,
+                                        const char *device, int64_t period_ns,
+                                        struct tact_messages messages, struct tact_source *out,
+                                        struct tact_error *err);
+
 /** Counters of a source made by tact_opencl_source_create(), from any thread. Real-time safe. */
 struct tact_opencl_statistics {
     uint64_t frames;   /**< finished */

@@ -1,0 +1,253 @@
+/* From the scene's words to the world's numbers. */
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "rt/session/session_internal.h"
+
+/* Error at a key of the scene, "list[index].key". */
+static int at_key(const struct tact_session *s, struct tact_error *err, const char *list, int index,
+                  const char *key)
+{
+    char path[96];
+    if (err) {
+        snprintf(path, sizeof path, "%s[%d]%s%s", list, index, key[0] ? "." : "", key);
+        tact_scene_where(s->scene, path, err);
+    }
+    return -EINVAL;
+}
+
+static int material_index(const struct tact_scene *scene, const char *name)
+{
+    for (uint32_t i = 0; i < scene->materials_count; i++) {
+        if (!strcmp(scene->materials[i].name, name)) {
+            return (int)i;
+        }
+    }
+    return -1;
+}
+
+static struct tact_pose pose_of(const double *position, const double *quat)
+{
+    struct tact_pose pose;
+    tact_v3_copy(pose.position, position);
+    memcpy(pose.quat_wxyz, quat, sizeof pose.quat_wxyz);
+    return pose;
+}
+
+static int add_shapes(struct tact_session *s, struct tact_owner owner,
+                      const struct tact_scene_shape *shapes, uint32_t count,
+                      const struct tact_pose *frame)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        struct tact_pose own = pose_of(shapes[i].position, shapes[i].quat_wxyz), local;
+        tact_pose_mul(&local, frame, &own);
+        int rc = tact_world_add_shape(s->world, owner, &shapes[i].shape, &local,
+                                      material_index(s->scene, shapes[i].material));
+        if (rc < 0) {
+            return rc;
+        }
+    }
+    return 0;
+}
+
+static int add_body(struct tact_session *s, const struct tact_scene_body *def)
+{
+    struct tact_pose frame = pose_of(def->position, def->quat_wxyz), center = {.quat_wxyz = {1.0}};
+    struct tact_owner owner = {TACT_OWNER_FIXED, 0, 0};
+    if (def->fixed) {
+        return add_shapes(s, owner, def->shapes, def->shapes_count, &frame);
+    }
+    struct tact_body body = {.mass = def->mass};
+    int rc = tact_body_set_mass(&body, def->mass, def->inertia);
+    if (rc) {
+        return rc;
+    }
+    tact_v3_copy(center.position, def->center_of_mass);
+    tact_pose_mul(&body.pose, &frame, &center);
+    tact_v3_copy(body.twist, def->velocity);
+    tact_v3_copy(body.twist + 3, def->angular_velocity);
+    owner.kind = TACT_OWNER_BODY;
+    owner.index = tact_world_add_body(s->world, &body);
+    if (owner.index < 0) {
+        return owner.index;
+    }
+    struct session_body *out = &s->bodies[owner.index];
+    out->name = def->name;
+    out->def = def;
+    out->frame = tact_pose_identity();
+    out->released = def->support_until;
+    tact_v3_scale(out->frame.position, def->center_of_mass, -1.0);
+    return add_shapes(s, owner, def->shapes, def->shapes_count, &out->frame);
+}
+
+static int link_index(const struct tact_scene_hand *hand, const char *name)
+{
+    for (uint32_t i = 0; name && i < hand->links_count; i++) {
+        if (!strcmp(hand->links[i].name, name)) {
+            return (int)i;
+        }
+    }
+    return -1;
+}
+
+static struct tact_link_def link_def(const struct tact_scene_hand *hand,
+                                     const struct tact_scene_link *link)
+{
+    const struct tact_scene_joint *joint = &link->joint;
+    struct tact_link_def def = {.parent = link_index(hand, link->parent),
+                                .joint = strcmp(joint->type, "slide") ? TACT_JOINT_HINGE
+                                                                      : TACT_JOINT_SLIDE,
+                                .origin = pose_of(joint->position, joint->quat_wxyz),
+                                .stiffness = joint->stiffness,
+                                .damping = joint->damping,
+                                .limit = joint->limit,
+                                .start = joint->start,
+                                .mass = link->mass};
+    tact_v3_copy(def.axis, joint->axis);
+    tact_v3_copy(def.center, link->center_of_mass);
+    memcpy(def.inertia, link->inertia, sizeof def.inertia);
+    return def;
+}
+
+static int add_hand(struct tact_session *s, const struct tact_scene_hand *hand, int index)
+{
+    struct tact_pose base = pose_of(hand->position, hand->quat_wxyz), here = tact_pose_identity();
+    struct tact_link_def *links = calloc(hand->links_count + 1, sizeof *links);
+    struct session_hand *out = &s->hands[index];
+    out->names = calloc(hand->links_count + 1, sizeof *out->names);
+    if (!links || !out->names) {
+        free(links);
+        return -ENOMEM;
+    }
+    for (uint32_t i = 0; i < hand->links_count; i++) {
+        links[i] = link_def(hand, &hand->links[i]);
+        snprintf(out->names[i], sizeof out->names[i], "%.60s.%.60s", hand->name,
+                 hand->links[i].name);
+    }
+    struct tact_hand *made = NULL;
+    int rc = tact_hand_create(links, (int)hand->links_count, &base, &made);
+    free(links);
+    rc = rc ? rc : tact_world_add_hand(s->world, made, hand->weightless);
+    if (rc < 0) {
+        tact_hand_destroy(made);
+        return rc;
+    }
+    for (uint32_t i = 0; i < hand->links_count; i++) {
+        struct tact_owner owner = {TACT_OWNER_HAND, index, (int)i};
+        rc = add_shapes(s, owner, hand->links[i].shapes, hand->links[i].shapes_count, &here);
+        if (rc < 0) {
+            return rc;
+        }
+    }
+    return 0;
+}
+
+/* E* of two materials: compliances add, a rigid one has none. */
+static double pair_modulus(double a, double b)
+{
+    if (a > 0.0 && b > 0.0) {
+        return a * b / (a + b);
+    }
+    return a > 0.0 ? a : b;
+}
+
+static int add_laws(struct tact_session *s)
+{
+    const struct tact_scene *scene = s->scene;
+    for (uint32_t i = 0; i < scene->pairs_count; i++) {
+        const struct tact_scene_pair *pair = &scene->pairs[i];
+        int a = material_index(scene, pair->materials[0]);
+        int b = material_index(scene, pair->materials[1]);
+        struct tact_contact_law law = {
+            .friction = pair->friction,
+            .overlap = pair->overlap,
+            .compliance = pair->compliance,
+            .dissipation = pair->dissipation,
+            .modulus = pair_modulus(scene->materials[a].modulus, scene->materials[b].modulus)};
+        int rc = tact_world_set_law(s->world, a, b, &law);
+        if (rc) {
+            return rc;
+        }
+    }
+    return 0;
+}
+
+static struct tact_world_options world_options(const struct tact_scene *scene)
+{
+    struct tact_world_options o = tact_world_options_default();
+    o.period = scene->period;
+    tact_v3_copy(o.gravity, scene->gravity);
+    o.iterations = (int)scene->contact.iterations;
+    o.tolerance = scene->contact.tolerance;
+    o.local = strcmp(scene->contact.local, "bouchard") ? TACT_LOCAL_CONE : TACT_LOCAL_BOUCHARD;
+    return o;
+}
+
+/* Name of what a shape belongs to: body, "hand.link", or the fixed body it came from. */
+static void owner_name(struct tact_session *s, int shape, char *out, size_t size)
+{
+    struct tact_owner owner = tact_world_owner(s->world, shape);
+    if (owner.kind == TACT_OWNER_HAND) {
+        snprintf(out, size, "%s", s->hands[owner.index].names[owner.link]);
+        return;
+    }
+    if (owner.kind == TACT_OWNER_BODY) {
+        snprintf(out, size, "%s", s->bodies[owner.index].name);
+        return;
+    }
+    int at = 0;
+    for (uint32_t i = 0; i < s->scene->bodies_count; i++) {
+        at += (int)s->scene->bodies[i].shapes_count;
+        if (shape < at) {
+            snprintf(out, size, "%s", s->scene->bodies[i].name);
+            return;
+        }
+    }
+}
+
+static int name_pairs(struct tact_session *s)
+{
+    int count = tact_world_pair_count(s->world);
+    s->pairs = calloc((size_t)count + 1, sizeof *s->pairs);
+    if (!s->pairs) {
+        return -ENOMEM;
+    }
+    for (int i = 0; i < count; i++) {
+        const struct tact_contact *c = tact_world_contact(s->world, i);
+        char a[64] = "", b[64] = "";
+        owner_name(s, c->a, a, sizeof a);
+        owner_name(s, c->b, b, sizeof b);
+        snprintf(s->pairs[i].name, sizeof s->pairs[i].name, "%s/%s", a, b);
+    }
+    return 0;
+}
+
+int tact_session_build_world(struct tact_session *s, struct tact_error *err)
+{
+    const struct tact_scene *scene = s->scene;
+    struct tact_world_options options = world_options(scene);
+    s->bodies = calloc(scene->bodies_count + 1, sizeof *s->bodies);
+    s->hands = calloc(scene->hands_count + 1, sizeof *s->hands);
+    if (!s->bodies || !s->hands) {
+        return -ENOMEM;
+    }
+    int rc = tact_world_create(&options, &s->world);
+    for (uint32_t i = 0; !rc && i < scene->bodies_count; i++) {
+        rc = add_body(s, &scene->bodies[i]);
+        if (rc < 0) {
+            at_key(s, err, "bodies", (int)i, "");
+        }
+    }
+    for (uint32_t i = 0; !rc && i < scene->hands_count; i++) {
+        rc = add_hand(s, &scene->hands[i], (int)i);
+        if (rc < 0) {
+            at_key(s, err, "hands", (int)i, "");
+        }
+    }
+    rc = rc ? rc : add_laws(s);
+    rc = rc ? rc : tact_world_finish(s->world);
+    rc = rc ? rc : name_pairs(s);
+    return rc ? tact_error_set(err, rc, "cannot be built: %s", strerror(-rc)) : 0;
+}

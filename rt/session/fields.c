@@ -1,0 +1,233 @@
+/*
+ * The record of a tick: what it holds, and its way to and from the session.
+ *
+ * A record holds what came in (devices, moments and their age) and what followed (state at the end
+ * of the tick, warm start, wrenches, outputs), so that a replay can start from any record and
+ * compare every later one.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include "rt/session/session_internal.h"
+
+static const char *moments_unit =
+    "volume m^3, centroid m (3), second moment m^5 xx yy zz xy xz yz, "
+    "grad m^2 m^3 (6)";
+
+/* Adds a field called prefix_name_suffix; *at gets its offset. */
+static int add(struct tact_session *s, uint32_t *at, enum tact_field_kind kind, const char *name,
+               const char *suffix, const char *unit, int count)
+{
+    char full[TACT_FIELD_NAME * 4];
+    snprintf(full, sizeof full, "%s%s", name, suffix);
+    long offset = count > 0 ? tact_layout_add(&s->layout, kind, full, unit, (uint32_t)count) : 0;
+    *at = offset > 0 ? (uint32_t)offset : 0;
+    return offset < 0 ? (int)offset : 0;
+}
+
+static int device_fields(struct tact_session *s)
+{
+    int rc = 0;
+    for (int i = 0; !rc && i < s->device_count; i++) {
+        struct session_device *d = &s->devices[i];
+        rc = add(s, &d->field, TACT_FIELD_INPUT, s->scene->devices[i].name, "_input",
+                 "state, stamp ns, then one value a channel", 2 + d->device.info.input_count);
+    }
+    return rc;
+}
+
+static int pair_fields(struct tact_session *s)
+{
+    int rc = 0;
+    for (int i = 0; !rc && i < tact_world_pair_count(s->world); i++) {
+        struct session_pair *p = &s->pairs[i];
+        const char *name = p->name;
+        rc = add(s, &p->status, TACT_FIELD_INPUT, name, "_status",
+                 "1 overlap, 0 none, negative errno; age in ticks, 0 host", 2);
+        rc = rc ? rc : add(s, &p->moments, TACT_FIELD_INPUT, name, "_moments", moments_unit, 16);
+        rc = rc ? rc
+                : add(s, &p->wrench, TACT_FIELD_OUTPUT, name, "_wrench",
+                      "N, N m on the first, world, about the patch's centre", 6);
+        rc = rc ? rc
+                : add(s, &p->patch, TACT_FIELD_OUTPUT, name, "_patch",
+                      "centre m (3), normal (3), depth m, spin arm m", 8);
+        rc = rc ? rc
+                : add(s, &p->warm, TACT_FIELD_OUTPUT, name, "_warm",
+                      "warm start: impulse N s, N m s (6), about the point m (3)", 9);
+        rc = rc ? rc
+                : add(s, &p->direction, TACT_FIELD_OUTPUT, name, "_direction", "last normal", 3);
+        rc = rc ? rc
+                : add(s, &p->limits, TACT_FIELD_OUTPUT, name, "_limits",
+                      "1 open, 2 cone, 4 edge, 8 spin", 1);
+    }
+    return rc;
+}
+
+static int motion_fields(struct tact_session *s)
+{
+    int rc = 0;
+    for (int i = 0; !rc && i < tact_world_hand_count(s->world); i++) {
+        struct session_hand *h = &s->hands[i];
+        const char *name = s->scene->hands[i].name;
+        int n = tact_hand_count(tact_world_hand(s->world, i));
+        rc = add(s, &h->q, TACT_FIELD_OUTPUT, name, "_position", "rad or m, by link", n);
+        rc = rc ? rc
+                : add(s, &h->v, TACT_FIELD_OUTPUT, name, "_velocity", "rad/s or m/s, by link", n);
+        rc = rc ? rc
+                : add(s, &h->target, TACT_FIELD_OUTPUT, name, "_target", "rad or m, by link", n);
+        rc = rc ? rc
+                : add(s, &h->torque, TACT_FIELD_OUTPUT, name, "_torque", "of the drives, N m or N",
+                      n);
+    }
+    for (int i = 0; !rc && i < tact_world_body_count(s->world); i++) {
+        struct session_body *b = &s->bodies[i];
+        rc = add(s, &b->center, TACT_FIELD_OUTPUT, b->name, "_center",
+                 "centre of mass m, quat_wxyz, world", 7);
+        rc = rc ? rc
+                : add(s, &b->twist, TACT_FIELD_OUTPUT, b->name, "_twist",
+                      "m/s, rad/s at the centre of mass, world", 6);
+        rc = rc ? rc
+                : add(s, &b->pose, TACT_FIELD_OUTPUT, b->name, "_pose",
+                      "body frame m, quat_wxyz, world", 7);
+    }
+    return rc;
+}
+
+int tact_session_layout_fields(struct tact_session *s)
+{
+    int rc = device_fields(s);
+    rc = rc ? rc : pair_fields(s);
+    rc = rc ? rc : motion_fields(s);
+    rc = rc ? rc
+            : add(s, &s->wanted_field, TACT_FIELD_OUTPUT, "outputs", "_wanted",
+                  "channel units, before the safety chain", s->output_count);
+    rc = rc ? rc
+            : add(s, &s->sent_field, TACT_FIELD_OUTPUT, "outputs", "_sent",
+                  "channel units, after the safety chain", s->output_count);
+    rc = rc ? rc
+            : add(s, &s->safety_field, TACT_FIELD_OUTPUT, "safety", "_state", "of the safety chain",
+                  tact_safety_state_size(s->output_count));
+    rc = rc ? rc
+            : add(s, &s->solver_field, TACT_FIELD_OUTPUT, "solver", "",
+                  "contacts, iterations, residual, update, deadman", 5);
+    return rc ? rc
+              : add(s, &s->timing_field, TACT_FIELD_TIMING, "timing", "",
+                    "wake latency ns, compute of the tick before ns", 2);
+}
+
+static void fill_pairs(struct tact_session *s, double *v)
+{
+    for (int i = 0; i < tact_world_pair_count(s->world); i++) {
+        const struct session_pair *p = &s->pairs[i];
+        const struct tact_contact *c = tact_world_contact(s->world, i);
+        const struct tact_patch *patch = &c->patch;
+        v[p->status] = p->got;
+        v[p->status + 1] = p->age;
+        memcpy(v + p->moments, &c->moments, 16 * sizeof *v);
+        memcpy(v + p->wrench, c->wrench, sizeof c->wrench);
+        memset(v + p->patch, 0, 8 * sizeof *v);
+        if (c->touching) {
+            tact_v3_copy(v + p->patch, patch->center);
+            tact_v3_copy(v + p->patch + 3, patch->frame);
+            v[p->patch + 6] = patch->depth;
+            v[p->patch + 7] = tact_patch_spin_arm(patch, c->impulse[0] / s->period);
+        }
+        memcpy(v + p->warm, c->warm, sizeof c->warm);
+        tact_v3_copy(v + p->warm + 6, c->warm_point);
+        tact_v3_copy(v + p->direction, tact_world_directions(s->world) + 3 * i);
+        v[p->limits] = c->limits;
+    }
+}
+
+static void fill_motion(struct tact_session *s, double *v)
+{
+    for (int i = 0; i < tact_world_hand_count(s->world); i++) {
+        const struct session_hand *h = &s->hands[i];
+        struct tact_hand *hand = tact_world_hand(s->world, i);
+        struct tact_hand_state state = tact_hand_state(hand);
+        size_t bytes = sizeof *v * (size_t)tact_hand_count(hand);
+        memcpy(v + h->q, state.q, bytes);
+        memcpy(v + h->v, state.v, bytes);
+        memcpy(v + h->target, state.target, bytes);
+        memcpy(v + h->torque, state.torque, bytes);
+    }
+    for (int i = 0; i < tact_world_body_count(s->world); i++) {
+        const struct session_body *b = &s->bodies[i];
+        const struct tact_body *body = tact_world_body(s->world, i);
+        struct tact_pose pose;
+        tact_session_body_pose(s, i, &pose);
+        memcpy(v + b->center, &body->pose, 7 * sizeof *v);
+        memcpy(v + b->twist, body->twist, sizeof body->twist);
+        memcpy(v + b->pose, &pose, 7 * sizeof *v);
+    }
+}
+
+void tact_session_fill(struct tact_session *s, struct tact_record *record)
+{
+    double *v = record->values;
+    for (int i = 0; i < s->device_count; i++) {
+        const struct session_device *d = &s->devices[i];
+        v[d->field] = d->input.state;
+        v[d->field + 1] = (double)d->input.stamp_ns;
+        memcpy(v + d->field + 2, d->input.channel, sizeof *v * (size_t)d->device.info.input_count);
+    }
+    fill_pairs(s, v);
+    fill_motion(s, v);
+    memcpy(v + s->wanted_field, s->wanted, sizeof *v * (size_t)s->output_count);
+    memcpy(v + s->sent_field, s->sent, sizeof *v * (size_t)s->output_count);
+    tact_safety_save(&s->safety, v + s->safety_field);
+    v[s->solver_field] = s->solve.contacts;
+    v[s->solver_field + 1] = s->solve.iterations;
+    v[s->solver_field + 2] = s->solve.residual;
+    v[s->solver_field + 3] = s->solve.update;
+    v[s->solver_field + 4] = s->deadman;
+}
+
+void tact_session_feed(struct tact_session *s, const struct tact_record *record)
+{
+    const double *v = record->values;
+    for (int i = 0; i < s->device_count; i++) {
+        struct session_device *d = &s->devices[i];
+        d->input.state = (int32_t)v[d->field];
+        d->input.stamp_ns = (int64_t)v[d->field + 1];
+        memcpy(d->input.channel, v + d->field + 2, sizeof *v * (size_t)d->device.info.input_count);
+    }
+}
+
+static void restore_motion(struct tact_session *s, const double *v)
+{
+    for (int i = 0; i < tact_world_hand_count(s->world); i++) {
+        const struct session_hand *h = &s->hands[i];
+        struct tact_hand *hand = tact_world_hand(s->world, i);
+        struct tact_hand_state state = tact_hand_state(hand);
+        size_t bytes = sizeof *v * (size_t)tact_hand_count(hand);
+        memcpy(state.q, v + h->q, bytes);
+        memcpy(state.v, v + h->v, bytes);
+        memcpy(state.target, v + h->target, bytes);
+        memcpy(state.torque, v + h->torque, bytes);
+    }
+    for (int i = 0; i < tact_world_body_count(s->world); i++) {
+        const struct session_body *b = &s->bodies[i];
+        struct tact_body *body = tact_world_body(s->world, i);
+        memcpy(&body->pose, v + b->center, 7 * sizeof *v);
+        memcpy(body->twist, v + b->twist, sizeof body->twist);
+    }
+}
+
+void tact_session_restore(struct tact_session *s, const struct tact_record *record)
+{
+    const double *v = record->values;
+    tact_session_feed(s, record);
+    restore_motion(s, v);
+    tact_world_refresh(s->world);
+    for (int i = 0; i < tact_world_pair_count(s->world); i++) {
+        const struct session_pair *p = &s->pairs[i];
+        struct tact_contact *c = tact_world_contact(s->world, i);
+        memcpy(c->warm, v + p->warm, sizeof c->warm);
+        tact_v3_copy(c->warm_point, v + p->warm + 6);
+        tact_world_set_direction(s->world, i, v + p->direction);
+        c->touching = 0;
+    }
+    tact_safety_load(&s->safety, v + s->safety_field);
+    tact_world_begin(s->world);
+}

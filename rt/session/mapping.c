@@ -1,0 +1,179 @@
+/* Devices of the scene, and what they drive and feel. */
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "rt/session/session_internal.h"
+
+static int open_device(struct tact_session *s, uint32_t index, struct tact_error *err)
+{
+    const struct tact_scene_device *def = &s->scene->devices[index];
+    const struct tact_device_type *type = NULL;
+    for (size_t i = 0; i < s->options.type_count; i++) {
+        type = strcmp(s->options.types[i]->name, def->type) ? type : s->options.types[i];
+    }
+    if (!type) {
+        char key[48], known[256] = "";
+        snprintf(key, sizeof key, "devices[%u].type", index);
+        tact_scene_where(s->scene, key, err);
+        for (size_t i = 0; i < s->options.type_count; i++) {
+            size_t used = strlen(known);
+            snprintf(known + used, sizeof known - used, "%s%s", i ? ", " : "",
+                     s->options.types[i]->name);
+        }
+        return tact_error_set(err, -EINVAL, "no device type \"%s\"; known: %s", def->type, known);
+    }
+    struct tact_device_config config = {.name = def->name,
+                                        .directory = s->scene->directory,
+                                        .file = s->scene->path,
+                                        .settings = def->settings,
+                                        .setting_count = (int)def->settings_count,
+                                        .period = s->period,
+                                        .messages = s->options.messages};
+    struct session_device *device = &s->devices[index];
+    int rc = type->open(&config, &device->device, err);
+    device->open = !rc;
+    return rc;
+}
+
+int tact_session_open_devices(struct tact_session *s, const struct tact_device_info *replayed,
+                              int replayed_count, struct tact_error *err)
+{
+    s->devices = calloc(s->scene->devices_count + 1, sizeof *s->devices);
+    if (!s->devices) {
+        return -ENOMEM;
+    }
+    s->device_count = (int)s->scene->devices_count;
+    if (replayed && replayed_count != s->device_count) {
+        return tact_error_set(err, -EINVAL, "the log describes %d devices, its scene has %d",
+                              replayed_count, s->device_count);
+    }
+    for (int i = 0; i < s->device_count; i++) {
+        int rc = 0;
+        if (replayed) {
+            s->devices[i].device.info = replayed[i];
+        } else {
+            rc = open_device(s, (uint32_t)i, err);
+        }
+        if (rc) {
+            return rc;
+        }
+        for (int k = 0; k < s->devices[i].device.info.input_count; k++) {
+            s->devices[i].input.channel[k] = s->devices[i].device.info.input[k].rest;
+        }
+    }
+    return 0;
+}
+
+/* Finds "device.channel"; the key of the scene is named in the error. */
+static int find_channel(struct tact_session *s, const char *path, int output, const char *key,
+                        int *device, int *channel, struct tact_error *err)
+{
+    const char *dot = strchr(path, '.');
+    size_t length = dot ? (size_t)(dot - path) : strlen(path);
+    for (int i = 0; dot && i < s->device_count; i++) {
+        const struct tact_device_info *info = &s->devices[i].device.info;
+        const char *name = s->scene->devices[i].name;
+        if (strlen(name) != length || strncmp(name, path, length)) {
+            continue;
+        }
+        int count = output ? info->output_count : info->input_count;
+        for (int k = 0; k < count; k++) {
+            if (!strcmp(dot + 1, output ? info->output[k].name : info->input[k].name)) {
+                *device = i;
+                *channel = k;
+                return 0;
+            }
+        }
+        char known[256] = "";
+        for (int k = 0; k < count && strlen(known) < sizeof known - 60; k++) {
+            size_t used = strlen(known);
+            snprintf(known + used, sizeof known - used, "%s%s", k ? ", " : "",
+                     output ? info->output[k].name : info->input[k].name);
+        }
+        tact_scene_where(s->scene, key, err);
+        return tact_error_set(err, -EINVAL, "device \"%s\" has no %s channel \"%s\"; it has: %s",
+                              name, output ? "output" : "input", dot + 1, known);
+    }
+    tact_scene_where(s->scene, key, err);
+    return tact_error_set(err, -EINVAL, "expected device.channel, found \"%s\"", path);
+}
+
+static int find_joint(struct tact_session *s, const char *path, const char *key, int *hand,
+                      int *link, struct tact_error *err)
+{
+    for (uint32_t i = 0; i < s->scene->hands_count; i++) {
+        for (uint32_t k = 0; k < s->scene->hands[i].links_count; k++) {
+            if (!strcmp(path, s->hands[i].names[k])) {
+                *hand = (int)i;
+                *link = (int)k;
+                return 0;
+            }
+        }
+    }
+    tact_scene_where(s->scene, key, err);
+    return tact_error_set(err, -EINVAL, "no joint \"%s\"; expected hand.link", path);
+}
+
+static int map_input(struct tact_session *s, uint32_t i, struct tact_error *err)
+{
+    const struct tact_scene_input *def = &s->scene->inputs[i];
+    struct session_input *in = &s->inputs[i];
+    char key[48];
+    *in = (struct session_input){
+        .scale = def->scale, .offset = def->offset, .lower = def->lower, .upper = def->upper};
+    snprintf(key, sizeof key, "inputs[%u].from", i);
+    int rc = find_channel(s, def->from, 0, key, &in->device, &in->channel, err);
+    snprintf(key, sizeof key, "inputs[%u].to", i);
+    return rc ? rc : find_joint(s, def->to, key, &in->hand, &in->link, err);
+}
+
+static int map_output(struct tact_session *s, uint32_t i, struct tact_safety_channel *channel,
+                      struct tact_error *err)
+{
+    const struct tact_scene_output *def = &s->scene->outputs[i];
+    struct session_output *out = &s->outputs[i];
+    char key[48];
+    snprintf(key, sizeof key, "outputs[%u].from", i);
+    int rc = find_joint(s, def->from, key, &out->hand, &out->link, err);
+    snprintf(key, sizeof key, "outputs[%u].to", i);
+    rc = rc ? rc : find_channel(s, def->to, 1, key, &out->device, &out->channel, err);
+    /* A haptic joint feels the reaction of its coupling; a robot's gets the torque itself. */
+    out->gain = strcmp(def->what, "drive") ? -def->scale : def->scale;
+    *channel = (struct tact_safety_channel){def->limit, def->rate, def->filter};
+    return rc;
+}
+
+int tact_session_map(struct tact_session *s, struct tact_error *err)
+{
+    const struct tact_scene *scene = s->scene;
+    struct tact_safety_channel channels[TACT_SAFETY_CHANNELS];
+    if (scene->outputs_count > TACT_SAFETY_CHANNELS) {
+        tact_scene_where(scene, "outputs", err);
+        return tact_error_set(err, -EINVAL, "%u outputs; at most %d", scene->outputs_count,
+                              TACT_SAFETY_CHANNELS);
+    }
+    s->inputs = calloc(scene->inputs_count + 1, sizeof *s->inputs);
+    s->outputs = calloc(scene->outputs_count + 1, sizeof *s->outputs);
+    if (!s->inputs || !s->outputs) {
+        return -ENOMEM;
+    }
+    s->input_count = (int)scene->inputs_count;
+    s->output_count = (int)scene->outputs_count;
+    int rc = 0;
+    for (uint32_t i = 0; !rc && i < scene->inputs_count; i++) {
+        rc = map_input(s, i, err);
+    }
+    for (uint32_t i = 0; !rc && i < scene->outputs_count; i++) {
+        rc = map_output(s, i, &channels[i], err);
+    }
+    s->deadman_device = s->deadman_channel = -1;
+    if (!rc && scene->deadman) {
+        rc = find_channel(s, scene->deadman, 0, "deadman", &s->deadman_device, &s->deadman_channel,
+                          err);
+    }
+    struct tact_safety_options options = tact_safety_default();
+    options.period = s->period;
+    return rc ? rc : tact_safety_init(&s->safety, channels, s->output_count, &options);
+}

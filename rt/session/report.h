@@ -1,0 +1,29 @@
+/**
+ * A run's report as JSON, for machines; the same object for real time and free-wheeling.
+ */
+#ifndef TACT_RT_SESSION_REPORT_H
+#define TACT_RT_SESSION_REPORT_H
+
+#include "../../contact/api.h"
+#include "session.h"
+
+TACT_BEGIN_DECLS
+
+/**
+ * One JSON object, to be freed with free(); NULL where memory is short. Not real-time safe. Keys:
+ * ticks, executed, skipped, late, missed; wake_latency_us and compute_us {p50, p99, p99.9, max};
+ * moments {source, age, age_max, fallbacks, fallback_ticks, source_pairs, host_pairs}, age in ticks
+ * since the poses were handed over (0: host); contacts (touching pairs at the end), contacts_max;
+ * solver {iterations (mean over ticks with contacts), iterations_max, residual (at the end),
+ * residual_max, unconverged}; bodies {NAME: {position [m], quat_wxyz, twist [m/s, rad/s at the
+ * centre of mass]}}; joints {NAME: {position, velocity, target, torque}}; pairs [{name, touching,
+ * normal_force [N], friction_force [N], spin_torque [N m], spin_arm [m], depth [m], limits}];
+ * safety {state, trips}; realtime {granted, refused, why}; log {records, bytes, overruns} where one
+ * was recorded.
+ */
+TACT_API char *tact_session_report_json(struct tact_session *session,
+                                        const struct tact_session_report *report);
+
+TACT_END_DECLS
+
+#endif

@@ -1,0 +1,259 @@
+#include "rt/session/session.h"
+
+#include <errno.h>
+#include <math.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include "rt/session/session_internal.h"
+
+#define SCRATCH_PAIRS 262144 /* triangle pairs that a pair of meshes may come to */
+#define WATCH_PERIOD_MS 100
+#define SOURCE_WAIT_NS 1000000000 /* free-wheeling: longest wait for a frame */
+
+struct tact_session_options tact_session_options_default(void)
+{
+    struct tact_session_options o = {.clock = TACT_LOOP_REAL};
+    return o;
+}
+
+static int make_buffers(struct tact_session *s)
+{
+    s->scratch = tact_moments_scratch_create(SCRATCH_PAIRS);
+    s->blank = calloc(1, tact_layout_bytes(&s->layout));
+    return s->scratch && s->blank
+               ? tact_triple_create(&s->status, sizeof(struct tact_session_status), 0)
+               : -ENOMEM;
+}
+
+int tact_session_prepare(const struct tact_scene *scene, const struct tact_session_options *options,
+                         const struct tact_device_info *replayed, int replayed_count,
+                         struct tact_session **out, struct tact_error *err)
+{
+    struct tact_session *s = calloc(1, sizeof *s);
+    *out = s;
+    if (!s) {
+        return -ENOMEM;
+    }
+    s->scene = scene;
+    s->options = *options;
+    s->period = scene->period;
+    s->period_ns = llround(scene->period * 1e9);
+    s->ticks = options->ticks ? options->ticks : (uint64_t)llround(scene->duration / scene->period);
+    int rc = tact_session_build_world(s, err);
+    rc = rc ? rc : tact_session_open_devices(s, replayed, replayed_count, err);
+    rc = rc ? rc : tact_session_map(s, err);
+    rc = rc ? rc : tact_session_layout_fields(s);
+    return rc ? rc : make_buffers(s);
+}
+
+int tact_session_create(const struct tact_scene *scene, const struct tact_session_options *options,
+                        struct tact_session **out, struct tact_error *err)
+{
+    int rc = tact_session_prepare(scene, options, NULL, 0, out, err);
+    rc = rc ? rc : tact_session_open_source(*out, err);
+    rc = rc ? rc : tact_session_open_log(*out, err);
+    if (rc) {
+        if (err && !err->text[0]) {
+            tact_error_set(err, rc, "the session cannot be made: %s", strerror(-rc));
+        }
+        tact_session_destroy(*out);
+        *out = NULL;
+    }
+    return rc;
+}
+
+void tact_session_destroy(struct tact_session *s)
+{
+    if (!s) {
+        return;
+    }
+    for (int i = 0; i < s->device_count; i++) {
+        if (s->devices[i].open) {
+            s->devices[i].device.ops->close(s->devices[i].device.self);
+        }
+    }
+    if (s->source_open) {
+        s->source.ops->close(s->source.self);
+    }
+    tact_recorder_close(s->recorder, NULL);
+    for (uint32_t i = 0; s->hands && i < s->scene->hands_count; i++) {
+        free(s->hands[i].names);
+    }
+    tact_world_destroy(s->world);
+    tact_moments_scratch_destroy(s->scratch);
+    tact_triple_free(s->status);
+    tact_layout_free(&s->layout);
+    void *blocks[] = {s->bodies,  s->hands,         s->pairs,        s->devices, s->inputs,
+                      s->outputs, s->source_shapes, s->source_pairs, s->blank};
+    for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) {
+        free(blocks[i]);
+    }
+    free(s);
+}
+
+/* The free-wheeling clock waits for what real time would have had a period for. */
+static int between(void *user, uint64_t tick)
+{
+    struct tact_session *s = user;
+    if (s->source_open) {
+        s->source.ops->wait(s->source.self, tick, SOURCE_WAIT_NS);
+    }
+    if (s->recorder) {
+        tact_recorder_wait_room(s->recorder);
+    }
+    return 0;
+}
+
+struct watcher {
+    struct tact_session *session;
+    pthread_t thread;
+    struct tact_stop done;
+    struct tact_session_status last;
+};
+
+/* Says once, loudly, what a person must know while it runs. */
+static void warn_of(struct watcher *w, const struct tact_session_status *now)
+{
+    struct tact_messages to = w->session->options.messages;
+    if (now->fallbacks && !w->last.fallbacks) {
+        tact_message(to, TACT_MESSAGE_WARNING,
+                     "%s is late: moments are computed on the host where it is (t = %.3f s)",
+                     w->session->report.source, now->time);
+    }
+    if (now->safety == TACT_SAFETY_FAULT && w->last.safety != TACT_SAFETY_FAULT) {
+        tact_message(to, TACT_MESSAGE_ERROR, "fault: outputs are zero from now on (t = %.3f s)",
+                     now->time);
+    }
+    if (now->devices_lost > w->last.devices_lost) {
+        tact_message(to, TACT_MESSAGE_WARNING, "%d device(s) lost or stale (t = %.3f s)",
+                     now->devices_lost, now->time);
+    }
+    if (now->overruns && !w->last.overruns) {
+        tact_message(to, TACT_MESSAGE_WARNING,
+                     "the log cannot keep up: records are lost from t = %.3f s on", now->time);
+    }
+    w->last = *now;
+}
+
+static void watch_once(struct watcher *w)
+{
+    const struct tact_session_options *o = &w->session->options;
+    int fresh;
+    const struct tact_session_status *now = tact_triple_read(w->session->status, &fresh);
+    if (!now || !fresh) {
+        return;
+    }
+    warn_of(w, now);
+    if (o->watch) {
+        o->watch(o->watch_user, now);
+    }
+}
+
+static void *watch(void *arg)
+{
+    struct watcher *w = arg;
+    const struct timespec pause = {0, WATCH_PERIOD_MS * 1000000L};
+    while (!tact_stop_requested(&w->done)) {
+        nanosleep(&pause, NULL);
+        watch_once(w);
+    }
+    return NULL;
+}
+
+/* Devices get zero, whatever state the chain was in. */
+static void let_go(struct tact_session *s)
+{
+    for (int i = 0; i < s->device_count; i++) {
+        struct session_device *d = &s->devices[i];
+        memset(d->output, 0, sizeof d->output);
+        if (d->device.ops->write) {
+            d->device.ops->write(d->device.self, d->output, 0);
+        }
+    }
+}
+
+static uint32_t median_age(const struct tact_session *s)
+{
+    uint64_t below = 0;
+    for (uint32_t age = 1; age < SESSION_AGES; age++) {
+        below += s->ages[age];
+        if (2 * below >= s->report.source_pairs && s->report.source_pairs) {
+            return age;
+        }
+    }
+    return 0;
+}
+
+static void finish_report(struct tact_session *s, struct tact_session_report *report)
+{
+    struct tact_session_report *r = &s->report;
+    r->age = median_age(s);
+    r->contacts = s->solve.contacts;
+    r->residual = s->solve.residual;
+    r->iterations_mean = s->solved_ticks ? s->iterations_sum / (double)s->solved_ticks : 0.0;
+    r->safety = s->safety.state;
+    for (int i = 0; i < TACT_TRIP_CAUSES; i++) {
+        r->trips += s->safety.trips[i];
+    }
+    *report = *r;
+}
+
+int tact_session_run(struct tact_session *s, struct tact_session_report *report)
+{
+    struct tact_loop_options o = tact_loop_default();
+    struct watcher watcher = {.session = s};
+    o.period_ns = s->period_ns;
+    o.ticks = s->ticks;
+    o.clock = s->options.clock;
+    o.realtime.priority = s->scene->realtime.priority;
+    o.realtime.cpu = s->scene->realtime.cpu;
+    o.realtime.require = s->options.require_realtime;
+    o.stop = s->options.stop;
+    o.user = s;
+    o.tick = tact_session_tick;
+    o.between = between;
+    int watched = !pthread_create(&watcher.thread, NULL, watch, &watcher);
+    int rc = tact_loop_run(&o, &s->report.loop);
+    let_go(s);
+    if (watched) {
+        tact_stop_request(&watcher.done);
+        pthread_join(watcher.thread, NULL);
+        watch_once(&watcher);
+    }
+    int log = tact_recorder_close(s->recorder, &s->report.recorder);
+    s->recorder = NULL;
+    finish_report(s, report);
+    return rc ? rc : log;
+}
+
+struct tact_world *tact_session_world(struct tact_session *session)
+{
+    return session->world;
+}
+
+const struct tact_layout *tact_session_layout(const struct tact_session *session)
+{
+    return &session->layout;
+}
+
+const char *tact_session_body_name(const struct tact_session *session, int body)
+{
+    return session->bodies[body].name;
+}
+
+const char *tact_session_joint_name(const struct tact_session *session, int hand, int link)
+{
+    return session->hands[hand].names[link];
+}
+
+const char *tact_session_pair_name(const struct tact_session *session, int pair)
+{
+    return session->pairs[pair].name;
+}
+
+void tact_session_body_pose(struct tact_session *session, int body, struct tact_pose *out)
+{
+    tact_pose_mul(out, &tact_world_body(session->world, body)->pose, &session->bodies[body].frame);
+}

@@ -1,0 +1,131 @@
+/**
+ * A session: a scene wired to devices, a moment source and a log, and run by the loop.
+ *
+ * Any program can hold one: load a scene, create a session with the device types and the moment
+ * source it wants, run it, read the report. The tick itself is the same in real time, free-wheeling
+ * and in a replay.
+ */
+#ifndef TACT_RT_SESSION_SESSION_H
+#define TACT_RT_SESSION_SESSION_H
+
+#include <stdint.h>
+#include "../../contact/api.h"
+#include "../../contact/error.h"
+#include "../../contact/world.h"
+#include "../device.h"
+#include "../log/recorder.h"
+#include "../loop.h"
+#include "../message.h"
+#include "../safety.h"
+#include "../source.h"
+#include "scene.h"
+
+TACT_BEGIN_DECLS
+
+/** Makes a moment source for a scene. device: what the scene asks for, or NULL; period_ns: of the
+ *  loop. 0, or a negative errno with *err filled: the session then falls back to the host, and says
+ *  so, unless the scene insists. */
+typedef int (*tact_source_factory)(void *user, const struct tact_source_scene *scene,
+                                   const char *device, int64_t period_ns,
+                                   struct tact_messages messages, struct tact_source *out,
+                                   struct tact_error *err);
+
+/** What a person watches while it runs; written by the tick, read by anyone. */
+struct tact_session_status {
+    uint64_t tick;
+    double time;          /**< of the scene [s] */
+    int64_t wake_ns;      /**< wake latency of this tick */
+    int64_t compute_ns;   /**< of the tick before, begin to end */
+    uint64_t missed;      /**< ticks that missed their deadline so far */
+    uint64_t fallbacks;   /**< pairs measured on the host although a source is there */
+    uint32_t age;         /**< oldest moments used in this tick [ticks], 0: host only */
+    int32_t contacts;     /**< touching pairs */
+    int32_t iterations;   /**< sweeps */
+    double residual;      /**< of the solve */
+    double normal_force;  /**< sum over the touching pairs [N] */
+    int32_t safety;       /**< enum tact_safety_state */
+    int32_t deadman;      /**< 1: held, or none is asked for */
+    uint64_t trips;       /**< of the safety chain so far */
+    int32_t devices_lost; /**< devices that are lost or stale now */
+    uint64_t overruns;    /**< records that did not fit in the log's ring */
+};
+
+struct tact_session_options {
+    const struct tact_device_type *const *types; /**< device types that scenes may name */
+    size_t type_count;
+    tact_source_factory source; /**< NULL: host moments only */
+    void *source_user;
+    int clock;            /**< enum tact_loop_clock; default TACT_LOOP_REAL */
+    uint64_t ticks;       /**< 0: scene.duration / period */
+    int require_realtime; /**< 1: fail where real time is refused */
+    const char *record;   /**< path of the log, or NULL */
+    struct tact_stop *stop;
+    struct tact_messages messages; /**< called from normal threads */
+    /** Called about ten times a second from a normal thread while it runs; may be NULL. */
+    void (*watch)(void *user, const struct tact_session_status *status);
+    void *watch_user;
+};
+
+TACT_API struct tact_session_options tact_session_options_default(void);
+
+/** What became of a run. Names belong to the session. */
+struct tact_session_report {
+    struct tact_loop_stats loop;
+    char source[64];         /**< "host", or the source's name */
+    uint64_t source_pairs;   /**< pairs measured by the source and used */
+    uint64_t host_pairs;     /**< pairs measured on the host */
+    uint64_t fallbacks;      /**< of those, although a source is there: late, failed, not started */
+    uint64_t fallback_ticks; /**< ticks with at least one fallback */
+    uint32_t age; /**< median age of the source's moments as used [ticks]; 0: none used */
+    uint32_t age_max;
+    int contacts; /**< at the end */
+    int contacts_max;
+    double iterations_mean; /**< over ticks with contacts */
+    int iterations_max;
+    double residual; /**< at the end */
+    double residual_max;
+    uint64_t unconverged;    /**< ticks that stopped at the limit of sweeps */
+    uint64_t solve_failures; /**< ticks whose factorisation failed: safety fault */
+    int safety;              /**< enum tact_safety_state at the end */
+    uint64_t trips;
+    struct tact_recorder_report recorder; /**< zero where nothing was recorded */
+};
+
+struct tact_session;
+
+/**
+ * Wires a scene: builds the world, opens devices and the source, creates the log. The scene must
+ * outlive the session. On failure *err says what, with the scene's file, line and key where the
+ * scene is at fault. Not real-time safe.
+ * @retval 0, -EINVAL, -ENODEV, -ENOMEM, or the negative errno of a device, the source or the log
+ */
+TACT_API int tact_session_create(const struct tact_scene *scene,
+                                 const struct tact_session_options *options,
+                                 struct tact_session **out, struct tact_error *err);
+
+/** Runs to the end, or until stopped; once a session. Outputs are zero afterwards. Returns what
+ *  tact_loop_run() returns. Not real-time safe. */
+TACT_API int tact_session_run(struct tact_session *session, struct tact_session_report *report);
+
+/** Closes devices, source and log, and frees everything. NULL is allowed. */
+TACT_API void tact_session_destroy(struct tact_session *session);
+
+/** The world, for reading before and after a run. */
+TACT_API struct tact_world *tact_session_world(struct tact_session *session);
+
+/** Layout of a tick's record. */
+TACT_API const struct tact_layout *tact_session_layout(const struct tact_session *session);
+
+/** Names of what the world's indices stand for. */
+TACT_API const char *tact_session_body_name(const struct tact_session *session, int body);
+TACT_API const char *tact_session_joint_name(const struct tact_session *session, int hand,
+                                             int link);
+/** "a/b" for a pair of the world, e.g. "ruler/pinch.left_distal". */
+TACT_API const char *tact_session_pair_name(const struct tact_session *session, int pair);
+
+/** Pose of the body's frame (not of its centre of mass) now. */
+TACT_API void tact_session_body_pose(struct tact_session *session, int body, struct tact_pose *out);
+
+TACT_END_DECLS
+
+#endif

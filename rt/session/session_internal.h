@@ -1,0 +1,139 @@
+/* What the files of rt/session share. */
+#ifndef TACT_RT_SESSION_SESSION_INTERNAL_H
+#define TACT_RT_SESSION_SESSION_INTERNAL_H
+
+#include "rt/session/session.h"
+#include "rt/triple.h"
+
+#define SESSION_AGES 16 /* ages counted one by one; the last bin holds the older ones */
+
+/* Moments with this age were measured on the host in the tick itself. */
+#define AGE_HOST 0
+
+struct session_device {
+    struct tact_device device;
+    int open;
+    struct tact_device_input input;
+    double output[TACT_DEVICE_CHANNELS];
+    uint32_t field; /* of its input in the record: state, stamp, channels */
+};
+
+/* target of a joint += scale * channel. */
+struct session_input {
+    int device, channel, hand, link;
+    double scale, offset, lower, upper;
+};
+
+struct session_output {
+    int hand, link, device, channel;
+    double gain; /* sign of what goes out, times the scale */
+};
+
+/* Where a pair's numbers stand in the record. */
+struct session_pair {
+    char name[128];
+    uint32_t status;  /* input: status, age */
+    uint32_t moments; /* input: V, c, C, g */
+    uint32_t wrench;
+    uint32_t patch; /* centre, normal, depth, spin arm */
+    uint32_t warm;  /* impulse, point */
+    uint32_t direction;
+    uint32_t limits;
+    int32_t got;  /* this tick: status as tact_moments_pair() */
+    uint32_t age; /* this tick: ticks, AGE_HOST for the host */
+};
+
+struct session_hand {
+    char (*names)[128];
+    uint32_t q, v, target, torque;
+};
+
+struct session_body {
+    const char *name;
+    const struct tact_scene_body *def;
+    struct tact_pose frame; /* body frame relative to the centre of mass */
+    double released;        /* its weight is carried until then [s] */
+    uint32_t pose, twist, center;
+};
+
+struct session_replay; /* where a replay's inputs come from */
+
+struct tact_session {
+    const struct tact_scene *scene;
+    struct tact_session_options options;
+    double period;
+    int64_t period_ns;
+    uint64_t ticks;
+
+    struct tact_world *world;
+    struct session_body *bodies;
+    struct session_hand *hands;
+    struct session_pair *pairs;
+
+    struct session_device *devices;
+    int device_count;
+    struct session_input *inputs;
+    int input_count;
+    struct session_output *outputs;
+    int output_count;
+    int deadman_device, deadman_channel; /* -1: none */
+    int deadman;                         /* held this tick */
+    struct tact_safety safety;
+    double wanted[TACT_SAFETY_CHANNELS];
+    double sent[TACT_SAFETY_CHANNELS];
+
+    struct tact_moments_scratch *scratch;
+    struct tact_source source;
+    int source_open;
+    struct tact_shape *source_shapes;
+    struct tact_source_pair *source_pairs;
+
+    struct tact_layout layout;
+    uint32_t wanted_field, sent_field, safety_field, solver_field, timing_field;
+    struct tact_recorder *recorder;
+    struct tact_record *blank; /* takes the record where nothing is recorded, or the ring is full */
+    struct tact_record *last;  /* the record that the last tick filled, in a replay */
+    const struct tact_record *fed; /* replay: the tick's inputs, else NULL */
+
+    struct tact_triple *status;
+    struct tact_solve_stats solve;
+    struct tact_session_report report;
+    uint64_t ages[SESSION_AGES];
+    uint64_t solved_ticks;
+    double iterations_sum;
+    int64_t compute_ns;
+    uint32_t age_now;
+    uint64_t missed;
+    int seen_fallback; /* events already in the log */
+    int seen_fault;
+};
+
+/* build.c: the world from the scene; devices and the mapping. */
+int tact_session_build_world(struct tact_session *s, struct tact_error *err);
+int tact_session_open_devices(struct tact_session *s, const struct tact_device_info *replayed,
+                              int replayed_count, struct tact_error *err);
+int tact_session_map(struct tact_session *s, struct tact_error *err);
+
+/* fields.c: the layout, and the record to and from the session. */
+int tact_session_layout_fields(struct tact_session *s);
+void tact_session_fill(struct tact_session *s, struct tact_record *record);
+void tact_session_feed(struct tact_session *s, const struct tact_record *record);
+void tact_session_restore(struct tact_session *s, const struct tact_record *record);
+
+/* moments.c: the source, or the host. */
+int tact_session_open_source(struct tact_session *s, struct tact_error *err);
+void tact_session_moments(struct tact_session *s, uint64_t tick);
+void tact_session_submit(struct tact_session *s, uint64_t tick);
+
+/* facts.c: the log's attachments and facts. */
+int tact_session_open_log(struct tact_session *s, struct tact_error *err);
+
+/* tick.c: one tick, real-time safe. */
+void tact_session_tick(void *user, uint64_t tick, int64_t planned_ns, int64_t woke_ns);
+
+/* session.c */
+int tact_session_prepare(const struct tact_scene *scene, const struct tact_session_options *options,
+                         const struct tact_device_info *replayed, int replayed_count,
+                         struct tact_session **out, struct tact_error *err);
+
+#endif
