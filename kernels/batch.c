@@ -380,6 +380,15 @@ static int fail_all(const struct tact_batch *b, struct tact_source_moments *out)
     return -EIO;
 }
 
+static int32_t on_host(const struct tact_batch *b, uint32_t i, const struct tact_pose *poses,
+                       struct tact_moments *out)
+{
+    const struct tact_source_pair *pair = &b->scene->pairs[i];
+    const struct tact_shape *shapes = b->scene->shapes;
+    return tact_moments_pair(&shapes[pair->a], &poses[pair->a], &shapes[pair->b], &poses[pair->b],
+                             NULL, b->items.scratch, out);
+}
+
 int tact_batch_run(struct tact_batch *b, const struct tact_pose *poses, const uint8_t *active,
                    const double *directions, struct tact_source_moments *out)
 {
@@ -396,18 +405,15 @@ int tact_batch_run(struct tact_batch *b, const struct tact_pose *poses, const ui
     for (uint32_t i = 0; i < b->pair_count; i++) {
         const struct tact_contact *c = &b->contacts[i];
         double s[TACT_SUMS];
+        for (size_t k = 0; k < TACT_SUMS; k++) {
+            s[k] = fetch(b->results, b->cl->real_size, (size_t)i * TACT_SUMS + k);
+        }
         memset(&out[i], 0, sizeof out[i]);
         out[i].status = c->status;
-        if (c->on_host && active[i]) {
-            const struct tact_source_pair *pair = &b->scene->pairs[i];
-            const struct tact_shape *shapes = b->scene->shapes;
-            out[i].status =
-                tact_moments_pair(&shapes[pair->a], &poses[pair->a], &shapes[pair->b],
-                                  &poses[pair->b], NULL, b->items.scratch, &out[i].moments);
+        int ball_on_edge = c->method == TACT_MOMENTS_SPHERE_MESH && c->status == 1 && s[14] > 0.0;
+        if (active[i] && (c->on_host || ball_on_edge)) {
+            out[i].status = on_host(b, i, poses, &out[i].moments);
         } else if (c->status == 1) {
-            for (size_t k = 0; k < TACT_SUMS; k++) {
-                s[k] = fetch(b->results, b->cl->real_size, (size_t)i * TACT_SUMS + k);
-            }
             out[i].status = tact_contact_finish(c, s, noise, &out[i].moments);
         }
     }

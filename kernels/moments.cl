@@ -303,9 +303,19 @@ static int add_edge(disc_t *d, real2 p, real2 q, real rho, real height, real rad
     return 1;
 }
 
+/* 1 where the origin of the plane lies on the edge from p to q, give or take `near`. */
+static int on_edge(real2 p, real2 q, real near)
+{
+    real2 e = q - p;
+    real s = clamp(-(p.x * e.x + p.y * e.y) / (e.x * e.x + e.y * e.y), REAL(0), REAL(1));
+    real2 r = p + s * e;
+    return r.x * r.x + r.y * r.y < near * near;
+}
+
 /* A ball with a closed mesh, by the divergence theorem about the ball's centre: what the part of one
  * triangle inside the ball adds. Sums: volume = integral of h dA; first = h r - R^2 n; the second
- * moment of h r r^T - R^2 r n^T; force = n dA; torque.x = solid angle. */
+ * moment of h r r^T - R^2 r n^T; force = n dA; torque.x = solid angle; torque.y > 0 where the ball's centre lies on an edge,
+ * which has no solid angle. */
 __kernel void ball_triangles(__global const uint4 *items, uint first, uint count,
                              __global const real *contacts, __global const real *vertices,
                              __global const uint *triangles, __global real *partial)
@@ -332,12 +342,14 @@ __kernel void ball_triangles(__global const uint4 *items, uint first, uint count
         real3 ex = normalize(r[1] - r[0]), ey = cross(normal, ex), foot = h * normal;
         const disc_t none = {REAL(0), REAL(0), REAL(0), REAL(0), REAL(0), REAL(0), REAL(0)};
         disc_t d = none;
-        int crossed = 0;
+        int crossed = 0, edge = 0;
+        real near = REAL(1e-8) * radius;
         for (int k = 0; k < 3; k++) {
             int l = k < 2 ? k + 1 : 0;
             real2 p = (real2)(dot(ex, r[k]), dot(ey, r[k]));
             real2 q = (real2)(dot(ex, r[l]), dot(ey, r[l]));
             crossed |= add_edge(&d, p, q, rho, h, radius);
+            edge |= fabs(h) < near && on_edge(p, q, near);
         }
         if (!crossed && d.area < rho * rho) { /* a triangle beside the disc: rounding only */
             d = none;
@@ -349,6 +361,7 @@ __kernel void ball_triangles(__global const uint4 *items, uint first, uint count
         sum.size = fabs(sum.volume);
         sum.force = d.area * normal;
         sum.torque.x = h < REAL(0) ? -d.angle : d.angle;
+        sum.torque.y = edge ? REAL(1) : REAL(0);
         sum.first = h * m1 - r2 * sum.force;
         real3 m2 = foot * foot * d.area + REAL(2) * foot * in_plane + d.xx * ex * ex +
                    d.yy * ey * ey + REAL(2) * d.xy * ex * ey;

@@ -60,29 +60,31 @@ static struct timespec to_timespec(int64_t ns)
     return (struct timespec){.tv_sec = ns / 1000000000, .tv_nsec = ns % 1000000000};
 }
 
-static double *frame_directions(void *frame)
+/* Where the parts of a frame begin [bytes]. */
+static size_t directions_at(void)
 {
-    return (double *)((char *)frame + sizeof(struct frame));
+    return sizeof(struct frame);
 }
 
-static struct tact_pose *frame_poses(const struct tact_worker *w, void *frame)
+static size_t poses_at(const struct tact_worker *w)
 {
-    return (struct tact_pose *)(frame_directions(frame) + 3 * (size_t)w->pair_count);
+    return directions_at() + 3 * (size_t)w->pair_count * sizeof(double);
 }
 
-static uint8_t *frame_active(const struct tact_worker *w, void *frame)
+static size_t active_at(const struct tact_worker *w)
 {
-    return (uint8_t *)(frame_poses(w, frame) + w->shape_count);
+    return poses_at(w) + w->shape_count * sizeof(struct tact_pose);
 }
 
 void tact_worker_submit(struct tact_worker *w, uint64_t tick, const struct tact_pose *poses,
                         const uint8_t *active, const double *directions)
 {
-    struct frame *frame = tact_triple_write_begin(w->frames);
+    char *slot = tact_triple_write_begin(w->frames);
+    struct frame *frame = (struct frame *)slot;
     frame->tick = tick;
-    memcpy(frame_directions(frame), directions, 3 * (size_t)w->pair_count * sizeof *directions);
-    memcpy(frame_poses(w, frame), poses, w->shape_count * sizeof *poses);
-    memcpy(frame_active(w, frame), active, w->pair_count);
+    memcpy(slot + directions_at(), directions, 3 * (size_t)w->pair_count * sizeof *directions);
+    memcpy(slot + poses_at(w), poses, w->shape_count * sizeof *poses);
+    memcpy(slot + active_at(w), active, w->pair_count);
     frame->submitted_ns = tact_clock_now();
     tact_triple_publish(w->frames);
 }
@@ -183,9 +185,10 @@ static void handle(struct tact_worker *w, const struct frame *frame, int64_t fou
 {
     struct results *results = tact_triple_write_begin(w->answers);
     struct timespec cpu;
-    void *slot = (void *)(uintptr_t)frame;
+    const char *slot = (const char *)frame;
     results->tick = frame->tick;
-    if (w->compute(w->user, frame_poses(w, slot), frame_active(w, slot), frame_directions(slot),
+    if (w->compute(w->user, (const struct tact_pose *)(slot + poses_at(w)),
+                   (const uint8_t *)(slot + active_at(w)), (const double *)(slot + directions_at()),
                    results->pairs) < 0) {
         atomic_fetch_add_explicit(&w->failed, 1, memory_order_relaxed);
     }
@@ -306,10 +309,7 @@ int tact_worker_create(const struct tact_source_scene *scene,
     atomic_init(&w->running, 1);
     init_waiting(w);
     const size_t pairs = scene->pair_count;
-    int r = tact_triple_create(&w->frames,
-                               sizeof(struct frame) + pairs * (3 * sizeof(double) + 1) +
-                                   scene->shape_count * sizeof(struct tact_pose),
-                               0);
+    int r = tact_triple_create(&w->frames, active_at(w) + pairs, 0);
     if (r == 0) {
         r = tact_triple_create(
             &w->answers, sizeof(struct results) + pairs * sizeof(struct tact_source_moments), 0);

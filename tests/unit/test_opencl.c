@@ -338,6 +338,78 @@ static void devices_are_listed(void **unused)
     }
 }
 
+/* Degenerate placements whose volume is known: V of a (at the origin) with b (at `at`). */
+static void degenerate_placements_are_exact(void **unused)
+{
+    (void)unused;
+    const double ball = 4.0 / 3.0 * M_PI * 1e-6, cap = M_PI * 1e-6 * (0.01 - 0.001 / 3.0);
+    enum { BALL, CUBE, GRAIN, DIE, FLOOR };
+    const struct {
+        uint32_t a, b;
+        double at[3], volume;
+    } cases[] = {
+        {CUBE, CUBE, {0, 0, 0}, 8e-6},               /* the same box twice */
+        {CUBE, CUBE, {0.019, 0, 0}, 0.4e-6},         /* side faces in common planes */
+        {CUBE, CUBE, {0.02, 0, 0}, 0},               /* touching */
+        {CUBE, CUBE, {0.015, 0.015, 0.015}, 125e-9}, /* corner in corner */
+        {CUBE, DIE, {0.008, 0, 0}, 64e-9},           /* inside, faces in a common plane */
+        {DIE, CUBE, {0, 0, 0}, 64e-9},               /* inside */
+        {CUBE, GRAIN, {0, 0, 0}, 4.0 / 3.0 * M_PI * 1e-9},
+        {BALL, DIE, {0.001, 0.002, 0.001}, 64e-9}, /* a box inside a ball */
+        {CUBE, BALL, {0.01, 0, 0}, ball / 2},      /* the centre on a face's diagonal */
+        {CUBE, GRAIN, {0.01, 0.003, 0.001}, 2.0 / 3.0 * M_PI * 1e-9},
+        {CUBE, BALL, {0.01, 0.01, 0}, ball / 4},    /* on an edge */
+        {CUBE, BALL, {0.01, 0.01, 0.01}, ball / 8}, /* on a corner */
+        {BALL, CUBE, {0.019, 0, 0}, cap},
+        {BALL, BALL, {0, 0, 0}, ball},
+        {BALL, GRAIN, {0.002, 0, 0}, 4.0 / 3.0 * M_PI * 1e-9},
+        {BALL, FLOOR, {0, 0, -0.009}, cap},
+        {FLOOR, BALL, {0, 0, -0.02}, ball},
+        {CUBE, FLOOR, {0, 0, -0.009}, 0.4e-6},
+        {FLOOR, CUBE, {0, 0, 0}, 4e-6},
+        {CUBE, FLOOR, {0, 0, 0.01}, 8e-6}, /* a face in the plane */
+        {CUBE, FLOOR, {0, 0, -0.01}, 0},
+    };
+    enum { CASES = sizeof cases / sizeof cases[0] };
+    struct tact_shape kinds[] = {{.kind = TACT_SHAPE_SPHERE, .size = {0.01}},
+                                 {.kind = TACT_SHAPE_BOX, .size = {0.01, 0.01, 0.01}},
+                                 {.kind = TACT_SHAPE_SPHERE, .size = {0.001}},
+                                 {.kind = TACT_SHAPE_BOX, .size = {0.002, 0.002, 0.002}},
+                                 {.kind = TACT_SHAPE_HALFSPACE}};
+    struct tact_shape all[2 * CASES];
+    struct tact_source_pair of[CASES];
+    struct tact_pose poses[2 * CASES];
+    uint8_t active[CASES];
+    const double directions[3 * CASES] = {0};
+    struct tact_source source;
+    struct tact_source_result result;
+    assert_int_equal(tact_shape_tessellate(&kinds[CUBE]), 0);
+    assert_int_equal(tact_shape_tessellate(&kinds[DIE]), 0);
+    for (uint32_t i = 0; i < CASES; i++) {
+        all[2 * i] = kinds[cases[i].a];
+        all[2 * i + 1] = kinds[cases[i].b];
+        of[i] = (struct tact_source_pair){2 * i, 2 * i + 1};
+        poses[2 * i] = poses[2 * i + 1] = tact_pose_identity();
+        tact_v3_copy(poses[2 * i + 1].position, cases[i].at);
+        active[i] = 1;
+    }
+    const struct tact_source_scene scene = {all, 2 * CASES, of, CASES};
+    assert_int_equal(tact_opencl_source_create(&scene, NULL, &source, NULL), 0);
+    source.ops->submit(source.self, 7, poses, active, directions);
+    assert_int_equal(source.ops->wait(source.self, 7, 20 * SECOND_NS), 0);
+    assert_int_equal(source.ops->latest(source.self, &result), 0);
+    for (uint32_t i = 0; i < CASES; i++) {
+        double got = result.pairs[i].moments.volume, error = fabs(got - cases[i].volume);
+        if (result.pairs[i].status < 0 || error > 1e-7 * cases[i].volume + 1e-18) {
+            fail_msg("case %u: status %d, volume %.12e, expected %.12e", i, result.pairs[i].status,
+                     got, cases[i].volume);
+        }
+    }
+    source.ops->close(source.self);
+    tact_shape_release(&kinds[CUBE]);
+    tact_shape_release(&kinds[DIE]);
+}
+
 /* In a process of its own: the loader looks for drivers once. */
 static int try_without_driver(void)
 {
@@ -372,6 +444,7 @@ int main(void)
         cmocka_unit_test(devices_are_listed),
         cmocka_unit_test(agrees_in_double_precision),
         cmocka_unit_test(agrees_in_single_precision),
+        cmocka_unit_test(degenerate_placements_are_exact),
         cmocka_unit_test(same_frame_gives_the_same_bits),
         cmocka_unit_test(inactive_pairs_are_left_alone_and_full_buffers_told),
         cmocka_unit_test(wrong_kernels_are_found),

@@ -2,6 +2,8 @@
  * thread sanitizer sees whole), then with the device at 1 kHz, under faults. */
 #include <errno.h>
 #include <math.h>
+#include <pthread.h>
+#include <sched.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -9,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <cmocka.h>
 
 #include "contact/shape.h"
@@ -350,6 +353,54 @@ static void a_dead_worker_leaves_the_last_frame(void **unused)
     source.ops->close(source.self);
 }
 
+static _Atomic int stop_hogs;
+
+static void *hog(void *argument)
+{
+    volatile double *x = argument;
+    while (!stop_hogs) {
+        for (int i = 0; i < 1000; i++) {
+            *x = *x * 0.999 + 1.0;
+        }
+    }
+    return NULL;
+}
+
+static void on_a_busy_machine_a_worker_with_priority_keeps_up(void **unused)
+{
+    (void)unused;
+    struct tact_opencl_options options = tact_opencl_options_default();
+    const struct sched_param loop = {.sched_priority = 20}, normal = {.sched_priority = 0};
+    const struct rlimit fuse = {1000000,
+                                RLIM_INFINITY}; /* a FIFO thread that runs away is killed */
+    struct tact_source source;
+    struct outcome o;
+    pthread_t threads[4];
+    double work[4] = {0};
+    options.fifo_priority = 10;
+    setrlimit(RLIMIT_RTTIME, &fuse);
+    if (sched_setscheduler(0, SCHED_FIFO, &loop) != 0) {
+        print_message("skipped: no right to SCHED_FIFO\n");
+        skip();
+    }
+    sched_setscheduler(0, SCHED_OTHER, &normal);
+    assert_int_equal(open_source(&options, &source), 0);
+    for (int i = 0; i < 4; i++) {
+        assert_int_equal(pthread_create(&threads[i], NULL, hog, &work[i]), 0);
+    }
+    sched_setscheduler(0, SCHED_FIFO, &loop);
+    run_loop(&source, 200, 0, 2, &o);
+    run_loop(&source, 3000, 0, 2, &o);
+    sched_setscheduler(0, SCHED_OTHER, &normal);
+    stop_hogs = 1;
+    for (int i = 0; i < 4; i++) {
+        pthread_join(threads[i], NULL);
+    }
+    print_outcome("FIFO loop and worker, four hogs", &o);
+    assert_true(o.age_one >= (o.ticks - o.late) * 9 / 10);
+    source.ops->close(source.self);
+}
+
 static int errors_seen;
 
 static void count_errors(void *user, enum tact_message_level level, const char *text)
@@ -388,6 +439,7 @@ int main(void)
     const struct CMUnitTest device[] = {
         cmocka_unit_test(results_are_one_tick_old),
         cmocka_unit_test(a_slow_frame_only_ages_the_results),
+        cmocka_unit_test(on_a_busy_machine_a_worker_with_priority_keeps_up),
         cmocka_unit_test(a_dead_worker_leaves_the_last_frame),
         cmocka_unit_test(a_hung_driver_does_not_hang_close),
     };
