@@ -86,11 +86,12 @@ static size_t put(uint32_t *t, size_t n, size_t a, size_t b, size_t c)
 
 int tact_mesh_capsule(double radius, double half_length, size_t triangles, struct tact_mesh **out)
 {
-    /* sectors^2 triangles in all where a quarter of a great circle has sectors / 4 bands. */
+    /* Bands as wide as sectors: sectors^2 triangles in all. */
     size_t rings = (size_t)floor(sqrt((double)triangles) / 4.0 + 0.5);
     rings = rings < 1 ? 1 : rings;
-    size_t sectors = 4 * rings;
     size_t levels = half_length > 0.0 ? 2 * rings : 2 * rings - 1;
+    size_t sectors = triangles / (2 * levels);
+    sectors = sectors < 3 ? 3 : sectors;
     size_t vertex_room = levels * sectors + 2, triangle_room = 2 * sectors * levels;
     double *v = malloc(3 * vertex_room * sizeof *v);
     uint32_t *t = malloc(3 * triangle_room * sizeof *t);
