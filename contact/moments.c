@@ -135,9 +135,9 @@ int tact_sums_finish(const struct tact_moment_sums *sums, const double axes[9],
     }
     double c[3], s[6], torque[3], shift[3];
     tact_v3_scale(c, sums->first, 1.0 / v);
-    s[0] = fmax(sums->second[0] - v * c[0] * c[0], 0.0);
-    s[1] = fmax(sums->second[1] - v * c[1] * c[1], 0.0);
-    s[2] = fmax(sums->second[2] - v * c[2] * c[2], 0.0);
+    s[0] = tact_max(sums->second[0] - v * c[0] * c[0], 0.0);
+    s[1] = tact_max(sums->second[1] - v * c[1] * c[1], 0.0);
+    s[2] = tact_max(sums->second[2] - v * c[2] * c[2], 0.0);
     s[3] = sums->second[3] - v * c[0] * c[1];
     s[4] = sums->second[4] - v * c[0] * c[2];
     s[5] = sums->second[5] - v * c[1] * c[2];

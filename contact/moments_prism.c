@@ -120,14 +120,14 @@ static void add_pair(struct tact_moment_sums *sums, double s[3][3], double t[3][
         return;
     }
     double slope_x = -(uy * wz - uz * wy) / nz, slope_y = -(uz * wx - ux * wz) / nz;
-    double lowest = fmin(t[0][2], fmin(t[1][2], t[2][2]));
-    double highest = fmax(t[0][2], fmax(t[1][2], t[2][2]));
+    double lowest = tact_min(t[0][2], tact_min(t[1][2], t[2][2]));
+    double highest = tact_max(t[0][2], tact_max(t[1][2], t[2][2]));
     for (int pass = 0; pass < 2; pass++) {
         int below = 0;
         for (int i = 0; i < n; i++) {
             double z = t[0][2] + slope_x * (p[i][0] - t[0][0]) + slope_y * (p[i][1] - t[0][1]);
             /* The polygon lies within t: beyond its corners z is only rounding, on a steep t. */
-            height[i] = fmin(fmax(z, lowest), highest) - p[i][2];
+            height[i] = tact_min(tact_max(z, lowest), highest) - p[i][2];
             below += height[i] < 0.0;
         }
         if (below == n) {
@@ -138,7 +138,7 @@ static void add_pair(struct tact_moment_sums *sums, double s[3][3], double t[3][
         }
         if (pass == 1) {
             for (int i = 0; i < n; i++) {
-                height[i] = fmax(height[i], 0.0);
+                height[i] = tact_max(height[i], 0.0);
             }
             break;
         }

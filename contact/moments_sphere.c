@@ -23,7 +23,7 @@ static struct cap cap_of(double radius, double depth)
     double second = PI * d2 * d2 * (radius / 2.0 - depth / 5.0);
     c.apex = c.volume > 0.0 ? first / c.volume : 0.0;
     c.across = PI * d3 * (20.0 * radius * radius - 15.0 * radius * depth + 3.0 * d2) / 60.0;
-    c.along = fmax(second - first * c.apex, 0.0);
+    c.along = tact_max(second - first * c.apex, 0.0);
     return c;
 }
 
@@ -49,7 +49,7 @@ int tact_moments_sphere_halfspace(double radius, const struct tact_pose *pa,
     const double up[3] = {r[2], r[5], r[8]};
     tact_v3_sub(offset, pa->position, pb->position);
     double height = tact_v3_dot(up, offset);
-    double depth = fmin(radius - height, 2.0 * radius);
+    double depth = tact_min(radius - height, 2.0 * radius);
     if (!(depth > 0.0)) {
         return 0;
     }
@@ -71,7 +71,7 @@ int tact_moments_sphere_sphere(double ra, const struct tact_pose *pa, double rb,
         return 0;
     }
     if (distance <= fabs(ra - rb)) {
-        double r = fmin(ra, rb);
+        double r = tact_min(ra, rb);
         struct cap whole = cap_of(r, 2.0 * r);
         const double *centre = ra < rb ? pa->position : pb->position;
         revolution(whole.volume, centre, whole.across, whole.across, axis, 0.0, out);

@@ -107,8 +107,8 @@ static int inner_part(double rho2, const double *p, const double *q, double s[2]
         return 0;
     }
     double middle = -(p[0] * e[0] + p[1] * e[1]) / length2, half = sqrt(half2) / length2;
-    s[0] = fmax(middle - half, 0.0);
-    s[1] = fmin(middle + half, 1.0);
+    s[0] = tact_max(middle - half, 0.0);
+    s[1] = tact_min(middle + half, 1.0);
     return s[0] < s[1];
 }
 
@@ -162,7 +162,7 @@ static int on_edge(double p[3][2], double tolerance)
         const double *a = p[k], *b = p[(k + 1) % 3];
         double e[2] = {b[0] - a[0], b[1] - a[1]}, r[2];
         double s = -(a[0] * e[0] + a[1] * e[1]) / (e[0] * e[0] + e[1] * e[1]);
-        s = fmin(fmax(s, 0.0), 1.0);
+        s = tact_min(tact_max(s, 0.0), 1.0);
         r[0] = a[0] + s * e[0];
         r[1] = a[1] + s * e[1];
         if (r[0] * r[0] + r[1] * r[1] < tolerance * tolerance) {
@@ -249,7 +249,7 @@ static double box_distance2(const struct tact_mesh_node *node, const double p[3]
 {
     double sum = 0.0;
     for (int k = 0; k < 3; k++) {
-        double d = fmax(fmax(node->lower[k] - p[k], p[k] - node->upper[k]), 0.0);
+        double d = tact_max(tact_max(node->lower[k] - p[k], p[k] - node->upper[k]), 0.0);
         sum += d * d;
     }
     return sum;
@@ -310,8 +310,8 @@ static int ray_meets(const struct tact_mesh_node *node, const struct ball *ball)
     double near = -ball->radius, far = INFINITY;
     for (int k = 0; k < 3; k++) {
         double margin = 1e-9 * ball->radius;
-        near = fmax(near, (node->lower[k] - margin - ball->centre[k]) / RAY[k]);
-        far = fmin(far, (node->upper[k] + margin - ball->centre[k]) / RAY[k]);
+        near = tact_max(near, (node->lower[k] - margin - ball->centre[k]) / RAY[k]);
+        far = tact_min(far, (node->upper[k] + margin - ball->centre[k]) / RAY[k]);
     }
     return near <= far;
 }

@@ -16,6 +16,18 @@ struct tact_pose {
     double quat_wxyz[4];
 };
 
+/** The lesser of two numbers, in one instruction; b where either is not a number. */
+static inline double tact_min(double a, double b)
+{
+    return a < b ? a : b;
+}
+
+/** The greater of two numbers, in one instruction; b where either is not a number. */
+static inline double tact_max(double a, double b)
+{
+    return a > b ? a : b;
+}
+
 static inline void tact_v3_set(double *r, double x, double y, double z)
 {
     r[0] = x;

@@ -43,6 +43,13 @@ static void measure(const struct scene *s, struct tact_moments_scratch *scratch)
 {
     static double took[QUERIES];
     struct tact_pose pa = tact_pose_identity(), pb = pa;
+    /* Round meshes touch at their equators: triangles there are as all others, at poles they fan.
+     */
+    if (s->b->kind == TACT_SHAPE_MESH) {
+        tact_v3_set(pb.quat_wxyz + 1, sqrt(0.5), 0.0, 0.0);
+        pb.quat_wxyz[0] = sqrt(0.5);
+        pa = pb;
+    }
     double normal[3] = {0}, touching = 0.0;
     for (int i = 0; i < s->queries; i++) {
         struct tact_moments m;
