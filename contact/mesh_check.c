@@ -182,7 +182,7 @@ int tact_mesh_count_defects(const double *vertices, size_t vertex_count, const u
 {
     (void)vertex_count;
     memset(defects, 0, sizeof *defects);
-    struct half_edge *edges = malloc((triangle_count ? triangle_count : 1) * 3 * sizeof *edges);
+    struct half_edge *edges = calloc(3 * triangle_count + 1, sizeof *edges);
     uint32_t *parent = malloc((triangle_count ? triangle_count : 1) * sizeof *parent);
     if (!edges || !parent) {
         free(edges);

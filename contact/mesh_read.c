@@ -178,7 +178,7 @@ static int read_obj(struct reader *r)
     while ((line = next_line(r))) {
         int rc = 0;
         if (starts(line, "v", &rest)) {
-            double v[3];
+            double v[3] = {0.0};
             rc = read_three(r, rest, v);
             rc = rc ? rc : add_vertex(r, v);
         } else if (starts(line, "f", &rest)) {
@@ -201,7 +201,7 @@ static int read_ascii_stl(struct reader *r)
             rc = corners >= 0 ? fail(r, "facet within a facet") : 0;
             corners = 0;
         } else if (starts(line, "vertex", &rest)) {
-            double v[3];
+            double v[3] = {0.0};
             rc = corners < 0 || corners > 2 ? fail(r, "a facet has three vertices") : 0;
             rc = rc ? rc : read_three(r, rest, v);
             rc = rc ? rc : add_vertex(r, v);
@@ -292,22 +292,24 @@ static int read_text(struct reader *r, const void *data, size_t size, int *stl)
 {
     char *text = malloc(size + 1);
     r->locale = newlocale(LC_ALL_MASK, "C", (locale_t)0);
-    int rc = text && r->locale ? 0 : out_of_memory(r);
-    if (rc == 0) {
-        memcpy(text, data, size);
-        text[size] = '\0';
-        if (memchr(data, 0, size)) {
-            rc = fail(r, "neither OBJ nor STL: a zero byte in a text");
+    if (!text || !r->locale) {
+        if (r->locale) {
+            freelocale(r->locale);
         }
+        free(text);
+        return out_of_memory(r);
     }
-    if (rc == 0) {
+    memcpy(text, data, size);
+    text[size] = '\0';
+    int rc;
+    if (memchr(text, 0, size)) {
+        rc = fail(r, "neither OBJ nor STL: a zero byte in a text");
+    } else {
         r->next = text;
         *stl = is_ascii_stl(text);
         rc = *stl ? read_ascii_stl(r) : read_obj(r);
     }
-    if (r->locale) {
-        freelocale(r->locale);
-    }
+    freelocale(r->locale);
     free(text);
     return rc;
 }
