@@ -25,12 +25,12 @@ struct tact_log_state {
     bool complete;       /**< closed by its recorder, and every byte checked */
     bool data_complete;  /**< every record is there; only the index after them may be damaged */
     uint64_t ticks;      /**< records that can be read */
-    uint64_t first_tick; /**< tick of the first and of the last record; 0 where ticks is 0 */
-    uint64_t last_tick;  /**< */
+    uint64_t first_tick; /**< tick of the first record; 0 where there is none */
+    uint64_t last_tick;  /**< tick of the last record; 0 where there is none */
     uint64_t missing;    /**< ticks between them that were never recorded (overruns) */
     uint64_t events;     /**< events that can be read */
     uint64_t file_bytes; /**< size of the file */
-    uint64_t bytes_lost; /**< bytes after the last part that could be trusted */
+    uint64_t bytes_lost; /**< bytes from the damage to the end of the file that were not used */
     uint64_t damage_at;  /**< where the damage is, bytes from the start; 0 where complete */
     char why[256];       /**< what ended the reading; "" where complete */
 };

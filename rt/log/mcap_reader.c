@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <zstd.h>
@@ -51,6 +52,8 @@ int tact_mcap_reader_open(struct tact_mcap_reader *reader, const char *path)
         reader->fd = -1;
         return rc;
     }
+    /* Keeps a recorder from emptying the file under us; one that already writes it has its lock. */
+    (void)flock(reader->fd, LOCK_SH | LOCK_NB);
     reader->size = (uint64_t)status.st_size;
     reader->offset = sizeof magic;
     reader->crc = tact_crc32(0, magic, sizeof magic);

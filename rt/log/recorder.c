@@ -260,7 +260,7 @@ static int open_file(const char *path, struct tact_error *err)
         return tact_error_set(err, -errno, "cannot create the log: %s", strerror(errno));
     if (flock(fd, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
         close(fd);
-        return tact_error_set(err, -EBUSY, "another recorder is writing this log");
+        return tact_error_set(err, -EBUSY, "this log is being written or read by somebody else");
     }
     if (ftruncate(fd, 0) != 0 && errno != EINVAL) {
         int rc = -errno;

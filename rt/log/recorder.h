@@ -103,7 +103,7 @@ struct tact_recorder;
  * Not real-time safe.
  * @retval 0          *out is set
  * @retval -EINVAL    an option, an offset or a name is not valid; *err tells which
- * @retval -EBUSY     another recorder is writing this file
+ * @retval -EBUSY     another recorder writes this file, or a log reader has it open
  * @retval -errno     the file or the thread could not be made; *err tells
  */
 TACT_API int tact_recorder_open(const char *path, const struct tact_recorder_options *options,
@@ -112,7 +112,8 @@ TACT_API int tact_recorder_open(const char *path, const struct tact_recorder_opt
                                 struct tact_error *err);
 
 /** The slot for this tick's record, to be filled completely and committed; NULL, counted as an
- *  overrun, where the ring is full. One producer thread. Real-time safe, wait-free. */
+ *  overrun, where the ring is full. Its stamp must lie within 68 years of 0, which is what a ROS
+ * time holds. One producer thread. Real-time safe, wait-free. */
 TACT_API struct tact_record *tact_recorder_begin(struct tact_recorder *recorder);
 
 /** Hands the slot of the last tact_recorder_begin() that was not NULL to the recorder thread.

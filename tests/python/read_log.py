@@ -1,11 +1,13 @@
 """Reads a log of tact with the official Python readers and compares it, bit by bit, with what the
 test program says it recorded. Usage: read_log.py WRITE_LOG FOLDER; exit status 77 is a skip."""
 
+import io
 import os
 import struct
 import subprocess
 import sys
 import venv
+import zlib
 
 PACKAGES = ["mcap==1.6.0", "mcap-ros2-support==0.6.0"]
 ANCHOR_NS = 1763725461000000001
@@ -118,6 +120,50 @@ def check_summary(fresh):
     assert metadata.metadata["wall_anchor_ns"] == str(ANCHOR_NS)
 
 
+def check_by_hand(data):
+    """What the readers take on trust: the checksums of the data and of the index, and where the index
+    of each chunk points."""
+    import zstandard
+    from mcap.records import Chunk, MessageIndex
+    from mcap.stream_reader import StreamReader
+
+    summary_start, _, summary_crc = struct.unpack_from("<QQI", data, len(data) - 8 - 20)
+    assert zlib.crc32(data[summary_start:-8 - 4]) == summary_crc
+    data_end = summary_start - 13
+    assert data[data_end] == 0x0F
+    assert zlib.crc32(data[:data_end]) == struct.unpack_from("<I", data, data_end + 9)[0]
+    messages = 0
+    for record in StreamReader(io.BytesIO(data), emit_chunks=True, validate_crcs=True).records:
+        if isinstance(record, Chunk):
+            chunk = record.data
+            if record.compression == "zstd":
+                chunk = zstandard.ZstdDecompressor().decompress(chunk, record.uncompressed_size)
+            assert len(chunk) == record.uncompressed_size
+            start, end = record.message_start_time, record.message_end_time
+        elif isinstance(record, MessageIndex):
+            for time, offset in record.records:
+                opcode, _, channel, _, log_time = struct.unpack_from("<BQHIQ", chunk, offset)
+                assert (opcode, channel, log_time) == (5, record.channel_id, time)
+                assert start <= time <= end
+                messages += 1
+    assert messages == 3602
+    return data_end
+
+
+def count_of_killed(data):
+    """Messages that the official reader finds in a log that ends without its index."""
+    from mcap.exceptions import EndOfFile
+    from mcap.reader import NonSeekingReader
+
+    count = 0
+    try:
+        for _ in NonSeekingReader(io.BytesIO(data)).iter_messages(log_time_order=False):
+            count += 1
+    except EndOfFile:
+        pass
+    return count
+
+
 def main():
     write_log, folder = sys.argv[1:3]
     os.makedirs(folder, exist_ok=True)
@@ -140,6 +186,11 @@ def main():
 
                 check_summary(fresh)
                 check_messages(fresh().iter_decoded_messages(), expected)
+        with open(log, "rb") as file:
+            data = file.read()
+        data_end = check_by_hand(data)
+        assert count_of_killed(data[:data_end]) == 3602
+        assert 1000 < count_of_killed(data[:data_end * 6 // 10]) < 3000
         print(f"zstd level {level}: {len(expected)} ticks in {os.path.getsize(log)} bytes, equal")
 
 

@@ -1,6 +1,7 @@
 /* The recorder and the log reader together: what is recorded is read, to the last bit. */
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -254,8 +255,73 @@ static void a_second_recorder_is_refused(void **state)
     assert_int_equal(tact_log_open(path, &log, NULL), 0);
     assert_true(tact_log_state(log)->complete);
     assert_int_equal(session_compare(log, 0), 3);
+    /* Nor does one empty a log that is being replayed. */
+    assert_int_equal(session_open(path, &options, (struct tact_messages){0}, &second), -EBUSY);
+    assert_int_equal(session_compare(log, 3), 0);
     tact_log_close(log);
+    assert_int_equal(session_open(path, &options, (struct tact_messages){0}, &recorder), 0);
+    assert_int_equal(tact_recorder_close(recorder, NULL), 0);
     unlink(path);
+}
+
+struct slow_disk {
+    const char *pipe;
+    int file;
+};
+
+/* Takes nothing for a while, then everything. */
+static void *stall(void *argument)
+{
+    const struct slow_disk *disk = argument;
+    int from = open(disk->pipe, O_RDONLY);
+    char bytes[65536];
+    ssize_t n;
+
+    usleep(500000);
+    while ((n = read(from, bytes, sizeof bytes)) > 0) {
+        if (write(disk->file, bytes, (size_t)n) != n)
+            break;
+    }
+    close(from);
+    return NULL;
+}
+
+/* A disk that hangs for as long as the ring is deep costs nothing. */
+static void a_stalled_disk_loses_nothing(void **state)
+{
+    (void)state;
+    const uint64_t ticks = 8192;
+    const char *pipe = session_path("pipe");
+    struct tact_recorder_options options = session_options();
+    struct tact_recorder_report report;
+    struct tact_recorder *recorder;
+    struct tact_log *log;
+    char path[64];
+    pthread_t thread;
+
+    unlink(pipe);
+    assert_int_equal(mkfifo(pipe, 0600), 0);
+    struct slow_disk disk = {pipe, memfd_create("disk", MFD_CLOEXEC)};
+    assert_int_equal(pthread_create(&thread, NULL, stall, &disk), 0);
+    assert_int_equal(session_open(pipe, &options, (struct tact_messages){0}, &recorder), 0);
+    for (uint64_t tick = 0; tick < ticks; tick++) {
+        struct tact_record *record = tact_recorder_begin(recorder);
+        assert_non_null(record);
+        session_record(tick, record);
+        tact_recorder_commit(recorder);
+    }
+    assert_int_equal(tact_recorder_close(recorder, &report), 0);
+    assert_int_equal(pthread_join(thread, NULL), 0);
+    assert_int_equal(report.records, ticks);
+    assert_int_equal(report.overruns, 0);
+    assert_in_range(report.occupancy_max, ticks / 2, ticks);
+    snprintf(path, sizeof path, "/proc/self/fd/%d", disk.file);
+    assert_int_equal(tact_log_open(path, &log, NULL), 0);
+    assert_true(tact_log_state(log)->complete);
+    assert_int_equal(session_compare(log, 0), ticks);
+    tact_log_close(log);
+    close(disk.file);
+    unlink(pipe);
 }
 
 static void wrong_use_is_refused(void **state)
@@ -438,6 +504,7 @@ int main(void)
         cmocka_unit_test(an_empty_session_is_a_log),
         cmocka_unit_test(overruns_are_counted),
         cmocka_unit_test(a_second_recorder_is_refused),
+        cmocka_unit_test(a_stalled_disk_loses_nothing),
         cmocka_unit_test(wrong_use_is_refused),
         cmocka_unit_test(a_full_disk_ends_the_recording_only),
         cmocka_unit_test(a_killed_recorder_loses_a_chunk_at_most),
