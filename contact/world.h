@@ -144,7 +144,8 @@ TACT_API int tact_world_measure(const struct tact_world *world, int pair,
 TACT_API void tact_world_advance(const struct tact_world *world, int pair, double age,
                                  const struct tact_moments *in, struct tact_moments *out);
 
-/** Moments of a pair for this tick; NULL or no volume: not touching. Real-time safe. */
+/** Moments of a pair for this tick, to be set for every pair, close or not; NULL or no volume: not
+ *  touching. Real-time safe. */
 TACT_API void tact_world_set_moments(struct tact_world *world, int pair,
                                      const struct tact_moments *moments);
 

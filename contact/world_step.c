@@ -41,7 +41,6 @@ void tact_world_begin(struct tact_world *world)
     for (int i = 0; i < world->pair_count; i++) {
         struct tact_contact *c = &world->contacts[i];
         world->active[i] = (uint8_t)is_close(world, c);
-        c->moments.volume = 0.0;
         if (c->touching) {
             tact_v3_copy(world->directions + 3 * i, c->patch.frame);
         }

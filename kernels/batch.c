@@ -20,7 +20,7 @@ enum buffer {
 
 struct tact_batch {
     struct tact_cl *cl;
-    const struct tact_source_scene *scene;
+    struct tact_source_scene scene; /* its arrays are the caller's */
     uint32_t pair_count;
     uint32_t mesh_count;
     struct tact_batch_mesh *meshes;
@@ -211,7 +211,7 @@ int tact_batch_create(struct tact_cl *cl, const struct tact_source_scene *scene,
         return tact_error_set(err, -ENOMEM, "no memory");
     }
     b->cl = cl;
-    b->scene = scene;
+    b->scene = *scene;
     b->pair_count = scene->pair_count;
     b->items.capacity = capacity > TACT_CHUNK ? capacity : TACT_CHUNK;
     b->meshes = calloc(scene->shape_count + 1u, sizeof *b->meshes);
@@ -285,7 +285,7 @@ static void collect_all(struct tact_batch *b, const struct tact_pose *poses, con
     b->items.count = 0;
     for (uint32_t i = 0; i < b->pair_count; i++) {
         struct tact_contact *c = &b->contacts[i];
-        const struct tact_source_pair *pair = &b->scene->pairs[i];
+        const struct tact_source_pair *pair = &b->scene.pairs[i];
         c->first_pose = &poses[c->swapped ? pair->b : pair->a];
         c->second_pose = &poses[c->swapped ? pair->a : pair->b];
         c->items = (struct tact_range){0, 0};
@@ -383,8 +383,8 @@ static int fail_all(const struct tact_batch *b, struct tact_source_moments *out)
 static int32_t on_host(const struct tact_batch *b, uint32_t i, const struct tact_pose *poses,
                        struct tact_moments *out)
 {
-    const struct tact_source_pair *pair = &b->scene->pairs[i];
-    const struct tact_shape *shapes = b->scene->shapes;
+    const struct tact_source_pair *pair = &b->scene.pairs[i];
+    const struct tact_shape *shapes = b->scene.shapes;
     return tact_moments_pair(&shapes[pair->a], &poses[pair->a], &shapes[pair->b], &poses[pair->b],
                              NULL, b->items.scratch, out);
 }

@@ -133,6 +133,7 @@ void tact_session_moments(struct tact_session *s, uint64_t tick)
         p->got = 0;
         p->age = AGE_HOST;
         if (!active[i]) {
+            tact_world_set_moments(s->world, i, NULL);
             continue;
         }
         if (s->fed) {
