@@ -1,0 +1,163 @@
+/* tact run and tact sim: a scene as a session, in real time or free-wheeling. */
+#include <errno.h>
+#include <math.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include "command.h"
+#include "devices/registry.h"
+#include "kernels/source.h"
+#include "rt/session/report.h"
+#include "run.h"
+
+#define EXIT_REFUSED 3 /* real time was required, and refused */
+
+static struct tact_stop stop;
+
+static void on_signal(int number)
+{
+    (void)number;
+    tact_stop_request(&stop);
+}
+
+/* The first signal asks for a clean end; a second one kills. */
+static void catch_signals(void)
+{
+    struct sigaction action = {.sa_handler = on_signal, .sa_flags = (int)SA_RESETHAND};
+    sigaction(SIGINT, &action, NULL);
+    sigaction(SIGTERM, &action, NULL);
+}
+
+/* What the command line says over what the scene says. */
+static int override(struct run *run, struct tact_scene *scene)
+{
+    if (run->moments) {
+        char *source = strdup(run->moments);
+        if (!source) {
+            return -ENOMEM;
+        }
+        free(scene->moments.source);
+        scene->moments.source = source;
+    }
+    double ticks = round((run->duration > 0.0 ? run->duration : scene->duration) / scene->period);
+    run->options.ticks = ticks < 1.0 ? 1 : (ticks > 1e15 ? (uint64_t)1e15 : (uint64_t)ticks);
+    return 0;
+}
+
+/* Whether the run went well, and one line about it where it did not. */
+static int verdict(const struct run *run, int rc, const struct tact_session_report *report)
+{
+    const struct tact_realtime_report *rt = &report->loop.realtime;
+    if (rc && run->options.require_realtime && rt->refused) {
+        for (int i = 0; i < rt->count; i++) {
+            if (!rt->item[i].granted) {
+                fprintf(stderr, "%s: refused: %s: %s; to get it: %s\n", run->name, rt->item[i].name,
+                        rt->item[i].why, rt->item[i].fix);
+            }
+        }
+        return EXIT_REFUSED;
+    }
+    if (rc == -ETIME) {
+        fprintf(stderr, "%s: a tick did not end: the real-time fuse stopped the loop\n", run->name);
+    } else if (report->recorder.error) {
+        fprintf(stderr, "%s: %s is not complete: %s\n", run->name, run->options.record,
+                strerror(-report->recorder.error));
+    } else if (rc) {
+        fprintf(stderr, "%s: the run failed: %s\n", run->name, strerror(-rc));
+    } else if (report->recorder.overruns) {
+        fprintf(stderr, "%s: %s is not complete: %llu ticks were lost\n", run->name,
+                run->options.record, (unsigned long long)report->recorder.overruns);
+        rc = 1;
+    } else if (report->safety == TACT_SAFETY_FAULT) {
+        fprintf(stderr, "%s: the run ended in a fault\n", run->name);
+        rc = 1;
+    }
+    return rc ? EXIT_BAD : EXIT_GOOD;
+}
+
+static struct tact_pose *poses(struct tact_session *session)
+{
+    int count = tact_world_body_count(tact_session_world(session));
+    struct tact_pose *list = calloc((size_t)count + 1, sizeof *list);
+    for (int i = 0; list && i < count; i++) {
+        tact_session_body_pose(session, i, &list[i]);
+    }
+    return list;
+}
+
+static int print(const struct run *run, struct tact_session *session,
+                 const struct tact_session_report *report, const struct tact_scene *scene,
+                 const struct tact_pose *start)
+{
+    if (!run->json) {
+        table_print(session, report, scene, start, &run->options);
+        return EXIT_GOOD;
+    }
+    char *text = tact_session_report_json(session, report);
+    if (!text) {
+        fprintf(stderr, "%s: no memory for the report\n", run->name);
+        return EXIT_BAD;
+    }
+    puts(text);
+    free(text);
+    return EXIT_GOOD;
+}
+
+static int run_session(const struct run *run, const struct tact_scene *scene)
+{
+    struct tact_error err = {.line = 0};
+    struct tact_session *session;
+    struct tact_session_report report;
+    if (tact_session_create(scene, &run->options, &session, &err)) {
+        return command_error(&err);
+    }
+    struct tact_pose *start = poses(session);
+    int rc = start ? tact_session_run(session, &report) : -ENOMEM;
+    live_clear();
+    int code = start ? verdict(run, rc, &report) : EXIT_BAD;
+    if (start && code != EXIT_REFUSED && print(run, session, &report, scene, start)) {
+        code = EXIT_BAD;
+    }
+    free(start);
+    tact_session_destroy(session);
+    return code;
+}
+
+static int run_scene(int argc, char **argv, int clock)
+{
+    struct run run = {.name = argv[0], .options = tact_session_options_default()};
+    struct live live = {.real = clock == TACT_LOOP_REAL};
+    struct tact_scene *scene;
+    struct tact_error err = {.line = 0};
+    run.options.clock = clock;
+    int code = run_parse(&run, argc, argv);
+    if (code || run.help) {
+        return code;
+    }
+    if (tact_scene_load(run.scene, &scene, &err)) {
+        return command_error(&err);
+    }
+    live.period = scene->period;
+    run.options.types = tact_devices_builtin(&run.options.type_count);
+    run.options.source = tact_opencl_source_factory;
+    run.options.stop = &stop;
+    run.options.messages = (struct tact_messages){command_message, &run.quiet};
+    run.options.watch = !run.quiet && isatty(STDERR_FILENO) ? live_show : NULL;
+    run.options.watch_user = &live;
+    catch_signals();
+    code = override(&run, scene) ? EXIT_BAD : run_session(&run, scene);
+    tact_scene_free(scene);
+    return code;
+}
+
+int cmd_run(int argc, char **argv)
+{
+    return run_scene(argc, argv, TACT_LOOP_REAL);
+}
+
+int cmd_sim(int argc, char **argv)
+{
+    return run_scene(argc, argv, TACT_LOOP_FREE);
+}

@@ -1,0 +1,42 @@
+/* What the subcommands of tact share. Data goes to stdout, messages go to stderr. */
+#ifndef TACT_EXAMPLES_COMMAND_H
+#define TACT_EXAMPLES_COMMAND_H
+
+#include "contact/error.h"
+#include "rt/message.h"
+#include "rt/session/session.h"
+
+/* Exit codes that mean the same in every subcommand; each tells its own in its help. */
+enum { EXIT_GOOD = 0, EXIT_BAD = 1, EXIT_USAGE = 2 };
+
+/* One subcommand: argv[0] is "tact NAME", for messages. Gives the exit code. */
+int cmd_run(int argc, char **argv);
+int cmd_sim(int argc, char **argv);
+int cmd_replay(int argc, char **argv);
+
+/* tact.c: one line on stderr, "tact: file:line:column: key: text". Gives EXIT_USAGE. */
+int command_error(const struct tact_error *err);
+/* One line about how a subcommand was called, and where its help is. Gives EXIT_USAGE. */
+int command_usage(const char *command, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+/* Messages of the library to stderr, without those of level INFO where *(int *)user is not 0. */
+void command_message(void *user, enum tact_message_level level, const char *text);
+
+/* live.c: the line that a person watches while a session runs. */
+struct live {
+    double period;   /* of the loop [s] */
+    int real;        /* 1: real time; 0: free-wheeling */
+    uint64_t tick;   /* of the line before */
+    int64_t time_ns; /* and when that was */
+};
+/* A watch callback of a session; user is a struct live. */
+void live_show(void *user, const struct tact_session_status *status);
+/* Takes the line away, so that something else can be printed there. */
+void live_clear(void);
+
+/* table.c: the end of a run, as a person reads it. start: poses of the bodies at the start. */
+void table_print(struct tact_session *session, const struct tact_session_report *report,
+                 const struct tact_scene *scene, const struct tact_pose *start,
+                 const struct tact_session_options *options);
+
+#endif

@@ -1,0 +1,62 @@
+/* The line that a person watches while a session runs: rewritten in place, ten times a second. */
+#include <stdio.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+#include "command.h"
+#include "rt/clock.h"
+
+#define CLEAR "\r\033[K" /* to the first column, and nothing from there on */
+
+static int shown; /* 1: the line is on the screen */
+
+static size_t columns(void)
+{
+    struct winsize size;
+    return ioctl(STDERR_FILENO, TIOCGWINSZ, &size) || size.ws_col < 2 ? 80 : size.ws_col;
+}
+
+/* Ticks a second since the line before; 0 on the first. */
+static double rate_since(struct live *live, uint64_t tick)
+{
+    int64_t now = tact_clock_now(), before = live->time_ns;
+    uint64_t ticks = tick - live->tick;
+    live->time_ns = now;
+    live->tick = tick;
+    return before && now > before ? (double)ticks * 1e9 / (double)(now - before) : 0.0;
+}
+
+void live_clear(void)
+{
+    if (__atomic_exchange_n(&shown, 0, __ATOMIC_RELAXED)) {
+        fputs(CLEAR, stderr);
+    }
+}
+
+void live_show(void *user, const struct tact_session_status *s)
+{
+    struct live *live = user;
+    char line[256], clock[96], lost[48] = "", moments[64] = "host";
+    double rate = rate_since(live, s->tick);
+    if (live->real) {
+        snprintf(clock, sizeof clock, "%4.0f Hz, %llu missed | wake %.0f us, compute %.0f us", rate,
+                 (unsigned long long)s->missed, (double)s->wake_ns * 1e-3,
+                 (double)s->compute_ns * 1e-3);
+    } else {
+        snprintf(clock, sizeof clock, "%5.1f x real time | compute %.0f us", rate * live->period,
+                 (double)s->compute_ns * 1e-3);
+    }
+    if (s->devices_lost) {
+        snprintf(lost, sizeof lost, ", %d device%s lost", s->devices_lost,
+                 s->devices_lost > 1 ? "s" : "");
+    }
+    if (s->age || s->fallbacks) {
+        snprintf(moments, sizeof moments, "age %u, %llu fallbacks", s->age,
+                 (unsigned long long)s->fallbacks);
+    }
+    snprintf(line, sizeof line, "%6.1f s %s%s | %s | %d contacts %.2f N | moments %s", s->time,
+             tact_safety_state_name(s->safety), lost, clock, s->contacts, s->normal_force, moments);
+    /* A line that wraps could not be rewritten. */
+    fprintf(stderr, CLEAR "%.*s", (int)columns() - 1, line);
+    __atomic_store_n(&shown, 1, __ATOMIC_RELAXED);
+}

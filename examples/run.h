@@ -1,0 +1,20 @@
+/* What the command line asks of tact run and tact sim. */
+#ifndef TACT_EXAMPLES_RUN_H
+#define TACT_EXAMPLES_RUN_H
+
+#include "rt/session/session.h"
+
+struct run {
+    const char *name; /* "tact run" */
+    const char *scene;
+    const char *moments; /* NULL: as the scene says */
+    double duration;     /* 0: the scene's */
+    int json, quiet;
+    int help; /* 1: the help was printed, nothing is to be run */
+    struct tact_session_options options;
+};
+
+/* run_options.c: fills run, whose name and clock are set. 0, or an exit code after a message. */
+int run_parse(struct run *run, int argc, char **argv);
+
+#endif

@@ -1,0 +1,101 @@
+/* What tact run and tact sim are told on the command line. */
+#include <getopt.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "command.h"
+#include "run.h"
+
+static const char help[] =
+    "usage: tact %s SCENE [OPTION]...\n\n"
+    "Runs a scene %s, and prints a table of what became of it.\n\n"
+    "  --duration S        seconds of the scene's time; default: the scene's\n"
+    "  --record FILE       write every tick to FILE, an MCAP log (see tact replay)\n"
+    "  --moments SOURCE    auto, opencl or host; default: the scene's\n"
+    "  --require-rt        fail where any part of real time is refused (see tact doctor)\n"
+    "  --json              one JSON object on stdout instead of the table\n"
+    "  --quiet             no live line, no messages but warnings\n"
+    "  --help              this text\n\n"
+    "Ctrl-C ends the run as its end would: outputs go to zero, the log is closed, the table "
+    "printed.\n\n"
+    "exit codes:\n"
+    "  0  ran to its end, or was stopped by SIGINT or SIGTERM\n"
+    "  1  ended in a fault, or the log is not complete\n"
+    "  2  bad usage, or a scene, device or log file that cannot be used\n"
+    "  3  --require-rt, and something was refused\n\n"
+    "example:\n"
+    "  tact %s examples/scenes/ruler.yaml --duration 10 --record ruler.mcap\n";
+
+static void print_help(const struct run *run)
+{
+    int real = run->options.clock == TACT_LOOP_REAL;
+    const char *verb = run->name + strlen("tact ");
+    printf(help, verb, real ? "in real time" : "as fast as it computes", verb);
+}
+
+static int set_duration(struct run *run, const char *text)
+{
+    char *end;
+    run->duration = strtod(text, &end);
+    if (end == text || *end || !isfinite(run->duration) || run->duration <= 0.0) {
+        return command_usage(run->name, "--duration %s: a positive number of seconds is expected",
+                             text);
+    }
+    return 0;
+}
+
+static int set_moments(struct run *run, const char *text)
+{
+    run->moments = text;
+    if (strcmp(text, "auto") && strcmp(text, "opencl") && strcmp(text, "host")) {
+        return command_usage(run->name, "--moments %s: auto, opencl or host is expected", text);
+    }
+    return 0;
+}
+
+int run_parse(struct run *run, int argc, char **argv)
+{
+    static const struct option longs[] = {
+        {"duration", required_argument, NULL, 'd'}, {"record", required_argument, NULL, 'o'},
+        {"moments", required_argument, NULL, 'm'},  {"require-rt", no_argument, NULL, 'r'},
+        {"json", no_argument, NULL, 'j'},           {"quiet", no_argument, NULL, 'q'},
+        {"help", no_argument, NULL, 'h'},           {NULL, 0, NULL, 0}};
+    int c, rc = 0;
+    while (!rc && (c = getopt_long(argc, argv, "hq", longs, NULL)) != -1) {
+        switch (c) {
+        case 'd':
+            rc = set_duration(run, optarg);
+            break;
+        case 'm':
+            rc = set_moments(run, optarg);
+            break;
+        case 'o':
+            run->options.record = optarg;
+            break;
+        case 'r':
+            run->options.require_realtime = 1;
+            break;
+        case 'j':
+            run->json = 1;
+            break;
+        case 'q':
+            run->quiet = 1;
+            break;
+        case 'h':
+            print_help(run);
+            run->help = 1;
+            return 0;
+        default:
+            return EXIT_USAGE;
+        }
+    }
+    if (rc) {
+        return rc;
+    }
+    if (argc - optind != 1) {
+        return command_usage(run->name, "one scene is expected, not %d", argc - optind);
+    }
+    run->scene = argv[optind];
+    return 0;
+}

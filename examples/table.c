@@ -1,0 +1,135 @@
+/* The end of a run as a table that a person reads. */
+#include <math.h>
+#include <stdio.h>
+#include "command.h"
+
+typedef unsigned long long ull;
+
+static void durations(const char *name, const struct tact_histogram *h)
+{
+    struct tact_histogram_summary s = tact_histogram_summarise(h);
+    if (s.count) {
+        printf("  %-20s %9.1f %9.1f %9.1f %9.1f\n", name, (double)s.p50 * 1e-3,
+               (double)s.p99 * 1e-3, (double)s.p999 * 1e-3, (double)s.max * 1e-3);
+    }
+}
+
+static void timing(const struct tact_session_report *r, const struct tact_scene *scene, int real)
+{
+    const struct tact_loop_stats *l = &r->loop;
+    printf("%s: %llu ticks of %g ms, %s%s\n", scene->name ? scene->name : "scene", (ull)l->ticks,
+           scene->period * 1e3, real ? "in real time" : "free-wheeling",
+           l->stopped ? ", stopped before its end" : "");
+    if (real) {
+        printf("  missed %llu (of these skipped %llu), late by over a tenth of the period %llu\n",
+               (ull)l->missed, (ull)l->skipped, (ull)l->late);
+    }
+    printf("\n  %-20s %9s %9s %9s %9s\n", "microseconds", "p50", "p99", "p99.9", "max");
+    durations("wake latency", &l->wake_latency);
+    durations("compute", &l->compute);
+}
+
+static void contact(const struct tact_session_report *r)
+{
+    printf("\n  moments    %s", r->source);
+    if (r->source_pairs || r->fallbacks) {
+        printf(", age %u (at most %u) ticks, %llu fallbacks to the host in %llu ticks", r->age,
+               r->age_max, (ull)r->fallbacks, (ull)r->fallback_ticks);
+    }
+    printf("\n  contacts   %d at the end, at most %d\n", r->contacts, r->contacts_max);
+    printf("  solver     %.1f sweeps a tick (at most %d), residual %.1e (at most %.1e)",
+           r->iterations_mean, r->iterations_max, r->residual, r->residual_max);
+    if (r->unconverged) {
+        printf(", %llu ticks stopped at the limit of sweeps", (ull)r->unconverged);
+    }
+    printf("\n  safety     %s, %llu trips\n", tact_safety_state_name(r->safety), (ull)r->trips);
+}
+
+/* Angle of the rotation between two attitudes [deg]. */
+static double turned(const double *a, const double *b)
+{
+    double dot = a[0] * b[0] + a[1] * b[1] + a[2] * b[2] + a[3] * b[3], apart = 0.0;
+    for (int i = 0; i < 4; i++) {
+        apart += pow(b[i] - copysign(1.0, dot) * a[i], 2);
+    }
+    return 4.0 * asin(fmin(1.0, 0.5 * sqrt(apart))) * 180.0 / acos(-1.0);
+}
+
+static void bodies(struct tact_session *session, const struct tact_pose *start)
+{
+    int count = tact_world_body_count(tact_session_world(session));
+    if (count) {
+        printf("\n  %-20s %9s %9s %9s %12s %12s\n", "bodies", "x [mm]", "y", "z", "moved [mm]",
+               "turned [deg]");
+    }
+    for (int i = 0; i < count; i++) {
+        struct tact_pose p;
+        double way[3];
+        tact_session_body_pose(session, i, &p);
+        tact_v3_sub(way, p.position, start[i].position);
+        printf("  %-20s %9.3f %9.3f %9.3f %12.3f %12.3f\n", tact_session_body_name(session, i),
+               p.position[0] * 1e3, p.position[1] * 1e3, p.position[2] * 1e3,
+               tact_v3_norm(way) * 1e3, turned(start[i].quat_wxyz, p.quat_wxyz));
+    }
+}
+
+static void pairs(struct tact_session *session, double period)
+{
+    struct tact_world *world = tact_session_world(session);
+    int shown = 0;
+    for (int i = 0; i < tact_world_pair_count(world); i++) {
+        const struct tact_contact *c = tact_world_contact(world, i);
+        if (!c->touching) {
+            continue;
+        }
+        if (!shown++) {
+            printf("\n  %-30s %12s %12s %15s\n", "touching", "normal [N]", "friction [N]",
+                   "torsion [mN m]");
+        }
+        printf("  %-30s %12.3f %12.3f %15.3f\n", tact_session_pair_name(session, i),
+               c->impulse[0] / period, hypot(c->impulse[1], c->impulse[2]) / period,
+               c->impulse[3] * 1e3 / period);
+    }
+}
+
+static void realtime(const struct tact_realtime_report *r)
+{
+    const char *comma = "";
+    printf("\n  real time  granted: ");
+    for (int i = 0; i < r->count; i++) {
+        if (r->item[i].granted) {
+            printf("%s%s", comma, r->item[i].name);
+            comma = ", ";
+        }
+    }
+    printf("%s\n", *comma ? "" : "nothing");
+    for (int i = 0; i < r->count; i++) {
+        const struct tact_realtime_item *item = &r->item[i];
+        if (!item->granted) {
+            printf("             refused: %s: %s\n", item->name, item->why);
+            printf("               to get it: %s\n", item->fix);
+        }
+    }
+}
+
+void table_print(struct tact_session *session, const struct tact_session_report *report,
+                 const struct tact_scene *scene, const struct tact_pose *start,
+                 const struct tact_session_options *options)
+{
+    int real = options->clock == TACT_LOOP_REAL;
+    timing(report, scene, real);
+    contact(report);
+    bodies(session, start);
+    pairs(session, scene->period);
+    if (real) {
+        realtime(&report->loop.realtime);
+    }
+    if (options->record) {
+        printf("\n  log        %s: %llu ticks, %.1f MB", options->record,
+               (ull)report->recorder.records, (double)report->recorder.bytes * 1e-6);
+        if (report->recorder.overruns) {
+            printf(", %llu ticks lost", (ull)report->recorder.overruns);
+        }
+        puts("");
+    }
+}

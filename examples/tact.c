@@ -1,0 +1,99 @@
+/* tact: the command. Finds the subcommand and holds what they share. */
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include "command.h"
+
+static const struct {
+    const char *name;
+    int (*run)(int argc, char **argv);
+    const char *summary;
+} commands[] = {
+    {"run", cmd_run, "run a scene in real time"},
+    {"sim", cmd_sim, "run a scene as fast as it computes: the same loop on a free-wheeling clock"},
+    {"replay", cmd_replay, "run the session of a log again and compare it to the last bit"},
+};
+
+static void help(FILE *to)
+{
+    fputs("usage: tact SUBCOMMAND [OPTION]...\n\n"
+          "6D frictional contact in a 1 kHz haptic loop.\n\nsubcommands:\n",
+          to);
+    for (size_t i = 0; i < sizeof commands / sizeof *commands; i++) {
+        fprintf(to, "  %-9s %s\n", commands[i].name, commands[i].summary);
+    }
+    fputs("\n"
+          "  tact SUBCOMMAND --help   options, exit codes and an example\n"
+          "  tact --version           the version\n\n"
+          "example: hold a ruler between two fingers, and check that the session can be replayed\n"
+          "  tact run examples/scenes/ruler.yaml --record ruler.mcap\n"
+          "  tact replay ruler.mcap --verify\n",
+          to);
+}
+
+int command_error(const struct tact_error *err)
+{
+    char line[1024];
+    tact_error_format(err, line, sizeof line);
+    fprintf(stderr, "tact: %s\n", line);
+    return EXIT_USAGE;
+}
+
+int command_usage(const char *command, const char *format, ...)
+{
+    char text[512];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    fprintf(stderr, "%s: %s (see %s --help)\n", command, text, command);
+    return EXIT_USAGE;
+}
+
+void command_message(void *user, enum tact_message_level level, const char *text)
+{
+    static const char *const names[] = {"", "warning: ", "error: "};
+    const int *quiet = user;
+    if (level == TACT_MESSAGE_INFO && quiet && *quiet) {
+        return;
+    }
+    live_clear();
+    fprintf(stderr, "tact: %s%s\n", names[level], text);
+}
+
+/* What could not be written to stdout (a full disk, a closed pipe) is a failure too. */
+static int flush(int code)
+{
+    if (fflush(stdout) || ferror(stdout)) {
+        fprintf(stderr, "tact: cannot write to the standard output: %s\n", strerror(errno));
+        return code ? code : EXIT_BAD;
+    }
+    return code;
+}
+
+int main(int argc, char **argv)
+{
+    const char *name = argc > 1 ? argv[1] : "";
+    if (!strcmp(name, "--help") || !strcmp(name, "-h") || !strcmp(name, "help")) {
+        help(stdout);
+        return flush(EXIT_GOOD);
+    }
+    if (!strcmp(name, "--version")) {
+        puts("tact " TACT_VERSION);
+        return flush(EXIT_GOOD);
+    }
+    for (size_t i = 0; i < sizeof commands / sizeof *commands; i++) {
+        if (!strcmp(name, commands[i].name)) {
+            char program[32];
+            snprintf(program, sizeof program, "tact %s", name);
+            argv[1] = program;
+            return flush(commands[i].run(argc - 1, argv + 1));
+        }
+    }
+    if (!*name) {
+        help(stderr);
+        return EXIT_USAGE;
+    }
+    return command_usage("tact", "there is no subcommand \"%s\"", name);
+}
