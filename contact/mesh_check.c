@@ -140,19 +140,16 @@ static void count_edges(const struct half_edge *edges, size_t n, uint32_t *paren
                         struct tact_mesh_defects *defects)
 {
     for (size_t i = 0; i < n;) {
-        size_t end = i + 1;
+        size_t end = i, forward = 0;
         while (end < n && edges[end].low == edges[i].low && edges[end].high == edges[i].high) {
             join(parent, edges[i].triangle, edges[end].triangle);
+            forward += edges[end].forward;
             end++;
         }
         size_t users = end - i;
-        if (users == 1) {
-            defects->boundary_edges++;
-        } else if (users > 2) {
-            defects->nonmanifold_edges++;
-        } else if (edges[i].forward == edges[i + 1].forward) {
-            defects->misoriented_edges++;
-        }
+        defects->boundary_edges += users == 1;
+        defects->misoriented_edges += users == 2 && forward != 1;
+        defects->nonmanifold_edges += users > 2;
         i = end;
     }
 }
@@ -213,8 +210,8 @@ int tact_mesh_inspect(const double *vertices, size_t vertex_count, const uint32_
             return -EINVAL;
         }
     }
-    double *v = malloc((3 * vertex_count + 1) * sizeof *v);
-    uint32_t *t = malloc((3 * triangle_count + 1) * sizeof *t);
+    double *v = calloc(3 * vertex_count + 1, sizeof *v);
+    uint32_t *t = calloc(3 * triangle_count + 1, sizeof *t);
     int rc = v && t ? 0 : -ENOMEM;
     if (rc == 0) {
         memcpy(v, vertices, 3 * vertex_count * sizeof *v);

@@ -59,6 +59,9 @@ static int mesh_mesh(const struct tact_mesh *a, const struct tact_pose *pa,
                      struct tact_moments *out)
 {
     struct tact_prism_frame frame;
+    if (!scratch) {
+        return -ENOSPC;
+    }
     if (!tact_prism_frame(a, pa, b, pb, direction, &frame)) {
         return 0;
     }
