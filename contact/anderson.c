@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-int anderson_create(struct anderson *a, int room)
+int tact_anderson_create(struct anderson *a, int room)
 {
     size_t n = (size_t)room;
     memset(a, 0, sizeof *a);
@@ -27,13 +27,13 @@ int anderson_create(struct anderson *a, int room)
     return 0;
 }
 
-void anderson_destroy(struct anderson *a)
+void tact_anderson_destroy(struct anderson *a)
 {
     free(a->numbers);
     a->numbers = NULL;
 }
 
-void anderson_restart(struct anderson *a, int size)
+void tact_anderson_restart(struct anderson *a, int size)
 {
     a->size = size;
     a->known = 0;
@@ -71,8 +71,8 @@ static void remember(struct anderson *a, const double *x, const double *g, const
     a->known++;
 }
 
-void anderson_step(struct anderson *a, const double *x, const double *g, const double *scale,
-                   double *next)
+void tact_anderson_step(struct anderson *a, const double *x, const double *g, const double *scale,
+                        double *next)
 {
     double r[ANDERSON_WINDOW][ANDERSON_WINDOW], c[ANDERSON_WINDOW], weight[ANDERSON_WINDOW];
     int slots[ANDERSON_WINDOW], n = a->size, rank = 0;

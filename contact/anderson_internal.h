@@ -21,14 +21,14 @@ struct anderson {
 };
 
 /* -ENOMEM. */
-int anderson_create(struct anderson *a, int room);
-void anderson_destroy(struct anderson *a);
+int tact_anderson_create(struct anderson *a, int room);
+void tact_anderson_destroy(struct anderson *a);
 
 /* Forgets what it knows; size unknowns from now on. */
-void anderson_restart(struct anderson *a, int size);
+void tact_anderson_restart(struct anderson *a, int size);
 
 /* x went into the sweep and g came out; scale makes the unknowns comparable. Writes the next x. */
-void anderson_step(struct anderson *a, const double *x, const double *g, const double *scale,
-                   double *next);
+void tact_anderson_step(struct anderson *a, const double *x, const double *g, const double *scale,
+                        double *next);
 
 #endif

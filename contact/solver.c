@@ -296,7 +296,7 @@ static void accelerate(struct tact_world *world, const double *before)
             scale[6 * i + k] = k < 3 ? 1.0 : block->per_length;
         }
     }
-    anderson_step(&world->anderson, before, after, scale, next);
+    tact_anderson_step(&world->anderson, before, after, scale, next);
     for (int i = 0; i < world->block_count; i++) {
         struct block *block = &world->blocks[i];
         double *impulse = world->contacts[block->pair].impulse, delta[6];
@@ -321,7 +321,7 @@ static void iterate(struct tact_world *world, struct tact_solve_stats *stats)
 {
     double *before = world->sweeps, best = INFINITY;
     int n = world->block_count * 6;
-    anderson_restart(&world->anderson, n);
+    tact_anderson_restart(&world->anderson, n);
     while (world->block_count > 0) {
         for (int i = 0; i < world->block_count; i++) {
             memcpy(before + 6 * i, world->contacts[world->blocks[i].pair].impulse,
@@ -333,7 +333,7 @@ static void iterate(struct tact_world *world, struct tact_solve_stats *stats)
             break;
         }
         if (stats->residual > 10.0 * best) {
-            anderson_restart(&world->anderson, n); /* the limits that act have changed */
+            tact_anderson_restart(&world->anderson, n); /* the limits that act have changed */
         }
         best = stats->residual < best ? stats->residual : best;
         if (world->options.local == TACT_LOCAL_CONE) {

@@ -44,7 +44,7 @@ void tact_world_destroy(struct tact_world *world)
     void *blocks[] = {world->bodies, world->hands,      world->shapes,  world->laws,
                       world->poses,  world->directions, world->active,  world->contacts,
                       world->blocks, world->jacobians,  world->columns, world->sweeps};
-    anderson_destroy(&world->anderson);
+    tact_anderson_destroy(&world->anderson);
     for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) {
         free(blocks[i]);
     }
@@ -232,7 +232,7 @@ int tact_world_finish(struct tact_world *world)
     world->jacobians = calloc(pairs * 4 * dof * 6, sizeof *world->jacobians);
     world->columns = calloc(dof * 6, sizeof *world->columns);
     world->sweeps = calloc(pairs * 24, sizeof *world->sweeps);
-    rc = rc ? rc : anderson_create(&world->anderson, world->pair_count * 6);
+    rc = rc ? rc : tact_anderson_create(&world->anderson, world->pair_count * 6);
     if (rc || !world->poses || !world->active || !world->directions || !world->blocks ||
         !world->jacobians || !world->columns || !world->sweeps) {
         return -ENOMEM;

@@ -1,0 +1,181 @@
+#include "run_scene.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+#include "devices/registry.h"
+#include "kernels/source.h"
+#include "rt/log/log_reader.h"
+
+static char *read_all(const char *path)
+{
+    FILE *f = fopen(path, "rb");
+    if (!f) {
+        fail_msg("cannot open %s", path);
+    }
+    fseek(f, 0, SEEK_END);
+    long size = ftell(f);
+    rewind(f);
+    char *text = calloc(1, (size_t)size + 1);
+    assert_int_equal(fread(text, 1, (size_t)size, f), size);
+    fclose(f);
+    return text;
+}
+
+static char *replace(char *text, const struct edit *edit)
+{
+    char *at = strstr(text, edit->from);
+    if (!at) {
+        fail_msg("the scene has no \"%s\"", edit->from);
+    }
+    size_t head = (size_t)(at - text);
+    char *out = malloc(strlen(text) + strlen(edit->to) + 1);
+    memcpy(out, text, head);
+    strcpy(out + head, edit->to);
+    strcat(out, at + strlen(edit->from));
+    free(text);
+    return out;
+}
+
+char *edited_scene(const char *scene, const struct edit *edits)
+{
+    char path[1024];
+    snprintf(path, sizeof path, "%s/examples/scenes/%s", TACT_SOURCE_DIR, scene);
+    char *text = read_all(path);
+    for (; edits && edits->from; edits++) {
+        text = replace(text, edits);
+    }
+    return text;
+}
+
+static void keep_warning(void *user, enum tact_message_level level, const char *text)
+{
+    struct run_result *result = user;
+    size_t used = strlen(result->warnings);
+    if (level >= TACT_MESSAGE_WARNING) {
+        snprintf(result->warnings + used, sizeof result->warnings - used, "%s\n", text);
+    }
+}
+
+static void look_at_body(struct tact_session *session, struct run_result *result)
+{
+    struct tact_world *world = tact_session_world(session);
+    struct tact_pose pose;
+    double r[9];
+    if (tact_world_body_count(world)) {
+        tact_session_body_pose(session, 0, &pose);
+        tact_v3_copy(result->position, pose.position);
+        memcpy(result->quat_wxyz, pose.quat_wxyz, sizeof pose.quat_wxyz);
+        tact_quat_to_m3(r, pose.quat_wxyz);
+        result->speed = tact_v3_norm(tact_world_body(world, 0)->twist);
+        result->pitch_deg = atan2(-r[6], r[0]) * 180.0 / M_PI;
+        result->tilt_deg = acos(fmin(1.0, r[8])) * 180.0 / M_PI;
+    }
+    for (int i = 0; i < tact_world_pair_count(world); i++) {
+        const struct tact_contact *c = tact_world_contact(world, i);
+        double n = c->impulse[0] * 1e3;
+        if (c->touching && (n < result->normal_force || !(result->normal_force > 0.0))) {
+            result->normal_force = n;
+            result->spin_arm = tact_patch_spin_arm(&c->patch, n);
+        }
+    }
+}
+
+static void must(int rc, const struct tact_error *err)
+{
+    char text[1024];
+    if (rc) {
+        tact_error_format(err, text, sizeof text);
+        fail_msg("%s", text);
+    }
+}
+
+void run_scene(const struct run_options *o, struct run_result *result)
+{
+    struct tact_error err = {0};
+    struct tact_scene *scene;
+    struct tact_session *session;
+    char name[1024];
+    memset(result, 0, sizeof *result);
+    char *text = edited_scene(o->scene, o->edits);
+    snprintf(name, sizeof name, "%s/examples/scenes/%s", TACT_SOURCE_DIR, o->scene);
+    must(tact_scene_parse(text, strlen(text), name, NULL, &scene, &err), &err);
+    free(scene->moments.source);
+    scene->moments.source = strdup(o->source);
+    struct tact_session_options options = tact_session_options_default();
+    options.types = tact_devices_builtin(&options.type_count);
+    options.source = o->factory ? o->factory : tact_opencl_source_factory;
+    options.source_user = o->factory_user;
+    options.clock = o->clock;
+    options.ticks = (uint64_t)llround(o->seconds / scene->period);
+    options.record = o->record;
+    options.messages = (struct tact_messages){keep_warning, result};
+    must(tact_session_create(scene, &options, &session, &err), &err);
+    assert_int_equal(tact_session_run(session, &result->report), 0);
+    look_at_body(session, result);
+    tact_session_destroy(session);
+    tact_scene_free(scene);
+    free(text);
+}
+
+/* Mean of two patch centres in the frame of the body whose pose is given. */
+static void grip_point(const double *pose, const double *a, const double *b, double *out)
+{
+    double mean[3], r[9];
+    for (int i = 0; i < 3; i++) {
+        mean[i] = 0.5 * (a[i] + b[i]) - pose[i];
+    }
+    tact_quat_to_m3(r, pose + 3);
+    tact_m3_tmul_v3(out, r, mean);
+}
+
+static long field(const struct tact_log *log, const char *name, const char *suffix)
+{
+    char full[160];
+    snprintf(full, sizeof full, "%s_%s", name, suffix);
+    long at = tact_log_field(log, full, NULL);
+    assert_true(at >= 0);
+    return at;
+}
+
+void measure_hold(const char *path, const char *body, const char *pair_a, const char *pair_b,
+                  double from, double to, double *tilt_deg, double *slip)
+{
+    struct tact_log *log;
+    struct tact_error err = {0};
+    must(tact_log_open(path, &log, &err), &err);
+    struct tact_record *record = malloc(tact_layout_bytes(tact_log_layout(log)));
+    long pose = field(log, body, "pose"), a = field(log, pair_a, "patch");
+    long b = field(log, pair_b, "patch");
+    double start[3], quat[4];
+    int known = 0;
+    *tilt_deg = *slip = 0.0;
+    while (tact_log_next(log, record) > 0) {
+        double t = (double)record->tick * 1e-3, here[3], dot = 0.0;
+        const double *v = record->values;
+        if (t < from || t >= to) {
+            continue;
+        }
+        grip_point(v + pose, v + a, v + b, here);
+        if (!known) {
+            memcpy(start, here, sizeof start);
+            memcpy(quat, v + pose + 3, sizeof quat);
+            known = 1;
+        }
+        for (int i = 0; i < 4; i++) {
+            dot += quat[i] * v[pose + 3 + i];
+        }
+        tact_v3_sub(here, here, start);
+        *slip = fmax(*slip, tact_v3_norm(here));
+        *tilt_deg = fmax(*tilt_deg, 2.0 * acos(fmin(1.0, fabs(dot))) * 180.0 / M_PI);
+    }
+    assert_true(known);
+    free(record);
+    tact_log_close(log);
+}

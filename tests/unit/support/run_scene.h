@@ -1,0 +1,49 @@
+/*
+ * Runs a scene of examples/scenes, edited as text, and looks at what became of it.
+ */
+#ifndef TACT_TESTS_RUN_SCENE_H
+#define TACT_TESTS_RUN_SCENE_H
+
+#include "rt/session/session.h"
+
+/* One replacement in the scene's text; `from` must occur. */
+struct edit {
+    const char *from;
+    const char *to;
+};
+
+struct run_options {
+    const char *scene;        /* "ruler.yaml" */
+    const struct edit *edits; /* ended by from = NULL; may be NULL */
+    double seconds;
+    int clock;                   /* enum tact_loop_clock */
+    const char *source;          /* "host", "opencl", "auto" */
+    const char *record;          /* path, or NULL */
+    tact_source_factory factory; /* NULL: OpenCL */
+    void *factory_user;
+};
+
+struct run_result {
+    struct tact_session_report report;
+    double position[3]; /* of the first body's frame at the end [m] */
+    double quat_wxyz[4];
+    double speed;        /* of the first body's centre of mass at the end [m/s] */
+    double pitch_deg;    /* about y: 0 level [deg] */
+    double tilt_deg;     /* angle of the body's z axis from the vertical [deg] */
+    double normal_force; /* least over the pairs that touch at the end [N] */
+    double spin_arm;     /* of that pair [m] */
+    char warnings[2048]; /* messages above information, a line each */
+};
+
+/* Fails the test where the scene cannot be loaded or wired. */
+void run_scene(const struct run_options *options, struct run_result *result);
+
+/* The scene's text with its edits, freed with free(). */
+char *edited_scene(const char *scene, const struct edit *edits);
+
+/* Worst tilt [deg] against the pose at `from` seconds, and worst slip [m] of the mean of two pairs'
+ * patch centres in the body's frame, until `to` seconds, out of a log. */
+void measure_hold(const char *log, const char *body, const char *pair_a, const char *pair_b,
+                  double from, double to, double *tilt_deg, double *slip);
+
+#endif
