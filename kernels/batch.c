@@ -6,6 +6,9 @@
 
 #include "kernels/opencl_internal.h"
 
+/* In single precision, less of the sum of sizes than this is not enough of it. */
+#define CANCELLATION 0.02
+
 enum buffer {
     VERTICES,
     TRIANGLES,
@@ -289,7 +292,7 @@ static void collect_all(struct tact_batch *b, const struct tact_pose *poses, con
         c->first_pose = &poses[c->swapped ? pair->b : pair->a];
         c->second_pose = &poses[c->swapped ? pair->a : pair->b];
         c->items = (struct tact_range){0, 0};
-        c->status = c->method == TACT_MOMENTS_NONE && active[i] ? -ENOTSUP : 0;
+        c->status = !active[i] ? 0 : c->method == TACT_MOMENTS_NONE ? -ENOTSUP : c->on_host;
     }
     for (int k = 0; k < TACT_CL_ITEM_KERNELS; k++) {
         b->kernel_first[k] = b->items.count;
@@ -389,6 +392,16 @@ static int32_t on_host(const struct tact_batch *b, uint32_t i, const struct tact
                              NULL, b->items.scratch, out);
 }
 
+/* Whether the device's sums of a pair are not to be trusted: a ball centred on an edge, which has
+ * no solid angle, or single precision where most of the volume cancels. */
+static int is_doubtful(const struct tact_batch *b, const struct tact_contact *c, const double *s)
+{
+    if (c->method == TACT_MOMENTS_SPHERE_MESH) {
+        return c->on_host || s[14] > 0.0;
+    }
+    return b->cl->real_size < sizeof(double) && s[0] < CANCELLATION * s[16];
+}
+
 int tact_batch_run(struct tact_batch *b, const struct tact_pose *poses, const uint8_t *active,
                    const double *directions, struct tact_source_moments *out)
 {
@@ -401,7 +414,6 @@ int tact_batch_run(struct tact_batch *b, const struct tact_pose *poses, const ui
     } else {
         memset(b->results, 0, b->pair_count * TACT_SUMS * b->cl->real_size);
     }
-    const double noise = b->cl->real_size == sizeof(double) ? 1e-13 : 1e-6;
     for (uint32_t i = 0; i < b->pair_count; i++) {
         const struct tact_contact *c = &b->contacts[i];
         double s[TACT_SUMS];
@@ -410,11 +422,10 @@ int tact_batch_run(struct tact_batch *b, const struct tact_pose *poses, const ui
         }
         memset(&out[i], 0, sizeof out[i]);
         out[i].status = c->status;
-        int ball_on_edge = c->method == TACT_MOMENTS_SPHERE_MESH && c->status == 1 && s[14] > 0.0;
-        if (active[i] && (c->on_host || ball_on_edge)) {
+        if (c->status == 1 && is_doubtful(b, c, s)) {
             out[i].status = on_host(b, i, poses, &out[i].moments);
         } else if (c->status == 1) {
-            out[i].status = tact_contact_finish(c, s, noise, &out[i].moments);
+            out[i].status = tact_contact_finish(c, s, &out[i].moments);
         }
     }
     return 0;

@@ -84,9 +84,8 @@ void tact_collect_ball(struct tact_contact *c, const struct tact_batch_mesh *mes
 void tact_collect_lens(struct tact_contact *c, uint32_t contact, struct tact_items *to);
 
 /* Sums in the contact's frame (overwritten) to moments in the world. Returns 1, or 0 where the
- * volume is less than noise times the sum of the sizes of its terms. In finish.c. */
-int tact_contact_finish(const struct tact_contact *c, double *sums, double noise,
-                        struct tact_moments *out);
+ * volume is no more than the rounding of its terms. In finish.c. */
+int tact_contact_finish(const struct tact_contact *c, double *sums, struct tact_moments *out);
 
 /* 1 where the point (mesh frame) is inside the mesh: signed crossings of a ray. */
 int tact_point_inside(const struct tact_mesh *mesh, const double point[3]);

@@ -35,14 +35,13 @@ static void finish_ball(const struct tact_contact *c, double *s)
     }
 }
 
-int tact_contact_finish(const struct tact_contact *c, double *s, double noise,
-                        struct tact_moments *out)
+int tact_contact_finish(const struct tact_contact *c, double *s, struct tact_moments *out)
 {
     memset(out, 0, sizeof *out);
     if (c->method == TACT_MOMENTS_SPHERE_MESH) {
         finish_ball(c, s);
     }
-    if (!(s[0] > noise * s[16]) || !isfinite(s[0])) {
+    if (!(s[0] > 1e-13 * s[16]) || !isfinite(s[0])) {
         return 0;
     }
     double centroid[3], torque[3], arm[3], second[9], turned[9], axes_t[9];

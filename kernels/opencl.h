@@ -3,8 +3,10 @@
  *
  * Before the first OpenCL call of the process these functions set, where the user has not,
  * POCL_WORK_GROUP_METHOD=loops (the default vectoriser of PoCL 3.1 miscompiles plain kernels
- * silently) and POCL_DEVICES=basic (runs in the calling thread: 0.7 us a launch instead of 15-120).
- * None of them is real-time safe; call them before real time starts.
+ * silently), POCL_DEVICES=basic (runs in the calling thread: 0.7 us a launch instead of 15-120)
+ * and, for who asks for POCL_DEVICES=pthread, POCL_MAX_PTHREAD_COUNT=1 (one thread wakes up sooner
+ * than several; set it higher for overlaps of tens of thousands of triangle pairs). None of them is
+ * real-time safe; call them before real time starts.
  */
 #ifndef TACT_KERNELS_OPENCL_H
 #define TACT_KERNELS_OPENCL_H
