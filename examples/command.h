@@ -13,6 +13,8 @@ enum { EXIT_GOOD = 0, EXIT_BAD = 1, EXIT_USAGE = 2 };
 int cmd_run(int argc, char **argv);
 int cmd_sim(int argc, char **argv);
 int cmd_replay(int argc, char **argv);
+int cmd_moments(int argc, char **argv);
+int cmd_doctor(int argc, char **argv);
 
 /* tact.c: one line on stderr, "tact: file:line:column: key: text". Gives EXIT_USAGE. */
 int command_error(const struct tact_error *err);

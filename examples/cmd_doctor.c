@@ -1,0 +1,117 @@
+/* tact doctor: what of this machine is ready for real time, what is not, and how to mend it. */
+#include <getopt.h>
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include "command.h"
+#include "kernels/opencl.h"
+#include "rt/doctor.h"
+
+#define DEVICES 8 /* OpenCL devices that are tried */
+
+static const char help[] =
+    "usage: tact doctor [OPTION]...\n\n"
+    "Looks at what this machine has and lacks for a 1 kHz loop: kernel, scheduler, memory, a loop\n"
+    "measured for a second, processors, devices, disk, OpenCL; and says how to mend what is "
+    "bad.\n\n"
+    "  --json   one JSON object on stdout: {checks: [{name, status, found, fix}]}, status one of\n"
+    "           ok, warn, fail\n"
+    "  --help   this text\n\n"
+    "exit codes:\n"
+    "  0  all is well\n"
+    "  1  something works, but worse than it could (warn)\n"
+    "  2  something does not work as it is (fail), or bad usage\n\n"
+    "example:\n"
+    "  tact doctor\n";
+
+static void add_device(struct tact_doctor_report *report, const struct tact_opencl_device *d)
+{
+    const char *fix = d->status ? "install or update the device's driver, or name another device "
+                                  "in the scene (moments.device); the host computes meanwhile"
+                                : "";
+    tact_doctor_add(report, "opencl", d->status ? TACT_DOCTOR_WARN : TACT_DOCTOR_OK, fix,
+                    "%s (%s), %s precision: %s; a launch takes %.1f us", d->name, d->platform,
+                    d->fp64 ? "double" : "single", d->verdict, d->launch_us);
+}
+
+/* OpenCL is never a failure: without it the host computes moments. */
+static void check_opencl(struct tact_doctor_report *report)
+{
+    struct tact_opencl_device devices[DEVICES];
+    struct tact_error err = {.line = 0};
+    size_t count = 0;
+    if (tact_opencl_list(devices, DEVICES, &count, 1, &err)) {
+        tact_doctor_add(report, "opencl", TACT_DOCTOR_WARN,
+                        "apt-get install pocl-opencl-icd, or the driver of the GPU", "%s",
+                        err.text);
+    }
+    for (size_t i = 0; i < count && i < DEVICES; i++) {
+        add_device(report, &devices[i]);
+    }
+}
+
+static int print_json(const struct tact_doctor_report *report)
+{
+    json_t *checks = json_array();
+    for (int i = 0; i < report->count; i++) {
+        const struct tact_doctor_check *c = &report->check[i];
+        json_array_append_new(checks, json_pack("{s:s, s:s, s:s, s:s}", "name", c->name, "status",
+                                                tact_doctor_status_name(c->status), "found",
+                                                c->found, "fix", c->fix));
+    }
+    json_t *all = json_pack("{s:o}", "checks", checks);
+    int rc = all ? json_dumpf(all, stdout, JSON_INDENT(1)) : -1;
+    json_decref(all);
+    puts("");
+    return rc;
+}
+
+static void print_table(const struct tact_doctor_report *report)
+{
+    int warnings = 0, failures = 0;
+    for (int i = 0; i < report->count; i++) {
+        const struct tact_doctor_check *c = &report->check[i];
+        printf("%-5s %-13s %s\n", tact_doctor_status_name(c->status), c->name, c->found);
+        if (c->status != TACT_DOCTOR_OK && c->fix[0]) {
+            printf("%-5s %-13s fix: %s\n", "", "", c->fix);
+        }
+        warnings += c->status == TACT_DOCTOR_WARN;
+        failures += c->status == TACT_DOCTOR_FAIL;
+    }
+    printf("\n%d checks, %d warnings, %d failures\n", report->count, warnings, failures);
+}
+
+int cmd_doctor(int argc, char **argv)
+{
+    static const struct option longs[] = {
+        {"json", no_argument, NULL, 'j'}, {"help", no_argument, NULL, 'h'}, {NULL, 0, NULL, 0}};
+    int c, json = 0;
+    while ((c = getopt_long(argc, argv, "h", longs, NULL)) != -1) {
+        if (c == 'h') {
+            fputs(help, stdout);
+            return EXIT_GOOD;
+        }
+        if (c == '?') {
+            return EXIT_USAGE;
+        }
+        json = 1;
+    }
+    if (argc != optind) {
+        return command_usage(argv[0], "nothing is expected after it, not \"%s\"", argv[optind]);
+    }
+    struct tact_doctor_report *report = malloc(sizeof *report);
+    if (!report || tact_doctor_run(report)) {
+        fprintf(stderr, "%s: no memory\n", argv[0]);
+        free(report);
+        return EXIT_USAGE;
+    }
+    check_opencl(report);
+    int worst = tact_doctor_worst(report);
+    if (!json) {
+        print_table(report);
+    } else if (print_json(report)) {
+        worst = TACT_DOCTOR_FAIL;
+    }
+    free(report);
+    return worst == TACT_DOCTOR_OK ? 0 : (worst == TACT_DOCTOR_WARN ? 1 : 2);
+}

@@ -1,0 +1,28 @@
+/* Shapes and poses as a person writes them on a command line. */
+#ifndef TACT_EXAMPLES_WORDS_H
+#define TACT_EXAMPLES_WORDS_H
+
+#include "contact/error.h"
+#include "contact/shape.h"
+
+/* A shape and what it owns. */
+struct word_shape {
+    struct tact_shape shape;
+    struct tact_mesh *mesh; /* of a file, or NULL */
+};
+
+/*
+ * sphere:R, capsule:R,LENGTH, box:X,Y,Z (full edges), halfspace, all in m, or the path of an OBJ or
+ * STL file whose coordinates are multiplied by scale. To be released whatever comes back.
+ * -EDOM: a primitive that is none; other negative errno: a file that cannot be used. *err tells.
+ */
+int word_to_shape(const char *word, double scale, struct word_shape *out, struct tact_error *err);
+void word_shape_release(struct word_shape *shape);
+
+/* "x y z" or "x y z qw qx qy qz", with blanks or commas; the quaternion is normalised. 0 or -1. */
+int word_to_pose(const char *word, struct tact_pose *out);
+
+/* A finite number and nothing else. 0 or -1. */
+int word_to_number(const char *word, double *out);
+
+#endif
