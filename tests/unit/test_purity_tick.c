@@ -1,0 +1,220 @@
+/*
+ * The tick never allocates, locks, or makes a system call but the clock's: 10,000 ticks of the
+ * pinch in real time, recorded, with moments from beside the loop, under interposed malloc, calloc,
+ * realloc, free and pthread_mutex_lock, and under a system-call filter on the loop's thread that
+ * kills the process. A device of the test's own, read first in every tick, puts all this on its
+ * thread.
+ */
+#include <dlfcn.h>
+#include <errno.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <pthread.h>
+#include <signal.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <cmocka.h>
+#include "devices/registry.h"
+#include "kernels/source.h"
+#include "rt/session/session.h"
+
+#define TICKS 10000
+#define FIRST 10 /* ticks that may still warm up */
+
+/* Shared with the parent: the child dies of its filter when it leaves the loop. */
+static struct {
+    uint64_t ticks;
+    uint64_t allocations, frees, locks;
+} * seen;
+
+static __thread int watched;
+
+void *__libc_malloc(size_t);
+void *__libc_calloc(size_t, size_t);
+void *__libc_realloc(void *, size_t);
+void __libc_free(void *);
+
+void *malloc(size_t size)
+{
+    if (watched) {
+        seen->allocations++;
+    }
+    return __libc_malloc(size);
+}
+
+void *calloc(size_t n, size_t size)
+{
+    if (watched) {
+        seen->allocations++;
+    }
+    return __libc_calloc(n, size);
+}
+
+void *realloc(void *p, size_t size)
+{
+    if (watched) {
+        seen->allocations++;
+    }
+    return __libc_realloc(p, size);
+}
+
+void free(void *p)
+{
+    if (watched) {
+        seen->frees++;
+    }
+    __libc_free(p);
+}
+
+static int (*real_lock)(pthread_mutex_t *);
+
+int pthread_mutex_lock(pthread_mutex_t *mutex)
+{
+    if (watched) {
+        seen->locks++;
+    }
+    if (!real_lock) {
+        *(void **)&real_lock = dlsym(RTLD_NEXT, "pthread_mutex_lock");
+    }
+    return real_lock(mutex);
+}
+
+/* From now on this thread may ask for the time and sleep, and nothing else. */
+static void forbid_system_calls(void)
+{
+    struct sock_filter filter[] = {
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_clock_nanosleep, 3, 0),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_clock_gettime, 2, 0),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_rt_sigreturn, 1, 0),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+    };
+    struct sock_fprog program = {sizeof filter / sizeof *filter, filter};
+    prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+    if (syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &program)) {
+        _exit(99);
+    }
+}
+
+/* The operator, wrapped: it does what the simulated operator does, and keeps watch. */
+static struct tact_device inner;
+
+static void watch_read(void *self, uint64_t tick, double t, int64_t now,
+                       struct tact_device_input *in)
+{
+    if (tick == FIRST) {
+        forbid_system_calls();
+        watched = 1;
+    }
+    seen->ticks = tick;
+    inner.ops->read(self, tick, t, now, in);
+}
+
+static struct tact_device_ops watch_ops;
+
+static int open_watched(const struct tact_device_config *config, struct tact_device *out,
+                        struct tact_error *err)
+{
+    size_t count;
+    const struct tact_device_type *const *types = tact_devices_builtin(&count);
+    int rc = tact_device_type_find(types, count, "operator")->open(config, &inner, err);
+    watch_ops = *inner.ops;
+    watch_ops.read = watch_read;
+    *out = inner;
+    out->ops = &watch_ops;
+    return rc;
+}
+
+static void run_watched(void)
+{
+    static const struct tact_device_type type = {"operator", "watched", open_watched};
+    static const struct tact_device_type *const types[] = {&type};
+    struct tact_error err = {0};
+    struct tact_scene *scene;
+    struct tact_session *session;
+    struct tact_session_report report;
+    if (tact_scene_load(TACT_SOURCE_DIR "/examples/scenes/ruler.yaml", &scene, &err)) {
+        _exit(98);
+    }
+    struct tact_session_options options = tact_session_options_default();
+    options.types = types;
+    options.type_count = 1;
+    options.source = tact_opencl_source_factory;
+    options.ticks = TICKS;
+    options.record = "/tmp/tact_purity.mcap";
+    if (tact_session_create(scene, &options, &session, &err)) {
+        _exit(97);
+    }
+    tact_session_run(session, &report);
+    _exit(0);
+}
+
+static void ten_thousand_pure_ticks(void **state)
+{
+    (void)state;
+    int status;
+    seen = mmap(NULL, sizeof *seen, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    pid_t child = fork();
+    if (child == 0) {
+        run_watched();
+    }
+    waitpid(child, &status, 0);
+    unlink("/tmp/tact_purity.mcap");
+    print_message("%lu ticks; allocations %lu, frees %lu, locks %lu; ended by %s %d\n",
+                  (unsigned long)seen->ticks + 1, (unsigned long)seen->allocations,
+                  (unsigned long)seen->frees, (unsigned long)seen->locks,
+                  WIFSIGNALED(status) ? "signal" : "exit",
+                  WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status));
+    assert_int_equal(seen->ticks, TICKS - 1);
+    assert_int_equal(seen->allocations, 0);
+    assert_int_equal(seen->frees, 0);
+    assert_int_equal(seen->locks, 0);
+    /* The first forbidden call is the one that leaves real time, after the last tick. */
+    assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGSYS);
+}
+
+/* The watch itself works: each forbidden thing is seen. */
+static void the_watch_sees(void **state)
+{
+    (void)state;
+    seen = mmap(NULL, sizeof *seen, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    int status;
+    pid_t child = fork();
+    if (child == 0) {
+        pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+        void *volatile p;
+        watched = 1;
+        p = malloc(10);
+        free(p);
+        pthread_mutex_lock(&mutex);
+        forbid_system_calls();
+        seen->ticks = 1;
+        write(1, "x", 1);
+        seen->ticks = 2;
+        _exit(0);
+    }
+    waitpid(child, &status, 0);
+    assert_true(seen->allocations >= 1 && seen->frees >= 1 && seen->locks >= 1);
+    assert_int_equal(seen->ticks, 1);
+    assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGSYS);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_watch_sees),
+        cmocka_unit_test(ten_thousand_pure_ticks),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,196 @@
+/* Sessions on real input and their logs: replayed to the last bit, damage and loss stated. */
+#include <errno.h>
+#include <fcntl.h>
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <cmocka.h>
+#include "rt/session/replay.h"
+#include "support/run_scene.h"
+
+static const struct tact_messages silent = {NULL, NULL};
+
+static const char *shared(void)
+{
+    const char *dir = getenv("TACT_SHARED");
+    return dir ? dir : TACT_SOURCE_DIR "/../shared";
+}
+
+static void expect_identical(const char *log, uint64_t ticks)
+{
+    struct tact_replay_report report;
+    struct tact_error err = {0};
+    assert_int_equal(tact_replay_run(log, silent, &report, &err), 0);
+    print_message("replayed %lu ticks, %lu values, %lu differing\n", (unsigned long)report.ticks,
+                  (unsigned long)report.values, (unsigned long)report.differing);
+    if (report.differing) {
+        print_message("first at tick %lu, %s[%u]: %.17g, replayed %.17g\n",
+                      (unsigned long)report.first_tick, report.first_field, report.first_element,
+                      report.logged, report.replayed);
+    }
+    assert_int_equal(report.ticks, ticks);
+    assert_int_equal(report.differing, 0);
+    assert_int_equal(report.resyncs, 0);
+    assert_true(report.complete);
+    assert_true(report.values > 100 * ticks);
+}
+
+static void record(struct run_options *o, char *log, struct run_result *result)
+{
+    strcpy(log, "/tmp/tact_replay_XXXXXX");
+    close(mkstemp(log));
+    o->record = log;
+    run_scene(o, result);
+}
+
+static void ruler_on_the_host(void **state)
+{
+    (void)state;
+    struct run_options o = {
+        .scene = "ruler.yaml", .seconds = 3, .clock = TACT_LOOP_FREE, .source = "host"};
+    struct run_result r;
+    char log[64];
+    record(&o, log, &r);
+    expect_identical(log, 3000);
+    unlink(log);
+}
+
+/* In real time, with moments from beside the loop and whatever lateness this machine makes. */
+static void ruler_in_real_time(void **state)
+{
+    (void)state;
+    struct run_options o = {
+        .scene = "ruler.yaml", .seconds = 3, .clock = TACT_LOOP_REAL, .source = "opencl"};
+    struct run_result r;
+    char log[64];
+    record(&o, log, &r);
+    print_message("age %u (most %u), %lu fallbacks, %lu missed\n", r.report.age, r.report.age_max,
+                  (unsigned long)r.report.fallbacks, (unsigned long)r.report.loop.missed);
+    assert_int_equal(r.report.loop.ticks, 3000);
+    expect_identical(log, r.report.loop.executed);
+    unlink(log);
+}
+
+static void ruler_of_algorithm_1(void **state)
+{
+    (void)state;
+    const struct edit edits[] = {{"duration: 10", "contact: {local: bouchard}\nduration: 10"},
+                                 {NULL, NULL}};
+    struct run_options o = {.scene = "ruler.yaml",
+                            .edits = edits,
+                            .seconds = 3,
+                            .clock = TACT_LOOP_FREE,
+                            .source = "host"};
+    struct run_result r;
+    char log[64];
+    record(&o, log, &r);
+    print_message("Algorithm 1: pitch %.3f deg, %.1f sweeps\n", r.pitch_deg,
+                  r.report.iterations_mean);
+    expect_identical(log, 3000);
+    unlink(log);
+}
+
+/* A person's guiding motion, recorded on a robot, moves the pinched hand to its end. */
+static void guided_along_a_recording(void **state)
+{
+    (void)state;
+    char csv[1024];
+    snprintf(csv, sizeof csv, "%s/data/franka_guiding/rec0.csv", shared());
+    if (access(csv, R_OK)) {
+        print_message("skipped: no %s\n", csv);
+        skip();
+    }
+    const struct edit edits[] = {{"../../../shared/data/franka_guiding/rec0.csv", csv},
+                                 {NULL, NULL}};
+    struct run_options o = {.scene = "guided.yaml",
+                            .edits = edits,
+                            .seconds = 11,
+                            .clock = TACT_LOOP_FREE,
+                            .source = "auto"};
+    struct run_result r;
+    char log[64];
+    double tilt, slip;
+    record(&o, log, &r);
+    measure_hold(log, "ruler", "ruler_pinch_left_distal", "ruler_pinch_right_distal", 2.0, 11.0,
+                 &tilt, &slip);
+    print_message("ruler at %.3f %.3f %.3f m, turned %.3f deg and slipped %.2e m on the way\n",
+                  r.position[0], r.position[1], r.position[2], tilt, slip);
+    assert_int_equal(r.report.contacts, 2);
+    assert_true(tilt < 1.0);
+    assert_true(slip < 1e-3);
+    assert_true(hypot(r.position[0] - 0.02, r.position[1]) > 0.05); /* it was carried along */
+    expect_identical(log, 11000);
+    unlink(log);
+}
+
+/* A log cut anywhere replays up to the cut, and says what is lost. */
+static void cut_log_replays_to_the_cut(void **state)
+{
+    (void)state;
+    struct run_options o = {
+        .scene = "ruler.yaml", .seconds = 4, .clock = TACT_LOOP_FREE, .source = "host"};
+    struct run_result r;
+    struct tact_replay_report report;
+    struct tact_error err = {0};
+    char log[64];
+    struct stat size;
+    record(&o, log, &r);
+    stat(log, &size);
+    assert_int_equal(truncate(log, size.st_size / 2), 0);
+    assert_int_equal(tact_replay_run(log, silent, &report, &err), 0);
+    print_message("cut to half: %lu ticks, %lu bytes lost (%s)\n", (unsigned long)report.ticks,
+                  (unsigned long)report.bytes_lost, report.damage);
+    assert_false(report.complete);
+    assert_true(report.damage[0]);
+    assert_true(report.ticks > 500 && report.ticks < 4000);
+    assert_int_equal(report.differing, 0);
+    unlink(log);
+}
+
+/* A changed byte in the recorded data is never taken for a good log. */
+static void changed_byte_is_caught(void **state)
+{
+    (void)state;
+    struct run_options o = {
+        .scene = "ruler.yaml", .seconds = 1, .clock = TACT_LOOP_FREE, .source = "host"};
+    struct run_result r;
+    char log[64];
+    struct stat size;
+    uint64_t seed = 99;
+    record(&o, log, &r);
+    stat(log, &size);
+    int fd = open(log, O_RDWR);
+    for (int i = 0; i < 40; i++) {
+        struct tact_replay_report report;
+        struct tact_error err = {0};
+        unsigned char byte, flipped;
+        seed = seed * 6364136223846793005u + 1442695040888963407u;
+        off_t at = (off_t)((seed >> 20) % (uint64_t)size.st_size);
+        assert_int_equal(pread(fd, &byte, 1, at), 1);
+        flipped = (unsigned char)(byte ^ (1u << (seed >> 61)));
+        assert_int_equal(pwrite(fd, &flipped, 1, at), 1);
+        int rc = tact_replay_run(log, silent, &report, &err);
+        assert_true(rc < 0 || !report.complete || report.differing > 0);
+        assert_int_equal(pwrite(fd, &byte, 1, at), 1);
+    }
+    close(fd);
+    expect_identical(log, 1000);
+    unlink(log);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(ruler_on_the_host),          cmocka_unit_test(ruler_in_real_time),
+        cmocka_unit_test(ruler_of_algorithm_1),       cmocka_unit_test(guided_along_a_recording),
+        cmocka_unit_test(cut_log_replays_to_the_cut), cmocka_unit_test(changed_byte_is_caught),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
