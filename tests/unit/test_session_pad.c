@@ -1,0 +1,155 @@
+/* A pad opens and closes the pinch: an Xbox pad as umockdev plays it, from its evdev node to the
+ * ruler. */
+#include <linux/input.h>
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <cmocka.h>
+#include "devices/registry.h"
+#include "rt/log/log_reader.h"
+#include "rt/session/replay.h"
+#include "rt/session/session.h"
+#include "support/mock_pad.h"
+#include "support/run_scene.h"
+
+static struct mock_pad *pad;
+
+/* What a person does with the pad, by tick. */
+static const struct {
+    uint64_t tick;
+    int events[2][3];
+    int count;
+} script[] = {
+    {100, {{EV_KEY, BTN_SOUTH, 1}}, 1}, /* hold the deadman */
+    {200, {{EV_ABS, ABS_RZ, 128}}, 1},  /* close */
+    {400, {{EV_ABS, ABS_RZ, 255}}, 1},
+    {1900, {{EV_KEY, BTN_SOUTH, 0}, {EV_ABS, ABS_RZ, 0}}, 2}, /* let go of everything */
+    {2100, {{EV_KEY, BTN_SOUTH, 1}}, 1}, /* the trigger is open: so is the hand */
+};
+
+/* The pad's device, wrapped so that the person acts at given ticks of a free-wheeling run. */
+static struct tact_device inner;
+static struct tact_device_ops wrapped;
+
+static void act_and_read(void *self, uint64_t tick, double t, int64_t now,
+                         struct tact_device_input *in)
+{
+    for (size_t i = 0; i < sizeof script / sizeof *script; i++) {
+        if (script[i].tick == tick) {
+            mock_pad_send(pad, script[i].events, script[i].count);
+        }
+    }
+    if (tick >= 900 && tick < 1700 && tick % 10 == 0) { /* lift by 5 cm, within 0.8 s */
+        mock_pad_send(pad, (const int[][3]){{EV_ABS, ABS_Y, -(int)(tick - 890) * 16384 / 800}}, 1);
+    }
+    inner.ops->read(self, tick, t, now, in);
+}
+
+static int open_wrapped(const struct tact_device_config *config, struct tact_device *out,
+                        struct tact_error *err)
+{
+    size_t count;
+    const struct tact_device_type *const *types = tact_devices_builtin(&count);
+    int rc = tact_device_type_find(types, count, "evdev")->open(config, &inner, err);
+    if (!rc) {
+        wrapped = *inner.ops;
+        wrapped.read = act_and_read;
+        *out = inner;
+        out->ops = &wrapped;
+    }
+    return rc;
+}
+
+static void run_pad(const char *log)
+{
+    static const struct tact_device_type type = {"evdev", "wrapped", open_wrapped};
+    static const struct tact_device_type *const types[] = {&type};
+    char match[128];
+    snprintf(match, sizeof match, "path: %s #", mock_pad_node(pad));
+    const struct edit edits[] = {{"match: pad", match}, {NULL, NULL}};
+    char *text = edited_scene("pad.yaml", edits);
+    struct tact_error err = {0};
+    struct tact_scene *scene;
+    struct tact_session *session;
+    struct tact_session_report report;
+    int rc = tact_scene_parse(text, strlen(text), "pad.yaml", NULL, &scene, &err);
+    struct tact_session_options options = tact_session_options_default();
+    options.types = types;
+    options.type_count = 1;
+    options.clock = TACT_LOOP_FREE;
+    options.ticks = 3000;
+    options.record = log;
+    rc = rc ? rc : tact_session_create(scene, &options, &session, &err);
+    if (rc) {
+        fail_msg("%s: %s", err.key, err.text);
+    }
+    assert_int_equal(tact_session_run(session, &report), 0);
+    assert_int_equal(report.loop.ticks, 3000);
+    tact_session_destroy(session);
+    tact_scene_free(scene);
+    free(text);
+}
+
+/* Value of a field's element at a tick of the log. */
+static double at(struct tact_log *log, struct tact_record *record, uint64_t tick, const char *name,
+                 uint32_t element)
+{
+    long offset = tact_log_field(log, name, NULL);
+    assert_true(offset >= 0);
+    assert_int_equal(tact_log_seek(log, tick), 0);
+    assert_int_equal(tact_log_next(log, record), 1);
+    assert_int_equal(record->tick, tick);
+    return record->values[offset + element];
+}
+
+static void pad_opens_and_closes_the_pinch(void **state)
+{
+    (void)state;
+    char path[64] = "/tmp/tact_pad_XXXXXX";
+    struct tact_replay_report replay;
+    struct tact_error err = {0};
+    struct tact_log *log;
+    close(mkstemp(path));
+    run_pad(path);
+    assert_int_equal(tact_log_open(path, &log, &err), 0);
+    struct tact_record *r = malloc(tact_layout_bytes(tact_log_layout(log)));
+    double open = at(log, r, 50, "pinch_target", 1), closed = at(log, r, 450, "pinch_target", 1);
+    double gone = at(log, r, 2000, "pinch_target", 1), again = at(log, r, 2500, "pinch_target", 1);
+    double high = at(log, r, 1850, "ruler_pose", 2), low = at(log, r, 2990, "ruler_pose", 2);
+    double force = fabs(at(log, r, 1850, "ruler_pinch_left_distal_wrench", 1));
+    print_message("target open %.3f closed %.3f, deadman let go %.3f, then %.3f rad; ruler at %.4f "
+                  "m held with %.2f N, %.4f m released\n",
+                  open, closed, gone, again, high, force, low);
+    assert_true(fabs(closed - open) > 0.15);
+    assert_true(gone == closed);            /* targets stay while the deadman is let go */
+    assert_true(fabs(again - open) < 0.02); /* and follow the trigger when it is held again */
+    assert_true(fabs(high - 0.05) < 0.002);
+    assert_true(fabs(force / 4 - 1) < 0.1);
+    assert_true(low < 0.02);
+    tact_log_close(log);
+    free(r);
+    assert_int_equal(tact_replay_run(path, (struct tact_messages){NULL, NULL}, &replay, &err), 0);
+    assert_int_equal(replay.ticks, 3000);
+    assert_int_equal(replay.differing, 0);
+    unlink(path);
+}
+
+int main(void)
+{
+    const char *why;
+    const struct CMUnitTest tests[] = {cmocka_unit_test(pad_opens_and_closes_the_pinch)};
+    pad = mock_pad_new("Xbox 360 wired USB controller", &why);
+    if (!pad) {
+        printf("skipped: %s\n", why);
+        return 77;
+    }
+    int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    mock_pad_free(pad);
+    return failed;
+}
