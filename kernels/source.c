@@ -140,7 +140,10 @@ int tact_opencl_source_factory(void *user, const struct tact_source_scene *scene
                                struct tact_source *out, struct tact_error *err)
 {
     struct tact_opencl_options options = tact_opencl_options_default();
-    (void)user;
+    options.fifo_priority = 1; /* before everything ordinary, behind any loop */
+    if (user) {
+        options = *(const struct tact_opencl_options *)user;
+    }
     options.device = device;
     options.period_ns = period_ns;
     options.messages = messages;

@@ -62,14 +62,15 @@ TACT_API struct tact_opencl_options tact_opencl_options_default(void);
  * @retval -EIO      the driver failed, or the kernels do not build
  * @retval -EDOM     the self-test found wrong results
  * @retval -EINVAL   a shape without its triangulation, or an option out of range
- * @retval -ENOMEM, -EAGAIN, -EPERM  no memory, no thread, or no right to the priority
+ * @retval -ENOMEM, -EAGAIN  no memory, no thread
  */
 TACT_API int tact_opencl_source_create(const struct tact_source_scene *scene,
                                        const struct tact_opencl_options *options,
                                        struct tact_source *out, struct tact_error *err);
 
-/** The same as a session asks for it (a tact_source_factory): default options, the scene's device,
- * the loop's period. user is not used. Same errors. */
+/** The same as a session asks for it (a tact_source_factory): the scene's device, the loop's
+ * period. user: a struct tact_opencl_options for the rest, or NULL for the default with
+ * fifo_priority 1, which comes before everything ordinary and behind any loop. Same errors. */
 TACT_API int tact_opencl_source_factory(void *user, const struct tact_source_scene *scene,
                                         const char *device, int64_t period_ns,
                                         struct tact_messages messages, struct tact_source *out,

@@ -12,10 +12,12 @@
 #include <time.h>
 
 #include "rt/clock.h"
+#include "rt/message.h"
 #include "rt/triple.h"
 
 #define STACK_BYTES ((size_t)4 << 20) /* a driver may call its compiler */
 #define SLOWEST_POLL_NS 1000000       /* between two looks while nothing comes */
+#define LONGEST_FIFO_NS 50000000      /* of a frame; a quarter of the loop's fuse (realtime.h) */
 #define LONGEST_PERIOD_NS 100000000   /* a longer gap between frames is a pause, no period */
 
 /* What submit() copies: this, 3 doubles a pair, a pose a shape, a byte a pair. */
@@ -205,10 +207,29 @@ static void handle(struct tact_worker *w, const struct frame *frame, int64_t fou
     }
 }
 
+/* A worker that never sleeps because each frame takes longer than the loop's period would, as
+ * SCHED_FIFO, keep a CPU to itself and blow the fuse; where one frame comes near the fuse it gives
+ * its priority up. */
+static void rest(struct tact_worker *w)
+{
+    const int64_t took = atomic_load_explicit(&w->frame_ns, memory_order_relaxed);
+    const struct sched_param normal = {.sched_priority = 0};
+    if (took > LONGEST_FIFO_NS) {
+        pthread_setschedparam(pthread_self(), SCHED_OTHER, &normal);
+        w->options.fifo_priority = 0;
+        tact_message(w->options.messages, TACT_MESSAGE_WARNING,
+                     "a frame of moments took %.0f ms: the OpenCL worker gives up its priority",
+                     1e-6 * (double)took);
+    }
+    const int64_t pause = took / 8 > w->options.poll_ns ? took / 8 : w->options.poll_ns;
+    tact_clock_sleep_until(tact_clock_now() + pause);
+}
+
 static void *run(void *argument)
 {
     struct tact_worker *w = argument;
     struct schedule schedule = {.period_ns = w->options.period_ns};
+    int rested = 1;
     /* by default the kernel may end a sleep 50 us late, to save power */
     prctl(PR_SET_TIMERSLACK, 1000UL, 0UL, 0UL, 0UL);
     while (!atomic_load(&w->stop)) {
@@ -216,8 +237,13 @@ static void *run(void *argument)
         const struct frame *frame = tact_triple_read(w->frames, &fresh);
         if (!fresh) {
             sleep_a_while(w, &schedule);
+            rested = 1;
             continue;
         }
+        if (!rested && w->options.fifo_priority) {
+            rest(w);
+        }
+        rested = 0;
         int64_t found_ns = tact_clock_now();
         expect_next(&schedule, frame);
         if (!apply_faults(w)) {
@@ -240,17 +266,16 @@ static void set_fuse(void)
     }
 }
 
-static int start_thread(struct tact_worker *w, struct tact_error *err)
+static int create_thread(struct tact_worker *w, int priority)
 {
     const struct tact_opencl_options *o = &w->options;
-    const int policy = o->fifo_priority ? SCHED_FIFO : SCHED_OTHER;
-    struct sched_param param = {.sched_priority = o->fifo_priority};
+    struct sched_param param = {.sched_priority = priority};
     pthread_attr_t attr;
     sigset_t all, before;
     pthread_attr_init(&attr);
     pthread_attr_setstacksize(&attr, STACK_BYTES);
     pthread_attr_setinheritsched(&attr, PTHREAD_EXPLICIT_SCHED);
-    int r = pthread_attr_setschedpolicy(&attr, policy);
+    int r = pthread_attr_setschedpolicy(&attr, priority ? SCHED_FIFO : SCHED_OTHER);
     r = r ? r : pthread_attr_setschedparam(&attr, &param);
     if (r == 0 && o->cpu >= 0) {
         cpu_set_t cpus;
@@ -258,14 +283,28 @@ static int start_thread(struct tact_worker *w, struct tact_error *err)
         CPU_SET((size_t)o->cpu, &cpus);
         r = pthread_attr_setaffinity_np(&attr, sizeof cpus, &cpus);
     }
-    if (o->fifo_priority) {
-        set_fuse();
-    }
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
     r = r ? r : pthread_create(&w->thread, &attr, run, w);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     pthread_attr_destroy(&attr);
+    return r;
+}
+
+static int start_thread(struct tact_worker *w, struct tact_error *err)
+{
+    const struct tact_opencl_options *o = &w->options;
+    if (o->fifo_priority) {
+        set_fuse();
+    }
+    int r = create_thread(w, o->fifo_priority);
+    if (r == EPERM && o->fifo_priority) {
+        tact_message(o->messages, TACT_MESSAGE_WARNING,
+                     "the OpenCL worker runs without priority (SCHED_FIFO %d refused): on a busy "
+                     "machine its results come late",
+                     o->fifo_priority);
+        r = create_thread(w, 0);
+    }
     return r == 0 ? 0
                   : tact_error_set(err, -r,
                                    "the OpenCL worker does not start (priority %d, cpu %d): %s",

@@ -155,6 +155,41 @@ static void a_hung_worker_is_left_behind(void **unused)
     assert_true(tact_clock_now() - start < 2000 * MS);
 }
 
+static int slow_compute(void *user, const struct tact_pose *poses, const uint8_t *active,
+                        const double *directions, struct tact_source_moments *out)
+{
+    int64_t end = tact_clock_now() + 5 * MS;
+    while (tact_clock_now() < end) {
+    }
+    return fake_compute(user, poses, active, directions, out);
+}
+
+/* Its frames take five periods: it must still sleep, or the fuse ends this test. */
+static void an_overloaded_worker_with_priority_sleeps(void **unused)
+{
+    (void)unused;
+    struct tact_opencl_options options = tact_opencl_options_default();
+    struct tact_opencl_statistics s;
+    struct tact_worker *worker = NULL;
+    const struct rlimit fuse = {400000, RLIM_INFINITY};
+    options.fifo_priority = 1;
+    setrlimit(RLIMIT_RTTIME, &fuse);
+    assert_int_equal(tact_worker_create(&fake_scene, &options, slow_compute, NULL, &worker, NULL),
+                     0);
+    int64_t grid = tact_clock_now();
+    for (uint64_t tick = 1; tick <= 1500; tick++) {
+        grid += TICK_NS;
+        tact_clock_sleep_until(grid);
+        fake_submit(worker, tick);
+    }
+    tact_worker_statistics(worker, &s);
+    print_message("overloaded: %lu frames, %lu replaced, %.0f %% of a CPU\n",
+                  (unsigned long)s.frames, (unsigned long)s.replaced,
+                  1e-7 * (double)s.cpu_ns / 1.5);
+    assert_true(s.frames > 20 && s.replaced > 500);
+    assert_int_equal(tact_worker_destroy(worker), 0);
+}
+
 static void an_idle_worker_rests(void **unused)
 {
     (void)unused;
@@ -377,7 +412,7 @@ static void on_a_busy_machine_a_worker_with_priority_keeps_up(void **unused)
     struct outcome o;
     pthread_t threads[4];
     double work[4] = {0};
-    options.fifo_priority = 10;
+    options.fifo_priority = 1;
     setrlimit(RLIMIT_RTTIME, &fuse);
     if (sched_setscheduler(0, SCHED_FIFO, &loop) != 0) {
         print_message("skipped: no right to SCHED_FIFO\n");
@@ -435,6 +470,7 @@ int main(void)
         cmocka_unit_test(free_wheeling_is_quick),
         cmocka_unit_test(a_hung_worker_is_left_behind),
         cmocka_unit_test(an_idle_worker_rests),
+        cmocka_unit_test(an_overloaded_worker_with_priority_sleeps),
     };
     const struct CMUnitTest device[] = {
         cmocka_unit_test(results_are_one_tick_old),
