@@ -39,7 +39,7 @@ void live_show(void *user, const struct tact_session_status *s)
     char line[256], clock[96], lost[48] = "", moments[64] = "host";
     double rate = rate_since(live, s->tick);
     if (live->real) {
-        snprintf(clock, sizeof clock, "%4.0f Hz, %llu missed | wake %.0f us, compute %.0f us", rate,
+        snprintf(clock, sizeof clock, "%4.0f Hz, %llu missed | wake %.0f, compute %.0f us", rate,
                  (unsigned long long)s->missed, (double)s->wake_ns * 1e-3,
                  (double)s->compute_ns * 1e-3);
     } else {

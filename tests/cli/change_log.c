@@ -1,0 +1,75 @@
+/*
+ * change_log IN OUT FIELD ELEMENT TICK: copies a log and changes the last bit of one number in it.
+ * The copy is whole, its checksums are right: only replaying it can tell.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "rt/log/log_reader.h"
+#include "rt/log/recorder.h"
+
+#define FACTS 64
+
+static int copy(struct tact_log *log, struct tact_recorder *out, long value, uint64_t tick)
+{
+    uint32_t bytes = tact_layout_bytes(tact_log_layout(log));
+    struct tact_record *record = malloc(bytes);
+    int rc, changed = 0;
+    while (record && (rc = tact_log_next(log, record)) > 0) {
+        if (record->tick == tick) {
+            uint64_t bits;
+            memcpy(&bits, &record->values[value], sizeof bits);
+            bits ^= 1;
+            memcpy(&record->values[value], &bits, sizeof bits);
+            changed = 1;
+        }
+        tact_recorder_wait_room(out);
+        struct tact_record *slot = tact_recorder_begin(out);
+        if (!slot) {
+            break;
+        }
+        memcpy(slot, record, bytes);
+        tact_recorder_commit(out);
+    }
+    free(record);
+    return changed;
+}
+
+static struct tact_recorder *open_copy(struct tact_log *log, const char *path)
+{
+    static const char *const keys[] = {"build", "cpu", "libc", "libm", "lapack", "scene"};
+    struct tact_log_fact facts[FACTS];
+    struct tact_recorder_content content = {.layout = tact_log_layout(log), .facts = facts};
+    struct tact_recorder_options options = tact_recorder_options_default();
+    struct tact_messages messages = {NULL, NULL};
+    struct tact_recorder *out;
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
+        const char *value = tact_log_fact(log, keys[i]);
+        if (value) {
+            facts[content.fact_count++] = (struct tact_log_fact){keys[i], value};
+        }
+    }
+    content.attachment_count = tact_log_attachment_count(log);
+    content.attachments = content.attachment_count ? tact_log_attachment_at(log, 0) : NULL;
+    return tact_recorder_open(path, &options, &content, messages, &out, NULL) ? NULL : out;
+}
+
+int main(int argc, char **argv)
+{
+    struct tact_log *log;
+    uint32_t count = 0;
+    if (argc != 6 || tact_log_open(argv[1], &log, NULL)) {
+        fprintf(stderr, "change_log IN OUT FIELD ELEMENT TICK\n");
+        return 2;
+    }
+    long field = tact_log_field(log, argv[3], &count), element = strtol(argv[4], NULL, 10);
+    struct tact_recorder *out = field >= 0 && element < count ? open_copy(log, argv[2]) : NULL;
+    if (!out) {
+        fprintf(stderr, "no field %s[%ld], or the copy cannot be opened\n", argv[3], element);
+        return 2;
+    }
+    int changed = copy(log, out, field + element, strtoull(argv[5], NULL, 10));
+    int rc = tact_recorder_close(out, NULL);
+    tact_log_close(log);
+    return rc || !changed ? 1 : 0;
+}

@@ -1,0 +1,295 @@
+#!/usr/bin/env python3
+"""check.py SUBJECT TACT CHANGE_LOG SOURCE: the command tact, from the outside.
+
+help        every subcommand tells its options, exit codes and an example
+bad_scenes  a scene that is wrong: one line with file, line and key, exit 2, nothing on stdout
+report      run and sim: one JSON object with the same keys; the table
+stop        SIGINT and SIGTERM: a clean end, a log that is whole
+live        on a terminal one line, rewritten in place
+replay      0 differing values, also in another place; one changed bit is found and named
+damage      logs that are cut or have a flipped byte
+moments     overlaps against exact numbers, by the host and by OpenCL
+doctor      checks with status, found and fix
+"""
+import glob
+import json
+import math
+import os
+import pty
+import random
+import re
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+RULER = "examples/scenes/ruler.yaml"
+BAD = "tests/data/scenes/bad"
+
+
+def tact(*words, code=0):
+    """Runs the command; gives stdout and the lines of stderr. The exit code must be as said."""
+    run = subprocess.run([TACT, *words], capture_output=True, text=True, check=False, timeout=120)
+    codes = code if isinstance(code, tuple) else (code,)
+    assert run.returncode in codes, (words, run.returncode, codes, run.stdout, run.stderr)
+    return run.stdout, run.stderr.splitlines()
+
+
+def near(got, expected, tolerance=1e-12):
+    got = got if isinstance(got, list) else [got]
+    expected = expected if isinstance(expected, list) else [expected]
+    assert len(got) == len(expected), (got, expected)
+    for a, b in zip(got, expected):
+        assert abs(a - b) <= tolerance, (got, expected, a - b)
+
+
+def help():
+    for name in ("run", "sim", "replay", "moments", "doctor"):
+        out, err = tact(name, "--help")
+        assert not err and f"usage: tact {name}" in out, out
+        for word in ("exit codes:", "example", f"  tact {name}" if name != "replay" else "replay"):
+            assert word in out, (name, word, out)
+        assert max(map(len, out.splitlines())) <= 100, name
+        out, err = tact(name, "--no-such-option", code=2)
+        assert not out and len(err) == 1 and "no-such-option" in err[0], err
+    out, err = tact("--help")
+    assert "subcommands:" in out and not err
+    assert re.fullmatch(r"tact \d+\.\d+\.\d+\n", tact("--version")[0])
+    for words in ([], ["no-such-command"], ["run"], ["run", "a", "b"], ["replay"], ["moments", "a"],
+                  ["sim", RULER, "--duration", "-1"], ["sim", RULER, "--duration", "nan"],
+                  ["sim", RULER, "--moments", "guess"], ["doctor", "me"]):
+        out, err = tact(*words, code=2)
+        assert not out and err, words
+    with open("/dev/full", "w", encoding="ascii") as full:
+        assert subprocess.run([TACT, "--help"], stdout=full, stderr=subprocess.DEVNULL,
+                              check=False).returncode == 1
+
+
+def bad_scenes():
+    scenes = sorted(glob.glob(f"{BAD}/*.yaml"))
+    assert len(scenes) > 50
+    for scene in scenes:
+        out, err = tact("sim", scene, code=2)
+        assert out == "" and len(err) == 1, (scene, out, err)
+        assert re.match(rf"tact: {re.escape(scene)}:\d+:\d+: \S", err[0]), err
+    for name, words in {"unknown_key": "10:5: bodies[0].mas: unknown key",
+                        "mass_negative": "9:11: bodies[0].mass: must be greater than 0"}.items():
+        out, err = tact("run", f"{BAD}/{name}.yaml", "--json", code=2)
+        assert words in err[0], err
+    out, err = tact("run", "no/such.yaml", code=2)
+    assert len(err) == 1 and "no/such.yaml" in err[0], err
+
+
+QUANTILES = {"p50", "p99", "p99.9", "max"}
+
+
+def check_report(text, ticks):
+    """One JSON object, with the keys that are promised."""
+    report = json.loads(text)
+    assert report["ticks"] == ticks and report["missed"] >= 0
+    assert set(report["wake_latency_us"]) == set(report["compute_us"]) == QUANTILES
+    assert {"source", "age", "fallbacks"} <= set(report["moments"])
+    assert {"iterations", "residual"} <= set(report["solver"])
+    assert {"granted", "refused", "why"} == set(report["realtime"])
+    assert report["contacts"] == 2
+    ruler = report["bodies"]["ruler"]
+    assert [len(ruler[key]) for key in ("position", "quat_wxyz", "twist")] == [3, 4, 6]
+    assert abs(2 * math.asin(math.hypot(*ruler["quat_wxyz"][1:]))) < math.radians(0.5), ruler
+    return report
+
+
+def keys(value):
+    """The tree of keys, without what real time may be refused."""
+    if isinstance(value, dict):
+        return {key: keys(v) for key, v in value.items() if key != "why"}
+    return None
+
+
+def report(folder):
+    log = os.path.join(folder, "run.mcap")
+    out, _ = tact("run", RULER, "--duration", "2", "--record", log, "--json")
+    real = check_report(out, 2000)
+    assert real["wake_latency_us"]["max"] > 0 and real["log"]["records"] == 2000
+    for refused in real["realtime"]["refused"]:
+        assert real["realtime"]["why"][refused]
+    out, _ = tact("sim", RULER, "--duration", "2", "--record", log, "--json")
+    assert keys(check_report(out, 2000)) == keys(real)
+    out, _ = tact("sim", RULER, "--duration", "1.5", "--moments", "host", "--json")
+    assert check_report(out, 1500)["moments"]["source"] == "host"
+    out, err = tact("sim", RULER, "--duration", "1.5", "--moments", "host", "--quiet")
+    assert not err
+    for word in ("ruler: 1500 ticks of 1 ms", "compute", "moments    host", "ruler/pinch.left"):
+        assert word in out, (word, out)
+    out, err = tact("sim", RULER, "--record", f"{folder}/no/such.mcap", code=2)
+    assert not out and "such.mcap" in err[-1], err
+
+
+def stop(folder):
+    log = os.path.join(folder, "stop.mcap")
+    for number in (signal.SIGINT, signal.SIGTERM):
+        run = subprocess.Popen([TACT, "run", RULER, "--json", "--moments", "host", "--record", log],
+                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        time.sleep(1.5)
+        run.send_signal(number)
+        out, err = run.communicate(timeout=20)
+        assert run.returncode == 0, (run.returncode, err)
+        ticks = json.loads(out)["ticks"]
+        assert 0 < ticks < 10000, ticks
+        again, _ = tact("replay", log, "--verify", "--json")
+        again = json.loads(again)
+        assert again["complete"] and again["ticks"] == ticks and again["differing"] == 0, again
+
+
+def live():
+    main, terminal = pty.openpty()
+    run = subprocess.Popen([TACT, "run", RULER, "--duration", "1.5", "--moments", "host"],
+                           stdout=subprocess.PIPE, stderr=terminal, text=True)
+    os.close(terminal)
+    seen = b""
+    try:
+        while block := os.read(main, 65536):
+            seen += block
+    except OSError:  # the terminal's other end is closed
+        pass
+    out = run.communicate(timeout=20)[0]
+    assert run.returncode == 0
+    lines = seen.decode().split("\r\x1b[K")
+    assert len(lines) > 10, seen
+    words = r"^ +\d+\.\d s \w+ \| +\d+ Hz, \d+ missed \| wake \d+, compute \d+ us \| \d+ contacts"
+    assert all(re.match(words, line) for line in lines[1:-1]), lines
+    assert max(map(len, lines)) < 80, lines
+    assert lines[-1] == "" and "\x1b" not in out, (lines[-1], out)
+
+
+def replay(folder):
+    log, changed = os.path.join(folder, "a.mcap"), os.path.join(folder, "b.mcap")
+    for moments in ("host", "auto"):
+        tact("run", RULER, "--duration", "2", "--record", log, "--moments", moments, "--quiet")
+        out, _ = tact("replay", log, "--verify")
+        assert "2000 ticks replayed" in out and " 0 differing" in out, out
+    os.rename(log, changed)
+    again = json.loads(tact("replay", changed, "--verify", "--json")[0])
+    assert again["differing"] == 0 and again["complete"] and again["first"] is None
+    assert again["values"] > 100000
+    for field, element, tick in (("ruler_twist", 2, 1700), ("ruler_pose", 0, 5)):
+        subprocess.run([CHANGE_LOG, changed, log, field, str(element), str(tick)], check=True)
+        out, _ = tact("replay", log, "--verify", code=1)
+        assert f"first at tick {tick}, {field}[{element}]: " in out, out
+        found = json.loads(tact("replay", log, "--verify", "--json", code=1)[0])
+        assert found["differing"] == 1 and found["complete"], found
+        first = found["first"]
+        assert (first["tick"], first["field"], first["element"]) == (tick, field, element), first
+        assert float(first["logged"]) != float(first["replayed"])
+
+
+def damage(folder):
+    log, bad = os.path.join(folder, "a.mcap"), os.path.join(folder, "b.mcap")
+    tact("sim", RULER, "--duration", "2", "--record", log, "--moments", "host", "--quiet")
+    with open(log, "rb") as stream:
+        data = stream.read()
+
+    def write(content):
+        with open(bad, "wb") as stream:
+            stream.write(content)
+
+    for share in (0.5, 0.9):
+        write(data[:int(len(data) * share)])
+        out, _ = tact("replay", bad, "--verify", code=3)
+        assert re.search(r"the log is not whole: .*; \d+ bytes lost", out), out
+        found = json.loads(tact("replay", bad, "--verify", "--json", code=3)[0])
+        assert not found["complete"] and found["bytes_lost"] > 0 and found["damage"], found
+        assert 0 < found["ticks"] < 2000 and found["differing"] == 0, found
+    pick = random.Random(7)
+    for _ in range(25):
+        flipped = bytearray(data)
+        flipped[pick.randrange(len(data))] ^= 1 << pick.randrange(8)
+        write(flipped)
+        tact("replay", bad, "--verify", code=(1, 2, 3))
+    for content in (b"", data[:100], b"no log at all"):
+        write(content)
+        out, err = tact("replay", bad, code=2)
+        assert not out and len(err) == 1 and "b.mcap" in err[0], err
+
+
+def overlap(*words, code=0):
+    return json.loads(tact("moments", *words, "--json", code=code)[0])
+
+
+def moments():
+    boxes = ("box:1,1,1", "box:1,1,1", "--pose-a", "0.5 0.2 0.1 1 0 0 0")
+    for method, tolerance in (("exact", 1e-14), ("opencl", 1e-4)):
+        got = overlap(*boxes, "--method", method)
+        x, y, z = 0.5, 0.8, 0.9  # edges of the overlap
+        volume = x * y * z
+        near(got["volume"], volume, tolerance)
+        near(got["centroid"], [0.25, 0.1, 0.05], tolerance)
+        near(got["second_moment"],
+             [volume * x * x / 12, volume * y * y / 12, volume * z * z / 12, 0, 0, 0], tolerance)
+        gradient = [-y * z, -x * z, -x * y]
+        near(got["gradient"][:3], gradient, tolerance)
+        # A's three faces inside B, each through its own centre: the torque about the centroid.
+        arms = [[-0.25, 0, 0], [0, -0.4, 0], [0, 0, -0.45]]
+        torque = [0.0, 0.0, 0.0]
+        for i, arm in enumerate(arms):
+            force = [gradient[k] if k == i else 0.0 for k in range(3)]
+            for k in range(3):
+                torque[k] += arm[(k + 1) % 3] * force[(k + 2) % 3]
+                torque[k] -= arm[(k + 2) % 3] * force[(k + 1) % 3]
+        near(got["gradient"][3:], torque, tolerance)
+        near(got["normal"], [-g / math.hypot(*gradient) for g in gradient], tolerance)
+        assert got["method"] == method and got["time_us"] > 0 and got["device"]
+    r, depth = 0.008, 1e-4  # a cap
+    got = overlap(f"sphere:{r}", "halfspace", "--pose-a", f"0 0 {r - depth}")
+    near(got["volume"] / (math.pi * depth**2 * (3 * r - depth) / 3), 1, 1e-12)
+    near(got["gradient"][2] / (-math.pi * depth * (2 * r - depth)), 1, 1e-12)
+    near(got["normal"], [0, 0, 1])
+    got = overlap("capsule:0.1,2", "box:9,9,9", "--pose-a", "0 0 0 0.7071 0 0.7071 0")
+    near(got["volume"] / (math.pi * 0.1**2 * 2 + math.pi * 0.1**3 * 4 / 3), 1, 1e-12)
+    assert not overlap("sphere:1", "sphere:1", "--pose-b", "3 0 0", code=1)["overlap"]
+    assert "no overlap" in tact("moments", "sphere:1", "sphere:1", "--pose-b", "3,0,0", code=1)[0]
+    whole = overlap(f"{BAD}/closed.obj", "box:100,100,100")["volume"]
+    small = overlap(f"{BAD}/closed.obj", "box:100,100,100", "--scale", "0.1")["volume"]
+    near(small / whole, 1e-3)
+    for words, code, expected in (
+            ((f"{BAD}/open.obj", "halfspace"), 3, "edges"),
+            ((f"{BAD}/malformed.obj", "halfspace"), 3, "malformed.obj:"),
+            (("no/such.obj", "halfspace"), 3, "no/such.obj"),
+            (("sphere:-1", "halfspace"), 2, "sphere:-1"),
+            (("box:1,2", "halfspace"), 2, "box:1,2"),
+            (("halfspace", "halfspace"), 2, "half-spaces"),
+            (("sphere:1", "halfspace", "--pose-a", "0 0 0 0 0 0 0"), 2, "--pose-a"),
+            (("sphere:1", "halfspace", "--pose-b", "0 0"), 2, "--pose-b")):
+        out, err = tact("moments", *words, code=code)
+        assert not out and len(err) == 1 and expected in err[0], (words, out, err)
+
+
+def doctor():
+    checks = json.loads(tact("doctor", "--json", code=(0, 1, 2))[0])["checks"]
+    for check in checks:
+        assert set(check) == {"name", "status", "found", "fix"} and check["found"], check
+        assert check["status"] in ("ok", "warn", "fail"), check
+        assert check["status"] == "ok" or check["fix"], check
+    names = [check["name"] for check in checks]
+    assert {"kernel", "scheduler", "latency", "opencl"} <= set(names), names
+    out, _ = tact("doctor", code=(0, 1, 2))
+    assert all(re.search(rf"^(ok|warn|fail) +{name} ", out, re.MULTILINE) for name in names), out
+
+
+def main():
+    global TACT, CHANGE_LOG
+    subjects = {f.__name__: f for f in (help, bad_scenes, report, stop, live, replay, damage,
+                                        moments, doctor)}
+    if len(sys.argv) != 5 or sys.argv[1] not in subjects:
+        sys.exit(__doc__)
+    subject, (TACT, CHANGE_LOG) = subjects[sys.argv[1]], sys.argv[2:4]
+    os.chdir(sys.argv[4])
+    if subject.__code__.co_argcount:
+        with tempfile.TemporaryDirectory() as folder:
+            subject(folder)
+    else:
+        subject()
+
+
+if __name__ == "__main__":
+    main()
