@@ -34,6 +34,11 @@ static int open_device(struct tact_session *s, uint32_t index, struct tact_error
     struct session_device *device = &s->devices[index];
     int rc = type->open(&config, &device->device, err);
     device->open = !rc;
+    if (rc && err && !err->line && !strcmp(err->file, s->scene->path)) {
+        char key[48]; /* a setting that is missing stands nowhere: the device does */
+        snprintf(key, sizeof key, "devices[%u]", index);
+        tact_scene_where(s->scene, key, err);
+    }
     return rc;
 }
 

@@ -66,7 +66,7 @@ def help():
                               check=False).returncode == 1
 
 
-def bad_scenes():
+def bad_scenes(folder):
     scenes = sorted(glob.glob(f"{BAD}/*.yaml"))
     assert len(scenes) > 50
     for scene in scenes:
@@ -77,6 +77,20 @@ def bad_scenes():
                         "mass_negative": "9:11: bodies[0].mass: must be greater than 0"}.items():
         out, err = tact("run", f"{BAD}/{name}.yaml", "--json", code=2)
         assert words in err[0], err
+    with open(RULER, encoding="utf-8") as stream:
+        ruler = stream.read()
+    scene = os.path.join(folder, "scene.yaml")
+    for words, instead, expected in (
+            ("from: operator.grip", "from: operator.grap", "inputs[0].from"),
+            ("type: operator", "type: operatr", "devices[0].type"),
+            ("type: operator", "type: trajectory", "script"),
+            ("script:", "skript:", "skript"),
+            ("    settings:\n", "    unused:\n", "devices[0].unused")):
+        with open(scene, "w", encoding="utf-8") as stream:
+            stream.write(ruler.replace(words, instead, 1))
+        out, err = tact("sim", scene, code=2)
+        assert not out and len(err) == 1, (out, err)
+        assert re.match(rf"tact: {scene}:\d+:\d+: .*{re.escape(expected)}", err[0]), err
     out, err = tact("run", "no/such.yaml", code=2)
     assert len(err) == 1 and "no/such.yaml" in err[0], err
 
