@@ -127,6 +127,9 @@ def report(folder):
     assert real["wake_latency_us"]["max"] > 0 and real["log"]["records"] == 2000
     for refused in real["realtime"]["refused"]:
         assert real["realtime"]["why"][refused]
+    out, _ = tact("run", RULER, "--duration", "1", "--require-rt", "--json", "--moments", "host",
+                  code=3 if real["realtime"]["refused"] else 0)
+    assert bool(out) != bool(real["realtime"]["refused"]), out
     out, _ = tact("sim", RULER, "--duration", "2", "--record", log, "--json")
     assert keys(check_report(out, 2000)) == keys(real)
     out, _ = tact("sim", RULER, "--duration", "1.5", "--moments", "host", "--json")
