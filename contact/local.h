@@ -21,15 +21,21 @@ enum tact_limit {
     TACT_LIMIT_SPIN = 8, /**< Bouchard: the torsion limit alone is active */
 };
 
+#define TACT_LOCAL_CORNERS 16
+
 struct tact_local_problem {
     double s[36]; /**< S, 6 x 6, row-major, symmetric positive semidefinite [1/kg, 1/(kg m^2), ...];
                        s[0] includes the compliance of the normal direction */
     double b[6];  /**< velocity without this contact's impulse, stabilisation included */
     double mu;    /**< Coulomb coefficient */
-    double semi[2];   /**< semi-axes of the ellipse that holds the centre of pressure [m]; 0 0: the
-                           centre of pressure stays at c and no rolling torque is transmitted */
+    double semi[2]; /**< semi-axes of the ellipse that holds the centre of pressure [m]; 0 0: the
+                         centre of pressure stays at c and no rolling torque is transmitted */
+    int corners;    /**< of the polygon that holds the centre of pressure instead; 0: the ellipse */
+    double corner[TACT_LOCAL_CORNERS]
+                 [2]; /**< counter-clockwise about c [m]; c is inside; cone only */
     double spin_arm;  /**< torsion limit over mu f_n [m] (cone) */
-    double corner[2]; /**< half sides of the rectangle that bounds spin in Bouchard's eq. 13 [m] */
+    double
+        rectangle[2]; /**< half sides of the rectangle that bounds spin in Bouchard's eq. 13 [m] */
 };
 
 /**
@@ -42,7 +48,7 @@ struct tact_local_problem {
 TACT_API int tact_local_bouchard(const struct tact_local_problem *problem, double r[6]);
 
 /**
- * Maximal dissipation over the wrenches a patch can transmit: f_n >= 0 and d in the ellipse, in
+ * Maximal dissipation over the wrenches a patch can transmit: f_n >= 0 and d in the patch, in
  * associated complementarity with (v_n, w_1, w_2); friction and spin inside the limit surface
  * (|f_t| / mu)^2 + (tau_d / (mu k))^2 <= f_n^2, opposite to slip and spin at the centre of pressure
  * (the surface is the ellipsoid approximation of Goyal, Ruina and Papadopoulos 1991).
@@ -52,10 +58,12 @@ TACT_API int tact_local_bouchard(const struct tact_local_problem *problem, doubl
 TACT_API int tact_local_cone(const struct tact_local_problem *problem, double r[6]);
 
 /**
- * Natural-map residual of r against the law of tact_local_cone(): |x - P_K(x - rho U)| over the
+ * Residual of r against the law of tact_local_cone(); 0 for a solution. For a polygon the largest
+ * violation of its conditions: forces and velocities inside their cones, and no power but that of
+ * slip at the limit. Otherwise the natural map: |x - P_K(x - rho U)| over the
  * larger of |x| and rho |b|, in variables scaled to a force, with u = S r + b; P_K is the exact
  * projection onto the cone at r's centre of pressure, U the velocity with De Saxce's term mu |slip|
- * on the normal, rho the inverse of the largest diagonal entry. 0 for a solution.
+ * on the normal, rho the inverse of the largest diagonal entry.
  */
 TACT_API double tact_local_residual(const struct tact_local_problem *problem, const double r[6]);
 

@@ -181,7 +181,7 @@ int tact_local_bouchard(const struct tact_local_problem *problem, double r[6])
             return TACT_LIMIT_OPEN;
         }
     } else {
-        double bound = problem->mu * r[0] * corner_bound(problem->corner, p);
+        double bound = problem->mu * r[0] * corner_bound(problem->rectangle, p);
         spin = r[3] - (p[0] * r[2] - p[1] * r[1]);
         if (fabs(spin) > bound) {
             spin = copysign(bound, spin);

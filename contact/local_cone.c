@@ -2,16 +2,17 @@
  * The law, scaled. x = (f_n, y1, y2, z1, z2, z3) with y the centre of pressure over the semi-axes
  * times f_n, z friction over mu and torsion over mu k, both at the centre of pressure d:
  *     f_1 = mu z1, f_2 = mu z2, tau_d = mu k z3, tau_1 = a2 y2, tau_2 = -a1 y1.
- * U = S x + b is power-conjugate. Wanted: N = {|y| <= f_n} holds x_N, perpendicular to U_N in N* =
- * N; and either |z| <= f_n with U_z = 0 (stick) or |z| = f_n with U_z = -g z, g > 0 (slip). For a
- * given g friction is linear and is eliminated, which leaves a convex program of three unknowns
- * over N; |z| = f_n is then one equation for g.
+ * U = S x + b is power-conjugate. Wanted: N = {y / f_n in the patch} holds x_N, perpendicular to
+ * U_N in N* = N; and either |z| <= f_n with U_z = 0 (stick) or |z| = f_n with U_z = -g z, g > 0
+ * (slip). For a given g friction is linear and is eliminated, which leaves a convex program of
+ * three unknowns over N; |z| = f_n is then one equation for g.
  */
 #include "contact/local.h"
 
 #include <math.h>
 #include <string.h>
 #include "contact/linear.h"
+#include "contact/normal_internal.h"
 #include "contact/root.h"
 #include "contact/vec.h"
 
@@ -19,10 +20,12 @@
 struct scaled {
     double s[36]; /* order f_n, y1, y2, z1, z2, z3 */
     double b[6];
-    double unit[6]; /* impulse per scaled unknown */
-    double d[2];    /* centre of pressure that friction acts at [m] */
-    int rolling;    /* 1: y are unknowns, 0: y = 0 */
-    double x[6];    /* of the last evaluation */
+    double unit[6];            /* impulse per scaled unknown */
+    double d[2];               /* centre of pressure that friction acts at [m] */
+    int rolling;               /* 1: y are unknowns, 0: y = 0 */
+    struct normal_patch patch; /* what y / f_n stays in */
+    double x[6];               /* of the last evaluation */
+    int rim;                   /* of that: the centre of pressure is at the edge */
 };
 
 /* Which entry of r each scaled unknown is, and its sign. */
@@ -63,90 +66,26 @@ static void scale_problem(const struct tact_local_problem *in, const double *d, 
     out->d[0] = d[0];
     out->d[1] = d[1];
     out->rolling = in->semi[0] > 0.0 && in->semi[1] > 0.0;
+    out->patch.corners = out->rolling ? in->corners : 0;
+    for (int i = 0; i < out->patch.corners; i++) {
+        out->patch.corner[i][0] = in->corner[i][0] / in->semi[0];
+        out->patch.corner[i][1] = in->corner[i][1] / in->semi[1];
+    }
 }
 
-/* Where friction of the impulse r acts: its centre of pressure, held inside the ellipse. */
+/* Where friction of the impulse r acts: its centre of pressure, held inside the patch. */
 static void pressure_center(const struct tact_local_problem *problem, const double *r, double *d)
 {
     d[0] = d[1] = 0.0;
     if (r[0] > 0.0 && problem->semi[0] > 0.0 && problem->semi[1] > 0.0) {
         d[0] = -r[5] / r[0];
         d[1] = r[4] / r[0];
-        double rho = hypot(d[0] / problem->semi[0], d[1] / problem->semi[1]);
+        double rho = problem->corners ? tact_normal_reach(problem->corner, problem->corners, d)
+                                      : hypot(d[0] / problem->semi[0], d[1] / problem->semi[1]);
         double fit = rho > 1.0 ? 1.0 / rho : 1.0;
         d[0] *= fit;
         d[1] *= fit;
     }
-}
-
-/** Slope of the objective along the rim of N, for the bracketed search. */
-struct rim {
-    const double *h;
-    const double *g;
-    double x[3];
-};
-
-static double rim_slope(void *user, double angle)
-{
-    struct rim *rim = user;
-    double e[3] = {1.0, cos(angle), sin(angle)}, he[3];
-    tact_m3_mul_v3(he, rim->h, e);
-    double eg = tact_v3_dot(e, rim->g), ehe = tact_v3_dot(e, he);
-    double size = eg < 0.0 && ehe > 0.0 ? -eg / ehe : 0.0;
-    tact_v3_scale(rim->x, e, size);
-    double u1 = size * he[1] + rim->g[1], u2 = size * he[2] + rim->g[2];
-    return u2 * e[1] - u1 * e[2];
-}
-
-/* Minimum of x'Hx/2 + g'x on the rim of |(x2, x3)| <= x1: best of 16 directions, then the zero of
- * the slope between its neighbours. */
-static void minimize_on_rim(const double *h, const double *g, double *x)
-{
-    static const double tau = 6.28318530717958647692;
-    struct rim rim = {h, g, {0.0, 0.0, 0.0}};
-    double best = 0.0, at = 0.0;
-    int found = 0;
-    for (int i = 0; i < 16; i++) {
-        double angle = tau * i / 16.0;
-        rim_slope(&rim, angle);
-        double value = 0.5 * tact_v3_dot(rim.x, g); /* of the objective at its minimum along e */
-        if (value < best) {
-            best = value;
-            at = angle;
-            found = 1;
-        }
-    }
-    if (!found) {
-        tact_v3_set(x, 0.0, 0.0, 0.0);
-        return;
-    }
-    double lo = at - tau / 16.0, hi = at + tau / 16.0;
-    double flo = rim_slope(&rim, lo), fhi = rim_slope(&rim, hi);
-    if (flo < 0.0 && fhi > 0.0) {
-        tact_root_find(rim_slope, &rim, lo, flo, hi, fhi, 60);
-    } else {
-        rim_slope(&rim, at);
-    }
-    tact_v3_copy(x, rim.x);
-}
-
-/* min x'Hx/2 + g'x over N. Returns 1 where the rim is active. */
-static int minimize_over_cone(const double *h, const double *g, double *x)
-{
-    if (g[0] >= hypot(g[1], g[2])) {
-        tact_v3_set(x, 0.0, 0.0, 0.0);
-        return 0;
-    }
-    double a[9];
-    memcpy(a, h, sizeof a);
-    tact_v3_scale(x, g, -1.0);
-    tact_ldl_factor(a, 3);
-    tact_ldl_solve(a, 3, x);
-    if (x[0] >= hypot(x[1], x[2])) {
-        return 0;
-    }
-    minimize_on_rim(h, g, x);
-    return 1;
 }
 
 /* The normal part x_N and friction z for slip multiplier g; returns f_n / |z| - 1. */
@@ -177,11 +116,12 @@ static double slip_equation(void *user, double g)
         q[i] = p->b[i] - tact_v3_dot(row, w + 3 * n);
     }
     p->x[1] = p->x[2] = 0.0;
+    p->rim = 0;
     if (n == 1) {
         double floor = TACT_PIVOT_FLOOR * p->s[0];
         p->x[0] = q[0] < 0.0 && h[0] > floor ? -q[0] / h[0] : 0.0;
     } else {
-        minimize_over_cone(h, q, p->x);
+        p->rim = tact_normal_minimize(&p->patch, h, q, p->x);
     }
     for (int i = 0; i < 3; i++) {
         p->x[3 + i] = -w[3 * n + i];
@@ -227,8 +167,8 @@ int tact_local_cone(const struct tact_local_problem *problem, double r[6])
     double d[2];
     pressure_center(problem, r, d);
     scale_problem(problem, d, &p);
-    double push = p.rolling ? hypot(p.b[1], p.b[2]) : 0.0;
-    if (p.b[0] >= push || !(p.s[0] > 0.0)) { /* b_N in N*: zero impulse is a solution */
+    int opens = p.rolling ? tact_normal_opens(&p.patch, p.b) : p.b[0] >= 0.0;
+    if (opens || !(p.s[0] > 0.0)) { /* b_N in N*: zero impulse is a solution */
         memset(r, 0, 6 * sizeof *r);
         return TACT_LIMIT_OPEN;
     }
@@ -240,8 +180,7 @@ int tact_local_cone(const struct tact_local_problem *problem, double r[6])
     if (!(p.x[0] > 0.0)) {
         return TACT_LIMIT_OPEN;
     }
-    double rho = hypot(p.x[1], p.x[2]) / p.x[0];
-    return limits | (rho >= 1.0 - 1e-9 ? TACT_LIMIT_EDGE : 0);
+    return limits | (p.rim ? TACT_LIMIT_EDGE : 0);
 }
 
 /* Projects x onto K = {|y| <= t, |z| <= t}: for the axis value t both radii are clipped to t, and
@@ -263,6 +202,24 @@ static void project_to_cone(double *x)
     for (int i = 1; i < 6; i++) {
         x[i] *= i < 3 ? fy : fz;
     }
+}
+
+/* Violations of the polygon's conditions, in units of force. u: without De Saxce's term. */
+static double polygon_residual(const struct scaled *p, const double *x, const double *u, double rho,
+                               double size)
+{
+    double z = tact_v3_norm(x + 3), slip = tact_v3_norm(u + 3), least = 0.0, beyond = 0.0;
+    for (int i = 0; i < p->patch.corners; i++) {
+        const double *a = p->patch.corner[i], *b = p->patch.corner[(i + 1) % p->patch.corners];
+        double edge[2] = {b[0] - a[0], b[1] - a[1]}, length = hypot(edge[0], edge[1]);
+        double out = edge[1] * (x[1] - a[0] * x[0]) - edge[0] * (x[2] - a[1] * x[0]);
+        least = tact_min(least, u[0] + a[0] * u[1] + a[1] * u[2]);
+        beyond = tact_max(beyond, length > 0.0 ? out / length : 0.0);
+    }
+    double miss = tact_max(tact_max(-x[0], z - x[0]), tact_max(beyond, -rho * least));
+    double power = fabs(x[0] * u[0] + x[1] * u[1] + x[2] * u[2]) +
+                   fabs(tact_v3_dot(x + 3, u + 3) + tact_max(x[0], 0.0) * slip);
+    return tact_max(miss, size > 0.0 ? rho * power / size : 0.0);
 }
 
 double tact_local_residual(const struct tact_local_problem *problem, const double r[6])
@@ -289,6 +246,10 @@ double tact_local_residual(const struct tact_local_problem *problem, const doubl
             u[i] += p.s[i * 6 + j] * x[j];
         }
     }
+    double scale = tact_max(sqrt(size), rho * sqrt(drive));
+    if (p.patch.corners) {
+        return scale > 0.0 ? polygon_residual(&p, x, u, rho, sqrt(size)) / scale : 0.0;
+    }
     u[0] += tact_v3_norm(u + 3);
     for (int i = 0; i < 6; i++) {
         trial[i] = x[i] - rho * u[i];
@@ -297,6 +258,5 @@ double tact_local_residual(const struct tact_local_problem *problem, const doubl
     for (int i = 0; i < 6; i++) {
         miss += (x[i] - trial[i]) * (x[i] - trial[i]);
     }
-    double scale = sqrt(size) > rho * sqrt(drive) ? sqrt(size) : rho * sqrt(drive);
     return scale > 0.0 ? sqrt(miss) / scale : 0.0;
 }

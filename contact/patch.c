@@ -64,6 +64,7 @@ int tact_patch_from_moments(const struct tact_moments *m, const struct tact_patc
     out->depth = m->volume / area;
     out->semi[0] = sqrt(size * l[0]);
     out->semi[1] = sqrt(size * l[1]);
+    out->corners = 0;
     out->spin_arm = uniform_arm(out->semi);
     int elastic = options->modulus > 0.0 && options->curved;
     out->kind = elastic ? TACT_PATCH_ELASTIC : TACT_PATCH_ELLIPSE;

@@ -6,12 +6,14 @@
 
 #include "api.h"
 #include "moments.h"
+#include "outline.h"
 
 TACT_BEGIN_DECLS
 
 /** What kind of patch the overlap stands for. */
 enum tact_patch_kind {
-    TACT_PATCH_ELLIPSE, /**< rigid: the centre of pressure moves inside an ellipse */
+    TACT_PATCH_ELLIPSE, /**< rigid: the centre of pressure moves inside the outline, or the ellipse
+                         */
     TACT_PATCH_ELASTIC, /**< curved and soft (Hertz): pressure is symmetric about the centre, so the
                              centre of pressure stays there, and the patch grows with the force */
 };
@@ -25,7 +27,10 @@ struct tact_patch {
     double depth;    /**< V / |g| [m]: the overlap's mean depth (half of a sphere's deepest) */
     double area;     /**< |g| [m^2]: A's surface inside B, seen along n */
     double semi[2];  /**< semi-axes along t1 and t2 [m] */
-    double radius;   /**< ELASTIC: effective radius of curvature R [m]; else 0 */
+    int corners;     /**< ELLIPSE: of the overlap's outline where that is known; else 0 */
+    double corner[TACT_OUTLINE_CORNERS]
+                 [2]; /**< counter-clockwise, along t1 and t2 from center [m] */
+    double radius;    /**< ELASTIC: effective radius of curvature R [m]; else 0 */
     double
         spin_arm;   /**< ELLIPSE: torsion limit over mu N [m]; ELASTIC: see tact_patch_spin_arm() */
     double modulus; /**< ELASTIC: E* [Pa] */

@@ -141,9 +141,11 @@ void tact_assemble_schur(struct tact_world *world, struct block *block)
     make_stabilisation(world, block);
     block->local.mu = tact_world_pair_law(world, c->a, c->b)->friction;
     int point = c->patch.kind == TACT_PATCH_ELASTIC;
+    block->local.corners = c->patch.corners;
+    memcpy(block->local.corner, c->patch.corner, sizeof block->local.corner);
     for (int i = 0; i < 2; i++) {
         block->local.semi[i] = point ? 0.0 : c->patch.semi[i];
-        block->local.corner[i] = c->patch.semi[i];
+        block->local.rectangle[i] = c->patch.semi[i];
     }
 }
 
@@ -223,7 +225,7 @@ static void follow_force(const struct tact_world *world, struct block *block)
     local->spin_arm = tact_patch_spin_arm(&c->patch, c->impulse[0] / world->options.period);
     if (c->patch.kind == TACT_PATCH_ELASTIC && world->options.local == TACT_LOCAL_BOUCHARD) {
         double radius = local->spin_arm * 16.0 / (3.0 * 3.14159265358979323846);
-        local->semi[0] = local->semi[1] = local->corner[0] = local->corner[1] = radius;
+        local->semi[0] = local->semi[1] = local->rectangle[0] = local->rectangle[1] = radius;
     }
 }
 
@@ -254,7 +256,7 @@ static void solve_block(struct tact_world *world, struct block *block, double *s
     memcpy(r, c->impulse, sizeof r);
     c->limits = world->options.local == TACT_LOCAL_BOUCHARD ? tact_local_bouchard(local, r)
                                                             : tact_local_cone(local, r);
-    double length = local->corner[0] > local->corner[1] ? local->corner[0] : local->corner[1];
+    double length = tact_max(local->rectangle[0], local->rectangle[1]);
     length = length > local->spin_arm ? length : local->spin_arm;
     block->per_length = length > 0.0 ? 1.0 / length : 0.0;
     for (int i = 0; i < 6; i++) {

@@ -12,7 +12,8 @@ struct tact_world_options tact_world_options_default(void)
                                    .iterations = 50,
                                    .tolerance = 1e-10,
                                    .push_limit = 0.5,
-                                   .local = TACT_LOCAL_CONE};
+                                   .local = TACT_LOCAL_CONE,
+                                   .polygon = 1};
     return o;
 }
 

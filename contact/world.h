@@ -33,9 +33,11 @@ struct tact_world_options {
     double tolerance;  /**< natural-map residual at which sweeping stops */
     double push_limit; /**< fastest stabilisation [m/s] */
     enum tact_local_kind local;
+    int polygon; /**< 1: the centre of pressure is held by the overlap's outline where that is
+                      known (outline.h); 0: always by the ellipse. Cone only */
 };
 
-/** h = 1 ms, gravity -9.81 z, 50 sweeps, 1e-10, 0.5 m/s, cone. */
+/** h = 1 ms, polygons, gravity -9.81 z, 50 sweeps, 1e-10, 0.5 m/s, cone. */
 TACT_API struct tact_world_options tact_world_options_default(void);
 
 /** What happens where two materials touch. */

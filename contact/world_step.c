@@ -109,10 +109,17 @@ static int make_patch(struct tact_world *world, struct tact_contact *c)
 {
     const struct tact_contact_law *law = tact_world_pair_law(world, c->a, c->b);
     struct tact_patch_options options = {law->modulus, is_curved(world, c), law->ellipse_size};
-    if (world->options.local == TACT_LOCAL_BOUCHARD && !(options.ellipse_size > 0.0)) {
+    int cone = world->options.local == TACT_LOCAL_CONE;
+    if (!cone && !(options.ellipse_size > 0.0)) {
         options.ellipse_size = 5.0; /* the paper's equivalent ellipsoid */
     }
-    return tact_patch_from_moments(&c->moments, &options, &c->patch);
+    int rc = tact_patch_from_moments(&c->moments, &options, &c->patch);
+    if (!rc && cone && world->options.polygon && c->patch.kind == TACT_PATCH_ELLIPSE) {
+        c->patch.corners = tact_outline(&world->shapes[c->a].shape, &world->poses[c->a],
+                                        &world->shapes[c->b].shape, &world->poses[c->b],
+                                        c->patch.center, c->patch.frame, c->patch.corner);
+    }
+    return rc;
 }
 
 static int open_side(struct tact_world *world, struct side *side, int shape, double *j, double *y)

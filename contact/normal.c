@@ -1,0 +1,169 @@
+/*
+ * The normal part of the local problem: min x'Hx/2 + g'x over the forces x = (f, y1, y2) whose
+ * centre of pressure y / f stays in the patch.
+ */
+#include "contact/normal_internal.h"
+
+#include <math.h>
+#include <string.h>
+#include "contact/linear.h"
+#include "contact/root.h"
+#include "contact/vec.h"
+
+/** Slope of the objective along the rim of N, for the bracketed search. */
+struct rim {
+    const double *h;
+    const double *g;
+    double x[3];
+};
+
+static double rim_slope(void *user, double angle)
+{
+    struct rim *rim = user;
+    double e[3] = {1.0, cos(angle), sin(angle)}, he[3];
+    tact_m3_mul_v3(he, rim->h, e);
+    double eg = tact_v3_dot(e, rim->g), ehe = tact_v3_dot(e, he);
+    double size = eg < 0.0 && ehe > 0.0 ? -eg / ehe : 0.0;
+    tact_v3_scale(rim->x, e, size);
+    double u1 = size * he[1] + rim->g[1], u2 = size * he[2] + rim->g[2];
+    return u2 * e[1] - u1 * e[2];
+}
+
+/* Minimum of x'Hx/2 + g'x on the rim of |(x2, x3)| <= x1: best of 16 directions, then the zero of
+ * the slope between its neighbours. */
+static void minimize_on_rim(const double *h, const double *g, double *x)
+{
+    static const double tau = 6.28318530717958647692;
+    struct rim rim = {h, g, {0.0, 0.0, 0.0}};
+    double best = 0.0, at = 0.0;
+    int found = 0;
+    for (int i = 0; i < 16; i++) {
+        double angle = tau * i / 16.0;
+        rim_slope(&rim, angle);
+        double value = 0.5 * tact_v3_dot(rim.x, g); /* of the objective at its minimum along e */
+        if (value < best) {
+            best = value;
+            at = angle;
+            found = 1;
+        }
+    }
+    if (!found) {
+        tact_v3_set(x, 0.0, 0.0, 0.0);
+        return;
+    }
+    double lo = at - tau / 16.0, hi = at + tau / 16.0;
+    double flo = rim_slope(&rim, lo), fhi = rim_slope(&rim, hi);
+    if (flo < 0.0 && fhi > 0.0) {
+        tact_root_find(rim_slope, &rim, lo, flo, hi, fhi, 60);
+    } else {
+        rim_slope(&rim, at);
+    }
+    tact_v3_copy(x, rim.x);
+}
+
+/* Candidate on the ray of a corner or the face between two: keeps the least objective. */
+static void offer(double objective, const double *p, double a, const double *q, double b,
+                  double *best, double *x)
+{
+    if (objective < *best) {
+        *best = objective;
+        x[0] = a + b;
+        x[1] = a * p[0] + b * q[0];
+        x[2] = a * p[1] + b * q[1];
+    }
+}
+
+/* Minimum on the faces of the cone over the polygon: every corner and every edge is tried. */
+static void minimize_on_faces(const struct normal_patch *patch, const double *h, const double *g,
+                              double *x)
+{
+    double he[TACT_LOCAL_CORNERS][3], eg[TACT_LOCAL_CORNERS], best = 0.0;
+    int n = patch->corners;
+    for (int i = 0; i < n; i++) {
+        double e[3] = {1.0, patch->corner[i][0], patch->corner[i][1]};
+        tact_m3_mul_v3(he[i], h, e);
+        eg[i] = tact_v3_dot(e, g);
+    }
+    tact_v3_set(x, 0.0, 0.0, 0.0);
+    for (int i = 0; i < n; i++) {
+        int j = (i + 1) % n;
+        const double *p = patch->corner[i], *q = patch->corner[j];
+        double pp = he[i][0] + p[0] * he[i][1] + p[1] * he[i][2];
+        double pq = he[i][0] + q[0] * he[i][1] + q[1] * he[i][2];
+        double qq = he[j][0] + q[0] * he[j][1] + q[1] * he[j][2];
+        double det = pp * qq - pq * pq;
+        if (eg[i] < 0.0 && pp > 0.0) {
+            offer(-0.5 * eg[i] * eg[i] / pp, p, -eg[i] / pp, q, 0.0, &best, x);
+        }
+        if (det > TACT_PIVOT_FLOOR * pp * qq) {
+            double a = (pq * eg[j] - qq * eg[i]) / det, b = (pq * eg[i] - pp * eg[j]) / det;
+            if (a > 0.0 && b > 0.0) {
+                offer(0.5 * (a * eg[i] + b * eg[j]), p, a, q, b, &best, x);
+            }
+        }
+    }
+}
+
+static int is_inside(const struct normal_patch *patch, const double *x)
+{
+    if (!patch->corners) {
+        return x[0] >= hypot(x[1], x[2]);
+    }
+    for (int i = 0; i < patch->corners; i++) {
+        const double *p = patch->corner[i], *q = patch->corner[(i + 1) % patch->corners];
+        if ((q[0] - p[0]) * (x[2] - p[1] * x[0]) < (q[1] - p[1]) * (x[1] - p[0] * x[0])) {
+            return 0;
+        }
+    }
+    return x[0] >= 0.0;
+}
+
+int tact_normal_opens(const struct normal_patch *patch, const double *v)
+{
+    if (!patch->corners) {
+        return v[0] >= hypot(v[1], v[2]);
+    }
+    for (int i = 0; i < patch->corners; i++) {
+        if (v[0] + patch->corner[i][0] * v[1] + patch->corner[i][1] * v[2] < 0.0) {
+            return 0;
+        }
+    }
+    return 1;
+}
+
+int tact_normal_minimize(const struct normal_patch *patch, const double *h, const double *g,
+                         double *x)
+{
+    if (tact_normal_opens(patch, g)) {
+        tact_v3_set(x, 0.0, 0.0, 0.0);
+        return 0;
+    }
+    double a[9];
+    memcpy(a, h, sizeof a);
+    tact_v3_scale(x, g, -1.0);
+    tact_ldl_factor(a, 3);
+    tact_ldl_solve(a, 3, x);
+    if (is_inside(patch, x)) {
+        return 0;
+    }
+    if (patch->corners) {
+        minimize_on_faces(patch, h, g, x);
+    } else {
+        minimize_on_rim(h, g, x);
+    }
+    return 1;
+}
+
+double tact_normal_reach(const double (*corner)[2], int corners, const double *d)
+{
+    double reach = 0.0;
+    for (int i = 0; i < corners; i++) {
+        const double *p = corner[i], *q = corner[(i + 1) % corners];
+        double n[2] = {q[1] - p[1], p[0] - q[0]}, far = n[0] * p[0] + n[1] * p[1];
+        double at = n[0] * d[0] + n[1] * d[1];
+        if (at > 0.0) {
+            reach = tact_max(reach, far > 0.0 ? at / far : INFINITY);
+        }
+    }
+    return reach;
+}

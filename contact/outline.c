@@ -1,0 +1,243 @@
+#include "contact/outline.h"
+
+#define MOST_PLANES                                                                                \
+    128               /* of a convex solid: above that edges are clipped too slowly for the tick */
+#define MOST_DEPTH 64 /* of a mesh's tree */
+
+/** n.r <= d inside; in the frame of the mesh whose edges are clipped. */
+struct plane {
+    double n[3];
+    double d;
+};
+
+/** What is known of the outline: the extreme point in each direction. */
+struct extremes {
+    double reach[TACT_OUTLINE_CORNERS];
+    double point[TACT_OUTLINE_CORNERS][2];
+    int known;
+};
+
+struct clipper {
+    const struct tact_mesh *mesh;
+    struct plane planes[MOST_PLANES];
+    int plane_count;
+    int last;         /* plane that rejected the last edge: likely to reject the next */
+    double origin[3]; /* patch centre and axes in the mesh's frame */
+    double t1[3];
+    double t2[3];
+    struct extremes *extremes;
+};
+
+static const double directions[TACT_OUTLINE_CORNERS][2] = {
+    {0.98078528040323043, 0.19509032201612825},   {0.83146961230254524, 0.55557023301960218},
+    {0.55557023301960229, 0.83146961230254524},   {0.19509032201612833, 0.98078528040323043},
+    {-0.19509032201612819, 0.98078528040323043},  {-0.55557023301960196, 0.83146961230254546},
+    {-0.83146961230254524, 0.55557023301960218},  {-0.98078528040323043, 0.19509032201612861},
+    {-0.98078528040323043, -0.19509032201612836}, {-0.83146961230254535, -0.55557023301960196},
+    {-0.55557023301960218, -0.83146961230254524}, {-0.19509032201612866, -0.98078528040323032},
+    {0.19509032201612830, -0.98078528040323043},  {0.55557023301960184, -0.83146961230254546},
+    {0.83146961230254524, -0.55557023301960218},  {0.98078528040323032, -0.19509032201612872}};
+
+static void add_point(const struct clipper *c, const double *p)
+{
+    struct extremes *e = c->extremes;
+    double r[3];
+    tact_v3_sub(r, p, c->origin);
+    double x = tact_v3_dot(r, c->t1), y = tact_v3_dot(r, c->t2);
+    for (int i = 0; i < TACT_OUTLINE_CORNERS; i++) {
+        double reach = x * directions[i][0] + y * directions[i][1];
+        if (!e->known || reach > e->reach[i]) {
+            e->reach[i] = reach;
+            e->point[i][0] = x;
+            e->point[i][1] = y;
+        }
+    }
+    e->known = 1;
+}
+
+/* Adds the ends of what the planes leave of the edge from p to q. */
+static void clip_edge(struct clipper *c, const double *p, const double *q)
+{
+    double lo = 0.0, hi = 1.0;
+    for (int i = 0; i < c->plane_count; i++) {
+        int at = i == 0 ? c->last : (i == c->last ? 0 : i);
+        const struct plane *plane = &c->planes[at];
+        double hp = tact_v3_dot(plane->n, p) - plane->d, hq = tact_v3_dot(plane->n, q) - plane->d;
+        if (hp > 0.0 && hq > 0.0) {
+            c->last = at;
+            return;
+        }
+        if (hp > 0.0) {
+            lo = tact_max(lo, hp / (hp - hq));
+        } else if (hq > 0.0) {
+            hi = tact_min(hi, hp / (hp - hq));
+        }
+        if (lo > hi) {
+            c->last = at;
+            return;
+        }
+    }
+    double along[3], end[3];
+    tact_v3_sub(along, q, p);
+    tact_v3_copy(end, p);
+    tact_v3_axpy(end, lo, along);
+    add_point(c, end);
+    tact_v3_copy(end, p);
+    tact_v3_axpy(end, hi, along);
+    add_point(c, end);
+}
+
+static int is_outside(const struct clipper *c, const struct tact_mesh_node *node)
+{
+    for (int i = 0; i < c->plane_count; i++) {
+        const struct plane *plane = &c->planes[i];
+        double least = -plane->d;
+        for (int k = 0; k < 3; k++) {
+            least += plane->n[k] * (plane->n[k] > 0.0 ? node->lower[k] : node->upper[k]);
+        }
+        if (least > 0.0) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+/* Every edge once: each runs up in one of its two triangles and down in the other. */
+static void clip_triangle(struct clipper *c, const uint32_t *t)
+{
+    for (int k = 0; k < 3; k++) {
+        uint32_t i = t[k], j = t[(k + 1) % 3];
+        if (i < j) {
+            clip_edge(c, c->mesh->vertices + 3 * (size_t)i, c->mesh->vertices + 3 * (size_t)j);
+        }
+    }
+}
+
+static void clip_mesh(struct clipper *c)
+{
+    uint32_t stack[MOST_DEPTH];
+    int depth = 0;
+    stack[depth++] = 0;
+    while (depth > 0) {
+        const struct tact_mesh_node *node = &c->mesh->nodes[stack[--depth]];
+        if (is_outside(c, node)) {
+            continue;
+        }
+        if (node->count == 0 && depth + 2 <= MOST_DEPTH) {
+            stack[depth++] = node->first + 1;
+            stack[depth++] = node->first;
+        }
+        for (uint32_t i = 0; i < node->count; i++) {
+            clip_triangle(c, c->mesh->triangles + 3 * (size_t)(node->first + i));
+        }
+    }
+}
+
+/* The planes of a convex shape, in its own frame; their number, or 0 where there is none or too
+ * many. */
+static int list_planes(const struct tact_shape *s, struct plane *out)
+{
+    if (s->kind == TACT_SHAPE_HALFSPACE) {
+        out[0] = (struct plane){{0.0, 0.0, 1.0}, 0.0};
+        return 1;
+    }
+    if (s->kind == TACT_SHAPE_BOX) {
+        for (int i = 0; i < 6; i++) {
+            out[i] = (struct plane){{0.0, 0.0, 0.0}, s->size[i / 2]};
+            out[i].n[i / 2] = i % 2 ? -1.0 : 1.0;
+        }
+        return 6;
+    }
+    if (s->kind != TACT_SHAPE_CONVEX || s->mesh->triangle_count > MOST_PLANES) {
+        return 0;
+    }
+    for (size_t i = 0; i < s->mesh->triangle_count; i++) {
+        const uint32_t *t = s->mesh->triangles + 3 * i;
+        const double *p = s->mesh->vertices + 3 * (size_t)t[0];
+        double e[3], f[3];
+        tact_v3_sub(e, s->mesh->vertices + 3 * (size_t)t[1], p);
+        tact_v3_sub(f, s->mesh->vertices + 3 * (size_t)t[2], p);
+        tact_v3_cross(out[i].n, e, f);
+        out[i].d = tact_v3_dot(out[i].n, p);
+    }
+    return (int)s->mesh->triangle_count;
+}
+
+/* r = R(from)' (R(to) v): a direction of `to` in the axes of `from`. */
+static void direction_in(double *r, const double *from, const double *to, const double *v)
+{
+    double w[3];
+    tact_m3_mul_v3(w, to, v);
+    tact_m3_tmul_v3(r, from, w);
+}
+
+/* Clips the edges of `edges` at pe by the planes of `solid` at ps. 0 where the planes are not
+ * known. */
+static int clip_by(const struct tact_shape *edges, const struct tact_pose *pe,
+                   const struct tact_shape *solid, const struct tact_pose *ps, const double *center,
+                   const double *frame, struct extremes *extremes)
+{
+    struct clipper c = {.mesh = edges->mesh, .extremes = extremes};
+    double re[9], rs[9], apart[3], offset[3];
+    c.plane_count = list_planes(solid, c.planes);
+    if (!c.plane_count) {
+        return 0;
+    }
+    tact_quat_to_m3(re, pe->quat_wxyz);
+    tact_quat_to_m3(rs, ps->quat_wxyz);
+    tact_v3_sub(apart, ps->position, pe->position);
+    tact_m3_tmul_v3(offset, re, apart);
+    for (int i = 0; i < c.plane_count; i++) {
+        double n[3];
+        direction_in(n, re, rs, c.planes[i].n);
+        tact_v3_copy(c.planes[i].n, n);
+        c.planes[i].d += tact_v3_dot(n, offset);
+    }
+    tact_v3_sub(apart, center, pe->position);
+    tact_m3_tmul_v3(c.origin, re, apart);
+    tact_m3_tmul_v3(c.t1, re, frame + 3);
+    tact_m3_tmul_v3(c.t2, re, frame + 6);
+    clip_mesh(&c);
+    return 1;
+}
+
+/* The extreme points are in order of direction: equal neighbours are one corner. */
+static int list_corners(const struct extremes *e, double corners[][2])
+{
+    int count = 0;
+    double area = 0.0, size = 0.0;
+    for (int i = 0; i < TACT_OUTLINE_CORNERS; i++) {
+        size = tact_max(size, fabs(e->reach[i]));
+    }
+    for (int i = 0; i < TACT_OUTLINE_CORNERS; i++) {
+        const double *p = e->point[i], *q = count ? corners[count - 1] : NULL;
+        if (!q || fabs(p[0] - q[0]) + fabs(p[1] - q[1]) > 1e-9 * size) {
+            corners[count][0] = p[0];
+            corners[count++][1] = p[1];
+        }
+    }
+    while (count > 1 && fabs(corners[count - 1][0] - corners[0][0]) +
+                                fabs(corners[count - 1][1] - corners[0][1]) <=
+                            1e-9 * size) {
+        count--;
+    }
+    for (int i = 0; i < count; i++) {
+        const double *p = corners[i], *q = corners[(i + 1) % count];
+        area += 0.5 * (p[0] * q[1] - p[1] * q[0]);
+    }
+    return count >= 3 && area > 1e-9 * size * size ? count : 0;
+}
+
+int tact_outline(const struct tact_shape *a, const struct tact_pose *pa, const struct tact_shape *b,
+                 const struct tact_pose *pb, const double center[3], const double frame[9],
+                 double corners[TACT_OUTLINE_CORNERS][2])
+{
+    struct extremes extremes = {.known = 0};
+    int plane_a = a->kind == TACT_SHAPE_HALFSPACE, plane_b = b->kind == TACT_SHAPE_HALFSPACE;
+    if (tact_shape_is_curved(a) || tact_shape_is_curved(b) ||
+        (!plane_a && !clip_by(a, pa, b, pb, center, frame, &extremes)) ||
+        (!plane_b && !clip_by(b, pb, a, pa, center, frame, &extremes))) {
+        return 0;
+    }
+    return extremes.known ? list_corners(&extremes, corners) : 0;
+}

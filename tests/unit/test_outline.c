@@ -1,0 +1,151 @@
+/* Outlines of flat overlaps, against corners known by construction. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <cmocka.h>
+#include "contact/outline.h"
+
+static const double up[9] = {0, 0, 1, 1, 0, 0, 0, 1, 0}; /* rows n = z, t1 = x, t2 = y */
+static const double origin[3] = {0, 0, 0};
+
+static struct tact_shape box(double x, double y, double z)
+{
+    struct tact_shape s = {.kind = TACT_SHAPE_BOX, .size = {x, y, z}};
+    assert_int_equal(tact_shape_tessellate(&s), 0);
+    return s;
+}
+
+/* Every expected corner is there, and as many. */
+static void expect(const double (*corner)[2], int count, const double (*wanted)[2], int n)
+{
+    assert_int_equal(count, n);
+    for (int i = 0; i < n; i++) {
+        double nearest = INFINITY;
+        for (int k = 0; k < count; k++) {
+            nearest =
+                fmin(nearest, hypot(corner[k][0] - wanted[i][0], corner[k][1] - wanted[i][1]));
+        }
+        assert_true(nearest < 1e-12);
+    }
+}
+
+static void box_on_the_ground(void **state)
+{
+    (void)state;
+    struct tact_shape b = box(0.1, 0.2, 0.05), ground = {.kind = TACT_SHAPE_HALFSPACE};
+    struct tact_pose pb = tact_pose_identity(), pg = tact_pose_identity();
+    double corner[TACT_OUTLINE_CORNERS][2];
+    const double wanted[4][2] = {{0.1, 0.2}, {-0.1, 0.2}, {-0.1, -0.2}, {0.1, -0.2}};
+    pb.position[2] = 0.05 - 1e-5;
+    expect(corner, tact_outline(&b, &pb, &ground, &pg, origin, up, corner), wanted, 4);
+    expect(corner, tact_outline(&ground, &pg, &b, &pb, origin, up, corner), wanted, 4);
+    /* turned by 30 degrees about the vertical, seen from axes that turn with it */
+    double turn[3] = {0, 0, M_PI / 6}, c = cos(M_PI / 6), s = sin(M_PI / 6);
+    const double turned[9] = {0, 0, 1, c, s, 0, -s, c, 0};
+    tact_quat_from_rotvec(pb.quat_wxyz, turn);
+    expect(corner, tact_outline(&b, &pb, &ground, &pg, origin, turned, corner), wanted, 4);
+    pb.position[2] = 0.06;
+    assert_int_equal(tact_outline(&b, &pb, &ground, &pg, origin, up, corner), 0);
+    tact_shape_release(&b);
+}
+
+/* A cube over the edge of another: what is common to the two squares. */
+static void cube_over_an_edge(void **state)
+{
+    (void)state;
+    struct tact_shape b = box(0.05, 0.05, 0.05);
+    struct tact_pose low = tact_pose_identity(), high = tact_pose_identity();
+    double corner[TACT_OUTLINE_CORNERS][2];
+    const double wanted[4][2] = {{0.05, 0.05}, {-0.02, 0.05}, {-0.02, -0.04}, {0.05, -0.04}};
+    high.position[0] = 0.03;
+    high.position[1] = 0.01;
+    high.position[2] = 0.1 - 1e-5;
+    expect(corner, tact_outline(&b, &high, &b, &low, origin, up, corner), wanted, 4);
+    tact_shape_release(&b);
+}
+
+/* The hull of a table's feet: a mesh that is not convex. */
+static void feet_of_a_table(void **state)
+{
+    (void)state;
+    double v[5 * 8 * 3];
+    uint32_t t[5 * 12 * 3];
+    struct tact_mesh *unit, *table;
+    const double half[3] = {1, 1, 1};
+    assert_int_equal(tact_mesh_box(half, &unit), 0);
+    for (int k = 0; k < 5;
+         k++) { /* four legs beside one another and a plate above, five components */
+        double at[3] = {k & 1 ? 0.4 : -0.4, k & 2 ? 0.3 : -0.3, 0.1};
+        double size[3] = {0.02, 0.02, 0.1};
+        if (k == 4) {
+            at[0] = at[1] = 0;
+            at[2] = 0.25;
+            size[0] = size[1] = 0.5;
+            size[2] = 0.02;
+        }
+        for (int i = 0; i < 24; i++) {
+            v[24 * k + i] = at[i % 3] + size[i % 3] * unit->vertices[i];
+        }
+        for (int i = 0; i < 36; i++) {
+            t[36 * k + i] = unit->triangles[i] + (uint32_t)(8 * k);
+        }
+    }
+    struct tact_error err = {0};
+    assert_int_equal(tact_mesh_create(v, 40, t, 60, &table, &err), 0);
+    struct tact_shape s = {.kind = TACT_SHAPE_MESH, .mesh = table};
+    struct tact_shape ground = {.kind = TACT_SHAPE_HALFSPACE};
+    struct tact_pose pose = tact_pose_identity();
+    double corner[TACT_OUTLINE_CORNERS][2];
+    const double wanted[4][2] = {{0.42, 0.32}, {-0.42, 0.32}, {-0.42, -0.32}, {0.42, -0.32}};
+    pose.position[2] = -1e-4;
+    struct tact_pose here = tact_pose_identity();
+    expect(corner, tact_outline(&s, &pose, &ground, &here, origin, up, corner), wanted, 4);
+    tact_mesh_free(table);
+    tact_mesh_free(unit);
+}
+
+static void prism_of_eight_sides(void **state)
+{
+    (void)state;
+    double points[16][3], wanted[8][2], corner[TACT_OUTLINE_CORNERS][2];
+    struct tact_mesh *mesh;
+    struct tact_error err = {0};
+    for (int i = 0; i < 16; i++) {
+        double angle = (i / 2 + 0.5) * M_PI / 4;
+        points[i][0] = wanted[i / 2][0] = 0.1 * cos(angle);
+        points[i][1] = wanted[i / 2][1] = 0.1 * sin(angle);
+        points[i][2] = i % 2 ? 0.025 : -0.025;
+    }
+    assert_int_equal(tact_mesh_hull(points[0], 16, &mesh, &err), 0);
+    struct tact_shape s = {.kind = TACT_SHAPE_CONVEX, .mesh = mesh};
+    struct tact_shape b = box(0.3, 0.3, 0.01);
+    struct tact_pose ps = tact_pose_identity(), pb = tact_pose_identity();
+    ps.position[2] = 0.035 - 2e-5;
+    expect(corner, tact_outline(&s, &ps, &b, &pb, origin, up, corner), wanted, 8);
+    tact_shape_release(&b);
+    tact_mesh_free(mesh);
+}
+
+static void curved_shapes_have_none(void **state)
+{
+    (void)state;
+    struct tact_shape b = box(0.1, 0.1, 0.1), ball = {.kind = TACT_SHAPE_SPHERE, .size = {0.1}};
+    struct tact_pose p = tact_pose_identity();
+    double corner[TACT_OUTLINE_CORNERS][2];
+    assert_int_equal(tact_outline(&ball, &p, &b, &p, origin, up, corner), 0);
+    assert_int_equal(tact_outline(&b, &p, &ball, &p, origin, up, corner), 0);
+    tact_shape_release(&b);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(box_on_the_ground),       cmocka_unit_test(cube_over_an_edge),
+        cmocka_unit_test(feet_of_a_table),         cmocka_unit_test(prism_of_eight_sides),
+        cmocka_unit_test(curved_shapes_have_none),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
