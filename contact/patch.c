@@ -1,6 +1,7 @@
 #include "contact/patch.h"
 
 #include <errno.h>
+#include "contact/linear.h"
 
 #define PI 3.14159265358979323846
 
@@ -42,16 +43,69 @@ static double uniform_arm(const double *semi)
     return sum * (1.0 + 3.0 * h / (10.0 + sqrt(4.0 - 3.0 * h))) / 3.0;
 }
 
+/* The axis of the least second moment, by inverse iteration from n, on n's side. C times a vector
+ * of thickness zero gives nothing to invert: then n is that axis already. */
+static void least_axis(const double *c, const double *n, double *axis)
+{
+    double a[9] = {c[0], c[3], c[4], c[3], c[1], c[5], c[4], c[5], c[2]};
+    tact_ldl_factor(a, 3);
+    tact_v3_copy(axis, n);
+    for (int i = 0; i < 8; i++) {
+        double next[3];
+        tact_v3_copy(next, axis);
+        tact_ldl_solve(a, 3, next);
+        if (!(tact_v3_normalize(next, next) > 0.0)) {
+            return;
+        }
+        double change = 1.0 - fabs(tact_v3_dot(next, axis));
+        tact_v3_scale(axis, next, tact_v3_dot(next, n) < 0.0 ? -1.0 : 1.0);
+        if (change < 1e-16) {
+            return;
+        }
+    }
+}
+
+/* How much of a sheet the overlap is: 1 up to a thickness of a 30th of its width, 0 from a 10th on.
+ */
+static double sheet_share(const double *c, const double *n, const double *axis)
+{
+    double t1[3], t2[3], a, b, d;
+    tact_v3_tangents(n, t1, t2);
+    a = form(c, t1, t1);
+    b = form(c, t1, t2);
+    d = form(c, t2, t2);
+    double least = 0.5 * (a + d) - hypot(0.5 * (a - d), b);
+    double ratio = least > 0.0 ? form(c, axis, axis) / least : 1.0;
+    double x = (1e-2 - ratio) / (1e-2 - 1e-3);
+    x = tact_min(1.0, tact_max(0.0, x));
+    return x * x * (3.0 - 2.0 * x);
+}
+
+static void choose_normal(const struct tact_moments *m, enum tact_normal_kind kind, double *n)
+{
+    double axis[3], share = 1.0;
+    if (kind == TACT_NORMAL_GRADIENT) {
+        return;
+    }
+    least_axis(m->second, n, axis);
+    if (kind == TACT_NORMAL_BLEND) {
+        share = sheet_share(m->second, n, axis);
+    }
+    tact_v3_scale(n, n, 1.0 - share);
+    tact_v3_axpy(n, share, axis);
+    tact_v3_normalize(n, n);
+}
+
 int tact_patch_from_moments(const struct tact_moments *m, const struct tact_patch_options *options,
                             struct tact_patch *out)
 {
-    double normal[3];
-    double area = tact_v3_normalize(normal, m->gradient);
+    double *n = out->frame, *t1 = out->frame + 3, *t2 = out->frame + 6, l[2];
+    double area = tact_v3_normalize(n, m->gradient);
     if (!(m->volume > 0.0) || !(area > 0.0)) {
         return -EDOM;
     }
-    double *n = out->frame, *t1 = out->frame + 3, *t2 = out->frame + 6, l[2];
-    tact_v3_scale(n, normal, -1.0);
+    tact_v3_scale(n, n, -1.0);
+    choose_normal(m, options->normal, n);
     tact_v3_tangents(n, t1, t2);
     align_axes(t1, t2, form(m->second, t1, t1), form(m->second, t1, t2), form(m->second, t2, t2),
                l);

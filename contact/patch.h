@@ -18,6 +18,14 @@ enum tact_patch_kind {
                              centre of pressure stays there, and the patch grows with the force */
 };
 
+/** Which way the patch faces. */
+enum tact_normal_kind {
+    TACT_NORMAL_GRADIENT, /**< against the volume's gradient (Bouchard 2015, section 4.1) */
+    TACT_NORMAL_LEAST,    /**< along the axis of the least second moment (section 6.1.2) */
+    TACT_NORMAL_BLEND,    /**< the latter for a thin sheet, whose rim bends the gradient, going over
+                               to the former where the overlap is no sheet */
+};
+
 /** The patch of one pair at one tick. */
 struct tact_patch {
     enum tact_patch_kind kind;
@@ -43,6 +51,7 @@ struct tact_patch_options {
     double ellipse_size; /**< semi-axis^2 over C/V. 0: by shape, 4 flat (exact for a sheet of
                             uniform thickness over an ellipse), 6 curved (exact for a paraboloid
                             cap). 5: Bouchard's equivalent ellipsoid (appendix A) */
+    enum tact_normal_kind normal;
 };
 
 /**

@@ -13,7 +13,8 @@ struct tact_world_options tact_world_options_default(void)
                                    .tolerance = 1e-10,
                                    .push_limit = 0.5,
                                    .local = TACT_LOCAL_CONE,
-                                   .polygon = 1};
+                                   .polygon = 1,
+                                   .normal = TACT_NORMAL_BLEND};
     return o;
 }
 

@@ -35,9 +35,11 @@ struct tact_world_options {
     enum tact_local_kind local;
     int polygon; /**< 1: the centre of pressure is held by the overlap's outline where that is
                       known (outline.h); 0: always by the ellipse. Cone only */
+    enum tact_normal_kind normal; /**< of flat overlaps; the others, and all with half-spaces, face
+                                       against the gradient, which is exact there */
 };
 
-/** h = 1 ms, polygons, gravity -9.81 z, 50 sweeps, 1e-10, 0.5 m/s, cone. */
+/** h = 1 ms, polygons, blended normals, gravity -9.81 z, 50 sweeps, 1e-10, 0.5 m/s, cone. */
 TACT_API struct tact_world_options tact_world_options_default(void);
 
 /** What happens where two materials touch. */

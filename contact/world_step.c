@@ -104,11 +104,21 @@ void tact_world_set_moments(struct tact_world *world, int pair, const struct tac
     }
 }
 
+static enum tact_normal_kind normal_kind(const struct tact_world *world,
+                                         const struct tact_contact *c)
+{
+    int plane = world->shapes[c->a].shape.kind == TACT_SHAPE_HALFSPACE ||
+                world->shapes[c->b].shape.kind == TACT_SHAPE_HALFSPACE;
+    int paper = world->options.local == TACT_LOCAL_BOUCHARD;
+    return plane || paper || is_curved(world, c) ? TACT_NORMAL_GRADIENT : world->options.normal;
+}
+
 /* Patch of a pair, or -EDOM where it does not touch. */
 static int make_patch(struct tact_world *world, struct tact_contact *c)
 {
     const struct tact_contact_law *law = tact_world_pair_law(world, c->a, c->b);
-    struct tact_patch_options options = {law->modulus, is_curved(world, c), law->ellipse_size};
+    struct tact_patch_options options = {law->modulus, is_curved(world, c), law->ellipse_size,
+                                         normal_kind(world, c)};
     int cone = world->options.local == TACT_LOCAL_CONE;
     if (!cone && !(options.ellipse_size > 0.0)) {
         options.ellipse_size = 5.0; /* the paper's equivalent ellipsoid */

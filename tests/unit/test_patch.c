@@ -1,0 +1,119 @@
+/* Patches from moments: exact extents and torsion arms, and which way they face. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include "contact/patch.h"
+
+static struct tact_moments measure(const struct tact_shape *a, const double *pa,
+                                   const struct tact_shape *b)
+{
+    struct tact_moments_scratch *scratch = tact_moments_scratch_create(100000);
+    struct tact_pose at = tact_pose_identity(), here = tact_pose_identity();
+    struct tact_moments m;
+    tact_v3_copy(at.position, pa);
+    assert_int_equal(tact_moments_pair(a, &at, b, &here, NULL, scratch, &m), 1);
+    tact_moments_scratch_destroy(scratch);
+    return m;
+}
+
+/* A ball on a plane: Hertz's torsion arm 3 pi / 16 (3 N R / (4 E*))^(1/3), found from the overlap.
+ */
+static void hertz_from_the_overlap(void **state)
+{
+    (void)state;
+    struct tact_shape ball = {.kind = TACT_SHAPE_SPHERE, .size = {0.008}};
+    struct tact_shape ground = {.kind = TACT_SHAPE_HALFSPACE};
+    const double at[3] = {0.1, 0.2, 0.008 - 4e-5};
+    struct tact_moments m = measure(&ball, at, &ground);
+    struct tact_patch_options options = {.modulus = 3e5, .curved = 1};
+    struct tact_patch p;
+    assert_int_equal(tact_patch_from_moments(&m, &options, &p), 0);
+    double arm = 3 * M_PI / 16 * cbrt(0.75 * 4.0 * 0.008 / 3e5);
+    print_message("R %.6f m, arm %.6e m, Hertz %.6e m\n", p.radius, tact_patch_spin_arm(&p, 4.0),
+                  arm);
+    assert_true(fabs(p.radius / 0.008 - 1) < 5e-3);
+    assert_true(fabs(tact_patch_spin_arm(&p, 4.0) / arm - 1) < 2e-3);
+    assert_true(fabs(p.depth / 2e-5 - 1) < 2e-3);
+    assert_true(p.frame[2] > 1 - 1e-12);
+}
+
+/* A flat disc under uniform pressure: 2/3 R; its ellipse is the disc. */
+static void disc_is_uniform(void **state)
+{
+    (void)state;
+    double points[128][3];
+    struct tact_mesh *mesh;
+    struct tact_error err = {0};
+    for (int i = 0; i < 128; i++) {
+        points[i][0] = 0.05 * cos(i / 2 * M_PI / 32);
+        points[i][1] = 0.05 * sin(i / 2 * M_PI / 32);
+        points[i][2] = i % 2 ? 0.01 : -0.01;
+    }
+    assert_int_equal(tact_mesh_hull(points[0], 128, &mesh, &err), 0);
+    struct tact_shape disc = {.kind = TACT_SHAPE_CONVEX, .mesh = mesh};
+    struct tact_shape ground = {.kind = TACT_SHAPE_HALFSPACE};
+    const double at[3] = {0, 0, 0.01 - 1e-5};
+    struct tact_moments m = measure(&disc, at, &ground);
+    struct tact_patch_options options = {0};
+    struct tact_patch p;
+    assert_int_equal(tact_patch_from_moments(&m, &options, &p), 0);
+    print_message("semi-axes %.5f %.5f m, arm %.5f m of %.5f\n", p.semi[0], p.semi[1],
+                  tact_patch_spin_arm(&p, 1.0), 0.1 / 3);
+    assert_true(fabs(p.semi[0] / 0.05 - 1) < 2e-3 && fabs(p.semi[1] / 0.05 - 1) < 2e-3);
+    assert_true(fabs(tact_patch_spin_arm(&p, 1.0) / (0.1 / 3) - 1) < 2e-3);
+    tact_mesh_free(mesh);
+}
+
+/* A cube over the edge of another: the rim bends the gradient, the blend faces straight up. */
+static void sheet_faces_straight_up(void **state)
+{
+    (void)state;
+    struct tact_shape box = {.kind = TACT_SHAPE_BOX, .size = {0.05, 0.05, 0.05}};
+    assert_int_equal(tact_shape_tessellate(&box), 0);
+    const double at[3] = {0.06, 0, 0.1 - 5e-4};
+    struct tact_moments m = measure(&box, at, &box);
+    struct tact_patch p;
+    double tilt[3];
+    for (int kind = 0; kind < 3; kind++) {
+        struct tact_patch_options options = {.normal = (enum tact_normal_kind)kind};
+        assert_int_equal(tact_patch_from_moments(&m, &options, &p), 0);
+        tilt[kind] = hypot(p.frame[0], p.frame[1]);
+    }
+    print_message("tilt of the normal: gradient %.1e, least moment %.1e, blend %.1e\n", tilt[0],
+                  tilt[1], tilt[2]);
+    assert_true(tilt[0] > 1e-3);
+    assert_true(tilt[1] < 1e-9 && tilt[2] < 1e-9);
+    tact_shape_release(&box);
+}
+
+/* A cube pushed into another by a corner's length is no sheet: the blend is the gradient. */
+static void thick_overlap_keeps_the_gradient(void **state)
+{
+    (void)state;
+    struct tact_shape box = {.kind = TACT_SHAPE_BOX, .size = {0.05, 0.05, 0.05}};
+    assert_int_equal(tact_shape_tessellate(&box), 0);
+    const double at[3] = {0.06, 0.01, 0.07};
+    struct tact_moments m = measure(&box, at, &box);
+    struct tact_patch_options blend = {.normal = TACT_NORMAL_BLEND}, gradient = {0};
+    struct tact_patch p, q;
+    assert_int_equal(tact_patch_from_moments(&m, &blend, &p), 0);
+    assert_int_equal(tact_patch_from_moments(&m, &gradient, &q), 0);
+    for (int i = 0; i < 3; i++) {
+        assert_true(fabs(p.frame[i] - q.frame[i]) < 1e-12);
+    }
+    tact_shape_release(&box);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(hertz_from_the_overlap),
+        cmocka_unit_test(disc_is_uniform),
+        cmocka_unit_test(sheet_faces_straight_up),
+        cmocka_unit_test(thick_overlap_keeps_the_gradient),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
