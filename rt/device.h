@@ -1,9 +1,10 @@
 /**
  * The device vtable: everything that gives the loop numbers or takes numbers from it.
  *
- * A device has named input channels (positions, buttons, scripted targets) and named output channels
- * (forces, torques, currents). rt declares the interface and is handed implementations; simulated,
- * recorded and real devices are equals. Units are the channel's own, stated in its description.
+ * A device has named input channels (positions, buttons, scripted targets) and named output
+ * channels (forces, torques, currents). rt declares the interface and is handed implementations;
+ * simulated, recorded and real devices are equals. Units are the channel's own, stated in its
+ * description.
  */
 #ifndef TACT_RT_DEVICE_H
 #define TACT_RT_DEVICE_H
@@ -36,8 +37,8 @@ struct tact_device_input {
 /** A channel, as told to people and logs. */
 struct tact_device_channel {
     char name[TACT_DEVICE_NAME];
-    char unit[16];   /**< "rad", "m", "N", "N m", "1" */
-    double rest;     /**< value at rest, before anything was read */
+    char unit[16]; /**< "rad", "m", "N", "N m", "1" */
+    double rest;   /**< value at rest, before anything was read */
 };
 
 struct tact_device_info {
@@ -50,14 +51,14 @@ struct tact_device_info {
 };
 
 /**
- * Implementation of a device. read and write are called from the real-time thread, once a tick each,
- * and must not allocate, lock, print or block; system calls only for device I/O that cannot block.
+ * Implementation of a device. read and write are called from the real-time thread, once a tick
+ * each, and must not allocate, lock, print or block; system calls only for device I/O that cannot
+ * block.
  */
 struct tact_device_ops {
     /** Fills in->state, stamp_ns and the channels. tick counts from 0; t is the scene's time [s] =
      *  tick * period, by which scripted devices must go; now_ns is CLOCK_MONOTONIC. */
-    void (*read)(void *self, uint64_t tick, double t, int64_t now_ns,
-                 struct tact_device_input *in);
+    void (*read)(void *self, uint64_t tick, double t, int64_t now_ns, struct tact_device_input *in);
     /** Takes one value per output channel, already through the safety chain. May be NULL. */
     void (*write)(void *self, const double *out, int64_t now_ns);
     /** Puts the device in its safe state and frees it. Not real-time safe. */

@@ -46,13 +46,13 @@ struct tact_source_ops {
     /** Hands over the pose of every shape at `tick`; active[i] != 0 for the pairs worth measuring
      *  (the others give status 0); direction: 3 doubles a pair, the last normal or zero. Everything
      *  is copied; a frame not yet begun is replaced. Real-time safe, wait-free. */
-    void (*submit)(void *self, uint64_t tick, const struct tact_pose *poses,
-                   const uint8_t *active, const double *directions);
+    void (*submit)(void *self, uint64_t tick, const struct tact_pose *poses, const uint8_t *active,
+                   const double *directions);
     /** The newest finished frame, valid until the next call; 0 where there is one, -EAGAIN where
      *  none was ever finished. Real-time safe, wait-free. */
     int (*latest)(void *self, struct tact_source_result *out);
-    /** Waits until the frame of `tick` is finished or timeout_ns is over (0 or -ETIMEDOUT). Only for
-     *  a free-wheeling clock; never called in real time. */
+    /** Waits until the frame of `tick` is finished or timeout_ns is over (0 or -ETIMEDOUT). Only
+     * for a free-wheeling clock; never called in real time. */
     int (*wait)(void *self, uint64_t tick, int64_t timeout_ns);
     /** Stops the pipeline and frees it. Not real-time safe. */
     void (*close)(void *self);

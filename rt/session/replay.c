@@ -190,6 +190,19 @@ static int replay_scene(struct tact_log *log, const struct tact_scene *scene,
     return rc;
 }
 
+static int parse_scene(struct tact_log *log, struct tact_scene **scene, struct tact_error *err)
+{
+    const struct tact_log_attachment *text = tact_log_attachment(log, TACT_LOG_SCENE);
+    struct tact_scene_files files = {get_file, log};
+    const char *name = tact_log_fact(log, "scene");
+    if (!text) {
+        tact_error_set(err, -EINVAL, "the log holds no %s", TACT_LOG_SCENE);
+        return -EINVAL;
+    }
+    return tact_scene_parse(text->data, text->size, name ? name : TACT_LOG_SCENE, &files, scene,
+                            err);
+}
+
 int tact_replay_run(const char *path, struct tact_messages messages,
                     struct tact_replay_report *report, struct tact_error *err)
 {
@@ -206,15 +219,7 @@ int tact_replay_run(const char *path, struct tact_messages messages,
     report->bytes_lost = state->bytes_lost;
     snprintf(report->damage, sizeof report->damage, "%s", state->why);
     compare_facts(log, messages, report);
-    const struct tact_log_attachment *text = tact_log_attachment(log, TACT_LOG_SCENE);
-    if (text) {
-        struct tact_scene_files files = {get_file, log};
-        const char *name = tact_log_fact(log, "scene");
-        rc = tact_scene_parse(text->data, text->size, name ? name : TACT_LOG_SCENE, &files, &scene,
-                              err);
-    } else {
-        rc = tact_error_set(err, -EINVAL, "the log holds no %s", TACT_LOG_SCENE);
-    }
+    rc = parse_scene(log, &scene, err);
     if (!rc) {
         rc = replay_scene(log, scene, messages, report, err);
         tact_scene_free(scene);

@@ -76,7 +76,7 @@ static void run_pad(const char *log)
     char *text = edited_scene("pad.yaml", edits);
     struct tact_error err = {0};
     struct tact_scene *scene;
-    struct tact_session *session;
+    struct tact_session *session = NULL;
     struct tact_session_report report;
     int rc = tact_scene_parse(text, strlen(text), "pad.yaml", NULL, &scene, &err);
     struct tact_session_options options = tact_session_options_default();

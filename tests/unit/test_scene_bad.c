@@ -1,0 +1,232 @@
+/* Scenes that are wrong: every refusal with its place, hostile texts, seeded mutations. */
+#include <dirent.h>
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "rt/session/scene_internal.h"
+
+/* Each file of tests/data/scenes/bad says in its first line where it is wrong and how its message
+ * begins. */
+static int check_bad_file(const char *name)
+{
+    char path[600], expected[2048], line[1024], message[1024];
+    struct tact_scene *scene = NULL;
+    struct tact_error err;
+    snprintf(path, sizeof path, TACT_SOURCE_DIR "/tests/data/scenes/bad/%s", name);
+    FILE *file = fopen(path, "r");
+    assert_non_null(file);
+    assert_non_null(fgets(line, sizeof line, file));
+    fclose(file);
+    line[strcspn(line, "\n")] = '\0';
+    assert_memory_equal(line, "# expect: ", 10);
+    snprintf(expected, sizeof expected, "%s:%s", path, line + 10);
+
+    int rc = tact_scene_load(path, &scene, &err);
+    tact_error_format(&err, message, sizeof message);
+    bool same = rc < 0 && !scene && strncmp(message, expected, strlen(expected)) == 0;
+    if (!same) {
+        print_error("%s\n  got      %s\n  expected %s\n", name, rc ? message : "no error",
+                    expected);
+    }
+    tact_scene_free(scene);
+    return !same;
+}
+
+static void test_bad_scenes(void **state)
+{
+    (void)state;
+    struct dirent **entries;
+    int wrong = 0, seen = 0;
+    int n = scandir(TACT_SOURCE_DIR "/tests/data/scenes/bad", &entries, NULL, alphasort);
+    for (int i = 0; i < n; i++) {
+        const char *dot = strrchr(entries[i]->d_name, '.');
+        if (dot && strcmp(dot, ".yaml") == 0) {
+            wrong += check_bad_file(entries[i]->d_name);
+            seen++;
+        }
+        free(entries[i]);
+    }
+    free(entries);
+    print_message("%d bad scenes\n", seen);
+    assert_true(seen >= 80);
+    assert_int_equal(wrong, 0);
+}
+
+/* What libcyaml itself refuses, were our own comparison with the schema to let it pass. */
+static void test_cyaml_says_where(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text, *key, *part;
+    } bad[] = {{"name: s\ndevices:\n  - {name: a, tpe: b}\n", "devices", "tpe"},
+               {"name: s\ndevices:\n  - {name: a, type: b}\nperiod: fast\n", "period", "fast"}};
+    for (int i = 0; i < 2; i++) {
+        struct tact_scene *scene = NULL;
+        struct tact_error err = {0};
+        struct tact_scene_check check = {.err = &err};
+        struct tact_scene_index *index = NULL;
+        size_t size = strlen(bad[i].text);
+        assert_int_equal(tact_scene_index_create(bad[i].text, size, "c.yaml", &index, &err), 0);
+        check.index = index;
+        assert_int_equal(tact_scene_cyaml_load(&check, bad[i].text, size, &scene), -EINVAL);
+        print_message("%s:%d:%d: %s: %s\n", err.file, err.line, err.column, err.key, err.text);
+        assert_string_equal(err.key, bad[i].key);
+        assert_non_null(strstr(err.text, bad[i].part));
+        assert_int_equal(err.line, 3 + i);
+        tact_scene_index_free(index);
+    }
+}
+
+static void test_absent_file(void **state)
+{
+    (void)state;
+    struct tact_scene *scene = NULL;
+    struct tact_error err;
+    assert_int_equal(tact_scene_load("/nowhere/at/all.yaml", &scene, &err), -ENOENT);
+    assert_string_equal(err.file, "/nowhere/at/all.yaml");
+    assert_int_equal(tact_scene_load("/dev/zero", &scene, &err), -EISDIR);
+    assert_int_equal(tact_scene_load(TACT_SOURCE_DIR, &scene, NULL), -EISDIR);
+    assert_null(scene);
+}
+
+/* A text whose error must be found without a crash, and soon. */
+static void refuse(const char *text, size_t size, const char *part)
+{
+    struct tact_scene *scene = NULL;
+    struct tact_error err;
+    int rc = tact_scene_parse(text, size, "hostile.yaml", NULL, &scene, &err);
+    assert_null(scene);
+    assert_true(rc < 0);
+    if (!strstr(err.text, part)) {
+        fail_msg("\"%s\" lacks \"%s\"", err.text, part);
+    }
+}
+
+static void test_hostile(void **state)
+{
+    (void)state;
+    enum { LARGE = 17 << 20, LONG = 1 << 20 };
+    char *text = malloc(LARGE);
+    memset(text, '[', LARGE);
+    refuse(text, LARGE, "too large");
+    memcpy(text, "name: ", 6);
+    refuse(text, LONG, "nested too deeply");
+    memset(text, ' ', LONG);
+    for (size_t i = 0; i + 4 <= LONG; i += 4) {
+        memcpy(text + i, "- - ", 4);
+    }
+    refuse(text, LONG, "expected a map");
+    /* Three million list entries: more than are taken. */
+    size_t used = (size_t)sprintf(text, "name: [");
+    for (; used + 2 < 6u << 20; used += 2) {
+        memcpy(text + used, "1,", 2);
+    }
+    refuse(text, used, "too many");
+    /* Each line would hold the line before ten times. */
+    used = (size_t)sprintf(text, "a0: &a0 x\n");
+    for (int i = 1; i < 10; i++) {
+        used += (size_t)sprintf(text + used, "a%d: &a%d [*a%d, *a%d]\n", i, i, i - 1, i - 1);
+    }
+    refuse(text, used, "aliases");
+    refuse("name: \0x\n", 10, "not YAML");
+    refuse("name: \xff\xfe\n", 9, "not YAML");
+    refuse("? [a]\n: b\n", 10, "expected a key");
+    free(text);
+}
+
+static uint64_t next_random(uint64_t *s)
+{
+    *s ^= *s << 13;
+    *s ^= *s >> 7;
+    *s ^= *s << 17;
+    return *s * 2685821657736338717ull >> 20;
+}
+
+/** Changes text (room for 64 bytes more) at one place; returns its new size. */
+static size_t mutate(char *text, size_t size, uint64_t *random)
+{
+    static const char *const words[] = {"- ",   ": ",    "[",  "]",       "{",      "}",    "\n",
+                                        ".nan", "-1 ",   "0 ", "1e999 ",  "&a ",    "*a ",  "\t",
+                                        "'",    "\"",    "|",  "\n    ",  "!!int ", "# ",   "%",
+                                        "? ",   "---\n", ",",  "1e-300 ", "1e300 ", "\x80", "\x01"};
+    size_t at = next_random(random) % size;
+    uint64_t kind = next_random(random) % 4;
+    if (kind == 0) {
+        text[at] = (char)(next_random(random) & 255);
+        return size;
+    }
+    if (kind == 1) {
+        size_t cut = 1 + next_random(random) % 40;
+        cut = cut < size - at ? cut : size - at;
+        memmove(text + at, text + at + cut, size - at - cut);
+        return size - cut;
+    }
+    if (kind == 2) {
+        const char *word = words[next_random(random) % (sizeof words / sizeof *words)];
+        memmove(text + at + strlen(word), text + at, size - at);
+        memcpy(text + at, word, strlen(word));
+        return size + strlen(word);
+    }
+    size_t from = next_random(random) % size, length = 1 + next_random(random) % 60;
+    length = length < size - from ? length : size - from;
+    length = length < size - at ? length : size - at;
+    memmove(text + at, text + from, length);
+    return size;
+}
+
+static void test_mutated_examples(void **state)
+{
+    (void)state;
+    static const char *const examples[] = {"ruler", "guided", "turn", "pad"};
+    int taken = 0, refused = 0;
+    uint64_t random = 20251121;
+    for (size_t e = 0; e < sizeof examples / sizeof *examples; e++) {
+        char path[512];
+        struct tact_scene *good = NULL;
+        snprintf(path, sizeof path, TACT_SOURCE_DIR "/examples/scenes/%s.yaml", examples[e]);
+        assert_int_equal(tact_scene_load(path, &good, NULL), 0);
+        for (int i = 0; i < 500; i++) {
+            struct tact_scene *scene = NULL;
+            struct tact_error err;
+            char *text = malloc(good->text_size + 64);
+            memcpy(text, good->text, good->text_size);
+            size_t size = mutate(text, good->text_size, &random);
+            /* An exact copy, so that a sanitizer sees a read past the end. */
+            char *exact = malloc(size + 1);
+            memcpy(exact, text, size);
+            exact = realloc(exact, size ? size : 1);
+            if (tact_scene_parse(exact, size, "mutated.yaml", NULL, &scene, &err)) {
+                assert_true(err.text[0] && !strchr(err.text, '\n'));
+                assert_string_equal(err.file, "mutated.yaml");
+                assert_true(err.line > 0 && err.column > 0);
+                assert_null(scene);
+                refused++;
+            } else {
+                taken++;
+            }
+            tact_scene_free(scene);
+            free(exact);
+            free(text);
+        }
+        tact_scene_free(good);
+    }
+    print_message("2000 mutations: %d refused, %d taken\n", refused, taken);
+    assert_true(refused > 500 && taken > 100);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_bad_scenes),       cmocka_unit_test(test_cyaml_says_where),
+        cmocka_unit_test(test_absent_file),      cmocka_unit_test(test_hostile),
+        cmocka_unit_test(test_mutated_examples),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
