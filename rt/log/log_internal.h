@@ -19,6 +19,15 @@ struct tact_log {
     bool layout_known;
     int tick_schema, tick_channel, event_channel; /* -1: not yet seen */
 
+    struct tact_log_topic topics[TACT_LOG_TOPICS];
+    int topic_channels[TACT_LOG_TOPICS];
+    size_t topic_count;
+    struct {
+        int id;
+        char name[64];
+    } schemas[TACT_LOG_TOPICS]; /* until their channels are met */
+    size_t schema_count;
+
     struct tact_log_attachment *attachments; /* strings and data are owned */
     size_t attachment_count;
     struct tact_log_fact *facts;

@@ -124,6 +124,11 @@ const struct tact_log_event *tact_log_event(const struct tact_log *log, size_t i
     return index < log->event_count ? &log->events[index] : NULL;
 }
 
+const struct tact_log_topic *tact_log_topic(const struct tact_log *log, size_t index)
+{
+    return index < log->topic_count ? &log->topics[index] : NULL;
+}
+
 long tact_log_field(const struct tact_log *log, const char *name, uint32_t *count)
 {
     for (uint32_t i = 0; i < log->layout.field_count; i++) {

@@ -20,6 +20,8 @@
 
 TACT_BEGIN_DECLS
 
+#define TACT_LOG_TOPICS 16 /**< topics that are counted; a log of tact has 4 */
+
 /** What was found when the log was opened. */
 struct tact_log_state {
     bool complete;       /**< closed by its recorder, and every byte checked */
@@ -41,6 +43,13 @@ struct tact_log_event {
     int64_t stamp_ns; /**< CLOCK_MONOTONIC, as the records' stamps */
     const char *name;
     const char *text;
+};
+
+/** A topic and how many of its messages can be read. */
+struct tact_log_topic {
+    char name[64]; /**< "/tact/tick" */
+    char type[64]; /**< "tact_msgs/msg/Tick" */
+    uint64_t messages;
 };
 
 struct tact_log;
@@ -75,6 +84,9 @@ TACT_API const struct tact_log_attachment *tact_log_attachment_at(const struct t
 
 /** Events in the order they were written; NULL beyond the last. */
 TACT_API const struct tact_log_event *tact_log_event(const struct tact_log *log, size_t index);
+
+/** Topics in the order of the file, the first TACT_LOG_TOPICS of them; NULL beyond the last. */
+TACT_API const struct tact_log_topic *tact_log_topic(const struct tact_log *log, size_t index);
 
 /** Reads the next record into *record, which has room for tact_layout_bytes() of the log's layout.
  *  @retval 1 read, 0 there are no more, or a negative errno (the file changed since it was opened)

@@ -106,6 +106,52 @@ static int take_attachment(struct tact_log *log, struct tact_span content)
     return 0;
 }
 
+static void copy_name(struct tact_span name, char out[64])
+{
+    size_t size = name.size < 63 ? name.size : 63;
+    memcpy(out, name.data, size);
+    out[size] = '\0';
+    tact_utf8_repair(out);
+}
+
+/* Chunks repeat the schemas and channels of the file's start: each counts once. */
+static void list_schema(struct tact_log *log, const struct tact_mcap_schema *schema)
+{
+    for (size_t i = 0; i < log->schema_count; i++) {
+        if (log->schemas[i].id == schema->id)
+            return;
+    }
+    if (log->schema_count == TACT_LOG_TOPICS)
+        return;
+    log->schemas[log->schema_count].id = schema->id;
+    copy_name(schema->name, log->schemas[log->schema_count].name);
+    log->schema_count++;
+}
+
+static void list_topic(struct tact_log *log, const struct tact_mcap_channel *channel)
+{
+    for (size_t i = 0; i < log->topic_count; i++) {
+        if (log->topic_channels[i] == channel->id)
+            return;
+    }
+    if (log->topic_count == TACT_LOG_TOPICS)
+        return;
+    struct tact_log_topic *topic = &log->topics[log->topic_count];
+    *topic = (struct tact_log_topic){.messages = 0};
+    copy_name(channel->topic, topic->name);
+    for (size_t i = 0; i < log->schema_count; i++) {
+        if (log->schemas[i].id == channel->schema)
+            memcpy(topic->type, log->schemas[i].name, sizeof topic->type);
+    }
+    log->topic_channels[log->topic_count++] = channel->id;
+}
+
+static void count_message(struct tact_log *log, int channel)
+{
+    for (size_t i = 0; i < log->topic_count; i++)
+        log->topics[i].messages += log->topic_channels[i] == channel;
+}
+
 /* A schema or layout that is sound but not ours is an error, not damage. */
 static int take_schema(struct tact_log *log, struct tact_span content, struct tact_error *err)
 {
@@ -113,6 +159,7 @@ static int take_schema(struct tact_log *log, struct tact_span content, struct ta
 
     if (tact_mcap_parse_schema(content, &schema) != 0)
         return -EBADMSG;
+    list_schema(log, &schema);
     if (log->layout_known || !tact_span_is(schema.name, TACT_SCHEMA_TICK) ||
         !tact_span_is(schema.encoding, "ros2msg"))
         return 0;
@@ -127,6 +174,7 @@ static int take_channel(struct tact_log *log, struct tact_span content)
 
     if (tact_mcap_parse_channel(content, &channel) != 0)
         return -EBADMSG;
+    list_topic(log, &channel);
     if (!tact_span_is(channel.encoding, "cdr"))
         return 0;
     if (tact_span_is(channel.topic, TACT_TOPIC_TICK) && channel.schema == log->tick_schema)
@@ -206,6 +254,7 @@ static int take_chunk_record(struct tact_log *log, const struct tact_mcap_record
     case TACT_MCAP_MESSAGE:
         if (tact_mcap_parse_message(record->content, &message) != 0)
             return -EBADMSG;
+        count_message(log, message.channel);
         if (message.channel == log->tick_channel)
             return take_tick(log, &message);
         if (message.channel == log->event_channel)
@@ -221,9 +270,11 @@ static int take_chunk(struct tact_log *log, const struct tact_mcap_record *chunk
                       struct tact_error *err)
 {
     struct tact_log_state before = log->state;
-    size_t events_before = log->event_count;
+    struct tact_log_topic topics_before[TACT_LOG_TOPICS];
+    size_t topic_count_before = log->topic_count, events_before = log->event_count;
     struct tact_mcap_record record;
 
+    memcpy(topics_before, log->topics, sizeof topics_before);
     int rc = grow(&log->chunks, log->chunk_count, sizeof *log->chunks);
     if (rc == 0)
         rc = tact_mcap_parse_chunk(chunk->content, &log->chunk);
@@ -238,6 +289,8 @@ static int take_chunk(struct tact_log *log, const struct tact_mcap_record *chunk
         return 0;
     }
     log->state = before;
+    memcpy(log->topics, topics_before, sizeof topics_before);
+    log->topic_count = topic_count_before;
     for (; log->event_count > events_before; log->event_count--) {
         free((char *)log->events[log->event_count - 1].name);
         free((char *)log->events[log->event_count - 1].text);

@@ -1,0 +1,177 @@
+/* tact info: what is in a log, and how it ended. */
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include "command.h"
+#include "info.h"
+#include "rt/safety.h"
+
+#define EXIT_DAMAGED 3
+
+typedef unsigned long long ull;
+
+static const char help[] =
+    "usage: tact info FILE [OPTION]...\n\n"
+    "Tells what is in a log: how long it is, how it ended, what was lost, faults and events, "
+    "timing,\n"
+    "pairs, bodies, devices, topics with their number of messages, and where it was made.\n\n"
+    "  --json   one JSON object on stdout\n"
+    "  --help   this text\n\n"
+    "exit codes:\n"
+    "  0  the log is whole: closed by its recorder, every byte checked\n"
+    "  2  bad usage, or a file that is no log of tact or cannot be read\n"
+    "  3  the log is damaged or cut; what can be read of it is described\n\n"
+    "example:\n"
+    "  tact run examples/scenes/ruler.yaml --record ruler.mcap\n"
+    "  tact info ruler.mcap\n";
+
+static const char *fact(const struct tact_log *log, const char *key)
+{
+    const char *value = tact_log_fact(log, key);
+    return value ? value : "unknown";
+}
+
+static void print_end(const struct info *i)
+{
+    const struct tact_log_state *st = tact_log_state(i->log);
+    time_t wall = (time_t)(survey_wall(i->log, i->survey.first_ns) / 1000000000);
+    struct tm tm;
+    char when[64] = "";
+    if (localtime_r(&wall, &tm)) {
+        strftime(when, sizeof when, ", recorded %Y-%m-%d %H:%M:%S", &tm);
+    }
+    printf("%s: %.3f s%s, %s\n\n", i->path, info_duration(i), when, fact(i->log, "realtime"));
+    if (st->complete) {
+        puts("  end        complete: closed by its recorder, every byte checked");
+    } else {
+        printf("  end        not complete: %s\n             at byte %llu of %llu; %llu bytes "
+               "lost\n",
+               st->why, (ull)st->damage_at, (ull)st->file_bytes, (ull)st->bytes_lost);
+    }
+    printf("  ticks      %llu (%llu to %llu), %llu missing in %llu gaps\n", (ull)st->ticks,
+           (ull)st->first_tick, (ull)st->last_tick, (ull)st->missing, (ull)i->survey.gaps);
+    for (uint64_t k = 0; k < i->survey.gaps && k < SURVEY_GAPS; k++) {
+        printf("             %llu after tick %llu\n", (ull)i->survey.gap[k].missing,
+               (ull)i->survey.gap[k].after);
+    }
+    printf("  size       %.2f MB, %.0f bytes a tick\n", (double)st->file_bytes * 1e-6,
+           (double)st->file_bytes / (double)st->ticks);
+}
+
+static void print_latency(const char *name, const struct tact_histogram *h)
+{
+    struct tact_histogram_summary s = tact_histogram_summarise(h);
+    printf("  %-10s p50 %.1f us, p99 %.1f, p99.9 %.1f, max %.1f\n", name, (double)s.p50 * 1e-3,
+           (double)s.p99 * 1e-3, (double)s.p999 * 1e-3, (double)s.max * 1e-3);
+}
+
+static void print_scene(const struct info *i)
+{
+    static const char *const states[] = {"disarmed", "armed", "fault"};
+    const struct tact_view *v = &i->view;
+    print_latency("wake", &i->survey.wake);
+    print_latency("compute", &i->survey.compute);
+    printf("  safety     %s at the end, %d faults", states[i->survey.safety % 3], i->survey.faults);
+    if (i->survey.faults) {
+        printf(", the first at tick %llu", (ull)i->survey.first_fault);
+    }
+    printf("\n  contacts   at most %d\n", i->survey.contacts_max);
+    printf("\n  %-32s %6s %12s %12s %12s\n", "pair", "mu", "ticks", "normal [N]", "torsion [mN m]");
+    for (int k = 0; k < v->pair_count; k++) {
+        const struct survey_pair *p = &i->survey.pairs[k];
+        printf("  %-32s %6.3g %12llu %12.3f %12.3f\n", v->pairs[k].name, v->pairs[k].friction,
+               (ull)p->touching, p->normal, p->torsion * 1e3);
+    }
+    for (int k = 0; k < v->body_count; k++) {
+        printf("%s%s", k ? ", " : "\n  bodies     ", v->bodies[k].name);
+    }
+    for (int k = 0; k < v->joint_count; k++) {
+        printf("%s%s", k ? ", " : "\n  joints     ", v->joints[k].name);
+    }
+    for (int k = 0; k < v->device_count; k++) {
+        printf("%s%s (%s)", k ? ", " : "\n  devices    ", v->devices[k].name, v->devices[k].type);
+    }
+    puts("");
+}
+
+static void print_rest(const struct info *i)
+{
+    const struct tact_log_topic *t;
+    const struct tact_log_event *e;
+    const struct tact_log_fact *f;
+    printf("\n  %-18s %-32s %10s\n", "topic", "type", "messages");
+    for (size_t k = 0; (t = tact_log_topic(i->log, k)); k++) {
+        printf("  %-18s %-32s %10llu\n", t->name, t->type, (ull)t->messages);
+    }
+    for (size_t k = 0; (e = tact_log_event(i->log, k)); k++) {
+        printf("%s  tick %-8llu %s: %s\n", k ? "" : "\n", (ull)e->tick, e->name, e->text);
+    }
+    puts("");
+    for (size_t k = 0; (f = tact_log_fact_at(i->log, k)); k++) {
+        printf("  %-15s %s\n", f->key, f->value);
+    }
+}
+
+/* A log whose scene is of another version of tact still tells most of what is in it. */
+static int answer(struct info *i, int json)
+{
+    struct tact_error err = {.line = 0};
+    struct tact_messages messages = {command_message, NULL};
+    if (tact_log_open(i->path, &i->log, &err)) {
+        return command_error(&err);
+    }
+    if (tact_view_open(i->log, messages, &i->view, &err)) {
+        tact_message(messages, TACT_MESSAGE_WARNING, "%s: no pairs, bodies and devices are told",
+                     err.text);
+        tact_view_close(&i->view);
+    }
+    int rc = survey_take(i->log, &i->view, &i->survey);
+    if (rc < 0) {
+        tact_error_set(&err, rc, "%s: %s", i->path, strerror(-rc));
+        return command_error(&err);
+    }
+    int code = tact_log_state(i->log)->complete ? EXIT_GOOD : EXIT_DAMAGED;
+    if (json) {
+        return info_print_json(i) ? EXIT_BAD : code;
+    }
+    print_end(i);
+    if (i->view.session) {
+        print_scene(i);
+    }
+    print_rest(i);
+    return code;
+}
+
+int cmd_info(int argc, char **argv)
+{
+    static const struct option longs[] = {
+        {"json", no_argument, NULL, 'j'}, {"help", no_argument, NULL, 'h'}, {NULL, 0, NULL, 0}};
+    int c, json = 0;
+    while ((c = getopt_long(argc, argv, "h", longs, NULL)) != -1) {
+        if (c == 'h') {
+            fputs(help, stdout);
+            return EXIT_GOOD;
+        }
+        if (c == '?') {
+            return EXIT_USAGE;
+        }
+        json = 1;
+    }
+    if (argc - optind != 1) {
+        return command_usage(argv[0], "one log is expected, not %d", argc - optind);
+    }
+    struct info *info = calloc(1, sizeof *info);
+    if (!info) {
+        fprintf(stderr, "%s: no memory\n", argv[0]);
+        return EXIT_BAD;
+    }
+    info->path = argv[optind];
+    int code = answer(info, json);
+    free(info->survey.pairs);
+    tact_view_close(&info->view);
+    tact_log_close(info->log);
+    free(info);
+    return code;
+}

@@ -1,0 +1,20 @@
+/* What tact info prints. */
+#ifndef TACT_EXAMPLES_INFO_H
+#define TACT_EXAMPLES_INFO_H
+
+#include "survey.h"
+
+struct info {
+    const char *path;
+    struct tact_log *log;
+    struct tact_view view; /* empty where the log's scene cannot be read */
+    struct survey survey;
+};
+
+/* From the first tick to the end of the last [s]. */
+double info_duration(const struct info *info);
+
+/* info_json.c: 0, or -1 where it cannot be written. */
+int info_print_json(const struct info *info);
+
+#endif

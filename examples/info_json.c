@@ -1,0 +1,125 @@
+/* tact info --json: the same for machines. */
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include "info.h"
+
+double info_duration(const struct info *i)
+{
+    const char *period = tact_log_fact(i->log, "period_s");
+    double last = period ? strtod(period, NULL) : 0.0;
+    return (double)(i->survey.last_ns - i->survey.first_ns) * 1e-9 + last;
+}
+
+static json_t *latency(const struct tact_histogram *h)
+{
+    struct tact_histogram_summary s = tact_histogram_summarise(h);
+    return json_pack("{s:f, s:f, s:f, s:f}", "p50", (double)s.p50 * 1e-3, "p99",
+                     (double)s.p99 * 1e-3, "p99.9", (double)s.p999 * 1e-3, "max",
+                     (double)s.max * 1e-3);
+}
+
+static json_t *gaps(const struct info *i)
+{
+    json_t *list = json_array();
+    for (uint64_t k = 0; k < i->survey.gaps && k < SURVEY_GAPS; k++) {
+        json_array_append_new(list,
+                              json_pack("{s:I, s:I}", "after", (json_int_t)i->survey.gap[k].after,
+                                        "missing", (json_int_t)i->survey.gap[k].missing));
+    }
+    return json_pack("{s:I, s:o}", "count", (json_int_t)i->survey.gaps, "first", list);
+}
+
+static json_t *topics(const struct info *i)
+{
+    const struct tact_log_topic *t;
+    json_t *list = json_object();
+    for (size_t k = 0; (t = tact_log_topic(i->log, k)); k++) {
+        json_object_set_new(
+            list, t->name,
+            json_pack("{s:s, s:I}", "type", t->type, "messages", (json_int_t)t->messages));
+    }
+    return list;
+}
+
+static json_t *events(const struct info *i)
+{
+    const struct tact_log_event *e;
+    json_t *list = json_array();
+    for (size_t k = 0; (e = tact_log_event(i->log, k)); k++) {
+        json_array_append_new(list, json_pack("{s:I, s:I, s:s, s:s}", "tick", (json_int_t)e->tick,
+                                              "stamp_ns", (json_int_t)e->stamp_ns, "name", e->name,
+                                              "text", e->text));
+    }
+    return list;
+}
+
+static json_t *facts(const struct info *i)
+{
+    const struct tact_log_fact *f;
+    json_t *list = json_object();
+    for (size_t k = 0; (f = tact_log_fact_at(i->log, k)); k++) {
+        json_object_set_new(list, f->key, json_string(f->value));
+    }
+    return list;
+}
+
+static void add_scene(const struct info *i, json_t *all)
+{
+    static const char *const states[] = {"disarmed", "armed", "fault"};
+    json_t *pairs = json_array(), *bodies = json_array(), *joints = json_array(),
+           *devices = json_array();
+    const struct tact_view *v = &i->view;
+    for (int k = 0; k < v->pair_count; k++) {
+        const struct survey_pair *p = &i->survey.pairs[k];
+        json_array_append_new(
+            pairs, json_pack("{s:s, s:f, s:I, s:I, s:f, s:f}", "name", v->pairs[k].name, "friction",
+                             v->pairs[k].friction, "touching_ticks", (json_int_t)p->touching,
+                             "limited_ticks", (json_int_t)p->limited, "normal_max_N", p->normal,
+                             "torsion_max_Nm", p->torsion));
+    }
+    for (int k = 0; k < v->body_count; k++) {
+        json_array_append_new(bodies, json_string(v->bodies[k].name));
+    }
+    for (int k = 0; k < v->joint_count; k++) {
+        json_array_append_new(joints, json_string(v->joints[k].name));
+    }
+    for (int k = 0; k < v->device_count; k++) {
+        json_array_append_new(devices, json_pack("{s:s, s:s}", "name", v->devices[k].name, "type",
+                                                 v->devices[k].type));
+    }
+    json_t *safety =
+        json_pack("{s:s, s:i}", "end", states[i->survey.safety % 3], "faults", i->survey.faults);
+    if (i->survey.faults) {
+        json_object_set_new(safety, "first_fault", json_integer((json_int_t)i->survey.first_fault));
+    }
+    json_object_set_new(all, "wake_latency_us", latency(&i->survey.wake));
+    json_object_set_new(all, "compute_us", latency(&i->survey.compute));
+    json_object_set_new(all, "safety", safety);
+    json_object_set_new(all, "contacts_max", json_integer(i->survey.contacts_max));
+    json_object_set_new(all, "pairs", pairs);
+    json_object_set_new(all, "bodies", bodies);
+    json_object_set_new(all, "joints", joints);
+    json_object_set_new(all, "devices", devices);
+}
+
+int info_print_json(const struct info *i)
+{
+    const struct tact_log_state *st = tact_log_state(i->log);
+    json_t *all = json_pack(
+        "{s:s, s:b, s:s, s:I, s:I, s:I, s:f, s:I, s:I, s:I, s:I, s:I, s:o, s:o, s:o, s:o}", "file",
+        i->path, "complete", st->complete, "why", st->why, "file_bytes", (json_int_t)st->file_bytes,
+        "bytes_lost", (json_int_t)st->bytes_lost, "damage_at", (json_int_t)st->damage_at,
+        "duration_s", info_duration(i), "start_wall_ns",
+        (json_int_t)survey_wall(i->log, i->survey.first_ns), "ticks", (json_int_t)st->ticks,
+        "first_tick", (json_int_t)st->first_tick, "last_tick", (json_int_t)st->last_tick, "missing",
+        (json_int_t)st->missing, "gaps", gaps(i), "topics", topics(i), "events", events(i), "facts",
+        facts(i));
+    if (all && i->view.session) {
+        add_scene(i, all);
+    }
+    int rc = all ? json_dumpf(all, stdout, JSON_INDENT(1) | JSON_REAL_PRECISION(17)) : -1;
+    json_decref(all);
+    puts("");
+    return rc;
+}

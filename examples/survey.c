@@ -1,0 +1,82 @@
+/* One pass over the records of a log. */
+#include "survey.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include "contact/local.h"
+#include "contact/vec.h"
+#include "rt/safety.h"
+
+struct survey_wrench survey_wrench_of(const struct tact_view_pair *pair, const double *values)
+{
+    const double *force = values + pair->wrench, *n = values + pair->patch + 3;
+    struct survey_wrench w = {.normal = tact_v3_dot(force, n),
+                              .torsion = tact_v3_dot(force + 3, n)};
+    double square = tact_v3_dot(force, force) - w.normal * w.normal;
+    w.friction = square > 0.0 ? sqrt(square) : 0.0;
+    return w;
+}
+
+static void take_pairs(const struct tact_view *view, const double *v, struct survey *out)
+{
+    for (int i = 0; i < view->pair_count; i++) {
+        struct survey_pair *p = &out->pairs[i];
+        struct survey_wrench w = survey_wrench_of(&view->pairs[i], v);
+        int touching = v[view->pairs[i].patch + 6] > 0.0;
+        p->touching += (uint64_t)touching;
+        p->limited += touching && ((int)v[view->pairs[i].limits] & TACT_LIMIT_CONE);
+        p->normal = fmax(p->normal, w.normal);
+        p->torsion = fmax(p->torsion, fabs(w.torsion));
+    }
+}
+
+static void take(const struct tact_view *view, const struct tact_record *r, struct survey *out)
+{
+    const double *v = r->values;
+    int safety = (int)v[view->safety];
+    if (safety == TACT_SAFETY_FAULT && out->safety != TACT_SAFETY_FAULT && !out->faults++) {
+        out->first_fault = r->tick;
+    }
+    out->safety = safety;
+    out->contacts_max = (int)fmax(out->contacts_max, v[view->solver]);
+    tact_histogram_add(&out->wake, (int64_t)v[view->timing]);
+    if (r->tick > 0) {
+        tact_histogram_add(&out->compute, (int64_t)v[view->timing + 1]);
+    }
+    take_pairs(view, v, out);
+}
+
+int survey_take(struct tact_log *log, const struct tact_view *view, struct survey *out)
+{
+    struct tact_record *r = malloc(tact_layout_bytes(tact_log_layout(log)));
+    uint64_t before = 0, count = 0;
+    int rc;
+    memset(out, 0, sizeof *out);
+    tact_histogram_reset(&out->wake);
+    tact_histogram_reset(&out->compute);
+    out->pairs = calloc((size_t)view->pair_count + 1, sizeof *out->pairs);
+    rc = r && out->pairs ? 1 : -ENOMEM;
+    while (rc > 0 && (rc = tact_log_next(log, r)) > 0) {
+        if (!count++) {
+            out->first_ns = r->stamp_ns;
+        } else if (r->tick > before + 1 && out->gaps++ < SURVEY_GAPS) {
+            out->gap[out->gaps - 1].after = before;
+            out->gap[out->gaps - 1].missing = r->tick - before - 1;
+        }
+        before = r->tick;
+        out->last_ns = r->stamp_ns;
+        if (view->session) {
+            take(view, r, out);
+        }
+    }
+    free(r);
+    return rc;
+}
+
+int64_t survey_wall(const struct tact_log *log, int64_t stamp_ns)
+{
+    const char *anchor = tact_log_fact(log, "wall_anchor_ns");
+    return anchor ? strtoll(anchor, NULL, 10) + stamp_ns : -1;
+}

@@ -1,0 +1,45 @@
+/* One pass over the records of a log: what a person wants to know before opening it. */
+#ifndef TACT_EXAMPLES_SURVEY_H
+#define TACT_EXAMPLES_SURVEY_H
+
+#include "rt/histogram.h"
+#include "rt/log/log_reader.h"
+#include "rt/session/view.h"
+
+#define SURVEY_GAPS 8
+
+struct survey_pair {
+    uint64_t touching;      /* ticks */
+    uint64_t limited;       /* of those, with friction at its limit */
+    double normal, torsion; /* largest [N], [N m] */
+};
+
+struct survey {
+    int64_t first_ns, last_ns; /* stamps, CLOCK_MONOTONIC */
+    uint64_t gaps;             /* runs of ticks that were not recorded */
+    struct {
+        uint64_t after, missing; /* tick before it, ticks in it */
+    } gap[SURVEY_GAPS];          /* the first ones */
+    /* Of logs whose scene can be read: */
+    int faults; /* times that the safety chain went to fault */
+    uint64_t first_fault;
+    int safety; /* enum tact_safety_state at the end */
+    int contacts_max;
+    struct tact_histogram wake, compute; /* [ns] */
+    struct survey_pair *pairs;           /* one a pair of the view; to be freed */
+};
+
+/* Reads all records from the present position. view may be empty. 0 or a negative errno. */
+int survey_take(struct tact_log *log, const struct tact_view *view, struct survey *out);
+
+/* Wall-clock time of a stamp [ns since 1970], or -1 where the log does not tell. */
+int64_t survey_wall(const struct tact_log *log, int64_t stamp_ns);
+
+/* Force normal to the pair's patch, pushing A out of B [N], and torsion about it [N m]; friction
+ * [N] is what is left of the force. All 0 apart. */
+struct survey_wrench {
+    double normal, friction, torsion;
+};
+struct survey_wrench survey_wrench_of(const struct tact_view_pair *pair, const double *values);
+
+#endif

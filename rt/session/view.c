@@ -1,0 +1,201 @@
+#include "rt/session/view.h"
+
+#include <errno.h>
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "rt/session/facts.h"
+#include "rt/session/session_internal.h"
+
+static int get_file(void *user, const char *name, const void **data, uint64_t *size)
+{
+    const struct tact_log_attachment *a = tact_log_attachment(user, name);
+    if (!a) {
+        return -ENOENT;
+    }
+    *data = a->data;
+    *size = a->size;
+    return 0;
+}
+
+static int read_channels(json_t *list, struct tact_device_channel *out)
+{
+    int count = (int)json_array_size(list);
+    if (count > TACT_DEVICE_CHANNELS) {
+        return -1;
+    }
+    for (int i = 0; i < count; i++) {
+        const char *name, *unit;
+        if (json_unpack(json_array_get(list, (size_t)i), "{s:s, s:s, s:F}", "name", &name, "unit",
+                        &unit, "rest", &out[i].rest)) {
+            return -1;
+        }
+        snprintf(out[i].name, sizeof out[i].name, "%s", name);
+        snprintf(out[i].unit, sizeof out[i].unit, "%s", unit);
+    }
+    return count;
+}
+
+static int read_device(json_t *item, struct tact_device_info *info)
+{
+    const char *name, *type;
+    json_t *inputs, *outputs;
+    if (json_unpack(item, "{s:s, s:s, s:o, s:o}", "name", &name, "type", &type, "inputs", &inputs,
+                    "outputs", &outputs)) {
+        return -EINVAL;
+    }
+    snprintf(info->name, sizeof info->name, "%s", name);
+    snprintf(info->type, sizeof info->type, "%s", type);
+    info->input_count = read_channels(inputs, info->input);
+    info->output_count = read_channels(outputs, info->output);
+    return info->input_count < 0 || info->output_count < 0 ? -EINVAL : 0;
+}
+
+static int read_devices(const struct tact_log *log, struct tact_view *view, struct tact_error *err)
+{
+    const struct tact_log_attachment *a = tact_log_attachment(log, TACT_LOG_DEVICES);
+    json_error_t why;
+    json_t *list = a ? json_loadb(a->data, a->size, 0, &why) : NULL;
+    int count = (int)json_array_size(list);
+    view->devices = calloc((size_t)count + 1, sizeof *view->devices);
+    view->device_count = view->devices ? count : 0;
+    int rc = !list ? -EINVAL : (!view->devices ? -ENOMEM : 0);
+    for (int i = 0; !rc && i < count; i++) {
+        rc = read_device(json_array_get(list, (size_t)i), &view->devices[i]);
+    }
+    json_decref(list);
+    return rc ? tact_error_set(err, rc, "the log's %s cannot be read", TACT_LOG_DEVICES) : 0;
+}
+
+static int read_scene(const struct tact_log *log, struct tact_scene **out, struct tact_error *err)
+{
+    const struct tact_log_attachment *text = tact_log_attachment(log, TACT_LOG_SCENE);
+    struct tact_scene_files files = {get_file, (void *)log};
+    const char *name = tact_log_fact(log, "scene");
+    if (!text) {
+        tact_error_set(err, -EINVAL, "the log holds no %s", TACT_LOG_SCENE);
+        return -EINVAL;
+    }
+    return tact_scene_parse(text->data, text->size, name ? name : TACT_LOG_SCENE, &files, out, err);
+}
+
+static int same_layout(const struct tact_layout *a, const struct tact_layout *b)
+{
+    if (a->field_count != b->field_count || a->size != b->size) {
+        return 0;
+    }
+    for (uint32_t i = 0; i < a->field_count; i++) {
+        const struct tact_field *fa = &a->fields[i], *fb = &b->fields[i];
+        if (strcmp(fa->name, fb->name) || fa->kind != fb->kind || fa->offset != fb->offset ||
+            fa->count != fb->count) {
+            return 0;
+        }
+    }
+    return 1;
+}
+
+static void list_pairs(struct tact_view *view)
+{
+    const struct tact_session *s = view->session;
+    for (; view->pair_count < tact_world_pair_count(s->world); view->pair_count++) {
+        const struct session_pair *p = &s->pairs[view->pair_count];
+        view->pairs[view->pair_count] = (struct tact_view_pair){
+            .name = p->name,
+            .friction = tact_world_law(s->world, view->pair_count)->friction,
+            .status = p->status,
+            .moments = p->moments,
+            .wrench = p->wrench,
+            .patch = p->patch,
+            .direction = p->direction,
+            .limits = p->limits,
+        };
+    }
+}
+
+static void list_joints(struct tact_view *view)
+{
+    const struct tact_session *s = view->session;
+    for (uint32_t i = 0; i < s->scene->hands_count; i++) {
+        const struct session_hand *h = &s->hands[i];
+        for (uint32_t k = 0; k < s->scene->hands[i].links_count; k++) {
+            view->joints[view->joint_count++] = (struct tact_view_joint){
+                .name = h->names[k],
+                .slides = !strcmp(s->scene->hands[i].links[k].joint.type, "slide"),
+                .position = h->q + k,
+                .velocity = h->v + k,
+                .target = h->target + k,
+                .torque = h->torque + k,
+            };
+        }
+    }
+}
+
+static int list_all(struct tact_view *view)
+{
+    const struct tact_session *s = view->session;
+    size_t joints = 1;
+    for (uint32_t i = 0; i < s->scene->hands_count; i++) {
+        joints += s->scene->hands[i].links_count;
+    }
+    view->pairs = calloc((size_t)tact_world_pair_count(s->world) + 1, sizeof *view->pairs);
+    view->joints = calloc(joints, sizeof *view->joints);
+    view->bodies = calloc((size_t)tact_world_body_count(s->world) + 1, sizeof *view->bodies);
+    view->device_inputs = calloc((size_t)s->device_count + 1, sizeof *view->device_inputs);
+    if (!view->pairs || !view->joints || !view->bodies || !view->device_inputs) {
+        return -ENOMEM;
+    }
+    list_pairs(view);
+    list_joints(view);
+    for (; view->body_count < tact_world_body_count(s->world); view->body_count++) {
+        const struct session_body *b = &s->bodies[view->body_count];
+        view->bodies[view->body_count] =
+            (struct tact_view_body){b->name, b->center, b->twist, b->pose};
+    }
+    for (int i = 0; i < s->device_count; i++) {
+        view->device_inputs[i] = s->devices[i].field;
+    }
+    view->wanted = s->wanted_field;
+    view->sent = s->sent_field;
+    view->output_count = s->output_count;
+    view->safety = s->safety_field;
+    view->solver = s->solver_field;
+    view->timing = s->timing_field;
+    return 0;
+}
+
+int tact_view_open(const struct tact_log *log, struct tact_messages messages, struct tact_view *out,
+                   struct tact_error *err)
+{
+    struct tact_session_options options = tact_session_options_default();
+    memset(out, 0, sizeof *out);
+    options.clock = TACT_LOOP_FREE;
+    options.messages = messages;
+    int rc = read_scene(log, &out->scene, err);
+    rc = rc ? rc : read_devices(log, out, err);
+    rc = rc ? rc
+            : tact_session_prepare(out->scene, &options, out->devices, out->device_count,
+                                   &out->session, err);
+    if (!rc && !same_layout(&out->session->layout, tact_log_layout(log))) {
+        rc = tact_error_set(err, -EINVAL,
+                            "the log's records are not laid out as its scene's are "
+                            "by this version of tact");
+    }
+    rc = rc ? rc : list_all(out);
+    if (rc && err && !err->text[0]) {
+        tact_error_set(err, rc, "the log's scene cannot be made: %s", strerror(-rc));
+    }
+    return rc;
+}
+
+void tact_view_close(struct tact_view *view)
+{
+    tact_session_destroy(view->session);
+    tact_scene_free(view->scene);
+    free(view->devices);
+    free(view->pairs);
+    free(view->joints);
+    free(view->bodies);
+    free(view->device_inputs);
+    memset(view, 0, sizeof *view);
+}

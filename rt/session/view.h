@@ -1,0 +1,89 @@
+/**
+ * A log seen through its scene: what the numbers of its records belong to.
+ *
+ * The scene is in the log; the world that is made of it (without devices, without a moment source)
+ * knows the names of pairs, joints and bodies, and what the record does not repeat at every tick:
+ * the friction of each pair, the kind of its patch.
+ */
+#ifndef TACT_RT_SESSION_VIEW_H
+#define TACT_RT_SESSION_VIEW_H
+
+#include <stdint.h>
+#include "../../contact/api.h"
+#include "../../contact/error.h"
+#include "../device.h"
+#include "../log/log_reader.h"
+#include "../message.h"
+#include "scene.h"
+#include "session.h"
+
+TACT_BEGIN_DECLS
+
+/** A pair of shapes that may touch. Offsets count doubles in a record. */
+struct tact_view_pair {
+    const char *name;   /**< "ruler/pinch.left_distal": A, then B */
+    double friction;    /**< mu */
+    uint32_t status;    /**< status (1 overlap, 0 none, negative errno), age [ticks] */
+    uint32_t moments;   /**< 16, struct tact_moments */
+    uint32_t wrench;    /**< on A, world axes, about the patch's centre [N (3), N m (3)] */
+    uint32_t patch;     /**< centre [m] (3), normal that pushes A out of B (3), depth V/|g| [m],
+                             spin arm [m]: the torsion limit is mu N times it; all 0 apart */
+    uint32_t direction; /**< last normal (3) */
+    uint32_t limits;    /**< enum tact_limit bits */
+};
+
+/** A joint of a hand. */
+struct tact_view_joint {
+    const char *name;  /**< "pinch.left_distal" */
+    int slides;        /**< 1: [m], [N]; 0: [rad], [N m] */
+    uint32_t position; /**< [rad] or [m] */
+    uint32_t velocity; /**< [rad/s] or [m/s] */
+    uint32_t target;   /**< of the drive [rad] or [m] */
+    uint32_t torque;   /**< of the drive [N m] or [N] */
+};
+
+/** A body that moves. */
+struct tact_view_body {
+    const char *name;
+    uint32_t center; /**< centre of mass [m], quat_wxyz, world (7) */
+    uint32_t twist;  /**< [m/s], [rad/s] at the centre of mass, world (6) */
+    uint32_t pose;   /**< body frame [m], quat_wxyz, world (7) */
+};
+
+/** All of it; names and arrays belong to the view. */
+struct tact_view {
+    struct tact_scene *scene;
+    struct tact_session *session; /**< made of the scene, never run */
+    struct tact_view_pair *pairs;
+    int pair_count;
+    struct tact_view_joint *joints;
+    int joint_count;
+    struct tact_view_body *bodies;
+    int body_count;
+    struct tact_device_info *devices; /**< as they were when it was recorded */
+    int device_count;
+    uint32_t *device_inputs; /**< of each device: state, stamp [ns], then one value a channel */
+    uint32_t wanted, sent;   /**< outputs before and after the safety chain, output_count each */
+    int output_count;
+    uint32_t safety; /**< enum tact_safety_state first */
+    uint32_t solver; /**< contacts, iterations, residual, update, deadman */
+    uint32_t timing; /**< wake latency [ns], compute of the tick before [ns] */
+};
+
+/**
+ * Makes a view of a log that is open; the log may be closed before it. To be closed whatever comes
+ * back. Not real-time safe.
+ * @retval 0
+ * @retval -EINVAL  no scene in it, a scene that cannot be read, or one whose records are laid out
+ *                  differently by this version of tact
+ * @retval -ENOMEM  *err tells all of them
+ */
+TACT_API int tact_view_open(const struct tact_log *log, struct tact_messages messages,
+                            struct tact_view *out, struct tact_error *err);
+
+/** Frees what the view holds; an empty one (all zero) is allowed. */
+TACT_API void tact_view_close(struct tact_view *view);
+
+TACT_END_DECLS
+
+#endif
