@@ -40,6 +40,7 @@ struct block {
     struct side side[2];
     struct tact_local_problem local;
     double wanted;   /* normal velocity that stabilisation asks for [m/s] */
+    double rolling;  /* speed at which a curved patch's edge closes as it rolls [m/s] */
     double softness; /* normal compliance, velocity per impulse [1/kg] */
     double residual;
     double per_length; /* makes torques comparable with forces [1/m] */
