@@ -1,0 +1,78 @@
+/*
+ * Small worlds for tests of physics: bodies of simple solids on a plane, stepped with exact
+ * moments.
+ *
+ * Material 0 is what scene_ground() lays, 1 what scene_solid() makes; scene_law() says what happens
+ * between two of them. Failures to build fail the test.
+ */
+#ifndef TACT_TESTS_WORLD_SCENE_H
+#define TACT_TESTS_WORLD_SCENE_H
+
+#include "contact/world.h"
+
+enum { SCENE_SHAPES = 64 };
+
+struct world_scene {
+    struct tact_world *world;
+    struct tact_world_options options;
+    struct tact_moments_scratch *scratch;
+    struct tact_shape shapes[SCENE_SHAPES];
+    struct tact_mesh *meshes[SCENE_SHAPES];
+    int shape_count, mesh_count;
+
+    struct tact_solve_stats stats; /* of the last tick */
+    long ticks;
+    long unsolved;         /* ticks that ended with a residual over 1e-8 */
+    int most_iterations;   /* of any tick */
+    double worst_residual; /* of any tick */
+};
+
+/* An empty world with these options; NULL: the defaults. */
+void scene_open(struct world_scene *scene, const struct tact_world_options *options);
+void scene_close(struct world_scene *scene);
+
+/* Options with gravity g tilted about y by `slope` [rad]: downhill is +x. */
+struct tact_world_options scene_slope(double slope);
+
+/* Solid below z = 0. */
+void scene_ground(struct world_scene *scene);
+
+/* Solids; meshes belong to the scene. Axes along z, origin at the centre. */
+struct tact_shape scene_box(double x, double y, double z); /* sides [m] */
+struct tact_shape scene_sphere(double radius);
+struct tact_shape scene_cylinder(struct world_scene *scene, double radius, double height,
+                                 int sides);
+/* Several boxes as one mesh: centres and sides, 6 numbers a box. */
+struct tact_shape scene_boxes(struct world_scene *scene, const double *boxes, int count);
+
+/* A body of one uniform solid, at the position and turned about z by yaw. Returns its index. */
+int scene_solid(struct world_scene *scene, const struct tact_shape *shape, double mass,
+                const double position[3], double yaw);
+
+/* A shape on a body already made, or fixed in the world (body -1). */
+void scene_attach(struct world_scene *scene, int body, const struct tact_shape *shape,
+                  const struct tact_pose *local, int material);
+
+/* mu, rigid, with the overlap and dissipation that scenes have by default. */
+struct tact_contact_law scene_rigid(double friction);
+void scene_law(struct world_scene *scene, int a, int b, const struct tact_contact_law *law);
+
+/* Nothing may be added afterwards. */
+void scene_start(struct world_scene *scene);
+
+/* One tick, or the two halves of it: up to where velocities are solved, and the motion. */
+void scene_solve(struct world_scene *scene);
+void scene_step(struct world_scene *scene);
+void scene_run(struct world_scene *scene, double seconds);
+
+/* Kinetic energy of the free bodies and their height in gravity [J]. */
+double scene_energy(struct world_scene *scene);
+
+/* Angle of the body's z axis from the vertical of the ground [rad]. */
+double scene_tilt(struct world_scene *scene, int body);
+
+/* Power that contact `pair` gives by its normal force and rolling moments, and takes by friction
+ * and spin, at the velocities after the last solve [W]. Both at the centre of pressure. */
+void scene_power(struct world_scene *scene, int pair, double *normal, double *friction);
+
+#endif

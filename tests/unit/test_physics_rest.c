@@ -1,0 +1,173 @@
+/* Coins and cylinders come to rest; energy never rises but by what stabilisation puts in. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+#include <cmocka.h>
+#include "support/world_scene.h"
+
+/** What a run did to the energy. */
+struct balance {
+    double start, end;     /* of the bodies [J] */
+    double worst;          /* rise in a tick beyond the work of the contacts' normal forces [J] */
+    double stabilised;     /* positive work of the contacts' normal forces [J] */
+    double absorbed;       /* negative work of those [J] */
+    double friction;       /* work of friction and spin [J]: never positive */
+    double worst_friction; /* most positive of a contact in a solved tick [J] */
+    double rest_time;      /* first time after which nothing moved faster than 1e-3 m/s or rad/s */
+};
+
+static void run(struct world_scene *s, double seconds, struct balance *out)
+{
+    double h = s->options.period;
+    memset(out, 0, sizeof *out);
+    out->start = scene_energy(s);
+    out->end = out->start;
+    for (long n = lround(seconds / h); n > 0; n--) {
+        double work = 0;
+        scene_solve(s);
+        for (int i = 0; i < tact_world_pair_count(s->world); i++) {
+            double normal, friction;
+            scene_power(s, i, &normal, &friction);
+            work += normal * h;
+            out->stabilised += fmax(normal, 0) * h;
+            out->absorbed += fmin(normal, 0) * h;
+            out->friction += friction * h;
+            if (s->stats.residual <= 1e-8) {
+                out->worst_friction = fmax(out->worst_friction, friction * h);
+            }
+        }
+        tact_world_integrate(s->world);
+        double now = scene_energy(s), rise = now - out->end - work;
+        out->worst = fmax(out->worst, rise);
+        out->end = now;
+        for (int i = 0; i < tact_world_body_count(s->world); i++) {
+            const struct tact_body *b = tact_world_body(s->world, i);
+            if (tact_v3_norm(b->twist) > 1e-3 || tact_v3_norm(b->twist + 3) > 1e-2) {
+                out->rest_time = (double)s->ticks * h;
+            }
+        }
+    }
+    print_message(
+        "    energy %.3e -> %.3e J, rise beyond contact work %.1e, pushed %.1e, absorbed "
+        "%.1e, friction %.1e (worst %.1e); at rest from %.3f s; %d sweeps, residual %.1e, "
+        "unsolved %ld of %ld\n",
+        out->start, out->end, out->worst, out->stabilised, out->absorbed, out->friction,
+        out->worst_friction, out->rest_time, s->most_iterations, s->worst_residual, s->unsolved,
+        s->ticks);
+}
+
+/* The bodies gain no more than what the normal forces' work says, friction gives nothing, and all
+ * there is to gain from is the push out of too deep an overlap. */
+static void check_energy(const struct balance *e)
+{
+    double slack = 1e-12 * (fabs(e->start) + fabs(e->end));
+    assert_true(e->worst <= slack);
+    assert_true(e->worst_friction <= 1e-6 * fabs(e->start));
+    assert_true(e->end <= e->start + e->stabilised + slack);
+}
+
+static int open_one(struct world_scene *s, int coin, double mu, double up, double lean, double yaw)
+{
+    struct tact_contact_law law = scene_rigid(mu);
+    scene_open(s, NULL);
+    scene_ground(s);
+    struct tact_shape shape =
+        coin ? scene_cylinder(s, 0.012, 0.002, 64) : scene_cylinder(s, 0.03, 0.1, 64);
+    const double at[3] = {0, 0, up};
+    int b = scene_solid(s, &shape, coin ? 0.008 : 0.3, at, yaw);
+    struct tact_body *body = tact_world_body(s->world, b);
+    /* lean about x: 90 degrees stands the coin on its edge, or lays the cylinder down */
+    const double q[4] = {cos(0.5 * lean), sin(0.5 * lean), 0, 0};
+    memcpy(body->pose.quat_wxyz, q, sizeof q);
+    tact_world_refresh(s->world);
+    scene_law(s, 0, 1, &law);
+    scene_start(s);
+    return b;
+}
+
+/* A cylinder dropped at a slant tumbles and comes to rest within 3 s. */
+static void cylinder_rests(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 4; i++) {
+        struct world_scene s;
+        struct balance e;
+        int b = open_one(&s, 0, 0.4, 0.1, 0.3 + 0.4 * i, 0);
+        tact_world_body(s.world, b)->twist[0] = 0.3;
+        tact_world_body(s.world, b)->twist[3] = 2;
+        run(&s, 5, &e);
+        print_message("cylinder %d: tilt %.3f deg\n", i, scene_tilt(&s, b) * 180 / M_PI);
+        check_energy(&e);
+        assert_true(e.rest_time < 2);
+        scene_close(&s);
+    }
+}
+
+/* A coin rolling on its edge, and one spun about its diameter. */
+static void coin_rests(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        struct world_scene s;
+        struct balance e;
+        int b = open_one(&s, 1, 0.4, 0.012 - 1e-5, 0.5 * M_PI - 0.3, 0);
+        struct tact_body *body = tact_world_body(s.world, b);
+        if (i == 0) {
+            body->twist[0] = 0.3;
+            body->twist[4] = 0.3 / 0.012;
+        } else {
+            body->twist[5] = 40;
+        }
+        run(&s, 8, &e);
+        print_message("coin %d: tilt %.3f deg, speed %.1e m/s, spin %.1e rad/s\n", i,
+                      scene_tilt(&s, b) * 180 / M_PI, tact_v3_norm(body->twist),
+                      tact_v3_norm(body->twist + 3));
+        check_energy(&e);
+        assert_true(e.rest_time < 5);
+        scene_close(&s);
+    }
+}
+
+/* A heap of boxes, balls and cylinders thrown together. */
+static void heap_loses_energy(void **state)
+{
+    (void)state;
+    for (int mu = 0; mu < 3; mu++) {
+        struct world_scene s;
+        struct balance e;
+        struct tact_contact_law law = scene_rigid(0.4 * mu);
+        scene_open(&s, NULL);
+        scene_ground(&s);
+        for (int i = 0; i < 9; i++) {
+            struct tact_shape shape = i % 3 == 0   ? scene_box(0.05, 0.04, 0.06)
+                                      : i % 3 == 1 ? scene_sphere(0.03)
+                                                   : scene_cylinder(&s, 0.025, 0.05, 24);
+            const double at[3] = {0.05 * (i % 3) + 0.006 * i, 0.06 * (i / 3 % 2),
+                                  0.05 + 0.07 * (i / 3)};
+            int b = scene_solid(&s, &shape, 0.1 + 0.05 * i, at, 0.3 * i);
+            double *twist = tact_world_body(s.world, b)->twist;
+            twist[0] = -0.2 * i + 0.6;
+            twist[3] = i - 4;
+            twist[4] = 5 - i;
+        }
+        scene_law(&s, 0, 1, &law);
+        scene_law(&s, 1, 1, &law);
+        scene_start(&s);
+        run(&s, 3, &e);
+        check_energy(&e);
+        scene_close(&s);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(cylinder_rests),
+        cmocka_unit_test(coin_rests),
+        cmocka_unit_test(heap_loses_energy),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

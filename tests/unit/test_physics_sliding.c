@@ -1,0 +1,172 @@
+/* Sliding: how far a block goes, which way friction points, that a frictionless one keeps going. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+#include <cmocka.h>
+#include "contact/local.h"
+#include "support/world_scene.h"
+
+static const double G = 9.81;
+
+/* A block of 0.1 x 0.08 x 0.04 m, 0.5 kg, thrown at 1 m/s at an angle to its sides. */
+static void slide(double degrees, double mu, double *distance, double *aside, double *turned)
+{
+    struct world_scene s;
+    const double start[3] = {0, 0, 0.02 - 2e-5};
+    const double dir[2] = {cos(degrees * M_PI / 180), sin(degrees * M_PI / 180)};
+    scene_open(&s, NULL);
+    scene_ground(&s);
+    struct tact_shape box = scene_box(0.1, 0.08, 0.04);
+    int b = scene_solid(&s, &box, 0.5, start, 0);
+    struct tact_contact_law law = scene_rigid(mu);
+    scene_law(&s, 0, 1, &law);
+    scene_start(&s);
+    struct tact_body *body = tact_world_body(s.world, b);
+    body->twist[0] = dir[0];
+    body->twist[1] = dir[1];
+    scene_run(&s, 1.0);
+    *distance = dir[0] * body->pose.position[0] + dir[1] * body->pose.position[1];
+    *aside = dir[0] * body->pose.position[1] - dir[1] * body->pose.position[0];
+    *turned = 2 * asin(body->pose.quat_wxyz[3]) * 180 / M_PI;
+    print_message("%4.1f deg, mu %.2f: %.6f m, aside %.1e m, turned %.1e deg, %d sweeps, residual "
+                  "%.1e\n",
+                  degrees, mu, *distance, *aside, *turned, s.most_iterations, s.worst_residual);
+    scene_close(&s);
+}
+
+/* v^2 / (2 mu g), less v h / 2: velocities come first in a tick, then positions. */
+static void block_stops_in_time(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 3; i++) {
+        for (int k = 0; k < 2; k++) {
+            double mu = k ? 0.7 : 0.3, distance, aside, turned, exact = 1 / (2 * mu * G);
+            slide(22.5 * i, mu, &distance, &aside, &turned);
+            print_message("    exact %.6f m, less v h / 2: off by %.4f %%\n", exact,
+                          100 * (distance / (exact - 0.5e-3) - 1));
+            assert_true(fabs(distance - exact) < 0.005 * exact + 0.5e-3);
+            assert_true(fabs(aside) < 0.005 * exact);
+        }
+    }
+}
+
+static void frictionless_block_keeps_going(void **state)
+{
+    (void)state;
+    double distance, aside, turned;
+    slide(22.5, 0, &distance, &aside, &turned);
+    assert_true(fabs(distance - 1) < 1e-9 && fabs(aside) < 1e-9);
+}
+
+static uint64_t seed = 2015;
+
+static double uniform(double lo, double hi)
+{
+    seed = seed * 6364136223846793005u + 1442695040888963407u;
+    return lo + (hi - lo) * (double)(seed >> 11) * 0x1p-53;
+}
+
+/* S = J M^-1 J^T and b = J t of a body at rest on something fixed that it touches at `arm`. */
+static void random_problem(struct tact_local_problem *p)
+{
+    double m = exp(uniform(-5, 2)), size = exp(uniform(-4, 0)), arm[3], weight[6], t[6];
+    memset(p, 0, sizeof *p);
+    for (int i = 0; i < 3; i++) {
+        arm[i] = size * uniform(-1, 1);
+        weight[i] = 1 / m;
+        weight[3 + i] = 1 / (m * size * size * uniform(0.2, 0.6));
+        t[i] = uniform(-1, 1);
+        t[3 + i] = uniform(-1, 1) / size;
+    }
+    t[0] = -fabs(t[0]);
+    double j[36] = {
+        0}; /* row i: wrench on the body of a unit of impulse i, in the frame (n, t1, t2) */
+    for (int i = 0; i < 3; i++) {
+        double e[3] = {i == 0, i == 1, i == 2};
+        tact_v3_copy(j + 6 * i, e);
+        tact_v3_cross(j + 6 * i + 3, arm, e);
+        tact_v3_copy(j + 6 * (3 + i) + 3, e);
+    }
+    for (int a = 0; a < 6; a++) {
+        for (int k = 0; k < 6; k++) {
+            p->b[a] += j[6 * a + k] * t[k];
+            for (int b = 0; b < 6; b++) {
+                p->s[6 * a + b] += j[6 * a + k] * j[6 * b + k] * weight[k];
+            }
+        }
+    }
+    p->mu = uniform(0.05, 1.2);
+    p->semi[0] = size * exp(uniform(-4, 0));
+    p->semi[1] = size * exp(uniform(-4, 0));
+    p->rectangle[0] = p->semi[0];
+    p->rectangle[1] = p->semi[1];
+    p->spin_arm = 2.0 / 3.0 * sqrt(p->semi[0] * p->semi[1]);
+}
+
+/* Angle between friction and the reverse of slip at the centre of pressure, in the plane [deg]. */
+static double friction_angle(const struct tact_local_problem *p, const double *r, double *speed)
+{
+    double u[6], d[2] = {-r[5] / r[0], r[4] / r[0]};
+    for (int i = 0; i < 6; i++) {
+        u[i] = p->b[i];
+        for (int k = 0; k < 6; k++) {
+            u[i] += p->s[6 * i + k] * r[k];
+        }
+    }
+    double v1 = u[1] - d[1] * u[3], v2 = u[2] + d[0] * u[3];
+    *speed = hypot(v1, v2);
+    return fabs(atan2(r[1] * v2 - r[2] * v1, -(r[1] * v1 + r[2] * v2))) * 180 / M_PI;
+}
+
+static void friction_opposes_slip(void **state)
+{
+    (void)state;
+    double worst = 0, sum = 0;
+    int sliding = 0, tried = 0, unsolved = 0;
+    while (sliding < 1000 && tried < 20000) {
+        struct tact_local_problem p;
+        double r[6] = {0}, speed;
+        int limits = 0;
+        random_problem(&p);
+        tried++;
+        for (int pass = 0; pass < 500; pass++) {
+            limits = tact_local_cone(&p, r);
+            if (tact_local_residual(&p, r) < 1e-13) {
+                break;
+            }
+        }
+        if (!(limits & TACT_LIMIT_CONE) || !(r[0] > 0)) {
+            continue;
+        }
+        double angle = friction_angle(&p, r, &speed);
+        if (speed < 1e-6) {
+            continue; /* it spins in place: no direction to speak of */
+        }
+        sliding++;
+        if (tact_local_residual(&p, r) > 1e-8) {
+            unsolved++;
+            continue;
+        }
+        worst = fmax(worst, angle);
+        sum += angle;
+    }
+    print_message("%d sliding contacts of %d: friction off by %.1e deg at worst, %.1e in the mean, "
+                  "%d unsolved\n",
+                  sliding, tried, worst, sum / sliding, unsolved);
+    assert_int_equal(sliding, 1000);
+    assert_int_equal(unsolved, 0);
+    assert_true(worst < 0.1);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(block_stops_in_time),
+        cmocka_unit_test(frictionless_block_keeps_going),
+        cmocka_unit_test(friction_opposes_slip),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,100 @@
+/* A sphere on a slope: a patch of radius a resists rolling, and without friction it does not turn.
+ */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+#include <cmocka.h>
+#include "support/world_scene.h"
+
+static const double G = 9.81, RADIUS = 0.05;
+
+struct roll {
+    double speed; /* downhill after the time [m/s] */
+    double spin;  /* about the axis it rolls about [rad/s] */
+    double patch; /* mean of the patch's semi-axes at the end [m] */
+    double lift;  /* of the centre against the start [m] */
+    int touching; /* ticks in contact */
+    int ticks;
+};
+
+/* From rest, for `seconds`, the patch made a times RADIUS by its target overlap: a cap of deepest
+ * point d has the radius sqrt(2 R d) and the mean depth d / 2. */
+static struct roll roll(double slope, double mu, double a, double seconds)
+{
+    struct world_scene s;
+    struct tact_world_options options = scene_slope(slope);
+    struct tact_contact_law law = scene_rigid(mu);
+    struct tact_shape ball = scene_sphere(RADIUS);
+    double deepest = 0.5 * a * a * RADIUS;
+    const double at[3] = {0, 0, RADIUS - deepest};
+    struct roll out = {0};
+    law.overlap = 0.5 * deepest;
+    scene_open(&s, &options);
+    scene_ground(&s);
+    int b = scene_solid(&s, &ball, 0.3, at, 0);
+    scene_law(&s, 0, 1, &law);
+    scene_start(&s);
+    const struct tact_contact *c = tact_world_contact(s.world, 0);
+    while (out.ticks < lround(seconds / options.period)) {
+        scene_step(&s);
+        out.ticks++;
+        out.touching += c->touching && c->impulse[0] > 0;
+    }
+    const struct tact_body *body = tact_world_body(s.world, b);
+    out.speed = body->twist[0];
+    out.spin = body->twist[4];
+    out.patch = 0.5 * (c->patch.semi[0] + c->patch.semi[1]);
+    out.lift = body->pose.position[2] - at[2];
+    print_message("slope %.2f, a/R %.3f: in contact %d of %d ticks, lifted %.1e m, patch %.5f R, "
+                  "residual %.1e, %d sweeps\n",
+                  slope, a, out.touching, out.ticks, out.lift, out.patch / RADIUS, s.worst_residual,
+                  s.most_iterations);
+    scene_close(&s);
+    return out;
+}
+
+/* (5/7) (g sin(theta) - g cos(theta) a / R) for three patch radii. */
+static void patch_resists_rolling(void **state)
+{
+    (void)state;
+    const double slope = 0.2, radii[3] = {0.01, 0.03, 0.06};
+    for (int i = 0; i < 3; i++) {
+        struct roll r = roll(slope, 1.0, radii[i], 1.0);
+        double exact = 5.0 / 7.0 * G * (sin(slope) - cos(slope) * radii[i]);
+        print_message("    acceleration %.5f m/s^2, exact %.5f: off by %.3f %%; spin R / v %.5f\n",
+                      r.speed, exact, 100 * (r.speed / exact - 1), r.spin * RADIUS / r.speed);
+        assert_true(fabs(r.speed / exact - 1) < 0.01);
+    }
+}
+
+/* Held at rest where tan(theta) < a / R. */
+static void patch_holds_on_a_gentle_slope(void **state)
+{
+    (void)state;
+    struct roll r = roll(0.05, 1.0, 0.06, 1.0);
+    print_message("    speed %.1e m/s, spin %.1e rad/s\n", r.speed, r.spin);
+    assert_true(fabs(r.speed) < 1e-6 && fabs(r.spin) < 1e-4);
+}
+
+static void no_friction_no_spin(void **state)
+{
+    (void)state;
+    struct roll r = roll(0.2, 0.0, 0.03, 1.0);
+    print_message("    speed %.6f m/s, exact %.6f, spin %.1e rad/s\n", r.speed, G * sin(0.2),
+                  r.spin);
+    assert_true(fabs(r.speed / (G * sin(0.2)) - 1) < 1e-9);
+    assert_true(fabs(r.spin) < 1e-9);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(patch_resists_rolling),
+        cmocka_unit_test(patch_holds_on_a_gentle_slope),
+        cmocka_unit_test(no_friction_no_spin),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

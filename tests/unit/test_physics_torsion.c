@@ -1,0 +1,106 @@
+/* Torsion of a patch: a flat disc, a Hertz contact, and a disc that stops sliding and spinning at
+ * once. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+#include <cmocka.h>
+#include "support/world_scene.h"
+
+static const double G = 9.81, MU = 0.5, RADIUS = 0.05, MASS = 0.4;
+
+/* A flat disc on the floor with the velocity and spin; returns its index. */
+static int open_disc(struct world_scene *s, double speed, double spin)
+{
+    struct tact_contact_law law = scene_rigid(MU);
+    const double at[3] = {0, 0, 0.005 - 2e-5};
+    scene_open(s, NULL);
+    scene_ground(s);
+    struct tact_shape disc = scene_cylinder(s, RADIUS, 0.01, 128);
+    int b = scene_solid(s, &disc, MASS, at, 0);
+    scene_law(s, 0, 1, &law);
+    scene_start(s);
+    tact_world_body(s->world, b)->twist[0] = speed;
+    tact_world_body(s->world, b)->twist[5] = spin;
+    return b;
+}
+
+/* Stops at rate (2/3) mu N R / I, I = m R^2 / 2. */
+static void flat_disc(void **state)
+{
+    (void)state;
+    struct world_scene s;
+    int b = open_disc(&s, 0, 60);
+    scene_run(&s, 0.2);
+    double rate = (60 - tact_world_body(s.world, b)->twist[5]) / 0.2;
+    double exact = 2.0 / 3 * MU * G * RADIUS / (0.5 * RADIUS * RADIUS);
+    print_message("flat disc: %.4f rad/s^2, exact %.4f: off by %.3f %%\n", rate, exact,
+                  100 * (rate / exact - 1));
+    assert_true(fabs(rate / exact - 1) < 0.01);
+    assert_true(
+        hypot(tact_world_body(s.world, b)->twist[0], tact_world_body(s.world, b)->twist[1]) < 1e-9);
+    scene_close(&s);
+}
+
+/* (3 pi / 16) mu N a with a = (3 N R / (4 E*))^(1/3), for a ball spinning about the vertical. */
+static void hertz(void **state)
+{
+    (void)state;
+    const double modulus[2] = {3e5, 3e7};
+    for (int i = 0; i < 2; i++) {
+        struct world_scene s;
+        struct tact_contact_law law = scene_rigid(MU);
+        struct tact_shape ball = scene_sphere(RADIUS);
+        const double at[3] = {0, 0, RADIUS - 4e-5};
+        law.modulus = modulus[i];
+        scene_open(&s, NULL);
+        scene_ground(&s);
+        int b = scene_solid(&s, &ball, MASS, at, 0);
+        scene_law(&s, 0, 1, &law);
+        scene_start(&s);
+        tact_world_body(s.world, b)->twist[5] = 60;
+        scene_run(&s, 0.2);
+        double rate = (60 - tact_world_body(s.world, b)->twist[5]) / 0.2, n = MASS * G;
+        double a = cbrt(3 * n * RADIUS / (4 * modulus[i]));
+        double exact = 3 * M_PI / 16 * MU * n * a / (0.4 * MASS * RADIUS * RADIUS);
+        print_message("Hertz, E* %.0e: %.5f rad/s^2, exact %.5f: off by %.3f %%\n", modulus[i],
+                      rate, exact, 100 * (rate / exact - 1));
+        assert_true(fabs(rate / exact - 1) < 0.01);
+        scene_close(&s);
+    }
+}
+
+/* A disc that slides and spins stops doing both at once (Farkas et al. 2003). */
+static void stops_both_at_once(void **state)
+{
+    (void)state;
+    const double spins[3] = {5, 20, 60};
+    for (int i = 0; i < 3; i++) {
+        struct world_scene s;
+        int b = open_disc(&s, 0.5, spins[i]);
+        const struct tact_body *body = tact_world_body(s.world, b);
+        double slide = 0, spin = 0, t = 0;
+        while (t < 1.5 && (slide == 0 || spin == 0)) {
+            scene_step(&s);
+            t += s.options.period;
+            slide = slide == 0 && hypot(body->twist[0], body->twist[1]) < 1e-9 ? t : slide;
+            spin = spin == 0 && fabs(body->twist[5]) < 1e-8 ? t : spin;
+        }
+        print_message("0.5 m/s and %.0f rad/s: slides %.3f s, spins %.3f s\n", spins[i], slide,
+                      spin);
+        assert_true(slide > 0 && spin > 0 && fabs(slide - spin) < 0.0025);
+        scene_close(&s);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(flat_disc),
+        cmocka_unit_test(hertz),
+        cmocka_unit_test(stops_both_at_once),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
