@@ -8,6 +8,7 @@
 #include <time.h>
 
 #include "kernels/batch_internal.h"
+#include "kernels/probe_internal.h"
 #include "moments_cl.h"
 
 #define MAX_PLATFORMS 16
@@ -37,7 +38,6 @@ static size_t find_devices(cl_device_id *devices, size_t capacity)
     cl_platform_id platforms[MAX_PLATFORMS];
     cl_uint platform_count = 0;
     size_t count = 0;
-    set_driver_environment();
     if (clGetPlatformIDs(MAX_PLATFORMS, platforms, &platform_count) != CL_SUCCESS) {
         return 0;
     }
@@ -49,6 +49,22 @@ static size_t find_devices(cl_device_id *devices, size_t capacity)
         }
     }
     return count;
+}
+
+/* In a child of this process: see probe_internal.h. */
+static void look(void)
+{
+    cl_device_id devices[MAX_DEVICES];
+    find_devices(devices, MAX_DEVICES);
+}
+
+/* The devices of all platforms; *count may be 0. -ENODEV where a driver does not bear the look. */
+static int survey(cl_device_id *devices, size_t capacity, size_t *count, struct tact_error *err)
+{
+    set_driver_environment();
+    int rc = tact_cl_probe(look, err);
+    *count = rc ? 0 : find_devices(devices, capacity);
+    return rc;
 }
 
 static void device_string(cl_device_id device, cl_device_info what, char *out, size_t size)
@@ -84,8 +100,11 @@ static void describe(cl_device_id device, struct tact_opencl_device *about)
 static int choose(const struct tact_cl_request *request, struct tact_cl *cl, struct tact_error *err)
 {
     cl_device_id devices[MAX_DEVICES];
-    size_t count = find_devices(devices, MAX_DEVICES);
-    int best = -1;
+    size_t count;
+    int best = -1, rc = survey(devices, MAX_DEVICES, &count, err);
+    if (rc) {
+        return rc;
+    }
     if (count == 0) {
         return tact_error_set(err, -ENODEV,
                               "no OpenCL device: install a driver for the GPU, or "
@@ -234,7 +253,10 @@ int tact_opencl_list(struct tact_opencl_device *devices, size_t capacity, size_t
                      struct tact_error *err)
 {
     cl_device_id ids[MAX_DEVICES];
-    *count = find_devices(ids, MAX_DEVICES);
+    int rc = survey(ids, MAX_DEVICES, count, err);
+    if (rc) {
+        return rc;
+    }
     if (*count == 0) {
         struct tact_cl none;
         return choose(&(struct tact_cl_request){0}, &none, err);
