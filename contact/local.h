@@ -35,8 +35,12 @@ struct tact_local_problem {
                  [2]; /**< counter-clockwise about c [m]; c is inside; cone only */
     double spin_arm;  /**< torsion limit over mu f_n [m] (cone) */
     double
-        rectangle[2]; /**< half sides of the rectangle that bounds spin in Bouchard's eq. 13 [m] */
+        rectangle[2];  /**< half sides of the rectangle that bounds spin in Bouchard's eq. 13 [m] */
+    double factor[36]; /**< of the rows of S that the patch transmits; see tact_local_prepare() */
 };
+
+/** Factors S for tact_local_cone(), once s and semi are set; b may change afterwards. */
+TACT_API void tact_local_prepare(struct tact_local_problem *problem);
 
 /**
  * Bouchard 2015, Algorithm 1: rigid 6D solve, projection to the friction cone with Hahn's re-solve
@@ -52,8 +56,8 @@ TACT_API int tact_local_bouchard(const struct tact_local_problem *problem, doubl
  * associated complementarity with (v_n, w_1, w_2); friction and spin inside the limit surface
  * (|f_t| / mu)^2 + (tau_d / (mu k))^2 <= f_n^2, opposite to slip and spin at the centre of pressure
  * (the surface is the ellipsoid approximation of Goyal, Ruina and Papadopoulos 1991).
- * r: in, the last impulse, whose centre of pressure is where friction acts; out, the solution.
- * Returns the active limits.
+ * problem: prepared by tact_local_prepare(). r: in, the last impulse, whose centre of pressure is
+ * where friction acts; out, the solution. Returns the active limits.
  */
 TACT_API int tact_local_cone(const struct tact_local_problem *problem, double r[6]);
 

@@ -48,6 +48,11 @@ static void shift_friction(double *s, double *b, const double *d)
     b[2] += d[0] * b[3];
 }
 
+static int is_rolling(const struct tact_local_problem *problem)
+{
+    return problem->semi[0] > 0.0 && problem->semi[1] > 0.0;
+}
+
 static void scale_problem(const struct tact_local_problem *in, const double *d, struct scaled *out)
 {
     double s[36], b[6];
@@ -65,7 +70,7 @@ static void scale_problem(const struct tact_local_problem *in, const double *d, 
     }
     out->d[0] = d[0];
     out->d[1] = d[1];
-    out->rolling = in->semi[0] > 0.0 && in->semi[1] > 0.0;
+    out->rolling = is_rolling(in);
     out->patch.corners = out->rolling ? in->corners : 0;
     for (int i = 0; i < out->patch.corners; i++) {
         out->patch.corner[i][0] = in->corner[i][0] / in->semi[0];
@@ -161,10 +166,68 @@ static int solve_scaled(struct scaled *p)
     return TACT_LIMIT_CONE;
 }
 
+void tact_local_prepare(struct tact_local_problem *problem)
+{
+    int n = is_rolling(problem) ? 6 : 4; /* a point transmits no rolling torque: rows 4 and 5 */
+    for (int i = 0; i < n; i++) {
+        memcpy(problem->factor + n * i, problem->s + 6 * i, sizeof(double) * (size_t)n);
+    }
+    tact_ldl_factor(problem->factor, n);
+}
+
+/* Share of the limit surface that r uses at its own centre of pressure d; 1: at the limit. */
+static double friction_share(const struct tact_local_problem *problem, const double *r,
+                             const double *d)
+{
+    double tangent = hypot(r[1], r[2]), spin = fabs(r[3] - (d[0] * r[2] - d[1] * r[1]));
+    double most = problem->mu * r[0], arm = problem->spin_arm;
+    if (!(most > 0.0) || (!(arm > 0.0) && spin > 0.0)) {
+        return tangent + spin > 0.0 ? INFINITY : 0.0;
+    }
+    return hypot(tangent, spin > 0.0 ? spin / arm : 0.0) / most;
+}
+
+/* Share of the patch's extent that r's centre of pressure d uses; 1: at the edge. */
+static double edge_share(const struct tact_local_problem *problem, const double *d)
+{
+    if (!is_rolling(problem)) {
+        return 0.0;
+    }
+    return problem->corners ? tact_normal_reach(problem->corner, problem->corners, d)
+                            : hypot(d[0] / problem->semi[0], d[1] / problem->semi[1]);
+}
+
+/* The impulse that stops all relative motion; 1 where the patch can transmit it. Most contacts most
+ * of the time end here. */
+static int sticks(const struct tact_local_problem *problem, double *r)
+{
+    double x[6] = {0.0}, d[2] = {0.0, 0.0};
+    int rolling = is_rolling(problem), n = rolling ? 6 : 4;
+    for (int i = 0; i < n; i++) {
+        x[i] = -problem->b[i];
+    }
+    tact_ldl_solve(problem->factor, n, x);
+    if (!(x[0] > 0.0)) {
+        return 0;
+    }
+    if (rolling) {
+        d[0] = -x[5] / x[0];
+        d[1] = x[4] / x[0];
+    }
+    if (edge_share(problem, d) > 1.0 || friction_share(problem, x, d) > 1.0) {
+        return 0;
+    }
+    memcpy(r, x, sizeof x);
+    return 1;
+}
+
 int tact_local_cone(const struct tact_local_problem *problem, double r[6])
 {
     struct scaled p;
     double d[2];
+    if (sticks(problem, r)) {
+        return 0;
+    }
     pressure_center(problem, r, d);
     scale_problem(problem, d, &p);
     int opens = p.rolling ? tact_normal_opens(&p.patch, p.b) : p.b[0] >= 0.0;
@@ -222,8 +285,47 @@ static double polygon_residual(const struct scaled *p, const double *x, const do
     return tact_max(miss, size > 0.0 ? rho * power / size : 0.0);
 }
 
+/* Residual of an impulse well inside every limit, where the projection changes nothing; -1 where it
+ * is not. */
+static double inner_residual(const struct tact_local_problem *problem, const double *r)
+{
+    int rolling = is_rolling(problem);
+    double d[2] = {0.0, 0.0}, size = 0.0, miss = 0.0, rho = 0.0;
+    if (!(r[0] > 0.0) || !(problem->mu > 0.0)) {
+        return -1.0;
+    }
+    if (rolling) {
+        d[0] = -r[5] / r[0];
+        d[1] = r[4] / r[0];
+    }
+    if (edge_share(problem, d) > 0.9 || friction_share(problem, r, d) > 0.9) {
+        return -1.0;
+    }
+    const double unit[6] = {1.0,
+                            problem->mu,
+                            problem->mu,
+                            problem->mu * problem->spin_arm,
+                            rolling ? problem->semi[1] : 0.0,
+                            rolling ? problem->semi[0] : 0.0};
+    for (int i = 0; i < 6; i++) {
+        double u = problem->b[i];
+        for (int j = 0; j < 6; j++) {
+            u += problem->s[6 * i + j] * r[j];
+        }
+        miss += unit[i] * u * unit[i] * u;
+        size += unit[i] > 0.0 ? r[i] / unit[i] * r[i] / unit[i] : 0.0;
+        rho = tact_max(rho, unit[i] * unit[i] * problem->s[7 * i]);
+    }
+    double share = sqrt(miss) / (rho * sqrt(size));
+    return share < 0.05 ? share : -1.0;
+}
+
 double tact_local_residual(const struct tact_local_problem *problem, const double r[6])
 {
+    double inner = inner_residual(problem, r);
+    if (inner >= 0.0) {
+        return inner;
+    }
     struct scaled p;
     double d[2], x[6], u[6], trial[6];
     pressure_center(problem, r, d);

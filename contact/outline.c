@@ -22,42 +22,73 @@ struct clipper {
     struct plane planes[MOST_PLANES];
     int plane_count;
     int last;         /* plane that rejected the last edge: likely to reject the next */
+    uint64_t seen;    /* vertices added already: a bit each, for the first 64 */
     double origin[3]; /* patch centre and axes in the mesh's frame */
     double t1[3];
     double t2[3];
     struct extremes *extremes;
 };
 
-static const double directions[TACT_OUTLINE_CORNERS][2] = {
-    {0.98078528040323043, 0.19509032201612825},   {0.83146961230254524, 0.55557023301960218},
-    {0.55557023301960229, 0.83146961230254524},   {0.19509032201612833, 0.98078528040323043},
-    {-0.19509032201612819, 0.98078528040323043},  {-0.55557023301960196, 0.83146961230254546},
-    {-0.83146961230254524, 0.55557023301960218},  {-0.98078528040323043, 0.19509032201612861},
-    {-0.98078528040323043, -0.19509032201612836}, {-0.83146961230254535, -0.55557023301960196},
-    {-0.55557023301960218, -0.83146961230254524}, {-0.19509032201612866, -0.98078528040323032},
-    {0.19509032201612830, -0.98078528040323043},  {0.55557023301960184, -0.83146961230254546},
-    {0.83146961230254524, -0.55557023301960218},  {0.98078528040323032, -0.19509032201612872}};
+/* Half of the directions; the other half points the other way. */
+static const double directions[TACT_OUTLINE_CORNERS / 2][2] = {
+    {0.98078528040323043, 0.19509032201612825},  {0.83146961230254524, 0.55557023301960218},
+    {0.55557023301960229, 0.83146961230254524},  {0.19509032201612833, 0.98078528040323043},
+    {-0.19509032201612819, 0.98078528040323043}, {-0.55557023301960196, 0.83146961230254546},
+    {-0.83146961230254524, 0.55557023301960218}, {-0.98078528040323043, 0.19509032201612861}};
+
+static void extend(struct extremes *e, int i, double reach, double x, double y)
+{
+    if (reach > e->reach[i]) {
+        e->reach[i] = reach;
+        e->point[i][0] = x;
+        e->point[i][1] = y;
+    }
+}
 
 static void add_point(const struct clipper *c, const double *p)
 {
-    struct extremes *e = c->extremes;
     double r[3];
     tact_v3_sub(r, p, c->origin);
     double x = tact_v3_dot(r, c->t1), y = tact_v3_dot(r, c->t2);
-    for (int i = 0; i < TACT_OUTLINE_CORNERS; i++) {
+    for (int i = 0; i < TACT_OUTLINE_CORNERS / 2; i++) {
         double reach = x * directions[i][0] + y * directions[i][1];
-        if (!e->known || reach > e->reach[i]) {
-            e->reach[i] = reach;
-            e->point[i][0] = x;
-            e->point[i][1] = y;
-        }
+        extend(c->extremes, i, reach, x, y);
+        extend(c->extremes, i + TACT_OUTLINE_CORNERS / 2, -reach, x, y);
     }
-    e->known = 1;
+    c->extremes->known = 1;
 }
 
-/* Adds the ends of what the planes leave of the edge from p to q. */
-static void clip_edge(struct clipper *c, const double *p, const double *q)
+/* Adds a vertex of the mesh, which several edges end in, once (where there are few enough to tell).
+ */
+static void add_vertex(struct clipper *c, uint32_t i)
 {
+    uint64_t bit = i < 64 ? (uint64_t)1 << i : 0;
+    if (!(c->seen & bit)) {
+        c->seen |= bit;
+        add_point(c, c->mesh->vertices + 3 * (size_t)i);
+    }
+}
+
+/* Adds the point at `share` of the way from p to q: vertex i where that is the vertex's own share.
+ */
+static void add_end(struct clipper *c, uint32_t i, const double *p, const double *q, double share,
+                    double own)
+{
+    double along[3], end[3];
+    if (share == own) {
+        add_vertex(c, i);
+        return;
+    }
+    tact_v3_sub(along, q, p);
+    tact_v3_copy(end, p);
+    tact_v3_axpy(end, share, along);
+    add_point(c, end);
+}
+
+/* Adds the ends of what the planes leave of the edge from vertex a to vertex b. */
+static void clip_edge(struct clipper *c, uint32_t a, uint32_t b)
+{
+    const double *p = c->mesh->vertices + 3 * (size_t)a, *q = c->mesh->vertices + 3 * (size_t)b;
     double lo = 0.0, hi = 1.0;
     for (int i = 0; i < c->plane_count; i++) {
         int at = i == 0 ? c->last : (i == c->last ? 0 : i);
@@ -77,14 +108,8 @@ static void clip_edge(struct clipper *c, const double *p, const double *q)
             return;
         }
     }
-    double along[3], end[3];
-    tact_v3_sub(along, q, p);
-    tact_v3_copy(end, p);
-    tact_v3_axpy(end, lo, along);
-    add_point(c, end);
-    tact_v3_copy(end, p);
-    tact_v3_axpy(end, hi, along);
-    add_point(c, end);
+    add_end(c, a, p, q, lo, 0.0);
+    add_end(c, b, p, q, hi, 1.0);
 }
 
 static int is_outside(const struct clipper *c, const struct tact_mesh_node *node)
@@ -108,7 +133,7 @@ static void clip_triangle(struct clipper *c, const uint32_t *t)
     for (int k = 0; k < 3; k++) {
         uint32_t i = t[k], j = t[(k + 1) % 3];
         if (i < j) {
-            clip_edge(c, c->mesh->vertices + 3 * (size_t)i, c->mesh->vertices + 3 * (size_t)j);
+            clip_edge(c, i, j);
         }
     }
 }
@@ -233,6 +258,9 @@ int tact_outline(const struct tact_shape *a, const struct tact_pose *pa, const s
                  double corners[TACT_OUTLINE_CORNERS][2])
 {
     struct extremes extremes = {.known = 0};
+    for (int i = 0; i < TACT_OUTLINE_CORNERS; i++) {
+        extremes.reach[i] = -INFINITY;
+    }
     int plane_a = a->kind == TACT_SHAPE_HALFSPACE, plane_b = b->kind == TACT_SHAPE_HALFSPACE;
     if (tact_shape_is_curved(a) || tact_shape_is_curved(b) ||
         (!plane_a && !clip_by(a, pa, b, pb, center, frame, &extremes)) ||

@@ -183,6 +183,7 @@ void tact_assemble_schur(struct tact_world *world, struct block *block)
         block->local.semi[i] = point ? 0.0 : c->patch.semi[i];
         block->local.rectangle[i] = c->patch.semi[i];
     }
+    tact_local_prepare(&block->local);
 }
 
 /* The last tick's impulse, seen from the new patch. */

@@ -146,6 +146,7 @@ static void run_cone(enum kind kind, double *worst_residual, int *failures)
         struct tact_local_problem p;
         double r[6] = {0};
         random_problem(&p, kind);
+        tact_local_prepare(&p);
         for (int pass = 0; pass < 200; pass++) { /* the centre of pressure lags one pass */
             tact_local_cone(&p, r);
             if (tact_local_residual(&p, r) < 1e-12) {
@@ -249,6 +250,7 @@ static void frictionless_sphere_does_not_roll(void **state)
     body_problem(1.0, in, arm, t, &p);
     p.semi[0] = p.semi[1] = p.rectangle[0] = p.rectangle[1] = 0.004;
     for (int local = 0; local < 2; local++) {
+        tact_local_prepare(&p);
         if (local) {
             tact_local_cone(&p, r);
         } else {
@@ -288,6 +290,7 @@ static void degenerate_problems_stay_finite(void **state)
         }
         p.mu = n % 5 == 0 ? 0 : (n % 7 == 0 ? 1e6 : p.mu);
         p.spin_arm = n % 11 == 0 ? 0 : p.spin_arm;
+        tact_local_prepare(&p);
         for (int local = 0; local < 2; local++) {
             double r[6] = {0};
             for (int pass = 0; pass < 3; pass++) {
