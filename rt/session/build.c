@@ -182,6 +182,10 @@ static struct tact_world_options world_options(const struct tact_scene *scene)
     o.iterations = (int)scene->contact.iterations;
     o.tolerance = scene->contact.tolerance;
     o.local = strcmp(scene->contact.local, "bouchard") ? TACT_LOCAL_CONE : TACT_LOCAL_BOUCHARD;
+    o.polygon = !strcmp(scene->contact.patch, "polygon");
+    o.normal = !strcmp(scene->contact.normal, "gradient") ? TACT_NORMAL_GRADIENT
+               : !strcmp(scene->contact.normal, "least")  ? TACT_NORMAL_LEAST
+                                                          : TACT_NORMAL_BLEND;
     return o;
 }
 

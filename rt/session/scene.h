@@ -151,6 +151,8 @@ struct tact_scene_contact {
     uint32_t iterations; /**< most sweeps a tick; default 50 */
     double tolerance;    /**< relative residual at which sweeping stops; default 1e-10 */
     char *local;         /**< local solver: cone (default) or bouchard */
+    char *patch;         /**< polygon (default) or ellipse: see struct tact_world_options */
+    char *normal;        /**< blend (default), gradient or least */
 };
 
 struct tact_scene_moments {

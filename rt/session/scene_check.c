@@ -320,6 +320,8 @@ static int check_wires(const struct tact_scene_check *check, const struct tact_s
 static int check_options(const struct tact_scene_check *check, const struct tact_scene *scene)
 {
     static const char *const locals[] = {"cone", "bouchard", NULL};
+    static const char *const patches[] = {"polygon", "ellipse", NULL};
+    static const char *const normals[] = {"blend", "gradient", "least", NULL};
     static const char *const sources[] = {"auto", "opencl", "host", NULL};
     const struct tact_scene_contact *c = &scene->contact;
     int rc = need_between(check, "period", scene->period, 1e-5, 0.1, "s");
@@ -332,6 +334,8 @@ static int check_options(const struct tact_scene_check *check, const struct tact
     rc = rc ? rc : need_between(check, "contact.iterations", c->iterations, 1, 10000, "");
     rc = rc ? rc : need_between(check, "contact.tolerance", c->tolerance, 0.0, 1.0, "");
     rc = rc ? rc : need_word(check, "contact.local", c->local, locals);
+    rc = rc ? rc : need_word(check, "contact.patch", c->patch, patches);
+    rc = rc ? rc : need_word(check, "contact.normal", c->normal, normals);
     rc = rc ? rc : need_word(check, "moments.source", scene->moments.source, sources);
     rc = rc ? rc : need_between(check, "moments.max_age", scene->moments.max_age, 0, 1000, "ticks");
     rc = rc ? rc : need_between(check, "realtime.priority", scene->realtime.priority, 1, 99, "");

@@ -161,6 +161,8 @@ static const cyaml_schema_field_t contact_fields[] = {
     CYAML_FIELD_UINT("iterations", OPTIONAL, struct tact_scene_contact, iterations),
     NUMBER("tolerance", OPTIONAL, tact_scene_contact, tolerance),
     TEXT("local", OPTIONAL, tact_scene_contact, local, LONGEST_NAME),
+    TEXT("patch", OPTIONAL, tact_scene_contact, patch, LONGEST_NAME),
+    TEXT("normal", OPTIONAL, tact_scene_contact, normal, LONGEST_NAME),
     CYAML_FIELD_END,
 };
 static const cyaml_schema_field_t moments_fields[] = {
