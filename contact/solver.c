@@ -407,6 +407,12 @@ int tact_world_solve(struct tact_world *world, struct tact_solve_stats *stats)
     expect_impulses(world);
     int rc = free_velocities(world);
     if (rc) {
+        for (int i = 0; i < world->block_count; i++) {
+            struct tact_contact *c = &world->contacts[world->blocks[i].pair];
+            memset(c->impulse, 0, sizeof c->impulse);
+            memset(c->wrench, 0, sizeof c->wrench);
+            memset(c->warm, 0, sizeof c->warm);
+        }
         return rc;
     }
     for (int i = 0; i < world->block_count; i++) {

@@ -69,6 +69,9 @@ static void *grow(void **array, int *count, size_t size)
 
 int tact_world_add_body(struct tact_world *world, const struct tact_body *body)
 {
+    if (world->finished) {
+        return -EINVAL;
+    }
     struct world_body *b = grow((void **)&world->bodies, &world->body_count, sizeof *b);
     if (!b) {
         return -ENOMEM;
@@ -82,6 +85,9 @@ int tact_world_add_body(struct tact_world *world, const struct tact_body *body)
 
 int tact_world_add_hand(struct tact_world *world, struct tact_hand *hand, int weightless)
 {
+    if (world->finished) {
+        return -EINVAL;
+    }
     double *impulse = calloc((size_t)tact_hand_count(hand) + 1, sizeof *impulse);
     struct world_hand *h =
         impulse ? grow((void **)&world->hands, &world->hand_count, sizeof *h) : NULL;
@@ -99,7 +105,8 @@ int tact_world_add_shape(struct tact_world *world, struct tact_owner owner,
                          const struct tact_shape *shape, const struct tact_pose *local,
                          int material)
 {
-    if (material < 0 || (owner.kind == TACT_OWNER_BODY && owner.index >= world->body_count) ||
+    if (world->finished || material < 0 || owner.index < 0 || owner.link < 0 ||
+        (owner.kind == TACT_OWNER_BODY && owner.index >= world->body_count) ||
         (owner.kind == TACT_OWNER_HAND &&
          (owner.index >= world->hand_count ||
           owner.link >= tact_hand_count(world->hands[owner.index].hand)))) {

@@ -89,15 +89,17 @@ struct tact_world;
 TACT_API int tact_world_create(const struct tact_world_options *options, struct tact_world **out);
 TACT_API void tact_world_destroy(struct tact_world *world);
 
-/** Adds a free body (mass set, pose and twist as at the start). Index or -ENOMEM. */
+/** Adds a free body (mass set, pose and twist as at the start). Index, -ENOMEM, or -EINVAL once the
+ *  world is finished. */
 TACT_API int tact_world_add_body(struct tact_world *world, const struct tact_body *body);
 
-/** Adds a hand and takes it over. weightless: gravity does not act on it. Index or -ENOMEM. */
+/** Adds a hand and takes it over. weightless: gravity does not act on it. Index, or -ENOMEM or
+ *  -EINVAL as above: the hand is then still the caller's. */
 TACT_API int tact_world_add_hand(struct tact_world *world, struct tact_hand *hand, int weightless);
 
 /** Adds a shape at `local` in its owner's frame (the body's centre of mass and axes; the link's
- *  frame; the world for FIXED). The shape's mesh must outlive the world. Index or -ENOMEM, -EINVAL.
- */
+ *  frame; the world for FIXED). The shape's mesh must outlive the world. Index, -ENOMEM, or
+ *  -EINVAL for an owner or material that cannot be, or once the world is finished. */
 TACT_API int tact_world_add_shape(struct tact_world *world, struct tact_owner owner,
                                   const struct tact_shape *shape, const struct tact_pose *local,
                                   int material);
@@ -109,7 +111,8 @@ TACT_API int tact_world_set_law(struct tact_world *world, int material_a, int ma
 
 /** Lists the pairs and makes room for everything a tick needs; nothing may be added afterwards.
  *  Pairs: every two shapes whose materials have a law, of different owners that are not both fixed,
- *  or of two links of one hand of which neither is the other's parent. */
+ *  or of two links of one hand of which neither is the other's parent. -ENOMEM, or -EINVAL the
+ *  second time. */
 TACT_API int tact_world_finish(struct tact_world *world);
 
 TACT_API int tact_world_body_count(const struct tact_world *world);

@@ -1,4 +1,4 @@
-/* What world.c, assemble.c and solver.c share. */
+/* What world.c, world_step.c and solver.c share. */
 #ifndef TACT_CONTACT_WORLD_INTERNAL_H
 #define TACT_CONTACT_WORLD_INTERNAL_H
 

@@ -22,12 +22,17 @@ static void on_signal(int number)
     tact_stop_request(&stop);
 }
 
-/* The first signal asks for a clean end; a second one kills. */
+/* The first signal asks for a clean end, which takes the force from the devices; a second one of
+ * its kind kills. A reader of our output that goes away must not kill: writing to it fails instead.
+ */
 static void catch_signals(void)
 {
     struct sigaction action = {.sa_handler = on_signal, .sa_flags = (int)SA_RESETHAND};
+    struct sigaction ignore = {.sa_handler = SIG_IGN};
     sigaction(SIGINT, &action, NULL);
     sigaction(SIGTERM, &action, NULL);
+    sigaction(SIGHUP, &action, NULL);
+    sigaction(SIGPIPE, &ignore, NULL);
 }
 
 /* What the command line says over what the scene says. */

@@ -20,7 +20,7 @@ static const char help[] =
     "Ctrl-C ends the run as its end would: outputs go to zero, the log is closed, the table "
     "printed.\n\n"
     "exit codes:\n"
-    "  0  ran to its end, or was stopped by SIGINT or SIGTERM\n"
+    "  0  ran to its end, or was stopped by SIGINT, SIGTERM or SIGHUP\n"
     "  1  ended in a fault, or the log is not complete\n"
     "  2  bad usage, or a scene, device or log file that cannot be used\n"
     "  3  --require-rt, and something was refused\n\n"

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <strings.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "kernels/batch_internal.h"
 #include "kernels/probe_internal.h"
@@ -25,8 +26,22 @@ int tact_cl_error(struct tact_error *err, cl_int code, const char *doing)
     return tact_error_set(err, -EIO, "OpenCL error %d while %s", (int)code, doing);
 }
 
+/* PoCL asks hwloc how much memory there is, and aborts where that finds none for want of /sys, as
+ * in a bare chroot: there hwloc is told. */
+static void describe_machine(void)
+{
+    char text[96];
+    long long bytes = (long long)sysconf(_SC_PHYS_PAGES) * sysconf(_SC_PAGESIZE);
+    if (access("/sys/devices/system/cpu/cpu0/topology", F_OK)) {
+        snprintf(text, sizeof text, "numa:1(memory=%lld) pu:%ld", bytes,
+                 sysconf(_SC_NPROCESSORS_ONLN));
+        setenv("HWLOC_SYNTHETIC", text, 0);
+    }
+}
+
 static void set_driver_environment(void)
 {
+    describe_machine();
     setenv("POCL_WORK_GROUP_METHOD", "loops", 0);
     setenv("POCL_DEVICES", "basic", 0);
     /* Where the user asks for PoCL's threaded device: one thread wakes up sooner than several. */

@@ -4,8 +4,8 @@
 
 #include "contact/error.h"
 
-/* Some drivers end the process where they cannot run: PoCL 3.1 aborts where /sys is not mounted, as
- * in a bare chroot. So the first look is a child's, once a process: look() is called there and may
+/* Some drivers end the process where they cannot run, as PoCL 3.1 does where hwloc tells it of too
+ * little memory. So the first look is a child's, once a process: look() is called there and may
  * do what it wants. 0, or -ENODEV with *err filled (may be NULL) where the child did not come back
  * from it. */
 int tact_cl_probe(void (*look)(void), struct tact_error *err);

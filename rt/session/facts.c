@@ -11,8 +11,6 @@
 #include "rt/session/facts.h"
 #include "rt/session/session_internal.h"
 
-#define MAX_ATTACHMENTS 256
-
 static void cpu_model(char *out, size_t size)
 {
     char line[256];
@@ -94,7 +92,7 @@ static size_t attach_meshes(const struct tact_scene_shape *shapes, uint32_t coun
                             struct tact_log_attachment *out, size_t used)
 {
     for (uint32_t i = 0; i < count; i++) {
-        int known = !shapes[i].file_data || used == MAX_ATTACHMENTS;
+        int known = !shapes[i].file_data;
         for (size_t k = 0; k < used && !known; k++) {
             known = !strcmp(out[k].name, shapes[i].file);
         }
@@ -107,7 +105,7 @@ static size_t attach_meshes(const struct tact_scene_shape *shapes, uint32_t coun
     return used;
 }
 
-/* Scene, devices, and every mesh file once. */
+/* Scene, devices, and every mesh file once; there is room for one a shape. */
 static size_t attach(const struct tact_session *s, const char *devices,
                      struct tact_log_attachment *out)
 {
@@ -185,7 +183,8 @@ int tact_session_open_log(struct tact_session *s, struct tact_error *err)
         joint_room += s->scene->hands[i].links_count;
     }
     char *devices = devices_json(s);
-    struct tact_log_attachment *attachments = calloc(MAX_ATTACHMENTS, sizeof *attachments);
+    struct tact_log_attachment *attachments =
+        calloc(2 + (size_t)tact_world_shape_count(s->world), sizeof *attachments);
     struct tact_recorder_joint *joints = calloc(joint_room, sizeof *joints);
     struct tact_recorder_body *bodies =
         calloc((size_t)tact_world_body_count(s->world) + 1, sizeof *bodies);

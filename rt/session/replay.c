@@ -63,17 +63,13 @@ static int replay_ticks(struct tact_session *s, struct tact_log *log,
                         struct tact_replay_report *report)
 {
     uint32_t bytes = tact_layout_bytes(&s->layout);
-    struct tact_record *now = malloc(bytes), *before = malloc(bytes);
+    struct tact_record *now = malloc(bytes);
     uint64_t expected = 0;
-    int rc = now && before ? 1 : -ENOMEM;
+    int rc = now ? 1 : -ENOMEM;
     while (rc > 0 && (rc = tact_log_next(log, now)) > 0) {
-        int first = report->ticks == 0 && report->resyncs == 0;
-        if (now->tick != expected && !first) {
-            tact_session_restore(s, before);
-            report->resyncs++;
-        }
-        if (now->tick != 0 && first) {
-            tact_session_restore(s, now); /* nothing before it: it can only be started from */
+        if (now->tick != expected) {
+            /* What led to this record may be lost: it can only be started from. */
+            tact_session_restore(s, now);
             report->resyncs++;
         } else {
             s->fed = now;
@@ -84,10 +80,8 @@ static int replay_ticks(struct tact_session *s, struct tact_log *log,
             report->ticks++;
         }
         expected = now->tick + 1;
-        memcpy(before, now, bytes);
     }
     free(now);
-    free(before);
     return rc;
 }
 

@@ -1,15 +1,22 @@
 #include "rt/session/report.h"
 
 #include <jansson.h>
+#include <math.h>
 #include <string.h>
 #include "contact/local.h"
 #include "rt/session/session_internal.h"
+
+/* JSON has no form for what is not finite: null. */
+static json_t *number(double v)
+{
+    return isfinite(v) ? json_real(v) : json_null();
+}
 
 static json_t *numbers(const double *v, int count)
 {
     json_t *list = json_array();
     for (int i = 0; i < count; i++) {
-        json_array_append_new(list, json_real(v[i]));
+        json_array_append_new(list, number(v[i]));
     }
     return list;
 }
@@ -53,9 +60,10 @@ static json_t *joints(struct tact_session *s)
         struct tact_hand_state state = tact_hand_state(hand);
         for (int k = 0; k < tact_hand_count(hand); k++) {
             json_object_set_new(all, s->hands[i].names[k],
-                                json_pack("{s:f, s:f, s:f, s:f}", "position", state.q[k],
-                                          "velocity", state.v[k], "target", state.target[k],
-                                          "torque", state.torque[k]));
+                                json_pack("{s:o, s:o, s:o, s:o}", "position", number(state.q[k]),
+                                          "velocity", number(state.v[k]), "target",
+                                          number(state.target[k]), "torque",
+                                          number(state.torque[k])));
         }
     }
     return all;
@@ -88,12 +96,13 @@ static json_t *pairs(struct tact_session *s)
         const struct tact_contact *c = tact_world_contact(s->world, i);
         double n = c->touching ? c->impulse[0] * per_h : 0.0;
         json_array_append_new(
-            list, json_pack("{s:s, s:b, s:f, s:f, s:f, s:f, s:f, s:o}", "name", s->pairs[i].name,
-                            "touching", c->touching, "normal_force", n, "friction_force",
-                            c->touching ? hypot(c->impulse[1], c->impulse[2]) * per_h : 0.0,
-                            "spin_torque", c->touching ? c->impulse[3] * per_h : 0.0, "spin_arm",
-                            c->touching ? tact_patch_spin_arm(&c->patch, n) : 0.0, "depth",
-                            c->touching ? c->patch.depth : 0.0, "limits", limits(c->limits)));
+            list,
+            json_pack("{s:s, s:b, s:o, s:o, s:o, s:o, s:o, s:o}", "name", s->pairs[i].name,
+                      "touching", c->touching, "normal_force", number(n), "friction_force",
+                      number(c->touching ? hypot(c->impulse[1], c->impulse[2]) * per_h : 0.0),
+                      "spin_torque", number(c->touching ? c->impulse[3] * per_h : 0.0), "spin_arm",
+                      number(c->touching ? tact_patch_spin_arm(&c->patch, n) : 0.0), "depth",
+                      number(c->touching ? c->patch.depth : 0.0), "limits", limits(c->limits)));
     }
     return list;
 }
@@ -139,9 +148,10 @@ char *tact_session_report_json(struct tact_session *s, const struct tact_session
         return NULL;
     }
     json_object_set_new(all, "solver",
-                        json_pack("{s:f, s:i, s:f, s:f, s:I}", "iterations", r->iterations_mean,
-                                  "iterations_max", r->iterations_max, "residual", r->residual,
-                                  "residual_max", r->residual_max, "unconverged",
+                        json_pack("{s:o, s:i, s:o, s:o, s:I}", "iterations",
+                                  number(r->iterations_mean), "iterations_max", r->iterations_max,
+                                  "residual", number(r->residual), "residual_max",
+                                  number(r->residual_max), "unconverged",
                                   (json_int_t)r->unconverged));
     json_object_set_new(all, "bodies", bodies(s));
     json_object_set_new(all, "joints", joints(s));

@@ -10,7 +10,8 @@
 TACT_BEGIN_DECLS
 
 /**
- * One JSON object, to be freed with free(); NULL where memory is short. Not real-time safe. Keys:
+ * One JSON object, to be freed with free(); NULL where memory is short. Not real-time safe. Numbers
+ * that are not finite are null. Keys:
  * ticks, executed, skipped, late, missed; wake_latency_us and compute_us {p50, p99, p99.9, max};
  * moments {source, age, age_max, fallbacks, fallback_ticks, source_pairs, host_pairs}, age in ticks
  * since the poses were handed over (0: host); contacts (touching pairs at the end), contacts_max;

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include "rt/clock.h"
 #include "rt/session/session_internal.h"
 
 #define SCRATCH_PAIRS 262144 /* triangle pairs that a pair of meshes may come to */
@@ -169,7 +170,7 @@ static void let_go(struct tact_session *s)
         struct session_device *d = &s->devices[i];
         memset(d->output, 0, sizeof d->output);
         if (d->device.ops->write) {
-            d->device.ops->write(d->device.self, d->output, 0);
+            d->device.ops->write(d->device.self, d->output, tact_clock_now());
         }
     }
 }

@@ -19,14 +19,15 @@ static void read_devices(struct tact_session *s, uint64_t tick, double t, int64_
     }
 }
 
-/* Held where no deadman is asked for; let go by a device that is lost. */
+/* Held where no deadman is asked for; let go by a device that is lost or whose values are old. */
 static int deadman_held(const struct tact_session *s)
 {
     if (s->deadman_device < 0) {
         return 1;
     }
     const struct tact_device_input *in = &s->devices[s->deadman_device].input;
-    return in->state != TACT_DEVICE_LOST && in->channel[s->deadman_channel] > 0.5;
+    return in->state != TACT_DEVICE_LOST && in->state != TACT_DEVICE_STALE &&
+           in->channel[s->deadman_channel] > 0.5;
 }
 
 /* Joint targets from the devices; they stay where they are while the deadman is let go, or a device
@@ -85,18 +86,24 @@ static void solve(struct tact_session *s, uint64_t tick)
     }
 }
 
+static int is_lost(const struct tact_session *s, const struct session_output *out)
+{
+    return s->devices[out->device].input.state == TACT_DEVICE_LOST;
+}
+
 static void send_outputs(struct tact_session *s, uint64_t tick, int64_t now)
 {
     for (int i = 0; i < s->output_count; i++) {
         const struct session_output *out = &s->outputs[i];
         struct tact_hand *hand = tact_world_hand(s->world, out->hand);
-        s->wanted[i] = out->gain * tact_hand_state(hand).torque[out->link];
+        /* A device that comes back finds its channels at zero, and the rate limit in its way. */
+        s->wanted[i] = is_lost(s, out) ? 0.0 : out->gain * tact_hand_state(hand).torque[out->link];
     }
     tact_safety_step(&s->safety, s->wanted, s->deadman, tick, s->sent);
     for (int i = 0; i < s->output_count; i++) {
         const struct session_output *out = &s->outputs[i];
         struct session_device *d = &s->devices[out->device];
-        d->output[out->channel] = d->input.state == TACT_DEVICE_LOST ? 0.0 : s->sent[i];
+        d->output[out->channel] = is_lost(s, out) ? 0.0 : s->sent[i];
     }
     for (int i = 0; i < s->device_count; i++) {
         struct session_device *d = &s->devices[i];

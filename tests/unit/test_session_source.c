@@ -51,6 +51,7 @@ static void run_faulty(struct tact_opencl_fault fault, const char *source, struc
 static void worker_killed_in_mid_run(void **state)
 {
     (void)state;
+    need_opencl();
     struct run_result r;
     run_faulty((struct tact_opencl_fault){.exit_after = 1500}, "opencl", &r);
     assert_true(r.report.fallback_ticks >= 1400);
@@ -61,6 +62,7 @@ static void worker_killed_in_mid_run(void **state)
 static void worker_hangs(void **state)
 {
     (void)state;
+    need_opencl();
     struct run_result r;
     run_faulty((struct tact_opencl_fault){.hang_after = 1500}, "opencl", &r);
     assert_true(r.report.fallback_ticks >= 1400);
@@ -70,6 +72,7 @@ static void worker_hangs(void **state)
 static void worker_late_now_and_then(void **state)
 {
     (void)state;
+    need_opencl();
     struct run_result r;
     run_faulty((struct tact_opencl_fault){.delay_every = 20, .delay_ns = 3000000}, "opencl", &r);
     assert_true(r.report.fallback_ticks > 100);
@@ -80,6 +83,7 @@ static void worker_late_now_and_then(void **state)
 static void wrong_kernels_are_not_used(void **state)
 {
     (void)state;
+    need_opencl();
     struct run_result r;
     run_faulty((struct tact_opencl_fault){.wrong_kernels = 1}, "auto", &r);
     assert_string_equal(r.report.source, "host");
@@ -91,6 +95,7 @@ static void wrong_kernels_are_not_used(void **state)
 static void age_is_one(void **state)
 {
     (void)state;
+    need_opencl();
     struct run_options o = {
         .scene = "ruler.yaml", .seconds = 5, .clock = TACT_LOOP_FREE, .source = "opencl"};
     struct run_result with, without;

@@ -10,6 +10,7 @@
 #include <string.h>
 #include <cmocka.h>
 #include "devices/registry.h"
+#include "kernels/opencl.h"
 #include "kernels/source.h"
 #include "rt/log/log_reader.h"
 
@@ -52,6 +53,17 @@ char *edited_scene(const char *scene, const struct edit *edits)
         text = replace(text, edits);
     }
     return text;
+}
+
+void need_opencl(void)
+{
+    struct tact_opencl_device device;
+    struct tact_error err = {0};
+    size_t count = 0;
+    if (tact_opencl_list(&device, 1, &count, 0, &err)) {
+        print_message("skipped: %s\n", err.text);
+        skip();
+    }
 }
 
 static void keep_warning(void *user, enum tact_message_level level, const char *text)

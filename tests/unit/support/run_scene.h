@@ -35,6 +35,9 @@ struct run_result {
     char warnings[2048]; /* messages above information, a line each */
 };
 
+/* Skips the test, saying why, where there is no OpenCL device. */
+void need_opencl(void);
+
 /* Fails the test where the scene cannot be loaded or wired. */
 void run_scene(const struct run_options *options, struct run_result *result);
 
