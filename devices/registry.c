@@ -1,6 +1,7 @@
 #include "devices/registry.h"
 
 #include <string.h>
+#include "devices/comedi.h"
 #include "devices/evdev.h"
 #include "devices/operator.h"
 #include "devices/trajectory.h"
@@ -9,6 +10,7 @@ static const struct tact_device_type *const builtin[] = {
     &tact_operator_type,
     &tact_trajectory_type,
     &tact_evdev_type,
+    &tact_comedi_type,
 };
 
 const struct tact_device_type *const *tact_devices_builtin(size_t *count)

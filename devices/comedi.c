@@ -1,0 +1,296 @@
+#include "devices/comedi.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "devices/comedi_state_internal.h"
+#include "devices/settings.h"
+
+static const double ramp = 0.2; /* [s] in which outputs come back after a fault */
+
+/* Hands the lost board to the watcher. What must be pressed is not. */
+static void lose(struct tact_comedi *self)
+{
+    atomic_store_explicit(&self->retired, self->active, memory_order_release);
+    self->active = NULL;
+    self->counting = false;
+    self->write_error = 0;
+}
+
+/* What a digital channel shows when it cannot be read. */
+static void release_digital(struct tact_comedi *self)
+{
+    for (int i = 0; i < self->layout.input_count; i++) {
+        if (self->layout.input[i].kind == TACT_COMEDI_DIGITAL) {
+            self->value[i] = 0.0;
+        }
+    }
+}
+
+static void take_counter(struct tact_comedi *self, int i, lsampl_t raw)
+{
+    const struct tact_comedi_channel *channel = &self->layout.input[i];
+    if (self->counting) {
+        self->count[i] = tact_comedi_count(self->count[i], self->counter[i], raw, channel->maxdata);
+    }
+    self->counter[i] = raw;
+    self->value[i] = tact_comedi_value(channel, raw, self->count[i]);
+}
+
+/* Takes over what the list has read. Returns whether an input is at fault. */
+static bool take_inputs(struct tact_comedi *self)
+{
+    bool bad = false;
+    for (int i = 0; i < self->layout.input_count; i++) {
+        const struct tact_comedi_channel *channel = &self->layout.input[i];
+        const lsampl_t *data = self->active->in.data[channel->op];
+        if (channel->kind == TACT_COMEDI_DIGITAL) {
+            self->value[i] = ((data[1] >> channel->bit & 1U) != 0) != channel->inverted;
+            continue;
+        }
+        if (channel->kind == TACT_COMEDI_COUNTER) {
+            take_counter(self, i, data[0]);
+            continue;
+        }
+        bool usable;
+        double value = tact_comedi_value(channel, data[0], 0);
+        int fault = tact_comedi_examine(&self->health[i], channel, data[0], value, self->saturated,
+                                        self->stuck, &usable);
+        if (fault != TACT_COMEDI_GOOD && fault != self->fault_now[i]) {
+            unsigned int before = atomic_load_explicit(&self->faults[i], memory_order_relaxed);
+            atomic_store_explicit(&self->faults[i], ((before >> 2) + 1) << 2 | (unsigned int)fault,
+                                  memory_order_relaxed);
+        }
+        self->fault_now[i] = fault;
+        bad = bad || fault != TACT_COMEDI_GOOD;
+        if (usable) {
+            self->value[i] = value;
+        }
+    }
+    self->counting = true;
+    return bad;
+}
+
+static void comedi_read(void *data, uint64_t tick, double t, int64_t now_ns,
+                        struct tact_device_input *in)
+{
+    struct tact_comedi *self = data;
+    (void)tick, (void)t;
+    if (!self->active) {
+        self->active = atomic_exchange_explicit(&self->fresh, NULL, memory_order_acquire);
+    }
+    bool bad = self->write_error != 0;
+    int rc = self->active ? tact_comedi_list_run(self->active->dev, &self->active->in) : -ENODEV;
+    if (rc == 0) {
+        bad = take_inputs(self) || bad;
+        self->stamp_ns = now_ns;
+    } else {
+        bad = true;
+        release_digital(self);
+        if (self->active && rc == -ENODEV) {
+            lose(self);
+        } else if (self->active) {
+            atomic_store_explicit(&self->read_error, rc, memory_order_relaxed);
+        }
+    }
+    self->good = bad ? 0 : self->good + (self->good < UINT32_MAX);
+    if (self->good < self->recover) {
+        self->gate = 0.0;
+    } else if (self->gate < 1.0) {
+        self->gate = fmin(self->gate + self->gate_step, 1.0);
+    }
+    in->state = !self->active      ? TACT_DEVICE_LOST
+                : self->gate > 0.0 ? TACT_DEVICE_OK
+                                   : TACT_DEVICE_STALE;
+    in->stamp_ns = self->stamp_ns;
+    memcpy(in->channel, self->value, (size_t)self->layout.input_count * sizeof *in->channel);
+}
+
+/* Forms the words of the outputs. */
+static void put_outputs(const struct tact_comedi *self, const double *out, lsampl_t (*data)[2])
+{
+    for (int i = 0; i < self->layout.output_count; i++) {
+        const struct tact_comedi_channel *channel = &self->layout.output[i];
+        lsampl_t *words = data[channel->op];
+        if (channel->kind == TACT_COMEDI_ANALOG) {
+            words[0] = tact_comedi_raw(channel, self->gate * out[i]);
+        } else {
+            bool on = (self->gate > 0.0 && out[i] > 0.5) != channel->inverted;
+            words[1] = (words[1] & ~(1U << channel->bit)) | (lsampl_t)on << channel->bit;
+        }
+    }
+}
+
+static void comedi_write(void *data, const double *out, int64_t now_ns)
+{
+    struct tact_comedi *self = data;
+    (void)now_ns;
+    if (!self->active) {
+        return;
+    }
+    struct tact_comedi_list *list = &self->active->out;
+    memcpy(list->data, list->safe, sizeof list->data);
+    put_outputs(self, out, list->data);
+    int rc = tact_comedi_list_run(self->active->dev, list);
+    self->write_error = rc;
+    if (rc == -ENODEV) {
+        lose(self);
+    } else if (rc) {
+        atomic_store_explicit(&self->refused, rc, memory_order_relaxed);
+        tact_comedi_list_safe(self->active->dev, list);
+    }
+}
+
+static void comedi_shut(void *data)
+{
+    struct tact_comedi *self = data;
+    tact_comedi_unwatch(self);
+    tact_comedi_board_free(self->active);
+    tact_comedi_board_free(atomic_load(&self->fresh));
+    tact_comedi_board_free(atomic_load(&self->retired));
+    free(self);
+}
+
+static const struct tact_device_ops comedi_ops = {comedi_read, comedi_write, comedi_shut};
+
+static int ticks(const struct tact_device_config *config, const char *key, uint32_t least,
+                 uint32_t *value, struct tact_error *err)
+{
+    double read = *value;
+    int rc = tact_settings_number(config, key, &read, err);
+    if (!rc && (read < least || read > 1e9 || read != floor(read))) {
+        rc = tact_settings_fault(config, tact_settings_find(config, key), err,
+                                 "expected a number of ticks, %u or more", least);
+    }
+    *value = rc ? *value : (uint32_t)read;
+    return rc;
+}
+
+static int read_settings(struct tact_comedi *self, const struct tact_device_config *config,
+                         struct tact_error *err)
+{
+    static const char *const keys[] = {"board",       "inputs",       "outputs",   "reference",
+                                       "input_range", "output_range", "input_map", "output_map",
+                                       "input_units", "output_units", "limits",    "calibration",
+                                       "saturated",   "stuck",        "recover"};
+    const char *path = "/dev/comedi0";
+    double recover = 0.1;
+    self->saturated = 3;
+    int rc = tact_settings_check(config, keys, sizeof keys / sizeof *keys, err);
+    rc = rc ? rc : tact_settings_text(config, "board", &path, err);
+    rc = rc ? rc : ticks(config, "saturated", 1, &self->saturated, err);
+    rc = rc ? rc : ticks(config, "stuck", 0, &self->stuck, err);
+    rc = rc ? rc : tact_settings_positive(config, "recover", &recover, err);
+    if (!rc && strlen(path) >= sizeof self->layout.path) {
+        rc = tact_settings_fault(config, tact_settings_find(config, "board"), err,
+                                 "longer than %zu characters", sizeof self->layout.path - 1);
+    }
+    if (!rc) {
+        snprintf(self->layout.path, sizeof self->layout.path, "%s", path);
+        double n = ceil(recover / config->period);
+        self->recover = n < 1e9 ? (uint32_t)n : 1000000000U;
+        self->gate_step = config->period / ramp;
+    }
+    return rc;
+}
+
+/* Says why there is no board. */
+static int no_board(const struct tact_device_config *config, const char *path, int error,
+                    struct tact_error *err)
+{
+    const char *fix = error == EACCES   ? " (add yourself to the group 'iocard')"
+                      : error == ENOENT ? " (is the board's driver loaded?)"
+                      : error == ENODEV ? " (no board is attached; boards that the kernel does not "
+                                          "find by itself: comedi_config)"
+                                        : "";
+    tact_settings_fault(config, tact_settings_find(config, "board"), err,
+                        "cannot open %s as a comedi board: %s%s", path, strerror(error), fix);
+    return error ? -error : -ENODEV;
+}
+
+/* Opens the board twice: to see what it has, and as it will be used. */
+static int find(struct tact_comedi *self, const struct tact_device_config *config,
+                struct tact_error *err)
+{
+    int rc = read_settings(self, config, err);
+    if (rc) {
+        return rc;
+    }
+    errno = 0;
+    comedi_t *dev = comedi_open(self->layout.path);
+    if (!dev) {
+        return no_board(config, self->layout.path, errno, err);
+    }
+    rc = tact_comedi_choose(config, dev, &self->layout, err);
+    comedi_close(dev);
+    if (!rc && tact_comedi_assemble(&self->layout)) {
+        rc = tact_settings_fault(config, NULL, err, "more than %d instructions", TACT_COMEDI_OPS);
+    }
+    if (rc) {
+        return rc;
+    }
+    self->active = tact_comedi_board_open(&self->layout, true, &rc);
+    if (!self->active) {
+        tact_settings_fault(config, tact_settings_find(config, "outputs"), err,
+                            "cannot take %s: %s%s", self->layout.path, strerror(-rc),
+                            rc == -EBUSY ? " (another process holds the outputs)" : "");
+    }
+    return rc;
+}
+
+static void describe(struct tact_comedi *self, const struct tact_device_config *config,
+                     struct tact_device_info *info)
+{
+    tact_settings_info(config, tact_comedi_type.name, info);
+    info->input_count = self->layout.input_count;
+    info->output_count = self->layout.output_count;
+    for (int i = 0; i < info->input_count; i++) {
+        const struct tact_comedi_channel *channel = &self->layout.input[i];
+        tact_settings_channel(&info->input[i], channel->name, channel->unit, self->value[i]);
+    }
+    for (int i = 0; i < info->output_count; i++) {
+        const struct tact_comedi_channel *channel = &self->layout.output[i];
+        tact_settings_channel(&info->output[i], channel->name, channel->unit, 0.0);
+    }
+    tact_message(self->messages, TACT_MESSAGE_INFO,
+                 "%s: %s at %s (driver %s): %d inputs, %d outputs", self->name, self->layout.board,
+                 self->layout.path, self->layout.driver, info->input_count, info->output_count);
+}
+
+static int comedi_start(const struct tact_device_config *config, struct tact_device *out,
+                        struct tact_error *err)
+{
+    struct tact_comedi *self = calloc(1, sizeof *self);
+    if (!self) {
+        return tact_error_set(err, -ENOMEM, "out of memory");
+    }
+    snprintf(self->name, sizeof self->name, "%s", config->name);
+    self->messages = config->messages;
+    int rc = find(self, config, err);
+    if (rc == 0) {
+        rc = tact_comedi_watch(self);
+        if (rc) {
+            tact_error_set(err, rc, "cannot start a thread: %s", strerror(-rc));
+        }
+    }
+    if (rc) {
+        tact_comedi_board_free(self->active);
+        free(self);
+        return rc;
+    }
+    self->good = self->recover;
+    self->gate = 1.0;
+    /* A first look: where the inputs rest, before the loop runs. */
+    if (tact_comedi_list_run(self->active->dev, &self->active->in) == 0) {
+        take_inputs(self);
+    }
+    describe(self, config, &out->info);
+    out->ops = &comedi_ops;
+    out->self = self;
+    return 0;
+}
+
+const struct tact_device_type tact_comedi_type = {
+    "comedi", "measurement cards: analog, digital and counter channels", comedi_start};

@@ -1,0 +1,56 @@
+/**
+ * Measurement cards through comedi: analog, digital and counter inputs, analog and digital outputs.
+ * One device a board; a scene may have several.
+ *
+ *   board           node of the board; default /dev/comedi0
+ *   inputs          "angle=ai0 force=ai2 pedal=!di1 turn=counter0": names and what is behind them.
+ *                   ! makes a digital channel active low; ai0@3 is channel 0 of subdevice 3,
+ * without it the first subdevice of that kind is meant outputs         "current=ao0 enable=do3"
+ *   reference       of analog inputs: ground (default), common, differential, other
+ *   input_range     [V] rows of [low, high], one for all or one each; default: the board's first
+ *   output_range    the same for the outputs
+ *   input_map       rows of up to 4 coefficients c: value = c0 + c1 x + c2 x^2 + c3 x^3, x in volts
+ *                   (counters: in counts from the opening on); default [0, 1]
+ *   output_map      the same the other way: volts from the value that is sent
+ *   input_units     "rad N": for people and logs; default V, count
+ *   output_units    the same for the outputs
+ *   limits          rows of [low, high], in the inputs' units: what is outside cannot be
+ *   calibration     file of a board with software calibration (comedi_soft_calibrate)
+ *   saturated       ticks in a row at an end of the range, or outside the limits, that are a fault;
+ *                   default 3
+ *   stuck           ticks without any change of an analog input that are a fault; default 0: never
+ *   recover         [s] without fault after which outputs come back, over 0.2 s; default 0.1
+ *
+ * Tables have a row for each channel of `inputs` (of `outputs`) that is not digital, or one row.
+ *
+ * All inputs are read in one system call a tick, all outputs written in another. The subdevices of
+ * the outputs are locked: no other process can write them.
+ *
+ * Outputs let go, that is, analog ones are at what 0 maps to and digital ones are inactive, from
+ * the opening to the first tick, after closing, and:
+ * - while an input is at fault (saturated, outside its limits, stuck) or cannot be read, or the
+ *   outputs could not be written: the state is STALE, what is at fault is held at its last good
+ *   value, and the device itself writes zeros, whatever it is sent;
+ * - when the board is gone: the state is LOST in that tick, analog values are held, digital ones
+ *   are 0. A thread beside the loop looks for the board every 50 ms and hands it over when the same
+ *   one (by driver and name) is back.
+ *
+ * Every fault, loss and return is told.
+ *
+ * Real-time: reading and writing are one ioctl(2) each. The driver decides how long a conversion
+ * takes.
+ */
+#ifndef TACT_DEVICES_COMEDI_H
+#define TACT_DEVICES_COMEDI_H
+
+#include "../contact/api.h"
+#include "../rt/device.h"
+
+TACT_BEGIN_DECLS
+
+/** The type "comedi". */
+extern TACT_API const struct tact_device_type tact_comedi_type;
+
+TACT_END_DECLS
+
+#endif

@@ -1,0 +1,109 @@
+/** The parts of the comedi device: settings, boards, outputs, conversion, faults. */
+#ifndef TACT_DEVICES_COMEDI_INTERNAL_H
+#define TACT_DEVICES_COMEDI_INTERNAL_H
+
+#include <comedilib.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include "../rt/device.h"
+#include "comedi_output_internal.h"
+
+#define TACT_COMEDI_TERMS COMEDI_MAX_NUM_POLYNOMIAL_COEFFICIENTS
+
+enum tact_comedi_kind { TACT_COMEDI_ANALOG, TACT_COMEDI_DIGITAL, TACT_COMEDI_COUNTER };
+
+struct tact_comedi_channel {
+    char name[TACT_DEVICE_NAME];
+    char unit[16];
+    enum tact_comedi_kind kind;
+    unsigned int subdevice;
+    unsigned int channel;
+    unsigned int range; /* index of the subdevice's */
+    unsigned int reference;
+    lsampl_t maxdata;
+    comedi_polynomial_t volts;     /* raw to V or mA (inputs), back (outputs) */
+    double map[TACT_COMEDI_TERMS]; /* V to the unit (inputs), the unit to V (outputs) */
+    double low;                    /* what an input can be at all [unit] */
+    double high;
+    bool inverted; /* digital: active low */
+    /* where it is in the list of instructions */
+    int op;
+    int bit; /* digital: of the second word */
+};
+
+struct tact_comedi_layout {
+    char path[256];
+    char driver[COMEDI_NAMELEN]; /* of the board that was found: another one is not taken */
+    char board[COMEDI_NAMELEN];
+    int input_count;
+    int output_count;
+    struct tact_comedi_channel input[TACT_DEVICE_CHANNELS];
+    struct tact_comedi_channel output[TACT_DEVICE_CHANNELS];
+    int in_ops; /* all inputs: one list of instructions */
+    struct tact_comedi_op in[TACT_COMEDI_OPS];
+    int out_ops; /* all outputs: another */
+    struct tact_comedi_op out[TACT_COMEDI_OPS];
+};
+
+/** Reads the settings and matches them with the board. @retval 0, or a negative errno, *err filled
+ */
+int tact_comedi_choose(const struct tact_device_config *config, comedi_t *dev,
+                       struct tact_comedi_layout *layout, struct tact_error *err);
+
+/** Forms the two lists of instructions. @retval 0, or -E2BIG */
+int tact_comedi_assemble(struct tact_comedi_layout *layout);
+
+/** An open board, with its list of inputs. */
+struct tact_comedi_board {
+    comedi_t *dev;
+    struct tact_comedi_list in;
+    struct tact_comedi_list out; /* where the outputs were taken */
+};
+
+/** Opens the layout's board again and sets up its inputs; takes the outputs where `outputs`.
+ * Not real-time safe. @retval NULL, *error a negative errno: -ENXIO where another board is there */
+struct tact_comedi_board *tact_comedi_board_open(const struct tact_comedi_layout *layout,
+                                                 bool outputs, int *error);
+
+/** Writes safe values where the outputs were taken, closes and frees; NULL is allowed. */
+void tact_comedi_board_free(struct tact_comedi_board *board);
+
+/** Value of an analog input or counter, in its unit. count: of a counter, from tact_comedi_count().
+ * Real-time safe. */
+double tact_comedi_value(const struct tact_comedi_channel *channel, lsampl_t raw, int64_t count);
+
+/** Raw value of an analog output: the nearest that there is; for what is not finite, that of 0.
+ * Real-time safe. */
+lsampl_t tact_comedi_raw(const struct tact_comedi_channel *channel, double value);
+
+/** Carries a counter on over its wrap: count + the shorter way from raw `before` to raw `now`. */
+int64_t tact_comedi_count(int64_t count, lsampl_t before, lsampl_t now, lsampl_t maxdata);
+
+enum tact_comedi_fault {
+    TACT_COMEDI_GOOD,
+    TACT_COMEDI_SATURATED,
+    TACT_COMEDI_IMPLAUSIBLE,
+    TACT_COMEDI_STUCK,
+    TACT_COMEDI_FAULTS
+};
+
+/** What is watched of one analog input. */
+struct tact_comedi_health {
+    lsampl_t raw;
+    uint32_t saturated; /* ticks in a row */
+    uint32_t implausible;
+    uint32_t same;
+};
+
+/** Takes the raw value and the value of this tick. most: ticks in a row before it is a fault;
+ * still: ticks without any change before it is one, 0: never. Real-time safe.
+ * @return enum tact_comedi_fault; *usable: false where the value should not be used, fault or not
+ */
+int tact_comedi_examine(struct tact_comedi_health *health,
+                        const struct tact_comedi_channel *channel, lsampl_t raw, double value,
+                        uint32_t most, uint32_t still, bool *usable);
+
+/** "saturated", "outside its limits", "stuck". */
+const char *tact_comedi_fault_name(int fault);
+
+#endif

@@ -1,0 +1,137 @@
+/* Comedi's conversions against the arithmetic of the ranges, and the faults of an input; devices on
+ * the kernel's own drivers are tested in tests/vm. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <string.h>
+#include <cmocka.h>
+#include "devices/comedi_internal.h"
+
+/* An output of 16 bits over -10 to 10 V, 2 V a unit, with 1 V at rest; and the input beside it. */
+static struct tact_comedi_channel make(bool output)
+{
+    struct tact_comedi_channel c = {.maxdata = 65535, .low = -INFINITY, .high = INFINITY};
+    c.volts.order = 1;
+    c.volts.coefficients[0] = output ? 0.0 : -10.0;
+    c.volts.coefficients[1] = output ? 65535.0 / 20.0 : 20.0 / 65535.0;
+    c.volts.expansion_origin = output ? -10.0 : 0.0;
+    c.map[0] = output ? 1.0 : -0.5;
+    c.map[1] = output ? 2.0 : 0.5;
+    return c;
+}
+
+static void outputs_come_back_as_inputs(void **unused)
+{
+    (void)unused;
+    struct tact_comedi_channel out = make(true);
+    struct tact_comedi_channel in = make(false);
+    for (lsampl_t raw = 0; raw <= 65535; raw++) {
+        assert_int_equal(tact_comedi_raw(&out, tact_comedi_value(&in, raw, 0)), raw);
+    }
+}
+
+static void outputs_stay_in_range(void **unused)
+{
+    (void)unused;
+    struct tact_comedi_channel out = make(true);
+    assert_int_equal(tact_comedi_raw(&out, 1e300), 65535);
+    assert_int_equal(tact_comedi_raw(&out, -1e300), 0);
+    assert_int_equal(tact_comedi_raw(&out, NAN), tact_comedi_raw(&out, 0.0));
+    assert_int_equal(tact_comedi_raw(&out, INFINITY), tact_comedi_raw(&out, 0.0));
+    assert_int_equal(tact_comedi_raw(&out, 0.0), lrint(11.0 * 65535.0 / 20.0));
+}
+
+static void polynomials(void **unused)
+{
+    (void)unused;
+    struct tact_comedi_channel in = make(false);
+    const double map[] = {1.0, -2.0, 0.5, 0.25};
+    memcpy(in.map, map, sizeof map);
+    double v = -10.0 + 20.0 * 50000.0 / 65535.0;
+    double expected = 1.0 - 2.0 * v + 0.5 * v * v + 0.25 * v * v * v;
+    assert_true(fabs(tact_comedi_value(&in, 50000, 0) - expected) < 1e-12);
+}
+
+static void counters_go_on_over_the_wrap(void **unused)
+{
+    (void)unused;
+    const lsampl_t most[] = {65535, 16777215, 4294967295U};
+    for (int k = 0; k < 3; k++) {
+        int64_t span = (int64_t)most[k] + 1;
+        int64_t count = 0;
+        int64_t truth = 5;
+        uint32_t random = 1;
+        for (int i = 0; i < 100000; i++) {
+            random = random * 1664525U + 1013904223U;
+            int64_t step = (int64_t)(random >> 8) % (span - 1) - (span / 2 - 1);
+            lsampl_t before = (lsampl_t)(((truth % span) + span) % span);
+            truth += step;
+            lsampl_t now = (lsampl_t)(((truth % span) + span) % span);
+            count = tact_comedi_count(count, before, now, most[k]);
+            assert_int_equal(count, truth - 5);
+        }
+    }
+}
+
+static void faults_take_their_ticks(void **unused)
+{
+    (void)unused;
+    struct tact_comedi_channel in = make(false);
+    struct tact_comedi_health health = {0};
+    bool usable;
+    in.low = -4.0;
+    in.high = 4.0;
+    for (int i = 1; i <= 5; i++) {
+        int fault = tact_comedi_examine(&health, &in, 65535, 3.0, 3, 0, &usable);
+        assert_int_equal(fault, i < 3 ? TACT_COMEDI_GOOD : TACT_COMEDI_SATURATED);
+        assert_int_equal(usable, i < 3);
+    }
+    assert_int_equal(tact_comedi_examine(&health, &in, 9, NAN, 3, 0, &usable), TACT_COMEDI_GOOD);
+    assert_false(usable);
+    tact_comedi_examine(&health, &in, 8, 4.1, 3, 0, &usable);
+    assert_int_equal(tact_comedi_examine(&health, &in, 9, -4.1, 3, 0, &usable),
+                     TACT_COMEDI_IMPLAUSIBLE);
+    for (int i = 0; i < 9; i++) {
+        assert_int_equal(tact_comedi_examine(&health, &in, 9, 1.0, 3, 10, &usable),
+                         TACT_COMEDI_GOOD);
+    }
+    assert_int_equal(tact_comedi_examine(&health, &in, 9, 1.0, 3, 10, &usable), TACT_COMEDI_STUCK);
+    assert_int_equal(tact_comedi_examine(&health, &in, 10, 1.0, 3, 10, &usable), TACT_COMEDI_GOOD);
+    assert_true(usable);
+}
+
+/* Digital channels of a block share an instruction; everything else has its own. */
+static void one_list_for_all(void **unused)
+{
+    (void)unused;
+    static struct tact_comedi_layout layout;
+    const struct tact_comedi_channel channels[] = {
+        {.kind = TACT_COMEDI_DIGITAL, .subdevice = 2, .channel = 3},
+        {.kind = TACT_COMEDI_ANALOG, .subdevice = 0, .channel = 1, .range = 2, .maxdata = 4095},
+        {.kind = TACT_COMEDI_DIGITAL, .subdevice = 2, .channel = 31, .inverted = true},
+        {.kind = TACT_COMEDI_DIGITAL, .subdevice = 2, .channel = 33},
+    };
+    memcpy(layout.output, channels, sizeof channels);
+    layout.output_count = 4;
+    assert_int_equal(tact_comedi_assemble(&layout), 0);
+    assert_int_equal(layout.out_ops, 3);
+    assert_int_equal(layout.out[0].safe[0], 1U << 3 | 1U << 31);
+    assert_int_equal(layout.out[0].safe[1], 1U << 31);
+    assert_int_equal(layout.out[1].chanspec, CR_PACK(1, 2, AREF_GROUND));
+    assert_int_equal(layout.out[2].chanspec, 32);
+    assert_int_equal(layout.output[3].bit, 1);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(outputs_come_back_as_inputs),
+        cmocka_unit_test(outputs_stay_in_range),
+        cmocka_unit_test(polynomials),
+        cmocka_unit_test(counters_go_on_over_the_wrap),
+        cmocka_unit_test(faults_take_their_ticks),
+        cmocka_unit_test(one_list_for_all),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

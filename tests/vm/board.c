@@ -1,0 +1,113 @@
+#include "board.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+static void must(const char *command)
+{
+    if (system(command) != 0) {
+        fprintf(stderr, "board: this failed: %s\n", command);
+        exit(1);
+    }
+}
+
+void board_setup(void)
+{
+    if (!getenv("TACT_VM")) {
+        puts("skipped: for a virtual machine only, see tests/vm/run");
+        exit(77);
+    }
+    must("modprobe comedi comedi_num_legacy_minors=4 && modprobe comedi_test noauto=1 && "
+         "modprobe comedi_parport");
+    board_attach("/dev/comedi0", "comedi_test 2000000,50000");
+    board_attach("/dev/comedi1", "comedi_test 2000000,50000");
+}
+
+void board_attach(const char *node, const char *driver)
+{
+    char command[160];
+    snprintf(command, sizeof command, "comedi_config %s %s %s", driver ? "" : "-r", node,
+             driver ? driver : "");
+    must(command);
+}
+
+static int find_descriptor(int pid, const char *node)
+{
+    char path[64];
+    char target[64];
+    snprintf(path, sizeof path, "/proc/%d/fd", pid);
+    DIR *dir = opendir(path);
+    int found = -1;
+    for (const struct dirent *entry; dir && (entry = readdir(dir));) {
+        ssize_t n = readlinkat(dirfd(dir), entry->d_name, target, sizeof target - 1);
+        if (n > 0) {
+            target[n] = '\0';
+            found = strcmp(target, node) == 0 ? atoi(entry->d_name) : found;
+        }
+    }
+    if (dir) {
+        closedir(dir);
+    }
+    return found;
+}
+
+int board_wire(int pid, const char *node)
+{
+    int fd = find_descriptor(pid ? pid : getpid(), node);
+    if (fd < 0) {
+        return -1;
+    }
+    if (!pid) {
+        return dup(fd);
+    }
+    int process = (int)syscall(SYS_pidfd_open, pid, 0);
+    int copy = (int)syscall(SYS_pidfd_getfd, process, fd, 0);
+    close(process);
+    return copy;
+}
+
+static void instruct(int fd, unsigned int kind, unsigned int subdevice, unsigned int channel,
+                     lsampl_t *data)
+{
+    comedi_insn insn = {.insn = kind,
+                        .n = 1,
+                        .data = data,
+                        .subdev = subdevice,
+                        .chanspec = CR_PACK(channel, 0, AREF_GROUND)};
+    if (ioctl(fd, COMEDI_INSN, &insn) < 0) {
+        fprintf(stderr, "board: instruction: %s\n", strerror(errno));
+        exit(1);
+    }
+}
+
+void board_wire_write(int fd, unsigned int subdevice, unsigned int channel, lsampl_t raw)
+{
+    instruct(fd, INSN_WRITE, subdevice, channel, &raw);
+}
+
+lsampl_t board_wire_read(int fd, unsigned int subdevice, unsigned int channel)
+{
+    lsampl_t raw = 0;
+    instruct(fd, INSN_READ, subdevice, channel, &raw);
+    return raw;
+}
+
+long board_output(const char *node, unsigned int channel)
+{
+    lsampl_t raw = 0;
+    comedi_t *dev = comedi_open(node);
+    /* The inputs read back the outputs, which may be locked. */
+    long value =
+        dev && comedi_data_read(dev, 0, channel, 0, AREF_GROUND, &raw) >= 0 ? (long)raw : -1;
+    if (dev) {
+        comedi_close(dev);
+    }
+    return value;
+}

@@ -1,0 +1,409 @@
+/* The comedi device on the drivers comedi_test and comedi_parport: what it writes and reads, in how
+ * many system calls, what it says about faults, and that the outputs let go.
+ *
+ * comedi_test's inputs read back its outputs; the device locks its outputs, so the plant of these
+ * tests drives channels through the device's own open file. */
+#include <errno.h>
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+#include <cmocka.h>
+#include "board.h"
+#include "devices/comedi.h"
+#include "rt/clock.h"
+#include "unit/support/device_config.h"
+
+#define NODE "/dev/comedi0"
+static const double lsb = 20.0 / 65535.0; /* [V] */
+
+static struct device_config config;
+static struct tact_device device;
+static struct tact_device_input in;
+static uint64_t tick;
+static int calls; /* ioctl(2) of this process */
+
+int ioctl(int fd, unsigned long request, ...)
+{
+    va_list args;
+    va_start(args, request);
+    void *arg = va_arg(args, void *);
+    va_end(args);
+    calls++;
+    return (int)syscall(SYS_ioctl, fd, request, arg);
+}
+
+static int start(const struct tact_device_setting *settings, int count)
+{
+    device_config_init(&config, settings, count);
+    return tact_comedi_type.open(&config.config, &device, &config.err);
+}
+
+/* One tick of 1 ms. */
+static void step(const double *out)
+{
+    int64_t now = tact_clock_now();
+    device.ops->read(device.self, tick, (double)tick * 1e-3, now, &in);
+    device.ops->write(device.self, out, now);
+    tick++;
+    tact_clock_sleep_until(now + 1000000);
+}
+
+static void steps(int n, const double *out)
+{
+    for (int i = 0; i < n; i++) {
+        step(out);
+    }
+}
+
+static const double zeros[TACT_DEVICE_CHANNELS];
+
+static void put(const char *node, unsigned int channel, lsampl_t raw)
+{
+    comedi_t *dev = comedi_open(node);
+    assert_non_null(dev);
+    assert_true(comedi_data_write(dev, 1, channel, 0, AREF_GROUND, raw) >= 0);
+    comedi_close(dev);
+}
+
+static void values_go_out_and_come_in(void **unused)
+{
+    (void)unused;
+    const double to_volts[] = {0, 2, 1, 0.5};
+    const double from_volts[] = {0, 0.5, 0, -2, 2, 0.25};
+    const struct tact_device_setting settings[] = {
+        SETTING("outputs", "current=ao0 force=ao3"), SETTING("inputs", "angle=ai0 load=ai3"),
+        NUMBERS("output_map", 2, 2, to_volts), NUMBERS("input_map", 2, 3, from_volts),
+        SETTING("input_units", "rad N")};
+    const double out[] = {1.25, -4.0};
+    put(NODE, 0, 12345);
+    put(NODE, 3, 54321);
+    assert_int_equal(start(settings, 5), 0);
+    assert_string_equal(device.info.input[1].unit, "N");
+    assert_int_equal(board_output(NODE, 0), BOARD_ZERO); /* at once, before the first tick */
+    assert_int_equal(board_output(NODE, 3), lrint((1.0 + 10.0) / lsb));
+    step(out);
+    step(out);
+    assert_int_equal(in.state, TACT_DEVICE_OK);
+    assert_true(fabs(in.channel[0] - 0.5 * 2.5) <= 0.5 * lsb);
+    double volts = 1.0 + 0.5 * -4.0;
+    double load = -2.0 + 2.0 * volts + 0.25 * volts * volts;
+    assert_true(fabs(in.channel[1] - load) <= 2.5 * lsb);
+    const double beyond[] = {1e9, NAN}; /* the nearest that there is, and what 0 is */
+    step(beyond);
+    assert_int_equal(board_output(NODE, 0), BOARD_MAX);
+    assert_int_equal(board_output(NODE, 3), lrint((1.0 + 10.0) / lsb));
+    device.ops->close(device.self);
+    assert_int_equal(board_output(NODE, 0), BOARD_ZERO);
+    assert_int_equal(board_output(NODE, 3), lrint((1.0 + 10.0) / lsb));
+}
+
+static void a_tick_is_two_system_calls(void **unused)
+{
+    (void)unused;
+    const struct tact_device_setting settings[] = {SETTING("outputs", "a=ao0 b=ao1 c=ao2 d=ao3"),
+                                                   SETTING("inputs", "i=ai0 j=ai1 k=ai2 l=ai3")};
+    assert_int_equal(start(settings, 2), 0);
+    steps(20, zeros);
+    int before = calls;
+    int64_t began = tact_clock_now();
+    for (int i = 0; i < 1000; i++) {
+        device.ops->read(device.self, tick, 0.0, 0, &in);
+        device.ops->write(device.self, zeros, 0);
+        tick++;
+    }
+    int64_t took = tact_clock_now() - began;
+    assert_int_equal(calls - before, 2000);
+    print_message("8 channels: %.1f us a tick\n", (double)took / 1e6);
+    assert_true(took < 1000 * 15000);
+    device.ops->close(device.self);
+}
+
+/* Another process cannot write, nor can another device take, what is held. */
+static void outputs_are_held(void **unused)
+{
+    (void)unused;
+    const struct tact_device_setting settings[] = {SETTING("outputs", "a=ao0")};
+    assert_int_equal(start(settings, 1), 0);
+    comedi_t *other = comedi_open(NODE);
+    assert_true(comedi_data_write(other, 1, 0, 0, AREF_GROUND, 1) < 0);
+    assert_true(comedi_data_write(other, 1, 5, 0, AREF_GROUND, 1) < 0);
+    comedi_close(other);
+    struct tact_device first = device;
+    assert_int_equal(start(settings, 1), -EBUSY);
+    assert_non_null(strstr(config.err.text, "another process holds the outputs"));
+    assert_int_equal(board_output(NODE, 0), BOARD_ZERO);
+    first.ops->close(first.self);
+    put(NODE, 0, BOARD_ZERO); /* free again */
+}
+
+/* Drives an input with raw for n ticks, and looks at the outputs meanwhile. */
+static void drive(int wire, lsampl_t raw, int n, const double *out)
+{
+    board_wire_write(wire, 1, 4, raw);
+    steps(n, out);
+}
+
+static void faults_let_go(void **unused)
+{
+    (void)unused;
+    const double limits[] = {-5, 5};
+    const struct tact_device_setting settings[] = {
+        SETTING("outputs", "a=ao0"), SETTING("inputs", "x=ai4"), NUMBERS("limits", 1, 2, limits),
+        SETTING("stuck", "400"), SETTING("recover", "0.02")};
+    const double out[] = {2.0};
+    const lsampl_t at_2 = (lsampl_t)lrint(12.0 / lsb);
+    assert_int_equal(start(settings, 5), 0);
+    int wire = board_wire(0, NODE);
+    drive(wire, 40000, 5, out);
+    assert_int_equal(in.state, TACT_DEVICE_OK);
+    assert_int_equal(board_output(NODE, 0), at_2);
+    double good = in.channel[0];
+
+    drive(wire, BOARD_MAX, 2, out); /* two ticks are no fault, but not believed either */
+    assert_int_equal(in.state, TACT_DEVICE_OK);
+    assert_true(in.channel[0] == good);
+    steps(1, out);
+    assert_int_equal(in.state, TACT_DEVICE_STALE);
+    assert_true(in.channel[0] == good);
+    assert_int_equal(board_output(NODE, 0), BOARD_ZERO);
+
+    drive(wire, 40000, 15, out); /* not yet */
+    assert_int_equal(board_output(NODE, 0), BOARD_ZERO);
+    steps(20, out); /* on the way */
+    long risen = board_output(NODE, 0);
+    assert_in_range(risen, BOARD_ZERO + 1, at_2 - 1);
+    steps(220, out);
+    assert_int_equal(board_output(NODE, 0), at_2);
+
+    drive(wire, 60000, 3, out); /* 8.3 V: in range, outside the limits */
+    assert_int_equal(in.state, TACT_DEVICE_STALE);
+    assert_int_equal(board_output(NODE, 0), BOARD_ZERO);
+    for (int i = 0; i < 300; i++) {
+        drive(wire, 40000U + (unsigned int)i % 2U, 1, out);
+    }
+    assert_int_equal(board_output(NODE, 0), at_2);
+    steps(401, out); /* nothing has changed for so long */
+    assert_int_equal(in.state, TACT_DEVICE_STALE);
+    assert_int_equal(board_output(NODE, 0), BOARD_ZERO);
+    close(wire);
+    device.ops->close(device.self);
+    assert_non_null(strstr(config.messages, "warning: device: input x is saturated"));
+    assert_non_null(strstr(config.messages, "warning: device: input x is outside its limits"));
+    assert_non_null(strstr(config.messages, "warning: device: input x is stuck"));
+}
+
+/* A command of another process occupies the inputs: they are old, and nothing is pushed. */
+static void busy_inputs_let_go(void **unused)
+{
+    (void)unused;
+    const struct tact_device_setting settings[] = {
+        SETTING("outputs", "a=ao0"), SETTING("inputs", "x=ai1"), SETTING("recover", "0.01")};
+    const double out[] = {3.0};
+    unsigned int list = CR_PACK(0, 0, AREF_GROUND);
+    comedi_cmd command = {0};
+    assert_int_equal(start(settings, 3), 0);
+    steps(3, out);
+    comedi_t *other = comedi_open(NODE);
+    comedi_get_cmd_generic_timed(other, 0, &command, 1, 1000000);
+    command.chanlist = &list;
+    command.chanlist_len = 1;
+    command.stop_src = TRIG_NONE;
+    command.stop_arg = 0;
+    assert_int_equal(comedi_command(other, &command), 0);
+    steps(2, out);
+    assert_int_equal(in.state, TACT_DEVICE_STALE);
+    assert_int_equal(board_output(NODE, 0), -1); /* nobody can read them now */
+    steps(60, out);
+    comedi_cancel(other, 0);
+    assert_int_equal(board_output(NODE, 0), BOARD_ZERO);
+    steps(300, out);
+    assert_int_equal(in.state, TACT_DEVICE_OK);
+    assert_int_equal(board_output(NODE, 0), lrint(13.0 / lsb));
+    comedi_close(other);
+    device.ops->close(device.self);
+    assert_non_null(strstr(config.messages, "cannot be read: Device or resource busy"));
+}
+
+static void unplugged_and_back(void **unused)
+{
+    (void)unused;
+    const struct tact_device_setting settings[] = {
+        SETTING("outputs", "a=ao0"), SETTING("inputs", "x=ai0"), SETTING("recover", "0.01")};
+    const double out[] = {3.0};
+    assert_int_equal(start(settings, 3), 0);
+    steps(5, out);
+    for (int round = 0; round < 5; round++) {
+        double held = in.channel[0];
+        board_attach(NODE, NULL);
+        step(out);
+        assert_int_equal(in.state, TACT_DEVICE_LOST);
+        assert_true(in.channel[0] == held);
+        steps(120, out);
+        board_attach(NODE, "comedi_test 2000000,50000");
+        int waited = 0;
+        while (in.state != TACT_DEVICE_OK && waited < 500) {
+            assert_true(board_output(NODE, 0) <= (long)BOARD_ZERO);
+            step(out);
+            waited++;
+        }
+        assert_in_range(waited, 1, 200);
+        assert_true(board_output(NODE, 0) < lrint(13.0 / lsb)); /* comes back slowly */
+        steps(250, out);
+        assert_int_equal(board_output(NODE, 0), lrint(13.0 / lsb));
+    }
+    device.ops->close(device.self);
+    assert_int_equal(board_output(NODE, 0), BOARD_ZERO);
+    assert_non_null(strstr(config.messages, "is gone"));
+    assert_non_null(strstr(config.messages, "is back"));
+}
+
+/* What comes back in its place is not what was calibrated. */
+static void another_board_is_not_taken(void **unused)
+{
+    (void)unused;
+    const struct tact_device_setting settings[] = {SETTING("board", "/dev/comedi2"),
+                                                   SETTING("inputs", "x=ai0")};
+    board_attach("/dev/comedi2", "comedi_test 2000000,50000");
+    assert_int_equal(start(settings, 2), 0);
+    board_attach("/dev/comedi2", NULL);
+    step(zeros);
+    board_attach("/dev/comedi2", "comedi_parport 0x378");
+    steps(200, zeros);
+    assert_int_equal(in.state, TACT_DEVICE_LOST);
+    device.ops->close(device.self);
+    board_attach("/dev/comedi2", NULL);
+    assert_non_null(strstr(config.messages, "another board is there"));
+}
+
+static void digital_outputs(void **unused)
+{
+    (void)unused;
+    const struct tact_device_setting settings[] = {
+        SETTING("board", "/dev/comedi2"), SETTING("outputs", "enable=do0 brake=!do1 lamp=do2@2"),
+        SETTING("inputs", "paper=di0@1 idle=!di0@1")};
+    const struct tact_device_setting good[] = {settings[0], settings[1],
+                                               SETTING("inputs", "paper=di2@1 idle=!di3@1")};
+    const double on[] = {1.0, 1.0, 1.0};
+    lsampl_t bits = 0;
+    board_attach("/dev/comedi2", "comedi_parport 0x378");
+    assert_int_equal(start(settings, 3), -EINVAL);
+    assert_non_null(strstr(config.err.text, "given twice"));
+    assert_int_equal(start(good, 3), 0);
+    lsampl_t expected[] = {2, 1, 2}; /* let go, on, let go */
+    for (int i = 0; i < 3; i++) {
+        unsigned int read = 0;
+        if (i == 1) {
+            step(on);
+        } else if (i == 2) {
+            step(zeros);
+        }
+        /* read at the port itself, as the subdevice is locked */
+        int wire = board_wire(0, "/dev/comedi2");
+        lsampl_t data[2] = {0, 0};
+        comedi_insn insn = {.insn = INSN_BITS, .n = 2, .data = data, .subdev = 0};
+        assert_true(ioctl(wire, COMEDI_INSN, &insn) >= 0);
+        read = data[1];
+        close(wire);
+        assert_int_equal(read & 3U, expected[i]);
+    }
+    assert_true(in.channel[0] == 0.0 || in.channel[0] == 1.0);
+    device.ops->close(device.self);
+    comedi_t *reader = comedi_open("/dev/comedi2");
+    assert_int_equal(comedi_dio_bitfield2(reader, 0, 0, &bits, 0), 0);
+    assert_int_equal(bits & 3U, 2);
+    comedi_close(reader);
+    board_attach("/dev/comedi2", NULL);
+}
+
+static void two_boards(void **unused)
+{
+    (void)unused;
+    const struct tact_device_setting first[] = {SETTING("outputs", "a=ao0"),
+                                                SETTING("inputs", "x=ai0")};
+    const struct tact_device_setting second[] = {SETTING("board", "/dev/comedi1"), first[0],
+                                                 first[1]};
+    const double out[] = {1.0};
+    const double other[] = {-1.0};
+    assert_int_equal(start(first, 2), 0);
+    struct tact_device one = device;
+    assert_int_equal(start(second, 3), 0);
+    struct tact_device two = device;
+    for (int i = 0; i < 3; i++) {
+        one.ops->write(one.self, out, 0);
+        two.ops->write(two.self, other, 0);
+    }
+    one.ops->read(one.self, 0, 0.0, 0, &in);
+    assert_true(fabs(in.channel[0] - 1.0) <= lsb);
+    two.ops->read(two.self, 0, 0.0, 0, &in);
+    assert_true(fabs(in.channel[0] + 1.0) <= lsb);
+    one.ops->close(one.self);
+    two.ops->close(two.self);
+}
+
+static void bad_settings_are_named(void **unused)
+{
+    (void)unused;
+    const double range[] = {-3, 3};
+    const double rows[] = {0, 1, 0, 1, 0, 1};
+    const struct {
+        struct tact_device_setting setting[3];
+        int count;
+        int rc;
+        const char *text;
+    } cases[] = {
+        {{SETTING("board", "/dev/comedi3"), SETTING("inputs", "x=ai0")}, 2, -ENODEV, "no board"},
+        {{SETTING("board", "/dev/nothing"), SETTING("inputs", "x=ai0")}, 2, -ENOENT, "driver"},
+        {{SETTING("inputs", "x=ai8")}, 1, -EINVAL, "has 8 of them"},
+        {{SETTING("inputs", "x=ai1@1")}, 1, -EINVAL, "no such subdevice"},
+        {{SETTING("inputs", "x=di0")}, 1, -EINVAL, "no such subdevice"},
+        {{SETTING("inputs", "x=ao0")}, 1, -EINVAL, "ai0, di0"},
+        {{SETTING("inputs", "ai0")}, 1, -EINVAL, "NAME=CHANNEL"},
+        {{SETTING("inputs", "x=!ai0")}, 1, -EINVAL, "digital"},
+        {{SETTING("inputs", "x=ai0 y=ai0")}, 1, -EINVAL, "given twice"},
+        {{SETTING("outputs", "x=ai0")}, 1, -EINVAL, "ao0, do0"},
+        {{SETTING("inputs", "x=ai0"), NUMBERS("input_range", 1, 2, range)},
+         2,
+         -EINVAL,
+         "[-10, 10]"},
+        {{SETTING("inputs", "x=ai0 y=ai1"), NUMBERS("input_map", 3, 2, rows)},
+         2,
+         -EINVAL,
+         "each of its 2"},
+        {{SETTING("inputs", "x=ai0"), SETTING("calibration", "none.cal")},
+         2,
+         -EINVAL,
+         "cannot open"},
+        {{SETTING("inputs", "x=ai0"), SETTING("saturated", "0.5")}, 2, -EINVAL, "ticks"},
+        {{SETTING("board", NODE)}, 1, -EINVAL, "inputs or outputs"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        assert_int_equal(start(cases[i].setting, cases[i].count), cases[i].rc);
+        if (!strstr(config.err.text, cases[i].text)) {
+            fail_msg("case %zu: \"%s\" does not say \"%s\"", i, config.err.text, cases[i].text);
+        }
+        assert_string_equal(config.err.file, "scene.yaml");
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(values_go_out_and_come_in),
+        cmocka_unit_test(a_tick_is_two_system_calls),
+        cmocka_unit_test(outputs_are_held),
+        cmocka_unit_test(faults_let_go),
+        cmocka_unit_test(busy_inputs_let_go),
+        cmocka_unit_test(unplugged_and_back),
+        cmocka_unit_test(another_board_is_not_taken),
+        cmocka_unit_test(digital_outputs),
+        cmocka_unit_test(two_boards),
+        cmocka_unit_test(bad_settings_are_named),
+    };
+    board_setup();
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
