@@ -14,6 +14,7 @@ int cmd_run(int argc, char **argv);
 int cmd_sim(int argc, char **argv);
 int cmd_replay(int argc, char **argv);
 int cmd_info(int argc, char **argv);
+int cmd_plot(int argc, char **argv);
 int cmd_moments(int argc, char **argv);
 int cmd_doctor(int argc, char **argv);
 

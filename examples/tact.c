@@ -14,6 +14,7 @@ static const struct {
     {"sim", cmd_sim, "run a scene as fast as it computes: the same loop on a free-wheeling clock"},
     {"replay", cmd_replay, "run the session of a log again and compare it to the last bit"},
     {"info", cmd_info, "tell what is in a log, and how it ended"},
+    {"plot", cmd_plot, "draw a log on one page, or two over each other"},
     {"moments", cmd_moments, "measure the overlap of two solids"},
     {"doctor", cmd_doctor, "tell what this machine lacks for real time, and how to get it"},
 };

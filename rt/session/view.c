@@ -188,6 +188,16 @@ int tact_view_open(const struct tact_log *log, struct tact_messages messages, st
     return rc;
 }
 
+void tact_view_step(struct tact_view *view, const struct tact_record *before,
+                    const struct tact_record *now)
+{
+    struct tact_session *s = view->session;
+    tact_session_restore(s, before);
+    s->fed = now;
+    tact_session_tick(s, now->tick, now->stamp_ns, now->stamp_ns);
+    s->fed = NULL;
+}
+
 void tact_view_close(struct tact_view *view)
 {
     tact_session_destroy(view->session);

@@ -81,6 +81,14 @@ struct tact_view {
 TACT_API int tact_view_open(const struct tact_log *log, struct tact_messages messages,
                             struct tact_view *out, struct tact_error *err);
 
+/**
+ * Runs the tick of `now` again from the state that `before`, the record of the tick before it, ends
+ * with. tact_session_world(view->session) then holds the contacts as they were in that tick: patch
+ * with its outline, impulse in the patch's frame. Not real-time safe.
+ */
+TACT_API void tact_view_step(struct tact_view *view, const struct tact_record *before,
+                             const struct tact_record *now);
+
 /** Frees what the view holds; an empty one (all zero) is allowed. */
 TACT_API void tact_view_close(struct tact_view *view);
 

@@ -2,12 +2,17 @@
 """readers.py SUBJECT TACT CHANGE_LOG SOURCE: what the command tells about a log.
 
 info     whole, cut and damaged logs: how they ended, what is in them, as text and as JSON
+plot     a page as PNG, as SVG and as gnuplot's script, whose numbers are checked
 """
 import json
+import math
 import os
+import shutil
+import struct
 import subprocess
 import sys
 import tempfile
+import xml.etree.ElementTree
 
 RULER = "examples/scenes/ruler.yaml"
 
@@ -81,9 +86,75 @@ def info(folder):
     assert not flipped["complete"] and ticks <= flipped["ticks"] < 2000, flipped
 
 
+def blocks(path):
+    """The data blocks of a script, by name, as rows of numbers."""
+    found, rows = {}, None
+    with open(path, encoding="utf-8") as stream:
+        for line in stream:
+            if line.rstrip().endswith("<< EOD"):
+                rows = found.setdefault(line.split()[0], [])
+            elif line.strip() == "EOD":
+                rows = None
+            elif rows is not None and line.strip():
+                rows.append([float(word) for word in line.split()])
+    return found
+
+
+def plot(folder):
+    usage("plot", ["a", "b", "c"], ["no/such.mcap"], [RULER], ["a", "-o", "a.pdf"],
+          ["a", "--from", "-1"], ["a", "--from", "2", "--to", "1"])
+    log, gp = record(folder, "it's a.mcap"), os.path.join(folder, "a.gp")
+    tact("plot", log, "-o", gp)
+    data = blocks(gp)
+    assert {"$A", "$AH", "$AC0", "$AO0", "$AC1", "$AO1"} == set(data), set(data)
+    last = data["$A"][-1]
+    assert 1.99 < last[0] < 2 and len(data["$A"]) == 1000
+    assert sum(row[2] for row in data["$AH"]) == 1999  # the first tick has no tick before it
+    for side in (0, 1):
+        normal, friction, friction_limit, torsion, limit = last[1 + 7 * side:6 + 7 * side]
+        assert 3.9 < normal < 4.1 and abs(friction_limit / (0.8 * normal) - 1) < 1e-5
+        # R is that of a paraboloid through the overlap: a third of a per cent off a sphere's.
+        # Hertz: a = (3 N R / 4 E*)^(1/3), and torsion up to mu N 3 pi / 16 a.
+        a = (3 * normal * 0.008 / (4 * 3e5)) ** (1 / 3)
+        assert abs(limit / (0.8 * normal * 3 * math.pi / 16 * a) - 1) < 3e-3, (limit, a)
+        # Each tip holds half of the ruler's weight, and half of its torque about the tips.
+        assert abs(friction / (0.03 * 9.81 / 2) - 1) < 0.01, friction
+        assert abs(abs(torsion) / (0.03 * 9.81 * 0.05 / 2) - 1) < 0.02, torsion
+        for x, y in data[f"$AO{side}"]:
+            assert abs(math.hypot(x, y) / (1e3 * a) - 1) < 3e-3, (x, y, a)
+        assert all(math.hypot(x, y) < 1e-6 for x, y in data[f"$AC{side}"])
+
+    tact("plot", log, log, "--from", "0.5", "--to", "1", "-o", gp)
+    data = blocks(gp)
+    assert repr(data["$A"]) == repr(data["$B"])
+    assert 0.5 <= data["$A"][1][0] < data["$A"][-1][0] <= 1.001
+    run = subprocess.run([TACT, "plot", log], env={"PATH": folder}, capture_output=True, text=True,
+                         check=False)
+    assert run.returncode == 1 and "gnuplot-nox" in run.stderr, run
+    if not shutil.which("gnuplot"):
+        print("skipped: there is no gnuplot")
+        sys.exit(77)
+    tact("plot", log)
+    with open(os.path.join(folder, "it's a.png"), "rb") as stream:
+        head = stream.read(24)
+    assert head[:8] == b"\x89PNG\r\n\x1a\n" and struct.unpack(">II", head[16:]) == (1400, 1400)
+    svg = os.path.join(folder, "a.svg")
+    for words in ((log,), (log, record(folder, "b.mcap", "1", "examples/scenes/turn.yaml"))):
+        _, err = tact("plot", *words, "-o", svg)
+        assert not err, err
+        text = "".join(xml.etree.ElementTree.parse(svg).getroot().itertext())
+        for word in ("Torsion [mN m]", "pinch.left_distal", "support ends: ruler", "it's a.mcap"):
+            assert word in text, (word, text)
+    with open(log, "rb") as stream:
+        data = stream.read()
+    with open(log, "wb") as stream:
+        stream.write(data[:len(data) * 3 // 4])
+    tact("plot", log, code=3)
+
+
 def main():
     global TACT, CHANGE_LOG
-    subjects = {f.__name__: f for f in (info,)}
+    subjects = {f.__name__: f for f in (info, plot)}
     if len(sys.argv) != 5 or sys.argv[1] not in subjects:
         sys.exit(__doc__)
     TACT, CHANGE_LOG = sys.argv[2:4]

@@ -1,0 +1,141 @@
+/* tact plot: one page of a session, or of two laid over each other. */
+#include <errno.h>
+#include <getopt.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include "command.h"
+#include "plot.h"
+#include "words.h"
+
+#define EXIT_DAMAGED 3
+
+static const char help[] =
+    "usage: tact plot FILE [FILE] [OPTION]...\n\n"
+    "Draws a log on one page: force, friction and torsion of each contact with what it can hold "
+    "at\n"
+    "most shaded, the centre of pressure in its patch, joints and their targets, bodies, the time\n"
+    "of each tick; touches, faults and lost ticks are marked. A second log is laid over the "
+    "first.\n"
+    "What is missing in the record is computed from the scene in the log.\n\n"
+    "  -o, --output OUT  OUT.png, OUT.svg, or OUT.gp: the script that gnuplot would be given;\n"
+    "                    default: FILE with .png for its ending\n"
+    "  --from S, --to S  the part that is drawn [s]; default: all of it\n"
+    "  --help            this text\n\n"
+    "Needs the program gnuplot (Debian: gnuplot-nox), but no display. Each curve shows the least "
+    "and\n"
+    "the largest value of every stretch of time, so that no spike is lost.\n\n"
+    "exit codes:\n"
+    "  0  drawn\n"
+    "  1  gnuplot is missing or failed\n"
+    "  2  bad usage, or a file that is no log of tact or cannot be read\n"
+    "  3  a log is damaged or cut: what is left of it was drawn\n\n"
+    "example:\n"
+    "  tact sim examples/scenes/ruler.yaml --record ruler.mcap\n"
+    "  tact plot ruler.mcap -o ruler.png\n";
+
+static int ends(const char *text, const char *ending)
+{
+    size_t n = strlen(text), m = strlen(ending);
+    return n > m && !strcmp(text + n - m, ending);
+}
+
+/* The script goes to a file, or through a pipe to gnuplot. */
+static int draw(const char *command, const struct plot_session *sessions, int count,
+                const char *out)
+{
+    int script = ends(out, ".gp");
+    const char *terminal = script ? NULL : (ends(out, ".svg") ? "svg" : "pngcairo");
+    FILE *to = script ? fopen(out, "w")
+                      : popen("command -v gnuplot >/dev/null || exit 127; exec gnuplot -", "w");
+    signal(SIGPIPE, SIG_IGN); /* a gnuplot that ends early is told by its exit code */
+    if (!to) {
+        fprintf(stderr, "%s: %s: %s\n", command, out, strerror(errno));
+        return EXIT_USAGE;
+    }
+    plot_page(to, sessions, count, terminal, out);
+    int failed = ferror(to);
+    int status = script ? fclose(to) : pclose(to);
+    if (script) {
+        return failed || status ? EXIT_BAD : EXIT_GOOD;
+    }
+    if (status != -1 && WIFEXITED(status) && WEXITSTATUS(status) == 127) {
+        fprintf(stderr,
+                "%s: there is no gnuplot: apt-get install gnuplot-nox, or -o OUT.gp for "
+                "the script\n",
+                command);
+    } else if (status) {
+        fprintf(stderr, "%s: gnuplot could not draw %s\n", command, out);
+    }
+    return status ? EXIT_BAD : EXIT_GOOD;
+}
+
+static int plot(const char *command, char **paths, int count, const double window[2],
+                const char *out)
+{
+    struct plot_session *sessions = calloc(2, sizeof *sessions);
+    struct tact_error err = {.line = 0};
+    int code = 0, whole = 1;
+    if (!sessions) {
+        fprintf(stderr, "%s: no memory\n", command);
+        return EXIT_BAD;
+    }
+    for (int i = 0; i < count && !code; i++) {
+        sessions[i].from = window[0];
+        sessions[i].to = window[1];
+        code = plot_session_open(&sessions[i], paths[i], &err) ? command_error(&err) : 0;
+        whole = whole && !code && tact_log_state(sessions[i].log)->complete;
+    }
+    code = code ? code : draw(command, sessions, count, out);
+    for (int i = 0; i < 2; i++) {
+        plot_session_close(&sessions[i]);
+    }
+    free(sessions);
+    return code || whole ? code : EXIT_DAMAGED;
+}
+
+int cmd_plot(int argc, char **argv)
+{
+    static const struct option longs[] = {{"output", required_argument, NULL, 'o'},
+                                          {"from", required_argument, NULL, 'f'},
+                                          {"to", required_argument, NULL, 't'},
+                                          {"help", no_argument, NULL, 'h'},
+                                          {NULL, 0, NULL, 0}};
+    const char *out = NULL;
+    char beside[4096];
+    double window[2] = {0.0, 0.0};
+    int c;
+    while ((c = getopt_long(argc, argv, "ho:", longs, NULL)) != -1) {
+        if (c == 'h') {
+            fputs(help, stdout);
+            return EXIT_GOOD;
+        }
+        if (c == '?') {
+            return EXIT_USAGE;
+        }
+        if (c == 'o') {
+            out = optarg;
+        } else if (word_to_number(optarg, &window[c == 't']) || window[c == 't'] < 0.0) {
+            return command_usage(argv[0], "%s: a time in seconds is expected", optarg);
+        }
+    }
+    int count = argc - optind;
+    if (count != 1 && count != 2) {
+        return command_usage(argv[0], "one or two logs are expected, not %d", count);
+    }
+    if (!out) {
+        const char *path = argv[optind];
+        int stem = (int)strlen(path) - (ends(path, ".mcap") ? 5 : 0);
+        snprintf(beside, sizeof beside, "%.*s.png", stem, path);
+        out = beside;
+    }
+    if (!ends(out, ".png") && !ends(out, ".svg") && !ends(out, ".gp")) {
+        return command_usage(argv[0], "-o %s: .png, .svg or .gp is expected at its end", out);
+    }
+    if (window[1] > 0.0 && window[0] >= window[1]) {
+        return command_usage(argv[0], "--from must be before --to");
+    }
+    return plot(argv[0], argv + optind, count, window, out);
+}

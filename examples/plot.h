@@ -1,0 +1,90 @@
+/* A session as columns to be drawn, and the page that draws them. */
+#ifndef TACT_EXAMPLES_PLOT_H
+#define TACT_EXAMPLES_PLOT_H
+
+#include <stdio.h>
+#include "survey.h"
+
+#define PLOT_PAIRS 6     /* most pairs drawn, the ones with the largest force */
+#define PLOT_JOINTS 6    /* most joints drawn, the ones that move most */
+#define PLOT_BODIES 4    /* most bodies drawn */
+#define PLOT_BUCKETS 500 /* moments drawn; of each, the least and the largest value */
+#define PLOT_CENTRES 200 /* moments whose centre of pressure is drawn */
+#define PLOT_BINS 120    /* of a latency histogram, 20 a decade from 0.1 us */
+#define PLOT_MARKS 12    /* most marks on the time axis */
+#define PLOT_OUTLINE 64  /* corners of a patch as drawn */
+#define PLOT_COLUMNS (8 * PLOT_PAIRS + 2 * PLOT_JOINTS + 2 * PLOT_BODIES + 2)
+
+/* Columns of a pair, one after the other. */
+enum {
+    PAIR_NORMAL,
+    PAIR_FRICTION,
+    PAIR_FRICTION_LIMIT,
+    PAIR_TORSION,
+    PAIR_TORSION_LIMIT,
+    PAIR_FRICTION_ACTIVE,
+    PAIR_TORSION_ACTIVE,
+    PAIR_COLUMNS
+};
+
+/* The least and the largest value of each column in a stretch of time. */
+struct plot_bucket {
+    double time;   /* middle [s] */
+    int used, gap; /* gap: ticks are missing before it */
+    double low[PLOT_COLUMNS], high[PLOT_COLUMNS];
+};
+
+struct plot_pair {
+    int pair; /* of the view */
+    int centre_count, corner_count;
+    double centre[PLOT_CENTRES][2]; /* of pressure, along the patch's axes from its centre [m] */
+    double corner[PLOT_OUTLINE][2]; /* of the patch at the last touch [m] */
+};
+
+struct plot_mark {
+    double time; /* [s] */
+    int bad;     /* 1: a fault or a loss */
+    char text[64];
+};
+
+struct plot_session {
+    const char *path;
+    struct tact_log *log;
+    struct tact_view view;
+    struct survey survey;
+    double from, to; /* window that is drawn [s]; to 0: the whole session */
+    double duration; /* of the whole session [s] */
+    struct plot_pair pair[PLOT_PAIRS];
+    int joint[PLOT_JOINTS]; /* of the view */
+    int pair_count, joint_count, body_count;
+    int real; /* 1: real time, so that there is a wake latency */
+    struct plot_bucket bucket[PLOT_BUCKETS];
+    uint64_t wake_bins[PLOT_BINS], compute_bins[PLOT_BINS];
+    struct plot_mark mark[PLOT_MARKS];
+    int mark_count;
+};
+
+/* Column numbers in the buckets. */
+int plot_pair_column(int pair, int which);
+int plot_joint_column(const struct plot_session *s,
+                      int joint); /* position, then target [deg] or [mm] */
+int plot_body_column(const struct plot_session *s, int body); /* tilt [deg], then moved [mm] */
+int plot_time_column(const struct plot_session *s);           /* wake, compute [us] */
+
+/* plot_data.c: opens the log and fills everything. 0 or a negative errno with *err filled; to be
+ * closed whatever comes back. from and to are set before. */
+int plot_session_open(struct plot_session *s, const char *path, struct tact_error *err);
+void plot_session_close(struct plot_session *s);
+
+/* plot_marks.c: first touches, releases, events, faults, gaps. */
+void plot_marks(struct plot_session *s, const double *first_touch);
+
+/* plot_page.c: the page as a script for gnuplot. terminal: "pngcairo", "svg" or NULL, for a script
+ * that opens a window where there is one. */
+void plot_page(FILE *to, const struct plot_session *sessions, int count, const char *terminal,
+               const char *out);
+
+/* plot_table.c: the columns as the data blocks of that script, $A... of session 0, $B... of 1. */
+void plot_table(FILE *to, const struct plot_session *s, char letter);
+
+#endif

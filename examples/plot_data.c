@@ -1,0 +1,254 @@
+/* A session as columns to be drawn: two passes over its log. */
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include "command.h"
+#include "contact/local.h"
+#include "contact/vec.h"
+#include "plot.h"
+
+int plot_pair_column(int pair, int which)
+{
+    return pair * PAIR_COLUMNS + which;
+}
+
+int plot_joint_column(const struct plot_session *s, int joint)
+{
+    return s->pair_count * PAIR_COLUMNS + 2 * joint;
+}
+
+int plot_body_column(const struct plot_session *s, int body)
+{
+    return plot_joint_column(s, s->joint_count) + 2 * body;
+}
+
+int plot_time_column(const struct plot_session *s)
+{
+    return plot_body_column(s, s->body_count);
+}
+
+/* The ones with the largest weights, in their own order. */
+static int choose(const double *weight, int count, int most, int *out)
+{
+    int used = 0;
+    for (int i = 0; i < count && used < most; i++) {
+        int larger = 0;
+        for (int k = 0; k < count; k++) {
+            larger += weight[k] > weight[i] || (weight[k] == weight[i] && k < i);
+        }
+        if (weight[i] > 0.0 && larger < most) {
+            out[used++] = i;
+        }
+    }
+    return used;
+}
+
+static void pair_columns(const struct tact_view_pair *pair, const double *v, double *out)
+{
+    struct survey_wrench w = survey_wrench_of(pair, v);
+    int active = w.normal > 0.0 && ((int)v[pair->limits] & (TACT_LIMIT_CONE | TACT_LIMIT_SPIN));
+    out[PAIR_NORMAL] = w.normal;
+    out[PAIR_FRICTION] = w.friction;
+    out[PAIR_FRICTION_LIMIT] = pair->friction * w.normal;
+    out[PAIR_TORSION] = w.torsion;
+    out[PAIR_TORSION_LIMIT] = pair->friction * w.normal * v[pair->patch + 7];
+    out[PAIR_FRICTION_ACTIVE] = active ? w.friction : NAN;
+    out[PAIR_TORSION_ACTIVE] = active ? w.torsion : NAN;
+}
+
+/* Angle between two orientations [rad]. */
+static double angle(const double a[4], const double b[4])
+{
+    double dot = fabs(a[0] * b[0] + a[1] * b[1] + a[2] * b[2] + a[3] * b[3]);
+    double half = sqrt(fmax(0.0, 1.0 - dot * dot));
+    return 2.0 * atan2(half, dot);
+}
+
+static void columns(const struct plot_session *s, const double *start, const double *v, double *out)
+{
+    for (int i = 0; i < s->pair_count; i++) {
+        pair_columns(&s->view.pairs[s->pair[i].pair], v, out + plot_pair_column(i, 0));
+    }
+    for (int i = 0; i < s->joint_count; i++) {
+        const struct tact_view_joint *j = &s->view.joints[s->joint[i]];
+        double scale = j->slides ? 1e3 : 180.0 / acos(-1.0);
+        out[plot_joint_column(s, i)] = scale * v[j->position];
+        out[plot_joint_column(s, i) + 1] = scale * v[j->target];
+    }
+    for (int i = 0; i < s->body_count; i++) {
+        uint32_t pose = s->view.bodies[i].pose, center = s->view.bodies[i].center;
+        double moved[3];
+        tact_v3_sub(moved, v + center, start + center);
+        out[plot_body_column(s, i)] = angle(start + pose + 3, v + pose + 3) * 180.0 / acos(-1.0);
+        out[plot_body_column(s, i) + 1] = 1e3 * sqrt(tact_v3_dot(moved, moved));
+    }
+    out[plot_time_column(s)] = v[s->view.timing] * 1e-3;
+    out[plot_time_column(s) + 1] = v[s->view.timing + 1] * 1e-3;
+}
+
+/* Values of the window go to the bucket of their time. */
+static void put(struct plot_session *s, double time, int gap, const double *value)
+{
+    int count = plot_time_column(s) + 2;
+    int index = (int)floor(PLOT_BUCKETS * (time - s->from) / (s->to - s->from));
+    struct plot_bucket *b = &s->bucket[index < PLOT_BUCKETS ? index : PLOT_BUCKETS - 1];
+    for (int i = 0; i < count; i++) {
+        b->low[i] = b->used ? fmin(b->low[i], value[i]) : value[i];
+        b->high[i] = b->used ? fmax(b->high[i], value[i]) : value[i];
+    }
+    b->gap |= gap;
+    b->time = (b->time * b->used + time) / (b->used + 1);
+    b->used++;
+}
+
+static void add_bin(uint64_t *bins, double us)
+{
+    int bin = us > 0.1 ? (int)floor(20.0 * log10(us / 0.1)) : 0;
+    bins[bin < PLOT_BINS ? bin : PLOT_BINS - 1]++;
+}
+
+/* The patch as a polygon along its axes: the overlap's outline, or the ellipse. */
+static void outline(struct plot_pair *p, const struct tact_patch *patch, double normal)
+{
+    double a = patch->kind == TACT_PATCH_ELASTIC
+                   ? tact_patch_spin_arm(patch, normal) * 16.0 / (3.0 * acos(-1.0))
+                   : 0.0;
+    p->corner_count = patch->corners > 2 ? patch->corners : PLOT_OUTLINE;
+    for (int i = 0; i < p->corner_count; i++) {
+        double t = 2.0 * acos(-1.0) * i / PLOT_OUTLINE;
+        if (patch->corners > 2) {
+            memcpy(p->corner[i], patch->corner[i], sizeof p->corner[i]);
+        } else {
+            p->corner[i][0] = (a > 0.0 ? a : patch->semi[0]) * cos(t);
+            p->corner[i][1] = (a > 0.0 ? a : patch->semi[1]) * sin(t);
+        }
+    }
+}
+
+static void centres(struct plot_session *s, const struct tact_record *before,
+                    const struct tact_record *now)
+{
+    struct tact_world *world = tact_session_world(s->view.session);
+    tact_view_step(&s->view, before, now);
+    for (int i = 0; i < s->pair_count; i++) {
+        struct plot_pair *p = &s->pair[i];
+        const struct tact_contact *c = tact_world_contact(world, p->pair);
+        if (!c->touching || c->impulse[0] <= 0.0 || p->centre_count == PLOT_CENTRES) {
+            continue;
+        }
+        p->centre[p->centre_count][0] = -c->impulse[5] / c->impulse[0];
+        p->centre[p->centre_count++][1] = c->impulse[4] / c->impulse[0];
+        outline(p, &c->patch, c->impulse[0] / s->view.scene->period);
+    }
+}
+
+/* One record: its columns, and now and then the centre of pressure. */
+static void take_record(struct plot_session *s, const struct tact_record *start,
+                        const struct tact_record *before, const struct tact_record *now,
+                        double *touch)
+{
+    double value[PLOT_COLUMNS], time = (double)now->tick * s->view.scene->period;
+    uint64_t every = (uint64_t)((s->to - s->from) / s->view.scene->period / PLOT_CENTRES) + 1;
+    int follows = before && now->tick == before->tick + 1, compute = plot_time_column(s) + 1;
+    columns(s, start->values, now->values, value);
+    for (int i = 0; i < s->pair_count; i++) {
+        touch[i] = touch[i] < 0.0 && value[plot_pair_column(i, 0)] > 0.0 ? time : touch[i];
+    }
+    if (time < s->from || time > s->to) {
+        return;
+    }
+    add_bin(s->wake_bins, value[compute - 1]);
+    if (before) {
+        add_bin(s->compute_bins, value[compute]);
+    } else {
+        value[compute] = NAN; /* there was no tick before this one */
+    }
+    put(s, time, before && !follows, value);
+    if (follows && now->tick % every == 0) {
+        centres(s, before, now);
+    }
+}
+
+static int take(struct plot_session *s)
+{
+    size_t bytes = tact_layout_bytes(tact_log_layout(s->log));
+    struct tact_record *now = malloc(bytes), *before = malloc(bytes), *start = malloc(bytes);
+    double touch[PLOT_PAIRS];
+    int rc = now && before && start ? tact_log_seek(s->log, 0) : -ENOMEM, first = 1;
+    for (int i = 0; i < PLOT_PAIRS; i++) {
+        touch[i] = -1.0;
+    }
+    for (rc = rc ? rc : 1; rc > 0 && (rc = tact_log_next(s->log, now)) > 0; first = 0) {
+        if (first) {
+            memcpy(start, now, bytes);
+        }
+        take_record(s, start, first ? NULL : before, now, touch);
+        memcpy(before, now, bytes);
+    }
+    free(now);
+    free(before);
+    free(start);
+    plot_marks(s, touch);
+    return rc;
+}
+
+/* What is drawn: the pairs with the largest force, the joints that move most. */
+static int choose_all(struct plot_session *s)
+{
+    const struct tact_view *v = &s->view;
+    int most = v->pair_count > v->joint_count ? v->pair_count : v->joint_count, pairs[PLOT_PAIRS];
+    struct tact_record *r = malloc(tact_layout_bytes(tact_log_layout(s->log)));
+    double *weight = calloc((size_t)most + 1, sizeof *weight);
+    double *first = calloc((size_t)most + 1, sizeof *first);
+    int rc = r && weight && first ? tact_log_seek(s->log, 0) : -ENOMEM, ticks = 0;
+    for (int i = 0; !rc && i < v->pair_count; i++) {
+        weight[i] = s->survey.pairs[i].normal;
+    }
+    s->pair_count = rc ? 0 : choose(weight, v->pair_count, PLOT_PAIRS, pairs);
+    for (int i = 0; i < s->pair_count; i++) {
+        s->pair[i].pair = pairs[i];
+    }
+    for (int i = 0; !rc && i < v->joint_count; i++) {
+        weight[i] = 1e-12; /* a joint that stands still is drawn where there is room */
+    }
+    for (rc = rc ? rc : 1; rc > 0 && (rc = tact_log_next(s->log, r)) > 0; ticks++) {
+        for (int i = 0; i < v->joint_count; i++) {
+            double q = r->values[v->joints[i].position];
+            first[i] = ticks ? first[i] : q;
+            weight[i] = fmax(weight[i], fabs(q - first[i]) * (v->joints[i].slides ? 10.0 : 1.0));
+        }
+    }
+    s->joint_count = rc ? 0 : choose(weight, v->joint_count, PLOT_JOINTS, s->joint);
+    s->body_count = v->body_count < PLOT_BODIES ? v->body_count : PLOT_BODIES;
+    free(r);
+    free(weight);
+    free(first);
+    return rc;
+}
+
+int plot_session_open(struct plot_session *s, const char *path, struct tact_error *err)
+{
+    struct tact_messages messages = {command_message, NULL};
+    s->path = path;
+    int rc = tact_log_open(path, &s->log, err);
+    rc = rc ? rc : tact_view_open(s->log, messages, &s->view, err);
+    if (rc) {
+        return rc;
+    }
+    const char *clock = tact_log_fact(s->log, "realtime");
+    s->duration = (double)(tact_log_state(s->log)->last_tick + 1) * s->view.scene->period;
+    s->to = s->to > 0.0 ? s->to : s->duration;
+    s->real = clock && !strcmp(clock, "real");
+    rc = survey_take(s->log, &s->view, &s->survey);
+    rc = rc ? rc : choose_all(s);
+    rc = rc ? rc : take(s);
+    return rc ? tact_error_set(err, rc, "%s: %s", path, strerror(-rc)) : 0;
+}
+
+void plot_session_close(struct plot_session *s)
+{
+    free(s->survey.pairs);
+    tact_view_close(&s->view);
+    tact_log_close(s->log);
+}

@@ -1,0 +1,65 @@
+/* The columns of a session as data blocks of a script for gnuplot. */
+#include <math.h>
+#include "plot.h"
+
+static void value(FILE *to, double v)
+{
+    if (isfinite(v)) {
+        fprintf(to, " %.6g", v);
+    } else {
+        fputs(" NaN", to);
+    }
+}
+
+/* Two rows a bucket, so that no spike is lost; an empty line breaks the curves at a gap. */
+static void series(FILE *to, const struct plot_session *s, char letter)
+{
+    int count = plot_time_column(s) + 2;
+    double quarter = (s->to - s->from) / PLOT_BUCKETS / 4.0;
+    fprintf(to, "$%c << EOD\n", letter);
+    for (int i = 0; i < PLOT_BUCKETS; i++) {
+        const struct plot_bucket *b = &s->bucket[i];
+        if (b->used && b->gap) {
+            fputs("\n", to);
+        }
+        for (int high = 0; b->used && high < 2; high++) {
+            fprintf(to, "%.6g", b->time + (high ? quarter : -quarter));
+            for (int k = 0; k < count; k++) {
+                value(to, high ? b->high[k] : b->low[k]);
+            }
+            fputs("\n", to);
+        }
+    }
+    fputs("EOD\n", to);
+}
+
+static void histogram(FILE *to, const struct plot_session *s, char letter)
+{
+    fprintf(to, "$%cH << EOD\n", letter);
+    for (int i = 0; i < PLOT_BINS; i++) {
+        fprintf(to, "%.6g %llu %llu\n", 0.1 * pow(10.0, (i + 0.5) / 20.0),
+                (unsigned long long)s->wake_bins[i], (unsigned long long)s->compute_bins[i]);
+    }
+    fputs("EOD\n", to);
+}
+
+static void points(FILE *to, char letter, const char *kind, int pair, const double (*p)[2],
+                   int count, int closed)
+{
+    fprintf(to, "$%c%s%d << EOD\n", letter, kind, pair);
+    for (int i = 0; i < count + (closed && count); i++) {
+        fprintf(to, "%.6g %.6g\n", 1e3 * p[i % count][0], 1e3 * p[i % count][1]);
+    }
+    fputs(count ? "EOD\n" : "NaN NaN\nEOD\n", to);
+}
+
+void plot_table(FILE *to, const struct plot_session *s, char letter)
+{
+    series(to, s, letter);
+    histogram(to, s, letter);
+    for (int i = 0; i < s->pair_count; i++) {
+        const struct plot_pair *p = &s->pair[i];
+        points(to, letter, "C", i, p->centre, p->centre_count, 0);
+        points(to, letter, "O", i, p->corner, p->corner_count, 1);
+    }
+}
