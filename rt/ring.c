@@ -7,15 +7,24 @@
 
 #define CACHE_LINE 64
 
-/* Each side writes only its own line, so that neither slows the other. */
-struct tact_ring {
+/* At the start of the ring's memory. Each side writes only its own line, so that neither slows the
+ * other. Other processes may have it mapped: lock-free atomics are the same there. */
+struct counters {
     _Alignas(CACHE_LINE) _Atomic uint32_t head; /* next to be written */
     _Atomic uint32_t high_water;
     _Atomic uint64_t overruns;
     _Alignas(CACHE_LINE) _Atomic uint32_t tail; /* next to be read */
-    _Alignas(CACHE_LINE) uint32_t mask;
+};
+
+_Static_assert(ATOMIC_INT_LOCK_FREE == 2 && ATOMIC_LLONG_LOCK_FREE == 2,
+               "the counters are shared between processes");
+
+struct tact_ring {
+    struct counters *shared;
+    uint32_t mask;
     size_t stride;
     unsigned char *elements;
+    void *own; /* memory to be freed with the ring, or NULL */
 };
 
 static uint32_t power_of_two(uint32_t n)
@@ -27,43 +36,85 @@ static uint32_t power_of_two(uint32_t n)
     return p;
 }
 
+/* Rounded up so that every element is aligned for any type; 0 where the size is not valid. */
+static size_t stride_of(size_t element_size)
+{
+    const size_t align = _Alignof(max_align_t);
+    return element_size == 0 || element_size > SIZE_MAX / 4
+               ? 0
+               : (element_size + align - 1) / align * align;
+}
+
+size_t tact_ring_bytes(uint32_t capacity, size_t element_size)
+{
+    const size_t stride = stride_of(element_size);
+    if (capacity == 0 || capacity > UINT32_C(1) << 31 || stride == 0) {
+        return 0;
+    }
+    const uint32_t slots = power_of_two(capacity);
+    if (stride > (SIZE_MAX / 2) / slots) {
+        return 0;
+    }
+    return sizeof(struct counters) + (slots * stride + CACHE_LINE - 1) / CACHE_LINE * CACHE_LINE;
+}
+
+int tact_ring_attach(struct tact_ring **out, void *memory, uint32_t capacity, size_t element_size)
+{
+    if (tact_ring_bytes(capacity, element_size) == 0 || (uintptr_t)memory % CACHE_LINE != 0) {
+        return -EINVAL;
+    }
+    struct tact_ring *ring = malloc(sizeof *ring);
+    if (!ring) {
+        return -ENOMEM;
+    }
+    *ring = (struct tact_ring){.shared = memory,
+                               .mask = power_of_two(capacity) - 1,
+                               .stride = stride_of(element_size),
+                               .elements = (unsigned char *)memory + sizeof(struct counters)};
+    *out = ring;
+    return 0;
+}
+
+int tact_ring_place(struct tact_ring **out, void *memory, uint32_t capacity, size_t element_size,
+                    uint32_t start_index)
+{
+    const int rc = tact_ring_attach(out, memory, capacity, element_size);
+    if (rc != 0) {
+        return rc;
+    }
+    memset(memory, 0, tact_ring_bytes(capacity, element_size));
+    struct counters *shared = memory;
+    atomic_init(&shared->head, start_index);
+    atomic_init(&shared->tail, start_index);
+    atomic_init(&shared->high_water, 0);
+    atomic_init(&shared->overruns, 0);
+    return 0;
+}
+
 int tact_ring_create(struct tact_ring **out, uint32_t capacity, size_t element_size,
                      uint32_t start_index)
 {
-    const size_t align = _Alignof(max_align_t);
-    if (capacity == 0 || capacity > UINT32_C(1) << 31 || element_size == 0 ||
-        element_size > SIZE_MAX / 4) {
+    const size_t bytes = tact_ring_bytes(capacity, element_size);
+    if (bytes == 0) {
         return -EINVAL;
     }
-    const uint32_t slots = power_of_two(capacity);
-    const size_t stride = (element_size + align - 1) / align * align;
-    if (stride > (SIZE_MAX - CACHE_LINE) / slots) {
-        return -EINVAL;
-    }
-    const size_t bytes = (slots * stride + CACHE_LINE - 1) / CACHE_LINE * CACHE_LINE;
-    struct tact_ring *ring = aligned_alloc(CACHE_LINE, sizeof *ring);
-    unsigned char *elements = aligned_alloc(CACHE_LINE, bytes);
-    if (!ring || !elements) {
-        free(ring);
-        free(elements);
+    void *memory = aligned_alloc(CACHE_LINE, bytes);
+    if (!memory) {
         return -ENOMEM;
     }
-    memset(elements, 0, bytes);
-    atomic_init(&ring->head, start_index);
-    atomic_init(&ring->tail, start_index);
-    atomic_init(&ring->high_water, 0);
-    atomic_init(&ring->overruns, 0);
-    ring->mask = slots - 1;
-    ring->stride = stride;
-    ring->elements = elements;
-    *out = ring;
+    const int rc = tact_ring_place(out, memory, capacity, element_size, start_index);
+    if (rc != 0) {
+        free(memory);
+        return rc;
+    }
+    (*out)->own = memory;
     return 0;
 }
 
 void tact_ring_free(struct tact_ring *ring)
 {
     if (ring) {
-        free(ring->elements);
+        free(ring->own);
         free(ring);
     }
 }
@@ -71,37 +122,62 @@ void tact_ring_free(struct tact_ring *ring)
 /* Only its own thread writes a counter: a load and a store do, without a locked instruction. */
 void *tact_ring_reserve(struct tact_ring *ring)
 {
-    const uint32_t head = atomic_load_explicit(&ring->head, memory_order_relaxed);
-    const uint32_t tail = atomic_load_explicit(&ring->tail, memory_order_acquire);
+    const uint32_t head = atomic_load_explicit(&ring->shared->head, memory_order_relaxed);
+    const uint32_t tail = atomic_load_explicit(&ring->shared->tail, memory_order_acquire);
     const uint32_t stored = head - tail;
     if (stored > ring->mask) {
-        const uint64_t n = atomic_load_explicit(&ring->overruns, memory_order_relaxed);
-        atomic_store_explicit(&ring->overruns, n + 1, memory_order_relaxed);
+        const uint64_t n = atomic_load_explicit(&ring->shared->overruns, memory_order_relaxed);
+        atomic_store_explicit(&ring->shared->overruns, n + 1, memory_order_relaxed);
         return NULL;
     }
-    if (stored >= atomic_load_explicit(&ring->high_water, memory_order_relaxed)) {
-        atomic_store_explicit(&ring->high_water, stored + 1, memory_order_relaxed);
+    if (stored >= atomic_load_explicit(&ring->shared->high_water, memory_order_relaxed)) {
+        atomic_store_explicit(&ring->shared->high_water, stored + 1, memory_order_relaxed);
     }
-    return ring->elements + (head & ring->mask) * ring->stride;
+    return tact_ring_slot(ring, head);
 }
 
 void tact_ring_commit(struct tact_ring *ring)
 {
-    const uint32_t head = atomic_load_explicit(&ring->head, memory_order_relaxed);
-    atomic_store_explicit(&ring->head, head + 1, memory_order_release);
+    const uint32_t head = atomic_load_explicit(&ring->shared->head, memory_order_relaxed);
+    atomic_store_explicit(&ring->shared->head, head + 1, memory_order_release);
 }
 
 const void *tact_ring_peek(struct tact_ring *ring)
 {
-    const uint32_t tail = atomic_load_explicit(&ring->tail, memory_order_relaxed);
-    const uint32_t head = atomic_load_explicit(&ring->head, memory_order_acquire);
-    return head == tail ? NULL : ring->elements + (tail & ring->mask) * ring->stride;
+    return tact_ring_peek_at(ring, 0);
+}
+
+const void *tact_ring_peek_at(struct tact_ring *ring, uint32_t ahead)
+{
+    const uint32_t tail = atomic_load_explicit(&ring->shared->tail, memory_order_relaxed);
+    const uint32_t head = atomic_load_explicit(&ring->shared->head, memory_order_acquire);
+    return head - tail <= ahead ? NULL : tact_ring_slot(ring, tail + ahead);
 }
 
 void tact_ring_release(struct tact_ring *ring)
 {
-    const uint32_t tail = atomic_load_explicit(&ring->tail, memory_order_relaxed);
-    atomic_store_explicit(&ring->tail, tail + 1, memory_order_release);
+    tact_ring_release_many(ring, 1);
+}
+
+void tact_ring_release_many(struct tact_ring *ring, uint32_t count)
+{
+    const uint32_t tail = atomic_load_explicit(&ring->shared->tail, memory_order_relaxed);
+    atomic_store_explicit(&ring->shared->tail, tail + count, memory_order_release);
+}
+
+void *tact_ring_slot(struct tact_ring *ring, uint32_t index)
+{
+    return ring->elements + (index & ring->mask) * ring->stride;
+}
+
+uint32_t tact_ring_head(const struct tact_ring *ring)
+{
+    return atomic_load_explicit(&ring->shared->head, memory_order_acquire);
+}
+
+uint32_t tact_ring_tail(const struct tact_ring *ring)
+{
+    return atomic_load_explicit(&ring->shared->tail, memory_order_acquire);
 }
 
 uint32_t tact_ring_capacity(const struct tact_ring *ring)
@@ -113,18 +189,18 @@ uint32_t tact_ring_occupancy(const struct tact_ring *ring)
 {
     /* The tail first: a tail read after the head may have passed it. What the producer adds between
      * the two loads can make the difference exceed the capacity. */
-    const uint32_t tail = atomic_load_explicit(&ring->tail, memory_order_acquire);
-    const uint32_t head = atomic_load_explicit(&ring->head, memory_order_acquire);
+    const uint32_t tail = atomic_load_explicit(&ring->shared->tail, memory_order_acquire);
+    const uint32_t head = atomic_load_explicit(&ring->shared->head, memory_order_acquire);
     const uint32_t stored = head - tail;
     return stored > ring->mask ? ring->mask + 1 : stored;
 }
 
 uint64_t tact_ring_overruns(const struct tact_ring *ring)
 {
-    return atomic_load_explicit(&ring->overruns, memory_order_relaxed);
+    return atomic_load_explicit(&ring->shared->overruns, memory_order_relaxed);
 }
 
 uint32_t tact_ring_high_water(const struct tact_ring *ring)
 {
-    return atomic_load_explicit(&ring->high_water, memory_order_relaxed);
+    return atomic_load_explicit(&ring->shared->high_water, memory_order_relaxed);
 }

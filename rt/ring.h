@@ -5,6 +5,9 @@
  * and counts it: the producer never waits, and what was stored is never overwritten. Indices are
  * free-running 32-bit counters; the number stored is their difference, right across the wrap.
  *
+ * The memory may be the caller's and shared between processes (tact_ring_place()): what the
+ * producer committed is there for whoever maps it next, even where the producer was killed.
+ *
  * tact_ring_reserve() and tact_ring_commit() belong to the producer thread, tact_ring_peek() and
  * tact_ring_release() to the consumer thread; the counters may be read from any thread.
  */
@@ -17,7 +20,7 @@
 
 TACT_BEGIN_DECLS
 
-/** Opaque: it owns memory that two threads share. */
+/** Opaque: a view of memory that two threads share. */
 struct tact_ring;
 
 /**
@@ -31,6 +34,21 @@ struct tact_ring;
  */
 TACT_API int tact_ring_create(struct tact_ring **out, uint32_t capacity, size_t element_size,
                               uint32_t start_index);
+
+/** Bytes that a ring takes in memory of the caller, a multiple of 64; 0 where tact_ring_create()
+ *  would refuse the numbers. */
+TACT_API size_t tact_ring_bytes(uint32_t capacity, size_t element_size);
+
+/** As tact_ring_create(), in memory of the caller: tact_ring_bytes() of it, aligned to 64, which
+ *  outlive the ring. Not real-time safe.
+ * @retval 0, -EINVAL (also where it is not aligned) or -ENOMEM */
+TACT_API int tact_ring_place(struct tact_ring **out, void *memory, uint32_t capacity,
+                             size_t element_size, uint32_t start_index);
+
+/** A view of a ring that tact_ring_place() made in this memory with the same numbers; it is left as
+ *  it is. Not real-time safe. @retval as tact_ring_place() */
+TACT_API int tact_ring_attach(struct tact_ring **out, void *memory, uint32_t capacity,
+                              size_t element_size);
 
 /** Frees it; neither side may use it any more. NULL is allowed. Not real-time safe. */
 TACT_API void tact_ring_free(struct tact_ring *ring);
@@ -50,6 +68,21 @@ TACT_API const void *tact_ring_peek(struct tact_ring *ring);
 /** Consumer: gives the peeked element back to the producer. Only after a tact_ring_peek() that gave
  *  an element. Real-time safe. */
 TACT_API void tact_ring_release(struct tact_ring *ring);
+
+/** Consumer: the element `ahead` places behind the oldest one; NULL where there are not so many.
+ *  For a consumer that gives back what it read only once it is safe elsewhere. Real-time safe. */
+TACT_API const void *tact_ring_peek_at(struct tact_ring *ring, uint32_t ahead);
+
+/** Consumer: gives the `count` oldest elements back, which tact_ring_peek_at() has shown. Real-time
+ *  safe. */
+TACT_API void tact_ring_release_many(struct tact_ring *ring, uint32_t count);
+
+/** The place of the element with this index, whatever is in it. Real-time safe. */
+TACT_API void *tact_ring_slot(struct tact_ring *ring, uint32_t index);
+
+/** Index of the next element to be written, and of the oldest that is stored. Real-time safe. */
+TACT_API uint32_t tact_ring_head(const struct tact_ring *ring);
+TACT_API uint32_t tact_ring_tail(const struct tact_ring *ring);
 
 /** Elements that the ring holds at most. Real-time safe. */
 TACT_API uint32_t tact_ring_capacity(const struct tact_ring *ring);
