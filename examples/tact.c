@@ -13,6 +13,7 @@ static const struct {
     {"run", cmd_run, "run a scene in real time"},
     {"sim", cmd_sim, "run a scene as fast as it computes: the same loop on a free-wheeling clock"},
     {"replay", cmd_replay, "run the session of a log again and compare it to the last bit"},
+    {"recover", cmd_recover, "finish the log of a session that was killed"},
     {"info", cmd_info, "tell what is in a log, and how it ended"},
     {"plot", cmd_plot, "draw a log on one page, or two over each other"},
     {"moments", cmd_moments, "measure the overlap of two solids"},

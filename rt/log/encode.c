@@ -41,8 +41,9 @@ static int check_attachments(const struct tact_recorder_content *content, struct
 
 static int check_facts(const struct tact_recorder_content *content, struct tact_error *err)
 {
-    static const char *const own[] = {"tact_version", "schema_version", "clock", "wall_anchor_ns",
-                                      TACT_FACTS_CRC};
+    static const char *const own[] = {"tact_version",   "schema_version",  "clock",
+                                      "wall_anchor_ns", "recovered_ticks", "recovered_events",
+                                      "lost_ticks",     TACT_FACTS_CRC};
 
     for (size_t i = 0; i < content->fact_count; i++) {
         const struct tact_log_fact *fact = &content->facts[i];
@@ -189,6 +190,16 @@ int tact_encoder_init(struct tact_encoder *encoder, struct tact_mcap_writer *wri
                                          a->data, a->size);
     }
     return rc;
+}
+
+bool tact_encoder_channels_exist(const struct tact_encoder *encoder)
+{
+    int count = tact_mcap_writer_channels(encoder->writer);
+
+    return encoder->tick_channel >= 0 && encoder->tick_channel < count &&
+           encoder->event_channel >= 0 && encoder->event_channel < count &&
+           encoder->joint_channel >= -1 && encoder->joint_channel < count &&
+           encoder->tf_channel >= -1 && encoder->tf_channel < count;
 }
 
 void tact_encoder_free(struct tact_encoder *encoder)

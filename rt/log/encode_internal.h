@@ -7,8 +7,9 @@
 
 #define TACT_TOPIC_TICK "/tact/tick"
 #define TACT_TOPIC_EVENT "/tact/events"
-#define TACT_FACTS "tact"      /* name of the metadata record */
-#define TACT_FACTS_CRC "crc32" /* its last key: 8 hex digits, CRC of the map before it */
+#define TACT_FACTS "tact"               /* name of the metadata record */
+#define TACT_RECOVERED "tact_recovered" /* of another that recovery adds */
+#define TACT_FACTS_CRC "crc32"          /* its last key: 8 hex digits, CRC of the map before it */
 
 struct tact_encoder {
     struct tact_mcap_writer *writer; /* not owned */
@@ -30,6 +31,8 @@ int tact_encoder_check(const struct tact_recorder_content *content, struct tact_
 int tact_encoder_init(struct tact_encoder *encoder, struct tact_mcap_writer *writer,
                       const struct tact_recorder_content *content, uint32_t derived_every,
                       int64_t anchor_ns, int64_t now_ns);
+/** The writer has the channels that the encoder uses. */
+bool tact_encoder_channels_exist(const struct tact_encoder *encoder);
 void tact_encoder_free(struct tact_encoder *encoder);
 
 void tact_encode_record(struct tact_encoder *encoder, const struct tact_record *record);

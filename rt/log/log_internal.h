@@ -17,6 +17,8 @@ struct tact_log {
     struct tact_log_state state;
     struct tact_layout layout;
     bool layout_known;
+    bool cut;             /* the data ends, without damage before: its writer was killed */
+    uint64_t data_end_at; /* where the data end, if data_complete */
     int tick_schema, tick_channel, event_channel; /* -1: not yet seen */
 
     struct tact_log_topic topics[TACT_LOG_TOPICS];
@@ -43,6 +45,10 @@ struct tact_log {
     size_t next_chunk;         /* that is loaded when it is used up */
     uint64_t position;         /* index of the next record */
 };
+
+/** Opens and checks a file as tact_log_open() does, also where nothing in it can be read as a log.
+ *  @retval as tact_log_open(), without -ENODATA */
+int tact_log_load(const char *path, struct tact_log **out, struct tact_error *err);
 
 /** Reads and checks the whole file; fills everything above but the reading position. Damage is not
  *  an error, it is put in state. @retval 0 or a negative errno with *err filled */

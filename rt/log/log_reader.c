@@ -1,10 +1,12 @@
 #include "log_internal.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "mcap_internal.h"
+#include "ring_file_internal.h"
 
 static int check_found(const struct tact_log *log, struct tact_error *err)
 {
@@ -17,7 +19,20 @@ static int check_found(const struct tact_log *log, struct tact_error *err)
                           (unsigned long long)log->state.file_bytes, log->state.why);
 }
 
-int tact_log_open(const char *path, struct tact_log **out, struct tact_error *err)
+/* Says so where what is missing can still be had. */
+static void look_for_rings(struct tact_log *log, const char *path)
+{
+    struct tact_log_state *state = &log->state;
+    size_t used = strlen(state->why);
+
+    if (state->complete || !log->file.locked ||
+        !tact_ring_file_exists(TACT_RING_FILE_FOLDER, &log->file.status))
+        return;
+    snprintf(state->why + used, sizeof state->why - used,
+             "; the rest is in memory: run `tact recover %s`", strlen(path) < 100 ? path : "FILE");
+}
+
+int tact_log_load(const char *path, struct tact_log **out, struct tact_error *err)
 {
     struct tact_log *log = calloc(1, sizeof *log);
 
@@ -33,15 +48,29 @@ int tact_log_open(const char *path, struct tact_log **out, struct tact_error *er
     log->state.file_bytes = log->file.size;
     if (rc == 0)
         rc = tact_log_scan(log, err);
-    if (rc == 0)
-        rc = check_found(log, err);
     if (rc != 0) {
         tact_log_close(log);
         return rc;
     }
+    look_for_rings(log, path);
     log->chunk.size = 0;
     *out = log;
     return 0;
+}
+
+int tact_log_open(const char *path, struct tact_log **out, struct tact_error *err)
+{
+    struct tact_log *log;
+    int rc = tact_log_load(path, &log, err);
+
+    if (rc == 0) {
+        rc = check_found(log, err);
+        if (rc == 0)
+            *out = log;
+        else
+            tact_log_close(log);
+    }
+    return rc;
 }
 
 void tact_log_close(struct tact_log *log)

@@ -63,7 +63,7 @@ static int take_metadata(struct tact_log *log, struct tact_span content)
     char crc[16] = "";
     int rc = tact_mcap_parse_metadata(content, &name, &map);
 
-    if (rc != 0 || !tact_span_is(name, TACT_FACTS))
+    if (rc != 0 || (!tact_span_is(name, TACT_FACTS) && !tact_span_is(name, TACT_RECOVERED)))
         return -EBADMSG;
     const uint8_t *start = map.at;
     while (map.left > 0) {
@@ -323,6 +323,7 @@ static int take_data_end(struct tact_log *log, const struct tact_mcap_record *re
         return SCAN_STOP;
     }
     log->state.data_complete = true;
+    log->data_end_at = record->at;
     log->file.crc = 0;
     return SCAN_NEXT;
 }
@@ -416,11 +417,12 @@ int tact_log_scan(struct tact_log *log, struct tact_error *err)
     while (rc == SCAN_NEXT) {
         uint64_t at = log->file.offset;
         rc = tact_mcap_reader_next(&log->file, &record);
-        if (rc == -ENODATA)
-            rc = damage(log, at, "it has no end: its writer was killed or the file was cut");
-        else if (rc == -EBADMSG)
-            rc = damage(log, at, "the file ends inside a record");
-        else if (rc != 0)
+        if (rc == -ENODATA || rc == -EBADMSG) {
+            log->cut = true;
+            rc = damage(log, at,
+                        rc == -ENODATA ? "it has no end: its writer was killed or the file was cut"
+                                       : "the file ends inside a record");
+        } else if (rc != 0)
             return tact_error_set(err, rc, "cannot read the log: %s", strerror(-rc));
         else if (log->state.data_complete)
             rc = take_summary_record(log, &record);

@@ -28,6 +28,16 @@ static int read_at(int fd, uint64_t at, uint8_t *data, size_t size)
     return 0;
 }
 
+void tact_mcap_reader_start(struct tact_mcap_reader *reader, int fd, uint64_t end)
+{
+    *reader = (struct tact_mcap_reader){
+        .fd = fd,
+        .size = end,
+        .offset = TACT_MCAP_MAGIC_SIZE,
+        .crc = tact_crc32(0, TACT_MCAP_MAGIC, TACT_MCAP_MAGIC_SIZE),
+    };
+}
+
 int tact_mcap_reader_open(struct tact_mcap_reader *reader, const char *path)
 {
     uint8_t magic[TACT_MCAP_MAGIC_SIZE];
@@ -53,10 +63,10 @@ int tact_mcap_reader_open(struct tact_mcap_reader *reader, const char *path)
         return rc;
     }
     /* Keeps a recorder from emptying the file under us; one that already writes it has its lock. */
-    (void)flock(reader->fd, LOCK_SH | LOCK_NB);
-    reader->size = (uint64_t)status.st_size;
-    reader->offset = sizeof magic;
-    reader->crc = tact_crc32(0, magic, sizeof magic);
+    bool locked = flock(reader->fd, LOCK_SH | LOCK_NB) == 0;
+    tact_mcap_reader_start(reader, reader->fd, (uint64_t)status.st_size);
+    reader->locked = locked;
+    reader->status = status;
     return 0;
 }
 

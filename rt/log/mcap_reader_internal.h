@@ -9,6 +9,7 @@
 #define TACT_RT_LOG_MCAP_READER_INTERNAL_H
 
 #include <stdint.h>
+#include <sys/stat.h>
 #include "bytes_internal.h"
 
 /** A record of the file or of a chunk; content is valid until the next one is read. */
@@ -25,7 +26,12 @@ struct tact_mcap_reader {
     uint32_t crc;        /* of all bytes before it, since the caller last set this to 0 */
     uint32_t crc_before; /* the same without the last record */
     struct tact_bytes buffer;
+    bool locked; /* nobody writes the file */
+    struct stat status;
 };
+
+/** Reads an open file from behind its magic bytes, which have been seen, to `end`. */
+void tact_mcap_reader_start(struct tact_mcap_reader *reader, int fd, uint64_t end);
 
 /** Opens a file and checks the magic bytes at its start.
  *  @retval 0, the errno of open() or read(), or -EBADMSG (not an MCAP file) */

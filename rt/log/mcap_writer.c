@@ -7,40 +7,7 @@
 #include <zstd.h>
 
 #include "mcap_internal.h"
-
-#define CHANNELS 16
-
-struct channel {
-    uint64_t messages;
-    struct tact_bytes index; /* of the open chunk: (time, offset) pairs */
-};
-
-/* Index records, gathered until the file is closed. */
-struct group {
-    uint8_t opcode;
-    uint32_t count;
-    struct tact_bytes records;
-};
-
-enum { SCHEMAS, CHANNEL_INFOS, CHUNKS, ATTACHMENTS, METADATA, GROUPS };
-
-struct tact_mcap_writer {
-    int fd;
-    int error;
-    int zstd_level;
-    uint64_t offset; /* bytes written, all of them in whole records */
-    uint32_t crc;    /* of them */
-    ZSTD_CCtx *zstd;
-    struct tact_bytes chunk;  /* records of the open chunk */
-    struct tact_bytes output; /* the bytes of the next write() */
-    size_t message_at;        /* where the open message starts in the chunk */
-    uint64_t chunk_messages;
-    uint64_t chunk_start, chunk_end;
-    struct channel channels[CHANNELS];
-    int channel_count;
-    struct group groups[GROUPS];
-    uint64_t start, end; /* of all messages */
-};
+#include "mcap_writer_state_internal.h"
 
 static int fail(struct tact_mcap_writer *writer, int error)
 {
@@ -63,8 +30,7 @@ static int write_all(int fd, const uint8_t *data, size_t size)
     return 0;
 }
 
-/* Writes what was gathered in `output`, which is whole records. */
-static int write_output(struct tact_mcap_writer *writer)
+int tact_mcap_write_output(struct tact_mcap_writer *writer)
 {
     struct tact_bytes *out = &writer->output;
 
@@ -86,24 +52,23 @@ static int write_output(struct tact_mcap_writer *writer)
     return 0;
 }
 
-static size_t begin_record(struct tact_bytes *out, uint8_t opcode)
+size_t tact_mcap_begin_record(struct tact_bytes *out, uint8_t opcode)
 {
     tact_put_u8(out, opcode);
     tact_put_u64(out, 0);
     return out->size;
 }
 
-static void end_record(struct tact_bytes *out, size_t start)
+void tact_mcap_end_record(struct tact_bytes *out, size_t start)
 {
     tact_set_u64(out, start - 8, out->size - start);
 }
 
-int tact_mcap_writer_open(int fd, const char *profile, const char *library, int zstd_level,
-                          struct tact_mcap_writer **out)
+int tact_mcap_writer_make(int fd, int zstd_level, struct tact_mcap_writer **out)
 {
-    static const uint8_t opcodes[GROUPS] = {TACT_MCAP_SCHEMA, TACT_MCAP_CHANNEL,
-                                            TACT_MCAP_CHUNK_INDEX, TACT_MCAP_ATTACHMENT_INDEX,
-                                            TACT_MCAP_METADATA_INDEX};
+    static const uint8_t opcodes[TACT_MCAP_GROUPS] = {
+        TACT_MCAP_SCHEMA, TACT_MCAP_CHANNEL, TACT_MCAP_CHUNK_INDEX, TACT_MCAP_ATTACHMENT_INDEX,
+        TACT_MCAP_METADATA_INDEX};
     struct tact_mcap_writer *writer = calloc(1, sizeof *writer);
 
     if (!writer || (zstd_level > 0 && !(writer->zstd = ZSTD_createCCtx()))) {
@@ -113,14 +78,26 @@ int tact_mcap_writer_open(int fd, const char *profile, const char *library, int 
     }
     writer->fd = fd;
     writer->zstd_level = zstd_level;
-    for (int g = 0; g < GROUPS; g++)
+    for (int g = 0; g < TACT_MCAP_GROUPS; g++)
         writer->groups[g].opcode = opcodes[g];
+    *out = writer;
+    return 0;
+}
+
+int tact_mcap_writer_open(int fd, const char *profile, const char *library, int zstd_level,
+                          struct tact_mcap_writer **out)
+{
+    struct tact_mcap_writer *writer;
+    int rc = tact_mcap_writer_make(fd, zstd_level, &writer);
+
+    if (rc != 0)
+        return rc;
     tact_put(&writer->output, TACT_MCAP_MAGIC, TACT_MCAP_MAGIC_SIZE);
-    size_t record = begin_record(&writer->output, TACT_MCAP_HEADER);
+    size_t record = tact_mcap_begin_record(&writer->output, TACT_MCAP_HEADER);
     tact_put_text(&writer->output, profile);
     tact_put_text(&writer->output, library);
-    end_record(&writer->output, record);
-    int rc = write_output(writer);
+    tact_mcap_end_record(&writer->output, record);
+    rc = tact_mcap_write_output(writer);
     if (rc != 0) {
         tact_mcap_writer_close(writer, NULL);
         return rc;
@@ -130,7 +107,7 @@ int tact_mcap_writer_open(int fd, const char *profile, const char *library, int 
 }
 
 /* Schemas and channels stand in the first chunk, under its checksum, and again in the summary. */
-static void put_in_chunk_and_summary(struct tact_mcap_writer *writer, struct group *group,
+static void put_in_chunk_and_summary(struct tact_mcap_writer *writer, struct tact_mcap_group *group,
                                      size_t before)
 {
     struct tact_bytes *records = &group->records;
@@ -143,32 +120,32 @@ static void put_in_chunk_and_summary(struct tact_mcap_writer *writer, struct gro
 int tact_mcap_writer_schema(struct tact_mcap_writer *writer, const char *name, const void *text,
                             size_t size)
 {
-    struct group *group = &writer->groups[SCHEMAS];
+    struct tact_mcap_group *group = &writer->groups[TACT_MCAP_GROUP_SCHEMAS];
     struct tact_bytes *out = &group->records;
     size_t before = out->size;
 
     if (size > UINT32_MAX || group->count >= UINT16_MAX)
         return -EINVAL;
-    size_t record = begin_record(out, TACT_MCAP_SCHEMA);
+    size_t record = tact_mcap_begin_record(out, TACT_MCAP_SCHEMA);
     tact_put_u16(out, (uint16_t)(group->count + 1));
     tact_put_text(out, name);
     tact_put_text(out, "ros2msg");
     tact_put_u32(out, (uint32_t)size);
     tact_put(out, text, size);
-    end_record(out, record);
+    tact_mcap_end_record(out, record);
     put_in_chunk_and_summary(writer, group, before);
     return out->failed ? fail(writer, -ENOMEM) : (int)group->count;
 }
 
 int tact_mcap_writer_channel(struct tact_mcap_writer *writer, int schema, const char *topic)
 {
-    struct group *group = &writer->groups[CHANNEL_INFOS];
+    struct tact_mcap_group *group = &writer->groups[TACT_MCAP_GROUP_CHANNEL_INFOS];
     struct tact_bytes *out = &group->records;
     size_t before = out->size;
 
-    if (schema < 1 || writer->channel_count == CHANNELS)
+    if (schema < 1 || writer->channel_count == TACT_MCAP_CHANNELS)
         return -EINVAL;
-    size_t record = begin_record(out, TACT_MCAP_CHANNEL);
+    size_t record = tact_mcap_begin_record(out, TACT_MCAP_CHANNEL);
     tact_put_u16(out, (uint16_t)writer->channel_count);
     tact_put_u16(out, (uint16_t)schema);
     tact_put_text(out, topic);
@@ -179,18 +156,48 @@ int tact_mcap_writer_channel(struct tact_mcap_writer *writer, int schema, const 
     tact_put_text(out, "offered_qos_profiles");
     tact_put_text(out, "");
     tact_set_u32(out, map, (uint32_t)(out->size - map - 4));
-    end_record(out, record);
+    tact_mcap_end_record(out, record);
     put_in_chunk_and_summary(writer, group, before);
     return out->failed ? fail(writer, -ENOMEM) : writer->channel_count++;
+}
+
+void tact_mcap_index_attachment(struct tact_mcap_writer *writer, uint64_t at, uint64_t length,
+                                uint64_t time_ns, uint64_t size, const char *name,
+                                const char *media_type)
+{
+    struct tact_mcap_group *group = &writer->groups[TACT_MCAP_GROUP_ATTACHMENTS];
+    size_t record = tact_mcap_begin_record(&group->records, TACT_MCAP_ATTACHMENT_INDEX);
+
+    tact_put_u64(&group->records, at);
+    tact_put_u64(&group->records, length);
+    tact_put_u64(&group->records, time_ns);
+    tact_put_u64(&group->records, time_ns);
+    tact_put_u64(&group->records, size);
+    tact_put_text(&group->records, name);
+    tact_put_text(&group->records, media_type);
+    tact_mcap_end_record(&group->records, record);
+    group->count++;
+}
+
+void tact_mcap_index_metadata(struct tact_mcap_writer *writer, uint64_t at, uint64_t length,
+                              const char *name)
+{
+    struct tact_mcap_group *group = &writer->groups[TACT_MCAP_GROUP_METADATA];
+    size_t record = tact_mcap_begin_record(&group->records, TACT_MCAP_METADATA_INDEX);
+
+    tact_put_u64(&group->records, at);
+    tact_put_u64(&group->records, length);
+    tact_put_text(&group->records, name);
+    tact_mcap_end_record(&group->records, record);
+    group->count++;
 }
 
 int tact_mcap_writer_attachment(struct tact_mcap_writer *writer, uint64_t time_ns, const char *name,
                                 const char *media_type, const void *data, size_t size)
 {
     struct tact_bytes *out = &writer->output;
-    struct group *group = &writer->groups[ATTACHMENTS];
     uint64_t at = writer->offset;
-    size_t record = begin_record(out, TACT_MCAP_ATTACHMENT);
+    size_t record = tact_mcap_begin_record(out, TACT_MCAP_ATTACHMENT);
 
     tact_put_u64(out, time_ns);
     tact_put_u64(out, time_ns);
@@ -200,21 +207,12 @@ int tact_mcap_writer_attachment(struct tact_mcap_writer *writer, uint64_t time_n
     tact_put(out, data, size);
     if (!out->failed)
         tact_put_u32(out, tact_crc32(0, out->data + record, out->size - record));
-    end_record(out, record);
+    tact_mcap_end_record(out, record);
     uint64_t length = out->size;
-    if (write_output(writer) != 0)
+    if (tact_mcap_write_output(writer) != 0)
         return writer->error;
 
-    record = begin_record(&group->records, TACT_MCAP_ATTACHMENT_INDEX);
-    tact_put_u64(&group->records, at);
-    tact_put_u64(&group->records, length);
-    tact_put_u64(&group->records, time_ns);
-    tact_put_u64(&group->records, time_ns);
-    tact_put_u64(&group->records, size);
-    tact_put_text(&group->records, name);
-    tact_put_text(&group->records, media_type);
-    end_record(&group->records, record);
-    group->count++;
+    tact_mcap_index_attachment(writer, at, length, time_ns, size, name, media_type);
     return 0;
 }
 
@@ -222,45 +220,48 @@ int tact_mcap_writer_metadata(struct tact_mcap_writer *writer, const char *name,
                               const struct tact_bytes *map)
 {
     struct tact_bytes *out = &writer->output;
-    struct group *group = &writer->groups[METADATA];
     uint64_t at = writer->offset;
 
     if (map->failed || map->size > UINT32_MAX)
         return fail(writer, map->failed ? -ENOMEM : -EINVAL);
-    size_t record = begin_record(out, TACT_MCAP_METADATA);
+    size_t record = tact_mcap_begin_record(out, TACT_MCAP_METADATA);
     tact_put_text(out, name);
     tact_put_u32(out, (uint32_t)map->size);
     tact_put(out, map->data, map->size);
-    end_record(out, record);
+    tact_mcap_end_record(out, record);
     uint64_t length = out->size;
-    if (write_output(writer) != 0)
+    if (tact_mcap_write_output(writer) != 0)
         return writer->error;
 
-    record = begin_record(&group->records, TACT_MCAP_METADATA_INDEX);
-    tact_put_u64(&group->records, at);
-    tact_put_u64(&group->records, length);
-    tact_put_text(&group->records, name);
-    end_record(&group->records, record);
-    group->count++;
+    tact_mcap_index_metadata(writer, at, length, name);
     return 0;
 }
 
-struct tact_bytes *tact_mcap_writer_begin(struct tact_mcap_writer *writer, int channel,
-                                          uint64_t time_ns)
+void tact_mcap_index_message(struct tact_mcap_writer *writer, int channel, uint64_t time_ns,
+                             uint64_t offset)
 {
-    struct channel *of = &writer->channels[channel];
-    struct tact_bytes *out = &writer->chunk;
+    struct tact_mcap_channel_state *of = &writer->channels[channel];
 
     tact_put_u64(&of->index, time_ns);
-    tact_put_u64(&of->index, out->size);
+    tact_put_u64(&of->index, offset);
     if (writer->chunk_messages == 0 || time_ns < writer->chunk_start)
         writer->chunk_start = time_ns;
     if (writer->chunk_messages == 0 || time_ns > writer->chunk_end)
         writer->chunk_end = time_ns;
     writer->chunk_messages++;
-    writer->message_at = begin_record(out, TACT_MCAP_MESSAGE);
+    of->messages++;
+}
+
+struct tact_bytes *tact_mcap_writer_begin(struct tact_mcap_writer *writer, int channel,
+                                          uint64_t time_ns)
+{
+    struct tact_mcap_channel_state *of = &writer->channels[channel];
+    struct tact_bytes *out = &writer->chunk;
+
+    tact_mcap_index_message(writer, channel, time_ns, out->size);
+    writer->message_at = tact_mcap_begin_record(out, TACT_MCAP_MESSAGE);
     tact_put_u16(out, (uint16_t)channel);
-    tact_put_u32(out, (uint32_t)of->messages++);
+    tact_put_u32(out, (uint32_t)of->messages - 1);
     tact_put_u64(out, time_ns);
     tact_put_u64(out, time_ns);
     return out;
@@ -268,7 +269,22 @@ struct tact_bytes *tact_mcap_writer_begin(struct tact_mcap_writer *writer, int c
 
 void tact_mcap_writer_end(struct tact_mcap_writer *writer)
 {
-    end_record(&writer->chunk, writer->message_at);
+    tact_mcap_end_record(&writer->chunk, writer->message_at);
+}
+
+uint64_t tact_mcap_writer_offset(const struct tact_mcap_writer *writer)
+{
+    return writer->offset;
+}
+
+uint32_t tact_mcap_writer_crc(const struct tact_mcap_writer *writer)
+{
+    return writer->crc;
+}
+
+struct tact_span tact_mcap_writer_definitions(const struct tact_mcap_writer *writer)
+{
+    return (struct tact_span){writer->chunk.data, writer->chunk.size};
 }
 
 size_t tact_mcap_writer_pending(const struct tact_mcap_writer *writer)
@@ -281,7 +297,7 @@ static int put_chunk(struct tact_mcap_writer *writer, uint64_t *compressed)
 {
     struct tact_bytes *out = &writer->output;
     const struct tact_bytes *chunk = &writer->chunk;
-    size_t record = begin_record(out, TACT_MCAP_CHUNK);
+    size_t record = tact_mcap_begin_record(out, TACT_MCAP_CHUNK);
 
     tact_put_u64(out, writer->chunk_start);
     tact_put_u64(out, writer->chunk_end);
@@ -305,23 +321,23 @@ static int put_chunk(struct tact_mcap_writer *writer, uint64_t *compressed)
     }
     *compressed = out->size - length_at - 8;
     tact_set_u64(out, length_at, *compressed);
-    end_record(out, record);
+    tact_mcap_end_record(out, record);
     return out->failed ? -ENOMEM : 0;
 }
 
-/* The index of the chunk's messages behind it, and the summary's record of both. */
-static void put_indexes(struct tact_mcap_writer *writer, uint64_t compressed)
+void tact_mcap_index_chunk(struct tact_mcap_writer *writer, uint64_t at, uint64_t length,
+                           uint64_t compressed, const char *compression)
 {
     struct tact_bytes *out = &writer->output;
-    struct group *group = &writer->groups[CHUNKS];
+    struct tact_mcap_group *group = &writer->groups[TACT_MCAP_GROUP_CHUNKS];
     struct tact_bytes *entry = &group->records;
-    uint64_t chunk_length = out->size;
+    size_t before = out->size;
 
-    size_t entry_record = begin_record(entry, TACT_MCAP_CHUNK_INDEX);
+    size_t entry_record = tact_mcap_begin_record(entry, TACT_MCAP_CHUNK_INDEX);
     tact_put_u64(entry, writer->chunk_start);
     tact_put_u64(entry, writer->chunk_end);
-    tact_put_u64(entry, writer->offset);
-    tact_put_u64(entry, chunk_length);
+    tact_put_u64(entry, at);
+    tact_put_u64(entry, length);
     size_t map = entry->size;
     tact_put_u32(entry, 0);
     for (int c = 0; c < writer->channel_count; c++) {
@@ -329,21 +345,27 @@ static void put_indexes(struct tact_mcap_writer *writer, uint64_t compressed)
         if (index->size == 0)
             continue;
         tact_put_u16(entry, (uint16_t)c);
-        tact_put_u64(entry, writer->offset + out->size);
-        size_t record = begin_record(out, TACT_MCAP_MESSAGE_INDEX);
+        tact_put_u64(entry, at + length + (out->size - before));
+        size_t record = tact_mcap_begin_record(out, TACT_MCAP_MESSAGE_INDEX);
         tact_put_u16(out, (uint16_t)c);
         tact_put_u32(out, (uint32_t)index->size);
         tact_put(out, index->data, index->size);
-        end_record(out, record);
+        tact_mcap_end_record(out, record);
         index->size = 0;
     }
     tact_set_u32(entry, map, (uint32_t)(entry->size - map - 4));
-    tact_put_u64(entry, out->size - chunk_length);
-    tact_put_text(entry, writer->zstd ? "zstd" : "");
+    tact_put_u64(entry, out->size - before);
+    tact_put_text(entry, compression);
     tact_put_u64(entry, compressed);
     tact_put_u64(entry, writer->chunk.size);
-    end_record(entry, entry_record);
+    tact_mcap_end_record(entry, entry_record);
     group->count++;
+    if (writer->end == 0 || writer->chunk_start < writer->start)
+        writer->start = writer->chunk_start;
+    if (writer->chunk_end > writer->end)
+        writer->end = writer->chunk_end;
+    writer->chunk.size = 0;
+    writer->chunk_messages = 0;
 }
 
 int tact_mcap_writer_flush(struct tact_mcap_writer *writer)
@@ -358,14 +380,9 @@ int tact_mcap_writer_flush(struct tact_mcap_writer *writer)
     int rc = failed ? -ENOMEM : put_chunk(writer, &compressed);
     if (rc != 0)
         return fail(writer, rc);
-    put_indexes(writer, compressed);
-    if (writer->end == 0 || writer->chunk_start < writer->start)
-        writer->start = writer->chunk_start;
-    if (writer->chunk_end > writer->end)
-        writer->end = writer->chunk_end;
-    writer->chunk.size = 0;
-    writer->chunk_messages = 0;
-    return write_output(writer);
+    tact_mcap_index_chunk(writer, writer->offset, writer->output.size, compressed,
+                          writer->zstd ? "zstd" : "");
+    return tact_mcap_write_output(writer);
 }
 
 int tact_mcap_writer_sync(struct tact_mcap_writer *writer)
@@ -379,16 +396,16 @@ int tact_mcap_writer_sync(struct tact_mcap_writer *writer)
 static void put_statistics(struct tact_mcap_writer *writer, struct tact_bytes *out)
 {
     uint64_t messages = 0;
-    size_t record = begin_record(out, TACT_MCAP_STATISTICS);
+    size_t record = tact_mcap_begin_record(out, TACT_MCAP_STATISTICS);
 
     for (int c = 0; c < writer->channel_count; c++)
         messages += writer->channels[c].messages;
     tact_put_u64(out, messages);
-    tact_put_u16(out, (uint16_t)writer->groups[SCHEMAS].count);
+    tact_put_u16(out, (uint16_t)writer->groups[TACT_MCAP_GROUP_SCHEMAS].count);
     tact_put_u32(out, (uint32_t)writer->channel_count);
-    tact_put_u32(out, writer->groups[ATTACHMENTS].count);
-    tact_put_u32(out, writer->groups[METADATA].count);
-    tact_put_u32(out, writer->groups[CHUNKS].count);
+    tact_put_u32(out, writer->groups[TACT_MCAP_GROUP_ATTACHMENTS].count);
+    tact_put_u32(out, writer->groups[TACT_MCAP_GROUP_METADATA].count);
+    tact_put_u32(out, writer->groups[TACT_MCAP_GROUP_CHUNKS].count);
     tact_put_u64(out, writer->start);
     tact_put_u64(out, writer->end);
     tact_put_u32(out, (uint32_t)writer->channel_count * 10);
@@ -396,7 +413,7 @@ static void put_statistics(struct tact_mcap_writer *writer, struct tact_bytes *o
         tact_put_u16(out, (uint16_t)c);
         tact_put_u64(out, writer->channels[c].messages);
     }
-    end_record(out, record);
+    tact_mcap_end_record(out, record);
 }
 
 static void put_summary_offset(struct tact_bytes *offsets, uint8_t opcode, uint64_t start,
@@ -404,11 +421,11 @@ static void put_summary_offset(struct tact_bytes *offsets, uint8_t opcode, uint6
 {
     if (length == 0)
         return;
-    size_t record = begin_record(offsets, TACT_MCAP_SUMMARY_OFFSET);
+    size_t record = tact_mcap_begin_record(offsets, TACT_MCAP_SUMMARY_OFFSET);
     tact_put_u8(offsets, opcode);
     tact_put_u64(offsets, start);
     tact_put_u64(offsets, length);
-    end_record(offsets, record);
+    tact_mcap_end_record(offsets, record);
 }
 
 /* End of the data, summary, offsets of its groups, footer and magic, in one write. */
@@ -417,12 +434,12 @@ static int write_summary(struct tact_mcap_writer *writer)
     struct tact_bytes *out = &writer->output, offsets = {0};
     uint64_t base = writer->offset;
 
-    size_t record = begin_record(out, TACT_MCAP_DATA_END);
+    size_t record = tact_mcap_begin_record(out, TACT_MCAP_DATA_END);
     tact_put_u32(out, writer->crc);
-    end_record(out, record);
+    tact_mcap_end_record(out, record);
     size_t summary = out->size;
-    for (int g = 0; g < GROUPS; g++) {
-        const struct group *group = &writer->groups[g];
+    for (int g = 0; g < TACT_MCAP_GROUPS; g++) {
+        const struct tact_mcap_group *group = &writer->groups[g];
         size_t start = out->size;
         if (group->records.failed)
             return fail(writer, -ENOMEM);
@@ -436,14 +453,14 @@ static int write_summary(struct tact_mcap_writer *writer)
     tact_put(out, offsets.data, offsets.size);
     out->failed = out->failed || offsets.failed;
     tact_bytes_free(&offsets);
-    record = begin_record(out, TACT_MCAP_FOOTER);
+    record = tact_mcap_begin_record(out, TACT_MCAP_FOOTER);
     tact_put_u64(out, base + summary);
     tact_put_u64(out, base + summary_offsets);
     tact_set_u64(out, record - 8, 20);
     if (!out->failed)
         tact_put_u32(out, tact_crc32(0, out->data + summary, out->size - summary));
     tact_put(out, TACT_MCAP_MAGIC, TACT_MCAP_MAGIC_SIZE);
-    return write_output(writer);
+    return tact_mcap_write_output(writer);
 }
 
 int tact_mcap_writer_error(const struct tact_mcap_writer *writer)
@@ -454,24 +471,32 @@ int tact_mcap_writer_error(const struct tact_mcap_writer *writer)
 int tact_mcap_writer_close(struct tact_mcap_writer *writer, uint64_t *bytes)
 {
     tact_mcap_writer_flush(writer);
-    if (writer->error == 0 && writer->groups[CHUNKS].count == 0) {
+    if (writer->error == 0 && writer->groups[TACT_MCAP_GROUP_CHUNKS].count == 0) {
         /* No message came: the schemas stand in no chunk, so they go out as they are. */
         tact_put(&writer->output, writer->chunk.data, writer->chunk.size);
     }
-    if (writer->error == 0 && write_output(writer) == 0 && write_summary(writer) == 0)
+    if (writer->error == 0 && tact_mcap_write_output(writer) == 0 && write_summary(writer) == 0)
         tact_mcap_writer_sync(writer);
     if (close(writer->fd) != 0)
         fail(writer, -errno);
+    writer->fd = -1;
     if (bytes)
         *bytes = writer->offset;
     int error = writer->error;
+    tact_mcap_writer_abandon(writer);
+    return error;
+}
+
+void tact_mcap_writer_abandon(struct tact_mcap_writer *writer)
+{
+    if (writer->fd >= 0)
+        close(writer->fd);
     ZSTD_freeCCtx(writer->zstd);
     tact_bytes_free(&writer->chunk);
     tact_bytes_free(&writer->output);
-    for (int c = 0; c < CHANNELS; c++)
+    for (int c = 0; c < TACT_MCAP_CHANNELS; c++)
         tact_bytes_free(&writer->channels[c].index);
-    for (int g = 0; g < GROUPS; g++)
+    for (int g = 0; g < TACT_MCAP_GROUPS; g++)
         tact_bytes_free(&writer->groups[g].records);
     free(writer);
-    return error;
 }

@@ -18,6 +18,28 @@ struct tact_mcap_writer;
 int tact_mcap_writer_open(int fd, const char *profile, const char *library, int zstd_level,
                           struct tact_mcap_writer **out);
 
+/** What a writer finds in an unfinished file that it is to go on with. */
+struct tact_mcap_takeover {
+    int fd;         /* open for reading and writing; owned by the writer from then on */
+    uint64_t end;   /* where what is to be kept ends: at a whole record */
+    int zstd_level; /* of the chunks to come */
+    struct tact_span definitions; /* schemas and channels for where no chunk has them yet */
+};
+
+/** A writer that goes on where the one of an unfinished file stopped. Reads it up to `end` and
+ *  changes nothing in it: what follows `end`, and an index that its last chunk may lack, are dealt
+ *  with by tact_mcap_writer_resume(). @retval 0; -EBADMSG: the index of a chunk is not that of its
+ *  messages, or a record is out of place; -ENOMEM or an errno of reading; fd is closed on failure
+ */
+int tact_mcap_writer_take_over(const struct tact_mcap_takeover *from,
+                               struct tact_mcap_writer **out);
+
+/** Cuts the file to what was kept and completes the index of its last chunk. */
+int tact_mcap_writer_resume(struct tact_mcap_writer *writer);
+
+/** Number of channels. */
+int tact_mcap_writer_channels(const struct tact_mcap_writer *writer);
+
 /** A schema in ros2msg, and a channel of CDR messages on it. The id, or a negative errno. */
 int tact_mcap_writer_schema(struct tact_mcap_writer *writer, const char *name, const void *text,
                             size_t size);
@@ -37,6 +59,15 @@ struct tact_bytes *tact_mcap_writer_begin(struct tact_mcap_writer *writer, int c
                                           uint64_t time_ns);
 void tact_mcap_writer_end(struct tact_mcap_writer *writer);
 
+/** Bytes in the file: where the next chunk starts. */
+uint64_t tact_mcap_writer_offset(const struct tact_mcap_writer *writer);
+
+/** Checksum of all bytes in the file. */
+uint32_t tact_mcap_writer_crc(const struct tact_mcap_writer *writer);
+
+/** Schemas and channels as they will stand in the first chunk; before its first message. */
+struct tact_span tact_mcap_writer_definitions(const struct tact_mcap_writer *writer);
+
 /** Bytes of messages that wait in the chunk. */
 size_t tact_mcap_writer_pending(const struct tact_mcap_writer *writer);
 
@@ -49,6 +80,9 @@ int tact_mcap_writer_sync(struct tact_mcap_writer *writer);
 /** Flushes, writes the summary, syncs, closes and frees. *bytes (may be NULL): size of the file.
  *  Returns the first error of the writer's life. */
 int tact_mcap_writer_close(struct tact_mcap_writer *writer, uint64_t *bytes);
+
+/** Closes and frees; what waits is dropped and the file stays as it is. */
+void tact_mcap_writer_abandon(struct tact_mcap_writer *writer);
 
 /** The error that sticks, or 0. */
 int tact_mcap_writer_error(const struct tact_mcap_writer *writer);

@@ -3,9 +3,11 @@
  * file.
  *
  * The tick fills a slot of a lock-free ring; a thread of normal priority empties it every few
- * milliseconds, encodes ROS 2 messages and writes them in whole, checksummed chunks. A process that
- * is killed loses at most the last chunk. A disk that stalls costs nothing until the ring is full;
- * from then on ticks are counted as overruns, and the loop goes on.
+ * milliseconds, encodes ROS 2 messages and writes them in whole, checksummed chunks. A tick stays
+ * in its ring until it is in the file, and the rings are shared memory that outlives the process:
+ * after a kill tact_log_recover() (recover.h) puts every committed tick into the log. A disk that
+ * stalls costs nothing until the ring is full; from then on ticks are counted as overruns, and the
+ * loop goes on.
  *
  * Topics: /tact/tick (every record), /tact/events, /joint_states and /tf (derived from the records
  * so that Foxglove, PlotJuggler and rosbag2 show a session as it is).
@@ -23,8 +25,9 @@
 TACT_BEGIN_DECLS
 
 #define TACT_RECORDER_NONE UINT32_MAX /**< offset of a quantity that the record does not hold */
-#define TACT_RECORDER_EVENT_NAME 48   /**< longest name of a real-time event, with the zero */
-#define TACT_RECORDER_EVENT_TEXT 192  /**< longest text of a real-time event, with the zero */
+#define TACT_RECORDER_CHUNK_MAX (16U << 20) /**< most bytes of a chunk before it is written */
+#define TACT_RECORDER_EVENT_NAME 48         /**< longest name of a real-time event, with the zero */
+#define TACT_RECORDER_EVENT_TEXT 192        /**< longest text of a real-time event, with the zero */
 
 /** A file kept in the log: scene, mesh, options, ... Strings and data are copied to the file during
  *  tact_recorder_open() and not needed afterwards. */
@@ -78,6 +81,9 @@ struct tact_recorder_options {
     int zstd_level;         /**< 1 to 19; 0 writes chunks uncompressed */
     uint32_t derived_every; /**< /joint_states and /tf at every n-th tick; 0: never */
     int64_t wall_anchor_ns; /**< wall clock minus CLOCK_MONOTONIC [ns]; 0: measured when opening */
+    /** Folder of a tmpfs for the rings' file; NULL: /dev/shm. Where no file can be made there, a
+     *  warning says so, and a process that is killed loses chunk_ns. */
+    const char *ring_folder;
 };
 
 /** 8192 ticks, 256 events, 1 MiB, 250 ms, 1 s, zstd level 1, every 10th tick, measured anchor. */
@@ -91,9 +97,10 @@ struct tact_recorder_report {
     uint64_t overruns;       /**< ticks lost because the ring was full */
     uint64_t event_overruns; /**< real-time events lost because theirs was full */
     uint64_t discarded;      /**< ticks and events not written because writing had failed */
-    uint32_t occupancy_max;  /**< most ticks that ever waited in the ring */
+    uint32_t occupancy_max;  /**< most ticks that were ever in the ring and not yet in the file */
     uint32_t ring_ticks;     /**< capacity of the ring */
-    int error;               /**< 0, or the negative errno that ended the recording */
+    int error; /**< 0, or the negative errno that ended the recording; -ENOENT: the file was deleted
+                    meanwhile */
 };
 
 struct tact_recorder;
@@ -116,8 +123,8 @@ TACT_API int tact_recorder_open(const char *path, const struct tact_recorder_opt
  * time holds. One producer thread. Real-time safe, wait-free. */
 TACT_API struct tact_record *tact_recorder_begin(struct tact_recorder *recorder);
 
-/** Hands the slot of the last tact_recorder_begin() that was not NULL to the recorder thread.
- *  Real-time safe, wait-free. */
+/** Hands the slot of the last tact_recorder_begin() that was not NULL to the recorder thread, with
+ * a checksum over it; from here on it survives the process. Real-time safe, wait-free. */
 TACT_API void tact_recorder_commit(struct tact_recorder *recorder);
 
 /** Waits until tact_recorder_begin() has room. Only for a free-wheeling loop, which may outrun the
@@ -125,7 +132,8 @@ TACT_API void tact_recorder_commit(struct tact_recorder *recorder);
 TACT_API void tact_recorder_wait_room(struct tact_recorder *recorder);
 
 /** Marks an event, from any thread that may block. Strings are copied, up to 1 MiB; name is
- *  a short identifier ("marker", "fault"), text is for people.
+ *  a short identifier ("marker", "fault"), text is for people. Up to TACT_RECORDER_EVENT_NAME and
+ *  _TEXT it survives a kill as a tick does; a longer one is written within some milliseconds.
  *  @retval 0, -EMSGSIZE or -ENOMEM. Not real-time safe. */
 TACT_API int tact_recorder_event(struct tact_recorder *recorder, uint64_t tick, int64_t stamp_ns,
                                  const char *name, const char *text);

@@ -7,6 +7,7 @@ report      run and sim: one JSON object with the same keys; the table
 stop        SIGINT, SIGTERM, SIGHUP, a reader that goes away: a clean end, a log that is whole
 live        on a terminal one line, rewritten in place
 replay      0 differing values, also in another place; one changed bit is found and named
+recover     kill -9 of a run: nothing is lost, and the log says so until it is recovered
 damage      logs that are cut or have a flipped byte
 moments     overlaps against exact numbers, by the host and by OpenCL
 doctor      checks with status, found and fix
@@ -45,7 +46,7 @@ def near(got, expected, tolerance=1e-12):
 
 
 def help():
-    for name in ("run", "sim", "replay", "moments", "doctor"):
+    for name in ("run", "sim", "replay", "recover", "moments", "doctor"):
         out, err = tact(name, "--help")
         assert not err and f"usage: tact {name}" in out, out
         for word in ("exit codes:", "example", f"  tact {name}" if name != "replay" else "replay"):
@@ -208,6 +209,39 @@ def replay(folder):
         assert float(first["logged"]) != float(first["replayed"])
 
 
+def recover(folder):
+    log = os.path.join(folder, "killed.mcap")
+    for wait in (0.35, 0.9):
+        run = subprocess.Popen([TACT, "run", RULER, "--moments", "host", "--quiet", "--record", log],
+                               stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        time.sleep(wait)
+        out, err = tact("recover", log, code=2)
+        assert not out and "still being recorded" in err[0], err
+        time.sleep(0.2)
+        run.kill()
+        run.wait()
+        told = "".join("".join(part) for part in tact("replay", log, code=(2, 3)))
+        assert f"run `tact recover {log}`" in told, told
+        found = json.loads(tact("recover", log, "--json")[0])
+        assert found["whole"] and found["from_memory"] and found["ticks_lost"] == 0, found
+        assert found["ticks"] >= found["ticks_added"] > 0, found
+        again = json.loads(tact("replay", log, "--verify", "--json")[0])
+        assert again["complete"] and again["differing"] == 0, again
+        assert again["ticks"] == found["ticks"] and again["resyncs"] == 0, (again, found)
+        assert "whole already" in tact("recover", log)[0]
+    with open(log, "rb") as stream:
+        data = stream.read()
+    with open(log, "wb") as stream:
+        stream.write(data[:-1000])
+    out, _ = tact("recover", log, code=3)
+    assert "may be missing" in out, out
+    assert json.loads(tact("replay", log, "--json")[0])["complete"]
+    with open(log, "wb") as stream:
+        stream.write(data[:5000] + b"?" + data[5001:])
+    out, err = tact("recover", log, code=2)
+    assert not out and "nothing was changed" in err[0], err
+
+
 def damage(folder):
     log, bad = os.path.join(folder, "a.mcap"), os.path.join(folder, "b.mcap")
     tact("sim", RULER, "--duration", "2", "--record", log, "--moments", "host", "--quiet")
@@ -313,7 +347,7 @@ def doctor():
 
 def main():
     global TACT, CHANGE_LOG
-    subjects = {f.__name__: f for f in (help, bad_scenes, report, stop, live, replay, damage,
+    subjects = {f.__name__: f for f in (help, bad_scenes, report, stop, live, replay, recover, damage,
                                         moments, doctor)}
     if len(sys.argv) != 5 or sys.argv[1] not in subjects:
         sys.exit(__doc__)

@@ -1,0 +1,78 @@
+/** What an MCAP writer knows: for the writer itself, and for taking over a file that another left.
+ */
+#ifndef TACT_RT_LOG_MCAP_WRITER_STATE_INTERNAL_H
+#define TACT_RT_LOG_MCAP_WRITER_STATE_INTERNAL_H
+
+#include <zstd.h>
+#include "mcap_internal.h"
+#include "mcap_writer_internal.h"
+
+#define TACT_MCAP_CHANNELS 16
+
+struct tact_mcap_channel_state {
+    uint64_t messages;
+    struct tact_bytes index; /* of the open chunk: (time, offset) pairs */
+};
+
+/* Index records, gathered until the file is closed. */
+struct tact_mcap_group {
+    uint8_t opcode;
+    uint32_t count;
+    struct tact_bytes records;
+};
+
+enum {
+    TACT_MCAP_GROUP_SCHEMAS,
+    TACT_MCAP_GROUP_CHANNEL_INFOS,
+    TACT_MCAP_GROUP_CHUNKS,
+    TACT_MCAP_GROUP_ATTACHMENTS,
+    TACT_MCAP_GROUP_METADATA,
+    TACT_MCAP_GROUPS
+};
+
+struct tact_mcap_writer {
+    int fd;
+    int error;
+    int zstd_level;
+    uint64_t offset; /* bytes written, all of them in whole records */
+    uint32_t crc;    /* of them */
+    ZSTD_CCtx *zstd;
+    struct tact_bytes chunk;  /* records of the open chunk */
+    struct tact_bytes output; /* the bytes of the next write() */
+    size_t message_at;        /* where the open message starts in the chunk */
+    uint64_t chunk_messages;
+    uint64_t chunk_start, chunk_end;
+    struct tact_mcap_channel_state channels[TACT_MCAP_CHANNELS];
+    int channel_count;
+    struct tact_mcap_group groups[TACT_MCAP_GROUPS];
+    uint64_t start, end; /* of all messages */
+};
+
+/** A writer with nothing in it, its file untouched. @retval 0 or -ENOMEM; fd is closed on failure
+ */
+int tact_mcap_writer_make(int fd, int zstd_level, struct tact_mcap_writer **out);
+
+/** Writes what was gathered in `output`, which is whole records. @retval 0 or the writer's error */
+int tact_mcap_write_output(struct tact_mcap_writer *writer);
+
+/** A record's opcode and room for its length; the place for tact_mcap_end_record(). */
+size_t tact_mcap_begin_record(struct tact_bytes *out, uint8_t opcode);
+void tact_mcap_end_record(struct tact_bytes *out, size_t start);
+
+/** Entries of the summary for what stands, or is about to stand, in the file. */
+void tact_mcap_index_attachment(struct tact_mcap_writer *writer, uint64_t at, uint64_t length,
+                                uint64_t time_ns, uint64_t size, const char *name,
+                                const char *media_type);
+void tact_mcap_index_metadata(struct tact_mcap_writer *writer, uint64_t at, uint64_t length,
+                              const char *name);
+
+/** Counts a message at that offset of the open chunk. */
+void tact_mcap_index_message(struct tact_mcap_writer *writer, int channel, uint64_t time_ns,
+                             uint64_t offset);
+
+/** Puts the index of the open chunk's messages at the end of `output`, where it follows the chunk,
+ *  enters the chunk in the summary and closes it. at, length: of the chunk's record in the file. */
+void tact_mcap_index_chunk(struct tact_mcap_writer *writer, uint64_t at, uint64_t length,
+                           uint64_t compressed, const char *compression);
+
+#endif

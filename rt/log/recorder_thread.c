@@ -1,0 +1,230 @@
+/* The recorder's thread: from the rings into chunks, from chunks into the file. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+
+#include "recorder_internal.h"
+
+#define NS_PER_S INT64_C(1000000000)
+#define POLL_NS 5000000
+
+static int64_t now_ns(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return t.tv_sec * NS_PER_S + t.tv_nsec;
+}
+
+/* The first error ends the recording; the rings are emptied all the same. */
+static void note_error(struct tact_recorder *recorder)
+{
+    int error = tact_mcap_writer_error(recorder->writer);
+
+    if (error == 0 || recorder->report.error != 0)
+        return;
+    recorder->report.error = error;
+    tact_message(recorder->messages, TACT_MESSAGE_ERROR,
+                 "%s: recording stopped after %llu ticks: %s; what was written can be read",
+                 recorder->path, (unsigned long long)recorder->report.records, strerror(-error));
+}
+
+/* A process that is killed before the chunk is in the file leaves its elements in the rings. */
+static void give_back(struct tact_recorder *recorder)
+{
+    for (int i = 0; i < TACT_RINGS; i++) {
+        tact_ring_release_many(recorder->rings.rings[i], recorder->ahead[i]);
+        recorder->ahead[i] = 0;
+    }
+}
+
+void tact_recorder_flush(struct tact_recorder *recorder)
+{
+    uint32_t next[TACT_RINGS];
+
+    for (int i = 0; i < TACT_RINGS; i++)
+        next[i] = tact_ring_tail(recorder->rings.rings[i]) + recorder->ahead[i];
+    tact_ring_file_mark(&recorder->rings, tact_mcap_writer_offset(recorder->writer), next);
+    if (tact_mcap_writer_flush(recorder->writer) == 0) {
+        recorder->report.records += recorder->pending_records;
+        recorder->report.events += recorder->pending_events;
+    } else {
+        recorder->report.discarded += recorder->pending_records + recorder->pending_events;
+    }
+    recorder->pending_records = 0;
+    recorder->pending_events = 0;
+    give_back(recorder);
+    if (recorder->options.sync_ns > 0 &&
+        now_ns() - recorder->synced_ns >= recorder->options.sync_ns) {
+        tact_mcap_writer_sync(recorder->writer);
+        recorder->synced_ns = now_ns();
+    }
+    note_error(recorder);
+}
+
+static bool is_empty(const struct tact_recorder *recorder)
+{
+    return recorder->pending_records + recorder->pending_events == 0;
+}
+
+/* A chunk is due before it leaves the producer without room. */
+static bool is_full(const struct tact_recorder *recorder)
+{
+    bool full = tact_mcap_writer_pending(recorder->writer) >= recorder->options.chunk_bytes;
+
+    for (int i = 0; i < TACT_RINGS; i++)
+        full = full || recorder->ahead[i] >= (recorder->rings.sizes.capacity[i] + 1) / 2;
+    return full;
+}
+
+void tact_recorder_skip(struct tact_recorder *recorder, int ring)
+{
+    recorder->ahead[ring]++;
+    if (is_empty(recorder))
+        give_back(recorder);
+}
+
+static void discard(struct tact_recorder *recorder, int ring)
+{
+    recorder->report.discarded++;
+    recorder->ahead[ring]++;
+    give_back(recorder);
+}
+
+void tact_recorder_take_record(struct tact_recorder *recorder, const struct tact_record *record)
+{
+    if (recorder->report.error != 0) {
+        discard(recorder, TACT_RING_TICKS);
+        return;
+    }
+    if (is_empty(recorder))
+        recorder->chunk_opened_ns = now_ns();
+    if (recorder->pending_records == 0)
+        recorder->chunk_stamp_ns = record->stamp_ns;
+    tact_encode_record(&recorder->encoder, record);
+    recorder->pending_records++;
+    recorder->ahead[TACT_RING_TICKS]++;
+    /* Unsigned: a stamp that steps back ends the chunk too. */
+    if (is_full(recorder) || (uint64_t)record->stamp_ns - (uint64_t)recorder->chunk_stamp_ns >=
+                                 (uint64_t)recorder->options.chunk_ns)
+        tact_recorder_flush(recorder);
+}
+
+static void encode_event(struct tact_recorder *recorder, uint64_t tick, int64_t stamp_ns,
+                         char *name, char *text)
+{
+    if (is_empty(recorder))
+        recorder->chunk_opened_ns = now_ns();
+    tact_utf8_repair(name);
+    tact_utf8_repair(text);
+    tact_encode_event(&recorder->encoder, tick, stamp_ns, name, text);
+    recorder->pending_events++;
+}
+
+void tact_recorder_take_event(struct tact_recorder *recorder, int ring,
+                              const struct tact_ring_event *content)
+{
+    struct tact_ring_event event = *content;
+
+    if (recorder->report.error != 0) {
+        discard(recorder, ring);
+        return;
+    }
+    event.name[sizeof event.name - 1] = '\0';
+    event.text[sizeof event.text - 1] = '\0';
+    encode_event(recorder, event.tick, event.stamp_ns, event.name, event.text);
+    recorder->ahead[ring]++;
+    if (is_full(recorder))
+        tact_recorder_flush(recorder);
+}
+
+/* Long events are in the memory of the process only, so they are written at once. */
+static void take_queue(struct tact_recorder *recorder, struct tact_queued_event *event)
+{
+    bool any = event != NULL;
+
+    while (event) {
+        struct tact_queued_event *next = event->next;
+        if (recorder->report.error != 0)
+            recorder->report.discarded++;
+        else
+            encode_event(recorder, event->tick, event->stamp_ns, event->name, event->text);
+        free(event);
+        event = next;
+        if (is_full(recorder))
+            tact_recorder_flush(recorder);
+    }
+    if (any && !is_empty(recorder))
+        tact_recorder_flush(recorder);
+}
+
+static void drain(struct tact_recorder *recorder)
+{
+    struct tact_ring_file *rings = &recorder->rings;
+    const uint32_t *ahead = recorder->ahead;
+    const void *content;
+
+    while ((content = tact_ring_file_peek(rings, TACT_RING_TICKS, ahead[TACT_RING_TICKS])))
+        tact_recorder_take_record(recorder, content);
+    while ((content = tact_ring_file_peek(rings, TACT_RING_EVENTS, ahead[TACT_RING_EVENTS])))
+        tact_recorder_take_event(recorder, TACT_RING_EVENTS, content);
+    /* What is in the queue came after what is in the ring. */
+    struct tact_ring *notes = rings->rings[TACT_RING_NOTES];
+    pthread_mutex_lock(&recorder->lock);
+    uint32_t until = tact_ring_head(notes);
+    struct tact_queued_event *queue = recorder->queue;
+    recorder->queue = NULL;
+    recorder->queue_end = &recorder->queue;
+    pthread_mutex_unlock(&recorder->lock);
+    while (tact_ring_tail(notes) + ahead[TACT_RING_NOTES] != until) {
+        content = tact_ring_file_peek(rings, TACT_RING_NOTES, ahead[TACT_RING_NOTES]);
+        tact_recorder_take_event(recorder, TACT_RING_NOTES, content);
+    }
+    take_queue(recorder, queue);
+}
+
+/* A file whose name is gone can be had as long as this process lives, so recording goes on. */
+static void look_for_name(struct tact_recorder *recorder)
+{
+    struct stat status;
+
+    recorder->looked_ns = now_ns();
+    if (!recorder->has_name || recorder->deletion_told || fstat(recorder->fd, &status) != 0 ||
+        status.st_nlink > 0)
+        return;
+    recorder->deletion_told = true;
+    tact_message(recorder->messages, TACT_MESSAGE_ERROR,
+                 "%s: the log was deleted while it is being recorded; until this process ends, "
+                 "its contents can be copied from /proc/self/fd/%d",
+                 recorder->path, recorder->fd);
+}
+
+void *tact_recorder_run(void *argument)
+{
+    struct tact_recorder *recorder = argument;
+    struct timespec pause = {.tv_nsec = POLL_NS};
+    bool stop;
+
+    do {
+        stop = atomic_load_explicit(&recorder->stop, memory_order_acquire);
+        drain(recorder);
+        /* The first chunk holds the schemas: without it nothing can be read, so it goes early. */
+        bool first = recorder->report.records + recorder->report.events == 0;
+        int64_t open_ns = now_ns() - recorder->chunk_opened_ns;
+        if (!is_empty(recorder) && (stop || first || open_ns >= recorder->options.chunk_ns))
+            tact_recorder_flush(recorder);
+        if (!recorder->overruns_told &&
+            tact_ring_overruns(recorder->rings.rings[TACT_RING_TICKS]) > 0) {
+            recorder->overruns_told = true;
+            tact_message(recorder->messages, TACT_MESSAGE_WARNING,
+                         "%s: the disk is too slow: ticks are missing from the log",
+                         recorder->path);
+        }
+        if (stop || now_ns() - recorder->looked_ns >= NS_PER_S)
+            look_for_name(recorder);
+        if (!stop)
+            clock_nanosleep(CLOCK_MONOTONIC, 0, &pause, NULL);
+    } while (!stop);
+    return NULL;
+}

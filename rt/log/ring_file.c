@@ -1,0 +1,333 @@
+#include "ring_file_internal.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/statfs.h>
+#include <unistd.h>
+
+#define MAGIC UINT64_C(0x31474e5254434154) /* "TACTRNG1", written last */
+#define TMPFS UINT32_C(0x01021994)
+#define MARKS_AT 256
+#define SESSION_AT 512
+#define ALIGN 64
+#define SESSION_LIMIT (UINT32_C(64) << 20)
+#define CONTENT_LIMIT (UINT32_C(2) << 20)
+#define CAPACITY_LIMIT (UINT32_C(1) << 24)
+#define LANES 4
+
+/* At the start of the file, little-endian as the machine: it is not read on another one. */
+struct head {
+    _Atomic uint64_t magic;
+    uint32_t crc; /* of the rest of the head and of the session */
+    uint32_t session_bytes;
+    struct tact_ring_sizes sizes;
+};
+
+_Static_assert(sizeof(struct head) <= MARKS_AT, "the marks follow the head");
+_Static_assert(MARKS_AT + 2 * sizeof(struct tact_ring_mark) <= SESSION_AT, "then the session");
+
+/* Four chains, so that the multiplications overlap; each step is invertible in the word and in the
+ * state, so that one changed word always shows. The constants are those of splitmix64 (Vigna). */
+uint64_t tact_ring_check(uint64_t index, const void *content, size_t bytes)
+{
+    const unsigned char *at = content;
+    const uint64_t factor = UINT64_C(0xBF58476D1CE4E5B9);
+    uint64_t chain[LANES], word[LANES];
+
+    for (uint64_t k = 0; k < LANES; k++)
+        chain[k] = (index * LANES + k + 1) * UINT64_C(0x9E3779B97F4A7C15);
+    for (; bytes >= sizeof word; at += sizeof word, bytes -= sizeof word) {
+        memcpy(word, at, sizeof word);
+        for (int k = 0; k < LANES; k++) {
+            chain[k] = (chain[k] ^ word[k]) * factor;
+            chain[k] ^= chain[k] >> 32;
+        }
+    }
+    for (int k = 0; bytes >= sizeof *word; k++, at += sizeof *word, bytes -= sizeof *word) {
+        memcpy(word, at, sizeof *word);
+        chain[k] = (chain[k] ^ word[0]) * factor;
+        chain[k] ^= chain[k] >> 32;
+    }
+    uint64_t all = 0;
+    for (int k = 0; k < LANES; k++)
+        all = (all ^ chain[k]) * UINT64_C(0x94D049BB133111EB) + 1;
+    return all ^ (all >> 31);
+}
+
+static size_t align(size_t bytes)
+{
+    return (bytes + ALIGN - 1) / ALIGN * ALIGN;
+}
+
+static size_t element_bytes(const struct tact_ring_sizes *sizes, int ring)
+{
+    return sizeof(uint64_t) + sizes->content[ring];
+}
+
+/* Of the whole file; 0 where a size is not valid. */
+static size_t file_bytes(const struct tact_ring_sizes *sizes, size_t session_bytes)
+{
+    if (session_bytes > SESSION_LIMIT)
+        return 0;
+    size_t bytes = align(SESSION_AT + session_bytes);
+    for (int i = 0; i < TACT_RINGS; i++) {
+        if (sizes->capacity[i] < 1 || sizes->capacity[i] > CAPACITY_LIMIT ||
+            sizes->content[i] < 8 || sizes->content[i] > CONTENT_LIMIT ||
+            sizes->content[i] % 8 != 0)
+            return 0;
+        bytes += tact_ring_bytes(sizes->capacity[i], element_bytes(sizes, i));
+    }
+    return bytes;
+}
+
+static void set_path(struct tact_ring_file *file, const char *folder, const struct stat *log)
+{
+    int n = snprintf(file->path, sizeof file->path, "%s/tact-%llx-%llx.ring", folder,
+                     (unsigned long long)log->st_dev, (unsigned long long)log->st_ino);
+    if (n < 0 || (size_t)n >= sizeof file->path)
+        file->path[0] = '\0';
+}
+
+static struct head *head_of(const struct tact_ring_file *file)
+{
+    return file->memory;
+}
+
+static uint32_t head_crc(const struct tact_ring_file *file)
+{
+    const struct head *head = head_of(file);
+    uint32_t crc =
+        tact_crc32(0, &head->session_bytes, sizeof *head - offsetof(struct head, session_bytes));
+    return tact_crc32(crc, file->session.data, file->session.size);
+}
+
+static int find_rings(struct tact_ring_file *file, size_t session_bytes, bool fresh)
+{
+    unsigned char *at = (unsigned char *)file->memory + align(SESSION_AT + session_bytes);
+    int rc = 0;
+
+    file->marks = (struct tact_ring_mark *)((unsigned char *)file->memory + MARKS_AT);
+    for (int i = 0; rc == 0 && i < TACT_RINGS; i++) {
+        uint32_t capacity = file->sizes.capacity[i];
+        size_t element = element_bytes(&file->sizes, i);
+        rc = fresh ? tact_ring_place(&file->rings[i], at, capacity, element, 0)
+                   : tact_ring_attach(&file->rings[i], at, capacity, element);
+        at += tact_ring_bytes(capacity, element);
+    }
+    return rc;
+}
+
+/* A leftover of ours makes way; somebody else's does not. */
+static int create_file(const char *path, bool *replaced)
+{
+    const int flags = O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC;
+    int fd = open(path, flags, 0600);
+
+    if (fd < 0 && errno == EEXIST && unlink(path) == 0) {
+        *replaced = true;
+        fd = open(path, flags, 0600);
+    }
+    return fd < 0 ? -errno : fd;
+}
+
+/* Pages of a disk's file are written back, and a tick that stores to them may then have to wait. */
+static int check_tmpfs(int fd)
+{
+    struct statfs status;
+
+    if (fstatfs(fd, &status) != 0)
+        return -errno;
+    return (uint32_t)status.f_type == TMPFS ? 0 : -EMEDIUMTYPE;
+}
+
+static int map(struct tact_ring_file *file, int fd, int flags)
+{
+    file->memory = mmap(NULL, file->bytes, PROT_READ | PROT_WRITE, flags | MAP_POPULATE, fd, 0);
+    if (file->memory != MAP_FAILED)
+        return 0;
+    file->memory = NULL;
+    return -errno;
+}
+
+int tact_ring_file_create(struct tact_ring_file *file, const char *folder, const struct stat *log,
+                          const struct tact_ring_sizes *sizes, const struct tact_bytes *session,
+                          bool *replaced)
+{
+    *file = (struct tact_ring_file){.sizes = *sizes, .bytes = file_bytes(sizes, session->size)};
+    *replaced = false;
+    set_path(file, folder, log);
+    if (session->failed)
+        return -ENOMEM;
+    if (file->bytes == 0 || file->path[0] == '\0')
+        return -EINVAL;
+    int fd = create_file(file->path, replaced);
+    if (fd < 0) {
+        file->path[0] = '\0';
+        return fd;
+    }
+    int rc = check_tmpfs(fd);
+    if (rc == 0) /* a store to a page that cannot be had would kill the process */
+        rc = -posix_fallocate(fd, 0, (off_t)file->bytes);
+    if (rc == 0)
+        rc = map(file, fd, MAP_SHARED);
+    close(fd);
+    if (rc == 0)
+        rc = find_rings(file, session->size, true);
+    if (rc != 0) {
+        tact_ring_file_close(file, false);
+        return rc;
+    }
+    struct head *head = head_of(file);
+    unsigned char *description = (unsigned char *)file->memory + SESSION_AT;
+    if (session->size > 0)
+        memcpy(description, session->data, session->size);
+    file->session = (struct tact_span){description, session->size};
+    head->session_bytes = (uint32_t)session->size;
+    head->sizes = *sizes;
+    head->crc = head_crc(file);
+    atomic_store_explicit(&head->magic, MAGIC, memory_order_release);
+    file->finished = true;
+    return 0;
+}
+
+int tact_ring_file_private(struct tact_ring_file *file, const struct tact_ring_sizes *sizes)
+{
+    *file = (struct tact_ring_file){.sizes = *sizes, .bytes = file_bytes(sizes, 0)};
+    int rc = file->bytes == 0 ? -EINVAL : map(file, -1, MAP_PRIVATE | MAP_ANONYMOUS);
+    if (rc == 0)
+        rc = find_rings(file, 0, true);
+    if (rc != 0)
+        tact_ring_file_close(file, false);
+    return rc;
+}
+
+bool tact_ring_file_exists(const char *folder, const struct stat *log)
+{
+    struct tact_ring_file file;
+
+    set_path(&file, folder, log);
+    return file.path[0] != '\0' && access(file.path, F_OK) == 0;
+}
+
+static int check_head(struct tact_ring_file *file, struct tact_error *err)
+{
+    struct head *head = head_of(file);
+    uint64_t magic = atomic_load_explicit(&head->magic, memory_order_acquire);
+
+    if (magic == 0)
+        return 0; /* its recorder was killed while it made it: no tick had been taken */
+    file->sizes = head->sizes;
+    if (magic != MAGIC || file_bytes(&head->sizes, head->session_bytes) != file->bytes)
+        return tact_error_set(err, -EBADMSG,
+                              "the rings that its recorder left in %s are cut or "
+                              "damaged; nothing was changed",
+                              file->path);
+    file->session =
+        (struct tact_span){(unsigned char *)file->memory + SESSION_AT, head->session_bytes};
+    if (head_crc(file) != head->crc)
+        return tact_error_set(err, -EBADMSG,
+                              "the head of the rings that its recorder left in %s is damaged; "
+                              "nothing was changed",
+                              file->path);
+    file->finished = true;
+    return find_rings(file, head->session_bytes, false);
+}
+
+int tact_ring_file_open(struct tact_ring_file *file, const char *folder, const struct stat *log,
+                        struct tact_error *err)
+{
+    struct stat status;
+
+    *file = (struct tact_ring_file){0};
+    set_path(file, folder, log);
+    int fd = open(file->path, O_RDWR | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
+    if (fd < 0)
+        return tact_error_set(err, -errno, "cannot open %s: %s", file->path, strerror(errno));
+    int rc = fstat(fd, &status) != 0 ? -errno : 0;
+    if (rc != 0)
+        tact_error_set(err, rc, "cannot open %s: %s", file->path, strerror(-rc));
+    else if (!S_ISREG(status.st_mode) ||
+             (status.st_uid != log->st_uid && status.st_uid != geteuid()))
+        rc = tact_error_set(err, -EPERM, "%s belongs to somebody else", file->path);
+    else if (status.st_size > 0 && status.st_size < SESSION_AT)
+        rc = tact_error_set(err, -EBADMSG, "%s is cut; nothing was changed", file->path);
+    file->bytes = rc == 0 ? (size_t)status.st_size : 0;
+    if (file->bytes > 0) {
+        rc = map(file, fd, MAP_SHARED);
+        if (rc != 0)
+            tact_error_set(err, rc, "cannot map %s: %s", file->path, strerror(-rc));
+    }
+    close(fd);
+    if (file->memory)
+        rc = check_head(file, err);
+    if (rc != 0)
+        tact_ring_file_close(file, true);
+    return rc;
+}
+
+void tact_ring_file_close(struct tact_ring_file *file, bool keep)
+{
+    for (int i = 0; i < TACT_RINGS; i++)
+        tact_ring_free(file->rings[i]);
+    if (file->memory)
+        munmap(file->memory, file->bytes);
+    if (file->path[0] != '\0' && !keep)
+        unlink(file->path);
+    *file = (struct tact_ring_file){0};
+}
+
+void *tact_ring_file_begin(struct tact_ring_file *file, int ring)
+{
+    uint64_t *element = tact_ring_reserve(file->rings[ring]);
+    return element ? element + 1 : NULL;
+}
+
+void tact_ring_file_commit(struct tact_ring_file *file, int ring)
+{
+    struct tact_ring *to = file->rings[ring];
+    uint32_t index = tact_ring_head(to);
+    uint64_t *element = tact_ring_slot(to, index);
+
+    element[0] = tact_ring_check(index, element + 1, file->sizes.content[ring]);
+    tact_ring_commit(to);
+}
+
+const void *tact_ring_file_peek(struct tact_ring_file *file, int ring, uint32_t ahead)
+{
+    const uint64_t *element = tact_ring_peek_at(file->rings[ring], ahead);
+    return element ? element + 1 : NULL;
+}
+
+const void *tact_ring_file_element(struct tact_ring_file *file, int ring, uint32_t index)
+{
+    const uint64_t *element = tact_ring_slot(file->rings[ring], index);
+    uint64_t check = tact_ring_check(index, element + 1, file->sizes.content[ring]);
+    return element[0] == check ? element + 1 : NULL;
+}
+
+static uint64_t mark_check(const struct tact_ring_mark *mark)
+{
+    return tact_ring_check(MAGIC, mark, offsetof(struct tact_ring_mark, check));
+}
+
+void tact_ring_file_mark(struct tact_ring_file *file, uint64_t chunk_at,
+                         const uint32_t next[TACT_RINGS])
+{
+    struct tact_ring_mark mark = {.chunk_at = chunk_at};
+
+    memcpy(mark.next, next, sizeof mark.next);
+    mark.check = mark_check(&mark);
+    file->marks[file->mark_count++ % 2] = mark;
+    /* The mark is stored before the chunk is written, also where the process is killed between. */
+    atomic_signal_fence(memory_order_seq_cst);
+}
+
+bool tact_ring_file_mark_is_whole(const struct tact_ring_file *file, int which)
+{
+    return file->marks[which].check == mark_check(&file->marks[which]);
+}

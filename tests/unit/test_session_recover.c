@@ -1,0 +1,125 @@
+/* kill -9 of a running session at random moments: every tick it completed is in the recovered log,
+ * and replays to the last bit. */
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+#include <cmocka.h>
+#include "rt/log/recorder.h"
+#include "rt/log/recover.h"
+#include "rt/session/replay.h"
+#include "support/run_scene.h"
+
+#if defined __SANITIZE_ADDRESS__ || defined __SANITIZE_THREAD__
+#define KILLS 20
+#else
+#define KILLS 200
+#endif
+
+static _Atomic uint64_t *completed; /* ticks of the child, in shared memory */
+
+void __real_tact_recorder_commit(struct tact_recorder *recorder);
+void __wrap_tact_recorder_commit(struct tact_recorder *recorder);
+
+void __wrap_tact_recorder_commit(struct tact_recorder *recorder)
+{
+    __real_tact_recorder_commit(recorder);
+    atomic_fetch_add(completed, 1);
+}
+
+/* Of Vigna's splitmix64. */
+static uint64_t next_random(uint64_t *seed)
+{
+    uint64_t z = (*seed += 0x9E3779B97F4A7C15);
+    z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9;
+    z = (z ^ (z >> 27)) * 0x94D049BB133111EB;
+    return z ^ (z >> 31);
+}
+
+static void run_child(const char *log, int clock)
+{
+    struct rlimit fuse = {5000000, 5000000};
+    struct run_options o = {.scene = "ruler.yaml",
+                            .seconds = clock == TACT_LOOP_REAL ? 2 : 4,
+                            .clock = clock,
+                            .source = "host",
+                            .record = log};
+    struct run_result r;
+
+    setrlimit(RLIMIT_RTTIME, &fuse);
+    run_scene(&o, &r);
+    _exit(0);
+}
+
+static void killed_at_random(void **state)
+{
+    (void)state;
+    const struct tact_messages silent = {NULL, NULL};
+    uint64_t seed = 20, ticks = 0, added = 0, differing = 0, lost = 0, early = 0;
+    char log[256];
+
+    completed =
+        mmap(NULL, sizeof *completed, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    assert_ptr_not_equal(completed, MAP_FAILED);
+    snprintf(log, sizeof log, "%s/killed_%d.mcap", TACT_BINARY_DIR, (int)getpid());
+    for (int run = 0; run < KILLS; run++) {
+        struct tact_recover_report found;
+        struct tact_replay_report replayed;
+        struct tact_error err = {0};
+        int status;
+        unlink(log);
+        atomic_store(completed, 0);
+        fflush(NULL);
+        pid_t child = fork();
+        assert_true(child >= 0);
+        if (child == 0) {
+            run_child(log, run % 4 == 0 ? TACT_LOOP_REAL : TACT_LOOP_FREE);
+        }
+        while (run % 8 != 7 && atomic_load(completed) == 0 &&
+               waitpid(child, &status, WNOHANG) == 0) {
+            nanosleep(&(struct timespec){.tv_nsec = 100000}, NULL);
+        }
+        nanosleep(&(struct timespec){.tv_nsec = (long)(next_random(&seed) % 100000000)}, NULL);
+        kill(child, SIGKILL);
+        assert_int_equal(waitpid(child, &status, 0), child);
+        uint64_t done = atomic_load(completed);
+        int rc = tact_log_recover(log, NULL, &found, &err);
+        if (done == 0) {
+            early++;
+            continue;
+        }
+        if (rc || tact_replay_run(log, silent, &replayed, &err)) {
+            fail_msg("after %lu ticks: %s", (unsigned long)done, err.text);
+        }
+        assert_true(replayed.complete);
+        assert_int_equal(replayed.resyncs, 0);
+        assert_in_range(replayed.ticks, 0, done + 1);
+        lost += done > replayed.ticks ? done - replayed.ticks : 0;
+        differing += replayed.differing;
+        ticks += done;
+        added += found.ticks_added;
+    }
+    unlink(log);
+    print_message("%d kills (%lu before the first tick): %lu ticks completed, %lu of them only in "
+                  "memory; count lost: %lu; differing in the replay: %lu\n",
+                  KILLS, (unsigned long)early, (unsigned long)ticks, (unsigned long)added,
+                  (unsigned long)lost, (unsigned long)differing);
+    assert_int_equal(lost, 0);
+    assert_int_equal(differing, 0);
+    assert_in_range(early, 0, KILLS / 2);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(killed_at_random)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
