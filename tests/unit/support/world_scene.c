@@ -136,7 +136,8 @@ void scene_attach(struct world_scene *scene, int body, const struct tact_shape *
 {
     assert_true(scene->shape_count < SCENE_SHAPES);
     struct tact_shape *own = &scene->shapes[scene->shape_count++];
-    struct tact_owner owner = {body < 0 ? TACT_OWNER_FIXED : TACT_OWNER_BODY, body, 0};
+    struct tact_owner owner = {body < 0 ? TACT_OWNER_FIXED : TACT_OWNER_BODY, body < 0 ? 0 : body,
+                               0};
     *own = *shape;
     assert_int_equal(tact_shape_tessellate(own), 0);
     assert_true(tact_world_add_shape(scene->world, owner, own, local, material) >= 0);
