@@ -16,6 +16,7 @@ static const struct {
     {"recover", cmd_recover, "finish the log of a session that was killed"},
     {"info", cmd_info, "tell what is in a log, and how it ended"},
     {"plot", cmd_plot, "draw a log on one page, or two over each other"},
+    {"export", cmd_export, "write the records of a log as CSV or HDF5"},
     {"moments", cmd_moments, "measure the overlap of two solids"},
     {"doctor", cmd_doctor, "tell what this machine lacks for real time, and how to get it"},
 };

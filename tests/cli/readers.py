@@ -3,6 +3,7 @@
 
 info     whole, cut and damaged logs: how they ended, what is in them, as text and as JSON
 plot     a page as PNG, as SVG and as gnuplot's script, whose numbers are checked
+export   usage, outputs that cannot be written, cut logs (tests/python reads what is written)
 """
 import json
 import math
@@ -152,9 +153,27 @@ def plot(folder):
     tact("plot", log, code=3)
 
 
+def export(folder):
+    usage("export", ["a"], ["a", "b", "--csv", "x"], ["no/such.mcap", "--csv", "x"])
+    log = record(folder, "a.mcap", "1")
+    csv, h5 = os.path.join(folder, "a.csv"), os.path.join(folder, "a.h5")
+    for words in (("--csv", "no/such/a.csv"), ("--hdf5", "no/such/a.h5"), ("--csv", "/dev/full")):
+        out, err = tact("export", log, *words, code=1)
+        assert not out and words[1] in err and len(err.splitlines()) == 1, (words, err)
+    with open(log, "rb") as stream:
+        data = stream.read()
+    with open(log, "wb") as stream:
+        stream.write(data[:len(data) * 3 // 4])
+    tact("export", log, "--csv", csv, "--hdf5", h5, code=3)
+    ticks = json.loads(tact("info", log, "--json", code=3)[0])["ticks"]
+    with open(csv, encoding="ascii") as stream:
+        assert len(stream.readlines()) == 1 + ticks
+    assert os.path.getsize(h5) > 10000
+
+
 def main():
     global TACT, CHANGE_LOG
-    subjects = {f.__name__: f for f in (info, plot)}
+    subjects = {f.__name__: f for f in (info, plot, export)}
     if len(sys.argv) != 5 or sys.argv[1] not in subjects:
         sys.exit(__doc__)
     TACT, CHANGE_LOG = sys.argv[2:4]
