@@ -4,6 +4,7 @@
 info     whole, cut and damaged logs: how they ended, what is in them, as text and as JSON
 plot     a page as PNG, as SVG and as gnuplot's script, whose numbers are checked
 export   usage, outputs that cannot be written, cut logs (tests/python reads what is written)
+diff     equal sessions, one changed bit, another friction, other lengths
 """
 import json
 import math
@@ -171,9 +172,47 @@ def export(folder):
     assert os.path.getsize(h5) > 10000
 
 
+def diff(folder):
+    usage("diff", ["a"], ["a", "b", "c"], ["no/such.mcap", "a"])
+    a, b = record(folder, "a.mcap"), record(folder, "b.mcap")
+    out, err = tact("diff", a, b)  # stamps and times differ, and are not compared
+    assert "2000 ticks" in out and ": 0 differ" in out and not err, out
+    changed = os.path.join(folder, "c.mcap")
+    subprocess.run([CHANGE_LOG, a, changed, "ruler_twist", "2", "1700"], check=True)
+    found = json.loads(tact("diff", a, changed, "--json", code=1)[0])
+    assert found["differing"] == 1 and found["only_a"] == found["only_b"] == 0, found
+    first, field = found["first"], found["fields"].pop("ruler_twist")
+    assert (first["tick"], first["field"], first["element"]) == (1700, "ruler_twist", 2), first
+    assert (field["tick"], field["element"], field["differing"]) == (1700, 2, 1) == (
+        field["first_tick"], 2, 1), field
+    assert float(field["largest"]) == abs(float(first["a"]) - float(first["b"])) > 0
+    assert not found["fields"]
+    out, _ = tact("diff", a, changed, code=1)
+    assert "first at tick 1700, ruler_twist[2]: " in out, out
+
+    with open(RULER, encoding="utf-8") as stream:
+        scene = stream.read().replace("friction: 0.8", "friction: 0.2")
+    slippery = os.path.join(folder, "slippery.yaml")
+    with open(slippery, "w", encoding="utf-8") as stream:
+        stream.write(scene)
+    found = json.loads(tact("diff", a, record(folder, "d.mcap", "1.5", slippery), "--json",
+                            code=1)[0])
+    assert found["ticks"] == 1500 and found["only_a"] == 500 and found["only_b"] == 0
+    assert 300 < found["first"]["tick"] < 1000, found["first"]  # not before they touch
+    assert float(found["fields"]["ruler_pose"]["largest"]) > 0.1
+    found = json.loads(tact("diff", a, record(folder, "e.mcap", "1", "examples/scenes/turn.yaml"),
+                            "--json", code=1)[0])
+    assert found["fields_unmatched"] > 5, found
+    with open(b, "rb") as stream:
+        data = stream.read()
+    with open(b, "wb") as stream:
+        stream.write(data[:len(data) // 2])
+    tact("diff", a, b, code=3)
+
+
 def main():
     global TACT, CHANGE_LOG
-    subjects = {f.__name__: f for f in (info, plot, export)}
+    subjects = {f.__name__: f for f in (info, plot, export, diff)}
     if len(sys.argv) != 5 or sys.argv[1] not in subjects:
         sys.exit(__doc__)
     TACT, CHANGE_LOG = sys.argv[2:4]

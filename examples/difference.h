@@ -1,0 +1,44 @@
+/* How two sessions differ, field by field. */
+#ifndef TACT_EXAMPLES_DIFFERENCE_H
+#define TACT_EXAMPLES_DIFFERENCE_H
+
+#include "rt/log/layout.h"
+
+struct difference_field {
+    char name[TACT_FIELD_NAME];
+    enum tact_field_kind kind;
+    uint32_t offset[2], count; /* in the records of A and B; elements that both have */
+    uint32_t stamp;     /* element that is a measured time and not compared; UINT32_MAX: none */
+    uint64_t differing; /* values, bit by bit */
+    uint64_t first;     /* tick */
+    double most;        /* |a - b|; infinity where one is not a number */
+    uint64_t most_tick;
+    uint32_t most_element;
+    double a, b; /* there */
+};
+
+struct difference {
+    struct difference_field *fields; /* those of A that B has too */
+    uint32_t field_count;
+    uint32_t unmatched; /* fields that only one has, or of another length */
+    uint64_t ticks;     /* compared */
+    uint64_t only[2];   /* ticks that only A or only B has */
+    uint64_t values, differing;
+    uint64_t first_tick; /* of the first difference, */
+    uint32_t first_field, first_element;
+    double first_a, first_b;
+};
+
+/* 0 or -ENOMEM; to be freed whatever comes back. */
+int difference_create(const struct tact_layout *a, const struct tact_layout *b,
+                      struct difference *out);
+void difference_free(struct difference *d);
+
+/* One tick of both. */
+void difference_add(struct difference *d, const struct tact_record *a, const struct tact_record *b);
+
+/* difference_print.c: for people, what A and B are called; and for machines, 0 or -1. */
+void difference_table(const struct difference *d, const char *a, const char *b);
+int difference_json(const struct difference *d);
+
+#endif

@@ -1,0 +1,70 @@
+/* The differences of two sessions, for people and for machines. */
+#include <jansson.h>
+#include <stdio.h>
+#include "difference.h"
+
+typedef unsigned long long ull;
+
+void difference_table(const struct difference *d, const char *a, const char *b)
+{
+    printf("%llu ticks, %llu values compared: %llu differ\n", (ull)d->ticks, (ull)d->values,
+           (ull)d->differing);
+    if (d->only[0] || d->only[1]) {
+        printf("  ticks that only %s has: %llu, only %s: %llu\n", a, (ull)d->only[0], b,
+               (ull)d->only[1]);
+    }
+    if (d->unmatched) {
+        printf("  %u fields that the other does not have, or not of the same length\n",
+               d->unmatched);
+    }
+    if (!d->differing) {
+        return;
+    }
+    printf("  first at tick %llu, %s[%u]: %.17g in %s, %.17g in %s\n\n", (ull)d->first_tick,
+           d->fields[d->first_field].name, d->first_element, d->first_a, a, d->first_b, b);
+    printf("  %-36s %10s %10s %12s  %s\n", "field", "differing", "first tick", "largest", "there");
+    for (uint32_t i = 0; i < d->field_count; i++) {
+        const struct difference_field *f = &d->fields[i];
+        if (f->differing) {
+            printf("  %-36s %10llu %10llu %12.4g  tick %llu [%u]: %.8g, %.8g\n", f->name,
+                   (ull)f->differing, (ull)f->first, f->most, (ull)f->most_tick, f->most_element,
+                   f->a, f->b);
+        }
+    }
+}
+
+/* Values that are not finite have no form in JSON: as text, all have. */
+static json_t *number(double x)
+{
+    return json_sprintf("%.17g", x);
+}
+
+int difference_json(const struct difference *d)
+{
+    json_t *fields = json_object(), *first = json_null();
+    for (uint32_t i = 0; i < d->field_count; i++) {
+        const struct difference_field *f = &d->fields[i];
+        if (f->differing) {
+            json_object_set_new(
+                fields, f->name,
+                json_pack("{s:I, s:I, s:o, s:I, s:I, s:o, s:o}", "differing",
+                          (json_int_t)f->differing, "first_tick", (json_int_t)f->first, "largest",
+                          number(f->most), "tick", (json_int_t)f->most_tick, "element",
+                          (json_int_t)f->most_element, "a", number(f->a), "b", number(f->b)));
+        }
+    }
+    if (d->differing) {
+        first = json_pack("{s:I, s:s, s:I, s:o, s:o}", "tick", (json_int_t)d->first_tick, "field",
+                          d->fields[d->first_field].name, "element", (json_int_t)d->first_element,
+                          "a", number(d->first_a), "b", number(d->first_b));
+    }
+    json_t *all =
+        json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:o, s:o}", "ticks", (json_int_t)d->ticks,
+                  "values", (json_int_t)d->values, "differing", (json_int_t)d->differing, "only_a",
+                  (json_int_t)d->only[0], "only_b", (json_int_t)d->only[1], "fields_unmatched",
+                  (json_int_t)d->unmatched, "first", first, "fields", fields);
+    int rc = all ? json_dumpf(all, stdout, JSON_INDENT(1)) : -1;
+    json_decref(all);
+    puts("");
+    return rc;
+}
