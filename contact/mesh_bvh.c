@@ -8,8 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { LEAF_TRIANGLES = 4 };
-
 struct item {
     double centre[3];
     double key; /* the centre's coordinate along the axis of the split */
@@ -70,7 +68,7 @@ static void build(struct tact_mesh *mesh, struct item *items, size_t first, size
 {
     struct tact_mesh_node *node = &mesh->nodes[index];
     bound(mesh, items + first, count, node);
-    if (count <= LEAF_TRIANGLES) {
+    if (count <= TACT_MESH_LEAF) {
         node->first = (uint32_t)first;
         node->count = (uint32_t)count;
         return;

@@ -16,6 +16,35 @@ int tact_mesh_weld(double *vertices, size_t *vertex_count, uint32_t *triangles,
 int tact_mesh_count_defects(const double *vertices, size_t vertex_count, const uint32_t *triangles,
                             size_t triangle_count, struct tact_mesh_defects *defects);
 
+/** Triangles in a leaf, at most. */
+enum { TACT_MESH_LEAF = 4 };
+
+/** An oriented box about a node's triangles, one cache line. Coordinates are relative to the middle
+ *  of the root's bounds, in units of their greatest half extent (tact_mesh_box_unit()), so that
+ *  single precision does for any mesh. */
+struct tact_mesh_box {
+    float centre[3];
+    float axis[3][3];      /* along each, as long as half the box */
+    float size;            /* sum of the half extents, in the mesh's own unit */
+    uint32_t first, count; /* as in tact_mesh_node */
+    uint32_t unused;
+};
+
+/** Middle of the root's bounds [m] and their greatest half extent, the unit of boxes [m]. */
+static inline double tact_mesh_box_unit(const struct tact_mesh *mesh, double middle[3])
+{
+    double unit = 0.0;
+    for (int k = 0; k < 3; k++) {
+        double half = 0.5 * (mesh->nodes[0].upper[k] - mesh->nodes[0].lower[k]);
+        middle[k] = mesh->nodes[0].lower[k] + half;
+        unit = half > unit ? half : unit;
+    }
+    return unit;
+}
+
+/** Allocates and fills mesh->boxes for a mesh with a tree. Returns 0 or -ENOMEM. */
+int tact_mesh_build_boxes(struct tact_mesh *mesh);
+
 /** Allocates and fills mesh->nodes and sorts mesh->triangles. Returns 0 or -ENOMEM. */
 int tact_mesh_build_tree(struct tact_mesh *mesh);
 

@@ -14,14 +14,23 @@ struct tact_moments_scratch *tact_moments_scratch_create(size_t pairs)
     }
     size_t size = sizeof(struct tact_moments_scratch) + pairs * sizeof(struct tact_prism_pair);
     struct tact_moments_scratch *scratch = calloc(1, size);
-    if (scratch) {
-        scratch->capacity = pairs;
+    if (!scratch) {
+        return NULL;
+    }
+    scratch->capacity = pairs;
+    scratch->work = tact_prism_work_create();
+    if (!scratch->work) {
+        free(scratch);
+        return NULL;
     }
     return scratch;
 }
 
 void tact_moments_scratch_destroy(struct tact_moments_scratch *scratch)
 {
+    if (scratch) {
+        free(scratch->work);
+    }
     free(scratch);
 }
 

@@ -14,8 +14,12 @@ struct tact_moment_sums {
     double magnitude; /* sum of the sizes of the terms of volume, the scale of its rounding [m^3] */
 };
 
+/** Working memory of the broad phase: moments_pairs.c. */
+struct tact_prism_work *tact_prism_work_create(void);
+
 struct tact_moments_scratch {
     size_t capacity;
+    struct tact_prism_work *work; /* freed by free() */
     struct tact_prism_pair pairs[];
 };
 

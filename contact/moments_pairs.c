@@ -1,363 +1,373 @@
-/* Signed prism pairs: the frame, and the dual descent that lists the pairs. */
+/* Signed prism pairs: the broad phase that lists the pairs.
+ *
+ * Both trees are cut down level by level to the nodes that reach the other's; what is left is
+ * matched all with all, and below nodes that are no leaves yet the two trees are descended
+ * together. Boxes are held in single precision and are a little too large for it: a node is ruled
+ * out only where every pair of triangles below it would be. */
 #include <errno.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "contact/moments_internal.h"
+#include "contact/moments_leaf_internal.h"
 
-/** Turn of the frame's z away from the given direction [rad], and the azimuth of that turn. */
-static const double TILT = 0.05, AZIMUTH = 0.7;
+/** Nodes that a cut may hold. Past that, pairs of its nodes are descended one by one. */
+enum { CUT = 512 };
 
 /** Pairs of nodes that a descent may hold: each step replaces one by two, a level deeper in one of
  *  the trees, and a tree split at the median has at most 32 levels. */
 enum { STACK_PAIRS = 2 * 33 + 2 };
 
-/** A box with axes of its own: centre and half extents along them. */
-struct oriented_box {
-    double axes[9]; /* columns are the axes, world */
-    double centre[3];
-    double half[3];
-};
+/** Leaves kept ready, by the lowest digits of their node's number. */
+enum { SLOTS = 64 };
 
-static void root_box(const struct tact_mesh *mesh, const struct tact_pose *pose,
-                     struct oriented_box *box)
-{
-    const struct tact_mesh_node *root = &mesh->nodes[0];
-    double middle[3];
-    for (int k = 0; k < 3; k++) {
-        middle[k] = 0.5 * (root->lower[k] + root->upper[k]);
-        box->half[k] = 0.5 * (root->upper[k] - root->lower[k]);
-    }
-    tact_quat_to_m3(box->axes, pose->quat_wxyz);
-    tact_m3_mul_v3(box->centre, box->axes, middle);
-    tact_v3_add(box->centre, box->centre, pose->position);
-}
+/** Leaves of one mesh up to which each is held against every node of the other: what large
+ *  triangles do not reach, their boxes often do. */
+enum { FEW_LEAVES = 8 };
 
-/** Half width of the box along the unit vector u. */
-static double reach(const struct oriented_box *box, const double u[3])
-{
-    double local[3];
-    tact_m3_tmul_v3(local, box->axes, u);
-    return fabs(local[0]) * box->half[0] + fabs(local[1]) * box->half[1] +
-           fabs(local[2]) * box->half[2];
-}
-
-/** Finds the axis of either box along which they overlap least; returns that overlap. */
-static double least_overlap(const struct oriented_box *a, const struct oriented_box *b,
-                            double direction[3])
-{
-    double least = INFINITY, apart[3];
-    tact_v3_set(direction, 0.0, 0.0, 1.0);
-    tact_v3_sub(apart, a->centre, b->centre);
-    for (int i = 0; i < 6; i++) {
-        const double *axes = i < 3 ? b->axes : a->axes;
-        double u[3] = {axes[i % 3], axes[3 + i % 3], axes[6 + i % 3]};
-        double distance = tact_v3_dot(u, apart);
-        double overlap = reach(a, u) + reach(b, u) - fabs(distance);
-        if (overlap < least) {
-            least = overlap;
-            tact_v3_scale(direction, u, distance < 0.0 ? -1.0 : 1.0);
-        }
-    }
-    return least;
-}
-
-int tact_prism_frame(const struct tact_mesh *a, const struct tact_pose *pa,
-                     const struct tact_mesh *b, const struct tact_pose *pb,
-                     const double direction[3], struct tact_prism_frame *frame)
-{
-    struct oriented_box box_a, box_b;
-    double d[3], t1[3], t2[3];
-    root_box(a, pa, &box_a);
-    root_box(b, pb, &box_b);
-    if (!(least_overlap(&box_a, &box_b, d) > 0.0)) {
-        return 0;
-    }
-    if (direction && tact_v3_dot(direction, direction) > 0.0) {
-        tact_v3_normalize(d, direction);
-    }
-    tact_v3_tangents(d, t1, t2);
-    tact_v3_scale(d, d, cos(TILT));
-    tact_v3_axpy(d, sin(TILT) * cos(AZIMUTH), t1);
-    tact_v3_axpy(d, sin(TILT) * sin(AZIMUTH), t2);
-    double *axes = frame->axes;
-    tact_v3_normalize(axes + 6, d);
-    tact_v3_tangents(axes + 6, axes, axes + 3);
-
-    double middle[3];
-    for (int k = 0; k < 3; k++) {
-        const double *u = axes + 3 * k;
-        double ca = tact_v3_dot(u, box_a.centre), cb = tact_v3_dot(u, box_b.centre);
-        double ra = reach(&box_a, u), rb = reach(&box_b, u);
-        middle[k] = 0.5 * (tact_max(ca - ra, cb - rb) + tact_min(ca + ra, cb + rb));
-    }
-    tact_m3_tmul_v3(frame->origin, axes, middle);
-    return 1;
-}
-
-void tact_prism_place(const struct tact_prism_frame *frame, const struct tact_pose *pose,
-                      double rot[9], double shift[3])
-{
-    double r[9], offset[3];
-    tact_quat_to_m3(r, pose->quat_wxyz);
-    tact_m3_mul(rot, frame->axes, r);
-    tact_v3_sub(offset, pose->position, frame->origin);
-    tact_m3_mul_v3(shift, frame->axes, offset);
-}
-
-/** A mesh seen in the frame. */
-struct placed {
-    const struct tact_mesh *mesh;
-    double rot[9], size[9]; /* size: absolute values of rot, for half extents */
-    double shift[3];
-};
-
+/** What a box spans along the frame's axes, in the unit of the pair. */
 struct bounds {
-    double lower[3], upper[3];
+    tact_f4 centre, half;
 };
 
-static void place(const struct tact_mesh *mesh, const struct tact_prism_frame *frame,
-                  const struct tact_pose *pose, struct placed *out)
-{
-    out->mesh = mesh;
-    tact_prism_place(frame, pose, out->rot, out->shift);
-    for (int i = 0; i < 9; i++) {
-        out->size[i] = fabs(out->rot[i]);
-    }
-}
-
-static void node_bounds(const struct placed *p, uint32_t index, struct bounds *out)
-{
-    const struct tact_mesh_node *node = &p->mesh->nodes[index];
-    double middle[3], half[3], c[3], r[3];
-    for (int k = 0; k < 3; k++) {
-        middle[k] = 0.5 * (node->lower[k] + node->upper[k]);
-        half[k] = 0.5 * (node->upper[k] - node->lower[k]);
-    }
-    tact_m3_mul_v3(c, p->rot, middle);
-    tact_m3_mul_v3(r, p->size, half);
-    for (int k = 0; k < 3; k++) {
-        out->lower[k] = c[k] + p->shift[k] - r[k];
-        out->upper[k] = c[k] + p->shift[k] + r[k];
-    }
-}
-
-/** Whether anything of b may stand above something of a: the columns meet and b's top is above a's
- *  bottom. */
-static int may_count(const struct bounds *a, const struct bounds *b)
-{
-    return a->lower[0] < b->upper[0] && b->lower[0] < a->upper[0] && a->lower[1] < b->upper[1] &&
-           b->lower[1] < a->upper[1] && a->lower[2] < b->upper[2];
-}
-
-/** A triangle in the frame, with what rejects need. turn is +1 where it is counter-clockwise in the
- *  projection, -1 clockwise, 0 edge-on (then it has no edges and no plane). */
-struct placed_triangle {
-    double p[3][3];
-    double edge[3][3]; /* edge[k] . (x, y, 1) > 0 on the inner side of edge k */
-    double plane[3];   /* z = plane . (x, y, 1) */
-    double turn;
-    struct bounds bounds;
+/** Nodes of one tree that no longer overlap and hold all that may count, in the tree's order. */
+struct cut {
+    uint32_t count, inner; /* all of them, those that are no leaves */
+    uint32_t node[CUT];
+    struct bounds bounds[CUT];
 };
 
-enum { LEAF_MAX = 8 };
-
-/** The triangles of the leaf that was looked at last: a descent stays in one leaf for long. */
-struct placed_leaf {
-    const struct placed *body;
-    uint32_t node;
-    int count; /* 0: none yet */
-    struct placed_triangle t[LEAF_MAX];
+/** One mesh of a pair. */
+struct side {
+    struct tact_placed placed;
+    float size;        /* of the mesh's unit in the unit of the pair */
+    struct cut cut[2]; /* the one in use, and room for the next */
+    int current;
+    uint32_t ready[SLOTS];
+    struct tact_leaf leaf[SLOTS];
 };
-
-static void prepare_triangle(struct placed_triangle *t)
-{
-    for (int k = 0; k < 3; k++) {
-        t->bounds.lower[k] = tact_min(t->p[0][k], tact_min(t->p[1][k], t->p[2][k]));
-        t->bounds.upper[k] = tact_max(t->p[0][k], tact_max(t->p[1][k], t->p[2][k]));
-    }
-    double e1[3], e2[3], n[3];
-    tact_v3_sub(e1, t->p[1], t->p[0]);
-    tact_v3_sub(e2, t->p[2], t->p[0]);
-    tact_v3_cross(n, e1, e2);
-    t->turn = n[2] > 0.0 ? 1.0 : n[2] < 0.0 ? -1.0 : 0.0;
-    if (t->turn == 0.0) {
-        return;
-    }
-    for (int k = 0; k < 3; k++) {
-        const double *a = t->p[k], *b = t->p[(k + 1) % 3];
-        t->edge[k][0] = -t->turn * (b[1] - a[1]);
-        t->edge[k][1] = t->turn * (b[0] - a[0]);
-        t->edge[k][2] = -(t->edge[k][0] * a[0] + t->edge[k][1] * a[1]);
-    }
-    t->plane[0] = -n[0] / n[2];
-    t->plane[1] = -n[1] / n[2];
-    t->plane[2] = t->p[0][2] - t->plane[0] * t->p[0][0] - t->plane[1] * t->p[0][1];
-}
-
-static void place_leaf(struct placed_leaf *leaf, uint32_t index)
-{
-    if (leaf->count && leaf->node == index) {
-        return;
-    }
-    const struct placed *body = leaf->body;
-    const struct tact_mesh_node *node = &body->mesh->nodes[index];
-    for (uint32_t i = 0; i < node->count; i++) {
-        const uint32_t *v = body->mesh->triangles + 3 * (size_t)(node->first + i);
-        for (int k = 0; k < 3; k++) {
-            double *p = leaf->t[i].p[k];
-            tact_m3_mul_v3(p, body->rot, body->mesh->vertices + 3 * (size_t)v[k]);
-            tact_v3_add(p, p, body->shift);
-        }
-        prepare_triangle(&leaf->t[i]);
-    }
-    leaf->node = index;
-    leaf->count = (int)node->count;
-}
-
-/** Largest value of f . (x, y, 1) over the box. */
-static double greatest(const double f[3], const struct bounds *b)
-{
-    return f[2] + tact_max(f[0] * b->lower[0], f[0] * b->upper[0]) +
-           tact_max(f[1] * b->lower[1], f[1] * b->upper[1]);
-}
-
-static double least(const double f[3], const struct bounds *b)
-{
-    return f[2] + tact_min(f[0] * b->lower[0], f[0] * b->upper[0]) +
-           tact_min(f[1] * b->lower[1], f[1] * b->upper[1]);
-}
-
-/** Whether the box lies beside t in the projection. */
-static int beside(const struct placed_triangle *t, const struct bounds *box)
-{
-    return greatest(t->edge[0], box) <= 0.0 || greatest(t->edge[1], box) <= 0.0 ||
-           greatest(t->edge[2], box) <= 0.0;
-}
-
-/** Whether a triangle of the leaf (of A, or else of B) may count against something in the box. */
-static int leaf_may_count(const struct placed_leaf *leaf, int of_a, const struct bounds *box)
-{
-    for (int i = 0; i < leaf->count; i++) {
-        const struct placed_triangle *t = &leaf->t[i];
-        if (!(of_a ? may_count(&t->bounds, box) : may_count(box, &t->bounds))) {
-            continue;
-        }
-        if (t->turn == 0.0) {
-            if (of_a) {
-                return 1;
-            }
-            continue;
-        }
-        int clear =
-            of_a ? least(t->plane, box) >= box->upper[2] : greatest(t->plane, box) <= box->lower[2];
-        if (!clear && !beside(t, box)) {
-            return 1;
-        }
-    }
-    return 0;
-}
-
-static double at(const double f[3], const double *p)
-{
-    return f[0] * p[0] + f[1] * p[1] + f[2];
-}
-
-/** Whether an edge of s has all of t on its outer side (separating axis in the projection). */
-static int separated_by_edge(const struct placed_triangle *s, const struct placed_triangle *t)
-{
-    for (int k = 0; s->turn != 0.0 && k < 3; k++) {
-        const double *e = s->edge[k];
-        if (at(e, t->p[0]) <= 0.0 && at(e, t->p[1]) <= 0.0 && at(e, t->p[2]) <= 0.0) {
-            return 1;
-        }
-    }
-    return 0;
-}
-
-/** Whether t of B is nowhere above s of A, by the plane of either. */
-static int nowhere_above(const struct placed_triangle *s, const struct placed_triangle *t)
-{
-    if (s->p[0][2] >= at(t->plane, s->p[0]) && s->p[1][2] >= at(t->plane, s->p[1]) &&
-        s->p[2][2] >= at(t->plane, s->p[2])) {
-        return 1;
-    }
-    return s->turn != 0.0 && t->p[0][2] <= at(s->plane, t->p[0]) &&
-           t->p[1][2] <= at(s->plane, t->p[1]) && t->p[2][2] <= at(s->plane, t->p[2]);
-}
 
 struct node_pair {
-    uint32_t a, b;
     struct bounds bounds_a, bounds_b;
+    uint32_t a, b;
 };
 
-/** A dual descent under way. */
-struct descent {
-    struct placed a, b;
-    struct placed_leaf leaf_a, leaf_b;
+struct tact_prism_work {
+    struct side a, b;
+    double unit; /* of the pair [m] */
     struct tact_moments_scratch *scratch;
     size_t count;
+    tact_f8 span[5][CUT / 8]; /* of B's cut: lower x y, upper x y z */
     int top;
     struct node_pair stack[STACK_PAIRS];
 };
 
-/** Lists the pairs of two leaves that count; returns -ENOSPC where the scratch is full. */
-static int pair_leaves(struct descent *d, const struct node_pair *p)
+struct tact_prism_work *tact_prism_work_create(void)
 {
-    place_leaf(&d->leaf_a, p->a);
-    place_leaf(&d->leaf_b, p->b);
-    for (int i = 0; i < d->leaf_a.count; i++) {
-        const struct placed_triangle *s = &d->leaf_a.t[i];
-        for (int j = 0; j < d->leaf_b.count; j++) {
-            const struct placed_triangle *t = &d->leaf_b.t[j];
-            /* A triangle of B seen edge-on stands above nothing; one of A still has a gradient. */
-            if (t->turn == 0.0 || !may_count(&s->bounds, &t->bounds) || nowhere_above(s, t) ||
-                separated_by_edge(s, t) || separated_by_edge(t, s)) {
-                continue;
-            }
-            if (d->count == d->scratch->capacity) {
-                return -ENOSPC;
-            }
-            struct tact_prism_pair *pair = &d->scratch->pairs[d->count++];
-            pair->a = d->a.mesh->nodes[p->a].first + (uint32_t)i;
-            pair->b = d->b.mesh->nodes[p->b].first + (uint32_t)j;
+    /* Stated, because the alignment that the compiler gives short vectors is the processor's. */
+    size_t size = (sizeof(struct tact_prism_work) + 63) / 64 * 64;
+    struct tact_prism_work *work = aligned_alloc(64, size);
+    if (work) {
+        memset(work, 0, sizeof *work);
+    }
+    return work;
+}
+
+static void place(const struct tact_mesh *mesh, const struct tact_prism_frame *frame,
+                  const struct tact_pose *pose, double unit, struct side *out)
+{
+    struct tact_placed *p = &out->placed;
+    double middle[3], seen[3], own = tact_mesh_box_unit(mesh, middle);
+    p->mesh = mesh;
+    tact_prism_place(frame, pose, p->rot, p->shift);
+    tact_m3_mul_v3(seen, p->rot, middle);
+    tact_v3_add(seen, seen, p->shift);
+    for (int j = 0; j < 3; j++) {
+        p->column[j] = (tact_f4){0.0F};
+        for (int i = 0; i < 3; i++) {
+            p->column[j][i] = (float)(p->rot[3 * i + j] * (own / unit));
+        }
+        p->middle[j] = (float)(seen[j] / unit);
+    }
+    p->middle[3] = 0.0F;
+    out->size = (float)(own / unit);
+    memset(out->ready, 0xFF, sizeof out->ready);
+}
+
+TACT_INLINE void node_bounds(const struct side *side, uint32_t node, struct bounds *out)
+{
+    const struct tact_mesh_box *box = &side->placed.mesh->boxes[node];
+    const tact_f4 *c = side->placed.column;
+    out->centre =
+        c[0] * box->centre[0] + c[1] * box->centre[1] + c[2] * box->centre[2] + side->placed.middle;
+    tact_f4 half = {0.0F};
+    for (int k = 0; k < 3; k++) {
+        const float *axis = box->axis[k];
+        half += TACT_F4_ABS(c[0] * axis[0] + c[1] * axis[1] + c[2] * axis[2]);
+    }
+    out->half = half;
+}
+
+/** Whether anything of b may stand above something of a: the columns meet and b's top is above a's
+ *  bottom. */
+TACT_INLINE int may_count(const struct bounds *a, const struct bounds *b)
+{
+    const tact_i4 turned = {0, 0, INT32_MIN, 0}, kept = {INT32_MAX, INT32_MAX, -1, 0};
+    tact_f4 apart = (tact_f4)(((tact_i4)(b->centre - a->centre) ^ turned) & kept);
+    const tact_f4 fourth = {0.0F, 0.0F, 0.0F, 1.0F};
+    tact_i4 out = apart >= a->half + b->half + fourth;
+    return !(out[0] | out[1] | out[2] | out[3]);
+}
+
+TACT_INLINE const struct tact_leaf *ready_leaf(struct side *side, uint32_t node, int of_a)
+{
+    uint32_t slot = node % SLOTS;
+    if (side->ready[slot] != node) {
+        tact_leaf_place(&side->placed, node, of_a, &side->leaf[slot]);
+        side->ready[slot] = node;
+    }
+    return &side->leaf[slot];
+}
+
+TACT_INLINE int leaf_may_count(double unit, const struct tact_leaf *leaf, int of_a,
+                               const struct bounds *b)
+{
+    double centre[3], half[3];
+    for (int k = 0; k < 3; k++) {
+        centre[k] = unit * (double)b->centre[k];
+        half[k] = unit * (double)b->half[k];
+    }
+    return tact_leaf_may_count(leaf, of_a, centre, half);
+}
+
+/** Bounds of a whole cut. */
+TACT_INLINE void cut_bounds(const struct cut *cut, struct bounds *out)
+{
+    tact_f4 lower = cut->bounds[0].centre - cut->bounds[0].half;
+    tact_f4 upper = cut->bounds[0].centre + cut->bounds[0].half;
+    for (uint32_t i = 1; i < cut->count; i++) {
+        tact_f4 low = cut->bounds[i].centre - cut->bounds[i].half;
+        tact_f4 high = cut->bounds[i].centre + cut->bounds[i].half;
+        lower = TACT_F4_MIN(low, lower);
+        upper = TACT_F4_MAX(high, upper);
+    }
+    out->centre = 0.5F * (lower + upper);
+    out->half = 0.5F * (upper - lower);
+}
+
+/** Whether a node of one side (A, or else B) may count against the other side's cut. */
+TACT_INLINE int node_may_count(struct tact_prism_work *w, int of_a, const struct bounds *node,
+                               const struct bounds *whole)
+{
+    if (!(of_a ? may_count(node, whole) : may_count(whole, node))) {
+        return 0;
+    }
+    struct side *other = of_a ? &w->b : &w->a;
+    const struct cut *cut = &other->cut[other->current];
+    if (cut->inner || cut->count > FEW_LEAVES) {
+        return 1;
+    }
+    for (uint32_t i = 0; i < cut->count; i++) {
+        if (leaf_may_count(w->unit, ready_leaf(other, cut->node[i], !of_a), !of_a, node)) {
+            return 1;
         }
     }
     return 0;
 }
 
-static double extent(const struct bounds *b)
+/** Replaces the inner nodes of a side's cut by those children that may count against the other's;
+ *  returns 0 where its room is short, with the rest left as it was. */
+TACT_INLINE int refine(struct tact_prism_work *w, int of_a)
 {
-    return b->upper[0] - b->lower[0] + b->upper[1] - b->lower[1] + b->upper[2] - b->lower[2];
+    struct side *side = of_a ? &w->a : &w->b, *other = of_a ? &w->b : &w->a;
+    const struct cut *from = &side->cut[side->current];
+    struct cut *to = &side->cut[!side->current];
+    const struct tact_mesh_box *boxes = side->placed.mesh->boxes;
+    struct bounds whole;
+    cut_bounds(&other->cut[other->current], &whole);
+    int room = 1;
+    to->count = to->inner = 0;
+    for (uint32_t i = 0; i < from->count; i++) {
+        const struct tact_mesh_box *box = &boxes[from->node[i]];
+        room = room && to->count + (from->count - i) < CUT;
+        if (box->count || !room) {
+            if (node_may_count(w, of_a, &from->bounds[i], &whole)) {
+                to->node[to->count] = from->node[i];
+                to->bounds[to->count++] = from->bounds[i];
+                to->inner += !box->count;
+            }
+            continue;
+        }
+        for (uint32_t child = box->first; child < box->first + 2; child++) {
+            node_bounds(side, child, &to->bounds[to->count]);
+            if (node_may_count(w, of_a, &to->bounds[to->count], &whole)) {
+                to->node[to->count++] = child;
+                to->inner += !boxes[child].count;
+            }
+        }
+    }
+    side->current = !side->current;
+    return room;
+}
+
+/** Refines both cuts until they are of leaves or full. Returns 0 where nothing is left. */
+TACT_INLINE int cut_trees(struct tact_prism_work *w)
+{
+    for (int i = 0; i < 2; i++) {
+        struct side *side = i ? &w->b : &w->a;
+        struct cut *cut = &side->cut[side->current];
+        cut->count = 1;
+        cut->node[0] = 0;
+        cut->inner = !side->placed.mesh->boxes[0].count;
+        node_bounds(side, 0, &cut->bounds[0]);
+    }
+    int room = may_count(&w->a.cut[w->a.current].bounds[0], &w->b.cut[w->b.current].bounds[0]);
+    uint32_t left = (uint32_t)room;
+    while (left && room && (w->a.cut[w->a.current].inner || w->b.cut[w->b.current].inner)) {
+        room = refine(w, 1);
+        left = w->a.cut[w->a.current].count;
+        if (left) {
+            room = refine(w, 0) && room;
+            left = w->b.cut[w->b.current].count;
+        }
+    }
+    return left != 0;
+}
+
+/** Lists the pairs of two leaves that count; returns -ENOSPC where the scratch is full. */
+TACT_INLINE int pair_leaves(struct tact_prism_work *w, const struct node_pair *p)
+{
+    const struct tact_leaf *s = ready_leaf(&w->a, p->a, 1);
+    if (!leaf_may_count(w->unit, s, 1, &p->bounds_b)) {
+        return 0;
+    }
+    const struct tact_leaf *t = ready_leaf(&w->b, p->b, 0);
+    const struct tact_mesh_box *box_a = &w->a.placed.mesh->boxes[p->a];
+    const struct tact_mesh_box *box_b = &w->b.placed.mesh->boxes[p->b];
+    for (uint32_t i = 0; i < box_a->count; i++) {
+        tact_l4 keep;
+        tact_leaf_pairs(s, (int)i, t, &keep);
+        for (uint32_t j = 0; j < box_b->count; j++) {
+            if (!keep[j]) {
+                continue;
+            }
+            if (w->count == w->scratch->capacity) {
+                return -ENOSPC;
+            }
+            w->scratch->pairs[w->count++] =
+                (struct tact_prism_pair){box_a->first + i, box_b->first + j};
+        }
+    }
+    return 0;
 }
 
 /** Pushes those children pairs of p that may count. */
-static void descend(struct descent *d, const struct node_pair *p)
+TACT_INLINE void descend(struct tact_prism_work *w, const struct node_pair *p)
 {
-    const struct tact_mesh_node *node_a = &d->a.mesh->nodes[p->a];
-    const struct tact_mesh_node *node_b = &d->b.mesh->nodes[p->b];
-    int split_a = node_b->count || (!node_a->count && extent(&p->bounds_a) > extent(&p->bounds_b));
-    if (node_a->count) {
-        place_leaf(&d->leaf_a, p->a);
-    }
-    if (node_b->count) {
-        place_leaf(&d->leaf_b, p->b);
-    }
+    const struct tact_mesh_box *box_a = &w->a.placed.mesh->boxes[p->a];
+    const struct tact_mesh_box *box_b = &w->b.placed.mesh->boxes[p->b];
+    int split_a =
+        box_b->count || (!box_a->count && box_a->size * w->a.size > box_b->size * w->b.size);
+    const struct tact_leaf *leaf = box_a->count   ? ready_leaf(&w->a, p->a, 1)
+                                   : box_b->count ? ready_leaf(&w->b, p->b, 0)
+                                                  : NULL;
     for (uint32_t child = 0; child < 2; child++) {
-        struct node_pair *next = &d->stack[d->top];
+        struct node_pair *next = &w->stack[w->top];
         *next = *p;
-        int counts;
         if (split_a) {
-            next->a = node_a->first + child;
-            node_bounds(&d->a, next->a, &next->bounds_a);
-            counts = may_count(&next->bounds_a, &next->bounds_b) &&
-                     (!node_b->count || leaf_may_count(&d->leaf_b, 0, &next->bounds_a));
+            next->a = box_a->first + child;
+            node_bounds(&w->a, next->a, &next->bounds_a);
         } else {
-            next->b = node_b->first + child;
-            node_bounds(&d->b, next->b, &next->bounds_b);
-            counts = may_count(&next->bounds_a, &next->bounds_b) &&
-                     (!node_a->count || leaf_may_count(&d->leaf_a, 1, &next->bounds_b));
+            next->b = box_b->first + child;
+            node_bounds(&w->b, next->b, &next->bounds_b);
         }
-        d->top += counts;
+        w->top += may_count(&next->bounds_a, &next->bounds_b) &&
+                  (!leaf || leaf_may_count(w->unit, leaf, !split_a,
+                                           split_a ? &next->bounds_a : &next->bounds_b));
     }
+}
+
+/** Lists the pairs of triangles below a pair of nodes. */
+TACT_INLINE int pair_nodes(struct tact_prism_work *w, const struct node_pair *p)
+{
+    const struct tact_mesh_box *boxes_a = w->a.placed.mesh->boxes;
+    const struct tact_mesh_box *boxes_b = w->b.placed.mesh->boxes;
+    if (boxes_a[p->a].count && boxes_b[p->b].count) {
+        return pair_leaves(w, p);
+    }
+    w->stack[0] = *p;
+    w->top = 1;
+    while (w->top > 0) {
+        struct node_pair next = w->stack[--w->top];
+        if (!boxes_a[next.a].count || !boxes_b[next.b].count) {
+            descend(w, &next);
+        } else if (pair_leaves(w, &next)) {
+            return -ENOSPC;
+        }
+    }
+    return 0;
+}
+
+/** Lays out what the nodes of B's cut span, eight side by side; returns the number of eights. */
+TACT_INLINE uint32_t lay_out(struct tact_prism_work *w)
+{
+    const struct cut *cut = &w->b.cut[w->b.current];
+    uint32_t eights = (cut->count + 7) / 8;
+    for (uint32_t i = 0; i < 8 * eights; i++) {
+        /* Past the end: a top that is above nothing. */
+        tact_f4 lower = {0.0F}, upper = {0.0F, 0.0F, -INFINITY};
+        if (i < cut->count) {
+            lower = cut->bounds[i].centre - cut->bounds[i].half;
+            upper = cut->bounds[i].centre + cut->bounds[i].half;
+        }
+        for (int k = 0; k < 3; k++) {
+            w->span[2 + k][i / 8][i % 8] = upper[k];
+            if (k < 2) {
+                w->span[k][i / 8][i % 8] = lower[k];
+            }
+        }
+    }
+    return eights;
+}
+
+/** Lanes of an eight of B's cut that a node of A may count against; returns 0 where none. */
+TACT_INLINE int meets(const struct tact_prism_work *w, uint32_t eight, const struct bounds *a,
+                      tact_i8 *lanes)
+{
+    tact_f4 lower = a->centre - a->half, upper = a->centre + a->half;
+    *lanes = (w->span[0][eight] < upper[0]) & (w->span[1][eight] < upper[1]) &
+             (w->span[2][eight] > lower[0]) & (w->span[3][eight] > lower[1]) &
+             (w->span[4][eight] > lower[2]);
+    tact_l4 any = (tact_l4)*lanes;
+    return (any[0] | any[1] | any[2] | any[3]) != 0;
+}
+
+/** Lists the pairs of triangles below all pairs of nodes of the two cuts. */
+TACT_INLINE int match_cuts(struct tact_prism_work *w)
+{
+    const struct cut *a = &w->a.cut[w->a.current], *b = &w->b.cut[w->b.current];
+    uint32_t eights = lay_out(w);
+    for (uint32_t i = 0; i < a->count; i++) {
+        for (uint32_t e = 0; e < eights; e++) {
+            tact_i8 lanes;
+            if (!meets(w, e, &a->bounds[i], &lanes)) {
+                continue;
+            }
+            for (uint32_t j = 0; j < 8; j++) {
+                uint32_t k = 8 * e + j;
+                struct node_pair p = {a->bounds[i], b->bounds[k], a->node[i], b->node[k]};
+                if (lanes[j] && pair_nodes(w, &p)) {
+                    return -ENOSPC;
+                }
+            }
+        }
+    }
+    return 0;
+}
+
+TACT_CLONES static int find_pairs(struct tact_prism_work *w)
+{
+    return cut_trees(w) ? match_cuts(w) : 0;
 }
 
 long tact_prism_pairs(const struct tact_mesh *a, const struct tact_pose *pa,
@@ -365,29 +375,13 @@ long tact_prism_pairs(const struct tact_mesh *a, const struct tact_pose *pa,
                       const struct tact_prism_frame *frame, struct tact_moments_scratch *scratch,
                       const struct tact_prism_pair **pairs)
 {
-    struct descent d;
-    place(a, frame, pa, &d.a);
-    place(b, frame, pb, &d.b);
-    d.leaf_a.body = &d.a;
-    d.leaf_b.body = &d.b;
-    d.leaf_a.count = d.leaf_b.count = 0;
-    d.scratch = scratch;
-    d.count = 0;
-    d.stack[0].a = d.stack[0].b = 0;
-    node_bounds(&d.a, 0, &d.stack[0].bounds_a);
-    node_bounds(&d.b, 0, &d.stack[0].bounds_b);
-    d.top = may_count(&d.stack[0].bounds_a, &d.stack[0].bounds_b);
+    struct tact_prism_work *w = scratch->work;
+    double middle[3];
+    w->unit = fmax(tact_mesh_box_unit(a, middle), tact_mesh_box_unit(b, middle));
+    place(a, frame, pa, w->unit, &w->a);
+    place(b, frame, pb, w->unit, &w->b);
+    w->scratch = scratch;
+    w->count = 0;
     *pairs = scratch->pairs;
-    while (d.top > 0) {
-        struct node_pair p = d.stack[--d.top];
-        if (a->nodes[p.a].count && b->nodes[p.b].count) {
-            int rc = pair_leaves(&d, &p);
-            if (rc) {
-                return rc;
-            }
-        } else {
-            descend(&d, &p);
-        }
-    }
-    return (long)d.count;
+    return find_pairs(w) ? -ENOSPC : (long)w->count;
 }

@@ -1,0 +1,53 @@
+/**
+ * Short vectors in the compiler's generic notation; not installed.
+ *
+ * The number of lanes is fixed by the type and never by the processor, and nothing is contracted:
+ * whatever instructions carry an operation out, its bits are the same. Operations are macros and
+ * functions take pointers, because how vectors are passed by value depends on the processor.
+ */
+#ifndef TACT_CONTACT_SIMD_INTERNAL_H
+#define TACT_CONTACT_SIMD_INTERNAL_H
+
+#include <stdint.h>
+
+typedef float tact_f4 __attribute__((vector_size(16)));
+typedef int32_t tact_i4 __attribute__((vector_size(16)));
+typedef float tact_f8 __attribute__((vector_size(32)));
+typedef int32_t tact_i8 __attribute__((vector_size(32)));
+typedef double tact_d4 __attribute__((vector_size(32)));
+typedef int64_t tact_l4 __attribute__((vector_size(32)));
+typedef double tact_d8 __attribute__((vector_size(64)));
+typedef int64_t tact_l8 __attribute__((vector_size(64)));
+
+#define TACT_INLINE static inline __attribute__((always_inline))
+
+#if defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+#define TACT_SANITIZED 1
+#endif
+#endif
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define TACT_SANITIZED 1
+#endif
+
+/** A function compiled for several processors, chosen when the library is loaded. The choice runs
+ *  before a sanitizer is ready for it. */
+#if defined(__x86_64__) && defined(__gnu_linux__) && !defined(TACT_SANITIZED)
+#define TACT_CLONES __attribute__((target_clones("avx512f", "avx2", "default")))
+#else
+#define TACT_CLONES
+#endif
+
+#define TACT_F4_ABS(a) ((tact_f4)((tact_i4)(a)&INT32_MAX))
+#define TACT_F4_SELECT(mask, a, b) ((tact_f4)(((mask) & (tact_i4)(a)) | (~(mask) & (tact_i4)(b))))
+#define TACT_F4_MIN(a, b) TACT_F4_SELECT((a) < (b), a, b)
+#define TACT_F4_MAX(a, b) TACT_F4_SELECT((a) > (b), a, b)
+#define TACT_D4_ABS(a) ((tact_d4)((tact_l4)(a)&INT64_MAX))
+#define TACT_D8_ABS(a) ((tact_d8)((tact_l8)(a)&INT64_MAX))
+
+/** Lanes of a where mask is set, else of b. */
+#define TACT_D4_SELECT(mask, a, b) ((tact_d4)(((mask) & (tact_l4)(a)) | (~(mask) & (tact_l4)(b))))
+#define TACT_D4_MIN(a, b) TACT_D4_SELECT((a) < (b), a, b)
+#define TACT_D4_MAX(a, b) TACT_D4_SELECT((a) > (b), a, b)
+
+#endif

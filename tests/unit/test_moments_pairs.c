@@ -1,0 +1,188 @@
+/* The broad phase against none: all triangles of one mesh with all of the other. */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "contact/moments.h"
+
+static uint64_t state = 88172645463325252u;
+
+static double uniform(double low, double high)
+{
+    state ^= state << 13;
+    state ^= state >> 7;
+    state ^= state << 17;
+    return low + (high - low) * ((double)(state >> 11) * 0x1p-53);
+}
+
+static struct tact_moments_scratch *scratch;
+
+/** A bent and dented ball, closed but not convex, scaled and moved in its own frame. */
+static struct tact_mesh *potato(size_t triangles, double size, double offset)
+{
+    struct tact_mesh *ball, *mesh;
+    assert_int_equal(tact_mesh_capsule(1.0, 0.4, triangles, &ball), 0);
+    double phase = uniform(0.0, 6.0);
+    for (size_t i = 0; i < ball->vertex_count; i++) {
+        double *v = ball->vertices + 3 * i, x = v[0], z = v[2];
+        v[0] = size * (x + 0.3 * sin(3.0 * z + phase)) + offset;
+        v[1] = size * v[1] * (1.0 + 0.3 * sin(4.0 * x + phase)) - offset;
+        v[2] = size * (z + 0.2 * x * x) + 0.5 * offset;
+    }
+    assert_int_equal(tact_mesh_create(ball->vertices, ball->vertex_count, ball->triangles,
+                                      ball->triangle_count, &mesh, NULL),
+                     0);
+    tact_mesh_free(ball);
+    return mesh;
+}
+
+/** Poses that turn a mesh at random and put its centroid within reach of the origin. */
+static struct tact_pose somewhere(const struct tact_mesh *mesh, double reach)
+{
+    struct tact_pose p;
+    double centre[3];
+    for (int k = 0; k < 4; k++) {
+        p.quat_wxyz[k] = uniform(-1.0, 1.0);
+    }
+    tact_quat_normalize(p.quat_wxyz);
+    tact_quat_rotate(centre, p.quat_wxyz, mesh->centroid);
+    for (int k = 0; k < 3; k++) {
+        p.position[k] = uniform(-reach, reach) - centre[k];
+    }
+    return p;
+}
+
+static double worst;
+
+/** Measures a pair both ways; returns whether they overlap. */
+static int compare(const struct tact_mesh *a, const struct tact_pose *pa, const struct tact_mesh *b,
+                   const struct tact_pose *pb, const double *direction)
+{
+    struct tact_prism_frame frame;
+    if (!tact_prism_frame(a, pa, b, pb, direction, &frame)) {
+        return 0;
+    }
+    size_t all = a->triangle_count * b->triangle_count;
+    struct tact_prism_pair *every = malloc(all * sizeof *every);
+    const struct tact_prism_pair *listed;
+    assert_non_null(every);
+    for (size_t i = 0; i < all; i++) {
+        every[i].a = (uint32_t)(i / b->triangle_count);
+        every[i].b = (uint32_t)(i % b->triangle_count);
+    }
+    struct tact_moments want, got;
+    long count = tact_prism_pairs(a, pa, b, pb, &frame, scratch, &listed);
+    assert_true(count >= 0 && (size_t)count <= all);
+    int rc = tact_prism_sum(a, pa, b, pb, &frame, every, all, &want);
+    assert_int_equal(tact_prism_sum(a, pa, b, pb, &frame, listed, (size_t)count, &got), rc);
+    free(every);
+    if (rc) {
+        double size = cbrt(want.volume), trace = want.second[0] + want.second[1] + want.second[2];
+        worst = fmax(worst, fabs(got.volume - want.volume) / want.volume);
+        for (int k = 0; k < 3; k++) {
+            worst = fmax(worst, fabs(got.centroid[k] - want.centroid[k]) / size);
+            worst = fmax(worst, fabs(got.gradient[k] - want.gradient[k]) / (size * size));
+            worst = fmax(worst, fabs(got.gradient[3 + k] - want.gradient[3 + k]) / want.volume);
+        }
+        for (int k = 0; k < 6; k++) {
+            worst = fmax(worst, fabs(got.second[k] - want.second[k]) / trace);
+        }
+    }
+    return rc;
+}
+
+static void run(const char *what, size_t triangles_a, size_t triangles_b, double ratio,
+                double offset, int queries)
+{
+    int overlaps = 0;
+    worst = 0.0;
+    for (int i = 0; i < queries; i++) {
+        struct tact_mesh *a = potato(triangles_a, 1.0, offset);
+        struct tact_mesh *b = potato(triangles_b, ratio, -offset);
+        struct tact_pose pa = somewhere(a, 0.5 + ratio), pb = somewhere(b, 0.1);
+        double d[3] = {uniform(-1, 1), uniform(-1, 1), uniform(-1, 1)};
+        overlaps += compare(a, &pa, b, &pb, i % 2 ? d : NULL);
+        tact_mesh_free(a);
+        tact_mesh_free(b);
+    }
+    print_message("%s: %d of %d overlap, listed against all pairs %.1e\n", what, overlaps, queries,
+                  worst);
+    assert_true(overlaps > queries / 8);
+    assert_true(worst < 1e-9);
+}
+
+static void same_size(void **unused)
+{
+    (void)unused;
+    run("200 and 300 triangles", 200, 300, 1.0, 0.0, 60);
+}
+
+static void other_sizes(void **unused)
+{
+    (void)unused;
+    run("60 and 1000 triangles, 20 times larger", 60, 1000, 20.0, 0.0, 40);
+    run("1000 and 60 triangles, 20 times smaller", 1000, 60, 0.05, 0.0, 40);
+}
+
+/** Vertices far from their own origin, as files that keep the coordinates of a machine have them.
+ */
+static void far_from_origin(void **unused)
+{
+    (void)unused;
+    run("30 sizes from the origin", 200, 300, 1.0, 30.0, 60);
+}
+
+/** More leaves in reach than the broad phase keeps at once. */
+static void deep(void **unused)
+{
+    (void)unused;
+    worst = 0.0;
+    struct tact_mesh *a = potato(3000, 1.0, 0.0), *b = potato(2600, 1.05, 0.0);
+    for (int i = 0; i < 3; i++) {
+        struct tact_pose pa = somewhere(a, 0.1), pb = somewhere(b, 0.1);
+        assert_int_equal(compare(a, &pa, b, &pb, NULL), 1);
+    }
+    print_message("deep: listed against all pairs %.1e\n", worst);
+    assert_true(worst < 1e-9);
+    tact_mesh_free(a);
+    tact_mesh_free(b);
+}
+
+/** Sizes at which single precision would overflow or lose everything. */
+static void any_unit(void **unused)
+{
+    (void)unused;
+    static const double units[] = {1e-9, 1e9, 1e30};
+    for (size_t i = 0; i < sizeof units / sizeof units[0]; i++) {
+        const double half[3] = {units[i], 0.5 * units[i], 0.25 * units[i]};
+        struct tact_mesh *box;
+        assert_int_equal(tact_mesh_box(half, &box), 0);
+        struct tact_shape shape = {.kind = TACT_SHAPE_CONVEX, .mesh = box};
+        struct tact_pose pa = tact_pose_identity(), pb = pa;
+        pa.position[2] = 0.4 * units[i];
+        struct tact_moments m;
+        assert_int_equal(tact_moments_pair(&shape, &pa, &shape, &pb, NULL, scratch, &m), 1);
+        double want = 0.2 * units[i] * units[i] * units[i];
+        assert_true(fabs(m.volume / want - 1.0) < 1e-12);
+        tact_mesh_free(box);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(same_size),       cmocka_unit_test(other_sizes),
+        cmocka_unit_test(far_from_origin), cmocka_unit_test(deep),
+        cmocka_unit_test(any_unit),
+    };
+    scratch = tact_moments_scratch_create(1000000);
+    int rc = cmocka_run_group_tests(tests, NULL, NULL);
+    tact_moments_scratch_destroy(scratch);
+    return rc;
+}
