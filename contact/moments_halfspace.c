@@ -1,6 +1,7 @@
 /* A mesh below a plane: prisms between its triangles and the plane. */
 #include <string.h>
 
+#include "contact/moments_columns_internal.h"
 #include "contact/moments_internal.h"
 
 /** A tree split at the median has at most 32 levels. */
@@ -25,10 +26,11 @@ static double node_bottom(const struct placed *p, const struct tact_mesh_node *n
 }
 
 /** Adds the part of a triangle below the plane. */
-static void add_triangle(const struct placed *p, uint32_t index, struct tact_moment_sums *sums)
+TACT_INLINE void add_triangle(const struct placed *p, uint32_t index, struct tact_columns *columns)
 {
     const uint32_t *v = p->mesh->triangles + 3 * (size_t)index;
-    double t[3][3], below[4][3], height[4];
+    double t[3][3], height[4];
+    tact_d4 below[4];
     for (int k = 0; k < 3; k++) {
         tact_m3_mul_v3(t[k], p->rot, p->mesh->vertices + 3 * (size_t)v[k]);
         tact_v3_add(t[k], t[k], p->shift);
@@ -38,17 +40,40 @@ static void add_triangle(const struct placed *p, uint32_t index, struct tact_mom
         const double *a = t[i], *b = t[(i + 1) % 3];
         if (a[2] <= 0.0) {
             height[n] = -a[2];
-            tact_v3_copy(below[n++], a);
+            below[n++] = (tact_d4){a[0], a[1], a[2], 0.0};
         }
         if ((a[2] < 0.0 && b[2] > 0.0) || (a[2] > 0.0 && b[2] < 0.0)) {
             double u = a[2] / (a[2] - b[2]);
-            tact_v3_set(below[n], a[0] + u * (b[0] - a[0]), a[1] + u * (b[1] - a[1]), 0.0);
+            below[n] = (tact_d4){a[0] + u * (b[0] - a[0]), a[1] + u * (b[1] - a[1]), 0.0, 0.0};
             height[n++] = 0.0;
         }
     }
     if (n >= 3) {
-        tact_sums_add_column(sums, below, height, n, 1.0);
+        tact_columns_add(columns, below, height, n, 1.0);
     }
+}
+
+/** Sums over all that lies below the plane. */
+TACT_CLONES static void add_below(const struct placed *p, struct tact_moment_sums *sums)
+{
+    struct tact_columns columns;
+    uint32_t stack[STACK_NODES] = {0};
+    int top = 1;
+    memset(&columns, 0, sizeof columns);
+    while (top > 0) {
+        const struct tact_mesh_node *node = &p->mesh->nodes[stack[--top]];
+        if (node_bottom(p, node) >= 0.0) {
+            continue;
+        }
+        for (uint32_t i = 0; i < node->count; i++) {
+            add_triangle(p, node->first + i, &columns);
+        }
+        if (node->count == 0) {
+            stack[top++] = node->first + 1;
+            stack[top++] = node->first;
+        }
+    }
+    tact_columns_finish(&columns, sums);
 }
 
 /** Puts the frame's origin on the plane below the part of the mesh's box that dips deepest, so that
@@ -89,21 +114,7 @@ int tact_moments_mesh_halfspace(const struct tact_mesh *mesh, const struct tact_
     tact_v3_sub(offset, pa->position, pb->position);
     placed.shift[2] = tact_v3_dot(axes + 6, offset);
 
-    struct tact_moment_sums sums = {0};
-    uint32_t stack[STACK_NODES] = {0};
-    int top = 1;
-    while (top > 0) {
-        const struct tact_mesh_node *node = &mesh->nodes[stack[--top]];
-        if (node_bottom(&placed, node) >= 0.0) {
-            continue;
-        }
-        for (uint32_t i = 0; i < node->count; i++) {
-            add_triangle(&placed, node->first + i, &sums);
-        }
-        if (node->count == 0) {
-            stack[top++] = node->first + 1;
-            stack[top++] = node->first;
-        }
-    }
+    struct tact_moment_sums sums;
+    add_below(&placed, &sums);
     return tact_sums_finish(&sums, axes, origin, out);
 }

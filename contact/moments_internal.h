@@ -28,14 +28,6 @@ struct tact_moments_scratch {
 int tact_sums_finish(const struct tact_moment_sums *sums, const double axes[9],
                      const double origin[3], struct tact_moments *out);
 
-/**
- * Adds the column between a flat polygon of A and B's surface above it.
- * polygon: n corners x 3 on A's triangle, in A's order (so counter-clockwise from above where A
- * faces up); height: of B's surface above each corner, >= 0; tau: +1 where B faces up, else -1.
- */
-void tact_sums_add_column(struct tact_moment_sums *sums, double polygon[][3], const double *height,
-                          int n, double tau);
-
 /** Rotation and shift from the frame of pose to the prism frame: r_frame = rot r + shift. */
 void tact_prism_place(const struct tact_prism_frame *frame, const struct tact_pose *pose,
                       double rot[9], double shift[3]);

@@ -1,0 +1,131 @@
+/** Integrals over columns between a flat polygon of A and B's surface above it, eight triangles at
+ *  a time; not installed. */
+#ifndef TACT_CONTACT_MOMENTS_COLUMNS_INTERNAL_H
+#define TACT_CONTACT_MOMENTS_COLUMNS_INTERNAL_H
+
+#include <string.h>
+
+#include "moments_internal.h"
+#include "simd_internal.h"
+
+/** Triangles that wait for their integrals, and sums over those that had theirs: a lane each. The
+ *  n-th triangle goes to lane n mod 8, whatever the processor. All zero to start with. */
+struct tact_columns {
+    int waiting;
+    tact_d8 corner[3][3]; /* [corner][coordinate], on A */
+    tact_d8 height[3];    /* of B's surface above each corner, >= 0 */
+    tact_d8 tau;          /* +1 where B faces up, else -1 */
+    tact_d8 volume, magnitude, first[3], second[6], gradient[3], torque[3];
+};
+
+/** Adds v and the integrals f of r and s of r r^T, taken about base, to the sums. */
+TACT_INLINE void tact_columns_shift(struct tact_columns *c, const tact_d8 *v, const tact_d8 *f,
+                                    const tact_d8 *s, const tact_d8 *base)
+{
+    static const int row[3] = {0, 0, 1}, column[3] = {1, 2, 2};
+    c->volume += *v;
+    c->magnitude += TACT_D8_ABS(*v);
+    for (int k = 0; k < 3; k++) {
+        int i = row[k], j = column[k];
+        c->first[k] += f[k] + *v * base[k];
+        c->second[k] += s[k] + 2.0 * base[k] * f[k] + *v * base[k] * base[k];
+        c->second[3 + k] += s[3 + k] + base[i] * f[j] + base[j] * f[i] + *v * base[i] * base[j];
+    }
+}
+
+/** Integrates the triangles that wait.
+ *
+ * Middle points of the column above the corners, from that of corner 0: x, y and m = z + h/2 are
+ * linear over the triangle, and the integrals over z of r and r r^T are h r_m and h r_m r_m^T with
+ * h^3 / 12 added to zz. */
+TACT_INLINE void tact_columns_fold(struct tact_columns *c)
+{
+    const tact_d8 *p0 = c->corner[0], *p1 = c->corner[1], *p2 = c->corner[2], *h = c->height;
+    tact_d8 a[3], b[3], area[3], base[3], f[3], s[6];
+    for (int k = 0; k < 3; k++) {
+        base[k] = p0[k];
+        a[k] = p1[k] - p0[k];
+        b[k] = p2[k] - p0[k];
+    }
+    tact_d8 half = 0.5 * c->tau;
+    area[0] = half * (a[1] * b[2] - a[2] * b[1]);
+    area[1] = half * (a[2] * b[0] - a[0] * b[2]);
+    area[2] = half * (a[0] * b[1] - a[1] * b[0]);
+    for (int k = 0; k < 3; k++) {
+        int y = (k + 1) % 3, z = (k + 2) % 3;
+        tact_d8 cy = p0[y] + p1[y] + p2[y], cz = p0[z] + p1[z] + p2[z];
+        c->gradient[k] += area[k];
+        c->torque[k] += (cy * area[z] - cz * area[y]) * (1.0 / 3.0);
+    }
+    base[2] += 0.5 * h[0];
+    a[2] = p1[2] + 0.5 * h[1] - base[2];
+    b[2] = p2[2] + 0.5 * h[2] - base[2];
+
+    /* A facing down (area[2] < 0) is where a column of A begins: sigma = +1. */
+    tact_d8 w = -area[2], sum = h[0] + h[1] + h[2], v = w * (1.0 / 3.0) * sum;
+    tact_d8 fa = w * (1.0 / 12.0) * (sum + h[1]), fb = w * (1.0 / 12.0) * (sum + h[2]);
+    tact_d8 aa = w * (1.0 / 30.0) * (sum + 2.0 * h[1]), bb = w * (1.0 / 30.0) * (sum + 2.0 * h[2]);
+    tact_d8 ab = w * (1.0 / 60.0) * (sum + h[1] + h[2]);
+    for (int k = 0; k < 3; k++) {
+        f[k] = fa * a[k] + fb * b[k];
+        s[k] = aa * a[k] * a[k] + bb * b[k] * b[k] + 2.0 * ab * a[k] * b[k];
+    }
+    s[3] = aa * a[0] * a[1] + bb * b[0] * b[1] + ab * (a[0] * b[1] + a[1] * b[0]);
+    s[4] = aa * a[0] * a[2] + bb * b[0] * b[2] + ab * (a[0] * b[2] + a[2] * b[0]);
+    s[5] = aa * a[1] * a[2] + bb * b[1] * b[2] + ab * (a[1] * b[2] + a[2] * b[1]);
+    tact_d8 squares = h[0] * h[0] + h[1] * h[1] + h[2] * h[2];
+    tact_d8 cubes = h[0] * h[0] * h[0] + h[1] * h[1] * h[1] + h[2] * h[2] * h[2];
+    s[2] += w * (1.0 / 720.0) * (sum * sum * sum + 3.0 * sum * squares + 2.0 * cubes);
+    tact_columns_shift(c, &v, f, s, base);
+    c->waiting = 0;
+}
+
+/** Adds the column above a convex polygon of n corners, in A's order, so counter-clockwise from
+ *  above where A faces up. */
+TACT_INLINE void tact_columns_add(struct tact_columns *c, const tact_d4 *polygon,
+                                  const double *height, int n, double tau)
+{
+    for (int i = 1; i + 1 < n; i++) {
+        const int at[3] = {0, i, i + 1};
+        int lane = c->waiting;
+        for (int k = 0; k < 3; k++) {
+            const double *p = (const double *)&polygon[at[k]];
+            ((double *)&c->corner[k][0])[lane] = p[0];
+            ((double *)&c->corner[k][1])[lane] = p[1];
+            ((double *)&c->corner[k][2])[lane] = p[2];
+            ((double *)&c->height[k])[lane] = height[at[k]];
+        }
+        ((double *)&c->tau)[lane] = tau;
+        if (++c->waiting == 8) {
+            tact_columns_fold(c);
+        }
+    }
+}
+
+TACT_INLINE double tact_columns_total(const tact_d8 *lanes)
+{
+    const double *l = (const double *)lanes;
+    return ((l[0] + l[1]) + (l[2] + l[3])) + ((l[4] + l[5]) + (l[6] + l[7]));
+}
+
+/** Integrates what still waits and takes the sums. */
+TACT_INLINE void tact_columns_finish(struct tact_columns *c, struct tact_moment_sums *sums)
+{
+    for (int lane = c->waiting; c->waiting && lane < 8; lane++) {
+        ((double *)&c->tau)[lane] = 0.0;
+    }
+    if (c->waiting) {
+        tact_columns_fold(c);
+    }
+    sums->volume = tact_columns_total(&c->volume);
+    sums->magnitude = tact_columns_total(&c->magnitude);
+    for (int k = 0; k < 3; k++) {
+        sums->first[k] = tact_columns_total(&c->first[k]);
+        sums->second[k] = tact_columns_total(&c->second[k]);
+        sums->second[3 + k] = tact_columns_total(&c->second[3 + k]);
+        sums->gradient[k] = tact_columns_total(&c->gradient[k]);
+        sums->torque[k] = tact_columns_total(&c->torque[k]);
+    }
+}
+
+#endif
