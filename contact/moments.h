@@ -80,6 +80,8 @@ TACT_API enum tact_moments_method tact_moments_method(const struct tact_shape *a
 struct tact_prism_frame {
     double axes[9];   /**< rows: x, y, z of the frame, world; right-handed */
     double origin[3]; /**< near the overlap [m], world, so that sums keep their digits */
+    double normal[3]; /**< from b to a, world, within 90 degrees of z: what lies apart along it does
+                           not overlap */
 };
 
 /**

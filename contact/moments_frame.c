@@ -68,6 +68,7 @@ int tact_prism_frame(const struct tact_mesh *a, const struct tact_pose *pa,
     if (direction && tact_v3_dot(direction, direction) > 0.0) {
         tact_v3_normalize(d, direction);
     }
+    tact_v3_copy(frame->normal, d);
     tact_v3_tangents(d, t1, t2);
     tact_v3_scale(d, d, cos(TILT));
     tact_v3_axpy(d, sin(TILT) * cos(AZIMUTH), t1);

@@ -25,7 +25,7 @@ enum { SLOTS = 64 };
  *  triangles do not reach, their boxes often do. */
 enum { FEW_LEAVES = 8 };
 
-/** What a box spans along the frame's axes, in the unit of the pair. */
+/** What a box spans along the frame's axes and its normal, in the unit of the pair. */
 struct bounds {
     tact_f4 centre, half;
 };
@@ -57,7 +57,7 @@ struct tact_prism_work {
     double unit; /* of the pair [m] */
     struct tact_moments_scratch *scratch;
     size_t count;
-    tact_f8 span[5][CUT / 8]; /* of B's cut: lower x y, upper x y z */
+    tact_f8 span[6][CUT / 8]; /* of B's cut: lower x y, upper x y z normal */
     int top;
     struct node_pair stack[STACK_PAIRS];
 };
@@ -77,19 +77,21 @@ static void place(const struct tact_mesh *mesh, const struct tact_prism_frame *f
                   const struct tact_pose *pose, double unit, struct side *out)
 {
     struct tact_placed *p = &out->placed;
-    double middle[3], seen[3], own = tact_mesh_box_unit(mesh, middle);
+    double middle[3], seen[3], normal[3], along[3], own = tact_mesh_box_unit(mesh, middle);
     p->mesh = mesh;
     tact_prism_place(frame, pose, p->rot, p->shift);
     tact_m3_mul_v3(seen, p->rot, middle);
     tact_v3_add(seen, seen, p->shift);
+    tact_m3_mul_v3(normal, frame->axes, frame->normal);
+    tact_m3_tmul_v3(along, p->rot, normal);
+    p->middle[3] = (float)(tact_v3_dot(normal, seen) / unit);
     for (int j = 0; j < 3; j++) {
-        p->column[j] = (tact_f4){0.0F};
+        p->column[j][3] = (float)(along[j] * (own / unit));
         for (int i = 0; i < 3; i++) {
             p->column[j][i] = (float)(p->rot[3 * i + j] * (own / unit));
         }
         p->middle[j] = (float)(seen[j] / unit);
     }
-    p->middle[3] = 0.0F;
     out->size = (float)(own / unit);
     memset(out->ready, 0xFF, sizeof out->ready);
 }
@@ -109,14 +111,15 @@ TACT_INLINE void node_bounds(const struct side *side, uint32_t node, struct boun
 }
 
 /** Whether anything of b may stand above something of a: the columns meet and b's top is above a's
- *  bottom. */
+ *  bottom, along z and along the normal. */
 TACT_INLINE int may_count(const struct bounds *a, const struct bounds *b)
 {
-    const tact_i4 turned = {0, 0, INT32_MIN, 0}, kept = {INT32_MAX, INT32_MAX, -1, 0};
+    const tact_i4 turned = {0, 0, INT32_MIN, INT32_MIN};
+    const tact_i4 kept = {INT32_MAX, INT32_MAX, -1, -1};
     tact_f4 apart = (tact_f4)(((tact_i4)(b->centre - a->centre) ^ turned) & kept);
-    const tact_f4 fourth = {0.0F, 0.0F, 0.0F, 1.0F};
-    tact_i4 out = apart >= a->half + b->half + fourth;
-    return !(out[0] | out[1] | out[2] | out[3]);
+    tact_i4 out = apart >= a->half + b->half;
+    tact_l2 any = (tact_l2)out;
+    return !(any[0] | any[1]);
 }
 
 TACT_INLINE const struct tact_leaf *ready_leaf(struct side *side, uint32_t node, int of_a)
@@ -315,12 +318,12 @@ TACT_INLINE uint32_t lay_out(struct tact_prism_work *w)
     uint32_t eights = (cut->count + 7) / 8;
     for (uint32_t i = 0; i < 8 * eights; i++) {
         /* Past the end: a top that is above nothing. */
-        tact_f4 lower = {0.0F}, upper = {0.0F, 0.0F, -INFINITY};
+        tact_f4 lower = {0.0F}, upper = {0.0F, 0.0F, -INFINITY, 0.0F};
         if (i < cut->count) {
             lower = cut->bounds[i].centre - cut->bounds[i].half;
             upper = cut->bounds[i].centre + cut->bounds[i].half;
         }
-        for (int k = 0; k < 3; k++) {
+        for (int k = 0; k < 4; k++) {
             w->span[2 + k][i / 8][i % 8] = upper[k];
             if (k < 2) {
                 w->span[k][i / 8][i % 8] = lower[k];
@@ -337,7 +340,7 @@ TACT_INLINE int meets(const struct tact_prism_work *w, uint32_t eight, const str
     tact_f4 lower = a->centre - a->half, upper = a->centre + a->half;
     *lanes = (w->span[0][eight] < upper[0]) & (w->span[1][eight] < upper[1]) &
              (w->span[2][eight] > lower[0]) & (w->span[3][eight] > lower[1]) &
-             (w->span[4][eight] > lower[2]);
+             (w->span[4][eight] > lower[2]) & (w->span[5][eight] > lower[3]);
     tact_l4 any = (tact_l4)*lanes;
     return (any[0] | any[1] | any[2] | any[3]) != 0;
 }
@@ -354,9 +357,12 @@ TACT_INLINE int match_cuts(struct tact_prism_work *w)
                 continue;
             }
             for (uint32_t j = 0; j < 8; j++) {
+                if (!lanes[j]) {
+                    continue;
+                }
                 uint32_t k = 8 * e + j;
                 struct node_pair p = {a->bounds[i], b->bounds[k], a->node[i], b->node[k]};
-                if (lanes[j] && pair_nodes(w, &p)) {
+                if (pair_nodes(w, &p)) {
                     return -ENOSPC;
                 }
             }

@@ -12,6 +12,7 @@
 
 typedef float tact_f4 __attribute__((vector_size(16)));
 typedef int32_t tact_i4 __attribute__((vector_size(16)));
+typedef int64_t tact_l2 __attribute__((vector_size(16)));
 typedef float tact_f8 __attribute__((vector_size(32)));
 typedef int32_t tact_i8 __attribute__((vector_size(32)));
 typedef double tact_d4 __attribute__((vector_size(32)));
