@@ -4,6 +4,7 @@
 #include <jansson.h>
 #include <stdio.h>
 #include <string.h>
+#include "cmd_moments_check.h"
 #include "command.h"
 #include "contact/patch.h"
 #include "measure.h"
@@ -13,7 +14,8 @@
 #define EXIT_FILE 3
 
 static const char help[] =
-    "usage: tact moments A B [OPTION]...\n\n"
+    "usage: tact moments A B [OPTION]...\n"
+    "       tact moments --check FILE [--scale S] [--json]\n\n"
     "Measures the overlap of two solids, each the path of a closed mesh (OBJ or STL) or one of\n"
     "  sphere:RADIUS  capsule:RADIUS,LENGTH  box:X,Y,Z (full edges)  halfspace (z <= 0)\n"
     "all in m. A capsule's axis is z and LENGTH that of its segment; it is measured as a mesh of "
@@ -29,10 +31,14 @@ static const char help[] =
     "[m^2]\n"
     "                   and its torque about the centroid 3 [m^3]), normal (pushes A out of B),\n"
     "                   patch {depth [m], area [m^2], semi [m]}, method, device, time_us\n"
+    "  --check FILE     tell whether FILE is a closed mesh, and else why it is refused: vertices,\n"
+    "                   triangles, components, boundary, non-manifold and misoriented edges,\n"
+    "                   triangles without area, volume [m^3], centroid [m], inertia about it at\n"
+    "                   unit density [m^5]\n"
     "  --help           this text\n\n"
     "exit codes:\n"
-    "  0  they overlap\n"
-    "  1  they do not\n"
+    "  0  they overlap; with --check: the mesh is closed\n"
+    "  1  they do not; with --check: it is refused\n"
     "  2  bad usage, or a method that cannot be had\n"
     "  3  a file that cannot be read, or is no closed mesh\n\n"
     "example: a ball of 8 mm radius, 0.1 mm deep in the ground\n"
@@ -92,7 +98,7 @@ static void print_table(const struct measured *r, const struct tact_patch *patch
 }
 
 struct query {
-    const char *name, *method;
+    const char *name, *method, *check;
     struct tact_pose pose[2];
     double scale;
     int json;
@@ -119,6 +125,9 @@ static int set_option(struct query *q, int option, const char *text)
         return strcmp(text, "exact") && strcmp(text, "opencl")
                    ? command_usage(q->name, "--method %s: exact or opencl is expected", text)
                    : 0;
+    case 'c':
+        q->check = text;
+        return 0;
     case 'j':
         q->json = 1;
         return 0;
@@ -161,13 +170,11 @@ static int answer(struct query *q, char **words)
 
 int cmd_moments(int argc, char **argv)
 {
-    static const struct option longs[] = {{"pose-a", required_argument, NULL, 'a'},
-                                          {"pose-b", required_argument, NULL, 'b'},
-                                          {"scale", required_argument, NULL, 's'},
-                                          {"method", required_argument, NULL, 'm'},
-                                          {"json", no_argument, NULL, 'j'},
-                                          {"help", no_argument, NULL, 'h'},
-                                          {NULL, 0, NULL, 0}};
+    static const struct option longs[] = {
+        {"pose-a", required_argument, NULL, 'a'}, {"pose-b", required_argument, NULL, 'b'},
+        {"scale", required_argument, NULL, 's'},  {"method", required_argument, NULL, 'm'},
+        {"check", required_argument, NULL, 'c'},  {"json", no_argument, NULL, 'j'},
+        {"help", no_argument, NULL, 'h'},         {NULL, 0, NULL, 0}};
     struct query q = {.name = argv[0], .method = "exact", .scale = 1.0};
     q.pose[0] = q.pose[1] = tact_pose_identity();
     int c, code = 0;
@@ -178,10 +185,14 @@ int cmd_moments(int argc, char **argv)
         }
         code = set_option(&q, c, optarg);
     }
-    if (!code && argc - optind != 2) {
-        code = command_usage(q.name, "two shapes are expected, not %d", argc - optind);
+    int words = argc - optind;
+    if (!code && words != (q.check ? 0 : 2)) {
+        code = q.check ? command_usage(q.name, "--check takes one file and no shapes")
+                       : command_usage(q.name, "two shapes are expected, not %d", words);
     }
-    code = code ? code : answer(&q, argv + optind);
+    if (!code) {
+        code = q.check ? moments_check(q.check, q.scale, q.json) : answer(&q, argv + optind);
+    }
     word_shape_release(&q.shape[0]);
     word_shape_release(&q.shape[1]);
     return code;

@@ -96,27 +96,36 @@ static int read_file(const char *path, char **out, size_t *size)
     return rc;
 }
 
-static int make_mesh(const char *path, double scale, struct word_shape *out, struct tact_error *err)
+int word_to_soup(const char *path, double scale, struct tact_soup *out, struct tact_error *err)
 {
-    struct tact_soup soup = {0};
     char *data;
     size_t size;
     tact_error_at(err, path, 0, 0, NULL);
     int rc = read_file(path, &data, &size);
     if (rc) {
+        tact_error_set(err, rc, "%s", strerror(-rc));
+    }
+    rc = rc ? rc : tact_soup_read(data, size, path, scale, out, err);
+    free(data);
+    return rc;
+}
+
+static int make_mesh(const char *path, double scale, struct word_shape *out, struct tact_error *err)
+{
+    struct tact_soup soup = {0};
+    int rc = word_to_soup(path, scale, &soup, err);
+    if (rc == -ENOENT) {
         tact_error_set(err, rc,
                        "%s; a mesh file (OBJ, STL), sphere:R, capsule:R,LENGTH, box:X,Y,Z or "
                        "halfspace is expected",
                        strerror(-rc));
     }
-    rc = rc ? rc : tact_soup_read(data, size, path, scale, &soup, err);
     rc = rc ? rc
             : tact_mesh_create(soup.vertices, soup.vertex_count, soup.triangles,
                                soup.triangle_count, &out->mesh, err);
     out->shape.kind = TACT_SHAPE_MESH;
     out->shape.mesh = out->mesh;
     tact_soup_free(&soup);
-    free(data);
     return rc;
 }
 

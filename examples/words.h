@@ -17,6 +17,8 @@ struct word_shape {
  * -EDOM: a primitive that is none; other negative errno: a file that cannot be used. *err tells.
  */
 int word_to_shape(const char *word, double scale, struct word_shape *out, struct tact_error *err);
+/* Reads the triangles of an OBJ or STL file, unchecked. To be freed with tact_soup_free(). */
+int word_to_soup(const char *path, double scale, struct tact_soup *out, struct tact_error *err);
 void word_shape_release(struct word_shape *shape);
 
 /* "x y z" or "x y z qw qx qy qz", with blanks or commas; the quaternion is normalised. 0 or -1. */

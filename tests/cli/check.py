@@ -9,6 +9,7 @@ live        on a terminal one line, rewritten in place
 replay      0 differing values, also in another place; one changed bit is found and named
 recover     kill -9 of a run: nothing is lost, and the log says so until it is recovered
 damage      logs that are cut or have a flipped byte
+mesh_check  a cube, whole and with each fault, by tact moments --check
 moments     overlaps against exact numbers, by the host and by OpenCL
 doctor      checks with status, found and fix
 """
@@ -284,6 +285,41 @@ def has_opencl():
     return False
 
 
+def mesh_check(folder):
+    """A cube of edge 2 at (1, 1, 1), whole and with each of its faults."""
+    path = os.path.join(folder, "cube.obj")
+    corners = [(x, y, z) for z in (0, 2) for y in (0, 2) for x in (0, 2)]
+    faces = [(1, 3, 4), (1, 4, 2), (5, 6, 8), (5, 8, 7), (1, 2, 6), (1, 6, 5), (3, 7, 8), (3, 8, 4),
+             (1, 5, 7), (1, 7, 3), (2, 4, 8), (2, 8, 6)]
+    fault = ("boundary_edges", "nonmanifold_edges", "misoriented_edges", "degenerate")
+    cases = (
+        (faces, 0, (0, 0, 0, 0)),
+        (faces[1:], 1, (3, 0, 0, 0)),
+        ([(1, 4, 3)] + faces[1:], 1, (0, 0, 3, 0)),
+        (faces + [(1, 3, 8)], 1, (1, 2, 0, 0)),
+        ([f[::-1] for f in faces], 1, (0, 0, 0, 0)),
+    )
+    for triangles, code, expected in cases:
+        with open(path, "w", encoding="ascii") as stream:
+            stream.writelines("v %g %g %g\n" % c for c in corners)
+            stream.writelines("f %d %d %d\n" % f for f in triangles)
+        out, err = tact("moments", "--check", path, "--json", "--scale", "0.5", code=code)
+        got = json.loads(out)
+        assert not err and got["triangles"] == len(triangles) and got["vertices"] == 8, got
+        assert tuple(got[key] for key in fault) == expected, (got, expected)
+        assert got["verdict"] == ("refused" if code else "closed"), got
+        assert bool(got["reason"]) == bool(code) == ("inertia" not in got), got
+        if not code:
+            near(got["volume"], 1.0)
+            near(got["centroid"], [0.5, 0.5, 0.5])
+            near(got["inertia"], [1 / 6, 0, 0, 0, 1 / 6, 0, 0, 0, 1 / 6])
+        out, err = tact("moments", "--check", path, code=code)
+        assert not err and "boundary edges" in out and (not code or "surface" in out or
+                                                        "inside out" in out), out
+    tact("moments", "--check", os.path.join(folder, "absent.obj"), code=3)
+    tact("moments", "--check", path, "sphere:1", code=2)
+
+
 def moments():
     boxes = ("box:1,1,1", "box:1,1,1", "--pose-a", "0.5 0.2 0.1 1 0 0 0")
     methods = (("exact", 1e-14), ("opencl", 1e-4)) if has_opencl() else (("exact", 1e-14),)
@@ -348,7 +384,7 @@ def doctor():
 def main():
     global TACT, CHANGE_LOG
     subjects = {f.__name__: f for f in (help, bad_scenes, report, stop, live, replay, recover, damage,
-                                        moments, doctor)}
+                                        mesh_check, moments, doctor)}
     if len(sys.argv) != 5 or sys.argv[1] not in subjects:
         sys.exit(__doc__)
     subject, (TACT, CHANGE_LOG) = subjects[sys.argv[1]], sys.argv[2:4]

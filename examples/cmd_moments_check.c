@@ -1,0 +1,111 @@
+/* tact moments --check: what is in a mesh file, and why it is refused where it is. */
+#include <jansson.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "cmd_moments_check.h"
+#include "command.h"
+#include "contact/mesh.h"
+#include "words.h"
+
+enum { EXIT_REFUSED = 1, EXIT_FILE = 3 };
+
+struct checked {
+    const char *path;
+    size_t vertices, triangles;
+    struct tact_mesh_defects defects;
+    struct tact_mesh *mesh; /* NULL where refused */
+    double inertia[9];      /* about the centroid, per unit density */
+    const char *reason;     /* of the refusal */
+};
+
+static json_t *list(const double *v, int count)
+{
+    json_t *all = json_array();
+    for (int i = 0; i < count; i++) {
+        json_array_append_new(all, json_real(v[i]));
+    }
+    return all;
+}
+
+static int print_json(const struct checked *c)
+{
+    const struct tact_mesh_defects *d = &c->defects;
+    json_t *all = json_pack(
+        "{s:s, s:s, s:s?, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:f}", "file", c->path, "verdict",
+        c->mesh ? "closed" : "refused", "reason", c->mesh ? NULL : c->reason, "vertices",
+        (json_int_t)c->vertices, "triangles", (json_int_t)c->triangles, "components",
+        (json_int_t)d->components, "boundary_edges", (json_int_t)d->boundary_edges,
+        "nonmanifold_edges", (json_int_t)d->nonmanifold_edges, "misoriented_edges",
+        (json_int_t)d->misoriented_edges, "degenerate", (json_int_t)d->degenerate, "volume",
+        d->volume);
+    if (all && c->mesh) {
+        json_object_set_new(all, "centroid", list(c->mesh->centroid, 3));
+        json_object_set_new(all, "inertia", list(c->inertia, 9));
+    }
+    int rc = all ? json_dumpf(all, stdout, JSON_INDENT(1) | JSON_REAL_PRECISION(17)) : -1;
+    json_decref(all);
+    puts("");
+    return rc;
+}
+
+static void print_table(const struct checked *c)
+{
+    const struct tact_mesh_defects *d = &c->defects;
+    const double *i = c->inertia;
+    printf("%s: %s\n", c->path, c->mesh ? "closed" : c->reason);
+    printf("  %-18s %zu\n  %-18s %zu\n  %-18s %zu\n", "vertices", c->vertices, "triangles",
+           c->triangles, "components", d->components);
+    printf("  %-18s %zu\n  %-18s %zu\n  %-18s %zu\n  %-18s %zu\n", "boundary edges",
+           d->boundary_edges, "non-manifold edges", d->nonmanifold_edges, "misoriented edges",
+           d->misoriented_edges, "without area", d->degenerate);
+    printf("  %-18s %.9g m^3%s\n", "volume", d->volume,
+           c->mesh ? "" : " (signed, of the triangles as they are)");
+    if (c->mesh) {
+        const double *r = c->mesh->centroid;
+        printf("  %-18s %.9g %.9g %.9g m\n", "centroid", r[0], r[1], r[2]);
+        printf("  %-18s %.6g %.6g %.6g  xy xz yz %.6g %.6g %.6g m^5\n", "inertia, xx yy zz", i[0],
+               i[4], i[8], i[1], i[2], i[5]);
+    }
+}
+
+static void weigh(struct checked *c)
+{
+    const double *s = c->mesh->second;
+    for (int i = 0; i < 9; i++) {
+        c->inertia[i] = (i % 4 == 0 ? s[0] + s[4] + s[8] : 0.0) - s[i];
+    }
+}
+
+int moments_check(const char *path, double scale, int json)
+{
+    struct tact_error err = {.line = 0};
+    struct tact_soup soup = {0};
+    struct checked c = {.path = path, .reason = err.text};
+    int rc = word_to_soup(path, scale, &soup, &err);
+    if (rc) {
+        command_error(&err);
+        return EXIT_FILE;
+    }
+    c.vertices = soup.vertex_count;
+    c.triangles = soup.triangle_count;
+    rc = tact_mesh_inspect(soup.vertices, soup.vertex_count, soup.triangles, soup.triangle_count,
+                           &c.defects);
+    int refused = rc ? rc
+                     : tact_mesh_create(soup.vertices, soup.vertex_count, soup.triangles,
+                                        soup.triangle_count, &c.mesh, &err);
+    tact_soup_free(&soup);
+    if (rc || (refused && !err.text[0])) {
+        return command_usage("tact moments", "%s: %s", path, strerror(-(rc ? rc : refused)));
+    }
+    if (c.mesh) {
+        weigh(&c);
+    }
+    if (!json) {
+        print_table(&c);
+    } else if (print_json(&c)) {
+        rc = EXIT_USAGE;
+    }
+    tact_mesh_free(c.mesh);
+    return rc ? rc : c.mesh ? EXIT_GOOD : EXIT_REFUSED;
+}
