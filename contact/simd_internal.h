@@ -31,10 +31,11 @@ typedef int64_t tact_l8 __attribute__((vector_size(64)));
 #define TACT_SANITIZED 1
 #endif
 
-/** A function compiled for several processors, chosen when the library is loaded. The choice runs
- *  before a sanitizer is ready for it. */
+/** A function compiled for several processors, chosen when the library is loaded. Only AVX2: it has
+ *  no fused multiply-add, with which bits would differ. The choice runs before a sanitizer is ready
+ *  for it. */
 #if defined(__x86_64__) && defined(__gnu_linux__) && !defined(TACT_SANITIZED)
-#define TACT_CLONES __attribute__((target_clones("avx512f", "avx2", "default")))
+#define TACT_CLONES __attribute__((target_clones("avx2", "default")))
 #else
 #define TACT_CLONES
 #endif
