@@ -7,8 +7,10 @@
 #include <string.h>
 #include "devices/comedi_state_internal.h"
 #include "devices/settings.h"
+#include "rt/clock.h"
 
-static const double ramp = 0.2; /* [s] in which outputs come back after a fault */
+static const double ramp = 0.2;   /* [s] in which outputs come back after a fault */
+static const double rearm = 0.05; /* [s] of zeros that arm the guard again */
 
 /* Hands the lost board to the watcher. What must be pressed is not. */
 static void lose(struct tact_comedi *self)
@@ -73,37 +75,67 @@ static bool take_inputs(struct tact_comedi *self)
     return bad;
 }
 
+/* Reads and examines the inputs. Returns whether all is well with them. */
+static bool look(struct tact_comedi *self, int64_t now_ns)
+{
+    if (!self->active) {
+        self->active = atomic_exchange_explicit(&self->fresh, NULL, memory_order_acquire);
+    }
+    int rc = self->active ? tact_comedi_list_run(self->active->dev, &self->active->in) : -ENODEV;
+    if (rc == 0) {
+        self->stamp_ns = now_ns;
+        return !take_inputs(self);
+    }
+    release_digital(self);
+    if (self->active && rc == -ENODEV) {
+        lose(self);
+    } else if (self->active) {
+        atomic_store_explicit(&self->read_error, rc, memory_order_relaxed);
+    }
+    return false;
+}
+
+/* What the guard says: TACT_DEVICE_OK, STALE while it holds the outputs back, LOST. */
+static int ask_guard(struct tact_comedi *self)
+{
+    if (!self->guard) {
+        return TACT_DEVICE_OK;
+    }
+    int state =
+        self->left_alone ? TACT_GUARD_GONE : tact_guard_state(self->guard, tact_clock_now());
+    if (state == TACT_GUARD_GONE && !self->left_alone) {
+        self->left_alone = true;
+        tact_guard_kill(self->guard); /* stopped, it would still hold the outputs as they are */
+        atomic_store_explicit(&self->alone, true, memory_order_relaxed);
+    }
+    if (state == TACT_GUARD_HELD && tact_guard_trips(self->guard) != self->armed) {
+        if (self->zeros < self->rearm) {
+            return TACT_DEVICE_STALE;
+        }
+        self->armed = tact_guard_trips(self->guard);
+        self->gate = 0.0;
+        self->good = self->recover;
+        tact_guard_arm(self->guard);
+    }
+    return state == TACT_GUARD_GONE || state == TACT_GUARD_LOST ? TACT_DEVICE_LOST : TACT_DEVICE_OK;
+}
+
 static void comedi_read(void *data, uint64_t tick, double t, int64_t now_ns,
                         struct tact_device_input *in)
 {
     struct tact_comedi *self = data;
     (void)tick, (void)t;
-    if (!self->active) {
-        self->active = atomic_exchange_explicit(&self->fresh, NULL, memory_order_acquire);
-    }
-    bool bad = self->write_error != 0;
-    int rc = self->active ? tact_comedi_list_run(self->active->dev, &self->active->in) : -ENODEV;
-    if (rc == 0) {
-        bad = take_inputs(self) || bad;
-        self->stamp_ns = now_ns;
-    } else {
-        bad = true;
-        release_digital(self);
-        if (self->active && rc == -ENODEV) {
-            lose(self);
-        } else if (self->active) {
-            atomic_store_explicit(&self->read_error, rc, memory_order_relaxed);
-        }
-    }
-    self->good = bad ? 0 : self->good + (self->good < UINT32_MAX);
+    bool well = look(self, now_ns) && self->write_error == 0;
+    int guard = ask_guard(self);
+    self->good = well ? self->good + (self->good < UINT32_MAX) : 0;
     if (self->good < self->recover) {
         self->gate = 0.0;
     } else if (self->gate < 1.0) {
         self->gate = fmin(self->gate + self->gate_step, 1.0);
     }
-    in->state = !self->active      ? TACT_DEVICE_LOST
-                : self->gate > 0.0 ? TACT_DEVICE_OK
-                                   : TACT_DEVICE_STALE;
+    in->state = !self->active || guard == TACT_DEVICE_LOST ? TACT_DEVICE_LOST
+                : self->gate > 0.0                         ? guard
+                                                           : TACT_DEVICE_STALE;
     in->stamp_ns = self->stamp_ns;
     memcpy(in->channel, self->value, (size_t)self->layout.input_count * sizeof *in->channel);
 }
@@ -123,16 +155,9 @@ static void put_outputs(const struct tact_comedi *self, const double *out, lsamp
     }
 }
 
-static void comedi_write(void *data, const double *out, int64_t now_ns)
+/* Writes what is in the list, without a guard. */
+static void write_list(struct tact_comedi *self, struct tact_comedi_list *list)
 {
-    struct tact_comedi *self = data;
-    (void)now_ns;
-    if (!self->active) {
-        return;
-    }
-    struct tact_comedi_list *list = &self->active->out;
-    memcpy(list->data, list->safe, sizeof list->data);
-    put_outputs(self, out, list->data);
     int rc = tact_comedi_list_run(self->active->dev, list);
     self->write_error = rc;
     if (rc == -ENODEV) {
@@ -143,10 +168,42 @@ static void comedi_write(void *data, const double *out, int64_t now_ns)
     }
 }
 
+static void comedi_write(void *data, const double *out, int64_t now_ns)
+{
+    struct tact_comedi *self = data;
+    bool zero = true;
+    (void)now_ns;
+    for (int i = 0; i < self->layout.output_count; i++) {
+        zero = zero && out[i] == 0.0;
+    }
+    self->zeros = zero ? self->zeros + (self->zeros < UINT32_MAX) : 0;
+    if (self->left_alone) {
+        if (self->active && !self->let_go) {
+            self->let_go = tact_comedi_list_safe(self->active->dev, &self->active->out) == 0;
+        }
+    } else if (self->guard) {
+        /* The heartbeat goes on without a board: the guard looks for it too. */
+        lsampl_t words[TACT_COMEDI_OPS][2];
+        for (int i = 0; i < self->layout.out_ops; i++) {
+            memcpy(words[i], self->layout.out[i].safe, sizeof words[i]);
+        }
+        if (self->active) {
+            put_outputs(self, out, words);
+        }
+        tact_guard_send(self->guard, (const uint32_t(*)[2])words, tact_clock_now());
+    } else if (self->active) {
+        struct tact_comedi_list *list = &self->active->out;
+        memcpy(list->data, list->safe, sizeof list->data);
+        put_outputs(self, out, list->data);
+        write_list(self, list);
+    }
+}
+
 static void comedi_shut(void *data)
 {
     struct tact_comedi *self = data;
     tact_comedi_unwatch(self);
+    tact_guard_stop(self->guard); /* before the board is freed, which zeroes what is not held */
     tact_comedi_board_free(self->active);
     tact_comedi_board_free(atomic_load(&self->fresh));
     tact_comedi_board_free(atomic_load(&self->retired));
@@ -171,18 +228,22 @@ static int ticks(const struct tact_device_config *config, const char *key, uint3
 static int read_settings(struct tact_comedi *self, const struct tact_device_config *config,
                          struct tact_error *err)
 {
-    static const char *const keys[] = {"board",       "inputs",       "outputs",   "reference",
-                                       "input_range", "output_range", "input_map", "output_map",
-                                       "input_units", "output_units", "limits",    "calibration",
-                                       "saturated",   "stuck",        "recover"};
+    static const char *const keys[] = {
+        "board",     "inputs",     "outputs",     "reference",    "input_range", "output_range",
+        "input_map", "output_map", "input_units", "output_units", "limits",      "calibration",
+        "guard",     "timeout",    "saturated",   "stuck",        "recover"};
     const char *path = "/dev/comedi0";
     double recover = 0.1;
+    double timeout = fmax(4.0 * config->period, 3e-3);
     self->saturated = 3;
+    self->guarded = true;
     int rc = tact_settings_check(config, keys, sizeof keys / sizeof *keys, err);
     rc = rc ? rc : tact_settings_text(config, "board", &path, err);
     rc = rc ? rc : ticks(config, "saturated", 1, &self->saturated, err);
     rc = rc ? rc : ticks(config, "stuck", 0, &self->stuck, err);
     rc = rc ? rc : tact_settings_positive(config, "recover", &recover, err);
+    rc = rc ? rc : tact_settings_flag(config, "guard", &self->guarded, err);
+    rc = rc ? rc : tact_settings_positive(config, "timeout", &timeout, err);
     if (!rc && strlen(path) >= sizeof self->layout.path) {
         rc = tact_settings_fault(config, tact_settings_find(config, "board"), err,
                                  "longer than %zu characters", sizeof self->layout.path - 1);
@@ -191,7 +252,9 @@ static int read_settings(struct tact_comedi *self, const struct tact_device_conf
         snprintf(self->layout.path, sizeof self->layout.path, "%s", path);
         double n = ceil(recover / config->period);
         self->recover = n < 1e9 ? (uint32_t)n : 1000000000U;
+        self->rearm = (uint32_t)ceil(fmin(rearm / config->period, 1e9));
         self->gate_step = config->period / ramp;
+        self->timeout_ns = (int64_t)(fmin(timeout, 3600.0) * 1e9);
     }
     return rc;
 }
@@ -231,13 +294,45 @@ static int find(struct tact_comedi *self, const struct tact_device_config *confi
     if (rc) {
         return rc;
     }
-    self->active = tact_comedi_board_open(&self->layout, true, &rc);
+    self->guarded = self->guarded && self->layout.out_ops > 0;
+    self->active = tact_comedi_board_open(&self->layout, !self->guarded, &rc);
     if (!self->active) {
         tact_settings_fault(config, tact_settings_find(config, "outputs"), err,
                             "cannot take %s: %s%s", self->layout.path, strerror(-rc),
                             rc == -EBUSY ? " (another process holds the outputs)" : "");
     }
     return rc;
+}
+
+static int start_guard(struct tact_comedi *self, const struct tact_device_config *config,
+                       struct tact_error *err)
+{
+    struct tact_guard_output outputs[TACT_COMEDI_OPS];
+    const struct tact_guard_options options = {.board = self->layout.path,
+                                               .driver = self->layout.driver,
+                                               .name = self->layout.board,
+                                               .outputs = outputs,
+                                               .output_count = self->layout.out_ops,
+                                               .timeout_ns = self->timeout_ns};
+    struct tact_error why = {0};
+    if (!self->guarded) {
+        return 0;
+    }
+    for (int i = 0; i < self->layout.out_ops; i++) {
+        const struct tact_comedi_op *op = &self->layout.out[i];
+        outputs[i] =
+            (struct tact_guard_output){op->insn,     op->words,   op->subdevice,
+                                       op->chanspec, op->maxdata, {op->safe[0], op->safe[1]}};
+    }
+    int rc = tact_guard_start(&options, &self->guard, &why);
+    if (rc) {
+        tact_settings_fault(config, tact_settings_find(config, "outputs"), err, "%s", why.text);
+        return rc;
+    }
+    self->armed = tact_guard_trips(self->guard);
+    self->trips_told = self->armed;
+    tact_guard_arm(self->guard);
+    return 0;
 }
 
 static void describe(struct tact_comedi *self, const struct tact_device_config *config,
@@ -269,6 +364,7 @@ static int comedi_start(const struct tact_device_config *config, struct tact_dev
     snprintf(self->name, sizeof self->name, "%s", config->name);
     self->messages = config->messages;
     int rc = find(self, config, err);
+    rc = rc ? rc : start_guard(self, config, err);
     if (rc == 0) {
         rc = tact_comedi_watch(self);
         if (rc) {
@@ -276,6 +372,7 @@ static int comedi_start(const struct tact_device_config *config, struct tact_dev
         }
     }
     if (rc) {
+        tact_guard_stop(self->guard);
         tact_comedi_board_free(self->active);
         free(self);
         return rc;

@@ -21,6 +21,11 @@
  *   stuck           ticks without any change of an analog input that are a fault; default 0: never
  *   recover         [s] without fault after which outputs come back, over 0.2 s; default 0.1
  *
+ *   guard           true (default): a process of its own writes the outputs, see guard/guard.h;
+ *                   false: the loop does, and a loop that is killed leaves them as they are
+ *   timeout         [s] silence of the loop after which the guard lets go; default four periods, at
+ *                   least 3 ms
+ *
  * Tables have a row for each channel of `inputs` (of `outputs`) that is not digital, or one row.
  *
  * All inputs are read in one system call a tick, all outputs written in another. The subdevices of
@@ -31,14 +36,17 @@
  * - while an input is at fault (saturated, outside its limits, stuck) or cannot be read, or the
  *   outputs could not be written: the state is STALE, what is at fault is held at its last good
  *   value, and the device itself writes zeros, whatever it is sent;
+ * - when the guard has let go: the state is STALE until nothing but zeros was sent for 50 ms, as
+ *   when the deadman is let go. A loop that comes back after a stop therefore moves nothing;
+ * - when the guard is gone: the state is LOST until the device is opened again;
  * - when the board is gone: the state is LOST in that tick, analog values are held, digital ones
  *   are 0. A thread beside the loop looks for the board every 50 ms and hands it over when the same
  *   one (by driver and name) is back.
  *
  * Every fault, loss and return is told.
  *
- * Real-time: reading and writing are one ioctl(2) each. The driver decides how long a conversion
- * takes.
+ * Real-time: reading is one ioctl(2), writing one futex(2) (without a guard one ioctl). The driver
+ * decides how long a conversion takes.
  */
 #ifndef TACT_DEVICES_COMEDI_H
 #define TACT_DEVICES_COMEDI_H

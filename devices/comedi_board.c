@@ -87,9 +87,9 @@ static int set_up(struct tact_comedi_board *board, const struct tact_comedi_layo
         return -ENXIO;
     }
     tact_comedi_list_init(&board->in, layout->in, layout->in_ops);
+    tact_comedi_list_init(&board->out, layout->out, layout->out_ops);
     int rc = make_inputs(board->dev, layout);
-    if (rc == 0 && outputs && layout->out_ops > 0) {
-        tact_comedi_list_init(&board->out, layout->out, layout->out_ops);
+    if (rc == 0 && outputs) {
         rc = tact_comedi_take(board->dev, &board->out);
     }
     return rc;

@@ -57,7 +57,7 @@ int tact_comedi_assemble(struct tact_comedi_layout *layout);
 struct tact_comedi_board {
     comedi_t *dev;
     struct tact_comedi_list in;
-    struct tact_comedi_list out; /* where the outputs were taken */
+    struct tact_comedi_list out;
 };
 
 /** Opens the layout's board again and sets up its inputs; takes the outputs where `outputs`.
@@ -65,7 +65,8 @@ struct tact_comedi_board {
 struct tact_comedi_board *tact_comedi_board_open(const struct tact_comedi_layout *layout,
                                                  bool outputs, int *error);
 
-/** Writes safe values where the outputs were taken, closes and frees; NULL is allowed. */
+/** Writes safe values where no other process holds the outputs, closes and frees; NULL is allowed.
+ */
 void tact_comedi_board_free(struct tact_comedi_board *board);
 
 /** Value of an analog input or counter, in its unit. count: of a counter, from tact_comedi_count().

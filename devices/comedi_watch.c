@@ -24,7 +24,7 @@ static void take_back(struct tact_comedi *self)
 static void look_for(struct tact_comedi *self)
 {
     int error = 0;
-    struct tact_comedi_board *board = tact_comedi_board_open(&self->layout, true, &error);
+    struct tact_comedi_board *board = tact_comedi_board_open(&self->layout, !self->guard, &error);
     if (board) {
         tact_message(self->messages, TACT_MESSAGE_INFO, "%s: the board %s (%s) is back", self->name,
                      self->layout.path, self->layout.board);
@@ -63,6 +63,26 @@ static void tell(struct tact_comedi *self)
     }
 }
 
+static void tell_guard(struct tact_comedi *self)
+{
+    uint32_t trips = self->guard ? tact_guard_trips(self->guard) : self->trips_told;
+    if (trips != self->trips_told) {
+        tact_message(
+            self->messages, TACT_MESSAGE_WARNING,
+            "%s: the guard has let go of the outputs: the loop was silent for more than "
+            "%g ms, or the board failed; they come back after zeros were sent, as when the "
+            "deadman is let go",
+            self->name, (double)self->timeout_ns / 1e6);
+        self->trips_told = trips;
+    }
+    if (!self->alone_told && atomic_load_explicit(&self->alone, memory_order_relaxed)) {
+        tact_message(self->messages, TACT_MESSAGE_ERROR,
+                     "%s: the guard is gone: the outputs are zero until the device is opened again",
+                     self->name);
+        self->alone_told = true;
+    }
+}
+
 static void *watch(void *data)
 {
     struct tact_comedi *self = data;
@@ -76,6 +96,7 @@ static void *watch(void *data)
         while ((rc = sem_clockwait(&self->stop, CLOCK_MONOTONIC, &until)) != 0 && errno == EINTR) {
         }
         tell(self);
+        tell_guard(self);
         if (rc == 0) {
             return NULL;
         }
@@ -88,6 +109,7 @@ static void *watch(void *data)
 
 int tact_comedi_watch(struct tact_comedi *self)
 {
+    const struct sched_param normal = {0};
     pthread_attr_t attr;
     sigset_t all;
     sigset_t before;
@@ -98,6 +120,8 @@ int tact_comedi_watch(struct tact_comedi *self)
     sem_init(&self->stop, 0, 0);
     pthread_attr_setinheritsched(&attr, PTHREAD_EXPLICIT_SCHED);
     pthread_attr_setschedpolicy(&attr, SCHED_OTHER);
+    pthread_attr_setschedparam(&attr,
+                               &normal); /* else the caller's priority, which OTHER refuses */
     pthread_attr_setstacksize(&attr, WATCHER_STACK);
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);

@@ -19,6 +19,9 @@ void board_attach(const char *node, const char *driver);
  * the outputs is the file's: through it a plant can drive the other channels of a locked board. */
 int board_wire(int pid, const char *node);
 
+/** Process id of the only tact-guard that runs, or 0. */
+int board_guard(void);
+
 /** One instruction each through such a descriptor. */
 void board_wire_write(int fd, unsigned int subdevice, unsigned int channel, lsampl_t raw);
 lsampl_t board_wire_read(int fd, unsigned int subdevice, unsigned int channel);

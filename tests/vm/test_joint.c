@@ -122,7 +122,7 @@ static void run(struct shared *shared, int ticks, struct tact_loop_stats *stats)
     struct device_config config;
     struct tact_loop_options options = tact_loop_default();
     open_joint(&config);
-    int wire = board_wire(0, NODE);
+    int wire = board_wire(board_guard(), NODE);
     assert_true(wire >= 0);
     shared->ticks = ticks;
     shared->start_ns = tact_clock_now() + 300000000;
