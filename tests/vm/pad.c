@@ -1,0 +1,64 @@
+#include "pad.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/uinput.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+static void must(int rc, const char *what)
+{
+    if (rc < 0) {
+        fprintf(stderr, "pad: %s: %s\n", what, strerror(errno));
+        exit(1);
+    }
+}
+
+static void axis(int fd, unsigned short code, int low, int high)
+{
+    struct uinput_abs_setup setup = {.code = code, .absinfo = {.minimum = low, .maximum = high}};
+    must(ioctl(fd, UI_ABS_SETUP, &setup), "UI_ABS_SETUP");
+}
+
+int pad_plug(void)
+{
+    static int loaded;
+    struct uinput_setup setup = {.id = {.bustype = BUS_USB, .vendor = 0x1209, .product = 1},
+                                 .name = PAD_NAME};
+    if (!loaded) {
+        must(system("modprobe uinput && modprobe evdev") ? -1 : 0, "modprobe");
+        loaded = 1;
+    }
+    int fd = open("/dev/uinput", O_RDWR | O_CLOEXEC);
+    must(fd, "/dev/uinput");
+    must(ioctl(fd, UI_SET_EVBIT, EV_KEY), "EV_KEY");
+    must(ioctl(fd, UI_SET_KEYBIT, BTN_SOUTH), "BTN_SOUTH");
+    must(ioctl(fd, UI_SET_EVBIT, EV_ABS), "EV_ABS");
+    axis(fd, ABS_X, -1000, 1000);
+    axis(fd, ABS_Y, -1000, 1000);
+    axis(fd, ABS_RX, 0, 255);
+    must(ioctl(fd, UI_DEV_SETUP, &setup), "UI_DEV_SETUP");
+    must(ioctl(fd, UI_DEV_CREATE), "UI_DEV_CREATE");
+    return fd;
+}
+
+void pad_unplug(int fd)
+{
+    must(ioctl(fd, UI_DEV_DESTROY), "UI_DEV_DESTROY");
+    close(fd);
+}
+
+void pad_send(int fd, int type, int code, int value)
+{
+    const struct input_event event = {
+        .type = (unsigned short)type, .code = (unsigned short)code, .value = value};
+    must((int)write(fd, &event, sizeof event), "write");
+}
+
+void pad_sync(int fd)
+{
+    pad_send(fd, EV_SYN, SYN_REPORT, 0);
+}

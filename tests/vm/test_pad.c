@@ -1,0 +1,256 @@
+/* The evdev device on the kernel's own driver, with a pad that uinput makes: values, events that
+ * the kernel loses, unplugging and return; and a session on it that lets go of a board's output. */
+#include <dirent.h>
+#include <linux/input.h>
+#include <math.h>
+#include <pthread.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+#include <cmocka.h>
+#include "board.h"
+#include "devices/evdev.h"
+#include "devices/registry.h"
+#include "pad.h"
+#include "rt/clock.h"
+#include "rt/session/session.h"
+#include "unit/support/device_config.h"
+
+#define NODE "/dev/comedi0"
+enum { X, Y, RX, SOUTH };
+
+static struct device_config config;
+static struct tact_device device;
+static struct tact_device_input in;
+static uint64_t tick;
+
+static void step(void)
+{
+    int64_t now = tact_clock_now();
+    device.ops->read(device.self, tick, (double)tick * 1e-3, now, &in);
+    tick++;
+    tact_clock_sleep_until(now + 1000000);
+}
+
+static void start(void)
+{
+    const struct tact_device_setting settings[] = {SETTING("match", PAD_NAME),
+                                                   SETTING("channels", "abs_x abs_y abs_rx "
+                                                                       "btn_south")};
+    device_config_init(&config, settings, 2);
+    if (tact_evdev_type.open(&config.config, &device, &config.err)) {
+        fail_msg("%s: %s", config.err.key, config.err.text);
+    }
+}
+
+static int descriptors(void)
+{
+    DIR *dir = opendir("/proc/self/fd");
+    int count = 0;
+    while (readdir(dir)) {
+        count++;
+    }
+    closedir(dir);
+    return count;
+}
+
+static void values(void **unused)
+{
+    (void)unused;
+    int pad = pad_plug();
+    start();
+    step();
+    assert_int_equal(in.state, TACT_DEVICE_OK);
+    pad_send(pad, EV_ABS, ABS_X, 500);
+    pad_send(pad, EV_ABS, ABS_Y, -1000);
+    pad_send(pad, EV_KEY, BTN_SOUTH, 1);
+    pad_sync(pad);
+    int64_t before = tact_clock_now();
+    step();
+    assert_true(fabs(in.channel[X] - 0.5) < 1e-12);
+    assert_true(fabs(in.channel[Y] + 1.0) < 1e-12);
+    assert_true(in.channel[SOUTH] == 1.0);
+    assert_true(in.stamp_ns <= before && in.stamp_ns > before - 10000000);
+    pad_send(pad, EV_ABS, ABS_X, 999999); /* the kernel passes it on */
+    pad_sync(pad);
+    step();
+    assert_true(in.channel[X] == 1.0);
+    device.ops->close(device.self);
+    pad_unplug(pad);
+}
+
+/* Many times the kernel's buffer between two ticks. */
+static void lost_events(void **unused)
+{
+    (void)unused;
+    int pad = pad_plug();
+    start();
+    for (int round = 0; round < 10; round++) {
+        pad_send(pad, EV_KEY, BTN_SOUTH, round % 2);
+        for (int i = 0; i < 500; i++) {
+            pad_send(pad, EV_ABS, ABS_X, i + round);
+            pad_send(pad, EV_ABS, ABS_Y, -2 * i + 10 * round);
+            pad_sync(pad);
+        }
+        step();
+        step();
+        assert_int_equal(in.state, TACT_DEVICE_OK);
+        assert_true(fabs(in.channel[X] - (499 + round) / 1000.0) < 1e-12);
+        assert_true(fabs(in.channel[Y] - (-998 + 10 * round) / 1000.0) < 1e-12);
+        assert_true(in.channel[SOUTH] == round % 2);
+    }
+    tact_clock_sleep_until(tact_clock_now() + 300000000);
+    device.ops->close(device.self);
+    pad_unplug(pad);
+    assert_non_null(strstr(config.messages, "the kernel lost events"));
+}
+
+static void unplugged_and_back(void **unused)
+{
+    (void)unused;
+    int pad = pad_plug();
+    start();
+    step();
+    int before = 0;
+    for (int round = 0; round < 20; round++) {
+        pad_send(pad, EV_ABS, ABS_X, 700);
+        pad_send(pad, EV_KEY, BTN_SOUTH, 1);
+        pad_sync(pad);
+        step();
+        assert_true(in.channel[SOUTH] == 1.0);
+        before = round == 0 ? descriptors() : before;
+        pad_unplug(pad);
+        step(); /* in this very tick */
+        assert_int_equal(in.state, TACT_DEVICE_LOST);
+        assert_true(in.channel[SOUTH] == 0.0);
+        assert_true(fabs(in.channel[X] - 0.7) < 1e-12);
+        pad = pad_plug();
+        int waited = 0;
+        while (in.state != TACT_DEVICE_OK && waited < 1000) {
+            step();
+            waited++;
+        }
+        assert_in_range(waited, 1, 700);
+    }
+    assert_int_equal(descriptors(), before);
+    device.ops->close(device.self);
+    pad_unplug(pad);
+}
+
+static const char scene_text[] =
+    "name: pad\n"
+    "duration: 100\n"
+    "hands:\n"
+    "  - name: hand\n"
+    "    weightless: true\n"
+    "    links:\n"
+    "      - name: finger\n"
+    "        mass: 0.1\n"
+    "        inertia: [1, 1, 1, 0, 0, 0]\n"
+    "        joint: {type: hinge, axis: [0, 0, 1], stiffness: 2, damping: 0.02, limit: 1}\n"
+    "devices:\n"
+    "  - name: pad\n"
+    "    type: evdev\n"
+    "    settings: {match: " PAD_NAME "}\n"
+    "  - name: board\n"
+    "    type: comedi\n"
+    "    settings: {outputs: motor=ao0, inputs: back=ai7, output_map: [0, 4]}\n"
+    "inputs:\n"
+    "  - {from: pad.abs_x, to: hand.finger, scale: 1000}\n"
+    "outputs:\n"
+    "  - {from: hand.finger, to: board.motor, what: drive, limit: 1, rate: 1000}\n"
+    "deadman: pad.btn_south\n";
+
+static struct tact_session *session;
+static struct tact_session_report report;
+
+static atomic_int going; /* the session ticks */
+
+static void watch(void *user, const struct tact_session_status *status)
+{
+    (void)user;
+    atomic_store(&going, status->tick > 100);
+}
+
+static void *run(void *result)
+{
+    *(int *)result = tact_session_run(session, &report);
+    return NULL;
+}
+
+/* A drive at its limit pushes with 1 N m, 4 V, while the pad's button is held. */
+static void a_lost_pad_lets_go(void **unused)
+{
+    (void)unused;
+    struct tact_scene *scene;
+    struct tact_error err = {0};
+    struct tact_stop stop = {0};
+    struct tact_session_options options = tact_session_options_default();
+    const long limit = lrint(14.0 * 65535.0 / 20.0);
+    pthread_t thread;
+    int result = -1;
+    int pad = pad_plug();
+    options.types = tact_devices_builtin(&options.type_count);
+    options.ticks = 100000;
+    options.stop = &stop;
+    options.watch = watch;
+    int rc = tact_scene_parse(scene_text, strlen(scene_text), "pad.yaml", NULL, &scene, &err);
+    rc = rc ? rc : tact_session_create(scene, &options, &session, &err);
+    if (rc) {
+        fail_msg("%s:%d: %s: %s", err.file, err.line, err.key, err.text);
+    }
+    assert_int_equal(pthread_create(&thread, NULL, run, &result), 0);
+    for (int i = 0; i < 1000 && !atomic_load(&going); i++) {
+        usleep(10000);
+    }
+    assert_true(atomic_load(&going));
+    for (int round = 0; round < 5; round++) {
+        pad_send(pad, EV_KEY, BTN_SOUTH, 0);
+        pad_sync(pad);
+        usleep(20000);
+        pad_send(pad, EV_ABS, ABS_X, 900 - round);
+        pad_send(pad, EV_KEY, BTN_SOUTH, 1);
+        pad_sync(pad);
+        usleep(100000);
+        assert_in_range(board_output(NODE, 0), BOARD_ZERO + 1, limit - 1); /* ramps in */
+        usleep(300000);
+        assert_int_equal(board_output(NODE, 0), limit);
+        pad_unplug(pad);
+        usleep(2000); /* two ticks */
+        assert_int_equal(board_output(NODE, 0), BOARD_ZERO);
+        pad = pad_plug();
+        usleep(500000);
+        assert_int_equal(board_output(NODE, 0), BOARD_ZERO);
+    }
+    tact_stop_request(&stop);
+    pthread_join(thread, NULL);
+    assert_int_equal(result, 0);
+    print_message(
+        "session on pad and board: %llu ticks, %llu missed, wake max %.1f us, compute p99 "
+        "%.1f us\n",
+        (unsigned long long)report.loop.ticks, (unsigned long long)report.loop.missed,
+        (double)report.loop.wake_latency.max / 1e3,
+        (double)tact_histogram_quantile(&report.loop.compute, 0.99) / 1e3);
+    assert_int_equal(report.loop.missed, 0);
+    tact_session_destroy(session);
+    tact_scene_free(scene);
+    pad_unplug(pad);
+    assert_int_equal(board_output(NODE, 0), BOARD_ZERO);
+    assert_int_equal(board_guard(), 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(values),
+        cmocka_unit_test(lost_events),
+        cmocka_unit_test(unplugged_and_back),
+        cmocka_unit_test(a_lost_pad_lets_go),
+    };
+    board_setup();
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
