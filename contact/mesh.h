@@ -36,10 +36,10 @@ struct tact_mesh {
     size_t node_count;
     struct tact_mesh_node *nodes;
     struct tact_mesh_box *boxes; /**< one per node, tighter: for pairs of meshes, private */
-    double volume;      /**< [m^3] */
-    double centroid[3]; /**< of the volume [m], mesh frame */
-    double second[9];   /**< integral of (r - centroid)(r - centroid)^T dV [m^5], row-major */
-    double radius;      /**< of the bounding sphere about the centroid [m] */
+    double volume;               /**< [m^3] */
+    double centroid[3];          /**< of the volume [m], mesh frame */
+    double second[9]; /**< integral of (r - centroid)(r - centroid)^T dV [m^5], row-major */
+    double radius;    /**< of the bounding sphere about the centroid [m] */
 };
 
 /** Why a mesh is no closed oriented surface: counts. All zero for a good mesh. */
