@@ -18,7 +18,7 @@
 #define SESSION_LIMIT (UINT32_C(64) << 20)
 #define CONTENT_LIMIT (UINT32_C(2) << 20)
 #define CAPACITY_LIMIT (UINT32_C(1) << 24)
-#define LANES 4
+#define LANES 8
 
 /* At the start of the file, little-endian as the machine: it is not read on another one. */
 struct head {
@@ -31,7 +31,7 @@ struct head {
 _Static_assert(sizeof(struct head) <= MARKS_AT, "the marks follow the head");
 _Static_assert(MARKS_AT + 2 * sizeof(struct tact_ring_mark) <= SESSION_AT, "then the session");
 
-/* Four chains, so that the multiplications overlap; each step is invertible in the word and in the
+/* Eight chains, so that the multiplications overlap; each step is invertible in the word and in the
  * state, so that one changed word always shows. The constants are those of splitmix64 (Vigna). */
 uint64_t tact_ring_check(uint64_t index, const void *content, size_t bytes)
 {
