@@ -3,7 +3,10 @@
 #include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include "command.h"
+#include "difference.h"
+#include "kernels/source.h"
 #include "rt/session/replay.h"
 
 #define EXIT_DAMAGED 3
@@ -14,10 +17,14 @@ static const char help[] =
     "usage: tact replay FILE [OPTION]...\n\n"
     "Runs the session of a log again, from the log alone: the recorded inputs go through the same\n"
     "loop, and every output is compared to the log's, to the last bit.\n\n"
-    "  --verify   compare; what replay always does, for scripts that say what they mean\n"
-    "  --json     one JSON object on stdout\n"
-    "  --quiet    no messages but errors\n"
-    "  --help     this text\n\n"
+    "  --verify         compare; what replay always does, for scripts that say what they mean\n"
+    "  --from T, --to T only the ticks from T on, or before T; T is a tick, or a time: 2.5s\n"
+    "  --recompute HOW  instead of what the log says, moments from host or opencl, or the local\n"
+    "                   solver cone or bouchard, and tell how far every field goes its own way;\n"
+    "                   may be given once for each\n"
+    "  --json           one JSON object on stdout\n"
+    "  --quiet          no messages but errors\n"
+    "  --help           this text\n\n"
     "exit codes:\n"
     "  0  the log is whole and every value is the same\n"
     "  1  values differ; the first one is named\n"
@@ -25,7 +32,8 @@ static const char help[] =
     "  3  the log is damaged or cut: what is left of it was replayed, and is the same\n\n"
     "example:\n"
     "  tact run examples/scenes/ruler.yaml --record ruler.mcap\n"
-    "  tact replay ruler.mcap --verify\n";
+    "  tact replay ruler.mcap --verify\n"
+    "  tact replay ruler.mcap --recompute host --from 0.5s --to 2s\n";
 
 static void print_table(const char *path, const struct tact_replay_report *r)
 {
@@ -72,46 +80,109 @@ static int print_json(const struct tact_replay_report *r)
     return rc;
 }
 
+struct replay {
+    const char *name;
+    struct tact_replay_options options;
+    int json, quiet, recompute;
+    struct difference difference; /* of what was recomputed */
+};
+
+static void add_difference(void *user, const struct tact_layout *layout,
+                           const struct tact_record *logged, const struct tact_record *replayed)
+{
+    struct difference *d = user;
+    if (d->fields || !difference_create(layout, layout, d)) {
+        difference_add(d, logged, replayed);
+    }
+}
+
+static int set_time(struct replay *r, int end, const char *text)
+{
+    char *rest;
+    double value = strtod(text, &rest);
+    int seconds = !strcmp(rest, "s");
+    if (rest == text || (*rest && !seconds) || !(value >= 0.0 && value < 1e15)) {
+        return command_usage(r->name, "--%s %s: a tick, or a time such as 2.5s, is expected",
+                             end ? "to" : "from", text);
+    }
+    *(end ? &r->options.to : &r->options.from) = value;
+    r->options.in_seconds |= seconds << end;
+    return 0;
+}
+
+static int set_recompute(struct replay *r, const char *how)
+{
+    r->recompute = 1;
+    r->options.compared = add_difference;
+    r->options.user = &r->difference;
+    r->options.source = tact_opencl_source_factory;
+    if (!strcmp(how, "host")) {
+        r->options.moments = TACT_REPLAY_HOST;
+    } else if (!strcmp(how, "opencl")) {
+        r->options.moments = TACT_REPLAY_SOURCE;
+    } else if (!strcmp(how, "cone") || !strcmp(how, "bouchard")) {
+        r->options.local = how;
+    } else {
+        return command_usage(r->name, "--recompute %s: host, opencl, cone or bouchard is expected",
+                             how);
+    }
+    return 0;
+}
+
+static int answer(struct replay *r, const char *path)
+{
+    struct tact_error err = {.line = 0};
+    struct tact_replay_report *report = malloc(sizeof *report);
+    int code = EXIT_USAGE;
+    if (!report) {
+        fprintf(stderr, "%s: no memory\n", r->name);
+        return EXIT_BAD;
+    }
+    if (tact_replay_run_with(path, &r->options, report, &err)) {
+        command_error(&err);
+    } else {
+        code = report->differing ? EXIT_BAD : (report->complete ? EXIT_GOOD : EXIT_DAMAGED);
+        int failed = 0;
+        if (r->json) {
+            failed = r->recompute ? difference_json(&r->difference) : print_json(report);
+        } else {
+            print_table(path, report);
+            if (r->recompute) {
+                puts("");
+                difference_table(&r->difference, "the log", "the replay");
+            }
+        }
+        code = failed ? EXIT_BAD : code;
+    }
+    free(report);
+    return code;
+}
+
 int cmd_replay(int argc, char **argv)
 {
-    static const struct option longs[] = {{"verify", no_argument, NULL, 'v'},
-                                          {"json", no_argument, NULL, 'j'},
-                                          {"quiet", no_argument, NULL, 'q'},
-                                          {"help", no_argument, NULL, 'h'},
-                                          {NULL, 0, NULL, 0}};
-    int c, json = 0, quiet = 0;
-    while ((c = getopt_long(argc, argv, "hq", longs, NULL)) != -1) {
+    static const struct option longs[] = {
+        {"verify", no_argument, NULL, 'v'},   {"from", required_argument, NULL, 'f'},
+        {"to", required_argument, NULL, 't'}, {"recompute", required_argument, NULL, 'r'},
+        {"json", no_argument, NULL, 'j'},     {"quiet", no_argument, NULL, 'q'},
+        {"help", no_argument, NULL, 'h'},     {NULL, 0, NULL, 0}};
+    struct replay r = {.name = argv[0], .options = tact_replay_options_default()};
+    int c, code = 0;
+    while (!code && (c = getopt_long(argc, argv, "hq", longs, NULL)) != -1) {
         if (c == 'h') {
             fputs(help, stdout);
             return EXIT_GOOD;
         }
-        if (c == '?') {
-            return EXIT_USAGE;
-        }
-        json |= c == 'j';
-        quiet |= c == 'q';
+        code = c == '?' ? EXIT_USAGE : code;
+        code = c == 'f' || c == 't' ? set_time(&r, c == 't', optarg) : code;
+        code = c == 'r' ? set_recompute(&r, optarg) : code;
+        r.json |= c == 'j';
+        r.quiet |= c == 'q';
     }
-    if (argc - optind != 1) {
-        return command_usage(argv[0], "one log is expected, not %d", argc - optind);
+    if (!code && argc - optind != 1) {
+        code = command_usage(argv[0], "one log is expected, not %d", argc - optind);
     }
-    struct tact_error err = {.line = 0};
-    struct tact_messages messages = {command_message, &quiet};
-    struct tact_replay_report *report = malloc(sizeof *report);
-    if (!report) {
-        fprintf(stderr, "%s: no memory\n", argv[0]);
-        return EXIT_BAD;
-    }
-    int code = EXIT_USAGE;
-    if (tact_replay_run(argv[optind], messages, report, &err)) {
-        command_error(&err);
-    } else {
-        code = report->differing ? EXIT_BAD : (report->complete ? EXIT_GOOD : EXIT_DAMAGED);
-        if (json) {
-            code = print_json(report) ? EXIT_BAD : code;
-        } else {
-            print_table(argv[optind], report);
-        }
-    }
-    free(report);
+    r.options.messages = (struct tact_messages){command_message, &r.quiet};
+    code = code ? code : answer(&r, argv[optind]);
+    difference_free(&r.difference);
     return code;
 }

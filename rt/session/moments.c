@@ -136,7 +136,7 @@ void tact_session_moments(struct tact_session *s, uint64_t tick)
             tact_world_set_moments(s->world, i, NULL);
             continue;
         }
-        if (s->fed) {
+        if (s->fed && !s->recompute) {
             replay_pair(s, i, &m);
         } else if (usable && use_result(s, i, &result.pairs[i], (uint32_t)age, &m)) {
             s->report.source_pairs++;

@@ -1,6 +1,7 @@
 #include "rt/session/replay.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,6 +10,8 @@
 #include "rt/session/facts.h"
 #include "rt/session/session_internal.h"
 #include "rt/session/view.h"
+
+#define SOURCE_WAIT_NS 1000000000 /* longest wait for a frame */
 
 /* Facts that bits depend on, where the log was made on something else. */
 static void compare_facts(struct tact_log *log, struct tact_messages messages,
@@ -59,34 +62,96 @@ static void compare(const struct tact_session *s, const struct tact_record *logg
     }
 }
 
-static int replay_ticks(struct tact_session *s, struct tact_log *log,
-                        struct tact_replay_report *report)
+/* The state that a record ends with, and the moments of the tick after it on their way. */
+static void restart(struct tact_session *s, const struct tact_record *record, uint64_t tick)
 {
-    uint32_t bytes = tact_layout_bytes(&s->layout);
-    struct tact_record *now = malloc(bytes);
-    uint64_t expected = 0;
+    tact_session_restore(s, record);
+    tact_session_submit(s, tick);
+}
+
+static void replay_tick(struct tact_session *s, const struct tact_record *now,
+                        const struct tact_replay_options *o, struct tact_replay_report *report)
+{
+    s->fed = now;
+    if (s->source_open) {
+        s->source.ops->wait(s->source.self, now->tick, SOURCE_WAIT_NS);
+    }
+    int64_t began = tact_clock_now();
+    tact_session_tick(s, now->tick, now->stamp_ns, now->stamp_ns);
+    tact_histogram_add(&report->compute, tact_clock_now() - began);
+    compare(s, now, report);
+    if (o->compared) {
+        o->compared(o->user, &s->layout, now, s->last);
+    }
+    report->ticks++;
+}
+
+/* A tick, or the first one that is not before a time. */
+static uint64_t to_tick(double value, int in_seconds, double period)
+{
+    return (uint64_t)(in_seconds ? ceil(value / period - 1e-6) : value);
+}
+
+static int replay_ticks(struct tact_session *s, struct tact_log *log,
+                        const struct tact_replay_options *o, struct tact_replay_report *report)
+{
+    struct tact_record *now = malloc(tact_layout_bytes(&s->layout));
+    uint64_t expected = 0, from = to_tick(o->from, o->in_seconds & 1, s->period);
+    uint64_t to = to_tick(o->to, o->in_seconds & 2, s->period);
     int rc = now ? 1 : -ENOMEM;
-    while (rc > 0 && (rc = tact_log_next(log, now)) > 0) {
-        if (now->tick != expected) {
+    while (rc > 0 && (rc = tact_log_next(log, now)) > 0 && (!to || now->tick < to)) {
+        if (now->tick < from) {
+            if (now->tick + 1 == from) {
+                restart(s, now, from);
+            }
+        } else if (now->tick != expected) {
             /* What led to this record may be lost: it can only be started from. */
-            tact_session_restore(s, now);
+            restart(s, now, now->tick + 1);
             report->resyncs++;
         } else {
-            s->fed = now;
-            int64_t began = tact_clock_now();
-            tact_session_tick(s, now->tick, now->stamp_ns, now->stamp_ns);
-            tact_histogram_add(&report->compute, tact_clock_now() - began);
-            compare(s, now, report);
-            report->ticks++;
+            replay_tick(s, now, o, report);
         }
         expected = now->tick + 1;
     }
     free(now);
-    return rc;
+    return rc < 0 ? rc : 0;
+}
+
+/* Moments that are not the log's. */
+static int open_moments(struct tact_view *view, const struct tact_replay_options *o,
+                        struct tact_error *err)
+{
+    struct tact_session *s = view->session;
+    s->recompute = o->moments != TACT_REPLAY_LOGGED;
+    if (o->moments != TACT_REPLAY_SOURCE) {
+        return 0;
+    }
+    char *kind = strdup("opencl"); /* insisted on: no falling back to the host */
+    if (!kind) {
+        return -ENOMEM;
+    }
+    free(view->scene->moments.source);
+    view->scene->moments.source = kind;
+    s->options.source = o->source;
+    s->options.source_user = o->source_user;
+    return tact_session_open_source(s, err);
+}
+
+struct tact_replay_options tact_replay_options_default(void)
+{
+    return (struct tact_replay_options){.moments = TACT_REPLAY_LOGGED};
 }
 
 int tact_replay_run(const char *path, struct tact_messages messages,
                     struct tact_replay_report *report, struct tact_error *err)
+{
+    struct tact_replay_options options = tact_replay_options_default();
+    options.messages = messages;
+    return tact_replay_run_with(path, &options, report, err);
+}
+
+int tact_replay_run_with(const char *path, const struct tact_replay_options *o,
+                         struct tact_replay_report *report, struct tact_error *err)
 {
     struct tact_view view = {0};
     struct tact_log *log;
@@ -100,9 +165,10 @@ int tact_replay_run(const char *path, struct tact_messages messages,
     report->complete = state->complete;
     report->bytes_lost = state->bytes_lost;
     snprintf(report->damage, sizeof report->damage, "%s", state->why);
-    compare_facts(log, messages, report);
-    rc = tact_view_open(log, messages, &view, err);
-    rc = rc ? rc : replay_ticks(view.session, log, report);
+    compare_facts(log, o->messages, report);
+    rc = tact_view_open_with(log, o->local, o->messages, &view, err);
+    rc = rc ? rc : open_moments(&view, o, err);
+    rc = rc ? rc : replay_ticks(view.session, log, o, report);
     tact_view_close(&view);
     tact_log_close(log);
     return rc;

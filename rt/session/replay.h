@@ -14,8 +14,31 @@
 #include "../histogram.h"
 #include "../log/layout.h"
 #include "../message.h"
+#include "session.h"
 
 TACT_BEGIN_DECLS
+
+/** Where the moments of a replay come from. */
+enum tact_replay_moments {
+    TACT_REPLAY_LOGGED, /**< those that a source gave: from the log */
+    TACT_REPLAY_HOST,   /**< all measured anew on the host */
+    TACT_REPLAY_SOURCE, /**< all from another source, waited for at every tick */
+};
+
+struct tact_replay_options {
+    double from;                /**< first tick; the state before it is taken from the log */
+    double to;                  /**< the tick after the last one; 0: the end of the log */
+    int in_seconds;             /**< bit 0: from, bit 1: to is a time [s], not a tick */
+    int moments;                /**< enum tact_replay_moments */
+    tact_source_factory source; /**< for TACT_REPLAY_SOURCE */
+    void *source_user;
+    const char *local; /**< local solver, "cone" or "bouchard"; NULL: the scene's */
+    struct tact_messages messages;
+    /** Called with every tick that was replayed; may be NULL. */
+    void (*compared)(void *user, const struct tact_layout *layout, const struct tact_record *logged,
+                     const struct tact_record *replayed);
+    void *user;
+};
 
 struct tact_replay_report {
     uint64_t ticks;                    /**< replayed */
@@ -43,6 +66,17 @@ struct tact_replay_report {
  */
 TACT_API int tact_replay_run(const char *path, struct tact_messages messages,
                              struct tact_replay_report *report, struct tact_error *err);
+
+/** The whole log, as it was: what tact_replay_run() does. */
+TACT_API struct tact_replay_options tact_replay_options_default(void);
+
+/** Replays a part of a log, or all of it with other moments or another solver: the inputs of the
+ *  devices come from the log, the state goes its own way from the first tick on.
+ *  @retval -ENODEV, or another errno of the source; others as tact_replay_run(). Not real-time
+ * safe.
+ */
+TACT_API int tact_replay_run_with(const char *path, const struct tact_replay_options *options,
+                                  struct tact_replay_report *report, struct tact_error *err);
 
 TACT_END_DECLS
 

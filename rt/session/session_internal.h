@@ -94,6 +94,7 @@ struct tact_session {
     struct tact_record *blank; /* takes the record where nothing is recorded, or the ring is full */
     struct tact_record *last;  /* the record that the last tick filled, in a replay */
     const struct tact_record *fed; /* replay: the tick's inputs, else NULL */
+    int recompute; /* replay: moments that a source gave are measured anew as well */
 
     struct tact_triple *status;
     struct tact_solve_stats solve;
@@ -130,6 +131,13 @@ int tact_session_open_log(struct tact_session *s, struct tact_error *err);
 
 /* tick.c: one tick, real-time safe. */
 void tact_session_tick(void *user, uint64_t tick, int64_t planned_ns, int64_t woke_ns);
+
+/* view.c: tact_view_open() with another local solver than the scene's, or NULL. */
+struct tact_view;
+struct tact_log;
+int tact_view_open_with(const struct tact_log *log, const char *local,
+                        struct tact_messages messages, struct tact_view *out,
+                        struct tact_error *err);
 
 /* session.c */
 int tact_session_prepare(const struct tact_scene *scene, const struct tact_session_options *options,

@@ -164,14 +164,32 @@ static int list_all(struct tact_view *view)
     return 0;
 }
 
+static int set_local(struct tact_scene *scene, const char *local)
+{
+    char *copy = local ? strdup(local) : NULL;
+    if (copy) {
+        free(scene->contact.local);
+        scene->contact.local = copy;
+    }
+    return local && !copy ? -ENOMEM : 0;
+}
+
 int tact_view_open(const struct tact_log *log, struct tact_messages messages, struct tact_view *out,
                    struct tact_error *err)
+{
+    return tact_view_open_with(log, NULL, messages, out, err);
+}
+
+int tact_view_open_with(const struct tact_log *log, const char *local,
+                        struct tact_messages messages, struct tact_view *out,
+                        struct tact_error *err)
 {
     struct tact_session_options options = tact_session_options_default();
     memset(out, 0, sizeof *out);
     options.clock = TACT_LOOP_FREE;
     options.messages = messages;
     int rc = read_scene(log, &out->scene, err);
+    rc = rc ? rc : set_local(out->scene, local);
     rc = rc ? rc : read_devices(log, out, err);
     rc = rc ? rc
             : tact_session_prepare(out->scene, &options, out->devices, out->device_count,

@@ -5,6 +5,7 @@ info     whole, cut and damaged logs: how they ended, what is in them, as text a
 plot     a page as PNG, as SVG and as gnuplot's script, whose numbers are checked
 export   usage, outputs that cannot be written, cut logs (tests/python reads what is written)
 diff     equal sessions, one changed bit, another friction, other lengths
+recompute  a part of a log; with other moments, with another solver
 """
 import json
 import math
@@ -210,9 +211,40 @@ def diff(folder):
     tact("diff", a, b, code=3)
 
 
+def recompute(folder):
+    for words in (["a", "--from", "-1"], ["a", "--to", "2x"], ["a", "--recompute", "guess"]):
+        out, err = tact("replay", *words, code=2)
+        assert not out and len(err.splitlines()) == 1, (words, err)
+    log = record(folder, "a.mcap")
+    for words, ticks in ((("--from", "500"), 1500), (("--to", "0.25s"), 250), ((), 2000),
+                         (("--from", "0.4s", "--to", "1200"), 800), (("--from", "1"), 1999)):
+        found = json.loads(tact("replay", log, "--json", *words)[0])
+        assert (found["ticks"], found["differing"], found["resyncs"]) == (ticks, 0, 0), found
+    out, _ = tact("replay", log, "--recompute", "host")  # as it was recorded
+    assert out.count(" 0 differ") == 2, out
+    found = json.loads(tact("replay", log, "--recompute", "cone", "--json")[0])
+    assert found["ticks"] == 2000 and found["differing"] == 0, found
+    found = json.loads(tact("replay", log, "--recompute", "bouchard", "--json", code=1)[0])
+    assert 300 < found["first"]["tick"] < 1200, found["first"]  # not before they touch
+    assert float(found["fields"]["ruler_pose"]["largest"]) > 1e-9
+    assert "operator_input" not in found["fields"]
+    out, _ = tact("replay", log, "--recompute", "bouchard", code=1)
+    assert "largest" in out and "ruler_pose" in out, out
+    try:
+        out, _ = tact("replay", log, "--recompute", "opencl", "--json", "--quiet", code=1)
+    except AssertionError as failed:
+        if "no OpenCL moments" not in str(failed):
+            raise
+        print("skipped: there is no OpenCL")
+        sys.exit(77)
+    fields = json.loads(out)["fields"]
+    assert 0 < float(fields["ruler_pose"]["largest"]) < 1e-6, fields["ruler_pose"]
+    assert fields["ruler_pinch_left_distal_status"]["b"] != "0", fields
+
+
 def main():
     global TACT, CHANGE_LOG
-    subjects = {f.__name__: f for f in (info, plot, export, diff)}
+    subjects = {f.__name__: f for f in (info, plot, export, diff, recompute)}
     if len(sys.argv) != 5 or sys.argv[1] not in subjects:
         sys.exit(__doc__)
     TACT, CHANGE_LOG = sys.argv[2:4]
