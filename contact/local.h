@@ -21,7 +21,7 @@ enum tact_limit {
     TACT_LIMIT_SPIN = 8, /**< Bouchard: the torsion limit alone is active */
 };
 
-#define TACT_LOCAL_CORNERS 16
+#define TACT_LOCAL_CORNERS 24
 
 struct tact_local_problem {
     double s[36]; /**< S, 6 x 6, row-major, symmetric positive semidefinite [1/kg, 1/(kg m^2), ...];

@@ -14,7 +14,7 @@
 
 TACT_BEGIN_DECLS
 
-#define TACT_OUTLINE_CORNERS 16 /**< most corners: the extreme points in as many directions */
+#define TACT_OUTLINE_CORNERS 24 /**< most corners: the extreme points in as many directions */
 
 /**
  * Outline of the overlap of shape a at pa and b at pb, projected along the first row of frame.

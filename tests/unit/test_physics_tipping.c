@@ -10,7 +10,7 @@
 
 static const double DEGREE = M_PI / 180;
 
-enum solid { CUBE, BOX, TABLE };
+enum solid { CUBE, BOX, CYLINDER, TABLE };
 
 /* Makes the solid with its lowest faces at z = 0, turned by yaw about z; its height to the centre
  * of mass comes with the body. */
@@ -22,6 +22,8 @@ static int make_solid(struct world_scene *s, enum solid kind, double yaw)
         shape = scene_box(0.1, 0.1, 0.1);
     } else if (kind == BOX) {
         shape = scene_box(0.06, 0.2, 0.1);
+    } else if (kind == CYLINDER) {
+        shape = scene_cylinder(s, 0.04, 0.1, 96);
     } else {
         /* a top of 0.3 x 0.2 x 0.02 on four legs of 0.02 x 0.02 x 0.2, flush with its corners */
         double boxes[5][6] = {{0, 0, 0.11, 0.3, 0.2, 0.02}};
@@ -99,6 +101,13 @@ static void box_tips(void **state)
     check("box", BOX, 90, 0.1);
 }
 
+static void cylinder_tips(void **state)
+{
+    (void)state;
+    check("cylinder", CYLINDER, 0, 0.04);
+    check("cylinder", CYLINDER, 11.25, 0.04);
+}
+
 static void table_tips(void **state)
 {
     (void)state;
@@ -111,6 +120,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(cube_tips),
         cmocka_unit_test(box_tips),
+        cmocka_unit_test(cylinder_tips),
         cmocka_unit_test(table_tips),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
