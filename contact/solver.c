@@ -321,6 +321,31 @@ static void sweep(struct tact_world *world, struct tact_solve_stats *stats)
     stats->update = size > 0.0 ? sqrt(change / size) : 0.0;
 }
 
+/* Copies the velocities that contacts act on: out, or back in. */
+static void copy_velocities(struct tact_world *world, int back)
+{
+    double *at = world->free;
+    for (int i = 0; i < world->body_count + world->hand_count; i++) {
+        int hand = i - world->body_count;
+        double *v =
+            hand < 0 ? world->bodies[i].body.twist : tact_hand_velocity(world->hands[hand].hand);
+        size_t n = hand < 0 ? 6 : (size_t)tact_hand_count(world->hands[hand].hand);
+        memcpy(back ? v : at, back ? at : v, n * sizeof *v);
+        at += n;
+    }
+}
+
+/* Velocities from the free ones and all impulses: sums of changes would lose digits in leaps. */
+static void rebuild_velocities(struct tact_world *world)
+{
+    copy_velocities(world, 1);
+    for (int i = 0; i < world->block_count; i++) {
+        struct block *block = &world->blocks[i];
+        apply(&block->side[0], world->contacts[block->pair].impulse);
+        apply(&block->side[1], world->contacts[block->pair].impulse);
+    }
+}
+
 /* Goes from what the sweep gave to where Anderson acceleration expects the solution; the next sweep
  * brings that back inside the limits. */
 static void accelerate(struct tact_world *world, const double *before)
@@ -337,15 +362,9 @@ static void accelerate(struct tact_world *world, const double *before)
     }
     tact_anderson_step(&world->anderson, before, after, scale, next);
     for (int i = 0; i < world->block_count; i++) {
-        struct block *block = &world->blocks[i];
-        double *impulse = world->contacts[block->pair].impulse, delta[6];
-        for (int k = 0; k < 6; k++) {
-            delta[k] = next[6 * i + k] - impulse[k];
-            impulse[k] = next[6 * i + k];
-        }
-        apply(&block->side[0], delta);
-        apply(&block->side[1], delta);
+        memcpy(world->contacts[world->blocks[i].pair].impulse, next + 6 * i, 6 * sizeof *next);
     }
+    rebuild_velocities(world);
 }
 
 static int is_solved(const struct tact_world *world, const struct tact_solve_stats *stats)
@@ -415,12 +434,11 @@ int tact_world_solve(struct tact_world *world, struct tact_solve_stats *stats)
         }
         return rc;
     }
+    copy_velocities(world, 0);
     for (int i = 0; i < world->block_count; i++) {
-        struct block *block = &world->blocks[i];
-        tact_assemble_schur(world, block);
-        apply(&block->side[0], world->contacts[block->pair].impulse);
-        apply(&block->side[1], world->contacts[block->pair].impulse);
+        tact_assemble_schur(world, &world->blocks[i]);
     }
+    rebuild_velocities(world);
     iterate(world, stats);
     for (int i = 0; i < world->block_count; i++) {
         store(world, &world->blocks[i]);

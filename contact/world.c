@@ -45,7 +45,8 @@ void tact_world_destroy(struct tact_world *world)
     }
     void *blocks[] = {world->bodies, world->hands,      world->shapes,  world->laws,
                       world->poses,  world->directions, world->active,  world->contacts,
-                      world->blocks, world->jacobians,  world->columns, world->sweeps};
+                      world->blocks, world->jacobians,  world->columns, world->sweeps,
+                      world->free};
     tact_anderson_destroy(&world->anderson);
     for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) {
         free(blocks[i]);
@@ -234,6 +235,8 @@ int tact_world_finish(struct tact_world *world)
         world->most_dof = n > world->most_dof ? n : world->most_dof;
     }
     size_t pairs = (size_t)world->pair_count + 1, dof = (size_t)world->most_dof;
+    world->free = calloc((size_t)world->body_count * 6 + (size_t)world->hand_count * dof + 1,
+                         sizeof *world->free);
     world->poses = calloc((size_t)world->shape_count + 1, sizeof *world->poses);
     world->active = calloc(pairs, sizeof *world->active);
     world->directions = calloc(pairs * 3, sizeof *world->directions);
@@ -243,7 +246,7 @@ int tact_world_finish(struct tact_world *world)
     world->sweeps = calloc(pairs * 24, sizeof *world->sweeps);
     rc = rc ? rc : tact_anderson_create(&world->anderson, world->pair_count * 6);
     if (rc || !world->poses || !world->active || !world->directions || !world->blocks ||
-        !world->jacobians || !world->columns || !world->sweeps) {
+        !world->jacobians || !world->columns || !world->sweeps || !world->free) {
         return -ENOMEM;
     }
     world->finished = 1;

@@ -68,6 +68,7 @@ struct tact_world {
     double *jacobians; /* what the sides point into: 4 x most_dof x 6 a pair */
     double *columns;   /* most_dof x 6 */
     double *sweeps;    /* 4 x 6 a pair: impulses before and after a sweep, scale, next */
+    double *free;      /* velocities without contacts: 6 a body, then the joints of each hand */
     struct anderson anderson;
     int most_dof;
 };
