@@ -43,9 +43,9 @@ static void run_faulty(struct tact_opencl_fault fault, const char *source, struc
     assert_int_equal(r->report.loop.ticks, 3000);
     assert_int_equal(r->report.loop.executed + r->report.loop.skipped, 3000);
     assert_true(fabs(r->pitch_deg) < 0.5);
-    /* A busy machine may miss some; a loop that waited for its worker would miss all that follow.
-     */
-    assert_true(r->report.loop.missed < 300);
+    /* A busy machine that refuses priority misses some; a loop that waited for its worker would
+     * miss the 1500 that follow. */
+    assert_true(r->report.loop.missed < 1000);
 }
 
 static void worker_killed_in_mid_run(void **state)
