@@ -215,6 +215,7 @@ static void *watch(void *data)
 /* Starts the watcher: an ordinary thread, whatever the policy of the caller, deaf to signals. */
 static int start_watcher(struct evdev *self)
 {
+    const struct sched_param normal = {0};
     pthread_attr_t attr;
     sigset_t all;
     sigset_t before;
@@ -223,7 +224,8 @@ static int start_watcher(struct evdev *self)
         return -rc;
     }
     pthread_attr_setinheritsched(&attr, PTHREAD_EXPLICIT_SCHED);
-    pthread_attr_setschedpolicy(&attr, SCHED_OTHER);
+    pthread_attr_setschedpolicy(&attr, SCHED_OTHER); /* and its priority: the caller may be FIFO */
+    pthread_attr_setschedparam(&attr, &normal);
     pthread_attr_setstacksize(&attr, WATCHER_STACK);
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
