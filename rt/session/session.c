@@ -205,6 +205,10 @@ int tact_session_run(struct tact_session *s, struct tact_session_report *report)
 {
     struct tact_loop_options o = tact_loop_default();
     struct watcher watcher = {.session = s};
+    if (s->ran) {
+        return -EALREADY;
+    }
+    s->ran = 1;
     o.period_ns = s->period_ns;
     o.ticks = s->ticks;
     o.clock = s->options.clock;

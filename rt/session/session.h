@@ -103,8 +103,8 @@ TACT_API int tact_session_create(const struct tact_scene *scene,
                                  const struct tact_session_options *options,
                                  struct tact_session **out, struct tact_error *err);
 
-/** Runs to the end, or until stopped; once a session. Outputs are zero afterwards. Returns what
- *  tact_loop_run() returns. Not real-time safe. */
+/** Runs to the end, or until stopped; once a session (-EALREADY the second time). Outputs are zero
+ *  afterwards. Returns what tact_loop_run() returns. Not real-time safe. */
 TACT_API int tact_session_run(struct tact_session *session, struct tact_session_report *report);
 
 /** Closes devices, source and log, and frees everything. NULL is allowed. */

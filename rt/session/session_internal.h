@@ -105,6 +105,7 @@ struct tact_session {
     int64_t compute_ns;
     uint32_t age_now;
     uint64_t missed;
+    int ran;           /* a session runs once */
     int seen_fallback; /* events already in the log */
     int seen_fault;
 };

@@ -76,7 +76,8 @@ static void solve(struct tact_session *s, uint64_t tick)
     if (s->solve.contacts > 0) {
         s->solved_ticks++;
         s->iterations_sum += s->solve.iterations;
-        r->unconverged += s->solve.residual > s->scene->contact.tolerance;
+        r->unconverged += s->solve.iterations >= (int)s->scene->contact.iterations &&
+                          s->solve.residual > s->scene->contact.tolerance;
     }
     if (s->solve.iterations > r->iterations_max) {
         r->iterations_max = s->solve.iterations;
