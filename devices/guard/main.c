@@ -115,15 +115,15 @@ static void copy(struct guard *g)
     for (int tries = 0; tries < TACT_GUARD_SLOTS; tries++) {
         for (int i = 0; i < g->count; i++) {
             const _Atomic uint32_t *words = g->page->slot[g->beat % TACT_GUARD_SLOTS][i];
-            uint32_t first = atomic_load_explicit(&words[0], memory_order_relaxed);
-            uint32_t second = atomic_load_explicit(&words[1], memory_order_relaxed);
+            /* acquire: the beat is looked at after the words */
+            uint32_t first = atomic_load_explicit(&words[0], memory_order_acquire);
+            uint32_t second = atomic_load_explicit(&words[1], memory_order_acquire);
             bool bits = g->op[i].insn == INSN_BITS;
             /* Never a bit or a value that is not the guard's to write. */
             g->list.data[i][0] =
                 bits ? g->op[i].safe[0] : (first < g->op[i].maxdata ? first : g->op[i].maxdata);
             g->list.data[i][1] = second;
         }
-        atomic_thread_fence(memory_order_acquire);
         uint32_t newest = atomic_load_explicit(&g->page->beat, memory_order_acquire);
         if (newest - g->beat < TACT_GUARD_SLOTS - 1) {
             return;

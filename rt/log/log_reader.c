@@ -60,7 +60,7 @@ int tact_log_load(const char *path, struct tact_log **out, struct tact_error *er
 
 int tact_log_open(const char *path, struct tact_log **out, struct tact_error *err)
 {
-    struct tact_log *log;
+    struct tact_log *log = NULL;
     int rc = tact_log_load(path, &log, err);
 
     if (rc == 0) {
