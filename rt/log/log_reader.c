@@ -37,8 +37,10 @@ int tact_log_load(const char *path, struct tact_log **out, struct tact_error *er
     struct tact_log *log = calloc(1, sizeof *log);
 
     tact_error_at(err, path, 0, 0, NULL);
-    if (!log)
-        return tact_error_set(err, -ENOMEM, "out of memory");
+    if (!log) {
+        tact_error_set(err, -ENOMEM, "out of memory");
+        return -ENOMEM;
+    }
     log->tick_schema = log->tick_channel = log->event_channel = -1;
     int rc = tact_mcap_reader_open(&log->file, path);
     if (rc == -EBADMSG)
