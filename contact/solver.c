@@ -138,9 +138,7 @@ static void make_stabilisation(const struct tact_world *world, struct block *blo
     const struct tact_contact *c = &world->contacts[block->pair];
     const struct tact_contact_law *law = tact_world_pair_law(world, c->a, c->b);
     double h = world->options.period;
-    int curved = tact_shape_is_curved(&world->shapes[c->a].shape) ||
-                 tact_shape_is_curved(&world->shapes[c->b].shape);
-    double e = (curved ? 2.0 : 1.0) * (c->patch.depth - law->overlap);
+    double e = (tact_pair_is_curved(world, c) ? 2.0 : 1.0) * (c->patch.depth - law->overlap);
     double time = h + (e > 0.0 ? law->dissipation : 0.0);
     block->wanted = e / time;
     if (block->wanted > world->options.push_limit) {
@@ -294,7 +292,7 @@ static void solve_block(struct tact_world *world, struct block *block, double *s
     c->limits = world->options.local == TACT_LOCAL_BOUCHARD ? tact_local_bouchard(local, r)
                                                             : tact_local_cone(local, r);
     double length = tact_max(local->rectangle[0], local->rectangle[1]);
-    length = length > local->spin_arm ? length : local->spin_arm;
+    length = tact_max(length, local->spin_arm);
     block->per_length = length > 0.0 ? 1.0 / length : 0.0;
     for (int i = 0; i < 6; i++) {
         double unit = i < 3 ? 1.0 : block->per_length;

@@ -75,6 +75,9 @@ struct tact_world {
 
 const struct tact_contact_law *tact_world_pair_law(const struct tact_world *world, int a, int b);
 
+/* 1 where either surface is curved: the pair's volume goes with depth^2, else with depth. */
+int tact_pair_is_curved(const struct tact_world *world, const struct tact_contact *c);
+
 /* Makes the blocks of all touching pairs, without Y and S. */
 void tact_assemble_blocks(struct tact_world *world);
 

@@ -66,7 +66,7 @@ static void point_twist(const struct tact_world *world, int shape, const double 
     }
 }
 
-static int is_curved(const struct tact_world *world, const struct tact_contact *c)
+int tact_pair_is_curved(const struct tact_world *world, const struct tact_contact *c)
 {
     return tact_shape_is_curved(&world->shapes[c->a].shape) ||
            tact_shape_is_curved(&world->shapes[c->b].shape);
@@ -90,8 +90,8 @@ void tact_world_advance(const struct tact_world *world, int pair, double age,
     double ta[6], tb[6];
     point_twist(world, c->a, in->centroid, ta);
     point_twist(world, c->b, in->centroid, tb);
-    tact_moments_advance(in, ta, tb, age * world->options.period, is_curved(world, c) ? 2.0 : 1.0,
-                         out);
+    tact_moments_advance(in, ta, tb, age * world->options.period,
+                         tact_pair_is_curved(world, c) ? 2.0 : 1.0, out);
 }
 
 void tact_world_set_moments(struct tact_world *world, int pair, const struct tact_moments *moments)
@@ -110,15 +110,16 @@ static enum tact_normal_kind normal_kind(const struct tact_world *world,
     int plane = world->shapes[c->a].shape.kind == TACT_SHAPE_HALFSPACE ||
                 world->shapes[c->b].shape.kind == TACT_SHAPE_HALFSPACE;
     int paper = world->options.local == TACT_LOCAL_BOUCHARD;
-    return plane || paper || is_curved(world, c) ? TACT_NORMAL_GRADIENT : world->options.normal;
+    return plane || paper || tact_pair_is_curved(world, c) ? TACT_NORMAL_GRADIENT
+                                                           : world->options.normal;
 }
 
 /* Patch of a pair, or -EDOM where it does not touch. */
 static int make_patch(struct tact_world *world, struct tact_contact *c)
 {
     const struct tact_contact_law *law = tact_world_pair_law(world, c->a, c->b);
-    struct tact_patch_options options = {law->modulus, is_curved(world, c), law->ellipse_size,
-                                         normal_kind(world, c)};
+    struct tact_patch_options options = {law->modulus, tact_pair_is_curved(world, c),
+                                         law->ellipse_size, normal_kind(world, c)};
     int cone = world->options.local == TACT_LOCAL_CONE;
     if (!cone && !(options.ellipse_size > 0.0)) {
         options.ellipse_size = 5.0; /* the paper's equivalent ellipsoid */
