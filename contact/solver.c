@@ -181,13 +181,27 @@ void tact_assemble_schur(struct tact_world *world, struct block *block)
         block->local.semi[i] = point ? 0.0 : c->patch.semi[i];
         block->local.rectangle[i] = c->patch.semi[i];
     }
-    tact_local_prepare(&block->local);
+}
+
+static void factor(struct tact_world *world, struct block *block)
+{
+    if (world->options.model == TACT_CONTACT_POINTS) {
+        tact_points_prepare(&world->points, block->pair, &block->local);
+    } else {
+        tact_local_prepare(&block->local);
+    }
 }
 
 /* The last tick's impulse, seen from the new patch. */
-static void warm_start(struct tact_contact *c)
+static void warm_start(struct tact_world *world, int pair)
 {
+    struct tact_contact *c = &world->contacts[pair];
     double arm[3], torque[3];
+    if (world->options.model == TACT_CONTACT_POINTS) {
+        int known = tact_v3_dot(c->warm, c->warm) > 0.0;
+        tact_points_warm(&world->points, pair, known, c->impulse);
+        return;
+    }
     tact_v3_sub(arm, c->warm_point, c->patch.center);
     tact_v3_cross(torque, arm, c->warm);
     tact_v3_add(torque, torque, c->warm + 3);
@@ -264,8 +278,38 @@ static void follow_force(const struct tact_world *world, struct block *block)
     }
 }
 
-/* Solves one block; adds the squares of its impulse and of its change, torques over the patch size.
- */
+/* Solves the 6D contact; adds the squares of its impulse and of its change, torques over the patch
+ * size. */
+static void solve_patch(struct tact_world *world, struct block *block, double *r, double *size,
+                        double *change)
+{
+    struct tact_contact *c = &world->contacts[block->pair];
+    struct tact_local_problem *local = &block->local;
+    follow_force(world, block);
+    block->residual = tact_local_residual(local, r);
+    c->limits = world->options.local == TACT_LOCAL_BOUCHARD ? tact_local_bouchard(local, r)
+                                                            : tact_local_cone(local, r);
+    double length = tact_max(local->rectangle[0], local->rectangle[1]);
+    length = tact_max(length, local->spin_arm);
+    block->per_length = length > 0.0 ? 1.0 / length : 0.0;
+    for (int i = 0; i < 6; i++) {
+        double unit = i < 3 ? 1.0 : block->per_length, delta = r[i] - c->impulse[i];
+        *size += unit * unit * r[i] * r[i];
+        *change += unit * unit * delta * delta;
+    }
+}
+
+static void solve_points(struct tact_world *world, struct block *block, double *r, double *size,
+                         double *change)
+{
+    struct point_pass pass;
+    tact_points_solve(&world->points, block->pair, &block->local, r, &pass);
+    block->residual = pass.residual;
+    world->contacts[block->pair].limits = pass.limits;
+    *size += pass.size;
+    *change += pass.change;
+}
+
 static void solve_block(struct tact_world *world, struct block *block, double *size, double *change)
 {
     struct tact_contact *c = &world->contacts[block->pair];
@@ -286,19 +330,14 @@ static void solve_block(struct tact_world *world, struct block *block, double *s
             local->b[i] -= local->s[i * 6 + j] * c->impulse[j];
         }
     }
-    follow_force(world, block);
-    block->residual = tact_local_residual(local, c->impulse);
     memcpy(r, c->impulse, sizeof r);
-    c->limits = world->options.local == TACT_LOCAL_BOUCHARD ? tact_local_bouchard(local, r)
-                                                            : tact_local_cone(local, r);
-    double length = tact_max(local->rectangle[0], local->rectangle[1]);
-    length = tact_max(length, local->spin_arm);
-    block->per_length = length > 0.0 ? 1.0 / length : 0.0;
+    if (world->options.model == TACT_CONTACT_POINTS) {
+        solve_points(world, block, r, size, change);
+    } else {
+        solve_patch(world, block, r, size, change);
+    }
     for (int i = 0; i < 6; i++) {
-        double unit = i < 3 ? 1.0 : block->per_length;
         delta[i] = r[i] - c->impulse[i];
-        *size += unit * unit * r[i] * r[i];
-        *change += unit * unit * delta[i] * delta[i];
         c->impulse[i] = r[i];
     }
     apply(&block->side[0], delta);
@@ -369,7 +408,16 @@ static int is_solved(const struct tact_world *world, const struct tact_solve_sta
 {
     return stats->residual <= world->options.tolerance ||
            (world->options.local == TACT_LOCAL_BOUCHARD &&
+            world->options.model == TACT_CONTACT_PATCH &&
             stats->update <= world->options.tolerance);
+}
+
+static void mark(const struct tact_world *world, enum tact_solve_phase phase,
+                 const struct tact_solve_stats *stats)
+{
+    if (world->watch) {
+        world->watch(world->watch_user, phase, stats);
+    }
 }
 
 /* Sweeps until solved or out of iterations; ends with a sweep, so that every limit is kept. */
@@ -385,6 +433,7 @@ static void iterate(struct tact_world *world, struct tact_solve_stats *stats)
         }
         sweep(world, stats);
         stats->iterations++;
+        mark(world, TACT_SOLVE_SWEPT, stats);
         if (is_solved(world, stats) || stats->iterations >= world->options.iterations) {
             break;
         }
@@ -392,7 +441,7 @@ static void iterate(struct tact_world *world, struct tact_solve_stats *stats)
             tact_anderson_restart(&world->anderson, n); /* the limits that act have changed */
         }
         best = stats->residual < best ? stats->residual : best;
-        if (world->options.local == TACT_LOCAL_CONE) {
+        if (world->options.local == TACT_LOCAL_CONE && world->options.model == TACT_CONTACT_PATCH) {
             accelerate(world, before);
         }
     }
@@ -416,10 +465,13 @@ int tact_world_solve(struct tact_world *world, struct tact_solve_stats *stats)
     memset(stats, 0, sizeof *stats);
     tact_assemble_blocks(world);
     stats->contacts = world->block_count;
+    stats->points = world->points.now.count;
+    stats->left_out = world->points.left_out;
+    mark(world, TACT_SOLVE_PATCHES, stats);
     for (int i = 0; i < world->block_count; i++) {
         make_jacobians(world, &world->blocks[i]);
         measure_rolling(world, &world->blocks[i]);
-        warm_start(&world->contacts[world->blocks[i].pair]);
+        warm_start(world, world->blocks[i].pair);
     }
     expect_impulses(world);
     int rc = free_velocities(world);
@@ -436,10 +488,16 @@ int tact_world_solve(struct tact_world *world, struct tact_solve_stats *stats)
     for (int i = 0; i < world->block_count; i++) {
         tact_assemble_schur(world, &world->blocks[i]);
     }
+    mark(world, TACT_SOLVE_ASSEMBLED, stats);
+    for (int i = 0; i < world->block_count; i++) {
+        factor(world, &world->blocks[i]);
+    }
+    mark(world, TACT_SOLVE_FACTORED, stats);
     rebuild_velocities(world);
     iterate(world, stats);
     for (int i = 0; i < world->block_count; i++) {
         store(world, &world->blocks[i]);
     }
+    mark(world, TACT_SOLVE_STORED, stats);
     return 0;
 }

@@ -14,7 +14,9 @@ struct tact_world_options tact_world_options_default(void)
                                    .push_limit = 0.5,
                                    .local = TACT_LOCAL_CONE,
                                    .polygon = 1,
-                                   .normal = TACT_NORMAL_BLEND};
+                                   .normal = TACT_NORMAL_BLEND,
+                                   .model = TACT_CONTACT_PATCH,
+                                   .points = 4096};
     return o;
 }
 
@@ -22,7 +24,8 @@ int tact_world_create(const struct tact_world_options *o, struct tact_world **ou
 {
     *out = NULL;
     if (!(o->period > 0.0) || !isfinite(o->period) || o->iterations < 1 || !(o->tolerance >= 0.0) ||
-        !(o->push_limit >= 0.0) || !isfinite(o->gravity[0] + o->gravity[1] + o->gravity[2])) {
+        !(o->push_limit >= 0.0) || (o->model == TACT_CONTACT_POINTS && o->points < 1) ||
+        !isfinite(o->gravity[0] + o->gravity[1] + o->gravity[2])) {
         return -EINVAL;
     }
     struct tact_world *world = calloc(1, sizeof *world);
@@ -48,6 +51,7 @@ void tact_world_destroy(struct tact_world *world)
                       world->blocks, world->jacobians,  world->columns, world->sweeps,
                       world->free};
     tact_anderson_destroy(&world->anderson);
+    tact_points_destroy(&world->points);
     for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) {
         free(blocks[i]);
     }
@@ -223,6 +227,19 @@ static int list_pairs(struct tact_world *world)
     return 0;
 }
 
+static int make_points(struct tact_world *world)
+{
+    size_t vertices = 0;
+    if (world->options.model != TACT_CONTACT_POINTS) {
+        return 0;
+    }
+    for (int i = 0; i < world->shape_count; i++) {
+        const struct tact_mesh *mesh = world->shapes[i].shape.mesh;
+        vertices = mesh && mesh->vertex_count > vertices ? mesh->vertex_count : vertices;
+    }
+    return tact_points_create(&world->points, world->options.points, world->pair_count, vertices);
+}
+
 int tact_world_finish(struct tact_world *world)
 {
     if (world->finished) {
@@ -245,6 +262,7 @@ int tact_world_finish(struct tact_world *world)
     world->columns = calloc(dof * 6, sizeof *world->columns);
     world->sweeps = calloc(pairs * 24, sizeof *world->sweeps);
     rc = rc ? rc : tact_anderson_create(&world->anderson, world->pair_count * 6);
+    rc = rc ? rc : make_points(world);
     if (rc || !world->poses || !world->active || !world->directions || !world->blocks ||
         !world->jacobians || !world->columns || !world->sweeps || !world->free) {
         return -ENOMEM;
@@ -312,6 +330,12 @@ void tact_world_refresh(struct tact_world *world)
     for (int i = 0; i < world->hand_count; i++) {
         tact_hand_refresh(world->hands[i].hand);
     }
+}
+
+void tact_world_watch(struct tact_world *world, tact_solve_watch watch, void *user)
+{
+    world->watch = watch;
+    world->watch_user = user;
 }
 
 void tact_world_set_weight(struct tact_world *world, int body, int on)

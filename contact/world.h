@@ -21,6 +21,16 @@
 
 TACT_BEGIN_DECLS
 
+/** What stands for the contact of two shapes. */
+enum tact_contact_model {
+    TACT_CONTACT_PATCH,  /**< one 6D contact: forces and torques that the patch can transmit */
+    TACT_CONTACT_POINTS, /**< contact points with Coulomb friction, for comparison: the corners of a
+                              flat overlap's outline, all vertices of the overlap's polyhedron where
+                              it is not flat and convex, the centre where it is round or soft. They
+                              share the patch's normal, depth and stabilisation; a sweep is plain
+                              projected Gauss-Seidel over them, each point solved exactly */
+};
+
 enum tact_local_kind {
     TACT_LOCAL_CONE,     /**< maximal dissipation over the wrench cone (local.h) */
     TACT_LOCAL_BOUCHARD, /**< Algorithm 1 of Bouchard 2015 */
@@ -37,9 +47,12 @@ struct tact_world_options {
                       known (outline.h); 0: always by the ellipse. Cone only */
     enum tact_normal_kind normal; /**< of flat overlaps; the others, and all with half-spaces, face
                                        against the gradient, which is exact there */
+    enum tact_contact_model model;
+    int points; /**< POINTS: most of a tick; further ones are left out and counted */
 };
 
-/** h = 1 ms, polygons, blended normals, gravity -9.81 z, 50 sweeps, 1e-10, 0.5 m/s, cone. */
+/** h = 1 ms, patches as polygons, blended normals, gravity -9.81 z, 50 sweeps, 1e-10, 0.5 m/s,
+ *  cone; 4096 points where those are asked for. */
 TACT_API struct tact_world_options tact_world_options_default(void);
 
 /** What happens where two materials touch. */
@@ -81,7 +94,22 @@ struct tact_solve_stats {
     int iterations;  /**< sweeps done */
     double residual; /**< largest natural-map residual met in the last sweep, before its update */
     double update;   /**< 2-norm of the last sweep's update over that of all impulses */
+    int points;      /**< contact points, where those are asked for */
+    int left_out;    /**< points that there was no room for */
 };
+
+/** What a solve has just done. */
+enum tact_solve_phase {
+    TACT_SOLVE_PATCHES,   /**< patches, points and frames of all touching pairs */
+    TACT_SOLVE_ASSEMBLED, /**< free velocities and the Schur blocks */
+    TACT_SOLVE_FACTORED,  /**< the blocks are factored */
+    TACT_SOLVE_SWEPT,     /**< one sweep, of as many as it takes; stats are those of the sweep */
+    TACT_SOLVE_STORED,    /**< all of it */
+};
+
+/** Called in tact_world_solve(), on its thread, after each phase: for clocks and curves. */
+typedef void (*tact_solve_watch)(void *user, enum tact_solve_phase phase,
+                                 const struct tact_solve_stats *stats);
 
 struct tact_world;
 
@@ -155,6 +183,9 @@ TACT_API void tact_world_advance(const struct tact_world *world, int pair, doubl
  *  touching. Real-time safe. */
 TACT_API void tact_world_set_moments(struct tact_world *world, int pair,
                                      const struct tact_moments *moments);
+
+/** Sets what watches each solve; NULL, the start: nobody. Real-time safe if the watch is. */
+TACT_API void tact_world_watch(struct tact_world *world, tact_solve_watch watch, void *user);
 
 /** -EDOM where a hand's matrix could not be factored; impulses are then zero. Real-time safe. */
 TACT_API int tact_world_solve(struct tact_world *world, struct tact_solve_stats *stats);

@@ -4,6 +4,7 @@
 
 #include "contact/anderson_internal.h"
 #include "contact/local.h"
+#include "contact/point_internal.h"
 #include "contact/world.h"
 
 struct world_body {
@@ -70,6 +71,9 @@ struct tact_world {
     double *sweeps;    /* 4 x 6 a pair: impulses before and after a sweep, scale, next */
     double *free;      /* velocities without contacts: 6 a body, then the joints of each hand */
     struct anderson anderson;
+    struct point_store points; /* room for them only where they are the model */
+    tact_solve_watch watch;
+    void *watch_user;
     int most_dof;
 };
 

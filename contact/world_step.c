@@ -109,7 +109,8 @@ static enum tact_normal_kind normal_kind(const struct tact_world *world,
 {
     int plane = world->shapes[c->a].shape.kind == TACT_SHAPE_HALFSPACE ||
                 world->shapes[c->b].shape.kind == TACT_SHAPE_HALFSPACE;
-    int paper = world->options.local == TACT_LOCAL_BOUCHARD;
+    int paper =
+        world->options.local == TACT_LOCAL_BOUCHARD && world->options.model == TACT_CONTACT_PATCH;
     return plane || paper || tact_pair_is_curved(world, c) ? TACT_NORMAL_GRADIENT
                                                            : world->options.normal;
 }
@@ -120,12 +121,13 @@ static int make_patch(struct tact_world *world, struct tact_contact *c)
     const struct tact_contact_law *law = tact_world_pair_law(world, c->a, c->b);
     struct tact_patch_options options = {law->modulus, tact_pair_is_curved(world, c),
                                          law->ellipse_size, normal_kind(world, c)};
-    int cone = world->options.local == TACT_LOCAL_CONE;
+    int points = world->options.model == TACT_CONTACT_POINTS;
+    int cone = world->options.local == TACT_LOCAL_CONE || points;
     if (!cone && !(options.ellipse_size > 0.0)) {
         options.ellipse_size = 5.0; /* the paper's equivalent ellipsoid */
     }
     int rc = tact_patch_from_moments(&c->moments, &options, &c->patch);
-    if (!rc && cone && world->options.polygon && c->patch.kind == TACT_PATCH_ELLIPSE) {
+    if (!rc && cone && (world->options.polygon || points) && c->patch.kind == TACT_PATCH_ELLIPSE) {
         c->patch.corners = tact_outline(&world->shapes[c->a].shape, &world->poses[c->a],
                                         &world->shapes[c->b].shape, &world->poses[c->b],
                                         c->patch.center, c->patch.frame, c->patch.corner);
@@ -154,7 +156,11 @@ static int open_side(struct tact_world *world, struct side *side, int shape, dou
 void tact_assemble_blocks(struct tact_world *world)
 {
     size_t room = (size_t)world->most_dof * 6;
+    int points = world->options.model == TACT_CONTACT_POINTS;
     world->block_count = 0;
+    if (points) {
+        tact_points_begin(&world->points);
+    }
     for (int i = 0; i < world->pair_count; i++) {
         struct tact_contact *c = &world->contacts[i];
         c->touching = 0;
@@ -173,6 +179,10 @@ void tact_assemble_blocks(struct tact_world *world)
                 open_side(world, &block->side[1], c->b, space + 2 * room, space + 3 * room) >
             0;
         world->block_count += c->touching;
+        if (points && c->touching) {
+            tact_points_collect(&world->points, i, &world->shapes[c->a].shape, &world->poses[c->a],
+                                &world->shapes[c->b].shape, &world->poses[c->b], &c->patch);
+        }
     }
 }
 

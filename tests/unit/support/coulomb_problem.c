@@ -1,0 +1,136 @@
+#include "coulomb_problem.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+#include "contact/vec.h"
+
+const char *const coulomb_names[COULOMB_PROBLEMS] = {"FC3D_Example1",
+                                                     "FrictionContact3D_1c",
+                                                     "FrictionContact3D_RR_1c",
+                                                     "NESpheres_10_1",
+                                                     "Rover1039",
+                                                     "Rover1040",
+                                                     "Rover11035",
+                                                     "Rover4396"};
+
+static const char *shared_folder(void)
+{
+    const char *folder = getenv("TACT_SHARED");
+    return folder ? folder : TACT_SOURCE_DIR "/../shared";
+}
+
+/* Numbers that follow the key, brackets and commas between them. */
+static void read_numbers(const char *text, const char *key, double *out, int count)
+{
+    const char *at = strstr(text, key);
+    assert_non_null(at);
+    at += strlen(key);
+    for (int i = 0; i < count; i++) {
+        at += strspn(at, " :,[]\n");
+        char *end;
+        out[i] = strtod(at, &end);
+        assert_true(end > at);
+        at = end;
+    }
+}
+
+/* Largest |W x| / |x|, by the power method on W'W. */
+static double spectral_norm(const double *w, int n)
+{
+    double x[3 * COULOMB_MOST], y[3 * COULOMB_MOST], norm = 0;
+    for (int i = 0; i < n; i++) {
+        x[i] = 1 + 0.1 * i;
+    }
+    for (int pass = 0; pass < 2000; pass++) {
+        double size = 0, yy = 0;
+        for (int i = 0; i < n; i++) {
+            size += x[i] * x[i];
+        }
+        for (int i = 0; i < n; i++) {
+            y[i] = 0;
+            for (int k = 0; k < n; k++) {
+                y[i] += w[i * n + k] * x[k] / sqrt(size);
+            }
+            yy += y[i] * y[i];
+        }
+        norm = sqrt(yy);
+        for (int i = 0; i < n; i++) {
+            x[i] = 0;
+            for (int k = 0; k < n; k++) {
+                x[i] += w[k * n + i] * y[k];
+            }
+        }
+    }
+    return norm;
+}
+
+void coulomb_read(int index, struct coulomb_problem *p)
+{
+    char path[1024];
+    static char text[1 << 20];
+    double count;
+    snprintf(path, sizeof path, "%s/data/friction_problems/%s.json", shared_folder(),
+             coulomb_names[index]);
+    FILE *file = fopen(path, "rb");
+    if (!file) {
+        print_message("%s is absent\n", path);
+        exit(77);
+    }
+    size_t size = fread(text, 1, sizeof text - 1, file);
+    text[size] = 0;
+    fclose(file);
+    read_numbers(text, "\"nc\"", &count, 1);
+    p->contacts = (int)count;
+    assert_true(p->contacts > 0 && p->contacts <= COULOMB_MOST);
+    int n = 3 * p->contacts;
+    read_numbers(text, "\"mu\"", p->mu, p->contacts);
+    read_numbers(text, "\"q\"", p->q, n);
+    read_numbers(text, "\"W\"", p->w, n * n);
+    p->norm = spectral_norm(p->w, n);
+}
+
+static void velocity(const struct coulomb_problem *p, const double *r, double *u)
+{
+    int n = 3 * p->contacts;
+    for (int i = 0; i < n; i++) {
+        u[i] = p->q[i];
+        for (int k = 0; k < n; k++) {
+            u[i] += p->w[i * n + k] * r[k];
+        }
+    }
+}
+
+/* Onto {|x_t| <= mu x_n}. */
+static void project(double mu, double *x)
+{
+    double t = hypot(x[1], x[2]);
+    if (t <= mu * x[0]) {
+        return;
+    }
+    double n = (x[0] + mu * t) / (1 + mu * mu), fit = t > 0 && n > 0 ? mu * n / t : 0;
+    tact_v3_set(x, n > 0 ? n : 0, fit * x[1], fit * x[2]);
+}
+
+double coulomb_residual(const struct coulomb_problem *p, const double *r)
+{
+    double u[3 * COULOMB_MOST], miss = 0, size = 0;
+    velocity(p, r, u);
+    for (int c = 0; c < p->contacts; c++) {
+        const double *rc = r + 3 * c, *uc = u + 3 * c;
+        double x[3] = {rc[0] - (uc[0] + p->mu[c] * hypot(uc[1], uc[2])) / p->norm,
+                       rc[1] - uc[1] / p->norm, rc[2] - uc[2] / p->norm};
+        project(p->mu[c], x);
+        for (int i = 0; i < 3; i++) {
+            miss += (rc[i] - x[i]) * (rc[i] - x[i]);
+            size += rc[i] * rc[i];
+        }
+    }
+    return size > 0 ? sqrt(miss / size) : sqrt(miss);
+}

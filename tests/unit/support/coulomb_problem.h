@@ -1,0 +1,22 @@
+/* Real Coulomb problems of Siconos (FCLIB), from shared/data/friction_problems. */
+#ifndef TACT_TESTS_COULOMB_PROBLEM_H
+#define TACT_TESTS_COULOMB_PROBLEM_H
+
+enum { COULOMB_MOST = 16, COULOMB_PROBLEMS = 8 };
+
+/* Per contact n, t1, t2; u = W r + q. */
+struct coulomb_problem {
+    int contacts;
+    double mu[COULOMB_MOST], q[3 * COULOMB_MOST], w[9 * COULOMB_MOST * COULOMB_MOST];
+    double norm; /* of W, spectral */
+};
+
+extern const char *const coulomb_names[COULOMB_PROBLEMS];
+
+/* Reads a problem; skips the test where it is absent, and says so. */
+void coulomb_read(int index, struct coulomb_problem *out);
+
+/* |r - P_K(r - rho u~)| / |r|, u~ = u + mu |u_t| e_n, rho = 1 / |W|. */
+double coulomb_residual(const struct coulomb_problem *p, const double *r);
+
+#endif

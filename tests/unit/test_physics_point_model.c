@@ -1,0 +1,360 @@
+/* Contact points beside the 6D contact: the same wrenches where both models apply, real Coulomb
+ * problems, the vertices of overlaps, warm starts. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+#include <cmocka.h>
+#include <errno.h>
+#include "contact/point_internal.h"
+#include "support/coulomb_problem.h"
+#include "support/world_scene.h"
+
+/* A scene twice: as 6D contacts, which lead, and as points. */
+struct twin {
+    struct world_scene patch, points;
+};
+
+typedef void (*build_fn)(struct world_scene *scene);
+
+static void open_twin(struct twin *twin, build_fn build, struct tact_world_options options)
+{
+    options.iterations = 100;
+    options.tolerance = 1e-13;
+    scene_open(&twin->patch, &options);
+    build(&twin->patch);
+    options.model = TACT_CONTACT_POINTS;
+    options.iterations = 20000;
+    scene_open(&twin->points, &options);
+    build(&twin->points);
+}
+
+static void close_twin(struct twin *twin)
+{
+    scene_close(&twin->patch);
+    scene_close(&twin->points);
+}
+
+/* Solves one tick by both from the state of the first; gives the largest difference of a wrench,
+ * relative to the largest one (torques by `length`), and moves the first on. */
+static double step_twin(struct twin *twin, double length)
+{
+    struct tact_world *a = twin->patch.world, *b = twin->points.world;
+    for (int i = 0; i < tact_world_body_count(a); i++) {
+        *tact_world_body(b, i) = *tact_world_body(a, i);
+    }
+    scene_solve(&twin->patch);
+    scene_solve(&twin->points);
+    double worst = 0, size = 0;
+    for (int i = 0; i < tact_world_pair_count(a); i++) {
+        const struct tact_contact *p = tact_world_contact(a, i), *q = tact_world_contact(b, i);
+        assert_int_equal(p->touching, q->touching);
+        for (int k = 0; k < 6; k++) {
+            double unit = k < 3 ? 1.0 : 1.0 / length;
+            size = fmax(size, fabs(unit * p->wrench[k]));
+            worst = fmax(worst, fabs(unit * (p->wrench[k] - q->wrench[k])));
+        }
+    }
+    tact_world_integrate(a);
+    return size > 0 ? worst / size : 0;
+}
+
+/* The same over some ticks. */
+static void compare(const char *name, build_fn build, struct tact_world_options options, int ticks,
+                    double length, double allowed)
+{
+    struct twin twin;
+    double worst = 0;
+    open_twin(&twin, build, options);
+    for (int i = 0; i < ticks; i++) {
+        worst = fmax(worst, step_twin(&twin, length));
+    }
+    print_message("%s: wrenches of %d points within %.1e of the 6D contact's over %d ticks; sweeps "
+                  "at most %d and %d, residuals %.0e and %.0e\n",
+                  name, twin.points.stats.points, worst, ticks, twin.patch.most_iterations,
+                  twin.points.most_iterations, twin.patch.worst_residual,
+                  twin.points.worst_residual);
+    assert_true(worst <= allowed);
+    assert_int_equal(twin.points.stats.left_out, 0);
+    close_twin(&twin);
+}
+
+static void finish(struct world_scene *s, double friction)
+{
+    struct tact_contact_law law = scene_rigid(friction);
+    scene_law(s, 0, 1, &law);
+    scene_law(s, 1, 1, &law);
+    scene_start(s);
+}
+
+static void build_block(struct world_scene *s)
+{
+    struct tact_shape block = scene_box(0.1, 0.06, 0.04);
+    const double at[3] = {0, 0, 0.02 - 2e-5};
+    scene_ground(s);
+    scene_solid(s, &block, 1, at, 0.3);
+    finish(s, 0.4);
+}
+
+static void build_sliding_block(struct world_scene *s)
+{
+    build_block(s);
+    tact_world_body(s->world, 0)->twist[0] = 0.6;
+    tact_world_body(s->world, 0)->twist[1] = 0.3;
+}
+
+static void build_octagon(struct world_scene *s)
+{
+    struct tact_shape plate = scene_cylinder(s, 0.1, 0.02, 8);
+    const double at[3] = {0, 0, 0.01 - 2e-5};
+    scene_ground(s);
+    scene_solid(s, &plate, 1, at, 0);
+    finish(s, 0.5);
+    tact_world_body(s->world, 0)->twist[0] = 1;
+}
+
+static void build_tall_block(struct world_scene *s)
+{
+    struct tact_shape block = scene_box(0.04, 0.04, 0.1);
+    const double at[3] = {0, 0, 0.05 - 2e-5};
+    scene_ground(s);
+    scene_solid(s, &block, 1, at, 0);
+    finish(s, 2);
+}
+
+static void build_stack(struct world_scene *s)
+{
+    double z = -2e-5, size = 0.1;
+    scene_ground(s);
+    for (int i = 0; i < 5; i++) {
+        struct tact_shape cube = scene_box(size, size, size);
+        const double at[3] = {0, 0, z + 0.5 * size};
+        scene_solid(s, &cube, 1000 * size * size * size, at, 0);
+        z += size - 2e-5;
+        size *= 0.7;
+    }
+    finish(s, 0.5);
+}
+
+static void build_table(struct world_scene *s)
+{
+    static const double boxes[5 * 6] = {
+        0,    0,    0.35, 0.9, 0.6,   0.05, 0.4,  0.25, 0.16, 0.04, 0.04,  0.32, -0.4, 0.25, 0.16,
+        0.04, 0.04, 0.32, 0.4, -0.25, 0.16, 0.04, 0.04, 0.32, -0.4, -0.25, 0.16, 0.04, 0.04, 0.32};
+    struct tact_shape table = scene_boxes(s, boxes, 5);
+    const double at[3] = {0, 0, -2e-5};
+    scene_ground(s);
+    scene_solid(s, &table, 5, at, 0);
+    finish(s, 0.5);
+}
+
+static void same_wrenches(void **state)
+{
+    (void)state;
+    struct tact_world_options flat = tact_world_options_default();
+    compare("block that slides", build_sliding_block, flat, 50, 0.05, 1e-9);
+    compare("octagon that slides", build_octagon, flat, 50, 0.1, 1e-9);
+    compare("block held on a slope", build_block, scene_slope(0.3), 50, 0.05, 1e-9);
+    compare("block that tips", build_tall_block, scene_slope(0.42), 50, 0.02, 1e-9);
+    compare("table", build_table, flat, 20, 0.4, 1e-9);
+    compare("stack of 5, tapered", build_stack, flat, 3, 0.1, 1e-8);
+}
+
+/* Sweeps that reach the residual 1e-10 from zero, and a tick later with 1 % more weight. */
+static void warm_starts(void **state)
+{
+    (void)state;
+    struct world_scene s;
+    struct tact_world_options o = tact_world_options_default();
+    o.model = TACT_CONTACT_POINTS;
+    o.iterations = 20000;
+    scene_open(&s, &o);
+    build_table(&s);
+    scene_step(&s);
+    int cold = s.stats.iterations;
+    scene_step(&s);
+    int warm = s.stats.iterations;
+    tact_world_contact(s.world, 0)->warm[0] = 0;
+    for (int k = 0; k < 6; k++) {
+        tact_world_contact(s.world, 0)->warm[k] = 0;
+    }
+    scene_step(&s);
+    print_message("table of %d points: %d sweeps cold, %d warm, %d without its warm start\n",
+                  s.stats.points, cold, warm, s.stats.iterations);
+    assert_true(warm < cold / 2 && s.stats.iterations > warm);
+    scene_close(&s);
+}
+
+static void no_room(void **state)
+{
+    (void)state;
+    struct world_scene s;
+    struct tact_world_options o = tact_world_options_default();
+    o.model = TACT_CONTACT_POINTS;
+    o.points = 3;
+    scene_open(&s, &o);
+    build_block(&s);
+    scene_solve(&s);
+    assert_int_equal(s.stats.points, 3);
+    assert_int_equal(s.stats.left_out, 1);
+    scene_close(&s);
+    o.points = 0;
+    assert_int_equal(tact_world_create(&o, &s.world), -EINVAL);
+}
+
+/* Points of two boxes as meshes, or of one and the ground. */
+static void list_vertices(const struct tact_pose *pa, const struct tact_pose *pb, int ground,
+                          struct point_store *store)
+{
+    const double half[3] = {0.05, 0.05, 0.05};
+    struct tact_mesh *mesh = NULL;
+    struct tact_patch patch = {.frame = {0, 0, 1, 1, 0, 0, 0, 1, 0}};
+    assert_int_equal(tact_mesh_box(half, &mesh), 0);
+    struct tact_shape a = {.kind = TACT_SHAPE_MESH, .mesh = mesh};
+    struct tact_shape b = {.kind = ground ? TACT_SHAPE_HALFSPACE : TACT_SHAPE_MESH,
+                           .mesh = ground ? NULL : mesh};
+    assert_int_equal(tact_points_create(store, 512, 1, mesh->vertex_count), 0);
+    tact_points_begin(store);
+    tact_points_collect(store, 0, &a, pa, &b, pb, &patch);
+    tact_mesh_free(mesh);
+}
+
+/* Every point lies in the box, in world axes about the patch's centre, and the points fill it. */
+static void expect_box(const struct point_store *store, const double *lower, const double *upper)
+{
+    double low[3] = {1, 1, 1}, high[3] = {-1, -1, -1};
+    for (int i = 0; i < store->now.count; i++) {
+        const double *at = store->now.points[i].at; /* frame: n = z, t1 = x, t2 = y */
+        for (int k = 0; k < 3; k++) {
+            low[k] = fmin(low[k], at[(k + 1) % 3]);
+            high[k] = fmax(high[k], at[(k + 1) % 3]);
+        }
+    }
+    for (int k = 0; k < 3; k++) {
+        assert_true(fabs(low[k] - lower[k]) < 1e-14 && fabs(high[k] - upper[k]) < 1e-14);
+    }
+}
+
+static int count_corners(const struct point_store *store, const double *lower, const double *upper)
+{
+    int found = 0;
+    for (int corner = 0; corner < 8; corner++) {
+        int any = 0;
+        for (int i = 0; i < store->now.count; i++) {
+            const double *at = store->now.points[i].at;
+            int all = 1;
+            for (int k = 0; k < 3; k++) {
+                double want = corner >> k & 1 ? upper[k] : lower[k];
+                all = all && fabs(at[(k + 1) % 3] - want) < 1e-14;
+            }
+            any = any || all;
+        }
+        found += any;
+    }
+    return found;
+}
+
+static void vertices_of_overlaps(void **state)
+{
+    (void)state;
+    struct tact_pose a = tact_pose_identity(), b = tact_pose_identity();
+    struct point_store store;
+    const double lower[3] = {-0.03, -0.04, 0.049}, upper[3] = {0.05, 0.05, 0.05};
+    tact_v3_set(b.position, 0.02, 0.01, 0.099);
+    list_vertices(&a, &b, 0, &store);
+    expect_box(&store, lower, upper);
+    print_message("two boxes: %d points\n", store.now.count);
+    assert_int_equal(count_corners(&store, lower, upper), 8);
+    tact_points_destroy(&store);
+
+    const double floor[3] = {-0.05, -0.05, -0.001}, top[3] = {0.05, 0.05, 0};
+    tact_v3_set(a.position, 0, 0, 0.049);
+    b = tact_pose_identity();
+    list_vertices(&a, &b, 1, &store);
+    expect_box(&store, floor, top);
+    print_message("box in the ground: %d points\n", store.now.count);
+    assert_int_equal(count_corners(&store, floor, top), 8);
+    tact_points_destroy(&store);
+
+    tact_v3_set(a.position, 0, 0, 1); /* apart: the centre alone */
+    list_vertices(&a, &b, 1, &store);
+    assert_int_equal(store.now.count, 1);
+    tact_points_destroy(&store);
+}
+
+/* Every contact of the problem is a pair of one point. */
+static void solve_problem(const struct coulomb_problem *p, int *six, int *ten, double *residual)
+{
+    struct tact_shape ball = {.kind = TACT_SHAPE_SPHERE, .size = {1, 0, 0}};
+    struct tact_pose here = tact_pose_identity();
+    struct tact_patch patch = {.frame = {1, 0, 0, 0, 1, 0, 0, 0, 1}};
+    struct tact_local_problem local[COULOMB_MOST];
+    struct point_store store;
+    double r[3 * COULOMB_MOST] = {0};
+    int n = 3 * p->contacts;
+    assert_int_equal(tact_points_create(&store, p->contacts, p->contacts, 0), 0);
+    tact_points_begin(&store);
+    for (int c = 0; c < p->contacts; c++) {
+        memset(&local[c], 0, sizeof local[c]);
+        local[c].mu = p->mu[c];
+        for (int i = 0; i < 9; i++) {
+            int row = 3 * c + i / 3, column = 3 * c + i % 3;
+            local[c].s[6 * (i / 3) + i % 3] =
+                0.5 * (p->w[row * n + column] + p->w[column * n + row]);
+        }
+        tact_points_collect(&store, c, &ball, &here, &ball, &here, &patch);
+        tact_points_prepare(&store, c, &local[c]);
+    }
+    *six = *ten = 0;
+    *residual = INFINITY;
+    for (int sweep = 1; sweep <= 500 && !(*residual <= 1e-13); sweep++) {
+        for (int c = 0; c < p->contacts; c++) {
+            double six6[6] = {r[3 * c], r[3 * c + 1], r[3 * c + 2], 0, 0, 0};
+            struct point_pass pass;
+            for (int i = 0; i < 3; i++) {
+                local[c].b[i] = p->q[3 * c + i];
+                for (int k = 0; k < n; k++) {
+                    local[c].b[i] += p->w[(3 * c + i) * n + k] * r[k];
+                }
+                for (int k = 0; k < 3; k++) {
+                    local[c].b[i] -= local[c].s[6 * i + k] * r[3 * c + k];
+                }
+            }
+            tact_points_solve(&store, c, &local[c], six6, &pass);
+            tact_v3_copy(r + 3 * c, six6);
+        }
+        *residual = coulomb_residual(p, r);
+        *six = *six == 0 && *residual <= 1e-6 ? sweep : *six;
+        *ten = *ten == 0 && *residual <= 1e-10 ? sweep : *ten;
+    }
+    tact_points_destroy(&store);
+}
+
+static void solves_coulomb_problems(void **state)
+{
+    (void)state;
+    static struct coulomb_problem p;
+    for (int i = 0; i < COULOMB_PROBLEMS; i++) {
+        int six, ten;
+        double residual;
+        coulomb_read(i, &p);
+        solve_problem(&p, &six, &ten, &residual);
+        print_message("%-24s %3d sweeps to 1e-6, %3d to 1e-10, ends at %.1e\n", coulomb_names[i],
+                      six, ten, residual);
+        assert_true(residual <= 1e-10);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(vertices_of_overlaps),
+        cmocka_unit_test(same_wrenches),
+        cmocka_unit_test(warm_starts),
+        cmocka_unit_test(no_room),
+        cmocka_unit_test(solves_coulomb_problems),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
