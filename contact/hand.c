@@ -6,6 +6,7 @@
 #include <string.h>
 #include "contact/body.h"
 #include "contact/hand_internal.h"
+#include "contact/limits.h"
 
 #define LIMIT_PASSES 3 /* times the set of drives at their limits is revised in a tick */
 
@@ -198,6 +199,22 @@ void tact_hand_solve(const struct tact_hand *hand, double *x, int columns)
 {
     int n = hand->count;
     LAPACKE_dpotrs_work(LAPACK_COL_MAJOR, 'L', n, columns, hand->factor, n, x, n);
+}
+
+double tact_hand_drive_margin(const struct tact_hand *hand, int link, double h, int *held)
+{
+    double least = 1.0;
+    *held = 0;
+    for (int i = link; i >= 0; i = hand->links[i].def.parent) {
+        const struct tact_link_def *def = &hand->links[i].def;
+        if (def->limit > 0.0) {
+            double torque = def->stiffness * (hand->state.target[i] - hand->state.q[i]) -
+                            (h * def->stiffness + def->damping) * hand->velocity[i];
+            least = fmin(least, tact_margin(fabs(torque), def->limit));
+            *held |= hand->state.held[i] != 0.0;
+        }
+    }
+    return least;
 }
 
 void tact_hand_integrate(struct tact_hand *hand, double h)

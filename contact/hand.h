@@ -88,6 +88,11 @@ TACT_API void tact_hand_solve(const struct tact_hand *hand, double *x, int colum
 /** Rates of the tick being solved: starts as the free rates; contacts add to it. */
 TACT_API double *tact_hand_velocity(struct tact_hand *hand);
 
+/** Least margin (tact_margin(), limits.h) of the torque limits of the drives from the base to the
+ *  link, by the torque that their springs ask for at the rates being solved; 1 where none has a
+ *  limit. *held: 1 where one of them is at its limit. h [s]: the tick's. */
+TACT_API double tact_hand_drive_margin(const struct tact_hand *hand, int link, double h, int *held);
+
 /** Takes those rates: drive torques, q += h v, refresh. */
 TACT_API void tact_hand_integrate(struct tact_hand *hand, double h);
 

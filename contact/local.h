@@ -10,16 +10,9 @@
 #define TACT_CONTACT_LOCAL_H
 
 #include "api.h"
+#include "limits.h"
 
 TACT_BEGIN_DECLS
-
-/** Which limit of the patch is active: bits. */
-enum tact_limit {
-    TACT_LIMIT_OPEN = 1, /**< no force: the bodies part */
-    TACT_LIMIT_CONE = 2, /**< friction is at its limit: the contact slips, spins, or both */
-    TACT_LIMIT_EDGE = 4, /**< the centre of pressure is at the patch's edge: the contact tips */
-    TACT_LIMIT_SPIN = 8, /**< Bouchard: the torsion limit alone is active */
-};
 
 #define TACT_LOCAL_CORNERS 24
 
@@ -37,6 +30,7 @@ struct tact_local_problem {
     double
         rectangle[2];  /**< half sides of the rectangle that bounds spin in Bouchard's eq. 13 [m] */
     double factor[36]; /**< of the rows of S that the patch transmits; see tact_local_prepare() */
+    int rows;          /**< of those: 6, or 4 without rolling torque */
 };
 
 /** Factors S for tact_local_cone(), once s and semi are set; b may change afterwards. */
@@ -70,6 +64,14 @@ TACT_API int tact_local_cone(const struct tact_local_problem *problem, double r[
  * on the normal, rho the inverse of the largest diagonal entry.
  */
 TACT_API double tact_local_residual(const struct tact_local_problem *problem, const double r[6]);
+
+/**
+ * How far the contact is from each of its limits, by the impulse that would stop all motion at it
+ * (limits.h), with the limits of tact_local_cone(). problem: as solved, prepared. r: its solution.
+ * out->joint is 1: a patch knows no joints.
+ */
+TACT_API void tact_local_margins(const struct tact_local_problem *problem, const double r[6],
+                                 struct tact_margins *out);
 
 TACT_END_DECLS
 

@@ -12,6 +12,7 @@
 #include <math.h>
 #include <string.h>
 #include "contact/linear.h"
+#include "contact/local_internal.h"
 #include "contact/normal_internal.h"
 #include "contact/root.h"
 #include "contact/vec.h"
@@ -48,11 +49,6 @@ static void shift_friction(double *s, double *b, const double *d)
     b[2] += d[0] * b[3];
 }
 
-static int is_rolling(const struct tact_local_problem *problem)
-{
-    return problem->semi[0] > 0.0 && problem->semi[1] > 0.0;
-}
-
 static void scale_problem(const struct tact_local_problem *in, const double *d, struct scaled *out)
 {
     double s[36], b[6];
@@ -70,7 +66,7 @@ static void scale_problem(const struct tact_local_problem *in, const double *d, 
     }
     out->d[0] = d[0];
     out->d[1] = d[1];
-    out->rolling = is_rolling(in);
+    out->rolling = tact_local_rolls(in);
     out->patch.corners = out->rolling ? in->corners : 0;
     for (int i = 0; i < out->patch.corners; i++) {
         out->patch.corner[i][0] = in->corner[i][0] / in->semi[0];
@@ -168,16 +164,17 @@ static int solve_scaled(struct scaled *p)
 
 void tact_local_prepare(struct tact_local_problem *problem)
 {
-    int n = is_rolling(problem) ? 6 : 4; /* a point transmits no rolling torque: rows 4 and 5 */
+    int n =
+        tact_local_rolls(problem) ? 6 : 4; /* a point transmits no rolling torque: rows 4 and 5 */
+    problem->rows = n;
     for (int i = 0; i < n; i++) {
         memcpy(problem->factor + n * i, problem->s + 6 * i, sizeof(double) * (size_t)n);
     }
     tact_ldl_factor(problem->factor, n);
 }
 
-/* Share of the limit surface that r uses at its own centre of pressure d; 1: at the limit. */
-static double friction_share(const struct tact_local_problem *problem, const double *r,
-                             const double *d)
+double tact_local_friction_share(const struct tact_local_problem *problem, const double *r,
+                                 const double *d)
 {
     double tangent = hypot(r[1], r[2]), spin = fabs(r[3] - (d[0] * r[2] - d[1] * r[1]));
     double most = problem->mu * r[0], arm = problem->spin_arm;
@@ -187,34 +184,51 @@ static double friction_share(const struct tact_local_problem *problem, const dou
     return hypot(tangent, spin > 0.0 ? spin / arm : 0.0) / most;
 }
 
-/* Share of the patch's extent that r's centre of pressure d uses; 1: at the edge. */
-static double edge_share(const struct tact_local_problem *problem, const double *d)
+double tact_local_edge_share(const struct tact_local_problem *problem, const double *d)
 {
-    if (!is_rolling(problem)) {
+    if (!tact_local_rolls(problem)) {
         return 0.0;
     }
     return problem->corners ? tact_normal_reach(problem->corner, problem->corners, d)
                             : hypot(d[0] / problem->semi[0], d[1] / problem->semi[1]);
 }
 
-/* The impulse that stops all relative motion; 1 where the patch can transmit it. Most contacts most
- * of the time end here. */
-static int sticks(const struct tact_local_problem *problem, double *r)
+int tact_local_slip_bits(const struct tact_local_problem *problem, const double *r, const double *d)
 {
-    double x[6] = {0.0}, d[2] = {0.0, 0.0};
-    int rolling = is_rolling(problem), n = rolling ? 6 : 4;
+    double f = hypot(r[1], r[2]), arm = problem->spin_arm;
+    double spin = arm > 0.0 ? fabs(r[3] - (d[0] * r[2] - d[1] * r[1])) / arm : 0.0;
+    double least = 0.1 * hypot(f, spin);
+    return (f >= least ? TACT_LIMIT_CONE : 0) | (spin > least ? TACT_LIMIT_SPIN : 0);
+}
+
+int tact_local_hold(const struct tact_local_problem *problem, double x[6], double d[2])
+{
+    int n = problem->rows;
+    memset(x, 0, 6 * sizeof *x);
     for (int i = 0; i < n; i++) {
         x[i] = -problem->b[i];
     }
     tact_ldl_solve(problem->factor, n, x);
+    d[0] = d[1] = 0.0;
     if (!(x[0] > 0.0)) {
         return 0;
     }
-    if (rolling) {
+    if (n == 6) {
         d[0] = -x[5] / x[0];
         d[1] = x[4] / x[0];
     }
-    if (edge_share(problem, d) > 1.0 || friction_share(problem, x, d) > 1.0) {
+    return 1;
+}
+
+/* The impulse that stops all relative motion; 1 where the patch can transmit it. Most contacts most
+ * of the time end here. */
+static int sticks(const struct tact_local_problem *problem, double *r)
+{
+    double x[6], d[2];
+    if (!tact_local_hold(problem, x, d)) {
+        return 0;
+    }
+    if (tact_local_edge_share(problem, d) > 1.0 || tact_local_friction_share(problem, x, d) > 1.0) {
         return 0;
     }
     memcpy(r, x, sizeof x);
@@ -242,6 +256,9 @@ int tact_local_cone(const struct tact_local_problem *problem, double r[6])
     r[3] += d[0] * r[2] - d[1] * r[1];
     if (!(p.x[0] > 0.0)) {
         return TACT_LIMIT_OPEN;
+    }
+    if (limits) {
+        limits = tact_local_slip_bits(problem, r, d);
     }
     return limits | (p.rim ? TACT_LIMIT_EDGE : 0);
 }
@@ -289,7 +306,7 @@ static double polygon_residual(const struct scaled *p, const double *x, const do
  * is not. */
 static double inner_residual(const struct tact_local_problem *problem, const double *r)
 {
-    int rolling = is_rolling(problem);
+    int rolling = tact_local_rolls(problem);
     double d[2] = {0.0, 0.0}, size = 0.0, miss = 0.0, rho = 0.0;
     if (!(r[0] > 0.0) || !(problem->mu > 0.0)) {
         return -1.0;
@@ -298,7 +315,7 @@ static double inner_residual(const struct tact_local_problem *problem, const dou
         d[0] = -r[5] / r[0];
         d[1] = r[4] / r[0];
     }
-    if (edge_share(problem, d) > 0.9 || friction_share(problem, r, d) > 0.9) {
+    if (tact_local_edge_share(problem, d) > 0.9 || tact_local_friction_share(problem, r, d) > 0.9) {
         return -1.0;
     }
     const double unit[6] = {1.0,

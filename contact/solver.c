@@ -447,6 +447,23 @@ static void iterate(struct tact_world *world, struct tact_solve_stats *stats)
     }
 }
 
+/* How far the contact is from its limits, and whether drives that carry it are at theirs. */
+static void judge(const struct tact_world *world, struct block *block)
+{
+    struct tact_contact *c = &world->contacts[block->pair];
+    tact_local_margins(&block->local, c->impulse, &c->margins);
+    for (int k = 0; k < 2; k++) {
+        struct tact_owner owner = world->shapes[k ? c->b : c->a].owner;
+        int held = 0;
+        if (owner.kind == TACT_OWNER_HAND) {
+            double left = tact_hand_drive_margin(world->hands[owner.index].hand, owner.link,
+                                                 world->options.period, &held);
+            c->margins.joint = tact_min(c->margins.joint, left);
+            c->limits |= held ? TACT_LIMIT_JOINT : 0;
+        }
+    }
+}
+
 /* World wrench and next tick's warm start from the impulse in the patch's frame. */
 static void store(struct tact_world *world, struct block *block)
 {
@@ -481,6 +498,7 @@ int tact_world_solve(struct tact_world *world, struct tact_solve_stats *stats)
             memset(c->impulse, 0, sizeof c->impulse);
             memset(c->wrench, 0, sizeof c->wrench);
             memset(c->warm, 0, sizeof c->warm);
+            memset(&c->margins, 0, sizeof c->margins);
         }
         return rc;
     }
@@ -497,6 +515,7 @@ int tact_world_solve(struct tact_world *world, struct tact_solve_stats *stats)
     iterate(world, stats);
     for (int i = 0; i < world->block_count; i++) {
         store(world, &world->blocks[i]);
+        judge(world, &world->blocks[i]);
     }
     mark(world, TACT_SOLVE_STORED, stats);
     return 0;

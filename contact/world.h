@@ -15,6 +15,7 @@
 #include "api.h"
 #include "body.h"
 #include "hand.h"
+#include "limits.h"
 #include "moments.h"
 #include "patch.h"
 #include "shape.h"
@@ -86,6 +87,7 @@ struct tact_contact {
     double warm[6];       /**< warm start: impulse on A, world axes, about warm_point */
     double warm_point[3]; /**< [m], world */
     int limits;           /**< enum tact_limit bits of the last solve */
+    struct tact_margins margins; /**< of the last solve; all 0 apart */
 };
 
 /** How the last solve went. */

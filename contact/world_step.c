@@ -168,6 +168,7 @@ void tact_assemble_blocks(struct tact_world *world)
             memset(c->impulse, 0, sizeof c->impulse);
             memset(c->wrench, 0, sizeof c->wrench);
             memset(c->warm, 0, sizeof c->warm);
+            memset(&c->margins, 0, sizeof c->margins);
             c->limits = TACT_LIMIT_OPEN;
             continue;
         }

@@ -78,11 +78,13 @@ static void print_scene(const struct info *i)
         printf(", the first at tick %llu", (ull)i->survey.first_fault);
     }
     printf("\n  contacts   at most %d\n", i->survey.contacts_max);
-    printf("\n  %-32s %6s %12s %12s %12s\n", "pair", "mu", "ticks", "normal [N]", "torsion [mN m]");
+    printf("\n  %-32s %6s %9s %9s %9s %9s %12s %12s\n", "pair", "mu", "ticks", "slid", "spun",
+           "tipped", "normal [N]", "torsion [mN m]");
     for (int k = 0; k < v->pair_count; k++) {
         const struct survey_pair *p = &i->survey.pairs[k];
-        printf("  %-32s %6.3g %12llu %12.3f %12.3f\n", v->pairs[k].name, v->pairs[k].friction,
-               (ull)p->touching, p->normal, p->torsion * 1e3);
+        printf("  %-32s %6.3g %9llu %9llu %9llu %9llu %12.3f %12.3f\n", v->pairs[k].name,
+               v->pairs[k].friction, p->tally.touching, p->tally.at[1], p->tally.at[3],
+               p->tally.at[2], p->normal, p->torsion * 1e3);
     }
     for (int k = 0; k < v->body_count; k++) {
         printf("%s%s", k ? ", " : "\n  bodies     ", v->bodies[k].name);

@@ -8,6 +8,7 @@
 #include "difference.h"
 #include "kernels/source.h"
 #include "rt/session/replay.h"
+#include "rt/session/report.h"
 
 #define EXIT_DAMAGED 3
 
@@ -22,7 +23,7 @@ static const char help[] =
     "  --recompute HOW  instead of what the log says, moments from host or opencl, or the local\n"
     "                   solver cone or bouchard, and tell how far every field goes its own way;\n"
     "                   may be given once for each\n"
-    "  --json           one JSON object on stdout\n"
+    "  --json           one JSON object on stdout, with why each pair slipped\n"
     "  --quiet          no messages but errors\n"
     "  --help           this text\n\n"
     "exit codes:\n"
@@ -57,7 +58,7 @@ static void print_table(const char *path, const struct tact_replay_report *r)
            (double)compute.p99 * 1e-3);
 }
 
-static int print_json(const struct tact_replay_report *r)
+static int print_json(const struct tact_replay_report *r, const char *slips)
 {
     json_t *first = json_null();
     if (r->differing) {
@@ -74,6 +75,9 @@ static int print_json(const struct tact_replay_report *r)
         r->complete, "bytes_lost", (json_int_t)r->bytes_lost, "damage", r->damage, "mismatch",
         r->mismatch, "compute_us", "p50", (double)tact_histogram_quantile(&r->compute, 0.5) * 1e-3,
         "p99", (double)tact_histogram_quantile(&r->compute, 0.99) * 1e-3);
+    if (all && slips) {
+        json_object_set_new(all, "pairs", json_loads(slips, 0, NULL));
+    }
     int rc = all ? json_dumpf(all, stdout, JSON_INDENT(1) | JSON_REAL_PRECISION(17)) : -1;
     json_decref(all);
     puts("");
@@ -85,12 +89,19 @@ struct replay {
     struct tact_replay_options options;
     int json, quiet, recompute;
     struct difference difference; /* of what was recomputed */
+    char *slips;                  /* why the pairs slipped, JSON */
 };
+
+static void keep_slips(void *user, struct tact_session *session)
+{
+    struct replay *r = user;
+    r->slips = tact_session_slips_json(session);
+}
 
 static void add_difference(void *user, const struct tact_layout *layout,
                            const struct tact_record *logged, const struct tact_record *replayed)
 {
-    struct difference *d = user;
+    struct difference *d = &((struct replay *)user)->difference;
     if (d->fields || !difference_create(layout, layout, d)) {
         difference_add(d, logged, replayed);
     }
@@ -114,7 +125,6 @@ static int set_recompute(struct replay *r, const char *how)
 {
     r->recompute = 1;
     r->options.compared = add_difference;
-    r->options.user = &r->difference;
     r->options.source = tact_opencl_source_factory;
     if (!strcmp(how, "host")) {
         r->options.moments = TACT_REPLAY_HOST;
@@ -144,7 +154,7 @@ static int answer(struct replay *r, const char *path)
         code = report->differing ? EXIT_BAD : (report->complete ? EXIT_GOOD : EXIT_DAMAGED);
         int failed = 0;
         if (r->json) {
-            failed = r->recompute ? difference_json(&r->difference) : print_json(report);
+            failed = r->recompute ? difference_json(&r->difference) : print_json(report, r->slips);
         } else {
             print_table(path, report);
             if (r->recompute) {
@@ -181,8 +191,11 @@ int cmd_replay(int argc, char **argv)
     if (!code && argc - optind != 1) {
         code = command_usage(argv[0], "one log is expected, not %d", argc - optind);
     }
+    r.options.ended = keep_slips;
+    r.options.user = &r;
     r.options.messages = (struct tact_messages){command_message, &r.quiet};
     code = code ? code : answer(&r, argv[optind]);
     difference_free(&r.difference);
+    free(r.slips);
     return code;
 }

@@ -64,6 +64,23 @@ static json_t *facts(const struct info *i)
     return list;
 }
 
+/* Why a pair slipped: ticks at each limit, least margins. */
+static json_t *pair_json(const struct tact_view_pair *v, const struct survey_pair *p)
+{
+    json_t *ticks = json_object(), *least = json_object();
+    for (int i = 0; i < TACT_LIMIT_COUNT; i++) {
+        json_object_set_new(ticks, tact_limit_name(i), json_integer((json_int_t)p->tally.at[i]));
+    }
+    for (int i = 0; i < TACT_MARGIN_COUNT; i++) {
+        json_object_set_new(least, tact_margin_name(i),
+                            p->tally.touching ? json_real(p->tally.least[i]) : json_null());
+    }
+    return json_pack("{s:s, s:f, s:I, s:I, s:o, s:o, s:f, s:f}", "name", v->name, "friction",
+                     v->friction, "touching_ticks", (json_int_t)p->tally.touching, "limited_ticks",
+                     (json_int_t)p->limited, "limit_ticks", ticks, "least_margin", least,
+                     "normal_max_N", p->normal, "torsion_max_Nm", p->torsion);
+}
+
 static void add_scene(const struct info *i, json_t *all)
 {
     static const char *const states[] = {"disarmed", "armed", "fault"};
@@ -71,12 +88,7 @@ static void add_scene(const struct info *i, json_t *all)
            *devices = json_array();
     const struct tact_view *v = &i->view;
     for (int k = 0; k < v->pair_count; k++) {
-        const struct survey_pair *p = &i->survey.pairs[k];
-        json_array_append_new(
-            pairs, json_pack("{s:s, s:f, s:I, s:I, s:f, s:f}", "name", v->pairs[k].name, "friction",
-                             v->pairs[k].friction, "touching_ticks", (json_int_t)p->touching,
-                             "limited_ticks", (json_int_t)p->limited, "normal_max_N", p->normal,
-                             "torsion_max_Nm", p->torsion));
+        json_array_append_new(pairs, pair_json(&v->pairs[k], &i->survey.pairs[k]));
     }
     for (int k = 0; k < v->body_count; k++) {
         json_array_append_new(bodies, json_string(v->bodies[k].name));

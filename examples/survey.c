@@ -5,7 +5,6 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include "contact/local.h"
 #include "contact/vec.h"
 #include "rt/safety.h"
 
@@ -25,8 +24,13 @@ static void take_pairs(const struct tact_view *view, const double *v, struct sur
         struct survey_pair *p = &out->pairs[i];
         struct survey_wrench w = survey_wrench_of(&view->pairs[i], v);
         int touching = v[view->pairs[i].patch + 6] > 0.0;
-        p->touching += (uint64_t)touching;
-        p->limited += touching && ((int)v[view->pairs[i].limits] & TACT_LIMIT_CONE);
+        int limits = (int)v[view->pairs[i].limits];
+        p->limited += touching && (limits & (TACT_LIMIT_CONE | TACT_LIMIT_SPIN));
+        if (touching) {
+            struct tact_margins margins;
+            memcpy(&margins, v + view->pairs[i].margins, sizeof margins);
+            tact_limit_tally_add(&p->tally, limits, &margins);
+        }
         p->normal = fmax(p->normal, w.normal);
         p->torsion = fmax(p->torsion, fabs(w.torsion));
     }

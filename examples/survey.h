@@ -2,6 +2,7 @@
 #ifndef TACT_EXAMPLES_SURVEY_H
 #define TACT_EXAMPLES_SURVEY_H
 
+#include "contact/limits.h"
 #include "rt/histogram.h"
 #include "rt/log/log_reader.h"
 #include "rt/session/view.h"
@@ -9,9 +10,9 @@
 #define SURVEY_GAPS 8
 
 struct survey_pair {
-    uint64_t touching;      /* ticks */
-    uint64_t limited;       /* of those, with friction at its limit */
-    double normal, torsion; /* largest [N], [N m] */
+    struct tact_limit_tally tally; /* of the ticks in which it touched */
+    uint64_t limited;              /* of those, with friction or torsion at its limit */
+    double normal, torsion;        /* largest [N], [N m] */
 };
 
 struct survey {

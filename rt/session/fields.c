@@ -58,7 +58,11 @@ static int pair_fields(struct tact_session *s)
                 : add(s, &p->direction, TACT_FIELD_OUTPUT, name, "_direction", "last normal", 3);
         rc = rc ? rc
                 : add(s, &p->limits, TACT_FIELD_OUTPUT, name, "_limits",
-                      "1 open, 2 cone, 4 edge, 8 spin", 1);
+                      "1 open, 2 friction, 4 edge, 8 spin, 16 joint", 1);
+        rc = rc ? rc
+                : add(s, &p->margins, TACT_FIELD_OUTPUT, name, "_margins",
+                      "left of each limit, -1 to 1: normal, slip, friction, spin, edge, joint",
+                      TACT_MARGIN_COUNT);
     }
     return rc;
 }
@@ -136,6 +140,7 @@ static void fill_pairs(struct tact_session *s, double *v)
         tact_v3_copy(v + p->warm + 6, c->warm_point);
         tact_v3_copy(v + p->direction, tact_world_directions(s->world) + 3 * i);
         v[p->limits] = c->limits;
+        memcpy(v + p->margins, &c->margins, sizeof c->margins);
     }
 }
 

@@ -169,6 +169,9 @@ int tact_replay_run_with(const char *path, const struct tact_replay_options *o,
     rc = tact_view_open_with(log, o->local, o->messages, &view, err);
     rc = rc ? rc : open_moments(&view, o, err);
     rc = rc ? rc : replay_ticks(view.session, log, o, report);
+    if (!rc && o->ended) {
+        o->ended(o->user, view.session);
+    }
     tact_view_close(&view);
     tact_log_close(log);
     return rc;

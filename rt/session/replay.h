@@ -37,6 +37,8 @@ struct tact_replay_options {
     /** Called with every tick that was replayed; may be NULL. */
     void (*compared)(void *user, const struct tact_layout *layout, const struct tact_record *logged,
                      const struct tact_record *replayed);
+    /** Called with the session once the last tick was replayed; may be NULL. */
+    void (*ended)(void *user, struct tact_session *session);
     void *user;
 };
 

@@ -3,7 +3,6 @@
 #include <jansson.h>
 #include <math.h>
 #include <string.h>
-#include "contact/local.h"
 #include "rt/session/session_internal.h"
 
 /* JSON has no form for what is not finite: null. */
@@ -72,20 +71,52 @@ static json_t *joints(struct tact_session *s)
 /* Names of the active limits of a contact. */
 static json_t *limits(int bits)
 {
-    static const struct {
-        int bit;
-        const char *name;
-    } names[] = {{TACT_LIMIT_OPEN, "open"},
-                 {TACT_LIMIT_CONE, "friction"},
-                 {TACT_LIMIT_EDGE, "edge"},
-                 {TACT_LIMIT_SPIN, "spin"}};
     json_t *list = json_array();
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        if (bits & names[i].bit) {
-            json_array_append_new(list, json_string(names[i].name));
+    for (int i = 0; i < TACT_LIMIT_COUNT; i++) {
+        if (bits >> i & 1) {
+            json_array_append_new(list, json_string(tact_limit_name(i)));
         }
     }
     return list;
+}
+
+static json_t *margins(const double *values)
+{
+    json_t *all = json_object();
+    for (int i = 0; i < TACT_MARGIN_COUNT; i++) {
+        json_object_set_new(all, tact_margin_name(i), number(values[i]));
+    }
+    return all;
+}
+
+/* Adds the ticks that a pair spent at each limit, and how near it came to them. */
+static void add_slips(json_t *pair, const struct tact_contact *c,
+                      const struct tact_limit_tally *tally)
+{
+    double now[TACT_MARGIN_COUNT];
+    memcpy(now, &c->margins, sizeof now);
+    json_t *ticks = json_pack("{s:I}", "touching", (json_int_t)tally->touching);
+    for (int i = 0; i < TACT_LIMIT_COUNT; i++) {
+        json_object_set_new(ticks, tact_limit_name(i), json_integer((json_int_t)tally->at[i]));
+    }
+    json_object_set_new(pair, "limits", limits(c->touching ? c->limits : TACT_LIMIT_OPEN));
+    json_object_set_new(pair, "margin", c->touching ? margins(now) : json_null());
+    json_object_set_new(pair, "ticks", ticks);
+    json_object_set_new(pair, "least_margin",
+                        tally->touching ? margins(tally->least) : json_null());
+}
+
+char *tact_session_slips_json(struct tact_session *s)
+{
+    json_t *list = json_array();
+    for (int i = 0; i < tact_world_pair_count(s->world); i++) {
+        json_t *pair = json_pack("{s:s}", "name", s->pairs[i].name);
+        add_slips(pair, tact_world_contact(s->world, i), &s->pairs[i].tally);
+        json_array_append_new(list, pair);
+    }
+    char *text = json_dumps(list, JSON_REAL_PRECISION(17));
+    json_decref(list);
+    return text;
 }
 
 static json_t *pairs(struct tact_session *s)
@@ -95,14 +126,15 @@ static json_t *pairs(struct tact_session *s)
     for (int i = 0; i < tact_world_pair_count(s->world); i++) {
         const struct tact_contact *c = tact_world_contact(s->world, i);
         double n = c->touching ? c->impulse[0] * per_h : 0.0;
-        json_array_append_new(
-            list,
-            json_pack("{s:s, s:b, s:o, s:o, s:o, s:o, s:o, s:o}", "name", s->pairs[i].name,
-                      "touching", c->touching, "normal_force", number(n), "friction_force",
+        json_t *pair =
+            json_pack("{s:s, s:b, s:o, s:o, s:o, s:o, s:o}", "name", s->pairs[i].name, "touching",
+                      c->touching, "normal_force", number(n), "friction_force",
                       number(c->touching ? hypot(c->impulse[1], c->impulse[2]) * per_h : 0.0),
                       "spin_torque", number(c->touching ? c->impulse[3] * per_h : 0.0), "spin_arm",
                       number(c->touching ? tact_patch_spin_arm(&c->patch, n) : 0.0), "depth",
-                      number(c->touching ? c->patch.depth : 0.0), "limits", limits(c->limits)));
+                      number(c->touching ? c->patch.depth : 0.0));
+        add_slips(pair, c, &s->pairs[i].tally);
+        json_array_append_new(list, pair);
     }
     return list;
 }

@@ -18,12 +18,23 @@ TACT_BEGIN_DECLS
  * solver {iterations (mean over ticks with contacts), iterations_max, residual (at the end),
  * residual_max, unconverged}; bodies {NAME: {position [m], quat_wxyz, twist [m/s, rad/s at the
  * centre of mass]}}; joints {NAME: {position, velocity, target, torque}}; pairs [{name, touching,
- * normal_force [N], friction_force [N], spin_torque [N m], spin_arm [m], depth [m], limits}];
+ * normal_force [N], friction_force [N], spin_torque [N m], spin_arm [m], depth [m], limits,
+ * ticks, margin, least_margin}];
  * safety {state, trips}; realtime {granted, refused, why}; log {records, bytes, overruns} where one
  * was recorded.
  */
 TACT_API char *tact_session_report_json(struct tact_session *session,
                                         const struct tact_session_report *report);
+
+/**
+ * Why the pairs slipped, as a JSON array to be freed with free(); NULL where memory is short. Of
+ * every pair {name, limits (those active at the end), margin (at the end; null where it does not
+ * touch), ticks {touching, open, friction, edge, spin, joint}: how many ticks it touched, and of
+ * those how many at each limit, least_margin}: the least over those ticks, null where there were
+ * none. A margin is {normal, slip, friction, spin, edge, joint}, see struct tact_margins. Not
+ * real-time safe.
+ */
+TACT_API char *tact_session_slips_json(struct tact_session *session);
 
 TACT_END_DECLS
 

@@ -71,6 +71,12 @@ static void solve(struct tact_session *s, uint64_t tick)
         tact_safety_raise(&s->safety, -1, NAN, tick);
     }
     tact_world_integrate(s->world);
+    for (int i = 0; i < tact_world_pair_count(s->world); i++) {
+        const struct tact_contact *c = tact_world_contact(s->world, i);
+        if (c->touching) {
+            tact_limit_tally_add(&s->pairs[i].tally, c->limits, &c->margins);
+        }
+    }
     struct tact_session_report *r = &s->report;
     r->contacts_max = s->solve.contacts > r->contacts_max ? s->solve.contacts : r->contacts_max;
     if (s->solve.contacts > 0) {

@@ -109,6 +109,7 @@ static void list_pairs(struct tact_view *view)
             .patch = p->patch,
             .direction = p->direction,
             .limits = p->limits,
+            .margins = p->margins,
         };
     }
 }

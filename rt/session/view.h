@@ -30,6 +30,7 @@ struct tact_view_pair {
                              spin arm [m]: the torsion limit is mu N times it; all 0 apart */
     uint32_t direction; /**< last normal (3) */
     uint32_t limits;    /**< enum tact_limit bits */
+    uint32_t margins;   /**< struct tact_margins (6) */
 };
 
 /** A joint of a hand. */

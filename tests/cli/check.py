@@ -115,6 +115,25 @@ def check_report(text, ticks):
     return report
 
 
+LIMITS = {"open", "friction", "edge", "spin", "joint"}
+MARGINS = {"normal", "slip", "friction", "spin", "edge", "joint"}
+
+
+def check_slips(pairs, ticks):
+    """Why the ruler slipped: at each limit how long, and how near to it."""
+    assert [pair["name"] for pair in pairs] == ["ruler/pinch.left_distal",
+                                                "ruler/pinch.right_distal"]
+    for pair in pairs:
+        assert set(pair["margin"]) == set(pair["least_margin"]) == MARGINS, pair
+        assert set(pair["ticks"]) == LIMITS | {"touching"} and set(pair["limits"]) <= LIMITS
+        assert 1000 < pair["ticks"]["touching"] <= ticks and pair["ticks"]["edge"] == 0, pair
+        assert 0 < pair["ticks"]["spin"] < 100 and pair["ticks"]["joint"] == 0, pair
+        assert pair["least_margin"]["slip"] < 0 < pair["margin"]["slip"] < 0.2, pair
+        assert pair["margin"]["friction"] > 0.9, pair
+        for margin in MARGINS:
+            assert -1 <= pair["least_margin"][margin] <= pair["margin"][margin] <= 1, pair
+
+
 def keys(value):
     """The tree of keys, without what real time may be refused."""
     if isinstance(value, dict):
@@ -134,6 +153,16 @@ def report(folder):
     assert bool(out) != bool(real["realtime"]["refused"]), out
     out, _ = tact("sim", RULER, "--duration", "2", "--record", log, "--json")
     assert keys(check_report(out, 2000)) == keys(real)
+    pairs = json.loads(out)["pairs"]
+    check_slips(pairs, 2000)
+    again = json.loads(tact("replay", log, "--json")[0])["pairs"]
+    check_slips(again, 2000)
+    assert all(a[key] == b[key] for a, b in zip(again, pairs)
+               for key in ("limits", "margin", "ticks", "least_margin")), (again, pairs)
+    told = json.loads(tact("info", log, "--json")[0])["pairs"]
+    assert all(a["ticks"][key] == count for a, b in zip(pairs, told)
+               for key, count in b["limit_ticks"].items()), (told, pairs)
+    assert [a["least_margin"] for a in pairs] == [b["least_margin"] for b in told], told
     out, _ = tact("sim", RULER, "--duration", "1.5", "--moments", "host", "--json")
     assert check_report(out, 1500)["moments"]["source"] == "host"
     out, err = tact("sim", RULER, "--duration", "1.5", "--moments", "host", "--quiet")

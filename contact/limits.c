@@ -1,0 +1,43 @@
+#include "contact/limits.h"
+
+#include <math.h>
+#include <stddef.h>
+#include <string.h>
+
+double tact_margin(double needed, double limit)
+{
+    double more = fmax(needed, limit);
+    if (!(more > 0.0)) {
+        return 1.0;
+    }
+    return isinf(more) ? (needed < limit ? 1.0 : -1.0) : (limit - needed) / more;
+}
+
+const char *tact_limit_name(int i)
+{
+    static const char *const names[TACT_LIMIT_COUNT] = {"open", "friction", "edge", "spin",
+                                                        "joint"};
+    return i >= 0 && i < TACT_LIMIT_COUNT ? names[i] : NULL;
+}
+
+const char *tact_margin_name(int i)
+{
+    static const char *const names[TACT_MARGIN_COUNT] = {"normal", "slip", "friction",
+                                                         "spin",   "edge", "joint"};
+    return i >= 0 && i < TACT_MARGIN_COUNT ? names[i] : NULL;
+}
+
+void tact_limit_tally_add(struct tact_limit_tally *tally, int limits,
+                          const struct tact_margins *margins)
+{
+    double now[TACT_MARGIN_COUNT];
+    memcpy(now, margins, sizeof now);
+    for (int i = 0; i < TACT_MARGIN_COUNT; i++) {
+        int less = !tally->touching || now[i] < tally->least[i];
+        tally->least[i] = less ? now[i] : tally->least[i];
+    }
+    for (int i = 0; i < TACT_LIMIT_COUNT; i++) {
+        tally->at[i] += limits >> i & 1;
+    }
+    tally->touching++;
+}

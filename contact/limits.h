@@ -1,0 +1,61 @@
+/**
+ * Why a contact slipped, or how far it is from slipping: the limits of what a patch transmits.
+ */
+#ifndef TACT_CONTACT_LIMITS_H
+#define TACT_CONTACT_LIMITS_H
+
+#include "api.h"
+
+TACT_BEGIN_DECLS
+
+/** Which limits are active: bits. */
+enum tact_limit {
+    TACT_LIMIT_OPEN = 1,   /**< no force: the bodies part */
+    TACT_LIMIT_CONE = 2,   /**< friction is at its limit: the contact slides */
+    TACT_LIMIT_EDGE = 4,   /**< the centre of pressure is at the patch's edge: the contact tips */
+    TACT_LIMIT_SPIN = 8,   /**< torsion is at its limit: the contact spins */
+    TACT_LIMIT_JOINT = 16, /**< a drive that carries one of the bodies is at its torque limit */
+};
+
+#define TACT_LIMIT_COUNT 5
+
+/**
+ * How far each limit is from what it would take to stop all motion at the contact: with `needed` of
+ * that impulse, (limit - needed) / max(limit, needed), between -1 and 1. Positive: that share of
+ * the limit is left; negative: by that share of what was needed the limit fell short. 1 where there
+ * is no such limit. Where no push could stop the motion the limits of friction and edge are those
+ * of the impulse that was given.
+ */
+struct tact_margins {
+    double normal;   /**< f_n / |f| of that impulse: negative where it would have to pull */
+    double slip;     /**< of the limit surface: friction and torsion together */
+    double friction; /**< of mu f_n, by friction alone */
+    double spin;     /**< of mu f_n k, by torsion about the centre of pressure alone */
+    double edge;     /**< of the patch's extent from its centre, by the centre of pressure */
+    double joint;    /**< of the torque limit, by the drives that carry the bodies: the least */
+};
+
+#define TACT_MARGIN_COUNT 6
+
+/** (limit - needed) / max(limit, needed); 1 where both are 0. */
+TACT_API double tact_margin(double needed, double limit);
+
+/** Names for machines: of the limit of bit 1 << i ("open", "friction", "edge", "spin", "joint"),
+ *  and of the i-th margin ("normal", "slip", ...). NULL out of range. Real-time safe. */
+TACT_API const char *tact_limit_name(int i);
+TACT_API const char *tact_margin_name(int i);
+
+/** Ticks of a contact: how many at each limit, and its least margins. */
+struct tact_limit_tally {
+    unsigned long long touching;
+    unsigned long long at[TACT_LIMIT_COUNT];
+    double least[TACT_MARGIN_COUNT]; /**< in the order of struct tact_margins */
+};
+
+/** Adds a tick in which the contact touched, with its limits. Real-time safe. */
+TACT_API void tact_limit_tally_add(struct tact_limit_tally *tally, int limits,
+                                   const struct tact_margins *margins);
+
+TACT_END_DECLS
+
+#endif

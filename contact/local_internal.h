@@ -1,0 +1,29 @@
+/* What local_cone.c and local_margins.c share. */
+#ifndef TACT_CONTACT_LOCAL_INTERNAL_H
+#define TACT_CONTACT_LOCAL_INTERNAL_H
+
+#include "contact/local.h"
+
+/* 1 where the patch transmits rolling torque: its centre of pressure may move. */
+static inline int tact_local_rolls(const struct tact_local_problem *problem)
+{
+    return problem->semi[0] > 0.0 && problem->semi[1] > 0.0;
+}
+
+/* The impulse that stops all relative motion that the patch transmits, and its centre of pressure
+ * d; returns 1 where it pushes. */
+int tact_local_hold(const struct tact_local_problem *problem, double x[6], double d[2]);
+
+/* Share of the limit surface that r uses at its own centre of pressure d; 1: at the limit. */
+double tact_local_friction_share(const struct tact_local_problem *problem, const double *r,
+                                 const double *d);
+
+/* Share of the patch's extent that the centre of pressure d uses; 1: at the edge. */
+double tact_local_edge_share(const struct tact_local_problem *problem, const double *d);
+
+/* CONE, SPIN or both, for an impulse at the limit surface: each that takes at least a hundredth of
+ * the power that friction and spin dissipate. */
+int tact_local_slip_bits(const struct tact_local_problem *problem, const double *r,
+                         const double *d);
+
+#endif

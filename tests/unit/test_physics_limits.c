@@ -1,0 +1,184 @@
+/* Why a contact slips: which limit is active, and by how much, against statics by hand. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+#include <cmocka.h>
+#include "support/world_scene.h"
+
+/* The overlap is 2e-5 thick: its middle is that much nearer to the centre of mass. */
+static const double G = 9.81, MU = 0.5, SINK = 1e-5;
+
+static void near(double got, double exact, double tolerance)
+{
+    if (!(fabs(got - exact) <= tolerance)) {
+        print_message("%.9f, exact %.9f\n", got, exact);
+    }
+    assert_true(fabs(got - exact) <= tolerance);
+}
+
+/* A box of length and height at rest on a slope; one tick. */
+static const struct tact_contact *box_on_slope(struct world_scene *s, double slope, double mu,
+                                               double length, double height)
+{
+    struct tact_world_options o = scene_slope(slope);
+    struct tact_contact_law law = scene_rigid(mu);
+    struct tact_shape box = scene_box(length, 0.1, height);
+    const double at[3] = {0, 0, 0.5 * height - law.overlap};
+    scene_open(s, &o);
+    scene_ground(s);
+    scene_solid(s, &box, 1.0, at, 0);
+    scene_law(s, 0, 1, &law);
+    scene_start(s);
+    scene_solve(s);
+    return tact_world_contact(s->world, 0);
+}
+
+/* Needs friction of tan(slope) of its weight, and its centre of pressure tan(slope) height / 2
+ * off. */
+static void block_on_a_slope(void **state)
+{
+    (void)state;
+    for (int degrees = 5; degrees <= 40; degrees += 5) {
+        struct world_scene s;
+        double slope = degrees * M_PI / 180, need = tan(slope);
+        const struct tact_contact *c = box_on_slope(&s, slope, MU, 0.2, 0.04);
+        double friction = need < MU ? 1 - need / MU : MU / need - 1;
+        near(c->margins.friction, friction, 1e-9);
+        near(c->margins.slip, friction, 1e-9);
+        near(c->margins.spin, 1, 1e-9);
+        near(c->margins.edge, 1 - need * (0.02 - SINK) / 0.1, 1e-9);
+        near(c->margins.normal, cos(slope), 1e-9);
+        near(c->margins.joint, 1, 0);
+        assert_int_equal(c->limits, need < MU ? 0 : TACT_LIMIT_CONE);
+        scene_close(&s);
+    }
+}
+
+/* Rough and tall: the edge fails, by (height / length) tan(slope). */
+static void block_that_tips(void **state)
+{
+    (void)state;
+    const double slopes[2] = {0.2, 0.5};
+    for (int i = 0; i < 2; i++) {
+        struct world_scene s;
+        const struct tact_contact *c = box_on_slope(&s, slopes[i], 2.0, 0.1, 0.3);
+        double reach = (0.15 - SINK) / 0.05 * tan(slopes[i]);
+        near(c->margins.edge, reach < 1 ? 1 - reach : 1 / reach - 1, 1e-9);
+        assert_true(c->margins.slip > 0);
+        assert_int_equal(c->limits, reach < 1 ? 0 : TACT_LIMIT_EDGE);
+        scene_close(&s);
+    }
+}
+
+static void spin_alone_and_parting(void **state)
+{
+    (void)state;
+    struct world_scene s;
+    struct tact_contact_law law = scene_rigid(MU);
+    struct tact_shape disc;
+    const double at[3] = {0, 0, 0.005 - 2e-5};
+    scene_open(&s, NULL);
+    scene_ground(&s);
+    disc = scene_cylinder(&s, 0.05, 0.01, 64);
+    int b = scene_solid(&s, &disc, 1.0, at, 0);
+    scene_law(&s, 0, 1, &law);
+    scene_start(&s);
+    struct tact_body *body = tact_world_body(s.world, b);
+    const struct tact_contact *c = tact_world_contact(s.world, 0);
+    body->twist[5] = 10; /* to stop it in one tick takes I w / h; the patch gives 2/3 mu m g R */
+    scene_solve(&s);
+    double have = 2.0 / 3 * MU * G * 0.05, need = 0.5 * 0.05 * 0.05 * 10 / 1e-3;
+    assert_int_equal(c->limits, TACT_LIMIT_SPIN);
+    print_message("spin: margin %.6f, exact %.6f\n", c->margins.spin, have / need - 1);
+    near(c->margins.spin, have / need - 1, 0.01);
+    near(c->margins.slip, c->margins.spin, 1e-6);
+    near(c->margins.friction, 1, 1e-6);
+    memset(body->twist, 0, sizeof body->twist);
+    body->twist[2] = 1.0;
+    scene_solve(&s);
+    assert_int_equal(c->limits, TACT_LIMIT_OPEN);
+    near(c->margins.normal, -1, 1e-9);
+    assert_true(c->touching && c->impulse[0] == 0);
+    struct tact_pose *pose = &body->pose;
+    pose->position[2] = 1.0;
+    tact_world_refresh(s.world);
+    scene_solve(&s);
+    assert_true(!c->touching && c->margins.edge == 0 && c->margins.normal == 0);
+    scene_close(&s);
+}
+
+/* A finger on a slide presses on the floor by a spring that asks for more than its drive gives. */
+static void drive_at_its_limit(void **state)
+{
+    (void)state;
+    const double limits[3] = {1.0, 5.0, 0.0};
+    for (int i = 0; i < 3; i++) {
+        struct world_scene s;
+        struct tact_contact_law law = scene_rigid(MU);
+        struct tact_hand *hand;
+        struct tact_pose base = tact_pose_identity(), local = tact_pose_identity();
+        struct tact_link_def link = {.parent = -1,
+                                     .joint = TACT_JOINT_SLIDE,
+                                     .axis = {0, 0, -1},
+                                     .origin = tact_pose_identity(),
+                                     .stiffness = 1000,
+                                     .damping = 20,
+                                     .limit = limits[i],
+                                     .mass = 0.1,
+                                     .inertia = {1e-5, 1e-5, 1e-5, 0, 0, 0}};
+        base.position[2] = 0.01 - 2e-5;
+        assert_int_equal(tact_hand_create(&link, 1, &base, &hand), 0);
+        scene_open(&s, NULL);
+        scene_ground(&s);
+        int h = tact_world_add_hand(s.world, hand, 1);
+        struct tact_shape ball = scene_sphere(0.01);
+        assert_int_equal(tact_shape_tessellate(&ball), 0);
+        const struct tact_owner owner = {TACT_OWNER_HAND, h, 0};
+        assert_true(tact_world_add_shape(s.world, owner, &ball, &local, 1) >= 0);
+        scene_law(&s, 0, 1, &law);
+        scene_start(&s);
+        tact_hand_state(hand).target[0] = 2e-3; /* 2 N */
+        for (int k = 0; k < 200; k++) {
+            scene_step(&s);
+        }
+        const struct tact_contact *c = tact_world_contact(s.world, 0);
+        const double exact[3] = {-0.5, 0.6, 1.0};
+        print_message("drive limit %g N: margin %.6f, normal force %.4f N\n", limits[i],
+                      c->margins.joint, c->wrench[2]);
+        near(c->margins.joint, exact[i], 0.01);
+        assert_int_equal(!!(c->limits & TACT_LIMIT_JOINT), i == 0);
+        scene_close(&s);
+        tact_shape_release(&ball);
+    }
+}
+
+static void tally_counts(void **state)
+{
+    (void)state;
+    struct tact_limit_tally t = {0};
+    const struct tact_margins a = {0.5, -0.1, 0.2, 0.3, 1, 1}, b = {0.6, 0.4, 0.1, 0.9, -0.2, 1};
+    tact_limit_tally_add(&t, TACT_LIMIT_CONE | TACT_LIMIT_SPIN, &a);
+    tact_limit_tally_add(&t, TACT_LIMIT_EDGE, &b);
+    const double least[TACT_MARGIN_COUNT] = {0.5, -0.1, 0.1, 0.3, -0.2, 1};
+    assert_memory_equal(t.least, least, sizeof least);
+    assert_true(t.touching == 2 && t.at[0] == 0 && t.at[1] == 1 && t.at[2] == 1 && t.at[3] == 1);
+    assert_string_equal(tact_limit_name(3), "spin");
+    assert_string_equal(tact_margin_name(4), "edge");
+    assert_null(tact_limit_name(TACT_LIMIT_COUNT));
+    assert_null(tact_margin_name(-1));
+    assert_true(tact_margin(0, 0) == 1 && tact_margin(INFINITY, 1) == -1);
+    assert_true(tact_margin(1, INFINITY) == 1 && tact_margin(2, 1) == -0.5);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(block_on_a_slope),       cmocka_unit_test(block_that_tips),
+        cmocka_unit_test(spin_alone_and_parting), cmocka_unit_test(drive_at_its_limit),
+        cmocka_unit_test(tally_counts),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
