@@ -40,20 +40,34 @@ struct tact_scene_pair {
     double overlap;    /**< target depth V/|g| [m]; default scene.contact.overlap */
 };
 
+/** A solid made by rule: see struct tact_generate, whose members these are. */
+struct tact_scene_generate {
+    char *kind;     /**< of tact_generate_names; required */
+    double edge;    /**< [m] */
+    double radius;  /**< [m] */
+    double height;  /**< [m] */
+    double tube;    /**< [m] */
+    double bump;    /**< [m] */
+    uint32_t count; /**< of sides, teeth or bumps */
+    uint32_t triangles;
+    uint32_t seed; /**< default 0 */
+};
+
 struct tact_scene_shape {
-    char *type; /**< sphere, capsule, box, halfspace, convex (the convex hull of the file's points),
-                     mesh (the file's triangles, which must be closed) */
-    double radius;           /**< sphere, capsule [m] */
-    double length;           /**< capsule: of the axis segment [m] */
-    double size[3];          /**< box: full edge lengths [m] */
-    char *file;              /**< convex, mesh: OBJ or STL, relative to the scene's folder */
-    double scale;            /**< of the file's coordinates; default 1 */
-    double position[3];      /**< of the shape in its body's frame [m]; default 0 */
-    double quat_wxyz[4];     /**< default identity */
-    char *material;          /**< required */
-    struct tact_shape shape; /**< filled on load: tessellated, mesh attached */
-    struct tact_mesh *mesh;  /**< owned mesh, or NULL */
-    void *file_data;         /**< bytes of the mesh file, for the log's attachment, or NULL */
+    char *type; /**< sphere, capsule, box, halfspace, convex (the convex hull of the points of the
+                     file or of generate), mesh (their triangles, which must be closed) */
+    double radius;  /**< sphere, capsule [m] */
+    double length;  /**< capsule: of the axis segment [m] */
+    double size[3]; /**< box: full edge lengths [m] */
+    char *file;     /**< convex, mesh: OBJ or STL, relative to the scene's folder */
+    struct tact_scene_generate *generate; /**< convex, mesh: instead of a file, else NULL */
+    double scale;                         /**< of the file's coordinates; default 1 */
+    double position[3];                   /**< of the shape in its body's frame [m]; default 0 */
+    double quat_wxyz[4];                  /**< default identity */
+    char *material;                       /**< required */
+    struct tact_shape shape;              /**< filled on load: tessellated, mesh attached */
+    struct tact_mesh *mesh;               /**< owned mesh, or NULL */
+    void *file_data; /**< bytes of the mesh file, for the log's attachment, or NULL */
     uint64_t file_size;
 };
 

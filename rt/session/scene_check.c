@@ -125,6 +125,27 @@ int tact_scene_check_inertia(const struct tact_scene_check *check, const double 
     return 0;
 }
 
+/** A convex or a mesh comes either from a file or from `generate`. */
+static int check_origin(const struct tact_scene_check *check, const struct tact_scene_shape *shape,
+                        const char *path)
+{
+    char key[TACT_SCENE_PATH];
+    bool meshed = strcmp(shape->type, "convex") == 0 || strcmp(shape->type, "mesh") == 0;
+    if (meshed && !shape->file && !shape->generate) {
+        return tact_scene_bad(check, key_of(key, path, "file"),
+                              "missing; a %s needs the key \"file\" or \"generate\"", shape->type);
+    }
+    if (!shape->generate) {
+        return 0;
+    }
+    if (shape->file || tact_scene_has(check, "%s.scale", path)) {
+        return tact_scene_bad(check, key_of(key, path, shape->file ? "file" : "scale"),
+                              "a shape with \"generate\" has no %s",
+                              shape->file ? "file" : "scale");
+    }
+    return tact_scene_check_generate(check, shape, path);
+}
+
 int tact_scene_check_shape(const struct tact_scene_check *check, struct tact_scene_shape *shape,
                            const char *path)
 {
@@ -138,7 +159,8 @@ int tact_scene_check_shape(const struct tact_scene_check *check, struct tact_sce
     } uses[] = {{"radius", "sphere capsule", true},
                 {"length", "capsule", true},
                 {"size", "box", true},
-                {"file", "convex mesh", true},
+                {"file", "convex mesh", false},
+                {"generate", "convex mesh", false},
                 {"scale", "convex mesh", false}};
     char key[TACT_SCENE_PATH];
     int rc = need_word(check, key_of(key, path, "type"), shape->type, types);
@@ -164,6 +186,7 @@ int tact_scene_check_shape(const struct tact_scene_check *check, struct tact_sce
         snprintf(edge, sizeof edge, "size[%d]", i);
         rc = need_positive(check, path, edge, shape->size[i], "m");
     }
+    rc = rc ? rc : check_origin(check, shape, path);
     return rc ? rc : tact_scene_check_quat(check, shape->quat_wxyz, key_of(key, path, "quat_wxyz"));
 }
 

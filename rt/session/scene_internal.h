@@ -112,6 +112,12 @@ int tact_scene_check_values(const struct tact_scene_check *check, struct tact_sc
 /** Checks one shape's own values; path is its key path. */
 int tact_scene_check_shape(const struct tact_scene_check *check, struct tact_scene_shape *shape,
                            const char *path);
+/** Checks the keys of `generate`; path is that of the shape. */
+int tact_scene_check_generate(const struct tact_scene_check *check,
+                              const struct tact_scene_shape *shape, const char *path);
+/** Makes the triangles that `generate` asks for; path is that of the shape. 0, -EINVAL, -ENOMEM. */
+int tact_scene_generate(const struct tact_scene_check *check, const struct tact_scene_shape *shape,
+                        const char *path, struct tact_soup *soup);
 /** Checks six numbers ixx iyy izz ixy ixz iyz [kg m^2]: positive definite, triangle inequality. */
 int tact_scene_check_inertia(const struct tact_scene_check *check, const double inertia[6],
                              const char *path);

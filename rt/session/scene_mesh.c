@@ -56,24 +56,43 @@ static int bad_mesh(const struct tact_scene_check *check, const struct tact_scen
     return rc;
 }
 
-static int make_mesh(const struct tact_scene_check *check, struct tact_scene_shape *shape,
+/** Makes the mesh of a soup, which it frees. */
+static int make_mesh(struct tact_scene_shape *shape, struct tact_soup *soup, struct tact_error *err)
+{
+    bool hull = strcmp(shape->type, "convex") == 0;
+    int rc = hull ? tact_mesh_hull(soup->vertices, soup->vertex_count, &shape->mesh, err)
+                  : tact_mesh_create(soup->vertices, soup->vertex_count, soup->triangles,
+                                     soup->triangle_count, &shape->mesh, err);
+    tact_soup_free(soup);
+    shape->shape.kind = hull ? TACT_SHAPE_CONVEX : TACT_SHAPE_MESH;
+    shape->shape.mesh = shape->mesh;
+    return rc;
+}
+
+static int make_file(const struct tact_scene_check *check, struct tact_scene_shape *shape,
                      const char *path)
 {
     struct tact_error mesh_error = {0};
     struct tact_soup soup = {0};
-    bool hull = strcmp(shape->type, "convex") == 0;
     int rc = tact_soup_read(shape->file_data, shape->file_size, shape->file, shape->scale, &soup,
                             &mesh_error);
-    if (!rc && hull) {
-        rc = tact_mesh_hull(soup.vertices, soup.vertex_count, &shape->mesh, &mesh_error);
-    } else if (!rc) {
-        rc = tact_mesh_create(soup.vertices, soup.vertex_count, soup.triangles, soup.triangle_count,
-                              &shape->mesh, &mesh_error);
-    }
-    tact_soup_free(&soup);
-    shape->shape.kind = hull ? TACT_SHAPE_CONVEX : TACT_SHAPE_MESH;
-    shape->shape.mesh = shape->mesh;
+    rc = rc ? rc : make_mesh(shape, &soup, &mesh_error);
     return rc ? bad_mesh(check, shape, &mesh_error, path, rc) : 0;
+}
+
+static int make_generated(const struct tact_scene_check *check, struct tact_scene_shape *shape,
+                          const char *path)
+{
+    struct tact_error mesh_error = {0};
+    struct tact_soup soup;
+    char key[TACT_SCENE_PATH];
+    int rc = tact_scene_generate(check, shape, path, &soup);
+    if (rc) {
+        return rc;
+    }
+    rc = make_mesh(shape, &soup, &mesh_error);
+    snprintf(key, sizeof key, "%.100s.generate", path);
+    return rc ? tact_scene_bad(check, key, "%.150s", mesh_error.text) : 0;
 }
 
 static int make_shape(const struct tact_scene_check *check, const struct tact_scene *scene,
@@ -86,7 +105,10 @@ static int make_shape(const struct tact_scene_check *check, const struct tact_sc
     if (shape->file) {
         snprintf(path, sizeof path, "%.80s.shapes[%u].file", owner, number);
         int rc = read_mesh_file(check, scene, files, shape, path);
-        return rc ? rc : make_mesh(check, shape, path);
+        return rc ? rc : make_file(check, shape, path);
+    }
+    if (shape->generate) {
+        return make_generated(check, shape, path);
     }
     if (strcmp(shape->type, "halfspace") == 0) {
         s->kind = TACT_SHAPE_HALFSPACE;

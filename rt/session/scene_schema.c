@@ -52,12 +52,28 @@ static const cyaml_schema_field_t pair_fields[] = {
 static const cyaml_schema_value_t pair = {
     CYAML_VALUE_MAPPING(CYAML_FLAG_DEFAULT, struct tact_scene_pair, pair_fields)};
 
+#define COUNT(key, member) CYAML_FIELD_UINT(key, OPTIONAL, struct tact_scene_generate, member)
+static const cyaml_schema_field_t generate_fields[] = {
+    TEXT("kind", NEEDED, tact_scene_generate, kind, LONGEST_NAME),
+    NUMBER("edge", OPTIONAL, tact_scene_generate, edge),
+    NUMBER("radius", OPTIONAL, tact_scene_generate, radius),
+    NUMBER("height", OPTIONAL, tact_scene_generate, height),
+    NUMBER("tube", OPTIONAL, tact_scene_generate, tube),
+    NUMBER("bump", OPTIONAL, tact_scene_generate, bump),
+    COUNT("count", count),
+    COUNT("triangles", triangles),
+    COUNT("seed", seed),
+    CYAML_FIELD_END,
+};
+
 static const cyaml_schema_field_t shape_fields[] = {
     TEXT("type", NEEDED, tact_scene_shape, type, LONGEST_NAME),
     NUMBER("radius", OPTIONAL, tact_scene_shape, radius),
     NUMBER("length", OPTIONAL, tact_scene_shape, length),
     NUMBERS("size", OPTIONAL, tact_scene_shape, size, 3),
     TEXT("file", OPTIONAL, tact_scene_shape, file, LONGEST_TEXT),
+    CYAML_FIELD_MAPPING_PTR("generate", OPTIONAL, struct tact_scene_shape, generate,
+                            generate_fields),
     NUMBER("scale", OPTIONAL, tact_scene_shape, scale),
     NUMBERS("position", OPTIONAL, tact_scene_shape, position, 3),
     NUMBERS("quat_wxyz", OPTIONAL, tact_scene_shape, quat_wxyz, 4),

@@ -1,0 +1,83 @@
+/* Shapes made by rule instead of read from a file: `generate` in a scene. */
+#include "rt/session/scene_internal.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "contact/generate.h"
+
+/* Which keys a kind needs and which it may have; it must not have the others of this list. */
+static const struct {
+    const char *key, *kinds;
+    bool needed;
+} uses[] = {{"edge", "bumpy_cube", true},
+            {"radius", "prism gear torus knot blob", true},
+            {"height", "prism gear", true},
+            {"tube", "torus knot", true},
+            {"bump", "blob bumpy_cube", true},
+            {"count", "prism gear blob bumpy_cube", true},
+            {"triangles", "gear torus knot blob bumpy_cube", true},
+            {"seed", "blob bumpy_cube", false}};
+
+static int kind_of(const char *name)
+{
+    for (int i = 0; tact_generate_names[i]; i++) {
+        if (strcmp(name, tact_generate_names[i]) == 0) {
+            return i;
+        }
+    }
+    return -1;
+}
+
+static int bad(const struct tact_scene_check *check, const char *path, const char *key,
+               const char *format, const char *kind)
+{
+    char full[TACT_SCENE_PATH];
+    snprintf(full, sizeof full, "%.80s.generate.%.20s", path, key);
+    return tact_scene_bad(check, full, format, kind, key);
+}
+
+int tact_scene_check_generate(const struct tact_scene_check *check,
+                              const struct tact_scene_shape *shape, const char *path)
+{
+    const char *kind = shape->generate->kind;
+    if (kind_of(kind) < 0) {
+        return bad(check, path, "kind",
+                   "expected one of prism, gear, torus, knot, blob, bumpy_cube; got \"%.60s\"",
+                   kind);
+    }
+    for (size_t i = 0; i < sizeof uses / sizeof *uses; i++) {
+        bool used = strstr(uses[i].kinds, kind) != NULL;
+        bool given = tact_scene_has(check, "%s.generate.%s", path, uses[i].key);
+        if (used && uses[i].needed && !given) {
+            return bad(check, path, uses[i].key, "missing; a %.60s needs the key \"%s\"", kind);
+        }
+        if (given && !used) {
+            return bad(check, path, uses[i].key, "a %.60s has no %s", kind);
+        }
+    }
+    return 0;
+}
+
+int tact_scene_generate(const struct tact_scene_check *check, const struct tact_scene_shape *shape,
+                        const char *path, struct tact_soup *soup)
+{
+    const struct tact_scene_generate *g = shape->generate;
+    const struct tact_generate what = {.kind = (enum tact_generate_kind)kind_of(g->kind),
+                                       .edge = g->edge,
+                                       .radius = g->radius,
+                                       .height = g->height,
+                                       .tube = g->tube,
+                                       .bump = g->bump,
+                                       .count = g->count,
+                                       .triangles = g->triangles,
+                                       .seed = g->seed};
+    const char *wrong = "kind";
+    int rc = tact_soup_generate(&what, soup, &wrong);
+    if (rc == -EINVAL) {
+        return bad(check, path, wrong, "out of range for a %.60s: see SCENE.md, `generate`",
+                   g->kind);
+    }
+    return rc ? tact_error_set(check->err, rc, "out of memory") : 0;
+}
