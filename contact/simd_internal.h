@@ -33,8 +33,9 @@ typedef int64_t tact_l8 __attribute__((vector_size(64)));
 
 /** A function compiled for several processors, chosen when the library is loaded. Only AVX2: it has
  *  no fused multiply-add, with which bits would differ. The choice runs before a sanitizer is ready
- *  for it. */
-#if defined(__x86_64__) && defined(__gnu_linux__) && !defined(TACT_SANITIZED)
+ *  for it. TACT_BASELINE, a build option: no such choice, to compare with. */
+#if defined(__x86_64__) && defined(__gnu_linux__) && !defined(TACT_SANITIZED) &&                   \
+    !defined(TACT_BASELINE)
 #define TACT_CLONES __attribute__((target_clones("avx2", "default")))
 #else
 #define TACT_CLONES

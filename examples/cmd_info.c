@@ -8,16 +8,18 @@
 #include "info.h"
 #include "rt/safety.h"
 
-#define EXIT_DAMAGED 3
-
 typedef unsigned long long ull;
 
 static const char help[] =
-    "usage: tact info FILE [OPTION]...\n\n"
+    "usage: tact info FILE [OPTION]...\n"
+    "       tact info --hash FILE...\n\n"
     "Tells what is in a log: how long it is, how it ended, what was lost, faults and events, "
     "timing,\n"
     "pairs, bodies, devices, topics with their number of messages, and where it was made.\n\n"
     "  --json   one JSON object on stdout\n"
+    "  --hash   one line a log: a hash of what is the same whenever and however fast the session "
+    "is\n"
+    "           run: every value of every tick but stamps and measured times\n"
     "  --help   this text\n\n"
     "exit codes:\n"
     "  0  the log is whole: closed by its recorder, every byte checked\n"
@@ -148,9 +150,11 @@ static int answer(struct info *i, int json)
 
 int cmd_info(int argc, char **argv)
 {
-    static const struct option longs[] = {
-        {"json", no_argument, NULL, 'j'}, {"help", no_argument, NULL, 'h'}, {NULL, 0, NULL, 0}};
-    int c, json = 0;
+    static const struct option longs[] = {{"json", no_argument, NULL, 'j'},
+                                          {"hash", no_argument, NULL, 'x'},
+                                          {"help", no_argument, NULL, 'h'},
+                                          {NULL, 0, NULL, 0}};
+    int c, json = 0, hash = 0;
     while ((c = getopt_long(argc, argv, "h", longs, NULL)) != -1) {
         if (c == 'h') {
             fputs(help, stdout);
@@ -159,7 +163,10 @@ int cmd_info(int argc, char **argv)
         if (c == '?') {
             return EXIT_USAGE;
         }
-        json = 1;
+        *(c == 'x' ? &hash : &json) = 1;
+    }
+    if (hash && argc > optind) {
+        return info_print_digests(argv + optind, argc - optind);
     }
     if (argc - optind != 1) {
         return command_usage(argv[0], "one log is expected, not %d", argc - optind);

@@ -6,6 +6,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+uint32_t difference_stamp(const struct tact_field *field)
+{
+    /* What a device's field holds second is when the kernel saw it. */
+    return strncmp(field->unit, "state, stamp ns", 15) ? UINT32_MAX : 1;
+}
+
 static const struct tact_field *find(const struct tact_layout *layout, const char *name)
 {
     for (uint32_t i = 0; i < layout->field_count; i++) {
@@ -37,8 +43,7 @@ int difference_create(const struct tact_layout *a, const struct tact_layout *b,
             f->offset[0] = fa->offset;
             f->offset[1] = fb->offset;
             f->count = fa->count;
-            /* What a device's field holds second is when the kernel saw it. */
-            f->stamp = strncmp(fa->unit, "state, stamp ns", 15) ? UINT32_MAX : 1;
+            f->stamp = difference_stamp(fa);
         }
     }
     return 0;

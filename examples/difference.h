@@ -29,6 +29,9 @@ struct difference {
     double first_a, first_b;
 };
 
+/* Element of a field that is a measured time, which no two sessions share; UINT32_MAX: none. */
+uint32_t difference_stamp(const struct tact_field *field);
+
 /* 0 or -ENOMEM; to be freed whatever comes back. */
 int difference_create(const struct tact_layout *a, const struct tact_layout *b,
                       struct difference *out);

@@ -4,6 +4,8 @@
 
 #include "survey.h"
 
+#define EXIT_DAMAGED 3
+
 struct info {
     const char *path;
     struct tact_log *log;
@@ -13,6 +15,10 @@ struct info {
 
 /* From the first tick to the end of the last [s]. */
 double info_duration(const struct info *info);
+
+/* digest.c: a line "HASH  PATH" for each log, over tick, name and every value that a session of the
+ * same scene must give again: all but stamps and measured times. Gives the exit code. */
+int info_print_digests(char **paths, int count);
 
 /* info_json.c: 0, or -1 where it cannot be written. */
 int info_print_json(const struct info *info);

@@ -7,10 +7,15 @@
 
 /** A chunk that was found sound. */
 struct tact_log_chunk {
-    uint64_t at;    /* in the file */
-    uint64_t first; /* index of its first record in the log */
-    uint64_t count; /* of records */
+    uint64_t at;                /* in the file */
+    uint64_t first;             /* index of its first record in the log */
+    uint64_t count;             /* of records */
+    struct tact_bytes unpacked; /* empty where it is not kept */
 };
+
+/** Unpacked chunks are kept up to so many bytes: a log is checked when it is opened, and then read.
+ */
+#define TACT_LOG_KEPT ((size_t)64 << 20)
 
 struct tact_log {
     struct tact_mcap_reader file;
@@ -40,6 +45,7 @@ struct tact_log {
 
     struct tact_log_chunk *chunks;
     size_t chunk_count;
+    size_t kept;               /* bytes of unpacked chunks */
     struct tact_bytes chunk;   /* unpacked */
     struct tact_cursor cursor; /* what is left of it */
     size_t next_chunk;         /* that is loaded when it is used up */

@@ -95,6 +95,8 @@ void tact_log_close(struct tact_log *log)
     free(log->attachments);
     free(log->facts);
     free(log->events);
+    for (size_t i = 0; i < log->chunk_count; i++)
+        tact_bytes_free(&log->chunks[i].unpacked);
     free(log->chunks);
     tact_bytes_free(&log->chunk);
     tact_layout_free(&log->layout);
@@ -176,15 +178,20 @@ long tact_log_field(const struct tact_log *log, const char *name, uint32_t *coun
 static int load_chunk(struct tact_log *log, size_t index)
 {
     struct tact_mcap_record record;
+    const struct tact_bytes *unpacked = &log->chunks[index].unpacked;
 
-    log->file.offset = log->chunks[index].at;
-    int rc = tact_mcap_reader_next(&log->file, &record);
-    if (rc == 0)
-        rc = record.opcode == TACT_MCAP_CHUNK ? tact_mcap_parse_chunk(record.content, &log->chunk)
-                                              : -EBADMSG;
-    if (rc != 0)
-        return rc;
-    log->cursor = (struct tact_cursor){log->chunk.data, log->chunk.size, false};
+    if (!unpacked->data) {
+        log->file.offset = log->chunks[index].at;
+        int rc = tact_mcap_reader_next(&log->file, &record);
+        if (rc == 0)
+            rc = record.opcode == TACT_MCAP_CHUNK
+                     ? tact_mcap_parse_chunk(record.content, &log->chunk)
+                     : -EBADMSG;
+        if (rc != 0)
+            return rc;
+        unpacked = &log->chunk;
+    }
+    log->cursor = (struct tact_cursor){unpacked->data, unpacked->size, false};
     log->next_chunk = index + 1;
     return 0;
 }

@@ -284,8 +284,14 @@ static int take_chunk(struct tact_log *log, const struct tact_mcap_record *chunk
     while (rc == 0 && (rc = tact_mcap_chunk_next(&cursor, &record)) == 0)
         rc = take_chunk_record(log, &record, err);
     if (rc == -ENODATA) {
-        log->chunks[log->chunk_count++] =
-            (struct tact_log_chunk){chunk->at, before.ticks, log->state.ticks - before.ticks};
+        struct tact_log_chunk *sound = &log->chunks[log->chunk_count++];
+        *sound =
+            (struct tact_log_chunk){chunk->at, before.ticks, log->state.ticks - before.ticks, {0}};
+        if (log->chunk.size <= TACT_LOG_KEPT - log->kept) {
+            log->kept += log->chunk.size;
+            sound->unpacked = log->chunk;
+            log->chunk = (struct tact_bytes){0};
+        }
         return 0;
     }
     log->state = before;

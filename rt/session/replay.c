@@ -79,6 +79,7 @@ static void replay_tick(struct tact_session *s, const struct tact_record *now,
     int64_t began = tact_clock_now();
     tact_session_tick(s, now->tick, now->stamp_ns, now->stamp_ns);
     tact_histogram_add(&report->compute, tact_clock_now() - began);
+    report->session_ns += (int64_t)now->values[s->timing_field + 1];
     compare(s, now, report);
     if (o->compared) {
         o->compared(o->user, &s->layout, now, s->last);
@@ -157,6 +158,7 @@ int tact_replay_run_with(const char *path, const struct tact_replay_options *o,
     struct tact_log *log;
     memset(report, 0, sizeof *report);
     tact_histogram_reset(&report->compute);
+    int64_t began = tact_clock_now();
     int rc = tact_log_open(path, &log, err);
     if (rc) {
         return rc;
@@ -169,6 +171,7 @@ int tact_replay_run_with(const char *path, const struct tact_replay_options *o,
     rc = tact_view_open_with(log, o->local, o->messages, &view, err);
     rc = rc ? rc : open_moments(&view, o, err);
     rc = rc ? rc : replay_ticks(view.session, log, o, report);
+    report->took_ns = tact_clock_now() - began;
     if (!rc && o->ended) {
         o->ended(o->user, view.session);
     }

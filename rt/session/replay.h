@@ -58,6 +58,8 @@ struct tact_replay_report {
     char mismatch[512]; /**< facts of the machine or build that differ from the log's; "" where none
                          */
     struct tact_histogram compute; /**< of the replayed ticks [ns] */
+    int64_t took_ns;               /**< from opening the log to the last comparison */
+    int64_t session_ns; /**< what those ticks took to compute when they were recorded, summed up */
 };
 
 /**

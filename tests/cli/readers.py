@@ -44,8 +44,14 @@ def usage(name, *bad):
 
 
 def info(folder):
-    usage("info", ["a", "b"], ["no/such.mcap"], [RULER])
+    usage("info", ["a", "b"], ["no/such.mcap"], [RULER], ["--hash"], ["--hash", RULER])
     log = record(folder, "a.mcap")
+    again = record(folder, "again.mcap")  # other stamps and times, the same values
+    hashes = [line.split() for line in tact("info", "--hash", log, again)[0].splitlines()]
+    assert [name for _, name in hashes] == [log, again] and len(hashes[0][0]) == 16, hashes
+    assert hashes[0][0] == hashes[1][0], hashes
+    subprocess.run([CHANGE_LOG, log, again, "ruler_twist", "2", "1700"], check=True)
+    assert tact("info", "--hash", again)[0].split()[0] != hashes[0][0]
     out, err = tact("info", log)
     assert not err
     for word in ("2.000 s", "free-wheeling", "complete", "2000 (0 to 1999), 0 missing in 0 gaps",
