@@ -1,0 +1,326 @@
+/*
+ * Static pinch between two driven fingertips: no creep inside the limit of friction, no ratcheting
+ * under cyclic load, sliding beyond it. With moments of the host, and with those of the OpenCL
+ * kernels built in single precision.
+ *
+ * The runs are shortened here; TACT_PINCH_SECONDS=60 runs all of them whole (several minutes).
+ */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+#include "kernels/source.h"
+#include "support/world_scene.h"
+
+static const double MU = 0.8, GRIP = 4, TIP = 0.008, G = 9.81, STIFFNESS = 2000, MODULUS = 3e5;
+
+enum object { CAPSULE, BOX, RULER };
+enum tip { BALL_TIP, CAPSULE_TIP }; /* a ball has closed forms; a capsule's end is a mesh */
+enum load { STEADY, CYCLIC, PULSING };
+
+struct pinch {
+    struct world_scene scene;
+    struct tact_source source;
+    struct tact_source_pair pairs[8];
+    int device; /* 0: moments of the host */
+    int late;   /* ticks that a device's moments are carried forward */
+    int body;
+    double arm;     /* of the centre of mass from the line between the tips [m] */
+    double release; /* until then nothing loads the grip but the fingers [s] */
+};
+
+/* A fingertip that slides along y and presses towards -sign y. */
+static struct tact_link_def finger(double sign)
+{
+    struct tact_link_def link = {.parent = -1,
+                                 .joint = TACT_JOINT_SLIDE,
+                                 .axis = {0, -sign, 0},
+                                 .origin = tact_pose_identity(),
+                                 .stiffness = STIFFNESS,
+                                 .damping = 20,
+                                 .mass = 0.03,
+                                 .inertia = {1e-6, 1e-6, 1e-6, 0, 0, 0}};
+    return link;
+}
+
+static void add_fingers(struct world_scene *s, double half, enum tip tip)
+{
+    struct tact_link_def links[2] = {finger(1), finger(-1)};
+    struct tact_pose base = tact_pose_identity(), along_y = tact_pose_identity();
+    struct tact_hand *hand;
+    for (int i = 0; i < 2; i++) {
+        double reach = half + TIP - 4e-5 + (tip == CAPSULE_TIP ? 0.004 : 0);
+        links[i].origin.position[1] = i ? -reach : reach;
+    }
+    assert_int_equal(tact_hand_create(links, 2, &base, &hand), 0);
+    assert_int_equal(tact_world_add_hand(s->world, hand, 1), 0);
+    tact_hand_refresh(hand);
+    tact_v3_set(along_y.quat_wxyz + 1, sqrt(0.5), 0, 0);
+    along_y.quat_wxyz[0] = sqrt(0.5);
+    for (int i = 0; i < 2; i++) {
+        struct tact_shape *own = &s->shapes[s->shape_count++];
+        struct tact_owner owner = {TACT_OWNER_HAND, 0, i};
+        *own = tip == BALL_TIP
+                   ? scene_sphere(TIP)
+                   : (struct tact_shape){.kind = TACT_SHAPE_CAPSULE, .size = {TIP, 0.004, 0}};
+        assert_int_equal(tact_shape_tessellate(own), 0);
+        assert_true(tact_world_add_shape(s->world, owner, own, &along_y, 2) >= 0);
+        tact_hand_state(hand).target[i] = GRIP / STIFFNESS;
+    }
+}
+
+/* Mass at which the weight is 1 / margin of what the two patches hold: friction and, with the
+ * centre of mass beside the line of the tips, torsion, together on the limit surface. */
+static double mass_at(const struct pinch *p, double margin)
+{
+    double most = 2 * MU * GRIP / G, radius = TIP;
+    double spin = 3 * M_PI / 16 * cbrt(3 * GRIP * radius / (4 * MODULUS));
+    return most / margin / hypot(1, p->arm / spin);
+}
+
+static void open_source(struct pinch *p)
+{
+    struct tact_world *world = p->scene.world;
+    struct tact_opencl_options options = tact_opencl_options_default();
+    struct tact_error err = {0};
+    int count = tact_world_pair_count(world);
+    assert_true(count <= 8);
+    for (int i = 0; i < count; i++) {
+        const struct tact_contact *c = tact_world_contact(world, i);
+        p->pairs[i] = (struct tact_source_pair){(uint32_t)c->a, (uint32_t)c->b};
+    }
+    struct tact_source_scene scene = {p->scene.shapes, (uint32_t)p->scene.shape_count, p->pairs,
+                                      (uint32_t)count};
+    options.precision = TACT_OPENCL_SINGLE;
+    if (tact_opencl_source_create(&scene, &options, &p->source, &err)) {
+        fail_msg("%s", err.text);
+    }
+}
+
+static void open_pinch(struct pinch *p, enum object object, enum tip tip, double margin)
+{
+    static const double half[3] = {0.02, 0.025, 0.001};
+    struct world_scene *s = &p->scene;
+    struct tact_contact_law law = scene_rigid(MU);
+    struct tact_shape shape = {.kind = TACT_SHAPE_CAPSULE, .size = {0.02, 0.04, 0}};
+    scene_open(s, NULL);
+    p->arm = object == RULER ? 0.05 : 0;
+    if (object != CAPSULE) {
+        shape = object == BOX ? scene_box(0.06, 0.05, 0.04) : scene_box(0.3, 0.002, 0.03);
+    }
+    const double at[3] = {p->arm, 0, 0};
+    p->body = scene_solid(s, &shape, mass_at(p, margin), at, 0);
+    if (object == CAPSULE) { /* lies along x */
+        const double q[4] = {sqrt(0.5), 0, sqrt(0.5), 0};
+        memcpy(tact_world_body(s->world, p->body)->pose.quat_wxyz, q, sizeof q);
+    }
+    law.modulus = MODULUS;
+    add_fingers(s, half[object], tip);
+    scene_law(s, 1, 2, &law);
+    tact_world_refresh(s->world);
+    scene_start(s);
+    tact_world_set_weight(s->world, p->body, 0);
+    if (p->device) {
+        open_source(p);
+    }
+}
+
+static void close_pinch(struct pinch *p)
+{
+    if (p->device) {
+        p->source.ops->close(p->source.self);
+    }
+    scene_close(&p->scene);
+}
+
+/* Moments as a session takes them: of the poses that the last tick left, or of `late` ticks before,
+ * carried forward. */
+static void device_moments(struct pinch *p)
+{
+    struct tact_world *world = p->scene.world;
+    uint64_t tick = (uint64_t)p->scene.ticks,
+             wanted = tick - (tick < (uint64_t)p->late ? 0 : (uint64_t)p->late);
+    struct tact_source_result result;
+    if (tick == 0 || !p->late) {
+        p->source.ops->submit(p->source.self, tick, tact_world_shape_poses(world),
+                              tact_world_active(world), tact_world_directions(world));
+    }
+    assert_int_equal(p->source.ops->wait(p->source.self, wanted, 20000000000), 0);
+    assert_int_equal(p->source.ops->latest(p->source.self, &result), 0);
+    for (int i = 0; i < tact_world_pair_count(world); i++) {
+        struct tact_moments m = result.pairs[i].moments;
+        assert_true(result.pairs[i].status >= 0);
+        if (result.pairs[i].status > 0 && tick > result.tick) {
+            tact_world_advance(world, i, (double)(tick - result.tick), &m, &m);
+        }
+        tact_world_set_moments(world, i, result.pairs[i].status > 0 ? &m : NULL);
+    }
+    if (tick > 0 && p->late) {
+        p->source.ops->submit(p->source.self, tick, tact_world_shape_poses(world),
+                              tact_world_active(world), tact_world_directions(world));
+    }
+}
+
+static void step(struct pinch *p, double force)
+{
+    struct world_scene *s = &p->scene;
+    struct tact_body *body = tact_world_body(s->world, p->body);
+    body->twist[2] -= force / body->mass * s->options.period;
+    if (!p->device) {
+        scene_step(s);
+        return;
+    }
+    tact_world_begin(s->world);
+    device_moments(p);
+    assert_int_equal(tact_world_solve(s->world, &s->stats), 0);
+    s->ticks++;
+    tact_world_integrate(s->world);
+}
+
+/* Centre of mass and the point of the body that was between the tips, against the fingers. */
+static void look(struct pinch *p, double *points)
+{
+    const struct tact_body *body = tact_world_body(p->scene.world, p->body);
+    struct tact_hand *hand = tact_world_hand(p->scene.world, 0);
+    double along[3] = {-(p->arm > 0 ? p->arm : 0.02), 0, 0}, turned[3];
+    double middle = 0.5 * (tact_hand_link_pose(hand, 0)->position[1] +
+                           tact_hand_link_pose(hand, 1)->position[1]);
+    tact_quat_rotate(turned, body->pose.quat_wxyz, along);
+    tact_v3_copy(points, body->pose.position);
+    tact_v3_add(points + 3, body->pose.position, turned);
+    points[1] -= middle;
+    points[4] -= middle;
+}
+
+/* Largest displacement [m] of either point in the second half of `seconds`. */
+static double creep(struct pinch *p, enum load load, double share, double seconds)
+{
+    double weight = tact_world_body(p->scene.world, p->body)->mass * G * share, from[6], now[6];
+    double h = p->scene.options.period, worst = 0;
+    long ticks = lround(seconds / h);
+    for (long i = 0; i < ticks; i++) {
+        double t = (double)i * h, wave = sin(2 * M_PI * 2 * (t - p->release));
+        wave = load == CYCLIC ? wave : load == PULSING ? 0.5 + 0.5 * wave : 1;
+        step(p, t < p->release ? 0 : weight * wave);
+        if (i == ticks / 2) {
+            look(p, from);
+        } else if (i > ticks / 2) {
+            double moved[3];
+            look(p, now);
+            for (int k = 0; k < 6; k += 3) {
+                tact_v3_sub(moved, now + k, from + k);
+                worst = fmax(worst, tact_v3_norm(moved));
+            }
+        }
+    }
+    return worst;
+}
+
+static double run(struct pinch *p, enum object object, enum tip tip, enum load load, double margin,
+                  double seconds)
+{
+    static const char *const objects[] = {"capsule", "box", "ruler"};
+    static const char *const loads[] = {"steady", "cyclic", "pulsing"};
+    open_pinch(p, object, tip, margin);
+    double moved = creep(p, load, 1, seconds);
+    const struct tact_contact *c = tact_world_contact(p->scene.world, 0);
+    print_message("%-7s %s tips, %s moments, %-7s load at %5.2f times margin: moved %.1e m in the "
+                  "last %g s; N %.4f, residual %.0e\n",
+                  objects[object], tip == BALL_TIP ? "ball" : "capsule",
+                  p->device ? (p->late ? "late float" : "float") : "host", loads[load], margin,
+                  moved, seconds / 2, c->wrench[1] != 0 ? fabs(c->impulse[0]) * 1e3 : 0.0,
+                  p->scene.stats.residual);
+    close_pinch(p);
+    return moved;
+}
+
+static void hold(struct pinch *p, enum tip tip, double seconds, double most)
+{
+    static const double margins[3] = {1.05, 2, 95};
+    for (int object = CAPSULE; object <= RULER; object++) {
+        for (int i = 0; i < 3; i++) {
+            assert_true(run(p, object, tip, STEADY, margins[i], seconds) <= most);
+        }
+        assert_true(run(p, object, tip, CYCLIC, 1 / 0.95, seconds) <= most);
+        assert_true(run(p, object, tip, PULSING, 1 / 0.95, seconds) <= most);
+    }
+}
+
+/* Length of the runs that ctest shortens. */
+static double seconds(double usual)
+{
+    const char *asked = getenv("TACT_PINCH_SECONDS");
+    return asked ? atof(asked) : usual;
+}
+
+static void host_holds(void **state)
+{
+    (void)state;
+    struct pinch p = {.release = 0.5};
+    hold(&p, BALL_TIP, seconds(6), 1e-9);
+}
+
+static void host_holds_with_meshes(void **state)
+{
+    (void)state;
+    struct pinch p = {.release = 0.5};
+    hold(&p, CAPSULE_TIP, seconds(2), 1e-9);
+}
+
+static void need_device(void)
+{
+    struct tact_opencl_device device;
+    struct tact_error err = {0};
+    size_t count = 0;
+    if (tact_opencl_list(&device, 1, &count, 0, &err)) {
+        print_message("skipped: %s\n", err.text);
+        skip();
+    }
+}
+
+static void float_device_holds(void **state)
+{
+    (void)state;
+    need_device();
+    struct pinch p = {.device = 1, .release = 0.5};
+    hold(&p, CAPSULE_TIP, seconds(2), 1e-6);
+}
+
+static void late_float_device_holds(void **state)
+{
+    (void)state;
+    need_device();
+    struct pinch p = {.device = 1, .late = 1, .release = 0.5};
+    hold(&p, CAPSULE_TIP, seconds(2), 1e-6);
+}
+
+/* At 1.03 of the limit the excess accelerates it: the box falls by so much, the capsule by more,
+ * since it leaves the tips as it sinks, and the ruler turns. */
+static void slides_beyond(void **state)
+{
+    (void)state;
+    struct pinch p = {.release = 0.1};
+    double h = 1e-3, t = p.release;
+    double fallen =
+        0.5 * G * (1 - 1 / 1.03) * t * (t + h); /* the integrator's own v h / 2 with it */
+    print_message("the excess alone moves a body by %.3e m\n", fallen);
+    assert_true(run(&p, CAPSULE, BALL_TIP, STEADY, 1 / 1.03, 2 * t) > fallen);
+    assert_true(fabs(run(&p, BOX, BALL_TIP, STEADY, 1 / 1.03, 2 * t) / fallen - 1) < 0.05);
+    assert_true(run(&p, RULER, BALL_TIP, STEADY, 1 / 1.03, 2 * t) > 0.1 * fallen);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(host_holds),
+        cmocka_unit_test(host_holds_with_meshes),
+        cmocka_unit_test(slides_beyond),
+        cmocka_unit_test(float_device_holds),
+        cmocka_unit_test(late_float_device_holds),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
