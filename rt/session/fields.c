@@ -36,6 +36,20 @@ static int device_fields(struct tact_session *s)
     return rc;
 }
 
+/* Where measured joints were seen last: their rates go by it. */
+static int sensor_fields(struct tact_session *s)
+{
+    int rc = 0;
+    for (int i = 0; !rc && i < s->input_count; i++) {
+        struct session_input *in = &s->inputs[i];
+        if (in->measures) {
+            rc = add(s, &in->field, TACT_FIELD_OUTPUT, s->hands[in->hand].names[in->link],
+                     "_measured", "rad or m, rad/s or m/s, ticks until then, 0: lost", 3);
+        }
+    }
+    return rc;
+}
+
 static int pair_fields(struct tact_session *s)
 {
     int rc = 0;
@@ -100,6 +114,7 @@ static int motion_fields(struct tact_session *s)
 int tact_session_layout_fields(struct tact_session *s)
 {
     int rc = device_fields(s);
+    rc = rc ? rc : sensor_fields(s);
     rc = rc ? rc : pair_fields(s);
     rc = rc ? rc : motion_fields(s);
     rc = rc ? rc
@@ -108,6 +123,10 @@ int tact_session_layout_fields(struct tact_session *s)
     rc = rc ? rc
             : add(s, &s->sent_field, TACT_FIELD_OUTPUT, "outputs", "_sent",
                   "channel units, after the safety chain", s->output_count);
+    rc = rc ? rc
+            : add(s, &s->gate_field, TACT_FIELD_OUTPUT, "outputs", "_gate",
+                  "share let through: 0 while the device or the joint's sensor is lost",
+                  s->output_count);
     rc = rc ? rc
             : add(s, &s->safety_field, TACT_FIELD_OUTPUT, "safety", "_state", "of the safety chain",
                   tact_safety_state_size(s->output_count));
@@ -176,10 +195,18 @@ void tact_session_fill(struct tact_session *s, struct tact_record *record)
         v[d->field + 1] = (double)d->input.stamp_ns;
         memcpy(v + d->field + 2, d->input.channel, sizeof *v * (size_t)d->device.info.input_count);
     }
+    for (int i = 0; i < s->input_count; i++) {
+        if (s->inputs[i].measures) {
+            memcpy(v + s->inputs[i].field, &s->inputs[i].state, sizeof s->inputs[i].state);
+        }
+    }
     fill_pairs(s, v);
     fill_motion(s, v);
     memcpy(v + s->wanted_field, s->wanted, sizeof *v * (size_t)s->output_count);
     memcpy(v + s->sent_field, s->sent, sizeof *v * (size_t)s->output_count);
+    for (int i = 0; i < s->output_count; i++) {
+        v[s->gate_field + (uint32_t)i] = s->outputs[i].gate;
+    }
     tact_safety_save(&s->safety, v + s->safety_field);
     v[s->solver_field] = s->solve.contacts;
     v[s->solver_field + 1] = s->solve.iterations;
@@ -223,6 +250,14 @@ void tact_session_restore(struct tact_session *s, const struct tact_record *reco
 {
     const double *v = record->values;
     tact_session_feed(s, record);
+    for (int i = 0; i < s->input_count; i++) {
+        if (s->inputs[i].measures) {
+            memcpy(&s->inputs[i].state, v + s->inputs[i].field, sizeof s->inputs[i].state);
+        }
+    }
+    for (int i = 0; i < s->output_count; i++) {
+        s->outputs[i].gate = v[s->gate_field + (uint32_t)i];
+    }
     restore_motion(s, v);
     tact_world_refresh(s->world);
     for (int i = 0; i < tact_world_pair_count(s->world); i++) {

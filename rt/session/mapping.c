@@ -123,15 +123,37 @@ static int find_joint(struct tact_session *s, const char *path, const char *key,
 
 static int map_input(struct tact_session *s, uint32_t i, struct tact_error *err)
 {
+    const double pi = 3.14159265358979323846;
     const struct tact_scene_input *def = &s->scene->inputs[i];
     struct session_input *in = &s->inputs[i];
     char key[48];
     *in = (struct session_input){
-        .scale = def->scale, .offset = def->offset, .lower = def->lower, .upper = def->upper};
+        .scale = def->scale,
+        .offset = def->offset,
+        .lower = def->lower,
+        .upper = def->upper,
+        .measures = !strcmp(def->what, "state"),
+        .alpha = def->filter > 0.0 ? -expm1(-2.0 * pi * def->filter * s->period) : 1.0};
     snprintf(key, sizeof key, "inputs[%u].from", i);
     int rc = find_channel(s, def->from, 0, key, &in->device, &in->channel, err);
     snprintf(key, sizeof key, "inputs[%u].to", i);
-    return rc ? rc : find_joint(s, def->to, key, &in->hand, &in->link, err);
+    rc = rc ? rc : find_joint(s, def->to, key, &in->hand, &in->link, err);
+    if (!rc) {
+        in->state.q = s->scene->hands[in->hand].links[in->link].joint.start;
+    }
+    return rc;
+}
+
+/* The input that measures a joint, or -1. */
+static int sensor_of(const struct tact_session *s, int hand, int link)
+{
+    for (int i = 0; i < s->input_count; i++) {
+        const struct session_input *in = &s->inputs[i];
+        if (in->measures && in->hand == hand && in->link == link) {
+            return i;
+        }
+    }
+    return -1;
 }
 
 static int map_output(struct tact_session *s, uint32_t i, struct tact_safety_channel *channel,
@@ -146,6 +168,8 @@ static int map_output(struct tact_session *s, uint32_t i, struct tact_safety_cha
     rc = rc ? rc : find_channel(s, def->to, 1, key, &out->device, &out->channel, err);
     /* A haptic joint feels the reaction of its coupling; a robot's gets the torque itself. */
     out->gain = strcmp(def->what, "drive") ? -def->scale : def->scale;
+    out->sensor = sensor_of(s, out->hand, out->link);
+    out->gate = 1.0;
     *channel = (struct tact_safety_channel){def->limit, def->rate, def->filter};
     return rc;
 }

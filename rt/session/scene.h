@@ -135,15 +135,19 @@ struct tact_scene_device {
     uint32_t settings_count;
 };
 
-/** An input channel drives a joint's target: target = offset + scale * channel, clamped to
- *  [lower, upper] where lower < upper. Several inputs to one joint add up. */
+/** An input channel drives a joint's target, or measures its state: value = offset + scale *
+ *  channel, clamped to [lower, upper] where lower < upper. Several targets of one joint add up; a
+ *  joint is measured by one input at most. */
 struct tact_scene_input {
     char *from;    /**< "device.channel" */
-    char *to;      /**< "hand.link": the target of that link's joint */
+    char *to;      /**< "hand.link": that link's joint */
+    char *what;    /**< target: of the drive (default); state: where the joint really is, as an
+                        encoder tells: the tick starts from there */
     double scale;  /**< joint's unit per channel's unit; default 1 */
     double offset; /**< [rad] or [m]; default 0 */
     double lower;  /**< [rad] or [m]; given together with upper, or both left out */
     double upper;
+    double filter; /**< state: cut-off of the low-pass of the joint's rate [Hz]; 0: none */
 };
 
 /** A joint's torque goes out to a device's channel through the safety chain. */

@@ -316,6 +316,7 @@ static int check_materials(const struct tact_scene_check *check, const struct ta
 
 static int check_wires(const struct tact_scene_check *check, const struct tact_scene *scene)
 {
+    static const char *const into[] = {"target", "state", NULL};
     static const char *const what[] = {"reaction", "drive", NULL};
     char path[TACT_SCENE_PATH], key[TACT_SCENE_PATH];
     int rc = 0;
@@ -327,6 +328,13 @@ static int check_wires(const struct tact_scene_check *check, const struct tact_s
         if (lower != upper || (lower && !(in->lower < in->upper))) {
             rc = tact_scene_bad(check, key_of(key, path, lower ? "lower" : "upper"),
                                 "expected both \"lower\" and \"upper\", lower below upper");
+        }
+        rc = rc ? rc : need_word(check, key_of(key, path, "what"), in->what, into);
+        rc = rc ? rc : need_not_negative(check, path, "filter", in->filter, "Hz");
+        if (!rc && in->filter > 0.0 && strcmp(in->what, "state")) {
+            rc = tact_scene_bad(check, key_of(key, path, "filter"),
+                                "smooths the rate of a joint that is measured; expected \"what: "
+                                "state\" beside it");
         }
     }
     for (uint32_t i = 0; !rc && i < scene->outputs_count; i++) {

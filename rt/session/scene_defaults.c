@@ -95,6 +95,9 @@ static int default_wires(const struct tact_scene_check *check, struct tact_scene
         if (!tact_scene_has(check, "inputs[%u].scale", i)) {
             scene->inputs[i].scale = 1.0;
         }
+        if (default_text(&scene->inputs[i].what, "target")) {
+            return -ENOMEM;
+        }
     }
     for (uint32_t i = 0; i < scene->outputs_count; i++) {
         if (!tact_scene_has(check, "outputs[%u].scale", i)) {

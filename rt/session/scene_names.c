@@ -162,21 +162,62 @@ static int check_joint(const struct tact_scene_check *check, const struct tact_s
                : tact_scene_bad(check, path, "hand %s has no link named \"%s\"", h->name, dot + 1);
 }
 
-static int check_wires(const struct tact_scene_check *check, const struct tact_scene *scene)
+/** Number of the input that measures a joint, among the first `count`, or -1. */
+static long measured_by(const struct tact_scene *scene, uint32_t count, const char *joint)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        if (!strcmp(scene->inputs[i].what, "state") && !strcmp(scene->inputs[i].to, joint)) {
+            return i;
+        }
+    }
+    return -1;
+}
+
+static int check_inputs(const struct tact_scene_check *check, const struct tact_scene *scene)
 {
     char path[TACT_SCENE_PATH];
     int rc = 0;
     for (uint32_t i = 0; !rc && i < scene->inputs_count; i++) {
+        const struct tact_scene_input *in = &scene->inputs[i];
         snprintf(path, sizeof path, "inputs[%u].from", i);
-        rc = check_channel(check, scene, path, scene->inputs[i].from);
+        rc = check_channel(check, scene, path, in->from);
         snprintf(path, sizeof path, "inputs[%u].to", i);
-        rc = rc ? rc : check_joint(check, scene, path, scene->inputs[i].to);
+        rc = rc ? rc : check_joint(check, scene, path, in->to);
+        long first = measured_by(scene, i, in->to);
+        if (!rc && first >= 0 && !strcmp(in->what, "state")) {
+            rc = tact_scene_bad(check, path, "inputs[%ld] measures %s already", first, in->to);
+        }
     }
+    return rc;
+}
+
+/** A measured joint has no coupling between it and a person. */
+static int check_reaction(const struct tact_scene_check *check, const struct tact_scene *scene,
+                          uint32_t i)
+{
+    char path[TACT_SCENE_PATH];
+    long input = measured_by(scene, scene->inputs_count, scene->outputs[i].from);
+    if (input < 0 || strcmp(scene->outputs[i].what, "reaction")) {
+        return 0;
+    }
+    bool given = tact_scene_has(check, "outputs[%u].what", i);
+    snprintf(path, sizeof path, "outputs[%u]%s", i, given ? ".what" : "");
+    return tact_scene_bad(check, path,
+                          "the state of %s is measured (inputs[%ld]), so that it is no haptic "
+                          "joint; expected \"what: drive\"",
+                          scene->outputs[i].from, input);
+}
+
+static int check_wires(const struct tact_scene_check *check, const struct tact_scene *scene)
+{
+    char path[TACT_SCENE_PATH];
+    int rc = check_inputs(check, scene);
     for (uint32_t i = 0; !rc && i < scene->outputs_count; i++) {
         snprintf(path, sizeof path, "outputs[%u].from", i);
         rc = check_joint(check, scene, path, scene->outputs[i].from);
         snprintf(path, sizeof path, "outputs[%u].to", i);
         rc = rc ? rc : check_channel(check, scene, path, scene->outputs[i].to);
+        rc = rc ? rc : check_reaction(check, scene, i);
         for (uint32_t j = 0; !rc && j < i; j++) {
             if (strcmp(scene->outputs[i].to, scene->outputs[j].to) == 0) {
                 rc = tact_scene_bad(check, path,

@@ -148,10 +148,12 @@ static const cyaml_schema_value_t device = {
 static const cyaml_schema_field_t input_fields[] = {
     TEXT("from", NEEDED, tact_scene_input, from, 2 * LONGEST_NAME),
     TEXT("to", NEEDED, tact_scene_input, to, 2 * LONGEST_NAME),
+    TEXT("what", OPTIONAL, tact_scene_input, what, LONGEST_NAME),
     NUMBER("scale", OPTIONAL, tact_scene_input, scale),
     NUMBER("offset", OPTIONAL, tact_scene_input, offset),
     NUMBER("lower", OPTIONAL, tact_scene_input, lower),
     NUMBER("upper", OPTIONAL, tact_scene_input, upper),
+    NUMBER("filter", OPTIONAL, tact_scene_input, filter),
     CYAML_FIELD_END,
 };
 static const cyaml_schema_value_t input = {

@@ -18,15 +18,25 @@ struct session_device {
     uint32_t field; /* of its input in the record: state, stamp, channels */
 };
 
-/* target of a joint += scale * channel. */
+/* offset + scale * channel is added to the target of a joint, or is the joint's measured value. */
 struct session_input {
     int device, channel, hand, link;
     double scale, offset, lower, upper;
+    int measures; /* the joint's state; else its target */
+    double alpha; /* share of the new rate in its low-pass */
+    struct {
+        double q;     /* [rad, m] */
+        double rate;  /* [rad/s, m/s] */
+        double ticks; /* number of ticks up to the last good value; 0: none yet, or lost since */
+    } state;
+    uint32_t field; /* of it in the record */
 };
 
 struct session_output {
     int hand, link, device, channel;
+    int sensor;  /* the input that measures its joint, or -1 */
     double gain; /* sign of what goes out, times the scale */
+    double gate; /* share that is let through: 0 while its device or sensor is lost, then a ramp */
 };
 
 /* Where a pair's numbers stand in the record. */
@@ -91,7 +101,7 @@ struct tact_session {
     struct tact_source_pair *source_pairs;
 
     struct tact_layout layout;
-    uint32_t wanted_field, sent_field, safety_field, solver_field, timing_field;
+    uint32_t wanted_field, sent_field, gate_field, safety_field, solver_field, timing_field;
     struct tact_recorder *recorder;
     struct tact_record *blank; /* takes the record where nothing is recorded, or the ring is full */
     struct tact_record *last;  /* the record that the last tick filled, in a replay */
@@ -131,6 +141,10 @@ void tact_session_submit(struct tact_session *s, uint64_t tick);
 
 /* facts.c: the log's attachments and facts. */
 int tact_session_open_log(struct tact_session *s, struct tact_error *err);
+
+/* wires.c: from the devices to the joints, and back; real-time safe. */
+void tact_session_take_inputs(struct tact_session *s, uint64_t tick);
+void tact_session_send_outputs(struct tact_session *s, uint64_t tick, int64_t now);
 
 /* tick.c: one tick, real-time safe. */
 void tact_session_tick(void *user, uint64_t tick, int64_t planned_ns, int64_t woke_ns);

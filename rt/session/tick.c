@@ -19,44 +19,6 @@ static void read_devices(struct tact_session *s, uint64_t tick, double t, int64_
     }
 }
 
-/* Held where no deadman is asked for; let go by a device that is lost or whose values are old. */
-static int deadman_held(const struct tact_session *s)
-{
-    if (s->deadman_device < 0) {
-        return 1;
-    }
-    const struct tact_device_input *in = &s->devices[s->deadman_device].input;
-    return in->state != TACT_DEVICE_LOST && in->state != TACT_DEVICE_STALE &&
-           in->channel[s->deadman_channel] > 0.5;
-}
-
-/* Joint targets from the devices; they stay where they are while the deadman is let go, or a device
- * gives numbers that are not finite. */
-static void map_targets(struct tact_session *s)
-{
-    if (!s->deadman) {
-        return;
-    }
-    for (int i = 0; i < s->input_count; i++) {
-        const struct session_input *in = &s->inputs[i];
-        if (!isfinite(s->devices[in->device].input.channel[in->channel])) {
-            return;
-        }
-    }
-    for (int i = 0; i < s->input_count; i++) {
-        const struct session_input *in = &s->inputs[i];
-        tact_hand_state(tact_world_hand(s->world, in->hand)).target[in->link] = 0.0;
-    }
-    for (int i = 0; i < s->input_count; i++) {
-        const struct session_input *in = &s->inputs[i];
-        double x = in->offset + in->scale * s->devices[in->device].input.channel[in->channel];
-        if (in->lower < in->upper) {
-            x = x < in->lower ? in->lower : (x > in->upper ? in->upper : x);
-        }
-        tact_hand_state(tact_world_hand(s->world, in->hand)).target[in->link] += x;
-    }
-}
-
 static void carry_weights(struct tact_session *s, double t)
 {
     for (int i = 0; i < tact_world_body_count(s->world); i++) {
@@ -90,33 +52,6 @@ static void solve(struct tact_session *s, uint64_t tick)
     }
     if (s->solve.residual > r->residual_max) {
         r->residual_max = s->solve.residual;
-    }
-}
-
-static int is_lost(const struct tact_session *s, const struct session_output *out)
-{
-    return s->devices[out->device].input.state == TACT_DEVICE_LOST;
-}
-
-static void send_outputs(struct tact_session *s, uint64_t tick, int64_t now)
-{
-    for (int i = 0; i < s->output_count; i++) {
-        const struct session_output *out = &s->outputs[i];
-        struct tact_hand *hand = tact_world_hand(s->world, out->hand);
-        /* A device that comes back finds its channels at zero, and the rate limit in its way. */
-        s->wanted[i] = is_lost(s, out) ? 0.0 : out->gain * tact_hand_state(hand).torque[out->link];
-    }
-    tact_safety_step(&s->safety, s->wanted, s->deadman, tick, s->sent);
-    for (int i = 0; i < s->output_count; i++) {
-        const struct session_output *out = &s->outputs[i];
-        struct session_device *d = &s->devices[out->device];
-        d->output[out->channel] = is_lost(s, out) ? 0.0 : s->sent[i];
-    }
-    for (int i = 0; i < s->device_count; i++) {
-        struct session_device *d = &s->devices[i];
-        if (!s->fed && d->device.ops->write) {
-            d->device.ops->write(d->device.self, d->output, now);
-        }
     }
 }
 
@@ -190,12 +125,11 @@ void tact_session_tick(void *user, uint64_t tick, int64_t planned_ns, int64_t wo
     double t = (double)tick * s->period;
     int64_t began = s->fed ? 0 : tact_clock_now();
     read_devices(s, tick, t, planned_ns);
-    s->deadman = deadman_held(s);
-    map_targets(s);
+    tact_session_take_inputs(s, tick);
     carry_weights(s, t);
     tact_session_moments(s, tick);
     solve(s, tick);
-    send_outputs(s, tick, woke_ns);
+    tact_session_send_outputs(s, tick, woke_ns);
     tact_world_begin(s->world);
     tact_session_submit(s, tick + 1);
     record(s, tick, planned_ns, woke_ns);

@@ -1,5 +1,6 @@
-/* A PD joint on hardware: the loop at 1 kHz on its real clock, the angle in through comedi, the
- * torque out as a voltage, and a plant process at the other end of the wires that is the joint.
+/* A robot's joint on hardware: a session at 1 kHz on its real clock, the measured angle in through
+ * comedi, the drive's torque out as a voltage through guard and board, and a plant process at the
+ * other end of the wires that is the joint.
  *
  * The same joint is computed without wires, converters and processes; what is left between the two
  * is the resolution of the board. Times are those of the virtual machine, which count instructions.
@@ -9,6 +10,7 @@
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,11 +22,11 @@
 #include "board.h"
 #include "devices/comedi.h"
 #include "rt/clock.h"
-#include "rt/loop.h"
-#include "unit/support/device_config.h"
+#include "rt/session/replay.h"
+#include "rt/session/session.h"
 
 #define NODE "/dev/comedi0"
-enum { TICKS = 60000, LOADED_TICKS = 2000 };
+enum { TICKS = 60000, LOADED_TICKS = 2000, LOGGED_TICKS = 1000 };
 enum { ANGLE = 4, TORQUE = 0 }; /* channels of the outputs, which the inputs read back */
 
 static const double period = 1e-3;         /* [s] */
@@ -38,10 +40,12 @@ static const double damping = 0.2;         /* [N m s/rad] */
 
 /* What the processes share. */
 struct shared {
-    int64_t start_ns;
+    atomic_int_fast64_t start_ns; /* of the session's first tick; 0: not yet */
     int ticks;
     double angle[TICKS + 1]; /* of the plant, at each tick [rad] */
 };
+
+static struct shared *shared;
 
 struct joint {
     double q; /* [rad] */
@@ -60,21 +64,27 @@ static void move(struct joint *joint, double torque)
     joint->q += period * joint->v;
 }
 
+/* Torque of the drive, implicit. */
 static double control(double q, double before, int tick)
 {
-    double rate = (target(tick + 1) - target(tick)) / period;
-    return stiffness * (target(tick) - q) + damping * (rate - (q - before) / period);
+    double pull = stiffness * (target(tick) - q);
+    double rate = (inertia * (q - before) / period + period * pull) /
+                  (inertia + period * damping + period * period * stiffness);
+    return pull - (period * stiffness + damping) * rate;
 }
 
 /* Half a period after each tick: takes the torque, moves, shows the angle. */
-static void plant(struct shared *shared, int wire)
+static void plant(int wire)
 {
     struct sched_param priority = {.sched_priority = 85};
     struct joint joint = {0};
     mlockall(MCL_CURRENT | MCL_FUTURE);
     sched_setscheduler(0, SCHED_FIFO, &priority);
+    while (!atomic_load(&shared->start_ns)) {
+        usleep(50);
+    }
     for (int tick = 0; tick < shared->ticks; tick++) {
-        tact_clock_sleep_until(shared->start_ns + tick * 1000000LL + 500000);
+        tact_clock_sleep_until(atomic_load(&shared->start_ns) + tick * 1000000LL + 500000);
         double volts = -10.0 + lsb * board_wire_read(wire, 0, TORQUE);
         shared->angle[tick] = joint.q;
         move(&joint, volts / volt_per_torque);
@@ -83,75 +93,120 @@ static void plant(struct shared *shared, int wire)
     _exit(0);
 }
 
-static struct tact_device device;
-static double before; /* angle of the tick before [rad] */
-static int not_ok;    /* ticks in which the device was not */
-
-static void control_tick(void *user, uint64_t tick, int64_t planned_ns, int64_t woke_ns)
+/* A device that wishes, and tells the plant when the session ticks. */
+static void wish_read(void *self, uint64_t tick, double t, int64_t now,
+                      struct tact_device_input *in)
 {
-    struct tact_device_input in;
-    (void)user, (void)planned_ns;
-    device.ops->read(device.self, tick, (double)tick * period, woke_ns, &in);
-    double out = control(in.channel[0], tick ? before : in.channel[0], (int)tick);
-    before = in.channel[0];
-    not_ok += in.state != TACT_DEVICE_OK;
-    device.ops->write(device.self, &out, woke_ns);
+    (void)self, (void)t;
+    if (tick == 0) {
+        atomic_store(&shared->start_ns, now);
+    }
+    in->state = TACT_DEVICE_OK;
+    in->stamp_ns = now;
+    in->channel[0] = target((int)tick);
 }
 
-/* Opens the board, with the joint at rest at 0. */
-static void open_joint(struct device_config *config)
+static void wish_close(void *self)
 {
-    const double in_map[] = {0, rad_per_volt};
-    const double out_map[] = {0, volt_per_torque};
-    const double limits[] = {-1.2, 1.2};
-    const struct tact_device_setting settings[] = {
-        SETTING("inputs", "angle=ai4"),     SETTING("outputs", "torque=ao0"),
-        NUMBERS("input_map", 1, 2, in_map), NUMBERS("output_map", 1, 2, out_map),
-        NUMBERS("limits", 1, 2, limits),    SETTING("input_units", "rad"),
-        SETTING("output_units", "N m")};
+    (void)self;
+}
+
+static int wish_open(const struct tact_device_config *config, struct tact_device *out,
+                     struct tact_error *err)
+{
+    static const struct tact_device_ops ops = {wish_read, NULL, wish_close};
+    (void)config, (void)err;
+    out->ops = &ops;
+    out->info.input_count = 1;
+    strcpy(out->info.input[0].name, "angle");
+    return 0;
+}
+
+static const char scene_text[] =
+    "name: joint\n"
+    "hands:\n"
+    "  - name: robot\n"
+    "    weightless: true\n"
+    "    links:\n"
+    "      - name: tip\n"
+    "        mass: 0.1\n"
+    "        center_of_mass: [0, 0, 0]\n"
+    "        inertia: [2e-3, 2e-3, 2e-3, 0, 0, 0]\n"
+    "        joint: {type: hinge, axis: [0, 0, 1], stiffness: 8, damping: 0.2}\n"
+    "devices:\n"
+    "  - {name: wish, type: wish}\n"
+    "  - name: board\n"
+    "    type: comedi\n"
+    "    settings:\n"
+    "      inputs: angle=ai4\n"
+    "      outputs: motor=ao0\n"
+    "      input_map: [0, 0.15]\n"
+    "      input_units: rad\n"
+    "      limits: [[-1.2, 1.2]]\n"
+    "      output_map: [0, 4]\n"
+    "      output_units: Nm\n"
+    "inputs:\n"
+    "  - {from: board.angle, to: robot.tip, what: state}\n"
+    "  - {from: wish.angle, to: robot.tip}\n"
+    "outputs:\n"
+    "  - {from: robot.tip, to: board.motor, what: drive, limit: 2.4, rate: 1e6}\n";
+
+static void open_session(int ticks, const char *log, struct tact_scene **scene,
+                         struct tact_session **session)
+{
+    static const struct tact_device_type wish = {"wish", "what the robot should do", wish_open};
+    static const struct tact_device_type *const types[] = {&wish, &tact_comedi_type};
+    struct tact_session_options options = tact_session_options_default();
+    struct tact_error err = {0};
+    options.types = types;
+    options.type_count = 2;
+    options.ticks = (uint64_t)ticks;
+    options.require_realtime = 1;
+    options.record = log;
+    int rc = tact_scene_parse(scene_text, strlen(scene_text), "joint.yaml", NULL, scene, &err);
+    rc = rc ? rc : tact_session_create(*scene, &options, session, &err);
+    if (rc) {
+        fail_msg("%s:%d: %s: %s", err.file, err.line, err.key, err.text);
+    }
+}
+
+/* The session with wires, at its real clock; the joint is at rest at 0. */
+static void run(int ticks, const char *log, struct tact_session_report *report)
+{
+    struct tact_scene *scene;
+    struct tact_session *session;
     comedi_t *dev = comedi_open(NODE);
     comedi_data_write(dev, 1, ANGLE, 0, AREF_GROUND, BOARD_ZERO);
     comedi_close(dev);
-    device_config_init(config, settings, 7);
-    assert_int_equal(tact_comedi_type.open(&config->config, &device, &config->err), 0);
-}
-
-/* The loop with wires, at its real clock. */
-static void run(struct shared *shared, int ticks, struct tact_loop_stats *stats)
-{
-    struct device_config config;
-    struct tact_loop_options options = tact_loop_default();
-    open_joint(&config);
+    open_session(ticks, log, &scene, &session);
     int wire = board_wire(board_guard(), NODE);
     assert_true(wire >= 0);
     shared->ticks = ticks;
-    shared->start_ns = tact_clock_now() + 300000000;
+    atomic_store(&shared->start_ns, 0);
     pid_t child = fork();
     if (child == 0) {
-        plant(shared, wire);
+        plant(wire);
     }
-    options.ticks = (uint64_t)ticks;
-    options.start_ns = shared->start_ns;
-    options.tick = control_tick;
-    not_ok = 0;
-    assert_int_equal(tact_loop_run(&options, stats), 0);
+    usleep(100000);
+    assert_int_equal(tact_session_run(session, report), 0);
     int status = -1;
     waitpid(child, &status, 0);
     assert_int_equal(status, 0);
-    device.ops->close(device.self);
+    tact_session_destroy(session);
+    tact_scene_free(scene);
     close(wire);
     assert_int_equal(board_output(NODE, TORQUE), BOARD_ZERO);
-    assert_int_equal(not_ok, 0);
+    assert_int_equal(report->trips, 0);
 }
 
 /* Largest difference between the plant and the same joint without wires [rad]. */
-static double compare(const struct shared *shared, int ticks)
+static double compare(int ticks)
 {
     struct joint joint = {0};
     double last = 0.0;
     double worst = 0.0;
     for (int tick = 0; tick < ticks; tick++) {
-        double torque = control(joint.q, last, tick);
+        double torque = fmin(1.0, (tick + 1) * period / 0.2) * control(joint.q, last, tick);
         last = joint.q;
         worst = fmax(worst, fabs(joint.q - shared->angle[tick]));
         move(&joint, torque);
@@ -172,25 +227,27 @@ static void report(const char *what, const struct tact_loop_stats *stats, double
         (double)stats->compute.max / 1e3, worst / (lsb * rad_per_volt), worst);
 }
 
-static void check(const char *what, struct shared *shared, int ticks)
+static void check(const char *what, int ticks, const char *log)
 {
-    static struct tact_loop_stats stats;
-    run(shared, ticks, &stats);
-    double worst = compare(shared, ticks);
-    report(what, &stats, worst);
-    assert_int_equal(stats.executed, ticks);
-    assert_int_equal(stats.missed, 0);
-    assert_true(stats.wake_latency.max < 20000);
+    static struct tact_session_report result;
+    run(ticks, log, &result);
+    double worst = compare(ticks);
+    report(what, &result.loop, worst);
+    assert_int_equal(result.loop.executed, ticks);
+    assert_int_equal(result.loop.missed, 0);
+    assert_true(result.loop.wake_latency.max < 20000);
     assert_true(worst < 3.0 * lsb * rad_per_volt);
 }
 
-static void sixty_seconds(void **state)
+static void sixty_seconds(void **unused)
 {
-    check("idle", *state, TICKS);
+    (void)unused;
+    check("idle", TICKS, NULL);
 }
 
-static void with_hackbench(void **state)
+static void with_hackbench(void **unused)
 {
+    (void)unused;
     pid_t load = fork();
     if (load == 0) {
         setpgid(0, 0);
@@ -200,21 +257,32 @@ static void with_hackbench(void **state)
     setpgid(load, load);
     usleep(200000);
     assert_int_equal(waitpid(load, NULL, WNOHANG), 0);
-    check("hackbench", *state, LOADED_TICKS);
+    check("hackbench", LOADED_TICKS, NULL);
     kill(-load, SIGKILL);
     waitpid(load, NULL, 0);
 }
 
+/* The measured angle is in the log: what followed from it comes out the same, without a board. */
+static void replayed(void **unused)
+{
+    const struct tact_messages silent = {NULL, NULL};
+    struct tact_replay_report report;
+    (void)unused;
+    check("recorded", LOGGED_TICKS, "/dev/shm/joint.mcap");
+    assert_int_equal(tact_replay_run("/dev/shm/joint.mcap", silent, &report, NULL), 0);
+    assert_int_equal(report.ticks, LOGGED_TICKS);
+    assert_int_equal(report.differing, 0);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(sixty_seconds),
-                                       cmocka_unit_test(with_hackbench)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(sixty_seconds),
+        cmocka_unit_test(with_hackbench),
+        cmocka_unit_test(replayed),
+    };
     board_setup();
-    struct shared *shared =
-        mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    shared = mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     memset(shared, 0, sizeof *shared);
-    const struct CMUnitTest with_state[] = {
-        {tests[0].name, tests[0].test_func, NULL, NULL, shared},
-        {tests[1].name, tests[1].test_func, NULL, NULL, shared}};
-    return cmocka_run_group_tests(with_state, NULL, NULL);
+    return cmocka_run_group_tests(tests, NULL, NULL);
 }

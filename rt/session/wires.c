@@ -1,0 +1,143 @@
+/* What the devices say becomes targets and states of joints; what joints do goes to the devices.
+ * Real-time safe. */
+#include <math.h>
+#include "rt/session/session_internal.h"
+
+static int is_held(const struct tact_device_input *in)
+{
+    return in->state == TACT_DEVICE_LOST || in->state == TACT_DEVICE_STALE;
+}
+
+/* Held where no deadman is asked for; let go by a device that is lost or whose values are old. */
+static int deadman_held(const struct tact_session *s)
+{
+    if (s->deadman_device < 0) {
+        return 1;
+    }
+    const struct tact_device_input *in = &s->devices[s->deadman_device].input;
+    return !is_held(in) && in->channel[s->deadman_channel] > 0.5;
+}
+
+/* What an input says, in the joint's unit. */
+static double value_of(const struct tact_session *s, const struct session_input *in)
+{
+    double x = in->offset + in->scale * s->devices[in->device].input.channel[in->channel];
+    if (in->lower < in->upper) {
+        x = x < in->lower ? in->lower : (x > in->upper ? in->upper : x);
+    }
+    return x;
+}
+
+/* Joint targets from the devices; they stay where they are while the deadman is let go, or a device
+ * gives numbers that are not finite. */
+static void map_targets(struct tact_session *s)
+{
+    if (!s->deadman) {
+        return;
+    }
+    for (int i = 0; i < s->input_count; i++) {
+        const struct session_input *in = &s->inputs[i];
+        if (!isfinite(s->devices[in->device].input.channel[in->channel])) {
+            return;
+        }
+    }
+    for (int i = 0; i < s->input_count; i++) {
+        const struct session_input *in = &s->inputs[i];
+        if (!in->measures) {
+            tact_hand_state(tact_world_hand(s->world, in->hand)).target[in->link] = 0.0;
+        }
+    }
+    for (int i = 0; i < s->input_count; i++) {
+        const struct session_input *in = &s->inputs[i];
+        if (!in->measures) {
+            struct tact_hand_state hand = tact_hand_state(tact_world_hand(s->world, in->hand));
+            hand.target[in->link] += value_of(s, in);
+        }
+    }
+}
+
+/* Takes a measured value, and the rate from the one before. A sensor that is lost leaves the joint
+ * at rest where it was last seen. */
+static void measure(const struct tact_session *s, struct session_input *in, uint64_t tick)
+{
+    double x = value_of(s, in), now = (double)tick + 1.0;
+    if (is_held(&s->devices[in->device].input) || !isfinite(x)) {
+        in->state.ticks = 0.0;
+        in->state.rate = 0.0;
+        return;
+    }
+    if (in->state.ticks > 0.0 && now > in->state.ticks) {
+        double rate = (x - in->state.q) / ((now - in->state.ticks) * s->period);
+        in->state.rate += in->alpha * (rate - in->state.rate);
+    } else {
+        in->state.rate = 0.0;
+    }
+    in->state.q = x;
+    in->state.ticks = now;
+}
+
+/* Joints that are measured start the tick from where they are. What the tick makes of that, with
+ * the drive implicit, is the torque that is sent. */
+static void take_states(struct tact_session *s, uint64_t tick)
+{
+    int measured = 0;
+    for (int i = 0; i < s->input_count; i++) {
+        struct session_input *in = &s->inputs[i];
+        if (in->measures) {
+            struct tact_hand_state hand = tact_hand_state(tact_world_hand(s->world, in->hand));
+            measure(s, in, tick);
+            hand.q[in->link] = in->state.q;
+            hand.v[in->link] = in->state.rate;
+            measured = 1;
+        }
+    }
+    if (measured) {
+        tact_world_refresh(s->world);
+        tact_world_begin(s->world);
+    }
+}
+
+void tact_session_take_inputs(struct tact_session *s, uint64_t tick)
+{
+    s->deadman = deadman_held(s);
+    take_states(s, tick);
+    map_targets(s);
+}
+
+static int is_lost(const struct tact_session *s, const struct session_output *out)
+{
+    return s->devices[out->device].input.state == TACT_DEVICE_LOST ||
+           (out->sensor >= 0 && s->inputs[out->sensor].state.ticks == 0.0);
+}
+
+/* The chain arms only while no device is lost. One that is lost later loses its own outputs. */
+static int may_arm(const struct tact_session *s)
+{
+    int lost = 0;
+    for (int i = 0; i < s->device_count; i++) {
+        lost += s->devices[i].input.state == TACT_DEVICE_LOST;
+    }
+    return s->deadman && (lost == 0 || s->safety.state == TACT_SAFETY_ARMED);
+}
+
+void tact_session_send_outputs(struct tact_session *s, uint64_t tick, int64_t now)
+{
+    for (int i = 0; i < s->output_count; i++) {
+        struct session_output *out = &s->outputs[i];
+        struct tact_hand *hand = tact_world_hand(s->world, out->hand);
+        out->gate = is_lost(s, out) ? 0.0 : fmin(1.0, out->gate + s->safety.ramp_step);
+        s->wanted[i] =
+            out->gate > 0.0 ? out->gate * out->gain * tact_hand_state(hand).torque[out->link] : 0.0;
+    }
+    tact_safety_step(&s->safety, s->wanted, may_arm(s), tick, s->sent);
+    for (int i = 0; i < s->output_count; i++) {
+        const struct session_output *out = &s->outputs[i];
+        s->devices[out->device].output[out->channel] = is_lost(s, out) ? 0.0 : s->sent[i];
+    }
+    for (int i = 0; i < s->device_count; i++) {
+        struct session_device *d = &s->devices[i];
+        if (!s->fed && d->device.ops->write) {
+            d->device.ops->write(d->device.self, d->output, now);
+        }
+    }
+}

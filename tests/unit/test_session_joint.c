@@ -1,0 +1,351 @@
+/*
+ * Joints on hardware, in a session: a robot's joint that is measured and driven by current, and a
+ * haptic one whose angle pulls at the simulated joint and which feels the reaction. The hardware is
+ * a device of the test's own that is a motor, a link and an encoder.
+ */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <cmocka.h>
+#include "rt/log/log_reader.h"
+#include "rt/session/replay.h"
+#include "rt/session/session.h"
+
+enum { TICKS = 3000 };
+enum { ANGLE, WISH, HELD };
+
+static const double period = 1e-3;
+static const double inertia = 2e-3; /* [kg m^2] */
+static const double stiffness = 8.0;
+static const double damping = 0.2;
+static const double count = 1e-4; /* of the encoder [rad] */
+static const double pi = 3.14159265358979323846;
+
+/* Motor, link and encoder. */
+static struct rig {
+    double q; /* [rad] */
+    double v;
+    int state;         /* as the device tells it */
+    int held;          /* another hand moves the link: the motor does not */
+    uint64_t lost[2];  /* ticks between which the encoder is lost */
+    uint64_t stale[2]; /* ... or old */
+    uint64_t tick;
+    int writes;
+    double angle[TICKS]; /* as measured */
+    double torque[TICKS];
+} rig;
+
+static double wish(double t)
+{
+    return 0.5 * sin(pi * t) * (t < 1.0 ? t : 1.0);
+}
+
+static int within(const uint64_t *span, uint64_t tick)
+{
+    return tick >= span[0] && tick < span[1];
+}
+
+static void rig_read(void *self, uint64_t tick, double t, int64_t now, struct tact_device_input *in)
+{
+    (void)self;
+    rig.tick = tick;
+    rig.angle[tick] = count * nearbyint((rig.held ? wish(t) : rig.q) / count);
+    in->state = within(rig.lost, tick)    ? TACT_DEVICE_LOST
+                : within(rig.stale, tick) ? TACT_DEVICE_STALE
+                                          : TACT_DEVICE_OK;
+    in->stamp_ns = now;
+    in->channel[ANGLE] = rig.angle[tick];
+    in->channel[WISH] = wish(t);
+    in->channel[HELD] = 1.0;
+}
+
+static void rig_write(void *self, const double *out, int64_t now)
+{
+    (void)self;
+    (void)now;
+    if (rig.writes++ < TICKS) { /* the last one lets go */
+        rig.torque[rig.tick] = out[0];
+        rig.v += period * out[0] / inertia;
+        rig.q += period * rig.v;
+    }
+}
+
+static void rig_close(void *self)
+{
+    (void)self;
+}
+
+static int rig_open(const struct tact_device_config *config, struct tact_device *out,
+                    struct tact_error *err)
+{
+    static const char *const names[] = {"angle", "wish", "held"};
+    static const struct tact_device_ops ops = {rig_read, rig_write, rig_close};
+    (void)config;
+    (void)err;
+    out->ops = &ops;
+    out->info.input_count = 3;
+    out->info.output_count = 1;
+    for (int i = 0; i < 3; i++) {
+        strcpy(out->info.input[i].name, names[i]);
+    }
+    strcpy(out->info.output[0].name, "torque");
+    return 0;
+}
+
+/* Torque of the implicit drive. */
+static double drive(double target, double q, double v)
+{
+    double next = (inertia * v + period * stiffness * (target - q)) /
+                  (inertia + period * damping + period * period * stiffness);
+    return stiffness * (target - q - period * next) - damping * next;
+}
+
+/* A finger that turns about z, and a wall to touch at about 0.37 rad. */
+#define WORLD                                                                                      \
+    "name: rig\n"                                                                                  \
+    "materials: [{name: skin}]\n"                                                                  \
+    "pairs: [{materials: [skin, skin], friction: 0.5, compliance: 1e-3}]\n"                        \
+    "bodies:\n"                                                                                    \
+    "  - name: wall\n"                                                                             \
+    "    fixed: true\n"                                                                            \
+    "    shapes: [{type: box, size: [0.1, 0.1, 0.1], position: [0.1, WALL, 0], material: skin}]\n" \
+    "hands:\n"                                                                                     \
+    "  - name: hand\n"                                                                             \
+    "    weightless: true\n"                                                                       \
+    "    links:\n"                                                                                 \
+    "      - name: tip\n"                                                                          \
+    "        mass: 0.1\n"                                                                          \
+    "        center_of_mass: [0, 0, 0]\n"                                                          \
+    "        inertia: [2e-3, 2e-3, 2e-3, 0, 0, 0]\n"                                               \
+    "        joint: {type: hinge, axis: [0, 0, 1], stiffness: 8, damping: 0.2}\n"                  \
+    "        shapes: [{type: sphere, radius: 0.01, position: [0.1, 0, 0], material: skin}]\n"      \
+    "devices: [{name: rig, type: rig}]\n"                                                          \
+    "deadman: rig.held\n"
+
+static const char robot[] =
+    WORLD "inputs:\n"
+          "  - {from: rig.angle, to: hand.tip, what: state}\n"
+          "  - {from: rig.wish, to: hand.tip}\n"
+          "outputs: [{from: hand.tip, to: rig.torque, what: drive, limit: 50, rate: 1e6}]\n";
+static const char haptic[] =
+    WORLD "inputs: [{from: rig.angle, to: hand.tip}]\n"
+          "outputs: [{from: hand.tip, to: rig.torque, limit: 50, rate: 1e6}]\n";
+
+/* Runs a scene with the wall at y = `wall`, free-wheeling, into a log. */
+static void run(const char *text, const char *wall, char *log)
+{
+    static const struct tact_device_type type = {"rig", "a motor and an encoder", rig_open};
+    static const struct tact_device_type *const types[] = {&type};
+    char scene_text[4096];
+    struct tact_scene *scene = NULL;
+    struct tact_session *session = NULL;
+    struct tact_session_report report;
+    struct tact_error err = {0};
+    const char *at = strstr(text, "WALL");
+    snprintf(scene_text, sizeof scene_text, "%.*s%s%s", (int)(at - text), text, wall, at + 4);
+    rig.q = rig.v = 0.0;
+    strcpy(log, "/tmp/tact_joint_XXXXXX");
+    close(mkstemp(log));
+    int rc = tact_scene_parse(scene_text, strlen(scene_text), "rig.yaml", NULL, &scene, &err);
+    struct tact_session_options options = tact_session_options_default();
+    options.types = types;
+    options.type_count = 1;
+    options.clock = TACT_LOOP_FREE;
+    options.ticks = TICKS;
+    options.record = log;
+    rc = rc ? rc : tact_session_create(scene, &options, &session, &err);
+    if (rc) {
+        fail_msg("%d: %s: %s", err.line, err.key, err.text);
+    }
+    assert_int_equal(tact_session_run(session, &report), 0);
+    tact_session_destroy(session);
+    tact_scene_free(scene);
+}
+
+/* All but the ticks from `from` to before `to`. */
+static void cut(const char *path, uint64_t from, uint64_t to, const char *copy)
+{
+    const struct tact_messages silent = {NULL, NULL};
+    struct tact_log *log;
+    struct tact_recorder *out = NULL;
+    assert_int_equal(tact_log_open(path, &log, NULL), 0);
+    uint32_t bytes = tact_layout_bytes(tact_log_layout(log));
+    struct tact_record *record = malloc(bytes);
+    struct tact_recorder_options options = tact_recorder_options_default();
+    struct tact_recorder_content content = {.layout = tact_log_layout(log),
+                                            .attachments = tact_log_attachment_at(log, 0),
+                                            .attachment_count = tact_log_attachment_count(log)};
+    assert_int_equal(tact_recorder_open(copy, &options, &content, silent, &out, NULL), 0);
+    while (tact_log_next(log, record) > 0) {
+        if (record->tick < from || record->tick >= to) {
+            tact_recorder_wait_room(out);
+            memcpy(tact_recorder_begin(out), record, bytes);
+            tact_recorder_commit(out);
+        }
+    }
+    assert_int_equal(tact_recorder_close(out, NULL), 0);
+    tact_log_close(log);
+    free(record);
+}
+
+/* To the bit, and again where the log lacks 100 ticks in the middle of a motion. */
+static void expect_replay(const char *log)
+{
+    const struct tact_messages silent = {NULL, NULL};
+    struct tact_replay_report report;
+    char copy[80];
+    assert_int_equal(tact_replay_run(log, silent, &report, NULL), 0);
+    assert_int_equal(report.ticks, TICKS);
+    assert_int_equal(report.differing, 0);
+    snprintf(copy, sizeof copy, "%s_cut", log);
+    cut(log, 1300, 1400, copy);
+    assert_int_equal(tact_replay_run(copy, silent, &report, NULL), 0);
+    assert_int_equal(report.ticks, TICKS - 101);
+    if (report.differing) {
+        fail_msg("tick %lu, %s: %.17g, replayed %.17g", (unsigned long)report.first_tick,
+                 report.first_field, report.logged, report.replayed);
+    }
+    unlink(copy);
+    unlink(log);
+}
+
+/* The implicit drive on the measured angle and its difference; and the same joint without a session
+ * and without an encoder. */
+static void robot_joint(void **unused)
+{
+    char log[64];
+    (void)unused;
+    memset(&rig, 0, sizeof rig);
+    run(robot, "1", log);
+    struct rig alone = {0};
+    double ramp = 0.0, worst = 0.0, most = 0.0, apart = 0.0;
+    for (int tick = 0; tick < TICKS; tick++) {
+        double target = wish(tick * period);
+        ramp = fmin(1.0, ramp + period / 0.2);
+        double rate = tick ? (rig.angle[tick] - rig.angle[tick - 1]) / period : 0.0;
+        double torque = ramp * drive(target, rig.angle[tick], rate);
+        worst = fmax(worst, fabs(rig.torque[tick] - torque));
+        most = fmax(most, fabs(rig.torque[tick]));
+        apart = fmax(apart, fabs(rig.angle[tick] - alone.q));
+        alone.v += period * ramp * drive(target, alone.q, alone.v) / inertia;
+        alone.q += period * alone.v;
+    }
+    print_message("robot joint: torque to %.3f N m, within %.1e of the drive's law; angle within "
+                  "%.2f counts of a joint without encoder\n",
+                  most, worst, apart / count);
+    assert_true(most > 0.01);
+    assert_true(worst < 1e-9);
+    assert_true(apart < 3.0 * count);
+    expect_replay(log);
+}
+
+/* The robot's finger is at the wall: what is measured presses, and stays where it is measured. */
+static void robot_joint_touches(void **unused)
+{
+    char log[64];
+    struct tact_log *reader;
+    (void)unused;
+    memset(&rig, 0, sizeof rig);
+    rig.held = 1;
+    run(robot, "0.1", log);
+    assert_int_equal(tact_log_open(log, &reader, NULL), 0);
+    struct tact_record *record = malloc(tact_layout_bytes(tact_log_layout(reader)));
+    long measured = tact_log_field(reader, "hand_tip_measured", NULL);
+    long pair = -1;
+    for (uint32_t i = 0; i < tact_log_layout(reader)->field_count; i++) {
+        const struct tact_field *f = &tact_log_layout(reader)->fields[i];
+        pair = strstr(f->name, "_wrench") ? (long)f->offset : pair;
+    }
+    assert_true(measured >= 0 && pair >= 0);
+    int touching = 0;
+    while (tact_log_next(reader, record) > 0) {
+        double angle = rig.angle[record->tick];
+        assert_true(record->values[measured] == angle);
+        if (record->tick) {
+            double rate = (angle - rig.angle[record->tick - 1]) / (1.0 * period);
+            assert_true(fabs(record->values[measured + 1] - rate) < 1e-9);
+        }
+        touching += fabs(record->values[pair + 1]) > 0.0;
+    }
+    assert_in_range(touching, 100, TICKS / 2);
+    tact_log_close(reader);
+    free(record);
+    expect_replay(log);
+}
+
+/* A haptic joint feels minus the drive's torque, which ties the simulated joint to its angle. */
+static void haptic_joint(void **unused)
+{
+    char log[64];
+    struct tact_log *reader;
+    (void)unused;
+    memset(&rig, 0, sizeof rig);
+    rig.held = 1;
+    run(haptic, "0.1", log);
+    assert_int_equal(tact_log_open(log, &reader, NULL), 0);
+    struct tact_record *record = malloc(tact_layout_bytes(tact_log_layout(reader)));
+    long q = tact_log_field(reader, "hand_position", NULL);
+    long v = tact_log_field(reader, "hand_velocity", NULL);
+    double worst = 0.0, most = 0.0, deepest = 0.0;
+    while (tact_log_next(reader, record) > 0) {
+        uint64_t tick = record->tick;
+        double ramp = fmin(1.0, (double)(tick + 1) * period / 0.2);
+        double coupling = stiffness * (rig.angle[tick] - record->values[q]) -
+                          damping * record->values[v]; /* implicit: at the end of the tick */
+        worst = fmax(worst, fabs(rig.torque[tick] + ramp * coupling));
+        most = fmax(most, -rig.torque[tick]);
+        deepest = fmax(deepest, record->values[q]);
+    }
+    print_message("haptic joint: reaction to %.2f N m at angle %.3f, within %.1e of the coupling\n",
+                  -most, deepest, worst);
+    assert_true(worst < 1e-9);
+    assert_true(most > 0.3);     /* pushed away from the wall */
+    assert_true(deepest < 0.48); /* which the finger does not enter as the hand does */
+    tact_log_close(reader);
+    free(record);
+    expect_replay(log);
+}
+
+/* Zero in the tick in which the encoder is lost or old, a ramp from there when it is back. */
+static void sensor_lost(void **unused)
+{
+    (void)unused;
+    for (int round = 0; round < 2; round++) {
+        char log[64];
+        memset(&rig, 0, sizeof rig);
+        uint64_t *span = round ? rig.stale : rig.lost;
+        span[0] = 1960; /* fast, and away from the target */
+        span[1] = 2100;
+        rig.held = 1; /* the wish is where the link is: only its speed makes a torque */
+        run(robot, "1", log);
+        double full = fabs(rig.torque[1950]);
+        assert_true(full > 0.2);
+        for (uint64_t tick = span[0]; tick < span[1]; tick++) {
+            assert_true(rig.torque[tick] == 0.0);
+        }
+        assert_true(fabs(rig.torque[span[1]]) < 0.02);
+        double last = 0.0;
+        for (uint64_t tick = span[1]; tick < span[1] + 200; tick++) {
+            assert_true(fabs(rig.torque[tick] - last) < 0.04); /* no jump */
+            last = rig.torque[tick];
+        }
+        expect_replay(log);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(robot_joint),
+        cmocka_unit_test(robot_joint_touches),
+        cmocka_unit_test(haptic_joint),
+        cmocka_unit_test(sensor_lost),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
