@@ -102,6 +102,9 @@ int tact_mesh_create_checked(const double *vertices, size_t vertex_count, const 
     if (rc == 0) {
         rc = tact_mesh_build_boxes(mesh);
     }
+    if (rc == 0) {
+        rc = tact_mesh_build_facets(mesh);
+    }
     if (rc) {
         tact_mesh_free(mesh);
         return rc == -ENOMEM ? tact_error_set(err, rc, "out of memory") : rc;
@@ -123,6 +126,7 @@ void tact_mesh_free(struct tact_mesh *mesh)
         free(mesh->triangles);
         free(mesh->nodes);
         free(mesh->boxes);
+        free(mesh->facets);
         free(mesh);
     }
 }

@@ -35,9 +35,10 @@ struct tact_mesh {
                             outside; sorted so that each leaf of the tree is a run of them */
     size_t node_count;
     struct tact_mesh_node *nodes;
-    struct tact_mesh_box *boxes; /**< one per node, tighter: for pairs of meshes, private */
-    double volume;               /**< [m^3] */
-    double centroid[3];          /**< of the volume [m], mesh frame */
+    struct tact_mesh_box *boxes;     /**< one per node, tighter: for pairs of meshes, private */
+    struct tact_mesh_facets *facets; /**< of a small convex mesh, else NULL; private */
+    double volume;                   /**< [m^3] */
+    double centroid[3];              /**< of the volume [m], mesh frame */
     double second[9]; /**< integral of (r - centroid)(r - centroid)^T dV [m^5], row-major */
     double radius;    /**< of the bounding sphere about the centroid [m] */
 };

@@ -45,6 +45,26 @@ static inline double tact_mesh_box_unit(const struct tact_mesh *mesh, double mid
 /** Allocates and fills mesh->boxes for a mesh with a tree. Returns 0 or -ENOMEM. */
 int tact_mesh_build_boxes(struct tact_mesh *mesh);
 
+/** Limits of a mesh that is kept as facets. */
+enum { TACT_FACETS = 64, TACT_FACET_CORNERS = 128, TACT_FACET_RIM = 64 };
+
+/** The flat faces of a small convex mesh, each of all the triangles in its plane. Coordinates are
+ *  those of the mesh. */
+struct tact_mesh_facets {
+    uint32_t count, corners;
+    double size;                   /* greatest coordinate of a corner [m] */
+    double normal[TACT_FACETS][3]; /* outward unit normals */
+    double distance[TACT_FACETS];  /* of the planes from the origin along their normals [m] */
+    double corner[3][TACT_FACET_CORNERS]; /* a row per coordinate; repeated to a multiple of 4 */
+    uint32_t first[TACT_FACETS + 1];      /* of each facet's run in rim */
+    uint8_t rim[4 * TACT_FACET_CORNERS + 2 * TACT_FACETS]; /* corners of the facets,
+                                                              counter-clockwise from outside */
+};
+
+/** Allocates and fills mesh->facets where the mesh is convex and within the limits; else leaves it
+ *  NULL. Returns 0 or -ENOMEM. */
+int tact_mesh_build_facets(struct tact_mesh *mesh);
+
 /** Allocates and fills mesh->nodes and sorts mesh->triangles. Returns 0 or -ENOMEM. */
 int tact_mesh_build_tree(struct tact_mesh *mesh);
 

@@ -62,12 +62,25 @@ enum tact_moments_method tact_moments_method(const struct tact_shape *a, const s
     return TACT_MOMENTS_NONE;
 }
 
+static int mesh_halfspace(const struct tact_mesh *mesh, const struct tact_pose *pa,
+                          const struct tact_pose *pb, struct tact_moments *out)
+{
+    int rc = mesh->facets ? tact_moments_facets(mesh, pa, NULL, pb, out) : -ENOSPC;
+    return rc < 0 ? tact_moments_mesh_halfspace(mesh, pa, pb, out) : rc;
+}
+
 static int mesh_mesh(const struct tact_mesh *a, const struct tact_pose *pa,
                      const struct tact_mesh *b, const struct tact_pose *pb,
                      const double direction[3], struct tact_moments_scratch *scratch,
                      struct tact_moments *out)
 {
     struct tact_prism_frame frame;
+    if (a->facets && b->facets) {
+        int rc = tact_moments_facets(a, pa, b, pb, out);
+        if (rc >= 0) {
+            return rc;
+        }
+    }
     if (!scratch) {
         return -ENOSPC;
     }
@@ -111,7 +124,7 @@ int tact_moments_pair(const struct tact_shape *a, const struct tact_pose *pa,
         rc = tact_moments_sphere_mesh(a->size[0], pa, b->mesh, pb, out);
         break;
     case TACT_MOMENTS_MESH_HALFSPACE:
-        rc = tact_moments_mesh_halfspace(a->mesh, pa, pb, out);
+        rc = mesh_halfspace(a->mesh, pa, pb, out);
         break;
     case TACT_MOMENTS_MESH_MESH:
         rc = mesh_mesh(a->mesh, pa, b->mesh, pb, direction, scratch, out);

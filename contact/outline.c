@@ -1,8 +1,13 @@
 #include "contact/outline.h"
 
+#include <string.h>
+
+#include "contact/overlap_internal.h"
+
 #define MOST_PLANES                                                                                \
     128               /* of a convex solid: above that edges are clipped too slowly for the tick */
 #define MOST_DEPTH 64 /* of a mesh's tree */
+#define MOST_CORNERS 512 /* of the faces of an overlap: a multiple of 4 */
 
 /** n.r <= d inside; in the frame of the mesh whose edges are clipped. */
 struct plane {
@@ -255,6 +260,95 @@ static int list_corners(const struct extremes *e, double corners[][2])
     return count >= 3 && area > 1e-9 * size * size ? count : 0;
 }
 
+/** Corners of an overlap seen in the tangent plane, a lane each. */
+struct seen {
+    tact_d4 origin, t1, t2;
+    int count, full;
+    double x[MOST_CORNERS], y[MOST_CORNERS];
+};
+
+/** Adds the corners of a face: of A all, of a cap those that its edges run from. */
+TACT_INLINE void see_face(void *user, const tact_d4 *corner, int n, double share)
+{
+    struct seen *seen = user;
+    seen->full |= seen->count + n > MOST_CORNERS;
+    for (int i = share > 0.0 ? 0 : 1; i < n && !seen->full; i++) {
+        tact_d4 r = corner[i] - seen->origin, x = r * seen->t1, y = r * seen->t2;
+        seen->x[seen->count] = x[0] + x[1] + x[2];
+        seen->y[seen->count++] = y[0] + y[1] + y[2];
+    }
+}
+
+/** Finds the extreme corners. */
+TACT_INLINE void find_extremes(struct seen *seen, struct extremes *e)
+{
+    for (; seen->count % 4; seen->count++) {
+        seen->x[seen->count] = seen->x[0];
+        seen->y[seen->count] = seen->y[0];
+    }
+    const tact_l4 lanes = {0, 1, 2, 3};
+    for (int i = 0; i < TACT_OUTLINE_CORNERS; i++) {
+        const double *d = directions[i % (TACT_OUTLINE_CORNERS / 2)];
+        double dx = i < TACT_OUTLINE_CORNERS / 2 ? d[0] : -d[0];
+        double dy = i < TACT_OUTLINE_CORNERS / 2 ? d[1] : -d[1];
+        tact_d4 most = {-INFINITY, -INFINITY, -INFINITY, -INFINITY};
+        tact_l4 at = {0};
+        for (int k = 0; k < seen->count; k += 4) {
+            tact_d4 x, y;
+            memcpy(&x, seen->x + k, sizeof x);
+            memcpy(&y, seen->y + k, sizeof y);
+            tact_d4 reach = x * dx + y * dy;
+            tact_l4 more = reach > most;
+            most = TACT_D4_SELECT(more, reach, most);
+            at = (more & (lanes + k)) | (~more & at);
+        }
+        int best = 0;
+        for (int k = 1; k < 4; k++) {
+            best = most[k] > most[best] ? k : best;
+        }
+        e->reach[i] = most[best];
+        e->point[i][0] = seen->x[at[best]];
+        e->point[i][1] = seen->y[at[best]];
+    }
+    e->known = 1;
+}
+
+TACT_CLONES static int see_overlap(struct tact_cutter *c, const struct tact_mesh_facets *a,
+                                   struct seen *seen, struct extremes *e)
+{
+    int rc = tact_cut_facets(c, a, see_face, seen);
+    if (rc == 1 && !seen->full && seen->count) {
+        find_extremes(seen, e);
+    }
+    return seen->full ? -ENOSPC : rc;
+}
+
+static void turn_in(const double *axes, const double *v, tact_d4 *out)
+{
+    double r[3];
+    tact_m3_tmul_v3(r, axes, v);
+    *out = (tact_d4){r[0], r[1], r[2], 0.0};
+}
+
+/** The extreme corners of the overlap of two solids with facets, of which b may be a half-space
+ *  (NULL). -ENOSPC where there are too many edges or corners. */
+static int find_outline(const struct tact_mesh_facets *a, const struct tact_pose *pa,
+                        const struct tact_mesh_facets *b, const struct tact_pose *pb,
+                        const double *center, const double *frame, struct extremes *extremes)
+{
+    struct tact_cutter cutter;
+    struct seen seen;
+    double r[9], apart[3];
+    tact_cutter_place(&cutter, a->size, pa, b, pb);
+    tact_quat_to_m3(r, pa->quat_wxyz);
+    tact_v3_sub(apart, center, pa->position);
+    turn_in(r, apart, &seen.origin);
+    turn_in(r, frame + 3, &seen.t1);
+    turn_in(r, frame + 6, &seen.t2);
+    seen.count = seen.full = 0;
+    return see_overlap(&cutter, a, &seen, extremes);
+}
+
 int tact_outline(const struct tact_shape *a, const struct tact_pose *pa, const struct tact_shape *b,
                  const struct tact_pose *pb, const double center[3], const double frame[9],
                  double corners[TACT_OUTLINE_CORNERS][2])
@@ -264,8 +358,21 @@ int tact_outline(const struct tact_shape *a, const struct tact_pose *pa, const s
         extremes.reach[i] = -INFINITY;
     }
     int plane_a = a->kind == TACT_SHAPE_HALFSPACE, plane_b = b->kind == TACT_SHAPE_HALFSPACE;
-    if (tact_shape_is_curved(a) || tact_shape_is_curved(b) ||
-        (!plane_a && !clip_by(a, pa, b, pb, center, frame, &extremes)) ||
+    if (tact_shape_is_curved(a) || tact_shape_is_curved(b)) {
+        return 0;
+    }
+    const struct tact_mesh_facets *fa = plane_a ? NULL : a->mesh->facets;
+    const struct tact_mesh_facets *fb = plane_b ? NULL : b->mesh->facets;
+    int rc = -ENOSPC;
+    if (fa && (fb || plane_b) && !(fb && fb->count > fa->count)) {
+        rc = find_outline(fa, pa, fb, pb, center, frame, &extremes);
+    } else if (fb && (fa || plane_a)) {
+        rc = find_outline(fb, pb, fa, pa, center, frame, &extremes);
+    }
+    if (rc >= 0) {
+        return extremes.known ? list_corners(&extremes, corners) : 0;
+    }
+    if ((!plane_a && !clip_by(a, pa, b, pb, center, frame, &extremes)) ||
         (!plane_b && !clip_by(b, pb, a, pa, center, frame, &extremes))) {
         return 0;
     }

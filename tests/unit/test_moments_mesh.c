@@ -381,7 +381,7 @@ static void scratch_too_small(void **unused)
 {
     (void)unused;
     struct tact_moments_scratch *tiny = tact_moments_scratch_create(3);
-    struct tact_shape a = {.kind = TACT_SHAPE_BOX, .size = {1, 1, 1}}, plane = a;
+    struct tact_shape a = {.kind = TACT_SHAPE_CAPSULE, .size = {1, 1, 1}}, plane = a;
     assert_int_equal(tact_shape_tessellate(&a), 0);
     struct tact_pose p = tact_pose_identity();
     struct tact_moments m;

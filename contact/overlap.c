@@ -1,0 +1,26 @@
+/* The planes that cut one solid out of another. */
+#include "contact/overlap_internal.h"
+
+#include <float.h>
+
+/** Roundings of the coordinates by which planes are moved outward. */
+static const double MARGIN = 4.0 * DBL_EPSILON;
+
+void tact_cutter_place(struct tact_cutter *c, double size_a, const struct tact_pose *pa,
+                       const struct tact_mesh_facets *b, const struct tact_pose *pb)
+{
+    double ra[9], rb[9], apart[3], up[3] = {0.0, 0.0, 1.0};
+    tact_quat_to_m3(ra, pa->quat_wxyz);
+    tact_quat_to_m3(rb, pb->quat_wxyz);
+    tact_v3_sub(apart, pb->position, pa->position);
+    c->size = size_a + (b ? b->size : 0.0);
+    c->planes = b ? (int)b->count : 1;
+    c->tolerance = MARGIN * c->size;
+    for (int k = 0; k < c->planes; k++) {
+        double n[3];
+        tact_m3_mul_v3(n, rb, b ? b->normal[k] : up);
+        tact_m3_tmul_v3(c->plane[k], ra, n);
+        c->plane[k][3] = (b ? b->distance[k] : 0.0) + tact_v3_dot(n, apart) + c->tolerance;
+    }
+    c->edges = c->full = 0;
+}
