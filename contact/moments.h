@@ -44,7 +44,9 @@ TACT_API void tact_moments_scratch_destroy(struct tact_moments_scratch *scratch)
  * direction: the last contact normal (unit vector, world) where known, else NULL; any direction
  * gives the same moments, a good one gives them sooner and, for a small overlap of large meshes,
  * with more digits (against the grain large terms cancel).
- * scratch: may be NULL where the method is not TACT_MOMENTS_MESH_MESH.
+ * Where a face of A lies in a face of B, to rounding, the volume has a different derivative on
+ * either side; the gradient is their mean. scratch: may be NULL where the method is not
+ * TACT_MOMENTS_MESH_MESH.
  *
  * A ball whose centre lies within 1e-8 of its radius of an edge of the mesh (a face's diagonal
  * counts) is measured 2e-8 of its radius beside. Elsewhere rounding grows with radius / depth: at a

@@ -1,4 +1,6 @@
 /* Signed prism pairs: the frame that they are measured in. */
+#include <float.h>
+
 #include "contact/moments_internal.h"
 
 /** Turn of the frame's z away from the given direction [rad], and the azimuth of that turn. */
@@ -86,6 +88,18 @@ int tact_prism_frame(const struct tact_mesh *a, const struct tact_pose *pa,
     }
     tact_m3_tmul_v3(frame->origin, axes, middle);
     return 1;
+}
+
+static double coordinate_size(const struct tact_mesh *mesh, const struct tact_pose *pose)
+{
+    return tact_v3_norm(pose->position) + tact_v3_norm(mesh->centroid) + mesh->radius;
+}
+
+double tact_prism_slack(const struct tact_mesh *a, const struct tact_pose *pa,
+                        const struct tact_mesh *b, const struct tact_pose *pb)
+{
+    return 32.0 * DBL_EPSILON *
+           (coordinate_size(a, pa) + (b ? coordinate_size(b, pb) : tact_v3_norm(pb->position)));
 }
 
 void tact_prism_place(const struct tact_prism_frame *frame, const struct tact_pose *pose,

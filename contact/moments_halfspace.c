@@ -12,6 +12,7 @@ struct placed {
     const struct tact_mesh *mesh;
     double rot[9];
     double shift[3];
+    double slack; /* height within which a triangle lies in the plane [m] */
 };
 
 /** Height of the lowest point of a node's box. */
@@ -35,7 +36,11 @@ TACT_INLINE void add_triangle(const struct placed *p, uint32_t index, struct tac
         tact_m3_mul_v3(t[k], p->rot, p->mesh->vertices + 3 * (size_t)v[k]);
         tact_v3_add(t[k], t[k], p->shift);
     }
-    int n = 0;
+    int n = 0, in_plane = 1;
+    for (int i = 0; i < 3; i++) {
+        in_plane &= fabs(t[i][2]) <= p->slack;
+        t[i][2] = fabs(t[i][2]) <= p->slack ? 0.0 : t[i][2];
+    }
     for (int i = 0; i < 3; i++) {
         const double *a = t[i], *b = t[(i + 1) % 3];
         if (a[2] <= 0.0) {
@@ -49,7 +54,7 @@ TACT_INLINE void add_triangle(const struct placed *p, uint32_t index, struct tac
         }
     }
     if (n >= 3) {
-        tact_columns_add(columns, below, height, n, 1.0);
+        tact_columns_add(columns, below, height, n, in_plane ? 0.5 : 1.0);
     }
 }
 
@@ -62,7 +67,7 @@ TACT_CLONES static void add_below(const struct placed *p, struct tact_moment_sum
     memset(&columns, 0, sizeof columns);
     while (top > 0) {
         const struct tact_mesh_node *node = &p->mesh->nodes[stack[--top]];
-        if (node_bottom(p, node) >= 0.0) {
+        if (node_bottom(p, node) > p->slack) {
             continue;
         }
         for (uint32_t i = 0; i < node->count; i++) {
@@ -105,7 +110,7 @@ int tact_moments_mesh_halfspace(const struct tact_mesh *mesh, const struct tact_
         axes[i] = r[3 * (i % 3) + i / 3];
     }
     choose_origin(mesh, pa, axes, pb->position, origin);
-    struct placed placed = {.mesh = mesh};
+    struct placed placed = {.mesh = mesh, .slack = tact_prism_slack(mesh, pa, NULL, pb)};
     tact_quat_to_m3(body, pa->quat_wxyz);
     tact_m3_mul(placed.rot, axes, body);
     tact_v3_sub(offset, pa->position, origin);

@@ -14,6 +14,7 @@ struct tact_placed {
     double rot[9], shift[3]; /* vertices to the frame [m] */
     tact_f4 column[3];       /* boxes to the frame: columns of the matrix, */
     tact_f4 middle;          /* and the middle of the mesh */
+    double slack;            /* tact_prism_slack() of the pair [m] */
 };
 
 /** Triangles of a leaf, a lane each. Lanes without a triangle that can count have empty bounds. */
@@ -45,6 +46,20 @@ TACT_INLINE void tact_leaf_corners(const struct tact_placed *body, uint32_t firs
         for (int c = 0; c < 3; c++) {
             leaf->p[k][c] = r[3 * c] * x + r[3 * c + 1] * y + r[3 * c + 2] * z + body->shift[c];
         }
+    }
+}
+
+/** Raises triangles of B by what keeps those of A that lie in them below them. */
+TACT_INLINE void tact_leaf_raise(double slack, struct tact_leaf *leaf)
+{
+    const tact_d4 steepest = {1e4, 1e4, 1e4, 1e4};
+    tact_d4 slope = TACT_D4_ABS(leaf->plane[0]) + TACT_D4_ABS(leaf->plane[1]);
+    tact_d4 by = slack * (1.0 + TACT_D4_MIN(slope, steepest));
+    leaf->plane[2] += by;
+    leaf->lower[2] += by;
+    leaf->upper[2] += by;
+    for (int k = 0; k < 3; k++) {
+        leaf->p[k][2] += by;
     }
 }
 
@@ -84,6 +99,9 @@ TACT_INLINE void tact_leaf_place(const struct tact_placed *body, uint32_t node, 
     leaf->plane[1] = TACT_D4_SELECT(edge_on, zero, -n[1] / nz);
     tact_d4 z0 = leaf->p[0][2] - leaf->plane[0] * leaf->p[0][0] - leaf->plane[1] * leaf->p[0][1];
     leaf->plane[2] = TACT_D4_SELECT(edge_on, never, z0);
+    if (!of_a) {
+        tact_leaf_raise(body->slack, leaf);
+    }
     tact_l4 lane = {0, 1, 2, 3}, empty = lane >= (int64_t)count;
     empty = of_a ? empty : empty | edge_on;
     for (int c = 0; c < 3; c++) {

@@ -386,6 +386,8 @@ long tact_prism_pairs(const struct tact_mesh *a, const struct tact_pose *pa,
     w->unit = fmax(tact_mesh_box_unit(a, middle), tact_mesh_box_unit(b, middle));
     place(a, frame, pa, w->unit, &w->a);
     place(b, frame, pb, w->unit, &w->b);
+    /* Twice: what the sum takes to lie in a plane is listed, whatever the rounding here. */
+    w->b.placed.slack = 2.0 * tact_prism_slack(a, pa, b, pb);
     w->scratch = scratch;
     w->count = 0;
     *pairs = scratch->pairs;

@@ -3,10 +3,20 @@
 
 #include "contact/moments_columns_internal.h"
 #include "contact/moments_internal.h"
+#include "contact/moments_tets_internal.h"
 
 /** Room for a polygon. Exact clipping of a triangle by four lines leaves 7 corners; where all is
- * within rounding of a line, signs may alternate and leave 13, and one more is written in vain. */
-enum { CORNERS = 16 };
+ * within rounding of a line, signs may alternate and leave 13; six more lines of a box add two each
+ * at most, and one more corner is written in vain. */
+enum { CORNERS = 28 };
+
+/** Volume against the columns that it is the difference of, below which columns cancel too many
+ *  digits, and below which the centroid is rounding too. */
+static const double CANCELLED = 1e-4, LOST = 1e-12;
+
+/** Square of the overlap's size against that of its distance from the frame's origin, below which
+ *  the second moment is lost in the shift to its own centroid. */
+static const double FAR = 1e-6;
 
 /** Vertices of a mesh to the frame. */
 struct view {
@@ -64,6 +74,23 @@ TACT_INLINE void keep_positive(struct polygon *p, const double *value)
     p->room = !p->room;
 }
 
+/** Keeps the part of the polygon where height >= 0; where it is cut, the height is 0 to the bit. */
+TACT_INLINE void keep_below(struct polygon *p, double *height)
+{
+    double kept[CORNERS];
+    int m = 0, n = p->n;
+    for (int i = 0; i < n; i++) {
+        int j = i + 1 < n ? i + 1 : 0;
+        double vi = height[i], vj = height[j];
+        kept[m] = vi;
+        m += vi >= 0.0;
+        kept[m] = 0.0;
+        m += ((vi > 0.0) & (vj < 0.0)) | ((vi < 0.0) & (vj > 0.0));
+    }
+    keep_positive(p, height);
+    memcpy(height, kept, sizeof kept);
+}
+
 /** Clips the polygon by the projection of triangle t, oriented by tau. */
 TACT_INLINE void clip_by_triangle(struct polygon *p, const tact_d4 t[3], double tau)
 {
@@ -82,26 +109,71 @@ TACT_INLINE void clip_by_triangle(struct polygon *p, const tact_d4 t[3], double 
     }
 }
 
-/** Height of t's plane above each corner of a polygon within t's projection; returns how many of
- *  them it is below. */
-TACT_INLINE int measure_heights(const tact_d4 t[3], const tact_d4 *p, int n, double *height)
+TACT_INLINE double square(const tact_d4 *a)
 {
-    tact_d4 u = t[1] - t[0], w = t[2] - t[0];
+    tact_d4 squares = *a * *a;
+    return squares[0] + squares[1] + squares[2];
+}
+
+/** Height of t's plane above each corner of a polygon within t's projection; returns how many of
+ *  them it is below, or -1 where the polygon lies in the plane, within slack [m]. */
+TACT_INLINE int measure_heights(const tact_d4 t[3], const tact_d4 *p, int n, double slack,
+                                double *height)
+{
+    tact_d4 e[3] = {t[2] - t[1], t[0] - t[2], t[1] - t[0]};
+    double l0 = square(&e[0]), l1 = square(&e[1]), l2 = square(&e[2]);
+    /* The two shorter edges: of a sliver, the two long ones tell the plane badly. */
+    int at = l0 >= l1 ? (l0 >= l2 ? 0 : 2) : (l1 >= l2 ? 1 : 2);
+    tact_d4 base = t[at], u = e[(at + 2) % 3], w = -e[(at + 1) % 3];
     double nz = u[0] * w[1] - u[1] * w[0];
     double slope_x = -(u[1] * w[2] - u[2] * w[1]) / nz, slope_y = -(u[2] * w[0] - u[0] * w[2]) / nz;
     double lowest = tact_min(t[0][2], tact_min(t[1][2], t[2][2]));
     double highest = tact_max(t[0][2], tact_max(t[1][2], t[2][2]));
+    double most = 0.0;
     int below = 0;
     for (int i = 0; i < n; i++) {
-        double z = t[0][2] + slope_x * (p[i][0] - t[0][0]) + slope_y * (p[i][1] - t[0][1]);
+        double z = base[2] + slope_x * (p[i][0] - base[0]) + slope_y * (p[i][1] - base[1]);
         /* Beyond t's corners z is only rounding, on a steep t. */
         height[i] = tact_min(tact_max(z, lowest), highest) - p[i][2];
         below += height[i] < 0.0;
+        most = tact_max(fabs(height[i]), most);
     }
-    return below;
+    return most <= TACT_HEIGHT_SLACK(slack, slope_x, slope_y) ? -1 : below;
 }
 
-TACT_INLINE void add_pair(struct tact_columns *columns, const tact_d4 s[3], const tact_d4 t[3])
+/** Clips the polygon by a body's box. */
+static void clip_by_box(struct polygon *p, const struct tact_tets_box *box)
+{
+    for (int side = 0; side < 6; side++) {
+        const double *row = box->row[side / 2];
+        double value[CORNERS];
+        for (int i = 0; i < p->n; i++) {
+            const tact_d4 *r = &p->corner[p->room][i];
+            double x = row[0] * (*r)[0] + row[1] * (*r)[1] + row[2] * (*r)[2];
+            value[i] = side % 2 ? box->upper[side / 2] - x : x - box->lower[side / 2];
+        }
+        keep_positive(p, value);
+    }
+}
+
+/** Adds what a polygon of A and B's surface above it enclose together towards the origin. */
+static void add_enclosed(struct tact_tets *tets, const struct polygon *of_a, const double *height,
+                         double tau)
+{
+    struct polygon p = *of_a;
+    clip_by_box(&p, &tets->box[1]);
+    tact_tets_over(tets, p.corner[p.room], p.n, tau);
+    p = *of_a;
+    for (int i = 0; i < p.n; i++) {
+        p.corner[p.room][i][2] += height[i];
+    }
+    clip_by_box(&p, &tets->box[0]);
+    tact_tets_over(tets, p.corner[p.room], p.n, -tau);
+}
+
+/** Adds a pair to the columns or, where tets is not NULL, to that. */
+TACT_INLINE void add_pair(struct tact_columns *columns, struct tact_tets *tets, const tact_d4 s[3],
+                          const tact_d4 t[3], double slack)
 {
     double nz =
         (t[1][0] - t[0][0]) * (t[2][1] - t[0][1]) - (t[1][1] - t[0][1]) * (t[2][0] - t[0][0]);
@@ -119,24 +191,28 @@ TACT_INLINE void add_pair(struct tact_columns *columns, const tact_d4 s[3], cons
     if (p.n < 3) {
         return;
     }
-    int below = measure_heights(t, p.corner[p.room], p.n, height);
+    int below = measure_heights(t, p.corner[p.room], p.n, slack, height);
     if (below == p.n) {
         return;
     }
-    if (below) {
-        keep_positive(&p, height);
-        if (measure_heights(t, p.corner[p.room], p.n, height) == p.n) {
+    if (below < 0) {
+        tau *= 0.5;
+        memset(height, 0, sizeof height);
+    } else if (below) {
+        keep_below(&p, height);
+        if (p.n < 3) {
             return;
         }
-        for (int i = 0; i < p.n; i++) {
-            height[i] = tact_max(height[i], 0.0);
-        }
     }
-    tact_columns_add(columns, p.corner[p.room], height, p.n, tau);
+    if (tets) {
+        add_enclosed(tets, &p, height, tau);
+    } else {
+        tact_columns_add(columns, p.corner[p.room], height, p.n, tau);
+    }
 }
 
 TACT_CLONES static void add_pairs(const struct view *a, const struct view *b,
-                                  const struct tact_prism_pair *pairs, size_t count,
+                                  const struct tact_prism_pair *pairs, size_t count, double slack,
                                   struct tact_moment_sums *sums)
 {
     struct tact_columns columns;
@@ -147,9 +223,54 @@ TACT_CLONES static void add_pairs(const struct view *a, const struct view *b,
             see_triangle(a, pairs[i].a, s);
         }
         see_triangle(b, pairs[i].b, t);
-        add_pair(&columns, s, t);
+        add_pair(&columns, NULL, s, t, slack);
     }
     tact_columns_finish(&columns, sums);
+}
+
+static void see_box(const struct view *view, double slack, struct tact_tets_box *box)
+{
+    const struct tact_mesh_node *root = &view->mesh->nodes[0];
+    for (int k = 0; k < 3; k++) {
+        double wider = 4.0 * slack + 1e-3 * (root->upper[k] - root->lower[k]), middle = 0.0;
+        for (int j = 0; j < 3; j++) {
+            box->row[k][j] = view->column[k][j];
+            middle += view->column[k][j] * view->shift[j];
+        }
+        box->lower[k] = root->lower[k] + middle - wider;
+        box->upper[k] = root->upper[k] + middle + wider;
+    }
+}
+
+/** Whether columns about the frame's origin leave too few digits. */
+static int is_lost(const struct tact_moment_sums *sums)
+{
+    double v = sums->volume, away = tact_v3_dot(sums->first, sums->first) / v;
+    double size = sums->second[0] + sums->second[1] + sums->second[2];
+    return fabs(v) < CANCELLED * sums->magnitude || (v > 0.0 && size - away < FAR * away);
+}
+
+/** Measures volume, first and second again, as tetrahedra about a point in the overlap, which
+ *  becomes the origin of all sums. */
+static void add_tets(const struct view *a, const struct view *b,
+                     const struct tact_prism_pair *pairs, size_t count, double slack,
+                     struct tact_moment_sums *sums, double origin[3])
+{
+    struct tact_tets tets;
+    memset(&tets, 0, sizeof tets);
+    see_box(a, slack, &tets.box[0]);
+    see_box(b, slack, &tets.box[1]);
+    if (sums->volume > LOST * sums->magnitude) {
+        tact_v3_scale(tets.origin, sums->first, 1.0 / sums->volume);
+    }
+    for (size_t i = 0; i < count; i++) {
+        tact_d4 s[3], t[3];
+        see_triangle(a, pairs[i].a, s);
+        see_triangle(b, pairs[i].b, t);
+        add_pair(NULL, &tets, s, t, slack);
+    }
+    tact_tets_replace(&tets, sums);
+    tact_v3_copy(origin, tets.origin);
 }
 
 int tact_prism_sum(const struct tact_mesh *a, const struct tact_pose *pa, const struct tact_mesh *b,
@@ -160,6 +281,13 @@ int tact_prism_sum(const struct tact_mesh *a, const struct tact_pose *pa, const 
     struct tact_moment_sums sums;
     look(a, frame, pa, &view_a);
     look(b, frame, pb, &view_b);
-    add_pairs(&view_a, &view_b, pairs, count, &sums);
-    return tact_sums_finish(&sums, frame->axes, frame->origin, out);
+    double slack = tact_prism_slack(a, pa, b, pb);
+    add_pairs(&view_a, &view_b, pairs, count, slack, &sums);
+    double local[3] = {0.0}, origin[3];
+    if (is_lost(&sums)) {
+        add_tets(&view_a, &view_b, pairs, count, slack, &sums, local);
+    }
+    tact_m3_tmul_v3(origin, frame->axes, local);
+    tact_v3_add(origin, origin, frame->origin);
+    return tact_sums_finish(&sums, frame->axes, origin, out);
 }

@@ -14,6 +14,7 @@ void tact_cutter_place(struct tact_cutter *c, double size_a, const struct tact_p
     tact_quat_to_m3(rb, pb->quat_wxyz);
     tact_v3_sub(apart, pb->position, pa->position);
     c->size = size_a + (b ? b->size : 0.0);
+    c->size += tact_v3_norm(pa->position) + tact_v3_norm(pb->position);
     c->planes = b ? (int)b->count : 1;
     c->tolerance = MARGIN * c->size;
     for (int k = 0; k < c->planes; k++) {

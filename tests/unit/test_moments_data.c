@@ -1,0 +1,203 @@
+/* Moments of real meshes that are not convex: three directions of projection agree, the gradient is
+ * the derivative of the volume by finite differences, and A and B are alike. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "contact/moments.h"
+
+enum { MESHES = 6, POSES = 1, SKIP = 77 };
+
+static const char *const names[MESHES] = {"spot.obj",
+                                          "ycb/003_cracker_box.obj",
+                                          "ycb/011_banana.obj",
+                                          "ycb/056_tennis_ball.obj",
+                                          "allegro/link_0.0.stl",
+                                          "allegro/link_12.0_right.stl"};
+
+static struct tact_moments_scratch *scratch;
+static struct tact_mesh *meshes[MESHES];
+static uint64_t state = 88172645463325252u;
+
+static double uniform(double low, double high)
+{
+    state ^= state << 13;
+    state ^= state >> 7;
+    state ^= state << 17;
+    return low + (high - low) * ((double)(state >> 11) * 0x1p-53);
+}
+
+/** Reads a mesh and scales it to a radius of 1, so that any two of them overlap well. */
+static struct tact_mesh *read_mesh(const char *name)
+{
+    char path[512];
+    const char *shared = getenv("TACT_SHARED");
+    snprintf(path, sizeof path, "%s/data/meshes/%s", shared ? shared : TACT_SOURCE_DIR "/../shared",
+             name);
+    FILE *file = fopen(path, "rb");
+    if (!file) {
+        return NULL;
+    }
+    static char data[16 << 20];
+    size_t size = fread(data, 1, sizeof data, file);
+    fclose(file);
+    struct tact_mesh *mesh = NULL;
+    double scale = 1.0;
+    for (int round = 0; round < 2; round++) {
+        struct tact_soup soup;
+        tact_mesh_free(mesh);
+        assert_int_equal(tact_soup_read(data, size, name, scale, &soup, NULL), 0);
+        assert_int_equal(tact_mesh_create(soup.vertices, soup.vertex_count, soup.triangles,
+                                          soup.triangle_count, &mesh, NULL),
+                         0);
+        tact_soup_free(&soup);
+        scale = 1.0 / mesh->radius;
+    }
+    return mesh;
+}
+
+/** A pose that turns a mesh at random and puts its centroid near the origin. */
+static struct tact_pose somewhere(const struct tact_mesh *mesh)
+{
+    struct tact_pose p;
+    double centre[3];
+    for (int k = 0; k < 4; k++) {
+        p.quat_wxyz[k] = uniform(-1.0, 1.0);
+    }
+    tact_quat_normalize(p.quat_wxyz);
+    tact_quat_rotate(centre, p.quat_wxyz, mesh->centroid);
+    for (int k = 0; k < 3; k++) {
+        p.position[k] = uniform(-0.4, 0.4) - centre[k];
+    }
+    return p;
+}
+
+static double relative(const double *a, const double *b, int n)
+{
+    double d = 0.0, s = 0.0;
+    for (int k = 0; k < n; k++) {
+        d += (a[k] - b[k]) * (a[k] - b[k]);
+        s += b[k] * b[k];
+    }
+    return sqrt(d / s);
+}
+
+static void moments_of(int i, const struct tact_pose *pi, int j, const struct tact_pose *pj,
+                       const double *direction, struct tact_moments *out)
+{
+    struct tact_shape a = {.kind = TACT_SHAPE_MESH, .mesh = meshes[i]};
+    struct tact_shape b = {.kind = TACT_SHAPE_MESH, .mesh = meshes[j]};
+    assert_true(tact_moments_pair(&a, pi, &b, pj, direction, scratch, out) >= 0);
+}
+
+static void directions_agree(void **unused)
+{
+    (void)unused;
+    double worst_v = 0.0, worst_c = 0.0, worst_s = 0.0, worst_g = 0.0, worst_swap = 0.0;
+    int overlaps = 0;
+    for (int pair = 0; pair < MESHES * MESHES * POSES; pair++) {
+        int i = pair % MESHES, j = pair / MESHES % MESHES;
+        struct tact_pose pi = somewhere(meshes[i]), pj = somewhere(meshes[j]);
+        struct tact_moments m[3], swapped;
+        for (int k = 0; k < 3; k++) {
+            moments_of(i, &pi, j, &pj, (double[]){k == 0, k == 1, k == 2}, &m[k]);
+        }
+        if (!(m[0].volume > 1e-3)) {
+            continue;
+        }
+        overlaps++;
+        moments_of(j, &pj, i, &pi, NULL, &swapped);
+        worst_swap = fmax(worst_swap, fabs(swapped.volume / m[0].volume - 1.0));
+        for (int k = 1; k < 3; k++) {
+            worst_v = fmax(worst_v, fabs(m[k].volume / m[0].volume - 1.0));
+            worst_s = fmax(worst_s, relative(m[k].second, m[0].second, 6));
+            worst_g = fmax(worst_g, relative(m[k].gradient, m[0].gradient, 3));
+            for (int x = 0; x < 3; x++) {
+                worst_c = fmax(worst_c, fabs(m[k].centroid[x] - m[0].centroid[x]));
+            }
+        }
+    }
+    print_message("%d overlaps, three directions: V %.1e c %.1e C %.1e g %.1e; swapped %.1e\n",
+                  overlaps, worst_v, worst_c, worst_s, worst_g, worst_swap);
+    assert_true(overlaps > MESHES * MESHES / 2);
+    assert_true(worst_v < 1e-12 && worst_c < 1e-12 && worst_s < 1e-12 && worst_g < 1e-12);
+    assert_true(worst_swap < 1e-12);
+}
+
+/** Moves mesh i by `step` along or about axis k of the world, through the centroid. */
+static struct tact_pose moved(const struct tact_pose *p, const double centroid[3], int k,
+                              double step)
+{
+    struct tact_pose out = *p;
+    if (k < 3) {
+        out.position[k] += step;
+        return out;
+    }
+    double spin[3] = {0.0}, q[4], r[3], turned[3];
+    spin[k - 3] = step;
+    tact_quat_from_rotvec(q, spin);
+    tact_v3_sub(r, p->position, centroid);
+    tact_quat_rotate(turned, q, r);
+    tact_v3_add(out.position, centroid, turned);
+    tact_quat_mul(out.quat_wxyz, q, p->quat_wxyz);
+    return out;
+}
+
+static void gradient_is_derivative(void **unused)
+{
+    (void)unused;
+    const double e = 1e-5;
+    double worst = 0.0;
+    int overlaps = 0;
+    for (int pair = 0; pair < MESHES * MESHES; pair += 2) {
+        int i = pair % MESHES, j = pair / MESHES;
+        struct tact_pose pi = somewhere(meshes[i]), pj = somewhere(meshes[j]);
+        struct tact_moments m, ahead, behind;
+        moments_of(i, &pi, j, &pj, NULL, &m);
+        if (!(m.volume > 1e-3)) {
+            continue;
+        }
+        overlaps++;
+        double slope[6];
+        for (int k = 0; k < 6; k++) {
+            struct tact_pose before = moved(&pi, m.centroid, k, -e);
+            struct tact_pose after = moved(&pi, m.centroid, k, e);
+            moments_of(i, &before, j, &pj, m.gradient, &behind);
+            moments_of(i, &after, j, &pj, m.gradient, &ahead);
+            slope[k] = (ahead.volume - behind.volume) / (2.0 * e);
+        }
+        worst = fmax(worst, relative(slope, m.gradient, 6));
+    }
+    print_message("%d overlaps, central differences of V against the gradient: %.1e\n", overlaps,
+                  worst);
+    assert_true(overlaps > MESHES);
+    assert_true(worst < 1e-5);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(directions_agree),
+        cmocka_unit_test(gradient_is_derivative),
+    };
+    for (int i = 0; i < MESHES; i++) {
+        meshes[i] = read_mesh(names[i]);
+        if (!meshes[i]) {
+            printf("skipped: %s is absent\n", names[i]);
+            return SKIP;
+        }
+    }
+    scratch = tact_moments_scratch_create(1u << 22);
+    int rc = cmocka_run_group_tests(tests, NULL, NULL);
+    tact_moments_scratch_destroy(scratch);
+    for (int i = 0; i < MESHES; i++) {
+        tact_mesh_free(meshes[i]);
+    }
+    return rc;
+}

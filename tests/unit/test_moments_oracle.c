@@ -1,0 +1,341 @@
+/* Moments of 10,000 pairs of convex meshes against a clip in long double that shares no code with
+ * the library: ordinary pairs, thin sheets, edges, faces that coincide, equal boxes, one inside the
+ * other, none touching. Volume, centroid and second moment are held to
+ * 1e-9 V + 64 eps S L, where S is the overlap's surface and L the size of the coordinates; where
+ * the bound is exceeded, the pair is printed. */
+#include <float.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "contact/moments.h"
+
+#include "surface_oracle.h"
+
+static uint64_t state;
+
+static double uniform(double low, double high)
+{
+    state ^= state << 13;
+    state ^= state >> 7;
+    state ^= state << 17;
+    return low + (high - low) * ((double)(state >> 11) * 0x1p-53);
+}
+
+static struct tact_moments_scratch *scratch;
+
+/** What a family of pairs came to: errors in units of their bounds, the gradient's in degrees. */
+struct tally {
+    int overlaps, ties;
+    double v, c, s, g, degrees;
+};
+
+static struct tact_pose turned_pose(double reach)
+{
+    struct tact_pose p;
+    for (int k = 0; k < 3; k++) {
+        p.position[k] = uniform(-reach, reach);
+    }
+    for (int k = 0; k < 4; k++) {
+        p.quat_wxyz[k] = uniform(-1.0, 1.0);
+    }
+    tact_quat_normalize(p.quat_wxyz);
+    return p;
+}
+
+static struct tact_mesh *hull_of(int points, const double half[3])
+{
+    double p[64][3];
+    struct tact_mesh *mesh;
+    for (int i = 0; i < points; i++) {
+        for (int k = 0; k < 3; k++) {
+            p[i][k] = uniform(-half[k], half[k]);
+        }
+    }
+    assert_int_equal(tact_mesh_hull(p[0], (size_t)points, &mesh, NULL), 0);
+    return mesh;
+}
+
+static struct tact_mesh *box_of(double x, double y, double z)
+{
+    struct tact_mesh *mesh;
+    assert_int_equal(tact_mesh_box((double[]){x, y, z}, &mesh), 0);
+    return mesh;
+}
+
+/** A prism over a regular polygon. */
+static struct tact_mesh *prism_of(int corners, double radius, double half)
+{
+    double p[48][3];
+    struct tact_mesh *mesh;
+    for (int i = 0; i < 2 * corners; i++) {
+        double angle = 6.283185307179586 * (i / 2) / corners;
+        tact_v3_set(p[i], radius * cos(angle), radius * sin(angle), i % 2 ? half : -half);
+    }
+    assert_int_equal(tact_mesh_hull(p[0], (size_t)(2 * corners), &mesh, NULL), 0);
+    return mesh;
+}
+
+struct pair {
+    struct tact_mesh *a, *b;
+    struct tact_pose pa, pb;
+};
+
+/** Places a against b at `at` (in b's frame) and turns the two together. */
+static void place_together(struct pair *p, const double at[3])
+{
+    struct tact_pose offset = tact_pose_identity();
+    tact_v3_copy(offset.position, at);
+    p->pb = uniform(0.0, 1.0) < 0.3 ? tact_pose_identity() : turned_pose(1.0);
+    tact_pose_mul(&p->pa, &p->pb, &offset);
+}
+
+static void ordinary(struct pair *p, int i)
+{
+    p->a = hull_of(6 + i % 20, (double[]){1.0, 0.8, 0.6});
+    p->b = hull_of(5 + i % 17, (double[]){1.0, 0.5, 0.7});
+    p->pa = turned_pose(0.6);
+    p->pb = turned_pose(0.6);
+}
+
+static void sheets(struct pair *p, int i)
+{
+    double thin = pow(10.0, uniform(-5.0, -1.0));
+    p->a = i % 2 ? box_of(1.0, 0.7, thin) : hull_of(12, (double[]){1.0, 0.7, thin});
+    p->b = i % 3 ? box_of(0.5, 0.6, 0.4) : box_of(0.5, thin, 0.8);
+    p->pa = turned_pose(0.3);
+    p->pb = turned_pose(0.3);
+}
+
+/** A shallow dent: the face, edge or corner of a box just inside another's face. */
+static void shallow(struct pair *p, int i)
+{
+    double depth = pow(10.0, uniform(-6.0, -2.0)), lean = i % 3 ? uniform(0.05, 0.8) : 0.0;
+    double turn[3] = {i % 3 ? lean : 0.0, i % 3 == 2 ? 0.7 * lean : 0.0, 0.0}, low = 0.0, r[9];
+    struct tact_pose at = tact_pose_identity();
+    p->a = box_of(0.4, 0.3, 0.2);
+    p->b = box_of(1.0, 1.0, 0.5);
+    tact_quat_from_rotvec(at.quat_wxyz, turn);
+    tact_quat_to_m3(r, at.quat_wxyz);
+    low = fabs(r[6]) * 0.4 + fabs(r[7]) * 0.3 + fabs(r[8]) * 0.2;
+    tact_v3_set(at.position, uniform(-0.3, 0.3), uniform(-0.3, 0.3), 0.5 + low - depth);
+    p->pb = turned_pose(1.0);
+    tact_pose_mul(&p->pa, &p->pb, &at);
+}
+
+/** Boxes and prisms whose faces, edges and corners lie in each other. */
+static void coincident(struct pair *p, int i)
+{
+    const double sizes[4] = {0.25, 0.5, 1.0, 1.5};
+    double a[3], b[3], at[3];
+    for (int k = 0; k < 3; k++) {
+        a[k] = sizes[(int)uniform(0.0, 4.0)];
+        b[k] = sizes[(int)uniform(0.0, 4.0)];
+        double side = uniform(0.0, 1.0) < 0.5 ? -1.0 : 1.0;
+        switch ((int)uniform(0.0, 3.0)) {
+        case 0:
+            at[k] = side * (b[k] - a[k]); /* two faces in one plane, both outward */
+            break;
+        case 1:
+            at[k] = side * (b[k] + a[k] - 0.125);
+            break;
+        default:
+            at[k] = uniform(-1.0, 1.0) * (a[k] + b[k]);
+        }
+    }
+    if (i % 4) {
+        p->a = box_of(a[0], a[1], a[2]);
+        p->b = box_of(b[0], b[1], b[2]);
+    } else {
+        int corners = 3 + i / 4 % 10;
+        p->a = prism_of(corners, a[0], a[2]);
+        p->b = prism_of(corners, a[0], b[2]);
+        at[0] = i % 8 ? 0.0 : at[0];
+        at[1] = 0.0;
+    }
+    place_together(p, at);
+}
+
+static void equal_boxes(struct pair *p, int i)
+{
+    double h[3] = {uniform(0.1, 1.0), uniform(0.1, 1.0), uniform(0.1, 1.0)}, at[3];
+    for (int k = 0; k < 3; k++) {
+        at[k] = (i >> k) & 1 ? uniform(-2.0, 2.0) * h[k] : 0.0;
+    }
+    p->a = box_of(h[0], h[1], h[2]);
+    p->b = box_of(h[0], h[1], h[2]);
+    place_together(p, at);
+}
+
+static void contained(struct pair *p, int i)
+{
+    struct tact_mesh *small = hull_of(8 + i % 12, (double[]){0.2, 0.15, 0.1});
+    struct tact_mesh *large = box_of(1.0, 1.2, 0.9);
+    p->a = i % 2 ? small : large;
+    p->b = i % 2 ? large : small;
+    p->pa = turned_pose(0.3);
+    p->pb = turned_pose(0.3);
+}
+
+static void apart(struct pair *p, int i)
+{
+    double u[3] = {uniform(-1, 1), uniform(-1, 1), uniform(-1, 1)};
+    p->a = hull_of(8 + i % 12, (double[]){1.0, 0.8, 0.6});
+    p->b = box_of(0.7, 0.5, 0.6);
+    p->pa = turned_pose(0.2);
+    p->pb = turned_pose(0.2);
+    tact_v3_normalize(u, u);
+    tact_v3_axpy(p->pa.position, uniform(0.9, 3.0), u);
+}
+
+/** Largest coordinate of either body in the world. */
+static double coordinate_size(const struct pair *p)
+{
+    double size = 0.0;
+    for (int side = 0; side < 2; side++) {
+        const struct tact_mesh *m = side ? p->b : p->a;
+        const struct tact_pose *pose = side ? &p->pb : &p->pa;
+        for (size_t i = 0; i < m->vertex_count; i++) {
+            double r[3];
+            tact_pose_point(r, pose, m->vertices + 3 * i);
+            size = fmax(size, fmax(fabs(r[0]), fmax(fabs(r[1]), fabs(r[2]))));
+        }
+    }
+    return size;
+}
+
+static double degrees_between(const double *got, const real *want)
+{
+    real cross[3], dot = 0, size = 0;
+    for (int k = 0; k < 3; k++) {
+        int y = (k + 1) % 3, z = (k + 2) % 3;
+        cross[k] = got[y] * want[z] - got[z] * want[y];
+        dot += got[k] * want[k];
+    }
+    size = sqrtl(cross[0] * cross[0] + cross[1] * cross[1] + cross[2] * cross[2]);
+    return (double)(atan2l(size, dot) * 57.29577951308232L);
+}
+
+static void hold(const char *name, int i, double error, double bound, double *worst)
+{
+    double ratio = error > 0.0 ? error / bound : 0.0;
+    if (!(ratio <= 1.0)) {
+        print_message("%s %d: error %.3g, bound %.3g\n", name, i, error, bound);
+    }
+    *worst = fmax(*worst, ratio);
+}
+
+/** Holds the moments of one overlap to their bounds. */
+static void compare(const char *name, int i, const struct pair *p,
+                    const struct oracle_answer *exact, const struct tact_moments *m,
+                    struct tally *tally)
+{
+    const struct oracle_answer want = *exact;
+    double l = coordinate_size(p), dc = 0.0, ds = 0.0, dg = 0.0, dq = 0.0, g = 0.0;
+    double area = (double)want.surface, v = (double)want.volume;
+    double rounding = 64.0 * DBL_EPSILON * l, slack = 1e-9 * v + rounding * area;
+    /* An edge that rounding alone puts inside has no surface to go by. */
+    slack += rounding * rounding * l;
+    tally->overlaps += v > slack;
+    tally->ties += want.ties > 0;
+    hold(name, i, fabs(m->volume - v), slack, &tally->v);
+    if (!(v > 1e3 * slack)) {
+        return;
+    }
+    /* Half the length of a rod of that second moment: where its surface lies at most, about. */
+    double size = sqrt(3.0 * (double)(want.second[0] + want.second[1] + want.second[2]) / v);
+    for (int k = 0; k < 3; k++) {
+        dc += pow(m->centroid[k] - (double)want.centroid[k], 2);
+        dg += pow(m->gradient[k] - (double)want.gradient[k], 2);
+        dq += pow(m->gradient[3 + k] - (double)want.torque[k], 2);
+        g += pow((double)want.gradient[k], 2);
+    }
+    for (int k = 0; k < 6; k++) {
+        ds += (k < 3 ? 1 : 2) * pow(m->second[k] - (double)want.second[k], 2);
+    }
+    hold(name, i, sqrt(dc), slack / v * size + rounding, &tally->c);
+    hold(name, i, sqrt(ds), slack * size * size, &tally->s);
+    /* The patch's rim moves by more than rounding where surfaces meet at a small angle. */
+    hold(name, i, fmax(sqrt(dg), sqrt(dq) / size), 1e-9 * area + 8.0 * rounding * size, &tally->g);
+    if (sqrt(g) > 1e-3 * area) {
+        double degrees = degrees_between(m->gradient, want.gradient);
+        hold(name, i, degrees, 1e-6, &(double){0.0});
+        tally->degrees = fmax(tally->degrees, degrees);
+    }
+}
+
+/** The moments by signed prism pairs, which small convex meshes do without. */
+static void by_prisms(const struct pair *p, struct tact_moments *m)
+{
+    struct tact_prism_frame frame;
+    const struct tact_prism_pair *pairs;
+    memset(m, 0, sizeof *m);
+    if (tact_prism_frame(p->a, &p->pa, p->b, &p->pb, NULL, &frame)) {
+        long n = tact_prism_pairs(p->a, &p->pa, p->b, &p->pb, &frame, scratch, &pairs);
+        assert_true(n >= 0);
+        tact_prism_sum(p->a, &p->pa, p->b, &p->pb, &frame, pairs, (size_t)n, m);
+    }
+}
+
+static void family(const char *name, int pairs, void (*make)(struct pair *, int))
+{
+    struct tally tally[2] = {{0}};
+    state = 88172645463325252u;
+    for (const char *c = name; *c; c++) {
+        state = state * 1099511628211u + (uint64_t)*c;
+    }
+    for (int i = 0; i < pairs; i++) {
+        struct pair p;
+        struct tact_moments m;
+        make(&p, i);
+        struct oracle_answer want =
+            oracle_overlap(p.a, &p.pa, p.b, &p.pb, 20.0 * DBL_EPSILON * coordinate_size(&p));
+        struct tact_shape a = {.kind = TACT_SHAPE_CONVEX, .mesh = p.a};
+        struct tact_shape b = {.kind = TACT_SHAPE_CONVEX, .mesh = p.b};
+        int rc = tact_moments_pair(&a, &p.pa, &b, &p.pb, NULL, scratch, &m);
+        assert_true(rc == 0 || rc == 1);
+        compare(name, i, &p, &want, &m, &tally[0]);
+        by_prisms(&p, &m);
+        compare(name, i, &p, &want, &m, &tally[1]);
+        tact_mesh_free(p.a);
+        tact_mesh_free(p.b);
+    }
+    print_message("%s: %d pairs, %d overlap, %d with faces in one plane; errors/bounds:\n", name,
+                  pairs, tally[0].overlaps, tally[0].ties);
+    for (int k = 0; k < 2; k++) {
+        const struct tally *t = &tally[k];
+        print_message("  %-6s V %.1e c %.1e C %.1e g %.1e, gradient %.1e degrees\n",
+                      k ? "prisms" : "pair", t->v, t->c, t->s, t->g, t->degrees);
+        assert_true(t->v <= 1.0 && t->c <= 1.0 && t->s <= 1.0 && t->g <= 1.0);
+        assert_true(t->degrees <= 1e-6);
+    }
+}
+
+static void convex_pairs(void **unused)
+{
+    (void)unused;
+    family("ordinary", 3000, ordinary);
+    family("sheets", 1500, sheets);
+    family("shallow", 1500, shallow);
+    family("coincident", 1500, coincident);
+    family("equal boxes", 1000, equal_boxes);
+    family("contained", 500, contained);
+    family("apart", 1000, apart);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(convex_pairs),
+    };
+    scratch = tact_moments_scratch_create(1u << 18);
+    int rc = cmocka_run_group_tests(tests, NULL, NULL);
+    tact_moments_scratch_destroy(scratch);
+    return rc;
+}
