@@ -35,9 +35,11 @@ static json_t *topics(const struct info *i)
     const struct tact_log_topic *t;
     json_t *list = json_object();
     for (size_t k = 0; (t = tact_log_topic(i->log, k)); k++) {
-        json_object_set_new(
-            list, t->name,
-            json_pack("{s:s, s:I}", "type", t->type, "messages", (json_int_t)t->messages));
+        json_object_set_new(list, t->name,
+                            json_pack("{s:s, s:I, s:I, s:I}", "type", t->type, "messages",
+                                      (json_int_t)t->messages, "first_wall_ns",
+                                      (json_int_t)t->first_ns, "last_wall_ns",
+                                      (json_int_t)t->last_ns));
     }
     return list;
 }

@@ -20,6 +20,17 @@ struct tact_cdr tact_cdr_begin(struct tact_bytes *out)
     return (struct tact_cdr){out, out->size};
 }
 
+void tact_cdr_u8(struct tact_cdr *cdr, uint8_t value)
+{
+    tact_put_u8(cdr->out, value);
+}
+
+void tact_cdr_f32(struct tact_cdr *cdr, float value)
+{
+    align(cdr, 4);
+    tact_put(cdr->out, &value, sizeof value);
+}
+
 void tact_cdr_u32(struct tact_cdr *cdr, uint32_t value)
 {
     align(cdr, 4);

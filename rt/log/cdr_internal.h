@@ -17,6 +17,8 @@ struct tact_cdr {
 
 /** Starts a message at the end of out. */
 struct tact_cdr tact_cdr_begin(struct tact_bytes *out);
+void tact_cdr_u8(struct tact_cdr *cdr, uint8_t value);
+void tact_cdr_f32(struct tact_cdr *cdr, float value);
 void tact_cdr_u32(struct tact_cdr *cdr, uint32_t value);
 void tact_cdr_u64(struct tact_cdr *cdr, uint64_t value);
 void tact_cdr_f64(struct tact_cdr *cdr, double value);

@@ -2,7 +2,6 @@
 
 #include <errno.h>
 #include <inttypes.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,7 +9,7 @@
 #include "cdr_internal.h"
 #include "schema_internal.h"
 
-static uint64_t wall_time(const struct tact_encoder *encoder, int64_t stamp_ns)
+uint64_t tact_encoder_wall(const struct tact_encoder *encoder, int64_t stamp_ns)
 {
     int64_t time;
     return __builtin_add_overflow(encoder->anchor_ns, stamp_ns, &time) || time < 0 ? 0
@@ -65,37 +64,62 @@ int tact_encoder_check(const struct tact_recorder_content *content, struct tact_
 {
     if (!content->layout)
         return tact_error_set(err, -EINVAL, "a recording needs a layout");
-    uint32_t size = content->layout->size;
-    for (size_t i = 0; i < content->joint_count; i++) {
-        const struct tact_recorder_joint *joint = &content->joints[i];
-        uint32_t offsets[3] = {joint->position, joint->velocity, joint->effort};
-        if (!joint->name || !*joint->name || !tact_utf8_valid(joint->name))
-            return bad(err, "joint", joint->name, "its name is empty or not UTF-8");
-        for (int k = 0; k < 3; k++) {
-            if (offsets[k] != TACT_RECORDER_NONE && offsets[k] >= size)
-                return bad(err, "joint", joint->name, "an offset is outside the record");
-        }
-    }
-    for (size_t i = 0; i < content->body_count; i++) {
-        const struct tact_recorder_body *body = &content->bodies[i];
-        if (!body->name || !*body->name || !tact_utf8_valid(body->name))
-            return bad(err, "body", body->name, "its name is empty or not UTF-8");
-        if (size < 7 || body->pose > size - 7)
-            return bad(err, "body", body->name, "its pose is outside the record");
-    }
-    int rc = check_attachments(content, err);
+    int rc = tact_shown_check(content, err);
+    if (rc == 0)
+        rc = check_attachments(content, err);
     return rc ? rc : check_facts(content, err);
 }
 
-static int add_channel(struct tact_encoder *encoder, const char *schema, const void *text,
-                       size_t size, const char *topic, int *channel)
+static int add_schema(struct tact_encoder *encoder, bool wanted, const char *name, const char *text)
 {
-    int rc = tact_mcap_writer_schema(encoder->writer, schema, text, size);
+    return wanted ? tact_mcap_writer_schema(encoder->writer, name, text, strlen(text)) : 0;
+}
 
-    if (rc > 0)
-        rc = tact_mcap_writer_channel(encoder->writer, rc, topic);
-    *channel = rc;
+static int add_topic(struct tact_encoder *encoder, int which, bool wanted, int schema,
+                     const char *topic)
+{
+    int rc = wanted ? tact_mcap_writer_channel(encoder->writer, schema, topic) : -1;
+
+    encoder->channels[which] = rc;
+    return wanted && rc < 0 ? rc : 0;
+}
+
+/* A channel for each contact, or each sensor; they follow each other. */
+static int add_wrenches(struct tact_encoder *encoder, int which, int schema)
+{
+    const struct tact_shown *s = &encoder->shown;
+    bool contacts = which == TACT_CHANNEL_CONTACTS;
+    size_t count = contacts ? s->contact_count : s->sensor_count;
+    char topic[TACT_RECORDER_TOPIC_NAME + 32];
+    int rc = 0;
+
+    for (size_t i = 0; rc >= 0 && i < count; i++) {
+        snprintf(topic, sizeof topic, "/%s/%s/wrench", contacts ? "contacts" : "sensors",
+                 contacts ? s->contacts[i].name : s->sensors[i].name);
+        rc = tact_mcap_writer_channel(encoder->writer, schema, topic);
+        if (i == 0)
+            encoder->channels[which] = rc;
+    }
     return rc < 0 ? rc : 0;
+}
+
+static int add_derived(struct tact_encoder *encoder)
+{
+    const struct tact_shown *s = &encoder->shown;
+    bool joints = s->joint_count > 0, frames = s->body_count + s->link_count + s->contact_count > 0;
+    bool arrows = s->contact_count > 0, scene = encoder->scene.size > 0;
+    int joint = add_schema(encoder, joints, TACT_SCHEMA_JOINTS, tact_schema_joints);
+    int tf = add_schema(encoder, frames, TACT_SCHEMA_TF, tact_schema_tf);
+    int wrench = add_schema(encoder, s->contact_count + s->sensor_count > 0, TACT_SCHEMA_WRENCH,
+                            tact_schema_wrench);
+    int markers = add_schema(encoder, arrows || scene, TACT_SCHEMA_MARKERS, tact_schema_markers);
+
+    int rc = add_topic(encoder, TACT_CHANNEL_JOINTS, joints, joint, "/joint_states");
+    rc = rc ? rc : add_topic(encoder, TACT_CHANNEL_TF, frames, tf, "/tf");
+    rc = rc ? rc : add_wrenches(encoder, TACT_CHANNEL_CONTACTS, wrench);
+    rc = rc ? rc : add_wrenches(encoder, TACT_CHANNEL_SENSORS, wrench);
+    rc = rc ? rc : add_topic(encoder, TACT_CHANNEL_ARROWS, arrows, markers, "/contacts/markers");
+    return rc ? rc : add_topic(encoder, TACT_CHANNEL_SCENE, scene, markers, "/scene");
 }
 
 static int add_channels(struct tact_encoder *encoder, const struct tact_layout *layout)
@@ -103,20 +127,18 @@ static int add_channels(struct tact_encoder *encoder, const struct tact_layout *
     struct tact_bytes text = {0};
 
     tact_schema_tick(layout, &text);
-    int rc = text.failed ? -ENOMEM
-                         : add_channel(encoder, TACT_SCHEMA_TICK, text.data, text.size,
-                                       TACT_TOPIC_TICK, &encoder->tick_channel);
+    int schema = text.failed ? -ENOMEM
+                             : tact_mcap_writer_schema(encoder->writer, TACT_SCHEMA_TICK, text.data,
+                                                       text.size);
     tact_bytes_free(&text);
-    if (rc == 0)
-        rc = add_channel(encoder, TACT_SCHEMA_EVENT, tact_schema_event, strlen(tact_schema_event),
-                         TACT_TOPIC_EVENT, &encoder->event_channel);
-    if (rc == 0 && encoder->joint_count > 0)
-        rc = add_channel(encoder, TACT_SCHEMA_JOINTS, tact_schema_joints,
-                         strlen(tact_schema_joints), "/joint_states", &encoder->joint_channel);
-    if (rc == 0 && encoder->body_count > 0)
-        rc = add_channel(encoder, TACT_SCHEMA_TF, tact_schema_tf, strlen(tact_schema_tf), "/tf",
-                         &encoder->tf_channel);
-    return rc;
+    encoder->tick_channel = tact_mcap_writer_channel(encoder->writer, schema, TACT_TOPIC_TICK);
+    int event = add_schema(encoder, true, TACT_SCHEMA_EVENT, tact_schema_event);
+    encoder->event_channel = tact_mcap_writer_channel(encoder->writer, event, TACT_TOPIC_EVENT);
+    int rc = schema < 0 ? schema
+                        : (encoder->tick_channel < 0
+                               ? encoder->tick_channel
+                               : (encoder->event_channel < 0 ? encoder->event_channel : 0));
+    return rc ? rc : add_derived(encoder);
 }
 
 /* Nothing in MCAP checks a metadata record of a log that was cut, so it checks itself. */
@@ -146,27 +168,6 @@ static int write_facts(struct tact_encoder *encoder, const struct tact_recorder_
     return rc;
 }
 
-static int copy_names(struct tact_encoder *encoder, const struct tact_recorder_content *content)
-{
-    encoder->joints = calloc(content->joint_count + 1, sizeof *encoder->joints);
-    encoder->bodies = calloc(content->body_count + 1, sizeof *encoder->bodies);
-    if (!encoder->joints || !encoder->bodies)
-        return -ENOMEM;
-    for (; encoder->joint_count < content->joint_count; encoder->joint_count++) {
-        struct tact_recorder_joint *joint = &encoder->joints[encoder->joint_count];
-        *joint = content->joints[encoder->joint_count];
-        if (!(joint->name = strdup(joint->name)))
-            return -ENOMEM;
-    }
-    for (; encoder->body_count < content->body_count; encoder->body_count++) {
-        struct tact_recorder_body *body = &encoder->bodies[encoder->body_count];
-        *body = content->bodies[encoder->body_count];
-        if (!(body->name = strdup(body->name)))
-            return -ENOMEM;
-    }
-    return 0;
-}
-
 int tact_encoder_init(struct tact_encoder *encoder, struct tact_mcap_writer *writer,
                       const struct tact_recorder_content *content, uint32_t derived_every,
                       int64_t anchor_ns, int64_t now_ns)
@@ -176,18 +177,22 @@ int tact_encoder_init(struct tact_encoder *encoder, struct tact_mcap_writer *wri
         .size = content->layout->size,
         .anchor_ns = anchor_ns,
         .derived_every = derived_every,
-        .joint_channel = -1,
-        .tf_channel = -1,
     };
-    int rc = derived_every > 0 ? copy_names(encoder, content) : 0;
+    for (int i = 0; i < TACT_DERIVED_CHANNELS; i++)
+        encoder->channels[i] = -1;
+    int rc = derived_every > 0 ? tact_shown_copy(&encoder->shown, content) : 0;
+    if (derived_every > 0 && content->shape_count > 0)
+        tact_encode_scene(content, &encoder->scene);
+    if (rc == 0 && encoder->scene.failed)
+        rc = -ENOMEM;
     if (rc == 0)
         rc = add_channels(encoder, content->layout);
     if (rc == 0)
         rc = write_facts(encoder, content);
     for (size_t i = 0; rc == 0 && i < content->attachment_count; i++) {
         const struct tact_log_attachment *a = &content->attachments[i];
-        rc = tact_mcap_writer_attachment(writer, wall_time(encoder, now_ns), a->name, a->media_type,
-                                         a->data, a->size);
+        rc = tact_mcap_writer_attachment(writer, tact_encoder_wall(encoder, now_ns), a->name,
+                                         a->media_type, a->data, a->size);
     }
     return rc;
 }
@@ -195,103 +200,53 @@ int tact_encoder_init(struct tact_encoder *encoder, struct tact_mcap_writer *wri
 bool tact_encoder_channels_exist(const struct tact_encoder *encoder)
 {
     int count = tact_mcap_writer_channels(encoder->writer);
+    bool exist = encoder->tick_channel >= 0 && encoder->tick_channel < count &&
+                 encoder->event_channel >= 0 && encoder->event_channel < count;
 
-    return encoder->tick_channel >= 0 && encoder->tick_channel < count &&
-           encoder->event_channel >= 0 && encoder->event_channel < count &&
-           encoder->joint_channel >= -1 && encoder->joint_channel < count &&
-           encoder->tf_channel >= -1 && encoder->tf_channel < count;
+    for (int i = 0; i < TACT_DERIVED_CHANNELS; i++) {
+        int last = encoder->channels[i];
+        if (last >= 0 && i == TACT_CHANNEL_CONTACTS)
+            last += (int)encoder->shown.contact_count - 1;
+        if (last >= 0 && i == TACT_CHANNEL_SENSORS)
+            last += (int)encoder->shown.sensor_count - 1;
+        exist = exist && encoder->channels[i] >= -1 && last < count;
+    }
+    return exist;
 }
 
 void tact_encoder_free(struct tact_encoder *encoder)
 {
-    for (size_t i = 0; i < encoder->joint_count; i++)
-        free((char *)encoder->joints[i].name);
-    for (size_t i = 0; i < encoder->body_count; i++)
-        free((char *)encoder->bodies[i].name);
-    free(encoder->joints);
-    free(encoder->bodies);
+    tact_shown_free(&encoder->shown);
+    tact_bytes_free(&encoder->scene);
     *encoder = (struct tact_encoder){0};
-}
-
-static void put_header(struct tact_cdr *cdr, const struct tact_encoder *encoder, int64_t stamp_ns,
-                       const char *frame)
-{
-    tact_cdr_time(cdr, (int64_t)wall_time(encoder, stamp_ns));
-    tact_cdr_string(cdr, frame);
-}
-
-/* One of JointState's sequences: empty where no joint has the quantity, else one value a joint. */
-static void put_joints(struct tact_cdr *cdr, const struct tact_encoder *encoder,
-                       const struct tact_record *record, size_t member)
-{
-    size_t known = 0;
-    uint32_t offset;
-
-    for (size_t i = 0; i < encoder->joint_count; i++) {
-        memcpy(&offset, (const char *)&encoder->joints[i] + member, sizeof offset);
-        known += offset != TACT_RECORDER_NONE;
-    }
-    tact_cdr_u32(cdr, known ? (uint32_t)encoder->joint_count : 0);
-    for (size_t i = 0; known && i < encoder->joint_count; i++) {
-        memcpy(&offset, (const char *)&encoder->joints[i] + member, sizeof offset);
-        tact_cdr_f64(cdr, offset != TACT_RECORDER_NONE ? record->values[offset] : (double)NAN);
-    }
-}
-
-static void encode_joints(struct tact_encoder *encoder, const struct tact_record *record)
-{
-    struct tact_cdr cdr = tact_cdr_begin(tact_mcap_writer_begin(
-        encoder->writer, encoder->joint_channel, wall_time(encoder, record->stamp_ns)));
-
-    put_header(&cdr, encoder, record->stamp_ns, "");
-    tact_cdr_u32(&cdr, (uint32_t)encoder->joint_count);
-    for (size_t i = 0; i < encoder->joint_count; i++)
-        tact_cdr_string(&cdr, encoder->joints[i].name);
-    put_joints(&cdr, encoder, record, offsetof(struct tact_recorder_joint, position));
-    put_joints(&cdr, encoder, record, offsetof(struct tact_recorder_joint, velocity));
-    put_joints(&cdr, encoder, record, offsetof(struct tact_recorder_joint, effort));
-    tact_mcap_writer_end(encoder->writer);
-}
-
-static void encode_tf(struct tact_encoder *encoder, const struct tact_record *record)
-{
-    struct tact_cdr cdr = tact_cdr_begin(tact_mcap_writer_begin(
-        encoder->writer, encoder->tf_channel, wall_time(encoder, record->stamp_ns)));
-
-    tact_cdr_u32(&cdr, (uint32_t)encoder->body_count);
-    for (size_t i = 0; i < encoder->body_count; i++) {
-        const double *pose = record->values + encoder->bodies[i].pose;
-        put_header(&cdr, encoder, record->stamp_ns, "world");
-        tact_cdr_string(&cdr, encoder->bodies[i].name);
-        tact_cdr_f64_array(&cdr, pose, 3);
-        tact_cdr_f64_array(&cdr, pose + 4, 3); /* ROS has w last */
-        tact_cdr_f64(&cdr, pose[3]);
-    }
-    tact_mcap_writer_end(encoder->writer);
 }
 
 void tact_encode_record(struct tact_encoder *encoder, const struct tact_record *record)
 {
-    struct tact_cdr cdr = tact_cdr_begin(tact_mcap_writer_begin(
-        encoder->writer, encoder->tick_channel, wall_time(encoder, record->stamp_ns)));
+    uint64_t time = tact_encoder_wall(encoder, record->stamp_ns);
+    if (encoder->scene.size > 0) {
+        tact_put(
+            tact_mcap_writer_begin(encoder->writer, encoder->channels[TACT_CHANNEL_SCENE], time),
+            encoder->scene.data, encoder->scene.size);
+        tact_mcap_writer_end(encoder->writer);
+        tact_bytes_free(&encoder->scene);
+    }
+    struct tact_cdr cdr =
+        tact_cdr_begin(tact_mcap_writer_begin(encoder->writer, encoder->tick_channel, time));
 
     tact_cdr_time(&cdr, record->stamp_ns);
     tact_cdr_u64(&cdr, record->tick);
     tact_cdr_f64_array(&cdr, record->values, encoder->size);
     tact_mcap_writer_end(encoder->writer);
-    if (encoder->derived_every == 0 || record->tick % encoder->derived_every != 0)
-        return;
-    if (encoder->joint_channel >= 0)
-        encode_joints(encoder, record);
-    if (encoder->tf_channel >= 0)
-        encode_tf(encoder, record);
+    if (encoder->derived_every > 0 && record->tick % encoder->derived_every == 0)
+        tact_encode_derived(encoder, record);
 }
 
 void tact_encode_event(struct tact_encoder *encoder, uint64_t tick, int64_t stamp_ns,
                        const char *name, const char *text)
 {
     struct tact_cdr cdr = tact_cdr_begin(tact_mcap_writer_begin(
-        encoder->writer, encoder->event_channel, wall_time(encoder, stamp_ns)));
+        encoder->writer, encoder->event_channel, tact_encoder_wall(encoder, stamp_ns)));
 
     tact_cdr_time(&cdr, stamp_ns);
     tact_cdr_u64(&cdr, tick);

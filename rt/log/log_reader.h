@@ -20,7 +20,7 @@
 
 TACT_BEGIN_DECLS
 
-#define TACT_LOG_TOPICS 16 /**< topics that are counted; a log of tact has 4 */
+#define TACT_LOG_TOPICS 160 /**< topics that are counted: all that a recorder writes */
 
 /** What was found when the log was opened. */
 struct tact_log_state {
@@ -47,9 +47,11 @@ struct tact_log_event {
 
 /** A topic and how many of its messages can be read. */
 struct tact_log_topic {
-    char name[64]; /**< "/tact/tick" */
-    char type[64]; /**< "tact_msgs/msg/Tick" */
+    char name[128]; /**< "/tact/tick" */
+    char type[64];  /**< "tact_msgs/msg/Tick" */
     uint64_t messages;
+    uint64_t first_ns; /**< least log time of its messages, wall clock [ns since 1970]; 0: none */
+    uint64_t last_ns;  /**< largest */
 };
 
 struct tact_log;

@@ -106,9 +106,9 @@ static int take_attachment(struct tact_log *log, struct tact_span content)
     return 0;
 }
 
-static void copy_name(struct tact_span name, char out[64])
+static void copy_name(struct tact_span name, char *out, size_t room)
 {
-    size_t size = name.size < 63 ? name.size : 63;
+    size_t size = name.size < room ? name.size : room - 1;
     memcpy(out, name.data, size);
     out[size] = '\0';
     tact_utf8_repair(out);
@@ -124,7 +124,7 @@ static void list_schema(struct tact_log *log, const struct tact_mcap_schema *sch
     if (log->schema_count == TACT_LOG_TOPICS)
         return;
     log->schemas[log->schema_count].id = schema->id;
-    copy_name(schema->name, log->schemas[log->schema_count].name);
+    copy_name(schema->name, log->schemas[log->schema_count].name, sizeof log->schemas->name);
     log->schema_count++;
 }
 
@@ -138,7 +138,7 @@ static void list_topic(struct tact_log *log, const struct tact_mcap_channel *cha
         return;
     struct tact_log_topic *topic = &log->topics[log->topic_count];
     *topic = (struct tact_log_topic){.messages = 0};
-    copy_name(channel->topic, topic->name);
+    copy_name(channel->topic, topic->name, sizeof topic->name);
     for (size_t i = 0; i < log->schema_count; i++) {
         if (log->schemas[i].id == channel->schema)
             memcpy(topic->type, log->schemas[i].name, sizeof topic->type);
@@ -146,10 +146,17 @@ static void list_topic(struct tact_log *log, const struct tact_mcap_channel *cha
     log->topic_channels[log->topic_count++] = channel->id;
 }
 
-static void count_message(struct tact_log *log, int channel)
+static void count_message(struct tact_log *log, const struct tact_mcap_message *message)
 {
-    for (size_t i = 0; i < log->topic_count; i++)
-        log->topics[i].messages += log->topic_channels[i] == channel;
+    for (size_t i = 0; i < log->topic_count; i++) {
+        struct tact_log_topic *topic = &log->topics[i];
+        if (log->topic_channels[i] != message->channel)
+            continue;
+        if (topic->messages++ == 0 || message->log_time < topic->first_ns)
+            topic->first_ns = message->log_time;
+        if (message->log_time > topic->last_ns)
+            topic->last_ns = message->log_time;
+    }
 }
 
 /* A schema or layout that is sound but not ours is an error, not damage. */
@@ -254,7 +261,7 @@ static int take_chunk_record(struct tact_log *log, const struct tact_mcap_record
     case TACT_MCAP_MESSAGE:
         if (tact_mcap_parse_message(record->content, &message) != 0)
             return -EBADMSG;
-        count_message(log, message.channel);
+        count_message(log, &message);
         if (message.channel == log->tick_channel)
             return take_tick(log, &message);
         if (message.channel == log->event_channel)

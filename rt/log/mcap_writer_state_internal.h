@@ -7,7 +7,7 @@
 #include "mcap_internal.h"
 #include "mcap_writer_internal.h"
 
-#define TACT_MCAP_CHANNELS 16
+#define TACT_MCAP_CHANNELS 160
 
 struct tact_mcap_channel_state {
     uint64_t messages;

@@ -9,8 +9,9 @@
  * stalls costs nothing until the ring is full; from then on ticks are counted as overruns, and the
  * loop goes on.
  *
- * Topics: /tact/tick (every record), /tact/events, /joint_states and /tf (derived from the records
- * so that Foxglove, PlotJuggler and rosbag2 show a session as it is).
+ * Topics: /tact/tick (every record), /tact/events, and derived from the records, so that Foxglove,
+ * PlotJuggler and rosbag2 show a session as it is: /joint_states, /tf, wrenches, and markers of the
+ * shapes and of the contacts' forces.
  */
 #ifndef TACT_RT_LOG_RECORDER_H
 #define TACT_RT_LOG_RECORDER_H
@@ -19,6 +20,7 @@
 #include <stdint.h>
 #include "../../contact/api.h"
 #include "../../contact/error.h"
+#include "../../contact/shape.h"
 #include "../message.h"
 #include "layout.h"
 
@@ -26,6 +28,8 @@ TACT_BEGIN_DECLS
 
 #define TACT_RECORDER_NONE UINT32_MAX /**< offset of a quantity that the record does not hold */
 #define TACT_RECORDER_CHUNK_MAX (16U << 20) /**< most bytes of a chunk before it is written */
+#define TACT_RECORDER_WRENCHES 64           /**< most contacts, and most sensors, that are shown */
+#define TACT_RECORDER_TOPIC_NAME 63         /**< longest name of one of them */
 #define TACT_RECORDER_EVENT_NAME 48         /**< longest name of a real-time event, with the zero */
 #define TACT_RECORDER_EVENT_TEXT 192        /**< longest text of a real-time event, with the zero */
 
@@ -59,6 +63,42 @@ struct tact_recorder_body {
     uint32_t pose; /**< offset of 7 doubles: position [m], quat_wxyz, both in world */
 };
 
+/** A link of a hand shown in /tf as a child of its parent. */
+struct tact_recorder_link {
+    const char *name;   /**< of its frame */
+    const char *parent; /**< another link's frame, or "world" */
+    double pose[7];     /**< in the parent at joint value 0: position [m], quat_wxyz */
+    double axis[3];     /**< of the joint in the link's frame, unit vector */
+    uint32_t slides;    /**< 1: along the axis [m]; 0: about it [rad] */
+    uint32_t position;  /**< offset of the joint value */
+};
+
+/** A contact shown as WrenchStamped on /contacts/NAME/wrench while its bodies touch, in the frame
+ *  "contact/NAME" of /tf: world axes at the patch's centre; and as an arrow on /contacts/markers.
+ */
+struct tact_recorder_contact {
+    const char *name; /**< letters, digits and _, not a digit first */
+    uint32_t
+        wrench;     /**< offset of 6: on the first body, about the patch's centre [N, N m], world */
+    uint32_t patch; /**< offset of 7: centre [m], normal, depth [m]; depth 0: apart */
+    uint32_t limits; /**< offset of the limits, enum tact_limit */
+};
+
+/** A measured wrench shown as WrenchStamped on /sensors/NAME/wrench. */
+struct tact_recorder_sensor {
+    const char *name;  /**< letters, digits and _, not a digit first */
+    const char *frame; /**< that force and torque are given in */
+    uint32_t wrench;   /**< offset of 6: force [N], torque [N m] */
+};
+
+/** A shape drawn on /scene, a MarkerArray that is written once, before the first record. Needed
+ *  during tact_recorder_open() only. */
+struct tact_recorder_shape {
+    const char *frame; /**< of /tf that it moves with, or "world" */
+    const struct tact_shape *shape;
+    struct tact_pose pose; /**< of the shape in the frame */
+};
+
 /** What goes into a log besides the records. Everything is copied. */
 struct tact_recorder_content {
     const struct tact_layout *layout;
@@ -70,6 +110,14 @@ struct tact_recorder_content {
     size_t joint_count;
     const struct tact_recorder_body *bodies;
     size_t body_count;
+    const struct tact_recorder_link *links;
+    size_t link_count;
+    const struct tact_recorder_contact *contacts; /**< at most TACT_RECORDER_WRENCHES */
+    size_t contact_count;
+    const struct tact_recorder_sensor *sensors; /**< at most TACT_RECORDER_WRENCHES */
+    size_t sensor_count;
+    const struct tact_recorder_shape *shapes;
+    size_t shape_count;
 };
 
 struct tact_recorder_options {
@@ -79,7 +127,7 @@ struct tact_recorder_options {
     int64_t chunk_ns;       /**< ... or this span of records [ns], or was open that long */
     int64_t sync_ns;        /**< fdatasync at least this often [ns]; 0: only when closing */
     int zstd_level;         /**< 1 to 19; 0 writes chunks uncompressed */
-    uint32_t derived_every; /**< /joint_states and /tf at every n-th tick; 0: never */
+    uint32_t derived_every; /**< topics other than the tick's at every n-th one; 0: never */
     int64_t wall_anchor_ns; /**< wall clock minus CLOCK_MONOTONIC [ns]; 0: measured when opening */
     /** Folder of a tmpfs for the rings' file; NULL: /dev/shm. Where no file can be made there, a
      *  warning says so, and a process that is killed loses chunk_ns. */

@@ -44,6 +44,71 @@ const char tact_schema_tf[] =
     "float64 z 0\n"
     "float64 w 1\n" HEADER;
 
+#define VECTOR                                                                                     \
+    SEPARATOR "MSG: geometry_msgs/Vector3\n"                                                       \
+              "float64 x\n"                                                                        \
+              "float64 y\n"                                                                        \
+              "float64 z\n"
+#define QUATERNION                                                                                 \
+    SEPARATOR "MSG: geometry_msgs/Quaternion\n"                                                    \
+              "float64 x 0\n"                                                                      \
+              "float64 y 0\n"                                                                      \
+              "float64 z 0\n"                                                                      \
+              "float64 w 1\n"
+
+const char tact_schema_wrench[] =
+    "std_msgs/Header header\n"
+    "geometry_msgs/Wrench wrench\n" SEPARATOR "MSG: geometry_msgs/Wrench\n"
+    "geometry_msgs/Vector3 force\n"
+    "geometry_msgs/Vector3 torque\n" VECTOR HEADER;
+
+/* As of ROS 2 Humble. */
+const char tact_schema_markers[] =
+    "visualization_msgs/Marker[] markers\n" SEPARATOR "MSG: visualization_msgs/Marker\n"
+    "int32 ARROW=0\n"
+    "int32 CUBE=1\n"
+    "int32 SPHERE=2\n"
+    "int32 TRIANGLE_LIST=11\n"
+    "int32 ADD=0\n"
+    "int32 DELETE=2\n"
+    "std_msgs/Header header\n"
+    "string ns\n"
+    "int32 id\n"
+    "int32 type\n"
+    "int32 action\n"
+    "geometry_msgs/Pose pose\n"
+    "geometry_msgs/Vector3 scale\n"
+    "std_msgs/ColorRGBA color\n"
+    "builtin_interfaces/Duration lifetime\n"
+    "bool frame_locked\n"
+    "geometry_msgs/Point[] points\n"
+    "std_msgs/ColorRGBA[] colors\n"
+    "string texture_resource\n"
+    "sensor_msgs/CompressedImage texture\n"
+    "visualization_msgs/UVCoordinate[] uv_coordinates\n"
+    "string text\n"
+    "string mesh_resource\n"
+    "visualization_msgs/MeshFile mesh_file\n"
+    "bool mesh_use_embedded_materials\n" SEPARATOR "MSG: visualization_msgs/UVCoordinate\n"
+    "float32 u\n"
+    "float32 v\n" SEPARATOR "MSG: visualization_msgs/MeshFile\n"
+    "string filename\n"
+    "uint8[] data\n" SEPARATOR "MSG: sensor_msgs/CompressedImage\n"
+    "std_msgs/Header header\n"
+    "string format\n"
+    "uint8[] data\n" SEPARATOR "MSG: std_msgs/ColorRGBA\n"
+    "float32 r\n"
+    "float32 g\n"
+    "float32 b\n"
+    "float32 a\n" SEPARATOR "MSG: geometry_msgs/Pose\n"
+    "geometry_msgs/Point position\n"
+    "geometry_msgs/Quaternion orientation\n" SEPARATOR "MSG: geometry_msgs/Point\n"
+    "float64 x\n"
+    "float64 y\n"
+    "float64 z\n" VECTOR QUATERNION SEPARATOR "MSG: builtin_interfaces/Duration\n"
+    "int32 sec\n"
+    "uint32 nanosec\n" HEADER;
+
 static const char tick_head[] = "# One tick of tact. [input] fields are fed to a replay, [output] "
                                 "fields are compared by it,\n"
                                 "# [timing] fields are wall-clock measurements.\n"

@@ -15,10 +15,14 @@
 #define TACT_SCHEMA_EVENT "tact_msgs/msg/Event"
 #define TACT_SCHEMA_JOINTS "sensor_msgs/msg/JointState"
 #define TACT_SCHEMA_TF "tf2_msgs/msg/TFMessage"
+#define TACT_SCHEMA_WRENCH "geometry_msgs/msg/WrenchStamped"
+#define TACT_SCHEMA_MARKERS "visualization_msgs/msg/MarkerArray"
 
 extern const char tact_schema_event[];
 extern const char tact_schema_joints[];
 extern const char tact_schema_tf[];
+extern const char tact_schema_wrench[];
+extern const char tact_schema_markers[];
 
 /** Text of the tick's message: one line a field, its kind and unit in the comment. */
 void tact_schema_tick(const struct tact_layout *layout, struct tact_bytes *out);

@@ -12,8 +12,9 @@ TACT_BEGIN_DECLS
 #define TACT_LOG_DEVICES "devices.json" /**< attachment: names and channels of the devices */
 
 struct tact_facts {
-    char build[160]; /**< version and compiler */
-    char cpu[96];    /**< model name */
+    char build[160];   /**< version and compiler */
+    char build_id[64]; /**< of the library or program that tact is in, hexadecimal; or "unknown" */
+    char cpu[96];      /**< model name */
     char libc[48];
     char libm[256];   /**< file that the mathematical functions come from */
     char lapack[256]; /**< file that LAPACK comes from */

@@ -59,6 +59,10 @@ struct tact_session_options {
     uint64_t ticks;       /**< 0: scene.duration / period */
     int require_realtime; /**< 1: fail where real time is refused */
     const char *record;   /**< path of the log, or NULL */
+    /** Facts, attachments, joints, bodies and sensors put into the log beside the session's own, or
+     * NULL; its layout and the rest are not looked at. Offsets count from the start of the record,
+     * where the scene's first device stands: state, stamp, then a value a channel. */
+    const struct tact_recorder_content *also;
     struct tact_stop *stop;
     struct tact_messages messages; /**< called from normal threads */
     /** Called about ten times a second from a normal thread while it runs; may be NULL. */

@@ -139,7 +139,7 @@ int tact_session_open_source(struct tact_session *s, struct tact_error *err);
 void tact_session_moments(struct tact_session *s, uint64_t tick);
 void tact_session_submit(struct tact_session *s, uint64_t tick);
 
-/* facts.c: the log's attachments and facts. */
+/* record.c: the log, with its attachments and facts. */
 int tact_session_open_log(struct tact_session *s, struct tact_error *err);
 
 /* wires.c: from the devices to the joints, and back; real-time safe. */

@@ -1,0 +1,188 @@
+/* What is derived from a record: joint states, frames, wrenches, and arrows for the contacts. */
+#include <math.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "../../contact/vec.h"
+#include "cdr_internal.h"
+#include "encode_internal.h"
+#include "marker_internal.h"
+
+static struct tact_cdr begin(struct tact_encoder *encoder, int channel, int64_t stamp_ns)
+{
+    return tact_cdr_begin(
+        tact_mcap_writer_begin(encoder->writer, channel, tact_encoder_wall(encoder, stamp_ns)));
+}
+
+static void put_header(struct tact_cdr *cdr, const struct tact_encoder *encoder, int64_t stamp_ns,
+                       const char *frame)
+{
+    tact_cdr_time(cdr, (int64_t)tact_encoder_wall(encoder, stamp_ns));
+    tact_cdr_string(cdr, frame);
+}
+
+/* One of JointState's sequences: empty where no joint has the quantity, else one value a joint. */
+static void put_joints(struct tact_cdr *cdr, const struct tact_shown *shown,
+                       const struct tact_record *record, size_t member)
+{
+    size_t known = 0;
+    uint32_t offset;
+
+    for (size_t i = 0; i < shown->joint_count; i++) {
+        memcpy(&offset, (const char *)&shown->joints[i] + member, sizeof offset);
+        known += offset != TACT_RECORDER_NONE;
+    }
+    tact_cdr_u32(cdr, known ? (uint32_t)shown->joint_count : 0);
+    for (size_t i = 0; known && i < shown->joint_count; i++) {
+        memcpy(&offset, (const char *)&shown->joints[i] + member, sizeof offset);
+        tact_cdr_f64(cdr, offset != TACT_RECORDER_NONE ? record->values[offset] : (double)NAN);
+    }
+}
+
+static void encode_joints(struct tact_encoder *encoder, const struct tact_record *record)
+{
+    const struct tact_shown *shown = &encoder->shown;
+    struct tact_cdr cdr = begin(encoder, encoder->channels[TACT_CHANNEL_JOINTS], record->stamp_ns);
+
+    put_header(&cdr, encoder, record->stamp_ns, "");
+    tact_cdr_u32(&cdr, (uint32_t)shown->joint_count);
+    for (size_t i = 0; i < shown->joint_count; i++)
+        tact_cdr_string(&cdr, shown->joints[i].name);
+    put_joints(&cdr, shown, record, offsetof(struct tact_recorder_joint, position));
+    put_joints(&cdr, shown, record, offsetof(struct tact_recorder_joint, velocity));
+    put_joints(&cdr, shown, record, offsetof(struct tact_recorder_joint, effort));
+    tact_mcap_writer_end(encoder->writer);
+}
+
+/* pose: position, then quat_wxyz; ROS has w last. */
+static void put_transform(struct tact_cdr *cdr, const struct tact_encoder *encoder,
+                          int64_t stamp_ns, const char *parent, const char *child,
+                          const double *pose)
+{
+    put_header(cdr, encoder, stamp_ns, parent);
+    tact_cdr_string(cdr, child);
+    tact_cdr_f64_array(cdr, pose, 3);
+    tact_cdr_f64_array(cdr, pose + 4, 3);
+    tact_cdr_f64(cdr, pose[3]);
+}
+
+/* The link's frame in its parent's: the pose at joint value 0, then the joint's motion. */
+static void link_pose(const struct tact_recorder_link *link, double q, double out[7])
+{
+    double half = 0.5 * q;
+    struct tact_pose rest, motion = {{0.0, 0.0, 0.0}, {1.0, 0.0, 0.0, 0.0}}, pose;
+
+    memcpy(&rest, link->pose, sizeof rest);
+    if (link->slides) {
+        tact_v3_scale(motion.position, link->axis, q);
+    } else {
+        motion.quat_wxyz[0] = cos(half);
+        tact_v3_scale(motion.quat_wxyz + 1, link->axis, sin(half));
+    }
+    tact_pose_mul(&pose, &rest, &motion);
+    memcpy(out, &pose, sizeof pose);
+}
+
+static bool touches(const struct tact_recorder_contact *contact, const struct tact_record *record)
+{
+    return record->values[contact->patch + 6] > 0.0;
+}
+
+/* The frame of a contact. */
+static void frame_of(const struct tact_recorder_contact *contact, char *out, size_t size)
+{
+    snprintf(out, size, "contact/%s", contact->name);
+}
+
+static void encode_tf(struct tact_encoder *encoder, const struct tact_record *record)
+{
+    const struct tact_shown *shown = &encoder->shown;
+    struct tact_cdr cdr = begin(encoder, encoder->channels[TACT_CHANNEL_TF], record->stamp_ns);
+    size_t count = shown->body_count + shown->link_count;
+    double pose[7] = {[3] = 1.0};
+    char frame[TACT_RECORDER_TOPIC_NAME + 16];
+
+    for (size_t i = 0; i < shown->contact_count; i++)
+        count += touches(&shown->contacts[i], record);
+    tact_cdr_u32(&cdr, (uint32_t)count);
+    for (size_t i = 0; i < shown->body_count; i++)
+        put_transform(&cdr, encoder, record->stamp_ns, "world", shown->bodies[i].name,
+                      record->values + shown->bodies[i].pose);
+    for (size_t i = 0; i < shown->contact_count; i++) {
+        if (!touches(&shown->contacts[i], record))
+            continue;
+        memcpy(pose, record->values + shown->contacts[i].patch, 3 * sizeof *pose);
+        frame_of(&shown->contacts[i], frame, sizeof frame);
+        put_transform(&cdr, encoder, record->stamp_ns, "world", frame, pose);
+    }
+    for (size_t i = 0; i < shown->link_count; i++) {
+        const struct tact_recorder_link *link = &shown->links[i];
+        link_pose(link, record->values[link->position], pose);
+        put_transform(&cdr, encoder, record->stamp_ns, link->parent, link->name, pose);
+    }
+    tact_mcap_writer_end(encoder->writer);
+}
+
+static void encode_wrench(struct tact_encoder *encoder, int channel,
+                          const struct tact_record *record, const char *frame, uint32_t wrench)
+{
+    struct tact_cdr cdr = begin(encoder, channel, record->stamp_ns);
+
+    put_header(&cdr, encoder, record->stamp_ns, frame);
+    tact_cdr_f64_array(&cdr, record->values + wrench, 6);
+    tact_mcap_writer_end(encoder->writer);
+}
+
+static void encode_wrenches(struct tact_encoder *encoder, const struct tact_record *record)
+{
+    const struct tact_shown *shown = &encoder->shown;
+    char frame[TACT_RECORDER_TOPIC_NAME + 16];
+
+    for (size_t i = 0; i < shown->contact_count; i++) {
+        if (!touches(&shown->contacts[i], record))
+            continue;
+        frame_of(&shown->contacts[i], frame, sizeof frame);
+        encode_wrench(encoder, encoder->channels[TACT_CHANNEL_CONTACTS] + (int)i, record, frame,
+                      shown->contacts[i].wrench);
+    }
+    for (size_t i = 0; i < shown->sensor_count; i++)
+        encode_wrench(encoder, encoder->channels[TACT_CHANNEL_SENSORS] + (int)i, record,
+                      shown->sensors[i].frame, shown->sensors[i].wrench);
+}
+
+/* An arrow for each contact that touches; those that have come apart are taken away. */
+static void encode_arrows(struct tact_encoder *encoder, const struct tact_record *record)
+{
+    const struct tact_shown *shown = &encoder->shown;
+    uint32_t count = 0;
+
+    for (size_t i = 0; i < shown->contact_count; i++)
+        count += encoder->drawn[i] || touches(&shown->contacts[i], record);
+    if (count == 0)
+        return;
+    struct tact_cdr cdr = begin(encoder, encoder->channels[TACT_CHANNEL_ARROWS], record->stamp_ns);
+    tact_cdr_u32(&cdr, count);
+    for (size_t i = 0; i < shown->contact_count; i++) {
+        const struct tact_recorder_contact *contact = &shown->contacts[i];
+        bool touching = touches(contact, record);
+        if (touching || encoder->drawn[i])
+            tact_marker_arrow(&cdr, (int64_t)tact_encoder_wall(encoder, record->stamp_ns),
+                              (int32_t)i, touching, record->values + contact->patch,
+                              record->values + contact->wrench,
+                              (int)record->values[contact->limits]);
+        encoder->drawn[i] = touching;
+    }
+    tact_mcap_writer_end(encoder->writer);
+}
+
+void tact_encode_derived(struct tact_encoder *encoder, const struct tact_record *record)
+{
+    if (encoder->channels[TACT_CHANNEL_JOINTS] >= 0)
+        encode_joints(encoder, record);
+    if (encoder->channels[TACT_CHANNEL_TF] >= 0)
+        encode_tf(encoder, record);
+    encode_wrenches(encoder, record);
+    if (encoder->channels[TACT_CHANNEL_ARROWS] >= 0)
+        encode_arrows(encoder, record);
+}

@@ -1,0 +1,304 @@
+#include "shown_internal.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define LIMIT 65536 /* entries of a list */
+
+static int bad(struct tact_error *err, const char *what, const char *name, const char *why)
+{
+    return tact_error_set(err, -EINVAL, "%s \"%s\": %s", what, name ? name : "", why);
+}
+
+/* Room for `count` doubles from there on. */
+static bool inside(uint32_t offset, uint32_t count, uint32_t size)
+{
+    return size >= count && offset <= size - count;
+}
+
+static bool inside_or_none(uint32_t offset, uint32_t size)
+{
+    return offset == TACT_RECORDER_NONE || offset < size;
+}
+
+static bool is_name(const char *name)
+{
+    return name && *name && tact_utf8_valid(name);
+}
+
+/* What may stand between the slashes of a topic. */
+static bool is_topic(const char *name)
+{
+    size_t length = name ? strlen(name) : 0;
+    for (size_t i = 0; i < length; i++) {
+        if (!isalnum((unsigned char)name[i]) && name[i] != '_')
+            return false;
+    }
+    return length > 0 && length <= TACT_RECORDER_TOPIC_NAME && !isdigit((unsigned char)*name);
+}
+
+static bool joint_fits(const struct tact_recorder_joint *joint, uint32_t size)
+{
+    return inside_or_none(joint->position, size) && inside_or_none(joint->velocity, size) &&
+           inside_or_none(joint->effort, size);
+}
+
+static bool contact_fits(const struct tact_recorder_contact *contact, uint32_t size)
+{
+    return inside(contact->wrench, 6, size) && inside(contact->patch, 7, size) &&
+           inside(contact->limits, 1, size);
+}
+
+static int check_bodies(const struct tact_recorder_content *content, struct tact_error *err)
+{
+    uint32_t size = content->layout->size;
+
+    for (size_t i = 0; i < content->body_count; i++) {
+        const struct tact_recorder_body *body = &content->bodies[i];
+        if (!is_name(body->name))
+            return bad(err, "body", body->name, "its name is empty or not UTF-8");
+        if (!inside(body->pose, 7, size))
+            return bad(err, "body", body->name, "its pose is outside the record");
+    }
+    for (size_t i = 0; i < content->link_count; i++) {
+        const struct tact_recorder_link *link = &content->links[i];
+        if (!is_name(link->name) || !is_name(link->parent))
+            return bad(err, "link", link->name, "its name or its parent's is empty or not UTF-8");
+        if (!inside(link->position, 1, size))
+            return bad(err, "link", link->name, "its joint value is outside the record");
+    }
+    return 0;
+}
+
+static int check_wrenches(const struct tact_recorder_content *content, struct tact_error *err)
+{
+    uint32_t size = content->layout->size;
+
+    if (content->contact_count > TACT_RECORDER_WRENCHES ||
+        content->sensor_count > TACT_RECORDER_WRENCHES)
+        return tact_error_set(err, -EINVAL, "more than %d wrenches to be shown",
+                              TACT_RECORDER_WRENCHES);
+    for (size_t i = 0; i < content->contact_count; i++) {
+        const struct tact_recorder_contact *contact = &content->contacts[i];
+        if (!is_topic(contact->name))
+            return bad(err, "contact", contact->name, "its name cannot be part of a topic's");
+        if (!contact_fits(contact, size))
+            return bad(err, "contact", contact->name, "an offset is outside the record");
+    }
+    for (size_t i = 0; i < content->sensor_count; i++) {
+        const struct tact_recorder_sensor *sensor = &content->sensors[i];
+        if (!is_topic(sensor->name))
+            return bad(err, "sensor", sensor->name, "its name cannot be part of a topic's");
+        if (!is_name(sensor->frame))
+            return bad(err, "sensor", sensor->name, "its frame is empty or not UTF-8");
+        if (!inside(sensor->wrench, 6, size))
+            return bad(err, "sensor", sensor->name, "its wrench is outside the record");
+    }
+    return 0;
+}
+
+int tact_shown_check(const struct tact_recorder_content *content, struct tact_error *err)
+{
+    for (size_t i = 0; i < content->joint_count; i++) {
+        const struct tact_recorder_joint *joint = &content->joints[i];
+        if (!is_name(joint->name))
+            return bad(err, "joint", joint->name, "its name is empty or not UTF-8");
+        if (!joint_fits(joint, content->layout->size))
+            return bad(err, "joint", joint->name, "an offset is outside the record");
+    }
+    int rc = check_bodies(content, err);
+    return rc ? rc : check_wrenches(content, err);
+}
+
+/* Copies a list; then each name is replaced by a copy of its own, or NULL where memory is short. */
+static void *copy_list(const void *list, size_t count, size_t element)
+{
+    void *copy = calloc(count + 1, element);
+    if (copy && count > 0)
+        memcpy(copy, list, count * element);
+    return copy;
+}
+
+static bool own(const char **name)
+{
+    *name = strdup(*name);
+    return *name != NULL;
+}
+
+int tact_shown_copy(struct tact_shown *s, const struct tact_recorder_content *c)
+{
+    bool good = true;
+
+    *s = (struct tact_shown){
+        .joints = copy_list(c->joints, c->joint_count, sizeof *c->joints),
+        .bodies = copy_list(c->bodies, c->body_count, sizeof *c->bodies),
+        .links = copy_list(c->links, c->link_count, sizeof *c->links),
+        .contacts = copy_list(c->contacts, c->contact_count, sizeof *c->contacts),
+        .sensors = copy_list(c->sensors, c->sensor_count, sizeof *c->sensors),
+    };
+    for (; s->joints && s->joint_count < c->joint_count; s->joint_count++)
+        good = own(&s->joints[s->joint_count].name) && good;
+    for (; s->bodies && s->body_count < c->body_count; s->body_count++)
+        good = own(&s->bodies[s->body_count].name) && good;
+    for (; s->links && s->link_count < c->link_count; s->link_count++) {
+        good = own(&s->links[s->link_count].name) && good;
+        good = own(&s->links[s->link_count].parent) && good;
+    }
+    for (; s->contacts && s->contact_count < c->contact_count; s->contact_count++)
+        good = own(&s->contacts[s->contact_count].name) && good;
+    for (; s->sensors && s->sensor_count < c->sensor_count; s->sensor_count++) {
+        good = own(&s->sensors[s->sensor_count].name) && good;
+        good = own(&s->sensors[s->sensor_count].frame) && good;
+    }
+    return good && s->joints && s->bodies && s->links && s->contacts && s->sensors ? 0 : -ENOMEM;
+}
+
+void tact_shown_free(struct tact_shown *s)
+{
+    for (size_t i = 0; i < s->joint_count; i++)
+        free((char *)s->joints[i].name);
+    for (size_t i = 0; i < s->body_count; i++)
+        free((char *)s->bodies[i].name);
+    for (size_t i = 0; i < s->link_count; i++) {
+        free((char *)s->links[i].name);
+        free((char *)s->links[i].parent);
+    }
+    for (size_t i = 0; i < s->contact_count; i++)
+        free((char *)s->contacts[i].name);
+    for (size_t i = 0; i < s->sensor_count; i++) {
+        free((char *)s->sensors[i].name);
+        free((char *)s->sensors[i].frame);
+    }
+    free(s->joints);
+    free(s->bodies);
+    free(s->links);
+    free(s->contacts);
+    free(s->sensors);
+    *s = (struct tact_shown){0};
+}
+
+void tact_shown_put(const struct tact_shown *s, struct tact_bytes *out)
+{
+    const size_t counts[] = {s->joint_count, s->body_count, s->link_count, s->contact_count,
+                             s->sensor_count};
+
+    for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
+        tact_put_u32(out, (uint32_t)counts[i]);
+    for (size_t i = 0; i < s->joint_count; i++) {
+        tact_put_text(out, s->joints[i].name);
+        tact_put_u32(out, s->joints[i].position);
+        tact_put_u32(out, s->joints[i].velocity);
+        tact_put_u32(out, s->joints[i].effort);
+    }
+    for (size_t i = 0; i < s->body_count; i++) {
+        tact_put_text(out, s->bodies[i].name);
+        tact_put_u32(out, s->bodies[i].pose);
+    }
+    for (size_t i = 0; i < s->link_count; i++) {
+        const struct tact_recorder_link *link = &s->links[i];
+        tact_put_text(out, link->name);
+        tact_put_text(out, link->parent);
+        tact_put(out, link->pose, sizeof link->pose);
+        tact_put(out, link->axis, sizeof link->axis);
+        tact_put_u32(out, link->slides);
+        tact_put_u32(out, link->position);
+    }
+    for (size_t i = 0; i < s->contact_count; i++) {
+        tact_put_text(out, s->contacts[i].name);
+        tact_put_u32(out, s->contacts[i].wrench);
+        tact_put_u32(out, s->contacts[i].patch);
+        tact_put_u32(out, s->contacts[i].limits);
+    }
+    for (size_t i = 0; i < s->sensor_count; i++) {
+        tact_put_text(out, s->sensors[i].name);
+        tact_put_text(out, s->sensors[i].frame);
+        tact_put_u32(out, s->sensors[i].wrench);
+    }
+}
+
+static void get_doubles(struct tact_cursor *in, double *out, size_t count)
+{
+    struct tact_span span = tact_get(in, count * sizeof *out);
+    if (!in->bad)
+        memcpy(out, span.data, count * sizeof *out);
+}
+
+static char *get_name(struct tact_cursor *in)
+{
+    char *name = tact_span_copy(tact_get_text(in));
+    in->bad = in->bad || !name;
+    return name;
+}
+
+static void get_frames(struct tact_shown *s, uint32_t size, size_t bodies, size_t links,
+                       struct tact_cursor *in)
+{
+    while (!in->bad && s->body_count < bodies) {
+        struct tact_recorder_body *body = &s->bodies[s->body_count++];
+        body->name = get_name(in);
+        body->pose = tact_get_u32(in);
+        in->bad = in->bad || !inside(body->pose, 7, size);
+    }
+    while (!in->bad && s->link_count < links) {
+        struct tact_recorder_link *link = &s->links[s->link_count++];
+        link->name = get_name(in);
+        link->parent = get_name(in);
+        get_doubles(in, link->pose, 7);
+        get_doubles(in, link->axis, 3);
+        link->slides = tact_get_u32(in);
+        link->position = tact_get_u32(in);
+        in->bad = in->bad || !inside(link->position, 1, size);
+    }
+}
+
+static void get_wrenches(struct tact_shown *s, uint32_t size, size_t contacts, size_t sensors,
+                         struct tact_cursor *in)
+{
+    while (!in->bad && s->contact_count < contacts) {
+        struct tact_recorder_contact *contact = &s->contacts[s->contact_count++];
+        contact->name = get_name(in);
+        contact->wrench = tact_get_u32(in);
+        contact->patch = tact_get_u32(in);
+        contact->limits = tact_get_u32(in);
+        in->bad = in->bad || !contact_fits(contact, size);
+    }
+    while (!in->bad && s->sensor_count < sensors) {
+        struct tact_recorder_sensor *sensor = &s->sensors[s->sensor_count++];
+        sensor->name = get_name(in);
+        sensor->frame = get_name(in);
+        sensor->wrench = tact_get_u32(in);
+        in->bad = in->bad || !inside(sensor->wrench, 6, size);
+    }
+}
+
+int tact_shown_get(struct tact_shown *s, uint32_t size, struct tact_cursor *in)
+{
+    uint32_t counts[5];
+
+    *s = (struct tact_shown){0};
+    for (int i = 0; i < 5; i++) {
+        counts[i] = tact_get_u32(in);
+        if (in->bad || counts[i] > LIMIT)
+            return -EBADMSG;
+    }
+    s->joints = calloc((size_t)counts[0] + 1, sizeof *s->joints);
+    s->bodies = calloc((size_t)counts[1] + 1, sizeof *s->bodies);
+    s->links = calloc((size_t)counts[2] + 1, sizeof *s->links);
+    s->contacts = calloc((size_t)counts[3] + 1, sizeof *s->contacts);
+    s->sensors = calloc((size_t)counts[4] + 1, sizeof *s->sensors);
+    if (!s->joints || !s->bodies || !s->links || !s->contacts || !s->sensors)
+        return -ENOMEM;
+    while (!in->bad && s->joint_count < counts[0]) {
+        struct tact_recorder_joint *joint = &s->joints[s->joint_count++];
+        joint->name = get_name(in);
+        joint->position = tact_get_u32(in);
+        joint->velocity = tact_get_u32(in);
+        joint->effort = tact_get_u32(in);
+        in->bad = in->bad || !joint_fits(joint, size);
+    }
+    get_frames(s, size, counts[1], counts[2], in);
+    get_wrenches(s, size, counts[3], counts[4], in);
+    return in->bad ? -EBADMSG : 0;
+}

@@ -1,0 +1,292 @@
+/* What a log holds beside its records: the scene, its meshes, the devices, and what it shows. */
+#include <errno.h>
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "rt/session/facts.h"
+#include "rt/session/session_internal.h"
+
+static json_t *channels_json(const struct tact_device_channel *channels, int count)
+{
+    json_t *list = json_array();
+    for (int i = 0; i < count; i++) {
+        json_array_append_new(list, json_pack("{s:s, s:s, s:f}", "name", channels[i].name, "unit",
+                                              channels[i].unit, "rest", channels[i].rest));
+    }
+    return list;
+}
+
+/* The devices' descriptions, so that a replay needs none of them. Freed with free(). */
+static char *devices_json(const struct tact_session *s)
+{
+    json_t *list = json_array();
+    for (int i = 0; i < s->device_count; i++) {
+        const struct tact_device_info *info = &s->devices[i].device.info;
+        json_array_append_new(
+            list, json_pack("{s:s, s:s, s:o, s:o}", "name", info->name, "type", info->type,
+                            "inputs", channels_json(info->input, info->input_count), "outputs",
+                            channels_json(info->output, info->output_count)));
+    }
+    char *text = json_dumps(list, JSON_INDENT(1) | JSON_REAL_PRECISION(17));
+    json_decref(list);
+    return text;
+}
+
+static size_t attach_meshes(const struct tact_scene_shape *shapes, uint32_t count,
+                            struct tact_log_attachment *out, size_t used)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        int known = !shapes[i].file_data;
+        for (size_t k = 0; k < used && !known; k++) {
+            known = !strcmp(out[k].name, shapes[i].file);
+        }
+        if (!known) {
+            out[used++] =
+                (struct tact_log_attachment){shapes[i].file, "application/octet-stream",
+                                             shapes[i].file_data, (size_t)shapes[i].file_size};
+        }
+    }
+    return used;
+}
+
+/* Scene, devices, and every mesh file once; there is room for one a shape. */
+static size_t attach(const struct tact_session *s, const char *devices,
+                     struct tact_log_attachment *out)
+{
+    const struct tact_scene *scene = s->scene;
+    out[0] = (struct tact_log_attachment){TACT_LOG_SCENE, "application/yaml", scene->text,
+                                          (size_t)scene->text_size};
+    out[1] = (struct tact_log_attachment){TACT_LOG_DEVICES, "application/json", devices,
+                                          strlen(devices)};
+    size_t used = 2;
+    for (uint32_t i = 0; i < scene->bodies_count; i++) {
+        used = attach_meshes(scene->bodies[i].shapes, scene->bodies[i].shapes_count, out, used);
+    }
+    for (uint32_t i = 0; i < scene->hands_count; i++) {
+        for (uint32_t k = 0; k < scene->hands[i].links_count; k++) {
+            const struct tact_scene_link *link = &scene->hands[i].links[k];
+            used = attach_meshes(link->shapes, link->shapes_count, out, used);
+        }
+    }
+    return used;
+}
+
+/* Room for what a session shows, and for what the caller of the session adds. */
+struct lists {
+    struct tact_recorder_content content;
+    struct tact_log_attachment *attachments;
+    struct tact_log_fact *facts;
+    struct tact_recorder_joint *joints;
+    struct tact_recorder_body *bodies;
+    struct tact_recorder_link *links;
+    struct tact_recorder_contact *contacts;
+    struct tact_recorder_sensor *sensors;
+    struct tact_recorder_shape *shapes;
+    char (*contact_names)[TACT_FIELD_NAME];
+};
+
+static const struct tact_recorder_content nothing;
+
+/* With the caller's in front, whose offsets count as well. */
+#define START(list, count)                                                                         \
+    do {                                                                                           \
+        if (also->count > 0) {                                                                     \
+            memcpy(l->list, also->list, also->count * sizeof *l->list);                            \
+        }                                                                                          \
+        l->content.list = l->list;                                                                 \
+        l->content.count = also->count;                                                            \
+    } while (0)
+
+static int make_lists(const struct tact_session *s, struct lists *l)
+{
+    const struct tact_recorder_content *also = s->options.also ? s->options.also : &nothing;
+    size_t shapes = (size_t)tact_world_shape_count(s->world), links = 0;
+    size_t bodies = (size_t)tact_world_body_count(s->world);
+    for (uint32_t i = 0; i < s->scene->hands_count; i++) {
+        links += s->scene->hands[i].links_count;
+    }
+    l->attachments = calloc(2 + shapes + also->attachment_count, sizeof *l->attachments);
+    l->facts = calloc(16 + also->fact_count, sizeof *l->facts);
+    l->joints = calloc(1 + links + also->joint_count, sizeof *l->joints);
+    l->bodies = calloc(1 + bodies + also->body_count, sizeof *l->bodies);
+    l->links = calloc(1 + links, sizeof *l->links);
+    l->contacts = calloc(TACT_RECORDER_WRENCHES, sizeof *l->contacts);
+    l->contact_names = calloc(TACT_RECORDER_WRENCHES, sizeof *l->contact_names);
+    l->sensors = calloc(1 + also->sensor_count, sizeof *l->sensors);
+    l->shapes = calloc(1 + shapes, sizeof *l->shapes);
+    if (!l->attachments || !l->facts || !l->joints || !l->bodies || !l->links || !l->contacts ||
+        !l->contact_names || !l->sensors || !l->shapes) {
+        return -ENOMEM;
+    }
+    START(facts, fact_count);
+    START(joints, joint_count);
+    START(bodies, body_count);
+    START(sensors, sensor_count);
+    l->content.attachments = l->attachments;
+    l->content.links = l->links;
+    l->content.contacts = l->contacts;
+    l->content.shapes = l->shapes;
+    return 0;
+}
+
+static void free_lists(struct lists *l)
+{
+    void *blocks[] = {l->attachments, l->facts,   l->joints,        l->bodies, l->links,
+                      l->contacts,    l->sensors, l->contact_names, l->shapes};
+    for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) {
+        free(blocks[i]);
+    }
+}
+
+static void list_shapes(const struct tact_scene_shape *shapes, uint32_t count, const char *frame,
+                        const struct tact_pose *fixed, struct lists *l)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        struct tact_recorder_shape *out = &l->shapes[l->content.shape_count++];
+        struct tact_pose pose;
+        memcpy(pose.position, shapes[i].position, sizeof pose.position);
+        memcpy(pose.quat_wxyz, shapes[i].quat_wxyz, sizeof pose.quat_wxyz);
+        *out = (struct tact_recorder_shape){frame, &shapes[i].shape, pose};
+        if (fixed) {
+            tact_pose_mul(&out->pose, fixed, &pose);
+        }
+    }
+}
+
+static struct tact_pose pose_of(const double position[3], const double quat_wxyz[4])
+{
+    struct tact_pose pose;
+    memcpy(pose.position, position, sizeof pose.position);
+    memcpy(pose.quat_wxyz, quat_wxyz, sizeof pose.quat_wxyz);
+    return pose;
+}
+
+static void list_bodies(const struct tact_session *s, struct lists *l)
+{
+    for (int i = 0; i < tact_world_body_count(s->world); i++) {
+        l->bodies[l->content.body_count++] =
+            (struct tact_recorder_body){s->bodies[i].name, s->bodies[i].pose};
+    }
+    for (uint32_t i = 0; i < s->scene->bodies_count; i++) {
+        const struct tact_scene_body *b = &s->scene->bodies[i];
+        struct tact_pose pose = pose_of(b->position, b->quat_wxyz);
+        list_shapes(b->shapes, b->shapes_count, b->fixed ? "world" : b->name,
+                    b->fixed ? &pose : NULL, l);
+    }
+}
+
+static void list_hand(const struct tact_session *s, uint32_t index, struct lists *l)
+{
+    const struct tact_scene_hand *hand = &s->scene->hands[index];
+    const struct session_hand *h = &s->hands[index];
+    struct tact_pose base = pose_of(hand->position, hand->quat_wxyz);
+    for (uint32_t k = 0; k < hand->links_count; k++) {
+        const struct tact_scene_link *link = &hand->links[k];
+        struct tact_pose pose = pose_of(link->joint.position, link->joint.quat_wxyz), world;
+        struct tact_recorder_link *out = &l->links[l->content.link_count++];
+        *out = (struct tact_recorder_link){
+            .name = h->names[k],
+            .parent = "world",
+            .slides = !strcmp(link->joint.type, "slide"),
+            .position = h->q + k,
+        };
+        for (uint32_t p = 0; link->parent && p < k; p++) {
+            if (!strcmp(hand->links[p].name, link->parent)) {
+                out->parent = h->names[p];
+            }
+        }
+        tact_pose_mul(&world, &base, &pose);
+        memcpy(out->pose, link->parent ? &pose : &world, sizeof out->pose);
+        memcpy(out->axis, link->joint.axis, sizeof out->axis);
+        l->joints[l->content.joint_count++] =
+            (struct tact_recorder_joint){h->names[k], h->q + k, h->v + k, h->torque + k};
+        list_shapes(link->shapes, link->shapes_count, h->names[k], NULL, l);
+    }
+}
+
+/* The name of a field, up to its ending: unique, and made of what a topic may hold. */
+static void stem_of(const struct tact_layout *layout, uint32_t offset, char out[TACT_FIELD_NAME])
+{
+    out[0] = 0;
+    for (uint32_t i = 0; i < layout->field_count; i++) {
+        if (layout->fields[i].offset == offset) {
+            snprintf(out, TACT_FIELD_NAME, "%s", layout->fields[i].name);
+        }
+    }
+    char *end = strstr(out, "_wrench");
+    if (end) {
+        memmove(end, end + strlen("_wrench"), strlen(end + strlen("_wrench")) + 1);
+    }
+}
+
+static void list_contacts(const struct tact_session *s, struct lists *l)
+{
+    int count = tact_world_pair_count(s->world);
+    for (int i = 0; i < count && i < TACT_RECORDER_WRENCHES; i++) {
+        const struct session_pair *p = &s->pairs[i];
+        stem_of(&s->layout, p->wrench, l->contact_names[i]);
+        l->contacts[l->content.contact_count++] =
+            (struct tact_recorder_contact){l->contact_names[i], p->wrench, p->patch, p->limits};
+    }
+}
+
+static void add_facts(struct lists *l, const struct tact_log_fact *facts, size_t count)
+{
+    memcpy(l->facts + l->content.fact_count, facts, count * sizeof *facts);
+    l->content.fact_count += count;
+}
+
+static int open_with(struct tact_session *s, struct lists *l, const char *devices,
+                     struct tact_error *err)
+{
+    struct tact_recorder_options options = tact_recorder_options_default();
+    const struct tact_recorder_content *also = s->options.also ? s->options.also : &nothing;
+    l->content.layout = &s->layout;
+    l->content.attachment_count = attach(s, devices, l->attachments);
+    for (size_t i = 0; i < also->attachment_count; i++) {
+        l->attachments[l->content.attachment_count++] = also->attachments[i];
+    }
+    list_bodies(s, l);
+    for (uint32_t i = 0; i < s->scene->hands_count; i++) {
+        list_hand(s, i, l);
+    }
+    list_contacts(s, l);
+    return tact_recorder_open(s->options.record, &options, &l->content, s->options.messages,
+                              &s->recorder, err);
+}
+
+int tact_session_open_log(struct tact_session *s, struct tact_error *err)
+{
+    if (!s->options.record) {
+        return 0;
+    }
+    struct tact_facts f;
+    struct lists l = {0};
+    char period[32], ticks[32];
+    tact_facts_gather(&f);
+    snprintf(period, sizeof period, "%.17g", s->period);
+    snprintf(ticks, sizeof ticks, "%llu", (unsigned long long)s->ticks);
+    const struct tact_log_fact facts[] = {
+        {"build", f.build},
+        {"build_id", f.build_id},
+        {"cpu", f.cpu},
+        {"libc", f.libc},
+        {"libm", f.libm},
+        {"lapack", f.lapack},
+        {"kernel", f.kernel},
+        {"period_s", period},
+        {"ticks", ticks},
+        {"moments", s->report.source},
+        {"scene", s->scene->path ? s->scene->path : ""},
+        {"realtime", s->options.clock == TACT_LOOP_REAL ? "real" : "free-wheeling"}};
+    char *devices = devices_json(s);
+    int rc = devices ? make_lists(s, &l) : -ENOMEM;
+    if (!rc) {
+        add_facts(&l, facts, sizeof facts / sizeof *facts);
+        rc = open_with(s, &l, devices, err);
+    }
+    free(devices);
+    free_lists(&l);
+    return rc;
+}
