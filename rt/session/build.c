@@ -186,6 +186,7 @@ static struct tact_world_options world_options(const struct tact_scene *scene)
     o.normal = !strcmp(scene->contact.normal, "gradient") ? TACT_NORMAL_GRADIENT
                : !strcmp(scene->contact.normal, "least")  ? TACT_NORMAL_LEAST
                                                           : TACT_NORMAL_BLEND;
+    o.model = strcmp(scene->contact.model, "points") ? TACT_CONTACT_PATCH : TACT_CONTACT_POINTS;
     return o;
 }
 

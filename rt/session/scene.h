@@ -171,6 +171,7 @@ struct tact_scene_contact {
     char *local;         /**< local solver: cone (default) or bouchard */
     char *patch;         /**< polygon (default) or ellipse: see struct tact_world_options */
     char *normal;        /**< blend (default), gradient or least */
+    char *model;         /**< patch (default) or points: see enum tact_contact_model */
 };
 
 struct tact_scene_moments {
