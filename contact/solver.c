@@ -412,12 +412,11 @@ static int is_solved(const struct tact_world *world, const struct tact_solve_sta
             stats->update <= world->options.tolerance);
 }
 
-static void mark(const struct tact_world *world, enum tact_solve_phase phase,
-                 const struct tact_solve_stats *stats)
+/* 1 where whoever watches has seen enough. */
+static int mark(const struct tact_world *world, enum tact_solve_phase phase,
+                const struct tact_solve_stats *stats)
 {
-    if (world->watch) {
-        world->watch(world->watch_user, phase, stats);
-    }
+    return world->watch ? world->watch(world->watch_user, phase, stats) : 0;
 }
 
 /* Sweeps until solved or out of iterations; ends with a sweep, so that every limit is kept. */
@@ -433,8 +432,8 @@ static void iterate(struct tact_world *world, struct tact_solve_stats *stats)
         }
         sweep(world, stats);
         stats->iterations++;
-        mark(world, TACT_SOLVE_SWEPT, stats);
-        if (is_solved(world, stats) || stats->iterations >= world->options.iterations) {
+        if (mark(world, TACT_SOLVE_SWEPT, stats) || is_solved(world, stats) ||
+            stats->iterations >= world->options.iterations) {
             break;
         }
         if (stats->residual > 10.0 * best) {

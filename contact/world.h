@@ -25,11 +25,11 @@ TACT_BEGIN_DECLS
 /** What stands for the contact of two shapes. */
 enum tact_contact_model {
     TACT_CONTACT_PATCH,  /**< one 6D contact: forces and torques that the patch can transmit */
-    TACT_CONTACT_POINTS, /**< contact points with Coulomb friction, for comparison: the corners of a
-                              flat overlap's outline, all vertices of the overlap's polyhedron where
-                              it is not flat and convex, the centre where it is round or soft. They
-                              share the patch's normal, depth and stabilisation; a sweep is plain
-                              projected Gauss-Seidel over them, each point solved exactly */
+    TACT_CONTACT_POINTS, /**< contact points with Coulomb friction, for comparison: the corners of
+                            the outline of two convex solids' overlap, all vertices of the overlap
+                            of others, the centre of one that is round or soft. They share the
+                            patch's normal, depth and stabilisation; a sweep is plain projected
+                            Gauss-Seidel over them, each point solved exactly */
 };
 
 enum tact_local_kind {
@@ -109,9 +109,10 @@ enum tact_solve_phase {
     TACT_SOLVE_STORED,    /**< all of it */
 };
 
-/** Called in tact_world_solve(), on its thread, after each phase: for clocks and curves. */
-typedef void (*tact_solve_watch)(void *user, enum tact_solve_phase phase,
-                                 const struct tact_solve_stats *stats);
+/** Called in tact_world_solve(), on its thread, after each phase: for clocks and curves. Returns 1
+ *  after a sweep to make it the last, else 0. */
+typedef int (*tact_solve_watch)(void *user, enum tact_solve_phase phase,
+                                const struct tact_solve_stats *stats);
 
 struct tact_world;
 

@@ -1,12 +1,10 @@
 /* tact plot: one page of a session, or of two laid over each other. */
-#include <errno.h>
 #include <getopt.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
 #include "command.h"
+#include "drawing.h"
 #include "plot.h"
 #include "words.h"
 
@@ -36,40 +34,16 @@ static const char help[] =
     "  tact sim examples/scenes/ruler.yaml --record ruler.mcap\n"
     "  tact plot ruler.mcap -o ruler.png\n";
 
-static int ends(const char *text, const char *ending)
-{
-    size_t n = strlen(text), m = strlen(ending);
-    return n > m && !strcmp(text + n - m, ending);
-}
-
-/* The script goes to a file, or through a pipe to gnuplot. */
 static int draw(const char *command, const struct plot_session *sessions, int count,
                 const char *out)
 {
-    int script = ends(out, ".gp");
-    const char *terminal = script ? NULL : (ends(out, ".svg") ? "svg" : "pngcairo");
-    FILE *to = script ? fopen(out, "w")
-                      : popen("command -v gnuplot >/dev/null || exit 127; exec gnuplot -", "w");
-    signal(SIGPIPE, SIG_IGN); /* a gnuplot that ends early is told by its exit code */
-    if (!to) {
-        fprintf(stderr, "%s: %s: %s\n", command, out, strerror(errno));
-        return EXIT_USAGE;
+    struct drawing d;
+    int code = drawing_open(&d, command, out);
+    if (code) {
+        return code;
     }
-    plot_page(to, sessions, count, terminal, out);
-    int failed = ferror(to);
-    int status = script ? fclose(to) : pclose(to);
-    if (script) {
-        return failed || status ? EXIT_BAD : EXIT_GOOD;
-    }
-    if (status != -1 && WIFEXITED(status) && WEXITSTATUS(status) == 127) {
-        fprintf(stderr,
-                "%s: there is no gnuplot: apt-get install gnuplot-nox, or -o OUT.gp for "
-                "the script\n",
-                command);
-    } else if (status) {
-        fprintf(stderr, "%s: gnuplot could not draw %s\n", command, out);
-    }
-    return status ? EXIT_BAD : EXIT_GOOD;
+    plot_page(d.to, sessions, count, d.terminal, out);
+    return drawing_close(&d);
 }
 
 static int plot(const char *command, char **paths, int count, const double window[2],
@@ -127,11 +101,11 @@ int cmd_plot(int argc, char **argv)
     }
     if (!out) {
         const char *path = argv[optind];
-        int stem = (int)strlen(path) - (ends(path, ".mcap") ? 5 : 0);
+        int stem = (int)strlen(path) - (ends_with(path, ".mcap") ? 5 : 0);
         snprintf(beside, sizeof beside, "%.*s.png", stem, path);
         out = beside;
     }
-    if (!ends(out, ".png") && !ends(out, ".svg") && !ends(out, ".gp")) {
+    if (!ends_with(out, ".png") && !ends_with(out, ".svg") && !ends_with(out, ".gp")) {
         return command_usage(argv[0], "-o %s: .png, .svg or .gp is expected at its end", out);
     }
     if (window[1] > 0.0 && window[0] >= window[1]) {

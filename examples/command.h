@@ -19,6 +19,7 @@ int cmd_plot(int argc, char **argv);
 int cmd_export(int argc, char **argv);
 int cmd_diff(int argc, char **argv);
 int cmd_moments(int argc, char **argv);
+int cmd_bench(int argc, char **argv);
 int cmd_doctor(int argc, char **argv);
 
 /* tact.c: one line on stderr, "tact: file:line:column: key: text". Gives EXIT_USAGE. */

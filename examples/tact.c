@@ -19,6 +19,7 @@ static const struct {
     {"export", cmd_export, "write the records of a log as CSV or HDF5"},
     {"diff", cmd_diff, "tell where two sessions part, and how far"},
     {"moments", cmd_moments, "measure the overlap of two solids"},
+    {"bench", cmd_bench, "measure the contact solver beside contact points and published numbers"},
     {"doctor", cmd_doctor, "tell what this machine lacks for real time, and how to get it"},
 };
 

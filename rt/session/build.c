@@ -187,6 +187,7 @@ static struct tact_world_options world_options(const struct tact_scene *scene)
                : !strcmp(scene->contact.normal, "least")  ? TACT_NORMAL_LEAST
                                                           : TACT_NORMAL_BLEND;
     o.model = strcmp(scene->contact.model, "points") ? TACT_CONTACT_PATCH : TACT_CONTACT_POINTS;
+    o.points = (int)scene->contact.points;
     return o;
 }
 

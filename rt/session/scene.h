@@ -172,6 +172,7 @@ struct tact_scene_contact {
     char *patch;         /**< polygon (default) or ellipse: see struct tact_world_options */
     char *normal;        /**< blend (default), gradient or least */
     char *model;         /**< patch (default) or points: see enum tact_contact_model */
+    uint32_t points;     /**< most of a tick, of that model; default 4096 */
 };
 
 struct tact_scene_moments {

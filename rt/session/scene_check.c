@@ -369,6 +369,7 @@ static int check_options(const struct tact_scene_check *check, const struct tact
     rc = rc ? rc : need_word(check, "contact.patch", c->patch, patches);
     rc = rc ? rc : need_word(check, "contact.normal", c->normal, normals);
     rc = rc ? rc : need_word(check, "contact.model", c->model, models);
+    rc = rc ? rc : need_between(check, "contact.points", c->points, 1, 1e6, "");
     rc = rc ? rc : need_word(check, "moments.source", scene->moments.source, sources);
     rc = rc ? rc : need_between(check, "moments.max_age", scene->moments.max_age, 0, 1000, "ticks");
     rc = rc ? rc : need_between(check, "realtime.priority", scene->realtime.priority, 1, 99, "");

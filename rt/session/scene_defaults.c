@@ -121,6 +121,9 @@ int tact_scene_defaults(const struct tact_scene_check *check, struct tact_scene 
     default_number(check, "contact.overlap", &contact->overlap, 2e-5);
     default_number(check, "contact.dissipation", &contact->dissipation, 0.005);
     default_number(check, "contact.tolerance", &contact->tolerance, 1e-10);
+    if (!tact_scene_has(check, "contact.points")) {
+        contact->points = 4096;
+    }
     if (!tact_scene_has(check, "contact.iterations")) {
         contact->iterations = 50;
     }

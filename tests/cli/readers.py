@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
-"""readers.py SUBJECT TACT CHANGE_LOG SOURCE: what the command tells about a log.
+"""readers.py SUBJECT TACT CHANGE_LOG SOURCE: what the command tells about a log or a scene.
 
 info     whole, cut and damaged logs: how they ended, what is in them, as text and as JSON
 plot     a page as PNG, as SVG and as gnuplot's script, whose numbers are checked
 export   usage, outputs that cannot be written, cut logs (tests/python reads what is written)
 diff     equal sessions, one changed bit, another friction, other lengths
+bench    sweeps of the 6D contact and of contact points, against what the paper shows
 recompute  a part of a log; with other moments, with another solver
 """
 import json
@@ -251,9 +252,43 @@ def recompute(folder):
     assert fields["ruler_pinch_left_distal_status"]["b"] != "0", fields
 
 
+def bench(folder):
+    usage("bench", ["contact", "no/such.yaml"], ["contact", "--scene", "none"], ["contact", "stack"],
+          ["loop"], ["contact", "--ticks", "0"], ["contact", "--update", "x"],
+          ["contact", "-o", "a.pdf"])
+    scenes = ("--scene", "octagon", "--scene", "stack_tapered")
+    gp, csv = os.path.join(folder, "a.gp"), os.path.join(folder, "a.csv")
+    for update, ratio in (("1e-10", 40), ("1e-14", 60)):
+        out, err = tact("bench", "contact", *scenes, "--ticks", "10", "--update", update, "--json",
+                        "-o", csv)
+        assert not err, err
+        octagon, stack = json.loads(out)["scenes"]
+        assert octagon["methods"]["6D"]["sweeps_cold"]["most"] <= 3
+        assert stack["methods"]["6D"]["sweeps_cold"]["most"] <= 5
+        assert stack["methods"]["6D"]["sweeps_warm"]["most"] <= 5
+        for scene in octagon, stack:
+            for name, method in scene["methods"].items():
+                assert method["unsolved"] == method["points_left_out"] == 0, (scene["name"], name)
+                assert method["curve"]["update"][-1] <= 1e-15 and len(method["time_us"]) == 4
+        points = stack["methods"]["points"]
+        assert points["unknowns"] == 3 * 20
+        assert points["sweeps_cold"]["mean"] >= ratio * stack["methods"]["6D"]["sweeps_cold"]["mean"]
+        assert stack["paper"]["6D"]["sweeps_cold"]["mean"] == 74
+    # The sweep at which the octagon's curve falls under the paper's 1e-15.
+    assert sum(u > 1e-15 for u in octagon["methods"]["6D"]["curve"]["update"]) < 3
+    with open(csv, encoding="ascii") as stream:
+        rows = stream.read().splitlines()
+    assert rows[0] == "scene,method,sweep,update,residual"
+    assert sum(row.startswith('stack_tapered,"6D",') for row in rows) >= 5
+    out, err = tact("bench", "contact", "examples/scenes/stack.yaml", "--ticks", "2", "--settle",
+                    "0.01", "--update", "1e-3", "-o", gp)
+    assert not err and "Table 1" in out and "Table 2" in out and "stack " in out, out
+    assert "$D0_2" in blocks(gp)
+
+
 def main():
     global TACT, CHANGE_LOG
-    subjects = {f.__name__: f for f in (info, plot, export, diff, recompute)}
+    subjects = {f.__name__: f for f in (info, plot, export, diff, bench, recompute)}
     if len(sys.argv) != 5 or sys.argv[1] not in subjects:
         sys.exit(__doc__)
     TACT, CHANGE_LOG = sys.argv[2:4]

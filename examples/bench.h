@@ -1,0 +1,85 @@
+/* Benchmarks of the contact solver: the tables and figures of Bouchard 2015 on this machine. */
+#ifndef TACT_EXAMPLES_BENCH_H
+#define TACT_EXAMPLES_BENCH_H
+
+#include <stdio.h>
+#include "contact/error.h"
+
+#define BENCH_POINTS_ROOM 16384 /* contact points of a tick */
+#define BENCH_CURVE 2000        /* sweeps kept of the one that is drawn */
+
+/* Ways to solve the same tick. */
+enum bench_method {
+    BENCH_PATCH,  /* one 6D contact a pair, as tact does by default */
+    BENCH_PAPER,  /* the same by Algorithm 1 as published: plain sweeps, ellipses, gradient normals
+                   */
+    BENCH_POINTS, /* contact points, plain projected Gauss-Seidel */
+    BENCH_METHODS,
+};
+extern const char *const bench_method_names[BENCH_METHODS];
+
+/* What a tick's time goes to; medians over the ticks [us]. */
+enum bench_part { BENCH_DETECTION, BENCH_ASSEMBLY, BENCH_FACTORIZATION, BENCH_SOLVE, BENCH_PARTS };
+extern const char *const bench_part_names[BENCH_PARTS];
+
+struct bench_spread {
+    double mean, deviation, median, most;
+};
+
+struct bench_result {
+    int contacts; /* touching pairs, at most */
+    int unknowns; /* scalar constraints, at most */
+    int left_out; /* points that there was no room for, at most */
+    double time[BENCH_PARTS];
+    struct bench_spread cold;     /* sweeps to the criterion from zero */
+    struct bench_spread residual; /* natural map's, at the end of those */
+    struct bench_spread warm;     /* sweeps from the tick before, the load 1 % more or less */
+    int unsolved, warm_unsolved;  /* ticks that ended at the limit of sweeps */
+    int curve_length;
+    double update[BENCH_CURVE]; /* 2-norm of each sweep's update over that of the impulses */
+    double curve_residual[BENCH_CURVE];
+};
+
+/* What the paper has of a scene; 0: nothing. */
+struct bench_published {
+    const char *scene;               /* its name in the paper, or NULL */
+    double time[2][BENCH_PARTS];     /* Table 1, 6D and points [ms] */
+    double sweeps[2], sweeps_dev[2]; /* Table 2; the octagon's from figure 16 */
+    double residual[2], residual_dev[2];
+};
+
+struct bench_scene {
+    char name[64];
+    int bodies, ticks;
+    unsigned long triangles;
+    struct bench_published published;
+    struct bench_result result[BENCH_METHODS];
+};
+
+struct bench_options {
+    int ticks;     /* measured a scene; 0: as the scene wants */
+    int sweeps;    /* most of a solve */
+    double settle; /* before them [s]; negative: as the scene wants */
+    double update; /* criterion: 2-norm of a sweep's update over that of the impulses */
+};
+
+/* bench_published.c: what the paper says of the scene of this name, when to measure it [s]
+ * (negative: not known) and for how many ticks. */
+void bench_published(const char *name, struct bench_published *out, double *settle, int *ticks);
+
+/* bench_contact.c: runs one scene by every method. 0, or a negative errno with *err filled. */
+int bench_contact(const char *path, const struct bench_options *options, struct bench_scene *out,
+                  struct tact_error *err);
+
+/* bench_print.c */
+void bench_print(const struct bench_scene *scenes, int count, const struct bench_options *options);
+int bench_print_json(const struct bench_scene *scenes, int count,
+                     const struct bench_options *options);
+
+/* bench_figure.c: figures 15 and 16 as a script for gnuplot (terminal "pngcairo", "svg" or NULL) or
+ * as CSV. */
+void bench_figure(FILE *to, const struct bench_scene *scenes, int count, const char *terminal,
+                  const char *out);
+void bench_csv(FILE *to, const struct bench_scene *scenes, int count);
+
+#endif

@@ -1,0 +1,322 @@
+/* Measures one scene: the same ticks by every method, cold, then warm under a load that changes. */
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "bench.h"
+#include "devices/registry.h"
+#include "rt/clock.h"
+#include "rt/session/session.h"
+
+const char *const bench_method_names[] = {"6D", "6D, Algorithm 1", "points"};
+const char *const bench_part_names[] = {"detection", "assembly", "factorization", "solve"};
+
+/* One solve, watched. */
+struct watch {
+    double update; /* criterion */
+    int64_t at[TACT_SOLVE_STORED + 1];
+    struct bench_result *curve; /* gets every sweep, past the criterion; or NULL */
+};
+
+/* A world of the scene, solved by one method. */
+struct player {
+    struct tact_session *session;
+    struct tact_world *world;
+    struct tact_solve_stats stats;
+    struct watch watch;
+};
+
+struct bench {
+    const struct bench_options *options;
+    struct tact_scene *scene;
+    struct tact_moments_scratch *scratch;
+    struct player lead; /* by the scene's own options; says where everything is */
+    struct player player[BENCH_METHODS];
+    double *samples; /* per tick: parts, sweeps cold, residual, sweeps warm */
+};
+
+enum { SWEEPS_COLD = BENCH_PARTS, RESIDUAL, SWEEPS_WARM, SAMPLES };
+
+static int on_phase(void *user, enum tact_solve_phase phase, const struct tact_solve_stats *stats)
+{
+    struct watch *watch = user;
+    watch->at[phase] = tact_clock_now();
+    if (phase != TACT_SOLVE_SWEPT) {
+        return 0;
+    }
+    if (watch->curve) {
+        int n = watch->curve->curve_length;
+        watch->curve->update[n] = stats->update;
+        watch->curve->curve_residual[n] = stats->residual;
+        watch->curve->curve_length = ++n;
+        return n == BENCH_CURVE || stats->update <= 1e-16;
+    }
+    return stats->update <= watch->update;
+}
+
+static int put_word(char **key, const char *word)
+{
+    char *copy = strdup(word);
+    if (!copy) {
+        return -ENOMEM;
+    }
+    free(*key);
+    *key = copy;
+    return 0;
+}
+
+/* Opens a session of the scene, for its world. */
+static int open_player(struct bench *bench, struct player *player, struct tact_error *err)
+{
+    struct tact_session_options options = tact_session_options_default();
+    options.types = tact_devices_builtin(&options.type_count);
+    int rc = tact_session_create(bench->scene, &options, &player->session, err);
+    player->world = rc ? NULL : tact_session_world(player->session);
+    return rc;
+}
+
+static int open_method(struct bench *bench, int method, struct tact_error *err)
+{
+    struct tact_scene_contact *c = &bench->scene->contact;
+    struct player *player = &bench->player[method];
+    c->iterations = (uint32_t)bench->options->sweeps;
+    c->tolerance = 0.0; /* the watch stops it */
+    c->points = BENCH_POINTS_ROOM;
+    if (put_word(&c->model, method == BENCH_POINTS ? "points" : "patch") ||
+        put_word(&c->local, method == BENCH_PAPER ? "bouchard" : "cone")) {
+        return -ENOMEM;
+    }
+    int rc = open_player(bench, player, err);
+    if (!rc) {
+        player->watch.update = bench->options->update;
+        tact_world_watch(player->world, on_phase, &player->watch);
+    }
+    return rc;
+}
+
+/* One tick up to its velocities. */
+static int solve(struct bench *bench, struct player *player)
+{
+    struct tact_world *world = player->world;
+    tact_world_begin(world);
+    const uint8_t *active = tact_world_active(world);
+    for (int i = 0; i < tact_world_pair_count(world); i++) {
+        struct tact_moments m;
+        int rc = active[i] ? tact_world_measure(world, i, bench->scratch, &m) : 0;
+        if (rc < 0) {
+            return rc;
+        }
+        tact_world_set_moments(world, i, rc ? &m : NULL);
+    }
+    return tact_world_solve(world, &player->stats);
+}
+
+static int step(struct bench *bench, struct player *player)
+{
+    int rc = solve(bench, player);
+    if (!rc) {
+        tact_world_integrate(player->world);
+    }
+    return rc;
+}
+
+/* Puts everything where the lead has it, without any impulse to start from. */
+static void place(const struct bench *bench, struct player *player)
+{
+    struct tact_world *from = bench->lead.world, *to = player->world;
+    for (int i = 0; i < tact_world_body_count(from); i++) {
+        *tact_world_body(to, i) = *tact_world_body(from, i);
+    }
+    for (int i = 0; i < tact_world_hand_count(from); i++) {
+        struct tact_hand_state a = tact_hand_state(tact_world_hand(from, i));
+        struct tact_hand_state b = tact_hand_state(tact_world_hand(to, i));
+        size_t size = sizeof(double) * (size_t)tact_hand_count(tact_world_hand(from, i));
+        memcpy(b.q, a.q, size);
+        memcpy(b.v, a.v, size);
+        memcpy(b.held, a.held, size);
+    }
+    tact_world_refresh(to);
+    for (int i = 0; i < tact_world_pair_count(from); i++) {
+        struct tact_contact *c = tact_world_contact(to, i);
+        memset(c->warm, 0, sizeof c->warm);
+        tact_world_set_direction(to, i, tact_world_directions(from) + 3 * i);
+    }
+}
+
+/* One tick of the lead's, by one method, from zero. */
+static int measure_cold(struct bench *bench, int method, double *sample, struct bench_result *r)
+{
+    struct player *player = &bench->player[method];
+    const int64_t *at = player->watch.at;
+    place(bench, player);
+    int64_t begin = tact_clock_now();
+    int rc = solve(bench, player);
+    int64_t end = player->stats.contacts ? at[TACT_SOLVE_SWEPT] : at[TACT_SOLVE_FACTORED];
+    const int64_t marks[] = {begin, at[TACT_SOLVE_PATCHES], at[TACT_SOLVE_ASSEMBLED],
+                             at[TACT_SOLVE_FACTORED], end};
+    for (int i = 0; i < BENCH_PARTS; i++) {
+        sample[i] = (double)(marks[i + 1] - marks[i]) * 1e-3;
+    }
+    const struct tact_solve_stats *stats = &player->stats;
+    int unknowns = method == BENCH_POINTS ? 3 * stats->points : 6 * stats->contacts;
+    sample[SWEEPS_COLD] = stats->iterations;
+    sample[RESIDUAL] = stats->residual;
+    r->contacts = stats->contacts > r->contacts ? stats->contacts : r->contacts;
+    r->unknowns = unknowns > r->unknowns ? unknowns : r->unknowns;
+    r->left_out = stats->left_out > r->left_out ? stats->left_out : r->left_out;
+    r->unsolved += stats->contacts && !(stats->update <= bench->options->update);
+    return rc;
+}
+
+static int draw_curve(struct bench *bench, int method, struct bench_result *r)
+{
+    struct player *player = &bench->player[method];
+    place(bench, player);
+    player->watch.curve = r;
+    int rc = solve(bench, player);
+    player->watch.curve = NULL;
+    return rc;
+}
+
+/* Gravity is 1 % more in every other tick: what that adds to the velocities. */
+static void load(struct bench *bench, struct tact_world *world)
+{
+    for (int i = 0; i < tact_world_body_count(world); i++) {
+        struct tact_body *body = tact_world_body(world, i);
+        for (int k = 0; k < 3; k++) {
+            body->twist[k] += 0.01 * bench->scene->period * bench->scene->gravity[k];
+        }
+    }
+}
+
+static int measure_warm(struct bench *bench, int method, int ticks, struct bench_result *r)
+{
+    struct player *player = &bench->player[method];
+    place(bench, player);
+    int rc = step(bench, player);
+    for (int i = 0; !rc && i < ticks; i++) {
+        if (i % 2 == 0) {
+            load(bench, player->world);
+        }
+        rc = step(bench, player);
+        bench->samples[i * SAMPLES + SWEEPS_WARM] = player->stats.iterations;
+        r->warm_unsolved +=
+            player->stats.contacts && !(player->stats.update <= bench->options->update);
+    }
+    return rc;
+}
+
+static int ascending(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+static struct bench_spread spread(const double *samples, int column, int ticks, double *work)
+{
+    struct bench_spread s = {0.0, 0.0, 0.0, 0.0};
+    for (int i = 0; i < ticks; i++) {
+        work[i] = samples[i * SAMPLES + column];
+        s.mean += work[i] / ticks;
+    }
+    for (int i = 0; i < ticks; i++) {
+        s.deviation += (work[i] - s.mean) * (work[i] - s.mean) / ticks;
+    }
+    s.deviation = sqrt(s.deviation);
+    qsort(work, (size_t)ticks, sizeof *work, ascending);
+    s.median = work[ticks / 2];
+    s.most = work[ticks - 1];
+    return s;
+}
+
+/* All ticks by all methods, in turn, so that what disturbs the machine disturbs all of them. */
+static int measure(struct bench *bench, struct bench_scene *out)
+{
+    int ticks = out->ticks, rc = 0;
+    size_t size = (size_t)ticks * SAMPLES;
+    double *cold = calloc(size * BENCH_METHODS, sizeof *cold), *work = calloc(size, sizeof *work);
+    bench->samples = calloc(size, sizeof *bench->samples);
+    rc = cold && work && bench->samples ? 0 : -ENOMEM;
+    for (int i = 0; !rc && i < ticks; i++) {
+        for (int m = 0; !rc && m < BENCH_METHODS; m++) {
+            double *sample = cold + (size_t)m * size + (size_t)i * SAMPLES;
+            rc = measure_cold(bench, m, sample, &out->result[m]);
+        }
+        rc = rc ? rc : step(bench, &bench->lead);
+    }
+    for (int m = 0; !rc && m < BENCH_METHODS; m++) {
+        struct bench_result *r = &out->result[m];
+        const double *samples = cold + (size_t)m * size;
+        for (int part = 0; part < BENCH_PARTS; part++) {
+            r->time[part] = spread(samples, part, ticks, work).median;
+        }
+        r->cold = spread(samples, SWEEPS_COLD, ticks, work);
+        r->residual = spread(samples, RESIDUAL, ticks, work);
+        rc = draw_curve(bench, m, r);
+        rc = rc ? rc : measure_warm(bench, m, ticks, r);
+        r->warm = spread(bench->samples, SWEEPS_WARM, ticks, work);
+    }
+    free(cold);
+    free(work);
+    free(bench->samples);
+    return rc;
+}
+
+static void describe(const struct bench *bench, struct bench_scene *out)
+{
+    struct tact_world *world = bench->lead.world;
+    snprintf(out->name, sizeof out->name, "%s", bench->scene->name);
+    out->bodies = tact_world_body_count(world);
+    out->triangles = 0;
+    for (int i = 0; i < tact_world_shape_count(world); i++) {
+        const struct tact_mesh *mesh = tact_world_shape(world, i)->mesh;
+        out->triangles += mesh ? mesh->triangle_count : 0;
+    }
+}
+
+static int play(struct bench *bench, struct bench_scene *out, struct tact_error *err)
+{
+    double settle;
+    bench->scratch = tact_moments_scratch_create((size_t)1 << 20);
+    int rc = bench->scratch ? open_player(bench, &bench->lead, err) : -ENOMEM;
+    if (rc) {
+        return rc;
+    }
+    describe(bench, out);
+    bench_published(out->name, &out->published, &settle, &out->ticks);
+    out->ticks = bench->options->ticks > 0 ? bench->options->ticks : out->ticks;
+    settle = bench->options->settle >= 0.0 ? bench->options->settle : settle;
+    settle = settle >= 0.0 ? settle : 0.5 * bench->scene->duration;
+    for (int m = 0; !rc && m < BENCH_METHODS; m++) {
+        rc = open_method(bench, m, err);
+    }
+    for (long n = lround(settle / bench->scene->period); !rc && n > 0; n--) {
+        rc = step(bench, &bench->lead);
+    }
+    return rc ? rc : measure(bench, out);
+}
+
+int bench_contact(const char *path, const struct bench_options *options, struct bench_scene *out,
+                  struct tact_error *err)
+{
+    struct bench bench = {.options = options};
+    memset(out, 0, sizeof *out);
+    int rc = tact_scene_load(path, &bench.scene, err);
+    if (rc) {
+        return rc;
+    }
+    err->text[0] = 0;
+    rc = put_word(&bench.scene->moments.source, "host");
+    rc = rc ? rc : play(&bench, out, err);
+    if (rc && !err->text[0]) {
+        tact_error_set(err, rc, "%s cannot be measured: %s", path, strerror(-rc));
+    }
+    tact_session_destroy(bench.lead.session);
+    for (int m = 0; m < BENCH_METHODS; m++) {
+        tact_session_destroy(bench.player[m].session);
+    }
+    tact_moments_scratch_destroy(bench.scratch);
+    tact_scene_free(bench.scene);
+    return rc;
+}

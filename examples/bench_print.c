@@ -1,0 +1,175 @@
+/* The tables of a benchmark for people, and everything as JSON. */
+#include <jansson.h>
+#include <stdio.h>
+#include "bench.h"
+
+static const enum bench_method published[2] = {BENCH_PATCH, BENCH_POINTS};
+
+/* Which column of the paper a method is compared with; -1: none. */
+static int column_of(int method)
+{
+    return method == (int)published[0] ? 0 : (method == (int)published[1] ? 1 : -1);
+}
+
+static void number(double value)
+{
+    if (value > 0.0) {
+        printf(" %9.4g", value);
+    } else {
+        printf(" %9s", "-");
+    }
+}
+
+static void print_times(const struct bench_scene *scenes, int count)
+{
+    static const char *const heads[BENCH_PARTS] = {"detect", "assemble", "factor", "solve"};
+    printf("Table 1: time of a tick by part [ms], medians; solve is that of a cold start\n"
+           "%-42s  %-40s  %s\n%-16s %-15s %9s ",
+           "", "  this machine", "the paper (i7, GeForce GTX Titan)", "scene", "method",
+           "unknowns");
+    for (int k = 0; k < 2 * BENCH_PARTS; k++) {
+        printf("%s%9s", k == BENCH_PARTS ? "  " : " ", heads[k % BENCH_PARTS]);
+    }
+    puts("");
+    for (int i = 0; i < count; i++) {
+        const struct bench_scene *s = &scenes[i];
+        for (int m = 0; m < BENCH_METHODS; m++) {
+            const struct bench_result *r = &s->result[m];
+            int column = column_of(m);
+            printf("%-16s %-15s %9d ", m ? "" : s->name, bench_method_names[m], r->unknowns);
+            for (int part = 0; part < BENCH_PARTS; part++) {
+                number(r->time[part] * 1e-3);
+            }
+            fputs(" ", stdout);
+            for (int part = 0; part < BENCH_PARTS; part++) {
+                number(column < 0 ? 0.0 : s->published.time[column][part]);
+            }
+            puts("");
+        }
+        printf("  %d bodies, %lu triangles, %d contacts%s%s\n", s->bodies, s->triangles,
+               s->result[0].contacts, s->published.scene ? "; in the paper: " : "",
+               s->published.scene ? s->published.scene : "");
+    }
+}
+
+static void print_sweeps(const struct bench_scene *scenes, int count,
+                         const struct bench_options *options)
+{
+    printf(
+        "\nTable 2: sweeps until the update of one, by the impulses' norm, is at most %.0e; mean "
+        "and\ndeviation. Warm: from the tick before, the load changing by 1 %%\n"
+        "%-16s %-16s %17s %9s %9s %9s %10s   %-22s\n",
+        options->update, "scene", "method", "cold", "points/6D", "warm", "at most", "residual",
+        "  the paper");
+    for (int i = 0; i < count; i++) {
+        const struct bench_scene *s = &scenes[i];
+        for (int m = 0; m < BENCH_METHODS; m++) {
+            const struct bench_result *r = &s->result[m];
+            int column = column_of(m);
+            double base = s->result[BENCH_PATCH].cold.mean;
+            printf("%-16s %-16s %8.1f +- %5.1f", m ? "" : s->name, bench_method_names[m],
+                   r->cold.mean, r->cold.deviation);
+            number(m == BENCH_POINTS && base > 0.0 ? r->cold.mean / base : 0.0);
+            printf(" %9.1f %9.0f %10.1e", r->warm.mean, r->warm.most, r->residual.median);
+            if (column >= 0 && s->published.sweeps[column] > 0.0) {
+                printf("   %7.0f +- %-5.0f %.1e", s->published.sweeps[column],
+                       s->published.sweeps_dev[column], s->published.residual[column]);
+            }
+            if (r->unsolved || r->warm_unsolved) {
+                printf("  (%d cold and %d warm ticks of %d stopped at %d sweeps)", r->unsolved,
+                       r->warm_unsolved, s->ticks, options->sweeps);
+            }
+            if (r->left_out) {
+                printf("  (%d points left out)", r->left_out);
+            }
+            puts("");
+        }
+    }
+}
+
+void bench_print(const struct bench_scene *scenes, int count, const struct bench_options *options)
+{
+    print_times(scenes, count);
+    print_sweeps(scenes, count, options);
+}
+
+static json_t *spread(const struct bench_spread *s)
+{
+    return json_pack("{s:f, s:f, s:f, s:f}", "mean", s->mean, "deviation", s->deviation, "median",
+                     s->median, "most", s->most);
+}
+
+static json_t *list(const double *v, int count)
+{
+    json_t *all = json_array();
+    for (int i = 0; i < count; i++) {
+        json_array_append_new(all, json_real(v[i]));
+    }
+    return all;
+}
+
+static json_t *result(const struct bench_result *r)
+{
+    json_t *time = json_object();
+    for (int i = 0; i < BENCH_PARTS; i++) {
+        json_object_set_new(time, bench_part_names[i], json_real(r->time[i]));
+    }
+    return json_pack(
+        "{s:i, s:i, s:i, s:o, s:o, s:o, s:o, s:i, s:i, s:{s:o, s:o}}", "contacts", r->contacts,
+        "unknowns", r->unknowns, "points_left_out", r->left_out, "time_us", time, "sweeps_cold",
+        spread(&r->cold), "residual", spread(&r->residual), "sweeps_warm", spread(&r->warm),
+        "unsolved", r->unsolved, "warm_unsolved", r->warm_unsolved, "curve", "update",
+        list(r->update, r->curve_length), "residual", list(r->curve_residual, r->curve_length));
+}
+
+/* The paper's column of a scene, times in us as ours. */
+static json_t *paper(const struct bench_published *p, int column)
+{
+    json_t *all = json_object(), *time = json_object();
+    for (int i = 0; i < BENCH_PARTS && p->time[column][0] > 0.0; i++) {
+        json_object_set_new(time, bench_part_names[i], json_real(1e3 * p->time[column][i]));
+    }
+    if (json_object_size(time)) {
+        json_object_set(all, "time_us", time);
+    }
+    json_decref(time);
+    if (p->sweeps[column] > 0.0) {
+        json_object_set_new(
+            all, "sweeps_cold",
+            json_pack("{s:f, s:f}", "mean", p->sweeps[column], "deviation", p->sweeps_dev[column]));
+        json_object_set_new(all, "residual",
+                            json_pack("{s:f, s:f}", "mean", p->residual[column], "deviation",
+                                      p->residual_dev[column]));
+    }
+    return all;
+}
+
+int bench_print_json(const struct bench_scene *scenes, int count,
+                     const struct bench_options *options)
+{
+    json_t *list_of = json_array();
+    for (int i = 0; i < count; i++) {
+        const struct bench_scene *s = &scenes[i];
+        json_t *methods = json_object();
+        for (int m = 0; m < BENCH_METHODS; m++) {
+            json_object_set_new(methods, bench_method_names[m], result(&s->result[m]));
+        }
+        json_t *one =
+            json_pack("{s:s, s:i, s:i, s:I, s:o}", "name", s->name, "bodies", s->bodies, "ticks",
+                      s->ticks, "triangles", (json_int_t)s->triangles, "methods", methods);
+        if (s->published.scene) {
+            json_object_set_new(one, "paper",
+                                json_pack("{s:s, s:o, s:o}", "scene", s->published.scene,
+                                          bench_method_names[published[0]], paper(&s->published, 0),
+                                          bench_method_names[published[1]],
+                                          paper(&s->published, 1)));
+        }
+        json_array_append_new(list_of, one);
+    }
+    json_t *all = json_pack("{s:f, s:i, s:o}", "update", options->update, "most_sweeps",
+                            options->sweeps, "scenes", list_of);
+    int rc = all ? json_dumpf(all, stdout, JSON_INDENT(1)) : -1;
+    json_decref(all);
+    puts("");
+    return rc;
+}

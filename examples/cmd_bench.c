@@ -1,0 +1,191 @@
+/* tact bench: measures the solver on scenes, beside contact points and published numbers. */
+#include <getopt.h>
+#include <stdlib.h>
+#include <string.h>
+#include "bench.h"
+#include "command.h"
+#include "drawing.h"
+#include "words.h"
+
+#define FOLDER "examples/scenes"
+
+static const char help[] =
+    "usage: tact bench contact [SCENE.yaml]... [OPTION]...\n\n"
+    "The tables and figures of Bouchard 2015 on this machine: the same ticks of a scene solved as "
+    "one\n"
+    "6D contact a pair, by the paper's Algorithm 1, and as contact points by projected "
+    "Gauss-Seidel,\n"
+    "beside the published numbers. Every tick is solved from zero to the paper's criterion, the "
+    "2-norm\n"
+    "of the update of a sweep, here relative to that of the impulses; then from the tick before, "
+    "the\n"
+    "load changing by 1 % from tick to tick.\n\n"
+    "  --scene NAME     one of octagon, stack_tapered, sphere_slope, bumpy_cube, salad in the\n"
+    "                   folder of scenes; may be given again; default, without SCENE.yaml: all\n"
+    "  --scenes FOLDER  where those are; default " FOLDER "\n"
+    "  --ticks N        measured a scene; default 100, of the salad 10\n"
+    "  --sweeps N       most of a solve, 1 to 10000; default 2000\n"
+    "  --settle S       seconds that the scene runs before; default: the paper's scenes by name,\n"
+    "                   others half their duration\n"
+    "  --update E       the criterion; default 1e-10\n"
+    "  -o, --output OUT figures 15 and 16: OUT.png, OUT.svg, OUT.gp (the script for gnuplot) or\n"
+    "                   OUT.csv\n"
+    "  --json           one JSON object on stdout: per scene and method contacts, unknowns, "
+    "time_us\n"
+    "                   by part, sweeps cold and warm, residual, the curve of one cold solve; "
+    "paper\n"
+    "  --help           this text\n\n"
+    "exit codes:\n"
+    "  0  measured\n"
+    "  1  a scene cannot be solved, or gnuplot is missing or failed\n"
+    "  2  bad usage, or a scene that is wrong\n\n"
+    "example:\n"
+    "  tact bench contact --scene octagon --scene stack_tapered -o convergence.png\n";
+
+static const char *const names[] = {"octagon", "stack_tapered", "sphere_slope", "bumpy_cube",
+                                    "salad"};
+enum { NAMES = sizeof names / sizeof *names, MOST_SCENES = 16 };
+
+struct query {
+    const char *name, *folder, *out;
+    const char *scene[MOST_SCENES]; /* names, or paths where there is a dot */
+    int count, json;
+    struct bench_options options;
+};
+
+static int add_scene(struct query *q, const char *scene)
+{
+    if (q->count == MOST_SCENES) {
+        return command_usage(q->name, "at most %d scenes", MOST_SCENES);
+    }
+    q->scene[q->count++] = scene;
+    return 0;
+}
+
+static int need_number(const struct query *q, const char *option, const char *text, double least,
+                       double *out)
+{
+    return word_to_number(text, out) || *out < least
+               ? command_usage(q->name, "%s %s: a number from %g on is expected", option, text,
+                               least)
+               : 0;
+}
+
+static int set_option(struct query *q, int option, const char *text)
+{
+    double value = 0.0;
+    int code = 0;
+    switch (option) {
+    case 's':
+        for (size_t i = 0; i < NAMES; i++) {
+            if (!strcmp(text, names[i])) {
+                return add_scene(q, names[i]);
+            }
+        }
+        return command_usage(q->name, "--scene %s: there is no such scene", text);
+    case 'f':
+        q->folder = text;
+        return 0;
+    case 't':
+        code = need_number(q, "--ticks", text, 1.0, &value);
+        q->options.ticks = value < 1e6 ? (int)value : 1000000;
+        return code;
+    case 'n':
+        code = need_number(q, "--sweeps", text, 1.0, &value);
+        q->options.sweeps = value < 1e4 ? (int)value : 10000;
+        return code;
+    case 'b':
+        return need_number(q, "--settle", text, 0.0, &q->options.settle);
+    case 'u':
+        return need_number(q, "--update", text, 0.0, &q->options.update);
+    case 'o':
+        q->out = text;
+        return ends_with(text, ".png") || ends_with(text, ".svg") || ends_with(text, ".gp") ||
+                       ends_with(text, ".csv")
+                   ? 0
+                   : command_usage(q->name, "-o %s: .png, .svg, .gp or .csv is expected at its end",
+                                   text);
+    case 'j':
+        q->json = 1;
+        return 0;
+    default:
+        return EXIT_USAGE;
+    }
+}
+
+static int draw(const struct query *q, const struct bench_scene *scenes)
+{
+    struct drawing d;
+    if (ends_with(q->out, ".csv")) {
+        FILE *to = fopen(q->out, "w");
+        if (to) {
+            bench_csv(to, scenes, q->count);
+        }
+        if (!to || fclose(to)) {
+            return command_usage(q->name, "%s cannot be written", q->out);
+        }
+        return EXIT_GOOD;
+    }
+    int code = drawing_open(&d, q->name, q->out);
+    if (code) {
+        return code;
+    }
+    bench_figure(d.to, scenes, q->count, d.terminal, q->out);
+    return drawing_close(&d);
+}
+
+static int measure(const struct query *q)
+{
+    struct bench_scene *scenes = calloc((size_t)q->count, sizeof *scenes);
+    struct tact_error err = {.line = 0};
+    int code = scenes ? EXIT_GOOD : EXIT_BAD;
+    for (int i = 0; !code && i < q->count; i++) {
+        char path[4096];
+        const char *scene = q->scene[i];
+        int named = !strchr(scene, '.');
+        snprintf(path, sizeof path, "%s%s%s%s", named ? q->folder : "", named ? "/" : "", scene,
+                 named ? ".yaml" : "");
+        code = bench_contact(path, &q->options, &scenes[i], &err) ? command_error(&err) : 0;
+    }
+    if (!code && q->json) {
+        code = bench_print_json(scenes, q->count, &q->options) ? EXIT_BAD : EXIT_GOOD;
+    } else if (!code) {
+        bench_print(scenes, q->count, &q->options);
+    }
+    code = code || !q->out ? code : draw(q, scenes);
+    free(scenes);
+    return code;
+}
+
+int cmd_bench(int argc, char **argv)
+{
+    static const struct option longs[] = {
+        {"scene", required_argument, NULL, 's'},  {"scenes", required_argument, NULL, 'f'},
+        {"ticks", required_argument, NULL, 't'},  {"settle", required_argument, NULL, 'b'},
+        {"update", required_argument, NULL, 'u'}, {"output", required_argument, NULL, 'o'},
+        {"sweeps", required_argument, NULL, 'n'}, {"json", no_argument, NULL, 'j'},
+        {"help", no_argument, NULL, 'h'},         {NULL, 0, NULL, 0}};
+    struct query q = {.name = argv[0], .folder = FOLDER};
+    q.options = (struct bench_options){.sweeps = 2000, .settle = -1.0, .update = 1e-10};
+    int c, code = 0;
+    while (!code && (c = getopt_long(argc, argv, "ho:", longs, NULL)) != -1) {
+        if (c == 'h') {
+            fputs(help, stdout);
+            return EXIT_GOOD;
+        }
+        code = set_option(&q, c, optarg);
+    }
+    if (!code && (optind >= argc || strcmp(argv[optind], "contact"))) {
+        code = command_usage(q.name, "what to measure is expected: contact");
+    }
+    for (int i = optind + 1; !code && i < argc; i++) {
+        code = strchr(argv[i], '.')
+                   ? add_scene(&q, argv[i])
+                   : command_usage(q.name, "%s: the path of a scene is expected", argv[i]);
+    }
+    for (size_t i = 0; !code && !q.count && i < NAMES; i++) {
+        q.scene[i] = names[i];
+        q.count = i + 1 == NAMES ? NAMES : 0;
+    }
+    return code ? code : measure(&q);
+}
