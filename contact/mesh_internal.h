@@ -42,6 +42,18 @@ static inline double tact_mesh_box_unit(const struct tact_mesh *mesh, double mid
     return unit;
 }
 
+/** Greatest coordinate of the root's bounds [m]: the scale of the rounding of vertices. */
+static inline double tact_mesh_size(const struct tact_mesh *mesh)
+{
+    double size = 0.0;
+    for (int k = 0; k < 3; k++) {
+        double low = -mesh->nodes[0].lower[k], high = mesh->nodes[0].upper[k];
+        size = low > size ? low : size;
+        size = high > size ? high : size;
+    }
+    return size;
+}
+
 /** Allocates and fills mesh->boxes for a mesh with a tree. Returns 0 or -ENOMEM. */
 int tact_mesh_build_boxes(struct tact_mesh *mesh);
 

@@ -65,7 +65,7 @@ enum tact_moments_method tact_moments_method(const struct tact_shape *a, const s
 static int mesh_halfspace(const struct tact_mesh *mesh, const struct tact_pose *pa,
                           const struct tact_pose *pb, struct tact_moments *out)
 {
-    int rc = mesh->facets ? tact_moments_facets(mesh, pa, NULL, pb, out) : -ENOSPC;
+    int rc = mesh->facets ? tact_moments_convex(mesh, pa, NULL, pb, out) : -ENOSPC;
     return rc < 0 ? tact_moments_mesh_halfspace(mesh, pa, pb, out) : rc;
 }
 
@@ -75,8 +75,8 @@ static int mesh_mesh(const struct tact_mesh *a, const struct tact_pose *pa,
                      struct tact_moments *out)
 {
     struct tact_prism_frame frame;
-    if (a->facets && b->facets) {
-        int rc = tact_moments_facets(a, pa, b, pb, out);
+    if (a->facets || b->facets) {
+        int rc = tact_moments_convex(a, pa, b, pb, out);
         if (rc >= 0) {
             return rc;
         }

@@ -103,12 +103,14 @@ TACT_INLINE void finish_surface(struct surface *s, double size, struct tact_mome
     }
 }
 
-TACT_CLONES static int cut_facets(struct tact_cutter *c, const struct tact_mesh_facets *a,
-                                  double origin[3], struct tact_moment_sums *sums)
+/** Cuts a mesh by the cutter's planes, as facets where it has them. */
+TACT_CLONES static int cut_out(struct tact_cutter *c, const struct tact_mesh *mesh,
+                               double origin[3], struct tact_moment_sums *sums)
 {
     struct surface s;
     memset(&s, 0, sizeof s);
-    int rc = tact_cut_facets(c, a, add_face, &s);
+    int rc = mesh->facets ? tact_cut_facets(c, mesh->facets, add_face, &s)
+                          : tact_cut_mesh(c, mesh, add_face, &s);
     if (rc == 1) {
         finish_surface(&s, c->size, sums);
         for (int k = 0; k < 3; k++) {
@@ -118,23 +120,20 @@ TACT_CLONES static int cut_facets(struct tact_cutter *c, const struct tact_mesh_
     return rc;
 }
 
-int tact_moments_facets(const struct tact_mesh *a, const struct tact_pose *pa,
+int tact_moments_convex(const struct tact_mesh *a, const struct tact_pose *pa,
                         const struct tact_mesh *b, const struct tact_pose *pb,
                         struct tact_moments *out)
 {
     /* Fewer planes are fewer cuts. */
-    int swapped = b && b->facets->count > a->facets->count;
-    const struct tact_mesh_facets *first = swapped ? b->facets : a->facets;
+    int swapped = b && (!b->facets || (a->facets && b->facets->count > a->facets->count));
+    const struct tact_mesh *first = swapped ? b : a, *second = swapped ? a : b;
     const struct tact_pose *pose = swapped ? pb : pa;
     struct tact_cutter cutter;
     struct tact_moment_sums sums;
     double r[9], axes[9], origin[3], world[3];
-    tact_cutter_place(&cutter, first->size, pose,
-                      swapped ? a->facets
-                      : b     ? b->facets
-                              : NULL,
+    tact_cutter_place(&cutter, tact_mesh_size(first), pose, second ? second->facets : NULL,
                       swapped ? pa : pb);
-    int rc = cut_facets(&cutter, first, origin, &sums);
+    int rc = cut_out(&cutter, first, origin, &sums);
     if (rc != 1) {
         return rc;
     }

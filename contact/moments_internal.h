@@ -32,9 +32,9 @@ int tact_sums_finish(const struct tact_moment_sums *sums, const double axes[9],
 void tact_prism_place(const struct tact_prism_frame *frame, const struct tact_pose *pose,
                       double rot[9], double shift[3]);
 
-/** Moments of two meshes that have facets; b may be NULL for the half-space of pb.
- *  Returns 1, 0, or -ENOSPC where rounding made more edges than there is room for. */
-int tact_moments_facets(const struct tact_mesh *a, const struct tact_pose *pa,
+/** Moments of two meshes of which one or both have facets; b may be NULL for the half-space of pb.
+ *  Returns 1, 0, or -ENOSPC where there are more edges or triangles than there is room for. */
+int tact_moments_convex(const struct tact_mesh *a, const struct tact_pose *pa,
                         const struct tact_mesh *b, const struct tact_pose *pb,
                         struct tact_moments *out);
 

@@ -87,6 +87,27 @@ TACT_INLINE void tact_cut_share(struct tact_cutter *c, const struct tact_mesh_fa
     }
 }
 
+/** Brings the two planes that leave least of A to the front, and empties the caps. lowest: height
+ * of A's lowest point above each. */
+TACT_INLINE void tact_cutter_sort(struct tact_cutter *c, double *lowest)
+{
+    for (int k = 0; k < 2 && k < c->cutting; k++) {
+        int best = k;
+        for (int i = k + 1; i < c->cutting; i++) {
+            best = lowest[i] > lowest[best] ? i : best;
+        }
+        double plane[4], low = lowest[best];
+        memcpy(plane, c->plane[best], sizeof plane);
+        memcpy(c->plane[best], c->plane[k], sizeof plane);
+        memcpy(c->plane[k], plane, sizeof plane);
+        lowest[best] = lowest[k];
+        lowest[k] = low;
+    }
+    for (int k = 0; k < c->cutting; k++) {
+        c->head[k] = -1;
+    }
+}
+
 /** Brings the planes that cut a to the front, the two that leave least of it first; returns 0 where
  *  one leaves nothing. */
 TACT_INLINE int tact_cutter_order(struct tact_cutter *c, const struct tact_mesh_facets *a)
@@ -107,21 +128,7 @@ TACT_INLINE int tact_cutter_order(struct tact_cutter *c, const struct tact_mesh_
             tact_cut_share(c, a, c->plane[k]);
         }
     }
-    for (int k = 0; k < 2 && k < c->cutting; k++) {
-        int best = k;
-        for (int i = k + 1; i < c->cutting; i++) {
-            best = lowest[i] > lowest[best] ? i : best;
-        }
-        double plane[4], low = lowest[best];
-        memcpy(plane, c->plane[best], sizeof plane);
-        memcpy(c->plane[best], c->plane[k], sizeof plane);
-        memcpy(c->plane[k], plane, sizeof plane);
-        lowest[best] = lowest[k];
-        lowest[k] = low;
-    }
-    for (int k = 0; k < c->cutting; k++) {
-        c->head[k] = -1;
-    }
+    tact_cutter_sort(c, lowest);
     return 1;
 }
 
@@ -300,6 +307,144 @@ TACT_INLINE int tact_cut_facets(struct tact_cutter *c, const struct tact_mesh_fa
             c->room[0][n++] = (tact_d4){a->corner[0][k], a->corner[1][k], a->corner[2][k], 0.0};
         }
         tact_cut_one(c, n, c->shared >> f & 1 ? 0.5 : 1.0, face, user);
+    }
+    tact_cut_caps(c, face, user);
+    return c->full ? -ENOSPC : 1;
+}
+
+/** Leaves of a mesh that are looked at, most. */
+enum { TACT_CUT_LEAVES = 2048 };
+
+/** A mesh's boxes against planes: heights in the unit of boxes. */
+struct tact_box_plane {
+    float n[3], d;
+};
+
+TACT_INLINE void tact_box_range(const struct tact_mesh_box *box, const struct tact_box_plane *p,
+                                float *lowest, float *highest)
+{
+    float middle =
+        p->n[0] * box->centre[0] + p->n[1] * box->centre[1] + p->n[2] * box->centre[2] - p->d;
+    float half = 0.0F;
+    for (int k = 0; k < 3; k++) {
+        const float *axis = box->axis[k];
+        half += fabsf(p->n[0] * axis[0] + p->n[1] * axis[1] + p->n[2] * axis[2]);
+    }
+    *lowest = middle - half;
+    *highest = middle + half;
+}
+
+/** Brings the planes that may cut the mesh to the front, after them those that some of it may lie
+ *  in; returns 0 where one leaves nothing. */
+TACT_INLINE int tact_cutter_order_mesh(struct tact_cutter *c, const struct tact_mesh *mesh,
+                                       struct tact_box_plane *box_plane)
+{
+    double lowest[TACT_FACETS], middle[3], unit = tact_mesh_box_unit(mesh, middle);
+    c->cutting = 0;
+    for (int k = 0; k < c->planes; k++) {
+        double *plane = c->plane[k], reach = -plane[3] + tact_v3_dot(plane, middle);
+        double half = 0.0;
+        for (int i = 0; i < 3; i++) {
+            half += fabs(plane[i]) * (mesh->nodes[0].upper[i] - middle[i]);
+        }
+        if (reach - half >= c->tolerance) {
+            return 0;
+        }
+        if (reach + half >= -3.0 * c->tolerance) {
+            lowest[c->cutting] = reach - half;
+            memcpy(c->plane[c->cutting++], plane, sizeof c->plane[k]);
+        }
+    }
+    tact_cutter_sort(c, lowest);
+    for (int k = 0; k < 2 && k < c->cutting; k++) {
+        const double *plane = c->plane[k];
+        for (int i = 0; i < 3; i++) {
+            box_plane[k].n[i] = (float)plane[i];
+        }
+        box_plane[k].d = (float)((plane[3] - tact_v3_dot(plane, middle)) / unit);
+    }
+    return 1;
+}
+
+/** Cuts the triangles of a leaf, whose heights above each plane are found four at a time. */
+TACT_INLINE void tact_cut_leaf(struct tact_cutter *c, const struct tact_mesh *mesh, uint32_t first,
+                               uint32_t count, tact_cut_face *face, void *user)
+{
+    tact_d4 p[3][3];
+    for (uint32_t k = 0; k < 3; k++) {
+        for (uint32_t i = 0; i < 4; i++) {
+            size_t t = first + (i < count ? i : 0);
+            const double *v = mesh->vertices + 3 * (size_t)mesh->triangles[3 * t + k];
+            p[k][0][i] = v[0];
+            p[k][1][i] = v[1];
+            p[k][2][i] = v[2];
+        }
+    }
+    tact_l4 cut = {0}, gone = {0}, shared = {0};
+    tact_d4 near = {-2.0 * c->tolerance, -2.0 * c->tolerance, -2.0 * c->tolerance,
+                    -2.0 * c->tolerance};
+    for (int k = 0; k < c->cutting; k++) {
+        const double *f = c->plane[k];
+        tact_d4 h[3], low, high;
+        for (int j = 0; j < 3; j++) {
+            h[j] = f[0] * p[j][0] + f[1] * p[j][1] + f[2] * p[j][2] - f[3];
+        }
+        low = TACT_D4_MIN(h[0], h[1]);
+        low = TACT_D4_MIN(h[2], low);
+        high = TACT_D4_MAX(h[0], h[1]);
+        high = TACT_D4_MAX(h[2], high);
+        cut |= high > 0.0;
+        gone |= (low > 0.0) & (k < 2 ? -1 : 0);
+        shared |= (low >= near) & (high <= 0.0);
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        if (gone[i]) {
+            continue;
+        }
+        for (int j = 0; j < 3; j++) {
+            c->room[0][j] = (tact_d4){p[j][0][i], p[j][1][i], p[j][2][i], 0.0};
+        }
+        double share = shared[i] ? 0.5 : 1.0;
+        if (cut[i]) {
+            tact_cut_one(c, 3, share, face, user);
+        } else {
+            face(user, c->room[0], 3, share);
+        }
+    }
+}
+
+/**
+ * Cuts a mesh, convex or not, by the cutter's planes. What is wholly outside of the first two is
+ * not looked at: the caps that it would have left are outside of them too, and nothing is cut
+ * between.
+ * @retval 1, 0, -ENOSPC  as tact_cut_facets(); also where too much of the mesh is near
+ */
+TACT_INLINE int tact_cut_mesh(struct tact_cutter *c, const struct tact_mesh *mesh,
+                              tact_cut_face *face, void *user)
+{
+    struct tact_box_plane box_plane[2];
+    uint32_t stack[34] = {0};
+    int top = 1, leaves = 0;
+    if (!tact_cutter_order_mesh(c, mesh, box_plane)) {
+        return 0;
+    }
+    while (top > 0 && !c->full) {
+        const struct tact_mesh_box *box = &mesh->boxes[stack[--top]];
+        float low = 0.0F, high;
+        for (int k = 0; k < 2 && k < c->cutting && low <= 0.0F; k++) {
+            tact_box_range(box, &box_plane[k], &low, &high);
+        }
+        if (low > 0.0F) {
+            continue;
+        }
+        if (!box->count) {
+            stack[top++] = box->first + 1;
+            stack[top++] = box->first;
+        } else if (leaves++ == TACT_CUT_LEAVES) {
+            c->full = 1;
+        } else {
+            tact_cut_leaf(c, mesh, box->first, box->count, face, user);
+        }
     }
     tact_cut_caps(c, face, user);
     return c->full ? -ENOSPC : 1;

@@ -60,6 +60,20 @@ static struct tact_pose somewhere(const struct tact_mesh *mesh, double reach)
 
 static double worst;
 
+static void widen(const struct tact_moments *got, const struct tact_moments *want)
+{
+    double size = cbrt(want->volume), trace = want->second[0] + want->second[1] + want->second[2];
+    worst = fmax(worst, fabs(got->volume - want->volume) / want->volume);
+    for (int k = 0; k < 3; k++) {
+        worst = fmax(worst, fabs(got->centroid[k] - want->centroid[k]) / size);
+        worst = fmax(worst, fabs(got->gradient[k] - want->gradient[k]) / (size * size));
+        worst = fmax(worst, fabs(got->gradient[3 + k] - want->gradient[3 + k]) / want->volume);
+    }
+    for (int k = 0; k < 6; k++) {
+        worst = fmax(worst, fabs(got->second[k] - want->second[k]) / trace);
+    }
+}
+
 /** Measures a pair both ways; returns whether they overlap. */
 static int compare(const struct tact_mesh *a, const struct tact_pose *pa, const struct tact_mesh *b,
                    const struct tact_pose *pb, const double *direction)
@@ -83,16 +97,7 @@ static int compare(const struct tact_mesh *a, const struct tact_pose *pa, const 
     assert_int_equal(tact_prism_sum(a, pa, b, pb, &frame, listed, (size_t)count, &got), rc);
     free(every);
     if (rc) {
-        double size = cbrt(want.volume), trace = want.second[0] + want.second[1] + want.second[2];
-        worst = fmax(worst, fabs(got.volume - want.volume) / want.volume);
-        for (int k = 0; k < 3; k++) {
-            worst = fmax(worst, fabs(got.centroid[k] - want.centroid[k]) / size);
-            worst = fmax(worst, fabs(got.gradient[k] - want.gradient[k]) / (size * size));
-            worst = fmax(worst, fabs(got.gradient[3 + k] - want.gradient[3 + k]) / want.volume);
-        }
-        for (int k = 0; k < 6; k++) {
-            worst = fmax(worst, fabs(got.second[k] - want.second[k]) / trace);
-        }
+        widen(&got, &want);
     }
     return rc;
 }
@@ -174,12 +179,52 @@ static void any_unit(void **unused)
     }
 }
 
+/** Any mesh against a convex one of few faces is cut by planes: against prism pairs. */
+static void cut_by_planes(void **unused)
+{
+    (void)unused;
+    int overlaps = 0;
+    worst = 0.0;
+    for (int i = 0; i < 200; i++) {
+        double points[3 * 12];
+        size_t count = 4 + (size_t)uniform(0.0, 9.0);
+        for (size_t k = 0; k < 3 * count; k++) {
+            points[k] = uniform(-1.0, 1.0);
+        }
+        struct tact_mesh *hull, *a = potato(400, i % 2 ? 1.0 : 0.2, i % 3 ? 0.0 : 2.0);
+        assert_int_equal(tact_mesh_hull(points, count, &hull, NULL), 0);
+        struct tact_pose pa = somewhere(a, 1.0), pb = somewhere(hull, 0.1);
+        struct tact_shape sa = {.kind = TACT_SHAPE_MESH, .mesh = a};
+        struct tact_shape sb = {.kind = TACT_SHAPE_CONVEX, .mesh = hull};
+        struct tact_prism_frame frame;
+        struct tact_moments want, got, swapped;
+        const struct tact_prism_pair *pairs;
+        int rc = tact_moments_pair(&sa, &pa, &sb, &pb, NULL, scratch, &got);
+        assert_int_equal(tact_moments_pair(&sb, &pb, &sa, &pa, NULL, scratch, &swapped), rc);
+        assert_true(got.volume == swapped.volume && got.gradient[4] == -swapped.gradient[4]);
+        if (tact_prism_frame(a, &pa, hull, &pb, NULL, &frame)) {
+            long n = tact_prism_pairs(a, &pa, hull, &pb, &frame, scratch, &pairs);
+            int other = tact_prism_sum(a, &pa, hull, &pb, &frame, pairs, (size_t)n, &want);
+            assert_true(other == rc || got.volume + want.volume < 1e-13);
+            overlaps += rc && other;
+            if (rc && other) {
+                widen(&got, &want);
+            }
+        }
+        tact_mesh_free(a);
+        tact_mesh_free(hull);
+    }
+    print_message("cut by planes: %d overlaps, against prism pairs %.1e\n", overlaps, worst);
+    assert_true(overlaps > 50);
+    assert_true(worst < 1e-8);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(same_size),       cmocka_unit_test(other_sizes),
         cmocka_unit_test(far_from_origin), cmocka_unit_test(deep),
-        cmocka_unit_test(any_unit),
+        cmocka_unit_test(any_unit),        cmocka_unit_test(cut_by_planes),
     };
     scratch = tact_moments_scratch_create(1000000);
     int rc = cmocka_run_group_tests(tests, NULL, NULL);
