@@ -13,7 +13,8 @@
 #define PLOT_BINS 120    /* of a latency histogram, 20 a decade from 0.1 us */
 #define PLOT_MARKS 12    /* most marks on the time axis */
 #define PLOT_OUTLINE 64  /* corners of a patch as drawn */
-#define PLOT_COLUMNS (8 * PLOT_PAIRS + 2 * PLOT_JOINTS + 2 * PLOT_BODIES + 2)
+#define PLOT_CHANNELS 48 /* most channels of devices, drawn where there is nothing else */
+#define PLOT_COLUMNS (8 * PLOT_PAIRS + 2 * PLOT_JOINTS + 2 * PLOT_BODIES + PLOT_CHANNELS + 2)
 
 /* Columns of a pair, one after the other. */
 enum {
@@ -57,6 +58,11 @@ struct plot_session {
     struct plot_pair pair[PLOT_PAIRS];
     int joint[PLOT_JOINTS]; /* of the view */
     int pair_count, joint_count, body_count;
+    struct {
+        int device, channel; /* of the view */
+        uint32_t offset;
+    } channel[PLOT_CHANNELS]; /* that change, in sessions without pairs, joints and bodies */
+    int channel_count;
     int real; /* 1: real time, so that there is a wake latency */
     struct plot_bucket bucket[PLOT_BUCKETS];
     uint64_t wake_bins[PLOT_BINS], compute_bins[PLOT_BINS];
@@ -69,7 +75,8 @@ int plot_pair_column(int pair, int which);
 int plot_joint_column(const struct plot_session *s,
                       int joint); /* position, then target [deg] or [mm] */
 int plot_body_column(const struct plot_session *s, int body); /* tilt [deg], then moved [mm] */
-int plot_time_column(const struct plot_session *s);           /* wake, compute [us] */
+int plot_channel_column(const struct plot_session *s, int channel);
+int plot_time_column(const struct plot_session *s); /* wake, compute [us] */
 
 /* plot_data.c: opens the log and fills everything. 0 or a negative errno with *err filled; to be
  * closed whatever comes back. from and to are set before. */
@@ -83,6 +90,12 @@ void plot_marks(struct plot_session *s, const double *first_touch);
  * that opens a window where there is one. */
 void plot_page(FILE *to, const struct plot_session *sessions, int count, const char *terminal,
                const char *out);
+
+/* The same for text in gnuplot's quotes. */
+void plot_quoted(FILE *to, const char *prefix, const char *text);
+
+/* plot_channels.c: the panels of a session that has channels only. */
+void plot_channels(FILE *to, const struct plot_session *sessions, int count);
 
 /* plot_table.c: the columns as the data blocks of that script, $A... of session 0, $B... of 1. */
 void plot_table(FILE *to, const struct plot_session *s, char letter);

@@ -23,9 +23,14 @@ int plot_body_column(const struct plot_session *s, int body)
     return plot_joint_column(s, s->joint_count) + 2 * body;
 }
 
+int plot_channel_column(const struct plot_session *s, int channel)
+{
+    return plot_body_column(s, s->body_count) + channel;
+}
+
 int plot_time_column(const struct plot_session *s)
 {
-    return plot_body_column(s, s->body_count);
+    return plot_channel_column(s, s->channel_count);
 }
 
 /* The ones with the largest weights, in their own order. */
@@ -82,6 +87,9 @@ static void columns(const struct plot_session *s, const double *start, const dou
         tact_v3_sub(moved, v + center, start + center);
         out[plot_body_column(s, i)] = angle(start + pose + 3, v + pose + 3) * 180.0 / acos(-1.0);
         out[plot_body_column(s, i) + 1] = 1e3 * sqrt(tact_v3_dot(moved, moved));
+    }
+    for (int i = 0; i < s->channel_count; i++) {
+        out[plot_channel_column(s, i)] = v[s->channel[i].offset];
     }
     out[plot_time_column(s)] = v[s->view.timing] * 1e-3;
     out[plot_time_column(s) + 1] = v[s->view.timing + 1] * 1e-3;
@@ -193,6 +201,36 @@ static int take(struct plot_session *s)
     return rc;
 }
 
+/* Channels that do not stand still. */
+static int choose_channels(struct plot_session *s)
+{
+    struct tact_record *r = malloc(tact_layout_bytes(tact_log_layout(s->log)));
+    double *start = calloc(tact_log_layout(s->log)->size, sizeof *start);
+    uint8_t *moves = calloc(tact_log_layout(s->log)->size, 1);
+    int rc = r && start && moves ? tact_log_seek(s->log, 0) : -ENOMEM, ticks = 0;
+    for (rc = rc ? rc : 1; rc > 0 && (rc = tact_log_next(s->log, r)) > 0; ticks++) {
+        for (uint32_t k = 0; k < tact_log_layout(s->log)->size; k++) {
+            start[k] = ticks ? start[k] : r->values[k];
+            moves[k] |= memcmp(&start[k], &r->values[k], sizeof *start) != 0;
+        }
+    }
+    for (int d = 0; !rc && d < s->view.device_count; d++) {
+        for (int c = 0; c < s->view.devices[d].input_count; c++) {
+            uint32_t offset = s->view.device_inputs[d] + 2 + (uint32_t)c;
+            if (moves[offset] && s->channel_count < PLOT_CHANNELS) {
+                int k = s->channel_count++;
+                s->channel[k].device = d;
+                s->channel[k].channel = c;
+                s->channel[k].offset = offset;
+            }
+        }
+    }
+    free(r);
+    free(start);
+    free(moves);
+    return rc;
+}
+
 /* What is drawn: the pairs with the largest force, the joints that move most. */
 static int choose_all(struct plot_session *s)
 {
@@ -242,6 +280,9 @@ int plot_session_open(struct plot_session *s, const char *path, struct tact_erro
     s->real = clock && !strcmp(clock, "real");
     rc = survey_take(s->log, &s->view, &s->survey);
     rc = rc ? rc : choose_all(s);
+    if (!rc && s->view.pair_count + s->view.joint_count + s->view.body_count == 0) {
+        rc = choose_channels(s);
+    }
     rc = rc ? rc : take(s);
     return rc ? tact_error_set(err, rc, "%s: %s", path, strerror(-rc)) : 0;
 }

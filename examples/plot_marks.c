@@ -1,6 +1,7 @@
 /* What a person looks for on the time axis of a session. */
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 #include "plot.h"
 
 static void add(struct plot_session *s, double time, int bad, const char *what, const char *name)
@@ -38,7 +39,8 @@ void plot_marks(struct plot_session *s, const double *first_touch)
         }
     }
     for (size_t i = 0; (e = tact_log_event(s->log, i)); i++) {
-        add(s, (double)e->tick * period, 1, e->name, "");
+        int good = !strcmp(e->name, "marker") || !strcmp(e->name, "realtime");
+        add(s, (double)e->tick * period, !good, good ? e->text : e->name, "");
     }
     if (s->survey.faults && !tact_log_event(s->log, 0)) {
         add(s, (double)s->survey.first_fault * period, 1, "fault", "");

@@ -41,7 +41,7 @@ static void finish(struct curves *c, const char *why)
     fputs("\nunset label 90\n", c->to);
 }
 
-static void quoted(FILE *to, const char *prefix, const char *text)
+void plot_quoted(FILE *to, const char *prefix, const char *text)
 {
     fprintf(to, "'%s", prefix);
     for (; *text; text++) {
@@ -73,7 +73,7 @@ static void marks(FILE *to, const struct plot_session *s, int labels)
                 i + 1, m->time, m->time, m->bad ? 2 : 1, colour);
         if (labels) {
             fprintf(to, "set label %d ", i + 1);
-            quoted(to, " ", m->text);
+            plot_quoted(to, " ", m->text);
             fprintf(to,
                     " at first %g, graph %g left offset 0.2,0 tc rgb '%s' font ',11' "
                     "front\n",
@@ -167,7 +167,7 @@ static void normal_panel(FILE *to, const struct plot_session *s, int count)
             curve(&c, "$%c u 1:%d w l %s lc rgb '%s' t ", 'A' + a,
                   plot_pair_column(i, PAIR_NORMAL) + 2, style(a, i), pair_colour(s, a, i));
             int known = a && slot(s, a, i) >= 0; /* dashed, with the colour of the first */
-            quoted(to, "", known ? "" : s[a].view.pairs[s[a].pair[i].pair].name);
+            plot_quoted(to, "", known ? "" : s[a].view.pairs[s[a].pair[i].pair].name);
         }
     }
     finish(&c, "nothing touched");
@@ -236,7 +236,7 @@ static void centre_panel(FILE *to, const struct plot_session *s, int count)
             size[1] = fmax(size[1], 2e3 * fabs(p->corner[k][1]));
         }
         fprintf(to, "set label %d ", 40 + i);
-        quoted(to, "", s->view.pairs[p->pair].name);
+        plot_quoted(to, "", s->view.pairs[p->pair].name);
         fprintf(to,
                 " at first %g, graph -0.07 center tc rgb '%s' font ',11'\n"
                 "set label %d '%.3g × %.3g mm' at first %g, graph -0.14 center font ',11'\n",
@@ -287,7 +287,7 @@ static void joint_panel(FILE *to, const struct plot_session *s, int count)
             curve(&c, "$%c u 1:%d w l %s lc rgb '%s' ", 'A' + a, column, style(a, 1), colours[i]);
             fputs(a ? "notitle" : "t ", to);
             if (!a) {
-                quoted(to, "", s->view.joints[s->joint[i]].name);
+                plot_quoted(to, "", s->view.joints[s->joint[i]].name);
             }
         }
     }
@@ -309,7 +309,7 @@ static void body_panel(FILE *to, const struct plot_session *s, int count)
             int column = plot_body_column(&s[a], i) + 2;
             curve(&c, "$%c u 1:%d w l dt 1 lw %g lc rgb '%s' t ", 'A' + a, column, a ? 1.0 : 2.0,
                   colours[(i + 2 * a) % 6]);
-            quoted(to, a ? "B: " : (count > 1 ? "A: " : ""), s[a].view.bodies[i].name);
+            plot_quoted(to, a ? "B: " : (count > 1 ? "A: " : ""), s[a].view.bodies[i].name);
             curve(&c, "$%c u 1:%d axes x1y2 w l dt (6,4) lw 1.5 lc rgb '%s' notitle", 'A' + a,
                   column + 1, colours[(i + 2 * a) % 6]);
         }
@@ -359,7 +359,7 @@ static void heading(FILE *to, const struct plot_session *s, int count)
 {
     const char *scene = s->view.scene->name ? s->view.scene->name : "";
     fputs("set label 70 ", to);
-    quoted(to, "", scene);
+    plot_quoted(to, "", scene);
     fputs(" at screen 0.02, screen 0.978 font 'DejaVu Sans Bold,22' left\n", to);
     for (int a = 0; a < count; a++) {
         const struct tact_log_state *st = tact_log_state(s[a].log);
@@ -379,7 +379,7 @@ static void heading(FILE *to, const struct plot_session *s, int count)
             s[a].survey.faults, wake, (double)c.p50 * 1e-3, (double)c.p99 * 1e-3,
             (double)c.max * 1e-3);
         fprintf(to, "set label %d ", 71 + a);
-        quoted(to, count > 1 ? (a ? "B (dashed)  " : "A (solid)  ") : "", text);
+        plot_quoted(to, count > 1 ? (a ? "B (dashed)  " : "A (solid)  ") : "", text);
         fprintf(to, " at screen %g, screen %g font ',12' left\n", 0.12,
                 count > 1 ? 0.985 - 0.016 * a : 0.976);
     }
@@ -399,7 +399,7 @@ void plot_page(FILE *to, const struct plot_session *s, int count, const char *te
                 "set terminal %s size 1400,1400 %s font 'DejaVu Sans,14' background rgb 'white' "
                 "noenhanced\nset output ",
                 terminal, strcmp(terminal, "svg") ? "" : "dynamic");
-        quoted(to, "", out);
+        plot_quoted(to, "", out);
         fputs("\n", to);
     }
     fprintf(to,
@@ -408,6 +408,11 @@ void plot_page(FILE *to, const struct plot_session *s, int count, const char *te
             "set tics nomirror tc rgb '#303030'\n" GRID "",
             from, to_time);
     heading(to, s, count);
+    if (s->channel_count > 0) {
+        plot_channels(to, s, count);
+        fputs("unset multiplot\n", to);
+        return;
+    }
     normal_panel(to, s, count);
     fputs("unset label 70; unset label 71; unset label 72\n", to);
     limit_panel(to, s, count, 1, 0);

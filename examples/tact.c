@@ -17,6 +17,7 @@ static const struct {
     {"info", cmd_info, "tell what is in a log, and how it ended"},
     {"plot", cmd_plot, "draw a log on one page, or two over each other"},
     {"export", cmd_export, "write the records of a log as CSV or HDF5"},
+    {"import", cmd_import, "make a log of a recording that another program made (CSV)"},
     {"diff", cmd_diff, "tell where two sessions part, and how far"},
     {"moments", cmd_moments, "measure the overlap of two solids"},
     {"bench", cmd_bench, "measure the contact solver beside contact points and published numbers"},

@@ -1,0 +1,278 @@
+/* tact import: a recording made elsewhere as a log of tact. */
+#include <errno.h>
+#include <getopt.h>
+#include <jansson.h>
+#include <libgen.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "command.h"
+#include "devices/registry.h"
+#include "devices/settings.h"
+#include "import.h"
+
+#define FACTS 5
+
+typedef unsigned long long ull;
+
+static const char help[] =
+    "usage: tact import DATA.csv MAP.yaml -o OUT.mcap [OPTION]...\n\n"
+    "Makes a log of a recording that another program made: its columns, in SI units and resampled\n"
+    "to ticks, are the channels of a device \"recording\", and its joints, poses and wrenches are\n"
+    "shown to viewers. tact info, plot, export, diff and replay read it like any other log.\n\n"
+    "MAP.yaml says what the columns are; examples/imports/franka.yaml is one:\n"
+    "  name      of the session\n"
+    "  rate      rows a second [Hz]; or  time: COLUMN  with  time_unit: s, ms, us or ns\n"
+    "  period    of the ticks [s]; default 0.001\n"
+    "  repeats   keep (default): a row that repeats the one before is taken as it is;\n"
+    "            fill: it is one that was not measured, and interpolated over\n"
+    "  joints    name, position, velocity, effort: columns; unit: rad, deg, m or mm; effort_unit\n"
+    "  poses     name, position: 3 columns, quat_wxyz or quat_xyzw: 4; unit: m or mm\n"
+    "  wrenches  name, frame, force: 3 columns, torque: 3; force_unit, torque_unit\n"
+    "  signals   name, column, unit: anything else\n"
+    "  scene     optional: a scene whose first device is of type recording, run on the data\n\n"
+    "  -o, --output OUT  the log\n"
+    "  --json            one JSON object on stdout\n"
+    "  --quiet           no messages but warnings\n"
+    "  --help            this text\n\n"
+    "Values between two rows are interpolated linearly. Where the time to the next row is over "
+    "1.5\n"
+    "times the usual one, there is a gap: the row before it is held, and the device is stale.\n\n"
+    "exit codes:\n"
+    "  0  imported\n"
+    "  1  the log could not be written\n"
+    "  2  bad usage, or a file that cannot be used: one line names file, line and key\n\n"
+    "example:\n"
+    "  tact import rec0.csv examples/imports/franka.yaml -o rec0.mcap\n"
+    "  tact plot rec0.mcap\n";
+
+/* What the device "recording" plays; a device type knows nothing of the command that made it. */
+static struct {
+    const struct import *import;
+    size_t row;
+} playing;
+
+static void play(void *self, uint64_t tick, double t, int64_t now_ns, struct tact_device_input *in)
+{
+    (void)self;
+    (void)tick;
+    in->state = import_sample(playing.import, t, &playing.row, in->channel) ? TACT_DEVICE_STALE
+                                                                            : TACT_DEVICE_OK;
+    /* When the row was measured that is at hand. */
+    in->stamp_ns = now_ns - (int64_t)((t - playing.import->time[playing.row]) * 1e9);
+}
+
+static void stop_playing(void *self)
+{
+    (void)self;
+}
+
+static int start_playing(const struct tact_device_config *config, struct tact_device *out,
+                         struct tact_error *err)
+{
+    static const struct tact_device_ops ops = {play, NULL, stop_playing};
+    int rc = tact_settings_check(config, NULL, 0, err);
+    tact_settings_info(config, "recording", &out->info);
+    out->info.input_count = playing.import->channel_count;
+    for (int k = 0; k < out->info.input_count; k++) {
+        const struct import_channel *c = &playing.import->channel[k];
+        tact_settings_channel(&out->info.input[k], c->name, c->unit, playing.import->values[k]);
+    }
+    out->ops = &ops;
+    return rc;
+}
+
+static const struct tact_device_type recording_type = {"recording", "a recording made elsewhere",
+                                                       start_playing};
+
+/* The scene that the mapping names, or one that holds nothing but the recording. */
+static int load_scene(const struct import *i, struct tact_scene **out, struct tact_error *err)
+{
+    char text[512], path[4096], folder[4096];
+    if (!import_scene(i)) {
+        int size = snprintf(text, sizeof text,
+                            "name: %s\nperiod: %.17g\nduration: %.17g\nmoments: {source: host}\n"
+                            "devices:\n  - {name: recording, type: recording}\n",
+                            import_name(i), i->period, (double)i->ticks * i->period);
+        return tact_scene_parse(text, (uint64_t)size, i->map_path, NULL, out, err);
+    }
+    snprintf(folder, sizeof folder, "%s", i->map_path);
+    snprintf(path, sizeof path, "%s/%.1000s", dirname(folder), import_scene(i));
+    int rc = tact_scene_load(import_scene(i)[0] == '/' ? import_scene(i) : path, out, err);
+    if (!rc && (!(*out)->devices_count || strcmp((*out)->devices[0].type, "recording") ||
+                (*out)->period != i->period)) {
+        tact_error_at(err, i->map_path, 0, 0, "scene");
+        rc = tact_error_set(err, -EINVAL,
+                            "its first device is expected to be of type recording, and its period "
+                            "to be %g s",
+                            i->period);
+    }
+    return rc;
+}
+
+/* What became of the rows, as facts of the log. */
+static void tell_facts(const struct import *i, char text[FACTS][512],
+                       struct tact_log_fact facts[FACTS])
+{
+    static const char *const keys[FACTS] = {"import_source", "import_rows", "import_gaps",
+                                            "import_repeats", "import_resampling"};
+    size_t used = 0;
+    snprintf(text[0], sizeof text[0], "%s", i->csv_path);
+    snprintf(text[1], sizeof text[1], "%zu rows, %.6g Hz, %llu dropped with the time of another",
+             i->rows, 1.0 / i->usual, (ull)i->dropped);
+    snprintf(text[2], sizeof text[2], "%llu gaps, the longest %.6g s", (ull)i->gaps,
+             i->longest_gap);
+    text[3][0] = 0;
+    for (int k = 0; k < i->group_count && used < sizeof text[3]; k++) {
+        used += (size_t)snprintf(text[3] + used, sizeof text[3] - used, "%s%s %llu", k ? ", " : "",
+                                 i->group[k].name, (ull)i->group[k].repeated);
+    }
+    snprintf(text[4], sizeof text[4], "linear, repeated rows %s",
+             import_fills_repeats(i) ? "filled" : "kept");
+    for (int k = 0; k < FACTS; k++) {
+        facts[k] = (struct tact_log_fact){keys[k], text[k]};
+    }
+}
+
+static int record(const struct import *i, const char *out, const int *quiet,
+                  struct tact_session_report *report, struct tact_error *err)
+{
+    const struct tact_device_type *types[16] = {&recording_type};
+    struct tact_session_options options = tact_session_options_default();
+    struct tact_log_fact facts[FACTS];
+    struct tact_scene *scene = NULL;
+    struct tact_session *session;
+    char text[FACTS][512];
+    size_t count;
+    const struct tact_device_type *const *builtin = tact_devices_builtin(&count);
+    const struct tact_log_attachment map = {"import.yaml", "application/yaml", i->map_text,
+                                            i->map_size};
+    const struct tact_recorder_content also = {
+        .attachments = &map,
+        .attachment_count = 1,
+        .facts = facts,
+        .fact_count = FACTS,
+        .joints = i->joint,
+        .joint_count = i->joint_count,
+        .bodies = i->body,
+        .body_count = i->body_count,
+        .sensors = i->sensor,
+        .sensor_count = i->sensor_count,
+    };
+    tell_facts(i, text, facts);
+    for (size_t k = 0; k < count && k < 15; k++) {
+        types[k + 1] = builtin[k];
+    }
+    playing.import = i;
+    options.types = types;
+    options.type_count = count < 15 ? count + 1 : 16;
+    options.clock = TACT_LOOP_FREE;
+    options.ticks = i->ticks;
+    options.record = out;
+    options.also = &also;
+    options.messages = (struct tact_messages){command_message, (void *)quiet};
+    int rc = load_scene(i, &scene, err);
+    rc = rc ? rc : tact_session_create(scene, &options, &session, err);
+    if (!rc) {
+        rc = tact_session_run(session, report);
+        tact_session_destroy(session);
+        rc = rc ? 1 : 0;
+    }
+    tact_scene_free(scene);
+    return rc;
+}
+
+static void print_table(const struct import *i, const char *out)
+{
+    printf("%s: %zu rows in %.3f s, %.6g Hz; %llu ticks of %g ms in %s\n", i->csv_path, i->rows,
+           i->time[i->rows - 1], 1.0 / i->usual, (ull)i->ticks, i->period * 1e3, out);
+    printf("  %llu gaps, the longest %.6g s; %llu rows dropped that had the time of another\n",
+           (ull)i->gaps, i->longest_gap, (ull)i->dropped);
+    printf("  %-24s %8s %10s %9s %8s\n", "measured together", "channels", "repeated", "of rows",
+           "in a run");
+    for (int k = 0; k < i->group_count; k++) {
+        const struct import_group *g = &i->group[k];
+        printf("  %-24s %8d %10llu %8.1f%% %8llu\n", g->name, g->count, (ull)g->repeated,
+               100.0 * (double)g->repeated / (double)i->rows, (ull)g->longest);
+    }
+}
+
+static int print_json(const struct import *i, const char *out)
+{
+    json_t *groups = json_object();
+    for (int k = 0; k < i->group_count; k++) {
+        const struct import_group *g = &i->group[k];
+        json_object_set_new(groups, g->name,
+                            json_pack("{s:i, s:I, s:I}", "channels", g->count, "repeated",
+                                      (json_int_t)g->repeated, "longest_run",
+                                      (json_int_t)g->longest));
+    }
+    json_t *all = json_pack("{s:s, s:s, s:I, s:f, s:f, s:I, s:I, s:f, s:I, s:o}", "source",
+                            i->csv_path, "log", out, "rows", (json_int_t)i->rows, "rate_Hz",
+                            1.0 / i->usual, "duration_s", i->time[i->rows - 1], "ticks",
+                            (json_int_t)i->ticks, "gaps", (json_int_t)i->gaps, "longest_gap_s",
+                            i->longest_gap, "dropped", (json_int_t)i->dropped, "groups", groups);
+    int rc = all ? json_dumpf(all, stdout, JSON_INDENT(1) | JSON_REAL_PRECISION(17)) : -1;
+    json_decref(all);
+    puts("");
+    return rc;
+}
+
+static int answer(struct import *i, const char *out, int json, const int *quiet)
+{
+    struct tact_error err = {.line = 0};
+    struct tact_session_report report;
+    int rc = import_read_map(i, &err);
+    rc = rc ? rc : import_read_rows(i, &err);
+    rc = rc ? rc : record(i, out, quiet, &report, &err);
+    if (rc < 0) {
+        return command_error(&err);
+    }
+    if (rc > 0) {
+        fprintf(stderr, "tact import: %s is not complete: %s\n", out,
+                strerror(-report.recorder.error));
+        return EXIT_BAD;
+    }
+    if (json) {
+        return print_json(i, out) ? EXIT_BAD : EXIT_GOOD;
+    }
+    print_table(i, out);
+    return EXIT_GOOD;
+}
+
+int cmd_import(int argc, char **argv)
+{
+    static const struct option longs[] = {{"output", required_argument, NULL, 'o'},
+                                          {"json", no_argument, NULL, 'j'},
+                                          {"quiet", no_argument, NULL, 'q'},
+                                          {"help", no_argument, NULL, 'h'},
+                                          {NULL, 0, NULL, 0}};
+    const char *out = NULL;
+    int c, json = 0, quiet = 0;
+    while ((c = getopt_long(argc, argv, "ho:q", longs, NULL)) != -1) {
+        if (c == 'h') {
+            fputs(help, stdout);
+            return EXIT_GOOD;
+        }
+        if (c == '?') {
+            return EXIT_USAGE;
+        }
+        out = c == 'o' ? optarg : out;
+        json |= c == 'j';
+        quiet |= c == 'q';
+    }
+    if (argc - optind != 2 || !out) {
+        return command_usage(argv[0], "DATA.csv, MAP.yaml and -o OUT.mcap are expected");
+    }
+    struct import *import = calloc(1, sizeof *import);
+    if (!import) {
+        fprintf(stderr, "%s: no memory\n", argv[0]);
+        return EXIT_BAD;
+    }
+    import->csv_path = argv[optind];
+    import->map_path = argv[optind + 1];
+    int code = answer(import, out, json, &quiet);
+    import_free(import);
+    free(import);
+    return code;
+}

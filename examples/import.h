@@ -1,0 +1,80 @@
+/* A recording made elsewhere: a CSV file, what its columns are, and the ticks that they become. */
+#ifndef TACT_EXAMPLES_IMPORT_H
+#define TACT_EXAMPLES_IMPORT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include "contact/error.h"
+#include "rt/device.h"
+#include "rt/log/recorder.h"
+
+#define IMPORT_COLUMN_NONE (-1) /* a channel whose value is constant */
+
+/* One channel of the device "recording". */
+struct import_channel {
+    char name[TACT_DEVICE_NAME];
+    char unit[16];    /* SI */
+    const char *word; /* the column as the mapping names it; NULL: constant */
+    const char *key;  /* of the mapping, for messages */
+    int column;       /* of the file, or IMPORT_COLUMN_NONE */
+    double factor;    /* to SI; of a constant: the value */
+};
+
+/* Channels that were measured together: a row that repeats all of them was not measured anew. */
+struct import_group {
+    char name[TACT_DEVICE_NAME];
+    int first, count;
+    int quaternion;    /* channel where a unit quaternion starts, w first; -1: none */
+    int xyzw;          /* 1: the file has w last */
+    uint64_t repeated; /* rows that equal the row before */
+    uint64_t longest;  /* of these, in a run */
+};
+
+struct import_map; /* the mapping as it was written */
+
+struct import {
+    const char *csv_path, *map_path;
+    struct import_map *map;
+    char *map_text;
+    size_t map_size;
+    double period; /* of the ticks [s] */
+
+    struct import_channel channel[TACT_DEVICE_CHANNELS];
+    int channel_count;
+    struct import_group group[TACT_DEVICE_CHANNELS];
+    int group_count;
+    struct tact_recorder_joint joint[TACT_DEVICE_CHANNELS];
+    struct tact_recorder_body body[TACT_DEVICE_CHANNELS];
+    struct tact_recorder_sensor sensor[TACT_DEVICE_CHANNELS];
+    size_t joint_count, body_count, sensor_count;
+
+    size_t rows, room;
+    double *time;   /* rows: from 0 [s] */
+    double *values; /* rows x channel_count, SI */
+    uint8_t *gap;   /* rows: 1 where the next row is missing for a while */
+    double usual;   /* median time between rows [s] */
+    uint64_t gaps, dropped;
+    double longest_gap; /* [s] */
+    uint64_t ticks;
+};
+
+/* import_map.c: reads the mapping; fills everything down to sensor_count, but the columns. 0 or a
+ * negative errno with *err filled; import_free() is due in any case. */
+int import_read_map(struct import *i, struct tact_error *err);
+void import_free(struct import *i);
+/* What the mapping says; NULL or 0 where it does not. */
+const char *import_name(const struct import *i);
+const char *import_scene(const struct import *i);
+const char *import_time(const struct import *i, double *factor);
+double import_rate(const struct import *i);
+bool import_fills_repeats(const struct import *i);
+
+/* import_rows.c: reads the file; fills the rest. */
+int import_read_rows(struct import *i, struct tact_error *err);
+
+/* The values at a time since the first row [s], by linear interpolation between the rows around it;
+ * *row is where the last call ended, 0 at first. Gives 0, or 1 in a gap, where the row before it is
+ * held. */
+int import_sample(const struct import *i, double t, size_t *row, double *out);
+
+#endif

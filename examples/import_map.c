@@ -1,0 +1,442 @@
+/* The mapping of an import: which columns are which quantities, in which units. */
+#include <cyaml/cyaml.h>
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "import.h"
+
+enum { MOST = TACT_DEVICE_CHANNELS, LONGEST = 200, LONGEST_NAME = 24 };
+
+struct map_joint {
+    char *name, *position, *velocity, *effort, *unit, *effort_unit;
+};
+struct map_pose {
+    char *name, *unit;
+    char **position, **quat_wxyz, **quat_xyzw;
+    uint32_t position_count, quat_wxyz_count, quat_xyzw_count;
+};
+struct map_wrench {
+    char *name, *frame, *force_unit, *torque_unit;
+    char **force, **torque;
+    uint32_t force_count, torque_count;
+};
+struct map_signal {
+    char *name, *column, *unit;
+};
+struct import_map {
+    char *name, *scene, *time, *time_unit, *repeats;
+    double rate, period;
+    struct map_joint *joints;
+    struct map_pose *poses;
+    struct map_wrench *wrenches;
+    struct map_signal *signals;
+    uint32_t joints_count, poses_count, wrenches_count, signals_count;
+};
+
+#define TEXT(key, flags, type, member)                                                             \
+    CYAML_FIELD_STRING_PTR(key, CYAML_FLAG_POINTER | (flags), struct type, member, 1, LONGEST)
+#define NAME(key, flags, type, member)                                                             \
+    CYAML_FIELD_STRING_PTR(key, CYAML_FLAG_POINTER | (flags), struct type, member, 1, LONGEST_NAME)
+#define WORDS(key, flags, type, member, least, most)                                               \
+    CYAML_FIELD_SEQUENCE(key, CYAML_FLAG_POINTER | (flags), struct type, member, &word, least, most)
+#define LIST(key, member, entry)                                                                   \
+    CYAML_FIELD_SEQUENCE(key, CYAML_FLAG_POINTER | CYAML_FLAG_OPTIONAL, struct import_map, member, \
+                         entry, 0, MOST)
+#define NEEDED CYAML_FLAG_DEFAULT
+#define OPTIONAL CYAML_FLAG_OPTIONAL
+
+static const cyaml_schema_value_t word = {
+    CYAML_VALUE_STRING(CYAML_FLAG_POINTER, char *, 1, LONGEST)};
+
+static const cyaml_schema_field_t joint_fields[] = {
+    NAME("name", NEEDED, map_joint, name),
+    TEXT("position", NEEDED, map_joint, position),
+    TEXT("velocity", OPTIONAL, map_joint, velocity),
+    TEXT("effort", OPTIONAL, map_joint, effort),
+    TEXT("unit", OPTIONAL, map_joint, unit),
+    TEXT("effort_unit", OPTIONAL, map_joint, effort_unit),
+    CYAML_FIELD_END,
+};
+static const cyaml_schema_value_t joint = {
+    CYAML_VALUE_MAPPING(CYAML_FLAG_DEFAULT, struct map_joint, joint_fields)};
+
+static const cyaml_schema_field_t pose_fields[] = {
+    NAME("name", NEEDED, map_pose, name),
+    WORDS("position", NEEDED, map_pose, position, 3, 3),
+    WORDS("quat_wxyz", OPTIONAL, map_pose, quat_wxyz, 4, 4),
+    WORDS("quat_xyzw", OPTIONAL, map_pose, quat_xyzw, 4, 4),
+    TEXT("unit", OPTIONAL, map_pose, unit),
+    CYAML_FIELD_END,
+};
+static const cyaml_schema_value_t pose = {
+    CYAML_VALUE_MAPPING(CYAML_FLAG_DEFAULT, struct map_pose, pose_fields)};
+
+static const cyaml_schema_field_t wrench_fields[] = {
+    NAME("name", NEEDED, map_wrench, name),
+    TEXT("frame", OPTIONAL, map_wrench, frame),
+    WORDS("force", NEEDED, map_wrench, force, 3, 3),
+    WORDS("torque", OPTIONAL, map_wrench, torque, 3, 3),
+    TEXT("force_unit", OPTIONAL, map_wrench, force_unit),
+    TEXT("torque_unit", OPTIONAL, map_wrench, torque_unit),
+    CYAML_FIELD_END,
+};
+static const cyaml_schema_value_t wrench = {
+    CYAML_VALUE_MAPPING(CYAML_FLAG_DEFAULT, struct map_wrench, wrench_fields)};
+
+static const cyaml_schema_field_t signal_fields[] = {
+    NAME("name", NEEDED, map_signal, name),
+    TEXT("column", NEEDED, map_signal, column),
+    TEXT("unit", OPTIONAL, map_signal, unit),
+    CYAML_FIELD_END,
+};
+static const cyaml_schema_value_t signal = {
+    CYAML_VALUE_MAPPING(CYAML_FLAG_DEFAULT, struct map_signal, signal_fields)};
+
+static const cyaml_schema_field_t map_fields[] = {
+    NAME("name", NEEDED, import_map, name),
+    TEXT("scene", OPTIONAL, import_map, scene),
+    TEXT("time", OPTIONAL, import_map, time),
+    TEXT("time_unit", OPTIONAL, import_map, time_unit),
+    TEXT("repeats", OPTIONAL, import_map, repeats),
+    CYAML_FIELD_FLOAT("rate", OPTIONAL, struct import_map, rate),
+    CYAML_FIELD_FLOAT("period", OPTIONAL, struct import_map, period),
+    LIST("joints", joints, &joint),
+    LIST("poses", poses, &pose),
+    LIST("wrenches", wrenches, &wrench),
+    LIST("signals", signals, &signal),
+    CYAML_FIELD_END,
+};
+static const cyaml_schema_value_t map_schema = {
+    CYAML_VALUE_MAPPING(CYAML_FLAG_POINTER, struct import_map, map_fields)};
+
+/* What libcyaml said first, and the innermost place. */
+struct said {
+    char text[256];
+    int line, column;
+};
+
+static void listen(cyaml_log_t level, void *user, const char *format, va_list args)
+{
+    struct said *said = user;
+    char line[512];
+    vsnprintf(line, sizeof line, format, args);
+    const char *place = strstr(line, "(line: ");
+    if (level < CYAML_LOG_ERROR) {
+        return;
+    }
+    if (place && !said->line) {
+        sscanf(place, "(line: %d, column: %d)", &said->line, &said->column);
+    }
+    if (!said->text[0]) {
+        snprintf(said->text, sizeof said->text, "%.255s",
+                 strncmp(line, "Load: ", 6) ? line : line + 6);
+        said->text[strcspn(said->text, "\n")] = 0;
+    }
+}
+
+static cyaml_config_t configure(struct said *said)
+{
+    return (cyaml_config_t){.log_fn = said ? listen : NULL,
+                            .log_ctx = said,
+                            .log_level = CYAML_LOG_ERROR,
+                            .mem_fn = cyaml_mem,
+                            .flags = CYAML_CFG_NO_ALIAS};
+}
+
+static const struct {
+    const char *word, *si;
+    double factor;
+} units[] = {
+    {"m", "m", 1.0},
+    {"cm", "m", 1e-2},
+    {"mm", "m", 1e-3},
+    {"rad", "rad", 1.0},
+    {"deg", "rad", 0.017453292519943295},
+    {"m/s", "m/s", 1.0},
+    {"mm/s", "m/s", 1e-3},
+    {"rad/s", "rad/s", 1.0},
+    {"deg/s", "rad/s", 0.017453292519943295},
+    {"m/s^2", "m/s^2", 1.0},
+    {"N", "N", 1.0},
+    {"mN", "N", 1e-3},
+    {"kN", "N", 1e3},
+    {"N m", "N m", 1.0},
+    {"N mm", "N m", 1e-3},
+    {"mN m", "N m", 1e-3},
+    {"s", "s", 1.0},
+    {"ms", "s", 1e-3},
+    {"us", "s", 1e-6},
+    {"ns", "s", 1e-9},
+    {"V", "V", 1.0},
+    {"A", "A", 1.0},
+    {"1", "1", 1.0},
+};
+
+/* of: "m" where lengths are expected, NULL: any. */
+static int find_unit(const struct import *i, const char *word, const char *of, const char **si,
+                     double *factor, struct tact_error *err)
+{
+    for (size_t k = 0; k < sizeof units / sizeof *units; k++) {
+        if (!strcmp(units[k].word, word) && (!of || !strcmp(units[k].si, of))) {
+            *si = units[k].si;
+            *factor = units[k].factor;
+            return 0;
+        }
+    }
+    tact_error_at(err, i->map_path, 0, 0, "unit");
+    return tact_error_set(err, -EINVAL, "\"%s\" is not a unit%s%s that is known", word,
+                          of ? " of " : "", of ? of : "");
+}
+
+static int add_channel(struct import *i, const char *name, const char *suffix, const char *word,
+                       const char *unit, double factor, struct tact_error *err)
+{
+    if (i->channel_count == TACT_DEVICE_CHANNELS) {
+        tact_error_at(err, i->map_path, 0, 0, name);
+        return tact_error_set(err, -EINVAL, "more than %d channels", TACT_DEVICE_CHANNELS);
+    }
+    struct import_channel *c = &i->channel[i->channel_count];
+    snprintf(c->name, sizeof c->name, "%s%s", name, suffix);
+    snprintf(c->unit, sizeof c->unit, "%s", unit);
+    for (int k = 0; k < i->channel_count; k++) {
+        if (!strcmp(i->channel[k].name, c->name)) {
+            tact_error_at(err, i->map_path, 0, 0, name);
+            return tact_error_set(err, -EINVAL, "two channels would be called \"%s\"", c->name);
+        }
+    }
+    c->word = word;
+    c->key = name;
+    c->column = IMPORT_COLUMN_NONE;
+    c->factor = factor;
+    i->channel_count++;
+    i->group[i->group_count - 1].count++;
+    return 0;
+}
+
+static void start_group(struct import *i, const char *name)
+{
+    struct import_group *g = &i->group[i->group_count++];
+    snprintf(g->name, sizeof g->name, "%s", name);
+    g->first = i->channel_count;
+    g->quaternion = -1;
+}
+
+/* Offset of the next channel in a record: the first device starts with its state and stamp. */
+static uint32_t offset(const struct import *i)
+{
+    return (uint32_t)i->channel_count + 2;
+}
+
+static int add_joint(struct import *i, const struct map_joint *j, struct tact_error *err)
+{
+    const char *unit, *effort;
+    double factor, effort_factor;
+    int rc = find_unit(i, j->unit ? j->unit : "rad", NULL, &unit, &factor, err);
+    int slides = !rc && !strcmp(unit, "m");
+    rc = rc ? rc
+            : find_unit(i, j->effort_unit ? j->effort_unit : (slides ? "N" : "N m"),
+                        slides ? "N" : "N m", &effort, &effort_factor, err);
+    struct tact_recorder_joint *out = &i->joint[i->joint_count];
+    *out = (struct tact_recorder_joint){j->name, offset(i), TACT_RECORDER_NONE, TACT_RECORDER_NONE};
+    start_group(i, j->name);
+    rc = rc ? rc : add_channel(i, j->name, "_position", j->position, unit, factor, err);
+    if (!rc && j->velocity) {
+        out->velocity = offset(i);
+        rc = add_channel(i, j->name, "_velocity", j->velocity, slides ? "m/s" : "rad/s", factor,
+                         err);
+    }
+    if (!rc && j->effort) {
+        out->effort = offset(i);
+        rc = add_channel(i, j->name, "_effort", j->effort, effort, effort_factor, err);
+    }
+    i->joint_count++;
+    return rc;
+}
+
+static int add_pose(struct import *i, const struct map_pose *p, struct tact_error *err)
+{
+    static const char *const axes[] = {"_x", "_y", "_z"};
+    static const char *const parts[] = {"_qw", "_qx", "_qy", "_qz"};
+    const char *unit;
+    double factor;
+    int rc = find_unit(i, p->unit ? p->unit : "m", "m", &unit, &factor, err);
+    if (!rc && p->quat_wxyz && p->quat_xyzw) {
+        tact_error_at(err, i->map_path, 0, 0, p->name);
+        rc = tact_error_set(err, -EINVAL, "quat_wxyz and quat_xyzw are both given");
+    }
+    i->body[i->body_count++] = (struct tact_recorder_body){p->name, offset(i)};
+    start_group(i, p->name);
+    struct import_group *g = &i->group[i->group_count - 1];
+    for (int k = 0; !rc && k < 3; k++) {
+        rc = add_channel(i, p->name, axes[k], p->position[k], unit, factor, err);
+    }
+    for (int k = 0; !rc && k < 4; k++) {
+        const char *column = p->quat_wxyz ? p->quat_wxyz[k] : NULL;
+        column = p->quat_xyzw ? p->quat_xyzw[(k + 3) % 4] : column;
+        g->quaternion = column && k == 0 ? i->channel_count : g->quaternion;
+        rc = add_channel(i, p->name, parts[k], column, "1", column ? 1.0 : (k == 0), err);
+    }
+    return rc;
+}
+
+static int add_wrench(struct import *i, const struct map_wrench *w, struct tact_error *err)
+{
+    static const char *const parts[] = {"_fx", "_fy", "_fz", "_tx", "_ty", "_tz"};
+    const char *unit[2];
+    double factor[2];
+    int rc = find_unit(i, w->force_unit ? w->force_unit : "N", "N", &unit[0], &factor[0], err);
+    rc = rc ? rc
+            : find_unit(i, w->torque_unit ? w->torque_unit : "N m", "N m", &unit[1], &factor[1],
+                        err);
+    i->sensor[i->sensor_count++] =
+        (struct tact_recorder_sensor){w->name, w->frame ? w->frame : "world", offset(i)};
+    start_group(i, w->name);
+    for (int k = 0; !rc && k < 6; k++) {
+        const char *column = k < 3 ? w->force[k] : (w->torque ? w->torque[k - 3] : NULL);
+        rc = add_channel(i, w->name, parts[k], column, unit[k / 3], column ? factor[k / 3] : 0.0,
+                         err);
+    }
+    return rc;
+}
+
+static int add_all(struct import *i, struct tact_error *err)
+{
+    const struct import_map *m = i->map;
+    int rc = 0;
+    if (m->joints_count + m->poses_count + m->wrenches_count + m->signals_count > MOST) {
+        tact_error_at(err, i->map_path, 0, 0, NULL);
+        return tact_error_set(err, -EINVAL, "more than %d joints, poses, wrenches and signals",
+                              MOST);
+    }
+    for (uint32_t k = 0; !rc && k < m->joints_count; k++) {
+        rc = add_joint(i, &m->joints[k], err);
+    }
+    for (uint32_t k = 0; !rc && k < m->poses_count; k++) {
+        rc = add_pose(i, &m->poses[k], err);
+    }
+    for (uint32_t k = 0; !rc && k < m->wrenches_count; k++) {
+        rc = add_wrench(i, &m->wrenches[k], err);
+    }
+    for (uint32_t k = 0; !rc && k < m->signals_count; k++) {
+        const struct map_signal *s = &m->signals[k];
+        const char *unit;
+        double factor;
+        rc = find_unit(i, s->unit ? s->unit : "1", NULL, &unit, &factor, err);
+        start_group(i, s->name);
+        rc = rc ? rc : add_channel(i, s->name, "", s->column, unit, factor, err);
+    }
+    if (!rc && i->channel_count == 0) {
+        tact_error_at(err, i->map_path, 0, 0, NULL);
+        rc = tact_error_set(err, -EINVAL, "no joints, poses, wrenches or signals are mapped");
+    }
+    return rc;
+}
+
+static int check(struct import *i, struct tact_error *err)
+{
+    const struct import_map *m = i->map;
+    const char *si, *key = NULL, *why = NULL;
+    double factor;
+    if (!m->time == !(m->rate > 0.0)) {
+        key = m->time ? "time" : "rate";
+        why = "either the rate of the rows [Hz] or the column of their time is expected";
+    } else if (!(isfinite(m->rate) && m->rate >= 0.0 && m->rate < 1e7)) {
+        key = "rate";
+        why = "must be over 0 and under 1e7 Hz";
+    } else if (m->period != 0.0 && !(m->period >= 1e-5 && m->period <= 0.1)) {
+        key = "period";
+        why = "must be from 1e-5 to 0.1 s";
+    } else if (m->repeats && strcmp(m->repeats, "keep") && strcmp(m->repeats, "fill")) {
+        key = "repeats";
+        why = "keep or fill is expected";
+    }
+    if (why) {
+        tact_error_at(err, i->map_path, 0, 0, key);
+        return tact_error_set(err, -EINVAL, "%s", why);
+    }
+    i->period = m->period > 0.0 ? m->period : 1e-3;
+    return m->time ? find_unit(i, m->time_unit ? m->time_unit : "s", "s", &si, &factor, err) : 0;
+}
+
+static int read_text(struct import *i, struct tact_error *err)
+{
+    FILE *file = fopen(i->map_path, "re");
+    size_t room = 1 << 20;
+    tact_error_at(err, i->map_path, 0, 0, NULL);
+    if (!file) {
+        int rc = -errno;
+        return tact_error_set(err, rc, "cannot open: %s", strerror(-rc));
+    }
+    i->map_text = malloc(room);
+    i->map_size = i->map_text ? fread(i->map_text, 1, room, file) : 0;
+    int rc = ferror(file) ? -EIO : (!i->map_text ? -ENOMEM : 0);
+    rc = rc ? rc : (i->map_size == room ? -EFBIG : 0);
+    fclose(file);
+    return rc ? tact_error_set(err, rc, "cannot read: %s", strerror(-rc)) : 0;
+}
+
+int import_read_map(struct import *i, struct tact_error *err)
+{
+    struct said said = {.line = 0};
+    cyaml_config_t config = configure(&said);
+    cyaml_data_t *data = NULL;
+    int rc = read_text(i, err);
+    if (rc) {
+        return rc;
+    }
+    cyaml_err_t loaded = cyaml_load_data((const uint8_t *)i->map_text, i->map_size, &config,
+                                         &map_schema, &data, NULL);
+    if (loaded != CYAML_OK) {
+        tact_error_at(err, i->map_path, said.line, said.column, NULL);
+        return tact_error_set(err, -EINVAL, "%s",
+                              said.text[0] ? said.text : cyaml_strerror(loaded));
+    }
+    i->map = data;
+    rc = check(i, err);
+    return rc ? rc : add_all(i, err);
+}
+
+void import_free(struct import *i)
+{
+    cyaml_config_t config = configure(NULL);
+    if (i->map) {
+        cyaml_free(&config, &map_schema, i->map, 0);
+    }
+    free(i->map_text);
+    free(i->time);
+    free(i->values);
+    free(i->gap);
+}
+
+const char *import_name(const struct import *i)
+{
+    return i->map->name;
+}
+
+const char *import_scene(const struct import *i)
+{
+    return i->map->scene;
+}
+
+const char *import_time(const struct import *i, double *factor)
+{
+    const char *si;
+    struct tact_error unused = {.line = 0};
+    *factor = 1.0;
+    if (i->map->time_unit) {
+        find_unit(i, i->map->time_unit, "s", &si, factor, &unused);
+    }
+    return i->map->time;
+}
+
+double import_rate(const struct import *i)
+{
+    return i->map->rate;
+}
+
+bool import_fills_repeats(const struct import *i)
+{
+    return i->map->repeats && !strcmp(i->map->repeats, "fill");
+}

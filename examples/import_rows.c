@@ -1,0 +1,242 @@
+/* The rows of an import: read, counted, and resampled. */
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include "devices/csv_internal.h"
+#include "import.h"
+
+#define GAP 1.5 /* times the usual time between rows */
+
+/* The file, which column each channel is, and which of those that are read it came as. */
+struct reading {
+    struct import *import;
+    struct tact_csv csv;
+    int wanted[TACT_DEVICE_CHANNELS + 1]; /* the last one is the time's, where it is read */
+    int count;
+    int timed;
+    double factor, origin; /* of the time */
+    struct tact_error *err;
+};
+
+static int find_column(struct reading *r, const char *word, const char *key)
+{
+    int index = tact_csv_column(&r->csv, word);
+    if (index < 0) {
+        tact_error_at(r->err, r->import->map_path, 0, 0, key);
+        return tact_error_set(r->err, -EINVAL,
+                              index == -EEXIST ? "%s has two columns \"%s\""
+                                               : "%s has no column \"%s\"",
+                              r->csv.path, word);
+    }
+    return index;
+}
+
+static int find_columns(struct reading *r)
+{
+    struct import *i = r->import;
+    const char *time = import_time(i, &r->factor);
+    for (int k = 0; k < i->channel_count; k++) {
+        if (i->channel[k].word) {
+            int index = find_column(r, i->channel[k].word, i->channel[k].key);
+            if (index < 0) {
+                return index;
+            }
+            i->channel[k].column = index;
+            r->wanted[r->count++] = index;
+        }
+    }
+    if (time) {
+        int index = find_column(r, time, "time");
+        r->wanted[r->count] = index;
+        r->timed = 1;
+        return index < 0 ? index : 0;
+    }
+    return 0;
+}
+
+static int make_room(struct import *i)
+{
+    if (i->rows < i->room) {
+        return 0;
+    }
+    size_t room = i->room ? 2 * i->room : 4096, row = (size_t)i->channel_count * sizeof(double);
+    double *time = room > SIZE_MAX / row ? NULL : realloc(i->time, room * sizeof *time);
+    i->time = time ? time : i->time;
+    double *values = time ? realloc(i->values, room * row) : NULL;
+    i->values = values ? values : i->values;
+    i->room = values ? room : i->room;
+    return values ? 0 : -ENOMEM;
+}
+
+/* A row at the time of the one before is left out. */
+static int add_row(struct reading *r, const double *row)
+{
+    struct import *i = r->import;
+    int rc = make_room(i), next = 0;
+    if (rc) {
+        return tact_error_set(r->err, rc, "out of memory");
+    }
+    double time = r->timed ? row[r->count] * r->factor : (double)i->rows / import_rate(i);
+    r->origin = i->rows || !r->timed ? r->origin : time;
+    time -= r->origin;
+    if (i->rows && time <= i->time[i->rows - 1]) {
+        tact_error_at(r->err, r->csv.path, r->csv.line, 0, "time");
+        i->dropped += time == i->time[i->rows - 1];
+        return time == i->time[i->rows - 1] ? 0
+                                            : tact_error_set(r->err, -EINVAL, "time runs backward");
+    }
+    double *to = i->values + i->rows * (size_t)i->channel_count;
+    for (int k = 0; k < i->channel_count; k++) {
+        const struct import_channel *c = &i->channel[k];
+        to[k] = c->word ? c->factor * row[next++] : c->factor;
+    }
+    i->time[i->rows++] = time;
+    return 0;
+}
+
+static int read_all(struct reading *r)
+{
+    double row[TACT_DEVICE_CHANNELS + 1];
+    int rc = tact_csv_open(&r->csv, r->import->csv_path, r->err);
+    rc = rc ? rc : find_columns(r);
+    while (!rc && (rc = tact_csv_row(&r->csv, r->wanted, r->count + r->timed, row, r->err)) > 0) {
+        rc = add_row(r, row);
+    }
+    if (!rc && r->import->rows < 2) {
+        tact_error_at(r->err, r->csv.path, 0, 0, NULL);
+        rc = tact_error_set(r->err, -EINVAL, "fewer than two rows");
+    }
+    return rc;
+}
+
+/* Unit quaternions, each on the side of the one before, so that interpolation takes the short way.
+ */
+static int check_quaternions(struct import *i, const struct import_group *g, struct tact_error *err)
+{
+    for (size_t k = 0; k < i->rows; k++) {
+        double *q = i->values + k * (size_t)i->channel_count + g->quaternion;
+        const double *before = q - i->channel_count;
+        double norm = sqrt(q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3]);
+        if (!(norm > 0.5 && norm < 2.0)) {
+            tact_error_at(err, i->csv_path, 0, 0, g->name);
+            return tact_error_set(err, -EINVAL, "row %zu: a quaternion of length %g", k + 1, norm);
+        }
+        double side = 1.0;
+        if (k > 0) {
+            side = q[0] * before[0] + q[1] * before[1] + q[2] * before[2] + q[3] * before[3];
+        }
+        for (int c = 0; c < 4; c++) {
+            q[c] *= (side < 0.0 ? -1.0 : 1.0) / norm;
+        }
+    }
+    return 0;
+}
+
+/* Rows from..to-1 repeat the values of row `from`; they become steps on the way to row `to`. */
+static void fill(struct import *i, const struct import_group *g, size_t from, size_t to)
+{
+    size_t width = (size_t)i->channel_count;
+    for (size_t k = from + 1; k < to; k++) {
+        double share = (i->time[k] - i->time[from]) / (i->time[to] - i->time[from]);
+        for (int c = g->first; c < g->first + g->count; c++) {
+            double a = i->values[from * width + (size_t)c], b = i->values[to * width + (size_t)c];
+            i->values[k * width + (size_t)c] = a + share * (b - a);
+        }
+    }
+}
+
+static void count_repeats(struct import *i, struct import_group *g)
+{
+    size_t width = (size_t)i->channel_count, start = 0;
+    bool fills = import_fills_repeats(i);
+    for (size_t k = 1; k < i->rows; k++) {
+        const double *first = i->values + start * width + g->first;
+        const double *now = i->values + k * width + g->first;
+        if (!memcmp(first, now, (size_t)g->count * sizeof *now)) {
+            g->repeated++;
+            g->longest = k - start > g->longest ? k - start : g->longest;
+        } else {
+            if (fills) {
+                fill(i, g, start, k);
+            }
+            start = k;
+        }
+    }
+}
+
+static int by_size(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+static int find_gaps(struct import *i)
+{
+    double *step = malloc(i->rows * sizeof *step);
+    i->gap = calloc(i->rows, 1);
+    if (!step || !i->gap) {
+        free(step);
+        return -ENOMEM;
+    }
+    for (size_t k = 0; k + 1 < i->rows; k++) {
+        step[k] = i->time[k + 1] - i->time[k];
+    }
+    qsort(step, i->rows - 1, sizeof *step, by_size);
+    i->usual = step[(i->rows - 1) / 2];
+    free(step);
+    for (size_t k = 0; k + 1 < i->rows; k++) {
+        double wide = i->time[k + 1] - i->time[k];
+        i->gap[k] = wide > GAP * i->usual;
+        i->gaps += i->gap[k];
+        i->longest_gap = i->gap[k] ? fmax(i->longest_gap, wide) : i->longest_gap;
+    }
+    return 0;
+}
+
+int import_read_rows(struct import *i, struct tact_error *err)
+{
+    struct reading *r = calloc(1, sizeof *r);
+    if (!r) {
+        return tact_error_set(err, -ENOMEM, "out of memory");
+    }
+    r->import = i;
+    r->err = err;
+    int rc = read_all(r);
+    tact_csv_close(&r->csv);
+    free(r);
+    if (!rc && find_gaps(i)) {
+        rc = tact_error_set(err, -ENOMEM, "out of memory");
+    }
+    for (int k = 0; !rc && k < i->group_count; k++) {
+        rc = i->group[k].quaternion < 0 ? 0 : check_quaternions(i, &i->group[k], err);
+        count_repeats(i, &i->group[k]);
+    }
+    i->ticks = rc ? 0 : (uint64_t)floor(i->time[i->rows - 1] / i->period + 1e-6) + 1;
+    return rc;
+}
+
+int import_sample(const struct import *i, double t, size_t *row, double *out)
+{
+    size_t width = (size_t)i->channel_count;
+    /* Times are rounded: a row of this very tick counts as reached. */
+    while (*row + 2 < i->rows && i->time[*row + 1] <= t + 1e-6 * i->usual) {
+        ++*row;
+    }
+    const double *a = i->values + *row * width, *b = a + width;
+    double share = (t - i->time[*row]) / (i->time[*row + 1] - i->time[*row]);
+    share = i->gap[*row] && share < 1.0 ? 0.0 : fmin(fmax(share, 0.0), 1.0);
+    for (size_t c = 0; c < width; c++) {
+        out[c] = share < 1.0 ? a[c] + share * (b[c] - a[c]) : b[c];
+    }
+    for (int k = 0; k < i->group_count; k++) {
+        if (i->group[k].quaternion >= 0) {
+            double *q = out + i->group[k].quaternion;
+            double norm = sqrt(q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3]);
+            for (int c = 0; c < 4; c++) {
+                q[c] /= norm;
+            }
+        }
+    }
+    return i->gap[*row] && share < 1.0;
+}

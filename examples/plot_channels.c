@@ -1,0 +1,80 @@
+/* The page of a session without contacts, joints and bodies: what its devices measured, a panel for
+ * each unit. */
+#include <stdio.h>
+#include <string.h>
+#include "plot.h"
+
+#define PANELS 6
+#define LEFT 0.06
+#define RIGHT 0.97
+#define TOP 0.91
+#define BOTTOM 0.05
+
+static const char *const colours[] = {"#0072B2", "#D55E00", "#009E73", "#CC79A7",
+                                      "#56B4E9", "#E69F00", "#404040", "#7F7F7F"};
+
+static const struct tact_device_channel *channel(const struct plot_session *s, int k)
+{
+    return &s->view.devices[s->channel[k].device].input[s->channel[k].channel];
+}
+
+/* Units in the order of their channels; gives their number. */
+static int list_units(const struct plot_session *s, const char *units[PANELS])
+{
+    int count = 0;
+    for (int k = 0; k < s->channel_count; k++) {
+        int known = 0;
+        for (int u = 0; u < count; u++) {
+            known |= !strcmp(units[u], channel(s, k)->unit);
+        }
+        if (!known && count < PANELS) {
+            units[count++] = channel(s, k)->unit;
+        }
+    }
+    return count;
+}
+
+static int same_unit(const struct plot_session *s, int k, const char *unit)
+{
+    return !strcmp(channel(s, k)->unit, unit);
+}
+
+static void panel(FILE *to, const struct plot_session *s, int count, const char *unit)
+{
+    int curves = 0;
+    fprintf(to, "set label 80 '[%s]' at graph 0, graph 1.04 left font 'DejaVu Sans Bold,14'\n",
+            unit);
+    for (int a = 0; a < count; a++) {
+        int colour = 0;
+        for (int k = 0; k < s[a].channel_count; k++) {
+            if (!same_unit(&s[a], k, unit)) {
+                continue;
+            }
+            fputs(curves++ ? ", \\\n  " : "plot ", to);
+            fprintf(to, "$%c u 1:%d w l lw %s lc rgb '%s' t ", 'A' + a,
+                    plot_channel_column(&s[a], k) + 2, a ? "1.5 dt (6,4)" : "2",
+                    colours[colour++ % 8]);
+            plot_quoted(to, "", a ? "" : channel(&s[a], k)->name);
+        }
+    }
+    fputs(curves ? "\n" : "set yrange [0:1]\nplot NaN notitle\n", to);
+}
+
+void plot_channels(FILE *to, const struct plot_session *s, int count)
+{
+    const char *units[PANELS];
+    int panels = list_units(s, units);
+    double height = (TOP - BOTTOM) / (panels ? panels : 1);
+    fputs("set key at graph 1, graph 1.01 right bottom maxrows 1 samplen 1.5 font ',11'\n"
+          "set xrange [from:to]; set xlabel 's' offset 0,0.6; set format y '%g'\n",
+          to);
+    for (int k = 0; k < panels; k++) {
+        double top = TOP - k * height;
+        fprintf(to,
+                "set lmargin at screen %g; set rmargin at screen %g\n"
+                "set tmargin at screen %g; set bmargin at screen %g\n",
+                LEFT, RIGHT, top, top - 0.72 * height);
+        panel(to, s, count, units[k]);
+        fputs("unset label 70; unset label 71; unset label 72\n", to); /* the heading */
+    }
+}

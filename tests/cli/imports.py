@@ -1,0 +1,186 @@
+#!/usr/bin/env python3
+"""imports.py SUBJECT TACT SOURCE: recordings of other programs as logs.
+
+exact   columns, units, rate, times, quaternions, against what is computed here
+bad     mappings and files that are wrong: one line with file and key, exit 2, nothing written
+franka  a person guiding a robot arm (shared/data/franka_guiding): counts, replay, plot, diff
+"""
+import csv
+import json
+import math
+import os
+import subprocess
+import sys
+import tempfile
+
+MAP = "examples/imports/franka.yaml"
+
+
+def tact(*words, code=0):
+    run = subprocess.run([TACT, *words], capture_output=True, text=True, check=False, timeout=120)
+    assert run.returncode == code, (words, run.returncode, code, run.stdout, run.stderr)
+    return run.stdout, run.stderr
+
+
+def write(folder, name, text):
+    path = os.path.join(folder, name)
+    with open(path, "w", encoding="utf-8") as stream:
+        stream.write(text)
+    return path
+
+
+def export(folder, log):
+    """The ticks of the device "recording": state, stamp, then its channels by name."""
+    table = os.path.join(folder, "export.csv")
+    tact("export", log, "--csv", table)
+    with open(table, encoding="ascii", newline="") as stream:
+        rows = list(csv.reader(stream))
+    width = sum(name.startswith("recording_input") for name in rows[0])
+    start = rows[0].index("recording_input[0]")
+    return [[float(word) for word in row[start:start + width]] for row in rows[1:]]
+
+
+def imported(folder, text, mapping):
+    log = os.path.join(folder, "out.mcap")
+    data, rules = write(folder, "data.csv", text), write(folder, "map.yaml", mapping)
+    told = json.loads(tact("import", data, rules, "-o", log, "--json")[0])
+    assert tact("replay", log)[0].split(", ")[2].startswith("0 differing")
+    return told, export(folder, log), log
+
+
+def exact(folder):
+    # A rate that does not divide the ticks; millimetres; a repeated force at rows 2 and 3.
+    x = [0.0, 2.0, 6.0, 5.0, 9.0]
+    force = [1.0, 4.0, 4.0, 4.0, -2.0]
+    text = "px,py,pz,f\n" + "".join(f"{a!r},1,2,{b!r}\n" for a, b in zip(x, force))
+    mapping = ("name: small\nrate: 400\nrepeats: {}\nposes:\n  - {{name: tool, position: [px, py, pz], "
+               "unit: mm}}\nwrenches:\n  - {{name: wrist, force: [f, f, f], force_unit: mN}}\n")
+    for repeats in ("keep", "fill"):
+        told, ticks, log = imported(folder, text, mapping.format(repeats))
+        assert (told["rows"], told["ticks"], told["gaps"]) == (5, 11, 0), told
+        assert told["groups"]["wrist"] == {"channels": 6, "repeated": 2, "longest_run": 2}, told
+        assert told["groups"]["tool"]["repeated"] == 0
+        used = force if repeats == "keep" else [1, 4, 2, 0, -2]
+        for k, row in enumerate(ticks):
+            at = min(k * 0.4, 4)
+            i = min(int(at + 1e-9), 3)
+            share = at - i
+            assert row[0] == 0 and abs(row[2] - 1e-3 * (x[i] + share * (x[i + 1] - x[i]))) < 1e-15
+            assert row[3:9] == [1e-3, 2e-3, 1, 0, 0, 0], row
+            assert abs(row[9] - 1e-3 * (used[i] + share * (used[i + 1] - used[i]))) < 1e-15
+            assert row[12:] == [0, 0, 0], row
+    found = json.loads(tact("info", log, "--json")[0])
+    assert found["topics"]["/sensors/wrist/wrench"]["messages"] == 2, found["topics"]
+    assert found["facts"]["import_repeats"] == "tool 0, wrist 2"
+
+    # Times in milliseconds with a gap, a row with the time of the one before, w last, turned over.
+    half = math.sqrt(0.5)
+    rows = [(100, 0, (0, 0, 0, 1), 10), (102, 1, (0, 0, -half, -half), 20),
+            (102, 7, (0, 0, 1, 0), 20), (104, 2, (0, 0, 1, 0), 30), (120, 3, (0, 0, 1, 0), 40),
+            (122, 4, (0, 0, 1, 0), 50)]
+    text = "t;q;x;y;z;w;u\n" + "".join(
+        f"{t};{q};" + ";".join(map(repr, turn)) + f";{u}\n" for t, q, turn, u in rows)
+    told, ticks, log = imported(folder, text, """name: timed
+time: t
+time_unit: ms
+joints:
+  - {name: elbow, position: q, unit: deg, effort: u}
+poses:
+  - {name: hand, position: [q, q, q], quat_xyzw: [x, y, z, w]}
+""")
+    assert (told["dropped"], told["gaps"], told["ticks"]) == (1, 1, 23), told
+    assert abs(told["longest_gap_s"] - 0.016) < 1e-12 and abs(told["rate_Hz"] - 500) < 1e-6
+    states = [row[0] for row in ticks]
+    assert states == [0] * 4 + [1] * 16 + [0] * 3, states  # stale from the row at 4 ms to that at 20
+    for k in (1, 3):  # half-way between turns of 0 and 90, and of 90 and 180 degrees
+        turn = ticks[k][7:11]
+        angle = math.radians(45 if k == 1 else 135)
+        assert max(abs(a - b) for a, b in zip(turn, (math.cos(angle / 2), 0, 0, math.sin(angle / 2)))
+                   ) < 1e-12, turn
+    assert abs(ticks[1][2] - math.radians(0.5)) < 1e-15 and abs(ticks[1][3] - 15) < 1e-12
+    assert abs(ticks[10][2] - math.radians(2)) < 1e-15 and abs(ticks[22][3] - 50) < 1e-9
+
+
+def bad(folder):
+    out = os.path.join(folder, "out.mcap")
+    good = "name: x\nrate: 100\nsignals:\n  - {name: a, column: a}\n"
+    data = "a,b\n1,2\n2,3\n"
+    for name, text, mapping, words in (
+            ("unknown key", data, good + "colour: red\n", "colour"),
+            ("no rate", data, good.replace("rate: 100\n", ""), "map.yaml: rate"),
+            ("two clocks", data, good + "time: b\n", "map.yaml: time"),
+            ("no column", data, good.replace("column: a", "column: z"), 'no column "z"'),
+            ("unit", data, good.replace("column: a", "column: a, unit: inch"), '"inch" is not a unit'),
+            ("length", data, "name: x\nrate: 100\nposes:\n  - {name: p, position: [a, a, a], unit: N}\n",
+             "not a unit of m"),
+            ("twice", data, good + "  - {name: a, column: b}\n", "two channels"),
+            ("nothing", data, "name: x\nrate: 100\n", "no joints"),
+            ("not a number", data + "x,1\n", good, "data.csv:4:1: a"),
+            ("not finite", data + "nan,1\n", good, "data.csv:4:1: a"),
+            ("cut row", data + "1\n", good, "data.csv:4"),
+            ("one row", "a,b\n1,2\n", good, "fewer than two rows"),
+            ("backward", data + "3,1\n", good.replace("rate: 100", "time: b"), "data.csv:4: time"),
+            ("no turn", data, good + "poses:\n  - {name: p, position: [a, a, a], "
+             "quat_wxyz: [a, a, b, b]}\n", "length"),
+            ("scene", data, good + "scene: none.yaml\n", "none.yaml")):
+        rules, rows = write(folder, "map.yaml", mapping), write(folder, "data.csv", text)
+        told, said = tact("import", rows, rules, "-o", out, code=2)
+        assert not told and len(said.splitlines()) == 1 and words in said, (name, said)
+        assert not os.path.exists(out), name
+    for words in ([], ["a"], ["a", "b"], ["a", "b", "c", "-o", "d"], ["no.csv", MAP, "-o", out]):
+        told, said = tact("import", *words, code=2)
+        assert not told and len(said.splitlines()) == 1, (words, said)
+    told, said = tact("import", "--help")
+    assert "exit codes" in told and max(map(len, told.splitlines())) <= 100 and not said
+
+
+def franka(folder):
+    shared = os.environ.get("TACT_SHARED", os.path.join(os.getcwd(), "../shared"))
+    logs = []
+    for number, repeated in ((0, 1647), (1, 1658)):
+        data = os.path.join(shared, f"data/franka_guiding/rec{number}.csv")
+        if not os.path.exists(data):
+            print(f"skipped: {data} is not here")
+            sys.exit(77)
+        log = os.path.join(folder, f"rec{number}.mcap")
+        logs.append(log)
+        told = json.loads(tact("import", data, MAP, "-o", log, "--json", "--quiet")[0])
+        with open(data, encoding="ascii") as stream:
+            rows = [[float(word) for word in line.split(",")] for line in stream.readlines()[1:]]
+        assert told["rows"] == len(rows) and told["gaps"] == told["dropped"] == 0, told
+        same = sum(a[6:] == b[6:] for a, b in zip(rows, rows[1:]))
+        assert told["groups"]["wrist"]["repeated"] == same == repeated, told
+        ticks = export(folder, log)
+        assert len(ticks) == told["ticks"] == int((len(rows) - 1) / 0.695) + 1
+        for k in range(0, len(ticks), 97):  # positions and velocities, which are not filled
+            at = k * 0.695
+            i = min(int(at), len(rows) - 2)
+            for mine, column in ((2, 0), (3, 1), (4, 2), (15, 3), (16, 4), (17, 5)):
+                a, b = rows[i][column], rows[i + 1][column]
+                assert abs(ticks[k][mine] - (a + (at - i) * (b - a))) < 1e-12, (k, mine)
+        replay = json.loads(tact("replay", log, "--json")[0])
+        assert replay["differing"] == 0 and replay["complete"] and replay["ticks"] == len(ticks)
+        found = json.loads(tact("info", log, "--json")[0])
+        assert found["topics"]["/tf"]["messages"] == (len(ticks) + 9) // 10
+        picture = os.path.join(folder, "plot.gp")
+        tact("plot", log, "-o", picture)
+        with open(picture, encoding="utf-8") as stream:
+            script = stream.read()
+        for word in ("'tool_x'", "'wrist_fz'", "'vy'", "[m/s]"):
+            assert word in script, word
+    tact("diff", *logs, code=1)
+
+
+def main():
+    global TACT
+    subjects = {f.__name__: f for f in (exact, bad, franka)}
+    if len(sys.argv) != 4 or sys.argv[1] not in subjects:
+        sys.exit(__doc__)
+    TACT = sys.argv[2]
+    os.chdir(sys.argv[3])
+    with tempfile.TemporaryDirectory() as folder:
+        subjects[sys.argv[1]](folder)
+
+
+if __name__ == "__main__":
+    main()
