@@ -16,6 +16,14 @@ TACT_BEGIN_DECLS
 
 #define TACT_LOCAL_CORNERS 24
 
+/** Which friction forces F = f_t / (mu f_n) and torsions M = tau_d / (mu k f_n) go together. */
+enum tact_surface {
+    TACT_SURFACE_ELLIPSOID, /**< F^2 + M^2 <= 1 (Goyal, Ruina and Papadopoulos 1991) */
+    TACT_SURFACE_UNIFORM,   /**< what Coulomb friction makes of a uniform pressure on a disc
+                               (Contensou   1963), within 0.6 % of mu k f_n */
+    TACT_SURFACE_HERTZ,     /**< the same for Hertz's pressure */
+};
+
 struct tact_local_problem {
     double s[36]; /**< S, 6 x 6, row-major, symmetric positive semidefinite [1/kg, 1/(kg m^2), ...];
                        s[0] includes the compliance of the normal direction */
@@ -27,10 +35,11 @@ struct tact_local_problem {
     double corner[TACT_LOCAL_CORNERS]
                  [2]; /**< counter-clockwise about c [m]; c is inside; cone only */
     double spin_arm;  /**< torsion limit over mu f_n [m] (cone) */
-    double
-        rectangle[2];  /**< half sides of the rectangle that bounds spin in Bouchard's eq. 13 [m] */
-    double factor[36]; /**< of the rows of S that the patch transmits; see tact_local_prepare() */
-    int rows;          /**< of those: 6, or 4 without rolling torque */
+    enum tact_surface surface;
+    double rectangle[2]; /**< Bouchard: half sides of the rectangle whose corners bound spin in
+                              eq. 13 [m]; 0 0: the surface bounds it */
+    double factor[36];   /**< of the rows of S that the patch transmits; see tact_local_prepare() */
+    int rows;            /**< of those: 6, or 4 without rolling torque */
 };
 
 /** Factors S for tact_local_cone(), once s and semi are set; b may change afterwards. */
@@ -47,11 +56,11 @@ TACT_API int tact_local_bouchard(const struct tact_local_problem *problem, doubl
 
 /**
  * Maximal dissipation over the wrenches a patch can transmit: f_n >= 0 and d in the patch, in
- * associated complementarity with (v_n, w_1, w_2); friction and spin inside the limit surface
- * (|f_t| / mu)^2 + (tau_d / (mu k))^2 <= f_n^2, opposite to slip and spin at the centre of pressure
- * (the surface is the ellipsoid approximation of Goyal, Ruina and Papadopoulos 1991).
- * problem: prepared by tact_local_prepare(). r: in, the last impulse, whose centre of pressure is
- * where friction acts; out, the solution. Returns the active limits.
+ * associated complementarity with (v_n, w_1, w_2); friction and spin at the centre of pressure
+ * inside the limit surface, and of all those that are, dissipating most: the slip is normal to the
+ * surface. problem: prepared by tact_local_prepare(). r: in, the last impulse, at whose centre of
+ * pressure friction acts and whose ratio of friction to spin says where on the surface; out, the
+ * solution. Returns the active limits.
  */
 TACT_API int tact_local_cone(const struct tact_local_problem *problem, double r[6]);
 

@@ -3,6 +3,8 @@
 #include <math.h>
 #include <string.h>
 #include "contact/linear.h"
+#include "contact/local_internal.h"
+#include "contact/patch.h"
 #include "contact/vec.h"
 
 /* Solves the rows and columns of S picked by n indices: S_kk x = -b_k. */
@@ -100,21 +102,23 @@ static void closest_on_ellipse(const double *semi, const double *d, double *p)
     p[1] = b2 * d[1] / (b2 + t);
 }
 
-/* Eq. 11 to 13: bilinear weights of p in the rectangle, force times distance summed. */
-static double corner_bound(const double *corner, const double *p)
+/* Largest torsion about p under force r: eq. 13, or what the limit surface leaves beside the
+ * friction. */
+static double spin_bound(const struct tact_local_problem *problem, const double *r, const double *p)
 {
-    if (!(corner[0] > 0.0) || !(corner[1] > 0.0)) {
-        return 0.0;
+    double most = problem->mu * r[0], w[2];
+    if (problem->rectangle[0] > 0.0 && problem->rectangle[1] > 0.0) {
+        return most * tact_patch_corner_arm(problem->rectangle, p);
     }
-    double x = 0.5 + 0.5 * p[0] / corner[0], y = 0.5 + 0.5 * p[1] / corner[1], arm = 0.0;
-    for (int i = 0; i < 2; i++) {
-        for (int j = 0; j < 2; j++) {
-            double dx = (i ? corner[0] : -corner[0]) - p[0];
-            double dy = (j ? corner[1] : -corner[1]) - p[1];
-            arm += (i ? x : 1.0 - x) * (j ? y : 1.0 - y) * hypot(dx, dy);
-        }
+    if (problem->surface == TACT_SURFACE_ELLIPSOID || !(most > 0.0)) {
+        return most * problem->spin_arm;
     }
-    return arm;
+    double f = (r[1] * r[1] + r[2] * r[2]) / (most * most), lo = 0.0, hi = 1.0;
+    for (int i = 0; i < 50; i++) {
+        double m = 0.5 * (lo + hi);
+        *(tact_local_surface(problem->surface, f, m * m, w) <= 1.0 ? &lo : &hi) = m;
+    }
+    return most * problem->spin_arm * lo;
 }
 
 /* The point contact at p (eq. 8, then eq. 10 where friction fails): force f, or 0 where it pulls.
@@ -181,7 +185,7 @@ int tact_local_bouchard(const struct tact_local_problem *problem, double r[6])
             return TACT_LIMIT_OPEN;
         }
     } else {
-        double bound = problem->mu * r[0] * corner_bound(problem->rectangle, p);
+        double bound = spin_bound(problem, r, p);
         spin = r[3] - (p[0] * r[2] - p[1] * r[1]);
         if (fabs(spin) > bound) {
             spin = copysign(bound, spin);

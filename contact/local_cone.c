@@ -2,6 +2,8 @@
  * The law, scaled. x = (f_n, y1, y2, z1, z2, z3) with y the centre of pressure over the semi-axes
  * times f_n, z friction over mu and torsion over mu k, both at the centre of pressure d:
  *     f_1 = mu z1, f_2 = mu z2, tau_d = mu k z3, tau_1 = a2 y2, tau_2 = -a1 y1.
+ * Where the limit surface is no ellipsoid z is scaled further to the ellipsoid that touches it at
+ * the last solution, which is then a fixed point.
  * U = S x + b is power-conjugate. Wanted: N = {y / f_n in the patch} holds x_N, perpendicular to
  * U_N in N* = N; and either |z| <= f_n with U_z = 0 (stick) or |z| = f_n with U_z = -g z, g > 0
  * (slip). For a given g friction is linear and is eliminated, which leaves a convex program of
@@ -17,16 +19,23 @@
 #include "contact/root.h"
 #include "contact/vec.h"
 
+#define PASSES 6 /* most places of friction that are tried in one solve */
+
 /** The scaled problem at a centre of pressure. */
 struct scaled {
     double s[36]; /* order f_n, y1, y2, z1, z2, z3 */
     double b[6];
     double unit[6];            /* impulse per scaled unknown */
-    double d[2];               /* centre of pressure that friction acts at [m] */
     int rolling;               /* 1: y are unknowns, 0: y = 0 */
     struct normal_patch patch; /* what y / f_n stays in */
     double x[6];               /* of the last evaluation */
     int rim;                   /* of that: the centre of pressure is at the edge */
+};
+
+/** What friction of an impulse depends on but for the impulse itself. */
+struct place {
+    double d[2];  /* centre of pressure, where it acts, held inside the patch [m] */
+    double share; /* of friction in friction and torsion: f / (f + m), see tact_local_surface() */
 };
 
 /* Which entry of r each scaled unknown is, and its sign. */
@@ -49,13 +58,27 @@ static void shift_friction(double *s, double *b, const double *d)
     b[2] += d[0] * b[3];
 }
 
-static void scale_problem(const struct tact_local_problem *in, const double *d, struct scaled *out)
+/* Squares of F f_n and M f_n (enum tact_surface) of the impulse r at d. */
+static void squares(const struct tact_local_problem *problem, const double *r, const double *d,
+                    double *f, double *m)
 {
-    double s[36], b[6];
+    double spin = r[3] - (d[0] * r[2] - d[1] * r[1]), arm = problem->mu * problem->spin_arm;
+    *f = problem->mu > 0.0 ? (r[1] * r[1] + r[2] * r[2]) / (problem->mu * problem->mu) : 0.0;
+    *m = arm > 0.0 ? spin / arm * (spin / arm) : 0.0;
+}
+
+static void scale_problem(const struct tact_local_problem *in, const struct place *at,
+                          struct scaled *out)
+{
+    double s[36], b[6], w[2];
+    const double *d = at->d;
     memcpy(s, in->s, sizeof s);
     memcpy(b, in->b, sizeof b);
     shift_friction(s, b, d);
-    const double unit[6] = {1.0, in->semi[0], in->semi[1], in->mu, in->mu, in->mu * in->spin_arm};
+    tact_local_surface(in->surface, at->share, 1.0 - at->share, w);
+    double mu = in->mu / sqrt(w[0]);
+    const double unit[6] = {1.0, in->semi[0], in->semi[1],
+                            mu,  mu,          in->mu * in->spin_arm / sqrt(w[1])};
     for (int i = 0; i < 6; i++) {
         double ui = sign[i] * unit[i];
         for (int j = 0; j < 6; j++) {
@@ -64,8 +87,6 @@ static void scale_problem(const struct tact_local_problem *in, const double *d, 
         out->b[i] = ui * b[entry[i]];
         out->unit[i] = ui;
     }
-    out->d[0] = d[0];
-    out->d[1] = d[1];
     out->rolling = tact_local_rolls(in);
     out->patch.corners = out->rolling ? in->corners : 0;
     for (int i = 0; i < out->patch.corners; i++) {
@@ -74,19 +95,25 @@ static void scale_problem(const struct tact_local_problem *in, const double *d, 
     }
 }
 
-/* Where friction of the impulse r acts: its centre of pressure, held inside the patch. */
-static void pressure_center(const struct tact_local_problem *problem, const double *r, double *d)
+static void keep_in_patch(const struct tact_local_problem *problem, double *d)
 {
+    double rho = tact_local_edge_share(problem, d);
+    double fit = rho > 1.0 ? 1.0 / rho : 1.0;
+    d[0] *= fit;
+    d[1] *= fit;
+}
+
+static void find_place(const struct tact_local_problem *problem, const double *r, struct place *at)
+{
+    double *d = at->d, f, m;
     d[0] = d[1] = 0.0;
-    if (r[0] > 0.0 && problem->semi[0] > 0.0 && problem->semi[1] > 0.0) {
+    if (r[0] > 0.0 && tact_local_rolls(problem)) {
         d[0] = -r[5] / r[0];
         d[1] = r[4] / r[0];
-        double rho = problem->corners ? tact_normal_reach(problem->corner, problem->corners, d)
-                                      : hypot(d[0] / problem->semi[0], d[1] / problem->semi[1]);
-        double fit = rho > 1.0 ? 1.0 / rho : 1.0;
-        d[0] *= fit;
-        d[1] *= fit;
+        keep_in_patch(problem, d);
     }
+    squares(problem, r, d, &f, &m);
+    at->share = f + m > 0.0 ? f / (f + m) : 0.5;
 }
 
 /* The normal part x_N and friction z for slip multiplier g; returns f_n / |z| - 1. */
@@ -181,7 +208,11 @@ double tact_local_friction_share(const struct tact_local_problem *problem, const
     if (!(most > 0.0) || (!(arm > 0.0) && spin > 0.0)) {
         return tangent + spin > 0.0 ? INFINITY : 0.0;
     }
-    return hypot(tangent, spin > 0.0 ? spin / arm : 0.0) / most;
+    if (problem->surface == TACT_SURFACE_ELLIPSOID) {
+        return hypot(tangent, spin > 0.0 ? spin / arm : 0.0) / most;
+    }
+    double f = tangent / most, m = spin > 0.0 ? spin / (arm * most) : 0.0, w[2];
+    return sqrt(tact_local_surface(problem->surface, f * f, m * m, w));
 }
 
 double tact_local_edge_share(const struct tact_local_problem *problem, const double *d)
@@ -195,10 +226,10 @@ double tact_local_edge_share(const struct tact_local_problem *problem, const dou
 
 int tact_local_slip_bits(const struct tact_local_problem *problem, const double *r, const double *d)
 {
-    double f = hypot(r[1], r[2]), arm = problem->spin_arm;
-    double spin = arm > 0.0 ? fabs(r[3] - (d[0] * r[2] - d[1] * r[1])) / arm : 0.0;
-    double least = 0.1 * hypot(f, spin);
-    return (f >= least ? TACT_LIMIT_CONE : 0) | (spin > least ? TACT_LIMIT_SPIN : 0);
+    double f, m, w[2];
+    squares(problem, r, d, &f, &m);
+    double least = 0.01 * tact_local_surface(problem->surface, f, m, w);
+    return (f * w[0] >= least ? TACT_LIMIT_CONE : 0) | (m * w[1] > least ? TACT_LIMIT_SPIN : 0);
 }
 
 int tact_local_hold(const struct tact_local_problem *problem, double x[6], double d[2])
@@ -235,15 +266,29 @@ static int sticks(const struct tact_local_problem *problem, double *r)
     return 1;
 }
 
-int tact_local_cone(const struct tact_local_problem *problem, double r[6])
+void tact_local_keep_inside(const struct tact_local_problem *problem, double r[6])
+{
+    if (!(r[0] > 0.0)) {
+        memset(r, 0, 6 * sizeof *r);
+        return;
+    }
+    const double d[2] = {-r[5] / r[0], r[4] / r[0]};
+    if (!(problem->spin_arm > 0.0)) {
+        r[3] = d[0] * r[2] - d[1] * r[1];
+    }
+    double f, m, w[2];
+    squares(problem, r, d, &f, &m);
+    double share = sqrt(tact_local_surface(problem->surface, f, m, w)) / r[0];
+    for (int i = 1; (share > 1.0 || !(problem->mu > 0.0)) && i < 4; i++) {
+        r[i] = problem->mu > 0.0 ? r[i] / share : 0.0;
+    }
+}
+
+/* Solves with friction at that place. Returns the active limits. */
+static int solve_at(const struct tact_local_problem *problem, const struct place *at, double *r)
 {
     struct scaled p;
-    double d[2];
-    if (sticks(problem, r)) {
-        return 0;
-    }
-    pressure_center(problem, r, d);
-    scale_problem(problem, d, &p);
+    scale_problem(problem, at, &p);
     int opens = p.rolling ? tact_normal_opens(&p.patch, p.b) : p.b[0] >= 0.0;
     if (opens || !(p.s[0] > 0.0)) { /* b_N in N*: zero impulse is a solution */
         memset(r, 0, 6 * sizeof *r);
@@ -253,14 +298,84 @@ int tact_local_cone(const struct tact_local_problem *problem, double r[6])
     for (int i = 0; i < 6; i++) {
         r[entry[i]] = p.unit[i] * p.x[i];
     }
-    r[3] += d[0] * r[2] - d[1] * r[1];
+    r[3] += at->d[0] * r[2] - at->d[1] * r[1];
     if (!(p.x[0] > 0.0)) {
         return TACT_LIMIT_OPEN;
     }
-    if (limits) {
-        limits = tact_local_slip_bits(problem, r, d);
-    }
     return limits | (p.rim ? TACT_LIMIT_EDGE : 0);
+}
+
+/** Broyden's method on the place: where the impulse that it gives has it itself. */
+struct search {
+    double inverse[9]; /* minus that of the derivative of what is left */
+    double left[3];    /* of the last place */
+    double step[3];    /* that led to the next */
+    double size;       /* of what was left */
+};
+
+/* The next place from what is left at this one: y' = y + B left. */
+static void take_step(struct search *s, const double *left, int first)
+{
+    double change[3], along[3], back[3], size = 0.0;
+    if (first) {
+        for (int i = 0; i < 9; i++) {
+            s->inverse[i] = i % 4 == 0 ? 1.0 : 0.0;
+        }
+    } else {
+        tact_v3_sub(change, left, s->left);
+        tact_m3_mul_v3(along, s->inverse, change);
+        tact_m3_tmul_v3(back, s->inverse, s->step);
+        size = tact_v3_dot(s->step, along);
+        for (int i = 0; i < 9 && fabs(size) > 1e-300; i++) {
+            s->inverse[i] -= (s->step[i / 3] + along[i / 3]) * back[i % 3] / size;
+        }
+    }
+    tact_m3_mul_v3(s->step, s->inverse, left);
+    tact_v3_copy(s->left, left);
+}
+
+/* Moves to the next place; returns how far the impulse's own place is from this one, of the patch's
+ * size. */
+static double move_place(const struct tact_local_problem *problem, const double *r,
+                         struct search *search, struct place *at)
+{
+    struct place own;
+    find_place(problem, r, &own);
+    int rolls = tact_local_rolls(problem);
+    double one[2] = {rolls ? problem->semi[0] : 1.0, rolls ? problem->semi[1] : 1.0};
+    const double left[3] = {(own.d[0] - at->d[0]) / one[0], (own.d[1] - at->d[1]) / one[1],
+                            own.share - at->share};
+    double size = tact_v3_norm(left);
+    take_step(search, left, size > search->size);
+    search->size = size;
+    at->d[0] += one[0] * search->step[0];
+    at->d[1] += one[1] * search->step[1];
+    at->share = tact_max(0.0, tact_min(1.0, at->share + search->step[2]));
+    keep_in_patch(problem, at->d);
+    return size;
+}
+
+int tact_local_cone(const struct tact_local_problem *problem, double r[6])
+{
+    struct search search = {.size = 0.0};
+    struct place at, here;
+    int limits = 0;
+    if (sticks(problem, r)) {
+        return 0;
+    }
+    find_place(problem, r, &at);
+    for (int pass = 0; pass < PASSES; pass++) {
+        here = at;
+        limits = solve_at(problem, &here, r);
+        if (!(limits & TACT_LIMIT_CONE) || move_place(problem, r, &search, &at) < 1e-13) {
+            break;
+        }
+    }
+    tact_local_keep_inside(problem, r);
+    if (limits & TACT_LIMIT_CONE) {
+        limits = (limits & ~TACT_LIMIT_CONE) | tact_local_slip_bits(problem, r, here.d);
+    }
+    return limits;
 }
 
 /* Projects x onto K = {|y| <= t, |z| <= t}: for the axis value t both radii are clipped to t, and
@@ -344,9 +459,11 @@ double tact_local_residual(const struct tact_local_problem *problem, const doubl
         return inner;
     }
     struct scaled p;
-    double d[2], x[6], u[6], trial[6];
-    pressure_center(problem, r, d);
-    scale_problem(problem, d, &p);
+    struct place at;
+    const double *d = at.d;
+    double x[6], u[6], trial[6];
+    find_place(problem, r, &at);
+    scale_problem(problem, &at, &p);
     const double at_d[6] = {r[0], r[1], r[2], r[3] - (d[0] * r[2] - d[1] * r[1]), r[4], r[5]};
     double rho = 0.0, size = 0.0, drive = 0.0, miss = 0.0;
     for (int i = 0; i < 6; i++) {

@@ -43,6 +43,16 @@ static double uniform_arm(const double *semi)
     return sum * (1.0 + 3.0 * h / (10.0 + sqrt(4.0 - 3.0 * h))) / 3.0;
 }
 
+/* Mean distance from the centre of the pressure that the kind of spin stands for. */
+static double pressure_arm(enum tact_spin_kind spin, int elastic, const double *semi)
+{
+    if (spin == TACT_SPIN_CORNERS) {
+        return hypot(semi[0], semi[1]);
+    }
+    int hertz = spin == TACT_SPIN_HERTZ || (spin != TACT_SPIN_UNIFORM && elastic);
+    return (hertz ? 9.0 * PI / 32.0 : 1.0) * uniform_arm(semi);
+}
+
 /* The axis of the least second moment, by inverse iteration from n, on n's side. C times a vector
  * of thickness zero gives nothing to invert: then n is that axis already. */
 static void least_axis(const double *c, const double *n, double *axis)
@@ -119,7 +129,8 @@ int tact_patch_from_moments(const struct tact_moments *m, const struct tact_patc
     out->semi[0] = sqrt(size * l[0]);
     out->semi[1] = sqrt(size * l[1]);
     out->corners = 0;
-    out->spin_arm = uniform_arm(out->semi);
+    out->spin = options->spin;
+    out->spin_arm = pressure_arm(options->spin, 0, out->semi);
     int elastic = options->modulus > 0.0 && options->curved;
     out->kind = elastic ? TACT_PATCH_ELASTIC : TACT_PATCH_ELLIPSE;
     out->modulus = elastic ? options->modulus : 0.0;
@@ -127,10 +138,92 @@ int tact_patch_from_moments(const struct tact_moments *m, const struct tact_patc
     return 0;
 }
 
+/* Centroid c of the outline and its second moments xx, yy over the area about it. 0: no area. */
+static int outline_moments(const struct tact_patch *patch, double *c, double *second)
+{
+    double area = 0.0, sum[4] = {0.0};
+    for (int i = 0; i < patch->corners; i++) {
+        const double *p = patch->corner[i], *q = patch->corner[(i + 1) % patch->corners];
+        const double *o = patch->corner[0];
+        double a[2] = {p[0] - o[0], p[1] - o[1]}, b[2] = {q[0] - o[0], q[1] - o[1]};
+        double twice = a[0] * b[1] - a[1] * b[0];
+        area += 0.5 * twice;
+        for (int k = 0; k < 2; k++) {
+            sum[k] += twice * (a[k] + b[k]) / 6.0;
+            sum[2 + k] += twice * (a[k] * a[k] + a[k] * b[k] + b[k] * b[k]) / 12.0;
+        }
+    }
+    if (!(area > 0.0)) {
+        return 0;
+    }
+    for (int k = 0; k < 2; k++) {
+        double mean = sum[k] / area;
+        c[k] = patch->corner[0][k] + mean;
+        second[k] = tact_max(0.0, sum[2 + k] / area - mean * mean);
+    }
+    return 1;
+}
+
+/* A uniform sheet over the outline reaches no further than twice the outline does. */
+static int fits_outline(const struct tact_patch *patch)
+{
+    double reach = 0.0;
+    for (int i = 0; i < patch->corners; i++) {
+        const double *p = patch->corner[i], *q = patch->corner[(i + 1) % patch->corners];
+        if (p[0] * q[1] < p[1] * q[0]) {
+            return 0;
+        }
+        reach = tact_max(reach, hypot(p[0], p[1]));
+    }
+    return patch->semi[0] > 0.0 && patch->semi[1] > 0.0 &&
+           tact_max(patch->semi[0], patch->semi[1]) <= 2.1 * reach;
+}
+
+int tact_patch_mend(struct tact_patch *patch)
+{
+    double c[2], second[2];
+    if (!patch->corners || fits_outline(patch) || !outline_moments(patch, c, second)) {
+        return 0;
+    }
+    for (int k = 0; k < 2; k++) {
+        tact_v3_axpy(patch->center, c[k], patch->frame + 3 * (k + 1));
+        patch->semi[k] = 2.0 * sqrt(second[k]);
+        for (int i = 0; i < patch->corners; i++) {
+            patch->corner[i][k] -= c[k];
+        }
+    }
+    patch->spin_arm = pressure_arm(patch->spin, 0, patch->semi);
+    return 1;
+}
+
+double tact_patch_elastic_radius(const struct tact_patch *patch, double n)
+{
+    return n > 0.0 ? cbrt(0.75 * n * patch->radius / patch->modulus) : 0.0;
+}
+
 double tact_patch_spin_arm(const struct tact_patch *patch, double n)
 {
     if (patch->kind == TACT_PATCH_ELLIPSE) {
         return patch->spin_arm;
     }
-    return n > 0.0 ? 3.0 * PI / 16.0 * cbrt(0.75 * n * patch->radius / patch->modulus) : 0.0;
+    double a = tact_patch_elastic_radius(patch, n);
+    const double semi[2] = {a, a};
+    return pressure_arm(patch->spin, 1, semi);
+}
+
+double tact_patch_corner_arm(const double half[2], const double p[2])
+{
+    if (!(half[0] > 0.0) || !(half[1] > 0.0)) {
+        return 0.0;
+    }
+    double x = 0.5 + 0.5 * tact_max(-1.0, tact_min(1.0, p[0] / half[0]));
+    double y = 0.5 + 0.5 * tact_max(-1.0, tact_min(1.0, p[1] / half[1])), arm = 0.0;
+    for (int i = 0; i < 2; i++) {
+        for (int j = 0; j < 2; j++) {
+            double dx = (i ? half[0] : -half[0]) - p[0];
+            double dy = (j ? half[1] : -half[1]) - p[1];
+            arm += (i ? x : 1.0 - x) * (j ? y : 1.0 - y) * hypot(dx, dy);
+        }
+    }
+    return arm;
 }

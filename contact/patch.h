@@ -26,6 +26,18 @@ enum tact_normal_kind {
                                to the former where the overlap is no sheet */
 };
 
+/** How much torsion a patch holds at rest, and how sliding takes from it. */
+enum tact_spin_kind {
+    TACT_SPIN_AUTO,    /**< LIMIT_SURFACE */
+    TACT_SPIN_CORNERS, /**< friction at the four corners of the ellipse's rectangle, weighted by the
+                            centre of pressure (Bouchard 2015, section 5.6) */
+    TACT_SPIN_UNIFORM, /**< uniform pressure: its mean distance from the centre */
+    TACT_SPIN_HERTZ,   /**< Hertz's pressure, elliptic or round */
+    TACT_SPIN_LIMIT_SURFACE, /**< Hertz where the patch is elastic, else uniform; and slip takes
+                                from torsion, and spin from friction, as Coulomb friction under that
+                                  pressure does (enum tact_surface); the others by an ellipsoid */
+};
+
 /** The patch of one pair at one tick. */
 struct tact_patch {
     enum tact_patch_kind kind;
@@ -39,9 +51,10 @@ struct tact_patch {
     double corner[TACT_OUTLINE_CORNERS]
                  [2]; /**< counter-clockwise, along t1 and t2 from center [m] */
     double radius;    /**< ELASTIC: effective radius of curvature R [m]; else 0 */
-    double
-        spin_arm;   /**< ELLIPSE: torsion limit over mu N [m]; ELASTIC: see tact_patch_spin_arm() */
-    double modulus; /**< ELASTIC: E* [Pa] */
+    enum tact_spin_kind spin;
+    double spin_arm; /**< ELLIPSE: torsion limit over mu N [m], with the centre of pressure at the
+                          centre; ELASTIC: see tact_patch_spin_arm() */
+    double modulus;  /**< ELASTIC: E* [Pa] */
 };
 
 /** How the patch is made of the moments. */
@@ -52,6 +65,7 @@ struct tact_patch_options {
                             uniform thickness over an ellipse), 6 curved (exact for a paraboloid
                             cap). 5: Bouchard's equivalent ellipsoid (appendix A) */
     enum tact_normal_kind normal;
+    enum tact_spin_kind spin;
 };
 
 /**
@@ -67,11 +81,26 @@ TACT_API int tact_patch_from_moments(const struct tact_moments *m,
                                      struct tact_patch *out);
 
 /**
- * Torsion limit over mu N [m] at normal force n [N]. ELLIPSE: uniform pressure, the mean distance
- * from the centre, 2/3 of the ellipse's perimeter over 2 pi (2/3 R for a disc). ELASTIC: Hertz,
- * 3 pi / 16 a with a = (3 N R / (4 E*))^(1/3). Real-time safe.
+ * Mends a patch of a sliver whose moments are mere rounding: where its outline does not hold its
+ * centre, or not its ellipse, both are taken from the outline instead. A patch without an outline
+ * stays as it is. Returns 1 where it was mended. Real-time safe.
+ */
+TACT_API int tact_patch_mend(struct tact_patch *patch);
+
+/**
+ * Torsion limit over mu N [m] at normal force n [N], with the centre of pressure at the centre. The
+ * mean distance from there of the pressure: uniform over an ellipse 2/3 of its perimeter over 2 pi
+ * (2/3 R for a disc), Hertz's 3 pi / 16 of that in place of 2/3; corners hypot(semi). ELASTIC: of a
+ * disc of radius a = (3 N R / (4 E*))^(1/3). Real-time safe.
  */
 TACT_API double tact_patch_spin_arm(const struct tact_patch *patch, double n);
+
+/** Radius of an ELASTIC patch at normal force n [N]: (3 N R / (4 E*))^(1/3) [m]. Real-time safe. */
+TACT_API double tact_patch_elastic_radius(const struct tact_patch *patch, double n);
+
+/** Bouchard's eq. 11 to 13: the corners of the rectangle of half sides `half` [m], weighted
+ *  bilinearly by p in it; the sum of weight times distance from p [m]. Real-time safe. */
+TACT_API double tact_patch_corner_arm(const double half[2], const double p[2]);
 
 TACT_END_DECLS
 

@@ -4,6 +4,7 @@
  */
 #include <errno.h>
 #include <string.h>
+#include "contact/local_internal.h"
 #include "contact/world_internal.h"
 
 /* Rows of J for a free body: the wrench that a unit impulse along each of the frame's axes makes.
@@ -179,8 +180,12 @@ void tact_assemble_schur(struct tact_world *world, struct block *block)
     memcpy(block->local.corner, c->patch.corner, sizeof block->local.corner);
     for (int i = 0; i < 2; i++) {
         block->local.semi[i] = point ? 0.0 : c->patch.semi[i];
-        block->local.rectangle[i] = c->patch.semi[i];
+        block->local.rectangle[i] =
+            world->options.spin == TACT_SPIN_CORNERS ? c->patch.semi[i] : 0.0;
     }
+    block->local.surface = world->options.spin != TACT_SPIN_LIMIT_SURFACE ? TACT_SURFACE_ELLIPSOID
+                           : point                                        ? TACT_SURFACE_HERTZ
+                                                                          : TACT_SURFACE_UNIFORM;
 }
 
 static void factor(struct tact_world *world, struct block *block)
@@ -271,10 +276,18 @@ static void follow_force(const struct tact_world *world, struct block *block)
 {
     const struct tact_contact *c = &world->contacts[block->pair];
     struct tact_local_problem *local = &block->local;
-    local->spin_arm = tact_patch_spin_arm(&c->patch, c->impulse[0] / world->options.period);
-    if (c->patch.kind == TACT_PATCH_ELASTIC && world->options.local == TACT_LOCAL_BOUCHARD) {
-        double radius = local->spin_arm * 16.0 / (3.0 * 3.14159265358979323846);
-        local->semi[0] = local->semi[1] = local->rectangle[0] = local->rectangle[1] = radius;
+    const double *r = c->impulse;
+    int corners = world->options.spin == TACT_SPIN_CORNERS;
+    int paper = world->options.local == TACT_LOCAL_BOUCHARD;
+    if (c->patch.kind == TACT_PATCH_ELASTIC && paper) {
+        double radius = tact_patch_elastic_radius(&c->patch, r[0] / world->options.period);
+        local->semi[0] = local->semi[1] = radius;
+        local->rectangle[0] = local->rectangle[1] = corners ? radius : 0.0;
+    }
+    local->spin_arm = tact_patch_spin_arm(&c->patch, r[0] / world->options.period);
+    if (corners && r[0] > 0.0 && c->patch.kind == TACT_PATCH_ELLIPSE) {
+        const double d[2] = {-r[5] / r[0], r[4] / r[0]};
+        local->spin_arm = tact_patch_corner_arm(c->patch.semi, d);
     }
 }
 
@@ -289,7 +302,7 @@ static void solve_patch(struct tact_world *world, struct block *block, double *r
     block->residual = tact_local_residual(local, r);
     c->limits = world->options.local == TACT_LOCAL_BOUCHARD ? tact_local_bouchard(local, r)
                                                             : tact_local_cone(local, r);
-    double length = tact_max(local->rectangle[0], local->rectangle[1]);
+    double length = tact_max(c->patch.semi[0], c->patch.semi[1]);
     length = tact_max(length, local->spin_arm);
     block->per_length = length > 0.0 ? 1.0 / length : 0.0;
     for (int i = 0; i < 6; i++) {
@@ -419,10 +432,29 @@ static int mark(const struct tact_world *world, enum tact_solve_phase phase,
     return world->watch ? world->watch(world->watch_user, phase, stats) : 0;
 }
 
+/* Out of iterations some limits are those of an impulse of before: what is beyond them goes. */
+static void keep_limits(struct tact_world *world)
+{
+    for (int i = 0; i < world->block_count; i++) {
+        struct block *block = &world->blocks[i];
+        double *r = world->contacts[block->pair].impulse, delta[6];
+        memcpy(delta, r, sizeof delta);
+        follow_force(world, block);
+        tact_local_keep_inside(&block->local, r);
+        for (int k = 0; k < 6; k++) {
+            delta[k] = r[k] - delta[k];
+        }
+        apply(&block->side[0], delta);
+        apply(&block->side[1], delta);
+    }
+}
+
 /* Sweeps until solved or out of iterations; ends with a sweep, so that every limit is kept. */
 static void iterate(struct tact_world *world, struct tact_solve_stats *stats)
 {
     double *before = world->sweeps, best = INFINITY;
+    int cone =
+        world->options.local == TACT_LOCAL_CONE && world->options.model == TACT_CONTACT_PATCH;
     int n = world->block_count * 6;
     tact_anderson_restart(&world->anderson, n);
     while (world->block_count > 0) {
@@ -432,21 +464,28 @@ static void iterate(struct tact_world *world, struct tact_solve_stats *stats)
         }
         sweep(world, stats);
         stats->iterations++;
-        if (mark(world, TACT_SOLVE_SWEPT, stats) || is_solved(world, stats) ||
-            stats->iterations >= world->options.iterations) {
+        int enough = mark(world, TACT_SOLVE_SWEPT, stats);
+        if (is_solved(world, stats)) {
+            break;
+        }
+        if (enough || stats->iterations >= world->options.iterations) {
+            if (cone) {
+                keep_limits(world);
+            }
             break;
         }
         if (stats->residual > 10.0 * best) {
             tact_anderson_restart(&world->anderson, n); /* the limits that act have changed */
         }
         best = stats->residual < best ? stats->residual : best;
-        if (world->options.local == TACT_LOCAL_CONE && world->options.model == TACT_CONTACT_PATCH) {
+        if (cone) {
             accelerate(world, before);
         }
     }
 }
 
-/* How far the contact is from its limits, and whether drives that carry it are at theirs. */
+/* How far the contact is from its limits, and whether drives that carry it are at theirs. Points
+ * have no impulse that would hold them as one: their own is judged. */
 static void judge(const struct tact_world *world, struct block *block)
 {
     struct tact_contact *c = &world->contacts[block->pair];

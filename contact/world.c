@@ -14,6 +14,7 @@ struct tact_world_options tact_world_options_default(void)
                                    .push_limit = 0.5,
                                    .local = TACT_LOCAL_CONE,
                                    .polygon = 1,
+                                   .spin = TACT_SPIN_AUTO,
                                    .normal = TACT_NORMAL_BLEND,
                                    .model = TACT_CONTACT_PATCH,
                                    .points = 4096};
@@ -33,6 +34,10 @@ int tact_world_create(const struct tact_world_options *o, struct tact_world **ou
         return -ENOMEM;
     }
     world->options = *o;
+    if (o->spin == TACT_SPIN_AUTO) {
+        world->options.spin =
+            o->local == TACT_LOCAL_BOUCHARD ? TACT_SPIN_CORNERS : TACT_SPIN_LIMIT_SURFACE;
+    }
     *out = world;
     return 0;
 }

@@ -46,14 +46,15 @@ struct tact_world_options {
     enum tact_local_kind local;
     int polygon; /**< 1: the centre of pressure is held by the overlap's outline where that is
                       known (outline.h); 0: always by the ellipse. Cone only */
+    enum tact_spin_kind spin;     /**< AUTO: CORNERS with BOUCHARD, else LIMIT_SURFACE */
     enum tact_normal_kind normal; /**< of flat overlaps; the others, and all with half-spaces, face
                                        against the gradient, which is exact there */
     enum tact_contact_model model;
     int points; /**< POINTS: most of a tick; further ones are left out and counted */
 };
 
-/** h = 1 ms, patches as polygons, blended normals, gravity -9.81 z, 50 sweeps, 1e-10, 0.5 m/s,
- *  cone; 4096 points where those are asked for. */
+/** h = 1 ms, patches as polygons, blended normals, spin AUTO, gravity -9.81 z, 50 sweeps, 1e-10,
+ * 0.5 m/s, cone; 4096 points where those are asked for. */
 TACT_API struct tact_world_options tact_world_options_default(void);
 
 /** What happens where two materials touch. */

@@ -120,7 +120,8 @@ static int make_patch(struct tact_world *world, struct tact_contact *c)
 {
     const struct tact_contact_law *law = tact_world_pair_law(world, c->a, c->b);
     struct tact_patch_options options = {law->modulus, tact_pair_is_curved(world, c),
-                                         law->ellipse_size, normal_kind(world, c)};
+                                         law->ellipse_size, normal_kind(world, c),
+                                         world->options.spin};
     int points = world->options.model == TACT_CONTACT_POINTS;
     int cone = world->options.local == TACT_LOCAL_CONE || points;
     if (!cone && !(options.ellipse_size > 0.0)) {
@@ -131,6 +132,7 @@ static int make_patch(struct tact_world *world, struct tact_contact *c)
         c->patch.corners = tact_outline(&world->shapes[c->a].shape, &world->poses[c->a],
                                         &world->shapes[c->b].shape, &world->poses[c->b],
                                         c->patch.center, c->patch.frame, c->patch.corner);
+        tact_patch_mend(&c->patch);
     }
     return rc;
 }

@@ -119,9 +119,7 @@ static void add_bin(uint64_t *bins, double us)
 /* The patch as a polygon along its axes: the overlap's outline, or the ellipse. */
 static void outline(struct plot_pair *p, const struct tact_patch *patch, double normal)
 {
-    double a = patch->kind == TACT_PATCH_ELASTIC
-                   ? tact_patch_spin_arm(patch, normal) * 16.0 / (3.0 * acos(-1.0))
-                   : 0.0;
+    double a = patch->kind == TACT_PATCH_ELASTIC ? tact_patch_elastic_radius(patch, normal) : 0.0;
     p->corner_count = patch->corners > 2 ? patch->corners : PLOT_OUTLINE;
     for (int i = 0; i < p->corner_count; i++) {
         double t = 2.0 * acos(-1.0) * i / PLOT_OUTLINE;

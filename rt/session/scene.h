@@ -173,6 +173,7 @@ struct tact_scene_contact {
     char *normal;        /**< blend (default), gradient or least */
     char *model;         /**< patch (default) or points: see enum tact_contact_model */
     uint32_t points;     /**< most of a tick, of that model; default 4096 */
+    char *spin;          /**< auto (default), corners, uniform, hertz or limit-surface */
 };
 
 struct tact_scene_moments {

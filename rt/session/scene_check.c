@@ -354,6 +354,8 @@ static int check_options(const struct tact_scene_check *check, const struct tact
     static const char *const patches[] = {"polygon", "ellipse", NULL};
     static const char *const normals[] = {"blend", "gradient", "least", NULL};
     static const char *const models[] = {"patch", "points", NULL};
+    static const char *const spins[] = {"auto",  "corners",       "uniform",
+                                        "hertz", "limit-surface", NULL};
     static const char *const sources[] = {"auto", "opencl", "host", NULL};
     const struct tact_scene_contact *c = &scene->contact;
     int rc = need_between(check, "period", scene->period, 1e-5, 0.1, "s");
@@ -370,6 +372,7 @@ static int check_options(const struct tact_scene_check *check, const struct tact
     rc = rc ? rc : need_word(check, "contact.normal", c->normal, normals);
     rc = rc ? rc : need_word(check, "contact.model", c->model, models);
     rc = rc ? rc : need_between(check, "contact.points", c->points, 1, 1e6, "");
+    rc = rc ? rc : need_word(check, "contact.spin", c->spin, spins);
     rc = rc ? rc : need_word(check, "moments.source", scene->moments.source, sources);
     rc = rc ? rc : need_between(check, "moments.max_age", scene->moments.max_age, 0, 1000, "ticks");
     rc = rc ? rc : need_between(check, "realtime.priority", scene->realtime.priority, 1, 99, "");

@@ -183,6 +183,7 @@ static const cyaml_schema_field_t contact_fields[] = {
     TEXT("normal", OPTIONAL, tact_scene_contact, normal, LONGEST_NAME),
     TEXT("model", OPTIONAL, tact_scene_contact, model, LONGEST_NAME),
     CYAML_FIELD_UINT("points", OPTIONAL, struct tact_scene_contact, points),
+    TEXT("spin", OPTIONAL, tact_scene_contact, spin, LONGEST_NAME),
     CYAML_FIELD_END,
 };
 static const cyaml_schema_field_t moments_fields[] = {

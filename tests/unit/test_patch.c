@@ -4,6 +4,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 #include <cmocka.h>
 #include "contact/patch.h"
 
@@ -107,6 +108,36 @@ static void thick_overlap_keeps_the_gradient(void **state)
     tact_shape_release(&box);
 }
 
+/* A sliver whose centroid came out 5 m off, and one that came out too thin: both as the outline has
+ * it, a rectangle of 0.2 by 0.1 about (0.3, -0.2). One that is right stays. */
+static void slivers_are_mended(void **state)
+{
+    (void)state;
+    const double half[2] = {0.1, 0.05}, off[3][2] = {{5, 5}, {0.02, 0}, {0.02, 0}};
+    const double semi[3][2] = {{0.1, 0.1}, {0.1, 0}, {0.11, 0.05}};
+    for (int i = 0; i < 3; i++) {
+        struct tact_patch p = {.frame = {0, 0, 1, 1, 0, 0, 0, 1, 0}, .corners = 4};
+        tact_v3_set(p.center, 0.3 - off[i][0], -0.2 - off[i][1], 0.7);
+        memcpy(p.semi, semi[i], sizeof p.semi);
+        for (int k = 0; k < 4; k++) {
+            p.corner[k][0] = off[i][0] + (k == 1 || k == 2 ? 1 : -1) * half[0];
+            p.corner[k][1] = off[i][1] + (k > 1 ? 1 : -1) * half[1];
+        }
+        assert_int_equal(tact_patch_mend(&p), i < 2);
+        if (i < 2) {
+            assert_true(fabs(p.center[0] - 0.3) < 1e-14 && fabs(p.center[1] + 0.2) < 1e-14);
+            assert_true(p.center[2] == 0.7);
+            for (int k = 0; k < 2; k++) { /* 4 C / V of a rectangle */
+                assert_true(fabs(p.semi[k] - half[k] * 2 / sqrt(3)) < 1e-14);
+                assert_true(fabs(fabs(p.corner[0][k]) - half[k]) < 1e-14);
+            }
+            assert_true(p.spin_arm > 0.05 && p.spin_arm < 0.07);
+        } else {
+            assert_true(fabs(p.center[0] - 0.28) < 1e-15 && p.semi[0] == 0.11);
+        }
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -114,6 +145,7 @@ int main(void)
         cmocka_unit_test(disc_is_uniform),
         cmocka_unit_test(sheet_faces_straight_up),
         cmocka_unit_test(thick_overlap_keeps_the_gradient),
+        cmocka_unit_test(slivers_are_mended),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

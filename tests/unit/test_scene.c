@@ -193,6 +193,7 @@ static void test_defaults(void **state)
     near(s->contact.tolerance, 1e-10, 0.0);
     assert_int_equal(s->contact.iterations, 50);
     assert_string_equal(s->contact.local, "cone");
+    assert_string_equal(s->contact.spin, "auto");
     assert_string_equal(s->moments.source, "auto");
     assert_null(s->moments.device);
     assert_int_equal(s->moments.max_age, 1);

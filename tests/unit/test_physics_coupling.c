@@ -1,0 +1,226 @@
+/* Slip and spin of a patch take from each other: friction and torsion against quadrature of
+ * Coulomb friction over the pressure. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+#include <cmocka.h>
+#include "contact/local.h"
+#include "support/world_scene.h"
+
+static uint64_t state_bits = 11;
+
+static double uniform(double lo, double hi)
+{
+    state_bits = state_bits * 6364136223846793005u + 1442695040888963407u;
+    return lo + (hi - lo) * (double)(state_bits >> 11) * 0x1p-53;
+}
+
+enum shape { DISC_UNIFORM, DISC_HERTZ, SQUARE, OBLONG };
+
+/* Friction along the slip (v, 0) and torsion of a patch of radius or half side 1 under unit force
+ * and friction 1 that slides by v and spins by w about its centre; the slip is turned by `turn`. */
+static void quadrature(enum shape shape, double v, double w, double turn, double *f, double *m)
+{
+    enum { RINGS = 240, RAYS = 240 };
+    double vx = v * cos(turn), vy = v * sin(turn), total = 0;
+    double force[2] = {0, 0};
+    *m = 0;
+    for (int i = 0; i < RINGS; i++) {
+        for (int k = 0; k < RAYS; k++) {
+            double x, y, weight;
+            if (shape == DISC_UNIFORM || shape == DISC_HERTZ) {
+                double r = (i + 0.5) / RINGS, angle = 2 * M_PI * (k + 0.5) / RAYS;
+                x = r * cos(angle);
+                y = r * sin(angle);
+                weight = shape == DISC_HERTZ ? r * sqrt(1 - r * r) : r;
+            } else {
+                x = 2 * (i + 0.5) / RINGS - 1;
+                y = (2 * (k + 0.5) / RAYS - 1) * (shape == OBLONG ? 0.25 : 1);
+                weight = 1;
+            }
+            double ux = vx - w * y, uy = vy + w * x, u = hypot(ux, uy);
+            total += weight;
+            if (u > 0) {
+                force[0] += weight * ux / u;
+                force[1] += weight * uy / u;
+                *m += weight * (x * uy - y * ux) / u;
+            }
+        }
+    }
+    *f = (force[0] * cos(turn) + force[1] * sin(turn)) / total;
+    *m /= total;
+}
+
+/* A patch that nothing can stop: unit normal force, slip v at angle `turn` and spin w. */
+static void moving(enum tact_surface surface, double arm, double v, double w, double turn,
+                   struct tact_local_problem *p, double *r)
+{
+    const double b[6] = {-1, v * cos(turn), v * sin(turn), w, 0, 0};
+    memset(p, 0, sizeof *p);
+    for (int i = 0; i < 6; i++) {
+        p->s[7 * i] = i ? 1e-12 : 1;
+    }
+    memcpy(p->b, b, sizeof b);
+    p->mu = 1;
+    p->spin_arm = arm;
+    p->surface = surface;
+    tact_local_prepare(p);
+    memset(r, 0, 6 * sizeof *r);
+    for (int pass = 0; pass < 100; pass++) {
+        tact_local_cone(p, r);
+        if (tact_local_residual(p, r) < 1e-13) {
+            break;
+        }
+    }
+    assert_true(tact_local_residual(p, r) < 1e-10);
+    assert_true(fabs(r[0] - 1) < 1e-12);
+}
+
+static const char *const names[4] = {"uniform disc", "Hertz disc", "square", "oblong 4:1"};
+
+/* Largest relative errors of friction and torsion over the ratio of slip to spin, and the largest
+ * error of either as a share of its own limit. */
+static void compare(enum shape shape, enum tact_surface surface, double arm, double *relative,
+                    double *share)
+{
+    *relative = *share = 0;
+    for (int i = -12; i <= 12; i++) {
+        double ratio = pow(10, i / 6.0), turn = 0.3 + 0.1 * i, f, m, r[6];
+        struct tact_local_problem p;
+        quadrature(shape, ratio, 1, turn, &f, &m);
+        moving(surface, arm, ratio, 1, turn, &p, r);
+        double got = -(r[1] * cos(turn) + r[2] * sin(turn));
+        *relative = fmax(*relative, fmax(fabs(got / f - 1), fabs(-r[3] / m - 1)));
+        *share = fmax(*share, fmax(fabs(got - f), fabs(-r[3] - m) / arm));
+    }
+}
+
+static void discs_follow_quadrature(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        double relative, share, old_relative, old_share, arm = i ? 3 * M_PI / 16 : 2.0 / 3;
+        enum tact_surface surface = i ? TACT_SURFACE_HERTZ : TACT_SURFACE_UNIFORM;
+        compare((enum shape)i, surface, arm, &relative, &share);
+        compare((enum shape)i, TACT_SURFACE_ELLIPSOID, arm, &old_relative, &old_share);
+        print_message("%s: off by %.2f %% of its value, %.2f %% of its limit; ellipsoid %.0f %% "
+                      "and %.1f %%\n",
+                      names[i], 100 * relative, 100 * share, 100 * old_relative, 100 * old_share);
+        assert_true(relative < 0.02 && share < 0.01);
+    }
+}
+
+/* Root mean square of the errors, as shares of the limits, over ratios of slip to spin and the
+ * directions of slip. */
+static double spread(enum shape shape, enum tact_surface surface, double arm)
+{
+    double sum = 0;
+    int count = 0;
+    for (int i = -4; i <= 4; i++) {
+        for (int k = 0; k < 5; k++) {
+            double ratio = pow(10, i / 4.0) * arm, turn = k * M_PI / 8, f, m, r[6];
+            struct tact_local_problem p;
+            quadrature(shape, ratio, 1, turn, &f, &m);
+            moving(surface, arm, ratio, 1, turn, &p, r);
+            double df = -(r[1] * cos(turn) + r[2] * sin(turn)) - f, dm = (-r[3] - m) / arm;
+            sum += df * df + dm * dm;
+            count += 2;
+        }
+    }
+    return sqrt(sum / count);
+}
+
+/* No disc: that of equal torsion stands for it, whatever the direction of slip. */
+static void others_are_near(void **state)
+{
+    (void)state;
+    for (int i = SQUARE; i <= OBLONG; i++) {
+        double none, arm;
+        quadrature((enum shape)i, 0, 1, 0, &none, &arm);
+        double off = spread((enum shape)i, TACT_SURFACE_UNIFORM, arm);
+        double old = spread((enum shape)i, TACT_SURFACE_ELLIPSOID, arm);
+        print_message("%s by the disc of equal torsion: off by %.1f %% of its limits, rms; "
+                      "ellipsoid %.1f %%\n",
+                      names[i], 100 * off, 100 * old);
+        assert_true(off < old && off < (i == SQUARE ? 0.02 : 0.12));
+    }
+}
+
+/* Of all wrenches inside the surface the one given dissipates most, and none is outside. */
+static void dissipation_is_maximal(void **state)
+{
+    (void)state;
+    for (int n = 0; n < 400; n++) {
+        enum tact_surface surface = (enum tact_surface)(n % 3);
+        double v = pow(10, uniform(-2, 2)), w = uniform(-1, 1), arm = uniform(0.1, 2), r[6];
+        struct tact_local_problem p;
+        moving(surface, arm, v, w, uniform(0, 6), &p, r);
+        double most = -(r[1] * p.b[1] + r[2] * p.b[2] + r[3] * p.b[3]);
+        assert_true(tact_local_residual(&p, r) < 1e-10);
+        for (int k = 0; k < 200; k++) {
+            double other[6];
+            struct tact_local_problem q;
+            moving(surface, arm, pow(10, uniform(-2, 2)), uniform(-1, 1), uniform(0, 6), &q, other);
+            double power = -(other[1] * p.b[1] + other[2] * p.b[2] + other[3] * p.b[3]);
+            assert_true(power <= most * (1 + 1e-9));
+        }
+    }
+}
+
+/* A disc that slides and spins, against the equations of motion with quadrature: m v' = -mu N F,
+ * I w' = -mu N R M. */
+static void disc_comes_to_rest(void **state)
+{
+    (void)state;
+    const double mu = 0.5, g = 9.81, radius = 0.05, spins[3] = {5, 20, 60}, step = 2e-3;
+    for (int i = 0; i < 3; i++) {
+        struct world_scene s;
+        struct tact_contact_law law = scene_rigid(mu);
+        const double at[3] = {0, 0, 0.0005 - 2e-5};
+        scene_open(&s, NULL);
+        scene_ground(&s);
+        struct tact_shape disc = scene_cylinder(&s, radius, 0.001, 128);
+        int b = scene_solid(&s, &disc, 0.4, at, 0);
+        scene_law(&s, 0, 1, &law);
+        scene_start(&s);
+        struct tact_body *body = tact_world_body(s.world, b);
+        body->twist[0] = 0.5;
+        body->twist[5] = spins[i];
+        double v = 0.5, w = spins[i], t = 0, worst = 0;
+        while (t < 0.9 * fmax(0.1, spins[i] / 130)) {
+            double f, m;
+            quadrature(DISC_UNIFORM, v, w * radius, 0, &f, &m);
+            double vh = v - 0.5 * step * mu * g * f,
+                   wh = w - 0.5 * step * mu * g * m / (0.5 * radius);
+            quadrature(DISC_UNIFORM, vh, wh * radius, 0, &f, &m);
+            v -= step * mu * g * f;
+            w -= step * mu * g * m / (0.5 * radius);
+            t += step;
+            scene_run(&s, step);
+            double slide = hypot(body->twist[0], body->twist[1]);
+            worst = fmax(worst, fmax(fabs(slide - v) / 0.5, fabs(body->twist[5] - w) / spins[i]));
+            if (v < 0.02) {
+                break;
+            }
+        }
+        print_message("0.5 m/s and %.0f rad/s: after %.3f s speed and spin off by %.2f %% at "
+                      "worst; %d sweeps at most\n",
+                      spins[i], t, 100 * worst, s.most_iterations);
+        assert_true(worst < 0.01 && s.unsolved == 0);
+        scene_close(&s);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(discs_follow_quadrature),
+        cmocka_unit_test(others_are_near),
+        cmocka_unit_test(dissipation_is_maximal),
+        cmocka_unit_test(disc_comes_to_rest),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
