@@ -1,0 +1,83 @@
+"""What the drivers that compare tact with MuJoCo share."""
+import json
+import os
+import statistics
+import subprocess
+import sys
+
+SOURCE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+MUJOCO = "mujoco==3.12.0"
+
+
+def say(text):
+    print(text, file=sys.stderr, flush=True)
+
+
+def build_peer(build, name):
+    """Path of the peer program, built against MuJoCo's wheel; exits with 77 without a network."""
+    venv = os.path.join(build, "bench-venv")
+    python = os.path.join(venv, "bin", "python3")
+    find = [python, "-c", "import importlib.util as u; "
+            "print(u.find_spec('mujoco').submodule_search_locations[0])"]
+    if not os.path.exists(python) or subprocess.run(find, capture_output=True, check=False).returncode:
+        say(f"installing {MUJOCO} into {venv}")
+        subprocess.run([sys.executable, "-m", "venv", venv], check=True)
+        pip = subprocess.run([python, "-m", "pip", "install", "-q", "--no-deps", MUJOCO],
+                             capture_output=True, text=True, check=False)
+        if pip.returncode:
+            say(f"skipped: pip cannot install {MUJOCO}: {pip.stderr.strip().splitlines()[-1]}")
+            sys.exit(77)
+    wheel = subprocess.run(find, capture_output=True, text=True, check=True).stdout.strip()
+    for command in (["cmake", "-S", SOURCE, "-B", build, "-G", "Ninja", f"-DTACT_MUJOCO={wheel}"],
+                    ["cmake", "--build", build, "--target", name]):
+        run = subprocess.run(command, capture_output=True, text=True, check=False)
+        if run.returncode:
+            say(run.stdout + run.stderr)
+            sys.exit(2)
+    return os.path.join(build, "tests", "bench", name)
+
+
+def run_json(command, cpu):
+    """The JSON object that a command pinned to one CPU prints."""
+    os.sched_setaffinity(0, {cpu})  # inherited by the command
+    try:
+        run = subprocess.run(command, capture_output=True, text=True, check=False)
+        return json.loads(run.stdout)
+    except OSError as error:
+        say(f"{error}: build tact first (.ci/try)")
+    except ValueError:
+        say(f"{' '.join(command)}: exit {run.returncode}, no JSON\n{run.stderr}")
+    sys.exit(2)
+
+
+def compare(commands, held, rounds, cpu):
+    """Runs the commands ("tact", "mujoco") in alternation; held(name, report) tells whether a run did
+    what it should. Gives the medians over the rounds of p50 and p99 [us], and their ratio."""
+    times = {name: [] for name in commands}
+    good = dict.fromkeys(commands, True)
+    for k in range(rounds):
+        for name, command in commands.items():
+            report = run_json(command, cpu)
+            times[name].append(report["compute_us"])
+            good[name] &= held(name, report)
+        say(f"round {k + 1}: p50 {times['tact'][-1]['p50']:.1f} us in tact, "
+            f"{times['mujoco'][-1]['p50']:.1f} us in MuJoCo")
+    result = {name: {q: statistics.median(t[q] for t in times[name]) for q in ("p50", "p99")}
+              | {"held": good[name]} for name in times}
+    result["ratio"] = {q: result["tact"][q] / result["mujoco"][q] for q in ("p50", "p99")}
+    result["rounds"] = rounds
+    result["cpu"] = cpu
+    return result
+
+
+def finish(result, as_json):
+    """Prints the table or the JSON; exits with 1 where one of the two did not hold."""
+    if as_json:
+        print(json.dumps(result))
+    else:
+        print(f"{'':8} {'p50 us':>8} {'p99 us':>8}  held")
+        for name in ("tact", "mujoco"):
+            row = result[name]
+            print(f"{name:8} {row['p50']:8.1f} {row['p99']:8.1f}  {'yes' if row['held'] else 'NO'}")
+        print(f"{'ratio':8} {result['ratio']['p50']:8.2f} {result['ratio']['p99']:8.2f}")
+    sys.exit(0 if result["tact"]["held"] and result["mujoco"]["held"] else 1)
