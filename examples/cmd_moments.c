@@ -1,13 +1,13 @@
 /* tact moments: volume, centroid, second moment and gradient of the overlap of two solids. */
 #include <errno.h>
 #include <getopt.h>
-#include <jansson.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include "cmd_moments_check.h"
 #include "command.h"
-#include "contact/patch.h"
 #include "measure.h"
+#include "moments_print.h"
 #include "words.h"
 
 #define EXIT_APART 1
@@ -24,13 +24,20 @@ static const char help[] =
     "  --pose-a POSE    of A: \"x y z\" or \"x y z qw qx qy qz\"; default: the origin\n"
     "  --pose-b POSE    of B\n"
     "  --scale S        of the coordinates of mesh files; 0.001 for files in mm; default 1\n"
-    "  --method METHOD  exact (default): on the host, in double precision; opencl: on a device\n"
+    "  --method METHOD  exact (default): on the host, in double precision; opencl: on a device;\n"
+    "                   convex: of two convex polyhedra by their duals and qhull, a check; rays: "
+    "by\n"
+    "                   rays in three directions, which open and flipped meshes bear: a file is\n"
+    "                   taken as it is, and what the rays met there is told\n"
+    "  --resolution N   rays along each side of the overlap's bounds, 1 to 2048; default 64\n"
     "  --json           one JSON object on stdout: volume [m^3], centroid [m], second_moment "
     "[m^5]\n"
     "                   (xx yy zz xy xz yz, about the centroid), gradient (dV/d(pose of A): 3 "
     "[m^2]\n"
     "                   and its torque about the centroid 3 [m^3]), normal (pushes A out of B),\n"
-    "                   patch {depth [m], area [m^2], semi [m]}, method, device, time_us\n"
+    "                   patch {depth [m], area [m^2], semi [m]}, method, device, time_us, pairs\n"
+    "                   (of triangles near the overlap of two meshes); by rays: rays {resolution,\n"
+    "                   rays, mended, dropped, volume along x, y, z [m^3]}\n"
     "  --check FILE     tell whether FILE is a closed mesh, and else why it is refused: vertices,\n"
     "                   triangles, components, boundary, non-manifold and misoriented edges,\n"
     "                   triangles without area, volume [m^3], centroid [m], inertia about it at\n"
@@ -44,69 +51,32 @@ static const char help[] =
     "example: a ball of 8 mm radius, 0.1 mm deep in the ground\n"
     "  tact moments sphere:0.008 halfspace --pose-a \"0 0 0.0079\"\n";
 
-static json_t *list(const double *v, int count)
-{
-    json_t *all = json_array();
-    for (int i = 0; i < count; i++) {
-        json_array_append_new(all, json_real(v[i]));
-    }
-    return all;
-}
-
-static int print_json(const struct measured *r, const struct tact_patch *patch, const char *method)
-{
-    const struct tact_moments *m = &r->moments;
-    json_t *all = json_pack("{s:b, s:f, s:o, s:o, s:o, s:o, s:{s:f, s:f, s:o}, s:s, s:s, s:f}",
-                            "overlap", r->status, "volume", m->volume, "centroid",
-                            list(m->centroid, 3), "second_moment", list(m->second, 6), "gradient",
-                            list(m->gradient, 6), "normal", list(patch->frame, 3), "patch", "depth",
-                            patch->depth, "area", patch->area, "semi", list(patch->semi, 2),
-                            "method", method, "device", r->device, "time_us", r->time_us);
-    int rc = all ? json_dumpf(all, stdout, JSON_INDENT(1) | JSON_REAL_PRECISION(17)) : -1;
-    json_decref(all);
-    puts("");
-    return rc;
-}
-
-static void row(const char *name, const char *unit, const double *v, int count)
-{
-    printf("  %-14s %-5s", name, unit);
-    for (int i = 0; i < count; i++) {
-        printf(" %13.6g", v[i]);
-    }
-    puts("");
-}
-
-static void print_table(const struct measured *r, const struct tact_patch *patch)
-{
-    const struct tact_moments *m = &r->moments;
-    if (!r->status) {
-        printf("no overlap (%s, %.1f us)\n", r->device, r->time_us);
-        return;
-    }
-    printf("overlap (%s, %.1f us)\n", r->device, r->time_us);
-    row("volume", "m^3", &m->volume, 1);
-    row("centroid", "m", m->centroid, 3);
-    row("second moment", "m^5", m->second, 3);
-    row("  xy xz yz", "", m->second + 3, 3);
-    row("gradient", "m^2", m->gradient, 3);
-    row("  torque", "m^3", m->gradient + 3, 3);
-    row("normal", "", patch->frame, 3);
-    row("depth V/|g|", "m", &patch->depth, 1);
-    row("patch area", "m^2", &patch->area, 1);
-    row("  semi-axes", "m", patch->semi, 2);
-}
-
 struct query {
     const char *name, *method, *check;
     struct tact_pose pose[2];
     double scale;
-    int json;
+    int json, resolution;
     struct word_shape shape[2];
 };
 
+static int by_rays(const struct query *q)
+{
+    return strcmp(q->method, "rays") == 0;
+}
+
+static int find_method(const char *name)
+{
+    static const char *const methods[] = {"exact", "opencl", "convex", "rays"};
+    int found = 0;
+    for (size_t i = 0; i < sizeof methods / sizeof methods[0]; i++) {
+        found |= strcmp(name, methods[i]) == 0;
+    }
+    return found;
+}
+
 static int set_option(struct query *q, int option, const char *text)
 {
+    double number;
     switch (option) {
     case 'a':
     case 'b':
@@ -122,9 +92,18 @@ static int set_option(struct query *q, int option, const char *text)
                    : 0;
     case 'm':
         q->method = text;
-        return strcmp(text, "exact") && strcmp(text, "opencl")
-                   ? command_usage(q->name, "--method %s: exact or opencl is expected", text)
-                   : 0;
+        return find_method(text) ? 0
+                                 : command_usage(q->name,
+                                                 "--method %s: exact, opencl, convex or rays is "
+                                                 "expected",
+                                                 text);
+    case 'n':
+        return word_to_number(text, &number) || number != floor(number) || number < 1.0 ||
+                       number > 2048.0
+                   ? command_usage(q->name,
+                                   "--resolution %s: a whole number from 1 to 2048 is expected",
+                                   text)
+                   : ((q->resolution = (int)number), 0);
     case 'c':
         q->check = text;
         return 0;
@@ -136,33 +115,46 @@ static int set_option(struct query *q, int option, const char *text)
     }
 }
 
+/* Measures by the method that was asked for. */
+static int measure(const struct query *q, struct measured *out, struct tact_error *err)
+{
+    const struct tact_shape shape[2] = {q->shape[0].shape, q->shape[1].shape};
+    const struct tact_soup *const soup[2] = {&q->shape[0].soup, &q->shape[1].soup};
+    if (by_rays(q)) {
+        return measure_rays(shape, soup, q->pose, q->resolution, out, err);
+    }
+    if (strcmp(q->method, "convex") == 0) {
+        return measure_convex(shape, q->pose, out, err);
+    }
+    return strcmp(q->method, "opencl") == 0 ? measure_opencl(shape, q->pose, out, err)
+                                            : measure_exact(shape, q->pose, out, err);
+}
+
 static int answer(struct query *q, char **words)
 {
     struct tact_error err = {.line = 0};
-    struct tact_shape shape[2];
-    struct measured result;
+    struct measured result = {.status = 0};
     struct tact_patch patch = {.depth = 0.0};
     for (int i = 0; i < 2; i++) {
-        int rc = word_to_shape(words[i], q->scale, &q->shape[i], &err);
-        shape[i] = q->shape[i].shape;
+        int rc = by_rays(q) ? word_to_surface(words[i], q->scale, &q->shape[i], &err)
+                            : word_to_shape(words[i], q->scale, &q->shape[i], &err);
         if (rc) {
             command_error(&err);
             return rc == -EDOM ? EXIT_USAGE : EXIT_FILE;
         }
     }
-    int rc = strcmp(q->method, "exact") ? measure_opencl(shape, q->pose, &result, &err)
-                                        : measure_exact(shape, q->pose, &result, &err);
+    int rc = measure(q, &result, &err);
     if (rc) {
         return command_error(&err);
     }
-    struct tact_patch_options options = {.curved = tact_shape_is_curved(&shape[0]) ||
-                                                   tact_shape_is_curved(&shape[1])};
+    struct tact_patch_options options = {.curved = tact_shape_is_curved(&q->shape[0].shape) ||
+                                                   tact_shape_is_curved(&q->shape[1].shape)};
     if (result.status) {
         tact_patch_from_moments(&result.moments, &options, &patch);
     }
     if (!q->json) {
-        print_table(&result, &patch);
-    } else if (print_json(&result, &patch, q->method)) {
+        moments_print_table(&result, &patch);
+    } else if (moments_print_json(&result, &patch, q->method, by_rays(q) ? q->resolution : 0)) {
         return EXIT_USAGE;
     }
     return result.status ? EXIT_GOOD : EXIT_APART;
@@ -170,12 +162,16 @@ static int answer(struct query *q, char **words)
 
 int cmd_moments(int argc, char **argv)
 {
-    static const struct option longs[] = {
-        {"pose-a", required_argument, NULL, 'a'}, {"pose-b", required_argument, NULL, 'b'},
-        {"scale", required_argument, NULL, 's'},  {"method", required_argument, NULL, 'm'},
-        {"check", required_argument, NULL, 'c'},  {"json", no_argument, NULL, 'j'},
-        {"help", no_argument, NULL, 'h'},         {NULL, 0, NULL, 0}};
-    struct query q = {.name = argv[0], .method = "exact", .scale = 1.0};
+    static const struct option longs[] = {{"pose-a", required_argument, NULL, 'a'},
+                                          {"pose-b", required_argument, NULL, 'b'},
+                                          {"scale", required_argument, NULL, 's'},
+                                          {"method", required_argument, NULL, 'm'},
+                                          {"check", required_argument, NULL, 'c'},
+                                          {"json", no_argument, NULL, 'j'},
+                                          {"resolution", required_argument, NULL, 'n'},
+                                          {"help", no_argument, NULL, 'h'},
+                                          {NULL, 0, NULL, 0}};
+    struct query q = {.name = argv[0], .method = "exact", .scale = 1.0, .resolution = 64};
     q.pose[0] = q.pose[1] = tact_pose_identity();
     int c, code = 0;
     while (!code && (c = getopt_long(argc, argv, "h", longs, NULL)) != -1) {

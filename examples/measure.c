@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include "contact/moments_dual.h"
 #include "kernels/source.h"
 #include "rt/clock.h"
 
@@ -22,6 +23,22 @@ static int unmeasured(int rc, struct tact_error *err)
     return tact_error_set(err, rc, "the overlap cannot be measured: %s", strerror(-rc));
 }
 
+/* Triangle pairs that a measurement of two meshes sums over. */
+static long count_pairs(const struct tact_shape shape[2], const struct tact_pose pose[2],
+                        struct tact_moments_scratch *scratch)
+{
+    const struct tact_prism_pair *pairs;
+    struct tact_prism_frame frame;
+    const struct tact_mesh *a = shape[0].mesh, *b = shape[1].mesh;
+    int swapped;
+    if (tact_moments_method(&shape[0], &shape[1], &swapped) != TACT_MOMENTS_MESH_MESH ||
+        !tact_prism_frame(a, &pose[0], b, &pose[1], NULL, &frame)) {
+        return 0;
+    }
+    long count = tact_prism_pairs(a, &pose[0], b, &pose[1], &frame, scratch, &pairs);
+    return count > 0 ? count : 0;
+}
+
 int measure_exact(const struct tact_shape shape[2], const struct tact_pose pose[2],
                   struct measured *out, struct tact_error *err)
 {
@@ -38,8 +55,56 @@ int measure_exact(const struct tact_shape shape[2], const struct tact_pose pose[
                                    &out->moments);
             out->time_us = (double)(tact_clock_now() - began) * 1e-3;
         }
+        out->pairs = rc == -ENOSPC ? 0 : count_pairs(shape, pose, scratch);
         tact_moments_scratch_destroy(scratch);
     }
+    out->status = rc > 0;
+    return rc < 0 ? unmeasured(rc, err) : 0;
+}
+
+int measure_convex(const struct tact_shape shape[2], const struct tact_pose pose[2],
+                   struct measured *out, struct tact_error *err)
+{
+    snprintf(out->device, sizeof out->device, "host");
+    for (int i = 0; i < 2; i++) {
+        double ratio = 1.0;
+        if (shape[i].kind == TACT_SHAPE_SPHERE) {
+            return tact_error_set(err, -ENOTSUP,
+                                  "a sphere has no faces: --method convex is for "
+                                  "polyhedra and half-spaces");
+        }
+        int rc = shape[i].kind == TACT_SHAPE_MESH ? tact_mesh_convexity(shape[i].mesh, &ratio) : 0;
+        if (rc || ratio < 1.0 - 1e-9) {
+            return tact_error_set(err, -EDOM,
+                                  "%s is not convex: it fills %.6g of its hull; use another "
+                                  "--method",
+                                  i ? "B" : "A", ratio);
+        }
+    }
+    int64_t began = tact_clock_now();
+    int rc = tact_moments_dual(&shape[0], &pose[0], &shape[1], &pose[1], &out->moments);
+    out->time_us = (double)(tact_clock_now() - began) * 1e-3;
+    out->status = rc > 0;
+    return rc < 0 ? unmeasured(rc, err) : 0;
+}
+
+int measure_rays(const struct tact_shape shape[2], const struct tact_soup *const soup[2],
+                 const struct tact_pose pose[2], int resolution, struct measured *out,
+                 struct tact_error *err)
+{
+    struct tact_rays_body body[2];
+    snprintf(out->device, sizeof out->device, "host");
+    for (int i = 0; i < 2; i++) {
+        body[i] = tact_rays_body(&shape[i], &pose[i]);
+        if (soup[i]->triangle_count) {
+            body[i].vertices = soup[i]->vertices;
+            body[i].triangles = soup[i]->triangles;
+            body[i].triangle_count = soup[i]->triangle_count;
+        }
+    }
+    int64_t began = tact_clock_now();
+    int rc = tact_moments_rays(&body[0], &body[1], resolution, &out->moments, &out->rays);
+    out->time_us = (double)(tact_clock_now() - began) * 1e-3;
     out->status = rc > 0;
     return rc < 0 ? unmeasured(rc, err) : 0;
 }

@@ -4,12 +4,15 @@
 
 #include "contact/error.h"
 #include "contact/moments.h"
+#include "contact/moments_rays.h"
 
 struct measured {
     int status; /* 1 overlap, 0 none */
     struct tact_moments moments;
     double time_us; /* of one measurement, everything being warm */
     char device[64];
+    long pairs; /* of triangles near the overlap, where two meshes were measured, else 0 */
+    struct tact_rays_report rays; /* by measure_rays() */
 };
 
 /* 0, or a negative errno with *err filled. */
@@ -17,5 +20,13 @@ int measure_exact(const struct tact_shape shape[2], const struct tact_pose pose[
                   struct measured *out, struct tact_error *err);
 int measure_opencl(const struct tact_shape shape[2], const struct tact_pose pose[2],
                    struct measured *out, struct tact_error *err);
+
+/* Two convex shapes through their duals; -EDOM where one is not convex. */
+int measure_convex(const struct tact_shape shape[2], const struct tact_pose pose[2],
+                   struct measured *out, struct tact_error *err);
+/* By rays; a shape without a mesh is seen by the triangles of its soup. */
+int measure_rays(const struct tact_shape shape[2], const struct tact_soup *const soup[2],
+                 const struct tact_pose pose[2], int resolution, struct measured *out,
+                 struct tact_error *err);
 
 #endif

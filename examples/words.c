@@ -110,16 +110,23 @@ int word_to_soup(const char *path, double scale, struct tact_soup *out, struct t
     return rc;
 }
 
-static int make_mesh(const char *path, double scale, struct word_shape *out, struct tact_error *err)
+/* What word_to_soup() does, for a word that may have been meant for something else. */
+static int read_soup(const char *path, double scale, struct tact_soup *out, struct tact_error *err)
 {
-    struct tact_soup soup = {0};
-    int rc = word_to_soup(path, scale, &soup, err);
+    int rc = word_to_soup(path, scale, out, err);
     if (rc == -ENOENT) {
         tact_error_set(err, rc,
                        "%s; a mesh file (OBJ, STL), sphere:R, capsule:R,LENGTH, box:X,Y,Z or "
                        "halfspace is expected",
                        strerror(-rc));
     }
+    return rc;
+}
+
+static int make_mesh(const char *path, double scale, struct word_shape *out, struct tact_error *err)
+{
+    struct tact_soup soup = {0};
+    int rc = read_soup(path, scale, &soup, err);
     rc = rc ? rc
             : tact_mesh_create(soup.vertices, soup.vertex_count, soup.triangles,
                                soup.triangle_count, &out->mesh, err);
@@ -129,21 +136,39 @@ static int make_mesh(const char *path, double scale, struct word_shape *out, str
     return rc;
 }
 
-int word_to_shape(const char *word, double scale, struct word_shape *out, struct tact_error *err)
+/* The primitive that a word begins like, or NULL. */
+static const struct primitive *find_primitive(const char *word)
 {
-    memset(out, 0, sizeof *out);
     for (size_t i = 0; i < sizeof primitives / sizeof *primitives; i++) {
         size_t length = strlen(primitives[i].name);
         if (!strncmp(word, primitives[i].name, length) &&
             (word[length] == ':' || word[length] == 0)) {
-            return make_primitive(&primitives[i], word, &out->shape, err);
+            return &primitives[i];
         }
     }
-    return make_mesh(word, scale, out, err);
+    return NULL;
+}
+
+int word_to_shape(const char *word, double scale, struct word_shape *out, struct tact_error *err)
+{
+    const struct primitive *primitive = find_primitive(word);
+    memset(out, 0, sizeof *out);
+    return primitive ? make_primitive(primitive, word, &out->shape, err)
+                     : make_mesh(word, scale, out, err);
+}
+
+int word_to_surface(const char *word, double scale, struct word_shape *out, struct tact_error *err)
+{
+    const struct primitive *primitive = find_primitive(word);
+    memset(out, 0, sizeof *out);
+    out->shape.kind = TACT_SHAPE_MESH;
+    return primitive ? make_primitive(primitive, word, &out->shape, err)
+                     : read_soup(word, scale, &out->soup, err);
 }
 
 void word_shape_release(struct word_shape *shape)
 {
     tact_shape_release(&shape->shape);
     tact_mesh_free(shape->mesh);
+    tact_soup_free(&shape->soup);
 }

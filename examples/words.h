@@ -9,6 +9,7 @@
 struct word_shape {
     struct tact_shape shape;
     struct tact_mesh *mesh; /* of a file, or NULL */
+    struct tact_soup soup;  /* of a file that was not checked, else empty */
 };
 
 /*
@@ -17,6 +18,9 @@ struct word_shape {
  * -EDOM: a primitive that is none; other negative errno: a file that cannot be used. *err tells.
  */
 int word_to_shape(const char *word, double scale, struct word_shape *out, struct tact_error *err);
+/* The same, but a file's triangles are taken as they are: into out->soup, and the shape has no
+ * mesh. */
+int word_to_surface(const char *word, double scale, struct word_shape *out, struct tact_error *err);
 /* Reads the triangles of an OBJ or STL file, unchecked. To be freed with tact_soup_free(). */
 int word_to_soup(const char *path, double scale, struct tact_soup *out, struct tact_error *err);
 void word_shape_release(struct word_shape *shape);

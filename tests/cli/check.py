@@ -351,7 +351,8 @@ def mesh_check(folder):
 
 def moments():
     boxes = ("box:1,1,1", "box:1,1,1", "--pose-a", "0.5 0.2 0.1 1 0 0 0")
-    methods = (("exact", 1e-14), ("opencl", 1e-4)) if has_opencl() else (("exact", 1e-14),)
+    methods = [("exact", 1e-14), ("convex", 1e-13), ("rays", 1e-5)]
+    methods += [("opencl", 1e-4)] if has_opencl() else []
     for method, tolerance in methods:
         got = overlap(*boxes, "--method", method)
         x, y, z = 0.5, 0.8, 0.9  # edges of the overlap
@@ -373,6 +374,7 @@ def moments():
         near(got["gradient"][3:], torque, tolerance)
         near(got["normal"], [-g / math.hypot(*gradient) for g in gradient], tolerance)
         assert got["method"] == method and got["time_us"] > 0 and got["device"]
+        assert got["pairs"] >= 0 and ("rays" in got) == (method == "rays")
     r, depth = 0.008, 1e-4  # a cap
     got = overlap(f"sphere:{r}", "halfspace", "--pose-a", f"0 0 {r - depth}")
     near(got["volume"] / (math.pi * depth**2 * (3 * r - depth) / 3), 1, 1e-12)
@@ -381,6 +383,13 @@ def moments():
     got = overlap("capsule:0.1,2", "box:9,9,9", "--pose-a", "0 0 0 0.7071 0 0.7071 0")
     near(got["volume"] / (math.pi * 0.1**2 * 2 + math.pi * 0.1**3 * 4 / 3), 1, 1e-12)
     assert not overlap("sphere:1", "sphere:1", "--pose-b", "3 0 0", code=1)["overlap"]
+    side_by_side = overlap("box:1,1,1", "box:1,1,1", "--pose-a", "0.5 0 0")
+    near(side_by_side["normal"], [1, 0, 0])  # faces in common have no say
+    assert not overlap("box:1,1,1", "box:1,1,1", "--pose-b", "3 0 0", "--method", "convex",
+                       code=1)["overlap"]
+    rays = overlap(f"{BAD}/open.obj", "halfspace", "--method", "rays", "--resolution", "32",
+                   code=(0, 1))["rays"]
+    assert rays["resolution"] == 32 and len(rays["volume"]) == 3, rays
     assert "no overlap" in tact("moments", "sphere:1", "sphere:1", "--pose-b", "3,0,0", code=1)[0]
     whole = overlap(f"{BAD}/closed.obj", "box:100,100,100")["volume"]
     small = overlap(f"{BAD}/closed.obj", "box:100,100,100", "--scale", "0.1")["volume"]
@@ -392,6 +401,10 @@ def moments():
             (("sphere:-1", "halfspace"), 2, "sphere:-1"),
             (("box:1,2", "halfspace"), 2, "box:1,2"),
             (("halfspace", "halfspace"), 2, "half-spaces"),
+            (("sphere:1", "halfspace", "--method", "convex"), 2, "sphere"),
+            (("sphere:1", "halfspace", "--method", "guess"), 2, "--method guess"),
+            (("sphere:1", "halfspace", "--resolution", "1.5"), 2, "--resolution 1.5"),
+            ((f"{BAD}/open.obj", "halfspace", "--method", "convex"), 3, "edges"),
             (("sphere:1", "halfspace", "--pose-a", "0 0 0 0 0 0 0"), 2, "--pose-a"),
             (("sphere:1", "halfspace", "--pose-b", "0 0"), 2, "--pose-b")):
         out, err = tact("moments", *words, code=code)

@@ -1,0 +1,42 @@
+/** Crossings of parallel rays with surfaces; not installed. */
+#ifndef TACT_CONTACT_RAYS_INTERNAL_H
+#define TACT_CONTACT_RAYS_INTERNAL_H
+
+#include "moments_rays.h"
+
+/** Rays along one axis of the world, a lattice of side x side of them. */
+struct tact_rays_lattice {
+    int axis, u, v; /* along, and across: cyclic */
+    int side;
+    double lower[3], step[3]; /* corner of the lattice and size of a cell, by world axis [m] */
+};
+
+/** One crossing of a ray with a surface. */
+struct tact_rays_hit {
+    double depth; /* coordinate along the ray [m] */
+    uint32_t cell;
+    int8_t turn; /* +1: the ray enters, -1: it leaves */
+    uint8_t body;
+};
+
+struct tact_rays_hits {
+    size_t count, room;
+    struct tact_rays_hit *hit;
+    int full; /* memory ran out */
+};
+
+/** Coordinate of a cell's middle across the rays, cell by cell of u or v. The middles are moved by
+ *  a little that is no round number, off the corners of round models. */
+static inline double tact_rays_middle(const struct tact_rays_lattice *l, int axis, int i)
+{
+    return l->lower[axis] + (i + 0.5 + (axis == l->u ? 0.0001370 : -0.0002113)) * l->step[axis];
+}
+
+/** Appends all crossings of the lattice's rays with a body's surface. */
+void tact_rays_cast(const struct tact_rays_lattice *l, const struct tact_rays_body *body,
+                    uint8_t number, struct tact_rays_hits *hits);
+
+/** Brings the crossings in the order of cells and of depth. */
+void tact_rays_sort(struct tact_rays_hits *hits);
+
+#endif

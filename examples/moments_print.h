@@ -1,0 +1,13 @@
+/* What tact moments prints. */
+#ifndef TACT_EXAMPLES_MOMENTS_PRINT_H
+#define TACT_EXAMPLES_MOMENTS_PRINT_H
+
+#include "contact/patch.h"
+#include "measure.h"
+
+/* One JSON object; resolution is 0 where no rays were cast. 0, or -1 where it could not be made. */
+int moments_print_json(const struct measured *r, const struct tact_patch *patch, const char *method,
+                       int resolution);
+void moments_print_table(const struct measured *r, const struct tact_patch *patch);
+
+#endif

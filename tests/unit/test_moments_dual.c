@@ -1,0 +1,202 @@
+/* Moments of convex polyhedra through their duals, against a clip in long double and against
+ * tact_moments_pair(). */
+#include <errno.h>
+#include <float.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "contact/moments_dual.h"
+
+#include "surface_oracle.h"
+
+static uint64_t state = 88172645463325252u;
+
+static double uniform(double low, double high)
+{
+    state ^= state << 13;
+    state ^= state >> 7;
+    state ^= state << 17;
+    return low + (high - low) * ((double)(state >> 11) * 0x1p-53);
+}
+
+static struct tact_pose turned_pose(double reach)
+{
+    struct tact_pose p;
+    for (int k = 0; k < 3; k++) {
+        p.position[k] = uniform(-reach, reach);
+    }
+    for (int k = 0; k < 4; k++) {
+        p.quat_wxyz[k] = uniform(-1.0, 1.0);
+    }
+    tact_quat_normalize(p.quat_wxyz);
+    return p;
+}
+
+static struct tact_shape convex_of(int points, double flat)
+{
+    static double p[4096][3];
+    struct tact_shape s = {.kind = TACT_SHAPE_CONVEX};
+    for (int i = 0; i < points; i++) {
+        for (int k = 0; k < 3; k++) {
+            p[i][k] = uniform(-1.0, 1.0);
+        }
+        tact_v3_normalize(p[i], p[i]);
+        p[i][2] *= flat;
+    }
+    assert_int_equal(tact_mesh_hull(p[0], (size_t)points, &s.owned, NULL), 0);
+    s.mesh = s.owned;
+    return s;
+}
+
+static struct tact_shape box_of(double x, double y, double z)
+{
+    struct tact_shape s = {.kind = TACT_SHAPE_BOX, .size = {x, y, z}};
+    assert_int_equal(tact_shape_tessellate(&s), 0);
+    return s;
+}
+
+struct errors {
+    int overlaps;
+    double v, c, s, g;
+};
+
+static void widen(struct errors *e, const struct tact_moments *m, const struct oracle_answer *want)
+{
+    double v = (double)want->volume, size = 0.0, dc = 0.0, ds = 0.0, dg = 0.0;
+    for (int k = 0; k < 3; k++) {
+        size += (double)want->second[k] / v;
+        dc += pow(m->centroid[k] - (double)want->centroid[k], 2);
+        dg += pow(m->gradient[k] - (double)want->gradient[k], 2);
+        ds += pow(m->second[k] - (double)want->second[k], 2);
+        ds += 2.0 * pow(m->second[3 + k] - (double)want->second[3 + k], 2);
+    }
+    e->overlaps++;
+    e->v = fmax(e->v, fabs(m->volume / v - 1.0));
+    e->c = fmax(e->c, sqrt(dc / size));
+    e->s = fmax(e->s, sqrt(ds) / (v * size));
+    e->g = fmax(e->g, sqrt(dg) / (double)want->surface);
+}
+
+static void hold(const char *what, const struct errors *e, int least, double bound)
+{
+    print_message("%s: %d overlaps, V %.1e c %.1e C %.1e g %.1e\n", what, e->overlaps, e->v, e->c,
+                  e->s, e->g);
+    assert_true(e->overlaps >= least);
+    assert_true(e->v < bound && e->c < bound && e->s < bound && e->g < bound);
+}
+
+static void compare(struct errors *e, struct tact_shape *a, const struct tact_pose *pa,
+                    struct tact_shape *b, const struct tact_pose *pb)
+{
+    struct tact_moments m;
+    struct oracle_answer want = oracle_overlap(a->mesh, pa, b->mesh, pb, 1e-14);
+    int rc = tact_moments_dual(a, pa, b, pb, &m);
+    assert_true(rc >= 0);
+    if (want.volume > 1e-6L) {
+        assert_int_equal(rc, 1);
+        widen(e, &m, &want);
+    } else if (want.volume <= 0) {
+        assert_true(m.volume < 1e-14);
+    }
+    tact_shape_release(a);
+    tact_shape_release(b);
+}
+
+static void random_pairs(void **unused)
+{
+    (void)unused;
+    struct errors round = {0}, sheets = {0};
+    for (int i = 0; i < 300; i++) {
+        double flat = i % 2 ? 1.0 : 0.02;
+        struct tact_shape a = convex_of(5 + i % 60, flat), b = convex_of(6 + i % 40, 1.0);
+        struct tact_pose pa = turned_pose(0.5), pb = turned_pose(0.5);
+        compare(i % 2 ? &round : &sheets, &a, &pa, &b, &pb);
+    }
+    hold("random", &round, 100, 1e-11);
+    hold("with a sheet", &sheets, 100, 1e-10);
+}
+
+/** Boxes with faces in common, turned together. */
+static void common_faces(void **unused)
+{
+    (void)unused;
+    struct errors e = {0};
+    static const double sizes[3] = {0.5, 1.0, 1.5};
+    for (int i = 0; i < 300; i++) {
+        double a[3], b[3];
+        struct tact_pose pb = turned_pose(0.5), at = tact_pose_identity(), pa;
+        for (int k = 0; k < 3; k++) {
+            a[k] = sizes[(int)uniform(0.0, 3.0)];
+            b[k] = sizes[(int)uniform(0.0, 3.0)];
+            at.position[k] = (i >> k) & 1 ? b[k] - a[k] : uniform(-0.9, 0.9) * (a[k] + b[k]);
+        }
+        struct tact_shape sa = box_of(a[0], a[1], a[2]), sb = box_of(b[0], b[1], b[2]);
+        tact_pose_mul(&pa, &pb, &at);
+        compare(&e, &sa, &pa, &sb, &pb);
+    }
+    hold("common faces", &e, 290, 1e-11);
+}
+
+/** The deepest point does not find its way out of many planes, and qhull not out of many points. */
+static void many_planes(void **unused)
+{
+    (void)unused;
+    struct errors e = {0};
+    for (int i = 0; i < 2; i++) {
+        struct tact_shape a = convex_of(800, 1.0), b = convex_of(500, 1.0);
+        struct tact_pose pa = turned_pose(0.1), pb = turned_pose(0.1);
+        pa.position[0] += i ? 1.9 : 1.0;
+        compare(&e, &a, &pa, &b, &pb);
+    }
+    hold("many planes", &e, 2, 1e-10);
+}
+
+static void other_kinds(void **unused)
+{
+    (void)unused;
+    struct tact_shape box = box_of(0.5, 0.4, 0.3), plane = {.kind = TACT_SHAPE_HALFSPACE};
+    struct tact_shape ball = {.kind = TACT_SHAPE_SPHERE, .size = {1.0}};
+    struct tact_pose p = tact_pose_identity(), ground = p;
+    struct tact_moments m, exact;
+    p.position[2] = 0.2;
+    assert_int_equal(tact_moments_dual(&box, &p, &plane, &ground, &m), 1);
+    assert_true(fabs(m.volume - 1.0 * 0.8 * 0.1) < 1e-14);
+    assert_true(fabs(m.gradient[2] + 0.8) < 1e-13);
+    assert_int_equal(tact_moments_dual(&plane, &ground, &box, &p, &m), 1);
+    assert_true(fabs(m.gradient[2] - 0.8) < 1e-13);
+    for (int i = 0; i < 50; i++) {
+        struct tact_pose pa = turned_pose(0.3), pb = turned_pose(0.1);
+        int rc = tact_moments_pair(&box, &pa, &plane, &pb, NULL, NULL, &exact);
+        assert_int_equal(tact_moments_dual(&box, &pa, &plane, &pb, &m), rc);
+        for (int k = 0; k < 6; k++) {
+            assert_true(fabs(m.second[k] - exact.second[k]) < 1e-12);
+            assert_true(fabs(m.gradient[k] - exact.gradient[k]) < 1e-12);
+        }
+    }
+    p.position[2] = 0.4;
+    assert_int_equal(tact_moments_dual(&box, &p, &plane, &ground, &m), 0);
+    assert_true(m.volume == 0.0);
+    assert_int_equal(tact_moments_dual(&ball, &p, &box, &p, &m), -ENOTSUP);
+    assert_int_equal(tact_moments_dual(&plane, &p, &plane, &p, &m), -ENOTSUP);
+    double ratio;
+    assert_int_equal(tact_mesh_convexity(box.mesh, &ratio), 0);
+    assert_true(fabs(ratio - 1.0) < 1e-14);
+    tact_shape_release(&box);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(random_pairs),
+        cmocka_unit_test(common_faces),
+        cmocka_unit_test(many_planes),
+        cmocka_unit_test(other_kinds),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
