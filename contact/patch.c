@@ -116,6 +116,9 @@ int tact_patch_from_moments(const struct tact_moments *m, const struct tact_patc
     }
     tact_v3_scale(n, n, -1.0);
     choose_normal(m, options->normal, n);
+    /* Seen along n: a side face that lies in the other's, and counts or not by rounding, adds
+     * nothing. */
+    area = -tact_v3_dot(m->gradient, n);
     tact_v3_tangents(n, t1, t2);
     align_axes(t1, t2, form(m->second, t1, t1), form(m->second, t1, t2), form(m->second, t2, t2),
                l);

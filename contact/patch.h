@@ -44,8 +44,8 @@ struct tact_patch {
     double center[3]; /**< centroid of the overlap [m], world */
     double frame[9]; /**< rows: normal n (pushes A out of B), t1, t2, right-handed, world; t1 and t2
                           are the ellipse's axes */
-    double depth;    /**< V / |g| [m]: the overlap's mean depth (half of a sphere's deepest) */
-    double area;     /**< |g| [m^2]: A's surface inside B, seen along n */
+    double depth;    /**< V / area [m]: the overlap's mean depth (half of a sphere's deepest) */
+    double area;     /**< -g.n [m^2]: A's surface inside B, seen along n */
     double semi[2];  /**< semi-axes along t1 and t2 [m] */
     int corners;     /**< ELLIPSE: of the overlap's outline where that is known; else 0 */
     double corner[TACT_OUTLINE_CORNERS]
