@@ -3,6 +3,7 @@
 
 info     whole, cut and damaged logs: how they ended, what is in them, as text and as JSON
 plot     a page as PNG, as SVG and as gnuplot's script, whose numbers are checked
+picture  moments of a session: size, the colours of patch and force, what is refused
 export   usage, outputs that cannot be written, cut logs (tests/python reads what is written)
 diff     equal sessions, one changed bit, another friction, other lengths
 bench    sweeps of the 6D contact and of contact points, against what the paper shows
@@ -17,6 +18,7 @@ import subprocess
 import sys
 import tempfile
 import xml.etree.ElementTree
+import zlib
 
 RULER = "examples/scenes/ruler.yaml"
 
@@ -165,6 +167,62 @@ def plot(folder):
     tact("plot", log, code=3)
 
 
+def pixels(path):
+    """Width, height, and the rows of a PNG of 8 bits a channel without alpha."""
+    with open(path, "rb") as stream:
+        data = stream.read()
+    assert data[:8] == b"\x89PNG\r\n\x1a\n"
+    at, packed = 8, b""
+    while at < len(data):
+        size, kind = struct.unpack(">I4s", data[at:at + 8])
+        body, at = data[at + 8:at + 8 + size], at + 12 + size
+        if kind == b"IHDR":
+            width, height, depth, colours = struct.unpack(">IIBB", body[:10])
+            assert (depth, colours) == (8, 2)
+        packed += body if kind == b"IDAT" else b""
+    raw, rows, above, step = zlib.decompress(packed), [], bytes(3 * width), 3 * width + 1
+    for y in range(height):
+        how, row = raw[y * step], bytearray(raw[y * step + 1:(y + 1) * step])
+        for x in range(3 * width):
+            a, c = (row[x - 3], above[x - 3]) if x >= 3 else (0, 0)
+            p = a + above[x] - c
+            nearest = min((abs(p - v), i) for i, v in enumerate((a, above[x], c)))[1]
+            row[x] = (row[x] + (0, a, above[x], (a + above[x]) // 2,
+                                (a, above[x], c)[nearest])[how]) & 255
+        rows.append([tuple(row[3 * i:3 * i + 3]) for i in range(width)])
+        above = bytes(row)
+    return width, height, rows
+
+
+def picture(folder):
+    scene = "examples/scenes/sphere_slope.yaml"
+    log, png = record(folder, "it's a.mcap", "1", scene), os.path.join(folder, "it's a.png")
+    usage("picture", ["a", "b"], ["no/such.mcap"], [scene], [log, "--time", "2"],
+          [log, "--time", "x"], [log, "--camera", "0"], [log, "--size", "9,9"],
+          [log, "--look", "0,0,0,-1"], [log, "--columns", "0"])
+    run = subprocess.run([TACT, "picture", log], env={"PATH": folder}, capture_output=True,
+                         text=True, check=False)
+    assert run.returncode == 1 and "gnuplot-nox" in run.stderr, run
+    if not shutil.which("gnuplot"):
+        print("skipped: there is no gnuplot")
+        sys.exit(77)
+    # The ball of 0.1 m, seen from the side in the middle of a view of 0.3 m, on 120 pixels: 40 wide.
+    _, err = tact("picture", log, "--time", "0.002,0.05,0.1", "--columns", "2", "--size", "120,100",
+                  "--camera", "-90,20", "--look", "0.013,0.07,0.05,0.3")
+    assert not err, err
+    width, height, rows = pixels(png)
+    assert (width, height) == (2 * 120 + 4, 2 * 120 + 20), (width, height)
+    blue = [sum(b > r + 30 for r, g, b in row[:120]) for row in rows[:100]]
+    assert abs(max(blue) - 40) <= 5, max(blue)
+    red = sum(r > g + 60 and r > b + 40 for row in rows[:100] for r, g, b in row[:120])
+    assert red > 10, red
+    with open(log, "rb") as stream:
+        data = stream.read()
+    with open(log, "wb") as stream:
+        stream.write(data[:len(data) * 3 // 4])
+    tact("picture", log, "--time", "0.01", code=3)
+
+
 def export(folder):
     usage("export", ["a"], ["a", "b", "--csv", "x"], ["no/such.mcap", "--csv", "x"])
     log = record(folder, "a.mcap", "1")
@@ -288,7 +346,7 @@ def bench(folder):
 
 def main():
     global TACT, CHANGE_LOG
-    subjects = {f.__name__: f for f in (info, plot, export, diff, bench, recompute)}
+    subjects = {f.__name__: f for f in (info, plot, picture, export, diff, bench, recompute)}
     if len(sys.argv) != 5 or sys.argv[1] not in subjects:
         sys.exit(__doc__)
     TACT, CHANGE_LOG = sys.argv[2:4]

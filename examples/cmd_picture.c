@@ -1,0 +1,305 @@
+/* tact picture: moments of a session as a strip of pictures. */
+#include <errno.h>
+#include <getopt.h>
+#include <math.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include "command.h"
+#include "contact/vec.h"
+#include "picture.h"
+#include "words.h"
+
+#define CAPTION 20 /* pixels under each row of frames */
+#define EXIT_DAMAGED 3
+#define GAP 4 /* pixels between frames */
+
+static const char help[] =
+    "usage: tact picture FILE [OPTION]...\n\n"
+    "Draws moments of a log side by side: the solids, the patch of each contact in orange, the "
+    "force\n"
+    "on what moves from the centre of pressure in red, the torsion about the normal in purple.\n\n"
+    "  -o, --output OUT     OUT.png; default: FILE with .png for its ending\n"
+    "  --time T,T,...       the moments [s], 1 to 12; default: four from the start to the end\n"
+    "  --camera A,E         where it is seen from: azimuth from +x to +y, elevation [deg];\n"
+    "                       default: -60,25\n"
+    "  --look X,Y,Z,WIDTH   what is seen: the middle, and how wide [m]; default: all that moves\n"
+    "  --size W,H           of a frame [pixels]; default: 300,260\n"
+    "  --columns N          frames side by side; default: 4\n"
+    "  --help               this text\n\n"
+    "Needs the program gnuplot (Debian: gnuplot-nox), but no display. The forces of a moment are\n"
+    "computed again from the scene in the log.\n\n"
+    "exit codes:\n"
+    "  0  drawn\n"
+    "  1  gnuplot is missing or failed, or memory was short\n"
+    "  2  bad usage, or a file that is no log of tact or cannot be read\n"
+    "  3  the log is damaged or cut: what is left of it was drawn\n\n"
+    "example:\n"
+    "  tact sim examples/scenes/coin.yaml --record coin.mcap\n"
+    "  tact picture coin.mcap --time 0.05,0.3,0.6,1.2 -o coin.png\n";
+
+struct strip {
+    const char *command, *path, *out;
+    struct picture_options options;
+    struct tact_log *log;
+    struct tact_view view;
+    struct picture_scene scenes[PICTURE_FRAMES];
+    struct picture_camera camera;
+    struct picture_image image;
+    double longest[2]; /* force [N], torsion [N m] of the longest arrows */
+    double lower[3], upper[3];
+};
+
+/* Numbers with commas between them: their count, or -1 where one is none or there are too many. */
+static int numbers(const char *text, double *out, int most)
+{
+    char copy[256], *next = copy, *one;
+    int count = 0;
+    snprintf(copy, sizeof copy, "%s", text);
+    while ((one = strsep(&next, ","))) {
+        if (count == most || word_to_number(one, &out[count++])) {
+            return -1;
+        }
+    }
+    return count;
+}
+
+static int set_option(struct strip *s, int option, const char *text)
+{
+    struct picture_options *o = &s->options;
+    double v[PICTURE_FRAMES];
+    int count = option == 'o' ? 0 : numbers(text, v, PICTURE_FRAMES), good = 1;
+    if (option == 'o') {
+        s->out = text;
+    } else if (option == 't') {
+        good = count > 0;
+        o->frame_count = good ? count : 0;
+        memcpy(o->time, v, sizeof v);
+    } else if (option == 'c') {
+        good = count == 2 && fabs(v[1]) < 89.0;
+        o->azimuth = v[0];
+        o->elevation = v[1];
+    } else if (option == 'l') {
+        good = count == 4 && v[3] > 0.0;
+        tact_v3_copy(o->middle, v);
+        o->view = v[3];
+    } else if (option == 's') {
+        good = count == 2 && v[0] >= 32 && v[0] <= 2000 && v[1] >= 32 && v[1] <= 2000;
+        o->width = good ? (int)v[0] : 0;
+        o->height = good ? (int)v[1] : 0;
+    } else {
+        good = count == 1 && v[0] >= 1 && v[0] <= PICTURE_FRAMES;
+        o->columns = good ? (int)v[0] : 1;
+    }
+    return good ? 0 : command_usage(s->command, "\"%s\" is not what this option takes", text);
+}
+
+/* Four moments from the first tick to the last, where none are asked for; each becomes a tick. */
+static int choose_moments(struct strip *s)
+{
+    struct picture_options *o = &s->options;
+    const struct tact_log_state *state = tact_log_state(s->log);
+    double period = s->view.scene->period, last = (double)state->last_tick * period;
+    for (int i = 0; !o->frame_count && i < 4; i++) {
+        o->time[i] = last * i / 3.0;
+    }
+    o->frame_count = o->frame_count ? o->frame_count : 4;
+    for (int i = 0; i < o->frame_count; i++) {
+        if (!(o->time[i] >= 0.0 && o->time[i] < last + 1.5 * period)) {
+            return command_usage(s->command, "--time %g: the log ends at %g s", o->time[i], last);
+        }
+    }
+    o->columns = o->columns ? o->columns : 4;
+    o->columns = o->columns < o->frame_count ? o->columns : o->frame_count;
+    return 0;
+}
+
+/* Reads the records of a moment and the tick before it. The first tick has none before it and
+ * cannot be run again: the second one stands for it. */
+static int gather(struct strip *s, struct tact_record *record[2], int frame)
+{
+    double tick = round(s->options.time[frame] / s->view.scene->period);
+    uint64_t first = tact_log_state(s->log)->first_tick;
+    uint64_t most = tact_log_state(s->log)->ticks - 2;
+    uint64_t index = tick > (double)first + 1 ? (uint64_t)tick - first - 1 : 0;
+    index = index < most ? index : most;
+    int rc = tact_log_seek(s->log, index);
+    for (int i = 0; !rc && i < 2; i++) {
+        rc = tact_log_next(s->log, record[i]) == 1 ? 0 : -EIO;
+    }
+    if (!rc) {
+        picture_gather(&s->view, record[0], record[1], &s->scenes[frame]);
+    }
+    return rc;
+}
+
+static int gather_all(struct strip *s)
+{
+    size_t bytes = tact_layout_bytes(tact_log_layout(s->log));
+    struct tact_record *record[2] = {malloc(bytes), malloc(bytes)};
+    int rc = record[0] && record[1] ? 0 : -ENOMEM, count = s->options.frame_count;
+    for (int i = 0; !rc && i < count; i++) {
+        rc = gather(s, record, i);
+        for (int k = 0; !rc && k < s->scenes[i].contact_count; k++) {
+            const struct picture_contact *c = &s->scenes[i].contacts[k];
+            s->longest[0] = fmax(s->longest[0], tact_v3_norm(c->force));
+            s->longest[1] = fmax(s->longest[1], tact_v3_norm(c->torsion));
+        }
+    }
+    picture_aim(&s->options, s->scenes, count, &s->camera, s->lower, s->upper);
+    if (s->longest[1] < 1e-6 * s->longest[0] * s->camera.width) {
+        s->longest[1] = 0.0; /* rounding is no torsion */
+    }
+    for (int i = 0; !rc && i < count; i++) {
+        picture_add_planes(&s->view, &s->camera, s->lower, s->upper, &s->scenes[i]);
+        rc = s->scenes[i].failed ? -ENOMEM : 0;
+    }
+    free(record[0]);
+    free(record[1]);
+    return rc;
+}
+
+static int draw_all(struct strip *s)
+{
+    const struct picture_options *o = &s->options;
+    int rows = (o->frame_count + o->columns - 1) / o->columns;
+    s->image.width = o->columns * (o->width + GAP) - GAP;
+    s->image.height = rows * (o->height + CAPTION) + CAPTION;
+    size_t bytes = 3 * (size_t)s->image.width * (size_t)s->image.height;
+    s->image.rgb = malloc(bytes);
+    int rc = s->image.rgb ? 0 : -ENOMEM;
+    if (!rc) {
+        memset(s->image.rgb, 255, bytes);
+    }
+    for (int i = 0; !rc && i < o->frame_count; i++) {
+        rc =
+            picture_draw(&s->scenes[i], &s->camera, o, s->longest, &s->image,
+                         i % o->columns * (o->width + GAP), i / o->columns * (o->height + CAPTION));
+    }
+    return rc;
+}
+
+/* The image through gnuplot, which adds the words. */
+static void script(FILE *to, const struct strip *s)
+{
+    const struct picture_options *o = &s->options;
+    int w = s->image.width, h = s->image.height;
+    fputs("set output '", to);
+    for (const char *c = s->out; *c; c++) {
+        fputs(*c == '\'' ? "''" : (char[]){*c, 0}, to);
+    }
+    fprintf(to,
+            "'\nset terminal png truecolor nocrop size %d,%d font 'DejaVuSans,10'\n"
+            "set lmargin at screen 0; set rmargin at screen 1\n"
+            "set tmargin at screen 1; set bmargin at screen 0\n"
+            "unset border; unset tics; unset key\nset xrange [0:%d]; set yrange [0:%d]\n",
+            w, h, w, h);
+    for (int i = 0; i < o->frame_count; i++) {
+        double x = i % o->columns * (o->width + GAP) + 0.5 * o->width;
+        double y = (i / o->columns + 1) * (o->height + CAPTION) - 0.5 * CAPTION;
+        fprintf(to, "set label %d '%.4g s' at screen %.6f, screen %.6f center front\n", i + 1,
+                s->scenes[i].time, x / w, 1.0 - y / h);
+    }
+    fprintf(to,
+            "set label 90 'contact patch' at screen 0.01, screen %.6f left front "
+            "tc rgb '#B85800'\n"
+            "set label 91 'force, longest %.3g N' at screen 0.5, screen %.6f center front "
+            "tc rgb '#C81020'\n",
+            0.5 * CAPTION / h, s->longest[0], 0.5 * CAPTION / h);
+    if (s->longest[1] > 0.0) {
+        fprintf(to,
+                "set label 92 'torsion, longest %.3g mN m' at screen 0.99, screen %.6f right front "
+                "tc rgb '#7020B0'\n",
+                1e3 * s->longest[1], 0.5 * CAPTION / h);
+    }
+    fprintf(to,
+            "plot '-' binary array=(%d,%d) flipy format='%%uchar%%uchar%%uchar' "
+            "using 1:2:3 with rgbimage pixels\n",
+            w, h);
+    fwrite(s->image.rgb, 1, 3 * (size_t)w * (size_t)h, to);
+}
+
+static int write_out(const struct strip *s)
+{
+    FILE *to = popen("command -v gnuplot >/dev/null || exit 127; exec gnuplot -", "w");
+    signal(SIGPIPE, SIG_IGN); /* a gnuplot that ends early is told by its exit code */
+    if (!to) {
+        fprintf(stderr, "%s: %s: %s\n", s->command, s->out, strerror(errno));
+        return EXIT_BAD;
+    }
+    script(to, s);
+    int status = pclose(to);
+    if (status != -1 && WIFEXITED(status) && WEXITSTATUS(status) == 127) {
+        fprintf(stderr, "%s: there is no gnuplot: apt-get install gnuplot-nox\n", s->command);
+    } else if (status) {
+        fprintf(stderr, "%s: gnuplot could not draw %s\n", s->command, s->out);
+    }
+    return status ? EXIT_BAD : EXIT_GOOD;
+}
+
+static int picture(struct strip *s)
+{
+    struct tact_error err = {.line = 0};
+    int quiet = 1;
+    if (tact_log_open(s->path, &s->log, &err) ||
+        tact_view_open(s->log, (struct tact_messages){command_message, &quiet}, &s->view, &err)) {
+        return command_error(&err);
+    }
+    if (tact_log_state(s->log)->ticks < 2) {
+        fprintf(stderr, "%s: %s: two ticks at least are needed\n", s->command, s->path);
+        return EXIT_USAGE;
+    }
+    int code = choose_moments(s);
+    if (code) {
+        return code;
+    }
+    int rc = gather_all(s);
+    rc = rc ? rc : draw_all(s);
+    if (rc) {
+        fprintf(stderr, "%s: %s: %s\n", s->command, s->path, strerror(-rc));
+        return EXIT_BAD;
+    }
+    code = write_out(s);
+    return code || tact_log_state(s->log)->complete ? code : EXIT_DAMAGED;
+}
+
+int cmd_picture(int argc, char **argv)
+{
+    static const struct option longs[] = {
+        {"output", required_argument, NULL, 'o'}, {"time", required_argument, NULL, 't'},
+        {"camera", required_argument, NULL, 'c'}, {"look", required_argument, NULL, 'l'},
+        {"size", required_argument, NULL, 's'},   {"columns", required_argument, NULL, 'n'},
+        {"help", no_argument, NULL, 'h'},         {NULL, 0, NULL, 0}};
+    static struct strip s;
+    char beside[4096];
+    int c, code = 0;
+    s = (struct strip){.command = argv[0],
+                       .options = {.width = 300, .height = 260, .azimuth = -60, .elevation = 25}};
+    while (!code && (c = getopt_long(argc, argv, "ho:", longs, NULL)) != -1) {
+        if (c == 'h') {
+            fputs(help, stdout);
+            return EXIT_GOOD;
+        }
+        code = c == '?' ? EXIT_USAGE : set_option(&s, c, optarg);
+    }
+    if (!code && argc - optind != 1) {
+        code = command_usage(s.command, "one log is expected, not %d", argc - optind);
+    }
+    if (!code) {
+        s.path = argv[optind];
+        const char *dot = strrchr(s.path, '.');
+        int stem = dot && !strchr(dot, '/') ? (int)(dot - s.path) : (int)strlen(s.path);
+        snprintf(beside, sizeof beside, "%.*s.png", stem, s.path);
+        s.out = s.out ? s.out : beside;
+        code = picture(&s);
+    }
+    tact_log_close(s.log);
+    tact_view_close(&s.view);
+    for (int i = 0; i < PICTURE_FRAMES; i++) {
+        picture_free(&s.scenes[i]);
+    }
+    free(s.image.rgb);
+    return code;
+}

@@ -1,0 +1,102 @@
+/* A session as pictures: what is drawn, and the raster that it is drawn on. */
+#ifndef TACT_EXAMPLES_PICTURE_H
+#define TACT_EXAMPLES_PICTURE_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include "rt/log/log_reader.h"
+#include "rt/session/view.h"
+
+#define PICTURE_FRAMES 12
+#define PICTURE_SAMPLES 3 /* of a pixel, along each axis */
+
+/* How a surface is coloured. */
+enum picture_paint { PAINT_PLAIN, PAINT_GRID };
+
+struct picture_triangle {
+    double corner[3][3]; /* world [m] */
+    double normal[3][3]; /* of the corners, world */
+    int id;              /* of the solid: lines are drawn where it changes */
+    enum picture_paint paint;
+    uint8_t colour[3];
+};
+
+/* A contact as it is shown: the patch's outline, the force at the centre of pressure, the torsion,
+ * on what moves; of two bodies on the upper one. */
+struct picture_contact {
+    double outline[32][3]; /* world [m] */
+    int corners;
+    double centre[3];  /* of pressure, world [m] */
+    double force[3];   /* on what moves [N], world */
+    double torsion[3]; /* about the normal [N m], world */
+};
+
+/* One moment of a session. */
+struct picture_scene {
+    double time; /* [s] */
+    struct picture_triangle *triangles;
+    size_t triangle_count, triangle_room;
+    struct picture_contact *contacts;
+    int contact_count;
+    double (*balls)[4]; /* centre and radius [m] of what moves, to be fitted in the picture */
+    int ball_count, ball_room;
+    int failed; /* 1: memory was short */
+};
+
+/* A perspective camera. */
+struct picture_camera {
+    double eye[3], right[3], up[3], forward[3]; /* world */
+    double middle[3];                           /* of what is seen, world [m] */
+    double scale;                               /* half of the picture's width at distance 1 */
+    double width;                               /* of what is seen at the middle [m] */
+};
+
+/* What the command line says. */
+struct picture_options {
+    double time[PICTURE_FRAMES]; /* [s] */
+    int frame_count;
+    int width, height;         /* of a frame [pixels] */
+    double azimuth, elevation; /* of the camera [deg] */
+    double middle[3], view;    /* what it looks at, and how wide it sees [m]; view 0: all of it */
+    int columns;               /* frames side by side */
+};
+
+struct picture_image {
+    int width, height; /* [pixels] */
+    uint8_t *rgb;      /* rows from the top */
+};
+
+/* picture_scene.c: fills *out with the world as it was in the tick of `now`. */
+void picture_gather(struct tact_view *view, const struct tact_record *before,
+                    const struct tact_record *now, struct picture_scene *out);
+/* Adds the planes of the fixed half-spaces, as far as a camera sees them. */
+void picture_add_planes(struct tact_view *view, const struct picture_camera *camera,
+                        const double lower[3], const double upper[3], struct picture_scene *scene);
+void picture_add(struct picture_scene *scene, const struct picture_triangle *triangle);
+void picture_free(struct picture_scene *scene);
+
+/* picture_camera.c: a camera that sees all balls of all scenes, or what the options say; and the
+ * box that the balls are in. */
+void picture_aim(const struct picture_options *options, const struct picture_scene *scenes,
+                 int count, struct picture_camera *camera, double lower[3], double upper[3]);
+/* Place in a picture of that size [pixels], and distance from the eye along its axis [m]. */
+void picture_project(const struct picture_camera *camera, int width, int height, const double p[3],
+                     double out[3]);
+
+/* picture_raster.c: draws a scene into the image with its left upper corner at x, y. longest: force
+ * [N] and torsion [N m] of the longest arrows. 0 or -ENOMEM. */
+int picture_draw(const struct picture_scene *scene, const struct picture_camera *camera,
+                 const struct picture_options *options, const double longest[2],
+                 struct picture_image *image, int x, int y);
+
+/* picture_marks.c: the contacts as triangles that lie over the rest, seen by a camera. */
+struct picture_mark {
+    double corner[3][2]; /* [pixels] of the frame */
+    uint8_t colour[3];
+    double cover; /* 0 to 1 */
+};
+size_t picture_marks(const struct picture_scene *scene, const struct picture_camera *camera,
+                     const struct picture_options *options, const double longest[2],
+                     struct picture_mark *out, size_t room);
+
+#endif

@@ -1,0 +1,85 @@
+/* Where a picture is taken from. */
+#include <math.h>
+#include "contact/vec.h"
+#include "picture.h"
+
+static const double PI = 3.14159265358979323846;
+static const double ANGLE =
+    0.22; /* half of the width's angle [rad]: long, so that little is bent */
+
+static void look(const struct picture_options *options, struct picture_camera *camera)
+{
+    double a = options->azimuth * PI / 180.0, e = options->elevation * PI / 180.0;
+    tact_v3_set(camera->forward, -cos(e) * cos(a), -cos(e) * sin(a), -sin(e));
+    tact_v3_set(camera->right, -sin(a), cos(a), 0.0);
+    tact_v3_cross(camera->up, camera->right, camera->forward);
+    camera->scale = tan(ANGLE);
+}
+
+/* The middle and width of what all balls cover, as the camera sees them from far away. */
+static void fit(const struct picture_options *options, const struct picture_scene *scenes,
+                int count, struct picture_camera *camera)
+{
+    double low[3] = {INFINITY, INFINITY, INFINITY}, high[3] = {-INFINITY, -INFINITY, -INFINITY};
+    const double *axis[3] = {camera->right, camera->up, camera->forward};
+    for (int i = 0; i < count; i++) {
+        for (int b = 0; b < scenes[i].ball_count; b++) {
+            const double *ball = scenes[i].balls[b];
+            for (int k = 0; k < 3; k++) {
+                double at = tact_v3_dot(ball, axis[k]);
+                low[k] = fmin(low[k], at - ball[3]);
+                high[k] = fmax(high[k], at + ball[3]);
+            }
+        }
+    }
+    tact_v3_set(camera->middle, 0.0, 0.0, 0.0);
+    camera->width = 1.0;
+    if (!(low[0] < high[0])) {
+        return; /* nothing moves */
+    }
+    for (int k = 0; k < 3; k++) {
+        tact_v3_axpy(camera->middle, 0.5 * (low[k] + high[k]), axis[k]);
+    }
+    double aspect = (double)options->width / options->height;
+    camera->width = 1.2 * fmax(high[0] - low[0], aspect * (high[1] - low[1]));
+}
+
+static void box(const struct picture_scene *scenes, int count, double lower[3], double upper[3])
+{
+    tact_v3_set(lower, INFINITY, INFINITY, INFINITY);
+    tact_v3_set(upper, -INFINITY, -INFINITY, -INFINITY);
+    for (int i = 0; i < count; i++) {
+        for (int b = 0; b < scenes[i].ball_count; b++) {
+            const double *ball = scenes[i].balls[b];
+            for (int k = 0; k < 3; k++) {
+                lower[k] = fmin(lower[k], ball[k] - 2.0 * ball[3]);
+                upper[k] = fmax(upper[k], ball[k] + 2.0 * ball[3]);
+            }
+        }
+    }
+}
+
+void picture_aim(const struct picture_options *options, const struct picture_scene *scenes,
+                 int count, struct picture_camera *camera, double lower[3], double upper[3])
+{
+    look(options, camera);
+    box(scenes, count, lower, upper);
+    fit(options, scenes, count, camera);
+    if (options->view > 0.0) {
+        tact_v3_copy(camera->middle, options->middle);
+        camera->width = options->view;
+    }
+    tact_v3_copy(camera->eye, camera->middle);
+    tact_v3_axpy(camera->eye, -0.5 * camera->width / camera->scale, camera->forward);
+}
+
+void picture_project(const struct picture_camera *camera, int width, int height, const double p[3],
+                     double out[3])
+{
+    double d[3];
+    tact_v3_sub(d, p, camera->eye);
+    out[2] = tact_v3_dot(d, camera->forward);
+    double zoom = 0.5 * width / (camera->scale * fmax(out[2], 1e-9));
+    out[0] = 0.5 * width + zoom * tact_v3_dot(d, camera->right);
+    out[1] = 0.5 * height - zoom * tact_v3_dot(d, camera->up);
+}

@@ -1,0 +1,320 @@
+/* Triangles to pixels: depth buffer, one light with its shadow, lines where solids end. */
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include "contact/vec.h"
+#include "picture.h"
+
+#define MARKS 65536
+#define SHADOW 1400 /* samples of the shadow's depth, along each side */
+
+static const double light[3] = {0.33, -0.40, 0.855}; /* toward it, world */
+
+/* A buffer of samples, seen by a camera or, for the shadow, by the light. */
+struct buffer {
+    int width, height;
+    float *depth; /* 1 / distance for the camera, minus the distance for the light: larger is nearer
+                   */
+    int *triangle; /* that is seen, or -1; NULL for the shadow */
+};
+
+struct painter {
+    const struct picture_scene *scene;
+    const struct picture_camera *camera;
+    struct buffer seen, shadow;
+    double shadow_axis[2][3]; /* across the light, scaled to samples [1/m] */
+    double grid;              /* spacing of a plane's lines [m] */
+};
+
+/* Visits the samples of a triangle p, x y and depth, and keeps those that are nearer. */
+static void fill(struct buffer *b, double p[3][3], int triangle)
+{
+    double area =
+        (p[1][0] - p[0][0]) * (p[2][1] - p[0][1]) - (p[2][0] - p[0][0]) * (p[1][1] - p[0][1]);
+    if (!(fabs(area) > 0.0)) {
+        return;
+    }
+    int x0 = (int)fmax(0.0, floor(fmin(p[0][0], fmin(p[1][0], p[2][0]))));
+    int x1 = (int)fmin(b->width - 1.0, ceil(fmax(p[0][0], fmax(p[1][0], p[2][0]))));
+    int y0 = (int)fmax(0.0, floor(fmin(p[0][1], fmin(p[1][1], p[2][1]))));
+    int y1 = (int)fmin(b->height - 1.0, ceil(fmax(p[0][1], fmax(p[1][1], p[2][1]))));
+    for (int y = y0; y <= y1; y++) {
+        for (int x = x0; x <= x1; x++) {
+            double c[3], sx = x + 0.5, sy = y + 0.5;
+            for (int k = 0; k < 3; k++) {
+                const double *a = p[(k + 1) % 3], *e = p[(k + 2) % 3];
+                c[k] = ((a[0] - sx) * (e[1] - sy) - (e[0] - sx) * (a[1] - sy)) / area;
+            }
+            double depth = c[0] * p[0][2] + c[1] * p[1][2] + c[2] * p[2][2];
+            size_t at = (size_t)y * (size_t)b->width + (size_t)x;
+            if (c[0] >= 0.0 && c[1] >= 0.0 && c[2] >= 0.0 && (float)depth > b->depth[at]) {
+                b->depth[at] = (float)depth;
+                if (b->triangle) {
+                    b->triangle[at] = triangle;
+                }
+            }
+        }
+    }
+}
+
+/* Cuts a triangle at the plane just before the eye and fills what is left. */
+static void fill_seen(struct painter *q, const struct picture_triangle *t, int index)
+{
+    double near = 0.02 * q->camera->width, p[4][3], z[3];
+    int used = 0;
+    for (int i = 0; i < 3; i++) {
+        double d[3];
+        tact_v3_sub(d, t->corner[i], q->camera->eye);
+        z[i] = tact_v3_dot(d, q->camera->forward) - near;
+    }
+    for (int i = 0; i < 3; i++) {
+        int j = (i + 1) % 3;
+        if (z[i] >= 0.0) {
+            tact_v3_copy(p[used++], t->corner[i]);
+        }
+        if ((z[i] < 0.0) != (z[j] < 0.0)) {
+            double d[3];
+            tact_v3_sub(d, t->corner[j], t->corner[i]);
+            tact_v3_copy(p[used], t->corner[i]);
+            tact_v3_axpy(p[used++], z[i] / (z[i] - z[j]), d);
+        }
+    }
+    for (int i = 1; i + 1 < used; i++) {
+        double corner[3][3];
+        const double *from[3] = {p[0], p[i], p[i + 1]};
+        for (int k = 0; k < 3; k++) {
+            picture_project(q->camera, q->seen.width, q->seen.height, from[k], corner[k]);
+            corner[k][2] = 1.0 / corner[k][2];
+        }
+        fill(&q->seen, corner, index);
+    }
+}
+
+static void to_shadow(const struct painter *q, const double p[3], double out[3])
+{
+    double d[3];
+    tact_v3_sub(d, p, q->camera->middle);
+    out[0] = 0.5 * SHADOW + tact_v3_dot(d, q->shadow_axis[0]);
+    out[1] = 0.5 * SHADOW + tact_v3_dot(d, q->shadow_axis[1]);
+    out[2] = tact_v3_dot(d, light);
+}
+
+static void fill_shadow(struct painter *q, const struct picture_triangle *t)
+{
+    double p[3][3];
+    for (int k = 0; k < 3; k++) {
+        to_shadow(q, t->corner[k], p[k]);
+    }
+    fill(&q->shadow, p, 0);
+}
+
+/* Share of the light that a point gets: the mean over 3 x 3 samples of what is before it. */
+static double lit(const struct painter *q, const double p[3])
+{
+    double s[3], sum = 0.0;
+    to_shadow(q, p, s);
+    double slack = 0.004 * q->camera->width;
+    for (int i = 0; i < 9; i++) {
+        int x = (int)floor(s[0]) + 2 * (i % 3 - 1), y = (int)floor(s[1]) + 2 * (i / 3 - 1);
+        int inside = x >= 0 && y >= 0 && x < SHADOW && y < SHADOW;
+        sum += !inside || q->shadow.depth[y * SHADOW + x] < s[2] + slack;
+    }
+    return sum / 9.0;
+}
+
+/* 0 on a line of the plane's grid, 1 off it: the two world axes that the plane shows most. */
+static double off_grid(const struct painter *q, const double p[3], const double n[3])
+{
+    int skip = fabs(n[2]) > 0.5 ? 2 : (fabs(n[0]) > fabs(n[1]) ? 0 : 1);
+    double nearest = 1.0;
+    for (int k = 0; k < 3; k++) {
+        double x = p[k] / q->grid;
+        nearest = k == skip ? nearest : fmin(nearest, fabs(x - round(x)));
+    }
+    return nearest < 0.012 ? 0.0 : 1.0;
+}
+
+/* Weights of a triangle's corners at a point of its plane. */
+static void weights(const struct picture_triangle *t, const double p[3], double w[3])
+{
+    double a[3], b[3], d[3];
+    tact_v3_sub(a, t->corner[1], t->corner[0]);
+    tact_v3_sub(b, t->corner[2], t->corner[0]);
+    tact_v3_sub(d, p, t->corner[0]);
+    double aa = tact_v3_dot(a, a), ab = tact_v3_dot(a, b), bb = tact_v3_dot(b, b);
+    double da = tact_v3_dot(d, a), db = tact_v3_dot(d, b), det = aa * bb - ab * ab;
+    w[1] = (bb * da - ab * db) / det;
+    w[2] = (aa * db - ab * da) / det;
+    w[0] = 1.0 - w[1] - w[2];
+}
+
+/* Colour of the sample at x, y, 0 to 255 each; white where nothing is. */
+static void shade(const struct painter *q, int x, int y, double out[3])
+{
+    size_t at = (size_t)y * (size_t)q->seen.width + (size_t)x;
+    int index = q->seen.triangle[at];
+    tact_v3_set(out, 255.0, 255.0, 255.0);
+    if (index < 0) {
+        return;
+    }
+    const struct picture_triangle *t = &q->scene->triangles[index];
+    const struct picture_camera *c = q->camera;
+    double far = 1.0 / q->seen.depth[at], ray[3], p[3], w[3], n[3] = {0, 0, 0};
+    double step = 2.0 * c->scale / q->seen.width;
+    tact_v3_copy(ray, c->forward);
+    tact_v3_axpy(ray, step * (x + 0.5 - 0.5 * q->seen.width), c->right);
+    tact_v3_axpy(ray, -step * (y + 0.5 - 0.5 * q->seen.height), c->up);
+    tact_v3_copy(p, c->eye);
+    tact_v3_axpy(p, far, ray);
+    weights(t, p, w);
+    for (int k = 0; k < 3; k++) {
+        tact_v3_axpy(n, w[k], t->normal[k]);
+    }
+    tact_v3_normalize(n, n);
+    double facing = tact_v3_dot(n, light);
+    double sun = facing > 0.0 ? facing * lit(q, p) : 0.0;
+    double shine = 0.52 + 0.08 * n[2] + 0.45 * sun;
+    double line = t->paint == PAINT_GRID ? 0.88 + 0.12 * off_grid(q, p, n) : 1.0;
+    for (int k = 0; k < 3; k++) {
+        out[k] = fmin(255.0, t->colour[k] * shine * line);
+    }
+}
+
+/* 1 where the sample and the one at dx, dy belong to two solids, or to two faces of one. */
+static int differs(const struct painter *q, int x, int y, int dx, int dy)
+{
+    int w = q->seen.width, h = q->seen.height;
+    if (x + dx >= w || y + dy >= h) {
+        return 0;
+    }
+    int i = q->seen.triangle[y * w + x], j = q->seen.triangle[(y + dy) * w + x + dx];
+    if (i < 0 || j < 0) {
+        return i != j;
+    }
+    const struct picture_triangle *a = &q->scene->triangles[i], *b = &q->scene->triangles[j];
+    return a->id != b->id || tact_v3_dot(a->normal[0], b->normal[0]) < 0.5;
+}
+
+static void average(const struct painter *q, int x, int y, double out[3])
+{
+    const int n = PICTURE_SAMPLES;
+    tact_v3_set(out, 0, 0, 0);
+    for (int i = 0; i < n * n; i++) {
+        double one[3];
+        int sx = n * x + i % n, sy = n * y + i / n;
+        shade(q, sx, sy, one);
+        if (differs(q, sx, sy, 1, 0) || differs(q, sx, sy, 0, 1)) {
+            tact_v3_scale(one, one, 0.35);
+        }
+        tact_v3_axpy(out, 1.0 / (n * n), one);
+    }
+}
+
+/* Lays a mark over the image at x0, y0, by the share of each pixel that it covers. */
+static void lay(const struct picture_mark *m, const struct picture_options *o,
+                struct picture_image *image, int x0, int y0)
+{
+    const double(*p)[2] = m->corner;
+    double area =
+        (p[1][0] - p[0][0]) * (p[2][1] - p[0][1]) - (p[2][0] - p[0][0]) * (p[1][1] - p[0][1]);
+    int from = (int)fmax(0.0, floor(fmin(p[0][0], fmin(p[1][0], p[2][0]))));
+    int to = (int)fmin(o->width - 1.0, ceil(fmax(p[0][0], fmax(p[1][0], p[2][0]))));
+    int top = (int)fmax(0.0, floor(fmin(p[0][1], fmin(p[1][1], p[2][1]))));
+    int end = (int)fmin(o->height - 1.0, ceil(fmax(p[0][1], fmax(p[1][1], p[2][1]))));
+    for (int y = top; y <= end && fabs(area) > 0.0; y++) {
+        for (int x = from; x <= to; x++) {
+            int inside = 0;
+            for (int i = 0; i < 16; i++) {
+                double sx = x + (i % 4 + 0.5) / 4.0, sy = y + (i / 4 + 0.5) / 4.0, c[3];
+                for (int k = 0; k < 3; k++) {
+                    const double *a = p[(k + 1) % 3], *b = p[(k + 2) % 3];
+                    c[k] = ((a[0] - sx) * (b[1] - sy) - (b[0] - sx) * (a[1] - sy)) / area;
+                }
+                inside += c[0] >= 0.0 && c[1] >= 0.0 && c[2] >= 0.0;
+            }
+            double share = m->cover * inside / 16.0;
+            uint8_t *to_pixel = image->rgb + 3 * ((y0 + y) * image->width + x0 + x);
+            for (int k = 0; k < 3; k++) {
+                to_pixel[k] = (uint8_t)lround((1.0 - share) * to_pixel[k] + share * m->colour[k]);
+            }
+        }
+    }
+}
+
+static int open_buffer(struct buffer *b, int width, int height, int triangles)
+{
+    size_t count = (size_t)width * (size_t)height;
+    b->width = width;
+    b->height = height;
+    b->depth = malloc(count * sizeof *b->depth);
+    b->triangle = triangles ? malloc(count * sizeof *b->triangle) : NULL;
+    if (!b->depth || (triangles && !b->triangle)) {
+        return -ENOMEM;
+    }
+    for (size_t i = 0; i < count; i++) {
+        b->depth[i] = triangles ? 0.0F : -INFINITY;
+        if (triangles) {
+            b->triangle[i] = -1;
+        }
+    }
+    return 0;
+}
+
+/* 1, 2 or 5 times a power of ten, about a tenth of the width. */
+static double round_grid(double width)
+{
+    double ten = pow(10.0, floor(log10(0.12 * width))), more = 0.12 * width / ten;
+    return ten * (more >= 5.0 ? 5.0 : (more >= 2.0 ? 2.0 : 1.0));
+}
+
+static void paint(struct painter *q, const struct picture_options *o, struct picture_image *image,
+                  int x0, int y0)
+{
+    double across = 0.45 * SHADOW / q->camera->width;
+    tact_v3_tangents(light, q->shadow_axis[0], q->shadow_axis[1]);
+    tact_v3_scale(q->shadow_axis[0], q->shadow_axis[0], across);
+    tact_v3_scale(q->shadow_axis[1], q->shadow_axis[1], across);
+    q->grid = round_grid(q->camera->width);
+    for (size_t i = 0; i < q->scene->triangle_count; i++) {
+        const struct picture_triangle *t = &q->scene->triangles[i];
+        fill_seen(q, t, (int)i);
+        if (t->paint != PAINT_GRID) {
+            fill_shadow(q, t);
+        }
+    }
+    for (int y = 0; y < o->height; y++) {
+        for (int x = 0; x < o->width; x++) {
+            double colour[3];
+            average(q, x, y, colour);
+            for (int k = 0; k < 3; k++) {
+                image->rgb[3 * ((y0 + y) * image->width + x0 + x) + k] = (uint8_t)lround(colour[k]);
+            }
+        }
+    }
+}
+
+int picture_draw(const struct picture_scene *scene, const struct picture_camera *camera,
+                 const struct picture_options *options, const double longest[2],
+                 struct picture_image *image, int x, int y)
+{
+    struct painter q = {.scene = scene, .camera = camera};
+    struct picture_mark *marks = malloc(MARKS * sizeof *marks);
+    int rc = marks ? 0 : -ENOMEM;
+    rc = rc ? rc
+            : open_buffer(&q.seen, PICTURE_SAMPLES * options->width,
+                          PICTURE_SAMPLES * options->height, 1);
+    rc = rc ? rc : open_buffer(&q.shadow, SHADOW, SHADOW, 0);
+    if (!rc) {
+        paint(&q, options, image, x, y);
+        size_t count = picture_marks(scene, camera, options, longest, marks, MARKS);
+        for (size_t i = 0; i < count; i++) {
+            lay(&marks[i], options, image, x, y);
+        }
+    }
+    free(q.seen.depth);
+    free(q.seen.triangle);
+    free(q.shadow.depth);
+    free(marks);
+    return rc;
+}

@@ -1,0 +1,347 @@
+/* What is drawn of a world: its solids, the bones of its hands, its contacts. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include "contact/vec.h"
+#include "picture.h"
+
+static const double PI = 3.14159265358979323846;
+
+static const uint8_t palette[][3] = {{86, 142, 196},  {232, 174, 76},  {98, 176, 132},
+                                     {206, 130, 168}, {148, 132, 202}, {196, 190, 110},
+                                     {110, 184, 196}, {214, 144, 116}};
+static const uint8_t fixed_colour[3] = {206, 206, 202};
+static const uint8_t skin[3] = {226, 184, 156};
+
+static void *grow(void *list, size_t used, size_t *room, size_t size)
+{
+    if (used < *room) {
+        return list;
+    }
+    void *more = realloc(list, (2 * *room + 1024) * size);
+    *room = more ? 2 * *room + 1024 : *room;
+    return more;
+}
+
+void picture_add(struct picture_scene *scene, const struct picture_triangle *triangle)
+{
+    struct picture_triangle *list = grow(scene->triangles, scene->triangle_count,
+                                         &scene->triangle_room, sizeof *scene->triangles);
+    if (!list) {
+        scene->failed = 1;
+        return;
+    }
+    scene->triangles = list;
+    list[scene->triangle_count++] = *triangle;
+}
+
+static void add_ball(struct picture_scene *scene, const double centre[3], double radius)
+{
+    size_t room = (size_t)scene->ball_room;
+    double(*list)[4] = grow(scene->balls, (size_t)scene->ball_count, &room, sizeof *list);
+    if (!list) {
+        scene->failed = 1;
+        return;
+    }
+    scene->balls = list;
+    scene->ball_room = (int)room;
+    tact_v3_copy(list[scene->ball_count], centre);
+    list[scene->ball_count++][3] = radius;
+}
+
+/* A triangle with the normal of its plane; nothing where it has none. */
+static void add_flat(struct picture_scene *scene, struct picture_triangle *t)
+{
+    double a[3], b[3], n[3];
+    tact_v3_sub(a, t->corner[1], t->corner[0]);
+    tact_v3_sub(b, t->corner[2], t->corner[0]);
+    tact_v3_cross(n, a, b);
+    if (tact_v3_normalize(n, n) > 0.0) {
+        for (int i = 0; i < 3; i++) {
+            tact_v3_copy(t->normal[i], n);
+        }
+        picture_add(scene, t);
+    }
+}
+
+static void add_mesh(struct picture_scene *scene, const struct tact_mesh *mesh,
+                     const struct tact_pose *pose, struct picture_triangle *t)
+{
+    for (size_t i = 0; i < mesh->triangle_count; i++) {
+        for (int k = 0; k < 3; k++) {
+            tact_pose_point(t->corner[k], pose,
+                            mesh->vertices + 3 * mesh->triangles[3 * i + (size_t)k]);
+        }
+        add_flat(scene, t);
+    }
+}
+
+/* A point of the ball's surface at a step of longitude and latitude. */
+static void ball_corner(struct picture_triangle *t, int k, const struct tact_pose *pose,
+                        double radius, int longitude, int latitude)
+{
+    double u = PI * longitude / 24, v = PI * latitude / 24, n[3], p[3];
+    tact_v3_set(n, sin(v) * cos(u), sin(v) * sin(u), cos(v));
+    tact_v3_scale(p, n, radius);
+    tact_pose_point(t->corner[k], pose, p);
+    tact_quat_rotate(t->normal[k], pose->quat_wxyz, n);
+}
+
+/* A ball in eight parts, light and dark by turns where it is to be seen how it turns. */
+static void add_sphere(struct picture_scene *scene, const struct tact_pose *pose, double radius,
+                       const struct picture_triangle *like, int parts)
+{
+    for (int i = 0; i < 48; i++) {
+        for (int j = 0; j < 24; j++) {
+            struct picture_triangle t = *like;
+            int dark = parts && (i / 12 + j / 12) % 2;
+            for (int k = 0; k < 3; k++) {
+                t.colour[k] = (uint8_t)(dark ? 0.62 * t.colour[k] : t.colour[k]);
+            }
+            ball_corner(&t, 0, pose, radius, i, j);
+            ball_corner(&t, 1, pose, radius, i, j + 1);
+            ball_corner(&t, 2, pose, radius, i + 1, j + 1);
+            picture_add(scene, &t);
+            ball_corner(&t, 1, pose, radius, i + 1, j + 1);
+            ball_corner(&t, 2, pose, radius, i + 1, j);
+            picture_add(scene, &t);
+        }
+    }
+}
+
+/* A rod with round ends from a to b. */
+static void add_rod(struct picture_scene *scene, const double a[3], const double b[3],
+                    double radius, struct picture_triangle *t)
+{
+    double axis[3], t1[3], t2[3];
+    struct tact_pose pose = tact_pose_identity();
+    tact_v3_sub(axis, b, a);
+    tact_v3_copy(pose.position, a);
+    add_sphere(scene, &pose, radius, t, 0);
+    if (!(tact_v3_normalize(axis, axis) > 0.0)) {
+        return;
+    }
+    tact_v3_tangents(axis, t1, t2);
+    for (int i = 0; i < 24; i++) {
+        double n[2][3];
+        for (int k = 0; k < 2; k++) {
+            double u = 2.0 * PI * (i + k) / 24.0;
+            tact_v3_scale(n[k], t1, cos(u));
+            tact_v3_axpy(n[k], sin(u), t2);
+        }
+        for (int half = 0; half < 2; half++) {
+            for (int k = 0; k < 3; k++) {
+                int turn = half ? k >= 1 : k == 1, end = half ? k == 2 : k >= 1;
+                tact_v3_copy(t->normal[k], n[turn]);
+                tact_v3_copy(t->corner[k], end ? b : a);
+                tact_v3_axpy(t->corner[k], radius, n[turn]);
+            }
+            picture_add(scene, t);
+        }
+    }
+}
+
+/* The bones of a hand: from each link's joint to those of its children, and to its shapes. */
+static void add_bones(struct tact_world *world, int index, const struct tact_pose *shapes, int id,
+                      struct picture_scene *out)
+{
+    struct tact_hand *hand = tact_world_hand(world, index);
+    struct picture_triangle t = {.id = id, .colour = {skin[0], skin[1], skin[2]}};
+    double tip = 0.0;
+    for (int s = 0; s < tact_world_shape_count(world); s++) {
+        struct tact_owner owner = tact_world_owner(world, s);
+        if (owner.kind == TACT_OWNER_HAND && owner.index == index) {
+            double radius = tact_shape_radius(tact_world_shape(world, s));
+            tip = tip > 0.0 ? fmin(tip, radius) : radius;
+            add_rod(out, tact_hand_link_pose(hand, owner.link)->position, shapes[s].position,
+                    0.6 * radius, &t);
+        }
+    }
+    for (int i = 0; i < tact_hand_count(hand); i++) {
+        int parent = tact_hand_parent(hand, i);
+        const double *at = tact_hand_link_pose(hand, i)->position;
+        add_ball(out, at, tip);
+        if (parent >= 0) {
+            add_rod(out, tact_hand_link_pose(hand, parent)->position, at, 0.6 * tip, &t);
+        }
+    }
+}
+
+static void add_shape(struct tact_world *world, int index, const struct tact_pose *pose,
+                      struct picture_scene *out)
+{
+    const struct tact_shape *shape = tact_world_shape(world, index);
+    struct tact_owner owner = tact_world_owner(world, index);
+    const uint8_t *colour = owner.kind == TACT_OWNER_FIXED  ? fixed_colour
+                            : owner.kind == TACT_OWNER_HAND ? skin
+                                                            : palette[owner.index % 8];
+    struct picture_triangle t = {.id = index + 1};
+    memcpy(t.colour, colour, sizeof t.colour);
+    if (shape->kind == TACT_SHAPE_HALFSPACE) {
+        return;
+    }
+    if (shape->kind == TACT_SHAPE_SPHERE) {
+        add_sphere(out, pose, shape->size[0], &t, owner.kind == TACT_OWNER_BODY);
+    } else if (shape->mesh) {
+        add_mesh(out, shape->mesh, pose, &t);
+    }
+    if (owner.kind != TACT_OWNER_FIXED) {
+        add_ball(out, pose->position, tact_shape_radius(shape));
+    }
+}
+
+/* The patch's outline, 32 points of its ellipse where it has no corners. */
+static void outline(const struct tact_patch *patch, struct picture_contact *out)
+{
+    out->corners = patch->corners > 2 ? patch->corners : 32;
+    for (int i = 0; i < out->corners; i++) {
+        double u = 2.0 * PI * i / 32, x = patch->semi[0] * cos(u), y = patch->semi[1] * sin(u);
+        if (patch->corners > 2) {
+            x = patch->corner[i][0];
+            y = patch->corner[i][1];
+        }
+        tact_v3_copy(out->outline[i], patch->center);
+        tact_v3_axpy(out->outline[i], x, patch->frame + 3);
+        tact_v3_axpy(out->outline[i], y, patch->frame + 6);
+    }
+}
+
+static void add_contact(struct tact_world *world, const struct tact_contact *c, double period,
+                        struct picture_scene *out)
+{
+    const double *r = c->impulse, *frame = c->patch.frame;
+    struct picture_contact *p = &out->contacts[out->contact_count];
+    if (!c->touching || !(r[0] > 0.0)) {
+        return;
+    }
+    int fixed = tact_world_owner(world, c->a).kind == TACT_OWNER_FIXED;
+    int bodies = tact_world_owner(world, c->a).kind == tact_world_owner(world, c->b).kind;
+    double sign = fixed || (bodies && frame[2] < 0.0) ? -1.0 : 1.0;
+    double d[2] = {-r[5] / r[0], r[4] / r[0]}, spin = r[3] - (d[0] * r[2] - d[1] * r[1]);
+    out->contact_count++;
+    outline(&c->patch, p);
+    tact_v3_copy(p->centre, c->patch.center);
+    tact_v3_axpy(p->centre, d[0], frame + 3);
+    tact_v3_axpy(p->centre, d[1], frame + 6);
+    tact_m3_tmul_v3(p->force, frame, r);
+    tact_v3_scale(p->force, p->force, sign / period);
+    tact_v3_scale(p->torsion, frame, sign * spin / period);
+}
+
+void picture_gather(struct tact_view *view, const struct tact_record *before,
+                    const struct tact_record *now, struct picture_scene *out)
+{
+    struct tact_world *world = tact_session_world(view->session);
+    int pairs = tact_world_pair_count(world), shapes = tact_world_shape_count(world);
+    tact_view_step(view, before, now);
+    const struct tact_pose *poses = tact_world_shape_poses(world);
+    out->time = (double)now->tick * view->scene->period;
+    out->contacts = calloc((size_t)pairs + 1, sizeof *out->contacts);
+    out->failed = !out->contacts;
+    for (int i = 0; i < shapes; i++) {
+        add_shape(world, i, &poses[i], out);
+    }
+    for (int i = 0; i < tact_world_hand_count(world); i++) {
+        add_bones(world, i, poses, shapes + 1 + i, out);
+    }
+    for (int i = 0; out->contacts && i < pairs; i++) {
+        add_contact(world, tact_world_contact(world, i), view->scene->period, out);
+    }
+}
+
+/* The part of a convex polygon where (p - at) . normal >= 0; room for one corner more. */
+static int clip(double (*polygon)[3], int count, const double at[3], const double normal[3])
+{
+    double out[32][3], side[2], d[3];
+    int used = 0;
+    for (int i = 0; i < count; i++) {
+        const double *a = polygon[i], *b = polygon[(i + 1) % count];
+        tact_v3_sub(d, a, at);
+        side[0] = tact_v3_dot(d, normal);
+        tact_v3_sub(d, b, at);
+        side[1] = tact_v3_dot(d, normal);
+        if (side[0] >= 0.0) {
+            tact_v3_copy(out[used++], a);
+        }
+        if ((side[0] < 0.0) != (side[1] < 0.0)) {
+            tact_v3_sub(d, b, a);
+            tact_v3_copy(out[used], a);
+            tact_v3_axpy(out[used++], side[0] / (side[0] - side[1]), d);
+        }
+    }
+    memcpy(polygon, out, (size_t)used * sizeof *out);
+    return used;
+}
+
+/* A square of a plane about the middle of what is seen. */
+static void square(const struct tact_pose *pose, const struct picture_camera *camera,
+                   double (*out)[3])
+{
+    double m[9], n[3], foot[3], d[3], half = 6.0 * camera->width;
+    tact_quat_to_m3(m, pose->quat_wxyz);
+    tact_v3_set(n, m[2], m[5], m[8]);
+    tact_v3_sub(d, pose->position, camera->middle);
+    tact_v3_copy(foot, camera->middle);
+    tact_v3_axpy(foot, tact_v3_dot(d, n), n);
+    for (int i = 0; i < 4; i++) {
+        double x = i == 0 || i == 3 ? -half : half, y = i < 2 ? -half : half;
+        tact_v3_set(out[i], foot[0] + x * m[0] + y * m[1], foot[1] + x * m[3] + y * m[4],
+                    foot[2] + x * m[6] + y * m[7]);
+    }
+}
+
+/* A level plane is drawn as far as the eye sees, any other one as far as the box of what moves. */
+static int trim(double (*polygon)[3], const double normal[3], const double lower[3],
+                const double upper[3])
+{
+    int count = 4;
+    for (int k = 0; k < 3 && normal[2] < 0.9999; k++) {
+        const double below[3] = {k == 0, k == 1, k == 2},
+                     above[3] = {-(k == 0), -(k == 1), -(k == 2)};
+        count = clip(polygon, count, lower, below);
+        count = clip(polygon, count, upper, above);
+    }
+    return count;
+}
+
+void picture_add_planes(struct tact_view *view, const struct picture_camera *camera,
+                        const double lower[3], const double upper[3], struct picture_scene *scene)
+{
+    struct tact_world *world = tact_session_world(view->session);
+    const struct tact_pose *poses = tact_world_shape_poses(world);
+    int shapes = tact_world_shape_count(world);
+    for (int i = 0; i < shapes; i++) {
+        double polygon[64][3], n[3], to_eye[3];
+        const double z[3] = {0, 0, 1};
+        struct picture_triangle t = {.id = i + 1, .paint = PAINT_GRID};
+        if (tact_world_shape(world, i)->kind != TACT_SHAPE_HALFSPACE) {
+            continue;
+        }
+        tact_quat_rotate(n, poses[i].quat_wxyz, z);
+        tact_v3_sub(to_eye, camera->eye, poses[i].position);
+        square(&poses[i], camera, polygon);
+        int count = tact_v3_dot(n, to_eye) > 0.0 ? trim(polygon, n, lower, upper) : 0;
+        for (int k = 0; k < shapes && count > 2; k++) {
+            double other[3];
+            tact_quat_rotate(other, poses[k].quat_wxyz, z);
+            if (k != i && tact_world_shape(world, k)->kind == TACT_SHAPE_HALFSPACE) {
+                count = clip(polygon, count, poses[k].position, other);
+            }
+        }
+        memcpy(t.colour, fixed_colour, sizeof t.colour);
+        for (int k = 1; k + 1 < count; k++) {
+            tact_v3_copy(t.corner[0], polygon[0]);
+            tact_v3_copy(t.corner[1], polygon[k]);
+            tact_v3_copy(t.corner[2], polygon[k + 1]);
+            add_flat(scene, &t);
+        }
+    }
+}
+
+void picture_free(struct picture_scene *scene)
+{
+    free(scene->triangles);
+    free(scene->contacts);
+    free(scene->balls);
+    memset(scene, 0, sizeof *scene);
+}
