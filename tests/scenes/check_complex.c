@@ -1,0 +1,89 @@
+/* Grasps, and solids of many triangles. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+#include <cmocka.h>
+#include "played.h"
+#include "scenes.h"
+
+/* Angle between two orientations [deg]. */
+static double turned(const struct played_body *a, const struct played_body *b)
+{
+    double dot = 0;
+    for (int i = 0; i < 4; i++) {
+        dot += a->quat_wxyz[i] * b->quat_wxyz[i];
+    }
+    return 2 * atan2(sqrt(fmax(0, 1 - dot * dot)), fabs(dot)) * 180 / M_PI;
+}
+
+void check_ruler(void)
+{
+    struct played p;
+    play("ruler", 10, &p);
+    const struct played_body *let_go = played_at(&p, "ruler", 2), *end = played_at(&p, "ruler", -1);
+    double turn = turned(let_go, end), drift = played_drift(&p, 2);
+    double all = turned(played_at(&p, "ruler", 0), end);
+    print_message("    turned by %.5f degrees in all, by %.1e degrees and moved by %.1e m after "
+                  "2 s\n",
+                  all, turn, drift);
+    assert_true(all < 0.01 && turn < 1e-4 && drift < 1e-9);
+    played_free(&p);
+}
+
+void check_five_fingers(void)
+{
+    struct played p;
+    play("five_fingers", 6, &p);
+    const struct played_body *start = played_at(&p, "ball", 0), *held = played_at(&p, "ball", 4);
+    const struct played_body *end = played_at(&p, "ball", -1);
+    double lift = end->position[2] - start->position[2], turn = turned(start, end);
+    print_message(
+        "    lifted by %.5f m, turned by %.4f degrees; from 4 s to 6 s moved by %.1e m and "
+        "%.1e degrees\n",
+        lift, turn, played_drift(&p, 4), turned(held, end));
+    assert_true(fabs(lift - 0.05) < 1e-3 && fabs(turn - 90) < 0.5);
+    assert_true(played_drift(&p, 4) < 1e-9 && turned(held, end) < 1e-4);
+    played_free(&p);
+}
+
+void check_bumpy_cube(void)
+{
+    struct played p;
+    play("bumpy_cube", 0.5, &p);
+    const struct played_body *end = played_at(&p, "rock", -1);
+    double weight = 9.81, force = p.force[p.ticks - 1];
+    /* free until it touches, then braked by mu N = mu m g in the mean */
+    double most = 0.5 * 0.05 + 0.25 / (2 * 0.4 * 9.81);
+    print_message("    slides %.4f m, speed at the end %.1e, force %.6f N of %.6f N\n",
+                  end->position[0], played_speed(&p), force, weight);
+    assert_int_equal(p.report.contacts_max, 1);
+    assert_true(end->position[0] > 0.005 && end->position[0] < most);
+    assert_true(played_speed(&p) < 1e-6 && fabs(force / weight - 1) < 1e-6);
+    played_energy(&p);
+    played_free(&p);
+}
+
+/* The first landing only: all of it takes minutes. */
+void check_salad(void)
+{
+    struct played p;
+    play("salad", 0.13, &p);
+    assert_int_equal(p.bodies, 24);
+    assert_true(p.report.contacts_max >= 10);
+    for (int i = 0; i < p.bodies; i++) {
+        const struct played_body *b = played_at(&p, p.body_name[i], -1);
+        /* inside the bowl: its floor and its walls, 0.06 m from the middle and 35 degrees steep */
+        assert_true(b->position[2] > 0.005 && tact_v3_norm(b->twist) < 2.0);
+        for (int k = 0; k < 6; k++) {
+            double out = b->position[0] * cos(k * M_PI / 3) + b->position[1] * sin(k * M_PI / 3);
+            double inside =
+                (0.06 - out) * cos(35 * M_PI / 180) + b->position[2] * sin(35 * M_PI / 180);
+            assert_true(inside > 0.005);
+        }
+    }
+    played_energy(&p);
+    played_free(&p);
+}

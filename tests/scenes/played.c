@@ -1,0 +1,219 @@
+#include "played.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <cmocka.h>
+#include "devices/registry.h"
+#include "rt/log/log_reader.h"
+#include "rt/session/view.h"
+
+static void must(int rc, const struct tact_error *err)
+{
+    char text[1024];
+    if (rc) {
+        tact_error_format(err, text, sizeof text);
+        fail_msg("%s", text);
+    }
+}
+
+static void run(const char *path, double seconds, const char *log, struct played *out)
+{
+    struct tact_error err = {0};
+    struct tact_scene *scene;
+    struct tact_session *session;
+    struct tact_session_options options = tact_session_options_default();
+    must(tact_scene_load(path, &scene, &err), &err);
+    free(scene->moments.source);
+    scene->moments.source = strdup("host");
+    out->period = scene->period;
+    options.types = tact_devices_builtin(&options.type_count);
+    options.clock = TACT_LOOP_FREE;
+    options.ticks = (uint64_t)llround(seconds / scene->period);
+    options.record = log;
+    must(tact_session_create(scene, &options, &session, &err), &err);
+    assert_int_equal(tact_session_run(session, &out->report), 0);
+    assert_int_equal(out->report.recorder.overruns, 0);
+    tact_session_destroy(session);
+    tact_scene_free(scene);
+}
+
+/* Velocity of the shape's owner at a point, its spin below it; 0 for what is fixed. */
+static void twist_at(struct tact_world *world, const struct played_body *bodies, int shape,
+                     const double point[3], double twist[6])
+{
+    struct tact_owner owner = tact_world_owner(world, shape);
+    double arm[3], turn[3];
+    memset(twist, 0, 6 * sizeof *twist);
+    if (owner.kind == TACT_OWNER_BODY) {
+        const struct played_body *b = &bodies[owner.index];
+        memcpy(twist, b->twist, sizeof b->twist);
+        tact_v3_sub(arm, point, b->position);
+        tact_v3_cross(turn, b->twist + 3, arm);
+        tact_v3_add(twist, twist, turn);
+    }
+}
+
+/* Energy of the bodies, and the work that contacts do with the velocities after the tick. Half of
+ * the change of velocity comes before, so that no tick's energy can grow by more than this. */
+static void account(const struct tact_view *view, const double *v, struct played *out, int tick)
+{
+    struct tact_world *world = tact_session_world(view->session);
+    const struct played_body *bodies = out->body + (size_t)tick * (size_t)out->bodies;
+    const double *gravity = view->scene->gravity;
+    for (int i = 0; i < out->bodies; i++) {
+        struct tact_body body = *tact_world_body(world, i);
+        tact_v3_copy(body.pose.position, bodies[i].position);
+        memcpy(body.pose.quat_wxyz, bodies[i].quat_wxyz, sizeof body.pose.quat_wxyz);
+        memcpy(body.twist, bodies[i].twist, sizeof body.twist);
+        tact_body_refresh(&body);
+        out->energy[tick] +=
+            tact_body_energy(&body) - body.mass * tact_v3_dot(gravity, body.pose.position);
+    }
+    for (int i = 0; i < view->pair_count; i++) {
+        const struct tact_contact *c = tact_world_contact(world, i);
+        const double *wrench = v + view->pairs[i].wrench, *patch = v + view->pairs[i].patch;
+        double a[6], b[6], power = 0.0;
+        twist_at(world, bodies, c->a, patch, a);
+        twist_at(world, bodies, c->b, patch, b);
+        for (int k = 0; k < 6; k++) {
+            power += wrench[k] * (a[k] - b[k]);
+        }
+        out->work[tick] += fmax(0.0, power) * out->period;
+        out->force[tick] += tact_v3_dot(wrench, patch + 3);
+    }
+}
+
+static void read_all(const char *path, struct played *out)
+{
+    struct tact_error err = {0};
+    struct tact_log *log;
+    struct tact_view view;
+    must(tact_log_open(path, &log, &err), &err);
+    must(tact_view_open(log, (struct tact_messages){NULL, NULL}, &view, &err), &err);
+    struct tact_record *record = malloc(tact_layout_bytes(tact_log_layout(log)));
+    size_t ticks = (size_t)tact_log_state(log)->ticks, bodies = (size_t)view.body_count;
+    out->ticks = (int)ticks;
+    out->bodies = view.body_count;
+    out->body = calloc(ticks * bodies + 1, sizeof *out->body);
+    out->body_name = calloc(bodies + 1, sizeof *out->body_name);
+    out->energy = calloc(ticks, sizeof *out->energy);
+    out->work = calloc(ticks, sizeof *out->work);
+    out->force = calloc(ticks, sizeof *out->force);
+    for (size_t i = 0; i < bodies; i++) {
+        snprintf(out->body_name[i], sizeof *out->body_name, "%s", view.bodies[i].name);
+        out->mass += tact_world_body(tact_session_world(view.session), (int)i)->mass;
+    }
+    for (size_t t = 0; t < ticks && tact_log_next(log, record) == 1; t++) {
+        for (size_t i = 0; i < bodies; i++) {
+            struct played_body *b = &out->body[t * bodies + i];
+            memcpy(b->position, record->values + view.bodies[i].center, sizeof b->position);
+            memcpy(b->quat_wxyz, record->values + view.bodies[i].center + 3, sizeof b->quat_wxyz);
+            memcpy(b->twist, record->values + view.bodies[i].twist, sizeof b->twist);
+        }
+        account(&view, record->values, out, (int)t);
+    }
+    free(record);
+    tact_view_close(&view);
+    tact_log_close(log);
+}
+
+void play(const char *scene, double seconds, struct played *out)
+{
+    char path[1024], log[] = "/tmp/tact-scene-XXXXXX";
+    int file = mkstemp(log);
+    assert_true(file >= 0);
+    close(file);
+    memset(out, 0, sizeof *out);
+    snprintf(out->name, sizeof out->name, "%s", scene);
+    snprintf(path, sizeof path, "%s/examples/scenes/%s.yaml", TACT_SOURCE_DIR, scene);
+    run(path, seconds, log, out);
+    read_all(log, out);
+    unlink(log);
+    const struct tact_session_report *r = &out->report;
+    print_message("%s: %d ticks, %d contacts at most, %.1f sweeps in the mean, %d at most, worst "
+                  "residual %.1e, %llu ticks unconverged\n",
+                  scene, out->ticks, r->contacts_max, r->iterations_mean, r->iterations_max,
+                  r->residual_max, (unsigned long long)r->unconverged);
+}
+
+void played_free(struct played *played)
+{
+    free(played->body);
+    free(played->body_name);
+    free(played->energy);
+    free(played->work);
+    free(played->force);
+    memset(played, 0, sizeof *played);
+}
+
+const struct played_body *played_at(const struct played *played, const char *body, double seconds)
+{
+    long tick = seconds < 0.0 ? played->ticks - 1 : lround(seconds / played->period);
+    assert_true(tick < played->ticks);
+    for (int i = 0; i < played->bodies; i++) {
+        if (!strcmp(played->body_name[i], body)) {
+            return &played->body[tick * played->bodies + i];
+        }
+    }
+    fail_msg("no body %s", body);
+    return NULL;
+}
+
+double played_tilt(const struct played_body *body)
+{
+    double m[9];
+    tact_quat_to_m3(m, body->quat_wxyz);
+    return atan2(hypot(m[2], m[5]), m[8]) * 180.0 / M_PI;
+}
+
+double played_drift(const struct played *played, double from)
+{
+    size_t first = (size_t)lround(from / played->period), bodies = (size_t)played->bodies;
+    double worst = 0.0;
+    for (size_t t = first; t < (size_t)played->ticks; t++) {
+        for (size_t i = 0; i < bodies; i++) {
+            const double *a = played->body[first * bodies + i].position;
+            const double *b = played->body[t * bodies + i].position;
+            worst = fmax(worst, hypot(b[0] - a[0], b[1] - a[1]));
+        }
+    }
+    return worst;
+}
+
+double played_speed(const struct played *played)
+{
+    double worst = 0.0;
+    for (int i = 0; i < played->bodies; i++) {
+        const struct played_body *b =
+            &played->body[(size_t)(played->ticks - 1) * (size_t)played->bodies + (size_t)i];
+        worst = fmax(worst, fmax(tact_v3_norm(b->twist), tact_v3_norm(b->twist + 3)));
+    }
+    return worst;
+}
+
+void played_energy(const struct played *played)
+{
+    double scale = 0.0, work = 0.0, excess = -INFINITY, rise = 0.0;
+    int at = 0;
+    for (int t = 1; t < played->ticks; t++) {
+        double grown = played->energy[t] - played->energy[t - 1];
+        scale = fmax(scale, fabs(played->energy[t]));
+        work += played->work[t];
+        rise = fmax(rise, grown);
+        if (grown - played->work[t] > excess) {
+            excess = grown - played->work[t];
+            at = t;
+        }
+    }
+    print_message("    energy %.3e J to %.3e J; largest rise in a tick %.1e J, beyond the work of "
+                  "pushing apart (%.1e J in all) %.1e J at tick %d\n",
+                  played->energy[0], played->energy[played->ticks - 1], rise, work, excess, at);
+    assert_true(excess < 1e-9 * scale);
+}

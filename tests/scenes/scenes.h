@@ -1,0 +1,19 @@
+/* The checks of the scenes, one function each; see test_scenes.c. */
+#ifndef TACT_TESTS_SCENES_H
+#define TACT_TESTS_SCENES_H
+
+void check_cubes_on_edge(void);
+void check_stack(void);
+void check_stack_tapered(void);
+void check_stack_loose(void);
+void check_sphere_slope(void);
+void check_sphere_spinning(void);
+void check_cylinder(void);
+void check_coin(void);
+void check_octagon(void);
+void check_ruler(void);
+void check_five_fingers(void);
+void check_bumpy_cube(void);
+void check_salad(void);
+
+#endif
