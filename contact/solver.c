@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <string.h>
 #include "contact/local_internal.h"
+#include "contact/rows_internal.h"
 #include "contact/world_internal.h"
 
 /* Rows of J for a free body: the wrench that a unit impulse along each of the frame's axes makes.
@@ -106,11 +107,12 @@ static void make_columns(struct tact_world *world, struct side *side)
 {
     if (side->owner.kind == TACT_OWNER_BODY) {
         const struct tact_body *body = &world->bodies[side->owner.index].body;
+        double inverse_mass = 1.0 / body->mass;
         for (int i = 0; i < 6; i++) {
             double torque[3] = {side->j[18 + i], side->j[24 + i], side->j[30 + i]}, w[3];
             tact_m3_mul_v3(w, body->inverse_world, torque);
             for (int k = 0; k < 3; k++) {
-                side->y[k * 6 + i] = side->j[k * 6 + i] / body->mass;
+                side->y[k * 6 + i] = side->j[k * 6 + i] * inverse_mass;
                 side->y[(3 + k) * 6 + i] = w[k];
             }
         }
@@ -160,13 +162,7 @@ void tact_assemble_schur(struct tact_world *world, struct block *block)
         if (side->dof) {
             make_columns(world, side);
         }
-        for (int m = 0; m < side->dof; m++) {
-            for (int i = 0; i < 6; i++) {
-                for (int j = 0; j <= i; j++) {
-                    s[i * 6 + j] += side->j[m * 6 + i] * side->y[m * 6 + j];
-                }
-            }
-        }
+        tact_rows_schur(s, side->j, side->y, side->dof);
     }
     for (int i = 0; i < 6; i++) {
         for (int j = 0; j < i; j++) {
@@ -177,7 +173,8 @@ void tact_assemble_schur(struct tact_world *world, struct block *block)
     block->local.mu = tact_world_pair_law(world, c->a, c->b)->friction;
     int point = c->patch.kind == TACT_PATCH_ELASTIC;
     block->local.corners = c->patch.corners;
-    memcpy(block->local.corner, c->patch.corner, sizeof block->local.corner);
+    memcpy(block->local.corner, c->patch.corner,
+           (size_t)c->patch.corners * sizeof *c->patch.corner);
     for (int i = 0; i < 2; i++) {
         block->local.semi[i] = point ? 0.0 : c->patch.semi[i];
         block->local.rectangle[i] =
@@ -219,11 +216,7 @@ static void warm_start(struct tact_world *world, int pair)
 
 static void apply(struct side *side, const double *impulse)
 {
-    for (int m = 0; m < side->dof; m++) {
-        for (int i = 0; i < 6; i++) {
-            side->v[m] += side->y[m * 6 + i] * impulse[i];
-        }
-    }
+    tact_rows_kick(side->v, side->y, impulse, side->dof);
 }
 
 /* Joint-space impulses that the warm start puts on the hands. */
@@ -330,19 +323,10 @@ static void solve_block(struct tact_world *world, struct block *block, double *s
     double u[6] = {-block->wanted, 0.0, 0.0, 0.0, 0.0, 0.0}, r[6], delta[6];
     for (int k = 0; k < 2; k++) {
         const struct side *side = &block->side[k];
-        for (int m = 0; m < side->dof; m++) {
-            for (int i = 0; i < 6; i++) {
-                u[i] += side->j[m * 6 + i] * side->v[m];
-            }
-        }
+        tact_rows_velocity(u, side->j, side->v, side->dof);
     }
     u[0] += block->softness * c->impulse[0]; /* S holds it, J v does not */
-    for (int i = 0; i < 6; i++) {
-        local->b[i] = u[i];
-        for (int j = 0; j < 6; j++) {
-            local->b[i] -= local->s[i * 6 + j] * c->impulse[j];
-        }
-    }
+    tact_rows_without(local->b, u, local->s, c->impulse);
     memcpy(r, c->impulse, sizeof r);
     if (world->options.model == TACT_CONTACT_POINTS) {
         solve_points(world, block, r, size, change);

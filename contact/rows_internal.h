@@ -1,0 +1,74 @@
+/*
+ * Products with a contact's six rows: J and Y = M^-1 J^T of one side, dof x 6, row-major. A row is
+ * three short vectors, kept in registers; each number is summed in the same order on any processor.
+ */
+#ifndef TACT_CONTACT_ROWS_INTERNAL_H
+#define TACT_CONTACT_ROWS_INTERNAL_H
+
+/** Two numbers of a row, wherever they lie. */
+typedef double tact_row2 __attribute__((vector_size(16), aligned(8), may_alias));
+
+#define TACT_ROW(pointer) ((const tact_row2 *)(pointer))
+
+/* u += J v. */
+static inline void tact_rows_velocity(double *u, const double *j, const double *v, int dof)
+{
+    tact_row2 a = TACT_ROW(u)[0], b = TACT_ROW(u)[1], c = TACT_ROW(u)[2];
+    for (int m = 0; m < dof; m++) {
+        const tact_row2 *row = TACT_ROW(j + 6 * m);
+        a += row[0] * v[m];
+        b += row[1] * v[m];
+        c += row[2] * v[m];
+    }
+    tact_row2 *out = (tact_row2 *)u;
+    out[0] = a;
+    out[1] = b;
+    out[2] = c;
+}
+
+/* v += Y r. */
+static inline void tact_rows_kick(double *v, const double *y, const double *r, int dof)
+{
+    tact_row2 a = TACT_ROW(r)[0], b = TACT_ROW(r)[1], c = TACT_ROW(r)[2];
+    for (int m = 0; m < dof; m++) {
+        const tact_row2 *row = TACT_ROW(y + 6 * m);
+        tact_row2 sum = row[0] * a + row[1] * b + row[2] * c;
+        v[m] += sum[0] + sum[1];
+    }
+}
+
+/* S += J^T Y, 6 x 6. */
+static inline void tact_rows_schur(double *s, const double *j, const double *y, int dof)
+{
+    for (int i = 0; i < 6; i++) {
+        tact_row2 *out = (tact_row2 *)(s + 6 * i), a = out[0], b = out[1], c = out[2];
+        for (int m = 0; m < dof; m++) {
+            const tact_row2 *row = TACT_ROW(y + 6 * m);
+            double share = j[6 * m + i];
+            a += row[0] * share;
+            b += row[1] * share;
+            c += row[2] * share;
+        }
+        out[0] = a;
+        out[1] = b;
+        out[2] = c;
+    }
+}
+
+/* b = u - S r, S symmetric to the bit. */
+static inline void tact_rows_without(double *b, const double *u, const double *s, const double *r)
+{
+    tact_row2 x = TACT_ROW(u)[0], y = TACT_ROW(u)[1], z = TACT_ROW(u)[2];
+    for (int k = 0; k < 6; k++) {
+        const tact_row2 *column = TACT_ROW(s + 6 * k);
+        x -= column[0] * r[k];
+        y -= column[1] * r[k];
+        z -= column[2] * r[k];
+    }
+    tact_row2 *out = (tact_row2 *)b;
+    out[0] = x;
+    out[1] = y;
+    out[2] = z;
+}
+
+#endif
