@@ -56,6 +56,12 @@ static int refuse_defects(const struct tact_mesh_defects *d, int flat_allowed,
     if (text[0]) {
         return tact_error_set(err, -EINVAL, "not a closed oriented surface: %s", text);
     }
+    list_defect(text, sizeof text, d->crossings, "pairs of triangles that cross");
+    list_defect(text, sizeof text, d->misplaced,
+                "components that lie inside another or are inside out");
+    if (text[0]) {
+        return tact_error_set(err, -EINVAL, "the surface overlaps itself: %s", text);
+    }
     if (!(d->volume > 0.0)) {
         return tact_error_set(err, -EINVAL,
                               "the triangles are inside out or enclose nothing: volume %g m^3",
@@ -98,6 +104,10 @@ int tact_mesh_create_checked(const double *vertices, size_t vertex_count, const 
     if (rc == 0) {
         tact_mesh_integrate(mesh);
         rc = tact_mesh_build_tree(mesh);
+    }
+    if (rc == 0 && !flat_allowed) {
+        rc = tact_mesh_count_crossings(mesh, &defects);
+        rc = rc ? rc : refuse_defects(&defects, flat_allowed, err);
     }
     if (rc == 0) {
         rc = tact_mesh_build_boxes(mesh);

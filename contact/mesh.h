@@ -49,6 +49,9 @@ struct tact_mesh_defects {
     size_t nonmanifold_edges; /**< used by three or more triangles */
     size_t misoriented_edges; /**< both triangles run along it in the same direction */
     size_t degenerate;        /**< triangles with a repeated vertex or no area */
+    size_t crossings;         /**< pairs of triangles that cross: the surface overlaps itself */
+    size_t misplaced;         /**< components inside another that are no cavity, or cavities that
+                                   are in none: counted twice, or of negative volume */
     size_t components;        /**< connected components, not a defect */
     double volume;            /**< signed volume [m^3] of the triangles as given */
 };
@@ -57,15 +60,18 @@ struct tact_mesh_defects {
  * Makes a mesh of vertex_count x 3 coordinates [m] and triangle_count x 3 indices. Vertices with
  * bitwise equal coordinates are merged. Copies its input.
  * @retval 0        *out is the mesh, to be freed with tact_mesh_free()
- * @retval -EINVAL  a defect (err says how many edges of which kind), an index out of range, a
- * number that is not finite, or a negative volume (triangles turned inside out)
+ * A third of the time goes into finding crossings: 0.3 s for 100,000 triangles.
+ * @retval -EINVAL  a defect (err says how many edges or triangles of which kind), an index out of
+ * range, a number that is not finite, or a negative volume (triangles turned inside out)
  * @retval -ENOMEM
  */
 TACT_API int tact_mesh_create(const double *vertices, size_t vertex_count,
                               const uint32_t *triangles, size_t triangle_count,
                               struct tact_mesh **out, struct tact_error *err);
 
-/** Counts defects without making a mesh; same arguments. 0 or -ENOMEM, -EINVAL for bad indices. */
+/** Counts defects without making a mesh; same arguments. Crossings are those of the triangles as
+ *  they are; misplaced components are told of a surface without other defects. 0 or -ENOMEM,
+ * -EINVAL for bad indices. */
 TACT_API int tact_mesh_inspect(const double *vertices, size_t vertex_count,
                                const uint32_t *triangles, size_t triangle_count,
                                struct tact_mesh_defects *defects);

@@ -201,6 +201,11 @@ int tact_mesh_count_defects(const double *vertices, size_t vertex_count, const u
     return 0;
 }
 
+static int is_closed(const struct tact_mesh_defects *d)
+{
+    return !d->boundary_edges && !d->nonmanifold_edges && !d->misoriented_edges;
+}
+
 int tact_mesh_inspect(const double *vertices, size_t vertex_count, const uint32_t *triangles,
                       size_t triangle_count, struct tact_mesh_defects *defects)
 {
@@ -220,6 +225,17 @@ int tact_mesh_inspect(const double *vertices, size_t vertex_count, const uint32_
     }
     if (rc == 0) {
         rc = tact_mesh_count_defects(v, vertex_count, t, triangle_count, defects);
+    }
+    if (rc == 0 && triangle_count) {
+        struct tact_mesh mesh = {.vertex_count = vertex_count,
+                                 .vertices = v,
+                                 .triangle_count = triangle_count,
+                                 .triangles = t};
+        rc = tact_mesh_build_tree(&mesh);
+        rc = rc ? rc : tact_mesh_count_crossings(&mesh, defects);
+        defects->misplaced = is_closed(defects) ? defects->misplaced : 0;
+        t = mesh.triangles;
+        free(mesh.nodes);
     }
     free(v);
     free(t);

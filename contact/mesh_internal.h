@@ -16,6 +16,10 @@ int tact_mesh_weld(double *vertices, size_t *vertex_count, uint32_t *triangles,
 int tact_mesh_count_defects(const double *vertices, size_t vertex_count, const uint32_t *triangles,
                             size_t triangle_count, struct tact_mesh_defects *defects);
 
+/** Counts crossings and misplaced components of welded triangles with a tree, closed or not.
+ *  Returns 0 or -ENOMEM. */
+int tact_mesh_count_crossings(const struct tact_mesh *mesh, struct tact_mesh_defects *defects);
+
 /** Triangles in a leaf, at most. */
 enum { TACT_MESH_LEAF = 4 };
 
@@ -84,7 +88,7 @@ int tact_mesh_build_tree(struct tact_mesh *mesh);
 void tact_mesh_integrate(struct tact_mesh *mesh);
 
 /** tact_mesh_create() that, where flat_allowed, takes triangles without area that keep the surface
- *  closed: they add nothing to any integral. */
+ *  closed (they add nothing to any integral) and does not look for crossings: for hulls. */
 int tact_mesh_create_checked(const double *vertices, size_t vertex_count, const uint32_t *triangles,
                              size_t triangle_count, int flat_allowed, struct tact_mesh **out,
                              struct tact_error *err);

@@ -32,13 +32,13 @@ static int print_json(const struct checked *c)
 {
     const struct tact_mesh_defects *d = &c->defects;
     json_t *all = json_pack(
-        "{s:s, s:s, s:s?, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:f}", "file", c->path, "verdict",
-        c->mesh ? "closed" : "refused", "reason", c->mesh ? NULL : c->reason, "vertices",
+        "{s:s, s:s, s:s?, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:f}", "file", c->path,
+        "verdict", c->mesh ? "closed" : "refused", "reason", c->mesh ? NULL : c->reason, "vertices",
         (json_int_t)c->vertices, "triangles", (json_int_t)c->triangles, "components",
         (json_int_t)d->components, "boundary_edges", (json_int_t)d->boundary_edges,
         "nonmanifold_edges", (json_int_t)d->nonmanifold_edges, "misoriented_edges",
-        (json_int_t)d->misoriented_edges, "degenerate", (json_int_t)d->degenerate, "volume",
-        d->volume);
+        (json_int_t)d->misoriented_edges, "degenerate", (json_int_t)d->degenerate, "crossings",
+        (json_int_t)d->crossings, "misplaced", (json_int_t)d->misplaced, "volume", d->volume);
     if (all && c->mesh) {
         json_object_set_new(all, "centroid", list(c->mesh->centroid, 3));
         json_object_set_new(all, "inertia", list(c->inertia, 9));
@@ -56,9 +56,10 @@ static void print_table(const struct checked *c)
     printf("%s: %s\n", c->path, c->mesh ? "closed" : c->reason);
     printf("  %-18s %zu\n  %-18s %zu\n  %-18s %zu\n", "vertices", c->vertices, "triangles",
            c->triangles, "components", d->components);
-    printf("  %-18s %zu\n  %-18s %zu\n  %-18s %zu\n  %-18s %zu\n", "boundary edges",
-           d->boundary_edges, "non-manifold edges", d->nonmanifold_edges, "misoriented edges",
-           d->misoriented_edges, "without area", d->degenerate);
+    printf("  %-18s %zu\n  %-18s %zu\n  %-18s %zu\n  %-18s %zu\n  %-18s %zu\n  %-18s %zu\n",
+           "boundary edges", d->boundary_edges, "non-manifold edges", d->nonmanifold_edges,
+           "misoriented edges", d->misoriented_edges, "without area", d->degenerate,
+           "crossing pairs", d->crossings, "misplaced parts", d->misplaced);
     printf("  %-18s %.9g m^3%s\n", "volume", d->volume,
            c->mesh ? "" : " (signed, of the triangles as they are)");
     if (c->mesh) {

@@ -345,6 +345,8 @@ def mesh_check(folder):
         out, err = tact("moments", "--check", path, code=code)
         assert not err and "boundary edges" in out and (not code or "surface" in out or
                                                         "inside out" in out), out
+    got = json.loads(tact("moments", "--check", f"{BAD}/overlap.obj", "--json", code=1)[0])
+    assert got["crossings"] > 0 and got["components"] == 2 and "overlaps itself" in got["reason"]
     tact("moments", "--check", os.path.join(folder, "absent.obj"), code=3)
     tact("moments", "--check", path, "sphere:1", code=2)
 

@@ -1,0 +1,177 @@
+/* Surfaces that run through themselves are refused with the count; those that only touch, and
+ * cavities, are not. */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "contact/mesh.h"
+#include "contact/vec.h"
+
+/** Triangles put together from meshes. */
+struct build {
+    double vertices[60000];
+    uint32_t triangles[60000];
+    size_t vertex_count, triangle_count;
+};
+
+static struct build build;
+
+/** Adds a mesh, moved, and turned inside out where asked; frees it. */
+static void add(struct tact_mesh *m, double x, double y, double z, int inside_out)
+{
+    const double by[3] = {x, y, z};
+    size_t first = build.vertex_count;
+    for (size_t i = 0; i < 3 * m->vertex_count; i++) {
+        build.vertices[3 * first + i] = m->vertices[i] + by[i % 3];
+    }
+    for (size_t t = 0; t < m->triangle_count; t++) {
+        for (size_t k = 0; k < 3; k++) {
+            size_t from = inside_out ? 2 - k : k;
+            build.triangles[3 * (build.triangle_count + t) + k] =
+                m->triangles[3 * t + from] + (uint32_t)first;
+        }
+    }
+    build.vertex_count += m->vertex_count;
+    build.triangle_count += m->triangle_count;
+    tact_mesh_free(m);
+}
+
+static struct tact_mesh *box(double x, double y, double z)
+{
+    struct tact_mesh *m;
+    assert_int_equal(tact_mesh_box((double[]){x, y, z}, &m), 0);
+    return m;
+}
+
+static struct tact_mesh *ball(double radius, size_t triangles)
+{
+    struct tact_mesh *m;
+    assert_int_equal(tact_mesh_capsule(radius, 0.0, triangles, &m), 0);
+    return m;
+}
+
+/** Holds what tact_mesh_create() and tact_mesh_inspect() say of the build, which starts anew. */
+static struct tact_mesh_defects expect(int rc, const char *reason, double volume)
+{
+    struct tact_mesh_defects d;
+    struct tact_error err = {.line = 0};
+    struct tact_mesh *m;
+    assert_int_equal(tact_mesh_inspect(build.vertices, build.vertex_count, build.triangles,
+                                       build.triangle_count, &d),
+                     0);
+    assert_int_equal(tact_mesh_create(build.vertices, build.vertex_count, build.triangles,
+                                      build.triangle_count, &m, &err),
+                     rc);
+    if (rc) {
+        assert_non_null(strstr(err.text, reason));
+    } else {
+        assert_true(d.crossings == 0 && d.misplaced == 0);
+        assert_true(fabs(m->volume - volume) < 1e-9 * volume);
+        tact_mesh_free(m);
+    }
+    build.vertex_count = build.triangle_count = 0;
+    return d;
+}
+
+static void overlapping_components(void **unused)
+{
+    (void)unused;
+    add(ball(1.0, 500), 0, 0, 0, 0);
+    add(ball(1.0, 500), 1.2, 0.1, 0.2, 0);
+    struct tact_mesh_defects d = expect(-EINVAL, "pairs of triangles that cross", 0);
+    assert_true(d.crossings > 20 && d.components == 2);
+    /* A corner of a box in the face of another: three edges pass through it. */
+    add(box(1, 1, 1), 0, 0, 0, 0);
+    add(box(1, 1, 1), 1.7, 1.5, 1.9, 0);
+    d = expect(-EINVAL, "overlaps itself", 0);
+    assert_true(d.crossings >= 3);
+}
+
+/** Bars that cross with all their faces in common planes: no edge passes through any inside. */
+static void aligned_bars(void **unused)
+{
+    (void)unused;
+    add(box(1, 0.1, 0.1), 0, 0, 0, 0);
+    add(box(0.1, 1, 0.1), 0, 0, 0, 0);
+    struct tact_mesh_defects d = expect(-EINVAL, "cross", 0);
+    assert_true(d.crossings > 0);
+    add(box(1, 1, 1), 0, 0, 0, 0);
+    add(box(1, 1, 1), 1, 0, 0, 0);
+    d = expect(-EINVAL, "cross", 0);
+    assert_true(d.crossings > 0);
+}
+
+static void touching(void **unused)
+{
+    (void)unused;
+    add(box(1, 1, 1), 0, 0, 0, 0);
+    add(box(0.5, 0.25, 0.5), 0.1, 0.2, 1.5, 0); /* face on face */
+    expect(0, NULL, 8.0 + 0.5);
+    add(box(1, 1, 1), 0, 0, 0, 0);
+    add(box(0.5, 0.5, 0.5), 1.5, 1.5, 0.1, 0); /* edge on edge */
+    expect(0, NULL, 8.0 + 1.0);
+    add(box(1, 1, 1), 0, 0, 0, 0);
+    add(box(1, 1, 1), 2.5, 0, 0, 0);
+    expect(0, NULL, 16.0);
+}
+
+static void nested(void **unused)
+{
+    (void)unused;
+    add(box(1, 1, 1), 0, 0, 0, 0);
+    add(box(0.5, 0.5, 0.5), 0, 0, 0, 1); /* a cavity */
+    expect(0, NULL, 8.0 - 1.0);
+    add(box(1, 1, 1), 0, 0, 0, 0);
+    add(box(0.5, 0.5, 0.5), 0, 0, 0, 1);
+    add(box(0.2, 0.2, 0.2), 0.1, 0, 0, 0); /* a body in the cavity */
+    expect(0, NULL, 8.0 - 1.0 + 0.064);
+    add(box(1, 1, 1), 0, 0, 0, 0);
+    add(box(0.5, 0.5, 0.5), 0, 0, 0, 0); /* a body in a body */
+    assert_int_equal(expect(-EINVAL, "1 components", 0).misplaced, 1);
+    add(box(1, 1, 1), 0, 0, 0, 0);
+    add(box(0.5, 0.5, 0.5), 3, 0, 0, 1); /* a cavity in nothing */
+    assert_int_equal(expect(-EINVAL, "1 components", 0).misplaced, 1);
+}
+
+/** One component, a corner of which is pulled out through the far side. */
+static void pulled_through(void **unused)
+{
+    (void)unused;
+    for (int through = 0; through < 2; through++) {
+        struct tact_mesh *m = ball(1.0, 2000);
+        size_t top = 0;
+        for (size_t i = 0; i < m->vertex_count; i++) {
+            top = m->vertices[3 * i + 2] > m->vertices[3 * top + 2] ? i : top;
+        }
+        m->vertices[3 * top] = 0.03;
+        m->vertices[3 * top + 1] = 0.02;
+        m->vertices[3 * top + 2] = through ? -1.5 : -0.5;
+        add(m, 0, 0, 0, 0);
+        struct tact_mesh_defects d;
+        assert_int_equal(tact_mesh_inspect(build.vertices, build.vertex_count, build.triangles,
+                                           build.triangle_count, &d),
+                         0);
+        print_message("pulled %s: %zu crossings\n", through ? "through" : "in", d.crossings);
+        assert_int_equal(d.crossings > 0, through);
+        assert_int_equal(d.components, 1);
+        build.vertex_count = build.triangle_count = 0;
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(overlapping_components),
+        cmocka_unit_test(aligned_bars),
+        cmocka_unit_test(touching),
+        cmocka_unit_test(nested),
+        cmocka_unit_test(pulled_through),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
