@@ -9,8 +9,7 @@
 #include "devices/settings.h"
 #include "rt/clock.h"
 
-static const double ramp = 0.2;   /* [s] in which outputs come back after a fault */
-static const double rearm = 0.05; /* [s] of zeros that arm the guard again */
+static const double ramp = 0.2; /* [s] in which outputs come back after a fault */
 
 /* Hands the lost board to the watcher. What must be pressed is not. */
 static void lose(struct tact_comedi *self)
@@ -98,26 +97,13 @@ static bool look(struct tact_comedi *self, int64_t now_ns)
 /* What the guard says: TACT_DEVICE_OK, STALE while it holds the outputs back, LOST. */
 static int ask_guard(struct tact_comedi *self)
 {
-    if (!self->guard) {
-        return TACT_DEVICE_OK;
-    }
-    int state =
-        self->left_alone ? TACT_GUARD_GONE : tact_guard_state(self->guard, tact_clock_now());
-    if (state == TACT_GUARD_GONE && !self->left_alone) {
-        self->left_alone = true;
-        tact_guard_kill(self->guard); /* stopped, it would still hold the outputs as they are */
-        atomic_store_explicit(&self->alone, true, memory_order_relaxed);
-    }
-    if (state == TACT_GUARD_HELD && tact_guard_trips(self->guard) != self->armed) {
-        if (self->zeros < self->rearm) {
-            return TACT_DEVICE_STALE;
-        }
-        self->armed = tact_guard_trips(self->guard);
+    bool rearmed;
+    int state = tact_arming_ask(&self->arming, &rearmed);
+    if (rearmed) {
         self->gate = 0.0;
         self->good = self->recover;
-        tact_guard_arm(self->guard);
     }
-    return state == TACT_GUARD_GONE || state == TACT_GUARD_LOST ? TACT_DEVICE_LOST : TACT_DEVICE_OK;
+    return state;
 }
 
 static void comedi_read(void *data, uint64_t tick, double t, int64_t now_ns,
@@ -171,17 +157,13 @@ static void write_list(struct tact_comedi *self, struct tact_comedi_list *list)
 static void comedi_write(void *data, const double *out, int64_t now_ns)
 {
     struct tact_comedi *self = data;
-    bool zero = true;
     (void)now_ns;
-    for (int i = 0; i < self->layout.output_count; i++) {
-        zero = zero && out[i] == 0.0;
-    }
-    self->zeros = zero ? self->zeros + (self->zeros < UINT32_MAX) : 0;
-    if (self->left_alone) {
+    tact_arming_see(&self->arming, out, self->layout.output_count);
+    if (self->arming.left_alone) {
         if (self->active && !self->let_go) {
             self->let_go = tact_comedi_list_safe(self->active->dev, &self->active->out) == 0;
         }
-    } else if (self->guard) {
+    } else if (self->arming.guard) {
         /* The heartbeat goes on without a board: the guard looks for it too. */
         lsampl_t words[TACT_COMEDI_OPS][2];
         for (int i = 0; i < self->layout.out_ops; i++) {
@@ -190,7 +172,7 @@ static void comedi_write(void *data, const double *out, int64_t now_ns)
         if (self->active) {
             put_outputs(self, out, words);
         }
-        tact_guard_send(self->guard, (const uint32_t(*)[2])words, tact_clock_now());
+        tact_guard_send(self->arming.guard, (const uint32_t(*)[2])words, tact_clock_now());
     } else if (self->active) {
         struct tact_comedi_list *list = &self->active->out;
         memcpy(list->data, list->safe, sizeof list->data);
@@ -202,8 +184,9 @@ static void comedi_write(void *data, const double *out, int64_t now_ns)
 static void comedi_shut(void *data)
 {
     struct tact_comedi *self = data;
-    tact_comedi_unwatch(self);
-    tact_guard_stop(self->guard); /* before the board is freed, which zeroes what is not held */
+    tact_watch_stop(&self->watch);
+    tact_guard_stop(
+        self->arming.guard); /* before the board is freed, which zeroes what is not held */
     tact_comedi_board_free(self->active);
     tact_comedi_board_free(atomic_load(&self->fresh));
     tact_comedi_board_free(atomic_load(&self->retired));
@@ -252,7 +235,6 @@ static int read_settings(struct tact_comedi *self, const struct tact_device_conf
         snprintf(self->layout.path, sizeof self->layout.path, "%s", path);
         double n = ceil(recover / config->period);
         self->recover = n < 1e9 ? (uint32_t)n : 1000000000U;
-        self->rearm = (uint32_t)ceil(fmin(rearm / config->period, 1e9));
         self->gate_step = config->period / ramp;
         self->timeout_ns = (int64_t)(fmin(timeout, 3600.0) * 1e9);
     }
@@ -324,14 +306,13 @@ static int start_guard(struct tact_comedi *self, const struct tact_device_config
             (struct tact_guard_output){op->insn,     op->words,   op->subdevice,
                                        op->chanspec, op->maxdata, {op->safe[0], op->safe[1]}};
     }
-    int rc = tact_guard_start(&options, &self->guard, &why);
+    struct tact_guard *guard = NULL;
+    int rc = tact_guard_start(&options, &guard, &why);
     if (rc) {
         tact_settings_fault(config, tact_settings_find(config, "outputs"), err, "%s", why.text);
         return rc;
     }
-    self->armed = tact_guard_trips(self->guard);
-    self->trips_told = self->armed;
-    tact_guard_arm(self->guard);
+    tact_arming_start(&self->arming, guard, self->timeout_ns, config->period);
     return 0;
 }
 
@@ -372,7 +353,7 @@ static int comedi_start(const struct tact_device_config *config, struct tact_dev
         }
     }
     if (rc) {
-        tact_guard_stop(self->guard);
+        tact_guard_stop(self->arming.guard);
         tact_comedi_board_free(self->active);
         free(self);
         return rc;

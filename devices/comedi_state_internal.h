@@ -2,11 +2,10 @@
 #ifndef TACT_DEVICES_COMEDI_STATE_INTERNAL_H
 #define TACT_DEVICES_COMEDI_STATE_INTERNAL_H
 
-#include <pthread.h>
-#include <semaphore.h>
 #include <stdatomic.h>
 #include "comedi_internal.h"
-#include "guard/guard.h"
+#include "guard/arming_internal.h"
+#include "watch_internal.h"
 
 /* The loop owns `active`, the watcher what is not handed over. A board goes round in one direction:
  * fresh (watcher to loop), active, retired (loop to watcher). */
@@ -15,11 +14,10 @@ struct tact_comedi {
     uint32_t saturated; /* ticks */
     uint32_t stuck;     /* ticks */
     uint32_t recover;   /* ticks */
-    uint32_t rearm;     /* ticks */
     double gate_step;   /* growth of the gate a tick */
     int64_t timeout_ns; /* of the guard */
     bool guarded;
-    struct tact_guard *guard; /* or NULL: the loop writes the outputs itself */
+    struct tact_arming arming; /* without a guard the loop writes the outputs itself */
     /* the loop's */
     struct tact_comedi_board *active; /* NULL while lost */
     int fault_now[TACT_DEVICE_CHANNELS];
@@ -32,34 +30,24 @@ struct tact_comedi {
     uint32_t good;   /* ticks without fault */
     double gate;     /* share of the outputs that is let through */
     int64_t stamp_ns;
-    uint32_t zeros;  /* ticks in a row in which nothing but zeros was to be sent */
-    uint32_t armed;  /* the trip of the guard that was ended last */
-    bool left_alone; /* the guard is gone: for good */
-    bool let_go;     /* ... and the outputs were zeroed without it */
+    bool let_go; /* the guard is gone, and the outputs were zeroed without it */
     /* between the two */
     _Atomic(struct tact_comedi_board *) fresh;
     _Atomic(struct tact_comedi_board *) retired;
     atomic_uint faults[TACT_DEVICE_CHANNELS]; /* how often; the kind is in the lowest two bits */
     atomic_int read_error;                    /* the latest, negative errno, until it is told */
     atomic_int refused;                       /* the latest of writing */
-    atomic_bool alone;                        /* the guard is gone */
     /* the watcher's */
     char name[TACT_DEVICE_NAME];
     struct tact_messages messages;
     bool lost;
-    bool alone_told;
-    uint32_t trips_told;
     int open_error; /* told last */
     unsigned int faults_told[TACT_DEVICE_CHANNELS];
-    pthread_t watcher;
-    sem_t stop;
+    struct tact_watch watch;
 };
 
-/** Starts the watcher: an ordinary thread, whatever the policy of the caller, deaf to signals.
+/** Starts what looks after the board; tact_watch_stop(&self->watch) ends it.
  *  @retval 0, or a negative errno */
 int tact_comedi_watch(struct tact_comedi *self);
-
-/** Stops it and waits for it. */
-void tact_comedi_unwatch(struct tact_comedi *self);
 
 #endif

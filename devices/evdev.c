@@ -1,9 +1,6 @@
 #include "devices/evdev.h"
 
 #include <errno.h>
-#include <pthread.h>
-#include <semaphore.h>
-#include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,11 +8,11 @@
 #include <time.h>
 #include "devices/evdev_internal.h"
 #include "devices/settings.h"
+#include "devices/watch_internal.h"
 
-enum { NONE = 0xff };         /* no channel for a code */
-enum { MOST_EVENTS = 1024 };  /* a tick looks at: several times the kernel's buffer */
-enum { LOOK_NS = 200000000 }; /* [ns] how often the watcher looks */
-enum { WATCHER_STACK = 262144 } /* [B] */;
+enum { NONE = 0xff };        /* no channel for a code */
+enum { MOST_EVENTS = 1024 }; /* a tick looks at: several times the kernel's buffer */
+enum { LOOK_NS = 50000000 }; /* [ns] how often the watcher looks */
 
 /* The loop owns `active`, the watcher what is not handed over. A source goes round in one
  * direction: fresh (watcher to loop), active, retired (loop to watcher); no second one is made
@@ -32,6 +29,7 @@ struct evdev {
     int64_t stamp_ns;
     int64_t seen_ns[TACT_DEVICE_CHANNELS]; /* last event of a displaced axis */
     double value[TACT_DEVICE_CHANNELS];
+    struct tact_evdev_force force;
     /* between the two */
     _Atomic(struct tact_evdev_source *) fresh;
     _Atomic(struct tact_evdev_source *) retired;
@@ -43,8 +41,7 @@ struct evdev {
     struct tact_messages messages;
     const struct tact_evdev_source *watched; /* what the loop has, or NULL */
     uint_fast64_t lost_told;
-    pthread_t watcher;
-    sem_t stop;
+    struct tact_watch watch;
 };
 
 static void set_raw(struct evdev *self, int index, int raw, int64_t now_ns)
@@ -150,6 +147,25 @@ static void evdev_read(void *data, uint64_t tick, double t, int64_t now_ns,
     in->state = self->active ? TACT_DEVICE_OK : TACT_DEVICE_LOST;
     in->stamp_ns = self->stamp_ns;
     memcpy(in->channel, self->value, (size_t)self->layout.count * sizeof *in->channel);
+    if (self->force.count) {
+        int guard = tact_evdev_force_ask(&self->force, now_ns, &in->channel[self->layout.count]);
+        in->state = guard == TACT_DEVICE_LOST ? TACT_DEVICE_LOST : in->state;
+    }
+}
+
+static void evdev_write(void *data, const double *out, int64_t now_ns)
+{
+    struct evdev *self = data;
+    if (self->force.count) {
+        tact_evdev_force_write(&self->force, out, now_ns);
+    }
+}
+
+static void place(struct evdev *self, const char *path)
+{
+    if (self->force.count) {
+        tact_guard_place(self->force.arming.guard, path);
+    }
 }
 
 /* Frees what the loop gave back. */
@@ -160,6 +176,7 @@ static void take_back(struct evdev *self)
     if (source) {
         tact_message(self->messages, TACT_MESSAGE_WARNING, "%s: '%s' (%s) is gone", self->name,
                      self->wanted.name, source->path);
+        place(self, NULL);
         tact_evdev_source_free(source);
         self->watched = NULL;
         atomic_store_explicit(&self->vanished, false, memory_order_relaxed);
@@ -177,80 +194,42 @@ static void look_for(struct evdev *self)
     }
     tact_message(self->messages, TACT_MESSAGE_INFO, "%s: '%s' is back at %s", self->name,
                  self->wanted.name, source->path);
+    place(self, source->path);
     self->watched = source;
     atomic_store_explicit(&self->fresh, source, memory_order_release);
 }
 
-static void *watch(void *data)
+static void watch(void *data)
 {
     struct evdev *self = data;
-    struct timespec until;
-    clock_gettime(CLOCK_MONOTONIC, &until);
-    for (;;) {
-        until.tv_nsec += LOOK_NS;
-        until.tv_sec += until.tv_nsec / 1000000000;
-        until.tv_nsec %= 1000000000;
-        int rc;
-        while ((rc = sem_clockwait(&self->stop, CLOCK_MONOTONIC, &until)) != 0 && errno == EINTR) {
-        }
-        if (rc == 0) {
-            return NULL;
-        }
-        take_back(self);
-        if (!self->watched) {
-            look_for(self);
-        } else if (!tact_evdev_present(self->watched)) {
-            atomic_store_explicit(&self->vanished, true, memory_order_relaxed);
-        }
-        uint_fast64_t lost = atomic_load_explicit(&self->lost, memory_order_relaxed);
-        if (lost != self->lost_told) {
-            tact_message(self->messages, TACT_MESSAGE_WARNING,
-                         "%s: the kernel lost events %llu times; the state was read anew",
-                         self->name, (unsigned long long)(lost - self->lost_told));
-            self->lost_told = lost;
-        }
+    take_back(self);
+    if (!self->watched) {
+        look_for(self);
+    } else if (!tact_evdev_present(self->watched)) {
+        atomic_store_explicit(&self->vanished, true, memory_order_relaxed);
     }
-}
-
-/* Starts the watcher: an ordinary thread, whatever the policy of the caller, deaf to signals. */
-static int start_watcher(struct evdev *self)
-{
-    const struct sched_param normal = {0};
-    pthread_attr_t attr;
-    sigset_t all;
-    sigset_t before;
-    int rc = pthread_attr_init(&attr);
-    if (rc) {
-        return -rc;
+    uint_fast64_t lost = atomic_load_explicit(&self->lost, memory_order_relaxed);
+    if (lost != self->lost_told) {
+        tact_message(self->messages, TACT_MESSAGE_WARNING,
+                     "%s: the kernel lost events %llu times; the state was read anew", self->name,
+                     (unsigned long long)(lost - self->lost_told));
+        self->lost_told = lost;
     }
-    pthread_attr_setinheritsched(&attr, PTHREAD_EXPLICIT_SCHED);
-    pthread_attr_setschedpolicy(&attr, SCHED_OTHER); /* and its priority: the caller may be FIFO */
-    pthread_attr_setschedparam(&attr, &normal);
-    pthread_attr_setstacksize(&attr, WATCHER_STACK);
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    rc = pthread_create(&self->watcher, &attr, watch, self);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    pthread_attr_destroy(&attr);
-    if (rc == 0) {
-        pthread_setname_np(self->watcher, "tact-evdev");
-    }
-    return -rc;
+    tact_evdev_force_tell(&self->force, self->name, self->messages);
 }
 
 static void evdev_close(void *data)
 {
     struct evdev *self = data;
-    sem_post(&self->stop);
-    pthread_join(self->watcher, NULL);
-    sem_destroy(&self->stop);
+    tact_watch_stop(&self->watch);
+    tact_evdev_force_close(&self->force, self->name, self->messages);
     tact_evdev_source_free(self->active);
     tact_evdev_source_free(atomic_load(&self->fresh));
     tact_evdev_source_free(atomic_load(&self->retired));
     free(self);
 }
 
-static const struct tact_device_ops evdev_ops = {evdev_read, NULL, evdev_close};
+static const struct tact_device_ops evdev_ops = {evdev_read, evdev_write, evdev_close};
 
 static int read_wanted(const struct tact_device_config *config, struct tact_evdev_wanted *wanted,
                        struct tact_error *err)
@@ -356,15 +335,23 @@ static void describe(const struct evdev *self, const struct tact_device_config *
         tact_settings_channel(&info->input[i], channel->name,
                               channel->kind == TACT_EVDEV_INCREMENT ? "count" : "1", 0.0);
     }
+    if (self->force.count) {
+        tact_settings_channel(&info->input[info->input_count++], "force_age", "s", 0.0);
+    }
+    info->output_count = self->force.count;
+    for (int i = 0; i < info->output_count; i++) {
+        tact_settings_channel(&info->output[i], tact_force_name(self->force.channel[i]), "1", 0.0);
+    }
 }
 
 /* Finds the device and chooses its channels. */
 static int find(struct evdev *self, const struct tact_device_config *config,
                 struct tact_evdev_search *search, struct tact_error *err)
 {
-    static const char *const keys[] = {"path",     "match",    "serial",        "phys",
-                                       "channels", "unsigned", "inverted",      "deadzone",
-                                       "relative", "timeout",  "relative_range"};
+    static const char *const keys[] = {
+        "path",     "match",    "serial",    "phys",    "channels",       "unsigned",
+        "inverted", "deadzone", "relative",  "timeout", "relative_range", "forces",
+        "gain",     "rate",     "frequency", "guard",   "guard_timeout"};
     double timeout = 0.05;
     int rc = tact_settings_check(config, keys, sizeof keys / sizeof *keys, err);
     rc = rc ? rc : read_wanted(config, &self->wanted, err);
@@ -406,14 +393,19 @@ static int evdev_open(const struct tact_device_config *config, struct tact_devic
     clock_gettime(CLOCK_MONOTONIC, &now);
     take_state(self, (int64_t)now.tv_sec * 1000000000 + now.tv_nsec);
     self->watched = self->active;
-    sem_init(&self->stop, 0, 0);
     tell(self, &search);
-    rc = start_watcher(self);
+    rc = tact_evdev_force_open(config, self->active, &self->force, err);
+    if (!rc) {
+        rc = tact_watch_start(&self->watch, "tact-evdev", LOOK_NS, watch, self);
+        if (rc) {
+            tact_error_set(err, rc, "cannot start a thread: %s", strerror(-rc));
+            tact_evdev_force_close(&self->force, self->name, self->messages);
+        }
+    }
     if (rc) {
-        sem_destroy(&self->stop);
         tact_evdev_source_free(self->active);
         free(self);
-        return tact_error_set(err, rc, "cannot start a thread: %s", strerror(-rc));
+        return rc;
     }
     describe(self, config, &out->info);
     out->ops = &evdev_ops;

@@ -29,10 +29,17 @@
  *   relative_range  [counts] displacement that counts as 1; default 350
  *   timeout         [s] a displaced axis that is silent for so long is at rest; default 0.05
  *
+ *   forces          "force_x damper": the outputs, of force_x force_y spring spring_center damper
+ *                   friction inertia vibration strong weak, see DEVICES.md; default none
+ *   gain, rate, frequency, guard, guard_timeout: of the forces, see there
+ *
+ * With forces the last input channel is force_age [s]: since the force that is on the device was
+ * sent. The guard process plays them (guard/guard.h): writing them is no system call.
+ *
  * An absolute axis that is held sends nothing: silence is no staleness, and the state stays OK.
- * When the device goes away the state is LOST in the same tick (within 0.2 s where only its node
+ * When the device goes away the state is LOST in the same tick (within 0.05 s where only its node
  * vanishes): axes are held, buttons (a deadman too) and displacements fall to 0. A thread beside
- * the loop looks for it every 0.2 s and hands it over when it is back, in the same or another
+ * the loop looks for it every 0.05 s and hands it over when it is back, in the same or another
  * place.
  *
  * stamp_ns is the kernel's stamp of the last event; where the kernel refuses CLOCK_MONOTONIC, which

@@ -7,6 +7,9 @@
 #include <stdint.h>
 #include <sys/types.h>
 #include "../rt/device.h"
+#include "force_internal.h"
+#include "guard/arming_internal.h"
+#include "guard/force_internal.h"
 
 /* Which device: empty texts are not asked for. */
 struct tact_evdev_wanted {
@@ -90,6 +93,37 @@ int tact_evdev_choose(const struct tact_device_config *config, const struct libe
 
 /** Computes the ranges of a source. @retval false where it lacks one of the channels */
 bool tact_evdev_fit(const struct tact_evdev_layout *layout, struct tact_evdev_source *source);
+
+/** The forces that are sent to a device. */
+struct tact_evdev_force {
+    int count;                        /* outputs; 0: none, and nothing else is set */
+    int channel[TACT_FORCE_CHANNELS]; /* enum tact_force_channel of each */
+    struct tact_force_plan plan;
+    int64_t period_ns;
+    bool guarded;
+    struct tact_arming arming;
+};
+
+/** Reads the settings, matches them with the device and starts what shows the forces.
+ *  @retval 0, or a negative errno with *err filled */
+int tact_evdev_force_open(const struct tact_device_config *config,
+                          const struct tact_evdev_source *source, struct tact_evdev_force *force,
+                          struct tact_error *err);
+
+/** TACT_DEVICE_OK, or LOST once the guard is gone; *age: since the force that is on the device was
+ *  sent [s], 0 before the first. Real-time safe. */
+int tact_evdev_force_ask(struct tact_evdev_force *force, int64_t now_ns, double *age);
+
+/** Sends one value per output. No system call. Real-time safe. */
+void tact_evdev_force_write(struct tact_evdev_force *force, const double *out, int64_t now_ns);
+
+/** Tells what happened. Not real-time safe. */
+void tact_evdev_force_tell(struct tact_evdev_force *force, const char *name,
+                           struct tact_messages messages);
+
+/** Stops all forces; waits for a driver that holds one for about a second. */
+void tact_evdev_force_close(struct tact_evdev_force *force, const char *name,
+                            struct tact_messages messages);
 
 /** Value of an axis or button for a raw value: clamped, with the dead zone. Real-time safe. */
 double tact_evdev_value(const struct tact_evdev_channel *channel,

@@ -19,6 +19,12 @@ static bool candidate(const struct libevdev *dev, int index, unsigned int *type,
 
 enum { CANDIDATES = ABS_CNT + REL_CNT + KEY_CNT };
 
+/* Most channels: the age of forces takes one. */
+static int most(const struct tact_device_config *config)
+{
+    return TACT_DEVICE_CHANNELS - (tact_settings_find(config, "forces") != NULL);
+}
+
 static bool is_button(unsigned int code)
 {
     return (code >= BTN_MISC && code < KEY_OK) || (code >= BTN_DPAD_UP && code <= BTN_DPAD_RIGHT) ||
@@ -101,9 +107,8 @@ static int choose_named(const struct tact_device_config *config, const struct li
                 return tact_settings_fault(config, setting, err, "'%s' given twice", word);
             }
         }
-        if (layout->count == TACT_DEVICE_CHANNELS) {
-            return tact_settings_fault(config, setting, err, "more than %d channels",
-                                       TACT_DEVICE_CHANNELS);
+        if (layout->count == most(config)) {
+            return tact_settings_fault(config, setting, err, "more than %d channels", most(config));
         }
         add(layout, type, code, word);
     }
@@ -123,7 +128,7 @@ static void choose_usual(const struct tact_device_config *config, const struct l
             continue;
         }
         name_of(type, code, name, sizeof name);
-        if (layout->count < TACT_DEVICE_CHANNELS) {
+        if (layout->count < most(config)) {
             add(layout, type, code, name);
         } else if (left_out++ == 0) {
             snprintf(first, sizeof first, "%s", name);
@@ -133,7 +138,7 @@ static void choose_usual(const struct tact_device_config *config, const struct l
         tact_message(config->messages, TACT_MESSAGE_WARNING,
                      "%s: '%s' has more than %d channels: %d left out, from %s on; choose with "
                      "channels",
-                     config->name, libevdev_get_name(dev), TACT_DEVICE_CHANNELS, left_out, first);
+                     config->name, libevdev_get_name(dev), most(config), left_out, first);
     }
 }
 

@@ -156,6 +156,21 @@ static int sensor_of(const struct tact_session *s, int hand, int link)
     return -1;
 }
 
+/* Finds the link or body that an output comes from. */
+static int find_owner(struct tact_session *s, const char *path, const char *key,
+                      struct tact_owner *owner, struct tact_error *err)
+{
+    owner->kind = TACT_OWNER_BODY;
+    for (int i = 0; i < tact_world_body_count(s->world); i++) {
+        if (!strcmp(path, s->bodies[i].name)) {
+            owner->index = i;
+            return 0;
+        }
+    }
+    owner->kind = TACT_OWNER_HAND;
+    return find_joint(s, path, key, &owner->index, &owner->link, err);
+}
+
 static int map_output(struct tact_session *s, uint32_t i, struct tact_safety_channel *channel,
                       struct tact_error *err)
 {
@@ -163,12 +178,17 @@ static int map_output(struct tact_session *s, uint32_t i, struct tact_safety_cha
     struct session_output *out = &s->outputs[i];
     char key[48];
     snprintf(key, sizeof key, "outputs[%u].from", i);
-    int rc = find_joint(s, def->from, key, &out->hand, &out->link, err);
+    int rc = find_owner(s, def->from, key, &out->owner, err);
     snprintf(key, sizeof key, "outputs[%u].to", i);
     rc = rc ? rc : find_channel(s, def->to, 1, key, &out->device, &out->channel, err);
+    out->kind = !strcmp(def->what, "force")    ? OUTPUT_FORCE
+                : !strcmp(def->what, "moment") ? OUTPUT_MOMENT
+                                               : OUTPUT_TORQUE;
+    out->along = def->along;
     /* A haptic joint feels the reaction of its coupling; a robot's gets the torque itself. */
-    out->gain = strcmp(def->what, "drive") ? -def->scale : def->scale;
-    out->sensor = sensor_of(s, out->hand, out->link);
+    out->gain = strcmp(def->what, "reaction") ? def->scale : -def->scale;
+    out->sensor =
+        out->owner.kind == TACT_OWNER_HAND ? sensor_of(s, out->owner.index, out->owner.link) : -1;
     out->gate = 1.0;
     *channel = (struct tact_safety_channel){def->limit, def->rate, def->filter};
     return rc;

@@ -150,12 +150,16 @@ struct tact_scene_input {
     double filter; /**< state: cut-off of the low-pass of the joint's rate [Hz]; 0: none */
 };
 
-/** A joint's torque goes out to a device's channel through the safety chain. */
+/** A joint's torque, or the contact on a link or body, goes out to a device's channel through the
+ *  safety chain. */
 struct tact_scene_output {
-    char *from;    /**< "hand.link" */
+    char *from;    /**< "hand.link", or the name of a body where `what` is force or moment */
     char *to;      /**< "device.channel" */
     char *what;    /**< reaction: minus the coupling's torque, for a haptic joint (default);
-                        drive: the PD torque, for a robot joint */
+                        drive: the PD torque, for a robot joint; force: of all contacts on the
+                        link or body [N]; moment: theirs about the origin of its frame [N m] */
+    double *along; /**< 3: world direction of which force and moment are the component; NULL: their
+                        magnitude. Unit length once loaded */
     double scale;  /**< output unit per N m or N; default 1 */
     double limit;  /**< clamp, in the output's unit, > 0; required */
     double rate;   /**< fastest change, output unit per second, > 0; required */

@@ -314,10 +314,32 @@ static int check_materials(const struct tact_scene_check *check, const struct ta
     return rc;
 }
 
+static int check_what(const struct tact_scene_check *check, const struct tact_scene_output *output,
+                      const char *path)
+{
+    static const char *const what[] = {"reaction", "drive", "force", "moment", NULL};
+    char key[TACT_SCENE_PATH];
+    int rc = need_word(check, key_of(key, path, "what"), output->what, what);
+    if (rc || !output->along) {
+        return rc;
+    }
+    key_of(key, path, "along");
+    if (strcmp(output->what, "force") && strcmp(output->what, "moment")) {
+        return tact_scene_bad(check, key, "is of \"what: force\" and \"what: moment\" only");
+    }
+    double *v = output->along;
+    double largest = fmax(fmax(fabs(v[0]), fabs(v[1])), fabs(v[2]));
+    if (!(largest > 0.0)) {
+        return tact_scene_bad(check, key, "a direction of length 0");
+    }
+    tact_v3_scale(v, v, 1.0 / largest);
+    tact_v3_normalize(v, v);
+    return 0;
+}
+
 static int check_wires(const struct tact_scene_check *check, const struct tact_scene *scene)
 {
     static const char *const into[] = {"target", "state", NULL};
-    static const char *const what[] = {"reaction", "drive", NULL};
     char path[TACT_SCENE_PATH], key[TACT_SCENE_PATH];
     int rc = 0;
     for (uint32_t i = 0; !rc && i < scene->inputs_count; i++) {
@@ -340,7 +362,7 @@ static int check_wires(const struct tact_scene_check *check, const struct tact_s
     for (uint32_t i = 0; !rc && i < scene->outputs_count; i++) {
         const struct tact_scene_output *o = &scene->outputs[i];
         snprintf(path, sizeof path, "outputs[%u]", i);
-        rc = need_word(check, key_of(key, path, "what"), o->what, what);
+        rc = check_what(check, o, path);
         rc = rc ? rc : need_positive(check, path, "limit", o->limit, "");
         rc = rc ? rc : need_positive(check, path, "rate", o->rate, "a second");
         rc = rc ? rc : need_not_negative(check, path, "filter", o->filter, "Hz");

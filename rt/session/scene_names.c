@@ -191,6 +191,26 @@ static int check_inputs(const struct tact_scene_check *check, const struct tact_
     return rc;
 }
 
+/** A joint; or a body that moves, where contact is asked for. */
+static int check_source(const struct tact_scene_check *check, const struct tact_scene *scene,
+                        const char *path, const struct tact_scene_output *output)
+{
+    struct named bodies = NAMED(scene, bodies, tact_scene_body);
+    if (!strcmp(output->what, "reaction") || !strcmp(output->what, "drive") ||
+        strchr(output->from, '.')) {
+        return check_joint(check, scene, path, output->from);
+    }
+    long body = find_name(&bodies, output->from, strlen(output->from));
+    if (body < 0) {
+        return tact_scene_bad(
+            check, path, "no body is named \"%s\"; expected one, or \"hand.link\"", output->from);
+    }
+    return scene->bodies[body].fixed
+               ? tact_scene_bad(check, path, "%s is fixed; expected a body that moves",
+                                output->from)
+               : 0;
+}
+
 /** A measured joint has no coupling between it and a person. */
 static int check_reaction(const struct tact_scene_check *check, const struct tact_scene *scene,
                           uint32_t i)
@@ -214,7 +234,7 @@ static int check_wires(const struct tact_scene_check *check, const struct tact_s
     int rc = check_inputs(check, scene);
     for (uint32_t i = 0; !rc && i < scene->outputs_count; i++) {
         snprintf(path, sizeof path, "outputs[%u].from", i);
-        rc = check_joint(check, scene, path, scene->outputs[i].from);
+        rc = check_source(check, scene, path, &scene->outputs[i]);
         snprintf(path, sizeof path, "outputs[%u].to", i);
         rc = rc ? rc : check_channel(check, scene, path, scene->outputs[i].to);
         rc = rc ? rc : check_reaction(check, scene, i);

@@ -163,6 +163,7 @@ static const cyaml_schema_field_t output_fields[] = {
     TEXT("from", NEEDED, tact_scene_output, from, 2 * LONGEST_NAME),
     TEXT("to", NEEDED, tact_scene_output, to, 2 * LONGEST_NAME),
     TEXT("what", OPTIONAL, tact_scene_output, what, LONGEST_NAME),
+    NUMBERS("along", OPTIONAL | CYAML_FLAG_POINTER, tact_scene_output, along, 3),
     NUMBER("scale", OPTIONAL, tact_scene_output, scale),
     NUMBER("limit", NEEDED, tact_scene_output, limit),
     NUMBER("rate", NEEDED, tact_scene_output, rate),

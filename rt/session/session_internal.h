@@ -33,9 +33,12 @@ struct session_input {
 };
 
 struct session_output {
-    int hand, link, device, channel;
-    int sensor;  /* the input that measures its joint, or -1 */
-    double gain; /* sign of what goes out, times the scale */
+    int device, channel;
+    enum { OUTPUT_TORQUE, OUTPUT_FORCE, OUTPUT_MOMENT } kind;
+    struct tact_owner owner; /* link or body */
+    const double *along;     /* of force and moment, or NULL */
+    int sensor;              /* the input that measures its joint, or -1 */
+    double gain;             /* sign of what goes out, times the scale */
     double gate; /* share that is let through: 0 while its device or sensor is lost, then a ramp */
 };
 

@@ -110,6 +110,53 @@ static int is_lost(const struct tact_session *s, const struct session_output *ou
            (out->sensor >= 0 && s->inputs[out->sensor].state.ticks == 0.0);
 }
 
+/* Force and moment of all contacts on a link or body, world axes, about `point`. */
+static void contact_wrench(const struct tact_session *s, struct tact_owner owner,
+                           const double point[3], double wrench[6])
+{
+    for (int i = 0; i < 6; i++) {
+        wrench[i] = 0.0;
+    }
+    for (int i = 0; i < tact_world_pair_count(s->world); i++) {
+        const struct tact_contact *c = tact_world_contact(s->world, i);
+        const int shapes[2] = {c->a, c->b};
+        for (int k = 0; c->touching && k < 2; k++) {
+            struct tact_owner other = tact_world_owner(s->world, shapes[k]);
+            double arm[3], moment[3];
+            if (other.kind != owner.kind || other.index != owner.index ||
+                (owner.kind == TACT_OWNER_HAND && other.link != owner.link)) {
+                continue;
+            }
+            double sign = k ? -1.0 : 1.0;
+            tact_v3_sub(arm, c->patch.center, point);
+            tact_v3_cross(moment, arm, c->wrench);
+            for (int j = 0; j < 3; j++) {
+                wrench[j] += sign * c->wrench[j];
+                wrench[3 + j] += sign * (c->wrench[3 + j] + moment[j]);
+            }
+        }
+    }
+}
+
+/* What an output tells, in N m or N. */
+static double felt(struct tact_session *s, const struct session_output *out)
+{
+    double wrench[6];
+    struct tact_pose frame;
+    if (out->kind == OUTPUT_TORQUE) {
+        struct tact_hand *hand = tact_world_hand(s->world, out->owner.index);
+        return tact_hand_state(hand).torque[out->owner.link];
+    }
+    if (out->owner.kind == TACT_OWNER_HAND) {
+        frame = *tact_hand_link_pose(tact_world_hand(s->world, out->owner.index), out->owner.link);
+    } else {
+        tact_session_body_pose(s, out->owner.index, &frame);
+    }
+    contact_wrench(s, out->owner, frame.position, wrench);
+    const double *part = wrench + (out->kind == OUTPUT_MOMENT ? 3 : 0);
+    return out->along ? tact_v3_dot(part, out->along) : tact_v3_norm(part);
+}
+
 /* The chain arms only while no device is lost. One that is lost later loses its own outputs. */
 static int may_arm(const struct tact_session *s)
 {
@@ -124,10 +171,8 @@ void tact_session_send_outputs(struct tact_session *s, uint64_t tick, int64_t no
 {
     for (int i = 0; i < s->output_count; i++) {
         struct session_output *out = &s->outputs[i];
-        struct tact_hand *hand = tact_world_hand(s->world, out->hand);
         out->gate = is_lost(s, out) ? 0.0 : fmin(1.0, out->gate + s->safety.ramp_step);
-        s->wanted[i] =
-            out->gate > 0.0 ? out->gate * out->gain * tact_hand_state(hand).torque[out->link] : 0.0;
+        s->wanted[i] = out->gate > 0.0 ? out->gate * out->gain * felt(s, out) : 0.0;
     }
     tact_safety_step(&s->safety, s->wanted, may_arm(s), tick, s->sent);
     for (int i = 0; i < s->output_count; i++) {

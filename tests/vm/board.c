@@ -75,6 +75,11 @@ int board_wire(int pid, const char *node)
 
 int board_guard(void)
 {
+    return board_guard_of(NULL);
+}
+
+int board_guard_of(const char *node)
+{
     DIR *dir = opendir("/proc");
     int found = 0;
     for (const struct dirent *entry; dir && (entry = readdir(dir));) {
@@ -84,7 +89,8 @@ int board_guard(void)
         snprintf(path, sizeof path, "/proc/%s/stat", entry->d_name);
         FILE *file = atoi(entry->d_name) > 0 ? fopen(path, "re") : NULL;
         if (file && fscanf(file, "%*d (%31[^)]) %c", name, &state) == 2 &&
-            strcmp(name, "tact-guard") == 0 && state != 'Z') {
+            strcmp(name, "tact-guard") == 0 && state != 'Z' &&
+            (!node || find_descriptor(atoi(entry->d_name), node) >= 0)) {
             found = atoi(entry->d_name);
         }
         if (file) {

@@ -19,8 +19,9 @@ void board_attach(const char *node, const char *driver);
  * the outputs is the file's: through it a plant can drive the other channels of a locked board. */
 int board_wire(int pid, const char *node);
 
-/** Process id of the only tact-guard that runs, or 0. */
+/** Process id of a tact-guard that runs, or 0; and of the one that has a node open. */
 int board_guard(void);
+int board_guard_of(const char *node);
 
 /** One instruction each through such a descriptor. */
 void board_wire_write(int fd, unsigned int subdevice, unsigned int channel, lsampl_t raw);

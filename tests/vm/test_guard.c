@@ -1,6 +1,8 @@
-/* The guard: whatever stops the controller, the outputs are zero within 5 ms of its last heartbeat,
- * as the driver reads them back, and nothing that a revived controller sends passes. */
+/* The guard: whatever stops the controller, every output is zero within 5 ms of its last heartbeat,
+ * and nothing that a revived controller sends passes. Outputs are the voltages of a board, as the
+ * driver reads them back, an enable on a parallel port, and the push of a stick. */
 #include <math.h>
+#include <pthread.h>
 #include <sched.h>
 #include <setjmp.h>
 #include <signal.h>
@@ -10,16 +12,24 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/io.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include <cmocka.h>
 #include "board.h"
 #include "devices/comedi.h"
+#include "devices/evdev.h"
 #include "rt/clock.h"
+#include "stick.h"
 #include "unit/support/device_config.h"
 
 #define NODE "/dev/comedi0"
+#define PORT_NODE "/dev/comedi2"
+#define CGROUP "/run/cgroup"
+enum { PORT = 0x378 };
+enum { BOARD, ENABLE, STICK, DEVICES };
 enum { ROUNDS = 50, MOST_NS = 5000000 };
 static const lsampl_t pushed = 49151; /* 5 V */
 
@@ -28,9 +38,10 @@ struct shared {
     atomic_int_fast64_t beat_ns; /* just before the last heartbeat */
     atomic_int push;             /* 5 V is wanted, else 0 */
     atomic_int hang;             /* the tick spins while it is set */
-    atomic_int state;            /* of the device */
+    atomic_int hog;              /* another thread takes all memory */
+    atomic_int state[DEVICES];
     atomic_int quit;
-    char messages[4096];
+    char messages[DEVICES * 4096];
 };
 
 static struct shared *shared;
@@ -49,36 +60,78 @@ static void rest(double ms)
     tact_clock_sleep_until(tact_clock_now() + (int64_t)(ms * 1e6));
 }
 
+static void *hog(void *unused)
+{
+    (void)unused;
+    while (!atomic_load(&shared->hog)) {
+        usleep(1000);
+    }
+    for (;;) {
+        size_t size = 1 << 20;
+        char *block = malloc(size);
+        if (block) {
+            memset(block, 1, size);
+        }
+    }
+    return NULL;
+}
+
+/* Opens the three devices, with their guards. */
+static void open_devices(struct tact_device *device, struct device_config *config)
+{
+    const struct tact_device_setting board[] = {
+        SETTING("inputs", "x=ai5"), SETTING("outputs", "a=ao0 b=ao1"), SETTING("recover", "0.01")};
+    const struct tact_device_setting enable[] = {SETTING("board", PORT_NODE),
+                                                 SETTING("outputs", "on=do0")};
+    const struct tact_device_setting stick[] = {SETTING("match", STICK_NAME),
+                                                SETTING("forces", "force_x")};
+    device_config_init(&config[BOARD], board, 3);
+    device_config_init(&config[ENABLE], enable, 2);
+    device_config_init(&config[STICK], stick, 2);
+    for (int i = 0; i < DEVICES; i++) {
+        const struct tact_device_type *type = i == STICK ? &tact_evdev_type : &tact_comedi_type;
+        if (type->open(&config[i].config, &device[i], &config[i].err)) {
+            fprintf(stderr, "controller: %s\n", config[i].err.text);
+            _exit(1);
+        }
+    }
+}
+
 /* 1 kHz until it is told to quit, or ended from outside. */
 static void control(void)
 {
-    static struct device_config config;
-    struct tact_device device;
+    static struct device_config config[DEVICES];
+    struct tact_device device[DEVICES];
     struct tact_device_input in;
-    const struct tact_device_setting settings[] = {
-        SETTING("inputs", "x=ai5"), SETTING("outputs", "a=ao0 b=ao1"), SETTING("recover", "0.01")};
-    device_config_init(&config, settings, 3);
-    if (tact_comedi_type.open(&config.config, &device, &config.err)) {
-        fprintf(stderr, "controller: %s\n", config.err.text);
-        _exit(1);
-    }
+    pthread_t thread;
+    open_devices(device, config);
+    pthread_create(&thread, NULL, hog, NULL);
     real_time(80);
     int64_t next = tact_clock_now();
     for (uint64_t tick = 0; !atomic_load(&shared->quit); tick++) {
-        device.ops->read(device.self, tick, (double)tick * 1e-3, next, &in);
+        for (int i = 0; i < DEVICES; i++) {
+            device[i].ops->read(device[i].self, tick, (double)tick * 1e-3, next, &in);
+            atomic_store(&shared->state[i], in.state);
+        }
         while (atomic_load(&shared->hang)) {
         }
-        double volts = atomic_load(&shared->push) && in.state != TACT_DEVICE_LOST ? 5.0 : 0.0;
-        const double out[] = {volts, -volts};
-        atomic_store(&shared->state, in.state);
-        atomic_store(&shared->beat_ns, tact_clock_now());
-        device.ops->write(device.self, out, next);
+        double push = atomic_load(&shared->push) ? 1.0 : 0.0;
+        const double volts[] = {5.0 * push, -5.0 * push};
+        int64_t now = tact_clock_now();
+        atomic_store(&shared->beat_ns, now);
+        for (int i = 0; i < DEVICES; i++) {
+            int lost = atomic_load(&shared->state[i]) == TACT_DEVICE_LOST;
+            const double none[] = {0.0, 0.0};
+            device[i].ops->write(device[i].self, lost ? none : i == BOARD ? volts : &push, now);
+        }
         next += 1000000;
         next = next < tact_clock_now() ? tact_clock_now() : next;
         tact_clock_sleep_until(next);
     }
-    device.ops->close(device.self);
-    memcpy(shared->messages, config.messages, sizeof shared->messages);
+    for (int i = 0; i < DEVICES; i++) {
+        device[i].ops->close(device[i].self);
+        strcat(shared->messages, config[i].messages);
+    }
     _exit(0);
 }
 
@@ -89,26 +142,45 @@ static long output(unsigned int channel)
     return (long)raw;
 }
 
-static int all_zero(void)
+static int enabled(void)
 {
-    return output(0) == BOARD_ZERO && output(1) == BOARD_ZERO;
+    return inb(PORT) & 1;
 }
 
-/* Starts a controller that pushes, and waits until it does. */
-static pid_t start(void)
+static int all_zero(void)
+{
+    return output(0) == BOARD_ZERO && output(1) == BOARD_ZERO && !enabled() && stick_pushes() == 0;
+}
+
+static int all_push(void)
+{
+    return output(0) == pushed && enabled() && stick_pushes() == -0x7fff;
+}
+
+/* Starts a controller that pushes, in a group of processes of its own, and waits until it does. */
+static pid_t start_in(const char *group)
 {
     memset(shared, 0, sizeof *shared);
     atomic_store(&shared->push, 1);
     pid_t child = fork();
     if (child == 0) {
+        FILE *file = group ? fopen(group, "we") : NULL;
+        if (group && (!file || fprintf(file, "%d", getpid()) < 0 || fclose(file))) {
+            _exit(2);
+        }
         control();
     }
-    for (int i = 0; i < 3000 && output(0) != pushed; i++) {
+    for (int i = 0; i < 3000 && !all_push(); i++) {
         rest(1);
     }
-    assert_int_equal(output(0), pushed);
+    assert_true(all_push());
     assert_true(board_guard() > 0);
     return child;
+}
+
+static pid_t start(void)
+{
+    return start_in(NULL);
 }
 
 static void finish(pid_t child)
@@ -147,24 +219,50 @@ static void report(const char *what, int64_t worst)
     assert_true(worst <= MOST_NS);
 }
 
-static void killed(void **unused)
+/* Rounds of a controller that ends for good. */
+static void end_again_and_again(const char *what, const char *group)
 {
     int64_t worst = 0;
-    (void)unused;
     for (int i = 0; i < ROUNDS; i++) {
-        pid_t child = start();
+        int status = 0;
+        pid_t child = start_in(group);
         random_moment();
-        kill(child, SIGKILL);
+        if (group) {
+            atomic_store(&shared->hog, 1);
+            while (waitpid(child, &status, WNOHANG | WNOWAIT) == 0) {
+                rest(0.2);
+            }
+        } else {
+            kill(child, SIGKILL);
+        }
         int64_t took = until_zero();
         worst = took > worst ? took : worst;
-        waitpid(child, NULL, 0);
+        waitpid(child, &status, 0);
+        assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
         for (int k = 0; k < 100 && board_guard(); k++) {
             rest(10);
         }
         assert_int_equal(board_guard(), 0); /* no reason to stay */
         assert_true(all_zero());
     }
-    report("kill -9", worst);
+    report(what, worst);
+}
+
+static void killed(void **unused)
+{
+    (void)unused;
+    end_again_and_again("kill -9", NULL);
+}
+
+/* A thread of the controller takes memory until the kernel ends the process. */
+static void out_of_memory(void **unused)
+{
+    (void)unused;
+    assert_int_equal(system("mkdir -p " CGROUP " && mount -t cgroup2 none " CGROUP
+                            " && echo +memory > " CGROUP "/cgroup.subtree_control && mkdir " CGROUP
+                            "/tact && echo 96M > " CGROUP "/tact/memory.max"),
+                     0);
+    end_again_and_again("out of memory", CGROUP "/tact/cgroup.procs");
 }
 
 /* Sends zeros for long enough, then pushes again; looks closely now and then. */
@@ -180,14 +278,14 @@ static void rearm(int round)
     }
     rest(30);
     assert_true(all_zero()); /* a revived controller pushes in vain */
-    assert_int_equal(atomic_load(&shared->state), TACT_DEVICE_STALE);
+    assert_int_equal(atomic_load(&shared->state[BOARD]), TACT_DEVICE_STALE);
     atomic_store(&shared->push, 0);
     rest(60);
     atomic_store(&shared->push, 1);
     rest(20);
     assert_in_range(output(0), BOARD_ZERO + 1, pushed - 1); /* comes back slowly */
     rest(250);
-    assert_int_equal(output(0), pushed);
+    assert_true(all_push());
 }
 
 static void stopped(void **unused)
@@ -227,25 +325,46 @@ static void hung(void **unused)
     report("a tick that spins", worst);
 }
 
-/* The guard itself killed, told to end, or stopped: zero, LOST, and said so. */
+/* A guard itself killed, told to end, or stopped: zero, LOST, and said so. */
 static void guard_gone(void **unused)
 {
     const int signals[] = {SIGKILL, SIGTERM, SIGSTOP};
     (void)unused;
-    for (int i = 0; i < 3; i++) {
+    for (int i = 0; i < 6; i++) {
+        int device = i < 3 ? BOARD : STICK;
         pid_t child = start();
-        kill(board_guard(), signals[i]);
+        int guard = board_guard_of(device == BOARD ? NODE : stick_node());
+        assert_true(guard > 0);
+        kill(guard, signals[i % 3]);
         int64_t began = tact_clock_now();
-        until_zero();
+        while (device == BOARD ? output(0) != BOARD_ZERO : stick_pushes() != 0) {
+            rest(0.05);
+            assert_true(tact_clock_now() - began < 100000000);
+        }
         int64_t took = tact_clock_now() - began;
-        print_message("the guard, signal %d: zero after %.2f ms\n", signals[i], (double)took / 1e6);
+        print_message("the guard of the %s, signal %d: zero after %.2f ms\n",
+                      device == BOARD ? "board" : "stick", signals[i % 3], (double)took / 1e6);
         assert_true(took < 12000000);
-        rest(50);
-        assert_int_equal(atomic_load(&shared->state), TACT_DEVICE_LOST);
-        assert_true(all_zero());
+        rest(120);
+        assert_int_equal(atomic_load(&shared->state[device]), TACT_DEVICE_LOST);
+        assert_true(device == BOARD ? output(1) == BOARD_ZERO : stick_pushes() == 0);
         finish(child);
         assert_non_null(strstr(shared->messages, "the guard is gone"));
     }
+}
+
+/* What the system's hook sends before it sleeps. */
+static void before_a_suspend(void **unused)
+{
+    (void)unused;
+    pid_t child = start();
+    int64_t began = tact_clock_now();
+    assert_int_equal(system("\"" TACT_SOURCE_DIR "/devices/guard/system-sleep\" pre suspend"), 0);
+    assert_true(all_zero());
+    print_message("suspend: zero when the hook returns, after %.0f ms\n",
+                  (double)(tact_clock_now() - began) / 1e6);
+    rearm(0);
+    finish(child);
 }
 
 static void board_unplugged(void **unused)
@@ -255,27 +374,36 @@ static void board_unplugged(void **unused)
     for (int i = 0; i < 5; i++) {
         board_attach(NODE, NULL);
         rest(5);
-        assert_int_equal(atomic_load(&shared->state), TACT_DEVICE_LOST);
+        assert_int_equal(atomic_load(&shared->state[BOARD]), TACT_DEVICE_LOST);
         rest(100);
         board_attach(NODE, "comedi_test 2000000,50000");
         comedi_close(reader);
         reader = comedi_open(NODE);
         rest(500);
-        assert_int_equal(atomic_load(&shared->state), TACT_DEVICE_OK);
+        assert_int_equal(atomic_load(&shared->state[BOARD]), TACT_DEVICE_OK);
         assert_int_equal(output(0), pushed);
     }
     finish(child);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+    static const int effects[] = {FF_CONSTANT, FF_GAIN, 0};
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(killed),     cmocka_unit_test(stopped),         cmocka_unit_test(hung),
-        cmocka_unit_test(guard_gone), cmocka_unit_test(board_unplugged),
+        cmocka_unit_test(killed),           cmocka_unit_test(out_of_memory),
+        cmocka_unit_test(stopped),          cmocka_unit_test(hung),
+        cmocka_unit_test(guard_gone),       cmocka_unit_test(board_unplugged),
+        cmocka_unit_test(before_a_suspend),
     };
     board_setup();
+    board_attach(PORT_NODE, "comedi_parport 0x378");
+    assert_int_equal(ioperm(PORT, 1, 1), 0);
+    stick_plug(effects);
     shared = mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     reader = comedi_open(NODE);
     real_time(95);
+    if (argc > 1) {
+        cmocka_set_test_filter(argv[1]);
+    }
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,75 @@
+#include "devices/guard/arming_internal.h"
+
+#include <math.h>
+#include "devices/guard/process_internal.h"
+#include "rt/clock.h"
+
+static const double zero_time = 0.05; /* [s] of zeros that arm the guard again */
+
+void tact_arming_start(struct tact_arming *arming, struct tact_guard *guard, int64_t timeout_ns,
+                       double period)
+{
+    arming->guard = guard;
+    arming->timeout_ns = timeout_ns;
+    arming->rearm = (uint32_t)ceil(fmin(zero_time / period, 1e9));
+    arming->armed = tact_guard_trips(guard);
+    arming->trips_told = arming->armed;
+    tact_guard_arm(guard);
+}
+
+void tact_arming_see(struct tact_arming *arming, const double *out, int count)
+{
+    bool zero = true;
+    for (int i = 0; i < count; i++) {
+        zero = zero && out[i] == 0.0;
+    }
+    arming->zeros = zero ? arming->zeros + (arming->zeros < UINT32_MAX) : 0;
+}
+
+int tact_arming_ask(struct tact_arming *arming, bool *rearmed)
+{
+    *rearmed = false;
+    if (!arming->guard) {
+        return TACT_DEVICE_OK;
+    }
+    int state =
+        arming->left_alone ? TACT_GUARD_GONE : tact_guard_state(arming->guard, tact_clock_now());
+    if (state == TACT_GUARD_GONE && !arming->left_alone) {
+        arming->left_alone = true;
+        tact_guard_kill(arming->guard);
+        atomic_store_explicit(&arming->alone, true, memory_order_relaxed);
+    }
+    if (state == TACT_GUARD_HELD && tact_guard_trips(arming->guard) != arming->armed) {
+        if (arming->zeros < arming->rearm) {
+            return TACT_DEVICE_STALE;
+        }
+        arming->armed = tact_guard_trips(arming->guard);
+        *rearmed = true;
+        tact_guard_arm(arming->guard);
+    }
+    return state == TACT_GUARD_GONE || state == TACT_GUARD_LOST ? TACT_DEVICE_LOST : TACT_DEVICE_OK;
+}
+
+void tact_arming_tell(struct tact_arming *arming, const char *name, struct tact_messages messages)
+{
+    if (!arming->guard) {
+        return;
+    }
+    tact_guard_look(arming->guard);
+    uint32_t trips = tact_guard_trips(arming->guard);
+    if (trips != arming->trips_told) {
+        tact_message(
+            messages, TACT_MESSAGE_WARNING,
+            "%s: the guard has let go of the outputs: the loop was silent for more than %g ms, the "
+            "device failed or the system slept; they come back after zeros were sent, as when the "
+            "deadman is let go",
+            name, (double)arming->timeout_ns / 1e6);
+        arming->trips_told = trips;
+    }
+    if (!arming->alone_told && atomic_load_explicit(&arming->alone, memory_order_relaxed)) {
+        tact_message(messages, TACT_MESSAGE_ERROR,
+                     "%s: the guard is gone: the outputs are zero until the device is opened again",
+                     name);
+        arming->alone_told = true;
+    }
+}

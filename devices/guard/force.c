@@ -1,0 +1,105 @@
+/* The controller's side of what shows forces. */
+#include "devices/guard/force_internal.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include "devices/guard/process_internal.h"
+#include "devices/guard/serve_internal.h"
+#include "devices/watch_internal.h"
+#include "rt/clock.h"
+
+static void *serve(void *page)
+{
+    const struct tact_guard_orders orders = {NULL, NULL, 0};
+    tact_guard_serve_force(page, &orders);
+    return NULL;
+}
+
+static int launch_thread(const struct tact_force_page *content, struct tact_guard **out,
+                         struct tact_error *err)
+{
+    struct tact_guard *guard = calloc(1, sizeof *guard);
+    void *page =
+        mmap(NULL, sizeof *content, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (!guard || page == MAP_FAILED) {
+        free(guard);
+        return tact_error_set(err, -ENOMEM, "out of memory");
+    }
+    memcpy(page, content, sizeof *content);
+    guard->head = page;
+    guard->size = sizeof *content;
+    int rc = tact_thread_start(&guard->thread, "tact-force", serve, guard->head);
+    guard->threaded = rc == 0;
+    while (!rc && !atomic_load_explicit(&guard->head->ready, memory_order_acquire)) {
+        const struct timespec ms = {.tv_nsec = 1000000};
+        nanosleep(&ms, NULL);
+    }
+    rc = rc ? rc : atomic_load_explicit(&guard->head->error, memory_order_relaxed);
+    if (rc) {
+        tact_error_set(err, rc, "cannot play forces on %s: %s", content->path[0], strerror(-rc));
+        tact_guard_stop(guard);
+        return rc;
+    }
+    *out = guard;
+    return 0;
+}
+
+int tact_guard_start_force(const struct tact_guard_force_options *options, struct tact_guard **out,
+                           struct tact_error *err)
+{
+    *out = NULL;
+    if (options->timeout_ns <= 0 || options->period_ns <= 0 || strlen(options->path) >= 256) {
+        return tact_error_set(err, -EINVAL, "bad options of the guard");
+    }
+    struct tact_force_page *page = calloc(1, sizeof *page);
+    if (!page) {
+        return tact_error_set(err, -ENOMEM, "out of memory");
+    }
+    page->head.size = sizeof *page;
+    page->head.kind = TACT_GUARD_FORCE;
+    page->head.timeout_ns = options->timeout_ns;
+    page->plan = *options->plan;
+    page->period_ns = options->period_ns;
+    snprintf(page->path[0], sizeof page->path[0], "%s", options->path);
+    int rc = options->thread ? launch_thread(page, out, err)
+                             : tact_guard_launch(&page->head, options->path, out, err);
+    free(page);
+    return rc;
+}
+
+void tact_guard_send_force(struct tact_guard *guard, const double *level, int64_t stamp_ns)
+{
+    struct tact_force_page *page = (struct tact_force_page *)guard->head;
+    uint32_t beat = tact_guard_beat(guard, tact_clock_now());
+    uint32_t slot = beat % TACT_GUARD_SLOTS;
+    for (int i = 0; i < TACT_FORCE_CHANNELS; i++) {
+        atomic_store_explicit(&page->level[slot][i], level[i], memory_order_relaxed);
+    }
+    atomic_store_explicit(&page->stamp[slot], stamp_ns, memory_order_relaxed);
+    atomic_store_explicit(&guard->head->beat, beat, memory_order_release);
+}
+
+void tact_guard_place(struct tact_guard *guard, const char *path)
+{
+    struct tact_force_page *page = (struct tact_force_page *)guard->head;
+    uint32_t place = atomic_load_explicit(&page->place, memory_order_relaxed) + 1;
+    snprintf(page->path[place % 2], sizeof page->path[0], "%s", path ? path : "");
+    atomic_store_explicit(&page->place, place, memory_order_release);
+}
+
+int64_t tact_guard_shown(const struct tact_guard *guard)
+{
+    const struct tact_force_page *page = (const struct tact_force_page *)guard->head;
+    return atomic_load_explicit(&page->shown_ns, memory_order_acquire);
+}
+
+uint64_t tact_guard_uploads(const struct tact_guard *guard, int64_t *slowest_ns, int *failed)
+{
+    struct tact_force_page *page = (struct tact_force_page *)guard->head;
+    *slowest_ns = atomic_load_explicit(&page->slowest_ns, memory_order_relaxed);
+    *failed = atomic_exchange_explicit(&page->failed, 0, memory_order_relaxed);
+    return atomic_load_explicit(&page->uploads, memory_order_relaxed);
+}

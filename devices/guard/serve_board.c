@@ -1,0 +1,179 @@
+/* The guard of a board's outputs. */
+#include <errno.h>
+#include <linux/futex.h>
+#include <stdbool.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+#include "devices/comedi_output_internal.h"
+#include "devices/guard/serve_internal.h"
+
+struct guard {
+    struct tact_guard_page *page;
+    /* The controller can overwrite the page; these it cannot. */
+    struct tact_comedi_op op[TACT_GUARD_OUTPUTS];
+    int count;
+    int64_t timeout_ns;
+    comedi_t *dev;
+    struct tact_comedi_list list;
+    uint32_t beat;   /* the last one seen */
+    int64_t beat_ns; /* when */
+    uint32_t trips;
+    enum tact_guard_state state;
+};
+
+static void show(struct guard *g, enum tact_guard_state state)
+{
+    g->state = state;
+    atomic_store_explicit(&g->page->head.trips, g->trips, memory_order_relaxed);
+    atomic_store_explicit(&g->page->head.state, (uint32_t)state, memory_order_release);
+}
+
+static int take(struct guard *g)
+{
+    errno = 0;
+    g->dev = comedi_open(g->page->board);
+    if (!g->dev) {
+        return errno ? -errno : -ENODEV;
+    }
+    int rc = -ENXIO;
+    if (strcmp(comedi_get_driver_name(g->dev), g->page->driver) == 0 &&
+        strcmp(comedi_get_board_name(g->dev), g->page->name) == 0) {
+        tact_comedi_list_init(&g->list, g->op, g->count);
+        rc = tact_comedi_take(g->dev, &g->list);
+    }
+    if (rc) {
+        comedi_close(g->dev);
+        g->dev = NULL;
+    }
+    return rc;
+}
+
+/* Lets go, and asks to be armed again. */
+static void trip(struct guard *g)
+{
+    int rc = tact_comedi_list_safe(g->dev, &g->list);
+    g->trips++;
+    if (rc == -ENODEV) {
+        comedi_close(g->dev);
+        g->dev = NULL;
+    }
+    show(g, rc == -ENODEV ? TACT_GUARD_LOST : TACT_GUARD_HELD);
+}
+
+/* Copies the words of the newest beat; those that change meanwhile are copied again. */
+static void copy(struct guard *g)
+{
+    for (int tries = 0; tries < TACT_GUARD_SLOTS; tries++) {
+        for (int i = 0; i < g->count; i++) {
+            const _Atomic uint32_t *words = g->page->slot[g->beat % TACT_GUARD_SLOTS][i];
+            /* acquire: the beat is looked at after the words */
+            uint32_t first = atomic_load_explicit(&words[0], memory_order_acquire);
+            uint32_t second = atomic_load_explicit(&words[1], memory_order_acquire);
+            bool bits = g->op[i].insn == INSN_BITS;
+            /* Never a bit or a value that is not the guard's to write. */
+            g->list.data[i][0] =
+                bits ? g->op[i].safe[0] : (first < g->op[i].maxdata ? first : g->op[i].maxdata);
+            g->list.data[i][1] = second;
+        }
+        uint32_t newest = atomic_load_explicit(&g->page->head.beat, memory_order_acquire);
+        if (newest - g->beat < TACT_GUARD_SLOTS - 1) {
+            return;
+        }
+        g->beat = newest;
+    }
+}
+
+static void take_beat(struct guard *g)
+{
+    g->beat = atomic_load_explicit(&g->page->head.beat, memory_order_acquire);
+    g->beat_ns = tact_guard_now();
+    if (g->state == TACT_GUARD_HELD &&
+        atomic_load_explicit(&g->page->head.armed, memory_order_relaxed) == g->trips) {
+        show(g, TACT_GUARD_PASSING);
+    }
+    if (g->state == TACT_GUARD_PASSING) {
+        copy(g);
+        if (tact_comedi_list_run(g->dev, &g->list)) {
+            trip(g);
+        }
+    }
+    atomic_store_explicit(&g->page->head.answered, g->beat, memory_order_release);
+}
+
+/* The clock has run out, or nothing was sent for long. */
+static void take_silence(struct guard *g)
+{
+    if (g->state == TACT_GUARD_PASSING && tact_guard_now() - g->beat_ns >= g->timeout_ns) {
+        trip(g);
+    } else if (g->state == TACT_GUARD_LOST && take(g) == 0) {
+        g->trips++;
+        show(g, TACT_GUARD_HELD);
+    }
+}
+
+static void wait_beat(const struct guard *g)
+{
+    int64_t left = TACT_GUARD_LOOK_NS;
+    if (g->state == TACT_GUARD_PASSING) {
+        left = g->beat_ns + g->timeout_ns - tact_guard_now();
+        left = left > 0 ? left : 0;
+    }
+    const struct timespec timeout = {left / 1000000000, left % 1000000000};
+    syscall(SYS_futex, &g->page->head.beat, FUTEX_WAIT, g->beat, &timeout, NULL, 0);
+}
+
+static void watch(struct guard *g, const struct tact_guard_orders *orders)
+{
+    int64_t looked = tact_guard_now();
+    for (;;) {
+        wait_beat(g);
+        if (tact_guard_let_go(orders) && g->state == TACT_GUARD_PASSING) {
+            trip(g);
+        } else if (atomic_load_explicit(&g->page->head.beat, memory_order_relaxed) != g->beat) {
+            take_beat(g);
+        } else {
+            take_silence(g);
+        }
+        if (tact_guard_now() - looked >= TACT_GUARD_LOOK_NS) {
+            looked = tact_guard_now();
+            if (g->state == TACT_GUARD_LOST) {
+                take_silence(g);
+            }
+        }
+        if (tact_guard_over(&g->page->head, orders)) {
+            break;
+        }
+    }
+}
+
+int tact_guard_serve_board(struct tact_guard_page *page, const struct tact_guard_orders *orders)
+{
+    static struct guard g; /* its list of instructions must stay where it is */
+    if (page->output_count < 1 || page->output_count > TACT_GUARD_OUTPUTS) {
+        return -EINVAL;
+    }
+    memset(&g, 0, sizeof g);
+    g.page = page;
+    g.count = page->output_count;
+    g.timeout_ns = page->head.timeout_ns;
+    for (int i = 0; i < g.count; i++) {
+        const struct tact_guard_output *o = &page->output[i];
+        g.op[i] = (struct tact_comedi_op){o->instruction, o->words,   o->subdevice,
+                                          o->chanspec,    o->maxdata, {o->safe[0], o->safe[1]}};
+    }
+    g.trips = 1;
+    int rc = take(&g);
+    show(&g, TACT_GUARD_HELD);
+    atomic_store_explicit(&page->head.error, rc, memory_order_relaxed);
+    atomic_store_explicit(&page->head.ready, 1, memory_order_release);
+    if (rc) {
+        return rc;
+    }
+    watch(&g, orders);
+    if (g.dev) {
+        tact_comedi_list_safe(g.dev, &g.list);
+        comedi_close(g.dev);
+    }
+    return 0;
+}

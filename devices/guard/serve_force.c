@@ -1,0 +1,207 @@
+/* Shows forces on an input device, in the guard process or in a thread of the controller. */
+#include <errno.h>
+#include <math.h>
+#include <string.h>
+#include <unistd.h>
+#include "devices/guard/serve_internal.h"
+
+enum { SLOW_NS = 500000 };     /* [ns] an upload after which heartbeats are looked at again */
+enum { RETRY_NS = 200000000 }; /* [ns] between attempts to open a node */
+
+struct server {
+    struct tact_force_page *page;
+    struct tact_force force;
+    int64_t timeout_ns;
+    int64_t period_ns;
+    uint32_t place; /* as last taken */
+    int64_t retry_ns;
+    uint32_t beat;
+    int64_t beat_ns;
+    uint32_t trips;
+    enum tact_guard_state state;
+    double level[TACT_FORCE_CHANNELS];
+    int64_t stamp_ns;
+};
+
+int tact_guard_over(const struct tact_guard_head *head, const struct tact_guard_orders *orders)
+{
+    return atomic_load_explicit(&head->quit, memory_order_acquire) ||
+           (orders->end && *orders->end) ||
+           (orders->controller &&
+            atomic_load_explicit(&head->state, memory_order_relaxed) != TACT_GUARD_PASSING &&
+            getppid() != orders->controller);
+}
+
+int tact_guard_let_go(const struct tact_guard_orders *orders)
+{
+    int told = orders->let_go && *orders->let_go;
+    if (told) {
+        *orders->let_go = 0;
+    }
+    return told;
+}
+
+static void show_state(struct server *s, enum tact_guard_state state)
+{
+    s->state = state;
+    atomic_store_explicit(&s->page->head.trips, s->trips, memory_order_relaxed);
+    atomic_store_explicit(&s->page->head.state, (uint32_t)state, memory_order_release);
+}
+
+/* While a driver has the server, which may be long, it cannot answer. */
+static void busy(struct server *s, uint32_t on)
+{
+    atomic_store_explicit(&s->page->head.busy, on, memory_order_release);
+}
+
+/* The node has gone, or does not do as it should: it is opened again where it is worth trying. */
+static void drop(struct server *s, int rc, int64_t now)
+{
+    if (rc && rc != -ENODEV) {
+        atomic_store_explicit(&s->page->failed, rc, memory_order_relaxed);
+    }
+    busy(s, 1);
+    tact_force_close(&s->force);
+    busy(s, 0);
+    s->retry_ns = now + RETRY_NS;
+}
+
+/* Lets go, and asks to be armed again. */
+static void trip(struct server *s)
+{
+    busy(s, 1);
+    int rc = s->force.fd >= 0 ? tact_force_mute(&s->force) : 0;
+    busy(s, 0);
+    s->trips++;
+    show_state(s, TACT_GUARD_HELD);
+    if (rc) {
+        drop(s, rc, s->beat_ns);
+    }
+}
+
+/* Goes where the controller has found the device. */
+static void follow(struct server *s, int64_t now)
+{
+    uint32_t place = atomic_load_explicit(&s->page->place, memory_order_acquire);
+    bool moved = place != s->place;
+    if (moved) {
+        s->place = place;
+        drop(s, 0, now);
+    }
+    char path[sizeof s->page->path[0]];
+    memcpy(path, s->page->path[place % 2], sizeof path);
+    path[sizeof path - 1] = '\0';
+    if (s->force.fd < 0 && path[0] && (moved || now >= s->retry_ns)) {
+        busy(s, 1);
+        int rc = tact_force_open(&s->force, path, &s->page->plan);
+        busy(s, 0);
+        if (rc) {
+            drop(s, rc, now);
+        }
+    }
+}
+
+/* Copies what was sent last; what changes meanwhile is copied again. */
+static void copy(struct server *s)
+{
+    for (int tries = 0; tries < TACT_GUARD_SLOTS; tries++) {
+        uint32_t slot = s->beat % TACT_GUARD_SLOTS;
+        for (int i = 0; i < TACT_FORCE_CHANNELS; i++) {
+            s->level[i] = atomic_load_explicit(&s->page->level[slot][i], memory_order_acquire);
+        }
+        s->stamp_ns = atomic_load_explicit(&s->page->stamp[slot], memory_order_acquire);
+        uint32_t newest = atomic_load_explicit(&s->page->head.beat, memory_order_acquire);
+        if (newest - s->beat < TACT_GUARD_SLOTS - 1) {
+            return;
+        }
+        s->beat = newest;
+    }
+}
+
+static void listen(struct server *s, int64_t now)
+{
+    struct tact_guard_head *head = &s->page->head;
+    uint32_t beat = atomic_load_explicit(&head->beat, memory_order_acquire);
+    if (beat != s->beat) {
+        s->beat = beat;
+        if (s->state == TACT_GUARD_HELD &&
+            atomic_load_explicit(&head->armed, memory_order_relaxed) == s->trips) {
+            show_state(s, TACT_GUARD_PASSING);
+        }
+        copy(s);
+        /* It counts from when it was sent, if that can be believed. */
+        s->beat_ns = s->stamp_ns > now - s->timeout_ns && s->stamp_ns <= now ? s->stamp_ns : now;
+        atomic_store_explicit(&head->answered, s->beat, memory_order_release);
+    } else if (s->state == TACT_GUARD_PASSING && now - s->beat_ns >= s->timeout_ns) {
+        trip(s);
+    }
+}
+
+/* Returns whether there is more to do at once. */
+static bool show(struct server *s, int64_t now)
+{
+    if (s->state != TACT_GUARD_PASSING || s->force.fd < 0) {
+        return false;
+    }
+    busy(s, 1);
+    int rc = tact_force_unmute(&s->force);
+    rc = rc ? rc : tact_force_show(&s->force, s->level, s->stamp_ns, now, s->period_ns);
+    int64_t took = tact_guard_now() - now;
+    busy(s, 0);
+    if (took > atomic_load_explicit(&s->page->slowest_ns, memory_order_relaxed)) {
+        atomic_store_explicit(&s->page->slowest_ns, took, memory_order_relaxed);
+    }
+    if (rc < 0 && rc != -EINTR && rc != -EAGAIN) {
+        drop(s, rc, now);
+        return false;
+    }
+    atomic_store_explicit(&s->page->shown_ns, tact_force_stamp(&s->force), memory_order_release);
+    atomic_store_explicit(&s->page->uploads, s->force.uploads, memory_order_relaxed);
+    return rc > 0;
+}
+
+/* Time between two looks at the page [ns]: a fraction of the silence that is borne. */
+static int64_t how_often(const struct server *s)
+{
+    int64_t step = s->timeout_ns / 4 < s->period_ns ? s->timeout_ns / 4 : s->period_ns;
+    return step < 200000 ? 200000 : step;
+}
+
+/* When to look again: at the latest when the heartbeat is overdue. */
+static int64_t deadline(const struct server *s, int64_t next)
+{
+    int64_t overdue = s->beat_ns + s->timeout_ns;
+    return s->state == TACT_GUARD_PASSING && overdue < next ? overdue : next;
+}
+
+void tact_guard_serve_force(struct tact_force_page *page, const struct tact_guard_orders *orders)
+{
+    struct server s = {.page = page,
+                       .timeout_ns = page->head.timeout_ns,
+                       .period_ns = page->period_ns,
+                       .place = UINT32_MAX,
+                       .trips = 1};
+    int64_t next = tact_guard_now();
+    int64_t step = how_often(&s);
+    s.force.fd = -1;
+    show_state(&s, TACT_GUARD_HELD);
+    follow(&s, next);
+    atomic_store_explicit(&page->head.error, atomic_exchange(&page->failed, 0),
+                          memory_order_relaxed);
+    atomic_store_explicit(&page->head.ready, 1, memory_order_release);
+    while (!tact_guard_over(&page->head, orders)) {
+        int64_t now = tact_guard_now();
+        if (tact_guard_let_go(orders) && s.state == TACT_GUARD_PASSING) {
+            trip(&s);
+        }
+        listen(&s, now);
+        follow(&s, now);
+        while (show(&s, now) && tact_guard_now() - now < SLOW_NS) {
+        }
+        next = next + step > now ? next + step : now;
+        int64_t wake = deadline(&s, next);
+        const struct timespec until = {wake / 1000000000, wake % 1000000000};
+        clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL);
+    }
+    tact_force_close(&s.force);
+}

@@ -1,0 +1,159 @@
+/* What is wanted of a device with force feedback, as the kernel's effects. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <cmocka.h>
+#include "devices/force_internal.h"
+
+static struct tact_force_plan plan;
+static struct ff_effect effect[TACT_FORCE_SLOTS];
+static bool silent[TACT_FORCE_SLOTS];
+
+#define BIT(channel) (1U << TACT_FORCE_##channel)
+
+/* Chooses for a device with these effects, ended by 0; returns the channel it cannot render. */
+static int choose(const int *types, uint32_t wanted)
+{
+    unsigned char bits[FF_CNT / 8] = {0};
+    for (int i = 0; types[i]; i++) {
+        bits[types[i] / 8] |= (unsigned char)(1 << (types[i] % 8));
+    }
+    memset(&plan, 0, sizeof plan);
+    plan.wave_ms = 17;
+    return tact_force_choose(bits, wanted, &plan);
+}
+
+static void render(const double *level)
+{
+    tact_force_render(&plan, level, effect, silent);
+}
+
+static void a_push_has_a_direction(void **unused)
+{
+    static const int types[] = {FF_CONSTANT, FF_SPRING, FF_RUMBLE, 0};
+    static const struct {
+        double x, y;
+        int direction; /* of the kernel's: from down over left */
+    } cases[] = {{0, 1, 0x0000}, {-1, 0, 0x4000}, {0, -1, 0x8000}, {1, 0, 0xc000}, {-1, 1, 0x2000}};
+    (void)unused;
+    assert_int_equal(choose(types, BIT(X) | BIT(Y)), -1);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        double level[TACT_FORCE_CHANNELS] = {0.5 * cases[i].x, 0.5 * cases[i].y};
+        render(level);
+        double size = 0.5 * hypot(cases[i].x, cases[i].y);
+        assert_int_equal(effect[TACT_FORCE_PUSH].type, FF_CONSTANT);
+        assert_int_equal(effect[TACT_FORCE_PUSH].direction, cases[i].direction);
+        assert_int_equal(effect[TACT_FORCE_PUSH].u.constant.level, lrint(size * 0x7fff));
+        assert_false(silent[TACT_FORCE_PUSH]);
+    }
+    double none[TACT_FORCE_CHANNELS] = {0};
+    render(none);
+    assert_true(silent[TACT_FORCE_PUSH]);
+}
+
+/* One axis: the direction stays, the sign is the level's. */
+static void a_wheel_has_a_sign(void **unused)
+{
+    static const int types[] = {FF_CONSTANT, 0};
+    (void)unused;
+    assert_int_equal(choose(types, BIT(X)), -1);
+    for (double x = -1.0; x <= 1.0; x += 0.25) {
+        double level[TACT_FORCE_CHANNELS] = {x};
+        render(level);
+        assert_int_equal(effect[TACT_FORCE_PUSH].direction, 0x4000);
+        assert_int_equal(effect[TACT_FORCE_PUSH].u.constant.level, -lrint(x * 0x7fff));
+    }
+}
+
+static void what_is_not_a_number_is_nothing(void **unused)
+{
+    static const int types[] = {FF_CONSTANT, FF_DAMPER, FF_RUMBLE, 0};
+    static const double bad[] = {NAN, INFINITY, -INFINITY};
+    (void)unused;
+    assert_int_equal(choose(types, BIT(X) | BIT(DAMPER) | BIT(STRONG)), -1);
+    for (int i = 0; i < 3; i++) {
+        double level[TACT_FORCE_CHANNELS];
+        for (int k = 0; k < TACT_FORCE_CHANNELS; k++) {
+            level[k] = bad[i];
+        }
+        render(level);
+        for (int k = 0; k < TACT_FORCE_SLOTS; k++) {
+            assert_true(silent[k]);
+        }
+    }
+    double much[TACT_FORCE_CHANNELS] = {
+        [TACT_FORCE_X] = 7, [TACT_FORCE_DAMPER] = 7, [TACT_FORCE_STRONG] = -7};
+    render(much);
+    assert_int_equal(effect[TACT_FORCE_PUSH].u.constant.level, -0x7fff);
+    assert_int_equal(effect[TACT_FORCE_DAMPS].u.condition[0].left_coeff, 0x7fff);
+    assert_int_equal(effect[TACT_FORCE_RUMBLE].u.rumble.strong_magnitude, 0xffff);
+    much[TACT_FORCE_DAMPER] = -1;
+    render(much);
+    assert_true(silent[TACT_FORCE_DAMPS]);
+}
+
+/* The best that there is, and no two effects for one slot. */
+static void stand_ins(void **unused)
+{
+    static const struct {
+        int types[8];
+        uint32_t wanted;
+        int slot;
+        int type;
+        int missing;
+    } cases[] = {
+        {{FF_CONSTANT, FF_SPRING, 0}, BIT(X), TACT_FORCE_PUSH, FF_CONSTANT, -1},
+        {{FF_SPRING, FF_RUMBLE, 0}, BIT(X), TACT_FORCE_PUSH, FF_SPRING, -1},
+        {{FF_PERIODIC, FF_SQUARE, FF_RUMBLE, 0}, BIT(X), TACT_FORCE_WAVE, FF_PERIODIC, -1},
+        {{FF_PERIODIC, FF_RUMBLE, 0}, BIT(X), TACT_FORCE_RUMBLE, FF_RUMBLE, -1}, /* no waveform */
+        {{FF_FRICTION, 0}, BIT(Y), TACT_FORCE_RUBS, FF_FRICTION, -1},
+        {{FF_DAMPER, 0}, BIT(FRICTION), TACT_FORCE_DAMPS, FF_DAMPER, -1},
+        {{FF_FRICTION, 0}, BIT(DAMPER), TACT_FORCE_RUBS, FF_FRICTION, -1},
+        {{FF_PERIODIC, FF_SINE, 0}, BIT(STRONG), TACT_FORCE_WAVE, FF_PERIODIC, -1},
+        {{FF_RUMBLE, 0}, BIT(VIBRATION), TACT_FORCE_RUMBLE, FF_RUMBLE, -1},
+        {{FF_CONSTANT, FF_RUMBLE, 0}, BIT(SPRING), 0, 0, TACT_FORCE_SPRING},
+        {{FF_GAIN, 0}, BIT(X), 0, 0, TACT_FORCE_X},
+    };
+    (void)unused;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        assert_int_equal(choose(cases[i].types, cases[i].wanted), cases[i].missing);
+        if (cases[i].missing < 0) {
+            assert_int_equal(plan.type[cases[i].slot], cases[i].type);
+        }
+    }
+}
+
+/* A spring to a far centre pushes with its saturation. */
+static void a_spring_pushes(void **unused)
+{
+    static const int types[] = {FF_SPRING, 0};
+    (void)unused;
+    assert_int_equal(choose(types, BIT(X) | BIT(SPRING) | BIT(CENTER)), -1);
+    double level[TACT_FORCE_CHANNELS] = {
+        [TACT_FORCE_X] = -0.25, [TACT_FORCE_SPRING] = 0.5, [TACT_FORCE_CENTER] = -0.5};
+    render(level);
+    const struct ff_condition_effect *push = effect[TACT_FORCE_PUSH].u.condition;
+    const struct ff_condition_effect *spring = effect[TACT_FORCE_SPRINGS].u.condition;
+    assert_int_equal(push[0].center, -0x7fff);
+    assert_int_equal(push[0].left_saturation, lrint(0.25 * 0xffff));
+    assert_int_equal(push[1].left_saturation, 0);
+    assert_int_equal(spring[0].right_coeff, lrint(0.5 * 0x7fff));
+    assert_int_equal(spring[0].center, lrint(-0.5 * 0x7fff));
+    assert_int_equal(spring[1].center, 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_push_has_a_direction),
+        cmocka_unit_test(a_wheel_has_a_sign),
+        cmocka_unit_test(what_is_not_a_number_is_nothing),
+        cmocka_unit_test(stand_ins),
+        cmocka_unit_test(a_spring_pushes),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

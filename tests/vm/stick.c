@@ -1,0 +1,252 @@
+#include "stick.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/uinput.h>
+#include <math.h>
+#include <poll.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+#include "rt/clock.h"
+
+static struct {
+    int fd;
+    pthread_t driver;
+    atomic_int quit;
+    atomic_int slow_us;
+    atomic_int count;
+    atomic_int push;
+    struct stick_event event[STICK_EVENTS];
+} stick;
+
+static void must(int rc, const char *what)
+{
+    if (rc < 0) {
+        fprintf(stderr, "stick: %s: %s\n", what, strerror(errno));
+        exit(1);
+    }
+}
+
+/* Keeps the level of the constant effect up to date. */
+static void feel(enum stick_kind kind, int id, int value, const struct ff_effect *effect)
+{
+    static int level[STICK_EFFECTS];
+    static int playing[STICK_EFFECTS];
+    static int gain = 0xffff;
+    int push = 0;
+    if (kind == STICK_GAIN) {
+        gain = value;
+    } else if (kind == STICK_UPLOAD) {
+        level[id] = effect->type == FF_CONSTANT ? effect->u.constant.level : 0;
+    } else {
+        playing[id] = kind == STICK_PLAY;
+    }
+    for (int i = 0; i < STICK_EFFECTS; i++) {
+        push += playing[i] && gain ? level[i] : 0;
+    }
+    atomic_store(&stick.push, push);
+}
+
+static void keep(enum stick_kind kind, int id, int value, const struct ff_effect *effect)
+{
+    feel(kind, id, value, effect);
+    int n = atomic_load(&stick.count);
+    if (n < STICK_EVENTS) {
+        stick.event[n] = (struct stick_event){tact_clock_now(), kind, id, value, {0}};
+        if (effect) {
+            stick.event[n].effect = *effect;
+        }
+        atomic_store(&stick.count, n + 1);
+    }
+}
+
+static void upload(int request)
+{
+    struct uinput_ff_upload up = {.request_id = (uint32_t)request};
+    if (ioctl(stick.fd, UI_BEGIN_FF_UPLOAD, &up) < 0) {
+        return; /* taken off meanwhile */
+    }
+    if (atomic_load(&stick.slow_us)) {
+        usleep((unsigned int)atomic_load(&stick.slow_us));
+    }
+    keep(STICK_UPLOAD, up.effect.id, 0, &up.effect);
+    up.retval = 0;
+    ioctl(stick.fd, UI_END_FF_UPLOAD, &up);
+}
+
+static void erase(int request)
+{
+    struct uinput_ff_erase gone = {.request_id = (uint32_t)request};
+    if (ioctl(stick.fd, UI_BEGIN_FF_ERASE, &gone) < 0) {
+        return;
+    }
+    keep(STICK_ERASE, (int)gone.effect_id, 0, NULL);
+    gone.retval = 0;
+    ioctl(stick.fd, UI_END_FF_ERASE, &gone);
+}
+
+static void *drive(void *unused)
+{
+    (void)unused;
+    while (!atomic_load(&stick.quit)) {
+        struct pollfd ready = {.fd = stick.fd, .events = POLLIN};
+        struct input_event event;
+        if (poll(&ready, 1, 100) < 1 || read(stick.fd, &event, sizeof event) != sizeof event) {
+            continue;
+        }
+        if (event.type == EV_UINPUT && event.code == UI_FF_UPLOAD) {
+            upload(event.value);
+        } else if (event.type == EV_UINPUT && event.code == UI_FF_ERASE) {
+            erase(event.value);
+        } else if (event.type == EV_FF && event.code == FF_GAIN) {
+            keep(STICK_GAIN, -1, event.value, NULL);
+        } else if (event.type == EV_FF && event.code < FF_GAIN) {
+            keep(event.value ? STICK_PLAY : STICK_STOP, event.code, 0, NULL);
+        }
+    }
+    return NULL;
+}
+
+static void create(const int *effects)
+{
+    struct uinput_setup setup = {.id = {.bustype = BUS_USB, .vendor = 0x1209, .product = 2},
+                                 .name = STICK_NAME,
+                                 .ff_effects_max = STICK_EFFECTS};
+    stick.fd = open("/dev/uinput", O_RDWR | O_NONBLOCK | O_CLOEXEC);
+    must(stick.fd, "/dev/uinput");
+    must(ioctl(stick.fd, UI_SET_EVBIT, EV_KEY), "EV_KEY");
+    must(ioctl(stick.fd, UI_SET_KEYBIT, BTN_TRIGGER), "BTN_TRIGGER");
+    must(ioctl(stick.fd, UI_SET_EVBIT, EV_ABS), "EV_ABS");
+    for (int code = ABS_X; code <= ABS_Y; code++) {
+        struct uinput_abs_setup axis = {.code = (uint16_t)code,
+                                        .absinfo = {.minimum = -1000, .maximum = 1000}};
+        must(ioctl(stick.fd, UI_ABS_SETUP, &axis), "UI_ABS_SETUP");
+    }
+    must(ioctl(stick.fd, UI_SET_EVBIT, EV_FF), "EV_FF");
+    for (int i = 0; effects[i]; i++) {
+        must(ioctl(stick.fd, UI_SET_FFBIT, effects[i]), "UI_SET_FFBIT");
+    }
+    must(ioctl(stick.fd, UI_DEV_SETUP, &setup), "UI_DEV_SETUP");
+    must(ioctl(stick.fd, UI_DEV_CREATE), "UI_DEV_CREATE");
+}
+
+const char *stick_node(void)
+{
+    static char node[64];
+    char name[64] = "";
+    char path[256];
+    snprintf(node, sizeof node, "none");
+    must(ioctl(stick.fd, UI_GET_SYSNAME(sizeof name), name), "UI_GET_SYSNAME");
+    for (int i = 0; i < 32; i++) {
+        snprintf(path, sizeof path, "/sys/devices/virtual/input/%s/event%d", name, i);
+        if (access(path, F_OK) == 0) {
+            snprintf(node, sizeof node, "/dev/input/event%d", i);
+        }
+    }
+    return node;
+}
+
+void stick_plug(const int *effects)
+{
+    const struct sched_param above = {.sched_priority = 92}; /* a device is not kept waiting */
+    pthread_attr_t attr;
+    static int loaded;
+    if (!loaded++) {
+        must(system("modprobe uinput && modprobe evdev") ? -1 : 0, "modprobe");
+    }
+    create(effects);
+    atomic_store(&stick.quit, 0);
+    atomic_store(&stick.count, 0);
+    pthread_attr_init(&attr);
+    pthread_attr_setinheritsched(&attr, PTHREAD_EXPLICIT_SCHED);
+    pthread_attr_setschedpolicy(&attr, SCHED_FIFO);
+    pthread_attr_setschedparam(&attr, &above);
+    must(-pthread_create(&stick.driver, &attr, drive, NULL), "driver");
+    pthread_attr_destroy(&attr);
+}
+
+void stick_unplug(void)
+{
+    atomic_store(&stick.quit, 1);
+    must(ioctl(stick.fd, UI_DEV_DESTROY), "UI_DEV_DESTROY");
+    pthread_join(stick.driver, NULL);
+    close(stick.fd);
+}
+
+void stick_slow(int us)
+{
+    atomic_store(&stick.slow_us, us);
+}
+
+void stick_send(int type, int code, int value)
+{
+    const struct input_event events[2] = {
+        {.type = (uint16_t)type, .code = (uint16_t)code, .value = value},
+        {.type = EV_SYN, .code = SYN_REPORT}};
+    must((int)write(stick.fd, events, sizeof events), "write");
+}
+
+int stick_count(void)
+{
+    return atomic_load(&stick.count);
+}
+
+const struct stick_event *stick_event(int index)
+{
+    return &stick.event[index];
+}
+
+int stick_pushes(void)
+{
+    return atomic_load(&stick.push);
+}
+
+const struct ff_effect *stick_playing(int type, int64_t ns)
+{
+    const struct ff_effect *effect[STICK_EFFECTS] = {NULL};
+    int64_t played[STICK_EFFECTS] = {0};
+    for (int i = 0; i < stick_count() && stick.event[i].ns <= ns; i++) {
+        const struct stick_event *e = &stick.event[i];
+        if (e->kind == STICK_UPLOAD) {
+            effect[e->id] = &e->effect;
+        } else if (e->kind == STICK_ERASE) {
+            effect[e->id] = NULL;
+        }
+        if (e->kind == STICK_PLAY) {
+            played[e->id] = e->ns;
+        } else if (e->kind == STICK_STOP || e->kind == STICK_ERASE) {
+            played[e->id] = 0;
+        }
+    }
+    for (int i = 0; i < STICK_EFFECTS; i++) {
+        if (effect[i] && effect[i]->type == type && played[i] &&
+            ns - played[i] < effect[i]->replay.length * 1000000LL) {
+            return effect[i];
+        }
+    }
+    return NULL;
+}
+
+int stick_gain(int64_t ns)
+{
+    int gain = 0xffff;
+    for (int i = 0; i < stick_count() && stick.event[i].ns <= ns; i++) {
+        gain = stick.event[i].kind == STICK_GAIN ? stick.event[i].value : gain;
+    }
+    return gain;
+}
+
+double stick_force(int64_t ns)
+{
+    const struct ff_effect *e = stick_playing(FF_CONSTANT, ns);
+    const double pi = 3.14159265358979323846;
+    /* 0x4000 is left */
+    return e ? -sin(e->direction / 32768.0 * pi) * e->u.constant.level * stick_gain(ns) / 65535.0
+             : 0.0;
+}

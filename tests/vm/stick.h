@@ -1,0 +1,59 @@
+/**
+ * A force-feedback stick made with uinput: axes X and Y (-1000 to 1000), the button TRIGGER, and
+ * whatever effects a test wants. A thread of its own is its driver: it takes uploads, and keeps
+ * what happened. Effects end after their length, as those of a real one.
+ */
+#ifndef TACT_TEST_VM_STICK_H
+#define TACT_TEST_VM_STICK_H
+
+#include <linux/input.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#define STICK_NAME "tact test stick"
+#define STICK_EVENTS 32768
+#define STICK_EFFECTS 16
+
+enum stick_kind { STICK_UPLOAD, STICK_PLAY, STICK_STOP, STICK_GAIN, STICK_ERASE };
+
+struct stick_event {
+    int64_t ns; /* CLOCK_MONOTONIC */
+    enum stick_kind kind;
+    int id;    /* of the effect */
+    int value; /* gain */
+    struct ff_effect effect;
+};
+
+/** Plugs it in with these effects (FF_CONSTANT, ..., ended by 0). One at a time. */
+void stick_plug(const int *effects);
+
+/** Its node. */
+const char *stick_node(void);
+
+/** Takes it off, as fast as the kernel does. */
+void stick_unplug(void);
+
+/** How long the driver sleeps in each upload from now on [us]. */
+void stick_slow(int us);
+
+/** Sends an event and a report's end. */
+void stick_send(int type, int code, int value);
+
+/** What happened since it was plugged in. */
+int stick_count(void);
+const struct stick_event *stick_event(int index);
+
+/** Effect of this type as it plays at a time, its length over or not: NULL where none does. */
+const struct ff_effect *stick_playing(int type, int64_t ns);
+
+/** Gain at that time, 0xffff where none was set. */
+int stick_gain(int64_t ns);
+
+/** Level of the constant effect that plays now, 0 where none does or the gain is 0. Quick. */
+int stick_pushes(void);
+
+/** Force along x that it plays at that time, in the device's units: that of the constant effect, by
+ *  its gain. */
+double stick_force(int64_t ns);
+
+#endif

@@ -1,0 +1,491 @@
+/* Force feedback through the kernel's evdev, on a stick that uinput makes: what the stick is told
+ * follows the contact of a session, with the age that the session states; a slow driver, a long
+ * run and a cable that is pulled a hundred times change no tick. */
+#include <dirent.h>
+#include <errno.h>
+#include <math.h>
+#include <pthread.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <cmocka.h>
+#include "board.h"
+#include "devices/evdev.h"
+#include "rt/clock.h"
+#include "rt/session/session.h"
+#include "stick.h"
+#include "unit/support/device_config.h"
+
+enum { TICKS = 2000, MOST_TICKS = 120000, PLUGS = 100 };
+enum { FORCE_X, SPRING, DAMPER, STRONG, OUTPUTS }; /* in the order of `forces` below */
+enum { AGE = 3 };                                  /* after abs_x, abs_y, btn_trigger */
+
+static const int all_effects[] = {FF_CONSTANT, FF_SPRING, FF_DAMPER, FF_RUMBLE, FF_GAIN, 0};
+
+/* The evdev device, wrapped: what went in and out, tick by tick. */
+static struct tact_device inner;
+static struct tact_device_ops wrapped;
+static struct {
+    uint64_t tick;
+    int state[MOST_TICKS];
+    int64_t read_ns[MOST_TICKS];
+    int64_t sent_ns[MOST_TICKS];
+    float age[MOST_TICKS];
+    double out[MOST_TICKS][OUTPUTS];
+    atomic_uint_fast64_t ticks;
+    atomic_int steady; /* the script stands still, pressing */
+} seen;
+
+static void wrapped_read(void *self, uint64_t tick, double t, int64_t now,
+                         struct tact_device_input *in)
+{
+    inner.ops->read(self, tick, t, now, in);
+    seen.tick = tick;
+    seen.state[tick] = in->state;
+    seen.read_ns[tick] = now;
+    seen.age[tick] = (float)in->channel[AGE];
+}
+
+static void wrapped_write(void *self, const double *out, int64_t now)
+{
+    uint64_t tick = seen.tick;
+    if (tick + 1 > atomic_load(&seen.ticks)) { /* the last one of a session only lets go */
+        memcpy(seen.out[tick], out, sizeof seen.out[tick]);
+        seen.sent_ns[tick] = now;
+        atomic_store(&seen.ticks, tick + 1);
+    }
+    inner.ops->write(self, out, now);
+}
+
+static int wrapped_open(const struct tact_device_config *config, struct tact_device *out,
+                        struct tact_error *err)
+{
+    int rc = tact_evdev_type.open(config, &inner, err);
+    *out = inner;
+    if (!rc) {
+        wrapped = *inner.ops;
+        wrapped.read = wrapped_read;
+        wrapped.write = wrapped_write;
+        out->ops = &wrapped;
+        strcpy(out->info.type, "stick");
+    }
+    return rc;
+}
+
+/* A hand that presses a wall, again and again, or steadily. */
+static void script_read(void *self, uint64_t tick, double t, int64_t now,
+                        struct tact_device_input *in)
+{
+    (void)self, (void)tick;
+    in->state = TACT_DEVICE_OK;
+    in->stamp_ns = now;
+    in->channel[0] = atomic_load(&seen.steady) ? 0.55 : 0.45 - 0.2 * cos(12.0 * t);
+}
+
+static void script_close(void *self)
+{
+    (void)self;
+}
+
+static int script_open(const struct tact_device_config *config, struct tact_device *out,
+                       struct tact_error *err)
+{
+    static const struct tact_device_ops ops = {script_read, NULL, script_close};
+    (void)config, (void)err;
+    out->ops = &ops;
+    out->info.input_count = 1;
+    strcpy(out->info.input[0].name, "angle");
+    return 0;
+}
+
+static const char scene_text[] =
+    "name: stick\n"
+    "materials: [{name: skin}]\n"
+    "pairs: [{materials: [skin, skin], friction: 0, compliance: 1e-3}]\n"
+    "bodies:\n"
+    "  - name: wall\n"
+    "    fixed: true\n"
+    "    shapes: [{type: box, size: [0.1, 0.1, 0.1], position: [0.1, 0.1, 0], material: skin}]\n"
+    "hands:\n"
+    "  - name: hand\n"
+    "    weightless: true\n"
+    "    links:\n"
+    "      - name: tip\n"
+    "        mass: 0.1\n"
+    "        center_of_mass: [0, 0, 0]\n"
+    "        inertia: [2e-3, 2e-3, 2e-3, 0, 0, 0]\n"
+    "        joint: {type: hinge, axis: [0, 0, 1], stiffness: 8, damping: 0.2}\n"
+    "        shapes: [{type: sphere, radius: 0.01, position: [0.1, 0, 0], material: skin}]\n"
+    "devices:\n"
+    "  - {name: script, type: script}\n"
+    "  - name: stick\n"
+    "    type: stick\n"
+    "    settings: {match: " STICK_NAME ", forces: force_x spring damper strong, gain: 0.8}\n"
+    "inputs: [{from: script.angle, to: hand.tip}]\n"
+    "outputs:\n"
+    "  - {from: hand.tip, to: stick.force_x, what: force, along: [0, -1, 0], scale: 0.1,\n"
+    "     limit: 1, rate: 1000}\n"
+    "  - {from: hand.tip, to: stick.spring, what: force, scale: 0.05, limit: 1, rate: 1000}\n"
+    "  - {from: hand.tip, to: stick.damper, what: moment, scale: 0.2, limit: 1, rate: 1000}\n"
+    "  - {from: hand.tip, to: stick.strong, scale: 0.5, limit: 1, rate: 1000}\n";
+
+static struct tact_scene *scene;
+static struct tact_session *session;
+static struct tact_session_report report;
+static struct tact_stop stop;
+
+static void tell(void *user, enum tact_message_level level, const char *text)
+{
+    (void)user;
+    if (level == TACT_MESSAGE_ERROR) {
+        print_message("  %s\n", text);
+    }
+}
+
+static void open_session(uint64_t ticks)
+{
+    static const struct tact_device_type script = {"script", "a hand", script_open};
+    static const struct tact_device_type type = {"stick", "evdev, wrapped", wrapped_open};
+    static const struct tact_device_type *const types[] = {&script, &type};
+    struct tact_error err = {0};
+    struct tact_session_options options = tact_session_options_default();
+    atomic_store(&seen.ticks, 0);
+    atomic_store(&seen.steady, 0);
+    stop = (struct tact_stop){0};
+    options.types = types;
+    options.type_count = 2;
+    options.ticks = ticks;
+    options.stop = &stop;
+    options.messages = (struct tact_messages){tell, NULL};
+    options.require_realtime = 1;
+    int rc = tact_scene_parse(scene_text, strlen(scene_text), "stick.yaml", NULL, &scene, &err);
+    rc = rc ? rc : tact_session_create(scene, &options, &session, &err);
+    if (rc) {
+        fail_msg("%s:%d: %s: %s", err.file, err.line, err.key, err.text);
+    }
+}
+
+static void close_session(void)
+{
+    tact_session_destroy(session);
+    tact_scene_free(scene);
+    assert_int_equal(report.loop.missed, 0);
+}
+
+/* Whether what plays at a tick is what was sent as long ago as the tick says. Returns that age, or
+ * a negative number before the first force. */
+static double check_tick(int tick)
+{
+    int64_t now = seen.read_ns[tick];
+    double age = (double)seen.age[tick];
+    int then = tick;
+    if (age == 0.0) {
+        return -1.0;
+    }
+    while (then > 0 && fabs((double)(now - seen.sent_ns[then]) * 1e-9 - age) > 1e-6) {
+        then--;
+    }
+    const double *out = seen.out[then];
+    const struct ff_effect *push = stick_playing(FF_CONSTANT, now);
+    const struct ff_effect *spring = stick_playing(FF_SPRING, now);
+    const struct ff_effect *damper = stick_playing(FF_DAMPER, now);
+    const struct ff_effect *rumble = stick_playing(FF_RUMBLE, now);
+    /* Newer than stated is allowed: effects come one after the other. */
+    int match = 0;
+    for (; then < tick && !match; then++) {
+        out = seen.out[then];
+        match = (push ? push->u.constant.level : 0) == -lrint(out[FORCE_X] * 0x7fff);
+    }
+    assert_true(match);
+    assert_int_equal(push != NULL, out[FORCE_X] != 0.0);
+    assert_true(!push || push->direction == 0x4000);
+    if (push) {
+        assert_non_null(spring);
+        assert_non_null(damper);
+        assert_non_null(rumble);
+        assert_int_equal(stick_gain(now), lrint(0.8 * 65535));
+        assert_true(fabs(spring->u.condition[0].right_coeff / 32767.0 - out[SPRING]) < 0.05);
+        assert_true(fabs(damper->u.condition[1].left_coeff / 32767.0 - out[DAMPER]) < 0.05);
+        assert_true(fabs(rumble->u.rumble.strong_magnitude / 65535.0 - fabs(out[STRONG])) < 0.05);
+    }
+    return age;
+}
+
+static void follow(const char *what, double oldest)
+{
+    double worst = 0.0, sum = 0.0, most = 0.0;
+    int count = 0, touching = 0;
+    for (int tick = 300; tick < TICKS; tick += 7) {
+        double age = check_tick(tick);
+        assert_true(age > 0.0);
+        worst = fmax(worst, age);
+        sum += age;
+        count++;
+        most = fmax(most, fabs(seen.out[tick][FORCE_X]));
+        touching += seen.out[tick][FORCE_X] != 0.0;
+    }
+    print_message(
+        "%s: push to %.2f, touching in %d of %d, its age mean %.1f, most %.1f ms; %d "
+        "events at the stick; wake max %.1f us, compute p50 %.1f, max %.1f us, missed %d\n",
+        what, most, touching, count, 1e3 * sum / count, 1e3 * worst, stick_count(),
+        (double)report.loop.wake_latency.max / 1e3,
+        (double)tact_histogram_quantile(&report.loop.compute, 0.5) / 1e3,
+        (double)report.loop.compute.max / 1e3, (int)report.loop.missed);
+    assert_true(worst < oldest);
+    assert_true(most > 0.2);
+    assert_in_range(touching, count / 5, count - 1);
+}
+
+static double first_run[TICKS][OUTPUTS];
+
+static void forces_follow_contact(void **unused)
+{
+    (void)unused;
+    stick_plug(all_effects);
+    open_session(TICKS);
+    assert_int_equal(tact_session_run(session, &report), 0);
+    close_session();
+    follow("prompt driver", 0.0065);
+    memcpy(first_run, seen.out, sizeof first_run);
+    assert_true(stick_force(tact_clock_now()) == 0.0);
+    assert_int_equal(board_guard(), 0);
+    stick_unplug();
+}
+
+/* 50 ms in each upload: forces are older, ticks are the same to the bit. */
+static void a_slow_driver_changes_no_tick(void **unused)
+{
+    (void)unused;
+    stick_plug(all_effects);
+    stick_slow(50000);
+    open_session(TICKS);
+    assert_int_equal(tact_session_run(session, &report), 0);
+    stick_slow(0);
+    close_session();
+    double worst = 0.0;
+    for (int tick = 600; tick < TICKS; tick++) {
+        worst = fmax(worst, (double)seen.age[tick]);
+    }
+    print_message(
+        "slow driver: age most %.1f ms, compute max %.1f us, wake max %.1f us, %d events\n",
+        1e3 * worst, (double)report.loop.compute.max / 1e3,
+        (double)report.loop.wake_latency.max / 1e3, stick_count());
+    assert_memory_equal(first_run, seen.out, sizeof first_run);
+    assert_true(worst > 0.05 && worst < 0.5); /* four effects, one after the other */
+    stick_unplug();
+}
+
+static struct device_config config;
+
+static int start(struct tact_device *device, const char *forces, const char *guard)
+{
+    const struct tact_device_setting settings[] = {
+        SETTING("match", STICK_NAME), SETTING("forces", forces), SETTING("rate", "50"),
+        SETTING("guard", guard), SETTING("guard_timeout", "0.2")};
+    device_config_init(&config, settings, 5);
+    return tact_evdev_type.open(&config.config, device, &config.err);
+}
+
+/* Two minutes of an unchanging force: the stick plays it all the time, guarded or not. */
+static void effects_outlive_their_length(void **unused)
+{
+    struct tact_device device;
+    struct tact_device_input in;
+    (void)unused;
+    for (int round = 0; round < 2; round++) {
+        stick_plug(all_effects);
+        assert_int_equal(start(&device, "force_x", round ? "false" : "true"), 0);
+        const double out[] = {0.5};
+        for (int tick = 0; tick < (round ? 200 : 6250); tick++) {
+            int64_t now = tact_clock_now();
+            device.ops->read(device.self, (uint64_t)tick, 0.02 * tick, now, &in);
+            device.ops->write(device.self, out, now);
+            tact_clock_sleep_until(now + 20000000);
+            if (tick > 10) {
+                double force = stick_force(tact_clock_now());
+                if (!(fabs(force - 16384) < 1.0)) {
+                    fail_msg("%g after %.1f s", force, 0.02 * tick);
+                }
+            }
+        }
+        print_message("%s: %d events in %d s\n", round ? "thread" : "guard", stick_count(),
+                      round ? 4 : 125);
+        device.ops->close(device.self);
+        assert_true(stick_force(tact_clock_now()) == 0.0);
+        stick_unplug();
+    }
+}
+
+static int descriptors(int pid)
+{
+    char path[64];
+    snprintf(path, sizeof path, "/proc/%d/fd", pid);
+    DIR *dir = opendir(path);
+    int count = 0;
+    while (readdir(dir)) {
+        count++;
+    }
+    closedir(dir);
+    return count;
+}
+
+static void *run(void *result)
+{
+    *(int *)result = tact_session_run(session, &report);
+    return NULL;
+}
+
+/* Waits until a state lasts; returns the first tick of it. */
+static uint64_t wait_state(uint64_t from, int state)
+{
+    uint64_t tick = from;
+    for (int i = 0; i < 3000; i++) {
+        for (; tick < atomic_load(&seen.ticks); tick++) {
+            if (seen.state[tick] == state) {
+                return tick;
+            }
+        }
+        usleep(1000);
+    }
+    fail_msg("state %d does not come", state);
+    return 0;
+}
+
+/* The session's outputs are zero in the tick that finds the stick gone, at most two after it went,
+ * and ramp over 0.2 s once it is back, at the stick as well. */
+static void unplugged_mid_contact(void **unused)
+{
+    pthread_t thread;
+    int result = -1;
+    int mine = 0;
+    int guards = 0;
+    uint64_t longest = 0;
+    (void)unused;
+    stick_plug(all_effects);
+    open_session(MOST_TICKS - 1);
+    atomic_store(&seen.steady, 1);
+    assert_int_equal(pthread_create(&thread, NULL, run, &result), 0);
+    for (int round = 0; round < PLUGS; round++) {
+        usleep(300000);
+        uint64_t before = atomic_load(&seen.ticks);
+        assert_true(before > 200);
+        double full = seen.out[before - 1][FORCE_X];
+        assert_true(full > 0.2);
+        assert_true(fabs(stick_force(tact_clock_now()) - full * 0.8 * 32767) < 3.0);
+        mine = round == 1 ? descriptors(getpid()) : mine;
+        guards = round == 1 ? descriptors(board_guard()) : guards;
+        int64_t began = tact_clock_now();
+        stick_unplug();
+        int64_t ended = tact_clock_now(); /* it went at some time between */
+        uint64_t lost = wait_state(before, TACT_DEVICE_LOST);
+        assert_true(seen.read_ns[lost] > began && seen.read_ns[lost] < ended + 2000000);
+        usleep(20000);
+        for (uint64_t tick = lost; tick < atomic_load(&seen.ticks); tick++) {
+            assert_true(seen.out[tick][FORCE_X] == 0.0 && seen.out[tick][STRONG] == 0.0);
+        }
+        stick_plug(all_effects);
+        uint64_t back = wait_state(lost, TACT_DEVICE_OK);
+        longest = back - lost > longest ? back - lost : longest;
+        usleep(100000);
+        for (uint64_t tick = back; tick < back + 90; tick++) {
+            double share = (double)(tick - back + 1) / 200.0;
+            assert_true(fabs(seen.out[tick][FORCE_X] - share * full) < 0.01 * full);
+        }
+        for (int i = 0; i < stick_count(); i++) {
+            const struct stick_event *e = stick_event(i);
+            double share = (double)(e->ns - seen.read_ns[back]) / 2e8;
+            if (e->kind == STICK_UPLOAD && e->effect.type == FF_CONSTANT) {
+                assert_true(-e->effect.u.constant.level <= lrint((share + 0.01) * full * 32767));
+            }
+        }
+    }
+    usleep(300000);
+    assert_int_equal(descriptors(getpid()), mine);
+    assert_int_equal(descriptors(board_guard()), guards);
+    tact_stop_request(&stop);
+    pthread_join(thread, NULL);
+    assert_int_equal(result, 0);
+    print_message(
+        "unplugged %d times: %llu ticks, %llu missed, wake max %.1f us, back after at most "
+        "%llu ms, %d and %d descriptors\n",
+        PLUGS, (unsigned long long)report.loop.ticks, (unsigned long long)report.loop.missed,
+        (double)report.loop.wake_latency.max / 1e3, (unsigned long long)longest, mine, guards);
+    close_session();
+    stick_unplug();
+}
+
+/* What stands in where the best effect is missing, and what is refused. */
+static void other_devices(void **unused)
+{
+    static const struct {
+        int effects[6];
+        const char *forces;
+        int rc;
+        const char *text;
+    } cases[] = {
+        {{FF_RUMBLE, FF_PERIODIC, FF_SINE, FF_GAIN, 0}, "force_x", 0, "force_x as periodic"},
+        {{FF_RUMBLE, FF_GAIN, 0}, "force_x weak", 0, "force_x as rumble, weak as rumble"},
+        {{FF_SPRING, FF_GAIN, 0}, "force_x force_y", 0, "force_x as spring, force_y as spring"},
+        {{FF_RUMBLE, 0}, "damper", -EINVAL, "cannot render damper; its effects: rumble"},
+        {{0}, "force_x", -EINVAL, "its effects: none"},
+        {{FF_CONSTANT, FF_GAIN, 0}, "push", -EINVAL, "'push' is none of"},
+        {{FF_CONSTANT, FF_GAIN, 0}, "force_x force_x", -EINVAL, "given twice"},
+        {{FF_CONSTANT, FF_GAIN, 0}, "spring_center", -EINVAL, "without 'spring'"},
+    };
+    (void)unused;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct tact_device device;
+        static const int none[] = {FF_GAIN, 0};
+        stick_plug(cases[i].effects[0] ? cases[i].effects : none);
+        assert_int_equal(start(&device, cases[i].forces, "true"), cases[i].rc);
+        const char *said = cases[i].rc ? config.err.text : config.messages;
+        if (!strstr(said, cases[i].text)) {
+            fail_msg("case %zu: \"%s\" does not say \"%s\"", i, said, cases[i].text);
+        }
+        if (!cases[i].rc) {
+            const double out[] = {0.75, 0.25};
+            for (int tick = 0; tick < 10; tick++) {
+                device.ops->write(device.self, out, tact_clock_now());
+                usleep(10000);
+            }
+            int64_t now = tact_clock_now();
+            const struct ff_effect *e = stick_playing(cases[i].effects[0], now);
+            if (cases[i].effects[1] == FF_PERIODIC) {
+                e = stick_playing(FF_PERIODIC, now);
+                assert_non_null(e);
+                assert_int_equal(e->u.periodic.magnitude, lrint(0.75 * 32767));
+            } else if (cases[i].effects[0] == FF_RUMBLE) {
+                assert_non_null(e);
+                assert_int_equal(e->u.rumble.strong_magnitude, lrint(0.75 * 65535));
+                assert_int_equal(e->u.rumble.weak_magnitude, lrint(0.25 * 65535));
+            } else {
+                assert_non_null(e);
+                assert_int_equal(e->u.condition[1].right_saturation, lrint(0.25 * 65535));
+                assert_int_equal(e->u.condition[0].center, 0x7fff);
+            }
+            device.ops->close(device.self);
+        }
+        stick_unplug();
+    }
+}
+
+int main(int argc, char **argv)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(forces_follow_contact),
+        cmocka_unit_test(a_slow_driver_changes_no_tick),
+        cmocka_unit_test(effects_outlive_their_length),
+        cmocka_unit_test(unplugged_mid_contact),
+        cmocka_unit_test(other_devices),
+    };
+    board_setup();
+    if (argc > 1) {
+        cmocka_set_test_filter(argv[1]);
+    }
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
