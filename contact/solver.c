@@ -132,26 +132,6 @@ static void make_columns(struct tact_world *world, struct side *side)
     }
 }
 
-/* The normal velocity that brings the overlap to its target depth and the compliance that goes with
- * it: a spring 1/c with damping tau/c, implicit in the depth after the tick,
- *     v_n + c / ((h + tau) h) f_n = e / (h + tau), e = p (depth - target);
- * an overlap that is not yet deep enough may close in one tick: v_n >= e / h. Never pulls. */
-static void make_stabilisation(const struct tact_world *world, struct block *block)
-{
-    const struct tact_contact *c = &world->contacts[block->pair];
-    const struct tact_contact_law *law = tact_world_pair_law(world, c->a, c->b);
-    double h = world->options.period;
-    double e = (tact_pair_is_curved(world, c) ? 2.0 : 1.0) * (c->patch.depth - law->overlap);
-    double time = h + (e > 0.0 ? law->dissipation : 0.0);
-    block->wanted = e / time;
-    if (block->wanted > world->options.push_limit) {
-        block->wanted = world->options.push_limit;
-    }
-    block->wanted -= block->rolling;
-    block->softness = law->compliance / ((h + law->dissipation) * h);
-    block->local.s[0] += block->softness;
-}
-
 void tact_assemble_schur(struct tact_world *world, struct block *block)
 {
     const struct tact_contact *c = &world->contacts[block->pair];
@@ -169,7 +149,7 @@ void tact_assemble_schur(struct tact_world *world, struct block *block)
             s[j * 6 + i] = s[i * 6 + j];
         }
     }
-    make_stabilisation(world, block);
+    tact_impact_target(world, block);
     block->local.mu = tact_world_pair_law(world, c->a, c->b)->friction;
     int point = c->patch.kind == TACT_PATCH_ELASTIC;
     block->local.corners = c->patch.corners;
@@ -320,7 +300,8 @@ static void solve_block(struct tact_world *world, struct block *block, double *s
 {
     struct tact_contact *c = &world->contacts[block->pair];
     struct tact_local_problem *local = &block->local;
-    double u[6] = {-block->wanted, 0.0, 0.0, 0.0, 0.0, 0.0}, r[6], delta[6];
+    double u[6] = {0.0}, r[6], delta[6];
+    tact_impact_wanted(block, u);
     for (int k = 0; k < 2; k++) {
         const struct side *side = &block->side[k];
         tact_rows_velocity(u, side->j, side->v, side->dof);
@@ -468,6 +449,55 @@ static void iterate(struct tact_world *world, struct tact_solve_stats *stats)
     }
 }
 
+/* Sum over the contacts of impulse times velocity at the present velocities [J]; beside it, what
+ * stabilisation gives to bodies that it pushes apart from rest. */
+static double contact_work(const struct tact_world *world, double *pushed)
+{
+    double work = 0.0;
+    *pushed = 0.0;
+    for (int i = 0; i < world->block_count; i++) {
+        const struct block *block = &world->blocks[i];
+        const double *r = world->contacts[block->pair].impulse;
+        double push = tact_max(block->push, 0.0);
+        *pushed += push > 0.0 ? 0.5 * push * push / block->local.s[0] : 0.0;
+        for (int k = 0; k < 2; k++) {
+            const struct side *side = &block->side[k];
+            for (int m = 0; m < side->dof; m++) {
+                for (int j = 0; j < 6; j++) {
+                    work += side->v[m] * side->j[m * 6 + j] * r[j];
+                }
+            }
+        }
+    }
+    return work;
+}
+
+/* Restitution of the normal velocity beside Coulomb's friction can give energy (Kane and Levinson
+ * 1985). An impact that does rebounds by half, and then not at all: without rebound the contacts
+ * take energy, all but what stabilisation pushes. */
+static void bound_rebound(struct tact_world *world, struct tact_solve_stats *stats)
+{
+    int most = 0;
+    for (int i = 0; i < world->block_count; i++) {
+        const double *rebound = world->blocks[i].rebound;
+        most = rebound[0] != 0.0 || rebound[1] != 0.0 || rebound[2] != 0.0 ? 2 : most;
+    }
+    for (int round = 0; round < most; round++) {
+        double pushed, after = contact_work(world, &pushed);
+        copy_velocities(world, 1);
+        double before = contact_work(world, &pushed), size = fabs(before) + fabs(after);
+        rebuild_velocities(world);
+        if (0.5 * (before + after) <= pushed + 1e-12 * size) {
+            return;
+        }
+        for (int i = 0; i < world->block_count; i++) {
+            double *rebound = world->blocks[i].rebound;
+            tact_v3_scale(rebound, rebound, round ? 0.0 : 0.5);
+        }
+        iterate(world, stats);
+    }
+}
+
 /* How far the contact is from its limits, and whether drives that carry it are at theirs. Points
  * have no impulse that would hold them as one: their own is judged. */
 static void judge(const struct tact_world *world, struct block *block)
@@ -510,6 +540,7 @@ int tact_world_solve(struct tact_world *world, struct tact_solve_stats *stats)
     for (int i = 0; i < world->block_count; i++) {
         make_jacobians(world, &world->blocks[i]);
         measure_rolling(world, &world->blocks[i]);
+        tact_impact_velocity(&world->blocks[i], world->blocks[i].arrival);
         warm_start(world, world->blocks[i].pair);
     }
     expect_impulses(world);
@@ -527,6 +558,7 @@ int tact_world_solve(struct tact_world *world, struct tact_solve_stats *stats)
     copy_velocities(world, 0);
     for (int i = 0; i < world->block_count; i++) {
         tact_assemble_schur(world, &world->blocks[i]);
+        tact_impact_rebound(world, &world->blocks[i]);
     }
     mark(world, TACT_SOLVE_ASSEMBLED, stats);
     for (int i = 0; i < world->block_count; i++) {
@@ -535,6 +567,10 @@ int tact_world_solve(struct tact_world *world, struct tact_solve_stats *stats)
     mark(world, TACT_SOLVE_FACTORED, stats);
     rebuild_velocities(world);
     iterate(world, stats);
+    bound_rebound(world, stats);
+    if (!is_solved(world, stats)) {
+        rebuild_velocities(world); /* momentum balances to rounding all the same */
+    }
     for (int i = 0; i < world->block_count; i++) {
         store(world, &world->blocks[i]);
         judge(world, &world->blocks[i]);

@@ -59,12 +59,15 @@ TACT_API struct tact_world_options tact_world_options_default(void);
 
 /** What happens where two materials touch. */
 struct tact_contact_law {
-    double friction;     /**< Coulomb coefficient mu >= 0 */
-    double overlap;      /**< target depth V/|g| [m] > 0 */
-    double compliance;   /**< of the normal direction [m/N] >= 0 */
-    double dissipation;  /**< relaxation time of too deep an overlap [s] >= 0 */
-    double modulus;      /**< E* [Pa] of a soft curved surface; 0: rigid */
-    double ellipse_size; /**< see struct tact_patch_options */
+    double friction;      /**< Coulomb coefficient mu >= 0 */
+    double overlap;       /**< target depth V/|g| [m] > 0 */
+    double compliance;    /**< of the normal direction [m/N] >= 0 */
+    double dissipation;   /**< relaxation time of too deep an overlap [s] >= 0 */
+    double hunt_crossley; /**< a [s/m] of the force (depth / compliance) (1 + a closing speed) >= 0;
+                               needs a compliance */
+    double restitution;   /**< Newton's e of normal velocities in an impact, 0 to 1 */
+    double modulus;       /**< E* [Pa] of a soft curved surface; 0: rigid */
+    double ellipse_size;  /**< see struct tact_patch_options */
 };
 
 enum tact_owner_kind { TACT_OWNER_FIXED, TACT_OWNER_BODY, TACT_OWNER_HAND };

@@ -40,9 +40,12 @@ struct block {
     int pair;
     struct side side[2];
     struct tact_local_problem local;
-    double wanted;   /* normal velocity that stabilisation asks for [m/s] */
-    double rolling;  /* speed at which a curved patch's edge closes as it rolls [m/s] */
-    double softness; /* normal compliance, velocity per impulse [1/kg] */
+    double push;       /* normal velocity that stabilisation asks for [m/s] */
+    double arrival[3]; /* normal velocity and turning about t1, t2 that led here [m/s, rad/s] */
+    double drawn;      /* how much faster the bodies would close after this tick, if free [m/s] */
+    double rebound[3]; /* what an impact asks of the same; 0 0 0: none */
+    double rolling;    /* speed at which a curved patch's edge closes as it rolls [m/s] */
+    double softness;   /* normal compliance, velocity per impulse [1/kg] */
     double residual;
     double per_length; /* makes torques comparable with forces [1/m] */
 };
@@ -87,5 +90,19 @@ void tact_assemble_blocks(struct tact_world *world);
 
 /* Y, S and the local problem's constants, once the hands are factored. */
 void tact_assemble_schur(struct tact_world *world, struct block *block);
+
+/* Normal velocity and turning about t1, t2 of a block, at the present velocities. */
+void tact_impact_velocity(const struct block *block, double u[3]);
+
+/* The block's rebound from its arrival, once the free velocities are known: Newton's restitution of
+ * the velocities that led here. What acceleration adds in a tick or two is no impact: a body at
+ * rest stays at rest. */
+void tact_impact_rebound(const struct tact_world *world, struct block *block);
+
+/* The block's push and softness; adds the softness to S. */
+void tact_impact_target(const struct tact_world *world, struct block *block);
+
+/* Takes what push and rebound ask for from the velocity u of a block. */
+void tact_impact_wanted(const struct block *block, double u[6]);
 
 #endif

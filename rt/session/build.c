@@ -165,6 +165,8 @@ static int add_laws(struct tact_session *s)
             .overlap = pair->overlap,
             .compliance = pair->compliance,
             .dissipation = pair->dissipation,
+            .hunt_crossley = pair->hunt_crossley,
+            .restitution = pair->restitution,
             .modulus = pair_modulus(scene->materials[a].modulus, scene->materials[b].modulus)};
         int rc = tact_world_set_law(s->world, a, b, &law);
         if (rc) {

@@ -38,6 +38,8 @@ struct tact_scene_pair {
         dissipation;   /**< relaxation time of the overlap [s]; default scene.contact.dissipation */
     double compliance; /**< [m/N]; default scene.contact.compliance */
     double overlap;    /**< target depth V/|g| [m]; default scene.contact.overlap */
+    double restitution;   /**< of an impact, 0 (default) to 1 */
+    double hunt_crossley; /**< of a compliant contact [s/m], 0 (default) or more */
 };
 
 /** A solid made by rule: see struct tact_generate, whose members these are. */

@@ -295,6 +295,27 @@ static int check_hand(const struct tact_scene_check *check, struct tact_scene_ha
     return rc;
 }
 
+static int check_pair(const struct tact_scene_check *check, const char *path,
+                      const struct tact_scene_pair *pair)
+{
+    char key[TACT_SCENE_PATH];
+    int rc = need_not_negative(check, path, "friction", pair->friction, "");
+    rc = rc ? rc : need_not_negative(check, path, "dissipation", pair->dissipation, "s");
+    rc = rc ? rc : need_not_negative(check, path, "compliance", pair->compliance, "m/N");
+    rc = rc ? rc : need_positive(check, path, "overlap", pair->overlap, "m");
+    rc = rc ? rc : need_not_negative(check, path, "hunt_crossley", pair->hunt_crossley, "s/m");
+    if (!rc && pair->hunt_crossley > 0.0 && !(pair->compliance > 0.0)) {
+        return tact_scene_bad(check, key_of(key, path, "hunt_crossley"),
+                              "damps the spring of a compliant contact; expected \"compliance\" "
+                              "over 0 beside it");
+    }
+    if (!rc && !(pair->restitution >= 0.0 && pair->restitution <= 1.0)) {
+        return tact_scene_bad(check, key_of(key, path, "restitution"),
+                              "must be from 0 to 1, got %g", pair->restitution);
+    }
+    return rc;
+}
+
 static int check_materials(const struct tact_scene_check *check, const struct tact_scene *scene)
 {
     char path[TACT_SCENE_PATH];
@@ -304,12 +325,8 @@ static int check_materials(const struct tact_scene_check *check, const struct ta
         rc = need_not_negative(check, path, "modulus", scene->materials[i].modulus, "Pa");
     }
     for (uint32_t i = 0; !rc && i < scene->pairs_count; i++) {
-        const struct tact_scene_pair *pair = &scene->pairs[i];
         snprintf(path, sizeof path, "pairs[%u]", i);
-        rc = need_not_negative(check, path, "friction", pair->friction, "");
-        rc = rc ? rc : need_not_negative(check, path, "dissipation", pair->dissipation, "s");
-        rc = rc ? rc : need_not_negative(check, path, "compliance", pair->compliance, "m/N");
-        rc = rc ? rc : need_positive(check, path, "overlap", pair->overlap, "m");
+        rc = check_pair(check, path, &scene->pairs[i]);
     }
     return rc;
 }

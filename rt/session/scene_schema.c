@@ -47,6 +47,8 @@ static const cyaml_schema_field_t pair_fields[] = {
     NUMBER("dissipation", OPTIONAL, tact_scene_pair, dissipation),
     NUMBER("compliance", OPTIONAL, tact_scene_pair, compliance),
     NUMBER("overlap", OPTIONAL, tact_scene_pair, overlap),
+    NUMBER("restitution", OPTIONAL, tact_scene_pair, restitution),
+    NUMBER("hunt_crossley", OPTIONAL, tact_scene_pair, hunt_crossley),
     CYAML_FIELD_END,
 };
 static const cyaml_schema_value_t pair = {

@@ -1,0 +1,233 @@
+/* Impacts: Newton's restitution, the compliant contact of Hunt and Crossley, rest, and energy. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+#include <cmocka.h>
+#include "support/world_scene.h"
+
+static const double G = 9.81, RADIUS = 0.03, MASS = 0.2;
+
+static int open_ball(struct world_scene *s, const struct tact_contact_law *law, double period,
+                     double height)
+{
+    struct tact_world_options o = tact_world_options_default();
+    struct tact_shape ball = scene_sphere(RADIUS);
+    const double at[3] = {0, 0, RADIUS + height};
+    o.period = period;
+    scene_open(s, &o);
+    scene_ground(s);
+    int b = scene_solid(s, &ball, MASS, at, 0);
+    scene_law(s, 0, 1, law);
+    scene_start(s);
+    return b;
+}
+
+/* Highest point [m] after the next impact: rises from where it turns up until it turns down. */
+static double next_apex(struct world_scene *s, int b)
+{
+    const struct tact_body *body = tact_world_body(s->world, b);
+    double top = -1;
+    for (long n = 0; n < lround(2 / s->options.period) && body->twist[2] <= 0; n++) {
+        scene_step(s);
+    }
+    for (long n = 0; n < lround(2 / s->options.period) && body->twist[2] > 0; n++) {
+        top = fmax(top, body->pose.position[2] - RADIUS);
+        scene_step(s);
+    }
+    return fmax(top, body->pose.position[2] - RADIUS);
+}
+
+/* A ball dropped from h bounces to e^2 h and then to e^4 h. The integrator sees the ground up to a
+ * tick late: v period, by which the ball starts lower, and gained speed on the way. */
+static void ball_bounces(void **state)
+{
+    (void)state;
+    const double coefficient[5] = {0, 0.3, 0.5, 0.8, 1};
+    for (int i = 0; i < 10; i++) {
+        struct world_scene s;
+        struct tact_contact_law law = scene_rigid(0.5);
+        double e = law.restitution = coefficient[i / 2], h = 0.5, period = i % 2 ? 1e-4 : 1e-3;
+        int b = open_ball(&s, &law, period, h);
+        double slack = sqrt(2 * G * h) * period * 2;
+        double first = next_apex(&s, b), second = next_apex(&s, b);
+        print_message("e %.1f, period %.0e s: bounces to %.5f m and %.5f m; exact %.5f, %.5f; off "
+                      "by %.1e, %.1e\n",
+                      e, period, first, second, e * e * h, e * e * e * e * h,
+                      fabs(first - e * e * h), fabs(second - e * e * e * e * h));
+        assert_true(fabs(first - e * e * h) < slack);
+        assert_true(fabs(second - e * e * e * e * h) < 2 * slack);
+        scene_close(&s);
+    }
+}
+
+/* The force of Hunt and Crossley at penetration x and its rate: the depth of a cap as tact has it,
+ * V / |g| times 2, over the compliance. */
+struct ball {
+    double compliance, a, overlap;
+};
+
+static double force(const struct ball *ball, double x, double rate)
+{
+    double depth = x > 0 ? 2 * x * (3 * RADIUS - x) / (3 * (2 * RADIUS - x)) : 0;
+    double f = (depth - 2 * ball->overlap) / ball->compliance * (1 + ball->a * rate);
+    return depth > 2 * ball->overlap && f > 0 ? f : 0;
+}
+
+/* One step of Runge and Kutta for the height z of the ball's lowest point and its rate. */
+static void exact_step(const struct ball *ball, double h, double *z, double *v)
+{
+    double kz[4], kv[4];
+    for (int i = 0; i < 4; i++) {
+        double part = i == 0 ? 0 : i == 3 ? h : h / 2;
+        double zi = *z + (i ? part * kz[i - 1] : 0), vi = *v + (i ? part * kv[i - 1] : 0);
+        kz[i] = vi;
+        kv[i] = force(ball, -zi, -vi) / MASS - G;
+    }
+    *z += h / 6 * (kz[0] + 2 * kz[1] + 2 * kz[2] + kz[3]);
+    *v += h / 6 * (kv[0] + 2 * kv[1] + 2 * kv[2] + kv[3]);
+}
+
+/* Largest distance [m] of tact's ball from the exact one over a second; its last depth comes out.
+ */
+static double compare(const struct ball *ball, double period, double *last)
+{
+    enum { FINE = 20 };
+    struct world_scene s;
+    struct tact_contact_law law = {.friction = 0.5,
+                                   .overlap = ball->overlap,
+                                   .compliance = ball->compliance,
+                                   .hunt_crossley = ball->a};
+    double drop = 0.0005, worst = 0;
+    int b = open_ball(&s, &law, period, drop);
+    double z = drop, v = 0;
+    for (long i = 0; i < lround(1 / period); i++) {
+        scene_step(&s);
+        for (int k = 0; k < FINE; k++) {
+            exact_step(ball, period / FINE, &z, &v);
+        }
+        double here = tact_world_body(s.world, b)->pose.position[2] - RADIUS;
+        worst = fmax(worst, fabs(here - z));
+    }
+    *last = -z;
+    double rest = RADIUS - tact_world_body(s.world, b)->pose.position[2];
+    assert_true(fabs(rest - *last) < 1e-6);
+    scene_close(&s);
+    return worst;
+}
+
+static void follows_hunt_and_crossley(void **state)
+{
+    (void)state;
+    const double a[2] = {3, 30};
+    for (int i = 0; i < 2; i++) {
+        struct ball ball = {.compliance = 2e-4, .a = a[i], .overlap = 1e-6};
+        double last, coarse = compare(&ball, 1e-4, &last), fine = compare(&ball, 2.5e-5, &last);
+        print_message("a %.0f s/m: off by %.2e m at 0.1 ms, %.2e m at 0.025 ms; rests %.3e m deep, "
+                      "m g c = %.3e m\n",
+                      a[i], coarse, fine, last, MASS * G * ball.compliance);
+        assert_true(fine < 0.35 * coarse); /* first order: 0.25 */
+        assert_true(fine < 2e-5);
+    }
+}
+
+/* A stack and a ball that lie still go on lying still, however they rebound; dropped, they come to
+ * rest. */
+static void rests(void **state)
+{
+    (void)state;
+    for (int dropped = 0; dropped < 2; dropped++) {
+        struct world_scene s;
+        struct tact_contact_law law = scene_rigid(0.5);
+        double fastest = 0;
+        law.restitution = dropped ? 0.5 : 0.9;
+        scene_open(&s, NULL);
+        scene_ground(&s);
+        for (int i = 0; i < 4; i++) {
+            struct tact_shape shape = i == 3 ? scene_sphere(0.03) : scene_box(0.08, 0.08, 0.06);
+            const double at[3] = {i == 3 ? 0.2 : 0.001 * i, 0,
+                                  0.03 + (i == 3 ? 0 : (0.06 - 2e-5) * i) - 2e-5 +
+                                      0.02 * dropped * (i + 1)};
+            scene_solid(&s, &shape, 0.2, at, 0);
+        }
+        scene_law(&s, 0, 1, &law);
+        scene_law(&s, 1, 1, &law);
+        scene_start(&s);
+        scene_run(&s, dropped ? 3 : 0.1);
+        for (int n = 0; n < 1000; n++) {
+            scene_step(&s);
+            for (int i = 0; i < 4; i++) {
+                fastest = fmax(fastest, tact_v3_norm(tact_world_body(s.world, i)->twist));
+            }
+        }
+        print_message("%s: fastest %.1e m/s\n", dropped ? "dropped, after 3 s" : "laid", fastest);
+        assert_true(fastest < 1e-8);
+        scene_close(&s);
+    }
+}
+
+/* A box thrown at the ground, turning, with any restitution and friction: its energy never rises by
+ * more than it takes to lift it out of the overlap, and what the integrator owes a body that turns
+ * back within a tick, g h times the impulse (it took as much on the way down and up); so it never
+ * rises above what it began with, but for that. */
+static void energy_never_rises(void **state)
+{
+    (void)state;
+    uint64_t seed = 7;
+    double worst = 0, highest = -1;
+    for (int run = 0; run < 60; run++) {
+        double draw[12];
+        for (int i = 0; i < 12; i++) {
+            seed = seed * 6364136223846793005u + 1442695040888963407u;
+            draw[i] = (double)(seed >> 11) / 9007199254740992.0;
+        }
+        struct world_scene s;
+        struct tact_contact_law law = scene_rigid(3 * draw[0] * draw[0]);
+        struct tact_shape shape = scene_box(0.1, 0.02 + 0.08 * draw[1], 0.01 + 0.09 * draw[2]);
+        const double at[3] = {0, 0, 0.12};
+        law.restitution = run % 3 ? draw[3] : 1;
+        scene_open(&s, NULL);
+        scene_ground(&s);
+        int b = scene_solid(&s, &shape, MASS, at, 0);
+        struct tact_body *body = tact_world_body(s.world, b);
+        for (int i = 0; i < 4; i++) {
+            body->pose.quat_wxyz[i] = draw[4 + i] - 0.5;
+        }
+        tact_quat_normalize(body->pose.quat_wxyz);
+        tact_v3_set(body->twist, 3 * draw[8] - 1.5, 0, -1 - draw[9]);
+        tact_v3_set(body->twist + 3, 40 * draw[10] - 20, 40 * draw[11] - 20, 5);
+        tact_world_refresh(s.world);
+        scene_law(&s, 0, 1, &law);
+        scene_start(&s);
+        double start = scene_energy(&s), before = start;
+        for (int i = 0; i < 1500; i++) {
+            scene_step(&s);
+            const struct tact_contact *c = tact_world_contact(s.world, 0);
+            double now = scene_energy(&s), h = s.options.period;
+            double lift = c->touching ? MASS * G * 3 * c->patch.depth : 0;
+            double late = c->touching ? G * h * fabs(c->wrench[2]) * h : 0;
+            worst = fmax(worst, now - before - lift - late);
+            highest = fmax(highest, (now - start) / start);
+            before = now;
+        }
+        scene_close(&s);
+    }
+    print_message("largest rise of a tick beyond lifting: %.1e J; highest over the start: %.1e of "
+                  "it\n",
+                  worst, highest);
+    assert_true(worst < 1e-9);
+    assert_true(highest < 1e-3);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(ball_bounces),
+        cmocka_unit_test(follows_hunt_and_crossley),
+        cmocka_unit_test(rests),
+        cmocka_unit_test(energy_never_rises),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
