@@ -32,6 +32,7 @@ static void run(struct world_scene *s, double seconds, struct balance *out)
             double normal, friction;
             scene_power(s, i, &normal, &friction);
             work += normal * h;
+            work += s->stats.residual <= 1e-8 ? 0 : fmax(friction, 0) * h; /* not yet opposite */
             out->stabilised += fmax(normal, 0) * h;
             out->absorbed += fmin(normal, 0) * h;
             out->friction += friction * h;
