@@ -2,13 +2,12 @@
 #include <errno.h>
 #include <getopt.h>
 #include <math.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
 #include "command.h"
 #include "contact/vec.h"
+#include "drawing.h"
 #include "picture.h"
 #include "words.h"
 
@@ -223,20 +222,13 @@ static void script(FILE *to, const struct strip *s)
 
 static int write_out(const struct strip *s)
 {
-    FILE *to = popen("command -v gnuplot >/dev/null || exit 127; exec gnuplot -", "w");
-    signal(SIGPIPE, SIG_IGN); /* a gnuplot that ends early is told by its exit code */
-    if (!to) {
-        fprintf(stderr, "%s: %s: %s\n", s->command, s->out, strerror(errno));
-        return EXIT_BAD;
+    struct drawing drawing;
+    int code = drawing_open(&drawing, s->command, s->out);
+    if (code) {
+        return code;
     }
-    script(to, s);
-    int status = pclose(to);
-    if (status != -1 && WIFEXITED(status) && WEXITSTATUS(status) == 127) {
-        fprintf(stderr, "%s: there is no gnuplot: apt-get install gnuplot-nox\n", s->command);
-    } else if (status) {
-        fprintf(stderr, "%s: gnuplot could not draw %s\n", s->command, s->out);
-    }
-    return status ? EXIT_BAD : EXIT_GOOD;
+    script(drawing.to, s);
+    return drawing_close(&drawing);
 }
 
 static int picture(struct strip *s)

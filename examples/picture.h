@@ -29,6 +29,7 @@ struct picture_contact {
     double centre[3];  /* of pressure, world [m] */
     double force[3];   /* on what moves [N], world */
     double torsion[3]; /* about the normal [N m], world */
+    int pushes;        /* 1: a finger's: the arrow ends where it pushes */
 };
 
 /* One moment of a session. */

@@ -9,6 +9,9 @@ static const uint8_t rim_colour[3] = {120, 40, 0};
 static const uint8_t force_colour[3] = {200, 16, 32};
 static const uint8_t torsion_colour[3] = {112, 32, 176};
 
+/* Length of the longest force's arrow, of the width that is seen. */
+static const double FORCE = 0.22;
+
 struct marks {
     const struct picture_camera *camera;
     const struct picture_options *options;
@@ -107,7 +110,12 @@ size_t picture_marks(const struct picture_scene *scene, const struct picture_cam
     }
     for (int i = 0; i < scene->contact_count; i++) {
         const struct picture_contact *c = &scene->contacts[i];
-        vector(&m, c->centre, c->force, longest[0], 0.22, 1, force_colour);
+        double from[3];
+        tact_v3_copy(from, c->centre);
+        if (c->pushes && longest[0] > 0.0) {
+            tact_v3_axpy(from, -FORCE * camera->width / longest[0], c->force);
+        }
+        vector(&m, from, c->force, longest[0], FORCE, 1, force_colour);
         vector(&m, c->centre, c->torsion, longest[1], 0.15, 2, torsion_colour);
     }
     return m.count;

@@ -226,6 +226,7 @@ static void add_contact(struct tact_world *world, const struct tact_contact *c, 
     tact_m3_tmul_v3(p->force, frame, r);
     tact_v3_scale(p->force, p->force, sign / period);
     tact_v3_scale(p->torsion, frame, sign * spin / period);
+    p->pushes = !bodies && !fixed && tact_world_owner(world, c->b).kind == TACT_OWNER_HAND;
 }
 
 void picture_gather(struct tact_view *view, const struct tact_record *before,

@@ -58,7 +58,7 @@ void check_sphere_spinning(void)
         double depth; /* deepest point [m] */
     } ball[2] = {{"firm", 2e-4}, {"flabby", 8e-4}};
     struct played p;
-    double stopped[2];
+    double stopped[2], worst = 0;
     play("sphere_spinning", 1.5, &p);
     for (int i = 0; i < 2; i++) {
         /* mu N (2/3) a slows (2/5) m R^2 */
@@ -71,9 +71,9 @@ void check_sphere_spinning(void)
             "    %-6s slows by %.5f rad/s^2, exact %.5f: off by %.3f %%; rests at %.3f s, "
             "exact %.3f\n",
             ball[i].name, got, exact, 100 * (got / exact - 1), stopped[i], 20 / exact);
-        assert_true(fabs(got / exact - 1) < 0.01);
-        assert_true(fabs(stopped[i] / (20 / exact) - 1) < 0.01);
+        worst = fmax(worst, fmax(fabs(got / exact - 1), fabs(stopped[i] / (20 / exact) - 1)));
     }
+    assert_true(worst < 0.01);
     assert_true(played_speed(&p) < 1e-9);
     played_energy(&p);
     played_free(&p);
