@@ -99,7 +99,7 @@ void tact_world_set_moments(struct tact_world *world, int pair, const struct tac
     struct tact_contact *c = &world->contacts[pair];
     if (moments) {
         c->moments = *moments;
-    } else {
+    } else if (c->moments.volume > 0.0) {
         memset(&c->moments, 0, sizeof c->moments);
     }
 }
