@@ -14,13 +14,38 @@
 struct rim {
     const double *h;
     const double *g;
+    double from[2]; /* direction that the search starts from */
     double x[3];
 };
 
-static double rim_slope(void *user, double angle)
+/** Directions of the rim, tried first. */
+enum { RIM_DIRECTIONS = 16 };
+static const double directions[RIM_DIRECTIONS][2] = {
+    {1.0, 0.0},
+    {0.92387953251128676, 0.38268343236508977},
+    {0.70710678118654752, 0.70710678118654752},
+    {0.38268343236508977, 0.92387953251128676},
+    {0.0, 1.0},
+    {-0.38268343236508977, 0.92387953251128676},
+    {-0.70710678118654752, 0.70710678118654752},
+    {-0.92387953251128676, 0.38268343236508977},
+    {-1.0, 0.0},
+    {-0.92387953251128676, -0.38268343236508977},
+    {-0.70710678118654752, -0.70710678118654752},
+    {-0.38268343236508977, -0.92387953251128676},
+    {0.0, -1.0},
+    {0.38268343236508977, -0.92387953251128676},
+    {0.70710678118654752, -0.70710678118654752},
+    {0.92387953251128676, -0.38268343236508977},
+};
+
+/* Slope in the direction turned from `from` by an angle, given as the tangent of its half. */
+static double rim_slope(void *user, double half)
 {
     struct rim *rim = user;
-    double e[3] = {1.0, cos(angle), sin(angle)}, he[3];
+    double share = 1.0 / (1.0 + half * half), c = (1.0 - half * half) * share,
+           s = 2.0 * half * share, he[3];
+    double e[3] = {1.0, c * rim->from[0] - s * rim->from[1], s * rim->from[0] + c * rim->from[1]};
     tact_m3_mul_v3(he, rim->h, e);
     double eg = tact_v3_dot(e, rim->g), ehe = tact_v3_dot(e, he);
     double size = eg < 0.0 && ehe > 0.0 ? -eg / ehe : 0.0;
@@ -29,34 +54,39 @@ static double rim_slope(void *user, double angle)
     return u2 * e[1] - u1 * e[2];
 }
 
+/* The least that the objective gets along e. */
+static double least_along(const double *h, const double *g, const double *e)
+{
+    double eg = g[0] + g[1] * e[0] + g[2] * e[1];
+    double ehe = h[0] + 2.0 * (h[1] * e[0] + h[2] * e[1]) + h[4] * e[0] * e[0] +
+                 2.0 * h[5] * e[0] * e[1] + h[8] * e[1] * e[1];
+    return eg < 0.0 && ehe > 0.0 ? -0.5 * eg * eg / ehe : 0.0;
+}
+
 /* Minimum of x'Hx/2 + g'x on the rim of |(x2, x3)| <= x1: best of 16 directions, then the zero of
  * the slope between its neighbours. */
 static void minimize_on_rim(const double *h, const double *g, double *x)
 {
-    static const double tau = 6.28318530717958647692;
-    struct rim rim = {h, g, {0.0, 0.0, 0.0}};
-    double best = 0.0, at = 0.0;
-    int found = 0;
-    for (int i = 0; i < 16; i++) {
-        double angle = tau * i / 16.0;
-        rim_slope(&rim, angle);
-        double value = 0.5 * tact_v3_dot(rim.x, g); /* of the objective at its minimum along e */
+    static const double reach = 0.19891236737965801; /* tangent of half the angle between two */
+    struct rim rim = {h, g, {0.0, 0.0}, {0.0, 0.0, 0.0}};
+    double best = 0.0;
+    for (int i = 0; i < RIM_DIRECTIONS; i++) {
+        double value = least_along(h, g, directions[i]);
         if (value < best) {
             best = value;
-            at = angle;
-            found = 1;
+            memcpy(rim.from, directions[i], sizeof rim.from);
         }
     }
-    if (!found) {
-        tact_v3_set(x, 0.0, 0.0, 0.0);
-        return;
+    if (!(best < 0.0)) { /* falls in a narrow range about the direction in which g falls most */
+        double size = hypot(g[1], g[2]);
+        rim.from[0] = size > 0.0 ? -g[1] / size : 1.0;
+        rim.from[1] = size > 0.0 ? -g[2] / size : 0.0;
     }
-    double lo = at - tau / 16.0, hi = at + tau / 16.0;
-    double flo = rim_slope(&rim, lo), fhi = rim_slope(&rim, hi);
+    double flo = rim_slope(&rim, -reach), fhi = rim_slope(&rim, reach);
     if (flo < 0.0 && fhi > 0.0) {
-        tact_root_find(rim_slope, &rim, lo, flo, hi, fhi, 60);
+        tact_root_find(rim_slope, &rim, -reach, flo, reach, fhi, 60);
     } else {
-        rim_slope(&rim, at);
+        rim_slope(&rim, 0.0);
     }
     tact_v3_copy(x, rim.x);
 }
