@@ -1,0 +1,332 @@
+/*
+ * Rolls recorded tosses of a cube out in tact and compares them with what was recorded.
+ *
+ *     bench_toss FOLDER --parameters FILE [--half identify|held|all] [--json] [--each]
+ *     bench_toss shared --parameters FILE --half held --at-most 15 18.5
+ *     bench_toss FOLDER --parameters FILE --half identify --serve
+ *
+ * "shared" is data/cube_toss beside the project, or in $TACT_SHARED. --at-most: exits with 1 where
+ * an error is larger (percent of the edge, degrees). --serve takes lines of "name=value ..." that
+ * replace parameters of the file and answers each with the two errors: what toss.py searches with.
+ * Exits with 2 on an error, 77 where there are no data.
+ */
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "contact/world.h"
+#include "toss_data.h"
+
+static const double RATE = 148.0;  /* samples a second */
+static const double EDGE = 0.1048; /* of the cube [m], also what position errors are divided by */
+static const double MASS = 0.37;   /* [kg] */
+static const double INERTIA = 8.1e-4; /* measured [kg m^2] */
+static const double GRAVITY = 9.81;
+
+/* What is identified, and what is fixed beside it. */
+enum parameter {
+    LENGTH, /* the tracker's lengths over the true ones */
+    FRICTION,
+    RESTITUTION,
+    DISSIPATION,
+    COMPLIANCE,
+    OVERLAP,
+    HUNT_CROSSLEY,
+    SUBSTEPS, /* ticks between two samples */
+    LAG,      /* of recorded velocities [samples] */
+    STRIDE,   /* one toss of so many is rolled out */
+    PARAMETERS
+};
+
+static const char *const names[PARAMETERS] = {
+    "length",  "friction",      "restitution", "dissipation", "compliance",
+    "overlap", "hunt_crossley", "substeps",    "lag",         "stride"};
+
+struct score {
+    double position; /* mean over samples of the distance / EDGE */
+    double rotation; /* mean angle [deg] */
+};
+
+static struct tact_world *make_world(const struct toss *t, const double *p,
+                                     const struct tact_shape *cube)
+{
+    static const struct tact_shape ground = {.kind = TACT_SHAPE_HALFSPACE};
+    const struct tact_pose here = tact_pose_identity();
+    const struct tact_owner fixed = {TACT_OWNER_FIXED, 0, 0}, own = {TACT_OWNER_BODY, 0, 0};
+    const double inertia[6] = {INERTIA, INERTIA, INERTIA, 0, 0, 0};
+    struct tact_world_options o = tact_world_options_default();
+    struct tact_contact_law law = {.friction = p[FRICTION],
+                                   .overlap = p[OVERLAP],
+                                   .compliance = p[COMPLIANCE],
+                                   .dissipation = p[DISSIPATION],
+                                   .hunt_crossley = p[HUNT_CROSSLEY],
+                                   .restitution = p[RESTITUTION]};
+    struct tact_body body = {.pose = here};
+    struct tact_world *world;
+    o.period = 1.0 / (RATE * round(p[SUBSTEPS]));
+    o.gravity[2] = -GRAVITY;
+    o.tolerance = 1e-6; /* finer makes no difference to the errors */
+    tact_body_set_mass(&body, MASS, inertia);
+    tact_v3_scale(body.pose.position, t->samples[0].position, 1.0 / p[LENGTH]);
+    memcpy(body.pose.quat_wxyz, t->samples[0].quat_wxyz, sizeof body.pose.quat_wxyz);
+    tact_v3_scale(body.twist, t->velocity, 1.0 / p[LENGTH]);
+    tact_v3_axpy(body.twist, p[LAG] / RATE, o.gravity);
+    tact_v3_copy(body.twist + 3, t->angular_velocity);
+    if (tact_world_create(&o, &world)) {
+        return NULL;
+    }
+    if (tact_world_add_body(world, &body) < 0 ||
+        tact_world_add_shape(world, fixed, &ground, &here, 0) < 0 ||
+        tact_world_add_shape(world, own, cube, &here, 1) < 0 ||
+        tact_world_set_law(world, 0, 1, &law) || tact_world_finish(world)) {
+        tact_world_destroy(world);
+        return NULL;
+    }
+    return world;
+}
+
+static int step(struct tact_world *world, struct tact_moments_scratch *scratch)
+{
+    struct tact_solve_stats stats;
+    struct tact_moments m;
+    tact_world_begin(world);
+    int rc = tact_world_active(world)[0] ? tact_world_measure(world, 0, scratch, &m) : 0;
+    if (rc < 0) {
+        return rc;
+    }
+    tact_world_set_moments(world, 0, rc ? &m : NULL);
+    rc = tact_world_solve(world, &stats);
+    tact_world_integrate(world);
+    return rc;
+}
+
+static double angle_deg(const double *a, const double *b)
+{
+    double c[4] = {b[0], -b[1], -b[2], -b[3]}, d[4];
+    tact_quat_mul(d, a, c);
+    return 2.0 * atan2(tact_v3_norm(d + 1), fabs(d[0])) * 180.0 / M_PI;
+}
+
+/* Nothing more is to come: saves the time that a lying cube takes. */
+static int is_still(const struct tact_body *body)
+{
+    return tact_v3_norm(body->twist) < 1e-7 && tact_v3_norm(body->twist + 3) < 1e-6;
+}
+
+/* The mean over the samples after the start; 0 or a negative errno. */
+static int roll_out(const struct toss *t, const double *p, const struct tact_shape *cube,
+                    struct tact_moments_scratch *scratch, struct score *score)
+{
+    struct tact_world *world = make_world(t, p, cube);
+    if (!world) {
+        return -1;
+    }
+    const struct tact_pose *pose = &tact_world_body(world, 0)->pose;
+    int rc = 0, substeps = (int)round(p[SUBSTEPS]);
+    memset(score, 0, sizeof *score);
+    for (int k = 1; k < t->count && !rc; k++) {
+        double apart[3];
+        for (int i = 0; i < substeps && !rc && !is_still(tact_world_body(world, 0)); i++) {
+            rc = step(world, scratch);
+        }
+        tact_v3_scale(apart, pose->position, p[LENGTH]);
+        tact_v3_sub(apart, apart, t->samples[k].position);
+        score->position += tact_v3_norm(apart) / EDGE / (t->count - 1);
+        score->rotation += angle_deg(pose->quat_wxyz, t->samples[k].quat_wxyz) / (t->count - 1);
+    }
+    tact_world_destroy(world);
+    return rc;
+}
+
+struct job {
+    struct toss_data data;
+    double p[PARAMETERS];
+    int half; /* 0: every second toss from the first, 1: the others, 2: all */
+    int each;
+    int json;
+};
+
+/* Means over the tosses of the half; how many there are, or a negative errno. */
+static int run(const struct job *job, const double *p, struct score *mean)
+{
+    struct tact_shape cube = {.kind = TACT_SHAPE_BOX, .size = {EDGE / 2, EDGE / 2, EDGE / 2}};
+    struct tact_moments_scratch *scratch = tact_moments_scratch_create(1024);
+    int rc = scratch ? tact_shape_tessellate(&cube) : -1, count = 0;
+    memset(mean, 0, sizeof *mean);
+    for (int i = 0; i < job->data.count && !rc; i++) {
+        struct score one = {0.0, 0.0};
+        if ((job->half < 2 && i % 2 != job->half) || (job->half < 2 ? i / 2 : i) % (int)p[STRIDE]) {
+            continue;
+        }
+        rc = roll_out(&job->data.tosses[i], p, &cube, scratch, &one);
+        mean->position += one.position;
+        mean->rotation += one.rotation;
+        count++;
+        if (job->each) {
+            printf("%d %.6f %.4f\n", job->data.tosses[i].number, one.position, one.rotation);
+        }
+    }
+    tact_shape_release(&cube);
+    tact_moments_scratch_destroy(scratch);
+    if (count) {
+        mean->position /= count;
+        mean->rotation /= count;
+    }
+    return rc ? rc : count;
+}
+
+static int set_parameter(double *p, const char *name, size_t length, const char *value)
+{
+    for (int i = 0; i < PARAMETERS; i++) {
+        if (strlen(names[i]) == length && !strncmp(names[i], name, length)) {
+            p[i] = atof(value);
+            return 1;
+        }
+    }
+    return 0;
+}
+
+/* "name: value" under "tact:"; comments after #. Every parameter must be there. */
+static int read_parameters(const char *path, double *p)
+{
+    char line[512];
+    int found = 0, ours = 0;
+    FILE *f = fopen(path, "r");
+    while (f && fgets(line, sizeof line, f)) {
+        line[strcspn(line, "#\n")] = 0;
+        const char *name = line + strspn(line, " "), *colon = strchr(name, ':');
+        if (colon && name == line) {
+            ours = !strncmp(name, "tact:", 5);
+        } else if (colon && ours) {
+            found += set_parameter(p, name, (size_t)(colon - name), colon + 1);
+        }
+    }
+    if (f) {
+        fclose(f);
+    }
+    p[STRIDE] = 1;
+    return found == PARAMETERS - 1;
+}
+
+static void serve(const struct job *job)
+{
+    char line[1024];
+    while (fgets(line, sizeof line, stdin)) {
+        double p[PARAMETERS];
+        struct score mean;
+        memcpy(p, job->p, sizeof p);
+        for (char *word = strtok(line, " \n"); word; word = strtok(NULL, " \n")) {
+            char *equals = strchr(word, '=');
+            if (!equals || !set_parameter(p, word, (size_t)(equals - word), equals + 1)) {
+                fprintf(stderr, "bench_toss: no parameter %s\n", word);
+                exit(2);
+            }
+        }
+        if (run(job, p, &mean) < 0) {
+            printf("nan nan\n");
+        } else {
+            printf("%.9f %.9f\n", mean.position, mean.rotation);
+        }
+        fflush(stdout);
+    }
+}
+
+static int usage(void)
+{
+    fprintf(stderr, "usage: bench_toss FOLDER|shared --parameters FILE [--half identify|held|all] "
+                    "[--json] [--each] [--serve] [--at-most PERCENT DEGREES]\n");
+    return 2;
+}
+
+struct arguments {
+    char folder[1024];
+    const char *parameters;
+    double most[2]; /* percent, degrees */
+    int serving;
+};
+
+static void find_folder(const char *given, struct arguments *a)
+{
+    const char *shared = getenv("TACT_SHARED");
+    if (strcmp(given, "shared")) {
+        snprintf(a->folder, sizeof a->folder, "%s", given);
+    } else {
+        snprintf(a->folder, sizeof a->folder, "%s/data/cube_toss",
+                 shared ? shared : TACT_SOURCE_DIR "/../shared");
+    }
+}
+
+static int read_arguments(int argc, char **argv, struct arguments *a, struct job *job)
+{
+    for (int i = 2; i < argc; i++) {
+        int left = argc - 1 - i;
+        if (!strcmp(argv[i], "--parameters") && left > 0) {
+            a->parameters = argv[++i];
+        } else if (!strcmp(argv[i], "--half") && left > 0) {
+            const char *half = argv[++i];
+            job->half = !strcmp(half, "identify") ? 0 : !strcmp(half, "held") ? 1 : 2;
+        } else if (!strcmp(argv[i], "--at-most") && left > 1) {
+            a->most[0] = atof(argv[++i]);
+            a->most[1] = atof(argv[++i]);
+        } else if (!strcmp(argv[i], "--json")) {
+            job->json = 1;
+        } else if (!strcmp(argv[i], "--each")) {
+            job->each = 1;
+        } else if (!strcmp(argv[i], "--serve")) {
+            a->serving = 1;
+        } else {
+            return 0;
+        }
+    }
+    if (argc < 2 || !a->parameters) {
+        return 0;
+    }
+    find_folder(argv[1], a);
+    return 1;
+}
+
+static int report(const struct job *job, const struct arguments *a)
+{
+    struct score mean;
+    int count = run(job, job->p, &mean);
+    if (count <= 0) {
+        fprintf(stderr, "bench_toss: no toss could be rolled out\n");
+        return 2;
+    }
+    double percent = 100.0 * mean.position;
+    if (job->json) {
+        printf("{\"tosses\": %d, \"position_percent\": %.4f, \"rotation_deg\": %.4f}\n", count,
+               percent, mean.rotation);
+    } else {
+        printf("%d tosses: position error %.2f %%, rotation error %.2f deg\n", count, percent,
+               mean.rotation);
+    }
+    return percent <= a->most[0] && mean.rotation <= a->most[1] ? 0 : 1;
+}
+
+int main(int argc, char **argv)
+{
+    struct job job = {.half = 2};
+    struct arguments a = {.most = {INFINITY, INFINITY}};
+    char message[1200] = "";
+    if (!read_arguments(argc, argv, &a, &job)) {
+        return usage();
+    }
+    if (!read_parameters(a.parameters, job.p)) {
+        fprintf(stderr, "bench_toss: %s lacks parameters of tact\n", a.parameters);
+        return 2;
+    }
+    int rc = toss_data_read(a.folder, &job.data, message, sizeof message);
+    if (rc) {
+        fprintf(stderr, "bench_toss: %s%s\n", rc == -ENOENT ? "skipped: " : "", message);
+        return rc == -ENOENT ? 77 : 2;
+    }
+    if (a.serving) {
+        serve(&job);
+    } else {
+        rc = report(&job, &a);
+    }
+    toss_data_free(&job.data);
+    return rc;
+}
