@@ -113,6 +113,9 @@ int tact_mesh_create_checked(const double *vertices, size_t vertex_count, const 
         rc = tact_mesh_build_boxes(mesh);
     }
     if (rc == 0) {
+        rc = tact_mesh_build_wide(mesh);
+    }
+    if (rc == 0) {
         rc = tact_mesh_build_facets(mesh);
     }
     if (rc) {
@@ -137,6 +140,7 @@ void tact_mesh_free(struct tact_mesh *mesh)
         free(mesh->nodes);
         free(mesh->boxes);
         free(mesh->facets);
+        tact_mesh_free_wide(mesh);
         free(mesh);
     }
 }

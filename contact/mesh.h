@@ -36,6 +36,7 @@ struct tact_mesh {
     size_t node_count;
     struct tact_mesh_node *nodes;
     struct tact_mesh_box *boxes;     /**< one per node, tighter: for pairs of meshes, private */
+    struct tact_mesh_wide *wide;     /**< the tree and the triangles for quick walks; private */
     struct tact_mesh_facets *facets; /**< of a small convex mesh, else NULL; private */
     double volume;                   /**< [m^3] */
     double centroid[3];              /**< of the volume [m], mesh frame */

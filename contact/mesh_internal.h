@@ -31,7 +31,7 @@ struct tact_mesh_box {
     float axis[3][3];      /* along each, as long as half the box */
     float size;            /* sum of the half extents, in the mesh's own unit */
     uint32_t first, count; /* as in tact_mesh_node */
-    uint32_t unused;
+    uint32_t leaf;         /* of tact_mesh_wide, where it is one */
 };
 
 /** Middle of the root's bounds [m] and their greatest half extent, the unit of boxes [m]. */
@@ -80,6 +80,34 @@ struct tact_mesh_facets {
 /** Allocates and fills mesh->facets where the mesh is convex and within the limits; else leaves it
  *  NULL. Returns 0 or -ENOMEM. */
 int tact_mesh_build_facets(struct tact_mesh *mesh);
+
+/** Set in a child that is a leaf. */
+#define TACT_MESH_IS_LEAF 0x80000000U
+
+/** The boxes of up to eight nodes, side by side, as in tact_mesh_box. */
+struct tact_mesh_eight {
+    float centre[3][8];
+    float axis[3][3][8]; /* [axis][coordinate]; lanes past count repeat the first */
+    uint32_t child[8];   /* index of a node of eight, or of a leaf with TACT_MESH_IS_LEAF */
+    uint32_t count, unused[7];
+};
+
+/** The triangles of a leaf, side by side; lanes past count repeat the first. */
+struct tact_mesh_leaf {
+    double corner[3][3][4]; /* [corner][coordinate] [m], mesh frame */
+    uint32_t first, count, unused[6];
+};
+
+struct tact_mesh_wide {
+    struct tact_mesh_eight *eights; /* the root is the first */
+    struct tact_mesh_leaf *leaves;  /* in the tree's order */
+    uint32_t eight_count, leaf_count;
+};
+
+/** Allocates and fills mesh->wide for a mesh with boxes. Returns 0 or -ENOMEM. */
+int tact_mesh_build_wide(struct tact_mesh *mesh);
+
+void tact_mesh_free_wide(struct tact_mesh *mesh);
 
 /** Allocates and fills mesh->nodes and sorts mesh->triangles. Returns 0 or -ENOMEM. */
 int tact_mesh_build_tree(struct tact_mesh *mesh);

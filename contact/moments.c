@@ -87,6 +87,10 @@ static int mesh_mesh(const struct tact_mesh *a, const struct tact_pose *pa,
     if (!tact_prism_frame(a, pa, b, pb, direction, &frame)) {
         return 0;
     }
+    int rc = tact_prism_near(a, pa, b, pb, &frame, scratch, out);
+    if (rc != -EAGAIN) {
+        return rc;
+    }
     const struct tact_prism_pair *pairs;
     long count = tact_prism_pairs(a, pa, b, pb, &frame, scratch, &pairs);
     if (count < 0) {

@@ -23,6 +23,21 @@ struct tact_moments_scratch {
     struct tact_prism_pair pairs[];
 };
 
+struct tact_near;
+
+/** Puts two meshes in the frame, ready for tact_near_cut_trees(). */
+struct tact_near *tact_near_place(const struct tact_mesh *a, const struct tact_pose *pa,
+                                  const struct tact_mesh *b, const struct tact_pose *pb,
+                                  const struct tact_prism_frame *frame,
+                                  struct tact_moments_scratch *scratch);
+
+/** Moments of two meshes whose overlap is small, without a list of pairs.
+ *  Returns as tact_moments_pair(), or -EAGAIN where it is large. */
+int tact_prism_near(const struct tact_mesh *a, const struct tact_pose *pa,
+                    const struct tact_mesh *b, const struct tact_pose *pb,
+                    const struct tact_prism_frame *frame, struct tact_moments_scratch *scratch,
+                    struct tact_moments *out);
+
 /** Brings sums in a frame (rows of axes: its axes in the world; origin in the world) to moments.
  *  Returns 1, or 0 with *out zeroed where the volume is no more than rounding. */
 int tact_sums_finish(const struct tact_moment_sums *sums, const double axes[9],

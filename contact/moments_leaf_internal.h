@@ -4,6 +4,7 @@
 #define TACT_CONTACT_MOMENTS_LEAF_INTERNAL_H
 
 #include <math.h>
+#include <string.h>
 
 #include "mesh_internal.h"
 #include "simd_internal.h"
@@ -19,7 +20,8 @@ struct tact_placed {
 
 /** Triangles of a leaf, a lane each. Lanes without a triangle that can count have empty bounds. */
 struct tact_leaf {
-    tact_d4 p[3][3];    /* [corner][coordinate] */
+    tact_d4 p[3][3];    /* [corner][coordinate]; of B a little high */
+    tact_d4 z[3];       /* heights of the corners as they are */
     tact_d4 edge[3][3]; /* edge[k] . (x, y, 1) > 0 on the inner side of edge k */
     tact_d4 plane[3];   /* z = plane . (x, y, 1) */
     tact_d4 lower[3], upper[3];
@@ -27,27 +29,6 @@ struct tact_leaf {
 
 /** f . (x, y, 1) */
 #define TACT_AT(f, x, y) ((f)[0] * (x) + (f)[1] * (y) + (f)[2])
-
-/** Takes the corners of the leaf's triangles to the frame. */
-TACT_INLINE void tact_leaf_corners(const struct tact_placed *body, uint32_t first, uint32_t count,
-                                   struct tact_leaf *leaf)
-{
-    const double *r = body->rot;
-    for (uint32_t k = 0; k < 3; k++) {
-        tact_d4 x = {0}, y = {0}, z = {0};
-        for (uint32_t i = 0; i < 4; i++) {
-            uint32_t t = first + (i < count ? i : 0);
-            const double *v =
-                body->mesh->vertices + 3 * (size_t)body->mesh->triangles[3 * (size_t)t + k];
-            x[i] = v[0];
-            y[i] = v[1];
-            z[i] = v[2];
-        }
-        for (int c = 0; c < 3; c++) {
-            leaf->p[k][c] = r[3 * c] * x + r[3 * c + 1] * y + r[3 * c + 2] * z + body->shift[c];
-        }
-    }
-}
 
 /** Raises triangles of B by what keeps those of A that lie in them below them. */
 TACT_INLINE void tact_leaf_raise(double slack, struct tact_leaf *leaf)
@@ -65,11 +46,24 @@ TACT_INLINE void tact_leaf_raise(double slack, struct tact_leaf *leaf)
 
 /** Makes a leaf ready for tests. Triangles seen edge-on have no edges and no plane: of A they still
  *  have a gradient; of B they stand above nothing. */
-TACT_INLINE void tact_leaf_place(const struct tact_placed *body, uint32_t node, int of_a,
+TACT_INLINE void tact_leaf_place(const struct tact_placed *body, uint32_t index, int of_a,
                                  struct tact_leaf *leaf)
 {
-    uint32_t first = body->mesh->boxes[node].first, count = body->mesh->boxes[node].count;
-    tact_leaf_corners(body, first, count, leaf);
+    const struct tact_mesh_leaf *from = &body->mesh->wide->leaves[index];
+    const double *r = body->rot;
+    uint32_t count = from->count;
+    for (uint32_t k = 0; k < 3; k++) {
+        tact_d4 x, y, z;
+        memcpy(&x, from->corner[k][0], sizeof x);
+        memcpy(&y, from->corner[k][1], sizeof y);
+        memcpy(&z, from->corner[k][2], sizeof z);
+        for (int c = 0; c < 3; c++) {
+            leaf->p[k][c] = r[3 * c] * x + r[3 * c + 1] * y + r[3 * c + 2] * z + body->shift[c];
+        }
+    }
+    for (int k = 0; k < 3; k++) {
+        leaf->z[k] = leaf->p[k][2];
+    }
     tact_d4 u[3], w[3], n[3];
     for (int c = 0; c < 3; c++) {
         const tact_d4 *a = &leaf->p[0][c], *b = &leaf->p[1][c], *d = &leaf->p[2][c];
@@ -137,16 +131,17 @@ TACT_INLINE int tact_leaf_may_count(const struct tact_leaf *leaf, int of_a, cons
     return (keep[0] | keep[1] | keep[2] | keep[3]) != 0;
 }
 
-/** Lanes of t (of B) that may count against triangle i of s (of A): their bounds meet, neither's
- *  plane puts t nowhere above s, no edge of either parts their projections. */
-TACT_INLINE void tact_leaf_pairs(const struct tact_leaf *s, int i, const struct tact_leaf *t,
-                                 tact_l4 *keep)
+/** Bits of the lanes of t (of B) that may count against triangle i of s (of A): their bounds meet,
+ *  neither's plane puts t nowhere above s, no edge of either parts their projections. */
+TACT_INLINE uint32_t tact_leaf_pairs(const struct tact_leaf *s, int i, const struct tact_leaf *t)
 {
-    *keep = (t->upper[2] > s->lower[2][i]) & (t->upper[0] > s->lower[0][i]) &
-            (t->lower[0] < s->upper[0][i]) & (t->upper[1] > s->lower[1][i]) &
-            (t->lower[1] < s->upper[1][i]);
-    if (!((*keep)[0] | (*keep)[1] | (*keep)[2] | (*keep)[3])) {
-        return;
+    uint32_t bits;
+    tact_l4 keep = (t->upper[2] > s->lower[2][i]) & (t->upper[0] > s->lower[0][i]) &
+                   (t->lower[0] < s->upper[0][i]) & (t->upper[1] > s->lower[1][i]) &
+                   (t->lower[1] < s->upper[1][i]);
+    tact_l4_bits(&keep, &bits);
+    if (!bits) {
+        return 0;
     }
     double p[3][3], plane[3] = {s->plane[0][i], s->plane[1][i], s->plane[2][i]};
     tact_l4 above_t = {0}, below_s = {0};
@@ -157,7 +152,7 @@ TACT_INLINE void tact_leaf_pairs(const struct tact_leaf *s, int i, const struct 
         above_t |= TACT_AT(t->plane, p[k][0], p[k][1]) > p[k][2];
         below_s |= TACT_AT(plane, t->p[k][0], t->p[k][1]) < t->p[k][2];
     }
-    *keep &= above_t & below_s;
+    keep &= above_t & below_s;
     for (int k = 0; k < 3; k++) {
         double e[3] = {s->edge[k][0][i], s->edge[k][1][i], s->edge[k][2][i]};
         tact_l4 within_s = {0}, within_t = {0};
@@ -165,8 +160,10 @@ TACT_INLINE void tact_leaf_pairs(const struct tact_leaf *s, int i, const struct 
             within_s |= TACT_AT(e, t->p[j][0], t->p[j][1]) > 0.0;
             within_t |= TACT_AT(t->edge[k], p[j][0], p[j][1]) > 0.0;
         }
-        *keep &= within_s & within_t;
+        keep &= within_s & within_t;
     }
+    tact_l4_bits(&keep, &bits);
+    return bits;
 }
 
 #endif

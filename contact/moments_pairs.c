@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "contact/moments_internal.h"
-#include "contact/moments_leaf_internal.h"
+#include "contact/moments_near_internal.h"
 
 /** Nodes that a cut may hold. Past that, pairs of its nodes are descended one by one. */
 enum { CUT = 512 };
@@ -53,6 +53,7 @@ struct node_pair {
 };
 
 struct tact_prism_work {
+    struct tact_near near;
     struct side a, b;
     double unit; /* of the pair [m] */
     struct tact_moments_scratch *scratch;
@@ -73,10 +74,10 @@ struct tact_prism_work *tact_prism_work_create(void)
     return work;
 }
 
-static void place(const struct tact_mesh *mesh, const struct tact_prism_frame *frame,
-                  const struct tact_pose *pose, double unit, struct side *out)
+/** Puts a mesh in the frame; returns the size of its unit in the unit of the pair [m]. */
+static float place(const struct tact_mesh *mesh, const struct tact_prism_frame *frame,
+                   const struct tact_pose *pose, double unit, struct tact_placed *p)
 {
-    struct tact_placed *p = &out->placed;
     double middle[3], seen[3], normal[3], along[3], own = tact_mesh_box_unit(mesh, middle);
     p->mesh = mesh;
     tact_prism_place(frame, pose, p->rot, p->shift);
@@ -92,8 +93,7 @@ static void place(const struct tact_mesh *mesh, const struct tact_prism_frame *f
         }
         p->middle[j] = (float)(seen[j] / unit);
     }
-    out->size = (float)(own / unit);
-    memset(out->ready, 0xFF, sizeof out->ready);
+    return (float)(own / unit);
 }
 
 TACT_INLINE void node_bounds(const struct side *side, uint32_t node, struct bounds *out)
@@ -126,7 +126,8 @@ TACT_INLINE const struct tact_leaf *ready_leaf(struct side *side, uint32_t node,
 {
     uint32_t slot = node % SLOTS;
     if (side->ready[slot] != node) {
-        tact_leaf_place(&side->placed, node, of_a, &side->leaf[slot]);
+        tact_leaf_place(&side->placed, side->placed.mesh->boxes[node].leaf, of_a,
+                        &side->leaf[slot]);
         side->ready[slot] = node;
     }
     return &side->leaf[slot];
@@ -248,12 +249,9 @@ TACT_INLINE int pair_leaves(struct tact_prism_work *w, const struct node_pair *p
     const struct tact_mesh_box *box_a = &w->a.placed.mesh->boxes[p->a];
     const struct tact_mesh_box *box_b = &w->b.placed.mesh->boxes[p->b];
     for (uint32_t i = 0; i < box_a->count; i++) {
-        tact_l4 keep;
-        tact_leaf_pairs(s, (int)i, t, &keep);
-        for (uint32_t j = 0; j < box_b->count; j++) {
-            if (!keep[j]) {
-                continue;
-            }
+        uint32_t keep = tact_leaf_pairs(s, (int)i, t);
+        for (; keep; keep &= keep - 1) {
+            uint32_t j = (uint32_t)__builtin_ctz(keep);
             if (w->count == w->scratch->capacity) {
                 return -ENOSPC;
             }
@@ -376,20 +374,68 @@ TACT_CLONES static int find_pairs(struct tact_prism_work *w)
     return cut_trees(w) ? match_cuts(w) : 0;
 }
 
+/** Unit of a pair [m]. */
+static double pair_unit(const struct tact_mesh *a, const struct tact_mesh *b)
+{
+    double middle[3];
+    return fmax(tact_mesh_box_unit(a, middle), tact_mesh_box_unit(b, middle));
+}
+
+struct tact_near *tact_near_place(const struct tact_mesh *a, const struct tact_pose *pa,
+                                  const struct tact_mesh *b, const struct tact_pose *pb,
+                                  const struct tact_prism_frame *frame,
+                                  struct tact_moments_scratch *scratch)
+{
+    struct tact_near *near = &scratch->work->near;
+    double unit = pair_unit(a, b);
+    near->per_unit = (float)(1.0 / unit);
+    place(a, frame, pa, unit, &near->a.placed);
+    place(b, frame, pb, unit, &near->b.placed);
+    /* Twice: what the sum takes to lie in a plane is found, whatever the rounding here. */
+    near->b.placed.slack = 2.0 * tact_prism_slack(a, pa, b, pb);
+    return near;
+}
+
+/** Lists a pair found near. */
+TACT_INLINE int list_pair(void *user, const struct tact_leaf *s, uint32_t i, uint32_t first_a,
+                          const struct tact_leaf *t, uint32_t j, uint32_t first_b)
+{
+    struct tact_prism_work *w = user;
+    (void)s;
+    (void)t;
+    if (w->count == w->scratch->capacity) {
+        return -ENOSPC;
+    }
+    w->scratch->pairs[w->count++] = (struct tact_prism_pair){first_a + i, first_b + j};
+    return 0;
+}
+
+/** Lists the pairs of a small overlap; returns -EAGAIN where it is large. */
+TACT_CLONES static int find_near(struct tact_prism_work *w)
+{
+    int rc = tact_near_cut_trees(&w->near);
+    return rc < 0 ? -EAGAIN : rc ? tact_near_match(&w->near, list_pair, w) : 0;
+}
+
 long tact_prism_pairs(const struct tact_mesh *a, const struct tact_pose *pa,
                       const struct tact_mesh *b, const struct tact_pose *pb,
                       const struct tact_prism_frame *frame, struct tact_moments_scratch *scratch,
                       const struct tact_prism_pair **pairs)
 {
     struct tact_prism_work *w = scratch->work;
-    double middle[3];
-    w->unit = fmax(tact_mesh_box_unit(a, middle), tact_mesh_box_unit(b, middle));
-    place(a, frame, pa, w->unit, &w->a);
-    place(b, frame, pb, w->unit, &w->b);
-    /* Twice: what the sum takes to lie in a plane is listed, whatever the rounding here. */
-    w->b.placed.slack = 2.0 * tact_prism_slack(a, pa, b, pb);
+    *pairs = scratch->pairs;
     w->scratch = scratch;
     w->count = 0;
-    *pairs = scratch->pairs;
-    return find_pairs(w) ? -ENOSPC : (long)w->count;
+    tact_near_place(a, pa, b, pb, frame, scratch);
+    int rc = find_near(w);
+    if (rc == -EAGAIN) {
+        w->unit = pair_unit(a, b);
+        w->a.size = place(a, frame, pa, w->unit, &w->a.placed);
+        w->b.size = place(b, frame, pb, w->unit, &w->b.placed);
+        w->b.placed.slack = w->near.b.placed.slack;
+        memset(w->a.ready, 0xFF, sizeof w->a.ready);
+        memset(w->b.ready, 0xFF, sizeof w->b.ready);
+        rc = find_pairs(w) ? -ENOSPC : 0;
+    }
+    return rc ? rc : (long)w->count;
 }

@@ -1,8 +1,9 @@
 /* Signed prism pairs: the integrals over each pair of triangles. */
+#include <errno.h>
 #include <string.h>
 
 #include "contact/moments_columns_internal.h"
-#include "contact/moments_internal.h"
+#include "contact/moments_near_internal.h"
 #include "contact/moments_tets_internal.h"
 
 /** Room for a polygon. Exact clipping of a triangle by four lines leaves 7 corners; where all is
@@ -46,67 +47,114 @@ TACT_INLINE void see_triangle(const struct view *view, uint32_t index, tact_d4 t
     }
 }
 
-/** Keeps the part of in where value >= 0 (Sutherland-Hodgman); returns its number of corners. value
- *  is linear over the polygon. What is not kept is written over: no branch to guess. */
-TACT_INLINE int clip(const tact_d4 *in, const double *value, int n, tact_d4 *out)
-{
-    int m = 0;
-    for (int i = 0; i < n; i++) {
-        int j = i + 1 < n ? i + 1 : 0;
-        double vi = value[i], vj = value[j];
-        out[m] = in[i];
-        m += vi >= 0.0;
-        out[m] = in[i] + vi / (vi - vj) * (in[j] - in[i]);
-        m += ((vi > 0.0) & (vj < 0.0)) | ((vi < 0.0) & (vj > 0.0));
-    }
-    return m;
-}
-
 /** A polygon, in one of two rooms: clipping goes to the other. */
 struct polygon {
     int n, room;
     tact_d4 corner[2][CORNERS];
 };
 
-TACT_INLINE void keep_positive(struct polygon *p, const double *value)
+/** Keeps the part of the polygon where value >= 0 (Sutherland-Hodgman), where its rim crosses 0
+ * more than twice, by rounding. value is linear over the polygon. kept: values of what is kept, 0
+ * to the bit where it is cut. */
+static void clip_ragged(struct polygon *p, const double *value, double *kept)
 {
-    p->n = clip(p->corner[p->room], value, p->n, p->corner[!p->room]);
+    const tact_d4 *in = p->corner[p->room];
+    tact_d4 *out = p->corner[!p->room];
+    int m = 0;
+    for (int i = 0; i < p->n; i++) {
+        int j = i + 1 < p->n ? i + 1 : 0;
+        double vi = value[i], vj = value[j];
+        if (vi >= 0.0) {
+            kept[m] = vi;
+            out[m++] = in[i];
+        }
+        if ((vi > 0.0 && vj < 0.0) || (vi < 0.0 && vj > 0.0)) {
+            kept[m] = 0.0;
+            out[m++] = in[i] + vi / (vi - vj) * (in[j] - in[i]);
+        }
+    }
+    p->n = m;
     p->room = !p->room;
 }
 
-/** Keeps the part of the polygon where height >= 0; where it is cut, the height is 0 to the bit. */
-TACT_INLINE void keep_below(struct polygon *p, double *height)
+/** Keeps the part of the polygon where value >= 0; inside has a bit for each corner where it is. */
+TACT_INLINE void clip(struct polygon *p, const double *value, unsigned inside, double *kept)
 {
-    double kept[CORNERS];
-    int m = 0, n = p->n;
-    for (int i = 0; i < n; i++) {
-        int j = i + 1 < n ? i + 1 : 0;
-        double vi = height[i], vj = height[j];
-        kept[m] = vi;
-        m += vi >= 0.0;
-        kept[m] = 0.0;
-        m += ((vi > 0.0) & (vj < 0.0)) | ((vi < 0.0) & (vj > 0.0));
+    const tact_d4 *in = p->corner[p->room];
+    tact_d4 *out = p->corner[!p->room];
+    int n = p->n, m = 0;
+    if (!inside) {
+        p->n = 0;
+        return;
     }
-    keep_positive(p, height);
-    memcpy(height, kept, sizeof kept);
+    /* Bit i: where corner i + 1 is. */
+    unsigned next = inside >> 1 | (inside & 1U) << (n - 1);
+    unsigned leaving = inside & ~next, entering = ~inside & next;
+    if (leaving & (leaving - 1)) {
+        clip_ragged(p, value, kept);
+        return;
+    }
+    int last = __builtin_ctz(leaving), before = __builtin_ctz(entering);
+    int past = last + 1 < n ? last + 1 : 0, first = before + 1 < n ? before + 1 : 0;
+    double in_share = value[last] / (value[last] - value[past]);
+    double out_share = value[before] / (value[before] - value[first]);
+    tact_d4 leave = in[last] + in_share * (in[past] - in[last]);
+    tact_d4 enter = in[before] + out_share * (in[first] - in[before]);
+    /* Corners keep their order, whichever is the first. */
+    int wraps = inside & 1U, from = wraps ? 0 : first;
+    if (!wraps) {
+        kept[m] = 0.0;
+        out[m] = enter;
+        m += value[first] > 0.0;
+    }
+    for (int i = from; i <= last; i++) {
+        kept[m] = value[i];
+        out[m++] = in[i];
+    }
+    kept[m] = 0.0;
+    out[m] = leave;
+    m += value[last] > 0.0;
+    if (wraps) {
+        kept[m] = 0.0;
+        out[m] = enter;
+        m += value[first] > 0.0;
+        for (int i = first; i < n && first; i++) {
+            kept[m] = value[i];
+            out[m++] = in[i];
+        }
+    }
+    p->n = m;
+    p->room = !p->room;
 }
 
 /** Clips the polygon by the projection of triangle t, oriented by tau. */
 TACT_INLINE void clip_by_triangle(struct polygon *p, const tact_d4 t[3], double tau)
 {
-    for (int k = 0; k < 3; k++) {
+    for (int k = 0; k < 3 && p->n > 2; k++) {
         const tact_d4 *a = &t[k], *b = &t[(k + 1) % 3], *corner = p->corner[p->room];
         double ax = (*a)[0], ay = (*a)[1], dx = tau * ((*b)[0] - ax), dy = tau * ((*b)[1] - ay);
-        double value[CORNERS];
-        int outside = 0;
+        double value[CORNERS], kept[CORNERS];
+        unsigned inside = 0;
         for (int i = 0; i < p->n; i++) {
             value[i] = dx * (corner[i][1] - ay) - dy * (corner[i][0] - ax);
-            outside += value[i] < 0.0;
+            inside |= (unsigned)(value[i] >= 0.0) << i;
         }
-        if (outside) {
-            keep_positive(p, value);
+        if (inside != (1U << p->n) - 1) {
+            clip(p, value, inside, kept);
         }
     }
+}
+
+/** Keeps the part of the polygon where height >= 0, and its heights. */
+TACT_INLINE void keep_below(struct polygon *p, double *height)
+{
+    double kept[CORNERS];
+    unsigned inside = 0;
+    for (int i = 0; i < p->n; i++) {
+        inside |= (unsigned)(height[i] >= 0.0) << i;
+    }
+    clip(p, height, inside, kept);
+    memcpy(height, kept, sizeof kept);
 }
 
 TACT_INLINE double square(const tact_d4 *a)
@@ -146,13 +194,13 @@ static void clip_by_box(struct polygon *p, const struct tact_tets_box *box)
 {
     for (int side = 0; side < 6; side++) {
         const double *row = box->row[side / 2];
-        double value[CORNERS];
+        double value[CORNERS], kept[CORNERS];
         for (int i = 0; i < p->n; i++) {
             const tact_d4 *r = &p->corner[p->room][i];
             double x = row[0] * (*r)[0] + row[1] * (*r)[1] + row[2] * (*r)[2];
             value[i] = side % 2 ? box->upper[side / 2] - x : x - box->lower[side / 2];
         }
-        keep_positive(p, value);
+        clip_ragged(p, value, kept);
     }
 }
 
@@ -271,6 +319,66 @@ static void add_tets(const struct view *a, const struct view *b,
     }
     tact_tets_replace(&tets, sums);
     tact_v3_copy(origin, tets.origin);
+}
+
+/** A triangle of a leaf, corner by corner. */
+TACT_INLINE void take_triangle(const struct tact_leaf *leaf, uint32_t lane, tact_d4 t[3])
+{
+    for (int k = 0; k < 3; k++) {
+        t[k] = (tact_d4){leaf->p[k][0][lane], leaf->p[k][1][lane], leaf->z[k][lane], 0.0};
+    }
+}
+
+/** Columns of the pairs as they are found. */
+struct found {
+    struct tact_columns columns;
+    double slack;
+};
+
+TACT_INLINE int add_found(void *user, const struct tact_leaf *s, uint32_t i, uint32_t first_a,
+                          const struct tact_leaf *t, uint32_t j, uint32_t first_b)
+{
+    struct found *found = user;
+    tact_d4 of_a[3] = {{0.0}}, of_b[3] = {{0.0}};
+    (void)first_a;
+    (void)first_b;
+    take_triangle(s, i, of_a);
+    take_triangle(t, j, of_b);
+    add_pair(&found->columns, NULL, of_a, of_b, found->slack);
+    return 0;
+}
+
+TACT_CLONES static int add_near(struct tact_near *near, double slack, struct tact_moment_sums *sums)
+{
+    struct found found;
+    int rc = tact_near_cut_trees(near);
+    if (rc < 0) {
+        return -EAGAIN;
+    }
+    memset(&found, 0, sizeof found);
+    found.slack = slack;
+    if (rc) {
+        tact_near_match(near, add_found, &found);
+    }
+    tact_columns_finish(&found.columns, sums);
+    return 0;
+}
+
+int tact_prism_near(const struct tact_mesh *a, const struct tact_pose *pa,
+                    const struct tact_mesh *b, const struct tact_pose *pb,
+                    const struct tact_prism_frame *frame, struct tact_moments_scratch *scratch,
+                    struct tact_moments *out)
+{
+    struct tact_moment_sums sums;
+    double slack = tact_prism_slack(a, pa, b, pb);
+    if (add_near(tact_near_place(a, pa, b, pb, frame, scratch), slack, &sums)) {
+        return -EAGAIN;
+    }
+    /* Measured again from a list of the pairs. */
+    if (sums.magnitude > 0.0 && is_lost(&sums)) {
+        return -EAGAIN;
+    }
+    return tact_sums_finish(&sums, frame->axes, frame->origin, out);
 }
 
 int tact_prism_sum(const struct tact_mesh *a, const struct tact_pose *pa, const struct tact_mesh *b,

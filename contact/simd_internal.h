@@ -45,8 +45,28 @@ typedef int64_t tact_l8 __attribute__((vector_size(64)));
 #define TACT_F4_SELECT(mask, a, b) ((tact_f4)(((mask) & (tact_i4)(a)) | (~(mask) & (tact_i4)(b))))
 #define TACT_F4_MIN(a, b) TACT_F4_SELECT((a) < (b), a, b)
 #define TACT_F4_MAX(a, b) TACT_F4_SELECT((a) > (b), a, b)
+#define TACT_F8_ABS(a) ((tact_f8)((tact_i8)(a)&INT32_MAX))
+#define TACT_F8_SELECT(mask, a, b) ((tact_f8)(((mask) & (tact_i8)(a)) | (~(mask) & (tact_i8)(b))))
+#define TACT_F8_MIN(a, b) TACT_F8_SELECT((a) < (b), a, b)
+#define TACT_F8_MAX(a, b) TACT_F8_SELECT((a) > (b), a, b)
 #define TACT_D4_ABS(a) ((tact_d4)((tact_l4)(a)&INT64_MAX))
 #define TACT_D8_ABS(a) ((tact_d8)((tact_l8)(a)&INT64_MAX))
+
+/** Bit i of *bits is set where lane i of a mask is: of 8 lanes of floats, of 4 of doubles. */
+TACT_INLINE void tact_i8_bits(const tact_i8 *mask, uint32_t *bits)
+{
+    const tact_i8 weight = {1, 2, 4, 8, 16, 32, 64, 128};
+    tact_l4 l = (tact_l4)(*mask & weight);
+    uint64_t any = (uint64_t)((l[0] | l[1]) | (l[2] | l[3]));
+    *bits = (uint32_t)any | (uint32_t)(any >> 32);
+}
+
+TACT_INLINE void tact_l4_bits(const tact_l4 *mask, uint32_t *bits)
+{
+    const tact_l4 weight = {1, 2, 4, 8};
+    tact_l4 l = *mask & weight;
+    *bits = (uint32_t)((l[0] | l[1]) | (l[2] | l[3]));
+}
 
 /** Lanes of a where mask is set, else of b. */
 #define TACT_D4_SELECT(mask, a, b) ((tact_d4)(((mask) & (tact_l4)(a)) | (~(mask) & (tact_l4)(b))))

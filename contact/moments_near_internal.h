@@ -1,0 +1,264 @@
+/** The pairs of triangles near a small overlap of two meshes, found and handed out one by one; not
+ *  installed.
+ *
+ *  Both trees are cut down, eight boxes at a time, to the leaves that reach what is left of the
+ *  other, and these are matched all with all. Boxes are held in single precision and are a little
+ *  too large for it: a leaf is ruled out only where every pair of its triangles would be. */
+#ifndef TACT_CONTACT_MOMENTS_NEAR_INTERNAL_H
+#define TACT_CONTACT_MOMENTS_NEAR_INTERNAL_H
+
+#include "moments_leaf_internal.h"
+
+/** Nodes of one tree in reach, most: a multiple of 8. */
+enum { TACT_NEAR = 512 };
+
+/** Nodes of one tree: those that are no leaves, and the leaves with what their boxes span along x,
+ *  y, z and the normal of the frame, in the unit of the pair. */
+struct tact_near_side {
+    struct tact_placed placed;
+    float lower[4], upper[4]; /* what all of them span */
+    uint32_t inner, leaves;
+    uint32_t node[TACT_NEAR], leaf[TACT_NEAR];
+    tact_f8 leaf_lower[4][TACT_NEAR / 8], leaf_upper[4][TACT_NEAR / 8];
+};
+
+struct tact_near {
+    float per_unit; /* 1 over the unit of the pair [1/m] */
+    struct tact_near_side a, b;
+    uint8_t ready[TACT_NEAR]; /* leaves of B that are placed */
+    struct tact_leaf placed[TACT_NEAR];
+};
+
+/** Takes a pair of triangles: lane i of a leaf of A and lane j of one of B, whose triangles begin
+ * at first_a and first_b. Returns 0, or what ends the search. */
+typedef int tact_near_pair(void *user, const struct tact_leaf *s, uint32_t i, uint32_t first_a,
+                           const struct tact_leaf *t, uint32_t j, uint32_t first_b);
+
+/** What eight boxes span. */
+TACT_INLINE void tact_near_bounds(const struct tact_placed *p, const struct tact_mesh_eight *eight,
+                                  tact_f8 lower[4], tact_f8 upper[4])
+{
+    const tact_f8 *centre = (const tact_f8 *)eight->centre;
+    for (int d = 0; d < 4; d++) {
+        float x = p->column[0][d], y = p->column[1][d], z = p->column[2][d];
+        tact_f8 middle = x * centre[0] + y * centre[1] + z * centre[2] + p->middle[d];
+        tact_f8 half = {0.0F};
+        for (int k = 0; k < 3; k++) {
+            const tact_f8 *axis = (const tact_f8 *)eight->axis[k];
+            half += TACT_F8_ABS(x * axis[0] + y * axis[1] + z * axis[2]);
+        }
+        lower[d] = middle - half;
+        upper[d] = middle + half;
+    }
+}
+
+/** Lanes of boxes of A (or else of B) that may count against what the other side spans: their
+ *  columns meet, and B's top is above A's bottom along z and along the normal. */
+TACT_INLINE void tact_near_keep(const tact_f8 lower[4], const tact_f8 upper[4], int of_a,
+                                const struct tact_near_side *other, tact_i8 *keep)
+{
+    const float *low = other->lower, *high = other->upper;
+    *keep = (lower[0] < high[0]) & (upper[0] > low[0]) & (lower[1] < high[1]) & (upper[1] > low[1]);
+    if (of_a) {
+        *keep &= (lower[2] < high[2]) & (lower[3] < high[3]);
+    } else {
+        *keep &= (upper[2] > low[2]) & (upper[3] > low[3]);
+    }
+}
+
+/** Adds a leaf, lane k of eight boxes. */
+TACT_INLINE void tact_near_add_leaf(struct tact_near_side *side, uint32_t leaf,
+                                    const tact_f8 lower[4], const tact_f8 upper[4], uint32_t k)
+{
+    uint32_t n = side->leaves++;
+    side->leaf[n] = leaf;
+    for (int d = 0; d < 4; d++) {
+        ((float *)side->leaf_lower[d])[n] = ((const float *)&lower[d])[k];
+        ((float *)side->leaf_upper[d])[n] = ((const float *)&upper[d])[k];
+    }
+}
+
+/** Replaces the inner nodes of a side by those children that may count against the other's. Returns
+ *  0 where there is no room. */
+TACT_INLINE int tact_near_refine(struct tact_near *w, int of_a)
+{
+    struct tact_near_side *side = of_a ? &w->a : &w->b, *other = of_a ? &w->b : &w->a;
+    const struct tact_mesh_eight *eights = side->placed.mesh->wide->eights;
+    uint32_t from[TACT_NEAR], inner = side->inner, before = side->leaves, n = 0;
+    tact_f8 least[4], most[4];
+    for (int d = 0; d < 4; d++) {
+        least[d] = (tact_f8){0.0F} + INFINITY;
+        most[d] = (tact_f8){0.0F} - INFINITY;
+    }
+    memcpy(from, side->node, inner * sizeof *from);
+    for (uint32_t i = 0; i < inner; i++) {
+        const struct tact_mesh_eight *eight = &eights[from[i]];
+        tact_f8 lower[4], upper[4];
+        tact_i8 keep;
+        if (n + 8 > TACT_NEAR || side->leaves + 8 > TACT_NEAR) {
+            return 0;
+        }
+        tact_near_bounds(&side->placed, eight, lower, upper);
+        tact_near_keep(lower, upper, of_a, other, &keep);
+        for (int d = 0; d < 4; d++) {
+            tact_f8 low = TACT_F8_SELECT(keep, lower[d], least[d]);
+            tact_f8 high = TACT_F8_SELECT(keep, upper[d], most[d]);
+            least[d] = TACT_F8_MIN(low, least[d]);
+            most[d] = TACT_F8_MAX(high, most[d]);
+        }
+        uint32_t kept;
+        tact_i8_bits(&keep, &kept);
+        for (kept &= (1U << eight->count) - 1; kept; kept &= kept - 1) {
+            uint32_t k = (uint32_t)__builtin_ctz(kept), child = eight->child[k];
+            if (child & TACT_MESH_IS_LEAF) {
+                tact_near_add_leaf(side, child & ~TACT_MESH_IS_LEAF, lower, upper, k);
+            } else {
+                side->node[n++] = child;
+            }
+        }
+    }
+    side->inner = n;
+    if (inner) {
+        for (int d = 0; d < 4; d++) {
+            const float *l = (const float *)&least[d], *m = (const float *)&most[d];
+            float low = l[0], high = m[0];
+            for (int k = 1; k < 8; k++) {
+                low = l[k] < low ? l[k] : low;
+                high = m[k] > high ? m[k] : high;
+            }
+            for (uint32_t i = 0; i < before; i++) {
+                float early_low = ((const float *)side->leaf_lower[d])[i];
+                float early_high = ((const float *)side->leaf_upper[d])[i];
+                low = early_low < low ? early_low : low;
+                high = early_high > high ? early_high : high;
+            }
+            side->lower[d] = low;
+            side->upper[d] = high;
+        }
+    }
+    return 1;
+}
+
+/** Cuts both trees to leaves; returns 1, 0 where nothing is left, -ENOSPC where there is no room.
+ */
+TACT_INLINE int tact_near_cut_trees(struct tact_near *w)
+{
+    for (int i = 0; i < 2; i++) {
+        struct tact_near_side *side = i ? &w->b : &w->a;
+        side->inner = 1;
+        side->leaves = 0;
+        side->node[0] = 0;
+        for (int d = 0; d < 4; d++) {
+            side->lower[d] = -INFINITY;
+            side->upper[d] = INFINITY;
+        }
+    }
+    while (w->a.inner || w->b.inner) {
+        if (!tact_near_refine(w, 1) || !tact_near_refine(w, 0)) {
+            return -ENOSPC;
+        }
+        if (!(w->a.inner + w->a.leaves) || !(w->b.inner + w->b.leaves)) {
+            return 0;
+        }
+    }
+    return 1;
+}
+
+/** What the triangles of a leaf of A span: x and y, and z from below; and the same in the unit of
+ *  the pair, with what single precision loses added again. */
+struct tact_near_span {
+    double lower[3], upper[2];
+    float unit_lower[3], unit_upper[2];
+};
+
+TACT_INLINE void tact_near_measure(const struct tact_leaf *s, float per_unit,
+                                   struct tact_near_span *span)
+{
+    for (int c = 0; c < 3; c++) {
+        const double *l = (const double *)&s->lower[c], *u = (const double *)&s->upper[c];
+        span->lower[c] = tact_min(tact_min(l[0], l[1]), tact_min(l[2], l[3]));
+        float x = (float)span->lower[c] * per_unit;
+        span->unit_lower[c] = x - (2e-6F + 2e-6F * fabsf(x));
+        if (c < 2) {
+            span->upper[c] = tact_max(tact_max(u[0], u[1]), tact_max(u[2], u[3]));
+            x = (float)span->upper[c] * per_unit;
+            span->unit_upper[c] = x + (2e-6F + 2e-6F * fabsf(x));
+        }
+    }
+}
+
+/** Bits of those of eight leaves of B whose boxes may meet the span. */
+TACT_INLINE uint32_t tact_near_meets(const struct tact_near_side *b,
+                                     const struct tact_near_span *span, uint32_t eight)
+{
+    const float *low = span->unit_lower, *high = span->unit_upper;
+    uint32_t bits;
+    tact_i8 keep = (b->leaf_lower[0][eight] < high[0]) & (b->leaf_lower[1][eight] < high[1]) &
+                   (b->leaf_upper[0][eight] > low[0]) & (b->leaf_upper[1][eight] > low[1]) &
+                   (b->leaf_upper[2][eight] > low[2]);
+    tact_i8_bits(&keep, &bits);
+    return bits;
+}
+
+/** Whether any triangle of t meets the span. */
+TACT_INLINE int tact_near_any(const struct tact_near_span *span, const struct tact_leaf *t)
+{
+    tact_l4 keep = (t->upper[2] > span->lower[2]) & (t->upper[0] > span->lower[0]) &
+                   (t->lower[0] < span->upper[0]) & (t->upper[1] > span->lower[1]) &
+                   (t->lower[1] < span->upper[1]);
+    return (keep[0] | keep[1] | keep[2] | keep[3]) != 0;
+}
+
+/** Hands out the pairs of the triangles of one leaf of A with those of one of B. */
+TACT_INLINE int tact_near_leaves(const struct tact_leaf *s, const struct tact_mesh_leaf *a,
+                                 const struct tact_leaf *t, const struct tact_mesh_leaf *b,
+                                 tact_near_pair *pair, void *user)
+{
+    for (uint32_t i = 0; i < a->count; i++) {
+        uint32_t keep = tact_leaf_pairs(s, (int)i, t);
+        for (; keep; keep &= keep - 1) {
+            int rc = pair(user, s, i, a->first, t, (uint32_t)__builtin_ctz(keep), b->first);
+            if (rc) {
+                return rc;
+            }
+        }
+    }
+    return 0;
+}
+
+/** Matches the leaves of the two sides. */
+TACT_INLINE int tact_near_match(struct tact_near *w, tact_near_pair *pair, void *user)
+{
+    const struct tact_mesh_leaf *leaves_a = w->a.placed.mesh->wide->leaves;
+    const struct tact_mesh_leaf *leaves_b = w->b.placed.mesh->wide->leaves;
+    memset(w->ready, 0, w->b.leaves);
+    for (uint32_t i = w->b.leaves; i % 8; i++) {
+        ((float *)w->b.leaf_lower[0])[i] = INFINITY;
+    }
+    for (uint32_t i = 0; i < w->a.leaves; i++) {
+        struct tact_leaf s;
+        struct tact_near_span span;
+        tact_leaf_place(&w->a.placed, w->a.leaf[i], 1, &s);
+        tact_near_measure(&s, w->per_unit, &span);
+        for (uint32_t e = 0; e < w->b.leaves; e += 8) {
+            for (uint32_t bits = tact_near_meets(&w->b, &span, e / 8); bits; bits &= bits - 1) {
+                uint32_t k = (uint32_t)__builtin_ctz(bits);
+                struct tact_leaf *t = &w->placed[e + k];
+                if (!w->ready[e + k]) {
+                    tact_leaf_place(&w->b.placed, w->b.leaf[e + k], 0, t);
+                    w->ready[e + k] = 1;
+                }
+                if (tact_near_any(&span, t)) {
+                    int rc = tact_near_leaves(&s, &leaves_a[w->a.leaf[i]], t,
+                                              &leaves_b[w->b.leaf[e + k]], pair, user);
+                    if (rc) {
+                        return rc;
+                    }
+                }
+            }
+        }
+    }
+    return 0;
+}
+
+#endif
