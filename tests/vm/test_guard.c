@@ -219,6 +219,16 @@ static void report(const char *what, int64_t worst)
     assert_true(worst <= MOST_NS);
 }
 
+/* Waits until a process has ended, and leaves it to be waited for. */
+static void wait_end(pid_t child)
+{
+    siginfo_t info = {0};
+    while (waitid(P_PID, (id_t)child, &info, WEXITED | WNOHANG | WNOWAIT) == 0 &&
+           info.si_pid == 0) {
+        rest(0.2);
+    }
+}
+
 /* Rounds of a controller that ends for good. */
 static void end_again_and_again(const char *what, const char *group)
 {
@@ -229,9 +239,7 @@ static void end_again_and_again(const char *what, const char *group)
         random_moment();
         if (group) {
             atomic_store(&shared->hog, 1);
-            while (waitpid(child, &status, WNOHANG | WNOWAIT) == 0) {
-                rest(0.2);
-            }
+            wait_end(child);
         } else {
             kill(child, SIGKILL);
         }

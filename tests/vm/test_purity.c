@@ -1,0 +1,180 @@
+/* What devices do in a tick: 8 channels of a guarded board and a stick with forces, read and
+ * written under interposed allocators and a system-call filter that kills whoever does more than
+ * read a board's inputs in one list of instructions, wake its guard, and read events. */
+#include <linux/filter.h>
+#include <linux/futex.h>
+#include <linux/seccomp.h>
+#include <sched.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+#include <cmocka.h>
+#include "board.h"
+#include "devices/comedi.h"
+#include "devices/evdev.h"
+#include "rt/clock.h"
+#include "stick.h"
+#include "unit/support/device_config.h"
+
+enum { WARM = 100, TIMED = 1000, TICKS = 3000 }; /* from TIMED on under the filter */
+enum { BOARD, STICK, DEVICES };
+
+/* Shared with the parent: the child dies of its filter. */
+static struct {
+    int ticks;
+    int allocations;
+    int64_t own_ns[DEVICES];  /* of the tick's thread, all timed ticks together */
+    int64_t took_ns[DEVICES]; /* from begin to end: on one processor, with what the guard does */
+    int bad_state;
+} * seen;
+
+static int watched;
+
+void *__libc_malloc(size_t size);
+void __libc_free(void *block);
+
+void *malloc(size_t size)
+{
+    if (watched) {
+        seen->allocations++;
+    }
+    return __libc_malloc(size);
+}
+
+void free(void *block)
+{
+    if (watched && block) {
+        seen->allocations++;
+    }
+    __libc_free(block);
+}
+
+#define NUMBER offsetof(struct seccomp_data, nr)
+#define ARGUMENT(i) offsetof(struct seccomp_data, args[i]) /* its lower half */
+
+static void forbid_system_calls(void)
+{
+    struct sock_filter filter[] = {
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, NUMBER),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_clock_nanosleep, 7, 0),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_read, 6, 0),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_ioctl, 0, 2),
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, ARGUMENT(1)),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, COMEDI_INSNLIST, 3, 2),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_futex, 0, 1),
+        BPF_JUMP(BPF_JMP | BPF_JA, 1, 0, 0),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+    };
+    struct sock_fprog program = {sizeof filter / sizeof *filter, filter};
+    prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+    if (syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &program)) {
+        _exit(99);
+    }
+}
+
+static int64_t own_time(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+}
+
+/* One tick of one device. */
+static void step(struct tact_device *devices, int i, int tick, const double *out)
+{
+    struct tact_device *device = &devices[i];
+    struct tact_device_input in;
+    int64_t own = tick < TIMED ? own_time() : 0;
+    int64_t began = tact_clock_now();
+    device->ops->read(device->self, (uint64_t)tick, tick * 1e-3, began, &in);
+    device->ops->write(device->self, out, began);
+    if (tick >= WARM && tick < TIMED) {
+        seen->took_ns[i] += tact_clock_now() - began;
+        seen->own_ns[i] += own_time() - own;
+    }
+    seen->bad_state += tick >= WARM && in.state != TACT_DEVICE_OK;
+}
+
+static void control(void)
+{
+    static struct device_config config[DEVICES];
+    const struct tact_device_setting board[] = {SETTING("inputs", "a=ai4 b=ai5 c=ai6 d=ai7"),
+                                                SETTING("outputs", "e=ao0 f=ao1 g=ao2 h=ao3")};
+    const struct tact_device_setting stick[] = {SETTING("match", STICK_NAME),
+                                                SETTING("forces", "force_x damper")};
+    const struct sched_param priority = {.sched_priority = 80};
+    struct tact_device device[DEVICES];
+    device_config_init(&config[BOARD], board, 2);
+    device_config_init(&config[STICK], stick, 2);
+    if (tact_comedi_type.open(&config[BOARD].config, &device[BOARD], &config[BOARD].err) ||
+        tact_evdev_type.open(&config[STICK].config, &device[STICK], &config[STICK].err)) {
+        fprintf(stderr, "%s%s\n", config[BOARD].err.text, config[STICK].err.text);
+        _exit(1);
+    }
+    mlockall(MCL_CURRENT | MCL_FUTURE);
+    sched_setscheduler(0, SCHED_FIFO, &priority);
+    int64_t next = tact_clock_now();
+    for (int tick = 0; tick < TICKS; tick++) {
+        const double out[] = {0.001 * (tick % 500), 0.5, 0.25, -0.5};
+        if (tick == TIMED) {
+            forbid_system_calls();
+            watched = 1;
+        }
+        for (int i = 0; i < DEVICES; i++) {
+            step(device, i, tick, out);
+        }
+        seen->ticks++;
+        next += 1000000;
+        tact_clock_sleep_until(next);
+    }
+    syscall(SYS_getpid); /* the filter is there */
+    _exit(0);
+}
+
+static void a_tick_reads_and_wakes(void **unused)
+{
+    static const int effects[] = {FF_CONSTANT, FF_DAMPER, FF_GAIN, 0};
+    int status = 0;
+    (void)unused;
+    stick_plug(effects);
+    pid_t child = fork();
+    if (child == 0) {
+        control();
+    }
+    for (int i = 0; waitpid(child, &status, WNOHANG) == 0; i++) {
+        stick_send(EV_ABS, ABS_X, i % 1000);
+        usleep(3000);
+    }
+    const double ticks = (TIMED - WARM) * 1e3;
+    print_message("a tick: 8 channels of a board %.1f us (with the guard's part, on one processor, "
+                  "%.1f), a stick %.1f us (%.1f); %d allocations\n",
+                  (double)seen->own_ns[BOARD] / ticks, (double)seen->took_ns[BOARD] / ticks,
+                  (double)seen->own_ns[STICK] / ticks, (double)seen->took_ns[STICK] / ticks,
+                  seen->allocations);
+    assert_int_equal(seen->ticks, TICKS);
+    assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGSYS);
+    assert_int_equal(seen->allocations, 0);
+    assert_int_equal(seen->bad_state, 0);
+    assert_true((double)seen->own_ns[BOARD] / ticks < 15.0);
+    assert_true((double)seen->own_ns[STICK] / ticks < 15.0);
+    stick_unplug();
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(a_tick_reads_and_wakes)};
+    board_setup();
+    seen = mmap(NULL, sizeof *seen, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
