@@ -39,6 +39,8 @@ struct tact_local_problem {
     double rectangle[2]; /**< Bouchard: half sides of the rectangle whose corners bound spin in
                               eq. 13 [m]; 0 0: the surface bounds it */
     double factor[36];   /**< of the rows of S that the patch transmits; see tact_local_prepare() */
+    int passes;          /**< cone: most places of friction (centre of pressure, ratio to spin) that
+                              one solve tries; 0: 6. Among other contacts 3 converge as well */
     int rows;            /**< of those: 6, or 4 without rolling torque */
 };
 

@@ -364,7 +364,7 @@ int tact_local_cone(const struct tact_local_problem *problem, double r[6])
         return 0;
     }
     find_place(problem, r, &at);
-    for (int pass = 0; pass < PASSES; pass++) {
+    for (int pass = 0; pass < (problem->passes ? problem->passes : PASSES); pass++) {
         here = at;
         limits = solve_at(problem, &here, r);
         if (!(limits & TACT_LIMIT_CONE) || move_place(problem, r, &search, &at) < 1e-13) {

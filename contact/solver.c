@@ -160,6 +160,7 @@ void tact_assemble_schur(struct tact_world *world, struct block *block)
         block->local.rectangle[i] =
             world->options.spin == TACT_SPIN_CORNERS ? c->patch.semi[i] : 0.0;
     }
+    block->local.passes = world->block_count > 1 ? 3 : 0;
     block->local.surface = world->options.spin != TACT_SPIN_LIMIT_SURFACE ? TACT_SURFACE_ELLIPSOID
                            : point                                        ? TACT_SURFACE_HERTZ
                                                                           : TACT_SURFACE_UNIFORM;

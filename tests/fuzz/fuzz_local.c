@@ -1,0 +1,253 @@
+/*
+ * Fuzz target: the local solvers of one contact on whatever problem the bytes spell. Whatever they
+ * spell, the impulse is finite and inside its limits; where the cone's law is solved it stays
+ * solved, and no other impulse inside the limits dissipates more.
+ *
+ * Built for libFuzzer where the compiler is clang (target fuzz_local); tests/unit/test_fuzz_local.c
+ * drives it with seeded bytes.
+ */
+#include <math.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "contact/local_internal.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+struct bytes {
+    const uint8_t *at;
+    size_t left;
+};
+
+static unsigned take(struct bytes *b)
+{
+    if (!b->left) {
+        return 0;
+    }
+    b->left--;
+    return *b->at++;
+}
+
+/* +-(1 to 2) 2^e, e within +-range; 0 now and then. */
+static double number(struct bytes *b, int range)
+{
+    unsigned mantissa = take(b), exponent = take(b);
+    if (exponent % 32 == 31) {
+        return 0.0;
+    }
+    int e = (int)(exponent % (unsigned)(2 * range + 1)) - range;
+    return ldexp((mantissa & 1 ? -1.0 : 1.0) * (1.0 + mantissa / 256.0), e);
+}
+
+static double positive(struct bytes *b, int range)
+{
+    return fabs(number(b, range));
+}
+
+/* Corners on an ellipse, in order; angles that repeat make corners that coincide. */
+static void spell_corners(struct bytes *b, struct tact_local_problem *p)
+{
+    double shift[2] = {(take(b) / 255.0 - 0.5) * p->semi[0], (take(b) / 255.0 - 0.5) * p->semi[1]};
+    int count = 3 + (int)(take(b) % (TACT_LOCAL_CORNERS - 2));
+    for (int i = 0; i < count; i++) {
+        double jitter = (double)(take(b) % 3) / 3.0, angle = 2.0 * M_PI * (i + jitter) / count;
+        p->corner[i][0] = shift[0] + p->semi[0] * cos(angle);
+        p->corner[i][1] = shift[1] + p->semi[1] * sin(angle);
+    }
+    for (int i = 0; i < count; i++) { /* the centre has to be inside */
+        const double *a = p->corner[i], *c = p->corner[(i + 1) % count];
+        if (a[0] * c[1] <= a[1] * c[0]) {
+            return;
+        }
+    }
+    p->corners = count;
+}
+
+/* S is a sum of up to 8 squares, so positive semidefinite of any rank; lengths in units of one. */
+static void spell(struct bytes *b, struct tact_local_problem *p)
+{
+    memset(p, 0, sizeof *p);
+    double length = ldexp(1.0, (int)(take(b) % 21) - 14);
+    int range = 1 + (int)(take(b) % 8);
+    for (int rank = 1 + (int)(take(b) % 8); rank > 0; rank--) {
+        double row[6];
+        for (int i = 0; i < 6; i++) {
+            row[i] = number(b, range) * (i < 3 ? 1.0 : 1.0 / length);
+        }
+        for (int i = 0; i < 36; i++) {
+            p->s[i] += row[i / 6] * row[i % 6];
+        }
+    }
+    int pushed = take(b) % 2; /* b in the range of S, as that of a real contact is */
+    double push[6], velocity[6] = {0.0};
+    for (int i = 0; i < 6; i++) {
+        push[i] = number(b, range) * (i < 3 ? 1.0 : length);
+        p->b[i] = number(b, range) * (i < 3 ? 1.0 : 1.0 / length);
+    }
+    for (int i = 0; i < 36; i++) {
+        velocity[i / 6] += p->s[i] * push[i % 6];
+    }
+    if (pushed) {
+        memcpy(p->b, velocity, sizeof velocity);
+    }
+    unsigned kind = take(b);
+    p->mu = kind % 7 == 0 ? 0.0 : (kind % 11 == 0 ? 1e6 : positive(b, 4));
+    p->surface = (enum tact_surface)(take(b) % 3);
+    p->spin_arm = positive(b, 4) * length;
+    p->rectangle[0] = p->rectangle[1] = kind % 2 ? length : 0.0;
+    if (kind % 3) {
+        p->semi[0] = length * positive(b, 4);
+        p->semi[1] = length * positive(b, 4);
+    }
+    if (kind % 5 > 1 && p->semi[0] > 0.0 && p->semi[1] > 0.0) {
+        spell_corners(b, p);
+    }
+    tact_local_prepare(p);
+}
+
+static void fail(const struct tact_local_problem *p, const double *r, const char *what, double by)
+{
+    fprintf(stderr, "%s: %.3e; mu %g, arm %g, semi %g %g, corners %d, surface %d\n", what, by,
+            p->mu, p->spin_arm, p->semi[0], p->semi[1], p->corners, (int)p->surface);
+    for (int i = 0; i < 6; i++) {
+        fprintf(stderr, "  b %.17g r %.17g\n", p->b[i], r[i]);
+    }
+    abort();
+}
+
+/* Finite, pushing, the centre of pressure in the patch, friction in Coulomb's cone. */
+static void check_limits(const struct tact_local_problem *p, const double *r, double *d)
+{
+    double most = 0.0;
+    d[0] = d[1] = 0.0;
+    for (int i = 0; i < 6; i++) {
+        if (!isfinite(r[i])) {
+            fail(p, r, "not finite", r[i]);
+        }
+        most = fmax(most, fabs(r[i]));
+    }
+    if (!(r[0] > 0.0)) {
+        if (most != 0.0) {
+            fail(p, r, "pulls, or a torque without force", r[0]);
+        }
+        return;
+    }
+    if (tact_local_rolls(p)) {
+        d[0] = -r[5] / r[0];
+        d[1] = r[4] / r[0];
+        double edge = tact_local_edge_share(p, d);
+        if (edge > 1.0 + 1e-9) {
+            fail(p, r, "centre of pressure outside the patch", edge - 1.0);
+        }
+    }
+    double friction = hypot(r[1], r[2]);
+    if (friction > p->mu * r[0] * (1.0 + 1e-9)) {
+        fail(p, r, "friction outside the cone", friction / (p->mu * r[0]) - 1.0);
+    }
+}
+
+/* The cone's own limits: friction and torsion together. */
+static void check_surface(const struct tact_local_problem *p, const double *r, const double *d)
+{
+    if (r[0] > 0.0 && p->mu > 0.0 && p->spin_arm > 0.0) {
+        double share = tact_local_friction_share(p, r, d);
+        if (share > 1.0 + 1e-9) {
+            fail(p, r, "outside the limit surface", share - 1.0);
+        }
+    }
+}
+
+/* Power of the residual's scale: impulse and drive in the units of the limits. */
+static double power_scale(const struct tact_local_problem *p, const double *r)
+{
+    const double unit[6] = {1.0, p->mu, p->mu, p->mu * p->spin_arm, p->semi[1], p->semi[0]};
+    double x = 0.0, b = 0.0, most = 0.0;
+    for (int i = 0; i < 6; i++) {
+        x += unit[i] > 0.0 ? r[i] / unit[i] * (r[i] / unit[i]) : 0.0;
+        b += unit[i] * p->b[i] * unit[i] * p->b[i];
+        most = fmax(most, unit[i] * unit[i] * p->s[7 * i]);
+    }
+    return (sqrt(x) + sqrt(b) / most) * (sqrt(b) + sqrt(x) * most);
+}
+
+/* Power that the friction of r takes at its centre of pressure against no other of equal push. */
+static void check_dissipation(const struct tact_local_problem *p, const double *r, const double *d)
+{
+    double u[6], most = p->mu * r[0];
+    for (int i = 0; i < 6; i++) {
+        u[i] = p->b[i];
+        for (int j = 0; j < 6; j++) {
+            u[i] += p->s[6 * i + j] * r[j];
+        }
+    }
+    const double v[3] = {u[1] - d[1] * u[3], u[2] + d[0] * u[3], u[3]};
+    double spin = r[3] - (d[0] * r[2] - d[1] * r[1]);
+    double taken = -(r[1] * v[0] + r[2] * v[1] + spin * v[2]), rounding = power_scale(p, r);
+    for (int i = 0; i < 48; i++) {
+        double angle = 2.0 * M_PI * (i % 12) / 12.0, up = M_PI * (i / 12 - 1.5) / 4.0,
+               d0[2] = {0, 0};
+        double z[6] = {r[0],
+                       most * cos(up) * cos(angle),
+                       most * cos(up) * sin(angle),
+                       most * p->spin_arm * sin(up),
+                       0.0,
+                       0.0};
+        double share = tact_local_friction_share(p, z, d0);
+        double other = -(z[1] * v[0] + z[2] * v[1] + z[3] * v[2]) / fmax(share, 1.0);
+        if (isfinite(share) && other > taken + 1e-9 * rounding) {
+            fail(p, r, "another dissipates more", (other - taken) / rounding);
+        }
+    }
+}
+
+static void check_cone(const struct tact_local_problem *p)
+{
+    double r[6] = {0.0}, d[2], residual = INFINITY;
+    for (int pass = 0; pass < 40 && !(residual < 1e-11); pass++) {
+        tact_local_cone(p, r);
+        check_limits(p, r, d);
+        check_surface(p, r, d);
+        residual = tact_local_residual(p, r);
+        if (!isfinite(residual) || residual < 0.0) {
+            fail(p, r, "residual", residual);
+        }
+    }
+    struct tact_margins margins;
+    tact_local_margins(p, r, &margins);
+    if (!(fabs(margins.normal) <= 1.0 && fabs(margins.slip) <= 1.0 && fabs(margins.edge) <= 1.0 &&
+          fabs(margins.friction) <= 1.0 && fabs(margins.spin) <= 1.0)) {
+        fail(p, r, "margins", margins.slip);
+    }
+    if (residual < 1e-11) {
+        check_dissipation(p, r, d);
+    }
+    /* Where the centre of pressure moves with friction there may be several solutions, and some
+     * from which the solver goes away. */
+    if (residual < 1e-11 && (!tact_local_rolls(p) || !(p->mu > 0.0))) {
+        double again = INFINITY;
+        for (int pass = 0; pass < 40 && !(again < 1e-7); pass++) {
+            tact_local_cone(p, r);
+            check_limits(p, r, d);
+            again = tact_local_residual(p, r);
+        }
+        if (!(again < 1e-7)) {
+            fail(p, r, "solved, and not any more", again);
+        }
+    }
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    struct bytes b = {data, size};
+    struct tact_local_problem p;
+    double r[6] = {0.0}, d[2];
+    spell(&b, &p);
+    check_cone(&p);
+    tact_local_bouchard(&p, r);
+    int corners = p.corners;
+    p.corners = 0; /* Algorithm 1 knows the ellipse only */
+    check_limits(&p, r, d);
+    p.corners = corners;
+    return 0;
+}

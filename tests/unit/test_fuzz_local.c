@@ -1,0 +1,44 @@
+/* The fuzz target of the local solvers (tests/fuzz), driven by seeded bytes. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <cmocka.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void seeded_bytes(void **state)
+{
+    (void)state;
+    const char *count = getenv("TACT_FUZZ"); /* more of them */
+    long problems = count ? atol(count) : 20000;
+    uint64_t bits = 1;
+    for (long n = 0; n < problems; n++) {
+        uint8_t data[192];
+        for (size_t i = 0; i < sizeof data; i++) {
+            bits = bits * 6364136223846793005u + 1442695040888963407u;
+            data[i] = (uint8_t)(bits >> 56);
+        }
+        LLVMFuzzerTestOneInput(data, sizeof data);
+    }
+    print_message("%ld problems\n", problems);
+}
+
+static void few_bytes(void **state)
+{
+    (void)state;
+    const uint8_t full[64] = {0};
+    for (size_t size = 0; size <= sizeof full; size++) {
+        LLVMFuzzerTestOneInput(full, size);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(few_bytes),
+        cmocka_unit_test(seeded_bytes),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
