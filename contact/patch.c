@@ -134,10 +134,13 @@ int tact_patch_from_moments(const struct tact_moments *m, const struct tact_patc
     out->corners = 0;
     out->spin = options->spin;
     out->spin_arm = pressure_arm(options->spin, 0, out->semi);
-    int elastic = options->modulus > 0.0 && options->curved;
+    int tip = options->tip_radius > 0.0;
+    int elastic = tip || (options->modulus > 0.0 && options->curved);
     out->kind = elastic ? TACT_PATCH_ELASTIC : TACT_PATCH_ELLIPSE;
-    out->modulus = elastic ? options->modulus : 0.0;
-    out->radius = elastic ? 1.5 * sqrt(l[0] * l[1]) / out->depth : 0.0;
+    out->tip_radius = tip ? options->tip_radius : 0.0;
+    out->tip_power = tip ? options->tip_power : 0.0;
+    out->modulus = elastic && !tip ? options->modulus : 0.0;
+    out->radius = elastic && !tip ? 1.5 * sqrt(l[0] * l[1]) / out->depth : 0.0;
     return 0;
 }
 
@@ -201,7 +204,11 @@ int tact_patch_mend(struct tact_patch *patch)
 
 double tact_patch_elastic_radius(const struct tact_patch *patch, double n)
 {
-    return n > 0.0 ? cbrt(0.75 * n * patch->radius / patch->modulus) : 0.0;
+    if (!(n > 0.0)) {
+        return 0.0;
+    }
+    return patch->tip_radius > 0.0 ? patch->tip_radius * pow(n, patch->tip_power)
+                                   : cbrt(0.75 * n * patch->radius / patch->modulus);
 }
 
 double tact_patch_spin_arm(const struct tact_patch *patch, double n)

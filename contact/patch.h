@@ -14,8 +14,9 @@ TACT_BEGIN_DECLS
 enum tact_patch_kind {
     TACT_PATCH_ELLIPSE, /**< rigid: the centre of pressure moves inside the outline, or the ellipse
                          */
-    TACT_PATCH_ELASTIC, /**< curved and soft (Hertz): pressure is symmetric about the centre, so the
-                             centre of pressure stays there, and the patch grows with the force */
+    TACT_PATCH_ELASTIC, /**< soft, and curved (Hertz) or a fingertip: pressure is symmetric about
+                           the centre, so the centre of pressure stays there, and the patch grows
+                           with the force */
 };
 
 /** Which way the patch faces. */
@@ -52,9 +53,11 @@ struct tact_patch {
                  [2]; /**< counter-clockwise, along t1 and t2 from center [m] */
     double radius;    /**< ELASTIC: effective radius of curvature R [m]; else 0 */
     enum tact_spin_kind spin;
-    double spin_arm; /**< ELLIPSE: torsion limit over mu N [m], with the centre of pressure at the
-                          centre; ELASTIC: see tact_patch_spin_arm() */
-    double modulus;  /**< ELASTIC: E* [Pa] */
+    double spin_arm;   /**< ELLIPSE: torsion limit over mu N [m], with the centre of pressure at the
+                            centre; ELASTIC: see tact_patch_spin_arm() */
+    double modulus;    /**< ELASTIC: E* [Pa]; 0 for a fingertip */
+    double tip_radius; /**< fingertip: radius at 1 N [m]; else 0 */
+    double tip_power;  /**< fingertip: of the force in the radius */
 };
 
 /** How the patch is made of the moments. */
@@ -66,6 +69,9 @@ struct tact_patch_options {
                             cap). 5: Bouchard's equivalent ellipsoid (appendix A) */
     enum tact_normal_kind normal;
     enum tact_spin_kind spin;
+    double tip_radius; /**< a fingertip's, whatever its shape: a = tip_radius (N / 1 N)^tip_power
+                          [m]; 0: none. Goes before the modulus. Its pressure stays at the centre */
+    double tip_power;  /**< 1/3 as Hertz's; human fingertips less (Xydas and Kao 1999: 0 to 1/3) */
 };
 
 /**
@@ -95,7 +101,8 @@ TACT_API int tact_patch_mend(struct tact_patch *patch);
  */
 TACT_API double tact_patch_spin_arm(const struct tact_patch *patch, double n);
 
-/** Radius of an ELASTIC patch at normal force n [N]: (3 N R / (4 E*))^(1/3) [m]. Real-time safe. */
+/** Radius of an ELASTIC patch at normal force n [N]: Hertz's (3 N R / (4 E*))^(1/3), or the
+ *  fingertip's power law [m]. Real-time safe. */
 TACT_API double tact_patch_elastic_radius(const struct tact_patch *patch, double n);
 
 /** Bouchard's eq. 11 to 13: the corners of the rectangle of half sides `half` [m], weighted

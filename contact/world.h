@@ -67,6 +67,8 @@ struct tact_contact_law {
                                needs a compliance */
     double restitution;   /**< Newton's e of normal velocities in an impact, 0 to 1 */
     double modulus;       /**< E* [Pa] of a soft curved surface; 0: rigid */
+    double tip_radius;    /**< of a fingertip's patch at 1 N [m]; 0: no fingertip (patch.h) */
+    double tip_power;     /**< its power of the force, 0 to 1 */
     double ellipse_size;  /**< see struct tact_patch_options */
 };
 

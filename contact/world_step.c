@@ -119,9 +119,10 @@ static enum tact_normal_kind normal_kind(const struct tact_world *world,
 static int make_patch(struct tact_world *world, struct tact_contact *c)
 {
     const struct tact_contact_law *law = tact_world_pair_law(world, c->a, c->b);
-    struct tact_patch_options options = {law->modulus, tact_pair_is_curved(world, c),
-                                         law->ellipse_size, normal_kind(world, c),
-                                         world->options.spin};
+    struct tact_patch_options options = {law->modulus,        tact_pair_is_curved(world, c),
+                                         law->ellipse_size,   normal_kind(world, c),
+                                         world->options.spin, law->tip_radius,
+                                         law->tip_power};
     int points = world->options.model == TACT_CONTACT_POINTS;
     int cone = world->options.local == TACT_LOCAL_CONE || points;
     if (!cone && !(options.ellipse_size > 0.0)) {

@@ -153,6 +153,16 @@ static double pair_modulus(double a, double b)
     return a > 0.0 ? a : b;
 }
 
+/* The fingertip of a pair: its own, or that of the material with the larger patch. */
+static void pair_tip(const struct tact_scene_pair *pair, const struct tact_scene_material *a,
+                     const struct tact_scene_material *b, struct tact_contact_law *law)
+{
+    const struct tact_scene_material *wide = a->tip_radius >= b->tip_radius ? a : b;
+    int own = pair->tip_radius > 0.0;
+    law->tip_radius = own ? pair->tip_radius : wide->tip_radius;
+    law->tip_power = own ? pair->tip_power : wide->tip_power;
+}
+
 static int add_laws(struct tact_session *s)
 {
     const struct tact_scene *scene = s->scene;
@@ -168,6 +178,7 @@ static int add_laws(struct tact_session *s)
             .hunt_crossley = pair->hunt_crossley,
             .restitution = pair->restitution,
             .modulus = pair_modulus(scene->materials[a].modulus, scene->materials[b].modulus)};
+        pair_tip(pair, &scene->materials[a], &scene->materials[b], &law);
         int rc = tact_world_set_law(s->world, a, b, &law);
         if (rc) {
             return rc;

@@ -20,8 +20,10 @@ TACT_BEGIN_DECLS
 /** A surface material. */
 struct tact_scene_material {
     char *name;
-    double modulus; /**< effective elastic modulus E* [Pa] of a soft material, 1/E* = sum of
-                         (1 - nu^2)/E; 0 (default): rigid */
+    double modulus;    /**< effective elastic modulus E* [Pa] of a soft material, 1/E* = sum of
+                            (1 - nu^2)/E; 0 (default): rigid */
+    double tip_radius; /**< of a fingertip's patch at 1 N [m]; 0: no fingertip */
+    double tip_power;  /**< of the force in that radius; default 1/3 */
 };
 
 /**
@@ -40,6 +42,8 @@ struct tact_scene_pair {
     double overlap;    /**< target depth V/|g| [m]; default scene.contact.overlap */
     double restitution;   /**< of an impact, 0 (default) to 1 */
     double hunt_crossley; /**< of a compliant contact [s/m], 0 (default) or more */
+    double tip_radius;    /**< as of a material, before theirs; default 0: theirs */
+    double tip_power;
 };
 
 /** A solid made by rule: see struct tact_generate, whose members these are. */

@@ -295,6 +295,14 @@ static int check_hand(const struct tact_scene_check *check, struct tact_scene_ha
     return rc;
 }
 
+static int check_tip(const struct tact_scene_check *check, const char *path, double radius,
+                     double power)
+{
+    char key[TACT_SCENE_PATH];
+    int rc = need_not_negative(check, path, "tip_radius", radius, "m");
+    return rc ? rc : need_between(check, key_of(key, path, "tip_power"), power, 0.0, 1.0, "");
+}
+
 static int check_pair(const struct tact_scene_check *check, const char *path,
                       const struct tact_scene_pair *pair)
 {
@@ -313,7 +321,7 @@ static int check_pair(const struct tact_scene_check *check, const char *path,
         return tact_scene_bad(check, key_of(key, path, "restitution"),
                               "must be from 0 to 1, got %g", pair->restitution);
     }
-    return rc;
+    return rc ? rc : check_tip(check, path, pair->tip_radius, pair->tip_power);
 }
 
 static int check_materials(const struct tact_scene_check *check, const struct tact_scene *scene)
@@ -322,7 +330,9 @@ static int check_materials(const struct tact_scene_check *check, const struct ta
     int rc = 0;
     for (uint32_t i = 0; !rc && i < scene->materials_count; i++) {
         snprintf(path, sizeof path, "materials[%u]", i);
-        rc = need_not_negative(check, path, "modulus", scene->materials[i].modulus, "Pa");
+        const struct tact_scene_material *m = &scene->materials[i];
+        rc = need_not_negative(check, path, "modulus", m->modulus, "Pa");
+        rc = rc ? rc : check_tip(check, path, m->tip_radius, m->tip_power);
     }
     for (uint32_t i = 0; !rc && i < scene->pairs_count; i++) {
         snprintf(path, sizeof path, "pairs[%u]", i);

@@ -75,8 +75,16 @@ static void default_hands(const struct tact_scene_check *check, struct tact_scen
 
 static void default_pairs(const struct tact_scene_check *check, struct tact_scene *scene)
 {
+    for (uint32_t i = 0; i < scene->materials_count; i++) {
+        if (!tact_scene_has(check, "materials[%u].tip_power", i)) {
+            scene->materials[i].tip_power = 1.0 / 3.0;
+        }
+    }
     for (uint32_t i = 0; i < scene->pairs_count; i++) {
         struct tact_scene_pair *pair = &scene->pairs[i];
+        if (!tact_scene_has(check, "pairs[%u].tip_power", i)) {
+            pair->tip_power = 1.0 / 3.0;
+        }
         if (!tact_scene_has(check, "pairs[%u].dissipation", i)) {
             pair->dissipation = scene->contact.dissipation;
         }

@@ -36,6 +36,8 @@ static const cyaml_schema_value_t name = {
 static const cyaml_schema_field_t material_fields[] = {
     TEXT("name", NEEDED, tact_scene_material, name, LONGEST_NAME),
     NUMBER("modulus", OPTIONAL, tact_scene_material, modulus),
+    NUMBER("tip_radius", OPTIONAL, tact_scene_material, tip_radius),
+    NUMBER("tip_power", OPTIONAL, tact_scene_material, tip_power),
     CYAML_FIELD_END,
 };
 static const cyaml_schema_value_t material = {
@@ -49,6 +51,8 @@ static const cyaml_schema_field_t pair_fields[] = {
     NUMBER("overlap", OPTIONAL, tact_scene_pair, overlap),
     NUMBER("restitution", OPTIONAL, tact_scene_pair, restitution),
     NUMBER("hunt_crossley", OPTIONAL, tact_scene_pair, hunt_crossley),
+    NUMBER("tip_radius", OPTIONAL, tact_scene_pair, tip_radius),
+    NUMBER("tip_power", OPTIONAL, tact_scene_pair, tip_power),
     CYAML_FIELD_END,
 };
 static const cyaml_schema_value_t pair = {

@@ -72,6 +72,37 @@ static void hertz(void **state)
     }
 }
 
+/* A fingertip whose patch grows as c N^g: (3 pi / 16) mu N c N^g, at two weights. */
+static void fingertip(void **state)
+{
+    (void)state;
+    const double c = 3e-3, power[3] = {0, 0.2, 1.0 / 3};
+    for (int i = 0; i < 6; i++) {
+        struct world_scene s;
+        struct tact_contact_law law = scene_rigid(MU);
+        struct tact_shape ball = scene_sphere(RADIUS);
+        const double at[3] = {0, 0, RADIUS - 4e-5}, mass = i % 2 ? 1.6 : 0.2;
+        law.tip_radius = c;
+        law.tip_power = power[i / 2];
+        law.modulus = 1e5; /* the fingertip goes before it */
+        scene_open(&s, NULL);
+        scene_ground(&s);
+        int b = scene_solid(&s, &ball, mass, at, 0);
+        scene_law(&s, 0, 1, &law);
+        scene_start(&s);
+        struct tact_body *body = tact_world_body(s.world, b);
+        body->twist[5] = 60;
+        scene_run(&s, 0.2);
+        double rate = (60 - body->twist[5]) / 0.2, n = mass * G;
+        double inertia = 0.4 * mass * RADIUS * RADIUS;
+        double exact = 3 * M_PI / 16 * MU * n * c * pow(n, law.tip_power) / inertia;
+        print_message("fingertip, %.2f N, power %.2f: %.5f rad/s^2, exact %.5f: off by %.3f %%\n",
+                      n, law.tip_power, rate, exact, 100 * (rate / exact - 1));
+        assert_true(fabs(rate / exact - 1) < 0.01);
+        scene_close(&s);
+    }
+}
+
 /* A disc that slides and spins stops doing both at once (Farkas et al. 2003). */
 static void stops_both_at_once(void **state)
 {
@@ -100,6 +131,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(flat_disc),
         cmocka_unit_test(hertz),
+        cmocka_unit_test(fingertip),
         cmocka_unit_test(stops_both_at_once),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
