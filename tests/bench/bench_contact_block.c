@@ -1,0 +1,141 @@
+/* Time of one 6D block: residual and local solve of tact_local_cone(), as a sweep does them, warm
+ * by the solution of a load 1 % off. Median over batches; beside it the floor, one solve of a
+ * factored 6 x 6 system, in the same run. */
+#include <math.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include "contact/linear.h"
+#include "contact/local.h"
+
+enum { PROBLEMS = 256, BATCHES = 401 };
+
+static uint64_t bits = 9;
+
+static double uniform(double lo, double hi)
+{
+    bits = bits * 6364136223846793005u + 1442695040888963407u;
+    return lo + (hi - lo) * (double)(bits >> 11) * 0x1p-53;
+}
+
+static double now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static int compare(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return x < y ? -1 : x > y;
+}
+
+/** What the contact of a box of 1 kg and 0.1 m does. */
+struct load {
+    const char *name;
+    double slide, spin, turn; /* velocities [m/s], [rad/s], about the edge [rad/s] */
+    int corners;              /* of the patch; 0: ellipse; -1: elastic */
+};
+
+static void make(const struct load *load, struct tact_local_problem *p)
+{
+    double m = uniform(0.5, 2), inertia = m * 0.1 * 0.1 / 6, arm[3] = {-0.05, 0, 0};
+    double way = uniform(0, 6.28);
+    memset(p, 0, sizeof *p);
+    for (int i = 0; i < 3; i++) { /* S of a free body seen from arm: J M^-1 J' */
+        p->s[7 * i] = 1 / m;
+        p->s[7 * (3 + i)] = 1 / inertia;
+    }
+    arm[1] = uniform(-0.01, 0.01);
+    arm[2] = uniform(-0.01, 0.01);
+    const double cross[3][3] = {{0, arm[2], -arm[1]}, {-arm[2], 0, arm[0]}, {arm[1], -arm[0], 0}};
+    for (int i = 0; i < 3; i++) {
+        for (int j = 0; j < 3; j++) {
+            for (int k = 0; k < 3; k++) {
+                p->s[6 * i + j] += cross[i][k] * cross[j][k] / inertia;
+            }
+            p->s[6 * i + 3 + j] = p->s[6 * (3 + j) + i] = -cross[i][j] / inertia;
+        }
+    }
+    p->b[0] = -0.01;
+    p->b[1] = load->slide * cos(way);
+    p->b[2] = load->slide * sin(way);
+    p->b[3] = load->spin;
+    p->b[4] = load->turn * cos(way);
+    p->b[5] = load->turn * sin(way);
+    p->mu = 0.5;
+    p->spin_arm = load->corners < 0 ? 0.002 : 0.038;
+    p->surface = load->corners < 0 ? TACT_SURFACE_HERTZ : TACT_SURFACE_UNIFORM;
+    p->semi[0] = p->semi[1] = load->corners < 0 ? 0 : 0.058;
+    p->corners = load->corners > 0 ? load->corners : 0;
+    for (int i = 0; i < p->corners; i++) {
+        double angle = 2 * M_PI * (i + 0.5) / p->corners;
+        p->corner[i][0] = 0.07 * cos(angle);
+        p->corner[i][1] = 0.07 * sin(angle);
+    }
+    tact_local_prepare(p);
+}
+
+/* Median time of a block, and of one solve with its factors [ns]. */
+static double measure(const struct load *load, double *floor)
+{
+    static struct tact_local_problem p[PROBLEMS];
+    static double warm[PROBLEMS][6], took[BATCHES], least[BATCHES];
+    double sum = 0;
+    for (int i = 0; i < PROBLEMS; i++) {
+        make(load, &p[i]);
+        for (int pass = 0; pass < 100 && (!pass || tact_local_residual(&p[i], warm[i]) > 1e-12);
+             pass++) {
+            tact_local_cone(&p[i], warm[i]);
+        }
+        for (int k = 0; k < 6; k++) {
+            p[i].b[k] *= k ? 1 : 1.01;
+        }
+    }
+    for (int n = 0; n < BATCHES; n++) {
+        double began = now();
+        for (int i = 0; i < PROBLEMS; i++) {
+            double r[6];
+            memcpy(r, warm[i], sizeof r);
+            sum += tact_local_residual(&p[i], r);
+            sum += tact_local_cone(&p[i], r) + r[0];
+        }
+        double middle = now();
+        for (int i = 0; i < PROBLEMS; i++) {
+            double r[6];
+            memcpy(r, p[i].b, sizeof r);
+            tact_ldl_solve(p[i].factor, p[i].rows, r);
+            sum += r[0];
+        }
+        took[n] = (middle - began) / PROBLEMS;
+        least[n] = (now() - middle) / PROBLEMS;
+    }
+    qsort(took, BATCHES, sizeof *took, compare);
+    qsort(least, BATCHES, sizeof *least, compare);
+    *floor = 1e9 * least[BATCHES / 2];
+    return isfinite(sum) ? 1e9 * took[BATCHES / 2] : INFINITY;
+}
+
+int main(void)
+{
+    static const struct load loads[] = {{"sticks, square", 0, 0, 0, 4},
+                                        {"sticks, elastic", 0, 0, 0, -1},
+                                        {"slides, square", 0.5, 0, 0, 4},
+                                        {"slides and spins, square", 0.5, 10, 0, 4},
+                                        {"slides, octagon", 0.5, 0, 0, 8},
+                                        {"slides and spins, octagon", 0.5, 10, 0, 8},
+                                        {"slides, elastic", 0.5, 0, 0, -1},
+                                        {"slides and spins, elastic", 0.5, 10, 0, -1},
+                                        {"slides, ellipse", 0.5, 0, 0, 0},
+                                        {"tips and slides, square", 0.5, 0, 3, 4},
+                                        {"tips and slides, ellipse", 0.5, 0, 3, 0}};
+    printf("%-28s %10s %10s\n", "one block, warm", "ns", "floor ns");
+    for (size_t i = 0; i < sizeof loads / sizeof *loads; i++) {
+        double floor, took = measure(&loads[i], &floor);
+        printf("%-28s %10.0f %10.0f\n", loads[i].name, took, floor);
+    }
+    return 0;
+}
