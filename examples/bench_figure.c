@@ -52,7 +52,7 @@ void bench_figure(FILE *to, const struct bench_scene *scenes, int count, const c
             rows, columns);
     for (int i = 0; i < count; i++) {
         const struct bench_scene *s = &scenes[i];
-        int log = s->result[BENCH_POINTS].curve_length > 50 * s->result[BENCH_PATCH].curve_length;
+        int log = s->result[BENCH_POINTS].curve_length > 100;
         fprintf(to, "%s\nset title '%s: %d contacts, %d points' noenhanced\nplot",
                 log ? "set logscale x" : "unset logscale x", s->name,
                 s->result[BENCH_PATCH].contacts, s->result[BENCH_POINTS].unknowns / 3);
