@@ -54,12 +54,18 @@ static void print_end(const struct info *i)
     }
     printf("  ticks      %llu (%llu to %llu), %llu missing in %llu gaps\n", (ull)st->ticks,
            (ull)st->first_tick, (ull)st->last_tick, (ull)st->missing, (ull)i->survey.gaps);
+    if (i->view.session && st->missing) {
+        printf("             %llu skipped by the loop, which was late; %llu lost, for which the "
+               "disk was "
+               "too slow\n",
+               (ull)i->survey.skipped, (ull)i->survey.lost);
+    }
     for (uint64_t k = 0; k < i->survey.gaps && k < SURVEY_GAPS; k++) {
         printf("             %llu after tick %llu\n", (ull)i->survey.gap[k].missing,
                (ull)i->survey.gap[k].after);
     }
-    printf("  size       %.2f MB, %.0f bytes a tick\n", (double)st->file_bytes * 1e-6,
-           (double)st->file_bytes / (double)st->ticks);
+    printf("  size       %.2f MB in %u file(s), %.0f bytes a tick\n", (double)st->file_bytes * 1e-6,
+           tact_log_parts(i->log), (double)st->file_bytes / (double)st->ticks);
 }
 
 static void print_latency(const char *name, const struct tact_histogram *h)

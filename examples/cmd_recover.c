@@ -1,8 +1,13 @@
 /* tact recover: the log of a session that was killed, finished from what its recorder left. */
+#include <errno.h>
 #include <getopt.h>
 #include <jansson.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
 #include "command.h"
+#include "rt/log/log_reader.h"
 #include "rt/log/recover.h"
 
 #define EXIT_LOST 3
@@ -67,6 +72,77 @@ static int print_json(const struct tact_recover_report *r)
     return rc;
 }
 
+/* Adds up what was done to the files of a session. */
+static void add(struct tact_recover_report *all, const struct tact_recover_report *one)
+{
+    all->was_complete = all->was_complete && one->was_complete;
+    all->rings = one->rings; /* only the last file's end can be missing: see answer() */
+    all->ticks += one->ticks;
+    all->ticks_added += one->ticks_added;
+    all->ticks_lost += one->ticks_lost;
+    all->events += one->events;
+    all->events_added += one->events_added;
+    all->events_lost += one->events_lost;
+    all->bytes_cut += one->bytes_cut;
+    all->counters_damaged = all->counters_damaged || one->counters_damaged;
+}
+
+/* Whether a file is the part of that number of a session; an empty name takes the file's. */
+static int is_part(const char *path, unsigned number, char *session, size_t size)
+{
+    struct tact_error unused = {.line = 0};
+    struct tact_log *log;
+    if (tact_log_open(path, &log, &unused)) {
+        return 0;
+    }
+    const char *name = tact_log_fact(log, "session"), *part = tact_log_fact(log, "part");
+    int same =
+        name && part && strtoul(part, NULL, 10) == number && (!*session || !strcmp(name, session));
+    if (same) {
+        snprintf(session, size, "%s", name);
+    }
+    tact_log_close(log);
+    return same;
+}
+
+/* A recorder removes the rings of a file only once that is finished, so that each file of a session
+ * that was split is recovered by itself. */
+static int answer(const char *path, int json)
+{
+    struct tact_error err = {.line = 0};
+    struct tact_recover_report all, one;
+    char session[64] = "";
+    if (tact_log_recover(path, NULL, &all, &err)) {
+        return command_error(&err);
+    }
+    int more = is_part(path, 1, session, sizeof session);
+    for (unsigned k = 2; more; k++) {
+        char *next = tact_log_part_path(path, k);
+        more = next && !access(next, F_OK);
+        int rc = more ? tact_log_recover(next, NULL, &one, &err) : 0;
+        if (rc == -ENODATA && !unlink(next)) { /* made in time, and never needed */
+            fprintf(stderr, "tact: %s: removed: it was begun, and held no tick\n", next);
+            more = rc = 0;
+        }
+        if (rc) {
+            free(next);
+            return command_error(&err);
+        }
+        more = more && is_part(next, k, session, sizeof session);
+        if (more) {
+            add(&all, &one);
+        }
+        free(next);
+    }
+    if (json && print_json(&all)) {
+        return EXIT_BAD;
+    }
+    if (!json) {
+        print_text(path, &all);
+    }
+    return is_whole(&all) ? EXIT_GOOD : EXIT_LOST;
+}
+
 int cmd_recover(int argc, char **argv)
 {
     static const struct option longs[] = {
@@ -85,16 +161,5 @@ int cmd_recover(int argc, char **argv)
     if (argc - optind != 1) {
         return command_usage(argv[0], "one log is expected, not %d", argc - optind);
     }
-    struct tact_error err = {.line = 0};
-    struct tact_recover_report report;
-    if (tact_log_recover(argv[optind], NULL, &report, &err)) {
-        return command_error(&err);
-    }
-    int rc = 0;
-    if (json) {
-        rc = print_json(&report);
-    } else {
-        print_text(argv[optind], &report);
-    }
-    return rc ? EXIT_BAD : (is_whole(&report) ? EXIT_GOOD : EXIT_LOST);
+    return answer(argv[optind], json);
 }

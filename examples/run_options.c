@@ -12,6 +12,8 @@ static const char help[] =
     "Runs a scene %s, and prints a table of what became of it.\n\n"
     "  --duration S        seconds of the scene's time; default: the scene's\n"
     "  --record FILE       write every tick to FILE, an MCAP log (see tact replay)\n"
+    "  --split-seconds S   go on in FILE.2, FILE.3, ... (before its ending) every S seconds\n"
+    "  --split-mb M        ... or every M megabytes; default: as the scene says\n"
     "  --moments SOURCE    auto, opencl or host; default: the scene's\n"
     "  --require-rt        fail where any part of real time is refused (see tact doctor)\n"
     "  --json              one JSON object on stdout instead of the table\n"
@@ -45,6 +47,22 @@ static int set_duration(struct run *run, const char *text)
     return 0;
 }
 
+static int set_split(struct run *run, int seconds, const char *text)
+{
+    char *end;
+    double value = strtod(text, &end), least = seconds ? 0.1 : 0.065536;
+    if (end == text || *end || !(value >= least && value <= 1e6)) {
+        return command_usage(run->name, "--split-%s %s: a number from %g to 1e6 is expected",
+                             seconds ? "seconds" : "mb", text, least);
+    }
+    if (seconds) {
+        run->options.split_seconds = value;
+    } else {
+        run->options.split_bytes = (uint64_t)(value * 1e6);
+    }
+    return 0;
+}
+
 static int set_moments(struct run *run, const char *text)
 {
     run->moments = text;
@@ -56,11 +74,16 @@ static int set_moments(struct run *run, const char *text)
 
 int run_parse(struct run *run, int argc, char **argv)
 {
-    static const struct option longs[] = {
-        {"duration", required_argument, NULL, 'd'}, {"record", required_argument, NULL, 'o'},
-        {"moments", required_argument, NULL, 'm'},  {"require-rt", no_argument, NULL, 'r'},
-        {"json", no_argument, NULL, 'j'},           {"quiet", no_argument, NULL, 'q'},
-        {"help", no_argument, NULL, 'h'},           {NULL, 0, NULL, 0}};
+    static const struct option longs[] = {{"duration", required_argument, NULL, 'd'},
+                                          {"record", required_argument, NULL, 'o'},
+                                          {"moments", required_argument, NULL, 'm'},
+                                          {"require-rt", no_argument, NULL, 'r'},
+                                          {"split-seconds", required_argument, NULL, 's'},
+                                          {"split-mb", required_argument, NULL, 'b'},
+                                          {"json", no_argument, NULL, 'j'},
+                                          {"quiet", no_argument, NULL, 'q'},
+                                          {"help", no_argument, NULL, 'h'},
+                                          {NULL, 0, NULL, 0}};
     int c, rc = 0;
     while (!rc && (c = getopt_long(argc, argv, "hq", longs, NULL)) != -1) {
         switch (c) {
@@ -69,6 +92,10 @@ int run_parse(struct run *run, int argc, char **argv)
             break;
         case 'm':
             rc = set_moments(run, optarg);
+            break;
+        case 's':
+        case 'b':
+            rc = set_split(run, c == 's', optarg);
             break;
         case 'o':
             run->options.record = optarg;

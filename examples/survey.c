@@ -44,6 +44,8 @@ static void take(const struct tact_view *view, const struct tact_record *r, stru
         out->first_fault = r->tick;
     }
     out->safety = safety;
+    out->skipped = (uint64_t)v[view->timing + 2];
+    out->lost = (uint64_t)v[view->timing + 3];
     out->contacts_max = (int)fmax(out->contacts_max, v[view->solver]);
     tact_histogram_add(&out->wake, (int64_t)v[view->timing]);
     if (r->tick > 0) {

@@ -18,6 +18,7 @@ struct survey_pair {
 struct survey {
     int64_t first_ns, last_ns; /* stamps, CLOCK_MONOTONIC */
     uint64_t gaps;             /* runs of ticks that were not recorded */
+    uint64_t skipped, lost; /* of them, given up by the loop; lost to a full ring of the recorder */
     struct {
         uint64_t after, missing; /* tick before it, ticks in it */
     } gap[SURVEY_GAPS];          /* the first ones */

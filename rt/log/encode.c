@@ -40,9 +40,10 @@ static int check_attachments(const struct tact_recorder_content *content, struct
 
 static int check_facts(const struct tact_recorder_content *content, struct tact_error *err)
 {
-    static const char *const own[] = {"tact_version",   "schema_version",  "clock",
-                                      "wall_anchor_ns", "recovered_ticks", "recovered_events",
-                                      "lost_ticks",     TACT_FACTS_CRC};
+    static const char *const own[] = {
+        "tact_version",    "schema_version",   "clock",       "wall_anchor_ns",
+        "recovered_ticks", "recovered_events", "lost_ticks",  "part",
+        "session",         "continued_in",     TACT_FACTS_CRC};
 
     for (size_t i = 0; i < content->fact_count; i++) {
         const struct tact_log_fact *fact = &content->facts[i];
@@ -142,7 +143,8 @@ static int add_channels(struct tact_encoder *encoder, const struct tact_layout *
 }
 
 /* Nothing in MCAP checks a metadata record of a log that was cut, so it checks itself. */
-static int write_facts(struct tact_encoder *encoder, const struct tact_recorder_content *content)
+static int write_facts(struct tact_encoder *encoder, const struct tact_recorder_content *content,
+                       unsigned part)
 {
     struct tact_bytes map = {0};
     char text[32];
@@ -156,6 +158,11 @@ static int write_facts(struct tact_encoder *encoder, const struct tact_recorder_
     tact_put_text(&map, "wall_anchor_ns");
     snprintf(text, sizeof text, "%" PRId64, encoder->anchor_ns);
     tact_put_text(&map, text);
+    if (part > 0) {
+        tact_put_text(&map, "part");
+        snprintf(text, sizeof text, "%u", part);
+        tact_put_text(&map, text);
+    }
     for (size_t i = 0; i < content->fact_count; i++) {
         tact_put_text(&map, content->facts[i].key);
         tact_put_text(&map, content->facts[i].value);
@@ -169,8 +176,8 @@ static int write_facts(struct tact_encoder *encoder, const struct tact_recorder_
 }
 
 int tact_encoder_init(struct tact_encoder *encoder, struct tact_mcap_writer *writer,
-                      const struct tact_recorder_content *content, uint32_t derived_every,
-                      int64_t anchor_ns, int64_t now_ns)
+                      const struct tact_recorder_content *content, const struct tact_bytes *scene,
+                      unsigned part, uint32_t derived_every, int64_t anchor_ns, int64_t now_ns)
 {
     *encoder = (struct tact_encoder){
         .writer = writer,
@@ -181,14 +188,14 @@ int tact_encoder_init(struct tact_encoder *encoder, struct tact_mcap_writer *wri
     for (int i = 0; i < TACT_DERIVED_CHANNELS; i++)
         encoder->channels[i] = -1;
     int rc = derived_every > 0 ? tact_shown_copy(&encoder->shown, content) : 0;
-    if (derived_every > 0 && content->shape_count > 0)
-        tact_encode_scene(content, &encoder->scene);
-    if (rc == 0 && encoder->scene.failed)
+    if (derived_every > 0)
+        tact_put(&encoder->scene, scene->data, scene->size);
+    if (rc == 0 && (scene->failed || encoder->scene.failed))
         rc = -ENOMEM;
     if (rc == 0)
         rc = add_channels(encoder, content->layout);
     if (rc == 0)
-        rc = write_facts(encoder, content);
+        rc = write_facts(encoder, content, part);
     for (size_t i = 0; rc == 0 && i < content->attachment_count; i++) {
         const struct tact_log_attachment *a = &content->attachments[i];
         rc = tact_mcap_writer_attachment(writer, tact_encoder_wall(encoder, now_ns), a->name,

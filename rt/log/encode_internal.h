@@ -10,6 +10,7 @@
 #define TACT_TOPIC_EVENT "/tact/events"
 #define TACT_FACTS "tact"               /* name of the metadata record */
 #define TACT_RECOVERED "tact_recovered" /* of another that recovery adds */
+#define TACT_CONTINUED "tact_continued" /* of another, in a file that is not the session's last */
 #define TACT_FACTS_CRC "crc32"          /* its last key: 8 hex digits, CRC of the map before it */
 
 /** Channels of what is derived from the records. A contact's, and a sensor's, follow each other. */
@@ -38,11 +39,12 @@ struct tact_encoder {
 /** Checks what is to be recorded. @retval 0, or -EINVAL with *err filled */
 int tact_encoder_check(const struct tact_recorder_content *content, struct tact_error *err);
 
-/** Writes schemas, channels, attachments and facts; content has been checked. On failure
+/** Writes schemas, channels, attachments and facts; content has been checked. scene: the message of
+ *  /scene, or empty; part: number of the file, 0 where the session is never split. On failure
  *  tact_encoder_free() is still due. @retval 0 or a negative errno */
 int tact_encoder_init(struct tact_encoder *encoder, struct tact_mcap_writer *writer,
-                      const struct tact_recorder_content *content, uint32_t derived_every,
-                      int64_t anchor_ns, int64_t now_ns);
+                      const struct tact_recorder_content *content, const struct tact_bytes *scene,
+                      unsigned part, uint32_t derived_every, int64_t anchor_ns, int64_t now_ns);
 /** Wall-clock time of a stamp [ns since 1970], as messages have it. */
 uint64_t tact_encoder_wall(const struct tact_encoder *encoder, int64_t stamp_ns);
 

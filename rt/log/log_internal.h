@@ -50,7 +50,20 @@ struct tact_log {
     struct tact_cursor cursor; /* what is left of it */
     size_t next_chunk;         /* that is loaded when it is used up */
     uint64_t position;         /* index of the next record */
+
+    struct tact_log *next_part; /* file that the session goes on in */
+    uint64_t own_ticks;       /* records in this file; state counts those of all that follow too */
+    unsigned part_count;      /* files of the session; 0: one */
+    struct tact_log *reading; /* part that is read; NULL: this one */
 };
+
+/** Loads the files that a session goes on in, and adds them to the state of the first. Of those
+ *  that are missing or damaged the state tells. @retval 0 or -ENOMEM */
+int tact_log_load_parts(struct tact_log *first, const char *path);
+
+/** tact_log_next() and tact_log_seek() within one file. */
+int tact_log_next_own(struct tact_log *log, struct tact_record *record);
+int tact_log_seek_own(struct tact_log *log, uint64_t index);
 
 /** Opens and checks a file as tact_log_open() does, also where nothing in it can be read as a log.
  *  @retval as tact_log_open(), without -ENODATA */

@@ -65,13 +65,15 @@ int tact_log_open(const char *path, struct tact_log **out, struct tact_error *er
     struct tact_log *log = NULL;
     int rc = tact_log_load(path, &log, err);
 
-    if (rc == 0) {
-        rc = check_found(log, err);
-        if (rc == 0)
-            *out = log;
-        else
-            tact_log_close(log);
-    }
+    if (rc != 0)
+        return rc;
+    rc = check_found(log, err);
+    if (rc == 0 && tact_log_load_parts(log, path) != 0)
+        rc = tact_error_set(err, -ENOMEM, "out of memory");
+    if (rc == 0)
+        *out = log;
+    else
+        tact_log_close(log);
     return rc;
 }
 
@@ -79,6 +81,7 @@ void tact_log_close(struct tact_log *log)
 {
     if (!log)
         return;
+    tact_log_close(log->next_part);
     for (size_t i = 0; i < log->attachment_count; i++) {
         free((char *)log->attachments[i].name);
         free((char *)log->attachments[i].media_type);
@@ -152,11 +155,6 @@ const struct tact_log_attachment *tact_log_attachment_at(const struct tact_log *
     return index < log->attachment_count ? &log->attachments[index] : NULL;
 }
 
-const struct tact_log_event *tact_log_event(const struct tact_log *log, size_t index)
-{
-    return index < log->event_count ? &log->events[index] : NULL;
-}
-
 const struct tact_log_topic *tact_log_topic(const struct tact_log *log, size_t index)
 {
     return index < log->topic_count ? &log->topics[index] : NULL;
@@ -212,13 +210,13 @@ static int next_in_chunk(struct tact_log *log, struct tact_mcap_message *message
     return rc;
 }
 
-int tact_log_next(struct tact_log *log, struct tact_record *record)
+int tact_log_next_own(struct tact_log *log, struct tact_record *record)
 {
     struct tact_mcap_message message;
     const uint8_t *values;
     int rc;
 
-    if (log->position >= log->state.ticks)
+    if (log->position >= log->own_ticks)
         return 0;
     while ((rc = next_in_chunk(log, &message)) == -ENODATA) {
         if (log->next_chunk == log->chunk_count)
@@ -236,17 +234,17 @@ int tact_log_next(struct tact_log *log, struct tact_record *record)
     return 1;
 }
 
-int tact_log_seek(struct tact_log *log, uint64_t index)
+int tact_log_seek_own(struct tact_log *log, uint64_t index)
 {
     struct tact_mcap_message message;
     size_t low = 0, high = log->chunk_count;
 
-    if (index > log->state.ticks)
+    if (index > log->own_ticks)
         return -ERANGE;
     log->position = index;
     log->cursor = (struct tact_cursor){0};
     log->next_chunk = log->chunk_count;
-    if (index == log->state.ticks)
+    if (index == log->own_ticks)
         return 0;
     while (high - low > 1) {
         size_t middle = low + (high - low) / 2;

@@ -56,8 +56,13 @@ struct tact_log_topic {
 
 struct tact_log;
 
+/** Path of the file that a session goes on in: "a.mcap", then "a.2.mcap", "a.3.mcap", ... number
+ *  counts from 1. To be freed; NULL where memory is short. Not real-time safe. */
+TACT_API char *tact_log_part_path(const char *first, unsigned number);
+
 /**
- * Opens and checks a log. A damaged log is opened all the same if at least its layout could be
+ * Opens and checks a log. The first file of a session that was split stands for the whole session;
+ * any other one for itself. A damaged log is opened all the same if at least its layout could be
  * read: look at tact_log_state(). Not real-time safe, like everything here.
  * @retval 0          *out is set
  * @retval -ENOENT    and other errno of open() and read()
@@ -70,6 +75,9 @@ TACT_API void tact_log_close(struct tact_log *log);
 /** All of these belong to the log and live until tact_log_close(). */
 TACT_API const struct tact_log_state *tact_log_state(const struct tact_log *log);
 TACT_API const struct tact_layout *tact_log_layout(const struct tact_log *log);
+
+/** Files that the session is in: 1, or more where it was split. */
+TACT_API unsigned tact_log_parts(const struct tact_log *log);
 
 /** Value of a fact, or NULL. The recorder adds "tact_version", "schema_version", "clock" and
  *  "wall_anchor_ns" to those it is given. */

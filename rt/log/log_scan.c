@@ -63,7 +63,8 @@ static int take_metadata(struct tact_log *log, struct tact_span content)
     char crc[16] = "";
     int rc = tact_mcap_parse_metadata(content, &name, &map);
 
-    if (rc != 0 || (!tact_span_is(name, TACT_FACTS) && !tact_span_is(name, TACT_RECOVERED)))
+    if (rc != 0 || (!tact_span_is(name, TACT_FACTS) && !tact_span_is(name, TACT_RECOVERED) &&
+                    !tact_span_is(name, TACT_CONTINUED)))
         return -EBADMSG;
     const uint8_t *start = map.at;
     while (map.left > 0) {

@@ -1,34 +1,16 @@
-#include "recorder_internal.h"
+#include "recorder.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <sched.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
 #include <time.h>
 #include <unistd.h>
 
-#include "describe_internal.h"
+#include "recorder_internal.h"
 
 #define NS_PER_S INT64_C(1000000000)
 #define WAIT_NS 200000
-#define EVENT_BYTES (1 << 20)
-#define STACK_BYTES (256 * 1024) /* mlockall() would lock the 8 MiB of the default */
-
-static int64_t clock_ns(clockid_t clock)
-{
-    struct timespec t;
-    clock_gettime(clock, &t);
-    return t.tv_sec * NS_PER_S + t.tv_nsec;
-}
-
-static void sleep_ns(long ns)
-{
-    clock_nanosleep(CLOCK_MONOTONIC, 0, &(struct timespec){.tv_nsec = ns}, NULL);
-}
 
 struct tact_recorder_options tact_recorder_options_default(void)
 {
@@ -43,28 +25,6 @@ struct tact_recorder_options tact_recorder_options_default(void)
     };
 }
 
-/* A thread of normal priority, whatever the caller's, that takes no signals. */
-static int start_thread(struct tact_recorder *recorder)
-{
-    pthread_attr_t attributes;
-    sigset_t all, old;
-
-    int rc = pthread_attr_init(&attributes);
-    if (rc != 0)
-        return -rc;
-    pthread_attr_setinheritsched(&attributes, PTHREAD_EXPLICIT_SCHED);
-    pthread_attr_setschedpolicy(&attributes, SCHED_OTHER);
-    pthread_attr_setstacksize(&attributes, STACK_BYTES);
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &old);
-    rc = pthread_create(&recorder->thread, &attributes, tact_recorder_run, recorder);
-    pthread_sigmask(SIG_SETMASK, &old, NULL);
-    pthread_attr_destroy(&attributes);
-    if (rc == 0)
-        pthread_setname_np(recorder->thread, "tact-recorder");
-    return -rc;
-}
-
 static int check_options(const struct tact_recorder_options *options, struct tact_error *err)
 {
     if (options->ring_ticks < 1 || options->ring_ticks > 1U << 24 || options->ring_events < 1 ||
@@ -75,106 +35,34 @@ static int check_options(const struct tact_recorder_options *options, struct tac
         return tact_error_set(err, -EINVAL, "chunk_bytes, chunk_ns or sync_ns is out of range");
     if (options->zstd_level < 0 || options->zstd_level > 19)
         return tact_error_set(err, -EINVAL, "zstd_level must be 0 to 19");
+    if (options->split_ns < 0 || (options->split_bytes > 0 && options->split_bytes < 65536))
+        return tact_error_set(err, -EINVAL, "a log can be split by 64 KiB or more, or by time");
     return 0;
 }
 
-/* The file is emptied only once it is known that nobody else writes it. */
-static int open_file(const char *path, struct tact_error *err)
+/* Facts that tell the parts of this session from those of all others. */
+static void name_session(struct tact_recorder *recorder)
 {
-    int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
+    struct timespec now;
 
-    if (fd < 0)
-        return tact_error_set(err, -errno, "cannot create the log: %s", strerror(errno));
-    if (flock(fd, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
-        close(fd);
-        return tact_error_set(err, -EBUSY, "this log is being written or read by somebody else");
-    }
-    if (ftruncate(fd, 0) != 0 && errno != EINVAL) {
-        int rc = -errno;
-        close(fd);
-        return tact_error_set(err, rc, "cannot empty the log: %s", strerror(-rc));
-    }
-    return fd;
+    clock_gettime(CLOCK_REALTIME, &now);
+    snprintf(recorder->session, sizeof recorder->session, "%llx-%lx",
+             (unsigned long long)now.tv_sec * NS_PER_S + (unsigned long long)now.tv_nsec,
+             (long)getpid());
 }
 
 static void destroy(struct tact_recorder *recorder)
 {
-    if (recorder->writer)
-        tact_mcap_writer_close(recorder->writer, &recorder->report.bytes);
-    tact_encoder_free(&recorder->encoder);
-    tact_ring_file_close(&recorder->rings, false);
-    pthread_mutex_destroy(&recorder->lock);
+    struct tact_recorder_part *part = recorder->last;
+
+    while (part) {
+        struct tact_recorder_part *before = part->before;
+        tact_recorder_part_free(part);
+        part = before;
+    }
+    tact_content_free(&recorder->content);
     free(recorder->path);
     free(recorder);
-}
-
-struct tact_ring_sizes tact_recorder_sizes(const struct tact_recorder_options *options,
-                                           uint32_t record_bytes)
-{
-    return (struct tact_ring_sizes){
-        .capacity = {options->ring_ticks, options->ring_events, TACT_RECORDER_NOTES},
-        .content = {record_bytes, sizeof(struct tact_ring_event), sizeof(struct tact_ring_event)},
-    };
-}
-
-/* Where the rings cannot outlive the process, recording is worth having all the same. */
-static int make_rings(struct tact_recorder *recorder, uint32_t record_bytes)
-{
-    struct tact_ring_sizes sizes = tact_recorder_sizes(&recorder->options, record_bytes);
-    const char *folder = recorder->options.ring_folder;
-    struct tact_bytes session = {0};
-    struct stat log;
-    bool replaced = false;
-    int rc = -EINVAL; /* a pipe or a device: there is nothing to go on with later */
-
-    if (!folder)
-        folder = TACT_RING_FILE_FOLDER;
-    if (fstat(recorder->fd, &log) == 0 && S_ISREG(log.st_mode)) {
-        recorder->has_name = log.st_nlink > 0;
-        tact_describe(&recorder->options, &recorder->encoder, &session);
-        rc = tact_ring_file_create(&recorder->rings, folder, &log, &sizes, &session, &replaced);
-        tact_bytes_free(&session);
-        if (rc != 0)
-            tact_message(recorder->messages, TACT_MESSAGE_WARNING,
-                         "%s: the ticks that are not yet in the file cannot be kept in %s (%s): "
-                         "if this process is killed, the last %.2g s are lost",
-                         recorder->path, folder, strerror(-rc),
-                         (double)recorder->options.chunk_ns * 1e-9);
-    }
-    if (replaced)
-        tact_message(recorder->messages, TACT_MESSAGE_WARNING,
-                     "%s: an older log of this name, whose recorder had been killed, was "
-                     "overwritten and not recovered",
-                     recorder->path);
-    return rc == 0 ? 0 : tact_ring_file_private(&recorder->rings, &sizes);
-}
-
-/* Everything but the thread. */
-static int prepare(struct tact_recorder *recorder, const char *path,
-                   const struct tact_recorder_content *content, struct tact_error *err)
-{
-    int64_t now = clock_ns(CLOCK_MONOTONIC);
-    int64_t anchor = recorder->options.wall_anchor_ns;
-
-    if (anchor == 0)
-        anchor = clock_ns(CLOCK_REALTIME) - now;
-    recorder->path = strdup(path);
-    if (!recorder->path)
-        return tact_error_set(err, -ENOMEM, "out of memory");
-    int fd = recorder->fd = open_file(recorder->path, err);
-    if (fd < 0)
-        return fd;
-    int rc = tact_mcap_writer_open(fd, "ros2", "tact " TACT_VERSION, recorder->options.zstd_level,
-                                   &recorder->writer);
-    if (rc == 0)
-        rc = tact_encoder_init(&recorder->encoder, recorder->writer, content,
-                               recorder->options.derived_every, anchor, now);
-    if (rc != 0)
-        return tact_error_set(err, rc, "cannot write the log: %s", strerror(-rc));
-    rc = make_rings(recorder, tact_layout_bytes(content->layout));
-    if (rc != 0)
-        return tact_error_set(err, rc, "the recorder's rings: %s", strerror(-rc));
-    return 0;
 }
 
 int tact_recorder_open(const char *path, const struct tact_recorder_options *options,
@@ -188,140 +76,139 @@ int tact_recorder_open(const char *path, const struct tact_recorder_options *opt
     if (rc != 0)
         return rc;
     struct tact_recorder *recorder = calloc(1, sizeof *recorder);
-    if (!recorder)
+    if (recorder)
+        recorder->path = strdup(path);
+    if (!recorder || !recorder->path) {
+        free(recorder);
         return tact_error_set(err, -ENOMEM, "out of memory");
+    }
     recorder->options = *options;
     recorder->messages = messages;
-    recorder->queue_end = &recorder->queue;
-    recorder->synced_ns = clock_ns(CLOCK_MONOTONIC);
-    pthread_mutex_init(&recorder->lock, NULL);
-    rc = prepare(recorder, path, content, err);
-    if (rc == 0) {
-        rc = start_thread(recorder);
-        if (rc != 0)
-            tact_error_set(err, rc, "cannot start the recorder thread: %s", strerror(-rc));
-    }
+    bool splits = options->split_bytes > 0 || options->split_ns > 0;
+    if (splits)
+        name_session(recorder);
+    if (content->shape_count > 0 && options->derived_every > 0)
+        tact_encode_scene(content, &recorder->content.scene);
+    if (splits && tact_content_copy(&recorder->content, content, recorder->session) != 0)
+        rc = tact_error_set(err, -ENOMEM, "out of memory");
+    if (rc == 0)
+        rc = tact_recorder_part_open(recorder, 1, splits ? &recorder->content.content : content,
+                                     &recorder->last, err);
     if (rc != 0) {
         destroy(recorder);
         return rc;
     }
+    atomic_init(&recorder->current, recorder->last);
     *out = recorder;
     return 0;
 }
 
+static struct tact_recorder_part *current(const struct tact_recorder *recorder)
+{
+    return atomic_load_explicit(&recorder->current, memory_order_acquire);
+}
+
+/* Goes on to the next part where one is ready: this tick is its first. */
+static struct tact_recorder_part *step(struct tact_recorder *recorder)
+{
+    struct tact_recorder_part *now = current(recorder);
+    struct tact_recorder_part *next = atomic_load_explicit(&recorder->next, memory_order_acquire);
+
+    if (!next)
+        return now;
+    atomic_store_explicit(&recorder->next, NULL, memory_order_relaxed);
+    atomic_fetch_add_explicit(&recorder->overruns,
+                              tact_ring_overruns(now->rings.rings[TACT_RING_TICKS]),
+                              memory_order_relaxed);
+    atomic_store_explicit(&recorder->current, next, memory_order_release);
+    /* The last word to the old part: its thread may take the rings away from now on. */
+    atomic_store_explicit(&now->retired, true, memory_order_release);
+    return next;
+}
+
 struct tact_record *tact_recorder_begin(struct tact_recorder *recorder)
 {
-    return tact_ring_file_begin(&recorder->rings, TACT_RING_TICKS);
+    return tact_recorder_part_begin(step(recorder));
 }
 
 void tact_recorder_commit(struct tact_recorder *recorder)
 {
-    tact_ring_file_commit(&recorder->rings, TACT_RING_TICKS);
+    tact_recorder_part_commit(current(recorder));
 }
 
 void tact_recorder_wait_room(struct tact_recorder *recorder)
 {
-    const struct tact_ring *ticks = recorder->rings.rings[TACT_RING_TICKS];
+    const struct tact_ring *ticks = current(recorder)->rings.rings[TACT_RING_TICKS];
 
-    while (tact_ring_occupancy(ticks) >= tact_ring_capacity(ticks))
-        sleep_ns(WAIT_NS);
-}
-
-/* As strncpy, and always terminated. */
-static void copy_cut(char *to, const char *from, size_t size)
-{
-    size_t length = strnlen(from, size - 1);
-
-    memcpy(to, from, length);
-    memset(to + length, 0, size - length);
-}
-
-static int put_event(struct tact_recorder *recorder, int ring, uint64_t tick, int64_t stamp_ns,
-                     const char *name, const char *text)
-{
-    struct tact_ring_event *event = tact_ring_file_begin(&recorder->rings, ring);
-
-    if (!event)
-        return -ENOBUFS;
-    event->tick = tick;
-    event->stamp_ns = stamp_ns;
-    copy_cut(event->name, name, sizeof event->name);
-    copy_cut(event->text, text, sizeof event->text);
-    tact_ring_file_commit(&recorder->rings, ring);
-    return 0;
-}
-
-static int queue_event(struct tact_recorder *recorder, uint64_t tick, int64_t stamp_ns,
-                       const char *name, size_t name_size, const char *text, size_t text_size)
-{
-    struct tact_queued_event *event = malloc(sizeof *event + name_size + text_size);
-
-    if (!event)
-        return -ENOMEM;
-    event->next = NULL;
-    event->tick = tick;
-    event->stamp_ns = stamp_ns;
-    memcpy(event->name, name, name_size);
-    event->text = memcpy(event->name + name_size, text, text_size);
-    *recorder->queue_end = event;
-    recorder->queue_end = &event->next;
-    return 0;
+    while (tact_ring_occupancy(ticks) >= tact_ring_capacity(ticks) &&
+           !atomic_load_explicit(&recorder->next, memory_order_relaxed))
+        clock_nanosleep(CLOCK_MONOTONIC, 0, &(struct timespec){.tv_nsec = WAIT_NS}, NULL);
 }
 
 int tact_recorder_event(struct tact_recorder *recorder, uint64_t tick, int64_t stamp_ns,
                         const char *name, const char *text)
 {
-    size_t name_size = strlen(name) + 1, text_size = strlen(text) + 1;
-    int rc = -ENOBUFS;
+    int rc;
 
-    if (name_size + text_size > EVENT_BYTES)
-        return -EMSGSIZE;
-    pthread_mutex_lock(&recorder->lock);
-    if (!recorder->queue && name_size <= TACT_RECORDER_EVENT_NAME &&
-        text_size <= TACT_RECORDER_EVENT_TEXT)
-        rc = put_event(recorder, TACT_RING_NOTES, tick, stamp_ns, name, text);
-    if (rc != 0)
-        rc = queue_event(recorder, tick, stamp_ns, name, name_size, text, text_size);
-    pthread_mutex_unlock(&recorder->lock);
+    do { /* a part that was closed meanwhile is not the current one any more */
+        rc = tact_recorder_part_event(current(recorder), tick, stamp_ns, name, text);
+    } while (rc == -EAGAIN);
     return rc;
 }
 
 int tact_recorder_event_rt(struct tact_recorder *recorder, uint64_t tick, int64_t stamp_ns,
                            const char *name, const char *text)
 {
-    return put_event(recorder, TACT_RING_EVENTS, tick, stamp_ns, name, text);
+    return tact_recorder_part_event_rt(current(recorder), tick, stamp_ns, name, text);
 }
 
 uint64_t tact_recorder_overruns(const struct tact_recorder *recorder)
 {
-    return tact_ring_overruns(recorder->rings.rings[TACT_RING_TICKS]);
+    return atomic_load_explicit(&recorder->overruns, memory_order_relaxed) +
+           tact_ring_overruns(current(recorder)->rings.rings[TACT_RING_TICKS]);
+}
+
+/* What all parts came to. One that was made and never filled is taken away again. */
+static void sum_up(struct tact_recorder *recorder, struct tact_recorder_report *all)
+{
+    for (const struct tact_recorder_part *part = recorder->last; part; part = part->before) {
+        const struct tact_recorder_report *one = &part->report;
+        if (part->number > 1 && one->records + one->events == 0 && one->error == 0) {
+            unlink(part->path);
+            continue;
+        }
+        all->records += one->records;
+        all->events += one->events;
+        all->bytes += one->bytes;
+        all->overruns += one->overruns;
+        all->event_overruns += one->event_overruns;
+        all->discarded += one->discarded;
+        all->ring_ticks = one->ring_ticks;
+        if (one->occupancy_max > all->occupancy_max)
+            all->occupancy_max = one->occupancy_max;
+        if (one->error != 0)
+            all->error = one->error; /* of the first part that has one */
+        all->parts++;
+    }
 }
 
 int tact_recorder_close(struct tact_recorder *recorder, struct tact_recorder_report *report)
 {
+    struct tact_recorder_report all = {0};
+
     if (!recorder)
         return 0;
-    atomic_store_explicit(&recorder->stop, true, memory_order_release);
-    pthread_join(recorder->thread, NULL);
-    struct tact_recorder_report *own = &recorder->report;
-    const struct tact_ring *ticks = recorder->rings.rings[TACT_RING_TICKS];
-    own->overruns = tact_ring_overruns(ticks);
-    own->event_overruns = tact_ring_overruns(recorder->rings.rings[TACT_RING_EVENTS]);
-    own->occupancy_max = tact_ring_high_water(ticks);
-    own->ring_ticks = tact_ring_capacity(ticks);
-    int rc = tact_mcap_writer_close(recorder->writer, &own->bytes);
-    recorder->writer = NULL;
-    if (rc != 0 && own->error == 0) {
-        own->error = rc;
-        tact_message(recorder->messages, TACT_MESSAGE_ERROR,
-                     "%s: the log could not be finished: %s; its ticks can be read", recorder->path,
-                     strerror(-rc));
-    }
-    if (own->error == 0 && recorder->deletion_told)
-        own->error = -ENOENT;
-    rc = own->error;
+    /* The current part's thread may be making another one until it has ended. */
+    struct tact_recorder_part *part = current(recorder);
+    atomic_store_explicit(&part->stop, true, memory_order_release);
+    tact_recorder_part_join(part);
+    for (part = recorder->last; part; part = part->before)
+        atomic_store_explicit(&part->stop, true, memory_order_release);
+    for (part = recorder->last; part; part = part->before)
+        tact_recorder_part_join(part);
+    sum_up(recorder, &all);
     if (report)
-        *report = *own;
+        *report = all;
     destroy(recorder);
-    return rc;
+    return all.error;
 }

@@ -121,12 +121,15 @@ struct tact_recorder_content {
 };
 
 struct tact_recorder_options {
-    uint32_t ring_ticks;    /**< ticks that fit in the ring; rounded up to a power of two */
-    uint32_t ring_events;   /**< real-time events that fit in theirs; rounded up likewise */
-    uint32_t chunk_bytes;   /**< a chunk is written when it holds this much, ... */
-    int64_t chunk_ns;       /**< ... or this span of records [ns], or was open that long */
-    int64_t sync_ns;        /**< fdatasync at least this often [ns]; 0: only when closing */
-    int zstd_level;         /**< 1 to 19; 0 writes chunks uncompressed */
+    uint32_t ring_ticks;  /**< ticks that fit in the ring; rounded up to a power of two */
+    uint32_t ring_events; /**< real-time events that fit in theirs; rounded up likewise */
+    uint32_t chunk_bytes; /**< a chunk is written when it holds this much, ... */
+    int64_t chunk_ns;     /**< ... or this span of records [ns], or was open that long */
+    int64_t sync_ns;      /**< fdatasync at least this often [ns]; 0: only when closing */
+    uint64_t
+        split_bytes;  /**< another file is begun after so many bytes, at least 65536; 0: never */
+    int64_t split_ns; /**< ... or after so long a time [ns]; 0: never. See tact_log_part_path() */
+    int zstd_level;   /**< 1 to 19; 0 writes chunks uncompressed */
     uint32_t derived_every; /**< topics other than the tick's at every n-th one; 0: never */
     int64_t wall_anchor_ns; /**< wall clock minus CLOCK_MONOTONIC [ns]; 0: measured when opening */
     /** Folder of a tmpfs for the rings' file; NULL: /dev/shm. Where no file can be made there, a
@@ -147,6 +150,7 @@ struct tact_recorder_report {
     uint64_t discarded;      /**< ticks and events not written because writing had failed */
     uint32_t occupancy_max;  /**< most ticks that were ever in the ring and not yet in the file */
     uint32_t ring_ticks;     /**< capacity of the ring */
+    uint32_t parts;          /**< files */
     int error; /**< 0, or the negative errno that ended the recording; -ENOENT: the file was deleted
                     meanwhile */
 };

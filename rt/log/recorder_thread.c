@@ -18,7 +18,7 @@ static int64_t now_ns(void)
 }
 
 /* The first error ends the recording; the rings are emptied all the same. */
-static void note_error(struct tact_recorder *recorder)
+static void note_error(struct tact_recorder_part *recorder)
 {
     int error = tact_mcap_writer_error(recorder->writer);
 
@@ -31,7 +31,7 @@ static void note_error(struct tact_recorder *recorder)
 }
 
 /* A process that is killed before the chunk is in the file leaves its elements in the rings. */
-static void give_back(struct tact_recorder *recorder)
+static void give_back(struct tact_recorder_part *recorder)
 {
     for (int i = 0; i < TACT_RINGS; i++) {
         tact_ring_release_many(recorder->rings.rings[i], recorder->ahead[i]);
@@ -39,7 +39,33 @@ static void give_back(struct tact_recorder *recorder)
     }
 }
 
-void tact_recorder_flush(struct tact_recorder *recorder)
+/* The part is as long as it should be: another is made, and offered to the producer. Where that is
+ * not possible, this one goes on. */
+static void offer_next(struct tact_recorder_part *part)
+{
+    struct tact_recorder *owner = part->owner;
+    const struct tact_recorder_options *o = &part->options;
+    struct tact_recorder_part *next = NULL;
+    struct tact_error err = {0};
+    bool full = (o->split_bytes > 0 && tact_mcap_writer_offset(part->writer) >= o->split_bytes) ||
+                (o->split_ns > 0 && part->report.records > 0 &&
+                 part->chunk_stamp_ns - part->first_stamp_ns >= o->split_ns);
+
+    if (!full || part->offered || part->report.error != 0 || !part->has_name)
+        return;
+    part->offered = true;
+    if (tact_recorder_part_open(owner, part->number + 1, &owner->content.content, &next, &err) !=
+        0) {
+        tact_message(part->messages, TACT_MESSAGE_WARNING,
+                     "%s: the log is not split, and goes on in this file: %s", part->path,
+                     err.text);
+        return;
+    }
+    owner->last = next;
+    atomic_store_explicit(&owner->next, next, memory_order_release);
+}
+
+void tact_recorder_flush(struct tact_recorder_part *recorder)
 {
     uint32_t next[TACT_RINGS];
 
@@ -61,15 +87,17 @@ void tact_recorder_flush(struct tact_recorder *recorder)
         recorder->synced_ns = now_ns();
     }
     note_error(recorder);
+    if (recorder->owner)
+        offer_next(recorder);
 }
 
-static bool is_empty(const struct tact_recorder *recorder)
+static bool is_empty(const struct tact_recorder_part *recorder)
 {
     return recorder->pending_records + recorder->pending_events == 0;
 }
 
 /* A chunk is due before it leaves the producer without room. */
-static bool is_full(const struct tact_recorder *recorder)
+static bool is_full(const struct tact_recorder_part *recorder)
 {
     bool full = tact_mcap_writer_pending(recorder->writer) >= recorder->options.chunk_bytes;
 
@@ -78,21 +106,22 @@ static bool is_full(const struct tact_recorder *recorder)
     return full;
 }
 
-void tact_recorder_skip(struct tact_recorder *recorder, int ring)
+void tact_recorder_skip(struct tact_recorder_part *recorder, int ring)
 {
     recorder->ahead[ring]++;
     if (is_empty(recorder))
         give_back(recorder);
 }
 
-static void discard(struct tact_recorder *recorder, int ring)
+static void discard(struct tact_recorder_part *recorder, int ring)
 {
     recorder->report.discarded++;
     recorder->ahead[ring]++;
     give_back(recorder);
 }
 
-void tact_recorder_take_record(struct tact_recorder *recorder, const struct tact_record *record)
+void tact_recorder_take_record(struct tact_recorder_part *recorder,
+                               const struct tact_record *record)
 {
     if (recorder->report.error != 0) {
         discard(recorder, TACT_RING_TICKS);
@@ -102,6 +131,8 @@ void tact_recorder_take_record(struct tact_recorder *recorder, const struct tact
         recorder->chunk_opened_ns = now_ns();
     if (recorder->pending_records == 0)
         recorder->chunk_stamp_ns = record->stamp_ns;
+    if (recorder->report.records + recorder->pending_records == 0)
+        recorder->first_stamp_ns = record->stamp_ns;
     tact_encode_record(&recorder->encoder, record);
     recorder->pending_records++;
     recorder->ahead[TACT_RING_TICKS]++;
@@ -111,7 +142,7 @@ void tact_recorder_take_record(struct tact_recorder *recorder, const struct tact
         tact_recorder_flush(recorder);
 }
 
-static void encode_event(struct tact_recorder *recorder, uint64_t tick, int64_t stamp_ns,
+static void encode_event(struct tact_recorder_part *recorder, uint64_t tick, int64_t stamp_ns,
                          char *name, char *text)
 {
     if (is_empty(recorder))
@@ -122,7 +153,7 @@ static void encode_event(struct tact_recorder *recorder, uint64_t tick, int64_t 
     recorder->pending_events++;
 }
 
-void tact_recorder_take_event(struct tact_recorder *recorder, int ring,
+void tact_recorder_take_event(struct tact_recorder_part *recorder, int ring,
                               const struct tact_ring_event *content)
 {
     struct tact_ring_event event = *content;
@@ -140,7 +171,7 @@ void tact_recorder_take_event(struct tact_recorder *recorder, int ring,
 }
 
 /* Long events are in the memory of the process only, so they are written at once. */
-static void take_queue(struct tact_recorder *recorder, struct tact_queued_event *event)
+static void take_queue(struct tact_recorder_part *recorder, struct tact_queued_event *event)
 {
     bool any = event != NULL;
 
@@ -159,7 +190,7 @@ static void take_queue(struct tact_recorder *recorder, struct tact_queued_event 
         tact_recorder_flush(recorder);
 }
 
-static void drain(struct tact_recorder *recorder)
+static void drain(struct tact_recorder_part *recorder)
 {
     struct tact_ring_file *rings = &recorder->rings;
     const uint32_t *ahead = recorder->ahead;
@@ -185,7 +216,7 @@ static void drain(struct tact_recorder *recorder)
 }
 
 /* A file whose name is gone can be had as long as this process lives, so recording goes on. */
-static void look_for_name(struct tact_recorder *recorder)
+static void look_for_name(struct tact_recorder_part *recorder)
 {
     struct stat status;
 
@@ -200,14 +231,32 @@ static void look_for_name(struct tact_recorder *recorder)
                  recorder->path, recorder->fd);
 }
 
+/* The thread of the part before has ended by now, or will soon. */
+static void join_before(struct tact_recorder_part *part)
+{
+    if (part->before && !part->before->joined && atomic_load(&part->before->ended))
+        tact_recorder_part_join(part->before);
+}
+
+static void close_for_events(struct tact_recorder_part *part)
+{
+    pthread_mutex_lock(&part->lock);
+    part->closed = true;
+    pthread_mutex_unlock(&part->lock);
+    drain(part);
+    if (!is_empty(part))
+        tact_recorder_flush(part);
+}
+
 void *tact_recorder_run(void *argument)
 {
-    struct tact_recorder *recorder = argument;
+    struct tact_recorder_part *recorder = argument;
     struct timespec pause = {.tv_nsec = POLL_NS};
     bool stop;
 
     do {
-        stop = atomic_load_explicit(&recorder->stop, memory_order_acquire);
+        stop = atomic_load_explicit(&recorder->stop, memory_order_acquire) ||
+               atomic_load_explicit(&recorder->retired, memory_order_acquire);
         drain(recorder);
         /* The first chunk holds the schemas: without it nothing can be read, so it goes early. */
         bool first = recorder->report.records + recorder->report.events == 0;
@@ -223,8 +272,12 @@ void *tact_recorder_run(void *argument)
         }
         if (stop || now_ns() - recorder->looked_ns >= NS_PER_S)
             look_for_name(recorder);
-        if (!stop)
-            clock_nanosleep(CLOCK_MONOTONIC, 0, &pause, NULL);
-    } while (!stop);
+        if (stop)
+            break;
+        join_before(recorder);
+        clock_nanosleep(CLOCK_MONOTONIC, 0, &pause, NULL);
+    } while (true);
+    close_for_events(recorder);
+    tact_recorder_part_finish(recorder);
     return NULL;
 }

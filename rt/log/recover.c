@@ -22,9 +22,9 @@ struct recovery {
     struct tact_recover_report report;
     struct tact_log *log; /* as it was found */
     struct tact_description description;
-    struct tact_recorder recorder; /* without a thread: its writer, encoder and rings */
-    bool described;                /* there are rings, and they are this log's */
-    uint32_t next[TACT_RINGS];     /* first element that is not in the file */
+    struct tact_recorder_part recorder; /* without a thread: its writer, encoder and rings */
+    bool described;                     /* there are rings, and they are this log's */
+    uint32_t next[TACT_RINGS];          /* first element that is not in the file */
 };
 
 static int refuse(struct recovery *r, const char *why)
@@ -35,7 +35,7 @@ static int refuse(struct recovery *r, const char *why)
 /* One that is being recorded or read is left alone; the lock is kept until the log is finished. */
 static int open_log(struct recovery *r)
 {
-    struct tact_recorder *recorder = &r->recorder;
+    struct tact_recorder_part *recorder = &r->recorder;
 
     recorder->fd = open(r->path, O_RDWR | O_CLOEXEC | O_NONBLOCK);
     if (recorder->fd < 0)
@@ -216,7 +216,7 @@ static int check_rings(struct recovery *r)
 /* The rings' elements from next[ring] on; the open chunk starts there. */
 static void take_ring(struct recovery *r, int ring, uint64_t *added, uint64_t *lost)
 {
-    struct tact_recorder *recorder = &r->recorder;
+    struct tact_recorder_part *recorder = &r->recorder;
     bool damaged;
     uint32_t count = count_committed(r, ring, &damaged);
 
@@ -264,7 +264,7 @@ static int put_facts(struct recovery *r)
 /* Everything was checked: from here on the file changes. */
 static int finish(struct recovery *r)
 {
-    struct tact_recorder *recorder = &r->recorder;
+    struct tact_recorder_part *recorder = &r->recorder;
     struct tact_recover_report *report = &r->report;
 
     int rc = tact_mcap_writer_resume(recorder->writer);
@@ -292,7 +292,7 @@ static int finish(struct recovery *r)
 
 static int take_over(struct recovery *r)
 {
-    struct tact_recorder *recorder = &r->recorder;
+    struct tact_recorder_part *recorder = &r->recorder;
     const struct tact_log *log = r->log;
     const struct tact_log_state *state = &log->state;
     struct tact_mcap_takeover from = {

@@ -135,7 +135,7 @@ int tact_session_layout_fields(struct tact_session *s)
                   "contacts, iterations, residual, update, deadman", 5);
     return rc ? rc
               : add(s, &s->timing_field, TACT_FIELD_TIMING, "timing", "",
-                    "wake latency ns, compute of the tick before ns", 2);
+                    "wake latency ns, compute of the tick before ns, skipped, lost", 4);
 }
 
 static void fill_pairs(struct tact_session *s, double *v)

@@ -205,7 +205,8 @@ int tact_session_map(struct tact_session *s, struct tact_error *err)
     }
     s->inputs = calloc(scene->inputs_count + 1, sizeof *s->inputs);
     s->outputs = calloc(scene->outputs_count + 1, sizeof *s->outputs);
-    if (!s->inputs || !s->outputs) {
+    s->markers = calloc(scene->markers_count + 1, sizeof *s->markers);
+    if (!s->inputs || !s->outputs || !s->markers) {
         return -ENOMEM;
     }
     s->input_count = (int)scene->inputs_count;
@@ -216,6 +217,13 @@ int tact_session_map(struct tact_session *s, struct tact_error *err)
     }
     for (uint32_t i = 0; !rc && i < scene->outputs_count; i++) {
         rc = map_output(s, i, &channels[i], err);
+    }
+    for (uint32_t i = 0; !rc && i < scene->markers_count; i++) {
+        struct session_marker *m = &s->markers[s->marker_count++];
+        char key[64];
+        snprintf(key, sizeof key, "markers[%u].from", i);
+        m->def = &scene->markers[i];
+        rc = find_channel(s, m->def->from, 0, key, &m->device, &m->channel, err);
     }
     s->deadman_device = s->deadman_channel = -1;
     if (!rc && scene->deadman) {

@@ -242,6 +242,12 @@ static int open_with(struct tact_session *s, struct lists *l, const char *device
 {
     struct tact_recorder_options options = tact_recorder_options_default();
     const struct tact_recorder_content *also = s->options.also ? s->options.also : &nothing;
+    const struct tact_scene_recorder *split = &s->scene->recorder;
+    double seconds =
+        s->options.split_seconds > 0.0 ? s->options.split_seconds : split->split_seconds;
+    options.split_ns = (int64_t)(seconds * 1e9);
+    options.split_bytes =
+        s->options.split_bytes ? s->options.split_bytes : (uint64_t)split->split_bytes;
     l->content.layout = &s->layout;
     l->content.attachment_count = attach(s, devices, l->attachments);
     for (size_t i = 0; i < also->attachment_count; i++) {

@@ -197,6 +197,18 @@ struct tact_scene_realtime {
     int32_t cpu;      /**< processor of the loop; -1 (default): the last one */
 };
 
+/** How the log is written. */
+struct tact_scene_recorder {
+    double split_bytes;   /**< another file is begun after so many bytes; default 0: never */
+    double split_seconds; /**< ... or after so long a time [s]; default 0: never */
+};
+
+/** A button or a pulse that is marked in the log as an event. */
+struct tact_scene_marker {
+    char *from; /**< "device.channel": marked at each tick where it has risen over 0.5 */
+    char *name; /**< of the event, or NULL: "marker" */
+};
+
 struct tact_scene_index;
 
 struct tact_scene {
@@ -207,6 +219,7 @@ struct tact_scene {
     struct tact_scene_contact contact;
     struct tact_scene_moments moments;
     struct tact_scene_realtime realtime;
+    struct tact_scene_recorder recorder;
     struct tact_scene_material *materials;
     uint32_t materials_count;
     struct tact_scene_pair *pairs;
@@ -221,6 +234,8 @@ struct tact_scene {
     uint32_t inputs_count;
     struct tact_scene_output *outputs;
     uint32_t outputs_count;
+    struct tact_scene_marker *markers;
+    uint32_t markers_count;
     char *deadman; /**< "device.channel": outputs are armed only while it is over 0.5; NULL: none */
 
     struct tact_scene_index *index; /**< where each key stands, for tact_scene_where() */

@@ -425,7 +425,15 @@ static int check_options(const struct tact_scene_check *check, const struct tact
     rc = rc ? rc : need_word(check, "moments.source", scene->moments.source, sources);
     rc = rc ? rc : need_between(check, "moments.max_age", scene->moments.max_age, 0, 1000, "ticks");
     rc = rc ? rc : need_between(check, "realtime.priority", scene->realtime.priority, 1, 99, "");
-    return rc ? rc : need_between(check, "realtime.cpu", scene->realtime.cpu, -1, 4095, "");
+    rc = rc ? rc : need_between(check, "realtime.cpu", scene->realtime.cpu, -1, 4095, "");
+    const struct tact_scene_recorder *r = &scene->recorder;
+    if (!rc && r->split_bytes != 0.0) {
+        rc = need_between(check, "recorder.split_bytes", r->split_bytes, 65536.0, 1e15, "");
+    }
+    if (!rc && r->split_seconds != 0.0) {
+        rc = need_between(check, "recorder.split_seconds", r->split_seconds, 0.1, 1e6, "s");
+    }
+    return rc;
 }
 
 int tact_scene_check_values(const struct tact_scene_check *check, struct tact_scene *scene)

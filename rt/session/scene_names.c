@@ -246,6 +246,10 @@ static int check_wires(const struct tact_scene_check *check, const struct tact_s
             }
         }
     }
+    for (uint32_t i = 0; !rc && i < scene->markers_count; i++) {
+        snprintf(path, sizeof path, "markers[%u].from", i);
+        rc = check_channel(check, scene, path, scene->markers[i].from);
+    }
     if (!rc && scene->deadman) {
         rc = check_channel(check, scene, "deadman", scene->deadman);
     }

@@ -205,6 +205,19 @@ static const cyaml_schema_field_t realtime_fields[] = {
     CYAML_FIELD_END,
 };
 
+static const cyaml_schema_field_t recorder_fields[] = {
+    NUMBER("split_bytes", OPTIONAL, tact_scene_recorder, split_bytes),
+    NUMBER("split_seconds", OPTIONAL, tact_scene_recorder, split_seconds),
+    CYAML_FIELD_END,
+};
+static const cyaml_schema_field_t marker_fields[] = {
+    TEXT("from", NEEDED, tact_scene_marker, from, 2 * LONGEST_NAME),
+    TEXT("name", OPTIONAL, tact_scene_marker, name, LONGEST_NAME),
+    CYAML_FIELD_END,
+};
+static const cyaml_schema_value_t marker = {
+    CYAML_VALUE_MAPPING(CYAML_FLAG_DEFAULT, struct tact_scene_marker, marker_fields)};
+
 static const cyaml_schema_field_t scene_fields[] = {
     TEXT("name", NEEDED, tact_scene, name, LONGEST_NAME),
     NUMBERS("gravity", OPTIONAL, tact_scene, gravity, 3),
@@ -213,6 +226,7 @@ static const cyaml_schema_field_t scene_fields[] = {
     CYAML_FIELD_MAPPING("contact", OPTIONAL, struct tact_scene, contact, contact_fields),
     CYAML_FIELD_MAPPING("moments", OPTIONAL, struct tact_scene, moments, moments_fields),
     CYAML_FIELD_MAPPING("realtime", OPTIONAL, struct tact_scene, realtime, realtime_fields),
+    CYAML_FIELD_MAPPING("recorder", OPTIONAL, struct tact_scene, recorder, recorder_fields),
     LIST("materials", OPTIONAL, tact_scene, materials, &material, 0, MOST_MATERIALS),
     LIST("pairs", OPTIONAL, tact_scene, pairs, &pair, 0, MOST_PAIRS),
     LIST("bodies", OPTIONAL, tact_scene, bodies, &body, 0, MOST_BODIES),
@@ -220,6 +234,7 @@ static const cyaml_schema_field_t scene_fields[] = {
     LIST("devices", OPTIONAL, tact_scene, devices, &device, 0, MOST_DEVICES),
     LIST("inputs", OPTIONAL, tact_scene, inputs, &input, 0, MOST_WIRES),
     LIST("outputs", OPTIONAL, tact_scene, outputs, &output, 0, MOST_WIRES),
+    LIST("markers", OPTIONAL, tact_scene, markers, &marker, 0, MOST_WIRES),
     TEXT("deadman", OPTIONAL, tact_scene, deadman, 2 * LONGEST_NAME),
     CYAML_FIELD_END,
 };

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <math.h>
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -86,6 +87,7 @@ void tact_session_destroy(struct tact_session *s)
     tact_moments_scratch_destroy(s->scratch);
     tact_triple_free(s->status);
     tact_layout_free(&s->layout);
+    free(s->markers);
     void *blocks[] = {s->bodies,  s->hands,         s->pairs,        s->devices, s->inputs,
                       s->outputs, s->source_shapes, s->source_pairs, s->blank};
     for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) {
@@ -112,6 +114,8 @@ struct watcher {
     pthread_t thread;
     struct tact_stop done;
     struct tact_session_status last;
+    int64_t started_ns; /* CLOCK_MONOTONIC */
+    int told;           /* what of real time was granted */
 };
 
 /* Says once, loudly, what a person must know while it runs. */
@@ -138,6 +142,30 @@ static void warn_of(struct watcher *w, const struct tact_session_status *now)
     w->last = *now;
 }
 
+/* What of real time was granted stands in the log from the first ticks on. */
+static void tell_realtime(struct watcher *w, const struct tact_session_status *now)
+{
+    struct tact_session *s = w->session;
+    const struct tact_realtime_report *r = &s->report.loop.realtime;
+    char text[512] = "granted:";
+    size_t used = strlen(text);
+    if (!s->recorder || w->told || s->options.clock != TACT_LOOP_REAL) {
+        return;
+    }
+    w->told = 1;
+    for (int refused = 0; refused < 2; refused++) {
+        if (refused && r->refused) {
+            used += (size_t)snprintf(text + used, sizeof text - used, "; refused:");
+        }
+        for (int i = 0; i < r->count && used < sizeof text; i++) {
+            if (r->item[i].granted != refused) {
+                used += (size_t)snprintf(text + used, sizeof text - used, " %s", r->item[i].name);
+            }
+        }
+    }
+    tact_recorder_event(s->recorder, now->tick, w->started_ns, "realtime", text);
+}
+
 static void watch_once(struct watcher *w)
 {
     const struct tact_session_options *o = &w->session->options;
@@ -146,6 +174,7 @@ static void watch_once(struct watcher *w)
     if (!now || !fresh) {
         return;
     }
+    tell_realtime(w, now);
     warn_of(w, now);
     if (o->watch) {
         o->watch(o->watch_user, now);
@@ -204,7 +233,7 @@ static void finish_report(struct tact_session *s, struct tact_session_report *re
 int tact_session_run(struct tact_session *s, struct tact_session_report *report)
 {
     struct tact_loop_options o = tact_loop_default();
-    struct watcher watcher = {.session = s};
+    struct watcher watcher = {.session = s, .started_ns = tact_clock_now()};
     if (s->ran) {
         return -EALREADY;
     }

@@ -63,6 +63,9 @@ struct tact_session_options {
      * NULL; its layout and the rest are not looked at. Offsets count from the start of the record,
      * where the scene's first device stands: state, stamp, then a value a channel. */
     const struct tact_recorder_content *also;
+    uint64_t
+        split_bytes; /**< another file of the log is begun after so many; 0: as the scene says */
+    double split_seconds; /**< ... after so long a time [s]; 0: as the scene says */
     struct tact_stop *stop;
     struct tact_messages messages; /**< called from normal threads */
     /** Called about ten times a second from a normal thread while it runs; may be NULL. */

@@ -71,6 +71,12 @@ struct session_body {
     uint32_t pose, twist, center;
 };
 
+struct session_marker {
+    const struct tact_scene_marker *def;
+    int device, channel;
+    int high; /* at the last tick */
+};
+
 struct session_replay; /* where a replay's inputs come from */
 
 struct tact_session {
@@ -91,6 +97,8 @@ struct tact_session {
     int input_count;
     struct session_output *outputs;
     int output_count;
+    struct session_marker *markers;
+    int marker_count;
     int deadman_device, deadman_channel; /* -1: none */
     int deadman;                         /* held this tick */
     struct tact_safety safety;
@@ -120,8 +128,10 @@ struct tact_session {
     int64_t compute_ns;
     uint32_t age_now;
     uint64_t missed;
-    int ran;           /* a session runs once */
-    int seen_fallback; /* events already in the log */
+    uint64_t skipped;   /* ticks that the loop gave up, up to this one */
+    uint64_t next_tick; /* that follows the last one */
+    int ran;            /* a session runs once */
+    int seen_fallback;  /* events already in the log */
     int seen_fault;
 };
 

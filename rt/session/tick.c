@@ -72,6 +72,17 @@ static void mark_events(struct tact_session *s, uint64_t tick, int64_t now)
     }
     s->seen_fallback = fallback;
     s->seen_fault = fault;
+    for (int i = 0; i < s->marker_count; i++) {
+        struct session_marker *m = &s->markers[i];
+        const struct tact_device_input *in = &s->devices[m->device].input;
+        int high = in->channel[m->channel] > 0.5;
+        if (high && !m->high) {
+            /* When the device saw it, not when the loop did. */
+            tact_recorder_event_rt(s->recorder, tick, in->stamp_ns,
+                                   m->def->name ? m->def->name : "marker", m->def->from);
+        }
+        m->high = high;
+    }
 }
 
 static void record(struct tact_session *s, uint64_t tick, int64_t planned, int64_t woke)
@@ -83,6 +94,9 @@ static void record(struct tact_session *s, uint64_t tick, int64_t planned, int64
     tact_session_fill(s, r);
     r->values[s->timing_field] = (double)(woke - planned);
     r->values[s->timing_field + 1] = (double)s->compute_ns;
+    r->values[s->timing_field + 2] = (double)s->skipped;
+    r->values[s->timing_field + 3] =
+        s->recorder ? (double)tact_recorder_overruns(s->recorder) : 0.0;
     s->last = r;
     if (slot) {
         tact_recorder_commit(s->recorder);
@@ -124,6 +138,8 @@ void tact_session_tick(void *user, uint64_t tick, int64_t planned_ns, int64_t wo
     struct tact_session *s = user;
     double t = (double)tick * s->period;
     int64_t began = s->fed ? 0 : tact_clock_now();
+    s->skipped += tick - s->next_tick;
+    s->next_tick = tick + 1;
     read_devices(s, tick, t, planned_ns);
     tact_session_take_inputs(s, tick);
     carry_weights(s, t);

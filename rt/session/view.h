@@ -68,7 +68,8 @@ struct tact_view {
     int output_count;
     uint32_t safety; /**< enum tact_safety_state first */
     uint32_t solver; /**< contacts, iterations, residual, update, deadman */
-    uint32_t timing; /**< wake latency [ns], compute of the tick before [ns] */
+    uint32_t timing; /**< wake latency [ns], compute of the tick before [ns], ticks before this one
+                          that the loop skipped, and that the recorder lost to a full ring */
 };
 
 /**

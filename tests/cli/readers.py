@@ -8,6 +8,8 @@ export   usage, outputs that cannot be written, cut logs (tests/python reads wha
 diff     equal sessions, one changed bit, another friction, other lengths
 bench    sweeps of the 6D contact and of contact points, against what the paper shows
 recompute  a part of a log; with other moments, with another solver
+split    a session in several files: read as one, one file missing, killed and recovered
+markers  buttons as events; what of real time was granted
 """
 import json
 import math
@@ -17,6 +19,7 @@ import struct
 import subprocess
 import sys
 import tempfile
+import time
 import xml.etree.ElementTree
 import zlib
 
@@ -344,9 +347,74 @@ def bench(folder):
     assert "$D0_2" in blocks(gp)
 
 
+def split(folder):
+    for words in (["--split-seconds", "0"], ["--split-mb", "x"]):
+        out, err = tact("sim", RULER, *words, code=2)
+        assert not out and words[0] in err, err
+    log, whole = os.path.join(folder, "a.mcap"), record(folder, "whole.mcap", "3")
+    tact("run", RULER, "--duration", "3", "--moments", "host", "--record", log, "--quiet",
+         "--split-seconds", "0.5")
+    parts = sorted(name for name in os.listdir(folder) if name.startswith("a."))
+    assert len(parts) >= 4 and {"a.2.mcap", "a.3.mcap", "a.mcap"} <= set(parts), parts
+    found = json.loads(tact("info", log, "--json")[0])
+    assert found["complete"] and found["files"] == len(parts), found
+    assert found["ticks"] + found["skipped"] == 3000 and found["lost"] == 0, found
+    assert found["missing"] == found["skipped"], found
+    again = json.loads(tact("replay", log, "--json")[0])
+    assert again["differing"] == 0 and again["complete"], again
+    if not found["skipped"]:
+        hashes = {line.split()[0] for line in tact("info", "--hash", log, whole)[0].splitlines()}
+        assert len(hashes) == 1 and ": 0 differ" in tact("diff", log, whole)[0], hashes
+        assert again["ticks"] == 3000
+    csv = os.path.join(folder, "a.csv")
+    tact("export", log, "--csv", csv)
+    with open(csv, encoding="ascii") as stream:
+        assert len(stream.readlines()) == 1 + found["ticks"]
+    second = json.loads(tact("info", os.path.join(folder, "a.2.mcap"), "--json")[0])
+    assert second["complete"] and 400 < second["first_tick"] < 1100, second
+
+    os.rename(os.path.join(folder, "a.2.mcap"), os.path.join(folder, "away"))
+    cut = json.loads(tact("info", log, "--json", code=3)[0])
+    assert cut["ticks"] == second["first_tick"] and "a.2.mcap" in cut["why"], cut
+    os.rename(os.path.join(folder, "away"), os.path.join(folder, "a.2.mcap"))
+
+    run = subprocess.Popen([TACT, "run", RULER, "--moments", "host", "--quiet", "--record", log,
+                            "--split-seconds", "0.3"], stdout=subprocess.DEVNULL,
+                           stderr=subprocess.DEVNULL)
+    time.sleep(2.2)
+    run.kill()
+    run.wait()
+    assert "tact recover" in tact("info", log, code=3)[0]
+    told = json.loads(tact("recover", log, "--json")[0])
+    assert told["whole"] and told["ticks_lost"] == 0, told
+    found = json.loads(tact("info", log, "--json")[0])
+    assert found["complete"] and found["files"] >= 3, found
+    assert found["ticks"] == told["ticks"] and found["missing"] == found["skipped"], (found, told)
+    assert json.loads(tact("replay", log, "--json")[0])["differing"] == 0
+
+
+def markers(folder):
+    with open(RULER, encoding="utf-8") as stream:
+        scene = stream.read()
+    scene = scene.replace("    settings:\n", "    settings:\n      deadman_from: 0.25\n", 1)
+    scene += "\nmarkers:\n  - {from: operator.deadman, name: press}\n  - {from: operator.grip}\n"
+    path = os.path.join(folder, "marked.yaml")
+    with open(path, "w", encoding="utf-8") as stream:
+        stream.write(scene)
+    log = os.path.join(folder, "a.mcap")
+    tact("run", path, "--duration", "1", "--moments", "host", "--record", log, "--quiet")
+    events = json.loads(tact("info", log, "--json")[0])["events"]
+    found = {event["name"]: event for event in events}
+    assert found["press"]["tick"] == 250 and found["press"]["text"] == "operator.deadman", events
+    assert 250 < found["marker"]["tick"] < 500, events  # half of the grip, between 0.1 and 0.6 s
+    assert found["realtime"]["text"].startswith("granted:"), events
+    assert len(events) == 3, events
+
+
 def main():
     global TACT, CHANGE_LOG
     subjects = {f.__name__: f for f in (info, plot, picture, export, diff, bench, recompute)}
+    subjects.update({f.__name__: f for f in (split, markers)})
     if len(sys.argv) != 5 or sys.argv[1] not in subjects:
         sys.exit(__doc__)
     TACT, CHANGE_LOG = sys.argv[2:4]

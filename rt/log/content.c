@@ -1,0 +1,106 @@
+#include "content_internal.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int copy_layout(struct tact_layout *to, const struct tact_layout *from)
+{
+    for (uint32_t i = 0; i < from->field_count; i++) {
+        const struct tact_field *f = &from->fields[i];
+        if (tact_layout_add(to, f->kind, f->name, f->unit, f->count) < 0)
+            return -ENOMEM;
+    }
+    return 0;
+}
+
+static char *copy_text(const char *text)
+{
+    return text ? strdup(text) : NULL;
+}
+
+static int copy_attachments(struct tact_content *to, const struct tact_recorder_content *from)
+{
+    to->attachments = calloc(from->attachment_count + 1, sizeof *to->attachments);
+    for (; to->attachments && to->attachment_count < from->attachment_count;
+         to->attachment_count++) {
+        const struct tact_log_attachment *a = &from->attachments[to->attachment_count];
+        void *data = malloc(a->size + 1);
+        if (data && a->size > 0)
+            memcpy(data, a->data, a->size);
+        to->attachments[to->attachment_count] = (struct tact_log_attachment){
+            copy_text(a->name), copy_text(a->media_type), data, a->size};
+        if (!data || !to->attachments[to->attachment_count].name ||
+            (a->media_type && !to->attachments[to->attachment_count].media_type)) {
+            to->attachment_count++;
+            return -ENOMEM;
+        }
+    }
+    return to->attachments ? 0 : -ENOMEM;
+}
+
+static int copy_facts(struct tact_content *to, const struct tact_recorder_content *from,
+                      const char *session)
+{
+    to->facts = calloc(from->fact_count + 1, sizeof *to->facts);
+    for (; to->facts && to->fact_count < from->fact_count + 1; to->fact_count++) {
+        bool own = to->fact_count == from->fact_count;
+        to->facts[to->fact_count] =
+            (struct tact_log_fact){copy_text(own ? "session" : from->facts[to->fact_count].key),
+                                   copy_text(own ? session : from->facts[to->fact_count].value)};
+        if (!to->facts[to->fact_count].key || !to->facts[to->fact_count].value) {
+            to->fact_count++;
+            return -ENOMEM;
+        }
+    }
+    return to->facts ? 0 : -ENOMEM;
+}
+
+int tact_content_copy(struct tact_content *to, const struct tact_recorder_content *from,
+                      const char *session)
+{
+    int rc = copy_layout(&to->layout, from->layout);
+    if (rc == 0)
+        rc = tact_shown_copy(&to->shown, from);
+    if (rc == 0)
+        rc = copy_attachments(to, from);
+    if (rc == 0)
+        rc = copy_facts(to, from, session);
+    to->content = (struct tact_recorder_content){
+        .layout = &to->layout,
+        .attachments = to->attachments,
+        .attachment_count = to->attachment_count,
+        .facts = to->facts,
+        .fact_count = to->fact_count,
+        .joints = to->shown.joints,
+        .joint_count = to->shown.joint_count,
+        .bodies = to->shown.bodies,
+        .body_count = to->shown.body_count,
+        .links = to->shown.links,
+        .link_count = to->shown.link_count,
+        .contacts = to->shown.contacts,
+        .contact_count = to->shown.contact_count,
+        .sensors = to->shown.sensors,
+        .sensor_count = to->shown.sensor_count,
+    };
+    return rc;
+}
+
+void tact_content_free(struct tact_content *c)
+{
+    for (size_t i = 0; i < c->attachment_count; i++) {
+        free((char *)c->attachments[i].name);
+        free((char *)c->attachments[i].media_type);
+        free((void *)c->attachments[i].data);
+    }
+    for (size_t i = 0; i < c->fact_count; i++) {
+        free((char *)c->facts[i].key);
+        free((char *)c->facts[i].value);
+    }
+    free(c->attachments);
+    free(c->facts);
+    tact_shown_free(&c->shown);
+    tact_layout_free(&c->layout);
+    tact_bytes_free(&c->scene);
+    *c = (struct tact_content){0};
+}

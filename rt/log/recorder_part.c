@@ -1,0 +1,315 @@
+/* One file of a recording: its rings, its thread, its end. */
+#include "recorder_internal.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "describe_internal.h"
+#include "log_reader.h"
+
+#define NS_PER_S INT64_C(1000000000)
+#define EVENT_BYTES (1 << 20)
+#define STACK_BYTES (256 * 1024) /* mlockall() would lock the 8 MiB of the default */
+
+static int64_t clock_ns(clockid_t clock)
+{
+    struct timespec t;
+    clock_gettime(clock, &t);
+    return t.tv_sec * NS_PER_S + t.tv_nsec;
+}
+
+/* A thread of normal priority, whatever the caller's, that takes no signals. */
+static int start_thread(struct tact_recorder_part *recorder)
+{
+    pthread_attr_t attributes;
+    sigset_t all, old;
+
+    int rc = pthread_attr_init(&attributes);
+    if (rc != 0)
+        return -rc;
+    pthread_attr_setinheritsched(&attributes, PTHREAD_EXPLICIT_SCHED);
+    pthread_attr_setschedpolicy(&attributes, SCHED_OTHER);
+    pthread_attr_setstacksize(&attributes, STACK_BYTES);
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &old);
+    rc = pthread_create(&recorder->thread, &attributes, tact_recorder_run, recorder);
+    pthread_sigmask(SIG_SETMASK, &old, NULL);
+    pthread_attr_destroy(&attributes);
+    if (rc == 0)
+        pthread_setname_np(recorder->thread, "tact-recorder");
+    return -rc;
+}
+
+/* The file is emptied only once it is known that nobody else writes it. */
+static int open_file(const char *path, struct tact_error *err)
+{
+    int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
+
+    if (fd < 0)
+        return tact_error_set(err, -errno, "cannot create the log: %s", strerror(errno));
+    if (flock(fd, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
+        close(fd);
+        return tact_error_set(err, -EBUSY, "this log is being written or read by somebody else");
+    }
+    if (ftruncate(fd, 0) != 0 && errno != EINVAL) {
+        int rc = -errno;
+        close(fd);
+        return tact_error_set(err, rc, "cannot empty the log: %s", strerror(-rc));
+    }
+    return fd;
+}
+
+void tact_recorder_part_free(struct tact_recorder_part *part)
+{
+    if (part->writer)
+        tact_mcap_writer_close(part->writer, &part->report.bytes);
+    tact_encoder_free(&part->encoder);
+    tact_ring_file_close(&part->rings, false);
+    pthread_mutex_destroy(&part->lock);
+    free(part->path);
+    free(part);
+}
+
+struct tact_ring_sizes tact_recorder_sizes(const struct tact_recorder_options *options,
+                                           uint32_t record_bytes)
+{
+    return (struct tact_ring_sizes){
+        .capacity = {options->ring_ticks, options->ring_events, TACT_RECORDER_NOTES},
+        .content = {record_bytes, sizeof(struct tact_ring_event), sizeof(struct tact_ring_event)},
+    };
+}
+
+/* Where the rings cannot outlive the process, recording is worth having all the same. */
+static int make_rings(struct tact_recorder_part *recorder, uint32_t record_bytes)
+{
+    struct tact_ring_sizes sizes = tact_recorder_sizes(&recorder->options, record_bytes);
+    const char *folder = recorder->options.ring_folder;
+    struct tact_bytes session = {0};
+    struct stat log;
+    bool replaced = false;
+    int rc = -EINVAL; /* a pipe or a device: there is nothing to go on with later */
+
+    if (!folder)
+        folder = TACT_RING_FILE_FOLDER;
+    if (fstat(recorder->fd, &log) == 0 && S_ISREG(log.st_mode)) {
+        recorder->has_name = log.st_nlink > 0;
+        tact_describe(&recorder->options, &recorder->encoder, &session);
+        rc = tact_ring_file_create(&recorder->rings, folder, &log, &sizes, &session, &replaced);
+        tact_bytes_free(&session);
+        if (rc != 0)
+            tact_message(recorder->messages, TACT_MESSAGE_WARNING,
+                         "%s: the ticks that are not yet in the file cannot be kept in %s (%s): "
+                         "if this process is killed, the last %.2g s are lost",
+                         recorder->path, folder, strerror(-rc),
+                         (double)recorder->options.chunk_ns * 1e-9);
+    }
+    if (replaced)
+        tact_message(recorder->messages, TACT_MESSAGE_WARNING,
+                     "%s: an older log of this name, whose recorder had been killed, was "
+                     "overwritten and not recovered",
+                     recorder->path);
+    return rc == 0 ? 0 : tact_ring_file_private(&recorder->rings, &sizes);
+}
+
+/* Everything but the thread. */
+static int prepare(struct tact_recorder_part *recorder, const struct tact_recorder_content *content,
+                   struct tact_error *err)
+{
+    int64_t now = clock_ns(CLOCK_MONOTONIC);
+    int64_t anchor = recorder->options.wall_anchor_ns;
+
+    if (anchor == 0)
+        anchor = clock_ns(CLOCK_REALTIME) - now;
+    recorder->path = tact_log_part_path(recorder->owner->path, recorder->number);
+    if (!recorder->path)
+        return tact_error_set(err, -ENOMEM, "out of memory");
+    int fd = recorder->fd = open_file(recorder->path, err);
+    if (fd < 0)
+        return fd;
+    int rc = tact_mcap_writer_open(fd, "ros2", "tact " TACT_VERSION, recorder->options.zstd_level,
+                                   &recorder->writer);
+    if (rc == 0)
+        rc = tact_encoder_init(&recorder->encoder, recorder->writer, content,
+                               &recorder->owner->content.scene,
+                               recorder->owner->session[0] ? recorder->number : 0,
+                               recorder->options.derived_every, anchor, now);
+    if (rc != 0)
+        return tact_error_set(err, rc, "cannot write the log: %s", strerror(-rc));
+    rc = make_rings(recorder, tact_layout_bytes(content->layout));
+    if (rc != 0)
+        return tact_error_set(err, rc, "the recorder's rings: %s", strerror(-rc));
+    return 0;
+}
+
+int tact_recorder_part_open(struct tact_recorder *owner, unsigned number,
+                            const struct tact_recorder_content *content,
+                            struct tact_recorder_part **out, struct tact_error *err)
+{
+    struct tact_recorder_part *part = calloc(1, sizeof *part);
+    if (!part)
+        return tact_error_set(err, -ENOMEM, "out of memory");
+    part->owner = owner;
+    part->number = number;
+    part->before = owner->last;
+    part->options = owner->options;
+    part->messages = owner->messages;
+    part->queue_end = &part->queue;
+    part->synced_ns = clock_ns(CLOCK_MONOTONIC);
+    pthread_mutex_init(&part->lock, NULL);
+    int rc = prepare(part, content, err);
+    if (rc == 0) {
+        rc = start_thread(part);
+        if (rc != 0)
+            tact_error_set(err, rc, "cannot start the recorder thread: %s", strerror(-rc));
+    }
+    if (rc != 0) {
+        tact_recorder_part_free(part);
+        return rc;
+    }
+    *out = part;
+    return 0;
+}
+
+struct tact_record *tact_recorder_part_begin(struct tact_recorder_part *part)
+{
+    return tact_ring_file_begin(&part->rings, TACT_RING_TICKS);
+}
+
+void tact_recorder_part_commit(struct tact_recorder_part *part)
+{
+    tact_ring_file_commit(&part->rings, TACT_RING_TICKS);
+}
+
+/* As strncpy, and always terminated. */
+static void copy_cut(char *to, const char *from, size_t size)
+{
+    size_t length = strnlen(from, size - 1);
+
+    memcpy(to, from, length);
+    memset(to + length, 0, size - length);
+}
+
+static int put_event(struct tact_recorder_part *recorder, int ring, uint64_t tick, int64_t stamp_ns,
+                     const char *name, const char *text)
+{
+    struct tact_ring_event *event = tact_ring_file_begin(&recorder->rings, ring);
+
+    if (!event)
+        return -ENOBUFS;
+    event->tick = tick;
+    event->stamp_ns = stamp_ns;
+    copy_cut(event->name, name, sizeof event->name);
+    copy_cut(event->text, text, sizeof event->text);
+    tact_ring_file_commit(&recorder->rings, ring);
+    return 0;
+}
+
+static int queue_event(struct tact_recorder_part *recorder, uint64_t tick, int64_t stamp_ns,
+                       const char *name, size_t name_size, const char *text, size_t text_size)
+{
+    struct tact_queued_event *event = malloc(sizeof *event + name_size + text_size);
+
+    if (!event)
+        return -ENOMEM;
+    event->next = NULL;
+    event->tick = tick;
+    event->stamp_ns = stamp_ns;
+    memcpy(event->name, name, name_size);
+    event->text = memcpy(event->name + name_size, text, text_size);
+    *recorder->queue_end = event;
+    recorder->queue_end = &event->next;
+    return 0;
+}
+
+int tact_recorder_part_event(struct tact_recorder_part *recorder, uint64_t tick, int64_t stamp_ns,
+                             const char *name, const char *text)
+{
+    size_t name_size = strlen(name) + 1, text_size = strlen(text) + 1;
+    int rc = -ENOBUFS;
+
+    if (name_size + text_size > EVENT_BYTES)
+        return -EMSGSIZE;
+    pthread_mutex_lock(&recorder->lock);
+    if (recorder->closed) {
+        pthread_mutex_unlock(&recorder->lock);
+        return -EAGAIN;
+    }
+    if (!recorder->queue && name_size <= TACT_RECORDER_EVENT_NAME &&
+        text_size <= TACT_RECORDER_EVENT_TEXT)
+        rc = put_event(recorder, TACT_RING_NOTES, tick, stamp_ns, name, text);
+    if (rc != 0)
+        rc = queue_event(recorder, tick, stamp_ns, name, name_size, text, text_size);
+    pthread_mutex_unlock(&recorder->lock);
+    return rc;
+}
+
+int tact_recorder_part_event_rt(struct tact_recorder_part *part, uint64_t tick, int64_t stamp_ns,
+                                const char *name, const char *text)
+{
+    return put_event(part, TACT_RING_EVENTS, tick, stamp_ns, name, text);
+}
+
+/* A last record says that the session goes on in another file. */
+static int put_continuation(struct tact_recorder_part *part)
+{
+    struct tact_bytes map = {0};
+    char *next = tact_log_part_path(part->owner->path, part->number + 1);
+    char crc[16];
+    const char *slash = next ? strrchr(next, '/') : NULL;
+    int rc = -ENOMEM;
+
+    if (next) {
+        tact_put_text(&map, "continued_in");
+        tact_put_text(&map, slash ? slash + 1 : next);
+        snprintf(crc, sizeof crc, "%08x", tact_crc32(0, map.data, map.size));
+        tact_put_text(&map, TACT_FACTS_CRC);
+        tact_put_text(&map, crc);
+        rc = tact_mcap_writer_metadata(part->writer, TACT_CONTINUED, &map);
+    }
+    tact_bytes_free(&map);
+    free(next);
+    return rc;
+}
+
+void tact_recorder_part_finish(struct tact_recorder_part *part)
+{
+    struct tact_recorder_report *own = &part->report;
+    const struct tact_ring *ticks = part->rings.rings[TACT_RING_TICKS];
+
+    own->overruns = tact_ring_overruns(ticks);
+    own->event_overruns = tact_ring_overruns(part->rings.rings[TACT_RING_EVENTS]);
+    own->occupancy_max = tact_ring_high_water(ticks);
+    own->ring_ticks = tact_ring_capacity(ticks);
+    if (atomic_load(&part->retired) && own->error == 0)
+        put_continuation(part);
+    int rc = tact_mcap_writer_close(part->writer, &own->bytes);
+    part->writer = NULL;
+    if (rc != 0 && own->error == 0) {
+        own->error = rc;
+        tact_message(part->messages, TACT_MESSAGE_ERROR,
+                     "%s: the log could not be finished: %s; its ticks can be read", part->path,
+                     strerror(-rc));
+    }
+    if (own->error == 0 && part->deletion_told)
+        own->error = -ENOENT;
+    tact_encoder_free(&part->encoder);
+    if (!atomic_load(&part->retired))
+        return; /* its producer may still look at the rings */
+    tact_ring_file_close(&part->rings, false);
+    atomic_store(&part->ended, true);
+}
+
+void tact_recorder_part_join(struct tact_recorder_part *part)
+{
+    if (!part->joined)
+        pthread_join(part->thread, NULL);
+    part->joined = true;
+}

@@ -1,0 +1,304 @@
+/* Sessions in several files: without a gap, read as one, and recovered after a kill. */
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <cmocka.h>
+#include "log_session.h"
+#include "rt/log/recover.h"
+
+#if defined __SANITIZE_ADDRESS__ || defined __SANITIZE_THREAD__
+#define KILLS 6
+#else
+#define KILLS 25
+#endif
+
+static const struct tact_messages silent = {NULL, NULL};
+static char first[512];
+
+static void sleep_us(long us)
+{
+    nanosleep(&(struct timespec){.tv_nsec = us * 1000}, NULL);
+}
+
+static struct tact_recorder_options split_options(uint64_t bytes, int64_t ns)
+{
+    struct tact_recorder_options options = session_options();
+    options.split_bytes = bytes;
+    options.split_ns = ns;
+    options.chunk_ns = 50000000;
+    options.ring_ticks = 512;
+    options.ring_events = 8192; /* a busy machine may let the recorder wait */
+    return options;
+}
+
+/* Number of the files of the session, all removed; 0 where there is none. */
+static unsigned remove_parts(void)
+{
+    for (unsigned number = 1;; number++) {
+        char *path = tact_log_part_path(first, number);
+        int rc = unlink(path);
+        free(path);
+        if (rc != 0)
+            return number - 1;
+    }
+}
+
+static int make_path(void **state)
+{
+    (void)state;
+    snprintf(first, sizeof first, "%s", session_path("split"));
+    remove_parts();
+    return 0;
+}
+
+static void names_of_parts(void **state)
+{
+    static const struct {
+        const char *first;
+        unsigned number;
+        const char *path;
+    } cases[] = {{"a.mcap", 1, "a.mcap"}, {"a.mcap", 2, "a.2.mcap"}, {"/x.y/a", 3, "/x.y/a.3"},
+                 {".mcap", 2, ".mcap.2"}, {"/x/.a", 12, "/x/.a.12"}, {"a.b.c", 7, "a.b.7.c"}};
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char *path = tact_log_part_path(cases[i].first, cases[i].number);
+        assert_string_equal(path, cases[i].path);
+        free(path);
+    }
+}
+
+struct talker {
+    struct tact_recorder *recorder;
+    atomic_bool stop;
+    uint64_t events;
+    int failed;
+};
+
+static void *talk(void *argument)
+{
+    struct talker *t = argument;
+    while (!atomic_load(&t->stop)) {
+        t->failed |= tact_recorder_event(t->recorder, t->events, 0, "note", "");
+        t->events++;
+        sleep_us(300);
+    }
+    return NULL;
+}
+
+/* Each event once and in order, over all files. */
+static void check_events(const struct tact_log *log, const char *name, uint64_t expected)
+{
+    const struct tact_log_event *event;
+    uint64_t next = 0;
+
+    for (size_t i = 0; (event = tact_log_event(log, i)); i++) {
+        if (strcmp(event->name, name) == 0)
+            assert_int_equal(event->tick, next++);
+    }
+    assert_int_equal(next, expected);
+}
+
+static void record(const struct tact_recorder_options *options, uint64_t ticks,
+                   unsigned least_parts)
+{
+    struct tact_recorder_report report;
+    struct talker talker = {.events = 0};
+    struct tact_log *log;
+    pthread_t thread;
+
+    assert_int_equal(session_open(first, options, silent, &talker.recorder), 0);
+    assert_int_equal(pthread_create(&thread, NULL, talk, &talker), 0);
+    int failed = 0;
+    for (uint64_t tick = 0; tick < ticks; tick++) {
+        session_run(talker.recorder, tick, 1);
+        failed |= tact_recorder_event_rt(talker.recorder, tick, 0, "tick", "");
+        sleep_us(150);
+    }
+    atomic_store(&talker.stop, true);
+    pthread_join(thread, NULL);
+    assert_int_equal(failed | talker.failed, 0);
+    assert_int_equal(tact_recorder_close(talker.recorder, &report), 0);
+    assert_int_equal(report.records, ticks);
+    assert_int_equal(report.overruns + report.event_overruns + report.discarded, 0);
+    assert_int_equal(report.events, ticks + talker.events);
+
+    assert_int_equal(tact_log_open(first, &log, NULL), 0);
+    const struct tact_log_state *state = tact_log_state(log);
+    assert_true(state->complete);
+    assert_int_equal(state->missing, 0);
+    assert_int_equal(state->file_bytes, report.bytes);
+    assert_int_equal(tact_log_parts(log), report.parts);
+    assert_true(report.parts >= least_parts);
+    assert_int_equal(session_compare(log, 0), ticks);
+    for (uint64_t tick = 7; tick < ticks; tick += 97) {
+        struct tact_record *one = session_new_record();
+        assert_int_equal(tact_log_seek(log, tick), 0);
+        assert_int_equal(tact_log_next(log, one), 1);
+        assert_int_equal(one->tick, tick);
+        free(one);
+    }
+    assert_int_equal(tact_log_seek(log, ticks), 0);
+    assert_int_equal(tact_log_seek(log, ticks + 1), -ERANGE);
+    check_events(log, "tick", ticks);
+    check_events(log, "note", talker.events);
+    for (size_t i = 0; tact_log_topic(log, i); i++) {
+        if (strcmp(tact_log_topic(log, i)->name, "/tact/tick") == 0)
+            assert_int_equal(tact_log_topic(log, i)->messages, ticks);
+    }
+    tact_log_close(log);
+}
+
+static void split_by_bytes(void **state)
+{
+    (void)state;
+    struct tact_recorder_options options = split_options(100000, 0);
+    record(&options, 3000, 5);
+    assert_true(remove_parts() >= 5);
+}
+
+static void split_by_time(void **state)
+{
+    (void)state;
+    struct tact_recorder_options options = split_options(0, 400000000);
+    record(&options, 3000, 4);
+
+    /* Each file is a log by itself. */
+    char *path = tact_log_part_path(first, 2);
+    struct tact_log *log;
+    assert_int_equal(tact_log_open(path, &log, NULL), 0);
+    assert_true(tact_log_state(log)->complete);
+    uint64_t from = tact_log_state(log)->first_tick, to = tact_log_state(log)->last_tick;
+    assert_true(from >= 400 && to < 2999);
+    assert_int_equal(session_compare(log, from), to - from + 1);
+    tact_log_close(log);
+
+    /* One that is missing is told, and so is one that belongs to another session. */
+    assert_int_equal(unlink(path), 0);
+    for (int foreign = 0; foreign < 2; foreign++) {
+        if (foreign)
+            assert_int_equal(symlink(first, path), 0);
+        assert_int_equal(tact_log_open(first, &log, NULL), 0);
+        assert_false(tact_log_state(log)->complete);
+        assert_non_null(strstr(tact_log_state(log)->why, "missing"));
+        assert_int_equal(tact_log_state(log)->ticks, from);
+        tact_log_close(log);
+    }
+    unlink(path);
+    free(path);
+    unlink(first);
+    for (unsigned number = 3; number < 100; number++) {
+        path = tact_log_part_path(first, number);
+        unlink(path);
+        free(path);
+    }
+}
+
+/* A file that cannot be made: the session goes on in the one it has. */
+static void without_a_next_file(void **state)
+{
+    (void)state;
+    struct tact_recorder_options options = split_options(100000, 0);
+    char *path = tact_log_part_path(first, 2);
+    assert_int_equal(mkdir(path, 0700), 0);
+    record(&options, 1000, 1);
+    struct tact_log *log;
+    assert_int_equal(tact_log_open(first, &log, NULL), 0);
+    assert_int_equal(tact_log_parts(log), 1);
+    tact_log_close(log);
+    assert_int_equal(rmdir(path), 0);
+    free(path);
+    remove_parts();
+}
+
+static void wrong_sizes_are_refused(void **state)
+{
+    (void)state;
+    struct tact_recorder *recorder;
+    struct tact_recorder_options options = split_options(65535, 0);
+    assert_int_equal(session_open(first, &options, silent, &recorder), -EINVAL);
+    options = split_options(0, -1);
+    assert_int_equal(session_open(first, &options, silent, &recorder), -EINVAL);
+}
+
+static void record_for_ever(_Atomic uint64_t *ticks)
+{
+    struct tact_recorder_options options = split_options(65536, 0);
+    struct tact_recorder *recorder;
+
+    if (session_open(first, &options, silent, &recorder) != 0)
+        _exit(1);
+    for (uint64_t tick = 0;; tick++) {
+        session_run(recorder, tick, 1);
+        atomic_store(ticks, tick + 1);
+        sleep_us(20);
+    }
+}
+
+/* Every tick that was committed is in one of the files, once. */
+static void killed_at_random(void **state)
+{
+    (void)state;
+    _Atomic uint64_t *ticks =
+        mmap(NULL, sizeof *ticks, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    uint64_t seed = 5;
+    unsigned most = 0;
+
+    for (int i = 0; i < KILLS; i++) {
+        atomic_store(ticks, 0);
+        pid_t child = fork();
+        if (child == 0)
+            record_for_ever(ticks);
+        sleep_us(20000 + (long)(session_random(&seed) % 300000));
+        kill(child, SIGKILL);
+        assert_int_equal(waitpid(child, NULL, 0), child);
+        if (atomic_load(ticks) == 0) {
+            remove_parts();
+            continue;
+        }
+        unsigned parts = 0;
+        for (unsigned number = 1;; number++) {
+            char *path = tact_log_part_path(first, number);
+            if (access(path, F_OK) == 0) {
+                struct tact_error err = {0};
+                int rc = tact_log_recover(path, NULL, NULL, &err);
+                if (rc != 0 && !(rc == -ENODATA && number > 1))
+                    fail_msg("%s: %s", path, err.text);
+                parts = number;
+            }
+            free(path);
+            if (parts < number)
+                break;
+        }
+        struct tact_log *log;
+        assert_int_equal(tact_log_open(first, &log, NULL), 0);
+        assert_true(tact_log_state(log)->complete || tact_log_parts(log) == parts);
+        assert_int_equal(tact_log_state(log)->missing, 0);
+        assert_true(tact_log_state(log)->ticks >= atomic_load(ticks));
+        assert_int_equal(session_compare(log, 0), tact_log_state(log)->ticks);
+        tact_log_close(log);
+        most = parts > most ? parts : most;
+        remove_parts();
+    }
+    assert_true(most > 3);
+    print_message("%d kills of a session of up to %u files: no tick lost\n", KILLS, most);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(names_of_parts),          cmocka_unit_test(split_by_bytes),
+        cmocka_unit_test(split_by_time),           cmocka_unit_test(without_a_next_file),
+        cmocka_unit_test(wrong_sizes_are_refused), cmocka_unit_test(killed_at_random),
+    };
+    return cmocka_run_group_tests(tests, make_path, NULL);
+}
