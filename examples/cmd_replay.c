@@ -1,10 +1,12 @@
 /* tact replay: the session of a log run again, every output compared to the last bit. */
 #include <getopt.h>
 #include <jansson.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include "command.h"
+#include "devices/registry.h"
 #include "difference.h"
 #include "kernels/source.h"
 #include "rt/session/replay.h"
@@ -86,6 +88,23 @@ static int print_json(const struct tact_replay_report *r, const char *slips)
     json_decref(all);
     puts("");
     return rc;
+}
+
+static struct tact_stop stop;
+
+static void on_signal(int number)
+{
+    (void)number;
+    tact_stop_request(&stop);
+}
+
+/* The first signal takes the force from the device; a second one of its kind kills. */
+static void catch_signals(void)
+{
+    struct sigaction action = {.sa_handler = on_signal, .sa_flags = (int)SA_RESETHAND};
+    sigaction(SIGINT, &action, NULL);
+    sigaction(SIGTERM, &action, NULL);
+    sigaction(SIGHUP, &action, NULL);
 }
 
 struct replay {
@@ -177,6 +196,7 @@ int cmd_replay(int argc, char **argv)
     static const struct option longs[] = {
         {"verify", no_argument, NULL, 'v'},   {"from", required_argument, NULL, 'f'},
         {"to", required_argument, NULL, 't'}, {"recompute", required_argument, NULL, 'r'},
+        {"realtime", no_argument, NULL, 'R'}, {"onto", required_argument, NULL, 'o'},
         {"json", no_argument, NULL, 'j'},     {"quiet", no_argument, NULL, 'q'},
         {"help", no_argument, NULL, 'h'},     {NULL, 0, NULL, 0}};
     struct replay r = {.name = argv[0], .options = tact_replay_options_default()};
@@ -189,6 +209,8 @@ int cmd_replay(int argc, char **argv)
         code = c == '?' ? EXIT_USAGE : code;
         code = c == 'f' || c == 't' ? set_time(&r, c == 't', optarg) : code;
         code = c == 'r' ? set_recompute(&r, optarg) : code;
+        r.options.onto = c == 'o' ? optarg : r.options.onto;
+        r.options.realtime |= c == 'R';
         r.json |= c == 'j';
         r.quiet |= c == 'q';
     }
@@ -197,6 +219,11 @@ int cmd_replay(int argc, char **argv)
     }
     r.options.ended = keep_slips;
     r.options.user = &r;
+    r.options.types = tact_devices_builtin(&r.options.type_count);
+    if (r.options.onto || r.options.realtime) {
+        r.options.stop = &stop;
+        catch_signals();
+    }
     r.options.messages = (struct tact_messages){command_message, &r.quiet};
     code = code ? code : answer(&r, argv[optind]);
     difference_free(&r.difference);

@@ -6,7 +6,8 @@
 #include <string.h>
 #include "rt/session/session_internal.h"
 
-static int open_device(struct tact_session *s, uint32_t index, struct tact_error *err)
+int tact_session_open_device(const struct tact_session *s, uint32_t index, struct tact_device *out,
+                             struct tact_error *err)
 {
     const struct tact_scene_device *def = &s->scene->devices[index];
     const struct tact_device_type *type = NULL;
@@ -31,9 +32,7 @@ static int open_device(struct tact_session *s, uint32_t index, struct tact_error
                                         .setting_count = (int)def->settings_count,
                                         .period = s->period,
                                         .messages = s->options.messages};
-    struct session_device *device = &s->devices[index];
-    int rc = type->open(&config, &device->device, err);
-    device->open = !rc;
+    int rc = type->open(&config, out, err);
     if (rc && err && !err->line && !strcmp(err->file, s->scene->path)) {
         char key[48]; /* a setting that is missing stands nowhere: the device does */
         snprintf(key, sizeof key, "devices[%u]", index);
@@ -59,7 +58,8 @@ int tact_session_open_devices(struct tact_session *s, const struct tact_device_i
         if (replayed) {
             s->devices[i].device.info = replayed[i];
         } else {
-            rc = open_device(s, (uint32_t)i, err);
+            rc = tact_session_open_device(s, (uint32_t)i, &s->devices[i].device, err);
+            s->devices[i].open = !rc;
         }
         if (rc) {
             return rc;

@@ -8,6 +8,7 @@
 #include "rt/clock.h"
 #include "rt/log/log_reader.h"
 #include "rt/session/facts.h"
+#include "rt/session/onto_internal.h"
 #include "rt/session/session_internal.h"
 #include "rt/session/view.h"
 
@@ -93,14 +94,31 @@ static uint64_t to_tick(double value, int in_seconds, double period)
     return (uint64_t)(in_seconds ? ceil(value / period - 1e-6) : value);
 }
 
+/* Waits for a tick's time: the first one replayed is due at once. */
+static void pace(const struct tact_session *s, const struct tact_replay_options *o, uint64_t tick,
+                 int64_t *start_ns)
+{
+    int64_t at = (int64_t)tick * s->period_ns;
+    if (!o->realtime && !o->onto) {
+        return;
+    }
+    if (!*start_ns) {
+        *start_ns = tact_clock_now() - at;
+    }
+    tact_clock_sleep_until(*start_ns + at);
+}
+
 static int replay_ticks(struct tact_session *s, struct tact_log *log,
-                        const struct tact_replay_options *o, struct tact_replay_report *report)
+                        const struct tact_replay_options *o, struct session_onto *onto,
+                        struct tact_replay_report *report)
 {
     struct tact_record *now = malloc(tact_layout_bytes(&s->layout));
     uint64_t expected = 0, from = to_tick(o->from, o->in_seconds & 1, s->period);
     uint64_t to = to_tick(o->to, o->in_seconds & 2, s->period);
+    int64_t start_ns = 0;
     int rc = now ? 1 : -ENOMEM;
-    while (rc > 0 && (rc = tact_log_next(log, now)) > 0 && (!to || now->tick < to)) {
+    while (rc > 0 && !tact_stop_requested(o->stop) && (rc = tact_log_next(log, now)) > 0 &&
+           (!to || now->tick < to)) {
         if (now->tick < from) {
             if (now->tick + 1 == from) {
                 restart(s, now, from);
@@ -110,7 +128,11 @@ static int replay_ticks(struct tact_session *s, struct tact_log *log,
             restart(s, now, now->tick + 1);
             report->resyncs++;
         } else {
+            pace(s, o, now->tick, &start_ns);
             replay_tick(s, now, o, report);
+            if (onto->open) {
+                tact_session_onto_write(s, onto, now->tick);
+            }
         }
         expected = now->tick + 1;
     }
@@ -155,6 +177,7 @@ int tact_replay_run_with(const char *path, const struct tact_replay_options *o,
                          struct tact_replay_report *report, struct tact_error *err)
 {
     struct tact_view view = {0};
+    struct session_onto onto = {.open = 0};
     struct tact_log *log;
     memset(report, 0, sizeof *report);
     tact_histogram_reset(&report->compute);
@@ -170,7 +193,13 @@ int tact_replay_run_with(const char *path, const struct tact_replay_options *o,
     compare_facts(log, o->messages, report);
     rc = tact_view_open_with(log, o->local, o->messages, &view, err);
     rc = rc ? rc : open_moments(&view, o, err);
-    rc = rc ? rc : replay_ticks(view.session, log, o, report);
+    if (!rc && o->onto) {
+        view.session->options.types = o->types;
+        view.session->options.type_count = o->type_count;
+        rc = tact_session_onto_open(view.session, o->onto, &onto, err);
+    }
+    rc = rc ? rc : replay_ticks(view.session, log, o, &onto, report);
+    tact_session_onto_close(&onto);
     report->took_ns = tact_clock_now() - began;
     if (!rc && o->ended) {
         o->ended(o->user, view.session);

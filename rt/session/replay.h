@@ -32,7 +32,14 @@ struct tact_replay_options {
     int moments;                /**< enum tact_replay_moments */
     tact_source_factory source; /**< for TACT_REPLAY_SOURCE */
     void *source_user;
-    const char *local; /**< local solver, "cone" or "bouchard"; NULL: the scene's */
+    int realtime; /**< 1: a tick at its time after the first one, on a thread of normal priority */
+    const char
+        *onto; /**< device of the log's scene that is opened and given what goes to it, through
+                    a safety chain that starts disarmed; implies realtime. NULL: none */
+    const struct tact_device_type *const *types; /**< device types, for onto */
+    size_t type_count;
+    struct tact_stop *stop; /**< or NULL; looked at before every tick */
+    const char *local;      /**< local solver, "cone" or "bouchard"; NULL: the scene's */
     struct tact_messages messages;
     /** Called with every tick that was replayed; may be NULL. */
     void (*compared)(void *user, const struct tact_layout *layout, const struct tact_record *logged,

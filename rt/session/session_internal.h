@@ -139,6 +139,8 @@ struct tact_session {
 int tact_session_build_world(struct tact_session *s, struct tact_error *err);
 int tact_session_open_devices(struct tact_session *s, const struct tact_device_info *replayed,
                               int replayed_count, struct tact_error *err);
+int tact_session_open_device(const struct tact_session *s, uint32_t index, struct tact_device *out,
+                             struct tact_error *err);
 int tact_session_map(struct tact_session *s, struct tact_error *err);
 
 /* fields.c: the layout, and the record to and from the session. */

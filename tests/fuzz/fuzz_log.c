@@ -1,0 +1,164 @@
+/* What the reader of logs is given by someone who wants it to fail: LLVMFuzzerTestOneInput() for
+ * libFuzzer; run_log.c calls it without. The first byte of an input chooses what the rest is:
+ *   0  a file, as it is
+ *   1  a file whose checksums are put right, so that what is inside them is reached
+ *   2  the records of a chunk, which is packed into a file
+ */
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+#include "fuzz_log.h"
+#include "rt/log/bytes_internal.h"
+#include "rt/log/log_reader.h"
+#include "rt/log/mcap_internal.h"
+
+#define HEAD TACT_MCAP_RECORD_HEAD
+
+static uint64_t get(const uint8_t *at, size_t size)
+{
+    uint64_t value = 0;
+    memcpy(&value, at, size);
+    return value;
+}
+
+static void put_crc(uint8_t *at, const uint8_t *from, size_t size)
+{
+    uint32_t crc = tact_crc32(0, from, size);
+    memcpy(at, &crc, sizeof crc);
+}
+
+/* Times, size, CRC, compression; only what is not compressed can be put right. */
+static void mend_chunk(uint8_t *content, size_t size)
+{
+    if (size > 40 && get(content + 28, 4) == 0 && get(content + 32, 8) == size - 40) {
+        uint64_t unpacked = size - 40;
+        memcpy(content + 16, &unpacked, sizeof unpacked);
+        put_crc(content + 24, content + 40, size - 40);
+    }
+}
+
+/* The checksum is hexadecimal text, the last eight bytes of the record. */
+static void mend_metadata(uint8_t *content, size_t size)
+{
+    if (size < 8)
+        return;
+    size_t map = 4 + get(content, 4) + 4;
+    const size_t last = 4 + 5 + 4 + 8; /* "crc32" and its value */
+    if (map > size || size - map < last)
+        return;
+    char text[9];
+    uint32_t crc = tact_crc32(0, content + map, size - map - last);
+    for (int i = 7; i >= 0; i--, crc >>= 4)
+        text[i] = "0123456789abcdef"[crc & 15];
+    memcpy(content + size - 8, text, 8);
+}
+
+static void mend(uint8_t *file, size_t size)
+{
+    size_t at = TACT_MCAP_MAGIC_SIZE, data_end = 0;
+
+    while (at + HEAD <= size && get(file + at + 1, 8) <= size - at - HEAD) {
+        uint8_t opcode = file[at], *content = file + at + HEAD;
+        size_t length = get(file + at + 1, 8);
+        if (opcode == TACT_MCAP_CHUNK)
+            mend_chunk(content, length);
+        else if (opcode == TACT_MCAP_METADATA)
+            mend_metadata(content, length);
+        else if (opcode == TACT_MCAP_ATTACHMENT && length > 4)
+            put_crc(content + length - 4, content, length - 4);
+        else if (opcode == TACT_MCAP_DATA_END && length == 4) {
+            put_crc(content, file, at);
+            data_end = at + HEAD + length;
+        } else if (opcode == TACT_MCAP_FOOTER && length == 20 && data_end > 0)
+            put_crc(content + 16, file + data_end, at + HEAD + 16 - data_end);
+        at += HEAD + length;
+    }
+}
+
+static void put_record(struct tact_bytes *out, uint8_t opcode, const void *content, size_t size)
+{
+    tact_put_u8(out, opcode);
+    tact_put_u64(out, size);
+    tact_put(out, content, size);
+}
+
+/* A file of one chunk. */
+static void wrap(const uint8_t *records, size_t size, struct tact_bytes *out)
+{
+    struct tact_bytes content = {0};
+
+    tact_put(out, TACT_MCAP_MAGIC, TACT_MCAP_MAGIC_SIZE);
+    tact_put_text(&content, "ros2");
+    tact_put_text(&content, "fuzz");
+    put_record(out, TACT_MCAP_HEADER, content.data, content.size);
+    content.size = 0;
+    tact_put_u64(&content, 0);
+    tact_put_u64(&content, 0);
+    tact_put_u64(&content, size);
+    tact_put_u32(&content, tact_crc32(0, records, size));
+    tact_put_text(&content, "");
+    tact_put_u64(&content, size);
+    tact_put(&content, records, size);
+    put_record(out, TACT_MCAP_CHUNK, content.data, content.size);
+    tact_bytes_free(&content);
+}
+
+static void read_everything(struct tact_log *log)
+{
+    const struct tact_log_state *state = tact_log_state(log);
+    const struct tact_layout *layout = tact_log_layout(log);
+    struct tact_record *record = malloc(tact_layout_bytes(layout));
+    uint64_t ticks = 0;
+    volatile size_t sum = 0;
+
+    while (record && tact_log_next(log, record) > 0)
+        ticks++;
+    if (record && ticks != state->ticks)
+        abort(); /* what was found sound can be read */
+    if (ticks > 0 && (tact_log_seek(log, ticks - 1) != 0 || tact_log_next(log, record) != 1 ||
+                      record->tick != state->last_tick))
+        abort();
+    for (size_t i = 0; tact_log_event(log, i); i++)
+        sum += strlen(tact_log_event(log, i)->name) + strlen(tact_log_event(log, i)->text);
+    for (size_t i = 0; i < tact_log_fact_count(log); i++)
+        sum += strlen(tact_log_fact_at(log, i)->value);
+    for (size_t i = 0; i < tact_log_attachment_count(log); i++) {
+        const struct tact_log_attachment *a = tact_log_attachment_at(log, i);
+        for (size_t k = 0; k < a->size; k++)
+            sum += ((const uint8_t *)a->data)[k];
+    }
+    free(record);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    static int fd = -1;
+    static char path[32];
+    struct tact_bytes file = {0};
+    struct tact_error err = {0};
+    struct tact_log *log;
+
+    if (fd < 0) {
+        fd = memfd_create("fuzz", MFD_CLOEXEC);
+        snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
+    }
+    if (size == 0)
+        return 0;
+    if (data[0] % 3 == 2)
+        wrap(data + 1, size - 1, &file);
+    else
+        tact_put(&file, data + 1, size - 1);
+    if (data[0] % 3 == 1 && file.size > 0)
+        mend(file.data, file.size);
+    if (!file.failed && ftruncate(fd, 0) == 0 &&
+        pwrite(fd, file.data, file.size, 0) == (ssize_t)file.size &&
+        tact_log_open(path, &log, &err) == 0) {
+        read_everything(log);
+        tact_log_close(log);
+    }
+    tact_bytes_free(&file);
+    return 0;
+}

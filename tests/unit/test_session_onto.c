@@ -1,0 +1,266 @@
+/* Replays in real time, and onto a device: through a chain that ramps in, and zero at the end. */
+#include <errno.h>
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <cmocka.h>
+#include "rt/clock.h"
+#include "rt/log/log_reader.h"
+#include "rt/session/replay.h"
+#include "support/run_scene.h"
+
+#define WRITES 4000
+#define FELT 8
+
+static const struct tact_messages silent = {NULL, NULL};
+static char log_path[512];
+
+/* A board that remembers what it was given, and is lost when it is told so. */
+static struct {
+    int channels, opened, closed, writes;
+    uint64_t lost_from, lost_to;
+    uint64_t tick;
+    int64_t first_ns, last_ns;
+    struct {
+        uint64_t tick;
+        double felt[FELT];
+    } write[WRITES];
+} board;
+
+static void board_read(void *self, uint64_t tick, double t, int64_t now_ns,
+                       struct tact_device_input *in)
+{
+    (void)self;
+    (void)t;
+    board.tick = tick;
+    in->stamp_ns = now_ns;
+    in->state = tick >= board.lost_from && tick < board.lost_to ? TACT_DEVICE_LOST : TACT_DEVICE_OK;
+}
+
+static void board_write(void *self, const double *out, int64_t now_ns)
+{
+    (void)self;
+    assert_true(board.writes < WRITES);
+    board.first_ns = board.writes ? board.first_ns : now_ns;
+    board.last_ns = now_ns;
+    board.write[board.writes].tick = board.tick;
+    memcpy(board.write[board.writes++].felt, out, sizeof board.write[0].felt);
+}
+
+static void board_close(void *self)
+{
+    (void)self;
+    board.closed++;
+}
+
+static int board_open(const struct tact_device_config *config, struct tact_device *out,
+                      struct tact_error *err)
+{
+    static const struct tact_device_ops ops = {board_read, board_write, board_close};
+    (void)err;
+    memset(&out->info, 0, sizeof out->info);
+    snprintf(out->info.name, sizeof out->info.name, "%s", config->name);
+    out->info.output_count = board.channels;
+    for (int i = 0; i < board.channels; i++) {
+        snprintf(out->info.output[i].name, TACT_DEVICE_NAME, "felt_%d", i);
+    }
+    out->ops = &ops;
+    board.opened++;
+    return 0;
+}
+
+/* The ruler's operator, as something else. */
+static const struct tact_device_type board_type = {"operator", "a board", board_open};
+static const struct tact_device_type *const types[] = {&board_type};
+
+static struct tact_replay_options options_onto(const char *name)
+{
+    struct tact_replay_options o = tact_replay_options_default();
+    memset(&board, 0, sizeof board);
+    board.channels = FELT;
+    o.onto = name;
+    o.types = types;
+    o.type_count = 1;
+    o.messages = silent;
+    return o;
+}
+
+static int record(void **state)
+{
+    (void)state;
+    struct run_result r;
+    snprintf(log_path, sizeof log_path, "%s/onto_%d.mcap", TACT_BINARY_DIR, (int)getpid());
+    const struct run_options o = {.scene = "ruler.yaml",
+                                  .seconds = 2.0,
+                                  .clock = TACT_LOOP_FREE,
+                                  .source = "host",
+                                  .record = log_path};
+    run_scene(&o, &r);
+    return 0;
+}
+
+static int remove_log(void **state)
+{
+    (void)state;
+    return unlink(log_path);
+}
+
+/* outputs_sent[0..3] of a tick. */
+static void logged(struct tact_log *log, uint64_t tick, double out[4])
+{
+    struct tact_record *r = malloc(tact_layout_bytes(tact_log_layout(log)));
+    long at = tact_log_field(log, "outputs_sent", NULL);
+    assert_true(at >= 0);
+    assert_int_equal(tact_log_seek(log, tick), 0);
+    assert_int_equal(tact_log_next(log, r), 1);
+    memcpy(out, r->values + at, 4 * sizeof *out);
+    free(r);
+}
+
+static void expect_zero(int write)
+{
+    for (int i = 0; i < FELT; i++) {
+        assert_true(board.write[write].felt[i] == 0.0);
+    }
+}
+
+static void what_was_sent_is_sent_again(void **state)
+{
+    (void)state;
+    struct tact_replay_options o = options_onto("operator");
+    struct tact_replay_report report;
+    struct tact_error err = {0};
+    struct tact_log *log;
+    double sent[4], largest = 0.0;
+    o.from = 1000; /* in the middle of the grip: nothing may jump */
+    o.to = 1600;
+    assert_int_equal(tact_replay_run_with(log_path, &o, &report, &err), 0);
+    assert_int_equal(report.ticks, 600);
+    assert_int_equal(report.differing, 0);
+    assert_int_equal(board.opened, 1);
+    assert_int_equal(board.closed, 1);
+    assert_int_equal(board.writes, 601); /* and zero at the end */
+    expect_zero(600);
+    double took = (double)(board.last_ns - board.first_ns) * 1e-9;
+    assert_true(took > 0.598 && took < 3.0); /* a busy machine may be late */
+    assert_int_equal(tact_log_open(log_path, &log, NULL), 0);
+    for (int i = 0; i < 600; i++) {
+        assert_int_equal(board.write[i].tick, 1000 + i);
+        logged(log, 1000 + (uint64_t)i, sent);
+        for (int k = 0; k < 4; k++) {
+            double felt = board.write[i].felt[k], before = i ? board.write[i - 1].felt[k] : 0.0;
+            assert_true(fabs(felt) <= fabs(sent[k]) + 1e-9);
+            assert_true(fabs(felt - before) <= 500.0 * 1e-3 + 1e-12);
+            if (i > 250) { /* the ramp of 0.2 s is over */
+                assert_true(felt == sent[k]);
+            }
+            largest = fmax(largest, fabs(felt));
+        }
+        if (i < 20) {
+            assert_true(fabs(board.write[i].felt[0]) < 0.2 * fabs(sent[0]));
+        }
+        for (int k = 4; k < FELT; k++) {
+            assert_true(board.write[i].felt[k] == 0.0);
+        }
+    }
+    assert_true(largest > 0.05);
+    tact_log_close(log);
+}
+
+static void a_lost_device_gets_zero(void **state)
+{
+    (void)state;
+    struct tact_replay_options o = options_onto("operator");
+    struct tact_replay_report report;
+    board.lost_from = 1300;
+    board.lost_to = 1310;
+    o.from = 1000;
+    o.to = 1400;
+    assert_int_equal(tact_replay_run_with(log_path, &o, &report, NULL), 0);
+    assert_true(fabs(board.write[299].felt[0]) > 0.01);
+    for (int i = 300; i < 310; i++) {
+        expect_zero(i);
+    }
+    /* It comes back over a ramp, as after any letting go. */
+    assert_true(fabs(board.write[312].felt[0]) < 0.2 * fabs(board.write[299].felt[0]));
+    assert_true(fabs(board.write[399].felt[0]) > fabs(board.write[312].felt[0]));
+}
+
+static struct tact_stop stop;
+
+static void stop_at(void *user, const struct tact_layout *layout, const struct tact_record *then,
+                    const struct tact_record *now)
+{
+    (void)user;
+    (void)layout;
+    (void)now;
+    if (then->tick == 1299) {
+        tact_stop_request(&stop);
+    }
+}
+
+static void stopped_it_gets_zero(void **state)
+{
+    (void)state;
+    struct tact_replay_options o = options_onto("operator");
+    struct tact_replay_report report;
+    o.from = 1000;
+    o.stop = &stop;
+    o.compared = stop_at;
+    assert_int_equal(tact_replay_run_with(log_path, &o, &report, NULL), 0);
+    assert_int_equal(report.ticks, 300);
+    assert_int_equal(board.writes, 301);
+    expect_zero(300);
+    assert_int_equal(board.closed, 1);
+}
+
+static void what_does_not_fit_is_refused(void **state)
+{
+    (void)state;
+    struct tact_replay_report report;
+    struct tact_error err = {0};
+    struct tact_replay_options o = options_onto("wheel");
+    assert_int_equal(tact_replay_run_with(log_path, &o, &report, &err), -ENODEV);
+    assert_non_null(strstr(err.text, "wheel"));
+    o = options_onto("operator");
+    board.channels = 3; /* one that is needed is gone */
+    assert_int_equal(tact_replay_run_with(log_path, &o, &report, &err), -EINVAL);
+    assert_non_null(strstr(err.text, "felt_3"));
+    assert_int_equal(board.closed, 1);
+    o = options_onto("operator");
+    o.type_count = 0;
+    assert_int_equal(tact_replay_run_with(log_path, &o, &report, &err), -EINVAL);
+}
+
+static void real_time_takes_its_time(void **state)
+{
+    (void)state;
+    struct tact_replay_options o = tact_replay_options_default();
+    struct tact_replay_report report;
+    o.realtime = 1;
+    o.to = 300;
+    int64_t began = tact_clock_now();
+    assert_int_equal(tact_replay_run_with(log_path, &o, &report, NULL), 0);
+    double took = (double)(tact_clock_now() - began) * 1e-9;
+    assert_int_equal(report.ticks, 300);
+    assert_int_equal(report.differing, 0);
+    assert_true(took > 0.298 && took < 3.0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_was_sent_is_sent_again),
+        cmocka_unit_test(a_lost_device_gets_zero),
+        cmocka_unit_test(stopped_it_gets_zero),
+        cmocka_unit_test(what_does_not_fit_is_refused),
+        cmocka_unit_test(real_time_takes_its_time),
+    };
+    return cmocka_run_group_tests(tests, record, remove_log);
+}
