@@ -268,6 +268,7 @@ static void a_second_recorder_is_refused(void **state)
 struct slow_disk {
     const char *pipe;
     int file;
+    useconds_t stall_us;
 };
 
 /* Takes nothing for a while, then everything. */
@@ -278,7 +279,7 @@ static void *stall(void *argument)
     char bytes[65536];
     ssize_t n;
 
-    usleep(500000);
+    usleep(disk->stall_us);
     while ((n = read(from, bytes, sizeof bytes)) > 0) {
         if (write(disk->file, bytes, (size_t)n) != n)
             break;
@@ -302,7 +303,7 @@ static void a_stalled_disk_loses_nothing(void **state)
 
     unlink(pipe);
     assert_int_equal(mkfifo(pipe, 0600), 0);
-    struct slow_disk disk = {pipe, memfd_create("disk", MFD_CLOEXEC)};
+    struct slow_disk disk = {pipe, memfd_create("disk", MFD_CLOEXEC), 500000};
     assert_int_equal(pthread_create(&thread, NULL, stall, &disk), 0);
     assert_int_equal(session_open(pipe, &options, (struct tact_messages){0}, &recorder), 0);
     for (uint64_t tick = 0; tick < ticks; tick++) {
@@ -316,6 +317,49 @@ static void a_stalled_disk_loses_nothing(void **state)
     assert_int_equal(report.records, ticks);
     assert_int_equal(report.overruns, 0);
     assert_in_range(report.occupancy_max, ticks / 2, ticks);
+    snprintf(path, sizeof path, "/proc/self/fd/%d", disk.file);
+    assert_int_equal(tact_log_open(path, &log, NULL), 0);
+    assert_true(tact_log_state(log)->complete);
+    assert_int_equal(session_compare(log, 0), ticks);
+    tact_log_close(log);
+    close(disk.file);
+    unlink(pipe);
+}
+
+/* The same at 1 kHz with a stall of two seconds: what a disk that spins up may do. */
+static void a_stall_of_two_seconds_loses_nothing(void **state)
+{
+    (void)state;
+    const uint64_t ticks = 2500;
+    const char *pipe = session_path("pipe2");
+    struct tact_recorder_options options = session_options();
+    struct tact_recorder_report report;
+    struct tact_recorder *recorder;
+    struct timespec next;
+    struct tact_log *log;
+    char path[64];
+    pthread_t thread;
+
+    unlink(pipe);
+    assert_int_equal(mkfifo(pipe, 0600), 0);
+    struct slow_disk disk = {pipe, memfd_create("disk", MFD_CLOEXEC), 2000000};
+    assert_int_equal(pthread_create(&thread, NULL, stall, &disk), 0);
+    assert_int_equal(session_open(pipe, &options, (struct tact_messages){0}, &recorder), 0);
+    clock_gettime(CLOCK_MONOTONIC, &next);
+    for (uint64_t tick = 0; tick < ticks; tick++) {
+        struct tact_record *record = tact_recorder_begin(recorder);
+        assert_non_null(record);
+        session_record(tick, record);
+        tact_recorder_commit(recorder);
+        next.tv_sec += next.tv_nsec + 1000000 >= 1000000000;
+        next.tv_nsec = (next.tv_nsec + 1000000) % 1000000000;
+        clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &next, NULL);
+    }
+    assert_int_equal(tact_recorder_close(recorder, &report), 0);
+    assert_int_equal(pthread_join(thread, NULL), 0);
+    assert_int_equal(report.records, ticks);
+    assert_int_equal(report.overruns, 0);
+    assert_in_range(report.occupancy_max, 1000, 3000);
     snprintf(path, sizeof path, "/proc/self/fd/%d", disk.file);
     assert_int_equal(tact_log_open(path, &log, NULL), 0);
     assert_true(tact_log_state(log)->complete);
@@ -509,6 +553,7 @@ int main(void)
         cmocka_unit_test(overruns_are_counted),
         cmocka_unit_test(a_second_recorder_is_refused),
         cmocka_unit_test(a_stalled_disk_loses_nothing),
+        cmocka_unit_test(a_stall_of_two_seconds_loses_nothing),
         cmocka_unit_test(wrong_use_is_refused),
         cmocka_unit_test(a_full_disk_ends_the_recording_only),
         cmocka_unit_test(a_killed_recorder_keeps_a_chunk_in_memory),

@@ -1,0 +1,193 @@
+/* The log of a session, cut at 1,000 bytes and with 1,000 flipped bits: the loss is always stated,
+ * and everything up to and including the last whole chunk is read. */
+#include <errno.h>
+#include <fcntl.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <cmocka.h>
+#include "log_session.h"
+#include "rt/log/mcap_internal.h"
+#include "rt/log/mcap_reader_internal.h"
+#include "rt/session/replay.h"
+#include "support/run_scene.h"
+
+#if defined __SANITIZE_ADDRESS__ || defined __SANITIZE_THREAD__
+#define TIMES 150
+#else
+#define TIMES 1000
+#endif
+#define MOST_CHUNKS 64
+
+static const struct tact_messages silent = {NULL, NULL};
+static char whole[512], copy[512];
+static uint8_t *bytes;
+static size_t size;
+static struct {
+    uint64_t end, ticks; /* of the file where it ends, and of the log up to there */
+} chunks[MOST_CHUNKS];
+static size_t chunk_count;
+
+/* Where each chunk ends, by the framing alone, and how many ticks there are up to it. */
+static void list_chunks(void)
+{
+    struct tact_mcap_reader file;
+    struct tact_mcap_record record, inner;
+    struct tact_bytes unpacked = {0};
+    uint64_t ticks = 0;
+
+    assert_int_equal(tact_mcap_reader_open(&file, whole), 0);
+    while (tact_mcap_reader_next(&file, &record) == 0 && record.opcode != TACT_MCAP_DATA_END) {
+        if (record.opcode != TACT_MCAP_CHUNK)
+            continue;
+        assert_int_equal(tact_mcap_parse_chunk(record.content, &unpacked), 0);
+        struct tact_cursor cursor = {unpacked.data, unpacked.size, false};
+        while (tact_mcap_chunk_next(&cursor, &inner) == 0) {
+            struct tact_mcap_message message;
+            if (inner.opcode == TACT_MCAP_MESSAGE &&
+                tact_mcap_parse_message(inner.content, &message) == 0)
+                ticks += message.channel == 0; /* /tact/tick is the first */
+        }
+        assert_true(chunk_count < MOST_CHUNKS);
+        chunks[chunk_count].end = file.offset;
+        chunks[chunk_count++].ticks = ticks;
+    }
+    tact_bytes_free(&unpacked);
+    tact_mcap_reader_close(&file);
+}
+
+static int record(void **state)
+{
+    (void)state;
+    struct run_result r;
+    snprintf(whole, sizeof whole, "%s", session_path("whole"));
+    snprintf(copy, sizeof copy, "%s", session_path("damaged"));
+    const struct run_options o = {.scene = "ruler.yaml",
+                                  .seconds = 1.5,
+                                  .clock = TACT_LOOP_FREE,
+                                  .source = "host",
+                                  .record = whole};
+    run_scene(&o, &r);
+    FILE *file = fopen(whole, "rb");
+    bytes = malloc(8 << 20);
+    size = file && bytes ? fread(bytes, 1, 8 << 20, file) : 0;
+    if (file)
+        fclose(file);
+    list_chunks();
+    return size > 100000 && chunk_count > 2 && chunks[chunk_count - 1].ticks == 1500 ? 0 : -1;
+}
+
+static int clean(void **state)
+{
+    (void)state;
+    free(bytes);
+    unlink(copy);
+    return unlink(whole);
+}
+
+static void write_copy(size_t length)
+{
+    int fd = open(copy, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+    assert_int_equal(write(fd, bytes, length), length);
+    close(fd);
+}
+
+/* Ticks of the chunks that lie before that byte. */
+static uint64_t ticks_before(size_t at)
+{
+    uint64_t ticks = 0;
+    for (size_t i = 0; i < chunk_count && chunks[i].end <= at; i++)
+        ticks = chunks[i].ticks;
+    return ticks;
+}
+
+/* Opens the damaged copy; gives the ticks that can be read, 0 where it is refused. */
+static uint64_t look(size_t length)
+{
+    struct tact_log *log;
+    struct tact_error err = {0};
+    int rc = tact_log_open(copy, &log, &err);
+    if (rc != 0) {
+        assert_true(rc == -ENODATA || rc == -EINVAL);
+        assert_true(err.text[0] != '\0');
+        return 0;
+    }
+    const struct tact_log_state *state = tact_log_state(log);
+    struct tact_record *r = malloc(tact_layout_bytes(tact_log_layout(log)));
+    uint64_t ticks = 0;
+    assert_false(state->complete);
+    assert_true(state->why[0] != '\0');
+    assert_true(state->damage_at <= length);
+    while (tact_log_next(log, r) > 0)
+        assert_int_equal(r->tick, ticks++);
+    assert_int_equal(ticks, state->ticks);
+    free(r);
+    tact_log_close(log);
+    return ticks;
+}
+
+static void cut_anywhere(void **state)
+{
+    (void)state;
+    uint64_t seed = 11, lost = 0;
+    for (int i = 0; i < TIMES; i++) {
+        size_t at = session_random(&seed) % size;
+        write_copy(at);
+        uint64_t ticks = look(at);
+        assert_int_equal(ticks, ticks_before(at));
+        lost += 1500 - ticks;
+    }
+    print_message("%d cuts: every whole chunk read, %lu ticks stated as lost on average\n", TIMES,
+                  (unsigned long)(lost / TIMES));
+}
+
+static void flipped_anywhere(void **state)
+{
+    (void)state;
+    uint64_t seed = 12;
+    for (int i = 0; i < TIMES; i++) {
+        size_t at = session_random(&seed) % size;
+        uint8_t bit = (uint8_t)(1U << session_random(&seed) % 8);
+        bytes[at] ^= bit;
+        write_copy(size);
+        bytes[at] ^= bit;
+        /* What is before the damage is read, or the damage is in what all ticks need. */
+        uint64_t ticks = look(size);
+        assert_true(ticks == 0 || ticks >= ticks_before(at));
+        if (at > chunks[0].end)
+            assert_true(ticks >= ticks_before(at) && ticks > 0);
+    }
+    print_message("%d flipped bits: all detected\n", TIMES);
+}
+
+/* What is left of a cut log is replayed, and is the same. */
+static void what_is_left_replays(void **state)
+{
+    (void)state;
+    uint64_t seed = 13;
+    for (int i = 0; i < 10; i++) {
+        struct tact_replay_report report;
+        size_t at = chunks[0].end + session_random(&seed) % (size - chunks[0].end);
+        write_copy(at);
+        assert_int_equal(tact_replay_run(copy, silent, &report, NULL), 0);
+        assert_int_equal(report.differing, 0);
+        assert_int_equal(report.ticks, ticks_before(at));
+        assert_false(report.complete);
+        assert_true(report.damage[0] != '\0');
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(cut_anywhere),
+        cmocka_unit_test(flipped_anywhere),
+        cmocka_unit_test(what_is_left_replays),
+    };
+    return cmocka_run_group_tests(tests, record, clean);
+}
