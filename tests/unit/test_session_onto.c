@@ -26,7 +26,7 @@ static struct {
     int channels, opened, closed, writes;
     uint64_t lost_from, lost_to;
     uint64_t tick;
-    int64_t first_ns, last_ns;
+    int64_t last_ns;
     struct {
         uint64_t tick;
         double felt[FELT];
@@ -47,7 +47,6 @@ static void board_write(void *self, const double *out, int64_t now_ns)
 {
     (void)self;
     assert_true(board.writes < WRITES);
-    board.first_ns = board.writes ? board.first_ns : now_ns;
     board.last_ns = now_ns;
     board.write[board.writes].tick = board.tick;
     memcpy(board.write[board.writes++].felt, out, sizeof board.write[0].felt);
@@ -140,6 +139,7 @@ static void what_was_sent_is_sent_again(void **state)
     double sent[4], largest = 0.0;
     o.from = 1000; /* in the middle of the grip: nothing may jump */
     o.to = 1600;
+    int64_t began = tact_clock_now();
     assert_int_equal(tact_replay_run_with(log_path, &o, &report, &err), 0);
     assert_int_equal(report.ticks, 600);
     assert_int_equal(report.differing, 0);
@@ -147,8 +147,7 @@ static void what_was_sent_is_sent_again(void **state)
     assert_int_equal(board.closed, 1);
     assert_int_equal(board.writes, 601); /* and zero at the end */
     expect_zero(600);
-    double took = (double)(board.last_ns - board.first_ns) * 1e-9;
-    assert_true(took > 0.598 && took < 3.0); /* a busy machine may be late */
+    assert_true(board.last_ns - began >= 599000000); /* never early; a busy machine may be late */
     assert_int_equal(tact_log_open(log_path, &log, NULL), 0);
     for (int i = 0; i < 600; i++) {
         assert_int_equal(board.write[i].tick, 1000 + i);
@@ -247,10 +246,9 @@ static void real_time_takes_its_time(void **state)
     o.to = 300;
     int64_t began = tact_clock_now();
     assert_int_equal(tact_replay_run_with(log_path, &o, &report, NULL), 0);
-    double took = (double)(tact_clock_now() - began) * 1e-9;
+    assert_true(tact_clock_now() - began >= 299000000);
     assert_int_equal(report.ticks, 300);
     assert_int_equal(report.differing, 0);
-    assert_true(took > 0.298 && took < 3.0);
 }
 
 int main(void)
