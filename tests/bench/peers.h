@@ -1,0 +1,52 @@
+/* What the programs that measure peers of the moments share. */
+#ifndef TACT_BENCH_PEERS_H
+#define TACT_BENCH_PEERS_H
+
+#include <math.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+static uint64_t peers_state;
+
+static inline void peers_seed(uint64_t seed)
+{
+    peers_state = 88172645463325252u + 7919 * seed;
+}
+
+static inline double peers_uniform(void)
+{
+    peers_state ^= peers_state << 13;
+    peers_state ^= peers_state >> 7;
+    peers_state ^= peers_state << 17;
+    return ((double)(peers_state >> 11) + 0.5) * 0x1p-53;
+}
+
+static inline double peers_normal(void)
+{
+    double r = sqrt(-2.0 * log(peers_uniform()));
+    return r * cos(6.283185307179586 * peers_uniform());
+}
+
+/* CPU time of this thread [s]: what other programs take does not count. */
+static inline double peers_now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static inline int peers_compare(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return x < y ? -1 : x > y;
+}
+
+static inline double peers_median(double *took, int count)
+{
+    qsort(took, (size_t)count, sizeof *took, peers_compare);
+    return took[count / 2];
+}
+
+#endif

@@ -1,0 +1,251 @@
+/* Convex pairs: volume, first and second moments by tact, by qhull's halfspace intersection and by
+ * r3d, in alternation. What each is handed is made outside of the times: meshes with their trees,
+ * planes, a point inside, r3d's polyhedron. CPU time of this thread, medians. */
+#include "peers.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include <libqhull_r/qhull_ra.h>
+
+#ifdef TACT_R3D
+#include <r3d.h>
+#endif
+
+#include "contact/moments.h"
+
+enum { MOST_REPEATS = 101 };
+
+struct body {
+    struct tact_shape shape;
+    size_t planes;
+    double (*plane)[4]; /* n.r <= d */
+};
+
+static void make(struct body *b, int n, int second)
+{
+    double *p = calloc(3 * (size_t)n, sizeof *p);
+    for (int i = 0; i < n; i++) {
+        double *r = p + 3 * i;
+        if (n == 8) {
+            tact_v3_set(r, i & 1 ? 0.57735 : -0.57735, i & 2 ? 0.57735 : -0.57735,
+                        i & 4 ? 0.57735 : -0.57735);
+            double c = second ? cos(0.3) : 1.0, s = second ? sin(0.3) : 0.0, x = r[0];
+            r[0] = c * x - s * r[1];
+            r[1] = s * x + c * r[1];
+        } else {
+            for (int k = 0; k < 3; k++) {
+                r[k] = peers_normal();
+            }
+            tact_v3_normalize(r, r);
+        }
+    }
+    if (tact_mesh_hull(p, (size_t)n, &b->shape.owned, NULL)) {
+        exit(2);
+    }
+    free(p);
+    const struct tact_mesh *m = b->shape.mesh = b->shape.owned;
+    b->shape.kind = TACT_SHAPE_CONVEX;
+    b->plane = calloc(m->triangle_count, sizeof *b->plane);
+    for (size_t t = 0; t < m->triangle_count; t++) {
+        double u[3], w[3], *plane = b->plane[b->planes], twice = 0.0;
+        const double *a = m->vertices + 3 * (size_t)m->triangles[3 * t];
+        tact_v3_sub(u, m->vertices + 3 * (size_t)m->triangles[3 * t + 1], a);
+        tact_v3_sub(w, m->vertices + 3 * (size_t)m->triangles[3 * t + 2], a);
+        tact_v3_cross(plane, u, w);
+        tact_v3_normalize(plane, plane);
+        plane[3] = tact_v3_dot(plane, a);
+        /* Only a cube has triangles in one plane. */
+        for (size_t k = 0; n == 8 && k < b->planes; k++) {
+            twice += tact_v3_dot(b->plane[k], plane) > 1.0 - 1e-12;
+        }
+        b->planes += twice == 0.0;
+    }
+}
+
+/** Volume and raw moments of tetrahedra from the origin. */
+struct raw {
+    double v, first[3], second[6];
+};
+
+static void add_tetrahedron(struct raw *m, const double *a, const double *b, const double *c)
+{
+    double n[3], s[3];
+    tact_v3_cross(n, b, c);
+    double v = tact_v3_dot(a, n) / 6.0;
+    for (int i = 0, k = 0; i < 3; i++) {
+        s[i] = a[i] + b[i] + c[i];
+        m->first[i] += v * s[i] / 4.0;
+        for (int j = 0; j <= i; j++, k++) {
+            double sj = a[j] + b[j] + c[j];
+            m->second[k] += v / 20.0 * (s[i] * sj + a[i] * a[j] + b[i] * b[j] + c[i] * c[j]);
+        }
+    }
+    m->v += v;
+}
+
+static double by_qhull(const struct body *a, const struct body *b, const double at[3],
+                       const double inner[3])
+{
+    char first[] = "qhull ", second[] = "qhull Qt";
+    qhT qh_qh, *qh = &qh_qh;
+    facetT *facet;
+    struct raw m = {0};
+    size_t count = a->planes + b->planes, n = 0;
+    int kept, blocks;
+    double *dual = malloc(3 * count * sizeof *dual);
+    for (size_t i = 0; i < count; i++) {
+        const double *plane = i < a->planes ? a->plane[i] : b->plane[i - a->planes];
+        double d = plane[3] - tact_v3_dot(plane, inner);
+        d += i < a->planes ? 0.0 : tact_v3_dot(plane, at);
+        tact_v3_scale(dual + 3 * i, plane, 1.0 / d);
+    }
+    qh_zero(qh, stderr);
+    if (qh_new_qhull(qh, 3, (int)count, dual, False, first, NULL, NULL)) {
+        exit(2);
+    }
+    double *vertex_list = malloc(3 * (size_t)qh->num_facets * sizeof *vertex_list);
+    FORALLfacets
+    {
+        tact_v3_scale(vertex_list + 3 * n++, facet->normal, -1.0 / facet->offset);
+    }
+    qh_freeqhull(qh, !qh_ALL);
+    qh_memfreeshort(qh, &kept, &blocks);
+    qh_zero(qh, stderr);
+    if (qh_new_qhull(qh, 3, (int)n, vertex_list, False, second, NULL, NULL)) {
+        exit(2);
+    }
+    FORALLfacets
+    {
+        vertexT *vertex, **vertexp;
+        const double *q[3] = {NULL, NULL, NULL};
+        int k = 0;
+        double u[3], w[3], normal[3];
+        FOREACHvertex_(facet->vertices)
+        {
+            if (k < 3) {
+                q[k++] = vertex->point;
+            }
+        }
+        tact_v3_sub(u, q[1], q[0]);
+        tact_v3_sub(w, q[2], q[0]);
+        tact_v3_cross(normal, u, w);
+        int turned = tact_v3_dot(normal, q[0]) < 0.0;
+        add_tetrahedron(&m, q[0], q[turned ? 2 : 1], q[turned ? 1 : 2]);
+    }
+    qh_freeqhull(qh, !qh_ALL);
+    qh_memfreeshort(qh, &kept, &blocks);
+    free(dual);
+    free(vertex_list);
+    return m.v;
+}
+
+#ifdef TACT_R3D
+static r3d_poly r3d_start, r3d_work;
+
+static void r3d_make(const struct body *b)
+{
+    const struct tact_mesh *m = b->shape.mesh;
+    r3d_rvec3 *v = calloc(m->vertex_count, sizeof *v);
+    r3d_int **face = calloc(m->triangle_count, sizeof *face);
+    r3d_int *corners = calloc(m->triangle_count, sizeof *corners);
+    for (size_t i = 0; i < m->vertex_count; i++) {
+        memcpy(&v[i], m->vertices + 3 * i, sizeof v[i]);
+    }
+    for (size_t t = 0; t < m->triangle_count; t++) {
+        face[t] = calloc(3, sizeof **face);
+        corners[t] = 3;
+        for (size_t k = 0; k < 3; k++) {
+            face[t][k] = (r3d_int)m->triangles[3 * t + k];
+        }
+    }
+    r3d_init_poly(&r3d_start, v, (r3d_int)m->vertex_count, face, corners,
+                  (r3d_int)m->triangle_count);
+    for (size_t t = 0; t < m->triangle_count; t++) {
+        free(face[t]);
+    }
+    free(face);
+    free(corners);
+    free(v);
+}
+
+static double by_r3d(const struct body *b, const double at[3])
+{
+    static r3d_plane planes[20000];
+    double m[10];
+    r3d_work.nverts = r3d_start.nverts;
+    memcpy(r3d_work.verts, r3d_start.verts, sizeof(r3d_vertex) * (size_t)r3d_start.nverts);
+    for (size_t i = 0; i < b->planes; i++) {
+        const double *p = b->plane[i];
+        planes[i].n.x = -p[0];
+        planes[i].n.y = -p[1];
+        planes[i].n.z = -p[2];
+        planes[i].d = p[3] + tact_v3_dot(p, at);
+    }
+    r3d_clip(&r3d_work, planes, (r3d_int)b->planes);
+    r3d_reduce(&r3d_work, m, 2);
+    return m[0];
+}
+#endif
+
+static void round_of(int n, double offset, const char *name, struct tact_moments_scratch *scratch)
+{
+    static double took[3][MOST_REPEATS];
+    struct body a = {.planes = 0}, b = {.planes = 0};
+    int repeats = n >= 5000 ? 3 : n >= 1000 ? 11 : MOST_REPEATS;
+    double normal[3] = {0.0}, volume[3] = {0.0}, worst = 0.0;
+    peers_seed(1);
+    make(&a, n, 0);
+    make(&b, n, 1);
+#ifdef TACT_R3D
+    r3d_make(&a);
+#endif
+    for (int r = 0; r < repeats; r++) {
+        struct tact_pose pa = tact_pose_identity(), pb = pa;
+        struct tact_moments m;
+        tact_v3_set(pb.position, offset, 0.05 + 1e-6 * r, 0.03);
+        double inner[3] = {0.5 * offset, 0.025, 0.015};
+        double start = peers_now();
+        if (tact_moments_pair(&a.shape, &pa, &b.shape, &pb, normal, scratch, &m) != 1) {
+            exit(2);
+        }
+        took[0][r] = peers_now() - start;
+        volume[0] = m.volume;
+        tact_v3_scale(normal, m.gradient, -1.0 / tact_v3_norm(m.gradient));
+        start = peers_now();
+        volume[1] = by_qhull(&a, &b, pb.position, inner);
+        took[1][r] = peers_now() - start;
+        volume[2] = volume[0];
+#ifdef TACT_R3D
+        start = peers_now();
+        volume[2] = by_r3d(&b, pb.position);
+        took[2][r] = peers_now() - start;
+#endif
+        worst = fmax(worst, fabs(volume[1] / volume[0] - 1.0));
+        worst = fmax(worst, fabs(volume[2] / volume[0] - 1.0));
+    }
+    double tact = peers_median(took[0], repeats), qhull = peers_median(took[1], repeats);
+    printf("{\"case\": \"convex %d %s\", \"tact\": %.9g, \"qhull\": %.9g, \"difference\": %.3g", n,
+           name, tact, qhull, worst);
+#ifdef TACT_R3D
+    printf(", \"r3d\": %.9g", peers_median(took[2], repeats));
+#endif
+    puts("}");
+    fflush(stdout);
+    tact_shape_release(&a.shape);
+    tact_shape_release(&b.shape);
+    free(a.plane);
+    free(b.plane);
+}
+
+int main(void)
+{
+    static const int sizes[4] = {8, 100, 1000, 5000};
+    struct tact_moments_scratch *scratch = tact_moments_scratch_create(1u << 22);
+    for (int i = 0; i < 4 && scratch; i++) {
+        round_of(sizes[i], sizes[i] == 8 ? 1.05 : 1.7, "shallow", scratch);
+        round_of(sizes[i], sizes[i] == 8 ? 0.5 : 0.9, "deep", scratch);
+    }
+    tact_moments_scratch_destroy(scratch);
+    return scratch ? 0 : 2;
+}

@@ -1,0 +1,157 @@
+/* Meshes: moments by tact beside contact points by ODE, in alternation; the meshes are written for
+ * peers in other programs. CPU time of this thread, medians.
+ *
+ *   peers_mesh           measures, one JSON object a line
+ *   peers_mesh FOLDER    writes a.obj and b.obj there and prints the position of b */
+#include "peers.h"
+
+#include <string.h>
+
+#ifdef TACT_ODE
+#include <ode/ode.h>
+#endif
+
+#include "contact/moments.h"
+
+enum { REPEATS = 41 };
+
+/** Radius of the two bodies [m], and how far they are apart for a patch of 10 mm across. */
+static const double RADIUS = 0.05, APART = 0.0995;
+
+/** A ball with dents of a tenth of a millimetre, its poles on z. */
+static struct tact_shape bumpy(size_t triangles, double radius)
+{
+    struct tact_shape s = {.kind = TACT_SHAPE_MESH};
+    struct tact_mesh *ball;
+    if (tact_mesh_capsule(radius, 0.0, triangles, &ball)) {
+        exit(2);
+    }
+    for (size_t i = 0; i < ball->vertex_count; i++) {
+        double *v = ball->vertices + 3 * i, x = v[0] / radius, y = v[1] / radius, z = v[2] / radius;
+        double by = sin(17.0 * x + 0.3) * sin(19.0 * y + 0.7) * sin(23.0 * z + 1.1);
+        tact_v3_scale(v, v, 1.0 + 0.002 * by);
+    }
+    if (tact_mesh_create(ball->vertices, ball->vertex_count, ball->triangles, ball->triangle_count,
+                         &s.owned, NULL)) {
+        exit(2);
+    }
+    tact_mesh_free(ball);
+    s.mesh = s.owned;
+    return s;
+}
+
+static double measure(const struct tact_shape *a, const struct tact_shape *b, double apart,
+                      int repeats, struct tact_moments_scratch *scratch, struct tact_moments *m)
+{
+    static double took[20001];
+    double normal[3] = {0.0};
+    for (int i = 0; i < repeats; i++) {
+        struct tact_pose pa = tact_pose_identity(), pb = pa;
+        tact_v3_set(pb.position, apart, 1e-6 * (i % 100), 0.0);
+        double start = peers_now();
+        if (tact_moments_pair(a, &pa, b, &pb, normal, scratch, m) != 1) {
+            exit(2);
+        }
+        took[i] = peers_now() - start;
+        tact_v3_scale(normal, m->gradient, -1.0 / tact_v3_norm(m->gradient));
+    }
+    return peers_median(took, repeats);
+}
+
+#ifdef TACT_ODE
+static dGeomID to_ode(const struct tact_mesh *m)
+{
+    dTriMeshDataID data = dGeomTriMeshDataCreate();
+    dTriIndex *index = calloc(3 * m->triangle_count, sizeof *index);
+    for (size_t i = 0; i < 3 * m->triangle_count; i++) {
+        index[i] = (dTriIndex)m->triangles[i];
+    }
+    dGeomTriMeshDataBuildDouble(data, m->vertices, 3 * sizeof(double), (int)m->vertex_count, index,
+                                (int)(3 * m->triangle_count), 3 * sizeof(dTriIndex));
+    return dCreateTriMesh(0, data, 0, 0, 0);
+}
+
+static double by_ode(const struct tact_mesh *a, const struct tact_mesh *b, double apart,
+                     int *contacts)
+{
+    static dContactGeom found[65000];
+    static double took[REPEATS];
+    dInitODE2(0);
+    dAllocateODEDataForThread(dAllocateMaskAll);
+    dGeomID ga = to_ode(a), gb = to_ode(b);
+    for (int i = 0; i < REPEATS; i++) {
+        dGeomSetPosition(gb, apart, 1e-6 * i, 0.0);
+        double start = peers_now();
+        *contacts = dCollide(ga, gb, 65000, found, sizeof found[0]);
+        took[i] = peers_now() - start;
+    }
+    return peers_median(took, REPEATS);
+}
+#endif
+
+static void write_obj(const char *folder, const char *name, const struct tact_mesh *m)
+{
+    char path[4096];
+    snprintf(path, sizeof path, "%s/%s.obj", folder, name);
+    FILE *f = fopen(path, "w");
+    if (!f) {
+        exit(2);
+    }
+    for (size_t i = 0; i < m->vertex_count; i++) {
+        const double *v = m->vertices + 3 * i;
+        fprintf(f, "v %.17g %.17g %.17g\n", v[0], v[1], v[2]);
+    }
+    for (size_t t = 0; t < m->triangle_count; t++) {
+        const uint32_t *v = m->triangles + 3 * t;
+        fprintf(f, "f %lu %lu %lu\n", v[0] + 1UL, v[1] + 1UL, v[2] + 1UL);
+    }
+    fclose(f);
+}
+
+static void fingertips(struct tact_moments_scratch *scratch)
+{
+    struct tact_shape finger = bumpy(5000, 0.008), object = bumpy(5000, 0.04), ball = finger;
+    struct tact_moments m;
+    /* A patch of 2.5 mm across: 0.1 mm deep. */
+    double one = measure(&finger, &object, 0.0479, 2001, scratch, &m), five = 0.0;
+    printf("{\"case\": \"fingertip 5k x 5k, 0.1 mm\", \"tact\": %.9g}\n", one);
+    for (int i = 0; i < 5; i++) {
+        five += measure(&finger, &object, 0.0479 - 1e-5 * i, 501, scratch, &m);
+    }
+    printf("{\"case\": \"five fingertips 5k x 5k\", \"tact\": %.9g}\n", five);
+    ball.kind = TACT_SHAPE_SPHERE;
+    ball.size[0] = 0.008;
+    printf("{\"case\": \"sphere fingertip x 5k\", \"tact\": %.9g}\n",
+           measure(&ball, &object, 0.0479, 2001, scratch, &m));
+    tact_shape_release(&finger);
+    tact_shape_release(&object);
+}
+
+int main(int argc, char **argv)
+{
+    struct tact_shape a = bumpy(100000, RADIUS), b = bumpy(98000, RADIUS);
+    struct tact_moments m;
+    if (argc > 1) {
+        write_obj(argv[1], "a", a.mesh);
+        write_obj(argv[1], "b", b.mesh);
+        printf("%.17g\n", APART);
+        return 0;
+    }
+    struct tact_moments_scratch *scratch = tact_moments_scratch_create(1u << 22);
+    double took = measure(&a, &b, APART, REPEATS, scratch, &m);
+    printf("{\"case\": \"100k x 98k, 10 mm patch\", \"tact\": %.9g, \"volume\": %.9g", took,
+           m.volume);
+#ifdef TACT_ODE
+    int contacts = 0;
+    printf(", \"ode\": %.9g", by_ode(a.mesh, b.mesh, APART, &contacts));
+    printf(", \"ode_contacts\": %d", contacts);
+#endif
+    puts("}");
+    printf("{\"case\": \"100k x 98k, 15 mm deep\", \"tact\": %.9g}\n",
+           measure(&a, &b, 0.085, 11, scratch, &m));
+    fingertips(scratch);
+    tact_moments_scratch_destroy(scratch);
+    tact_shape_release(&a);
+    tact_shape_release(&b);
+    return 0;
+}
