@@ -14,14 +14,21 @@
  *  edges and corners coincide show whether they overlap or only touch. */
 static const double NUDGE = 1e-9;
 
+/** Crossing pairs of triangles, each as its components: the smaller one in the high half. */
+struct crossings {
+    uint64_t *pairs;
+    size_t count, room;
+};
+
 /** One search: the mesh with its vertices where they are, or moved by components. */
 struct search {
     const struct tact_mesh *mesh;
     const double *vertices;
     const uint32_t *component; /* of each vertex */
     double margin;             /* by which boxes are larger [m] */
-    int others;                /* whether only triangles of different components count */
-    size_t crossings;
+    int others;                /* whether triangles of different components count, or of the same */
+    struct crossings *found;
+    int rc; /* 0, or -ENOMEM */
 };
 
 /** Volume of the tetrahedron a b c p, six times, or 0 where rounding hides its sign. */
@@ -90,7 +97,7 @@ static int cross(const struct search *f, size_t i, size_t j)
 {
     const uint32_t *is = f->mesh->triangles + 3 * i, *it = f->mesh->triangles + 3 * j;
     const double *s[3], *t[3];
-    if (f->others && f->component[is[0]] == f->component[it[0]]) {
+    if (f->others == (f->component[is[0]] == f->component[it[0]])) {
         return 0;
     }
     for (int k = 0; k < 3; k++) {
@@ -109,6 +116,24 @@ static int cross(const struct search *f, size_t i, size_t j)
     return edge_pierces(is, s, it, t) || edge_pierces(it, t, is, s);
 }
 
+static void keep(struct search *f, size_t i, size_t j)
+{
+    struct crossings *c = f->found;
+    uint64_t a = f->component[f->mesh->triangles[3 * i]];
+    uint64_t b = f->component[f->mesh->triangles[3 * j]];
+    if (c->count == c->room) {
+        size_t room = c->room ? 2 * c->room : 64;
+        uint64_t *grown = realloc(c->pairs, room * sizeof *grown);
+        if (!grown) {
+            f->rc = -ENOMEM;
+            return;
+        }
+        c->pairs = grown;
+        c->room = room;
+    }
+    c->pairs[c->count++] = a < b ? a << 32 | b : b << 32 | a;
+}
+
 static int boxes_meet(const struct search *f, const struct tact_mesh_node *a,
                       const struct tact_mesh_node *b)
 {
@@ -120,7 +145,7 @@ static int boxes_meet(const struct search *f, const struct tact_mesh_node *a,
     return 1;
 }
 
-/** Counts crossing pairs below two nodes, or below one. The tree is shallow: this recurses. */
+/** Finds crossing pairs below two nodes, or below one. The tree is shallow: this recurses. */
 static void search_nodes(struct search *f, uint32_t i, uint32_t j)
 {
     const struct tact_mesh_node *a = &f->mesh->nodes[i], *b = &f->mesh->nodes[j];
@@ -130,7 +155,9 @@ static void search_nodes(struct search *f, uint32_t i, uint32_t j)
     if (a->count && b->count) {
         for (uint32_t s = a->first; s < a->first + a->count; s++) {
             for (uint32_t t = i == j ? s + 1 : b->first; t < b->first + b->count; t++) {
-                f->crossings += (size_t)cross(f, s, t);
+                if (cross(f, s, t)) {
+                    keep(f, s, t);
+                }
             }
         }
     } else if (i == j) {
@@ -179,31 +206,55 @@ static double scatter(uint32_t component, int axis)
     return 2.0 * (x - floor(x)) - 1.0;
 }
 
-/** Counts crossings between components moved a little this way, and that way: those that overlap
- *  cross either way, those that touch do not. */
+static int order(const void *a, const void *b)
+{
+    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+    return (x > y) - (x < y);
+}
+
+/** Crossings that are in both lists, component pair by component pair. */
+static size_t count_common(struct crossings found[2])
+{
+    size_t common = 0;
+    for (int way = 0; way < 2; way++) {
+        if (found[way].count) {
+            qsort(found[way].pairs, found[way].count, sizeof *found[way].pairs, order);
+        }
+    }
+    for (size_t i = 0, j = 0; i < found[0].count && j < found[1].count;) {
+        uint64_t x = found[0].pairs[i], y = found[1].pairs[j];
+        common += x == y;
+        i += x <= y;
+        j += y <= x;
+    }
+    return common;
+}
+
+/** Counts crossings between components moved a little this way, and that way: two that overlap
+ *  cross either way, two that touch do not. */
 static int count_nudged(struct search *f, size_t *crossings)
 {
-    size_t n = f->mesh->vertex_count, least = SIZE_MAX;
-    double *moved = malloc(3 * n * sizeof *moved);
-    if (!moved) {
-        return -ENOMEM;
-    }
+    size_t n = f->mesh->vertex_count;
+    struct crossings found[2] = {{0}};
     const double *vertices = f->vertices;
-    for (int way = -1; way <= 1; way += 2) {
+    double *moved = malloc(3 * n * sizeof *moved);
+    f->rc = moved ? 0 : -ENOMEM;
+    f->others = 1;
+    for (int way = 0; way < 2 && !f->rc; way++) {
         for (size_t i = 0; i < 3 * n; i++) {
-            double by = way * 0.5 * f->margin * scatter(f->component[i / 3], (int)(i % 3));
+            double by = (way ? 0.5 : -0.5) * f->margin * scatter(f->component[i / 3], (int)(i % 3));
             moved[i] = vertices[i] + by;
         }
         f->vertices = moved;
-        f->others = 1;
-        f->crossings = 0;
+        f->found = &found[way];
         search_nodes(f, 0, 0);
-        least = f->crossings < least ? f->crossings : least;
     }
     f->vertices = vertices;
+    *crossings = f->rc ? 0 : count_common(found);
     free(moved);
-    *crossings = least;
-    return 0;
+    free(found[0].pairs);
+    free(found[1].pairs);
+    return f->rc;
 }
 
 /** Which side of the line from a to b a point is on, the same for either triangle of the edge. */
@@ -242,15 +293,16 @@ static int winding(const struct search *f, uint32_t node, const double p[3], uin
 }
 
 /** Counts components that are not where they should be: a solid must lie outside all others, a
- *  cavity (inside out) inside exactly one. */
+ *  cavity (inside out) inside exactly one. One triangle in its place is enough, for components that
+ *  do not cross; those that lie on another's face tell nothing. */
 static int count_misplaced(const struct search *f, uint32_t components, size_t *misplaced)
 {
     const struct tact_mesh *m = f->mesh;
     double *volume = calloc(components, sizeof *volume);
-    uint32_t *some = calloc(components, sizeof *some);
-    if (!volume || !some) {
+    unsigned char *placed = calloc(components, sizeof *placed);
+    if (!volume || !placed) {
         free(volume);
-        free(some);
+        free(placed);
         return -ENOMEM;
     }
     for (size_t t = 0; t < m->triangle_count; t++) {
@@ -258,27 +310,30 @@ static int count_misplaced(const struct search *f, uint32_t components, size_t *
         double n[3];
         tact_v3_cross(n, f->vertices + 3 * (size_t)v[0], f->vertices + 3 * (size_t)v[1]);
         volume[f->component[v[0]]] += tact_v3_dot(n, f->vertices + 3 * (size_t)v[2]);
-        some[f->component[v[0]]] = (uint32_t)t;
     }
-    for (uint32_t c = 0; c < components; c++) {
-        const uint32_t *v = m->triangles + 3 * (size_t)some[c];
+    *misplaced = components;
+    for (size_t t = 0; t < m->triangle_count && *misplaced; t++) {
+        const uint32_t *v = m->triangles + 3 * t, c = f->component[v[0]];
         double p[3];
-        /* A point of the component that is no corner of it. */
-        for (int k = 0; k < 3; k++) {
+        for (int k = 0; k < 3; k++) { /* a point inside the triangle, on no line of symmetry */
             p[k] = 0.41 * f->vertices[3 * (size_t)v[0] + (size_t)k] +
                    0.33 * f->vertices[3 * (size_t)v[1] + (size_t)k] +
                    0.26 * f->vertices[3 * (size_t)v[2] + (size_t)k];
         }
-        *misplaced += winding(f, 0, p, c) != (volume[c] < 0.0);
+        if (!placed[c] && winding(f, 0, p, c) == (volume[c] < 0.0)) {
+            placed[c] = 1;
+            (*misplaced)--;
+        }
     }
     free(volume);
-    free(some);
+    free(placed);
     return 0;
 }
 
 int tact_mesh_count_crossings(const struct tact_mesh *mesh, struct tact_mesh_defects *defects)
 {
     double size = 0.0;
+    struct crossings found = {0};
     uint32_t *component = malloc(mesh->vertex_count * sizeof *component);
     if (!component) {
         return -ENOMEM;
@@ -287,18 +342,19 @@ int tact_mesh_count_crossings(const struct tact_mesh *mesh, struct tact_mesh_def
         size = fmax(size, mesh->nodes[0].upper[k] - mesh->nodes[0].lower[k]);
     }
     uint32_t components = label(mesh, component);
-    struct search f = {.mesh = mesh, .vertices = mesh->vertices, .component = component};
+    struct search f = {
+        .mesh = mesh, .vertices = mesh->vertices, .component = component, .found = &found};
     search_nodes(&f, 0, 0);
-    defects->crossings = f.crossings;
-    defects->misplaced = 0;
+    free(found.pairs);
     size_t nudged = 0;
-    int rc = 0;
-    if (components > 1) {
+    int rc = f.rc;
+    defects->misplaced = 0;
+    if (components > 1 && !rc) {
         f.margin = 2.0 * NUDGE * size;
         rc = count_nudged(&f, &nudged);
         rc = rc ? rc : count_misplaced(&f, components, &defects->misplaced);
     }
-    defects->crossings = nudged > defects->crossings ? nudged : defects->crossings;
+    defects->crossings = found.count + nudged;
     free(component);
     return rc;
 }
