@@ -352,7 +352,7 @@ static int find(struct evdev *self, const struct tact_device_config *config,
         "path",     "match",    "serial",    "phys",    "channels",       "unsigned",
         "inverted", "deadzone", "relative",  "timeout", "relative_range", "forces",
         "gain",     "rate",     "frequency", "guard",   "guard_timeout"};
-    double timeout = 0.05;
+    double timeout = 0.04;
     int rc = tact_settings_check(config, keys, sizeof keys / sizeof *keys, err);
     rc = rc ? rc : read_wanted(config, &self->wanted, err);
     rc = rc ? rc : tact_settings_positive(config, "timeout", &timeout, err);

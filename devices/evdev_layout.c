@@ -145,14 +145,14 @@ static void choose_usual(const struct tact_device_config *config, const struct l
 /* Whether an axis is one-sided without being told so; *inverted: it rests at its maximum. */
 static bool rests_at_an_end(const struct libevdev *dev, unsigned int code, bool *inverted)
 {
-    static const unsigned int codes[] = {ABS_Z,     ABS_RZ,       ABS_THROTTLE, ABS_GAS,
-                                         ABS_BRAKE, ABS_PRESSURE, ABS_HAT2X,    ABS_HAT2Y};
+    static const unsigned int codes[] = {ABS_Z,   ABS_RZ,    ABS_THROTTLE,
+                                         ABS_GAS, ABS_BRAKE, ABS_PRESSURE};
     const struct input_absinfo *info = libevdev_get_abs_info(dev, code);
-    size_t i = 0;
-    while (i < sizeof codes / sizeof *codes && codes[i] != code) {
-        i++;
+    bool may_be = code >= ABS_HAT0X && code <= ABS_HAT3Y;
+    for (size_t i = 0; i < sizeof codes / sizeof *codes; i++) {
+        may_be = may_be || codes[i] == code;
     }
-    if (i == sizeof codes / sizeof *codes || info->minimum < 0 || info->maximum <= info->minimum) {
+    if (!may_be || info->minimum < 0 || info->maximum <= info->minimum) {
         return false;
     }
     double share = ((double)info->value - info->minimum) / ((double)info->maximum - info->minimum);

@@ -16,7 +16,7 @@
 
 TACT_BEGIN_DECLS
 
-#define TACT_DEVICE_CHANNELS 32 /**< most input, and most output, channels of one device */
+#define TACT_DEVICE_CHANNELS 64 /**< most input, and most output, channels of one device */
 #define TACT_DEVICE_NAME 48     /**< longest name of a device or channel, with the zero */
 
 /** State of a device as the loop sees it. */

@@ -288,13 +288,15 @@ static void puck_falls_to_rest(void **state)
         assert_true(in.channel[5] == -1.0);
     }
     now += -16000000 + 8000000; /* the last RZ; the last X was 8 ms before */
-    device.ops->read(device.self, 0, 0.0, now + 42000000, &in);
+    device.ops->read(device.self, 0, 0.0, now + 32000000, &in);
     assert_true(in.channel[0] == 0.5);
-    device.ops->read(device.self, 0, 0.0, now + 43000000, &in);
+    device.ops->read(device.self, 0, 0.0, now + 33000000, &in);
     assert_true(in.channel[0] == 0.0);
     assert_true(in.channel[5] == -1.0);
     assert_int_equal(in.state, TACT_DEVICE_OK);
-    device.ops->read(device.self, 0, 0.0, now + 51000000, &in);
+    device.ops->read(device.self, 0, 0.0, now + 40000000, &in);
+    assert_true(in.channel[5] == -1.0);
+    device.ops->read(device.self, 0, 0.0, now + 41000000, &in);
     assert_true(in.channel[5] == 0.0);
     device.ops->close(device.self);
 }

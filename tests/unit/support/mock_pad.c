@@ -19,6 +19,11 @@ const char *mock_pad_node(const struct mock_pad *pad)
     return "";
 }
 
+void mock_pad_axis(struct mock_pad *pad, int code, int minimum, int maximum, int flat, int value)
+{
+    (void)pad, (void)code, (void)minimum, (void)maximum, (void)flat, (void)value;
+}
+
 void mock_pad_send(struct mock_pad *pad, const int (*events)[3], int count)
 {
     (void)pad, (void)events, (void)count;
@@ -343,6 +348,13 @@ struct mock_pad *mock_pad_new(const char *device, const char **why)
 const char *mock_pad_node(const struct mock_pad *pad)
 {
     return pad->node;
+}
+
+void mock_pad_axis(struct mock_pad *pad, int code, int minimum, int maximum, int flat, int value)
+{
+    pthread_mutex_lock(&pad->lock);
+    pad->info[code] = (struct input_absinfo){value, minimum, maximum, 0, flat, 0};
+    pthread_mutex_unlock(&pad->lock);
 }
 
 /* Takes an event into the pad's state; false where the kernel would swallow it. */

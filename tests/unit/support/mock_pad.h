@@ -40,6 +40,10 @@ struct mock_pad *mock_pad_new(const char *device, const char **why);
 /** Its node, e.g. "/dev/input/event7". */
 const char *mock_pad_node(const struct mock_pad *pad);
 
+/** Gives an axis another range and another value, for who opens it from now on; until it is plugged
+ * in again. */
+void mock_pad_axis(struct mock_pad *pad, int code, int minimum, int maximum, int flat, int value);
+
 /** Sends one packet of (type, code, value) triples; the reader can read it when this returns. */
 void mock_pad_send(struct mock_pad *pad, const int (*events)[3], int count);
 

@@ -1,0 +1,368 @@
+/* The devices that people have (shared/data/input_devices/capabilities.json): each is opened by its
+ * name, described, every axis and button is moved, and all of them are mapped to a joint.
+ *
+ * Names are those of the kernel's input-event-codes.h, written down here. The file has no ranges:
+ * those that are not a common pad's are of the kernel's drivers. */
+#include <jansson.h>
+#include <linux/input.h>
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <time.h>
+#include <cmocka.h>
+#include "devices/evdev.h"
+#include "devices/registry.h"
+#include "rt/session/session.h"
+#include "support/device_config.h"
+#include "support/mock_pad.h"
+
+static const struct {
+    int code;
+    const char *name;
+} names[] = {
+    {0x00, "abs_x"},          {0x01, "abs_y"},
+    {0x02, "abs_z"},          {0x03, "abs_rx"},
+    {0x04, "abs_ry"},         {0x05, "abs_rz"},
+    {0x06, "abs_throttle"},   {0x09, "abs_gas"},
+    {0x0a, "abs_brake"},      {0x10, "abs_hat0x"},
+    {0x11, "abs_hat0y"},      {0x12, "abs_hat1x"},
+    {0x13, "abs_hat1y"},      {0x14, "abs_hat2x"},
+    {0x15, "abs_hat2y"},      {0x28, "abs_misc"},
+    {0x29, "abs_0x29"},       {0x110, "btn_left"},
+    {0x120, "btn_trigger"},   {0x121, "btn_thumb"},
+    {0x122, "btn_thumb2"},    {0x123, "btn_top"},
+    {0x124, "btn_top2"},      {0x125, "btn_pinkie"},
+    {0x126, "btn_base"},      {0x127, "btn_base2"},
+    {0x128, "btn_base3"},     {0x129, "btn_base4"},
+    {0x12a, "btn_base5"},     {0x12b, "btn_base6"},
+    {0x12c, "btn_0x12c"},     {0x12d, "btn_0x12d"},
+    {0x12e, "btn_0x12e"},     {0x12f, "btn_dead"},
+    {0x130, "btn_south"},     {0x131, "btn_east"},
+    {0x132, "btn_c"},         {0x133, "btn_north"},
+    {0x134, "btn_west"},      {0x135, "btn_z"},
+    {0x136, "btn_tl"},        {0x137, "btn_tr"},
+    {0x138, "btn_tl2"},       {0x139, "btn_tr2"},
+    {0x13a, "btn_select"},    {0x13b, "btn_start"},
+    {0x13c, "btn_mode"},      {0x13d, "btn_thumbl"},
+    {0x13e, "btn_thumbr"},    {0x145, "btn_tool_finger"},
+    {0x14a, "btn_touch"},     {0x14d, "btn_tool_doubletap"},
+    {0x220, "btn_dpad_up"},   {0x221, "btn_dpad_down"},
+    {0x222, "btn_dpad_left"}, {0x223, "btn_dpad_right"},
+};
+
+/* A range of a device whose name begins like this; one-sided ones rest at `low`, or, where `low`
+ * is above `high`, at their maximum. */
+static const struct {
+    const char *device;
+    int first, last; /* codes */
+    int low, high, flat;
+    bool one_sided;
+} ranges[] = {
+    {"DualS", ABS_X, ABS_Y, 0, 255, 15, false},
+    {"DualS", ABS_RX, ABS_RY, 0, 255, 15, false},
+    {"DualShock 4 - touchpad", ABS_X, ABS_X, 0, 1919, 0, false},
+    {"DualShock 4 - touchpad", ABS_Y, ABS_Y, 0, 941, 0, false},
+    {"DualShock 4 - accelerometer", ABS_X, ABS_Z, -32768, 32767, 0, false},
+    {"DualShock 4 - accelerometer", ABS_RX, ABS_RZ, -2097152, 2097152, 0, false},
+    {"DualShock 3 - accelerometer", ABS_X, ABS_Z, -512, 511, 0, false},
+    {"X-Box One", ABS_GAS, ABS_BRAKE, 0, 1023, 63, true},
+    {"X-Box One S", ABS_Z, ABS_Z, 0, 1023, 63, true},
+    {"X-Box One S", ABS_RZ, ABS_RZ, 0, 1023, 63, true},
+    {"X-Box One Elite 2 via Bluetooth", ABS_Z, ABS_RZ, 0, 65535, 4095, false},
+    {"Steam Deck", ABS_HAT0X, ABS_HAT1Y, -32767, 32767, 0, false},
+    {"Steam Deck", ABS_HAT2X, ABS_HAT2Y, 0, 32767, 0, true},
+    {"G27", ABS_X, ABS_X, 0, 16383, 0, false},
+    {"G27", ABS_Z, ABS_Z, 255, 0, 0, true},
+    {"G27", ABS_RZ, ABS_RZ, 255, 0, 0, true},
+    {"Saitek ST290", ABS_RZ, ABS_RZ, 0, 255, 15, false},
+    {"Saitek X52", ABS_X, ABS_Y, 0, 1023, 63, false},
+    {"Saitek X52", ABS_RZ, ABS_RZ, 0, 1023, 63, false},
+    {"Logitech Extreme", ABS_RZ, ABS_RZ, 0, 255, 15, false},
+    {"Thrustmaster T.Flight", ABS_RZ, ABS_RZ, 0, 255, 15, false},
+    {"Wiimote", ABS_HAT0X, ABS_HAT1Y, 0, 65535, 4, true},
+};
+
+/* An axis or button of the device at hand. */
+struct part {
+    int type, code;
+    int low, high,
+        flat; /* of an axis: what makes its two ends; of one-sided ones rest comes first */
+    bool one_sided;
+};
+
+static json_t *devices;
+static struct mock_pad *pad;
+static struct part part[TACT_DEVICE_CHANNELS];
+static int parts;
+static int axes_seen, buttons_seen; /* of all devices */
+
+static void add_axis(const char *device, int code)
+{
+    struct part p = {EV_ABS, code, 0, 255, 0, true};
+    if (code == ABS_X || code == ABS_Y || code == ABS_RX || code == ABS_RY) {
+        p = (struct part){EV_ABS, code, -32768, 32767, 128, false};
+    } else if (code >= ABS_HAT0X && code <= ABS_HAT3Y) {
+        p = (struct part){EV_ABS, code, -1, 1, 0, false};
+    } else if (code != ABS_Z && code != ABS_RZ && code != ABS_THROTTLE) {
+        p.one_sided = false; /* what it is cannot be known */
+    }
+    for (size_t i = 0; i < sizeof ranges / sizeof *ranges; i++) {
+        if (strncmp(device, ranges[i].device, strlen(ranges[i].device)) == 0 &&
+            code >= ranges[i].first && code <= ranges[i].last) {
+            p = (struct part){EV_ABS,         code,           ranges[i].low,
+                              ranges[i].high, ranges[i].flat, ranges[i].one_sided};
+        }
+    }
+    part[parts++] = p;
+}
+
+static int rest_of(const struct part *p)
+{
+    return p->type == EV_KEY || p->low == -p->high - 1 ? 0
+           : p->one_sided                              ? p->low
+                                                       : (p->low + p->high) / 2;
+}
+
+/* What the channel must be for a raw value. */
+static double expected(const struct part *p, int raw)
+{
+    double middle = p->low == -p->high - 1 ? 0.0 : 0.5 * ((double)p->low + p->high);
+    double rest = p->one_sided ? p->low : middle;
+    double end = raw > rest ? fmax(p->low, p->high) : fmin(p->low, p->high);
+    double off = fabs(raw - rest) - p->flat;
+    double sign = p->one_sided || raw > rest ? 1.0 : -1.0;
+    if (p->type == EV_KEY) {
+        return raw;
+    }
+    return off > 0.0 ? sign * off / (fabs(end - rest) - p->flat) : 0.0;
+}
+
+static bool is_channel(int type, int code)
+{
+    return type == EV_ABS ? code < ABS_MT_SLOT : code >= BTN_MISC;
+}
+
+static void plug_in(const json_t *entry)
+{
+    const char *device = json_string_value(json_object_get(entry, "name"));
+    const char *why;
+    size_t i;
+    json_t *code;
+    pad = mock_pad_new(device, &why);
+    if (!pad) {
+        printf("skipped: %s\n", why);
+        exit(77);
+    }
+    parts = 0;
+    json_array_foreach(json_object_get(entry, "abs"), i, code)
+    {
+        if (is_channel(EV_ABS, (int)json_integer_value(code))) {
+            add_axis(device, (int)json_integer_value(code));
+            struct part *p = &part[parts - 1];
+            mock_pad_axis(pad, p->code, p->low < p->high ? p->low : p->high,
+                          p->low < p->high ? p->high : p->low, p->flat, rest_of(p));
+            axes_seen++;
+        }
+    }
+    json_array_foreach(json_object_get(entry, "keys"), i, code)
+    {
+        if (is_channel(EV_KEY, (int)json_integer_value(code))) {
+            part[parts++] = (struct part){EV_KEY, (int)json_integer_value(code), 0, 1, 0, true};
+            buttons_seen++;
+        }
+    }
+}
+
+static struct tact_device_input read_now(struct tact_device *device)
+{
+    struct timespec now;
+    struct tact_device_input in = {.state = -1};
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    device->ops->read(device->self, 0, 0.0, (int64_t)now.tv_sec * 1000000000 + now.tv_nsec, &in);
+    assert_int_equal(in.state, TACT_DEVICE_OK);
+    return in;
+}
+
+static void near(double value, double wanted, const struct part *p, int raw)
+{
+    if (!(fabs(value - wanted) < 1e-12)) {
+        fail_msg("code 0x%x at %d is %.17g, expected %.17g", (unsigned int)p->code, raw, value,
+                 wanted);
+    }
+}
+
+/* The name of a code, of the buttons without one of their own too. */
+static const char *name_of(int code)
+{
+    static char made[64];
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        if (names[i].code == code) {
+            return names[i].name;
+        }
+    }
+    assert_in_range(code, BTN_TRIGGER_HAPPY1, BTN_TRIGGER_HAPPY40);
+    snprintf(made, sizeof made, "btn_trigger_happy%d", code - BTN_TRIGGER_HAPPY1 + 1);
+    return made;
+}
+
+static void describes(const struct tact_device *device, const struct device_config *c,
+                      const char *name)
+{
+    char text[300];
+    snprintf(text, sizeof text, "'%s' at %s: ", name, mock_pad_node(pad));
+    assert_non_null(strstr(c->messages, text));
+    assert_null(strstr(c->messages, "left out"));
+    assert_string_equal(device->info.type, "evdev");
+    assert_int_equal(device->info.input_count, parts);
+    assert_int_equal(device->info.output_count, 0);
+    for (int i = 0; i < parts; i++) {
+        assert_string_equal(device->info.input[i].name, name_of(part[i].code));
+        assert_string_equal(device->info.input[i].unit, "1");
+        snprintf(text, sizeof text, "%s %s", device->info.input[i].name,
+                 part[i].one_sided ? "0..1" : "-1..1");
+        assert_true(part[i].type == EV_KEY || strstr(c->messages, text));
+    }
+}
+
+/* Moves one part after the other, and nothing else changes with it. */
+static void moves(struct tact_device *device)
+{
+    struct tact_device_input in = read_now(device);
+    for (int i = 0; i < parts; i++) {
+        const struct part *p = &part[i];
+        const int raw[] = {p->low, p->low + (p->high - p->low) / 3, p->high, rest_of(p)};
+        double before[TACT_DEVICE_CHANNELS];
+        near(in.channel[i], expected(p, rest_of(p)), p, rest_of(p));
+        memcpy(before, in.channel, sizeof before);
+        for (int k = p->type == EV_KEY ? 2 : 0; k < 4; k++) {
+            mock_pad_send(pad, (const int[1][3]){{p->type, p->code, raw[k]}}, 1);
+            in = read_now(device);
+            near(in.channel[i], expected(p, raw[k]), p, raw[k]);
+            before[i] = in.channel[i];
+            assert_memory_equal(before, in.channel, (size_t)parts * sizeof *before);
+        }
+        double there = expected(p, p->high);
+        assert_true(there == 1.0 && (p->one_sided || expected(p, p->low) == -1.0));
+    }
+}
+
+/* Opens a session in which all of the device's channels pull at a joint. */
+static void maps(const char *name)
+{
+    char scene_text[8192];
+    int used = snprintf(scene_text, sizeof scene_text,
+                        "name: all\n"
+                        "hands:\n"
+                        "  - name: hand\n"
+                        "    links:\n"
+                        "      - name: finger\n"
+                        "        mass: 0.1\n"
+                        "        inertia: [1, 1, 1, 0, 0, 0]\n"
+                        "        joint: {type: hinge, axis: [0, 0, 1], stiffness: 2}\n"
+                        "devices:\n"
+                        "  - name: pad\n"
+                        "    type: evdev\n"
+                        "    settings: {match: \"%s\"}\n"
+                        "inputs:\n",
+                        name);
+    for (int i = 0; i < parts; i++) {
+        used +=
+            snprintf(scene_text + used, sizeof scene_text - (size_t)used,
+                     "  - {from: pad.%s, to: hand.finger, scale: 0.01}\n", name_of(part[i].code));
+    }
+    if (part[parts - 1].type == EV_KEY) {
+        used += snprintf(scene_text + used, sizeof scene_text - (size_t)used, "deadman: pad.%s\n",
+                         name_of(part[parts - 1].code));
+    }
+    struct tact_scene *scene;
+    struct tact_session *session;
+    struct tact_session_options options = tact_session_options_default();
+    struct tact_error err = {0};
+    options.types = tact_devices_builtin(&options.type_count);
+    int rc = tact_scene_parse(scene_text, (size_t)used, "all.yaml", NULL, &scene, &err);
+    rc = rc ? rc : tact_session_create(scene, &options, &session, &err);
+    if (rc) {
+        fail_msg("%s:%d: %s: %s", err.file, err.line, err.key, err.text);
+    }
+    tact_session_destroy(session);
+    tact_scene_free(scene);
+}
+
+static void opens_describes_and_maps(void **state)
+{
+    size_t i;
+    json_t *entry;
+    (void)state;
+    json_array_foreach(devices, i, entry)
+    {
+        const char *name = json_string_value(json_object_get(entry, "eviocgname"));
+        name = name ? name : json_string_value(json_object_get(entry, "name"));
+        const struct tact_device_setting settings[] = {SETTING("match", name)};
+        struct device_config c;
+        struct tact_device device = {0};
+        plug_in(entry);
+        device_config_init(&c, settings, 1);
+        if (tact_evdev_type.open(&c.config, &device, &c.err)) {
+            fail_msg("%s: %s: %s", name, c.err.key, c.err.text);
+        }
+        print_message("%s", strchr(c.messages, '\''));
+        describes(&device, &c, name);
+        moves(&device);
+        device.ops->close(device.self);
+        maps(name);
+        mock_pad_free(pad);
+    }
+    print_message("%zu devices: %d axes, %d buttons\n", json_array_size(devices), axes_seen,
+                  buttons_seen);
+    assert_int_equal(json_array_size(devices), 24);
+}
+
+/* What is no channel by itself can be asked for: keys, and axes of the first finger. */
+static void opens_what_is_asked_for(void **state)
+{
+    static const struct {
+        int device;
+        const char *channels;
+    } asked[] = {
+        {3, "key_record key_unknown abs_gas"},
+        {11, "abs_mt_position_x abs_mt_position_y abs_mt_tracking_id"},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof asked / sizeof *asked; i++) {
+        struct device_config c;
+        struct tact_device device = {0};
+        plug_in(json_array_get(devices, (size_t)asked[i].device));
+        const struct tact_device_setting settings[] = {SETTING("path", mock_pad_node(pad)),
+                                                       SETTING("channels", asked[i].channels)};
+        device_config_init(&c, settings, 2);
+        if (tact_evdev_type.open(&c.config, &device, &c.err)) {
+            fail_msg("%s: %s", c.err.key, c.err.text);
+        }
+        assert_int_equal(device.info.input_count, 3);
+        device.ops->close(device.self);
+        mock_pad_free(pad);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(opens_describes_and_maps),
+        cmocka_unit_test(opens_what_is_asked_for),
+    };
+    char path[512];
+    const char *shared = getenv("TACT_SHARED");
+    snprintf(path, sizeof path, "%s/data/input_devices/capabilities.json",
+             shared ? shared : TACT_SOURCE_DIR "/../shared");
+    json_t *root = json_load_file(path, 0, NULL);
+    devices = json_object_get(root, "devices");
+    if (!devices) {
+        printf("skipped: no %s\n", path);
+        return 77;
+    }
+    int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    json_decref(root);
+    return failed;
+}
