@@ -19,7 +19,11 @@
 #include "contact/root.h"
 #include "contact/vec.h"
 
-#define PASSES 6 /* most places of friction that are tried in one solve */
+#define PASSES 6          /* most steps from place to place of friction in one solve */
+#define HALVINGS 4        /* most shorter steps that are tried where one leaves more */
+#define DIFFERENCE 1e-6   /* of the patch, between places whose difference is the derivative */
+#define LEAST_VOLUME 1e-9 /* of the derivative: below it is singular */
+#define PLACED 1e-12      /* of the patch: a place that is its own impulse's */
 
 /** The scaled problem at a centre of pressure. */
 struct scaled {
@@ -305,77 +309,153 @@ static int solve_at(const struct tact_local_problem *problem, const struct place
     return limits | (p.rim ? TACT_LIMIT_EDGE : 0);
 }
 
-/** Broyden's method on the place: where the impulse that it gives has it itself. */
-struct search {
-    double inverse[9]; /* minus that of the derivative of what is left */
-    double left[3];    /* of the last place */
-    double step[3];    /* that led to the next */
-    double size;       /* of what was left */
+/** A place of friction that was tried. */
+struct trial {
+    struct place at;
+    double r[6];    /* the impulse that friction there gives */
+    double left[3]; /* from there to the place that this impulse has itself, of the patch's size */
+    double size;    /* of that; 0: r is a solution */
+    int limits;
 };
 
-/* The next place from what is left at this one: y' = y + B left. */
-static void take_step(struct search *s, const double *left, int first)
-{
-    double change[3], along[3], back[3], size = 0.0;
-    if (first) {
-        for (int i = 0; i < 9; i++) {
-            s->inverse[i] = i % 4 == 0 ? 1.0 : 0.0;
-        }
-    } else {
-        tact_v3_sub(change, left, s->left);
-        tact_m3_mul_v3(along, s->inverse, change);
-        tact_m3_tmul_v3(back, s->inverse, s->step);
-        size = tact_v3_dot(s->step, along);
-        for (int i = 0; i < 9 && fabs(size) > 1e-300; i++) {
-            s->inverse[i] -= (s->step[i / 3] + along[i / 3]) * back[i % 3] / size;
-        }
-    }
-    tact_m3_mul_v3(s->step, s->inverse, left);
-    tact_v3_copy(s->left, left);
-}
-
-/* Moves to the next place; returns how far the impulse's own place is from this one, of the patch's
- * size. */
-static double move_place(const struct tact_local_problem *problem, const double *r,
-                         struct search *search, struct place *at)
+static void try_place(const struct tact_local_problem *problem, struct trial *trial)
 {
     struct place own;
-    find_place(problem, r, &own);
-    int rolls = tact_local_rolls(problem);
-    double one[2] = {rolls ? problem->semi[0] : 1.0, rolls ? problem->semi[1] : 1.0};
-    const double left[3] = {(own.d[0] - at->d[0]) / one[0], (own.d[1] - at->d[1]) / one[1],
-                            own.share - at->share};
-    double size = tact_v3_norm(left);
-    take_step(search, left, size > search->size);
-    search->size = size;
-    at->d[0] += one[0] * search->step[0];
-    at->d[1] += one[1] * search->step[1];
-    at->share = tact_max(0.0, tact_min(1.0, at->share + search->step[2]));
+    const struct place *at = &trial->at;
+    int rolls = tact_local_rolls(problem), moves = problem->surface != TACT_SURFACE_ELLIPSOID;
+    trial->limits = solve_at(problem, at, trial->r);
+    find_place(problem, trial->r, &own);
+    trial->left[0] = rolls ? (own.d[0] - at->d[0]) / problem->semi[0] : 0.0;
+    trial->left[1] = rolls ? (own.d[1] - at->d[1]) / problem->semi[1] : 0.0;
+    trial->left[2] = moves ? own.share - at->share : 0.0;
+    trial->size = tact_v3_norm(trial->left);
+    if (!(trial->limits & TACT_LIMIT_CONE)) {
+        trial->size = 0.0;
+    }
+}
+
+/* Moves a place by a step of the patch's size, as far as the patch goes; step: out, how far. */
+static void move_place(const struct tact_local_problem *problem, struct place *at, double *step)
+{
+    const struct place from = *at;
+    for (int i = 0; i < 2 && tact_local_rolls(problem); i++) {
+        at->d[i] += problem->semi[i] * step[i];
+    }
+    at->share = tact_max(0.0, tact_min(1.0, at->share + step[2]));
     keep_in_patch(problem, at->d);
-    return size;
+    for (int i = 0; i < 2 && tact_local_rolls(problem); i++) {
+        step[i] = (at->d[i] - from.d[i]) / problem->semi[i];
+    }
+    step[2] = at->share - from.share;
+}
+
+/* Minus the inverse of the derivative of what is left, by differences; the identity, as if the
+ * place answered to nothing, where there is none. */
+static void differentiate(const struct tact_local_problem *problem, const struct trial *now,
+                          double *inverse)
+{
+    const int rolls = tact_local_rolls(problem);
+    const int free[3] = {rolls, rolls, problem->surface != TACT_SURFACE_ELLIPSOID};
+    const double inward[3] = {now->at.d[0] > 0.0 ? -1.0 : 1.0, now->at.d[1] > 0.0 ? -1.0 : 1.0,
+                              now->at.share > 0.5 ? -1.0 : 1.0};
+    double column[3][3], cross[3][3];
+    for (int k = 0; k < 3; k++) {
+        struct trial beside = *now;
+        double step[3] = {0.0, 0.0, 0.0};
+        tact_v3_set(column[k], k == 0, k == 1, k == 2);
+        if (free[k]) {
+            step[k] = DIFFERENCE * inward[k];
+            move_place(problem, &beside.at, step);
+            try_place(problem, &beside);
+            tact_v3_sub(column[k], now->left, beside.left);
+            tact_v3_scale(column[k], column[k], inward[k] / DIFFERENCE);
+        }
+    }
+    tact_v3_cross(cross[0], column[1], column[2]);
+    tact_v3_cross(cross[1], column[2], column[0]);
+    tact_v3_cross(cross[2], column[0], column[1]);
+    double det = tact_v3_dot(column[0], cross[0]);
+    for (int i = 0; i < 9; i++) {
+        inverse[i] = fabs(det) > LEAST_VOLUME ? cross[i / 3][i % 3] / det : (double)(i % 4 == 0);
+    }
+}
+
+/* Broyden's rank one: minus the inverse of the derivative, after a step that changed what is left.
+ */
+static void learn(double *inverse, const double *step, const double *before, const double *after)
+{
+    double change[3], along[3], back[3];
+    tact_v3_sub(change, after, before);
+    tact_m3_mul_v3(along, inverse, change);
+    tact_m3_tmul_v3(back, inverse, step);
+    double size = tact_v3_dot(step, along);
+    for (int i = 0; i < 9 && fabs(size) > 1e-300; i++) {
+        inverse[i] -= (step[i / 3] + along[i / 3]) * back[i % 3] / size;
+    }
+}
+
+/* Goes on from a place to one with less left. Returns whether there was one. */
+static int improve(const struct tact_local_problem *problem, double *inverse, struct trial *now)
+{
+    struct trial next;
+    double step[3], share = 1.0;
+    for (int i = 0; i < HALVINGS; i++) {
+        next.at = now->at;
+        tact_m3_mul_v3(step, inverse, now->left);
+        tact_v3_scale(step, step, share);
+        move_place(problem, &next.at, step);
+        try_place(problem, &next);
+        if (next.size < now->size) {
+            learn(inverse, step, now->left, next.left);
+            *now = next;
+            return 1;
+        }
+        share *= 0.25;
+    }
+    return 0;
+}
+
+/* Newton's method on the place of friction. At first the place is taken to answer to nothing, which
+ * is near where the patch is small against the body; where it answers more, as a ball's that spins
+ * does, the derivative is taken by differences. */
+static void find_friction(const struct tact_local_problem *problem, struct trial *now)
+{
+    double inverse[9] = {1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0};
+    int most = problem->passes ? problem->passes : PASSES;
+    try_place(problem, now);
+    for (int pass = 1; pass < most && now->size > PLACED; pass++) {
+        double before = now->size, step[3];
+        struct trial next = *now;
+        tact_m3_mul_v3(step, inverse, now->left);
+        move_place(problem, &next.at, step);
+        try_place(problem, &next);
+        learn(inverse, step, now->left, next.left);
+        if (next.size < now->size) {
+            *now = next;
+        }
+        if (now->size > 0.1 * before && now->size > PLACED) {
+            differentiate(problem, now, inverse);
+            if (!improve(problem, inverse, now)) {
+                break;
+            }
+        }
+    }
 }
 
 int tact_local_cone(const struct tact_local_problem *problem, double r[6])
 {
-    struct search search = {.size = 0.0};
-    struct place at, here;
-    int limits = 0;
+    struct trial now;
     if (sticks(problem, r)) {
         return 0;
     }
-    find_place(problem, r, &at);
-    for (int pass = 0; pass < (problem->passes ? problem->passes : PASSES); pass++) {
-        here = at;
-        limits = solve_at(problem, &here, r);
-        if (!(limits & TACT_LIMIT_CONE) || move_place(problem, r, &search, &at) < 1e-13) {
-            break;
-        }
-    }
+    find_place(problem, r, &now.at);
+    find_friction(problem, &now);
+    memcpy(r, now.r, sizeof now.r);
     tact_local_keep_inside(problem, r);
-    if (limits & TACT_LIMIT_CONE) {
-        limits = (limits & ~TACT_LIMIT_CONE) | tact_local_slip_bits(problem, r, here.d);
+    if (now.limits & TACT_LIMIT_CONE) {
+        now.limits = (now.limits & ~TACT_LIMIT_CONE) | tact_local_slip_bits(problem, r, now.at.d);
     }
-    return limits;
+    return now.limits;
 }
 
 /* Projects x onto K = {|y| <= t, |z| <= t}: for the axis value t both radii are clipped to t, and
