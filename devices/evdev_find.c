@@ -11,7 +11,6 @@
 #include <unistd.h>
 
 #define INPUT_FOLDER "/dev/input"
-enum { NODES = 256 };
 
 /* libevdev prints by itself unless it is given somewhere to print to. */
 static void ignore(const struct libevdev *dev, enum libevdev_log_priority priority, void *data,
@@ -33,8 +32,7 @@ void tact_evdev_source_free(struct tact_evdev_source *source)
     }
 }
 
-/* Opens a node; on failure *error is the negative errno. */
-static struct tact_evdev_source *open_node(const char *path, int *error)
+struct tact_evdev_source *tact_evdev_source_open(const char *path, int *error)
 {
     struct stat st;
     struct tact_evdev_source *source = calloc(1, sizeof *source);
@@ -103,13 +101,12 @@ static int by_number(const void *a, const void *b)
     return *(const int *)a - *(const int *)b;
 }
 
-/* Numbers of the nodes /dev/input/event*, rising. */
-static int list_nodes(int *numbers)
+int tact_evdev_nodes(int *numbers)
 {
     int count = 0;
     DIR *folder = opendir(INPUT_FOLDER);
     struct dirent *entry;
-    while (folder && count < NODES && (entry = readdir(folder))) {
+    while (folder && count < TACT_EVDEV_NODES && (entry = readdir(folder))) {
         const char *digits = entry->d_name + 5;
         if (strncmp(entry->d_name, "event", 5) == 0 && digits[0] &&
             digits[strspn(digits, "0123456789")] == '\0' && strlen(digits) < 6) {
@@ -128,7 +125,7 @@ static void consider(const struct tact_evdev_wanted *wanted, const char *path,
                      struct tact_evdev_search *search, struct tact_evdev_source **best)
 {
     int error;
-    struct tact_evdev_source *source = open_node(path, &error);
+    struct tact_evdev_source *source = tact_evdev_source_open(path, &error);
     if (!source) {
         search->error = error;
         search->refused += error == -EACCES || error == -EPERM;
@@ -156,8 +153,8 @@ struct tact_evdev_source *tact_evdev_find(const struct tact_evdev_wanted *wanted
         consider(wanted, wanted->path, search, &best);
         return best;
     }
-    int numbers[NODES];
-    int count = list_nodes(numbers);
+    int numbers[TACT_EVDEV_NODES];
+    int count = tact_evdev_nodes(numbers);
     for (int i = 0; i < count; i++) {
         char path[64];
         snprintf(path, sizeof path, INPUT_FOLDER "/event%d", numbers[i]);

@@ -11,6 +11,8 @@
 #include "guard/arming_internal.h"
 #include "guard/force_internal.h"
 
+enum { TACT_EVDEV_NODES = 256 }; /* most nodes that are looked at */
+
 /* Which device: empty texts are not asked for. */
 struct tact_evdev_wanted {
     char path[256];
@@ -73,6 +75,12 @@ struct tact_evdev_search {
     int refused; /* nodes that permissions keep closed */
     int error;   /* the last negative errno of a node that did not open, or 0 */
 };
+
+/** Numbers of the nodes /dev/input/event*, rising. Not real-time safe. @return how many */
+int tact_evdev_nodes(int *numbers);
+
+/** Opens a node for reading. Not real-time safe. @retval NULL, *error the negative errno */
+struct tact_evdev_source *tact_evdev_source_open(const char *path, int *error);
 
 /** Opens the node that is wanted. Not real-time safe. @retval NULL where there is none */
 struct tact_evdev_source *tact_evdev_find(const struct tact_evdev_wanted *wanted,

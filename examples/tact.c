@@ -22,6 +22,7 @@ static const struct {
     {"diff", cmd_diff, "tell where two sessions part, and how far"},
     {"moments", cmd_moments, "measure the overlap of two solids"},
     {"bench", cmd_bench, "measure the contact solver beside contact points and published numbers"},
+    {"devices", cmd_devices, "tell what is attached, what it can do and what opens what is closed"},
     {"doctor", cmd_doctor, "tell what this machine lacks for real time, and how to get it"},
 };
 

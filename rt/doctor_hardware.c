@@ -137,11 +137,10 @@ void tact_doctor_hardware(struct tact_doctor_report *report)
     check_nodes(report, "input", "/dev/input/event*", R_OK,
                 "to use a pad or SpaceMouse plug it in; in a container: docker run --device "
                 "/dev/input",
-                "sudo usermod -aG input \"$USER\"; log in again");
+                "tact devices tells the group or udev rule that opens each; for all: sudo usermod "
+                "-aG input \"$USER\"; log in again");
     check_nodes(report, "comedi", "/dev/comedi[0-9]*", R_OK | W_OK,
                 "to use a data acquisition board: sudo modprobe its driver (comedi_test to try "
                 "without one)",
-                "echo 'KERNEL==\"comedi*\", GROUP=\"input\", MODE=\"0660\"' | sudo tee "
-                "/etc/udev/rules.d/95-tact-comedi.rules; sudo udevadm control --reload; sudo "
-                "udevadm trigger; sudo usermod -aG input \"$USER\"; log in again");
+                "tact devices tells the group or udev rule that opens each");
 }

@@ -12,6 +12,7 @@ damage      logs that are cut or have a flipped byte
 mesh_check  a cube, whole and with each fault, by tact moments --check
 moments     overlaps against exact numbers, by the host and by OpenCL
 doctor      checks with status, found and fix
+devices     what is attached, a scene for each, what opens what is closed; nothing is no error
 """
 import glob
 import json
@@ -47,7 +48,7 @@ def near(got, expected, tolerance=1e-12):
 
 
 def help():
-    for name in ("run", "sim", "replay", "recover", "moments", "doctor"):
+    for name in ("run", "sim", "replay", "recover", "moments", "doctor", "devices"):
         out, err = tact(name, "--help")
         assert not err and f"usage: tact {name}" in out, out
         for word in ("exit codes:", "example", f"  tact {name}" if name != "replay" else "replay"):
@@ -60,7 +61,7 @@ def help():
     assert re.fullmatch(r"tact \d+\.\d+\.\d+\n", tact("--version")[0])
     for words in ([], ["no-such-command"], ["run"], ["run", "a", "b"], ["replay"], ["moments", "a"],
                   ["sim", RULER, "--duration", "-1"], ["sim", RULER, "--duration", "nan"],
-                  ["sim", RULER, "--moments", "guess"], ["doctor", "me"]):
+                  ["sim", RULER, "--moments", "guess"], ["doctor", "me"], ["devices", "all"]):
         out, err = tact(*words, code=2)
         assert not out and err, words
     with open("/dev/full", "w", encoding="ascii") as full:
@@ -425,10 +426,27 @@ def doctor():
     assert all(re.search(rf"^(ok|warn|fail) +{name} ", out, re.MULTILINE) for name in names), out
 
 
+def devices():
+    attached = json.loads(tact("devices", "--json")[0])
+    inputs, boards = attached["inputs"], attached["boards"]
+    out, err = tact("devices")
+    assert not err and len(set(d["scene"] for d in inputs)) == len(inputs), inputs
+    for device in inputs + boards:
+        access = device["access"]
+        assert device["path"] in out, (device, out)
+        assert device["scene"] in out or not device.get("channels", True), (device, out)
+        assert bool(access["why"]) == bool(access["error"] or access["force_error"]), access
+        assert "0666" not in access["fix"] + access["rule"], access
+    head = re.match(r"(\d+) input devices? \(\d+ with forces\), (\d+) measurement cards?\n", out)
+    assert head and [int(n) for n in head.groups()] == [len(inputs), len(boards)], out
+    assert inputs or "nothing at /dev/input/event*" in out, out
+    assert boards or "nothing at /dev/comedi*" in out, out
+
+
 def main():
     global TACT, CHANGE_LOG
     subjects = {f.__name__: f for f in (help, bad_scenes, report, stop, live, replay, recover, damage,
-                                        mesh_check, moments, doctor)}
+                                        mesh_check, moments, doctor, devices)}
     if len(sys.argv) != 5 or sys.argv[1] not in subjects:
         sys.exit(__doc__)
     subject, (TACT, CHANGE_LOG) = subjects[sys.argv[1]], sys.argv[2:4]

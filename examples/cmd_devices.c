@@ -1,0 +1,220 @@
+/* tact devices: what is attached, what a scene can do with it, and what opens what is closed. */
+#include <getopt.h>
+#include <stdio.h>
+#include <string.h>
+#include "command.h"
+#include "devices.h"
+
+static const char help[] =
+    "usage: tact devices [OPTION]...\n\n"
+    "Tells which input devices (pads, joysticks, wheels, pucks, ...) and measurement cards are\n"
+    "attached: their axes, buttons, forces, channels and ranges, the entry of a scene that finds\n"
+    "each, and for what is closed to you the group or the udev rule that opens it. Looks only:\n"
+    "nothing is moved.\n\n"
+    "  --json   one JSON object on stdout: {inputs: [...], boards: [...]}, each with path, name,\n"
+    "           access: {error, force_error, why, fix, rule}, scene; inputs with channels and\n"
+    "           forces, boards with subdevices\n"
+    "  --help   this text\n\n"
+    "exit codes:\n"
+    "  0  told, also where nothing is attached or all is closed\n"
+    "  2  bad usage, or no memory\n\n"
+    "examples:\n"
+    "  tact devices\n"
+    "  tact devices --json | jq -r '.inputs[].scene'\n";
+
+static void line(const char *key, const char *text)
+{
+    if (text[0]) {
+        printf("  %-8s %s\n", key, text);
+    }
+}
+
+static void print_access(const struct tact_attached_access *access)
+{
+    line("closed", access->why);
+    line("fix", access->fix);
+    line(access->fix[0] ? "or" : "fix", access->rule);
+}
+
+static void print_axes(const struct tact_attached_input *input)
+{
+    int axes = 0;
+    for (int i = 0; i < input->channel_count; i++) {
+        const struct tact_attached_channel *c = &input->channel[i];
+        if (!c->axis) {
+            continue;
+        }
+        printf("  %-8s %-13s %s", axes++ ? "" : "axes", c->name,
+               c->span[0] == '?' ? "(closed: range unknown)" : c->span);
+        if (c->high > c->low) {
+            printf("  (%d .. %d", c->low, c->high);
+            if (c->flat) {
+                printf(", dead zone %d", c->flat);
+            }
+            printf(")");
+        }
+        puts("");
+    }
+}
+
+/* One of several words under a key, in lines of a screen's width; *column: 0 before the first. */
+static void word(const char *key, const char *text, int *column)
+{
+    if (*column == 0 || *column + (int)strlen(text) > 85) {
+        printf("%s  %-8s", *column ? "\n" : "", *column ? "" : key);
+        *column = 10;
+    }
+    *column += printf(" %s", text);
+}
+
+static void print_buttons(const struct tact_attached_input *input)
+{
+    int column = 0;
+    for (int i = 0; i < input->channel_count; i++) {
+        if (!input->channel[i].axis) {
+            word("buttons", input->channel[i].name, &column);
+        }
+    }
+    if (column) {
+        puts("");
+    }
+}
+
+static void print_forces(const struct tact_attached_input *input)
+{
+    int column = 0;
+    if (!input->effects[0]) {
+        return;
+    }
+    printf("  %-8s %s", "effects", input->effects);
+    if (input->effect_most) {
+        printf("; %d at a time", input->effect_most);
+    }
+    puts("");
+    for (int i = 0; i < input->force_count; i++) {
+        char text[96];
+        snprintf(text, sizeof text, "%s as %s%s", input->force[i].name, input->force[i].effect,
+                 i + 1 < input->force_count ? "," : "");
+        word("forces", text, &column);
+    }
+    puts("");
+}
+
+static void print_input(const struct tact_attached_input *input)
+{
+    printf("\n%s (%s) at %s\n", input->name[0] ? input->name : "an input device", input->kind,
+           input->path);
+    line("also", input->link);
+    line("serial", input->serial);
+    line("phys", input->phys);
+    print_axes(input);
+    print_buttons(input);
+    line("note", input->note);
+    print_forces(input);
+    print_access(&input->access);
+    line("scene", input->scene);
+}
+
+static void print_subdevice(const struct tact_attached_subdevice *s)
+{
+    printf("  %-8d %s", s->number, s->type);
+    if (s->input[0] || s->output[0]) {
+        printf(": %s%s%s", s->input, s->input[0] && s->output[0] ? ", or " : "", s->output);
+    } else {
+        printf(", %d channels", s->channels);
+    }
+    for (int i = 0; i < s->range_count; i++) {
+        printf("%s[%g, %g]%s%s", i ? ", " : "; ", s->range[i].low, s->range[i].high,
+               s->range[i].unit[0] ? " " : "", s->range[i].unit);
+    }
+    if (s->range_count) {
+        printf("; %llu steps", (unsigned long long)s->maxdata);
+    }
+    printf("%s%s\n", s->calibrates ? "; calibrated by software" : "",
+           s->busy ? "; in use by another process" : "");
+}
+
+static void print_board(const struct tact_attached_board *board)
+{
+    printf("\n%s at %s\n", board->name[0] ? board->name : "a measurement card", board->path);
+    line("driver", board->driver);
+    for (int i = 0; i < board->subdevice_count; i++) {
+        print_subdevice(&board->subdevice[i]);
+    }
+    print_access(&board->access);
+    line("scene", board->scene);
+}
+
+/* Keyboards, power buttons, lids: a line each, at the end. */
+static void print_rest(const struct tact_attached *attached)
+{
+    int before = 0;
+    for (int i = 0; i < attached->input_count; i++) {
+        const struct tact_attached_input *input = &attached->input[i];
+        if (!input->channel_count) {
+            printf("%s%s at %s: %s\n", before++ ? "" : "\n", input->name, input->path,
+                   input->note[0] ? input->note : input->access.why);
+        }
+    }
+}
+
+static void print_all(const struct tact_attached *attached)
+{
+    int pushes = 0;
+    for (int i = 0; i < attached->input_count; i++) {
+        pushes += attached->input[i].force_count > 0;
+    }
+    printf("%d input device%s (%d with forces), %d measurement card%s\n", attached->input_count,
+           attached->input_count == 1 ? "" : "s", pushes, attached->board_count,
+           attached->board_count == 1 ? "" : "s");
+    if (!attached->input_count) {
+        puts("  nothing at /dev/input/event*: plug a pad, joystick, wheel or puck in; in a "
+             "container:\n  docker run --device /dev/input");
+    }
+    if (!attached->board_count) {
+        puts("  nothing at /dev/comedi*: load the driver of the card; to try without one:\n"
+             "  sudo modprobe comedi_test");
+    }
+    for (int i = 0; i < attached->input_count; i++) {
+        if (attached->input[i].channel_count) {
+            print_input(&attached->input[i]);
+        }
+    }
+    for (int i = 0; i < attached->board_count; i++) {
+        print_board(&attached->board[i]);
+    }
+    print_rest(attached);
+}
+
+int cmd_devices(int argc, char **argv)
+{
+    static const struct option longs[] = {
+        {"json", no_argument, NULL, 'j'}, {"help", no_argument, NULL, 'h'}, {NULL, 0, NULL, 0}};
+    int c, json = 0;
+    while ((c = getopt_long(argc, argv, "h", longs, NULL)) != -1) {
+        if (c == 'h') {
+            fputs(help, stdout);
+            return EXIT_GOOD;
+        }
+        if (c == '?') {
+            return EXIT_USAGE;
+        }
+        json = 1;
+    }
+    if (argc != optind) {
+        return command_usage(argv[0], "nothing is expected after it, not \"%s\"", argv[optind]);
+    }
+    struct tact_attached attached;
+    struct tact_error err = {.line = 0};
+    if (tact_attached_survey(&attached, &err)) {
+        return command_error(&err);
+    }
+    int code = EXIT_GOOD;
+    if (!json) {
+        print_all(&attached);
+    } else if (devices_json(&attached)) {
+        code = EXIT_USAGE;
+    }
+    tact_attached_free(&attached);
+    return code;
+}

@@ -1,0 +1,107 @@
+/* What is attached, for machines. */
+#include <jansson.h>
+#include <stdio.h>
+#include "devices.h"
+
+/* A name of the device's own need not be UTF-8. */
+static json_t *text(const char *value)
+{
+    json_t *made = json_string(value);
+    if (made) {
+        return made;
+    }
+    char plain[1024];
+    size_t n = 0;
+    for (; value[n] && n < sizeof plain - 1; n++) {
+        plain[n] = (char)((unsigned char)value[n] < 0x80 ? value[n] : '?');
+    }
+    plain[n] = '\0';
+    return json_string(plain);
+}
+
+static json_t *access_object(const struct tact_attached_access *access)
+{
+    return json_pack("{s:i, s:i, s:o, s:o, s:o}", "error", -access->error, "force_error",
+                     -access->force_error, "why", text(access->why), "fix", text(access->fix),
+                     "rule", text(access->rule));
+}
+
+static json_t *channels(const struct tact_attached_input *input)
+{
+    json_t *all = json_array();
+    for (int i = 0; i < input->channel_count; i++) {
+        const struct tact_attached_channel *c = &input->channel[i];
+        json_array_append_new(all, json_pack("{s:s, s:b, s:s, s:[i, i], s:i}", "name", c->name,
+                                             "axis", c->axis, "span", c->span, "raw", c->low,
+                                             c->high, "flat", c->flat));
+    }
+    return all;
+}
+
+static json_t *forces(const struct tact_attached_input *input)
+{
+    json_t *all = json_array();
+    for (int i = 0; i < input->force_count; i++) {
+        json_array_append_new(all, json_pack("{s:s, s:s}", "name", input->force[i].name, "effect",
+                                             input->force[i].effect));
+    }
+    return all;
+}
+
+static json_t *input_object(const struct tact_attached_input *input)
+{
+    return json_pack("{s:s, s:o, s:o, s:s, s:o, s:o, s:i, s:i, s:i, s:o, s:s, s:i, s:o, s:o, s:o, "
+                     "s:o}",
+                     "path", input->path, "link", text(input->link), "name", text(input->name),
+                     "kind", input->kind, "serial", text(input->serial), "phys", text(input->phys),
+                     "bus", (int)input->bus, "vendor", (int)input->vendor, "product",
+                     (int)input->product, "channels", channels(input), "effects", input->effects,
+                     "effects_at_a_time", input->effect_most, "forces", forces(input), "note",
+                     text(input->note), "access", access_object(&input->access), "scene",
+                     text(input->scene));
+}
+
+static json_t *subdevices(const struct tact_attached_board *board)
+{
+    json_t *all = json_array();
+    for (int i = 0; i < board->subdevice_count; i++) {
+        const struct tact_attached_subdevice *s = &board->subdevice[i];
+        json_t *ranges = json_array();
+        for (int k = 0; k < s->range_count; k++) {
+            json_array_append_new(ranges,
+                                  json_pack("{s:f, s:f, s:s}", "low", s->range[k].low, "high",
+                                            s->range[k].high, "unit", s->range[k].unit));
+        }
+        json_array_append_new(all, json_pack("{s:i, s:s, s:s, s:s, s:i, s:I, s:o, s:b, s:b}",
+                                             "number", s->number, "type", s->type, "input",
+                                             s->input, "output", s->output, "channels", s->channels,
+                                             "maxdata", (json_int_t)s->maxdata, "ranges", ranges,
+                                             "busy", s->busy, "calibrates", s->calibrates));
+    }
+    return all;
+}
+
+static json_t *board_object(const struct tact_attached_board *board)
+{
+    return json_pack("{s:s, s:o, s:o, s:o, s:o, s:s}", "path", board->path, "name",
+                     text(board->name), "driver", text(board->driver), "subdevices",
+                     subdevices(board), "access", access_object(&board->access), "scene",
+                     board->scene);
+}
+
+int devices_json(const struct tact_attached *attached)
+{
+    json_t *inputs = json_array(), *boards = json_array();
+    int rc = 0;
+    for (int i = 0; i < attached->input_count; i++) {
+        rc |= json_array_append_new(inputs, input_object(&attached->input[i]));
+    }
+    for (int i = 0; i < attached->board_count; i++) {
+        rc |= json_array_append_new(boards, board_object(&attached->board[i]));
+    }
+    json_t *all = json_pack("{s:o, s:o}", "inputs", inputs, "boards", boards);
+    rc = rc || !all ? -1 : json_dumpf(all, stdout, JSON_INDENT(1));
+    json_decref(all);
+    puts("");
+    return rc;
+}

@@ -1,0 +1,263 @@
+/* The survey of what is attached: pads that umockdev plays, a wheel that only /sys tells of, what
+ * tells devices apart, and what opens those that are closed. */
+#include <errno.h>
+#include <fcntl.h>
+#include <grp.h>
+#include <jansson.h>
+#include <linux/input.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <cmocka.h>
+#include "devices/attached_internal.h"
+#include "devices/evdev.h"
+#include "support/device_config.h"
+#include "support/mock_pad.h"
+#ifdef TACT_UMOCKDEV
+#include <umockdev.h>
+#endif
+
+static struct tact_attached attached;
+static const char *missing; /* why there is no umockdev here */
+
+static void survey(void)
+{
+    struct tact_error err = {.line = 0};
+    assert_int_equal(tact_attached_survey(&attached, &err), 0);
+}
+
+static struct mock_pad *plug(const char *device)
+{
+    struct mock_pad *pad = missing ? NULL : mock_pad_new(device, &missing);
+    if (!pad) {
+        print_message("skipped: %s\n", missing);
+        skip();
+    }
+    return pad;
+}
+
+static void tells_a_pad(void **state)
+{
+    (void)state;
+    struct mock_pad *pad = plug("Xbox 360 wired USB controller");
+    survey();
+    assert_int_equal(attached.input_count, 1);
+    const struct tact_attached_input *input = &attached.input[0];
+    assert_string_equal(input->path, mock_pad_node(pad));
+    assert_string_equal(input->name, "Microsoft X-Box 360 pad");
+    assert_string_equal(input->kind, "pad");
+    assert_int_equal(input->bus, BUS_USB);
+    assert_int_equal(input->vendor, 0x045e);
+    assert_int_equal(input->product, 0x028e);
+    assert_int_equal(input->channel_count, 19);
+    assert_string_equal(input->channel[0].name, "abs_x");
+    assert_string_equal(input->channel[0].span, "-1..1");
+    assert_true(input->channel[0].axis && !input->channel[8].axis);
+    assert_int_equal(input->channel[0].low, -32768);
+    assert_int_equal(input->channel[0].high, 32767);
+    assert_int_equal(input->channel[0].flat, 128);
+    assert_string_equal(input->channel[2].span, "0..1");
+    assert_string_equal(input->channel[8].name, "btn_south");
+    assert_int_equal(input->force_count, 0);
+    assert_string_equal(input->access.why, "");
+    assert_string_equal(input->scene,
+                        "- {name: pad, type: evdev, settings: {match: \"Microsoft X-Box 360 "
+                        "pad\"}}");
+    mock_pad_unplug(pad, true);
+    tact_attached_free(&attached);
+    survey();
+    assert_int_equal(attached.input_count, 0);
+    tact_attached_free(&attached);
+    mock_pad_plug(pad);
+    mock_pad_free(pad);
+}
+
+static void tells_a_puck(void **state)
+{
+    (void)state;
+    struct mock_pad *pad = plug(MOCK_PUCK);
+    survey();
+    assert_int_equal(attached.input_count, 1);
+    assert_string_equal(attached.input[0].kind, "puck");
+    assert_string_equal(attached.input[0].channel[5].name, "rel_rz");
+    assert_string_equal(attached.input[0].channel[5].span, "-1..1 displacement");
+    tact_attached_free(&attached);
+    mock_pad_free(pad);
+}
+
+/* Every device that users have is told, and a scene that names it as told opens that device with
+ * those channels. */
+static void tells_what_opens(void **state)
+{
+    char path[512];
+    const char *shared = getenv("TACT_SHARED");
+    size_t i;
+    json_t *entry;
+    (void)state;
+    snprintf(path, sizeof path, "%s/data/input_devices/capabilities.json",
+             shared ? shared : TACT_SOURCE_DIR "/../shared");
+    json_t *root = json_load_file(path, 0, NULL);
+    if (!root || missing) {
+        print_message("skipped: %s\n", missing ? missing : path);
+        json_decref(root);
+        skip();
+    }
+    json_array_foreach(json_object_get(root, "devices"), i, entry)
+    {
+        struct mock_pad *pad = plug(json_string_value(json_object_get(entry, "name")));
+        struct device_config c;
+        struct tact_device device = {0};
+        survey();
+        assert_int_equal(attached.input_count, 1);
+        const struct tact_attached_input *input = &attached.input[0];
+        print_message("%-9s %2d channels  %s\n", input->kind, input->channel_count, input->scene);
+        const struct tact_device_setting s[] = {SETTING("match", input->name)};
+        device_config_init(&c, s, 1);
+        int rc = tact_evdev_type.open(&c.config, &device, &c.err);
+        assert_int_equal(rc == 0, input->channel_count > 0);
+        if (rc == 0) {
+            assert_int_equal(device.info.input_count, input->channel_count);
+            for (int k = 0; k < input->channel_count; k++) {
+                assert_string_equal(device.info.input[k].name, input->channel[k].name);
+            }
+            device.ops->close(device.self);
+        }
+        assert_true(rc == 0 || input->note[0]);
+        tact_attached_free(&attached);
+        mock_pad_free(pad);
+    }
+    assert_int_equal(i, json_array_size(json_object_get(root, "devices")));
+    json_decref(root);
+}
+
+/* A node whose ioctls fail, as one that is closed: the rest comes from /sys. */
+static void tells_a_wheel_from_sys(void **state)
+{
+    (void)state;
+#ifndef TACT_UMOCKDEV
+    skip();
+#else
+    /* Buttons 0x120 to 0x12f, abs_x abs_y abs_z abs_rz, constant spring friction damper. */
+    static const char *const text =
+        "P: /devices/virtual/input/input9\nE: SUBSYSTEM=input\n"
+        "A: name=Logitech G923 Racing Wheel\nA: phys=usb-0000:00:14.0-1/input0\nA: uniq=\n"
+        "A: id/bustype=0003\nA: id/vendor=046d\nA: id/product=c266\n"
+        "A: capabilities/key=ffff00000000 0 0 0 0\nA: capabilities/rel=0\n"
+        "A: capabilities/abs=27\nA: capabilities/ff=3c0000 0\n\n"
+        "P: /devices/virtual/input/input9/event9\nN: input/event9\n"
+        "S: input/by-path/pci-0-event-joystick\nS: input/by-id/usb-G923-event-joystick\n"
+        "E: DEVNAME=/dev/input/event9\nE: SUBSYSTEM=input\nE: MAJOR=13\nE: MINOR=73\n"
+        "A: dev=13:73\n";
+    if (missing) {
+        skip();
+    }
+    UMockdevTestbed *testbed = umockdev_testbed_new();
+    assert_true(umockdev_testbed_add_from_string(testbed, text, NULL));
+    survey();
+    assert_int_equal(attached.input_count, 1);
+    const struct tact_attached_input *input = &attached.input[0];
+    assert_string_equal(input->name, "Logitech G923 Racing Wheel");
+    assert_string_equal(input->kind, "wheel");
+    assert_string_equal(input->phys, "usb-0000:00:14.0-1/input0");
+    assert_string_equal(input->link, "/dev/input/by-id/usb-G923-event-joystick");
+    assert_int_equal(input->product, 0xc266);
+    assert_int_equal(input->channel_count, 20);
+    assert_string_equal(input->channel[3].name, "abs_rz");
+    assert_string_equal(input->channel[3].span, "?");
+    assert_string_equal(input->channel[4].name, "btn_trigger");
+    assert_string_equal(input->channel[4].span, "0 or 1");
+    assert_string_equal(input->effects, "constant, spring, friction, damper");
+    assert_int_equal(input->force_count, 7);
+    assert_string_equal(input->force[0].name, "force_x");
+    assert_string_equal(input->force[0].effect, "constant");
+    assert_true(input->access.error < 0 && input->access.why[0]);
+    assert_string_equal(input->scene, "- {name: wheel, type: evdev, settings: {match: \"Logitech "
+                                      "G923 Racing Wheel\", forces: force_x}}");
+    tact_attached_free(&attached);
+    g_object_unref(testbed);
+#endif
+}
+
+static struct tact_attached_input named(const char *name, const char *serial, const char *phys,
+                                        const char *path)
+{
+    struct tact_attached_input input = {.kind = "pad"};
+    snprintf(input.name, sizeof input.name, "%s", name);
+    snprintf(input.serial, sizeof input.serial, "%s", serial);
+    snprintf(input.phys, sizeof input.phys, "%s", phys);
+    snprintf(input.path, sizeof input.path, "%s", path);
+    return input;
+}
+
+static void tells_apart(void **state)
+{
+    (void)state;
+    struct tact_attached_input all[] = {
+        named("Pad", "", "", "/dev/input/event0"),          /* exact names go first */
+        named("Pad \"2\" \\", "", "", "/dev/input/event1"), /* quoted */
+        named("Twin", "a1", "usb-1", "/dev/input/event2"),
+        named("Twin", "a2", "usb-2", "/dev/input/event3"),
+        named("Twin", "a2", "usb-3", "/dev/input/event4"),
+        named("Same", "", "", "/dev/input/event5"),
+        named("Same", "", "", "/dev/input/event6"),
+        named("", "", "", "/dev/input/event7"),
+    };
+    static const char *const expected[] = {
+        "- {name: pad, type: evdev, settings: {match: \"Pad\"}}",
+        "- {name: pad2, type: evdev, settings: {match: \"Pad \\\"2\\\" \\\\\"}}",
+        "- {name: pad3, type: evdev, settings: {match: \"Twin\", serial: \"a1\"}}",
+        "- {name: pad4, type: evdev, settings: {match: \"Twin\", phys: \"usb-2\"}}",
+        "- {name: pad5, type: evdev, settings: {match: \"Twin\", phys: \"usb-3\"}}",
+        "- {name: pad6, type: evdev, settings: {path: \"/dev/input/event5\"}}",
+        "- {name: pad7, type: evdev, settings: {path: \"/dev/input/event6\"}}",
+        "- {name: pad8, type: evdev, settings: {path: \"/dev/input/event7\"}}",
+    };
+    const int count = sizeof all / sizeof *all;
+    tact_attached_scene_inputs(all, count);
+    for (int i = 0; i < count; i++) {
+        assert_string_equal(all[i].scene, expected[i]);
+    }
+}
+
+/* A file of a group, with a mode, as a node would be; needs root. */
+static void explains_the_group(void **state)
+{
+    char path[] = "/tmp/tact-attached-XXXXXX";
+    const char *const rule = "KERNEL==\"event7\"";
+    struct tact_attached_access access = {.error = -EACCES};
+    const struct group *group = getgrnam("input");
+    (void)state;
+    int fd = mkstemp(path);
+    assert_true(fd >= 0);
+    tact_attached_explain(path, -EACCES, "reading", rule, false, &access); /* 0600: no group */
+    assert_non_null(strstr(access.why, "reading: permission denied"));
+    assert_string_equal(access.fix, "");
+    assert_non_null(strstr(access.rule, "'KERNEL==\"event7\", TAG+=\"uaccess\"' | sudo tee"));
+    assert_null(strstr(access.rule, "0666"));
+    if (geteuid() == 0 && group && fchown(fd, 0, group->gr_gid) == 0 && fchmod(fd, 0660) == 0) {
+        access = (struct tact_attached_access){.error = -EACCES};
+        tact_attached_explain(path, -EACCES, "forces", rule, true, &access);
+        assert_non_null(strstr(access.why, "has group input and mode 0660"));
+        assert_non_null(strstr(access.why, "who sits at the machine"));
+        assert_string_equal(access.fix, "sudo usermod -aG input \"$USER\"; then log in again");
+        assert_string_equal(access.rule, "");
+    }
+    close(fd);
+    unlink(path);
+    access = (struct tact_attached_access){.error = -EPERM};
+    tact_attached_explain("/dev/input/event7", -EPERM, "reading", rule, false, &access);
+    assert_non_null(strstr(access.fix, "docker run --device /dev/input/event7"));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(tells_a_pad),      cmocka_unit_test(tells_a_puck),
+        cmocka_unit_test(tells_what_opens), cmocka_unit_test(tells_a_wheel_from_sys),
+        cmocka_unit_test(tells_apart),      cmocka_unit_test(explains_the_group),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
