@@ -27,7 +27,7 @@ struct evdev {
     struct tact_evdev_source *active; /* NULL while lost */
     bool syncing;                     /* events were lost, libevdev is telling the difference */
     int64_t stamp_ns;
-    int64_t seen_ns[TACT_DEVICE_CHANNELS]; /* last event of a displaced axis */
+    int64_t seen_ns[TACT_DEVICE_CHANNELS]; /* stamp of the last event of each */
     double value[TACT_DEVICE_CHANNELS];
     struct tact_evdev_force force;
     /* between the two */
@@ -44,11 +44,11 @@ struct evdev {
     struct tact_watch watch;
 };
 
-static void set_raw(struct evdev *self, int index, int raw, int64_t now_ns)
+static void set_raw(struct evdev *self, int index, int raw)
 {
     const struct tact_evdev_channel *channel = &self->layout.channel[index];
     double value = tact_evdev_value(channel, &self->active->range[index], raw);
-    self->seen_ns[index] = now_ns;
+    self->seen_ns[index] = self->stamp_ns;
     self->value[index] = channel->kind == TACT_EVDEV_INCREMENT ? self->value[index] + value : value;
 }
 
@@ -61,8 +61,7 @@ static void take_state(struct evdev *self, int64_t now_ns)
         const struct tact_evdev_channel *channel = &self->layout.channel[i];
         if (channel->type != EV_REL) {
             set_raw(self, i,
-                    libevdev_get_event_value(self->active->dev, channel->type, channel->code),
-                    now_ns);
+                    libevdev_get_event_value(self->active->dev, channel->type, channel->code));
         }
     }
 }
@@ -83,7 +82,7 @@ static void take_event(struct evdev *self, const struct input_event *event, int6
                                                    (int64_t)event->input_event_usec * 1000
                                              : now_ns;
     if (index != NONE) {
-        set_raw(self, index, event->value, now_ns);
+        set_raw(self, index, event->value);
     }
 }
 

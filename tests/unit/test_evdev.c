@@ -268,35 +268,54 @@ static void refuses_bad_settings(void **state)
     refuse(NULL, 0, -22, "device", "which device");
 }
 
-/* Reports of a puck, translation and rotation in turn, 8 ms apart; then silence. The clock is ours.
- */
+/* At rest is what was silent for `timeout` since the kernel's stamp. The reader's clock is ours. */
 static void puck_falls_to_rest(void **state)
 {
-    const struct tact_device_setting s[] = {SETTING("match", "SpaceNavigator")};
+    const struct tact_device_setting s[] = {SETTING("match", "SpaceNavigator"),
+                                            SETTING("timeout", "100")};
     struct device_config c;
     struct tact_device_input in;
     (void)state;
-    struct tact_device device = open_pad(&c, s, 1);
-    int64_t now = monotonic_ns();
-    assert_int_equal(device.info.input_count, 8);
-    for (int i = 0; i < 10; i++, now += 16000000) {
-        send_one(EV_REL, REL_X, 175);
-        device.ops->read(device.self, 0, 0.0, now, &in);
-        send_one(EV_REL, REL_RZ, -350);
-        device.ops->read(device.self, 0, 0.0, now + 8000000, &in);
-        assert_true(in.channel[0] == 0.5);
-        assert_true(in.channel[5] == -1.0);
+    for (int given = 0; given < 2; given++) {
+        const int64_t timeout = given ? 100000000000 : 40000000; /* [ns] */
+        struct tact_device device = open_pad(&c, s, 1 + given);
+        assert_int_equal(device.info.input_count, 8);
+        for (int i = 0; i < 5; i++) {
+            send_one(EV_REL, REL_X, 175);
+            device.ops->read(device.self, 0, 0.0, 0, &in);
+            assert_true(in.channel[0] == 0.5);
+            device.ops->read(device.self, 0, 0.0, in.stamp_ns + timeout, &in);
+            assert_true(in.channel[0] == 0.5);
+        }
+        device.ops->read(device.self, 0, 0.0, in.stamp_ns + timeout + 1, &in);
+        assert_true(in.channel[0] == 0.0);
+        assert_int_equal(in.state, TACT_DEVICE_OK);
+        device.ops->close(device.self);
     }
-    now += -16000000 + 8000000; /* the last RZ; the last X was 8 ms before */
-    device.ops->read(device.self, 0, 0.0, now + 32000000, &in);
+}
+
+/* Translation and rotation are told in turn; each falls to rest by itself. */
+static void puck_axes_fall_apart(void **state)
+{
+    const struct tact_device_setting s[] = {SETTING("match", "SpaceNavigator"),
+                                            SETTING("timeout", "100")};
+    struct device_config c;
+    struct tact_device_input in;
+    (void)state;
+    struct tact_device device = open_pad(&c, s, 2);
+    send_one(EV_REL, REL_X, 175);
+    device.ops->read(device.self, 0, 0.0, 0, &in);
+    int64_t x = in.stamp_ns;
+    nanosleep(&(struct timespec){.tv_nsec = 8000000}, NULL);
+    send_one(EV_REL, REL_RZ, -350);
+    device.ops->read(device.self, 0, 0.0, x + 100000000000, &in);
     assert_true(in.channel[0] == 0.5);
-    device.ops->read(device.self, 0, 0.0, now + 33000000, &in);
+    assert_true(in.channel[5] == -1.0);
+    assert_true(in.stamp_ns >= x + 8000000);
+    device.ops->read(device.self, 0, 0.0, in.stamp_ns + 100000000000, &in);
     assert_true(in.channel[0] == 0.0);
     assert_true(in.channel[5] == -1.0);
-    assert_int_equal(in.state, TACT_DEVICE_OK);
-    device.ops->read(device.self, 0, 0.0, now + 40000000, &in);
-    assert_true(in.channel[5] == -1.0);
-    device.ops->read(device.self, 0, 0.0, now + 41000000, &in);
+    device.ops->read(device.self, 0, 0.0, in.stamp_ns + 100000000001, &in);
     assert_true(in.channel[5] == 0.0);
     device.ops->close(device.self);
 }
@@ -345,6 +364,7 @@ int main(void)
     };
     const struct CMUnitTest puck_tests[] = {
         cmocka_unit_test(puck_falls_to_rest),
+        cmocka_unit_test(puck_axes_fall_apart),
         cmocka_unit_test(puck_counts_when_told_so),
     };
     plug_in("Xbox 360 wired USB controller");

@@ -23,11 +23,10 @@ static void axis(int fd, unsigned short code, int low, int high)
     must(ioctl(fd, UI_ABS_SETUP, &setup), "UI_ABS_SETUP");
 }
 
-int pad_plug(void)
+/* A device with axes of a type, and keys, to be created. */
+static int begin(int type)
 {
     static int loaded;
-    struct uinput_setup setup = {.id = {.bustype = BUS_USB, .vendor = 0x1209, .product = 1},
-                                 .name = PAD_NAME};
     if (!loaded) {
         must(system("modprobe uinput && modprobe evdev") ? -1 : 0, "modprobe");
         loaded = 1;
@@ -35,13 +34,42 @@ int pad_plug(void)
     int fd = open("/dev/uinput", O_RDWR | O_CLOEXEC);
     must(fd, "/dev/uinput");
     must(ioctl(fd, UI_SET_EVBIT, EV_KEY), "EV_KEY");
+    must(ioctl(fd, UI_SET_EVBIT, type), "UI_SET_EVBIT");
+    return fd;
+}
+
+static void create(int fd, const char *name, unsigned short product)
+{
+    struct uinput_setup setup = {.id = {.bustype = BUS_USB, .vendor = 0x1209, .product = product}};
+    snprintf(setup.name, sizeof setup.name, "%s", name);
+    must(ioctl(fd, UI_DEV_SETUP, &setup), "UI_DEV_SETUP");
+    must(ioctl(fd, UI_DEV_CREATE), "UI_DEV_CREATE");
+}
+
+int pad_plug(void)
+{
+    int fd = begin(EV_ABS);
     must(ioctl(fd, UI_SET_KEYBIT, BTN_SOUTH), "BTN_SOUTH");
-    must(ioctl(fd, UI_SET_EVBIT, EV_ABS), "EV_ABS");
     axis(fd, ABS_X, -1000, 1000);
     axis(fd, ABS_Y, -1000, 1000);
     axis(fd, ABS_RX, 0, 255);
-    must(ioctl(fd, UI_DEV_SETUP, &setup), "UI_DEV_SETUP");
-    must(ioctl(fd, UI_DEV_CREATE), "UI_DEV_CREATE");
+    create(fd, PAD_NAME, 1);
+    return fd;
+}
+
+int puck_plug(int type)
+{
+    int fd = begin(type);
+    must(ioctl(fd, UI_SET_KEYBIT, BTN_0), "BTN_0");
+    must(ioctl(fd, UI_SET_KEYBIT, BTN_1), "BTN_1");
+    for (unsigned short code = 0; code < 6; code++) { /* X to RZ, the same of both types */
+        if (type == EV_ABS) {
+            axis(fd, code, -350, 350);
+        } else {
+            must(ioctl(fd, UI_SET_RELBIT, code), "UI_SET_RELBIT");
+        }
+    }
+    create(fd, PUCK_NAME, 2);
     return fd;
 }
 

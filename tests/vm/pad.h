@@ -1,11 +1,15 @@
-/** A pad made with uinput: axes X and Y (-1000 to 1000), RX (0 to 255) and the button SOUTH. */
+/** Made with uinput: a pad with axes X and Y (-1000 to 1000), RX (0 to 255) and the button SOUTH; a
+ * six-axis puck with the buttons 0 and 1 and axes X to RZ, relative or absolute (-350 to 350). */
 #ifndef TACT_TEST_VM_PAD_H
 #define TACT_TEST_VM_PAD_H
 
 #define PAD_NAME "tact test pad"
+#define PUCK_NAME "tact test puck"
 
-/** Plugs it in; returns uinput's descriptor. Loads the drivers the first time. */
+/** Plugs one in; returns uinput's descriptor. Loads the drivers the first time. `type` is EV_REL or
+ * EV_ABS. */
 int pad_plug(void);
+int puck_plug(int type);
 
 /** Takes it off. */
 void pad_unplug(int fd);

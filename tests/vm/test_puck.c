@@ -1,0 +1,395 @@
+/* Six-axis pucks of both kinds on the kernel's own driver, made with uinput. In relative axes
+ * silence means rest, in absolute ones it means held: a session on a puck and a board lets go of
+ * its output, or holds it. And 5,000 reports a second, more than the kernel keeps for a slow
+ * reader. */
+#include <linux/input.h>
+#include <math.h>
+#include <pthread.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <cmocka.h>
+#include "board.h"
+#include "devices/evdev.h"
+#include "devices/registry.h"
+#include "pad.h"
+#include "rt/clock.h"
+#include "rt/session/session.h"
+#include "unit/support/device_config.h"
+
+#define NODE "/dev/comedi0"
+#define MS INT64_C(1000000)
+
+/* The joint is measured at 0 at all times, so that the drive's torque is stiffness times target. */
+static const char scene_text[] =
+    "name: puck\n"
+    "duration: 100\n"
+    "hands:\n"
+    "  - name: robot\n"
+    "    weightless: true\n"
+    "    links:\n"
+    "      - name: tip\n"
+    "        mass: 0.1\n"
+    "        inertia: [1, 1, 1, 0, 0, 0]\n"
+    "        joint: {type: hinge, axis: [0, 0, 1], stiffness: 2, damping: 0.02}\n"
+    "devices:\n"
+    "  - name: puck\n"
+    "    type: evdev\n"
+    "    settings: {match: " PUCK_NAME "}\n"
+    "  - name: board\n"
+    "    type: comedi\n"
+    "    settings: {inputs: angle=ai7, input_map: [0, 1e-6], outputs: motor=ao0,\n"
+    "               output_map: [0, 4]}\n"
+    "inputs:\n"
+    "  - {from: board.angle, to: robot.tip, what: state}\n"
+    "  - {from: puck.%s, to: robot.tip, scale: 0.25}\n"
+    "outputs:\n"
+    "  - {from: robot.tip, to: board.motor, what: drive, limit: 2, rate: 1e6}\n";
+enum { PUSHED = 175 }; /* half way: 0.25 N m, 1 V */
+static const long pushed_raw = BOARD_ZERO + 3277;
+
+static struct tact_scene *scene;
+static struct tact_session *session;
+static struct tact_session_report report;
+static struct tact_stop stop;
+static pthread_t thread;
+static int result;
+static int wire;
+static atomic_int going; /* the outputs have ramped in */
+
+static void watch(void *user, const struct tact_session_status *status)
+{
+    (void)user;
+    atomic_store(&going, status->tick > 300);
+}
+
+static void *run(void *unused)
+{
+    (void)unused;
+    result = tact_session_run(session, &report);
+    return NULL;
+}
+
+static void start_session(const char *axis)
+{
+    char text[sizeof scene_text + 16];
+    struct tact_error err = {0};
+    struct tact_session_options options = tact_session_options_default();
+    stop = (struct tact_stop){0};
+    atomic_store(&going, 0);
+    options.types = tact_devices_builtin(&options.type_count);
+    options.ticks = 100000;
+    options.stop = &stop;
+    options.watch = watch;
+    snprintf(text, sizeof text, scene_text, axis);
+    int rc = tact_scene_parse(text, strlen(text), "puck.yaml", NULL, &scene, &err);
+    rc = rc ? rc : tact_session_create(scene, &options, &session, &err);
+    if (rc) {
+        fail_msg("%s:%d: %s: %s", err.file, err.line, err.key, err.text);
+    }
+    wire = board_wire(board_guard(), NODE);
+    assert_true(wire >= 0);
+    assert_int_equal(pthread_create(&thread, NULL, run, NULL), 0);
+    for (int i = 0; i < 1000 && !atomic_load(&going); i++) {
+        usleep(10000);
+    }
+    assert_true(atomic_load(&going));
+}
+
+static void stop_session(void)
+{
+    tact_stop_request(&stop);
+    pthread_join(thread, NULL);
+    assert_int_equal(result, 0);
+    assert_int_equal(report.loop.missed, 0);
+    tact_session_destroy(session);
+    tact_scene_free(scene);
+    close(wire);
+}
+
+static long output(void)
+{
+    return (long)board_wire_read(wire, 1, 0);
+}
+
+/* Looks at the output until a time: it must be at `raw`, to two steps of the converter. */
+static void stays(long raw, int64_t until)
+{
+    while (tact_clock_now() < until) {
+        long now = output();
+        if (labs(now - raw) > 2) {
+            fail_msg("the output is at %ld, not at %ld", now, raw);
+        }
+        usleep(500);
+    }
+}
+
+/* Time until the output is zero [s]; it stays there. */
+static double falls(int64_t since)
+{
+    while (labs(output() - (long)BOARD_ZERO) > 1) {
+        assert_true(tact_clock_now() < since + 1000 * MS);
+        usleep(200);
+    }
+    double took = (double)(tact_clock_now() - since) * 1e-9;
+    stays(BOARD_ZERO, tact_clock_now() + 100 * MS);
+    return took;
+}
+
+static void report_axis(int puck, int type, int code, int value)
+{
+    pad_send(puck, type, code, value);
+    pad_sync(puck);
+}
+
+/* Reports as a SpaceNavigator's: X and RZ in turn, 8 ms apart; then nothing, since the kernel drops
+ * the zeros. */
+static void relative_puck(void **unused)
+{
+    double slowest = 0.0;
+    (void)unused;
+    int puck = puck_plug(EV_REL);
+    start_session("rel_x");
+    for (int round = 0; round < 5; round++) {
+        for (int i = 0; i < 20; i++) {
+            report_axis(puck, EV_REL, REL_X, PUSHED);
+            usleep(2000 + (unsigned int)round * 200); /* at any phase of the ticks */
+            stays(pushed_raw, tact_clock_now() + 6 * MS);
+            report_axis(puck, EV_REL, REL_RZ, -30);
+            stays(pushed_raw, tact_clock_now() + 8 * MS);
+        }
+        report_axis(puck, EV_REL, REL_X, PUSHED);
+        int64_t last = tact_clock_now();
+        stays(pushed_raw, last + 33 * MS); /* one report may be lost */
+        for (int i = 0; i < 3; i++) {
+            report_axis(puck, EV_REL, REL_X, 0);
+        }
+        double took = falls(last);
+        slowest = took > slowest ? took : slowest;
+    }
+    stop_session();
+    pad_unplug(puck);
+    print_message("relative puck: output at zero %.1f ms after the last report at the latest\n",
+                  slowest * 1e3);
+    assert_true(slowest < 0.05);
+}
+
+/* A report for each change alone. */
+static void absolute_puck(void **unused)
+{
+    double slowest = 0.0;
+    (void)unused;
+    int puck = puck_plug(EV_ABS);
+    start_session("abs_x");
+    for (int round = 0; round < 3; round++) {
+        report_axis(puck, EV_ABS, ABS_X, PUSHED);
+        usleep(4000 + (unsigned int)round * 200);
+        stays(pushed_raw, tact_clock_now() + 2000 * MS);
+        report_axis(puck, EV_ABS, ABS_X, 0);
+        double took = falls(tact_clock_now());
+        slowest = took > slowest ? took : slowest;
+    }
+    stop_session();
+    pad_unplug(puck);
+    print_message("absolute puck: held for 2 s; output at zero %.1f ms after the release\n",
+                  slowest * 1e3);
+    assert_true(slowest < 0.05);
+}
+
+enum { AXES = 6, HZ = 5000, CYCLE = 701 }; /* raw values are -350 .. 350, a prime number of them */
+enum { SLOW_AXIS = 5, SLOW_BUTTON = 7, SLOW = 100 }; /* channels that change every 20 ms */
+
+static struct device_config config;
+static struct tact_device device;
+static struct tact_device_input in;
+static atomic_int sent; /* reports */
+
+static void open_puck(void)
+{
+    const struct tact_device_setting settings[] = {SETTING("match", PUCK_NAME)};
+    device_config_init(&config, settings, 1);
+    if (tact_evdev_type.open(&config.config, &device, &config.err)) {
+        fail_msg("%s: %s", config.err.key, config.err.text);
+    }
+    assert_int_equal(device.info.input_count, AXES + 2);
+    atomic_store(&sent, 0);
+}
+
+/* Once it has been told what there was to tell. Returns how often it was told of lost events. */
+static int close_puck(void)
+{
+    int told = 0;
+    tact_clock_sleep_until(tact_clock_now() + 200 * MS);
+    device.ops->close(device.self);
+    for (const char *at = config.messages; (at = strstr(at, "the kernel lost events")); at++) {
+        told++;
+    }
+    return told;
+}
+
+static void read_puck(void)
+{
+    device.ops->read(device.self, 0, 0.0, tact_clock_now(), &in);
+    assert_int_equal(in.state, TACT_DEVICE_OK);
+}
+
+/* How often a channel has changed up to a report. The change of a slow one can be lost while others
+ * go on to change: reading on does not bring it back. */
+static int changes(int n, int channel)
+{
+    return channel == SLOW_AXIS || channel == SLOW_BUTTON ? n / SLOW : n;
+}
+
+/* After n reports. */
+static int raw_of(int n, int axis)
+{
+    return (changes(n, axis) * 7 + axis * 50) % CYCLE - 350;
+}
+
+/* Whether an axis is as it was after one of these reports. */
+static bool is_of(int axis, int first, int last)
+{
+    long raw = lrint(in.channel[axis] * 350.0);
+    for (int n = first; n <= last; n++) {
+        if (raw_of(n, axis) == raw) {
+            return true;
+        }
+    }
+    return false;
+}
+
+struct writer {
+    int puck;
+    int type;
+    int count;
+};
+
+/* Axes have the same codes in both types. */
+static void *write_reports(void *data)
+{
+    const struct writer *writer = data;
+    int64_t next = tact_clock_now();
+    for (int i = 0; i < writer->count; i++, next += 1000000000 / HZ) {
+        int n = atomic_load(&sent) + 1;
+        tact_clock_sleep_until(next);
+        for (int axis = 0; axis < AXES; axis++) {
+            pad_send(writer->puck, writer->type, axis, raw_of(n, axis));
+        }
+        pad_send(writer->puck, EV_KEY, BTN_0, n % 2);
+        pad_send(writer->puck, EV_KEY, BTN_1, changes(n, SLOW_BUTTON) % 2);
+        pad_sync(writer->puck);
+        atomic_store(&sent, n);
+    }
+    return NULL;
+}
+
+/* Starts a writer of which the slow channels change last 10 ms before its end, in whatever round.
+ */
+static void start_writer(struct writer *writer, pthread_t *thread_of_it)
+{
+    writer->count += atomic_load(&sent) == 0 ? SLOW / 2 : 0;
+    assert_int_equal(pthread_create(thread_of_it, NULL, write_reports, writer), 0);
+    usleep(2000);
+}
+
+/* Every axis is at one of the reports that were sent around the time of the reading. */
+static void read_fresh(void)
+{
+    int before = atomic_load(&sent);
+    read_puck();
+    int after = atomic_load(&sent) + 1; /* one may be under way */
+    for (int axis = 0; axis < AXES; axis++) {
+        if (!is_of(axis, before, after)) {
+            fail_msg("axis %d is not of the reports %d to %d", axis, before, after);
+        }
+    }
+}
+
+/* The puck is as it was left, its axes too, or at rest. */
+static void is_final(int type)
+{
+    int n = atomic_load(&sent);
+    for (int axis = 0; axis < AXES; axis++) {
+        double left = type == EV_ABS ? raw_of(n, axis) / 350.0 : 0.0;
+        assert_true(in.channel[axis] == left);
+    }
+    assert_true(in.channel[AXES] == n % 2);
+    assert_true(in.channel[SLOW_BUTTON] == changes(n, SLOW_BUTTON) % 2);
+}
+
+/* A reader at 1 kHz that pauses every 20 ticks, and over the end of the reports. */
+static void floods(void **unused)
+{
+    int pauses = 0;
+    (void)unused;
+    int puck = puck_plug(EV_ABS);
+    open_puck();
+    for (int round = 0; round < 5; round++) {
+        struct writer writer = {puck, EV_ABS, HZ / 2};
+        pthread_t other;
+        int64_t end = tact_clock_now() + 500 * MS;
+        start_writer(&writer, &other);
+        for (int tick = 0; tact_clock_now() < end - 60 * MS; tick++) {
+            int64_t now = tact_clock_now();
+            read_fresh();
+            int64_t pause = tick % 20 == 19 ? 1 + pauses++ % 30 : 0; /* [ms] */
+            tact_clock_sleep_until(now + (1 + pause) * MS);
+        }
+        pthread_join(other, NULL);
+        read_puck();
+        is_final(EV_ABS);
+    }
+    int told = close_puck();
+    pad_unplug(puck);
+    print_message("%d reports at %d Hz, %d pauses, losses told %d times\n", atomic_load(&sent), HZ,
+                  pauses, told);
+    assert_in_range(told, 5, 100);
+}
+
+/* The same reports of the other kind: 50 ms after the last of them, seen or lost, the puck is at
+ * rest, whenever it is read again. */
+static void floods_relative(void **unused)
+{
+    (void)unused;
+    int puck = puck_plug(EV_REL);
+    open_puck();
+    for (int round = 0; round < 5; round++) {
+        struct writer writer = {puck, EV_REL, HZ / 5};
+        pthread_t other;
+        start_writer(&writer, &other);
+        for (int tick = 0; tick < 100; tick++) {
+            int64_t now = tact_clock_now();
+            read_puck();
+            tact_clock_sleep_until(now + MS);
+        }
+        assert_true(in.channel[0] != 0.0 || in.channel[1] != 0.0);
+        pthread_join(other, NULL);
+        int64_t end = tact_clock_now();
+        tact_clock_sleep_until(end + round * 10 * MS);
+        read_puck();
+        tact_clock_sleep_until(end + 48 * MS);
+        read_puck();
+        is_final(EV_REL);
+    }
+    int told = close_puck();
+    pad_unplug(puck);
+    assert_in_range(told, 5, 100);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(relative_puck),
+        cmocka_unit_test(absolute_puck),
+        cmocka_unit_test(floods),
+        cmocka_unit_test(floods_relative),
+    };
+    board_setup();
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
