@@ -33,6 +33,7 @@ struct scaled {
     int rolling;               /* 1: y are unknowns, 0: y = 0 */
     struct normal_patch patch; /* what y / f_n stays in */
     double x[6];               /* of the last evaluation */
+    double slip;               /* of that: g */
     int rim;                   /* of that: the centre of pressure is at the edge */
 };
 
@@ -147,7 +148,6 @@ static double slip_equation(void *user, double g)
         }
         q[i] = p->b[i] - tact_v3_dot(row, w + 3 * n);
     }
-    p->x[1] = p->x[2] = 0.0;
     p->rim = 0;
     if (n == 1) {
         double floor = TACT_PIVOT_FLOOR * p->s[0];
@@ -161,29 +161,49 @@ static double slip_equation(void *user, double g)
             p->x[3 + i] -= w[3 * k + i] * p->x[k];
         }
     }
-    double z = tact_v3_norm(p->x + 3);
-    return z > 0.0 ? p->x[0] / z - 1.0 : 1.0;
+    double z = tact_v3_norm(p->x + 3), left = z > 0.0 ? p->x[0] / z - 1.0 : 1.0;
+    p->slip = g;
+    return fabs(left) > 1e-15 ? left : 0.0;
 }
 
-/* Finds g and with it x. Returns the active limits. */
+/* A bracket of the root: from guess, a factor down or up, ever wider; `lo` is below it. Returns 1
+ * where there is one; the last evaluation is at the end where the equation holds, if it does. */
+static int bracket(struct scaled *p, double guess, double factor, double *lo, double *flo,
+                   double *hi, double *fhi)
+{
+    *hi = guess;
+    *fhi = slip_equation(p, guess);
+    while (*fhi > 0.0 && factor < 2.0) {
+        double below = *hi / factor, f = slip_equation(p, below);
+        if (f <= 0.0) {
+            *lo = below;
+            *flo = f;
+            return 1;
+        }
+        *hi = below;
+        *fhi = f;
+        factor = 1.0 + 8.0 * (factor - 1.0);
+    }
+    for (int i = 0; i < 24 && *fhi < 0.0; i++) {
+        *lo = *hi;
+        *flo = *fhi;
+        *hi *= factor;
+        *fhi = slip_equation(p, *hi);
+        factor = tact_min(1.0 + 8.0 * (factor - 1.0), 16.0);
+    }
+    return *fhi >= 0.0;
+}
+
+/* Finds g and with it x; p->slip: in, near which g is, or 0. Returns the active limits. */
 static int solve_scaled(struct scaled *p)
 {
-    double at_stick = slip_equation(p, 0.0);
-    if (at_stick >= 0.0) {
+    double guess = p->slip > 0.0 ? p->slip : p->s[21] + p->s[28] + p->s[35];
+    double factor = p->slip > 0.0 ? 1.001 : 16.0;
+    double lo = 0.0, flo = slip_equation(p, 0.0), hi, fhi;
+    if (flo >= 0.0) {
         return 0;
     }
-    double trace = p->s[21] + p->s[28] + p->s[35];
-    double lo = 0.0, flo = at_stick, hi = trace, fhi = -1.0;
-    for (int i = 0; i < 24; i++) {
-        fhi = slip_equation(p, hi);
-        if (fhi >= 0.0) {
-            break;
-        }
-        lo = hi;
-        flo = fhi;
-        hi *= 16.0;
-    }
-    if (fhi > 0.0) {
+    if (bracket(p, guess, factor, &lo, &flo, &hi, &fhi) && flo < 0.0 && fhi > 0.0) {
         tact_root_find(slip_equation, p, lo, flo, hi, fhi, 80);
     }
     double z = tact_v3_norm(p->x + 3);
@@ -288,10 +308,14 @@ void tact_local_keep_inside(const struct tact_local_problem *problem, double r[6
     }
 }
 
-/* Solves with friction at that place. Returns the active limits. */
-static int solve_at(const struct tact_local_problem *problem, const struct place *at, double *r)
+/* Solves with friction at that place; slip: in, near which its multiplier is, or 0; out, the one
+ * found. Returns the active limits. */
+static int solve_at(const struct tact_local_problem *problem, const struct place *at, double *r,
+                    double *slip)
 {
     struct scaled p;
+    p.slip = *slip;
+    memset(p.x, 0, sizeof p.x);
     scale_problem(problem, at, &p);
     int opens = p.rolling ? tact_normal_opens(&p.patch, p.b) : p.b[0] >= 0.0;
     if (opens || !(p.s[0] > 0.0)) { /* b_N in N*: zero impulse is a solution */
@@ -299,6 +323,7 @@ static int solve_at(const struct tact_local_problem *problem, const struct place
         return TACT_LIMIT_OPEN;
     }
     int limits = solve_scaled(&p);
+    *slip = p.slip;
     for (int i = 0; i < 6; i++) {
         r[entry[i]] = p.unit[i] * p.x[i];
     }
@@ -315,6 +340,7 @@ struct trial {
     double r[6];    /* the impulse that friction there gives */
     double left[3]; /* from there to the place that this impulse has itself, of the patch's size */
     double size;    /* of that; 0: r is a solution */
+    double slip;    /* multiplier g; in: of a place near, or 0 */
     int limits;
 };
 
@@ -323,7 +349,7 @@ static void try_place(const struct tact_local_problem *problem, struct trial *tr
     struct place own;
     const struct place *at = &trial->at;
     int rolls = tact_local_rolls(problem), moves = problem->surface != TACT_SURFACE_ELLIPSOID;
-    trial->limits = solve_at(problem, at, trial->r);
+    trial->limits = solve_at(problem, at, trial->r, &trial->slip);
     find_place(problem, trial->r, &own);
     trial->left[0] = rolls ? (own.d[0] - at->d[0]) / problem->semi[0] : 0.0;
     trial->left[1] = rolls ? (own.d[1] - at->d[1]) / problem->semi[1] : 0.0;
@@ -400,7 +426,7 @@ static int improve(const struct tact_local_problem *problem, double *inverse, st
     struct trial next;
     double step[3], share = 1.0;
     for (int i = 0; i < HALVINGS; i++) {
-        next.at = now->at;
+        next = *now;
         tact_m3_mul_v3(step, inverse, now->left);
         tact_v3_scale(step, step, share);
         move_place(problem, &next.at, step);
@@ -444,7 +470,7 @@ static void find_friction(const struct tact_local_problem *problem, struct trial
 
 int tact_local_cone(const struct tact_local_problem *problem, double r[6])
 {
-    struct trial now;
+    struct trial now = {.slip = 0.0};
     if (sticks(problem, r)) {
         return 0;
     }

@@ -19,7 +19,7 @@ struct rim {
 };
 
 /** Directions of the rim, tried first. */
-enum { RIM_DIRECTIONS = 16 };
+enum { RIM_DIRECTIONS = 16, RIM_STEPS = 8 };
 static const double directions[RIM_DIRECTIONS][2] = {
     {1.0, 0.0},
     {0.92387953251128676, 0.38268343236508977},
@@ -54,6 +54,36 @@ static double rim_slope(void *user, double half)
     return u2 * e[1] - u1 * e[2];
 }
 
+/* Newton's method for the zero of that slope, from the direction of rim->x. Returns 1 where it ends
+ * and the velocity there opens the rest of the patch: then the objective, convex, is least. */
+static int polish(struct rim *rim)
+{
+    double size = hypot(rim->x[1], rim->x[2]), he[3], ht[3];
+    double e[3] = {1.0, rim->x[1] / size, rim->x[2] / size}, turn = 1.0;
+    for (int i = 0; i < RIM_STEPS && fabs(turn) > 1e-15; i++) {
+        const double t[3] = {0.0, -e[2], e[1]};
+        tact_m3_mul_v3(he, rim->h, e);
+        tact_m3_mul_v3(ht, rim->h, t);
+        double eg = tact_v3_dot(e, rim->g), ehe = tact_v3_dot(e, he), het = tact_v3_dot(t, he);
+        if (!(eg < 0.0) || !(ehe > 0.0)) {
+            return 0;
+        }
+        double force = -eg / ehe, slope = force * het + tact_v3_dot(t, rim->g);
+        double opening = force * he[0] + rim->g[0];
+        double bend = opening + force * tact_v3_dot(t, ht) - (slope + force * het) * het / ehe;
+        tact_v3_scale(rim->x, e, force);
+        turn = -slope / bend;
+        if (!(opening > 0.0) || !(bend > 0.0) || fabs(turn) > 0.5) {
+            return 0;
+        }
+        tact_v3_axpy(e, turn, t);
+        size = hypot(e[1], e[2]);
+        e[1] /= size;
+        e[2] /= size;
+    }
+    return fabs(turn) < 1e-13;
+}
+
 /* The least that the objective gets along e. */
 static double least_along(const double *h, const double *g, const double *e)
 {
@@ -63,13 +93,18 @@ static double least_along(const double *h, const double *g, const double *e)
     return eg < 0.0 && ehe > 0.0 ? -0.5 * eg * eg / ehe : 0.0;
 }
 
-/* Minimum of x'Hx/2 + g'x on the rim of |(x2, x3)| <= x1: best of 16 directions, then the zero of
- * the slope between its neighbours. */
+/* Minimum of x'Hx/2 + g'x on the rim of |(x2, x3)| <= x1: near the last x, else near the best of 16
+ * directions, else the zero of the slope between its neighbours. */
 static void minimize_on_rim(const double *h, const double *g, double *x)
 {
     static const double reach = 0.19891236737965801; /* tangent of half the angle between two */
     struct rim rim = {h, g, {0.0, 0.0}, {0.0, 0.0, 0.0}};
     double best = 0.0;
+    tact_v3_copy(rim.x, x);
+    if (hypot(x[1], x[2]) > 0.0 && polish(&rim)) {
+        tact_v3_copy(x, rim.x);
+        return;
+    }
     for (int i = 0; i < RIM_DIRECTIONS; i++) {
         double value = least_along(h, g, directions[i]);
         if (value < best) {
@@ -81,6 +116,11 @@ static void minimize_on_rim(const double *h, const double *g, double *x)
         double size = hypot(g[1], g[2]);
         rim.from[0] = size > 0.0 ? -g[1] / size : 1.0;
         rim.from[1] = size > 0.0 ? -g[2] / size : 0.0;
+    }
+    tact_v3_set(rim.x, 1.0, rim.from[0], rim.from[1]);
+    if (polish(&rim)) {
+        tact_v3_copy(x, rim.x);
+        return;
     }
     double flo = rim_slope(&rim, -reach), fhi = rim_slope(&rim, reach);
     if (flo < 0.0 && fhi > 0.0) {
@@ -168,7 +208,8 @@ int tact_normal_minimize(const struct normal_patch *patch, const double *h, cons
         tact_v3_set(x, 0.0, 0.0, 0.0);
         return 0;
     }
-    double a[9];
+    double a[9], last[3];
+    tact_v3_copy(last, x);
     memcpy(a, h, sizeof a);
     tact_v3_scale(x, g, -1.0);
     tact_ldl_factor(a, 3);
@@ -176,6 +217,7 @@ int tact_normal_minimize(const struct normal_patch *patch, const double *h, cons
     if (is_inside(patch, x)) {
         return 0;
     }
+    tact_v3_copy(x, last);
     if (patch->corners) {
         minimize_on_faces(patch, h, g, x);
     } else {

@@ -14,7 +14,8 @@ struct normal_patch {
  */
 int tact_normal_opens(const struct normal_patch *patch, const double *v);
 
-/* min x'Hx/2 + g'x over the cone; H 3 x 3. Returns 1 where the centre of pressure is at the edge.
+/* min x'Hx/2 + g'x over the cone; H 3 x 3. x: in, where the search starts, the solution of a near
+ * problem or 0; out, the solution. Returns 1 where the centre of pressure is at the edge.
  */
 int tact_normal_minimize(const struct normal_patch *patch, const double *h, const double *g,
                          double *x);
