@@ -91,9 +91,10 @@ void tact_attached_explain(const char *path, int error, const char *what, const 
         tact_attached_append(access->why, sizeof access->why,
                              "; it is open to who sits at the machine, which you do not");
     } else if (rule[0]) {
-        snprintf(access->rule, sizeof access->rule,
-                 "echo '%s, TAG+=\"uaccess\"' | sudo tee -a /etc/udev/rules.d/70-tact.rules; sudo "
-                 "udevadm control --reload; sudo udevadm trigger",
-                 rule);
+        snprintf(
+            access->rule, sizeof access->rule,
+            "echo '%s, TAG+=\"uaccess\"' | sudo tee -a /etc/udev/rules.d/70-tact-local.rules; sudo "
+            "udevadm control --reload; sudo udevadm trigger",
+            rule);
     }
 }

@@ -128,7 +128,7 @@ static void print_subdevice(const struct tact_attached_subdevice *s)
                s->range[i].unit[0] ? " " : "", s->range[i].unit);
     }
     if (s->range_count) {
-        printf("; %llu steps", (unsigned long long)s->maxdata);
+        printf("; %llu steps", (unsigned long long)s->maxdata + 1);
     }
     printf("%s%s\n", s->calibrates ? "; calibrated by software" : "",
            s->busy ? "; in use by another process" : "");

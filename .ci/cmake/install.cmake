@@ -32,6 +32,15 @@ endforeach()
 if(EXISTS ${PROJECT_SOURCE_DIR}/examples/scenes)
   install(DIRECTORY examples/scenes DESTINATION ${CMAKE_INSTALL_DATADIR}/tact)
 endif()
+
+# What the system needs to know: who may open which device, who may be real-time, and a service.
+set(system ${PROJECT_SOURCE_DIR}/devices/system)
+configure_file(${system}/tact@.service.in ${PROJECT_BINARY_DIR}/package/tact@.service @ONLY)
+install(FILES ${PROJECT_BINARY_DIR}/package/tact@.service DESTINATION lib/systemd/system)
+install(FILES ${system}/70-tact.rules DESTINATION lib/udev/rules.d)
+install(FILES ${system}/sysusers.conf DESTINATION lib/sysusers.d RENAME tact.conf)
+install(FILES ${system}/limits.conf DESTINATION ${CMAKE_INSTALL_SYSCONFDIR}/security/limits.d
+        RENAME 95-tact.conf)
 foreach(page README.md LICENSE)
   if(EXISTS ${PROJECT_SOURCE_DIR}/${page})
     install(FILES ${page} DESTINATION ${CMAKE_INSTALL_DOCDIR})
