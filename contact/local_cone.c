@@ -1,21 +1,14 @@
 /*
- * The law, scaled. x = (f_n, y1, y2, z1, z2, z3) with y the centre of pressure over the semi-axes
- * times f_n, z friction over mu and torsion over mu k, both at the centre of pressure d:
- *     f_1 = mu z1, f_2 = mu z2, tau_d = mu k z3, tau_1 = a2 y2, tau_2 = -a1 y1.
- * Where the limit surface is no ellipsoid z is scaled further to the ellipsoid that touches it at
- * the last solution, which is then a fixed point.
- * U = S x + b is power-conjugate. Wanted: N = {y / f_n in the patch} holds x_N, perpendicular to
- * U_N in N* = N; and either |z| <= f_n with U_z = 0 (stick) or |z| = f_n with U_z = -g z, g > 0
- * (slip). For a given g friction is linear and is eliminated, which leaves a convex program of
- * three unknowns over N; |z| = f_n is then one equation for g.
+ * The solution of the law, scaled (local_scaled_internal.h): for a place of friction and a slip
+ * multiplier g friction is linear and is eliminated; g is the root of one equation, and the place
+ * is searched by Newton's method until it is that of its own impulse.
  */
 #include "contact/local.h"
 
 #include <math.h>
 #include <string.h>
 #include "contact/linear.h"
-#include "contact/local_internal.h"
-#include "contact/normal_internal.h"
+#include "contact/local_scaled_internal.h"
 #include "contact/root.h"
 #include "contact/vec.h"
 
@@ -24,102 +17,6 @@
 #define DIFFERENCE 1e-6   /* of the patch, between places whose difference is the derivative */
 #define LEAST_VOLUME 1e-9 /* of the derivative: below it is singular */
 #define PLACED 1e-12      /* of the patch: a place that is its own impulse's */
-
-/** The scaled problem at a centre of pressure. */
-struct scaled {
-    double s[36]; /* order f_n, y1, y2, z1, z2, z3 */
-    double b[6];
-    double unit[6];            /* impulse per scaled unknown */
-    int rolling;               /* 1: y are unknowns, 0: y = 0 */
-    struct normal_patch patch; /* what y / f_n stays in */
-    double x[6];               /* of the last evaluation */
-    double slip;               /* of that: g */
-    int rim;                   /* of that: the centre of pressure is at the edge */
-};
-
-/** What friction of an impulse depends on but for the impulse itself. */
-struct place {
-    double d[2];  /* centre of pressure, where it acts, held inside the patch [m] */
-    double share; /* of friction in friction and torsion: f / (f + m), see tact_local_surface() */
-};
-
-/* Which entry of r each scaled unknown is, and its sign. */
-static const int entry[6] = {0, 5, 4, 1, 2, 3};
-static const double sign[6] = {1.0, -1.0, 1.0, 1.0, 1.0, 1.0};
-
-/* Row or column 3 (spin) of S and b holds w_n at c; friction at d sees v_1 - d2 w_n, v_2 + d1 w_n.
- */
-static void shift_friction(double *s, double *b, const double *d)
-{
-    for (int j = 0; j < 6; j++) {
-        s[6 + j] -= d[1] * s[18 + j];
-        s[12 + j] += d[0] * s[18 + j];
-    }
-    for (int i = 0; i < 6; i++) {
-        s[i * 6 + 1] -= d[1] * s[i * 6 + 3];
-        s[i * 6 + 2] += d[0] * s[i * 6 + 3];
-    }
-    b[1] -= d[1] * b[3];
-    b[2] += d[0] * b[3];
-}
-
-/* Squares of F f_n and M f_n (enum tact_surface) of the impulse r at d. */
-static void squares(const struct tact_local_problem *problem, const double *r, const double *d,
-                    double *f, double *m)
-{
-    double spin = r[3] - (d[0] * r[2] - d[1] * r[1]), arm = problem->mu * problem->spin_arm;
-    *f = problem->mu > 0.0 ? (r[1] * r[1] + r[2] * r[2]) / (problem->mu * problem->mu) : 0.0;
-    *m = arm > 0.0 ? spin / arm * (spin / arm) : 0.0;
-}
-
-static void scale_problem(const struct tact_local_problem *in, const struct place *at,
-                          struct scaled *out)
-{
-    double s[36], b[6], w[2];
-    const double *d = at->d;
-    memcpy(s, in->s, sizeof s);
-    memcpy(b, in->b, sizeof b);
-    shift_friction(s, b, d);
-    tact_local_surface(in->surface, at->share, 1.0 - at->share, w);
-    double mu = in->mu / sqrt(w[0]);
-    const double unit[6] = {1.0, in->semi[0], in->semi[1],
-                            mu,  mu,          in->mu * in->spin_arm / sqrt(w[1])};
-    for (int i = 0; i < 6; i++) {
-        double ui = sign[i] * unit[i];
-        for (int j = 0; j < 6; j++) {
-            out->s[i * 6 + j] = ui * sign[j] * unit[j] * s[entry[i] * 6 + entry[j]];
-        }
-        out->b[i] = ui * b[entry[i]];
-        out->unit[i] = ui;
-    }
-    out->rolling = tact_local_rolls(in);
-    out->patch.corners = out->rolling ? in->corners : 0;
-    for (int i = 0; i < out->patch.corners; i++) {
-        out->patch.corner[i][0] = in->corner[i][0] / in->semi[0];
-        out->patch.corner[i][1] = in->corner[i][1] / in->semi[1];
-    }
-}
-
-static void keep_in_patch(const struct tact_local_problem *problem, double *d)
-{
-    double rho = tact_local_edge_share(problem, d);
-    double fit = rho > 1.0 ? 1.0 / rho : 1.0;
-    d[0] *= fit;
-    d[1] *= fit;
-}
-
-static void find_place(const struct tact_local_problem *problem, const double *r, struct place *at)
-{
-    double *d = at->d, f, m;
-    d[0] = d[1] = 0.0;
-    if (r[0] > 0.0 && tact_local_rolls(problem)) {
-        d[0] = -r[5] / r[0];
-        d[1] = r[4] / r[0];
-        keep_in_patch(problem, d);
-    }
-    squares(problem, r, d, &f, &m);
-    at->share = f + m > 0.0 ? f / (f + m) : 0.5;
-}
 
 /* The normal part x_N and friction z for slip multiplier g; returns f_n / |z| - 1. */
 static double slip_equation(void *user, double g)
@@ -251,7 +148,7 @@ double tact_local_edge_share(const struct tact_local_problem *problem, const dou
 int tact_local_slip_bits(const struct tact_local_problem *problem, const double *r, const double *d)
 {
     double f, m, w[2];
-    squares(problem, r, d, &f, &m);
+    tact_local_squares(problem, r, d, &f, &m);
     double least = 0.01 * tact_local_surface(problem->surface, f, m, w);
     return (f * w[0] >= least ? TACT_LIMIT_CONE : 0) | (m * w[1] > least ? TACT_LIMIT_SPIN : 0);
 }
@@ -301,7 +198,7 @@ void tact_local_keep_inside(const struct tact_local_problem *problem, double r[6
         r[3] = d[0] * r[2] - d[1] * r[1];
     }
     double f, m, w[2];
-    squares(problem, r, d, &f, &m);
+    tact_local_squares(problem, r, d, &f, &m);
     double share = sqrt(tact_local_surface(problem->surface, f, m, w)) / r[0];
     for (int i = 1; (share > 1.0 || !(problem->mu > 0.0)) && i < 4; i++) {
         r[i] = problem->mu > 0.0 ? r[i] / share : 0.0;
@@ -316,7 +213,7 @@ static int solve_at(const struct tact_local_problem *problem, const struct place
     struct scaled p;
     p.slip = *slip;
     memset(p.x, 0, sizeof p.x);
-    scale_problem(problem, at, &p);
+    tact_local_scale(problem, at, &p);
     int opens = p.rolling ? tact_normal_opens(&p.patch, p.b) : p.b[0] >= 0.0;
     if (opens || !(p.s[0] > 0.0)) { /* b_N in N*: zero impulse is a solution */
         memset(r, 0, 6 * sizeof *r);
@@ -325,7 +222,7 @@ static int solve_at(const struct tact_local_problem *problem, const struct place
     int limits = solve_scaled(&p);
     *slip = p.slip;
     for (int i = 0; i < 6; i++) {
-        r[entry[i]] = p.unit[i] * p.x[i];
+        r[tact_local_entry[i]] = p.unit[i] * p.x[i];
     }
     r[3] += at->d[0] * r[2] - at->d[1] * r[1];
     if (!(p.x[0] > 0.0)) {
@@ -350,7 +247,7 @@ static void try_place(const struct tact_local_problem *problem, struct trial *tr
     const struct place *at = &trial->at;
     int rolls = tact_local_rolls(problem), moves = problem->surface != TACT_SURFACE_ELLIPSOID;
     trial->limits = solve_at(problem, at, trial->r, &trial->slip);
-    find_place(problem, trial->r, &own);
+    tact_local_find_place(problem, trial->r, &own);
     trial->left[0] = rolls ? (own.d[0] - at->d[0]) / problem->semi[0] : 0.0;
     trial->left[1] = rolls ? (own.d[1] - at->d[1]) / problem->semi[1] : 0.0;
     trial->left[2] = moves ? own.share - at->share : 0.0;
@@ -368,7 +265,7 @@ static void move_place(const struct tact_local_problem *problem, struct place *a
         at->d[i] += problem->semi[i] * step[i];
     }
     at->share = tact_max(0.0, tact_min(1.0, at->share + step[2]));
-    keep_in_patch(problem, at->d);
+    tact_local_keep_place(problem, at->d);
     for (int i = 0; i < 2 && tact_local_rolls(problem); i++) {
         step[i] = (at->d[i] - from.d[i]) / problem->semi[i];
     }
@@ -474,7 +371,7 @@ int tact_local_cone(const struct tact_local_problem *problem, double r[6])
     if (sticks(problem, r)) {
         return 0;
     }
-    find_place(problem, r, &now.at);
+    tact_local_find_place(problem, r, &now.at);
     find_friction(problem, &now);
     memcpy(r, now.r, sizeof now.r);
     tact_local_keep_inside(problem, r);
@@ -482,123 +379,4 @@ int tact_local_cone(const struct tact_local_problem *problem, double r[6])
         now.limits = (now.limits & ~TACT_LIMIT_CONE) | tact_local_slip_bits(problem, r, now.at.d);
     }
     return now.limits;
-}
-
-/* Projects x onto K = {|y| <= t, |z| <= t}: for the axis value t both radii are clipped to t, and
- * (t - x0)^2 + (|y| - t)+^2 + (|z| - t)+^2 is convex and piecewise quadratic in t. */
-static void project_to_cone(double *x)
-{
-    double y = hypot(x[1], x[2]), z = tact_v3_norm(x + 3);
-    double large = y > z ? y : z, small = y > z ? z : y;
-    double t = x[0];
-    if (t < large) {
-        t = 0.5 * (x[0] + large);
-        if (t < small) {
-            t = (x[0] + large + small) / 3.0;
-        }
-        t = t > 0.0 ? t : 0.0;
-    }
-    x[0] = t;
-    double fy = y > t ? t / y : 1.0, fz = z > t ? t / z : 1.0;
-    for (int i = 1; i < 6; i++) {
-        x[i] *= i < 3 ? fy : fz;
-    }
-}
-
-/* Violations of the polygon's conditions, in units of force. u: without De Saxce's term. */
-static double polygon_residual(const struct scaled *p, const double *x, const double *u, double rho,
-                               double size)
-{
-    double z = tact_v3_norm(x + 3), slip = tact_v3_norm(u + 3), least = 0.0, beyond = 0.0;
-    for (int i = 0; i < p->patch.corners; i++) {
-        const double *a = p->patch.corner[i], *b = p->patch.corner[(i + 1) % p->patch.corners];
-        double edge[2] = {b[0] - a[0], b[1] - a[1]}, length = hypot(edge[0], edge[1]);
-        double out = edge[1] * (x[1] - a[0] * x[0]) - edge[0] * (x[2] - a[1] * x[0]);
-        least = tact_min(least, u[0] + a[0] * u[1] + a[1] * u[2]);
-        beyond = tact_max(beyond, length > 0.0 ? out / length : 0.0);
-    }
-    double miss = tact_max(tact_max(-x[0], z - x[0]), tact_max(beyond, -rho * least));
-    double power = fabs(x[0] * u[0] + x[1] * u[1] + x[2] * u[2]) +
-                   fabs(tact_v3_dot(x + 3, u + 3) + tact_max(x[0], 0.0) * slip);
-    return tact_max(miss, size > 0.0 ? rho * power / size : 0.0);
-}
-
-/* Residual of an impulse well inside every limit, where the projection changes nothing; -1 where it
- * is not. */
-static double inner_residual(const struct tact_local_problem *problem, const double *r)
-{
-    int rolling = tact_local_rolls(problem);
-    double d[2] = {0.0, 0.0}, size = 0.0, miss = 0.0, rho = 0.0;
-    if (!(r[0] > 0.0) || !(problem->mu > 0.0)) {
-        return -1.0;
-    }
-    if (rolling) {
-        d[0] = -r[5] / r[0];
-        d[1] = r[4] / r[0];
-    }
-    if (tact_local_edge_share(problem, d) > 0.9 || tact_local_friction_share(problem, r, d) > 0.9) {
-        return -1.0;
-    }
-    const double unit[6] = {1.0,
-                            problem->mu,
-                            problem->mu,
-                            problem->mu * problem->spin_arm,
-                            rolling ? problem->semi[1] : 0.0,
-                            rolling ? problem->semi[0] : 0.0};
-    for (int i = 0; i < 6; i++) {
-        double u = problem->b[i];
-        for (int j = 0; j < 6; j++) {
-            u += problem->s[6 * i + j] * r[j];
-        }
-        miss += unit[i] * u * unit[i] * u;
-        size += unit[i] > 0.0 ? r[i] / unit[i] * r[i] / unit[i] : 0.0;
-        rho = tact_max(rho, unit[i] * unit[i] * problem->s[7 * i]);
-    }
-    double share = sqrt(miss) / (rho * sqrt(size));
-    return share < 0.05 ? share : -1.0;
-}
-
-double tact_local_residual(const struct tact_local_problem *problem, const double r[6])
-{
-    double inner = inner_residual(problem, r);
-    if (inner >= 0.0) {
-        return inner;
-    }
-    struct scaled p;
-    struct place at;
-    const double *d = at.d;
-    double x[6], u[6], trial[6];
-    find_place(problem, r, &at);
-    scale_problem(problem, &at, &p);
-    const double at_d[6] = {r[0], r[1], r[2], r[3] - (d[0] * r[2] - d[1] * r[1]), r[4], r[5]};
-    double rho = 0.0, size = 0.0, drive = 0.0, miss = 0.0;
-    for (int i = 0; i < 6; i++) {
-        x[i] = p.unit[i] != 0.0 ? at_d[entry[i]] / p.unit[i] : 0.0;
-        rho = p.s[7 * i] > rho ? p.s[7 * i] : rho;
-        size += x[i] * x[i];
-        drive += p.b[i] * p.b[i];
-    }
-    if (!(rho > 0.0)) {
-        return 0.0;
-    }
-    rho = 1.0 / rho;
-    for (int i = 0; i < 6; i++) {
-        u[i] = p.b[i];
-        for (int j = 0; j < 6; j++) {
-            u[i] += p.s[i * 6 + j] * x[j];
-        }
-    }
-    double scale = tact_max(sqrt(size), rho * sqrt(drive));
-    if (p.patch.corners) {
-        return scale > 0.0 ? polygon_residual(&p, x, u, rho, sqrt(size)) / scale : 0.0;
-    }
-    u[0] += tact_v3_norm(u + 3);
-    for (int i = 0; i < 6; i++) {
-        trial[i] = x[i] - rho * u[i];
-    }
-    project_to_cone(trial);
-    for (int i = 0; i < 6; i++) {
-        miss += (x[i] - trial[i]) * (x[i] - trial[i]);
-    }
-    return scale > 0.0 ? sqrt(miss) / scale : 0.0;
 }
