@@ -16,21 +16,23 @@
  * TACT_DEVICE_CHANNELS. Multi-touch axes and keyboard keys only where `channels` names them.
  *
  *   channels        "abs_x abs_rz btn_a": these only, in this order and by these names (aliases
- * too) unsigned        "abs_z": the axes that go from 0 to 1, all others from -1 to 1. Without it:
+ *                   too)
+ *   unsigned        "abs_z": the axes that go from 0 to 1, all others from -1 to 1. Without it:
  *                   abs_z, abs_rz, abs_throttle, abs_gas, abs_brake, abs_pressure and abs_hat...
  *                   (triggers, a balance board's sensors) whose minimum is not negative and whose
  *                   value at opening lies within a tenth of the range of an end; at the maximum
  *                   (pedals), they are inverted
  *   inverted        "abs_y abs_z": these axes are turned round (x -> -x, or x -> 1 - x), in place
- * of what was found without `unsigned` deadzone        0 .. 0.9: share of the way from rest that
- * counts as rest; default: the device's own (`flat`), and 0 for relative axes. Beyond it values
- * start from 0 relative        displacement: relative axes tell how far they are from rest
- * (SpaceNavigator), and fall to 0 when silent; increment: they are summed up, in counts. Default:
+ *                   of what was found without `unsigned`
+ *   deadzone        0 .. 0.9: share of the way from rest that counts as rest; default: the
+ *                   device's own (`flat`), and 0 for relative axes. Beyond it values start from 0
+ *   relative        displacement: relative axes tell how far they are from rest (SpaceNavigator),
+ *                   and fall to 0 when silent; increment: they are summed up, in counts. Default:
  *                   displacement where the device has rotary ones (rel_rx ...), else increment
  *   relative_range  [counts] displacement that counts as 1; default 350
- *   timeout         [s] a displaced axis that is silent for so long is at rest; default 0.04.
- *                   A SpaceNavigator tells of a pushed axis every 16 ms: one report may be lost,
- *                   and 50 ms after the last one nothing is commanded any more
+ *   timeout         [s] a displaced axis that is silent for so long, since the kernel's stamp, is
+ *                   at rest; default 0.04. A SpaceNavigator tells of a pushed axis every 16 ms: one
+ *                   report may be lost, and 50 ms after the last one nothing is commanded any more
  *
  *   forces          "force_x damper": the outputs, of force_x force_y spring spring_center damper
  *                   friction inertia vibration strong weak, see DEVICES.md; default none

@@ -277,7 +277,7 @@ static void maps(const char *name)
                          name_of(part[parts - 1].code));
     }
     struct tact_scene *scene;
-    struct tact_session *session;
+    struct tact_session *session = NULL;
     struct tact_session_options options = tact_session_options_default();
     struct tact_error err = {0};
     options.types = tact_devices_builtin(&options.type_count);
