@@ -1,6 +1,7 @@
 /* tact devices: what is attached, what a scene can do with it, and what opens what is closed. */
 #include <getopt.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include "command.h"
 #include "devices.h"
@@ -11,15 +12,19 @@ static const char help[] =
     "attached: their axes, buttons, forces, channels and ranges, the entry of a scene that finds\n"
     "each, and for what is closed to you the group or the udev rule that opens it. Looks only:\n"
     "nothing is moved.\n\n"
+    "  --test NAME    live values of one device, by its name, a part of it, or its path; no force\n"
+    "  --seconds S    how long; default 5\n"
     "  --json   one JSON object on stdout: {inputs: [...], boards: [...]}, each with path, name,\n"
     "           access: {error, force_error, why, fix, rule}, scene; inputs with channels and\n"
     "           forces, boards with subdevices\n"
     "  --help   this text\n\n"
     "exit codes:\n"
     "  0  told, also where nothing is attached or all is closed\n"
+    "  1  --test: no such device, closed, or gone meanwhile\n"
     "  2  bad usage, or no memory\n\n"
     "examples:\n"
     "  tact devices\n"
+    "  tact devices --test SpaceNavigator\n"
     "  tact devices --json | jq -r '.inputs[].scene'\n";
 
 static void line(const char *key, const char *text)
@@ -188,8 +193,14 @@ static void print_all(const struct tact_attached *attached)
 
 int cmd_devices(int argc, char **argv)
 {
-    static const struct option longs[] = {
-        {"json", no_argument, NULL, 'j'}, {"help", no_argument, NULL, 'h'}, {NULL, 0, NULL, 0}};
+    static const struct option longs[] = {{"json", no_argument, NULL, 'j'},
+                                          {"test", required_argument, NULL, 't'},
+                                          {"seconds", required_argument, NULL, 's'},
+                                          {"help", no_argument, NULL, 'h'},
+                                          {NULL, 0, NULL, 0}};
+    const char *test = NULL;
+    char *end;
+    double seconds = 5.0;
     int c, json = 0;
     while ((c = getopt_long(argc, argv, "h", longs, NULL)) != -1) {
         if (c == 'h') {
@@ -199,7 +210,16 @@ int cmd_devices(int argc, char **argv)
         if (c == '?') {
             return EXIT_USAGE;
         }
-        json = 1;
+        if (c == 't') {
+            test = optarg;
+        } else if (c == 's') {
+            seconds = strtod(optarg, &end);
+            if (*end || end == optarg || !(seconds > 0.0 && seconds <= 3600.0)) {
+                return command_usage(argv[0], "--seconds %s: expected up to 3600", optarg);
+            }
+        } else {
+            json = 1;
+        }
     }
     if (argc != optind) {
         return command_usage(argv[0], "nothing is expected after it, not \"%s\"", argv[optind]);
@@ -210,7 +230,9 @@ int cmd_devices(int argc, char **argv)
         return command_error(&err);
     }
     int code = EXIT_GOOD;
-    if (!json) {
+    if (test) {
+        code = devices_test(&attached, test, seconds);
+    } else if (!json) {
         print_all(&attached);
     } else if (devices_json(&attached)) {
         code = EXIT_USAGE;

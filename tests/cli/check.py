@@ -441,6 +441,10 @@ def devices():
     assert head and [int(n) for n in head.groups()] == [len(inputs), len(boards)], out
     assert inputs or "nothing at /dev/input/event*" in out, out
     assert boards or "nothing at /dev/comedi*" in out, out
+    out, err = tact("devices", "--test", "no such device", code=1)
+    assert not out and len(err) == 1 and "no such device" in err[0], err
+    for seconds in ("0", "nan", "x", "1s"):
+        assert "--seconds" in tact("devices", "--test", "x", "--seconds", seconds, code=2)[1][0]
 
 
 def main():

@@ -1,0 +1,161 @@
+/* tact devices --test: what a device gives, as it is moved. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include "command.h"
+#include "devices.h"
+#include "devices/comedi.h"
+#include "devices/evdev.h"
+#include "rt/clock.h"
+
+enum { PERIOD_NS = 10000000, BOARD_CHANNELS = 16 };
+
+/* What was seen of each channel. */
+struct seen {
+    double low[TACT_DEVICE_CHANNELS];
+    double high[TACT_DEVICE_CHANNELS];
+    double told[TACT_DEVICE_CHANNELS];
+};
+
+/* The device by its path, its name, or a part of that; NULL also where several have the part. */
+static const struct tact_attached_input *find_input(const struct tact_attached *attached,
+                                                    const char *name, int *matching)
+{
+    const struct tact_attached_input *found = NULL;
+    for (int i = 0; i < attached->input_count; i++) {
+        const struct tact_attached_input *input = &attached->input[i];
+        if (!strcmp(input->path, name) || !strcmp(input->link, name) ||
+            !strcmp(input->name, name)) {
+            *matching = 1;
+            return input;
+        }
+        if (strstr(input->name, name)) {
+            found = input;
+            ++*matching;
+        }
+    }
+    return *matching == 1 ? found : NULL;
+}
+
+static const struct tact_attached_board *find_board(const struct tact_attached *attached,
+                                                    const char *name)
+{
+    for (int i = 0; i < attached->board_count; i++) {
+        const struct tact_attached_board *board = &attached->board[i];
+        if (!strcmp(board->path, name) || !strcmp(board->name, name)) {
+            return board;
+        }
+    }
+    return NULL;
+}
+
+/* Analog inputs under their own names; digital ones where there are none. */
+static void list_inputs(const struct tact_attached_board *board, char *text, size_t size)
+{
+    const struct tact_attached_subdevice *from = NULL;
+    for (int i = 0; i < board->subdevice_count; i++) {
+        const struct tact_attached_subdevice *s = &board->subdevice[i];
+        if (s->input[0] && !strchr(s->input, '@') && (!from || strncmp(s->input, "ai", 2) == 0)) {
+            from = s;
+        }
+    }
+    size_t used = 0;
+    text[0] = '\0';
+    for (int i = 0; from && i < from->channels && i < BOARD_CHANNELS && used < size; i++) {
+        int n = (int)strcspn(from->input, "0");
+        used += (size_t)snprintf(text + used, size - used, "%s%.*s%d=%.*s%d", i ? " " : "", n,
+                                 from->input, i, n, from->input, i);
+    }
+}
+
+static int open_device(const struct tact_attached_input *input,
+                       const struct tact_attached_board *board, struct tact_device *device)
+{
+    char inputs[512] = "";
+    struct tact_device_setting settings[2] = {
+        {.key = input ? "path" : "board", .text = input ? input->path : board->path},
+        {.key = "inputs", .text = inputs}};
+    const struct tact_device_config config = {.name = "test",
+                                              .directory = "",
+                                              .file = "",
+                                              .settings = settings,
+                                              .setting_count = input ? 1 : 2,
+                                              .period = PERIOD_NS * 1e-9,
+                                              .messages = {command_message, NULL}};
+    struct tact_error err = {.line = 0};
+    if (board) {
+        list_inputs(board, inputs, sizeof inputs);
+    }
+    const struct tact_device_type *type = input ? &tact_evdev_type : &tact_comedi_type;
+    return type->open(&config, device, &err) ? command_error(&err) : EXIT_GOOD;
+}
+
+/* A plain number has no unit that people would write. */
+static const char *unit_of(const struct tact_device *device, int channel)
+{
+    const char *unit = device->info.input[channel].unit;
+    return strcmp(unit, "1") == 0 ? "" : unit;
+}
+
+/* Tells each channel that went a twentieth of its way, or of a unit, since it was told. */
+static void take(const struct tact_device *device, const struct tact_device_input *in, double t,
+                 struct seen *seen)
+{
+    for (int i = 0; i < device->info.input_count; i++) {
+        double value = in->channel[i];
+        if (t == 0.0) {
+            seen->low[i] = seen->high[i] = seen->told[i] = value;
+        }
+        seen->low[i] = fmin(seen->low[i], value);
+        seen->high[i] = fmax(seen->high[i], value);
+        if (fabs(value - seen->told[i]) >= 0.05) {
+            printf("%7.2f s  %-14s %9.3f %s\n", t, device->info.input[i].name, value,
+                   unit_of(device, i));
+            seen->told[i] = value;
+        }
+    }
+    fflush(stdout);
+}
+
+static void summarise(const struct tact_device *device, const struct seen *seen)
+{
+    puts("\nchannel          lowest   highest  unit");
+    for (int i = 0; i < device->info.input_count; i++) {
+        printf("%-14s %9.3f %9.3f  %s%s\n", device->info.input[i].name, seen->low[i], seen->high[i],
+               unit_of(device, i), seen->high[i] > seen->low[i] ? "" : "  (did not move)");
+    }
+}
+
+int devices_test(const struct tact_attached *attached, const char *name, double seconds)
+{
+    int matching = 0, code = EXIT_GOOD;
+    struct tact_device device = {.ops = NULL};
+    struct seen seen;
+    const struct tact_attached_board *board = find_board(attached, name);
+    const struct tact_attached_input *input = board ? NULL : find_input(attached, name, &matching);
+    if (!board && !input) {
+        fprintf(stderr, "tact: --test %s: %d devices have that name (see tact devices)\n", name,
+                matching);
+        return EXIT_BAD;
+    }
+    if (open_device(input, board, &device)) {
+        return EXIT_BAD;
+    }
+    printf("%s for %g s: move it, press its buttons\n", input ? input->name : board->name, seconds);
+    const int64_t start = tact_clock_now();
+    for (uint64_t tick = 0; (double)tick * PERIOD_NS * 1e-9 <= seconds; tick++) {
+        struct tact_device_input in = {.state = TACT_DEVICE_OK};
+        const double t = (double)tick * PERIOD_NS * 1e-9;
+        tact_clock_sleep_until(start + (int64_t)tick * PERIOD_NS);
+        device.ops->read(device.self, tick, t, tact_clock_now(), &in);
+        take(&device, &in, t, &seen);
+        if (in.state == TACT_DEVICE_LOST) {
+            fprintf(stderr, "tact: %s is gone\n", input ? input->path : board->path);
+            code = EXIT_BAD;
+            break;
+        }
+    }
+    device.ops->close(device.self);
+    summarise(&device, &seen);
+    return code;
+}
