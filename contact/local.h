@@ -39,8 +39,9 @@ struct tact_local_problem {
     double rectangle[2]; /**< Bouchard: half sides of the rectangle whose corners bound spin in
                               eq. 13 [m]; 0 0: the surface bounds it */
     double factor[36];   /**< of the rows of S that the patch transmits; see tact_local_prepare() */
-    int passes;          /**< cone: most places of friction (centre of pressure, ratio to spin) that
-                              one solve tries; 0: 6. Among other contacts 3 converge as well */
+    int passes;          /**< cone: most steps of the search for the place of friction (centre of
+                              pressure, ratio to spin) in one solve; 0: 6. Among other contacts 3
+                              converge as well */
     int rows;            /**< of those: 6, or 4 without rolling torque */
 };
 
@@ -60,9 +61,9 @@ TACT_API int tact_local_bouchard(const struct tact_local_problem *problem, doubl
  * Maximal dissipation over the wrenches a patch can transmit: f_n >= 0 and d in the patch, in
  * associated complementarity with (v_n, w_1, w_2); friction and spin at the centre of pressure
  * inside the limit surface, and of all those that are, dissipating most: the slip is normal to the
- * surface. problem: prepared by tact_local_prepare(). r: in, the last impulse, at whose centre of
- * pressure friction acts and whose ratio of friction to spin says where on the surface; out, the
- * solution. Returns the active limits.
+ * surface. problem: prepared by tact_local_prepare(). r: in, an impulse near which the search
+ * for the centre of pressure and the ratio of friction to spin starts; out, the solution. Returns
+ * the active limits.
  */
 TACT_API int tact_local_cone(const struct tact_local_problem *problem, double r[6]);
 

@@ -1,4 +1,4 @@
-/* What local_cone.c and local_margins.c share. */
+/* What the sources of the local law share. */
 #ifndef TACT_CONTACT_LOCAL_INTERNAL_H
 #define TACT_CONTACT_LOCAL_INTERNAL_H
 
