@@ -130,7 +130,7 @@ int devices_test(const struct tact_attached *attached, const char *name, double 
 {
     int matching = 0, code = EXIT_GOOD;
     struct tact_device device = {.ops = NULL};
-    struct seen seen;
+    struct seen seen = {.low = {0.0}};
     const struct tact_attached_board *board = find_board(attached, name);
     const struct tact_attached_input *input = board ? NULL : find_input(attached, name, &matching);
     if (!board && !input) {
