@@ -23,7 +23,7 @@ const char *tact_force_type_name(int type)
 
 static bool has(const unsigned char *bits, int code)
 {
-    return code && (bits[code / 8] >> (code % 8) & 1U);
+    return code && bits[code / 8] & 1 << code % 8;
 }
 
 /* A way to render a channel: a slot as effects of one type. */
