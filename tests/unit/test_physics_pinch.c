@@ -241,7 +241,7 @@ static double run(struct pinch *p, enum object object, enum tip tip, enum load l
 static void hold(struct pinch *p, enum tip tip, double seconds, double most)
 {
     static const double margins[3] = {1.05, 2, 95};
-    for (int object = CAPSULE; object <= RULER; object++) {
+    for (enum object object = CAPSULE; object <= RULER; object++) {
         for (int i = 0; i < 3; i++) {
             assert_true(run(p, object, tip, STEADY, margins[i], seconds) <= most);
         }
