@@ -94,8 +94,9 @@ static int make_cube(const struct tact_generate *g, struct tact_soup *soup)
         for (size_t i = 0; i < row * row; i++) {
             double *p = vertex(soup);
             p[axis] = face < 3 ? 1.0 : -1.0;
-            p[(axis + 1) % 3] = (2.0 * (double)(i / row) - (double)n) / (double)n;
-            p[(axis + 2) % 3] = (2.0 * (double)(i % row) - (double)n) / (double)n;
+            size_t u = i / row, v = i % row;
+            p[(axis + 1) % 3] = (2.0 * (double)u - (double)n) / (double)n;
+            p[(axis + 2) % 3] = (2.0 * (double)v - (double)n) / (double)n;
             raise_point(g, p);
         }
         for (size_t i = 0; i < n * n; i++) {
@@ -128,10 +129,12 @@ static int make_prism(const struct tact_generate *g, struct tact_soup *soup)
 {
     size_t sides = g->count;
     int rc = make_room(soup, 2 * sides, 4 * sides - 4);
-    for (size_t i = 0; !rc && i < 2 * sides; i++) {
-        double angle = 2.0 * PI * (double)(i % sides) / (double)sides;
-        tact_v3_set(vertex(soup), g->radius * cos(angle), g->radius * sin(angle),
-                    (i < sides ? -0.5 : 0.5) * g->height);
+    for (int end = 0; !rc && end < 2; end++) {
+        for (size_t i = 0; i < sides; i++) {
+            double angle = 2.0 * PI * (double)i / (double)sides;
+            tact_v3_set(vertex(soup), g->radius * cos(angle), g->radius * sin(angle),
+                        (end ? 0.5 : -0.5) * g->height);
+        }
     }
     for (size_t i = 1; !rc && i + 1 < sides; i++) {
         triangle(soup, 0, i + 1, i);

@@ -117,8 +117,9 @@ static int is_same(const struct entry *a, const struct entry *b)
  */
 static int make_duals(struct dual *d, const double inner[3])
 {
-    struct entry *entry = malloc(d->count * sizeof *entry);
-    d->point = malloc(d->count * sizeof *d->point);
+    size_t room = d->count ? d->count : 1;
+    struct entry *entry = calloc(room, sizeof *entry);
+    d->point = calloc(room, sizeof *d->point);
     if (!entry || !d->point) {
         free(entry);
         return -ENOMEM;

@@ -95,6 +95,9 @@ TACT_INLINE void clip(struct polygon *p, const double *value, unsigned inside, d
         return;
     }
     int last = __builtin_ctz(leaving), before = __builtin_ctz(entering);
+    if (last >= n || before >= n) {
+        __builtin_unreachable(); /* some corners are inside, some outside */
+    }
     int past = last + 1 < n ? last + 1 : 0, first = before + 1 < n ? before + 1 : 0;
     double in_share = value[last] / (value[last] - value[past]);
     double out_share = value[before] / (value[before] - value[first]);

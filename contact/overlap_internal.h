@@ -179,7 +179,8 @@ TACT_INLINE int tact_cut_ragged(struct tact_cutter *c, int plane, const tact_d4 
             c->enters[entering++] = out[m++];
         }
     }
-    for (int i = 0; i < leaving; i++) {
+    /* As often as the outline leaves it enters. */
+    for (int i = 0; i < leaving && entering > 0; i++) {
         tact_cap_add(c, plane, &c->enters[(i + enters_first) % entering], &c->leaves[i]);
     }
     return m;
@@ -422,7 +423,7 @@ TACT_INLINE void tact_cut_leaf(struct tact_cutter *c, const struct tact_mesh *me
 TACT_INLINE int tact_cut_mesh(struct tact_cutter *c, const struct tact_mesh *mesh,
                               tact_cut_face *face, void *user)
 {
-    struct tact_box_plane box_plane[2];
+    struct tact_box_plane box_plane[2] = {{.d = 0.0F}};
     uint32_t stack[34] = {0};
     int top = 1, leaves = 0;
     if (!tact_cutter_order_mesh(c, mesh, box_plane)) {

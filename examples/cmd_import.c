@@ -221,7 +221,7 @@ static int print_json(const struct import *i, const char *out)
 static int answer(struct import *i, const char *out, int json, const int *quiet)
 {
     struct tact_error err = {.line = 0};
-    struct tact_session_report report;
+    struct tact_session_report report = {.fallback_ticks = 0};
     int rc = import_read_map(i, &err);
     rc = rc ? rc : import_read_rows(i, &err);
     rc = rc ? rc : record(i, out, quiet, &report, &err);

@@ -196,8 +196,9 @@ static void script(FILE *to, const struct strip *s)
             "unset border; unset tics; unset key\nset xrange [0:%d]; set yrange [0:%d]\n",
             w, h, w, h);
     for (int i = 0; i < o->frame_count; i++) {
-        double x = i % o->columns * (o->width + GAP) + 0.5 * o->width;
-        double y = (i / o->columns + 1) * (o->height + CAPTION) - 0.5 * CAPTION;
+        int column = i % o->columns, row = i / o->columns;
+        double x = column * (o->width + GAP) + 0.5 * o->width;
+        double y = (row + 1) * (o->height + CAPTION) - 0.5 * CAPTION;
         fprintf(to, "set label %d '%.4g s' at screen %.6f, screen %.6f center front\n", i + 1,
                 s->scenes[i].time, x / w, 1.0 - y / h);
     }

@@ -226,7 +226,8 @@ static void lay(const struct picture_mark *m, const struct picture_options *o,
         for (int x = from; x <= to; x++) {
             int inside = 0;
             for (int i = 0; i < 16; i++) {
-                double sx = x + (i % 4 + 0.5) / 4.0, sy = y + (i / 4 + 0.5) / 4.0, c[3];
+                int across = i % 4, down = i / 4;
+                double sx = x + (across + 0.5) / 4.0, sy = y + (down + 0.5) / 4.0, c[3];
                 for (int k = 0; k < 3; k++) {
                     const double *a = p[(k + 1) % 3], *b = p[(k + 2) % 3];
                     c[k] = ((a[0] - sx) * (b[1] - sy) - (b[0] - sx) * (a[1] - sy)) / area;
