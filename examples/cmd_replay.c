@@ -1,7 +1,6 @@
 /* tact replay: the session of a log run again, every output compared to the last bit. */
 #include <getopt.h>
 #include <jansson.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -88,23 +87,6 @@ static int print_json(const struct tact_replay_report *r, const char *slips)
     json_decref(all);
     puts("");
     return rc;
-}
-
-static struct tact_stop stop;
-
-static void on_signal(int number)
-{
-    (void)number;
-    tact_stop_request(&stop);
-}
-
-/* The first signal takes the force from the device; a second one of its kind kills. */
-static void catch_signals(void)
-{
-    struct sigaction action = {.sa_handler = on_signal, .sa_flags = (int)SA_RESETHAND};
-    sigaction(SIGINT, &action, NULL);
-    sigaction(SIGTERM, &action, NULL);
-    sigaction(SIGHUP, &action, NULL);
 }
 
 struct replay {
@@ -221,8 +203,8 @@ int cmd_replay(int argc, char **argv)
     r.options.user = &r;
     r.options.types = tact_devices_builtin(&r.options.type_count);
     if (r.options.onto || r.options.realtime) {
-        r.options.stop = &stop;
-        catch_signals();
+        r.options.stop = command_stop();
+        command_catch_signals();
     }
     r.options.messages = (struct tact_messages){command_message, &r.quiet};
     code = code ? code : answer(&r, argv[optind]);

@@ -1,7 +1,6 @@
 /* tact run and tact sim: a scene as a session, in real time or free-wheeling. */
 #include <errno.h>
 #include <math.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,27 +12,6 @@
 #include "run.h"
 
 #define EXIT_REFUSED 3 /* real time was required, and refused */
-
-static struct tact_stop stop;
-
-static void on_signal(int number)
-{
-    (void)number;
-    tact_stop_request(&stop);
-}
-
-/* The first signal asks for a clean end, which takes the force from the devices; a second one of
- * its kind kills. A reader of our output that goes away must not kill: writing to it fails instead.
- */
-static void catch_signals(void)
-{
-    struct sigaction action = {.sa_handler = on_signal, .sa_flags = (int)SA_RESETHAND};
-    struct sigaction ignore = {.sa_handler = SIG_IGN};
-    sigaction(SIGINT, &action, NULL);
-    sigaction(SIGTERM, &action, NULL);
-    sigaction(SIGHUP, &action, NULL);
-    sigaction(SIGPIPE, &ignore, NULL);
-}
 
 /* What the command line says over what the scene says. */
 static int override(struct run *run, struct tact_scene *scene)
@@ -147,11 +125,11 @@ static int run_scene(int argc, char **argv, int clock)
     live.period = scene->period;
     run.options.types = tact_devices_builtin(&run.options.type_count);
     run.options.source = tact_opencl_source_factory;
-    run.options.stop = &stop;
+    run.options.stop = command_stop();
     run.options.messages = (struct tact_messages){command_message, &run.quiet};
     run.options.watch = !run.quiet && isatty(STDERR_FILENO) ? live_show : NULL;
     run.options.watch_user = &live;
-    catch_signals();
+    command_catch_signals();
     code = override(&run, scene) ? EXIT_BAD : run_session(&run, scene);
     tact_scene_free(scene);
     return code;

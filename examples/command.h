@@ -33,6 +33,12 @@ int command_usage(const char *command, const char *format, ...)
 /* Messages of the library to stderr, without those of level INFO where *(int *)user is not 0. */
 void command_message(void *user, enum tact_message_level level, const char *text);
 
+/* signals.c: what a session asks before every tick whether to end. */
+struct tact_stop *command_stop(void);
+/* The first SIGINT, SIGTERM or SIGHUP asks for a clean end, which takes the force from the devices;
+ * a second one of its kind kills. A closed output pipe does not. */
+void command_catch_signals(void);
+
 /* live.c: the line that a person watches while a session runs. */
 struct live {
     double period;   /* of the loop [s] */
