@@ -12,7 +12,7 @@ static void list_effects(const unsigned char *bits, char *text, size_t size)
     size_t used = 0;
     snprintf(text, size, "none");
     for (int type = FF_RUMBLE; type <= FF_RAMP; type++) {
-        if (used < size && bits[type / 8] & 1 << type % 8) {
+        if (used < size && tact_force_has(bits, type)) {
             int n = snprintf(text + used, size - used, "%s%s", used ? ", " : "",
                              tact_force_type_name(type));
             used += n > 0 ? (size_t)n : 0;

@@ -61,7 +61,7 @@ int tact_force_open(struct tact_force *force, const char *path, const struct tac
     int rc = ioctl(force->fd, EVIOCGBIT(EV_FF, sizeof bits), bits) < 0 ? (int)fail() : 0;
     for (int i = 0; !rc && i < TACT_FORCE_SLOTS; i++) {
         int type = plan->type[i];
-        rc = type && !(bits[type / 8] & 1 << type % 8) ? -ENXIO : 0;
+        rc = type && !tact_force_has(bits, type) ? -ENXIO : 0;
     }
     if (!rc && plan->has_autocenter) {
         struct input_event event = order(FF_AUTOCENTER, 0);

@@ -51,6 +51,10 @@ struct tact_force_plan {
 /** "force_x", ... as the settings call them. */
 const char *tact_force_name(int channel);
 
+/** Whether an effect of the kernel's, FF_CONSTANT and so on, is in the bits that EVIOCGBIT gives.
+ */
+bool tact_force_has(const unsigned char *bits, int code);
+
 /** Name of an effect of the kernel's: "constant", "spring", ... */
 const char *tact_force_type_name(int type);
 

@@ -21,7 +21,7 @@ const char *tact_force_type_name(int type)
     return type >= FF_RUMBLE && type <= FF_RAMP ? types[type - FF_RUMBLE] : "other";
 }
 
-static bool has(const unsigned char *bits, int code)
+bool tact_force_has(const unsigned char *bits, int code)
 {
     return code && bits[code / 8] & 1 << code % 8;
 }
@@ -61,7 +61,7 @@ static uint16_t waveform(const unsigned char *bits)
 {
     static const uint16_t forms[] = {FF_SINE, FF_TRIANGLE, FF_SQUARE, FF_SAW_UP, FF_SAW_DOWN};
     for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {
-        if (has(bits, forms[i])) {
+        if (tact_force_has(bits, forms[i])) {
             return forms[i];
         }
     }
@@ -74,15 +74,15 @@ int tact_force_choose(const unsigned char *bits, uint32_t wanted, struct tact_fo
     memset(plan->type, 0, sizeof plan->type);
     plan->wanted = wanted;
     plan->waveform = waveform(bits);
-    plan->has_gain = has(bits, FF_GAIN);
-    plan->has_autocenter = has(bits, FF_AUTOCENTER);
+    plan->has_gain = tact_force_has(bits, FF_GAIN);
+    plan->has_autocenter = tact_force_has(bits, FF_AUTOCENTER);
     for (int i = 0; i < TACT_FORCE_CHANNELS; i++) {
         const struct way *way = ways[like(i)];
         if (!(wanted >> i & 1U)) {
             continue;
         }
-        while (way->type &&
-               (!has(bits, way->type) || (way->type == FF_PERIODIC && plan->waveform == 0))) {
+        while (way->type && (!tact_force_has(bits, way->type) ||
+                             (way->type == FF_PERIODIC && plan->waveform == 0))) {
             way++;
         }
         if (!way->type) {
