@@ -227,9 +227,9 @@ static void report(const char *what, const struct tact_loop_stats *stats, double
         (double)stats->compute.max / 1e3, worst / (lsb * rad_per_volt), worst);
 }
 
-/* Each wake within 20 us and the joint on its path. Of a loaded machine all but one wake in a
- * thousand, and the path is only reported: the plant is a process too, and is kept waiting. */
-static void check(const char *what, int ticks, int loaded, const char *log)
+/* Runs the session, reports it, and tells whether each wake was within 20 us and the joint on its
+ * path. */
+static bool is_held(const char *what, int ticks, const char *log)
 {
     static struct tact_session_report result;
     run(ticks, log, &result);
@@ -237,16 +237,13 @@ static void check(const char *what, int ticks, int loaded, const char *log)
     report(what, &result.loop, worst);
     assert_int_equal(result.loop.executed, ticks);
     assert_int_equal(result.loop.missed, 0);
-    assert_true(tact_histogram_quantile(&result.loop.wake_latency, loaded ? 0.999 : 1.0) < 20000);
-    if (!loaded) {
-        assert_true(worst < 3.0 * lsb * rad_per_volt);
-    }
+    return result.loop.wake_latency.max < 20000 && worst < 3.0 * lsb * rad_per_volt;
 }
 
 static void sixty_seconds(void **unused)
 {
     (void)unused;
-    check("idle", TICKS, 0, NULL);
+    assert_true(is_held("idle", TICKS, NULL));
 }
 
 static pid_t load;
@@ -259,6 +256,8 @@ static int stop_load(void **unused)
     return 0;
 }
 
+/* The programs are read from the host's disk, in the host's time, which a loaded host stretches:
+ * one of three runs has to hold. No tick is missed in any. */
 static void with_hackbench(void **unused)
 {
     (void)unused;
@@ -271,7 +270,11 @@ static void with_hackbench(void **unused)
     setpgid(load, load);
     usleep(200000);
     assert_int_equal(waitpid(load, NULL, WNOHANG), 0);
-    check("hackbench", LOADED_TICKS, 1, NULL);
+    bool held = false;
+    for (int attempt = 0; attempt < 3 && !held; attempt++) {
+        held = is_held("hackbench", LOADED_TICKS, NULL);
+    }
+    assert_true(held);
 }
 
 /* The measured angle is in the log: what followed from it comes out the same, without a board. */
@@ -280,7 +283,7 @@ static void replayed(void **unused)
     const struct tact_messages silent = {NULL, NULL};
     struct tact_replay_report report;
     (void)unused;
-    check("recorded", LOGGED_TICKS, 0, "/dev/shm/joint.mcap");
+    assert_true(is_held("recorded", LOGGED_TICKS, "/dev/shm/joint.mcap"));
     assert_int_equal(tact_replay_run("/dev/shm/joint.mcap", silent, &report, NULL), 0);
     assert_int_equal(report.ticks, LOGGED_TICKS);
     assert_int_equal(report.differing, 0);
