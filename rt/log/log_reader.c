@@ -45,6 +45,10 @@ int tact_log_load(const char *path, struct tact_log **out, struct tact_error *er
     int rc = tact_mcap_reader_open(&log->file, path);
     if (rc == -EBADMSG)
         rc = tact_error_set(err, -EINVAL, "not a log: it does not start as an MCAP file");
+    else if (rc == -ENODATA)
+        tact_error_set(err, rc,
+                       "it ends before its first record: its recorder was killed as it "
+                       "began, or the file was cut");
     else if (rc != 0)
         tact_error_set(err, rc, "cannot open the log: %s", strerror(-rc));
     log->state.file_bytes = log->file.size;

@@ -38,11 +38,22 @@ void tact_mcap_reader_start(struct tact_mcap_reader *reader, int fd, uint64_t en
     };
 }
 
-int tact_mcap_reader_open(struct tact_mcap_reader *reader, const char *path)
+/* -ENODATA where the file ends within the magic, as that of a writer that was killed at once. */
+static int check_magic(int fd, off_t size)
 {
     uint8_t magic[TACT_MCAP_MAGIC_SIZE];
+    size_t length = size < (off_t)sizeof magic ? (size_t)size : sizeof magic;
+
+    int rc = read_at(fd, 0, magic, length);
+    if (rc == 0 && memcmp(magic, TACT_MCAP_MAGIC, length) != 0)
+        rc = -EBADMSG;
+    return rc == 0 && length < sizeof magic ? -ENODATA : rc;
+}
+
+int tact_mcap_reader_open(struct tact_mcap_reader *reader, const char *path)
+{
     struct stat status;
-    int rc = 0;
+    int rc;
 
     *reader = (struct tact_mcap_reader){.fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)};
     if (reader->fd < 0)
@@ -51,12 +62,10 @@ int tact_mcap_reader_open(struct tact_mcap_reader *reader, const char *path)
         rc = -errno;
     else if (S_ISDIR(status.st_mode))
         rc = -EISDIR;
-    else if (!S_ISREG(status.st_mode) || status.st_size < (off_t)sizeof magic)
+    else if (!S_ISREG(status.st_mode))
         rc = -EBADMSG;
     else
-        rc = read_at(reader->fd, 0, magic, sizeof magic);
-    if (rc == 0 && memcmp(magic, TACT_MCAP_MAGIC, sizeof magic) != 0)
-        rc = -EBADMSG;
+        rc = check_magic(reader->fd, status.st_size);
     if (rc != 0) {
         close(reader->fd);
         reader->fd = -1;

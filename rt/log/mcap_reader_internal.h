@@ -34,7 +34,8 @@ struct tact_mcap_reader {
 void tact_mcap_reader_start(struct tact_mcap_reader *reader, int fd, uint64_t end);
 
 /** Opens a file and checks the magic bytes at its start.
- *  @retval 0, the errno of open() or read(), or -EBADMSG (not an MCAP file) */
+ *  @retval 0, the errno of open() or read(), -EBADMSG (not an MCAP file), or -ENODATA (the file
+ * ends within them) */
 int tact_mcap_reader_open(struct tact_mcap_reader *reader, const char *path);
 void tact_mcap_reader_close(struct tact_mcap_reader *reader);
 

@@ -231,11 +231,14 @@ static void look_for_name(struct tact_recorder_part *recorder)
                  recorder->path, recorder->fd);
 }
 
-/* The thread of the part before has ended by now, or will soon. */
+/* The thread of the part before has ended by now, or will soon. Until it has, its `joined` belongs
+ * to tact_recorder_close(): the part before may still be the current one. */
 static void join_before(struct tact_recorder_part *part)
 {
-    if (part->before && !part->before->joined && atomic_load(&part->before->ended))
-        tact_recorder_part_join(part->before);
+    struct tact_recorder_part *before = part->before;
+
+    if (before && atomic_load(&before->ended) && !before->joined)
+        tact_recorder_part_join(before);
 }
 
 static void close_for_events(struct tact_recorder_part *part)

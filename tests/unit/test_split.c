@@ -220,6 +220,32 @@ static void without_a_next_file(void **state)
     remove_parts();
 }
 
+/* A kill while the next file was being made leaves less than its magic bytes: no loss, and no
+ * damage. */
+static void a_next_file_without_a_start(void **state)
+{
+    (void)state;
+    struct tact_recorder_options options = split_options(0, 0);
+    record(&options, 300, 1);
+    char *path = tact_log_part_path(first, 2);
+    for (size_t length = 0; length < 8; length++) {
+        struct tact_error err = {0};
+        struct tact_log *log;
+        FILE *file = fopen(path, "w");
+        assert_non_null(file);
+        assert_int_equal(fwrite("\x89MCAP0\r\n", 1, length, file), length);
+        assert_int_equal(fclose(file), 0);
+        assert_int_equal(tact_log_recover(path, NULL, NULL, &err), -ENODATA);
+        assert_int_equal(tact_log_open(path, &log, &err), -ENODATA);
+        assert_int_equal(tact_log_open(first, &log, &err), 0);
+        assert_true(tact_log_state(log)->complete);
+        assert_int_equal(tact_log_state(log)->ticks, 300);
+        tact_log_close(log);
+    }
+    free(path);
+    remove_parts();
+}
+
 static void wrong_sizes_are_refused(void **state)
 {
     (void)state;
@@ -298,7 +324,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(names_of_parts),          cmocka_unit_test(split_by_bytes),
         cmocka_unit_test(split_by_time),           cmocka_unit_test(without_a_next_file),
-        cmocka_unit_test(wrong_sizes_are_refused), cmocka_unit_test(killed_at_random),
+        cmocka_unit_test(wrong_sizes_are_refused), cmocka_unit_test(a_next_file_without_a_start),
+        cmocka_unit_test(killed_at_random),
     };
     return cmocka_run_group_tests(tests, make_path, NULL);
 }
