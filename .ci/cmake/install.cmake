@@ -2,7 +2,7 @@
 include(CMakePackageConfigHelpers)
 
 # The modules that libtact.a needs at link time; the shared library brings its own.
-set(TACT_PRIVATE_MODULES OpenCL libevdev libudev comedilib libcyaml yaml-0.1 libzstd jansson
+set(TACT_PRIVATE_MODULES OpenCL libevdev libudev comedilib libcyaml yaml-0.1 libzstd libxxhash jansson
                          lapacke qhull_r)
 list(JOIN TACT_PRIVATE_MODULES " " TACT_PC_REQUIRES)
 

@@ -91,8 +91,8 @@ void tact_ring_file_mark(struct tact_ring_file *file, uint64_t chunk_at,
 /** Whether marks[which] is whole. */
 bool tact_ring_file_mark_is_whole(const struct tact_ring_file *file, int which);
 
-/** Checksum of an element: a changed word, or the content of another index, always or almost always
- *  (1 - 2^-64) gives another one. bytes: a multiple of 8. */
+/** Checksum of an element: XXH3 with the index as its seed, so that the content of another index
+ * does not pass for this one. Real-time safe. */
 uint64_t tact_ring_check(uint64_t index, const void *content, size_t bytes);
 
 #endif
