@@ -40,6 +40,37 @@ static void take_counter(struct tact_comedi *self, int i, lsampl_t raw)
     self->value[i] = tact_comedi_value(channel, raw, self->count[i]);
 }
 
+/* Returns whether it is not at fault. */
+static bool take_analog(struct tact_comedi *self, int i, lsampl_t raw)
+{
+    const struct tact_comedi_channel *channel = &self->layout.input[i];
+    bool usable;
+    double value = tact_comedi_value(channel, raw, 0);
+    int fault = tact_comedi_examine(&self->health[i], channel, raw, value, self->saturated,
+                                    self->stuck, &usable);
+    if (fault != TACT_COMEDI_GOOD && fault != self->fault_now[i]) {
+        unsigned int before = atomic_load_explicit(&self->faults[i], memory_order_relaxed);
+        atomic_store_explicit(&self->faults[i], ((before >> 2) + 1) << 2 | (unsigned int)fault,
+                              memory_order_relaxed);
+    }
+    self->fault_now[i] = fault;
+    self->doubted[i] = !usable || self->health[i].saturated > 0;
+    if (usable) {
+        self->value[i] = value;
+    }
+    return fault == TACT_COMEDI_GOOD;
+}
+
+lsampl_t tact_comedi_latest(const struct tact_comedi *self, int input)
+{
+    return self->active->in.data[self->layout.input[input].op][0];
+}
+
+int tact_comedi_acquire(struct tact_comedi *self)
+{
+    return tact_comedi_list_run(self->active->dev, &self->active->in);
+}
+
 /* Takes over what the list has read. Returns whether an input is at fault. */
 static bool take_inputs(struct tact_comedi *self)
 {
@@ -49,29 +80,14 @@ static bool take_inputs(struct tact_comedi *self)
         const lsampl_t *data = self->active->in.data[channel->op];
         if (channel->kind == TACT_COMEDI_DIGITAL) {
             self->value[i] = ((data[1] >> channel->bit & 1U) != 0) != channel->inverted;
-            continue;
-        }
-        if (channel->kind == TACT_COMEDI_COUNTER) {
+        } else if (channel->kind == TACT_COMEDI_COUNTER) {
             take_counter(self, i, data[0]);
-            continue;
-        }
-        bool usable;
-        double value = tact_comedi_value(channel, data[0], 0);
-        int fault = tact_comedi_examine(&self->health[i], channel, data[0], value, self->saturated,
-                                        self->stuck, &usable);
-        if (fault != TACT_COMEDI_GOOD && fault != self->fault_now[i]) {
-            unsigned int before = atomic_load_explicit(&self->faults[i], memory_order_relaxed);
-            atomic_store_explicit(&self->faults[i], ((before >> 2) + 1) << 2 | (unsigned int)fault,
-                                  memory_order_relaxed);
-        }
-        self->fault_now[i] = fault;
-        bad = bad || fault != TACT_COMEDI_GOOD;
-        if (usable) {
-            self->value[i] = value;
+        } else {
+            bad = !take_analog(self, i, tact_comedi_latest(self, i)) || bad;
         }
     }
     self->counting = true;
-    return bad;
+    return tact_comedi_take_wrenches(self) || bad;
 }
 
 /* Reads and examines the inputs. Returns whether all is well with them. */
@@ -80,7 +96,7 @@ static bool look(struct tact_comedi *self, int64_t now_ns)
     if (!self->active) {
         self->active = atomic_exchange_explicit(&self->fresh, NULL, memory_order_acquire);
     }
-    int rc = self->active ? tact_comedi_list_run(self->active->dev, &self->active->in) : -ENODEV;
+    int rc = self->active ? tact_comedi_acquire(self) : -ENODEV;
     if (rc == 0) {
         self->stamp_ns = now_ns;
         return !take_inputs(self);
@@ -123,7 +139,8 @@ static void comedi_read(void *data, uint64_t tick, double t, int64_t now_ns,
                 : self->gate > 0.0                         ? guard
                                                            : TACT_DEVICE_STALE;
     in->stamp_ns = self->stamp_ns;
-    memcpy(in->channel, self->value, (size_t)self->layout.input_count * sizeof *in->channel);
+    int count = self->layout.input_count + self->layout.wrench_count * TACT_WRENCH_CHANNELS;
+    memcpy(in->channel, self->value, (size_t)count * sizeof *in->channel);
 }
 
 /* Forms the words of the outputs. */
@@ -214,7 +231,7 @@ static int read_settings(struct tact_comedi *self, const struct tact_device_conf
     static const char *const keys[] = {
         "board",     "inputs",     "outputs",     "reference",    "input_range", "output_range",
         "input_map", "output_map", "input_units", "output_units", "limits",      "calibration",
-        "guard",     "timeout",    "saturated",   "stuck",        "recover"};
+        "guard",     "timeout",    "saturated",   "stuck",        "recover",     "wrenches["};
     const char *path = "/dev/comedi0";
     double recover = 0.1;
     double timeout = fmax(4.0 * config->period, 3e-3);
@@ -270,6 +287,7 @@ static int find(struct tact_comedi *self, const struct tact_device_config *confi
     }
     rc = tact_comedi_choose(config, dev, &self->layout, err);
     comedi_close(dev);
+    rc = rc ? rc : tact_comedi_wrenches(config, &self->layout, err);
     if (!rc && tact_comedi_assemble(&self->layout)) {
         rc = tact_settings_fault(config, NULL, err, "more than %d instructions", TACT_COMEDI_OPS);
     }
@@ -320,11 +338,15 @@ static void describe(struct tact_comedi *self, const struct tact_device_config *
                      struct tact_device_info *info)
 {
     tact_settings_info(config, tact_comedi_type.name, info);
-    info->input_count = self->layout.input_count;
+    info->input_count = self->layout.input_count + self->layout.wrench_count * TACT_WRENCH_CHANNELS;
     info->output_count = self->layout.output_count;
-    for (int i = 0; i < info->input_count; i++) {
+    for (int i = 0; i < self->layout.input_count; i++) {
         const struct tact_comedi_channel *channel = &self->layout.input[i];
         tact_settings_channel(&info->input[i], channel->name, channel->unit, self->value[i]);
+    }
+    for (int i = 0; i < self->layout.wrench_count; i++) {
+        tact_wrench_describe(&self->layout.wrench[i],
+                             self->layout.input_count + i * TACT_WRENCH_CHANNELS, info);
     }
     for (int i = 0; i < info->output_count; i++) {
         const struct tact_comedi_channel *channel = &self->layout.output[i];
@@ -345,6 +367,7 @@ static int comedi_start(const struct tact_device_config *config, struct tact_dev
     snprintf(self->name, sizeof self->name, "%s", config->name);
     self->messages = config->messages;
     int rc = find(self, config, err);
+    rc = rc ? rc : tact_comedi_tare(self, config->period, err);
     rc = rc ? rc : start_guard(self, config, err);
     if (rc == 0) {
         rc = tact_comedi_watch(self);

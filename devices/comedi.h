@@ -5,7 +5,8 @@
  *   board           node of the board; default /dev/comedi0
  *   inputs          "angle=ai0 force=ai2 pedal=!di1 turn=counter0": names and what is behind them.
  *                   ! makes a digital channel active low; ai0@3 is channel 0 of subdevice 3,
- * without it the first subdevice of that kind is meant outputs         "current=ao0 enable=do3"
+ *                   without it the first subdevice of that kind is meant
+ *   outputs         "current=ao0 enable=do3"
  *   reference       of analog inputs: ground (default), common, differential, other
  *   input_range     [V] rows of [low, high], one for all or one each; default: the board's first
  *   output_range    the same for the outputs
@@ -21,12 +22,30 @@
  *   stuck           ticks without any change of an analog input that are a fault; default 0: never
  *   recover         [s] without fault after which outputs come back, over 0.2 s; default 0.1
  *
+ *   wrenches        list of force-torque sensors, at most 4, each with
+ *     name          letters, digits and _: of its channels NAME_fx ... NAME_tz and NAME_overload
+ *     channels      "g0 g1 g2 g3 g4 g5": the inputs, 6 to 8 analog ones, that are its gauges
+ *     matrix        6 rows (fx fy fz tx ty tz) of a number a gauge, by the inputs' units
+ *     units         of the matrix: "N Nm" (default), "N N-mm", "lbf lbf-in", ...
+ *     file          instead of matrix and units: calibration file of ATI (*.cal)
+ *     bias          of the gauges without load, in the inputs' units; default 0
+ *     tare          [s], 0 to 10, by which the bias is measured when opened; default 0: it is not
+ *     limits        [N, N m] largest magnitude of the six axes; default: none
+ *     position      [m] of the sensor in the frame that the wrench is told in; default 0
+ *     quat_wxyz     of the sensor in that frame; default 1 0 0 0
+ *     frame         name of that frame, for logs; default: the sensor's name
+ *
  *   guard           true (default): a process of its own writes the outputs, see guard/guard.h;
  *                   false: the loop does, and a loop that is killed leaves them as they are
  *   timeout         [s] silence of the loop after which the guard lets go; default four periods, at
  *                   least 3 ms
  *
  * Tables have a row for each channel of `inputs` (of `outputs`) that is not digital, or one row.
+ *
+ * A wrench is matrix (gauges - bias), in N and N m, about the origin of its frame. While a gauge is
+ * at an end of its range or at fault, the six axes are held; an axis over its limit is told as it
+ * is. Either shows in NAME_overload, the sum of 1 << i for each such gauge i and of 256 << k for
+ * each axis k that was over its limit for `saturated` ticks, and is a fault as that of any input.
  *
  * All inputs are read in one system call a tick, all outputs written in another. The subdevices of
  * the outputs are locked: no other process can write them.

@@ -7,6 +7,7 @@
 #include <stdint.h>
 #include "../rt/device.h"
 #include "comedi_output_internal.h"
+#include "wrench_internal.h"
 
 #define TACT_COMEDI_TERMS COMEDI_MAX_NUM_POLYNOMIAL_COEFFICIENTS
 
@@ -39,6 +40,8 @@ struct tact_comedi_layout {
     int output_count;
     struct tact_comedi_channel input[TACT_DEVICE_CHANNELS];
     struct tact_comedi_channel output[TACT_DEVICE_CHANNELS];
+    int wrench_count; /* sensors of which inputs are the gauges; told behind the inputs */
+    struct tact_wrench wrench[TACT_DEVICE_WRENCHES];
     int in_ops; /* all inputs: one list of instructions */
     struct tact_comedi_op in[TACT_COMEDI_OPS];
     int out_ops; /* all outputs: another */
@@ -49,6 +52,10 @@ struct tact_comedi_layout {
  */
 int tact_comedi_choose(const struct tact_device_config *config, comedi_t *dev,
                        struct tact_comedi_layout *layout, struct tact_error *err);
+
+/** Reads the settings of force-torque sensors, once the inputs are chosen. @retval as above */
+int tact_comedi_wrenches(const struct tact_device_config *config, struct tact_comedi_layout *layout,
+                         struct tact_error *err);
 
 /** Forms the two lists of instructions. @retval 0, or -E2BIG */
 int tact_comedi_assemble(struct tact_comedi_layout *layout);

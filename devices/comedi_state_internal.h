@@ -25,18 +25,22 @@ struct tact_comedi {
     lsampl_t counter[TACT_DEVICE_CHANNELS]; /* last raw value */
     int64_t count[TACT_DEVICE_CHANNELS];
     double value[TACT_DEVICE_CHANNELS];
-    bool counting;   /* counter[] holds values of this board */
-    int write_error; /* of the last tick, negative errno or 0 */
-    uint32_t good;   /* ticks without fault */
-    double gate;     /* share of the outputs that is let through */
+    bool doubted[TACT_DEVICE_CHANNELS];       /* analog inputs: saturated or not usable this tick */
+    uint32_t beyond[TACT_DEVICE_WRENCHES][6]; /* ticks in a row over the limit */
+    unsigned int overload_now[TACT_DEVICE_WRENCHES]; /* axes, as bits */
+    bool counting;                                   /* counter[] holds values of this board */
+    int write_error;                                 /* of the last tick, negative errno or 0 */
+    uint32_t good;                                   /* ticks without fault */
+    double gate;                                     /* share of the outputs that is let through */
     int64_t stamp_ns;
     bool let_go; /* the guard is gone, and the outputs were zeroed without it */
     /* between the two */
     _Atomic(struct tact_comedi_board *) fresh;
     _Atomic(struct tact_comedi_board *) retired;
-    atomic_uint faults[TACT_DEVICE_CHANNELS]; /* how often; the kind is in the lowest two bits */
-    atomic_int read_error;                    /* the latest, negative errno, until it is told */
-    atomic_int refused;                       /* the latest of writing */
+    atomic_uint faults[TACT_DEVICE_CHANNELS];    /* how often; the kind is in the lowest two bits */
+    atomic_uint overloads[TACT_DEVICE_WRENCHES]; /* axes, as bits, until they are told */
+    atomic_int read_error;                       /* the latest, negative errno, until it is told */
+    atomic_int refused;                          /* the latest of writing */
     /* the watcher's */
     char name[TACT_DEVICE_NAME];
     struct tact_messages messages;
@@ -45,6 +49,24 @@ struct tact_comedi {
     unsigned int faults_told[TACT_DEVICE_CHANNELS];
     struct tact_watch watch;
 };
+
+/** Reads the inputs. Real-time safe. @retval 0, or a negative errno */
+int tact_comedi_acquire(struct tact_comedi *self);
+
+/** The raw value of an analog input that was read last. Real-time safe. */
+lsampl_t tact_comedi_latest(const struct tact_comedi *self, int input);
+
+/** Takes the bias of the sensors that ask for it, as they are now. Waits; not real-time safe.
+ *  @retval 0, or a negative errno with *err filled */
+int tact_comedi_tare(struct tact_comedi *self, double period, struct tact_error *err);
+
+/** The wrenches from the inputs of this tick. Returns whether one is over its limits. Real-time
+ *  safe. */
+bool tact_comedi_take_wrenches(struct tact_comedi *self);
+
+/** ", a gauge of wrist, which is held", or nothing; and what the watcher says of overloads. */
+void tact_comedi_tell_gauge(const struct tact_comedi *self, int input, char *text, size_t size);
+void tact_comedi_tell_wrenches(struct tact_comedi *self);
 
 /** Starts what looks after the board; tact_watch_stop(&self->watch) ends it.
  *  @retval 0, or a negative errno */

@@ -41,12 +41,16 @@ static void tell(struct tact_comedi *self)
     for (int i = 0; i < self->layout.input_count; i++) {
         unsigned int faults = atomic_load_explicit(&self->faults[i], memory_order_relaxed);
         if (faults != self->faults_told[i]) {
+            char gauge[80];
+            tact_comedi_tell_gauge(self, i, gauge, sizeof gauge);
             tact_message(self->messages, TACT_MESSAGE_WARNING,
-                         "%s: input %s is %s; the outputs let go", self->name,
-                         self->layout.input[i].name, tact_comedi_fault_name((int)(faults & 3U)));
+                         "%s: input %s is %s%s; the outputs let go", self->name,
+                         self->layout.input[i].name, tact_comedi_fault_name((int)(faults & 3U)),
+                         gauge);
             self->faults_told[i] = faults;
         }
     }
+    tact_comedi_tell_wrenches(self);
     int error = atomic_exchange_explicit(&self->read_error, 0, memory_order_relaxed);
     if (error) {
         tact_message(self->messages, TACT_MESSAGE_WARNING,

@@ -47,13 +47,20 @@ static void join(const char *const *words, size_t count, char *buf, size_t size)
     }
 }
 
+/* known: a key, or the beginning of a list's. */
+static bool is_key(const char *key, const char *known)
+{
+    size_t n = strlen(known);
+    return n > 0 && known[n - 1] == '[' ? strncmp(key, known, n) == 0 : strcmp(key, known) == 0;
+}
+
 int tact_settings_check(const struct tact_device_config *config, const char *const *keys,
                         size_t count, struct tact_error *err)
 {
     for (int i = 0; i < config->setting_count; i++) {
         const struct tact_device_setting *setting = &config->settings[i];
         size_t k = 0;
-        while (k < count && strcmp(setting->key, keys[k]) != 0) {
+        while (k < count && !is_key(setting->key, keys[k])) {
             k++;
         }
         if (k == count) {
@@ -67,6 +74,22 @@ int tact_settings_check(const struct tact_device_config *config, const char *con
         }
     }
     return 0;
+}
+
+int tact_settings_part(const struct tact_device_config *config, const char *prefix,
+                       struct tact_device_setting *room, int most, struct tact_device_config *part)
+{
+    size_t n = strlen(prefix);
+    *part = *config;
+    part->settings = room;
+    part->setting_count = 0;
+    for (int i = 0; i < config->setting_count && part->setting_count < most; i++) {
+        if (strncmp(config->settings[i].key, prefix, n) == 0) {
+            room[part->setting_count] = config->settings[i];
+            room[part->setting_count++].key += n;
+        }
+    }
+    return part->setting_count;
 }
 
 int tact_settings_parse(const char *text, double *value)

@@ -15,7 +15,8 @@
 TACT_BEGIN_DECLS
 
 /**
- * Refuses keys that are not among the `count` of `keys`, and keys given twice.
+ * Refuses keys that are not among the `count` of `keys`, and keys given twice. A key of `keys` that
+ * ends in '[' stands for all that begin so: the entries of a list.
  * @retval 0, or -EINVAL with *err filled
  */
 TACT_API int tact_settings_check(const struct tact_device_config *config, const char *const *keys,
@@ -24,6 +25,15 @@ TACT_API int tact_settings_check(const struct tact_device_config *config, const 
 /** The setting of that key, or NULL. */
 TACT_API const struct tact_device_setting *
 tact_settings_find(const struct tact_device_config *config, const char *key);
+
+/**
+ * The settings whose keys begin with `prefix` ("wrenches[0]."), with the keys behind it, as a
+ * config of its own: *part is *config with at most `most` settings of `room`. Returns how many
+ * there are.
+ */
+TACT_API int tact_settings_part(const struct tact_device_config *config, const char *prefix,
+                                struct tact_device_setting *room, int most,
+                                struct tact_device_config *part);
 
 /**
  * Reads a finite number.

@@ -17,6 +17,7 @@
 TACT_BEGIN_DECLS
 
 #define TACT_DEVICE_CHANNELS 64 /**< most input, and most output, channels of one device */
+#define TACT_DEVICE_WRENCHES 4  /**< most force-torque sensors of one device */
 #define TACT_DEVICE_NAME 48     /**< longest name of a device or channel, with the zero */
 
 /** State of a device as the loop sees it. */
@@ -41,6 +42,13 @@ struct tact_device_channel {
     double rest;   /**< value at rest, before anything was read */
 };
 
+/** A force-torque sensor among the channels of a device. */
+struct tact_device_wrench {
+    char name[TACT_DEVICE_NAME];  /**< letters, digits and _, a letter first */
+    char frame[TACT_DEVICE_NAME]; /**< that the wrench is given in */
+    int channel; /**< input of the first of six that follow each other: force [N], torque [N m] */
+};
+
 struct tact_device_info {
     char name[TACT_DEVICE_NAME]; /**< the scene's name for it */
     char type[TACT_DEVICE_NAME]; /**< "operator", "evdev", ... */
@@ -48,6 +56,8 @@ struct tact_device_info {
     int output_count;
     struct tact_device_channel input[TACT_DEVICE_CHANNELS];
     struct tact_device_channel output[TACT_DEVICE_CHANNELS];
+    int wrench_count; /**< 0 where a device has no such sensor */
+    struct tact_device_wrench wrench[TACT_DEVICE_WRENCHES];
 };
 
 /**

@@ -1,4 +1,5 @@
 /* What a log holds beside its records: the scene, its meshes, the devices, and what it shows. */
+#include <ctype.h>
 #include <errno.h>
 #include <jansson.h>
 #include <stdio.h>
@@ -6,6 +7,17 @@
 #include <string.h>
 #include "rt/session/facts.h"
 #include "rt/session/session_internal.h"
+
+static json_t *wrenches_json(const struct tact_device_info *info)
+{
+    json_t *list = json_array();
+    for (int i = 0; i < info->wrench_count; i++) {
+        json_array_append_new(list,
+                              json_pack("{s:s, s:s, s:i}", "name", info->wrench[i].name, "frame",
+                                        info->wrench[i].frame, "channel", info->wrench[i].channel));
+    }
+    return list;
+}
 
 static json_t *channels_json(const struct tact_device_channel *channels, int count)
 {
@@ -24,9 +36,10 @@ static char *devices_json(const struct tact_session *s)
     for (int i = 0; i < s->device_count; i++) {
         const struct tact_device_info *info = &s->devices[i].device.info;
         json_array_append_new(
-            list, json_pack("{s:s, s:s, s:o, s:o}", "name", info->name, "type", info->type,
+            list, json_pack("{s:s, s:s, s:o, s:o, s:o}", "name", info->name, "type", info->type,
                             "inputs", channels_json(info->input, info->input_count), "outputs",
-                            channels_json(info->output, info->output_count)));
+                            channels_json(info->output, info->output_count), "wrenches",
+                            wrenches_json(info)));
     }
     char *text = json_dumps(list, JSON_INDENT(1) | JSON_REAL_PRECISION(17));
     json_decref(list);
@@ -84,6 +97,7 @@ struct lists {
     struct tact_recorder_sensor *sensors;
     struct tact_recorder_shape *shapes;
     char (*contact_names)[TACT_FIELD_NAME];
+    char (*sensor_names)[2 * TACT_DEVICE_NAME];
 };
 
 static const struct tact_recorder_content nothing;
@@ -113,10 +127,11 @@ static int make_lists(const struct tact_session *s, struct lists *l)
     l->links = calloc(1 + links, sizeof *l->links);
     l->contacts = calloc(TACT_RECORDER_WRENCHES, sizeof *l->contacts);
     l->contact_names = calloc(TACT_RECORDER_WRENCHES, sizeof *l->contact_names);
-    l->sensors = calloc(1 + also->sensor_count, sizeof *l->sensors);
+    l->sensors = calloc(TACT_RECORDER_WRENCHES + also->sensor_count, sizeof *l->sensors);
+    l->sensor_names = calloc(TACT_RECORDER_WRENCHES, sizeof *l->sensor_names);
     l->shapes = calloc(1 + shapes, sizeof *l->shapes);
     if (!l->attachments || !l->facts || !l->joints || !l->bodies || !l->links || !l->contacts ||
-        !l->contact_names || !l->sensors || !l->shapes) {
+        !l->contact_names || !l->sensors || !l->sensor_names || !l->shapes) {
         return -ENOMEM;
     }
     START(facts, fact_count);
@@ -133,7 +148,7 @@ static int make_lists(const struct tact_session *s, struct lists *l)
 static void free_lists(struct lists *l)
 {
     void *blocks[] = {l->attachments, l->facts,   l->joints,        l->bodies, l->links,
-                      l->contacts,    l->sensors, l->contact_names, l->shapes};
+                      l->contacts,    l->sensors, l->contact_names, l->shapes, l->sensor_names};
     for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) {
         free(blocks[i]);
     }
@@ -231,6 +246,28 @@ static void list_contacts(const struct tact_session *s, struct lists *l)
     }
 }
 
+/* Measured wrenches, by device and sensor: "board_wrist". */
+static void list_sensors(const struct tact_session *s, struct lists *l)
+{
+    for (int i = 0, n = 0; i < s->device_count; i++) {
+        const struct session_device *d = &s->devices[i];
+        for (int k = 0; k < d->device.info.wrench_count; k++, n++) {
+            const struct tact_device_wrench *w = &d->device.info.wrench[k];
+            if (l->content.sensor_count == TACT_RECORDER_WRENCHES) {
+                return;
+            }
+            snprintf(l->sensor_names[n], sizeof *l->sensor_names, "%s%.36s_%s",
+                     isdigit((unsigned char)s->scene->devices[i].name[0]) ? "n_" : "",
+                     s->scene->devices[i].name, w->name);
+            for (char *c = strchr(l->sensor_names[n], '-'); c; c = strchr(c, '-')) {
+                *c = '_';
+            }
+            l->sensors[l->content.sensor_count++] = (struct tact_recorder_sensor){
+                l->sensor_names[n], w->frame, d->field + 2 + (uint32_t)w->channel};
+        }
+    }
+}
+
 static void add_facts(struct lists *l, const struct tact_log_fact *facts, size_t count)
 {
     memcpy(l->facts + l->content.fact_count, facts, count * sizeof *facts);
@@ -258,6 +295,7 @@ static int open_with(struct tact_session *s, struct lists *l, const char *device
         list_hand(s, i, l);
     }
     list_contacts(s, l);
+    list_sensors(s, l);
     return tact_recorder_open(s->options.record, &options, &l->content, s->options.messages,
                               &s->recorder, err);
 }

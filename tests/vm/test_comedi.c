@@ -16,6 +16,7 @@
 #include "board.h"
 #include "devices/comedi.h"
 #include "rt/clock.h"
+#include "sensor.h"
 #include "unit/support/device_config.h"
 
 #define NODE "/dev/comedi0"
@@ -407,6 +408,8 @@ int main(void)
         cmocka_unit_test(another_board_is_not_taken),
         cmocka_unit_test(digital_outputs),
         cmocka_unit_test(two_boards),
+        cmocka_unit_test(a_wrench_through_a_session),
+        cmocka_unit_test(a_tare_takes_the_zero),
         cmocka_unit_test(bad_settings_are_named),
     };
     board_setup();

@@ -1,0 +1,165 @@
+/* A force-torque sensor in a session: its topic in the log has what its channels had, an axis
+ * drives a joint, and a replay without the sensor does the same. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <cmocka.h>
+#include "rt/log/mcap_internal.h"
+#include "rt/log/mcap_reader_internal.h"
+#include "rt/session/replay.h"
+#include "rt/session/session.h"
+
+enum { TICKS = 200, EVERY = 10, FIRST = 2 };
+
+/* Channel i of a tick. */
+static double felt(uint64_t tick, int i)
+{
+    return sin(0.01 * (double)tick + i) * (1.0 + i);
+}
+
+static void sensor_read(void *self, uint64_t tick, double t, int64_t now,
+                        struct tact_device_input *in)
+{
+    (void)self, (void)t;
+    in->state = TACT_DEVICE_OK;
+    in->stamp_ns = now;
+    for (int i = 0; i < FIRST + 7; i++) {
+        in->channel[i] = felt(tick, i);
+    }
+}
+
+static void sensor_close(void *self)
+{
+    (void)self;
+}
+
+static int sensor_open(const struct tact_device_config *config, struct tact_device *out,
+                       struct tact_error *err)
+{
+    static const struct tact_device_ops ops = {sensor_read, NULL, sensor_close};
+    (void)config, (void)err;
+    out->ops = &ops;
+    out->info.input_count = FIRST + 7;
+    for (int i = 0; i < FIRST + 7; i++) {
+        snprintf(out->info.input[i].name, sizeof out->info.input[i].name, "c%d", i);
+    }
+    out->info.wrench_count = 1;
+    out->info.wrench[0] = (struct tact_device_wrench){"wrist", "palm", FIRST};
+    return 0;
+}
+
+static const char scene_text[] =
+    "name: sensor\n"
+    "hands:\n"
+    "  - name: robot\n"
+    "    weightless: true\n"
+    "    links:\n"
+    "      - name: tip\n"
+    "        mass: 0.1\n"
+    "        inertia: [2e-3, 2e-3, 2e-3, 0, 0, 0]\n"
+    "        joint: {type: hinge, axis: [0, 0, 1], stiffness: 8, damping: 0.2}\n"
+    "devices:\n"
+    "  - {name: 2-board, type: sensor}\n"
+    "inputs:\n"
+    "  - {from: 2-board.c4, to: robot.tip, scale: 0.01}\n";
+
+static void record(const char *path)
+{
+    static const struct tact_device_type type = {"sensor", "a sensor", sensor_open};
+    static const struct tact_device_type *const types[] = {&type};
+    struct tact_session_options options = tact_session_options_default();
+    static struct tact_session_report report;
+    struct tact_scene *scene = NULL;
+    struct tact_session *session = NULL;
+    struct tact_error err = {.line = 0};
+    options.types = types;
+    options.type_count = 1;
+    options.ticks = TICKS;
+    options.clock = TACT_LOOP_FREE;
+    options.record = path;
+    int rc = tact_scene_parse(scene_text, strlen(scene_text), "s.yaml", NULL, &scene, &err);
+    rc = rc ? rc : tact_session_create(scene, &options, &session, &err);
+    if (rc) {
+        fail_msg("%s: %s", err.key, err.text);
+    }
+    assert_int_equal(tact_session_run(session, &report), 0);
+    tact_session_destroy(session);
+    tact_scene_free(scene);
+}
+
+/* Looks at the records of a chunk. Returns the messages of the topic. */
+static uint64_t look(struct tact_span chunk, int *channel, uint64_t seen)
+{
+    struct tact_cursor at = {chunk.data, chunk.size, false};
+    struct tact_mcap_record r;
+    while (tact_mcap_chunk_next(&at, &r) == 0) {
+        struct tact_mcap_channel c;
+        struct tact_mcap_message m;
+        if (r.opcode == TACT_MCAP_CHANNEL && tact_mcap_parse_channel(r.content, &c) == 0 &&
+            tact_span_is(c.topic, "/sensors/n_2_board_wrist/wrench")) {
+            *channel = c.id;
+        } else if (r.opcode == TACT_MCAP_MESSAGE && tact_mcap_parse_message(r.content, &m) == 0 &&
+                   m.channel == *channel) {
+            double wrench[6];
+            assert_true(m.data.size > sizeof wrench);
+            memcpy(wrench, m.data.data + m.data.size - sizeof wrench, sizeof wrench);
+            for (int k = 0; k < 6; k++) {
+                assert_true(wrench[k] == felt(seen * EVERY, FIRST + k));
+            }
+            /* CDR: its head, the stamp, then the length and the bytes of the frame */
+            assert_memory_equal(m.data.data + 16, "palm", 5);
+            seen++;
+        }
+    }
+    return seen;
+}
+
+static uint64_t messages(const char *path)
+{
+    struct tact_mcap_reader reader;
+    struct tact_mcap_record r;
+    struct tact_bytes chunk = {0};
+    uint64_t seen = 0;
+    int channel = -1;
+    assert_int_equal(tact_mcap_reader_open(&reader, path), 0);
+    while (tact_mcap_reader_next(&reader, &r) == 0) {
+        if (r.opcode == TACT_MCAP_CHUNK) {
+            assert_int_equal(tact_mcap_parse_chunk(r.content, &chunk), 0);
+            seen = look((struct tact_span){chunk.data, chunk.size}, &channel, seen);
+        }
+    }
+    tact_mcap_reader_close(&reader);
+    tact_bytes_free(&chunk);
+    return seen;
+}
+
+static void told_and_replayed(void **unused)
+{
+    const struct tact_messages silent = {NULL, NULL};
+    struct tact_replay_report report;
+    struct tact_error err = {.line = 0};
+    char path[64];
+    (void)unused;
+    snprintf(path, sizeof path, "/tmp/tact-session-wrench-%d.mcap", (int)getpid());
+    record(path);
+    assert_int_equal(messages(path), TICKS / EVERY);
+    int rc = tact_replay_run(path, silent, &report, &err);
+    unlink(path);
+    if (rc) {
+        fail_msg("%s", err.text);
+    }
+    assert_int_equal(report.ticks, TICKS);
+    assert_int_equal(report.differing, 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(told_and_replayed)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

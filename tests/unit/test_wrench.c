@@ -1,0 +1,456 @@
+/* Force-torque sensors: wrenches against forces of which the gauges are known, calibration files
+ * against the same matrix written by hand, and what is refused. */
+#include <errno.h>
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <cmocka.h>
+#include "devices/comedi_internal.h"
+#include "devices/wrench_internal.h"
+#include "support/device_config.h"
+
+enum { SENSORS = 300, WRENCHES = 20 };
+
+static uint64_t seed = 1;
+
+/* Even between -1 and 1. */
+static double noise(void)
+{
+    seed = seed * 6364136223846793005U + 1442695040888963407U;
+    return (double)(seed >> 11) / 4503599627370496.0 - 1.0;
+}
+
+/* Solves the n x n system in place, with pivots. */
+static void solve(int n, double a[8][8], double b[8][6], int columns)
+{
+    for (int k = 0; k < n; k++) {
+        int p = k;
+        for (int i = k + 1; i < n; i++) {
+            p = fabs(a[i][k]) > fabs(a[p][k]) ? i : p;
+        }
+        for (int j = 0; j < n; j++) {
+            double t = a[k][j];
+            a[k][j] = a[p][j];
+            a[p][j] = t;
+        }
+        for (int j = 0; j < columns; j++) {
+            double t = b[k][j];
+            b[k][j] = b[p][j];
+            b[p][j] = t;
+        }
+        for (int i = 0; i < n; i++) {
+            double f = i == k ? 0.0 : a[i][k] / a[k][k];
+            for (int j = 0; j < n; j++) {
+                a[i][j] -= f * a[k][j];
+            }
+            for (int j = 0; j < columns; j++) {
+                b[i][j] -= f * b[k][j];
+            }
+        }
+    }
+    for (int k = 0; k < n; k++) {
+        for (int j = 0; j < columns; j++) {
+            b[k][j] /= a[k][k];
+        }
+    }
+}
+
+/* A sensor whose gauges give volts = bias + sensitivity wrench, about 9 V at 50 N and 2 N m, and
+ * its calibration: the (pseudo-)inverse. */
+static void make_sensor(int gauges, double sensitivity[8][6], struct tact_wrench_map *map)
+{
+    const double full[6] = {50, 50, 50, 2, 2, 2};
+    double normal[8][8];
+    double inverse[8][6];
+    memset(map, 0, sizeof *map);
+    map->gauges = gauges;
+    for (int i = 0; i < gauges; i++) {
+        map->bias[i] = 0.5 * noise();
+        for (int k = 0; k < 6; k++) {
+            sensitivity[i][k] = (0.3 * noise() + (i % 6 == k ? 1.2 : 0.0)) / full[k];
+        }
+    }
+    for (int r = 0; r < 6; r++) {
+        for (int c = 0; c < 6; c++) {
+            normal[r][c] = 0.0;
+            inverse[r][c] = r == c;
+            for (int i = 0; i < gauges; i++) {
+                normal[r][c] += sensitivity[i][r] * sensitivity[i][c];
+            }
+        }
+    }
+    solve(6, normal, inverse, 6);
+    for (int k = 0; k < 6; k++) {
+        for (int i = 0; i < gauges; i++) {
+            for (int j = 0; j < 6; j++) {
+                map->matrix[k][i] += inverse[k][j] * sensitivity[i][j];
+            }
+        }
+    }
+}
+
+static void load_sensor(const struct tact_wrench_map *map, double sensitivity[8][6],
+                        const double wrench[6], double volts[8])
+{
+    for (int i = 0; i < map->gauges; i++) {
+        volts[i] = map->bias[i];
+        for (int k = 0; k < 6; k++) {
+            volts[i] += sensitivity[i][k] * wrench[k];
+        }
+    }
+}
+
+static void some_wrench(double wrench[6])
+{
+    for (int k = 0; k < 6; k++) {
+        wrench[k] = noise() * (k < 3 ? 50.0 : 2.0);
+    }
+}
+
+static void wrenches_come_back(void **unused)
+{
+    (void)unused;
+    double worst = 0.0;
+    for (int n = 0; n < SENSORS; n++) {
+        double sensitivity[8][6];
+        struct tact_wrench_map map;
+        make_sensor(6 + n % 3, sensitivity, &map);
+        for (int m = 0; m < WRENCHES; m++) {
+            double wrench[6];
+            double volts[8];
+            double found[6];
+            some_wrench(wrench);
+            load_sensor(&map, sensitivity, wrench, volts);
+            tact_wrench_apply(&map, volts, found);
+            for (int k = 0; k < 6; k++) {
+                worst = fmax(worst, fabs(found[k] - wrench[k]));
+            }
+        }
+    }
+    print_message("wrenches of up to 50 N and 2 N m come back within %.1e\n", worst);
+    assert_true(worst < 1e-9);
+}
+
+/* Behind a converter of 16 bits the error of an axis is at most half a step of each gauge. */
+static void converters_add_their_steps(void **unused)
+{
+    (void)unused;
+    struct tact_comedi_channel gauge = {.maxdata = 65535, .map = {0, 1}};
+    const double lsb = 20.0 / 65535.0;
+    double closest = 0.0;
+    gauge.volts.order = 1;
+    gauge.volts.coefficients[0] = -10.0;
+    gauge.volts.coefficients[1] = lsb;
+    for (int n = 0; n < SENSORS; n++) {
+        double sensitivity[8][6];
+        struct tact_wrench_map map;
+        make_sensor(6, sensitivity, &map);
+        for (int m = 0; m < WRENCHES; m++) {
+            double wrench[6];
+            double volts[8];
+            double found[6];
+            some_wrench(wrench);
+            load_sensor(&map, sensitivity, wrench, volts);
+            for (int i = 0; i < 6; i++) {
+                volts[i] = tact_comedi_value(&gauge, (lsampl_t)lrint((volts[i] + 10.0) / lsb), 0);
+            }
+            tact_wrench_apply(&map, volts, found);
+            for (int k = 0; k < 6; k++) {
+                double most = 1e-9;
+                for (int i = 0; i < 6; i++) {
+                    most += 0.5 * lsb * fabs(map.matrix[k][i]);
+                }
+                closest = fmax(closest, fabs(found[k] - wrench[k]) / most);
+            }
+        }
+    }
+    print_message("quantised: up to %.2f of the bound\n", closest);
+    assert_true(closest < 1.0);
+    assert_true(closest > 0.3);
+}
+
+/* Forces at points, told in two frames. */
+static void another_frame(void **unused)
+{
+    (void)unused;
+    for (int n = 0; n < SENSORS; n++) {
+        double sensitivity[8][6];
+        struct tact_wrench_map map;
+        struct tact_pose pose;
+        double here[6] = {0};
+        double there[6] = {0};
+        double volts[8];
+        double found[6];
+        for (int k = 0; k < 4; k++) {
+            pose.quat_wxyz[k] = noise();
+            pose.position[k % 3] = 0.1 * noise();
+        }
+        tact_quat_normalize(pose.quat_wxyz);
+        for (int p = 0; p < 3; p++) {
+            const double at[3] = {0.1 * noise(), 0.1 * noise(), 0.1 * noise()};
+            const double force[3] = {9 * noise(), 9 * noise(), 9 * noise()};
+            double moved[3];
+            double turned[3];
+            double moment[3];
+            tact_v3_cross(moment, at, force);
+            tact_v3_add(here, here, force);
+            tact_v3_add(here + 3, here + 3, moment);
+            tact_pose_point(moved, &pose, at);
+            tact_quat_rotate(turned, pose.quat_wxyz, force);
+            tact_v3_cross(moment, moved, turned);
+            tact_v3_add(there, there, turned);
+            tact_v3_add(there + 3, there + 3, moment);
+        }
+        make_sensor(8, sensitivity, &map);
+        load_sensor(&map, sensitivity, here, volts);
+        tact_wrench_move(&map, &pose);
+        tact_wrench_apply(&map, volts, found);
+        for (int k = 0; k < 6; k++) {
+            assert_true(fabs(found[k] - there[k]) < 1e-10);
+        }
+    }
+}
+
+static void units_are_told_apart(void **unused)
+{
+    (void)unused;
+    double si = 0.0;
+    assert_int_equal(tact_wrench_force_unit("N", &si), 0);
+    assert_true(si == 1.0);
+    assert_int_equal(tact_wrench_force_unit("lbf", &si), 0);
+    assert_true(fabs(si - 0.45359237 * 9.80665) < 1e-15);
+    assert_int_equal(tact_wrench_torque_unit("N-mm", &si), 0);
+    assert_true(si == 1e-3);
+    assert_int_equal(tact_wrench_torque_unit("lbf-in", &si), 0);
+    assert_true(fabs(si - 0.112984829027616) < 1e-14);
+    assert_int_equal(tact_wrench_torque_unit("ft-lb", &si), 0);
+    assert_true(fabs(si - 1.3558179483314) < 1e-12);
+    assert_int_equal(tact_wrench_force_unit("Nm", &si), -EINVAL);
+    assert_int_equal(tact_wrench_torque_unit("", &si), -EINVAL);
+}
+
+static const char head[] =
+    "<?xml version=\"1.0\" encoding=\"utf-8\"?>\n<!-- <UserAxis Name=\"Fx\" values=\"9\"/> -->\n"
+    "<FTSensor Serial=\"FT1\" BodyStyle=\"Mini\" Family=\"DAQ\" NumGages=\"6\" "
+    "CalFileVersion=\"1.0\">\n"
+    "\t<Calibration PartNumber=\"SI-1-1\" CalDate=\"1/1/2020\" ForceUnits=\"N\" "
+    "TorqueUnits=\"N-mm\" DistUnits=\"mm\" OutputMode=\"Ground Referenced Differential\" "
+    "OutputRange=\"20\" HWTempComp=\"True\" GainMultiplier=\"1\" OutputBipolar=\"True\">\n";
+
+static char folder[64];
+
+static const char *write_cal(const char *beginning, const char *rows)
+{
+    static char path[96];
+    snprintf(path, sizeof path, "%s/sensor.cal", folder);
+    FILE *file = fopen(path, "w");
+    fprintf(file, "%s%s\t</Calibration>\n</FTSensor>\n", beginning, rows);
+    fclose(file);
+    return path;
+}
+
+/* The same sensor with and without the rows for the user, which are about the point 5 mm along z:
+ * tx + 5 fy, ty - 5 fx. */
+static void files_of_ati(void **unused)
+{
+    (void)unused;
+    const char *axes = "<Axis Name=\"Fx\" values=\" 2 0 0 -4  0 6 \" max=\"50\" scale=\"2\"/>\n"
+                       "<Axis Name=\"Fy\" values=\" 0 8 0  0  1 0 \" max=\"50\" scale=\"4\"/>\n"
+                       "<Axis Name=\"Fz\" values=\" 1 1 1  0  0 0 \" max=\"70\" scale=\"0.5\"/>\n"
+                       "<Axis Name=\"Tx\" values=\" 0 0 3  0 -3 1 \" max=\"500\" scale=\"1\"/>\n"
+                       "<Axis Name=\"Ty\" values=\" 5 0 0  0  2 0 \" max=\"500\" scale=\"1\"/>\n"
+                       "<Axis Name=\"Tz\" values=\" 0 1 0  1  0 1 \" max=\"500\" scale=\"1e-1\"/>\n"
+                       "<BasicTransform Dx=\"0\" Dy=\"0\" Dz=\"5\" Rx=\"0\" Ry=\"0\" Rz=\"0\"/>\n";
+    const char *user = "<UserAxis Name=\"Fx\" values=\" 1 0 0 -2 0 3 \" max=\"50\"/>\n"
+                       "<UserAxis Name=\"Fy\" values=\" 0 2 0 0 0.25 0 \" max=\"50\"/>\n"
+                       "<UserAxis Name=\"Fz\" values=\" 2 2 2 0 0 0 \" max=\"70\"/>\n"
+                       "<UserAxis Name=\"Tx\" values=\" 0 10 3 0 -1.75 1 \" max=\"500\"/>\n"
+                       "<UserAxis Name=\"Ty\" values=\" 0 0 0 10 2 -15 \" max=\"500\"/>\n"
+                       "<UserAxis Name=\"Tz\" values=\" 0 10 0 10 0 10 \" max=\"500\"/>\n";
+    const double expected[6][6] = {{1, 0, 0, -2, 0, 3},
+                                   {0, 2, 0, 0, 0.25, 0},
+                                   {2, 2, 2, 0, 0, 0},
+                                   {0, 0.01, 0.003, 0, -0.00175, 0.001},
+                                   {0, 0, 0, 0.01, 0.002, -0.015},
+                                   {0, 0.01, 0, 0.01, 0, 0.01}};
+    char both[2048];
+    snprintf(both, sizeof both, "%s%s", axes, user);
+    const char *rows[] = {axes, user, both};
+    for (int n = 0; n < 3; n++) {
+        struct tact_wrench_map map;
+        struct tact_error err = {.line = 0};
+        if (tact_wrench_read_ati(write_cal(head, rows[n]), &map, &err)) {
+            fail_msg("%s", err.text);
+        }
+        assert_int_equal(map.gauges, 6);
+        for (int k = 0; k < 6; k++) {
+            for (int i = 0; i < 6; i++) {
+                assert_true(fabs(map.matrix[k][i] - expected[k][i]) < 1e-15);
+            }
+        }
+    }
+}
+
+static void files_that_are_none(void **unused)
+{
+    (void)unused;
+    const struct {
+        const char *head, *rows, *text;
+    } cases[] = {
+        {"", "", "no element Calibration"},
+        {"<Calibration ForceUnits=\"stone\" >", "", "ForceUnits stone"},
+        {"<Calibration ForceUnits=\"N\" TorqueUnits=\"N\">", "", "TorqueUnits N"},
+        {head, "", "no axis fx"},
+        {head, "<Axis Name=\"Fx\" values=\"1 2 3 4 5 6\"/>", "attribute scale"},
+        {head, "<Axis Name=\"Fx\" values=\"1 2 3 4 5 6\" scale=\"0\"/>", "scale of 0"},
+        {head, "<UserAxis Name=\"Fx\" values=\"1 2 3 4 5\"/>", "too few values of fx"},
+        {head, "<UserAxis Name=\"Fx\" values=\"1 2 3 4 5 nan\"/>", "wrong values of fx"},
+        {head, "<UserAxis Name=\"Fx\" values=\"1 2 3 4 5 6 7 8 9\"/>", "wrong values of fx"},
+        {head,
+         "<UserAxis Name=\"Fx\" values=\"1 2 3 4 5 6\"/><UserAxis Name=\"Fy\" "
+         "values=\"1 2 3 4 5 6 7\"/>",
+         "values of fy"},
+        {"<Calibration ForceUnits=\"N\" TorqueUnits=\"Nm\" GainMultiplier=\"2\">", "",
+         "GainMultiplier"},
+        {"<!-- <Calibration ForceUnits=\"N\" ", "", "no element Calibration"},
+    };
+    for (size_t n = 0; n < sizeof cases / sizeof *cases; n++) {
+        struct tact_wrench_map map;
+        struct tact_error err = {.line = 0};
+        assert_int_equal(tact_wrench_read_ati(write_cal(cases[n].head, cases[n].rows), &map, &err),
+                         -EINVAL);
+        if (!strstr(err.text, cases[n].text)) {
+            fail_msg("case %zu: \"%s\" does not say \"%s\"", n, err.text, cases[n].text);
+        }
+    }
+    struct tact_wrench_map map;
+    assert_int_equal(tact_wrench_read_ati("/nowhere/x.cal", &map, NULL), -ENOENT);
+}
+
+static const struct tact_device_channel inputs[] = {
+    {.name = "g0"}, {.name = "g1"}, {.name = "g2"}, {.name = "g3"},
+    {.name = "g4"}, {.name = "g5"}, {.name = ""},   {.name = "extra"}};
+static const double unit_matrix[36] = {[0] = 1, [7] = 1, [14] = 1, [21] = 1, [28] = 1, [35] = 1};
+
+static int read_settings(const struct tact_device_setting *settings, int count,
+                         struct device_config *config, struct tact_wrench *wrenches)
+{
+    device_config_init(config, settings, count);
+    return tact_wrench_settings(&config->config, inputs, 8, wrenches, 2, &config->err);
+}
+
+static void settings_of_two(void **unused)
+{
+    (void)unused;
+    const double bias[] = {0.1, 0.2, 0.3, 0.4, 0.5, 0.6};
+    const double position[] = {0, 0, 0.5};
+    const double limits[] = {10, 10, 20, 1, 1, 1};
+    const struct tact_device_setting settings[] = {
+        SETTING("inputs", "whatever"),
+        SETTING("wrenches[0].name", "wrist"),
+        SETTING("wrenches[0].channels", "g5 g4 g3 g2 g1 g0"),
+        NUMBERS("wrenches[0].matrix", 6, 6, unit_matrix),
+        SETTING("wrenches[0].units", "lbf N-mm"),
+        NUMBERS("wrenches[0].bias", 1, 6, bias),
+        NUMBERS("wrenches[0].limits", 6, 1, limits),
+        SETTING("wrenches[1].name", "tip"),
+        SETTING("wrenches[1].channels", "g0 g1 g2 g3 g4 extra"),
+        NUMBERS("wrenches[1].matrix", 6, 6, unit_matrix),
+        NUMBERS("wrenches[1].position", 1, 3, position),
+        SETTING("wrenches[1].frame", "palm"),
+    };
+    struct device_config config;
+    struct tact_wrench w[2];
+    struct tact_device_info info = {.input_count = 22};
+    assert_int_equal(read_settings(settings, 12, &config, w), 2);
+    assert_string_equal(w[0].frame, "wrist");
+    assert_int_equal(w[0].gauge[0], 5);
+    assert_true(fabs(w[0].map.matrix[2][2] - 4.4482216152605) < 1e-15);
+    assert_true(w[0].map.matrix[4][4] == 1e-3 && w[0].map.bias[5] == 0.6);
+    assert_true(w[0].limit[2] == 20 && w[1].limit[2] == (double)INFINITY);
+    assert_string_equal(w[1].frame, "palm");
+    assert_int_equal(w[1].gauge[5], 7);
+    assert_true(w[1].map.matrix[3][1] == -0.5 && w[1].map.matrix[4][0] == 0.5);
+    tact_wrench_describe(&w[0], 8, &info);
+    tact_wrench_describe(&w[1], 15, &info);
+    assert_int_equal(info.wrench_count, 2);
+    assert_int_equal(info.wrench[1].channel, 15);
+    assert_string_equal(info.input[8].name, "wrist_fx");
+    assert_string_equal(info.input[20].name, "tip_tz");
+    assert_string_equal(info.input[20].unit, "N m");
+    assert_string_equal(info.input[21].name, "tip_overload");
+}
+
+static void bad_settings_are_named(void **unused)
+{
+    (void)unused;
+#define NAMED SETTING("wrenches[0].name", "wrist")
+#define BOUND SETTING("wrenches[0].channels", "g0 g1 g2 g3 g4 g5")
+#define FILLED NUMBERS("wrenches[0].matrix", 6, 6, unit_matrix)
+    const double zeros[36] = {0};
+    const struct {
+        struct tact_device_setting setting[4];
+        int count, line;
+        const char *text;
+    } cases[] = {
+        {{BOUND, FILLED}, 2, 10, "missing key name"},
+        {{SETTING("wrenches[0].name", "my-wrist"), BOUND, FILLED}, 3, 10, "my-wrist"},
+        {{NAMED, FILLED}, 2, 10, "6 to 8 inputs"},
+        {{NAMED, SETTING("wrenches[0].channels", "g0 g1 g2 g3 g4"), FILLED}, 3, 11, "6 to 8"},
+        {{NAMED, SETTING("wrenches[0].channels", "g0 g1 g2 g3 g4 g6"), FILLED}, 3, 11, "named g6"},
+        {{NAMED, SETTING("wrenches[0].channels", "g0 g1 g2 g3 g4 g4"), FILLED}, 3, 11, "twice: g4"},
+        {{NAMED, BOUND}, 2, 10, "either matrix"},
+        {{NAMED, BOUND, FILLED, SETTING("wrenches[0].file", "a.cal")}, 4, 12, "either matrix"},
+        {{NAMED, BOUND, NUMBERS("wrenches[0].matrix", 3, 6, unit_matrix)}, 3, 12, "6 rows"},
+        {{NAMED, BOUND, NUMBERS("wrenches[0].matrix", 6, 6, zeros)}, 3, 12, "row of fx"},
+        {{NAMED, BOUND, SETTING("wrenches[0].file", "/nowhere/a.cal")}, 3, 12, "cannot open"},
+        {{NAMED, BOUND, FILLED, SETTING("wrenches[0].units", "N")}, 4, 13, "units of force"},
+        {{NAMED, BOUND, FILLED, NUMBERS("wrenches[0].bias", 1, 5, zeros)}, 4, 13, "6 numbers"},
+        {{NAMED, BOUND, FILLED, NUMBERS("wrenches[0].limits", 1, 6, zeros)}, 4, 13, "above 0"},
+        {{NAMED, BOUND, FILLED, NUMBERS("wrenches[0].quat_wxyz", 1, 4, zeros)}, 4, 13, "length"},
+        {{NAMED, BOUND, FILLED, SETTING("wrenches[0].tare", "11")}, 4, 13, "0 to 10 s"},
+        {{NAMED, BOUND, FILLED, SETTING("wrenches[0].tara", "1")}, 4, 13, "unknown key"},
+    };
+    for (size_t n = 0; n < sizeof cases / sizeof *cases; n++) {
+        struct device_config config;
+        struct tact_wrench w[2];
+        assert_int_equal(read_settings(cases[n].setting, cases[n].count, &config, w), -EINVAL);
+        if (!strstr(config.err.text, cases[n].text) || config.err.line != cases[n].line) {
+            fail_msg("case %zu: %d: \"%s\" does not say \"%s\"", n, config.err.line,
+                     config.err.text, cases[n].text);
+        }
+    }
+}
+
+static int make_folder(void **unused)
+{
+    (void)unused;
+    snprintf(folder, sizeof folder, "/tmp/tact-wrench-XXXXXX");
+    return mkdtemp(folder) ? 0 : -1;
+}
+
+static int remove_folder(void **unused)
+{
+    char path[96];
+    (void)unused;
+    snprintf(path, sizeof path, "%s/sensor.cal", folder);
+    unlink(path);
+    return rmdir(folder);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(wrenches_come_back), cmocka_unit_test(converters_add_their_steps),
+        cmocka_unit_test(another_frame),      cmocka_unit_test(units_are_told_apart),
+        cmocka_unit_test(files_of_ati),       cmocka_unit_test(files_that_are_none),
+        cmocka_unit_test(settings_of_two),    cmocka_unit_test(bad_settings_are_named),
+    };
+    return cmocka_run_group_tests(tests, make_folder, remove_folder);
+}

@@ -1,0 +1,261 @@
+/* A force-torque sensor on comedi_test, whose inputs read back its outputs: a device of the test
+ * puts the gauges' voltages there, the board's sensor makes the wrench of them, the session logs
+ * it, and a replay comes out the same. */
+#include "sensor.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+#include <cmocka.h>
+#include "board.h"
+#include "devices/comedi.h"
+#include "rt/log/log_reader.h"
+#include "rt/session/replay.h"
+#include "rt/session/session.h"
+#include "unit/support/device_config.h"
+
+#define NODE "/dev/comedi1"
+#define LOG "/dev/shm/sensor.mcap"
+
+enum { TICKS = 400, SATURATED = 200, OVERLOADED = 300, LASTING = 8, GAUGES = 6 };
+
+static const double lsb = 20.0 / 65535.0; /* [V] */
+
+/* wrench = matrix volts: pairs of gauges, each of which an inverse by hand goes with. */
+static const double matrix[6][6] = {{10, 10, 0, 0, 0, 0}, {10, -10, 0, 0, 0, 0},
+                                    {0, 0, 8, 4, 0, 0},   {0, 0, 0.1, -0.2, 0, 0},
+                                    {0, 0, 0, 0, 0.5, 0}, {0, 0, 0, 0, 0.1, 0.25}};
+
+static void load_gauges(const double w[6], double volts[6])
+{
+    volts[0] = (w[0] + w[1]) / 20.0;
+    volts[1] = (w[0] - w[1]) / 20.0;
+    volts[2] = (w[2] + 20.0 * w[3]) / 10.0;
+    volts[3] = (w[2] - 80.0 * w[3]) / 20.0;
+    volts[4] = w[4] / 0.5;
+    volts[5] = (w[5] - 0.2 * w[4]) / 0.25;
+}
+
+static void wrench_at(uint64_t tick, double wrench[6])
+{
+    const double most[6] = {20, -15, 25, 0.2, -1.5, 0.8};
+    for (int k = 0; k < 6; k++) {
+        wrench[k] = most[k] * sin(0.02 * (double)tick * (k + 1));
+    }
+    if (tick >= OVERLOADED && tick < OVERLOADED + LASTING) {
+        wrench[2] = 45.0;
+    }
+}
+
+static comedi_t *plant;
+
+static void put_gauges(const double wrench[6], int saturated)
+{
+    double volts[6];
+    load_gauges(wrench, volts);
+    for (unsigned int i = 0; i < GAUGES; i++) {
+        lsampl_t raw = (int)i == saturated ? BOARD_MAX : (lsampl_t)lrint((volts[i] + 10.0) / lsb);
+        comedi_data_write(plant, 1, i, 0, AREF_GROUND, raw);
+    }
+}
+
+static void plant_read(void *self, uint64_t tick, double t, int64_t now,
+                       struct tact_device_input *in)
+{
+    double wrench[6];
+    (void)self, (void)t;
+    wrench_at(tick, wrench);
+    put_gauges(wrench, tick >= SATURATED && tick < SATURATED + LASTING ? 3 : -1);
+    in->state = TACT_DEVICE_OK;
+    in->stamp_ns = now;
+}
+
+static void plant_close(void *self)
+{
+    (void)self;
+}
+
+static int plant_open(const struct tact_device_config *config, struct tact_device *out,
+                      struct tact_error *err)
+{
+    static const struct tact_device_ops ops = {plant_read, NULL, plant_close};
+    (void)config, (void)err;
+    out->ops = &ops;
+    return 0;
+}
+
+static const char scene_text[] =
+    "name: sensor\n"
+    "devices:\n"
+    "  - {name: plant, type: plant}\n"
+    "  - name: board\n"
+    "    type: comedi\n"
+    "    settings:\n"
+    "      board: " NODE "\n"
+    "      inputs: g0=ai0 g1=ai1 g2=ai2 g3=ai3 g4=ai4 g5=ai5\n"
+    "      recover: 0.02\n"
+    "      wrenches:\n"
+    "        - name: wrist\n"
+    "          channels: g0 g1 g2 g3 g4 g5\n"
+    "          units: N Nm\n"
+    "          limits: [100, 100, 40, 5, 5, 5]\n"
+    "          matrix:\n"
+    "            - [10, 10, 0, 0, 0, 0]\n"
+    "            - [10, -10, 0, 0, 0, 0]\n"
+    "            - [0, 0, 8, 4, 0, 0]\n"
+    "            - [0, 0, 0.1, -0.2, 0, 0]\n"
+    "            - [0, 0, 0, 0, 0.5, 0]\n"
+    "            - [0, 0, 0, 0, 0.1, 0.25]\n"
+    "hands:\n"
+    "  - name: robot\n"
+    "    weightless: true\n"
+    "    links:\n"
+    "      - name: tip\n"
+    "        mass: 0.1\n"
+    "        inertia: [2e-3, 2e-3, 2e-3, 0, 0, 0]\n"
+    "        joint: {type: hinge, axis: [0, 0, 1], stiffness: 8, damping: 0.2}\n"
+    "inputs:\n"
+    "  - {from: board.wrist_fz, to: robot.tip, scale: 0.01}\n";
+
+static void record(struct device_config *told)
+{
+    static const struct tact_device_type type = {"plant", "puts voltages", plant_open};
+    static const struct tact_device_type *const types[] = {&type, &tact_comedi_type};
+    static struct tact_session_report report;
+    struct tact_session_options options = tact_session_options_default();
+    struct tact_scene *scene = NULL;
+    struct tact_session *session = NULL;
+    struct tact_error err = {0};
+    options.types = types;
+    options.type_count = 2;
+    options.ticks = TICKS;
+    options.record = LOG;
+    options.messages = told->config.messages;
+    int rc = tact_scene_parse(scene_text, strlen(scene_text), "sensor.yaml", NULL, &scene, &err);
+    rc = rc ? rc : tact_session_create(scene, &options, &session, &err);
+    if (rc) {
+        fail_msg("%s:%d: %s: %s", err.file, err.line, err.key, err.text);
+    }
+    assert_int_equal(tact_session_run(session, &report), 0);
+    tact_session_destroy(session);
+    tact_scene_free(scene);
+}
+
+static uint32_t offset_of(const struct tact_layout *layout, const char *name)
+{
+    for (uint32_t i = 0; i < layout->field_count; i++) {
+        if (strcmp(layout->fields[i].name, name) == 0) {
+            return layout->fields[i].offset;
+        }
+    }
+    fail_msg("no field %s", name);
+    return 0;
+}
+
+/* in: state, stamp, six gauges, six axes, overload. Returns the largest error, by the bound. */
+static double check_tick(uint64_t tick, const double *in)
+{
+    double wrench[6];
+    double worst = 0.0;
+    unsigned int gauge = tick >= SATURATED && tick < SATURATED + LASTING ? 1U << 3 : 0;
+    unsigned int axis = tick >= OVERLOADED + 2 && tick < OVERLOADED + LASTING ? 256U << 2 : 0;
+    /* what is shown of a saturated gauge's wrench is what was before */
+    wrench_at(gauge ? SATURATED - 1 : tick, wrench);
+    for (int k = 0; k < 6; k++) {
+        double bound = 0.0;
+        for (int i = 0; i < GAUGES; i++) {
+            bound += 0.5 * lsb * fabs(matrix[k][i]);
+        }
+        worst = fmax(worst, fabs(in[2 + GAUGES + k] - wrench[k]) / bound);
+    }
+    assert_int_equal((unsigned int)in[2 + GAUGES + 6], gauge | axis);
+    if (tick == SATURATED - 1 || tick == SATURATED + 1 || tick == OVERLOADED + 1) {
+        assert_int_equal((int)in[0], TACT_DEVICE_OK);
+    }
+    if (tick == SATURATED + 2 || tick == OVERLOADED + 2) {
+        assert_int_equal((int)in[0], TACT_DEVICE_STALE);
+    }
+    return worst;
+}
+
+static void check_log(void)
+{
+    struct tact_log *log;
+    struct tact_error err = {0};
+    double worst = 0.0;
+    uint64_t ticks = 0;
+    assert_int_equal(tact_log_open(LOG, &log, &err), 0);
+    const struct tact_layout *layout = tact_log_layout(log);
+    const uint32_t at = offset_of(layout, "board_input");
+    struct tact_record *r = test_malloc(tact_layout_bytes(layout));
+    while (tact_log_next(log, r) > 0) {
+        worst = fmax(worst, check_tick(r->tick, r->values + at));
+        ticks++;
+    }
+    test_free(r);
+    tact_log_close(log);
+    assert_int_equal(ticks, TICKS);
+    print_message("wrench of 6 gauges: within %.2f of half a step of each\n", worst);
+    assert_true(worst <= 1.0 + 1e-9);
+}
+
+void a_wrench_through_a_session(void **state)
+{
+    const struct tact_messages silent = {NULL, NULL};
+    struct tact_replay_report report;
+    static struct device_config told;
+    (void)state;
+    device_config_init(&told, NULL, 0);
+    plant = comedi_open(NODE);
+    assert_non_null(plant);
+    record(&told);
+    comedi_close(plant);
+    check_log();
+    assert_non_null(
+        strstr(told.messages, "input g3 is saturated, a gauge of wrist, which is held"));
+    assert_non_null(strstr(told.messages, "fz of wrist is over its limit of 40 N"));
+    assert_int_equal(tact_replay_run(LOG, silent, &report, NULL), 0);
+    assert_int_equal(report.ticks, TICKS);
+    assert_int_equal(report.differing, 0);
+    unlink(LOG);
+}
+
+void a_tare_takes_the_zero(void **state)
+{
+    const double before[6] = {3, -4, 5, 0.1, 0.2, -0.3};
+    const double after[6] = {8, 1, 7, -0.1, 0.4, -0.2};
+    const struct tact_device_setting settings[] = {
+        SETTING("board", NODE),
+        SETTING("inputs", "g0=ai0 g1=ai1 g2=ai2 g3=ai3 g4=ai4 g5=ai5"),
+        SETTING("wrenches[0].name", "wrist"),
+        SETTING("wrenches[0].channels", "g0 g1 g2 g3 g4 g5"),
+        NUMBERS("wrenches[0].matrix", 6, 6, &matrix[0][0]),
+        SETTING("wrenches[0].tare", "0.05")};
+    static struct device_config config;
+    struct tact_device device = {0};
+    struct tact_device_input in;
+    (void)state;
+    plant = comedi_open(NODE);
+    put_gauges(before, 2);
+    device_config_init(&config, settings, 6);
+    assert_int_not_equal(tact_comedi_type.open(&config.config, &device, &config.err), 0);
+    assert_non_null(strstr(config.err.text, "no zero of wrist: input g2 is saturated"));
+    put_gauges(before, -1);
+    assert_int_equal(tact_comedi_type.open(&config.config, &device, &config.err), 0);
+    put_gauges(after, -1);
+    device.ops->read(device.self, 0, 0.0, 0, &in);
+    for (int k = 0; k < 6; k++) {
+        double bound = 0.0;
+        for (int i = 0; i < GAUGES; i++) {
+            bound += lsb * fabs(matrix[k][i]);
+        }
+        assert_true(fabs(in.channel[GAUGES + k] - (after[k] - before[k])) <= bound);
+    }
+    device.ops->close(device.self);
+    comedi_close(plant);
+}

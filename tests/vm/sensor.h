@@ -1,0 +1,8 @@
+/** Force-torque sensors and streams on comedi_test: part of the machine's test_comedi. */
+#ifndef TACT_TEST_VM_SENSOR_H
+#define TACT_TEST_VM_SENSOR_H
+
+void a_wrench_through_a_session(void **state);
+void a_tare_takes_the_zero(void **state);
+
+#endif
