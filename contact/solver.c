@@ -144,6 +144,7 @@ void tact_assemble_schur(struct tact_world *world, struct block *block)
         }
         tact_rows_schur(s, side->j, side->y, side->dof);
     }
+    tact_bonds_hold(world, block);
     for (int i = 0; i < 6; i++) {
         for (int j = 0; j < i; j++) {
             s[j * 6 + i] = s[i * 6 + j];
@@ -198,6 +199,14 @@ static void warm_start(struct tact_world *world, int pair)
 static void apply(struct side *side, const double *impulse)
 {
     tact_rows_kick(side->v, side->y, impulse, side->dof);
+}
+
+/* A change of a contact's impulse, and what the joints of its bodies answer. */
+static void give(struct tact_world *world, struct block *block, const double *delta)
+{
+    apply(&block->side[0], delta);
+    apply(&block->side[1], delta);
+    tact_bonds_answer(world, block, delta);
 }
 
 /* Joint-space impulses that the warm start puts on the hands. */
@@ -319,14 +328,13 @@ static void solve_block(struct tact_world *world, struct block *block, double *s
         delta[i] = r[i] - c->impulse[i];
         c->impulse[i] = r[i];
     }
-    apply(&block->side[0], delta);
-    apply(&block->side[1], delta);
+    give(world, block, delta);
 }
 
 static void sweep(struct tact_world *world, struct tact_solve_stats *stats)
 {
     double size = 0.0, change = 0.0;
-    stats->residual = 0.0;
+    stats->residual = tact_bonds_sweep(world, &size, &change);
     for (int i = 0; i < world->block_count; i++) {
         struct block *block = &world->blocks[i];
         solve_block(world, block, &size, &change);
@@ -360,13 +368,21 @@ static void rebuild_velocities(struct tact_world *world)
         apply(&block->side[0], world->contacts[block->pair].impulse);
         apply(&block->side[1], world->contacts[block->pair].impulse);
     }
+    tact_bonds_apply(world);
+}
+
+/* Unknowns of the sweeps: six a contact, then the loose one of each joint; what the joints hold
+ * follows from them. */
+static int unknowns(const struct tact_world *world)
+{
+    return world->block_count * 6 + world->bond_count;
 }
 
 /* Goes from what the sweep gave to where Anderson acceleration expects the solution; the next sweep
  * brings that back inside the limits. */
 static void accelerate(struct tact_world *world, const double *before)
 {
-    int n = world->block_count * 6;
+    int n = unknowns(world), bonds = world->block_count * 6;
     double *after = world->sweeps + n, *scale = world->sweeps + 2 * n,
            *next = world->sweeps + 3 * n;
     for (int i = 0; i < world->block_count; i++) {
@@ -376,9 +392,17 @@ static void accelerate(struct tact_world *world, const double *before)
             scale[6 * i + k] = k < 3 ? 1.0 : block->per_length;
         }
     }
+    tact_bonds_copy(world, after + bonds, 0);
+    tact_bonds_scale(world, scale + bonds);
     tact_anderson_step(&world->anderson, before, after, scale, next);
+    tact_bonds_copy(world, next + bonds, 1);
     for (int i = 0; i < world->block_count; i++) {
-        memcpy(world->contacts[world->blocks[i].pair].impulse, next + 6 * i, 6 * sizeof *next);
+        double *r = world->contacts[world->blocks[i].pair].impulse, delta[6];
+        for (int k = 0; k < 6; k++) {
+            delta[k] = next[6 * i + k] - r[k];
+            r[k] = next[6 * i + k];
+        }
+        tact_bonds_answer(world, &world->blocks[i], delta);
     }
     rebuild_velocities(world);
 }
@@ -410,8 +434,7 @@ static void keep_limits(struct tact_world *world)
         for (int k = 0; k < 6; k++) {
             delta[k] = r[k] - delta[k];
         }
-        apply(&block->side[0], delta);
-        apply(&block->side[1], delta);
+        give(world, block, delta);
     }
 }
 
@@ -421,13 +444,14 @@ static void iterate(struct tact_world *world, struct tact_solve_stats *stats)
     double *before = world->sweeps, best = INFINITY;
     int cone =
         world->options.local == TACT_LOCAL_CONE && world->options.model == TACT_CONTACT_PATCH;
-    int n = world->block_count * 6;
+    int n = unknowns(world);
     tact_anderson_restart(&world->anderson, n);
-    while (world->block_count > 0) {
+    while (n > 0) {
         for (int i = 0; i < world->block_count; i++) {
             memcpy(before + 6 * i, world->contacts[world->blocks[i].pair].impulse,
                    6 * sizeof *before);
         }
+        tact_bonds_copy(world, before + 6 * world->block_count, 0);
         sweep(world, stats);
         stats->iterations++;
         int enough = mark(world, TACT_SOLVE_SWEPT, stats);
@@ -450,11 +474,11 @@ static void iterate(struct tact_world *world, struct tact_solve_stats *stats)
     }
 }
 
-/* Sum over the contacts of impulse times velocity at the present velocities [J]; beside it, what
- * stabilisation gives to bodies that it pushes apart from rest. */
+/* Sum over contacts and joints of impulse times velocity at the present velocities [J]; beside it,
+ * what stabilisation gives to bodies that it pushes apart from rest. */
 static double contact_work(const struct tact_world *world, double *pushed)
 {
-    double work = 0.0;
+    double work = tact_bonds_work(world);
     *pushed = 0.0;
     for (int i = 0; i < world->block_count; i++) {
         const struct block *block = &world->blocks[i];
@@ -554,9 +578,11 @@ int tact_world_solve(struct tact_world *world, struct tact_solve_stats *stats)
             memset(c->warm, 0, sizeof c->warm);
             memset(&c->margins, 0, sizeof c->margins);
         }
+        tact_bonds_clear(world);
         return rc;
     }
     copy_velocities(world, 0);
+    tact_bonds_assemble(world);
     for (int i = 0; i < world->block_count; i++) {
         tact_assemble_schur(world, &world->blocks[i]);
         tact_impact_rebound(world, &world->blocks[i]);
@@ -576,6 +602,7 @@ int tact_world_solve(struct tact_world *world, struct tact_solve_stats *stats)
         store(world, &world->blocks[i]);
         judge(world, &world->blocks[i]);
     }
+    tact_bonds_store(world);
     mark(world, TACT_SOLVE_STORED, stats);
     return 0;
 }

@@ -54,9 +54,10 @@ void tact_world_destroy(struct tact_world *world)
     void *blocks[] = {world->bodies, world->hands,      world->shapes,  world->laws,
                       world->poses,  world->directions, world->active,  world->contacts,
                       world->blocks, world->jacobians,  world->columns, world->sweeps,
-                      world->free};
+                      world->free,   world->bonds};
     tact_anderson_destroy(&world->anderson);
     tact_points_destroy(&world->points);
+    tact_mechanisms_destroy(&world->mechanisms);
     for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) {
         free(blocks[i]);
     }
@@ -210,7 +211,8 @@ static int are_joined(const struct tact_world *world, const struct tact_owner *a
 static int can_touch(const struct tact_world *world, int a, int b)
 {
     int swapped;
-    if (are_joined(world, &world->shapes[a].owner, &world->shapes[b].owner)) {
+    const struct tact_owner *of_a = &world->shapes[a].owner, *of_b = &world->shapes[b].owner;
+    if (are_joined(world, of_a, of_b) || tact_bonds_join(world, of_a, of_b)) {
         return 0;
     }
     return tact_world_pair_law(world, a, b) &&
@@ -269,8 +271,10 @@ int tact_world_finish(struct tact_world *world)
     world->blocks = calloc(pairs, sizeof *world->blocks);
     world->jacobians = calloc(pairs * 4 * dof * 6, sizeof *world->jacobians);
     world->columns = calloc(dof * 6, sizeof *world->columns);
-    world->sweeps = calloc(pairs * 24, sizeof *world->sweeps);
-    rc = rc ? rc : tact_anderson_create(&world->anderson, world->pair_count * 6);
+    world->sweeps = calloc(pairs * 24 + (size_t)world->bond_count * 4, sizeof *world->sweeps);
+    rc =
+        rc ? rc : tact_anderson_create(&world->anderson, world->pair_count * 6 + world->bond_count);
+    rc = rc ? rc : tact_mechanisms_create(world);
     rc = rc ? rc : make_points(world);
     if (rc || !world->poses || !world->active || !world->directions || !world->blocks ||
         !world->jacobians || !world->columns || !world->sweeps || !world->free) {

@@ -1,5 +1,6 @@
 /**
- * A world: bodies, hands, shapes, and one 6D frictional contact per touching pair.
+ * A world: bodies, hands, shapes, joints of mechanisms (bond.h), and one 6D frictional contact per
+ * touching pair.
  *
  * Made once (allocates), then stepped without allocation, locks or system calls. A tick is
  *     tact_world_begin()        shape poses, and which pairs are close enough to measure
@@ -17,6 +18,7 @@
 #include "hand.h"
 #include "limits.h"
 #include "moments.h"
+#include "owner.h"
 #include "patch.h"
 #include "shape.h"
 
@@ -70,15 +72,6 @@ struct tact_contact_law {
     double tip_radius;    /**< of a fingertip's patch at 1 N [m]; 0: no fingertip (patch.h) */
     double tip_power;     /**< its power of the force, 0 to 1 */
     double ellipse_size;  /**< see struct tact_patch_options */
-};
-
-enum tact_owner_kind { TACT_OWNER_FIXED, TACT_OWNER_BODY, TACT_OWNER_HAND };
-
-/** What a shape is attached to. */
-struct tact_owner {
-    enum tact_owner_kind kind;
-    int index; /**< of the body or hand */
-    int link;  /**< of the hand's link */
 };
 
 /** A pair of shapes that may touch, A then B, and its contact. Read-only. */
@@ -147,9 +140,9 @@ TACT_API int tact_world_set_law(struct tact_world *world, int material_a, int ma
                                 const struct tact_contact_law *law);
 
 /** Lists the pairs and makes room for everything a tick needs; nothing may be added afterwards.
- *  Pairs: every two shapes whose materials have a law, of different owners that are not both fixed,
- *  or of two links of one hand of which neither is the other's parent. -ENOMEM, or -EINVAL the
- *  second time. */
+ *  Pairs: every two shapes whose materials have a law, of different owners that are not both fixed
+ *  and that no bond joins, or of two links of one hand of which neither is the other's parent.
+ * -ENOMEM, or -EINVAL the second time. */
 TACT_API int tact_world_finish(struct tact_world *world);
 
 TACT_API int tact_world_body_count(const struct tact_world *world);

@@ -3,6 +3,7 @@
 #define TACT_CONTACT_WORLD_INTERNAL_H
 
 #include "contact/anderson_internal.h"
+#include "contact/bond_internal.h"
 #include "contact/local.h"
 #include "contact/point_internal.h"
 #include "contact/world.h"
@@ -47,7 +48,8 @@ struct block {
     double rolling;    /* speed at which a curved patch's edge closes as it rolls [m/s] */
     double softness;   /* normal compliance, velocity per impulse [1/kg] */
     double residual;
-    double per_length; /* makes torques comparable with forces [1/m] */
+    double per_length;            /* makes torques comparable with forces [1/m] */
+    struct bond_answer answer[2]; /* of the mechanisms that its bodies belong to */
 };
 
 struct tact_world {
@@ -60,6 +62,9 @@ struct tact_world {
     int shape_count;
     struct tact_contact_law *laws; /* materials x materials; friction < 0: none */
     int materials;
+    struct world_bond *bonds;
+    int bond_count;
+    struct mechanisms mechanisms;
     int finished;
 
     struct tact_contact *contacts; /* one a pair */
@@ -71,7 +76,7 @@ struct tact_world {
     int block_count;
     double *jacobians; /* what the sides point into: 4 x most_dof x 6 a pair */
     double *columns;   /* most_dof x 6 */
-    double *sweeps;    /* 4 x 6 a pair: impulses before and after a sweep, scale, next */
+    double *sweeps;    /* 4 x 6 a pair, 4 a bond: impulses before and after a sweep, scale, next */
     double *free;      /* velocities without contacts: 6 a body, then the joints of each hand */
     struct anderson anderson;
     struct point_store points; /* room for them only where they are the model */

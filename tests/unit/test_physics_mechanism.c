@@ -1,0 +1,505 @@
+/* Mechanisms of bodies and joints against exact answers: pendulums, loops, welds, levers. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <cmocka.h>
+#include "contact/bond.h"
+#include "support/world_scene.h"
+
+static const double pi = 3.14159265358979323846, g = 9.81;
+static const struct tact_owner ground = {TACT_OWNER_FIXED, 7, 0};
+
+static struct tact_owner body_owner(int index)
+{
+    return (struct tact_owner){TACT_OWNER_BODY, index, 0};
+}
+
+static struct tact_body *body_of(struct world_scene *s, int index)
+{
+    return tact_world_body(s->world, index);
+}
+
+/* A joint's frame: its z axis along y of the world, so that hinges turn in the x-z plane. */
+static struct tact_pose across(double x, double y, double z)
+{
+    struct tact_pose p = {{x, y, z}, {sqrt(0.5), -sqrt(0.5), 0.0, 0.0}};
+    return p;
+}
+
+static struct tact_bond *join(struct world_scene *s, enum tact_bond_kind kind, struct tact_owner a,
+                              struct tact_owner b, struct tact_pose frame)
+{
+    struct tact_bond bond;
+    assert_int_equal(tact_bond_between(s->world, kind, a, b, &frame, &bond), 0);
+    int index = tact_world_add_bond(s->world, &bond);
+    assert_true(index >= 0);
+    return tact_world_bond(s->world, index);
+}
+
+/* A thin rod from (x, z) of length l, hanging at `angle` from straight down in the x-z plane. */
+static int rod(struct world_scene *s, double x, double z, double l, double angle, double mass)
+{
+    struct tact_shape shape = scene_box(0.02, 0.02, l);
+    const double at[3] = {x + 0.5 * l * sin(angle), 0.0, z - 0.5 * l * cos(angle)};
+    int index = scene_solid(s, &shape, mass, at, 0.0);
+    struct tact_body *body = body_of(s, index);
+    tact_v3_copy(body->pose.position, at);
+    const double turn[4] = {cos(0.5 * angle), 0.0, -sin(0.5 * angle), 0.0};
+    memcpy(body->pose.quat_wxyz, turn, sizeof turn);
+    tact_body_refresh(body);
+    return index;
+}
+
+static double rod_inertia(double l, double mass)
+{
+    return mass * (l * l + 0.02 * 0.02) / 12.0 + mass * 0.25 * l * l;
+}
+
+/* Complete elliptic integral of the first kind of modulus k, by the arithmetic-geometric mean. */
+static double elliptic(double k)
+{
+    double a = 1.0, b = sqrt(1.0 - k * k);
+    for (int i = 0; i < 30; i++) {
+        double mean = 0.5 * (a + b);
+        b = sqrt(a * b);
+        a = mean;
+    }
+    return 0.5 * pi / a;
+}
+
+/* Energy to second order: velocities are those between two poses. */
+struct watch {
+    double first, least, most, last;
+    double distance, angle; /* worst errors of the joints */
+};
+
+static void watch_step(struct world_scene *s, struct watch *w)
+{
+    double potential = 0.0, e[2];
+    int n = tact_world_body_count(s->world);
+    for (int half = 0; half < 2; half++) {
+        for (int i = 0; i < n; i++) {
+            struct tact_body *b = body_of(s, i);
+            potential -= 0.5 * b->mass * tact_v3_dot(s->options.gravity, b->pose.position);
+        }
+        if (!half) {
+            scene_step(s);
+        }
+    }
+    for (int i = 0; i < n; i++) {
+        potential += tact_body_energy(body_of(s, i));
+    }
+    if (s->ticks == 1) {
+        w->first = w->least = w->most = potential;
+    }
+    w->last = potential;
+    w->least = tact_min(w->least, potential);
+    w->most = tact_max(w->most, potential);
+    for (int i = 0; i < tact_world_bond_count(s->world); i++) {
+        tact_world_bond_error(s->world, i, e);
+        w->distance = tact_max(w->distance, e[0]);
+        w->angle = tact_max(w->angle, e[1]);
+    }
+}
+
+/* Mean period between rises of body 0's x through 0, over at least `seconds`. */
+static double measure_period(struct world_scene *s, double pivot, double seconds, struct watch *w)
+{
+    double first = -1.0, last = -1.0;
+    int count = 0;
+    memset(w, 0, sizeof *w);
+    while ((double)s->ticks * s->options.period < seconds) {
+        double before = body_of(s, 0)->pose.position[0] - pivot;
+        watch_step(s, w);
+        double after = body_of(s, 0)->pose.position[0] - pivot;
+        if (before < 0.0 && after >= 0.0) {
+            last = ((double)s->ticks - after / (after - before)) * s->options.period;
+            first = count++ ? first : last;
+        }
+    }
+    return (last - first) / (count - 1);
+}
+
+static void test_pendulum(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 3; i++) {
+        const double amplitude = (i + 1) * pi / 4.0, l = 0.4, mass = 0.3;
+        struct world_scene s;
+        struct watch w;
+        scene_open(&s, NULL);
+        rod(&s, 0.1, 1.0, l, amplitude, mass);
+        join(&s, TACT_BOND_HINGE, body_owner(0), ground, across(0.1, 0.0, 1.0));
+        scene_start(&s);
+        double period = measure_period(&s, 0.1, 20.0, &w);
+        double exact = 4.0 * sqrt(rod_inertia(l, mass) / (mass * g * 0.5 * l)) *
+                       elliptic(sin(0.5 * amplitude));
+        printf(
+            "pendulum of %3.0f degrees: period %.8f s, exact %.8f s (%.1e); energy within %.1e J "
+            "of %.3f; hinge off by %.1e m, %.1e rad; %d sweeps\n",
+            amplitude * 180.0 / pi, period, exact, period / exact - 1.0,
+            tact_max(w.most - w.first, w.first - w.least), mass * g * l, w.distance, w.angle,
+            s.most_iterations);
+        assert_true(fabs(period / exact - 1.0) < 2e-5);
+        assert_true(w.most - w.least < 4e-5 * mass * g * l);
+        assert_true(w.distance < 1e-14 && w.angle < 1e-14);
+        assert_true(s.unsolved == 0);
+        scene_close(&s);
+    }
+}
+
+static void test_double_pendulum(void **state)
+{
+    (void)state;
+    const double l = 0.3;
+    struct world_scene s;
+    struct watch w;
+    scene_open(&s, NULL);
+    rod(&s, 0.0, 1.0, l, 0.75 * pi, 0.2);
+    double x = l * sin(0.75 * pi), z = 1.0 - l * cos(0.75 * pi);
+    rod(&s, x, z, l, 0.5 * pi, 0.2);
+    join(&s, TACT_BOND_HINGE, body_owner(0), ground, across(0.0, 0.0, 1.0));
+    join(&s, TACT_BOND_HINGE, body_owner(1), body_owner(0), across(x, 0.0, z));
+    scene_start(&s);
+    assert_int_equal(tact_world_pair_count(s.world), 0);
+    memset(&w, 0, sizeof w);
+    for (int i = 0; i < 30000; i++) {
+        watch_step(&s, &w);
+    }
+    double scale = 0.4 * g * l;
+    printf("double pendulum, 30 s: energy from %.1e to %.1e of %.3f J; joints off by %.1e m, %.1e "
+           "rad; %d sweeps\n",
+           (w.least - w.first) / scale, (w.most - w.first) / scale, scale, w.distance, w.angle,
+           s.most_iterations);
+    assert_true(w.most - w.least < 2e-3 * scale && fabs(w.last - w.first) < 1e-4 * scale);
+    assert_true(w.distance < 1e-13 && w.angle < 1e-13);
+    assert_true(s.unsolved == 0);
+    scene_close(&s);
+}
+
+/* A parallelogram: its coupler stays level, and all of it swings as one pendulum. Four hinges hold
+ * three bodies, four times more than they need. */
+static void test_four_bar(void **state)
+{
+    (void)state;
+    const double l = 0.25, wide = 0.3, crank = 0.1, coupler = 0.5, amplitude = 1.2;
+    struct world_scene s;
+    struct watch w;
+    scene_open(&s, NULL);
+    rod(&s, 0.0, 1.0, l, amplitude, crank);
+    rod(&s, wide, 1.0, l, amplitude, crank);
+    double x = l * sin(amplitude), z = 1.0 - l * cos(amplitude);
+    const double middle[3] = {x + 0.5 * wide, 0.0, z};
+    struct tact_shape bar = scene_box(wide, 0.02, 0.02);
+    scene_solid(&s, &bar, coupler, middle, 0.0);
+    join(&s, TACT_BOND_HINGE, body_owner(0), ground, across(0.0, 0.0, 1.0));
+    join(&s, TACT_BOND_HINGE, body_owner(1), ground, across(wide, 0.0, 1.0));
+    join(&s, TACT_BOND_HINGE, body_owner(2), body_owner(0), across(x, 0.0, z));
+    join(&s, TACT_BOND_HINGE, body_owner(2), body_owner(1), across(x + wide, 0.0, z));
+    scene_start(&s);
+    double period = measure_period(&s, 0.0, 20.0, &w);
+    double inertia = 2.0 * rod_inertia(l, crank) + coupler * l * l;
+    double exact =
+        4.0 * sqrt(inertia / ((crank + coupler) * g * l)) * elliptic(sin(0.5 * amplitude));
+    printf("four-bar, 20 s: period %.8f s, exact %.8f s (%.1e); loop open by %.1e m, %.1e rad; %d "
+           "sweeps\n",
+           period, exact, period / exact - 1.0, w.distance, w.angle, s.most_iterations);
+    assert_true(fabs(period / exact - 1.0) < 2e-5);
+    assert_true(w.distance < 1e-12 && w.angle < 1e-12);
+    assert_true(s.unsolved == 0);
+    scene_close(&s);
+}
+
+/* A rod on a ball joint goes round a cone at w^2 = m g d / ((I1 - I3) cos theta). */
+static void test_ball(void **state)
+{
+    (void)state;
+    const double l = 0.4, angle = 0.7, mass = 0.3;
+    struct world_scene s;
+    scene_open(&s, NULL);
+    rod(&s, 0.0, 1.0, l, angle, mass);
+    join(&s, TACT_BOND_BALL, body_owner(0), ground, across(0.0, 0.0, 1.0));
+    scene_start(&s);
+    double spread = rod_inertia(l, mass) - mass * 2.0 * 0.02 * 0.02 / 12.0;
+    double rate = sqrt(mass * g * 0.5 * l / (spread * cos(angle)));
+    struct tact_body *b = body_of(&s, 0);
+    b->twist[1] = rate * 0.5 * l * sin(angle);
+    b->twist[5] = rate;
+    double most = 0.0, turned = 0.0, e[2], last = 0.0;
+    for (int i = 0; i < 10000; i++) {
+        scene_step(&s);
+        double tilt = acos((1.0 - b->pose.position[2]) / (0.5 * l));
+        most = tact_max(most, fabs(tilt - angle));
+        double now = atan2(b->pose.position[1], b->pose.position[0]);
+        turned += remainder(now - last, 2.0 * pi);
+        last = now;
+    }
+    tact_world_bond_error(s.world, 0, e);
+    printf("cone: %.6f rad/s, exact %.6f; tilt within %.1e rad; ball off by %.1e m\n",
+           turned / 10.0, rate, most, e[0]);
+    assert_true(fabs(turned / 10.0 / rate - 1.0) < 1e-4 && most < 2e-3 && e[0] < 1e-14);
+    scene_close(&s);
+}
+
+/* Two welded boxes tumble and land as one body that has both as its shapes. */
+static void test_weld(void **state)
+{
+    (void)state;
+    const double spin[3] = {3.0, -2.0, 5.0}, size = 0.1;
+    struct world_scene s[2];
+    struct tact_contact_law law = scene_rigid(0.5);
+    struct tact_shape box = scene_box(size, size, size), pair = scene_box(2.0 * size, size, size);
+    for (int i = 0; i < 2; i++) {
+        scene_open(&s[i], NULL);
+        scene_ground(&s[i]);
+        const double at[3] = {i ? -0.05 : 0.0, 0.0, 2.0}, next[3] = {0.05, 0.0, 2.0};
+        scene_solid(&s[i], i ? &box : &pair, i ? 0.4 : 0.8, at, 0.0);
+        if (i) {
+            scene_solid(&s[i], &box, 0.4, next, 0.0);
+            join(&s[i], TACT_BOND_FIXED, body_owner(0), body_owner(1), across(0.0, 0.02, 2.03));
+        }
+        for (int k = 0; k <= i; k++) {
+            struct tact_body *b = body_of(&s[i], k);
+            const double arm[3] = {i ? (k ? 0.05 : -0.05) : 0.0, 0.0, 0.0};
+            tact_v3_cross(b->twist, spin, arm);
+            tact_v3_copy(b->twist + 3, spin);
+        }
+        scene_law(&s[i], 0, 1, &law);
+        scene_start(&s[i]);
+        scene_run(&s[i], 0.5);
+    }
+    double middle[3], apart = 0.0, e[2];
+    tact_v3_add(middle, body_of(&s[1], 0)->pose.position, body_of(&s[1], 1)->pose.position);
+    tact_v3_scale(middle, middle, 0.5);
+    tact_v3_sub(middle, middle, body_of(&s[0], 0)->pose.position);
+    for (int i = 0; i < 4; i++) {
+        apart = tact_max(apart, fabs(body_of(&s[0], 0)->pose.quat_wxyz[i] -
+                                     body_of(&s[1], 0)->pose.quat_wxyz[i]));
+    }
+    printf("weld, 0.5 s of free flight: off the single body by %.1e m and %.1e\n",
+           tact_v3_norm(middle), apart);
+    assert_true(tact_v3_norm(middle) < 1e-12 && apart < 1e-4);
+    scene_run(&s[1], 3.5);
+    tact_world_bond_error(s[1].world, 0, e);
+    double rest = tact_v3_norm(body_of(&s[1], 0)->twist), weight = 0.0;
+    for (int i = 0; i < 2; i++) {
+        weight += tact_world_contact(s[1].world, i)->wrench[2];
+    }
+    printf(
+        "after landing: at %.1e m/s, joint off by %.1e m, %.1e rad, on the ground %.9f N of %.9f\n",
+        rest, e[0], e[1], fabs(weight), 0.8 * g);
+    assert_true(rest < 1e-9 && e[0] < 1e-12 && e[1] < 1e-12);
+    assert_true(fabs(fabs(weight) - 0.8 * g) < 1e-6);
+    scene_close(&s[0]);
+    scene_close(&s[1]);
+}
+
+/* A free chain with every kind of joint keeps its momenta. */
+static void test_momentum(void **state)
+{
+    (void)state;
+    struct tact_world_options o = tact_world_options_default();
+    memset(o.gravity, 0, sizeof o.gravity);
+    struct world_scene s;
+    scene_open(&s, &o);
+    struct tact_shape box = scene_box(0.1, 0.06, 0.04);
+    for (int i = 0; i < 5; i++) {
+        const double at[3] = {0.12 * i, 0.0, 0.0};
+        scene_solid(&s, &box, 0.1 + 0.2 * i, at, 0.1 * i);
+        body_of(&s, i)->twist[1] = 0.3 * i * i;
+        body_of(&s, i)->twist[3] = 2.0 - i;
+        body_of(&s, i)->twist[5] = 1.0 + i;
+    }
+    for (int i = 0; i < 4; i++) {
+        join(&s, (enum tact_bond_kind)i, body_owner(i), body_owner(i + 1),
+             across(0.12 * i + 0.06, 0.01, 0.02));
+    }
+    scene_start(&s);
+    double sum[2][6] = {{0.0}}, e[2], worst = 0.0;
+    for (int when = 0; when < 2; when++) {
+        for (int i = 0; i < 5; i++) {
+            const struct tact_body *b = body_of(&s, i);
+            double spin[3], orbit[3];
+            tact_body_momentum(b, spin);
+            tact_v3_cross(orbit, b->pose.position, b->twist);
+            tact_v3_axpy(sum[when], b->mass, b->twist);
+            tact_v3_axpy(sum[when] + 3, b->mass, orbit);
+            tact_v3_add(sum[when] + 3, sum[when] + 3, spin);
+        }
+        if (!when) {
+            scene_run(&s, 5.0);
+        }
+    }
+    for (int i = 0; i < 6; i++) {
+        worst = tact_max(worst, fabs(sum[1][i] - sum[0][i]));
+    }
+    printf(
+        "free chain, 5 s: momenta kept within %.1e of %.2f and %.2f; at most %d sweeps, residual "
+        "%.1e\n",
+        worst, tact_v3_norm(sum[0]), tact_v3_norm(sum[0] + 3), s.most_iterations, s.worst_residual);
+    assert_true(worst < 1e-11);
+    for (int i = 0; i < 4; i++) {
+        tact_world_bond_error(s.world, i, e);
+        assert_true(e[0] < 1e-10 && e[1] < 1e-10);
+    }
+    scene_close(&s);
+}
+
+/* A lever on a hinge lies on a box that stands on the ground: moments about the hinge. */
+static void test_lever(void **state)
+{
+    (void)state;
+    const double l = 0.5, mass = 0.6, box_mass = 0.2;
+    struct world_scene s;
+    struct tact_contact_law law = scene_rigid(0.6);
+    scene_open(&s, NULL);
+    scene_ground(&s);
+    struct tact_shape bar = scene_box(l, 0.04, 0.02), box = scene_box(0.06, 0.06, 0.1);
+    const double at[3] = {0.5 * l, 0.0, 0.11 - 4e-5}, under[3] = {0.8 * l, 0.0, 0.05 - 2e-5};
+    int lever = scene_solid(&s, &bar, mass, at, 0.0),
+        block = scene_solid(&s, &box, box_mass, under, 0.0);
+    struct tact_bond *hinge =
+        join(&s, TACT_BOND_HINGE, body_owner(lever), ground, across(0.0, 0.0, 0.11 - 4e-5));
+    scene_law(&s, 1, 1, &law);
+    scene_law(&s, 0, 1, &law);
+    scene_start(&s);
+    hinge = tact_world_bond(s.world, 0);
+    scene_run(&s, 4.0);
+    const struct tact_contact *on_box = NULL, *on_ground = NULL;
+    for (int i = 0; i < tact_world_pair_count(s.world); i++) {
+        const struct tact_contact *c = tact_world_contact(s.world, i);
+        on_box = c->a == 1 ? c : on_box;
+        on_ground = c->b == 2 && c->a == 0 ? c : on_ground;
+    }
+    assert_non_null(on_box);
+    assert_non_null(on_ground);
+    const double *f = on_box->wrench;
+    double arm[3], torque[3];
+    tact_v3_sub(arm, on_box->patch.center, hinge->point);
+    tact_v3_cross(torque, arm, f);
+    double about = torque[1] + f[4],
+           exact = mass * g * (body_of(&s, lever)->pose.position[0] - hinge->point[0]);
+    double below = fabs(on_ground->wrench[2]), shared = f[2] + box_mass * g;
+    printf(
+        "lever: moment of the box about the hinge %.9f N m, weight's %.9f; hinge bears %.9f N of "
+        "%.9f; ground %.9f N of %.9f; residual %.1e\n",
+        -about, exact, hinge->wrench[2], mass * g - f[2], below, shared, s.stats.residual);
+    assert_true(fabs(about + exact) < 1e-8);
+    assert_true(fabs(hinge->wrench[2] + f[2] - mass * g) < 1e-8);
+    assert_true(fabs(hinge->wrench[0] + f[0]) < 1e-8);
+    assert_true(fabs(below - shared) < 1e-8);
+    assert_true(tact_v3_norm(body_of(&s, block)->twist) < 1e-9);
+    scene_close(&s);
+}
+
+/* A slider along a slope with dry friction, then damping, then a stop. */
+static void test_slider(void **state)
+{
+    (void)state;
+    const double slope = 0.5, mass = 0.4, friction = 0.8, damping = 0.9, end = 0.3;
+    for (int kind = 0; kind < 2; kind++) {
+        struct world_scene s;
+        struct tact_world_options o = scene_slope(slope);
+        scene_open(&s, &o);
+        struct tact_shape box = scene_box(0.1, 0.1, 0.1);
+        const double at[3] = {0.0, 0.0, 0.0};
+        scene_solid(&s, &box, mass, at, 0.0);
+        struct tact_pose frame = {{0.0, 0.0, 0.2},
+                                  {sqrt(0.5), 0.0, sqrt(0.5), 0.0}}; /* z along x */
+        struct tact_bond *slider = join(&s, TACT_BOND_SLIDER, body_owner(0), ground, frame);
+        slider->friction = kind ? 0.0 : friction;
+        slider->damping = kind ? damping : 0.0;
+        slider->lower = -0.1;
+        slider->upper = end;
+        scene_start(&s);
+        double t = 0.3, drive = g * sin(slope), h = o.period, exact;
+        scene_run(&s, t);
+        if (kind) {
+            double decay = damping / mass;
+            exact = drive / decay * (1.0 - exp(-decay * t));
+        } else {
+            exact = (drive - friction / mass) * t;
+        }
+        double v = body_of(&s, 0)->twist[0];
+        printf("slider with %s: %.6f m/s, exact %.6f\n", kind ? "damping" : "friction", v, exact);
+        assert_true(fabs(v / exact - 1.0) < (kind ? h : 1e-12));
+        scene_run(&s, 2.0);
+        printf("    at its stop: %.9f m, %.1e m/s, pushed back by %.6f N\n",
+               body_of(&s, 0)->pose.position[0], body_of(&s, 0)->twist[0], slider->wrench[0]);
+        assert_true(fabs(body_of(&s, 0)->pose.position[0] - end) < 1e-9);
+        assert_true(fabs(slider->wrench[0] + mass * drive) < 1e-6);
+        assert_int_equal(slider->stop, 1);
+        scene_close(&s);
+    }
+}
+
+/* A wheel on a hinge slows by its dry friction and stands; a hinge holds below its friction. */
+static void test_hinge_friction(void **state)
+{
+    (void)state;
+    const double mass = 0.5, torque = 0.02;
+    struct world_scene s;
+    scene_open(&s, NULL);
+    struct tact_shape wheel = scene_box(0.2, 0.2, 0.02);
+    const double at[3] = {0.0, 0.0, 0.0};
+    scene_solid(&s, &wheel, mass, at, 0.0);
+    struct tact_pose up = tact_pose_identity();
+    struct tact_bond *hinge = join(&s, TACT_BOND_HINGE, body_owner(0), ground, up);
+    hinge->friction = torque;
+    scene_start(&s);
+    double inertia = mass * (0.04 + 0.04) / 12.0, start = 5.0;
+    body_of(&s, 0)->twist[5] = start;
+    scene_run(&s, 0.5);
+    double exact = start - torque * 0.5 / inertia, w = body_of(&s, 0)->twist[5];
+    printf("wheel after 0.5 s: %.12f rad/s, exact %.12f\n", w, exact);
+    assert_true(fabs(w - exact) < 1e-9);
+    scene_run(&s, 1.0);
+    assert_true(body_of(&s, 0)->twist[5] == 0.0 || fabs(body_of(&s, 0)->twist[5]) < 1e-12);
+    scene_close(&s);
+}
+
+static void test_refused(void **state)
+{
+    (void)state;
+    struct world_scene s;
+    struct tact_bond bond;
+    struct tact_pose here = tact_pose_identity();
+    struct tact_shape box = scene_box(0.1, 0.1, 0.1);
+    const double at[3] = {0.0, 0.0, 0.0};
+    scene_open(&s, NULL);
+    scene_solid(&s, &box, 1.0, at, 0.0);
+    assert_true(tact_bond_between(s.world, TACT_BOND_BALL, ground, ground, &here, &bond) < 0);
+    assert_true(
+        tact_bond_between(s.world, TACT_BOND_BALL, body_owner(0), body_owner(0), &here, &bond) < 0);
+    assert_true(
+        tact_bond_between(s.world, TACT_BOND_BALL, body_owner(0), body_owner(1), &here, &bond) < 0);
+    assert_int_equal(
+        tact_bond_between(s.world, TACT_BOND_HINGE, body_owner(0), ground, &here, &bond), 0);
+    bond.friction = -1.0;
+    assert_true(tact_world_add_bond(s.world, &bond) < 0);
+    bond.friction = 0.0;
+    bond.lower = -4.0;
+    assert_true(tact_world_add_bond(s.world, &bond) < 0);
+    bond.lower = NAN;
+    assert_true(tact_world_add_bond(s.world, &bond) < 0);
+    bond.lower = 0.0;
+    assert_int_equal(tact_world_add_bond(s.world, &bond), 0);
+    scene_start(&s);
+    assert_true(tact_world_add_bond(s.world, &bond) < 0);
+    scene_close(&s);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_pendulum),       cmocka_unit_test(test_double_pendulum),
+        cmocka_unit_test(test_four_bar),       cmocka_unit_test(test_ball),
+        cmocka_unit_test(test_weld),           cmocka_unit_test(test_momentum),
+        cmocka_unit_test(test_lever),          cmocka_unit_test(test_slider),
+        cmocka_unit_test(test_hinge_friction), cmocka_unit_test(test_refused),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
