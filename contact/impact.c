@@ -45,6 +45,41 @@ void tact_impact_velocity(const struct block *block, double u[3])
     }
 }
 
+static double curvature_radius(const struct tact_shape *shape)
+{
+    return tact_shape_is_curved(shape) ? shape->size[0] : INFINITY;
+}
+
+/* How fast the edge of a patch closes as the bodies roll, at the velocities that led here. A flat
+ * patch tips about its edge, which stays: there the edge's velocity is what may not be negative. A
+ * curved one rolls on: its edge comes down where the depth is none yet, and only the centre keeps
+ * its height. Curved is a direction in which the patch is no longer than its depth and radius make
+ * it (a^2 = 4 R depth for a cap); along a capsule it is flat. */
+void tact_impact_rolling(const struct tact_world *world, struct block *block)
+{
+    const struct tact_contact *c = &world->contacts[block->pair];
+    double radius = tact_min(curvature_radius(&world->shapes[c->a].shape),
+                             curvature_radius(&world->shapes[c->b].shape));
+    double speed[2] = {0.0, 0.0}, longest = 5.0 * radius * c->patch.depth;
+    block->rolling = 0.0;
+    if (world->options.local == TACT_LOCAL_BOUCHARD || c->patch.kind != TACT_PATCH_ELLIPSE ||
+        !isfinite(radius)) {
+        return; /* as published, or without rolling torque */
+    }
+    for (int k = 0; k < 2; k++) {
+        const struct side *side = &block->side[k];
+        for (int m = 0; m < side->dof; m++) {
+            speed[0] += side->j[m * 6 + 5] * side->v[m];
+            speed[1] += side->j[m * 6 + 4] * side->v[m];
+        }
+    }
+    for (int i = 0; i < 2; i++) {
+        const double semi = c->patch.semi[i];
+        speed[i] *= semi * semi <= longest ? semi : 0.0;
+    }
+    block->rolling = hypot(speed[0], speed[1]);
+}
+
 void tact_impact_rebound(const struct tact_world *world, struct block *block)
 {
     const struct tact_contact *c = &world->contacts[block->pair];

@@ -68,41 +68,6 @@ static void make_jacobians(struct tact_world *world, struct block *block)
     merge_hand(block);
 }
 
-static double curvature_radius(const struct tact_shape *shape)
-{
-    return tact_shape_is_curved(shape) ? shape->size[0] : INFINITY;
-}
-
-/* How fast the edge of a patch closes as the bodies roll, at the velocities that led here. A flat
- * patch tips about its edge, which stays: there the edge's velocity is what may not be negative. A
- * curved one rolls on: its edge comes down where the depth is none yet, and only the centre keeps
- * its height. Curved is a direction in which the patch is no longer than its depth and radius make
- * it (a^2 = 4 R depth for a cap); along a capsule it is flat. */
-static void measure_rolling(const struct tact_world *world, struct block *block)
-{
-    const struct tact_contact *c = &world->contacts[block->pair];
-    double radius = tact_min(curvature_radius(&world->shapes[c->a].shape),
-                             curvature_radius(&world->shapes[c->b].shape));
-    double speed[2] = {0.0, 0.0}, longest = 5.0 * radius * c->patch.depth;
-    block->rolling = 0.0;
-    if (world->options.local == TACT_LOCAL_BOUCHARD || c->patch.kind != TACT_PATCH_ELLIPSE ||
-        !isfinite(radius)) {
-        return; /* as published, or without rolling torque */
-    }
-    for (int k = 0; k < 2; k++) {
-        const struct side *side = &block->side[k];
-        for (int m = 0; m < side->dof; m++) {
-            speed[0] += side->j[m * 6 + 5] * side->v[m];
-            speed[1] += side->j[m * 6 + 4] * side->v[m];
-        }
-    }
-    for (int i = 0; i < 2; i++) {
-        const double semi = c->patch.semi[i];
-        speed[i] *= semi * semi <= longest ? semi : 0.0;
-    }
-    block->rolling = hypot(speed[0], speed[1]);
-}
-
 static void make_columns(struct tact_world *world, struct side *side)
 {
     if (side->owner.kind == TACT_OWNER_BODY) {
@@ -564,7 +529,7 @@ int tact_world_solve(struct tact_world *world, struct tact_solve_stats *stats)
     mark(world, TACT_SOLVE_PATCHES, stats);
     for (int i = 0; i < world->block_count; i++) {
         make_jacobians(world, &world->blocks[i]);
-        measure_rolling(world, &world->blocks[i]);
+        tact_impact_rolling(world, &world->blocks[i]);
         tact_impact_velocity(&world->blocks[i], world->blocks[i].arrival);
         warm_start(world, world->blocks[i].pair);
     }

@@ -99,6 +99,9 @@ void tact_assemble_schur(struct tact_world *world, struct block *block);
 /* Normal velocity and turning about t1, t2 of a block, at the present velocities. */
 void tact_impact_velocity(const struct block *block, double u[3]);
 
+/* The speed at which the edge of a curved block's patch closes. */
+void tact_impact_rolling(const struct tact_world *world, struct block *block);
+
 /* The block's rebound from its arrival, once the free velocities are known: Newton's restitution of
  * the velocities that led here. What acceleration adds in a tick or two is no impact: a body at
  * rest stays at rest. */
