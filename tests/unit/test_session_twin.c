@@ -1,0 +1,339 @@
+/*
+ * A twin in the loop: a virtual wall that is stiffer than the device's friction allows makes it
+ * oscillate, a softer one lets it rest (Colgate and Brown 1994), at the exact limit of the sampled
+ * system with its delay; and the scene of a wheel that nobody needs to own.
+ */
+#include <complex.h>
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <cmocka.h>
+#include "devices/registry.h"
+#include "devices/twin.h"
+#include "rt/log/log_reader.h"
+#include "rt/session/replay.h"
+#include "rt/session/session.h"
+#include "support/device_config.h"
+#include "support/run_scene.h"
+
+static const double period = 1e-3, pi = 3.14159265358979323846;
+static const double mass = 0.05, friction = 2.0; /* of the device [kg], [N s/m] */
+
+/* The sampled device between its motor and its sensor, delay included: zero-order hold before
+ * 1 / (m s^2 + b s). */
+static double complex plant(double theta, int delay)
+{
+    const double complex z = cexp(I * theta);
+    const double tau = mass / friction, decay = exp(-period / tau);
+    return (period / (z - 1.0) - tau * (1.0 - decay) / (z - decay)) / friction *
+           cexp(-I * theta * delay);
+}
+
+/* The stiffness at which it would oscillate for ever: where the loop's phase is -180 degrees. */
+static double stiffest(int delay)
+{
+    double low = 1e-4, high = 1.0;
+    for (int i = 0; i < 200; i++) {
+        double theta = 0.5 * (low + high);
+        double complex g = plant(theta, delay);
+        /* From -90 degrees at rest down through -180, where the sine changes its sign. */
+        *(cimag(g) < 0.0 ? &low : &high) = theta;
+    }
+    return 1.0 / cabs(plant(low, delay));
+}
+
+static struct tact_device open_twin(const struct tact_device_setting *settings, int count)
+{
+    struct device_config c;
+    struct tact_device device = {0};
+    device_config_init(&c, settings, count);
+    if (tact_twin_type.open(&c.config, &device, &c.err)) {
+        fail_msg("%s: %s", c.err.key, c.err.text);
+    }
+    return device;
+}
+
+/* How far from 0 a twin goes in its last 200 of 20,000 ticks beside a spring and damper. */
+static double left_over(const struct tact_device_setting *settings, int count, double stiffness,
+                        double damping)
+{
+    struct tact_device device = open_twin(settings, count);
+    double before = 0.0, most = 0.0;
+    for (uint64_t tick = 0; tick < 20000; tick++) {
+        struct tact_device_input in = {.state = -1};
+        device.ops->read(device.self, tick, (double)tick * period, 0, &in);
+        const double x = in.channel[0];
+        const double force = -stiffness * x - damping * (tick ? x - before : 0.0) / period;
+        device.ops->write(device.self, &force, 0);
+        most = tick >= 19800 ? fmax(most, fabs(x)) : 0.0;
+        before = x;
+    }
+    device.ops->close(device.self);
+    return most;
+}
+
+/* b > K T / 2: whatever spring holds the device beside. At the exact limit without a hand. */
+static void spring_obeys_colgate_and_brown(void **state)
+{
+    (void)state;
+    const char *const hands[] = {"0", "50", "2e3", "1e5", "4e5"};
+    const double limit = 2.0 * friction / period;
+    for (int i = 0; i < 5; i++) {
+        const struct tact_device_setting s[] = {
+            SETTING("axes", "x"),    SETTING("forces", "f"),   SETTING("mass", "0.05"),
+            SETTING("damping", "2"), SETTING("start", "1e-3"), SETTING("stiffness", hands[i])};
+        double rest = left_over(s, 6, 0.98 * limit, 0.0);
+        if (rest > 1e-4) {
+            fail_msg("%s N/m of hand: %g m", hands[i], rest);
+        }
+    }
+    for (int delay = 0; delay <= 3; delay++) {
+        char late[16];
+        snprintf(late, sizeof late, "%g", delay * period);
+        const struct tact_device_setting s[] = {
+            SETTING("axes", "x"),    SETTING("forces", "f"),   SETTING("mass", "0.05"),
+            SETTING("damping", "2"), SETTING("start", "1e-3"), SETTING("force_delay", late)};
+        const double exact = stiffest(delay), simple = friction / (period * (0.5 + delay));
+        print_message("%d ticks late: %.1f N/m, b / (T/2 + delay) is %.1f\n", delay, exact, simple);
+        assert_true(fabs(exact / simple - 1.0) < 0.03);
+        assert_true(left_over(s, 6, 0.99 * exact, 0.0) < 1e-4);
+        assert_true(left_over(s, 6, 1.01 * exact, 0.0) > 1e-2);
+    }
+}
+
+/* b > B: a sampled damper pushes the wrong way between a quarter and a half of the rate of samples.
+ * With a spring that is in resonance at theta / T it takes b < B (-cos theta) (sin u / u)^2, u =
+ * theta / 2: what the hold passes on of the difference of two samples. */
+static void damper_obeys_colgate_and_brown(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 10; i++) {
+        const double theta = (0.05 + 0.1 * i) * pi, u = 0.5 * theta;
+        const double share = -cos(theta) * pow(sin(u) / u, 2.0);
+        char stiff[32];
+        snprintf(stiff, sizeof stiff, "%.17g", mass * pow(theta / period, 2.0));
+        const struct tact_device_setting s[] = {
+            SETTING("axes", "x"),    SETTING("forces", "f"),   SETTING("mass", "0.05"),
+            SETTING("damping", "2"), SETTING("start", "1e-3"), SETTING("stiffness", stiff)};
+        assert_true(left_over(s, 6, 0.0, 0.98 * friction) < 1e-4);
+        if (share > 0.3) {
+            assert_true(left_over(s, 6, 0.0, 0.95 * friction / share) < 1e-4);
+            assert_true(left_over(s, 6, 0.0, 1.05 * friction / share) > 1e-2);
+        }
+    }
+}
+
+/* A fingertip that a coupling ties to the twin, pressed against a wall with 1 N. */
+static const char wall[] =
+    "name: wall\n"
+    "materials: [{name: skin}]\n"
+    "pairs: [{materials: [skin, skin], friction: 0.5}]\n"
+    "bodies:\n"
+    "  - name: wall\n"
+    "    fixed: true\n"
+    "    shapes: [{type: box, size: [0.1, 0.1, 0.1], position: [0.06, 0, 0], material: skin}]\n"
+    "hands:\n"
+    "  - name: hand\n"
+    "    weightless: true\n"
+    "    links:\n"
+    "      - name: tip\n"
+    "        mass: 0.02\n"
+    "        inertia: [1e-6, 1e-6, 1e-6, 0, 0, 0]\n"
+    "        joint: {type: slide, axis: [1, 0, 0], stiffness: %.17g, damping: 1}\n"
+    "        shapes: [{type: box, size: [0.02, 0.02, 0.02], material: skin}]\n"
+    "devices:\n"
+    "  - name: stick\n"
+    "    type: twin\n"
+    "    settings:\n"
+    "      axes: x\n"
+    "      forces: f\n"
+    "      mass: 0.05\n"
+    "      damping: 2\n"
+    "      push: 1\n"
+    "      delay: %g\n"
+    "      force_delay: %g\n"
+    "inputs: [{from: stick.x, to: hand.tip}]\n"
+    "outputs: [{from: hand.tip, to: stick.f, limit: 1e3, rate: 1e9}]\n";
+
+static void make_session(const char *text, const char *name, uint64_t ticks, const char *log,
+                         struct tact_scene **scene, struct tact_session **session)
+{
+    struct tact_error err = {0};
+    int rc = tact_scene_parse(text, strlen(text), name, NULL, scene, &err);
+    struct tact_session_options options = tact_session_options_default();
+    options.types = tact_devices_builtin(&options.type_count);
+    options.clock = TACT_LOOP_FREE;
+    options.ticks = ticks;
+    options.record = log;
+    rc = rc ? rc : tact_session_create(*scene, &options, session, &err);
+    if (rc) {
+        fail_msg("%d: %s: %s", err.line, err.key, err.text);
+    }
+}
+
+/* Way that the device goes in the last second of eight [m]. */
+static double way_at_wall(double stiffness, int sensor_delay, int motor_delay)
+{
+    enum { TICKS = 8000 };
+    char text[4096], log[] = "/tmp/tact_twin_XXXXXX";
+    struct tact_scene *scene = NULL;
+    struct tact_session *session = NULL;
+    struct tact_session_report report;
+    struct tact_log *read;
+    double low = INFINITY, high = -INFINITY;
+    close(mkstemp(log));
+    snprintf(text, sizeof text, wall, stiffness, sensor_delay * period, motor_delay * period);
+    make_session(text, "wall.yaml", TICKS, log, &scene, &session);
+    assert_int_equal(tact_session_run(session, &report), 0);
+    tact_session_destroy(session);
+    tact_scene_free(scene);
+    assert_int_equal(tact_log_open(log, &read, NULL), 0);
+    struct tact_record *record = malloc(tact_layout_bytes(tact_log_layout(read)));
+    const long x = tact_log_field(read, "stick_input", NULL) + 2;
+    assert_int_equal(tact_log_seek(read, TICKS - 1000), 0);
+    while (tact_log_next(read, record) > 0) {
+        low = fmin(low, record->values[x]);
+        high = fmax(high, record->values[x]);
+    }
+    free(record);
+    tact_log_close(read);
+    unlink(log);
+    return high - low;
+}
+
+static void wall_is_stable_up_to_its_limit(void **state)
+{
+    (void)state;
+    static const int delays[][2] = {{0, 0}, {1, 0}, {1, 1}};
+    for (int i = 0; i < 3; i++) {
+        const int *d = delays[i];
+        const double limit = stiffest(d[0] + d[1]);
+        const double below = way_at_wall(0.9 * limit, d[0], d[1]);
+        const double above = way_at_wall(1.1 * limit, d[0], d[1]);
+        print_message("%d + %d ticks late, limit %.0f N/m: %.1e m below it, %.1e m above\n", d[0],
+                      d[1], limit, below, above);
+        assert_true(below < 1e-6);
+        assert_true(above > 1e-4);
+    }
+}
+
+/* Column of the log's record, and the records' count. */
+static double *read_columns(const char *path, const long *at, int columns, uint64_t *rows)
+{
+    struct tact_log *log;
+    assert_int_equal(tact_log_open(path, &log, NULL), 0);
+    struct tact_record *record = malloc(tact_layout_bytes(tact_log_layout(log)));
+    double *values = calloc(tact_log_state(log)->ticks * (uint64_t)columns, sizeof *values);
+    for (*rows = 0; tact_log_next(log, record) > 0; ++*rows) {
+        for (int i = 0; i < columns; i++) {
+            values[*rows * (uint64_t)columns + (uint64_t)i] = record->values[at[i]];
+        }
+    }
+    free(record);
+    tact_log_close(log);
+    return values;
+}
+
+static long find_field(const char *path, const char *name)
+{
+    struct tact_log *log;
+    assert_int_equal(tact_log_open(path, &log, NULL), 0);
+    long at = tact_log_field(log, name, NULL);
+    tact_log_close(log);
+    assert_true(at >= 0);
+    return at;
+}
+
+/* wheel_twin.yaml: the hand turns the wheel into the box and feels what the box feels; the log
+ * replays to the bit, and a second run gives the same one. */
+static void turns_into_the_box(void **state)
+{
+    (void)state;
+    enum { X, SENT, BOX, FINGER, COLUMNS };
+    char logs[2][32] = {"/tmp/tact_twin_XXXXXX", "/tmp/tact_twin_XXXXXX"};
+    const struct tact_messages silent = {NULL, NULL};
+    struct tact_replay_report report;
+    struct run_result result;
+    double *values[2];
+    uint64_t rows = 0;
+    for (int i = 0; i < 2; i++) {
+        close(mkstemp(logs[i]));
+        run_scene(&(struct run_options){.scene = "wheel_twin.yaml",
+                                        .seconds = 5.0,
+                                        .clock = TACT_LOOP_FREE,
+                                        .source = "host",
+                                        .record = logs[i]},
+                  &result);
+        const long at[COLUMNS] = {
+            find_field(logs[i], "wheel_input") + 2, find_field(logs[i], "outputs_sent"),
+            find_field(logs[i], "box_twist"), find_field(logs[i], "box_hand_finger_wrench")};
+        values[i] = read_columns(logs[i], at, COLUMNS, &rows);
+        assert_int_equal(rows, 5000);
+    }
+    assert_memory_equal(values[0], values[1], rows * COLUMNS * sizeof(double));
+    assert_int_equal(tact_replay_run(logs[0], silent, &report, NULL), 0);
+    assert_int_equal(report.differing, 0);
+    double furthest = 0.0;
+    for (uint64_t tick = 0; tick < rows; tick++) {
+        const double *row = values[0] + tick * COLUMNS;
+        const double code = (row[X] + 1.0) * 0.5 * 65535.0;
+        assert_true(fabs(code - nearbyint(code)) < 1e-6);
+        furthest = fmax(furthest, row[X]);
+        if (tick >= 1800 &&
+            tick < 2300) { /* slides: the wheel has a tenth of the push on the box */
+            assert_true(row[BOX] > 0.005);
+            assert_true(fabs(row[SENT] + 0.1 * fabs(row[FINGER])) < 0.02);
+            assert_true(row[SENT] < -0.25 && row[SENT] > -0.35);
+        }
+    }
+    print_message("the box went %.1f mm, the wheel %.3f of its way of 0.96\n",
+                  1e3 * (result.position[0] - 0.08), furthest);
+    assert_true(result.position[0] > 0.1 && furthest > 0.9 && furthest < 0.95);
+    for (int i = 0; i < 2; i++) {
+        free(values[i]);
+        unlink(logs[i]);
+    }
+}
+
+/* A twin's setting that is wrong is refused with its place in the scene. */
+static void refuses_with_its_place(void **state)
+{
+    (void)state;
+    static const char text[] = "name: bad\n"
+                               "devices:\n"
+                               "  - name: stick\n"
+                               "    type: twin\n"
+                               "    settings:\n"
+                               "      axes: x\n"
+                               "      mass: 1\n"
+                               "      delay: 0.0005\n";
+    struct tact_error err = {0};
+    struct tact_scene *scene;
+    struct tact_session *session = NULL;
+    struct tact_session_options options = tact_session_options_default();
+    options.types = tact_devices_builtin(&options.type_count);
+    assert_int_equal(tact_scene_parse(text, strlen(text), "bad.yaml", NULL, &scene, &err), 0);
+    assert_int_equal(tact_session_create(scene, &options, &session, &err), -22);
+    assert_string_equal(err.file, "bad.yaml");
+    assert_int_equal(err.line, 8);
+    assert_string_equal(err.key, "delay");
+    tact_scene_free(scene);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(spring_obeys_colgate_and_brown),
+        cmocka_unit_test(damper_obeys_colgate_and_brown),
+        cmocka_unit_test(wall_is_stable_up_to_its_limit),
+        cmocka_unit_test(turns_into_the_box),
+        cmocka_unit_test(refuses_with_its_place),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,460 @@
+/* The simulated twin against the solutions of its equation, and what its limits do. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <unistd.h>
+#include <cmocka.h>
+#include "devices/twin.h"
+#include "support/device_config.h"
+
+#define COUNT(list) ((int)(sizeof(list) / sizeof *(list)))
+
+static const double period = 1e-3;
+
+static struct tact_device open_twin(const struct tact_device_setting *settings, int count)
+{
+    struct device_config c;
+    struct tact_device device = {0};
+    device_config_init(&c, settings, count);
+    if (tact_twin_type.open(&c.config, &device, &c.err)) {
+        fail_msg("%s: %s", c.err.key, c.err.text);
+    }
+    return device;
+}
+
+static struct tact_device_input at(struct tact_device *device, uint64_t tick)
+{
+    struct tact_device_input in = {.state = -1};
+    device->ops->read(device->self, tick, (double)tick * period, 1000000 * (int64_t)tick, &in);
+    return in;
+}
+
+static struct tact_twin_state look(const struct tact_device *device, int axis)
+{
+    struct tact_twin_state state;
+    assert_int_equal(tact_twin_look(device, axis, &state), 0);
+    return state;
+}
+
+static void expect_close(double found, double wanted, double tolerance)
+{
+    if (!(fabs(found - wanted) <= tolerance)) {
+        fail_msg("%.17g is not %.17g within %g", found, wanted, tolerance);
+    }
+}
+
+/* x = F t^2 / 2 m, whether the motor pushes or the script does. */
+static void free_mass_falls(void **state)
+{
+    (void)state;
+    const struct tact_device_setting s[] = {
+        SETTING("axes", "x y"), SETTING("forces", "fx -"), SETTING("mass", "0.25"),
+        SETTING("strength", "4"), NUMBERS("push", 1, 3, ((const double[]){0.0, 0.0, 2.0}))};
+    struct tact_device device = open_twin(s, COUNT(s));
+    const double half = 0.5;
+    for (uint64_t tick = 0; tick <= 20000; tick++) {
+        const double t = (double)tick * period, x = 0.5 * (2.0 / 0.25) * t * t;
+        struct tact_device_input in = at(&device, tick);
+        device.ops->write(device.self, &half, 0);
+        expect_close(in.channel[0], x, 1e-12 * (1.0 + x));
+        expect_close(in.channel[1], x, 1e-12 * (1.0 + x));
+        expect_close(look(&device, 0).velocity, 8.0 * t, 1e-12 * (1.0 + 8.0 * t));
+    }
+    assert_true(look(&device, 0).force == 2.0);
+    device.ops->close(device.self);
+}
+
+/* Step response of a mass on spring and damper, in closed form. */
+static double step_response(double m, double b, double k, double t)
+{
+    const double rate = b / (2.0 * m), w2 = k / m - rate * rate;
+    if (w2 > 0.0) {
+        const double w = sqrt(w2);
+        return 1.0 - exp(-rate * t) * (cos(w * t) + rate / w * sin(w * t));
+    }
+    if (w2 == 0.0) {
+        return 1.0 - exp(-rate * t) * (1.0 + rate * t);
+    }
+    const double w = sqrt(-w2), fast = -rate - w, slow = k / m / fast;
+    return 1.0 + (slow * exp(fast * t) - fast * exp(slow * t)) / (fast - slow);
+}
+
+static void answers_a_step(void **state)
+{
+    (void)state;
+    const double m[] = {0.05, 0.05, 0.25, 1e-4}, b[] = {0.4, 30.0, 2.0, 1.0};
+    const double k[] = {500.0, 500.0, 4.0, 0.5};
+    const double push[] = {0.0, 500.0, 500.0, 4.0, 0.5}; /* 1 m for each */
+    const struct tact_device_setting s[] = {
+        SETTING("axes", "under over critical stiff"), NUMBERS("mass", 1, 4, m),
+        NUMBERS("damping", 1, 4, b), NUMBERS("stiffness", 1, 4, k), NUMBERS("push", 1, 5, push)};
+    struct tact_device device = open_twin(s, COUNT(s));
+    double worst = 0.0;
+    for (uint64_t tick = 0; tick <= 5000; tick++) {
+        struct tact_device_input in = at(&device, tick);
+        for (int i = 0; i < 4; i++) {
+            double x = step_response(m[i], b[i], k[i], (double)tick * period);
+            worst = fmax(worst, fabs(in.channel[i] - x));
+            expect_close(in.channel[i], x, 1e-12);
+        }
+    }
+    print_message("step responses within %.1e\n", worst);
+    device.ops->close(device.self);
+}
+
+/* Without damping the energy stays, for an hour of ticks. */
+static void keeps_its_energy(void **state)
+{
+    (void)state;
+    const struct tact_device_setting s[] = {SETTING("axes", "x"), SETTING("mass", "0.1"),
+                                            SETTING("stiffness", "300"), SETTING("rest", "0.02"),
+                                            SETTING("start", "0.05")};
+    struct tact_device device = open_twin(s, COUNT(s));
+    const double whole = 0.5 * 300.0 * 0.03 * 0.03;
+    for (uint64_t tick = 0; tick <= 3600000; tick += 100) {
+        at(&device, tick);
+        struct tact_twin_state now = look(&device, 0);
+        double x = now.position - 0.02;
+        double energy = 0.5 * 300.0 * x * x + 0.5 * 0.1 * now.velocity * now.velocity;
+        expect_close(energy / whole, 1.0, 1e-9);
+    }
+    device.ops->close(device.self);
+}
+
+/* A hand that moves at V: m x'' + b x' + c (x' - V) + k (x - V t) = 0 from rest. */
+static void follows_a_hand(void **state)
+{
+    (void)state;
+    char path[] = "/tmp/tact_twin_XXXXXX";
+    const int file = mkstemp(path);
+    assert_int_equal(write(file, "t,y\n0,0\n2,1\n", 12), 12);
+    close(file);
+    const double m = 0.1, b = 0.5, c = 3.0, k = 200.0, v = 0.5;
+    const struct tact_device_setting s[] = {SETTING("axes", "x"),
+                                            SETTING("mass", "0.1"),
+                                            SETTING("damping", "0.5"),
+                                            SETTING("hand", "trajectory"),
+                                            SETTING("hand_file", path),
+                                            SETTING("hand_time", "t"),
+                                            SETTING("hand_interpolation", "linear"),
+                                            SETTING("hand_stiffness", "200"),
+                                            SETTING("hand_damping", "3")};
+    struct tact_device device = open_twin(s, COUNT(s));
+    const double rate = (b + c) / (2.0 * m), w = sqrt(k / m - rate * rate);
+    /* x - V t + b V / k = e^(-rate t) (p cos wt + q sin wt), at rest at t = 0 */
+    const double p = b * v / k, q = (rate * p - v) / w;
+    for (uint64_t tick = 0; tick < 2000; tick++) {
+        const double t = (double)tick * period;
+        double x = v * t - b * v / k + exp(-rate * t) * (p * cos(w * t) + q * sin(w * t));
+        expect_close(at(&device, tick).channel[0], x, 1e-12);
+    }
+    device.ops->close(device.self);
+    unlink(path);
+}
+
+/* The reading is one of 2^bits values, the nearest, and saturates; so with a step. */
+static void tells_in_steps(void **state)
+{
+    (void)state;
+    const double ranges[] = {-1.0, 1.0};
+    const struct tact_device_setting s[] = {SETTING("axes", "x"),           SETTING("mass", "1"),
+                                            SETTING("push", "1"),           SETTING("scale", "2"),
+                                            NUMBERS("range", 1, 2, ranges), SETTING("bits", "8"),
+                                            SETTING("start", "-0.7")};
+    struct tact_device device = open_twin(s, COUNT(s));
+    const double lsb = 2.0 / 255.0;
+    int codes = 0, last = -1;
+    for (uint64_t tick = 0; tick < 2000; tick++) {
+        double y = at(&device, tick).channel[0], exact = 2.0 * look(&device, 0).position;
+        double code = (y + 1.0) / lsb;
+        expect_close(code, nearbyint(code), 1e-9);
+        expect_close(y, fmin(1.0, fmax(-1.0, exact)), 0.5 * lsb * (1.0 + 1e-12));
+        codes += (int)nearbyint(code) != last;
+        last = (int)nearbyint(code);
+    }
+    assert_int_equal(codes, 256);
+    assert_true(at(&device, 2000).channel[0] == 1.0);
+    device.ops->close(device.self);
+
+    const struct tact_device_setting counts[] = {SETTING("axes", "x"), SETTING("mass", "1"),
+                                                 SETTING("push", "-1"), SETTING("step", "0.125")};
+    device = open_twin(counts, COUNT(counts));
+    for (uint64_t tick = 0; tick < 2000; tick++) {
+        double y = at(&device, tick).channel[0], exact = look(&device, 0).position;
+        assert_true(y == 0.125 * nearbyint(exact / 0.125));
+    }
+    device.ops->close(device.self);
+}
+
+/* What is read is what another twin told exactly so many ticks ago, to the bit. */
+static void reads_late(void **state)
+{
+    (void)state;
+    const struct tact_device_setting s[] = {SETTING("axes", "x"),       SETTING("mass", "0.3"),
+                                            SETTING("stiffness", "20"), SETTING("start", "0.4"),
+                                            SETTING("step", "1e-4"),    SETTING("delay", "0.007")};
+    struct tact_device now = open_twin(s, 5), late = open_twin(s, 6);
+    double told[1000];
+    for (uint64_t tick = 0; tick < 1000; tick++) {
+        told[tick] = at(&now, tick).channel[0];
+        struct tact_device_input in = at(&late, tick);
+        assert_true(in.channel[0] == told[tick < 7 ? 0 : tick - 7]);
+        assert_int_equal(in.stamp_ns, 1000000 * ((int64_t)tick - 7));
+    }
+    now.ops->close(now.self);
+    late.ops->close(late.self);
+}
+
+/* A force of one tick acts in exactly one tick, so many later. */
+static void pushes_late(void **state)
+{
+    (void)state;
+    const struct tact_device_setting s[] = {SETTING("axes", "x"), SETTING("mass", "2"),
+                                            SETTING("forces", "f"),
+                                            SETTING("force_delay", "0.003")};
+    const double on = 8.0, off = 0.0;
+    for (int delay = 0; delay <= 3; delay += 3) {
+        struct tact_device device = open_twin(s, delay ? 4 : 3);
+        for (uint64_t tick = 0; tick < 100; tick++) {
+            double after = (double)tick - 11.0 - delay; /* ticks since the push */
+            double x = after < 0.0 ? 0.0 : 4.0 * period * period * (0.5 + after);
+            expect_close(at(&device, tick).channel[0], x, 1e-18);
+            device.ops->write(device.self, tick == 10 ? &on : &off, 0);
+        }
+        device.ops->close(device.self);
+    }
+}
+
+static void motor_saturates(void **state)
+{
+    (void)state;
+    const struct tact_device_setting s[] = {SETTING("axes", "x"), SETTING("mass", "0.5"),
+                                            SETTING("forces", "f"), SETTING("strength", "-3"),
+                                            SETTING("force_limit", "1.5")};
+    const double out[] = {0.1, -0.4, 0.6, -5.0, (double)INFINITY, (double)NAN};
+    const double force[] = {-0.3, 1.2, -1.5, 1.5, 0.0, 0.0};
+    struct tact_device device = open_twin(s, COUNT(s));
+    at(&device, 0);
+    for (int i = 0; i < COUNT(out); i++) {
+        double before = look(&device, 0).velocity;
+        device.ops->write(device.self, &out[i], 0);
+        at(&device, (uint64_t)i + 1);
+        expect_close(look(&device, 0).force, force[i], 1e-15);
+        expect_close(look(&device, 0).velocity - before, force[i] / 0.5 * period, 1e-17);
+    }
+    device.ops->close(device.self);
+}
+
+static void stops_at_its_ends(void **state)
+{
+    (void)state;
+    const double stops[] = {-0.1, 0.2}, push[] = {0.0, 1.0, 1.0, -1.0};
+    const struct tact_device_setting s[] = {SETTING("axes", "x"), SETTING("mass", "0.5"),
+                                            NUMBERS("stops", 1, 2, stops),
+                                            NUMBERS("push", 2, 2, push)};
+    struct tact_device device = open_twin(s, COUNT(s));
+    for (uint64_t tick = 0; tick <= 3000; tick++) {
+        double x = at(&device, tick).channel[0];
+        assert_true(x >= -0.1 && x <= 0.2);
+        if (tick == 1000) {
+            assert_true(x == 0.2 && look(&device, 0).velocity == 0.0);
+        } else if (tick > 1000 && tick <= 1500) { /* leaves at once */
+            double t = (double)(tick - 1000) * period;
+            expect_close(x, 0.2 - t * t, 1e-12);
+        }
+    }
+    assert_true(look(&device, 0).position == -0.1);
+    device.ops->close(device.self);
+}
+
+/* Unplugged it holds its axis, lets its button go, has no force; the mass moves on. */
+static void is_unplugged(void **state)
+{
+    (void)state;
+    const double script[] = {0.0, 0.0, 0.0, 0.0}, lost[] = {0.5, 0.6, 0.8, 0.9};
+    const struct tact_device_setting s[] = {SETTING("axes", "x"),
+                                            SETTING("mass", "1"),
+                                            SETTING("forces", "f"),
+                                            SETTING("buttons", "held=deadman other"),
+                                            SETTING("hand", "operator"),
+                                            SETTING("hand_channels", "-"),
+                                            SETTING("hand_stiffness", "10"),
+                                            SETTING("hand_deadman_from", "0.1"),
+                                            NUMBERS("hand_script", 1, 4, script),
+                                            NUMBERS("lost", 2, 2, lost)};
+    struct tact_device device = open_twin(s, COUNT(s));
+    const double one = 1.0;
+    double held = 0.0, velocity = 0.0;
+    for (uint64_t tick = 0; tick < 1000; tick++) {
+        struct tact_device_input in = at(&device, tick);
+        bool gone = (tick >= 500 && tick < 600) || (tick >= 800 && tick < 900);
+        assert_int_equal(in.state, gone ? TACT_DEVICE_LOST : TACT_DEVICE_OK);
+        assert_true(in.channel[1] == (tick >= 100 && !gone ? 1.0 : 0.0));
+        assert_true(in.channel[2] == 0.0);
+        device.ops->write(device.self, &one, 0);
+        if (gone) {
+            assert_true(in.channel[0] == held);
+        } else {
+            held = in.channel[0];
+        }
+        if (tick >= 501 && tick <= 600) {
+            assert_true(look(&device, 0).force == 0.0 && look(&device, 0).velocity == velocity);
+        }
+        velocity = look(&device, 0).velocity;
+    }
+    expect_close(velocity, 0.799, 1e-12);
+    device.ops->close(device.self);
+}
+
+/* A loop that skips ticks finds the device where it would have been. */
+static void moves_on_over_a_gap(void **state)
+{
+    (void)state;
+    const double push[] = {0.0, 1.0, 0.33, -2.0};
+    const struct tact_device_setting s[] = {
+        SETTING("axes", "x"),       SETTING("mass", "0.3"), SETTING("stiffness", "20"),
+        SETTING("damping", "0.2"),  SETTING("forces", "f"), SETTING("force_delay", "0.004"),
+        NUMBERS("push", 2, 2, push)};
+    struct tact_device each = open_twin(s, COUNT(s)), some = open_twin(s, COUNT(s));
+    for (uint64_t tick = 0; tick <= 2000; tick++) {
+        double x = at(&each, tick).channel[0];
+        const double out = (double)(tick / 50 % 7) - 3.0; /* changes where both look */
+        each.ops->write(each.self, &out, 0);
+        if (tick % 50 == 0) {
+            assert_true(at(&some, tick).channel[0] == x);
+            some.ops->write(some.self, &out, 0);
+        }
+    }
+    at(&some, 1u << 30);
+    assert_true(isfinite(look(&some, 0).position));
+    each.ops->close(each.self);
+    some.ops->close(some.self);
+}
+
+static void describes_itself(void **state)
+{
+    (void)state;
+    const struct tact_device_setting s[] = {SETTING("axes", "angle lift"),
+                                            SETTING("units", "rad m"),
+                                            SETTING("mass", "1"),
+                                            SETTING("forces", "- motor"),
+                                            SETTING("unfelt", "strong"),
+                                            SETTING("buttons", "pedal"),
+                                            NUMBERS("start", 1, 2, ((const double[]){0.25, -0.5}))};
+    struct tact_device device = open_twin(s, COUNT(s));
+    const struct tact_device_info *info = &device.info;
+    struct tact_twin_state none;
+    assert_int_equal(info->input_count, 3);
+    assert_int_equal(info->output_count, 2);
+    assert_string_equal(info->input[0].name, "angle");
+    assert_string_equal(info->input[0].unit, "rad");
+    assert_string_equal(info->input[1].unit, "m");
+    assert_string_equal(info->input[2].name, "pedal");
+    assert_string_equal(info->output[0].name, "motor");
+    assert_string_equal(info->output[1].name, "strong");
+    assert_true(info->input[0].rest == 0.25 && info->input[1].rest == -0.5);
+    assert_true(at(&device, 0).channel[1] == -0.5);
+    assert_int_equal(tact_twin_look(&device, 2, &none), -22);
+    device.ops->close(device.self);
+}
+
+/* A twin of one axis with these further settings cannot be opened. */
+static void refuse(const struct tact_device_setting *more, int count, const char *key,
+                   const char *word)
+{
+    struct device_config c;
+    struct tact_device device = {0};
+    struct tact_device_setting s[8] = {SETTING("axes", "x"), SETTING("mass", "1")};
+    for (int i = 0; i < count; i++) {
+        s[2 + i] = more[i];
+    }
+    device_config_init(&c, s, 2 + count);
+    assert_int_equal(tact_twin_type.open(&c.config, &device, &c.err), -22);
+    assert_string_equal(c.err.key, key);
+    assert_string_equal(c.err.file, "scene.yaml");
+    if (!strstr(c.err.text, word)) {
+        fail_msg("'%s' lacks '%s'", c.err.text, word);
+    }
+    assert_null(device.self);
+}
+
+static void refuses_bad_settings(void **state)
+{
+    (void)state;
+    const double two[] = {1.0, 2.0}, down[] = {1.0, -1.0}, four[] = {0.0, 1.0, 0.0, 2.0};
+    const double never[] = {(double)NAN, 1.0}, script[] = {0.0, 0.0, 0.0, 0.0};
+    const struct {
+        struct tact_device_setting s[3];
+        int count;
+        const char *key, *word;
+    } bad[] = {
+        {{SETTING("dampign", "1")}, 1, "dampign", "unknown key"},
+        {{SETTING("damping", "-1")}, 1, "damping", "not under 0"},
+        {{NUMBERS("damping", 1, 2, two)}, 1, "damping", "1 axes, not 2"},
+        {{SETTING("stiffness", "soft")}, 1, "stiffness", "a number"},
+        {{SETTING("stiffness", "1e13")}, 1, "mass", "too light"},
+        {{SETTING("force_limit", "0")}, 1, "force_limit", "above 0"},
+        {{SETTING("delay", "0.0015")}, 1, "delay", "whole ticks"},
+        {{SETTING("delay", "-0.001")}, 1, "delay", "whole ticks"},
+        {{SETTING("force_delay", "60")}, 1, "force_delay", "whole ticks"},
+        {{SETTING("bits", "8")}, 1, "bits", "range"},
+        {{SETTING("bits", "8.5"), NUMBERS("range", 1, 2, two)}, 2, "bits", "1 to 32"},
+        {{SETTING("bits", "8"), NUMBERS("range", 1, 2, two), SETTING("step", "1")},
+         3,
+         "bits",
+         "step"},
+        {{NUMBERS("range", 1, 2, down)}, 1, "range", "not below"},
+        {{NUMBERS("stops", 2, 2, four)}, 1, "stops", "one row"},
+        {{SETTING("stops", "1")}, 1, "stops", "rows of 2"},
+        {{SETTING("forces", "a b")}, 1, "forces", "more words"},
+        {{SETTING("forces", "f"), SETTING("unfelt", "f")}, 2, "unfelt", "twice"},
+        {{SETTING("buttons", "x")}, 1, "buttons", "twice"},
+        {{SETTING("buttons", "b=deadman")}, 1, "buttons", "no channel"},
+        {{NUMBERS("push", 2, 2, four)}, 1, "push", "row 2: not after"},
+        {{NUMBERS("push", 1, 2, never)}, 1, "push", "not finite"},
+        {{SETTING("lost", "1")}, 1, "lost", "rows of 2"},
+        {{SETTING("hand", "robot")}, 1, "hand", "one of none, trajectory, operator"},
+        {{SETTING("hand_file", "a.csv")}, 1, "hand_file", "whose hand"},
+        {{SETTING("hand", "operator")}, 1, "hand", "hand_stiffness"},
+        {{SETTING("hand", "operator"), SETTING("hand_stiffness", "1"), SETTING("hand_scirpt", "1")},
+         3,
+         "hand_scirpt",
+         "unknown key"},
+        {{NUMBERS("hand_script", 1, 4, script), SETTING("hand", "operator"),
+          SETTING("hand_stiffness", "-1")},
+         3,
+         "hand_stiffness",
+         "not under 0"},
+    };
+    for (int i = 0; i < COUNT(bad); i++) {
+        refuse(bad[i].s, bad[i].count, bad[i].key, bad[i].word);
+    }
+    struct device_config c;
+    struct tact_device device = {0};
+    const struct tact_device_setting massless[] = {SETTING("axes", "x")};
+    const struct tact_device_setting none[] = {SETTING("mass", "1")};
+    device_config_init(&c, massless, 1);
+    assert_int_equal(tact_twin_type.open(&c.config, &device, &c.err), -22);
+    assert_non_null(strstr(c.err.text, "mass"));
+    device_config_init(&c, none, 1);
+    assert_int_equal(tact_twin_type.open(&c.config, &device, &c.err), -22);
+    assert_non_null(strstr(c.err.text, "axes"));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(free_mass_falls),      cmocka_unit_test(answers_a_step),
+        cmocka_unit_test(keeps_its_energy),     cmocka_unit_test(follows_a_hand),
+        cmocka_unit_test(tells_in_steps),       cmocka_unit_test(reads_late),
+        cmocka_unit_test(pushes_late),          cmocka_unit_test(motor_saturates),
+        cmocka_unit_test(stops_at_its_ends),    cmocka_unit_test(is_unplugged),
+        cmocka_unit_test(moves_on_over_a_gap),  cmocka_unit_test(describes_itself),
+        cmocka_unit_test(refuses_bad_settings),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
