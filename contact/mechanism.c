@@ -142,8 +142,8 @@ int tact_mechanisms_create(struct tact_world *world)
     if (m->answer_room > (size_t)world->pair_count * 12 * longest) {
         m->answer_room = (size_t)world->pair_count * 12 * longest;
     }
-    m->factors = calloc(shape_rows(world), sizeof *m->factors);
-    m->levers = calloc(most, sizeof *m->levers);
+    m->factors = calloc(shape_rows(world) + 1, sizeof *m->factors);
+    m->levers = calloc(most + 1, sizeof *m->levers);
     m->answers = calloc(m->answer_room + 1, sizeof *m->answers);
     return m->factors && m->levers && m->answers ? 0 : -ENOMEM;
 }

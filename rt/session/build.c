@@ -52,10 +52,11 @@ static int add_shapes(struct tact_session *s, struct tact_owner owner,
     return 0;
 }
 
+/* Number 0 of what is fixed is the world itself. */
 static int add_body(struct tact_session *s, const struct tact_scene_body *def)
 {
     struct tact_pose frame = pose_of(def->position, def->quat_wxyz), center = {.quat_wxyz = {1.0}};
-    struct tact_owner owner = {TACT_OWNER_FIXED, 0, 0};
+    struct tact_owner owner = {TACT_OWNER_FIXED, 1 + (int)(def - s->scene->bodies), 0};
     if (def->fixed) {
         return add_shapes(s, owner, def->shapes, def->shapes_count, &frame);
     }
@@ -80,6 +81,56 @@ static int add_body(struct tact_session *s, const struct tact_scene_body *def)
     out->released = def->support_until;
     tact_v3_scale(out->frame.position, def->center_of_mass, -1.0);
     return add_shapes(s, owner, def->shapes, def->shapes_count, &out->frame);
+}
+
+static struct tact_owner body_owner(const struct tact_scene *scene, const char *name)
+{
+    struct tact_owner owner = {TACT_OWNER_FIXED, 0, 0};
+    int moving = 0;
+    for (uint32_t i = 0; name && i < scene->bodies_count; i++) {
+        const struct tact_scene_body *body = &scene->bodies[i];
+        if (!strcmp(body->name, name)) {
+            owner.kind = body->fixed ? TACT_OWNER_FIXED : TACT_OWNER_BODY;
+            owner.index = body->fixed ? 1 + (int)i : moving;
+        }
+        moving += !body->fixed;
+    }
+    return owner;
+}
+
+/* The joint's z axis is its axis. */
+static struct tact_pose bond_frame(const struct tact_scene_bond *def)
+{
+    const double *n = def->axis;
+    struct tact_pose frame = {.quat_wxyz = {1.0 + n[2], -n[1], n[0], 0.0}};
+    tact_v3_copy(frame.position, def->position);
+    if (!(frame.quat_wxyz[0] > 1e-9)) {
+        const double over[4] = {0.0, 1.0, 0.0, 0.0};
+        memcpy(frame.quat_wxyz, over, sizeof over);
+    }
+    tact_quat_normalize(frame.quat_wxyz);
+    return frame;
+}
+
+static int add_bond(struct tact_session *s, const struct tact_scene_bond *def)
+{
+    struct tact_owner a = body_owner(s->scene, def->bodies[0]);
+    struct tact_owner b = body_owner(s->scene, def->bodies_count > 1 ? def->bodies[1] : NULL);
+    struct tact_pose frame = bond_frame(def);
+    struct tact_bond bond;
+    enum tact_bond_kind kind = !strcmp(def->type, "ball")     ? TACT_BOND_BALL
+                               : !strcmp(def->type, "hinge")  ? TACT_BOND_HINGE
+                               : !strcmp(def->type, "slider") ? TACT_BOND_SLIDER
+                                                              : TACT_BOND_FIXED;
+    int rc = tact_bond_between(s->world, kind, a, b, &frame, &bond);
+    if (rc) {
+        return rc;
+    }
+    bond.lower = def->lower;
+    bond.upper = def->upper;
+    bond.damping = def->damping;
+    bond.friction = def->friction;
+    return tact_world_add_bond(s->world, &bond);
 }
 
 static int link_index(const struct tact_scene_hand *hand, const char *name)
@@ -254,7 +305,8 @@ int tact_session_build_world(struct tact_session *s, struct tact_error *err)
     struct tact_world_options options = world_options(scene);
     s->bodies = calloc(scene->bodies_count + 1, sizeof *s->bodies);
     s->hands = calloc(scene->hands_count + 1, sizeof *s->hands);
-    if (!s->bodies || !s->hands) {
+    s->bonds = calloc(scene->joints_count + 1, sizeof *s->bonds);
+    if (!s->bodies || !s->hands || !s->bonds) {
         return -ENOMEM;
     }
     int rc = tact_world_create(&options, &s->world);
@@ -264,6 +316,13 @@ int tact_session_build_world(struct tact_session *s, struct tact_error *err)
             at_key(s, err, "bodies", (int)i, "");
         }
     }
+    for (uint32_t i = 0; rc >= 0 && i < scene->joints_count; i++) {
+        rc = add_bond(s, &scene->joints[i]);
+        if (rc < 0) {
+            at_key(s, err, "joints", (int)i, "");
+        }
+    }
+    rc = rc < 0 ? rc : 0;
     for (uint32_t i = 0; !rc && i < scene->hands_count; i++) {
         rc = add_hand(s, &scene->hands[i], (int)i);
         if (rc < 0) {

@@ -81,6 +81,24 @@ static int pair_fields(struct tact_session *s)
     return rc;
 }
 
+static int bond_fields(struct tact_session *s)
+{
+    int rc = 0;
+    for (uint32_t i = 0; !rc && i < s->scene->joints_count; i++) {
+        struct session_bond *b = &s->bonds[i];
+        const char *name = s->scene->joints[i].name;
+        rc = add(s, &b->wrench, TACT_FIELD_OUTPUT, name, "_wrench",
+                 "N, N m on the first body, world, about the joint", 6);
+        rc = rc ? rc
+                : add(s, &b->joint, TACT_FIELD_OUTPUT, name, "_joint",
+                      "value rad or m; stop -1, 0, 1; joint m, world (3)", 5);
+        rc = rc ? rc
+                : add(s, &b->warm, TACT_FIELD_OUTPUT, name, "_warm",
+                      "warm start: impulse N s, N m s, joint's axes", 6);
+    }
+    return rc;
+}
+
 static int motion_fields(struct tact_session *s)
 {
     int rc = 0;
@@ -116,6 +134,7 @@ int tact_session_layout_fields(struct tact_session *s)
     int rc = device_fields(s);
     rc = rc ? rc : sensor_fields(s);
     rc = rc ? rc : pair_fields(s);
+    rc = rc ? rc : bond_fields(s);
     rc = rc ? rc : motion_fields(s);
     rc = rc ? rc
             : add(s, &s->wanted_field, TACT_FIELD_OUTPUT, "outputs", "_wanted",
@@ -163,6 +182,19 @@ static void fill_pairs(struct tact_session *s, double *v)
     }
 }
 
+static void fill_bonds(struct tact_session *s, double *v)
+{
+    for (int i = 0; i < tact_world_bond_count(s->world); i++) {
+        const struct session_bond *b = &s->bonds[i];
+        const struct tact_bond *bond = tact_world_bond(s->world, i);
+        memcpy(v + b->wrench, bond->wrench, sizeof bond->wrench);
+        v[b->joint] = bond->value;
+        v[b->joint + 1] = bond->stop;
+        tact_v3_copy(v + b->joint + 2, bond->point);
+        memcpy(v + b->warm, bond->impulse, sizeof bond->impulse);
+    }
+}
+
 static void fill_motion(struct tact_session *s, double *v)
 {
     for (int i = 0; i < tact_world_hand_count(s->world); i++) {
@@ -201,6 +233,7 @@ void tact_session_fill(struct tact_session *s, struct tact_record *record)
         }
     }
     fill_pairs(s, v);
+    fill_bonds(s, v);
     fill_motion(s, v);
     memcpy(v + s->wanted_field, s->wanted, sizeof *v * (size_t)s->output_count);
     memcpy(v + s->sent_field, s->sent, sizeof *v * (size_t)s->output_count);
@@ -267,6 +300,10 @@ void tact_session_restore(struct tact_session *s, const struct tact_record *reco
         tact_v3_copy(c->warm_point, v + p->warm + 6);
         tact_world_set_direction(s->world, i, v + p->direction);
         c->touching = 0;
+    }
+    for (int i = 0; i < tact_world_bond_count(s->world); i++) {
+        struct tact_bond *bond = tact_world_bond(s->world, i);
+        memcpy(bond->impulse, v + s->bonds[i].warm, sizeof bond->impulse);
     }
     tact_safety_load(&s->safety, v + s->safety_field);
     tact_world_begin(s->world);

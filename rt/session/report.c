@@ -68,6 +68,23 @@ static json_t *joints(struct tact_session *s)
     return all;
 }
 
+/* Joints of mechanisms: what they bear, where they stand, how well they hold. */
+static json_t *mechanism(struct tact_session *s)
+{
+    json_t *all = json_object();
+    for (int i = 0; i < tact_world_bond_count(s->world); i++) {
+        const struct tact_bond *bond = tact_world_bond(s->world, i);
+        double e[2];
+        tact_world_bond_error(s->world, i, e);
+        json_object_set_new(all, s->scene->joints[i].name,
+                            json_pack("{s:o, s:o, s:i, s:o, s:o}", "wrench",
+                                      numbers(bond->wrench, 6), "value", number(bond->value),
+                                      "stop", bond->stop, "error_m", number(e[0]), "error_rad",
+                                      number(e[1])));
+    }
+    return all;
+}
+
 /* Names of the active limits of a contact. */
 static json_t *limits(int bits)
 {
@@ -187,6 +204,7 @@ char *tact_session_report_json(struct tact_session *s, const struct tact_session
                                   (json_int_t)r->unconverged));
     json_object_set_new(all, "bodies", bodies(s));
     json_object_set_new(all, "joints", joints(s));
+    json_object_set_new(all, "mechanism", mechanism(s));
     json_object_set_new(all, "pairs", pairs(s));
     json_object_set_new(all, "safety",
                         json_pack("{s:s, s:I}", "state", tact_safety_state_name(r->safety), "trips",

@@ -97,6 +97,24 @@ struct tact_scene_body {
     uint32_t shapes_count;
 };
 
+/** A joint of a mechanism: between two bodies, or a body and the world (../../contact/bond.h). It
+ *  holds them as they are at the start. */
+struct tact_scene_bond {
+    char *name;
+    char *type;    /**< ball, hinge, slider, fixed */
+    char **bodies; /**< one or two; one: the other is the world. A fixed body is the world too, but
+                        what is joined to it does not touch it */
+    uint32_t bodies_count;
+    double position[3]; /**< at the start [m], world; default 0 */
+    double axis[3];     /**< of a hinge or slider, world at the start; normalised on load; default
+                             0 0 1 */
+    double lower;       /**< stops of the first body's turn [rad] or way [m] from the start, both or
+                             neither; a hinge's within -pi to pi */
+    double upper;
+    double damping;  /**< of a hinge [N m s/rad] or slider [N s/m], >= 0 */
+    double friction; /**< dry, of a hinge [N m] or slider [N], >= 0 */
+};
+
 /** The joint between a link and its parent. */
 struct tact_scene_joint {
     char *type;          /**< hinge (about axis) or slide (along axis) */
@@ -226,6 +244,8 @@ struct tact_scene {
     uint32_t pairs_count;
     struct tact_scene_body *bodies;
     uint32_t bodies_count;
+    struct tact_scene_bond *joints;
+    uint32_t joints_count;
     struct tact_scene_hand *hands;
     uint32_t hands_count;
     struct tact_scene_device *devices;

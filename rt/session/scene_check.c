@@ -8,6 +8,8 @@
 
 #include "contact/vec.h"
 
+#define TURN 3.14159265358979323846 /* half of one [rad] */
+
 /** Path of a key of the thing at `owner`. */
 static const char *key_of(char path[TACT_SCENE_PATH], const char *owner, const char *key)
 {
@@ -255,24 +257,70 @@ static int check_body(const struct tact_scene_check *check, struct tact_scene_bo
     return rc ? rc : check_shapes(check, body->shapes, body->shapes_count, path, body->fixed);
 }
 
+static int check_axis(const struct tact_scene_check *check, double axis[3], const char *path)
+{
+    char key[TACT_SCENE_PATH];
+    double largest = fmax(fmax(fabs(axis[0]), fabs(axis[1])), fabs(axis[2]));
+    if (!(largest > 0.0)) {
+        return tact_scene_bad(check, key_of(key, path, "axis"),
+                              "an axis of length 0; expected a direction, as in [1, 0, 0]");
+    }
+    for (int i = 0; i < 3; i++) {
+        axis[i] /= largest;
+    }
+    tact_v3_normalize(axis, axis);
+    return 0;
+}
+
+/* Stops: both or neither, in order, and of a hinge within a turn. */
+static int check_stops(const struct tact_scene_check *check, const struct tact_scene_bond *bond,
+                       const char *path)
+{
+    char key[TACT_SCENE_PATH];
+    bool lower = tact_scene_has(check, "%s.lower", path);
+    bool upper = tact_scene_has(check, "%s.upper", path);
+    int turns = strcmp(bond->type, "hinge") == 0;
+    if (lower != upper || (lower && !(bond->lower < bond->upper))) {
+        return tact_scene_bad(check, key_of(key, path, lower ? "lower" : "upper"),
+                              "expected both \"lower\" and \"upper\", lower below upper");
+    }
+    if (lower && turns && (bond->lower < -TURN || bond->upper > TURN)) {
+        return tact_scene_bad(check, key_of(key, path, bond->lower < -TURN ? "lower" : "upper"),
+                              "a hinge's stops are within -pi to pi rad");
+    }
+    return 0;
+}
+
+static int check_bond(const struct tact_scene_check *check, struct tact_scene_bond *bond,
+                      const char *path)
+{
+    static const char *const types[] = {"ball", "hinge", "slider", "fixed", NULL};
+    static const char *const axial[] = {"axis", "lower", "upper", "damping", "friction", NULL};
+    char key[TACT_SCENE_PATH];
+    int rc = need_word(check, key_of(key, path, "type"), bond->type, types);
+    bool free = !rc && (!strcmp(bond->type, "hinge") || !strcmp(bond->type, "slider"));
+    for (int i = 0; !rc && !free && axial[i]; i++) {
+        if (tact_scene_has(check, "%s.%s", path, axial[i])) {
+            rc = tact_scene_bad(check, key_of(key, path, axial[i]), "a %s joint has no %s",
+                                bond->type, axial[i]);
+        }
+    }
+    rc = rc ? rc : check_axis(check, bond->axis, path);
+    rc = rc ? rc : check_stops(check, bond, path);
+    rc = rc ? rc : need_not_negative(check, path, "damping", bond->damping, "N m s/rad or N s/m");
+    return rc ? rc : need_not_negative(check, path, "friction", bond->friction, "N m or N");
+}
+
 static int check_joint(const struct tact_scene_check *check, struct tact_scene_joint *joint,
                        const char *path)
 {
     static const char *const types[] = {"hinge", "slide", NULL};
     char key[TACT_SCENE_PATH];
     int rc = need_word(check, key_of(key, path, "type"), joint->type, types);
+    rc = rc ? rc : check_axis(check, joint->axis, path);
     if (rc) {
         return rc;
     }
-    double largest = fmax(fmax(fabs(joint->axis[0]), fabs(joint->axis[1])), fabs(joint->axis[2]));
-    if (!(largest > 0.0)) {
-        return tact_scene_bad(check, key_of(key, path, "axis"),
-                              "an axis of length 0; expected a direction, as in [1, 0, 0]");
-    }
-    for (int i = 0; i < 3; i++) {
-        joint->axis[i] /= largest;
-    }
-    tact_v3_normalize(joint->axis, joint->axis);
     rc = tact_scene_check_quat(check, joint->quat_wxyz, key_of(key, path, "quat_wxyz"));
     rc = rc ? rc : need_not_negative(check, path, "stiffness", joint->stiffness, "N m/rad or N/m");
     rc = rc ? rc : need_not_negative(check, path, "damping", joint->damping, "N m s/rad or N s/m");
@@ -444,6 +492,11 @@ int tact_scene_check_values(const struct tact_scene_check *check, struct tact_sc
         char path[TACT_SCENE_PATH];
         snprintf(path, sizeof path, "bodies[%u]", i);
         rc = check_body(check, &scene->bodies[i], path);
+    }
+    for (uint32_t i = 0; !rc && i < scene->joints_count; i++) {
+        char path[TACT_SCENE_PATH];
+        snprintf(path, sizeof path, "joints[%u]", i);
+        rc = check_bond(check, &scene->joints[i], path);
     }
     for (uint32_t i = 0; !rc && i < scene->hands_count; i++) {
         rc = check_hand(check, &scene->hands[i], i);

@@ -256,6 +256,34 @@ static int check_wires(const struct tact_scene_check *check, const struct tact_s
     return rc;
 }
 
+/** Two different bodies, or one, of which one moves at least. */
+static int check_bonds(const struct tact_scene_check *check, const struct tact_scene *scene)
+{
+    struct named bodies = NAMED(scene, bodies, tact_scene_body);
+    for (uint32_t i = 0; i < scene->joints_count; i++) {
+        const struct tact_scene_bond *bond = &scene->joints[i];
+        long at[2] = {-1, -1};
+        bool moves = false;
+        char path[TACT_SCENE_PATH];
+        for (uint32_t k = 0; k < bond->bodies_count; k++) {
+            snprintf(path, sizeof path, "joints[%u].bodies[%u]", i, k);
+            at[k] = find_name(&bodies, bond->bodies[k], strlen(bond->bodies[k]));
+            if (at[k] < 0) {
+                return tact_scene_bad(check, path,
+                                      "no body is named \"%s\"; expected one of `bodies`",
+                                      bond->bodies[k]);
+            }
+            moves |= !scene->bodies[at[k]].fixed;
+        }
+        snprintf(path, sizeof path, "joints[%u].bodies", i);
+        if (at[0] == at[1] || !moves) {
+            return tact_scene_bad(check, path,
+                                  "expected a body that moves, and another one or none: the world");
+        }
+    }
+    return 0;
+}
+
 static int check_pair_names(const struct tact_scene_check *check, const struct tact_scene *scene)
 {
     int rc = 0;
@@ -273,7 +301,8 @@ int tact_scene_check_names(const struct tact_scene_check *check, const struct ta
 {
     const struct named lists[] = {
         NAMED(scene, materials, tact_scene_material), NAMED(scene, bodies, tact_scene_body),
-        NAMED(scene, hands, tact_scene_hand), NAMED(scene, devices, tact_scene_device)};
+        NAMED(scene, hands, tact_scene_hand), NAMED(scene, devices, tact_scene_device),
+        NAMED(scene, joints, tact_scene_bond)};
     int rc = check_name(check, "name", scene->name);
     for (size_t i = 0; !rc && i < sizeof lists / sizeof *lists; i++) {
         rc = check_unique(check, &lists[i]);
@@ -296,6 +325,7 @@ int tact_scene_check_names(const struct tact_scene_check *check, const struct ta
         rc = check_shapes(check, scene, scene->bodies[i].shapes, scene->bodies[i].shapes_count,
                           path);
     }
+    rc = rc ? rc : check_bonds(check, scene);
     rc = rc ? rc : check_pair_names(check, scene);
     return rc ? rc : check_wires(check, scene);
 }

@@ -106,6 +106,21 @@ static const cyaml_schema_field_t body_fields[] = {
 static const cyaml_schema_value_t body = {
     CYAML_VALUE_MAPPING(CYAML_FLAG_DEFAULT, struct tact_scene_body, body_fields)};
 
+static const cyaml_schema_field_t bond_fields[] = {
+    TEXT("name", NEEDED, tact_scene_bond, name, LONGEST_NAME),
+    TEXT("type", NEEDED, tact_scene_bond, type, LONGEST_NAME),
+    LIST("bodies", NEEDED, tact_scene_bond, bodies, &name, 1, 2),
+    NUMBERS("position", OPTIONAL, tact_scene_bond, position, 3),
+    NUMBERS("axis", OPTIONAL, tact_scene_bond, axis, 3),
+    NUMBER("lower", OPTIONAL, tact_scene_bond, lower),
+    NUMBER("upper", OPTIONAL, tact_scene_bond, upper),
+    NUMBER("damping", OPTIONAL, tact_scene_bond, damping),
+    NUMBER("friction", OPTIONAL, tact_scene_bond, friction),
+    CYAML_FIELD_END,
+};
+static const cyaml_schema_value_t bond = {
+    CYAML_VALUE_MAPPING(CYAML_FLAG_DEFAULT, struct tact_scene_bond, bond_fields)};
+
 static const cyaml_schema_field_t joint_fields[] = {
     TEXT("type", NEEDED, tact_scene_joint, type, LONGEST_NAME),
     NUMBERS("axis", NEEDED, tact_scene_joint, axis, 3),
@@ -230,6 +245,7 @@ static const cyaml_schema_field_t scene_fields[] = {
     LIST("materials", OPTIONAL, tact_scene, materials, &material, 0, MOST_MATERIALS),
     LIST("pairs", OPTIONAL, tact_scene, pairs, &pair, 0, MOST_PAIRS),
     LIST("bodies", OPTIONAL, tact_scene, bodies, &body, 0, MOST_BODIES),
+    LIST("joints", OPTIONAL, tact_scene, joints, &bond, 0, MOST_BODIES),
     LIST("hands", OPTIONAL, tact_scene, hands, &hand, 0, MOST_HANDS),
     LIST("devices", OPTIONAL, tact_scene, devices, &device, 0, MOST_DEVICES),
     LIST("inputs", OPTIONAL, tact_scene, inputs, &input, 0, MOST_WIRES),

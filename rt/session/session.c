@@ -89,7 +89,7 @@ void tact_session_destroy(struct tact_session *s)
     tact_layout_free(&s->layout);
     free(s->markers);
     void *blocks[] = {s->bodies,  s->hands,         s->pairs,        s->devices, s->inputs,
-                      s->outputs, s->source_shapes, s->source_pairs, s->blank};
+                      s->outputs, s->source_shapes, s->source_pairs, s->blank,   s->bonds};
     for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) {
         free(blocks[i]);
     }

@@ -2,6 +2,7 @@
 #ifndef TACT_RT_SESSION_SESSION_INTERNAL_H
 #define TACT_RT_SESSION_SESSION_INTERNAL_H
 
+#include "contact/bond.h"
 #include "rt/session/session.h"
 #include "rt/triple.h"
 
@@ -71,6 +72,11 @@ struct session_body {
     uint32_t pose, twist, center;
 };
 
+/* A joint of a mechanism: where it stands in the record. */
+struct session_bond {
+    uint32_t wrench, joint, warm;
+};
+
 struct session_marker {
     const struct tact_scene_marker *def;
     int device, channel;
@@ -89,6 +95,7 @@ struct tact_session {
     struct tact_world *world;
     struct session_body *bodies;
     struct session_hand *hands;
+    struct session_bond *bonds;
     struct session_pair *pairs;
 
     struct session_device *devices;

@@ -41,7 +41,7 @@ static void solve(struct tact_session *s, uint64_t tick)
     }
     struct tact_session_report *r = &s->report;
     r->contacts_max = s->solve.contacts > r->contacts_max ? s->solve.contacts : r->contacts_max;
-    if (s->solve.contacts > 0) {
+    if (s->solve.iterations > 0) {
         s->solved_ticks++;
         s->iterations_sum += s->solve.iterations;
         r->unconverged += s->solve.iterations >= (int)s->scene->contact.iterations &&

@@ -15,5 +15,6 @@ void check_ruler(void);
 void check_five_fingers(void);
 void check_bumpy_cube(void);
 void check_salad(void);
+void check_swing(void);
 
 #endif

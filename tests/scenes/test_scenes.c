@@ -25,6 +25,7 @@ static const struct {
     {"five_fingers", check_five_fingers},
     {"bumpy_cube", check_bumpy_cube},
     {"salad", check_salad},
+    {"swing", check_swing},
 };
 
 static void run(void **state)

@@ -137,6 +137,23 @@ static void lost_ticks_leave_a_gap(void **state)
     unlink(copy);
 }
 
+/* What the joints of a mechanism bore is in the log as well. */
+static void joints_go_on_after_a_gap(void **state)
+{
+    (void)state;
+    struct run_options o = {
+        .scene = "swing.yaml", .seconds = 1, .clock = TACT_LOOP_FREE, .source = "host"};
+    struct run_result r;
+    char log[64], copy[80];
+    record(&o, log, &r);
+    expect_identical(log, 1000, 0);
+    snprintf(copy, sizeof copy, "%s_copy", log);
+    copy_without(log, 200, 450, copy);
+    expect_identical(copy, 750, 1);
+    unlink(log);
+    unlink(copy);
+}
+
 static void ruler_of_algorithm_1(void **state)
 {
     (void)state;
@@ -247,10 +264,10 @@ static void changed_byte_is_caught(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(ruler_on_the_host),        cmocka_unit_test(ruler_in_real_time),
-        cmocka_unit_test(ruler_of_algorithm_1),     cmocka_unit_test(lost_ticks_leave_a_gap),
-        cmocka_unit_test(guided_along_a_recording), cmocka_unit_test(cut_log_replays_to_the_cut),
-        cmocka_unit_test(changed_byte_is_caught),
+        cmocka_unit_test(ruler_on_the_host),          cmocka_unit_test(ruler_in_real_time),
+        cmocka_unit_test(ruler_of_algorithm_1),       cmocka_unit_test(lost_ticks_leave_a_gap),
+        cmocka_unit_test(joints_go_on_after_a_gap),   cmocka_unit_test(guided_along_a_recording),
+        cmocka_unit_test(cut_log_replays_to_the_cut), cmocka_unit_test(changed_byte_is_caught),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
