@@ -63,12 +63,43 @@ static bool take_analog(struct tact_comedi *self, int i, lsampl_t raw)
 
 lsampl_t tact_comedi_latest(const struct tact_comedi *self, int input)
 {
-    return self->active->in.data[self->layout.input[input].op][0];
+    const struct tact_comedi_channel *channel = &self->layout.input[input];
+    return channel->streamed ? self->scan->raw[channel->scan]
+                             : self->active->in.data[channel->op][0];
+}
+
+/* By the stream: where nothing else is read, no call in the tick would tell. */
+static bool is_gone(const struct tact_comedi *self)
+{
+    return self->stream && tact_comedi_stream_gone(self->stream);
 }
 
 int tact_comedi_acquire(struct tact_comedi *self)
 {
+    int fresh = 1;
+    if (is_gone(self)) {
+        return -ENODEV;
+    }
+    if (self->stream) {
+        self->scan = tact_comedi_stream_latest(self->stream, &fresh);
+    }
+    self->renewed = fresh != 0;
     return tact_comedi_list_run(self->active->dev, &self->active->in);
+}
+
+/* Tells age and losses of the stream. Returns whether the scan is too old. */
+static bool take_stream(struct tact_comedi *self)
+{
+    double *told =
+        self->value + tact_comedi_input_count(&self->layout) - TACT_COMEDI_STREAM_CHANNELS;
+    if (!self->stream) {
+        return false;
+    }
+    int64_t age = tact_clock_now() - self->scan->stamp_ns;
+    told[0] = 1e-9 * (double)(age > 0 ? age : 0);
+    told[1] = self->scan->lost;
+    self->stamp_ns = self->scan->stamp_ns;
+    return age > self->layout.stream_timeout_ns;
 }
 
 /* Takes over what the list has read. Returns whether an input is at fault. */
@@ -82,8 +113,10 @@ static bool take_inputs(struct tact_comedi *self)
             self->value[i] = ((data[1] >> channel->bit & 1U) != 0) != channel->inverted;
         } else if (channel->kind == TACT_COMEDI_COUNTER) {
             take_counter(self, i, data[0]);
-        } else {
+        } else if (self->renewed) {
             bad = !take_analog(self, i, tact_comedi_latest(self, i)) || bad;
+        } else {
+            bad = bad || self->fault_now[i] != TACT_COMEDI_GOOD;
         }
     }
     self->counting = true;
@@ -93,13 +126,14 @@ static bool take_inputs(struct tact_comedi *self)
 /* Reads and examines the inputs. Returns whether all is well with them. */
 static bool look(struct tact_comedi *self, int64_t now_ns)
 {
-    if (!self->active) {
+    if (!self->active && !is_gone(self)) {
         self->active = atomic_exchange_explicit(&self->fresh, NULL, memory_order_acquire);
     }
     int rc = self->active ? tact_comedi_acquire(self) : -ENODEV;
     if (rc == 0) {
         self->stamp_ns = now_ns;
-        return !take_inputs(self);
+        bool old = take_stream(self);
+        return !take_inputs(self) && !old;
     }
     release_digital(self);
     if (self->active && rc == -ENODEV) {
@@ -139,8 +173,8 @@ static void comedi_read(void *data, uint64_t tick, double t, int64_t now_ns,
                 : self->gate > 0.0                         ? guard
                                                            : TACT_DEVICE_STALE;
     in->stamp_ns = self->stamp_ns;
-    int count = self->layout.input_count + self->layout.wrench_count * TACT_WRENCH_CHANNELS;
-    memcpy(in->channel, self->value, (size_t)count * sizeof *in->channel);
+    memcpy(in->channel, self->value,
+           (size_t)tact_comedi_input_count(&self->layout) * sizeof *in->channel);
 }
 
 /* Forms the words of the outputs. */
@@ -207,6 +241,7 @@ static void comedi_shut(void *data)
     tact_comedi_board_free(self->active);
     tact_comedi_board_free(atomic_load(&self->fresh));
     tact_comedi_board_free(atomic_load(&self->retired));
+    tact_comedi_stream_stop(self->stream);
     free(self);
 }
 
@@ -229,9 +264,10 @@ static int read_settings(struct tact_comedi *self, const struct tact_device_conf
                          struct tact_error *err)
 {
     static const char *const keys[] = {
-        "board",     "inputs",     "outputs",     "reference",    "input_range", "output_range",
-        "input_map", "output_map", "input_units", "output_units", "limits",      "calibration",
-        "guard",     "timeout",    "saturated",   "stuck",        "recover",     "wrenches["};
+        "board",        "inputs",      "outputs",    "reference",   "input_range",
+        "output_range", "input_map",   "output_map", "input_units", "output_units",
+        "limits",       "calibration", "guard",      "timeout",     "saturated",
+        "stuck",        "recover",     "wrenches[",  "stream",      "stream_timeout"};
     const char *path = "/dev/comedi0";
     double recover = 0.1;
     double timeout = fmax(4.0 * config->period, 3e-3);
@@ -286,6 +322,7 @@ static int find(struct tact_comedi *self, const struct tact_device_config *confi
         return no_board(config, self->layout.path, errno, err);
     }
     rc = tact_comedi_choose(config, dev, &self->layout, err);
+    rc = rc ? rc : tact_comedi_stream_settings(config, dev, &self->layout, err);
     comedi_close(dev);
     rc = rc ? rc : tact_comedi_wrenches(config, &self->layout, err);
     if (!rc && tact_comedi_assemble(&self->layout)) {
@@ -334,11 +371,29 @@ static int start_guard(struct tact_comedi *self, const struct tact_device_config
     return 0;
 }
 
+static int start_stream(struct tact_comedi *self, const struct tact_device_config *config,
+                        struct tact_error *err)
+{
+    struct tact_error why = {.line = 0};
+    double rate = 0.0;
+    if (!(self->layout.stream > 0.0)) {
+        return 0;
+    }
+    int rc = tact_comedi_stream_start(&self->layout, &self->stream, &rate, &why);
+    if (rc) {
+        tact_settings_fault(config, tact_settings_find(config, "stream"), err, "%s", why.text);
+        return rc;
+    }
+    tact_message(self->messages, TACT_MESSAGE_INFO, "%s: streams %d inputs at %g Hz", self->name,
+                 self->layout.stream_count, rate);
+    return 0;
+}
+
 static void describe(struct tact_comedi *self, const struct tact_device_config *config,
                      struct tact_device_info *info)
 {
     tact_settings_info(config, tact_comedi_type.name, info);
-    info->input_count = self->layout.input_count + self->layout.wrench_count * TACT_WRENCH_CHANNELS;
+    info->input_count = tact_comedi_input_count(&self->layout);
     info->output_count = self->layout.output_count;
     for (int i = 0; i < self->layout.input_count; i++) {
         const struct tact_comedi_channel *channel = &self->layout.input[i];
@@ -347,6 +402,10 @@ static void describe(struct tact_comedi *self, const struct tact_device_config *
     for (int i = 0; i < self->layout.wrench_count; i++) {
         tact_wrench_describe(&self->layout.wrench[i],
                              self->layout.input_count + i * TACT_WRENCH_CHANNELS, info);
+    }
+    if (self->stream) {
+        tact_settings_channel(&info->input[info->input_count - 2], "stream_age", "s", 0.0);
+        tact_settings_channel(&info->input[info->input_count - 1], "stream_lost", "1", 0.0);
     }
     for (int i = 0; i < info->output_count; i++) {
         const struct tact_comedi_channel *channel = &self->layout.output[i];
@@ -367,6 +426,7 @@ static int comedi_start(const struct tact_device_config *config, struct tact_dev
     snprintf(self->name, sizeof self->name, "%s", config->name);
     self->messages = config->messages;
     int rc = find(self, config, err);
+    rc = rc ? rc : start_stream(self, config, err);
     rc = rc ? rc : tact_comedi_tare(self, config->period, err);
     rc = rc ? rc : start_guard(self, config, err);
     if (rc == 0) {
@@ -378,13 +438,14 @@ static int comedi_start(const struct tact_device_config *config, struct tact_dev
     if (rc) {
         tact_guard_stop(self->arming.guard);
         tact_comedi_board_free(self->active);
+        tact_comedi_stream_stop(self->stream);
         free(self);
         return rc;
     }
     self->good = self->recover;
     self->gate = 1.0;
     /* A first look: where the inputs rest, before the loop runs. */
-    if (tact_comedi_list_run(self->active->dev, &self->active->in) == 0) {
+    if (tact_comedi_acquire(self) == 0) {
         take_inputs(self);
     }
     describe(self, config, &out->info);

@@ -22,6 +22,10 @@
  *   stuck           ticks without any change of an analog input that are a fault; default 0: never
  *   recover         [s] without fault after which outputs come back, over 0.2 s; default 0.1
  *
+ *   stream          [Hz] scans a second of all analog inputs, which the board then makes by itself,
+ *                   where its driver can; default: they are read in the tick
+ *   stream_timeout  [s] age of the latest scan that is a fault; default 0.05
+ *
  *   wrenches        list of force-torque sensors, at most 4, each with
  *     name          letters, digits and _: of its channels NAME_fx ... NAME_tz and NAME_overload
  *     channels      "g0 g1 g2 g3 g4 g5": the inputs, 6 to 8 analog ones, that are its gauges
@@ -41,6 +45,11 @@
  *                   least 3 ms
  *
  * Tables have a row for each channel of `inputs` (of `outputs`) that is not digital, or one row.
+ *
+ * A stream is read by a thread; the tick takes the latest whole scan without a system call. Two
+ * more inputs tell its age, stream_age [s], and how often it was started anew, stream_lost: where
+ * the board's buffer was full, or the board gone. Ticks in a row are then scans that the loop has
+ * seen.
  *
  * A wrench is matrix (gauges - bias), in N and N m, about the origin of its frame. While a gauge is
  * at an end of its range or at fault, the six axes are held; an axis over its limit is told as it
@@ -64,8 +73,8 @@
  *
  * Every fault, loss and return is told.
  *
- * Real-time: reading is one ioctl(2), writing one futex(2) (without a guard one ioctl). The driver
- * decides how long a conversion takes.
+ * Real-time: reading is one ioctl(2), or none where all is streamed; writing one futex(2) (without
+ * a guard one ioctl). The driver decides how long a conversion takes.
  */
 #ifndef TACT_DEVICES_COMEDI_H
 #define TACT_DEVICES_COMEDI_H

@@ -39,6 +39,9 @@ static int assemble(struct tact_comedi_op *ops, struct tact_comedi_channel *chan
             }
             continue;
         }
+        if (c->streamed) {
+            continue;
+        }
         c->op = count++;
         if (c->op < TACT_COMEDI_OPS) {
             ops[c->op] =

@@ -27,10 +27,15 @@ struct tact_comedi_channel {
     double low;                    /* what an input can be at all [unit] */
     double high;
     bool inverted; /* digital: active low */
+    bool streamed; /* by the stream, not by the list */
+    int scan;      /* then where it is in a scan */
     /* where it is in the list of instructions */
     int op;
     int bit; /* digital: of the second word */
 };
+
+/* Channels that a stream adds, the last of the device: age of the scan [s], times started anew. */
+enum { TACT_COMEDI_STREAM_CHANNELS = 2 };
 
 struct tact_comedi_layout {
     char path[256];
@@ -42,7 +47,11 @@ struct tact_comedi_layout {
     struct tact_comedi_channel output[TACT_DEVICE_CHANNELS];
     int wrench_count; /* sensors of which inputs are the gauges; told behind the inputs */
     struct tact_wrench wrench[TACT_DEVICE_WRENCHES];
-    int in_ops; /* all inputs: one list of instructions */
+    double stream;             /* [Hz] of analog inputs; 0: they are read in the tick */
+    int64_t stream_timeout_ns; /* age of a scan that is a fault */
+    int stream_count;          /* inputs in a scan */
+    size_t stream_sample;      /* of a value in the driver's buffer [B] */
+    int in_ops;                /* all inputs: one list of instructions */
     struct tact_comedi_op in[TACT_COMEDI_OPS];
     int out_ops; /* all outputs: another */
     struct tact_comedi_op out[TACT_COMEDI_OPS];
@@ -56,6 +65,9 @@ int tact_comedi_choose(const struct tact_device_config *config, comedi_t *dev,
 /** Reads the settings of force-torque sensors, once the inputs are chosen. @retval as above */
 int tact_comedi_wrenches(const struct tact_device_config *config, struct tact_comedi_layout *layout,
                          struct tact_error *err);
+
+/** Inputs of the device: the board's, those of its sensors, those of the stream. */
+int tact_comedi_input_count(const struct tact_comedi_layout *layout);
 
 /** Forms the two lists of instructions. @retval 0, or -E2BIG */
 int tact_comedi_assemble(struct tact_comedi_layout *layout);

@@ -4,6 +4,7 @@
 
 #include <stdatomic.h>
 #include "comedi_internal.h"
+#include "comedi_stream_internal.h"
 #include "guard/arming_internal.h"
 #include "watch_internal.h"
 
@@ -33,6 +34,9 @@ struct tact_comedi {
     uint32_t good;                                   /* ticks without fault */
     double gate;                                     /* share of the outputs that is let through */
     int64_t stamp_ns;
+    struct tact_comedi_stream *stream;   /* NULL: analog inputs are in the list */
+    const struct tact_comedi_scan *scan; /* of this tick */
+    bool renewed;                        /* and whether it is another one than before */
     bool let_go; /* the guard is gone, and the outputs were zeroed without it */
     /* between the two */
     _Atomic(struct tact_comedi_board *) fresh;
@@ -47,6 +51,7 @@ struct tact_comedi {
     bool lost;
     int open_error; /* told last */
     unsigned int faults_told[TACT_DEVICE_CHANNELS];
+    uint32_t lost_told; /* of the stream */
     struct tact_watch watch;
 };
 

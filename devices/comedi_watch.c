@@ -36,6 +36,19 @@ static void look_for(struct tact_comedi *self)
     }
 }
 
+static void tell_stream(struct tact_comedi *self)
+{
+    int why = 0;
+    uint32_t lost = self->stream ? tact_comedi_stream_lost(self->stream, &why) : 0;
+    if (lost != self->lost_told) {
+        tact_message(self->messages, TACT_MESSAGE_WARNING,
+                     "%s: the stream of %s was lost (%s), %u so far; it is started anew",
+                     self->name, self->layout.path,
+                     why == -EPIPE ? "its buffer was full" : strerror(-why), lost);
+        self->lost_told = lost;
+    }
+}
+
 static void tell(struct tact_comedi *self)
 {
     for (int i = 0; i < self->layout.input_count; i++) {
@@ -51,6 +64,7 @@ static void tell(struct tact_comedi *self)
         }
     }
     tact_comedi_tell_wrenches(self);
+    tell_stream(self);
     int error = atomic_exchange_explicit(&self->read_error, 0, memory_order_relaxed);
     if (error) {
         tact_message(self->messages, TACT_MESSAGE_WARNING,

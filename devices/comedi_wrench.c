@@ -24,11 +24,17 @@ int tact_comedi_wrenches(const struct tact_device_config *config, struct tact_co
     int count = tact_wrench_settings(config, inputs, layout->input_count, layout->wrench,
                                      TACT_DEVICE_WRENCHES, err);
     layout->wrench_count = count > 0 ? count : 0;
-    if (count > 0 && layout->input_count + count * TACT_WRENCH_CHANNELS > TACT_DEVICE_CHANNELS) {
+    if (tact_comedi_input_count(layout) > TACT_DEVICE_CHANNELS) {
         return tact_settings_fault(config, NULL, err, "more than %d inputs with those of sensors",
                                    TACT_DEVICE_CHANNELS);
     }
     return count < 0 ? count : 0;
+}
+
+int tact_comedi_input_count(const struct tact_comedi_layout *layout)
+{
+    return layout->input_count + layout->wrench_count * TACT_WRENCH_CHANNELS +
+           (layout->stream > 0.0 ? TACT_COMEDI_STREAM_CHANNELS : 0);
 }
 
 int tact_comedi_tare(struct tact_comedi *self, double period, struct tact_error *err)
@@ -85,6 +91,10 @@ bool tact_comedi_take_wrenches(struct tact_comedi *self)
     unsigned int all = 0;
     for (int w = 0; w < self->layout.wrench_count; w++) {
         const struct tact_wrench *wrench = &self->layout.wrench[w];
+        if (!self->renewed) {
+            all |= self->overload_now[w];
+            continue;
+        }
         double *value =
             self->value + self->layout.input_count + (ptrdiff_t)w * TACT_WRENCH_CHANNELS;
         double gauge[TACT_WRENCH_GAUGES];

@@ -4,5 +4,10 @@
 
 void a_wrench_through_a_session(void **state);
 void a_tare_takes_the_zero(void **state);
+void a_stream_beside_the_loop(void **state);
+void a_stream_that_overflows(void **state);
+
+/** Calls of ioctl(2) that this program has made. */
+int ioctl_calls(void);
 
 #endif

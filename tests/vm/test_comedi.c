@@ -38,6 +38,11 @@ int ioctl(int fd, unsigned long request, ...)
     return (int)syscall(SYS_ioctl, fd, request, arg);
 }
 
+int ioctl_calls(void)
+{
+    return calls;
+}
+
 /* Without the guard, which has a test of its own. */
 static int start(const struct tact_device_setting *settings, int count)
 {
@@ -386,6 +391,8 @@ static void bad_settings_are_named(void **unused)
          "cannot open"},
         {{SETTING("inputs", "x=ai0"), SETTING("saturated", "0.5")}, 2, -EINVAL, "ticks"},
         {{SETTING("board", NODE)}, 1, -EINVAL, "inputs or outputs"},
+        {{SETTING("outputs", "x=ao0"), SETTING("stream", "1000")}, 2, -EINVAL, "no analog input"},
+        {{SETTING("inputs", "x=ai0"), SETTING("stream", "0.1")}, 2, -EINVAL, "1 to 1e8 Hz"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         assert_int_equal(start(cases[i].setting, cases[i].count), cases[i].rc);
@@ -410,6 +417,8 @@ int main(void)
         cmocka_unit_test(two_boards),
         cmocka_unit_test(a_wrench_through_a_session),
         cmocka_unit_test(a_tare_takes_the_zero),
+        cmocka_unit_test(a_stream_beside_the_loop),
+        cmocka_unit_test(a_stream_that_overflows),
         cmocka_unit_test(bad_settings_are_named),
     };
     board_setup();
