@@ -24,6 +24,10 @@ static const char help[] =
     "  --recompute HOW  instead of what the log says, moments from host or opencl, or the local\n"
     "                   solver cone or bouchard, and tell how far every field goes its own way;\n"
     "                   may be given once for each\n"
+    "  --realtime       at the pace it was recorded at, tick by tick, until the end or a signal\n"
+    "  --onto DEVICE    the recorded outputs of this device of the scene go to the device itself, "
+    "at\n"
+    "                   that pace, through a safety chain that ramps in and ends at rest\n"
     "  --json           one JSON object on stdout, with why each pair slipped\n"
     "  --quiet          no messages but errors\n"
     "  --help           this text\n\n"
@@ -35,7 +39,8 @@ static const char help[] =
     "example:\n"
     "  tact run examples/scenes/ruler.yaml --record ruler.mcap\n"
     "  tact replay ruler.mcap --verify\n"
-    "  tact replay ruler.mcap --recompute host --from 0.5s --to 2s\n";
+    "  tact replay ruler.mcap --recompute host --from 0.5s --to 2s\n"
+    "  tact replay wheel.mcap --onto wheel\n";
 
 static void print_table(const char *path, const struct tact_replay_report *r)
 {

@@ -48,7 +48,10 @@ def near(got, expected, tolerance=1e-12):
 
 
 def help():
-    for name in ("run", "sim", "replay", "recover", "moments", "doctor", "devices"):
+    listed = tact("--help")[0].split("subcommands:\n")[1].split("\n\n")[0]
+    names = [line.split()[0] for line in listed.splitlines()]
+    assert len(names) > 10, names
+    for name in names:
         out, err = tact(name, "--help")
         assert not err and f"usage: tact {name}" in out, out
         for word in ("exit codes:", "example", f"  tact {name}" if name != "replay" else "replay"):
@@ -56,6 +59,11 @@ def help():
         assert max(map(len, out.splitlines())) <= 100, name
         out, err = tact(name, "--no-such-option", code=2)
         assert not out and len(err) == 1 and "no-such-option" in err[0], err
+    for path in glob.glob("examples/*.c"):  # what is taken is told
+        with open(path, encoding="utf-8") as source:
+            text = source.read()
+        for option in re.findall(r'\{"([a-z-]+)", \w+_argument', text):
+            assert f"--{option}" in text, (path, option)
     out, err = tact("--help")
     assert "subcommands:" in out and not err
     assert re.fullmatch(r"tact \d+\.\d+\.\d+\n", tact("--version")[0])
