@@ -4,12 +4,13 @@
 #include "devices/comedi.h"
 #include "devices/evdev.h"
 #include "devices/operator.h"
+#include "devices/recording.h"
 #include "devices/trajectory.h"
 #include "devices/twin.h"
 
 static const struct tact_device_type *const builtin[] = {
     &tact_operator_type, &tact_trajectory_type, &tact_evdev_type,
-    &tact_comedi_type,   &tact_twin_type,
+    &tact_comedi_type,   &tact_twin_type,       &tact_recording_type,
 };
 
 const struct tact_device_type *const *tact_devices_builtin(size_t *count)
