@@ -138,6 +138,15 @@ TACT_API void tact_moments_advance(const struct tact_moments *in, const double t
                                    const double twist_b[6], double dt, double exponent,
                                    struct tact_moments *out);
 
+/**
+ * Exponent p of V ~ depth^p that the shape of an overlap tells: 1 of a layer, about 2 of a cap or
+ * lens, at most 3 of a tip. Goes by the spread s of the overlap along its normal: s |g| / V is
+ * 1 / sqrt(12) of a layer, sqrt(2) / 3 of a cap on a plane, 1 / sqrt(6) of a lens between equals,
+ * and sqrt(27 / 80) of a cone; between them p is taken as linear. 1 without an overlap. Real-time
+ * safe.
+ */
+TACT_API double tact_moments_exponent(const struct tact_moments *moments);
+
 TACT_END_DECLS
 
 #endif

@@ -181,6 +181,12 @@ TACT_API int tact_world_measure(const struct tact_world *world, int pair,
 TACT_API void tact_world_advance(const struct tact_world *world, int pair, double age,
                                  const struct tact_moments *in, struct tact_moments *out);
 
+/** The same, along the motion of the pair's two shapes since they were at a_then and b_then, where
+ *  they were measured. Real-time safe. */
+TACT_API void tact_world_carry(const struct tact_world *world, int pair,
+                               const struct tact_pose *a_then, const struct tact_pose *b_then,
+                               const struct tact_moments *in, struct tact_moments *out);
+
 /** Moments of a pair for this tick, to be set for every pair, close or not; NULL or no volume: not
  *  touching. Real-time safe. */
 TACT_API void tact_world_set_moments(struct tact_world *world, int pair,

@@ -94,6 +94,79 @@ void tact_world_advance(const struct tact_world *world, int pair, double age,
                          tact_pair_is_curved(world, c) ? 2.0 : 1.0, out);
 }
 
+/* Rotation vector from one pose to another. */
+static void turned(const struct tact_pose *from, const struct tact_pose *to, double turn[3])
+{
+    const double *f = from->quat_wxyz, back[4] = {f[0], -f[1], -f[2], -f[3]};
+    double q[4];
+    tact_quat_mul(q, to->quat_wxyz, back);
+    tact_quat_normalize(q);
+    double s = tact_v3_norm(q + 1), scale = s > 1e-12 ? 2.0 * atan2(s, fabs(q[0])) / s : 2.0;
+    tact_v3_scale(turn, q + 1, q[0] < 0.0 ? -scale : scale);
+}
+
+/* Displacement of a point fixed to a shape that also turns by `turn`. */
+static void shifted(const struct tact_pose *from, const struct tact_pose *to, const double turn[3],
+                    const double point[3], double shift[3])
+{
+    double arm[3], q[4], after[3];
+    tact_quat_from_rotvec(q, turn);
+    tact_v3_sub(arm, point, from->position);
+    tact_quat_rotate(after, q, arm);
+    tact_v3_sub(after, after, arm);
+    tact_v3_sub(shift, to->position, from->position);
+    tact_v3_add(shift, shift, after);
+}
+
+/* Radius of a ball, or of a box about a mesh; 1e9 m of a half-space. */
+static double extent(const struct tact_shape *shape)
+{
+    if (shape->kind == TACT_SHAPE_SPHERE) {
+        return shape->size[0];
+    }
+    if (!shape->mesh) {
+        return 1e9;
+    }
+    const struct tact_mesh_node *all = &shape->mesh->nodes[0];
+    double d[3];
+    tact_v3_sub(d, all->upper, all->lower);
+    return 0.5 * tact_v3_norm(d);
+}
+
+void tact_world_carry(const struct tact_world *world, int pair, const struct tact_pose *a_then,
+                      const struct tact_pose *b_then, const struct tact_moments *in,
+                      struct tact_moments *out)
+{
+    const struct tact_contact *c = &world->contacts[pair];
+    const struct tact_pose *a_now = &world->poses[c->a], *b_now = &world->poses[c->b];
+    int ball_a = world->shapes[c->a].shape.kind == TACT_SHAPE_SPHERE;
+    int ball_b = world->shapes[c->b].shape.kind == TACT_SHAPE_SPHERE;
+    double a[6], b[6];
+    turned(a_then, a_now, a + 3);
+    turned(b_then, b_now, b + 3);
+    /* What a ball touches is where the other body faces it: its own turning changes nothing. */
+    if (ball_a != ball_b) {
+        tact_v3_copy(ball_a ? a + 3 : b + 3, ball_a ? b + 3 : a + 3);
+    }
+    shifted(a_then, a_now, a + 3, in->centroid, a);
+    shifted(b_then, b_now, b + 3, in->centroid, b);
+    /* Along the tangent plane the patch goes with the more curved body, here the smaller one. */
+    double area = tact_v3_norm(in->gradient);
+    if (area > 0.0) {
+        double n[3], slide[3];
+        double ka = 1.0 / extent(&world->shapes[c->a].shape);
+        double kb = 1.0 / extent(&world->shapes[c->b].shape);
+        double more = ka / (ka + kb) - 0.5;
+        tact_v3_scale(n, in->gradient, 1.0 / area);
+        tact_v3_sub(slide, a, b);
+        tact_v3_axpy(slide, -tact_v3_dot(n, slide), n);
+        tact_v3_axpy(a, more, slide);
+        tact_v3_axpy(b, more, slide);
+    }
+    tact_moments_advance(in, a, b, 1.0,
+                         tact_pair_is_curved(world, c) ? 2.0 : tact_moments_exponent(in), out);
+}
+
 void tact_world_set_moments(struct tact_world *world, int pair, const struct tact_moments *moments)
 {
     struct tact_contact *c = &world->contacts[pair];

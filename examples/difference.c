@@ -88,6 +88,10 @@ void difference_add(struct difference *d, const struct tact_record *a, const str
         const double *va = a->values + f->offset[0], *vb = b->values + f->offset[1];
         d->values += f->count - (f->stamp < f->count);
         for (uint32_t k = 0; k < f->count; k++) {
+            if (k != f->stamp) {
+                d->fields[i].squares[0] += (va[k] - vb[k]) * (va[k] - vb[k]);
+                d->fields[i].squares[1] += vb[k] * vb[k];
+            }
             if (k != f->stamp && memcmp(&va[k], &vb[k], sizeof *va)) {
                 differs(d, i, k, a->tick, va[k], vb[k]);
             }

@@ -14,7 +14,8 @@ struct difference_field {
     double most;        /* |a - b|; infinity where one is not a number */
     uint64_t most_tick;
     uint32_t most_element;
-    double a, b; /* there */
+    double a, b;       /* there */
+    double squares[2]; /* sums over all ticks and elements: of a - b, of b */
 };
 
 struct difference {

@@ -1,9 +1,16 @@
 /* The differences of two sessions, for people and for machines. */
 #include <jansson.h>
+#include <math.h>
 #include <stdio.h>
 #include "difference.h"
 
 typedef unsigned long long ull;
+
+/* Root of the mean square, over ticks and elements, of A - B (0) or B (1). */
+static double rms(const struct difference *d, const struct difference_field *f, int which)
+{
+    return sqrt(f->squares[which] / ((double)d->ticks * f->count));
+}
 
 void difference_table(const struct difference *d, const char *a, const char *b)
 {
@@ -22,13 +29,14 @@ void difference_table(const struct difference *d, const char *a, const char *b)
     }
     printf("  first at tick %llu, %s[%u]: %.17g in %s, %.17g in %s\n\n", (ull)d->first_tick,
            d->fields[d->first_field].name, d->first_element, d->first_a, a, d->first_b, b);
-    printf("  %-36s %10s %10s %12s  %s\n", "field", "differing", "first tick", "largest", "there");
+    printf("  %-36s %10s %10s %12s %10s  %s\n", "field", "differing", "first tick", "largest",
+           "rms", "largest where");
     for (uint32_t i = 0; i < d->field_count; i++) {
         const struct difference_field *f = &d->fields[i];
         if (f->differing) {
-            printf("  %-36s %10llu %10llu %12.4g  tick %llu [%u]: %.8g, %.8g\n", f->name,
-                   (ull)f->differing, (ull)f->first, f->most, (ull)f->most_tick, f->most_element,
-                   f->a, f->b);
+            printf("  %-36s %10llu %10llu %12.4g %10.3g  tick %llu [%u]: %.8g, %.8g\n", f->name,
+                   (ull)f->differing, (ull)f->first, f->most, rms(d, f, 0), (ull)f->most_tick,
+                   f->most_element, f->a, f->b);
         }
     }
 }
@@ -47,10 +55,11 @@ int difference_json(const struct difference *d)
         if (f->differing) {
             json_object_set_new(
                 fields, f->name,
-                json_pack("{s:I, s:I, s:o, s:I, s:I, s:o, s:o}", "differing",
+                json_pack("{s:I, s:I, s:o, s:I, s:I, s:o, s:o, s:o, s:o}", "differing",
                           (json_int_t)f->differing, "first_tick", (json_int_t)f->first, "largest",
                           number(f->most), "tick", (json_int_t)f->most_tick, "element",
-                          (json_int_t)f->most_element, "a", number(f->a), "b", number(f->b)));
+                          (json_int_t)f->most_element, "a", number(f->a), "b", number(f->b), "rms",
+                          number(rms(d, f, 0)), "rms_b", number(rms(d, f, 1))));
         }
     }
     if (d->differing) {

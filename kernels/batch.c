@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "kernels/opencl_internal.h"
+#include "rt/clock.h"
 
 /* In single precision, less of the sum of sizes than this is not enough of it. */
 #define CANCELLATION 0.02
@@ -263,9 +264,18 @@ void tact_batch_destroy(struct tact_batch *b)
     free(b);
 }
 
+/* What the host takes to integrate an item [ns]: tests/bench/bench_moments. */
+static double host_item_ns(enum tact_moments_method method)
+{
+    return method == TACT_MOMENTS_MESH_MESH     ? 60.0
+           : method == TACT_MOMENTS_SPHERE_MESH ? 100.0
+                                                : 20.0;
+}
+
 static void collect(struct tact_batch *b, uint32_t i, const double *direction)
 {
     struct tact_contact *c = &b->contacts[i];
+    int64_t began = tact_clock_now();
     c->items.first = b->items.count;
     if (c->method == TACT_MOMENTS_MESH_MESH) {
         double d[3];
@@ -279,6 +289,8 @@ static void collect(struct tact_batch *b, uint32_t i, const double *direction)
         tact_collect_lens(c, i, &b->items);
     }
     c->items.count = b->items.count - c->items.first;
+    /* The broad phase is the host's own. */
+    c->cost_ns = (double)(tact_clock_now() - began) + host_item_ns(c->method) * c->items.count;
 }
 
 /* Fills the items, kernel by kernel, so that each pair's and each kernel's are a run. */
@@ -292,6 +304,7 @@ static void collect_all(struct tact_batch *b, const struct tact_pose *poses, con
         c->first_pose = &poses[c->swapped ? pair->b : pair->a];
         c->second_pose = &poses[c->swapped ? pair->a : pair->b];
         c->items = (struct tact_range){0, 0};
+        c->cost_ns = 0.0;
         c->status = !active[i] ? 0 : c->method == TACT_MOMENTS_NONE ? -ENOTSUP : c->on_host;
     }
     for (int k = 0; k < TACT_CL_ITEM_KERNELS; k++) {
@@ -422,8 +435,11 @@ int tact_batch_run(struct tact_batch *b, const struct tact_pose *poses, const ui
         }
         memset(&out[i], 0, sizeof out[i]);
         out[i].status = c->status;
+        out[i].cost_ns = (int32_t)tact_min(c->cost_ns, 1e9);
         if (c->status == 1 && is_doubtful(b, c, s)) {
+            int64_t began = tact_clock_now();
             out[i].status = on_host(b, i, poses, &out[i].moments);
+            out[i].cost_ns = (int32_t)tact_min((double)(tact_clock_now() - began), 1e9);
         } else if (c->status == 1) {
             out[i].status = tact_contact_finish(c, s, &out[i].moments);
         }

@@ -46,6 +46,7 @@ struct tact_contact {
                                     first shape's frame; 12-23: the same of the second shape;
                                     24-27: radius (ball) or radius, height, radius, height (lens) */
     struct tact_range items;
+    double cost_ns; /* about what the host would take for this pair now */
 };
 
 struct tact_batch_mesh {

@@ -2,8 +2,11 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include "rt/clock.h"
 #include "rt/session/session_internal.h"
 
+#define REMEMBERED 20 /* ticks that an overlap is carried after it ended */
+#define HISTORY 32    /* slots of poses more than max_age: results of large pairs may be older */
 #define FIRST_FRAME_NS                                                                             \
     2000000000 /* longest wait for a source's first frame, before the loop starts */
 
@@ -12,7 +15,11 @@ static int describe_scene(struct tact_session *s, struct tact_source_scene *scen
     int shapes = tact_world_shape_count(s->world), pairs = tact_world_pair_count(s->world);
     s->source_shapes = calloc((size_t)shapes + 1, sizeof *s->source_shapes);
     s->source_pairs = calloc((size_t)pairs + 1, sizeof *s->source_pairs);
-    if (!s->source_shapes || !s->source_pairs) {
+    s->measured = calloc((size_t)pairs + 1, 1);
+    s->history_slots = s->scene->moments.max_age + HISTORY;
+    s->history = calloc((size_t)s->history_slots * (size_t)(shapes + 1), sizeof *s->history);
+    s->history_frame = calloc(s->history_slots, sizeof *s->history_frame);
+    if (!s->source_shapes || !s->source_pairs || !s->measured || !s->history || !s->history_frame) {
         return -ENOMEM;
     }
     for (int i = 0; i < shapes; i++) {
@@ -56,42 +63,116 @@ int tact_session_open_source(struct tact_session *s, struct tact_error *err)
         return 0;
     }
     s->source_open = 1;
+    tact_session_place(s, insists);
     memcpy(s->report.source, s->source.name, sizeof s->report.source);
     tact_session_submit(s, 0);
-    s->source.ops->wait(s->source.self, 0, FIRST_FRAME_NS); /* late: the host begins */
+    if (s->handed) {
+        s->source.ops->wait(s->source.self, 0, FIRST_FRAME_NS); /* late: the host begins */
+    }
     return 0;
+}
+
+static struct tact_pose *history_at(const struct tact_session *s, uint64_t tick)
+{
+    size_t shapes = (size_t)tact_world_shape_count(s->world);
+    return s->history + tick % s->history_slots * shapes;
 }
 
 void tact_session_submit(struct tact_session *s, uint64_t tick)
 {
-    if (s->source_open) {
-        s->source.ops->submit(s->source.self, tick, tact_world_shape_poses(s->world),
-                              tact_world_active(s->world), tact_world_directions(s->world));
+    const uint8_t *active = tact_world_active(s->world);
+    if (!s->source_open) {
+        return;
+    }
+    if (s->options.clock == TACT_LOOP_REAL && !s->fed) {
+        tact_session_replace(s);
+    }
+    s->handed = s->insists;
+    for (int i = 0; i < tact_world_pair_count(s->world); i++) {
+        struct session_pair *p = &s->pairs[i];
+        s->measured[i] = active[i] && p->by_source;
+        s->handed |= s->measured[i];
+        if (p->by_source && p->since == UINT64_MAX) {
+            p->since = tick;
+        }
+    }
+    s->history_frame[tick % s->history_slots] = ++s->frames;
+    memcpy(history_at(s, tick), tact_world_shape_poses(s->world),
+           (size_t)tact_world_shape_count(s->world) * sizeof *s->history);
+    if (s->handed) {
+        s->source.ops->submit(s->source.self, tick, tact_world_shape_poses(s->world), s->measured,
+                              tact_world_directions(s->world));
     }
 }
 
 static void measure(struct tact_session *s, int pair, struct tact_moments *m)
 {
     struct session_pair *p = &s->pairs[pair];
+    int timed = s->source_open && s->options.clock == TACT_LOOP_REAL && !s->fed;
+    int64_t began = timed ? tact_clock_now() : 0;
     p->age = AGE_HOST;
     p->got = tact_world_measure(s->world, pair, s->scratch, m);
+    if (timed) {
+        tact_session_cost_host(p, tact_clock_now() - began);
+    }
+}
+
+/* What a tick can take from the source. */
+struct newest {
+    uint64_t age; /* of the result [ticks], UINT64_MAX where there is none */
+    struct tact_source_result result;
+};
+
+static struct newest look(struct tact_session *s, uint64_t tick)
+{
+    struct newest n = {.age = UINT64_MAX};
+    /* Nothing moves in a tick that is skipped: the age counts those that were not. */
+    if (s->source_open && !s->source.ops->latest(s->source.self, &n.result) &&
+        tick >= n.result.tick && tick - n.result.tick < s->history_slots) {
+        n.age = s->frames - s->history_frame[n.result.tick % s->history_slots] + 1;
+    }
+    return n;
+}
+
+/* An old result to now. Where it is none, the last overlap before it: two bodies that were apart
+ * for a moment may touch again. */
+static void carry(struct tact_session *s, int pair, const struct newest *n, struct tact_moments *m)
+{
+    struct session_seen *seen = &s->pairs[pair].seen;
+    const struct tact_source_moments *result = &n->result.pairs[pair];
+    uint64_t frame = s->frames + 1 - n->age;
+    if (result->status > 0 && seen->frame != frame) {
+        const struct tact_pose *then = history_at(s, n->result.tick);
+        const struct tact_contact *c = tact_world_contact(s->world, pair);
+        *seen = (struct session_seen){result->moments, then[c->a], then[c->b], frame};
+    }
+    if (seen->frame && frame - seen->frame <= REMEMBERED) {
+        tact_world_carry(s->world, pair, &seen->a, &seen->b, &seen->moments, m);
+    }
+    s->pairs[pair].got = m->volume > 0.0;
 }
 
 /* A result of the source, carried to now; 0 where it cannot be used. */
-static int use_result(struct tact_session *s, int pair, const struct tact_source_moments *result,
-                      uint32_t age, struct tact_moments *m)
+static int use_result(struct tact_session *s, int pair, const struct newest *n,
+                      struct tact_moments *m)
 {
     struct session_pair *p = &s->pairs[pair];
+    if (!p->by_source || n->age > tact_session_oldest(s, p) || n->result.tick < p->since) {
+        return 0;
+    }
+    const struct tact_source_moments *result = &n->result.pairs[pair];
+    if (s->options.clock == TACT_LOOP_REAL) {
+        tact_session_cost_source(p, result->cost_ns);
+    }
     if (result->status < 0) {
         return 0;
     }
     p->got = result->status;
-    p->age = age;
-    if (result->status > 0 && age > 1) {
-        tact_world_advance(s->world, pair, (double)(age - 1), &result->moments, m);
-        p->got = m->volume > 0.0;
-    } else if (result->status > 0) {
+    p->age = (uint32_t)n->age;
+    if (n->age == 1) {
         *m = result->moments;
+    } else {
+        carry(s, pair, n, m);
     }
     return 1;
 }
@@ -110,22 +191,25 @@ static void replay_pair(struct tact_session *s, int pair, struct tact_moments *m
     memcpy(m, v + p->moments, sizeof *m);
 }
 
-static void count_age(struct tact_session *s, uint32_t age)
+static void count(struct tact_session *s, struct session_pair *p)
 {
-    s->ages[age < SESSION_AGES ? age : SESSION_AGES - 1]++;
+    struct tact_session_report *r = &s->report;
+    uint32_t age = p->age;
+    r->ages[age < TACT_SESSION_AGES ? age : TACT_SESSION_AGES - 1]++;
+    r->source_pairs += age != AGE_HOST;
+    r->host_pairs += age == AGE_HOST;
+    p->use.source += age != AGE_HOST;
+    p->use.host += age == AGE_HOST;
+    p->use.age_max = age > p->use.age_max ? age : p->use.age_max;
     s->age_now = age > s->age_now ? age : s->age_now;
-    if (age > s->report.age_max) {
-        s->report.age_max = age;
-    }
+    r->age_max = age > r->age_max ? age : r->age_max;
 }
 
 void tact_session_moments(struct tact_session *s, uint64_t tick)
 {
     const uint8_t *active = tact_world_active(s->world);
-    struct tact_source_result result = {0, NULL};
-    int ready = s->source_open && !s->source.ops->latest(s->source.self, &result);
-    uint64_t age = ready && tick >= result.tick ? tick - result.tick + 1 : UINT64_MAX;
-    int usable = ready && age <= s->scene->moments.max_age, fell_back = 0;
+    const struct newest newest = look(s, tick);
+    int fell_back = 0;
     s->age_now = 0;
     for (int i = 0; i < tact_world_pair_count(s->world); i++) {
         struct session_pair *p = &s->pairs[i];
@@ -138,13 +222,12 @@ void tact_session_moments(struct tact_session *s, uint64_t tick)
         }
         if (s->fed && !s->recompute) {
             replay_pair(s, i, &m);
-        } else if (usable && use_result(s, i, &result.pairs[i], (uint32_t)age, &m)) {
-            s->report.source_pairs++;
-            count_age(s, (uint32_t)age);
         } else {
-            measure(s, i, &m);
-            s->report.host_pairs++;
-            fell_back += s->source_open;
+            if (!use_result(s, i, &newest, &m)) {
+                measure(s, i, &m);
+                fell_back += p->by_source && newest.result.tick >= p->since;
+            }
+            count(s, p);
         }
         tact_world_set_moments(s->world, i, p->got > 0 ? &m : NULL);
     }

@@ -74,7 +74,7 @@ static void replay_tick(struct tact_session *s, const struct tact_record *now,
                         const struct tact_replay_options *o, struct tact_replay_report *report)
 {
     s->fed = now;
-    if (s->source_open) {
+    if (s->handed) {
         s->source.ops->wait(s->source.self, now->tick, SOURCE_WAIT_NS);
     }
     int64_t began = tact_clock_now();

@@ -30,11 +30,16 @@ static json_t *latency(const struct tact_histogram *h)
 
 static json_t *moments(const struct tact_session_report *r)
 {
-    return json_pack("{s:s, s:I, s:I, s:I, s:I, s:I, s:I}", "source", r->source, "age",
-                     (json_int_t)r->age, "age_max", (json_int_t)r->age_max, "fallbacks",
+    json_t *ages = json_array();
+    for (int i = 0; i < TACT_SESSION_AGES; i++) {
+        json_array_append_new(ages, json_integer((json_int_t)r->ages[i]));
+    }
+    return json_pack("{s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:o, s:o, s:I}", "source", r->source,
+                     "age", (json_int_t)r->age, "age_max", (json_int_t)r->age_max, "fallbacks",
                      (json_int_t)r->fallbacks, "fallback_ticks", (json_int_t)r->fallback_ticks,
                      "source_pairs", (json_int_t)r->source_pairs, "host_pairs",
-                     (json_int_t)r->host_pairs);
+                     (json_int_t)r->host_pairs, "ages", ages, "time_us", latency(&r->moments),
+                     "missed", (json_int_t)r->missed_moments);
 }
 
 static json_t *bodies(struct tact_session *s)
@@ -136,6 +141,15 @@ char *tact_session_slips_json(struct tact_session *s)
     return text;
 }
 
+/* Who measured a pair's moments, and what that costs the host. */
+static json_t *pair_moments(const struct tact_session *s, int i)
+{
+    struct tact_session_pair_report r = tact_session_pair_report(s, i);
+    return json_pack("{s:s, s:o, s:I, s:I, s:I}", "by", r.by_source ? "source" : "host", "cost_us",
+                     number(1e6 * r.cost), "host_ticks", (json_int_t)r.host_ticks, "source_ticks",
+                     (json_int_t)r.source_ticks, "age_max", (json_int_t)r.age_max);
+}
+
 static json_t *pairs(struct tact_session *s)
 {
     json_t *list = json_array();
@@ -151,6 +165,7 @@ static json_t *pairs(struct tact_session *s)
                       number(c->touching ? tact_patch_spin_arm(&c->patch, n) : 0.0), "depth",
                       number(c->touching ? c->patch.depth : 0.0));
         add_slips(pair, c, &s->pairs[i].tally);
+        json_object_set_new(pair, "moments", pair_moments(s, i));
         json_array_append_new(list, pair);
     }
     return list;

@@ -207,7 +207,10 @@ struct tact_scene_contact {
 struct tact_scene_moments {
     char *source;     /**< auto (default): opencl where it works, else host; opencl; host */
     char *device;     /**< part of an OpenCL device's or platform's name; NULL: any */
-    uint32_t max_age; /**< oldest result that is carried forward [ticks]; default 1 */
+    uint32_t max_age; /**< oldest result that is carried forward [ticks]; default 1. With auto, and
+                           of a pair that would take the host over host_time, 20 at least */
+    double host_time; /**< auto: pairs that take less together are measured on the host [s]; default
+                           a fifth of the period */
 };
 
 struct tact_scene_realtime {

@@ -472,6 +472,7 @@ static int check_options(const struct tact_scene_check *check, const struct tact
     rc = rc ? rc : need_word(check, "contact.spin", c->spin, spins);
     rc = rc ? rc : need_word(check, "moments.source", scene->moments.source, sources);
     rc = rc ? rc : need_between(check, "moments.max_age", scene->moments.max_age, 0, 1000, "ticks");
+    rc = rc ? rc : need_not_negative(check, "moments", "host_time", scene->moments.host_time, "s");
     rc = rc ? rc : need_between(check, "realtime.priority", scene->realtime.priority, 1, 99, "");
     rc = rc ? rc : need_between(check, "realtime.cpu", scene->realtime.cpu, -1, 4095, "");
     const struct tact_scene_recorder *r = &scene->recorder;

@@ -147,6 +147,7 @@ int tact_scene_defaults(const struct tact_scene_check *check, struct tact_scene 
     if (!tact_scene_has(check, "moments.max_age")) {
         scene->moments.max_age = 1;
     }
+    default_number(check, "moments.host_time", &scene->moments.host_time, 0.2 * scene->period);
     if (!tact_scene_has(check, "realtime.priority")) {
         scene->realtime.priority = 80;
     }

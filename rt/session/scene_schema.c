@@ -212,6 +212,7 @@ static const cyaml_schema_field_t moments_fields[] = {
     TEXT("source", OPTIONAL, tact_scene_moments, source, LONGEST_NAME),
     TEXT("device", OPTIONAL, tact_scene_moments, device, LONGEST_TEXT),
     CYAML_FIELD_UINT("max_age", OPTIONAL, struct tact_scene_moments, max_age),
+    NUMBER("host_time", OPTIONAL, tact_scene_moments, host_time),
     CYAML_FIELD_END,
 };
 static const cyaml_schema_field_t realtime_fields[] = {

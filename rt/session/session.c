@@ -42,6 +42,7 @@ int tact_session_prepare(const struct tact_scene *scene, const struct tact_sessi
     s->options = *options;
     s->period = scene->period;
     s->period_ns = llround(scene->period * 1e9);
+    tact_histogram_reset(&s->report.moments);
     s->ticks = options->ticks ? options->ticks : (uint64_t)llround(scene->duration / scene->period);
     int rc = tact_session_build_world(s, err);
     rc = rc ? rc : tact_session_open_devices(s, replayed, replayed_count, err);
@@ -89,7 +90,8 @@ void tact_session_destroy(struct tact_session *s)
     tact_layout_free(&s->layout);
     free(s->markers);
     void *blocks[] = {s->bodies,  s->hands,         s->pairs,        s->devices, s->inputs,
-                      s->outputs, s->source_shapes, s->source_pairs, s->blank,   s->bonds};
+                      s->outputs, s->source_shapes, s->source_pairs, s->blank,   s->measured,
+                      s->history, s->history_frame, s->bonds};
     for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) {
         free(blocks[i]);
     }
@@ -100,7 +102,7 @@ void tact_session_destroy(struct tact_session *s)
 static int between(void *user, uint64_t tick)
 {
     struct tact_session *s = user;
-    if (s->source_open) {
+    if (s->handed) {
         s->source.ops->wait(s->source.self, tick, SOURCE_WAIT_NS);
     }
     if (s->recorder) {
@@ -207,8 +209,8 @@ static void let_go(struct tact_session *s)
 static uint32_t median_age(const struct tact_session *s)
 {
     uint64_t below = 0;
-    for (uint32_t age = 1; age < SESSION_AGES; age++) {
-        below += s->ages[age];
+    for (uint32_t age = 1; age < TACT_SESSION_AGES; age++) {
+        below += s->report.ages[age];
         if (2 * below >= s->report.source_pairs && s->report.source_pairs) {
             return age;
         }
@@ -285,6 +287,14 @@ const char *tact_session_joint_name(const struct tact_session *session, int hand
 const char *tact_session_pair_name(const struct tact_session *session, int pair)
 {
     return session->pairs[pair].name;
+}
+
+struct tact_session_pair_report tact_session_pair_report(const struct tact_session *session,
+                                                         int pair)
+{
+    const struct session_pair *p = &session->pairs[pair];
+    return (struct tact_session_pair_report){p->use.host, p->use.source, p->use.age_max,
+                                             p->by_source, 1e-9 * p->cost_ns};
 }
 
 void tact_session_body_pose(struct tact_session *session, int body, struct tact_pose *out)

@@ -13,6 +13,7 @@
 #include "../../contact/error.h"
 #include "../../contact/world.h"
 #include "../device.h"
+#include "../histogram.h"
 #include "../log/recorder.h"
 #include "../loop.h"
 #include "../message.h"
@@ -75,6 +76,8 @@ struct tact_session_options {
 
 TACT_API struct tact_session_options tact_session_options_default(void);
 
+#define TACT_SESSION_AGES 16 /**< ages counted one by one; the last bin holds the older ones */
+
 /** What became of a run. Names belong to the session. */
 struct tact_session_report {
     struct tact_loop_stats loop;
@@ -85,7 +88,10 @@ struct tact_session_report {
     uint64_t fallback_ticks; /**< ticks with at least one fallback */
     uint32_t age; /**< median age of the source's moments as used [ticks]; 0: none used */
     uint32_t age_max;
-    int contacts; /**< at the end */
+    uint64_t ages[TACT_SESSION_AGES]; /**< moments used by age [ticks]; 0: host; the last: older */
+    struct tact_histogram moments;    /**< time that the moments of a tick took the loop [ns] */
+    uint64_t missed_moments; /**< ticks that missed and whose moments took over half a period */
+    int contacts;            /**< at the end */
     int contacts_max;
     double iterations_mean; /**< over ticks with contacts */
     int iterations_max;
@@ -96,6 +102,14 @@ struct tact_session_report {
     int safety;              /**< enum tact_safety_state at the end */
     uint64_t trips;
     struct tact_recorder_report recorder; /**< zero where nothing was recorded */
+};
+
+/** Where a pair's moments came from. */
+struct tact_session_pair_report {
+    uint64_t host_ticks, source_ticks; /**< ticks that the host and the source measured it */
+    uint32_t age_max;                  /**< oldest result used [ticks] */
+    int by_source;                     /**< at the end: 1 source, 0 host */
+    double cost; /**< that the host takes for it, or would take [s], at the end */
 };
 
 struct tact_session;
@@ -129,6 +143,9 @@ TACT_API const char *tact_session_joint_name(const struct tact_session *session,
                                              int link);
 /** "a/b" for a pair of the world, e.g. "ruler/pinch.left_distal". */
 TACT_API const char *tact_session_pair_name(const struct tact_session *session, int pair);
+
+TACT_API struct tact_session_pair_report
+tact_session_pair_report(const struct tact_session *session, int pair);
 
 /** Pose of the body's frame (not of its centre of mass) now. */
 TACT_API void tact_session_body_pose(struct tact_session *session, int body, struct tact_pose *out);

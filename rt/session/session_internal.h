@@ -6,8 +6,6 @@
 #include "rt/session/session.h"
 #include "rt/triple.h"
 
-#define SESSION_AGES 16 /* ages counted one by one; the last bin holds the older ones */
-
 /* Moments with this age were measured on the host in the tick itself. */
 #define AGE_HOST 0
 
@@ -55,8 +53,22 @@ struct session_pair {
     uint32_t limits;
     uint32_t margins;
     struct tact_limit_tally tally;
-    int32_t got;  /* this tick: status as tact_moments_pair() */
-    uint32_t age; /* this tick: ticks, AGE_HOST for the host */
+    int32_t got;          /* this tick: status as tact_moments_pair() */
+    uint32_t age;         /* this tick: ticks, AGE_HOST for the host */
+    int by_source;        /* else the host measures it */
+    uint64_t since;       /* first tick handed to the source since it measures the pair */
+    double cost_ns;       /* that the host takes or would take */
+    double measured_ns;   /* cost_ns where that was measured since the source last told, or 0 */
+    double scale;         /* of what the source tells, so that it agrees with what was measured */
+    struct session_seen { /* the source's last overlap: a touch that is lost may come back */
+        struct tact_moments moments;
+        struct tact_pose a, b;
+        uint64_t frame; /* 0: none */
+    } seen;
+    struct session_use {
+        uint64_t host, source; /* ticks */
+        uint32_t age_max;
+    } use;
 };
 
 struct session_hand {
@@ -115,6 +127,14 @@ struct tact_session {
     struct tact_moments_scratch *scratch;
     struct tact_source source;
     int source_open;
+    int insists;               /* every pair is the source's */
+    int handed;                /* the tick to come was handed to the source */
+    uint8_t *measured;         /* pairs that the source measures, of those that are active */
+    struct tact_pose *history; /* poses of all shapes by tick, modulo the number of slots */
+    uint64_t *history_frame;   /* number of each slot's frame */
+    uint32_t history_slots;
+    uint64_t frames;    /* ticks whose poses are in history, or were */
+    int64_t moments_ns; /* that this tick's moments took */
     struct tact_shape *source_shapes;
     struct tact_source_pair *source_pairs;
 
@@ -129,7 +149,6 @@ struct tact_session {
     struct tact_triple *status;
     struct tact_solve_stats solve;
     struct tact_session_report report;
-    uint64_t ages[SESSION_AGES];
     uint64_t solved_ticks;
     double iterations_sum;
     int64_t compute_ns;
@@ -160,6 +179,17 @@ void tact_session_restore(struct tact_session *s, const struct tact_record *reco
 int tact_session_open_source(struct tact_session *s, struct tact_error *err);
 void tact_session_moments(struct tact_session *s, uint64_t tick);
 void tact_session_submit(struct tact_session *s, uint64_t tick);
+
+/* placing.c: who measures a pair. insists: the source, always. */
+void tact_session_place(struct tact_session *s, int insists);
+/* Moves a pair from the host to the source or back, at most one. Real-time safe, as what follows.
+ */
+void tact_session_replace(struct tact_session *s);
+/* What a pair took on the host, or would take as the source tells. */
+void tact_session_cost_host(struct session_pair *p, int64_t ns);
+void tact_session_cost_source(struct session_pair *p, int32_t ns);
+/* Oldest result of the pair that is carried forward [ticks]. */
+uint32_t tact_session_oldest(const struct tact_session *s, const struct session_pair *p);
 
 /* record.c: the log, with its attachments and facts. */
 int tact_session_open_log(struct tact_session *s, struct tact_error *err);

@@ -143,7 +143,12 @@ void tact_session_tick(void *user, uint64_t tick, int64_t planned_ns, int64_t wo
     read_devices(s, tick, t, planned_ns);
     tact_session_take_inputs(s, tick);
     carry_weights(s, t);
+    int64_t before = s->fed ? 0 : tact_clock_now();
     tact_session_moments(s, tick);
+    if (!s->fed) {
+        s->moments_ns = tact_clock_now() - before;
+        tact_histogram_add(&s->report.moments, s->moments_ns);
+    }
     solve(s, tick);
     tact_session_send_outputs(s, tick, woke_ns);
     tact_world_begin(s->world);
@@ -153,7 +158,10 @@ void tact_session_tick(void *user, uint64_t tick, int64_t planned_ns, int64_t wo
         mark_events(s, tick, planned_ns);
         publish_status(s, tick, woke_ns - planned_ns);
         s->compute_ns = tact_clock_now() - began;
-        s->missed +=
-            s->options.clock == TACT_LOOP_REAL && began + s->compute_ns > planned_ns + s->period_ns;
+        int64_t late = began + s->compute_ns - planned_ns - s->period_ns;
+        if (s->options.clock == TACT_LOOP_REAL && late > 0) {
+            s->missed++;
+            s->report.missed_moments += 2 * s->moments_ns > s->period_ns;
+        }
     }
 }

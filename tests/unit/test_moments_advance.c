@@ -4,6 +4,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include <cmocka.h>
 
@@ -105,8 +106,39 @@ static void block(void **unused)
     tact_shape_release(&b);
 }
 
+/** What the shape of an overlap tells about how its volume grows, against closed forms. */
+static void exponent(void **unused)
+{
+    (void)unused;
+    struct tact_shape ball = {.kind = TACT_SHAPE_SPHERE, .size = {0.01}};
+    struct tact_shape plane = {.kind = TACT_SHAPE_HALFSPACE};
+    struct tact_shape block = {.kind = TACT_SHAPE_BOX, .size = {0.01, 0.02, 0.01}};
+    struct tact_pose here = tact_pose_identity(), above = here, beside = here;
+    struct tact_moments m;
+    assert_int_equal(tact_shape_tessellate(&block), 0);
+    above.position[2] = 0.01 - 1e-5;
+    assert_int_equal(tact_moments_pair(&ball, &above, &plane, &here, NULL, NULL, &m), 1);
+    double cap = tact_moments_exponent(&m);
+    beside.position[0] = 0.02 - 1e-5;
+    assert_int_equal(tact_moments_pair(&ball, &beside, &ball, &here, NULL, NULL, &m), 1);
+    double lens = tact_moments_exponent(&m);
+    above.position[2] = 0.005 - 1e-4;
+    assert_int_equal(tact_moments_pair(&block, &above, &plane, &here, NULL, NULL, &m), 1);
+    double layer = tact_moments_exponent(&m);
+    print_message("exponent: cap %.4f, lens %.4f, layer %.9f\n", cap, lens, layer);
+    assert_true(fabs(cap - (1.0 + (sqrt(2.0) / 3.0 - sqrt(1.0 / 12.0)) /
+                                      (0.44 - sqrt(1.0 / 12.0)))) < 2e-3);
+    assert_true(fabs(lens - (1.0 + (sqrt(1.0 / 6.0) - sqrt(1.0 / 12.0)) /
+                                       (0.44 - sqrt(1.0 / 12.0)))) < 2e-3);
+    assert_true(cap < 2.3 && lens > 1.7 && fabs(layer - 1.0) < 1e-9);
+    memset(&m, 0, sizeof m);
+    assert_true(tact_moments_exponent(&m) == 1.0);
+    tact_shape_release(&block);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(ball), cmocka_unit_test(block)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(ball), cmocka_unit_test(block),
+                                       cmocka_unit_test(exponent)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,104 @@
+/*
+ * Which pairs a source measures and which the host: the cheap ones the host, in the tick, as long
+ * as they take less than moments.host_time together.
+ *
+ * In real time a pair costs what it took on the host, or what the source says that it would. On a
+ * free-wheeling clock it costs what its triangles promise, so that a run can be repeated.
+ */
+#include "rt/session/session_internal.h"
+
+#define KEPT 0.7         /* share of host_time up to which a pair may come back to the host */
+#define HOST_NS 3000     /* guess: two meshes ... */
+#define TRIANGLE_NS 2    /* ... and each triangle of theirs */
+#define CLOSED_NS 1000   /* guess: closed forms */
+#define CONVEX_NS 5000   /* guess: a ball with a mesh, solids of few facets */
+#define RATE 0.05        /* of the mean of a cost, at a time */
+#define LARGE_AGE 20     /* ticks: of pairs for which the host has no time */
+#define OUTLIER_NS 20000 /* added to twice the cost: what is longer was interrupted */
+
+static double guess(const struct tact_shape *a, const struct tact_shape *b)
+{
+    int swapped;
+    enum tact_moments_method method = tact_moments_method(a, b, &swapped);
+    if (method == TACT_MOMENTS_SPHERE_MESH || method == TACT_MOMENTS_MESH_HALFSPACE) {
+        return CONVEX_NS;
+    }
+    if (method == TACT_MOMENTS_MESH_MESH) {
+        return HOST_NS + TRIANGLE_NS * (double)(a->mesh->triangle_count + b->mesh->triangle_count);
+    }
+    return CLOSED_NS;
+}
+
+void tact_session_place(struct tact_session *s, int insists)
+{
+    s->insists = insists;
+    for (int i = 0; i < tact_world_pair_count(s->world); i++) {
+        const struct tact_contact *c = tact_world_contact(s->world, i);
+        struct session_pair *p = &s->pairs[i];
+        p->cost_ns = guess(tact_world_shape(s->world, c->a), tact_world_shape(s->world, c->b));
+        p->scale = 1.0;
+        p->by_source = insists;
+    }
+    for (int i = 0; i < tact_world_pair_count(s->world); i++) {
+        tact_session_replace(s); /* at most one pair each */
+    }
+}
+
+void tact_session_cost_host(struct session_pair *p, int64_t ns)
+{
+    double most = 2.0 * p->cost_ns + OUTLIER_NS;
+    double took = (double)ns < most ? (double)ns : most;
+    p->cost_ns += (took - p->cost_ns) * RATE;
+    p->measured_ns = p->cost_ns;
+}
+
+void tact_session_cost_source(struct session_pair *p, int32_t ns)
+{
+    if (ns <= 0) {
+        return;
+    }
+    /* A pair that comes from the host tells how far off what the source says is. */
+    if (p->measured_ns > 0.0) {
+        double scale = p->measured_ns / (double)ns;
+        p->scale = scale < 0.1 ? 0.1 : scale > 10.0 ? 10.0 : scale;
+        p->measured_ns = 0.0;
+    }
+    double cost = p->scale * (double)ns;
+    p->cost_ns += (cost - p->cost_ns) * RATE;
+}
+
+uint32_t tact_session_oldest(const struct tact_session *s, const struct session_pair *p)
+{
+    uint32_t age = s->scene->moments.max_age;
+    int large = !s->insists || p->cost_ns > 1e9 * s->scene->moments.host_time;
+    return large && age < LARGE_AGE ? LARGE_AGE : age;
+}
+
+void tact_session_replace(struct tact_session *s)
+{
+    const double most = 1e9 * s->scene->moments.host_time;
+    const uint8_t *active = tact_world_active(s->world);
+    struct session_pair *dearest = NULL, *cheapest = NULL;
+    double total = 0.0;
+    if (s->insists) {
+        return;
+    }
+    for (int i = 0; i < tact_world_pair_count(s->world); i++) {
+        struct session_pair *p = &s->pairs[i];
+        if (!active[i]) {
+            continue;
+        }
+        if (p->by_source) {
+            cheapest = !cheapest || p->cost_ns < cheapest->cost_ns ? p : cheapest;
+        } else {
+            total += p->cost_ns;
+            dearest = !dearest || p->cost_ns > dearest->cost_ns ? p : dearest;
+        }
+    }
+    if (total > most) {
+        dearest->by_source = 1;
+        dearest->since = UINT64_MAX;
+    } else if (cheapest && total + cheapest->cost_ns < KEPT * most) {
+        cheapest->by_source = 0;
+    }
+}
