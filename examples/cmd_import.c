@@ -30,7 +30,7 @@ static const char help[] =
     "  poses     name, position: 3 columns, quat_wxyz or quat_xyzw: 4; unit: m or mm\n"
     "  wrenches  name, frame, force: 3 columns, torque: 3; force_unit, torque_unit\n"
     "  signals   name, column, unit: anything else\n"
-    "  scene     optional: a scene whose first device is of type recording, run on the data\n\n"
+    "  scene     optional: a scene whose first device is of type import, run on the data\n\n"
     "  -o, --output OUT  the log\n"
     "  --json            one JSON object on stdout\n"
     "  --quiet           no messages but warnings\n"
@@ -46,7 +46,7 @@ static const char help[] =
     "  tact import rec0.csv examples/imports/franka.yaml -o rec0.mcap\n"
     "  tact plot rec0.mcap\n";
 
-/* What the device "recording" plays; a device type knows nothing of the command that made it. */
+/* What a device of type "import" plays; a device type knows nothing of the command that made it. */
 static struct {
     const struct import *import;
     size_t row;
@@ -82,8 +82,8 @@ static int start_playing(const struct tact_device_config *config, struct tact_de
     return rc;
 }
 
-static const struct tact_device_type recording_type = {"recording", "a recording made elsewhere",
-                                                       start_playing};
+static const struct tact_device_type import_type = {"import", "a recording made elsewhere",
+                                                    start_playing};
 
 /* The scene that the mapping names, or one that holds nothing but the recording. */
 static int load_scene(const struct import *i, struct tact_scene **out, struct tact_error *err)
@@ -92,18 +92,18 @@ static int load_scene(const struct import *i, struct tact_scene **out, struct ta
     if (!import_scene(i)) {
         int size = snprintf(text, sizeof text,
                             "name: %s\nperiod: %.17g\nduration: %.17g\nmoments: {source: host}\n"
-                            "devices:\n  - {name: recording, type: recording}\n",
+                            "devices:\n  - {name: recording, type: import}\n",
                             import_name(i), i->period, (double)i->ticks * i->period);
         return tact_scene_parse(text, (uint64_t)size, i->map_path, NULL, out, err);
     }
     snprintf(folder, sizeof folder, "%s", i->map_path);
     snprintf(path, sizeof path, "%s/%.1000s", dirname(folder), import_scene(i));
     int rc = tact_scene_load(import_scene(i)[0] == '/' ? import_scene(i) : path, out, err);
-    if (!rc && (!(*out)->devices_count || strcmp((*out)->devices[0].type, "recording") ||
+    if (!rc && (!(*out)->devices_count || strcmp((*out)->devices[0].type, "import") ||
                 (*out)->period != i->period)) {
         tact_error_at(err, i->map_path, 0, 0, "scene");
         rc = tact_error_set(err, -EINVAL,
-                            "its first device is expected to be of type recording, and its period "
+                            "its first device is expected to be of type import, and its period "
                             "to be %g s",
                             i->period);
     }
@@ -137,7 +137,7 @@ static void tell_facts(const struct import *i, char text[FACTS][512],
 static int record(const struct import *i, const char *out, const int *quiet,
                   struct tact_session_report *report, struct tact_error *err)
 {
-    const struct tact_device_type *types[16] = {&recording_type};
+    const struct tact_device_type *types[16] = {&import_type};
     struct tact_session_options options = tact_session_options_default();
     struct tact_log_fact facts[FACTS];
     struct tact_scene *scene = NULL;
