@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "import.h"
+#include "rt/yaml.h"
 
 enum { MOST = TACT_DEVICE_CHANNELS, LONGEST = 200, LONGEST_NAME = 24 };
 
@@ -110,40 +111,6 @@ static const cyaml_schema_field_t map_fields[] = {
 };
 static const cyaml_schema_value_t map_schema = {
     CYAML_VALUE_MAPPING(CYAML_FLAG_POINTER, struct import_map, map_fields)};
-
-/* What libcyaml said first, and the innermost place. */
-struct said {
-    char text[256];
-    int line, column;
-};
-
-static void listen(cyaml_log_t level, void *user, const char *format, va_list args)
-{
-    struct said *said = user;
-    char line[512];
-    vsnprintf(line, sizeof line, format, args);
-    const char *place = strstr(line, "(line: ");
-    if (level < CYAML_LOG_ERROR) {
-        return;
-    }
-    if (place && !said->line) {
-        sscanf(place, "(line: %d, column: %d)", &said->line, &said->column);
-    }
-    if (!said->text[0]) {
-        snprintf(said->text, sizeof said->text, "%.255s",
-                 strncmp(line, "Load: ", 6) ? line : line + 6);
-        said->text[strcspn(said->text, "\n")] = 0;
-    }
-}
-
-static cyaml_config_t configure(struct said *said)
-{
-    return (cyaml_config_t){.log_fn = said ? listen : NULL,
-                            .log_ctx = said,
-                            .log_level = CYAML_LOG_ERROR,
-                            .mem_fn = cyaml_mem,
-                            .flags = CYAML_CFG_NO_ALIAS};
-}
 
 static const struct {
     const char *word, *si;
@@ -379,31 +346,20 @@ static int read_text(struct import *i, struct tact_error *err)
 
 int import_read_map(struct import *i, struct tact_error *err)
 {
-    struct said said = {.line = 0};
-    cyaml_config_t config = configure(&said);
-    cyaml_data_t *data = NULL;
+    void *map = NULL;
     int rc = read_text(i, err);
+    rc = rc ? rc : tact_yaml_load(i->map_path, i->map_text, i->map_size, &map_schema, &map, err);
     if (rc) {
         return rc;
     }
-    cyaml_err_t loaded = cyaml_load_data((const uint8_t *)i->map_text, i->map_size, &config,
-                                         &map_schema, &data, NULL);
-    if (loaded != CYAML_OK) {
-        tact_error_at(err, i->map_path, said.line, said.column, NULL);
-        return tact_error_set(err, -EINVAL, "%s",
-                              said.text[0] ? said.text : cyaml_strerror(loaded));
-    }
-    i->map = data;
+    i->map = map;
     rc = check(i, err);
     return rc ? rc : add_all(i, err);
 }
 
 void import_free(struct import *i)
 {
-    cyaml_config_t config = configure(NULL);
-    if (i->map) {
-        cyaml_free(&config, &map_schema, i->map, 0);
-    }
+    tact_yaml_free(&map_schema, i->map);
     free(i->map_text);
     free(i->time);
     free(i->values);

@@ -94,12 +94,6 @@ const cyaml_schema_value_t *tact_scene_schema(void);
  *  value, counts, numbers that are not finite. 0 or -EINVAL. */
 int tact_scene_check_keys(const struct tact_scene_check *check);
 
-/** Loads the structs through libcyaml. 0, -ENOMEM, -EINVAL. */
-int tact_scene_cyaml_load(const struct tact_scene_check *check, const char *text, size_t size,
-                          struct tact_scene **out);
-/** Frees what tact_scene_cyaml_load() and the defaults made. */
-void tact_scene_cyaml_free(struct tact_scene *scene);
-
 /** Gives absent keys their defaults where that is not 0. 0 or -ENOMEM. */
 int tact_scene_defaults(const struct tact_scene_check *check, struct tact_scene *scene);
 

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include "rt/yaml.h"
 
 static int read_open_file(int fd, uint64_t limit, char **data, uint64_t *size)
 {
@@ -91,7 +92,7 @@ int tact_scene_parse(const char *text, uint64_t size, const char *name,
 {
     struct tact_error unwanted;
     struct tact_scene_index *index = NULL;
-    struct tact_scene *scene = NULL;
+    void *loaded = NULL;
     *out = NULL;
     err = err ? err : &unwanted;
     *err = (struct tact_error){0};
@@ -108,11 +109,12 @@ int tact_scene_parse(const char *text, uint64_t size, const char *name,
     }
     struct tact_scene_check check = {index, err};
     rc = tact_scene_check_keys(&check);
-    rc = rc ? rc : tact_scene_cyaml_load(&check, text, size, &scene);
+    rc = rc ? rc : tact_yaml_load(name, text, size, tact_scene_schema(), &loaded, err);
     if (rc) {
         tact_scene_index_free(index);
         return rc;
     }
+    struct tact_scene *scene = loaded;
     scene->index = index;
     rc = keep_source(scene, text, size, name);
     rc = rc ? tact_error_set(err, rc, "out of memory") : finish(&check, scene, files);
@@ -161,5 +163,5 @@ void tact_scene_free(struct tact_scene *scene)
     free(scene->path);
     free(scene->directory);
     free(scene->text);
-    tact_scene_cyaml_free(scene);
+    tact_yaml_free(tact_scene_schema(), scene);
 }

@@ -11,6 +11,7 @@
 #include <cmocka.h>
 
 #include "rt/session/scene_internal.h"
+#include "rt/yaml.h"
 
 /* Each file of tests/data/scenes/bad says in its first line where it is wrong and how its message
  * begins. */
@@ -68,19 +69,16 @@ static void test_cyaml_says_where(void **state)
     } bad[] = {{"name: s\ndevices:\n  - {name: a, tpe: b}\n", "devices", "tpe"},
                {"name: s\ndevices:\n  - {name: a, type: b}\nperiod: fast\n", "period", "fast"}};
     for (int i = 0; i < 2; i++) {
-        struct tact_scene *scene = NULL;
+        void *scene = NULL;
         struct tact_error err = {0};
-        struct tact_scene_check check = {.err = &err};
-        struct tact_scene_index *index = NULL;
         size_t size = strlen(bad[i].text);
-        assert_int_equal(tact_scene_index_create(bad[i].text, size, "c.yaml", &index, &err), 0);
-        check.index = index;
-        assert_int_equal(tact_scene_cyaml_load(&check, bad[i].text, size, &scene), -EINVAL);
+        assert_int_equal(
+            tact_yaml_load("c.yaml", bad[i].text, size, tact_scene_schema(), &scene, &err),
+            -EINVAL);
         print_message("%s:%d:%d: %s: %s\n", err.file, err.line, err.column, err.key, err.text);
         assert_string_equal(err.key, bad[i].key);
         assert_non_null(strstr(err.text, bad[i].part));
         assert_int_equal(err.line, 3 + i);
-        tact_scene_index_free(index);
     }
 }
 

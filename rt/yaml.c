@@ -1,10 +1,9 @@
-/* Loading through libcyaml, and its error in our form. */
-#include "rt/session/scene_internal.h"
+#include "rt/yaml.h"
 
+#include <cyaml/cyaml.h>
 #include <ctype.h>
 #include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 /** What libcyaml said: the first line is what is wrong; the backtrace names the place. */
@@ -51,28 +50,26 @@ static cyaml_config_t configure(struct said *said)
                             .flags = CYAML_CFG_NO_ALIAS};
 }
 
-int tact_scene_cyaml_load(const struct tact_scene_check *check, const char *text, size_t size,
-                          struct tact_scene **out)
+int tact_yaml_load(const char *file, const char *text, size_t size,
+                   const struct cyaml_schema_value *schema, void **out, struct tact_error *err)
 {
     struct said said = {0};
     cyaml_config_t config = configure(&said);
     cyaml_data_t *data = NULL;
-    cyaml_err_t rc =
-        cyaml_load_data((const uint8_t *)text, size, &config, tact_scene_schema(), &data, NULL);
+    cyaml_err_t rc = cyaml_load_data((const uint8_t *)text, size, &config, schema, &data, NULL);
     if (rc == CYAML_ERR_OOM) {
-        return tact_error_set(check->err, -ENOMEM, "out of memory");
+        return tact_error_set(err, -ENOMEM, "out of memory");
     }
     if (rc != CYAML_OK) {
-        tact_error_at(check->err, check->index->file, said.line, said.column, said.key);
-        return tact_error_set(check->err, -EINVAL, "%s",
-                              said.text[0] ? said.text : cyaml_strerror(rc));
+        tact_error_at(err, file, said.line, said.column, said.key);
+        return tact_error_set(err, -EINVAL, "%s", said.text[0] ? said.text : cyaml_strerror(rc));
     }
     *out = data;
     return 0;
 }
 
-void tact_scene_cyaml_free(struct tact_scene *scene)
+void tact_yaml_free(const struct cyaml_schema_value *schema, void *value)
 {
     cyaml_config_t config = configure(NULL);
-    cyaml_free(&config, tact_scene_schema(), scene, 0);
+    cyaml_free(&config, schema, value, 0);
 }
