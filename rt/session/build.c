@@ -291,10 +291,17 @@ static int name_pairs(struct tact_session *s)
     }
     for (int i = 0; i < count; i++) {
         const struct tact_contact *c = tact_world_contact(s->world, i);
-        char a[64] = "", b[64] = "";
+        char a[64] = "", b[64] = "", *name = s->pairs[i].name;
         owner_name(s, c->a, a, sizeof a);
         owner_name(s, c->b, b, sizeof b);
-        snprintf(s->pairs[i].name, sizeof s->pairs[i].name, "%s/%s", a, b);
+        int length = snprintf(name, sizeof s->pairs[i].name, "%s/%s", a, b), same = 1;
+        for (int k = 0; k < i; k++) {
+            same += !strncmp(s->pairs[k].name, name, (size_t)length) &&
+                    (!s->pairs[k].name[length] || s->pairs[k].name[length] == '#');
+        }
+        if (same > 1) {
+            snprintf(name + length, sizeof s->pairs[i].name - (size_t)length, "#%d", same);
+        }
     }
     return 0;
 }

@@ -19,7 +19,8 @@ TACT_BEGIN_DECLS
  * handed over (0: host); contacts (touching pairs at the end), contacts_max;
  * solver {iterations (mean over ticks with contacts), iterations_max, residual (at the end),
  * residual_max, unconverged}; bodies {NAME: {position [m], quat_wxyz, twist [m/s, rad/s at the
- * centre of mass]}}; joints {NAME: {position, velocity, target, torque}}; pairs [{name, touching,
+ * centre of mass]}}; joints {NAME: {position, velocity, target, torque}}; pairs [{name (unique:
+ * floor/plate#2 is the second between the two), touching,
  * normal_force [N], friction_force [N], spin_torque [N m], spin_arm [m], depth [m], limits,
  * ticks, margin, least_margin, moments {by (host or source), cost_us (that the host takes or would
  * take), host_ticks, source_ticks, age_max}}];

@@ -180,6 +180,10 @@ def report(folder):
         assert word in out, (word, out)
     out, err = tact("sim", RULER, "--record", f"{folder}/no/such.mcap", code=2)
     assert not out and "such.mcap" in err[-1], err
+    several = json.loads(tact("sim", "tests/bench/contacts20.yaml", "--duration", "0.01", "--moments",
+                              "host", "--json")[0])["pairs"]
+    assert [pair["name"] for pair in several[:2]] == ["floor/plate", "floor/plate#2"]
+    assert len({pair["name"] for pair in several}) == len(several) == 20
 
 
 def stop(folder):
