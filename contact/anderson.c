@@ -5,6 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define REPEAT 1e-9 /* of a difference, that is not new beside the others */
+#define NOISE 1e-14 /* of the unknowns, that may be mere rounding */
+
 int tact_anderson_create(struct anderson *a, int room)
 {
     size_t n = (size_t)room;
@@ -79,6 +82,11 @@ void tact_anderson_step(struct anderson *a, const double *x, const double *g, co
     remember(a, x, g, scale);
     int depth = a->known - 1 < ANDERSON_WINDOW ? a->known - 1 : ANDERSON_WINDOW;
     double *left = next; /* residual not yet explained, until the result is written there */
+    double noise = 0.0;
+    for (int i = 0; i < n; i++) {
+        noise += scale[i] * g[i] * scale[i] * g[i];
+    }
+    noise = NOISE * sqrt(noise);
     memcpy(left, a->f, sizeof *left * (size_t)n);
     for (int k = 0; k < depth; k++) { /* newest first; differences that add nothing are left out */
         int slot = (a->known - 2 - k) % ANDERSON_WINDOW;
@@ -89,7 +97,7 @@ void tact_anderson_step(struct anderson *a, const double *x, const double *g, co
             axpy(q, -r[i][rank], a->basis[i], n);
         }
         double rest = sqrt(dot(q, q, n));
-        if (!(rest > 1e-9 * size)) {
+        if (!(rest > REPEAT * size + noise)) {
             continue;
         }
         r[rank][rank] = rest;

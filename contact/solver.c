@@ -4,9 +4,13 @@
  */
 #include <errno.h>
 #include <string.h>
-#include "contact/local_internal.h"
 #include "contact/rows_internal.h"
+#include "contact/sweeps_internal.h"
 #include "contact/world_internal.h"
+
+/* Velocity by which a contact gives way, over that by which its bodies do: 1e12 N/m at 1 kg and
+ * 1 kHz, under which a gram moves by 1e-14 m. */
+#define GIVE 1e-6
 
 /* Rows of J for a free body: the wrench that a unit impulse along each of the frame's axes makes.
  */
@@ -97,6 +101,23 @@ static void make_columns(struct tact_world *world, struct side *side)
     }
 }
 
+/* A contact that sticks gives way like a spring, of what its bodies themselves give: where several
+ * contacts hold a body in more ways than it can move, no impulses stop all motion to the last
+ * digit, and those that come nearest grow until something slips. The spring is tight where the last
+ * tick left it: under a steady load nothing moves. */
+static void make_elastic(const struct tact_world *world, struct block *block)
+{
+    const double *last = world->contacts[block->pair].impulse;
+    int rigid = world->options.local == TACT_LOCAL_BOUCHARD ||
+                world->options.model == TACT_CONTACT_POINTS || world->block_count == 1;
+    for (int i = 0; i < 5; i++) {
+        double *s = &block->local.s[7 * (1 + i)];
+        block->give[i] = rigid ? 0.0 : GIVE * *s;
+        block->start[i] = last[1 + i];
+        *s += block->give[i];
+    }
+}
+
 void tact_assemble_schur(struct tact_world *world, struct block *block)
 {
     const struct tact_contact *c = &world->contacts[block->pair];
@@ -116,6 +137,7 @@ void tact_assemble_schur(struct tact_world *world, struct block *block)
         }
     }
     tact_impact_target(world, block);
+    make_elastic(world, block);
     block->local.mu = tact_world_pair_law(world, c->a, c->b)->friction;
     int point = c->patch.kind == TACT_PATCH_ELASTIC;
     block->local.corners = c->patch.corners;
@@ -159,19 +181,6 @@ static void warm_start(struct tact_world *world, int pair)
     if (!(c->impulse[0] > 0.0)) {
         memset(c->impulse, 0, sizeof c->impulse);
     }
-}
-
-static void apply(struct side *side, const double *impulse)
-{
-    tact_rows_kick(side->v, side->y, impulse, side->dof);
-}
-
-/* A change of a contact's impulse, and what the joints of its bodies answer. */
-static void give(struct tact_world *world, struct block *block, const double *delta)
-{
-    apply(&block->side[0], delta);
-    apply(&block->side[1], delta);
-    tact_bonds_answer(world, block, delta);
 }
 
 /* Joint-space impulses that the warm start puts on the hands. */
@@ -219,226 +228,6 @@ static int free_velocities(struct tact_world *world)
     return 0;
 }
 
-/* Spin arm and, for Algorithm 1, the patch that go with the present normal force. */
-static void follow_force(const struct tact_world *world, struct block *block)
-{
-    const struct tact_contact *c = &world->contacts[block->pair];
-    struct tact_local_problem *local = &block->local;
-    const double *r = c->impulse;
-    int corners = world->options.spin == TACT_SPIN_CORNERS;
-    int paper = world->options.local == TACT_LOCAL_BOUCHARD;
-    if (c->patch.kind == TACT_PATCH_ELASTIC && paper) {
-        double radius = tact_patch_elastic_radius(&c->patch, r[0] / world->options.period);
-        local->semi[0] = local->semi[1] = radius;
-        local->rectangle[0] = local->rectangle[1] = corners ? radius : 0.0;
-    }
-    local->spin_arm = tact_patch_spin_arm(&c->patch, r[0] / world->options.period);
-    if (corners && r[0] > 0.0 && c->patch.kind == TACT_PATCH_ELLIPSE) {
-        const double d[2] = {-r[5] / r[0], r[4] / r[0]};
-        local->spin_arm = tact_patch_corner_arm(c->patch.semi, d);
-    }
-}
-
-/* Solves the 6D contact; adds the squares of its impulse and of its change, torques over the patch
- * size. */
-static void solve_patch(struct tact_world *world, struct block *block, double *r, double *size,
-                        double *change)
-{
-    struct tact_contact *c = &world->contacts[block->pair];
-    struct tact_local_problem *local = &block->local;
-    follow_force(world, block);
-    block->residual = tact_local_residual(local, r);
-    c->limits = world->options.local == TACT_LOCAL_BOUCHARD ? tact_local_bouchard(local, r)
-                                                            : tact_local_cone(local, r);
-    double length = tact_max(c->patch.semi[0], c->patch.semi[1]);
-    length = tact_max(length, local->spin_arm);
-    block->per_length = length > 0.0 ? 1.0 / length : 0.0;
-    for (int i = 0; i < 6; i++) {
-        double unit = i < 3 ? 1.0 : block->per_length, delta = r[i] - c->impulse[i];
-        *size += unit * unit * r[i] * r[i];
-        *change += unit * unit * delta * delta;
-    }
-}
-
-static void solve_points(struct tact_world *world, struct block *block, double *r, double *size,
-                         double *change)
-{
-    struct point_pass pass;
-    tact_points_solve(&world->points, block->pair, &block->local, r, &pass);
-    block->residual = pass.residual;
-    world->contacts[block->pair].limits = pass.limits;
-    *size += pass.size;
-    *change += pass.change;
-}
-
-static void solve_block(struct tact_world *world, struct block *block, double *size, double *change)
-{
-    struct tact_contact *c = &world->contacts[block->pair];
-    struct tact_local_problem *local = &block->local;
-    double u[6] = {0.0}, r[6], delta[6];
-    tact_impact_wanted(block, u);
-    for (int k = 0; k < 2; k++) {
-        const struct side *side = &block->side[k];
-        tact_rows_velocity(u, side->j, side->v, side->dof);
-    }
-    u[0] += block->softness * c->impulse[0]; /* S holds it, J v does not */
-    tact_rows_without(local->b, u, local->s, c->impulse);
-    memcpy(r, c->impulse, sizeof r);
-    if (world->options.model == TACT_CONTACT_POINTS) {
-        solve_points(world, block, r, size, change);
-    } else {
-        solve_patch(world, block, r, size, change);
-    }
-    for (int i = 0; i < 6; i++) {
-        delta[i] = r[i] - c->impulse[i];
-        c->impulse[i] = r[i];
-    }
-    give(world, block, delta);
-}
-
-static void sweep(struct tact_world *world, struct tact_solve_stats *stats)
-{
-    double size = 0.0, change = 0.0;
-    stats->residual = tact_bonds_sweep(world, &size, &change);
-    for (int i = 0; i < world->block_count; i++) {
-        struct block *block = &world->blocks[i];
-        solve_block(world, block, &size, &change);
-        if (block->residual > stats->residual) {
-            stats->residual = block->residual;
-        }
-    }
-    stats->update = size > 0.0 ? sqrt(change / size) : 0.0;
-}
-
-/* Copies the velocities that contacts act on: out, or back in. */
-static void copy_velocities(struct tact_world *world, int back)
-{
-    double *at = world->free;
-    for (int i = 0; i < world->body_count + world->hand_count; i++) {
-        int hand = i - world->body_count;
-        double *v =
-            hand < 0 ? world->bodies[i].body.twist : tact_hand_velocity(world->hands[hand].hand);
-        size_t n = hand < 0 ? 6 : (size_t)tact_hand_count(world->hands[hand].hand);
-        memcpy(back ? v : at, back ? at : v, n * sizeof *v);
-        at += n;
-    }
-}
-
-/* Velocities from the free ones and all impulses: sums of changes would lose digits in leaps. */
-static void rebuild_velocities(struct tact_world *world)
-{
-    copy_velocities(world, 1);
-    for (int i = 0; i < world->block_count; i++) {
-        struct block *block = &world->blocks[i];
-        apply(&block->side[0], world->contacts[block->pair].impulse);
-        apply(&block->side[1], world->contacts[block->pair].impulse);
-    }
-    tact_bonds_apply(world);
-}
-
-/* Unknowns of the sweeps: six a contact, then the loose one of each joint; what the joints hold
- * follows from them. */
-static int unknowns(const struct tact_world *world)
-{
-    return world->block_count * 6 + world->bond_count;
-}
-
-/* Goes from what the sweep gave to where Anderson acceleration expects the solution; the next sweep
- * brings that back inside the limits. */
-static void accelerate(struct tact_world *world, const double *before)
-{
-    int n = unknowns(world), bonds = world->block_count * 6;
-    double *after = world->sweeps + n, *scale = world->sweeps + 2 * n,
-           *next = world->sweeps + 3 * n;
-    for (int i = 0; i < world->block_count; i++) {
-        const struct block *block = &world->blocks[i];
-        memcpy(after + 6 * i, world->contacts[block->pair].impulse, 6 * sizeof *after);
-        for (int k = 0; k < 6; k++) {
-            scale[6 * i + k] = k < 3 ? 1.0 : block->per_length;
-        }
-    }
-    tact_bonds_copy(world, after + bonds, 0);
-    tact_bonds_scale(world, scale + bonds);
-    tact_anderson_step(&world->anderson, before, after, scale, next);
-    tact_bonds_copy(world, next + bonds, 1);
-    for (int i = 0; i < world->block_count; i++) {
-        double *r = world->contacts[world->blocks[i].pair].impulse, delta[6];
-        for (int k = 0; k < 6; k++) {
-            delta[k] = next[6 * i + k] - r[k];
-            r[k] = next[6 * i + k];
-        }
-        tact_bonds_answer(world, &world->blocks[i], delta);
-    }
-    rebuild_velocities(world);
-}
-
-static int is_solved(const struct tact_world *world, const struct tact_solve_stats *stats)
-{
-    return stats->residual <= world->options.tolerance ||
-           (world->options.local == TACT_LOCAL_BOUCHARD &&
-            world->options.model == TACT_CONTACT_PATCH &&
-            stats->update <= world->options.tolerance);
-}
-
-/* 1 where whoever watches has seen enough. */
-static int mark(const struct tact_world *world, enum tact_solve_phase phase,
-                const struct tact_solve_stats *stats)
-{
-    return world->watch ? world->watch(world->watch_user, phase, stats) : 0;
-}
-
-/* Out of iterations some limits are those of an impulse of before: what is beyond them goes. */
-static void keep_limits(struct tact_world *world)
-{
-    for (int i = 0; i < world->block_count; i++) {
-        struct block *block = &world->blocks[i];
-        double *r = world->contacts[block->pair].impulse, delta[6];
-        memcpy(delta, r, sizeof delta);
-        follow_force(world, block);
-        tact_local_keep_inside(&block->local, r);
-        for (int k = 0; k < 6; k++) {
-            delta[k] = r[k] - delta[k];
-        }
-        give(world, block, delta);
-    }
-}
-
-/* Sweeps until solved or out of iterations; ends with a sweep, so that every limit is kept. */
-static void iterate(struct tact_world *world, struct tact_solve_stats *stats)
-{
-    double *before = world->sweeps, best = INFINITY;
-    int cone =
-        world->options.local == TACT_LOCAL_CONE && world->options.model == TACT_CONTACT_PATCH;
-    int n = unknowns(world);
-    tact_anderson_restart(&world->anderson, n);
-    while (n > 0) {
-        for (int i = 0; i < world->block_count; i++) {
-            memcpy(before + 6 * i, world->contacts[world->blocks[i].pair].impulse,
-                   6 * sizeof *before);
-        }
-        tact_bonds_copy(world, before + 6 * world->block_count, 0);
-        sweep(world, stats);
-        stats->iterations++;
-        int enough = mark(world, TACT_SOLVE_SWEPT, stats);
-        if (is_solved(world, stats)) {
-            break;
-        }
-        if (enough || stats->iterations >= world->options.iterations) {
-            if (cone) {
-                keep_limits(world);
-            }
-            break;
-        }
-        if (stats->residual > 10.0 * best) {
-            tact_anderson_restart(&world->anderson, n); /* the limits that act have changed */
-        }
-        best = stats->residual < best ? stats->residual : best;
-        if (cone) {
-            accelerate(world, before);
-        }
-    }
-}
-
 /* Sum over contacts and joints of impulse times velocity at the present velocities [J]; beside it,
  * what stabilisation gives to bodies that it pushes apart from rest. */
 static double contact_work(const struct tact_world *world, double *pushed)
@@ -474,9 +263,9 @@ static void bound_rebound(struct tact_world *world, struct tact_solve_stats *sta
     }
     for (int round = 0; round < most; round++) {
         double pushed, after = contact_work(world, &pushed);
-        copy_velocities(world, 1);
+        tact_velocities_copy(world, 1);
         double before = contact_work(world, &pushed), size = fabs(before) + fabs(after);
-        rebuild_velocities(world);
+        tact_velocities_rebuild(world);
         if (0.5 * (before + after) <= pushed + 1e-12 * size) {
             return;
         }
@@ -484,7 +273,7 @@ static void bound_rebound(struct tact_world *world, struct tact_solve_stats *sta
             double *rebound = world->blocks[i].rebound;
             tact_v3_scale(rebound, rebound, round ? 0.0 : 0.5);
         }
-        iterate(world, stats);
+        tact_sweeps_run(world, stats);
     }
 }
 
@@ -526,7 +315,7 @@ int tact_world_solve(struct tact_world *world, struct tact_solve_stats *stats)
     stats->contacts = world->block_count;
     stats->points = world->points.now.count;
     stats->left_out = world->points.left_out;
-    mark(world, TACT_SOLVE_PATCHES, stats);
+    tact_world_mark(world, TACT_SOLVE_PATCHES, stats);
     for (int i = 0; i < world->block_count; i++) {
         make_jacobians(world, &world->blocks[i]);
         tact_impact_rolling(world, &world->blocks[i]);
@@ -546,28 +335,28 @@ int tact_world_solve(struct tact_world *world, struct tact_solve_stats *stats)
         tact_bonds_clear(world);
         return rc;
     }
-    copy_velocities(world, 0);
+    tact_velocities_copy(world, 0);
     tact_bonds_assemble(world);
     for (int i = 0; i < world->block_count; i++) {
         tact_assemble_schur(world, &world->blocks[i]);
         tact_impact_rebound(world, &world->blocks[i]);
     }
-    mark(world, TACT_SOLVE_ASSEMBLED, stats);
+    tact_world_mark(world, TACT_SOLVE_ASSEMBLED, stats);
     for (int i = 0; i < world->block_count; i++) {
         factor(world, &world->blocks[i]);
     }
-    mark(world, TACT_SOLVE_FACTORED, stats);
-    rebuild_velocities(world);
-    iterate(world, stats);
+    tact_world_mark(world, TACT_SOLVE_FACTORED, stats);
+    tact_velocities_rebuild(world);
+    tact_sweeps_run(world, stats);
     bound_rebound(world, stats);
-    if (!is_solved(world, stats)) {
-        rebuild_velocities(world); /* momentum balances to rounding all the same */
+    if (!tact_sweeps_solved(world, stats)) {
+        tact_velocities_rebuild(world); /* momentum balances to rounding all the same */
     }
     for (int i = 0; i < world->block_count; i++) {
         store(world, &world->blocks[i]);
         judge(world, &world->blocks[i]);
     }
     tact_bonds_store(world);
-    mark(world, TACT_SOLVE_STORED, stats);
+    tact_world_mark(world, TACT_SOLVE_STORED, stats);
     return 0;
 }

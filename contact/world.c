@@ -56,6 +56,7 @@ void tact_world_destroy(struct tact_world *world)
                       world->blocks, world->jacobians,  world->columns, world->sweeps,
                       world->free,   world->bonds};
     tact_anderson_destroy(&world->anderson);
+    tact_newton_destroy(&world->newton);
     tact_points_destroy(&world->points);
     tact_mechanisms_destroy(&world->mechanisms);
     for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) {
@@ -271,9 +272,10 @@ int tact_world_finish(struct tact_world *world)
     world->blocks = calloc(pairs, sizeof *world->blocks);
     world->jacobians = calloc(pairs * 4 * dof * 6, sizeof *world->jacobians);
     world->columns = calloc(dof * 6, sizeof *world->columns);
-    world->sweeps = calloc(pairs * 24 + (size_t)world->bond_count * 4, sizeof *world->sweeps);
+    world->sweeps = calloc(pairs * 30 + (size_t)world->bond_count * 5, sizeof *world->sweeps);
     rc =
         rc ? rc : tact_anderson_create(&world->anderson, world->pair_count * 6 + world->bond_count);
+    rc = rc ? rc : tact_newton_create(&world->newton, world->pair_count);
     rc = rc ? rc : tact_mechanisms_create(world);
     rc = rc ? rc : make_points(world);
     if (rc || !world->poses || !world->active || !world->directions || !world->blocks ||

@@ -93,7 +93,8 @@ struct tact_contact {
 struct tact_solve_stats {
     int contacts;    /**< touching pairs */
     int iterations;  /**< sweeps done */
-    double residual; /**< largest natural-map residual met in the last sweep, before its update */
+    double residual; /**< largest natural-map residual met in a sweep, before its update: the last,
+                        or where none was solved the best, whose impulses are then taken */
     double update;   /**< 2-norm of the last sweep's update over that of all impulses */
     int points;      /**< contact points, where those are asked for */
     int left_out;    /**< points that there was no room for */

@@ -5,17 +5,20 @@
 #include "contact/anderson_internal.h"
 #include "contact/bond_internal.h"
 #include "contact/local.h"
+#include "contact/newton_internal.h"
 #include "contact/point_internal.h"
 #include "contact/world.h"
 
 struct world_body {
     struct tact_body body;
     int weight;
+    int touching; /* contacts in this tick */
 };
 
 struct world_hand {
     struct tact_hand *hand;
     int weightless;
+    int touching;    /* contacts in this tick, a self-contact twice */
     double *impulse; /* joint space, from the warm start */
 };
 
@@ -41,12 +44,15 @@ struct block {
     int pair;
     struct side side[2];
     struct tact_local_problem local;
+    int alone;         /* 1 where no other contact moves its bodies */
     double push;       /* normal velocity that stabilisation asks for [m/s] */
     double arrival[3]; /* normal velocity and turning about t1, t2 that led here [m/s, rad/s] */
     double drawn;      /* how much faster the bodies would close after this tick, if free [m/s] */
     double rebound[3]; /* what an impact asks of the same; 0 0 0: none */
     double rolling;    /* speed at which a curved patch's edge closes as it rolls [m/s] */
     double softness;   /* normal compliance, velocity per impulse [1/kg] */
+    double give[5];    /* the same of the other rows [1/kg, 1/(kg m^2)] */
+    double start[5];   /* impulse at which they are not strained */
     double residual;
     double per_length;            /* makes torques comparable with forces [1/m] */
     struct bond_answer answer[2]; /* of the mechanisms that its bodies belong to */
@@ -79,6 +85,7 @@ struct tact_world {
     double *sweeps;    /* 4 x 6 a pair, 4 a bond: impulses before and after a sweep, scale, next */
     double *free;      /* velocities without contacts: 6 a body, then the joints of each hand */
     struct anderson anderson;
+    struct newton newton;
     struct point_store points; /* room for them only where they are the model */
     tact_solve_watch watch;
     void *watch_user;

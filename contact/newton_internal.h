@@ -1,0 +1,34 @@
+/*
+ * Newton's method on the sweeps. A sweep is a map x -> g(x) of all impulses, smooth but where
+ * limits begin or cease to act; x = g(x) is near x + d with (1 - g'(x)) d = g(x) - x. That system
+ * is solved by GMRES (Saad and Schultz 1986) over sweeps of the linearised contacts, which take a
+ * fraction of a sweep; where contacts share a load in more than one way, any of them will do.
+ */
+#ifndef TACT_CONTACT_NEWTON_INTERNAL_H
+#define TACT_CONTACT_NEWTON_INTERNAL_H
+
+#define NEWTON_PRODUCTS 48 /* most linearised sweeps in a step */
+
+struct tact_world;
+
+struct newton {
+    double *numbers;
+    double *slope;                              /* 36 a block: how its impulse answers its b */
+    double *in, *out;                           /* of a linearised sweep */
+    double *basis[NEWTON_PRODUCTS + 1];         /* orthonormal directions, scaled */
+    double h[NEWTON_PRODUCTS][NEWTON_PRODUCTS]; /* by column: triangular, once rotated */
+    double cosine[NEWTON_PRODUCTS], sine[NEWTON_PRODUCTS]; /* of the rotations */
+    double left[NEWTON_PRODUCTS + 1]; /* right side, rotated: the last entry is left over */
+};
+
+/* Room for that many blocks. -ENOMEM. */
+int tact_newton_create(struct newton *newton, int blocks);
+void tact_newton_destroy(struct newton *newton);
+
+/* x went into the last sweep of contacts and g came out; scale makes the unknowns comparable.
+ * Writes the next x, for which `share` of |g - x| may be left over. The velocities of bodies and
+ * hands are lost. For contacts by the wrench cone, without joints. */
+void tact_newton_step(struct tact_world *world, const double *x, const double *g,
+                      const double *scale, double share, double *next);
+
+#endif

@@ -1,0 +1,96 @@
+/* Bodies held in more ways than they can move: by contacts that stick all at once, which no
+ * impulses make agree to the last digit. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <cmocka.h>
+#include "support/world_scene.h"
+
+/* Soft balls in a ring press a ball on the ground from all sides, each turning a little about its
+ * own way: their spins cannot all stop. */
+static void ring(struct world_scene *s, int count, double turn)
+{
+    struct tact_contact_law soft = scene_rigid(0.8), hard = scene_rigid(0.4);
+    soft.modulus = 3e5;
+    scene_open(s, NULL);
+    scene_ground(s);
+    struct tact_shape middle = scene_sphere(0.03), tip = scene_sphere(0.02);
+    scene_solid(s, &middle, 0.08, (double[3]){0, 0, 0.03 - 2e-5}, 0);
+    for (int i = 0; i < count; i++) {
+        double angle = 2 * M_PI * i / count, way[3] = {cos(angle), sin(angle), 0};
+        double far = 0.05 - 4e-5;
+        int b = scene_solid(s, &tip, 0.05, (double[3]){far * way[0], far * way[1], 0.03}, 0);
+        struct tact_body *body = tact_world_body(s->world, b);
+        tact_world_set_weight(s->world, b, 0);
+        for (int k = 0; k < 3; k++) {
+            body->twist[k] = -0.05 * way[k];
+            body->twist[3 + k] = turn * (i % 3 - 1) * way[k];
+        }
+    }
+    scene_law(s, 0, 1, &hard);
+    scene_law(s, 1, 1, &soft);
+    tact_world_refresh(s->world);
+    scene_start(s);
+}
+
+static void pressed_from_all_sides(void **state)
+{
+    (void)state;
+    static const double turns[] = {0, 1e-9, 1e-6, 1e-3, 1};
+    struct world_scene s;
+    for (size_t t = 0; t < sizeof turns / sizeof *turns; t++) {
+        for (int count = 3; count <= 6; count++) {
+            ring(&s, count, turns[t]);
+            for (int i = 0; i < 20; i++) {
+                scene_step(&s);
+            }
+            printf("%d balls turning at %g rad/s: at most %d sweeps, residual %.1e\n", count,
+                   turns[t], s.most_iterations, s.worst_residual);
+            assert_int_equal(s.unsolved, 0);
+            assert_in_range(s.most_iterations, 1, 8);
+            scene_close(&s);
+        }
+    }
+}
+
+/* A stack at rest takes a sweep to look and one to confirm when its load changes, however many
+ * cubes share it. */
+static void stack_under_changing_load(void **state)
+{
+    (void)state;
+    struct world_scene s;
+    struct tact_contact_law law = scene_rigid(0.5);
+    struct tact_shape box = scene_box(0.1, 0.1, 0.1);
+    scene_open(&s, NULL);
+    scene_ground(&s);
+    for (int i = 0; i < 10; i++) {
+        scene_solid(&s, &box, 1, (double[3]){0, 0, 0.05 + i * (0.1 - 2e-5) - 2e-5}, 0);
+    }
+    scene_law(&s, 0, 1, &law);
+    scene_law(&s, 1, 1, &law);
+    scene_start(&s);
+    scene_run(&s, 0.5);
+    s.most_iterations = 0;
+    for (int i = 0; i < 100; i++) {
+        for (int b = 0; b < 10; b++) {
+            tact_world_body(s.world, b)->twist[2] -= i % 2 ? 0 : 0.01 * 9.81e-3;
+            tact_world_body(s.world, b)->twist[0] += i % 3 ? 0 : 0.01 * 9.81e-3;
+        }
+        scene_step(&s);
+    }
+    printf("ten cubes, load changing by 1 %%: at most %d sweeps\n", s.most_iterations);
+    assert_in_range(s.most_iterations, 1, 5);
+    assert_int_equal(s.unsolved, 0);
+    scene_close(&s);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(pressed_from_all_sides),
+                                       cmocka_unit_test(stack_under_changing_load)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
