@@ -34,6 +34,9 @@
  *                   at rest; default 0.04. A SpaceNavigator tells of a pushed axis every 16 ms: one
  *                   report may be lost, and 50 ms after the last one nothing is commanded any more
  *
+ *   recording       file of raw events, of tact run --record-devices or of evemu-record, that is
+ *                   played in place of a device; path, match, serial and phys need not be given
+ *
  *   forces          "force_x damper": the outputs, of force_x force_y spring spring_center damper
  *                   friction inertia vibration strong weak, see DEVICES.md; default none
  *   gain, rate, frequency, guard, guard_timeout: of the forces, see there
@@ -49,6 +52,11 @@
  *
  * stamp_ns is the kernel's stamp of the last event; where the kernel refuses CLOCK_MONOTONIC, which
  * is told, it is the time of the tick that read it.
+ *
+ * A recording goes by the scene's time. One of tact gives each event in the tick in which it was
+ * read, with its stamp moved to this clock, and what came and went of the device as well: with the
+ * same settings every value is the same to the bit. One of evemu goes by the times of its events.
+ * After its end the last values are held and the state is ENDED. Forces go nowhere, force_age is 0.
  *
  * Real-time: reading is a non-blocking read(2) a tick. libevdev allocates nothing there, after lost
  * events (SYN_DROPPED) neither, when it asks for the state with a few ioctls.

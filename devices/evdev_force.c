@@ -99,6 +99,14 @@ static void tell_plan(const struct tact_device_config *config, const struct tact
                  config->name, text, 1e9 / (double)force->period_ns);
 }
 
+int tact_evdev_force_names(const struct tact_device_config *config, struct tact_evdev_force *force,
+                           struct tact_error *err)
+{
+    uint32_t wanted = 0;
+    int rc = read_names(config, force, &wanted, err);
+    return rc ? rc : read_numbers(config, force, err);
+}
+
 int tact_evdev_force_open(const struct tact_device_config *config,
                           const struct tact_evdev_source *source, struct tact_evdev_force *force,
                           struct tact_error *err)

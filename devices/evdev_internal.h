@@ -118,6 +118,10 @@ int tact_evdev_force_open(const struct tact_device_config *config,
                           const struct tact_evdev_source *source, struct tact_evdev_force *force,
                           struct tact_error *err);
 
+/** Reads the settings alone, of a device that is not there. @retval as tact_evdev_force_open() */
+int tact_evdev_force_names(const struct tact_device_config *config, struct tact_evdev_force *force,
+                           struct tact_error *err);
+
 /** TACT_DEVICE_OK, or LOST once the guard is gone; *age: since the force that is on the device was
  *  sent [s], 0 before the first. Real-time safe. */
 int tact_evdev_force_ask(struct tact_evdev_force *force, int64_t now_ns, double *age);

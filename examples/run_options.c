@@ -1,9 +1,11 @@
 /* What tact run and tact sim are told on the command line. */
+#include <errno.h>
 #include <getopt.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include "command.h"
 #include "run.h"
 
@@ -12,6 +14,8 @@ static const char help[] =
     "Runs a scene %s, and prints a table of what became of it.\n\n"
     "  --duration S        seconds of the scene's time; default: the scene's\n"
     "  --record FILE       write every tick to FILE, an MCAP log (see tact replay)\n"
+    "  --record-devices DIR  keep the raw events of input devices in DIR/NAME.evemu, to be played\n"
+    "                      by the setting recording: FILE of the device\n"
     "  --split-seconds S   go on in FILE.2, FILE.3, ... (before its ending) every S seconds\n"
     "  --split-mb M        ... or every M megabytes; default: as the scene says\n"
     "  --moments SOURCE    auto, opencl or host; default: the scene's\n"
@@ -63,6 +67,15 @@ static int set_split(struct run *run, int seconds, const char *text)
     return 0;
 }
 
+static int set_folder(struct run *run, const char *path)
+{
+    if (mkdir(path, 0777) && errno != EEXIST) {
+        return command_usage(run->name, "--record-devices %s: %s", path, strerror(errno));
+    }
+    run->options.record_devices = path;
+    return 0;
+}
+
 static int set_moments(struct run *run, const char *text)
 {
     run->moments = text;
@@ -76,6 +89,7 @@ int run_parse(struct run *run, int argc, char **argv)
 {
     static const struct option longs[] = {{"duration", required_argument, NULL, 'd'},
                                           {"record", required_argument, NULL, 'o'},
+                                          {"record-devices", required_argument, NULL, 'e'},
                                           {"moments", required_argument, NULL, 'm'},
                                           {"require-rt", no_argument, NULL, 'r'},
                                           {"split-seconds", required_argument, NULL, 's'},
@@ -99,6 +113,9 @@ int run_parse(struct run *run, int argc, char **argv)
             break;
         case 'o':
             run->options.record = optarg;
+            break;
+        case 'e':
+            rc = set_folder(run, optarg);
             break;
         case 'r':
             run->options.require_realtime = 1;

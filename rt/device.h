@@ -101,7 +101,8 @@ struct tact_device_config {
     const char *file;      /**< scene file, for messages */
     const struct tact_device_setting *settings;
     int setting_count;
-    double period; /**< of the loop [s] */
+    double period;      /**< of the loop [s] */
+    const char *record; /**< folder where it keeps the raw stream that it reads, or NULL */
     struct tact_messages messages;
 };
 

@@ -31,6 +31,7 @@ int tact_session_open_device(const struct tact_session *s, uint32_t index, struc
                                         .settings = def->settings,
                                         .setting_count = (int)def->settings_count,
                                         .period = s->period,
+                                        .record = s->options.record_devices,
                                         .messages = s->options.messages};
     int rc = type->open(&config, out, err);
     if (rc && err && !err->line && !strcmp(err->file, s->scene->path)) {

@@ -56,10 +56,11 @@ struct tact_session_options {
     size_t type_count;
     tact_source_factory source; /**< NULL: host moments only */
     void *source_user;
-    int clock;            /**< enum tact_loop_clock; default TACT_LOOP_REAL */
-    uint64_t ticks;       /**< 0: scene.duration / period */
-    int require_realtime; /**< 1: fail where real time is refused */
-    const char *record;   /**< path of the log, or NULL */
+    int clock;                  /**< enum tact_loop_clock; default TACT_LOOP_REAL */
+    uint64_t ticks;             /**< 0: scene.duration / period */
+    int require_realtime;       /**< 1: fail where real time is refused */
+    const char *record;         /**< path of the log, or NULL */
+    const char *record_devices; /**< folder for the raw streams of its devices, or NULL */
     /** Facts, attachments, joints, bodies and sensors put into the log beside the session's own, or
      * NULL; its layout and the rest are not looked at. Offsets count from the start of the record,
      * where the scene's first device stands: state, stamp, then a value a channel. */

@@ -160,8 +160,9 @@ def report(folder):
     out, _ = tact("run", RULER, "--duration", "1", "--require-rt", "--json", "--moments", "host",
                   code=3 if real["realtime"]["refused"] else 0)
     assert bool(out) != bool(real["realtime"]["refused"]), out
-    out, _ = tact("sim", RULER, "--duration", "2", "--record", log, "--json")
-    assert keys(check_report(out, 2000)) == keys(real)
+    out, _ = tact("sim", RULER, "--duration", "2", "--record", log, "--json", "--record-devices",
+                  f"{folder}/raw")
+    assert keys(check_report(out, 2000)) == keys(real) and os.path.isdir(f"{folder}/raw")
     pairs = json.loads(out)["pairs"]
     check_slips(pairs, 2000)
     again = json.loads(tact("replay", log, "--json")[0])["pairs"]
@@ -178,6 +179,8 @@ def report(folder):
     assert not err
     for word in ("ruler: 1500 ticks of 1 ms", "compute", "moments    host", "ruler/pinch.left"):
         assert word in out, (word, out)
+    out, err = tact("sim", RULER, "--record-devices", f"{folder}/no/such", code=2)
+    assert not out and "no/such: No such file" in err[-1], err
     out, err = tact("sim", RULER, "--record", f"{folder}/no/such.mcap", code=2)
     assert not out and "such.mcap" in err[-1], err
     several = json.loads(tact("sim", "tests/bench/contacts20.yaml", "--duration", "0.01", "--moments",

@@ -1,0 +1,219 @@
+/* A pad's raw events, kept beside a session and played into it again: with the same mapping every
+ * bit of the session, with another one what that makes of the same hands. */
+#include <linux/input.h>
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <cmocka.h>
+#include "devices/registry.h"
+#include "rt/log/log_reader.h"
+#include "rt/session/session.h"
+#include "support/mock_pad.h"
+#include "support/run_scene.h"
+
+enum { TICKS = 3000, PULLED = 1500, PLUGGED = 1600, WAITED = 1900 };
+
+static struct mock_pad *pad;
+static char folder[] = "/tmp/tact_tape_XXXXXX";
+
+/* What a person does, by tick; what is dropped comes as an overrun of the kernel's buffer. */
+static const struct {
+    uint64_t tick;
+    int dropped;
+    int events[2][3];
+    int count;
+} script[] = {
+    {100, 0, {{EV_KEY, BTN_SOUTH, 1}}, 1},
+    {200, 0, {{EV_ABS, ABS_RZ, 128}}, 1},
+    {400, 0, {{EV_ABS, ABS_RZ, 255}, {EV_ABS, ABS_Y, -9000}}, 2},
+    {700, 1, {{EV_ABS, ABS_Y, -12000}, {EV_ABS, ABS_X, 32767}}, 2},
+    {2000, 0, {{EV_KEY, BTN_SOUTH, 1}, {EV_ABS, ABS_RZ, 200}}, 2},
+    {2500, 0, {{EV_KEY, BTN_SOUTH, 0}}, 1},
+};
+
+static struct tact_device inner;
+static struct tact_device_ops wrapped;
+
+/* The pad's device, wrapped so that the person acts at given ticks of a free-wheeling run. */
+static void act_and_read(void *self, uint64_t tick, double t, int64_t now,
+                         struct tact_device_input *in)
+{
+    for (size_t i = 0; i < sizeof script / sizeof *script; i++) {
+        if (script[i].tick == tick) {
+            (script[i].dropped ? mock_pad_overrun : mock_pad_send)(pad, script[i].events,
+                                                                   script[i].count);
+        }
+    }
+    if (tick == PULLED) {
+        mock_pad_unplug(pad, true);
+    } else if (tick == PLUGGED) {
+        mock_pad_plug(pad);
+    }
+    inner.ops->read(self, tick, t, now, in);
+    if (tick >= PLUGGED && tick < WAITED && in->state == TACT_DEVICE_LOST) {
+        usleep(2000); /* it is looked for by the clock, not by the tick */
+    }
+}
+
+static int open_wrapped(const struct tact_device_config *config, struct tact_device *out,
+                        struct tact_error *err)
+{
+    size_t count;
+    const struct tact_device_type *const *types = tact_devices_builtin(&count);
+    int rc = tact_device_type_find(types, count, "evdev")->open(config, &inner, err);
+    if (!rc) {
+        wrapped = *inner.ops;
+        wrapped.read = act_and_read;
+        *out = inner;
+        out->ops = &wrapped;
+    }
+    return rc;
+}
+
+/* Runs pad.yaml; keeps the events, or plays them where `settings` says so. */
+static void run_pad(const char *settings, int live, const char *log)
+{
+    static const struct tact_device_type type = {"evdev", "wrapped", open_wrapped};
+    static const struct tact_device_type *const types[] = {&type};
+    const struct edit edits[] = {{"match: pad", settings}, {NULL, NULL}};
+    char *text = edited_scene("pad.yaml", edits);
+    struct tact_error err = {0};
+    struct tact_scene *scene = NULL;
+    struct tact_session *session = NULL;
+    struct tact_session_report report;
+    int rc = tact_scene_parse(text, strlen(text), "pad.yaml", NULL, &scene, &err);
+    struct tact_session_options options = tact_session_options_default();
+    options.types = live ? types : tact_devices_builtin(&options.type_count);
+    options.type_count = live ? 1 : options.type_count;
+    options.clock = TACT_LOOP_FREE;
+    options.ticks = TICKS;
+    options.record = log;
+    options.record_devices = live ? folder : NULL;
+    rc = rc ? rc : tact_session_create(scene, &options, &session, &err);
+    if (rc) {
+        fail_msg("%s:%d: %s: %s", err.file, err.line, err.key, err.text);
+    }
+    assert_int_equal(tact_session_run(session, &report), 0);
+    tact_session_destroy(session);
+    tact_scene_free(scene);
+    free(text);
+}
+
+/* All records of a log; the device's stamp is told by the tick's. */
+static double *read_log(const char *path, struct tact_log **log, size_t *size)
+{
+    assert_int_equal(tact_log_open(path, log, NULL), 0);
+    *size = tact_log_layout(*log)->size;
+    struct tact_record *record = malloc(tact_layout_bytes(tact_log_layout(*log)));
+    double *values = calloc(TICKS * *size, sizeof *values);
+    for (size_t i = 0; i < TICKS && tact_log_next(*log, record) > 0; i++) {
+        memcpy(values + i * *size, record->values, *size * sizeof *values);
+        values[i * *size + 1] -= (double)record->stamp_ns;
+    }
+    free(record);
+    return values;
+}
+
+/* Number of a channel, by its place in the record. */
+static size_t channel(const struct tact_device *device, const char *name)
+{
+    for (int i = 0; i < device->info.input_count; i++) {
+        if (!strcmp(device->info.input[i].name, name)) {
+            return 2 + (size_t)i;
+        }
+    }
+    fail_msg("no %s", name);
+    return 0;
+}
+
+static void plays_every_bit(void **state)
+{
+    (void)state;
+    char live[64], again[64], other[64], match[128], play[128];
+    struct tact_log *logs[3];
+    double *values[3];
+    size_t size[3];
+    snprintf(live, sizeof live, "%s/live.mcap", folder);
+    snprintf(again, sizeof again, "%s/again.mcap", folder);
+    snprintf(other, sizeof other, "%s/other.mcap", folder);
+    snprintf(match, sizeof match, "match: X-Box #");
+    run_pad(match, 1, live);
+    const size_t rz = channel(&inner, "abs_rz"), x = channel(&inner, "abs_x");
+    const size_t y = channel(&inner, "abs_y"), south = channel(&inner, "btn_south");
+    snprintf(play, sizeof play, "recording: %s/pad.evemu #", folder);
+    run_pad(play, 0, again);
+    snprintf(play, sizeof play,
+             "recording: %s/pad.evemu\n      deadzone: 0.3\n      inverted: abs_x #", folder);
+    run_pad(play, 0, other);
+    const char *paths[] = {live, again, other};
+    for (int i = 0; i < 3; i++) {
+        values[i] = read_log(paths[i], &logs[i], &size[i]);
+        assert_int_equal(size[i], size[0]);
+    }
+    const size_t timing = (size_t)tact_log_field(logs[0], "timing", NULL);
+    int lost = 0;
+    for (size_t tick = 0; tick < TICKS; tick++) {
+        double *a = values[0] + tick * size[0], *b = values[1] + tick * size[0];
+        const double *c = values[2] + tick * size[0];
+        if (tick < 100) {
+            a[1] = b[1] = 0.0; /* the time at which each was opened */
+        }
+        assert_memory_equal(a, b, timing * sizeof *a);
+        assert_true(c[0] == a[0] && c[south] == a[south]);
+        /* dead within 0.3 of the way, from there to the end again 0 to 1; x turned round */
+        const double raw_y = a[0] != TACT_DEVICE_OK || a[y] == 0.0 ? NAN
+                             : tick < 700                          ? 9000
+                                                                   : 12000;
+        if (isfinite(raw_y) && tick < PULLED) {
+            double wanted = fmax(0.0, (raw_y - 0.3 * 32767.0) / (0.7 * 32767.0));
+            assert_true(fabs(c[y] + wanted) < 1e-4);
+        }
+        assert_true(c[x] == -a[x] || a[x] == 0.0);
+        assert_true(tick < 400 || tick >= PULLED || (a[rz] == 1.0 && c[rz] == 1.0));
+        lost += a[0] == TACT_DEVICE_LOST;
+    }
+    print_message("played to the bit, with %d ticks unplugged\n", lost);
+    assert_true(lost >= PLUGGED - PULLED && lost < WAITED - PULLED);
+    assert_true(values[0][TICKS / 3 * size[0] + x] == 1.0);
+    for (int i = 0; i < 3; i++) {
+        tact_log_close(logs[i]);
+        free(values[i]);
+        unlink(paths[i]);
+    }
+}
+
+static int make_folder(void **state)
+{
+    (void)state;
+    return mkdtemp(folder) ? 0 : -1;
+}
+
+static int remove_folder(void **state)
+{
+    char path[64];
+    (void)state;
+    snprintf(path, sizeof path, "%s/pad.evemu", folder);
+    unlink(path);
+    return rmdir(folder);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(plays_every_bit)};
+    const char *why;
+    pad = mock_pad_new("Xbox 360 wired USB controller", &why);
+    if (!pad) {
+        printf("skipped: %s\n", why);
+        return 77;
+    }
+    int failed = cmocka_run_group_tests(tests, make_folder, remove_folder);
+    mock_pad_free(pad);
+    return failed;
+}

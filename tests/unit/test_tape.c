@@ -1,0 +1,264 @@
+/* Recordings of input devices: what tact writes, what evemu writes, and what nobody should. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <cmocka.h>
+#include "devices/evdev.h"
+#include "support/device_config.h"
+
+static const double period = 1e-3;
+
+/* A puck with a stick, a button and a relative axis, read by a loop of 1 ms. */
+#define HEAD                                                                                       \
+    "# EVEMU 1.3\n"                                                                                \
+    "N: Test puck\n"                                                                               \
+    "I: 0003 046d c626 0110\n"                                                                     \
+    "P: 00 00 00 00 00 00 00 00\n"                                                                 \
+    "B: 00 0f 00 00 00 00 00 00 00\n"                                                              \
+    "B: 01 00 00 00 00 00 00 00 00\n"                                                              \
+    "B: 01 00 00 00 00 00 00 00 00\n"                                                              \
+    "B: 01 00 00 00 00 00 00 00 00\n"                                                              \
+    "B: 01 00 00 00 00 00 00 00 00\n"                                                              \
+    "B: 01 00 00 00 00 00 00 03 00\n"                                                              \
+    "B: 02 09 00 00 00 00 00 00 00\n"                                                              \
+    "B: 03 03 00 00 00 00 00 00 00\n"                                                              \
+    "A: 00 -100 100 0 0 0\n"                                                                       \
+    "A: 01 0 200 0 0 0\n"
+#define OURS "# tact device puck, period 0.001, clock monotonic\n"
+
+static const char ours[] = HEAD OURS "E: 50.000000 0003 0001 0150\t# start\n"
+                                     "E: 50.000000 0001 0130 0001\t# start\n"
+                                     "# tick 0 at 50.500000250\n"
+                                     "E: 50.509100 0003 0000 0050\t# tick 10\n"
+                                     "E: 50.519000 0002 0003 0175\t# tick 20\n"
+                                     "E: 50.519000 0002 0000 0007\t# tick 20\n"
+                                     "E: 50.519000 0002 0000 -0002\t# tick 20\n"
+                                     "# lost tick 30\n"
+                                     "# back tick 40\n"
+                                     "E: 50.540000 0003 0000 -0100\t# tick 40 state\n"
+                                     "E: 50.548000 0001 0130 0001\t# tick 50\n"
+                                     "# end tick 60\n";
+
+/* As evemu-record writes it: times alone. */
+static const char foreign[] = HEAD "E: 1234.500000 0003 0000 0100\t# EV_ABS / ABS_X 100\n"
+                                   "E: 1234.500000 0000 0000 0000\t# ------ SYN_REPORT (0)\n"
+                                   "E: 1234.510400 0001 0130 0001\n"
+                                   "E: 1234.510400 0000 0000 0000\n"
+                                   "E: 1234.530000 0003 0000 -0050\n";
+
+static char path[] = "/tmp/tact_tape_XXXXXX";
+
+static void write_tape(const char *text, size_t size)
+{
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    assert_int_equal(fwrite(text, 1, size, file), size);
+    fclose(file);
+}
+
+static struct tact_device open_tape(const char *text, const struct tact_device_setting *more,
+                                    int count)
+{
+    struct device_config c;
+    struct tact_device device = {0};
+    struct tact_device_setting s[8] = {SETTING("recording", path)};
+    write_tape(text, strlen(text));
+    for (int i = 0; i < count; i++) {
+        s[1 + i] = more[i];
+    }
+    device_config_init(&c, s, 1 + count);
+    if (tact_evdev_type.open(&c.config, &device, &c.err)) {
+        fail_msg("%s:%d: %s", c.err.file, c.err.line, c.err.text);
+    }
+    return device;
+}
+
+static const int64_t start_ns = 7000000000;
+
+static struct tact_device_input at(struct tact_device *device, uint64_t tick)
+{
+    struct tact_device_input in = {.state = -1};
+    device->ops->read(device->self, tick, (double)tick * period, start_ns + 1000000 * (int64_t)tick,
+                      &in);
+    return in;
+}
+
+static int channel(const struct tact_device *device, const char *name)
+{
+    for (int i = 0; i < device->info.input_count; i++) {
+        if (!strcmp(device->info.input[i].name, name)) {
+            return i;
+        }
+    }
+    fail_msg("no channel %s", name);
+    return -1;
+}
+
+/* Ticks, stamps, increments, a plug that is pulled, and the end. */
+static void plays_ours(void **state)
+{
+    (void)state;
+    struct tact_device device = open_tape(ours, NULL, 0);
+    const int x = channel(&device, "abs_x"), y = channel(&device, "abs_y");
+    const int rx = channel(&device, "rel_rx"), south = channel(&device, "btn_south");
+    assert_string_equal(device.info.type, "evdev");
+    for (uint64_t tick = 0; tick < 80; tick++) {
+        struct tact_device_input in = at(&device, tick);
+        assert_int_equal(in.state, tick >= 30 && tick < 40 ? TACT_DEVICE_LOST
+                                   : tick > 60             ? TACT_DEVICE_ENDED
+                                                           : TACT_DEVICE_OK);
+        assert_true(in.channel[x] == (tick < 10 ? 0.0 : tick < 40 ? 0.5 : -1.0));
+        assert_true(in.channel[y] == 0.5);
+        /* A displacement of 175 of 350, gone with the plug; one that tells turning is such. */
+        assert_true(in.channel[rx] == (tick >= 20 && tick < 30 ? 0.5 : 0.0));
+        assert_true(in.channel[south] == (tick < 30 || tick >= 50 ? 1.0 : 0.0));
+        if (tick >= 10 && tick < 20) { /* as old as it was: made 0.9 ms before tick 10 */
+            assert_int_equal(in.stamp_ns, start_ns + 9099750);
+        } else if (tick >= 40 && tick < 50) {
+            assert_int_equal(in.stamp_ns, start_ns + 40000000);
+        }
+    }
+    device.ops->close(device.self);
+}
+
+/* The same hands through other settings. */
+static void maps_anew(void **state)
+{
+    (void)state;
+    const struct tact_device_setting more[] = {
+        SETTING("inverted", "abs_x"),        SETTING("unsigned", "abs_y"),
+        SETTING("relative", "increment"),    SETTING("channels", "abs_x abs_y rel_x rel_rx"),
+        SETTING("forces", "force_x strong"), SETTING("deadzone", "0.25")};
+    struct tact_device device = open_tape(ours, more, 6);
+    const int y = channel(&device, "abs_y"), rel = channel(&device, "rel_x");
+    assert_int_equal(device.info.output_count, 2);
+    assert_string_equal(device.info.output[1].name, "strong");
+    struct tact_device_input in = at(&device, 25);
+    assert_null(device.ops->write);
+    assert_true(fabs(in.channel[0] + 1.0 / 3.0) < 1e-15);
+    assert_true(fabs(in.channel[y] - 2.0 / 3.0) < 1e-15);
+    assert_true(in.channel[rel] == 5.0);
+    assert_true(in.channel[channel(&device, "rel_rx")] == 175.0);
+    assert_true(in.channel[channel(&device, "force_age")] == 0.0);
+    device.ops->close(device.self);
+}
+
+static void plays_what_evemu_recorded(void **state)
+{
+    (void)state;
+    struct tact_device device = open_tape(foreign, NULL, 0);
+    const int x = channel(&device, "abs_x"), south = channel(&device, "btn_south");
+    for (uint64_t tick = 0; tick < 50; tick++) {
+        struct tact_device_input in = at(&device, tick);
+        assert_true(in.channel[x] == (tick < 30 ? 1.0 : -0.5));
+        assert_true(in.channel[south] == (tick < 11 ? 0.0 : 1.0)); /* at 10.4 ms */
+        assert_int_equal(in.state, tick > 30 ? TACT_DEVICE_ENDED : TACT_DEVICE_OK);
+        assert_int_equal(in.stamp_ns, start_ns + (tick < 11 ? 0 : tick < 30 ? 11000000 : 30000000));
+    }
+    device.ops->close(device.self);
+}
+
+static void refuse(const char *text, int line, const char *word)
+{
+    struct device_config c;
+    struct tact_device device = {0};
+    const struct tact_device_setting s[] = {SETTING("recording", path)};
+    write_tape(text, strlen(text));
+    device_config_init(&c, s, 1);
+    assert_int_equal(tact_evdev_type.open(&c.config, &device, &c.err), -22);
+    assert_string_equal(c.err.file, path);
+    assert_int_equal(c.err.line, line);
+    if (!strstr(c.err.text, word)) {
+        fail_msg("'%s' lacks '%s'", c.err.text, word);
+    }
+}
+
+static void refuses_what_is_no_recording(void **state)
+{
+    (void)state;
+    struct device_config c;
+    struct tact_device device = {0};
+    const struct tact_device_setting absent[] = {SETTING("recording", "/nowhere/at/all.evemu")};
+    refuse("", 0, "no event");
+    refuse(HEAD, 0, "no event");
+    refuse("name: scene\n", 1, "recording of evemu");
+    refuse(HEAD "E: 1.0 0003\n", 15, "recording of evemu");
+    refuse(HEAD "A: 44 0 1 0 0\nE: 1.000000 0003 0000 0001\n", 15, "recording of evemu");
+    refuse("# tact device puck, period -1, clock real\n", 1, "recording of evemu");
+    device_config_init(&c, absent, 1);
+    assert_int_equal(tact_evdev_type.open(&c.config, &device, &c.err), -2);
+    assert_string_equal(c.err.file, "/nowhere/at/all.evemu");
+}
+
+static uint64_t next_random(uint64_t *s)
+{
+    *s ^= *s << 13;
+    *s ^= *s >> 7;
+    *s ^= *s << 17;
+    return *s * 2685821657736338717ull >> 20;
+}
+
+/* Whatever stands in the file, it is played or refused; what is played is finite. */
+static void survives_damage(void **state)
+{
+    (void)state;
+    uint64_t random = 20261121;
+    int played = 0;
+    for (int i = 0; i < 3000; i++) {
+        char text[sizeof ours + sizeof foreign];
+        struct device_config c;
+        struct tact_device device = {0};
+        const struct tact_device_setting s[] = {SETTING("recording", path)};
+        const size_t size = i % 2 ? sizeof ours - 1 : sizeof foreign - 1;
+        memcpy(text, i % 2 ? ours : foreign, size);
+        for (uint64_t k = next_random(&random) % 4 + 1; k > 0; k--) {
+            static const char bytes[] = "0123456789-ABENPIS:# .tf\n\xff";
+            text[next_random(&random) % size] = bytes[next_random(&random) % (sizeof bytes - 1)];
+        }
+        write_tape(text, size);
+        device_config_init(&c, s, 1);
+        if (tact_evdev_type.open(&c.config, &device, &c.err) == 0) {
+            played++;
+            for (uint64_t tick = 0; tick < 100; tick += 3) {
+                struct tact_device_input in = at(&device, tick);
+                for (int k = 0; k < device.info.input_count; k++) {
+                    assert_true(isfinite(in.channel[k]));
+                }
+            }
+            device.ops->close(device.self);
+        }
+    }
+    print_message("3000 damaged files: %d played\n", played);
+    assert_true(played > 500 && played < 2900);
+}
+
+static int make_file(void **state)
+{
+    (void)state;
+    int file = mkstemp(path);
+    return file < 0 ? -1 : close(file);
+}
+
+static int remove_file(void **state)
+{
+    (void)state;
+    return unlink(path);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(plays_ours),
+        cmocka_unit_test(maps_anew),
+        cmocka_unit_test(plays_what_evemu_recorded),
+        cmocka_unit_test(refuses_what_is_no_recording),
+        cmocka_unit_test(survives_damage),
+    };
+    return cmocka_run_group_tests(tests, make_file, remove_file);
+}
