@@ -124,6 +124,13 @@ int tact_moments_convex(const struct tact_mesh *a, const struct tact_pose *pa,
                         const struct tact_mesh *b, const struct tact_pose *pb,
                         struct tact_moments *out)
 {
+    return tact_moments_within(a, pa, b, pb, NULL, 0, out);
+}
+
+int tact_moments_within(const struct tact_mesh *a, const struct tact_pose *pa,
+                        const struct tact_mesh *b, const struct tact_pose *pb,
+                        const double (*plane)[4], int planes, struct tact_moments *out)
+{
     /* Fewer planes are fewer cuts. */
     int swapped = b && (!b->facets || (a->facets && b->facets->count > a->facets->count));
     const struct tact_mesh *first = swapped ? b : a, *second = swapped ? a : b;
@@ -133,7 +140,8 @@ int tact_moments_convex(const struct tact_mesh *a, const struct tact_pose *pa,
     double r[9], axes[9], origin[3], world[3];
     tact_cutter_place(&cutter, tact_mesh_size(first), pose, second ? second->facets : NULL,
                       swapped ? pa : pb);
-    int rc = cut_out(&cutter, first, origin, &sums);
+    int rc = tact_cutter_add(&cutter, pose, plane, planes);
+    rc = rc ? rc : cut_out(&cutter, first, origin, &sums);
     if (rc != 1) {
         return rc;
     }

@@ -53,6 +53,11 @@ int tact_moments_convex(const struct tact_mesh *a, const struct tact_pose *pa,
                         const struct tact_mesh *b, const struct tact_pose *pb,
                         struct tact_moments *out);
 
+/** The same of the part of the overlap within planes of the world, n.r <= d. */
+int tact_moments_within(const struct tact_mesh *a, const struct tact_pose *pa,
+                        const struct tact_mesh *b, const struct tact_pose *pb,
+                        const double (*plane)[4], int planes, struct tact_moments *out);
+
 /** Distance [m] from a plane within which a triangle cannot be told from lying in it: rounding of
  *  poses and coordinates. A face of A in a face of B is where V has no derivative but a different
  *  one on either side, and half of the face counts: their mean. b is NULL for a

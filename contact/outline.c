@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "contact/overlap_internal.h"
+#include "contact/pieces_internal.h"
 
 #define MOST_PLANES                                                                                \
     128               /* of a convex solid: above that edges are clipped too slowly for the tick */
@@ -313,10 +314,11 @@ TACT_INLINE void find_extremes(struct seen *seen, struct extremes *e)
     e->known = 1;
 }
 
-TACT_CLONES static int see_overlap(struct tact_cutter *c, const struct tact_mesh_facets *a,
+TACT_CLONES static int see_overlap(struct tact_cutter *c, const struct tact_mesh *a,
                                    struct seen *seen, struct extremes *e)
 {
-    int rc = tact_cut_facets(c, a, see_face, seen);
+    int rc = a->facets ? tact_cut_facets(c, a->facets, see_face, seen)
+                       : tact_cut_mesh(c, a, see_face, seen);
     if (rc == 1 && !seen->full && seen->count) {
         find_extremes(seen, e);
     }
@@ -330,23 +332,48 @@ static void turn_in(const double *axes, const double *v, tact_d4 *out)
     *out = (tact_d4){r[0], r[1], r[2], 0.0};
 }
 
-/** The extreme corners of the overlap of two solids with facets, of which b may be a half-space
- *  (NULL). -ENOSPC where there are too many edges or corners. */
-static int find_outline(const struct tact_mesh_facets *a, const struct tact_pose *pa,
-                        const struct tact_mesh_facets *b, const struct tact_pose *pb,
-                        const double *center, const double *frame, struct extremes *extremes)
+/** The extreme corners of what the cutter leaves of a. -ENOSPC where there are too many edges or
+ *  corners. */
+static int see_outline(struct tact_cutter *cutter, const struct tact_mesh *a,
+                       const struct tact_pose *pa, const double *center, const double *frame,
+                       struct extremes *extremes)
 {
-    struct tact_cutter cutter;
     struct seen seen;
     double r[9], apart[3];
-    tact_cutter_place(&cutter, a->size, pa, b, pb);
     tact_quat_to_m3(r, pa->quat_wxyz);
     tact_v3_sub(apart, center, pa->position);
     turn_in(r, apart, &seen.origin);
     turn_in(r, frame + 3, &seen.t1);
     turn_in(r, frame + 6, &seen.t2);
     seen.count = seen.full = 0;
-    return see_overlap(&cutter, a, &seen, extremes);
+    return see_overlap(cutter, a, &seen, extremes);
+}
+
+/** That of the overlap of two solids with facets, of which b may be a half-space (NULL). */
+static int find_outline(const struct tact_mesh *a, const struct tact_pose *pa,
+                        const struct tact_mesh_facets *b, const struct tact_pose *pb,
+                        const double *center, const double *frame, struct extremes *extremes)
+{
+    struct tact_cutter cutter;
+    tact_cutter_place(&cutter, a->facets->size, pa, b, pb);
+    return see_outline(&cutter, a, pa, center, frame, extremes);
+}
+
+int tact_outline_within(const struct tact_mesh *a, const struct tact_pose *pa,
+                        const struct tact_mesh *b, const struct tact_pose *pb,
+                        const double (*plane)[4], int planes, const double center[3],
+                        const double frame[9], double corners[TACT_OUTLINE_CORNERS][2])
+{
+    struct extremes extremes = {.known = 0};
+    struct tact_cutter cutter;
+    int swapped = !b->facets;
+    const struct tact_mesh *first = swapped ? b : a;
+    const struct tact_pose *pose = swapped ? pb : pa;
+    tact_cutter_place(&cutter, tact_mesh_size(first), pose, (swapped ? a : b)->facets,
+                      swapped ? pa : pb);
+    int rc = tact_cutter_add(&cutter, pose, plane, planes);
+    rc = rc ? rc : see_outline(&cutter, first, pose, center, frame, &extremes);
+    return rc >= 0 && extremes.known ? list_corners(&extremes, corners) : 0;
 }
 
 int tact_outline(const struct tact_shape *a, const struct tact_pose *pa, const struct tact_shape *b,
@@ -365,9 +392,9 @@ int tact_outline(const struct tact_shape *a, const struct tact_pose *pa, const s
     const struct tact_mesh_facets *fb = plane_b ? NULL : b->mesh->facets;
     int rc = -ENOSPC;
     if (fa && (fb || plane_b) && !(fb && fb->count > fa->count)) {
-        rc = find_outline(fa, pa, fb, pb, center, frame, &extremes);
+        rc = find_outline(a->mesh, pa, fb, pb, center, frame, &extremes);
     } else if (fb && (fa || plane_a)) {
-        rc = find_outline(fb, pb, fa, pa, center, frame, &extremes);
+        rc = find_outline(b->mesh, pb, fa, pa, center, frame, &extremes);
     }
     if (rc >= 0) {
         return extremes.known ? list_corners(&extremes, corners) : 0;

@@ -25,3 +25,19 @@ void tact_cutter_place(struct tact_cutter *c, double size_a, const struct tact_p
     }
     c->edges = c->full = 0;
 }
+
+int tact_cutter_add(struct tact_cutter *c, const struct tact_pose *pa, const double (*plane)[4],
+                    int count)
+{
+    double ra[9];
+    tact_quat_to_m3(ra, pa->quat_wxyz);
+    if (c->planes + count > TACT_FACETS) {
+        return -ENOSPC;
+    }
+    for (int k = 0; k < count; k++) {
+        double *to = c->plane[c->planes++];
+        tact_m3_tmul_v3(to, ra, plane[k]);
+        to[3] = plane[k][3] - tact_v3_dot(plane[k], pa->position);
+    }
+    return 0;
+}

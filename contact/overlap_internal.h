@@ -49,6 +49,10 @@ typedef void tact_cut_face(void *user, const tact_d4 *corner, int n, double shar
 void tact_cutter_place(struct tact_cutter *c, double size_a, const struct tact_pose *pa,
                        const struct tact_mesh_facets *b, const struct tact_pose *pb);
 
+/** Adds planes of the world, n.r <= d inside, to those that cut. -ENOSPC where there is no room. */
+int tact_cutter_add(struct tact_cutter *c, const struct tact_pose *pa, const double (*plane)[4],
+                    int count);
+
 TACT_INLINE double tact_cut_height(const double *plane, const tact_d4 *p)
 {
     return plane[0] * (*p)[0] + plane[1] * (*p)[1] + plane[2] * (*p)[2] - plane[3];

@@ -4,6 +4,7 @@
  */
 #include <errno.h>
 #include <string.h>
+#include "contact/pieces_internal.h"
 #include "contact/rows_internal.h"
 #include "contact/sweeps_internal.h"
 #include "contact/world_internal.h"
@@ -333,6 +334,7 @@ int tact_world_solve(struct tact_world *world, struct tact_solve_stats *stats)
             memset(&c->margins, 0, sizeof c->margins);
         }
         tact_bonds_clear(world);
+        tact_pieces_collect(world);
         return rc;
     }
     tact_velocities_copy(world, 0);
@@ -356,6 +358,7 @@ int tact_world_solve(struct tact_world *world, struct tact_solve_stats *stats)
         store(world, &world->blocks[i]);
         judge(world, &world->blocks[i]);
     }
+    tact_pieces_collect(world);
     tact_bonds_store(world);
     tact_world_mark(world, TACT_SOLVE_STORED, stats);
     return 0;

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include "contact/pieces_internal.h"
 #include "contact/world_internal.h"
 
 struct tact_world_options tact_world_options_default(void)
@@ -17,7 +18,8 @@ struct tact_world_options tact_world_options_default(void)
                                    .spin = TACT_SPIN_AUTO,
                                    .normal = TACT_NORMAL_BLEND,
                                    .model = TACT_CONTACT_PATCH,
-                                   .points = 4096};
+                                   .points = 4096,
+                                   .split = 1};
     return o;
 }
 
@@ -239,6 +241,33 @@ static int list_pairs(struct tact_world *world)
     return 0;
 }
 
+/* Room for the pieces of pairs that may be split. */
+static int list_pieces(struct tact_world *world)
+{
+    world->contact_count = world->pair_count;
+    if (!world->options.split || world->options.local != TACT_LOCAL_CONE ||
+        world->options.model != TACT_CONTACT_PATCH) {
+        return 0;
+    }
+    for (int i = 0; i < world->pair_count; i++) {
+        const struct tact_contact pair = world->contacts[i];
+        if (!tact_pieces_possible(&world->shapes[pair.a].shape, &world->shapes[pair.b].shape)) {
+            continue;
+        }
+        world->contacts[i].first_piece = world->contact_count;
+        for (int k = 0; k < TACT_PIECES; k++) {
+            struct tact_contact *c =
+                grow((void **)&world->contacts, &world->contact_count, sizeof *c);
+            if (!c) {
+                return -ENOMEM;
+            }
+            c->a = pair.a;
+            c->b = pair.b;
+        }
+    }
+    return 0;
+}
+
 static int make_points(struct tact_world *world)
 {
     size_t vertices = 0;
@@ -258,6 +287,7 @@ int tact_world_finish(struct tact_world *world)
         return -EINVAL;
     }
     int rc = list_pairs(world);
+    rc = rc ? rc : list_pieces(world);
     world->most_dof = 6;
     for (int i = 0; i < world->hand_count; i++) {
         int n = tact_hand_count(world->hands[i].hand);
@@ -269,13 +299,14 @@ int tact_world_finish(struct tact_world *world)
     world->poses = calloc((size_t)world->shape_count + 1, sizeof *world->poses);
     world->active = calloc(pairs, sizeof *world->active);
     world->directions = calloc(pairs * 3, sizeof *world->directions);
-    world->blocks = calloc(pairs, sizeof *world->blocks);
-    world->jacobians = calloc(pairs * 4 * dof * 6, sizeof *world->jacobians);
+    size_t most = (size_t)world->contact_count + 1;
+    world->blocks = calloc(most, sizeof *world->blocks);
+    world->jacobians = calloc(most * 4 * dof * 6, sizeof *world->jacobians);
     world->columns = calloc(dof * 6, sizeof *world->columns);
-    world->sweeps = calloc(pairs * 30 + (size_t)world->bond_count * 5, sizeof *world->sweeps);
-    rc =
-        rc ? rc : tact_anderson_create(&world->anderson, world->pair_count * 6 + world->bond_count);
-    rc = rc ? rc : tact_newton_create(&world->newton, world->pair_count);
+    world->sweeps = calloc(most * 30 + (size_t)world->bond_count * 5, sizeof *world->sweeps);
+    rc = rc ? rc
+            : tact_anderson_create(&world->anderson, world->contact_count * 6 + world->bond_count);
+    rc = rc ? rc : tact_newton_create(&world->newton, world->contact_count);
     rc = rc ? rc : tact_mechanisms_create(world);
     rc = rc ? rc : make_points(world);
     if (rc || !world->poses || !world->active || !world->directions || !world->blocks ||
@@ -330,6 +361,12 @@ struct tact_owner tact_world_owner(const struct tact_world *world, int shape)
 struct tact_contact *tact_world_contact(struct tact_world *world, int pair)
 {
     return &world->contacts[pair];
+}
+
+struct tact_contact *tact_world_piece(struct tact_world *world, int pair, int k)
+{
+    int first = world->contacts[pair].first_piece;
+    return first ? &world->contacts[first + k] : NULL;
 }
 
 const struct tact_contact_law *tact_world_law(const struct tact_world *world, int pair)

@@ -53,10 +53,13 @@ struct tact_world_options {
                                        against the gradient, which is exact there */
     enum tact_contact_model model;
     int points; /**< POINTS: most of a tick; further ones are left out and counted */
+    int split;  /**< 1: overlaps that are not planar are solved as planar pieces where those are
+                     exact, between a convex solid of few faces and a mesh that is not convex.
+                     Cone and PATCH only */
 };
 
-/** h = 1 ms, patches as polygons, blended normals, spin AUTO, gravity -9.81 z, 50 sweeps, 1e-10,
- * 0.5 m/s, cone; 4096 points where those are asked for. */
+/** h = 1 ms, patches as polygons, not planar ones split, blended normals, spin AUTO, gravity -9.81
+ * z, 50 sweeps, 1e-10, 0.5 m/s, cone; 4096 points where those are asked for. */
 TACT_API struct tact_world_options tact_world_options_default(void);
 
 /** What happens where two materials touch. */
@@ -74,6 +77,8 @@ struct tact_contact_law {
     double ellipse_size;  /**< see struct tact_patch_options */
 };
 
+#define TACT_PIECES 4 /**< most planar pieces of one overlap; more are solved as one */
+
 /** A pair of shapes that may touch, A then B, and its contact. Read-only. */
 struct tact_contact {
     int a, b;     /**< shapes */
@@ -87,6 +92,9 @@ struct tact_contact {
     double warm_point[3]; /**< [m], world */
     int limits;           /**< enum tact_limit bits of the last solve */
     struct tact_margins margins; /**< of the last solve; all 0 apart */
+    int split;       /**< pieces that it was solved as; 0: one. impulse, wrench and limits are then
+                          those of all pieces together, about the whole patch, margins the least */
+    int first_piece; /**< where the world keeps those; 0: never split */
 };
 
 /** How the last solve went. */
@@ -157,6 +165,9 @@ TACT_API struct tact_hand *tact_world_hand(struct tact_world *world, int index);
 TACT_API const struct tact_shape *tact_world_shape(const struct tact_world *world, int index);
 TACT_API struct tact_owner tact_world_owner(const struct tact_world *world, int shape);
 TACT_API struct tact_contact *tact_world_contact(struct tact_world *world, int pair);
+/** The k-th piece of a pair, k < TACT_PIECES: a contact by itself where k < split. NULL where the
+ *  pair is never split. */
+TACT_API struct tact_contact *tact_world_piece(struct tact_world *world, int pair, int k);
 TACT_API const struct tact_contact_law *tact_world_law(const struct tact_world *world, int pair);
 TACT_API void tact_world_refresh(struct tact_world *world);
 

@@ -73,8 +73,8 @@ struct tact_world {
     struct mechanisms mechanisms;
     int finished;
 
-    struct tact_contact *contacts; /* one a pair */
-    int pair_count;
+    struct tact_contact *contacts; /* one a pair, then room for pieces of those that may split */
+    int pair_count, contact_count;
     struct tact_pose *poses;
     uint8_t *active;
     double *directions;
@@ -96,6 +96,10 @@ const struct tact_contact_law *tact_world_pair_law(const struct tact_world *worl
 
 /* 1 where either surface is curved: the pair's volume goes with depth^2, else with depth. */
 int tact_pair_is_curved(const struct tact_world *world, const struct tact_contact *c);
+
+/* How the patch of a pair is made. */
+struct tact_patch_options tact_pair_patch_options(const struct tact_world *world,
+                                                  const struct tact_contact *c);
 
 /* Makes the blocks of all touching pairs, without Y and S. */
 void tact_assemble_blocks(struct tact_world *world);

@@ -1,5 +1,6 @@
 /* What a tick does around the solve: poses and close pairs, moments in, poses out. */
 #include <string.h>
+#include "contact/pieces_internal.h"
 #include "contact/world_internal.h"
 
 static const struct tact_pose *owner_pose(const struct tact_world *world, struct tact_owner owner)
@@ -188,14 +189,21 @@ static enum tact_normal_kind normal_kind(const struct tact_world *world,
                                                            : world->options.normal;
 }
 
-/* Patch of a pair, or -EDOM where it does not touch. */
-static int make_patch(struct tact_world *world, struct tact_contact *c)
+struct tact_patch_options tact_pair_patch_options(const struct tact_world *world,
+                                                  const struct tact_contact *c)
 {
     const struct tact_contact_law *law = tact_world_pair_law(world, c->a, c->b);
     struct tact_patch_options options = {law->modulus,        tact_pair_is_curved(world, c),
                                          law->ellipse_size,   normal_kind(world, c),
                                          world->options.spin, law->tip_radius,
                                          law->tip_power};
+    return options;
+}
+
+/* Patch of a pair, or -EDOM where it does not touch. */
+static int make_patch(struct tact_world *world, struct tact_contact *c)
+{
+    struct tact_patch_options options = tact_pair_patch_options(world, c);
     int points = world->options.model == TACT_CONTACT_POINTS;
     int cone = world->options.local == TACT_LOCAL_CONE || points;
     if (!cone && !(options.ellipse_size > 0.0)) {
@@ -229,9 +237,23 @@ static int open_side(struct tact_world *world, struct side *side, int shape, dou
     return side->dof;
 }
 
+/* Another block of the tick, where one of its sides can move. */
+static int add_block(struct tact_world *world, int contact)
+{
+    const struct tact_contact *c = &world->contacts[contact];
+    struct block *block = &world->blocks[world->block_count];
+    size_t room = (size_t)world->most_dof * 6;
+    double *space = world->jacobians + (size_t)world->block_count * 4 * room;
+    block->pair = contact;
+    int moves = open_side(world, &block->side[0], c->a, space, space + room) +
+                    open_side(world, &block->side[1], c->b, space + 2 * room, space + 3 * room) >
+                0;
+    world->block_count += moves;
+    return moves;
+}
+
 void tact_assemble_blocks(struct tact_world *world)
 {
-    size_t room = (size_t)world->most_dof * 6;
     int points = world->options.model == TACT_CONTACT_POINTS;
     world->block_count = 0;
     if (points) {
@@ -246,16 +268,16 @@ void tact_assemble_blocks(struct tact_world *world)
             memset(c->warm, 0, sizeof c->warm);
             memset(&c->margins, 0, sizeof c->margins);
             c->limits = TACT_LIMIT_OPEN;
+            tact_pieces_clear(world, i);
             continue;
         }
-        struct block *block = &world->blocks[world->block_count];
-        double *space = world->jacobians + (size_t)world->block_count * 4 * room;
-        block->pair = i;
-        c->touching =
-            open_side(world, &block->side[0], c->a, space, space + room) +
-                open_side(world, &block->side[1], c->b, space + 2 * room, space + 3 * room) >
-            0;
-        world->block_count += c->touching;
+        int pieces = tact_pieces_make(world, i);
+        for (int k = 0; k < pieces; k++) {
+            c->touching |= add_block(world, c->first_piece + k);
+        }
+        if (!pieces) {
+            c->touching = add_block(world, i);
+        }
         if (points && c->touching) {
             tact_points_collect(&world->points, i, &world->shapes[c->a].shape, &world->poses[c->a],
                                 &world->shapes[c->b].shape, &world->poses[c->b], &c->patch);

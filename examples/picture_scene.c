@@ -237,7 +237,7 @@ void picture_gather(struct tact_view *view, const struct tact_record *before,
     tact_view_step(view, before, now);
     const struct tact_pose *poses = tact_world_shape_poses(world);
     out->time = (double)now->tick * view->scene->period;
-    out->contacts = calloc((size_t)pairs + 1, sizeof *out->contacts);
+    out->contacts = calloc((size_t)pairs * TACT_PIECES + 1, sizeof *out->contacts);
     out->failed = !out->contacts;
     for (int i = 0; i < shapes; i++) {
         add_shape(world, i, &poses[i], out);
@@ -246,7 +246,13 @@ void picture_gather(struct tact_view *view, const struct tact_record *before,
         add_bones(world, i, poses, shapes + 1 + i, out);
     }
     for (int i = 0; out->contacts && i < pairs; i++) {
-        add_contact(world, tact_world_contact(world, i), view->scene->period, out);
+        const struct tact_contact *c = tact_world_contact(world, i);
+        for (int k = 0; k < c->split; k++) {
+            add_contact(world, tact_world_piece(world, i, k), view->scene->period, out);
+        }
+        if (!c->split) {
+            add_contact(world, c, view->scene->period, out);
+        }
     }
 }
 

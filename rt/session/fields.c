@@ -77,6 +77,10 @@ static int pair_fields(struct tact_session *s)
                 : add(s, &p->margins, TACT_FIELD_OUTPUT, name, "_margins",
                       "left of each limit, -1 to 1: normal, slip, friction, spin, edge, joint",
                       TACT_MARGIN_COUNT);
+        if (!rc && tact_world_piece(s->world, i, 0)) {
+            rc = add(s, &p->pieces, TACT_FIELD_OUTPUT, name, "_pieces",
+                     "each: centre m, normal, impulse on the first N s, N m s", 12 * TACT_PIECES);
+        }
     }
     return rc;
 }
@@ -157,6 +161,27 @@ int tact_session_layout_fields(struct tact_session *s)
                     "wake latency ns, compute of the tick before ns, skipped, lost", 4);
 }
 
+/* Of each piece where it was, which way it faced, what it transmitted: its warm start. */
+static void fill_pieces(struct tact_session *s, int pair, double *v)
+{
+    for (int k = 0; k < TACT_PIECES && tact_world_piece(s->world, pair, 0); k++, v += 12) {
+        const struct tact_contact *piece = tact_world_piece(s->world, pair, k);
+        tact_v3_copy(v, piece->warm_point);
+        tact_v3_copy(v + 3, piece->patch.frame);
+        memcpy(v + 6, piece->warm, sizeof piece->warm);
+    }
+}
+
+static void restore_pieces(struct tact_session *s, int pair, const double *v)
+{
+    for (int k = 0; k < TACT_PIECES && tact_world_piece(s->world, pair, 0); k++, v += 12) {
+        struct tact_contact *piece = tact_world_piece(s->world, pair, k);
+        tact_v3_copy(piece->warm_point, v);
+        tact_v3_copy(piece->patch.frame, v + 3);
+        memcpy(piece->warm, v + 6, sizeof piece->warm);
+    }
+}
+
 static void fill_pairs(struct tact_session *s, double *v)
 {
     for (int i = 0; i < tact_world_pair_count(s->world); i++) {
@@ -179,6 +204,7 @@ static void fill_pairs(struct tact_session *s, double *v)
         tact_v3_copy(v + p->direction, tact_world_directions(s->world) + 3 * i);
         v[p->limits] = c->limits;
         memcpy(v + p->margins, &c->margins, sizeof c->margins);
+        fill_pieces(s, i, v + p->pieces);
     }
 }
 
@@ -299,6 +325,7 @@ void tact_session_restore(struct tact_session *s, const struct tact_record *reco
         memcpy(c->warm, v + p->warm, sizeof c->warm);
         tact_v3_copy(c->warm_point, v + p->warm + 6);
         tact_world_set_direction(s->world, i, v + p->direction);
+        restore_pieces(s, i, v + p->pieces);
         c->touching = 0;
     }
     for (int i = 0; i < tact_world_bond_count(s->world); i++) {

@@ -150,6 +150,21 @@ static json_t *pair_moments(const struct tact_session *s, int i)
                      (json_int_t)r.source_ticks, "age_max", (json_int_t)r.age_max);
 }
 
+/* The planar pieces of a contact that is split. */
+static json_t *pieces(struct tact_session *s, int pair)
+{
+    json_t *list = json_array();
+    for (int k = 0; k < tact_world_contact(s->world, pair)->split; k++) {
+        const struct tact_contact *c = tact_world_piece(s->world, pair, k);
+        json_array_append_new(list, json_pack("{s:o, s:o, s:o, s:o, s:o}", "normal_force",
+                                              number(c->impulse[0] / s->period), "center",
+                                              numbers(c->patch.center, 3), "normal",
+                                              numbers(c->patch.frame, 3), "wrench",
+                                              numbers(c->wrench, 6), "limits", limits(c->limits)));
+    }
+    return list;
+}
+
 static json_t *pairs(struct tact_session *s)
 {
     json_t *list = json_array();
@@ -166,6 +181,9 @@ static json_t *pairs(struct tact_session *s)
                       number(c->touching ? c->patch.depth : 0.0));
         add_slips(pair, c, &s->pairs[i].tally);
         json_object_set_new(pair, "moments", pair_moments(s, i));
+        if (c->touching && c->split) {
+            json_object_set_new(pair, "pieces", pieces(s, i));
+        }
         json_array_append_new(list, pair);
     }
     return list;

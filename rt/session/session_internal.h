@@ -52,6 +52,7 @@ struct session_pair {
     uint32_t direction;
     uint32_t limits;
     uint32_t margins;
+    uint32_t pieces; /* of a pair that may be split */
     struct tact_limit_tally tally;
     int32_t got;          /* this tick: status as tact_moments_pair() */
     uint32_t age;         /* this tick: ticks, AGE_HOST for the host */

@@ -16,5 +16,6 @@ void check_five_fingers(void);
 void check_bumpy_cube(void);
 void check_salad(void);
 void check_swing(void);
+void check_groove(void);
 
 #endif

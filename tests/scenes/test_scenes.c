@@ -26,6 +26,7 @@ static const struct {
     {"bumpy_cube", check_bumpy_cube},
     {"salad", check_salad},
     {"swing", check_swing},
+    {"groove", check_groove},
 };
 
 static void run(void **state)
