@@ -264,10 +264,11 @@ static int read_settings(struct tact_comedi *self, const struct tact_device_conf
                          struct tact_error *err)
 {
     static const char *const keys[] = {
-        "board",        "inputs",      "outputs",    "reference",   "input_range",
-        "output_range", "input_map",   "output_map", "input_units", "output_units",
-        "limits",       "calibration", "guard",      "timeout",     "saturated",
-        "stuck",        "recover",     "wrenches[",  "stream",      "stream_timeout"};
+        "board",        "inputs",      "outputs",       "reference",   "input_range",
+        "output_range", "input_map",   "output_map",    "input_units", "output_units",
+        "limits",       "calibration", "guard",         "timeout",     "saturated",
+        "stuck",        "recover",     "wrenches[",     "stream",      "stream_timeout",
+        "maps.",        "bias.",       "calibrated_for"};
     const char *path = "/dev/comedi0";
     double recover = 0.1;
     double timeout = fmax(4.0 * config->period, 3e-3);

@@ -245,6 +245,59 @@ static int read_calibration(const struct tact_device_config *config, comedi_t *d
     return 0;
 }
 
+/* "maps.angle": the map of one input by its name, as tact calibrate writes it. */
+static int read_own_map(const struct tact_device_config *config, const struct direction *d,
+                        struct tact_comedi_channel *channel, struct tact_error *err)
+{
+    char key[TACT_DEVICE_NAME + 8];
+    const double *terms = NULL;
+    double single;
+    int count = 0;
+    snprintf(key, sizeof key, "maps.%s", channel->name);
+    int rc = tact_settings_list(config, key, &single, &terms, &count, err);
+    if (rc || !terms || d->output) {
+        return rc;
+    }
+    if (tact_settings_find(config, d->map) || count < 2 || count > TACT_COMEDI_TERMS) {
+        return tact_settings_fault(config, tact_settings_find(config, key), err,
+                                   "expected 2 to %d coefficients, and no %s beside them",
+                                   TACT_COMEDI_TERMS, d->map);
+    }
+    for (int k = 0; k < TACT_COMEDI_TERMS; k++) {
+        channel->map[k] = k < count ? terms[k] : 0.0;
+    }
+    return 0;
+}
+
+/* What stands in the scene for an input that there is not is a slip; a file may have more. */
+static int check_calibration(const struct tact_device_config *config, comedi_t *dev,
+                             const struct direction *in, struct tact_error *err)
+{
+    const char *name = NULL;
+    int rc = tact_settings_text(config, "calibrated_for", &name, err);
+    if (!rc && name && strcmp(name, comedi_get_board_name(dev)) != 0) {
+        return tact_settings_fault(config, tact_settings_find(config, "calibrated_for"), err,
+                                   "made for %s, the board is %s", name,
+                                   comedi_get_board_name(dev));
+    }
+    for (int i = 0; !rc && i < config->setting_count; i++) {
+        const struct tact_device_setting *setting = &config->settings[i];
+        if (strncmp(setting->key, "maps.", 5) != 0 || setting->file) {
+            continue;
+        }
+        int k = 0;
+        while (k < in->count && (in->channel[k].kind == TACT_COMEDI_DIGITAL ||
+                                 strcmp(setting->key + 5, in->channel[k].name) != 0)) {
+            k++;
+        }
+        if (k == in->count) {
+            rc =
+                tact_settings_fault(config, setting, err, "no input is named %s", setting->key + 5);
+        }
+    }
+    return rc;
+}
+
 static int read_tables(const struct tact_device_config *config, comedi_t *dev,
                        const comedi_calibration_t *calibration, int reference,
                        const struct direction *d, struct tact_error *err)
@@ -274,6 +327,7 @@ static int read_tables(const struct tact_device_config *config, comedi_t *dev,
         for (int k = 0; !rc && row && k < TACT_COMEDI_TERMS; k++) {
             channel->map[k] = k < columns ? row[k] : 0.0;
         }
+        rc = rc ? rc : read_own_map(config, d, channel, err);
         if (!rc && !d->output) {
             rc = table_row(config, d, "limits", 2, 2, i, &row, &columns, err);
         }
@@ -307,6 +361,7 @@ int tact_comedi_choose(const struct tact_device_config *config, comedi_t *dev,
     int rc = tact_settings_choice(config, "reference", references, 4, &reference, err);
     rc = rc ? rc : read_names(config, dev, &in, err);
     rc = rc ? rc : read_names(config, dev, &out, err);
+    rc = rc ? rc : check_calibration(config, dev, &in, err);
     rc = rc ? rc : read_calibration(config, dev, &calibration, err);
     rc = rc ? rc : read_tables(config, dev, calibration, reference, &in, err);
     rc = rc ? rc : read_tables(config, dev, calibration, AREF_GROUND, &out, err);

@@ -167,9 +167,10 @@ static int prepare(struct tact_evdev *self, const struct tact_device_config *con
                    struct tact_evdev_search *search, struct tact_error *err)
 {
     static const char *const keys[] = {
-        "path",     "match",    "serial",    "phys",    "channels",       "unsigned",
-        "inverted", "deadzone", "relative",  "timeout", "relative_range", "forces",
-        "gain",     "rate",     "frequency", "guard",   "guard_timeout",  "recording"};
+        "path",     "match",    "serial",        "phys",    "channels",       "unsigned",
+        "inverted", "deadzone", "relative",      "timeout", "relative_range", "forces",
+        "gain",     "rate",     "frequency",     "guard",   "guard_timeout",  "recording",
+        "axis.",    "raw",      "calibrated_for"};
     double timeout = 0.04;
     snprintf(self->name, sizeof self->name, "%s", config->name);
     self->messages = config->messages;

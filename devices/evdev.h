@@ -30,6 +30,11 @@
  *                   and fall to 0 when silent; increment: they are summed up, in counts. Default:
  *                   displacement where the device has rotary ones (rel_rx ...), else increment
  *   relative_range  [counts] displacement that counts as 1; default 350
+ *   axis            map of [lowest, at rest, highest, half the width of rest] in counts by axis, as
+ *                   measured (tact calibrate), in place of what the driver says. One that rests
+ *                   within a tenth of an end goes from 0 to 1 unless `unsigned` is given
+ *   calibrated_for  name of the device that these were measured of; any other is refused
+ *   raw             true: axes in counts as they come, for calibrating; default false
  *   timeout         [s] a displaced axis that is silent for so long, since the kernel's stamp, is
  *                   at rest; default 0.04. A SpaceNavigator tells of a pushed axis every 16 ms: one
  *                   report may be lost, and 50 ms after the last one nothing is commanded any more

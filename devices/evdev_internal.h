@@ -41,13 +41,17 @@ struct tact_evdev_channel {
     unsigned int code;
     enum tact_evdev_kind kind;
     bool inverted;
+    bool measured;  /* as a calibration says: */
+    double span[4]; /* lowest, at rest, highest, half the width of rest [counts] */
 };
 
 /* How raw values become a channel's. */
 struct tact_evdev_range {
     double low;
     double high;
+    double rest; /* of a centred axis */
     double dead; /* raw units from rest */
+    bool raw;    /* the channel has the counts themselves */
 };
 
 struct tact_evdev_layout {
@@ -55,6 +59,7 @@ struct tact_evdev_layout {
     struct tact_evdev_channel channel[TACT_DEVICE_CHANNELS];
     double deadzone; /* share, or negative: the device's own */
     double relative_range;
+    bool raw; /* channels have counts */
 };
 
 /* An open node. */

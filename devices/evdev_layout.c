@@ -160,6 +160,15 @@ static bool rests_at_an_end(const struct libevdev *dev, unsigned int code, bool 
     return share <= 0.1 || share >= 0.9;
 }
 
+/* By a calibration: near an end of its way. */
+static bool measured_at_an_end(struct tact_evdev_channel *channel)
+{
+    const double *span = channel->span;
+    double share = (span[1] - span[0]) / (span[2] - span[0]);
+    channel->inverted = share >= 0.9;
+    return share <= 0.1 || share >= 0.9;
+}
+
 static void set_kinds(const struct libevdev *dev, bool guess, bool displacement,
                       struct tact_evdev_layout *layout)
 {
@@ -170,6 +179,8 @@ static void set_kinds(const struct libevdev *dev, bool guess, bool displacement,
             channel->kind = TACT_EVDEV_BUTTON;
         } else if (channel->type == EV_REL) {
             channel->kind = displacement ? TACT_EVDEV_DISPLACEMENT : TACT_EVDEV_INCREMENT;
+        } else if (guess && channel->measured) {
+            channel->kind = measured_at_an_end(channel) ? TACT_EVDEV_ONE_SIDED : TACT_EVDEV_CENTRED;
         } else if (guess && rests_at_an_end(dev, channel->code, &inverted)) {
             channel->kind = TACT_EVDEV_ONE_SIDED;
             channel->inverted = inverted;
@@ -213,6 +224,63 @@ static int mark(const struct tact_device_config *config, const char *key, bool o
     return 0;
 }
 
+/* Whether the device has an axis of that name at all: a calibration has all axes. */
+static bool has_axis(const struct libevdev *dev, const char *word)
+{
+    unsigned int type;
+    unsigned int code;
+    for (int i = 0; i < ABS_CNT + REL_CNT; i++) {
+        if (candidate(dev, i, &type, &code) && names(word, type, code)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Reads "axis.abs_x": [lowest, at rest, highest, half the width of rest]. */
+static int read_axes(const struct tact_device_config *config, const struct libevdev *dev,
+                     struct tact_evdev_layout *layout, struct tact_error *err)
+{
+    for (int i = 0; i < config->setting_count; i++) {
+        const struct tact_device_setting *setting = &config->settings[i];
+        const double *v = setting->numbers;
+        if (strncmp(setting->key, "axis.", 5) != 0) {
+            continue;
+        }
+        if (!has_axis(dev, setting->key + 5)) {
+            return tact_settings_fault(config, setting, err, "'%s' has no axis '%s'",
+                                       libevdev_get_name(dev), setting->key + 5);
+        }
+        if (!v || setting->rows * setting->columns != 4 || !(v[0] <= v[1] && v[1] <= v[2]) ||
+            !(v[0] < v[2]) || !(v[3] >= 0.0 && v[3] < v[2] - v[0])) {
+            return tact_settings_fault(config, setting, err,
+                                       "expected [lowest, at rest, highest, half the width of "
+                                       "rest] in counts");
+        }
+        for (int k = 0; k < layout->count; k++) {
+            struct tact_evdev_channel *c = &layout->channel[k];
+            if (c->type != EV_KEY && names(setting->key + 5, c->type, c->code)) {
+                c->measured = true;
+                memcpy(c->span, v, sizeof c->span);
+            }
+        }
+    }
+    return 0;
+}
+
+static int check_name(const struct tact_device_config *config, const struct libevdev *dev,
+                      struct tact_error *err)
+{
+    const char *name = NULL;
+    int rc = tact_settings_text(config, "calibrated_for", &name, err);
+    if (!rc && name && strcmp(name, libevdev_get_name(dev)) != 0) {
+        rc = tact_settings_fault(config, tact_settings_find(config, "calibrated_for"), err,
+                                 "made for '%s', this is '%s': tact calibrate makes another", name,
+                                 libevdev_get_name(dev));
+    }
+    return rc;
+}
+
 static int read_numbers(const struct tact_device_config *config, struct tact_evdev_layout *layout,
                         struct tact_error *err)
 {
@@ -248,6 +316,9 @@ int tact_evdev_choose(const struct tact_device_config *config, const struct libe
     } else {
         choose_usual(config, dev, layout);
     }
+    rc = rc ? rc : check_name(config, dev, err);
+    rc = rc ? rc : read_axes(config, dev, layout, err);
+    rc = rc ? rc : tact_settings_flag(config, "raw", &layout->raw, err);
     set_kinds(dev, !tact_settings_find(config, "unsigned"), displacement, layout);
     rc = rc ? rc : mark(config, "unsigned", true, layout, err);
     rc = rc ? rc : mark(config, "inverted", false, layout, err);
@@ -263,6 +334,16 @@ static double centre(const struct tact_evdev_range *range)
 {
     double sum = range->low + range->high;
     return fabs(sum) <= 1.0 ? 0.0 : 0.5 * sum;
+}
+
+/* A one-sided axis begins where it rests; its far end, and both of a centred one, are where it
+ * went. */
+static void set_measured(const struct tact_evdev_channel *channel, struct tact_evdev_range *range)
+{
+    bool one_sided = channel->kind == TACT_EVDEV_ONE_SIDED;
+    range->rest = channel->span[1];
+    range->low = one_sided && !channel->inverted ? range->rest : channel->span[0];
+    range->high = one_sided && channel->inverted ? range->rest : channel->span[2];
 }
 
 bool tact_evdev_fit(const struct tact_evdev_layout *layout, struct tact_evdev_source *source)
@@ -282,9 +363,15 @@ bool tact_evdev_fit(const struct tact_evdev_layout *layout, struct tact_evdev_so
             range->high = info->maximum;
             flat = info->flat;
         }
+        range->rest = centre(range);
+        range->raw = layout->raw;
+        if (channel->measured) {
+            set_measured(channel, range);
+            flat = channel->span[3];
+        }
         double way = range->high - range->low;
         if (channel->kind != TACT_EVDEV_ONE_SIDED) {
-            way = fmin(range->high - centre(range), centre(range) - range->low);
+            way = fmin(range->high - range->rest, range->rest - range->low);
         }
         range->dead = layout->deadzone >= 0.0 ? layout->deadzone * way : flat;
         if (!(range->dead >= 0.0 && range->dead < way)) {
@@ -301,6 +388,9 @@ double tact_evdev_value(const struct tact_evdev_channel *channel,
         return raw != 0 ? 1.0 : 0.0;
     }
     double sign = channel->inverted ? -1.0 : 1.0;
+    if (range->raw) {
+        return raw;
+    }
     if (channel->kind == TACT_EVDEV_INCREMENT) {
         return sign * raw;
     }
@@ -311,7 +401,7 @@ double tact_evdev_value(const struct tact_evdev_channel *channel,
         way = range->high - range->low;
         sign = 1.0;
     } else {
-        double rest = centre(range);
+        double rest = range->rest;
         off = fabs(raw - rest);
         way = raw < rest ? rest - range->low : range->high - rest;
         sign = raw < rest ? -sign : sign;

@@ -18,7 +18,8 @@ int tact_settings_fault(const struct tact_device_config *config,
     vsnprintf(text, sizeof text, format, args);
     va_end(args);
     if (setting) {
-        tact_error_at(err, config->file, setting->line, setting->column, setting->key);
+        tact_error_at(err, setting->file ? setting->file : config->file, setting->line,
+                      setting->column, setting->key);
     } else {
         tact_error_at(err, config->file, 0, 0, config->name);
     }
@@ -51,7 +52,8 @@ static void join(const char *const *words, size_t count, char *buf, size_t size)
 static bool is_key(const char *key, const char *known)
 {
     size_t n = strlen(known);
-    return n > 0 && known[n - 1] == '[' ? strncmp(key, known, n) == 0 : strcmp(key, known) == 0;
+    bool begins = n > 0 && (known[n - 1] == '[' || known[n - 1] == '.');
+    return begins ? strncmp(key, known, n) == 0 : strcmp(key, known) == 0;
 }
 
 int tact_settings_check(const struct tact_device_config *config, const char *const *keys,

@@ -16,7 +16,7 @@ TACT_BEGIN_DECLS
 
 /**
  * Refuses keys that are not among the `count` of `keys`, and keys given twice. A key of `keys` that
- * ends in '[' stands for all that begin so: the entries of a list.
+ * ends in '[' or '.' stands for all that begin so: the entries of a list or a map.
  * @retval 0, or -EINVAL with *err filled
  */
 TACT_API int tact_settings_check(const struct tact_device_config *config, const char *const *keys,

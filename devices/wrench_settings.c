@@ -9,6 +9,7 @@
 enum { SETTINGS = 16 };
 
 struct reading {
+    const struct tact_device_config *whole;
     const struct tact_device_config *config; /* of this sensor: keys without "wrenches[0]." */
     const struct tact_device_channel *inputs;
     int input_count;
@@ -178,6 +179,28 @@ static int read_matrix(const struct reading *r)
     return rc;
 }
 
+/* What the gauges are at rest: of the sensor, or "bias.NAME" of the device, as tact calibrate
+ * writes it. */
+static int read_bias(const struct reading *r)
+{
+    const struct reading outside = {r->whole,       r->whole,  r->inputs,
+                                    r->input_count, r->wrench, r->err};
+    struct tact_wrench_map *map = &r->wrench->map;
+    const double *own;
+    const double *measured;
+    char key[40];
+    snprintf(key, sizeof key, "bias.%s", r->wrench->name);
+    int rc = read_list(r, "bias", map->gauges, &own);
+    rc = rc ? rc : read_list(&outside, key, map->gauges, &measured);
+    if (!rc && own && measured) {
+        rc = fault(&outside, key, "given twice: the sensor has a bias of its own", "");
+    }
+    if (!rc && (own || measured)) {
+        memcpy(map->bias, own ? own : measured, sizeof *own * (size_t)map->gauges);
+    }
+    return rc;
+}
+
 /* Where it is told, what it is at rest, and how much it should bear. */
 static int read_rest(const struct reading *r)
 {
@@ -197,10 +220,7 @@ static int read_rest(const struct reading *r)
         }
     }
     tact_wrench_move(&wrench->map, &pose);
-    rc = rc ? rc : read_list(r, "bias", wrench->map.gauges, &numbers);
-    if (!rc && numbers) {
-        memcpy(wrench->map.bias, numbers, sizeof *numbers * (size_t)wrench->map.gauges);
-    }
+    rc = rc ? rc : read_bias(r);
     rc = rc ? rc : read_list(r, "limits", 6, &numbers);
     for (int k = 0; k < 6; k++) {
         wrench->limit[k] = !rc && numbers ? numbers[k] : (double)INFINITY;
@@ -241,7 +261,7 @@ int tact_wrench_settings(const struct tact_device_config *config,
                                        most);
         }
         struct tact_wrench *wrench = &wrenches[count++];
-        struct reading r = {&part, inputs, input_count, wrench, err};
+        struct reading r = {config, &part, inputs, input_count, wrench, err};
         memset(wrench, 0, sizeof *wrench);
         int rc = tact_settings_check(&part, keys, sizeof keys / sizeof *keys, err);
         rc = rc ? rc : read_name(&r);

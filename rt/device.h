@@ -92,6 +92,7 @@ struct tact_device_setting {
     int columns;
     int line;
     int column;
+    const char *file; /**< it stands in, where that is not the scene: a calibration; else NULL */
 };
 
 /** What a factory is given. All pointers are valid during the call only. */

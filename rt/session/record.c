@@ -63,7 +63,23 @@ static size_t attach_meshes(const struct tact_scene_shape *shapes, uint32_t coun
     return used;
 }
 
-/* Scene, devices, and every mesh file once; there is room for one a shape. */
+/* Two devices may share a file. */
+static size_t attach_calibration(const struct tact_scene_device *device,
+                                 struct tact_log_attachment *out, size_t used)
+{
+    bool known = !device->calibration;
+    for (size_t k = 0; k < used && !known; k++) {
+        known = !strcmp(out[k].name, device->calibration);
+    }
+    if (!known) {
+        out[used++] =
+            (struct tact_log_attachment){device->calibration, "application/yaml",
+                                         device->calibration_text, device->calibration_size};
+    }
+    return used;
+}
+
+/* Scene, devices, and every other file once; there is room for one a device and one a shape. */
 static size_t attach(const struct tact_session *s, const char *devices,
                      struct tact_log_attachment *out)
 {
@@ -73,6 +89,9 @@ static size_t attach(const struct tact_session *s, const char *devices,
     out[1] = (struct tact_log_attachment){TACT_LOG_DEVICES, "application/json", devices,
                                           strlen(devices)};
     size_t used = 2;
+    for (uint32_t i = 0; i < scene->devices_count; i++) {
+        used = attach_calibration(&scene->devices[i], out, used);
+    }
     for (uint32_t i = 0; i < scene->bodies_count; i++) {
         used = attach_meshes(scene->bodies[i].shapes, scene->bodies[i].shapes_count, out, used);
     }
@@ -120,7 +139,8 @@ static int make_lists(const struct tact_session *s, struct lists *l)
     for (uint32_t i = 0; i < s->scene->hands_count; i++) {
         links += s->scene->hands[i].links_count;
     }
-    l->attachments = calloc(2 + shapes + also->attachment_count, sizeof *l->attachments);
+    l->attachments = calloc(2 + s->scene->devices_count + shapes + also->attachment_count,
+                            sizeof *l->attachments);
     l->facts = calloc(16 + also->fact_count, sizeof *l->facts);
     l->joints = calloc(1 + links + also->joint_count, sizeof *l->joints);
     l->bodies = calloc(1 + bodies + also->body_count, sizeof *l->bodies);

@@ -157,6 +157,10 @@ struct tact_scene_device {
                                                get keys with dots ("axes.abs_x"), entries of lists
                                                that hold more than numbers get "names[0]" */
     uint32_t settings_count;
+    char *calibration; /**< file with further settings, relative to the scene's folder, or NULL:
+                            those that were measured. They are among `settings` */
+    char *calibration_text; /**< the file, for the log's attachment */
+    uint64_t calibration_size;
 };
 
 /** An input channel drives a joint's target, or measures its state: value = offset + scale *

@@ -100,6 +100,12 @@ int tact_scene_defaults(const struct tact_scene_check *check, struct tact_scene 
 /** Collects the settings of the devices from the index. 0, -ENOMEM, -EINVAL. */
 int tact_scene_collect_settings(const struct tact_scene_check *check, struct tact_scene *scene);
 void tact_scene_free_settings(struct tact_scene *scene);
+/** Adds the keys of a whole file, which the check's index is of, to the settings of a device. */
+int tact_scene_append_settings(const struct tact_scene_check *check,
+                               struct tact_scene_device *device);
+/** Adds what the devices' calibration files hold. 0, or a negative errno with *err filled. */
+int tact_scene_read_calibrations(const struct tact_scene_check *check, struct tact_scene *scene,
+                                 const struct tact_scene_files *files);
 
 /** Checks single values, and normalises axes and quaternions. 0 or -EINVAL. */
 int tact_scene_check_values(const struct tact_scene_check *check, struct tact_scene *scene);

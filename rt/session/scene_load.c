@@ -80,6 +80,7 @@ static int finish(const struct tact_scene_check *check, struct tact_scene *scene
 {
     int rc = tact_scene_defaults(check, scene);
     rc = rc ? rc : tact_scene_collect_settings(check, scene);
+    rc = rc ? rc : tact_scene_read_calibrations(check, scene, files);
     rc = rc ? rc : tact_scene_check_values(check, scene);
     rc = rc ? rc : tact_scene_check_names(check, scene);
     rc = rc ? rc : tact_scene_check_pairs(check, scene);

@@ -202,6 +202,13 @@ int tact_scene_collect_settings(const struct tact_scene_check *check, struct tac
     return 0;
 }
 
+int tact_scene_append_settings(const struct tact_scene_check *check,
+                               struct tact_scene_device *device)
+{
+    struct collector c = {check, device, device->settings_count};
+    return collect(&c, check->index->nodes, "");
+}
+
 void tact_scene_free_settings(struct tact_scene *scene)
 {
     for (uint32_t i = 0; i < scene->devices_count; i++) {
@@ -212,5 +219,6 @@ void tact_scene_free_settings(struct tact_scene *scene)
             free((double *)device->settings[j].numbers);
         }
         free(device->settings);
+        free(device->calibration_text);
     }
 }

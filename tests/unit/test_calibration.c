@@ -1,0 +1,311 @@
+/* Calibration files: how they get to a device and into the log, and what devices make of them. */
+#include <errno.h>
+#include <libevdev/libevdev.h>
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <cmocka.h>
+#include "devices/evdev_internal.h"
+#include "devices/settings.h"
+#include "devices/wrench_internal.h"
+#include "rt/session/replay.h"
+#include "rt/session/session.h"
+#include "support/device_config.h"
+
+static char folder[64];
+static char scene_path[96];
+static char file_path[96];
+
+static void put(const char *path, const char *text)
+{
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    fputs(text, file);
+    fclose(file);
+}
+
+static const char scene_text[] =
+    "name: calibrated\n"
+    "devices:\n"
+    "  - name: pad\n"
+    "    type: told\n"
+    "    settings: {match: stick}\n"
+    "    calibration: pad.yaml\n"
+    "hands:\n"
+    "  - name: robot\n"
+    "    weightless: true\n"
+    "    links:\n"
+    "      - name: tip\n"
+    "        mass: 0.1\n"
+    "        inertia: [2e-3, 2e-3, 2e-3, 0, 0, 0]\n"
+    "        joint: {type: hinge, axis: [0, 0, 1], stiffness: 8, damping: 0.2}\n"
+    "inputs:\n"
+    "  - {from: pad.x, to: robot.tip}\n";
+
+static void settings_of_both(void **state)
+{
+    struct tact_scene *scene = NULL;
+    struct tact_error err = {.line = 0};
+    (void)state;
+    put(scene_path, scene_text);
+    put(file_path, "# measured\ncalibrated_for: stick\naxis:\n  abs_x: [-5, 1, 7, 2]\n");
+    if (tact_scene_load(scene_path, &scene, &err)) {
+        fail_msg("%s: %s", err.key, err.text);
+    }
+    const struct tact_scene_device *d = &scene->devices[0];
+    assert_int_equal(d->settings_count, 3);
+    assert_string_equal(d->settings[0].key, "match");
+    assert_null(d->settings[0].file);
+    assert_string_equal(d->settings[1].key, "calibrated_for");
+    assert_string_equal(d->settings[2].key, "axis.abs_x");
+    assert_string_equal(d->settings[2].file, "pad.yaml");
+    assert_int_equal(d->settings[2].line, 4);
+    assert_true(d->settings[2].numbers[2] == 7.0);
+    const struct tact_device_config config = {.file = "scene.yaml"};
+    tact_settings_fault(&config, &d->settings[2], &err, "no");
+    assert_string_equal(err.file, "pad.yaml");
+    tact_scene_free(scene);
+}
+
+static void files_that_are_wrong(void **state)
+{
+    const struct {
+        const char *text, *file;
+        int line;
+    } cases[] = {{"axis: {abs_x: [1, 2\n", "pad.yaml", 2},
+                 {"axis: {abs_x: [1, .nan]}\n", "pad.yaml", 1},
+                 {"- a list\n", "pad.yaml", 1},
+                 {"a: 1\na: 2\n", "pad.yaml", 2},
+                 {"", "pad.yaml", 1}};
+    (void)state;
+    put(scene_path, scene_text);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct tact_scene *scene = NULL;
+        struct tact_error err = {.line = 0};
+        put(file_path, cases[i].text);
+        assert_int_equal(tact_scene_load(scene_path, &scene, &err), -EINVAL);
+        assert_null(scene);
+        if (strcmp(err.file, cases[i].file) != 0 || err.line != cases[i].line) {
+            fail_msg("case %zu: %s:%d: %s", i, err.file, err.line, err.text);
+        }
+    }
+}
+
+/* A device that gives what its calibration says. */
+static void told_read(void *self, uint64_t tick, double t, int64_t now,
+                      struct tact_device_input *in)
+{
+    (void)tick, (void)t;
+    in->state = TACT_DEVICE_OK;
+    in->stamp_ns = now;
+    in->channel[0] = *(double *)self;
+}
+
+static void told_close(void *self)
+{
+    free(self);
+}
+
+static int told_open(const struct tact_device_config *config, struct tact_device *out,
+                     struct tact_error *err)
+{
+    static const struct tact_device_ops ops = {told_read, NULL, told_close};
+    double *self = malloc(sizeof *self);
+    *self = 0.0;
+    tact_settings_number(config, "gain", self, err);
+    out->ops = &ops;
+    out->self = self;
+    out->info.input_count = 1;
+    snprintf(out->info.input[0].name, sizeof out->info.input[0].name, "x");
+    return 0;
+}
+
+/* The log has the file: a replay does without it. */
+static void logged_and_replayed(void **state)
+{
+    static const struct tact_device_type type = {"told", "as told", told_open};
+    static const struct tact_device_type *const types[] = {&type};
+    static struct tact_session_report report;
+    const struct tact_messages silent = {NULL, NULL};
+    struct tact_session_options options = tact_session_options_default();
+    struct tact_replay_report replayed;
+    struct tact_scene *scene = NULL;
+    struct tact_session *session = NULL;
+    struct tact_error err = {.line = 0};
+    char log[96];
+    (void)state;
+    snprintf(log, sizeof log, "%s/log.mcap", folder);
+    put(scene_path, scene_text);
+    put(file_path, "gain: 0.25\n");
+    assert_int_equal(tact_scene_load(scene_path, &scene, &err), 0);
+    options.types = types;
+    options.type_count = 1;
+    options.ticks = 50;
+    options.clock = TACT_LOOP_FREE;
+    options.record = log;
+    assert_int_equal(tact_session_create(scene, &options, &session, &err), 0);
+    assert_int_equal(tact_session_run(session, &report), 0);
+    tact_session_destroy(session);
+    tact_scene_free(scene);
+    unlink(file_path);
+    int rc = tact_replay_run(log, silent, &replayed, &err);
+    unlink(log);
+    if (rc) {
+        fail_msg("%s: %s", err.key, err.text);
+    }
+    assert_int_equal(replayed.ticks, 50);
+    assert_int_equal(replayed.differing, 0);
+}
+
+static struct libevdev *new_stick(void)
+{
+    struct libevdev *dev = libevdev_new();
+    const struct input_absinfo stick = {.minimum = -1000, .maximum = 1000, .flat = 100};
+    const struct input_absinfo lever = {.minimum = 0, .maximum = 1023, .value = 500};
+    libevdev_set_name(dev, "stick");
+    libevdev_enable_event_code(dev, EV_ABS, ABS_X, &stick);
+    libevdev_enable_event_code(dev, EV_ABS, ABS_Y, &stick);
+    libevdev_enable_event_code(dev, EV_ABS, ABS_THROTTLE, &lever);
+    libevdev_enable_event_code(dev, EV_ABS, ABS_BRAKE, &lever);
+    return dev;
+}
+
+static void near(double value, double expected)
+{
+    if (!(fabs(value - expected) < 1e-12)) {
+        fail_msg("%.17g, expected %.17g", value, expected);
+    }
+}
+
+static void axes_as_measured(void **state)
+{
+    const double x[] = {-800, 40, 900, 10};
+    const double throttle[] = {12, 12, 1001, 3};
+    const double brake[] = {30, 1000, 1010, 5};
+    const struct tact_device_setting s[] = {
+        NUMBERS("axis.abs_x", 1, 4, x), NUMBERS("axis.abs_throttle", 4, 1, throttle),
+        NUMBERS("axis.abs_brake", 1, 4, brake), SETTING("calibrated_for", "stick")};
+    struct libevdev *dev = new_stick();
+    static struct tact_evdev_source source;
+    static struct tact_evdev_layout layout;
+    static struct device_config c;
+    (void)state;
+    device_config_init(&c, s, 4);
+    assert_int_equal(tact_evdev_choose(&c.config, dev, &layout, &c.err), 0);
+    source.dev = dev;
+    assert_true(tact_evdev_fit(&layout, &source));
+    const struct {
+        int channel, raw;
+        double value;
+    } cases[] = {{0, 40, 0.0},
+                 {0, 50, 0.0},
+                 {0, 30, 0.0},
+                 {0, 900, 1.0},
+                 {0, 1000, 1.0},
+                 {0, -800, -1.0},
+                 {0, 475, 425.0 / 850.0},
+                 {0, -380, -410.0 / 830.0},
+                 {1, 550, 450.0 / 900.0}, /* as its driver says */
+                 {2, 15, 0.0},
+                 {2, 1001, 1.0},
+                 {2, 508, 493.0 / 986.0}, /* one-sided, as it rests at an end */
+                 {3, 1000, 0.0},
+                 {3, 30, 1.0},
+                 {3, 1010, 0.0}};
+    assert_string_equal(layout.channel[2].name, "abs_throttle");
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        int k = cases[i].channel;
+        near(tact_evdev_value(&layout.channel[k], &source.range[k], cases[i].raw), cases[i].value);
+    }
+    const struct tact_device_setting raw[] = {SETTING("raw", "true")};
+    device_config_init(&c, raw, 1);
+    assert_int_equal(tact_evdev_choose(&c.config, dev, &layout, &c.err), 0);
+    assert_true(tact_evdev_fit(&layout, &source));
+    near(tact_evdev_value(&layout.channel[0], &source.range[0], -77), -77.0);
+    libevdev_free(dev);
+}
+
+static void axes_that_are_wrong(void **state)
+{
+    const double good[] = {-800, 40, 900, 10};
+    const double turned[] = {900, 40, -800, 10};
+    const double wide[] = {-800, 40, 900, 1800};
+    const struct {
+        struct tact_device_setting setting;
+        const char *text;
+    } cases[] = {{NUMBERS("axis.abs_wheel", 1, 4, good), "no axis 'abs_wheel'"},
+                 {NUMBERS("axis.abs_x", 1, 3, good), "lowest, at rest"},
+                 {NUMBERS("axis.abs_x", 1, 4, turned), "lowest, at rest"},
+                 {NUMBERS("axis.abs_x", 1, 4, wide), "lowest, at rest"},
+                 {SETTING("axis.abs_x", "5"), "lowest, at rest"},
+                 {SETTING("calibrated_for", "wheel"), "made for 'wheel'"}};
+    struct libevdev *dev = new_stick();
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        static struct tact_evdev_layout layout;
+        static struct device_config c;
+        device_config_init(&c, &cases[i].setting, 1);
+        assert_int_equal(tact_evdev_choose(&c.config, dev, &layout, &c.err), -EINVAL);
+        if (!strstr(c.err.text, cases[i].text)) {
+            fail_msg("case %zu: \"%s\" does not say \"%s\"", i, c.err.text, cases[i].text);
+        }
+    }
+    libevdev_free(dev);
+}
+
+static void zero_of_a_sensor(void **state)
+{
+    static const struct tact_device_channel inputs[6] = {
+        {.name = "a"}, {.name = "b"}, {.name = "c"}, {.name = "d"}, {.name = "e"}, {.name = "f"}};
+    const double rows[36] = {[0] = 1, [7] = 1, [14] = 1, [21] = 1, [28] = 1, [35] = 1};
+    const double bias[] = {1, 2, 3, 4, 5, 6};
+    const struct tact_device_setting s[] = {
+        SETTING("wrenches[0].name", "wrist"), SETTING("wrenches[0].channels", "a b c d e f"),
+        NUMBERS("wrenches[0].matrix", 6, 6, rows), NUMBERS("bias.wrist", 1, 6, bias),
+        NUMBERS("wrenches[0].bias", 1, 6, bias)};
+    static struct device_config c;
+    struct tact_wrench w[1];
+    (void)state;
+    device_config_init(&c, s, 4);
+    assert_int_equal(tact_wrench_settings(&c.config, inputs, 6, w, 1, &c.err), 1);
+    assert_true(w[0].map.bias[5] == 6.0);
+    device_config_init(&c, s, 5);
+    assert_int_equal(tact_wrench_settings(&c.config, inputs, 6, w, 1, &c.err), -EINVAL);
+    assert_non_null(strstr(c.err.text, "given twice"));
+}
+
+static int make_folder(void **state)
+{
+    (void)state;
+    snprintf(folder, sizeof folder, "/tmp/tact-calibration-XXXXXX");
+    if (!mkdtemp(folder)) {
+        return -1;
+    }
+    snprintf(scene_path, sizeof scene_path, "%s/scene.yaml", folder);
+    snprintf(file_path, sizeof file_path, "%s/pad.yaml", folder);
+    return 0;
+}
+
+static int remove_folder(void **state)
+{
+    (void)state;
+    unlink(scene_path);
+    unlink(file_path);
+    return rmdir(folder);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(settings_of_both),    cmocka_unit_test(files_that_are_wrong),
+        cmocka_unit_test(logged_and_replayed), cmocka_unit_test(axes_as_measured),
+        cmocka_unit_test(axes_that_are_wrong), cmocka_unit_test(zero_of_a_sensor),
+    };
+    return cmocka_run_group_tests(tests, make_folder, remove_folder);
+}
