@@ -394,6 +394,7 @@ static void describe(struct tact_comedi *self, const struct tact_device_config *
                      struct tact_device_info *info)
 {
     tact_settings_info(config, tact_comedi_type.name, info);
+    snprintf(info->model, sizeof info->model, "%s", self->layout.board);
     info->input_count = tact_comedi_input_count(&self->layout);
     info->output_count = self->layout.output_count;
     for (int i = 0; i < self->layout.input_count; i++) {

@@ -13,15 +13,17 @@
  *   input_map       rows of up to 4 coefficients c: value = c0 + c1 x + c2 x^2 + c3 x^3, x in volts
  *                   (counters: in counts from the opening on); default [0, 1]
  *   output_map      the same the other way: volts from the value that is sent
- *   maps            instead of input_map: map of coefficients by the input's name, as tact
- * calibrate writes them: "maps: {angle: [0.02, 0.15]}" input_units     "rad N": for people and
- * logs; default V, count output_units    the same for the outputs limits          rows of [low,
- * high], in the inputs' units: what is outside cannot be calibrated_for  name of the board that
- * maps and bias were measured with; others are refused calibration     file of a board with
- * software calibration (comedi_soft_calibrate) saturated       ticks in a row at an end of the
- * range, or outside the limits, that are a fault; default 3 stuck           ticks without any
- * change of an analog input that are a fault; default 0: never recover         [s] without fault
- * after which outputs come back, over 0.2 s; default 0.1
+ *   maps            map of coefficients by an input's name, instead of input_map, as tact calibrate
+ *                   writes it: "maps: {angle: [0.02, 0.15]}"
+ *   input_units     "rad N": for people and logs; default V, count
+ *   output_units    the same for the outputs
+ *   limits          rows of [low, high], in the inputs' units: what is outside cannot be
+ *   calibrated_for  name of the board that maps and bias were measured with; others are refused
+ *   calibration     file of a board with software calibration (comedi_soft_calibrate)
+ *   saturated       ticks in a row at an end of the range, or outside the limits, that are a fault;
+ *                   default 3
+ *   stuck           ticks without any change of an analog input that are a fault; default 0: never
+ *   recover         [s] without fault after which outputs come back, over 0.2 s; default 0.1
  *
  *   stream          [Hz] scans a second of all analog inputs, which the board then makes by itself,
  *                   where its driver can; default: they are read in the tick
@@ -34,7 +36,7 @@
  *     units         of the matrix: "N Nm" (default), "N N-mm", "lbf lbf-in", ...
  *     file          instead of matrix and units: calibration file of ATI (*.cal)
  *     bias          of the gauges without load, in the inputs' units; default 0
- *                   (in a calibration file: "bias: {wrist: [...]}", a setting of the device)
+ *                   (in a calibration file: bias: {NAME: [...]}, beside `wrenches`)
  *     tare          [s], 0 to 10, by which the bias is measured when opened; default 0: it is not
  *     limits        [N, N m] largest magnitude of the six axes; default: none
  *     position      [m] of the sensor in the frame that the wrench is told in; default 0

@@ -108,6 +108,7 @@ static void describe(const struct tact_evdev *self, const struct tact_device_con
                      struct tact_device_info *info)
 {
     tact_settings_info(config, tact_evdev_type.name, info);
+    snprintf(info->model, sizeof info->model, "%s", self->wanted.name);
     info->input_count = self->layout.count;
     for (int i = 0; i < info->input_count; i++) {
         const struct tact_evdev_channel *channel = &self->layout.channel[i];

@@ -24,6 +24,7 @@ int cmd_moments(int argc, char **argv);
 int cmd_bench(int argc, char **argv);
 int cmd_doctor(int argc, char **argv);
 int cmd_devices(int argc, char **argv);
+int cmd_calibrate(int argc, char **argv);
 
 /* tact.c: one line on stderr, "tact: file:line:column: key: text". Gives EXIT_USAGE. */
 int command_error(const struct tact_error *err);

@@ -23,6 +23,8 @@ static const struct {
     {"moments", cmd_moments, "measure the overlap of two solids"},
     {"bench", cmd_bench, "measure the contact solver beside contact points and published numbers"},
     {"devices", cmd_devices, "tell what is attached, what it can do and what opens what is closed"},
+    {"calibrate", cmd_calibrate,
+     "measure a device, and write the calibration file that a scene takes"},
     {"doctor", cmd_doctor, "tell what this machine lacks for real time, and how to get it"},
 };
 

@@ -52,6 +52,7 @@ struct tact_device_wrench {
 struct tact_device_info {
     char name[TACT_DEVICE_NAME]; /**< the scene's name for it */
     char type[TACT_DEVICE_NAME]; /**< "operator", "evdev", ... */
+    char model[256];             /**< what the hardware calls itself; empty where there is none */
     int input_count;
     int output_count;
     struct tact_device_channel input[TACT_DEVICE_CHANNELS];

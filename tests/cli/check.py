@@ -12,6 +12,7 @@ damage      logs that are cut or have a flipped byte
 mesh_check  a cube, whole and with each fault, by tact moments --check
 moments     overlaps against exact numbers, by the host and by OpenCL
 doctor      checks with status, found and fix
+calibrate   what it refuses, on a machine without devices; vm_devices has the rest
 devices     what is attached, a scene for each, what opens what is closed; nothing is no error
 """
 import glob
@@ -462,10 +463,45 @@ def devices():
         assert "--seconds" in tact("devices", "--test", "x", "--seconds", seconds, code=2)[1][0]
 
 
+def calibrate(folder):
+    def refused(words, text, code):
+        out, err = tact("calibrate", *words, code=code)
+        assert not out and text in " ".join(err), (words, err)
+
+    scene = f"{folder}/rig.yaml"
+    with open(scene, "w") as file:
+        file.write("name: rig\ndevices:\n  - {name: pad, type: evdev, calibration: pad.yaml, "
+                   "settings: {match: no such pad}}\n  - {name: fingers, type: operator}\n"
+                   "  - {name: card, type: comedi, settings: {board: /dev/none, inputs: x=ai0}}\n")
+    refused([], "expected one device", 2)
+    refused(["a", "b"], "expected one device", 2)
+    refused(["no such device"], "0 input devices have that name", 1)
+    refused(["card", "--zero", "wrist"], "needs --scene", 2)
+    refused(["card", "--channel", "x"], "--points", 2)
+    refused(["card", "--degree", "4", "--channel", "x"], "4 is no number", 2)
+    refused(["pad", "--wait", "nan"], "nan is no number", 2)
+    refused(["pad", "--scene", f"{folder}/none"], "cannot be read", 2)
+    refused(["wheel", "--scene", scene], "has no device wheel", 2)
+    refused(["card", "--scene", scene], "give --channel", 2)
+    refused(["pad", "--scene", scene, "--zero", "wrist"], "no force-torque sensor wrist", 2)
+    refused(["card", "--scene", scene, "--channel", "x", "--points", "0 1"], "cannot open /dev/none", 1)
+    refused(["fingers", "--scene", scene], "only evdev and comedi", 2)
+    refused(["pad", "--scene", scene], "no such input device", 1)
+    assert os.listdir(folder) == ["rig.yaml"]
+    # but a scene that is run needs the file
+    err = tact("sim", scene, code=2)[1]
+    assert "devices[0].calibration: cannot read pad.yaml" in err[0] and "tact calibrate" in err[0], err
+    with open(f"{folder}/pad.yaml", "w") as file:
+        file.write("calibrated_for: pad\naxis: {abs_x: [1, 2, 3]}\n")
+    with open(scene, "a") as file:
+        file.write("bodies: no list\n")
+    refused(["pad", "--scene", scene], "bodies", 2)
+
+
 def main():
     global TACT, CHANGE_LOG
     subjects = {f.__name__: f for f in (help, bad_scenes, report, stop, live, replay, recover, damage,
-                                        mesh_check, moments, doctor, devices)}
+                                        mesh_check, moments, doctor, devices, calibrate)}
     if len(sys.argv) != 5 or sys.argv[1] not in subjects:
         sys.exit(__doc__)
     subject, (TACT, CHANGE_LOG) = subjects[sys.argv[1]], sys.argv[2:4]

@@ -1,0 +1,67 @@
+/* The parts of tact calibrate. */
+#ifndef TACT_EXAMPLES_CALIBRATE_H
+#define TACT_EXAMPLES_CALIBRATE_H
+
+#include "rt/device.h"
+
+enum { CALIBRATE_MOST = 128, CALIBRATE_NUMBERS = 8 };
+
+/* One key of a calibration file: "axis.abs_x" and its numbers, or a text. */
+struct calibrate_entry {
+    char key[96];
+    char text[256]; /* where there are no numbers */
+    int count;
+    double number[CALIBRATE_NUMBERS];
+};
+
+struct calibrate_file {
+    int count;
+    struct calibrate_entry entry[CALIBRATE_MOST];
+};
+
+/* What was asked for. */
+struct calibrate_options {
+    const char *device; /* name in the scene, or of an attached input device */
+    const char *scene;
+    const char *output;
+    const char *channel; /* of a board: the input, */
+    const char *points;  /* its true values; */
+    int degree;          /* of the polynomial */
+    const char *zero;    /* or the force-torque sensor */
+    double seconds;      /* of a measurement */
+    double sweep;        /* of moving the axes */
+    double wait;         /* before each step; negative: for the Enter key */
+    int json;
+};
+
+/* What a channel gave while it was watched. */
+struct calibrate_seen {
+    double low, high, mean, deviation;
+};
+
+/* calibrate_file.c: entries that replace those of the same key; EXIT_BAD where there are too many.
+ */
+int calibrate_put(struct calibrate_file *file, const char *key, const double *numbers, int count);
+int calibrate_put_text(struct calibrate_file *file, const char *key, const char *text);
+/* Takes over what the settings have from their calibration file. EXIT_BAD where that cannot be
+ * written again. */
+int calibrate_keep(struct calibrate_file *file, const struct tact_device_setting *settings,
+                   int count);
+/* Writes the file anew, in one go. Gives the exit code. */
+int calibrate_write(const struct calibrate_file *file, const char *path);
+
+/* calibrate_measure.c: asks for a step on stderr, and waits. EXIT_BAD at the end of the input. */
+int calibrate_step(const struct calibrate_options *o, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+/* Watches all channels for some seconds. EXIT_BAD where the device is lost. */
+int calibrate_watch(const struct tact_device *device, double seconds, struct calibrate_seen *seen,
+                    int *faults);
+/* The three measurements; each adds to the file. They give the exit code. */
+int calibrate_axes(const struct calibrate_options *o, const struct tact_device *device,
+                   struct calibrate_file *file);
+int calibrate_channel(const struct calibrate_options *o, const struct tact_device *device,
+                      struct calibrate_file *file);
+int calibrate_zero(const struct calibrate_options *o, const struct tact_device *device,
+                   const char *gauges, struct calibrate_file *file);
+
+#endif

@@ -1,0 +1,152 @@
+/* tact calibrate: the file that it writes, which is YAML that a scene's device refers to. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include "calibrate.h"
+#include "command.h"
+
+/* The entry of that key, made where there is none. */
+static struct calibrate_entry *find(struct calibrate_file *file, const char *key)
+{
+    for (int i = 0; i < file->count; i++) {
+        if (!strcmp(file->entry[i].key, key)) {
+            return &file->entry[i];
+        }
+    }
+    if (file->count == CALIBRATE_MOST || strlen(key) >= sizeof file->entry[0].key) {
+        fprintf(stderr, "tact: %s: too long, or more than %d keys\n", key, CALIBRATE_MOST);
+        return NULL;
+    }
+    struct calibrate_entry *entry = &file->entry[file->count++];
+    *entry = (struct calibrate_entry){.count = 0};
+    snprintf(entry->key, sizeof entry->key, "%s", key);
+    return entry;
+}
+
+int calibrate_put(struct calibrate_file *file, const char *key, const double *numbers, int count)
+{
+    struct calibrate_entry *entry = find(file, key);
+    if (!entry) {
+        return EXIT_BAD;
+    }
+    entry->text[0] = '\0';
+    entry->count = count;
+    memcpy(entry->number, numbers, (size_t)count * sizeof *numbers);
+    return EXIT_GOOD;
+}
+
+int calibrate_put_text(struct calibrate_file *file, const char *key, const char *text)
+{
+    struct calibrate_entry *entry = find(file, key);
+    if (!entry) {
+        return EXIT_BAD;
+    }
+    entry->count = 0;
+    snprintf(entry->text, sizeof entry->text, "%s", text);
+    return EXIT_GOOD;
+}
+
+int calibrate_keep(struct calibrate_file *file, const struct tact_device_setting *settings,
+                   int count)
+{
+    for (int i = 0; i < count; i++) {
+        const struct tact_device_setting *s = &settings[i];
+        const char *dot = strchr(s->key, '.');
+        int numbers = s->numbers ? s->rows * s->columns : 0;
+        if (!s->file) {
+            continue;
+        }
+        if (strchr(s->key, '[') || (dot && strchr(dot + 1, '.')) || numbers > CALIBRATE_NUMBERS ||
+            (s->text && strlen(s->text) >= sizeof file->entry[0].text)) {
+            fprintf(stderr,
+                    "tact: %s:%d: %s: not written by tact calibrate, which would lose it; give "
+                    "--output\n",
+                    s->file, s->line, s->key);
+            return EXIT_BAD;
+        }
+        if (numbers ? calibrate_put(file, s->key, s->numbers, numbers)
+                    : calibrate_put_text(file, s->key, s->text)) {
+            return EXIT_BAD;
+        }
+    }
+    return EXIT_GOOD;
+}
+
+/* A text in double quotes, as YAML has it. */
+static void quote(FILE *to, const char *text)
+{
+    fputc('"', to);
+    for (; *text; text++) {
+        if (*text == '"' || *text == '\\') {
+            fprintf(to, "\\%c", *text);
+        } else if ((unsigned char)*text < ' ') {
+            fprintf(to, "\\x%02x", (unsigned int)(unsigned char)*text);
+        } else {
+            fputc(*text, to);
+        }
+    }
+    fputc('"', to);
+}
+
+static void value(FILE *to, const struct calibrate_entry *entry)
+{
+    if (!entry->count) {
+        quote(to, entry->text);
+    }
+    for (int i = 0; i < entry->count; i++) {
+        fprintf(to, "%s%.10g", i ? ", " : "[", entry->number[i]);
+    }
+    fputs(entry->count ? "]\n" : "\n", to);
+}
+
+/* Keys of one map stand together: "axis.abs_x" below "axis". */
+static void print(FILE *to, const struct calibrate_file *file)
+{
+    fputs("# What tact calibrate measured. A scene refers to it: devices[].calibration\n", to);
+    for (int i = 0; i < file->count; i++) {
+        const char *key = file->entry[i].key;
+        int length = (int)strcspn(key, ".") + 1;
+        int known = 0;
+        if (!key[length - 1]) {
+            fprintf(to, "%s: ", key);
+            value(to, &file->entry[i]);
+            continue;
+        }
+        for (int k = 0; k < i; k++) {
+            known += !strncmp(file->entry[k].key, key, (size_t)length);
+        }
+        if (known) {
+            continue;
+        }
+        fprintf(to, "%.*s:%s\n", length - 1, key,
+                strncmp(key, "axis.", 5) ? ""
+                                         : "  # lowest, at rest, highest, half the width of rest");
+        for (int k = i; k < file->count; k++) {
+            if (!strncmp(file->entry[k].key, key, (size_t)length)) {
+                fprintf(to, "  %s: ", file->entry[k].key + length);
+                value(to, &file->entry[k]);
+            }
+        }
+    }
+}
+
+int calibrate_write(const struct calibrate_file *file, const char *path)
+{
+    char beside[1100];
+    snprintf(beside, sizeof beside, "%.1000s.%d.part", path, (int)getpid());
+    FILE *to = fopen(beside, "we");
+    int good = to != NULL;
+    if (to) {
+        print(to, file);
+        good = !ferror(to) && !fflush(to) && !fsync(fileno(to));
+        good = !fclose(to) && good;
+        good = good && !rename(beside, path);
+    }
+    if (!good) {
+        fprintf(stderr, "tact: %s: cannot be written: %s\n", path, strerror(errno));
+        unlink(beside);
+    }
+    return good ? EXIT_GOOD : EXIT_BAD;
+}

@@ -1,0 +1,285 @@
+/* tact calibrate: what is measured, and the numbers that follow. */
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "calibrate.h"
+#include "command.h"
+#include "rt/clock.h"
+
+enum { PERIOD_NS = 1000000, MOST_POINTS = 64, TERMS = 4 };
+
+int calibrate_step(const struct calibrate_options *o, const char *format, ...)
+{
+    char text[256];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    if (o->wait >= 0.0) {
+        fprintf(stderr, "%s (in %g s)\n", text, o->wait);
+        tact_clock_sleep_until(tact_clock_now() + (int64_t)(o->wait * 1e9));
+        return EXIT_GOOD;
+    }
+    fprintf(stderr, "%s, then press Enter: ", text);
+    int c = getchar();
+    while (c != '\n' && c != EOF) {
+        c = getchar();
+    }
+    if (c == EOF) {
+        fprintf(stderr, "\ntact: the input ended; nothing is written\n");
+        return EXIT_BAD;
+    }
+    return EXIT_GOOD;
+}
+
+int calibrate_watch(const struct tact_device *device, double seconds, struct calibrate_seen *seen,
+                    int *faults)
+{
+    const int64_t start = tact_clock_now();
+    const uint64_t ticks = (uint64_t)(seconds * 1e9 / PERIOD_NS) + 1;
+    double first[TACT_DEVICE_CHANNELS] = {0.0};
+    double sum[TACT_DEVICE_CHANNELS] = {0.0};
+    double squares[TACT_DEVICE_CHANNELS] = {0.0};
+    *faults = 0;
+    for (uint64_t tick = 0; tick <= ticks; tick++) {
+        struct tact_device_input in = {.state = TACT_DEVICE_OK};
+        tact_clock_sleep_until(start + (int64_t)tick * PERIOD_NS);
+        device->ops->read(device->self, tick, (double)tick * 1e-9 * PERIOD_NS, tact_clock_now(),
+                          &in);
+        if (in.state == TACT_DEVICE_LOST) {
+            fprintf(stderr, "tact: the device is gone; nothing is written\n");
+            return EXIT_BAD;
+        }
+        *faults += in.state != TACT_DEVICE_OK;
+        for (int i = 0; tick > 0 && i < device->info.input_count; i++) {
+            double x = in.channel[i];
+            if (tick == 1) {
+                first[i] = x;
+                seen[i] = (struct calibrate_seen){.low = x, .high = x};
+            }
+            seen[i].low = fmin(seen[i].low, x);
+            seen[i].high = fmax(seen[i].high, x);
+            sum[i] += x - first[i];
+            squares[i] += (x - first[i]) * (x - first[i]);
+        }
+    }
+    for (int i = 0; i < device->info.input_count; i++) {
+        double mean = sum[i] / (double)ticks;
+        seen[i].mean = first[i] + mean;
+        seen[i].deviation = sqrt(fmax(0.0, squares[i] / (double)ticks - mean * mean));
+    }
+    return EXIT_GOOD;
+}
+
+static int is_axis(const struct tact_device_channel *channel)
+{
+    return (!strncmp(channel->name, "abs_", 4) || !strncmp(channel->name, "rel_", 4)) &&
+           strcmp(channel->unit, "count") != 0;
+}
+
+/* Rest is where an axis was let go to, before and after it was moved; it is a count wider than what
+ * was seen. */
+static int take_axis(const char *name, const struct calibrate_seen *before,
+                     const struct calibrate_seen *moved, const struct calibrate_seen *after,
+                     struct calibrate_file *file, int *count)
+{
+    const double low = fmin(before->low, after->low);
+    const double high = fmax(before->high, after->high);
+    const double span[4] = {fmin(low, moved->low), 0.5 * (low + high), fmax(high, moved->high),
+                            0.5 * (high - low) + (high > low ? 1.0 : 0.0)};
+    char key[96];
+    if (!(span[2] - span[0] >= 2.0 && span[2] - span[0] > 4.0 * span[3])) {
+        printf("  %-14s did not move: left out\n", name);
+        return EXIT_GOOD;
+    }
+    printf("  %-14s %8.6g .. %.6g, at rest %.6g +- %.6g\n", name, span[0], span[2], span[1],
+           span[3]);
+    snprintf(key, sizeof key, "axis.%s", name);
+    ++*count;
+    return calibrate_put(file, key, span, 4);
+}
+
+int calibrate_axes(const struct calibrate_options *o, const struct tact_device *device,
+                   struct calibrate_file *file)
+{
+    static struct calibrate_seen seen[3][TACT_DEVICE_CHANNELS];
+    const char *const steps[] = {"let go of every stick, lever and pedal",
+                                 "now move every axis slowly to both of its ends, several times",
+                                 "let go of everything again"};
+    int count = 0;
+    for (int i = 0; i < 3; i++) {
+        int faults;
+        if (calibrate_step(o, "%s", steps[i])) {
+            return EXIT_BAD;
+        }
+        fprintf(stderr, "  %g s ...\n", i == 1 ? o->sweep : o->seconds);
+        if (calibrate_watch(device, i == 1 ? o->sweep : o->seconds, seen[i], &faults)) {
+            return EXIT_BAD;
+        }
+    }
+    for (int i = 0; i < device->info.input_count; i++) {
+        if (is_axis(&device->info.input[i]) && take_axis(device->info.input[i].name, &seen[0][i],
+                                                         &seen[1][i], &seen[2][i], file, &count)) {
+            return EXIT_BAD;
+        }
+    }
+    if (!count) {
+        fprintf(stderr, "tact: no axis has moved; nothing is written\n");
+    }
+    return count ? EXIT_GOOD : EXIT_BAD;
+}
+
+static int find_channel(const struct tact_device *device, const char *name)
+{
+    for (int i = 0; i < device->info.input_count; i++) {
+        if (!strcmp(device->info.input[i].name, name)) {
+            return i;
+        }
+    }
+    return -1;
+}
+
+/* Least squares for y = c0 + c1 x + ...; x is scaled to at most 1. Not 0 where x does not tell the
+ * terms apart. */
+static int fit(const double *x, const double *y, int points, int terms, double *c)
+{
+    double a[TERMS][TERMS + 1] = {{0.0}};
+    double scale = 0.0;
+    for (int i = 0; i < points; i++) {
+        scale = fmax(scale, fabs(x[i]));
+    }
+    for (int i = 0; i < points && scale > 0.0; i++) {
+        double power[TERMS] = {1.0};
+        for (int k = 1; k < terms; k++) {
+            power[k] = power[k - 1] * x[i] / scale;
+        }
+        for (int r = 0; r < terms; r++) {
+            for (int k = 0; k < terms; k++) {
+                a[r][k] += power[r] * power[k] / points;
+            }
+            a[r][terms] += power[r] * y[i] / points;
+        }
+    }
+    for (int r = 0; r < terms; r++) {
+        if (!(a[r][r] > 1e-9)) { /* symmetric and positive: no pivots */
+            return -1;
+        }
+        for (int i = 0; i < terms; i++) {
+            double f = i == r ? 0.0 : a[i][r] / a[r][r];
+            for (int k = r; k <= terms; k++) {
+                a[i][k] -= f * a[r][k];
+            }
+        }
+    }
+    for (int r = 0; r < terms; r++) {
+        c[r] = a[r][terms] / a[r][r] / pow(scale, r);
+    }
+    return 0;
+}
+
+/* Tells how well the map fits, and keeps it. */
+static int take_map(const char *name, const double *x, const double *y, int points, const double *c,
+                    int terms, struct calibrate_file *file)
+{
+    double worst = 0.0;
+    char key[96];
+    for (int i = 0; i < points; i++) {
+        double told = 0.0;
+        for (int k = terms - 1; k >= 0; k--) {
+            told = told * x[i] + c[k];
+        }
+        printf("  %10.6f V: %10.6g, the map says %10.6g\n", x[i], y[i], told);
+        worst = fmax(worst, fabs(told - y[i]));
+    }
+    printf("  worst point: off by %.3g\n", worst);
+    snprintf(key, sizeof key, "maps.%s", name);
+    return calibrate_put(file, key, c, terms);
+}
+
+int calibrate_channel(const struct calibrate_options *o, const struct tact_device *device,
+                      struct calibrate_file *file)
+{
+    static struct calibrate_seen seen[TACT_DEVICE_CHANNELS];
+    double x[MOST_POINTS];
+    double y[MOST_POINTS];
+    double c[TERMS] = {0.0};
+    int points = 0;
+    const int channel = find_channel(device, o->channel);
+    const char *at = o->points;
+    if (channel < 0) {
+        fprintf(stderr, "tact: %s has no input %s\n", o->device, o->channel);
+        return EXIT_USAGE;
+    }
+    while (*at) {
+        char *end;
+        y[points] = strtod(at, &end);
+        if (end == at || !isfinite(y[points]) || points == MOST_POINTS - 1) {
+            fprintf(stderr, "tact: --points: expected up to %d numbers, not \"%s\"\n",
+                    MOST_POINTS - 1, at);
+            return EXIT_USAGE;
+        }
+        points++;
+        at = end + strspn(end, " ,");
+    }
+    if (points <= o->degree) {
+        fprintf(stderr, "tact: --points: expected at least %d for degree %d\n", o->degree + 1,
+                o->degree);
+        return EXIT_USAGE;
+    }
+    for (int i = 0; i < points; i++) {
+        int faults;
+        if (calibrate_step(o, "bring %s to %g", o->channel, y[i]) ||
+            calibrate_watch(device, o->seconds, seen, &faults)) {
+            return EXIT_BAD;
+        }
+        if (faults) {
+            fprintf(stderr, "tact: an input is saturated; nothing is written\n");
+            return EXIT_BAD;
+        }
+        x[i] = seen[channel].mean;
+        printf("  %s = %g: %.6f V, noise %.2g V\n", o->channel, y[i], x[i],
+               seen[channel].deviation);
+    }
+    if (fit(x, y, points, o->degree + 1, c)) {
+        fprintf(stderr, "tact: the voltages are too much alike for degree %d; nothing is written\n",
+                o->degree);
+        return EXIT_BAD;
+    }
+    return take_map(o->channel, x, y, points, c, o->degree + 1, file);
+}
+
+int calibrate_zero(const struct calibrate_options *o, const struct tact_device *device,
+                   const char *gauges, struct calibrate_file *file)
+{
+    static struct calibrate_seen seen[TACT_DEVICE_CHANNELS];
+    double bias[CALIBRATE_NUMBERS];
+    char key[96];
+    int faults;
+    int count = 0;
+    if (calibrate_step(o, "take all load off %s", o->zero) ||
+        calibrate_watch(device, o->seconds, seen, &faults)) {
+        return EXIT_BAD;
+    }
+    if (faults) {
+        fprintf(stderr, "tact: a gauge of %s is saturated; nothing is written\n", o->zero);
+        return EXIT_BAD;
+    }
+    while (*gauges && count < CALIBRATE_NUMBERS) {
+        char name[TACT_DEVICE_NAME];
+        int length = (int)strcspn(gauges, " \t\n");
+        snprintf(name, sizeof name, "%.*s", length, gauges);
+        int i = find_channel(device, name);
+        if (i < 0) {
+            fprintf(stderr, "tact: %s has no input %s\n", o->device, name);
+            return EXIT_USAGE;
+        }
+        bias[count++] = seen[i].mean;
+        printf("  %-14s %.6f %s, noise %.2g\n", name, seen[i].mean, device->info.input[i].unit,
+               seen[i].deviation);
+        gauges += length + (int)strspn(gauges + length, " \t\n");
+    }
+    snprintf(key, sizeof key, "bias.%s", o->zero);
+    return calibrate_put(file, key, bias, count);
+}

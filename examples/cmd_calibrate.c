@@ -1,0 +1,391 @@
+/* tact calibrate: measures a device and writes the file that a scene's device refers to. */
+#include <errno.h>
+#include <getopt.h>
+#include <libgen.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "calibrate.h"
+#include "command.h"
+#include "devices/attached.h"
+#include "devices/registry.h"
+
+static const char help[] =
+    "usage: tact calibrate NAME [OPTION]...\n\n"
+    "Measures a device and writes its calibration file, which a scene refers to by\n"
+    "devices[].calibration. NAME is a device of the scene, or without --scene an attached input\n"
+    "device: its name, a part of it, or its path (tact devices). Nothing is driven; says on "
+    "stderr\n"
+    "what to do, and waits for the Enter key before each step.\n\n"
+    "An input device: where its axes rest, how far they go, their dead zones.\n"
+    "  --sweep S        how long the axes are moved; default 15\n\n"
+    "A measurement card (needs --scene), by one of\n"
+    "  --channel INPUT --points 'A B ...'   the map of an input from volts: it is brought to each\n"
+    "                   of these values, in its unit, one after the other\n"
+    "  --degree N       of the polynomial, 1 to 3; default 1\n"
+    "  --zero SENSOR    what the gauges of a force-torque sensor are without load\n\n"
+    "  --scene FILE     the scene that has the device\n"
+    "  --output FILE    default: the scene's devices[].calibration, else NAME.calibration.yaml\n"
+    "                   (letters and digits). What the scene's file has besides is kept\n"
+    "  --seconds S      of each measurement at rest; default 2, of a card 0.5\n"
+    "  --wait S         before each step, instead of the Enter key\n"
+    "  --help           this text\n\n"
+    "exit codes:\n"
+    "  0  measured and written\n"
+    "  1  not written: no such device, closed, gone, did not move, saturated, input ended\n"
+    "  2  bad usage, or the scene is wrong\n\n"
+    "examples:\n"
+    "  tact calibrate X-Box\n"
+    "  tact calibrate board --scene rig.yaml --channel angle --points '0 0.785 1.571'\n"
+    "  tact calibrate board --scene rig.yaml --zero wrist\n";
+
+/* Files beside the scene. A calibration that is not there yet is an empty one. */
+static int get_file(void *user, const char *name, const void **data, uint64_t *size)
+{
+    static char *text;
+    char path[4096];
+    snprintf(path, sizeof path, "%s%s%s", name[0] == '/' ? "" : (const char *)user,
+             name[0] == '/' ? "" : "/", name);
+    free(text);
+    text = NULL;
+    FILE *file = fopen(path, "re");
+    if (!file && errno == ENOENT && strstr(name, ".yaml")) {
+        *data = "{}\n";
+        *size = 3;
+        return 0;
+    }
+    if (!file) {
+        return -errno;
+    }
+    int good = !fseek(file, 0, SEEK_END);
+    long length = good ? ftell(file) : -1;
+    rewind(file);
+    text = length >= 0 && length < 1L << 28 ? malloc((size_t)length + 1) : NULL;
+    good = text && fread(text, 1, (size_t)length, file) == (size_t)length;
+    fclose(file);
+    *data = text;
+    *size = good ? (uint64_t)length : 0;
+    return good ? 0 : -EIO;
+}
+
+static int load_scene(const char *path, struct tact_scene **scene)
+{
+    struct tact_error err = {.line = 0};
+    const void *text = NULL;
+    uint64_t size = 0;
+    char folder[4096];
+    char *copy;
+    snprintf(folder, sizeof folder, "%s", path);
+    char *directory = dirname(folder);
+    const struct tact_scene_files files = {get_file, directory};
+    const char *slash = strrchr(path, '/');
+    int rc = get_file(directory, slash ? slash + 1 : path, &text, &size);
+    copy = rc || !text ? NULL : malloc(size + 1);
+    if (!copy) {
+        fprintf(stderr, "tact: %s: cannot be read: %s\n", path, strerror(rc ? -rc : ENOMEM));
+        return EXIT_USAGE;
+    }
+    memcpy(copy, text, size);
+    rc = tact_scene_parse(copy, size, path, &files, scene, &err);
+    free(copy);
+    return rc ? command_error(&err) : EXIT_GOOD;
+}
+
+static const struct tact_scene_device *find_device(const struct tact_scene *scene, const char *name)
+{
+    for (uint32_t i = 0; i < scene->devices_count; i++) {
+        if (!strcmp(scene->devices[i].name, name)) {
+            return &scene->devices[i];
+        }
+    }
+    return NULL;
+}
+
+/* Whether a setting of the scene still counts while its device is measured: which device it is, and
+ * how it is read. The zero of gauges is taken in their inputs' units. */
+static int counts(const char *key, const char *type, int zero)
+{
+    static const char *const input[] = {"path", "match", "serial", "phys", "relative", NULL};
+    static const char *const board[] = {"board",       "inputs",      "reference",
+                                        "input_range", "calibration", "stream",
+                                        "input_map",   "input_units", NULL};
+    const int is_board = !strcmp(type, "comedi");
+    if (is_board && zero && !strncmp(key, "maps.", 5)) {
+        return 1;
+    }
+    for (const char *const *k = is_board ? board : input; *k; k++) {
+        if (!strcmp(key, *k)) {
+            return zero || (strcmp(key, "input_map") && strcmp(key, "input_units"));
+        }
+    }
+    return 0;
+}
+
+/* Opens the device as it is measured: without outputs, axes in counts, inputs in volts. */
+static int open_device(const struct tact_scene_device *def, const struct calibrate_options *o,
+                       const char *directory, struct tact_device *device)
+{
+    struct tact_device_setting settings[64];
+    struct tact_error err = {.line = 0};
+    int count = 0;
+    size_t types;
+    const struct tact_device_type *const *known = tact_devices_builtin(&types);
+    const struct tact_device_type *type = tact_device_type_find(known, types, def->type);
+    for (uint32_t i = 0; i < def->settings_count && count < 60; i++) {
+        if (counts(def->settings[i].key, def->type, o->zero != NULL)) {
+            settings[count++] = def->settings[i];
+        }
+    }
+    if (!strcmp(def->type, "evdev")) {
+        settings[count++] = (struct tact_device_setting){.key = "raw", .text = "true"};
+    } else if (strcmp(def->type, "comedi") != 0) {
+        fprintf(stderr, "tact: %s is of type %s: only evdev and comedi are measured\n", def->name,
+                def->type);
+        return EXIT_USAGE;
+    }
+    const struct tact_device_config config = {.name = def->name,
+                                              .directory = directory,
+                                              .file = o->scene ? o->scene : "",
+                                              .settings = settings,
+                                              .setting_count = count,
+                                              .period = 1e-3,
+                                              .messages = {command_message, NULL}};
+    if (type->open(&config, device, &err)) {
+        command_error(&err);
+        return EXIT_BAD;
+    }
+    return EXIT_GOOD;
+}
+
+/* The gauges of a sensor, by the scene; NULL where it has none of that name. */
+static const char *gauges_of(const struct tact_scene_device *def, const char *sensor)
+{
+    for (uint32_t i = 0; i < def->settings_count; i++) {
+        const char *dot = strstr(def->settings[i].key, "].name");
+        char key[64];
+        if (!dot || strncmp(def->settings[i].key, "wrenches[", 9) != 0 ||
+            strcmp(def->settings[i].text ? def->settings[i].text : "", sensor) != 0) {
+            continue;
+        }
+        snprintf(key, sizeof key, "%.*s].channels", (int)(dot - def->settings[i].key),
+                 def->settings[i].key);
+        for (uint32_t k = 0; k < def->settings_count; k++) {
+            if (!strcmp(def->settings[k].key, key)) {
+                return def->settings[k].text;
+            }
+        }
+    }
+    return NULL;
+}
+
+/* Where it is written: as asked for, as the scene says, or in the working folder. */
+static void choose_output(const struct calibrate_options *o, const struct tact_scene_device *def,
+                          const char *directory, char *path, size_t size)
+{
+    if (o->output) {
+        snprintf(path, size, "%s", o->output);
+    } else if (def->calibration) {
+        const int absolute = def->calibration[0] == '/';
+        snprintf(path, size, "%s%s%s", absolute ? "" : directory, absolute ? "" : "/",
+                 def->calibration);
+    } else {
+        size_t n = 0;
+        for (const char *c = o->device; *c && n + 24 < size; c++) {
+            int plain = (*c >= 'a' && *c <= 'z') || (*c >= 'A' && *c <= 'Z') ||
+                        (*c >= '0' && *c <= '9') || *c == '-' || *c == '_';
+            if (plain || (n > 0 && path[n - 1] != '-')) {
+                path[n++] = plain ? *c : '-';
+            }
+        }
+        snprintf(path + n, size - n, "%scalibration.yaml", n ? "." : "");
+    }
+}
+
+/* YAML is UTF-8, which the name of an input device need not be. */
+static int is_plain(const char *text)
+{
+    const char *c = text;
+    while ((unsigned char)*c >= ' ' && (unsigned char)*c < 127) {
+        c++;
+    }
+    return c > text && !*c;
+}
+
+/* Measures and writes. The file's head is the device's own name. */
+static int measure(const struct calibrate_options *o, const struct tact_scene_device *def,
+                   const char *directory)
+{
+    struct tact_device device = {.ops = NULL};
+    static struct calibrate_file file;
+    char path[4096];
+    const int is_board = !strcmp(def->type, "comedi");
+    const char *gauges = o->zero ? gauges_of(def, o->zero) : NULL;
+    struct calibrate_options own = *o;
+    own.seconds = o->seconds > 0.0 ? o->seconds : is_board ? 0.5 : 2.0;
+    if (o->zero && !gauges) {
+        fprintf(stderr, "tact: %s has no force-torque sensor %s in the scene\n", o->device,
+                o->zero);
+        return EXIT_USAGE;
+    }
+    if (is_board != (o->channel || o->zero)) {
+        fprintf(stderr,
+                is_board ? "tact: %s: give --channel and --points, or --zero\n"
+                         : "tact: %s: --channel and --zero are for measurement cards\n",
+                o->device);
+        return EXIT_USAGE;
+    }
+    int code = open_device(def, o, directory, &device);
+    if (code) {
+        return code;
+    }
+    choose_output(o, def, directory, path, sizeof path);
+    code = o->output ? EXIT_GOOD : calibrate_keep(&file, def->settings, (int)def->settings_count);
+    if (!code && is_plain(device.info.model)) {
+        code = calibrate_put_text(&file, "calibrated_for", device.info.model);
+    }
+    if (!code) {
+        code = o->zero      ? calibrate_zero(&own, &device, gauges, &file)
+               : o->channel ? calibrate_channel(&own, &device, &file)
+                            : calibrate_axes(&own, &device, &file);
+    }
+    device.ops->close(device.self);
+    code = code ? code : calibrate_write(&file, path);
+    if (!code) {
+        printf("written: %s\n", path);
+    }
+    return code;
+}
+
+static int calibrate_of_scene(const struct calibrate_options *o)
+{
+    struct tact_scene *scene = NULL;
+    int code = load_scene(o->scene, &scene);
+    const struct tact_scene_device *def = code ? NULL : find_device(scene, o->device);
+    if (!code && !def) {
+        fprintf(stderr, "tact: %s has no device %s\n", o->scene, o->device);
+        code = EXIT_USAGE;
+    }
+    code = code ? code : measure(o, def, scene->directory);
+    tact_scene_free(scene);
+    return code;
+}
+
+/* An input device by its path, its name, or a part of that. */
+static int calibrate_attached(const struct calibrate_options *o)
+{
+    struct tact_attached attached;
+    struct tact_error err = {.line = 0};
+    int matching = 0;
+    struct tact_device_setting path = {.key = "path"};
+    if (tact_attached_survey(&attached, &err)) {
+        return command_error(&err);
+    }
+    for (int i = 0; i < attached.input_count; i++) {
+        const struct tact_attached_input *input = &attached.input[i];
+        const int exact = !strcmp(input->path, o->device) || !strcmp(input->link, o->device) ||
+                          !strcmp(input->name, o->device);
+        if (exact || strstr(input->name, o->device)) {
+            path.text = input->path;
+            matching++;
+        }
+        if (exact) {
+            matching = 1;
+            break;
+        }
+    }
+    struct tact_scene_device def = {
+        .name = "device", .type = "evdev", .settings = &path, .settings_count = 1};
+    int code = EXIT_BAD;
+    if (matching == 1) {
+        code = measure(o, &def, "");
+    } else {
+        fprintf(stderr,
+                "tact: %s: %d input devices have that name (see tact devices; a card needs "
+                "--scene)\n",
+                o->device, matching);
+    }
+    tact_attached_free(&attached);
+    return code;
+}
+
+/* A number of an option within bounds. Not 0 where it is none. */
+static int number(const char *text, double least, double most, double *value)
+{
+    char *end;
+    *value = strtod(text, &end);
+    return *end || end == text || !(*value >= least && *value <= most);
+}
+
+static int take_option(char *name, int c, struct calibrate_options *o)
+{
+    double value = 0.0;
+    int bad = 0;
+    switch (c) {
+    case 's':
+        o->scene = optarg;
+        break;
+    case 'o':
+        o->output = optarg;
+        break;
+    case 'c':
+        o->channel = optarg;
+        break;
+    case 'p':
+        o->points = optarg;
+        break;
+    case 'z':
+        o->zero = optarg;
+        break;
+    case 'd':
+        bad = number(optarg, 1.0, 3.0, &value) || value != floor(value);
+        o->degree = (int)value;
+        break;
+    case 't':
+        bad = number(optarg, 0.01, 600.0, &o->seconds);
+        break;
+    case 'm':
+        bad = number(optarg, 0.01, 600.0, &o->sweep);
+        break;
+    default:
+        bad = number(optarg, 0.0, 600.0, &o->wait);
+    }
+    return bad ? command_usage(name, "%s is no number for this option", optarg) : EXIT_GOOD;
+}
+
+int cmd_calibrate(int argc, char **argv)
+{
+    static const struct option longs[] = {{"scene", required_argument, NULL, 's'},
+                                          {"output", required_argument, NULL, 'o'},
+                                          {"channel", required_argument, NULL, 'c'},
+                                          {"points", required_argument, NULL, 'p'},
+                                          {"degree", required_argument, NULL, 'd'},
+                                          {"zero", required_argument, NULL, 'z'},
+                                          {"seconds", required_argument, NULL, 't'},
+                                          {"sweep", required_argument, NULL, 'm'},
+                                          {"wait", required_argument, NULL, 'w'},
+                                          {"help", no_argument, NULL, 'h'},
+                                          {NULL, 0, NULL, 0}};
+    struct calibrate_options o = {.degree = 1, .sweep = 15.0, .wait = -1.0};
+    int c;
+    while ((c = getopt_long(argc, argv, "h", longs, NULL)) != -1) {
+        if (c == 'h') {
+            fputs(help, stdout);
+            return EXIT_GOOD;
+        }
+        if (c == '?' || take_option(argv[0], c, &o)) {
+            return EXIT_USAGE;
+        }
+    }
+    if (argc != optind + 1) {
+        return command_usage(argv[0], "expected one device");
+    }
+    o.device = argv[optind];
+    if (!!o.channel != !!o.points || (o.channel && o.zero)) {
+        return command_usage(argv[0], "expected --channel with --points, or --zero");
+    }
+    if ((o.channel || o.zero) && !o.scene) {
+        return command_usage(argv[0], "a measurement card needs --scene, which has its inputs");
+    }
+    return o.scene ? calibrate_of_scene(&o) : calibrate_attached(&o);
+}
