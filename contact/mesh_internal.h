@@ -102,6 +102,7 @@ struct tact_mesh_wide {
     struct tact_mesh_eight *eights; /* the root is the first */
     struct tact_mesh_leaf *leaves;  /* in the tree's order */
     uint32_t eight_count, leaf_count;
+    uint64_t serial; /* no other mesh of this process has it; from 1 */
 };
 
 /** Allocates and fills mesh->wide for a mesh with boxes. Returns 0 or -ENOMEM. */

@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <math.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -81,6 +82,8 @@ int tact_mesh_build_wide(struct tact_mesh *mesh)
     if (!wide->eights || !wide->leaves) {
         return -ENOMEM;
     }
+    static _Atomic uint64_t serials;
+    wide->serial = atomic_fetch_add(&serials, 1) + 1;
     wide->eight_count = 1;
     build_node(mesh, 0, 0);
     return 0;

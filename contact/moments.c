@@ -19,8 +19,9 @@ struct tact_moments_scratch *tact_moments_scratch_create(size_t pairs)
     }
     scratch->capacity = pairs;
     scratch->work = tact_prism_work_create();
-    if (!scratch->work) {
-        free(scratch);
+    scratch->cache = tact_prism_cache_create();
+    if (!scratch->work || !scratch->cache) {
+        tact_moments_scratch_destroy(scratch);
         return NULL;
     }
     return scratch;
@@ -30,6 +31,7 @@ void tact_moments_scratch_destroy(struct tact_moments_scratch *scratch)
 {
     if (scratch) {
         free(scratch->work);
+        free(scratch->cache);
     }
     free(scratch);
 }

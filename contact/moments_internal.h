@@ -19,11 +19,15 @@ struct tact_prism_work *tact_prism_work_create(void);
 
 struct tact_moments_scratch {
     size_t capacity;
-    struct tact_prism_work *work; /* freed by free() */
+    struct tact_prism_work *work; /* freed by free(), as is the next */
+    struct tact_cache *cache;     /* lists of leaves; a query's bits are the same without */
     struct tact_prism_pair pairs[];
 };
 
 struct tact_near;
+
+/** Working memory of kept lists: moments_prism.c. */
+struct tact_cache *tact_prism_cache_create(void);
 
 /** Puts two meshes in the frame, ready for tact_near_cut_trees(). */
 struct tact_near *tact_near_place(const struct tact_mesh *a, const struct tact_pose *pa,

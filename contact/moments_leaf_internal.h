@@ -8,6 +8,7 @@
 
 #include "mesh_internal.h"
 #include "simd_internal.h"
+#include "vec.h"
 
 /** A mesh seen in the frame. Boxes are seen in the unit of the pair. */
 struct tact_placed {
@@ -16,6 +17,7 @@ struct tact_placed {
     tact_f4 column[3];       /* boxes to the frame: columns of the matrix, */
     tact_f4 middle;          /* and the middle of the mesh */
     double slack;            /* tact_prism_slack() of the pair [m] */
+    float margin;            /* by which boxes are taken larger, in the unit of the pair */
 };
 
 /** Triangles of a leaf, a lane each. Lanes without a triangle that can count have empty bounds. */

@@ -7,6 +7,8 @@
 #ifndef TACT_CONTACT_MOMENTS_NEAR_INTERNAL_H
 #define TACT_CONTACT_MOMENTS_NEAR_INTERNAL_H
 
+#include <errno.h>
+
 #include "moments_leaf_internal.h"
 
 /** Nodes of one tree in reach, most: a multiple of 8. */
@@ -42,7 +44,7 @@ TACT_INLINE void tact_near_bounds(const struct tact_placed *p, const struct tact
     for (int d = 0; d < 4; d++) {
         float x = p->column[0][d], y = p->column[1][d], z = p->column[2][d];
         tact_f8 middle = x * centre[0] + y * centre[1] + z * centre[2] + p->middle[d];
-        tact_f8 half = {0.0F};
+        tact_f8 half = (tact_f8){0.0F} + p->margin;
         for (int k = 0; k < 3; k++) {
             const tact_f8 *axis = (const tact_f8 *)eight->axis[k];
             half += TACT_F8_ABS(x * axis[0] + y * axis[1] + z * axis[2]);
@@ -187,6 +189,38 @@ TACT_INLINE void tact_near_measure(const struct tact_leaf *s, float per_unit,
     }
 }
 
+/** Makes a span larger on all sides, in metres and in the unit of the pair. */
+TACT_INLINE void tact_near_widen(struct tact_near_span *span, double by, float unit_by)
+{
+    for (int c = 0; c < 3; c++) {
+        span->lower[c] -= by;
+        span->unit_lower[c] -= unit_by * 1.001F + 1e-6F;
+        if (c < 2) {
+            span->upper[c] += by;
+            span->unit_upper[c] += unit_by * 1.001F + 1e-6F;
+        }
+    }
+}
+
+/** Before leaves are matched: none of B is placed, and lanes past their end meet nothing. */
+TACT_INLINE void tact_near_begin(struct tact_near *w)
+{
+    memset(w->ready, 0, w->b.leaves);
+    for (uint32_t i = w->b.leaves; i % 8; i++) {
+        ((float *)w->b.leaf_lower[0])[i] = INFINITY;
+    }
+}
+
+/** A leaf of B, placed where it was not yet. */
+TACT_INLINE const struct tact_leaf *tact_near_ready(struct tact_near *w, uint32_t at, uint32_t leaf)
+{
+    if (!w->ready[at]) {
+        tact_leaf_place(&w->b.placed, leaf, 0, &w->placed[at]);
+        w->ready[at] = 1;
+    }
+    return &w->placed[at];
+}
+
 /** Bits of those of eight leaves of B whose boxes may meet the span. */
 TACT_INLINE uint32_t tact_near_meets(const struct tact_near_side *b,
                                      const struct tact_near_span *span, uint32_t eight)
@@ -231,10 +265,7 @@ TACT_INLINE int tact_near_match(struct tact_near *w, tact_near_pair *pair, void 
 {
     const struct tact_mesh_leaf *leaves_a = w->a.placed.mesh->wide->leaves;
     const struct tact_mesh_leaf *leaves_b = w->b.placed.mesh->wide->leaves;
-    memset(w->ready, 0, w->b.leaves);
-    for (uint32_t i = w->b.leaves; i % 8; i++) {
-        ((float *)w->b.leaf_lower[0])[i] = INFINITY;
-    }
+    tact_near_begin(w);
     for (uint32_t i = 0; i < w->a.leaves; i++) {
         struct tact_leaf s;
         struct tact_near_span span;
@@ -243,11 +274,7 @@ TACT_INLINE int tact_near_match(struct tact_near *w, tact_near_pair *pair, void 
         for (uint32_t e = 0; e < w->b.leaves; e += 8) {
             for (uint32_t bits = tact_near_meets(&w->b, &span, e / 8); bits; bits &= bits - 1) {
                 uint32_t k = (uint32_t)__builtin_ctz(bits);
-                struct tact_leaf *t = &w->placed[e + k];
-                if (!w->ready[e + k]) {
-                    tact_leaf_place(&w->b.placed, w->b.leaf[e + k], 0, t);
-                    w->ready[e + k] = 1;
-                }
+                const struct tact_leaf *t = tact_near_ready(w, e + k, w->b.leaf[e + k]);
                 if (tact_near_any(&span, t)) {
                     int rc = tact_near_leaves(&s, &leaves_a[w->a.leaf[i]], t,
                                               &leaves_b[w->b.leaf[e + k]], pair, user);

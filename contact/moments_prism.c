@@ -1,7 +1,9 @@
 /* Signed prism pairs: the integrals over each pair of triangles. */
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "contact/moments_cache_internal.h"
 #include "contact/moments_columns_internal.h"
 #include "contact/moments_near_internal.h"
 #include "contact/moments_tets_internal.h"
@@ -351,20 +353,33 @@ TACT_INLINE int add_found(void *user, const struct tact_leaf *s, uint32_t i, uin
     return 0;
 }
 
-TACT_CLONES static int add_near(struct tact_near *near, double slack, struct tact_moment_sums *sums)
+TACT_CLONES static int add_near(struct tact_near *near, struct tact_cache_list *list, double slack,
+                                struct tact_moment_sums *sums)
 {
     struct found found;
-    int rc = tact_near_cut_trees(near);
-    if (rc < 0) {
-        return -EAGAIN;
-    }
     memset(&found, 0, sizeof found);
     found.slack = slack;
-    if (rc) {
-        tact_near_match(near, add_found, &found);
+    if (list && !list->ready) {
+        tact_cache_make(list, near);
+    }
+    if (list && list->ready) {
+        tact_cache_match(list, near, add_found, &found);
+    } else {
+        int rc = tact_near_cut_trees(near);
+        if (rc < 0) {
+            return -EAGAIN;
+        }
+        if (rc) {
+            tact_near_match(near, add_found, &found);
+        }
     }
     tact_columns_finish(&found.columns, sums);
     return 0;
+}
+
+struct tact_cache *tact_prism_cache_create(void)
+{
+    return calloc(1, sizeof(struct tact_cache));
 }
 
 int tact_prism_near(const struct tact_mesh *a, const struct tact_pose *pa,
@@ -374,7 +389,10 @@ int tact_prism_near(const struct tact_mesh *a, const struct tact_pose *pa,
 {
     struct tact_moment_sums sums;
     double slack = tact_prism_slack(a, pa, b, pb);
-    if (add_near(tact_near_place(a, pa, b, pb, frame, scratch), slack, &sums)) {
+    struct tact_near *near = tact_near_place(a, pa, b, pb, frame, scratch);
+    double normal[3];
+    tact_m3_mul_v3(normal, frame->axes, frame->normal);
+    if (add_near(near, tact_cache_find(scratch->cache, near, normal), slack, &sums)) {
         return -EAGAIN;
     }
     /* Measured again from a list of the pairs. */

@@ -1,6 +1,8 @@
 /* Time of moments queries: least, median and 99.9th percentile over many poses, and whether the
- * median keeps its bar, printed. Every query is from a new pose, with nothing kept from the last
- * but its normal. */
+ * median keeps its bar, printed. Cold, every query is from a new pose, with nothing kept from the
+ * last but its normal; frame to frame, bodies move at up to 20 mm/s and 1 rad/s through the same
+ * poses, as they do from tick to tick. */
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -41,7 +43,22 @@ struct scene {
     int queries;
     int at_once; /* queries in one measurement: contacts of one tick */
     double bar;  /* of the median [us]; 0: none */
+    int moves;   /* frame to frame; else cold */
 };
+
+/** Pose of a at a tick: to and fro over the same box. */
+static void move(const struct scene *s, const struct tact_pose *start, int tick,
+                 struct tact_pose *pa)
+{
+    double spin[3], q[4];
+    for (int k = 0; k < 3; k++) {
+        double rate = 2e-5 / s->spread[k] < 0.02 ? 2e-5 / s->spread[k] : 0.02;
+        pa->position[k] = s->at[k] + s->spread[k] * sin(rate * tick + k);
+        spin[k] = 0.02 * sin(0.03 * tick + k);
+    }
+    tact_quat_from_rotvec(q, spin);
+    tact_quat_mul(pa->quat_wxyz, q, start->quat_wxyz);
+}
 
 static void measure(const struct scene *s, struct tact_moments_scratch *scratch)
 {
@@ -54,13 +71,19 @@ static void measure(const struct scene *s, struct tact_moments_scratch *scratch)
         pb.quat_wxyz[0] = sqrt(0.5);
         pa = pb;
     }
-    double normal[3] = {0}, touching = 0.0;
+    double normals[5][3] = {{0}}, touching = 0.0;
+    const struct tact_pose start_a = pa;
     for (int i = 0; i < s->queries; i++) {
         took[i] = 0.0;
         for (int contact = 0; contact < s->at_once; contact++) {
             struct tact_moments m;
-            for (int k = 0; k < 3; k++) {
-                pa.position[k] = s->at[k] + uniform(-1.0, 1.0) * s->spread[k];
+            double *normal = normals[contact];
+            if (s->moves) {
+                move(s, &start_a, i + 100000 * contact, &pa);
+            } else {
+                for (int k = 0; k < 3; k++) {
+                    pa.position[k] = s->at[k] + uniform(-1.0, 1.0) * s->spread[k];
+                }
             }
             double start = now();
             int rc = tact_moments_pair(s->a, &pa, s->b, &pb, normal, scratch, &m);
@@ -104,7 +127,15 @@ static void measure_primitives(struct tact_moments_scratch *scratch)
         exit(1);
     }
     const struct scene scenes[] = {
-        {"sphere - ruler, face", &sphere, &ruler, {0, 0.00895, 0}, {0.1, 4e-5, 0.01}, 20001, 1, 0},
+        {"sphere - ruler, face",
+         &sphere,
+         &ruler,
+         {0, 0.00895, 0},
+         {0.1, 4e-5, 0.01},
+         20001,
+         1,
+         0,
+         0},
         {"sphere - ruler, edges",
          &sphere,
          &ruler,
@@ -112,11 +143,28 @@ static void measure_primitives(struct tact_moments_scratch *scratch)
          {0.15, 4e-4, 0.002},
          20001,
          1,
+         0,
          0},
-        {"sphere - half-space", &sphere, &ground, {0, 0, 0.0079}, {1e-3, 1e-3, 1e-4}, 20001, 1, 0},
-        {"capsule - ruler, face", &finger, &ruler, {0, 0.0088, 0}, {0.1, 1e-4, 0.01}, 20001, 1, 10},
-        {"box - box", &cube, &cube, {0, 0, 0.0599}, {0.01, 0.01, 1e-4}, 20001, 1, 1.5},
-        {"box - half-space", &cube, &ground, {0, 0, 0.0299}, {0.01, 0.01, 1e-4}, 20001, 1, 0},
+        {"sphere - half-space",
+         &sphere,
+         &ground,
+         {0, 0, 0.0079},
+         {1e-3, 1e-3, 1e-4},
+         20001,
+         1,
+         0,
+         0},
+        {"capsule - ruler, face",
+         &finger,
+         &ruler,
+         {0, 0.0088, 0},
+         {0.1, 1e-4, 0.01},
+         20001,
+         1,
+         10,
+         0},
+        {"box - box", &cube, &cube, {0, 0, 0.0599}, {0.01, 0.01, 1e-4}, 20001, 1, 1.5, 0},
+        {"box - half-space", &cube, &ground, {0, 0, 0.0299}, {0.01, 0.01, 1e-4}, 20001, 1, 0, 0},
     };
     for (size_t i = 0; i < sizeof scenes / sizeof scenes[0]; i++) {
         measure(&scenes[i], scratch);
@@ -126,63 +174,76 @@ static void measure_primitives(struct tact_moments_scratch *scratch)
     tact_shape_release(&cube);
 }
 
+static struct tact_shape ball, five, other, large, other_large;
+
+static const struct scene mesh_scenes[] = {
+    {"sphere - sphere mesh 5,000",
+     &ball,
+     &five,
+     {0, 0, 0.0379},
+     {1e-3, 1e-3, 1e-4},
+     20001,
+     1,
+     0,
+     0},
+    {"mesh 5,000 - mesh 5,000, 0.2 mm",
+     &five,
+     &other,
+     {0, 0, 0.0698},
+     {2e-3, 2e-3, 5e-5},
+     5001,
+     1,
+     0,
+     0},
+    {"the same, frame to frame", &five, &other, {0, 0, 0.0698}, {2e-3, 2e-3, 5e-5}, 5001, 1, 10, 1},
+    {"the same, five in a tick", &five, &other, {0, 0, 0.0698}, {2e-3, 2e-3, 5e-5}, 1001, 5, 60, 1},
+    {"mesh 5,000 - mesh 5,000, 2 mm",
+     &five,
+     &other,
+     {0, 0, 0.068},
+     {2e-3, 2e-3, 5e-4},
+     2001,
+     1,
+     0,
+     0},
+    {"mesh 100k - mesh 100k, 1 mm",
+     &large,
+     &other_large,
+     {0, 0, 0.199},
+     {2e-3, 2e-3, 1e-4},
+     501,
+     1,
+     200,
+     0},
+    {"the same, frame to frame",
+     &large,
+     &other_large,
+     {0, 0, 0.199},
+     {2e-3, 2e-3, 1e-4},
+     501,
+     1,
+     150,
+     1},
+    {"mesh 100k - mesh 100k, 80 mm",
+     &large,
+     &other_large,
+     {0, 0, 0.12},
+     {2e-3, 2e-3, 1e-4},
+     11,
+     1,
+     5000,
+     0},
+};
+
 static void measure_meshes(struct tact_moments_scratch *scratch)
 {
-    struct tact_shape sphere = {.kind = TACT_SHAPE_SPHERE, .size = {0.008}};
-    struct tact_shape five = ball_mesh(0.03, 5000), other = ball_mesh(0.04, 5000);
-    struct tact_shape large = ball_mesh(0.1, 100000), other_large = ball_mesh(0.1, 100000);
-    const struct scene scenes[] = {
-        {"sphere - sphere mesh 5,000",
-         &sphere,
-         &five,
-         {0, 0, 0.0379},
-         {1e-3, 1e-3, 1e-4},
-         20001,
-         1,
-         0},
-        {"mesh 5,000 - mesh 5,000, 0.2 mm",
-         &five,
-         &other,
-         {0, 0, 0.0698},
-         {2e-3, 2e-3, 5e-5},
-         5001,
-         1,
-         10},
-        {"the same, five in a tick",
-         &five,
-         &other,
-         {0, 0, 0.0698},
-         {2e-3, 2e-3, 5e-5},
-         1001,
-         5,
-         60},
-        {"mesh 5,000 - mesh 5,000, 2 mm",
-         &five,
-         &other,
-         {0, 0, 0.068},
-         {2e-3, 2e-3, 5e-4},
-         2001,
-         1,
-         0},
-        {"mesh 100k - mesh 100k, 1 mm",
-         &large,
-         &other_large,
-         {0, 0, 0.199},
-         {2e-3, 2e-3, 1e-4},
-         501,
-         1,
-         200},
-        {"mesh 100k - mesh 100k, 80 mm",
-         &large,
-         &other_large,
-         {0, 0, 0.12},
-         {2e-3, 2e-3, 1e-4},
-         11,
-         1,
-         5000},
-    };
-    for (size_t i = 0; i < sizeof scenes / sizeof scenes[0]; i++) {
-        measure(&scenes[i], scratch);
+    ball = (struct tact_shape){.kind = TACT_SHAPE_SPHERE, .size = {0.008}};
+    five = ball_mesh(0.03, 5000);
+    other = ball_mesh(0.04, 5000);
+    large = ball_mesh(0.1, 100000);
+    other_large = ball_mesh(0.1, 100000);
+    for (size_t i = 0; i < sizeof mesh_scenes / sizeof mesh_scenes[0]; i++) {
+        measure(&mesh_scenes[i], scratch);
     }
     struct tact_shape *owned[] = {&five, &other, &large, &other_large};
     for (size_t i = 0; i < sizeof owned / sizeof owned[0]; i++) {

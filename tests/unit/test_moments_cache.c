@@ -1,0 +1,187 @@
+/* Kept lists of leaves change no bit of any moments: queries along a motion with one scratch, which
+ * keeps lists, against the same queries each with a scratch of its own. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "contact/generate.h"
+#include "contact/moments_cache_internal.h"
+#include "contact/moments_internal.h"
+
+static uint64_t state = 88172645463325252u;
+
+static double uniform(double low, double high)
+{
+    state ^= state << 13;
+    state ^= state >> 7;
+    state ^= state << 17;
+    return low + (high - low) * ((double)(state >> 11) * 0x1p-53);
+}
+
+static struct tact_shape blob(double radius, double bump, uint32_t triangles)
+{
+    const struct tact_generate what = {.kind = TACT_GENERATE_BLOB,
+                                       .radius = radius,
+                                       .bump = bump,
+                                       .count = 6,
+                                       .triangles = triangles,
+                                       .seed = 3};
+    struct tact_shape s = {.kind = TACT_SHAPE_MESH};
+    struct tact_soup soup;
+    struct tact_error err;
+    assert_int_equal(tact_soup_generate(&what, &soup, NULL), 0);
+    assert_int_equal(tact_mesh_create(soup.vertices, soup.vertex_count, soup.triangles,
+                                      soup.triangle_count, &s.owned, &err),
+                     0);
+    tact_soup_free(&soup);
+    s.mesh = s.owned;
+    return s;
+}
+
+static int lists_ready(const struct tact_moments_scratch *scratch)
+{
+    int n = 0;
+    for (int i = 0; i < TACT_CACHE_LISTS; i++) {
+        n += scratch->cache->lists[i].ready;
+    }
+    return n;
+}
+
+/** One contact that moves: pose of a, and the normal that the next query goes by. */
+struct walker {
+    struct tact_pose pose;
+    double normal[3];
+};
+
+static void step(struct walker *w, double shift, double turn)
+{
+    double spin[3], q[4], before[4];
+    memcpy(before, w->pose.quat_wxyz, sizeof before);
+    for (int k = 0; k < 3; k++) {
+        w->pose.position[k] += uniform(-shift, shift);
+        spin[k] = uniform(-turn, turn);
+    }
+    tact_quat_from_rotvec(q, spin);
+    tact_quat_mul(w->pose.quat_wxyz, q, before);
+    tact_quat_normalize(w->pose.quat_wxyz);
+}
+
+/** Measures a pair with kept lists and without; returns whether the bodies overlap. */
+static int same_bits(const struct tact_shape *a, struct walker *w, const struct tact_shape *b,
+                     const struct tact_pose *pb, struct tact_moments_scratch *kept)
+{
+    struct tact_moments_scratch *fresh = tact_moments_scratch_create(1u << 18);
+    struct tact_moments with, without;
+    int rc = tact_moments_pair(a, &w->pose, b, pb, w->normal, kept, &with);
+    assert_int_equal(rc, tact_moments_pair(a, &w->pose, b, pb, w->normal, fresh, &without));
+    assert_int_equal(lists_ready(fresh), 0);
+    assert_memory_equal(&with, &without, sizeof with);
+    tact_moments_scratch_destroy(fresh);
+    if (rc == 1) {
+        tact_v3_scale(w->normal, with.gradient, -1.0 / tact_v3_norm(with.gradient));
+    }
+    return rc;
+}
+
+struct motion {
+    const char *name;
+    double shift, turn; /* a query [m, rad], at most */
+    double jump;        /* now and then [m] */
+    int usual;          /* lists are in use more often than not */
+};
+
+/** Five fingertips on one body, as in a tick. */
+static void five_fingers(void **unused)
+{
+    (void)unused;
+    static const struct motion motions[] = {
+        {"at rest", 1e-7, 1e-6, 0.0, 1},
+        {"slow", 5e-6, 1e-4, 0.0, 1},
+        {"with jumps", 5e-6, 1e-4, 5e-4, 1},
+        {"fast", 3e-4, 1e-2, 0.0, 0},
+    };
+    struct tact_shape tip = blob(0.008, 1e-4, 1200), body = blob(0.03, 1e-3, 5000);
+    for (size_t m = 0; m < sizeof motions / sizeof motions[0]; m++) {
+        struct tact_moments_scratch *kept = tact_moments_scratch_create(1u << 18);
+        struct tact_pose here = tact_pose_identity();
+        struct walker fingers[5];
+        int ready = 0, queries = 0, touching = 0;
+        for (int i = 0; i < 5; i++) {
+            fingers[i].pose = here;
+            tact_v3_set(fingers[i].normal, cos(1.2 * i), sin(1.2 * i), 0.1);
+            tact_v3_scale(fingers[i].pose.position, fingers[i].normal, 0.0378);
+        }
+        for (int tick = 0; tick < 120; tick++) {
+            for (int i = 0; i < 5; i++) {
+                const struct motion *by = &motions[m];
+                step(&fingers[i], tick % 40 == 39 ? by->jump + by->shift : by->shift, by->turn);
+                touching += same_bits(&tip, &fingers[i], &body, &here, kept);
+                queries++;
+            }
+            ready += lists_ready(kept);
+        }
+        print_message("%s: %d queries, %d touch, %d lists in use a tick\n", motions[m].name,
+                      queries, touching, (ready + 60) / 120);
+        assert_true(touching > queries / 2);
+        assert_true(!motions[m].usual || ready > 120 * 4);
+        tact_moments_scratch_destroy(kept);
+    }
+    tact_shape_release(&tip);
+    tact_shape_release(&body);
+}
+
+/** Larger overlaps come to the limits of a list and of a cut. */
+static void deeper_and_deeper(void **unused)
+{
+    (void)unused;
+    struct tact_shape a = blob(0.03, 1e-3, 20000), b = blob(0.03, 1e-3, 20000);
+    struct tact_moments_scratch *kept = tact_moments_scratch_create(1u << 18);
+    struct tact_pose here = tact_pose_identity();
+    struct walker w = {.pose = here, .normal = {0.0, 0.0, 1.0}};
+    for (int i = 0; i < 40; i++) {
+        for (int again = 0; again < 3; again++) {
+            tact_v3_set(w.pose.position, 1e-3, 0.0, 0.0605 - 1e-4 * i - 1e-7 * again);
+            same_bits(&a, &w, &b, &here, kept);
+        }
+    }
+    tact_moments_scratch_destroy(kept);
+    tact_shape_release(&a);
+    tact_shape_release(&b);
+}
+
+/** More pairs than there are lists; and a new mesh where an old one may have been. */
+static void many_and_others(void **unused)
+{
+    (void)unused;
+    struct tact_shape body = blob(0.03, 1e-3, 3000);
+    struct tact_moments_scratch *kept = tact_moments_scratch_create(1u << 18);
+    struct tact_pose here = tact_pose_identity();
+    for (int round = 0; round < 3; round++) {
+        struct tact_shape tip = blob(0.008 + 0.0005 * round, 1e-4, 800);
+        for (int tick = 0; tick < 6; tick++) {
+            for (int i = 0; i < TACT_CACHE_LISTS + 8; i++) {
+                struct walker w = {.pose = here};
+                double angle = 2.0 * M_PI * i / (TACT_CACHE_LISTS + 8);
+                tact_v3_set(w.normal, cos(angle), sin(angle), 0.0);
+                tact_v3_scale(w.pose.position, w.normal, 0.0378 + 1e-6 * tick);
+                same_bits(&tip, &w, &body, &here, kept);
+            }
+        }
+        tact_shape_release(&tip);
+    }
+    tact_moments_scratch_destroy(kept);
+    tact_shape_release(&body);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(five_fingers),
+                                       cmocka_unit_test(deeper_and_deeper),
+                                       cmocka_unit_test(many_and_others)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
