@@ -38,11 +38,13 @@ struct tact_local_problem {
     enum tact_surface surface;
     double rectangle[2]; /**< Bouchard: half sides of the rectangle whose corners bound spin in
                               eq. 13 [m]; 0 0: the surface bounds it */
-    double factor[36];   /**< of the rows of S that the patch transmits; see tact_local_prepare() */
-    int passes;          /**< cone: most steps of the search for the place of friction (centre of
-                              pressure, ratio to spin) in one solve; 0: 6. Among other contacts 3
-                              converge as well */
-    int rows;            /**< of those: 6, or 4 without rolling torque */
+    int by_mass; /**< Bouchard: the centre of pressure goes to the patch in the metric of S (1), or
+                      to the closest point (0); see tact_local_bouchard() */
+    double factor[36]; /**< of the rows of S that the patch transmits; see tact_local_prepare() */
+    int passes;        /**< cone: most steps of the search for the place of friction (centre of
+                            pressure, ratio to spin) in one solve; 0: 6. Among other contacts 3
+                            converge as well */
+    int rows;          /**< of those: 6, or 4 without rolling torque */
 };
 
 /** Factors S for tact_local_cone(), once s and semi are set; b may change afterwards. */
@@ -50,9 +52,15 @@ TACT_API void tact_local_prepare(struct tact_local_problem *problem);
 
 /**
  * Bouchard 2015, Algorithm 1: rigid 6D solve, projection to the friction cone with Hahn's re-solve
- * (eq. 4), centre of pressure projected to the ellipse (Euclidean) and point-contact solve there
- * (eq. 8, 10), spin clamped by the four corners (eq. 13). With the errata: eq. 7 with (c - p),
+ * (eq. 4), centre of pressure projected to the ellipse and point-contact solve there (eq. 8, 10),
+ * spin clamped by the four corners (eq. 13). With the errata: eq. 7 with (c - p),
  * d = (n x tau) / f_n, right side -R'Pe in eq. 10, spin clamped about p, f_n <= 0 handled first.
+ * The projection is Euclidean or, with by_mass, that of the normal force and rolling torque onto
+ * those with a centre of pressure in the ellipse, in the metric of S: the least energy of the
+ * relative motion, where the contact slides beside the friction that it has, else beside that which
+ * stops slip and spin. Section 5.4 asks for it without friction, where it is the solution; with
+ * friction, where no metric is exact, its residuals are three quarters of the Euclidean ones in the
+ * median.
  * r: out. Returns the active limits (enum tact_limit).
  */
 TACT_API int tact_local_bouchard(const struct tact_local_problem *problem, double r[6]);

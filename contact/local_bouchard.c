@@ -4,6 +4,7 @@
 #include <string.h>
 #include "contact/linear.h"
 #include "contact/local_internal.h"
+#include "contact/normal_internal.h"
 #include "contact/patch.h"
 #include "contact/vec.h"
 
@@ -140,15 +141,74 @@ static int solve_point(const struct tact_local_problem *problem, const double *p
     return TACT_LIMIT_CONE;
 }
 
+/* Normal force and centre of pressure p of least energy of the relative motion: beside the friction
+ * and spin of r or, where it sticks, beside those that stop slip and spin. Returns 1 where p is at
+ * the edge. */
+static int press_by_mass(const struct tact_local_problem *problem, const double *r, int sticks,
+                         double *p, double *force)
+{
+    /* Force, and its moments over the semi-axes: -tau_2 and tau_1 in their units. */
+    static const int row[3] = {0, 5, 4};
+    const double unit[3] = {1.0, -problem->semi[0], problem->semi[1]}, *s = problem->s;
+    const struct normal_patch disc = {.corners = 0};
+    double h[9], g[3], x[3] = {0.0, 0.0, 0.0}, slip[9], held[4][3];
+    for (int i = 0; i < 9; i++) {
+        slip[i] = s[6 * (1 + i / 3) + 1 + i % 3];
+    }
+    tact_ldl_factor(slip, 3);
+    for (int k = 0; k < 4; k++) { /* friction and spin for a unit of each, and for the velocity */
+        for (int i = 0; i < 3; i++) {
+            held[k][i] = !sticks ? k < 3 ? 0.0 : -r[1 + i]
+                         : k < 3 ? unit[k] * s[6 * (1 + i) + row[k]]
+                                 : problem->b[1 + i];
+        }
+        if (sticks) {
+            tact_ldl_solve(slip, 3, held[k]);
+        }
+    }
+    for (int i = 0; i < 3; i++) {
+        const double *own = s + 6 * row[i];
+        g[i] = unit[i] * (problem->b[row[i]] - tact_v3_dot(own + 1, held[3]));
+        for (int k = 0; k < 3; k++) {
+            h[3 * i + k] = unit[i] * (unit[k] * own[row[k]] - tact_v3_dot(own + 1, held[k]));
+        }
+    }
+    int edge = tact_normal_minimize(&disc, h, g, x);
+    *force = x[0];
+    p[0] = x[0] > 0.0 ? problem->semi[0] * x[1] / x[0] : 0.0;
+    p[1] = x[0] > 0.0 ? problem->semi[1] * x[2] / x[0] : 0.0;
+    return edge;
+}
+
 /* No rigid solution pushes: a frictionless push where the bodies approach, else nothing. */
 static int part_or_push(const struct tact_local_problem *problem, double *r)
 {
     memset(r, 0, 6 * sizeof *r);
+    if (problem->by_mass && !(problem->mu > 0.0) && problem->semi[0] > 0.0 &&
+        problem->semi[1] > 0.0) {
+        double p[2];
+        int edge = press_by_mass(problem, r, 0, p, &r[0]);
+        r[4] = p[1] * r[0];
+        r[5] = -p[0] * r[0];
+        return r[0] > 0.0 ? TACT_LIMIT_CONE | (edge ? TACT_LIMIT_EDGE : 0) : TACT_LIMIT_OPEN;
+    }
     if (problem->b[0] < 0.0 && problem->s[0] > 0.0) {
         r[0] = -problem->b[0] / problem->s[0];
         return TACT_LIMIT_CONE;
     }
     return TACT_LIMIT_OPEN;
+}
+
+/* Where the centre of pressure d of r, outside of the patch, goes. */
+static void project(const struct tact_local_problem *problem, const double *r, int sticks,
+                    const double *d, double *p)
+{
+    double force, beside[6], bound = spin_bound(problem, r, d);
+    memcpy(beside, r, sizeof beside);
+    beside[3] = tact_max(-bound, tact_min(bound, r[3]));
+    if (!problem->by_mass || !press_by_mass(problem, beside, sticks, p, &force) || !(force > 0.0)) {
+        closest_on_ellipse(problem->semi, d, p);
+    }
 }
 
 int tact_local_bouchard(const struct tact_local_problem *problem, double r[6])
@@ -177,7 +237,7 @@ int tact_local_bouchard(const struct tact_local_problem *problem, double r[6])
     if (tips) {
         p[0] = p[1] = 0.0;
         if (!point) {
-            closest_on_ellipse(semi, d, p);
+            project(problem, r, !(limits & TACT_LIMIT_CONE), d, p);
         }
         limits = TACT_LIMIT_EDGE | solve_point(problem, p, r);
         if (!(r[0] > 0.0)) {

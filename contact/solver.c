@@ -142,6 +142,7 @@ void tact_assemble_schur(struct tact_world *world, struct block *block)
     block->local.mu = tact_world_pair_law(world, c->a, c->b)->friction;
     int point = c->patch.kind == TACT_PATCH_ELASTIC;
     block->local.corners = c->patch.corners;
+    block->local.by_mass = world->options.by_mass;
     memcpy(block->local.corner, c->patch.corner,
            (size_t)c->patch.corners * sizeof *c->patch.corner);
     for (int i = 0; i < 2; i++) {

@@ -19,7 +19,8 @@ struct tact_world_options tact_world_options_default(void)
                                    .normal = TACT_NORMAL_BLEND,
                                    .model = TACT_CONTACT_PATCH,
                                    .points = 4096,
-                                   .split = 1};
+                                   .split = 1,
+                                   .by_mass = 1};
     return o;
 }
 

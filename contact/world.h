@@ -52,10 +52,11 @@ struct tact_world_options {
     enum tact_normal_kind normal; /**< of flat overlaps; the others, and all with half-spaces, face
                                        against the gradient, which is exact there */
     enum tact_contact_model model;
-    int points; /**< POINTS: most of a tick; further ones are left out and counted */
-    int split;  /**< 1: overlaps that are not planar are solved as planar pieces where those are
-                     exact, between a convex solid of few faces and a mesh that is not convex.
-                     Cone and PATCH only */
+    int points;  /**< POINTS: most of a tick; further ones are left out and counted */
+    int by_mass; /**< BOUCHARD: metric of the centre of pressure's projection, local.h; 1 */
+    int split;   /**< 1: overlaps that are not planar are solved as planar pieces where those are
+                      exact, between a convex solid of few faces and a mesh that is not convex.
+                      Cone and PATCH only */
 };
 
 /** h = 1 ms, patches as polygons, not planar ones split, blended normals, spin AUTO, gravity -9.81

@@ -252,6 +252,7 @@ static struct tact_world_options world_options(const struct tact_scene *scene)
                                                           : TACT_NORMAL_BLEND;
     o.model = strcmp(scene->contact.model, "points") ? TACT_CONTACT_PATCH : TACT_CONTACT_POINTS;
     o.points = (int)scene->contact.points;
+    o.by_mass = !strcmp(scene->contact.metric, "mass");
     o.split = !strcmp(scene->contact.split, "auto");
     o.spin = !strcmp(scene->contact.spin, "corners")         ? TACT_SPIN_CORNERS
              : !strcmp(scene->contact.spin, "uniform")       ? TACT_SPIN_UNIFORM

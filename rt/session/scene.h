@@ -205,6 +205,7 @@ struct tact_scene_contact {
     char *normal;        /**< blend (default), gradient or least */
     char *model;         /**< patch (default) or points: see enum tact_contact_model */
     uint32_t points;     /**< most of a tick, of that model; default 4096 */
+    char *metric;        /**< of Algorithm 1: euclidean or mass (default) */
     char *split;         /**< auto (default) or never: see struct tact_world_options */
     char *spin;          /**< auto (default), corners, uniform, hertz or limit-surface */
 };

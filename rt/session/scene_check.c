@@ -453,6 +453,7 @@ static int check_options(const struct tact_scene_check *check, const struct tact
     static const char *const models[] = {"patch", "points", NULL};
     static const char *const spins[] = {"auto",  "corners",       "uniform",
                                         "hertz", "limit-surface", NULL};
+    static const char *const metrics[] = {"euclidean", "mass", NULL};
     static const char *const splits[] = {"auto", "never", NULL};
     static const char *const sources[] = {"auto", "opencl", "host", NULL};
     const struct tact_scene_contact *c = &scene->contact;
@@ -471,6 +472,7 @@ static int check_options(const struct tact_scene_check *check, const struct tact
     rc = rc ? rc : need_word(check, "contact.model", c->model, models);
     rc = rc ? rc : need_between(check, "contact.points", c->points, 1, 1e6, "");
     rc = rc ? rc : need_word(check, "contact.spin", c->spin, spins);
+    rc = rc ? rc : need_word(check, "contact.metric", c->metric, metrics);
     rc = rc ? rc : need_word(check, "contact.split", c->split, splits);
     rc = rc ? rc : need_word(check, "moments.source", scene->moments.source, sources);
     rc = rc ? rc : need_between(check, "moments.max_age", scene->moments.max_age, 0, 1000, "ticks");

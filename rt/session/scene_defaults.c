@@ -161,7 +161,8 @@ int tact_scene_defaults(const struct tact_scene_check *check, struct tact_scene 
     if (default_text(&contact->local, "cone") || default_text(&contact->patch, "polygon") ||
         default_text(&contact->normal, "blend") || default_text(&contact->model, "patch") ||
         default_text(&contact->spin, "auto") || default_text(&contact->split, "auto") ||
-        default_text(&scene->moments.source, "auto") || default_wires(check, scene)) {
+        default_text(&contact->metric, "mass") || default_text(&scene->moments.source, "auto") ||
+        default_wires(check, scene)) {
         return tact_error_set(check->err, -ENOMEM, "out of memory");
     }
     return 0;

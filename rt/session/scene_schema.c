@@ -207,6 +207,7 @@ static const cyaml_schema_field_t contact_fields[] = {
     TEXT("model", OPTIONAL, tact_scene_contact, model, LONGEST_NAME),
     CYAML_FIELD_UINT("points", OPTIONAL, struct tact_scene_contact, points),
     TEXT("spin", OPTIONAL, tact_scene_contact, spin, LONGEST_NAME),
+    TEXT("metric", OPTIONAL, tact_scene_contact, metric, LONGEST_NAME),
     TEXT("split", OPTIONAL, tact_scene_contact, split, LONGEST_NAME),
     CYAML_FIELD_END,
 };

@@ -244,10 +244,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     double r[6] = {0.0}, d[2];
     spell(&b, &p);
     check_cone(&p);
-    tact_local_bouchard(&p, r);
-    int corners = p.corners;
     p.corners = 0; /* Algorithm 1 knows the ellipse only */
-    check_limits(&p, r, d);
-    p.corners = corners;
+    for (p.by_mass = 0; p.by_mass < 2; p.by_mass++) {
+        tact_local_bouchard(&p, r);
+        check_limits(&p, r, d);
+    }
     return 0;
 }

@@ -4,6 +4,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 #include <cmocka.h>
 #include "contact/local.h"
@@ -206,6 +207,12 @@ static void cube(double vx, double vz, double wy, double mu, struct tact_local_p
     p->spin_arm = 0.038;
 }
 
+static int ascending(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
 static void bouchard_branches(void **state)
 {
     (void)state;
@@ -238,6 +245,41 @@ static void bouchard_branches(void **state)
     cube(0.5, -0.01, 0, 0.0, &p); /* frictionless: only a normal force */
     assert_int_equal(tact_local_bouchard(&p, r), TACT_LIMIT_CONE);
     assert_true(r[1] == 0 && r[2] == 0 && fabs(r[0] - 0.01) < 1e-12);
+}
+
+/* Without friction the metric of the masses makes Algorithm 1 exact; with it, nearer to the law. */
+static void metric_of_the_masses(void **state)
+{
+    (void)state;
+    enum { COUNT = 4000 };
+    static double residual[2][2][COUNT];
+    double worst = 0.0, median[2][2];
+    for (int rough = 0; rough < 2; rough++) {
+        for (int n = 0; n < COUNT; n++) {
+            struct tact_local_problem p;
+            double r[6];
+            random_problem(&p, ELLIPSE);
+            p.mu = rough ? p.mu : 0.0;
+            tact_local_prepare(&p);
+            for (p.by_mass = 0; p.by_mass < 2; p.by_mass++) {
+                tact_local_bouchard(&p, r);
+                residual[rough][p.by_mass][n] = tact_local_residual(&p, r);
+            }
+            worst = rough ? worst : fmax(worst, residual[0][1][n]);
+        }
+        for (int k = 0; k < 2; k++) {
+            qsort(residual[rough][k], COUNT, sizeof(double), ascending);
+            median[rough][k] = residual[rough][k][COUNT / 2];
+            print_message(
+                "%s, %s metric: residual %.1e in the median, %.1e at nine tenths, %.1e at "
+                "most\n",
+                rough ? "friction" : "no friction", k ? "masses'" : "Euclidean", median[rough][k],
+                residual[rough][k][COUNT * 9 / 10], residual[rough][k][COUNT - 1]);
+        }
+    }
+    assert_true(worst < 1e-9);
+    assert_true(median[0][0] > 1e-4); /* the Euclidean one is not exact */
+    assert_true(median[1][1] < 0.9 * median[1][0]);
 }
 
 /* A frictionless sphere landing on a slope takes no torque (Bouchard, section 5.2). */
@@ -290,6 +332,7 @@ static void degenerate_problems_stay_finite(void **state)
         }
         p.mu = n % 5 == 0 ? 0 : (n % 7 == 0 ? 1e6 : p.mu);
         p.spin_arm = n % 11 == 0 ? 0 : p.spin_arm;
+        p.by_mass = n % 13 < 6;
         tact_local_prepare(&p);
         for (int local = 0; local < 2; local++) {
             double r[6] = {0};
@@ -319,6 +362,7 @@ int main(void)
         cmocka_unit_test(cone_solves_random_ellipses),
         cmocka_unit_test(cone_solves_random_polygons),
         cmocka_unit_test(bouchard_branches),
+        cmocka_unit_test(metric_of_the_masses),
         cmocka_unit_test(frictionless_sphere_does_not_roll),
         cmocka_unit_test(degenerate_problems_stay_finite),
     };
