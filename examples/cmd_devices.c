@@ -11,16 +11,20 @@ static const char help[] =
     "Tells which input devices (pads, joysticks, wheels, pucks, ...) and measurement cards are\n"
     "attached: their axes, buttons, forces, channels and ranges, the entry of a scene that finds\n"
     "each, and for what is closed to you the group or the udev rule that opens it. Looks only:\n"
-    "nothing is moved.\n\n"
-    "  --test NAME    live values of one device, by its name, a part of it, or its path; no force\n"
-    "  --seconds S    how long; default 5\n"
+    "nothing is moved but by --test.\n\n"
+    "  --test NAME    live values of one device, by its name, a part of it, or its path; after\n"
+    "                 that, where it has forces, and once you say yes, a gentle one for 1.5 s, a\n"
+    "                 fifth of its strongest, which any key or button ends\n"
+    "  --seconds S    how long the values; default 5\n"
+    "  --force WHEN   ask (default; without a terminal nothing is played), yes or no\n"
+    "  --output NAME  which force: force_x, strong, ...; of a card: ao0, which gets 0.5 V\n"
     "  --json   one JSON object on stdout: {inputs: [...], boards: [...]}, each with path, name,\n"
     "           access: {error, force_error, why, fix, rule}, scene; inputs with channels and\n"
     "           forces, boards with subdevices\n"
     "  --help   this text\n\n"
     "exit codes:\n"
     "  0  told, also where nothing is attached or all is closed\n"
-    "  1  --test: no such device, closed, or gone meanwhile\n"
+    "  1  --test: no such device, closed, gone meanwhile, or it took no force\n"
     "  2  bad usage, or no memory\n\n"
     "examples:\n"
     "  tact devices\n"
@@ -191,16 +195,59 @@ static void print_all(const struct tact_attached *attached)
     print_rest(attached);
 }
 
+struct test {
+    const char *name; /* of the device, or NULL */
+    double seconds;
+    enum devices_force force;
+    const char *output;
+};
+
+/* An option of the test. Not 0 where it cannot be. */
+static int take_test(struct test *test, int option, const char *command)
+{
+    static const char *const words[] = {"ask", "yes", "no"};
+    char *end;
+    switch (option) {
+    case 't':
+        test->name = optarg;
+        return 0;
+    case 'o':
+        test->output = optarg;
+        return 0;
+    case 's':
+        test->seconds = strtod(optarg, &end);
+        return *end || end == optarg || !(test->seconds > 0.0 && test->seconds <= 3600.0)
+                   ? command_usage(command, "--seconds %s: expected up to 3600", optarg)
+                   : 0;
+    default:
+        for (int i = 0; i < 3; i++) {
+            if (!strcmp(optarg, words[i])) {
+                test->force = (enum devices_force)i;
+                return 0;
+            }
+        }
+        return command_usage(command, "--force %s: expected ask, yes or no", optarg);
+    }
+}
+
+static int run_test(const struct tact_attached *attached, const struct test *test)
+{
+    struct devices_target target;
+    int code = devices_find(attached, test->name, &target);
+    code = code ? code : devices_test(&target, test->seconds);
+    return code ? code : devices_force(&target, test->force, test->output);
+}
+
 int cmd_devices(int argc, char **argv)
 {
     static const struct option longs[] = {{"json", no_argument, NULL, 'j'},
                                           {"test", required_argument, NULL, 't'},
                                           {"seconds", required_argument, NULL, 's'},
+                                          {"force", required_argument, NULL, 'f'},
+                                          {"output", required_argument, NULL, 'o'},
                                           {"help", no_argument, NULL, 'h'},
                                           {NULL, 0, NULL, 0}};
-    const char *test = NULL;
-    char *end;
-    double seconds = 5.0;
+    struct test test = {.name = NULL, .seconds = 5.0};
     int c, json = 0;
     while ((c = getopt_long(argc, argv, "h", longs, NULL)) != -1) {
         if (c == 'h') {
@@ -210,15 +257,10 @@ int cmd_devices(int argc, char **argv)
         if (c == '?') {
             return EXIT_USAGE;
         }
-        if (c == 't') {
-            test = optarg;
-        } else if (c == 's') {
-            seconds = strtod(optarg, &end);
-            if (*end || end == optarg || !(seconds > 0.0 && seconds <= 3600.0)) {
-                return command_usage(argv[0], "--seconds %s: expected up to 3600", optarg);
-            }
-        } else {
+        if (c == 'j') {
             json = 1;
+        } else if (take_test(&test, c, argv[0])) {
+            return EXIT_USAGE;
         }
     }
     if (argc != optind) {
@@ -230,8 +272,8 @@ int cmd_devices(int argc, char **argv)
         return command_error(&err);
     }
     int code = EXIT_GOOD;
-    if (test) {
-        code = devices_test(&attached, test, seconds);
+    if (test.name) {
+        code = run_test(&attached, &test);
     } else if (!json) {
         print_all(&attached);
     } else if (devices_json(&attached)) {

@@ -126,18 +126,27 @@ static void summarise(const struct tact_device *device, const struct seen *seen)
     }
 }
 
-int devices_test(const struct tact_attached *attached, const char *name, double seconds)
+int devices_find(const struct tact_attached *attached, const char *name,
+                 struct devices_target *target)
 {
-    int matching = 0, code = EXIT_GOOD;
-    struct tact_device device = {.ops = NULL};
-    struct seen seen = {.low = {0.0}};
-    const struct tact_attached_board *board = find_board(attached, name);
-    const struct tact_attached_input *input = board ? NULL : find_input(attached, name, &matching);
-    if (!board && !input) {
+    int matching = 0;
+    target->board = find_board(attached, name);
+    target->input = target->board ? NULL : find_input(attached, name, &matching);
+    if (!target->board && !target->input) {
         fprintf(stderr, "tact: --test %s: %d devices have that name (see tact devices)\n", name,
                 matching);
         return EXIT_BAD;
     }
+    return EXIT_GOOD;
+}
+
+int devices_test(const struct devices_target *target, double seconds)
+{
+    int code = EXIT_GOOD;
+    struct tact_device device = {.ops = NULL};
+    struct seen seen = {.low = {0.0}};
+    const struct tact_attached_board *board = target->board;
+    const struct tact_attached_input *input = target->input;
     if (open_device(input, board, &device)) {
         return EXIT_BAD;
     }

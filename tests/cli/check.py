@@ -461,6 +461,8 @@ def devices():
     assert not out and len(err) == 1 and "no such device" in err[0], err
     for seconds in ("0", "nan", "x", "1s"):
         assert "--seconds" in tact("devices", "--test", "x", "--seconds", seconds, code=2)[1][0]
+    out, err = tact("devices", "--test", "x", "--force", "maybe", code=2)
+    assert not out and "--force maybe: expected ask, yes or no" in err[0], err
 
 
 def calibrate(folder):
