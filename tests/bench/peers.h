@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <time.h>
 
+#include "contact/mesh.h"
+
 static uint64_t peers_state;
 
 static inline void peers_seed(uint64_t seed)
@@ -47,6 +49,25 @@ static inline double peers_median(double *took, int count)
 {
     qsort(took, (size_t)count, sizeof *took, peers_compare);
     return took[count / 2];
+}
+
+static inline void peers_write_obj(const char *folder, const char *name, const struct tact_mesh *m)
+{
+    char path[4096];
+    snprintf(path, sizeof path, "%s/%s.obj", folder, name);
+    FILE *f = fopen(path, "w");
+    if (!f) {
+        exit(2);
+    }
+    for (size_t i = 0; i < m->vertex_count; i++) {
+        const double *v = m->vertices + 3 * i;
+        fprintf(f, "v %.17g %.17g %.17g\n", v[0], v[1], v[2]);
+    }
+    for (size_t t = 0; t < m->triangle_count; t++) {
+        const uint32_t *v = m->triangles + 3 * t;
+        fprintf(f, "f %lu %lu %lu\n", v[0] + 1UL, v[1] + 1UL, v[2] + 1UL);
+    }
+    fclose(f);
 }
 
 #endif

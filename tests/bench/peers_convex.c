@@ -1,6 +1,10 @@
-/* Convex pairs: volume, first and second moments by tact, by qhull's halfspace intersection and by
- * r3d, in alternation. What each is handed is made outside of the times: meshes with their trees,
- * planes, a point inside, r3d's polyhedron. CPU time of this thread, medians. */
+/* A convex pair: volume, first and second moments by tact, by qhull's halfspace intersection or by
+ * r3d. What each is handed is made outside of the times: meshes with their trees, planes, a point
+ * inside, r3d's polyhedron. CPU time of this thread, medians.
+ *
+ *   peers_convex VERTICES shallow|deep tact|qhull|r3d   measures, one JSON object
+ *   peers_convex VERTICES shallow|deep FOLDER/          writes a.obj and b.obj there and prints
+ *                                                       the position of b */
 #include "peers.h"
 
 #include <stdlib.h>
@@ -188,64 +192,80 @@ static double by_r3d(const struct body *b, const double at[3])
 }
 #endif
 
-static void round_of(int n, double offset, const char *name, struct tact_moments_scratch *scratch)
+/** Two bodies and where the second one lies. */
+struct overlap {
+    struct body a, b;
+    double at[3];
+};
+
+static double by_tact(const struct overlap *o, struct tact_moments_scratch *scratch,
+                      double normal[3])
 {
-    static double took[3][MOST_REPEATS];
-    struct body a = {.planes = 0}, b = {.planes = 0};
-    int repeats = n >= 5000 ? 3 : n >= 1000 ? 11 : MOST_REPEATS;
-    double normal[3] = {0.0}, volume[3] = {0.0}, worst = 0.0;
-    peers_seed(1);
-    make(&a, n, 0);
-    make(&b, n, 1);
-#ifdef TACT_R3D
-    r3d_make(&a);
-#endif
-    for (int r = 0; r < repeats; r++) {
-        struct tact_pose pa = tact_pose_identity(), pb = pa;
-        struct tact_moments m;
-        tact_v3_set(pb.position, offset, 0.05 + 1e-6 * r, 0.03);
-        double inner[3] = {0.5 * offset, 0.025, 0.015};
-        double start = peers_now();
-        if (tact_moments_pair(&a.shape, &pa, &b.shape, &pb, normal, scratch, &m) != 1) {
-            exit(2);
-        }
-        took[0][r] = peers_now() - start;
-        volume[0] = m.volume;
-        tact_v3_scale(normal, m.gradient, -1.0 / tact_v3_norm(m.gradient));
-        start = peers_now();
-        volume[1] = by_qhull(&a, &b, pb.position, inner);
-        took[1][r] = peers_now() - start;
-        volume[2] = volume[0];
-#ifdef TACT_R3D
-        start = peers_now();
-        volume[2] = by_r3d(&b, pb.position);
-        took[2][r] = peers_now() - start;
-#endif
-        worst = fmax(worst, fabs(volume[1] / volume[0] - 1.0));
-        worst = fmax(worst, fabs(volume[2] / volume[0] - 1.0));
+    struct tact_pose pa = tact_pose_identity(), pb = pa;
+    struct tact_moments m;
+    tact_v3_copy(pb.position, o->at);
+    if (tact_moments_pair(&o->a.shape, &pa, &o->b.shape, &pb, normal, scratch, &m) != 1) {
+        exit(2);
     }
-    double tact = peers_median(took[0], repeats), qhull = peers_median(took[1], repeats);
-    printf("{\"case\": \"convex %d %s\", \"tact\": %.9g, \"qhull\": %.9g, \"difference\": %.3g", n,
-           name, tact, qhull, worst);
-#ifdef TACT_R3D
-    printf(", \"r3d\": %.9g", peers_median(took[2], repeats));
-#endif
-    puts("}");
-    fflush(stdout);
-    tact_shape_release(&a.shape);
-    tact_shape_release(&b.shape);
-    free(a.plane);
-    free(b.plane);
+    tact_v3_scale(normal, m.gradient, -1.0 / tact_v3_norm(m.gradient));
+    return m.volume;
 }
 
-int main(void)
+static double by_peer(const char *peer, const struct overlap *o,
+                      struct tact_moments_scratch *scratch, double normal[3])
 {
-    static const int sizes[4] = {8, 100, 1000, 5000};
-    struct tact_moments_scratch *scratch = tact_moments_scratch_create(1u << 22);
-    for (int i = 0; i < 4 && scratch; i++) {
-        round_of(sizes[i], sizes[i] == 8 ? 1.05 : 1.7, "shallow", scratch);
-        round_of(sizes[i], sizes[i] == 8 ? 0.5 : 0.9, "deep", scratch);
+    if (!strcmp(peer, "tact")) {
+        return by_tact(o, scratch, normal);
     }
+    if (!strcmp(peer, "qhull")) {
+        const double inner[3] = {0.5 * o->at[0], 0.025, 0.015};
+        return by_qhull(&o->a, &o->b, o->at, inner);
+    }
+#ifdef TACT_R3D
+    if (!strcmp(peer, "r3d")) {
+        return by_r3d(&o->b, o->at);
+    }
+#endif
+    exit(3);
+}
+
+int main(int argc, char **argv)
+{
+    static double took[MOST_REPEATS];
+    struct overlap o = {.at = {0.0, 0.05, 0.03}};
+    double normal[3] = {0.0}, volume = 0.0;
+    if (argc != 4) {
+        fputs("usage: peers_convex VERTICES shallow|deep tact|qhull|r3d|FOLDER\n", stderr);
+        return 2;
+    }
+    const int n = atoi(argv[1]), shallow = !strcmp(argv[2], "shallow");
+    o.at[0] = n == 8 ? (shallow ? 1.05 : 0.5) : shallow ? 1.7 : 0.9;
+    peers_seed(1);
+    make(&o.a, n, 0);
+    make(&o.b, n, 1);
+    if (strchr(argv[3], '/')) {
+        peers_write_obj(argv[3], "a", o.a.shape.mesh);
+        peers_write_obj(argv[3], "b", o.b.shape.mesh);
+        printf("%.17g %.17g %.17g\n", o.at[0], o.at[1], o.at[2]);
+        return 0;
+    }
+#ifdef TACT_R3D
+    r3d_make(&o.a);
+#endif
+    struct tact_moments_scratch *scratch = tact_moments_scratch_create(1u << 22);
+    const int repeats = n >= 5000 ? 3 : n >= 1000 ? 11 : MOST_REPEATS;
+    for (int r = 0; r < repeats; r++) {
+        o.at[1] = 0.05 + 1e-6 * r;
+        double start = peers_now();
+        volume = by_peer(argv[3], &o, scratch, normal);
+        took[r] = peers_now() - start;
+    }
+    printf("{\"time\": %.9g, \"volume\": %.17g, \"repeats\": %d}\n", peers_median(took, repeats),
+           volume, repeats);
     tact_moments_scratch_destroy(scratch);
-    return scratch ? 0 : 2;
+    tact_shape_release(&o.a.shape);
+    tact_shape_release(&o.b.shape);
+    free(o.a.plane);
+    free(o.b.plane);
+    return 0;
 }
