@@ -8,6 +8,7 @@
 #include <math.h>
 #include <string.h>
 #include "contact/linear.h"
+#include "contact/local_active_internal.h"
 #include "contact/local_scaled_internal.h"
 #include "contact/root.h"
 #include "contact/vec.h"
@@ -371,9 +372,12 @@ int tact_local_cone(const struct tact_local_problem *problem, double r[6])
     if (sticks(problem, r)) {
         return 0;
     }
+    now.limits = tact_local_active(problem, r);
     tact_local_find_place(problem, r, &now.at);
-    find_friction(problem, &now);
-    memcpy(r, now.r, sizeof now.r);
+    if (now.limits < 0) {
+        find_friction(problem, &now);
+        memcpy(r, now.r, sizeof now.r);
+    }
     tact_local_keep_inside(problem, r);
     if (now.limits & TACT_LIMIT_CONE) {
         now.limits = (now.limits & ~TACT_LIMIT_CONE) | tact_local_slip_bits(problem, r, now.at.d);

@@ -19,6 +19,10 @@ int tact_local_hold(const struct tact_local_problem *problem, double x[6], doubl
  * w[1] = G: the ellipsoid of those weights touches the surface there. Returns G. */
 double tact_local_surface(enum tact_surface surface, double f, double m, double w[2]);
 
+/* How the derivatives w answer the share c = f / (f + m): w[0] by (1 - c) and w[1] by -c times
+ * this. */
+double tact_local_surface_bend(enum tact_surface surface, double c);
+
 /* Share of the limit surface that r uses at its own centre of pressure d; 1: at the limit. */
 double tact_local_friction_share(const struct tact_local_problem *problem, const double *r,
                                  const double *d);

@@ -5,10 +5,11 @@
  */
 #include "contact/local_internal.h"
 
+static const double fit[3][3] = {
+    {0.0, 0.0, 0.0}, {0.5004, 0.0169, 0.2663}, {0.4458, -0.0049, 0.2988}};
+
 double tact_local_surface(enum tact_surface surface, double f, double m, double w[2])
 {
-    static const double fit[3][3] = {
-        {0.0, 0.0, 0.0}, {0.5004, 0.0169, 0.2663}, {0.4458, -0.0049, 0.2988}};
     const double *p = fit[surface];
     double sum = f + m;
     if (!(sum > 0.0) || surface == TACT_SURFACE_ELLIPSOID) {
@@ -21,4 +22,11 @@ double tact_local_surface(enum tact_surface surface, double f, double m, double 
     w[0] = g + e * dg;
     w[1] = g - c * dg;
     return sum * g;
+}
+
+double tact_local_surface_bend(enum tact_surface surface, double c)
+{
+    const double *p = fit[surface], e = 1.0 - c;
+    double at = p[0] + c * (p[1] + c * p[2]), slope = p[1] + 2.0 * c * p[2];
+    return 2.0 * ((e - c) * slope - at + c * e * p[2]);
 }

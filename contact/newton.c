@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "contact/linear.h"
+#include "contact/local_active_internal.h"
 #include "contact/rows_internal.h"
 #include "contact/sweeps_internal.h"
 
@@ -34,12 +35,15 @@ void tact_newton_destroy(struct newton *newton)
     newton->numbers = NULL;
 }
 
-/* How a block's impulse answers its b, by differences. */
+/* How a block's impulse answers its b; by differences where that is not known otherwise. */
 static void differentiate(const struct block *block, const double *r, const double *scale,
                           double *slope)
 {
     struct tact_local_problem local = block->local;
     double size = 0.0, base[6];
+    if (tact_local_slope(&local, r, slope)) {
+        return;
+    }
     local.passes = PASSES;
     for (int k = 0; k < local.rows; k++) {
         size = scale[k] > 0.0 ? tact_max(size, fabs(local.b[k]) / scale[k]) : size;

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <cmocka.h>
 #include "contact/local.h"
+#include "contact/local_active_internal.h"
 #include "contact/vec.h"
 
 static uint64_t seed = 12345;
@@ -355,12 +356,81 @@ static void degenerate_problems_stay_finite(void **state)
     }
 }
 
+/* How far a slope is from differences of solutions on both sides, of their size; -1 where other
+ * limits act there. */
+static double slope_error(const struct tact_local_problem *p, const double *r, const double *slope)
+{
+    static const double step = 1e-6;
+    double worst = 0, size = 0;
+    for (int k = 0; k < p->rows; k++) {
+        struct tact_local_problem beside = *p;
+        double both[2][6], unit = fabs(p->b[k]) * step;
+        int limits[2];
+        for (int side = 0; side < 2; side++) {
+            memcpy(both[side], r, sizeof both[side]);
+            beside.b[k] = p->b[k] + (side ? unit : -unit);
+            limits[side] = tact_local_cone(&beside, both[side]);
+            if (tact_local_residual(&beside, both[side]) > 1e-12) {
+                return -1;
+            }
+        }
+        if (limits[0] != limits[1]) {
+            return -1;
+        }
+        for (int i = 0; i < p->rows; i++) {
+            double by_difference = (both[1][i] - both[0][i]) / 2;
+            worst = fmax(worst, fabs(by_difference - slope[6 * i + k] * unit) / fabs(r[0]));
+            size = fmax(size, fabs(by_difference) / fabs(r[0]));
+        }
+    }
+    return size > 0 ? worst / size : 0;
+}
+
+/* From the solution of a problem that of one near it, by Newton's method on the limits that act. */
+static void near_solutions(void **state)
+{
+    (void)state;
+    int found = 0, tried = 0, slopes = 0, differ = 0;
+    for (int n = 0; n < 3000; n++) {
+        struct tact_local_problem p;
+        double r[6] = {0}, next[6], slope[36];
+        random_problem(&p, (enum kind)(n % 3));
+        p.surface = n % 2 ? TACT_SURFACE_UNIFORM : TACT_SURFACE_ELLIPSOID;
+        tact_local_prepare(&p);
+        tact_local_cone(&p, r);
+        if (!(r[0] > 0) || tact_local_residual(&p, r) > 1e-10) {
+            continue;
+        }
+        for (int k = 0; k < 6; k++) {
+            p.b[k] *= uniform(0.99, 1.01);
+        }
+        memcpy(next, r, sizeof next);
+        int limits = tact_local_active(&p, next);
+        tried++;
+        if (limits < 0) {
+            assert_memory_equal(next, r, sizeof r);
+            continue;
+        }
+        found++;
+        assert_true(tact_local_residual(&p, next) <= 1e-10);
+        double error = tact_local_slope(&p, next, slope) ? slope_error(&p, next, slope) : -1;
+        slopes += error >= 0;
+        differ += error > 1e-4;
+    }
+    print_message("near problems: %d of %d solved; %d slopes, %d differ\n", found, tried, slopes,
+                  differ);
+    assert_true(found >= 0.98 * tried);
+    assert_true(slopes > 0.8 * found);
+    assert_true(differ <= 0.005 * slopes); /* kinks between the two sides */
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(cone_solves_random_points),
         cmocka_unit_test(cone_solves_random_ellipses),
         cmocka_unit_test(cone_solves_random_polygons),
+        cmocka_unit_test(near_solutions),
         cmocka_unit_test(bouchard_branches),
         cmocka_unit_test(metric_of_the_masses),
         cmocka_unit_test(frictionless_sphere_does_not_roll),
