@@ -392,6 +392,16 @@ static void bad_settings_are_named(void **unused)
         {{SETTING("inputs", "x=ai0"), SETTING("saturated", "0.5")}, 2, -EINVAL, "ticks"},
         {{SETTING("board", NODE)}, 1, -EINVAL, "inputs or outputs"},
         {{SETTING("outputs", "x=ao0"), SETTING("stream", "1000")}, 2, -EINVAL, "no analog input"},
+        {{SETTING("inputs", "x=ai0"), NUMBERS("maps.y", 1, 2, rows)}, 2, -EINVAL, "named y"},
+        {{SETTING("inputs", "x=ai0"), NUMBERS("maps.x", 1, 2, rows),
+          NUMBERS("input_map", 1, 2, rows)},
+         3,
+         -EINVAL,
+         "no input_map beside them"},
+        {{SETTING("inputs", "x=ai0"), SETTING("calibrated_for", "another")},
+         2,
+         -EINVAL,
+         "made for"},
         {{SETTING("inputs", "x=ai0"), SETTING("stream", "0.1")}, 2, -EINVAL, "1 to 1e8 Hz"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
