@@ -126,6 +126,7 @@ static int counts(const char *key, const char *type, int zero)
 static int open_device(const struct tact_scene_device *def, const struct calibrate_options *o,
                        const char *directory, struct tact_device *device)
 {
+    static int quiet = 1;
     struct tact_device_setting settings[64];
     struct tact_error err = {.line = 0};
     int count = 0;
@@ -150,7 +151,7 @@ static int open_device(const struct tact_scene_device *def, const struct calibra
                                               .settings = settings,
                                               .setting_count = count,
                                               .period = 1e-3,
-                                              .messages = {command_message, NULL}};
+                                              .messages = {command_message, &quiet}};
     if (type->open(&config, device, &err)) {
         command_error(&err);
         return EXIT_BAD;
