@@ -87,6 +87,7 @@ struct tact_attached_subdevice {
     struct tact_attached_range range[TACT_ATTACHED_RANGES];
     bool busy;       /**< another process has it */
     bool calibrates; /**< by software: `calibration` in the scene */
+    bool streams;    /**< analog inputs by itself: `stream` in the scene */
 };
 
 struct tact_attached_board {

@@ -98,6 +98,7 @@ static void tell_subdevice(comedi_t *dev, int number, struct tact_attached_board
     }
     s.busy = flags >= 0 && (flags & (SDF_BUSY | SDF_LOCKED));
     s.calibrates = flags >= 0 && (flags & SDF_SOFT_CALIBRATED);
+    s.streams = flags >= 0 && (flags & SDF_CMD_READ) && type == COMEDI_SUBD_AI;
     if (channels > 0) {
         s.maxdata = comedi_get_maxdata(dev, n, 0);
     }

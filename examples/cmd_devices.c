@@ -139,7 +139,8 @@ static void print_subdevice(const struct tact_attached_subdevice *s)
     if (s->range_count) {
         printf("; %llu steps", (unsigned long long)s->maxdata + 1);
     }
-    printf("%s%s\n", s->calibrates ? "; calibrated by software" : "",
+    printf("%s%s%s\n", s->streams ? "; can stream" : "",
+           s->calibrates ? "; calibrated by software" : "",
            s->busy ? "; in use by another process" : "");
 }
 

@@ -72,11 +72,12 @@ static json_t *subdevices(const struct tact_attached_board *board)
                                   json_pack("{s:f, s:f, s:s}", "low", s->range[k].low, "high",
                                             s->range[k].high, "unit", s->range[k].unit));
         }
-        json_array_append_new(all, json_pack("{s:i, s:s, s:s, s:s, s:i, s:I, s:o, s:b, s:b}",
-                                             "number", s->number, "type", s->type, "input",
-                                             s->input, "output", s->output, "channels", s->channels,
-                                             "maxdata", (json_int_t)s->maxdata, "ranges", ranges,
-                                             "busy", s->busy, "calibrates", s->calibrates));
+        json_array_append_new(all,
+                              json_pack("{s:i, s:s, s:s, s:s, s:i, s:I, s:o, s:b, s:b, s:b}",
+                                        "number", s->number, "type", s->type, "input", s->input,
+                                        "output", s->output, "channels", s->channels, "maxdata",
+                                        (json_int_t)s->maxdata, "ranges", ranges, "busy", s->busy,
+                                        "calibrates", s->calibrates, "streams", s->streams));
     }
     return all;
 }
