@@ -13,7 +13,8 @@
 
 static void *serve(void *page)
 {
-    const struct tact_guard_orders orders = {NULL, NULL, 0};
+    int64_t slept = tact_guard_slept_most();
+    const struct tact_guard_orders orders = {.slept = &slept};
     tact_guard_serve_force(page, &orders);
     return NULL;
 }

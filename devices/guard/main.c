@@ -1,5 +1,6 @@
 /* tact-guard: the guard process. Started by tact_guard_start() or tact_guard_start_force(), with
- * the shared page as descriptor 3. On SIGUSR1 it lets go, as the system does before it sleeps. */
+ * the shared page as descriptor 3. On SIGUSR1 it lets go, as before the system sleeps, and where it
+ * finds that the system has slept. */
 #include <sched.h>
 #include <stdio.h>
 #include <sys/mman.h>
@@ -65,7 +66,9 @@ int main(void)
                                                       : sizeof(struct tact_guard_page))) {
         return 2;
     }
-    const struct tact_guard_orders orders = {&told_to_end, &told_to_let_go, head->controller};
+    int64_t slept = tact_guard_slept_most();
+    const struct tact_guard_orders orders = {&told_to_end, &told_to_let_go, &slept,
+                                             head->controller};
     /* What the controller had open is none of the guard's business. */
     syscall(SYS_close_range, TACT_GUARD_FD, ~0U, 0);
     set_up();

@@ -6,6 +6,7 @@
 #include "devices/guard/serve_internal.h"
 
 enum { SLOW_NS = 500000 };     /* [ns] an upload after which heartbeats are looked at again */
+enum { NAP_NS = 10000000 };    /* [ns] the shortest sleep that counts */
 enum { RETRY_NS = 200000000 }; /* [ns] between attempts to open a node */
 
 struct server {
@@ -32,11 +33,38 @@ int tact_guard_over(const struct tact_guard_head *head, const struct tact_guard_
             getppid() != orders->controller);
 }
 
+static int64_t clock_ns(clockid_t clock)
+{
+    struct timespec t;
+    clock_gettime(clock, &t);
+    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+}
+
+/* Time that goes by between the two looks counts as sleep; in slept_least() it does not. */
+int64_t tact_guard_slept_most(void)
+{
+    const int64_t awake = clock_ns(CLOCK_MONOTONIC);
+    return clock_ns(CLOCK_BOOTTIME) - awake;
+}
+
+static int64_t slept_least(void)
+{
+    const int64_t all = clock_ns(CLOCK_BOOTTIME);
+    return all - clock_ns(CLOCK_MONOTONIC);
+}
+
 int tact_guard_let_go(const struct tact_guard_orders *orders)
 {
     int told = orders->let_go && *orders->let_go;
     if (told) {
         *orders->let_go = 0;
+    }
+    if (orders->slept) {
+        const int64_t slept = slept_least();
+        if (slept > *orders->slept + NAP_NS) {
+            *orders->slept = slept;
+            told = 1;
+        }
     }
     return told;
 }

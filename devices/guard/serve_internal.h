@@ -13,7 +13,8 @@
 struct tact_guard_orders {
     const volatile sig_atomic_t *end; /* or NULL */
     volatile sig_atomic_t *let_go;    /* or NULL: let go once, as before a suspend */
-    pid_t controller;                 /* to be outlived by no more than it takes; 0: this process */
+    int64_t *slept; /* tact_guard_slept_most() at first: a longer sleep is an order too; or NULL */
+    pid_t controller; /* to be outlived by no more than it takes; 0: this process */
 };
 
 static inline int64_t tact_guard_now(void)
@@ -23,10 +24,15 @@ static inline int64_t tact_guard_now(void)
     return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
 }
 
+/** How long the system has slept since it was started, at most: CLOCK_BOOTTIME goes on while it
+ *  sleeps, CLOCK_MONOTONIC does not. [ns] */
+int64_t tact_guard_slept_most(void);
+
 /** Whether it is time to end. */
 int tact_guard_over(const struct tact_guard_head *head, const struct tact_guard_orders *orders);
 
-/** Whether an order to let go has come since the last call. */
+/** Whether an order to let go has come since the last call, or the system has slept meanwhile: what
+ *  was sent before is not what is wanted now. */
 int tact_guard_let_go(const struct tact_guard_orders *orders);
 
 /** Takes the outputs of a board and writes what is sent. @retval 0, or a negative errno where the

@@ -1,0 +1,87 @@
+/* A guard that wakes up with the system finds out by its clocks: the one that goes on in a sleep is
+ * ahead of the one that does not. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <time.h>
+#include <cmocka.h>
+#include "devices/guard/serve_internal.h"
+
+static int64_t awake_ns, asleep_ns; /* since the system was started */
+static int64_t pause_ns;            /* goes by after each look at a clock */
+
+int __wrap_clock_gettime(clockid_t clock, struct timespec *t);
+
+int __wrap_clock_gettime(clockid_t clock, struct timespec *t)
+{
+    const int64_t now = awake_ns + (clock == CLOCK_BOOTTIME ? asleep_ns : 0);
+    t->tv_sec = now / 1000000000;
+    t->tv_nsec = now % 1000000000;
+    awake_ns += pause_ns;
+    return 0;
+}
+
+static void lets_go_once_after_a_sleep(void **state)
+{
+    (void)state;
+    awake_ns = 5000000000;
+    asleep_ns = 3600000000000;
+    pause_ns = 0;
+    int64_t slept = tact_guard_slept_most();
+    const struct tact_guard_orders orders = {.slept = &slept};
+    assert_int_equal(slept, 3600000000000);
+    for (int i = 0; i < 100; i++) {
+        awake_ns += 1000000;
+        assert_int_equal(tact_guard_let_go(&orders), 0);
+    }
+    asleep_ns += 50000000; /* the shortest of sleeps */
+    assert_int_equal(tact_guard_let_go(&orders), 1);
+    assert_int_equal(tact_guard_let_go(&orders), 0);
+    asleep_ns += 7200000000000;
+    assert_int_equal(tact_guard_let_go(&orders), 1);
+    assert_int_equal(tact_guard_let_go(&orders), 0);
+}
+
+/* A guard that is held up between two looks has not slept. */
+static void does_not_take_waiting_for_sleep(void **state)
+{
+    (void)state;
+    asleep_ns = 0;
+    for (int64_t first = 0; first <= 1000000000; first += 250000000) {
+        pause_ns = first;
+        int64_t slept = tact_guard_slept_most();
+        const struct tact_guard_orders orders = {.slept = &slept};
+        for (int64_t later = 0; later <= 1000000000; later += 50000000) {
+            pause_ns = later;
+            assert_int_equal(tact_guard_let_go(&orders), 0);
+        }
+    }
+}
+
+/* The order of a hook stands beside it, and alone where the clocks are not looked at. */
+static void lets_go_when_told(void **state)
+{
+    (void)state;
+    volatile sig_atomic_t told = 1;
+    pause_ns = 0;
+    int64_t slept = tact_guard_slept_most();
+    const struct tact_guard_orders both = {.let_go = &told, .slept = &slept};
+    const struct tact_guard_orders alone = {.let_go = &told};
+    assert_int_equal(tact_guard_let_go(&both), 1);
+    assert_int_equal(tact_guard_let_go(&both), 0);
+    told = 1;
+    assert_int_equal(tact_guard_let_go(&alone), 1);
+    asleep_ns += 1000000000;
+    assert_int_equal(tact_guard_let_go(&alone), 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(lets_go_once_after_a_sleep),
+        cmocka_unit_test(does_not_take_waiting_for_sleep),
+        cmocka_unit_test(lets_go_when_told),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
