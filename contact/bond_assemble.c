@@ -7,6 +7,7 @@
 #include "contact/rows_internal.h"
 #include "contact/world_internal.h"
 
+#define LOCKED 1e-5    /* mobility below which nothing moves, over that without joints */
 #define BOND_TURN 5.0  /* fastest mending of a turn [rad/s]; of a distance: push_limit */
 #define ROUNDING 2e-15 /* of a pose, relative */
 
@@ -158,9 +159,11 @@ static void hold_loose(struct tact_world *world, struct world_bond *w, double *r
             w->mobility += w->j[k][d * 6 + w->loose] * w->y[k][d * 6 + w->loose];
         }
     }
+    double own = w->mobility;
     for (int i = 0; i < rows; i++) {
         w->mobility -= coupling[i] * w->lever[i];
     }
+    w->mobility = w->mobility > LOCKED * own ? w->mobility : 0.0;
 }
 
 void tact_bonds_assemble(struct tact_world *world)
@@ -193,6 +196,7 @@ static void hold(struct tact_world *world, struct block *block, struct bond_answ
         return;
     }
     double *c = m->answers + m->answers_used, *x = c + size, *s = block->local.s;
+    double held = block->loose ? 1.0 : 1.0 - TACT_BOND_GIVE;
     m->answers_used += 2 * size;
     memset(c, 0, size * sizeof *c);
     for (int k = 0; k < 2; k++) {
@@ -208,22 +212,29 @@ static void hold(struct tact_world *world, struct block *block, struct bond_answ
     for (int row = 0; row < rows; row++) {
         for (int i = 0; i < 6; i++) {
             for (int k = 0; k < 6; k++) {
-                s[6 * i + k] -= c[6 * row + i] * x[6 * row + k];
+                s[6 * i + k] -= held * c[6 * row + i] * x[6 * row + k];
             }
         }
     }
     answer->impulse = x;
+    answer->coupling = c;
 }
 
 void tact_bonds_hold(struct tact_world *world, struct block *block)
 {
     const struct mechanisms *m = &world->mechanisms;
+    double own = block->local.s[0];
+    block->loose = 0;
     for (int k = 0; k < 2; k++) {
         const struct tact_owner owner = block->side[k].owner;
         int part = m->count && owner.kind == TACT_OWNER_BODY ? m->of_body[owner.index] : -1;
+        block->loose |= owner.kind == TACT_OWNER_BODY && part < 0;
         block->answer[k].part = k && part == block->answer[0].part ? -1 : part;
+    }
+    for (int k = 0; k < 2; k++) {
         if (block->answer[k].part >= 0) {
             hold(world, block, &block->answer[k]);
         }
     }
+    block->locked = !(block->local.s[0] > LOCKED * own);
 }

@@ -43,15 +43,21 @@ struct mechanisms {
     size_t *start;   /* entry k of row i is factors[start[i] + k - first[i]] */
     double *factors; /* unit L below the diagonal, 1/D on it */
     double *changes; /* a number a row */
+    double *slips;   /* velocity of each held row after the sweep's step: 0 but for curvature */
     double *levers;  /* of the loose rows */
     double *answers; /* room for the contacts' */
     size_t answer_room, answers_used;
 };
 
+/* Share of what joints hold that they give way to a contact none of whose bodies is free of joints:
+ * where they leave no motion, no contact can ask for any, and its impulse must not grow for it. */
+#define TACT_BOND_GIVE 1e-5
+
 /* How the joints of a mechanism answer a contact's impulse so that they hold. */
 struct bond_answer {
-    int part;        /* -1: none */
-    double *impulse; /* of a unit impulse: 6 a row */
+    int part;         /* -1: none */
+    double *impulse;  /* of a unit impulse: 6 a row */
+    double *coupling; /* J M^-1 J_c^T: 6 a row */
 };
 
 /* How far apart the frames are with a and b at these poses, in b's axes: m (3), rad (3). All six,
@@ -90,6 +96,12 @@ void tact_bonds_assemble(struct tact_world *world);
 
 /* Takes from a contact's S what the joints of its bodies hold, and finds how they answer it. */
 void tact_bonds_hold(struct tact_world *world, struct block *block);
+
+/* Where none of a contact's bodies is free of joints, takes from its velocity u what they let by (a
+ * tick's velocities lead along chords, and no contact can straighten those), and adds how they give
+ * way to its impulse r. */
+void tact_bonds_see(const struct tact_world *world, const struct block *block, const double *r,
+                    double u[6]);
 
 /* Lets the joints answer a change of the contact's impulse. */
 void tact_bonds_answer(struct tact_world *world, const struct block *block, const double *delta);

@@ -10,6 +10,8 @@
 #include "contact/rows_internal.h"
 #include "contact/world_internal.h"
 
+#define FAST 0.3 /* turn in a tick above which joints are held to first order [rad] */
+
 static void kick(struct tact_world *world, const struct world_bond *w, const double *impulse)
 {
     for (int k = 0; k < 2; k++) {
@@ -27,6 +29,24 @@ void tact_bonds_apply(struct tact_world *world)
     }
 }
 
+/* The error at the end of the tick by the velocities of the rows alone: for turns so fast that
+ * Newton's step would not lead to where the joint holds. */
+static void linear_rates(const struct tact_world *world, const struct world_bond *w, double e[6])
+{
+    double h = world->options.period;
+    tact_bond_error(&w->bond, tact_bond_pose(world, w->bond.a), tact_bond_pose(world, w->bond.b),
+                    e);
+    for (int i = 0; i < 6; i++) {
+        e[i] = (e[i] - w->keep[i]) / h;
+    }
+    for (int k = 0; k < 2; k++) {
+        const struct tact_body *body = tact_bond_side(world, w, k);
+        if (body) {
+            tact_rows_velocity(e, w->j[k], body->twist, 6);
+        }
+    }
+}
+
 /* Error at the end of the tick at the present velocities, beyond what is kept, over the tick. */
 static void rates_of_error(const struct tact_world *world, const struct world_bond *w, double e[6])
 {
@@ -37,6 +57,10 @@ static void rates_of_error(const struct tact_world *world, const struct world_bo
         const struct tact_owner owner = k ? w->bond.b : w->bond.a;
         const struct tact_body *body = tact_bond_side(world, w, k);
         pose[k] = *tact_bond_pose(world, owner);
+        if (body && tact_v3_norm(body->twist + 3) * h > FAST) {
+            linear_rates(world, w, e);
+            return;
+        }
         if (body) {
             moved = *body;
             tact_body_drift(&moved, h);
@@ -79,6 +103,30 @@ static void change_held(struct tact_world *world, int part, const double *x, dou
     }
 }
 
+void tact_bonds_see(const struct tact_world *world, const struct block *block, const double *r,
+                    double u[6])
+{
+    const struct mechanisms *m = &world->mechanisms;
+    for (int side = 0; side < 2 && m->count && !block->loose; side++) {
+        const struct bond_answer *answer = &block->answer[side];
+        if (answer->part < 0) {
+            continue;
+        }
+        const struct mechanism *p = &m->parts[answer->part];
+        for (int row = p->row; row < p->row_end; row++) {
+            const double *x = answer->impulse + 6 * (row - p->row);
+            const double *c = answer->coupling + 6 * (row - p->row);
+            double borne = 0.0;
+            for (int k = 0; k < 6; k++) {
+                borne += x[k] * r[k];
+            }
+            for (int k = 0; k < 6; k++) {
+                u[k] += TACT_BOND_GIVE * c[k] * borne - x[k] * m->slips[row];
+            }
+        }
+    }
+}
+
 void tact_bonds_answer(struct tact_world *world, const struct block *block, const double *delta)
 {
     struct mechanisms *m = &world->mechanisms;
@@ -103,6 +151,25 @@ static double weigh(const struct world_bond *w, const double *r)
 {
     double unit = w->per_length * w->per_length;
     return tact_v3_dot(r, r) + unit * tact_v3_dot(r + 3, r + 3);
+}
+
+/* Velocities of the held rows. */
+static void measure_slips(struct tact_world *world, int part)
+{
+    struct mechanisms *m = &world->mechanisms;
+    for (int i = m->parts[part].bond; i < m->parts[part].bond_end; i++) {
+        const struct world_bond *w = &world->bonds[m->order[i]];
+        double u[6] = {0.0};
+        for (int k = 0; k < 2; k++) {
+            const struct tact_body *body = tact_bond_side(world, w, k);
+            if (body) {
+                tact_rows_velocity(u, w->j[k], body->twist, 6);
+            }
+        }
+        for (int k = 0; k < w->count; k++) {
+            m->slips[w->row + k] = u[w->held[k]];
+        }
+    }
 }
 
 /* One Newton step of the held rows; returns the residual. */
@@ -135,6 +202,7 @@ static double solve_part(struct tact_world *world, int part, double *change)
         worst = errs && most > 0.0 ? tact_max(worst, sqrt(moved / most)) : worst;
     }
     change_held(world, part, x, 1.0);
+    measure_slips(world, part);
     return worst;
 }
 

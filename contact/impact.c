@@ -121,6 +121,7 @@ void tact_impact_target(const struct tact_world *world, struct block *block)
         block->push = tact_min(block->push, most);
     }
     block->push -= block->rolling;
+    block->push = block->locked ? tact_min(block->push, 0.0) : block->push;
     block->local.s[0] += block->softness;
 }
 

@@ -128,7 +128,9 @@ int tact_mechanisms_create(struct tact_world *world)
     m->first = calloc(bonds * 6, sizeof *m->first);
     m->start = calloc(bonds * 6, sizeof *m->start);
     m->changes = calloc(bonds * 6, sizeof *m->changes);
-    if (!m->parts || !m->order || !m->of_body || !m->first || !m->start || !m->changes) {
+    m->slips = calloc(bonds * 6, sizeof *m->slips);
+    if (!m->slips || !m->parts || !m->order || !m->of_body || !m->first || !m->start ||
+        !m->changes) {
         return -ENOMEM;
     }
     label_bodies(world, m->of_body);
@@ -156,6 +158,7 @@ void tact_mechanisms_destroy(struct mechanisms *m)
     free(m->first);
     free(m->start);
     free(m->changes);
+    free(m->slips);
     free(m->factors);
     free(m->levers);
     free(m->answers);

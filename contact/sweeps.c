@@ -81,6 +81,7 @@ static void solve_block(struct tact_world *world, struct block *block, double *s
         const struct side *side = &block->side[k];
         tact_rows_velocity(u, side->j, side->v, side->dof);
     }
+    tact_bonds_see(world, block, c->impulse, u);
     tact_block_soften(block, c->impulse, u);
     for (int i = 0; i < 5; i++) {
         u[1 + i] -= block->give[i] * block->start[i];

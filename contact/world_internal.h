@@ -54,7 +54,9 @@ struct block {
     double give[5];    /* the same of the other rows [1/kg, 1/(kg m^2)] */
     double start[5];   /* impulse at which they are not strained */
     double residual;
-    double per_length;            /* makes torques comparable with forces [1/m] */
+    double per_length; /* makes torques comparable with forces [1/m] */
+    int loose;         /* one of its bodies is free of joints: every direction can move */
+    int locked;        /* joints leave no motion along the normal */
     struct bond_answer answer[2]; /* of the mechanisms that its bodies belong to */
 };
 
