@@ -92,15 +92,20 @@ void tact_impact_rebound(const struct tact_world *world, struct block *block)
     for (int i = 0; i < (tips(world, c) ? 3 : 1); i++) {
         block->rebound[i] = -e * block->arrival[i];
     }
+    if (block->softness > 0.0) { /* nothing is left to the spring */
+        block->local.s[0] -= block->softness;
+        block->softness = 0.0;
+        block->push = tact_min(block->push, tact_max(block->rebound[0], 0.0));
+    }
 }
 
 /* An overlap e = p (depth - target) beyond the target relaxes like a spring 1/c with a damper
  * tau/c, implicit in the depth after the tick, v_n + c / ((h + tau) h) f_n = e / (h + tau), where
  * tau is the relaxation time and, for the force (e / c) (1 - a v_n) of Hunt and Crossley (1975), a
  * e beside it. One that is not yet deep enough may close in one tick: v_n >= e / h. Never
- * pulls. From rest, a tick pushes bodies apart no faster than the options say; and if rigid, no
- * faster than they can be drawn back to rest on the way to the target: what sank in an impact is
- * lifted again, but does not hop. */
+ * pulls. From rest, a tick pushes bodies apart no faster than the options say; and if rigid or
+ * rebounding, no faster than they can be drawn back to rest on the way to the target: what sank in
+ * an impact is lifted again, but does not hop. */
 void tact_impact_target(const struct tact_world *world, struct block *block)
 {
     const struct tact_contact *c = &world->contacts[block->pair];
@@ -112,15 +117,12 @@ void tact_impact_target(const struct tact_world *world, struct block *block)
     block->drawn = block->arrival[0] - free[0];
     block->push = e / time;
     block->softness = law->compliance / (time * h);
-    if (law->compliance > 0.0) {
-        double share = 1.0 + block->softness / block->local.s[0];
-        block->push = tact_min(block->push, world->options.push_limit * share);
-    } else if (e > 0.0) {
-        double back = tact_max(block->drawn / h, LEAST_DRAW);
-        double most = tact_min(world->options.push_limit, sqrt(2.0 * back * e));
-        block->push = tact_min(block->push, most);
+    double back = tact_max(block->drawn / h, LEAST_DRAW), most = world->options.push_limit;
+    if (e > 0.0 && (law->compliance == 0.0 || law->restitution > 0.0)) {
+        most = tact_min(most, sqrt(2.0 * back * e));
     }
-    block->push -= block->rolling;
+    most *= 1.0 + block->softness / block->local.s[0];
+    block->push = tact_min(block->push, most) - block->rolling;
     block->push = block->locked ? tact_min(block->push, 0.0) : block->push;
     block->local.s[0] += block->softness;
 }
