@@ -97,6 +97,13 @@ TACT_API int tact_prism_frame(const struct tact_mesh *a, const struct tact_pose 
                               const struct tact_mesh *b, const struct tact_pose *pb,
                               const double direction[3], struct tact_prism_frame *frame);
 
+/** Distance [m] from a plane within which a triangle cannot be told from lying in it: rounding of
+ *  poses and coordinates. A face of A in a face of B is where V has no derivative but a different
+ *  one on either side, and half of the face counts: their mean. b is NULL for the half-space of pb.
+ *  Real-time safe. */
+TACT_API double tact_prism_slack(const struct tact_mesh *a, const struct tact_pose *pa,
+                                 const struct tact_mesh *b, const struct tact_pose *pb);
+
 /**
  * Candidate triangle pairs of two meshes whose prisms in `frame` may overlap, found by a dual
  * descent of the two trees: what the integration (here or on a device) then sums over. A pair is

@@ -62,15 +62,8 @@ int tact_moments_within(const struct tact_mesh *a, const struct tact_pose *pa,
                         const struct tact_mesh *b, const struct tact_pose *pb,
                         const double (*plane)[4], int planes, struct tact_moments *out);
 
-/** Distance [m] from a plane within which a triangle cannot be told from lying in it: rounding of
- *  poses and coordinates. A face of A in a face of B is where V has no derivative but a different
- *  one on either side, and half of the face counts: their mean. b is NULL for a
- *  half-space. */
-double tact_prism_slack(const struct tact_mesh *a, const struct tact_pose *pa,
-                        const struct tact_mesh *b, const struct tact_pose *pb);
-
-/** The same as a difference of height, over a plane of slopes x and y. Bounded: a plane seen
- *  edge-on has no heights. */
+/** tact_prism_slack() as a difference of height, over a plane of slopes x and y. Bounded: a plane
+ * seen edge-on has no heights. */
 #define TACT_HEIGHT_SLACK(slack, x, y) ((slack) * (1.0 + tact_min(fabs(x) + fabs(y), 1e4)))
 
 int tact_moments_sphere_sphere(double ra, const struct tact_pose *pa, double rb,

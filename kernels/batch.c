@@ -1,6 +1,7 @@
 #include "kernels/batch_internal.h"
 
 #include <errno.h>
+#include <float.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -289,6 +290,11 @@ static void collect(struct tact_batch *b, uint32_t i, const double *direction)
         tact_collect_lens(c, i, &b->items);
     }
     c->items.count = b->items.count - c->items.first;
+    int meshes = c->method == TACT_MOMENTS_MESH_MESH || c->method == TACT_MOMENTS_MESH_HALFSPACE;
+    if (meshes && b->cl->real_size < sizeof(double)) {
+        double size = c->first->mesh->radius + (c->second->mesh ? c->second->mesh->radius : 0.0);
+        c->values[24] = tact_max(c->values[24], 16.0 * FLT_EPSILON * size);
+    }
     /* The broad phase is the host's own. */
     c->cost_ns = (double)(tact_clock_now() - began) + host_item_ns(c->method) * c->items.count;
 }

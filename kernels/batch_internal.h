@@ -44,7 +44,8 @@ struct tact_contact {
     double origin[3];            /* of that frame [m], world */
     double values[TACT_CONTACT]; /* 0-8: first shape's frame to this one; 9-11: this origin in the
                                     first shape's frame; 12-23: the same of the second shape;
-                                    24-27: radius (ball) or radius, height, radius, height (lens) */
+                                    24-27: radius (ball) or radius, height, radius, height (lens);
+                                    24: distance within which a face lies in another (meshes) */
     struct tact_range items;
     double cost_ns; /* about what the host would take for this pair now */
 };

@@ -67,6 +67,7 @@ void tact_collect_prisms(struct tact_contact *c, const struct tact_batch_mesh *m
     }
     set_transform(c->values, c, c->first_pose);
     set_transform(c->values + 12, c, c->second_pose);
+    c->values[24] = tact_prism_slack(a->mesh, c->first_pose, b->mesh, c->second_pose);
     for (long i = 0; i < n; i++) {
         append(to, a->first_triangle + pairs[i].a, b->first_triangle + pairs[i].b, contact);
     }
@@ -119,6 +120,7 @@ static int descend(struct descent *d, const struct tact_batch_mesh *mesh, uint32
 struct plane {
     double normal[3];
     double offset;
+    double slack; /* what is higher by no more than this may lie in the plane [m] */
 };
 
 static int below_plane(const void *what, const struct tact_mesh_node *node)
@@ -128,7 +130,7 @@ static int below_plane(const void *what, const struct tact_mesh_node *node)
     for (int i = 0; i < 3; i++) {
         lowest += p->normal[i] * (p->normal[i] > 0.0 ? node->lower[i] : node->upper[i]);
     }
-    return lowest < 0.0;
+    return lowest < p->slack;
 }
 
 void tact_collect_plane(struct tact_contact *c, const struct tact_batch_mesh *meshes,
@@ -144,6 +146,7 @@ void tact_collect_plane(struct tact_contact *c, const struct tact_batch_mesh *me
     tact_m3_tmul_v3(plane.normal, m, z);
     tact_v3_sub(d, c->second_pose->position, c->first_pose->position);
     plane.offset = tact_v3_dot(z, d);
+    plane.slack = tact_prism_slack(mesh->mesh, c->first_pose, NULL, c->second_pose);
     c->status = descend(&descent, mesh, contact, to);
     if (c->status < 0 || to->count == before) {
         to->count = before;
@@ -159,6 +162,7 @@ void tact_collect_plane(struct tact_contact *c, const struct tact_batch_mesh *me
     tact_v3_axpy(c->origin, -tact_v3_dot(z, d), z);
     set_axes(c, z);
     set_transform(c->values, c, c->first_pose);
+    c->values[24] = plane.slack;
     c->status = 1;
 }
 

@@ -145,8 +145,10 @@ static void add_column(sums_t *s, const real4 *p, int n, real tau)
 }
 
 /* The part of triangle s above which triangle t lies, with the height of t above it. nt: t's normal;
- * up: whether it points up. out has room for CORNERS. */
-static int shadow(const real3 *s, const real3 *t, real3 nt, int up, real4 *out)
+ * up: whether it points up. out has room for CORNERS. Where that part lies in t, within slack, it is
+ * above and below alike: all of it is given, without height, and *share is one half, else 1. */
+static int shadow(const real3 *s, const real3 *t, real3 nt, int up, real slack, real4 *out,
+                  real *share)
 {
     real4 p[CORNERS];
     real d[CORNERS];
@@ -164,22 +166,35 @@ static int shadow(const real3 *s, const real3 *t, real3 nt, int up, real4 *out)
         n = clip(p, d, n, out);
     }
     real lowest = fmin(fmin(t[0].z, t[1].z), t[2].z), highest = fmax(fmax(t[0].z, t[1].z), t[2].z);
+    real most = REAL(0);
     for (int i = 0; i < n; i++) {
         real slope = nt.x * (out[i].x - t[0].x) + nt.y * (out[i].y - t[0].y);
         p[i] = out[i];
         /* beyond t's corners, z is the rounding of a steep t */
         p[i].w = clamp(t[0].z - slope / nt.z, lowest, highest) - p[i].z;
         d[i] = p[i].w;
+        most = fmax(most, fabs(d[i]));
+    }
+    /* bounded: a plane seen edge-on has no heights */
+    real steep = fmin((fabs(nt.x) + fabs(nt.y)) / fabs(nt.z), REAL(1e4));
+    *share = REAL(1);
+    if (most <= slack * (REAL(1) + steep)) {
+        for (int i = 0; i < n; i++) {
+            out[i].w = REAL(0);
+        }
+        *share = REAL(0.5);
+        return n;
     }
     return clip(p, d, n, out);
 }
 
-/* 1 where the boxes about the two projected triangles touch and t reaches above s somewhere. */
-static int may_shadow(const real3 *s, const real3 *t)
+/* 1 where the boxes about the two projected triangles touch and t reaches above s somewhere, or
+ * nearly. */
+static int may_shadow(const real3 *s, const real3 *t, real slack)
 {
     real3 sl = fmin(fmin(s[0], s[1]), s[2]), su = fmax(fmax(s[0], s[1]), s[2]);
     real3 tl = fmin(fmin(t[0], t[1]), t[2]), tu = fmax(fmax(t[0], t[1]), t[2]);
-    return sl.x <= tu.x && tl.x <= su.x && sl.y <= tu.y && tl.y <= su.y && sl.z <= tu.z;
+    return sl.x <= tu.x && tl.x <= su.x && sl.y <= tu.y && tl.y <= su.y && sl.z <= tu.z + slack;
 }
 
 /* Signed prism pairs: with A's triangles casting shadows up and B's casting them down the frame's z,
@@ -203,10 +218,11 @@ __kernel void prism_pairs(__global const uint4 *items, uint first, uint count,
         t[k] = corner(frame + 12, vertices, triangles, item.y, k);
     }
     real3 nt = cross(t[1] - t[0], t[2] - t[0]);
-    if (may_shadow(s, t) && nt.z != REAL(0)) {
+    real slack = frame[24], share;
+    if (may_shadow(s, t, REAL(1e4) * slack) && nt.z != REAL(0)) {
         int up = nt.z > REAL(0);
-        int n = shadow(s, t, nt, up, p);
-        add_column(&sum, p, n, up ? REAL(1) : REAL(-1));
+        int n = shadow(s, t, nt, up, slack, p, &share);
+        add_column(&sum, p, n, up ? share : -share);
     }
     sums_put(partial, first + i, &sum);
 }
@@ -223,15 +239,22 @@ __kernel void plane_triangles(__global const uint4 *items, uint first, uint coun
     uint4 item = items[first + i];
     __global const real *frame = contacts + (size_t)item.z * TACT_CONTACT;
     real4 p[4], q[CORNERS];
-    real d[4];
+    real d[4], slack = frame[24];
+    int within = 1;
     sums_t sum;
     sums_zero(&sum);
     for (int k = 0; k < 3; k++) {
         real3 r = corner(frame, vertices, triangles, item.x, k);
+        if (fabs(r.z) <= slack) {
+            r.z = REAL(0);
+        } else {
+            within = 0;
+        }
         p[k] = (real4)(r, -r.z);
         d[k] = -r.z;
     }
-    add_column(&sum, q, clip(p, d, 3, q), REAL(1));
+    /* of a face that lies in the plane, one half counts */
+    add_column(&sum, q, clip(p, d, 3, q), within ? REAL(0.5) : REAL(1));
     sums_put(partial, first + i, &sum);
 }
 

@@ -266,6 +266,66 @@ static void same_frame_gives_the_same_bits(void **unused)
     source.ops->close(source.self);
 }
 
+/* Boxes flush with each other, and one that hangs from a plane: of a face in a face one half
+ * counts, as on the host. */
+static void faces_in_common_are_shared(enum tact_opencl_precision precision, double tolerance)
+{
+    struct tact_shape shapes[3] = {{.kind = TACT_SHAPE_BOX, .size = {0.01, 0.01, 0.01}},
+                                   {.kind = TACT_SHAPE_BOX, .size = {0.01, 0.01, 0.02}},
+                                   {.kind = TACT_SHAPE_HALFSPACE}};
+    const struct tact_source_pair pairs[2] = {{0, 1}, {0, 2}};
+    const struct tact_source_scene scene = {shapes, 3, pairs, 2};
+    struct tact_opencl_options options = tact_opencl_options_default();
+    struct tact_source source;
+    struct tact_source_result result;
+    struct tact_error err = {0};
+    const uint8_t active[2] = {1, 1};
+    const double directions[6] = {0};
+    struct errors e = {0};
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(tact_shape_tessellate(&shapes[i]), 0);
+    }
+    options.precision = precision;
+    assert_int_equal(tact_opencl_source_create(&scene, &options, &source, &err), 0);
+    for (uint64_t tick = 0; tick < 40; tick++) {
+        struct tact_pose poses[3], turn = tact_pose_identity();
+        double spin[3] = {2.0 * rnd(), 2.0 * rnd(), 2.0 * rnd()};
+        tact_quat_from_rotvec(turn.quat_wxyz, spin);
+        tact_v3_set(turn.position, 0.3 * rnd(), 0.3 * rnd(), 0.3 * rnd());
+        /* B flush on two sides, or on two and below; the plane flush with A's top */
+        struct tact_pose beside = tact_pose_identity(), top = beside;
+        tact_v3_set(beside.position, 0.004 * rnd(), 0.0, tick % 2 ? 0.005 : 0.002);
+        tact_v3_set(top.position, 0.0, 0.0, 0.005);
+        poses[0] = turn;
+        tact_pose_mul(&poses[1], &turn, &beside);
+        tact_pose_mul(&poses[2], &turn, &top);
+        source.ops->submit(source.self, tick, poses, active, directions);
+        assert_int_equal(source.ops->wait(source.self, tick, 20 * SECOND_NS), 0);
+        assert_int_equal(source.ops->latest(source.self, &result), 0);
+        for (int i = 0; i < 2; i++) {
+            struct tact_moments want;
+            uint32_t b = pairs[i].b;
+            int status =
+                tact_moments_pair(&shapes[0], &poses[0], &shapes[b], &poses[b], NULL, NULL, &want);
+            compare(&result.pairs[i], status, &want, &e);
+        }
+    }
+    source.ops->close(source.self);
+    tact_shape_release(&shapes[0]);
+    tact_shape_release(&shapes[1]);
+    print_message("%d overlaps with faces in common: volume %.1e, gradient %.1e, torque %.1e\n",
+                  e.overlaps, e.volume, e.gradient, e.torque);
+    assert_int_equal(e.overlaps, 80);
+    assert_true(e.volume < tolerance && e.gradient < tolerance && e.torque < tolerance);
+}
+
+static void faces_in_common(void **unused)
+{
+    (void)unused;
+    faces_in_common_are_shared(TACT_OPENCL_AUTO, 1e-9);
+    faces_in_common_are_shared(TACT_OPENCL_SINGLE, 5e-4); /* 0.03 degrees */
+}
+
 static void inactive_pairs_are_left_alone_and_full_buffers_told(void **unused)
 {
     (void)unused;
@@ -445,6 +505,7 @@ int main(void)
         cmocka_unit_test(devices_are_listed),
         cmocka_unit_test(agrees_in_double_precision),
         cmocka_unit_test(agrees_in_single_precision),
+        cmocka_unit_test(faces_in_common),
         cmocka_unit_test(degenerate_placements_are_exact),
         cmocka_unit_test(same_frame_gives_the_same_bits),
         cmocka_unit_test(inactive_pairs_are_left_alone_and_full_buffers_told),
