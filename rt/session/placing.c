@@ -95,7 +95,7 @@ void tact_session_replace(struct tact_session *s)
             dearest = !dearest || p->cost_ns > dearest->cost_ns ? p : dearest;
         }
     }
-    if (total > most) {
+    if (dearest && total > most) {
         dearest->by_source = 1;
         dearest->since = UINT64_MAX;
     } else if (cheapest && total + cheapest->cost_ns < KEPT * most) {
