@@ -193,6 +193,17 @@ static void take_impulse(struct world_scene *s, const struct tact_contact *c, in
         h * (tact_v3_norm(c->wrench + 3) + tact_v3_norm(arm) * tact_v3_norm(c->wrench));
 }
 
+/* Whether the contact, whole or a planar piece of one, is inside its limits. */
+static void note_contact(const struct world_scene *s, const struct tact_contact *c, double mu,
+                         double weight, int seed, struct tally *t)
+{
+    int solved = s->stats.residual <= 1e-8;
+    double over = beyond(s, c, mu);
+    over *= c->impulse[0] / fmax(c->impulse[0], 1e-9 * weight); /* not of mere rounding */
+    t->outside += solved && !(over <= 1e-6);
+    note(solved ? &t->limits : &t->unsolved_limits, over, seed);
+}
+
 /* One tick; 0 where a number is not finite. */
 static int tick(struct world_scene *s, int seed, struct tally *t)
 {
@@ -208,15 +219,12 @@ static int tick(struct world_scene *s, int seed, struct tally *t)
     note(&t->residual, s->stats.residual, seed);
     for (int i = 0; i < tact_world_pair_count(s->world); i++) {
         const struct tact_contact *c = tact_world_contact(s->world, i);
-        if (!c->touching) {
-            continue;
+        for (int k = 0; c->touching && k < (c->split ? c->split : 1); k++) {
+            const struct tact_contact *part = c->split ? tact_world_piece(s->world, i, k) : c;
+            note_contact(s, part, tact_world_law(s->world, i)->friction, weight, seed, t);
+            take_impulse(s, part, c->a, 1, &before);
+            take_impulse(s, part, c->b, -1, &before);
         }
-        double over = beyond(s, c, tact_world_law(s->world, i)->friction);
-        over *= c->impulse[0] / fmax(c->impulse[0], 1e-9 * weight); /* not of mere rounding */
-        t->outside += solved && !(over <= 1e-6);
-        note(solved ? &t->limits : &t->unsolved_limits, over, seed);
-        take_impulse(s, c, c->a, 1, &before);
-        take_impulse(s, c, c->b, -1, &before);
     }
     double finite = s->stats.residual;
     for (int i = 0; i < tact_world_body_count(s->world); i++) {
