@@ -1,14 +1,15 @@
 /**
  * Joints of mechanisms: what keeps two free bodies, or a body and the world, together.
  *
- * A bond is a block of the same Gauss-Seidel as the contacts: its k constrained directions are
- * solved exactly, k x k, with the free one (a hinge's turn, a slider's way) eliminated into one
- * scalar with friction, damping and stops. Impulses act along the constraint's gradient at the
- * start of the tick and are such that the constraint holds at its end, after the bodies have moved
- * (Ryckaert, Ciccotti and Berendsen 1977, SHAKE, here with the exact free motion of rigid bodies):
- * loops stay closed to rounding, and the energy of a mechanism without friction does not drift.
- * What a bond joins does not touch each other: the shapes of its two owners (of FIXED ones, those
- * whose index is the same).
+ * Joints are solved in the sweeps that solve the contacts. The constrained directions of all bonds
+ * of a mechanism are one matrix, factored once a tick; what is free (a hinge's turn, a slider's
+ * way) is a scalar with friction, damping and stops; and contacts see bodies whose joints hold.
+ * Impulses act along the constraint's gradient at the start of the tick and are such that the
+ * constraint holds at its end, after the bodies have moved (Ryckaert, Ciccotti and Berendsen 1977,
+ * SHAKE, here with the exact free motion of rigid bodies): loops stay closed to rounding, and the
+ * energy of a mechanism without friction does not drift. Bodies that turn by more than 0.3 rad a
+ * tick are held to first order. What a bond joins does not touch each other: the shapes of its two
+ * owners (of FIXED ones, those whose index is the same).
  */
 #ifndef TACT_CONTACT_BOND_H
 #define TACT_CONTACT_BOND_H

@@ -478,10 +478,11 @@ static void throw_mechanism(struct world_scene *s, double *energy)
     scene_ground(s);
     *energy = 0.0;
     for (int i = 0; i < bodies; i++) {
-        struct tact_shape box =
-            scene_box(uniform(0.03, 0.12), uniform(0.03, 0.12), uniform(0.03, 0.12));
+        const double size[3] = {uniform(0.03, 0.12), uniform(0.03, 0.12), uniform(0.03, 0.12)};
+        struct tact_shape box = scene_box(size[0], size[1], size[2]);
         const double at[3] = {0.12 * i, uniform(-0.02, 0.02), uniform(0.2, 0.4)};
-        scene_solid(s, &box, exp(uniform(-2.0, 2.0)), at, uniform(0.0, 6.0));
+        double mass = exp(uniform(-2.0, 2.0)), yaw = uniform(0.0, 6.0);
+        scene_solid(s, &box, mass, at, yaw);
         for (int k = 0; k < 6; k++) {
             body_of(s, i)->twist[k] = uniform(-1.0, 1.0) * (k < 3 ? 1.0 : 5.0);
         }
@@ -494,8 +495,8 @@ static void throw_mechanism(struct world_scene *s, double *energy)
         for (int k = 0; k < 4; k++) {
             frame.quat_wxyz[k] = uniform(-1.0, 1.0);
         }
-        struct tact_bond *bond =
-            join(s, (enum tact_bond_kind)(int)uniform(0.0, 4.0), body_owner(a), other, frame);
+        enum tact_bond_kind kind = (enum tact_bond_kind)(int)uniform(0.0, 4.0);
+        struct tact_bond *bond = join(s, kind, body_owner(a), other, frame);
         if (uniform(0.0, 1.0) < 0.5) {
             bond->lower = -0.3;
             bond->upper = 0.4;
