@@ -5,6 +5,7 @@
 #include "contact/world_internal.h"
 
 #define SAME 0.9 /* least cosine between the normals of a piece from one tick to the next */
+#define THIN 0.1 /* most depth of a piece, of its longer semi-axis */
 
 void tact_pieces_clear(struct tact_world *world, int pair)
 {
@@ -59,6 +60,13 @@ static void inherit(struct tact_contact *piece, struct tact_contact *last)
     }
 }
 
+/* Pieces of solids that are deep in each other face each other in the middle of one: there is no
+ * way out along all their normals, but there is one along that of the whole. */
+static int is_thin(const struct tact_contact *piece)
+{
+    return piece->patch.depth <= THIN * tact_max(piece->patch.semi[0], piece->patch.semi[1]);
+}
+
 int tact_pieces_make(struct tact_world *world, int pair)
 {
     struct tact_contact *c = &world->contacts[pair], last[TACT_PIECES];
@@ -76,6 +84,10 @@ int tact_pieces_make(struct tact_world *world, int pair)
     for (int i = 0; i < count; i++) {
         struct tact_contact *piece = &world->contacts[c->first_piece + c->split];
         if (!make_piece(world, (const double(*)[4])pieces.plane[i], count - 1, piece)) {
+            if (!is_thin(piece)) {
+                tact_pieces_clear(world, pair);
+                return 0;
+            }
             inherit(piece, last);
             c->split++;
         }
