@@ -59,10 +59,9 @@ static int *touching(struct tact_world *world, struct tact_owner owner)
                                          : &world->hands[owner.index].touching;
 }
 
-/* Counts contacts; returns 1 where two of them share a body or hand. */
-static int count_touching(struct tact_world *world)
+void tact_search_count(struct tact_world *world)
 {
-    int any = 0;
+    world->coupled = 0;
     for (int pass = 0; pass < 3; pass++) { /* sets to 0, counts, looks */
         for (int i = 0; i < world->block_count; i++) {
             struct block *block = &world->blocks[i];
@@ -74,17 +73,16 @@ static int count_touching(struct tact_world *world)
                     block->alone &= *n == 1;
                 }
             }
-            any |= pass == 2 && !block->alone;
+            world->coupled |= pass == 2 && !block->alone;
         }
     }
-    return any;
 }
 
 static struct search begin(struct tact_world *world)
 {
     int n = unknowns(world);
     struct search s = {.n = n, .best = INFINITY, .lately = INFINITY};
-    s.newton = count_touching(world) && world->bond_count == 0;
+    s.newton = world->coupled && world->bond_count == 0;
     s.before = world->sweeps;
     s.after = s.before + n;
     s.scale = s.after + n;

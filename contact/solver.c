@@ -110,7 +110,8 @@ static void make_elastic(const struct tact_world *world, struct block *block)
 {
     const double *last = world->contacts[block->pair].impulse;
     int rigid = world->options.local == TACT_LOCAL_BOUCHARD ||
-                world->options.model == TACT_CONTACT_POINTS || world->block_count == 1;
+                world->options.model == TACT_CONTACT_POINTS ||
+                (block->alone && world->bond_count == 0);
     for (int i = 0; i < 5; i++) {
         double *s = &block->local.s[7 * (1 + i)];
         block->give[i] = rigid ? 0.0 : GIVE * *s;
@@ -340,6 +341,7 @@ int tact_world_solve(struct tact_world *world, struct tact_solve_stats *stats)
     }
     tact_velocities_copy(world, 0);
     tact_bonds_assemble(world);
+    tact_search_count(world);
     for (int i = 0; i < world->block_count; i++) {
         tact_assemble_schur(world, &world->blocks[i]);
         tact_impact_rebound(world, &world->blocks[i]);

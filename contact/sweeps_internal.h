@@ -19,6 +19,9 @@ static inline void tact_block_soften(const struct block *block, const double *r,
     }
 }
 
+/* Tells which contacts share no body or hand with another, and whether any do. */
+void tact_search_count(struct tact_world *world);
+
 /* One sweep; sets the residual and the update. */
 void tact_sweep(struct tact_world *world, struct tact_solve_stats *stats);
 

@@ -72,6 +72,7 @@ struct tact_world {
     int materials;
     struct world_bond *bonds;
     int bond_count;
+    int coupled; /* two contacts of this tick share a body or hand */
     struct mechanisms mechanisms;
     int finished;
 
