@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include "contact/linear.h"
 
 #define REPEAT 1e-9 /* of a difference, that is not new beside the others */
 #define NOISE 1e-14 /* of the unknowns, that may be mere rounding */
@@ -42,22 +43,6 @@ void tact_anderson_restart(struct anderson *a, int size)
     a->known = 0;
 }
 
-static double dot(const double *a, const double *b, int n)
-{
-    double sum = 0.0;
-    for (int i = 0; i < n; i++) {
-        sum += a[i] * b[i];
-    }
-    return sum;
-}
-
-static void axpy(double *y, double s, const double *x, int n)
-{
-    for (int i = 0; i < n; i++) {
-        y[i] += s * x[i];
-    }
-}
-
 /* Keeps the differences to the last sweep in the oldest slot. */
 static void remember(struct anderson *a, const double *x, const double *g, const double *scale)
 {
@@ -90,13 +75,13 @@ void tact_anderson_step(struct anderson *a, const double *x, const double *g, co
     memcpy(left, a->f, sizeof *left * (size_t)n);
     for (int k = 0; k < depth; k++) { /* newest first; differences that add nothing are left out */
         int slot = (a->known - 2 - k) % ANDERSON_WINDOW;
-        double *q = a->basis[rank], size = sqrt(dot(a->df[slot], a->df[slot], n));
+        double *q = a->basis[rank], size = sqrt(tact_dot(a->df[slot], a->df[slot], n));
         memcpy(q, a->df[slot], sizeof *q * (size_t)n);
         for (int i = 0; i < rank; i++) {
-            r[i][rank] = dot(a->basis[i], q, n);
-            axpy(q, -r[i][rank], a->basis[i], n);
+            r[i][rank] = tact_dot(a->basis[i], q, n);
+            tact_axpy(q, -r[i][rank], a->basis[i], n);
         }
-        double rest = sqrt(dot(q, q, n));
+        double rest = sqrt(tact_dot(q, q, n));
         if (!(rest > REPEAT * size + noise)) {
             continue;
         }
@@ -104,8 +89,8 @@ void tact_anderson_step(struct anderson *a, const double *x, const double *g, co
         for (int i = 0; i < n; i++) {
             q[i] /= rest;
         }
-        c[rank] = dot(q, left, n);
-        axpy(left, -c[rank], q, n);
+        c[rank] = tact_dot(q, left, n);
+        tact_axpy(left, -c[rank], q, n);
         slots[rank++] = slot;
     }
     memcpy(next, g, sizeof *next * (size_t)n);
@@ -115,6 +100,6 @@ void tact_anderson_step(struct anderson *a, const double *x, const double *g, co
             weight[i] -= r[i][k] * weight[k];
         }
         weight[i] /= r[i][i];
-        axpy(next, -weight[i], a->dg[slots[i]], n);
+        tact_axpy(next, -weight[i], a->dg[slots[i]], n);
     }
 }

@@ -1,8 +1,27 @@
 /**
- * Symmetric systems of at most six unknowns, solved in place. All functions are real-time safe.
+ * Symmetric systems of at most six unknowns, solved in place, and long vectors. All functions are
+ * real-time safe.
  */
 #ifndef TACT_CONTACT_LINEAR_H
 #define TACT_CONTACT_LINEAR_H
+
+/** Inner product of two vectors of n numbers, summed in order. */
+static inline double tact_dot(const double *a, const double *b, int n)
+{
+    double sum = 0.0;
+    for (int i = 0; i < n; i++) {
+        sum += a[i] * b[i];
+    }
+    return sum;
+}
+
+/** y += s x, of n numbers. */
+static inline void tact_axpy(double *y, double s, const double *x, int n)
+{
+    for (int i = 0; i < n; i++) {
+        y[i] += s * x[i];
+    }
+}
 
 /** Pivots below this fraction of the largest diagonal count as zero: the unknown moves nothing. */
 #define TACT_PIVOT_FLOOR 1e-13

@@ -127,22 +127,6 @@ static void linear_sweep(struct tact_world *world, const double *x, double *out)
     }
 }
 
-static double dot(const double *a, const double *b, int n)
-{
-    double sum = 0.0;
-    for (int i = 0; i < n; i++) {
-        sum += a[i] * b[i];
-    }
-    return sum;
-}
-
-static void axpy(double *y, double s, const double *x, int n)
-{
-    for (int i = 0; i < n; i++) {
-        y[i] += s * x[i];
-    }
-}
-
 static void divide(double *x, double by, int n)
 {
     for (int i = 0; i < n; i++) {
@@ -163,12 +147,12 @@ static int widen(struct tact_world *world, const double *scale, int m, int n)
     for (int i = 0; i < n; i++) {
         w[i] = v[i] - scale[i] * newton->out[i];
     }
-    double size = sqrt(dot(w, w, n));
+    double size = sqrt(tact_dot(w, w, n));
     for (int k = 0; k <= m; k++) {
-        h[k] = dot(newton->basis[k], w, n);
-        axpy(w, -h[k], newton->basis[k], n);
+        h[k] = tact_dot(newton->basis[k], w, n);
+        tact_axpy(w, -h[k], newton->basis[k], n);
     }
-    double rest = sqrt(dot(w, w, n));
+    double rest = sqrt(tact_dot(w, w, n));
     for (int k = 0; k < m; k++) {
         double a = h[k], b = h[k + 1];
         h[k] = newton->cosine[k] * a + newton->sine[k] * b;
@@ -202,7 +186,7 @@ void tact_newton_step(struct tact_world *world, const double *x, const double *g
     for (int i = 0; i < n; i++) {
         newton->basis[0][i] = scale[i] * (g[i] - x[i]);
     }
-    left[0] = sqrt(dot(newton->basis[0], newton->basis[0], n));
+    left[0] = sqrt(tact_dot(newton->basis[0], newton->basis[0], n));
     double enough = share * left[0];
     divide(newton->basis[0], left[0] > 0.0 ? left[0] : 1.0, n);
     while (m < most && fabs(left[m]) > enough && widen(world, scale, m, n)) {
