@@ -16,6 +16,7 @@
 #include "rt/log/log_reader.h"
 #include "rt/session/replay.h"
 #include "rt/session/session.h"
+#include "support/run_scene.h"
 
 enum { TICKS = 3000 };
 enum { ANGLE, WISH, HELD };
@@ -143,29 +144,19 @@ static void run(const char *text, const char *wall, char *log)
     static const struct tact_device_type type = {"rig", "a motor and an encoder", rig_open};
     static const struct tact_device_type *const types[] = {&type};
     char scene_text[4096];
-    struct tact_scene *scene = NULL;
-    struct tact_session *session = NULL;
     struct tact_session_report report;
-    struct tact_error err = {0};
     const char *at = strstr(text, "WALL");
     snprintf(scene_text, sizeof scene_text, "%.*s%s%s", (int)(at - text), text, wall, at + 4);
     rig.q = rig.v = 0.0;
     strcpy(log, "/tmp/tact_joint_XXXXXX");
     close(mkstemp(log));
-    int rc = tact_scene_parse(scene_text, strlen(scene_text), "rig.yaml", NULL, &scene, &err);
     struct tact_session_options options = tact_session_options_default();
     options.types = types;
     options.type_count = 1;
     options.clock = TACT_LOOP_FREE;
     options.ticks = TICKS;
     options.record = log;
-    rc = rc ? rc : tact_session_create(scene, &options, &session, &err);
-    if (rc) {
-        fail_msg("%d: %s: %s", err.line, err.key, err.text);
-    }
-    assert_int_equal(tact_session_run(session, &report), 0);
-    tact_session_destroy(session);
-    tact_scene_free(scene);
+    run_text(scene_text, &options, &report);
 }
 
 /* All but the ticks from `from` to before `to`. */

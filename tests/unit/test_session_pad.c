@@ -74,25 +74,15 @@ static void run_pad(const char *log)
     snprintf(match, sizeof match, "path: %s #", mock_pad_node(pad));
     const struct edit edits[] = {{"match: pad", match}, {NULL, NULL}};
     char *text = edited_scene("pad.yaml", edits);
-    struct tact_error err = {0};
-    struct tact_scene *scene;
-    struct tact_session *session = NULL;
     struct tact_session_report report;
-    int rc = tact_scene_parse(text, strlen(text), "pad.yaml", NULL, &scene, &err);
     struct tact_session_options options = tact_session_options_default();
     options.types = types;
     options.type_count = 1;
     options.clock = TACT_LOOP_FREE;
     options.ticks = 3000;
     options.record = log;
-    rc = rc ? rc : tact_session_create(scene, &options, &session, &err);
-    if (rc) {
-        fail_msg("%s: %s", err.key, err.text);
-    }
-    assert_int_equal(tact_session_run(session, &report), 0);
+    run_text(text, &options, &report);
     assert_int_equal(report.loop.ticks, 3000);
-    tact_session_destroy(session);
-    tact_scene_free(scene);
     free(text);
 }
 

@@ -22,25 +22,15 @@ enum { TICKS = 3000 };
 /* The log that is played: wheel_twin.yaml, unplugged for a while. */
 static char source[] = "/tmp/tact_recording_XXXXXX";
 
-static void run_text(const char *text, uint64_t ticks, const char *log)
+static void run_played(const char *text, uint64_t ticks, const char *log)
 {
-    struct tact_error err = {0};
-    struct tact_scene *scene = NULL;
-    struct tact_session *session = NULL;
     struct tact_session_report report;
-    int rc = tact_scene_parse(text, strlen(text), "played.yaml", NULL, &scene, &err);
     struct tact_session_options options = tact_session_options_default();
     options.types = tact_devices_builtin(&options.type_count);
     options.clock = TACT_LOOP_FREE;
     options.ticks = ticks;
     options.record = log;
-    rc = rc ? rc : tact_session_create(scene, &options, &session, &err);
-    if (rc) {
-        fail_msg("%d: %s: %s", err.line, err.key, err.text);
-    }
-    assert_int_equal(tact_session_run(session, &report), 0);
-    tact_session_destroy(session);
-    tact_scene_free(scene);
+    run_text(text, &options, &report);
 }
 
 static int make_source(void **state)
@@ -50,7 +40,7 @@ static int make_source(void **state)
         {"hand: operator ", "lost: [[1.9, 2.0]]\n      hand: operator "}, {NULL, NULL}};
     char *text = edited_scene("wheel_twin.yaml", edits);
     close(mkstemp(source));
-    run_text(text, TICKS, source);
+    run_played(text, TICKS, source);
     free(text);
     return 0;
 }
@@ -105,7 +95,7 @@ static void gives_the_session_again(void **state)
     size_t size[2];
     close(mkstemp(played));
     char *text = played_scene("", NULL);
-    run_text(text, TICKS, played);
+    run_played(text, TICKS, played);
     values[0] = read_log(source, &logs[0], &size[0]);
     values[1] = read_log(played, &logs[1], &size[1]);
     assert_int_equal(size[0], size[1]);
@@ -136,7 +126,7 @@ static void another_mapping_is_computed(void **state)
     size_t size[2];
     close(mkstemp(played));
     char *text = played_scene("", half);
-    run_text(text, TICKS, played);
+    run_played(text, TICKS, played);
     values[0] = read_log(source, &logs[0], &size[0]);
     values[1] = read_log(played, &logs[1], &size[1]);
     const size_t target = field(logs[0], "hand_target"), box = field(logs[0], "box_pose");

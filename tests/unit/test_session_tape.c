@@ -84,11 +84,7 @@ static void run_pad(const char *settings, int live, const char *log)
     static const struct tact_device_type *const types[] = {&type};
     const struct edit edits[] = {{"match: pad", settings}, {NULL, NULL}};
     char *text = edited_scene("pad.yaml", edits);
-    struct tact_error err = {0};
-    struct tact_scene *scene = NULL;
-    struct tact_session *session = NULL;
     struct tact_session_report report;
-    int rc = tact_scene_parse(text, strlen(text), "pad.yaml", NULL, &scene, &err);
     struct tact_session_options options = tact_session_options_default();
     options.types = live ? types : tact_devices_builtin(&options.type_count);
     options.type_count = live ? 1 : options.type_count;
@@ -96,13 +92,7 @@ static void run_pad(const char *settings, int live, const char *log)
     options.ticks = TICKS;
     options.record = log;
     options.record_devices = live ? folder : NULL;
-    rc = rc ? rc : tact_session_create(scene, &options, &session, &err);
-    if (rc) {
-        fail_msg("%s:%d: %s: %s", err.file, err.line, err.key, err.text);
-    }
-    assert_int_equal(tact_session_run(session, &report), 0);
-    tact_session_destroy(session);
-    tact_scene_free(scene);
+    run_text(text, &options, &report);
     free(text);
 }
 

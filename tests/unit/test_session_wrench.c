@@ -14,6 +14,7 @@
 #include "rt/log/mcap_reader_internal.h"
 #include "rt/session/replay.h"
 #include "rt/session/session.h"
+#include "support/run_scene.h"
 
 enum { TICKS = 200, EVERY = 10, FIRST = 2 };
 
@@ -75,22 +76,12 @@ static void record(const char *path)
     static const struct tact_device_type *const types[] = {&type};
     struct tact_session_options options = tact_session_options_default();
     static struct tact_session_report report;
-    struct tact_scene *scene = NULL;
-    struct tact_session *session = NULL;
-    struct tact_error err = {.line = 0};
     options.types = types;
     options.type_count = 1;
     options.ticks = TICKS;
     options.clock = TACT_LOOP_FREE;
     options.record = path;
-    int rc = tact_scene_parse(scene_text, strlen(scene_text), "s.yaml", NULL, &scene, &err);
-    rc = rc ? rc : tact_session_create(scene, &options, &session, &err);
-    if (rc) {
-        fail_msg("%s: %s", err.key, err.text);
-    }
-    assert_int_equal(tact_session_run(session, &report), 0);
-    tact_session_destroy(session);
-    tact_scene_free(scene);
+    run_text(scene_text, &options, &report);
 }
 
 /* Looks at the records of a chunk. Returns the messages of the topic. */

@@ -41,6 +41,10 @@ void need_opencl(void);
 /* Fails the test where the scene cannot be loaded or wired. */
 void run_scene(const struct run_options *options, struct run_result *result);
 
+/* Runs a scene given as text; fails the test where it cannot be loaded, wired or run. */
+void run_text(const char *text, const struct tact_session_options *options,
+              struct tact_session_report *report);
+
 /* The scene's text with its edits, freed with free(). */
 char *edited_scene(const char *scene, const struct edit *edits);
 
