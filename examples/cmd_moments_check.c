@@ -5,7 +5,7 @@
 
 #include "cmd_moments_check.h"
 #include "command.h"
-#include "contact/mesh.h"
+#include "contact/mesh/mesh.h"
 #include "words.h"
 
 enum { EXIT_REFUSED = 1, EXIT_FILE = 3 };

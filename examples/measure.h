@@ -3,8 +3,8 @@
 #define TACT_EXAMPLES_MEASURE_H
 
 #include "contact/error.h"
-#include "contact/moments.h"
-#include "contact/moments_rays.h"
+#include "contact/moments/moments.h"
+#include "contact/moments/moments_rays.h"
 
 struct measured {
     int status; /* 1 overlap, 0 none */

@@ -2,7 +2,7 @@
 #ifndef TACT_EXAMPLES_MOMENTS_PRINT_H
 #define TACT_EXAMPLES_MOMENTS_PRINT_H
 
-#include "contact/patch.h"
+#include "contact/moments/patch.h"
 #include "measure.h"
 
 /* One JSON object; resolution is 0 where no rays were cast. 0, or -1 where it could not be made. */

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "command.h"
-#include "contact/local.h"
+#include "contact/local/local.h"
 #include "contact/vec.h"
 #include "plot.h"
 

@@ -3,7 +3,7 @@
 #define TACT_EXAMPLES_WORDS_H
 
 #include "contact/error.h"
-#include "contact/shape.h"
+#include "contact/mesh/shape.h"
 
 /* A shape and what it owns. */
 struct word_shape {

@@ -10,7 +10,7 @@
 #include <stdint.h>
 
 #include "contact/error.h"
-#include "contact/moments.h"
+#include "contact/moments/moments.h"
 #include "rt/source.h"
 
 #define TACT_SUMS                                                                                  \

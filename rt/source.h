@@ -10,7 +10,7 @@
 
 #include <stdint.h>
 #include "../contact/api.h"
-#include "../contact/moments.h"
+#include "../contact/moments/moments.h"
 #include "message.h"
 
 TACT_BEGIN_DECLS

@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "../../contact/limits.h"
-#include "../../contact/mesh.h"
+#include "../../contact/mesh/mesh.h"
 #include "encode_internal.h"
 #include "marker_internal.h"
 

@@ -11,8 +11,8 @@
 #include <stdint.h>
 #include "../../contact/api.h"
 #include "../../contact/error.h"
-#include "../../contact/mesh.h"
-#include "../../contact/shape.h"
+#include "../../contact/mesh/mesh.h"
+#include "../../contact/mesh/shape.h"
 #include "../device.h"
 
 TACT_BEGIN_DECLS
@@ -97,8 +97,8 @@ struct tact_scene_body {
     uint32_t shapes_count;
 };
 
-/** A joint of a mechanism: between two bodies, or a body and the world (../../contact/bond.h). It
- *  holds them as they are at the start. */
+/** A joint of a mechanism: between two bodies, or a body and the world
+ * (../../contact/world/bond.h). It holds them as they are at the start. */
 struct tact_scene_bond {
     char *name;
     char *type;    /**< ball, hinge, slider, fixed */

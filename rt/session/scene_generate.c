@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "contact/generate.h"
+#include "contact/mesh/generate.h"
 
 /* Which keys a kind needs and which it may have; it must not have the others of this list. */
 static const struct {

@@ -11,7 +11,7 @@
 #include <stdint.h>
 #include "../../contact/api.h"
 #include "../../contact/error.h"
-#include "../../contact/world.h"
+#include "../../contact/world/world.h"
 #include "../device.h"
 #include "../histogram.h"
 #include "../log/recorder.h"

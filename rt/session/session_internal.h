@@ -2,7 +2,7 @@
 #ifndef TACT_RT_SESSION_SESSION_INTERNAL_H
 #define TACT_RT_SESSION_SESSION_INTERNAL_H
 
-#include "contact/bond.h"
+#include "contact/world/bond.h"
 #include "rt/session/session.h"
 #include "rt/triple.h"
 

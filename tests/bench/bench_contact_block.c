@@ -8,7 +8,7 @@
 #include <string.h>
 #include <time.h>
 #include "contact/linear.h"
-#include "contact/local.h"
+#include "contact/local/local.h"
 
 enum { PROBLEMS = 256, BATCHES = 401 };
 

@@ -3,7 +3,7 @@
  * tests/bench/curves. */
 #include "peers.h"
 
-#include "contact/moments.h"
+#include "contact/moments/moments.h"
 
 enum { MOST_REPEATS = 51 };
 

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "contact/moments.h"
+#include "contact/moments/moments.h"
 
 enum { QUERIES = 20001 };
 

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "contact/mesh.h"
+#include "contact/mesh/mesh.h"
 
 static uint64_t peers_state;
 

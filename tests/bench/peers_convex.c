@@ -16,7 +16,7 @@
 #include <r3d.h>
 #endif
 
-#include "contact/moments.h"
+#include "contact/moments/moments.h"
 
 enum { MOST_REPEATS = 101 };
 

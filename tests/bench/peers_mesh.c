@@ -11,7 +11,7 @@
 #include <ode/ode.h>
 #endif
 
-#include "contact/moments.h"
+#include "contact/moments/moments.h"
 
 enum { REPEATS = 41 };
 

@@ -11,7 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "contact/local_internal.h"
+#include "contact/local/local_internal.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -9,7 +9,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "contact/mesh.h"
+#include "contact/mesh/mesh.h"
 #include "contact/vec.h"
 
 typedef long double real;

@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "contact/mesh.h"
+#include "contact/mesh/mesh.h"
 #include "contact/vec.h"
 
 typedef long double real;

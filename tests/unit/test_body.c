@@ -5,7 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
-#include "contact/body.h"
+#include "contact/world/body.h"
 
 static void spin_box(double wx, double wy, double wz, double *energy_error, double *momentum_error)
 {

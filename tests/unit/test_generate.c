@@ -7,7 +7,7 @@
 #include <stdint.h>
 #include <string.h>
 #include <cmocka.h>
-#include "contact/generate.h"
+#include "contact/mesh/generate.h"
 
 static struct tact_mesh *make(const struct tact_generate *what)
 {

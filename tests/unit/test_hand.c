@@ -7,7 +7,7 @@
 #include <stdint.h>
 #include <string.h>
 #include <cmocka.h>
-#include "contact/hand.h"
+#include "contact/world/hand.h"
 
 static struct tact_link_def rod(int parent, double length, double drop)
 {

@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <cmocka.h>
-#include "contact/local.h"
-#include "contact/local_active_internal.h"
+#include "contact/local/local.h"
+#include "contact/local/local_active_internal.h"
 #include "contact/vec.h"
 
 static uint64_t seed = 12345;

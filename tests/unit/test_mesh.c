@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "contact/mesh.h"
+#include "contact/mesh/mesh.h"
 #include "contact/vec.h"
 
 static uint64_t state = 88172645463325252u;

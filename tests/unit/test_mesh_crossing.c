@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "contact/mesh.h"
+#include "contact/mesh/mesh.h"
 #include "contact/vec.h"
 
 /** Triangles put together from meshes. */

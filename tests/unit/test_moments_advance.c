@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "contact/moments.h"
+#include "contact/moments/moments.h"
 
 /** Pose moved by a twist whose linear part is the velocity of the material point at c. */
 static struct tact_pose moved(const struct tact_pose *p, const double twist[6], const double c[3],

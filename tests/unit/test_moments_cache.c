@@ -9,9 +9,9 @@
 
 #include <cmocka.h>
 
-#include "contact/generate.h"
-#include "contact/moments_cache_internal.h"
-#include "contact/moments_internal.h"
+#include "contact/mesh/generate.h"
+#include "contact/moments/moments_cache_internal.h"
+#include "contact/moments/moments_internal.h"
 
 static uint64_t state = 88172645463325252u;
 

@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "contact/moments.h"
+#include "contact/moments/moments.h"
 
 enum { MESHES = 6, POSES = 1, SKIP = 77 };
 

@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "contact/moments.h"
+#include "contact/moments/moments.h"
 
 #include "convex_oracle.h"
 

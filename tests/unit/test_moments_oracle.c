@@ -14,7 +14,7 @@
 
 #include <cmocka.h>
 
-#include "contact/moments.h"
+#include "contact/moments/moments.h"
 
 #include "surface_oracle.h"
 

@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "contact/moments.h"
+#include "contact/moments/moments.h"
 
 static uint64_t state = 88172645463325252u;
 

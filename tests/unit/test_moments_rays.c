@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "contact/moments_rays.h"
+#include "contact/moments/moments_rays.h"
 
 static uint64_t state = 88172645463325252u;
 

@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "contact/moments.h"
+#include "contact/moments/moments.h"
 
 static const double PI = 3.14159265358979323846;
 

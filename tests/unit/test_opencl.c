@@ -13,7 +13,7 @@
 #include <unistd.h>
 #include <cmocka.h>
 
-#include "contact/moments.h"
+#include "contact/moments/moments.h"
 #include "kernels/opencl.h"
 #include "kernels/source.h"
 

@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <cmocka.h>
-#include "contact/outline.h"
+#include "contact/moments/outline.h"
 
 static const double up[9] = {0, 0, 1, 1, 0, 0, 0, 1, 0}; /* rows n = z, t1 = x, t2 = y */
 static const double origin[3] = {0, 0, 0};

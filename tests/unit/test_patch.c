@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <string.h>
 #include <cmocka.h>
-#include "contact/patch.h"
+#include "contact/moments/patch.h"
 
 static struct tact_moments measure(const struct tact_shape *a, const double *pa,
                                    const struct tact_shape *b)

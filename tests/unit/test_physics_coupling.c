@@ -7,7 +7,7 @@
 #include <stdint.h>
 #include <string.h>
 #include <cmocka.h>
-#include "contact/local.h"
+#include "contact/local/local.h"
 #include "support/world_scene.h"
 
 static uint64_t state_bits = 11;

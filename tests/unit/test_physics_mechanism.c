@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <cmocka.h>
-#include "contact/bond.h"
+#include "contact/world/bond.h"
 #include "support/world_scene.h"
 
 static const double pi = 3.14159265358979323846, g = 9.81;

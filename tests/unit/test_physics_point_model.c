@@ -8,7 +8,7 @@
 #include <string.h>
 #include <cmocka.h>
 #include <errno.h>
-#include "contact/point_internal.h"
+#include "contact/world/point_internal.h"
 #include "support/coulomb_problem.h"
 #include "support/world_scene.h"
 

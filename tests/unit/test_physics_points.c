@@ -7,9 +7,9 @@
 #include <stdint.h>
 #include <string.h>
 #include <cmocka.h>
-#include "contact/anderson_internal.h"
-#include "contact/local.h"
+#include "contact/local/local.h"
 #include "contact/vec.h"
+#include "contact/world/anderson_internal.h"
 #include "support/coulomb_problem.h"
 
 /* One block: the contact's own 3 x 3 of W, made symmetric as physics has it, what differs in b. */

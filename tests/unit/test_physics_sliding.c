@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <string.h>
 #include <cmocka.h>
-#include "contact/local.h"
+#include "contact/local/local.h"
 #include "support/world_scene.h"
 
 static const double G = 9.81;

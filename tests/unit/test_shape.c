@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "contact/shape.h"
+#include "contact/mesh/shape.h"
 
 static void assert_near(double value, double exact, double tolerance)
 {

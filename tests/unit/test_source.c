@@ -14,7 +14,7 @@
 #include <sys/resource.h>
 #include <cmocka.h>
 
-#include "contact/shape.h"
+#include "contact/mesh/shape.h"
 #include "kernels/source.h"
 #include "kernels/worker_internal.h"
 #include "rt/clock.h"

@@ -15,7 +15,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "contact/world.h"
+#include "contact/world/world.h"
 #include "toss_data.h"
 
 static const double RATE = 148.0;  /* samples a second */

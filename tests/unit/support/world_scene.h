@@ -8,7 +8,7 @@
 #ifndef TACT_TESTS_WORLD_SCENE_H
 #define TACT_TESTS_WORLD_SCENE_H
 
-#include "contact/world.h"
+#include "contact/world/world.h"
 
 enum { SCENE_SHAPES = 64 };
 

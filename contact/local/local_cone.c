@@ -1,0 +1,386 @@
+/*
+ * The solution of the law, scaled (local_scaled_internal.h): for a place of friction and a slip
+ * multiplier g friction is linear and is eliminated; g is the root of one equation, and the place
+ * is searched by Newton's method until it is that of its own impulse.
+ */
+#include "contact/local/local.h"
+
+#include <math.h>
+#include <string.h>
+#include "contact/linear.h"
+#include "contact/local/local_active_internal.h"
+#include "contact/local/local_scaled_internal.h"
+#include "contact/root.h"
+#include "contact/vec.h"
+
+#define PASSES 6          /* most steps from place to place of friction in one solve */
+#define HALVINGS 4        /* most shorter steps that are tried where one leaves more */
+#define DIFFERENCE 1e-6   /* of the patch, between places whose difference is the derivative */
+#define LEAST_VOLUME 1e-9 /* of the derivative: below it is singular */
+#define PLACED 1e-12      /* of the patch: a place that is its own impulse's */
+
+/* The normal part x_N and friction z for slip multiplier g; returns f_n / |z| - 1. */
+static double slip_equation(void *user, double g)
+{
+    struct scaled *p = user;
+    int n = p->rolling ? 3 : 1;
+    double f[9], w[12]; /* columns of F^-1 [S_zN b_z] */
+    for (int i = 0; i < 3; i++) {
+        for (int j = 0; j < 3; j++) {
+            f[3 * i + j] = p->s[(3 + i) * 6 + 3 + j];
+        }
+        f[4 * i] += g;
+    }
+    tact_ldl_factor(f, 3);
+    for (int k = 0; k <= n; k++) {
+        for (int i = 0; i < 3; i++) {
+            w[3 * k + i] = k < n ? p->s[(3 + i) * 6 + k] : p->b[3 + i];
+        }
+        tact_ldl_solve(f, 3, w + 3 * k);
+    }
+    double h[9] = {0.0}, q[3];
+    for (int i = 0; i < n; i++) {
+        const double *row = p->s + i * 6 + 3;
+        for (int j = 0; j < n; j++) {
+            h[3 * i + j] = p->s[i * 6 + j] - tact_v3_dot(row, w + 3 * j);
+        }
+        q[i] = p->b[i] - tact_v3_dot(row, w + 3 * n);
+    }
+    p->rim = 0;
+    if (n == 1) {
+        double floor = TACT_PIVOT_FLOOR * p->s[0];
+        p->x[0] = q[0] < 0.0 && h[0] > floor ? -q[0] / h[0] : 0.0;
+    } else {
+        p->rim = tact_normal_minimize(&p->patch, h, q, p->x);
+    }
+    for (int i = 0; i < 3; i++) {
+        p->x[3 + i] = -w[3 * n + i];
+        for (int k = 0; k < n; k++) {
+            p->x[3 + i] -= w[3 * k + i] * p->x[k];
+        }
+    }
+    double z = tact_v3_norm(p->x + 3), left = z > 0.0 ? p->x[0] / z - 1.0 : 1.0;
+    p->slip = g;
+    return fabs(left) > 1e-15 ? left : 0.0;
+}
+
+/* A bracket of the root: from guess, a factor down or up, ever wider; `lo` is below it. Returns 1
+ * where there is one; the last evaluation is at the end where the equation holds, if it does. */
+static int bracket(struct scaled *p, double guess, double factor, double *lo, double *flo,
+                   double *hi, double *fhi)
+{
+    *hi = guess;
+    *fhi = slip_equation(p, guess);
+    while (*fhi > 0.0 && factor < 2.0) {
+        double below = *hi / factor, f = slip_equation(p, below);
+        if (f <= 0.0) {
+            *lo = below;
+            *flo = f;
+            return 1;
+        }
+        *hi = below;
+        *fhi = f;
+        factor = 1.0 + 8.0 * (factor - 1.0);
+    }
+    for (int i = 0; i < 24 && *fhi < 0.0; i++) {
+        *lo = *hi;
+        *flo = *fhi;
+        *hi *= factor;
+        *fhi = slip_equation(p, *hi);
+        factor = tact_min(1.0 + 8.0 * (factor - 1.0), 16.0);
+    }
+    return *fhi >= 0.0;
+}
+
+/* Finds g and with it x; p->slip: in, near which g is, or 0. Returns the active limits. */
+static int solve_scaled(struct scaled *p)
+{
+    double guess = p->slip > 0.0 ? p->slip : p->s[21] + p->s[28] + p->s[35];
+    double factor = p->slip > 0.0 ? 1.001 : 16.0;
+    double lo = 0.0, flo = slip_equation(p, 0.0), hi, fhi;
+    if (flo >= 0.0) {
+        return 0;
+    }
+    if (bracket(p, guess, factor, &lo, &flo, &hi, &fhi) && flo < 0.0 && fhi > 0.0) {
+        tact_root_find(slip_equation, p, lo, flo, hi, fhi, 80);
+    }
+    double z = tact_v3_norm(p->x + 3);
+    if (z > p->x[0]) { /* to rounding on the limit surface, and never beyond it */
+        tact_v3_scale(p->x + 3, p->x + 3, p->x[0] > 0.0 ? p->x[0] / z : 0.0);
+    }
+    return TACT_LIMIT_CONE;
+}
+
+void tact_local_prepare(struct tact_local_problem *problem)
+{
+    int n =
+        tact_local_rolls(problem) ? 6 : 4; /* a point transmits no rolling torque: rows 4 and 5 */
+    problem->rows = n;
+    for (int i = 0; i < n; i++) {
+        memcpy(problem->factor + n * i, problem->s + 6 * i, sizeof(double) * (size_t)n);
+    }
+    tact_ldl_factor(problem->factor, n);
+}
+
+double tact_local_friction_share(const struct tact_local_problem *problem, const double *r,
+                                 const double *d)
+{
+    double tangent = hypot(r[1], r[2]), spin = fabs(r[3] - (d[0] * r[2] - d[1] * r[1]));
+    double most = problem->mu * r[0], arm = problem->spin_arm;
+    if (!(most > 0.0) || (!(arm > 0.0) && spin > 0.0)) {
+        return tangent + spin > 0.0 ? INFINITY : 0.0;
+    }
+    if (problem->surface == TACT_SURFACE_ELLIPSOID) {
+        return hypot(tangent, spin > 0.0 ? spin / arm : 0.0) / most;
+    }
+    double f = tangent / most, m = spin > 0.0 ? spin / (arm * most) : 0.0, w[2];
+    return sqrt(tact_local_surface(problem->surface, f * f, m * m, w));
+}
+
+double tact_local_edge_share(const struct tact_local_problem *problem, const double *d)
+{
+    if (!tact_local_rolls(problem)) {
+        return 0.0;
+    }
+    return problem->corners ? tact_normal_reach(problem->corner, problem->corners, d)
+                            : hypot(d[0] / problem->semi[0], d[1] / problem->semi[1]);
+}
+
+int tact_local_slip_bits(const struct tact_local_problem *problem, const double *r, const double *d)
+{
+    double f, m, w[2];
+    tact_local_squares(problem, r, d, &f, &m);
+    double least = 0.01 * tact_local_surface(problem->surface, f, m, w);
+    return (f * w[0] >= least ? TACT_LIMIT_CONE : 0) | (m * w[1] > least ? TACT_LIMIT_SPIN : 0);
+}
+
+int tact_local_hold(const struct tact_local_problem *problem, double x[6], double d[2])
+{
+    int n = problem->rows;
+    memset(x, 0, 6 * sizeof *x);
+    for (int i = 0; i < n; i++) {
+        x[i] = -problem->b[i];
+    }
+    tact_ldl_solve(problem->factor, n, x);
+    d[0] = d[1] = 0.0;
+    if (!(x[0] > 0.0)) {
+        return 0;
+    }
+    if (n == 6) {
+        d[0] = -x[5] / x[0];
+        d[1] = x[4] / x[0];
+    }
+    return 1;
+}
+
+/* The impulse that stops all relative motion; 1 where the patch can transmit it. Most contacts most
+ * of the time end here. */
+static int sticks(const struct tact_local_problem *problem, double *r)
+{
+    double x[6], d[2];
+    if (!tact_local_hold(problem, x, d)) {
+        return 0;
+    }
+    if (tact_local_edge_share(problem, d) > 1.0 || tact_local_friction_share(problem, x, d) > 1.0) {
+        return 0;
+    }
+    memcpy(r, x, sizeof x);
+    return 1;
+}
+
+void tact_local_keep_inside(const struct tact_local_problem *problem, double r[6])
+{
+    if (!(r[0] > 0.0)) {
+        memset(r, 0, 6 * sizeof *r);
+        return;
+    }
+    const double d[2] = {-r[5] / r[0], r[4] / r[0]};
+    if (!(problem->spin_arm > 0.0)) {
+        r[3] = d[0] * r[2] - d[1] * r[1];
+    }
+    double f, m, w[2];
+    tact_local_squares(problem, r, d, &f, &m);
+    double share = sqrt(tact_local_surface(problem->surface, f, m, w)) / r[0];
+    for (int i = 1; (share > 1.0 || !(problem->mu > 0.0)) && i < 4; i++) {
+        r[i] = problem->mu > 0.0 ? r[i] / share : 0.0;
+    }
+}
+
+/* Solves with friction at that place; slip: in, near which its multiplier is, or 0; out, the one
+ * found. Returns the active limits. */
+static int solve_at(const struct tact_local_problem *problem, const struct place *at, double *r,
+                    double *slip)
+{
+    struct scaled p;
+    p.slip = *slip;
+    memset(p.x, 0, sizeof p.x);
+    tact_local_scale(problem, at, &p);
+    int opens = p.rolling ? tact_normal_opens(&p.patch, p.b) : p.b[0] >= 0.0;
+    if (opens || !(p.s[0] > 0.0)) { /* b_N in N*: zero impulse is a solution */
+        memset(r, 0, 6 * sizeof *r);
+        return TACT_LIMIT_OPEN;
+    }
+    int limits = solve_scaled(&p);
+    *slip = p.slip;
+    for (int i = 0; i < 6; i++) {
+        r[tact_local_entry[i]] = p.unit[i] * p.x[i];
+    }
+    r[3] += at->d[0] * r[2] - at->d[1] * r[1];
+    if (!(p.x[0] > 0.0)) {
+        return TACT_LIMIT_OPEN;
+    }
+    return limits | (p.rim ? TACT_LIMIT_EDGE : 0);
+}
+
+/** A place of friction that was tried. */
+struct trial {
+    struct place at;
+    double r[6];    /* the impulse that friction there gives */
+    double left[3]; /* from there to the place that this impulse has itself, of the patch's size */
+    double size;    /* of that; 0: r is a solution */
+    double slip;    /* multiplier g; in: of a place near, or 0 */
+    int limits;
+};
+
+static void try_place(const struct tact_local_problem *problem, struct trial *trial)
+{
+    struct place own;
+    const struct place *at = &trial->at;
+    int rolls = tact_local_rolls(problem), moves = problem->surface != TACT_SURFACE_ELLIPSOID;
+    trial->limits = solve_at(problem, at, trial->r, &trial->slip);
+    tact_local_find_place(problem, trial->r, &own);
+    trial->left[0] = rolls ? (own.d[0] - at->d[0]) / problem->semi[0] : 0.0;
+    trial->left[1] = rolls ? (own.d[1] - at->d[1]) / problem->semi[1] : 0.0;
+    trial->left[2] = moves ? own.share - at->share : 0.0;
+    trial->size = tact_v3_norm(trial->left);
+    if (!(trial->limits & TACT_LIMIT_CONE)) {
+        trial->size = 0.0;
+    }
+}
+
+/* Moves a place by a step of the patch's size, as far as the patch goes; step: out, how far. */
+static void move_place(const struct tact_local_problem *problem, struct place *at, double *step)
+{
+    const struct place from = *at;
+    for (int i = 0; i < 2 && tact_local_rolls(problem); i++) {
+        at->d[i] += problem->semi[i] * step[i];
+    }
+    at->share = tact_max(0.0, tact_min(1.0, at->share + step[2]));
+    tact_local_keep_place(problem, at->d);
+    for (int i = 0; i < 2 && tact_local_rolls(problem); i++) {
+        step[i] = (at->d[i] - from.d[i]) / problem->semi[i];
+    }
+    step[2] = at->share - from.share;
+}
+
+/* Minus the inverse of the derivative of what is left, by differences; the identity, as if the
+ * place answered to nothing, where there is none. */
+static void differentiate(const struct tact_local_problem *problem, const struct trial *now,
+                          double *inverse)
+{
+    const int rolls = tact_local_rolls(problem);
+    const int free[3] = {rolls, rolls, problem->surface != TACT_SURFACE_ELLIPSOID};
+    const double inward[3] = {now->at.d[0] > 0.0 ? -1.0 : 1.0, now->at.d[1] > 0.0 ? -1.0 : 1.0,
+                              now->at.share > 0.5 ? -1.0 : 1.0};
+    double column[3][3], cross[3][3];
+    for (int k = 0; k < 3; k++) {
+        struct trial beside = *now;
+        double step[3] = {0.0, 0.0, 0.0};
+        tact_v3_set(column[k], k == 0, k == 1, k == 2);
+        if (free[k]) {
+            step[k] = DIFFERENCE * inward[k];
+            move_place(problem, &beside.at, step);
+            try_place(problem, &beside);
+            tact_v3_sub(column[k], now->left, beside.left);
+            tact_v3_scale(column[k], column[k], inward[k] / DIFFERENCE);
+        }
+    }
+    tact_v3_cross(cross[0], column[1], column[2]);
+    tact_v3_cross(cross[1], column[2], column[0]);
+    tact_v3_cross(cross[2], column[0], column[1]);
+    double det = tact_v3_dot(column[0], cross[0]);
+    for (int i = 0; i < 9; i++) {
+        inverse[i] = fabs(det) > LEAST_VOLUME ? cross[i / 3][i % 3] / det : (double)(i % 4 == 0);
+    }
+}
+
+/* Broyden's rank one: minus the inverse of the derivative, after a step that changed what is left.
+ */
+static void learn(double *inverse, const double *step, const double *before, const double *after)
+{
+    double change[3], along[3], back[3];
+    tact_v3_sub(change, after, before);
+    tact_m3_mul_v3(along, inverse, change);
+    tact_m3_tmul_v3(back, inverse, step);
+    double size = tact_v3_dot(step, along);
+    for (int i = 0; i < 9 && fabs(size) > 1e-300; i++) {
+        inverse[i] -= (step[i / 3] + along[i / 3]) * back[i % 3] / size;
+    }
+}
+
+/* Goes on from a place to one with less left. Returns whether there was one. */
+static int improve(const struct tact_local_problem *problem, double *inverse, struct trial *now)
+{
+    struct trial next;
+    double step[3], share = 1.0;
+    for (int i = 0; i < HALVINGS; i++) {
+        next = *now;
+        tact_m3_mul_v3(step, inverse, now->left);
+        tact_v3_scale(step, step, share);
+        move_place(problem, &next.at, step);
+        try_place(problem, &next);
+        if (next.size < now->size) {
+            learn(inverse, step, now->left, next.left);
+            *now = next;
+            return 1;
+        }
+        share *= 0.25;
+    }
+    return 0;
+}
+
+/* Newton's method on the place of friction. At first the place is taken to answer to nothing, which
+ * is near where the patch is small against the body; where it answers more, as a ball's that spins
+ * does, the derivative is taken by differences. */
+static void find_friction(const struct tact_local_problem *problem, struct trial *now)
+{
+    double inverse[9] = {1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0};
+    int most = problem->passes ? problem->passes : PASSES;
+    try_place(problem, now);
+    for (int pass = 1; pass < most && now->size > PLACED; pass++) {
+        double before = now->size, step[3];
+        struct trial next = *now;
+        tact_m3_mul_v3(step, inverse, now->left);
+        move_place(problem, &next.at, step);
+        try_place(problem, &next);
+        learn(inverse, step, now->left, next.left);
+        if (next.size < now->size) {
+            *now = next;
+        }
+        if (now->size > 0.1 * before && now->size > PLACED) {
+            differentiate(problem, now, inverse);
+            if (!improve(problem, inverse, now)) {
+                break;
+            }
+        }
+    }
+}
+
+int tact_local_cone(const struct tact_local_problem *problem, double r[6])
+{
+    struct trial now = {.slip = 0.0};
+    if (sticks(problem, r)) {
+        return 0;
+    }
+    now.limits = tact_local_active(problem, r);
+    tact_local_find_place(problem, r, &now.at);
+    if (now.limits < 0) {
+        find_friction(problem, &now);
+        memcpy(r, now.r, sizeof now.r);
+    }
+    tact_local_keep_inside(problem, r);
+    if (now.limits & TACT_LIMIT_CONE) {
+        now.limits = (now.limits & ~TACT_LIMIT_CONE) | tact_local_slip_bits(problem, r, now.at.d);
+    }
+    return now.limits;
+}

@@ -1,0 +1,85 @@
+/* The law scaled at a place of friction, and the place of an impulse. */
+#include "contact/local/local_scaled_internal.h"
+
+#include <math.h>
+#include <string.h>
+#include "contact/vec.h"
+
+/* Which entry of r each scaled unknown is, and its sign. */
+const int tact_local_entry[6] = {0, 5, 4, 1, 2, 3};
+static const double sign[6] = {1.0, -1.0, 1.0, 1.0, 1.0, 1.0};
+
+/* Row or column 3 (spin) of S and b holds w_n at c; friction at d sees v_1 - d2 w_n, v_2 + d1 w_n.
+ */
+static void shift_friction(double *s, double *b, const double *d)
+{
+    for (int j = 0; j < 6; j++) {
+        s[6 + j] -= d[1] * s[18 + j];
+        s[12 + j] += d[0] * s[18 + j];
+    }
+    for (int i = 0; i < 6; i++) {
+        s[i * 6 + 1] -= d[1] * s[i * 6 + 3];
+        s[i * 6 + 2] += d[0] * s[i * 6 + 3];
+    }
+    b[1] -= d[1] * b[3];
+    b[2] += d[0] * b[3];
+}
+
+void tact_local_squares(const struct tact_local_problem *problem, const double *r, const double *d,
+                        double *f, double *m)
+{
+    double spin = r[3] - (d[0] * r[2] - d[1] * r[1]), arm = problem->mu * problem->spin_arm;
+    *f = problem->mu > 0.0 ? (r[1] * r[1] + r[2] * r[2]) / (problem->mu * problem->mu) : 0.0;
+    *m = arm > 0.0 ? spin / arm * (spin / arm) : 0.0;
+}
+
+void tact_local_scale(const struct tact_local_problem *in, const struct place *at,
+                      struct scaled *out)
+{
+    double s[36], b[6], w[2];
+    const double *d = at->d;
+    memcpy(s, in->s, sizeof s);
+    memcpy(b, in->b, sizeof b);
+    shift_friction(s, b, d);
+    tact_local_surface(in->surface, at->share, 1.0 - at->share, w);
+    double mu = in->mu / sqrt(w[0]);
+    const double unit[6] = {1.0, in->semi[0], in->semi[1],
+                            mu,  mu,          in->mu * in->spin_arm / sqrt(w[1])};
+    for (int i = 0; i < 6; i++) {
+        double ui = sign[i] * unit[i];
+        for (int j = 0; j < 6; j++) {
+            out->s[i * 6 + j] =
+                ui * sign[j] * unit[j] * s[tact_local_entry[i] * 6 + tact_local_entry[j]];
+        }
+        out->b[i] = ui * b[tact_local_entry[i]];
+        out->unit[i] = ui;
+    }
+    out->rolling = tact_local_rolls(in);
+    out->patch.corners = out->rolling ? in->corners : 0;
+    for (int i = 0; i < out->patch.corners; i++) {
+        out->patch.corner[i][0] = in->corner[i][0] / in->semi[0];
+        out->patch.corner[i][1] = in->corner[i][1] / in->semi[1];
+    }
+}
+
+void tact_local_keep_place(const struct tact_local_problem *problem, double *d)
+{
+    double rho = tact_local_edge_share(problem, d);
+    double fit = rho > 1.0 ? 1.0 / rho : 1.0;
+    d[0] *= fit;
+    d[1] *= fit;
+}
+
+void tact_local_find_place(const struct tact_local_problem *problem, const double *r,
+                           struct place *at)
+{
+    double *d = at->d, f, m;
+    d[0] = d[1] = 0.0;
+    if (r[0] > 0.0 && tact_local_rolls(problem)) {
+        d[0] = -r[5] / r[0];
+        d[1] = r[4] / r[0];
+        tact_local_keep_place(problem, d);
+    }
+    tact_local_squares(problem, r, d, &f, &m);
+    at->share = f + m > 0.0 ? f / (f + m) : 0.5;
+}

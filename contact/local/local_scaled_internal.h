@@ -1,0 +1,54 @@
+/*
+ * The law, scaled. x = (f_n, y1, y2, z1, z2, z3) with y the centre of pressure over the semi-axes
+ * times f_n, z friction over mu and torsion over mu k, both at the centre of pressure d:
+ *     f_1 = mu z1, f_2 = mu z2, tau_d = mu k z3, tau_1 = a2 y2, tau_2 = -a1 y1.
+ * Where the limit surface is no ellipsoid z is scaled further to the ellipsoid that touches it at
+ * the last solution, which is then a fixed point.
+ * U = S x + b is power-conjugate. Wanted: N = {y / f_n in the patch} holds x_N, perpendicular to
+ * U_N in N* = N; and either |z| <= f_n with U_z = 0 (stick) or |z| = f_n with U_z = -g z, g > 0
+ * (slip). For a given g friction is linear and is eliminated, which leaves a convex program of
+ * three unknowns over N; |z| = f_n is then one equation for g.
+ */
+#ifndef TACT_CONTACT_LOCAL_SCALED_INTERNAL_H
+#define TACT_CONTACT_LOCAL_SCALED_INTERNAL_H
+
+#include "contact/local/local_internal.h"
+#include "contact/local/normal_internal.h"
+
+/** The scaled problem at a centre of pressure. */
+struct scaled {
+    double s[36]; /* order f_n, y1, y2, z1, z2, z3 */
+    double b[6];
+    double unit[6];            /* impulse per scaled unknown */
+    int rolling;               /* 1: y are unknowns, 0: y = 0 */
+    struct normal_patch patch; /* what y / f_n stays in */
+    double x[6];               /* of the last evaluation */
+    double slip;               /* of that: g */
+    int rim;                   /* of that: the centre of pressure is at the edge */
+};
+
+/** What friction of an impulse depends on but for the impulse itself. */
+struct place {
+    double d[2];  /* centre of pressure, where it acts, held inside the patch [m] */
+    double share; /* of friction in friction and torsion: f / (f + m), see tact_local_surface() */
+};
+
+/* Which entry of r each scaled unknown is. */
+extern const int tact_local_entry[6];
+
+/* Squares of F f_n and M f_n (enum tact_surface) of the impulse r at d. */
+void tact_local_squares(const struct tact_local_problem *problem, const double *r, const double *d,
+                        double *f, double *m);
+
+/* The scaled problem with friction at that place. */
+void tact_local_scale(const struct tact_local_problem *in, const struct place *at,
+                      struct scaled *out);
+
+/* Pulls d towards the centre until it is in the patch. */
+void tact_local_keep_place(const struct tact_local_problem *problem, double *d);
+
+/* Where friction of the impulse r acts. */
+void tact_local_find_place(const struct tact_local_problem *problem, const double *r,
+                           struct place *at);
+
+#endif

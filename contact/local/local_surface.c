@@ -1,0 +1,32 @@
+/*
+ * The limit surface of a disc: G = (f + m) (1 + c (1 - c) p(c)), c = f / (f + m), where p is a
+ * quadratic fitted to the curve that quadrature of Coulomb friction gives. Convex for both: the
+ * angle of the normal falls all along c (a test goes through it).
+ */
+#include "contact/local/local_internal.h"
+
+static const double fit[3][3] = {
+    {0.0, 0.0, 0.0}, {0.5004, 0.0169, 0.2663}, {0.4458, -0.0049, 0.2988}};
+
+double tact_local_surface(enum tact_surface surface, double f, double m, double w[2])
+{
+    const double *p = fit[surface];
+    double sum = f + m;
+    if (!(sum > 0.0) || surface == TACT_SURFACE_ELLIPSOID) {
+        w[0] = w[1] = 1.0;
+        return sum;
+    }
+    double c = f / sum, e = m / sum;
+    double at = p[0] + c * (p[1] + c * p[2]), slope = p[1] + 2.0 * c * p[2];
+    double g = 1.0 + c * e * at, dg = (e - c) * at + c * e * slope;
+    w[0] = g + e * dg;
+    w[1] = g - c * dg;
+    return sum * g;
+}
+
+double tact_local_surface_bend(enum tact_surface surface, double c)
+{
+    const double *p = fit[surface], e = 1.0 - c;
+    double at = p[0] + c * (p[1] + c * p[2]), slope = p[1] + 2.0 * c * p[2];
+    return 2.0 * ((e - c) * slope - at + c * e * p[2]);
+}

@@ -1,0 +1,241 @@
+/*
+ * The normal part of the local problem: min x'Hx/2 + g'x over the forces x = (f, y1, y2) whose
+ * centre of pressure y / f stays in the patch.
+ */
+#include "contact/local/normal_internal.h"
+
+#include <math.h>
+#include <string.h>
+#include "contact/linear.h"
+#include "contact/root.h"
+#include "contact/vec.h"
+
+/** Slope of the objective along the rim of N, for the bracketed search. */
+struct rim {
+    const double *h;
+    const double *g;
+    double from[2]; /* direction that the search starts from */
+    double x[3];
+};
+
+/** Directions of the rim, tried first. */
+enum { RIM_DIRECTIONS = 16, RIM_STEPS = 8 };
+static const double directions[RIM_DIRECTIONS][2] = {
+    {1.0, 0.0},
+    {0.92387953251128676, 0.38268343236508977},
+    {0.70710678118654752, 0.70710678118654752},
+    {0.38268343236508977, 0.92387953251128676},
+    {0.0, 1.0},
+    {-0.38268343236508977, 0.92387953251128676},
+    {-0.70710678118654752, 0.70710678118654752},
+    {-0.92387953251128676, 0.38268343236508977},
+    {-1.0, 0.0},
+    {-0.92387953251128676, -0.38268343236508977},
+    {-0.70710678118654752, -0.70710678118654752},
+    {-0.38268343236508977, -0.92387953251128676},
+    {0.0, -1.0},
+    {0.38268343236508977, -0.92387953251128676},
+    {0.70710678118654752, -0.70710678118654752},
+    {0.92387953251128676, -0.38268343236508977},
+};
+
+/* Slope in the direction turned from `from` by an angle, given as the tangent of its half. */
+static double rim_slope(void *user, double half)
+{
+    struct rim *rim = user;
+    double share = 1.0 / (1.0 + half * half), c = (1.0 - half * half) * share,
+           s = 2.0 * half * share, he[3];
+    double e[3] = {1.0, c * rim->from[0] - s * rim->from[1], s * rim->from[0] + c * rim->from[1]};
+    tact_m3_mul_v3(he, rim->h, e);
+    double eg = tact_v3_dot(e, rim->g), ehe = tact_v3_dot(e, he);
+    double size = eg < 0.0 && ehe > 0.0 ? -eg / ehe : 0.0;
+    tact_v3_scale(rim->x, e, size);
+    double u1 = size * he[1] + rim->g[1], u2 = size * he[2] + rim->g[2];
+    return u2 * e[1] - u1 * e[2];
+}
+
+/* Newton's method for the zero of that slope, from the direction of rim->x. Returns 1 where it ends
+ * and the velocity there opens the rest of the patch: then the objective, convex, is least. */
+static int polish(struct rim *rim)
+{
+    double size = hypot(rim->x[1], rim->x[2]), he[3], ht[3];
+    double e[3] = {1.0, rim->x[1] / size, rim->x[2] / size}, turn = 1.0;
+    for (int i = 0; i < RIM_STEPS && fabs(turn) > 1e-15; i++) {
+        const double t[3] = {0.0, -e[2], e[1]};
+        tact_m3_mul_v3(he, rim->h, e);
+        tact_m3_mul_v3(ht, rim->h, t);
+        double eg = tact_v3_dot(e, rim->g), ehe = tact_v3_dot(e, he), het = tact_v3_dot(t, he);
+        if (!(eg < 0.0) || !(ehe > 0.0)) {
+            return 0;
+        }
+        double force = -eg / ehe, slope = force * het + tact_v3_dot(t, rim->g);
+        double opening = force * he[0] + rim->g[0];
+        double bend = opening + force * tact_v3_dot(t, ht) - (slope + force * het) * het / ehe;
+        tact_v3_scale(rim->x, e, force);
+        turn = -slope / bend;
+        if (!(opening > 0.0) || !(bend > 0.0) || fabs(turn) > 0.5) {
+            return 0;
+        }
+        tact_v3_axpy(e, turn, t);
+        size = hypot(e[1], e[2]);
+        e[1] /= size;
+        e[2] /= size;
+    }
+    return fabs(turn) < 1e-13;
+}
+
+/* The least that the objective gets along e. */
+static double least_along(const double *h, const double *g, const double *e)
+{
+    double eg = g[0] + g[1] * e[0] + g[2] * e[1];
+    double ehe = h[0] + 2.0 * (h[1] * e[0] + h[2] * e[1]) + h[4] * e[0] * e[0] +
+                 2.0 * h[5] * e[0] * e[1] + h[8] * e[1] * e[1];
+    return eg < 0.0 && ehe > 0.0 ? -0.5 * eg * eg / ehe : 0.0;
+}
+
+/* Minimum of x'Hx/2 + g'x on the rim of |(x2, x3)| <= x1: near the last x, else near the best of 16
+ * directions, else the zero of the slope between its neighbours. */
+static void minimize_on_rim(const double *h, const double *g, double *x)
+{
+    static const double reach = 0.19891236737965801; /* tangent of half the angle between two */
+    struct rim rim = {h, g, {0.0, 0.0}, {0.0, 0.0, 0.0}};
+    double best = 0.0;
+    tact_v3_copy(rim.x, x);
+    if (hypot(x[1], x[2]) > 0.0 && polish(&rim)) {
+        tact_v3_copy(x, rim.x);
+        return;
+    }
+    for (int i = 0; i < RIM_DIRECTIONS; i++) {
+        double value = least_along(h, g, directions[i]);
+        if (value < best) {
+            best = value;
+            memcpy(rim.from, directions[i], sizeof rim.from);
+        }
+    }
+    if (!(best < 0.0)) { /* falls in a narrow range about the direction in which g falls most */
+        double size = hypot(g[1], g[2]);
+        rim.from[0] = size > 0.0 ? -g[1] / size : 1.0;
+        rim.from[1] = size > 0.0 ? -g[2] / size : 0.0;
+    }
+    tact_v3_set(rim.x, 1.0, rim.from[0], rim.from[1]);
+    if (polish(&rim)) {
+        tact_v3_copy(x, rim.x);
+        return;
+    }
+    double flo = rim_slope(&rim, -reach), fhi = rim_slope(&rim, reach);
+    if (flo < 0.0 && fhi > 0.0) {
+        tact_root_find(rim_slope, &rim, -reach, flo, reach, fhi, 60);
+    } else {
+        rim_slope(&rim, 0.0);
+    }
+    tact_v3_copy(x, rim.x);
+}
+
+/* Candidate on the ray of a corner or the face between two: keeps the least objective. */
+static void offer(double objective, const double *p, double a, const double *q, double b,
+                  double *best, double *x)
+{
+    if (objective < *best) {
+        *best = objective;
+        x[0] = a + b;
+        x[1] = a * p[0] + b * q[0];
+        x[2] = a * p[1] + b * q[1];
+    }
+}
+
+/* Minimum on the faces of the cone over the polygon: every corner and every edge is tried. */
+static void minimize_on_faces(const struct normal_patch *patch, const double *h, const double *g,
+                              double *x)
+{
+    double he[TACT_LOCAL_CORNERS][3], eg[TACT_LOCAL_CORNERS], best = 0.0;
+    int n = patch->corners;
+    for (int i = 0; i < n; i++) {
+        double e[3] = {1.0, patch->corner[i][0], patch->corner[i][1]};
+        tact_m3_mul_v3(he[i], h, e);
+        eg[i] = tact_v3_dot(e, g);
+    }
+    tact_v3_set(x, 0.0, 0.0, 0.0);
+    for (int i = 0; i < n; i++) {
+        int j = (i + 1) % n;
+        const double *p = patch->corner[i], *q = patch->corner[j];
+        double pp = he[i][0] + p[0] * he[i][1] + p[1] * he[i][2];
+        double pq = he[i][0] + q[0] * he[i][1] + q[1] * he[i][2];
+        double qq = he[j][0] + q[0] * he[j][1] + q[1] * he[j][2];
+        double det = pp * qq - pq * pq;
+        if (eg[i] < 0.0 && pp > 0.0) {
+            offer(-0.5 * eg[i] * eg[i] / pp, p, -eg[i] / pp, q, 0.0, &best, x);
+        }
+        if (det > TACT_PIVOT_FLOOR * pp * qq) {
+            double a = (pq * eg[j] - qq * eg[i]) / det, b = (pq * eg[i] - pp * eg[j]) / det;
+            if (a > 0.0 && b > 0.0) {
+                offer(0.5 * (a * eg[i] + b * eg[j]), p, a, q, b, &best, x);
+            }
+        }
+    }
+}
+
+static int is_inside(const struct normal_patch *patch, const double *x)
+{
+    if (!patch->corners) {
+        return x[0] >= hypot(x[1], x[2]);
+    }
+    for (int i = 0; i < patch->corners; i++) {
+        const double *p = patch->corner[i], *q = patch->corner[(i + 1) % patch->corners];
+        if ((q[0] - p[0]) * (x[2] - p[1] * x[0]) < (q[1] - p[1]) * (x[1] - p[0] * x[0])) {
+            return 0;
+        }
+    }
+    return x[0] >= 0.0;
+}
+
+int tact_normal_opens(const struct normal_patch *patch, const double *v)
+{
+    if (!patch->corners) {
+        return v[0] >= hypot(v[1], v[2]);
+    }
+    for (int i = 0; i < patch->corners; i++) {
+        if (v[0] + patch->corner[i][0] * v[1] + patch->corner[i][1] * v[2] < 0.0) {
+            return 0;
+        }
+    }
+    return 1;
+}
+
+int tact_normal_minimize(const struct normal_patch *patch, const double *h, const double *g,
+                         double *x)
+{
+    if (tact_normal_opens(patch, g)) {
+        tact_v3_set(x, 0.0, 0.0, 0.0);
+        return 0;
+    }
+    double a[9], last[3];
+    tact_v3_copy(last, x);
+    memcpy(a, h, sizeof a);
+    tact_v3_scale(x, g, -1.0);
+    tact_ldl_factor(a, 3);
+    tact_ldl_solve(a, 3, x);
+    if (is_inside(patch, x)) {
+        return 0;
+    }
+    tact_v3_copy(x, last);
+    if (patch->corners) {
+        minimize_on_faces(patch, h, g, x);
+    } else {
+        minimize_on_rim(h, g, x);
+    }
+    return 1;
+}
+
+double tact_normal_reach(const double (*corner)[2], int corners, const double *d)
+{
+    double reach = 0.0;
+    for (int i = 0; i < corners; i++) {
+        const double *p = corner[i], *q = corner[(i + 1) % corners];
+        double n[2] = {q[1] - p[1], p[0] - q[0]}, far = n[0] * p[0] + n[1] * p[1];
+        double at = n[0] * d[0] + n[1] * d[1];
+        if (at > 0.0) {
+            reach = tact_max(reach, far > 0.0 ? at / far : INFINITY);
+        }
+    }
+    return reach;
+}

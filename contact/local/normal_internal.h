@@ -1,0 +1,26 @@
+/* The cone of normal forces and rolling torques that a patch transmits, in scaled unknowns. */
+#ifndef TACT_CONTACT_NORMAL_INTERNAL_H
+#define TACT_CONTACT_NORMAL_INTERNAL_H
+
+#include "contact/local/local.h"
+
+/** Where the centre of pressure may be: a polygon about the origin, or the unit disc. */
+struct normal_patch {
+    int corners; /* 0: the disc */
+    double corner[TACT_LOCAL_CORNERS][2];
+};
+
+/* 1 where the velocity v = (v_n, conjugates of y) opens the contact everywhere: v in the dual cone.
+ */
+int tact_normal_opens(const struct normal_patch *patch, const double *v);
+
+/* min x'Hx/2 + g'x over the cone; H 3 x 3. x: in, where the search starts, the solution of a near
+ * problem or 0; out, the solution. Returns 1 where the centre of pressure is at the edge.
+ */
+int tact_normal_minimize(const struct normal_patch *patch, const double *h, const double *g,
+                         double *x);
+
+/* How far out d is in the polygon: 0 at the origin, 1 at its edge. */
+double tact_normal_reach(const double (*corner)[2], int corners, const double *d);
+
+#endif

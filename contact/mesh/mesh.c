@@ -1,0 +1,146 @@
+/* A mesh from buffers: copied, welded, checked, given its integrals and its tree. */
+#include "contact/mesh/mesh.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "contact/mesh/mesh_internal.h"
+
+static int check_input(const double *vertices, size_t vertex_count, const uint32_t *triangles,
+                       size_t triangle_count, struct tact_error *err)
+{
+    if (triangle_count == 0) {
+        return tact_error_set(err, -EINVAL, "the mesh has no triangles");
+    }
+    if (vertex_count > UINT32_MAX || triangle_count > UINT32_MAX / 3) {
+        return tact_error_set(err, -EINVAL, "the mesh has more than 2^32 vertices or edges");
+    }
+    for (size_t i = 0; i < 3 * vertex_count; i++) {
+        if (!isfinite(vertices[i])) {
+            return tact_error_set(err, -EINVAL, "coordinate %c of vertex %zu is not finite",
+                                  "xyz"[i % 3], i / 3);
+        }
+    }
+    for (size_t i = 0; i < 3 * triangle_count; i++) {
+        if (triangles[i] >= vertex_count) {
+            return tact_error_set(err, -EINVAL,
+                                  "triangle %zu names vertex %lu of a mesh of %zu vertices", i / 3,
+                                  (unsigned long)triangles[i], vertex_count);
+        }
+    }
+    return 0;
+}
+
+/** Appends "N what" to the list in text where count is not 0. */
+static void list_defect(char *text, size_t size, size_t count, const char *what)
+{
+    size_t used = strlen(text);
+    if (count && used < size) {
+        snprintf(text + used, size - used, "%s%zu %s", used ? ", " : "", count, what);
+    }
+}
+
+static int refuse_defects(const struct tact_mesh_defects *d, int flat_allowed,
+                          struct tact_error *err)
+{
+    char text[256] = "";
+    list_defect(text, sizeof text, d->boundary_edges, "boundary edges (the mesh is open)");
+    list_defect(text, sizeof text, d->nonmanifold_edges, "edges shared by three or more triangles");
+    list_defect(text, sizeof text, d->misoriented_edges, "edges between flipped triangles");
+    if (!flat_allowed) {
+        list_defect(text, sizeof text, d->degenerate, "triangles without area");
+    }
+    if (text[0]) {
+        return tact_error_set(err, -EINVAL, "not a closed oriented surface: %s", text);
+    }
+    list_defect(text, sizeof text, d->crossings, "pairs of triangles that cross");
+    list_defect(text, sizeof text, d->misplaced,
+                "components that lie inside another or are inside out");
+    if (text[0]) {
+        return tact_error_set(err, -EINVAL, "the surface overlaps itself: %s", text);
+    }
+    if (!(d->volume > 0.0)) {
+        return tact_error_set(err, -EINVAL,
+                              "the triangles are inside out or enclose nothing: volume %g m^3",
+                              d->volume);
+    }
+    return 0;
+}
+
+int tact_mesh_create_checked(const double *vertices, size_t vertex_count, const uint32_t *triangles,
+                             size_t triangle_count, int flat_allowed, struct tact_mesh **out,
+                             struct tact_error *err)
+{
+    *out = NULL;
+    int rc = check_input(vertices, vertex_count, triangles, triangle_count, err);
+    if (rc) {
+        return rc;
+    }
+    struct tact_mesh *mesh = calloc(1, sizeof *mesh);
+    if (!mesh) {
+        return tact_error_set(err, -ENOMEM, "out of memory");
+    }
+    mesh->vertex_count = vertex_count;
+    mesh->triangle_count = triangle_count;
+    mesh->vertices = malloc(3 * vertex_count * sizeof *mesh->vertices);
+    mesh->triangles = malloc(3 * triangle_count * sizeof *mesh->triangles);
+    rc = mesh->vertices && mesh->triangles ? 0 : -ENOMEM;
+    if (rc == 0) {
+        memcpy(mesh->vertices, vertices, 3 * vertex_count * sizeof *vertices);
+        memcpy(mesh->triangles, triangles, 3 * triangle_count * sizeof *triangles);
+        rc = tact_mesh_weld(mesh->vertices, &mesh->vertex_count, mesh->triangles, triangle_count);
+    }
+    struct tact_mesh_defects defects;
+    if (rc == 0) {
+        rc = tact_mesh_count_defects(mesh->vertices, mesh->vertex_count, mesh->triangles,
+                                     triangle_count, &defects);
+    }
+    if (rc == 0) {
+        rc = refuse_defects(&defects, flat_allowed, err);
+    }
+    if (rc == 0) {
+        tact_mesh_integrate(mesh);
+        rc = tact_mesh_build_tree(mesh);
+    }
+    if (rc == 0 && !flat_allowed) {
+        rc = tact_mesh_count_crossings(mesh, &defects);
+        rc = rc ? rc : refuse_defects(&defects, flat_allowed, err);
+    }
+    if (rc == 0) {
+        rc = tact_mesh_build_boxes(mesh);
+    }
+    if (rc == 0) {
+        rc = tact_mesh_build_wide(mesh);
+    }
+    if (rc == 0) {
+        rc = tact_mesh_build_facets(mesh);
+    }
+    if (rc) {
+        tact_mesh_free(mesh);
+        return rc == -ENOMEM ? tact_error_set(err, rc, "out of memory") : rc;
+    }
+    *out = mesh;
+    return 0;
+}
+
+int tact_mesh_create(const double *vertices, size_t vertex_count, const uint32_t *triangles,
+                     size_t triangle_count, struct tact_mesh **out, struct tact_error *err)
+{
+    return tact_mesh_create_checked(vertices, vertex_count, triangles, triangle_count, 0, out, err);
+}
+
+void tact_mesh_free(struct tact_mesh *mesh)
+{
+    if (mesh) {
+        free(mesh->vertices);
+        free(mesh->triangles);
+        free(mesh->nodes);
+        free(mesh->boxes);
+        free(mesh->facets);
+        tact_mesh_free_wide(mesh);
+        free(mesh);
+    }
+}

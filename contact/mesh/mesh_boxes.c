@@ -1,0 +1,149 @@
+/* Oriented boxes about the nodes of the tree. A patch of a smooth surface is flat: a box with an
+ * axis along its mean normal is thin however the patch lies, where bounds along the mesh's axes are
+ * as thick as the patch is wide. */
+#include "contact/mesh/mesh_internal.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+
+#include "contact/vec.h"
+
+/** What single precision may lose of a coordinate of size 1, with room to spare. */
+static const double ROUNDING = 2e-6;
+
+/** The run of triangles below a node. */
+struct run {
+    const struct tact_mesh *mesh;
+    uint32_t first, count;
+};
+
+static const double *corner(const struct run *run, uint32_t i)
+{
+    return run->mesh->vertices + 3 * (size_t)run->mesh->triangles[3 * (size_t)run->first + i];
+}
+
+/** Sum of the triangles' area vectors; returns the sum of their areas. */
+static double sum_areas(const struct run *run, double sum[3])
+{
+    double total = 0.0;
+    tact_v3_set(sum, 0.0, 0.0, 0.0);
+    for (uint32_t i = 0; i < 3 * run->count; i += 3) {
+        double e1[3], e2[3], n[3];
+        tact_v3_sub(e1, corner(run, i + 1), corner(run, i));
+        tact_v3_sub(e2, corner(run, i + 2), corner(run, i));
+        tact_v3_cross(n, e1, e2);
+        total += tact_v3_norm(n);
+        tact_v3_add(sum, sum, n);
+    }
+    return total;
+}
+
+/** Turns axes[0] and axes[1] about axes[2] to the principal axes of the corners. */
+static void turn_to_principal(const struct run *run, double axes[3][3])
+{
+    double n = 3.0 * run->count, mean[2] = {0.0}, c[3] = {0.0};
+    for (int pass = 0; pass < 2; pass++) {
+        for (uint32_t i = 0; i < 3 * run->count; i++) {
+            double x = tact_v3_dot(axes[0], corner(run, i)) - mean[0];
+            double y = tact_v3_dot(axes[1], corner(run, i)) - mean[1];
+            c[0] += pass ? x * x : x;
+            c[1] += pass ? y * y : y;
+            c[2] += pass ? x * y : 0.0;
+        }
+        if (pass == 0) {
+            mean[0] = c[0] / n;
+            mean[1] = c[1] / n;
+            c[0] = c[1] = 0.0;
+        }
+    }
+    double angle = 0.5 * atan2(2.0 * c[2], c[0] - c[1]), u[3], v[3];
+    tact_v3_scale(u, axes[0], cos(angle));
+    tact_v3_axpy(u, sin(angle), axes[1]);
+    tact_v3_scale(v, axes[1], cos(angle));
+    tact_v3_axpy(v, -sin(angle), axes[0]);
+    tact_v3_copy(axes[0], u);
+    tact_v3_copy(axes[1], v);
+}
+
+struct extents {
+    double lower[3], half[3];
+};
+
+/** Extents of the run's corners along axes; returns a quarter of the box's surface. */
+static double measure(const struct run *run, double axes[3][3], struct extents *out)
+{
+    for (int k = 0; k < 3; k++) {
+        double lower = INFINITY, upper = -INFINITY;
+        for (uint32_t i = 0; i < 3 * run->count; i++) {
+            double x = tact_v3_dot(axes[k], corner(run, i));
+            lower = tact_min(lower, x);
+            upper = tact_max(upper, x);
+        }
+        out->lower[k] = lower;
+        out->half[k] = 0.5 * (upper - lower);
+    }
+    const double *h = out->half;
+    return h[0] * h[1] + h[1] * h[2] + h[2] * h[0];
+}
+
+static void build_box(const struct run *run, const double middle[3], double unit,
+                      struct tact_mesh_box *box)
+{
+    double axes[3][3] = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}, turned[3][3];
+    struct extents extents, other;
+    double surface = measure(run, axes, &extents), centre[3] = {0.0}, size = 0.0;
+    double total = sum_areas(run, turned[2]);
+    if (tact_v3_norm(turned[2]) > 0.3 * total) {
+        tact_v3_normalize(turned[2], turned[2]);
+        tact_v3_tangents(turned[2], turned[0], turned[1]);
+        turn_to_principal(run, turned);
+        if (measure(run, turned, &other) < surface) {
+            extents = other;
+            for (int k = 0; k < 3; k++) {
+                tact_v3_copy(axes[k], turned[k]);
+            }
+        }
+    }
+    for (int k = 0; k < 3; k++) {
+        double half = extents.half[k] / unit + ROUNDING;
+        tact_v3_axpy(centre, extents.lower[k] + extents.half[k], axes[k]);
+        size += half;
+        for (int j = 0; j < 3; j++) {
+            box->axis[k][j] = (float)(half * axes[k][j]);
+        }
+    }
+    for (int j = 0; j < 3; j++) {
+        box->centre[j] = (float)((centre[j] - middle[j]) / unit);
+    }
+    box->size = (float)size;
+}
+
+/** Finds the triangles below a node: leaves are runs in the order of the tree. */
+static struct run below(const struct tact_mesh *mesh, size_t index)
+{
+    const struct tact_mesh_node *first = &mesh->nodes[index], *last = first;
+    while (!first->count) {
+        first = &mesh->nodes[first->first];
+    }
+    while (!last->count) {
+        last = &mesh->nodes[last->first + 1];
+    }
+    return (struct run){mesh, first->first, last->first + last->count - first->first};
+}
+
+int tact_mesh_build_boxes(struct tact_mesh *mesh)
+{
+    double middle[3], unit = tact_mesh_box_unit(mesh, middle);
+    mesh->boxes = calloc(mesh->node_count, sizeof *mesh->boxes);
+    if (!mesh->boxes) {
+        return -ENOMEM;
+    }
+    for (size_t i = 0; i < mesh->node_count; i++) {
+        struct run run = below(mesh, i);
+        build_box(&run, middle, unit, &mesh->boxes[i]);
+        mesh->boxes[i].first = mesh->nodes[i].first;
+        mesh->boxes[i].count = mesh->nodes[i].count;
+    }
+    return 0;
+}

@@ -1,0 +1,114 @@
+/* The bounding-volume tree: split at the median along the widest spread of triangle centres, so
+ * that its depth never exceeds log2 of the number of triangles and walks need only a small fixed
+ * stack. */
+#include "contact/mesh/mesh_internal.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct item {
+    double centre[3];
+    double key; /* the centre's coordinate along the axis of the split */
+    uint32_t triangle;
+};
+
+static int compare_items(const void *pa, const void *pb)
+{
+    const struct item *a = pa, *b = pb;
+    if (a->key != b->key) {
+        return a->key < b->key ? -1 : 1;
+    }
+    return a->triangle < b->triangle ? -1 : a->triangle > b->triangle;
+}
+
+static void bound(const struct tact_mesh *mesh, const struct item *items, size_t count,
+                  struct tact_mesh_node *node)
+{
+    for (int k = 0; k < 3; k++) {
+        node->lower[k] = INFINITY;
+        node->upper[k] = -INFINITY;
+    }
+    for (size_t i = 0; i < 3 * count; i++) {
+        uint32_t vertex = mesh->triangles[3 * (size_t)items[i / 3].triangle + i % 3];
+        for (int k = 0; k < 3; k++) {
+            double x = mesh->vertices[3 * (size_t)vertex + (size_t)k];
+            node->lower[k] = fmin(node->lower[k], x);
+            node->upper[k] = fmax(node->upper[k], x);
+        }
+    }
+}
+
+/** Sorts items along the axis on which their centres spread most. */
+static void sort_widest(struct item *items, size_t count)
+{
+    double lower[3] = {INFINITY, INFINITY, INFINITY};
+    double upper[3] = {-INFINITY, -INFINITY, -INFINITY};
+    for (size_t i = 0; i < count; i++) {
+        for (int k = 0; k < 3; k++) {
+            lower[k] = fmin(lower[k], items[i].centre[k]);
+            upper[k] = fmax(upper[k], items[i].centre[k]);
+        }
+    }
+    int axis = 0;
+    for (int k = 1; k < 3; k++) {
+        if (upper[k] - lower[k] > upper[axis] - lower[axis]) {
+            axis = k;
+        }
+    }
+    for (size_t i = 0; i < count; i++) {
+        items[i].key = items[i].centre[axis];
+    }
+    qsort(items, count, sizeof *items, compare_items);
+}
+
+static void build(struct tact_mesh *mesh, struct item *items, size_t first, size_t count,
+                  size_t index)
+{
+    struct tact_mesh_node *node = &mesh->nodes[index];
+    bound(mesh, items + first, count, node);
+    if (count <= TACT_MESH_LEAF) {
+        node->first = (uint32_t)first;
+        node->count = (uint32_t)count;
+        return;
+    }
+    sort_widest(items + first, count);
+    size_t children = mesh->node_count;
+    mesh->node_count += 2;
+    node->first = (uint32_t)children;
+    node->count = 0;
+    build(mesh, items, first, count / 2, children);
+    build(mesh, items, first + count / 2, count - count / 2, children + 1);
+}
+
+int tact_mesh_build_tree(struct tact_mesh *mesh)
+{
+    size_t n = mesh->triangle_count;
+    struct item *items = malloc(n * sizeof *items);
+    uint32_t *sorted = malloc(3 * n * sizeof *sorted);
+    mesh->nodes = malloc(2 * n * sizeof *mesh->nodes);
+    if (!items || !sorted || !mesh->nodes) {
+        free(items);
+        free(sorted);
+        return -ENOMEM;
+    }
+    for (size_t t = 0; t < n; t++) {
+        items[t].triangle = (uint32_t)t;
+        for (size_t k = 0; k < 3; k++) {
+            const uint32_t *v = mesh->triangles + 3 * t;
+            items[t].centre[k] = mesh->vertices[3 * (size_t)v[0] + k] +
+                                 mesh->vertices[3 * (size_t)v[1] + k] +
+                                 mesh->vertices[3 * (size_t)v[2] + k];
+        }
+    }
+    mesh->node_count = 1;
+    build(mesh, items, 0, n, 0);
+    for (size_t t = 0; t < n; t++) {
+        memcpy(sorted + 3 * t, mesh->triangles + 3 * (size_t)items[t].triangle, 3 * sizeof *sorted);
+    }
+    free(mesh->triangles);
+    mesh->triangles = sorted;
+    free(items);
+    return 0;
+}

@@ -1,0 +1,243 @@
+/* Is a set of triangles a closed oriented surface? Found by sorting its half-edges. */
+#include "contact/mesh/mesh_internal.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "contact/vec.h"
+
+struct keyed_vertex {
+    double r[3];
+    size_t index;
+};
+
+static int compare_vertices(const void *pa, const void *pb)
+{
+    const struct keyed_vertex *a = pa, *b = pb;
+    for (int k = 0; k < 3; k++) {
+        if (a->r[k] != b->r[k]) {
+            return a->r[k] < b->r[k] ? -1 : 1;
+        }
+    }
+    return a->index < b->index ? -1 : a->index > b->index;
+}
+
+/** first[i] becomes the smallest index of a vertex equal to vertex i. Returns 0 or -ENOMEM. */
+static int find_equal(const double *vertices, size_t n, size_t *first)
+{
+    struct keyed_vertex *keys = malloc((n ? n : 1) * sizeof *keys);
+    if (!keys) {
+        return -ENOMEM;
+    }
+    for (size_t i = 0; i < n; i++) {
+        tact_v3_copy(keys[i].r, vertices + 3 * i);
+        keys[i].index = i;
+    }
+    qsort(keys, n, sizeof *keys, compare_vertices);
+    for (size_t i = 0; i < n; i++) {
+        const double *r = keys[i].r, *p = i ? keys[i - 1].r : r;
+        int same = i && r[0] == p[0] && r[1] == p[1] && r[2] == p[2];
+        first[keys[i].index] = same ? first[keys[i - 1].index] : keys[i].index;
+    }
+    free(keys);
+    return 0;
+}
+
+int tact_mesh_weld(double *vertices, size_t *vertex_count, uint32_t *triangles,
+                   size_t triangle_count)
+{
+    size_t n = *vertex_count;
+    size_t *first = malloc((n ? n : 1) * sizeof *first);
+    size_t *number = malloc((n ? n : 1) * sizeof *number);
+    int rc = first && number ? find_equal(vertices, n, first) : -ENOMEM;
+    if (rc == 0) {
+        const size_t unused = SIZE_MAX;
+        for (size_t i = 0; i < n; i++) {
+            number[i] = unused;
+        }
+        for (size_t i = 0; i < 3 * triangle_count; i++) {
+            number[first[triangles[i]]] = 0;
+        }
+        size_t count = 0;
+        for (size_t i = 0; i < n; i++) {
+            if (number[i] != unused) {
+                memmove(vertices + 3 * count, vertices + 3 * i, 3 * sizeof *vertices);
+                number[i] = count++;
+            }
+        }
+        for (size_t i = 0; i < 3 * triangle_count; i++) {
+            triangles[i] = (uint32_t)number[first[triangles[i]]];
+        }
+        *vertex_count = count;
+    }
+    free(first);
+    free(number);
+    return rc;
+}
+
+/** One side of one triangle; low < high are its vertices. */
+struct half_edge {
+    uint32_t low, high;
+    uint32_t triangle;
+    uint32_t forward; /* 1 where the triangle runs from low to high */
+};
+
+static int compare_edges(const void *pa, const void *pb)
+{
+    const struct half_edge *a = pa, *b = pb;
+    if (a->low != b->low) {
+        return a->low < b->low ? -1 : 1;
+    }
+    if (a->high != b->high) {
+        return a->high < b->high ? -1 : 1;
+    }
+    return a->triangle < b->triangle ? -1 : a->triangle > b->triangle;
+}
+
+static uint32_t find_root(uint32_t *parent, uint32_t i)
+{
+    while (parent[i] != i) {
+        parent[i] = parent[parent[i]];
+        i = parent[i];
+    }
+    return i;
+}
+
+static void join(uint32_t *parent, uint32_t a, uint32_t b)
+{
+    uint32_t ra = find_root(parent, a), rb = find_root(parent, b);
+    if (ra < rb) {
+        parent[rb] = ra;
+    } else {
+        parent[ra] = rb;
+    }
+}
+
+/** Lists the half-edges of the triangles without a repeated vertex; returns their number. */
+static size_t list_edges(const uint32_t *triangles, size_t count, struct half_edge *edges)
+{
+    size_t n = 0;
+    for (size_t t = 0; t < count; t++) {
+        const uint32_t *v = triangles + 3 * t;
+        if (v[0] == v[1] || v[1] == v[2] || v[2] == v[0]) {
+            continue;
+        }
+        for (int k = 0; k < 3; k++) {
+            uint32_t p = v[k], q = v[(k + 1) % 3];
+            edges[n].low = p < q ? p : q;
+            edges[n].high = p < q ? q : p;
+            edges[n].triangle = (uint32_t)t;
+            edges[n].forward = p < q;
+            n++;
+        }
+    }
+    return n;
+}
+
+static void count_edges(const struct half_edge *edges, size_t n, uint32_t *parent,
+                        struct tact_mesh_defects *defects)
+{
+    for (size_t i = 0; i < n;) {
+        size_t end = i, forward = 0;
+        while (end < n && edges[end].low == edges[i].low && edges[end].high == edges[i].high) {
+            join(parent, edges[i].triangle, edges[end].triangle);
+            forward += edges[end].forward;
+            end++;
+        }
+        size_t users = end - i;
+        defects->boundary_edges += users == 1;
+        defects->misoriented_edges += users == 2 && forward != 1;
+        defects->nonmanifold_edges += users > 2;
+        i = end;
+    }
+}
+
+/** Counts triangles with a repeated vertex or no area, and sums the signed volume. */
+static void count_faces(const double *vertices, const uint32_t *triangles, size_t count,
+                        struct tact_mesh_defects *defects)
+{
+    const double *origin = count ? vertices + 3 * (size_t)triangles[0] : NULL;
+    for (size_t t = 0; t < count; t++) {
+        double p[3][3], normal[3], u[3], w[3];
+        for (int k = 0; k < 3; k++) {
+            tact_v3_sub(p[k], vertices + 3 * (size_t)triangles[3 * t + (size_t)k], origin);
+        }
+        tact_v3_sub(u, p[1], p[0]);
+        tact_v3_sub(w, p[2], p[0]);
+        tact_v3_cross(normal, u, w);
+        if (normal[0] == 0.0 && normal[1] == 0.0 && normal[2] == 0.0) {
+            defects->degenerate++;
+        }
+        defects->volume += tact_v3_dot(normal, p[0]) / 6.0;
+    }
+}
+
+int tact_mesh_count_defects(const double *vertices, size_t vertex_count, const uint32_t *triangles,
+                            size_t triangle_count, struct tact_mesh_defects *defects)
+{
+    (void)vertex_count;
+    memset(defects, 0, sizeof *defects);
+    struct half_edge *edges = calloc(3 * triangle_count + 1, sizeof *edges);
+    uint32_t *parent = malloc((triangle_count ? triangle_count : 1) * sizeof *parent);
+    if (!edges || !parent) {
+        free(edges);
+        free(parent);
+        return -ENOMEM;
+    }
+    for (size_t t = 0; t < triangle_count; t++) {
+        parent[t] = (uint32_t)t;
+    }
+    size_t n = list_edges(triangles, triangle_count, edges);
+    qsort(edges, n, sizeof *edges, compare_edges);
+    count_edges(edges, n, parent, defects);
+    count_faces(vertices, triangles, triangle_count, defects);
+    for (size_t t = 0; t < triangle_count; t++) {
+        defects->components += parent[t] == (uint32_t)t;
+    }
+    free(edges);
+    free(parent);
+    return 0;
+}
+
+static int is_closed(const struct tact_mesh_defects *d)
+{
+    return !d->boundary_edges && !d->nonmanifold_edges && !d->misoriented_edges;
+}
+
+int tact_mesh_inspect(const double *vertices, size_t vertex_count, const uint32_t *triangles,
+                      size_t triangle_count, struct tact_mesh_defects *defects)
+{
+    memset(defects, 0, sizeof *defects);
+    for (size_t i = 0; i < 3 * triangle_count; i++) {
+        if (triangles[i] >= vertex_count) {
+            return -EINVAL;
+        }
+    }
+    double *v = calloc(3 * vertex_count + 1, sizeof *v);
+    uint32_t *t = calloc(3 * triangle_count + 1, sizeof *t);
+    int rc = v && t ? 0 : -ENOMEM;
+    if (rc == 0) {
+        memcpy(v, vertices, 3 * vertex_count * sizeof *v);
+        memcpy(t, triangles, 3 * triangle_count * sizeof *t);
+        rc = tact_mesh_weld(v, &vertex_count, t, triangle_count);
+    }
+    if (rc == 0) {
+        rc = tact_mesh_count_defects(v, vertex_count, t, triangle_count, defects);
+    }
+    if (rc == 0 && triangle_count) {
+        struct tact_mesh mesh = {.vertex_count = vertex_count,
+                                 .vertices = v,
+                                 .triangle_count = triangle_count,
+                                 .triangles = t};
+        rc = tact_mesh_build_tree(&mesh);
+        rc = rc ? rc : tact_mesh_count_crossings(&mesh, defects);
+        defects->misplaced = is_closed(defects) ? defects->misplaced : 0;
+        t = mesh.triangles;
+        free(mesh.nodes);
+    }
+    free(v);
+    free(t);
+    return rc;
+}

@@ -1,0 +1,360 @@
+/* Does a closed surface run through itself? Triangle against triangle through the tree, and
+ * component against component by winding numbers. */
+#include "contact/mesh/mesh_internal.h"
+
+#include <errno.h>
+#include <float.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "contact/vec.h"
+
+/** How far components are moved against each other, in sizes of the mesh: bodies whose faces,
+ *  edges and corners coincide show whether they overlap or only touch. */
+static const double NUDGE = 1e-9;
+
+/** Crossing pairs of triangles, each as its components: the smaller one in the high half. */
+struct crossings {
+    uint64_t *pairs;
+    size_t count, room;
+};
+
+/** One search: the mesh with its vertices where they are, or moved by components. */
+struct search {
+    const struct tact_mesh *mesh;
+    const double *vertices;
+    const uint32_t *component; /* of each vertex */
+    double margin;             /* by which boxes are larger [m] */
+    int others;                /* whether triangles of different components count, or of the same */
+    struct crossings *found;
+    int rc; /* 0, or -ENOMEM */
+};
+
+/** Volume of the tetrahedron a b c p, six times, or 0 where rounding hides its sign. */
+static double orient(const double *a, const double *b, const double *c, const double *p)
+{
+    double u[3], v[3], w[3], n[3], size = 0.0;
+    tact_v3_sub(u, a, p);
+    tact_v3_sub(v, b, p);
+    tact_v3_sub(w, c, p);
+    tact_v3_cross(n, u, v);
+    double det = tact_v3_dot(n, w);
+    for (int k = 0; k < 3; k++) {
+        int y = (k + 1) % 3, z = (k + 2) % 3;
+        size += fabs(w[k]) * (fabs(u[y] * v[z]) + fabs(u[z] * v[y]));
+    }
+    if (fabs(det) > 16.0 * DBL_EPSILON * size) {
+        return det;
+    }
+    long double lu[3], lv[3], lw[3], fine = 0.0L;
+    for (int k = 0; k < 3; k++) {
+        lu[k] = (long double)a[k] - p[k];
+        lv[k] = (long double)b[k] - p[k];
+        lw[k] = (long double)c[k] - p[k];
+    }
+    for (int k = 0; k < 3; k++) {
+        int y = (k + 1) % 3, z = (k + 2) % 3;
+        fine += lw[k] * (lu[y] * lv[z] - lu[z] * lv[y]);
+    }
+    return fabsl(fine) > 16.0L * LDBL_EPSILON * (long double)size ? (double)fine : 0.0;
+}
+
+static int opposite(double a, double b)
+{
+    return (a > 0.0 && b < 0.0) || (a < 0.0 && b > 0.0);
+}
+
+/** Whether a segment passes through the inside of a triangle. */
+static int pierces(const double *p, const double *q, const double *const t[3])
+{
+    if (!opposite(orient(t[0], t[1], t[2], p), orient(t[0], t[1], t[2], q))) {
+        return 0;
+    }
+    double s0 = orient(p, q, t[0], t[1]), s1 = orient(p, q, t[1], t[2]);
+    double s2 = orient(p, q, t[2], t[0]);
+    return (s0 > 0.0 && s1 > 0.0 && s2 > 0.0) || (s0 < 0.0 && s1 < 0.0 && s2 < 0.0);
+}
+
+/** Whether an edge of s that has no corner in common with t passes through t. */
+static int edge_pierces(const uint32_t *is, const double *const s[3], const uint32_t *it,
+                        const double *const t[3])
+{
+    for (int k = 0; k < 3; k++) {
+        int l = (k + 1) % 3, common = 0;
+        for (int j = 0; j < 3; j++) {
+            common |= is[k] == it[j] || is[l] == it[j];
+        }
+        if (!common && pierces(s[k], s[l], t)) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+/** Whether two triangles cross, beyond the corners that they have in common. */
+static int cross(const struct search *f, size_t i, size_t j)
+{
+    const uint32_t *is = f->mesh->triangles + 3 * i, *it = f->mesh->triangles + 3 * j;
+    const double *s[3], *t[3];
+    if (f->others == (f->component[is[0]] == f->component[it[0]])) {
+        return 0;
+    }
+    for (int k = 0; k < 3; k++) {
+        s[k] = f->vertices + 3 * (size_t)is[k];
+        t[k] = f->vertices + 3 * (size_t)it[k];
+    }
+    for (int k = 0; k < 3; k++) {
+        double low_s = fmin(s[0][k], fmin(s[1][k], s[2][k]));
+        double high_s = fmax(s[0][k], fmax(s[1][k], s[2][k]));
+        double low_t = fmin(t[0][k], fmin(t[1][k], t[2][k]));
+        double high_t = fmax(t[0][k], fmax(t[1][k], t[2][k]));
+        if (low_s > high_t || low_t > high_s) {
+            return 0;
+        }
+    }
+    return edge_pierces(is, s, it, t) || edge_pierces(it, t, is, s);
+}
+
+static void keep(struct search *f, size_t i, size_t j)
+{
+    struct crossings *c = f->found;
+    uint64_t a = f->component[f->mesh->triangles[3 * i]];
+    uint64_t b = f->component[f->mesh->triangles[3 * j]];
+    if (c->count == c->room) {
+        size_t room = c->room ? 2 * c->room : 64;
+        uint64_t *grown = realloc(c->pairs, room * sizeof *grown);
+        if (!grown) {
+            f->rc = -ENOMEM;
+            return;
+        }
+        c->pairs = grown;
+        c->room = room;
+    }
+    c->pairs[c->count++] = a < b ? a << 32 | b : b << 32 | a;
+}
+
+static int boxes_meet(const struct search *f, const struct tact_mesh_node *a,
+                      const struct tact_mesh_node *b)
+{
+    for (int k = 0; k < 3; k++) {
+        if (a->lower[k] > b->upper[k] + f->margin || b->lower[k] > a->upper[k] + f->margin) {
+            return 0;
+        }
+    }
+    return 1;
+}
+
+/** Finds crossing pairs below two nodes, or below one. The tree is shallow: this recurses. */
+static void search_nodes(struct search *f, uint32_t i, uint32_t j)
+{
+    const struct tact_mesh_node *a = &f->mesh->nodes[i], *b = &f->mesh->nodes[j];
+    if (i != j && !boxes_meet(f, a, b)) {
+        return;
+    }
+    if (a->count && b->count) {
+        for (uint32_t s = a->first; s < a->first + a->count; s++) {
+            for (uint32_t t = i == j ? s + 1 : b->first; t < b->first + b->count; t++) {
+                if (cross(f, s, t)) {
+                    keep(f, s, t);
+                }
+            }
+        }
+    } else if (i == j) {
+        search_nodes(f, a->first, a->first);
+        search_nodes(f, a->first + 1, a->first + 1);
+        search_nodes(f, a->first, a->first + 1);
+    } else if (b->count || (!a->count && a->upper[0] - a->lower[0] > b->upper[0] - b->lower[0])) {
+        search_nodes(f, a->first, j);
+        search_nodes(f, a->first + 1, j);
+    } else {
+        search_nodes(f, i, b->first);
+        search_nodes(f, i, b->first + 1);
+    }
+}
+
+/** Labels vertices by connected components, 0 up in the order of their first vertices; returns the
+ *  number of components. */
+static uint32_t label(const struct tact_mesh *mesh, uint32_t *component)
+{
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < mesh->vertex_count; i++) {
+        component[i] = i;
+    }
+    for (size_t i = 0; i < 3 * mesh->triangle_count; i++) {
+        uint32_t a = mesh->triangles[i], b = mesh->triangles[i - i % 3];
+        while (component[a] != a) {
+            a = component[a] = component[component[a]];
+        }
+        while (component[b] != b) {
+            b = component[b] = component[component[b]];
+        }
+        component[a > b ? a : b] = a > b ? b : a;
+    }
+    for (uint32_t i = 0; i < mesh->vertex_count; i++) {
+        component[i] = component[i] == i ? count++ : component[component[i]];
+    }
+    return count;
+}
+
+/** A little number that depends on the component and the axis, between -1 and 1. */
+static double scatter(uint32_t component, int axis)
+{
+    double x = (component + 1.0) * (axis == 0   ? 0.754877666
+                                    : axis == 1 ? 0.569840291
+                                                : 0.819172513);
+    return 2.0 * (x - floor(x)) - 1.0;
+}
+
+static int order(const void *a, const void *b)
+{
+    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+    return (x > y) - (x < y);
+}
+
+/** Crossings that are in both lists, component pair by component pair. */
+static size_t count_common(struct crossings found[2])
+{
+    size_t common = 0;
+    for (int way = 0; way < 2; way++) {
+        if (found[way].count) {
+            qsort(found[way].pairs, found[way].count, sizeof *found[way].pairs, order);
+        }
+    }
+    for (size_t i = 0, j = 0; i < found[0].count && j < found[1].count;) {
+        uint64_t x = found[0].pairs[i], y = found[1].pairs[j];
+        common += x == y;
+        i += x <= y;
+        j += y <= x;
+    }
+    return common;
+}
+
+/** Counts crossings between components moved a little this way, and that way: two that overlap
+ *  cross either way, two that touch do not. */
+static int count_nudged(struct search *f, size_t *crossings)
+{
+    size_t n = f->mesh->vertex_count;
+    struct crossings found[2] = {{0}};
+    const double *vertices = f->vertices;
+    double *moved = malloc(3 * n * sizeof *moved);
+    f->rc = moved ? 0 : -ENOMEM;
+    f->others = 1;
+    for (int way = 0; way < 2 && !f->rc; way++) {
+        for (size_t i = 0; i < 3 * n; i++) {
+            double by = (way ? 0.5 : -0.5) * f->margin * scatter(f->component[i / 3], (int)(i % 3));
+            moved[i] = vertices[i] + by;
+        }
+        f->vertices = moved;
+        f->found = &found[way];
+        search_nodes(f, 0, 0);
+    }
+    f->vertices = vertices;
+    *crossings = f->rc ? 0 : count_common(found);
+    free(moved);
+    free(found[0].pairs);
+    free(found[1].pairs);
+    return f->rc;
+}
+
+/** Which side of the line from a to b a point is on, the same for either triangle of the edge. */
+static int side_of(const double *a, const double *b, const double *p)
+{
+    int turned = a[0] != b[0] ? a[0] > b[0] : a[1] > b[1];
+    const double *low = turned ? b : a, *high = turned ? a : b;
+    double area = (high[0] - low[0]) * (p[1] - low[1]) - (high[1] - low[1]) * (p[0] - low[0]);
+    return (area >= 0.0) != turned;
+}
+
+/** How often the other components wind about a point of one: crossings of the ray along +z. */
+static int winding(const struct search *f, uint32_t node, const double p[3], uint32_t own)
+{
+    const struct tact_mesh_node *n = &f->mesh->nodes[node];
+    int w = 0;
+    if (p[0] < n->lower[0] || p[0] > n->upper[0] || p[1] < n->lower[1] || p[1] > n->upper[1] ||
+        p[2] > n->upper[2]) {
+        return 0;
+    }
+    if (!n->count) {
+        return winding(f, n->first, p, own) + winding(f, n->first + 1, p, own);
+    }
+    for (uint32_t t = n->first; t < n->first + n->count; t++) {
+        const uint32_t *v = f->mesh->triangles + 3 * (size_t)t;
+        const double *a = f->vertices + 3 * (size_t)v[0], *b = f->vertices + 3 * (size_t)v[1];
+        const double *c = f->vertices + 3 * (size_t)v[2];
+        int side = side_of(a, b, p);
+        if (f->component[v[0]] == own || side_of(b, c, p) != side || side_of(c, a, p) != side) {
+            continue;
+        }
+        double below = orient(a, b, c, p);
+        w += side && below > 0.0 ? 1 : !side && below < 0.0 ? -1 : 0;
+    }
+    return w;
+}
+
+/** Counts components that are not where they should be: a solid must lie outside all others, a
+ *  cavity (inside out) inside exactly one. One triangle in its place is enough, for components that
+ *  do not cross; those that lie on another's face tell nothing. */
+static int count_misplaced(const struct search *f, uint32_t components, size_t *misplaced)
+{
+    const struct tact_mesh *m = f->mesh;
+    double *volume = calloc(components, sizeof *volume);
+    unsigned char *placed = calloc(components, sizeof *placed);
+    if (!volume || !placed) {
+        free(volume);
+        free(placed);
+        return -ENOMEM;
+    }
+    for (size_t t = 0; t < m->triangle_count; t++) {
+        const uint32_t *v = m->triangles + 3 * t;
+        double n[3];
+        tact_v3_cross(n, f->vertices + 3 * (size_t)v[0], f->vertices + 3 * (size_t)v[1]);
+        volume[f->component[v[0]]] += tact_v3_dot(n, f->vertices + 3 * (size_t)v[2]);
+    }
+    *misplaced = components;
+    for (size_t t = 0; t < m->triangle_count && *misplaced; t++) {
+        const uint32_t *v = m->triangles + 3 * t, c = f->component[v[0]];
+        double p[3];
+        for (int k = 0; k < 3; k++) { /* a point inside the triangle, on no line of symmetry */
+            p[k] = 0.41 * f->vertices[3 * (size_t)v[0] + (size_t)k] +
+                   0.33 * f->vertices[3 * (size_t)v[1] + (size_t)k] +
+                   0.26 * f->vertices[3 * (size_t)v[2] + (size_t)k];
+        }
+        if (!placed[c] && winding(f, 0, p, c) == (volume[c] < 0.0)) {
+            placed[c] = 1;
+            (*misplaced)--;
+        }
+    }
+    free(volume);
+    free(placed);
+    return 0;
+}
+
+int tact_mesh_count_crossings(const struct tact_mesh *mesh, struct tact_mesh_defects *defects)
+{
+    double size = 0.0;
+    struct crossings found = {0};
+    uint32_t *component = malloc(mesh->vertex_count * sizeof *component);
+    if (!component) {
+        return -ENOMEM;
+    }
+    for (int k = 0; k < 3; k++) {
+        size = fmax(size, mesh->nodes[0].upper[k] - mesh->nodes[0].lower[k]);
+    }
+    uint32_t components = label(mesh, component);
+    struct search f = {
+        .mesh = mesh, .vertices = mesh->vertices, .component = component, .found = &found};
+    search_nodes(&f, 0, 0);
+    free(found.pairs);
+    size_t nudged = 0;
+    int rc = f.rc;
+    defects->misplaced = 0;
+    if (components > 1 && !rc) {
+        f.margin = 2.0 * NUDGE * size;
+        rc = count_nudged(&f, &nudged);
+        rc = rc ? rc : count_misplaced(&f, components, &defects->misplaced);
+    }
+    defects->crossings = found.count + nudged;
+    free(component);
+    return rc;
+}

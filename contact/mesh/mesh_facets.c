@@ -1,0 +1,220 @@
+/* The flat faces of a small convex mesh: triangles in one plane are one facet. */
+#include "contact/mesh/mesh_internal.h"
+
+#include <errno.h>
+#include <float.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "contact/vec.h"
+
+/** Triangles of a mesh that is looked at: facets are few, but may be of many triangles. */
+enum { MOST_TRIANGLES = 1024 };
+
+/** How far from a plane, in roundings of the greatest coordinate, a corner still counts as in it.
+ */
+static const double FLATNESS = 4.0 * DBL_EPSILON;
+
+/** An edge between two facets, run along in the order of the first. */
+struct edge {
+    uint32_t from, to, facet;
+};
+
+struct work {
+    const struct tact_mesh *mesh;
+    struct tact_mesh_facets *facets;
+    uint32_t facet[MOST_TRIANGLES];
+    struct edge edge[3 * MOST_TRIANGLES];
+    uint32_t edges;
+    int64_t corner[3 * MOST_TRIANGLES]; /* of a vertex, or -1 */
+};
+
+static const double *vertex_of(const struct tact_mesh *mesh, size_t triangle, size_t k)
+{
+    return mesh->vertices + 3 * (size_t)mesh->triangles[3 * triangle + k];
+}
+
+static double height(const struct tact_mesh_facets *facets, uint32_t f, const double *p)
+{
+    return tact_v3_dot(facets->normal[f], p) - facets->distance[f];
+}
+
+/** Whether a triangle lies in the plane of facet f. */
+static int lies_in(const struct work *w, size_t triangle, const double area[3], uint32_t f)
+{
+    if (!(tact_v3_dot(area, w->facets->normal[f]) > 0.0)) {
+        return 0;
+    }
+    for (size_t k = 0; k < 3; k++) {
+        double h = height(w->facets, f, vertex_of(w->mesh, triangle, k));
+        if (fabs(h) > FLATNESS * w->facets->size) {
+            return 0;
+        }
+    }
+    return 1;
+}
+
+/** Finds the facet of every triangle; returns 0 where there are too many. */
+static int find_facets(struct work *w)
+{
+    struct tact_mesh_facets *facets = w->facets;
+    for (size_t t = 0; t < w->mesh->triangle_count; t++) {
+        const double *a = vertex_of(w->mesh, t, 0);
+        double u[3], v[3], area[3];
+        uint32_t f = 0;
+        tact_v3_sub(u, vertex_of(w->mesh, t, 1), a);
+        tact_v3_sub(v, vertex_of(w->mesh, t, 2), a);
+        tact_v3_cross(area, u, v);
+        while (f < facets->count && !lies_in(w, t, area, f)) {
+            f++;
+        }
+        if (f == facets->count) {
+            if (f == TACT_FACETS || !(tact_v3_normalize(facets->normal[f], area) > 0.0)) {
+                return 0;
+            }
+            facets->distance[f] = tact_v3_dot(facets->normal[f], a);
+            facets->count++;
+        }
+        w->facet[t] = f;
+    }
+    return 1;
+}
+
+/** Whether no vertex stands out of the plane of any facet. */
+static int is_convex(const struct work *w)
+{
+    for (size_t i = 0; i < w->mesh->vertex_count; i++) {
+        for (uint32_t f = 0; f < w->facets->count; f++) {
+            double h = height(w->facets, f, w->mesh->vertices + 3 * i);
+            if (h > FLATNESS * w->facets->size) {
+                return 0;
+            }
+        }
+    }
+    return 1;
+}
+
+/** Lists the directed edges of triangles whose other triangle is of another facet. */
+static void find_edges(struct work *w)
+{
+    uint32_t n = (uint32_t)w->mesh->triangle_count;
+    const uint32_t *v = w->mesh->triangles;
+    for (uint32_t i = 0; i < 3 * n; i++) {
+        uint32_t from = v[i], to = v[i - i % 3 + (i + 1) % 3];
+        for (uint32_t j = 0; j < 3 * n; j++) {
+            if (v[j] == to && v[j - j % 3 + (j + 1) % 3] == from) {
+                if (w->facet[i / 3] != w->facet[j / 3]) {
+                    w->edge[w->edges++] = (struct edge){from, to, w->facet[i / 3]};
+                }
+                break;
+            }
+        }
+    }
+}
+
+/** Numbers the vertex among the corners; returns -1 where there are too many. */
+static int64_t number(struct work *w, uint32_t vertex)
+{
+    struct tact_mesh_facets *facets = w->facets;
+    if (w->corner[vertex] < 0) {
+        if (facets->corners == TACT_FACET_CORNERS) {
+            return -1;
+        }
+        for (int k = 0; k < 3; k++) {
+            facets->corner[k][facets->corners] = w->mesh->vertices[3 * (size_t)vertex + (size_t)k];
+        }
+        w->corner[vertex] = facets->corners++;
+    }
+    return w->corner[vertex];
+}
+
+/** Chains the edges of each facet to its rim; returns 0 where a limit is passed or a rim is no
+ *  single loop. */
+static int chain_rims(struct work *w)
+{
+    struct tact_mesh_facets *facets = w->facets;
+    uint32_t used = 0;
+    for (uint32_t f = 0; f < facets->count; f++) {
+        uint32_t first = 0, of_facet = 0, length = 0;
+        for (uint32_t e = 0; e < w->edges; e++) {
+            if (w->edge[e].facet == f) {
+                first = of_facet++ ? first : e;
+            }
+        }
+        facets->first[f] = used;
+        if (of_facet < 3 || of_facet > TACT_FACET_RIM ||
+            used + of_facet > sizeof facets->rim / sizeof facets->rim[0]) {
+            return 0;
+        }
+        uint32_t e = first;
+        do {
+            int64_t corner = number(w, w->edge[e].from);
+            if (corner < 0 || length == of_facet) {
+                return 0;
+            }
+            facets->rim[used + length++] = (uint8_t)corner;
+            uint32_t next = 0;
+            while (next < w->edges &&
+                   (w->edge[next].facet != f || w->edge[next].from != w->edge[e].to)) {
+                next++;
+            }
+            if (next == w->edges) {
+                return 0;
+            }
+            e = next;
+        } while (e != first);
+        if (length != of_facet) {
+            return 0;
+        }
+        used += length;
+    }
+    facets->first[facets->count] = used;
+    return 1;
+}
+
+static int fill(struct work *w)
+{
+    struct tact_mesh_facets *facets = w->facets;
+    for (size_t i = 0; i < 3 * w->mesh->vertex_count; i++) {
+        facets->size = fmax(facets->size, fabs(w->mesh->vertices[i]));
+    }
+    if (!find_facets(w) || !is_convex(w)) {
+        return 0;
+    }
+    find_edges(w);
+    for (size_t i = 0; i < sizeof w->corner / sizeof w->corner[0]; i++) {
+        w->corner[i] = -1;
+    }
+    if (!chain_rims(w)) {
+        return 0;
+    }
+    for (uint32_t i = facets->corners; i % 4; i++) {
+        for (int k = 0; k < 3; k++) {
+            facets->corner[k][i] = facets->corner[k][0];
+        }
+    }
+    return 1;
+}
+
+int tact_mesh_build_facets(struct tact_mesh *mesh)
+{
+    if (mesh->triangle_count > MOST_TRIANGLES) {
+        return 0;
+    }
+    struct work *w = calloc(1, sizeof *w);
+    mesh->facets = calloc(1, sizeof *mesh->facets);
+    int rc = w && mesh->facets ? 0 : -ENOMEM;
+    int kept = 0;
+    if (rc == 0) {
+        w->mesh = mesh;
+        w->facets = mesh->facets;
+        kept = fill(w);
+    }
+    if (!kept) {
+        free(mesh->facets);
+        mesh->facets = NULL;
+    }
+    free(w);
+    return rc;
+}

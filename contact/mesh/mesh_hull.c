@@ -1,0 +1,123 @@
+/* Convex hull through qhull, its reentrant version. */
+#include "contact/mesh/mesh_internal.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <libqhull_r/qhull_ra.h>
+
+#include "contact/vec.h"
+
+/** Triangles of a computed hull, outward. Returns the number, or -ENOMEM. */
+static long list_facets(qhT *qh, const double *points, uint32_t **triangles)
+{
+    facetT *facet;
+    size_t room = (size_t)qh->num_facets, n = 0;
+    uint32_t *t = malloc(3 * (room ? room : 1) * sizeof *t);
+    *triangles = t;
+    if (!t) {
+        return -ENOMEM;
+    }
+    FORALLfacets
+    {
+        vertexT *vertex, **vertexp;
+        uint32_t corner[3];
+        int k = 0;
+        FOREACHvertex_(facet->vertices)
+        {
+            if (k < 3) {
+                corner[k] = (uint32_t)qh_pointid(qh, vertex->point);
+            }
+            k++;
+        }
+        if (k != 3 || n == room) {
+            continue;
+        }
+        double e1[3], e2[3], normal[3];
+        tact_v3_sub(e1, points + 3 * (size_t)corner[1], points + 3 * (size_t)corner[0]);
+        tact_v3_sub(e2, points + 3 * (size_t)corner[2], points + 3 * (size_t)corner[0]);
+        tact_v3_cross(normal, e1, e2);
+        /* Slivers have no normal of their own to speak of: qhull's own orientation decides. */
+        int flip = tact_v3_dot(normal, normal) > 0.0 ? tact_v3_dot(normal, facet->normal) < 0.0
+                                                     : !(facet->toporient ^ qh_ORIENTclock);
+        t[3 * n] = corner[0];
+        t[3 * n + 1] = corner[flip ? 2 : 1];
+        t[3 * n + 2] = corner[flip ? 1 : 2];
+        n++;
+    }
+    return (long)n;
+}
+
+/** One run of qhull with the given options; what it has to say goes to log. *hull tells whether
+ * qhull itself found one, closed or not. */
+static int run(const double *points, size_t n, const char *options, FILE *log, int *hull,
+               struct tact_mesh **out, struct tact_error *err)
+{
+    char command[64];
+    snprintf(command, sizeof command, "qhull %s", options);
+    *hull = 0;
+    double *copy = malloc(3 * n * sizeof *copy);
+    qhT *qh = calloc(1, sizeof *qh);
+    if (!copy || !qh) {
+        free(copy);
+        free(qh);
+        return tact_error_set(err, -ENOMEM, "out of memory");
+    }
+    memcpy(copy, points, 3 * n * sizeof *copy);
+    qh_zero(qh, log);
+    int rc = qh_new_qhull(qh, 3, (int)n, copy, False, command, log, log);
+    if (rc == qh_ERRmem) {
+        rc = tact_error_set(err, -ENOMEM, "out of memory");
+    } else if (rc) {
+        rc = tact_error_set(err, -EINVAL,
+                            "no convex hull: the %zu points lie in a plane, or nearly so", n);
+    } else {
+        uint32_t *triangles;
+        *hull = 1;
+        long count = list_facets(qh, copy, &triangles);
+        rc = count < 0 ? tact_error_set(err, -ENOMEM, "out of memory")
+                       : tact_mesh_create_checked(points, n, triangles, (size_t)count, 1, out, err);
+        free(triangles);
+    }
+    int kept, blocks;
+    qh_freeqhull(qh, !qh_ALL);
+    qh_memfreeshort(qh, &kept, &blocks);
+    free(qh);
+    free(copy);
+    return rc;
+}
+
+int tact_mesh_hull(const double *points, size_t n, struct tact_mesh **out, struct tact_error *err)
+{
+    *out = NULL;
+    if (n < 4 || n > INT_MAX / 8) {
+        return tact_error_set(err, -EINVAL, "a convex hull needs 4 points or more, not %zu", n);
+    }
+    for (size_t i = 0; i < 3 * n; i++) {
+        if (!isfinite(points[i])) {
+            return tact_error_set(err, -EINVAL, "coordinate %c of point %zu is not finite",
+                                  "xyz"[i % 3], i / 3);
+        }
+    }
+    /* qhull wants a stream for its messages: memory, for a library does not print. */
+    char *text = NULL;
+    size_t size = 0;
+    FILE *log = open_memstream(&text, &size);
+    if (!log) {
+        return tact_error_set(err, -ENOMEM, "out of memory");
+    }
+    int hull;
+    int rc = run(points, n, "Qt Pp", log, &hull, out, err);
+    if (rc == -EINVAL && hull) {
+        /* Merged facets may triangulate badly; joggled input has none. Only which points make a
+         * triangle is taken from it, not its coordinates. */
+        rc = run(points, n, "QJ Pp", log, &hull, out, err);
+    }
+    fclose(log);
+    free(text);
+    return rc;
+}

@@ -1,0 +1,119 @@
+/* Triangulated primitives: box, and sphere or capsule by rings of latitude. */
+#include "contact/mesh/mesh_internal.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+
+static const double PI = 3.14159265358979323846;
+
+int tact_mesh_box(const double half[3], struct tact_mesh **out)
+{
+    static const uint32_t triangles[12][3] = {{0, 2, 3}, {0, 3, 1}, {4, 5, 7}, {4, 7, 6},
+                                              {0, 1, 5}, {0, 5, 4}, {2, 6, 7}, {2, 7, 3},
+                                              {0, 4, 6}, {0, 6, 2}, {1, 3, 7}, {1, 7, 5}};
+    double vertices[8][3];
+    for (int i = 0; i < 8; i++) {
+        for (int k = 0; k < 3; k++) {
+            vertices[i][k] = (i >> k) & 1 ? half[k] : -half[k];
+        }
+    }
+    return tact_mesh_create(vertices[0], 8, triangles[0], 12, out, NULL);
+}
+
+/** Volume of a ball of radius 1 cut into `rings` bands per half and `sectors` sectors: a stack of
+ *  frusta over regular polygons. */
+static double unit_ball_volume(size_t sectors, size_t rings)
+{
+    double polygon = 0.5 * (double)sectors * sin(2.0 * PI / (double)sectors);
+    double volume = 0.0;
+    for (size_t i = 0; i < rings; i++) {
+        double t0 = 0.5 * PI * (double)i / (double)rings;
+        double t1 = 0.5 * PI * (double)(i + 1) / (double)rings;
+        double r0 = cos(t0), r1 = i + 1 == rings ? 0.0 : cos(t1);
+        volume += 2.0 * (sin(t1) - sin(t0)) * (r0 * r0 + r0 * r1 + r1 * r1) / 3.0;
+    }
+    return polygon * volume;
+}
+
+/** The radius at which the triangulation has the volume of the exact capsule; axis kept. */
+static double matching_radius(double radius, double half_length, size_t sectors, size_t rings)
+{
+    double cubic = unit_ball_volume(sectors, rings);
+    double square = (double)sectors * sin(2.0 * PI / (double)sectors) * half_length;
+    double target = PI * radius * radius * (4.0 / 3.0 * radius + 2.0 * half_length);
+    double r = radius;
+    for (int i = 0; i < 8; i++) {
+        r -= (r * r * (cubic * r + square) - target) / (r * (3.0 * cubic * r + 2.0 * square));
+    }
+    return r;
+}
+
+/** Vertices: south pole, rings from south to north, north pole. Returns their number. */
+static size_t capsule_vertices(double radius, double half_length, size_t sectors, size_t rings,
+                               double *v)
+{
+    size_t n = 0;
+    size_t levels = half_length > 0.0 ? 2 * rings : 2 * rings - 1;
+    double *south = v + 3 * n++;
+    south[0] = south[1] = 0.0;
+    south[2] = -half_length - radius;
+    for (size_t level = 0; level < levels; level++) {
+        int north = level >= rings;
+        size_t up = north && half_length > 0.0 ? level - 1 : level;
+        double latitude = 0.5 * PI * ((double)(up + 1) / (double)rings - 1.0);
+        for (size_t i = 0; i < sectors; i++) {
+            double angle = 2.0 * PI * (double)i / (double)sectors;
+            double *p = v + 3 * n++;
+            p[0] = radius * cos(latitude) * cos(angle);
+            p[1] = radius * cos(latitude) * sin(angle);
+            p[2] = radius * sin(latitude) + (north ? half_length : -half_length);
+        }
+    }
+    double *top = v + 3 * n++;
+    top[0] = top[1] = 0.0;
+    top[2] = half_length + radius;
+    return n;
+}
+
+static size_t put(uint32_t *t, size_t n, size_t a, size_t b, size_t c)
+{
+    t[3 * n] = (uint32_t)a;
+    t[3 * n + 1] = (uint32_t)b;
+    t[3 * n + 2] = (uint32_t)c;
+    return n + 1;
+}
+
+int tact_mesh_capsule(double radius, double half_length, size_t triangles, struct tact_mesh **out)
+{
+    /* Bands as wide as sectors: sectors^2 triangles in all. */
+    size_t rings = (size_t)floor(sqrt((double)triangles) / 4.0 + 0.5);
+    rings = rings < 1 ? 1 : rings;
+    size_t levels = half_length > 0.0 ? 2 * rings : 2 * rings - 1;
+    size_t sectors = triangles / (2 * levels);
+    sectors = sectors < 3 ? 3 : sectors;
+    size_t vertex_room = levels * sectors + 2, triangle_room = 2 * sectors * levels;
+    double *v = malloc(3 * vertex_room * sizeof *v);
+    uint32_t *t = malloc(3 * triangle_room * sizeof *t);
+    if (!v || !t) {
+        free(v);
+        free(t);
+        return -ENOMEM;
+    }
+    double r = matching_radius(radius, half_length, sectors, rings);
+    size_t top = capsule_vertices(r, half_length, sectors, rings, v) - 1, n = 0;
+    for (size_t i = 0; i < sectors; i++) {
+        size_t j = (i + 1) % sectors;
+        n = put(t, n, 0, 1 + j, 1 + i);
+        for (size_t level = 0; level + 1 < levels; level++) {
+            size_t low = 1 + level * sectors, high = low + sectors;
+            n = put(t, n, low + i, low + j, high + j);
+            n = put(t, n, low + i, high + j, high + i);
+        }
+        n = put(t, n, top, top - sectors + i, top - sectors + j);
+    }
+    int rc = tact_mesh_create(v, top + 1, t, n, out, NULL);
+    free(v);
+    free(t);
+    return rc;
+}

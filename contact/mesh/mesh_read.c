@@ -1,0 +1,347 @@
+/* Triangles from the bytes of an OBJ or STL file. */
+#include "contact/mesh/mesh_internal.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <locale.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/** A text being read line by line, and the triangles found in it. */
+struct reader {
+    const char *name;
+    char *next; /* start of the next line */
+    int line;   /* number of the current line */
+    double scale;
+    locale_t locale; /* numbers are written with a point wherever we run */
+    struct tact_soup *soup;
+    size_t vertex_room, triangle_room;
+    struct tact_error *err;
+};
+
+static int fail(struct reader *r, const char *what)
+{
+    tact_error_at(r->err, r->name, r->line, 0, NULL);
+    return tact_error_set(r->err, -EINVAL, "%s", what);
+}
+
+static int out_of_memory(struct reader *r)
+{
+    tact_error_at(r->err, r->name, r->line, 0, NULL);
+    return tact_error_set(r->err, -ENOMEM, "out of memory");
+}
+
+/** Makes room for one more entry of 3 numbers of the given size. */
+static int grow(void **array, size_t count, size_t *room, size_t size)
+{
+    if (count < *room) {
+        return 0;
+    }
+    size_t more = *room ? 2 * *room : 256;
+    void *p = realloc(*array, more * 3 * size);
+    if (!p) {
+        return -ENOMEM;
+    }
+    *array = p;
+    *room = more;
+    return 0;
+}
+
+static int add_vertex(struct reader *r, const double v[3])
+{
+    struct tact_soup *s = r->soup;
+    void *array = s->vertices;
+    int rc = grow(&array, s->vertex_count, &r->vertex_room, sizeof *s->vertices);
+    s->vertices = array;
+    if (rc) {
+        return out_of_memory(r);
+    }
+    for (int k = 0; k < 3; k++) {
+        double x = v[k] * r->scale;
+        if (!isfinite(x)) {
+            return fail(r, "a coordinate is not finite");
+        }
+        s->vertices[3 * s->vertex_count + (size_t)k] = x;
+    }
+    s->vertex_count++;
+    return 0;
+}
+
+static int add_triangle(struct reader *r, size_t a, size_t b, size_t c)
+{
+    struct tact_soup *s = r->soup;
+    void *array = s->triangles;
+    int rc = grow(&array, s->triangle_count, &r->triangle_room, sizeof *s->triangles);
+    s->triangles = array;
+    if (rc) {
+        return out_of_memory(r);
+    }
+    if (a > UINT32_MAX || b > UINT32_MAX || c > UINT32_MAX) {
+        return fail(r, "more than 2^32 vertices");
+    }
+    uint32_t *t = s->triangles + 3 * s->triangle_count++;
+    t[0] = (uint32_t)a;
+    t[1] = (uint32_t)b;
+    t[2] = (uint32_t)c;
+    return 0;
+}
+
+/** The next line, ended in place, without leading blanks; NULL at the end. */
+static char *next_line(struct reader *r)
+{
+    char *line = r->next;
+    if (!line || !*line) {
+        return NULL;
+    }
+    char *end = line + strcspn(line, "\r\n");
+    r->next = end;
+    if (*end == '\r' && end[1] == '\n') {
+        r->next++;
+    }
+    if (*end) {
+        r->next++;
+        *end = '\0';
+    }
+    r->line++;
+    return line + strspn(line, " \t");
+}
+
+/** Whether the line begins with the word; *rest is what follows it. */
+static int starts(char *line, const char *word, char **rest)
+{
+    size_t n = strlen(word);
+    if (strncasecmp(line, word, n) != 0 || (line[n] && !isspace((unsigned char)line[n]))) {
+        return 0;
+    }
+    *rest = line + n;
+    return 1;
+}
+
+static int read_three(struct reader *r, char *text, double v[3])
+{
+    for (int k = 0; k < 3; k++) {
+        char *end;
+        v[k] = strtod_l(text, &end, r->locale);
+        if (end == text) {
+            return fail(r, "expected three numbers");
+        }
+        text = end;
+    }
+    return 0;
+}
+
+/** Reads one corner "v", "v/t", "v//n" or "v/t/n" of an OBJ face. */
+static int read_corner(struct reader *r, char **text, size_t *vertex)
+{
+    char *end;
+    errno = 0;
+    long index = strtol(*text, &end, 10);
+    if (end == *text || errno) {
+        return fail(r, "a face needs vertex numbers");
+    }
+    long count = (long)r->soup->vertex_count;
+    if (index == 0 || index > count || index < -count) {
+        tact_error_at(r->err, r->name, r->line, 0, NULL);
+        return tact_error_set(r->err, -EINVAL, "vertex %ld does not exist: %ld are defined so far",
+                              index, count);
+    }
+    *vertex = (size_t)(index > 0 ? index - 1 : count + index);
+    end += strcspn(end, " \t");
+    *text = end + strspn(end, " \t");
+    return 0;
+}
+
+static int read_face(struct reader *r, char *text)
+{
+    size_t first = 0, last = 0, corner = 0;
+    int count = 0;
+    text += strspn(text, " \t");
+    while (*text && *text != '#') {
+        int rc = read_corner(r, &text, &corner);
+        if (rc == 0 && count >= 2) {
+            rc = add_triangle(r, first, last, corner);
+        }
+        if (rc) {
+            return rc;
+        }
+        first = count ? first : corner;
+        last = corner;
+        count++;
+    }
+    return count < 3 ? fail(r, "a face needs three corners or more") : 0;
+}
+
+static int read_obj(struct reader *r)
+{
+    char *line, *rest;
+    while ((line = next_line(r))) {
+        int rc = 0;
+        if (starts(line, "v", &rest)) {
+            double v[3] = {0.0};
+            rc = read_three(r, rest, v);
+            rc = rc ? rc : add_vertex(r, v);
+        } else if (starts(line, "f", &rest)) {
+            rc = read_face(r, rest);
+        }
+        if (rc) {
+            return rc;
+        }
+    }
+    return 0;
+}
+
+static int read_ascii_stl(struct reader *r)
+{
+    char *line, *rest;
+    int corners = -1, ended = 0; /* corners of the open facet; -1 outside one */
+    while ((line = next_line(r))) {
+        int rc = 0;
+        if (starts(line, "facet", &rest)) {
+            rc = corners >= 0 ? fail(r, "facet within a facet") : 0;
+            corners = 0;
+        } else if (starts(line, "vertex", &rest)) {
+            double v[3] = {0.0};
+            rc = corners < 0 || corners > 2 ? fail(r, "a facet has three vertices") : 0;
+            rc = rc ? rc : read_three(r, rest, v);
+            rc = rc ? rc : add_vertex(r, v);
+            corners++;
+        } else if (starts(line, "endfacet", &rest)) {
+            size_t n = r->soup->vertex_count;
+            rc = corners != 3 ? fail(r, "a facet has three vertices") : 0;
+            rc = rc ? rc : add_triangle(r, n - 3, n - 2, n - 1);
+            corners = -1;
+        } else if (starts(line, "solid", &rest)) {
+            ended = 0;
+        } else if (starts(line, "endsolid", &rest)) {
+            ended = 1;
+        } else if (*line && !starts(line, "outer", &rest) && !starts(line, "endloop", &rest)) {
+            rc = fail(r, "not a line of an STL file");
+        }
+        if (rc) {
+            return rc;
+        }
+    }
+    return corners >= 0 || !ended ? fail(r, "the file ends before endsolid") : 0;
+}
+
+static uint32_t little_count(const unsigned char *p)
+{
+    return (uint32_t)p[0] | (uint32_t)p[1] << 8 | (uint32_t)p[2] << 16 | (uint32_t)p[3] << 24;
+}
+
+static double little_float(const unsigned char *p)
+{
+    uint32_t bits = little_count(p);
+    float f;
+    memcpy(&f, &bits, sizeof f);
+    return (double)f;
+}
+
+/** 80 bytes of header, the number of triangles, then 50 bytes each: normal, corners, attribute. */
+static int read_binary_stl(struct reader *r, const unsigned char *data, size_t size)
+{
+    size_t count = little_count(data + 80);
+    if ((size - 84) / 50 < count) {
+        tact_error_at(r->err, r->name, 0, 0, NULL);
+        return tact_error_set(r->err, -EINVAL,
+                              "binary STL cut at byte %zu: %zu triangles need %zu bytes", size,
+                              count, 84 + 50 * count);
+    }
+    for (size_t t = 0; t < count; t++) {
+        for (size_t k = 0; k < 3; k++) {
+            size_t at = 84 + 50 * t + 12 + 12 * k;
+            double v[3] = {little_float(data + at), little_float(data + at + 4),
+                           little_float(data + at + 8)};
+            if (!isfinite(v[0] * r->scale) || !isfinite(v[1] * r->scale) ||
+                !isfinite(v[2] * r->scale)) {
+                tact_error_at(r->err, r->name, 0, 0, NULL);
+                return tact_error_set(r->err, -EINVAL,
+                                      "a coordinate at byte %zu (triangle %zu) is not finite", at,
+                                      t);
+            }
+            int rc = add_vertex(r, v);
+            if (rc) {
+                return rc;
+            }
+        }
+        size_t n = r->soup->vertex_count;
+        int rc = add_triangle(r, n - 3, n - 2, n - 1);
+        if (rc) {
+            return rc;
+        }
+    }
+    return 0;
+}
+
+/** Binary where the size is what the triangle count says, or where the head holds a zero byte. */
+static int is_binary_stl(const unsigned char *data, size_t size)
+{
+    return size >= 84 &&
+           (size == 84 + 50 * (size_t)little_count(data + 80) || memchr(data, 0, 84) != NULL);
+}
+
+static int is_ascii_stl(const char *text)
+{
+    text += strspn(text, " \t\r\n");
+    return strncasecmp(text, "solid", 5) == 0 &&
+           (text[5] == '\0' || isspace((unsigned char)text[5]));
+}
+
+static int read_text(struct reader *r, const void *data, size_t size, int *stl)
+{
+    char *text = malloc(size + 1);
+    r->locale = newlocale(LC_ALL_MASK, "C", (locale_t)0);
+    if (!text || !r->locale) {
+        if (r->locale) {
+            freelocale(r->locale);
+        }
+        free(text);
+        return out_of_memory(r);
+    }
+    memcpy(text, data, size);
+    text[size] = '\0';
+    int rc;
+    if (memchr(text, 0, size)) {
+        rc = fail(r, "neither OBJ nor STL: a zero byte in a text");
+    } else {
+        r->next = text;
+        *stl = is_ascii_stl(text);
+        rc = *stl ? read_ascii_stl(r) : read_obj(r);
+    }
+    freelocale(r->locale);
+    free(text);
+    return rc;
+}
+
+int tact_soup_read(const void *data, size_t size, const char *name, double scale,
+                   struct tact_soup *out, struct tact_error *err)
+{
+    memset(out, 0, sizeof *out);
+    struct reader r = {.name = name, .scale = scale, .soup = out, .err = err};
+    int stl = is_binary_stl(data, size), rc;
+    if (stl) {
+        rc = read_binary_stl(&r, data, size);
+    } else {
+        rc = read_text(&r, data, size, &stl);
+    }
+    if (rc == 0 && out->triangle_count == 0) {
+        r.line = 0;
+        rc = fail(&r, "no triangles: expected an OBJ or STL mesh");
+    }
+    if (rc == 0 && stl) {
+        rc = tact_mesh_weld(out->vertices, &out->vertex_count, out->triangles, out->triangle_count);
+        rc = rc ? out_of_memory(&r) : 0;
+    }
+    if (rc) {
+        tact_soup_free(out);
+    }
+    return rc;
+}
+
+void tact_soup_free(struct tact_soup *soup)
+{
+    free(soup->vertices);
+    free(soup->triangles);
+    memset(soup, 0, sizeof *soup);
+}

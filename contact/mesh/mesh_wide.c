@@ -1,0 +1,99 @@
+/* The tree once more, eight children to a node, and the leaves' triangles side by side: what a walk
+ * touches lies together, and eight boxes are tested at once. */
+#include "contact/mesh/mesh_internal.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void add_leaf(struct tact_mesh *mesh, uint32_t first, uint32_t count)
+{
+    struct tact_mesh_leaf *leaf = &mesh->wide->leaves[mesh->wide->leaf_count++];
+    leaf->first = first;
+    leaf->count = count;
+    for (uint32_t i = 0; i < 4; i++) {
+        for (uint32_t k = 0; k < 3; k++) {
+            size_t t = first + (i < count ? i : 0);
+            const double *v = mesh->vertices + 3 * (size_t)mesh->triangles[3 * t + k];
+            for (size_t c = 0; c < 3; c++) {
+                leaf->corner[k][c][i] = v[c];
+            }
+        }
+    }
+}
+
+/** Finds the up to eight nodes three levels below, in the tree's order. */
+static uint32_t list_children(const struct tact_mesh_box *boxes, uint32_t node, int levels,
+                              uint32_t *out)
+{
+    if (levels == 0 || boxes[node].count) {
+        *out = node;
+        return 1;
+    }
+    uint32_t n = list_children(boxes, boxes[node].first, levels - 1, out);
+    return n + list_children(boxes, boxes[node].first + 1, levels - 1, out + n);
+}
+
+static void build_node(struct tact_mesh *mesh, uint32_t index, uint32_t from)
+{
+    uint32_t children[8], n = list_children(mesh->boxes, from, 3, children);
+    struct tact_mesh_eight *eight = &mesh->wide->eights[index];
+    eight->count = n;
+    for (uint32_t i = 0; i < 8; i++) {
+        const struct tact_mesh_box *box = &mesh->boxes[children[i < n ? i : 0]];
+        for (int c = 0; c < 3; c++) {
+            eight->centre[c][i] = box->centre[c];
+            for (int k = 0; k < 3; k++) {
+                eight->axis[k][c][i] = box->axis[k][c];
+            }
+        }
+    }
+    for (uint32_t i = 0; i < n; i++) {
+        const struct tact_mesh_box *box = &mesh->boxes[children[i]];
+        if (box->count) {
+            mesh->boxes[children[i]].leaf = mesh->wide->leaf_count;
+            mesh->wide->eights[index].child[i] = mesh->wide->leaf_count | TACT_MESH_IS_LEAF;
+            add_leaf(mesh, box->first, box->count);
+        } else {
+            uint32_t child = mesh->wide->eight_count++;
+            mesh->wide->eights[index].child[i] = child;
+            build_node(mesh, child, children[i]);
+        }
+    }
+}
+
+int tact_mesh_build_wide(struct tact_mesh *mesh)
+{
+    size_t leaves = 0, inner = 0;
+    for (size_t i = 0; i < mesh->node_count; i++) {
+        leaves += mesh->nodes[i].count != 0;
+        inner += mesh->nodes[i].count == 0;
+    }
+    struct tact_mesh_wide *wide = calloc(1, sizeof *wide);
+    mesh->wide = wide;
+    if (!wide) {
+        return -ENOMEM;
+    }
+    /* A node of eight stands for an inner node at least, and for a mesh of one leaf. */
+    wide->eights = aligned_alloc(64, (inner + 1) * sizeof *wide->eights);
+    wide->leaves = aligned_alloc(64, leaves * sizeof *wide->leaves);
+    if (!wide->eights || !wide->leaves) {
+        return -ENOMEM;
+    }
+    static _Atomic uint64_t serials;
+    wide->serial = atomic_fetch_add(&serials, 1) + 1;
+    wide->eight_count = 1;
+    build_node(mesh, 0, 0);
+    return 0;
+}
+
+void tact_mesh_free_wide(struct tact_mesh *mesh)
+{
+    if (mesh->wide) {
+        free(mesh->wide->eights);
+        free(mesh->wide->leaves);
+        free(mesh->wide);
+    }
+}

@@ -1,0 +1,125 @@
+/* The point deepest inside planes: a linear program in four unknowns by the dual simplex method.
+ *
+ * Unknowns y = (x, r), greatest r with n_i.x + r <= d_i. Four planes at a time determine y; the
+ * plane that it violates most takes the place of one of them, so that r falls, until none is
+ * violated. The start is four planes of a large tetrahedron. */
+#include <math.h>
+#include <string.h>
+
+#include "contact/moments/dual_internal.h"
+
+enum { MOST_STEPS = 2000 };
+
+/** What is maximised is r and a very little of x, so that no two bases are equally good and steps
+ *  do not go round in circles. */
+static const double OBJECTIVE[4] = {0.37e-12, -0.61e-12, 0.23e-12, 1.0};
+
+/** Solves the 4 x 4 system m x = b; returns 0 where it is singular. */
+static int solve4(double m[4][4], const double b[4], double x[4])
+{
+    double a[4][5];
+    for (int i = 0; i < 4; i++) {
+        memcpy(a[i], m[i], sizeof m[i]);
+        a[i][4] = b[i];
+    }
+    for (int k = 0; k < 4; k++) {
+        int best = k;
+        for (int i = k + 1; i < 4; i++) {
+            best = fabs(a[i][k]) > fabs(a[best][k]) ? i : best;
+        }
+        if (a[best][k] == 0.0) {
+            return 0;
+        }
+        for (int j = 0; j < 5; j++) {
+            double t = a[k][j];
+            a[k][j] = a[best][j];
+            a[best][j] = t;
+        }
+        for (int i = 0; i < 4; i++) {
+            double f = i == k ? 0.0 : a[i][k] / a[k][k];
+            for (int j = k; j < 5; j++) {
+                a[i][j] -= f * a[k][j];
+            }
+        }
+    }
+    for (int k = 0; k < 4; k++) {
+        x[k] = a[k][4] / a[k][k];
+    }
+    return 1;
+}
+
+/** The constraints that hold with equality at the moment. */
+struct basis {
+    double row[4][4], right[4];
+};
+
+static void start(struct basis *b, double size)
+{
+    static const double sign[4][3] = {{1, 1, 1}, {1, -1, -1}, {-1, 1, -1}, {-1, -1, 1}};
+    for (int i = 0; i < 4; i++) {
+        for (int k = 0; k < 3; k++) {
+            b->row[i][k] = sign[i][k] / sqrt(3.0);
+        }
+        b->row[i][3] = 1.0;
+        b->right[i] = 4.0 * size;
+    }
+}
+
+/** Which constraint of the basis gives way to a new one, so that all multipliers stay positive;
+ *  -1 where none does. */
+static int leaving(const struct basis *b, const double entering[4])
+{
+    double transposed[4][4], weight[4], share[4], least = INFINITY;
+    int out = -1;
+    for (int i = 0; i < 4; i++) {
+        for (int j = 0; j < 4; j++) {
+            transposed[i][j] = b->row[j][i];
+        }
+    }
+    if (!solve4(transposed, OBJECTIVE, weight) || !solve4(transposed, entering, share)) {
+        return -1;
+    }
+    for (int i = 0; i < 4; i++) {
+        double ratio = weight[i] / share[i];
+        if (share[i] > 1e-12 && ratio < least) {
+            least = ratio;
+            out = i;
+        }
+    }
+    return out;
+}
+
+int tact_dual_deepest(const double (*plane)[4], size_t count, double size, double point[3],
+                      double *depth)
+{
+    struct basis b;
+    start(&b, size);
+    for (int step = 0; step < MOST_STEPS; step++) {
+        double y[4], worst = 1e-14 * size;
+        size_t enters = count;
+        if (!solve4(b.row, b.right, y)) {
+            return 0;
+        }
+        for (size_t i = 0; i < count; i++) {
+            const double *n = plane[i];
+            double over = n[0] * y[0] + n[1] * y[1] + n[2] * y[2] + y[3] - n[3];
+            if (over > worst) {
+                worst = over;
+                enters = i;
+            }
+        }
+        if (enters == count) {
+            memcpy(point, y, 3 * sizeof *point);
+            *depth = y[3];
+            return 1;
+        }
+        double row[4] = {plane[enters][0], plane[enters][1], plane[enters][2], 1.0};
+        int out = leaving(&b, row);
+        if (out < 0) {
+            return 0;
+        }
+        memcpy(b.row[out], row, sizeof row);
+        b.right[out] = plane[enters][3];
+    }
+    return 0;
+}

@@ -1,0 +1,185 @@
+/* Which method measures which pair, and what all methods share. */
+#include "contact/moments/moments.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "contact/moments/moments_internal.h"
+
+struct tact_moments_scratch *tact_moments_scratch_create(size_t pairs)
+{
+    if (pairs > (SIZE_MAX - sizeof(struct tact_moments_scratch)) / sizeof(struct tact_prism_pair)) {
+        return NULL;
+    }
+    size_t size = sizeof(struct tact_moments_scratch) + pairs * sizeof(struct tact_prism_pair);
+    struct tact_moments_scratch *scratch = calloc(1, size);
+    if (!scratch) {
+        return NULL;
+    }
+    scratch->capacity = pairs;
+    scratch->work = tact_prism_work_create();
+    scratch->cache = tact_prism_cache_create();
+    if (!scratch->work || !scratch->cache) {
+        tact_moments_scratch_destroy(scratch);
+        return NULL;
+    }
+    return scratch;
+}
+
+void tact_moments_scratch_destroy(struct tact_moments_scratch *scratch)
+{
+    if (scratch) {
+        free(scratch->work);
+        free(scratch->cache);
+    }
+    free(scratch);
+}
+
+enum tact_moments_method tact_moments_method(const struct tact_shape *a, const struct tact_shape *b,
+                                             int *swapped)
+{
+    *swapped = 0;
+    int sphere_a = a->kind == TACT_SHAPE_SPHERE, sphere_b = b->kind == TACT_SHAPE_SPHERE;
+    int half_a = a->kind == TACT_SHAPE_HALFSPACE, half_b = b->kind == TACT_SHAPE_HALFSPACE;
+    int mesh_a = !sphere_a && !half_a && a->mesh, mesh_b = !sphere_b && !half_b && b->mesh;
+    if (sphere_a && sphere_b) {
+        return TACT_MOMENTS_SPHERE_SPHERE;
+    }
+    if (mesh_a && mesh_b) {
+        return TACT_MOMENTS_MESH_MESH;
+    }
+    if ((sphere_a && half_b) || (half_a && sphere_b)) {
+        *swapped = half_a;
+        return TACT_MOMENTS_SPHERE_HALFSPACE;
+    }
+    if ((sphere_a && mesh_b) || (mesh_a && sphere_b)) {
+        *swapped = mesh_a;
+        return TACT_MOMENTS_SPHERE_MESH;
+    }
+    if ((mesh_a && half_b) || (half_a && mesh_b)) {
+        *swapped = half_a;
+        return TACT_MOMENTS_MESH_HALFSPACE;
+    }
+    return TACT_MOMENTS_NONE;
+}
+
+static int mesh_halfspace(const struct tact_mesh *mesh, const struct tact_pose *pa,
+                          const struct tact_pose *pb, struct tact_moments *out)
+{
+    int rc = mesh->facets ? tact_moments_convex(mesh, pa, NULL, pb, out) : -ENOSPC;
+    return rc < 0 ? tact_moments_mesh_halfspace(mesh, pa, pb, out) : rc;
+}
+
+static int mesh_mesh(const struct tact_mesh *a, const struct tact_pose *pa,
+                     const struct tact_mesh *b, const struct tact_pose *pb,
+                     const double direction[3], struct tact_moments_scratch *scratch,
+                     struct tact_moments *out)
+{
+    struct tact_prism_frame frame;
+    if (a->facets || b->facets) {
+        int rc = tact_moments_convex(a, pa, b, pb, out);
+        if (rc >= 0) {
+            return rc;
+        }
+    }
+    if (!scratch) {
+        return -ENOSPC;
+    }
+    if (!tact_prism_frame(a, pa, b, pb, direction, &frame)) {
+        return 0;
+    }
+    int rc = tact_prism_near(a, pa, b, pb, &frame, scratch, out);
+    if (rc != -EAGAIN) {
+        return rc;
+    }
+    const struct tact_prism_pair *pairs;
+    long count = tact_prism_pairs(a, pa, b, pb, &frame, scratch, &pairs);
+    if (count < 0) {
+        return (int)count;
+    }
+    return tact_prism_sum(a, pa, b, pb, &frame, pairs, (size_t)count, out);
+}
+
+int tact_moments_pair(const struct tact_shape *a, const struct tact_pose *pa,
+                      const struct tact_shape *b, const struct tact_pose *pb,
+                      const double direction[3], struct tact_moments_scratch *scratch,
+                      struct tact_moments *out)
+{
+    int swapped, rc = -ENOTSUP;
+    enum tact_moments_method method = tact_moments_method(a, b, &swapped);
+    if (swapped) {
+        const struct tact_shape *shape = a;
+        const struct tact_pose *pose = pa;
+        a = b;
+        pa = pb;
+        b = shape;
+        pb = pose;
+    }
+    memset(out, 0, sizeof *out);
+    switch (method) {
+    case TACT_MOMENTS_NONE:
+        break;
+    case TACT_MOMENTS_SPHERE_SPHERE:
+        rc = tact_moments_sphere_sphere(a->size[0], pa, b->size[0], pb, out);
+        break;
+    case TACT_MOMENTS_SPHERE_HALFSPACE:
+        rc = tact_moments_sphere_halfspace(a->size[0], pa, pb, out);
+        break;
+    case TACT_MOMENTS_SPHERE_MESH:
+        rc = tact_moments_sphere_mesh(a->size[0], pa, b->mesh, pb, out);
+        break;
+    case TACT_MOMENTS_MESH_HALFSPACE:
+        rc = mesh_halfspace(a->mesh, pa, pb, out);
+        break;
+    case TACT_MOMENTS_MESH_MESH:
+        rc = mesh_mesh(a->mesh, pa, b->mesh, pb, direction, scratch, out);
+        break;
+    }
+    /* The surface of the overlap is closed: what A's part of it adds up to, B's part undoes. */
+    for (int i = 0; swapped && i < 6; i++) {
+        out->gradient[i] = -out->gradient[i];
+    }
+    return rc;
+}
+
+/** r = M^T S M for a symmetric S (xx yy zz xy xz yz). */
+static void rotate_symmetric(double r[6], const double s[6], const double m[9])
+{
+    const double full[9] = {s[0], s[3], s[4], s[3], s[1], s[5], s[4], s[5], s[2]};
+    double sm[9];
+    tact_m3_mul(sm, full, m);
+    static const int row[6] = {0, 1, 2, 0, 0, 1}, column[6] = {0, 1, 2, 1, 2, 2};
+    for (int k = 0; k < 6; k++) {
+        int i = row[k], j = column[k];
+        r[k] = m[i] * sm[j] + m[3 + i] * sm[3 + j] + m[6 + i] * sm[6 + j];
+    }
+}
+
+int tact_sums_finish(const struct tact_moment_sums *sums, const double axes[9],
+                     const double origin[3], struct tact_moments *out)
+{
+    memset(out, 0, sizeof *out);
+    double v = sums->volume;
+    if (!(v > 1e-13 * sums->magnitude)) {
+        return 0;
+    }
+    double c[3], s[6], torque[3], shift[3];
+    tact_v3_scale(c, sums->first, 1.0 / v);
+    s[0] = tact_max(sums->second[0] - v * c[0] * c[0], 0.0);
+    s[1] = tact_max(sums->second[1] - v * c[1] * c[1], 0.0);
+    s[2] = tact_max(sums->second[2] - v * c[2] * c[2], 0.0);
+    s[3] = sums->second[3] - v * c[0] * c[1];
+    s[4] = sums->second[4] - v * c[0] * c[2];
+    s[5] = sums->second[5] - v * c[1] * c[2];
+    tact_v3_cross(shift, c, sums->gradient);
+    tact_v3_sub(torque, sums->torque, shift);
+
+    out->volume = v;
+    tact_m3_tmul_v3(out->centroid, axes, c);
+    tact_v3_add(out->centroid, out->centroid, origin);
+    rotate_symmetric(out->second, s, axes);
+    tact_m3_tmul_v3(out->gradient, axes, sums->gradient);
+    tact_m3_tmul_v3(out->gradient + 3, axes, torque);
+    return 1;
+}

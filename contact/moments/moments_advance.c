@@ -1,0 +1,65 @@
+/* Moments carried forward by the motion of the two bodies. */
+#include <math.h>
+#include <string.h>
+
+#include "contact/moments/moments.h"
+
+/** R S R^T for a symmetric S (xx yy zz xy xz yz), scaled. */
+static void turn_symmetric(double r[6], const double s[6], const double rot[9], double scale)
+{
+    static const int row[6] = {0, 1, 2, 0, 0, 1}, column[6] = {0, 1, 2, 1, 2, 2};
+    const double full[9] = {s[0], s[3], s[4], s[3], s[1], s[5], s[4], s[5], s[2]};
+    double half[9], turned[9];
+    tact_m3_mul(half, rot, full);
+    tact_m3_mul_t(turned, half, rot);
+    for (int k = 0; k < 6; k++) {
+        r[k] = scale * turned[3 * row[k] + column[k]];
+    }
+}
+
+double tact_moments_exponent(const struct tact_moments *m)
+{
+    static const double layer = 0.28867513459481287, lens = 0.44; /* midway from lens to cap */
+    double area = tact_v3_norm(m->gradient), n[3], cn[3];
+    if (!(m->volume > 0.0 && area > 0.0)) {
+        return 1.0;
+    }
+    const double *c = m->second;
+    const double full[9] = {c[0], c[3], c[4], c[3], c[1], c[5], c[4], c[5], c[2]};
+    tact_v3_scale(n, m->gradient, 1.0 / area);
+    tact_m3_mul_v3(cn, full, n);
+    double spread = sqrt(tact_max(tact_v3_dot(n, cn) / m->volume, 0.0)) * area / m->volume;
+    return tact_min(tact_max(1.0 + (spread - layer) / (lens - layer), 1.0), 3.0);
+}
+
+void tact_moments_advance(const struct tact_moments *in, const double twist_a[6],
+                          const double twist_b[6], double dt, double exponent,
+                          struct tact_moments *out)
+{
+    double change = 0.0, mean[6];
+    for (int i = 0; i < 6; i++) {
+        change += in->gradient[i] * (twist_a[i] - twist_b[i]) * dt;
+        mean[i] = 0.5 * (twist_a[i] + twist_b[i]);
+    }
+    double bracket = 1.0 + change / (exponent * in->volume);
+    if (!(in->volume > 0.0 && bracket > 0.0)) {
+        memset(out, 0, sizeof *out);
+        return;
+    }
+    double spin[3], q[4], rot[9];
+    tact_v3_scale(spin, mean + 3, dt);
+    tact_quat_from_rotvec(q, spin);
+    tact_quat_to_m3(rot, q);
+
+    struct tact_moments next;
+    double slope = pow(bracket, exponent - 1.0);
+    next.volume = in->volume * pow(bracket, exponent);
+    tact_v3_copy(next.centroid, in->centroid);
+    tact_v3_axpy(next.centroid, dt, mean);
+    turn_symmetric(next.second, in->second, rot, pow(bracket, 2.0 * exponent - 1.0));
+    for (int i = 0; i < 6; i += 3) {
+        tact_m3_mul_v3(next.gradient + i, rot, in->gradient + i);
+        tact_v3_scale(next.gradient + i, next.gradient + i, slope);
+    }
+    *out = next;
+}

@@ -1,0 +1,345 @@
+/* Moments of convex polyhedra through their duals and qhull. */
+#include "contact/moments/moments_dual.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <libqhull_r/qhull_ra.h>
+
+#include "contact/moments/dual_internal.h"
+#include "contact/moments/moments_internal.h"
+
+/** Height of a triangle against its longest edge below which it has no plane to speak of. */
+static const double SLIVER = 1e-10;
+
+/** Difference of two duals, against their size, below which they are of one plane. */
+static const double SAME = 1e-11;
+
+/** Planes about a point inside all of them, and the polyhedron that they enclose. */
+struct dual {
+    size_t count;
+    double (*plane)[4]; /* n.r <= d, r from origin */
+    uint8_t *owner;     /* 1: of A, 2: of B, 3: of both */
+    double (*point)[3]; /* n / d */
+    size_t corners, room;
+    struct corner *corner;
+    double origin[3];
+};
+
+/** A vertex of the overlap on one of its planes. */
+struct corner {
+    double r[3], angle;
+    uint32_t plane;
+};
+
+/** A dual with what it came from, to be sorted. */
+struct entry {
+    double point[3], plane[4];
+    uint8_t owner;
+};
+
+static void release(struct dual *d)
+{
+    free(d->plane);
+    free(d->owner);
+    free(d->point);
+    free(d->corner);
+}
+
+/** Adds the plane of a triangle; slivers, whose neighbours enclose the same, are left out. */
+static void add_triangle(struct dual *d, const double r[9], const double shift[3],
+                         const struct tact_mesh *m, size_t t, uint8_t owner)
+{
+    double p[3][3], e[3][3], length[3], n[3], unit[3];
+    for (size_t k = 0; k < 3; k++) {
+        tact_m3_mul_v3(p[k], r, m->vertices + 3 * (size_t)m->triangles[3 * t + k]);
+        tact_v3_add(p[k], p[k], shift);
+    }
+    for (int k = 0; k < 3; k++) {
+        tact_v3_sub(e[k], p[(k + 2) % 3], p[(k + 1) % 3]);
+        length[k] = tact_v3_norm(e[k]);
+    }
+    int at = length[0] >= length[1] ? (length[0] >= length[2] ? 0 : 2)
+                                    : (length[1] >= length[2] ? 1 : 2);
+    tact_v3_cross(n, e[(at + 1) % 3], e[(at + 2) % 3]);
+    double area = tact_v3_normalize(unit, n);
+    if (!(area > SLIVER * length[at] * length[at])) {
+        return;
+    }
+    double *plane = d->plane[d->count];
+    tact_v3_copy(plane, unit);
+    plane[3] = tact_v3_dot(unit, p[at]);
+    d->owner[d->count++] = owner;
+}
+
+static void add_shape(struct dual *d, const struct tact_shape *shape, const struct tact_pose *pose,
+                      uint8_t owner)
+{
+    static const double up[3] = {0.0, 0.0, 1.0};
+    double r[9], shift[3];
+    tact_quat_to_m3(r, pose->quat_wxyz);
+    tact_v3_sub(shift, pose->position, d->origin);
+    if (shape->kind == TACT_SHAPE_HALFSPACE) {
+        double *plane = d->plane[d->count];
+        tact_m3_mul_v3(plane, r, up);
+        plane[3] = tact_v3_dot(plane, shift);
+        d->owner[d->count++] = owner;
+        return;
+    }
+    for (size_t t = 0; t < shape->mesh->triangle_count; t++) {
+        add_triangle(d, r, shift, shape->mesh, t, owner);
+    }
+}
+
+static int compare_entries(const void *pa, const void *pb)
+{
+    const struct entry *a = pa, *b = pb;
+    for (int k = 0; k < 3; k++) {
+        if (a->point[k] != b->point[k]) {
+            return a->point[k] < b->point[k] ? -1 : 1;
+        }
+    }
+    return a->owner - b->owner;
+}
+
+/** Whether two duals are of one plane. */
+static int is_same(const struct entry *a, const struct entry *b)
+{
+    double apart[3];
+    tact_v3_sub(apart, a->point, b->point);
+    return tact_v3_norm(apart) <= SAME * tact_v3_norm(a->point);
+}
+
+/** Moves the origin to an inner point and makes the duals, one for each plane. Returns 0, -ENOMEM.
+ */
+static int make_duals(struct dual *d, const double inner[3])
+{
+    size_t room = d->count ? d->count : 1;
+    struct entry *entry = calloc(room, sizeof *entry);
+    d->point = calloc(room, sizeof *d->point);
+    if (!entry || !d->point) {
+        free(entry);
+        return -ENOMEM;
+    }
+    for (size_t i = 0; i < d->count; i++) {
+        memcpy(entry[i].plane, d->plane[i], sizeof entry[i].plane);
+        entry[i].plane[3] -= tact_v3_dot(d->plane[i], inner);
+        entry[i].owner = d->owner[i];
+        tact_v3_scale(entry[i].point, d->plane[i], 1.0 / entry[i].plane[3]);
+    }
+    qsort(entry, d->count, sizeof *entry, compare_entries);
+    size_t kept = 0;
+    for (size_t i = 0; i < d->count; i++) {
+        size_t twin = kept;
+        double reach = SAME * tact_v3_norm(entry[i].point);
+        while (twin > 0 && entry[twin - 1].point[0] >= entry[i].point[0] - reach &&
+               !is_same(&entry[i], &entry[twin - 1])) {
+            twin--;
+        }
+        if (twin > 0 && entry[twin - 1].point[0] >= entry[i].point[0] - reach) {
+            entry[twin - 1].owner |= entry[i].owner;
+        } else {
+            entry[kept++] = entry[i];
+        }
+    }
+    d->count = kept;
+    for (size_t i = 0; i < kept; i++) {
+        memcpy(d->plane[i], entry[i].plane, sizeof d->plane[i]);
+        tact_v3_copy(d->point[i], entry[i].point);
+        d->owner[i] = entry[i].owner;
+    }
+    tact_v3_add(d->origin, d->origin, inner);
+    free(entry);
+    return 0;
+}
+
+/** Notes every facet of the hull of duals as a corner on each of its planes. */
+static int list_corners(struct dual *d, qhT *qh)
+{
+    facetT *facet;
+    FORALLfacets
+    {
+        vertexT *vertex, **vertexp;
+        FOREACHvertex_(facet->vertices)
+        {
+            if (d->corners == d->room) {
+                d->room = d->room ? 2 * d->room : 1024;
+                struct corner *more = realloc(d->corner, d->room * sizeof *more);
+                if (!more) {
+                    return -ENOMEM;
+                }
+                d->corner = more;
+            }
+            struct corner *c = &d->corner[d->corners++];
+            tact_v3_scale(c->r, facet->normal, -1.0 / facet->offset);
+            c->plane = (uint32_t)qh_pointid(qh, vertex->point);
+        }
+    }
+    return 0;
+}
+
+/** Finds the corners. Returns 0, -EDOM, -ENOMEM. */
+static int find_corners(struct dual *d)
+{
+    char command[] = "qhull Pp", *text = NULL;
+    size_t size = 0;
+    /* qhull wants a stream for its messages: memory, for a library does not print. */
+    FILE *log = open_memstream(&text, &size);
+    qhT *qh = calloc(1, sizeof *qh);
+    int rc = log && qh ? 0 : -ENOMEM, kept, blocks;
+    if (rc == 0) {
+        qh_zero(qh, log);
+        int failed = qh_new_qhull(qh, 3, (int)d->count, d->point[0], False, command, log, log);
+        rc = failed == qh_ERRmem ? -ENOMEM : failed ? -EDOM : list_corners(d, qh);
+        qh_freeqhull(qh, !qh_ALL);
+        qh_memfreeshort(qh, &kept, &blocks);
+    }
+    free(qh);
+    if (log) {
+        fclose(log);
+    }
+    free(text);
+    return rc;
+}
+
+static int compare_corners(const void *pa, const void *pb)
+{
+    const struct corner *a = pa, *b = pb;
+    if (a->plane != b->plane) {
+        return a->plane < b->plane ? -1 : 1;
+    }
+    return a->angle < b->angle ? -1 : a->angle > b->angle;
+}
+
+/** Orders the corners of each plane about their middle. */
+static void order_corners(struct dual *d)
+{
+    if (d->corners) {
+        qsort(d->corner, d->corners, sizeof *d->corner, compare_corners);
+    }
+    for (size_t i = 0, end; i < d->corners; i = end) {
+        double middle[3] = {0.0}, u[3], w[3];
+        for (end = i; end < d->corners && d->corner[end].plane == d->corner[i].plane; end++) {
+            tact_v3_add(middle, middle, d->corner[end].r);
+        }
+        tact_v3_scale(middle, middle, 1.0 / (double)(end - i));
+        tact_v3_tangents(d->plane[d->corner[i].plane], u, w);
+        for (size_t k = i; k < end; k++) {
+            double apart[3];
+            tact_v3_sub(apart, d->corner[k].r, middle);
+            d->corner[k].angle = atan2(tact_v3_dot(apart, w), tact_v3_dot(apart, u));
+        }
+        qsort(d->corner + i, end - i, sizeof *d->corner, compare_corners);
+    }
+}
+
+/** Adds a triangle of a face: volume and moments to the origin, and A's share to the gradient. */
+static void add_part(struct tact_moment_sums *s, const double *p, const double *q, const double *r,
+                     double share)
+{
+    static const int row[6] = {0, 1, 2, 0, 0, 1}, column[6] = {0, 1, 2, 1, 2, 2};
+    double u[3], w[3], n[3], t[3], moment[3];
+    tact_v3_sub(u, q, p);
+    tact_v3_sub(w, r, p);
+    tact_v3_cross(n, u, w);
+    tact_v3_scale(n, n, 0.5);
+    double v = tact_v3_dot(n, p) / 3.0;
+    s->volume += v;
+    for (int k = 0; k < 3; k++) {
+        t[k] = p[k] + q[k] + r[k];
+        s->first[k] += 0.25 * v * t[k];
+    }
+    for (int k = 0; k < 6; k++) {
+        int i = row[k], j = column[k];
+        s->second[k] += 0.05 * v * (p[i] * p[j] + q[i] * q[j] + r[i] * r[j] + t[i] * t[j]);
+    }
+    tact_v3_cross(moment, t, n);
+    tact_v3_axpy(s->gradient, share, n);
+    tact_v3_axpy(s->torque, share / 3.0, moment);
+}
+
+static void integrate(const struct dual *d, struct tact_moment_sums *sums)
+{
+    static const double share[4] = {0.0, 1.0, 0.0, 0.5};
+    memset(sums, 0, sizeof *sums);
+    for (size_t i = 0, end; i < d->corners; i = end) {
+        for (end = i; end < d->corners && d->corner[end].plane == d->corner[i].plane; end++) {
+            if (end > i + 1) {
+                add_part(sums, d->corner[i].r, d->corner[end - 1].r, d->corner[end].r,
+                         share[d->owner[d->corner[i].plane]]);
+            }
+        }
+    }
+    sums->magnitude = sums->volume;
+}
+
+/** Half the diagonal of a mesh's bounds, and their middle in the world. */
+static double extent(const struct tact_mesh *m, const struct tact_pose *pose, double middle[3])
+{
+    double local[3], half[3];
+    for (int k = 0; k < 3; k++) {
+        local[k] = 0.5 * (m->nodes[0].lower[k] + m->nodes[0].upper[k]);
+        half[k] = 0.5 * (m->nodes[0].upper[k] - m->nodes[0].lower[k]);
+    }
+    tact_pose_point(middle, pose, local);
+    return tact_v3_norm(half);
+}
+
+static int solve(struct dual *d, double size, struct tact_moments *out)
+{
+    static const double axes[9] = {1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0};
+    struct tact_moment_sums sums;
+    double inner[3], depth;
+    if (!tact_dual_deepest((const double(*)[4])d->plane, d->count, size, inner, &depth)) {
+        return -EDOM;
+    }
+    if (depth <= 1e-14 * size) {
+        return 0;
+    }
+    int rc = make_duals(d, inner);
+    rc = rc ? rc : find_corners(d);
+    if (rc) {
+        return rc;
+    }
+    order_corners(d);
+    integrate(d, &sums);
+    return tact_sums_finish(&sums, axes, d->origin, out);
+}
+
+int tact_moments_dual(const struct tact_shape *a, const struct tact_pose *pa,
+                      const struct tact_shape *b, const struct tact_pose *pb,
+                      struct tact_moments *out)
+{
+    memset(out, 0, sizeof *out);
+    int half_a = a->kind == TACT_SHAPE_HALFSPACE, half_b = b->kind == TACT_SHAPE_HALFSPACE;
+    if ((half_a && half_b) || (!half_a && !a->mesh) || (!half_b && !b->mesh)) {
+        return -ENOTSUP;
+    }
+    struct dual d = {0};
+    size_t room = (half_a ? 1 : a->mesh->triangle_count) + (half_b ? 1 : b->mesh->triangle_count);
+    double size = half_a ? extent(b->mesh, pb, d.origin) : extent(a->mesh, pa, d.origin);
+    d.plane = malloc(room * sizeof *d.plane);
+    d.owner = malloc(room);
+    int rc = d.plane && d.owner ? 0 : -ENOMEM;
+    if (rc == 0) {
+        add_shape(&d, a, pa, 1);
+        add_shape(&d, b, pb, 2);
+        rc = solve(&d, size, out);
+    }
+    release(&d);
+    return rc;
+}
+
+int tact_mesh_convexity(const struct tact_mesh *mesh, double *ratio)
+{
+    struct tact_mesh *hull;
+    int rc = tact_mesh_hull(mesh->vertices, mesh->vertex_count, &hull, NULL);
+    if (rc == 0) {
+        *ratio = mesh->volume / hull->volume;
+        tact_mesh_free(hull);
+    }
+    return rc;
+}

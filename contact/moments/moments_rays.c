@@ -1,0 +1,316 @@
+/* Moments by rays: the lattices, and the sums along their rays. */
+#include "contact/moments/moments_rays.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "contact/moments/moments_internal.h"
+#include "contact/moments/rays_internal.h"
+
+enum { MOST_RESOLUTION = 2048, COARSE = 48, NARROWINGS = 4 };
+
+/** Share of the bounds' size within which two crossings are one place. */
+static const double SAME = 1e-13;
+
+struct tact_rays_body tact_rays_body(const struct tact_shape *shape, const struct tact_pose *pose)
+{
+    struct tact_rays_body body = {.kind = shape->kind, .radius = shape->size[0], .pose = *pose};
+    if (shape->kind != TACT_SHAPE_SPHERE && shape->kind != TACT_SHAPE_HALFSPACE && shape->mesh) {
+        body.vertices = shape->mesh->vertices;
+        body.triangles = shape->mesh->triangles;
+        body.triangle_count = shape->mesh->triangle_count;
+    }
+    return body;
+}
+
+struct bounds {
+    double lower[3], upper[3];
+};
+
+static void grow(struct bounds *b, const double p[3])
+{
+    for (int k = 0; k < 3; k++) {
+        b->lower[k] = tact_min(b->lower[k], p[k]);
+        b->upper[k] = tact_max(b->upper[k], p[k]);
+    }
+}
+
+static const struct bounds NOTHING = {{INFINITY, INFINITY, INFINITY},
+                                      {-INFINITY, -INFINITY, -INFINITY}};
+
+/** Bounds in the world; a half-space has none. */
+static struct bounds bounds_of(const struct tact_rays_body *body)
+{
+    struct bounds b = NOTHING;
+    double r[9], p[3];
+    tact_quat_to_m3(r, body->pose.quat_wxyz);
+    for (size_t i = 0; i < 3 * body->triangle_count; i++) {
+        tact_m3_mul_v3(p, r, body->vertices + 3 * (size_t)body->triangles[i]);
+        tact_v3_add(p, p, body->pose.position);
+        grow(&b, p);
+    }
+    for (int k = 0; k < 3 && body->kind == TACT_SHAPE_SPHERE; k++) {
+        b.lower[k] = body->pose.position[k] - body->radius;
+        b.upper[k] = body->pose.position[k] + body->radius;
+    }
+    for (int k = 0; k < 3 && body->kind == TACT_SHAPE_HALFSPACE; k++) {
+        b.lower[k] = -INFINITY;
+        b.upper[k] = INFINITY;
+    }
+    return b;
+}
+
+/** What the rays of one direction come to, about the middle of the bounds. */
+struct direction {
+    struct tact_moment_sums sums;
+    struct bounds found; /* of what is inside both */
+    size_t rays, mended, dropped;
+};
+
+/** How the crossings of one body by one ray are read. */
+struct reading {
+    int count, sum, parity;
+};
+
+static int is_inside(const struct reading *r, int crossed, int winding)
+{
+    return r->parity ? crossed & 1 : winding != 0;
+}
+
+/** Adds the stretch of a ray from z0 to z1, the middle of a cell of sizes hu and hv. */
+static void add_stretch(struct direction *d, const struct tact_rays_lattice *l,
+                        const double middle[3], double u, double v, double z0, double z1)
+{
+    static const int place[3][3] = {{0, 3, 4}, {3, 1, 5}, {4, 5, 2}};
+    struct tact_moment_sums *s = &d->sums;
+    double hu = l->step[l->u], hv = l->step[l->v], part = hu * hv * (z1 - z0), p[3];
+    p[l->u] = u - middle[l->u];
+    p[l->v] = v - middle[l->v];
+    p[l->axis] = 0.5 * (z0 + z1) - middle[l->axis];
+    s->volume += part;
+    for (int i = 0; i < 3; i++) {
+        s->first[i] += part * p[i];
+        for (int j = i; j < 3; j++) {
+            s->second[place[i][j]] += part * p[i] * p[j];
+        }
+    }
+    s->second[l->u] += part * hu * hu / 12.0;
+    s->second[l->v] += part * hv * hv / 12.0;
+    s->second[l->axis] += part * (z1 - z0) * (z1 - z0) / 12.0;
+    double corner[3];
+    for (int end = 0; end < 4; end++) {
+        corner[l->u] = u + (end & 1 ? 0.5 : -0.5) * hu;
+        corner[l->v] = v + (end & 1 ? 0.5 : -0.5) * hv;
+        corner[l->axis] = end & 2 ? z1 : z0;
+        grow(&d->found, corner);
+    }
+}
+
+/** Adds A's surface where a ray crosses it: turn +1 in, -1 out; share of it inside B. */
+static void add_surface(struct direction *d, const struct tact_rays_lattice *l,
+                        const double middle[3], double u, double v, double z, double turn)
+{
+    double n[3] = {0.0}, p[3], moment[3];
+    n[l->axis] = -turn * l->step[l->u] * l->step[l->v];
+    p[l->u] = u - middle[l->u];
+    p[l->v] = v - middle[l->v];
+    p[l->axis] = z - middle[l->axis];
+    tact_v3_cross(moment, p, n);
+    tact_v3_add(d->sums.gradient, d->sums.gradient, n);
+    tact_v3_add(d->sums.torque, d->sums.torque, moment);
+}
+
+/** Sums along one ray, over its crossings in their order. Crossings in one place are passed
+ *  together: a face of A in a face of B counts half. */
+static void walk(struct direction *d, const struct tact_rays_lattice *l, const double middle[3],
+                 const struct tact_rays_hit *hit, size_t count, const struct reading read[2])
+{
+    double u = tact_rays_middle(l, l->u, (int)hit->cell / l->side);
+    double v = tact_rays_middle(l, l->v, (int)hit->cell % l->side);
+    double same = SAME * (fabs(middle[l->axis]) + l->side * l->step[l->axis]), from = 0.0;
+    int crossed[2] = {0}, winding[2] = {0}, in[2] = {0}, was[2];
+    for (size_t i = 0; i < count;) {
+        double z = hit[i].depth;
+        if (in[0] && in[1] && z > from) {
+            add_stretch(d, l, middle, u, v, from, z);
+        }
+        for (int k = 0; k < 2; k++) {
+            was[k] = in[k];
+        }
+        while (i < count && !(hit[i].depth > z + same)) {
+            crossed[hit[i].body]++;
+            winding[hit[i].body] += hit[i].turn;
+            i++;
+        }
+        for (int k = 0; k < 2; k++) {
+            in[k] = is_inside(&read[k], crossed[k], winding[k]);
+        }
+        if (in[0] != was[0] && (in[1] || was[1])) {
+            add_surface(d, l, middle, u, v, z, 0.5 * (in[0] - was[0]) * (in[1] + was[1]));
+        }
+        from = z;
+    }
+}
+
+/** Sums along all rays of a lattice. */
+static void walk_all(struct direction *d, const struct tact_rays_lattice *l, const double middle[3],
+                     const struct tact_rays_hits *hits)
+{
+    for (size_t i = 0; i < hits->count;) {
+        struct reading read[2] = {{0}};
+        size_t end = i;
+        while (end < hits->count && hits->hit[end].cell == hits->hit[i].cell) {
+            read[hits->hit[end].body].count++;
+            read[hits->hit[end].body].sum += hits->hit[end].turn;
+            end++;
+        }
+        if (read[0].count && read[1].count) {
+            int odd = (read[0].count | read[1].count) & 1;
+            read[0].parity = read[0].sum != 0;
+            read[1].parity = read[1].sum != 0;
+            d->rays++;
+            d->dropped += (size_t)odd;
+            d->mended += !odd && (read[0].parity || read[1].parity);
+            if (!odd) {
+                walk(d, l, middle, hits->hit + i, end - i, read);
+            }
+        }
+        i = end;
+    }
+}
+
+/** Casts the rays of three directions into the bounds. Returns 0 or -ENOMEM. */
+static int cast(const struct tact_rays_body *a, const struct tact_rays_body *b,
+                const struct bounds *in, int side, struct direction direction[3])
+{
+    struct tact_rays_hits hits = {0};
+    double middle[3];
+    for (int k = 0; k < 3; k++) {
+        middle[k] = 0.5 * (in->lower[k] + in->upper[k]);
+    }
+    for (int k = 0; k < 3; k++) {
+        struct tact_rays_lattice l = {.axis = k, .u = (k + 1) % 3, .v = (k + 2) % 3, .side = side};
+        for (int i = 0; i < 3; i++) {
+            l.lower[i] = in->lower[i];
+            l.step[i] = (in->upper[i] - in->lower[i]) / side;
+        }
+        memset(&direction[k], 0, sizeof direction[k]);
+        direction[k].found = NOTHING;
+        hits.count = 0;
+        tact_rays_cast(&l, a, 0, &hits);
+        tact_rays_cast(&l, b, 1, &hits);
+        tact_rays_sort(&hits);
+        walk_all(&direction[k], &l, middle, &hits);
+    }
+    free(hits.hit);
+    return hits.full ? -ENOMEM : 0;
+}
+
+/** Takes the bounds to what rays found inside both, and a cell more; returns whether it is much
+ *  less than before. */
+static int narrow(struct bounds *in, int side, const struct direction direction[3])
+{
+    struct bounds found = NOTHING, before = *in;
+    for (int k = 0; k < 3; k++) {
+        grow(&found, direction[k].found.lower);
+        grow(&found, direction[k].found.upper);
+    }
+    double share = 1.0;
+    for (int k = 0; k < 3; k++) {
+        double cell = (before.upper[k] - before.lower[k]) / side;
+        in->lower[k] = tact_max(before.lower[k], found.lower[k] - cell);
+        in->upper[k] = tact_min(before.upper[k], found.upper[k] + cell);
+        share *= (in->upper[k] - in->lower[k]) / (before.upper[k] - before.lower[k]);
+    }
+    return share < 0.5;
+}
+
+/** Brings three directions together. Rays that were dropped are taken for as long as the others of
+ *  their direction, and a direction counts by its share of good rays. */
+static void combine(const struct direction direction[3], struct tact_moment_sums *sums)
+{
+    double whole = 0.0;
+    memset(sums, 0, sizeof *sums);
+    for (int k = 0; k < 3; k++) {
+        const struct direction *d = &direction[k];
+        double good = d->rays ? (double)(d->rays - d->dropped) / (double)d->rays : 0.0;
+        whole += good;
+        sums->volume += d->sums.volume;
+        for (int i = 0; i < 3; i++) {
+            sums->first[i] += d->sums.first[i];
+            sums->second[i] += d->sums.second[i];
+            sums->second[3 + i] += d->sums.second[3 + i];
+            sums->gradient[i] += d->sums.gradient[i];
+            sums->torque[i] += d->sums.torque[i];
+        }
+    }
+    double scale = whole > 0.0 ? 1.0 / whole : 0.0;
+    sums->volume *= scale;
+    for (int i = 0; i < 3; i++) {
+        sums->first[i] *= scale;
+        sums->second[i] *= scale;
+        sums->second[3 + i] *= scale;
+    }
+    sums->magnitude = sums->volume;
+}
+
+/** Common bounds of two bodies, a little wider; 0 where there are none. */
+static int common_bounds(const struct tact_rays_body *a, const struct tact_rays_body *b,
+                         struct bounds *in)
+{
+    struct bounds of_a = bounds_of(a), of_b = bounds_of(b);
+    for (int k = 0; k < 3; k++) {
+        in->lower[k] = tact_max(of_a.lower[k], of_b.lower[k]);
+        in->upper[k] = tact_min(of_a.upper[k], of_b.upper[k]);
+        if (!(in->lower[k] < in->upper[k])) {
+            return 0;
+        }
+        double wider = 1e-6 * (in->upper[k] - in->lower[k]);
+        in->lower[k] -= wider;
+        in->upper[k] += wider;
+    }
+    return 1;
+}
+
+int tact_moments_rays(const struct tact_rays_body *a, const struct tact_rays_body *b,
+                      int resolution, struct tact_moments *out, struct tact_rays_report *report)
+{
+    static const double axes[9] = {1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0};
+    struct direction direction[3];
+    struct bounds in;
+    struct tact_rays_report told = {0};
+    memset(out, 0, sizeof *out);
+    if (resolution < 1 || resolution > MOST_RESOLUTION) {
+        return -EINVAL;
+    }
+    if (a->kind == TACT_SHAPE_HALFSPACE && b->kind == TACT_SHAPE_HALFSPACE) {
+        return -ENOTSUP;
+    }
+    int rc = 0, overlap = common_bounds(a, b, &in),
+        coarse = resolution < COARSE ? resolution : COARSE;
+    for (int i = 0, again = overlap; again && i < NARROWINGS && rc == 0; i++) {
+        rc = cast(a, b, &in, coarse, direction);
+        again =
+            direction[0].sums.volume + direction[1].sums.volume + direction[2].sums.volume > 0.0 &&
+            narrow(&in, coarse, direction);
+    }
+    if (overlap && rc == 0) {
+        struct tact_moment_sums sums;
+        double middle[3];
+        rc = cast(a, b, &in, resolution, direction);
+        for (int k = 0; k < 3; k++) {
+            middle[k] = 0.5 * (in.lower[k] + in.upper[k]);
+            told.rays += direction[k].rays;
+            told.mended += direction[k].mended;
+            told.dropped += direction[k].dropped;
+            told.volume[k] = direction[k].sums.volume;
+        }
+        combine(direction, &sums);
+        rc = rc ? rc : tact_sums_finish(&sums, axes, middle, out);
+    }
+    if (report) {
+        *report = told;
+    }
+    return rc;
+}

@@ -1,0 +1,95 @@
+/* Spheres against half-spaces and spheres: caps, in closed form. */
+#include <string.h>
+
+#include "contact/moments/moments_internal.h"
+
+static const double PI = 3.14159265358979323846;
+
+/** A ball's part beyond a plane, by the depth of the cap, 0 .. 2 radius. */
+struct cap {
+    double volume;
+    double apex;   /* distance of the centroid from the apex [m] */
+    double across; /* second moment along any direction in the plane [m^5] */
+    double along;  /* central second moment along the axis [m^5] */
+};
+
+/** Slices at the distance s from the apex are discs with squared radius 2 R s - s^2. */
+static struct cap cap_of(double radius, double depth)
+{
+    struct cap c;
+    double d2 = depth * depth, d3 = d2 * depth;
+    c.volume = PI * d2 * (radius - depth / 3.0);
+    double first = PI * d3 * (2.0 / 3.0 * radius - depth / 4.0);
+    double second = PI * d2 * d2 * (radius / 2.0 - depth / 5.0);
+    c.apex = c.volume > 0.0 ? first / c.volume : 0.0;
+    c.across = PI * d3 * (20.0 * radius * radius - 15.0 * radius * depth + 3.0 * d2) / 60.0;
+    c.along = tact_max(second - first * c.apex, 0.0);
+    return c;
+}
+
+/** Fills out for a body of revolution about the unit vector axis. */
+static void revolution(double volume, const double centroid[3], double across, double along,
+                       const double axis[3], double disc, struct tact_moments *out)
+{
+    static const int row[6] = {0, 1, 2, 0, 0, 1}, column[6] = {0, 1, 2, 1, 2, 2};
+    out->volume = volume;
+    tact_v3_copy(out->centroid, centroid);
+    for (int k = 0; k < 6; k++) {
+        out->second[k] = (k < 3 ? across : 0.0) + (along - across) * axis[row[k]] * axis[column[k]];
+    }
+    tact_v3_scale(out->gradient, axis, -disc);
+    tact_v3_set(out->gradient + 3, 0.0, 0.0, 0.0);
+}
+
+int tact_moments_sphere_halfspace(double radius, const struct tact_pose *pa,
+                                  const struct tact_pose *pb, struct tact_moments *out)
+{
+    double r[9], offset[3], centroid[3];
+    tact_quat_to_m3(r, pb->quat_wxyz);
+    const double up[3] = {r[2], r[5], r[8]};
+    tact_v3_sub(offset, pa->position, pb->position);
+    double height = tact_v3_dot(up, offset);
+    double depth = tact_min(radius - height, 2.0 * radius);
+    if (!(depth > 0.0)) {
+        return 0;
+    }
+    struct cap c = cap_of(radius, depth);
+    tact_v3_copy(centroid, pa->position);
+    tact_v3_axpy(centroid, c.apex - radius, up);
+    double disc = PI * depth * (2.0 * radius - depth);
+    revolution(c.volume, centroid, c.across, c.along, up, disc, out);
+    return c.volume > 0.0;
+}
+
+int tact_moments_sphere_sphere(double ra, const struct tact_pose *pa, double rb,
+                               const struct tact_pose *pb, struct tact_moments *out)
+{
+    double axis[3], centroid[3];
+    tact_v3_sub(axis, pa->position, pb->position);
+    double distance = tact_v3_normalize(axis, axis), overlap = ra + rb - distance;
+    if (!(overlap > 0.0)) {
+        return 0;
+    }
+    if (distance <= fabs(ra - rb)) {
+        double r = tact_min(ra, rb);
+        struct cap whole = cap_of(r, 2.0 * r);
+        const double *centre = ra < rb ? pa->position : pb->position;
+        revolution(whole.volume, centre, whole.across, whole.across, axis, 0.0, out);
+        return 1;
+    }
+    /* The surfaces meet in a circle; the depths of the caps on either side of its plane, without
+     * cancellation. axis points from b to a: a's cap has its apex on the side of b. */
+    double depth_a = overlap * (rb - ra + distance) / (2.0 * distance);
+    double depth_b = overlap * (ra - rb + distance) / (2.0 * distance);
+    struct cap a = cap_of(ra, depth_a), b = cap_of(rb, depth_b);
+    /* Heights above the plane of the circle, along the axis. */
+    double za = a.apex - depth_a, zb = depth_b - b.apex;
+    double volume = a.volume + b.volume;
+    double z = (a.volume * za + b.volume * zb) / volume;
+    double along = a.along + b.along + a.volume * b.volume / volume * (za - zb) * (za - zb);
+    tact_v3_copy(centroid, pb->position);
+    tact_v3_axpy(centroid, rb - depth_b + z, axis);
+    double disc = PI * depth_a * (2.0 * ra - depth_a);
+    revolution(volume, centroid, a.across + b.across, along, axis, disc, out);
+    return volume > 0.0;
+}

@@ -1,0 +1,375 @@
+/*
+ * A ball with a closed mesh, in closed form. With the origin at the ball's centre o, every triangle
+ * t of the mesh (unit normal n, signed distance h of its plane) has a part D inside the ball, and
+ *
+ *   V = (o inside ? volume of the ball : 0) - sum over t of sign(h) W(D),
+ *
+ * W the volume between D and the sphere within the cone from o through D: the divergence theorem,
+ * with the sphere's part of the boundary measured by solid angles and the solid angle of the whole
+ * mesh being 4 pi or 0. So only triangles that reach into the ball count, and none of the terms is
+ * larger than the overlap by more than shape demands. First and second moments follow from the
+ * divergence of r x and of r x x; all need only the area, first and second moment of D about the
+ * foot of o on the plane. Those are found by going around the triangle's edges: inside the disc an
+ * edge adds a triangle (foot, p, q), outside it adds a sector of the disc.
+ */
+#include <string.h>
+
+#include "contact/moments/moments_internal.h"
+
+static const double PI = 3.14159265358979323846;
+
+/** A tree split at the median has at most 32 levels. */
+enum { STACK_NODES = 34 };
+
+/** Nearer to an edge than this part of the radius, angles about the centre lose their digits; the
+ *  centre is then moved by twice as much. */
+static const double EDGE_TOLERANCE = 1e-8;
+
+/** The disc that a plane cuts out of the ball, and integrals over D in that plane, about its
+ * centre. */
+struct disc {
+    double radius;   /* of the ball */
+    double distance; /* of the plane from o, >= 0 */
+    double depth;    /* radius - distance, > 0 */
+    double rho2;     /* squared radius of the disc */
+    double area;
+    double first[2];
+    double wedge;     /* W(D) [m^3] */
+    double across[3]; /* radius^2 W I - distance * integral of y y^T: xx yy xy */
+};
+
+static double cross2(const double *p, const double *q)
+{
+    return p[0] * q[1] - p[1] * q[0];
+}
+
+/** Adds the sector of the disc from the direction of p to that of q. */
+static void add_sector(struct disc *d, const double *p, const double *q)
+{
+    double angle = atan2(cross2(p, q), p[0] * q[0] + p[1] * q[1]);
+    double lp = 1.0 / sqrt(p[0] * p[0] + p[1] * p[1]), lq = 1.0 / sqrt(q[0] * q[0] + q[1] * q[1]);
+    double a[2] = {p[0] * lp, p[1] * lp}, b[2] = {q[0] * lq, q[1] * lq};
+    double r = d->radius, depth = d->depth, rho2 = d->rho2, d2 = depth * depth;
+    double third = rho2 * sqrt(rho2) / 3.0;
+    d->area += 0.5 * rho2 * angle;
+    d->first[0] += third * (b[1] - a[1]);
+    d->first[1] += third * (a[0] - b[0]);
+    d->wedge += angle * d2 * (3.0 * r - depth) / 6.0;
+    /* The cap's own second moment per angle, and what a sector differs from a full turn. */
+    double even = angle * d2 * depth * (20.0 * r * r - 15.0 * r * depth + 3.0 * d2) / 24.0;
+    double part = d->distance * rho2 * rho2 / 8.0;
+    double sine = b[0] * b[1] - a[0] * a[1];
+    double cosine = b[0] * b[0] - b[1] * b[1] - a[0] * a[0] + a[1] * a[1];
+    d->across[0] += even - part * sine;
+    d->across[1] += even + part * sine;
+    d->across[2] += 0.5 * part * cosine;
+}
+
+/** Adds the triangle (foot, p, q), which lies inside the disc. */
+static void add_inner(struct disc *d, const double *p, const double *q)
+{
+    double twice = cross2(p, q), area = 0.5 * twice, h = d->distance, r2 = d->radius * d->radius;
+    double pp = p[0] * p[0] + p[1] * p[1], qq = q[0] * q[0] + q[1] * q[1];
+    double pq = p[0] * q[0] + p[1] * q[1];
+    double lp = sqrt(pp + h * h), lq = sqrt(qq + h * h);
+    /* Solid angle of the triangle (van Oosterom and Strackee 1983), the foot's vector divided out.
+     */
+    double angle = 2.0 * atan2(twice, lp * lq + h * (lp + lq) + h * h + pq);
+    double wedge = (r2 * d->radius * angle - h * area) / 3.0;
+    double sx = p[0] + q[0], sy = p[1] + q[1], part = h * area / 6.0;
+    d->area += area;
+    d->first[0] += area / 3.0 * sx;
+    d->first[1] += area / 3.0 * sy;
+    d->wedge += wedge;
+    d->across[0] += r2 * wedge - 0.5 * part * (p[0] * p[0] + q[0] * q[0] + sx * sx);
+    d->across[1] += r2 * wedge - 0.5 * part * (p[1] * p[1] + q[1] * q[1] + sy * sy);
+    d->across[2] -= 0.5 * part * (p[0] * p[1] + q[0] * q[1] + sx * sy);
+}
+
+/** Adds the whole disc. */
+static void add_full(struct disc *d)
+{
+    double r = d->radius, depth = d->depth, d2 = depth * depth;
+    double even = PI * d2 * depth * (20.0 * r * r - 15.0 * r * depth + 3.0 * d2) / 12.0;
+    d->area = PI * d->rho2;
+    d->wedge = PI * d2 * (3.0 * r - depth) / 3.0;
+    d->across[0] = d->across[1] = even;
+}
+
+/** The part of the edge p + s (q - p), 0 <= s <= 1, inside the disc; returns 0 where there is none.
+ */
+static int inner_part(double rho2, const double *p, const double *q, double s[2])
+{
+    double e[2] = {q[0] - p[0], q[1] - p[1]};
+    double length2 = e[0] * e[0] + e[1] * e[1], moment = cross2(p, q);
+    double half2 = rho2 * length2 - moment * moment;
+    if (!(half2 > 0.0)) {
+        return 0;
+    }
+    double middle = -(p[0] * e[0] + p[1] * e[1]) / length2, half = sqrt(half2) / length2;
+    s[0] = tact_max(middle - half, 0.0);
+    s[1] = tact_min(middle + half, 1.0);
+    return s[0] < s[1];
+}
+
+static void add_edge(struct disc *d, const double *p, const double *q, const double s[2])
+{
+    double a[2], b[2];
+    for (int k = 0; k < 2; k++) {
+        a[k] = s[0] > 0.0 ? p[k] + s[0] * (q[k] - p[k]) : p[k];
+        b[k] = s[1] < 1.0 ? p[k] + s[1] * (q[k] - p[k]) : q[k];
+    }
+    if (s[0] > 0.0) {
+        add_sector(d, p, a);
+    }
+    add_inner(d, a, b);
+    if (s[1] < 1.0) {
+        add_sector(d, b, q);
+    }
+}
+
+/** Integrals over the triangle's part inside the disc; returns 0 where there is none. */
+static int cut_disc(struct disc *d, double p[3][2])
+{
+    double s[3][2];
+    int cut[3], any = 0, inside = 1;
+    for (int k = 0; k < 3; k++) {
+        cut[k] = inner_part(d->rho2, p[k], p[(k + 1) % 3], s[k]);
+        any |= cut[k];
+        inside &= cross2(p[k], p[(k + 1) % 3]) >= 0.0;
+    }
+    if (!any) {
+        if (inside) {
+            add_full(d);
+        }
+        return inside;
+    }
+    for (int k = 0; k < 3; k++) {
+        const double *a = p[k], *b = p[(k + 1) % 3];
+        if (cut[k]) {
+            add_edge(d, a, b, s[k]);
+        } else {
+            add_sector(d, a, b);
+        }
+    }
+    return 1;
+}
+
+/** Whether the foot of o lies so near to an edge of the triangle that o nearly lies on it. */
+static int on_edge(double p[3][2], double tolerance)
+{
+    for (int k = 0; k < 3; k++) {
+        const double *a = p[k], *b = p[(k + 1) % 3];
+        double e[2] = {b[0] - a[0], b[1] - a[1]}, r[2];
+        double s = -(a[0] * e[0] + a[1] * e[1]) / (e[0] * e[0] + e[1] * e[1]);
+        s = tact_min(tact_max(s, 0.0), 1.0);
+        r[0] = a[0] + s * e[0];
+        r[1] = a[1] + s * e[1];
+        if (r[0] * r[0] + r[1] * r[1] < tolerance * tolerance) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+struct ball {
+    double centre[3]; /* mesh frame */
+    double radius;
+};
+
+/** Corners of a triangle from the ball's centre, its unit normal and plane distance (the return
+ *  value). The normal is 0 where the triangle has no area. */
+static double relative_triangle(const struct tact_mesh *mesh, const struct ball *ball,
+                                uint32_t index, double v[3][3], double n[3])
+{
+    double e1[3], e2[3];
+    for (int k = 0; k < 3; k++) {
+        uint32_t vertex = mesh->triangles[3 * (size_t)index + (size_t)k];
+        tact_v3_sub(v[k], mesh->vertices + 3 * (size_t)vertex, ball->centre);
+    }
+    tact_v3_sub(e1, v[1], v[0]);
+    tact_v3_sub(e2, v[2], v[0]);
+    tact_v3_cross(n, e1, e2);
+    tact_v3_normalize(n, n);
+    return tact_v3_dot(n, v[0]);
+}
+
+/** Adds what a disc part contributes to the sums about the ball's centre; u, w, n its axes. */
+static void add_part(const struct disc *d, double h, const double *n, const double *u,
+                     const double *w, struct tact_moment_sums *sums)
+{
+    static const int row[6] = {0, 1, 2, 0, 0, 1}, column[6] = {0, 1, 2, 1, 2, 2};
+    double sign = h >= 0.0 ? 1.0 : -1.0, r2 = d->radius * d->radius;
+    double y[3];
+    for (int k = 0; k < 3; k++) {
+        y[k] = d->first[0] * u[k] + d->first[1] * w[k];
+        sums->first[k] += 0.25 * (h * y[k] - d->rho2 * d->area * n[k]);
+    }
+    sums->volume -= sign * d->wedge;
+    sums->magnitude += fabs(d->wedge);
+    tact_v3_axpy(sums->gradient, -d->area, n);
+    double normal = r2 * d->wedge + d->distance * d->area * d->rho2;
+    double mixed = 0.5 * r2 - d->rho2;
+    for (int k = 0; k < 6; k++) {
+        int i = row[k], j = column[k];
+        double plane = d->across[0] * u[i] * u[j] + d->across[1] * w[i] * w[j] +
+                       d->across[2] * (u[i] * w[j] + w[i] * u[j]);
+        sums->second[k] +=
+            (-sign * (plane + normal * n[i] * n[j]) + mixed * (n[i] * y[j] + y[i] * n[j])) / 5.0;
+    }
+}
+
+/** Adds one triangle. Returns 1 without adding where o is within tolerance of one of its edges. */
+static int add_triangle(const struct tact_mesh *mesh, const struct ball *ball, uint32_t index,
+                        double tolerance, struct tact_moment_sums *sums)
+{
+    double v[3][3], n[3], u[3], w[3], p[3][2];
+    double h = relative_triangle(mesh, ball, index, v, n);
+    struct disc d = {.radius = ball->radius, .distance = fabs(h)};
+    d.depth = d.radius - d.distance;
+    if (!(d.depth > 0.0) || tact_v3_dot(n, n) == 0.0) {
+        return 0;
+    }
+    d.rho2 = d.depth * (d.radius + d.distance);
+    tact_v3_tangents(n, u, w);
+    for (int k = 0; k < 3; k++) {
+        p[k][0] = tact_v3_dot(u, v[k]);
+        p[k][1] = tact_v3_dot(w, v[k]);
+    }
+    if (d.distance < tolerance && on_edge(p, tolerance)) {
+        return 1;
+    }
+    if (cut_disc(&d, p)) {
+        add_part(&d, h, n, u, w, sums);
+    }
+    return 0;
+}
+
+static double box_distance2(const struct tact_mesh_node *node, const double p[3])
+{
+    double sum = 0.0;
+    for (int k = 0; k < 3; k++) {
+        double d = tact_max(tact_max(node->lower[k] - p[k], p[k] - node->upper[k]), 0.0);
+        sum += d * d;
+    }
+    return sum;
+}
+
+/** Sums the triangles that reach into the ball. Returns 1 where o is within tolerance of an edge;
+ * the sums are then of no use. */
+static int sum_triangles(const struct tact_mesh *mesh, const struct ball *ball, double tolerance,
+                         struct tact_moment_sums *sums)
+{
+    memset(sums, 0, sizeof *sums);
+    double r2 = ball->radius * ball->radius;
+    uint32_t stack[STACK_NODES] = {0};
+    int top = 1, near_edge = 0;
+    while (top > 0) {
+        const struct tact_mesh_node *node = &mesh->nodes[stack[--top]];
+        if (box_distance2(node, ball->centre) >= r2) {
+            continue;
+        }
+        for (uint32_t i = 0; i < node->count; i++) {
+            near_edge |= add_triangle(mesh, ball, node->first + i, tolerance, sums);
+        }
+        if (node->count == 0) {
+            stack[top++] = node->first + 1;
+            stack[top++] = node->first;
+        }
+    }
+    return near_edge;
+}
+
+/** A direction that no edge of a sensible mesh is parallel to. */
+static const double RAY[3] = {0.5237186402, 0.6410352817, 0.5609482733};
+
+/** Crossing of the ray from o with a triangle: +1 outward, -1 inward, 0 none. Side and distance are
+ *  judged by the numbers that add_triangle() uses, so that both agree on which side o is. */
+static int crossing(const struct tact_mesh *mesh, const struct ball *ball, uint32_t index)
+{
+    double v[3][3], n[3], c[3];
+    double h = relative_triangle(mesh, ball, index, v, n);
+    const uint32_t *id = mesh->triangles + 3 * (size_t)index;
+    int left = 0;
+    for (int k = 0; k < 3; k++) {
+        int next = (k + 1) % 3;
+        tact_v3_cross(c, v[k], v[next]);
+        double e = tact_v3_dot(c, RAY);
+        left += e > 0.0 || (e == 0.0 && id[k] < id[next]);
+    }
+    if (left != 0 && left != 3) {
+        return 0;
+    }
+    int outward = left == 3, ahead = (h >= 0.0) == outward;
+    return ahead ? (outward ? 1 : -1) : 0;
+}
+
+/** Whether the ray from o meets the node's box, taken with a margin of the radius behind o. */
+static int ray_meets(const struct tact_mesh_node *node, const struct ball *ball)
+{
+    double near = -ball->radius, far = INFINITY;
+    for (int k = 0; k < 3; k++) {
+        double margin = 1e-9 * ball->radius;
+        near = tact_max(near, (node->lower[k] - margin - ball->centre[k]) / RAY[k]);
+        far = tact_min(far, (node->upper[k] + margin - ball->centre[k]) / RAY[k]);
+    }
+    return near <= far;
+}
+
+/** Whether the ball's centre is inside the mesh: the sum of crossings of a ray. */
+static int centre_inside(const struct tact_mesh *mesh, const struct ball *ball)
+{
+    double margin = 1e-9 * ball->radius;
+    if (box_distance2(&mesh->nodes[0], ball->centre) > margin * margin) {
+        return 0;
+    }
+    uint32_t stack[STACK_NODES] = {0};
+    int top = 1, winding = 0;
+    while (top > 0) {
+        const struct tact_mesh_node *node = &mesh->nodes[stack[--top]];
+        if (!ray_meets(node, ball)) {
+            continue;
+        }
+        for (uint32_t i = 0; i < node->count; i++) {
+            winding += crossing(mesh, ball, node->first + i);
+        }
+        if (node->count == 0) {
+            stack[top++] = node->first + 1;
+            stack[top++] = node->first;
+        }
+    }
+    return winding > 0;
+}
+
+int tact_moments_sphere_mesh(double radius, const struct tact_pose *pa,
+                             const struct tact_mesh *mesh, const struct tact_pose *pb,
+                             struct tact_moments *out)
+{
+    double rot[9], axes[9], offset[3], origin[3];
+    struct ball ball = {.radius = radius};
+    tact_quat_to_m3(rot, pb->quat_wxyz);
+    tact_v3_sub(offset, pa->position, pb->position);
+    tact_m3_tmul_v3(ball.centre, rot, offset);
+    tact_v3_copy(origin, pa->position);
+    struct tact_moment_sums sums;
+    if (sum_triangles(mesh, &ball, EDGE_TOLERANCE * radius, &sums)) {
+        double step[3], world[3];
+        tact_v3_scale(step, (const double[3]){0.48, 0.64, 0.6}, 2.0 * EDGE_TOLERANCE * radius);
+        tact_v3_add(ball.centre, ball.centre, step);
+        tact_m3_mul_v3(world, rot, step);
+        tact_v3_add(origin, origin, world);
+        (void)sum_triangles(mesh, &ball, 0.0, &sums);
+    }
+    if (centre_inside(mesh, &ball)) {
+        double volume = 4.0 / 3.0 * PI * radius * radius * radius;
+        sums.volume += volume;
+        sums.magnitude += volume;
+        for (int k = 0; k < 3; k++) {
+            sums.second[k] += 0.2 * volume * radius * radius;
+        }
+    }
+    for (int i = 0; i < 9; i++) {
+        axes[i] = rot[3 * (i % 3) + i / 3];
+    }
+    return tact_sums_finish(&sums, axes, origin, out);
+}

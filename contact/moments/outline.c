@@ -1,0 +1,407 @@
+#include "contact/moments/outline.h"
+
+#include <string.h>
+
+#include "contact/moments/overlap_internal.h"
+#include "contact/moments/pieces_internal.h"
+
+#define MOST_PLANES                                                                                \
+    128               /* of a convex solid: above that edges are clipped too slowly for the tick */
+#define MOST_DEPTH 64 /* of a mesh's tree */
+#define MOST_CORNERS 512 /* of the faces of an overlap: a multiple of 4 */
+
+/** n.r <= d inside; in the frame of the mesh whose edges are clipped. */
+struct plane {
+    double n[3];
+    double d;
+};
+
+/** What is known of the outline: the extreme point in each direction. */
+struct extremes {
+    double reach[TACT_OUTLINE_CORNERS];
+    double point[TACT_OUTLINE_CORNERS][2];
+    int known;
+};
+
+struct clipper {
+    const struct tact_mesh *mesh;
+    struct plane planes[MOST_PLANES];
+    int plane_count;
+    int last;         /* plane that rejected the last edge: likely to reject the next */
+    uint64_t seen;    /* vertices added already: a bit each, for the first 64 */
+    double origin[3]; /* patch centre and axes in the mesh's frame */
+    double t1[3];
+    double t2[3];
+    struct extremes *extremes;
+};
+
+/* Half of the directions; the other half points the other way. */
+static const double directions[TACT_OUTLINE_CORNERS / 2][2] = {
+    {0.99144486137381038, 0.13052619222005157},  {0.92387953251128674, 0.38268343236508978},
+    {0.79335334029123517, 0.60876142900872066},  {0.60876142900872066, 0.79335334029123517},
+    {0.38268343236508984, 0.92387953251128674},  {0.13052619222005171, 0.99144486137381038},
+    {-0.1305261922200516, 0.99144486137381038},  {-0.3826834323650895, 0.92387953251128685},
+    {-0.60876142900872066, 0.79335334029123517}, {-0.79335334029123505, 0.60876142900872088},
+    {-0.92387953251128674, 0.38268343236508989}, {-0.99144486137381038, 0.13052619222005199}};
+
+static void extend(struct extremes *e, int i, double reach, double x, double y)
+{
+    if (reach > e->reach[i]) {
+        e->reach[i] = reach;
+        e->point[i][0] = x;
+        e->point[i][1] = y;
+    }
+}
+
+static void add_point(const struct clipper *c, const double *p)
+{
+    double r[3];
+    tact_v3_sub(r, p, c->origin);
+    double x = tact_v3_dot(r, c->t1), y = tact_v3_dot(r, c->t2);
+    for (int i = 0; i < TACT_OUTLINE_CORNERS / 2; i++) {
+        double reach = x * directions[i][0] + y * directions[i][1];
+        extend(c->extremes, i, reach, x, y);
+        extend(c->extremes, i + TACT_OUTLINE_CORNERS / 2, -reach, x, y);
+    }
+    c->extremes->known = 1;
+}
+
+/* Adds a vertex of the mesh, which several edges end in, once (where there are few enough to tell).
+ */
+static void add_vertex(struct clipper *c, uint32_t i)
+{
+    uint64_t bit = i < 64 ? (uint64_t)1 << i : 0;
+    if (!(c->seen & bit)) {
+        c->seen |= bit;
+        add_point(c, c->mesh->vertices + 3 * (size_t)i);
+    }
+}
+
+/* Adds the point at `share` of the way from p to q: vertex i where that is the vertex's own share.
+ */
+static void add_end(struct clipper *c, uint32_t i, const double *p, const double *q, double share,
+                    double own)
+{
+    double along[3], end[3];
+    if (share == own) {
+        add_vertex(c, i);
+        return;
+    }
+    tact_v3_sub(along, q, p);
+    tact_v3_copy(end, p);
+    tact_v3_axpy(end, share, along);
+    add_point(c, end);
+}
+
+/* Adds the ends of what the planes leave of the edge from vertex a to vertex b. */
+static void clip_edge(struct clipper *c, uint32_t a, uint32_t b)
+{
+    const double *p = c->mesh->vertices + 3 * (size_t)a, *q = c->mesh->vertices + 3 * (size_t)b;
+    double lo = 0.0, hi = 1.0;
+    for (int i = 0; i < c->plane_count; i++) {
+        int at = i == 0 ? c->last : (i == c->last ? 0 : i);
+        const struct plane *plane = &c->planes[at];
+        double hp = tact_v3_dot(plane->n, p) - plane->d, hq = tact_v3_dot(plane->n, q) - plane->d;
+        if (hp > 0.0 && hq > 0.0) {
+            c->last = at;
+            return;
+        }
+        if (hp > 0.0) {
+            lo = tact_max(lo, hp / (hp - hq));
+        } else if (hq > 0.0) {
+            hi = tact_min(hi, hp / (hp - hq));
+        }
+        if (lo > hi) {
+            c->last = at;
+            return;
+        }
+    }
+    add_end(c, a, p, q, lo, 0.0);
+    add_end(c, b, p, q, hi, 1.0);
+}
+
+static int is_outside(const struct clipper *c, const struct tact_mesh_node *node)
+{
+    for (int i = 0; i < c->plane_count; i++) {
+        const struct plane *plane = &c->planes[i];
+        double least = -plane->d;
+        for (int k = 0; k < 3; k++) {
+            least += plane->n[k] * (plane->n[k] > 0.0 ? node->lower[k] : node->upper[k]);
+        }
+        if (least > 0.0) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+/* Every edge once: each runs up in one of its two triangles and down in the other. */
+static void clip_triangle(struct clipper *c, const uint32_t *t)
+{
+    for (int k = 0; k < 3; k++) {
+        uint32_t i = t[k], j = t[(k + 1) % 3];
+        if (i < j) {
+            clip_edge(c, i, j);
+        }
+    }
+}
+
+static void clip_mesh(struct clipper *c)
+{
+    uint32_t stack[MOST_DEPTH];
+    int depth = 0;
+    stack[depth++] = 0;
+    while (depth > 0) {
+        const struct tact_mesh_node *node = &c->mesh->nodes[stack[--depth]];
+        if (is_outside(c, node)) {
+            continue;
+        }
+        if (node->count == 0 && depth + 2 <= MOST_DEPTH) {
+            stack[depth++] = node->first + 1;
+            stack[depth++] = node->first;
+        }
+        for (uint32_t i = 0; i < node->count; i++) {
+            clip_triangle(c, c->mesh->triangles + 3 * (size_t)(node->first + i));
+        }
+    }
+}
+
+/* The planes of a convex shape, in its own frame; their number, or 0 where there is none or too
+ * many. */
+static int list_planes(const struct tact_shape *s, struct plane *out)
+{
+    if (s->kind == TACT_SHAPE_HALFSPACE) {
+        out[0] = (struct plane){{0.0, 0.0, 1.0}, 0.0};
+        return 1;
+    }
+    if (s->kind == TACT_SHAPE_BOX) {
+        for (int i = 0; i < 6; i++) {
+            out[i] = (struct plane){{0.0, 0.0, 0.0}, s->size[i / 2]};
+            out[i].n[i / 2] = i % 2 ? -1.0 : 1.0;
+        }
+        return 6;
+    }
+    if (s->kind != TACT_SHAPE_CONVEX || s->mesh->triangle_count > MOST_PLANES) {
+        return 0;
+    }
+    for (size_t i = 0; i < s->mesh->triangle_count; i++) {
+        const uint32_t *t = s->mesh->triangles + 3 * i;
+        const double *p = s->mesh->vertices + 3 * (size_t)t[0];
+        double e[3], f[3];
+        tact_v3_sub(e, s->mesh->vertices + 3 * (size_t)t[1], p);
+        tact_v3_sub(f, s->mesh->vertices + 3 * (size_t)t[2], p);
+        tact_v3_cross(out[i].n, e, f);
+        out[i].d = tact_v3_dot(out[i].n, p);
+    }
+    return (int)s->mesh->triangle_count;
+}
+
+/* r = R(from)' (R(to) v): a direction of `to` in the axes of `from`. */
+static void direction_in(double *r, const double *from, const double *to, const double *v)
+{
+    double w[3];
+    tact_m3_mul_v3(w, to, v);
+    tact_m3_tmul_v3(r, from, w);
+}
+
+/* Clips the edges of `edges` at pe by the planes of `solid` at ps. 0 where the planes are not
+ * known. */
+static int clip_by(const struct tact_shape *edges, const struct tact_pose *pe,
+                   const struct tact_shape *solid, const struct tact_pose *ps, const double *center,
+                   const double *frame, struct extremes *extremes)
+{
+    struct clipper c = {.mesh = edges->mesh, .extremes = extremes};
+    double re[9], rs[9], apart[3], offset[3];
+    c.plane_count = list_planes(solid, c.planes);
+    if (!c.plane_count) {
+        return 0;
+    }
+    tact_quat_to_m3(re, pe->quat_wxyz);
+    tact_quat_to_m3(rs, ps->quat_wxyz);
+    tact_v3_sub(apart, ps->position, pe->position);
+    tact_m3_tmul_v3(offset, re, apart);
+    for (int i = 0; i < c.plane_count; i++) {
+        double n[3];
+        direction_in(n, re, rs, c.planes[i].n);
+        tact_v3_copy(c.planes[i].n, n);
+        c.planes[i].d += tact_v3_dot(n, offset);
+    }
+    tact_v3_sub(apart, center, pe->position);
+    tact_m3_tmul_v3(c.origin, re, apart);
+    tact_m3_tmul_v3(c.t1, re, frame + 3);
+    tact_m3_tmul_v3(c.t2, re, frame + 6);
+    clip_mesh(&c);
+    return 1;
+}
+
+/* The extreme points are in order of direction: equal neighbours are one corner. */
+static int list_corners(const struct extremes *e, double corners[][2])
+{
+    int count = 0;
+    double area = 0.0, size = 0.0;
+    for (int i = 0; i < TACT_OUTLINE_CORNERS; i++) {
+        size = tact_max(size, fabs(e->reach[i]));
+    }
+    for (int i = 0; i < TACT_OUTLINE_CORNERS; i++) {
+        const double *p = e->point[i], *q = count ? corners[count - 1] : NULL;
+        if (!q || fabs(p[0] - q[0]) + fabs(p[1] - q[1]) > 1e-9 * size) {
+            corners[count][0] = p[0];
+            corners[count++][1] = p[1];
+        }
+    }
+    while (count > 1 && fabs(corners[count - 1][0] - corners[0][0]) +
+                                fabs(corners[count - 1][1] - corners[0][1]) <=
+                            1e-9 * size) {
+        count--;
+    }
+    for (int i = 0; i < count; i++) {
+        const double *p = corners[i], *q = corners[(i + 1) % count];
+        area += 0.5 * (p[0] * q[1] - p[1] * q[0]);
+    }
+    return count >= 3 && area > 1e-9 * size * size ? count : 0;
+}
+
+/** Corners of an overlap seen in the tangent plane, a lane each. */
+struct seen {
+    tact_d4 origin, t1, t2;
+    int count, full;
+    double x[MOST_CORNERS], y[MOST_CORNERS];
+};
+
+/** Adds the corners of a face: of A all, of a cap those that its edges run from. */
+TACT_INLINE void see_face(void *user, const tact_d4 *corner, int n, double share)
+{
+    struct seen *seen = user;
+    seen->full |= seen->count + n > MOST_CORNERS;
+    for (int i = share > 0.0 ? 0 : 1; i < n && !seen->full; i++) {
+        tact_d4 r = corner[i] - seen->origin, x = r * seen->t1, y = r * seen->t2;
+        seen->x[seen->count] = x[0] + x[1] + x[2];
+        seen->y[seen->count++] = y[0] + y[1] + y[2];
+    }
+}
+
+/** Finds the extreme corners. */
+TACT_INLINE void find_extremes(struct seen *seen, struct extremes *e)
+{
+    for (; seen->count % 4; seen->count++) {
+        seen->x[seen->count] = seen->x[0];
+        seen->y[seen->count] = seen->y[0];
+    }
+    const tact_l4 lanes = {0, 1, 2, 3};
+    for (int i = 0; i < TACT_OUTLINE_CORNERS; i++) {
+        const double *d = directions[i % (TACT_OUTLINE_CORNERS / 2)];
+        double dx = i < TACT_OUTLINE_CORNERS / 2 ? d[0] : -d[0];
+        double dy = i < TACT_OUTLINE_CORNERS / 2 ? d[1] : -d[1];
+        tact_d4 most = {-INFINITY, -INFINITY, -INFINITY, -INFINITY};
+        tact_l4 at = {0};
+        for (int k = 0; k < seen->count; k += 4) {
+            tact_d4 x, y;
+            memcpy(&x, seen->x + k, sizeof x);
+            memcpy(&y, seen->y + k, sizeof y);
+            tact_d4 reach = x * dx + y * dy;
+            tact_l4 more = reach > most;
+            most = TACT_D4_SELECT(more, reach, most);
+            at = (more & (lanes + k)) | (~more & at);
+        }
+        int best = 0;
+        for (int k = 1; k < 4; k++) {
+            best = most[k] > most[best] ? k : best;
+        }
+        e->reach[i] = most[best];
+        e->point[i][0] = seen->x[at[best]];
+        e->point[i][1] = seen->y[at[best]];
+    }
+    e->known = 1;
+}
+
+TACT_CLONES static int see_overlap(struct tact_cutter *c, const struct tact_mesh *a,
+                                   struct seen *seen, struct extremes *e)
+{
+    int rc = a->facets ? tact_cut_facets(c, a->facets, see_face, seen)
+                       : tact_cut_mesh(c, a, see_face, seen);
+    if (rc == 1 && !seen->full && seen->count) {
+        find_extremes(seen, e);
+    }
+    return seen->full ? -ENOSPC : rc;
+}
+
+static void turn_in(const double *axes, const double *v, tact_d4 *out)
+{
+    double r[3];
+    tact_m3_tmul_v3(r, axes, v);
+    *out = (tact_d4){r[0], r[1], r[2], 0.0};
+}
+
+/** The extreme corners of what the cutter leaves of a. -ENOSPC where there are too many edges or
+ *  corners. */
+static int see_outline(struct tact_cutter *cutter, const struct tact_mesh *a,
+                       const struct tact_pose *pa, const double *center, const double *frame,
+                       struct extremes *extremes)
+{
+    struct seen seen;
+    double r[9], apart[3];
+    tact_quat_to_m3(r, pa->quat_wxyz);
+    tact_v3_sub(apart, center, pa->position);
+    turn_in(r, apart, &seen.origin);
+    turn_in(r, frame + 3, &seen.t1);
+    turn_in(r, frame + 6, &seen.t2);
+    seen.count = seen.full = 0;
+    return see_overlap(cutter, a, &seen, extremes);
+}
+
+/** That of the overlap of two solids with facets, of which b may be a half-space (NULL). */
+static int find_outline(const struct tact_mesh *a, const struct tact_pose *pa,
+                        const struct tact_mesh_facets *b, const struct tact_pose *pb,
+                        const double *center, const double *frame, struct extremes *extremes)
+{
+    struct tact_cutter cutter;
+    tact_cutter_place(&cutter, a->facets->size, pa, b, pb);
+    return see_outline(&cutter, a, pa, center, frame, extremes);
+}
+
+int tact_outline_within(const struct tact_mesh *a, const struct tact_pose *pa,
+                        const struct tact_mesh *b, const struct tact_pose *pb,
+                        const double (*plane)[4], int planes, const double center[3],
+                        const double frame[9], double corners[TACT_OUTLINE_CORNERS][2])
+{
+    struct extremes extremes = {.known = 0};
+    struct tact_cutter cutter;
+    int swapped = !b->facets;
+    const struct tact_mesh *first = swapped ? b : a;
+    const struct tact_pose *pose = swapped ? pb : pa;
+    tact_cutter_place(&cutter, tact_mesh_size(first), pose, (swapped ? a : b)->facets,
+                      swapped ? pa : pb);
+    int rc = tact_cutter_add(&cutter, pose, plane, planes);
+    rc = rc ? rc : see_outline(&cutter, first, pose, center, frame, &extremes);
+    return rc >= 0 && extremes.known ? list_corners(&extremes, corners) : 0;
+}
+
+int tact_outline(const struct tact_shape *a, const struct tact_pose *pa, const struct tact_shape *b,
+                 const struct tact_pose *pb, const double center[3], const double frame[9],
+                 double corners[TACT_OUTLINE_CORNERS][2])
+{
+    struct extremes extremes = {.known = 0};
+    for (int i = 0; i < TACT_OUTLINE_CORNERS; i++) {
+        extremes.reach[i] = -INFINITY;
+    }
+    int plane_a = a->kind == TACT_SHAPE_HALFSPACE, plane_b = b->kind == TACT_SHAPE_HALFSPACE;
+    if (tact_shape_is_curved(a) || tact_shape_is_curved(b)) {
+        return 0;
+    }
+    const struct tact_mesh_facets *fa = plane_a ? NULL : a->mesh->facets;
+    const struct tact_mesh_facets *fb = plane_b ? NULL : b->mesh->facets;
+    int rc = -ENOSPC;
+    if (fa && (fb || plane_b) && !(fb && fb->count > fa->count)) {
+        rc = find_outline(a->mesh, pa, fb, pb, center, frame, &extremes);
+    } else if (fb && (fa || plane_a)) {
+        rc = find_outline(b->mesh, pb, fa, pa, center, frame, &extremes);
+    }
+    if (rc >= 0) {
+        return extremes.known ? list_corners(&extremes, corners) : 0;
+    }
+    if ((!plane_a && !clip_by(a, pa, b, pb, center, frame, &extremes)) ||
+        (!plane_b && !clip_by(b, pb, a, pa, center, frame, &extremes))) {
+        return 0;
+    }
+    return extremes.known ? list_corners(&extremes, corners) : 0;
+}

@@ -1,0 +1,35 @@
+/**
+ * The outline of a flat overlap: the convex polygon that it covers in the tangent plane.
+ *
+ * Exact where both solids are convex polyhedra, or one is a half-space: the corners of their
+ * overlap are the ends of each one's edges clipped by the other's planes. A table's feet give the
+ * hull of the feet (Bouchard 2015, section 6.2, asks for it).
+ */
+#ifndef TACT_CONTACT_OUTLINE_H
+#define TACT_CONTACT_OUTLINE_H
+
+#include "../api.h"
+#include "../mesh/shape.h"
+#include "../vec.h"
+
+TACT_BEGIN_DECLS
+
+#define TACT_OUTLINE_CORNERS 24 /**< most corners: the extreme points in as many directions */
+#define TACT_PIECES 4           /**< most planar pieces of one overlap; more are solved as one */
+
+/**
+ * Outline of the overlap of shape a at pa and b at pb, projected along the first row of frame.
+ * center, frame: of the patch (struct tact_patch), world. corners: out, counter-clockwise about the
+ * normal, relative to center along the frame's second and third rows [m].
+ * Returns the number of corners, 3 or more; 0 where there is no exact outline (curved solids, two
+ * that are not convex, too many planes) or it has no area.
+ * Real-time safe.
+ */
+TACT_API int tact_outline(const struct tact_shape *a, const struct tact_pose *pa,
+                          const struct tact_shape *b, const struct tact_pose *pb,
+                          const double center[3], const double frame[9],
+                          double corners[TACT_OUTLINE_CORNERS][2]);
+
+TACT_END_DECLS
+
+#endif

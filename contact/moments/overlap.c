@@ -1,0 +1,43 @@
+/* The planes that cut one solid out of another. */
+#include "contact/moments/overlap_internal.h"
+
+#include <float.h>
+
+/** Roundings of the coordinates by which planes are moved outward. */
+static const double MARGIN = 4.0 * DBL_EPSILON;
+
+void tact_cutter_place(struct tact_cutter *c, double size_a, const struct tact_pose *pa,
+                       const struct tact_mesh_facets *b, const struct tact_pose *pb)
+{
+    double ra[9], rb[9], apart[3], up[3] = {0.0, 0.0, 1.0};
+    tact_quat_to_m3(ra, pa->quat_wxyz);
+    tact_quat_to_m3(rb, pb->quat_wxyz);
+    tact_v3_sub(apart, pb->position, pa->position);
+    c->size = size_a + (b ? b->size : 0.0);
+    c->size += tact_v3_norm(pa->position) + tact_v3_norm(pb->position);
+    c->planes = b ? (int)b->count : 1;
+    c->tolerance = MARGIN * c->size;
+    for (int k = 0; k < c->planes; k++) {
+        double n[3];
+        tact_m3_mul_v3(n, rb, b ? b->normal[k] : up);
+        tact_m3_tmul_v3(c->plane[k], ra, n);
+        c->plane[k][3] = (b ? b->distance[k] : 0.0) + tact_v3_dot(n, apart) + c->tolerance;
+    }
+    c->edges = c->full = 0;
+}
+
+int tact_cutter_add(struct tact_cutter *c, const struct tact_pose *pa, const double (*plane)[4],
+                    int count)
+{
+    double ra[9];
+    tact_quat_to_m3(ra, pa->quat_wxyz);
+    if (c->planes + count > TACT_FACETS) {
+        return -ENOSPC;
+    }
+    for (int k = 0; k < count; k++) {
+        double *to = c->plane[c->planes++];
+        tact_m3_tmul_v3(to, ra, plane[k]);
+        to[3] = plane[k][3] - tact_v3_dot(plane[k], pa->position);
+    }
+    return 0;
+}

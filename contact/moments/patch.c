@@ -1,0 +1,239 @@
+#include "contact/moments/patch.h"
+
+#include <errno.h>
+#include "contact/linear.h"
+
+#define PI 3.14159265358979323846
+
+/* Turns t1, t2 to the axes of the 2 x 2 form [a b; b c] over them; eigenvalues of t1, t2 in l. */
+static void align_axes(double *t1, double *t2, double a, double b, double c, double *l)
+{
+    /* A round patch has no axes of its own: rounding must not turn the frame from tick to tick. */
+    int round = hypot(2.0 * b, a - c) <= 1e-9 * (a + c);
+    double angle = round ? 0.0 : 0.5 * atan2(2.0 * b, a - c);
+    double cs = cos(angle), sn = sin(angle), u[3], w[3];
+    for (int i = 0; i < 3; i++) {
+        u[i] = cs * t1[i] + sn * t2[i];
+        w[i] = cs * t2[i] - sn * t1[i];
+    }
+    tact_v3_copy(t1, u);
+    tact_v3_copy(t2, w);
+    l[0] = cs * cs * a + 2.0 * cs * sn * b + sn * sn * c;
+    l[1] = sn * sn * a - 2.0 * cs * sn * b + cs * cs * c;
+}
+
+/* a' C b of the symmetric C stored as xx yy zz xy xz yz. */
+static double form(const double *c, const double *a, const double *b)
+{
+    return a[0] * (c[0] * b[0] + c[3] * b[1] + c[4] * b[2]) +
+           a[1] * (c[3] * b[0] + c[1] * b[1] + c[5] * b[2]) +
+           a[2] * (c[4] * b[0] + c[5] * b[1] + c[2] * b[2]);
+}
+
+/* Mean distance from the centre of a uniform ellipse: 2/3 of its perimeter (Ramanujan) over 2 pi.
+ */
+static double uniform_arm(const double *semi)
+{
+    double sum = semi[0] + semi[1];
+    if (!(sum > 0.0)) {
+        return 0.0;
+    }
+    double h = (semi[0] - semi[1]) / sum;
+    h *= h;
+    return sum * (1.0 + 3.0 * h / (10.0 + sqrt(4.0 - 3.0 * h))) / 3.0;
+}
+
+/* Mean distance from the centre of the pressure that the kind of spin stands for. */
+static double pressure_arm(enum tact_spin_kind spin, int elastic, const double *semi)
+{
+    if (spin == TACT_SPIN_CORNERS) {
+        return hypot(semi[0], semi[1]);
+    }
+    int hertz = spin == TACT_SPIN_HERTZ || (spin != TACT_SPIN_UNIFORM && elastic);
+    return (hertz ? 9.0 * PI / 32.0 : 1.0) * uniform_arm(semi);
+}
+
+/* The axis of the least second moment, by inverse iteration from n, on n's side. C times a vector
+ * of thickness zero gives nothing to invert: then n is that axis already. */
+static void least_axis(const double *c, const double *n, double *axis)
+{
+    double a[9] = {c[0], c[3], c[4], c[3], c[1], c[5], c[4], c[5], c[2]};
+    tact_ldl_factor(a, 3);
+    tact_v3_copy(axis, n);
+    for (int i = 0; i < 8; i++) {
+        double next[3];
+        tact_v3_copy(next, axis);
+        tact_ldl_solve(a, 3, next);
+        if (!(tact_v3_normalize(next, next) > 0.0)) {
+            return;
+        }
+        double change = 1.0 - fabs(tact_v3_dot(next, axis));
+        tact_v3_scale(axis, next, tact_v3_dot(next, n) < 0.0 ? -1.0 : 1.0);
+        if (change < 1e-16) {
+            return;
+        }
+    }
+}
+
+/* How much of a sheet the overlap is: 1 up to a thickness of a 30th of its width, 0 from a 10th on.
+ */
+static double sheet_share(const double *c, const double *n, const double *axis)
+{
+    double t1[3], t2[3], a, b, d;
+    tact_v3_tangents(n, t1, t2);
+    a = form(c, t1, t1);
+    b = form(c, t1, t2);
+    d = form(c, t2, t2);
+    double least = 0.5 * (a + d) - hypot(0.5 * (a - d), b);
+    double ratio = least > 0.0 ? form(c, axis, axis) / least : 1.0;
+    double x = (1e-2 - ratio) / (1e-2 - 1e-3);
+    x = tact_min(1.0, tact_max(0.0, x));
+    return x * x * (3.0 - 2.0 * x);
+}
+
+static void choose_normal(const struct tact_moments *m, enum tact_normal_kind kind, double *n)
+{
+    double axis[3], share = 1.0;
+    if (kind == TACT_NORMAL_GRADIENT) {
+        return;
+    }
+    least_axis(m->second, n, axis);
+    if (kind == TACT_NORMAL_BLEND) {
+        share = sheet_share(m->second, n, axis);
+    }
+    tact_v3_scale(n, n, 1.0 - share);
+    tact_v3_axpy(n, share, axis);
+    tact_v3_normalize(n, n);
+}
+
+int tact_patch_from_moments(const struct tact_moments *m, const struct tact_patch_options *options,
+                            struct tact_patch *out)
+{
+    double *n = out->frame, *t1 = out->frame + 3, *t2 = out->frame + 6, l[2];
+    double area = tact_v3_normalize(n, m->gradient);
+    if (!(m->volume > 0.0) || !(area > 0.0)) {
+        return -EDOM;
+    }
+    tact_v3_scale(n, n, -1.0);
+    choose_normal(m, options->normal, n);
+    /* Seen along n: a side face that lies in the other's, and counts or not by rounding, adds
+     * nothing. */
+    area = -tact_v3_dot(m->gradient, n);
+    tact_v3_tangents(n, t1, t2);
+    align_axes(t1, t2, form(m->second, t1, t1), form(m->second, t1, t2), form(m->second, t2, t2),
+               l);
+    l[0] = l[0] > 0.0 ? l[0] / m->volume : 0.0;
+    l[1] = l[1] > 0.0 ? l[1] / m->volume : 0.0;
+    double size =
+        options->ellipse_size > 0.0 ? options->ellipse_size : (options->curved ? 6.0 : 4.0);
+    tact_v3_copy(out->center, m->centroid);
+    out->area = area;
+    out->depth = m->volume / area;
+    out->semi[0] = sqrt(size * l[0]);
+    out->semi[1] = sqrt(size * l[1]);
+    out->corners = 0;
+    out->spin = options->spin;
+    out->spin_arm = pressure_arm(options->spin, 0, out->semi);
+    int tip = options->tip_radius > 0.0;
+    int elastic = tip || (options->modulus > 0.0 && options->curved);
+    out->kind = elastic ? TACT_PATCH_ELASTIC : TACT_PATCH_ELLIPSE;
+    out->tip_radius = tip ? options->tip_radius : 0.0;
+    out->tip_power = tip ? options->tip_power : 0.0;
+    out->modulus = elastic && !tip ? options->modulus : 0.0;
+    out->radius = elastic && !tip ? 1.5 * sqrt(l[0] * l[1]) / out->depth : 0.0;
+    return 0;
+}
+
+/* Centroid c of the outline and its second moments xx, yy over the area about it. 0: no area. */
+static int outline_moments(const struct tact_patch *patch, double *c, double *second)
+{
+    double area = 0.0, sum[4] = {0.0};
+    for (int i = 0; i < patch->corners; i++) {
+        const double *p = patch->corner[i], *q = patch->corner[(i + 1) % patch->corners];
+        const double *o = patch->corner[0];
+        double a[2] = {p[0] - o[0], p[1] - o[1]}, b[2] = {q[0] - o[0], q[1] - o[1]};
+        double twice = a[0] * b[1] - a[1] * b[0];
+        area += 0.5 * twice;
+        for (int k = 0; k < 2; k++) {
+            sum[k] += twice * (a[k] + b[k]) / 6.0;
+            sum[2 + k] += twice * (a[k] * a[k] + a[k] * b[k] + b[k] * b[k]) / 12.0;
+        }
+    }
+    if (!(area > 0.0)) {
+        return 0;
+    }
+    for (int k = 0; k < 2; k++) {
+        double mean = sum[k] / area;
+        c[k] = patch->corner[0][k] + mean;
+        second[k] = tact_max(0.0, sum[2 + k] / area - mean * mean);
+    }
+    return 1;
+}
+
+/* A uniform sheet over the outline reaches no further than twice the outline does. */
+static int fits_outline(const struct tact_patch *patch)
+{
+    double reach = 0.0;
+    for (int i = 0; i < patch->corners; i++) {
+        const double *p = patch->corner[i], *q = patch->corner[(i + 1) % patch->corners];
+        if (p[0] * q[1] < p[1] * q[0]) {
+            return 0;
+        }
+        reach = tact_max(reach, hypot(p[0], p[1]));
+    }
+    return patch->semi[0] > 0.0 && patch->semi[1] > 0.0 &&
+           tact_max(patch->semi[0], patch->semi[1]) <= 2.1 * reach;
+}
+
+int tact_patch_mend(struct tact_patch *patch)
+{
+    double c[2], second[2];
+    if (!patch->corners || fits_outline(patch) || !outline_moments(patch, c, second)) {
+        return 0;
+    }
+    for (int k = 0; k < 2; k++) {
+        tact_v3_axpy(patch->center, c[k], patch->frame + 3 * (k + 1));
+        patch->semi[k] = 2.0 * sqrt(second[k]);
+        for (int i = 0; i < patch->corners; i++) {
+            patch->corner[i][k] -= c[k];
+        }
+    }
+    patch->spin_arm = pressure_arm(patch->spin, 0, patch->semi);
+    return 1;
+}
+
+double tact_patch_elastic_radius(const struct tact_patch *patch, double n)
+{
+    if (!(n > 0.0)) {
+        return 0.0;
+    }
+    return patch->tip_radius > 0.0 ? patch->tip_radius * pow(n, patch->tip_power)
+                                   : cbrt(0.75 * n * patch->radius / patch->modulus);
+}
+
+double tact_patch_spin_arm(const struct tact_patch *patch, double n)
+{
+    if (patch->kind == TACT_PATCH_ELLIPSE) {
+        return patch->spin_arm;
+    }
+    double a = tact_patch_elastic_radius(patch, n);
+    const double semi[2] = {a, a};
+    return pressure_arm(patch->spin, 1, semi);
+}
+
+double tact_patch_corner_arm(const double half[2], const double p[2])
+{
+    if (!(half[0] > 0.0) || !(half[1] > 0.0)) {
+        return 0.0;
+    }
+    double x = 0.5 + 0.5 * tact_max(-1.0, tact_min(1.0, p[0] / half[0]));
+    double y = 0.5 + 0.5 * tact_max(-1.0, tact_min(1.0, p[1] / half[1])), arm = 0.0;
+    for (int i = 0; i < 2; i++) {
+        for (int j = 0; j < 2; j++) {
+            double dx = (i ? half[0] : -half[0]) - p[0];
+            double dy = (j ? half[1] : -half[1]) - p[1];
+            arm += (i ? x : 1.0 - x) * (j ? y : 1.0 - y) * hypot(dx, dy);
+        }
+    }
+    return arm;
+}

@@ -1,0 +1,114 @@
+/**
+ * The contact patch of an overlap: frame, depth, extent and spin arm from the moments.
+ */
+#ifndef TACT_CONTACT_PATCH_H
+#define TACT_CONTACT_PATCH_H
+
+#include "../api.h"
+#include "moments.h"
+#include "outline.h"
+
+TACT_BEGIN_DECLS
+
+/** What kind of patch the overlap stands for. */
+enum tact_patch_kind {
+    TACT_PATCH_ELLIPSE, /**< rigid: the centre of pressure moves inside the outline, or the ellipse
+                         */
+    TACT_PATCH_ELASTIC, /**< soft, and curved (Hertz) or a fingertip: pressure is symmetric about
+                           the centre, so the centre of pressure stays there, and the patch grows
+                           with the force */
+};
+
+/** Which way the patch faces. */
+enum tact_normal_kind {
+    TACT_NORMAL_GRADIENT, /**< against the volume's gradient (Bouchard 2015, section 4.1) */
+    TACT_NORMAL_LEAST,    /**< along the axis of the least second moment (section 6.1.2) */
+    TACT_NORMAL_BLEND,    /**< the latter for a thin sheet, whose rim bends the gradient, going over
+                               to the former where the overlap is no sheet */
+};
+
+/** How much torsion a patch holds at rest, and how sliding takes from it. */
+enum tact_spin_kind {
+    TACT_SPIN_AUTO,    /**< LIMIT_SURFACE */
+    TACT_SPIN_CORNERS, /**< friction at the four corners of the ellipse's rectangle, weighted by the
+                            centre of pressure (Bouchard 2015, section 5.6) */
+    TACT_SPIN_UNIFORM, /**< uniform pressure: its mean distance from the centre */
+    TACT_SPIN_HERTZ,   /**< Hertz's pressure, elliptic or round */
+    TACT_SPIN_LIMIT_SURFACE, /**< Hertz where the patch is elastic, else uniform; and slip takes
+                                from torsion, and spin from friction, as Coulomb friction under that
+                                  pressure does (enum tact_surface); the others by an ellipsoid */
+};
+
+/** The patch of one pair at one tick. */
+struct tact_patch {
+    enum tact_patch_kind kind;
+    double center[3]; /**< centroid of the overlap [m], world */
+    double frame[9]; /**< rows: normal n (pushes A out of B), t1, t2, right-handed, world; t1 and t2
+                          are the ellipse's axes */
+    double depth;    /**< V / area [m]: the overlap's mean depth (half of a sphere's deepest) */
+    double area;     /**< -g.n [m^2]: A's surface inside B, seen along n */
+    double semi[2];  /**< semi-axes along t1 and t2 [m] */
+    int corners;     /**< ELLIPSE: of the overlap's outline where that is known; else 0 */
+    double corner[TACT_OUTLINE_CORNERS]
+                 [2]; /**< counter-clockwise, along t1 and t2 from center [m] */
+    double radius;    /**< ELASTIC: effective radius of curvature R [m]; else 0 */
+    enum tact_spin_kind spin;
+    double spin_arm;   /**< ELLIPSE: torsion limit over mu N [m], with the centre of pressure at the
+                            centre; ELASTIC: see tact_patch_spin_arm() */
+    double modulus;    /**< ELASTIC: E* [Pa]; 0 for a fingertip */
+    double tip_radius; /**< fingertip: radius at 1 N [m]; else 0 */
+    double tip_power;  /**< fingertip: of the force in the radius */
+};
+
+/** How the patch is made of the moments. */
+struct tact_patch_options {
+    double modulus;      /**< E* of the pair [Pa]; 0: rigid */
+    int curved;          /**< 1 where V ~ depth^2 (a curved surface), 0 where flat */
+    double ellipse_size; /**< semi-axis^2 over C/V. 0: by shape, 4 flat (exact for a sheet of
+                            uniform thickness over an ellipse), 6 curved (exact for a paraboloid
+                            cap). 5: Bouchard's equivalent ellipsoid (appendix A) */
+    enum tact_normal_kind normal;
+    enum tact_spin_kind spin;
+    double tip_radius; /**< a fingertip's, whatever its shape: a = tip_radius (N / 1 N)^tip_power
+                          [m]; 0: none. Goes before the modulus. Its pressure stays at the centre */
+    double tip_power;  /**< 1/3 as Hertz's; human fingertips less (Xydas and Kao 1999: 0 to 1/3) */
+};
+
+/**
+ * Patch of moments m. Semi-axes from the tangential block of C/V (Bouchard 2015, section 4.2).
+ * ELASTIC: R = 3/2 sqrt(l1 l2) / depth with l1, l2 that block's eigenvalues, exact for a shallow
+ * cap (C/V = 2 R depth / 3).
+ * @retval 0
+ * @retval -EDOM  no volume, or no gradient to take a normal from
+ * Real-time safe.
+ */
+TACT_API int tact_patch_from_moments(const struct tact_moments *m,
+                                     const struct tact_patch_options *options,
+                                     struct tact_patch *out);
+
+/**
+ * Mends a patch of a sliver whose moments are mere rounding: where its outline does not hold its
+ * centre, or not its ellipse, both are taken from the outline instead. A patch without an outline
+ * stays as it is. Returns 1 where it was mended. Real-time safe.
+ */
+TACT_API int tact_patch_mend(struct tact_patch *patch);
+
+/**
+ * Torsion limit over mu N [m] at normal force n [N], with the centre of pressure at the centre. The
+ * mean distance from there of the pressure: uniform over an ellipse 2/3 of its perimeter over 2 pi
+ * (2/3 R for a disc), Hertz's 3 pi / 16 of that in place of 2/3; corners hypot(semi). ELASTIC: of a
+ * disc of radius a = (3 N R / (4 E*))^(1/3). Real-time safe.
+ */
+TACT_API double tact_patch_spin_arm(const struct tact_patch *patch, double n);
+
+/** Radius of an ELASTIC patch at normal force n [N]: Hertz's (3 N R / (4 E*))^(1/3), or the
+ *  fingertip's power law [m]. Real-time safe. */
+TACT_API double tact_patch_elastic_radius(const struct tact_patch *patch, double n);
+
+/** Bouchard's eq. 11 to 13: the corners of the rectangle of half sides `half` [m], weighted
+ *  bilinearly by p in it; the sum of weight times distance from p [m]. Real-time safe. */
+TACT_API double tact_patch_corner_arm(const double half[2], const double p[2]);
+
+TACT_END_DECLS
+
+#endif

@@ -1,0 +1,168 @@
+/*
+ * Overlaps that are not planar, as pieces that are: a peg in a groove touches both flanks, and one
+ * normal for the two would be neither's.
+ *
+ * Two convex solids touch in a plane. Of a convex solid and one that is not, the faces of the
+ * latter that lie in the former are known exactly, and so is what they cut out of it. They are
+ * grouped by their normals; where they spread, and the convex solid's faces in the overlap do as
+ * well (a corner in a flat face, or a bumpy body on a floor, has one normal), each group gets the
+ * part of the overlap that is nearest to its plane: cut off by the planes of equal depth between it
+ * and the others. Its moments are exact like those of the whole.
+ */
+#include <string.h>
+#include "contact/moments/overlap_internal.h"
+#include "contact/moments/pieces_internal.h"
+
+#define MOST_GROUPS 8
+#define ALIKE 0.9848 /* cosine within which normals are of one group: 10 degrees */
+#define PLANAR                                                                                     \
+    0.9848          /* sum of the areas as vectors over that as numbers, above which it is flat    \
+                     */
+#define SLIVER 1e-3 /* share of the area below which a group is none */
+
+/* Faces of one direction, in the frame of the solid whose they are. */
+struct group {
+    double normal[3]; /* of its first face */
+    double area[3];   /* sum of the faces' areas along their normals [m^2] */
+    double size;      /* sum of the areas [m^2] */
+    double first[3];  /* integral of the position over them [m^3] */
+};
+
+struct groups {
+    struct group group[MOST_GROUPS];
+    int count, full;
+};
+
+static void add_triangle(struct groups *g, const tact_d4 *a, const tact_d4 *b, const tact_d4 *c,
+                         double share)
+{
+    double u[3], v[3], n[3], middle[3];
+    int i = 0;
+    for (int k = 0; k < 3; k++) {
+        u[k] = (*b)[k] - (*a)[k];
+        v[k] = (*c)[k] - (*a)[k];
+        middle[k] = ((*a)[k] + (*b)[k] + (*c)[k]) / 3.0;
+    }
+    tact_v3_cross(n, u, v);
+    tact_v3_scale(n, n, 0.5 * share);
+    double size = tact_v3_norm(n);
+    if (!(size > 0.0)) {
+        return;
+    }
+    while (i < g->count && tact_v3_dot(g->group[i].normal, n) < ALIKE * size) {
+        i++;
+    }
+    if (i == MOST_GROUPS) {
+        g->full = 1;
+        return;
+    }
+    struct group *group = &g->group[i];
+    if (i == g->count) {
+        memset(group, 0, sizeof *group);
+        tact_v3_scale(group->normal, n, 1.0 / size);
+        g->count++;
+    }
+    tact_v3_add(group->area, group->area, n);
+    group->size += size;
+    tact_v3_axpy(group->first, size, middle);
+}
+
+static void add_face(void *user, const tact_d4 *corner, int n, double share)
+{
+    for (int i = 1; i + 1 < n && share > 0.0; i++) {
+        add_triangle(user, &corner[0], &corner[i], &corner[i + 1], share);
+    }
+}
+
+/* Leaves out slivers; returns how planar the rest is. */
+static double tidy(struct groups *g)
+{
+    double sum[3] = {0.0, 0.0, 0.0}, all = 0.0;
+    int kept = 0;
+    for (int i = 0; i < g->count; i++) {
+        all += g->group[i].size;
+        tact_v3_add(sum, sum, g->group[i].area);
+    }
+    for (int i = 0; i < g->count; i++) {
+        if (g->group[i].size > SLIVER * all) {
+            g->group[kept++] = g->group[i];
+        }
+    }
+    g->count = kept;
+    return all > 0.0 ? tact_v3_norm(sum) / all : 1.0;
+}
+
+/* How planar the caps are: what the convex solid's faces leave in the overlap. */
+static double planarity_of_caps(const struct tact_cutter *c)
+{
+    double sum[3] = {0.0, 0.0, 0.0}, all = 0.0;
+    for (int k = 0; k < c->cutting; k++) {
+        double area[3] = {0.0, 0.0, 0.0};
+        for (int e = c->head[k]; e >= 0; e = c->next[e]) {
+            double from[3], to[3], twice[3];
+            for (int i = 0; i < 3; i++) {
+                from[i] = c->from[e][i] - c->from[c->head[k]][i];
+                to[i] = c->to[e][i] - c->from[c->head[k]][i];
+            }
+            tact_v3_cross(twice, from, to);
+            tact_v3_axpy(area, 0.5, twice);
+        }
+        tact_v3_add(sum, sum, area);
+        all += tact_v3_norm(area);
+    }
+    return all > 0.0 ? tact_v3_norm(sum) / all : 1.0;
+}
+
+int tact_pieces_possible(const struct tact_shape *a, const struct tact_shape *b)
+{
+    return !tact_shape_is_curved(a) && !tact_shape_is_curved(b) && a->mesh && b->mesh &&
+           !a->mesh->facets != !b->mesh->facets;
+}
+
+/* The plane of equal depth below the planes of groups i and j, with i's part inside: the one in
+ * which they are deeper where they face each other, as in a groove, and less deep on a ridge. */
+static void part(const struct group *i, const struct group *j, const struct tact_pose *pose,
+                 double plane[4])
+{
+    double pi[3], pj[3], n[3], apart[3], middle[3];
+    tact_v3_scale(pi, i->first, 1.0 / i->size);
+    tact_v3_scale(pj, j->first, 1.0 / j->size);
+    tact_v3_sub(apart, pj, pi);
+    double ni[3], nj[3];
+    tact_v3_normalize(ni, i->area);
+    tact_v3_normalize(nj, j->area);
+    double faces = tact_v3_dot(ni, apart) - tact_v3_dot(nj, apart) > 0.0 ? 1.0 : -1.0;
+    /* depths: ni (pi - x) and nj (pj - x); inside: faces (depth_j - depth_i) <= 0 */
+    tact_v3_sub(n, ni, nj);
+    tact_v3_scale(n, n, faces);
+    double d = faces * (tact_v3_dot(ni, pi) - tact_v3_dot(nj, pj)), size = tact_v3_norm(n);
+    tact_quat_rotate(middle, pose->quat_wxyz, n);
+    tact_v3_scale(plane, middle, 1.0 / size);
+    plane[3] = d / size + tact_v3_dot(plane, pose->position);
+}
+
+int tact_pieces_find(const struct tact_shape *a, const struct tact_pose *pa,
+                     const struct tact_shape *b, const struct tact_pose *pb,
+                     struct tact_pieces *out)
+{
+    int swapped = a->mesh->facets != NULL; /* the first is the one that is not convex */
+    const struct tact_mesh *rough = swapped ? b->mesh : a->mesh;
+    const struct tact_mesh *convex = swapped ? a->mesh : b->mesh;
+    const struct tact_pose *pose = swapped ? pb : pa;
+    struct tact_cutter cutter;
+    struct groups groups = {.count = 0};
+    tact_cutter_place(&cutter, tact_mesh_size(rough), pose, convex->facets, swapped ? pa : pb);
+    if (tact_cut_mesh(&cutter, rough, add_face, &groups) != 1 || groups.full ||
+        tidy(&groups) > PLANAR || planarity_of_caps(&cutter) > PLANAR || groups.count < 2 ||
+        groups.count > TACT_PIECES) {
+        return 0;
+    }
+    for (int i = 0; i < groups.count; i++) {
+        for (int j = 0, k = 0; j < groups.count; j++) {
+            if (j != i) {
+                part(&groups.group[i], &groups.group[j], pose, out->plane[i][k++]);
+            }
+        }
+    }
+    return groups.count;
+}

@@ -1,0 +1,30 @@
+/* An overlap that is not planar, cut into pieces that are. */
+#ifndef TACT_CONTACT_PIECES_INTERNAL_H
+#define TACT_CONTACT_PIECES_INTERNAL_H
+
+#include "contact/mesh/shape.h"
+#include "contact/moments/outline.h"
+
+/* The planes between the pieces of an overlap: those about piece i are the first of plane[i], one
+ * less than there are pieces; n.r <= d in it, world. */
+struct tact_pieces {
+    double plane[TACT_PIECES][TACT_PIECES - 1][4];
+};
+
+/* 1 where overlaps of the two may have to be split and can be: one is a convex polyhedron with few
+ * faces and the other a mesh that is not. */
+int tact_pieces_possible(const struct tact_shape *a, const struct tact_shape *b);
+
+/* Finds the planar pieces of an overlap; their number, or 0 where it is one or they are too many.
+ */
+int tact_pieces_find(const struct tact_shape *a, const struct tact_pose *pa,
+                     const struct tact_shape *b, const struct tact_pose *pb,
+                     struct tact_pieces *out);
+
+/* Outline, as tact_outline(), of the part of the overlap within planes of the world. */
+int tact_outline_within(const struct tact_mesh *a, const struct tact_pose *pa,
+                        const struct tact_mesh *b, const struct tact_pose *pb,
+                        const double (*plane)[4], int planes, const double center[3],
+                        const double frame[9], double corners[TACT_OUTLINE_CORNERS][2]);
+
+#endif

@@ -1,0 +1,182 @@
+/* Where parallel rays cross spheres, planes and triangles. */
+#include "contact/moments/rays_internal.h"
+
+#include <stdlib.h>
+
+static void add_hit(struct tact_rays_hits *hits, uint32_t cell, double depth, int turn,
+                    uint8_t body)
+{
+    if (hits->count == hits->room) {
+        size_t room = hits->room ? 2 * hits->room : 4096;
+        struct tact_rays_hit *more = realloc(hits->hit, room * sizeof *more);
+        if (!more) {
+            hits->full = 1;
+            return;
+        }
+        hits->hit = more;
+        hits->room = room;
+    }
+    hits->hit[hits->count++] = (struct tact_rays_hit){depth, cell, (int8_t)turn, body};
+}
+
+static int compare_hits(const void *pa, const void *pb)
+{
+    const struct tact_rays_hit *a = pa, *b = pb;
+    if (a->cell != b->cell) {
+        return a->cell < b->cell ? -1 : 1;
+    }
+    if (a->depth != b->depth) {
+        return a->depth < b->depth ? -1 : 1;
+    }
+    return a->body != b->body ? a->body - b->body : a->turn - b->turn;
+}
+
+void tact_rays_sort(struct tact_rays_hits *hits)
+{
+    if (hits->count) {
+        qsort(hits->hit, hits->count, sizeof *hits->hit, compare_hits);
+    }
+}
+
+static void cast_sphere(const struct tact_rays_lattice *l, const struct tact_rays_body *body,
+                        uint8_t number, struct tact_rays_hits *hits)
+{
+    const double *c = body->pose.position;
+    for (int i = 0; i < l->side; i++) {
+        for (int j = 0; j < l->side; j++) {
+            double x = tact_rays_middle(l, l->u, i) - c[l->u];
+            double y = tact_rays_middle(l, l->v, j) - c[l->v];
+            double square = body->radius * body->radius - x * x - y * y;
+            uint32_t cell = (uint32_t)(i * l->side + j);
+            if (square > 0.0) {
+                add_hit(hits, cell, c[l->axis] - sqrt(square), 1, number);
+                add_hit(hits, cell, c[l->axis] + sqrt(square), -1, number);
+            }
+        }
+    }
+}
+
+static void cast_halfspace(const struct tact_rays_lattice *l, const struct tact_rays_body *body,
+                           uint8_t number, struct tact_rays_hits *hits)
+{
+    const double up[3] = {0.0, 0.0, 1.0}, *o = body->pose.position;
+    double n[3];
+    tact_quat_rotate(n, body->pose.quat_wxyz, up);
+    double along = n[l->axis];
+    for (int i = 0; i < l->side; i++) {
+        for (int j = 0; j < l->side; j++) {
+            double height = n[l->u] * (tact_rays_middle(l, l->u, i) - o[l->u]) +
+                            n[l->v] * (tact_rays_middle(l, l->v, j) - o[l->v]);
+            double depth = o[l->axis] - height / along, first = -INFINITY, last = INFINITY;
+            uint32_t cell = (uint32_t)(i * l->side + j);
+            /* A plane along the rays is not crossed by them. */
+            if (fabs(along) > 1e-12) {
+                first = along > 0.0 ? first : depth;
+                last = along > 0.0 ? depth : last;
+            } else if (height > 0.0) {
+                continue;
+            }
+            add_hit(hits, cell, first, 1, number);
+            add_hit(hits, cell, last, -1, number);
+        }
+    }
+}
+
+/** One edge of a triangle across the rays: which side of it a ray is on. It is always run along
+ * from its lesser end, so that the triangles that share it agree to the bit. */
+struct edge {
+    double x, y, dx, dy, sign;
+};
+
+static struct edge make_edge(const double *a, const double *b)
+{
+    int turned = a[0] != b[0] ? a[0] > b[0] : a[1] > b[1];
+    const double *low = turned ? b : a, *high = turned ? a : b;
+    struct edge e = {low[0], low[1], high[0] - low[0], high[1] - low[1], turned ? -1.0 : 1.0};
+    return e;
+}
+
+/** +1 or -1, never 0. */
+static double side_of(const struct edge *e, double x, double y)
+{
+    double area = e->dx * (y - e->y) - e->dy * (x - e->x);
+    return area >= 0.0 ? e->sign : -e->sign;
+}
+
+/** First and last cell whose middle may lie between two coordinates. */
+static int cells_between(const struct tact_rays_lattice *l, int axis, double low, double high,
+                         int range[2])
+{
+    double first = floor((low - l->lower[axis]) / l->step[axis] - 1.0);
+    double last = ceil((high - l->lower[axis]) / l->step[axis]);
+    range[0] = (int)tact_max(first, 0.0);
+    range[1] = (int)tact_min(last, l->side - 1.0);
+    return first < l->side && last >= 0.0;
+}
+
+static void cast_triangle(const struct tact_rays_lattice *l, double (*p)[3], uint8_t number,
+                          struct tact_rays_hits *hits)
+{
+    double q[3][2], d[3], low[2] = {INFINITY, INFINITY}, high[2] = {-INFINITY, -INFINITY};
+    for (int k = 0; k < 3; k++) {
+        q[k][0] = p[k][l->u];
+        q[k][1] = p[k][l->v];
+        d[k] = p[k][l->axis];
+        for (int i = 0; i < 2; i++) {
+            low[i] = tact_min(low[i], q[k][i]);
+            high[i] = tact_max(high[i], q[k][i]);
+        }
+    }
+    int columns[2], rows[2];
+    if (!cells_between(l, l->u, low[0], high[0], columns) ||
+        !cells_between(l, l->v, low[1], high[1], rows)) {
+        return;
+    }
+    double ux = q[1][0] - q[0][0], uy = q[1][1] - q[0][1];
+    double wx = q[2][0] - q[0][0], wy = q[2][1] - q[0][1], area = ux * wy - uy * wx;
+    if (area == 0.0) {
+        return;
+    }
+    struct edge edges[3] = {make_edge(q[0], q[1]), make_edge(q[1], q[2]), make_edge(q[2], q[0])};
+    double facing = area > 0.0 ? 1.0 : -1.0;
+    double least = tact_min(d[0], tact_min(d[1], d[2]));
+    double most = tact_max(d[0], tact_max(d[1], d[2]));
+    for (int i = columns[0]; i <= columns[1]; i++) {
+        for (int j = rows[0]; j <= rows[1]; j++) {
+            double x = tact_rays_middle(l, l->u, i), y = tact_rays_middle(l, l->v, j);
+            if (side_of(&edges[0], x, y) != facing || side_of(&edges[1], x, y) != facing ||
+                side_of(&edges[2], x, y) != facing) {
+                continue;
+            }
+            double rx = x - q[0][0], ry = y - q[0][1];
+            double b1 = (rx * wy - ry * wx) / area, b2 = (ux * ry - uy * rx) / area;
+            double depth = d[0] + b1 * (d[1] - d[0]) + b2 * (d[2] - d[0]);
+            /* A surface that faces along the ray is left by it. */
+            add_hit(hits, (uint32_t)(i * l->side + j), tact_min(tact_max(depth, least), most),
+                    facing > 0.0 ? -1 : 1, number);
+        }
+    }
+}
+
+void tact_rays_cast(const struct tact_rays_lattice *l, const struct tact_rays_body *body,
+                    uint8_t number, struct tact_rays_hits *hits)
+{
+    double r[9], p[3][3];
+    if (body->kind == TACT_SHAPE_SPHERE) {
+        cast_sphere(l, body, number, hits);
+        return;
+    }
+    if (body->kind == TACT_SHAPE_HALFSPACE) {
+        cast_halfspace(l, body, number, hits);
+        return;
+    }
+    tact_quat_to_m3(r, body->pose.quat_wxyz);
+    for (size_t t = 0; t < body->triangle_count; t++) {
+        for (size_t k = 0; k < 3; k++) {
+            const double *v = body->vertices + 3 * (size_t)body->triangles[3 * t + k];
+            tact_m3_mul_v3(p[k], r, v);
+            tact_v3_add(p[k], p[k], body->pose.position);
+        }
+        cast_triangle(l, p, number, hits);
+    }
+}

@@ -1,0 +1,105 @@
+#include "contact/world/anderson_internal.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include "contact/linear.h"
+
+#define REPEAT 1e-9 /* of a difference, that is not new beside the others */
+#define NOISE 1e-14 /* of the unknowns, that may be mere rounding */
+
+int tact_anderson_create(struct anderson *a, int room)
+{
+    size_t n = (size_t)room;
+    memset(a, 0, sizeof *a);
+    a->room = room;
+    a->numbers = calloc(n * (2 + 3 * ANDERSON_WINDOW) + 1, sizeof *a->numbers);
+    if (!a->numbers) {
+        return -ENOMEM;
+    }
+    double *next = a->numbers;
+    a->f = next;
+    a->g = next + n;
+    next += 2 * n;
+    for (int i = 0; i < ANDERSON_WINDOW; i++) {
+        a->df[i] = next;
+        a->dg[i] = next + n;
+        a->basis[i] = next + 2 * n;
+        next += 3 * n;
+    }
+    return 0;
+}
+
+void tact_anderson_destroy(struct anderson *a)
+{
+    free(a->numbers);
+    a->numbers = NULL;
+}
+
+void tact_anderson_restart(struct anderson *a, int size)
+{
+    a->size = size;
+    a->known = 0;
+}
+
+/* Keeps the differences to the last sweep in the oldest slot. */
+static void remember(struct anderson *a, const double *x, const double *g, const double *scale)
+{
+    int slot = (a->known + ANDERSON_WINDOW - 1) % ANDERSON_WINDOW;
+    for (int i = 0; i < a->size; i++) {
+        double f = scale[i] * (g[i] - x[i]);
+        if (a->known) {
+            a->df[slot][i] = f - a->f[i];
+            a->dg[slot][i] = g[i] - a->g[i];
+        }
+        a->f[i] = f;
+        a->g[i] = g[i];
+    }
+    a->known++;
+}
+
+void tact_anderson_step(struct anderson *a, const double *x, const double *g, const double *scale,
+                        double *next)
+{
+    double r[ANDERSON_WINDOW][ANDERSON_WINDOW], c[ANDERSON_WINDOW], weight[ANDERSON_WINDOW];
+    int slots[ANDERSON_WINDOW], n = a->size, rank = 0;
+    remember(a, x, g, scale);
+    int depth = a->known - 1 < ANDERSON_WINDOW ? a->known - 1 : ANDERSON_WINDOW;
+    double *left = next; /* residual not yet explained, until the result is written there */
+    double noise = 0.0;
+    for (int i = 0; i < n; i++) {
+        noise += scale[i] * g[i] * scale[i] * g[i];
+    }
+    noise = NOISE * sqrt(noise);
+    memcpy(left, a->f, sizeof *left * (size_t)n);
+    for (int k = 0; k < depth; k++) { /* newest first; differences that add nothing are left out */
+        int slot = (a->known - 2 - k) % ANDERSON_WINDOW;
+        double *q = a->basis[rank], size = sqrt(tact_dot(a->df[slot], a->df[slot], n));
+        memcpy(q, a->df[slot], sizeof *q * (size_t)n);
+        for (int i = 0; i < rank; i++) {
+            r[i][rank] = tact_dot(a->basis[i], q, n);
+            tact_axpy(q, -r[i][rank], a->basis[i], n);
+        }
+        double rest = sqrt(tact_dot(q, q, n));
+        if (!(rest > REPEAT * size + noise)) {
+            continue;
+        }
+        r[rank][rank] = rest;
+        for (int i = 0; i < n; i++) {
+            q[i] /= rest;
+        }
+        c[rank] = tact_dot(q, left, n);
+        tact_axpy(left, -c[rank], q, n);
+        slots[rank++] = slot;
+    }
+    memcpy(next, g, sizeof *next * (size_t)n);
+    for (int i = rank - 1; i >= 0; i--) {
+        weight[i] = c[i];
+        for (int k = i + 1; k < rank; k++) {
+            weight[i] -= r[i][k] * weight[k];
+        }
+        weight[i] /= r[i][i];
+        tact_axpy(next, -weight[i], a->dg[slots[i]], n);
+    }
+}

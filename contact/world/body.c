@@ -1,0 +1,147 @@
+#include "contact/world/body.h"
+
+#include <errno.h>
+#include "contact/linear.h"
+
+#define DRIFT_ANGLE 0.02 /* most radians a Runge-Kutta step turns */
+#define DRIFT_STEPS 64   /* most steps a tick: beyond 1.28 rad a tick accuracy goes first */
+
+static void unpack(const double *packed, double *m)
+{
+    const double full[9] = {packed[0], packed[3], packed[4], packed[3], packed[1],
+                            packed[5], packed[4], packed[5], packed[2]};
+    for (int i = 0; i < 9; i++) {
+        m[i] = full[i];
+    }
+}
+
+/* Positive definite, and so is tr(I)/2 1 - I (the second moment of the mass), up to rounding. */
+static int is_physical(const double *inertia)
+{
+    double half = 0.5 * (inertia[0] + inertia[4] + inertia[8]);
+    if (!(half > 0.0) || !isfinite(half)) {
+        return 0;
+    }
+    for (int which = 0; which < 2; which++) {
+        double m[9];
+        for (int i = 0; i < 9; i++) {
+            double diagonal = i % 4 == 0 ? half * (1.0 + 1e-9) : 0.0;
+            m[i] = which ? diagonal - inertia[i] : inertia[i];
+        }
+        double m2 = m[0] * m[4] - m[1] * m[3];
+        double det = m[0] * (m[4] * m[8] - m[5] * m[7]) - m[1] * (m[3] * m[8] - m[5] * m[6]) +
+                     m[2] * (m[3] * m[7] - m[4] * m[6]);
+        double slack = which ? -1e-12 * half : 0.0;
+        if (!(m[0] > slack) || !(m2 > slack * half) || !(det > slack * half * half)) {
+            return 0;
+        }
+    }
+    return 1;
+}
+
+int tact_body_set_mass(struct tact_body *body, double mass, const double inertia[6])
+{
+    double m[9];
+    unpack(inertia, m);
+    if (!(mass > 0.0) || !isfinite(mass) || !is_physical(m)) {
+        return -EINVAL;
+    }
+    body->mass = mass;
+    double factors[9];
+    for (int i = 0; i < 9; i++) {
+        body->inertia[i] = factors[i] = m[i];
+    }
+    tact_ldl_factor(factors, 3);
+    for (int j = 0; j < 3; j++) {
+        double column[3] = {j == 0, j == 1, j == 2};
+        tact_ldl_solve(factors, 3, column);
+        for (int i = 0; i < 3; i++) {
+            body->inverse_inertia[3 * i + j] = column[i];
+        }
+    }
+    return 0;
+}
+
+void tact_body_refresh(struct tact_body *body)
+{
+    double r[9], ri[9];
+    tact_quat_to_m3(r, body->pose.quat_wxyz);
+    tact_m3_mul(ri, r, body->inverse_inertia);
+    tact_m3_mul_t(body->inverse_world, ri, r);
+}
+
+void tact_body_kick(struct tact_body *body, const double impulse[6])
+{
+    double w[3];
+    tact_v3_axpy(body->twist, 1.0 / body->mass, impulse);
+    tact_m3_mul_v3(w, body->inverse_world, impulse + 3);
+    tact_v3_add(body->twist + 3, body->twist + 3, w);
+}
+
+/* w = R I^-1 R^T L. */
+static void spin_of(const struct tact_body *body, const double *q, const double *l, double *w)
+{
+    double r[9], body_l[3], body_w[3];
+    tact_quat_to_m3(r, q);
+    tact_m3_tmul_v3(body_l, r, l);
+    tact_m3_mul_v3(body_w, body->inverse_inertia, body_l);
+    tact_m3_mul_v3(w, r, body_w);
+}
+
+static void quat_rate(const struct tact_body *body, const double *q, const double *l, double *rate)
+{
+    double w[4] = {0.0}, unit[4] = {q[0], q[1], q[2], q[3]};
+    tact_quat_normalize(unit);
+    spin_of(body, unit, l, w + 1);
+    tact_quat_mul(rate, w, q);
+    for (int i = 0; i < 4; i++) {
+        rate[i] *= 0.5;
+    }
+}
+
+static void turn(const struct tact_body *body, const double *l, double h, double *q)
+{
+    double k[4][4], at[4];
+    quat_rate(body, q, l, k[0]);
+    for (int stage = 1; stage < 4; stage++) {
+        double step = stage == 3 ? h : 0.5 * h;
+        for (int i = 0; i < 4; i++) {
+            at[i] = q[i] + step * k[stage - 1][i];
+        }
+        quat_rate(body, at, l, k[stage]);
+    }
+    for (int i = 0; i < 4; i++) {
+        q[i] += h / 6.0 * (k[0][i] + 2.0 * k[1][i] + 2.0 * k[2][i] + k[3][i]);
+    }
+    tact_quat_normalize(q);
+}
+
+void tact_body_drift(struct tact_body *body, double h)
+{
+    double l[3], angle = tact_v3_norm(body->twist + 3) * h;
+    tact_body_momentum(body, l);
+    int steps = angle > DRIFT_ANGLE * DRIFT_STEPS ? DRIFT_STEPS : 1 + (int)(angle / DRIFT_ANGLE);
+    for (int i = 0; i < steps && angle > 0.0; i++) {
+        turn(body, l, h / steps, body->pose.quat_wxyz);
+    }
+    tact_v3_axpy(body->pose.position, h, body->twist);
+    spin_of(body, body->pose.quat_wxyz, l, body->twist + 3);
+    tact_body_refresh(body);
+}
+
+double tact_body_energy(const struct tact_body *body)
+{
+    double l[3];
+    tact_body_momentum(body, l);
+    return 0.5 *
+           (body->mass * tact_v3_dot(body->twist, body->twist) + tact_v3_dot(body->twist + 3, l));
+}
+
+void tact_body_momentum(const struct tact_body *body, double l[3])
+{
+    double r[9], w[3], body_l[3];
+    tact_quat_to_m3(r, body->pose.quat_wxyz);
+    tact_m3_tmul_v3(w, r, body->twist + 3);
+    tact_m3_mul_v3(body_l, body->inertia, w);
+    tact_m3_mul_v3(l, r, body_l);
+}

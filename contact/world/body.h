@@ -1,0 +1,51 @@
+/**
+ * A free rigid body: momentum kicks and an exact-momentum drift.
+ *
+ * State: pose of the centre of mass with the body's axes, twist at the centre of mass in world
+ * axes. All functions are real-time safe.
+ */
+#ifndef TACT_CONTACT_BODY_H
+#define TACT_CONTACT_BODY_H
+
+#include "../api.h"
+#include "../vec.h"
+
+TACT_BEGIN_DECLS
+
+struct tact_body {
+    double mass;       /**< [kg] */
+    double inertia[9]; /**< about the centre of mass, body axes [kg m^2], symmetric */
+    double inverse_inertia[9];
+    struct tact_pose pose;   /**< position of the centre of mass [m], body axes to world */
+    double twist[6];         /**< velocity of the centre of mass [m/s], angular velocity [rad/s],
+                                  world */
+    double inverse_world[9]; /**< R I^-1 R^T at the present pose; see tact_body_refresh() */
+};
+
+/** Sets mass properties; -EINVAL unless mass > 0 and the inertia is positive definite and obeys the
+ *  triangle inequality (a body of real matter). inertia: xx yy zz xy xz yz. */
+TACT_API int tact_body_set_mass(struct tact_body *body, double mass, const double inertia[6]);
+
+/** Recomputes what follows from the pose. */
+TACT_API void tact_body_refresh(struct tact_body *body);
+
+/** Adds a wrench impulse [N s, N m s], world axes, angular part about the centre of mass. */
+TACT_API void tact_body_kick(struct tact_body *body, const double impulse[6]);
+
+/**
+ * Moves the body for h [s] with no force acting: the centre of mass goes straight, and the body
+ * turns with its angular momentum L = I w kept to the last bit of its computation; dq/dt = w q / 2
+ * with w = I(q)^-1 L by Runge-Kutta 4, in steps of at most 0.02 rad, then w is made of L anew.
+ * Gyroscopic effects follow without a force term.
+ */
+TACT_API void tact_body_drift(struct tact_body *body, double h);
+
+/** Kinetic energy [J]. */
+TACT_API double tact_body_energy(const struct tact_body *body);
+
+/** Angular momentum about the centre of mass [kg m^2/s], world. */
+TACT_API void tact_body_momentum(const struct tact_body *body, double l[3]);
+
+TACT_END_DECLS
+
+#endif

@@ -1,0 +1,129 @@
+/* What the solver needs of bond.c, mechanism.c and bond_solve.c. */
+#ifndef TACT_CONTACT_BOND_INTERNAL_H
+#define TACT_CONTACT_BOND_INTERNAL_H
+
+#include <stddef.h>
+#include "contact/world/body.h"
+#include "contact/world/bond.h"
+
+struct block;
+
+/* A joint in this tick's solve. Its rows are along and about b's axes at a's point, both at the
+ * start of the tick. */
+struct world_bond {
+    struct tact_bond bond;
+    double rows[9];
+    double j[2][36], y[2][36]; /* as of struct side; of a side that is fixed: unused */
+    int held[6], count;        /* the rows that are constrained */
+    int row;                   /* the first of them in its mechanism's matrix */
+    int part;                  /* its mechanism */
+    int loose;                 /* the row that has a law of its own; -1: none */
+    double *lever;          /* impulses of the mechanism's rows that answer one of the loose row */
+    double mobility;        /* of the loose row, all joints held [1/kg, 1/(kg m^2)] */
+    double keep[6];         /* error that this tick leaves: too large to mend at once */
+    double noise[2];        /* what rounding makes of an error's rate [m/s, rad/s] */
+    double lowest, highest; /* rates of the loose row that its stops allow */
+    double per_length;      /* makes torques comparable with forces [1/m] */
+};
+
+/* Bodies that joints connect, and the rows of those joints. */
+struct mechanism {
+    int bond, bond_end; /* in struct mechanisms' order */
+    int row, row_end;
+};
+
+/* A = J M^-1 J^T of all held rows as L D L^T, by mechanism; of each row what lies between its first
+ * entry and the diagonal is kept, which is where the factors' entries are. */
+struct mechanisms {
+    struct mechanism *parts;
+    int count, rows;
+    int *order;      /* the bonds, by mechanism */
+    int *of_body;    /* mechanism of each body, or -1 */
+    int *first;      /* column of each row's first entry */
+    size_t *start;   /* entry k of row i is factors[start[i] + k - first[i]] */
+    double *factors; /* unit L below the diagonal, 1/D on it */
+    double *changes; /* a number a row */
+    double *slips;   /* velocity of each held row after the sweep's step: 0 but for curvature */
+    double *levers;  /* of the loose rows */
+    double *answers; /* room for the contacts' */
+    size_t answer_room, answers_used;
+};
+
+/* Share of what joints hold that they give way to a contact none of whose bodies is free of joints:
+ * where they leave no motion, no contact can ask for any, and its impulse must not grow for it. */
+#define TACT_BOND_GIVE 1e-5
+
+/* How the joints of a mechanism answer a contact's impulse so that they hold. */
+struct bond_answer {
+    int part;         /* -1: none */
+    double *impulse;  /* of a unit impulse: 6 a row */
+    double *coupling; /* J M^-1 J_c^T: 6 a row */
+};
+
+/* How far apart the frames are with a and b at these poses, in b's axes: m (3), rad (3). All six,
+ * where the kind constrains them. */
+void tact_bond_error(const struct tact_bond *bond, const struct tact_pose *a,
+                     const struct tact_pose *b, double e[6]);
+
+/* a's turn about or way along the free axis. */
+double tact_bond_value(const struct tact_bond *bond, const struct tact_pose *a,
+                       const struct tact_pose *b);
+
+/* The body that an owner names, or NULL where it is fixed. */
+struct tact_body *tact_bond_body(const struct tact_world *world, struct tact_owner owner);
+const struct tact_pose *tact_bond_pose(const struct tact_world *world, struct tact_owner owner);
+
+/* The body on a joint's side 0, a, or 1, b; NULL where that is fixed. */
+struct tact_body *tact_bond_side(const struct tact_world *world, const struct world_bond *w,
+                                 int side);
+
+/* 1 where a joint holds these two together. */
+int tact_bonds_join(const struct tact_world *world, const struct tact_owner *a,
+                    const struct tact_owner *b);
+
+/* Finds the mechanisms and makes room, once bonds and pairs are known. -ENOMEM. */
+int tact_mechanisms_create(struct tact_world *world);
+void tact_mechanisms_destroy(struct mechanisms *m);
+
+/* Factors the matrix of each mechanism from the bonds' J and Y. */
+void tact_mechanisms_factor(struct tact_world *world);
+
+/* Solves for the rows of a mechanism; x: a number a row of it, `stride` apart. */
+void tact_mechanism_solve(const struct mechanisms *m, int part, double *x, int stride);
+
+/* The blocks of all joints at the present poses. */
+void tact_bonds_assemble(struct tact_world *world);
+
+/* Takes from a contact's S what the joints of its bodies hold, and finds how they answer it. */
+void tact_bonds_hold(struct tact_world *world, struct block *block);
+
+/* Where none of a contact's bodies is free of joints, takes from its velocity u what they let by (a
+ * tick's velocities lead along chords, and no contact can straighten those), and adds how they give
+ * way to its impulse r. */
+void tact_bonds_see(const struct tact_world *world, const struct block *block, const double *r,
+                    double u[6]);
+
+/* Lets the joints answer a change of the contact's impulse. */
+void tact_bonds_answer(struct tact_world *world, const struct block *block, const double *delta);
+
+/* Adds the impulses of all joints to the velocities. */
+void tact_bonds_apply(struct tact_world *world);
+
+/* Solves each mechanism once; adds squares of impulses and of their changes as solve_block() does,
+ * and returns the largest residual met: the change of a joint's impulse over the impulse. */
+double tact_bonds_sweep(struct tact_world *world, double *size, double *change);
+
+/* The loose impulse of each joint out, or back in, whereupon the mechanism answers. */
+void tact_bonds_copy(struct tact_world *world, double *impulses, int back);
+void tact_bonds_scale(const struct tact_world *world, double *scale);
+
+/* Sum over the joints of impulse times velocity at the present velocities [J]. */
+double tact_bonds_work(const struct tact_world *world);
+
+/* Wrenches from the impulses. */
+void tact_bonds_store(struct tact_world *world);
+
+/* No impulses: a tick that could not be solved. */
+void tact_bonds_clear(struct tact_world *world);
+
+#endif

@@ -1,0 +1,233 @@
+#include "contact/world/hand.h"
+
+#include <errno.h>
+#include <lapacke.h>
+#include <stdlib.h>
+#include <string.h>
+#include "contact/limits.h"
+#include "contact/world/body.h"
+#include "contact/world/hand_internal.h"
+
+#define LIMIT_PASSES 3 /* times the set of drives at their limits is revised in a tick */
+
+static int check_link(const struct tact_link_def *def, int index)
+{
+    struct tact_body body;
+    double numbers = def->stiffness + def->damping + def->limit + def->start;
+    for (int i = 0; i < 3; i++) {
+        numbers += def->axis[i] + def->origin.position[i] + def->center[i];
+    }
+    if (def->parent >= index || def->parent < -1 || !isfinite(numbers) || def->stiffness < 0.0 ||
+        def->damping < 0.0 || def->limit < 0.0 || !(tact_v3_norm(def->axis) > 0.0)) {
+        return -EINVAL;
+    }
+    return tact_body_set_mass(&body, def->mass, def->inertia);
+}
+
+static void init_link(struct link *link, const struct tact_link_def *def)
+{
+    struct tact_body body;
+    tact_body_set_mass(&body, def->mass, def->inertia);
+    link->def = *def;
+    memcpy(link->inertia, body.inertia, sizeof link->inertia);
+    tact_v3_normalize(link->def.axis, def->axis);
+    tact_quat_normalize(link->def.origin.quat_wxyz);
+}
+
+int tact_hand_create(const struct tact_link_def *links, int count, const struct tact_pose *base,
+                     struct tact_hand **out)
+{
+    *out = NULL;
+    for (int i = 0; i < count; i++) {
+        int rc = check_link(&links[i], i);
+        if (rc) {
+            return rc;
+        }
+    }
+    size_t n = (size_t)(count > 0 ? count : 1);
+    struct tact_hand *hand = calloc(1, sizeof *hand);
+    struct link *all = calloc(n, sizeof *all);
+    double *numbers = calloc(n * n * 2 + n * 8, sizeof *numbers);
+    if (!hand || !all || !numbers) {
+        free(hand);
+        free(all);
+        free(numbers);
+        return -ENOMEM;
+    }
+    hand->count = count;
+    hand->base = *base;
+    tact_quat_normalize(hand->base.quat_wxyz);
+    hand->links = all;
+    hand->numbers = numbers;
+    hand->mass = numbers;
+    hand->factor = hand->mass + n * n;
+    double *next = hand->factor + n * n;
+    double **slots[8] = {&hand->state.q,      &hand->state.v,    &hand->state.target,
+                         &hand->state.torque, &hand->state.held, &hand->bias,
+                         &hand->velocity,     &hand->rhs};
+    for (int i = 0; i < 8; i++) {
+        *slots[i] = next;
+        next += n;
+    }
+    for (int i = 0; i < count; i++) {
+        init_link(&all[i], &links[i]);
+        hand->state.q[i] = hand->state.target[i] = links[i].start;
+    }
+    tact_hand_refresh(hand);
+    *out = hand;
+    return 0;
+}
+
+void tact_hand_destroy(struct tact_hand *hand)
+{
+    if (hand) {
+        free(hand->links);
+        free(hand->numbers);
+        free(hand);
+    }
+}
+
+int tact_hand_count(const struct tact_hand *hand)
+{
+    return hand->count;
+}
+
+int tact_hand_parent(const struct tact_hand *hand, int link)
+{
+    return hand->links[link].def.parent;
+}
+
+struct tact_hand_state tact_hand_state(struct tact_hand *hand)
+{
+    return hand->state;
+}
+
+double *tact_hand_velocity(struct tact_hand *hand)
+{
+    return hand->velocity;
+}
+
+const struct tact_pose *tact_hand_link_pose(const struct tact_hand *hand, int link)
+{
+    return &hand->links[link].pose;
+}
+
+/* K, D and a constant torque of a drive: its spring, or its limit where that is reached. */
+static double drive_constant(const struct tact_hand *hand, int i)
+{
+    const struct tact_link_def *def = &hand->links[i].def;
+    if (hand->state.held[i] != 0.0) {
+        return hand->state.held[i] * def->limit;
+    }
+    return def->stiffness * (hand->state.target[i] - hand->state.q[i]);
+}
+
+static double drive_torque(const struct tact_hand *hand, int i, double v, double h)
+{
+    const struct tact_link_def *def = &hand->links[i].def;
+    double constant = drive_constant(hand, i);
+    return hand->state.held[i] != 0.0 ? constant
+                                      : constant - (h * def->stiffness + def->damping) * v;
+}
+
+static int factor_drives(struct tact_hand *hand, double h)
+{
+    int n = hand->count;
+    memcpy(hand->factor, hand->mass, sizeof(double) * (size_t)n * (size_t)n);
+    for (int i = 0; i < n; i++) {
+        const struct tact_link_def *def = &hand->links[i].def;
+        if (hand->state.held[i] == 0.0) {
+            hand->factor[i * n + i] += h * def->damping + h * h * def->stiffness;
+        }
+    }
+    return LAPACKE_dpotrf_work(LAPACK_COL_MAJOR, 'L', n, hand->factor, n) ? -EDOM : 0;
+}
+
+/* velocity = (M + h D + h^2 K)^-1 (rhs + h drives + extra). */
+static void solve_rates(struct tact_hand *hand, double h, const double *extra)
+{
+    for (int i = 0; i < hand->count; i++) {
+        hand->velocity[i] = hand->rhs[i] + h * drive_constant(hand, i) + (extra ? extra[i] : 0.0);
+    }
+    tact_hand_solve(hand, hand->velocity, 1);
+}
+
+/* Marks the drives whose torque would pass their limit; returns how many are new. */
+static int hold_limits(struct tact_hand *hand, double h)
+{
+    int found = 0;
+    for (int i = 0; i < hand->count; i++) {
+        double limit = hand->links[i].def.limit;
+        double torque = drive_torque(hand, i, hand->velocity[i], h);
+        if (limit > 0.0 && hand->state.held[i] == 0.0 && fabs(torque) > limit) {
+            hand->state.held[i] = torque > 0.0 ? 1.0 : -1.0;
+            found++;
+        }
+    }
+    return found;
+}
+
+int tact_hand_free_velocity(struct tact_hand *hand, double h, const double gravity[3],
+                            const double *impulse)
+{
+    int n = hand->count, limited = 0;
+    tact_hand_mass_matrix(hand, hand->mass);
+    tact_hand_bias(hand, gravity, hand->bias);
+    for (int i = 0; i < n; i++) {
+        hand->rhs[i] = -h * hand->bias[i];
+        for (int j = 0; j < n; j++) {
+            hand->rhs[i] += hand->mass[i * n + j] * hand->state.v[j];
+        }
+        hand->state.held[i] = 0.0;
+        limited |= hand->links[i].def.limit > 0.0;
+    }
+    int rc = factor_drives(hand, h);
+    for (int pass = 0; limited && !rc && pass < LIMIT_PASSES; pass++) {
+        solve_rates(hand, h, impulse);
+        if (!hold_limits(hand, h)) {
+            break;
+        }
+        rc = factor_drives(hand, h);
+    }
+    if (!rc) {
+        solve_rates(hand, h, NULL);
+    }
+    return rc;
+}
+
+void tact_hand_solve(const struct tact_hand *hand, double *x, int columns)
+{
+    int n = hand->count;
+    LAPACKE_dpotrs_work(LAPACK_COL_MAJOR, 'L', n, columns, hand->factor, n, x, n);
+}
+
+double tact_hand_drive_margin(const struct tact_hand *hand, int link, double h, int *held)
+{
+    double least = 1.0;
+    *held = 0;
+    for (int i = link; i >= 0; i = hand->links[i].def.parent) {
+        const struct tact_link_def *def = &hand->links[i].def;
+        if (def->limit > 0.0) {
+            double torque = def->stiffness * (hand->state.target[i] - hand->state.q[i]) -
+                            (h * def->stiffness + def->damping) * hand->velocity[i];
+            least = fmin(least, tact_margin(fabs(torque), def->limit));
+            *held |= hand->state.held[i] != 0.0;
+        }
+    }
+    return least;
+}
+
+void tact_hand_integrate(struct tact_hand *hand, double h)
+{
+    for (int i = 0; i < hand->count; i++) {
+        double v = hand->velocity[i], limit = hand->links[i].def.limit;
+        double torque = drive_torque(hand, i, v, h);
+        if (limit > 0.0 && fabs(torque) > limit) {
+            torque = copysign(limit, torque);
+        }
+        hand->state.torque[i] = torque;
+        hand->state.v[i] = v;
+        hand->state.q[i] += h * v;
+    }
+    tact_hand_refresh(hand);
+}

@@ -1,0 +1,193 @@
+/*
+ * Kinematics and dynamics of the tree. Twists and wrenches have their linear part first, are in
+ * world axes and are taken about the base's origin, so that no transform stands between links.
+ */
+#include <string.h>
+#include "contact/world/hand_internal.h"
+
+static void refresh_link(struct tact_hand *hand, int i)
+{
+    struct link *link = &hand->links[i];
+    const struct tact_pose *parent =
+        link->def.parent < 0 ? &hand->base : &hand->links[link->def.parent].pose;
+    struct tact_pose at_zero, joint = tact_pose_identity();
+    double q = hand->state.q[i], scaled[3], r[9], ri[9], arm[3];
+    tact_pose_mul(&at_zero, parent, &link->def.origin);
+    tact_v3_scale(scaled, link->def.axis, q);
+    if (link->def.joint == TACT_JOINT_HINGE) {
+        tact_quat_from_rotvec(joint.quat_wxyz, scaled);
+    } else {
+        tact_v3_copy(joint.position, scaled);
+    }
+    tact_pose_mul(&link->pose, &at_zero, &joint);
+    tact_quat_to_m3(r, link->pose.quat_wxyz);
+    tact_m3_mul_v3(link->axis, r, link->def.axis);
+    tact_v3_sub(arm, link->pose.position, hand->base.position);
+    memset(link->motion, 0, sizeof link->motion);
+    if (link->def.joint == TACT_JOINT_HINGE) {
+        tact_v3_cross(link->motion, arm, link->axis);
+        tact_v3_copy(link->motion + 3, link->axis);
+    } else {
+        tact_v3_copy(link->motion, link->axis);
+    }
+    tact_m3_mul_v3(link->center, r, link->def.center);
+    tact_v3_add(link->center, link->center, arm);
+    tact_m3_mul(ri, r, link->inertia);
+    tact_m3_mul_t(link->world, ri, r);
+}
+
+void tact_hand_refresh(struct tact_hand *hand)
+{
+    for (int i = 0; i < hand->count; i++) {
+        refresh_link(hand, i);
+    }
+    for (int i = 0; i < hand->count; i++) {
+        struct link *link = &hand->links[i];
+        memset(link->velocity, 0, sizeof link->velocity);
+        if (link->def.parent >= 0) {
+            memcpy(link->velocity, hand->links[link->def.parent].velocity, sizeof link->velocity);
+        }
+        for (int k = 0; k < 6; k++) {
+            link->velocity[k] += link->motion[k] * hand->state.v[i];
+        }
+    }
+}
+
+/* Momentum (or force) of inertia `in` moving with twist t, about the base's origin. */
+static void apply_inertia(const double *in, const double *t, double *out)
+{
+    double hxw[3], hxv[3];
+    tact_v3_cross(hxw, in + 1, t + 3);
+    tact_v3_cross(hxv, in + 1, t);
+    for (int i = 0; i < 3; i++) {
+        out[i] = in[0] * t[i] - hxw[i];
+    }
+    const double *j = in + 4, *w = t + 3;
+    out[3] = j[0] * w[0] + j[3] * w[1] + j[4] * w[2] + hxv[0];
+    out[4] = j[3] * w[0] + j[1] * w[1] + j[5] * w[2] + hxv[1];
+    out[5] = j[4] * w[0] + j[5] * w[1] + j[2] * w[2] + hxv[2];
+}
+
+/* The link's own inertia about the base's origin (parallel axes). */
+static void own_inertia(const struct link *link, double *in)
+{
+    double m = link->def.mass;
+    const double *c = link->center, *w = link->world;
+    double c2 = tact_v3_dot(c, c);
+    in[0] = m;
+    tact_v3_scale(in + 1, c, m);
+    in[4] = w[0] + m * (c2 - c[0] * c[0]);
+    in[5] = w[4] + m * (c2 - c[1] * c[1]);
+    in[6] = w[8] + m * (c2 - c[2] * c[2]);
+    in[7] = w[1] - m * c[0] * c[1];
+    in[8] = w[2] - m * c[0] * c[2];
+    in[9] = w[5] - m * c[1] * c[2];
+}
+
+static double dot6(const double *a, const double *b)
+{
+    return tact_v3_dot(a, b) + tact_v3_dot(a + 3, b + 3);
+}
+
+void tact_hand_mass_matrix(struct tact_hand *hand, double *m)
+{
+    int n = hand->count;
+    memset(m, 0, sizeof *m * (size_t)n * (size_t)n);
+    for (int i = 0; i < n; i++) {
+        own_inertia(&hand->links[i], hand->links[i].composite);
+    }
+    for (int i = n - 1; i >= 0; i--) {
+        struct link *link = &hand->links[i];
+        double momentum[6];
+        if (link->def.parent >= 0) {
+            double *sum = hand->links[link->def.parent].composite;
+            for (int k = 0; k < 10; k++) {
+                sum[k] += link->composite[k];
+            }
+        }
+        apply_inertia(link->composite, link->motion, momentum);
+        for (int j = i; j >= 0; j = hand->links[j].def.parent) {
+            m[i * n + j] = m[j * n + i] = dot6(hand->links[j].motion, momentum);
+        }
+    }
+}
+
+/* out += a x b of twists. */
+static void add_motion_cross(double *out, const double *a, const double *b)
+{
+    double t[3];
+    tact_v3_cross(t, a + 3, b);
+    tact_v3_add(out, out, t);
+    tact_v3_cross(t, a, b + 3);
+    tact_v3_add(out, out, t);
+    tact_v3_cross(t, a + 3, b + 3);
+    tact_v3_add(out + 3, out + 3, t);
+}
+
+/* out += a x* f of a twist and a momentum. */
+static void add_force_cross(double *out, const double *a, const double *f)
+{
+    double t[3];
+    tact_v3_cross(t, a + 3, f);
+    tact_v3_add(out, out, t);
+    tact_v3_cross(t, a + 3, f + 3);
+    tact_v3_add(out + 3, out + 3, t);
+    tact_v3_cross(t, a, f);
+    tact_v3_add(out + 3, out + 3, t);
+}
+
+void tact_hand_bias(struct tact_hand *hand, const double gravity[3], double *bias)
+{
+    for (int i = 0; i < hand->count; i++) {
+        struct link *link = &hand->links[i];
+        double inertia[10], momentum[6], joint[6];
+        for (int k = 0; k < 6; k++) {
+            joint[k] = link->motion[k] * hand->state.v[i];
+            link->acceleration[k] = k < 3 ? -gravity[k] : 0.0;
+        }
+        if (link->def.parent >= 0) {
+            memcpy(link->acceleration, hand->links[link->def.parent].acceleration,
+                   sizeof link->acceleration);
+        }
+        add_motion_cross(link->acceleration, link->velocity, joint);
+        own_inertia(link, inertia);
+        apply_inertia(inertia, link->velocity, momentum);
+        apply_inertia(inertia, link->acceleration, link->force);
+        add_force_cross(link->force, link->velocity, momentum);
+    }
+    for (int i = hand->count - 1; i >= 0; i--) {
+        struct link *link = &hand->links[i];
+        bias[i] = dot6(link->motion, link->force);
+        if (link->def.parent >= 0) {
+            double *sum = hand->links[link->def.parent].force;
+            for (int k = 0; k < 6; k++) {
+                sum[k] += link->force[k];
+            }
+        }
+    }
+}
+
+void tact_hand_link_twist(const struct tact_hand *hand, int link, const double point[3],
+                          double twist[6])
+{
+    const double *v = hand->links[link].velocity;
+    double arm[3], turn[3];
+    tact_v3_sub(arm, point, hand->base.position);
+    tact_v3_cross(turn, v + 3, arm);
+    tact_v3_add(twist, v, turn);
+    tact_v3_copy(twist + 3, v + 3);
+}
+
+void tact_hand_jacobian(const struct tact_hand *hand, int link, const double point[3],
+                        double *jacobian)
+{
+    double arm[3], turn[3];
+    memset(jacobian, 0, sizeof(double) * 6 * (size_t)hand->count);
+    tact_v3_sub(arm, point, hand->base.position);
+    for (int j = link; j >= 0; j = hand->links[j].def.parent) {
+        const double *motion = hand->links[j].motion;
+        tact_v3_cross(turn, motion + 3, arm);
+        tact_v3_add(jacobian + 6 * j, motion, turn);
+        tact_v3_copy(jacobian + 6 * j + 3, motion + 3);
+    }
+}

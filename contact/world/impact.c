@@ -1,0 +1,136 @@
+/*
+ * What a contact asks of the velocity along its normal: that the overlap goes to its target, at the
+ * pace of its spring and dampers, and that an impact rebounds.
+ */
+#include <string.h>
+#include "contact/world/world_internal.h"
+
+/* Least acceleration that is taken for what draws bodies together [m/s^2]. */
+#define LEAST_DRAW 1.0
+
+/* Rows of the normal velocity and of the two rotations that tip the patch. */
+static const int rows[3] = {0, 4, 5};
+
+static int tips(const struct tact_world *world, const struct tact_contact *c)
+{
+    return c->patch.kind == TACT_PATCH_ELLIPSE && !tact_pair_is_curved(world, c);
+}
+
+/* Fastest approach of a point of the patch at normal velocity and turning u [m/s]. */
+static double fastest_approach(const struct tact_world *world, const struct tact_contact *c,
+                               const double *u)
+{
+    double fastest = -u[0];
+    if (!tips(world, c)) {
+        return fastest;
+    }
+    for (int i = 0; i < c->patch.corners; i++) {
+        const double *x = c->patch.corner[i];
+        fastest = tact_max(fastest, -(u[0] + x[1] * u[1] - x[0] * u[2]));
+    }
+    return c->patch.corners ? fastest
+                            : fastest + hypot(c->patch.semi[1] * u[1], c->patch.semi[0] * u[2]);
+}
+
+void tact_impact_velocity(const struct block *block, double u[3])
+{
+    for (int i = 0; i < 3; i++) {
+        u[i] = 0.0;
+        for (int k = 0; k < 2; k++) {
+            const struct side *side = &block->side[k];
+            for (int m = 0; m < side->dof; m++) {
+                u[i] += side->j[m * 6 + rows[i]] * side->v[m];
+            }
+        }
+    }
+}
+
+static double curvature_radius(const struct tact_shape *shape)
+{
+    return tact_shape_is_curved(shape) ? shape->size[0] : INFINITY;
+}
+
+/* How fast the edge of a patch closes as the bodies roll, at the velocities that led here. A flat
+ * patch tips about its edge, which stays: there the edge's velocity is what may not be negative. A
+ * curved one rolls on: its edge comes down where the depth is none yet, and only the centre keeps
+ * its height. Curved is a direction in which the patch is no longer than its depth and radius make
+ * it (a^2 = 4 R depth for a cap); along a capsule it is flat. */
+void tact_impact_rolling(const struct tact_world *world, struct block *block)
+{
+    const struct tact_contact *c = &world->contacts[block->pair];
+    double radius = tact_min(curvature_radius(&world->shapes[c->a].shape),
+                             curvature_radius(&world->shapes[c->b].shape));
+    double speed[2] = {0.0, 0.0}, longest = 5.0 * radius * c->patch.depth;
+    block->rolling = 0.0;
+    if (world->options.local == TACT_LOCAL_BOUCHARD || c->patch.kind != TACT_PATCH_ELLIPSE ||
+        !isfinite(radius)) {
+        return; /* as published, or without rolling torque */
+    }
+    for (int k = 0; k < 2; k++) {
+        const struct side *side = &block->side[k];
+        for (int m = 0; m < side->dof; m++) {
+            speed[0] += side->j[m * 6 + 5] * side->v[m];
+            speed[1] += side->j[m * 6 + 4] * side->v[m];
+        }
+    }
+    for (int i = 0; i < 2; i++) {
+        const double semi = c->patch.semi[i];
+        speed[i] *= semi * semi <= longest ? semi : 0.0;
+    }
+    block->rolling = hypot(speed[0], speed[1]);
+}
+
+void tact_impact_rebound(const struct tact_world *world, struct block *block)
+{
+    const struct tact_contact *c = &world->contacts[block->pair];
+    double e = tact_world_pair_law(world, c->a, c->b)->restitution;
+    double approach = fastest_approach(world, c, block->arrival);
+    memset(block->rebound, 0, sizeof block->rebound);
+    if (!(e > 0.0) || !(approach > 0.0) || approach <= 2.0 * block->drawn) {
+        return;
+    }
+    for (int i = 0; i < (tips(world, c) ? 3 : 1); i++) {
+        block->rebound[i] = -e * block->arrival[i];
+    }
+    if (block->softness > 0.0) { /* nothing is left to the spring */
+        block->local.s[0] -= block->softness;
+        block->softness = 0.0;
+        block->push = tact_min(block->push, tact_max(block->rebound[0], 0.0));
+    }
+}
+
+/* An overlap e = p (depth - target) beyond the target relaxes like a spring 1/c with a damper
+ * tau/c, implicit in the depth after the tick, v_n + c / ((h + tau) h) f_n = e / (h + tau), where
+ * tau is the relaxation time and, for the force (e / c) (1 - a v_n) of Hunt and Crossley (1975), a
+ * e beside it. One that is not yet deep enough may close in one tick: v_n >= e / h. Never
+ * pulls. From rest, a tick pushes bodies apart no faster than the options say; and if rigid or
+ * rebounding, no faster than they can be drawn back to rest on the way to the target: what sank in
+ * an impact is lifted again, but does not hop. */
+void tact_impact_target(const struct tact_world *world, struct block *block)
+{
+    const struct tact_contact *c = &world->contacts[block->pair];
+    const struct tact_contact_law *law = tact_world_pair_law(world, c->a, c->b);
+    double h = world->options.period, free[3];
+    double e = (tact_pair_is_curved(world, c) ? 2.0 : 1.0) * (c->patch.depth - law->overlap);
+    double time = h + (e > 0.0 ? law->dissipation + law->hunt_crossley * e : 0.0);
+    tact_impact_velocity(block, free);
+    block->drawn = block->arrival[0] - free[0];
+    block->push = e / time;
+    block->softness = law->compliance / (time * h);
+    double back = tact_max(block->drawn / h, LEAST_DRAW), most = world->options.push_limit;
+    if (e > 0.0 && (law->compliance == 0.0 || law->restitution > 0.0)) {
+        most = tact_min(most, sqrt(2.0 * back * e));
+    }
+    most *= 1.0 + block->softness / block->local.s[0];
+    block->push = tact_min(block->push, most) - block->rolling;
+    block->push = block->locked ? tact_min(block->push, 0.0) : block->push;
+    block->local.s[0] += block->softness;
+}
+
+void tact_impact_wanted(const struct block *block, double u[6])
+{
+    int rebounds = block->rebound[0] != 0.0 || block->rebound[1] != 0.0 || block->rebound[2] != 0.0;
+    u[0] -= rebounds ? tact_max(block->push, block->rebound[0]) : block->push;
+    u[4] -= block->rebound[1];
+    u[5] -= block->rebound[2];
+}

@@ -1,0 +1,207 @@
+#include "contact/world/newton_internal.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include "contact/linear.h"
+#include "contact/local/local_active_internal.h"
+#include "contact/world/rows_internal.h"
+#include "contact/world/sweeps_internal.h"
+
+#define DIFFERENCE 1e-7 /* of the velocity, between problems whose difference is the derivative */
+#define PASSES 12       /* as in struct tact_local_problem, for the derivative */
+#define SINGULAR 1e-7   /* of a direction: what is changed less does not count as changed */
+
+int tact_newton_create(struct newton *newton, int blocks)
+{
+    size_t n = 6 * (size_t)blocks;
+    newton->numbers = calloc(n * (6 + 2 + NEWTON_PRODUCTS + 1) + 1, sizeof *newton->numbers);
+    if (!newton->numbers) {
+        return -ENOMEM;
+    }
+    newton->slope = newton->numbers;
+    newton->in = newton->slope + 6 * n;
+    newton->out = newton->in + n;
+    for (int i = 0; i <= NEWTON_PRODUCTS; i++) {
+        newton->basis[i] = newton->out + (1 + (size_t)i) * n;
+    }
+    return 0;
+}
+
+void tact_newton_destroy(struct newton *newton)
+{
+    free(newton->numbers);
+    newton->numbers = NULL;
+}
+
+/* How a block's impulse answers its b; by differences where that is not known otherwise. */
+static void differentiate(const struct block *block, const double *r, const double *scale,
+                          double *slope)
+{
+    struct tact_local_problem local = block->local;
+    double size = 0.0, base[6];
+    if (tact_local_slope(&local, r, slope)) {
+        return;
+    }
+    local.passes = PASSES;
+    for (int k = 0; k < local.rows; k++) {
+        size = scale[k] > 0.0 ? tact_max(size, fabs(local.b[k]) / scale[k]) : size;
+    }
+    memcpy(base, r, sizeof base);
+    tact_local_cone(&local, base);
+    memset(slope, 0, 36 * sizeof *slope);
+    for (int k = 0; k < local.rows; k++) {
+        double step = DIFFERENCE * size * scale[k], b = local.b[k], moved[6];
+        memcpy(moved, base, sizeof moved);
+        local.b[k] = b + step;
+        tact_local_cone(&local, moved);
+        for (int i = 0; i < 6 && step > 0.0; i++) {
+            slope[6 * i + k] = (moved[i] - base[i]) / step;
+        }
+        local.b[k] = b;
+    }
+}
+
+static void stop_all(struct tact_world *world)
+{
+    for (int i = 0; i < world->body_count; i++) {
+        memset(world->bodies[i].body.twist, 0, sizeof world->bodies[i].body.twist);
+    }
+    for (int i = 0; i < world->hand_count; i++) {
+        struct tact_hand *hand = world->hands[i].hand;
+        memset(tact_hand_velocity(hand), 0, sizeof(double) * (size_t)tact_hand_count(hand));
+    }
+}
+
+static void kick(struct block *block, const double *impulse)
+{
+    for (int k = 0; k < 2; k++) {
+        tact_rows_kick(block->side[k].v, block->side[k].y, impulse, block->side[k].dof);
+    }
+}
+
+/* How the impulse of a block answers a change of its b. */
+static void answer(const struct tact_world *world, int i, const double *b, double *r)
+{
+    const struct tact_local_problem *local = &world->blocks[i].local;
+    int limits = world->contacts[world->blocks[i].pair].limits;
+    memset(r, 0, 6 * sizeof *r);
+    if (world->blocks[i].alone) {
+        return; /* its b stays */
+    }
+    if (limits == 0) { /* sticks */
+        for (int k = 0; k < local->rows; k++) {
+            r[k] = -b[k];
+        }
+        tact_ldl_solve(local->factor, local->rows, r);
+    } else if (!(limits & TACT_LIMIT_OPEN)) {
+        const double *slope = world->newton.slope + (size_t)36 * (size_t)i;
+        for (int k = 0; k < 36; k++) {
+            r[k / 6] += slope[k] * b[k % 6];
+        }
+    }
+}
+
+/* What a sweep makes of a change x of all impulses. */
+static void linear_sweep(struct tact_world *world, const double *x, double *out)
+{
+    stop_all(world);
+    for (int i = 0; i < world->block_count; i++) {
+        kick(&world->blocks[i], x + 6 * i);
+    }
+    for (int i = 0; i < world->block_count; i++) {
+        struct block *block = &world->blocks[i];
+        double u[6] = {0.0}, b[6], delta[6], *r = out + 6 * i;
+        for (int k = 0; k < 2; k++) {
+            const struct side *side = &block->side[k];
+            tact_rows_velocity(u, side->j, side->v, side->dof);
+        }
+        tact_block_soften(block, x + 6 * i, u);
+        tact_rows_without(b, u, block->local.s, x + 6 * i);
+        answer(world, i, b, r);
+        for (int k = 0; k < 6; k++) {
+            delta[k] = r[k] - x[6 * i + k];
+        }
+        kick(block, delta);
+    }
+}
+
+static void divide(double *x, double by, int n)
+{
+    for (int i = 0; i < n; i++) {
+        x[i] /= by;
+    }
+}
+
+/* Takes direction m through 1 - g' and makes the next one. Returns 0 where it adds nothing. */
+static int widen(struct tact_world *world, const double *scale, int m, int n)
+{
+    struct newton *newton = &world->newton;
+    double *w = newton->basis[m + 1], *h = newton->h[m];
+    const double *v = newton->basis[m];
+    for (int i = 0; i < n; i++) {
+        newton->in[i] = scale[i] > 0.0 ? v[i] / scale[i] : 0.0;
+    }
+    linear_sweep(world, newton->in, newton->out);
+    for (int i = 0; i < n; i++) {
+        w[i] = v[i] - scale[i] * newton->out[i];
+    }
+    double size = sqrt(tact_dot(w, w, n));
+    for (int k = 0; k <= m; k++) {
+        h[k] = tact_dot(newton->basis[k], w, n);
+        tact_axpy(w, -h[k], newton->basis[k], n);
+    }
+    double rest = sqrt(tact_dot(w, w, n));
+    for (int k = 0; k < m; k++) {
+        double a = h[k], b = h[k + 1];
+        h[k] = newton->cosine[k] * a + newton->sine[k] * b;
+        h[k + 1] = newton->cosine[k] * b - newton->sine[k] * a;
+    }
+    double diagonal = hypot(h[m], rest);
+    if (!(diagonal > SINGULAR * size)) {
+        return 0;
+    }
+    newton->cosine[m] = h[m] / diagonal;
+    newton->sine[m] = rest / diagonal;
+    h[m] = diagonal;
+    newton->left[m + 1] = -newton->sine[m] * newton->left[m];
+    newton->left[m] *= newton->cosine[m];
+    divide(w, rest > 0.0 ? rest : 1.0, n);
+    return 1;
+}
+
+void tact_newton_step(struct tact_world *world, const double *x, const double *g,
+                      const double *scale, double share, double *next)
+{
+    struct newton *newton = &world->newton;
+    double *left = newton->left;
+    int n = world->block_count * 6, most = n < NEWTON_PRODUCTS ? n : NEWTON_PRODUCTS, m = 0;
+    for (int i = 0; i < world->block_count; i++) {
+        int limits = world->contacts[world->blocks[i].pair].limits;
+        if (limits && !(limits & TACT_LIMIT_OPEN) && !world->blocks[i].alone) {
+            differentiate(&world->blocks[i], g + 6 * i, scale + 6 * i, newton->slope + 36 * i);
+        }
+    }
+    for (int i = 0; i < n; i++) {
+        newton->basis[0][i] = scale[i] * (g[i] - x[i]);
+    }
+    left[0] = sqrt(tact_dot(newton->basis[0], newton->basis[0], n));
+    double enough = share * left[0];
+    divide(newton->basis[0], left[0] > 0.0 ? left[0] : 1.0, n);
+    while (m < most && fabs(left[m]) > enough && widen(world, scale, m, n)) {
+        m++;
+    }
+    for (int i = 0; i < n; i++) {
+        next[i] = m > 0 && scale[i] > 0.0 ? x[i] : g[i];
+    }
+    for (int i = m - 1; i >= 0; i--) {
+        for (int k = i + 1; k < m; k++) {
+            left[i] -= newton->h[k][i] * left[k];
+        }
+        left[i] /= newton->h[i][i];
+        for (int k = 0; k < n; k++) {
+            next[k] += scale[k] > 0.0 ? left[i] * newton->basis[i][k] / scale[k] : 0.0;
+        }
+    }
+}

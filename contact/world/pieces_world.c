@@ -1,0 +1,153 @@
+/* Pairs that are solved as several planar pieces: their contacts, and what they add up to. */
+#include <string.h>
+#include "contact/moments/moments_internal.h"
+#include "contact/moments/pieces_internal.h"
+#include "contact/world/world_internal.h"
+
+#define SAME 0.9 /* least cosine between the normals of a piece from one tick to the next */
+#define THIN 0.1 /* most depth of a piece, of its longer semi-axis */
+
+void tact_pieces_clear(struct tact_world *world, int pair)
+{
+    struct tact_contact *c = &world->contacts[pair];
+    c->split = 0;
+    for (int k = 0; k < TACT_PIECES && c->first_piece; k++) {
+        struct tact_contact *piece = &world->contacts[c->first_piece + k];
+        memset(piece, 0, sizeof *piece);
+        piece->a = c->a;
+        piece->b = c->b;
+    }
+}
+
+/* Patch of a piece, which lies within the planes about it. 0, or where there is none. */
+static int make_piece(const struct tact_world *world, const double (*plane)[4], int planes,
+                      struct tact_contact *piece)
+{
+    const struct tact_mesh *a = world->shapes[piece->a].shape.mesh;
+    const struct tact_mesh *b = world->shapes[piece->b].shape.mesh;
+    const struct tact_pose *pa = &world->poses[piece->a], *pb = &world->poses[piece->b];
+    struct tact_patch_options options = tact_pair_patch_options(world, piece);
+    options.normal = TACT_NORMAL_GRADIENT; /* there are no rims in it to bend that */
+    if (tact_moments_within(a, pa, b, pb, plane, planes, &piece->moments) != 1 ||
+        tact_patch_from_moments(&piece->moments, &options, &piece->patch)) {
+        return -1;
+    }
+    if (world->options.polygon && piece->patch.kind == TACT_PATCH_ELLIPSE) {
+        piece->patch.corners = tact_outline_within(a, pa, b, pb, plane, planes, piece->patch.center,
+                                                   piece->patch.frame, piece->patch.corner);
+        tact_patch_mend(&piece->patch);
+    }
+    piece->touching = 1;
+    return 0;
+}
+
+/* Takes the warm start of the piece of the last tick that faced the same way. */
+static void inherit(struct tact_contact *piece, struct tact_contact *last)
+{
+    int best = -1;
+    double most = SAME;
+    for (int k = 0; k < TACT_PIECES; k++) {
+        double alike = tact_v3_dot(last[k].patch.frame, piece->patch.frame);
+        if (alike > most) {
+            most = alike;
+            best = k;
+        }
+    }
+    if (best >= 0) {
+        memcpy(piece->warm, last[best].warm, sizeof piece->warm);
+        tact_v3_copy(piece->warm_point, last[best].warm_point);
+        memset(last[best].patch.frame, 0, sizeof last[best].patch.frame);
+    }
+}
+
+/* Pieces of solids that are deep in each other face each other in the middle of one: there is no
+ * way out along all their normals, but there is one along that of the whole. */
+static int is_thin(const struct tact_contact *piece)
+{
+    return piece->patch.depth <= THIN * tact_max(piece->patch.semi[0], piece->patch.semi[1]);
+}
+
+int tact_pieces_make(struct tact_world *world, int pair)
+{
+    struct tact_contact *c = &world->contacts[pair], last[TACT_PIECES];
+    struct tact_pieces pieces;
+    int count = c->first_piece
+                    ? tact_pieces_find(&world->shapes[c->a].shape, &world->poses[c->a],
+                                       &world->shapes[c->b].shape, &world->poses[c->b], &pieces)
+                    : 0;
+    if (!count) {
+        tact_pieces_clear(world, pair);
+        return 0;
+    }
+    memcpy(last, world->contacts + c->first_piece, sizeof last);
+    tact_pieces_clear(world, pair);
+    for (int i = 0; i < count; i++) {
+        struct tact_contact *piece = &world->contacts[c->first_piece + c->split];
+        if (!make_piece(world, (const double(*)[4])pieces.plane[i], count - 1, piece)) {
+            if (!is_thin(piece)) {
+                tact_pieces_clear(world, pair);
+                return 0;
+            }
+            inherit(piece, last);
+            c->split++;
+        }
+    }
+    return c->split;
+}
+
+/* Adds what a piece transmits to the wrench on A about the centre of the whole patch. */
+static void add_piece(const struct tact_contact *piece, struct tact_contact *c)
+{
+    double arm[3], torque[3];
+    tact_v3_sub(arm, piece->patch.center, c->patch.center);
+    tact_v3_cross(torque, arm, piece->wrench);
+    for (int i = 0; i < 3; i++) {
+        c->wrench[i] += piece->wrench[i];
+        c->wrench[3 + i] += piece->wrench[3 + i] + torque[i];
+    }
+    c->limits |= piece->limits & ~TACT_LIMIT_OPEN;
+}
+
+static void least_margins(const struct tact_margins *piece, struct tact_margins *all)
+{
+    all->normal = tact_min(all->normal, piece->normal);
+    all->slip = tact_min(all->slip, piece->slip);
+    all->friction = tact_min(all->friction, piece->friction);
+    all->spin = tact_min(all->spin, piece->spin);
+    all->edge = tact_min(all->edge, piece->edge);
+    all->joint = tact_min(all->joint, piece->joint);
+}
+
+static void collect(struct tact_world *world, struct tact_contact *c)
+{
+    int open = TACT_LIMIT_OPEN;
+    memset(c->wrench, 0, sizeof c->wrench);
+    memset(c->warm, 0, sizeof c->warm);
+    c->limits = 0;
+    for (int k = 0; k < c->split; k++) {
+        const struct tact_contact *piece = &world->contacts[c->first_piece + k];
+        add_piece(piece, c);
+        open &= piece->limits;
+        if (k) {
+            least_margins(&piece->margins, &c->margins);
+        } else {
+            c->margins = piece->margins;
+        }
+    }
+    c->limits |= open; /* open where all are */
+    tact_m3_mul_v3(c->impulse, c->patch.frame, c->wrench);
+    tact_m3_mul_v3(c->impulse + 3, c->patch.frame, c->wrench + 3);
+    for (int i = 0; i < 6; i++) {
+        c->impulse[i] *= world->options.period;
+    }
+}
+
+void tact_pieces_collect(struct tact_world *world)
+{
+    for (int i = 0; i < world->pair_count; i++) {
+        struct tact_contact *c = &world->contacts[i];
+        if (c->touching && c->split) {
+            collect(world, c);
+        }
+    }
+}

@@ -1,0 +1,174 @@
+/* The points of a tick: which a pair has, and which of them it had the tick before. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include "contact/vec.h"
+#include "contact/world/point_internal.h"
+
+static int make_list(struct point_list *list, int room, int pairs)
+{
+    size_t n = (size_t)pairs + 1;
+    list->points = calloc((size_t)room + 1, sizeof *list->points);
+    list->first = calloc(n, sizeof *list->first);
+    list->many = calloc(n, sizeof *list->many);
+    list->frame = calloc(n * 12, sizeof *list->frame);
+    list->pairs = pairs;
+    return list->points && list->first && list->many && list->frame ? 0 : -ENOMEM;
+}
+
+static void free_list(struct point_list *list)
+{
+    free(list->points);
+    free(list->first);
+    free(list->many);
+    free(list->frame);
+}
+
+int tact_points_create(struct point_store *store, int room, int pairs, size_t vertices)
+{
+    memset(store, 0, sizeof *store);
+    store->room = room;
+    store->seen = calloc(vertices + 1, sizeof *store->seen);
+    int rc = make_list(&store->now, room, pairs);
+    rc = make_list(&store->last, room, pairs) || rc || !store->seen;
+    return rc ? -ENOMEM : 0;
+}
+
+void tact_points_destroy(struct point_store *store)
+{
+    free_list(&store->now);
+    free_list(&store->last);
+    free(store->seen);
+    memset(store, 0, sizeof *store);
+}
+
+void tact_points_begin(struct point_store *store)
+{
+    struct point_list now = store->now;
+    store->now = store->last;
+    store->last = now;
+    store->now.count = 0;
+    memset(store->now.many, 0, sizeof *store->now.many * (size_t)store->now.pairs);
+    store->left_out = 0;
+}
+
+/* A new point of the pair that was opened last, or NULL where there is no room. */
+static struct point *add(struct point_store *store, int pair, const uint64_t key[2])
+{
+    struct point_list *now = &store->now;
+    if (now->count >= store->room) {
+        store->left_out++;
+        return NULL;
+    }
+    struct point *point = &now->points[now->count++];
+    now->many[pair]++;
+    point->key[0] = key[0];
+    point->key[1] = key[1];
+    tact_v3_set(point->p, 0.0, 0.0, 0.0);
+    return point;
+}
+
+void tact_points_add(struct point_store *store, int pair, const double *place,
+                     const uint64_t key[2])
+{
+    const double *frame = store->now.frame + 12 * pair;
+    struct point *point = add(store, pair, key);
+    if (point) {
+        double arm[3];
+        tact_v3_sub(arm, place, frame);
+        tact_m3_mul_v3(point->at, frame + 3, arm);
+    }
+}
+
+/* A point in the plane of the patch. */
+static void add_flat(struct point_store *store, int pair, double t1, double t2)
+{
+    static const uint64_t by_place[2] = {0, 0};
+    struct point *point = add(store, pair, by_place);
+    if (point) {
+        tact_v3_set(point->at, 0.0, t1, t2);
+    }
+}
+
+void tact_points_collect(struct point_store *store, int pair, const struct tact_shape *a,
+                         const struct tact_pose *pa, const struct tact_shape *b,
+                         const struct tact_pose *pb, const struct tact_patch *patch)
+{
+    double *frame = store->now.frame + 12 * pair;
+    int plane_a = a->kind == TACT_SHAPE_HALFSPACE, plane_b = b->kind == TACT_SHAPE_HALFSPACE;
+    tact_v3_copy(frame, patch->center);
+    memcpy(frame + 3, patch->frame, sizeof patch->frame);
+    store->now.first[pair] = store->now.count;
+    int convex = a->kind != TACT_SHAPE_MESH && b->kind != TACT_SHAPE_MESH;
+    if (patch->corners && convex) {
+        for (int i = 0; i < patch->corners; i++) {
+            add_flat(store, pair, patch->corner[i][0], patch->corner[i][1]);
+        }
+    } else if (patch->kind == TACT_PATCH_ELLIPSE && (a->mesh || plane_a) && (b->mesh || plane_b)) {
+        tact_points_of_meshes(store, pair, plane_a ? b->mesh : a->mesh, plane_a ? pb : pa,
+                              plane_a || plane_b ? NULL : b->mesh, plane_a ? pa : pb);
+    }
+    if (!store->now.many[pair]) { /* round, soft, or too thin for vertices of its own */
+        add_flat(store, pair, 0.0, 0.0);
+    }
+}
+
+/* The last tick's point that stands for the same feature, looked for from *next on; NULL: none.
+ * Both ticks list features in nearly the same order. */
+static const struct point *find_feature(const struct point *last, int count,
+                                        const struct point *point, int *next)
+{
+    for (int i = 0; i < count; i++) {
+        int at = (*next + i) % count;
+        if (last[at].key[0] == point->key[0] && last[at].key[1] == point->key[1]) {
+            *next = at + 1;
+            return &last[at];
+        }
+    }
+    return NULL;
+}
+
+/* The last tick's corner nearest to a corner, as both lie about their patch's centre in the world's
+ * axes; NULL where it is farther than a tenth of the distance from the centre. */
+static const struct point *find_corner(const struct point_list *last, int pair, const double *arm)
+{
+    const struct point *points = last->points + last->first[pair], *best = NULL;
+    double least = 0.01 * tact_v3_dot(arm, arm);
+    for (int i = 0; i < last->many[pair]; i++) {
+        double before[3], apart[3];
+        tact_m3_tmul_v3(before, last->frame + 12 * pair + 3, points[i].at);
+        tact_v3_sub(apart, before, arm);
+        double distance = tact_v3_dot(apart, apart);
+        if (distance <= least && !points[i].key[0]) {
+            least = distance;
+            best = &points[i];
+        }
+    }
+    return best;
+}
+
+void tact_points_warm(struct point_store *store, int pair, int known, double impulse[6])
+{
+    const struct point_list *last = &store->last;
+    struct point *points = store->now.points + store->now.first[pair];
+    const double *frame = store->now.frame + 12 * pair + 3;
+    int next = 0;
+    memset(impulse, 0, 6 * sizeof *impulse);
+    for (int i = 0; i < store->now.many[pair] && known; i++) {
+        struct point *point = &points[i];
+        double arm[3], world[3], torque[3];
+        tact_m3_tmul_v3(arm, frame, point->at);
+        const struct point *before = point->key[0] ? find_feature(last->points + last->first[pair],
+                                                                  last->many[pair], point, &next)
+                                                   : find_corner(last, pair, arm);
+        if (!before) {
+            continue;
+        }
+        tact_m3_tmul_v3(world, last->frame + 12 * pair + 3, before->p);
+        tact_m3_mul_v3(point->p, frame, world);
+        point->p[0] = tact_max(point->p[0], 0.0);
+        tact_v3_cross(torque, point->at, point->p);
+        tact_v3_add(impulse, impulse, point->p);
+        tact_v3_add(impulse + 3, impulse + 3, torque);
+    }
+}

@@ -1,0 +1,323 @@
+/*
+ * The vertices of an overlap's polyhedron: vertices of each solid inside the other, and the points
+ * where an edge of one crosses the other's surface.
+ */
+#include <math.h>
+#include <string.h>
+#include "contact/vec.h"
+#include "contact/world/point_internal.h"
+
+/** Nodes still to visit: a tree split at the median has at most 32 levels. */
+enum { STACK_NODES = 34, STACK_PAIRS = 128 };
+
+/** What a key stands for, in its upper bits; its lower ones are indices. */
+enum { OF_A = 1, OF_B = 2, CROSSING_A = 3, CROSSING_B = 4 };
+
+/** Mesh `from` seen from mesh (or half-space) `to`: r_to = rot r_from + shift. */
+struct view {
+    const struct tact_mesh *from, *to;
+    const struct tact_pose *pose; /* of `to` */
+    double rot[9], shift[3];
+    double size[9]; /* |rot| */
+    int pair, crossing, inside;
+    struct point_store *store;
+};
+
+static void look(struct view *v, const struct tact_pose *from, const struct tact_pose *to)
+{
+    double rf[9], rt[9], apart[3];
+    tact_quat_to_m3(rf, from->quat_wxyz);
+    tact_quat_to_m3(rt, to->quat_wxyz);
+    for (int i = 0; i < 3; i++) {
+        for (int j = 0; j < 3; j++) {
+            v->rot[3 * i + j] = rt[i] * rf[j] + rt[3 + i] * rf[3 + j] + rt[6 + i] * rf[6 + j];
+            v->size[3 * i + j] = fabs(v->rot[3 * i + j]);
+        }
+    }
+    tact_v3_sub(apart, from->position, to->position);
+    tact_m3_tmul_v3(v->shift, rt, apart);
+    v->pose = to;
+}
+
+static void vertex_of(const struct view *v, uint32_t index, double *out)
+{
+    tact_m3_mul_v3(out, v->rot, v->from->vertices + 3 * (size_t)index);
+    tact_v3_add(out, out, v->shift);
+}
+
+static void emit(const struct view *v, const double *at, uint64_t kind, uint64_t i, uint64_t j,
+                 uint64_t k)
+{
+    const uint64_t key[2] = {kind << 32 | i, j << 32 | k};
+    double place[3];
+    tact_pose_point(place, v->pose, at);
+    tact_points_add(v->store, v->pair, place, key);
+}
+
+/** The box about a node of `from`, in the axes of `to`. */
+static void box_of(const struct view *v, const struct tact_mesh_node *node, double *lower,
+                   double *upper)
+{
+    double middle[3], half[3], reach[3];
+    for (int k = 0; k < 3; k++) {
+        middle[k] = 0.5 * (node->lower[k] + node->upper[k]);
+        half[k] = 0.5 * (node->upper[k] - node->lower[k]);
+    }
+    tact_m3_mul_v3(lower, v->rot, middle);
+    tact_v3_add(lower, lower, v->shift);
+    tact_m3_mul_v3(reach, v->size, half);
+    tact_v3_add(upper, lower, reach);
+    tact_v3_sub(lower, lower, reach);
+}
+
+static int boxes_meet(const double *lower, const double *upper, const struct tact_mesh_node *node)
+{
+    return lower[0] <= node->upper[0] && lower[1] <= node->upper[1] && lower[2] <= node->upper[2] &&
+           upper[0] >= node->lower[0] && upper[1] >= node->lower[1] && upper[2] >= node->lower[2];
+}
+
+/** Where the line p + t d meets a triangle: 1 and t. */
+static int meets(const double *p, const double *d, const double *a, const double *b,
+                 const double *c, double *t)
+{
+    double e[3], f[3], s[3], q[3], r[3];
+    tact_v3_sub(e, b, a);
+    tact_v3_sub(f, c, a);
+    tact_v3_cross(q, d, f);
+    double det = tact_v3_dot(e, q);
+    tact_v3_sub(s, p, a);
+    double x = tact_v3_dot(s, q);
+    tact_v3_cross(r, s, e);
+    double y = tact_v3_dot(d, r);
+    if (det < 0.0) {
+        x = -x;
+        y = -y;
+    }
+    if (det == 0.0 || x < 0.0 || y < 0.0 || x + y > fabs(det)) {
+        return 0;
+    }
+    *t = tact_v3_dot(f, r) / det;
+    return 1;
+}
+
+static void corners_of(const struct tact_mesh *mesh, uint32_t triangle, const double *out[3])
+{
+    for (int k = 0; k < 3; k++) {
+        out[k] = mesh->vertices + 3 * (size_t)mesh->triangles[3 * (size_t)triangle + (size_t)k];
+    }
+}
+
+/** Edges of one triangle of `from` against one of `to`. Each edge is taken in the triangle that it
+ *  runs up in. */
+static void cross_triangles(const struct view *v, uint32_t from, uint32_t to)
+{
+    const uint32_t *t = v->from->triangles + 3 * (size_t)from;
+    const double *c[3];
+    double p[3][3];
+    corners_of(v->to, to, c);
+    for (int k = 0; k < 3; k++) {
+        vertex_of(v, t[k], p[k]);
+    }
+    for (int k = 0; k < 3; k++) {
+        int next = (k + 1) % 3;
+        double d[3], at;
+        if (t[k] > t[next]) {
+            continue;
+        }
+        tact_v3_sub(d, p[next], p[k]);
+        if (meets(p[k], d, c[0], c[1], c[2], &at) && at >= 0.0 && at <= 1.0) {
+            tact_v3_scale(d, d, at);
+            tact_v3_add(d, d, p[k]);
+            emit(v, d, (uint64_t)v->crossing, t[k], t[next], to);
+        }
+    }
+}
+
+/** All crossings, pair of nodes by pair of nodes. back: the same seen the other way. */
+static void cross_meshes(const struct view *v, const struct view *back)
+{
+    uint32_t stack[STACK_PAIRS][2] = {{0, 0}};
+    int top = 1;
+    while (top > 0) {
+        top--;
+        const struct tact_mesh_node *a = &v->from->nodes[stack[top][0]];
+        const struct tact_mesh_node *b = &v->to->nodes[stack[top][1]];
+        uint32_t ia = stack[top][0], ib = stack[top][1];
+        double lower[3], upper[3];
+        box_of(v, a, lower, upper);
+        if (!boxes_meet(lower, upper, b)) {
+            continue;
+        }
+        for (uint32_t i = 0; i < a->count && b->count; i++) {
+            for (uint32_t j = 0; j < b->count; j++) {
+                cross_triangles(v, a->first + i, b->first + j);
+                cross_triangles(back, b->first + j, a->first + i);
+            }
+        }
+        int split_a = !a->count && (b->count || a->upper[0] - a->lower[0] + a->upper[1] -
+                                                        a->lower[1] + a->upper[2] - a->lower[2] >
+                                                    b->upper[0] - b->lower[0] + b->upper[1] -
+                                                        b->lower[1] + b->upper[2] - b->lower[2]);
+        for (uint32_t k = 0; k < 2 && !(a->count && b->count) && top < STACK_PAIRS; k++) {
+            stack[top][0] = split_a ? a->first + 1 - k : ia;
+            stack[top++][1] = split_a ? ib : b->first + 1 - k;
+        }
+    }
+}
+
+/** 1 where a box, in the axes of `to`, meets no leaf of `to`. */
+static int is_clear(const struct tact_mesh *to, const double *lower, const double *upper)
+{
+    uint32_t stack[STACK_NODES] = {0};
+    int top = 1;
+    while (top > 0) {
+        const struct tact_mesh_node *node = &to->nodes[stack[--top]];
+        if (!boxes_meet(lower, upper, node)) {
+            continue;
+        }
+        if (node->count) {
+            return 0;
+        }
+        stack[top++] = node->first + 1;
+        stack[top++] = node->first;
+    }
+    return 1;
+}
+
+/** Whether a ray from p, in no axis's direction, could meet a node. */
+static int ray_meets_box(const double *p, const double *d, const struct tact_mesh_node *node)
+{
+    double lo = 0.0, hi = INFINITY;
+    for (int k = 0; k < 3; k++) {
+        double a = (node->lower[k] - p[k]) / d[k], b = (node->upper[k] - p[k]) / d[k];
+        lo = tact_max(lo, tact_min(a, b));
+        hi = tact_min(hi, tact_max(a, b));
+    }
+    return lo <= hi;
+}
+
+/** Whether a point is inside a closed mesh: a ray from it leaves once more than it enters. */
+static int is_inside(const struct tact_mesh *mesh, const double *p)
+{
+    static const double d[3] = {0.5377, 0.1834, 0.8223};
+    uint32_t stack[STACK_NODES] = {0};
+    int top = 1, crossings = 0;
+    while (top > 0) {
+        const struct tact_mesh_node *node = &mesh->nodes[stack[--top]];
+        if (!ray_meets_box(p, d, node)) {
+            continue;
+        }
+        for (uint32_t i = 0; i < node->count; i++) {
+            const double *c[3];
+            double t;
+            corners_of(mesh, node->first + i, c);
+            crossings += meets(p, d, c[0], c[1], c[2], &t) && t > 0.0;
+        }
+        if (!node->count) {
+            stack[top++] = node->first + 1;
+            stack[top++] = node->first;
+        }
+    }
+    return crossings % 2;
+}
+
+/** A vertex of `from`, once: listed where it is inside. known: 1 where that is known already. */
+static void take_vertex(const struct view *v, uint32_t index, int known)
+{
+    double at[3];
+    if (v->store->seen[index] == v->store->stamp) {
+        return;
+    }
+    v->store->seen[index] = v->store->stamp;
+    vertex_of(v, index, at);
+    if (known || (v->to ? is_inside(v->to, at) : at[2] <= 0.0)) {
+        emit(v, at, (uint64_t)v->inside, index, 0, 0);
+    }
+}
+
+/** Vertices of `from` inside `to`. A node clear of the other's surface is all inside or all
+ *  outside. */
+static void list_inside(const struct view *v)
+{
+    uint32_t stack[STACK_NODES][2] = {{0, 0}};
+    int top = 1;
+    v->store->stamp++;
+    while (top > 0) {
+        top--;
+        const struct tact_mesh_node *node = &v->from->nodes[stack[top][0]];
+        int inside = (int)stack[top][1];
+        double lower[3], upper[3];
+        if (!inside) {
+            box_of(v, node, lower, upper);
+            int away = v->to ? !boxes_meet(lower, upper, &v->to->nodes[0]) : lower[2] > 0.0;
+            int clear = v->to ? is_clear(v->to, lower, upper) : upper[2] <= 0.0;
+            double middle[3] = {0.5 * (lower[0] + upper[0]), 0.5 * (lower[1] + upper[1]),
+                                0.5 * (lower[2] + upper[2])};
+            if (away || (clear && v->to && !is_inside(v->to, middle))) {
+                continue;
+            }
+            inside = clear;
+        }
+        for (uint32_t i = 0; i < 3 * node->count; i++) {
+            take_vertex(v, v->from->triangles[3 * (size_t)node->first + i], inside);
+        }
+        for (uint32_t k = 0; k < 2 && !node->count; k++) {
+            stack[top][0] = node->first + 1 - k;
+            stack[top++][1] = (uint32_t)inside;
+        }
+    }
+}
+
+/** Edges of `from` that cross the plane z = 0 of `to`. */
+static void cross_plane(const struct view *v)
+{
+    uint32_t stack[STACK_NODES] = {0};
+    int top = 1;
+    while (top > 0) {
+        const struct tact_mesh_node *node = &v->from->nodes[stack[--top]];
+        double lower[3], upper[3];
+        box_of(v, node, lower, upper);
+        if (lower[2] > 0.0 || upper[2] < 0.0) {
+            continue;
+        }
+        for (uint32_t i = 0; i < 3 * node->count; i++) {
+            const uint32_t *t = v->from->triangles + 3 * (size_t)(node->first + i / 3);
+            uint32_t from = t[i % 3], to = t[(i + 1) % 3];
+            double p[3], q[3];
+            vertex_of(v, from, p);
+            vertex_of(v, to, q);
+            if (from < to && (p[2] <= 0.0) != (q[2] <= 0.0)) {
+                double share = p[2] / (p[2] - q[2]);
+                tact_v3_sub(q, q, p);
+                tact_v3_axpy(p, share, q);
+                emit(v, p, (uint64_t)v->crossing, from, to, 0);
+            }
+        }
+        if (!node->count) {
+            stack[top++] = node->first + 1;
+            stack[top++] = node->first;
+        }
+    }
+}
+
+void tact_points_of_meshes(struct point_store *store, int pair, const struct tact_mesh *a,
+                           const struct tact_pose *pa, const struct tact_mesh *b,
+                           const struct tact_pose *pb)
+{
+    struct view v = {.from = a, .to = b, .pair = pair, .store = store};
+    v.crossing = CROSSING_A;
+    v.inside = OF_A;
+    look(&v, pa, pb);
+    if (!b) {
+        cross_plane(&v);
+        list_inside(&v);
+        return;
+    }
+    struct view back = {.from = b, .to = a, .pair = pair, .store = store};
+    back.crossing = CROSSING_B;
+    back.inside = OF_B;
+    look(&back, pb, pa);
+    cross_meshes(&v, &back);
+    list_inside(&v);
+    list_inside(&back);
+}

@@ -1,0 +1,367 @@
+/*
+ * Block Gauss-Seidel over the contacts of a tick (Bouchard 2015, sections 3 and 5.1): every block
+ * is a 6D contact in its patch's frame, S = J M^-1 J^T of the two bodies, warm-started.
+ */
+#include <errno.h>
+#include <string.h>
+#include "contact/world/rows_internal.h"
+#include "contact/world/sweeps_internal.h"
+#include "contact/world/world_internal.h"
+
+/* Velocity by which a contact gives way, over that by which its bodies do: 1e12 N/m at 1 kg and
+ * 1 kHz, under which a gram moves by 1e-14 m. */
+#define GIVE 1e-6
+
+/* Rows of J for a free body: the wrench that a unit impulse along each of the frame's axes makes.
+ */
+static void body_jacobian(const struct tact_body *body, const struct tact_patch *patch, double sign,
+                          double *j)
+{
+    double arm[3], torque[3];
+    tact_v3_sub(arm, patch->center, body->pose.position);
+    for (int i = 0; i < 3; i++) {
+        const double *axis = patch->frame + 3 * i;
+        tact_v3_cross(torque, arm, axis);
+        for (int k = 0; k < 3; k++) {
+            j[k * 6 + i] = sign * axis[k];
+            j[(3 + k) * 6 + i] = sign * torque[k];
+            j[k * 6 + 3 + i] = 0.0;
+            j[(3 + k) * 6 + 3 + i] = sign * axis[k];
+        }
+    }
+}
+
+static void hand_jacobian(const struct tact_hand *hand, int link, const struct tact_patch *patch,
+                          double sign, double *columns, double *j)
+{
+    tact_hand_jacobian(hand, link, patch->center, columns);
+    for (int k = 0; k < tact_hand_count(hand); k++) {
+        const double *twist = columns + 6 * k;
+        for (int i = 0; i < 3; i++) {
+            j[k * 6 + i] = sign * tact_v3_dot(patch->frame + 3 * i, twist);
+            j[k * 6 + 3 + i] = sign * tact_v3_dot(patch->frame + 3 * i, twist + 3);
+        }
+    }
+}
+
+/* Two links of one hand move the same joints: their halves become one. */
+static void merge_hand(struct block *block)
+{
+    struct side *a = &block->side[0], *b = &block->side[1];
+    if (a->dof && a->v == b->v) {
+        for (int i = 0; i < a->dof * 6; i++) {
+            a->j[i] += b->j[i];
+        }
+        b->dof = 0;
+    }
+}
+
+static void make_jacobians(struct tact_world *world, struct block *block)
+{
+    const struct tact_patch *patch = &world->contacts[block->pair].patch;
+    for (int k = 0; k < 2; k++) {
+        struct side *side = &block->side[k];
+        double sign = k ? -1.0 : 1.0;
+        if (side->owner.kind == TACT_OWNER_BODY) {
+            body_jacobian(&world->bodies[side->owner.index].body, patch, sign, side->j);
+        } else if (side->owner.kind == TACT_OWNER_HAND) {
+            hand_jacobian(world->hands[side->owner.index].hand, side->owner.link, patch, sign,
+                          world->columns, side->j);
+        }
+    }
+    merge_hand(block);
+}
+
+static void make_columns(struct tact_world *world, struct side *side)
+{
+    if (side->owner.kind == TACT_OWNER_BODY) {
+        const struct tact_body *body = &world->bodies[side->owner.index].body;
+        double inverse_mass = 1.0 / body->mass;
+        for (int i = 0; i < 6; i++) {
+            double torque[3] = {side->j[18 + i], side->j[24 + i], side->j[30 + i]}, w[3];
+            tact_m3_mul_v3(w, body->inverse_world, torque);
+            for (int k = 0; k < 3; k++) {
+                side->y[k * 6 + i] = side->j[k * 6 + i] * inverse_mass;
+                side->y[(3 + k) * 6 + i] = w[k];
+            }
+        }
+        return;
+    }
+    int n = side->dof;
+    for (int k = 0; k < n; k++) {
+        for (int i = 0; i < 6; i++) {
+            world->columns[i * n + k] = side->j[k * 6 + i];
+        }
+    }
+    tact_hand_solve(world->hands[side->owner.index].hand, world->columns, 6);
+    for (int k = 0; k < n; k++) {
+        for (int i = 0; i < 6; i++) {
+            side->y[k * 6 + i] = world->columns[i * n + k];
+        }
+    }
+}
+
+/* A contact that sticks gives way like a spring, of what its bodies themselves give: where several
+ * contacts hold a body in more ways than it can move, no impulses stop all motion to the last
+ * digit, and those that come nearest grow until something slips. The spring is tight where the last
+ * tick left it: under a steady load nothing moves. */
+static void make_elastic(const struct tact_world *world, struct block *block)
+{
+    const double *last = world->contacts[block->pair].impulse;
+    int rigid = world->options.local == TACT_LOCAL_BOUCHARD ||
+                world->options.model == TACT_CONTACT_POINTS ||
+                (block->alone && world->bond_count == 0);
+    for (int i = 0; i < 5; i++) {
+        double *s = &block->local.s[7 * (1 + i)];
+        block->give[i] = rigid ? 0.0 : GIVE * *s;
+        block->start[i] = last[1 + i];
+        *s += block->give[i];
+    }
+}
+
+void tact_assemble_schur(struct tact_world *world, struct block *block)
+{
+    const struct tact_contact *c = &world->contacts[block->pair];
+    double *s = block->local.s;
+    memset(s, 0, sizeof block->local.s);
+    for (int k = 0; k < 2; k++) {
+        struct side *side = &block->side[k];
+        if (side->dof) {
+            make_columns(world, side);
+        }
+        tact_rows_schur(s, side->j, side->y, side->dof);
+    }
+    tact_bonds_hold(world, block);
+    for (int i = 0; i < 6; i++) {
+        for (int j = 0; j < i; j++) {
+            s[j * 6 + i] = s[i * 6 + j];
+        }
+    }
+    tact_impact_target(world, block);
+    make_elastic(world, block);
+    block->local.mu = tact_world_pair_law(world, c->a, c->b)->friction;
+    int point = c->patch.kind == TACT_PATCH_ELASTIC;
+    block->local.corners = c->patch.corners;
+    block->local.by_mass = world->options.by_mass;
+    memcpy(block->local.corner, c->patch.corner,
+           (size_t)c->patch.corners * sizeof *c->patch.corner);
+    for (int i = 0; i < 2; i++) {
+        block->local.semi[i] = point ? 0.0 : c->patch.semi[i];
+        block->local.rectangle[i] =
+            world->options.spin == TACT_SPIN_CORNERS ? c->patch.semi[i] : 0.0;
+    }
+    block->local.passes = world->block_count > 1 ? 3 : 0;
+    block->local.surface = world->options.spin != TACT_SPIN_LIMIT_SURFACE ? TACT_SURFACE_ELLIPSOID
+                           : point                                        ? TACT_SURFACE_HERTZ
+                                                                          : TACT_SURFACE_UNIFORM;
+}
+
+static void factor(struct tact_world *world, struct block *block)
+{
+    if (world->options.model == TACT_CONTACT_POINTS) {
+        tact_points_prepare(&world->points, block->pair, &block->local);
+    } else {
+        tact_local_prepare(&block->local);
+    }
+}
+
+/* The last tick's impulse, seen from the new patch. */
+static void warm_start(struct tact_world *world, int pair)
+{
+    struct tact_contact *c = &world->contacts[pair];
+    double arm[3], torque[3];
+    if (world->options.model == TACT_CONTACT_POINTS) {
+        int known = tact_v3_dot(c->warm, c->warm) > 0.0;
+        tact_points_warm(&world->points, pair, known, c->impulse);
+        return;
+    }
+    tact_v3_sub(arm, c->warm_point, c->patch.center);
+    tact_v3_cross(torque, arm, c->warm);
+    tact_v3_add(torque, torque, c->warm + 3);
+    tact_m3_mul_v3(c->impulse, c->patch.frame, c->warm);
+    tact_m3_mul_v3(c->impulse + 3, c->patch.frame, torque);
+    if (!(c->impulse[0] > 0.0)) {
+        memset(c->impulse, 0, sizeof c->impulse);
+    }
+}
+
+/* Joint-space impulses that the warm start puts on the hands. */
+static void expect_impulses(struct tact_world *world)
+{
+    for (int i = 0; i < world->hand_count; i++) {
+        size_t n = (size_t)tact_hand_count(world->hands[i].hand);
+        memset(world->hands[i].impulse, 0, n * sizeof(double));
+    }
+    for (int i = 0; i < world->block_count; i++) {
+        struct block *block = &world->blocks[i];
+        const double *r = world->contacts[block->pair].impulse;
+        for (int k = 0; k < 2; k++) {
+            struct side *side = &block->side[k];
+            if (side->owner.kind != TACT_OWNER_HAND) {
+                continue;
+            }
+            double *sum = world->hands[side->owner.index].impulse;
+            for (int m = 0; m < side->dof; m++) {
+                for (int j = 0; j < 6; j++) {
+                    sum[m] += side->j[m * 6 + j] * r[j];
+                }
+            }
+        }
+    }
+}
+
+static int free_velocities(struct tact_world *world)
+{
+    static const double none[3] = {0.0, 0.0, 0.0};
+    double h = world->options.period;
+    for (int i = 0; i < world->body_count; i++) {
+        if (world->bodies[i].weight) {
+            tact_v3_axpy(world->bodies[i].body.twist, h, world->options.gravity);
+        }
+    }
+    for (int i = 0; i < world->hand_count; i++) {
+        struct world_hand *hand = &world->hands[i];
+        int rc = tact_hand_free_velocity(
+            hand->hand, h, hand->weightless ? none : world->options.gravity, hand->impulse);
+        if (rc) {
+            return rc;
+        }
+    }
+    return 0;
+}
+
+/* Sum over contacts and joints of impulse times velocity at the present velocities [J]; beside it,
+ * what stabilisation gives to bodies that it pushes apart from rest. */
+static double contact_work(const struct tact_world *world, double *pushed)
+{
+    double work = tact_bonds_work(world);
+    *pushed = 0.0;
+    for (int i = 0; i < world->block_count; i++) {
+        const struct block *block = &world->blocks[i];
+        const double *r = world->contacts[block->pair].impulse;
+        double push = tact_max(block->push, 0.0);
+        *pushed += push > 0.0 ? 0.5 * push * push / block->local.s[0] : 0.0;
+        for (int k = 0; k < 2; k++) {
+            const struct side *side = &block->side[k];
+            for (int m = 0; m < side->dof; m++) {
+                for (int j = 0; j < 6; j++) {
+                    work += side->v[m] * side->j[m * 6 + j] * r[j];
+                }
+            }
+        }
+    }
+    return work;
+}
+
+/* Restitution of the normal velocity beside Coulomb's friction can give energy (Kane and Levinson
+ * 1985). An impact that does rebounds by half, and then not at all: without rebound the contacts
+ * take energy, all but what stabilisation pushes. */
+static void bound_rebound(struct tact_world *world, struct tact_solve_stats *stats)
+{
+    int most = 0;
+    for (int i = 0; i < world->block_count; i++) {
+        const double *rebound = world->blocks[i].rebound;
+        most = rebound[0] != 0.0 || rebound[1] != 0.0 || rebound[2] != 0.0 ? 2 : most;
+    }
+    for (int round = 0; round < most; round++) {
+        double pushed, after = contact_work(world, &pushed);
+        tact_velocities_copy(world, 1);
+        double before = contact_work(world, &pushed), size = fabs(before) + fabs(after);
+        tact_velocities_rebuild(world);
+        if (0.5 * (before + after) <= pushed + 1e-12 * size) {
+            return;
+        }
+        for (int i = 0; i < world->block_count; i++) {
+            double *rebound = world->blocks[i].rebound;
+            tact_v3_scale(rebound, rebound, round ? 0.0 : 0.5);
+        }
+        tact_sweeps_run(world, stats);
+    }
+}
+
+/* How far the contact is from its limits, and whether drives that carry it are at theirs. Points
+ * have no impulse that would hold them as one: their own is judged. */
+static void judge(const struct tact_world *world, struct block *block)
+{
+    struct tact_contact *c = &world->contacts[block->pair];
+    tact_local_margins(&block->local, c->impulse, &c->margins);
+    for (int k = 0; k < 2; k++) {
+        struct tact_owner owner = world->shapes[k ? c->b : c->a].owner;
+        int held = 0;
+        if (owner.kind == TACT_OWNER_HAND) {
+            double left = tact_hand_drive_margin(world->hands[owner.index].hand, owner.link,
+                                                 world->options.period, &held);
+            c->margins.joint = tact_min(c->margins.joint, left);
+            c->limits |= held ? TACT_LIMIT_JOINT : 0;
+        }
+    }
+}
+
+/* World wrench and next tick's warm start from the impulse in the patch's frame. */
+static void store(struct tact_world *world, struct block *block)
+{
+    struct tact_contact *c = &world->contacts[block->pair];
+    double inverse_h = 1.0 / world->options.period;
+    tact_m3_tmul_v3(c->warm, c->patch.frame, c->impulse);
+    tact_m3_tmul_v3(c->warm + 3, c->patch.frame, c->impulse + 3);
+    tact_v3_copy(c->warm_point, c->patch.center);
+    for (int i = 0; i < 6; i++) {
+        c->wrench[i] = c->warm[i] * inverse_h;
+    }
+}
+
+int tact_world_solve(struct tact_world *world, struct tact_solve_stats *stats)
+{
+    memset(stats, 0, sizeof *stats);
+    tact_assemble_blocks(world);
+    stats->contacts = world->block_count;
+    stats->points = world->points.now.count;
+    stats->left_out = world->points.left_out;
+    tact_world_mark(world, TACT_SOLVE_PATCHES, stats);
+    for (int i = 0; i < world->block_count; i++) {
+        make_jacobians(world, &world->blocks[i]);
+        tact_impact_rolling(world, &world->blocks[i]);
+        tact_impact_velocity(&world->blocks[i], world->blocks[i].arrival);
+        warm_start(world, world->blocks[i].pair);
+    }
+    expect_impulses(world);
+    int rc = free_velocities(world);
+    if (rc) {
+        for (int i = 0; i < world->block_count; i++) {
+            struct tact_contact *c = &world->contacts[world->blocks[i].pair];
+            memset(c->impulse, 0, sizeof c->impulse);
+            memset(c->wrench, 0, sizeof c->wrench);
+            memset(c->warm, 0, sizeof c->warm);
+            memset(&c->margins, 0, sizeof c->margins);
+        }
+        tact_bonds_clear(world);
+        tact_pieces_collect(world);
+        return rc;
+    }
+    tact_velocities_copy(world, 0);
+    tact_bonds_assemble(world);
+    tact_search_count(world);
+    for (int i = 0; i < world->block_count; i++) {
+        tact_assemble_schur(world, &world->blocks[i]);
+        tact_impact_rebound(world, &world->blocks[i]);
+    }
+    tact_world_mark(world, TACT_SOLVE_ASSEMBLED, stats);
+    for (int i = 0; i < world->block_count; i++) {
+        factor(world, &world->blocks[i]);
+    }
+    tact_world_mark(world, TACT_SOLVE_FACTORED, stats);
+    tact_velocities_rebuild(world);
+    tact_sweeps_run(world, stats);
+    bound_rebound(world, stats);
+    if (!tact_sweeps_solved(world, stats)) {
+        tact_velocities_rebuild(world); /* momentum balances to rounding all the same */
+    }
+    for (int i = 0; i < world->block_count; i++) {
+        store(world, &world->blocks[i]);
+        judge(world, &world->blocks[i]);
+    }
+    tact_pieces_collect(world);
+    tact_bonds_store(world);
+    tact_world_mark(world, TACT_SOLVE_STORED, stats);
+    return 0;
+}

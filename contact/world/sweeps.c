@@ -1,0 +1,154 @@
+/* One sweep over the contacts: each is solved with all others as they are. */
+#include "contact/world/sweeps_internal.h"
+
+#include <math.h>
+#include <string.h>
+#include "contact/local/local_internal.h"
+#include "contact/world/rows_internal.h"
+
+static void apply(struct side *side, const double *impulse)
+{
+    tact_rows_kick(side->v, side->y, impulse, side->dof);
+}
+
+/* A change of a contact's impulse, and what the joints of its bodies answer. */
+static void give(struct tact_world *world, struct block *block, const double *delta)
+{
+    apply(&block->side[0], delta);
+    apply(&block->side[1], delta);
+    tact_bonds_answer(world, block, delta);
+}
+
+/* Spin arm and, for Algorithm 1, the patch that go with the present normal force. */
+static void follow_force(const struct tact_world *world, struct block *block)
+{
+    const struct tact_contact *c = &world->contacts[block->pair];
+    struct tact_local_problem *local = &block->local;
+    const double *r = c->impulse;
+    int corners = world->options.spin == TACT_SPIN_CORNERS;
+    int paper = world->options.local == TACT_LOCAL_BOUCHARD;
+    if (c->patch.kind == TACT_PATCH_ELASTIC && paper) {
+        double radius = tact_patch_elastic_radius(&c->patch, r[0] / world->options.period);
+        local->semi[0] = local->semi[1] = radius;
+        local->rectangle[0] = local->rectangle[1] = corners ? radius : 0.0;
+    }
+    local->spin_arm = tact_patch_spin_arm(&c->patch, r[0] / world->options.period);
+    if (corners && r[0] > 0.0 && c->patch.kind == TACT_PATCH_ELLIPSE) {
+        const double d[2] = {-r[5] / r[0], r[4] / r[0]};
+        local->spin_arm = tact_patch_corner_arm(c->patch.semi, d);
+    }
+}
+
+/* Solves the 6D contact; adds the squares of its impulse and of its change, torques over the patch
+ * size. */
+static void solve_patch(struct tact_world *world, struct block *block, double *r, double *size,
+                        double *change)
+{
+    struct tact_contact *c = &world->contacts[block->pair];
+    struct tact_local_problem *local = &block->local;
+    follow_force(world, block);
+    block->residual = tact_local_residual(local, r);
+    c->limits = world->options.local == TACT_LOCAL_BOUCHARD ? tact_local_bouchard(local, r)
+                                                            : tact_local_cone(local, r);
+    double length = tact_max(c->patch.semi[0], c->patch.semi[1]);
+    length = tact_max(length, local->spin_arm);
+    block->per_length = length > 0.0 ? 1.0 / length : 0.0;
+    for (int i = 0; i < 6; i++) {
+        double unit = i < 3 ? 1.0 : block->per_length, delta = r[i] - c->impulse[i];
+        *size += unit * unit * r[i] * r[i];
+        *change += unit * unit * delta * delta;
+    }
+}
+
+static void solve_points(struct tact_world *world, struct block *block, double *r, double *size,
+                         double *change)
+{
+    struct point_pass pass;
+    tact_points_solve(&world->points, block->pair, &block->local, r, &pass);
+    block->residual = pass.residual;
+    world->contacts[block->pair].limits = pass.limits;
+    *size += pass.size;
+    *change += pass.change;
+}
+
+static void solve_block(struct tact_world *world, struct block *block, double *size, double *change)
+{
+    struct tact_contact *c = &world->contacts[block->pair];
+    struct tact_local_problem *local = &block->local;
+    double u[6] = {0.0}, r[6], delta[6];
+    tact_impact_wanted(block, u);
+    for (int k = 0; k < 2; k++) {
+        const struct side *side = &block->side[k];
+        tact_rows_velocity(u, side->j, side->v, side->dof);
+    }
+    tact_bonds_see(world, block, c->impulse, u);
+    tact_block_soften(block, c->impulse, u);
+    for (int i = 0; i < 5; i++) {
+        u[1 + i] -= block->give[i] * block->start[i];
+    }
+    tact_rows_without(local->b, u, local->s, c->impulse);
+    memcpy(r, c->impulse, sizeof r);
+    if (world->options.model == TACT_CONTACT_POINTS) {
+        solve_points(world, block, r, size, change);
+    } else {
+        solve_patch(world, block, r, size, change);
+    }
+    for (int i = 0; i < 6; i++) {
+        delta[i] = r[i] - c->impulse[i];
+        c->impulse[i] = r[i];
+    }
+    give(world, block, delta);
+}
+
+void tact_sweep(struct tact_world *world, struct tact_solve_stats *stats)
+{
+    double size = 0.0, change = 0.0;
+    stats->residual = tact_bonds_sweep(world, &size, &change);
+    for (int i = 0; i < world->block_count; i++) {
+        struct block *block = &world->blocks[i];
+        solve_block(world, block, &size, &change);
+        if (block->residual > stats->residual) {
+            stats->residual = block->residual;
+        }
+    }
+    stats->update = size > 0.0 ? sqrt(change / size) : 0.0;
+}
+
+void tact_velocities_copy(struct tact_world *world, int back)
+{
+    double *at = world->free;
+    for (int i = 0; i < world->body_count + world->hand_count; i++) {
+        int hand = i - world->body_count;
+        double *v =
+            hand < 0 ? world->bodies[i].body.twist : tact_hand_velocity(world->hands[hand].hand);
+        size_t n = hand < 0 ? 6 : (size_t)tact_hand_count(world->hands[hand].hand);
+        memcpy(back ? v : at, back ? at : v, n * sizeof *v);
+        at += n;
+    }
+}
+
+void tact_velocities_rebuild(struct tact_world *world)
+{
+    tact_velocities_copy(world, 1);
+    for (int i = 0; i < world->block_count; i++) {
+        struct block *block = &world->blocks[i];
+        apply(&block->side[0], world->contacts[block->pair].impulse);
+        apply(&block->side[1], world->contacts[block->pair].impulse);
+    }
+    tact_bonds_apply(world);
+}
+
+void tact_sweeps_keep_limits(struct tact_world *world)
+{
+    for (int i = 0; i < world->block_count; i++) {
+        struct block *block = &world->blocks[i];
+        double *r = world->contacts[block->pair].impulse, delta[6];
+        memcpy(delta, r, sizeof delta);
+        follow_force(world, block);
+        tact_local_keep_inside(&block->local, r);
+        for (int k = 0; k < 6; k++) {
+            delta[k] = r[k] - delta[k];
+        }
+        give(world, block, delta);
+    }
+}

@@ -1,0 +1,40 @@
+/* Sweeps over the contacts of a tick, and what leads from one to the next. */
+#ifndef TACT_CONTACT_SWEEPS_INTERNAL_H
+#define TACT_CONTACT_SWEEPS_INTERNAL_H
+
+#include "contact/world/world_internal.h"
+
+/* Copies the velocities that contacts act on: out, or back in. */
+void tact_velocities_copy(struct tact_world *world, int back);
+
+/* Velocities from the free ones and all impulses: sums of changes would lose digits in leaps. */
+void tact_velocities_rebuild(struct tact_world *world);
+
+/* Adds to a block's velocity u what its impulse r adds by compliance: S holds it, J v does not. */
+static inline void tact_block_soften(const struct block *block, const double *r, double *u)
+{
+    u[0] += block->softness * r[0];
+    for (int i = 0; i < 5; i++) {
+        u[1 + i] += block->give[i] * r[1 + i];
+    }
+}
+
+/* Tells which contacts share no body or hand with another, and whether any do. */
+void tact_search_count(struct tact_world *world);
+
+/* One sweep; sets the residual and the update. */
+void tact_sweep(struct tact_world *world, struct tact_solve_stats *stats);
+
+/* Out of iterations some limits are those of an impulse of before: what is beyond them goes. */
+void tact_sweeps_keep_limits(struct tact_world *world);
+
+int tact_sweeps_solved(const struct tact_world *world, const struct tact_solve_stats *stats);
+
+/* Sweeps until solved or out of iterations; every limit is kept at the end. */
+void tact_sweeps_run(struct tact_world *world, struct tact_solve_stats *stats);
+
+/* 1 where whoever watches has seen enough. */
+int tact_world_mark(const struct tact_world *world, enum tact_solve_phase phase,
+                    const struct tact_solve_stats *stats);
+
+#endif

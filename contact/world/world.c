@@ -1,0 +1,417 @@
+#include "contact/world/world.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include "contact/moments/pieces_internal.h"
+#include "contact/world/world_internal.h"
+
+struct tact_world_options tact_world_options_default(void)
+{
+    struct tact_world_options o = {.period = 1e-3,
+                                   .gravity = {0.0, 0.0, -9.81},
+                                   .iterations = 50,
+                                   .tolerance = 1e-10,
+                                   .push_limit = 0.5,
+                                   .local = TACT_LOCAL_CONE,
+                                   .polygon = 1,
+                                   .spin = TACT_SPIN_AUTO,
+                                   .normal = TACT_NORMAL_BLEND,
+                                   .model = TACT_CONTACT_PATCH,
+                                   .points = 4096,
+                                   .split = 1,
+                                   .by_mass = 1};
+    return o;
+}
+
+int tact_world_create(const struct tact_world_options *o, struct tact_world **out)
+{
+    *out = NULL;
+    if (!(o->period > 0.0) || !isfinite(o->period) || o->iterations < 1 || !(o->tolerance >= 0.0) ||
+        !(o->push_limit >= 0.0) || (o->model == TACT_CONTACT_POINTS && o->points < 1) ||
+        !isfinite(o->gravity[0] + o->gravity[1] + o->gravity[2])) {
+        return -EINVAL;
+    }
+    struct tact_world *world = calloc(1, sizeof *world);
+    if (!world) {
+        return -ENOMEM;
+    }
+    world->options = *o;
+    if (o->spin == TACT_SPIN_AUTO) {
+        world->options.spin =
+            o->local == TACT_LOCAL_BOUCHARD ? TACT_SPIN_CORNERS : TACT_SPIN_LIMIT_SURFACE;
+    }
+    *out = world;
+    return 0;
+}
+
+void tact_world_destroy(struct tact_world *world)
+{
+    if (!world) {
+        return;
+    }
+    for (int i = 0; i < world->hand_count; i++) {
+        tact_hand_destroy(world->hands[i].hand);
+        free(world->hands[i].impulse);
+    }
+    void *blocks[] = {world->bodies, world->hands,      world->shapes,  world->laws,
+                      world->poses,  world->directions, world->active,  world->contacts,
+                      world->blocks, world->jacobians,  world->columns, world->sweeps,
+                      world->free,   world->bonds};
+    tact_anderson_destroy(&world->anderson);
+    tact_newton_destroy(&world->newton);
+    tact_points_destroy(&world->points);
+    tact_mechanisms_destroy(&world->mechanisms);
+    for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) {
+        free(blocks[i]);
+    }
+    free(world);
+}
+
+/* Room for one more element; the element is zeroed. */
+static void *grow(void **array, int *count, size_t size)
+{
+    char *more = realloc(*array, ((size_t)*count + 1) * size);
+    if (!more) {
+        return NULL;
+    }
+    *array = more;
+    void *element = more + (size_t)*count * size;
+    memset(element, 0, size);
+    (*count)++;
+    return element;
+}
+
+int tact_world_add_body(struct tact_world *world, const struct tact_body *body)
+{
+    if (world->finished) {
+        return -EINVAL;
+    }
+    struct world_body *b = grow((void **)&world->bodies, &world->body_count, sizeof *b);
+    if (!b) {
+        return -ENOMEM;
+    }
+    b->body = *body;
+    b->weight = 1;
+    tact_quat_normalize(b->body.pose.quat_wxyz);
+    tact_body_refresh(&b->body);
+    return world->body_count - 1;
+}
+
+int tact_world_add_hand(struct tact_world *world, struct tact_hand *hand, int weightless)
+{
+    if (world->finished) {
+        return -EINVAL;
+    }
+    double *impulse = calloc((size_t)tact_hand_count(hand) + 1, sizeof *impulse);
+    struct world_hand *h =
+        impulse ? grow((void **)&world->hands, &world->hand_count, sizeof *h) : NULL;
+    if (!h) {
+        free(impulse);
+        return -ENOMEM;
+    }
+    h->hand = hand;
+    h->weightless = weightless;
+    h->impulse = impulse;
+    return world->hand_count - 1;
+}
+
+int tact_world_add_shape(struct tact_world *world, struct tact_owner owner,
+                         const struct tact_shape *shape, const struct tact_pose *local,
+                         int material)
+{
+    if (world->finished || material < 0 || owner.index < 0 || owner.link < 0 ||
+        (owner.kind == TACT_OWNER_BODY && owner.index >= world->body_count) ||
+        (owner.kind == TACT_OWNER_HAND &&
+         (owner.index >= world->hand_count ||
+          owner.link >= tact_hand_count(world->hands[owner.index].hand)))) {
+        return -EINVAL;
+    }
+    struct world_shape *s = grow((void **)&world->shapes, &world->shape_count, sizeof *s);
+    if (!s) {
+        return -ENOMEM;
+    }
+    s->shape = *shape;
+    s->local = *local;
+    s->owner = owner;
+    s->material = material;
+    s->radius = tact_shape_radius(shape);
+    tact_quat_normalize(s->local.quat_wxyz);
+    return world->shape_count - 1;
+}
+
+/* Grows the table of laws to `materials` squared. */
+static int grow_laws(struct tact_world *world, int materials)
+{
+    size_t n = (size_t)materials;
+    struct tact_contact_law *laws = calloc(n * n, sizeof *laws);
+    if (!laws) {
+        return -ENOMEM;
+    }
+    for (int i = 0; i < materials; i++) {
+        for (int j = 0; j < materials; j++) {
+            int old = i < world->materials && j < world->materials;
+            if (old) {
+                laws[i * materials + j] = world->laws[i * world->materials + j];
+            } else {
+                laws[i * materials + j].friction = -1.0;
+            }
+        }
+    }
+    free(world->laws);
+    world->laws = laws;
+    world->materials = materials;
+    return 0;
+}
+
+int tact_world_set_law(struct tact_world *world, int a, int b, const struct tact_contact_law *law)
+{
+    double sum = law->friction + law->overlap + law->compliance + law->dissipation +
+                 law->hunt_crossley + law->restitution + law->modulus + law->ellipse_size +
+                 law->tip_radius + law->tip_power;
+    if (a < 0 || b < 0 || a > 4095 || b > 4095 || !isfinite(sum) || law->friction < 0.0 ||
+        !(law->overlap > 0.0) || law->compliance < 0.0 || law->dissipation < 0.0 ||
+        law->hunt_crossley < 0.0 || (law->hunt_crossley > 0.0 && !(law->compliance > 0.0)) ||
+        law->restitution < 0.0 || law->restitution > 1.0 || law->modulus < 0.0 ||
+        law->ellipse_size < 0.0 || law->tip_radius < 0.0 || law->tip_power < 0.0 ||
+        law->tip_power > 1.0) {
+        return -EINVAL;
+    }
+    int most = (a > b ? a : b) + 1;
+    int rc = most > world->materials ? grow_laws(world, most) : 0;
+    if (rc) {
+        return rc;
+    }
+    world->laws[a * world->materials + b] = *law;
+    world->laws[b * world->materials + a] = *law;
+    return 0;
+}
+
+const struct tact_contact_law *tact_world_pair_law(const struct tact_world *world, int a, int b)
+{
+    int ma = world->shapes[a].material, mb = world->shapes[b].material;
+    if (ma >= world->materials || mb >= world->materials) {
+        return NULL;
+    }
+    const struct tact_contact_law *law = &world->laws[ma * world->materials + mb];
+    return law->friction < 0.0 ? NULL : law;
+}
+
+/* Two shapes of one thing: of a body, of fixed bodies, or of one link or a link and its parent. */
+static int are_joined(const struct tact_world *world, const struct tact_owner *a,
+                      const struct tact_owner *b)
+{
+    if (a->kind != b->kind) {
+        return 0;
+    }
+    if (a->kind == TACT_OWNER_HAND && a->index == b->index) {
+        const struct tact_hand *hand = world->hands[a->index].hand;
+        return a->link == b->link || tact_hand_parent(hand, a->link) == b->link ||
+               tact_hand_parent(hand, b->link) == a->link;
+    }
+    return a->kind == TACT_OWNER_FIXED || a->index == b->index;
+}
+
+static int can_touch(const struct tact_world *world, int a, int b)
+{
+    int swapped;
+    const struct tact_owner *of_a = &world->shapes[a].owner, *of_b = &world->shapes[b].owner;
+    if (are_joined(world, of_a, of_b) || tact_bonds_join(world, of_a, of_b)) {
+        return 0;
+    }
+    return tact_world_pair_law(world, a, b) &&
+           tact_moments_method(&world->shapes[a].shape, &world->shapes[b].shape, &swapped) !=
+               TACT_MOMENTS_NONE;
+}
+
+static int list_pairs(struct tact_world *world)
+{
+    for (int a = 0; a < world->shape_count; a++) {
+        for (int b = a + 1; b < world->shape_count; b++) {
+            if (!can_touch(world, a, b)) {
+                continue;
+            }
+            struct tact_contact *c = grow((void **)&world->contacts, &world->pair_count, sizeof *c);
+            if (!c) {
+                return -ENOMEM;
+            }
+            c->a = a;
+            c->b = b;
+        }
+    }
+    return 0;
+}
+
+/* Room for the pieces of pairs that may be split. */
+static int list_pieces(struct tact_world *world)
+{
+    world->contact_count = world->pair_count;
+    if (!world->options.split || world->options.local != TACT_LOCAL_CONE ||
+        world->options.model != TACT_CONTACT_PATCH) {
+        return 0;
+    }
+    for (int i = 0; i < world->pair_count; i++) {
+        const struct tact_contact pair = world->contacts[i];
+        if (!tact_pieces_possible(&world->shapes[pair.a].shape, &world->shapes[pair.b].shape)) {
+            continue;
+        }
+        world->contacts[i].first_piece = world->contact_count;
+        for (int k = 0; k < TACT_PIECES; k++) {
+            struct tact_contact *c =
+                grow((void **)&world->contacts, &world->contact_count, sizeof *c);
+            if (!c) {
+                return -ENOMEM;
+            }
+            c->a = pair.a;
+            c->b = pair.b;
+        }
+    }
+    return 0;
+}
+
+static int make_points(struct tact_world *world)
+{
+    size_t vertices = 0;
+    if (world->options.model != TACT_CONTACT_POINTS) {
+        return 0;
+    }
+    for (int i = 0; i < world->shape_count; i++) {
+        const struct tact_mesh *mesh = world->shapes[i].shape.mesh;
+        vertices = mesh && mesh->vertex_count > vertices ? mesh->vertex_count : vertices;
+    }
+    return tact_points_create(&world->points, world->options.points, world->pair_count, vertices);
+}
+
+int tact_world_finish(struct tact_world *world)
+{
+    if (world->finished) {
+        return -EINVAL;
+    }
+    int rc = list_pairs(world);
+    rc = rc ? rc : list_pieces(world);
+    world->most_dof = 6;
+    for (int i = 0; i < world->hand_count; i++) {
+        int n = tact_hand_count(world->hands[i].hand);
+        world->most_dof = n > world->most_dof ? n : world->most_dof;
+    }
+    size_t pairs = (size_t)world->pair_count + 1, dof = (size_t)world->most_dof;
+    world->free = calloc((size_t)world->body_count * 6 + (size_t)world->hand_count * dof + 1,
+                         sizeof *world->free);
+    world->poses = calloc((size_t)world->shape_count + 1, sizeof *world->poses);
+    world->active = calloc(pairs, sizeof *world->active);
+    world->directions = calloc(pairs * 3, sizeof *world->directions);
+    size_t most = (size_t)world->contact_count + 1;
+    world->blocks = calloc(most, sizeof *world->blocks);
+    world->jacobians = calloc(most * 4 * dof * 6, sizeof *world->jacobians);
+    world->columns = calloc(dof * 6, sizeof *world->columns);
+    world->sweeps = calloc(most * 30 + (size_t)world->bond_count * 5, sizeof *world->sweeps);
+    rc = rc ? rc
+            : tact_anderson_create(&world->anderson, world->contact_count * 6 + world->bond_count);
+    rc = rc ? rc : tact_newton_create(&world->newton, world->contact_count);
+    rc = rc ? rc : tact_mechanisms_create(world);
+    rc = rc ? rc : make_points(world);
+    if (rc || !world->poses || !world->active || !world->directions || !world->blocks ||
+        !world->jacobians || !world->columns || !world->sweeps || !world->free) {
+        return -ENOMEM;
+    }
+    world->finished = 1;
+    tact_world_begin(world);
+    return 0;
+}
+
+int tact_world_body_count(const struct tact_world *world)
+{
+    return world->body_count;
+}
+
+int tact_world_hand_count(const struct tact_world *world)
+{
+    return world->hand_count;
+}
+
+int tact_world_shape_count(const struct tact_world *world)
+{
+    return world->shape_count;
+}
+
+int tact_world_pair_count(const struct tact_world *world)
+{
+    return world->pair_count;
+}
+
+struct tact_body *tact_world_body(struct tact_world *world, int index)
+{
+    return &world->bodies[index].body;
+}
+
+struct tact_hand *tact_world_hand(struct tact_world *world, int index)
+{
+    return world->hands[index].hand;
+}
+
+const struct tact_shape *tact_world_shape(const struct tact_world *world, int index)
+{
+    return &world->shapes[index].shape;
+}
+
+struct tact_owner tact_world_owner(const struct tact_world *world, int shape)
+{
+    return world->shapes[shape].owner;
+}
+
+struct tact_contact *tact_world_contact(struct tact_world *world, int pair)
+{
+    return &world->contacts[pair];
+}
+
+struct tact_contact *tact_world_piece(struct tact_world *world, int pair, int k)
+{
+    int first = world->contacts[pair].first_piece;
+    return first ? &world->contacts[first + k] : NULL;
+}
+
+const struct tact_contact_law *tact_world_law(const struct tact_world *world, int pair)
+{
+    return tact_world_pair_law(world, world->contacts[pair].a, world->contacts[pair].b);
+}
+
+void tact_world_refresh(struct tact_world *world)
+{
+    for (int i = 0; i < world->body_count; i++) {
+        tact_body_refresh(&world->bodies[i].body);
+    }
+    for (int i = 0; i < world->hand_count; i++) {
+        tact_hand_refresh(world->hands[i].hand);
+    }
+}
+
+void tact_world_watch(struct tact_world *world, tact_solve_watch watch, void *user)
+{
+    world->watch = watch;
+    world->watch_user = user;
+}
+
+void tact_world_set_weight(struct tact_world *world, int body, int on)
+{
+    world->bodies[body].weight = on;
+}
+
+const struct tact_pose *tact_world_shape_poses(const struct tact_world *world)
+{
+    return world->poses;
+}
+
+const uint8_t *tact_world_active(const struct tact_world *world)
+{
+    return world->active;
+}
+
+const double *tact_world_directions(const struct tact_world *world)
+{
+    return world->directions;
+}
+
+void tact_world_set_direction(struct tact_world *world, int pair, const double normal[3])
+{
+    tact_v3_copy(world->directions + 3 * pair, normal);
+}

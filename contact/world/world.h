@@ -1,0 +1,217 @@
+/**
+ * A world: bodies, hands, shapes, joints of mechanisms (bond.h), and one 6D frictional contact per
+ * touching pair.
+ *
+ * Made once (allocates), then stepped without allocation, locks or system calls. A tick is
+ *     tact_world_begin()        shape poses, and which pairs are close enough to measure
+ *     tact_world_set_moments()  for each of those, from wherever moments come
+ *     tact_world_solve()        free velocities, patches, block Gauss-Seidel over the contacts
+ *     tact_world_integrate()    new poses
+ * Same input, same build: same bits. Order of everything is the order in which it was added.
+ */
+#ifndef TACT_CONTACT_WORLD_H
+#define TACT_CONTACT_WORLD_H
+
+#include <stdint.h>
+#include "../api.h"
+#include "../limits.h"
+#include "../mesh/shape.h"
+#include "../moments/moments.h"
+#include "../moments/patch.h"
+#include "../owner.h"
+#include "body.h"
+#include "hand.h"
+
+TACT_BEGIN_DECLS
+
+/** What stands for the contact of two shapes. */
+enum tact_contact_model {
+    TACT_CONTACT_PATCH,  /**< one 6D contact: forces and torques that the patch can transmit */
+    TACT_CONTACT_POINTS, /**< contact points with Coulomb friction, for comparison: the corners of
+                            the outline of two convex solids' overlap, all vertices of the overlap
+                            of others, the centre of one that is round or soft. They share the
+                            patch's normal, depth and stabilisation; a sweep is plain projected
+                            Gauss-Seidel over them, each point solved exactly */
+};
+
+enum tact_local_kind {
+    TACT_LOCAL_CONE,     /**< maximal dissipation over the wrench cone (local.h) */
+    TACT_LOCAL_BOUCHARD, /**< Algorithm 1 of Bouchard 2015 */
+};
+
+struct tact_world_options {
+    double period;     /**< h [s] */
+    double gravity[3]; /**< [m/s^2] */
+    int iterations;    /**< most sweeps a tick */
+    double tolerance;  /**< natural-map residual at which sweeping stops */
+    double push_limit; /**< fastest stabilisation [m/s] */
+    enum tact_local_kind local;
+    int polygon; /**< 1: the centre of pressure is held by the overlap's outline where that is
+                      known (outline.h); 0: always by the ellipse. Cone only */
+    enum tact_spin_kind spin;     /**< AUTO: CORNERS with BOUCHARD, else LIMIT_SURFACE */
+    enum tact_normal_kind normal; /**< of flat overlaps; the others, and all with half-spaces, face
+                                       against the gradient, which is exact there */
+    enum tact_contact_model model;
+    int points;  /**< POINTS: most of a tick; further ones are left out and counted */
+    int by_mass; /**< BOUCHARD: metric of the centre of pressure's projection, local.h; 1 */
+    int split;   /**< 1: overlaps that are not planar are solved as planar pieces where those are
+                      exact, between a convex solid of few faces and a mesh that is not convex.
+                      Cone and PATCH only */
+};
+
+/** h = 1 ms, patches as polygons, not planar ones split, blended normals, spin AUTO, gravity -9.81
+ * z, 50 sweeps, 1e-10, 0.5 m/s, cone; 4096 points where those are asked for. */
+TACT_API struct tact_world_options tact_world_options_default(void);
+
+/** What happens where two materials touch. */
+struct tact_contact_law {
+    double friction;      /**< Coulomb coefficient mu >= 0 */
+    double overlap;       /**< target depth V/|g| [m] > 0 */
+    double compliance;    /**< of the normal direction [m/N] >= 0 */
+    double dissipation;   /**< relaxation time of too deep an overlap [s] >= 0 */
+    double hunt_crossley; /**< a [s/m] of the force (depth / compliance) (1 + a closing speed) >= 0;
+                               needs a compliance */
+    double restitution;   /**< Newton's e of normal velocities in an impact, 0 to 1 */
+    double modulus;       /**< E* [Pa] of a soft curved surface; 0: rigid */
+    double tip_radius;    /**< of a fingertip's patch at 1 N [m]; 0: no fingertip (patch.h) */
+    double tip_power;     /**< its power of the force, 0 to 1 */
+    double ellipse_size;  /**< see struct tact_patch_options */
+};
+
+/** A pair of shapes that may touch, A then B, and its contact. Read-only. */
+struct tact_contact {
+    int a, b;     /**< shapes */
+    int touching; /**< 1 where the last solve had a contact here */
+    struct tact_moments moments;
+    struct tact_patch patch;
+    double impulse[6];    /**< on A in the patch's frame at its centre: f_n f_1 f_2 [N s], tau_n
+                               tau_1 tau_2 [N m s] */
+    double wrench[6];     /**< on A, world axes, about the patch's centre [N, N m] */
+    double warm[6];       /**< warm start: impulse on A, world axes, about warm_point */
+    double warm_point[3]; /**< [m], world */
+    int limits;           /**< enum tact_limit bits of the last solve */
+    struct tact_margins margins; /**< of the last solve; all 0 apart */
+    int split;       /**< pieces that it was solved as; 0: one. impulse, wrench and limits are then
+                          those of all pieces together, about the whole patch, margins the least */
+    int first_piece; /**< where the world keeps those; 0: never split */
+};
+
+/** How the last solve went. */
+struct tact_solve_stats {
+    int contacts;    /**< touching pairs */
+    int iterations;  /**< sweeps done */
+    double residual; /**< largest natural-map residual met in a sweep, before its update: the last,
+                        or where none was solved the best, whose impulses are then taken */
+    double update;   /**< 2-norm of the last sweep's update over that of all impulses */
+    int points;      /**< contact points, where those are asked for */
+    int left_out;    /**< points that there was no room for */
+};
+
+/** What a solve has just done. */
+enum tact_solve_phase {
+    TACT_SOLVE_PATCHES,   /**< patches, points and frames of all touching pairs */
+    TACT_SOLVE_ASSEMBLED, /**< free velocities and the Schur blocks */
+    TACT_SOLVE_FACTORED,  /**< the blocks are factored */
+    TACT_SOLVE_SWEPT,     /**< one sweep, of as many as it takes; stats are those of the sweep */
+    TACT_SOLVE_STORED,    /**< all of it */
+};
+
+/** Called in tact_world_solve(), on its thread, after each phase: for clocks and curves. Returns 1
+ *  after a sweep to make it the last, else 0. */
+typedef int (*tact_solve_watch)(void *user, enum tact_solve_phase phase,
+                                const struct tact_solve_stats *stats);
+
+struct tact_world;
+
+/** -EINVAL for options out of range, -ENOMEM. */
+TACT_API int tact_world_create(const struct tact_world_options *options, struct tact_world **out);
+TACT_API void tact_world_destroy(struct tact_world *world);
+
+/** Adds a free body (mass set, pose and twist as at the start). Index, -ENOMEM, or -EINVAL once the
+ *  world is finished. */
+TACT_API int tact_world_add_body(struct tact_world *world, const struct tact_body *body);
+
+/** Adds a hand and takes it over. weightless: gravity does not act on it. Index, or -ENOMEM or
+ *  -EINVAL as above: the hand is then still the caller's. */
+TACT_API int tact_world_add_hand(struct tact_world *world, struct tact_hand *hand, int weightless);
+
+/** Adds a shape at `local` in its owner's frame (the body's centre of mass and axes; the link's
+ *  frame; the world for FIXED). The shape's mesh must outlive the world. Index, -ENOMEM, or
+ *  -EINVAL for an owner or material that cannot be, or once the world is finished. */
+TACT_API int tact_world_add_shape(struct tact_world *world, struct tact_owner owner,
+                                  const struct tact_shape *shape, const struct tact_pose *local,
+                                  int material);
+
+/** Sets the law of two materials, small numbers from 0. Pairs of shapes whose materials have no law
+ *  do not touch. -EINVAL for values out of range, -ENOMEM. */
+TACT_API int tact_world_set_law(struct tact_world *world, int material_a, int material_b,
+                                const struct tact_contact_law *law);
+
+/** Lists the pairs and makes room for everything a tick needs; nothing may be added afterwards.
+ *  Pairs: every two shapes whose materials have a law, of different owners that are not both fixed
+ *  and that no bond joins, or of two links of one hand of which neither is the other's parent.
+ * -ENOMEM, or -EINVAL the second time. */
+TACT_API int tact_world_finish(struct tact_world *world);
+
+TACT_API int tact_world_body_count(const struct tact_world *world);
+TACT_API int tact_world_hand_count(const struct tact_world *world);
+TACT_API int tact_world_shape_count(const struct tact_world *world);
+TACT_API int tact_world_pair_count(const struct tact_world *world);
+
+/** Live body and hand; call tact_world_refresh() after writing poses or joint values. */
+TACT_API struct tact_body *tact_world_body(struct tact_world *world, int index);
+TACT_API struct tact_hand *tact_world_hand(struct tact_world *world, int index);
+TACT_API const struct tact_shape *tact_world_shape(const struct tact_world *world, int index);
+TACT_API struct tact_owner tact_world_owner(const struct tact_world *world, int shape);
+TACT_API struct tact_contact *tact_world_contact(struct tact_world *world, int pair);
+/** The k-th piece of a pair, k < TACT_PIECES: a contact by itself where k < split. NULL where the
+ *  pair is never split. */
+TACT_API struct tact_contact *tact_world_piece(struct tact_world *world, int pair, int k);
+TACT_API const struct tact_contact_law *tact_world_law(const struct tact_world *world, int pair);
+TACT_API void tact_world_refresh(struct tact_world *world);
+
+/** 1 where gravity acts on the body (the start), 0 where its weight is carried. Real-time safe. */
+TACT_API void tact_world_set_weight(struct tact_world *world, int body, int on);
+
+/** Poses of all shapes now, whether each pair is close (1) or not, and the last normal of each pair
+ *  (3 doubles; 0 0 0 where never in contact). Real-time safe. */
+TACT_API void tact_world_begin(struct tact_world *world);
+TACT_API const struct tact_pose *tact_world_shape_poses(const struct tact_world *world);
+TACT_API const uint8_t *tact_world_active(const struct tact_world *world);
+TACT_API const double *tact_world_directions(const struct tact_world *world);
+
+/** Sets the last normal of a pair, which the search for its moments goes by. Real-time safe. */
+TACT_API void tact_world_set_direction(struct tact_world *world, int pair, const double normal[3]);
+
+/** Exact moments of a pair at the present poses, as tact_moments_pair(). Real-time safe. */
+TACT_API int tact_world_measure(const struct tact_world *world, int pair,
+                                struct tact_moments_scratch *scratch, struct tact_moments *out);
+
+/** Carries moments measured `age` ticks ago to now along the pair's present twists (see
+ *  tact_moments_advance()). Real-time safe. */
+TACT_API void tact_world_advance(const struct tact_world *world, int pair, double age,
+                                 const struct tact_moments *in, struct tact_moments *out);
+
+/** The same, along the motion of the pair's two shapes since they were at a_then and b_then, where
+ *  they were measured. Real-time safe. */
+TACT_API void tact_world_carry(const struct tact_world *world, int pair,
+                               const struct tact_pose *a_then, const struct tact_pose *b_then,
+                               const struct tact_moments *in, struct tact_moments *out);
+
+/** Moments of a pair for this tick, to be set for every pair, close or not; NULL or no volume: not
+ *  touching. Real-time safe. */
+TACT_API void tact_world_set_moments(struct tact_world *world, int pair,
+                                     const struct tact_moments *moments);
+
+/** Sets what watches each solve; NULL, the start: nobody. Real-time safe if the watch is. */
+TACT_API void tact_world_watch(struct tact_world *world, tact_solve_watch watch, void *user);
+
+/** -EDOM where a hand's matrix could not be factored; impulses are then zero. Real-time safe. */
+TACT_API int tact_world_solve(struct tact_world *world, struct tact_solve_stats *stats);
+
+/** Real-time safe. */
+TACT_API void tact_world_integrate(struct tact_world *world);
+
+TACT_END_DECLS
+
+#endif

@@ -1,0 +1,140 @@
+/* What world.c, world_step.c and solver.c share. */
+#ifndef TACT_CONTACT_WORLD_INTERNAL_H
+#define TACT_CONTACT_WORLD_INTERNAL_H
+
+#include "contact/local/local.h"
+#include "contact/world/anderson_internal.h"
+#include "contact/world/bond_internal.h"
+#include "contact/world/newton_internal.h"
+#include "contact/world/point_internal.h"
+#include "contact/world/world.h"
+
+struct world_body {
+    struct tact_body body;
+    int weight;
+    int touching; /* contacts in this tick */
+};
+
+struct world_hand {
+    struct tact_hand *hand;
+    int weightless;
+    int touching;    /* contacts in this tick, a self-contact twice */
+    double *impulse; /* joint space, from the warm start */
+};
+
+struct world_shape {
+    struct tact_shape shape;
+    struct tact_pose local;
+    struct tact_owner owner;
+    int material;
+    double radius; /* of the bounding sphere about the shape's origin */
+};
+
+/* One body's half of a contact: u += J v, v += Y dr; both dof x 6, row-major. */
+struct side {
+    struct tact_owner owner;
+    int dof;   /* 0: fixed */
+    double *v; /* the velocities it moves */
+    double *j;
+    double *y;
+};
+
+/* A touching pair in this tick's solve. */
+struct block {
+    int pair;
+    struct side side[2];
+    struct tact_local_problem local;
+    int alone;         /* 1 where no other contact moves its bodies */
+    double push;       /* normal velocity that stabilisation asks for [m/s] */
+    double arrival[3]; /* normal velocity and turning about t1, t2 that led here [m/s, rad/s] */
+    double drawn;      /* how much faster the bodies would close after this tick, if free [m/s] */
+    double rebound[3]; /* what an impact asks of the same; 0 0 0: none */
+    double rolling;    /* speed at which a curved patch's edge closes as it rolls [m/s] */
+    double softness;   /* normal compliance, velocity per impulse [1/kg] */
+    double give[5];    /* the same of the other rows [1/kg, 1/(kg m^2)] */
+    double start[5];   /* impulse at which they are not strained */
+    double residual;
+    double per_length; /* makes torques comparable with forces [1/m] */
+    int loose;         /* one of its bodies is free of joints: every direction can move */
+    int locked;        /* joints leave no motion along the normal */
+    struct bond_answer answer[2]; /* of the mechanisms that its bodies belong to */
+};
+
+struct tact_world {
+    struct tact_world_options options;
+    struct world_body *bodies;
+    int body_count;
+    struct world_hand *hands;
+    int hand_count;
+    struct world_shape *shapes;
+    int shape_count;
+    struct tact_contact_law *laws; /* materials x materials; friction < 0: none */
+    int materials;
+    struct world_bond *bonds;
+    int bond_count;
+    int coupled; /* two contacts of this tick share a body or hand */
+    struct mechanisms mechanisms;
+    int finished;
+
+    struct tact_contact *contacts; /* one a pair, then room for pieces of those that may split */
+    int pair_count, contact_count;
+    struct tact_pose *poses;
+    uint8_t *active;
+    double *directions;
+    struct block *blocks; /* room for every pair */
+    int block_count;
+    double *jacobians; /* what the sides point into: 4 x most_dof x 6 a pair */
+    double *columns;   /* most_dof x 6 */
+    double *sweeps;    /* 4 x 6 a pair, 4 a bond: impulses before and after a sweep, scale, next */
+    double *free;      /* velocities without contacts: 6 a body, then the joints of each hand */
+    struct anderson anderson;
+    struct newton newton;
+    struct point_store points; /* room for them only where they are the model */
+    tact_solve_watch watch;
+    void *watch_user;
+    int most_dof;
+};
+
+const struct tact_contact_law *tact_world_pair_law(const struct tact_world *world, int a, int b);
+
+/* 1 where either surface is curved: the pair's volume goes with depth^2, else with depth. */
+int tact_pair_is_curved(const struct tact_world *world, const struct tact_contact *c);
+
+/* How the patch of a pair is made. */
+struct tact_patch_options tact_pair_patch_options(const struct tact_world *world,
+                                                  const struct tact_contact *c);
+
+/* Makes the blocks of all touching pairs, without Y and S. */
+void tact_assemble_blocks(struct tact_world *world);
+
+/* Y, S and the local problem's constants, once the hands are factored. */
+void tact_assemble_schur(struct tact_world *world, struct block *block);
+
+/* Normal velocity and turning about t1, t2 of a block, at the present velocities. */
+void tact_impact_velocity(const struct block *block, double u[3]);
+
+/* The speed at which the edge of a curved block's patch closes. */
+void tact_impact_rolling(const struct tact_world *world, struct block *block);
+
+/* The block's rebound from its arrival, once the free velocities are known: Newton's restitution of
+ * the velocities that led here. What acceleration adds in a tick or two is no impact: a body at
+ * rest stays at rest. */
+void tact_impact_rebound(const struct tact_world *world, struct block *block);
+
+/* The block's push and softness; adds the softness to S. */
+void tact_impact_target(const struct tact_world *world, struct block *block);
+
+/* Takes what push and rebound ask for from the velocity u of a block. */
+void tact_impact_wanted(const struct block *block, double u[6]);
+
+/* Makes the contacts of the pieces of a pair, with their patches and warm starts. Their number; 0:
+ * the pair is one contact. */
+int tact_pieces_make(struct tact_world *world, int pair);
+
+/* Sums the pieces up in their pairs, once solved. */
+void tact_pieces_collect(struct tact_world *world);
+
+/* The contact of a pair that is split no longer, or touches no longer. */
+void tact_pieces_clear(struct tact_world *world, int pair);
+
+#endif

@@ -1,0 +1,296 @@
+/* What a tick does around the solve: poses and close pairs, moments in, poses out. */
+#include <string.h>
+#include "contact/world/world_internal.h"
+
+static const struct tact_pose *owner_pose(const struct tact_world *world, struct tact_owner owner)
+{
+    if (owner.kind == TACT_OWNER_BODY) {
+        return &world->bodies[owner.index].body.pose;
+    }
+    return tact_hand_link_pose(world->hands[owner.index].hand, owner.link);
+}
+
+/* Bounding spheres, or a sphere and a plane, overlap. */
+static int is_close(const struct tact_world *world, const struct tact_contact *c)
+{
+    const struct world_shape *a = &world->shapes[c->a], *b = &world->shapes[c->b];
+    const struct tact_pose *pa = &world->poses[c->a], *pb = &world->poses[c->b];
+    double apart[3];
+    int a_plane = a->shape.kind == TACT_SHAPE_HALFSPACE;
+    if (a_plane || b->shape.kind == TACT_SHAPE_HALFSPACE) {
+        const struct tact_pose *plane = a_plane ? pa : pb, *solid = a_plane ? pb : pa;
+        double z[3] = {0.0, 0.0, 1.0}, up[3];
+        tact_quat_rotate(up, plane->quat_wxyz, z);
+        tact_v3_sub(apart, solid->position, plane->position);
+        return tact_v3_dot(apart, up) < (a_plane ? b : a)->radius;
+    }
+    tact_v3_sub(apart, pa->position, pb->position);
+    return tact_v3_norm(apart) < a->radius + b->radius;
+}
+
+void tact_world_begin(struct tact_world *world)
+{
+    for (int i = 0; i < world->shape_count; i++) {
+        const struct world_shape *s = &world->shapes[i];
+        if (s->owner.kind == TACT_OWNER_FIXED) {
+            world->poses[i] = s->local;
+        } else {
+            tact_pose_mul(&world->poses[i], owner_pose(world, s->owner), &s->local);
+        }
+    }
+    for (int i = 0; i < world->pair_count; i++) {
+        struct tact_contact *c = &world->contacts[i];
+        world->active[i] = (uint8_t)is_close(world, c);
+        if (c->touching) {
+            tact_v3_copy(world->directions + 3 * i, c->patch.frame);
+        }
+    }
+}
+
+/* Twist of the material point of a shape's owner at `point`, as stored: the motion that led here.
+ */
+static void point_twist(const struct tact_world *world, int shape, const double *point,
+                        double *twist)
+{
+    struct tact_owner owner = world->shapes[shape].owner;
+    memset(twist, 0, 6 * sizeof *twist);
+    if (owner.kind == TACT_OWNER_BODY) {
+        const struct tact_body *body = &world->bodies[owner.index].body;
+        double arm[3], turn[3];
+        tact_v3_sub(arm, point, body->pose.position);
+        tact_v3_cross(turn, body->twist + 3, arm);
+        tact_v3_add(twist, body->twist, turn);
+        tact_v3_copy(twist + 3, body->twist + 3);
+    } else if (owner.kind == TACT_OWNER_HAND) {
+        tact_hand_link_twist(world->hands[owner.index].hand, owner.link, point, twist);
+    }
+}
+
+int tact_pair_is_curved(const struct tact_world *world, const struct tact_contact *c)
+{
+    return tact_shape_is_curved(&world->shapes[c->a].shape) ||
+           tact_shape_is_curved(&world->shapes[c->b].shape);
+}
+
+int tact_world_measure(const struct tact_world *world, int pair,
+                       struct tact_moments_scratch *scratch, struct tact_moments *out)
+{
+    const struct tact_contact *c = &world->contacts[pair];
+    const double *d = world->directions + 3 * pair;
+    int known = d[0] != 0.0 || d[1] != 0.0 || d[2] != 0.0;
+    return tact_moments_pair(&world->shapes[c->a].shape, &world->poses[c->a],
+                             &world->shapes[c->b].shape, &world->poses[c->b], known ? d : NULL,
+                             scratch, out);
+}
+
+void tact_world_advance(const struct tact_world *world, int pair, double age,
+                        const struct tact_moments *in, struct tact_moments *out)
+{
+    const struct tact_contact *c = &world->contacts[pair];
+    double ta[6], tb[6];
+    point_twist(world, c->a, in->centroid, ta);
+    point_twist(world, c->b, in->centroid, tb);
+    tact_moments_advance(in, ta, tb, age * world->options.period,
+                         tact_pair_is_curved(world, c) ? 2.0 : 1.0, out);
+}
+
+/* Rotation vector from one pose to another. */
+static void turned(const struct tact_pose *from, const struct tact_pose *to, double turn[3])
+{
+    const double *f = from->quat_wxyz, back[4] = {f[0], -f[1], -f[2], -f[3]};
+    double q[4];
+    tact_quat_mul(q, to->quat_wxyz, back);
+    tact_quat_normalize(q);
+    double s = tact_v3_norm(q + 1), scale = s > 1e-12 ? 2.0 * atan2(s, fabs(q[0])) / s : 2.0;
+    tact_v3_scale(turn, q + 1, q[0] < 0.0 ? -scale : scale);
+}
+
+/* Displacement of a point fixed to a shape that also turns by `turn`. */
+static void shifted(const struct tact_pose *from, const struct tact_pose *to, const double turn[3],
+                    const double point[3], double shift[3])
+{
+    double arm[3], q[4], after[3];
+    tact_quat_from_rotvec(q, turn);
+    tact_v3_sub(arm, point, from->position);
+    tact_quat_rotate(after, q, arm);
+    tact_v3_sub(after, after, arm);
+    tact_v3_sub(shift, to->position, from->position);
+    tact_v3_add(shift, shift, after);
+}
+
+/* Radius of a ball, or of a box about a mesh; 1e9 m of a half-space. */
+static double extent(const struct tact_shape *shape)
+{
+    if (shape->kind == TACT_SHAPE_SPHERE) {
+        return shape->size[0];
+    }
+    if (!shape->mesh) {
+        return 1e9;
+    }
+    const struct tact_mesh_node *all = &shape->mesh->nodes[0];
+    double d[3];
+    tact_v3_sub(d, all->upper, all->lower);
+    return 0.5 * tact_v3_norm(d);
+}
+
+void tact_world_carry(const struct tact_world *world, int pair, const struct tact_pose *a_then,
+                      const struct tact_pose *b_then, const struct tact_moments *in,
+                      struct tact_moments *out)
+{
+    const struct tact_contact *c = &world->contacts[pair];
+    const struct tact_pose *a_now = &world->poses[c->a], *b_now = &world->poses[c->b];
+    int ball_a = world->shapes[c->a].shape.kind == TACT_SHAPE_SPHERE;
+    int ball_b = world->shapes[c->b].shape.kind == TACT_SHAPE_SPHERE;
+    double a[6], b[6];
+    turned(a_then, a_now, a + 3);
+    turned(b_then, b_now, b + 3);
+    /* What a ball touches is where the other body faces it: its own turning changes nothing. */
+    if (ball_a != ball_b) {
+        tact_v3_copy(ball_a ? a + 3 : b + 3, ball_a ? b + 3 : a + 3);
+    }
+    shifted(a_then, a_now, a + 3, in->centroid, a);
+    shifted(b_then, b_now, b + 3, in->centroid, b);
+    /* Along the tangent plane the patch goes with the more curved body, here the smaller one. */
+    double area = tact_v3_norm(in->gradient);
+    if (area > 0.0) {
+        double n[3], slide[3];
+        double ka = 1.0 / extent(&world->shapes[c->a].shape);
+        double kb = 1.0 / extent(&world->shapes[c->b].shape);
+        double more = ka / (ka + kb) - 0.5;
+        tact_v3_scale(n, in->gradient, 1.0 / area);
+        tact_v3_sub(slide, a, b);
+        tact_v3_axpy(slide, -tact_v3_dot(n, slide), n);
+        tact_v3_axpy(a, more, slide);
+        tact_v3_axpy(b, more, slide);
+    }
+    tact_moments_advance(in, a, b, 1.0,
+                         tact_pair_is_curved(world, c) ? 2.0 : tact_moments_exponent(in), out);
+}
+
+void tact_world_set_moments(struct tact_world *world, int pair, const struct tact_moments *moments)
+{
+    struct tact_contact *c = &world->contacts[pair];
+    if (moments) {
+        c->moments = *moments;
+    } else if (c->moments.volume > 0.0) {
+        memset(&c->moments, 0, sizeof c->moments);
+    }
+}
+
+static enum tact_normal_kind normal_kind(const struct tact_world *world,
+                                         const struct tact_contact *c)
+{
+    int plane = world->shapes[c->a].shape.kind == TACT_SHAPE_HALFSPACE ||
+                world->shapes[c->b].shape.kind == TACT_SHAPE_HALFSPACE;
+    int paper =
+        world->options.local == TACT_LOCAL_BOUCHARD && world->options.model == TACT_CONTACT_PATCH;
+    return plane || paper || tact_pair_is_curved(world, c) ? TACT_NORMAL_GRADIENT
+                                                           : world->options.normal;
+}
+
+struct tact_patch_options tact_pair_patch_options(const struct tact_world *world,
+                                                  const struct tact_contact *c)
+{
+    const struct tact_contact_law *law = tact_world_pair_law(world, c->a, c->b);
+    struct tact_patch_options options = {law->modulus,        tact_pair_is_curved(world, c),
+                                         law->ellipse_size,   normal_kind(world, c),
+                                         world->options.spin, law->tip_radius,
+                                         law->tip_power};
+    return options;
+}
+
+/* Patch of a pair, or -EDOM where it does not touch. */
+static int make_patch(struct tact_world *world, struct tact_contact *c)
+{
+    struct tact_patch_options options = tact_pair_patch_options(world, c);
+    int points = world->options.model == TACT_CONTACT_POINTS;
+    int cone = world->options.local == TACT_LOCAL_CONE || points;
+    if (!cone && !(options.ellipse_size > 0.0)) {
+        options.ellipse_size = 5.0; /* the paper's equivalent ellipsoid */
+    }
+    int rc = tact_patch_from_moments(&c->moments, &options, &c->patch);
+    if (!rc && cone && (world->options.polygon || points) && c->patch.kind == TACT_PATCH_ELLIPSE) {
+        c->patch.corners = tact_outline(&world->shapes[c->a].shape, &world->poses[c->a],
+                                        &world->shapes[c->b].shape, &world->poses[c->b],
+                                        c->patch.center, c->patch.frame, c->patch.corner);
+        tact_patch_mend(&c->patch);
+    }
+    return rc;
+}
+
+static int open_side(struct tact_world *world, struct side *side, int shape, double *j, double *y)
+{
+    side->owner = world->shapes[shape].owner;
+    side->j = j;
+    side->y = y;
+    side->dof = 0;
+    side->v = NULL;
+    if (side->owner.kind == TACT_OWNER_BODY) {
+        side->dof = 6;
+        side->v = world->bodies[side->owner.index].body.twist;
+    } else if (side->owner.kind == TACT_OWNER_HAND) {
+        struct tact_hand *hand = world->hands[side->owner.index].hand;
+        side->dof = tact_hand_count(hand);
+        side->v = tact_hand_velocity(hand);
+    }
+    return side->dof;
+}
+
+/* Another block of the tick, where one of its sides can move. */
+static int add_block(struct tact_world *world, int contact)
+{
+    const struct tact_contact *c = &world->contacts[contact];
+    struct block *block = &world->blocks[world->block_count];
+    size_t room = (size_t)world->most_dof * 6;
+    double *space = world->jacobians + (size_t)world->block_count * 4 * room;
+    block->pair = contact;
+    int moves = open_side(world, &block->side[0], c->a, space, space + room) +
+                    open_side(world, &block->side[1], c->b, space + 2 * room, space + 3 * room) >
+                0;
+    world->block_count += moves;
+    return moves;
+}
+
+void tact_assemble_blocks(struct tact_world *world)
+{
+    int points = world->options.model == TACT_CONTACT_POINTS;
+    world->block_count = 0;
+    if (points) {
+        tact_points_begin(&world->points);
+    }
+    for (int i = 0; i < world->pair_count; i++) {
+        struct tact_contact *c = &world->contacts[i];
+        c->touching = 0;
+        if (!(c->moments.volume > 0.0) || make_patch(world, c)) {
+            memset(c->impulse, 0, sizeof c->impulse);
+            memset(c->wrench, 0, sizeof c->wrench);
+            memset(c->warm, 0, sizeof c->warm);
+            memset(&c->margins, 0, sizeof c->margins);
+            c->limits = TACT_LIMIT_OPEN;
+            tact_pieces_clear(world, i);
+            continue;
+        }
+        int pieces = tact_pieces_make(world, i);
+        for (int k = 0; k < pieces; k++) {
+            c->touching |= add_block(world, c->first_piece + k);
+        }
+        if (!pieces) {
+            c->touching = add_block(world, i);
+        }
+        if (points && c->touching) {
+            tact_points_collect(&world->points, i, &world->shapes[c->a].shape, &world->poses[c->a],
+                                &world->shapes[c->b].shape, &world->poses[c->b], &c->patch);
+        }
+    }
+}
+
+void tact_world_integrate(struct tact_world *world)
+{
+    double h = world->options.period;
+    for (int i = 0; i < world->body_count; i++) {
+        tact_body_drift(&world->bodies[i].body, h);
+    }
+    for (int i = 0; i < world->hand_count; i++) {
+        tact_hand_integrate(world->hands[i].hand, h);
+    }
+}
