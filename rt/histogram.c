@@ -3,11 +3,11 @@
 #include <math.h>
 #include <string.h>
 
-#define OCTAVE_BITS 5u /* 32 bins an octave */
+#define OCTAVE_BITS 6u /* 64 bins an octave */
 #define OCTAVE_BINS (1u << OCTAVE_BITS)
 
-/* Bins 0..31 hold one nanosecond each; after them every octave [2^e, 2^(e+1)) has 32 bins of
- * 2^(e-5) ns. */
+/* Bins 0..63 hold one nanosecond each; after them every octave [2^e, 2^(e+1)) has 64 bins of
+ * 2^(e-6) ns. */
 static unsigned bin_of(int64_t ns)
 {
     if (ns < (int64_t)OCTAVE_BINS) {
@@ -19,14 +19,14 @@ static unsigned bin_of(int64_t ns)
     return bin < TACT_HISTOGRAM_BINS ? bin : TACT_HISTOGRAM_BINS - 1;
 }
 
-static int64_t middle_of(unsigned bin)
+/* The least value of a bin. */
+static int64_t low_of(unsigned bin)
 {
     if (bin < 2 * OCTAVE_BINS) {
         return bin;
     }
     const unsigned shift = (bin >> OCTAVE_BITS) - 1;
-    const int64_t low = (int64_t)(OCTAVE_BINS + (bin & (OCTAVE_BINS - 1))) << shift;
-    return low + (INT64_C(1) << shift) / 2;
+    return (int64_t)(OCTAVE_BINS + (bin & (OCTAVE_BINS - 1))) << shift;
 }
 
 void tact_histogram_reset(struct tact_histogram *h)
@@ -61,21 +61,22 @@ int64_t tact_histogram_quantile(const struct tact_histogram *h, double q)
     if (h->count == 0) {
         return 0;
     }
-    const double share = q > 0.0 ? (q < 1.0 ? q : 1.0) : 0.0;
-    uint64_t rank = (uint64_t)ceil(share * (double)h->count);
+    const double part = q > 0.0 ? (q < 1.0 ? q : 1.0) : 0.0;
+    uint64_t rank = (uint64_t)ceil(part * (double)h->count);
     rank = rank < 1 ? 1 : rank;
     if (rank >= h->count) {
         return h->max;
     }
-    uint64_t seen = 0;
+    uint64_t before = 0;
     unsigned bin = 0;
-    for (; bin < TACT_HISTOGRAM_BINS - 1; bin++) {
-        seen += h->bin[bin];
-        if (seen >= rank) {
-            break;
-        }
+    while (bin < TACT_HISTOGRAM_BINS - 1 && before + h->bin[bin] < rank) {
+        before += h->bin[bin++];
     }
-    const int64_t value = middle_of(bin);
+    /* Its values spread evenly over that part of the bin that there are values in. */
+    const int64_t low = low_of(bin) > h->min ? low_of(bin) : h->min;
+    const int64_t high = low_of(bin + 1) <= h->max ? low_of(bin + 1) : h->max + 1;
+    const double share = ((double)(rank - before) - 0.5) / (double)h->bin[bin];
+    const int64_t value = low + (int64_t)(share * (double)(high - low));
     return value < h->min ? h->min : value > h->max ? h->max : value;
 }
 
