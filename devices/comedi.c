@@ -400,6 +400,7 @@ static void describe(struct tact_comedi *self, const struct tact_device_config *
     for (int i = 0; i < self->layout.input_count; i++) {
         const struct tact_comedi_channel *channel = &self->layout.input[i];
         tact_settings_channel(&info->input[i], channel->name, channel->unit, self->value[i]);
+        info->input[i].raw = channel->kind == TACT_COMEDI_ANALOG && !channel->mapped;
     }
     for (int i = 0; i < self->layout.wrench_count; i++) {
         tact_wrench_describe(&self->layout.wrench[i],

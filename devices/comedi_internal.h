@@ -26,6 +26,7 @@ struct tact_comedi_channel {
     double map[TACT_COMEDI_TERMS]; /* V to the unit (inputs), the unit to V (outputs) */
     double low;                    /* what an input can be at all [unit] */
     double high;
+    bool mapped;   /* a map is given */
     bool inverted; /* digital: active low */
     bool streamed; /* by the stream, not by the list */
     int scan;      /* then where it is in a scan */

@@ -263,6 +263,7 @@ static int read_own_map(const struct tact_device_config *config, const struct di
                                    "expected 2 to %d coefficients, and no %s beside them",
                                    TACT_COMEDI_TERMS, d->map);
     }
+    channel->mapped = true;
     for (int k = 0; k < TACT_COMEDI_TERMS; k++) {
         channel->map[k] = k < count ? terms[k] : 0.0;
     }
@@ -327,6 +328,7 @@ static int read_tables(const struct tact_device_config *config, comedi_t *dev,
         for (int k = 0; !rc && row && k < TACT_COMEDI_TERMS; k++) {
             channel->map[k] = k < columns ? row[k] : 0.0;
         }
+        channel->mapped = row != NULL;
         rc = rc ? rc : read_own_map(config, d, channel, err);
         if (!rc && !d->output) {
             rc = table_row(config, d, "limits", 2, 2, i, &row, &columns, err);

@@ -121,6 +121,7 @@ void tact_wrench_describe(const struct tact_wrench *wrench, int first,
     snprintf(told->name, sizeof told->name, "%s", wrench->name);
     snprintf(told->frame, sizeof told->frame, "%s", wrench->frame);
     told->channel = first;
+    told->no_zero = !wrench->biased;
     for (int k = 0; k < TACT_WRENCH_CHANNELS; k++) {
         char name[TACT_DEVICE_NAME];
         snprintf(name, sizeof name, "%s_%s", wrench->name,

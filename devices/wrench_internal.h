@@ -42,6 +42,7 @@ struct tact_wrench {
     int gauge[TACT_WRENCH_GAUGES]; /* index of the device's input */
     double limit[6];               /* largest magnitude an axis should have [N, N m] */
     double tare; /* [s] of the opening by which the bias is taken; 0: not at all */
+    bool biased; /* a bias is given, or taken */
 };
 
 /** Channels that a sensor adds to its device: fx fy fz tx ty tz, then what is overloaded: 1 << i

@@ -197,6 +197,7 @@ static int read_bias(const struct reading *r)
     }
     if (!rc && (own || measured)) {
         memcpy(map->bias, own ? own : measured, sizeof *own * (size_t)map->gauges);
+        r->wrench->biased = true;
     }
     return rc;
 }
@@ -232,6 +233,7 @@ static int read_rest(const struct reading *r)
     if (!rc && !(wrench->tare >= 0.0 && wrench->tare <= 10.0)) {
         rc = fault(r, "tare", "expected 0 to 10 s", "");
     }
+    wrench->biased = wrench->biased || wrench->tare > 0.0;
     rc = rc ? rc : tact_settings_text(r->config, "frame", &frame, r->err);
     if (!rc && strlen(frame) >= sizeof wrench->frame) {
         rc = fault(r, "frame", "expected at most 47 bytes, not ", frame);

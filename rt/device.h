@@ -40,6 +40,8 @@ struct tact_device_channel {
     char name[TACT_DEVICE_NAME];
     char unit[16]; /**< "rad", "m", "N", "N m", "1" */
     double rest;   /**< value at rest, before anything was read */
+    int32_t raw;   /**< input: 1: as the sensor gives it, in volts say: nothing tells what one of
+                        them is of what is measured; 0: calibrated, or made so */
 };
 
 /** A force-torque sensor among the channels of a device. */
@@ -47,6 +49,7 @@ struct tact_device_wrench {
     char name[TACT_DEVICE_NAME];  /**< letters, digits and _, a letter first */
     char frame[TACT_DEVICE_NAME]; /**< that the wrench is given in */
     int channel; /**< input of the first of six that follow each other: force [N], torque [N m] */
+    int32_t no_zero; /**< 1: what it tells without load was never measured */
 };
 
 struct tact_device_info {

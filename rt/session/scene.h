@@ -159,7 +159,8 @@ struct tact_scene_device {
     uint32_t settings_count;
     char *calibration; /**< file with further settings, relative to the scene's folder, or NULL:
                             those that were measured. They are among `settings` */
-    char *calibration_text; /**< the file, for the log's attachment */
+    bool calibration_required; /**< outputs are not armed without that file; default false */
+    char *calibration_text;    /**< the file, for the log's attachment */
     uint64_t calibration_size;
 };
 

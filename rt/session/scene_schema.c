@@ -162,6 +162,8 @@ static const cyaml_schema_field_t device_fields[] = {
     TEXT("type", NEEDED, tact_scene_device, type, LONGEST_NAME),
     CYAML_FIELD_IGNORE("settings", OPTIONAL),
     TEXT("calibration", OPTIONAL, tact_scene_device, calibration, LONGEST_TEXT),
+    CYAML_FIELD_BOOL("calibration_required", OPTIONAL, struct tact_scene_device,
+                     calibration_required),
     CYAML_FIELD_END,
 };
 static const cyaml_schema_value_t device = {

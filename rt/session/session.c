@@ -55,6 +55,7 @@ int tact_session_create(const struct tact_scene *scene, const struct tact_sessio
                         struct tact_session **out, struct tact_error *err)
 {
     int rc = tact_session_prepare(scene, options, NULL, 0, out, err);
+    rc = rc ? rc : tact_session_check_calibrated(*out, err);
     rc = rc ? rc : tact_session_open_source(*out, err);
     rc = rc ? rc : tact_session_open_log(*out, err);
     if (rc) {

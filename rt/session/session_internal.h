@@ -170,6 +170,9 @@ int tact_session_open_device(const struct tact_session *s, uint32_t index, struc
                              struct tact_error *err);
 int tact_session_map(struct tact_session *s, struct tact_error *err);
 
+/* calibrated.c: where there are outputs, -EINVAL for what was never calibrated. */
+int tact_session_check_calibrated(const struct tact_session *s, struct tact_error *err);
+
 /* fields.c: the layout, and the record to and from the session. */
 int tact_session_layout_fields(struct tact_session *s);
 void tact_session_fill(struct tact_session *s, struct tact_record *record);

@@ -247,6 +247,7 @@ void a_tare_takes_the_zero(void **state)
     assert_non_null(strstr(config.err.text, "no zero of wrist: input g2 is saturated"));
     put_gauges(before, -1);
     assert_int_equal(tact_comedi_type.open(&config.config, &device, &config.err), 0);
+    assert_true(device.info.input[0].raw && !device.info.wrench[0].no_zero);
     put_gauges(after, -1);
     device.ops->read(device.self, 0, 0.0, 0, &in);
     for (int k = 0; k < 6; k++) {

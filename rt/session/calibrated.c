@@ -1,0 +1,54 @@
+/* Nothing is armed by what was never calibrated. */
+#include <errno.h>
+#include <stdio.h>
+#include "rt/session/session_internal.h"
+
+static int refuse(const struct tact_session *s, const char *list, uint32_t index, const char *key,
+                  struct tact_error *err)
+{
+    char path[64];
+    snprintf(path, sizeof path, "%s[%u]%s", list, index, key);
+    tact_scene_where(s->scene, path, err);
+    return -EINVAL;
+}
+
+static int check_device(const struct tact_session *s, uint32_t i, struct tact_error *err)
+{
+    const struct tact_scene_device *def = &s->scene->devices[i];
+    const struct tact_device_info *info = &s->devices[i].device.info;
+    if (def->calibration_required && !def->calibration) {
+        return tact_error_set(err, refuse(s, "devices", i, ".calibration_required", err),
+                              "outputs are not armed before %s is calibrated: tact calibrate, and "
+                              "the file that it writes as calibration",
+                              def->name);
+    }
+    for (int k = 0; k < info->wrench_count; k++) {
+        if (info->wrench[k].no_zero) {
+            return tact_error_set(err, refuse(s, "devices", i, "", err),
+                                  "outputs are not armed before the force-torque sensor %s of %s "
+                                  "has a zero: tact calibrate --zero %s, or its bias or tare",
+                                  info->wrench[k].name, def->name, info->wrench[k].name);
+        }
+    }
+    return 0;
+}
+
+int tact_session_check_calibrated(const struct tact_session *s, struct tact_error *err)
+{
+    int rc = 0;
+    for (uint32_t i = 0; !rc && s->output_count > 0 && i < s->scene->devices_count; i++) {
+        rc = check_device(s, i, err);
+    }
+    for (int i = 0; !rc && s->output_count > 0 && i < s->input_count; i++) {
+        const struct session_input *in = &s->inputs[i];
+        const struct tact_device_channel *channel =
+            &s->devices[in->device].device.info.input[in->channel];
+        if (channel->raw && in->scale == 1.0 && in->offset == 0.0) {
+            rc = tact_error_set(err, refuse(s, "inputs", (uint32_t)i, ".from", err),
+                                "outputs are not armed while %s is in bare %s: tact calibrate "
+                                "--channel %s, a map of its device, or a scale here",
+                                channel->name, channel->unit, channel->name);
+        }
+    }
+    return rc;
+}
