@@ -138,25 +138,35 @@ static void hold_dma_latency(const struct tact_realtime_options *options,
     refused(report, "dma_latency", error, fix, "%s: %s", path, strerror(error));
 }
 
+int tact_realtime_processor(int cpu)
+{
+    cpu_set_t allowed;
+    int last = -1;
+    if (cpu != TACT_REALTIME_CPU_LAST || sched_getaffinity(0, sizeof allowed, &allowed)) {
+        return cpu < 0 ? -1 : cpu;
+    }
+    for (int i = 0; i < CPU_SETSIZE; i++) {
+        last = CPU_ISSET((size_t)i, &allowed) ? i : last;
+    }
+    return last;
+}
+
 static void pin(const struct tact_realtime_options *options, struct tact_realtime_report *report)
 {
     cpu_set_t wanted;
-    int last = -1;
     if (sched_getaffinity(0, sizeof entered.affinity, &entered.affinity)) {
         refused(report, "affinity", errno, "set realtime.cpu to -2 (any)", "sched_getaffinity: %s",
                 strerror(errno));
         return;
     }
-    for (int i = 0; i < CPU_SETSIZE; i++) {
-        last = CPU_ISSET((size_t)i, &entered.affinity) ? i : last;
-    }
-    const int cpu = options->cpu == TACT_REALTIME_CPU_LAST ? last : options->cpu;
+    const int cpu = tact_realtime_processor(options->cpu);
     CPU_ZERO(&wanted);
     CPU_SET((size_t)cpu, &wanted);
     if (sched_setaffinity(0, sizeof wanted, &wanted)) {
         const int error = errno;
         char fix[96];
-        snprintf(fix, sizeof fix, "choose a processor this process may use (the last is %d)", last);
+        snprintf(fix, sizeof fix, "choose a processor this process may use (the last is %d)",
+                 tact_realtime_processor(TACT_REALTIME_CPU_LAST));
         refused(report, "affinity", error, fix, "processor %d: %s", cpu, strerror(error));
         return;
     }

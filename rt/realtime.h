@@ -58,6 +58,10 @@ struct tact_realtime_report {
 
 TACT_API struct tact_realtime_options tact_realtime_default(void);
 
+/** The processor that tact_realtime_enter() moves the calling thread to for an option `cpu`; -1
+ *  where it leaves the affinity alone. Not real-time safe. */
+TACT_API int tact_realtime_processor(int cpu);
+
 /**
  * Sets up the calling thread. One thread of a process at a time: locked memory, the latency
  * request, the fuse and its signal handler belong to the process. report may be NULL. Not real-time

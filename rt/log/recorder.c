@@ -22,6 +22,7 @@ struct tact_recorder_options tact_recorder_options_default(void)
         .sync_ns = NS_PER_S,
         .zstd_level = 1,
         .derived_every = 10,
+        .loop_cpu = -1,
     };
 }
 

@@ -131,13 +131,16 @@ struct tact_recorder_options {
     int64_t split_ns; /**< ... or after so long a time [ns]; 0: never. See tact_log_part_path() */
     int zstd_level;   /**< 1 to 19; 0 writes chunks uncompressed */
     uint32_t derived_every; /**< topics other than the tick's at every n-th one; 0: never */
+    int loop_cpu; /**< processor that the recorder's thread leaves to the loop where it may use
+                       another, so that the ticks find their caches as they left them; -1: none */
     int64_t wall_anchor_ns; /**< wall clock minus CLOCK_MONOTONIC [ns]; 0: measured when opening */
     /** Folder of a tmpfs for the rings' file; NULL: /dev/shm. Where no file can be made there, a
      *  warning says so, and a process that is killed loses chunk_ns. */
     const char *ring_folder;
 };
 
-/** 8192 ticks, 256 events, 1 MiB, 250 ms, 1 s, zstd level 1, every 10th tick, measured anchor. */
+/** 8192 ticks, 256 events, 1 MiB, 250 ms, 1 s, zstd level 1, every 10th tick, any processor,
+ *  measured anchor. */
 TACT_API struct tact_recorder_options tact_recorder_options_default(void);
 
 /** What became of a recording. */

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "rt/realtime.h"
 #include "rt/session/facts.h"
 #include "rt/session/session_internal.h"
 
@@ -302,6 +303,8 @@ static int open_with(struct tact_session *s, struct lists *l, const char *device
     const struct tact_scene_recorder *split = &s->scene->recorder;
     double seconds =
         s->options.split_seconds > 0.0 ? s->options.split_seconds : split->split_seconds;
+    options.loop_cpu =
+        s->options.clock == TACT_LOOP_REAL ? tact_realtime_processor(s->scene->realtime.cpu) : -1;
     options.split_ns = (int64_t)(seconds * 1e9);
     options.split_bytes =
         s->options.split_bytes ? s->options.split_bytes : (uint64_t)split->split_bytes;

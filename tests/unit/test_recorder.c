@@ -1,7 +1,9 @@
 /* The recorder and the log reader together: what is recorded is read, to the last bit. */
 #include <errno.h>
+#include <dirent.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <sched.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -16,6 +18,7 @@
 #include <cmocka.h>
 #include "log_session.h"
 #include "rt/log/recover.h"
+#include "rt/realtime.h"
 
 struct heard {
     int warnings, errors;
@@ -346,6 +349,51 @@ static void a_stall_of_two_seconds_loses_nothing(void **state)
     assert_in_range(record_through_a_stall(2500, 1000000, 2000000), 1000, 3000);
 }
 
+/* The processors that this process's recorder thread may use; none where there is no such thread.
+ */
+static cpu_set_t recorder_processors(void)
+{
+    cpu_set_t found;
+    DIR *tasks = opendir("/proc/self/task");
+    CPU_ZERO(&found);
+    for (struct dirent *task = readdir(tasks); task; task = readdir(tasks)) {
+        char path[300], name[32] = "";
+        snprintf(path, sizeof path, "/proc/self/task/%s/comm", task->d_name);
+        FILE *file = fopen(path, "r");
+        if (file && fgets(name, sizeof name, file) && !strcmp(name, "tact-recorder\n"))
+            sched_getaffinity(atoi(task->d_name), sizeof found, &found);
+        if (file)
+            fclose(file);
+    }
+    closedir(tasks);
+    return found;
+}
+
+static void the_loops_processor_is_left_to_it(void **test_state)
+{
+    (void)test_state;
+    struct tact_recorder_options options = tact_recorder_options_default();
+    struct tact_recorder *recorder;
+    cpu_set_t allowed, expected, found;
+
+    sched_getaffinity(0, sizeof allowed, &allowed);
+    options.loop_cpu = tact_realtime_processor(TACT_REALTIME_CPU_LAST);
+    assert_true(CPU_ISSET((size_t)options.loop_cpu, &allowed));
+    expected = allowed;
+    if (CPU_COUNT(&allowed) > 1) /* where there is no other, it is shared */
+        CPU_CLR((size_t)options.loop_cpu, &expected);
+    assert_int_equal(
+        session_open(session_path("apart"), &options, (struct tact_messages){0}, &recorder), 0);
+    for (int i = 0; i < 2000; i++) {
+        found = recorder_processors();
+        if (CPU_EQUAL(&found, &expected))
+            break;
+        usleep(1000);
+    }
+    assert_true(CPU_EQUAL(&found, &expected));
+    assert_int_equal(tact_recorder_close(recorder, NULL), 0);
+}
+
 static void wrong_use_is_refused(void **state)
 {
     (void)state;
@@ -531,6 +579,7 @@ int main(void)
         cmocka_unit_test(a_second_recorder_is_refused),
         cmocka_unit_test(a_stalled_disk_loses_nothing),
         cmocka_unit_test(a_stall_of_two_seconds_loses_nothing),
+        cmocka_unit_test(the_loops_processor_is_left_to_it),
         cmocka_unit_test(wrong_use_is_refused),
         cmocka_unit_test(a_full_disk_ends_the_recording_only),
         cmocka_unit_test(a_killed_recorder_keeps_a_chunk_in_memory),
