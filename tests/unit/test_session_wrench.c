@@ -51,7 +51,7 @@ static int sensor_open(const struct tact_device_config *config, struct tact_devi
         snprintf(out->info.input[i].name, sizeof out->info.input[i].name, "c%d", i);
     }
     out->info.wrench_count = 1;
-    out->info.wrench[0] = (struct tact_device_wrench){"wrist", "palm", FIRST};
+    out->info.wrench[0] = (struct tact_device_wrench){"wrist", "palm", FIRST, 0};
     return 0;
 }
 
