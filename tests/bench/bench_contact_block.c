@@ -9,16 +9,9 @@
 #include <time.h>
 #include "contact/linear.h"
 #include "contact/local/local.h"
+#include "tests/unit/support/random.h"
 
 enum { PROBLEMS = 256, BATCHES = 401 };
-
-static uint64_t bits = 9;
-
-static double uniform(double lo, double hi)
-{
-    bits = bits * 6364136223846793005u + 1442695040888963407u;
-    return lo + (hi - lo) * (double)(bits >> 11) * 0x1p-53;
-}
 
 static double now(void)
 {

@@ -9,18 +9,9 @@
 #include <time.h>
 
 #include "contact/moments/moments.h"
+#include "tests/unit/support/random.h"
 
 enum { QUERIES = 20001 };
-
-static uint64_t state = 88172645463325252u;
-
-static double uniform(double low, double high)
-{
-    state ^= state << 13;
-    state ^= state >> 7;
-    state ^= state << 17;
-    return low + (high - low) * ((double)(state >> 11) * 0x1p-53);
-}
 
 static double now(void)
 {

@@ -139,6 +139,20 @@ static inline uint64_t session_compare(struct tact_log *log, uint64_t tick)
     return equal;
 }
 
+/* What was said, and the last of it. */
+struct heard {
+    int warnings, errors;
+    char text[512];
+};
+
+static inline void hear(void *user, enum tact_message_level level, const char *text)
+{
+    struct heard *heard = user;
+    heard->warnings += level == TACT_MESSAGE_WARNING;
+    heard->errors += level == TACT_MESSAGE_ERROR;
+    snprintf(heard->text, sizeof heard->text, "%s", text);
+}
+
 /* A file of the test's own in the build tree. */
 static inline const char *session_path(const char *name)
 {

@@ -10,14 +10,7 @@
 #include "contact/local/local.h"
 #include "contact/local/local_active_internal.h"
 #include "contact/vec.h"
-
-static uint64_t seed = 12345;
-
-static double uniform(double lo, double hi)
-{
-    seed = seed * 6364136223846793005u + 1442695040888963407u;
-    return lo + (hi - lo) * (double)(seed >> 11) * 0x1p-53;
-}
+#include "support/random.h"
 
 /* S and b of a free body of mass m and inertia `in` touching a fixed one at `arm` from its centre,
  * moving with the twist t. */

@@ -13,16 +13,7 @@
 
 #include "contact/mesh/mesh.h"
 #include "contact/vec.h"
-
-static uint64_t state = 88172645463325252u;
-
-static double uniform(double low, double high)
-{
-    state ^= state << 13;
-    state ^= state >> 7;
-    state ^= state << 17;
-    return low + (high - low) * ((double)(state >> 11) * 0x1p-53);
-}
+#include "support/random.h"
 
 static void assert_near(double value, double exact, double tolerance)
 {

@@ -12,16 +12,7 @@
 #include "contact/mesh/generate.h"
 #include "contact/moments/moments_cache_internal.h"
 #include "contact/moments/moments_internal.h"
-
-static uint64_t state = 88172645463325252u;
-
-static double uniform(double low, double high)
-{
-    state ^= state << 13;
-    state ^= state >> 7;
-    state ^= state << 17;
-    return low + (high - low) * ((double)(state >> 11) * 0x1p-53);
-}
+#include "support/random.h"
 
 static struct tact_shape blob(double radius, double bump, uint32_t triangles)
 {

@@ -11,6 +11,7 @@
 #include <cmocka.h>
 
 #include "contact/moments/moments.h"
+#include "support/random.h"
 
 enum { MESHES = 6, POSES = 1, SKIP = 77 };
 
@@ -23,15 +24,6 @@ static const char *const names[MESHES] = {"spot.obj",
 
 static struct tact_moments_scratch *scratch;
 static struct tact_mesh *meshes[MESHES];
-static uint64_t state = 88172645463325252u;
-
-static double uniform(double low, double high)
-{
-    state ^= state << 13;
-    state ^= state >> 7;
-    state ^= state << 17;
-    return low + (high - low) * ((double)(state >> 11) * 0x1p-53);
-}
 
 /** Reads a mesh and scales it to a radius of 1, so that any two of them overlap well. */
 static struct tact_mesh *read_mesh(const char *name)

@@ -14,29 +14,7 @@
 #include "contact/moments/moments_dual.h"
 
 #include "surface_oracle.h"
-
-static uint64_t state = 88172645463325252u;
-
-static double uniform(double low, double high)
-{
-    state ^= state << 13;
-    state ^= state >> 7;
-    state ^= state << 17;
-    return low + (high - low) * ((double)(state >> 11) * 0x1p-53);
-}
-
-static struct tact_pose turned_pose(double reach)
-{
-    struct tact_pose p;
-    for (int k = 0; k < 3; k++) {
-        p.position[k] = uniform(-reach, reach);
-    }
-    for (int k = 0; k < 4; k++) {
-        p.quat_wxyz[k] = uniform(-1.0, 1.0);
-    }
-    tact_quat_normalize(p.quat_wxyz);
-    return p;
-}
+#include "support/random.h"
 
 static struct tact_shape convex_of(int points, double flat)
 {
@@ -115,7 +93,7 @@ static void random_pairs(void **unused)
     for (int i = 0; i < 300; i++) {
         double flat = i % 2 ? 1.0 : 0.02;
         struct tact_shape a = convex_of(5 + i % 60, flat), b = convex_of(6 + i % 40, 1.0);
-        struct tact_pose pa = turned_pose(0.5), pb = turned_pose(0.5);
+        struct tact_pose pa = random_pose(0.5), pb = random_pose(0.5);
         compare(i % 2 ? &round : &sheets, &a, &pa, &b, &pb);
     }
     hold("random", &round, 100, 1e-11);
@@ -130,7 +108,7 @@ static void common_faces(void **unused)
     static const double sizes[3] = {0.5, 1.0, 1.5};
     for (int i = 0; i < 300; i++) {
         double a[3], b[3];
-        struct tact_pose pb = turned_pose(0.5), at = tact_pose_identity(), pa;
+        struct tact_pose pb = random_pose(0.5), at = tact_pose_identity(), pa;
         for (int k = 0; k < 3; k++) {
             a[k] = sizes[(int)uniform(0.0, 3.0)];
             b[k] = sizes[(int)uniform(0.0, 3.0)];
@@ -150,7 +128,7 @@ static void many_planes(void **unused)
     struct errors e = {0};
     for (int i = 0; i < 2; i++) {
         struct tact_shape a = convex_of(800, 1.0), b = convex_of(500, 1.0);
-        struct tact_pose pa = turned_pose(0.1), pb = turned_pose(0.1);
+        struct tact_pose pa = random_pose(0.1), pb = random_pose(0.1);
         pa.position[0] += i ? 1.9 : 1.0;
         compare(&e, &a, &pa, &b, &pb);
     }
@@ -171,7 +149,7 @@ static void other_kinds(void **unused)
     assert_int_equal(tact_moments_dual(&plane, &ground, &box, &p, &m), 1);
     assert_true(fabs(m.gradient[2] - 0.8) < 1e-13);
     for (int i = 0; i < 50; i++) {
-        struct tact_pose pa = turned_pose(0.3), pb = turned_pose(0.1);
+        struct tact_pose pa = random_pose(0.3), pb = random_pose(0.1);
         int rc = tact_moments_pair(&box, &pa, &plane, &pb, NULL, NULL, &exact);
         assert_int_equal(tact_moments_dual(&box, &pa, &plane, &pb, &m), rc);
         for (int k = 0; k < 6; k++) {

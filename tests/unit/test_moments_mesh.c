@@ -14,16 +14,7 @@
 #include "contact/moments/moments.h"
 
 #include "convex_oracle.h"
-
-static uint64_t state = 88172645463325252u;
-
-static double uniform(double low, double high)
-{
-    state ^= state << 13;
-    state ^= state >> 7;
-    state ^= state << 17;
-    return low + (high - low) * ((double)(state >> 11) * 0x1p-53);
-}
+#include "support/random.h"
 
 static struct tact_moments_scratch *scratch;
 
@@ -61,19 +52,6 @@ static void report(const char *what, int count, const struct errors *e)
 {
     print_message("%s: %d overlaps, worst errors V %.1e c %.1e C %.1e g %.1e torque %.1e\n", what,
                   count, e->v, e->c, e->s, e->g, e->q);
-}
-
-static struct tact_pose random_pose(double reach)
-{
-    struct tact_pose p;
-    for (int k = 0; k < 3; k++) {
-        p.position[k] = uniform(-reach, reach);
-    }
-    for (int k = 0; k < 4; k++) {
-        p.quat_wxyz[k] = uniform(-1.0, 1.0);
-    }
-    tact_quat_normalize(p.quat_wxyz);
-    return p;
 }
 
 static struct tact_shape random_convex(struct tact_mesh **mesh, int points, const double half[3])

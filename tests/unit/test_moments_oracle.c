@@ -17,16 +17,7 @@
 #include "contact/moments/moments.h"
 
 #include "surface_oracle.h"
-
-static uint64_t state;
-
-static double uniform(double low, double high)
-{
-    state ^= state << 13;
-    state ^= state >> 7;
-    state ^= state << 17;
-    return low + (high - low) * ((double)(state >> 11) * 0x1p-53);
-}
+#include "support/random.h"
 
 static struct tact_moments_scratch *scratch;
 
@@ -35,19 +26,6 @@ struct tally {
     int overlaps, ties;
     double v, c, s, g, degrees;
 };
-
-static struct tact_pose turned_pose(double reach)
-{
-    struct tact_pose p;
-    for (int k = 0; k < 3; k++) {
-        p.position[k] = uniform(-reach, reach);
-    }
-    for (int k = 0; k < 4; k++) {
-        p.quat_wxyz[k] = uniform(-1.0, 1.0);
-    }
-    tact_quat_normalize(p.quat_wxyz);
-    return p;
-}
 
 static struct tact_mesh *hull_of(int points, const double half[3])
 {
@@ -92,7 +70,7 @@ static void place_together(struct pair *p, const double at[3])
 {
     struct tact_pose offset = tact_pose_identity();
     tact_v3_copy(offset.position, at);
-    p->pb = uniform(0.0, 1.0) < 0.3 ? tact_pose_identity() : turned_pose(1.0);
+    p->pb = uniform(0.0, 1.0) < 0.3 ? tact_pose_identity() : random_pose(1.0);
     tact_pose_mul(&p->pa, &p->pb, &offset);
 }
 
@@ -100,8 +78,8 @@ static void ordinary(struct pair *p, int i)
 {
     p->a = hull_of(6 + i % 20, (double[]){1.0, 0.8, 0.6});
     p->b = hull_of(5 + i % 17, (double[]){1.0, 0.5, 0.7});
-    p->pa = turned_pose(0.6);
-    p->pb = turned_pose(0.6);
+    p->pa = random_pose(0.6);
+    p->pb = random_pose(0.6);
 }
 
 static void sheets(struct pair *p, int i)
@@ -109,8 +87,8 @@ static void sheets(struct pair *p, int i)
     double thin = pow(10.0, uniform(-5.0, -1.0));
     p->a = i % 2 ? box_of(1.0, 0.7, thin) : hull_of(12, (double[]){1.0, 0.7, thin});
     p->b = i % 3 ? box_of(0.5, 0.6, 0.4) : box_of(0.5, thin, 0.8);
-    p->pa = turned_pose(0.3);
-    p->pb = turned_pose(0.3);
+    p->pa = random_pose(0.3);
+    p->pb = random_pose(0.3);
 }
 
 /** A shallow dent: the face, edge or corner of a box just inside another's face. */
@@ -125,7 +103,7 @@ static void shallow(struct pair *p, int i)
     tact_quat_to_m3(r, at.quat_wxyz);
     low = fabs(r[6]) * 0.4 + fabs(r[7]) * 0.3 + fabs(r[8]) * 0.2;
     tact_v3_set(at.position, uniform(-0.3, 0.3), uniform(-0.3, 0.3), 0.5 + low - depth);
-    p->pb = turned_pose(1.0);
+    p->pb = random_pose(1.0);
     tact_pose_mul(&p->pa, &p->pb, &at);
 }
 
@@ -179,8 +157,8 @@ static void contained(struct pair *p, int i)
     struct tact_mesh *large = box_of(1.0, 1.2, 0.9);
     p->a = i % 2 ? small : large;
     p->b = i % 2 ? large : small;
-    p->pa = turned_pose(0.3);
-    p->pb = turned_pose(0.3);
+    p->pa = random_pose(0.3);
+    p->pb = random_pose(0.3);
 }
 
 static void apart(struct pair *p, int i)
@@ -188,8 +166,8 @@ static void apart(struct pair *p, int i)
     double u[3] = {uniform(-1, 1), uniform(-1, 1), uniform(-1, 1)};
     p->a = hull_of(8 + i % 12, (double[]){1.0, 0.8, 0.6});
     p->b = box_of(0.7, 0.5, 0.6);
-    p->pa = turned_pose(0.2);
-    p->pb = turned_pose(0.2);
+    p->pa = random_pose(0.2);
+    p->pb = random_pose(0.2);
     tact_v3_normalize(u, u);
     tact_v3_axpy(p->pa.position, uniform(0.9, 3.0), u);
 }
@@ -283,9 +261,9 @@ static void by_prisms(const struct pair *p, struct tact_moments *m)
 static void family(const char *name, int pairs, void (*make)(struct pair *, int))
 {
     struct tally tally[2] = {{0}};
-    state = 88172645463325252u;
+    random_state = 88172645463325252u;
     for (const char *c = name; *c; c++) {
-        state = state * 1099511628211u + (uint64_t)*c;
+        random_state = random_state * 1099511628211u + (uint64_t)*c;
     }
     for (int i = 0; i < pairs; i++) {
         struct pair p;

@@ -10,16 +10,7 @@
 #include <cmocka.h>
 
 #include "contact/moments/moments.h"
-
-static uint64_t state = 88172645463325252u;
-
-static double uniform(double low, double high)
-{
-    state ^= state << 13;
-    state ^= state >> 7;
-    state ^= state << 17;
-    return low + (high - low) * ((double)(state >> 11) * 0x1p-53);
-}
+#include "support/random.h"
 
 static struct tact_moments_scratch *scratch;
 

@@ -11,16 +11,7 @@
 #include <cmocka.h>
 
 #include "contact/moments/moments_rays.h"
-
-static uint64_t state = 88172645463325252u;
-
-static double uniform(double low, double high)
-{
-    state ^= state << 13;
-    state ^= state >> 7;
-    state ^= state << 17;
-    return low + (high - low) * ((double)(state >> 11) * 0x1p-53);
-}
+#include "support/random.h"
 
 static struct tact_moments_scratch *scratch;
 
@@ -56,10 +47,7 @@ static struct tact_shape box_of(double x, double y, double z)
 static struct tact_pose turned_pose(void)
 {
     struct tact_pose p = tact_pose_identity();
-    for (int k = 0; k < 4; k++) {
-        p.quat_wxyz[k] = uniform(-1.0, 1.0);
-    }
-    tact_quat_normalize(p.quat_wxyz);
+    random_turn(p.quat_wxyz);
     return p;
 }
 
@@ -81,7 +69,7 @@ static void errors_fall(void **unused)
             struct tact_pose pb = turned_pose(), offset = tact_pose_identity(), pa;
             struct tact_moments exact, m;
             struct tact_rays_report report;
-            state = 88172645463325252u + (uint64_t)i;
+            random_state = 88172645463325252u + (uint64_t)i;
             pb = i == 3 ? pb : turned_pose();
             tact_v3_copy(offset.position, at[i]);
             tact_pose_mul(&pa, &pb, &offset);

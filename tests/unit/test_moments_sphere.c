@@ -12,31 +12,9 @@
 #include <cmocka.h>
 
 #include "contact/moments/moments.h"
+#include "support/random.h"
 
 static const double PI = 3.14159265358979323846;
-
-static uint64_t state = 88172645463325252u;
-
-static double uniform(double low, double high)
-{
-    state ^= state << 13;
-    state ^= state >> 7;
-    state ^= state << 17;
-    return low + (high - low) * ((double)(state >> 11) * 0x1p-53);
-}
-
-static struct tact_pose random_pose(double reach)
-{
-    struct tact_pose p;
-    for (int k = 0; k < 3; k++) {
-        p.position[k] = uniform(-reach, reach);
-    }
-    for (int k = 0; k < 4; k++) {
-        p.quat_wxyz[k] = uniform(-1.0, 1.0);
-    }
-    tact_quat_normalize(p.quat_wxyz);
-    return p;
-}
 
 static struct tact_shape sphere(double radius)
 {

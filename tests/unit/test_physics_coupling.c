@@ -9,14 +9,7 @@
 #include <cmocka.h>
 #include "contact/local/local.h"
 #include "support/world_scene.h"
-
-static uint64_t state_bits = 11;
-
-static double uniform(double lo, double hi)
-{
-    state_bits = state_bits * 6364136223846793005u + 1442695040888963407u;
-    return lo + (hi - lo) * (double)(state_bits >> 11) * 0x1p-53;
-}
+#include "support/random.h"
 
 enum shape { DISC_UNIFORM, DISC_HERTZ, SQUARE, OBLONG };
 

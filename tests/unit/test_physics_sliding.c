@@ -8,6 +8,7 @@
 #include <cmocka.h>
 #include "contact/local/local.h"
 #include "support/world_scene.h"
+#include "support/random.h"
 
 static const double G = 9.81;
 
@@ -59,14 +60,6 @@ static void frictionless_block_keeps_going(void **state)
     double distance, aside, turned;
     slide(22.5, 0, &distance, &aside, &turned);
     assert_true(fabs(distance - 1) < 1e-9 && fabs(aside) < 1e-9);
-}
-
-static uint64_t seed = 2015;
-
-static double uniform(double lo, double hi)
-{
-    seed = seed * 6364136223846793005u + 1442695040888963407u;
-    return lo + (hi - lo) * (double)(seed >> 11) * 0x1p-53;
 }
 
 /* S = J M^-1 J^T and b = J t of a body at rest on something fixed that it touches at `arm`. */

@@ -20,19 +20,6 @@
 #include "rt/log/recover.h"
 #include "rt/realtime.h"
 
-struct heard {
-    int warnings, errors;
-    char text[512];
-};
-
-static void hear(void *user, enum tact_message_level level, const char *text)
-{
-    struct heard *heard = user;
-    heard->warnings += level == TACT_MESSAGE_WARNING;
-    heard->errors += level == TACT_MESSAGE_ERROR;
-    snprintf(heard->text, sizeof heard->text, "%s", text);
-}
-
 static void check_content(const struct tact_log *log)
 {
     struct tact_layout layout = {0};

@@ -354,19 +354,6 @@ static void damaged_logs_are_completed_or_refused(void **state)
     unlink(path);
 }
 
-struct heard {
-    int warnings, errors;
-    char text[512];
-};
-
-static void hear(void *user, enum tact_message_level level, const char *text)
-{
-    struct heard *heard = user;
-    heard->warnings += level == TACT_MESSAGE_WARNING;
-    heard->errors += level == TACT_MESSAGE_ERROR;
-    snprintf(heard->text, sizeof heard->text, "%s", text);
-}
-
 static void without_rings_the_file_is_finished(void **state)
 {
     (void)state;

@@ -11,21 +11,7 @@
 #include <string.h>
 
 #include "rt/safety.h"
-
-static uint64_t seed = 88172645463325252u;
-
-static uint64_t random_bits(void)
-{
-    seed ^= seed << 13;
-    seed ^= seed >> 7;
-    seed ^= seed << 17;
-    return seed;
-}
-
-static double uniform(double low, double high)
-{
-    return low + (high - low) * ((double)(random_bits() >> 11) * 0x1p-53);
-}
+#include "support/random.h"
 
 static struct tact_safety make(double limit, double rate, double cutoff, double ramp)
 {
