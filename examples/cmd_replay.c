@@ -24,6 +24,8 @@ static const char help[] =
     "  --recompute HOW  instead of what the log says, moments from host or opencl, or the local\n"
     "                   solver cone or bouchard, and tell how far every field goes its own way;\n"
     "                   may be given once for each\n"
+    "  --each           every tick begins in the log's state, so that each shows what it alone "
+    "does\n"
     "  --realtime       at the pace it was recorded at, tick by tick, until the end or a signal\n"
     "  --onto DEVICE    the recorded outputs of this device of the scene go to the device itself, "
     "at\n"
@@ -180,12 +182,17 @@ static int answer(struct replay *r, const char *path)
 
 int cmd_replay(int argc, char **argv)
 {
-    static const struct option longs[] = {
-        {"verify", no_argument, NULL, 'v'},   {"from", required_argument, NULL, 'f'},
-        {"to", required_argument, NULL, 't'}, {"recompute", required_argument, NULL, 'r'},
-        {"realtime", no_argument, NULL, 'R'}, {"onto", required_argument, NULL, 'o'},
-        {"json", no_argument, NULL, 'j'},     {"quiet", no_argument, NULL, 'q'},
-        {"help", no_argument, NULL, 'h'},     {NULL, 0, NULL, 0}};
+    static const struct option longs[] = {{"verify", no_argument, NULL, 'v'},
+                                          {"from", required_argument, NULL, 'f'},
+                                          {"to", required_argument, NULL, 't'},
+                                          {"recompute", required_argument, NULL, 'r'},
+                                          {"each", no_argument, NULL, 'e'},
+                                          {"realtime", no_argument, NULL, 'R'},
+                                          {"onto", required_argument, NULL, 'o'},
+                                          {"json", no_argument, NULL, 'j'},
+                                          {"quiet", no_argument, NULL, 'q'},
+                                          {"help", no_argument, NULL, 'h'},
+                                          {NULL, 0, NULL, 0}};
     struct replay r = {.name = argv[0], .options = tact_replay_options_default()};
     int c, code = 0;
     while (!code && (c = getopt_long(argc, argv, "hq", longs, NULL)) != -1) {
@@ -197,6 +204,7 @@ int cmd_replay(int argc, char **argv)
         code = c == 'f' || c == 't' ? set_time(&r, c == 't', optarg) : code;
         code = c == 'r' ? set_recompute(&r, optarg) : code;
         r.options.onto = c == 'o' ? optarg : r.options.onto;
+        r.options.each |= c == 'e';
         r.options.realtime |= c == 'R';
         r.json |= c == 'j';
         r.quiet |= c == 'q';

@@ -112,11 +112,12 @@ static int replay_ticks(struct tact_session *s, struct tact_log *log,
                         const struct tact_replay_options *o, struct session_onto *onto,
                         struct tact_replay_report *report)
 {
-    struct tact_record *now = malloc(tact_layout_bytes(&s->layout));
+    size_t bytes = tact_layout_bytes(&s->layout);
+    struct tact_record *now = malloc(bytes), *before = malloc(bytes);
     uint64_t expected = 0, from = to_tick(o->from, o->in_seconds & 1, s->period);
     uint64_t to = to_tick(o->to, o->in_seconds & 2, s->period);
     int64_t start_ns = 0;
-    int rc = now ? 1 : -ENOMEM;
+    int rc = now && before ? 1 : -ENOMEM;
     while (rc > 0 && !tact_stop_requested(o->stop) && (rc = tact_log_next(log, now)) > 0 &&
            (!to || now->tick < to)) {
         if (now->tick < from) {
@@ -129,14 +130,21 @@ static int replay_ticks(struct tact_session *s, struct tact_log *log,
             report->resyncs++;
         } else {
             pace(s, o, now->tick, &start_ns);
+            if (s->apart && now->tick) {
+                restart(s, before, now->tick);
+            }
             replay_tick(s, now, o, report);
             if (onto->open) {
                 tact_session_onto_write(s, onto, now->tick);
             }
         }
         expected = now->tick + 1;
+        struct tact_record *last = before;
+        before = now;
+        now = last;
     }
     free(now);
+    free(before);
     return rc < 0 ? rc : 0;
 }
 
@@ -146,6 +154,7 @@ static int open_moments(struct tact_view *view, const struct tact_replay_options
 {
     struct tact_session *s = view->session;
     s->recompute = o->moments != TACT_REPLAY_LOGGED;
+    s->apart = o->each;
     if (o->moments != TACT_REPLAY_SOURCE) {
         return 0;
     }

@@ -32,6 +32,8 @@ struct tact_replay_options {
     int moments;                /**< enum tact_replay_moments */
     tact_source_factory source; /**< for TACT_REPLAY_SOURCE */
     void *source_user;
+    int each; /**< 1: every tick begins in the state that the log has, and shows what it alone does
+               */
     int realtime; /**< 1: a tick at its time after the first one, on a thread of normal priority */
     const char
         *onto; /**< device of the log's scene that is opened and given what goes to it, through
@@ -82,7 +84,8 @@ TACT_API int tact_replay_run(const char *path, struct tact_messages messages,
 TACT_API struct tact_replay_options tact_replay_options_default(void);
 
 /** Replays a part of a log, or all of it with other moments or another solver: the inputs of the
- *  devices come from the log, the state goes its own way from the first tick on.
+ *  devices come from the log, the state goes its own way from the first tick on, or, with `each`,
+ *  for a tick at a time.
  *  @retval -ENODEV, or another errno of the source; others as tact_replay_run(). Not real-time
  * safe.
  */

@@ -146,6 +146,7 @@ struct tact_session {
     struct tact_record *last;  /* the record that the last tick filled, in a replay */
     const struct tact_record *fed; /* replay: the tick's inputs, else NULL */
     int recompute; /* replay: moments that a source gave are measured anew as well */
+    int apart;     /* replay: whoever ticks restores and submits before every tick */
 
     struct tact_triple *status;
     struct tact_solve_stats solve;

@@ -152,7 +152,9 @@ void tact_session_tick(void *user, uint64_t tick, int64_t planned_ns, int64_t wo
     solve(s, tick);
     tact_session_send_outputs(s, tick, woke_ns);
     tact_world_begin(s->world);
-    tact_session_submit(s, tick + 1);
+    if (!s->apart) {
+        tact_session_submit(s, tick + 1);
+    }
     record(s, tick, planned_ns, woke_ns);
     if (!s->fed) {
         mark_events(s, tick, planned_ns);

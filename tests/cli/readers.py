@@ -295,9 +295,13 @@ def recompute(folder):
     assert out.count(" 0 differ") == 2, out
     found = json.loads(tact("replay", log, "--recompute", "cone", "--json")[0])
     assert found["ticks"] == 2000 and found["differing"] == 0, found
+    found = json.loads(tact("replay", log, "--each", "--json")[0])  # a record is the whole state
+    assert (found["ticks"], found["differing"]) == (2000, 0), found
+    each = json.loads(tact("replay", log, "--each", "--recompute", "bouchard", "--json", code=1)[0])["fields"]
     found = json.loads(tact("replay", log, "--recompute", "bouchard", "--json", code=1)[0])
     assert 300 < found["first"]["tick"] < 1200, found["first"]  # not before they touch
-    assert float(found["fields"]["ruler_pose"]["largest"]) > 1e-9
+    drifted, apart = (float(f["ruler_pose"]["largest"]) for f in (found["fields"], each))
+    assert drifted > 1e-9 and apart < 0.5 * drifted, (drifted, apart)
     assert "operator_input" not in found["fields"]
     out, _ = tact("replay", log, "--recompute", "bouchard", code=1)
     assert "largest" in out and "ruler_pose" in out, out
