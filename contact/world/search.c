@@ -21,7 +21,10 @@ struct search {
     int tried;     /* how many of them have led no lower; 0: none is under way */
     int fails;     /* how often they were taken back */
     int hold;      /* sweeps until they are tried again */
-    double *before, *after, *scale, *next, *kept; /* impulses; kept: of the best sweep */
+    double least;  /* miss met: a residual is a share of impulses, which may be absurd */
+    double share;  /* residual there */
+    double *before, *after, *scale, *next; /* impulses */
+    double *kept, *sane;                   /* those of the best sweep, and of the least miss */
 };
 
 /* Unknowns of the sweeps: six a contact, then the loose one of each joint; what the joints hold
@@ -53,6 +56,16 @@ static void write_impulses(struct tact_world *world, double *next)
     tact_velocities_rebuild(world);
 }
 
+void tact_sweeps_scale(struct tact_world *world, double share)
+{
+    double *next = world->sweeps;
+    read_impulses(world, next);
+    for (int i = 0; i < world->block_count * 6; i++) {
+        next[i] *= share;
+    }
+    write_impulses(world, next);
+}
+
 static int *touching(struct tact_world *world, struct tact_owner owner)
 {
     return owner.kind == TACT_OWNER_BODY ? &world->bodies[owner.index].touching
@@ -81,13 +94,14 @@ void tact_search_count(struct tact_world *world)
 static struct search begin(struct tact_world *world)
 {
     int n = unknowns(world);
-    struct search s = {.n = n, .best = INFINITY, .lately = INFINITY};
+    struct search s = {.n = n, .best = INFINITY, .lately = INFINITY, .least = INFINITY};
     s.newton = world->coupled && world->bond_count == 0;
     s.before = world->sweeps;
     s.after = s.before + n;
     s.scale = s.after + n;
     s.next = s.scale + n;
     s.kept = s.next + n;
+    s.sane = s.kept + n;
     tact_anderson_restart(&world->anderson, n);
     return s;
 }
@@ -165,12 +179,27 @@ int tact_world_mark(const struct tact_world *world, enum tact_solve_phase phase,
     return world->watch ? world->watch(world->watch_user, phase, stats) : 0;
 }
 
-/* Out of sweeps: the best that was met, inside its limits. */
-static void settle(struct tact_world *world, struct search *s, struct tact_solve_stats *stats)
+/* Keeps what is best so far, and what misses by least. */
+static void keep(struct tact_world *world, struct search *s, double miss, double residual)
 {
-    if (stats->residual > s->best) {
-        write_impulses(world, s->kept);
-        stats->residual = s->best;
+    if (residual < s->best) {
+        s->best = residual;
+        read_impulses(world, s->kept);
+    }
+    if (miss < s->least) {
+        s->least = miss;
+        s->share = residual;
+        read_impulses(world, s->sane);
+    }
+}
+
+/* Out of sweeps: what misses by least, inside its limits. */
+static void settle(struct tact_world *world, struct search *s, double miss,
+                   struct tact_solve_stats *stats)
+{
+    if (miss > s->least) {
+        write_impulses(world, s->sane);
+        stats->residual = s->share;
     }
     tact_sweeps_keep_limits(world);
 }
@@ -182,7 +211,7 @@ void tact_sweeps_run(struct tact_world *world, struct tact_solve_stats *stats)
         world->options.local == TACT_LOCAL_CONE && world->options.model == TACT_CONTACT_PATCH;
     while (s.n > 0) {
         read_impulses(world, s.before);
-        tact_sweep(world, stats);
+        double miss = tact_sweep(world, stats) * stats->residual;
         stats->iterations++;
         int enough = tact_world_mark(world, TACT_SOLVE_SWEPT, stats);
         if (tact_sweeps_solved(world, stats)) {
@@ -190,15 +219,12 @@ void tact_sweeps_run(struct tact_world *world, struct tact_solve_stats *stats)
         }
         if (enough || stats->iterations >= world->options.iterations) {
             if (cone) {
-                settle(world, &s, stats);
+                settle(world, &s, miss, stats);
             }
             break;
         }
         if (cone) {
-            if (stats->residual < s.best) {
-                s.best = stats->residual;
-                read_impulses(world, s.kept);
-            }
+            keep(world, &s, miss, stats->residual);
             if (!give_up(world, &s, stats->residual)) {
                 leap(world, &s, stats->residual);
             }

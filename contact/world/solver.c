@@ -230,55 +230,6 @@ static int free_velocities(struct tact_world *world)
     return 0;
 }
 
-/* Sum over contacts and joints of impulse times velocity at the present velocities [J]; beside it,
- * what stabilisation gives to bodies that it pushes apart from rest. */
-static double contact_work(const struct tact_world *world, double *pushed)
-{
-    double work = tact_bonds_work(world);
-    *pushed = 0.0;
-    for (int i = 0; i < world->block_count; i++) {
-        const struct block *block = &world->blocks[i];
-        const double *r = world->contacts[block->pair].impulse;
-        double push = tact_max(block->push, 0.0);
-        *pushed += push > 0.0 ? 0.5 * push * push / block->local.s[0] : 0.0;
-        for (int k = 0; k < 2; k++) {
-            const struct side *side = &block->side[k];
-            for (int m = 0; m < side->dof; m++) {
-                for (int j = 0; j < 6; j++) {
-                    work += side->v[m] * side->j[m * 6 + j] * r[j];
-                }
-            }
-        }
-    }
-    return work;
-}
-
-/* Restitution of the normal velocity beside Coulomb's friction can give energy (Kane and Levinson
- * 1985). An impact that does rebounds by half, and then not at all: without rebound the contacts
- * take energy, all but what stabilisation pushes. */
-static void bound_rebound(struct tact_world *world, struct tact_solve_stats *stats)
-{
-    int most = 0;
-    for (int i = 0; i < world->block_count; i++) {
-        const double *rebound = world->blocks[i].rebound;
-        most = rebound[0] != 0.0 || rebound[1] != 0.0 || rebound[2] != 0.0 ? 2 : most;
-    }
-    for (int round = 0; round < most; round++) {
-        double pushed, after = contact_work(world, &pushed);
-        tact_velocities_copy(world, 1);
-        double before = contact_work(world, &pushed), size = fabs(before) + fabs(after);
-        tact_velocities_rebuild(world);
-        if (0.5 * (before + after) <= pushed + 1e-12 * size) {
-            return;
-        }
-        for (int i = 0; i < world->block_count; i++) {
-            double *rebound = world->blocks[i].rebound;
-            tact_v3_scale(rebound, rebound, round ? 0.0 : 0.5);
-        }
-        tact_sweeps_run(world, stats);
-    }
-}
-
 /* How far the contact is from its limits, and whether drives that carry it are at theirs. Points
  * have no impulse that would hold them as one: their own is judged. */
 static void judge(const struct tact_world *world, struct block *block)
@@ -352,9 +303,10 @@ int tact_world_solve(struct tact_world *world, struct tact_solve_stats *stats)
     tact_world_mark(world, TACT_SOLVE_FACTORED, stats);
     tact_velocities_rebuild(world);
     tact_sweeps_run(world, stats);
-    bound_rebound(world, stats);
+    tact_energy_bound_rebound(world, stats);
     if (!tact_sweeps_solved(world, stats)) {
         tact_velocities_rebuild(world); /* momentum balances to rounding all the same */
+        tact_energy_bound_unsolved(world);
     }
     for (int i = 0; i < world->block_count; i++) {
         store(world, &world->blocks[i]);

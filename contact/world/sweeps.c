@@ -100,7 +100,7 @@ static void solve_block(struct tact_world *world, struct block *block, double *s
     give(world, block, delta);
 }
 
-void tact_sweep(struct tact_world *world, struct tact_solve_stats *stats)
+double tact_sweep(struct tact_world *world, struct tact_solve_stats *stats)
 {
     double size = 0.0, change = 0.0;
     stats->residual = tact_bonds_sweep(world, &size, &change);
@@ -112,6 +112,7 @@ void tact_sweep(struct tact_world *world, struct tact_solve_stats *stats)
         }
     }
     stats->update = size > 0.0 ? sqrt(change / size) : 0.0;
+    return sqrt(size);
 }
 
 void tact_velocities_copy(struct tact_world *world, int back)

@@ -22,8 +22,9 @@ static inline void tact_block_soften(const struct block *block, const double *r,
 /* Tells which contacts share no body or hand with another, and whether any do. */
 void tact_search_count(struct tact_world *world);
 
-/* One sweep; sets the residual and the update. */
-void tact_sweep(struct tact_world *world, struct tact_solve_stats *stats);
+/* One sweep; sets the residual and the update. Returns the norm of all impulses after it [N s],
+ * torques over the patch size. */
+double tact_sweep(struct tact_world *world, struct tact_solve_stats *stats);
 
 /* Out of iterations some limits are those of an impulse of before: what is beyond them goes. */
 void tact_sweeps_keep_limits(struct tact_world *world);
@@ -32,6 +33,16 @@ int tact_sweeps_solved(const struct tact_world *world, const struct tact_solve_s
 
 /* Sweeps until solved or out of iterations; every limit is kept at the end. */
 void tact_sweeps_run(struct tact_world *world, struct tact_solve_stats *stats);
+
+/* All impulses of contacts times `share`, and what the joints answer. */
+void tact_sweeps_scale(struct tact_world *world, double share);
+
+/* Restitution beside friction can give energy: such an impact rebounds less. */
+void tact_energy_bound_rebound(struct tact_world *world, struct tact_solve_stats *stats);
+
+/* Impulses that are no solution, after the last sweep: where they would give energy, they become
+ * less by as much as it takes. */
+void tact_energy_bound_unsolved(struct tact_world *world);
 
 /* 1 where whoever watches has seen enough. */
 int tact_world_mark(const struct tact_world *world, enum tact_solve_phase phase,

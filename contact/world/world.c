@@ -304,7 +304,7 @@ int tact_world_finish(struct tact_world *world)
     world->blocks = calloc(most, sizeof *world->blocks);
     world->jacobians = calloc(most * 4 * dof * 6, sizeof *world->jacobians);
     world->columns = calloc(dof * 6, sizeof *world->columns);
-    world->sweeps = calloc(most * 30 + (size_t)world->bond_count * 5, sizeof *world->sweeps);
+    world->sweeps = calloc(most * 36 + (size_t)world->bond_count * 6, sizeof *world->sweeps);
     rc = rc ? rc
             : tact_anderson_create(&world->anderson, world->contact_count * 6 + world->bond_count);
     rc = rc ? rc : tact_newton_create(&world->newton, world->contact_count);

@@ -85,7 +85,7 @@ struct tact_world {
     int block_count;
     double *jacobians; /* what the sides point into: 4 x most_dof x 6 a pair */
     double *columns;   /* most_dof x 6 */
-    double *sweeps;    /* 4 x 6 a pair, 4 a bond: impulses before and after a sweep, scale, next */
+    double *sweeps;    /* 6 x 6 a pair, 6 a bond: of struct search */
     double *free;      /* velocities without contacts: 6 a body, then the joints of each hand */
     struct anderson anderson;
     struct newton newton;
