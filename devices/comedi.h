@@ -20,6 +20,9 @@
  *   limits          rows of [low, high], in the inputs' units: what is outside cannot be
  *   calibrated_for  name of the board that maps and bias were measured with; others are refused
  *   calibration     file of a board with software calibration (comedi_soft_calibrate)
+ *   recording       file of raw words, of tact run --record-devices, that is played in place of a
+ *                   board: the inputs that were recorded, in the range that they were read in; all
+ *                   else is as the settings are now. Outputs go nowhere
  *   saturated       ticks in a row at an end of the range, or outside the limits, that are a fault;
  *                   default 3
  *   stuck           ticks without any change of an analog input that are a fault; default 0: never

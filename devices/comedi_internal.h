@@ -32,7 +32,8 @@ struct tact_comedi_channel {
     int scan;      /* then where it is in a scan */
     /* where it is in the list of instructions */
     int op;
-    int bit; /* digital: of the second word */
+    int bit;   /* digital: of the second word */
+    int taped; /* of a recording: its column */
 };
 
 /* Channels that a stream adds, the last of the device: age of the scan [s], times started anew. */
@@ -58,10 +59,47 @@ struct tact_comedi_layout {
     struct tact_comedi_op out[TACT_COMEDI_OPS];
 };
 
-/** Reads the settings and matches them with the board. @retval 0, or a negative errno, *err filled
- */
-int tact_comedi_choose(const struct tact_device_config *config, comedi_t *dev,
-                       struct tact_comedi_layout *layout, struct tact_error *err);
+struct tact_comedi_play;
+
+/** What the settings are matched with: a board, or a recording of one. */
+struct tact_comedi_known {
+    comedi_t *dev;                       /* NULL: a recording */
+    const struct tact_comedi_play *play; /* NULL: a board */
+    const char *driver;
+    const char *board;
+};
+
+/** Reads the settings and matches them with what there is. Of a recording the outputs are names
+ *  alone. @retval 0, or a negative errno, *err filled */
+int tact_comedi_choose(const struct tact_device_config *config,
+                       const struct tact_comedi_known *known, struct tact_comedi_layout *layout,
+                       struct tact_error *err);
+
+/** Where a channel is; the next three are the parts of it that differ between the two. */
+struct tact_comedi_where {
+    const char *word; /* as the settings have it: "ai4@0" */
+    unsigned int number;
+    int subdevice; /* negative: the first of its kind */
+    int type[2];   /* COMEDI_SUBD_ of that kind */
+    bool output;
+};
+
+/** Finds the channel: its subdevice, number and maxdata; its kind is known.
+ *  @retval 0, or a negative errno, *err filled */
+int tact_comedi_place(const struct tact_device_config *config,
+                      const struct tact_comedi_known *known, const struct tact_comedi_where *where,
+                      struct tact_comedi_channel *channel, struct tact_error *err);
+
+/** Takes the range [row[0], row[1]] of `setting`, or where row is NULL the first one, of a
+ * recording its own. @retval as above */
+int tact_comedi_range(const struct tact_device_config *config,
+                      const struct tact_comedi_known *known, const char *setting, const double *row,
+                      struct tact_comedi_channel *channel, struct tact_error *err);
+
+/** The polynomial between raw values and volts of the range, without soft calibration.
+ *  @retval 0, or negative where there is none */
+int tact_comedi_volts(const struct tact_comedi_known *known, bool output,
+                      struct tact_comedi_channel *channel);
 
 /** Reads the settings of force-torque sensors, once the inputs are chosen. @retval as above */
 int tact_comedi_wrenches(const struct tact_device_config *config, struct tact_comedi_layout *layout,

@@ -1,5 +1,6 @@
 /* The settings of a comedi device, matched with what the board has. */
 #include <errno.h>
+#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -33,17 +34,11 @@ struct direction {
     int count;
 };
 
-static bool suits(comedi_t *dev, unsigned int subdevice, const struct source *source)
-{
-    int type = comedi_get_subdevice_type(dev, subdevice);
-    return type == source->type[0] || type == source->type[1];
-}
-
 /* Finds subdevice and channel for "ai3", "di0@2". */
-static int place(const struct tact_device_config *config, comedi_t *dev, const struct direction *d,
-                 const char *word, struct tact_comedi_channel *channel, struct tact_error *err)
+static int place(const struct tact_device_config *config, const struct tact_comedi_known *known,
+                 const struct direction *d, const char *word, struct tact_comedi_channel *channel,
+                 struct tact_error *err)
 {
-    const struct tact_device_setting *setting = tact_settings_find(config, d->names);
     const struct source *source = NULL;
     for (size_t i = 0; i < sizeof sources / sizeof *sources; i++) {
         size_t n = strlen(sources[i].word);
@@ -59,35 +54,24 @@ static int place(const struct tact_device_config *config, comedi_t *dev, const s
     if (named) {
         wanted = strtoul(end + 1, &end, 10);
     }
-    if (!source || *end) {
-        return tact_settings_fault(config, setting, err,
+    if (!source || *end || number > INT_MAX || wanted > INT_MAX) {
+        return tact_settings_fault(config, tact_settings_find(config, d->names), err,
                                    "'%s' is none of %s, nor has @SUBDEVICE "
                                    "after it",
                                    word, d->output ? "ao0, do0 ..." : "ai0, di0, counter0 ...");
     }
-    unsigned int count = (unsigned int)comedi_get_n_subdevices(dev);
-    unsigned int subdevice = 0;
-    while (subdevice < count && (named ? subdevice != wanted : !suits(dev, subdevice, source))) {
-        subdevice++;
-    }
-    if (subdevice == count || !suits(dev, subdevice, source)) {
-        return tact_settings_fault(config, setting, err, "%s: the board (%s) has no such subdevice",
-                                   word, comedi_get_board_name(dev));
-    }
-    int channels = comedi_get_n_channels(dev, subdevice);
-    if (channels < 0 || number >= (unsigned long)channels) {
-        return tact_settings_fault(config, setting, err, "%s: the board (%s) has %d of them", word,
-                                   comedi_get_board_name(dev), channels);
-    }
+    const struct tact_comedi_where where = {.word = word,
+                                            .number = (unsigned int)number,
+                                            .subdevice = named ? (int)wanted : -1,
+                                            .type = {source->type[0], source->type[1]},
+                                            .output = d->output};
     channel->kind = source->kind;
-    channel->subdevice = subdevice;
-    channel->channel = (unsigned int)number;
-    channel->maxdata = comedi_get_maxdata(dev, subdevice, (unsigned int)number);
-    return 0;
+    return tact_comedi_place(config, known, &where, channel, err);
 }
 
 /* Reads "angle=ai0 enable=!do1". */
-static int read_names(const struct tact_device_config *config, comedi_t *dev, struct direction *d,
+static int read_names(const struct tact_device_config *config,
+                      const struct tact_comedi_known *known, struct direction *d,
                       struct tact_error *err)
 {
     const struct tact_device_setting *setting = tact_settings_find(config, d->names);
@@ -108,7 +92,7 @@ static int read_names(const struct tact_device_config *config, comedi_t *dev, st
         *is = '\0';
         snprintf(channel->name, sizeof channel->name, "%.*s", TACT_DEVICE_NAME - 1, word);
         channel->inverted = is[1] == '!';
-        rc = place(config, dev, d, is + 1 + channel->inverted, channel, err);
+        rc = place(config, known, d, is + 1 + channel->inverted, channel, err);
         if (!rc && channel->inverted && channel->kind != TACT_COMEDI_DIGITAL) {
             rc = tact_settings_fault(config, setting, err,
                                      "%s: only a digital channel is active "
@@ -162,46 +146,30 @@ static int table_row(const struct tact_device_config *config, const struct direc
     return 0;
 }
 
-static int choose_range(const struct tact_device_config *config, comedi_t *dev,
-                        const struct direction *d, int i, struct tact_error *err)
+static int choose_range(const struct tact_device_config *config,
+                        const struct tact_comedi_known *known, const struct direction *d, int i,
+                        struct tact_error *err)
 {
-    struct tact_comedi_channel *channel = &d->channel[i];
     const double *row;
     int columns;
     int rc = table_row(config, d, d->range, 2, 2, i, &row, &columns, err);
-    int count = comedi_get_n_ranges(dev, channel->subdevice, channel->channel);
-    char known[160] = "";
-    if (rc || !row) {
-        return rc;
-    }
-    for (int k = 0; k < count; k++) {
-        const comedi_range *range =
-            comedi_get_range(dev, channel->subdevice, channel->channel, (unsigned int)k);
-        double slack = 1e-6 * (range->max - range->min);
-        if (fabs(range->min - row[0]) < slack && fabs(range->max - row[1]) < slack) {
-            channel->range = (unsigned int)k;
-            return 0;
-        }
-        size_t used = strlen(known);
-        snprintf(known + used, sizeof known - used, "%s[%g, %g]", k ? ", " : "", range->min,
-                 range->max);
-    }
-    return tact_settings_fault(config, tact_settings_find(config, d->range), err,
-                               "%s: no range [%g, %g]; the board has %s", channel->name, row[0],
-                               row[1], known);
+    return rc ? rc : tact_comedi_range(config, known, d->range, row, &d->channel[i], err);
 }
 
 /* The polynomial between raw values and volts: by the calibration file, or by the range alone. */
-static int choose_volts(const struct tact_device_config *config, comedi_t *dev,
+static int choose_volts(const struct tact_device_config *config,
+                        const struct tact_comedi_known *known,
                         const comedi_calibration_t *calibration, bool output,
                         struct tact_comedi_channel *channel, struct tact_error *err)
 {
     enum comedi_conversion_direction direction = output ? COMEDI_FROM_PHYSICAL : COMEDI_TO_PHYSICAL;
+    if (known->play && output) {
+        return 0;
+    }
     int rc = calibration ? comedi_get_softcal_converter(channel->subdevice, channel->channel,
                                                         channel->range, direction, calibration,
                                                         &channel->volts)
-                         : comedi_get_hardcal_converter(dev, channel->subdevice, channel->channel,
-                                                        channel->range, direction, &channel->volts);
+                         : tact_comedi_volts(known, output, channel);
     if (rc < 0) {
         return tact_settings_fault(
             config, tact_settings_find(config, calibration ? "calibration" : "board"), err,
@@ -213,7 +181,8 @@ static int choose_volts(const struct tact_device_config *config, comedi_t *dev,
 }
 
 /* Checks the file before comedilib's parser sees it, which prints about what it cannot open. */
-static int read_calibration(const struct tact_device_config *config, comedi_t *dev,
+static int read_calibration(const struct tact_device_config *config,
+                            const struct tact_comedi_known *known,
                             comedi_calibration_t **calibration, struct tact_error *err)
 {
     const char *path = NULL;
@@ -236,11 +205,11 @@ static int read_calibration(const struct tact_device_config *config, comedi_t *d
     if (!*calibration) {
         return tact_settings_fault(config, setting, err, "%s is no calibration of comedi", full);
     }
-    if (strcmp((*calibration)->driver_name, comedi_get_driver_name(dev)) != 0 ||
-        strcmp((*calibration)->board_name, comedi_get_board_name(dev)) != 0) {
+    if (strcmp((*calibration)->driver_name, known->driver) != 0 ||
+        strcmp((*calibration)->board_name, known->board) != 0) {
         return tact_settings_fault(config, setting, err, "%s is for %s (%s), the board is %s (%s)",
                                    full, (*calibration)->board_name, (*calibration)->driver_name,
-                                   comedi_get_board_name(dev), comedi_get_driver_name(dev));
+                                   known->board, known->driver);
     }
     return 0;
 }
@@ -271,15 +240,15 @@ static int read_own_map(const struct tact_device_config *config, const struct di
 }
 
 /* What stands in the scene for an input that there is not is a slip; a file may have more. */
-static int check_calibration(const struct tact_device_config *config, comedi_t *dev,
-                             const struct direction *in, struct tact_error *err)
+static int check_calibration(const struct tact_device_config *config,
+                             const struct tact_comedi_known *known, const struct direction *in,
+                             struct tact_error *err)
 {
     const char *name = NULL;
     int rc = tact_settings_text(config, "calibrated_for", &name, err);
-    if (!rc && name && strcmp(name, comedi_get_board_name(dev)) != 0) {
+    if (!rc && name && strcmp(name, known->board) != 0) {
         return tact_settings_fault(config, tact_settings_find(config, "calibrated_for"), err,
-                                   "made for %s, the board is %s", name,
-                                   comedi_get_board_name(dev));
+                                   "made for %s, the board is %s", name, known->board);
     }
     for (int i = 0; !rc && i < config->setting_count; i++) {
         const struct tact_device_setting *setting = &config->settings[i];
@@ -299,7 +268,8 @@ static int check_calibration(const struct tact_device_config *config, comedi_t *
     return rc;
 }
 
-static int read_tables(const struct tact_device_config *config, comedi_t *dev,
+static int read_tables(const struct tact_device_config *config,
+                       const struct tact_comedi_known *known,
                        const comedi_calibration_t *calibration, int reference,
                        const struct direction *d, struct tact_error *err)
 {
@@ -343,15 +313,16 @@ static int read_tables(const struct tact_device_config *config, comedi_t *dev,
         }
         if (!rc && analog) {
             channel->reference = (unsigned int)reference;
-            rc = choose_range(config, dev, d, i, err);
-            rc = rc ? rc : choose_volts(config, dev, calibration, d->output, channel, err);
+            rc = choose_range(config, known, d, i, err);
+            rc = rc ? rc : choose_volts(config, known, calibration, d->output, channel, err);
         }
     }
     return rc;
 }
 
-int tact_comedi_choose(const struct tact_device_config *config, comedi_t *dev,
-                       struct tact_comedi_layout *layout, struct tact_error *err)
+int tact_comedi_choose(const struct tact_device_config *config,
+                       const struct tact_comedi_known *known, struct tact_comedi_layout *layout,
+                       struct tact_error *err)
 {
     static const char *const references[] = {"ground", "common", "differential", "other"};
     struct direction in = {false,         "inputs", "input_range", "input_map", "input_units",
@@ -361,12 +332,12 @@ int tact_comedi_choose(const struct tact_device_config *config, comedi_t *dev,
     comedi_calibration_t *calibration = NULL;
     int reference = AREF_GROUND;
     int rc = tact_settings_choice(config, "reference", references, 4, &reference, err);
-    rc = rc ? rc : read_names(config, dev, &in, err);
-    rc = rc ? rc : read_names(config, dev, &out, err);
-    rc = rc ? rc : check_calibration(config, dev, &in, err);
-    rc = rc ? rc : read_calibration(config, dev, &calibration, err);
-    rc = rc ? rc : read_tables(config, dev, calibration, reference, &in, err);
-    rc = rc ? rc : read_tables(config, dev, calibration, AREF_GROUND, &out, err);
+    rc = rc ? rc : read_names(config, known, &in, err);
+    rc = rc ? rc : read_names(config, known, &out, err);
+    rc = rc ? rc : check_calibration(config, known, &in, err);
+    rc = rc ? rc : read_calibration(config, known, &calibration, err);
+    rc = rc ? rc : read_tables(config, known, calibration, reference, &in, err);
+    rc = rc ? rc : read_tables(config, known, calibration, AREF_GROUND, &out, err);
     if (calibration) {
         comedi_cleanup_calibration(calibration);
     }
@@ -377,7 +348,7 @@ int tact_comedi_choose(const struct tact_device_config *config, comedi_t *dev,
                                  "missing key inputs or outputs, such as "
                                  "\"angle=ai0\"");
     }
-    snprintf(layout->driver, sizeof layout->driver, "%s", comedi_get_driver_name(dev));
-    snprintf(layout->board, sizeof layout->board, "%s", comedi_get_board_name(dev));
+    snprintf(layout->driver, sizeof layout->driver, "%s", known->driver);
+    snprintf(layout->board, sizeof layout->board, "%s", known->board);
     return rc;
 }

@@ -5,6 +5,7 @@
 #include <stdatomic.h>
 #include "comedi_internal.h"
 #include "comedi_stream_internal.h"
+#include "comedi_tape_internal.h"
 #include "guard/arming_internal.h"
 #include "watch_internal.h"
 
@@ -34,10 +35,11 @@ struct tact_comedi {
     uint32_t good;                                   /* ticks without fault */
     double gate;                                     /* share of the outputs that is let through */
     int64_t stamp_ns;
-    struct tact_comedi_stream *stream;   /* NULL: analog inputs are in the list */
-    const struct tact_comedi_scan *scan; /* of this tick */
-    bool renewed;                        /* and whether it is another one than before */
-    bool let_go; /* the guard is gone, and the outputs were zeroed without it */
+    struct tact_comedi_stream *stream; /* NULL: analog inputs are in the list */
+    struct tact_comedi_words words;    /* of this tick */
+    struct tact_comedi_tape tape;
+    struct tact_comedi_play *play; /* a recording instead of a board, or NULL */
+    bool let_go;                   /* the guard is gone, and the outputs were zeroed without it */
     /* between the two */
     _Atomic(struct tact_comedi_board *) fresh;
     _Atomic(struct tact_comedi_board *) retired;
@@ -55,11 +57,19 @@ struct tact_comedi {
     struct tact_watch watch;
 };
 
-/** Reads the inputs. Real-time safe. @retval 0, or a negative errno */
-int tact_comedi_acquire(struct tact_comedi *self);
+/** What boards do in the loop, and what recordings do. */
+extern const struct tact_device_ops tact_comedi_ops, tact_comedi_play_ops;
 
-/** The raw value of an analog input that was read last. Real-time safe. */
-lsampl_t tact_comedi_latest(const struct tact_comedi *self, int input);
+/** Where the inputs rest, before the loop runs. Not real-time safe. */
+void tact_comedi_look_first(struct tact_comedi *self);
+
+/** Reads the inputs into `words`, for a tick of this time. Real-time safe.
+ *  @retval 0, or a negative errno */
+int tact_comedi_acquire(struct tact_comedi *self, int64_t now_ns);
+
+/** As it, before the first tick: at the same time, out of the recording, or kept in one as of that
+ *  tick. Not real-time safe. @retval as it; -ENODATA: the recording has no more of them */
+int tact_comedi_acquire_before(struct tact_comedi *self, int64_t tick);
 
 /** Takes the bias of the sensors that ask for it, as they are now. Waits; not real-time safe.
  *  @retval 0, or a negative errno with *err filled */

@@ -14,7 +14,7 @@ struct tact_comedi_scan {
 struct tact_comedi_stream;
 
 /** Reads the settings stream and stream_timeout: marks the inputs that are streamed and their
- *  place in a scan. @retval 0, or a negative errno with *err filled */
+ *  place in a scan; dev: NULL for a recording. @retval 0, or a negative errno with *err filled */
 int tact_comedi_stream_settings(const struct tact_device_config *config, comedi_t *dev,
                                 struct tact_comedi_layout *layout, struct tact_error *err);
 

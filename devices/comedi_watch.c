@@ -84,6 +84,7 @@ static void watch(void *data)
     struct tact_comedi *self = data;
     tell(self);
     tact_arming_tell(&self->arming, self->name, self->messages);
+    tact_comedi_tape_drain(&self->tape, self->name, self->messages);
     take_back(self);
     if (self->lost) {
         look_for(self);

@@ -47,8 +47,13 @@ int tact_comedi_tare(struct tact_comedi *self, double period, struct tact_error 
     }
     int64_t start = tact_clock_now();
     for (int n = 0; n * period < longest; n++) {
-        tact_clock_sleep_until(start + (int64_t)(n * period * 1e9));
-        int rc = tact_comedi_acquire(self);
+        if (!self->play) {
+            tact_clock_sleep_until(start + (int64_t)(n * period * 1e9));
+        }
+        int rc = tact_comedi_acquire_before(self, TACT_COMEDI_TARE);
+        if (rc == -ENODATA && n > 0) {
+            break; /* recorded with a shorter one */
+        }
         if (rc) {
             return tact_error_set(err, rc, "%s: cannot be read: %s", self->name, strerror(-rc));
         }
@@ -56,7 +61,7 @@ int tact_comedi_tare(struct tact_comedi *self, double period, struct tact_error 
             const struct tact_wrench *wrench = &self->layout.wrench[w];
             for (int i = 0; n * period < wrench->tare && i < wrench->map.gauges; i++) {
                 const struct tact_comedi_channel *gauge = &self->layout.input[wrench->gauge[i]];
-                lsampl_t raw = tact_comedi_latest(self, wrench->gauge[i]);
+                lsampl_t raw = self->words.raw[wrench->gauge[i]];
                 if (raw == 0 || raw >= gauge->maxdata) {
                     return tact_error_set(err, -ERANGE, "%s: no zero of %s: input %s is saturated",
                                           self->name, wrench->name, gauge->name);
@@ -91,7 +96,7 @@ bool tact_comedi_take_wrenches(struct tact_comedi *self)
     unsigned int all = 0;
     for (int w = 0; w < self->layout.wrench_count; w++) {
         const struct tact_wrench *wrench = &self->layout.wrench[w];
-        if (!self->renewed) {
+        if (!self->words.renewed) {
             all |= self->overload_now[w];
             continue;
         }

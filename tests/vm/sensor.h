@@ -1,4 +1,5 @@
-/** Force-torque sensors and streams on comedi_test: part of the machine's test_comedi. */
+/** Force-torque sensors, streams and recordings on comedi_test: part of the machine's test_comedi.
+ */
 #ifndef TACT_TEST_VM_SENSOR_H
 #define TACT_TEST_VM_SENSOR_H
 
@@ -6,6 +7,7 @@ void a_wrench_through_a_session(void **state);
 void a_tare_takes_the_zero(void **state);
 void a_stream_beside_the_loop(void **state);
 void a_stream_that_overflows(void **state);
+void cards_are_played_to_the_bit(void **state);
 
 /** Calls of ioctl(2) that this program has made. */
 int ioctl_calls(void);

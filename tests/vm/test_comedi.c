@@ -429,6 +429,7 @@ int main(void)
         cmocka_unit_test(a_tare_takes_the_zero),
         cmocka_unit_test(a_stream_beside_the_loop),
         cmocka_unit_test(a_stream_that_overflows),
+        cmocka_unit_test(cards_are_played_to_the_bit),
         cmocka_unit_test(bad_settings_are_named),
     };
     board_setup();

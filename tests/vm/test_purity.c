@@ -1,6 +1,7 @@
 /* What devices do in a tick: 8 channels of a guarded board and a stick with forces, read and
- * written under interposed allocators and a system-call filter that kills whoever does more than
- * read a board's inputs in one list of instructions, wake its guard, and read events. */
+ * written, and recorded, under interposed allocators and a system-call filter that kills whoever
+ * does more than read a board's inputs in one list of instructions, wake its guard, and read
+ * events. */
 #include <linux/filter.h>
 #include <linux/futex.h>
 #include <linux/seccomp.h>
@@ -28,6 +29,7 @@
 
 enum { WARM = 100, TIMED = 1000, TICKS = 3000 }; /* from TIMED on under the filter */
 enum { BOARD, STICK, DEVICES };
+#define RECORDED "/dev/shm" /* folder of what they read */
 
 /* Shared with the parent: the child dies of its filter. */
 static struct {
@@ -116,7 +118,9 @@ static void control(void)
     const struct sched_param priority = {.sched_priority = 80};
     struct tact_device device[DEVICES];
     device_config_init(&config[BOARD], board, 2);
+    config[BOARD].config.name = "board"; /* of its recording */
     device_config_init(&config[STICK], stick, 2);
+    config[BOARD].config.record = config[STICK].config.record = RECORDED;
     if (tact_comedi_type.open(&config[BOARD].config, &device[BOARD], &config[BOARD].err) ||
         tact_evdev_type.open(&config[STICK].config, &device[STICK], &config[STICK].err)) {
         fprintf(stderr, "%s%s\n", config[BOARD].err.text, config[STICK].err.text);
@@ -140,6 +144,18 @@ static void control(void)
     }
     syscall(SYS_getpid); /* the filter is there */
     _exit(0);
+}
+
+static int lines(const char *path)
+{
+    FILE *file = fopen(path, "r");
+    int count = 0;
+    assert_non_null(file);
+    for (int c = fgetc(file); c != EOF; c = fgetc(file)) {
+        count += c == '\n';
+    }
+    fclose(file);
+    return count;
 }
 
 static void a_tick_reads_and_wakes(void **unused)
@@ -166,6 +182,9 @@ static void a_tick_reads_and_wakes(void **unused)
     assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGSYS);
     assert_int_equal(seen->allocations, 0);
     assert_int_equal(seen->bad_state, 0);
+    assert_true(lines(RECORDED "/board.csv") >
+                TICKS - 200); /* less what its thread had not written */
+    assert_true(lines(RECORDED "/device.evemu") > TICKS / 3 - 200);
     assert_true((double)seen->own_ns[BOARD] / ticks < 15.0);
     assert_true((double)seen->own_ns[STICK] / ticks < 15.0);
     stick_unplug();

@@ -55,17 +55,23 @@ char *edited_scene(const char *scene, const struct edit *edits)
     return text;
 }
 
-void run_text(const char *text, const struct tact_session_options *options,
-              struct tact_session_report *report)
+void open_text(const char *text, const struct tact_session_options *options,
+               struct tact_scene **scene, struct tact_session **session)
 {
     struct tact_error err = {0};
-    struct tact_scene *scene = NULL;
-    struct tact_session *session = NULL;
-    int rc = tact_scene_parse(text, strlen(text), "text.yaml", NULL, &scene, &err);
-    rc = rc ? rc : tact_session_create(scene, options, &session, &err);
+    int rc = tact_scene_parse(text, strlen(text), "text.yaml", NULL, scene, &err);
+    rc = rc ? rc : tact_session_create(*scene, options, session, &err);
     if (rc) {
         fail_msg("%s:%d: %s: %s", err.file, err.line, err.key, err.text);
     }
+}
+
+void run_text(const char *text, const struct tact_session_options *options,
+              struct tact_session_report *report)
+{
+    struct tact_scene *scene = NULL;
+    struct tact_session *session = NULL;
+    open_text(text, options, &scene, &session);
     assert_int_equal(tact_session_run(session, report), 0);
     tact_session_destroy(session);
     tact_scene_free(scene);

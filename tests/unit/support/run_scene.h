@@ -41,6 +41,11 @@ void need_opencl(void);
 /* Fails the test where the scene cannot be loaded or wired. */
 void run_scene(const struct run_options *options, struct run_result *result);
 
+/* Loads and wires a scene given as text; fails the test where it cannot be. Both are to be freed.
+ */
+void open_text(const char *text, const struct tact_session_options *options,
+               struct tact_scene **scene, struct tact_session **session);
+
 /* Runs a scene given as text; fails the test where it cannot be loaded, wired or run. */
 void run_text(const char *text, const struct tact_session_options *options,
               struct tact_session_report *report);

@@ -1,0 +1,204 @@
+/* Raw words of cards, kept beside a session and played into it again without the cards: every bit
+ * that they told, with a gauge that saturates, a stream, switches, and a board that is unplugged.
+ */
+#include <pthread.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <cmocka.h>
+#include "board.h"
+#include "devices/comedi.h"
+#include "rt/log/log_reader.h"
+#include "rt/session/session.h"
+#include "sensor.h"
+#include "unit/support/run_scene.h"
+
+#define PORT_NODE "/dev/comedi2"
+#define FOLDER "/dev/shm/tape"
+enum { TICKS = 1200, SATURATED = 200, LASTING = 20, PULLED = 500, PLUGGED = 600, CARDS = 3 };
+
+static atomic_int ticks; /* of the session, so far */
+static int wire;         /* of the board's outputs, which its inputs read back */
+
+/* Turns the gauges, until the board is unplugged. */
+static void plant_read(void *self, uint64_t tick, double t, int64_t now,
+                       struct tact_device_input *in)
+{
+    (void)self, (void)t;
+    for (unsigned int i = 1; i < 7 && wire >= 0 && tick < PULLED; i++) {
+        const int saturated = tick >= SATURATED && tick < SATURATED + LASTING && i == 4;
+        board_wire_write(wire, 1, i,
+                         saturated ? BOARD_MAX : BOARD_ZERO + 37U * i * (unsigned int)(tick % 90));
+    }
+    in->state = TACT_DEVICE_OK;
+    in->stamp_ns = now;
+    atomic_store(&ticks, (int)tick);
+}
+
+static void plant_close(void *self)
+{
+    (void)self;
+}
+
+static int plant_open(const struct tact_device_config *config, struct tact_device *out,
+                      struct tact_error *err)
+{
+    static const struct tact_device_ops ops = {plant_read, NULL, plant_close};
+    (void)config, (void)err;
+    out->ops = &ops;
+    return 0;
+}
+
+/* %s: where each of the cards is. */
+static const char scene_text[] =
+    "name: cards\n"
+    "devices:\n"
+    "  - {name: plant, type: plant}\n"
+    "  - name: board\n"
+    "    type: comedi\n"
+    "    settings:\n"
+    "      %s\n"
+    "      inputs: g0=ai1 g1=ai2 g2=ai3 g3=ai4 g4=ai5 g5=ai6\n"
+    "      outputs: motor=ao0\n"
+    "      input_range: [[-10, 10]]\n"
+    "      recover: 0.02\n"
+    "      timeout: 0.5\n"
+    "      wrenches:\n"
+    "        - name: wrist\n"
+    "          channels: g0 g1 g2 g3 g4 g5\n"
+    "          tare: 0.05\n"
+    "          matrix: [[1, 2, 0, 0, 0, 0], [0, 1, 0, 0, 0, 0], [0, 0, 1, 0, 0, 3],\n"
+    "                   [0, 0, 0, 1, 0, 0], [0, 0, 0, 0, 1, 0], [0, 0, 0, 0, 0, 1]]\n"
+    "  - name: waves\n"
+    "    type: comedi\n"
+    "    settings: {%s, inputs: saw=ai0 square=ai1, stream: 2000}\n"
+    "  - name: port\n"
+    "    type: comedi\n"
+    "    settings: {%s, inputs: paper=di2@1 idle=!di3@1, outputs: lamp=do0}\n"
+    "hands:\n"
+    "  - name: robot\n"
+    "    weightless: true\n"
+    "    links:\n"
+    "      - name: tip\n"
+    "        mass: 0.1\n"
+    "        inertia: [2e-3, 2e-3, 2e-3, 0, 0, 0]\n"
+    "        joint: {type: hinge, axis: [0, 0, 1], stiffness: 8, damping: 0.2}\n"
+    "inputs:\n"
+    "  - {from: board.wrist_fx, to: robot.tip, scale: 0.1}\n"
+    "outputs:\n"
+    "  - {from: robot.tip, to: board.motor, limit: 1, rate: 100}\n";
+
+/* Pulls the board's plug, and puts it back. */
+static void *pull(void *unused)
+{
+    const int at[] = {PULLED, PLUGGED};
+    for (int i = 0; i < 2; i++) {
+        while (atomic_load(&ticks) < at[i]) {
+            usleep(1000);
+        }
+        board_attach("/dev/comedi0", i ? "comedi_test 2000000,50000" : NULL);
+    }
+    return unused;
+}
+
+static void run_cards(const char *const where[CARDS], int live, const char *log)
+{
+    static const struct tact_device_type plant = {"plant", "turns gauges", plant_open};
+    static const struct tact_device_type *const types[] = {&plant, &tact_comedi_type};
+    static struct tact_session_report report;
+    struct tact_session_options options = tact_session_options_default();
+    struct tact_scene *scene = NULL;
+    struct tact_session *session = NULL;
+    char text[sizeof scene_text + 256];
+    pthread_t thread;
+    snprintf(text, sizeof text, scene_text, where[0], where[1], where[2]);
+    options.types = types;
+    options.type_count = 2;
+    options.ticks = TICKS;
+    options.record = log;
+    options.record_devices = live ? FOLDER : NULL;
+    options.clock = live ? TACT_LOOP_REAL : TACT_LOOP_FREE;
+    open_text(text, &options, &scene, &session);
+    wire = live ? board_wire(board_guard_of("/dev/comedi0"), "/dev/comedi0") : -1;
+    atomic_store(&ticks, 0);
+    assert_true(!live || (wire >= 0 && pthread_create(&thread, NULL, pull, NULL) == 0));
+    assert_int_equal(tact_session_run(session, &report), 0);
+    if (live) {
+        pthread_join(thread, NULL);
+        close(wire);
+    }
+    tact_session_destroy(session);
+    tact_scene_free(scene);
+}
+
+/* What a device told, tick by tick: state, stamp before the tick, channels. */
+static double *read_device(const char *path, const char *field, uint32_t *size)
+{
+    struct tact_log *log;
+    assert_int_equal(tact_log_open(path, &log, NULL), 0);
+    const struct tact_layout *layout = tact_log_layout(log);
+    const long offset = tact_log_field(log, field, size);
+    assert_true(offset >= 0);
+    struct tact_record *record = test_malloc(tact_layout_bytes(layout));
+    double *values = test_calloc(TICKS * *size, sizeof *values);
+    for (size_t i = 0; i < TICKS; i++) {
+        assert_int_equal(tact_log_next(log, record), 1);
+        memcpy(values + i * *size, record->values + offset, *size * sizeof *values);
+        values[i * *size + 1] -= (double)record->stamp_ns;
+    }
+    test_free(record);
+    tact_log_close(log);
+    return values;
+}
+
+/* Returns in how many ticks the device was in each state. */
+static void compare(const char *field, int states[4])
+{
+    uint32_t size[2];
+    double *values[2] = {read_device(FOLDER "/live.mcap", field, &size[0]),
+                         read_device(FOLDER "/again.mcap", field, &size[1])};
+    assert_int_equal(size[0], size[1]);
+    memset(states, 0, 4 * sizeof *states);
+    for (size_t tick = 0; tick < TICKS; tick++) {
+        const double *a = values[0] + tick * size[0];
+        if (memcmp(a, values[1] + tick * size[0], size[0] * sizeof *a) != 0) {
+            fail_msg("%s differs in tick %zu", field, tick);
+        }
+        states[(int)a[0]]++;
+    }
+    test_free(values[0]);
+    test_free(values[1]);
+}
+
+void cards_are_played_to_the_bit(void **state)
+{
+    static const char *const attached[CARDS] = {"board: /dev/comedi0", "board: /dev/comedi1",
+                                                "board: " PORT_NODE};
+    static const char *const taped[CARDS] = {"recording: " FOLDER "/board.csv",
+                                             "recording: " FOLDER "/waves.csv",
+                                             "recording: " FOLDER "/port.csv"};
+    int states[4];
+    (void)state;
+    assert_int_equal(system("mkdir -p " FOLDER), 0);
+    board_attach(PORT_NODE, "comedi_parport 0x378");
+    run_cards(attached, 1, FOLDER "/live.mcap");
+    board_attach(PORT_NODE, NULL);
+    board_attach("/dev/comedi1", NULL); /* there is nothing to read them from any more */
+    run_cards(taped, 0, FOLDER "/again.mcap");
+    board_attach("/dev/comedi1", "comedi_test 2000000,50000");
+    compare("port_input", states);
+    compare("waves_input", states);
+    compare("board_input", states);
+    print_message("cards played to the bit: board %d ticks well, %d at fault, %d unplugged\n",
+                  states[TACT_DEVICE_OK], states[TACT_DEVICE_STALE], states[TACT_DEVICE_LOST]);
+    /* for how long depends on the host, from which the program comes that pulls the plug */
+    assert_true(states[TACT_DEVICE_LOST] > 10);
+    assert_true(states[TACT_DEVICE_STALE] > LASTING && states[TACT_DEVICE_OK] > TICKS / 4);
+    assert_int_equal(system("rm -r " FOLDER), 0);
+}
