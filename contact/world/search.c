@@ -6,8 +6,9 @@
 #include <string.h>
 #include "contact/world/sweeps_internal.h"
 
-#define LESS 0.9 /* of a residual, that counts as progress */
-#define TRIES 2  /* of Newton's steps that may go up before they are taken back */
+#define LESS 0.9   /* of a residual, that counts as progress */
+#define STILL 1e-3 /* of the tolerance: what the first sweep may find */
+#define TRIES 2    /* of Newton's steps that may go up before they are taken back */
 #define MOST_FAILS 5
 #define FRESH 10.0 /* growth of the residual that makes what was learnt useless */
 
@@ -151,7 +152,7 @@ static void leap(struct tact_world *world, struct search *s, double residual)
             s->tried = 1;
             s->from = s->best;
         }
-        double share = 0.1 * world->options.tolerance / residual;
+        double share = 0.01 * world->options.tolerance / residual;
         tact_newton_step(world, s->before, s->after, s->scale,
                          tact_max(1e-10, tact_min(1e-2, share)), s->next);
         forget(world, s);
@@ -204,6 +205,18 @@ static void settle(struct tact_world *world, struct search *s, double miss,
     tact_sweeps_keep_limits(world);
 }
 
+/* Contacts that share a body pass on most of what one sweep leaves. Taken as solved by the first, a
+ * resting pile moves by that in the tick, and in the next two takes it back: for good, as what it
+ * then warm-starts from is as far off again. Solved to rounding once, it rests. */
+static int ends(const struct tact_world *world, const struct search *s,
+                const struct tact_solve_stats *stats)
+{
+    int leaps = s->newton && world->options.local == TACT_LOCAL_CONE &&
+                world->options.model == TACT_CONTACT_PATCH;
+    return tact_sweeps_solved(world, stats) &&
+           (stats->iterations > 1 || !leaps || stats->residual <= STILL * world->options.tolerance);
+}
+
 void tact_sweeps_run(struct tact_world *world, struct tact_solve_stats *stats)
 {
     struct search s = begin(world);
@@ -214,7 +227,7 @@ void tact_sweeps_run(struct tact_world *world, struct tact_solve_stats *stats)
         double miss = tact_sweep(world, stats) * stats->residual;
         stats->iterations++;
         int enough = tact_world_mark(world, TACT_SOLVE_SWEPT, stats);
-        if (tact_sweeps_solved(world, stats)) {
+        if (ends(world, &s, stats)) {
             break;
         }
         if (enough || stats->iterations >= world->options.iterations) {
