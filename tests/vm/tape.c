@@ -19,7 +19,6 @@
 #include "sensor.h"
 #include "unit/support/run_scene.h"
 
-#define PORT_NODE "/dev/comedi2"
 #define FOLDER "/dev/shm/tape"
 enum { TICKS = 1200, SATURATED = 200, LASTING = 20, PULLED = 500, PLUGGED = 600, CARDS = 3 };
 
@@ -179,16 +178,16 @@ static void compare(const char *field, int states[4])
 void cards_are_played_to_the_bit(void **state)
 {
     static const char *const attached[CARDS] = {"board: /dev/comedi0", "board: /dev/comedi1",
-                                                "board: " PORT_NODE};
-    static const char *const taped[CARDS] = {"recording: " FOLDER "/board.csv",
-                                             "recording: " FOLDER "/waves.csv",
-                                             "recording: " FOLDER "/port.csv"};
+                                                "board: /dev/comedi2"};
+    static const char *const taped[CARDS] = {"recording: /dev/shm/tape/board.csv",
+                                             "recording: /dev/shm/tape/waves.csv",
+                                             "recording: /dev/shm/tape/port.csv"};
     int states[4];
     (void)state;
     assert_int_equal(system("mkdir -p " FOLDER), 0);
-    board_attach(PORT_NODE, "comedi_parport 0x378");
+    board_attach("/dev/comedi2", "comedi_parport 0x378");
     run_cards(attached, 1, FOLDER "/live.mcap");
-    board_attach(PORT_NODE, NULL);
+    board_attach("/dev/comedi2", NULL);
     board_attach("/dev/comedi1", NULL); /* there is nothing to read them from any more */
     run_cards(taped, 0, FOLDER "/again.mcap");
     board_attach("/dev/comedi1", "comedi_test 2000000,50000");
