@@ -88,21 +88,17 @@ static int choose(struct tact_comedi *self, const struct tact_device_config *con
 
 /* A recording in place of a board. */
 static int find_recording(struct tact_comedi *self, const struct tact_device_config *config,
-                          const char *file, struct tact_error *err)
+                          const char *path, struct tact_error *err)
 {
-    const bool relative = file[0] != '/' && config->directory && config->directory[0];
-    char path[1024];
     self->play = calloc(1, sizeof *self->play);
     if (!self->play) {
         return tact_error_set(err, -ENOMEM, "out of memory");
     }
-    snprintf(path, sizeof path, "%s%s%s", relative ? config->directory : "", relative ? "/" : "",
-             file);
     const struct tact_comedi_known known = {
         .play = self->play, .driver = self->play->driver, .board = self->play->board};
     int rc = tact_comedi_play_open(path, self->play, err);
     self->guarded = false;
-    snprintf(self->layout.path, sizeof self->layout.path, "%s", file);
+    snprintf(self->layout.path, sizeof self->layout.path, "%.255s", path);
     return rc ? rc : choose(self, config, &known, err);
 }
 
@@ -110,10 +106,10 @@ static int find_recording(struct tact_comedi *self, const struct tact_device_con
 static int find(struct tact_comedi *self, const struct tact_device_config *config,
                 struct tact_error *err)
 {
-    const char *recording = NULL;
+    char recording[1024] = "";
     int rc = read_settings(self, config, err);
-    rc = rc ? rc : tact_settings_text(config, "recording", &recording, err);
-    if (rc || recording) {
+    rc = rc ? rc : tact_settings_path(config, "recording", recording, sizeof recording, err);
+    if (rc || recording[0]) {
         return rc ? rc : find_recording(self, config, recording, err);
     }
     errno = 0;

@@ -185,16 +185,12 @@ static int read_calibration(const struct tact_device_config *config,
                             const struct tact_comedi_known *known,
                             comedi_calibration_t **calibration, struct tact_error *err)
 {
-    const char *path = NULL;
-    char full[1024];
-    int rc = tact_settings_text(config, "calibration", &path, err);
-    if (rc || !path) {
+    char full[1024] = "";
+    int rc = tact_settings_path(config, "calibration", full, sizeof full, err);
+    if (rc || !full[0]) {
         return rc;
     }
     const struct tact_device_setting *setting = tact_settings_find(config, "calibration");
-    bool relative = path[0] != '/' && config->directory && config->directory[0];
-    snprintf(full, sizeof full, "%s%s%s", relative ? config->directory : "", relative ? "/" : "",
-             path);
     FILE *file = fopen(full, "re");
     if (!file) {
         return tact_settings_fault(config, setting, err, "cannot open %s: %s", full,

@@ -126,18 +126,17 @@ static void describe(const struct tact_evdev *self, const struct tact_device_con
 
 /* The source of a recording: a description without a node. */
 static int find_recording(struct tact_evdev *self, const struct tact_device_config *config,
-                          const char *file, struct tact_error *err)
+                          struct tact_error *err)
 {
-    bool relative = file[0] != '/' && config->directory && config->directory[0];
     self->play = calloc(1, sizeof *self->play);
     self->active = calloc(1, sizeof *self->active);
     if (!self->play || !self->active) {
         return tact_error_set(err, -ENOMEM, "out of memory");
     }
-    snprintf(self->active->path, sizeof self->active->path, "%s%s%s",
-             relative ? config->directory : "", relative ? "/" : "", file);
     self->active->fd = -1;
-    int rc = tact_evdev_play_open(self->active->path, self->play, err);
+    int rc =
+        tact_settings_path(config, "recording", self->active->path, sizeof self->active->path, err);
+    rc = rc ? rc : tact_evdev_play_open(self->active->path, self->play, err);
     self->active->dev = self->play->dev;
     self->active->monotonic = self->play->monotonic;
     return rc;
@@ -147,15 +146,10 @@ static int find_recording(struct tact_evdev *self, const struct tact_device_conf
 static int find(struct tact_evdev *self, const struct tact_device_config *config,
                 struct tact_evdev_search *search, struct tact_error *err)
 {
-    const char *recording = NULL;
-    int rc = tact_settings_text(config, "recording", &recording, err);
-    if (rc) {
-        return rc;
+    if (tact_settings_find(config, "recording")) {
+        return find_recording(self, config, err);
     }
-    if (recording) {
-        return find_recording(self, config, recording, err);
-    }
-    rc = read_wanted(config, &self->wanted, err);
+    int rc = read_wanted(config, &self->wanted, err);
     if (rc) {
         return rc;
     }

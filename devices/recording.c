@@ -148,21 +148,17 @@ static int recording_open(const struct tact_device_config *config, struct tact_d
                           struct tact_error *err)
 {
     static const char *const keys[] = {"file", "device", "start"};
-    const char *file = NULL;
     double start = 0.0;
-    char path[1024];
+    char path[1024] = "";
     int rc = tact_settings_check(config, keys, 3, err);
-    rc = rc ? rc : tact_settings_text(config, "file", &file, err);
+    rc = rc ? rc : tact_settings_path(config, "file", path, sizeof path, err);
     rc = rc ? rc : tact_settings_number(config, "start", &start, err);
     if (rc) {
         return rc;
     }
-    if (!file) {
+    if (!path[0]) {
         return tact_settings_fault(config, NULL, err, "missing key file: a log of tact");
     }
-    bool relative = file[0] != '/' && config->directory && config->directory[0];
-    snprintf(path, sizeof path, "%s%s%s", relative ? config->directory : "", relative ? "/" : "",
-             file);
     struct recording *self = calloc(1, sizeof *self);
     if (!self) {
         return out_of_memory(err);

@@ -181,6 +181,22 @@ int tact_settings_flag(const struct tact_device_config *config, const char *key,
     return rc;
 }
 
+int tact_settings_path(const struct tact_device_config *config, const char *key, char *path,
+                       size_t size, struct tact_error *err)
+{
+    const char *name = NULL;
+    int rc = tact_settings_text(config, key, &name, err);
+    if (rc || !name) {
+        return rc;
+    }
+    const bool relative = name[0] != '/' && config->directory && config->directory[0];
+    const int n = snprintf(path, size, "%s%s%s", relative ? config->directory : "",
+                           relative ? "/" : "", name);
+    return n >= 0 && (size_t)n < size ? 0
+                                      : tact_settings_fault(config, tact_settings_find(config, key),
+                                                            err, "file name too long");
+}
+
 int tact_settings_choice(const struct tact_device_config *config, const char *key,
                          const char *const *words, int count, int *index, struct tact_error *err)
 {

@@ -61,6 +61,13 @@ TACT_API int tact_settings_text(const struct tact_device_config *config, const c
                                 const char **value, struct tact_error *err);
 
 /**
+ * Reads the name of a file; one that is relative starts at the scene's folder.
+ * @retval 0, or -EINVAL with *err filled where it is a list, empty or too long
+ */
+TACT_API int tact_settings_path(const struct tact_device_config *config, const char *key,
+                                char *path, size_t size, struct tact_error *err);
+
+/**
  * Reads one of `count` words into its index.
  * @retval 0, or -EINVAL with *err filled, listing the words
  */

@@ -214,21 +214,13 @@ static int apply_scale(struct tact_trajectory_reading *r)
 
 static int open_file(struct tact_trajectory_reading *r)
 {
-    const char *name = NULL;
-    char path[sizeof r->csv.path];
-    int rc = tact_settings_text(r->config, "file", &name, r->err);
+    char path[sizeof r->csv.path] = "";
+    int rc = tact_settings_path(r->config, "file", path, sizeof path, r->err);
     if (rc) {
         return rc;
     }
-    if (!name) {
+    if (!path[0]) {
         return tact_settings_fault(r->config, NULL, r->err, "missing key file: a CSV file");
-    }
-    const char *directory = r->config->directory;
-    bool whole = name[0] == '/' || !directory || !directory[0];
-    int n = snprintf(path, sizeof path, "%s%s%s", whole ? "" : directory, whole ? "" : "/", name);
-    if (n < 0 || (size_t)n >= sizeof path) {
-        return tact_settings_fault(r->config, tact_settings_find(r->config, "file"), r->err,
-                                   "file name too long");
     }
     return tact_csv_open(&r->csv, path, r->err);
 }

@@ -102,9 +102,10 @@ static int read_file(const struct reading *r, const char *path)
     struct tact_error why = {.line = 0};
     char full[1024];
     int gauges = map->gauges;
-    const char *directory = r->config->directory;
-    bool relative = path[0] != '/' && directory && directory[0];
-    snprintf(full, sizeof full, "%s%s%s", relative ? directory : "", relative ? "/" : "", path);
+    int rc = tact_settings_path(r->config, "file", full, sizeof full, r->err);
+    if (rc) {
+        return rc;
+    }
     if (tact_wrench_read_ati(full, map, &why)) {
         return tact_settings_fault(r->config, tact_settings_find(r->config, "file"), r->err,
                                    "%.200s: %s", full, why.text);
