@@ -18,6 +18,7 @@
 #include "rt/session/replay.h"
 #include "rt/session/session.h"
 #include "unit/support/device_config.h"
+#include "unit/support/run_scene.h"
 
 #define NODE "/dev/comedi1"
 #define LOG "/dev/shm/sensor.mcap"
@@ -128,33 +129,12 @@ static void record(struct device_config *told)
     static const struct tact_device_type *const types[] = {&type, &tact_comedi_type};
     static struct tact_session_report report;
     struct tact_session_options options = tact_session_options_default();
-    struct tact_scene *scene = NULL;
-    struct tact_session *session = NULL;
-    struct tact_error err = {0};
     options.types = types;
     options.type_count = 2;
     options.ticks = TICKS;
     options.record = LOG;
     options.messages = told->config.messages;
-    int rc = tact_scene_parse(scene_text, strlen(scene_text), "sensor.yaml", NULL, &scene, &err);
-    rc = rc ? rc : tact_session_create(scene, &options, &session, &err);
-    if (rc) {
-        fail_msg("%s:%d: %s: %s", err.file, err.line, err.key, err.text);
-    }
-    assert_int_equal(tact_session_run(session, &report), 0);
-    tact_session_destroy(session);
-    tact_scene_free(scene);
-}
-
-static uint32_t offset_of(const struct tact_layout *layout, const char *name)
-{
-    for (uint32_t i = 0; i < layout->field_count; i++) {
-        if (strcmp(layout->fields[i].name, name) == 0) {
-            return layout->fields[i].offset;
-        }
-    }
-    fail_msg("no field %s", name);
-    return 0;
+    run_text(scene_text, &options, &report);
 }
 
 /* in: state, stamp, six gauges, six axes, overload. Returns the largest error, by the bound. */
@@ -191,7 +171,8 @@ static void check_log(void)
     uint64_t ticks = 0;
     assert_int_equal(tact_log_open(LOG, &log, &err), 0);
     const struct tact_layout *layout = tact_log_layout(log);
-    const uint32_t at = offset_of(layout, "board_input");
+    const long at = tact_log_field(log, "board_input", NULL);
+    assert_true(at >= 0);
     struct tact_record *r = test_malloc(tact_layout_bytes(layout));
     while (tact_log_next(log, r) > 0) {
         worst = fmax(worst, check_tick(r->tick, r->values + at));

@@ -14,8 +14,8 @@
 #include <cmocka.h>
 #include "board.h"
 #include "devices/comedi.h"
-#include "rt/log/log_reader.h"
 #include "rt/session/session.h"
+#include "same.h"
 #include "sensor.h"
 #include "unit/support/run_scene.h"
 
@@ -136,45 +136,6 @@ static void run_cards(const char *const where[CARDS], int live, const char *log)
     tact_scene_free(scene);
 }
 
-/* What a device told, tick by tick: state, stamp before the tick, channels. */
-static double *read_device(const char *path, const char *field, uint32_t *size)
-{
-    struct tact_log *log;
-    assert_int_equal(tact_log_open(path, &log, NULL), 0);
-    const struct tact_layout *layout = tact_log_layout(log);
-    const long offset = tact_log_field(log, field, size);
-    assert_true(offset >= 0);
-    struct tact_record *record = test_malloc(tact_layout_bytes(layout));
-    double *values = test_calloc(TICKS * *size, sizeof *values);
-    for (size_t i = 0; i < TICKS; i++) {
-        assert_int_equal(tact_log_next(log, record), 1);
-        memcpy(values + i * *size, record->values + offset, *size * sizeof *values);
-        values[i * *size + 1] -= (double)record->stamp_ns;
-    }
-    test_free(record);
-    tact_log_close(log);
-    return values;
-}
-
-/* Returns in how many ticks the device was in each state. */
-static void compare(const char *field, int states[4])
-{
-    uint32_t size[2];
-    double *values[2] = {read_device(FOLDER "/live.mcap", field, &size[0]),
-                         read_device(FOLDER "/again.mcap", field, &size[1])};
-    assert_int_equal(size[0], size[1]);
-    memset(states, 0, 4 * sizeof *states);
-    for (size_t tick = 0; tick < TICKS; tick++) {
-        const double *a = values[0] + tick * size[0];
-        if (memcmp(a, values[1] + tick * size[0], size[0] * sizeof *a) != 0) {
-            fail_msg("%s differs in tick %zu", field, tick);
-        }
-        states[(int)a[0]]++;
-    }
-    test_free(values[0]);
-    test_free(values[1]);
-}
-
 void cards_are_played_to_the_bit(void **state)
 {
     static const char *const attached[CARDS] = {"board: /dev/comedi0", "board: /dev/comedi1",
@@ -191,9 +152,9 @@ void cards_are_played_to_the_bit(void **state)
     board_attach("/dev/comedi1", NULL); /* there is nothing to read them from any more */
     run_cards(taped, 0, FOLDER "/again.mcap");
     board_attach("/dev/comedi1", "comedi_test 2000000,50000");
-    compare("port_input", states);
-    compare("waves_input", states);
-    compare("board_input", states);
+    same_device(FOLDER "/live.mcap", FOLDER "/again.mcap", "port_input", 0, states);
+    same_device(FOLDER "/live.mcap", FOLDER "/again.mcap", "waves_input", 0, states);
+    same_device(FOLDER "/live.mcap", FOLDER "/again.mcap", "board_input", 0, states);
     print_message("cards played to the bit: board %d ticks well, %d at fault, %d unplugged\n",
                   states[TACT_DEVICE_OK], states[TACT_DEVICE_STALE], states[TACT_DEVICE_LOST]);
     /* for how long depends on the host, from which the program comes that pulls the plug */

@@ -20,6 +20,7 @@
 #include "rt/session/session.h"
 #include "stick.h"
 #include "unit/support/device_config.h"
+#include "unit/support/run_scene.h"
 
 enum { TICKS = 2000, MOST_TICKS = 120000, PLUGS = 100 };
 enum { FORCE_X, SPRING, DAMPER, STRONG, OUTPUTS }; /* in the order of `forces` below */
@@ -152,7 +153,6 @@ static void open_session(uint64_t ticks)
     static const struct tact_device_type script = {"script", "a hand", script_open};
     static const struct tact_device_type type = {"stick", "evdev, wrapped", wrapped_open};
     static const struct tact_device_type *const types[] = {&script, &type};
-    struct tact_error err = {0};
     struct tact_session_options options = tact_session_options_default();
     atomic_store(&seen.ticks, 0);
     atomic_store(&seen.steady, 0);
@@ -163,11 +163,7 @@ static void open_session(uint64_t ticks)
     options.stop = &stop;
     options.messages = (struct tact_messages){tell, NULL};
     options.require_realtime = 1;
-    int rc = tact_scene_parse(scene_text, strlen(scene_text), "stick.yaml", NULL, &scene, &err);
-    rc = rc ? rc : tact_session_create(scene, &options, &session, &err);
-    if (rc) {
-        fail_msg("%s:%d: %s: %s", err.file, err.line, err.key, err.text);
-    }
+    open_text(scene_text, &options, &scene, &session);
 }
 
 static void close_session(void)

@@ -24,6 +24,7 @@
 #include "rt/clock.h"
 #include "rt/session/replay.h"
 #include "rt/session/session.h"
+#include "unit/support/run_scene.h"
 
 #define NODE "/dev/comedi0"
 enum { TICKS = 60000, LOADED_TICKS = 2000, LOGGED_TICKS = 1000 };
@@ -159,17 +160,12 @@ static void open_session(int ticks, const char *log, struct tact_scene **scene,
     static const struct tact_device_type wish = {"wish", "what the robot should do", wish_open};
     static const struct tact_device_type *const types[] = {&wish, &tact_comedi_type};
     struct tact_session_options options = tact_session_options_default();
-    struct tact_error err = {0};
     options.types = types;
     options.type_count = 2;
     options.ticks = (uint64_t)ticks;
     options.require_realtime = 1;
     options.record = log;
-    int rc = tact_scene_parse(scene_text, strlen(scene_text), "joint.yaml", NULL, scene, &err);
-    rc = rc ? rc : tact_session_create(*scene, &options, session, &err);
-    if (rc) {
-        fail_msg("%s:%d: %s: %s", err.file, err.line, err.key, err.text);
-    }
+    open_text(scene_text, &options, scene, session);
 }
 
 /* The session with wires, at its real clock; the joint is at rest at 0. */

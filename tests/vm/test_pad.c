@@ -19,6 +19,7 @@
 #include "rt/clock.h"
 #include "rt/session/session.h"
 #include "unit/support/device_config.h"
+#include "unit/support/run_scene.h"
 
 #define NODE "/dev/comedi0"
 enum { X, Y, RX, SOUTH };
@@ -187,7 +188,6 @@ static void a_lost_pad_lets_go(void **unused)
 {
     (void)unused;
     struct tact_scene *scene;
-    struct tact_error err = {0};
     struct tact_stop stop = {0};
     struct tact_session_options options = tact_session_options_default();
     const long limit = lrint(14.0 * 65535.0 / 20.0);
@@ -198,11 +198,7 @@ static void a_lost_pad_lets_go(void **unused)
     options.ticks = 100000;
     options.stop = &stop;
     options.watch = watch;
-    int rc = tact_scene_parse(scene_text, strlen(scene_text), "pad.yaml", NULL, &scene, &err);
-    rc = rc ? rc : tact_session_create(scene, &options, &session, &err);
-    if (rc) {
-        fail_msg("%s:%d: %s: %s", err.file, err.line, err.key, err.text);
-    }
+    open_text(scene_text, &options, &scene, &session);
     assert_int_equal(pthread_create(&thread, NULL, run, &result), 0);
     for (int i = 0; i < 1000 && !atomic_load(&going); i++) {
         usleep(10000);

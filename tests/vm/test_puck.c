@@ -22,6 +22,7 @@
 #include "rt/clock.h"
 #include "rt/session/session.h"
 #include "unit/support/device_config.h"
+#include "unit/support/run_scene.h"
 
 #define NODE "/dev/comedi0"
 #define MS INT64_C(1000000)
@@ -79,7 +80,6 @@ static void *run(void *unused)
 static void start_session(const char *axis)
 {
     char text[sizeof scene_text + 16];
-    struct tact_error err = {0};
     struct tact_session_options options = tact_session_options_default();
     stop = (struct tact_stop){0};
     atomic_store(&going, 0);
@@ -88,11 +88,7 @@ static void start_session(const char *axis)
     options.stop = &stop;
     options.watch = watch;
     snprintf(text, sizeof text, scene_text, axis);
-    int rc = tact_scene_parse(text, strlen(text), "puck.yaml", NULL, &scene, &err);
-    rc = rc ? rc : tact_session_create(scene, &options, &session, &err);
-    if (rc) {
-        fail_msg("%s:%d: %s: %s", err.file, err.line, err.key, err.text);
-    }
+    open_text(text, &options, &scene, &session);
     wire = board_wire(board_guard(), NODE);
     assert_true(wire >= 0);
     assert_int_equal(pthread_create(&thread, NULL, run, NULL), 0);
