@@ -15,6 +15,7 @@
 #include "board.h"
 #include "devices/evdev.h"
 #include "devices/registry.h"
+#include "events.h"
 #include "pad.h"
 #include "rt/clock.h"
 #include "rt/session/session.h"
@@ -246,6 +247,7 @@ int main(void)
         cmocka_unit_test(lost_events),
         cmocka_unit_test(unplugged_and_back),
         cmocka_unit_test(a_lost_pad_lets_go),
+        cmocka_unit_test(events_are_played_to_the_bit),
     };
     board_setup();
     return cmocka_run_group_tests(tests, NULL, NULL);

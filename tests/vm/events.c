@@ -1,0 +1,175 @@
+/* Raw events of input devices, kept beside a session and played into it again without the devices:
+ * every bit that they told, with two that are unplugged while they send, and a loop that comes too
+ * late for the kernel's buffer. */
+#include "events.h"
+
+#include <linux/input.h>
+#include <pthread.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <cmocka.h>
+#include "devices/evdev.h"
+#include "pad.h"
+#include "rt/clock.h"
+#include "rt/session/session.h"
+#include "same.h"
+#include "unit/support/run_scene.h"
+
+#define FOLDER "/dev/shm/events"
+#define MS INT64_C(1000000)
+enum { TICKS = 1500, BEGUN = 50, LATE = 300, LATE_MS = 60, PULLED = 500, PLUGGED = 650 };
+enum { PAUSE_NS = 400000 }; /* between reports: 2500 a second of each of the two */
+
+static atomic_int ticks; /* of the session, so far; negative: it has ended */
+static int live;
+static atomic_int losses; /* told */
+
+/* The loop comes late once. */
+static void late_read(void *self, uint64_t tick, double t, int64_t now,
+                      struct tact_device_input *in)
+{
+    (void)self, (void)t;
+    if (live && tick == LATE) {
+        tact_clock_sleep_until(now + LATE_MS * MS);
+    }
+    in->state = TACT_DEVICE_OK;
+    in->stamp_ns = now;
+    atomic_store(&ticks, (int)tick);
+}
+
+static void late_close(void *self)
+{
+    (void)self;
+}
+
+static int late_open(const struct tact_device_config *config, struct tact_device *out,
+                     struct tact_error *err)
+{
+    static const struct tact_device_ops ops = {late_read, NULL, late_close};
+    (void)config, (void)err;
+    out->ops = &ops;
+    return 0;
+}
+
+/* %s: where each of the two is. */
+static const char scene_text[] =
+    "name: events\n"
+    "devices:\n"
+    "  - {name: late, type: late}\n"
+    "  - {name: pad, type: evdev, settings: {%s, unsigned: abs_rx}}\n"
+    "  - {name: puck, type: evdev, settings: {%s}}\n"
+    "hands:\n"
+    "  - name: hand\n"
+    "    weightless: true\n"
+    "    links:\n"
+    "      - name: finger\n"
+    "        mass: 0.1\n"
+    "        inertia: [1, 1, 1, 0, 0, 0]\n"
+    "        joint: {type: hinge, axis: [0, 0, 1], stiffness: 2, damping: 0.02}\n"
+    "inputs:\n"
+    "  - {from: pad.abs_x, to: hand.finger}\n";
+
+static void report(int pad, int puck, int n)
+{
+    if (pad >= 0) {
+        pad_send(pad, EV_ABS, ABS_X, n * 7 % 1999 - 999);
+        pad_send(pad, EV_ABS, ABS_RX, n % 256);
+        pad_send(pad, EV_KEY, BTN_SOUTH, n / 20 % 2);
+        pad_sync(pad);
+    }
+    if (puck >= 0 && n / 200 % 2) { /* else it was let go */
+        pad_send(puck, EV_REL, n % 6, n * 5 % 349 + 1);
+        pad_send(puck, EV_KEY, BTN_1, n / 30 % 2);
+        pad_sync(puck);
+    }
+}
+
+/* Moves both, and pulls the plug of one and then of the other between two reports. */
+static void *hands(void *unused)
+{
+    int pad = pad_plug(), puck = puck_plug(EV_REL), n = 0;
+    atomic_store(&ticks, 0);
+    for (int tick = 0; tick >= 0; tick = atomic_load(&ticks)) {
+        if (tick >= BEGUN) {
+            report(pad, puck, n++);
+        }
+        if (tick >= PULLED && tick < PLUGGED && pad >= 0) {
+            pad_unplug(pad);
+            pad = -1;
+        } else if (tick >= PLUGGED && pad < 0) {
+            pad = pad_plug();
+        } else if (tick >= PULLED + 400 && tick < PLUGGED + 400 && puck >= 0) {
+            pad_unplug(puck);
+            puck = -1;
+        } else if (tick >= PLUGGED + 400 && puck < 0) {
+            puck = puck_plug(EV_REL);
+        }
+        tact_clock_sleep_until(tact_clock_now() + PAUSE_NS);
+    }
+    print_message("%d reports\n", n);
+    pad_unplug(pad);
+    pad_unplug(puck);
+    return unused;
+}
+
+static void tell(void *unused, enum tact_message_level level, const char *text)
+{
+    (void)unused, (void)level;
+    atomic_fetch_add(&losses, strstr(text, "the kernel lost events") != NULL);
+}
+
+static void run_hand(const char *pad, const char *puck, const char *log)
+{
+    static const struct tact_device_type late = {"late", "comes late", late_open};
+    static const struct tact_device_type *const types[] = {&late, &tact_evdev_type};
+    static struct tact_session_report result;
+    struct tact_session_options options = tact_session_options_default();
+    char text[sizeof scene_text + 256];
+    snprintf(text, sizeof text, scene_text, pad, puck);
+    options.types = types;
+    options.type_count = 2;
+    options.ticks = TICKS;
+    options.messages = (struct tact_messages){tell, NULL};
+    options.record = log;
+    options.record_devices = live ? FOLDER : NULL;
+    options.clock = live ? TACT_LOOP_REAL : TACT_LOOP_FREE;
+    run_text(text, &options, &result);
+}
+
+void events_are_played_to_the_bit(void **state)
+{
+    static const char *const fields[] = {"pad_input", "puck_input"};
+    pthread_t thread;
+    (void)state;
+    assert_int_equal(system("mkdir -p " FOLDER), 0);
+    live = 1;
+    atomic_store(&ticks, -1);
+    assert_int_equal(pthread_create(&thread, NULL, hands, NULL), 0);
+    while (atomic_load(&ticks) < 0) {
+        usleep(1000);
+    }
+    run_hand("match: " PAD_NAME, "match: " PUCK_NAME, FOLDER "/live.mcap");
+    atomic_store(&ticks, -1);
+    pthread_join(thread, NULL);
+    live = 0;
+    assert_true(atomic_load(&losses) > 0);
+    run_hand("recording: " FOLDER "/pad.evemu", "recording: " FOLDER "/puck.evemu",
+             FOLDER "/again.mcap");
+    for (int i = 0; i < 2; i++) {
+        int states[4];
+        int compared =
+            same_device(FOLDER "/live.mcap", FOLDER "/again.mcap", fields[i], 3 * BEGUN, states);
+        print_message("%s: %d ticks played to the bit, %d of them unplugged\n", fields[i], compared,
+                      states[TACT_DEVICE_LOST]);
+        assert_true(compared > TICKS / 2);
+        assert_in_range(states[TACT_DEVICE_LOST], PLUGGED - PULLED - 20, TICKS / 2);
+    }
+    assert_int_equal(system("rm -r " FOLDER), 0);
+}

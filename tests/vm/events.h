@@ -1,0 +1,7 @@
+/** Recordings of input devices: part of the machine's test_pad. */
+#ifndef TACT_TEST_VM_EVENTS_H
+#define TACT_TEST_VM_EVENTS_H
+
+void events_are_played_to_the_bit(void **state);
+
+#endif
