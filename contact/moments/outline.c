@@ -8,7 +8,7 @@
 #define MOST_PLANES                                                                                \
     128               /* of a convex solid: above that edges are clipped too slowly for the tick */
 #define MOST_DEPTH 64 /* of a mesh's tree */
-#define MOST_CORNERS 512 /* of the faces of an overlap: a multiple of 4 */
+#define MOST_CORNERS 512 /* of the faces of an overlap */
 
 /** n.r <= d inside; in the frame of the mesh whose edges are clipped. */
 struct plane {
@@ -280,36 +280,32 @@ TACT_INLINE void see_face(void *user, const tact_d4 *corner, int n, double share
     }
 }
 
-/** Finds the extreme corners. */
-TACT_INLINE void find_extremes(struct seen *seen, struct extremes *e)
+/** Finds the extreme corners: four directions at a time, and their opposites. */
+TACT_INLINE void find_extremes(const struct seen *seen, struct extremes *e)
 {
-    for (; seen->count % 4; seen->count++) {
-        seen->x[seen->count] = seen->x[0];
-        seen->y[seen->count] = seen->y[0];
-    }
-    const tact_l4 lanes = {0, 1, 2, 3};
-    for (int i = 0; i < TACT_OUTLINE_CORNERS; i++) {
-        const double *d = directions[i % (TACT_OUTLINE_CORNERS / 2)];
-        double dx = i < TACT_OUTLINE_CORNERS / 2 ? d[0] : -d[0];
-        double dy = i < TACT_OUTLINE_CORNERS / 2 ? d[1] : -d[1];
-        tact_d4 most = {-INFINITY, -INFINITY, -INFINITY, -INFINITY};
-        tact_l4 at = {0};
-        for (int k = 0; k < seen->count; k += 4) {
-            tact_d4 x, y;
-            memcpy(&x, seen->x + k, sizeof x);
-            memcpy(&y, seen->y + k, sizeof y);
-            tact_d4 reach = x * dx + y * dy;
-            tact_l4 more = reach > most;
+    enum { HALF = TACT_OUTLINE_CORNERS / 2 };
+    for (int i = 0; i < HALF; i += 4) {
+        const double(*d)[2] = directions + i;
+        const tact_d4 dx = {d[0][0], d[1][0], d[2][0], d[3][0]};
+        const tact_d4 dy = {d[0][1], d[1][1], d[2][1], d[3][1]};
+        tact_d4 most = seen->x[0] * dx + seen->y[0] * dy, least = most;
+        tact_l4 at_most = {0}, at_least = {0};
+        for (int k = 1; k < seen->count; k++) {
+            tact_d4 reach = seen->x[k] * dx + seen->y[k] * dy;
+            tact_l4 more = reach > most, less = reach < least;
             most = TACT_D4_SELECT(more, reach, most);
-            at = (more & (lanes + k)) | (~more & at);
+            least = TACT_D4_SELECT(less, reach, least);
+            at_most = (more & k) | (~more & at_most);
+            at_least = (less & k) | (~less & at_least);
         }
-        int best = 0;
-        for (int k = 1; k < 4; k++) {
-            best = most[k] > most[best] ? k : best;
+        for (int k = 0; k < 4; k++) {
+            e->reach[i + k] = most[k];
+            e->reach[HALF + i + k] = -least[k];
+            e->point[i + k][0] = seen->x[at_most[k]];
+            e->point[i + k][1] = seen->y[at_most[k]];
+            e->point[HALF + i + k][0] = seen->x[at_least[k]];
+            e->point[HALF + i + k][1] = seen->y[at_least[k]];
         }
-        e->reach[i] = most[best];
-        e->point[i][0] = seen->x[at[best]];
-        e->point[i][1] = seen->y[at[best]];
     }
     e->known = 1;
 }
