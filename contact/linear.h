@@ -39,15 +39,16 @@ static inline void tact_ldl_factor(double *a, int n)
         floor = a[i * n + i] > floor ? a[i * n + i] : floor;
     }
     floor *= TACT_PIVOT_FLOOR;
+    double pivot[6] = {0.0};
     for (int j = 0; j < n; j++) {
         double work[6] = {0.0};
         double d = a[j * n + j];
         for (int k = 0; k < j; k++) {
-            double inverse = a[k * n + k];
-            work[k] = inverse > 0.0 ? a[j * n + k] / inverse : 0.0;
+            work[k] = a[j * n + k] * pivot[k];
             d -= a[j * n + k] * work[k];
         }
         double inverse = d > floor ? 1.0 / d : 0.0;
+        pivot[j] = d > floor ? d : 0.0;
         for (int i = j + 1; i < n; i++) {
             double s = a[i * n + j];
             for (int k = 0; k < j; k++) {

@@ -125,16 +125,13 @@ void tact_local_prepare(struct tact_local_problem *problem)
 double tact_local_friction_share(const struct tact_local_problem *problem, const double *r,
                                  const double *d)
 {
-    double tangent = hypot(r[1], r[2]), spin = fabs(r[3] - (d[0] * r[2] - d[1] * r[1]));
+    double spin = fabs(r[3] - (d[0] * r[2] - d[1] * r[1]));
     double most = problem->mu * r[0], arm = problem->spin_arm;
     if (!(most > 0.0) || (!(arm > 0.0) && spin > 0.0)) {
-        return tangent + spin > 0.0 ? INFINITY : 0.0;
+        return fabs(r[1]) + fabs(r[2]) + spin > 0.0 ? INFINITY : 0.0;
     }
-    if (problem->surface == TACT_SURFACE_ELLIPSOID) {
-        return hypot(tangent, spin > 0.0 ? spin / arm : 0.0) / most;
-    }
-    double f = tangent / most, m = spin > 0.0 ? spin / (arm * most) : 0.0, w[2];
-    return sqrt(tact_local_surface(problem->surface, f * f, m * m, w));
+    double x = r[1] / most, y = r[2] / most, m = spin > 0.0 ? spin / (arm * most) : 0.0, w[2];
+    return sqrt(tact_local_surface(problem->surface, x * x + y * y, m * m, w));
 }
 
 double tact_local_edge_share(const struct tact_local_problem *problem, const double *d)

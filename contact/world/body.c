@@ -3,8 +3,9 @@
 #include <errno.h>
 #include "contact/linear.h"
 
-#define DRIFT_ANGLE 0.02 /* most radians a Runge-Kutta step turns */
-#define DRIFT_STEPS 64   /* most steps a tick: beyond 1.28 rad a tick accuracy goes first */
+#define DRIFT_ANGLE 0.02    /* most radians a Runge-Kutta step turns */
+#define DRIFT_STEPS 64      /* most steps a tick: beyond 1.28 rad a tick accuracy goes first */
+#define STRAIGHT_ANGLE 1e-8 /* [rad] a tick, whose square, as any change of rate, is rounding */
 
 static void unpack(const double *packed, double *m)
 {
@@ -88,30 +89,46 @@ static void spin_of(const struct tact_body *body, const double *q, const double 
     tact_m3_mul_v3(w, r, body_w);
 }
 
-static void quat_rate(const struct tact_body *body, const double *q, const double *l, double *rate)
+/* Rate of a quaternion that turns with w. */
+static void quat_rate(const double *w, const double *q, double *rate)
 {
-    double w[4] = {0.0}, unit[4] = {q[0], q[1], q[2], q[3]};
+    const double half[4] = {0.0, 0.5 * w[0], 0.5 * w[1], 0.5 * w[2]};
+    tact_quat_mul(rate, half, q);
+}
+
+/* That of a free body with angular momentum l. */
+static void free_rate(const struct tact_body *body, const double *q, const double *l, double *rate)
+{
+    double w[3], unit[4] = {q[0], q[1], q[2], q[3]};
     tact_quat_normalize(unit);
-    spin_of(body, unit, l, w + 1);
-    tact_quat_mul(rate, w, q);
-    for (int i = 0; i < 4; i++) {
-        rate[i] *= 0.5;
-    }
+    spin_of(body, unit, l, w);
+    quat_rate(w, q, rate);
 }
 
 static void turn(const struct tact_body *body, const double *l, double h, double *q)
 {
     double k[4][4], at[4];
-    quat_rate(body, q, l, k[0]);
+    free_rate(body, q, l, k[0]);
     for (int stage = 1; stage < 4; stage++) {
         double step = stage == 3 ? h : 0.5 * h;
         for (int i = 0; i < 4; i++) {
             at[i] = q[i] + step * k[stage - 1][i];
         }
-        quat_rate(body, at, l, k[stage]);
+        free_rate(body, at, l, k[stage]);
     }
     for (int i = 0; i < 4; i++) {
         q[i] += h / 6.0 * (k[0][i] + 2.0 * k[1][i] + 2.0 * k[2][i] + k[3][i]);
+    }
+    tact_quat_normalize(q);
+}
+
+/* The same at a rate that stays. */
+static void turn_straight(const double *w, double h, double *q)
+{
+    double rate[4];
+    quat_rate(w, q, rate);
+    for (int i = 0; i < 4; i++) {
+        q[i] += h * rate[i];
     }
     tact_quat_normalize(q);
 }
@@ -121,12 +138,16 @@ void tact_body_drift(struct tact_body *body, double h)
     double l[3], angle = tact_v3_norm(body->twist + 3) * h;
     tact_body_momentum(body, l);
     int steps = angle > DRIFT_ANGLE * DRIFT_STEPS ? DRIFT_STEPS : 1 + (int)(angle / DRIFT_ANGLE);
-    for (int i = 0; i < steps && angle > 0.0; i++) {
-        turn(body, l, h / steps, body->pose.quat_wxyz);
+    if (angle > STRAIGHT_ANGLE) {
+        for (int i = 0; i < steps; i++) {
+            turn(body, l, h / steps, body->pose.quat_wxyz);
+        }
+    } else if (angle > 0.0) {
+        turn_straight(body->twist + 3, h, body->pose.quat_wxyz);
     }
     tact_v3_axpy(body->pose.position, h, body->twist);
-    spin_of(body, body->pose.quat_wxyz, l, body->twist + 3);
     tact_body_refresh(body);
+    tact_m3_mul_v3(body->twist + 3, body->inverse_world, l);
 }
 
 double tact_body_energy(const struct tact_body *body)

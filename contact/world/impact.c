@@ -35,13 +35,14 @@ static double fastest_approach(const struct tact_world *world, const struct tact
 void tact_impact_velocity(const struct block *block, double u[3])
 {
     for (int i = 0; i < 3; i++) {
-        u[i] = 0.0;
+        double sum = 0.0;
         for (int k = 0; k < 2; k++) {
             const struct side *side = &block->side[k];
             for (int m = 0; m < side->dof; m++) {
-                u[i] += side->j[m * 6 + rows[i]] * side->v[m];
+                sum += side->j[m * 6 + rows[i]] * side->v[m];
             }
         }
+        u[i] = sum;
     }
 }
 

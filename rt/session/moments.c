@@ -213,13 +213,13 @@ void tact_session_moments(struct tact_session *s, uint64_t tick)
     s->age_now = 0;
     for (int i = 0; i < tact_world_pair_count(s->world); i++) {
         struct session_pair *p = &s->pairs[i];
-        struct tact_moments m = {0};
         p->got = 0;
         p->age = AGE_HOST;
         if (!active[i]) {
             tact_world_set_moments(s->world, i, NULL);
             continue;
         }
+        struct tact_moments m = {0};
         if (s->fed && !s->recompute) {
             replay_pair(s, i, &m);
         } else {
