@@ -83,18 +83,9 @@ static void print_table(const struct tact_doctor_report *report)
 
 int cmd_doctor(int argc, char **argv)
 {
-    static const struct option longs[] = {
-        {"json", no_argument, NULL, 'j'}, {"help", no_argument, NULL, 'h'}, {NULL, 0, NULL, 0}};
-    int c, json = 0;
-    while ((c = getopt_long(argc, argv, "h", longs, NULL)) != -1) {
-        if (c == 'h') {
-            fputs(help, stdout);
-            return EXIT_GOOD;
-        }
-        if (c == '?') {
-            return EXIT_USAGE;
-        }
-        json = 1;
+    int json = 0, end = command_takes_json(argc, argv, help, &json);
+    if (end >= 0) {
+        return end;
     }
     if (argc != optind) {
         return command_usage(argv[0], "nothing is expected after it, not \"%s\"", argv[optind]);

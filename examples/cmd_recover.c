@@ -145,18 +145,9 @@ static int answer(const char *path, int json)
 
 int cmd_recover(int argc, char **argv)
 {
-    static const struct option longs[] = {
-        {"json", no_argument, NULL, 'j'}, {"help", no_argument, NULL, 'h'}, {NULL, 0, NULL, 0}};
-    int c, json = 0;
-    while ((c = getopt_long(argc, argv, "h", longs, NULL)) != -1) {
-        if (c == 'h') {
-            fputs(help, stdout);
-            return EXIT_GOOD;
-        }
-        if (c == '?') {
-            return EXIT_USAGE;
-        }
-        json |= c == 'j';
+    int json = 0, end = command_takes_json(argc, argv, help, &json);
+    if (end >= 0) {
+        return end;
     }
     if (argc - optind != 1) {
         return command_usage(argv[0], "one log is expected, not %d", argc - optind);

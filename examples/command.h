@@ -31,6 +31,9 @@ int command_error(const struct tact_error *err);
 /* One line about how a subcommand was called, and where its help is. Gives EXIT_USAGE. */
 int command_usage(const char *command, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
+/* Reads the options of a subcommand that has --json and --help alone. Gives the exit code where the
+ * command ends here, or -1. */
+int command_takes_json(int argc, char **argv, const char *help, int *json);
 /* Messages of the library to stderr, without those of level INFO where *(int *)user is not 0. */
 void command_message(void *user, enum tact_message_level level, const char *text);
 

@@ -1,5 +1,6 @@
 /* tact: the command. Finds the subcommand and holds what they share. */
 #include <errno.h>
+#include <getopt.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -62,6 +63,21 @@ int command_usage(const char *command, const char *format, ...)
     va_end(args);
     fprintf(stderr, "%s: %s (see %s --help)\n", command, text, command);
     return EXIT_USAGE;
+}
+
+int command_takes_json(int argc, char **argv, const char *help, int *json)
+{
+    static const struct option longs[] = {
+        {"json", no_argument, NULL, 'j'}, {"help", no_argument, NULL, 'h'}, {NULL, 0, NULL, 0}};
+    int c;
+    while ((c = getopt_long(argc, argv, "h", longs, NULL)) == 'j') {
+        *json = 1;
+    }
+    if (c == 'h') {
+        fputs(help, stdout);
+        return EXIT_GOOD;
+    }
+    return c == '?' ? EXIT_USAGE : -1;
 }
 
 void command_message(void *user, enum tact_message_level level, const char *text)
