@@ -22,6 +22,8 @@ static struct {
     atomic_int slow_us;
     atomic_int count;
     atomic_int push;
+    atomic_int uploads; /* that are under way */
+    atomic_int_fast64_t gone_ns;
     struct stick_event event[STICK_EVENTS];
 } stick;
 
@@ -72,9 +74,11 @@ static void upload(int request)
     if (ioctl(stick.fd, UI_BEGIN_FF_UPLOAD, &up) < 0) {
         return; /* taken off meanwhile */
     }
+    atomic_fetch_add(&stick.uploads, 1);
     if (atomic_load(&stick.slow_us)) {
         usleep((unsigned int)atomic_load(&stick.slow_us));
     }
+    atomic_fetch_sub(&stick.uploads, 1);
     keep(STICK_UPLOAD, up.effect.id, 0, &up.effect);
     up.retval = 0;
     ioctl(stick.fd, UI_END_FF_UPLOAD, &up);
@@ -175,6 +179,7 @@ void stick_unplug(void)
 {
     atomic_store(&stick.quit, 1);
     must(ioctl(stick.fd, UI_DEV_DESTROY), "UI_DEV_DESTROY");
+    atomic_store(&stick.gone_ns, tact_clock_now());
     pthread_join(stick.driver, NULL);
     close(stick.fd);
 }
@@ -190,6 +195,16 @@ void stick_send(int type, int code, int value)
         {.type = (uint16_t)type, .code = (uint16_t)code, .value = value},
         {.type = EV_SYN, .code = SYN_REPORT}};
     must((int)write(stick.fd, events, sizeof events), "write");
+}
+
+int stick_uploads(void)
+{
+    return atomic_load(&stick.uploads);
+}
+
+int64_t stick_gone(void)
+{
+    return atomic_load(&stick.gone_ns);
 }
 
 int stick_count(void)

@@ -30,11 +30,15 @@ void stick_plug(const int *effects);
 /** Its node. */
 const char *stick_node(void);
 
-/** Takes it off, as fast as the kernel does. */
+/** Takes it off, as fast as the kernel does; and when the kernel had done so last. */
 void stick_unplug(void);
+int64_t stick_gone(void);
 
 /** How long the driver sleeps in each upload from now on [us]. */
 void stick_slow(int us);
+
+/** Uploads that the driver sleeps in now. */
+int stick_uploads(void);
 
 /** Sends an event and a report's end. */
 void stick_send(int type, int code, int value);

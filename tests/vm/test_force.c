@@ -22,7 +22,7 @@
 #include "unit/support/device_config.h"
 #include "unit/support/run_scene.h"
 
-enum { TICKS = 2000, MOST_TICKS = 120000, PLUGS = 100 };
+enum { TICKS = 2000, MOST_TICKS = 120000, PLUGS = 100, CAUGHT = 20 };
 enum { FORCE_X, SPRING, DAMPER, STRONG, OUTPUTS }; /* in the order of `forces` below */
 enum { AGE = 3 };                                  /* after abs_x, abs_y, btn_trigger */
 
@@ -377,7 +377,7 @@ static void unplugged_mid_contact(void **unused)
         guards = round == 1 ? descriptors(board_guard()) : guards;
         int64_t began = tact_clock_now();
         stick_unplug();
-        int64_t ended = tact_clock_now(); /* it went at some time between */
+        int64_t ended = stick_gone(); /* it went at some time between */
         uint64_t lost = wait_state(before, TACT_DEVICE_LOST);
         assert_true(seen.read_ns[lost] > began && seen.read_ns[lost] < ended + 2000000);
         usleep(20000);
@@ -411,6 +411,52 @@ static void unplugged_mid_contact(void **unused)
         "%llu ms, %d and %d descriptors\n",
         PLUGS, (unsigned long long)report.loop.ticks, (unsigned long long)report.loop.missed,
         (double)report.loop.wake_latency.max / 1e3, (unsigned long long)longest, mine, guards);
+    close_session();
+    stick_unplug();
+}
+
+/* The plug is pulled while the driver sleeps in an upload: the guard is not caught in it, the loop
+ * sees the loss as soon as ever, and the next stick is pushed as the first one was. */
+static void unplugged_in_an_upload(void **unused)
+{
+    pthread_t thread;
+    int result = -1, guards = 0;
+    (void)unused;
+    stick_plug(all_effects);
+    stick_slow(60000);
+    open_session(MOST_TICKS - 1);
+    assert_int_equal(pthread_create(&thread, NULL, run, &result), 0);
+    for (int round = 0; round < CAUGHT; round++) {
+        usleep(700000 + (unsigned int)round * 7000); /* the hand presses at most of these times */
+        while (!stick_uploads()) {
+            usleep(1000);
+        }
+        uint64_t before = atomic_load(&seen.ticks);
+        guards = round == 1 ? descriptors(board_guard()) : guards;
+        int64_t began = tact_clock_now();
+        stick_unplug();
+        int64_t gone = stick_gone();
+        uint64_t lost = wait_state(before, TACT_DEVICE_LOST);
+        assert_true(seen.read_ns[lost] > began && seen.read_ns[lost] < gone + 2000000);
+        for (uint64_t tick = lost; tick < atomic_load(&seen.ticks); tick++) {
+            assert_true(seen.out[tick][FORCE_X] == 0.0 && seen.out[tick][STRONG] == 0.0);
+        }
+        stick_plug(all_effects);
+        wait_state(lost, TACT_DEVICE_OK);
+    }
+    stick_slow(0);
+    atomic_store(&seen.steady, 1);
+    usleep(1000000);
+    double full = seen.out[atomic_load(&seen.ticks) - 1][FORCE_X];
+    assert_true(full > 0.2 && fabs(stick_force(tact_clock_now()) - full * 0.8 * 32767) < 3.0);
+    assert_int_equal(descriptors(board_guard()), guards);
+    tact_stop_request(&stop);
+    pthread_join(thread, NULL);
+    assert_int_equal(result, 0);
+    print_message("unplugged in an upload %d times: %llu ticks, %llu missed, wake max %.1f us\n",
+                  CAUGHT, (unsigned long long)report.loop.ticks,
+                  (unsigned long long)report.loop.missed,
+                  (double)report.loop.wake_latency.max / 1e3);
     close_session();
     stick_unplug();
 }
@@ -477,6 +523,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(a_slow_driver_changes_no_tick),
         cmocka_unit_test(effects_outlive_their_length),
         cmocka_unit_test(unplugged_mid_contact),
+        cmocka_unit_test(unplugged_in_an_upload),
         cmocka_unit_test(other_devices),
     };
     board_setup();
