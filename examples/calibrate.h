@@ -2,6 +2,7 @@
 #ifndef TACT_EXAMPLES_CALIBRATE_H
 #define TACT_EXAMPLES_CALIBRATE_H
 
+#include <jansson.h>
 #include "rt/device.h"
 
 enum { CALIBRATE_MOST = 128, CALIBRATE_NUMBERS = 8 };
@@ -31,7 +32,7 @@ struct calibrate_options {
     double seconds;      /* of a measurement */
     double sweep;        /* of moving the axes */
     double wait;         /* before each step; negative: for the Enter key */
-    int json;
+    json_t *report;      /* what was measured, for machines; NULL: on stdout, for people */
 };
 
 /* What a channel gave while it was watched. */

@@ -73,6 +73,15 @@ int calibrate_watch(const struct tact_device *device, double seconds, struct cal
     return EXIT_GOOD;
 }
 
+/* To a list of what was measured. */
+static void add(const struct calibrate_options *o, const char *list, json_t *entry)
+{
+    if (!json_object_get(o->report, list)) {
+        json_object_set_new(o->report, list, json_array());
+    }
+    json_array_append_new(json_object_get(o->report, list), entry);
+}
+
 static int is_axis(const struct tact_device_channel *channel)
 {
     return (!strncmp(channel->name, "abs_", 4) || !strncmp(channel->name, "rel_", 4)) &&
@@ -81,21 +90,29 @@ static int is_axis(const struct tact_device_channel *channel)
 
 /* Rest is where an axis was let go to, before and after it was moved; it is a count wider than what
  * was seen. */
-static int take_axis(const char *name, const struct calibrate_seen *before,
-                     const struct calibrate_seen *moved, const struct calibrate_seen *after,
-                     struct calibrate_file *file, int *count)
+static int take_axis(const struct calibrate_options *o, const char *name,
+                     const struct calibrate_seen *before, const struct calibrate_seen *moved,
+                     const struct calibrate_seen *after, struct calibrate_file *file, int *count)
 {
     const double low = fmin(before->low, after->low);
     const double high = fmax(before->high, after->high);
     const double span[4] = {fmin(low, moved->low), 0.5 * (low + high), fmax(high, moved->high),
                             0.5 * (high - low) + (high > low ? 1.0 : 0.0)};
     char key[96];
-    if (!(span[2] - span[0] >= 2.0 && span[2] - span[0] > 4.0 * span[3])) {
+    const int moves = span[2] - span[0] >= 2.0 && span[2] - span[0] > 4.0 * span[3];
+    if (o->report) {
+        add(o, "axes",
+            json_pack("{s:s, s:b, s:f, s:f, s:f, s:f}", "name", name, "moved", moves, "lowest",
+                      span[0], "rest", span[1], "highest", span[2], "width", span[3]));
+    } else if (moves) {
+        printf("  %-14s %8.6g .. %.6g, at rest %.6g +- %.6g\n", name, span[0], span[2], span[1],
+               span[3]);
+    } else {
         printf("  %-14s did not move: left out\n", name);
+    }
+    if (!moves) {
         return EXIT_GOOD;
     }
-    printf("  %-14s %8.6g .. %.6g, at rest %.6g +- %.6g\n", name, span[0], span[2], span[1],
-           span[3]);
     snprintf(key, sizeof key, "axis.%s", name);
     ++*count;
     return calibrate_put(file, key, span, 4);
@@ -120,7 +137,7 @@ int calibrate_axes(const struct calibrate_options *o, const struct tact_device *
         }
     }
     for (int i = 0; i < device->info.input_count; i++) {
-        if (is_axis(&device->info.input[i]) && take_axis(device->info.input[i].name, &seen[0][i],
+        if (is_axis(&device->info.input[i]) && take_axis(o, device->info.input[i].name, &seen[0][i],
                                                          &seen[1][i], &seen[2][i], file, &count)) {
             return EXIT_BAD;
         }
@@ -180,8 +197,8 @@ static int fit(const double *x, const double *y, int points, int terms, double *
 }
 
 /* Tells how well the map fits, and keeps it. */
-static int take_map(const char *name, const double *x, const double *y, int points, const double *c,
-                    int terms, struct calibrate_file *file)
+static int take_map(const struct calibrate_options *o, const double *x, const double *y, int points,
+                    const double *c, int terms, struct calibrate_file *file)
 {
     double worst = 0.0;
     char key[96];
@@ -190,11 +207,23 @@ static int take_map(const char *name, const double *x, const double *y, int poin
         for (int k = terms - 1; k >= 0; k--) {
             told = told * x[i] + c[k];
         }
-        printf("  %10.6f V: %10.6g, the map says %10.6g\n", x[i], y[i], told);
+        if (o->report) {
+            add(o, "points",
+                json_pack("{s:f, s:f, s:f}", "volts", x[i], "value", y[i], "map", told));
+        } else {
+            printf("  %10.6f V: %10.6g, the map says %10.6g\n", x[i], y[i], told);
+        }
         worst = fmax(worst, fabs(told - y[i]));
     }
-    printf("  worst point: off by %.3g\n", worst);
-    snprintf(key, sizeof key, "maps.%s", name);
+    for (int k = 0; o->report && k < terms; k++) {
+        add(o, "coefficients", json_real(c[k]));
+    }
+    if (o->report) {
+        json_object_set_new(o->report, "worst", json_real(worst));
+    } else {
+        printf("  worst point: off by %.3g\n", worst);
+    }
+    snprintf(key, sizeof key, "maps.%s", o->channel);
     return calibrate_put(file, key, c, terms);
 }
 
@@ -239,15 +268,15 @@ int calibrate_channel(const struct calibrate_options *o, const struct tact_devic
             return EXIT_BAD;
         }
         x[i] = seen[channel].mean;
-        printf("  %s = %g: %.6f V, noise %.2g V\n", o->channel, y[i], x[i],
-               seen[channel].deviation);
+        fprintf(o->report ? stderr : stdout, "  %s = %g: %.6f V, noise %.2g V\n", o->channel, y[i],
+                x[i], seen[channel].deviation);
     }
     if (fit(x, y, points, o->degree + 1, c)) {
         fprintf(stderr, "tact: the voltages are too much alike for degree %d; nothing is written\n",
                 o->degree);
         return EXIT_BAD;
     }
-    return take_map(o->channel, x, y, points, c, o->degree + 1, file);
+    return take_map(o, x, y, points, c, o->degree + 1, file);
 }
 
 int calibrate_zero(const struct calibrate_options *o, const struct tact_device *device,
@@ -276,8 +305,14 @@ int calibrate_zero(const struct calibrate_options *o, const struct tact_device *
             return EXIT_USAGE;
         }
         bias[count++] = seen[i].mean;
-        printf("  %-14s %.6f %s, noise %.2g\n", name, seen[i].mean, device->info.input[i].unit,
-               seen[i].deviation);
+        if (o->report) {
+            add(o, "gauges",
+                json_pack("{s:s, s:f, s:s, s:f}", "name", name, "bias", seen[i].mean, "unit",
+                          device->info.input[i].unit, "noise", seen[i].deviation));
+        } else {
+            printf("  %-14s %.6f %s, noise %.2g\n", name, seen[i].mean, device->info.input[i].unit,
+                   seen[i].deviation);
+        }
         gauges += length + (int)strspn(gauges + length, " \t\n");
     }
     snprintf(key, sizeof key, "bias.%s", o->zero);

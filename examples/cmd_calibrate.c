@@ -8,6 +8,7 @@
 #include <string.h>
 #include "calibrate.h"
 #include "command.h"
+#include "devices.h"
 #include "devices/attached.h"
 #include "devices/registry.h"
 
@@ -30,6 +31,9 @@ static const char help[] =
     "                   (letters and digits). What the scene's file has besides is kept\n"
     "  --seconds S      of each measurement at rest; default 2, of a card 0.5\n"
     "  --wait S         before each step, instead of the Enter key\n"
+    "  --json           one JSON object on stdout, once it is written: {device, file}, and axes\n"
+    "                   [{name, moved, lowest, rest, highest, width}], or points [{volts, value,\n"
+    "                   map}], coefficients and worst, or gauges [{name, bias, unit, noise}]\n"
     "  --help           this text\n\n"
     "exit codes:\n"
     "  0  measured and written\n"
@@ -252,7 +256,11 @@ static int measure(const struct calibrate_options *o, const struct tact_scene_de
     }
     device.ops->close(device.self);
     code = code ? code : calibrate_write(&file, path);
-    if (!code) {
+    if (!code && o->report) {
+        json_object_set_new(o->report, "device", devices_text(device.info.model));
+        json_object_set_new(o->report, "file", devices_text(path));
+        code = devices_dump(json_incref(o->report)) ? EXIT_BAD : EXIT_GOOD;
+    } else if (!code) {
         printf("written: %s\n", path);
     }
     return code;
@@ -272,33 +280,20 @@ static int calibrate_of_scene(const struct calibrate_options *o)
     return code;
 }
 
-/* An input device by its path, its name, or a part of that. */
 static int calibrate_attached(const struct calibrate_options *o)
 {
     struct tact_attached attached;
     struct tact_error err = {.line = 0};
-    int matching = 0;
-    struct tact_device_setting path = {.key = "path"};
     if (tact_attached_survey(&attached, &err)) {
         return command_error(&err);
     }
-    for (int i = 0; i < attached.input_count; i++) {
-        const struct tact_attached_input *input = &attached.input[i];
-        const int exact = !strcmp(input->path, o->device) || !strcmp(input->link, o->device) ||
-                          !strcmp(input->name, o->device);
-        if (exact || strstr(input->name, o->device)) {
-            path.text = input->path;
-            matching++;
-        }
-        if (exact) {
-            matching = 1;
-            break;
-        }
-    }
+    int matching = 0;
+    const struct tact_attached_input *input = devices_find_input(&attached, o->device, &matching);
+    struct tact_device_setting path = {.key = "path", .text = input ? input->path : ""};
     struct tact_scene_device def = {
         .name = "device", .type = "evdev", .settings = &path, .settings_count = 1};
     int code = EXIT_BAD;
-    if (matching == 1) {
+    if (input) {
         code = measure(o, &def, "");
     } else {
         fprintf(stderr,
@@ -323,6 +318,9 @@ static int take_option(char *name, int c, struct calibrate_options *o)
     double value = 0.0;
     int bad = 0;
     switch (c) {
+    case 'j':
+        o->report = o->report ? o->report : json_object();
+        break;
     case 's':
         o->scene = optarg;
         break;
@@ -356,17 +354,13 @@ static int take_option(char *name, int c, struct calibrate_options *o)
 
 int cmd_calibrate(int argc, char **argv)
 {
-    static const struct option longs[] = {{"scene", required_argument, NULL, 's'},
-                                          {"output", required_argument, NULL, 'o'},
-                                          {"channel", required_argument, NULL, 'c'},
-                                          {"points", required_argument, NULL, 'p'},
-                                          {"degree", required_argument, NULL, 'd'},
-                                          {"zero", required_argument, NULL, 'z'},
-                                          {"seconds", required_argument, NULL, 't'},
-                                          {"sweep", required_argument, NULL, 'm'},
-                                          {"wait", required_argument, NULL, 'w'},
-                                          {"help", no_argument, NULL, 'h'},
-                                          {NULL, 0, NULL, 0}};
+    static const struct option longs[] = {
+        {"scene", required_argument, NULL, 's'},   {"output", required_argument, NULL, 'o'},
+        {"channel", required_argument, NULL, 'c'}, {"points", required_argument, NULL, 'p'},
+        {"degree", required_argument, NULL, 'd'},  {"zero", required_argument, NULL, 'z'},
+        {"seconds", required_argument, NULL, 't'}, {"sweep", required_argument, NULL, 'm'},
+        {"wait", required_argument, NULL, 'w'},    {"json", no_argument, NULL, 'j'},
+        {"help", no_argument, NULL, 'h'},          {NULL, 0, NULL, 0}};
     struct calibrate_options o = {.degree = 1, .sweep = 15.0, .wait = -1.0};
     int c;
     while ((c = getopt_long(argc, argv, "h", longs, NULL)) != -1) {
@@ -388,5 +382,7 @@ int cmd_calibrate(int argc, char **argv)
     if ((o.channel || o.zero) && !o.scene) {
         return command_usage(argv[0], "a measurement card needs --scene, which has its inputs");
     }
-    return o.scene ? calibrate_of_scene(&o) : calibrate_attached(&o);
+    int code = o.scene ? calibrate_of_scene(&o) : calibrate_attached(&o);
+    json_decref(o.report);
+    return code;
 }

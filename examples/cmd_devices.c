@@ -20,7 +20,9 @@ static const char help[] =
     "  --output NAME  which force: force_x, strong, ...; of a card: ao0, which gets 0.5 V\n"
     "  --json   one JSON object on stdout: {inputs: [...], boards: [...]}, each with path, name,\n"
     "           access: {error, force_error, why, fix, rule}, scene; inputs with channels and\n"
-    "           forces, boards with subdevices\n"
+    "           forces, boards with subdevices. With --test: {name, path, seconds, channels:\n"
+    "           [{name, unit, lowest, highest}], force: {output, level, unit, seconds, ended_by},\n"
+    "           or null where none was played}\n"
     "  --help   this text\n\n"
     "exit codes:\n"
     "  0  told, also where nothing is attached or all is closed\n"
@@ -231,12 +233,14 @@ static int take_test(struct test *test, int option, const char *command)
     }
 }
 
-static int run_test(const struct tact_attached *attached, const struct test *test)
+static int run_test(const struct tact_attached *attached, const struct test *test, int json)
 {
     struct devices_target target;
     int code = devices_find(attached, test->name, &target);
-    code = code ? code : devices_test(&target, test->seconds);
-    return code ? code : devices_force(&target, test->force, test->output);
+    json_t *report = json && !code ? json_pack("{s:n}", "force") : NULL;
+    code = code ? code : devices_test(&target, test->seconds, report);
+    code = code ? code : devices_force(&target, test->force, test->output, report);
+    return report && devices_dump(report) && !code ? EXIT_USAGE : code;
 }
 
 int cmd_devices(int argc, char **argv)
@@ -274,7 +278,7 @@ int cmd_devices(int argc, char **argv)
     }
     int code = EXIT_GOOD;
     if (test.name) {
-        code = run_test(&attached, &test);
+        code = run_test(&attached, &test, json);
     } else if (!json) {
         print_all(&attached);
     } else if (devices_json(&attached)) {

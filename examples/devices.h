@@ -2,10 +2,14 @@
 #ifndef TACT_EXAMPLES_DEVICES_H
 #define TACT_EXAMPLES_DEVICES_H
 
+#include <jansson.h>
 #include "devices/attached.h"
 
-/* devices_json.c: all of the survey as one JSON object on stdout. Not 0 where that fails. */
+/* devices_json.c: all of the survey as one JSON object on stdout; or another one, which is then
+ * freed. Not 0 where that fails. A name of a device's own need not be UTF-8: it is made so. */
 int devices_json(const struct tact_attached *attached);
+int devices_dump(json_t *all);
+json_t *devices_text(const char *value);
 
 /* What is tested: one of the two. */
 struct devices_target {
@@ -15,15 +19,19 @@ struct devices_target {
 
 enum devices_force { DEVICES_FORCE_ASK, DEVICES_FORCE_YES, DEVICES_FORCE_NO };
 
-/* devices_test.c: finds the device by its name, a part of it, or its path, which it tells where
- * there is none; its values for some seconds, on stdout. Give the exit code. */
+/* devices_test.c: the input device of that path or name, or the only one of which the name has this
+ * part, else NULL; *matching: how many there are. */
+const struct tact_attached_input *devices_find_input(const struct tact_attached *attached,
+                                                     const char *name, int *matching);
+/* Finds the device by its name, a part of it, or its path, which it tells where there is none; its
+ * values for some seconds, on stdout or where report is not NULL in it. Give the exit code. */
 int devices_find(const struct tact_attached *attached, const char *name,
                  struct devices_target *target);
-int devices_test(const struct devices_target *target, double seconds);
+int devices_test(const struct devices_target *target, double seconds, json_t *report);
 
 /* devices_force.c: a gentle force on the output of that name (NULL: the one that is felt best; of a
  * board none), after asking. Gives the exit code. */
-int devices_force(const struct devices_target *target, enum devices_force force,
-                  const char *output);
+int devices_force(const struct devices_target *target, enum devices_force force, const char *output,
+                  json_t *report);
 
 #endif

@@ -67,10 +67,11 @@ static int agreed(const struct push *push, enum devices_force force)
                 "tact: no force was played: there is no terminal to ask at (--force yes)\n");
         return 0;
     }
-    printf("\nPlay %s, rising to %g %s, for %g s? Hold the device loosely; any key or button stops "
-           "it. [y/N] ",
-           push->output, push->level, push->unit, length);
-    fflush(stdout);
+    fprintf(
+        stderr,
+        "\nPlay %s, rising to %g %s, for %g s? Hold the device loosely; any key or button stops "
+        "it. [y/N] ",
+        push->output, push->level, push->unit, length);
     return fgets(line, sizeof line, stdin) && (line[0] == 'y' || line[0] == 'Y');
 }
 
@@ -169,7 +170,24 @@ static const char *play(struct push *push, double *seconds)
     return why;
 }
 
-int devices_force(const struct devices_target *target, enum devices_force force, const char *output)
+/* What was played, for people or machines. */
+static void tell(const struct push *push, double seconds, const char *why, json_t *report)
+{
+    if (report) {
+        json_object_set_new(report, "force",
+                            json_pack("{s:s, s:f, s:s, s:f, s:s?}", "output", push->output, "level",
+                                      push->level, "unit", push->unit, "seconds",
+                                      why ? seconds : length, "ended_by", why));
+    } else if (why) {
+        printf("%s: %g %s, ended after %.2f s by %s\n", push->output, push->level, push->unit,
+               seconds, why);
+    } else {
+        printf("%s: %g %s, %g s\n", push->output, push->level, push->unit, length);
+    }
+}
+
+int devices_force(const struct devices_target *target, enum devices_force force, const char *output,
+                  json_t *report)
 {
     struct push push = {.target = target};
     double seconds = 0.0;
@@ -184,12 +202,7 @@ int devices_force(const struct devices_target *target, enum devices_force force,
     const char *why = play(&push, &seconds);
     push.device.ops->close(push.device.self);
     leave_keys(&push);
-    printf("%s: %g %s, ", push.output, push.level, push.unit);
-    if (why) {
-        printf("ended after %.2f s by %s\n", seconds, why);
-    } else {
-        printf("%g s\n", length);
-    }
+    tell(&push, seconds, why, report);
     if (target->input && push.oldest == 0.0 && !why) {
         fprintf(stderr, "tact: %s took no force\n", target->input->path);
         return EXIT_BAD;

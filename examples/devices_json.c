@@ -3,8 +3,7 @@
 #include <stdio.h>
 #include "devices.h"
 
-/* A name of the device's own need not be UTF-8. */
-static json_t *text(const char *value)
+json_t *devices_text(const char *value)
 {
     json_t *made = json_string(value);
     if (made) {
@@ -22,8 +21,8 @@ static json_t *text(const char *value)
 static json_t *access_object(const struct tact_attached_access *access)
 {
     return json_pack("{s:i, s:i, s:o, s:o, s:o}", "error", -access->error, "force_error",
-                     -access->force_error, "why", text(access->why), "fix", text(access->fix),
-                     "rule", text(access->rule));
+                     -access->force_error, "why", devices_text(access->why), "fix",
+                     devices_text(access->fix), "rule", devices_text(access->rule));
 }
 
 static json_t *channels(const struct tact_attached_input *input)
@@ -52,13 +51,13 @@ static json_t *input_object(const struct tact_attached_input *input)
 {
     return json_pack("{s:s, s:o, s:o, s:s, s:o, s:o, s:i, s:i, s:i, s:o, s:s, s:i, s:o, s:o, s:o, "
                      "s:o}",
-                     "path", input->path, "link", text(input->link), "name", text(input->name),
-                     "kind", input->kind, "serial", text(input->serial), "phys", text(input->phys),
-                     "bus", (int)input->bus, "vendor", (int)input->vendor, "product",
-                     (int)input->product, "channels", channels(input), "effects", input->effects,
-                     "effects_at_a_time", input->effect_most, "forces", forces(input), "note",
-                     text(input->note), "access", access_object(&input->access), "scene",
-                     text(input->scene));
+                     "path", input->path, "link", devices_text(input->link), "name",
+                     devices_text(input->name), "kind", input->kind, "serial",
+                     devices_text(input->serial), "phys", devices_text(input->phys), "bus",
+                     (int)input->bus, "vendor", (int)input->vendor, "product", (int)input->product,
+                     "channels", channels(input), "effects", input->effects, "effects_at_a_time",
+                     input->effect_most, "forces", forces(input), "note", devices_text(input->note),
+                     "access", access_object(&input->access), "scene", devices_text(input->scene));
 }
 
 static json_t *subdevices(const struct tact_attached_board *board)
@@ -85,9 +84,17 @@ static json_t *subdevices(const struct tact_attached_board *board)
 static json_t *board_object(const struct tact_attached_board *board)
 {
     return json_pack("{s:s, s:o, s:o, s:o, s:o, s:s}", "path", board->path, "name",
-                     text(board->name), "driver", text(board->driver), "subdevices",
+                     devices_text(board->name), "driver", devices_text(board->driver), "subdevices",
                      subdevices(board), "access", access_object(&board->access), "scene",
                      board->scene);
+}
+
+int devices_dump(json_t *all)
+{
+    int rc = all ? json_dumpf(all, stdout, JSON_INDENT(1)) : -1;
+    json_decref(all);
+    puts("");
+    return rc;
 }
 
 int devices_json(const struct tact_attached *attached)
@@ -101,8 +108,8 @@ int devices_json(const struct tact_attached *attached)
         rc |= json_array_append_new(boards, board_object(&attached->board[i]));
     }
     json_t *all = json_pack("{s:o, s:o}", "inputs", inputs, "boards", boards);
-    rc = rc || !all ? -1 : json_dumpf(all, stdout, JSON_INDENT(1));
-    json_decref(all);
-    puts("");
-    return rc;
+    if (rc) {
+        json_decref(all);
+    }
+    return rc ? -1 : devices_dump(all);
 }

@@ -17,11 +17,11 @@ struct seen {
     double told[TACT_DEVICE_CHANNELS];
 };
 
-/* The device by its path, its name, or a part of that; NULL also where several have the part. */
-static const struct tact_attached_input *find_input(const struct tact_attached *attached,
-                                                    const char *name, int *matching)
+const struct tact_attached_input *devices_find_input(const struct tact_attached *attached,
+                                                     const char *name, int *matching)
 {
     const struct tact_attached_input *found = NULL;
+    *matching = 0;
     for (int i = 0; i < attached->input_count; i++) {
         const struct tact_attached_input *input = &attached->input[i];
         if (!strcmp(input->path, name) || !strcmp(input->link, name) ||
@@ -97,9 +97,10 @@ static const char *unit_of(const struct tact_device *device, int channel)
     return strcmp(unit, "1") == 0 ? "" : unit;
 }
 
-/* Tells each channel that went a twentieth of its way, or of a unit, since it was told. */
+/* Tells, where it is to, each channel that went a twentieth of its way, or of a unit, since it was
+ * told. */
 static void take(const struct tact_device *device, const struct tact_device_input *in, double t,
-                 struct seen *seen)
+                 int tell, struct seen *seen)
 {
     for (int i = 0; i < device->info.input_count; i++) {
         double value = in->channel[i];
@@ -108,13 +109,26 @@ static void take(const struct tact_device *device, const struct tact_device_inpu
         }
         seen->low[i] = fmin(seen->low[i], value);
         seen->high[i] = fmax(seen->high[i], value);
-        if (fabs(value - seen->told[i]) >= 0.05) {
+        if (tell && fabs(value - seen->told[i]) >= 0.05) {
             printf("%7.2f s  %-14s %9.3f %s\n", t, device->info.input[i].name, value,
                    unit_of(device, i));
             seen->told[i] = value;
         }
     }
     fflush(stdout);
+}
+
+static void report_channels(const struct tact_device *device, const struct seen *seen,
+                            json_t *report)
+{
+    json_t *all = json_array();
+    for (int i = 0; i < device->info.input_count; i++) {
+        const struct tact_device_channel *channel = &device->info.input[i];
+        json_array_append_new(all, json_pack("{s:s, s:s, s:f, s:f}", "name", channel->name, "unit",
+                                             channel->unit, "lowest", seen->low[i], "highest",
+                                             seen->high[i]));
+    }
+    json_object_set_new(report, "channels", all);
 }
 
 static void summarise(const struct tact_device *device, const struct seen *seen)
@@ -131,7 +145,7 @@ int devices_find(const struct tact_attached *attached, const char *name,
 {
     int matching = 0;
     target->board = find_board(attached, name);
-    target->input = target->board ? NULL : find_input(attached, name, &matching);
+    target->input = target->board ? NULL : devices_find_input(attached, name, &matching);
     if (!target->board && !target->input) {
         fprintf(stderr, "tact: --test %s: %d devices have that name (see tact devices)\n", name,
                 matching);
@@ -140,7 +154,7 @@ int devices_find(const struct tact_attached *attached, const char *name,
     return EXIT_GOOD;
 }
 
-int devices_test(const struct devices_target *target, double seconds)
+int devices_test(const struct devices_target *target, double seconds, json_t *report)
 {
     int code = EXIT_GOOD;
     struct tact_device device = {.ops = NULL};
@@ -150,21 +164,30 @@ int devices_test(const struct devices_target *target, double seconds)
     if (open_device(input, board, &device)) {
         return EXIT_BAD;
     }
-    printf("%s for %g s: move it, press its buttons\n", input ? input->name : board->name, seconds);
+    const char *name = input ? input->name : board->name;
+    const char *path = input ? input->path : board->path;
+    fprintf(report ? stderr : stdout, "%s for %g s: move it, press its buttons\n", name, seconds);
     const int64_t start = tact_clock_now();
     for (uint64_t tick = 0; (double)tick * PERIOD_NS * 1e-9 <= seconds; tick++) {
         struct tact_device_input in = {.state = TACT_DEVICE_OK};
         const double t = (double)tick * PERIOD_NS * 1e-9;
         tact_clock_sleep_until(start + (int64_t)tick * PERIOD_NS);
         device.ops->read(device.self, tick, t, tact_clock_now(), &in);
-        take(&device, &in, t, &seen);
+        take(&device, &in, t, !report, &seen);
         if (in.state == TACT_DEVICE_LOST) {
-            fprintf(stderr, "tact: %s is gone\n", input ? input->path : board->path);
+            fprintf(stderr, "tact: %s is gone\n", path);
             code = EXIT_BAD;
             break;
         }
     }
     device.ops->close(device.self);
-    summarise(&device, &seen);
+    if (report) {
+        json_object_set_new(report, "name", devices_text(name));
+        json_object_set_new(report, "path", devices_text(path));
+        json_object_set_new(report, "seconds", json_real(seconds));
+        report_channels(&device, &seen, report);
+    } else {
+        summarise(&device, &seen);
+    }
     return code;
 }

@@ -5,6 +5,7 @@ Usage: calibrate.py TACT"""
 import csv
 import ctypes
 import fcntl
+import json
 import os
 import re
 import struct
@@ -102,21 +103,26 @@ def axes(folder):
     stick = new_stick()
     push(stick, (30, 5))
     path = f"{folder}/stick.yaml"
-    run = Calibrate("worn stick", "--seconds", "0.3", "--sweep", "0.6", "--output", path)
-    assert "let go" in run.asked()
-    run.enter()
-    time.sleep(0.05)
-    push(stick, (30, 5), (34, 5), (30, 5))
-    assert "both of its ends" in run.asked()
-    run.enter()
-    time.sleep(0.05)
-    push(stick, (-900, 100), (0, 240), (950, 100), (36, 6))
-    assert "let go" in run.asked()
-    push(stick, (38, 6))
-    run.enter()
-    out, _ = run.end()
-    assert re.search(r"abs_y +did not move", out), out
-    assert numbers(path, "abs_x") == [-900, 34, 950, 5], open(path).read()
+    for json_too in [], ["--json"]:
+        run = Calibrate("worn stick", "--seconds", "0.3", "--sweep", "0.6", "--output", path, *json_too)
+        assert "let go" in run.asked()
+        run.enter()
+        time.sleep(0.05)
+        push(stick, (30, 5), (34, 5), (30, 5))
+        assert "both of its ends" in run.asked()
+        run.enter()
+        time.sleep(0.05)
+        push(stick, (-900, 100), (0, 240), (950, 100), (36, 6))
+        assert "let go" in run.asked()
+        push(stick, (38, 6))
+        run.enter()
+        out, _ = run.end()
+        assert json_too or re.search(r"abs_y +did not move", out), out
+        assert numbers(path, "abs_x") == [-900, 34, 950, 5], open(path).read()
+    told = json.loads(out)
+    x, y, _ = told["axes"]
+    assert x == {"name": "abs_x", "moved": True, "lowest": -900, "rest": 34, "highest": 950, "width": 5}
+    assert not y["moved"] and (told["device"], told["file"]) == ("worn stick", path), told
     assert numbers(path, "abs_throttle") == [5, 5.5, 240, 1.5], open(path).read()
     assert 'calibrated_for: "worn stick"' in open(path).read()
     scene = f"{folder}/stick-scene.yaml"
@@ -148,19 +154,22 @@ def board(folder):
                    f"        - {{name: wrist, channels: {' '.join(gauges)}, matrix: [{rows}]}}\n"
                    f"{HAND}inputs:\n  - {{from: board.angle, to: robot.tip}}\n")
     words = ["board", "--scene", scene, "--seconds", "0.05"]
-    run = Calibrate(*words, "--channel", "angle", "--points", "0 0.5 1")
+    run = Calibrate(*words, "--channel", "angle", "--points", "0 0.5 1", "--json")
     for angle in 0.0, 0.5, 1.0:
         assert f"bring angle to {angle:g}" in run.asked()
         write_output(0, (angle - 0.2) / 0.25)
         run.enter()
-    run.end()
+    told = json.loads(run.end()[0])
     offset, slope = numbers(path, "angle")
+    assert max(abs(a - b) for a, b in zip(told["coefficients"], (offset, slope))) < 1e-9, told
+    assert told["worst"] < 1e-4 and [p["value"] for p in told["points"]] == [0, 0.5, 1], told
     assert abs(offset - 0.2) < 1e-4 and abs(slope - 0.25) < 1e-4, (offset, slope)
     for i in range(6):
         write_output(i + 1, 0.3 * i - 0.5)
-    run = Calibrate(*words, "--zero", "wrist", "--wait", "0")
-    run.end()
+    run = Calibrate(*words, "--zero", "wrist", "--wait", "0", "--json")
+    told = json.loads(run.end()[0])["gauges"]
     bias = numbers(path, "wrist")
+    assert [g["name"] for g in told] == gauges and abs(told[5]["bias"] - bias[5]) < 1e-9, told
     assert all(abs(b - (0.3 * i - 0.5)) < 2e-4 for i, b in enumerate(bias)), bias
     assert numbers(path, "angle") == [offset, slope] and "comedi_test" in open(path).read()
     write_output(3, 4.1)
