@@ -142,6 +142,22 @@ static uint64_t check_recovered(const char *path)
     return committed;
 }
 
+/* The rings that are in the folder; "" where there are none. */
+static const char *ring_path(void)
+{
+    static char path[400];
+    DIR *dir = opendir(folder);
+    struct dirent *entry;
+
+    path[0] = '\0';
+    while ((entry = readdir(dir))) {
+        if (entry->d_name[0] != '.')
+            snprintf(path, sizeof path, "%s/%s", folder, entry->d_name);
+    }
+    closedir(dir);
+    return path;
+}
+
 static void every_committed_tick_is_recovered(void **state)
 {
     (void)state;
@@ -163,6 +179,7 @@ static void every_committed_tick_is_recovered(void **state)
         if (rc != 0 && atomic_load(&shared->ticks) == 0) {
             if (rc != -ENODATA && rc != -EINVAL && rc != -ENOENT)
                 fail_msg("run %d: %d %s", run, rc, err.text);
+            unlink(ring_path()); /* of a log that was killed before its head was written */
             continue;
         }
         if (rc != 0)
@@ -239,20 +256,6 @@ static void write_file(const char *path, const uint8_t *data, size_t size)
     assert_true(fd >= 0);
     assert_int_equal(write(fd, data, size), size);
     close(fd);
-}
-
-static const char *ring_path(void)
-{
-    static char path[400];
-    DIR *dir = opendir(folder);
-    struct dirent *entry;
-
-    while ((entry = readdir(dir))) {
-        if (entry->d_name[0] != '.')
-            snprintf(path, sizeof path, "%s/%s", folder, entry->d_name);
-    }
-    closedir(dir);
-    return path;
 }
 
 /* One flipped byte, or an end that is missing, in the rings or in the log. */
