@@ -10,18 +10,20 @@
 #include "contact/world/sweeps_internal.h"
 
 #define DIFFERENCE 1e-7 /* of the velocity, between problems whose difference is the derivative */
+#define PRESSURE 1e-6   /* of the normal force, the same for the spin arm */
 #define PASSES 12       /* as in struct tact_local_problem, for the derivative */
 #define SINGULAR 1e-7   /* of a direction: what is changed less does not count as changed */
 
 int tact_newton_create(struct newton *newton, int blocks)
 {
     size_t n = 6 * (size_t)blocks;
-    newton->numbers = calloc(n * (6 + 2 + NEWTON_PRODUCTS + 1) + 1, sizeof *newton->numbers);
+    newton->numbers = calloc(n * (6 + 3 + NEWTON_PRODUCTS + 1) + 1, sizeof *newton->numbers);
     if (!newton->numbers) {
         return -ENOMEM;
     }
     newton->slope = newton->numbers;
-    newton->in = newton->slope + 6 * n;
+    newton->press = newton->slope + 6 * n;
+    newton->in = newton->press + n;
     newton->out = newton->in + n;
     for (int i = 0; i <= NEWTON_PRODUCTS; i++) {
         newton->basis[i] = newton->out + (1 + (size_t)i) * n;
@@ -63,6 +65,29 @@ static void differentiate(const struct block *block, const double *r, const doub
     }
 }
 
+/* How it answers the normal force of before the sweep, x, which the spin arm of a soft patch goes
+ * by. */
+static void differentiate_arm(const struct tact_world *world, const struct block *block, double x,
+                              const double *r, double *press)
+{
+    const struct tact_contact *c = &world->contacts[block->pair];
+    struct tact_local_problem local = block->local;
+    double base[6], moved[6];
+    memset(press, 0, 6 * sizeof *press);
+    if (c->patch.kind != TACT_PATCH_ELASTIC || !(x > 0.0)) {
+        return;
+    }
+    local.passes = PASSES;
+    memcpy(base, r, sizeof base);
+    tact_local_cone(&local, base);
+    memcpy(moved, base, sizeof moved);
+    local.spin_arm = tact_patch_spin_arm(&c->patch, (1.0 + PRESSURE) * x / world->options.period);
+    tact_local_cone(&local, moved);
+    for (int i = 0; i < 6; i++) {
+        press[i] = (moved[i] - base[i]) / (PRESSURE * x);
+    }
+}
+
 static void stop_all(struct tact_world *world)
 {
     for (int i = 0; i < world->body_count; i++) {
@@ -81,8 +106,8 @@ static void kick(struct block *block, const double *impulse)
     }
 }
 
-/* How the impulse of a block answers a change of its b. */
-static void answer(const struct tact_world *world, int i, const double *b, double *r)
+/* How the impulse of a block answers a change of its b, and of what its normal force was. */
+static void answer(const struct tact_world *world, int i, const double *b, double was, double *r)
 {
     const struct tact_local_problem *local = &world->blocks[i].local;
     int limits = world->contacts[world->blocks[i].pair].limits;
@@ -97,9 +122,11 @@ static void answer(const struct tact_world *world, int i, const double *b, doubl
         tact_ldl_solve(local->factor, local->rows, r);
     } else if (!(limits & TACT_LIMIT_OPEN)) {
         const double *slope = world->newton.slope + (size_t)36 * (size_t)i;
+        const double *press = world->newton.press + (size_t)6 * (size_t)i;
         for (int k = 0; k < 36; k++) {
             r[k / 6] += slope[k] * b[k % 6];
         }
+        tact_axpy(r, was, press, 6);
     }
 }
 
@@ -119,7 +146,7 @@ static void linear_sweep(struct tact_world *world, const double *x, double *out)
         }
         tact_block_soften(block, x + 6 * i, u);
         tact_rows_without(b, u, block->local.s, x + 6 * i);
-        answer(world, i, b, r);
+        answer(world, i, b, x[6 * i], r);
         for (int k = 0; k < 6; k++) {
             delta[k] = r[k] - x[6 * i + k];
         }
@@ -181,6 +208,7 @@ void tact_newton_step(struct tact_world *world, const double *x, const double *g
         int limits = world->contacts[world->blocks[i].pair].limits;
         if (limits && !(limits & TACT_LIMIT_OPEN) && !world->blocks[i].alone) {
             differentiate(&world->blocks[i], g + 6 * i, scale + 6 * i, newton->slope + 36 * i);
+            differentiate_arm(world, &world->blocks[i], x[6 * i], g + 6 * i, newton->press + 6 * i);
         }
     }
     for (int i = 0; i < n; i++) {

@@ -14,6 +14,7 @@ struct tact_world;
 struct newton {
     double *numbers;
     double *slope;                              /* 36 a block: how its impulse answers its b */
+    double *press;                              /* 6 a block: how it answers its normal force */
     double *in, *out;                           /* of a linearised sweep */
     double *basis[NEWTON_PRODUCTS + 1];         /* orthonormal directions, scaled */
     double h[NEWTON_PRODUCTS][NEWTON_PRODUCTS]; /* by column: triangular, once rotated */

@@ -7,7 +7,7 @@
 #include "contact/world/sweeps_internal.h"
 
 #define LESS 0.9   /* of a residual, that counts as progress */
-#define STILL 1e-3 /* of the tolerance: what the first sweep may find */
+#define STILL 1e-3 /* of the tolerance: what the first sweep may find or change */
 #define TRIES 2    /* of Newton's steps that may go up before they are taken back */
 #define MOST_FAILS 5
 #define FRESH 10.0 /* growth of the residual that makes what was learnt useless */
@@ -207,14 +207,16 @@ static void settle(struct tact_world *world, struct search *s, double miss,
 
 /* Contacts that share a body pass on most of what one sweep leaves. Taken as solved by the first, a
  * resting pile moves by that in the tick, and in the next two takes it back: for good, as what it
- * then warm-starts from is as far off again. Solved to rounding once, it rests. */
+ * then warm-starts from is as far off again. Solved to rounding once, it rests. A contact that
+ * hardly bears is as far off as rounding of the others makes it: there the change tells. */
 static int ends(const struct tact_world *world, const struct search *s,
                 const struct tact_solve_stats *stats)
 {
     int leaps = s->newton && world->options.local == TACT_LOCAL_CONE &&
                 world->options.model == TACT_CONTACT_PATCH;
     return tact_sweeps_solved(world, stats) &&
-           (stats->iterations > 1 || !leaps || stats->residual <= STILL * world->options.tolerance);
+           (stats->iterations > 1 || !leaps ||
+            tact_min(stats->residual, stats->update) <= STILL * world->options.tolerance);
 }
 
 void tact_sweeps_run(struct tact_world *world, struct tact_solve_stats *stats)
