@@ -122,27 +122,6 @@ void tact_local_prepare(struct tact_local_problem *problem)
     tact_ldl_factor(problem->factor, n);
 }
 
-double tact_local_friction_share(const struct tact_local_problem *problem, const double *r,
-                                 const double *d)
-{
-    double spin = fabs(r[3] - (d[0] * r[2] - d[1] * r[1]));
-    double most = problem->mu * r[0], arm = problem->spin_arm;
-    if (!(most > 0.0) || (!(arm > 0.0) && spin > 0.0)) {
-        return fabs(r[1]) + fabs(r[2]) + spin > 0.0 ? INFINITY : 0.0;
-    }
-    double x = r[1] / most, y = r[2] / most, m = spin > 0.0 ? spin / (arm * most) : 0.0, w[2];
-    return sqrt(tact_local_surface(problem->surface, x * x + y * y, m * m, w));
-}
-
-double tact_local_edge_share(const struct tact_local_problem *problem, const double *d)
-{
-    if (!tact_local_rolls(problem)) {
-        return 0.0;
-    }
-    return problem->corners ? tact_normal_reach(problem->corner, problem->corners, d)
-                            : hypot(d[0] / problem->semi[0], d[1] / problem->semi[1]);
-}
-
 int tact_local_slip_bits(const struct tact_local_problem *problem, const double *r, const double *d)
 {
     double f, m, w[2];

@@ -99,13 +99,6 @@ static void stop_all(struct tact_world *world)
     }
 }
 
-static void kick(struct block *block, const double *impulse)
-{
-    for (int k = 0; k < 2; k++) {
-        tact_rows_kick(block->side[k].v, block->side[k].y, impulse, block->side[k].dof);
-    }
-}
-
 /* How the impulse of a block answers a change of its b, and of what its normal force was. */
 static void answer(const struct tact_world *world, int i, const double *b, double was, double *r)
 {
@@ -135,7 +128,7 @@ static void linear_sweep(struct tact_world *world, const double *x, double *out)
 {
     stop_all(world);
     for (int i = 0; i < world->block_count; i++) {
-        kick(&world->blocks[i], x + 6 * i);
+        tact_block_kick(&world->blocks[i], x + 6 * i);
     }
     for (int i = 0; i < world->block_count; i++) {
         struct block *block = &world->blocks[i];
@@ -150,7 +143,7 @@ static void linear_sweep(struct tact_world *world, const double *x, double *out)
         for (int k = 0; k < 6; k++) {
             delta[k] = r[k] - x[6 * i + k];
         }
-        kick(block, delta);
+        tact_block_kick(block, delta);
     }
 }
 

@@ -6,16 +6,10 @@
 #include "contact/local/local_internal.h"
 #include "contact/world/rows_internal.h"
 
-static void apply(struct side *side, const double *impulse)
-{
-    tact_rows_kick(side->v, side->y, impulse, side->dof);
-}
-
 /* A change of a contact's impulse, and what the joints of its bodies answer. */
 static void give(struct tact_world *world, struct block *block, const double *delta)
 {
-    apply(&block->side[0], delta);
-    apply(&block->side[1], delta);
+    tact_block_kick(block, delta);
     tact_bonds_answer(world, block, delta);
 }
 
@@ -133,8 +127,7 @@ void tact_velocities_rebuild(struct tact_world *world)
     tact_velocities_copy(world, 1);
     for (int i = 0; i < world->block_count; i++) {
         struct block *block = &world->blocks[i];
-        apply(&block->side[0], world->contacts[block->pair].impulse);
-        apply(&block->side[1], world->contacts[block->pair].impulse);
+        tact_block_kick(block, world->contacts[block->pair].impulse);
     }
     tact_bonds_apply(world);
 }

@@ -2,6 +2,7 @@
 #ifndef TACT_CONTACT_SWEEPS_INTERNAL_H
 #define TACT_CONTACT_SWEEPS_INTERNAL_H
 
+#include "contact/world/rows_internal.h"
 #include "contact/world/world_internal.h"
 
 /* Copies the velocities that contacts act on: out, or back in. */
@@ -9,6 +10,15 @@ void tact_velocities_copy(struct tact_world *world, int back);
 
 /* Velocities from the free ones and all impulses: sums of changes would lose digits in leaps. */
 void tact_velocities_rebuild(struct tact_world *world);
+
+/* What an impulse of a contact does to the velocities of its two bodies. */
+static inline void tact_block_kick(const struct block *block, const double *impulse)
+{
+    for (int k = 0; k < 2; k++) {
+        const struct side *side = &block->side[k];
+        tact_rows_kick(side->v, side->y, impulse, side->dof);
+    }
+}
 
 /* Adds to a block's velocity u what its impulse r adds by compliance: S holds it, J v does not. */
 static inline void tact_block_soften(const struct block *block, const double *r, double *u)
