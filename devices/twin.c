@@ -6,8 +6,7 @@
 #include <string.h>
 #include "devices/twin_internal.h"
 
-/* Takes a value, gives the one of so many ticks ago. */
-static double delay(struct tact_twin_delay *d, double value)
+double tact_twin_delayed(struct tact_twin_delay *d, double value)
 {
     d->value[d->at] = value;
     d->at = d->at == d->ticks ? 0 : d->at + 1;
@@ -38,8 +37,9 @@ static double pushed(const struct tact_twin *self, int axis, uint64_t tick)
 /* One tick of an axis, in which the hand's target goes on by `stride`. */
 static void move(const struct tact_twin *self, struct tact_twin_axis *a, double push, double stride)
 {
+    tact_twin_form(self, a);
     const double h = self->period, by_mass = h * h / a->mass;
-    a->force = delay(&a->motor, a->asked);
+    a->force = tact_twin_delayed(&a->motor, a->asked);
     double level = a->stiffness * a->rest + a->grip * a->target + a->grip_damping * stride / h;
     const double z[4] = {a->x, a->w, by_mass * (level + a->force + push),
                          by_mass * a->grip * stride};
@@ -49,6 +49,7 @@ static void move(const struct tact_twin *self, struct tact_twin_axis *a, double 
         a->w += a->motion.speed[i] * z[i];
     }
     a->target += stride;
+    tact_twin_rub(self, a);
     if (a->x < a->stops[0] || a->x > a->stops[1]) {
         bool low = a->x < a->stops[0];
         a->x = low ? a->stops[0] : a->stops[1];
@@ -66,13 +67,24 @@ static void advance(struct tact_twin *self, uint64_t tick, const struct tact_dev
 {
     const uint64_t passed = tick - self->tick;
     const int ticks = passed < TACT_TWIN_GAP ? (int)passed : TACT_TWIN_GAP;
+    double stride[TACT_TWIN_AXES];
     for (int i = 0; i < self->axes; i++) {
-        struct tact_twin_axis *a = &self->axis[i];
-        const double end = target(a, hand), stride = ticks ? (end - a->target) / ticks : 0.0;
-        for (int k = 0; k < ticks; k++) {
-            move(self, a, pushed(self, i, self->tick + (uint64_t)k), stride);
+        stride[i] = ticks ? (target(&self->axis[i], hand) - self->axis[i].target) / ticks : 0.0;
+    }
+    for (int k = 0; k < ticks; k++) {
+        const uint64_t now = self->tick + (uint64_t)k;
+        for (int i = 0; i < TACT_TWIN_EFFECTS; i++) {
+            if (self->effect[i] >= 0) {
+                self->acting[i] = tact_twin_delayed(&self->effect_delay[i], self->wanted[i]);
+            }
         }
-        a->target = end;
+        for (int i = 0; i < self->axes; i++) {
+            struct tact_twin_axis *a = &self->axis[i];
+            move(self, a, pushed(self, i, now) + tact_twin_effect(self, a, now), stride[i]);
+        }
+    }
+    for (int i = 0; i < self->axes; i++) {
+        self->axis[i].target = target(&self->axis[i], hand);
     }
 }
 
@@ -90,13 +102,18 @@ static bool unplugged(const struct tact_twin *self, double t)
 static void tell(struct tact_twin *self, const struct tact_device_input *hand)
 {
     for (int i = 0; i < self->axes; i++) {
-        double reading = delay(&self->axis[i].sensor, tact_twin_reading(&self->axis[i]));
+        double reading =
+            tact_twin_delayed(&self->axis[i].sensor, tact_twin_reading(&self->axis[i]));
         self->held[i] = self->away ? self->held[i] : reading;
         self->axis[i].asked = self->away ? 0.0 : self->axis[i].asked;
     }
+    for (int i = 0; self->away && i < TACT_TWIN_EFFECTS; i++) {
+        self->wanted[i] = 0.0;
+    }
     for (int i = 0; i < self->buttons; i++) {
         int channel = self->button[i];
-        double pressed = delay(&self->buttons_delay[i], channel < 0 ? 0.0 : hand->channel[channel]);
+        double pressed =
+            tact_twin_delayed(&self->buttons_delay[i], channel < 0 ? 0.0 : hand->channel[channel]);
         self->held[self->axes + i] = self->away ? 0.0 : pressed;
     }
 }
@@ -129,6 +146,7 @@ static void twin_write(void *data, const double *out, int64_t now_ns)
 {
     struct tact_twin *self = data;
     (void)now_ns;
+    tact_twin_want(self, out);
     for (int i = 0; i < self->axes; i++) {
         struct tact_twin_axis *a = &self->axis[i];
         if (a->output >= 0 && !self->away) {
@@ -150,6 +168,9 @@ static void twin_close(void *data)
     }
     for (int i = 0; i < self->buttons; i++) {
         free(self->buttons_delay[i].value);
+    }
+    for (int i = 0; i < TACT_TWIN_EFFECTS; i++) {
+        free(self->effect_delay[i].value);
     }
     free(self->push);
     free(self->lost);

@@ -14,7 +14,14 @@
  *   forces          "force_x -": outputs that push them, - for none; default: none
  *   buttons         "btn_south=deadman btn_west": further inputs: what that channel of the hand
  *                   says, or without one 0
- *   unfelt          "strong weak": outputs that move nothing
+ *   effects         "damper vibration": outputs as an evdev device has them, which it renders by
+ *                   itself on all axes: spring spring_center damper friction vibration strong weak
+ *   effect_spring   [N/m] toward the centre (0, or where the reading is spring_center) for 1
+ *   effect_damper   [N s/m] for 1
+ *   effect_friction [N] against any motion for 1
+ *   effect_vibration  [N] amplitude for 1 of vibration, strong and weak; default of the four: 1
+ *   frequencies     [Hz] of vibration, strong, weak; default [60, 40, 150]
+ *   unfelt          "inertia": outputs that move nothing
  *   units           "rad 1": of the axes' readings, for people and logs; default m
  *   mass            required; [kg], over 0
  *   damping         [N s/m]; default 0
@@ -39,10 +46,12 @@
  *   hand_damping    [N s/m] of the grip, on the difference of speeds; default 0
  *   hand_X          setting X of the trajectory or operator: hand_file, hand_script, ...
  *
- * Input channels: the axes, then the buttons. Output channels: the forces, then the unfelt ones.
- * A force written in tick k acts from that tick to the next. While it is unplugged the state is
- * LOST: axes are held, buttons released, the motor is off. Where the loop skips ticks it moves on,
- * by at most TACT_TWIN_GAP of them. Outputs that are not finite are 0.
+ * Input channels: the axes, then the buttons. Output channels: the forces, the unfelt ones, then
+ * the effects. A force written in tick k acts from that tick to the next; so do effects, of which
+ * springs and dampers are part of the exact solution, and which force_limit does not limit. While
+ * it is unplugged the state is LOST: axes are held, buttons released, the motor is off. Where the
+ * loop skips ticks it moves on, by at most TACT_TWIN_GAP of them. Outputs that are not finite are
+ * 0.
  */
 #ifndef TACT_DEVICES_TWIN_H
 #define TACT_DEVICES_TWIN_H

@@ -26,6 +26,18 @@ struct tact_twin_delay {
     double *value; /* ticks + 1 */
 };
 
+/** What a device renders by itself, on all of its axes. */
+enum tact_twin_effect {
+    TACT_TWIN_SPRING, /* 0 .. 1: pulls to the centre */
+    TACT_TWIN_CENTER, /* ... which is at this reading */
+    TACT_TWIN_DAMPER, /* 0 .. 1: against speed */
+    TACT_TWIN_FRICTION,
+    TACT_TWIN_VIBRATION, /* of a sine; of this and the next the sign does not matter */
+    TACT_TWIN_HEAVY,     /* of the motors of a rumble pad */
+    TACT_TWIN_LIGHT,
+    TACT_TWIN_EFFECTS
+};
+
 struct tact_twin_axis {
     /* as set */
     double mass, damping, stiffness, rest, start;
@@ -35,8 +47,10 @@ struct tact_twin_axis {
     double grip, grip_damping, reach; /* of the hand */
     int channel;                      /* of the hand, -1: none */
     int output;                       /* -1: none */
-    struct tact_twin_step motion;
+    double effect_spring, effect_damper, effect_friction, effect_vibration; /* for 1 */
     /* as it is */
+    struct tact_twin_step motion; /* with this spring and damper of its effects, 0 .. 1: */
+    double by_spring, by_damper;
     double x, w;   /* position [m], speed times the period [m] */
     double target; /* of the hand at the last tick [m] */
     double asked;  /* written last [N] */
@@ -48,6 +62,10 @@ struct tact_twin {
     double period;
     int axes, buttons, outputs;
     struct tact_twin_axis axis[TACT_TWIN_AXES];
+    int effect[TACT_TWIN_EFFECTS]; /* output, -1: none */
+    double frequency[3];           /* of vibration, heavy and light motor [Hz] */
+    double wanted[TACT_TWIN_EFFECTS], acting[TACT_TWIN_EFFECTS];
+    struct tact_twin_delay effect_delay[TACT_TWIN_EFFECTS];
     int button[TACT_DEVICE_CHANNELS]; /* channel of the hand, -1: none */
     struct tact_twin_delay buttons_delay[TACT_DEVICE_CHANNELS];
     int push_rows, push_columns; /* time, then one for all axes or one for each */
@@ -72,10 +90,42 @@ int tact_twin_load(struct tact_twin *self, const struct tact_device_config *conf
 int tact_twin_read_motion(struct tact_twin *self, const struct tact_device_config *config,
                           struct tact_error *err);
 
+/** Adds a channel; the name is refused where it is there already, or too long.
+ *  @retval as tact_twin_load() */
+int tact_twin_add(struct tact_device_channel *channels, int *count, const char *name,
+                  const char *unit, const struct tact_device_config *config, const char *key,
+                  struct tact_error *err);
+
 /** Finite rows of so many numbers; *rows points into the config and stays where the key is absent.
  *  @retval as tact_twin_load() */
 int tact_twin_rows(const struct tact_device_config *config, const char *key, int columns,
                    const double **rows, int *count, struct tact_error *err);
+
+/** Forms an axis' step with the springs and dampers that act on it now. Real-time safe.
+ *  @retval -EINVAL too stiff for its mass */
+int tact_twin_form(const struct tact_twin *self, struct tact_twin_axis *axis);
+
+/** Reads which effects it has, adds their outputs; and how strong they are, once the axes are known
+ *  (without their numbers). @retval as tact_twin_load() */
+int tact_twin_read_effects(struct tact_twin *self, const struct tact_device_config *config,
+                           struct tact_device_info *info, struct tact_error *err);
+
+/** How strong the effects are that it has, unless settings say so: 1. */
+void tact_twin_usual_effects(const struct tact_twin *self, struct tact_twin_axis *axis);
+
+/** Takes what is written, within what it can be. Real-time safe. */
+void tact_twin_want(struct tact_twin *self, const double *out);
+
+/** The effects of a tick: what pushes an axis in it [N], before friction; `acting` is set before.
+ *  Real-time safe. */
+double tact_twin_effect(const struct tact_twin *self, const struct tact_twin_axis *axis,
+                        uint64_t tick);
+
+/** Friction over a tick: takes what it can of the speed that was reached. Real-time safe. */
+void tact_twin_rub(const struct tact_twin *self, struct tact_twin_axis *axis);
+
+/** A value goes in, the one of so many ticks ago comes out. Real-time safe. */
+double tact_twin_delayed(struct tact_twin_delay *delay, double value);
 
 /** What an axis' sensor says now. Real-time safe. */
 double tact_twin_reading(const struct tact_twin_axis *axis);

@@ -9,12 +9,38 @@
 #include "devices/trajectory.h"
 #include "devices/twin_internal.h"
 
-static const char *const keys[] = {
-    "axes",           "forces",      "buttons", "unfelt", "units",         "mass",
-    "damping",        "stiffness",   "rest",    "start",  "stops",         "strength",
-    "force_limit",    "force_delay", "scale",   "range",  "bits",          "step",
-    "delay",          "push",        "lost",    "hand",   "hand_channels", "hand_reach",
-    "hand_stiffness", "hand_damping"};
+static const char *const keys[] = {"axes",
+                                   "forces",
+                                   "buttons",
+                                   "unfelt",
+                                   "units",
+                                   "mass",
+                                   "damping",
+                                   "stiffness",
+                                   "rest",
+                                   "start",
+                                   "stops",
+                                   "strength",
+                                   "force_limit",
+                                   "force_delay",
+                                   "scale",
+                                   "range",
+                                   "bits",
+                                   "step",
+                                   "delay",
+                                   "push",
+                                   "lost",
+                                   "hand",
+                                   "hand_channels",
+                                   "hand_reach",
+                                   "hand_stiffness",
+                                   "hand_damping",
+                                   "effects",
+                                   "effect_spring",
+                                   "effect_damper",
+                                   "effect_friction",
+                                   "effect_vibration",
+                                   "frequencies"};
 enum { KEYS = sizeof keys / sizeof *keys };
 
 static const char prefix[] = "hand_";
@@ -30,9 +56,9 @@ static bool is_own(const char *key)
     return false;
 }
 
-/* Adds a channel; the name is refused where it is there already, or too long. */
-static int add(struct tact_device_channel *channels, int *count, const char *name, const char *unit,
-               const struct tact_device_config *config, const char *key, struct tact_error *err)
+int tact_twin_add(struct tact_device_channel *channels, int *count, const char *name,
+                  const char *unit, const struct tact_device_config *config, const char *key,
+                  struct tact_error *err)
 {
     const struct tact_device_setting *setting = tact_settings_find(config, key);
     if (*count == TACT_DEVICE_CHANNELS || strlen(name) >= TACT_DEVICE_NAME) {
@@ -69,7 +95,7 @@ static int read_axes(struct tact_twin *self, const struct tact_device_config *co
         } else {
             self->axis[self->axes].output = -1;
             self->axis[self->axes++].channel = -1;
-            rc = add(info->input, &info->input_count, name, unit, config, "axes", err);
+            rc = tact_twin_add(info->input, &info->input_count, name, unit, config, "axes", err);
         }
     }
     return rc;
@@ -90,12 +116,12 @@ static int read_outputs(struct tact_twin *self, const struct tact_device_config 
         }
         if (strcmp(name, "-") != 0) {
             self->axis[axis].output = info->output_count;
-            rc = add(info->output, &info->output_count, name, "1", config, "forces", err);
+            rc = tact_twin_add(info->output, &info->output_count, name, "1", config, "forces", err);
         }
         axis++;
     }
     while (!rc && unfelt && tact_settings_word(&unfelt, name, sizeof name)) {
-        rc = add(info->output, &info->output_count, name, "1", config, "unfelt", err);
+        rc = tact_twin_add(info->output, &info->output_count, name, "1", config, "unfelt", err);
     }
     return rc;
 }
@@ -127,7 +153,8 @@ static int read_buttons(struct tact_twin *self, const struct tact_device_config 
             *from = '\0';
             rc = hand_channel(self, config, "buttons", from + 1, &channel, err);
         }
-        rc = rc ? rc : add(info->input, &info->input_count, name, "1", config, "buttons", err);
+        rc = rc ? rc
+                : tact_twin_add(info->input, &info->input_count, name, "1", config, "buttons", err);
         if (!rc) {
             self->button[self->buttons++] = channel;
         }
@@ -268,6 +295,7 @@ int tact_twin_load(struct tact_twin *self, const struct tact_device_config *conf
     int rc = read_hand(self, config, err);
     rc = rc ? rc : read_axes(self, config, info, err);
     rc = rc ? rc : read_outputs(self, config, info, err);
+    rc = rc ? rc : tact_twin_read_effects(self, config, info, err);
     rc = rc ? rc : follow(self, config, err);
     rc = rc ? rc : read_buttons(self, config, info, err);
     rc = rc ? rc : tact_twin_read_motion(self, config, err);

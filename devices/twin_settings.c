@@ -138,19 +138,19 @@ static int form_motion(struct tact_twin *self, const struct tact_device_config *
 {
     for (int i = 0; i < self->axes; i++) {
         struct tact_twin_axis *a = &self->axis[i];
-        double by_mass = self->period / a->mass;
         if (a->channel < 0) { /* no hand is on it */
             a->grip = a->grip_damping = 0.0;
         }
-        double spring = (a->stiffness + a->grip) * by_mass * self->period;
-        double damper = (a->damping + a->grip_damping) * by_mass;
-        if (!(spring <= TACT_TWIN_STIFF && damper <= TACT_TWIN_STIFF)) {
+        self->acting[TACT_TWIN_SPRING] = self->acting[TACT_TWIN_DAMPER] = 1.0;
+        int rc = tact_twin_form(self, a);
+        self->acting[TACT_TWIN_SPRING] = self->acting[TACT_TWIN_DAMPER] = 0.0;
+        a->by_spring = -1.0; /* to be formed anew */
+        if (rc) {
             return tact_settings_fault(
                 config, tact_settings_find(config, "mass"), err,
                 "%g is too light for its springs and dampers at a period of %g s", a->mass,
                 self->period);
         }
-        tact_twin_step_init(&a->motion, spring, damper);
         a->x = a->start;
     }
     return 0;
@@ -185,6 +185,9 @@ static int make_delays(struct tact_twin *self, const struct tact_device_config *
     for (int i = 0; !rc && i < self->buttons; i++) {
         rc = make_delay(&self->buttons_delay[i], self->delay_ticks, 0.0);
     }
+    for (int i = 0; !rc && i < TACT_TWIN_EFFECTS; i++) {
+        rc = make_delay(&self->effect_delay[i], force_ticks, 0.0);
+    }
     return rc ? tact_error_set(err, rc, "out of memory") : 0;
 }
 
@@ -209,10 +212,15 @@ int tact_twin_read_motion(struct tact_twin *self, const struct tact_device_confi
         EACH("hand_reach", reach, ANY),
         EACH("hand_stiffness", grip, NOT_NEGATIVE),
         EACH("hand_damping", grip_damping, NOT_NEGATIVE),
+        EACH("effect_spring", effect_spring, NOT_NEGATIVE),
+        EACH("effect_damper", effect_damper, NOT_NEGATIVE),
+        EACH("effect_friction", effect_friction, NOT_NEGATIVE),
+        EACH("effect_vibration", effect_vibration, NOT_NEGATIVE),
     };
     int rc = 0;
     for (int i = 0; i < self->axes; i++) {
         self->axis[i].strength = self->axis[i].scale = self->axis[i].reach = 1.0;
+        tact_twin_usual_effects(self, &self->axis[i]);
         self->axis[i].limit = self->axis[i].range[1] = self->axis[i].stops[1] = INFINITY;
         self->axis[i].range[0] = self->axis[i].stops[0] = -INFINITY;
     }

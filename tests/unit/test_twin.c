@@ -335,6 +335,90 @@ static void moves_on_over_a_gap(void **state)
     some.ops->close(some.self);
 }
 
+/* What the device renders itself is part of the exact solution, and comes late as forces do. */
+static void renders_spring_and_damper(void **state)
+{
+    (void)state;
+    const struct tact_device_setting s[] = {SETTING("axes", "x"),
+                                            SETTING("mass", "0.05"),
+                                            SETTING("damping", "0.1"),
+                                            SETTING("stiffness", "20"),
+                                            SETTING("scale", "2"),
+                                            SETTING("effects", "damper spring spring_center"),
+                                            SETTING("effect_damper", "0.6"),
+                                            SETTING("effect_spring", "480"),
+                                            SETTING("force_delay", "0.01")};
+    struct tact_device device = open_twin(s, COUNT(s));
+    const double out[] = {0.5, 7.0, 0.5}; /* there is no more than 1 */
+    assert_string_equal(device.info.output[2].name, "spring_center");
+    for (uint64_t tick = 0; tick <= 5000; tick++) {
+        const double t = tick < 10 ? 0.0 : (double)(tick - 10) * period;
+        const double x = 480.0 * 0.25 / 500.0 * step_response(0.05, 0.4, 500.0, t);
+        expect_close(at(&device, tick).channel[0], 2.0 * x, 1e-12);
+        device.ops->write(device.self, out, 0);
+    }
+    device.ops->close(device.self);
+}
+
+/* Coulomb's friction: slides v^2 / 2 a, then holds against a push that is weaker. */
+static void renders_friction(void **state)
+{
+    (void)state;
+    const double push[] = {0.0, 4.0, 0.1, 1.4};
+    const struct tact_device_setting s[] = {
+        SETTING("axes", "x"), SETTING("mass", "0.2"), SETTING("effects", "friction"),
+        SETTING("effect_friction", "3"), NUMBERS("push", 2, 2, push)};
+    struct tact_device device = open_twin(s, COUNT(s));
+    const double half = 0.5; /* 1.5 N */
+    double last = 0.0;
+    for (uint64_t tick = 0; tick <= 4000; tick++) {
+        const double t = (double)tick * period, later = t - 0.1;
+        const double x = at(&device, tick).channel[0];
+        device.ops->write(device.self, &half, 0);
+        if (tick <= 100) {
+            expect_close(x, 0.5 * 12.5 * t * t, 1e-12);
+        } else if (tick < 2600) {
+            expect_close(x, 0.0625 + 1.25 * later - 0.25 * later * later, 1e-11);
+        } else if (tick > 2601) {
+            assert_true(x == last && look(&device, 0).velocity == 0.0);
+        }
+        last = x;
+    }
+    expect_close(last, 0.0625 + 1.5625, 1e-6);
+    device.ops->close(device.self);
+}
+
+/* A free mass that is shaken, by the sum of the forces that are held over each tick; unplugged it
+ * goes on as it went. */
+static void renders_vibration(void **state)
+{
+    (void)state;
+    const double lost[] = {1.0, 1.2};
+    const struct tact_device_setting s[] = {
+        SETTING("axes", "x"),        SETTING("mass", "0.1"),
+        SETTING("effects", "weak"),  SETTING("effect_vibration", "2"),
+        NUMBERS("lost", 1, 2, lost), NUMBERS("frequencies", 1, 3, ((double[]){60, 40, 90}))};
+    struct tact_device device = open_twin(s, COUNT(s));
+    const double out = -0.5; /* 1 N */
+    const double w = 2.0 * 3.14159265358979323846 * 90.0 * period;
+    double last = 0.0;
+    for (uint64_t tick = 0; tick < 1200; tick++) {
+        at(&device, tick);
+        device.ops->write(device.self, &out, 0);
+        const double v = look(&device, 0).velocity;
+        if (tick <= 1000) {
+            expect_close(v,
+                         period / 0.1 * (cos(0.5 * w) - cos(((double)tick - 0.5) * w)) /
+                             (2.0 * sin(0.5 * w)),
+                         1e-11);
+        } else {
+            assert_true(v == last);
+        }
+        last = v;
+    }
+    device.ops->close(device.self);
+}
+
 static void describes_itself(void **state)
 {
     (void)state;
@@ -412,6 +496,13 @@ static void refuses_bad_settings(void **state)
         {{SETTING("stops", "1")}, 1, "stops", "rows of 2"},
         {{SETTING("forces", "a b")}, 1, "forces", "more words"},
         {{SETTING("forces", "f"), SETTING("unfelt", "f")}, 2, "unfelt", "twice"},
+        {{SETTING("effects", "wobble")}, 1, "effects", "none of spring"},
+        {{SETTING("effects", "damper"), SETTING("effect_friction", "1")},
+         2,
+         "effect_friction",
+         "nothing of that kind"},
+        {{SETTING("effects", "damper"), SETTING("effect_damper", "1e10")}, 2, "mass", "too light"},
+        {{SETTING("effects", "weak"), SETTING("frequencies", "60")}, 2, "frequencies", "three"},
         {{SETTING("buttons", "x")}, 1, "buttons", "twice"},
         {{SETTING("buttons", "b=deadman")}, 1, "buttons", "no channel"},
         {{NUMBERS("push", 2, 2, four)}, 1, "push", "row 2: not after"},
@@ -448,13 +539,14 @@ static void refuses_bad_settings(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(free_mass_falls),      cmocka_unit_test(answers_a_step),
-        cmocka_unit_test(keeps_its_energy),     cmocka_unit_test(follows_a_hand),
-        cmocka_unit_test(tells_in_steps),       cmocka_unit_test(reads_late),
-        cmocka_unit_test(pushes_late),          cmocka_unit_test(motor_saturates),
-        cmocka_unit_test(stops_at_its_ends),    cmocka_unit_test(is_unplugged),
-        cmocka_unit_test(moves_on_over_a_gap),  cmocka_unit_test(describes_itself),
-        cmocka_unit_test(refuses_bad_settings),
+        cmocka_unit_test(free_mass_falls),     cmocka_unit_test(answers_a_step),
+        cmocka_unit_test(keeps_its_energy),    cmocka_unit_test(follows_a_hand),
+        cmocka_unit_test(tells_in_steps),      cmocka_unit_test(reads_late),
+        cmocka_unit_test(pushes_late),         cmocka_unit_test(motor_saturates),
+        cmocka_unit_test(stops_at_its_ends),   cmocka_unit_test(is_unplugged),
+        cmocka_unit_test(moves_on_over_a_gap), cmocka_unit_test(renders_spring_and_damper),
+        cmocka_unit_test(renders_friction),    cmocka_unit_test(renders_vibration),
+        cmocka_unit_test(describes_itself),    cmocka_unit_test(refuses_bad_settings),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
