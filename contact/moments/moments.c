@@ -20,7 +20,8 @@ struct tact_moments_scratch *tact_moments_scratch_create(size_t pairs)
     scratch->capacity = pairs;
     scratch->work = tact_prism_work_create();
     scratch->cache = tact_prism_cache_create();
-    if (!scratch->work || !scratch->cache) {
+    scratch->rim = tact_rim_create();
+    if (!scratch->work || !scratch->cache || !scratch->rim) {
         tact_moments_scratch_destroy(scratch);
         return NULL;
     }
@@ -32,6 +33,7 @@ void tact_moments_scratch_destroy(struct tact_moments_scratch *scratch)
     if (scratch) {
         free(scratch->work);
         free(scratch->cache);
+        free(scratch->rim);
     }
     free(scratch);
 }
@@ -71,34 +73,48 @@ static int mesh_halfspace(const struct tact_mesh *mesh, const struct tact_pose *
     return rc < 0 ? tact_moments_mesh_halfspace(mesh, pa, pb, out) : rc;
 }
 
+/** Triangles of two meshes together from which the rim of their overlap is tried first: below it,
+ *  prisms are as soon done and share their search from query to query. */
+static const size_t LARGE = 16384;
+
+/** Moments of two meshes by all pairs of prisms, however many. */
+static int by_prisms(const struct tact_mesh *a, const struct tact_pose *pa,
+                     const struct tact_mesh *b, const struct tact_pose *pb,
+                     const struct tact_prism_frame *frame, struct tact_moments_scratch *scratch,
+                     struct tact_moments *out)
+{
+    const struct tact_prism_pair *pairs;
+    long count = tact_prism_pairs(a, pa, b, pb, frame, scratch, &pairs);
+    if (count < 0) {
+        return (int)count;
+    }
+    return tact_prism_sum(a, pa, b, pb, frame, pairs, (size_t)count, out);
+}
+
 static int mesh_mesh(const struct tact_mesh *a, const struct tact_pose *pa,
                      const struct tact_mesh *b, const struct tact_pose *pb,
                      const double direction[3], struct tact_moments_scratch *scratch,
                      struct tact_moments *out)
 {
     struct tact_prism_frame frame;
+    int rc = -ENOSPC, large = a->triangle_count + b->triangle_count >= LARGE;
     if (a->facets || b->facets) {
-        int rc = tact_moments_convex(a, pa, b, pb, out);
-        if (rc >= 0) {
-            return rc;
-        }
+        rc = tact_moments_convex(a, pa, b, pb, out);
     }
-    if (!scratch) {
-        return -ENOSPC;
+    if (rc >= 0 || !scratch) {
+        return rc;
     }
     if (!tact_prism_frame(a, pa, b, pb, direction, &frame)) {
         return 0;
     }
-    int rc = tact_prism_near(a, pa, b, pb, &frame, scratch, out);
-    if (rc != -EAGAIN) {
-        return rc;
+    for (int i = 0; i < 2; i++) {
+        rc = i == large ? tact_prism_near(a, pa, b, pb, &frame, scratch, out)
+                        : tact_moments_rim(a, pa, b, pb, &frame, scratch, out);
+        if (rc != -EAGAIN) {
+            return rc;
+        }
     }
-    const struct tact_prism_pair *pairs;
-    long count = tact_prism_pairs(a, pa, b, pb, &frame, scratch, &pairs);
-    if (count < 0) {
-        return (int)count;
-    }
-    return tact_prism_sum(a, pa, b, pb, &frame, pairs, (size_t)count, out);
+    return by_prisms(a, pa, b, pb, &frame, scratch, out);
 }
 
 int tact_moments_pair(const struct tact_shape *a, const struct tact_pose *pa,

@@ -1,7 +1,8 @@
 /**
  * Moments of the overlap of two solids A and B: volume, centroid, second moment, volume gradient.
  *
- * Exact in double precision: closed forms for spheres, signed prism pairs for closed meshes. Every
+ * Exact in double precision: closed forms for spheres; for closed meshes signed prism pairs, or the
+ * surface of the overlap cut along its rim. Every
  * quantity is in the world frame. Units: m, m^2, m^3, m^5.
  */
 #ifndef TACT_CONTACT_MOMENTS_H
@@ -71,7 +72,7 @@ enum tact_moments_method {
     TACT_MOMENTS_SPHERE_HALFSPACE, /**< cap, closed form */
     TACT_MOMENTS_SPHERE_MESH,      /**< sphere with a closed mesh, closed form per triangle */
     TACT_MOMENTS_MESH_HALFSPACE,   /**< mesh below a plane: prisms down to the plane */
-    TACT_MOMENTS_MESH_MESH,        /**< signed prism pairs */
+    TACT_MOMENTS_MESH_MESH,        /**< signed prism pairs, or the rim of the overlap */
 };
 
 /** The method of a pair; *swapped is set to 1 where the method wants b as its first shape. */

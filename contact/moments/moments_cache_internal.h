@@ -50,7 +50,7 @@ TACT_INLINE void tact_cache_make(struct tact_cache_list *list, struct tact_near 
     const float margin = (float)list->margin * w->per_unit;
     uint16_t at[TACT_NEAR];
     w->a.placed.margin = margin * 1.001F + 1e-6F;
-    int rc = tact_near_cut_trees(w);
+    int rc = tact_near_cut_trees(w, TACT_NEAR);
     w->a.placed.margin = 0.0F;
     if (rc < 0) {
         return;

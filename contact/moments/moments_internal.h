@@ -21,10 +21,21 @@ struct tact_moments_scratch {
     size_t capacity;
     struct tact_prism_work *work; /* freed by free(), as is the next */
     struct tact_cache *cache;     /* lists of leaves; a query's bits are the same without */
+    struct tact_rim *rim;
     struct tact_prism_pair pairs[];
 };
 
 struct tact_near;
+
+/** Working memory of the rim: moments_rim_sum.c. */
+struct tact_rim *tact_rim_create(void);
+
+/** Moments of two meshes from the surface of their overlap. Returns as tact_moments_pair(), or
+ *  -EAGAIN where faces lie in each other, too much is near, or rounding leaves the surface open. */
+int tact_moments_rim(const struct tact_mesh *a, const struct tact_pose *pa,
+                     const struct tact_mesh *b, const struct tact_pose *pb,
+                     const struct tact_prism_frame *frame, struct tact_moments_scratch *scratch,
+                     struct tact_moments *out);
 
 /** Working memory of kept lists: moments_prism.c. */
 struct tact_cache *tact_prism_cache_create(void);

@@ -11,8 +11,9 @@
 
 #include "moments_leaf_internal.h"
 
-/** Nodes of one tree in reach, most: a multiple of 8. */
-enum { TACT_NEAR = 512 };
+/** Nodes of one tree in reach, most: a multiple of 8. Of so many leaves all pairs are matched; no
+ *  search has room for more than the second number. */
+enum { TACT_NEAR = 512, TACT_NEAR_MOST = 16384 };
 
 /** Nodes of one tree: those that are no leaves, and the leaves with what their boxes span along x,
  *  y, z and the normal of the frame, in the unit of the pair. */
@@ -20,14 +21,15 @@ struct tact_near_side {
     struct tact_placed placed;
     float lower[4], upper[4]; /* what all of them span */
     uint32_t inner, leaves;
-    uint32_t node[TACT_NEAR], leaf[TACT_NEAR];
-    tact_f8 leaf_lower[4][TACT_NEAR / 8], leaf_upper[4][TACT_NEAR / 8];
+    uint32_t node[TACT_NEAR_MOST], leaf[TACT_NEAR_MOST];
+    tact_f8 leaf_lower[4][TACT_NEAR_MOST / 8 + 2], leaf_upper[4][TACT_NEAR_MOST / 8 + 2];
 };
 
 struct tact_near {
     float per_unit; /* 1 over the unit of the pair [1/m] */
     struct tact_near_side a, b;
-    uint8_t ready[TACT_NEAR]; /* leaves of B that are placed */
+    uint32_t from[TACT_NEAR_MOST]; /* nodes that are being replaced */
+    uint8_t ready[TACT_NEAR];      /* leaves of B that are placed */
     struct tact_leaf placed[TACT_NEAR];
 };
 
@@ -82,11 +84,11 @@ TACT_INLINE void tact_near_add_leaf(struct tact_near_side *side, uint32_t leaf,
 
 /** Replaces the inner nodes of a side by those children that may count against the other's. Returns
  *  0 where there is no room. */
-TACT_INLINE int tact_near_refine(struct tact_near *w, int of_a)
+TACT_INLINE int tact_near_refine(struct tact_near *w, int of_a, uint32_t room)
 {
     struct tact_near_side *side = of_a ? &w->a : &w->b, *other = of_a ? &w->b : &w->a;
     const struct tact_mesh_eight *eights = side->placed.mesh->wide->eights;
-    uint32_t from[TACT_NEAR], inner = side->inner, before = side->leaves, n = 0;
+    uint32_t *from = w->from, inner = side->inner, before = side->leaves, n = 0;
     tact_f8 least[4], most[4];
     for (int d = 0; d < 4; d++) {
         least[d] = (tact_f8){0.0F} + INFINITY;
@@ -97,7 +99,7 @@ TACT_INLINE int tact_near_refine(struct tact_near *w, int of_a)
         const struct tact_mesh_eight *eight = &eights[from[i]];
         tact_f8 lower[4], upper[4];
         tact_i8 keep;
-        if (n + 8 > TACT_NEAR || side->leaves + 8 > TACT_NEAR) {
+        if (n + 8 > room || side->leaves + 8 > room) {
             return 0;
         }
         tact_near_bounds(&side->placed, eight, lower, upper);
@@ -141,9 +143,9 @@ TACT_INLINE int tact_near_refine(struct tact_near *w, int of_a)
     return 1;
 }
 
-/** Cuts both trees to leaves; returns 1, 0 where nothing is left, -ENOSPC where there is no room.
- */
-TACT_INLINE int tact_near_cut_trees(struct tact_near *w)
+/** Cuts both trees to leaves, `room` of each at most; returns 1, 0 where nothing is left, -ENOSPC
+ *  where there is no room. */
+TACT_INLINE int tact_near_cut_trees(struct tact_near *w, uint32_t room)
 {
     for (int i = 0; i < 2; i++) {
         struct tact_near_side *side = i ? &w->b : &w->a;
@@ -156,7 +158,7 @@ TACT_INLINE int tact_near_cut_trees(struct tact_near *w)
         }
     }
     while (w->a.inner || w->b.inner) {
-        if (!tact_near_refine(w, 1) || !tact_near_refine(w, 0)) {
+        if (!tact_near_refine(w, 1, room) || !tact_near_refine(w, 0, room)) {
             return -ENOSPC;
         }
         if (!(w->a.inner + w->a.leaves) || !(w->b.inner + w->b.leaves)) {

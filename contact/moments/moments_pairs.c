@@ -413,7 +413,7 @@ TACT_INLINE int list_pair(void *user, const struct tact_leaf *s, uint32_t i, uin
 /** Lists the pairs of a small overlap; returns -EAGAIN where it is large. */
 TACT_CLONES static int find_near(struct tact_prism_work *w)
 {
-    int rc = tact_near_cut_trees(&w->near);
+    int rc = tact_near_cut_trees(&w->near, TACT_NEAR);
     return rc < 0 ? -EAGAIN : rc ? tact_near_match(&w->near, list_pair, w) : 0;
 }
 

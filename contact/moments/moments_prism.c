@@ -334,10 +334,14 @@ TACT_INLINE void take_triangle(const struct tact_leaf *leaf, uint32_t lane, tact
     }
 }
 
+/** Pairs past which there are cheaper ways than one by one. */
+enum { FOUND = 512 };
+
 /** Columns of the pairs as they are found. */
 struct found {
     struct tact_columns columns;
     double slack;
+    int count;
 };
 
 TACT_INLINE int add_found(void *user, const struct tact_leaf *s, uint32_t i, uint32_t first_a,
@@ -347,6 +351,9 @@ TACT_INLINE int add_found(void *user, const struct tact_leaf *s, uint32_t i, uin
     tact_d4 of_a[3] = {{0.0}}, of_b[3] = {{0.0}};
     (void)first_a;
     (void)first_b;
+    if (found->count++ == FOUND) {
+        return -EAGAIN;
+    }
     take_triangle(s, i, of_a);
     take_triangle(t, j, of_b);
     add_pair(&found->columns, NULL, of_a, of_b, found->slack);
@@ -357,24 +364,20 @@ TACT_CLONES static int add_near(struct tact_near *near, struct tact_cache_list *
                                 struct tact_moment_sums *sums)
 {
     struct found found;
+    int rc = 0;
     memset(&found, 0, sizeof found);
     found.slack = slack;
     if (list && !list->ready) {
         tact_cache_make(list, near);
     }
     if (list && list->ready) {
-        tact_cache_match(list, near, add_found, &found);
+        rc = tact_cache_match(list, near, add_found, &found);
     } else {
-        int rc = tact_near_cut_trees(near);
-        if (rc < 0) {
-            return -EAGAIN;
-        }
-        if (rc) {
-            tact_near_match(near, add_found, &found);
-        }
+        rc = tact_near_cut_trees(near, TACT_NEAR);
+        rc = rc > 0 ? tact_near_match(near, add_found, &found) : rc;
     }
     tact_columns_finish(&found.columns, sums);
-    return 0;
+    return rc ? -EAGAIN : 0;
 }
 
 struct tact_cache *tact_prism_cache_create(void)

@@ -85,7 +85,7 @@ static double by_ode(const struct tact_mesh *a, const struct tact_mesh *b, doubl
     static dContactGeom found[65000];
     static double took[REPEATS];
     dInitODE2(0);
-    dAllocateODEDataForThread(dAllocateMaskAll);
+    dAllocateODEDataForThread((unsigned)dAllocateMaskAll);
     dGeomID ga = to_ode(a), gb = to_ode(b);
     for (int i = 0; i < REPEATS; i++) {
         dGeomSetPosition(gb, apart, 1e-6 * i, 0.0);

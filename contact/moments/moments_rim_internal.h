@@ -1,0 +1,180 @@
+/** The rim of an overlap: where the surfaces of two meshes cross; not installed.
+ *
+ * Every decision is the sign of a determinant of corners as they are placed, and is found from the
+ * same numbers wherever it is asked for, so that neighbours agree even where rounding has the last
+ * word. What still does not fit together is told, never guessed. */
+#ifndef TACT_CONTACT_MOMENTS_RIM_INTERNAL_H
+#define TACT_CONTACT_MOMENTS_RIM_INTERNAL_H
+
+#include <float.h>
+
+#include "moments_near_internal.h"
+#include "moments_surface_internal.h"
+
+/** Leaves of one mesh that may meet the other's, most; segments of the rim; corners of one mesh
+ *  that are known to be inside or outside (a power of two); levels of the tree over what is near;
+ *  times that the rim may cross an edge of a triangle in one sense. */
+enum {
+    TACT_RIM_LEAVES = 4096,
+    TACT_RIM_SEGMENTS = 16384,
+    TACT_RIM_KNOWN = 16384,
+    TACT_RIM_LEVELS = 5,
+    TACT_RIM_ON_EDGE = 16
+};
+
+#define TACT_RIM_NONE UINT32_MAX
+
+/** Triangles of a leaf, a lane each. Lanes without a triangle have empty bounds. */
+struct tact_rim_leaf {
+    tact_d4 p[3][3]; /* [corner][coordinate] */
+    tact_d4 n[3];    /* twice the area, outward */
+    tact_d4 size;    /* greatest coordinate of the edges from corner 0 */
+    tact_d4 lower[3], upper[3];
+    uint32_t first, count;
+};
+
+/** Where the surfaces of two triangles cross, with B inside on the left as seen from outside A. */
+struct tact_rim_segment {
+    tact_d4 end[2];       /* start and end */
+    double along[2];      /* where on the edge that the start, the end lies on: 0 to 1 */
+    uint8_t edge[2];      /* that edge: 0 to 2 of A's triangle, 3 to 5 of B's */
+    uint32_t triangle[2]; /* of A, of B: 4 times the place among its leaves, and the lane */
+    uint32_t next[2];     /* segment of the same triangle */
+};
+
+/** Boxes of eight nodes or leaves side by side, in the unit of the pair: x y z and the normal. */
+struct tact_rim_eight {
+    tact_f8 lower[4], upper[4];
+};
+
+/** One mesh of a pair. */
+struct tact_rim_side {
+    uint32_t count;              /* leaves near */
+    int top;                     /* level of the root */
+    uint32_t at[TACT_NEAR_MOST]; /* place of each leaf among those that meet, or NONE */
+    struct tact_rim_eight eights[TACT_NEAR_MOST / 7 + 8];
+    uint32_t level[TACT_RIM_LEVELS]; /* first of eights */
+    uint32_t placed;
+    struct tact_rim_leaf leaf[TACT_RIM_LEAVES];
+    uint32_t segment[4 * TACT_RIM_LEAVES]; /* first of each triangle */
+    struct {
+        uint32_t corner, mark; /* mark: twice the number of the query, and 1 for inside */
+    } known[TACT_RIM_KNOWN];
+    uint32_t known_count;
+};
+
+struct tact_rim {
+    struct tact_near *near;
+    struct tact_rim_side side[2];
+    uint32_t query; /* number of this one, from 1 */
+    uint32_t segments;
+    struct tact_rim_segment segment[TACT_RIM_SEGMENTS];
+    double slack; /* within which a triangle lies in a plane [m] */
+    tact_d4 origin;
+};
+
+TACT_INLINE void tact_rim_place(const struct tact_placed *body, uint32_t index,
+                                struct tact_rim_leaf *leaf)
+{
+    const struct tact_mesh_leaf *from = &body->mesh->wide->leaves[index];
+    const double *r = body->rot;
+    tact_d4 u[3], w[3], size = {0.0};
+    for (uint32_t k = 0; k < 3; k++) {
+        tact_d4 x, y, z;
+        memcpy(&x, from->corner[k][0], sizeof x);
+        memcpy(&y, from->corner[k][1], sizeof y);
+        memcpy(&z, from->corner[k][2], sizeof z);
+        for (int c = 0; c < 3; c++) {
+            leaf->p[k][c] = r[3 * c] * x + r[3 * c + 1] * y + r[3 * c + 2] * z + body->shift[c];
+        }
+    }
+    const tact_l4 lane = {0, 1, 2, 3}, empty = lane >= (int64_t)from->count;
+    const tact_d4 never = {INFINITY, INFINITY, INFINITY, INFINITY};
+    for (int c = 0; c < 3; c++) {
+        const tact_d4 *a = &leaf->p[0][c], *b = &leaf->p[1][c], *d = &leaf->p[2][c];
+        u[c] = *b - *a;
+        w[c] = *d - *a;
+        tact_d4 lower = TACT_D4_MIN(*b, *d), upper = TACT_D4_MAX(*b, *d);
+        lower = TACT_D4_MIN(*a, lower);
+        upper = TACT_D4_MAX(*a, upper);
+        leaf->lower[c] = TACT_D4_SELECT(empty, never, lower);
+        leaf->upper[c] = TACT_D4_SELECT(empty, -never, upper);
+        tact_d4 longer = TACT_D4_MAX(TACT_D4_ABS(u[c]), TACT_D4_ABS(w[c]));
+        size = TACT_D4_MAX(longer, size);
+    }
+    for (int c = 0; c < 3; c++) {
+        int y = (c + 1) % 3, z = (c + 2) % 3;
+        leaf->n[c] = u[y] * w[z] - u[z] * w[y];
+    }
+    leaf->size = size;
+    leaf->first = from->first;
+    leaf->count = from->count;
+}
+
+/** A triangle of a leaf of A against the four of a leaf of B: heights of the corners of each over
+ *  the plane of the other, times twice its area. */
+struct tact_rim_heights {
+    tact_d4 of_a[3], of_b[3];
+};
+
+/** Lanes whose three heights are of both signs. */
+TACT_INLINE void tact_rim_mixed(const tact_d4 h[3], tact_l4 *mixed)
+{
+    tact_l4 a = h[0] < 0.0, b = h[1] < 0.0, c = h[2] < 0.0;
+    *mixed = (a | b | c) & ~(a & b & c);
+}
+
+TACT_INLINE void tact_rim_greatest(const tact_d4 v[3], tact_d4 *greatest)
+{
+    tact_d4 m = TACT_D4_MAX(TACT_D4_ABS(v[0]), TACT_D4_ABS(v[1]));
+    *greatest = TACT_D4_MAX(TACT_D4_ABS(v[2]), m);
+}
+
+/** Bits of the lanes of t (of B) whose triangles may cross triangle i of s (of A). *flat is set
+ *  where one of two near each other lies in the other's plane. */
+TACT_INLINE uint32_t tact_rim_meets(const struct tact_rim_leaf *s, uint32_t i,
+                                    const struct tact_rim_leaf *t, double slack,
+                                    struct tact_rim_heights *h, int *flat)
+{
+    uint32_t bits, in_plane;
+    tact_l4 keep = (t->upper[0] >= s->lower[0][i]) & (t->lower[0] <= s->upper[0][i]);
+    for (int c = 1; c < 3; c++) {
+        keep &= (t->upper[c] >= s->lower[c][i]) & (t->lower[c] <= s->upper[c][i]);
+    }
+    tact_l4_bits(&keep, &bits);
+    if (!bits) {
+        return 0;
+    }
+    const double n[3] = {s->n[0][i], s->n[1][i], s->n[2][i]};
+    for (int k = 0; k < 3; k++) {
+        h->of_a[k] = t->n[0] * (s->p[k][0][i] - t->p[0][0]) +
+                     t->n[1] * (s->p[k][1][i] - t->p[0][1]) +
+                     t->n[2] * (s->p[k][2][i] - t->p[0][2]);
+        h->of_b[k] = n[0] * (t->p[k][0] - s->p[0][0][i]) + n[1] * (t->p[k][1] - s->p[0][1][i]) +
+                     n[2] * (t->p[k][2] - s->p[0][2][i]);
+    }
+    /* The greatest coordinate of a vector is at least its length over the square root of 3. */
+    tact_d4 high_a, high_b, area;
+    tact_rim_greatest(h->of_a, &high_a);
+    tact_rim_greatest(h->of_b, &high_b);
+    tact_rim_greatest(t->n, &area);
+    double own = tact_max(tact_max(fabs(n[0]), fabs(n[1])), fabs(n[2]));
+    tact_l4 lies = (high_a < 1.7320508 * slack * area) | (high_b < 1.7320508 * slack * own);
+    lies &= keep;
+    tact_l4_bits(&lies, &in_plane);
+    *flat |= in_plane != 0;
+    tact_l4 mixed_a, mixed_b;
+    tact_rim_mixed(h->of_a, &mixed_a);
+    tact_rim_mixed(h->of_b, &mixed_b);
+    keep &= mixed_a & mixed_b;
+    tact_l4_bits(&keep, &bits);
+    return bits;
+}
+
+/** Cuts the two trees, placed in rim->near, and finds the segments of the rim.
+ *  Returns 1, 0 where nothing is near, or -EAGAIN where faces lie in each other or there is too
+ * much.
+ */
+int tact_rim_find(struct tact_rim *rim);
+
+#endif

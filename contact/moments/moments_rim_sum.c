@@ -1,0 +1,547 @@
+/* Moments of an overlap from its surface: A's triangles inside B and B's inside A, those that the
+ * rim crosses cut along it. */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "contact/moments/moments_rim_internal.h"
+
+/** Rounding of a sign, as in moments_rim.c; of a closed sum, against the sizes of its terms. */
+static const double UNSURE = 64.0 * DBL_EPSILON, CLOSED = 256.0 * DBL_EPSILON;
+
+/** Whether a corner is inside the other mesh: 1, 0, or -1 where that is not known. */
+static int known(const struct tact_rim *rim, int of, uint32_t corner)
+{
+    const struct tact_rim_side *side = &rim->side[of];
+    for (uint32_t i = (corner * 2654435769U) >> 18; side->known[i].mark >> 1 == rim->query;
+         i = (i + 1) % TACT_RIM_KNOWN) {
+        if (side->known[i].corner == corner) {
+            return (int)(side->known[i].mark & 1);
+        }
+    }
+    return -1;
+}
+
+/** Keeps what a corner is; returns 0, or -EAGAIN where that is not what was known. */
+static int learn(struct tact_rim *rim, int of, uint32_t corner, int inside)
+{
+    struct tact_rim_side *side = &rim->side[of];
+    uint32_t i = (corner * 2654435769U) >> 18;
+    for (; side->known[i].mark >> 1 == rim->query; i = (i + 1) % TACT_RIM_KNOWN) {
+        if (side->known[i].corner == corner) {
+            return (int)(side->known[i].mark & 1) == inside ? 0 : -EAGAIN;
+        }
+    }
+    if (++side->known_count > TACT_RIM_KNOWN / 4 * 3) {
+        return -EAGAIN;
+    }
+    side->known[i].corner = corner;
+    side->known[i].mark = 2 * rim->query + (uint32_t)inside;
+    return 0;
+}
+
+/** Adds to *winding the triangles of a leaf that a ray from p meets, up or down; returns 0, or -1
+ *  where rounding cannot tell. */
+TACT_INLINE int wind_leaf(const struct tact_rim_leaf *leaf, const double p[3], int up, int *winding)
+{
+    tact_d4 d[3][3], area[3], size, apart;
+    for (int k = 0; k < 3; k++) {
+        for (int c = 0; c < 3; c++) {
+            d[k][c] = leaf->p[k][c] - p[c];
+        }
+    }
+    tact_rim_greatest(d[0], &apart);
+    size = leaf->size + leaf->size;
+    const tact_d4 zero = {0.0}, turn = TACT_D4_SELECT(leaf->n[2] > 0.0, zero + 1.0, zero - 1.0);
+    tact_l4 outside = (leaf->lower[0] > p[0]) | (leaf->upper[0] < p[0]) | (leaf->lower[1] > p[1]) |
+                      (leaf->upper[1] < p[1]);
+    tact_l4 unsure = TACT_D4_ABS(leaf->n[2]) <= UNSURE * size * size;
+    for (int k = 0; k < 3; k++) {
+        const tact_d4 *a = d[k], *b = d[(k + 1) % 3];
+        area[k] = turn * (a[0] * b[1] - a[1] * b[0]);
+        outside |= area[k] < -UNSURE * size * size;
+        unsure |= TACT_D4_ABS(area[k]) <= UNSURE * size * size;
+    }
+    /* The plane's height over p, times |n_z|. */
+    tact_d4 over = turn * (leaf->n[0] * d[0][0] + leaf->n[1] * d[0][1] + leaf->n[2] * d[0][2]);
+    over = up ? over : -over;
+    tact_d4 least = UNSURE * size * size * (size + apart);
+    outside |= over < -least;
+    unsure |= over <= least;
+    unsure &= ~outside;
+    uint32_t told, met, risen;
+    tact_l4 not_met = outside, rises = leaf->n[2] > 0.0;
+    tact_l4_bits(&unsure, &told);
+    tact_l4_bits(&not_met, &met);
+    tact_l4_bits(&rises, &risen);
+    met = ~met & 15;
+    risen = up ? risen : ~risen;
+    *winding += __builtin_popcount(met & risen) - __builtin_popcount(met & ~risen & 15);
+    return told ? -1 : 0;
+}
+
+/** Whether point p of one mesh is inside the other, by a ray: up from A, down from B, where all
+ * that it may meet is near. 1, 0, or -1 where rounding cannot tell. */
+TACT_CLONES static int is_inside(const struct tact_rim *rim, int of, const double p[3])
+{
+    const struct tact_near_side *near = of ? &rim->near->a : &rim->near->b;
+    const struct tact_rim_side *side = &rim->side[!of];
+    float low[3], high[3];
+    uint32_t stack[8 * TACT_RIM_LEVELS], top = 0;
+    int winding = 0;
+    for (int c = 0; c < 3; c++) {
+        float x = (float)p[c] * rim->near->per_unit, by = 2e-6F + 2e-6F * fabsf(x);
+        low[c] = x - by;
+        high[c] = x + by;
+    }
+    stack[top++] = (uint32_t)side->top << 16;
+    while (top > 0) {
+        uint32_t level = stack[--top] >> 16, at = stack[top] & 0xFFFF, bits;
+        const struct tact_rim_eight *e = &side->eights[side->level[level] + at];
+        tact_i8 keep = (e->lower[0] <= high[0]) & (e->upper[0] >= low[0]) &
+                       (e->lower[1] <= high[1]) & (e->upper[1] >= low[1]);
+        keep &= of ? e->lower[2] <= high[2] : e->upper[2] >= low[2];
+        tact_i8_bits(&keep, &bits);
+        for (; bits; bits &= bits - 1) {
+            uint32_t k = 8 * at + (uint32_t)__builtin_ctz(bits);
+            if (level > 0) {
+                stack[top++] = (level - 1) << 16 | k;
+                continue;
+            }
+            struct tact_rim_leaf room, *leaf = &room;
+            tact_rim_place(&near->placed, near->leaf[k], leaf);
+            if (wind_leaf(leaf, p, !of, &winding)) {
+                return -1;
+            }
+        }
+    }
+    return winding == 0 || winding == 1 ? winding : -1;
+}
+
+/** Whether a triangle that is not crossed, nor is anything within it, is inside. */
+static int triangle_inside(const struct tact_rim *rim, int of, const struct tact_rim_leaf *leaf,
+                           uint32_t lane)
+{
+    static const double weight[4][3] = {
+        {0.34, 0.33, 0.33}, {0.6, 0.27, 0.13}, {0.13, 0.6, 0.27}, {0.27, 0.13, 0.6}};
+    int inside = -1;
+    for (int i = 0; i < 4 && inside < 0; i++) {
+        double p[3];
+        for (int c = 0; c < 3; c++) {
+            p[c] = weight[i][0] * leaf->p[0][c][lane] + weight[i][1] * leaf->p[1][c][lane] +
+                   weight[i][2] * leaf->p[2][c][lane];
+        }
+        inside = is_inside(rim, of, p);
+    }
+    return inside;
+}
+
+/** Where the rim crosses an edge of a triangle: points at which the edge, counter-clockwise, leaves
+ *  the other mesh, and at which it enters, by how far along they are. */
+struct edge {
+    int count[2];
+    double along[2][TACT_RIM_ON_EDGE];
+    const tact_d4 *at[2][TACT_RIM_ON_EDGE];
+};
+
+/** A triangle that the rim crosses, and the closed outline of its part inside the other mesh. */
+struct crossed {
+    struct edge edge[3];
+    int inside[3];
+    tact_d4 corner[3];
+    int pieces;
+    const tact_d4 *piece[2][8 * TACT_RIM_ON_EDGE]; /* from, to */
+};
+
+static int add_crossing(struct edge *e, int enters, double along, const tact_d4 *at)
+{
+    int i = e->count[enters]++;
+    if (i == TACT_RIM_ON_EDGE) {
+        return -EAGAIN;
+    }
+    for (; i > 0 && e->along[enters][i - 1] > along; i--) {
+        e->along[enters][i] = e->along[enters][i - 1];
+        e->at[enters][i] = e->at[enters][i - 1];
+    }
+    e->along[enters][i] = along;
+    e->at[enters][i] = at;
+    return 0;
+}
+
+static int add_piece(struct crossed *t, const tact_d4 *from, const tact_d4 *to)
+{
+    if (t->pieces == 8 * TACT_RIM_ON_EDGE) {
+        return -EAGAIN;
+    }
+    t->piece[0][t->pieces] = from;
+    t->piece[1][t->pieces++] = to;
+    return 0;
+}
+
+/** Takes the segments of the rim that cross triangle `of_side`. */
+static int take_segments(const struct tact_rim *rim, int of, uint32_t triangle, struct crossed *t)
+{
+    for (uint32_t i = rim->side[of].segment[triangle]; i != TACT_RIM_NONE;) {
+        const struct tact_rim_segment *g = &rim->segment[i];
+        /* B's triangle has the segment to its other side. */
+        if (add_piece(t, &g->end[of], &g->end[!of])) {
+            return -EAGAIN;
+        }
+        for (int ends = 0; ends < 2; ends++) {
+            int which = ends ^ of, e = g->edge[which] - 3 * of;
+            if (e >= 0 && e < 3 &&
+                add_crossing(&t->edge[e], ends, g->along[which], &g->end[which])) {
+                return -EAGAIN;
+            }
+        }
+        i = g->next[of];
+    }
+    return 0;
+}
+
+/** Tells from what crosses the edges which corners are inside; returns 0, or -EAGAIN where that
+ * does not fit together. */
+static int tell_corners(struct crossed *t)
+{
+    for (int i = 0; i < 6; i++) {
+        const struct edge *e = &t->edge[i % 3];
+        int *from = &t->inside[i % 3], *to = &t->inside[(i + 1) % 3];
+        int more = e->count[0] - e->count[1], starts, ends;
+        if (e->count[0] + e->count[1] == 0) {
+            starts = *from < 0 ? *to : *from;
+            ends = *to < 0 ? starts : *to;
+            more = 0;
+        } else {
+            starts = more ? more > 0 : e->along[0][0] < e->along[1][0];
+            ends = more ? more < 0 : starts;
+        }
+        if (more > 1 || more < -1 || starts != ends + more || (*from >= 0 && *from != starts) ||
+            (*to >= 0 && *to != ends)) {
+            return -EAGAIN;
+        }
+        *from = starts;
+        *to = ends;
+    }
+    return 0;
+}
+
+/** Tells which corners are inside where the rim crosses no edge: all are alike. */
+static int ask_corners(const struct tact_rim *rim, int of, const uint32_t *index, struct crossed *t)
+{
+    int inside = -1;
+    for (int k = 0; k < 3 && inside < 0; k++) {
+        inside = known(rim, of, index[k]);
+    }
+    for (int k = 0; k < 3 && inside < 0; k++) {
+        double p[3] = {t->corner[k][0], t->corner[k][1], t->corner[k][2]};
+        inside = is_inside(rim, of, p);
+    }
+    t->inside[0] = t->inside[1] = t->inside[2] = inside;
+    return inside < 0 ? -EAGAIN : 0;
+}
+
+/** Adds what of the edges is inside. */
+static int add_edges(struct crossed *t)
+{
+    for (int k = 0; k < 3; k++) {
+        const struct edge *e = &t->edge[k];
+        const tact_d4 *first = t->inside[k] ? &t->corner[k] : NULL;
+        const tact_d4 *last = t->inside[(k + 1) % 3] ? &t->corner[(k + 1) % 3] : NULL;
+        int n = e->count[1] + (first != NULL), shift = first != NULL;
+        for (int i = 0; i < n; i++) {
+            const tact_d4 *from = i < shift ? first : e->at[1][i - shift];
+            const tact_d4 *to = i < e->count[0] ? e->at[0][i] : last;
+            if (add_piece(t, from, to)) {
+                return -EAGAIN;
+            }
+        }
+    }
+    return 0;
+}
+
+/** Adds what lies within the outline of a triangle; returns 0, or -EAGAIN where it is not closed.
+ */
+static int add_outline(const struct crossed *t, const struct tact_rim_leaf *leaf, uint32_t lane,
+                       struct tact_surface *surface)
+{
+    const tact_d4 base = *t->piece[0][0] - surface->origin, to = t->corner[0] - surface->origin;
+    double normal[3] = {leaf->n[0][lane], leaf->n[1][lane], leaf->n[2][lane]};
+    if (!(tact_v3_normalize(normal, normal) > 0.0)) {
+        return -EAGAIN;
+    }
+    const double height = normal[0] * to[0] + normal[1] * to[1] + normal[2] * to[2];
+    tact_d4 gap = {0.0};
+    for (int i = 0; i < t->pieces; i++) {
+        gap += *t->piece[1][i] - *t->piece[0][i];
+        if (i == 0) {
+            continue;
+        }
+        const tact_d4 corner[3] = {base, *t->piece[0][i] - surface->origin,
+                                   *t->piece[1][i] - surface->origin};
+        const int at = surface->waiting;
+        for (int c = 0; c < 3; c++) {
+            for (int k = 0; k < 3; k++) {
+                ((double *)&surface->corner[k][c])[at] = corner[k][c];
+            }
+            ((double *)&surface->normal[c])[at] = normal[c];
+        }
+        ((double *)&surface->height)[at] = height;
+        if (++surface->waiting == 4) {
+            tact_surface_fold_flat(surface);
+        }
+    }
+    double most = tact_max(fabs(gap[0]), tact_max(fabs(gap[1]), fabs(gap[2])));
+    return most <= CLOSED * leaf->size[lane] ? 0 : -EAGAIN;
+}
+
+static const uint32_t *corners_of(const struct tact_rim *rim, int of, uint32_t triangle)
+{
+    const struct tact_mesh *mesh = of ? rim->near->b.placed.mesh : rim->near->a.placed.mesh;
+    size_t first = rim->side[of].leaf[triangle / 4].first;
+    return mesh->triangles + 3 * (first + triangle % 4);
+}
+
+static int learn_all(struct tact_rim *rim, int of, const uint32_t corner[3], const int inside[3])
+{
+    return learn(rim, of, corner[0], inside[0]) || learn(rim, of, corner[1], inside[1]) ||
+                   learn(rim, of, corner[2], inside[2])
+               ? -EAGAIN
+               : 0;
+}
+
+/** Adds the part of a triangle that the rim cuts out. */
+static int add_crossed(struct tact_rim *rim, int of, uint32_t triangle,
+                       struct tact_surface *surface)
+{
+    const struct tact_rim_leaf *leaf = &rim->side[of].leaf[triangle / 4];
+    const uint32_t lane = triangle % 4, *index = corners_of(rim, of, triangle);
+    struct crossed t;
+    t.pieces = 0;
+    for (int k = 0; k < 3; k++) {
+        t.edge[k].count[0] = t.edge[k].count[1] = 0;
+        t.inside[k] = -1;
+        t.corner[k] = (tact_d4){leaf->p[k][0][lane], leaf->p[k][1][lane], leaf->p[k][2][lane]};
+    }
+    if (take_segments(rim, of, triangle, &t) || tell_corners(&t) ||
+        (t.inside[0] < 0 && ask_corners(rim, of, index, &t)) || add_edges(&t) ||
+        learn_all(rim, of, index, t.inside)) {
+        return -EAGAIN;
+    }
+    return add_outline(&t, leaf, lane, surface);
+}
+
+/** Whether a triangle that meets leaves of the other mesh, but is not crossed, is inside; -1 where
+ *  that cannot be told. */
+static int uncrossed_inside(struct tact_rim *rim, int of, uint32_t triangle)
+{
+    const uint32_t *index = corners_of(rim, of, triangle);
+    int inside = -1;
+    for (int k = 0; k < 3 && inside < 0; k++) {
+        inside = known(rim, of, index[k]);
+    }
+    if (inside < 0) {
+        inside = triangle_inside(rim, of, &rim->side[of].leaf[triangle / 4], triangle % 4);
+    }
+    if (inside < 0 || learn_all(rim, of, index, (int[]){inside, inside, inside})) {
+        return -1;
+    }
+    return inside;
+}
+
+/** Adds those triangles of a leaf that have a bit. */
+TACT_INLINE void add_leaf(const struct tact_rim_leaf *leaf, uint32_t bits,
+                          struct tact_surface *surface)
+{
+    const tact_l4 weight = {1, 2, 4, 8}, has = (weight & (int64_t)bits) != 0;
+    for (int k = 0; k < 3; k++) {
+        for (int c = 0; c < 3; c++) {
+            surface->corner[k][c] = (tact_d4)((tact_l4)(leaf->p[k][c] - surface->origin[c]) & has);
+        }
+    }
+    tact_surface_fold(surface);
+}
+
+/** Adds the triangles that the rim crosses, then those that are near it. */
+TACT_CLONES static int add_meeting(struct tact_rim *rim, int of, struct tact_surface surface[2])
+{
+    struct tact_rim_side *side = &rim->side[of];
+    for (uint32_t i = 0; i < 4 * side->placed; i++) {
+        if (side->segment[i] != TACT_RIM_NONE && add_crossed(rim, of, i, &surface[0])) {
+            return -EAGAIN;
+        }
+    }
+    tact_surface_pad(&surface[0]);
+    tact_surface_fold_flat(&surface[0]);
+    for (uint32_t i = 0; i < side->placed; i++) {
+        uint32_t bits = 0;
+        for (uint32_t k = 0; k < side->leaf[i].count; k++) {
+            if (side->segment[4 * i + k] == TACT_RIM_NONE) {
+                int inside = uncrossed_inside(rim, of, 4 * i + k);
+                if (inside < 0) {
+                    return -EAGAIN;
+                }
+                bits |= (uint32_t)inside << k;
+            }
+        }
+        if (bits) {
+            add_leaf(&side->leaf[i], bits, &surface[1]);
+        }
+    }
+    return 0;
+}
+
+/** The last leaves that meet nothing of the other mesh: their boxes, and which are inside. */
+struct recent {
+    struct tact_rim_eight box;
+    uint32_t inside, next;
+};
+
+/** Whether a leaf that meets nothing is inside: as one is whose box meets its own, as a corner of
+ * it that is known, or by a ray. */
+TACT_INLINE int leaf_inside(const struct tact_rim *rim, int of, uint32_t i,
+                            const struct tact_mesh_leaf *from, struct recent *recent)
+{
+    const struct tact_rim_eight *own = &rim->side[of].eights[i / 8];
+    const struct tact_near_side *near = of ? &rim->near->b : &rim->near->a;
+    tact_i8 meet = (recent->box.lower[0] <= own->upper[0][i % 8]) &
+                   (recent->box.upper[0] >= own->lower[0][i % 8]);
+    uint32_t bits;
+    int inside = -1;
+    for (int d = 1; d < 3; d++) {
+        meet &= (recent->box.lower[d] <= own->upper[d][i % 8]) &
+                (recent->box.upper[d] >= own->lower[d][i % 8]);
+    }
+    tact_i8_bits(&meet, &bits);
+    if (bits) {
+        inside = (int)(recent->inside >> __builtin_ctz(bits)) & 1;
+    }
+    const uint32_t *index = near->placed.mesh->triangles + 3 * (size_t)from->first;
+    for (uint32_t k = 0; k < 3 * from->count && inside < 0; k++) {
+        inside = known(rim, of, index[k]);
+    }
+    if (inside < 0) {
+        struct tact_rim_leaf leaf;
+        tact_rim_place(&near->placed, near->leaf[i], &leaf);
+        inside = triangle_inside(rim, of, &leaf, 0);
+    }
+    uint32_t at = recent->next++ % 8;
+    for (int d = 0; d < 3; d++) {
+        recent->box.lower[d][at] = own->lower[d][i % 8];
+        recent->box.upper[d][at] = own->upper[d][i % 8];
+    }
+    recent->inside = (recent->inside & ~(1U << at)) | (uint32_t)(inside > 0) << at;
+    return inside;
+}
+
+/** Adds the leaves that meet nothing of the other mesh. */
+TACT_CLONES static int add_apart(struct tact_rim *rim, int of, struct tact_surface *surface)
+{
+    const struct tact_rim_side *side = &rim->side[of];
+    const struct tact_near_side *near = of ? &rim->near->b : &rim->near->a;
+    struct recent recent;
+    memset(&recent, 0, sizeof recent);
+    for (int d = 0; d < 3; d++) {
+        recent.box.lower[d] += INFINITY;
+    }
+    for (uint32_t i = 0; i < side->count; i++) {
+        if (side->at[i] != TACT_RIM_NONE) {
+            continue;
+        }
+        int inside =
+            leaf_inside(rim, of, i, &near->placed.mesh->wide->leaves[near->leaf[i]], &recent);
+        if (inside < 0) {
+            return -EAGAIN;
+        }
+        if (inside) {
+            struct tact_rim_leaf leaf;
+            tact_rim_place(&near->placed, near->leaf[i], &leaf);
+            add_leaf(&leaf, (1U << leaf.count) - 1, surface);
+        }
+    }
+    return 0;
+}
+
+static void begin(struct tact_rim *rim)
+{
+    if (++rim->query >> 31) {
+        memset(rim->side[0].known, 0, sizeof rim->side[0].known);
+        memset(rim->side[1].known, 0, sizeof rim->side[1].known);
+        rim->query = 1;
+    }
+    rim->side[0].known_count = rim->side[1].known_count = 0;
+    rim->origin = (tact_d4){0.0};
+    if (rim->segments) {
+        rim->origin = rim->segment[0].end[0];
+    }
+}
+
+/** Sums of both surfaces; -EAGAIN where they do not close. */
+static int add_surfaces(struct tact_rim *rim, double size, struct tact_moment_sums *sums)
+{
+    struct tact_moment_sums part[4];
+    memset(sums, 0, sizeof *sums);
+    for (int of = 0; of < 2; of++) {
+        struct tact_surface surface[2];
+        memset(surface, 0, sizeof surface);
+        for (int i = 0; i < 2; i++) {
+            surface[i].origin = rim->origin;
+            surface[i].share = (tact_d4){1.0, 1.0, 1.0, 1.0};
+        }
+        if (add_meeting(rim, of, surface) || add_apart(rim, of, &surface[1])) {
+            return -EAGAIN;
+        }
+        tact_surface_finish(&surface[0], size, &part[2 * of]);
+        tact_surface_finish(&surface[1], size, &part[2 * of + 1]);
+    }
+    double gap = 0.0;
+    for (int i = 0; i < 4; i++) {
+        sums->volume += part[i].volume;
+        sums->magnitude += part[i].magnitude;
+        for (int k = 0; k < 3; k++) {
+            sums->first[k] += part[i].first[k];
+            sums->second[k] += part[i].second[k];
+            sums->second[3 + k] += part[i].second[3 + k];
+        }
+    }
+    for (int k = 0; k < 3; k++) {
+        sums->gradient[k] = part[0].gradient[k] + part[1].gradient[k];
+        sums->torque[k] = part[0].torque[k] + part[1].torque[k];
+        gap = tact_max(gap, fabs(sums->gradient[k] + (part[2].gradient[k] + part[3].gradient[k])));
+    }
+    return gap <= CLOSED * (sums->magnitude / (0.1 * size)) ? 0 : -EAGAIN;
+}
+
+struct tact_rim *tact_rim_create(void)
+{
+    size_t size = (sizeof(struct tact_rim) + 63) / 64 * 64;
+    struct tact_rim *rim = aligned_alloc(64, size);
+    if (rim) {
+        memset(rim, 0, size);
+    }
+    return rim;
+}
+
+int tact_moments_rim(const struct tact_mesh *a, const struct tact_pose *pa,
+                     const struct tact_mesh *b, const struct tact_pose *pb,
+                     const struct tact_prism_frame *frame, struct tact_moments_scratch *scratch,
+                     struct tact_moments *out)
+{
+    struct tact_rim *rim = scratch->rim;
+    struct tact_moment_sums sums;
+    double slack = tact_prism_slack(a, pa, b, pb), local[3], origin[3];
+    rim->near = tact_near_place(a, pa, b, pb, frame, scratch);
+    rim->slack = 2.0 * slack;
+    int rc = tact_rim_find(rim);
+    if (rc != 1) {
+        return rc;
+    }
+    begin(rim);
+    if (add_surfaces(rim, slack / (32.0 * DBL_EPSILON), &sums)) {
+        return -EAGAIN;
+    }
+    for (int k = 0; k < 3; k++) {
+        local[k] = rim->origin[k];
+    }
+    tact_m3_tmul_v3(origin, frame->axes, local);
+    tact_v3_add(origin, origin, frame->origin);
+    return tact_sums_finish(&sums, frame->axes, origin, out);
+}

@@ -1,0 +1,150 @@
+/** Integrals over a solid from triangles of its closed surface, four at a time; not installed. */
+#ifndef TACT_CONTACT_MOMENTS_SURFACE_INTERNAL_H
+#define TACT_CONTACT_MOMENTS_SURFACE_INTERNAL_H
+
+#include "moments_internal.h"
+#include "simd_internal.h"
+
+/** Triangles of a closed surface that wait for their integrals, and sums over those that had
+ *  theirs: a lane each. All zero to start with. */
+struct tact_surface {
+    int waiting, started;
+    tact_d4 origin;
+    tact_d4 corner[3][3]; /* [corner][coordinate], from origin */
+    tact_d4 share;        /* of the gradient */
+    tact_d4 normal[3];    /* of a plane that is known better than by the corners, and */
+    tact_d4 height;       /* its distance from origin: tact_surface_fold_flat() */
+    tact_d4 volume, area, first[3], second[6], gradient[3], torque[3];
+};
+
+/** Adds the integrals over tetrahedra from the origin to sums: n is each triangle's area, v the
+ *  tetrahedron's volume. */
+TACT_INLINE void tact_surface_sum(struct tact_surface *s, tact_d4 n[3], const tact_d4 *v)
+{
+    static const int row[6] = {0, 1, 2, 0, 0, 1}, column[6] = {0, 1, 2, 1, 2, 2};
+    const tact_d4 *a = s->corner[0], *b = s->corner[1], *c = s->corner[2];
+    tact_d4 sum[3], size;
+    for (int k = 0; k < 3; k++) {
+        sum[k] = a[k] + b[k] + c[k];
+    }
+    /* Its greatest coordinate is a measure of the area, good to a factor of sqrt(3). */
+    size = TACT_D4_MAX(TACT_D4_ABS(n[0]), TACT_D4_ABS(n[1]));
+    s->area += TACT_D4_MAX(size, TACT_D4_ABS(n[2]));
+    s->volume += *v;
+    tact_d4 quarter = 0.25 * *v, twentieth = 0.05 * *v;
+    for (int k = 0; k < 6; k++) {
+        int i = row[k], j = column[k];
+        tact_d4 product = sum[i] * sum[j] + a[i] * a[j] + b[i] * b[j] + c[i] * c[j];
+        s->second[k] += twentieth * product;
+    }
+    for (int k = 0; k < 3; k++) {
+        n[k] *= s->share;
+    }
+    for (int k = 0; k < 3; k++) {
+        int y = (k + 1) % 3, z = (k + 2) % 3;
+        s->first[k] += quarter * sum[k];
+        s->gradient[k] += n[k];
+        s->torque[k] += (1.0 / 3.0) * (sum[y] * n[z] - sum[z] * n[y]);
+    }
+    s->waiting = 0;
+}
+
+/** Twice the area of the triangles that wait. */
+TACT_INLINE void tact_surface_cross(const struct tact_surface *s, tact_d4 n[3])
+{
+    tact_d4 u[3], w[3];
+    for (int k = 0; k < 3; k++) {
+        u[k] = s->corner[1][k] - s->corner[0][k];
+        w[k] = s->corner[2][k] - s->corner[0][k];
+    }
+    for (int k = 0; k < 3; k++) {
+        int y = (k + 1) % 3, z = (k + 2) % 3;
+        n[k] = u[y] * w[z] - u[z] * w[y];
+    }
+}
+
+/** Integrates the triangles that wait: tetrahedra from the origin, by the divergence theorem. */
+TACT_INLINE void tact_surface_fold(struct tact_surface *s)
+{
+    const tact_d4 *a = s->corner[0];
+    tact_d4 n[3];
+    tact_surface_cross(s, n);
+    for (int k = 0; k < 3; k++) {
+        n[k] = 0.5 * n[k];
+    }
+    tact_d4 v = (1.0 / 3.0) * (a[0] * n[0] + a[1] * n[1] + a[2] * n[2]);
+    tact_surface_sum(s, n, &v);
+}
+
+/** The same of triangles that lie in planes that are known: needles tell theirs badly. */
+TACT_INLINE void tact_surface_fold_flat(struct tact_surface *s)
+{
+    tact_d4 n[3];
+    tact_surface_cross(s, n);
+    tact_d4 area = 0.5 * (n[0] * s->normal[0] + n[1] * s->normal[1] + n[2] * s->normal[2]);
+    for (int k = 0; k < 3; k++) {
+        n[k] = area * s->normal[k];
+    }
+    tact_d4 v = (1.0 / 3.0) * s->height * area;
+    tact_surface_sum(s, n, &v);
+}
+
+/** Adds a face of the overlap, in triangles about its first corner. */
+TACT_INLINE void tact_surface_add(void *user, const tact_d4 *corner, int n, double share)
+{
+    struct tact_surface *s = user;
+    if (!s->started) {
+        s->started = 1;
+        s->origin = corner[0];
+    }
+    for (int i = 1; i + 1 < n; i++) {
+        const int at[3] = {0, i, i + 1};
+        int lane = s->waiting;
+        for (int k = 0; k < 3; k++) {
+            tact_d4 p = corner[at[k]] - s->origin;
+            ((double *)&s->corner[k][0])[lane] = p[0];
+            ((double *)&s->corner[k][1])[lane] = p[1];
+            ((double *)&s->corner[k][2])[lane] = p[2];
+        }
+        ((double *)&s->share)[lane] = share;
+        if (++s->waiting == 4) {
+            tact_surface_fold(s);
+        }
+    }
+}
+
+TACT_INLINE double tact_surface_total(const tact_d4 *lanes)
+{
+    const tact_d4 l = *lanes;
+    return (l[0] + l[1]) + (l[2] + l[3]);
+}
+
+/** Empties the lanes that nothing waits in. */
+TACT_INLINE void tact_surface_pad(struct tact_surface *s)
+{
+    for (int lane = s->waiting; lane < 4; lane++) {
+        for (int k = 0; k < 9; k++) {
+            ((double *)&s->corner[k / 3][k % 3])[lane] = 0.0;
+        }
+    }
+}
+
+/** Integrates what still waits and adds the lanes up. */
+TACT_INLINE void tact_surface_finish(struct tact_surface *s, double size,
+                                     struct tact_moment_sums *sums)
+{
+    tact_surface_pad(s);
+    tact_surface_fold(s);
+    sums->volume = tact_surface_total(&s->volume);
+    /* Planes moved outward by 4 roundings of the size add up to 4 areas of them. */
+    sums->magnitude = 0.1 * size * tact_surface_total(&s->area);
+    for (int k = 0; k < 3; k++) {
+        sums->first[k] = tact_surface_total(&s->first[k]);
+        sums->second[k] = tact_surface_total(&s->second[k]);
+        sums->second[3 + k] = tact_surface_total(&s->second[3 + k]);
+        sums->gradient[k] = tact_surface_total(&s->gradient[k]);
+        sums->torque[k] = tact_surface_total(&s->torque[k]);
+    }
+}
+
+#endif

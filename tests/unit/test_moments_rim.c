@@ -1,0 +1,343 @@
+/* Moments from the rim of an overlap against signed prism pairs, which take no decision about
+ * inside and outside: bodies with holes, cavities and several components in every depth. The
+ * gradient is the derivative of the volume by finite differences. What the rim cannot tell is
+ * refused and measured by prisms. */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "contact/mesh/generate.h"
+#include "contact/mesh/mesh_internal.h"
+#include "contact/moments/moments_internal.h"
+#include "support/random.h"
+
+enum { MESHES = 5, LARGE = 17000 };
+
+static struct tact_moments_scratch *scratch;
+static struct tact_mesh *meshes[MESHES];
+
+static struct tact_mesh *mesh_of(const struct tact_soup *soup)
+{
+    struct tact_mesh *mesh;
+    struct tact_error err;
+    assert_int_equal(tact_mesh_create(soup->vertices, soup->vertex_count, soup->triangles,
+                                      soup->triangle_count, &mesh, &err),
+                     0);
+    return mesh;
+}
+
+static struct tact_mesh *made(const struct tact_generate *what)
+{
+    struct tact_soup soup;
+    assert_int_equal(tact_soup_generate(what, &soup, NULL), 0);
+    struct tact_mesh *mesh = mesh_of(&soup);
+    tact_soup_free(&soup);
+    return mesh;
+}
+
+/** Adds a blob to a soup, turned inside out where it is a cavity. */
+static void add_blob(struct tact_soup *to, double radius, const double at[3], int cavity)
+{
+    const struct tact_generate what = {.kind = TACT_GENERATE_BLOB,
+                                       .radius = radius,
+                                       .bump = 0.1 * radius,
+                                       .count = 5,
+                                       .triangles = 3000,
+                                       .seed = 7};
+    struct tact_soup soup;
+    assert_int_equal(tact_soup_generate(&what, &soup, NULL), 0);
+    size_t vertices = to->vertex_count + soup.vertex_count;
+    size_t triangles = to->triangle_count + soup.triangle_count;
+    to->vertices = realloc(to->vertices, 3 * vertices * sizeof *to->vertices);
+    to->triangles = realloc(to->triangles, 3 * triangles * sizeof *to->triangles);
+    assert_true(to->vertices && to->triangles);
+    for (size_t i = 0; i < soup.vertex_count; i++) {
+        tact_v3_add(to->vertices + 3 * (to->vertex_count + i), soup.vertices + 3 * i, at);
+    }
+    for (size_t i = 0; i < 3 * soup.triangle_count; i++) {
+        size_t from = cavity ? 3 * (i / 3) + 2 - i % 3 : i;
+        to->triangles[3 * to->triangle_count + i] =
+            soup.triangles[from] + (uint32_t)to->vertex_count;
+    }
+    to->vertex_count = vertices;
+    to->triangle_count = triangles;
+    tact_soup_free(&soup);
+}
+
+/** A blob with two cavities, a blob within one of them, and one beside. */
+static struct tact_mesh *hollow(void)
+{
+    struct tact_soup soup = {0};
+    add_blob(&soup, 0.7, (double[]){0.0, 0.0, 0.0}, 0);
+    add_blob(&soup, 0.3, (double[]){0.3, 0.0, 0.0}, 1);
+    add_blob(&soup, 0.2, (double[]){-0.35, 0.1, 0.0}, 1);
+    add_blob(&soup, 0.15, (double[]){0.3, 0.05, 0.0}, 0);
+    add_blob(&soup, 0.2, (double[]){0.0, 0.0, 1.0}, 0);
+    struct tact_mesh *mesh = mesh_of(&soup);
+    tact_soup_free(&soup);
+    return mesh;
+}
+
+static void make_meshes(void)
+{
+    const struct tact_generate what[MESHES - 1] = {
+        {.kind = TACT_GENERATE_KNOT, .radius = 0.9, .tube = 0.2, .triangles = 12000},
+        {.kind = TACT_GENERATE_TORUS, .radius = 0.7, .tube = 0.25, .triangles = 8000},
+        {.kind = TACT_GENERATE_GEAR, .radius = 0.9, .height = 0.4, .count = 17, .triangles = 5000},
+        {.kind = TACT_GENERATE_BLOB,
+         .radius = 0.8,
+         .bump = 0.1,
+         .count = 9,
+         .triangles = LARGE,
+         .seed = 2},
+    };
+    for (int i = 0; i < MESHES - 1; i++) {
+        meshes[i] = made(&what[i]);
+    }
+    meshes[MESHES - 1] = hollow();
+}
+
+/** A pair of meshes as they lie, and the direction that prisms are taken along. */
+struct pair {
+    const struct tact_mesh *a, *b;
+    struct tact_pose pa, pb;
+    const double *direction;
+};
+
+static int by_rim(const struct pair *p, struct tact_moments *m)
+{
+    struct tact_prism_frame frame;
+    memset(m, 0, sizeof *m);
+    return tact_prism_frame(p->a, &p->pa, p->b, &p->pb, p->direction, &frame)
+               ? tact_moments_rim(p->a, &p->pa, p->b, &p->pb, &frame, scratch, m)
+               : 0;
+}
+
+static int by_prisms(const struct pair *p, struct tact_moments *m)
+{
+    struct tact_prism_frame frame;
+    const struct tact_prism_pair *pairs;
+    memset(m, 0, sizeof *m);
+    if (!tact_prism_frame(p->a, &p->pa, p->b, &p->pb, p->direction, &frame)) {
+        return 0;
+    }
+    long n = tact_prism_pairs(p->a, &p->pa, p->b, &p->pb, &frame, scratch, &pairs);
+    assert_true(n >= 0);
+    return tact_prism_sum(p->a, &p->pa, p->b, &p->pb, &frame, pairs, (size_t)n, m);
+}
+
+static double apart(const double *a, const double *b, int n)
+{
+    double d = 0.0;
+    for (int k = 0; k < n; k++) {
+        d += (a[k] - b[k]) * (a[k] - b[k]);
+    }
+    return sqrt(d);
+}
+
+/** Greatest of the relative errors of V, c, C and the gradient. */
+static double difference(const struct tact_moments *got, const struct tact_moments *want)
+{
+    double v = want->volume, size = sqrt((want->second[0] + want->second[1] + want->second[2]) / v);
+    double area = tact_max(tact_v3_norm(want->gradient), size * size);
+    double worst = fabs(got->volume / v - 1.0);
+    worst = tact_max(worst, apart(got->centroid, want->centroid, 3) / size);
+    worst = tact_max(worst, apart(got->second, want->second, 6) / (v * size * size));
+    worst = tact_max(worst, apart(got->gradient, want->gradient, 3) / area);
+    return tact_max(worst, apart(got->gradient + 3, want->gradient + 3, 3) / (area * size));
+}
+
+static void agrees_with_prisms(void **unused)
+{
+    (void)unused;
+    static const double axes[3][3] = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}};
+    double worst = 0.0;
+    int overlaps = 0, refused = 0;
+    for (int i = 0; i < 6 * MESHES * MESHES; i++) {
+        struct pair p = {meshes[i % MESHES], meshes[i / MESHES % MESHES], random_pose(0.6),
+                         random_pose(0.6), axes[0]};
+        struct tact_moments want, got;
+        by_prisms(&p, &want);
+        for (int k = 0; k < 3; k++) {
+            p.direction = axes[k];
+            int rc = by_rim(&p, &got);
+            refused += rc < 0;
+            if (rc >= 0 && !(want.volume > 1e-5)) {
+                assert_true(fabs(got.volume - want.volume) < 1e-15);
+            } else if (rc >= 0) {
+                worst = tact_max(worst, difference(&got, &want));
+                overlaps++;
+            }
+        }
+    }
+    print_message("%d overlaps, rim against prisms: %.1e; %d refused\n", overlaps, worst, refused);
+    assert_true(overlaps > 12 * MESHES * MESHES && refused == 0);
+    assert_true(worst < 1e-11);
+}
+
+/** Moves a mesh by `step` along or about axis k of the world, through the centroid. */
+static struct tact_pose moved(const struct tact_pose *p, const double centroid[3], int k,
+                              double step)
+{
+    struct tact_pose out = *p;
+    if (k < 3) {
+        out.position[k] += step;
+        return out;
+    }
+    double spin[3] = {0.0}, q[4], r[3], turned[3];
+    spin[k - 3] = step;
+    tact_quat_from_rotvec(q, spin);
+    tact_v3_sub(r, p->position, centroid);
+    tact_quat_rotate(turned, q, r);
+    tact_v3_add(out.position, centroid, turned);
+    tact_quat_mul(out.quat_wxyz, q, p->quat_wxyz);
+    return out;
+}
+
+static void gradient_is_derivative(void **unused)
+{
+    (void)unused;
+    const double e = 1e-5;
+    double worst = 0.0;
+    int overlaps = 0;
+    for (int i = 0; i < MESHES * MESHES; i++) {
+        struct pair p = {meshes[i % MESHES], meshes[i / MESHES], random_pose(0.6), random_pose(0.6),
+                         NULL};
+        struct tact_moments m, ahead, behind;
+        if (by_rim(&p, &m) != 1 || !(m.volume > 1e-3)) {
+            continue;
+        }
+        struct pair before = p, after = p;
+        double slope[6];
+        for (int k = 0; k < 6; k++) {
+            before.pa = moved(&p.pa, m.centroid, k, -e);
+            after.pa = moved(&p.pa, m.centroid, k, e);
+            assert_true(by_rim(&before, &behind) == 1 && by_rim(&after, &ahead) == 1);
+            slope[k] = (ahead.volume - behind.volume) / (2.0 * e);
+        }
+        worst = tact_max(worst, apart(slope, m.gradient, 6) / tact_v3_norm(m.gradient));
+        overlaps++;
+    }
+    print_message("%d overlaps, central differences of V against the gradient: %.1e\n", overlaps,
+                  worst);
+    assert_true(overlaps > MESHES);
+    assert_true(worst < 1e-5);
+}
+
+/** A ball in a cavity, in the material, and in the blob within the cavity: no rim at all. */
+static void contained(void **unused)
+{
+    (void)unused;
+    static const struct {
+        double at[3];
+        int inside;
+    } places[4] = {
+        {{0.3, 0.255, 0.0}, 0}, {{0.0, -0.5, 0.0}, 1}, {{0.3, 0.05, 0.0}, 1}, {{0.5, 0.5, 1.0}, 0}};
+    struct tact_mesh *ball;
+    assert_int_equal(tact_mesh_capsule(0.03, 0.0, 500, &ball), 0);
+    for (int i = 0; i < 8; i++) {
+        struct pair p = {ball, meshes[MESHES - 1], tact_pose_identity(), random_pose(0.3), NULL};
+        struct tact_moments m;
+        tact_pose_point(p.pa.position, &p.pb, places[i / 2].at);
+        if (i % 2) {
+            p = (struct pair){p.b, p.a, p.pb, p.pa, NULL};
+        }
+        int rc = by_rim(&p, &m);
+        assert_int_equal(rc, places[i / 2].inside);
+        if (rc) {
+            assert_true(fabs(m.volume / ball->volume - 1.0) < 1e-12);
+            assert_true(tact_v3_norm(m.gradient) < 1e-14);
+        }
+    }
+    tact_mesh_free(ball);
+}
+
+/** What lies in each other's faces is refused, and measured by prisms to the bit. */
+static void common_faces(void **unused)
+{
+    (void)unused;
+    const struct tact_generate gear = {
+        .kind = TACT_GENERATE_GEAR, .radius = 0.9, .height = 0.4, .count = 17, .triangles = LARGE};
+    struct tact_mesh *large = made(&gear);
+    struct tact_shape a = {.kind = TACT_SHAPE_MESH, .mesh = large}, b = a;
+    static const double shifts[3][3] = {{0, 0, 0}, {0.2, 0.1, 0.0}, {0, 0, 0.1}};
+    for (int i = 0; i < 3; i++) {
+        struct pair p = {large, large, random_pose(0.5), tact_pose_identity(), NULL};
+        struct tact_moments m, want;
+        p.pb = p.pa;
+        tact_pose_point(p.pb.position, &p.pa, shifts[i]);
+        assert_int_equal(by_rim(&p, &m), -EAGAIN);
+        assert_int_equal(tact_moments_pair(&a, &p.pa, &b, &p.pb, NULL, scratch, &m), 1);
+        by_prisms(&p, &want);
+        assert_memory_equal(&m, &want, sizeof m);
+    }
+    tact_mesh_free(large);
+}
+
+/** A surface that is torn open, a leaf at a time: refused, or measured as it was. */
+static void torn_surface(void **unused)
+{
+    (void)unused;
+    struct pair p = {meshes[3], meshes[1], tact_pose_identity(), tact_pose_identity(), NULL};
+    struct tact_moments want, got;
+    int refused = 0;
+    p.pa.position[0] = 0.5;
+    p.pb.position[1] = 0.13;
+    assert_int_equal(by_rim(&p, &want), 1);
+    for (uint32_t i = 0; i < p.a->wide->leaf_count; i++) {
+        double *x = &p.a->wide->leaves[i].corner[1][2][0], kept = *x;
+        *x += 1e-4;
+        int rc = by_rim(&p, &got);
+        *x = kept;
+        refused += rc == -EAGAIN;
+        assert_true(rc == -EAGAIN || (rc == 1 && difference(&got, &want) < 1e-12));
+    }
+    print_message("refused with %d of %u leaves torn\n", refused, p.a->wide->leaf_count);
+    assert_true(refused > 100);
+}
+
+/** What was measured before changes no bit. */
+static void same_bits(void **unused)
+{
+    (void)unused;
+    for (int i = 0; i < 40; i++) {
+        struct pair p = {meshes[i % MESHES], meshes[i / MESHES % MESHES], random_pose(0.5),
+                         random_pose(0.5), NULL};
+        struct pair other = {meshes[i / 2 % MESHES], meshes[i % MESHES], random_pose(0.5),
+                             random_pose(0.5), NULL};
+        struct tact_moments m, between, again, fresh;
+        struct tact_moments_scratch *old = scratch;
+        int rc = by_rim(&p, &m);
+        by_rim(&other, &between);
+        assert_int_equal(by_rim(&p, &again), rc);
+        scratch = tact_moments_scratch_create(16);
+        assert_int_equal(by_rim(&p, &fresh), rc);
+        tact_moments_scratch_destroy(scratch);
+        scratch = old;
+        assert_memory_equal(&m, &again, sizeof m);
+        assert_memory_equal(&m, &fresh, sizeof m);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(agrees_with_prisms), cmocka_unit_test(gradient_is_derivative),
+        cmocka_unit_test(contained),          cmocka_unit_test(common_faces),
+        cmocka_unit_test(torn_surface),       cmocka_unit_test(same_bits),
+    };
+    make_meshes();
+    scratch = tact_moments_scratch_create(1u << 22);
+    int rc = cmocka_run_group_tests(tests, NULL, NULL);
+    tact_moments_scratch_destroy(scratch);
+    for (int i = 0; i < MESHES; i++) {
+        tact_mesh_free(meshes[i]);
+    }
+    return rc;
+}
