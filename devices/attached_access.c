@@ -79,7 +79,10 @@ void tact_attached_explain(const char *path, int error, const char *what, const 
         return;
     }
     if (error == -ENODEV || error == -ENXIO) {
-        snprintf(access->why, sizeof access->why, "%s: nothing is behind %s", what, path);
+        snprintf(access->why, sizeof access->why,
+                 "no card is there, nor one that the kernel would find by itself");
+        snprintf(access->fix, sizeof access->fix, "sudo comedi_config %s DRIVER [OPTION,...]",
+                 path);
         return;
     }
     if (error != -EACCES) {

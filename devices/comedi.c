@@ -63,7 +63,7 @@ static int read_settings(struct tact_comedi *self, const struct tact_device_conf
 static int no_board(const struct tact_device_config *config, const char *path, int error,
                     struct tact_error *err)
 {
-    const char *fix = error == EACCES   ? " (add yourself to the group 'iocard')"
+    const char *fix = error == EACCES   ? " (tact devices tells what opens it)"
                       : error == ENOENT ? " (is the board's driver loaded?)"
                       : error == ENODEV ? " (no board is attached; boards that the kernel does not "
                                           "find by itself: comedi_config)"

@@ -50,12 +50,20 @@ static int not_found(const struct tact_device_config *config,
     if (wanted->path[0] && search->readable == 0) {
         tact_settings_fault(config, setting, err, "cannot open %s as an input device: %s%s",
                             wanted->path, strerror(-search->error),
-                            refused ? " (add yourself to the group 'input')" : "");
+                            refused ? " (tact devices tells what opens it)" : "");
         return search->error ? search->error : -ENODEV;
     }
-    tact_settings_fault(
-        config, setting, err, "no such input device (%d readable, %d closed by permissions%s)",
-        search->readable, search->refused, refused ? ": add yourself to the group 'input'" : "");
+    if (refused) {
+        tact_settings_fault(config, setting, err,
+                            "no such input device among %d that can be read; %d are closed (tact "
+                            "devices tells what opens them)",
+                            search->readable, search->refused);
+    } else {
+        tact_settings_fault(config, setting, err,
+                            "no such input device among %d that can be read (tact devices lists "
+                            "them)",
+                            search->readable);
+    }
     return refused && search->readable == 0 ? -EACCES : -ENODEV;
 }
 

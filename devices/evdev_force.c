@@ -141,7 +141,7 @@ int tact_evdev_force_open(const struct tact_device_config *config,
     rc = tact_guard_start_force(&options, &guard, &why);
     if (rc) {
         tact_settings_fault(config, setting, err, "%s%s", why.text,
-                            rc == -EACCES ? " (add yourself to the group 'input')" : "");
+                            rc == -EACCES ? " (tact devices tells what opens it)" : "");
         return rc;
     }
     tact_arming_start(&force->arming, guard, options.timeout_ns, config->period);

@@ -262,6 +262,10 @@ static int measure(const struct calibrate_options *o, const struct tact_scene_de
         code = devices_dump(json_incref(o->report)) ? EXIT_BAD : EXIT_GOOD;
     } else if (!code) {
         printf("written: %s\n", path);
+        if (!def->calibration) {
+            fprintf(stderr, "a scene takes it where the device has the key calibration: %s\n",
+                    path);
+        }
     }
     return code;
 }
@@ -293,9 +297,9 @@ static int calibrate_attached(const struct calibrate_options *o)
     struct tact_scene_device def = {
         .name = "device", .type = "evdev", .settings = &path, .settings_count = 1};
     int code = EXIT_BAD;
-    if (input) {
+    if (input && !devices_closed(&input->access)) {
         code = measure(o, &def, "");
-    } else {
+    } else if (!input) {
         fprintf(stderr,
                 "tact: %s: %d input devices have that name (see tact devices; a card needs "
                 "--scene)\n",

@@ -1,4 +1,5 @@
 /* tact devices: what is attached, what a scene can do with it, and what opens what is closed. */
+#include <errno.h>
 #include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,12 +19,12 @@ static const char help[] =
     "  --seconds S    how long the values; default 5\n"
     "  --force WHEN   ask (default; without a terminal nothing is played), yes or no\n"
     "  --output NAME  which force: force_x, strong, ...; of a card: ao0, which gets 0.5 V\n"
-    "  --json   one JSON object on stdout: {inputs: [...], boards: [...]}, each with path, name,\n"
-    "           access: {error, force_error, why, fix, rule}, scene; inputs with channels and\n"
-    "           forces, boards with subdevices. With --test: {name, path, seconds, channels:\n"
-    "           [{name, unit, lowest, highest}], force: {output, level, unit, seconds, ended_by},\n"
-    "           or null where none was played}\n"
-    "  --help   this text\n\n"
+    "  --json         one JSON object on stdout: {inputs: [...], boards: [...]}, each with path,\n"
+    "                 name, access: {error, force_error, why, fix, rule}, scene; inputs with\n"
+    "                 channels and forces, boards with subdevices. With --test: {name, path,\n"
+    "                 seconds, channels: [{name, unit, lowest, highest}], force: {output, level,\n"
+    "                 unit, seconds, ended_by}, or null where none was played}\n"
+    "  --help         this text\n\n"
     "exit codes:\n"
     "  0  told, also where nothing is attached or all is closed\n"
     "  1  --test: no such device, closed, gone meanwhile, or it took no force\n"
@@ -157,7 +158,13 @@ static void print_board(const struct tact_attached_board *board)
     line("scene", board->scene);
 }
 
-/* Keyboards, power buttons, lids: a line each, at the end. */
+/* A node without a card, which one can be attached to. */
+static int is_empty(const struct tact_attached_board *board)
+{
+    return board->access.error == -ENODEV;
+}
+
+/* Keyboards, power buttons, lids, nodes without a card: a line each, at the end. */
 static void print_rest(const struct tact_attached *attached)
 {
     int before = 0;
@@ -168,17 +175,26 @@ static void print_rest(const struct tact_attached *attached)
                    input->note[0] ? input->note : input->access.why);
         }
     }
+    for (int i = 0; i < attached->board_count; i++) {
+        const struct tact_attached_board *board = &attached->board[i];
+        if (is_empty(board)) {
+            printf("%s%s: %s; to attach one: %s\n", before++ ? "" : "\n", board->path,
+                   board->access.why, board->access.fix);
+        }
+    }
 }
 
 static void print_all(const struct tact_attached *attached)
 {
-    int pushes = 0;
+    int pushes = 0, cards = 0;
+    for (int i = 0; i < attached->board_count; i++) {
+        cards += !is_empty(&attached->board[i]);
+    }
     for (int i = 0; i < attached->input_count; i++) {
         pushes += attached->input[i].force_count > 0;
     }
     printf("%d input device%s (%d with forces), %d measurement card%s\n", attached->input_count,
-           attached->input_count == 1 ? "" : "s", pushes, attached->board_count,
-           attached->board_count == 1 ? "" : "s");
+           attached->input_count == 1 ? "" : "s", pushes, cards, cards == 1 ? "" : "s");
     if (!attached->input_count) {
         puts("  nothing at /dev/input/event*: plug a pad, joystick, wheel or puck in; in a "
              "container:\n  docker run --device /dev/input");
@@ -193,7 +209,9 @@ static void print_all(const struct tact_attached *attached)
         }
     }
     for (int i = 0; i < attached->board_count; i++) {
-        print_board(&attached->board[i]);
+        if (!is_empty(&attached->board[i])) {
+            print_board(&attached->board[i]);
+        }
     }
     print_rest(attached);
 }

@@ -29,6 +29,9 @@ int devices_find(const struct tact_attached *attached, const char *name,
                  struct devices_target *target);
 int devices_test(const struct devices_target *target, double seconds, json_t *report);
 
+/* Says on stderr what keeps it closed and what opens it; not 0 where something does. */
+int devices_closed(const struct tact_attached_access *access);
+
 /* devices_force.c: a gentle force on the output of that name (NULL: the one that is felt best; of a
  * board none), after asking. Gives the exit code. */
 int devices_force(const struct devices_target *target, enum devices_force force, const char *output,

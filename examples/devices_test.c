@@ -38,15 +38,22 @@ const struct tact_attached_input *devices_find_input(const struct tact_attached 
 }
 
 static const struct tact_attached_board *find_board(const struct tact_attached *attached,
-                                                    const char *name)
+                                                    const char *name, int *matching)
 {
+    const struct tact_attached_board *found = NULL;
+    *matching = 0;
     for (int i = 0; i < attached->board_count; i++) {
         const struct tact_attached_board *board = &attached->board[i];
-        if (!strcmp(board->path, name) || !strcmp(board->name, name)) {
+        if (!strcmp(board->path, name)) {
+            *matching = 1;
             return board;
         }
+        if (strstr(board->name, name)) {
+            found = board;
+            ++*matching;
+        }
     }
-    return NULL;
+    return *matching == 1 ? found : NULL;
 }
 
 /* Analog inputs under their own names; digital ones where there are none. */
@@ -143,15 +150,27 @@ static void summarise(const struct tact_device *device, const struct seen *seen)
 int devices_find(const struct tact_attached *attached, const char *name,
                  struct devices_target *target)
 {
-    int matching = 0;
-    target->board = find_board(attached, name);
-    target->input = target->board ? NULL : devices_find_input(attached, name, &matching);
-    if (!target->board && !target->input) {
+    int boards, inputs;
+    target->board = find_board(attached, name, &boards);
+    target->input = devices_find_input(attached, name, &inputs);
+    if (boards + inputs != 1) {
         fprintf(stderr, "tact: --test %s: %d devices have that name (see tact devices)\n", name,
-                matching);
+                boards + inputs);
         return EXIT_BAD;
     }
     return EXIT_GOOD;
+}
+
+int devices_closed(const struct tact_attached_access *access)
+{
+    if (access->error) {
+        fprintf(stderr, "tact: %s\n", access->why);
+    }
+    if (access->error && (access->fix[0] || access->rule[0])) {
+        fprintf(stderr, "tact: what opens it: %s%s%s\n", access->fix,
+                access->fix[0] && access->rule[0] ? ", or: " : "", access->rule);
+    }
+    return access->error;
 }
 
 int devices_test(const struct devices_target *target, double seconds, json_t *report)
@@ -161,7 +180,8 @@ int devices_test(const struct devices_target *target, double seconds, json_t *re
     struct seen seen = {.low = {0.0}};
     const struct tact_attached_board *board = target->board;
     const struct tact_attached_input *input = target->input;
-    if (open_device(input, board, &device)) {
+    if (devices_closed(input ? &input->access : &board->access) ||
+        open_device(input, board, &device)) {
         return EXIT_BAD;
     }
     const char *name = input ? input->name : board->name;

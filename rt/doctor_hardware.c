@@ -2,6 +2,7 @@
 
 #include <glob.h>
 #include <sched.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -113,9 +114,10 @@ static void check_nodes(struct tact_doctor_report *report, const char *name, con
     glob_t found;
     size_t n = 0, usable = 0;
     if (glob(pattern, 0, NULL, &found) == 0) {
-        n = found.gl_pathc;
-        for (size_t i = 0; i < n; i++) {
-            usable += access(found.gl_pathv[i], mode) == 0;
+        for (size_t i = 0; i < found.gl_pathc; i++) {
+            bool whole = !strchr(found.gl_pathv[i], '_'); /* /dev/comedi0_subd1 is a part */
+            n += whole;
+            usable += whole && access(found.gl_pathv[i], mode) == 0;
         }
         globfree(&found);
     }

@@ -260,7 +260,7 @@ static void refuses_bad_settings(void **state)
     refuse(PAD_AND(SETTING("unsigned", "btn_south")), 2, -22, "unsigned", "btn_south");
     refuse(PAD_AND(SETTING("inverted", "abs_w")), 2, -22, "inverted", "abs_w");
     const struct tact_device_setting absent[] = {SETTING("match", "No Such Pad")};
-    refuse(absent, 1, -ENODEV, "match", "1 readable");
+    refuse(absent, 1, -ENODEV, "match", "among 1 that can be read");
     const struct tact_device_setting node[] = {SETTING("path", "/dev/input/event99")};
     refuse(node, 1, -ENOENT, "path", "event99");
     const struct tact_device_setting file[] = {SETTING("path", "/etc/passwd")};
