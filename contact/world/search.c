@@ -6,11 +6,12 @@
 #include <string.h>
 #include "contact/world/sweeps_internal.h"
 
-#define LESS 0.9   /* of a residual, that counts as progress */
-#define STILL 1e-3 /* of the tolerance: what the first sweep may find or change */
-#define TRIES 2    /* of Newton's steps that may go up before they are taken back */
-#define MOST_FAILS 5
-#define FRESH 10.0 /* growth of the residual that makes what was learnt useless */
+#define LESS 0.9     /* of a residual, that counts as progress */
+#define STILL 1e-3   /* of the tolerance: what the first sweep may find or change */
+#define TRIES 2      /* of Newton's steps that may go up before they are taken back */
+#define PAUSE 4      /* sweeps without them, once they were; twice as many each time */
+#define MOST_FAILS 4 /* that make it longer */
+#define FRESH 10.0   /* growth of the residual that makes what was learnt useless */
 
 /* What is known between sweeps. */
 struct search {
@@ -129,7 +130,7 @@ static int give_up(struct tact_world *world, struct search *s, double residual)
     }
     write_impulses(world, s->kept);
     forget(world, s);
-    s->hold = 1 << s->fails;
+    s->hold = PAUSE << s->fails;
     s->fails += s->fails < MOST_FAILS;
     s->tried = 0;
     return 1;
