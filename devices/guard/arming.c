@@ -24,6 +24,8 @@ void tact_arming_see(struct tact_arming *arming, const double *out, int count)
         zero = zero && out[i] == 0.0;
     }
     arming->zeros = zero ? arming->zeros + (arming->zeros < UINT32_MAX) : 0;
+    unsigned int sent = atomic_load_explicit(&arming->sent, memory_order_relaxed);
+    atomic_store_explicit(&arming->sent, ((sent | 1U) + 1U) | zero, memory_order_relaxed);
 }
 
 int tact_arming_ask(struct tact_arming *arming, bool *rearmed)
@@ -50,6 +52,18 @@ int tact_arming_ask(struct tact_arming *arming, bool *rearmed)
     return state == TACT_GUARD_GONE || state == TACT_GUARD_LOST ? TACT_DEVICE_LOST : TACT_DEVICE_OK;
 }
 
+/* Whether the loop sent zeros, and since the look before nothing: it has ended, or lets go anyhow.
+ * The first time it is not known: *wait. */
+static bool has_ended(struct tact_arming *arming, bool *wait)
+{
+    const unsigned int sent = atomic_load_explicit(&arming->sent, memory_order_relaxed);
+    *wait = (sent & 1U) && !arming->waits;
+    const bool ended = (sent & 1U) && arming->waits && sent == arming->sent_then;
+    arming->waits = *wait;
+    arming->sent_then = sent;
+    return ended;
+}
+
 void tact_arming_tell(struct tact_arming *arming, const char *name, struct tact_messages messages)
 {
     if (!arming->guard) {
@@ -57,15 +71,17 @@ void tact_arming_tell(struct tact_arming *arming, const char *name, struct tact_
     }
     tact_guard_look(arming->guard);
     uint32_t trips = tact_guard_trips(arming->guard);
-    if (trips != arming->trips_told) {
+    bool wait = false;
+    const bool ended = trips != arming->trips_told && has_ended(arming, &wait);
+    if (trips != arming->trips_told && !ended && !wait) {
         tact_message(
             messages, TACT_MESSAGE_WARNING,
             "%s: the guard has let go of the outputs: the loop was silent for more than %g ms, the "
             "device failed or the system slept; they come back after zeros were sent, as when the "
             "deadman is let go",
             name, (double)arming->timeout_ns / 1e6);
-        arming->trips_told = trips;
     }
+    arming->trips_told = wait ? arming->trips_told : trips;
     if (!arming->alone_told && atomic_load_explicit(&arming->alone, memory_order_relaxed)) {
         tact_message(messages, TACT_MESSAGE_ERROR,
                      "%s: the guard is gone: the outputs are zero until the device is opened again",

@@ -16,8 +16,11 @@ struct tact_arming {
     uint32_t armed;  /* the trip that was ended last */
     bool left_alone; /* the guard is gone: for good */
     atomic_bool alone;
+    atomic_uint sent; /* ticks; the lowest bit: that was zeros */
     /* the watcher's */
     bool alone_told;
+    bool waits; /* to see whether the loop has ended */
+    unsigned int sent_then;
     uint32_t trips_told;
 };
 
@@ -33,7 +36,8 @@ void tact_arming_see(struct tact_arming *arming, const double *out, int count);
  *  from now on. Real-time safe. */
 int tact_arming_ask(struct tact_arming *arming, bool *rearmed);
 
-/** Tells of trips and of a guard that is gone. Not real-time safe. */
+/** Tells of trips, but where the loop has ended with zeros, and of a guard that is gone. Not
+ * real-time safe. */
 void tact_arming_tell(struct tact_arming *arming, const char *name, struct tact_messages messages);
 
 #endif
