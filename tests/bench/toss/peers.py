@@ -2,7 +2,6 @@
 import numpy as np
 
 RATE, EDGE, MASS, INERTIA, GRAVITY = 148.0, 0.1048, 0.37, 8.1e-4, 9.81
-SUBSTEPS = 4  # as tact
 
 
 def start(toss, p):
@@ -19,11 +18,16 @@ def errors(toss, p, positions, quats):
     return apart.mean() / EDGE, np.degrees(2 * np.arccos(np.minimum(dots, 1))).mean()
 
 
+def corners(radius):
+    """Centres of the balls at the corners, whose hull is the cube with round edges."""
+    reach = EDGE / 2 - radius
+    return [[reach if i & 1 << k else -reach for k in range(3)] for i in range(8)]
+
+
 class Mujoco:
-    """Box on a plane, elliptic cones; solref as time constant and damping ratio."""
-    ranges = {"length": (0.97, 1.0), "lag": (0.0, 1.0), "friction": (0.1, 0.3),
-              "log_timeconst": (-2.6, -1.0), "dampratio": (0.1, 2.0), "log_impratio": (0.0, 2.0),
-              "dmax": (0.8, 0.999)}
+    """Eight balls on a plane, elliptic cones; solref as time constant and damping ratio."""
+    ranges = {"friction": (0.15, 0.21), "rounding": (0.002, 0.008), "log_timeconst": (-2.75, -1.0),
+              "dampratio": (0.1, 2.0), "log_impratio": (0.0, 2.0), "dmax": (0.8, 0.999)}
 
     def __init__(self):
         import mujoco
@@ -31,17 +35,19 @@ class Mujoco:
         self.version = "MuJoCo " + mujoco.__version__
 
     def prepare(self, p):
-        half = EDGE / 2
-        timeconst = max(10 ** p["log_timeconst"], 2.02 / RATE / SUBSTEPS)
+        self.substeps = round(p["substeps"])  # ticks between two samples
+        timeconst = max(10 ** p["log_timeconst"], 2.02 / RATE / self.substeps)
         contact = (f'friction="{p["friction"]} 0 0" condim="3" solimp="{0.9 * p["dmax"]} {p["dmax"]} '
                    f'0.001" solref="{timeconst} {p["dampratio"]}"')
+        balls = "".join(f'<geom type="sphere" size="{p["rounding"]}" pos="{x} {y} {z}" {contact}/>'
+                        for x, y, z in corners(p["rounding"]))
         self.model = self.engine.MjModel.from_xml_string(f"""<mujoco>
-          <option timestep="{1 / RATE / SUBSTEPS}" gravity="0 0 -{GRAVITY}" cone="elliptic"
+          <option timestep="{1 / RATE / self.substeps}" gravity="0 0 -{GRAVITY}" cone="elliptic"
                   impratio="{10 ** p["log_impratio"]}"/>
           <worldbody><geom type="plane" size="5 5 1" {contact}/>
           <body><freejoint/><inertial pos="0 0 0" mass="{MASS}"
                   diaginertia="{INERTIA} {INERTIA} {INERTIA}"/>
-          <geom type="box" size="{half} {half} {half}" {contact}/></body></worldbody></mujoco>""")
+          {balls}</body></worldbody></mujoco>""")
         self.data = self.engine.MjData(self.model)
 
     def roll_out(self, toss, p):
@@ -51,16 +57,17 @@ class Mujoco:
         d.qpos[3:], d.qvel[3:] = toss["quat_wxyz"][0], toss["turning_body"]
         positions, quats = [], []
         for _ in range(1, len(toss["position"])):
-            self.engine.mj_step(self.model, d, SUBSTEPS)
+            self.engine.mj_step(self.model, d, self.substeps)
             positions.append(d.qpos[:3].copy())
             quats.append(d.qpos[3:].copy())
         return errors(toss, p, positions, quats)
 
 
 class Drake:
-    """Eight small balls for the corners on a half-space, point contact, lagged approximation."""
-    ranges = {"length": (0.97, 1.0), "lag": (0.0, 1.0), "friction": (0.1, 0.3),
-              "log_stiffness": (3.0, 5.5), "log_dissipation": (-2.0, 1.5)}
+    """Eight balls on a half-space, point contact, TAMSI: with the lagged approximation friction
+    stops a stiff cube where it lands."""
+    ranges = {"friction": (0.15, 0.21), "rounding": (0.002, 0.008), "log_stiffness": (3.5, 6.0),
+              "log_dissipation": (-0.5, 1.5)}
 
     def __init__(self):
         from importlib.metadata import version
@@ -69,10 +76,10 @@ class Drake:
         self.version = "Drake " + version("drake")
 
     def prepare(self, p):
-        e, radius = self.engine, 0.0005
+        e = self.engine
         builder = e.DiagramBuilder()
-        plant, scene = e.AddMultibodyPlantSceneGraph(builder, time_step=1 / RATE / SUBSTEPS)
-        plant.set_discrete_contact_approximation(e.DiscreteContactApproximation.kLagged)
+        plant, _ = e.AddMultibodyPlantSceneGraph(builder, time_step=1 / RATE / round(p["substeps"]))
+        plant.set_discrete_contact_approximation(e.DiscreteContactApproximation.kTamsi)
         plant.mutable_gravity_field().set_gravity_vector([0, 0, -GRAVITY])
         inertia = e.SpatialInertia(MASS, np.zeros(3), e.UnitInertia(*[INERTIA / MASS] * 3))
         self.body = plant.AddRigidBody("cube", inertia)
@@ -81,11 +88,9 @@ class Drake:
                              e.CoulombFriction(p["friction"], p["friction"]), props)
         plant.RegisterCollisionGeometry(plant.world_body(), e.RigidTransform(), e.HalfSpace(),
                                         "ground", props)
-        reach = EDGE / 2 - radius
-        for i in range(8):
-            corner = [reach if i & 1 << k else -reach for k in range(3)]
-            plant.RegisterCollisionGeometry(self.body, e.RigidTransform(corner), e.Sphere(radius),
-                                            f"corner{i}", props)
+        for i, at in enumerate(corners(p["rounding"])):
+            plant.RegisterCollisionGeometry(self.body, e.RigidTransform(at),
+                                            e.Sphere(p["rounding"]), f"corner{i}", props)
         plant.Finalize()
         self.plant, self.diagram = plant, builder.Build()
         self.simulator = e.Simulator(self.diagram)

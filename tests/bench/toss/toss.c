@@ -35,13 +35,15 @@ enum parameter {
     HUNT_CROSSLEY,
     SUBSTEPS, /* ticks between two samples */
     LAG,      /* of recorded velocities [samples] */
-    STRIDE,   /* one toss of so many is rolled out */
+    ROUNDING, /* radius of the cube's edges and corners [m] */
+    STRIDE,   /* one toss of so many is rolled out, */
+    PHASE,    /* from this one of the half */
     PARAMETERS
 };
 
 static const char *const names[PARAMETERS] = {
-    "length",  "friction",      "restitution", "dissipation", "compliance",
-    "overlap", "hunt_crossley", "substeps",    "lag",         "stride"};
+    "length",        "friction", "restitution", "dissipation", "compliance", "overlap",
+    "hunt_crossley", "substeps", "lag",         "rounding",    "stride",     "phase"};
 
 struct score {
     double position; /* mean over samples of the distance / EDGE */
@@ -147,16 +149,56 @@ struct job {
     int json;
 };
 
+/* An eighth of a sphere, cut SPLIT times along each side. */
+enum { SPLIT = 4, POINTS = (SPLIT + 1) * (SPLIT + 2) / 2 };
+
+/* The eighth of the round cube at the corner whose coordinates' signs are the bits of `corner`. */
+static void make_corner(double radius, int corner, double (*point)[3])
+{
+    for (int i = 0; i <= SPLIT; i++) {
+        for (int j = 0; i + j <= SPLIT; j++, point++) {
+            double d[3] = {i, j, SPLIT - i - j};
+            for (int k = 0; k < 3; k++) {
+                d[k] = tan(M_PI / 4 * d[k] / SPLIT);
+            }
+            tact_v3_scale(d, d, radius / tact_v3_norm(d));
+            for (int k = 0; k < 3; k++) {
+                (*point)[k] = (corner >> k & 1 ? 1 : -1) * (EDGE / 2 - radius + d[k]);
+            }
+        }
+    }
+}
+
+/* The cube, its edges and corners rounded as by a ball that rolls inside. */
+static int make_cube(double radius, struct tact_shape *cube)
+{
+    double points[8 * POINTS][3];
+    struct tact_mesh *mesh;
+    struct tact_error err;
+    *cube = (struct tact_shape){.kind = TACT_SHAPE_BOX, .size = {EDGE / 2, EDGE / 2, EDGE / 2}};
+    if (!(radius > 0.0)) {
+        return tact_shape_tessellate(cube);
+    }
+    for (int corner = 0; corner < 8; corner++) {
+        make_corner(radius, corner, points + corner * POINTS);
+    }
+    int rc = tact_mesh_hull(points[0], 8 * POINTS, &mesh, &err);
+    *cube = (struct tact_shape){.kind = TACT_SHAPE_CONVEX};
+    cube->mesh = cube->owned = rc ? NULL : mesh;
+    return rc;
+}
+
 /* Means over the tosses of the half; how many there are, or a negative errno. */
 static int run(const struct job *job, const double *p, struct score *mean)
 {
-    struct tact_shape cube = {.kind = TACT_SHAPE_BOX, .size = {EDGE / 2, EDGE / 2, EDGE / 2}};
+    struct tact_shape cube;
     struct tact_moments_scratch *scratch = tact_moments_scratch_create(1024);
-    int rc = scratch ? tact_shape_tessellate(&cube) : -1, count = 0;
+    int rc = scratch ? make_cube(p[ROUNDING], &cube) : -1, count = 0;
     memset(mean, 0, sizeof *mean);
     for (int i = 0; i < job->data.count && !rc; i++) {
         struct score one = {0.0, 0.0};
-        if ((job->half < 2 && i % 2 != job->half) || (job->half < 2 ? i / 2 : i) % (int)p[STRIDE]) {
+        int at = job->half < 2 ? i / 2 : i;
+        if ((job->half < 2 && i % 2 != job->half) || at % (int)p[STRIDE] != (int)p[PHASE]) {
             continue;
         }
         rc = roll_out(&job->data.tosses[i], p, &cube, scratch, &one);
@@ -206,7 +248,8 @@ static int read_parameters(const char *path, double *p)
         fclose(f);
     }
     p[STRIDE] = 1;
-    return found == PARAMETERS - 1;
+    p[PHASE] = 0;
+    return found == PHASE - 1;
 }
 
 static void serve(const struct job *job)

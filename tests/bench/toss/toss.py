@@ -2,13 +2,16 @@
 """Real tosses of a cube in tact, MuJoCo and Drake: identify parameters, or score with those stored.
 
     toss.py score FOLDER [--half held|identify|all] [--engines tact,mujoco,drake] [--json]
+    toss.py measure FOLDER
     toss.py identify FOLDER --engines tact [--seed 1] [--write]
 
 FOLDER holds starts.csv and tosses.csv. Every second toss from the first is there to identify on, the
-others to score. Every engine is searched by the same seeded search, with as many roll-outs, for the
-least sum of position error / 13 % and rotation error / 16 degrees; all begin with the same states and
-step four times between two samples. A peer that is not installed is left out, with its reason
-(`pip install mujoco drake`). `--write` puts what was found into the parameter file.
+others to score. `measure` finds from those alone what no engine has a part in: the tracker's scale of
+length and the lag of recorded velocities. Every engine is searched by the same seeded search, with as
+many roll-outs, for the least sum of position error / 13 % and rotation error / 16 degrees; all begin
+with the same states. A peer that is not installed is left
+out, with its reason (`pip install mujoco drake numpy`). `--write` puts what was found into the
+parameter file.
 """
 import argparse
 import csv
@@ -21,14 +24,15 @@ import subprocess
 import sys
 
 HERE = os.path.dirname(os.path.abspath(__file__))
+RATE, EDGE, GRAVITY = 148.0, 0.1048, 9.81  # as in toss.c
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(HERE)))
-STAGES = ((64, 4), (48, 2), (8, 1))  # roll-outs of so many points, of every so-many-th toss
+GENERATIONS, OFFSPRING = 14, 12  # of the search: 168 roll-outs, each of every second toss
 
 
 class Tact:
     """bench_toss, which keeps the tosses in memory and answers a line of parameters with a score."""
-    ranges = {"length": (0.97, 1.0), "lag": (0.0, 1.0), "friction": (0.1, 0.3),
-              "restitution": (0.0, 0.4), "log_dissipation": (-3.3, -1.0)}
+    ranges = {"friction": (0.15, 0.21), "rounding": (0.002, 0.008), "log_compliance": (-6.2, -5.2),
+              "hunt_crossley": (0.0, 3.0)}
     version = "tact"
 
     def __init__(self, options):
@@ -36,13 +40,11 @@ class Tact:
                         "--half", options.half, "--serve"]
         self.server = None
 
-    def evaluate(self, p, stride):
+    def evaluate(self, p, stride, phase=0):
         if not self.server:
             self.server = subprocess.Popen(self.command, stdin=subprocess.PIPE, text=True,
                                            stdout=subprocess.PIPE)
-        sent = dict(p, stride=stride)
-        if "log_dissipation" in sent:
-            sent["dissipation"] = 10 ** sent.pop("log_dissipation")
+        sent = plain(dict(p, stride=stride, phase=phase))
         self.server.stdin.write(" ".join(f"{k}={v!r}" for k, v in sent.items()) + "\n")
         self.server.stdin.flush()
         answer = self.server.stdout.readline().split()
@@ -54,36 +56,61 @@ class Tact:
 class Peer:
     """An engine of peers.py on the tosses of the half."""
 
-    def __init__(self, engine, options):
+    def __init__(self, engine, options, fixed):
         self.engine, self.ranges, self.version = engine, engine.ranges, engine.version
+        self.fixed = fixed
         self.tosses = read(options.folder)
         if options.half != "all":
             self.tosses = self.tosses[options.half == "held"::2]
 
-    def evaluate(self, p, stride):
+    def evaluate(self, p, stride, phase=0):
+        p = dict(self.fixed, **p)
         self.engine.prepare(p)
-        scores = [self.engine.roll_out(toss, p) for toss in self.tosses[::stride]]
+        scores = [self.engine.roll_out(toss, p) for toss in self.tosses[phase::stride]]
         return tuple(sum(s[k] for s in scores) / len(scores) for k in range(2))
+
+
+def read_csv(path):
+    with open(path, encoding="utf-8") as f:
+        return [[float(x) for x in row] for row in csv.reader(f) if row[0] != "toss"]
+
+
+def read_samples(folder):
+    """Position and quaternion of every sample, by the toss's number."""
+    samples = {}
+    for row in read_csv(os.path.join(folder, "tosses.csv")):
+        samples.setdefault(int(row[0]), []).append(row[3:10])
+    return samples
 
 
 def read(folder):
     import numpy as np
-    samples = {}
-    with open(os.path.join(folder, "tosses.csv"), encoding="utf-8") as f:
-        for row in csv.reader(f):
-            if row[0] != "toss":
-                samples.setdefault(int(row[0]), []).append([float(x) for x in row[3:10]])
-    tosses = []
-    with open(os.path.join(folder, "starts.csv"), encoding="utf-8") as f:
-        for row in csv.reader(f):
-            if row[0] != "toss":
-                k0, count, v = int(row[1]), int(row[2]), [float(x) for x in row[3:]]
-                s = np.array(samples[int(row[0])][k0:k0 + count])
-                s[0] = v[:7]
-                tosses.append({"position": s[:, :3], "velocity": np.array(v[7:10]),
-                               "quat_wxyz": s[:, 3:] / np.linalg.norm(s[:, 3:], axis=1)[:, None],
-                               "turning_body": np.array(v[10:13])})
+    samples, tosses = read_samples(folder), []
+    for number, k0, count, *v in read_csv(os.path.join(folder, "starts.csv")):
+        s = np.array(samples[int(number)][int(k0):int(k0 + count)])
+        s[0] = v[:7]
+        tosses.append({"position": s[:, :3], "velocity": np.array(v[7:10]),
+                       "quat_wxyz": s[:, 3:] / np.linalg.norm(s[:, 3:], axis=1)[:, None],
+                       "turning_body": np.array(v[10:13])})
     return tosses
+
+
+def measure(folder):
+    """The tracker's scale of length, from the height at which cubes rest, and the lag of recorded
+    velocities in samples, from six positions of the free fall up to the start."""
+    samples, rows = read_samples(folder), read_csv(os.path.join(folder, "starts.csv"))[::2]
+    length = sum(samples[int(row[0])][-1][2] for row in rows) / len(rows) / (EDGE / 2)
+    lags = []
+    for number, k0, _, *v in rows:
+        if k0 >= 5:
+            fall = GRAVITY * length / 2 / RATE ** 2
+            heights = [samples[int(number)][int(k0) - i][2] + fall * i * i for i in range(6)]
+            slope = sum((2.5 - i) * heights[i] for i in range(6)) / 17.5 * RATE
+            bend = max(abs(heights[i] - sum(heights) / 6 - slope * (2.5 - i) / RATE)
+                       for i in range(6))
+            if bend < 1e-4:
+                lags.append((v[9] - slope) * RATE / (GRAVITY * length))
+    return length, sum(lags) / len(lags)
 
 
 def open_engine(name, options):
@@ -93,10 +120,16 @@ def open_engine(name, options):
     try:
         sys.path.insert(0, HERE)
         import peers
-        return Peer({"mujoco": peers.Mujoco, "drake": peers.Drake}[name](), options)
+        return Peer({"mujoco": peers.Mujoco, "drake": peers.Drake}[name](), options,
+                    load(options.parameters)[name])
     except ImportError as error:
         print(f"{name} is left out: {error}", file=sys.stderr)
         return None
+
+
+def plain(p):
+    """Powers of ten in place of their logarithms."""
+    return {k.removeprefix("log_"): 10 ** v if k.startswith("log_") else v for k, v in p.items()}
 
 
 def objective(score):
@@ -105,31 +138,47 @@ def objective(score):
 
 
 def search(engine, seed, say):
-    """Random points, then steps from the best of them that shrink, on more and more of the tosses."""
-    draw = random.Random(seed)
+    """CMA-ES (Hansen 2016) in the unit cube of the ranges. A generation sees the even or the odd
+    tosses. The answer is the mean that is left: the best point met owes much to luck, as roll-outs
+    are chaotic."""
+    import numpy as np
+    draw = np.random.default_rng(seed)
     names = sorted(engine.ranges)
+    n, parents = len(names), OFFSPRING // 2
+    weights = math.log(parents + 0.5) - np.log(np.arange(1, parents + 1))
+    weights /= weights.sum()
+    mass = 1 / (weights @ weights)
+    c_path, c_size = (4 + mass / n) / (n + 4 + 2 * mass / n), (mass + 2) / (n + mass + 5)
+    c_one = 2 / ((n + 1.3) ** 2 + mass)
+    c_mu = min(1 - c_one, 2 * (mass - 2 + 1 / mass) / ((n + 2) ** 2 + mass))
+    usual = math.sqrt(n) * (1 - 1 / (4 * n) + 1 / (21 * n * n))
+    mean, size, cov, path, size_path = np.full(n, 0.5), 0.25, np.eye(n), np.zeros(n), np.zeros(n)
 
     def point(x):
-        return {n: engine.ranges[n][0] + x[i] * (engine.ranges[n][1] - engine.ranges[n][0])
-                for i, n in enumerate(names)}
+        return {k: lo + min(1.0, max(0.0, float(x[i]))) * (hi - lo)
+                for i, k in enumerate(names) for lo, hi in [engine.ranges[k]]}
 
-    def value(x, stride):
-        score = engine.evaluate(point(x), stride)
-        say(f"{objective(score):.4f} {100 * score[0]:.2f} % {score[1]:.2f} deg of 1/{stride}: "
-            + " ".join(f"{n}={v:.4g}" for n, v in point(x).items()))
-        return objective(score)
-
-    pool = [[draw.random() for _ in names] for _ in range(STAGES[0][0])]
-    pool = sorted((value(x, STAGES[0][1]), x) for x in pool)[:8]
-    count, stride = STAGES[1]
-    pool = sorted((value(x, stride), x) for _, x in pool)
-    for k in range(count - len(pool)):
-        base = pool[min(int(draw.expovariate(1)), len(pool) - 1)][1]
-        width = 0.15 * 0.1 ** (k / (count - len(pool)))
-        x = [min(1.0, max(0.0, b + draw.gauss(0, width))) for b in base]
-        pool = sorted(pool + [(value(x, stride), x)])[:STAGES[2][0]]
-    pool = sorted((value(x, STAGES[2][1]), x) for _, x in pool)
-    return point(pool[0][1])
+    for g in range(GENERATIONS):
+        lengths, axes = np.linalg.eigh(cov)
+        lengths = np.sqrt(np.maximum(lengths, 1e-20))
+        steps = [axes * lengths @ draw.standard_normal(n) for _ in range(OFFSPRING)]
+        values = []
+        for step in steps:
+            x = mean + size * step
+            outside = float(((x - np.clip(x, 0, 1)) ** 2).sum())
+            values.append(objective(engine.evaluate(point(x), 2, g % 2)) + 5 * outside)
+        best = [steps[i] for i in np.argsort(values)[:parents]]
+        step = weights @ np.array(best)
+        mean = mean + size * step
+        size_path = (1 - c_size) * size_path + math.sqrt(c_size * (2 - c_size) * mass) * (
+            axes / lengths @ axes.T @ step)
+        path = (1 - c_path) * path + math.sqrt(c_path * (2 - c_path) * mass) * step
+        cov = ((1 - c_one - c_mu) * cov + c_one * np.outer(path, path)
+               + c_mu * sum(w * np.outer(y, y) for w, y in zip(weights, best)))
+        size *= math.exp(c_size / (1 + c_size) * (np.linalg.norm(size_path) / usual - 1))
+        say(f"generation {g}: best {min(values):.4f} median {np.median(values):.4f} size {size:.3f} "
+            + " ".join(f"{k}={v:.4g}" for k, v in point(mean).items()))
+    return point(mean)
 
 
 def load(path):
@@ -167,7 +216,7 @@ def identify(engine, name, options):
         print(f"{name} {text}", file=sys.stderr, flush=True)
     found = search(engine, options.seed, say)
     if name == "tact":
-        found["dissipation"] = 10 ** found.pop("log_dissipation")
+        found = plain(found)
     print(json.dumps({name: found}))
     if options.write:
         store(options.parameters, name, found)
@@ -175,7 +224,7 @@ def identify(engine, name, options):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
-    parser.add_argument("what", choices=("identify", "score"))
+    parser.add_argument("what", choices=("measure", "identify", "score"))
     parser.add_argument("folder")
     parser.add_argument("--engines", default="tact,mujoco,drake")
     parser.add_argument("--half", choices=("identify", "held", "all"))
@@ -185,6 +234,9 @@ def main():
     parser.add_argument("--parameters", default=os.path.join(HERE, os.pardir, "toss_parameters.yaml"))
     parser.add_argument("--bench", default=os.path.join(ROOT, "build", "tests", "bench", "bench_toss"))
     options = parser.parse_args()
+    if options.what == "measure":
+        print("length: {:.5f}, lag: {:.3f} samples".format(*measure(options.folder)))
+        return
     options.half = options.half or ("identify" if options.what == "identify" else "held")
     table = {}
     for name in options.engines.split(","):
