@@ -5,9 +5,9 @@
  *  below it a sign depends on the order of the corners. */
 static const double UNSURE = 64.0 * DBL_EPSILON;
 
-TACT_INLINE void span_eight(const struct tact_rim_eight *e, float low[4], float high[4])
+TACT_INLINE void span_eight(const struct tact_rim_eight *e, float low[3], float high[3])
 {
-    for (int d = 0; d < 4; d++) {
+    for (int d = 0; d < 3; d++) {
         const float *l = (const float *)&e->lower[d], *u = (const float *)&e->upper[d];
         float l0 = l[0] < l[1] ? l[0] : l[1], l1 = l[2] < l[3] ? l[2] : l[3];
         float l2 = l[4] < l[5] ? l[4] : l[5], l3 = l[6] < l[7] ? l[6] : l[7];
@@ -22,10 +22,10 @@ TACT_INLINE void span_eight(const struct tact_rim_eight *e, float low[4], float 
     }
 }
 
-TACT_INLINE void set_box(struct tact_rim_eight *e, uint32_t k, const float low[4],
-                         const float high[4])
+TACT_INLINE void set_box(struct tact_rim_eight *e, uint32_t k, const float low[3],
+                         const float high[3])
 {
-    for (int d = 0; d < 4; d++) {
+    for (int d = 0; d < 3; d++) {
         ((float *)&e->lower[d])[k] = low[d];
         ((float *)&e->upper[d])[k] = high[d];
     }
@@ -34,11 +34,11 @@ TACT_INLINE void set_box(struct tact_rim_eight *e, uint32_t k, const float low[4
 /** Puts boxes over the leaves near, eight by eight. */
 TACT_INLINE void build(struct tact_rim_side *side, const struct tact_near_side *near)
 {
-    static const float never[4] = {INFINITY, INFINITY, INFINITY, INFINITY};
-    static const float ever[4] = {-INFINITY, -INFINITY, -INFINITY, -INFINITY};
+    static const float never[3] = {INFINITY, INFINITY, INFINITY};
+    static const float ever[3] = {-INFINITY, -INFINITY, -INFINITY};
     uint32_t count = side->count = near->leaves, eights = (count + 7) / 8, first = 0;
     for (uint32_t e = 0; e < eights; e++) {
-        for (int d = 0; d < 4; d++) {
+        for (int d = 0; d < 3; d++) {
             side->eights[e].lower[d] = near->leaf_lower[d][e];
             side->eights[e].upper[d] = near->leaf_upper[d][e];
         }
@@ -51,7 +51,7 @@ TACT_INLINE void build(struct tact_rim_side *side, const struct tact_near_side *
             set_box(&side->eights[first + k / 8], k % 8, never, ever);
         }
         for (uint32_t e = 0; e < eights; e++) {
-            float low[4], high[4];
+            float low[3], high[3];
             span_eight(&side->eights[first + e], low, high);
             set_box(&side->eights[next + e / 8], e % 8, low, high);
         }
@@ -213,16 +213,57 @@ TACT_INLINE int cross_leaves(struct tact_rim *rim, uint32_t a, uint32_t b)
 }
 
 /** Bits of the eight boxes that meet one. */
-TACT_INLINE uint32_t eight_meets(const struct tact_rim_eight *e, const float low[4],
-                                 const float high[4])
+TACT_INLINE uint32_t eight_meets(const struct tact_rim_eight *e, const float low[3],
+                                 const float high[3])
 {
     uint32_t bits;
     tact_i8 keep = (e->lower[0] <= high[0]) & (e->upper[0] >= low[0]);
-    for (int d = 1; d < 4; d++) {
+    for (int d = 1; d < 3; d++) {
         keep &= (e->lower[d] <= high[d]) & (e->upper[d] >= low[d]);
     }
     tact_i8_bits(&keep, &bits);
     return bits;
+}
+
+TACT_INLINE void take_box(const struct tact_rim_side *side, uint32_t box, float low[3],
+                          float high[3])
+{
+    uint32_t k = box & 0xFFFF;
+    const struct tact_rim_eight *e = &side->eights[side->level[box >> 16] + k / 8];
+    for (int d = 0; d < 3; d++) {
+        low[d] = ((const float *)&e->lower[d])[k % 8];
+        high[d] = ((const float *)&e->upper[d])[k % 8];
+    }
+}
+
+/** Whether a box of one side meets any leaf of the other. */
+TACT_INLINE int meets_any(const struct tact_rim_side *side, uint32_t box,
+                          const struct tact_rim_side *other)
+{
+    uint32_t stack[8 * TACT_RIM_LEVELS], top = 0;
+    float low[3], high[3];
+    take_box(side, box, low, high);
+    stack[top++] = tact_rim_box((uint32_t)other->top, 0);
+    while (top > 0) {
+        uint32_t level = stack[--top] >> 16, at = stack[top] & 0xFFFF;
+        uint32_t bits = eight_meets(&other->eights[other->level[level] + at], low, high);
+        if (bits && level == 0) {
+            return 1;
+        }
+        for (; bits; bits &= bits - 1) {
+            stack[top++] = tact_rim_box(level - 1, 8 * at + (uint32_t)__builtin_ctz(bits));
+        }
+    }
+    return 0;
+}
+
+/** Whether a leaf of A and one of B span common heights along the normal. */
+TACT_INLINE int along_normal(const struct tact_near *near, uint32_t a, uint32_t b)
+{
+    const float *low_a = (const float *)near->a.leaf_lower[3];
+    const float *low_b = (const float *)near->b.leaf_lower[3];
+    return low_a[a] <= ((const float *)near->b.leaf_upper[3])[b] &&
+           low_b[b] <= ((const float *)near->a.leaf_upper[3])[a];
 }
 
 /** Holds a leaf of A against those of B. */
@@ -230,23 +271,49 @@ TACT_INLINE int find_leaf(struct tact_rim *rim, uint32_t i)
 {
     struct tact_rim_side *a = &rim->side[0], *b = &rim->side[1];
     uint32_t stack[8 * TACT_RIM_LEVELS], top = 0;
-    float low[4], high[4];
-    for (int d = 0; d < 4; d++) {
-        low[d] = a->eights[i / 8].lower[d][i % 8];
-        high[d] = a->eights[i / 8].upper[d][i % 8];
-    }
-    stack[top++] = (uint32_t)b->top << 16;
+    float low[3], high[3];
+    take_box(a, tact_rim_box(0, i), low, high);
+    stack[top++] = tact_rim_box((uint32_t)b->top, 0);
     while (top > 0) {
         uint32_t level = stack[--top] >> 16, at = stack[top] & 0xFFFF;
         uint32_t bits = eight_meets(&b->eights[b->level[level] + at], low, high);
         for (; bits; bits &= bits - 1) {
             uint32_t k = 8 * at + (uint32_t)__builtin_ctz(bits);
             if (level > 0) {
-                stack[top++] = (level - 1) << 16 | k;
+                stack[top++] = tact_rim_box(level - 1, k);
             } else if (!meeting(a, &rim->near->a, i) || !meeting(b, &rim->near->b, k) ||
-                       cross_leaves(rim, a->at[i], b->at[k])) {
+                       (along_normal(rim->near, i, k) && cross_leaves(rim, a->at[i], b->at[k]))) {
                 return -EAGAIN;
             }
+        }
+    }
+    return 0;
+}
+
+/** Parts a side's boxes, from large to small, into those that meet nothing of the other and leaves
+ *  that do; of A, these are held against B's. */
+TACT_INLINE int part(struct tact_rim *rim, int of)
+{
+    struct tact_rim_side *side = &rim->side[of], *other = &rim->side[!of];
+    uint32_t stack[8 * TACT_RIM_LEVELS], top = 0;
+    for (uint32_t k = 8; k-- > 0;) {
+        stack[top++] = tact_rim_box((uint32_t)side->top, k);
+    }
+    side->apart_count = 0;
+    while (top > 0) {
+        uint32_t box = stack[--top], level = box >> 16, first = (box & 0xFFFF) << 3 * level;
+        if (first >= side->count) {
+            continue;
+        }
+        if (level == 0 && of == 0 && find_leaf(rim, first)) {
+            return -EAGAIN;
+        }
+        if (level == 0 ? side->at[first] == TACT_RIM_NONE : !meets_any(side, box, other)) {
+            side->apart[side->apart_count++] = box;
+            continue;
+        }
+        for (uint32_t k = 8; k-- > 0 && level > 0;) {
+            stack[top++] = tact_rim_box(level - 1, 8 * (box & 0xFFFF) + k);
         }
     }
     return 0;
@@ -266,12 +333,7 @@ TACT_CLONES static int find(struct tact_rim *rim)
         side->placed = 0;
         memset(side->at, 0xFF, side->count * sizeof *side->at);
     }
-    for (uint32_t i = 0; i < rim->side[0].count; i++) {
-        if (find_leaf(rim, i)) {
-            return -EAGAIN;
-        }
-    }
-    return 1;
+    return part(rim, 0) || part(rim, 1) ? -EAGAIN : 1;
 }
 
 int tact_rim_find(struct tact_rim *rim)

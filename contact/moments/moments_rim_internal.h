@@ -33,6 +33,13 @@ struct tact_rim_leaf {
     uint32_t first, count;
 };
 
+/** A box of tact_rim_side.eights: of leaf k (level 0) or of 8 boxes of the level below, from 8 k.
+ */
+TACT_INLINE uint32_t tact_rim_box(uint32_t level, uint32_t k)
+{
+    return level << 16 | k;
+}
+
 /** Where the surfaces of two triangles cross, with B inside on the left as seen from outside A. */
 struct tact_rim_segment {
     tact_d4 end[2];       /* start and end */
@@ -42,9 +49,10 @@ struct tact_rim_segment {
     uint32_t next[2];     /* segment of the same triangle */
 };
 
-/** Boxes of eight nodes or leaves side by side, in the unit of the pair: x y z and the normal. */
+/** Boxes of eight nodes or leaves side by side, in the unit of the pair. All of a box that meets
+ * none of the other mesh is inside it or outside. */
 struct tact_rim_eight {
-    tact_f8 lower[4], upper[4];
+    tact_f8 lower[3], upper[3];
 };
 
 /** One mesh of a pair. */
@@ -54,6 +62,8 @@ struct tact_rim_side {
     uint32_t at[TACT_NEAR_MOST]; /* place of each leaf among those that meet, or NONE */
     struct tact_rim_eight eights[TACT_NEAR_MOST / 7 + 8];
     uint32_t level[TACT_RIM_LEVELS]; /* first of eights */
+    uint32_t apart[TACT_NEAR_MOST];  /* boxes that meet no leaf of the other: tact_rim_box() */
+    uint32_t apart_count;
     uint32_t placed;
     struct tact_rim_leaf leaf[TACT_RIM_LEAVES];
     uint32_t segment[4 * TACT_RIM_LEAVES]; /* first of each triangle */

@@ -260,8 +260,8 @@ static int add_edges(struct crossed *t)
 
 /** Adds what lies within the outline of a triangle; returns 0, or -EAGAIN where it is not closed.
  */
-static int add_outline(const struct crossed *t, const struct tact_rim_leaf *leaf, uint32_t lane,
-                       struct tact_surface *surface)
+TACT_INLINE int add_outline(const struct crossed *t, const struct tact_rim_leaf *leaf,
+                            uint32_t lane, struct tact_surface *surface)
 {
     const tact_d4 base = *t->piece[0][0] - surface->origin, to = t->corner[0] - surface->origin;
     double normal[3] = {leaf->n[0][lane], leaf->n[1][lane], leaf->n[2][lane]};
@@ -300,17 +300,9 @@ static const uint32_t *corners_of(const struct tact_rim *rim, int of, uint32_t t
     return mesh->triangles + 3 * (first + triangle % 4);
 }
 
-static int learn_all(struct tact_rim *rim, int of, const uint32_t corner[3], const int inside[3])
-{
-    return learn(rim, of, corner[0], inside[0]) || learn(rim, of, corner[1], inside[1]) ||
-                   learn(rim, of, corner[2], inside[2])
-               ? -EAGAIN
-               : 0;
-}
-
 /** Adds the part of a triangle that the rim cuts out. */
-static int add_crossed(struct tact_rim *rim, int of, uint32_t triangle,
-                       struct tact_surface *surface)
+TACT_INLINE int add_crossed(struct tact_rim *rim, int of, uint32_t triangle,
+                            struct tact_surface *surface)
 {
     const struct tact_rim_leaf *leaf = &rim->side[of].leaf[triangle / 4];
     const uint32_t lane = triangle % 4, *index = corners_of(rim, of, triangle);
@@ -322,9 +314,13 @@ static int add_crossed(struct tact_rim *rim, int of, uint32_t triangle,
         t.corner[k] = (tact_d4){leaf->p[k][0][lane], leaf->p[k][1][lane], leaf->p[k][2][lane]};
     }
     if (take_segments(rim, of, triangle, &t) || tell_corners(&t) ||
-        (t.inside[0] < 0 && ask_corners(rim, of, index, &t)) || add_edges(&t) ||
-        learn_all(rim, of, index, t.inside)) {
+        (t.inside[0] < 0 && ask_corners(rim, of, index, &t)) || add_edges(&t)) {
         return -EAGAIN;
+    }
+    for (int k = 0; k < 3; k++) {
+        if (learn(rim, of, index[k], t.inside[k])) {
+            return -EAGAIN;
+        }
     }
     return add_outline(&t, leaf, lane, surface);
 }
@@ -334,15 +330,21 @@ static int add_crossed(struct tact_rim *rim, int of, uint32_t triangle,
 static int uncrossed_inside(struct tact_rim *rim, int of, uint32_t triangle)
 {
     const uint32_t *index = corners_of(rim, of, triangle);
-    int inside = -1;
-    for (int k = 0; k < 3 && inside < 0; k++) {
-        inside = known(rim, of, index[k]);
+    int inside = -1, corner[3];
+    for (int k = 0; k < 3; k++) {
+        corner[k] = known(rim, of, index[k]);
+        if (corner[k] >= 0 && inside >= 0 && corner[k] != inside) {
+            return -1;
+        }
+        inside = corner[k] >= 0 ? corner[k] : inside;
     }
     if (inside < 0) {
         inside = triangle_inside(rim, of, &rim->side[of].leaf[triangle / 4], triangle % 4);
     }
-    if (inside < 0 || learn_all(rim, of, index, (int[]){inside, inside, inside})) {
-        return -1;
+    for (int k = 0; k < 3; k++) {
+        if (inside < 0 || (corner[k] < 0 && learn(rim, of, index[k], inside))) {
+            return -1;
+        }
     }
     return inside;
 }
@@ -389,50 +391,51 @@ TACT_CLONES static int add_meeting(struct tact_rim *rim, int of, struct tact_sur
     return 0;
 }
 
-/** The last leaves that meet nothing of the other mesh: their boxes, and which are inside. */
+/** The last boxes that meet nothing of the other mesh, and which are inside. */
 struct recent {
-    struct tact_rim_eight box;
+    tact_f8 lower[3], upper[3];
     uint32_t inside, next;
 };
 
-/** Whether a leaf that meets nothing is inside: as one is whose box meets its own, as a corner of
- * it that is known, or by a ray. */
-TACT_INLINE int leaf_inside(const struct tact_rim *rim, int of, uint32_t i,
-                            const struct tact_mesh_leaf *from, struct recent *recent)
+/** Whether a box that meets nothing is inside: as one is that it meets, as a corner that is known,
+ * or by a ray. */
+TACT_INLINE int box_inside(const struct tact_rim *rim, int of, uint32_t box, struct recent *recent)
 {
-    const struct tact_rim_eight *own = &rim->side[of].eights[i / 8];
+    const struct tact_rim_side *side = &rim->side[of];
     const struct tact_near_side *near = of ? &rim->near->b : &rim->near->a;
-    tact_i8 meet = (recent->box.lower[0] <= own->upper[0][i % 8]) &
-                   (recent->box.upper[0] >= own->lower[0][i % 8]);
-    uint32_t bits;
+    const uint32_t lane = box % 8, first = (box & 0xFFFF) << 3 * (box >> 16);
+    const struct tact_rim_eight *own = &side->eights[side->level[box >> 16] + (box & 0xFFFF) / 8];
+    const struct tact_mesh *mesh = near->placed.mesh;
+    const struct tact_mesh_leaf *from = &mesh->wide->leaves[near->leaf[first]];
+    tact_i8 meet = recent->lower[0] <= INFINITY;
+    uint32_t bits, at = recent->next++ % 8;
     int inside = -1;
-    for (int d = 1; d < 3; d++) {
-        meet &= (recent->box.lower[d] <= own->upper[d][i % 8]) &
-                (recent->box.upper[d] >= own->lower[d][i % 8]);
+    for (int d = 0; d < 3; d++) {
+        meet &=
+            (recent->lower[d] <= own->upper[d][lane]) & (recent->upper[d] >= own->lower[d][lane]);
     }
     tact_i8_bits(&meet, &bits);
     if (bits) {
         inside = (int)(recent->inside >> __builtin_ctz(bits)) & 1;
     }
-    const uint32_t *index = near->placed.mesh->triangles + 3 * (size_t)from->first;
+    const uint32_t *index = mesh->triangles + 3 * (size_t)from->first;
     for (uint32_t k = 0; k < 3 * from->count && inside < 0; k++) {
         inside = known(rim, of, index[k]);
     }
     if (inside < 0) {
         struct tact_rim_leaf leaf;
-        tact_rim_place(&near->placed, near->leaf[i], &leaf);
+        tact_rim_place(&near->placed, near->leaf[first], &leaf);
         inside = triangle_inside(rim, of, &leaf, 0);
     }
-    uint32_t at = recent->next++ % 8;
     for (int d = 0; d < 3; d++) {
-        recent->box.lower[d][at] = own->lower[d][i % 8];
-        recent->box.upper[d][at] = own->upper[d][i % 8];
+        recent->lower[d][at] = own->lower[d][lane];
+        recent->upper[d][at] = own->upper[d][lane];
     }
     recent->inside = (recent->inside & ~(1U << at)) | (uint32_t)(inside > 0) << at;
     return inside;
 }
 
-/** Adds the leaves that meet nothing of the other mesh. */
+/** Adds what meets nothing of the other mesh. */
 TACT_CLONES static int add_apart(struct tact_rim *rim, int of, struct tact_surface *surface)
 {
     const struct tact_rim_side *side = &rim->side[of];
@@ -440,20 +443,18 @@ TACT_CLONES static int add_apart(struct tact_rim *rim, int of, struct tact_surfa
     struct recent recent;
     memset(&recent, 0, sizeof recent);
     for (int d = 0; d < 3; d++) {
-        recent.box.lower[d] += INFINITY;
+        recent.lower[d] += INFINITY;
     }
-    for (uint32_t i = 0; i < side->count; i++) {
-        if (side->at[i] != TACT_RIM_NONE) {
-            continue;
-        }
-        int inside =
-            leaf_inside(rim, of, i, &near->placed.mesh->wide->leaves[near->leaf[i]], &recent);
+    for (uint32_t i = 0; i < side->apart_count; i++) {
+        const uint32_t box = side->apart[i], level = box >> 16, first = (box & 0xFFFF) << 3 * level;
+        const uint32_t after = first + (1U << 3 * level);
+        int inside = box_inside(rim, of, box, &recent);
         if (inside < 0) {
             return -EAGAIN;
         }
-        if (inside) {
+        for (uint32_t k = first; inside && k < after && k < side->count; k++) {
             struct tact_rim_leaf leaf;
-            tact_rim_place(&near->placed, near->leaf[i], &leaf);
+            tact_rim_place(&near->placed, near->leaf[k], &leaf);
             add_leaf(&leaf, (1U << leaf.count) - 1, surface);
         }
     }
