@@ -31,10 +31,12 @@ static double polygon_residual(const struct scaled *p, const double *x, const do
     double z = tact_v3_norm(x + 3), slip = tact_v3_norm(u + 3), least = 0.0, beyond = 0.0;
     for (int i = 0; i < p->patch.corners; i++) {
         const double *a = p->patch.corner[i], *b = p->patch.corner[(i + 1) % p->patch.corners];
-        double edge[2] = {b[0] - a[0], b[1] - a[1]}, length = hypot(edge[0], edge[1]);
+        double edge[2] = {b[0] - a[0], b[1] - a[1]};
         double out = edge[1] * (x[1] - a[0] * x[0]) - edge[0] * (x[2] - a[1] * x[0]);
         least = tact_min(least, u[0] + a[0] * u[1] + a[1] * u[2]);
-        beyond = tact_max(beyond, length > 0.0 ? out / length : 0.0);
+        if (out > 0.0) {
+            beyond = tact_max(beyond, out / hypot(edge[0], edge[1]));
+        }
     }
     double miss = tact_max(tact_max(-x[0], z - x[0]), tact_max(beyond, -rho * least));
     double power = fabs(x[0] * u[0] + x[1] * u[1] + x[2] * u[2]) +
