@@ -31,10 +31,11 @@ struct bench_result {
     int unknowns; /* scalar constraints, at most */
     int left_out; /* points that there was no room for, at most */
     double time[BENCH_PARTS];
-    struct bench_spread cold;     /* sweeps to the criterion from zero */
-    struct bench_spread residual; /* natural map's, at the end of those */
-    struct bench_spread warm;     /* sweeps from the tick before, the load 1 % more or less */
-    int unsolved, warm_unsolved;  /* ticks that ended at the limit of sweeps */
+    struct bench_spread cold;                     /* sweeps to the criterion from zero */
+    struct bench_spread cold_linear, warm_linear; /* linearised sweeps between those and the warm */
+    struct bench_spread residual;                 /* natural map's, at the end of those */
+    struct bench_spread warm;    /* sweeps from the tick before, the load 1 % more or less */
+    int unsolved, warm_unsolved; /* ticks that ended at the limit of sweeps */
     int curve_length;
     double update[BENCH_CURVE]; /* 2-norm of each sweep's update over that of the impulses */
     double curve_residual[BENCH_CURVE];

@@ -57,20 +57,22 @@ static void print_sweeps(const struct bench_scene *scenes, int count,
 {
     printf(
         "\nTable 2: sweeps until the update of one, by the impulses' norm, is at most %.0e; mean "
-        "and\ndeviation. Warm: from the tick before, the load changing by 1 %%\n"
-        "%-16s %-16s %17s %9s %9s %9s %10s   %-22s\n",
-        options->update, "scene", "method", "cold", "points/6D", "warm", "at most", "residual",
-        "  the paper");
+        "and\ndeviation. Warm: from the tick before, the load changing by 1 %%. Linear: sweeps of "
+        "the linearised\ncontacts between these, each a fraction of one\n"
+        "%-16s %-16s %17s %7s %9s %9s %9s %7s %10s   %-22s\n",
+        options->update, "scene", "method", "cold", "linear", "points/6D", "warm", "at most",
+        "linear", "residual", "  the paper");
     for (int i = 0; i < count; i++) {
         const struct bench_scene *s = &scenes[i];
         for (int m = 0; m < BENCH_METHODS; m++) {
             const struct bench_result *r = &s->result[m];
             int column = column_of(m);
             double base = s->result[BENCH_PATCH].cold.mean;
-            printf("%-16s %-16s %8.1f +- %5.1f", m ? "" : s->name, bench_method_names[m],
-                   r->cold.mean, r->cold.deviation);
+            printf("%-16s %-16s %8.1f +- %5.1f %7.1f", m ? "" : s->name, bench_method_names[m],
+                   r->cold.mean, r->cold.deviation, r->cold_linear.mean);
             number(m == BENCH_POINTS && base > 0.0 ? r->cold.mean / base : 0.0);
-            printf(" %9.1f %9.0f %10.1e", r->warm.mean, r->warm.most, r->residual.median);
+            printf(" %9.1f %9.0f %7.1f %10.1e", r->warm.mean, r->warm.most, r->warm_linear.mean,
+                   r->residual.median);
             if (column >= 0 && s->published.sweeps[column] > 0.0) {
                 printf("   %7.0f +- %-5.0f %.1e", s->published.sweeps[column],
                        s->published.sweeps_dev[column], s->published.residual[column]);
@@ -114,12 +116,14 @@ static json_t *result(const struct bench_result *r)
     for (int i = 0; i < BENCH_PARTS; i++) {
         json_object_set_new(time, bench_part_names[i], json_real(r->time[i]));
     }
-    return json_pack(
-        "{s:i, s:i, s:i, s:o, s:o, s:o, s:o, s:i, s:i, s:{s:o, s:o}}", "contacts", r->contacts,
-        "unknowns", r->unknowns, "points_left_out", r->left_out, "time_us", time, "sweeps_cold",
-        spread(&r->cold), "residual", spread(&r->residual), "sweeps_warm", spread(&r->warm),
-        "unsolved", r->unsolved, "warm_unsolved", r->warm_unsolved, "curve", "update",
-        list(r->update, r->curve_length), "residual", list(r->curve_residual, r->curve_length));
+    return json_pack("{s:i, s:i, s:i, s:o, s:o, s:o, s:o, s:o, s:o, s:i, s:i, s:{s:o, s:o}}",
+                     "contacts", r->contacts, "unknowns", r->unknowns, "points_left_out",
+                     r->left_out, "time_us", time, "sweeps_cold", spread(&r->cold), "linear_cold",
+                     spread(&r->cold_linear), "residual", spread(&r->residual), "sweeps_warm",
+                     spread(&r->warm), "linear_warm", spread(&r->warm_linear), "unsolved",
+                     r->unsolved, "warm_unsolved", r->warm_unsolved, "curve", "update",
+                     list(r->update, r->curve_length), "residual",
+                     list(r->curve_residual, r->curve_length));
 }
 
 /* The paper's column of a scene, times in us as ours. */

@@ -191,12 +191,13 @@ static int widen(struct tact_world *world, const double *scale, int m, int n)
     return 1;
 }
 
-void tact_newton_step(struct tact_world *world, const double *x, const double *g,
-                      const double *scale, double share, double *next)
+int tact_newton_step(struct tact_world *world, const double *x, const double *g,
+                     const double *scale, double share, double *next)
 {
     struct newton *newton = &world->newton;
     double *left = newton->left;
     int n = world->block_count * 6, most = n < NEWTON_PRODUCTS ? n : NEWTON_PRODUCTS, m = 0;
+    int products = 0;
     for (int i = 0; i < world->block_count; i++) {
         int limits = world->contacts[world->blocks[i].pair].limits;
         if (limits && !(limits & TACT_LIMIT_OPEN) && !world->blocks[i].alone) {
@@ -210,7 +211,11 @@ void tact_newton_step(struct tact_world *world, const double *x, const double *g
     left[0] = sqrt(tact_dot(newton->basis[0], newton->basis[0], n));
     double enough = share * left[0];
     divide(newton->basis[0], left[0] > 0.0 ? left[0] : 1.0, n);
-    while (m < most && fabs(left[m]) > enough && widen(world, scale, m, n)) {
+    while (m < most && fabs(left[m]) > enough) {
+        products++;
+        if (!widen(world, scale, m, n)) {
+            break;
+        }
         m++;
     }
     for (int i = 0; i < n; i++) {
@@ -225,4 +230,5 @@ void tact_newton_step(struct tact_world *world, const double *x, const double *g
             next[k] += scale[k] > 0.0 ? left[i] * newton->basis[i][k] / scale[k] : 0.0;
         }
     }
+    return products;
 }

@@ -28,8 +28,9 @@ void tact_newton_destroy(struct newton *newton);
 
 /* x went into the last sweep of contacts and g came out; scale makes the unknowns comparable.
  * Writes the next x, for which `share` of |g - x| may be left over. The velocities of bodies and
- * hands are lost. For contacts by the wrench cone, without joints. */
-void tact_newton_step(struct tact_world *world, const double *x, const double *g,
-                      const double *scale, double share, double *next);
+ * hands are lost. For contacts by the wrench cone, without joints. Returns how many linearised
+ * sweeps that took. */
+int tact_newton_step(struct tact_world *world, const double *x, const double *g,
+                     const double *scale, double share, double *next);
 
 #endif

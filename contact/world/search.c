@@ -138,8 +138,9 @@ static int give_up(struct tact_world *world, struct search *s, double residual)
 
 /* Goes from what the sweep gave to where the solution is expected; the next sweep brings that back
  * inside the limits. */
-static void leap(struct tact_world *world, struct search *s, double residual)
+static void leap(struct tact_world *world, struct search *s, struct tact_solve_stats *stats)
 {
+    double residual = stats->residual;
     int newton = s->newton && (s->tried || s->hold-- <= 0);
     read_impulses(world, s->after);
     for (int i = 0; i < world->block_count; i++) {
@@ -154,8 +155,8 @@ static void leap(struct tact_world *world, struct search *s, double residual)
             s->from = s->best;
         }
         double share = 0.01 * world->options.tolerance / residual;
-        tact_newton_step(world, s->before, s->after, s->scale,
-                         tact_max(1e-10, tact_min(1e-2, share)), s->next);
+        stats->products += tact_newton_step(world, s->before, s->after, s->scale,
+                                            tact_max(1e-10, tact_min(1e-2, share)), s->next);
         forget(world, s);
     } else {
         if (residual > FRESH * s->lately) {
@@ -242,7 +243,7 @@ void tact_sweeps_run(struct tact_world *world, struct tact_solve_stats *stats)
         if (cone) {
             keep(world, &s, miss, stats->residual);
             if (!give_up(world, &s, stats->residual)) {
-                leap(world, &s, stats->residual);
+                leap(world, &s, stats);
             }
         }
     }

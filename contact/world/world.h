@@ -105,6 +105,8 @@ struct tact_solve_stats {
     double update;   /**< 2-norm of the last sweep's update over that of all impulses */
     int points;      /**< contact points, where those are asked for */
     int left_out;    /**< points that there was no room for */
+    int products;    /**< linearised sweeps between the sweeps, for Newton's steps: each takes a
+                        fraction of a sweep */
 };
 
 /** What a solve has just done. */
