@@ -21,6 +21,7 @@
 #include "rt/session/session.h"
 #include "same.h"
 #include "unit/support/run_scene.h"
+#include "unit/support/script_device.h"
 
 #define FOLDER "/dev/shm/events"
 #define MS INT64_C(1000000)
@@ -44,18 +45,11 @@ static void late_read(void *self, uint64_t tick, double t, int64_t now,
     atomic_store(&ticks, (int)tick);
 }
 
-static void late_close(void *self)
-{
-    (void)self;
-}
-
 static int late_open(const struct tact_device_config *config, struct tact_device *out,
                      struct tact_error *err)
 {
-    static const struct tact_device_ops ops = {late_read, NULL, late_close};
     (void)config, (void)err;
-    out->ops = &ops;
-    return 0;
+    return script_device(late_read, NULL, out);
 }
 
 /* %s: where each of the two is. */

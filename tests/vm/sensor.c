@@ -19,6 +19,7 @@
 #include "rt/session/session.h"
 #include "unit/support/device_config.h"
 #include "unit/support/run_scene.h"
+#include "unit/support/script_device.h"
 
 #define NODE "/dev/comedi1"
 #define LOG "/dev/shm/sensor.mcap"
@@ -76,18 +77,11 @@ static void plant_read(void *self, uint64_t tick, double t, int64_t now,
     in->stamp_ns = now;
 }
 
-static void plant_close(void *self)
-{
-    (void)self;
-}
-
 static int plant_open(const struct tact_device_config *config, struct tact_device *out,
                       struct tact_error *err)
 {
-    static const struct tact_device_ops ops = {plant_read, NULL, plant_close};
     (void)config, (void)err;
-    out->ops = &ops;
-    return 0;
+    return script_device(plant_read, NULL, out);
 }
 
 static const char scene_text[] =

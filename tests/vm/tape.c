@@ -18,6 +18,7 @@
 #include "same.h"
 #include "sensor.h"
 #include "unit/support/run_scene.h"
+#include "unit/support/script_device.h"
 
 #define FOLDER "/dev/shm/tape"
 enum { TICKS = 1200, SATURATED = 200, LASTING = 20, PULLED = 500, PLUGGED = 600, CARDS = 3 };
@@ -40,18 +41,11 @@ static void plant_read(void *self, uint64_t tick, double t, int64_t now,
     atomic_store(&ticks, (int)tick);
 }
 
-static void plant_close(void *self)
-{
-    (void)self;
-}
-
 static int plant_open(const struct tact_device_config *config, struct tact_device *out,
                       struct tact_error *err)
 {
-    static const struct tact_device_ops ops = {plant_read, NULL, plant_close};
     (void)config, (void)err;
-    out->ops = &ops;
-    return 0;
+    return script_device(plant_read, NULL, out);
 }
 
 /* %s: where each of the cards is. */

@@ -21,6 +21,7 @@
 #include "stick.h"
 #include "unit/support/device_config.h"
 #include "unit/support/run_scene.h"
+#include "unit/support/script_device.h"
 
 enum { TICKS = 2000, MOST_TICKS = 120000, PLUGS = 100, CAUGHT = 20 };
 enum { FORCE_X, SPRING, DAMPER, STRONG, OUTPUTS }; /* in the order of `forces` below */
@@ -88,20 +89,11 @@ static void script_read(void *self, uint64_t tick, double t, int64_t now,
     in->channel[0] = atomic_load(&seen.steady) ? 0.55 : 0.45 - 0.2 * cos(12.0 * t);
 }
 
-static void script_close(void *self)
-{
-    (void)self;
-}
-
 static int script_open(const struct tact_device_config *config, struct tact_device *out,
                        struct tact_error *err)
 {
-    static const struct tact_device_ops ops = {script_read, NULL, script_close};
     (void)config, (void)err;
-    out->ops = &ops;
-    out->info.input_count = 1;
-    strcpy(out->info.input[0].name, "angle");
-    return 0;
+    return script_device(script_read, "angle", out);
 }
 
 static const char scene_text[] =

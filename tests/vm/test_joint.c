@@ -28,6 +28,7 @@
 #include "rt/session/replay.h"
 #include "rt/session/session.h"
 #include "unit/support/run_scene.h"
+#include "unit/support/script_device.h"
 
 #define NODE "/dev/comedi0"
 enum { TICKS = 60000, LOADED_TICKS = 2000, LOGGED_TICKS = 1000 };
@@ -112,20 +113,11 @@ static void wish_read(void *self, uint64_t tick, double t, int64_t now,
     in->channel[0] = target((int)tick);
 }
 
-static void wish_close(void *self)
-{
-    (void)self;
-}
-
 static int wish_open(const struct tact_device_config *config, struct tact_device *out,
                      struct tact_error *err)
 {
-    static const struct tact_device_ops ops = {wish_read, NULL, wish_close};
     (void)config, (void)err;
-    out->ops = &ops;
-    out->info.input_count = 1;
-    strcpy(out->info.input[0].name, "angle");
-    return 0;
+    return script_device(wish_read, "angle", out);
 }
 
 static const char scene_text[] =

@@ -1,0 +1,31 @@
+/**
+ * A device of a test that only reads: what a hand does, what a plant shows. One in a file.
+ */
+#ifndef TACT_TEST_SCRIPT_DEVICE_H
+#define TACT_TEST_SCRIPT_DEVICE_H
+
+#include <stdio.h>
+#include "rt/device.h"
+
+typedef void (*script_read_fn)(void *self, uint64_t tick, double t, int64_t now,
+                               struct tact_device_input *in);
+
+static inline void script_close(void *self)
+{
+    (void)self;
+}
+
+/** Opens it, with one channel of this name, or none where it is NULL. Gives 0. */
+static inline int script_device(script_read_fn read, const char *channel, struct tact_device *out)
+{
+    static struct tact_device_ops ops;
+    ops = (struct tact_device_ops){read, NULL, script_close};
+    out->ops = &ops;
+    if (channel) {
+        out->info.input_count = 1;
+        snprintf(out->info.input[0].name, sizeof out->info.input[0].name, "%s", channel);
+    }
+    return 0;
+}
+
+#endif
