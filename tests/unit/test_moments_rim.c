@@ -280,7 +280,7 @@ static void common_faces(void **unused)
     tact_mesh_free(large);
 }
 
-/** A surface that is torn open, a leaf at a time: refused, or measured as it was. */
+/** A surface that is torn open, one leaf in four in its turn: refused, or measured as it was. */
 static void torn_surface(void **unused)
 {
     (void)unused;
@@ -290,7 +290,7 @@ static void torn_surface(void **unused)
     p.pa.position[0] = 0.5;
     p.pb.position[1] = 0.13;
     assert_int_equal(by_rim(&p, &want), 1);
-    for (uint32_t i = 0; i < p.a->wide->leaf_count; i++) {
+    for (uint32_t i = 0; i < p.a->wide->leaf_count; i += 4) {
         double *x = &p.a->wide->leaves[i].corner[1][2][0], kept = *x;
         *x += 1e-4;
         int rc = by_rim(&p, &got);
@@ -298,8 +298,8 @@ static void torn_surface(void **unused)
         refused += rc == -EAGAIN;
         assert_true(rc == -EAGAIN || (rc == 1 && difference(&got, &want) < 1e-12));
     }
-    print_message("refused with %d of %u leaves torn\n", refused, p.a->wide->leaf_count);
-    assert_true(refused > 100);
+    print_message("refused with %d of %u leaves torn\n", refused, p.a->wide->leaf_count / 4);
+    assert_true(refused > 50);
 }
 
 /** What was measured before changes no bit. */
