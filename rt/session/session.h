@@ -19,7 +19,7 @@
 #include "../message.h"
 #include "../safety.h"
 #include "../source.h"
-#include "scene.h"
+#include "../scene/scene.h"
 
 TACT_BEGIN_DECLS
 

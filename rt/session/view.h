@@ -14,7 +14,7 @@
 #include "../device.h"
 #include "../log/log_reader.h"
 #include "../message.h"
-#include "scene.h"
+#include "../scene/scene.h"
 #include "session.h"
 
 TACT_BEGIN_DECLS

@@ -10,7 +10,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "rt/session/scene_internal.h"
+#include "rt/scene/scene_internal.h"
 #include "rt/yaml.h"
 
 /* Each file of tests/data/scenes/bad says in its first line where it is wrong and how its message

@@ -1,5 +1,5 @@
 /* Shapes made by rule instead of read from a file: `generate` in a scene. */
-#include "rt/session/scene_internal.h"
+#include "rt/scene/scene_internal.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -12,7 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <cyaml/cyaml.h>
-#include "rt/session/scene.h"
+#include "rt/scene/scene.h"
 
 /** Bounds on what is read, so that a hostile file is refused instead of filling memory. */
 enum {

@@ -1,6 +1,6 @@
 /* The tables that libcyaml loads a scene by. SCENE.md describes every key of them; a test compares
  * the two. */
-#include "rt/session/scene_internal.h"
+#include "rt/scene/scene_internal.h"
 
 #include <stddef.h>
 

@@ -1,5 +1,5 @@
 /* Checks of single values: signs, ranges, lengths, choices, inertias. */
-#include "rt/session/scene_internal.h"
+#include "rt/scene/scene_internal.h"
 
 #include <errno.h>
 #include <math.h>

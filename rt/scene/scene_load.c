@@ -1,5 +1,5 @@
 /* From a file to a checked scene: the order of the steps. */
-#include "rt/session/scene_internal.h"
+#include "rt/scene/scene_internal.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,6 +1,6 @@
 /* Checks of names and of what refers to them. Lists are short (the schema bounds them), so
  * everything is compared with everything. */
-#include "rt/session/scene_internal.h"
+#include "rt/scene/scene_internal.h"
 
 #include <ctype.h>
 #include <errno.h>

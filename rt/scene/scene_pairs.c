@@ -1,5 +1,5 @@
 /* Checks that every pair of materials that can touch says how: nothing slides on a guess. */
-#include "rt/session/scene_internal.h"
+#include "rt/scene/scene_internal.h"
 
 #include <errno.h>
 #include <stdio.h>

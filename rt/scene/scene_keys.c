@@ -1,7 +1,7 @@
 /* Compares the file with libcyaml's schema, so that each disagreement has one message in the user's
  * terms. libcyaml makes the same comparison when it loads, but stops at its own words, and lets
  * pass numbers that are not finite and truth values that are misspelt. */
-#include "rt/session/scene_internal.h"
+#include "rt/scene/scene_internal.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -1,5 +1,5 @@
 /* Defaults that are not 0, given only to keys that the file does not have. */
-#include "rt/session/scene_internal.h"
+#include "rt/scene/scene_internal.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /* Shapes made ready for contact: mesh files read and checked, surfaces triangulated, and the mass
  * properties that follow from shapes. */
-#include "rt/session/scene_internal.h"
+#include "rt/scene/scene_internal.h"
 
 #include <errno.h>
 #include <math.h>

@@ -1,6 +1,6 @@
 /* The free-form settings of devices: collected from the index, as libcyaml has no schema for them.
  */
-#include "rt/session/scene_internal.h"
+#include "rt/scene/scene_internal.h"
 
 #include <errno.h>
 #include <limits.h>

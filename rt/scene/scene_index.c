@@ -1,4 +1,4 @@
-#include "rt/session/scene_internal.h"
+#include "rt/scene/scene_internal.h"
 
 #include <errno.h>
 #include <stdarg.h>

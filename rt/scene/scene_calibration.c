@@ -1,6 +1,6 @@
 /* Calibration files of devices: settings in a file of their own, which belongs to one device and
  * not to the scene. */
-#include "rt/session/scene_internal.h"
+#include "rt/scene/scene_internal.h"
 
 #include <errno.h>
 #include <stdio.h>
