@@ -191,29 +191,44 @@ static void take_queue(struct tact_recorder_part *recorder, struct tact_queued_e
         tact_recorder_flush(recorder);
 }
 
-static void drain(struct tact_recorder_part *recorder)
+static void take_until(struct tact_recorder_part *recorder, int ring, uint32_t until)
 {
     struct tact_ring_file *rings = &recorder->rings;
-    const uint32_t *ahead = recorder->ahead;
-    const void *content;
 
-    while ((content = tact_ring_file_peek(rings, TACT_RING_TICKS, ahead[TACT_RING_TICKS])))
-        tact_recorder_take_record(recorder, content);
-    while ((content = tact_ring_file_peek(rings, TACT_RING_EVENTS, ahead[TACT_RING_EVENTS])))
-        tact_recorder_take_event(recorder, TACT_RING_EVENTS, content);
+    while (tact_ring_tail(rings->rings[ring]) + recorder->ahead[ring] != until) {
+        const void *content = tact_ring_file_peek(rings, ring, recorder->ahead[ring]);
+        if (ring == TACT_RING_TICKS)
+            tact_recorder_take_record(recorder, content);
+        else
+            tact_recorder_take_event(recorder, ring, content);
+    }
+}
+
+/* What is in the rings now: a producer that fills one without a pause must not keep the others
+ * waiting. */
+static void drain_once(struct tact_recorder_part *recorder)
+{
+    struct tact_ring *const *rings = recorder->rings.rings;
+
+    take_until(recorder, TACT_RING_TICKS, tact_ring_head(rings[TACT_RING_TICKS]));
+    take_until(recorder, TACT_RING_EVENTS, tact_ring_head(rings[TACT_RING_EVENTS]));
     /* What is in the queue came after what is in the ring. */
-    struct tact_ring *notes = rings->rings[TACT_RING_NOTES];
     pthread_mutex_lock(&recorder->lock);
-    uint32_t until = tact_ring_head(notes);
+    uint32_t until = tact_ring_head(rings[TACT_RING_NOTES]);
     struct tact_queued_event *queue = recorder->queue;
     recorder->queue = NULL;
     recorder->queue_end = &recorder->queue;
     pthread_mutex_unlock(&recorder->lock);
-    while (tact_ring_tail(notes) + ahead[TACT_RING_NOTES] != until) {
-        content = tact_ring_file_peek(rings, TACT_RING_NOTES, ahead[TACT_RING_NOTES]);
-        tact_recorder_take_event(recorder, TACT_RING_NOTES, content);
-    }
+    take_until(recorder, TACT_RING_NOTES, until);
     take_queue(recorder, queue);
+}
+
+static void drain(struct tact_recorder_part *recorder)
+{
+    do {
+        drain_once(recorder);
+    } while (
+        tact_ring_file_peek(&recorder->rings, TACT_RING_TICKS, recorder->ahead[TACT_RING_TICKS]));
 }
 
 /* A file whose name is gone can be had as long as this process lives, so recording goes on. */

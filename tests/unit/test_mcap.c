@@ -145,7 +145,7 @@ static void a_cut_log_gives_its_whole_chunks(void **state)
             expected = chunks[c].ticks;
         write_file(whole, cut);
         int rc = tact_log_open(path, &log, NULL);
-        if (expected == 0) {
+        if (expected == 0 && rc != 0) { /* an event may have a chunk before the first tick's */
             assert_true(rc == -ENODATA || rc == -EINVAL);
             continue;
         }
@@ -155,7 +155,7 @@ static void a_cut_log_gives_its_whole_chunks(void **state)
         assert_int_equal(found->ticks, expected);
         assert_int_equal(found->file_bytes, cut);
         assert_int_equal(found->damage_at + found->bytes_lost, cut);
-        assert_true(found->damage_at >= chunks[0].end);
+        assert_true(expected == 0 || found->damage_at >= chunks[0].end);
         check_readable(log);
         tact_log_close(log);
     }
