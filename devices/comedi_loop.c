@@ -81,7 +81,7 @@ int tact_comedi_acquire(struct tact_comedi *self, int64_t now_ns)
     for (int i = 0; !rc && i < self->layout.input_count; i++) {
         const struct tact_comedi_channel *channel = &self->layout.input[i];
         const lsampl_t *data = self->active->in.data[channel->op];
-        words->raw[i] = channel->streamed                      ? scan->raw[channel->scan]
+        words->raw[i] = scan && channel->streamed              ? scan->raw[channel->scan]
                         : channel->kind == TACT_COMEDI_DIGITAL ? data[1] >> channel->bit & 1U
                                                                : data[0];
     }
