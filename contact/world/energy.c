@@ -78,11 +78,12 @@ static double most_share(const struct work *w)
 
 void tact_energy_bound_unsolved(struct tact_world *world)
 {
-    struct work w = take_work(world);
-    if (world->options.local != TACT_LOCAL_CONE || world->options.model != TACT_CONTACT_PATCH ||
-        !gives(&w)) {
+    if (!tact_sweeps_search(world)) {
         return;
     }
-    tact_sweeps_scale(world, most_share(&w));
-    tact_sweeps_keep_limits(world);
+    struct work w = take_work(world);
+    if (gives(&w)) {
+        tact_sweeps_scale(world, most_share(&w));
+        tact_sweeps_keep_limits(world);
+    }
 }

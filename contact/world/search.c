@@ -196,11 +196,11 @@ static void keep(struct tact_world *world, struct search *s, double miss, double
     }
 }
 
-/* Out of sweeps: what misses by least, inside its limits. */
+/* Out of sweeps: what misses by least, inside its limits. A miss that is no number is no less. */
 static void settle(struct tact_world *world, struct search *s, double miss,
                    struct tact_solve_stats *stats)
 {
-    if (miss > s->least) {
+    if (s->least < INFINITY && !(miss <= s->least)) {
         write_impulses(world, s->sane);
         stats->residual = s->share;
     }
@@ -214,8 +214,7 @@ static void settle(struct tact_world *world, struct search *s, double miss,
 static int ends(const struct tact_world *world, const struct search *s,
                 const struct tact_solve_stats *stats)
 {
-    int leaps = s->newton && world->options.local == TACT_LOCAL_CONE &&
-                world->options.model == TACT_CONTACT_PATCH;
+    int leaps = s->newton && tact_sweeps_search(world);
     return tact_sweeps_solved(world, stats) &&
            (stats->iterations > 1 || !leaps ||
             tact_min(stats->residual, stats->update) <= STILL * world->options.tolerance);
@@ -224,8 +223,7 @@ static int ends(const struct tact_world *world, const struct search *s,
 void tact_sweeps_run(struct tact_world *world, struct tact_solve_stats *stats)
 {
     struct search s = begin(world);
-    int cone =
-        world->options.local == TACT_LOCAL_CONE && world->options.model == TACT_CONTACT_PATCH;
+    int cone = tact_sweeps_search(world);
     while (s.n > 0) {
         read_impulses(world, s.before);
         double miss = tact_sweep(world, stats) * stats->residual;

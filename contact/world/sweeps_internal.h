@@ -39,6 +39,12 @@ double tact_sweep(struct tact_world *world, struct tact_solve_stats *stats);
 /* Out of iterations some limits are those of an impulse of before: what is beyond them goes. */
 void tact_sweeps_keep_limits(struct tact_world *world);
 
+/* 1 where blocks are patches solved by the cone's law: what the search and its bounds are for. */
+static inline int tact_sweeps_search(const struct tact_world *world)
+{
+    return world->options.local == TACT_LOCAL_CONE && world->options.model == TACT_CONTACT_PATCH;
+}
+
 int tact_sweeps_solved(const struct tact_world *world, const struct tact_solve_stats *stats);
 
 /* Sweeps until solved or out of iterations; every limit is kept at the end. */
