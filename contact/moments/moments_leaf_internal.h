@@ -46,23 +46,30 @@ TACT_INLINE void tact_leaf_raise(double slack, struct tact_leaf *leaf)
     }
 }
 
-/** Makes a leaf ready for tests. Triangles seen edge-on have no edges and no plane: of A they still
- *  have a gradient; of B they stand above nothing. */
-TACT_INLINE void tact_leaf_place(const struct tact_placed *body, uint32_t index, int of_a,
-                                 struct tact_leaf *leaf)
+/** Corners of a leaf's triangles where the body is. */
+TACT_INLINE void tact_leaf_corners(const struct tact_placed *body,
+                                   const struct tact_mesh_leaf *from, tact_d4 p[3][3])
 {
-    const struct tact_mesh_leaf *from = &body->mesh->wide->leaves[index];
     const double *r = body->rot;
-    uint32_t count = from->count;
     for (uint32_t k = 0; k < 3; k++) {
         tact_d4 x, y, z;
         memcpy(&x, from->corner[k][0], sizeof x);
         memcpy(&y, from->corner[k][1], sizeof y);
         memcpy(&z, from->corner[k][2], sizeof z);
         for (int c = 0; c < 3; c++) {
-            leaf->p[k][c] = r[3 * c] * x + r[3 * c + 1] * y + r[3 * c + 2] * z + body->shift[c];
+            p[k][c] = r[3 * c] * x + r[3 * c + 1] * y + r[3 * c + 2] * z + body->shift[c];
         }
     }
+}
+
+/** Makes a leaf ready for tests. Triangles seen edge-on have no edges and no plane: of A they still
+ *  have a gradient; of B they stand above nothing. */
+TACT_INLINE void tact_leaf_place(const struct tact_placed *body, uint32_t index, int of_a,
+                                 struct tact_leaf *leaf)
+{
+    const struct tact_mesh_leaf *from = &body->mesh->wide->leaves[index];
+    uint32_t count = from->count;
+    tact_leaf_corners(body, from, leaf->p);
     for (int k = 0; k < 3; k++) {
         leaf->z[k] = leaf->p[k][2];
     }

@@ -87,17 +87,8 @@ TACT_INLINE void tact_rim_place(const struct tact_placed *body, uint32_t index,
                                 struct tact_rim_leaf *leaf)
 {
     const struct tact_mesh_leaf *from = &body->mesh->wide->leaves[index];
-    const double *r = body->rot;
     tact_d4 u[3], w[3], size = {0.0};
-    for (uint32_t k = 0; k < 3; k++) {
-        tact_d4 x, y, z;
-        memcpy(&x, from->corner[k][0], sizeof x);
-        memcpy(&y, from->corner[k][1], sizeof y);
-        memcpy(&z, from->corner[k][2], sizeof z);
-        for (int c = 0; c < 3; c++) {
-            leaf->p[k][c] = r[3 * c] * x + r[3 * c + 1] * y + r[3 * c + 2] * z + body->shift[c];
-        }
-    }
+    tact_leaf_corners(body, from, leaf->p);
     const tact_l4 lane = {0, 1, 2, 3}, empty = lane >= (int64_t)from->count;
     const tact_d4 never = {INFINITY, INFINITY, INFINITY, INFINITY};
     for (int c = 0; c < 3; c++) {

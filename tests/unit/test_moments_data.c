@@ -11,6 +11,7 @@
 #include <cmocka.h>
 
 #include "contact/moments/moments.h"
+#include "support/moved.h"
 #include "support/random.h"
 
 enum { MESHES = 6, POSES = 1, SKIP = 77 };
@@ -120,25 +121,6 @@ static void directions_agree(void **unused)
     assert_true(overlaps > MESHES * MESHES / 2);
     assert_true(worst_v < 1e-12 && worst_c < 1e-12 && worst_s < 1e-12 && worst_g < 1e-12);
     assert_true(worst_swap < 1e-12);
-}
-
-/** Moves mesh i by `step` along or about axis k of the world, through the centroid. */
-static struct tact_pose moved(const struct tact_pose *p, const double centroid[3], int k,
-                              double step)
-{
-    struct tact_pose out = *p;
-    if (k < 3) {
-        out.position[k] += step;
-        return out;
-    }
-    double spin[3] = {0.0}, q[4], r[3], turned[3];
-    spin[k - 3] = step;
-    tact_quat_from_rotvec(q, spin);
-    tact_v3_sub(r, p->position, centroid);
-    tact_quat_rotate(turned, q, r);
-    tact_v3_add(out.position, centroid, turned);
-    tact_quat_mul(out.quat_wxyz, q, p->quat_wxyz);
-    return out;
 }
 
 static void gradient_is_derivative(void **unused)

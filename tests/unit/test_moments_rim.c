@@ -15,6 +15,7 @@
 #include "contact/mesh/generate.h"
 #include "contact/mesh/mesh_internal.h"
 #include "contact/moments/moments_internal.h"
+#include "support/moved.h"
 #include "support/random.h"
 
 enum { MESHES = 5, LARGE = 17000 };
@@ -179,25 +180,6 @@ static void agrees_with_prisms(void **unused)
     print_message("%d overlaps, rim against prisms: %.1e; %d refused\n", overlaps, worst, refused);
     assert_true(overlaps > 12 * MESHES * MESHES && refused == 0);
     assert_true(worst < 1e-11);
-}
-
-/** Moves a mesh by `step` along or about axis k of the world, through the centroid. */
-static struct tact_pose moved(const struct tact_pose *p, const double centroid[3], int k,
-                              double step)
-{
-    struct tact_pose out = *p;
-    if (k < 3) {
-        out.position[k] += step;
-        return out;
-    }
-    double spin[3] = {0.0}, q[4], r[3], turned[3];
-    spin[k - 3] = step;
-    tact_quat_from_rotvec(q, spin);
-    tact_v3_sub(r, p->position, centroid);
-    tact_quat_rotate(turned, q, r);
-    tact_v3_add(out.position, centroid, turned);
-    tact_quat_mul(out.quat_wxyz, q, p->quat_wxyz);
-    return out;
 }
 
 static void gradient_is_derivative(void **unused)
