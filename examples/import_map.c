@@ -112,7 +112,7 @@ static const cyaml_schema_field_t map_fields[] = {
 static const cyaml_schema_value_t map_schema = {
     CYAML_VALUE_MAPPING(CYAML_FLAG_POINTER, struct import_map, map_fields)};
 
-static const struct {
+static const struct unit {
     const char *word, *si;
     double factor;
 } units[] = {
@@ -141,20 +141,19 @@ static const struct {
     {"1", "1", 1.0},
 };
 
-/* of: "m" where lengths are expected, NULL: any. */
-static int find_unit(const struct import *i, const char *word, const char *of, const char **si,
-                     double *factor, struct tact_error *err)
+/* of: "m" where lengths are expected, NULL: any. NULL with *err filled where it is not known. */
+static const struct unit *find_unit(const struct import *i, const char *word, const char *of,
+                                    struct tact_error *err)
 {
     for (size_t k = 0; k < sizeof units / sizeof *units; k++) {
         if (!strcmp(units[k].word, word) && (!of || !strcmp(units[k].si, of))) {
-            *si = units[k].si;
-            *factor = units[k].factor;
-            return 0;
+            return &units[k];
         }
     }
     tact_error_at(err, i->map_path, 0, 0, "unit");
-    return tact_error_set(err, -EINVAL, "\"%s\" is not a unit%s%s that is known", word,
-                          of ? " of " : "", of ? of : "");
+    tact_error_set(err, -EINVAL, "\"%s\" is not a unit%s%s that is known", word, of ? " of " : "",
+                   of ? of : "");
+    return NULL;
 }
 
 static int add_channel(struct import *i, const char *name, const char *suffix, const char *word,
@@ -198,25 +197,26 @@ static uint32_t offset(const struct import *i)
 
 static int add_joint(struct import *i, const struct map_joint *j, struct tact_error *err)
 {
-    const char *unit, *effort;
-    double factor, effort_factor;
-    int rc = find_unit(i, j->unit ? j->unit : "rad", NULL, &unit, &factor, err);
-    int slides = !rc && !strcmp(unit, "m");
-    rc = rc ? rc
-            : find_unit(i, j->effort_unit ? j->effort_unit : (slides ? "N" : "N m"),
-                        slides ? "N" : "N m", &effort, &effort_factor, err);
+    const struct unit *unit = find_unit(i, j->unit ? j->unit : "rad", NULL, err);
+    int slides = unit && !strcmp(unit->si, "m");
+    const char *of = slides ? "N" : "N m";
+    const struct unit *effort =
+        unit ? find_unit(i, j->effort_unit ? j->effort_unit : of, of, err) : NULL;
+    if (!effort) {
+        return -EINVAL;
+    }
     struct tact_recorder_joint *out = &i->joint[i->joint_count];
     *out = (struct tact_recorder_joint){j->name, offset(i), TACT_RECORDER_NONE, TACT_RECORDER_NONE};
     start_group(i, j->name);
-    rc = rc ? rc : add_channel(i, j->name, "_position", j->position, unit, factor, err);
+    int rc = add_channel(i, j->name, "_position", j->position, unit->si, unit->factor, err);
     if (!rc && j->velocity) {
         out->velocity = offset(i);
-        rc = add_channel(i, j->name, "_velocity", j->velocity, slides ? "m/s" : "rad/s", factor,
-                         err);
+        rc = add_channel(i, j->name, "_velocity", j->velocity, slides ? "m/s" : "rad/s",
+                         unit->factor, err);
     }
     if (!rc && j->effort) {
         out->effort = offset(i);
-        rc = add_channel(i, j->name, "_effort", j->effort, effort, effort_factor, err);
+        rc = add_channel(i, j->name, "_effort", j->effort, effort->si, effort->factor, err);
     }
     i->joint_count++;
     return rc;
@@ -226,9 +226,8 @@ static int add_pose(struct import *i, const struct map_pose *p, struct tact_erro
 {
     static const char *const axes[] = {"_x", "_y", "_z"};
     static const char *const parts[] = {"_qw", "_qx", "_qy", "_qz"};
-    const char *unit;
-    double factor;
-    int rc = find_unit(i, p->unit ? p->unit : "m", "m", &unit, &factor, err);
+    const struct unit *unit = find_unit(i, p->unit ? p->unit : "m", "m", err);
+    int rc = unit ? 0 : -EINVAL;
     if (!rc && p->quat_wxyz && p->quat_xyzw) {
         tact_error_at(err, i->map_path, 0, 0, p->name);
         rc = tact_error_set(err, -EINVAL, "quat_wxyz and quat_xyzw are both given");
@@ -237,7 +236,7 @@ static int add_pose(struct import *i, const struct map_pose *p, struct tact_erro
     start_group(i, p->name);
     struct import_group *g = &i->group[i->group_count - 1];
     for (int k = 0; !rc && k < 3; k++) {
-        rc = add_channel(i, p->name, axes[k], p->position[k], unit, factor, err);
+        rc = add_channel(i, p->name, axes[k], p->position[k], unit->si, unit->factor, err);
     }
     for (int k = 0; !rc && k < 4; k++) {
         const char *column = p->quat_wxyz ? p->quat_wxyz[k] : NULL;
@@ -251,19 +250,17 @@ static int add_pose(struct import *i, const struct map_pose *p, struct tact_erro
 static int add_wrench(struct import *i, const struct map_wrench *w, struct tact_error *err)
 {
     static const char *const parts[] = {"_fx", "_fy", "_fz", "_tx", "_ty", "_tz"};
-    const char *unit[2];
-    double factor[2];
-    int rc = find_unit(i, w->force_unit ? w->force_unit : "N", "N", &unit[0], &factor[0], err);
-    rc = rc ? rc
-            : find_unit(i, w->torque_unit ? w->torque_unit : "N m", "N m", &unit[1], &factor[1],
-                        err);
+    const struct unit *force = find_unit(i, w->force_unit ? w->force_unit : "N", "N", err);
+    const struct unit *torque =
+        force ? find_unit(i, w->torque_unit ? w->torque_unit : "N m", "N m", err) : NULL;
+    int rc = torque ? 0 : -EINVAL;
     i->sensor[i->sensor_count++] =
         (struct tact_recorder_sensor){w->name, w->frame ? w->frame : "world", offset(i)};
     start_group(i, w->name);
     for (int k = 0; !rc && k < 6; k++) {
         const char *column = k < 3 ? w->force[k] : (w->torque ? w->torque[k - 3] : NULL);
-        rc = add_channel(i, w->name, parts[k], column, unit[k / 3], column ? factor[k / 3] : 0.0,
-                         err);
+        const struct unit *unit = k < 3 ? force : torque;
+        rc = add_channel(i, w->name, parts[k], column, unit->si, column ? unit->factor : 0.0, err);
     }
     return rc;
 }
@@ -288,11 +285,9 @@ static int add_all(struct import *i, struct tact_error *err)
     }
     for (uint32_t k = 0; !rc && k < m->signals_count; k++) {
         const struct map_signal *s = &m->signals[k];
-        const char *unit;
-        double factor;
-        rc = find_unit(i, s->unit ? s->unit : "1", NULL, &unit, &factor, err);
+        const struct unit *unit = find_unit(i, s->unit ? s->unit : "1", NULL, err);
         start_group(i, s->name);
-        rc = rc ? rc : add_channel(i, s->name, "", s->column, unit, factor, err);
+        rc = unit ? add_channel(i, s->name, "", s->column, unit->si, unit->factor, err) : -EINVAL;
     }
     if (!rc && i->channel_count == 0) {
         tact_error_at(err, i->map_path, 0, 0, NULL);
@@ -304,8 +299,7 @@ static int add_all(struct import *i, struct tact_error *err)
 static int check(struct import *i, struct tact_error *err)
 {
     const struct import_map *m = i->map;
-    const char *si, *key = NULL, *why = NULL;
-    double factor;
+    const char *key = NULL, *why = NULL;
     if (!m->time == !(m->rate > 0.0)) {
         key = m->time ? "time" : "rate";
         why = "either the rate of the rows [Hz] or the column of their time is expected";
@@ -324,7 +318,8 @@ static int check(struct import *i, struct tact_error *err)
         return tact_error_set(err, -EINVAL, "%s", why);
     }
     i->period = m->period > 0.0 ? m->period : 1e-3;
-    return m->time ? find_unit(i, m->time_unit ? m->time_unit : "s", "s", &si, &factor, err) : 0;
+    bool known = !m->time || find_unit(i, m->time_unit ? m->time_unit : "s", "s", err);
+    return known ? 0 : -EINVAL;
 }
 
 static int read_text(struct import *i, struct tact_error *err)
@@ -378,12 +373,10 @@ const char *import_scene(const struct import *i)
 
 const char *import_time(const struct import *i, double *factor)
 {
-    const char *si;
+    const char *word = i->map->time_unit;
     struct tact_error unused = {.line = 0};
-    *factor = 1.0;
-    if (i->map->time_unit) {
-        find_unit(i, i->map->time_unit, "s", &si, factor, &unused);
-    }
+    const struct unit *unit = word ? find_unit(i, word, "s", &unused) : NULL;
+    *factor = unit ? unit->factor : 1.0;
     return i->map->time;
 }
 
