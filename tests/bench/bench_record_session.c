@@ -1,0 +1,205 @@
+/**
+ * What recording changes in the ticks of a session: two sessions of one scene, one with a log and
+ * one without, take turns in one loop.
+ *
+ *     bench_record_session SCENE LOG [--seconds 3] [--swap] [--null]
+ *
+ * Tick by tick the sessions do the same work, to the bit: a tick of the one is compared with the
+ * same tick of the other, some 20 ms earlier or later. Medians of runs that follow each other
+ * differ by more than is looked for, because whatever else uses a core, or the other half of it,
+ * comes and goes within seconds. The first ticks of a turn find the other session's data in the
+ * caches and do not count, nor does the first second.
+ *
+ * --swap: the session without a log begins. --null: neither has a log. Prints a line of JSON; exits
+ * with 0, or with 2 on an error.
+ */
+#include <errno.h>
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "devices/registry.h"
+#include "rt/clock.h"
+#include "rt/session/session_internal.h"
+
+#define TURN 20   /* ticks */
+#define UNEQUAL 4 /* at the begin of a turn */
+#define SECONDS_MOST 3600
+
+enum { WITHOUT, WITH, SESSIONS };
+
+struct bench {
+    struct tact_session *session[SESSIONS];
+    int64_t *compute[SESSIONS]; /* of each tick [ns]; 0: skipped */
+    uint64_t ticks;             /* of a session */
+    uint64_t missed[SESSIONS];
+    int begins;
+};
+
+static void tick(void *user, uint64_t number, int64_t planned, int64_t woke)
+{
+    struct bench *b = user;
+    const uint64_t turn = number / TURN;
+    const int which = turn % 2 == 0 ? b->begins : !b->begins;
+    const uint64_t own = turn / 2 * TURN + number % TURN;
+    tact_session_tick(b->session[which], own, planned, woke);
+    const int64_t end = tact_clock_now();
+    b->compute[which][own] = end - woke;
+    b->missed[which] += end - planned > b->session[which]->period_ns;
+}
+
+static int by_value(const void *a, const void *b)
+{
+    const int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+    return (x > y) - (x < y);
+}
+
+static double quantile_us(const int64_t *sorted, size_t count, double q)
+{
+    return count ? 1e-3 * (double)sorted[(size_t)(q * (double)(count - 1))] : 0.0;
+}
+
+/* Puts the ticks that count first, sorted, and what recording added to each into `more`. Returns
+ * their number. */
+static size_t choose(struct bench *b, int64_t *more)
+{
+    int64_t *without = b->compute[WITHOUT], *with = b->compute[WITH];
+    const uint64_t first = (uint64_t)(1.0 / b->session[WITHOUT]->period);
+    size_t n = 0;
+    for (uint64_t k = first; k < b->ticks; k++) {
+        if (k % TURN >= UNEQUAL && without[k] > 0 && with[k] > 0) {
+            more[n] = with[k] - without[k];
+            without[n] = without[k];
+            with[n++] = with[k];
+        }
+    }
+    qsort(without, n, sizeof *without, by_value);
+    qsort(with, n, sizeof *with, by_value);
+    qsort(more, n, sizeof *more, by_value);
+    return n;
+}
+
+/* Sessions that came apart, as where ticks were skipped, are not to be compared. */
+static int differ(const struct bench *b)
+{
+    struct tact_world *one = b->session[WITHOUT]->world, *other = b->session[WITH]->world;
+    int differs = 0;
+    for (int i = 0; i < tact_world_body_count(one); i++) {
+        differs |= memcmp(&tact_world_body(one, i)->pose, &tact_world_body(other, i)->pose,
+                          sizeof(struct tact_pose));
+    }
+    return differs;
+}
+
+static void print(struct bench *b, const struct tact_loop_stats *stats,
+                  const struct tact_recorder_report *log, int64_t *more)
+{
+    const struct tact_session *s = b->session[WITHOUT];
+    const int64_t *without = b->compute[WITHOUT], *with = b->compute[WITH];
+    const size_t n = choose(b, more);
+    printf("{\"scene\": \"%s\", \"doubles\": %u, \"contacts\": %d, \"refused\": %d, "
+           "\"ticks\": %zu, ",
+           s->scene->name, s->layout.size, s->solve.contacts, stats->realtime.refused, n);
+    printf("\"p50_us\": {\"without\": %.3f, \"with\": %.3f, \"more\": %.3f}, "
+           "\"p99_us\": {\"without\": %.3f, \"with\": %.3f}, ",
+           quantile_us(without, n, 0.5), quantile_us(with, n, 0.5), quantile_us(more, n, 0.5),
+           quantile_us(without, n, 0.99), quantile_us(with, n, 0.99));
+    printf("\"missed\": {\"without\": %llu, \"with\": %llu}, \"records\": %llu, "
+           "\"bytes\": %llu, \"lost\": %llu}\n",
+           (unsigned long long)b->missed[WITHOUT], (unsigned long long)b->missed[WITH],
+           (unsigned long long)log->records, (unsigned long long)log->bytes,
+           (unsigned long long)log->overruns);
+}
+
+static int run(struct bench *b)
+{
+    struct tact_loop_options loop = tact_loop_default();
+    struct tact_loop_stats stats;
+    struct tact_recorder_report log = {0};
+    const struct tact_session *s = b->session[WITHOUT];
+    int64_t *more = calloc(b->ticks, sizeof *more);
+    loop.period_ns = s->period_ns;
+    loop.ticks = SESSIONS * b->ticks;
+    loop.realtime.priority = s->scene->realtime.priority;
+    loop.realtime.cpu = s->scene->realtime.cpu;
+    loop.user = b;
+    loop.tick = tick;
+    int rc = more ? tact_loop_run(&loop, &stats) : -ENOMEM;
+    const int written = tact_recorder_close(b->session[WITH]->recorder, &log);
+    b->session[WITH]->recorder = NULL;
+    rc = rc ? rc : written;
+    if (rc) {
+        fprintf(stderr, "bench_record_session: %s\n", strerror(-rc));
+    } else if (differ(b)) {
+        rc = -EBADE;
+        fprintf(stderr, "bench_record_session: the sessions came apart, %llu ticks were skipped\n",
+                (unsigned long long)stats.skipped);
+    } else {
+        print(b, &stats, &log, more);
+    }
+    free(more);
+    return rc;
+}
+
+/* The one that begins is made first: nothing but the log tells the sessions apart. */
+static int make(struct bench *b, const struct tact_scene *scene, const char *log,
+                struct tact_error *err)
+{
+    struct tact_session_options options = tact_session_options_default();
+    int rc = 0;
+    options.types = tact_devices_builtin(&options.type_count);
+    options.ticks = b->ticks;
+    for (int k = 0; !rc && k < SESSIONS; k++) {
+        const int which = k == 0 ? b->begins : !b->begins;
+        options.record = which == WITH ? log : NULL;
+        b->compute[which] = calloc(b->ticks, sizeof *b->compute[which]);
+        rc = b->compute[which] ? tact_session_create(scene, &options, &b->session[which], err)
+                               : tact_error_set(err, -ENOMEM, "out of memory");
+    }
+    return rc;
+}
+
+static int bench(const char *path, const char *log, double seconds, int begins)
+{
+    struct bench b = {.begins = begins};
+    struct tact_scene *scene = NULL;
+    struct tact_error err = {.line = 0};
+    int rc = tact_scene_load(path, &scene, &err);
+    if (!rc) {
+        b.ticks = (uint64_t)(seconds / scene->period) / TURN * TURN;
+        rc = make(&b, scene, log, &err);
+    }
+    if (rc) {
+        fprintf(stderr, "bench_record_session: %s: %s\n", path, err.text);
+    } else {
+        rc = run(&b);
+    }
+    for (int which = 0; which < SESSIONS; which++) {
+        tact_session_destroy(b.session[which]);
+        free(b.compute[which]);
+    }
+    tact_scene_free(scene);
+    return rc;
+}
+
+int main(int argc, char **argv)
+{
+    static const struct option names[] = {{"seconds", required_argument, NULL, 's'},
+                                          {"swap", no_argument, NULL, 'w'},
+                                          {"null", no_argument, NULL, 'n'},
+                                          {0}};
+    double seconds = 3.0;
+    int option, begins = WITH, null = 0, wrong = 0;
+    while ((option = getopt_long(argc, argv, "", names, NULL)) != -1) {
+        seconds = option == 's' ? strtod(optarg, NULL) : seconds;
+        begins = option == 'w' ? WITHOUT : begins;
+        null = null || option == 'n';
+        wrong = wrong || option == '?';
+    }
+    if (wrong || argc - optind != 2 || !(seconds >= 1.5 && seconds <= SECONDS_MOST)) {
+        fprintf(stderr, "usage: bench_record_session SCENE LOG [--seconds 3] [--swap] [--null]\n");
+        return 2;
+    }
+    return bench(argv[optind], null ? NULL : argv[optind + 1], seconds, begins) ? 2 : 0;
+}
