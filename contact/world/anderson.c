@@ -1,45 +1,30 @@
 #include "contact/world/anderson_internal.h"
 
-#include <errno.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 #include "contact/linear.h"
 
 #define REPEAT 1e-9 /* of a difference, that is not new beside the others */
 #define NOISE 1e-14 /* of the unknowns, that may be mere rounding */
 
-int tact_anderson_create(struct anderson *a, int room)
+void tact_anderson_begin(struct anderson *a, double *numbers, int size)
 {
-    size_t n = (size_t)room;
-    memset(a, 0, sizeof *a);
-    a->room = room;
-    a->numbers = calloc(n * (2 + 3 * ANDERSON_WINDOW) + 1, sizeof *a->numbers);
-    if (!a->numbers) {
-        return -ENOMEM;
-    }
-    double *next = a->numbers;
-    a->f = next;
-    a->g = next + n;
-    next += 2 * n;
-    for (int i = 0; i < ANDERSON_WINDOW; i++) {
-        a->df[i] = next;
-        a->dg[i] = next + n;
-        a->basis[i] = next + 2 * n;
-        next += 3 * n;
-    }
-    return 0;
-}
-
-void tact_anderson_destroy(struct anderson *a)
-{
-    free(a->numbers);
-    a->numbers = NULL;
-}
-
-void tact_anderson_restart(struct anderson *a, int size)
-{
+    size_t n = (size_t)size;
     a->size = size;
+    a->known = 0;
+    a->f = numbers;
+    a->g = numbers + n;
+    numbers += 2 * n;
+    for (int i = 0; i < ANDERSON_WINDOW; i++) {
+        a->df[i] = numbers;
+        a->dg[i] = numbers + n;
+        a->basis[i] = numbers + 2 * n;
+        numbers += 3 * n;
+    }
+}
+
+void tact_anderson_restart(struct anderson *a)
+{
     a->known = 0;
 }
 

@@ -8,24 +8,22 @@
 #define TACT_CONTACT_ANDERSON_INTERNAL_H
 
 #define ANDERSON_WINDOW 8
+#define ANDERSON_VECTORS (2 + 3 * ANDERSON_WINDOW) /* as long as the unknowns */
 
 struct anderson {
-    int room;  /* most unknowns */
-    int size;  /* unknowns of this solve */
-    int known; /* sweeps seen since the restart */
-    double *numbers;
+    int size;                       /* unknowns */
+    int known;                      /* sweeps seen since the restart */
     double *f, *g;                  /* residual (scaled) and result of the last sweep */
     double *df[ANDERSON_WINDOW];    /* differences of residuals (scaled) */
     double *dg[ANDERSON_WINDOW];    /* differences of results */
     double *basis[ANDERSON_WINDOW]; /* orthonormal basis of df */
 };
 
-/* -ENOMEM. */
-int tact_anderson_create(struct anderson *a, int room);
-void tact_anderson_destroy(struct anderson *a);
+/* For `size` unknowns; numbers: room for ANDERSON_VECTORS times as many. */
+void tact_anderson_begin(struct anderson *a, double *numbers, int size);
 
-/* Forgets what it knows; size unknowns from now on. */
-void tact_anderson_restart(struct anderson *a, int size);
+/* Forgets what it knows. */
+void tact_anderson_restart(struct anderson *a);
 
 /* x went into the sweep and g came out; scale makes the unknowns comparable. Writes the next x. */
 void tact_anderson_step(struct anderson *a, const double *x, const double *g, const double *scale,

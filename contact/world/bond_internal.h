@@ -5,6 +5,7 @@
 #include <stddef.h>
 #include "contact/world/body.h"
 #include "contact/world/bond.h"
+#include "contact/world/island_internal.h"
 
 struct block;
 
@@ -106,19 +107,21 @@ void tact_bonds_see(const struct tact_world *world, const struct block *block, c
 /* Lets the joints answer a change of the contact's impulse. */
 void tact_bonds_answer(struct tact_world *world, const struct block *block, const double *delta);
 
-/* Adds the impulses of all joints to the velocities. */
-void tact_bonds_apply(struct tact_world *world);
+/* Adds the impulses of all joints of an island to the velocities. */
+void tact_bonds_apply(struct tact_world *world, const struct island *island);
 
-/* Solves each mechanism once; adds squares of impulses and of their changes as solve_block() does,
- * and returns the largest residual met: the change of a joint's impulse over the impulse. */
-double tact_bonds_sweep(struct tact_world *world, double *size, double *change);
+/* Solves each mechanism of an island once; adds squares of impulses and of their changes to the
+ * island's, and returns the largest residual met: the change of a joint's impulse over the impulse.
+ */
+double tact_bonds_sweep(struct tact_world *world, struct island *island);
 
 /* The loose impulse of each joint out, or back in, whereupon the mechanism answers. */
-void tact_bonds_copy(struct tact_world *world, double *impulses, int back);
-void tact_bonds_scale(const struct tact_world *world, double *scale);
+void tact_bonds_copy(struct tact_world *world, const struct island *island, double *impulses,
+                     int back);
+void tact_bonds_scale(const struct tact_world *world, const struct island *island, double *scale);
 
 /* Sum over the joints of impulse times velocity at the present velocities [J]. */
-double tact_bonds_work(const struct tact_world *world);
+double tact_bonds_work(const struct tact_world *world, const struct island *island);
 
 /* Wrenches from the impulses. */
 void tact_bonds_store(struct tact_world *world);

@@ -22,10 +22,11 @@ static void kick(struct tact_world *world, const struct world_bond *w, const dou
     }
 }
 
-void tact_bonds_apply(struct tact_world *world)
+void tact_bonds_apply(struct tact_world *world, const struct island *island)
 {
-    for (int i = 0; i < world->bond_count; i++) {
-        kick(world, &world->bonds[i], world->bonds[i].bond.impulse);
+    for (int i = 0; i < island->bonds.count; i++) {
+        const struct world_bond *w = &world->bonds[island->bonds.at[i]];
+        kick(world, w, w->bond.impulse);
     }
 }
 
@@ -232,26 +233,27 @@ static double solve_loose(struct tact_world *world, struct world_bond *w, double
     return errs && most > 0.0 ? sqrt(moved / most) : 0.0;
 }
 
-double tact_bonds_sweep(struct tact_world *world, double *size, double *change)
+double tact_bonds_sweep(struct tact_world *world, struct island *island)
 {
     double worst = 0.0;
-    for (int i = 0; i < world->mechanisms.count; i++) {
-        worst = tact_max(worst, solve_part(world, i, change));
+    for (int i = 0; i < island->parts.count; i++) {
+        worst = tact_max(worst, solve_part(world, island->parts.at[i], &island->change));
     }
-    for (int i = 0; i < world->bond_count; i++) {
-        struct world_bond *w = &world->bonds[i];
+    for (int i = 0; i < island->bonds.count; i++) {
+        struct world_bond *w = &world->bonds[island->bonds.at[i]];
         if (w->loose >= 0) {
-            worst = tact_max(worst, solve_loose(world, w, change));
+            worst = tact_max(worst, solve_loose(world, w, &island->change));
         }
-        *size += weigh(w, w->bond.impulse);
+        island->size += weigh(w, w->bond.impulse);
     }
     return worst;
 }
 
-void tact_bonds_copy(struct tact_world *world, double *impulses, int back)
+void tact_bonds_copy(struct tact_world *world, const struct island *island, double *impulses,
+                     int back)
 {
-    for (int i = 0; i < world->bond_count; i++) {
-        struct world_bond *w = &world->bonds[i];
+    for (int i = 0; i < island->bonds.count; i++) {
+        struct world_bond *w = &world->bonds[island->bonds.at[i]];
         if (w->loose < 0) {
             impulses[i] = 0.0;
         } else if (!back) {
@@ -264,19 +266,19 @@ void tact_bonds_copy(struct tact_world *world, double *impulses, int back)
     }
 }
 
-void tact_bonds_scale(const struct tact_world *world, double *scale)
+void tact_bonds_scale(const struct tact_world *world, const struct island *island, double *scale)
 {
-    for (int i = 0; i < world->bond_count; i++) {
-        const struct world_bond *w = &world->bonds[i];
+    for (int i = 0; i < island->bonds.count; i++) {
+        const struct world_bond *w = &world->bonds[island->bonds.at[i]];
         scale[i] = w->loose < 3 ? 1.0 : w->per_length;
     }
 }
 
-double tact_bonds_work(const struct tact_world *world)
+double tact_bonds_work(const struct tact_world *world, const struct island *island)
 {
     double work = 0.0;
-    for (int i = 0; i < world->bond_count; i++) {
-        const struct world_bond *w = &world->bonds[i];
+    for (int i = 0; i < island->bonds.count; i++) {
+        const struct world_bond *w = &world->bonds[island->bonds.at[i]];
         double u[6] = {0.0};
         for (int k = 0; k < 2; k++) {
             const struct tact_body *body = tact_bond_side(world, w, k);

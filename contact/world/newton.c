@@ -88,24 +88,15 @@ static void differentiate_arm(const struct tact_world *world, const struct block
     }
 }
 
-static void stop_all(struct tact_world *world)
+/* How the impulse of an island's contact i answers a change of its b, and of what its normal force
+ * was. */
+static void answer(const struct tact_world *world, const struct block *block, int i,
+                   const double *b, double was, double *r)
 {
-    for (int i = 0; i < world->body_count; i++) {
-        memset(world->bodies[i].body.twist, 0, sizeof world->bodies[i].body.twist);
-    }
-    for (int i = 0; i < world->hand_count; i++) {
-        struct tact_hand *hand = world->hands[i].hand;
-        memset(tact_hand_velocity(hand), 0, sizeof(double) * (size_t)tact_hand_count(hand));
-    }
-}
-
-/* How the impulse of a block answers a change of its b, and of what its normal force was. */
-static void answer(const struct tact_world *world, int i, const double *b, double was, double *r)
-{
-    const struct tact_local_problem *local = &world->blocks[i].local;
-    int limits = world->contacts[world->blocks[i].pair].limits;
+    const struct tact_local_problem *local = &block->local;
+    int limits = world->contacts[block->pair].limits;
     memset(r, 0, 6 * sizeof *r);
-    if (world->blocks[i].alone) {
+    if (block->alone) {
         return; /* its b stays */
     }
     if (limits == 0) { /* sticks */
@@ -124,14 +115,15 @@ static void answer(const struct tact_world *world, int i, const double *b, doubl
 }
 
 /* What a sweep makes of a change x of all impulses. */
-static void linear_sweep(struct tact_world *world, const double *x, double *out)
+static void linear_sweep(struct tact_world *world, const struct island *island, const double *x,
+                         double *out)
 {
-    stop_all(world);
-    for (int i = 0; i < world->block_count; i++) {
-        tact_block_kick(&world->blocks[i], x + 6 * i);
+    tact_velocities_stop(world, island);
+    for (int i = 0; i < island->blocks.count; i++) {
+        tact_block_kick(&world->blocks[island->blocks.at[i]], x + 6 * i);
     }
-    for (int i = 0; i < world->block_count; i++) {
-        struct block *block = &world->blocks[i];
+    for (int i = 0; i < island->blocks.count; i++) {
+        struct block *block = &world->blocks[island->blocks.at[i]];
         double u[6] = {0.0}, b[6], delta[6], *r = out + 6 * i;
         for (int k = 0; k < 2; k++) {
             const struct side *side = &block->side[k];
@@ -139,7 +131,7 @@ static void linear_sweep(struct tact_world *world, const double *x, double *out)
         }
         tact_block_soften(block, x + 6 * i, u);
         tact_rows_without(b, u, block->local.s, x + 6 * i);
-        answer(world, i, b, x[6 * i], r);
+        answer(world, block, i, b, x[6 * i], r);
         for (int k = 0; k < 6; k++) {
             delta[k] = r[k] - x[6 * i + k];
         }
@@ -155,15 +147,16 @@ static void divide(double *x, double by, int n)
 }
 
 /* Takes direction m through 1 - g' and makes the next one. Returns 0 where it adds nothing. */
-static int widen(struct tact_world *world, const double *scale, int m, int n)
+static int widen(struct tact_world *world, const struct island *island, const double *scale, int m)
 {
     struct newton *newton = &world->newton;
+    int n = island->blocks.count * 6;
     double *w = newton->basis[m + 1], *h = newton->h[m];
     const double *v = newton->basis[m];
     for (int i = 0; i < n; i++) {
         newton->in[i] = scale[i] > 0.0 ? v[i] / scale[i] : 0.0;
     }
-    linear_sweep(world, newton->in, newton->out);
+    linear_sweep(world, island, newton->in, newton->out);
     for (int i = 0; i < n; i++) {
         w[i] = v[i] - scale[i] * newton->out[i];
     }
@@ -191,18 +184,19 @@ static int widen(struct tact_world *world, const double *scale, int m, int n)
     return 1;
 }
 
-int tact_newton_step(struct tact_world *world, const double *x, const double *g,
-                     const double *scale, double share, double *next)
+int tact_newton_step(struct tact_world *world, const struct island *island, const double *x,
+                     const double *g, const double *scale, double share, double *next)
 {
     struct newton *newton = &world->newton;
     double *left = newton->left;
-    int n = world->block_count * 6, most = n < NEWTON_PRODUCTS ? n : NEWTON_PRODUCTS, m = 0;
+    int n = island->blocks.count * 6, most = n < NEWTON_PRODUCTS ? n : NEWTON_PRODUCTS, m = 0;
     int products = 0;
-    for (int i = 0; i < world->block_count; i++) {
-        int limits = world->contacts[world->blocks[i].pair].limits;
-        if (limits && !(limits & TACT_LIMIT_OPEN) && !world->blocks[i].alone) {
-            differentiate(&world->blocks[i], g + 6 * i, scale + 6 * i, newton->slope + 36 * i);
-            differentiate_arm(world, &world->blocks[i], x[6 * i], g + 6 * i, newton->press + 6 * i);
+    for (int i = 0; i < island->blocks.count; i++) {
+        const struct block *block = &world->blocks[island->blocks.at[i]];
+        int limits = world->contacts[block->pair].limits;
+        if (limits && !(limits & TACT_LIMIT_OPEN) && !block->alone) {
+            differentiate(block, g + 6 * i, scale + 6 * i, newton->slope + 36 * i);
+            differentiate_arm(world, block, x[6 * i], g + 6 * i, newton->press + 6 * i);
         }
     }
     for (int i = 0; i < n; i++) {
@@ -213,7 +207,7 @@ int tact_newton_step(struct tact_world *world, const double *x, const double *g,
     divide(newton->basis[0], left[0] > 0.0 ? left[0] : 1.0, n);
     while (m < most && fabs(left[m]) > enough) {
         products++;
-        if (!widen(world, scale, m, n)) {
+        if (!widen(world, island, scale, m)) {
             break;
         }
         m++;

@@ -9,6 +9,7 @@
 
 #define NEWTON_PRODUCTS 48 /* most linearised sweeps in a step */
 
+struct island;
 struct tact_world;
 
 struct newton {
@@ -26,11 +27,11 @@ struct newton {
 int tact_newton_create(struct newton *newton, int blocks);
 void tact_newton_destroy(struct newton *newton);
 
-/* x went into the last sweep of contacts and g came out; scale makes the unknowns comparable.
- * Writes the next x, for which `share` of |g - x| may be left over. The velocities of bodies and
- * hands are lost. For contacts by the wrench cone, without joints. Returns how many linearised
- * sweeps that took. */
-int tact_newton_step(struct tact_world *world, const double *x, const double *g,
-                     const double *scale, double share, double *next);
+/* x went into the last sweep of an island's contacts and g came out; scale makes the unknowns
+ * comparable. Writes the next x, for which `share` of |g - x| may be left over. The velocities of
+ * bodies and hands are lost. For contacts by the wrench cone, without joints. Returns how many
+ * linearised sweeps that took. */
+int tact_newton_step(struct tact_world *world, const struct island *island, const double *x,
+                     const double *g, const double *scale, double share, double *next);
 
 #endif

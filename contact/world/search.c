@@ -1,6 +1,6 @@
 /*
- * From sweep to sweep: Newton's method where it is of use, Anderson acceleration where it is not,
- * and the best of what was met where nothing gets there.
+ * From sweep to sweep of an island: Newton's method where it is of use, Anderson acceleration where
+ * it is not, and the best of what was met where nothing gets there.
  */
 #include <math.h>
 #include <string.h>
@@ -13,167 +13,130 @@
 #define MOST_FAILS 4 /* that make it longer */
 #define FRESH 10.0   /* growth of the residual that makes what was learnt useless */
 
-/* What is known between sweeps. */
-struct search {
-    int n;         /* unknowns */
-    int newton;    /* 1 where Newton's steps may be taken */
-    double best;   /* least residual met */
-    double lately; /* the same since Anderson acceleration began anew */
-    double from;   /* residual where Newton's present steps began */
-    int tried;     /* how many of them have led no lower; 0: none is under way */
-    int fails;     /* how often they were taken back */
-    int hold;      /* sweeps until they are tried again */
-    double least;  /* miss met: a residual is a share of impulses, which may be absurd */
-    double share;  /* residual there */
-    double *before, *after, *scale, *next; /* impulses */
-    double *kept, *sane;                   /* those of the best sweep, and of the least miss */
-};
-
 /* Unknowns of the sweeps: six a contact, then the loose one of each joint; what the joints hold
  * follows from them. */
-static int unknowns(const struct tact_world *world)
+static void read_impulses(struct tact_world *world, const struct island *island, double *out)
 {
-    return world->block_count * 6 + world->bond_count;
-}
-
-static void read_impulses(struct tact_world *world, double *out)
-{
-    for (int i = 0; i < world->block_count; i++) {
-        memcpy(out + 6 * i, world->contacts[world->blocks[i].pair].impulse, 6 * sizeof *out);
+    for (int i = 0; i < island->blocks.count; i++) {
+        int pair = world->blocks[island->blocks.at[i]].pair;
+        memcpy(out + 6 * i, world->contacts[pair].impulse, 6 * sizeof *out);
     }
-    tact_bonds_copy(world, out + 6 * world->block_count, 0);
+    tact_bonds_copy(world, island, out + 6 * island->blocks.count, 0);
 }
 
-static void write_impulses(struct tact_world *world, double *next)
+static void write_impulses(struct tact_world *world, const struct island *island, double *next)
 {
-    tact_bonds_copy(world, next + 6 * world->block_count, 1);
-    for (int i = 0; i < world->block_count; i++) {
-        double *r = world->contacts[world->blocks[i].pair].impulse, delta[6];
+    tact_bonds_copy(world, island, next + 6 * island->blocks.count, 1);
+    for (int i = 0; i < island->blocks.count; i++) {
+        const struct block *block = &world->blocks[island->blocks.at[i]];
+        double *r = world->contacts[block->pair].impulse, delta[6];
         for (int k = 0; k < 6; k++) {
             delta[k] = next[6 * i + k] - r[k];
             r[k] = next[6 * i + k];
         }
-        tact_bonds_answer(world, &world->blocks[i], delta);
+        tact_bonds_answer(world, block, delta);
     }
-    tact_velocities_rebuild(world);
+    tact_velocities_rebuild(world, island);
 }
 
-void tact_sweeps_scale(struct tact_world *world, double share)
+void tact_sweeps_scale(struct tact_world *world, struct island *island, double share)
 {
-    double *next = world->sweeps;
-    read_impulses(world, next);
-    for (int i = 0; i < world->block_count * 6; i++) {
+    double *next = island->search.next;
+    read_impulses(world, island, next);
+    for (int i = 0; i < island->blocks.count * 6; i++) {
         next[i] *= share;
     }
-    write_impulses(world, next);
+    write_impulses(world, island, next);
 }
 
-static int *touching(struct tact_world *world, struct tact_owner owner)
+static void begin(struct island *island)
 {
-    return owner.kind == TACT_OWNER_BODY ? &world->bodies[owner.index].touching
-                                         : &world->hands[owner.index].touching;
+    struct search *s = &island->search;
+    s->best = s->lately = s->least = INFINITY;
+    s->tried = s->fails = s->hold = 0;
+    s->newton = island->coupled && island->bonds.count == 0;
+    tact_anderson_restart(&s->anderson);
 }
 
-void tact_search_count(struct tact_world *world)
+static void forget(struct search *s)
 {
-    world->coupled = 0;
-    for (int pass = 0; pass < 3; pass++) { /* sets to 0, counts, looks */
-        for (int i = 0; i < world->block_count; i++) {
-            struct block *block = &world->blocks[i];
-            block->alone = 1;
-            for (int k = 0; k < 2; k++) {
-                if (block->side[k].dof) {
-                    int *n = touching(world, block->side[k].owner);
-                    *n = pass ? *n + (pass == 1) : 0;
-                    block->alone &= *n == 1;
-                }
-            }
-            world->coupled |= pass == 2 && !block->alone;
-        }
-    }
-}
-
-static struct search begin(struct tact_world *world)
-{
-    int n = unknowns(world);
-    struct search s = {.n = n, .best = INFINITY, .lately = INFINITY, .least = INFINITY};
-    s.newton = world->coupled && world->bond_count == 0;
-    s.before = world->sweeps;
-    s.after = s.before + n;
-    s.scale = s.after + n;
-    s.next = s.scale + n;
-    s.kept = s.next + n;
-    s.sane = s.kept + n;
-    tact_anderson_restart(&world->anderson, n);
-    return s;
-}
-
-static void forget(struct tact_world *world, struct search *s)
-{
-    tact_anderson_restart(&world->anderson, s->n);
+    tact_anderson_restart(&s->anderson);
     s->lately = INFINITY;
 }
 
 /* Newton's steps may go up before they come down, but not for long: then what they began from is
  * taken up again, and some sweeps go by before the next. Returns 1 where that was so. */
-static int give_up(struct tact_world *world, struct search *s, double residual)
+static int give_up(struct tact_world *world, struct island *island)
 {
+    struct search *s = &island->search;
     if (!s->tried) {
         return 0;
     }
-    if (residual <= LESS * s->from) {
+    if (island->residual <= LESS * s->from) {
         s->tried = 0;
         return 0;
     }
     if (s->tried++ <= TRIES) {
         return 0;
     }
-    write_impulses(world, s->kept);
-    forget(world, s);
+    write_impulses(world, island, s->kept);
+    forget(s);
     s->hold = PAUSE << s->fails;
     s->fails += s->fails < MOST_FAILS;
     s->tried = 0;
     return 1;
 }
 
-/* Goes from what the sweep gave to where the solution is expected; the next sweep brings that back
- * inside the limits. */
-static void leap(struct tact_world *world, struct search *s, struct tact_solve_stats *stats)
+/* Makes forces and torques of all unknowns comparable. */
+static void find_scale(const struct tact_world *world, const struct island *island, double *scale)
 {
-    double residual = stats->residual;
-    int newton = s->newton && (s->tried || s->hold-- <= 0);
-    read_impulses(world, s->after);
-    for (int i = 0; i < world->block_count; i++) {
+    for (int i = 0; i < island->blocks.count; i++) {
         for (int k = 0; k < 6; k++) {
-            s->scale[6 * i + k] = k < 3 ? 1.0 : world->blocks[i].per_length;
+            scale[6 * i + k] = k < 3 ? 1.0 : world->blocks[island->blocks.at[i]].per_length;
         }
     }
-    tact_bonds_scale(world, s->scale + 6 * world->block_count);
+    tact_bonds_scale(world, island, scale + 6 * island->blocks.count);
+}
+
+/* Goes from what the sweep gave to where the solution is expected; the next sweep brings that back
+ * inside the limits. */
+static void leap(struct tact_world *world, struct island *island, struct tact_solve_stats *stats)
+{
+    struct search *s = &island->search;
+    double residual = island->residual;
+    int newton = s->newton && (s->tried || s->hold-- <= 0);
+    read_impulses(world, island, s->after);
+    find_scale(world, island, s->scale);
     if (newton) {
         if (!s->tried) {
             s->tried = 1;
             s->from = s->best;
         }
         double share = 0.01 * world->options.tolerance / residual;
-        stats->products += tact_newton_step(world, s->before, s->after, s->scale,
+        stats->products += tact_newton_step(world, island, s->before, s->after, s->scale,
                                             tact_max(1e-10, tact_min(1e-2, share)), s->next);
-        forget(world, s);
+        forget(s);
     } else {
         if (residual > FRESH * s->lately) {
-            forget(world, s); /* the limits that act have changed */
+            forget(s); /* the limits that act have changed */
         }
         s->lately = tact_min(s->lately, residual);
-        tact_anderson_step(&world->anderson, s->before, s->after, s->scale, s->next);
+        tact_anderson_step(&s->anderson, s->before, s->after, s->scale, s->next);
     }
-    write_impulses(world, s->next);
+    write_impulses(world, island, s->next);
 }
 
-int tact_sweeps_solved(const struct tact_world *world, const struct tact_solve_stats *stats)
+static double update_of(const struct island *island)
 {
-    return stats->residual <= world->options.tolerance ||
+    return island->size > 0.0 ? sqrt(island->change / island->size) : 0.0;
+}
+
+int tact_sweeps_solved(const struct tact_world *world, const struct island *island)
+{
+    return island->residual <= world->options.tolerance ||
            (world->options.local == TACT_LOCAL_BOUCHARD &&
             world->options.model == TACT_CONTACT_PATCH &&
-            stats->update <= world->options.tolerance);
+            update_of(island) <= world->options.tolerance);
 }
 
 int tact_world_mark(const struct tact_world *world, enum tact_solve_phase phase,
@@ -183,66 +146,109 @@ int tact_world_mark(const struct tact_world *world, enum tact_solve_phase phase,
 }
 
 /* Keeps what is best so far, and what misses by least. */
-static void keep(struct tact_world *world, struct search *s, double miss, double residual)
+static void keep(struct tact_world *world, struct island *island, double miss)
 {
-    if (residual < s->best) {
-        s->best = residual;
-        read_impulses(world, s->kept);
+    struct search *s = &island->search;
+    if (island->residual < s->best) {
+        s->best = island->residual;
+        read_impulses(world, island, s->kept);
     }
     if (miss < s->least) {
         s->least = miss;
-        s->share = residual;
-        read_impulses(world, s->sane);
+        s->share = island->residual;
+        read_impulses(world, island, s->sane);
     }
 }
 
 /* Out of sweeps: what misses by least, inside its limits. A miss that is no number is no less. */
-static void settle(struct tact_world *world, struct search *s, double miss,
-                   struct tact_solve_stats *stats)
+static void settle(struct tact_world *world, struct island *island, double miss)
 {
+    struct search *s = &island->search;
     if (s->least < INFINITY && !(miss <= s->least)) {
-        write_impulses(world, s->sane);
-        stats->residual = s->share;
+        write_impulses(world, island, s->sane);
+        island->residual = s->share;
     }
-    tact_sweeps_keep_limits(world);
+    tact_sweeps_keep_limits(world, island);
 }
 
 /* Contacts that share a body pass on most of what one sweep leaves. Taken as solved by the first, a
  * resting pile moves by that in the tick, and in the next two takes it back: for good, as what it
  * then warm-starts from is as far off again. Solved to rounding once, it rests. A contact that
  * hardly bears is as far off as rounding of the others makes it: there the change tells. */
-static int ends(const struct tact_world *world, const struct search *s,
-                const struct tact_solve_stats *stats)
+static int ends(const struct tact_world *world, const struct island *island, int iterations)
 {
-    int leaps = s->newton && tact_sweeps_search(world);
-    return tact_sweeps_solved(world, stats) &&
-           (stats->iterations > 1 || !leaps ||
-            tact_min(stats->residual, stats->update) <= STILL * world->options.tolerance);
+    int leaps = island->search.newton && tact_sweeps_search(world);
+    return tact_sweeps_solved(world, island) &&
+           (iterations > 1 || !leaps ||
+            tact_min(island->residual, update_of(island)) <= STILL * world->options.tolerance);
+}
+
+/* After a sweep: the next place to sweep from, or the end. last: of all sweeps. */
+static void go_on(struct tact_world *world, struct island *island, int last,
+                  struct tact_solve_stats *stats)
+{
+    int solved = ends(world, island, stats->iterations);
+    double miss = sqrt(island->size) * island->residual;
+    island->open = !solved && !last;
+    if (solved || !tact_sweeps_search(world)) {
+        return;
+    }
+    if (last) {
+        settle(world, island, miss);
+        return;
+    }
+    keep(world, island, miss);
+    if (!give_up(world, island)) {
+        leap(world, island, stats);
+    }
+}
+
+/* The world's figures from those of its islands. */
+static void sum_up(const struct tact_world *world, struct tact_solve_stats *stats)
+{
+    double size = 0.0, change = 0.0;
+    stats->residual = 0.0;
+    for (int i = 0; i < world->islands.count; i++) {
+        const struct island *island = &world->islands.list[i];
+        size += island->size;
+        change += island->change;
+        stats->residual = tact_max(stats->residual, island->residual);
+    }
+    stats->update = size > 0.0 ? sqrt(change / size) : 0.0;
+}
+
+/* One sweep over each island that is open. Returns whether there was one. */
+static int sweep_open(struct tact_world *world)
+{
+    int any = 0;
+    for (int i = 0; i < world->islands.count; i++) {
+        struct island *island = &world->islands.list[i];
+        if (island->open) {
+            read_impulses(world, island, island->search.before);
+            tact_sweep(world, island);
+            any = 1;
+        } else {
+            island->change = 0.0;
+        }
+    }
+    return any;
 }
 
 void tact_sweeps_run(struct tact_world *world, struct tact_solve_stats *stats)
 {
-    struct search s = begin(world);
-    int cone = tact_sweeps_search(world);
-    while (s.n > 0) {
-        read_impulses(world, s.before);
-        double miss = tact_sweep(world, stats) * stats->residual;
+    for (int i = 0; i < world->islands.count; i++) {
+        begin(&world->islands.list[i]);
+    }
+    while (sweep_open(world)) {
+        sum_up(world, stats);
         stats->iterations++;
-        int enough = tact_world_mark(world, TACT_SOLVE_SWEPT, stats);
-        if (ends(world, &s, stats)) {
-            break;
-        }
-        if (enough || stats->iterations >= world->options.iterations) {
-            if (cone) {
-                settle(world, &s, miss, stats);
-            }
-            break;
-        }
-        if (cone) {
-            keep(world, &s, miss, stats->residual);
-            if (!give_up(world, &s, stats->residual)) {
-                leap(world, &s, stats);
+        int last = tact_world_mark(world, TACT_SOLVE_SWEPT, stats) ||
+                   stats->iterations >= world->options.iterations;
+        for (int i = 0; i < world->islands.count; i++) {
+            if (world->islands.list[i].open) {
+                go_on(world, &world->islands.list[i], last, stats);
             }
         }
     }
+    sum_up(world, stats);
 }

@@ -110,7 +110,7 @@ static void make_elastic(const struct tact_world *world, struct block *block)
     const double *last = world->contacts[block->pair].impulse;
     int rigid = world->options.local == TACT_LOCAL_BOUCHARD ||
                 world->options.model == TACT_CONTACT_POINTS ||
-                (block->alone && world->bond_count == 0);
+                (block->alone && block->answer[0].part < 0 && block->answer[1].part < 0);
     for (int i = 0; i < 5; i++) {
         double *s = &block->local.s[7 * (1 + i)];
         block->give[i] = rigid ? 0.0 : GIVE * *s;
@@ -150,7 +150,7 @@ void tact_assemble_schur(struct tact_world *world, struct block *block)
         block->local.rectangle[i] =
             world->options.spin == TACT_SPIN_CORNERS ? c->patch.semi[i] : 0.0;
     }
-    block->local.passes = world->block_count > 1 ? 3 : 0;
+    block->local.passes = block->alone ? 0 : 3;
     block->local.surface = world->options.spin != TACT_SPIN_LIMIT_SURFACE ? TACT_SURFACE_ELLIPSOID
                            : point                                        ? TACT_SURFACE_HERTZ
                                                                           : TACT_SURFACE_UNIFORM;
@@ -261,6 +261,23 @@ static void store(struct tact_world *world, struct block *block)
     }
 }
 
+/* From the warm start to impulses that are a solution, or give no energy. */
+static void sweep_all(struct tact_world *world, struct tact_solve_stats *stats)
+{
+    for (int i = 0; i < world->islands.count; i++) {
+        tact_velocities_rebuild(world, &world->islands.list[i]);
+    }
+    tact_sweeps_run(world, stats);
+    tact_energy_bound_rebound(world, stats);
+    for (int i = 0; i < world->islands.count; i++) {
+        struct island *island = &world->islands.list[i];
+        if (!tact_sweeps_solved(world, island)) {
+            tact_velocities_rebuild(world, island); /* momentum balances to rounding all the same */
+            tact_energy_bound_unsolved(world, island);
+        }
+    }
+}
+
 int tact_world_solve(struct tact_world *world, struct tact_solve_stats *stats)
 {
     memset(stats, 0, sizeof *stats);
@@ -289,9 +306,9 @@ int tact_world_solve(struct tact_world *world, struct tact_solve_stats *stats)
         tact_pieces_collect(world);
         return rc;
     }
-    tact_velocities_copy(world, 0);
+    tact_velocities_keep(world);
     tact_bonds_assemble(world);
-    tact_search_count(world);
+    tact_islands_find(world);
     for (int i = 0; i < world->block_count; i++) {
         tact_assemble_schur(world, &world->blocks[i]);
         tact_impact_rebound(world, &world->blocks[i]);
@@ -301,13 +318,7 @@ int tact_world_solve(struct tact_world *world, struct tact_solve_stats *stats)
         factor(world, &world->blocks[i]);
     }
     tact_world_mark(world, TACT_SOLVE_FACTORED, stats);
-    tact_velocities_rebuild(world);
-    tact_sweeps_run(world, stats);
-    tact_energy_bound_rebound(world, stats);
-    if (!tact_sweeps_solved(world, stats)) {
-        tact_velocities_rebuild(world); /* momentum balances to rounding all the same */
-        tact_energy_bound_unsolved(world);
-    }
+    sweep_all(world, stats);
     for (int i = 0; i < world->block_count; i++) {
         store(world, &world->blocks[i]);
         judge(world, &world->blocks[i]);

@@ -1,4 +1,4 @@
-/* One sweep over the contacts: each is solved with all others as they are. */
+/* One sweep over the contacts of an island: each is solved with all others as they are. */
 #include "contact/world/sweeps_internal.h"
 
 #include <math.h>
@@ -35,8 +35,8 @@ static void follow_force(const struct tact_world *world, struct block *block)
 
 /* Solves the 6D contact; adds the squares of its impulse and of its change, torques over the patch
  * size. */
-static void solve_patch(struct tact_world *world, struct block *block, double *r, double *size,
-                        double *change)
+static void solve_patch(struct tact_world *world, struct island *island, struct block *block,
+                        double *r)
 {
     struct tact_contact *c = &world->contacts[block->pair];
     struct tact_local_problem *local = &block->local;
@@ -49,23 +49,23 @@ static void solve_patch(struct tact_world *world, struct block *block, double *r
     block->per_length = length > 0.0 ? 1.0 / length : 0.0;
     for (int i = 0; i < 6; i++) {
         double unit = i < 3 ? 1.0 : block->per_length, delta = r[i] - c->impulse[i];
-        *size += unit * unit * r[i] * r[i];
-        *change += unit * unit * delta * delta;
+        island->size += unit * unit * r[i] * r[i];
+        island->change += unit * unit * delta * delta;
     }
 }
 
-static void solve_points(struct tact_world *world, struct block *block, double *r, double *size,
-                         double *change)
+static void solve_points(struct tact_world *world, struct island *island, struct block *block,
+                         double *r)
 {
     struct point_pass pass;
     tact_points_solve(&world->points, block->pair, &block->local, r, &pass);
     block->residual = pass.residual;
     world->contacts[block->pair].limits = pass.limits;
-    *size += pass.size;
-    *change += pass.change;
+    island->size += pass.size;
+    island->change += pass.change;
 }
 
-static void solve_block(struct tact_world *world, struct block *block, double *size, double *change)
+static void solve_block(struct tact_world *world, struct island *island, struct block *block)
 {
     struct tact_contact *c = &world->contacts[block->pair];
     struct tact_local_problem *local = &block->local;
@@ -83,9 +83,9 @@ static void solve_block(struct tact_world *world, struct block *block, double *s
     tact_rows_without(local->b, u, local->s, c->impulse);
     memcpy(r, c->impulse, sizeof r);
     if (world->options.model == TACT_CONTACT_POINTS) {
-        solve_points(world, block, r, size, change);
+        solve_points(world, island, block, r);
     } else {
-        solve_patch(world, block, r, size, change);
+        solve_patch(world, island, block, r);
     }
     for (int i = 0; i < 6; i++) {
         delta[i] = r[i] - c->impulse[i];
@@ -94,48 +94,33 @@ static void solve_block(struct tact_world *world, struct block *block, double *s
     give(world, block, delta);
 }
 
-double tact_sweep(struct tact_world *world, struct tact_solve_stats *stats)
+void tact_sweep(struct tact_world *world, struct island *island)
 {
-    double size = 0.0, change = 0.0;
-    stats->residual = tact_bonds_sweep(world, &size, &change);
-    for (int i = 0; i < world->block_count; i++) {
-        struct block *block = &world->blocks[i];
-        solve_block(world, block, &size, &change);
-        if (block->residual > stats->residual) {
-            stats->residual = block->residual;
+    island->size = island->change = 0.0;
+    island->residual = tact_bonds_sweep(world, island);
+    for (int i = 0; i < island->blocks.count; i++) {
+        struct block *block = &world->blocks[island->blocks.at[i]];
+        solve_block(world, island, block);
+        if (block->residual > island->residual) {
+            island->residual = block->residual;
         }
     }
-    stats->update = size > 0.0 ? sqrt(change / size) : 0.0;
-    return sqrt(size);
 }
 
-void tact_velocities_copy(struct tact_world *world, int back)
+void tact_velocities_rebuild(struct tact_world *world, const struct island *island)
 {
-    double *at = world->free;
-    for (int i = 0; i < world->body_count + world->hand_count; i++) {
-        int hand = i - world->body_count;
-        double *v =
-            hand < 0 ? world->bodies[i].body.twist : tact_hand_velocity(world->hands[hand].hand);
-        size_t n = hand < 0 ? 6 : (size_t)tact_hand_count(world->hands[hand].hand);
-        memcpy(back ? v : at, back ? at : v, n * sizeof *v);
-        at += n;
-    }
-}
-
-void tact_velocities_rebuild(struct tact_world *world)
-{
-    tact_velocities_copy(world, 1);
-    for (int i = 0; i < world->block_count; i++) {
-        struct block *block = &world->blocks[i];
+    tact_velocities_free(world, island);
+    for (int i = 0; i < island->blocks.count; i++) {
+        const struct block *block = &world->blocks[island->blocks.at[i]];
         tact_block_kick(block, world->contacts[block->pair].impulse);
     }
-    tact_bonds_apply(world);
+    tact_bonds_apply(world, island);
 }
 
-void tact_sweeps_keep_limits(struct tact_world *world)
+void tact_sweeps_keep_limits(struct tact_world *world, const struct island *island)
 {
-    for (int i = 0; i < world->block_count; i++) {
-        struct block *block = &world->blocks[i];
+    for (int i = 0; i < island->blocks.count; i++) {
+        struct block *block = &world->blocks[island->blocks.at[i]];
         double *r = world->contacts[block->pair].impulse, delta[6];
         memcpy(delta, r, sizeof delta);
         follow_force(world, block);

@@ -5,11 +5,8 @@
 #include "contact/world/rows_internal.h"
 #include "contact/world/world_internal.h"
 
-/* Copies the velocities that contacts act on: out, or back in. */
-void tact_velocities_copy(struct tact_world *world, int back);
-
 /* Velocities from the free ones and all impulses: sums of changes would lose digits in leaps. */
-void tact_velocities_rebuild(struct tact_world *world);
+void tact_velocities_rebuild(struct tact_world *world, const struct island *island);
 
 /* What an impulse of a contact does to the velocities of its two bodies. */
 static inline void tact_block_kick(const struct block *block, const double *impulse)
@@ -29,15 +26,11 @@ static inline void tact_block_soften(const struct block *block, const double *r,
     }
 }
 
-/* Tells which contacts share no body or hand with another, and whether any do. */
-void tact_search_count(struct tact_world *world);
-
-/* One sweep; sets the residual and the update. Returns the norm of all impulses after it [N s],
- * torques over the patch size. */
-double tact_sweep(struct tact_world *world, struct tact_solve_stats *stats);
+/* One sweep over an island: sets its residual, size and change, torques over the patch size. */
+void tact_sweep(struct tact_world *world, struct island *island);
 
 /* Out of iterations some limits are those of an impulse of before: what is beyond them goes. */
-void tact_sweeps_keep_limits(struct tact_world *world);
+void tact_sweeps_keep_limits(struct tact_world *world, const struct island *island);
 
 /* 1 where blocks are patches solved by the cone's law: what the search and its bounds are for. */
 static inline int tact_sweeps_search(const struct tact_world *world)
@@ -45,20 +38,21 @@ static inline int tact_sweeps_search(const struct tact_world *world)
     return world->options.local == TACT_LOCAL_CONE && world->options.model == TACT_CONTACT_PATCH;
 }
 
-int tact_sweeps_solved(const struct tact_world *world, const struct tact_solve_stats *stats);
+int tact_sweeps_solved(const struct tact_world *world, const struct island *island);
 
-/* Sweeps until solved or out of iterations; every limit is kept at the end. */
+/* Sweeps the islands that are open, each until it is solved, all until out of iterations; every
+ * limit is kept at the end. */
 void tact_sweeps_run(struct tact_world *world, struct tact_solve_stats *stats);
 
-/* All impulses of contacts times `share`, and what the joints answer. */
-void tact_sweeps_scale(struct tact_world *world, double share);
+/* All impulses of an island's contacts times `share`, and what the joints answer. */
+void tact_sweeps_scale(struct tact_world *world, struct island *island, double share);
 
 /* Restitution beside friction can give energy: such an impact rebounds less. */
 void tact_energy_bound_rebound(struct tact_world *world, struct tact_solve_stats *stats);
 
 /* Impulses that are no solution, after the last sweep: where they would give energy, they become
  * less by as much as it takes. */
-void tact_energy_bound_unsolved(struct tact_world *world);
+void tact_energy_bound_unsolved(struct tact_world *world, struct island *island);
 
 /* 1 where whoever watches has seen enough. */
 int tact_world_mark(const struct tact_world *world, enum tact_solve_phase phase,

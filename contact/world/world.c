@@ -56,9 +56,9 @@ void tact_world_destroy(struct tact_world *world)
     }
     void *blocks[] = {world->bodies, world->hands,      world->shapes,  world->laws,
                       world->poses,  world->directions, world->active,  world->contacts,
-                      world->blocks, world->jacobians,  world->columns, world->sweeps,
-                      world->free,   world->bonds};
-    tact_anderson_destroy(&world->anderson);
+                      world->blocks, world->jacobians,  world->columns, world->free,
+                      world->bonds};
+    tact_islands_destroy(&world->islands);
     tact_newton_destroy(&world->newton);
     tact_points_destroy(&world->points);
     tact_mechanisms_destroy(&world->mechanisms);
@@ -304,14 +304,12 @@ int tact_world_finish(struct tact_world *world)
     world->blocks = calloc(most, sizeof *world->blocks);
     world->jacobians = calloc(most * 4 * dof * 6, sizeof *world->jacobians);
     world->columns = calloc(dof * 6, sizeof *world->columns);
-    world->sweeps = calloc(most * 36 + (size_t)world->bond_count * 6, sizeof *world->sweeps);
-    rc = rc ? rc
-            : tact_anderson_create(&world->anderson, world->contact_count * 6 + world->bond_count);
+    rc = rc ? rc : tact_islands_create(world);
     rc = rc ? rc : tact_newton_create(&world->newton, world->contact_count);
     rc = rc ? rc : tact_mechanisms_create(world);
     rc = rc ? rc : make_points(world);
     if (rc || !world->poses || !world->active || !world->directions || !world->blocks ||
-        !world->jacobians || !world->columns || !world->sweeps || !world->free) {
+        !world->jacobians || !world->columns || !world->free) {
         return -ENOMEM;
     }
     world->finished = 1;

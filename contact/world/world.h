@@ -99,9 +99,10 @@ struct tact_contact {
 /** How the last solve went. */
 struct tact_solve_stats {
     int contacts;    /**< touching pairs */
-    int iterations;  /**< sweeps done */
+    int iterations;  /**< sweeps done. Bodies and hands that contacts and joints hold together are
+                        swept until solved, each such group by itself: this is of the last */
     double residual; /**< largest natural-map residual met in a sweep, before its update: the last,
-                        or where none was solved the best, whose impulses are then taken */
+                        or where a group was not solved its best, whose impulses are then taken */
     double update;   /**< 2-norm of the last sweep's update over that of all impulses */
     int points;      /**< contact points, where those are asked for */
     int left_out;    /**< points that there was no room for */

@@ -3,8 +3,8 @@
 #define TACT_CONTACT_WORLD_INTERNAL_H
 
 #include "contact/local/local.h"
-#include "contact/world/anderson_internal.h"
 #include "contact/world/bond_internal.h"
+#include "contact/world/island_internal.h"
 #include "contact/world/newton_internal.h"
 #include "contact/world/point_internal.h"
 #include "contact/world/world.h"
@@ -72,7 +72,6 @@ struct tact_world {
     int materials;
     struct world_bond *bonds;
     int bond_count;
-    int coupled; /* two contacts of this tick share a body or hand */
     struct mechanisms mechanisms;
     int finished;
 
@@ -85,9 +84,8 @@ struct tact_world {
     int block_count;
     double *jacobians; /* what the sides point into: 4 x most_dof x 6 a pair */
     double *columns;   /* most_dof x 6 */
-    double *sweeps;    /* 6 x 6 a pair, 6 a bond: of struct search */
-    double *free;      /* velocities without contacts: 6 a body, then the joints of each hand */
-    struct anderson anderson;
+    double *free;      /* velocities without contacts: 6 a body, then most_dof a hand */
+    struct islands islands;
     struct newton newton;
     struct point_store points; /* room for them only where they are the model */
     tact_solve_watch watch;

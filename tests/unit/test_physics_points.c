@@ -40,9 +40,9 @@ static void solve(const struct coulomb_problem *p, int accelerated, int *six, in
     int n = 3 * p->contacts, sweeps = 0, calm = 0;
     double r[3 * COULOMB_MOST] = {0}, before[3 * COULOMB_MOST], next[3 * COULOMB_MOST],
                  scale[3 * COULOMB_MOST];
+    static double numbers[ANDERSON_VECTORS * 3 * COULOMB_MOST];
     struct anderson anderson;
-    assert_int_equal(tact_anderson_create(&anderson, n), 0);
-    tact_anderson_restart(&anderson, n);
+    tact_anderson_begin(&anderson, numbers, n);
     *six = *ten = 0;
     for (int i = 0; i < n; i++) {
         scale[i] = 1;
@@ -63,7 +63,6 @@ static void solve(const struct coulomb_problem *p, int accelerated, int *six, in
             memcpy(r, next, sizeof r);
         }
     }
-    tact_anderson_destroy(&anderson);
 }
 
 static void solves_coulomb_problems(void **state)

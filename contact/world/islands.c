@@ -1,0 +1,265 @@
+/* Which bodies and hands hang together in a tick: union-find over contacts and joints. */
+#include "contact/world/island_internal.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include "contact/world/world_internal.h"
+
+#define SEARCH_VECTORS 6 /* of struct search: impulses */
+
+static int owner_count(const struct tact_world *world)
+{
+    return world->body_count + world->hand_count;
+}
+
+/* A body's or hand's place in the order of both; -1: it does not move. */
+static int place(const struct tact_world *world, struct tact_owner owner)
+{
+    return owner.kind == TACT_OWNER_BODY   ? owner.index
+           : owner.kind == TACT_OWNER_HAND ? world->body_count + owner.index
+                                           : -1;
+}
+
+int tact_islands_create(struct tact_world *world)
+{
+    struct islands *s = &world->islands;
+    size_t owners = (size_t)owner_count(world), contacts = (size_t)world->contact_count;
+    size_t bonds = (size_t)world->bond_count, unknowns = contacts * 6 + bonds;
+    s->list = calloc(owners + 1, sizeof *s->list);
+    s->root = calloc(owners + 1, sizeof *s->root);
+    s->number = calloc(owners + 1, sizeof *s->number);
+    s->items = calloc(contacts + 2 * bonds + owners + 1, sizeof *s->items);
+    s->unknowns = calloc(unknowns * (SEARCH_VECTORS + ANDERSON_VECTORS) + 1, sizeof *s->unknowns);
+    return s->list && s->root && s->number && s->items && s->unknowns ? 0 : -ENOMEM;
+}
+
+void tact_islands_destroy(struct islands *islands)
+{
+    free(islands->list);
+    free(islands->root);
+    free(islands->number);
+    free(islands->items);
+    free(islands->unknowns);
+}
+
+static int find_root(struct islands *s, int owner)
+{
+    while (s->root[owner] != owner) {
+        s->root[owner] = s->root[s->root[owner]];
+        owner = s->root[owner];
+    }
+    return owner;
+}
+
+static void join(struct islands *s, int a, int b)
+{
+    if (a >= 0 && b >= 0) {
+        a = find_root(s, a);
+        b = find_root(s, b);
+        s->root[a > b ? a : b] = a > b ? b : a;
+    }
+}
+
+static int place_of_block(const struct tact_world *world, int block, int side)
+{
+    return place(world, world->blocks[block].side[side].owner);
+}
+
+static int place_of_bond(const struct tact_world *world, int bond, int side)
+{
+    const struct tact_bond *b = &world->bonds[bond].bond;
+    return place(world, side ? b->b : b->a);
+}
+
+/* The island of an owner that moves, or -1 where it is in none. */
+static int island_at(struct tact_world *world, int a, int b)
+{
+    return world->islands.number[find_root(&world->islands, a >= 0 ? a : b)];
+}
+
+static int of_block(struct tact_world *world, int i)
+{
+    return island_at(world, place_of_block(world, i, 0), place_of_block(world, i, 1));
+}
+
+static int of_bond(struct tact_world *world, int i)
+{
+    return island_at(world, place_of_bond(world, i, 0), place_of_bond(world, i, 1));
+}
+
+static int of_part(struct tact_world *world, int i)
+{
+    return of_bond(world, world->mechanisms.order[world->mechanisms.parts[i].bond]);
+}
+
+static int of_owner(struct tact_world *world, int i)
+{
+    return island_at(world, i, i);
+}
+
+/* Another island, where this root has none. */
+static void number(struct islands *s, int root)
+{
+    if (s->number[root] < 0) {
+        s->list[s->count] = (struct island){.open = 1};
+        s->number[root] = s->count++;
+    }
+}
+
+static void number_islands(struct tact_world *world)
+{
+    struct islands *s = &world->islands;
+    for (int i = 0; i < owner_count(world); i++) {
+        s->root[i] = i;
+        s->number[i] = -1;
+    }
+    for (int i = 0; i < world->block_count; i++) {
+        join(s, place_of_block(world, i, 0), place_of_block(world, i, 1));
+    }
+    for (int i = 0; i < world->bond_count; i++) {
+        join(s, place_of_bond(world, i, 0), place_of_bond(world, i, 1));
+    }
+    s->count = 0;
+    for (int i = 0; i < world->block_count; i++) {
+        int a = place_of_block(world, i, 0);
+        number(s, find_root(s, a >= 0 ? a : place_of_block(world, i, 1)));
+    }
+    for (int i = 0; i < world->bond_count; i++) {
+        int a = place_of_bond(world, i, 0);
+        number(s, find_root(s, a >= 0 ? a : place_of_bond(world, i, 1)));
+    }
+}
+
+/* Fills the list at `offset` in each island with the numbers of its things; returns the room that
+ * is left. */
+static int *fill(struct tact_world *world, size_t offset, int count,
+                 int (*island_of)(struct tact_world *, int), int *room)
+{
+    struct islands *s = &world->islands;
+    struct list *list;
+    for (int pass = 0; pass < 2; pass++) { /* counts, lists */
+        for (int i = 0; i < count; i++) {
+            int island = island_of(world, i);
+            if (island < 0) {
+                continue;
+            }
+            list = (struct list *)((char *)&s->list[island] + offset);
+            if (pass) {
+                list->at[list->count] = i;
+            }
+            list->count++;
+        }
+        for (int i = 0; i < s->count && !pass; i++) {
+            list = (struct list *)((char *)&s->list[i] + offset);
+            list->at = room;
+            room += list->count;
+            list->count = 0;
+        }
+    }
+    return room;
+}
+
+/* The vectors of each search, one island's after another's. */
+static void share_unknowns(struct islands *s)
+{
+    double *next = s->unknowns;
+    for (int i = 0; i < s->count; i++) {
+        struct search *search = &s->list[i].search;
+        int n = s->list[i].blocks.count * 6 + s->list[i].bonds.count;
+        double **vectors[SEARCH_VECTORS] = {&search->before, &search->after, &search->scale,
+                                            &search->next,   &search->kept,  &search->sane};
+        search->n = n;
+        for (int k = 0; k < SEARCH_VECTORS; k++) {
+            *vectors[k] = next;
+            next += n;
+        }
+        tact_anderson_begin(&search->anderson, next, n);
+        next += (size_t)n * ANDERSON_VECTORS;
+    }
+}
+
+static int *touching(struct tact_world *world, struct tact_owner owner)
+{
+    return owner.kind == TACT_OWNER_BODY ? &world->bodies[owner.index].touching
+                                         : &world->hands[owner.index].touching;
+}
+
+static void find_alone(struct tact_world *world)
+{
+    for (int pass = 0; pass < 3; pass++) { /* sets to 0, counts, looks */
+        for (int i = 0; i < world->block_count; i++) {
+            struct block *block = &world->blocks[i];
+            block->alone = 1;
+            for (int k = 0; k < 2; k++) {
+                if (block->side[k].dof) {
+                    int *n = touching(world, block->side[k].owner);
+                    *n = pass ? *n + (pass == 1) : 0;
+                    block->alone &= *n == 1;
+                }
+            }
+        }
+    }
+}
+
+void tact_islands_find(struct tact_world *world)
+{
+    struct islands *s = &world->islands;
+    int *room = s->items;
+    number_islands(world);
+    room = fill(world, offsetof(struct island, blocks), world->block_count, of_block, room);
+    room = fill(world, offsetof(struct island, bonds), world->bond_count, of_bond, room);
+    room = fill(world, offsetof(struct island, parts), world->mechanisms.count, of_part, room);
+    fill(world, offsetof(struct island, owners), owner_count(world), of_owner, room);
+    share_unknowns(s);
+    find_alone(world);
+    for (int i = 0; i < s->count; i++) {
+        for (int k = 0; k < s->list[i].blocks.count; k++) {
+            s->list[i].coupled |= !world->blocks[s->list[i].blocks.at[k]].alone;
+        }
+    }
+}
+
+/* The velocities of a body or hand, and where those without contacts are kept. */
+static double *velocities(struct tact_world *world, int owner, double **kept, size_t *n)
+{
+    int hand = owner - world->body_count;
+    if (hand < 0) {
+        *kept = world->free + (size_t)owner * 6;
+        *n = 6;
+        return world->bodies[owner].body.twist;
+    }
+    *kept = world->free + (size_t)world->body_count * 6 + (size_t)hand * (size_t)world->most_dof;
+    *n = (size_t)tact_hand_count(world->hands[hand].hand);
+    return tact_hand_velocity(world->hands[hand].hand);
+}
+
+void tact_velocities_keep(struct tact_world *world)
+{
+    for (int i = 0; i < owner_count(world); i++) {
+        double *kept;
+        size_t n;
+        const double *v = velocities(world, i, &kept, &n);
+        memcpy(kept, v, n * sizeof *v);
+    }
+}
+
+void tact_velocities_free(struct tact_world *world, const struct island *island)
+{
+    for (int i = 0; i < island->owners.count; i++) {
+        double *kept;
+        size_t n;
+        double *v = velocities(world, island->owners.at[i], &kept, &n);
+        memcpy(v, kept, n * sizeof *v);
+    }
+}
+
+void tact_velocities_stop(struct tact_world *world, const struct island *island)
+{
+    for (int i = 0; i < island->owners.count; i++) {
+        double *kept;
+        size_t n;
+        double *v = velocities(world, island->owners.at[i], &kept, &n);
+        memset(v, 0, n * sizeof *v);
+    }
+}

@@ -1,0 +1,140 @@
+/* What hangs together is solved by itself: nothing in one place is felt in another. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <cmocka.h>
+#include "contact/world/bond.h"
+#include "support/random.h"
+#include "support/world_scene.h"
+
+enum { CUBES = 4, HEAP = 10 };
+
+/* Cubes that fall on each other from a little height, and slide. */
+static void add_stack(struct world_scene *s)
+{
+    struct tact_shape cube = scene_box(0.05, 0.05, 0.05);
+    for (int i = 0; i < CUBES; i++) {
+        int b =
+            scene_solid(s, &cube, 0.125, (double[3]){0.003 * i, 0, 0.026 + 0.0505 * i}, 0.1 * i);
+        tact_world_body(s->world, b)->twist[0] = 0.02 * i;
+    }
+}
+
+/* Boxes of masses over four decades, thrown together, the first two on a hinge: more than a few
+ * sweeps can solve. */
+static void add_heap(struct world_scene *s)
+{
+    struct tact_shape box = scene_box(0.06, 0.03, 0.09);
+    int first = 0;
+    for (int i = 0; i < HEAP; i++) {
+        struct tact_pose p = random_pose(0.04);
+        p.position[0] += 3.0;
+        p.position[2] += 0.1 + 0.04 * i;
+        int b = scene_solid(s, &box, pow(10.0, uniform(-3, 1)), p.position, 0);
+        memcpy(tact_world_body(s->world, b)->pose.quat_wxyz, p.quat_wxyz, sizeof p.quat_wxyz);
+        tact_world_body(s->world, b)->twist[2] = -1.0;
+        first = i ? first : b;
+    }
+    tact_world_refresh(s->world);
+    const struct tact_owner a = {TACT_OWNER_BODY, first, 0}, b = {TACT_OWNER_BODY, first + 1, 0};
+    const struct tact_pose at = tact_world_body(s->world, first)->pose;
+    struct tact_bond hinge;
+    assert_int_equal(tact_bond_between(s->world, TACT_BOND_HINGE, a, b, &at, &hinge), 0);
+    hinge.friction = 0.01;
+    assert_true(tact_world_add_bond(s->world, &hinge) >= 0);
+}
+
+static void open_world(struct world_scene *s, int heap, int iterations)
+{
+    struct tact_world_options o = tact_world_options_default();
+    struct tact_contact_law law = scene_rigid(0.6);
+    o.iterations = iterations;
+    scene_open(s, &o);
+    scene_ground(s);
+    add_stack(s);
+    if (heap) {
+        add_heap(s);
+    }
+    scene_law(s, 0, 1, &law);
+    scene_law(s, 1, 1, &law);
+    scene_start(s);
+}
+
+/* A stack beside a heap that runs out of sweeps, and by itself: the same to the last bit. */
+static void the_rest_is_not_felt(void **state)
+{
+    (void)state;
+    static const int iterations[] = {3, 10, 50};
+    for (size_t k = 0; k < sizeof iterations / sizeof *iterations; k++) {
+        struct world_scene alone, beside;
+        open_world(&alone, 0, iterations[k]);
+        open_world(&beside, 1, iterations[k]);
+        long differ = 0, over = 0;
+        for (int tick = 0; tick < 1000; tick++) {
+            scene_step(&alone);
+            scene_step(&beside);
+            over += beside.stats.iterations > alone.stats.iterations;
+            for (int i = 0; i < CUBES; i++) {
+                const struct tact_body *p = tact_world_body(alone.world, i),
+                                       *q = tact_world_body(beside.world, i);
+                differ += memcmp(&p->pose, &q->pose, sizeof p->pose) != 0 ||
+                          memcmp(p->twist, q->twist, sizeof p->twist) != 0;
+            }
+        }
+        printf("%d sweeps at most: stack unsolved in %ld ticks, with the heap in %ld; the heap "
+               "takes longer in %ld; cubes that move otherwise: %ld\n",
+               iterations[k], alone.unsolved, beside.unsolved, over, differ);
+        assert_int_equal(differ, 0);
+        assert_true(beside.unsolved > alone.unsolved);
+        assert_true(over > 100);
+        scene_close(&alone);
+        scene_close(&beside);
+    }
+}
+
+/* Two that touch are one, and what the world reports is of both: momentum passes between them. */
+static void islands_meet_and_part(void **state)
+{
+    (void)state;
+    struct world_scene s;
+    struct tact_contact_law law = scene_rigid(0.0);
+    struct tact_world_options o = tact_world_options_default();
+    tact_v3_set(o.gravity, 0, 0, 0);
+    scene_open(&s, &o);
+    struct tact_shape ball = scene_sphere(0.02);
+    for (int i = 0; i < 6; i++) {
+        int b = scene_solid(&s, &ball, 0.1 * (1 + i), (double[3]){0.05 * i, 0.1 * (i / 3), 0}, 0);
+        tact_world_body(s.world, b)->twist[0] = i % 3 ? -0.5 * (i % 3) : 0.5;
+    }
+    scene_law(&s, 1, 1, &law);
+    scene_start(&s);
+    double before = 0, after = 0;
+    int most = 0;
+    for (int i = 0; i < 6; i++) {
+        before += tact_world_body(s.world, i)->mass * tact_world_body(s.world, i)->twist[0];
+    }
+    for (int tick = 0; tick < 300; tick++) {
+        scene_step(&s);
+        most = s.stats.contacts > most ? s.stats.contacts : most;
+    }
+    for (int i = 0; i < 6; i++) {
+        after += tact_world_body(s.world, i)->mass * tact_world_body(s.world, i)->twist[0];
+    }
+    assert_true(most >= 2);
+    assert_int_equal(s.unsolved, 0);
+    assert_true(fabs(after - before) <= 1e-15);
+    scene_close(&s);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_rest_is_not_felt),
+        cmocka_unit_test(islands_meet_and_part),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
