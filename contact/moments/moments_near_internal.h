@@ -115,9 +115,12 @@ TACT_INLINE int tact_near_refine(struct tact_near *w, int of_a, uint32_t room)
         for (kept &= (1U << eight->count) - 1; kept; kept &= kept - 1) {
             uint32_t k = (uint32_t)__builtin_ctz(kept), child = eight->child[k];
             if (child & TACT_MESH_IS_LEAF) {
-                tact_near_add_leaf(side, child & ~TACT_MESH_IS_LEAF, lower, upper, k);
+                child &= ~TACT_MESH_IS_LEAF;
+                tact_near_add_leaf(side, child, lower, upper, k);
+                tact_fetch(&side->placed.mesh->wide->leaves[child], sizeof(struct tact_mesh_leaf));
             } else {
                 side->node[n++] = child;
+                tact_fetch(&eights[child], sizeof *eights);
             }
         }
     }

@@ -12,12 +12,13 @@
 #include "moments_surface_internal.h"
 
 /** Leaves of one mesh that may meet the other's, most; segments of the rim; corners of one mesh
- *  that are known to be inside or outside (a power of two); levels of the tree over what is near;
+ *  that are known to be inside or outside; levels of the tree over what is near;
  *  times that the rim may cross an edge of a triangle in one sense. */
 enum {
     TACT_RIM_LEAVES = 4096,
     TACT_RIM_SEGMENTS = 16384,
-    TACT_RIM_KNOWN = 16384,
+    TACT_RIM_KNOWN_BITS = 14,
+    TACT_RIM_KNOWN = 1 << TACT_RIM_KNOWN_BITS,
     TACT_RIM_LEVELS = 5,
     TACT_RIM_ON_EDGE = 16
 };
@@ -28,7 +29,8 @@ enum {
 struct tact_rim_leaf {
     tact_d4 p[3][3]; /* [corner][coordinate] */
     tact_d4 n[3];    /* twice the area, outward */
-    tact_d4 size;    /* greatest coordinate of the edges from corner 0 */
+    tact_d4 size;    /* greatest coordinate of the edges from corner 0, */
+    tact_d4 area;    /* and of n */
     tact_d4 lower[3], upper[3];
     uint32_t first, count;
 };
@@ -47,6 +49,12 @@ struct tact_rim_segment {
     uint8_t edge[2];      /* that edge: 0 to 2 of A's triangle, 3 to 5 of B's */
     uint32_t triangle[2]; /* of A, of B: 4 times the place among its leaves, and the lane */
     uint32_t next[2];     /* segment of the same triangle */
+};
+
+/** A triangle of a leaf of A against the four of a leaf of B: heights of the corners of each over
+ *  the plane of the other, times twice its area. */
+struct tact_rim_heights {
+    tact_d4 of_a[3], of_b[3];
 };
 
 /** Boxes of eight nodes or leaves side by side, in the unit of the pair. All of a box that meets
@@ -70,7 +78,7 @@ struct tact_rim_side {
     struct {
         uint32_t corner, mark; /* mark: twice the number of the query, and 1 for inside */
     } known[TACT_RIM_KNOWN];
-    uint32_t known_count;
+    uint32_t known_count, known_shift; /* in use is a part of 2^(32 - known_shift) */
 };
 
 struct tact_rim {
@@ -79,9 +87,24 @@ struct tact_rim {
     uint32_t query; /* number of this one, from 1 */
     uint32_t segments;
     struct tact_rim_segment segment[TACT_RIM_SEGMENTS];
-    double slack; /* within which a triangle lies in a plane [m] */
+    uint32_t eight[TACT_NEAR_MOST / 8]; /* of B's leaves, near a box of A's */
+    uint32_t met[TACT_NEAR_MOST];       /* leaves of B that one of A meets */
+    double slack;                       /* within which a triangle lies in a plane [m] */
     tact_d4 origin;
 };
+
+/** Greatest coordinate of vectors. */
+TACT_INLINE void tact_rim_greatest(const tact_d4 v[3], tact_d4 *greatest)
+{
+    tact_d4 m = TACT_D4_MAX(TACT_D4_ABS(v[0]), TACT_D4_ABS(v[1]));
+    *greatest = TACT_D4_MAX(TACT_D4_ABS(v[2]), m);
+}
+
+/** The corner, or the edge, after one of a triangle. */
+TACT_INLINE int tact_rim_next(int k)
+{
+    return k < 2 ? k + 1 : 0;
+}
 
 TACT_INLINE void tact_rim_place(const struct tact_placed *body, uint32_t index,
                                 struct tact_rim_leaf *leaf)
@@ -108,15 +131,10 @@ TACT_INLINE void tact_rim_place(const struct tact_placed *body, uint32_t index,
         leaf->n[c] = u[y] * w[z] - u[z] * w[y];
     }
     leaf->size = size;
+    tact_rim_greatest(leaf->n, &leaf->area);
     leaf->first = from->first;
     leaf->count = from->count;
 }
-
-/** A triangle of a leaf of A against the four of a leaf of B: heights of the corners of each over
- *  the plane of the other, times twice its area. */
-struct tact_rim_heights {
-    tact_d4 of_a[3], of_b[3];
-};
 
 /** Lanes whose three heights are of both signs. */
 TACT_INLINE void tact_rim_mixed(const tact_d4 h[3], tact_l4 *mixed)
@@ -125,27 +143,26 @@ TACT_INLINE void tact_rim_mixed(const tact_d4 h[3], tact_l4 *mixed)
     *mixed = (a | b | c) & ~(a & b & c);
 }
 
-TACT_INLINE void tact_rim_greatest(const tact_d4 v[3], tact_d4 *greatest)
+/** Bits of the lanes of t (of B) whose bounds meet those of triangle i of s (of A). */
+TACT_INLINE uint32_t tact_rim_touches(const struct tact_rim_leaf *s, uint32_t i,
+                                      const struct tact_rim_leaf *t)
 {
-    tact_d4 m = TACT_D4_MAX(TACT_D4_ABS(v[0]), TACT_D4_ABS(v[1]));
-    *greatest = TACT_D4_MAX(TACT_D4_ABS(v[2]), m);
-}
-
-/** Bits of the lanes of t (of B) whose triangles may cross triangle i of s (of A). *flat is set
- *  where one of two near each other lies in the other's plane. */
-TACT_INLINE uint32_t tact_rim_meets(const struct tact_rim_leaf *s, uint32_t i,
-                                    const struct tact_rim_leaf *t, double slack,
-                                    struct tact_rim_heights *h, int *flat)
-{
-    uint32_t bits, in_plane;
+    uint32_t bits;
     tact_l4 keep = (t->upper[0] >= s->lower[0][i]) & (t->lower[0] <= s->upper[0][i]);
     for (int c = 1; c < 3; c++) {
         keep &= (t->upper[c] >= s->lower[c][i]) & (t->lower[c] <= s->upper[c][i]);
     }
     tact_l4_bits(&keep, &bits);
-    if (!bits) {
-        return 0;
-    }
+    return bits;
+}
+
+/** Bits of those of the given lanes of t (of B) whose triangles may cross triangle i of s (of A).
+ * *flat is set where one of two near each other lies in the other's plane. */
+TACT_INLINE uint32_t tact_rim_meets(const struct tact_rim_leaf *s, uint32_t i,
+                                    const struct tact_rim_leaf *t, double slack,
+                                    struct tact_rim_heights *h, uint32_t lanes, uint32_t *flat)
+{
+    uint32_t bits, in_plane;
     const double n[3] = {s->n[0][i], s->n[1][i], s->n[2][i]};
     for (int k = 0; k < 3; k++) {
         h->of_a[k] = t->n[0] * (s->p[k][0][i] - t->p[0][0]) +
@@ -155,21 +172,19 @@ TACT_INLINE uint32_t tact_rim_meets(const struct tact_rim_leaf *s, uint32_t i,
                      n[2] * (t->p[k][2] - s->p[0][2][i]);
     }
     /* The greatest coordinate of a vector is at least its length over the square root of 3. */
-    tact_d4 high_a, high_b, area;
+    tact_d4 high_a, high_b;
     tact_rim_greatest(h->of_a, &high_a);
     tact_rim_greatest(h->of_b, &high_b);
-    tact_rim_greatest(t->n, &area);
-    double own = tact_max(tact_max(fabs(n[0]), fabs(n[1])), fabs(n[2]));
-    tact_l4 lies = (high_a < 1.7320508 * slack * area) | (high_b < 1.7320508 * slack * own);
-    lies &= keep;
-    tact_l4_bits(&lies, &in_plane);
-    *flat |= in_plane != 0;
-    tact_l4 mixed_a, mixed_b;
+    tact_l4 lies =
+        (high_a < 1.7320508 * slack * t->area) | (high_b < 1.7320508 * slack * s->area[i]);
+    tact_l4 mixed_a, mixed_b, mixed;
     tact_rim_mixed(h->of_a, &mixed_a);
     tact_rim_mixed(h->of_b, &mixed_b);
-    keep &= mixed_a & mixed_b;
-    tact_l4_bits(&keep, &bits);
-    return bits;
+    mixed = mixed_a & mixed_b;
+    tact_l4_bits(&lies, &in_plane);
+    tact_l4_bits(&mixed, &bits);
+    *flat |= in_plane & lanes;
+    return bits & lanes;
 }
 
 /** Cuts the two trees, placed in rim->near, and finds the segments of the rim.

@@ -8,12 +8,23 @@
 /** Rounding of a sign, as in moments_rim.c; of a closed sum, against the sizes of its terms. */
 static const double UNSURE = 64.0 * DBL_EPSILON, CLOSED = 256.0 * DBL_EPSILON;
 
+/** Where a corner is looked for among those that are known. */
+TACT_INLINE uint32_t known_at(const struct tact_rim_side *side, uint32_t corner)
+{
+    return (corner * 2654435769U) >> side->known_shift;
+}
+
+TACT_INLINE uint32_t known_next(const struct tact_rim_side *side, uint32_t i)
+{
+    return (i + 1) & (UINT32_MAX >> side->known_shift);
+}
+
 /** Whether a corner is inside the other mesh: 1, 0, or -1 where that is not known. */
-static int known(const struct tact_rim *rim, int of, uint32_t corner)
+TACT_INLINE int known(const struct tact_rim *rim, int of, uint32_t corner)
 {
     const struct tact_rim_side *side = &rim->side[of];
-    for (uint32_t i = (corner * 2654435769U) >> 18; side->known[i].mark >> 1 == rim->query;
-         i = (i + 1) % TACT_RIM_KNOWN) {
+    for (uint32_t i = known_at(side, corner); side->known[i].mark >> 1 == rim->query;
+         i = known_next(side, i)) {
         if (side->known[i].corner == corner) {
             return (int)(side->known[i].mark & 1);
         }
@@ -22,11 +33,11 @@ static int known(const struct tact_rim *rim, int of, uint32_t corner)
 }
 
 /** Keeps what a corner is; returns 0, or -EAGAIN where that is not what was known. */
-static int learn(struct tact_rim *rim, int of, uint32_t corner, int inside)
+TACT_INLINE int learn(struct tact_rim *rim, int of, uint32_t corner, int inside)
 {
     struct tact_rim_side *side = &rim->side[of];
-    uint32_t i = (corner * 2654435769U) >> 18;
-    for (; side->known[i].mark >> 1 == rim->query; i = (i + 1) % TACT_RIM_KNOWN) {
+    uint32_t i = known_at(side, corner);
+    for (; side->known[i].mark >> 1 == rim->query; i = known_next(side, i)) {
         if (side->known[i].corner == corner) {
             return (int)(side->known[i].mark & 1) == inside ? 0 : -EAGAIN;
         }
@@ -198,30 +209,38 @@ static int take_segments(const struct tact_rim *rim, int of, uint32_t triangle, 
     return 0;
 }
 
+/** Takes what is told of a corner; returns whether that is not what was known. */
+TACT_INLINE int tell_corner(int *inside, int told)
+{
+    int differs = *inside >= 0 && *inside != told;
+    *inside = told;
+    return differs;
+}
+
 /** Tells from what crosses the edges which corners are inside; returns 0, or -EAGAIN where that
  * does not fit together. */
 static int tell_corners(struct crossed *t)
 {
-    for (int i = 0; i < 6; i++) {
-        const struct edge *e = &t->edge[i % 3];
-        int *from = &t->inside[i % 3], *to = &t->inside[(i + 1) % 3];
-        int more = e->count[0] - e->count[1], starts, ends;
-        if (e->count[0] + e->count[1] == 0) {
-            starts = *from < 0 ? *to : *from;
-            ends = *to < 0 ? starts : *to;
-            more = 0;
-        } else {
-            starts = more ? more > 0 : e->along[0][0] < e->along[1][0];
-            ends = more ? more < 0 : starts;
+    int wrong = 0, first = -1;
+    for (int k = 0; k < 3; k++) {
+        const struct edge *e = &t->edge[k];
+        const int more = e->count[0] - e->count[1];
+        if (e->count[0] + e->count[1]) {
+            const int starts = more ? more > 0 : e->along[0][0] < e->along[1][0];
+            wrong |= more > 1 || more < -1;
+            wrong |= tell_corner(&t->inside[k], starts);
+            wrong |= tell_corner(&t->inside[tact_rim_next(k)], starts - more);
+            first = first < 0 ? k : first;
         }
-        if (more > 1 || more < -1 || starts != ends + more || (*from >= 0 && *from != starts) ||
-            (*to >= 0 && *to != ends)) {
-            return -EAGAIN;
-        }
-        *from = starts;
-        *to = ends;
     }
-    return 0;
+    /* Around from an edge that is crossed: where an uncrossed one begins is known. */
+    for (int i = 0, k = first; i < 2 && first >= 0; i++) {
+        k = tact_rim_next(k);
+        if (t->edge[k].count[0] + t->edge[k].count[1] == 0) {
+            wrong |= tell_corner(&t->inside[tact_rim_next(k)], t->inside[k]);
+        }
+    }
+    return wrong ? -EAGAIN : 0;
 }
 
 /** Tells which corners are inside where the rim crosses no edge: all are alike. */
@@ -245,7 +264,8 @@ static int add_edges(struct crossed *t)
     for (int k = 0; k < 3; k++) {
         const struct edge *e = &t->edge[k];
         const tact_d4 *first = t->inside[k] ? &t->corner[k] : NULL;
-        const tact_d4 *last = t->inside[(k + 1) % 3] ? &t->corner[(k + 1) % 3] : NULL;
+        const int next = tact_rim_next(k);
+        const tact_d4 *last = t->inside[next] ? &t->corner[next] : NULL;
         int n = e->count[1] + (first != NULL), shift = first != NULL;
         for (int i = 0; i < n; i++) {
             const tact_d4 *from = i < shift ? first : e->at[1][i - shift];
@@ -327,22 +347,22 @@ TACT_INLINE int add_crossed(struct tact_rim *rim, int of, uint32_t triangle,
 
 /** Whether a triangle that meets leaves of the other mesh, but is not crossed, is inside; -1 where
  *  that cannot be told. */
-static int uncrossed_inside(struct tact_rim *rim, int of, uint32_t triangle)
+TACT_INLINE int uncrossed_inside(struct tact_rim *rim, int of, uint32_t triangle)
 {
     const uint32_t *index = corners_of(rim, of, triangle);
-    int inside = -1, corner[3];
-    for (int k = 0; k < 3; k++) {
-        corner[k] = known(rim, of, index[k]);
-        if (corner[k] >= 0 && inside >= 0 && corner[k] != inside) {
-            return -1;
-        }
-        inside = corner[k] >= 0 ? corner[k] : inside;
+    uint32_t told = 0, unknown = 0; /* bit 0: a corner is outside, bit 1: one is inside */
+    for (uint32_t k = 0; k < 3; k++) {
+        int corner = known(rim, of, index[k]);
+        told |= (uint32_t)(corner + 1);
+        unknown |= (uint32_t)(corner < 0) << k;
     }
-    if (inside < 0) {
-        inside = triangle_inside(rim, of, &rim->side[of].leaf[triangle / 4], triangle % 4);
+    int inside = told ? (int)(told >> 1)
+                      : triangle_inside(rim, of, &rim->side[of].leaf[triangle / 4], triangle % 4);
+    if (told == 3 || inside < 0) {
+        return -1;
     }
-    for (int k = 0; k < 3; k++) {
-        if (inside < 0 || (corner[k] < 0 && learn(rim, of, index[k], inside))) {
+    for (; unknown; unknown &= unknown - 1) {
+        if (learn(rim, of, index[__builtin_ctz(unknown)], inside)) {
             return -1;
         }
     }
@@ -468,7 +488,16 @@ static void begin(struct tact_rim *rim)
         memset(rim->side[1].known, 0, sizeof rim->side[1].known);
         rim->query = 1;
     }
-    rim->side[0].known_count = rim->side[1].known_count = 0;
+    for (int of = 0; of < 2; of++) {
+        struct tact_rim_side *side = &rim->side[of];
+        side->known_count = 0;
+        /* A table for 12 corners a leaf stays half empty, and in the cache where leaves are few. */
+        side->known_shift = 32 - TACT_RIM_KNOWN_BITS;
+        while (side->known_shift < 32 - 8 &&
+               24 * side->placed <= UINT32_MAX >> (side->known_shift + 1)) {
+            side->known_shift++;
+        }
+    }
     rim->origin = (tact_d4){0.0};
     if (rim->segments) {
         rim->origin = rim->segment[0].end[0];

@@ -8,11 +8,17 @@
 #ifndef TACT_CONTACT_SIMD_INTERNAL_H
 #define TACT_CONTACT_SIMD_INTERNAL_H
 
+#include <stddef.h>
 #include <stdint.h>
+#include <string.h>
+#ifdef __SSE2__
+#include <emmintrin.h>
+#endif
 
 typedef float tact_f4 __attribute__((vector_size(16)));
 typedef int32_t tact_i4 __attribute__((vector_size(16)));
 typedef int64_t tact_l2 __attribute__((vector_size(16)));
+typedef double tact_d2 __attribute__((vector_size(16)));
 typedef float tact_f8 __attribute__((vector_size(32)));
 typedef int32_t tact_i8 __attribute__((vector_size(32)));
 typedef double tact_d4 __attribute__((vector_size(32)));
@@ -55,17 +61,37 @@ typedef int64_t tact_l8 __attribute__((vector_size(64)));
 /** Bit i of *bits is set where lane i of a mask is: of 8 lanes of floats, of 4 of doubles. */
 TACT_INLINE void tact_i8_bits(const tact_i8 *mask, uint32_t *bits)
 {
+#ifdef __SSE2__
+    tact_f4 half[2];
+    memcpy(half, mask, sizeof half);
+    *bits = (uint32_t)(_mm_movemask_ps(half[0]) | _mm_movemask_ps(half[1]) << 4);
+#else
     const tact_i8 weight = {1, 2, 4, 8, 16, 32, 64, 128};
     tact_l4 l = (tact_l4)(*mask & weight);
     uint64_t any = (uint64_t)((l[0] | l[1]) | (l[2] | l[3]));
     *bits = (uint32_t)any | (uint32_t)(any >> 32);
+#endif
 }
 
 TACT_INLINE void tact_l4_bits(const tact_l4 *mask, uint32_t *bits)
 {
+#ifdef __SSE2__
+    tact_d2 half[2];
+    memcpy(half, mask, sizeof half);
+    *bits = (uint32_t)(_mm_movemask_pd(half[0]) | _mm_movemask_pd(half[1]) << 2);
+#else
     const tact_l4 weight = {1, 2, 4, 8};
     tact_l4 l = *mask & weight;
     *bits = (uint32_t)((l[0] | l[1]) | (l[2] | l[3]));
+#endif
+}
+
+/** Asks for memory that is soon read: in a large mesh it is in no cache yet. */
+TACT_INLINE void tact_fetch(const void *from, size_t size)
+{
+    for (size_t i = 0; i < size; i += 64) {
+        __builtin_prefetch((const char *)from + i);
+    }
 }
 
 /** Lanes of a where mask is set, else of b. */
