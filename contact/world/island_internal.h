@@ -61,13 +61,4 @@ void tact_islands_destroy(struct islands *islands);
  * with another. */
 void tact_islands_find(struct tact_world *world);
 
-/* Keeps the velocities of all bodies and hands: those without contacts. */
-void tact_velocities_keep(struct tact_world *world);
-
-/* Takes an island's velocities back to those. */
-void tact_velocities_free(struct tact_world *world, const struct island *island);
-
-/* Stops what an island moves. */
-void tact_velocities_stop(struct tact_world *world, const struct island *island);
-
 #endif

@@ -107,16 +107,6 @@ void tact_sweep(struct tact_world *world, struct island *island)
     }
 }
 
-void tact_velocities_rebuild(struct tact_world *world, const struct island *island)
-{
-    tact_velocities_free(world, island);
-    for (int i = 0; i < island->blocks.count; i++) {
-        const struct block *block = &world->blocks[island->blocks.at[i]];
-        tact_block_kick(block, world->contacts[block->pair].impulse);
-    }
-    tact_bonds_apply(world, island);
-}
-
 void tact_sweeps_keep_limits(struct tact_world *world, const struct island *island)
 {
     for (int i = 0; i < island->blocks.count; i++) {

@@ -5,6 +5,15 @@
 #include "contact/world/rows_internal.h"
 #include "contact/world/world_internal.h"
 
+/* Keeps the velocities of all bodies and hands: those without contacts. */
+void tact_velocities_keep(struct tact_world *world);
+
+/* Takes an island's velocities back to those. */
+void tact_velocities_free(struct tact_world *world, const struct island *island);
+
+/* Stops what an island moves. */
+void tact_velocities_stop(struct tact_world *world, const struct island *island);
+
 /* Velocities from the free ones and all impulses: sums of changes would lose digits in leaps. */
 void tact_velocities_rebuild(struct tact_world *world, const struct island *island);
 
