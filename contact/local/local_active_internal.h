@@ -2,65 +2,85 @@
  * The local law where it is known which of its limits act: then it is smooth, and Newton's method
  * finds the solution in a few steps from one that is near, and how it answers b besides.
  *
- * Scaled unknowns x = (f_n, f_1 / mu, f_2 / mu, tau_n / (mu k), tau_1 / a2, tau_2 / a1), velocities
- * power-conjugate; y the centre of pressure over the semi-axes. The normal part (x0, x4, x5) is
- * that of a face of the patch: all of it, an edge, a corner, or the rim of an ellipse.
+ * Unknowns and velocities are scaled as in local_scaled_internal.h, with friction and torsion at c:
+ * the normal part n = (f_n, y1, y2), friction t = (f_1 / mu, f_2 / mu, tau_n / (mu k)). The normal
+ * part is that of a face of the patch: all of it, an edge, a corner, or the rim of an ellipse.
  */
 #ifndef TACT_CONTACT_LOCAL_ACTIVE_INTERNAL_H
 #define TACT_CONTACT_LOCAL_ACTIVE_INTERNAL_H
 
 #include "contact/local/local_internal.h"
 
-enum face { FACE_INSIDE, FACE_EDGE, FACE_CORNER, FACE_RIM, FACE_POINT };
+enum tact_face { FACE_INSIDE, FACE_EDGE, FACE_CORNER, FACE_RIM, FACE_POINT };
 
 /* The problem, scaled, and where the search is. */
-struct active {
-    double s[6][6], b[6], unit[6];
+struct tact_active {
+    double nn[9], nt[9], tt[9]; /* S: normal part, that by friction, friction */
+    double bn[3], bt[3];
+    double unit[6];     /* impulse per unknown, n before t */
     double alpha, beta; /* semi-axes over the spin arm */
+    double drive;       /* largest of b */
+    double stiffness;   /* largest of the diagonal of S */
     double corner[TACT_LOCAL_CORNERS][2];
     int corners;
     enum tact_surface surface;
-    enum face face;
-    int first;          /* FACE_EDGE, FACE_CORNER: which */
-    int slips;          /* 0: friction holds */
-    double x[6], u[6];  /* u = s x + b */
-    double gamma;       /* multiplier of slip */
-    double y[2];        /* centre of pressure */
-    double m, f;        /* torsion about it; square of friction */
-    double g;           /* square of the normal force whose limit they are at */
-    double w[2];        /* of the limit surface */
-    double bend;        /* how w answers the share of friction, over (f + m^2)^3 / 2 */
-    double size;        /* of velocities */
-    double basis[3][3]; /* directions of (x0, x4, x5) that the face leaves free */
-    int free;
-    double inner[9];       /* factors of S on the face */
-    double follow[3][3];   /* change of (x0, x4, x5) by each part of friction */
-    double seen[3][3];     /* and of friction's velocities */
-    double jacobian[4][4]; /* of friction's equations by friction and multiplier, factored */
-    double diagonal[4];
-    int pivot[4];
-    int n;
+    enum tact_face face;
+    int first; /* FACE_EDGE, FACE_CORNER: which */
+    int slips; /* 0: friction holds */
+    double n[3], t[3];
+    double un[3], ut[3]; /* velocities */
+    double gamma;        /* multiplier of slip */
+    double per_force;    /* 1 / f_n */
+    double y[2];         /* centre of pressure */
+    double m, f;         /* torsion about it; square of friction */
+    double g;            /* square of the normal force whose limit they are at */
+    double w[2], bend;   /* of the limit surface */
+    double basis[3][3];  /* directions of n that the face leaves free; the others 0 */
+    double give[9];      /* minus how n answers normal velocities, friction kept */
 };
 
-/* What follows from x: velocities, place, use of the limit surface. */
-void tact_active_look(struct active *a);
+/* Changes of the unknowns. */
+struct tact_active_change {
+    double n[3], t[3], gamma;
+};
 
-/* The directions that the face leaves free. */
-void tact_active_basis(struct active *a);
+/* What follows from n and t: velocities; place, and use of the limit surface. */
+void tact_active_move(struct tact_active *a);
+void tact_active_use(struct tact_active *a);
 
-/* Finds how the normal part answers friction, and friction's velocities with it: the equations of
- * the face, no velocity along the basis, are linear, but for the turning of the rim. */
-void tact_active_eliminate(struct active *a);
+/* Slip at the centre of pressure, and the direction that it has at the limit surface. */
+void tact_active_slip(const struct tact_active *a, double *v);
+void tact_active_normal(const struct tact_active *a, double *out);
 
-/* What is left of friction's equations. */
-void tact_active_equations(const struct active *a, double *t);
+/* How far velocities are from the equations of the face and of slip. */
+double tact_active_left(const struct tact_active *a);
 
-/* Factors their derivative. Returns 0 where it is singular. */
-int tact_active_factor(struct active *a);
+/* What Newton's step changes. */
+void tact_active_step(const struct tact_active *a, struct tact_active_change *out);
 
-/* Changes of all unknowns that answer changes b of the velocities and, of friction's equations,
- * what is left beside; left: out, the changes of friction and of the multiplier. */
-void tact_active_respond(const struct active *a, const double *b, double *left, double *dx);
+/* What velocities (un, ut) change that come in, and what friction's equations and limit lack
+ * beside, more. */
+void tact_active_answer(const struct tact_active *a, const double *un, const double *ut,
+                        const double *more, struct tact_active_change *out);
+
+/* Size of velocities. */
+static inline double tact_active_size(const struct tact_active *a)
+{
+    double held = a->stiffness * a->n[0];
+    return held > a->drive ? held : a->drive;
+}
+
+/* Goes to the face where the centre of pressure is. */
+void tact_face_find(struct tact_active *a);
+
+/* Puts the normal part on the face. */
+void tact_face_project(struct tact_active *a);
+
+/* Finds which directions the face leaves free, and how the normal part answers along them. */
+void tact_face_free(struct tact_active *a);
+
+/* Whether the face is that of the solution; else goes to another that may be. */
+int tact_face_keep(struct tact_active *a);
 
 /* Finds the solution from r, a solution of a near problem; r: out. Returns the active limits, or -1
  * where it was not found, and r is as it was. */

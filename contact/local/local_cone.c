@@ -122,14 +122,6 @@ void tact_local_prepare(struct tact_local_problem *problem)
     tact_ldl_factor(problem->factor, n);
 }
 
-int tact_local_slip_bits(const struct tact_local_problem *problem, const double *r, const double *d)
-{
-    double f, m, w[2];
-    tact_local_squares(problem, r, d, &f, &m);
-    double least = 0.01 * tact_local_surface(problem->surface, f, m, w);
-    return (f * w[0] >= least ? TACT_LIMIT_CONE : 0) | (m * w[1] > least ? TACT_LIMIT_SPIN : 0);
-}
-
 int tact_local_hold(const struct tact_local_problem *problem, double x[6], double d[2])
 {
     int n = problem->rows;
@@ -137,7 +129,11 @@ int tact_local_hold(const struct tact_local_problem *problem, double x[6], doubl
     for (int i = 0; i < n; i++) {
         x[i] = -problem->b[i];
     }
-    tact_ldl_solve(problem->factor, n, x);
+    if (n == 6) { /* of known size: without loops */
+        tact_ldl_solve(problem->factor, 6, x);
+    } else {
+        tact_ldl_solve(problem->factor, 4, x);
+    }
     d[0] = d[1] = 0.0;
     if (!(x[0] > 0.0)) {
         return 0;
@@ -164,22 +160,25 @@ static int sticks(const struct tact_local_problem *problem, double *r)
     return 1;
 }
 
-void tact_local_keep_inside(const struct tact_local_problem *problem, double r[6])
+int tact_local_keep_inside(const struct tact_local_problem *problem, double r[6])
 {
     if (!(r[0] > 0.0)) {
         memset(r, 0, 6 * sizeof *r);
-        return;
+        return 0;
     }
-    const double d[2] = {-r[5] / r[0], r[4] / r[0]};
+    double inverse = 1.0 / r[0], f, m, w[2];
+    const double d[2] = {-r[5] * inverse, r[4] * inverse};
     if (!(problem->spin_arm > 0.0)) {
         r[3] = d[0] * r[2] - d[1] * r[1];
     }
-    double f, m, w[2];
     tact_local_squares(problem, r, d, &f, &m);
-    double share = sqrt(tact_local_surface(problem->surface, f, m, w)) / r[0];
-    for (int i = 1; (share > 1.0 || !(problem->mu > 0.0)) && i < 4; i++) {
-        r[i] = problem->mu > 0.0 ? r[i] / share : 0.0;
+    double square = tact_local_surface(problem->surface, f, m, w);
+    double fit = square > r[0] * r[0] ? r[0] / sqrt(square) : 1.0;
+    for (int i = 1; (fit < 1.0 || !(problem->mu > 0.0)) && i < 4; i++) {
+        r[i] = problem->mu > 0.0 ? r[i] * fit : 0.0;
     }
+    return (f * w[0] >= 0.01 * square ? TACT_LIMIT_CONE : 0) |
+           (m * w[1] > 0.01 * square ? TACT_LIMIT_SPIN : 0);
 }
 
 /* Solves with friction at that place; slip: in, near which its multiplier is, or 0; out, the one
@@ -342,21 +341,25 @@ static void find_friction(const struct tact_local_problem *problem, struct trial
     }
 }
 
-int tact_local_cone(const struct tact_local_problem *problem, double r[6])
+/* Searches from r. Returns the active limits. */
+static int search(const struct tact_local_problem *problem, double *r)
 {
     struct trial now = {.slip = 0.0};
+    tact_local_find_place(problem, r, &now.at);
+    find_friction(problem, &now);
+    memcpy(r, now.r, sizeof now.r);
+    return now.limits;
+}
+
+int tact_local_cone(const struct tact_local_problem *problem, double r[6])
+{
     if (sticks(problem, r)) {
         return 0;
     }
-    now.limits = tact_local_active(problem, r);
-    tact_local_find_place(problem, r, &now.at);
-    if (now.limits < 0) {
-        find_friction(problem, &now);
-        memcpy(r, now.r, sizeof now.r);
+    int limits = tact_local_active(problem, r);
+    if (limits < 0) {
+        limits = search(problem, r);
     }
-    tact_local_keep_inside(problem, r);
-    if (now.limits & TACT_LIMIT_CONE) {
-        now.limits = (now.limits & ~TACT_LIMIT_CONE) | tact_local_slip_bits(problem, r, now.at.d);
-    }
-    return now.limits;
+    int slips = tact_local_keep_inside(problem, r);
+    return limits & TACT_LIMIT_CONE ? (limits & ~TACT_LIMIT_CONE) | slips : limits;
 }

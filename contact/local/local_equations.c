@@ -1,219 +1,168 @@
 /* The equations of the local law where it is known which limits act, and their derivative. */
 #include <math.h>
 #include <string.h>
-#include "contact/linear.h"
 #include "contact/local/local_active_internal.h"
+#include "contact/simd_internal.h"
 #include "contact/vec.h"
 
-static const int normal[3] = {0, 4, 5};
+/* A row of the equations: by the three parts of friction, and what is left of it. */
+typedef double row __attribute__((vector_size(32)));
 
-void tact_active_look(struct active *a)
+void tact_active_move(struct tact_active *a)
 {
-    double m;
-    a->y[0] = a->face == FACE_POINT ? 0.0 : -a->x[5] / a->x[0];
-    a->y[1] = a->face == FACE_POINT ? 0.0 : a->x[4] / a->x[0];
-    a->m = a->x[3] - (a->alpha * a->y[0] * a->x[2] - a->beta * a->y[1] * a->x[1]);
-    a->f = a->x[1] * a->x[1] + a->x[2] * a->x[2];
-    m = a->m * a->m;
-    a->g = tact_local_surface(a->surface, a->f, m, a->w);
-    m += a->f;
-    a->bend = m > 0.0 ? 2.0 * tact_local_surface_bend(a->surface, a->f / m) / (m * m * m) : 0.0;
-    a->size = 0.0;
-    for (int i = 0; i < 6; i++) {
-        double sum = a->b[i];
-        for (int j = 0; j < 6; j++) {
-            sum += a->s[i][j] * a->x[j];
-        }
-        a->u[i] = sum;
-        a->size = tact_max(a->size, tact_max(fabs(a->b[i]), a->s[i][i] * fabs(a->x[0])));
-    }
+    double add[3];
+    tact_m3_mul_v3(a->un, a->nn, a->n);
+    tact_m3_mul_v3(add, a->nt, a->t);
+    tact_v3_add(a->un, a->un, add);
+    tact_v3_add(a->un, a->un, a->bn);
+    tact_m3_tmul_v3(a->ut, a->nt, a->n);
+    tact_m3_mul_v3(add, a->tt, a->t);
+    tact_v3_add(a->ut, a->ut, add);
+    tact_v3_add(a->ut, a->ut, a->bt);
 }
 
-void tact_active_basis(struct active *a)
+void tact_active_use(struct tact_active *a)
 {
-    static const double all[3][3] = {{1.0, 0.0, 0.0}, {0.0, 1.0, 0.0}, {0.0, 0.0, 1.0}};
-    memcpy(a->basis, all, sizeof all);
-    a->free = a->face == FACE_INSIDE ? 3 : a->face == FACE_EDGE || a->face == FACE_RIM ? 2 : 1;
-    if (a->face == FACE_EDGE || a->face == FACE_CORNER) {
-        const double *p = a->corner[a->first], *q = a->corner[(a->first + 1) % a->corners];
-        tact_v3_set(a->basis[0], 1.0, p[1], -p[0]);
-        tact_v3_set(a->basis[1], 1.0, q[1], -q[0]);
-    } else if (a->face == FACE_RIM) {
-        tact_v3_set(a->basis[0], 1.0, a->y[1], -a->y[0]);
-        tact_v3_set(a->basis[1], 0.0, a->x[0] * a->y[0], a->x[0] * a->y[1]);
-    }
+    const double *t = a->t;
+    a->per_force = 1.0 / a->n[0];
+    a->y[0] = a->n[1] * a->per_force;
+    a->y[1] = a->n[2] * a->per_force;
+    a->m = t[2] - (a->alpha * a->y[0] * t[1] - a->beta * a->y[1] * t[0]);
+    a->f = t[0] * t[0] + t[1] * t[1];
+    a->g = tact_local_surface_bend(a->surface, a->f, a->m * a->m, a->w, &a->bend);
 }
 
-/* The change of (x0, x4, x5) whose velocities along the basis change by v. */
-static void answer_normal(const struct active *a, double *v, double *dn)
+void tact_active_slip(const struct tact_active *a, double *v)
 {
-    tact_ldl_solve(a->inner, a->free, v);
-    for (int i = 0; i < 3; i++) {
-        dn[i] = 0.0;
-        for (int k = 0; k < a->free; k++) {
-            dn[i] += a->basis[k][i] * v[k];
-        }
-    }
+    v[0] = a->ut[0] - a->beta * a->y[1] * a->ut[2];
+    v[1] = a->ut[1] + a->alpha * a->y[0] * a->ut[2];
+    v[2] = a->ut[2];
 }
 
-void tact_active_eliminate(struct active *a)
+void tact_active_normal(const struct tact_active *a, double *out)
 {
-    int k = a->free;
-    double back[3][3]; /* S_NT by rows of the basis */
-    for (int i = 0; i < k; i++) {
-        const double *e = a->basis[i];
-        double du[6];
-        for (int j = 0; j < 6; j++) {
-            du[j] = e[0] * a->s[0][j] + e[1] * a->s[4][j] + e[2] * a->s[5][j];
-        }
-        for (int j = 0; j < k; j++) {
-            const double *o = a->basis[j];
-            a->inner[i * k + j] = o[0] * du[0] + o[1] * du[4] + o[2] * du[5];
-        }
-        memcpy(back[i], du + 1, sizeof back[i]);
-    }
-    if (a->face == FACE_RIM) { /* the basis turns with the second unknown */
-        const double *t = a->basis[1];
-        double bent = t[1] * a->u[4] + t[2] * a->u[5];
-        a->inner[2] += bent / a->x[0];
-        a->inner[3] -= a->x[4] * a->u[4] + a->x[5] * a->u[5];
-    }
-    tact_ldl_factor(a->inner, k);
-    for (int j = 0; j < 3; j++) {
-        double v[3] = {0.0}, *w = a->follow[j];
-        for (int i = 0; i < k; i++) {
-            v[i] = -back[i][j];
-        }
-        answer_normal(a, v, w);
-        for (int i = 0; i < 3; i++) {
-            a->seen[j][i] = a->s[1 + i][1 + j] + a->s[1 + i][0] * w[0] + a->s[1 + i][4] * w[1] +
-                            a->s[1 + i][5] * w[2];
-        }
-    }
+    tact_v3_set(out, a->w[0] * a->t[0], a->w[0] * a->t[1], a->w[1] * a->m);
 }
 
-/* How friction's equations answer changes of the normal part and of friction, of its velocities and
- * of the multiplier. */
-static void column(const struct active *a, const double *dn, const double *dt, const double *du,
-                   double *out)
+/* How far friction is from its limit. */
+static double beyond_limit(const struct tact_active *a)
 {
-    const double *x = a->x;
-    if (!a->slips) {
-        memcpy(out, du, 3 * sizeof *out);
-        return;
-    }
-    double dy[2] = {0.0, 0.0}, inverse = 1.0 / x[0];
-    if (a->face != FACE_POINT) {
-        dy[0] = (-dn[2] - a->y[0] * dn[0]) * inverse;
-        dy[1] = (dn[1] - a->y[1] * dn[0]) * inverse;
-    }
-    double dm = dt[2] - a->alpha * (dy[0] * x[2] + a->y[0] * dt[1]) +
-                a->beta * (dy[1] * x[1] + a->y[1] * dt[0]);
-    double dfx = x[1] * dt[0] + x[2] * dt[1], dmm = a->m * dm, g = a->gamma;
-    double turn = g * a->bend * (dfx * a->m * a->m - a->f * dmm);
-    double dw0 = turn * a->m * a->m, dw1 = -turn * a->f, w0 = g * a->w[0];
-    out[0] = du[0] - a->beta * (dy[1] * a->u[3] + a->y[1] * du[2]) + dw0 * x[1] + w0 * dt[0];
-    out[1] = du[1] + a->alpha * (dy[0] * a->u[3] + a->y[0] * du[2]) + dw0 * x[2] + w0 * dt[1];
-    out[2] = du[2] + dw1 * a->m + g * a->w[1] * dm;
-    out[3] =
-        (a->w[0] * dfx + a->w[1] * dmm) * inverse - 0.5 * (a->g * inverse * inverse + 1.0) * dn[0];
+    return 0.5 * (a->g * a->per_force - a->n[0]);
 }
 
-void tact_active_equations(const struct active *a, double *t)
+double tact_active_left(const struct tact_active *a)
 {
-    const double *x = a->x;
-    memcpy(t, a->u + 1, 3 * sizeof *t);
+    double v[3], resist[3], worst = 0.0;
+    tact_active_slip(a, v);
     if (a->slips) {
-        t[0] += -a->beta * a->y[1] * a->u[3] + a->gamma * a->w[0] * x[1];
-        t[1] += a->alpha * a->y[0] * a->u[3] + a->gamma * a->w[0] * x[2];
-        t[2] += a->gamma * a->w[1] * a->m;
-        t[3] = 0.5 * (a->g / x[0] - x[0]);
+        tact_active_normal(a, resist);
+        tact_v3_axpy(v, a->gamma, resist);
+        worst = a->stiffness * fabs(beyond_limit(a));
+    }
+    for (int i = 0; i < 3; i++) {
+        worst = tact_max(worst, fabs(v[i]));
+        worst = tact_max(worst, fabs(tact_v3_dot(a->basis[i], a->un)));
+    }
+    return worst;
+}
+
+/* What velocities (un, ut), and each part of friction, change: of the normal part, w, and with it
+ * of friction's velocities, v. */
+TACT_INLINE void follow(const struct tact_active *a, const double *un, const double *ut, row *w,
+                        row *v)
+{
+    const double *nt = a->nt, *tt = a->tt, *give = a->give;
+    row c[3];
+    for (int i = 0; i < 3; i++) {
+        c[i] = (row){nt[3 * i], nt[3 * i + 1], nt[3 * i + 2], un[i]};
+    }
+    for (int i = 0; i < 3; i++) {
+        w[i] = -(c[0] * give[3 * i] + c[1] * give[3 * i + 1] + c[2] * give[3 * i + 2]);
+    }
+    for (int i = 0; i < 3; i++) {
+        v[i] = (row){tt[3 * i], tt[3 * i + 1], tt[3 * i + 2], ut[i]};
+        v[i] += w[0] * nt[i] + w[1] * nt[3 + i] + w[2] * nt[6 + i];
     }
 }
 
-int tact_active_factor(struct active *a)
+/* Where friction slips: of its equations, out, from changes w of the normal part and v of its
+ * velocities; the fourth is that of the limit. */
+TACT_INLINE void differentiate(const struct tact_active *a, const row *w, const row *v, row *out)
 {
-    int n = a->slips ? 4 : 3;
-    double out[4];
-    a->n = n;
-    for (int k = 0; k < 3; k++) {
-        double dt[3] = {k == 0, k == 1, k == 2};
-        column(a, a->follow[k], dt, a->seen[k], out);
-        for (int i = 0; i < n; i++) {
-            a->jacobian[i][k] = out[i];
-        }
+    const double *t = a->t, *y = a->y, m = a->m, square = m * m;
+    double inverse = a->per_force, w0 = a->gamma * a->w[0], w1 = a->gamma * a->w[1];
+    row y0 = (w[1] - w[0] * y[0]) * inverse, y1 = (w[2] - w[0] * y[1]) * inverse;
+    row along = {t[0], t[1], 0.0, 0.0}, turn = {a->beta * y[1], -a->alpha * y[0], 1.0, 0.0};
+    row dm = (turn + y1 * (a->beta * t[0]) - y0 * (a->alpha * t[1]));
+    row bent = (along * square - dm * (a->f * m)) * (a->gamma * a->bend);
+    out[0] = v[0] - (y1 * a->ut[2] + v[2] * y[1]) * a->beta + bent * (square * t[0]);
+    out[1] = v[1] + (y0 * a->ut[2] + v[2] * y[0]) * a->alpha + bent * (square * t[1]);
+    out[2] = v[2] - bent * (a->f * m) + dm * w1;
+    out[0][0] += w0;
+    out[1][1] += w0;
+    out[3] = (along * a->w[0] + dm * (a->w[1] * m)) * inverse -
+             w[0] * (0.5 * (a->g * inverse * inverse + 1.0));
+}
+
+/* Solves the equations: J t + pull gamma = left, of the first three, and fourth t = left. */
+TACT_INLINE void solve(const struct tact_active *a, const row *eq, const double *left,
+                       struct tact_active_change *out)
+{
+    double j[3][3], cross[3][3], dt[3], pull[3], by[3];
+    for (int i = 0; i < 3; i++) {
+        tact_v3_set(j[i], eq[i][0], eq[i][1], eq[i][2]);
     }
+    tact_v3_cross(cross[0], j[1], j[2]);
+    tact_v3_cross(cross[1], j[2], j[0]);
+    tact_v3_cross(cross[2], j[0], j[1]);
+    double det = tact_v3_dot(j[0], cross[0]), inverse = 1.0 / det;
+    tact_m3_tmul_v3(dt, cross[0], left);
+    out->gamma = 0.0;
     if (a->slips) {
-        a->jacobian[0][3] = a->w[0] * a->x[1];
-        a->jacobian[1][3] = a->w[0] * a->x[2];
-        a->jacobian[2][3] = a->w[1] * a->m;
-        a->jacobian[3][3] = 0.0;
+        const double limit[3] = {eq[3][0], eq[3][1], eq[3][2]};
+        tact_active_normal(a, pull);
+        tact_m3_tmul_v3(by, cross[0], pull);
+        out->gamma = (tact_v3_dot(limit, dt) - det * left[3]) / tact_v3_dot(limit, by);
+        tact_v3_axpy(dt, -out->gamma, by);
     }
-    for (int k = 0; k < n; k++) {
-        int best = k;
-        for (int i = k + 1; i < n; i++) {
-            best = fabs(a->jacobian[i][k]) > fabs(a->jacobian[best][k]) ? i : best;
-        }
-        a->pivot[k] = best;
-        if (!(fabs(a->jacobian[best][k]) > 0.0)) {
-            return 0;
-        }
-        for (int j = 0; best != k && j < n; j++) {
-            double keep = a->jacobian[k][j];
-            a->jacobian[k][j] = a->jacobian[best][j];
-            a->jacobian[best][j] = keep;
-        }
-        double inverse = 1.0 / a->jacobian[k][k];
-        a->diagonal[k] = inverse;
-        for (int i = k + 1; i < n; i++) {
-            double l = a->jacobian[i][k] *= inverse;
-            for (int j = k + 1; j < n; j++) {
-                a->jacobian[i][j] -= l * a->jacobian[k][j];
-            }
-        }
-    }
-    return 1;
+    tact_v3_scale(out->t, dt, inverse);
 }
 
-static void solve(const struct active *a, double *v)
+/* As tact_active_answer(). */
+TACT_CLONES static void respond(const struct tact_active *a, const double *un, const double *ut,
+                                const double *more, struct tact_active_change *out)
 {
-    for (int k = 0; k < a->n; k++) {
-        double keep = v[a->pivot[k]];
-        v[a->pivot[k]] = v[k];
-        v[k] = keep;
+    row w[3], v[3], eq[4];
+    double left[4];
+    follow(a, un, ut, w, v);
+    if (a->slips) {
+        differentiate(a, w, v, eq);
+    } else {
+        memcpy(eq, v, sizeof v);
+        eq[3] = (row){0.0};
     }
-    for (int k = 0; k < a->n; k++) {
-        for (int i = k + 1; i < a->n; i++) {
-            v[i] -= a->jacobian[i][k] * v[k];
-        }
+    for (int i = 0; i < 4; i++) {
+        left[i] = -eq[i][3] - more[i];
     }
-    for (int k = a->n - 1; k >= 0; k--) {
-        for (int j = k + 1; j < a->n; j++) {
-            v[k] -= a->jacobian[k][j] * v[j];
-        }
-        v[k] *= a->diagonal[k];
+    solve(a, eq, left, out);
+    for (int i = 0; i < 3; i++) {
+        out->n[i] = w[i][0] * out->t[0] + w[i][1] * out->t[1] + w[i][2] * out->t[2] + w[i][3];
     }
 }
 
-void tact_active_respond(const struct active *a, const double *b, double *left, double *dx)
+void tact_active_answer(const struct tact_active *a, const double *un, const double *ut,
+                        const double *more, struct tact_active_change *out)
 {
-    double v[3] = {0.0}, dn[3], du[3], none[3] = {0.0, 0.0, 0.0}, out[4];
-    for (int i = 0; i < a->free; i++) {
-        const double *e = a->basis[i];
-        v[i] = -(e[0] * b[0] + e[1] * b[4] + e[2] * b[5]);
+    respond(a, un, ut, more, out);
+}
+
+void tact_active_step(const struct tact_active *a, struct tact_active_change *out)
+{
+    double more[4] = {0.0};
+    if (a->slips) {
+        tact_active_normal(a, more);
+        tact_v3_scale(more, more, a->gamma);
+        more[3] = beyond_limit(a);
     }
-    answer_normal(a, v, dn);
-    for (int i = 0; i < 3; i++) {
-        du[i] = b[1 + i] + a->s[1 + i][0] * dn[0] + a->s[1 + i][4] * dn[1] + a->s[1 + i][5] * dn[2];
-    }
-    column(a, dn, none, du, out);
-    for (int i = 0; i < a->n; i++) {
-        left[i] = -left[i] - out[i];
-    }
-    solve(a, left);
-    memcpy(dx + 1, left, 3 * sizeof *dx);
-    for (int i = 0; i < 3; i++) {
-        dx[normal[i]] = dn[i] + a->follow[0][i] * left[0] + a->follow[1][i] * left[1] +
-                        a->follow[2][i] * left[2];
-    }
+    respond(a, a->un, a->ut, more, out);
 }

@@ -19,24 +19,21 @@ int tact_local_hold(const struct tact_local_problem *problem, double x[6], doubl
  * w[1] = G: the ellipsoid of those weights touches the surface there. Returns G. */
 double tact_local_surface(enum tact_surface surface, double f, double m, double w[2]);
 
-/* How the derivatives w answer the share c = f / (f + m): w[0] by (1 - c) and w[1] by -c times
- * this. */
-double tact_local_surface_bend(enum tact_surface surface, double c);
+/* Finds bend as well, how w answers: w[0] by m and w[1] by -f times bend (m df - f dm) / 2. */
+double tact_local_surface_bend(enum tact_surface surface, double f, double m, double w[2],
+                               double *bend);
 
 /* Share of the limit surface that r uses at its own centre of pressure d; 1: at the limit. */
 double tact_local_friction_share(const struct tact_local_problem *problem, const double *r,
                                  const double *d);
 
 /* Shrinks friction and torsion of r, about its centre of pressure, until they are inside the limit
- * surface: the place where it was solved may have been another. A pull becomes nothing. */
-void tact_local_keep_inside(const struct tact_local_problem *problem, double r[6]);
+ * surface: the place where it was solved may have been another. A pull becomes nothing. Returns
+ * CONE, SPIN or both: each that takes at least a hundredth of the power that friction and spin
+ * dissipate at the limit surface. */
+int tact_local_keep_inside(const struct tact_local_problem *problem, double r[6]);
 
 /* Share of the patch's extent that the centre of pressure d uses; 1: at the edge. */
 double tact_local_edge_share(const struct tact_local_problem *problem, const double *d);
-
-/* CONE, SPIN or both, for an impulse at the limit surface: each that takes at least a hundredth of
- * the power that friction and spin dissipate. */
-int tact_local_slip_bits(const struct tact_local_problem *problem, const double *r,
-                         const double *d);
 
 #endif

@@ -1,13 +1,16 @@
 /* How far an impulse is from a solution of the law of local_cone.c. */
 #include <math.h>
+#include <string.h>
 #include "contact/local/local_scaled_internal.h"
 #include "contact/vec.h"
+
+#define INNER 0.9 /* share of the limits, up to which an impulse is well inside them */
 
 /* Projects x onto K = {|y| <= t, |z| <= t}: for the axis value t both radii are clipped to t, and
  * (t - x0)^2 + (|y| - t)+^2 + (|z| - t)+^2 is convex and piecewise quadratic in t. */
 static void project_to_cone(double *x)
 {
-    double y = hypot(x[1], x[2]), z = tact_v3_norm(x + 3);
+    double y = sqrt(x[1] * x[1] + x[2] * x[2]), z = tact_v3_norm(x + 3);
     double large = y > z ? y : z, small = y > z ? z : y;
     double t = x[0];
     if (t < large) {
@@ -24,102 +27,157 @@ static void project_to_cone(double *x)
     }
 }
 
-/* Violations of the polygon's conditions, in units of force. u: without De Saxce's term. */
-static double polygon_residual(const struct scaled *p, const double *x, const double *u, double rho,
-                               double size)
+/* An impulse and its velocity, scaled at its place of friction as in local_scaled_internal.h. */
+struct view {
+    double unit[6], x[6], u[6];
+    double rho;   /* inverse of the largest diagonal entry of S */
+    double drive; /* square of b */
+};
+
+/* u = S r + b. */
+static void find_velocity(const struct tact_local_problem *problem, const double *r, double *u)
 {
-    double z = tact_v3_norm(x + 3), slip = tact_v3_norm(u + 3), least = 0.0, beyond = 0.0;
-    for (int i = 0; i < p->patch.corners; i++) {
-        const double *a = p->patch.corner[i], *b = p->patch.corner[(i + 1) % p->patch.corners];
-        double edge[2] = {b[0] - a[0], b[1] - a[1]};
-        double out = edge[1] * (x[1] - a[0] * x[0]) - edge[0] * (x[2] - a[1] * x[0]);
-        least = tact_min(least, u[0] + a[0] * u[1] + a[1] * u[2]);
-        if (out > 0.0) {
-            beyond = tact_max(beyond, out / hypot(edge[0], edge[1]));
+    memcpy(u, problem->b, 6 * sizeof *u);
+    for (int j = 0; j < 6; j++) {
+        for (int i = 0; i < 6; i++) {
+            u[i] += problem->s[6 * j + i] * r[j];
         }
     }
-    double miss = tact_max(tact_max(-x[0], z - x[0]), tact_max(beyond, -rho * least));
-    double power = fabs(x[0] * u[0] + x[1] * u[1] + x[2] * u[2]) +
-                   fabs(tact_v3_dot(x + 3, u + 3) + tact_max(x[0], 0.0) * slip);
-    return tact_max(miss, size > 0.0 ? rho * power / size : 0.0);
 }
 
 /* Residual of an impulse well inside every limit, where the projection changes nothing; -1 where it
  * is not. */
-static double inner_residual(const struct tact_local_problem *problem, const double *r)
+static double inner_residual(const struct tact_local_problem *problem, const double *r,
+                             const double *u)
 {
-    int rolling = tact_local_rolls(problem);
-    double d[2] = {0.0, 0.0}, size = 0.0, miss = 0.0, rho = 0.0;
-    if (!(r[0] > 0.0) || !(problem->mu > 0.0)) {
-        return -1.0;
-    }
-    if (rolling) {
-        d[0] = -r[5] / r[0];
-        d[1] = r[4] / r[0];
-    }
-    if (tact_local_edge_share(problem, d) > 0.9 || tact_local_friction_share(problem, r, d) > 0.9) {
-        return -1.0;
-    }
-    const double unit[6] = {1.0,
-                            problem->mu,
-                            problem->mu,
-                            problem->mu * problem->spin_arm,
-                            rolling ? problem->semi[1] : 0.0,
-                            rolling ? problem->semi[0] : 0.0};
+    int rolls = tact_local_rolls(problem);
+    double mu = problem->mu, arm = mu * problem->spin_arm, size = 0.0, miss = 0.0, rho = 0.0;
+    const double unit[6] = {
+        1.0, mu, mu, arm, rolls ? problem->semi[1] : 0.0, rolls ? problem->semi[0] : 0.0};
     for (int i = 0; i < 6; i++) {
-        double u = problem->b[i];
-        for (int j = 0; j < 6; j++) {
-            u += problem->s[6 * i + j] * r[j];
-        }
-        miss += unit[i] * u * unit[i] * u;
-        size += unit[i] > 0.0 ? r[i] / unit[i] * r[i] / unit[i] : 0.0;
+        double v = unit[i] * u[i], x = unit[i] > 0.0 ? r[i] / unit[i] : 0.0;
+        miss += v * v;
+        size += x * x;
         rho = tact_max(rho, unit[i] * unit[i] * problem->s[7 * i]);
     }
     double share = sqrt(miss) / (rho * sqrt(size));
     return share < 0.05 ? share : -1.0;
 }
 
-double tact_local_residual(const struct tact_local_problem *problem, const double r[6])
+/* A velocity at c, scaled with friction at d. */
+static void scale_velocity(const double *unit, const double *d, const double *v, double *out)
 {
-    double inner = inner_residual(problem, r);
-    if (inner >= 0.0) {
-        return inner;
-    }
-    struct scaled p;
-    struct place at;
-    const double *d = at.d;
-    double x[6], u[6], trial[6];
-    tact_local_find_place(problem, r, &at);
-    tact_local_scale(problem, &at, &p);
-    const double at_d[6] = {r[0], r[1], r[2], r[3] - (d[0] * r[2] - d[1] * r[1]), r[4], r[5]};
-    double rho = 0.0, size = 0.0, drive = 0.0, miss = 0.0;
+    tact_v3_set(out, v[0], -unit[1] * v[5], unit[2] * v[4]);
+    tact_v3_set(out + 3, unit[3] * (v[1] - d[1] * v[3]), unit[4] * (v[2] + d[0] * v[3]),
+                unit[5] * v[3]);
+}
+
+/* Likewise the largest diagonal entry of S. */
+static double scale_stiffness(const struct tact_local_problem *problem, const double *unit,
+                              const double *d)
+{
+    const double *s = problem->s, *a = unit;
+    double s1 = s[7] - 2.0 * d[1] * s[9] + d[1] * d[1] * s[21];
+    double s2 = s[14] + 2.0 * d[0] * s[15] + d[0] * d[0] * s[21];
+    double normal = tact_max(s[0], tact_max(a[1] * a[1] * s[35], a[2] * a[2] * s[28]));
+    double friction = tact_max(a[3] * a[3] * tact_max(s1, s2), a[5] * a[5] * s[21]);
+    return tact_max(normal, friction);
+}
+
+/* u: velocity of r; w: of the limit surface; d: the place. Returns 0 where S is none. */
+static int look(const struct tact_local_problem *problem, const double *r, const double *u,
+                const double *w, const double *d, struct view *out)
+{
+    int rolls = tact_local_rolls(problem);
+    double *unit = out->unit, *x = out->x, b[6];
+    unit[0] = 1.0;
+    unit[1] = rolls ? problem->semi[0] : 0.0;
+    unit[2] = rolls ? problem->semi[1] : 0.0;
+    unit[3] = unit[4] = problem->mu / sqrt(w[0]);
+    unit[5] = problem->mu * problem->spin_arm / sqrt(w[1]);
+    tact_v3_set(x, r[0], -r[5], r[4]);
+    tact_v3_set(x + 3, r[1], r[2], r[3] - (d[0] * r[2] - d[1] * r[1]));
     for (int i = 0; i < 6; i++) {
-        x[i] = p.unit[i] != 0.0 ? at_d[tact_local_entry[i]] / p.unit[i] : 0.0;
-        rho = p.s[7 * i] > rho ? p.s[7 * i] : rho;
-        size += x[i] * x[i];
-        drive += p.b[i] * p.b[i];
+        x[i] = unit[i] > 0.0 ? x[i] / unit[i] : 0.0;
     }
-    if (!(rho > 0.0)) {
-        return 0.0;
-    }
-    rho = 1.0 / rho;
-    for (int i = 0; i < 6; i++) {
-        u[i] = p.b[i];
-        for (int j = 0; j < 6; j++) {
-            u[i] += p.s[i * 6 + j] * x[j];
+    scale_velocity(unit, d, u, out->u);
+    scale_velocity(unit, d, problem->b, b);
+    out->drive = tact_v3_dot(b, b) + tact_v3_dot(b + 3, b + 3);
+    double stiffness = scale_stiffness(problem, unit, d);
+    out->rho = 1.0 / stiffness;
+    return stiffness > 0.0;
+}
+
+/* How far the centre of pressure is beyond the polygon, times the force. */
+static double beyond_edges(const struct tact_local_problem *problem, const double *r)
+{
+    double beyond = 0.0;
+    const double *p = problem->corner[problem->corners - 1];
+    for (int i = 0; i < problem->corners; i++) {
+        const double *q = problem->corner[i], edge[2] = {q[0] - p[0], q[1] - p[1]};
+        double out = -edge[1] * (r[5] + p[0] * r[0]) - edge[0] * (r[4] - p[1] * r[0]);
+        if (out > 0.0) {
+            double e[2] = {problem->semi[1] * edge[0], problem->semi[0] * edge[1]};
+            beyond = tact_max(beyond, out / sqrt(e[0] * e[0] + e[1] * e[1]));
         }
+        p = q;
     }
-    double scale = tact_max(sqrt(size), rho * sqrt(drive));
-    if (p.patch.corners) {
-        return scale > 0.0 ? polygon_residual(&p, x, u, rho, sqrt(size)) / scale : 0.0;
+    return beyond;
+}
+
+/* Violations of the polygon's conditions, in units of force. u: velocity of r. */
+static double polygon_residual(const struct tact_local_problem *problem, const double *r,
+                               const double *u, const struct view *v, double size)
+{
+    double z = tact_v3_norm(v->x + 3), slip = tact_v3_norm(v->u + 3), least = 0.0;
+    for (int i = 0; i < problem->corners; i++) {
+        const double *p = problem->corner[i];
+        least = tact_min(least, u[0] + p[1] * u[4] - p[0] * u[5]);
     }
-    u[0] += tact_v3_norm(u + 3);
+    double miss =
+        tact_max(tact_max(-r[0], z - r[0]), tact_max(beyond_edges(problem, r), -v->rho * least));
+    double power = fabs(tact_v3_dot(v->x, v->u)) +
+                   fabs(tact_v3_dot(v->x + 3, v->u + 3) + tact_max(r[0], 0.0) * slip);
+    return tact_max(miss, size > 0.0 ? v->rho * power / size : 0.0);
+}
+
+/* |x - P_K(x - rho U)|. */
+static double natural_map(const struct view *v)
+{
+    double trial[6], miss = 0.0, slip = tact_v3_norm(v->u + 3);
     for (int i = 0; i < 6; i++) {
-        trial[i] = x[i] - rho * u[i];
+        trial[i] = v->x[i] - v->rho * (i ? v->u[i] : v->u[0] + slip);
     }
     project_to_cone(trial);
     for (int i = 0; i < 6; i++) {
-        miss += (x[i] - trial[i]) * (x[i] - trial[i]);
+        miss += (v->x[i] - trial[i]) * (v->x[i] - trial[i]);
     }
-    return scale > 0.0 ? sqrt(miss) / scale : 0.0;
+    return sqrt(miss);
+}
+
+double tact_local_residual(const struct tact_local_problem *problem, const double r[6])
+{
+    double u[6], w[2], f, m, inner = -1.0;
+    struct place at;
+    struct view v;
+    find_velocity(problem, r, u);
+    double edge = tact_local_find_centre(problem, r, at.d);
+    tact_local_squares(problem, r, at.d, &f, &m);
+    double used = tact_local_surface(problem->surface, f, m, w);
+    if (edge <= INNER && r[0] > 0.0 && problem->mu > 0.0 && used <= INNER * INNER * r[0] * r[0]) {
+        inner = inner_residual(problem, r, u);
+    }
+    if (inner >= 0.0) {
+        return inner;
+    }
+    if (!look(problem, r, u, w, at.d, &v)) {
+        return 0.0;
+    }
+    double size = sqrt(tact_v3_dot(v.x, v.x) + tact_v3_dot(v.x + 3, v.x + 3));
+    double scale = tact_max(size, v.rho * sqrt(v.drive));
+    if (!(scale > 0.0)) {
+        return 0.0;
+    }
+    int polygon = problem->corners && tact_local_rolls(problem);
+    return (polygon ? polygon_residual(problem, r, u, &v, size) : natural_map(&v)) / scale;
 }

@@ -29,8 +29,9 @@ void tact_local_squares(const struct tact_local_problem *problem, const double *
                         double *f, double *m)
 {
     double spin = r[3] - (d[0] * r[2] - d[1] * r[1]), arm = problem->mu * problem->spin_arm;
+    double share = arm > 0.0 ? spin / arm : 0.0;
     *f = problem->mu > 0.0 ? (r[1] * r[1] + r[2] * r[2]) / (problem->mu * problem->mu) : 0.0;
-    *m = arm > 0.0 ? spin / arm * (spin / arm) : 0.0;
+    *m = share * share;
 }
 
 void tact_local_scale(const struct tact_local_problem *in, const struct place *at,
@@ -62,24 +63,33 @@ void tact_local_scale(const struct tact_local_problem *in, const struct place *a
     }
 }
 
-void tact_local_keep_place(const struct tact_local_problem *problem, double *d)
+double tact_local_keep_place(const struct tact_local_problem *problem, double *d)
 {
     double rho = tact_local_edge_share(problem, d);
-    double fit = rho > 1.0 ? 1.0 / rho : 1.0;
-    d[0] *= fit;
-    d[1] *= fit;
+    if (rho > 1.0) {
+        d[0] /= rho;
+        d[1] /= rho;
+    }
+    return rho;
+}
+
+double tact_local_find_centre(const struct tact_local_problem *problem, const double *r, double *d)
+{
+    d[0] = d[1] = 0.0;
+    if (!(r[0] > 0.0) || !tact_local_rolls(problem)) {
+        return 0.0;
+    }
+    double inverse = 1.0 / r[0];
+    d[0] = -r[5] * inverse;
+    d[1] = r[4] * inverse;
+    return tact_local_keep_place(problem, d);
 }
 
 void tact_local_find_place(const struct tact_local_problem *problem, const double *r,
                            struct place *at)
 {
-    double *d = at->d, f, m;
-    d[0] = d[1] = 0.0;
-    if (r[0] > 0.0 && tact_local_rolls(problem)) {
-        d[0] = -r[5] / r[0];
-        d[1] = r[4] / r[0];
-        tact_local_keep_place(problem, d);
-    }
-    tact_local_squares(problem, r, d, &f, &m);
+    double f, m;
+    tact_local_find_centre(problem, r, at->d);
+    tact_local_squares(problem, r, at->d, &f, &m);
     at->share = f + m > 0.0 ? f / (f + m) : 0.5;
 }

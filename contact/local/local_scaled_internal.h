@@ -44,8 +44,12 @@ void tact_local_squares(const struct tact_local_problem *problem, const double *
 void tact_local_scale(const struct tact_local_problem *in, const struct place *at,
                       struct scaled *out);
 
-/* Pulls d towards the centre until it is in the patch. */
-void tact_local_keep_place(const struct tact_local_problem *problem, double *d);
+/* Pulls d towards the centre until it is in the patch. Returns the share of the patch's extent that
+ * it used. */
+double tact_local_keep_place(const struct tact_local_problem *problem, double *d);
+
+/* The centre of pressure of r, held inside the patch; returns the share as well. */
+double tact_local_find_centre(const struct tact_local_problem *problem, const double *r, double *d);
 
 /* Where friction of the impulse r acts. */
 void tact_local_find_place(const struct tact_local_problem *problem, const double *r,

@@ -12,7 +12,8 @@ double tact_local_friction_share(const struct tact_local_problem *problem, const
     if (!(most > 0.0) || (!(arm > 0.0) && spin > 0.0)) {
         return fabs(r[1]) + fabs(r[2]) + spin > 0.0 ? INFINITY : 0.0;
     }
-    double x = r[1] / most, y = r[2] / most, m = spin > 0.0 ? spin / (arm * most) : 0.0, w[2];
+    double inverse = 1.0 / most, x = r[1] * inverse, y = r[2] * inverse, w[2];
+    double m = spin > 0.0 ? spin / arm * inverse : 0.0;
     return sqrt(tact_local_surface(problem->surface, x * x + y * y, m * m, w));
 }
 
@@ -21,6 +22,9 @@ double tact_local_edge_share(const struct tact_local_problem *problem, const dou
     if (!tact_local_rolls(problem)) {
         return 0.0;
     }
-    return problem->corners ? tact_normal_reach(problem->corner, problem->corners, d)
-                            : hypot(d[0] / problem->semi[0], d[1] / problem->semi[1]);
+    if (problem->corners) {
+        return tact_normal_reach(problem->corner, problem->corners, d);
+    }
+    double x = d[0] / problem->semi[0], y = d[1] / problem->semi[1];
+    return sqrt(x * x + y * y);
 }

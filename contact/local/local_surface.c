@@ -8,25 +8,27 @@
 static const double fit[3][3] = {
     {0.0, 0.0, 0.0}, {0.5004, 0.0169, 0.2663}, {0.4458, -0.0049, 0.2988}};
 
-double tact_local_surface(enum tact_surface surface, double f, double m, double w[2])
+double tact_local_surface_bend(enum tact_surface surface, double f, double m, double w[2],
+                               double *bend)
 {
     const double *p = fit[surface];
     double sum = f + m;
     if (!(sum > 0.0) || surface == TACT_SURFACE_ELLIPSOID) {
         w[0] = w[1] = 1.0;
+        *bend = 0.0;
         return sum;
     }
-    double c = f / sum, e = m / sum;
+    double inverse = 1.0 / sum, c = f * inverse, e = m * inverse;
     double at = p[0] + c * (p[1] + c * p[2]), slope = p[1] + 2.0 * c * p[2];
     double g = 1.0 + c * e * at, dg = (e - c) * at + c * e * slope;
     w[0] = g + e * dg;
     w[1] = g - c * dg;
+    *bend = 4.0 * ((e - c) * slope - at + c * e * p[2]) * (inverse * inverse * inverse);
     return sum * g;
 }
 
-double tact_local_surface_bend(enum tact_surface surface, double c)
+double tact_local_surface(enum tact_surface surface, double f, double m, double w[2])
 {
-    const double *p = fit[surface], e = 1.0 - c;
-    double at = p[0] + c * (p[1] + c * p[2]), slope = p[1] + 2.0 * c * p[2];
-    return 2.0 * ((e - c) * slope - at + c * e * p[2]);
+    double bend;
+    return tact_local_surface_bend(surface, f, m, w, &bend);
 }

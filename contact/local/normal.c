@@ -228,14 +228,20 @@ int tact_normal_minimize(const struct normal_patch *patch, const double *h, cons
 
 double tact_normal_reach(const double (*corner)[2], int corners, const double *d)
 {
-    double reach = 0.0;
+    double most = 0.0, of = 1.0; /* the reach is most / of */
+    const double *p = corner[corners - 1];
     for (int i = 0; i < corners; i++) {
-        const double *p = corner[i], *q = corner[(i + 1) % corners];
+        const double *q = corner[i];
         double n[2] = {q[1] - p[1], p[0] - q[0]}, far = n[0] * p[0] + n[1] * p[1];
         double at = n[0] * d[0] + n[1] * d[1];
-        if (at > 0.0) {
-            reach = tact_max(reach, far > 0.0 ? at / far : INFINITY);
+        if (at > 0.0 && !(far > 0.0)) {
+            return INFINITY;
         }
+        if (at * of > most * far) {
+            most = at;
+            of = far;
+        }
+        p = q;
     }
-    return reach;
+    return most / of;
 }

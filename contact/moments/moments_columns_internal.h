@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "moments_internal.h"
-#include "simd_internal.h"
+#include "../simd_internal.h"
 
 /** Triangles that wait for their integrals, and sums over those that had theirs: a lane each. The
  *  n-th triangle goes to lane n mod 8, whatever the processor. All zero to start with. */

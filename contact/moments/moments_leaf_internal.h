@@ -8,7 +8,7 @@
 
 #include "../mesh/mesh_internal.h"
 #include "../vec.h"
-#include "simd_internal.h"
+#include "../simd_internal.h"
 
 /** A mesh seen in the frame. Boxes are seen in the unit of the pair. */
 struct tact_placed {

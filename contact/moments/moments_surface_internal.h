@@ -3,7 +3,7 @@
 #define TACT_CONTACT_MOMENTS_SURFACE_INTERNAL_H
 
 #include "moments_internal.h"
-#include "simd_internal.h"
+#include "../simd_internal.h"
 
 /** Triangles of a closed surface that wait for their integrals, and sums over those that had
  *  theirs: a lane each. All zero to start with. */

@@ -6,7 +6,7 @@
 #define TACT_CONTACT_MOMENTS_TETS_INTERNAL_H
 
 #include "moments_internal.h"
-#include "simd_internal.h"
+#include "../simd_internal.h"
 
 /** A body's bounds in its own frame, a little widened, seen in the frame of prisms:
  *  lower <= row . r <= upper. */

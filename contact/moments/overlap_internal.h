@@ -20,7 +20,7 @@
 #include "../mesh/mesh_internal.h"
 #include "../mesh/shape.h"
 #include "../vec.h"
-#include "simd_internal.h"
+#include "../simd_internal.h"
 
 /** Room for a polygon, and for the edges of all caps. */
 enum { TACT_CUT_CORNERS = 192, TACT_CUT_EDGES = 512 };
