@@ -12,7 +12,8 @@
 #define TRIANGLE_NS 2    /* ... and each triangle of theirs */
 #define CLOSED_NS 1000   /* guess: closed forms */
 #define CONVEX_NS 5000   /* guess: a ball with a mesh, solids of few facets */
-#define RATE 0.05        /* of the mean of a cost, at a time */
+#define RATE 0.05        /* of the mean of a cost, at a time; where it */
+#define RISE 0.2         /* gets dearer: a body that lands on another must soon leave the host */
 #define LARGE_AGE 20     /* ticks: of pairs for which the host has no time */
 #define OUTLIER_NS 20000 /* added to twice the cost: what is longer was interrupted */
 
@@ -44,11 +45,16 @@ void tact_session_place(struct tact_session *s, int insists)
     }
 }
 
+static void take_cost(struct session_pair *p, double cost)
+{
+    p->cost_ns += (cost - p->cost_ns) * (cost > p->cost_ns ? RISE : RATE);
+}
+
 void tact_session_cost_host(struct session_pair *p, int64_t ns)
 {
     double most = 2.0 * p->cost_ns + OUTLIER_NS;
     double took = (double)ns < most ? (double)ns : most;
-    p->cost_ns += (took - p->cost_ns) * RATE;
+    take_cost(p, took);
     p->measured_ns = p->cost_ns;
 }
 
@@ -63,8 +69,7 @@ void tact_session_cost_source(struct session_pair *p, int32_t ns)
         p->scale = scale < 0.1 ? 0.1 : scale > 10.0 ? 10.0 : scale;
         p->measured_ns = 0.0;
     }
-    double cost = p->scale * (double)ns;
-    p->cost_ns += (cost - p->cost_ns) * RATE;
+    take_cost(p, p->scale * (double)ns);
 }
 
 uint32_t tact_session_oldest(const struct tact_session *s, const struct session_pair *p)
