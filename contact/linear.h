@@ -23,8 +23,14 @@ static inline void tact_axpy(double *y, double s, const double *x, int n)
     }
 }
 
-/** Pivots below this fraction of the largest diagonal count as zero: the unknown moves nothing. */
+/** Pivots below this fraction of their own diagonal entry count as zero: what is left of it is
+ *  rounding. The entries are in units of their own, so the largest tells little: of a patch a
+ *  millimetre long and a micrometre wide, the torque about its length is 1e-6 of the other. */
 #define TACT_PIVOT_FLOOR 1e-13
+
+/** And those below this fraction of the largest diagonal entry: of an unknown that moves nothing,
+ *  all is rounding. */
+#define TACT_PIVOT_LEAST 1e-26
 
 /**
  * Factors the symmetric positive semidefinite n x n matrix a (row-major, row length n, lower part
@@ -34,15 +40,16 @@ static inline void tact_axpy(double *y, double s, const double *x, int n)
  */
 static inline void tact_ldl_factor(double *a, int n)
 {
-    double floor = 0.0;
+    double least = 0.0;
     for (int i = 0; i < n; i++) {
-        floor = a[i * n + i] > floor ? a[i * n + i] : floor;
+        least = a[i * n + i] > least ? a[i * n + i] : least;
     }
-    floor *= TACT_PIVOT_FLOOR;
+    least *= TACT_PIVOT_LEAST;
     double pivot[6] = {0.0};
     for (int j = 0; j < n; j++) {
         double work[6] = {0.0};
-        double d = a[j * n + j];
+        double d = a[j * n + j], floor = TACT_PIVOT_FLOOR * d;
+        floor = floor > least ? floor : least;
         for (int k = 0; k < j; k++) {
             work[k] = a[j * n + k] * pivot[k];
             d -= a[j * n + k] * work[k];

@@ -35,7 +35,7 @@ struct work {
 static struct work take_work(struct tact_world *world, const struct island *island)
 {
     struct work w = {.after = contact_work(world, island, &w.pushed)};
-    tact_velocities_free(world, island);
+    tact_velocities_restore(world, island);
     w.before = contact_work(world, island, &w.pushed);
     tact_velocities_rebuild(world, island);
     return w;

@@ -9,7 +9,7 @@
 void tact_velocities_keep(struct tact_world *world);
 
 /* Takes an island's velocities back to those. */
-void tact_velocities_free(struct tact_world *world, const struct island *island);
+void tact_velocities_restore(struct tact_world *world, const struct island *island);
 
 /* Stops what an island moves. */
 void tact_velocities_stop(struct tact_world *world, const struct island *island);

@@ -26,7 +26,7 @@ void tact_velocities_keep(struct tact_world *world)
     }
 }
 
-void tact_velocities_free(struct tact_world *world, const struct island *island)
+void tact_velocities_restore(struct tact_world *world, const struct island *island)
 {
     for (int i = 0; i < island->owners.count; i++) {
         double *kept;
@@ -48,7 +48,7 @@ void tact_velocities_stop(struct tact_world *world, const struct island *island)
 
 void tact_velocities_rebuild(struct tact_world *world, const struct island *island)
 {
-    tact_velocities_free(world, island);
+    tact_velocities_restore(world, island);
     for (int i = 0; i < island->blocks.count; i++) {
         const struct block *block = &world->blocks[island->blocks.at[i]];
         tact_block_kick(block, world->contacts[block->pair].impulse);

@@ -188,6 +188,35 @@ static void cone_solves_random_polygons(void **state)
     assert_true(failures <= 100);
 }
 
+/* Patches that are ever narrower, as an edge that comes down on a floor makes them: the narrow way
+ * transmits little torque, but not none, and the centre of pressure goes to the edge that it must.
+ */
+static void cone_solves_thin_patches(void **state)
+{
+    (void)state;
+    for (double width = 1.0; width > 1e-8; width *= 0.1) {
+        int failures = 0, edges = 0;
+        for (int n = 0; n < 1000; n++) {
+            struct tact_local_problem p;
+            double r[6] = {0};
+            random_problem(&p, POLYGON);
+            p.semi[1] = width * p.semi[0];
+            random_polygon(&p);
+            tact_local_prepare(&p);
+            for (int pass = 0; pass < 200 && (!pass || tact_local_residual(&p, r) > 1e-12);
+                 pass++) {
+                tact_local_cone(&p, r);
+            }
+            failures += !(tact_local_residual(&p, r) <= 1e-8);
+            edges += r[4] != 0 && fabs(r[4]) > 0.3 * p.semi[1] * r[0];
+        }
+        print_message("patches %.0e of their length wide: %d of 1000 unsolved, %d lean over\n",
+                      width, failures, edges);
+        assert_int_equal(failures, 0);
+        assert_true(edges > 100);
+    }
+}
+
 /* A cube of 1 kg and 0.1 m on the floor, frame n = z: Algorithm 1, branch by branch. */
 static void cube(double vx, double vz, double wy, double mu, struct tact_local_problem *p)
 {
@@ -423,6 +452,7 @@ int main(void)
         cmocka_unit_test(cone_solves_random_points),
         cmocka_unit_test(cone_solves_random_ellipses),
         cmocka_unit_test(cone_solves_random_polygons),
+        cmocka_unit_test(cone_solves_thin_patches),
         cmocka_unit_test(near_solutions),
         cmocka_unit_test(bouchard_branches),
         cmocka_unit_test(metric_of_the_masses),
