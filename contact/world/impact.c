@@ -3,6 +3,7 @@
  * pace of its spring and dampers, and that an impact rebounds.
  */
 #include <string.h>
+#include "contact/world/rows_internal.h"
 #include "contact/world/world_internal.h"
 
 /* Least acceleration that is taken for what draws bodies together [m/s^2]. */
@@ -34,15 +35,13 @@ static double fastest_approach(const struct tact_world *world, const struct tact
 
 void tact_impact_velocity(const struct block *block, double u[3])
 {
+    double all[6] = {0.0};
+    for (int k = 0; k < 2; k++) {
+        const struct side *side = &block->side[k];
+        tact_rows_velocity(all, side->j, side->v, side->dof);
+    }
     for (int i = 0; i < 3; i++) {
-        double sum = 0.0;
-        for (int k = 0; k < 2; k++) {
-            const struct side *side = &block->side[k];
-            for (int m = 0; m < side->dof; m++) {
-                sum += side->j[m * 6 + rows[i]] * side->v[m];
-            }
-        }
-        u[i] = sum;
+        u[i] = all[rows[i]];
     }
 }
 

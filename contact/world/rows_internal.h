@@ -37,21 +37,34 @@ static inline void tact_rows_kick(double *v, const double *y, const double *r, i
     }
 }
 
-/* S += J^T Y, 6 x 6. */
+/* S += J^T Y, 6 x 6, symmetric: what is left of the diagonal and on it, beside one or none right of
+ * it. */
 static inline void tact_rows_schur(double *s, const double *j, const double *y, int dof)
 {
-    for (int i = 0; i < 6; i++) {
-        tact_row2 *out = (tact_row2 *)(s + 6 * i), a = out[0], b = out[1], c = out[2];
-        for (int m = 0; m < dof; m++) {
-            const tact_row2 *row = TACT_ROW(y + 6 * m);
-            double share = j[6 * m + i];
-            a += row[0] * share;
-            b += row[1] * share;
-            c += row[2] * share;
+    for (int i = 0; i < 6; i += 2) {
+        tact_row2 *upper = (tact_row2 *)(s + 6 * i), *lower = (tact_row2 *)(s + 6 * (i + 1));
+        for (int k = 0; 2 * k <= i; k++) {
+            tact_row2 a = upper[k], b = lower[k];
+            for (int m = 0; m < dof; m++) {
+                tact_row2 row = TACT_ROW(y + 6 * m)[k];
+                a += row * j[6 * m + i];
+                b += row * j[6 * m + i + 1];
+            }
+            upper[k] = a;
+            lower[k] = b;
         }
-        out[0] = a;
-        out[1] = b;
-        out[2] = c;
+    }
+}
+
+/* y = M j, three rows of six each. */
+static inline void tact_rows_turn(double *y, const double *m, const double *j)
+{
+    const tact_row2 *a = TACT_ROW(j), *b = TACT_ROW(j + 6), *c = TACT_ROW(j + 12);
+    for (int k = 0; k < 3; k++, m += 3) {
+        tact_row2 *out = (tact_row2 *)(y + 6 * k);
+        for (int i = 0; i < 3; i++) {
+            out[i] = a[i] * m[0] + b[i] * m[1] + c[i] * m[2];
+        }
     }
 }
 

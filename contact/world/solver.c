@@ -77,14 +77,10 @@ static void make_columns(struct tact_world *world, struct side *side)
     if (side->owner.kind == TACT_OWNER_BODY) {
         const struct tact_body *body = &world->bodies[side->owner.index].body;
         double inverse_mass = 1.0 / body->mass;
-        for (int i = 0; i < 6; i++) {
-            double torque[3] = {side->j[18 + i], side->j[24 + i], side->j[30 + i]}, w[3];
-            tact_m3_mul_v3(w, body->inverse_world, torque);
-            for (int k = 0; k < 3; k++) {
-                side->y[k * 6 + i] = side->j[k * 6 + i] * inverse_mass;
-                side->y[(3 + k) * 6 + i] = w[k];
-            }
+        for (int i = 0; i < 18; i++) {
+            side->y[i] = side->j[i] * inverse_mass;
         }
+        tact_rows_turn(side->y + 18, body->inverse_world, side->j + 18);
         return;
     }
     int n = side->dof;
