@@ -137,6 +137,7 @@ static void collect(struct tact_world *world, struct tact_contact *c)
     c->limits |= open; /* open where all are */
     tact_m3_mul_v3(c->impulse, c->patch.frame, c->wrench);
     tact_m3_mul_v3(c->impulse + 3, c->patch.frame, c->wrench + 3);
+    c->spin_arm = tact_patch_spin_arm(&c->patch, c->impulse[0]);
     for (int i = 0; i < 6; i++) {
         c->impulse[i] *= world->options.period;
     }

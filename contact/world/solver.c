@@ -252,6 +252,9 @@ static void store(struct tact_world *world, struct block *block)
     tact_m3_tmul_v3(c->warm, c->patch.frame, c->impulse);
     tact_m3_tmul_v3(c->warm + 3, c->patch.frame, c->impulse + 3);
     tact_v3_copy(c->warm_point, c->patch.center);
+    c->spin_arm = world->options.model == TACT_CONTACT_POINTS
+                      ? tact_patch_spin_arm(&c->patch, c->impulse[0] * inverse_h)
+                      : block->local.spin_arm;
     for (int i = 0; i < 6; i++) {
         c->wrench[i] = c->warm[i] * inverse_h;
     }
@@ -296,6 +299,7 @@ int tact_world_solve(struct tact_world *world, struct tact_solve_stats *stats)
             memset(c->impulse, 0, sizeof c->impulse);
             memset(c->wrench, 0, sizeof c->wrench);
             memset(c->warm, 0, sizeof c->warm);
+            c->spin_arm = 0.0;
             memset(&c->margins, 0, sizeof c->margins);
         }
         tact_bonds_clear(world);

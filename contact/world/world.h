@@ -89,6 +89,7 @@ struct tact_contact {
     double wrench[6];     /**< on A, world axes, about the patch's centre [N, N m] */
     double warm[6];       /**< warm start: impulse on A, world axes, about warm_point */
     double warm_point[3]; /**< [m], world */
+    double spin_arm;      /**< torsion over mu N that the last solve allowed at most [m] */
     int limits;           /**< enum tact_limit bits of the last solve */
     struct tact_margins margins; /**< of the last solve; all 0 apart */
     int split;       /**< pieces that it was solved as; 0: one. impulse, wrench and limits are then

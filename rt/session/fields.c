@@ -197,7 +197,7 @@ static void fill_pairs(struct tact_session *s, double *v)
             tact_v3_copy(v + p->patch, patch->center);
             tact_v3_copy(v + p->patch + 3, patch->frame);
             v[p->patch + 6] = patch->depth;
-            v[p->patch + 7] = tact_patch_spin_arm(patch, c->impulse[0] / s->period);
+            v[p->patch + 7] = c->spin_arm;
         }
         memcpy(v + p->warm, c->warm, sizeof c->warm);
         tact_v3_copy(v + p->warm + 6, c->warm_point);

@@ -177,7 +177,7 @@ static json_t *pairs(struct tact_session *s)
                       c->touching, "normal_force", number(n), "friction_force",
                       number(c->touching ? hypot(c->impulse[1], c->impulse[2]) * per_h : 0.0),
                       "spin_torque", number(c->touching ? c->impulse[3] * per_h : 0.0), "spin_arm",
-                      number(c->touching ? tact_patch_spin_arm(&c->patch, n) : 0.0), "depth",
+                      number(c->touching ? c->spin_arm : 0.0), "depth",
                       number(c->touching ? c->patch.depth : 0.0));
         add_slips(pair, c, &s->pairs[i].tally);
         json_object_set_new(pair, "moments", pair_moments(s, i));

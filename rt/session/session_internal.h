@@ -142,8 +142,8 @@ struct tact_session {
     struct tact_layout layout;
     uint32_t wanted_field, sent_field, gate_field, safety_field, solver_field, timing_field;
     struct tact_recorder *recorder;
-    struct tact_record *blank; /* takes the record where nothing is recorded, or the ring is full */
-    struct tact_record *last;  /* the record that the last tick filled, in a replay */
+    struct tact_record *blank;     /* takes the record of a replay that is not recorded */
+    struct tact_record *last;      /* the record that the last tick filled, in a replay */
     const struct tact_record *fed; /* replay: the tick's inputs, else NULL */
     int recompute; /* replay: moments that a source gave are measured anew as well */
     int apart;     /* replay: whoever ticks restores and submits before every tick */
