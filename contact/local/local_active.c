@@ -8,7 +8,7 @@
 enum { STEPS = 8, SWITCHES = 6 };
 
 #define AT_LIMIT (1.0 - 1e-9) /* share of a limit that counts as all of it */
-#define SOLVED 1e-13          /* of the size of velocities, left: of rounding's size */
+#define SOLVED 1e-15          /* of the size of velocities, left: of rounding's size */
 #define REST 1e-10            /* of the size of velocities, that counts as none */
 
 /* Puts the normal part on the face, and finds what follows. */

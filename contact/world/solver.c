@@ -9,8 +9,9 @@
 #include "contact/world/world_internal.h"
 
 /* Velocity by which a contact gives way, over that by which its bodies do: 1e12 N/m at 1 kg and
- * 1 kHz, under which a gram moves by 1e-14 m. */
+ * 1 kHz, under which a gram moves by 1e-14 m. One that bore nothing takes its load at once. */
 #define GIVE 1e-6
+#define GIVE_NEW 1e-9
 
 /* Rows of J for a free body: the wrench that a unit impulse along each of the frame's axes makes.
  */
@@ -97,20 +98,21 @@ static void make_columns(struct tact_world *world, struct side *side)
     }
 }
 
-/* A contact that sticks gives way like a spring, of what its bodies themselves give: where several
- * contacts hold a body in more ways than it can move, no impulses stop all motion to the last
- * digit, and those that come nearest grow until something slips. The spring is tight where the last
- * tick left it: under a steady load nothing moves. */
+/* A contact gives way like a spring, of what its bodies themselves give: where several contacts
+ * hold a body in more ways than it can move, as the twenty feet of a plate do, no impulses stop all
+ * motion to the last digit, and those that come nearest grow until something slips or parts. The
+ * spring is tight where the last tick left it: under a steady load nothing moves. */
 static void make_elastic(const struct tact_world *world, struct block *block)
 {
     const double *last = world->contacts[block->pair].impulse;
     int rigid = world->options.local == TACT_LOCAL_BOUCHARD ||
                 world->options.model == TACT_CONTACT_POINTS ||
                 (block->alone && block->answer[0].part < 0 && block->answer[1].part < 0);
-    for (int i = 0; i < 5; i++) {
-        double *s = &block->local.s[7 * (1 + i)];
-        block->give[i] = rigid ? 0.0 : GIVE * *s;
-        block->start[i] = last[1 + i];
+    for (int i = 0; i < 6; i++) {
+        double *s = &block->local.s[7 * i];
+        double share = i == 0 && last[0] == 0.0 ? GIVE_NEW : GIVE;
+        block->give[i] = rigid ? 0.0 : share * *s;
+        block->start[i] = last[i];
         *s += block->give[i];
     }
 }

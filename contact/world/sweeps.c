@@ -77,8 +77,8 @@ static void solve_block(struct tact_world *world, struct island *island, struct 
     }
     tact_bonds_see(world, block, c->impulse, u);
     tact_block_soften(block, c->impulse, u);
-    for (int i = 0; i < 5; i++) {
-        u[1 + i] -= block->give[i] * block->start[i];
+    for (int i = 0; i < 6; i++) {
+        u[i] -= block->give[i] * block->start[i];
     }
     tact_rows_without(local->b, u, local->s, c->impulse);
     memcpy(r, c->impulse, sizeof r);

@@ -30,8 +30,8 @@ static inline void tact_block_kick(const struct block *block, const double *impu
 static inline void tact_block_soften(const struct block *block, const double *r, double *u)
 {
     u[0] += block->softness * r[0];
-    for (int i = 0; i < 5; i++) {
-        u[1 + i] += block->give[i] * r[1 + i];
+    for (int i = 0; i < 6; i++) {
+        u[i] += block->give[i] * r[i];
     }
 }
 

@@ -51,8 +51,8 @@ struct block {
     double rebound[3]; /* what an impact asks of the same; 0 0 0: none */
     double rolling;    /* speed at which a curved patch's edge closes as it rolls [m/s] */
     double softness;   /* normal compliance, velocity per impulse [1/kg] */
-    double give[5];    /* the same of the other rows [1/kg, 1/(kg m^2)] */
-    double start[5];   /* impulse at which they are not strained */
+    double give[6];    /* the same of each row, as of a spring [1/kg, 1/(kg m^2)] */
+    double start[6];   /* impulse at which they are not strained */
     double residual;
     double per_length; /* makes torques comparable with forces [1/m] */
     int loose;         /* one of its bodies is free of joints: every direction can move */
