@@ -128,7 +128,7 @@ static void feet_come_to_rest(void **state)
     }
     printf("20 plates on 20 feet: %ld of %ld ticks unsolved; they rest within %.1e m/s\n", unsolved,
            ticks, worst);
-    assert_true(unsolved < ticks / 50);
+    assert_true(unsolved < ticks / 200); /* 429, were normals rigid */
     assert_true(worst < 1e-8);
 }
 
