@@ -176,6 +176,15 @@ static int take_schema(struct tact_log *log, struct tact_span content, struct ta
     return tact_schema_parse_tick(schema.data, &log->layout, err);
 }
 
+/* A topic keeps its channel: what has been counted is found by it. */
+static int take_id(int *known, int id)
+{
+    if (*known >= 0 && *known != id)
+        return -EBADMSG;
+    *known = id;
+    return 0;
+}
+
 static int take_channel(struct tact_log *log, struct tact_span content)
 {
     struct tact_mcap_channel channel;
@@ -186,9 +195,9 @@ static int take_channel(struct tact_log *log, struct tact_span content)
     if (!tact_span_is(channel.encoding, "cdr"))
         return 0;
     if (tact_span_is(channel.topic, TACT_TOPIC_TICK) && channel.schema == log->tick_schema)
-        log->tick_channel = channel.id;
+        return take_id(&log->tick_channel, channel.id);
     if (tact_span_is(channel.topic, TACT_TOPIC_EVENT))
-        log->event_channel = channel.id;
+        return take_id(&log->event_channel, channel.id);
     return 0;
 }
 
@@ -280,6 +289,7 @@ static int take_chunk(struct tact_log *log, const struct tact_mcap_record *chunk
     struct tact_log_state before = log->state;
     struct tact_log_topic topics_before[TACT_LOG_TOPICS];
     size_t topic_count_before = log->topic_count, events_before = log->event_count;
+    const int tick_channel_before = log->tick_channel, event_channel_before = log->event_channel;
     struct tact_mcap_record record;
 
     memcpy(topics_before, log->topics, sizeof topics_before);
@@ -305,6 +315,8 @@ static int take_chunk(struct tact_log *log, const struct tact_mcap_record *chunk
     log->state = before;
     memcpy(log->topics, topics_before, sizeof topics_before);
     log->topic_count = topic_count_before;
+    log->tick_channel = tick_channel_before;
+    log->event_channel = event_channel_before;
     for (; log->event_count > events_before; log->event_count--) {
         free((char *)log->events[log->event_count - 1].name);
         free((char *)log->events[log->event_count - 1].text);
