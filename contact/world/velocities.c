@@ -26,24 +26,27 @@ void tact_velocities_keep(struct tact_world *world)
     }
 }
 
-void tact_velocities_restore(struct tact_world *world, const struct island *island)
+/* Sets what an island moves to what was kept, or, at rest, to nothing. */
+static void set_velocities(struct tact_world *world, const struct island *island, int at_rest)
 {
     for (int i = 0; i < island->owners.count; i++) {
         double *kept;
         size_t n;
         double *v = velocities(world, island->owners.at[i], &kept, &n);
-        memcpy(v, kept, n * sizeof *v);
+        for (size_t k = 0; k < n; k++) {
+            v[k] = at_rest ? 0.0 : kept[k];
+        }
     }
+}
+
+void tact_velocities_restore(struct tact_world *world, const struct island *island)
+{
+    set_velocities(world, island, 0);
 }
 
 void tact_velocities_stop(struct tact_world *world, const struct island *island)
 {
-    for (int i = 0; i < island->owners.count; i++) {
-        double *kept;
-        size_t n;
-        double *v = velocities(world, island->owners.at[i], &kept, &n);
-        memset(v, 0, n * sizeof *v);
-    }
+    set_velocities(world, island, 1);
 }
 
 void tact_velocities_rebuild(struct tact_world *world, const struct island *island)
