@@ -121,7 +121,8 @@ static int step(struct bench *bench, struct player *player)
     return rc;
 }
 
-/* Puts everything where the lead has it, without any impulse to start from. */
+/* Puts everything where the lead has it, without any impulse to start from; what the springs of
+ * patches hold belongs to where they are. */
 static void place(const struct bench *bench, struct player *player)
 {
     struct tact_world *from = bench->lead.world, *to = player->world;
@@ -140,6 +141,7 @@ static void place(const struct bench *bench, struct player *player)
     for (int i = 0; i < tact_world_pair_count(from); i++) {
         struct tact_contact *c = tact_world_contact(to, i);
         memset(c->warm, 0, sizeof c->warm);
+        c->springs = tact_world_contact(from, i)->springs;
         tact_world_set_direction(to, i, tact_world_directions(from) + 3 * i);
     }
 }

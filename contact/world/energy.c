@@ -4,7 +4,8 @@
 #include "contact/world/sweeps_internal.h"
 
 /* Sum over the contacts and joints of an island of impulse times velocity at the present velocities
- * [J]; beside it, what stabilisation gives to bodies that it pushes apart from rest. */
+ * [J]; beside it, what stabilisation gives to bodies that it pushes apart from rest, and what the
+ * springs of patches give back. */
 static double contact_work(const struct tact_world *world, const struct island *island,
                            double *pushed)
 {
@@ -15,6 +16,7 @@ static double contact_work(const struct tact_world *world, const struct island *
         const double *r = world->contacts[block->pair].impulse;
         double push = tact_max(block->push, 0.0);
         *pushed += push > 0.0 ? 0.5 * push * push / block->local.s[0] : 0.0;
+        *pushed += tact_springs_most(world, block);
         for (int k = 0; k < 2; k++) {
             const struct side *side = &block->side[k];
             for (int m = 0; m < side->dof; m++) {

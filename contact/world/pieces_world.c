@@ -56,6 +56,7 @@ static void inherit(struct tact_contact *piece, struct tact_contact *last)
     if (best >= 0) {
         memcpy(piece->warm, last[best].warm, sizeof piece->warm);
         tact_v3_copy(piece->warm_point, last[best].warm_point);
+        piece->springs = last[best].springs;
         memset(last[best].patch.frame, 0, sizeof last[best].patch.frame);
     }
 }
@@ -123,6 +124,7 @@ static void collect(struct tact_world *world, struct tact_contact *c)
     int open = TACT_LIMIT_OPEN;
     memset(c->wrench, 0, sizeof c->wrench);
     memset(c->warm, 0, sizeof c->warm);
+    memset(&c->springs, 0, sizeof c->springs);
     c->limits = 0;
     for (int k = 0; k < c->split; k++) {
         const struct tact_contact *piece = &world->contacts[c->first_piece + k];

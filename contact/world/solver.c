@@ -8,11 +8,6 @@
 #include "contact/world/sweeps_internal.h"
 #include "contact/world/world_internal.h"
 
-/* Velocity by which a contact gives way, over that by which its bodies do: 1e12 N/m at 1 kg and
- * 1 kHz, under which a gram moves by 1e-14 m. One that bore nothing takes its load at once. */
-#define GIVE 1e-6
-#define GIVE_NEW 1e-9
-
 /* Rows of J for a free body: the wrench that a unit impulse along each of the frame's axes makes.
  */
 static void body_jacobian(const struct tact_body *body, const struct tact_patch *patch, double sign,
@@ -98,25 +93,6 @@ static void make_columns(struct tact_world *world, struct side *side)
     }
 }
 
-/* A contact gives way like a spring, of what its bodies themselves give: where several contacts
- * hold a body in more ways than it can move, as the twenty feet of a plate do, no impulses stop all
- * motion to the last digit, and those that come nearest grow until something slips or parts. The
- * spring is tight where the last tick left it: under a steady load nothing moves. */
-static void make_elastic(const struct tact_world *world, struct block *block)
-{
-    const double *last = world->contacts[block->pair].impulse;
-    int rigid = world->options.local == TACT_LOCAL_BOUCHARD ||
-                world->options.model == TACT_CONTACT_POINTS ||
-                (block->alone && block->answer[0].part < 0 && block->answer[1].part < 0);
-    for (int i = 0; i < 6; i++) {
-        double *s = &block->local.s[7 * i];
-        double share = i == 0 && last[0] == 0.0 ? GIVE_NEW : GIVE;
-        block->give[i] = rigid ? 0.0 : share * *s;
-        block->start[i] = last[i];
-        *s += block->give[i];
-    }
-}
-
 void tact_assemble_schur(struct tact_world *world, struct block *block)
 {
     const struct tact_contact *c = &world->contacts[block->pair];
@@ -136,7 +112,7 @@ void tact_assemble_schur(struct tact_world *world, struct block *block)
         }
     }
     tact_impact_target(world, block);
-    make_elastic(world, block);
+    tact_springs_assemble(world, block);
     block->local.mu = tact_world_pair_law(world, c->a, c->b)->friction;
     int point = c->patch.kind == TACT_PATCH_ELASTIC;
     block->local.corners = c->patch.corners;
@@ -260,6 +236,7 @@ static void store(struct tact_world *world, struct block *block)
     for (int i = 0; i < 6; i++) {
         c->wrench[i] = c->warm[i] * inverse_h;
     }
+    tact_springs_store(world, block);
 }
 
 /* From the warm start to impulses that are a solution, or give no energy. */
@@ -301,6 +278,7 @@ int tact_world_solve(struct tact_world *world, struct tact_solve_stats *stats)
             memset(c->impulse, 0, sizeof c->impulse);
             memset(c->wrench, 0, sizeof c->wrench);
             memset(c->warm, 0, sizeof c->warm);
+            memset(&c->springs, 0, sizeof c->springs);
             c->spin_arm = 0.0;
             memset(&c->margins, 0, sizeof c->margins);
         }

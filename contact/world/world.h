@@ -65,10 +65,14 @@ TACT_API struct tact_world_options tact_world_options_default(void);
 
 /** What happens where two materials touch. */
 struct tact_contact_law {
-    double friction;      /**< Coulomb coefficient mu >= 0 */
-    double overlap;       /**< target depth V/|g| [m] > 0 */
-    double compliance;    /**< of the normal direction [m/N] >= 0 */
-    double dissipation;   /**< relaxation time of too deep an overlap [s] >= 0 */
+    double friction;              /**< Coulomb coefficient mu >= 0 */
+    double overlap;               /**< target depth V/|g| [m] > 0 */
+    double compliance;            /**< of the normal direction [m/N] >= 0 */
+    double tangential_compliance; /**< along the patch [m/N] >= 0; 0: rigid. Over 0 the patch is an
+                                       elastic foundation (Winkler): about the normal it turns by
+                                       this, about its axes by `compliance`, each over the mean
+                                       square of its extent; damped by `dissipation` */
+    double dissipation;           /**< relaxation time of too deep an overlap [s] >= 0 */
     double hunt_crossley; /**< a [s/m] of the force (depth / compliance) (1 + a closing speed) >= 0;
                                needs a compliance */
     double restitution;   /**< Newton's e of normal velocities in an impact, 0 to 1 */
@@ -76,6 +80,14 @@ struct tact_contact_law {
     double tip_radius;    /**< of a fingertip's patch at 1 N [m]; 0: no fingertip (patch.h) */
     double tip_power;     /**< its power of the force, 0 to 1 */
     double ellipse_size;  /**< see struct tact_patch_options */
+};
+
+/** What the springs of a patch with a tangential compliance hold: its state beside the poses. All 0
+ *  where it has none. */
+struct tact_springs {
+    double impulse[6]; /**< on A, world axes, about the patch's centre, which they go along with;
+                            nothing along the normal [N s, N m s] */
+    double angle[3];   /**< by which that turns them [rad], world axes */
 };
 
 /** A pair of shapes that may touch, A then B, and its contact. Read-only. */
@@ -89,8 +101,9 @@ struct tact_contact {
     double wrench[6];     /**< on A, world axes, about the patch's centre [N, N m] */
     double warm[6];       /**< warm start: impulse on A, world axes, about warm_point */
     double warm_point[3]; /**< [m], world */
-    double spin_arm;      /**< torsion over mu N that the last solve allowed at most [m] */
-    int limits;           /**< enum tact_limit bits of the last solve */
+    struct tact_springs springs;
+    double spin_arm;             /**< torsion over mu N that the last solve allowed at most [m] */
+    int limits;                  /**< enum tact_limit bits of the last solve */
     struct tact_margins margins; /**< of the last solve; all 0 apart */
     int split;       /**< pieces that it was solved as; 0: one. impulse, wrench and limits are then
                           those of all pieces together, about the whole patch, margins the least */

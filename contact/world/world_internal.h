@@ -52,7 +52,7 @@ struct block {
     double rolling;    /* speed at which a curved patch's edge closes as it rolls [m/s] */
     double softness;   /* normal compliance, velocity per impulse [1/kg] */
     double give[6];    /* the same of each row, as of a spring [1/kg, 1/(kg m^2)] */
-    double start[6];   /* impulse at which they are not strained */
+    double start[6];   /* impulse that these springs begin with */
     double residual;
     double per_length; /* makes torques comparable with forces [1/m] */
     int loose;         /* one of its bodies is free of joints: every direction can move */
@@ -107,6 +107,20 @@ void tact_assemble_blocks(struct tact_world *world);
 
 /* Y, S and the local problem's constants, once the hands are factored. */
 void tact_assemble_schur(struct tact_world *world, struct block *block);
+
+/* The springs by which a block gives way; adds them to S. */
+void tact_springs_assemble(const struct tact_world *world, struct block *block);
+
+/* The energy that they can give in a tick [J]: of a foundation. */
+double tact_springs_most(const struct tact_world *world, const struct block *block);
+
+/* What they hold after the solve. */
+void tact_springs_store(const struct tact_world *world, const struct block *block);
+
+/* Twist of the material point of a shape's owner at `point`, as stored: the motion that led here.
+ */
+void tact_world_point_twist(const struct tact_world *world, int shape, const double *point,
+                            double *twist);
 
 /* Normal velocity and turning about t1, t2 of a block, at the present velocities. */
 void tact_impact_velocity(const struct block *block, double u[3]);

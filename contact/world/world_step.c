@@ -47,10 +47,8 @@ void tact_world_begin(struct tact_world *world)
     }
 }
 
-/* Twist of the material point of a shape's owner at `point`, as stored: the motion that led here.
- */
-static void point_twist(const struct tact_world *world, int shape, const double *point,
-                        double *twist)
+void tact_world_point_twist(const struct tact_world *world, int shape, const double *point,
+                            double *twist)
 {
     struct tact_owner owner = world->shapes[shape].owner;
     memset(twist, 0, 6 * sizeof *twist);
@@ -88,8 +86,8 @@ void tact_world_advance(const struct tact_world *world, int pair, double age,
 {
     const struct tact_contact *c = &world->contacts[pair];
     double ta[6], tb[6];
-    point_twist(world, c->a, in->centroid, ta);
-    point_twist(world, c->b, in->centroid, tb);
+    tact_world_point_twist(world, c->a, in->centroid, ta);
+    tact_world_point_twist(world, c->b, in->centroid, tb);
     tact_moments_advance(in, ta, tb, age * world->options.period,
                          tact_pair_is_curved(world, c) ? 2.0 : 1.0, out);
 }
@@ -265,6 +263,7 @@ void tact_assemble_blocks(struct tact_world *world)
             memset(c->impulse, 0, sizeof c->impulse);
             memset(c->wrench, 0, sizeof c->wrench);
             memset(c->warm, 0, sizeof c->warm);
+            memset(&c->springs, 0, sizeof c->springs);
             memset(&c->margins, 0, sizeof c->margins);
             c->limits = TACT_LIMIT_OPEN;
             tact_pieces_clear(world, i);

@@ -39,10 +39,11 @@ struct tact_scene_pair {
     double
         dissipation;   /**< relaxation time of the overlap [s]; default scene.contact.dissipation */
     double compliance; /**< [m/N]; default scene.contact.compliance */
-    double overlap;    /**< target depth V/|g| [m]; default scene.contact.overlap */
-    double restitution;   /**< of an impact, 0 (default) to 1 */
-    double hunt_crossley; /**< of a compliant contact [s/m], 0 (default) or more */
-    double tip_radius;    /**< as of a material, before theirs; default 0: theirs */
+    double tangential_compliance; /**< [m/N]; default scene.contact.tangential_compliance */
+    double overlap;               /**< target depth V/|g| [m]; default scene.contact.overlap */
+    double restitution;           /**< of an impact, 0 (default) to 1 */
+    double hunt_crossley;         /**< of a compliant contact [s/m], 0 (default) or more */
+    double tip_radius;            /**< as of a material, before theirs; default 0: theirs */
     double tip_power;
 };
 
@@ -196,19 +197,20 @@ struct tact_scene_output {
 };
 
 struct tact_scene_contact {
-    double overlap;      /**< default target depth V/|g| [m]; default 2e-5 */
-    double compliance;   /**< [m/N]; default 0 */
-    double dissipation;  /**< relaxation time [s]; default 0.005 */
-    uint32_t iterations; /**< most sweeps a tick; default 50 */
-    double tolerance;    /**< relative residual at which sweeping stops; default 1e-10 */
-    char *local;         /**< local solver: cone (default) or bouchard */
-    char *patch;         /**< polygon (default) or ellipse: see struct tact_world_options */
-    char *normal;        /**< blend (default), gradient or least */
-    char *model;         /**< patch (default) or points: see enum tact_contact_model */
-    uint32_t points;     /**< most of a tick, of that model; default 4096 */
-    char *metric;        /**< of Algorithm 1: euclidean or mass (default) */
-    char *split;         /**< auto (default) or never: see struct tact_world_options */
-    char *spin;          /**< auto (default), corners, uniform, hertz or limit-surface */
+    double overlap;               /**< default target depth V/|g| [m]; default 2e-5 */
+    double compliance;            /**< [m/N]; default 0 */
+    double tangential_compliance; /**< [m/N]; default 0: see struct tact_contact_law */
+    double dissipation;           /**< relaxation time [s]; default 0.005 */
+    uint32_t iterations;          /**< most sweeps a tick; default 50 */
+    double tolerance;             /**< relative residual at which sweeping stops; default 1e-10 */
+    char *local;                  /**< local solver: cone (default) or bouchard */
+    char *patch;     /**< polygon (default) or ellipse: see struct tact_world_options */
+    char *normal;    /**< blend (default), gradient or least */
+    char *model;     /**< patch (default) or points: see enum tact_contact_model */
+    uint32_t points; /**< most of a tick, of that model; default 4096 */
+    char *metric;    /**< of Algorithm 1: euclidean or mass (default) */
+    char *split;     /**< auto (default) or never: see struct tact_world_options */
+    char *spin;      /**< auto (default), corners, uniform, hertz or limit-surface */
 };
 
 struct tact_scene_moments {

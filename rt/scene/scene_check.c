@@ -358,6 +358,9 @@ static int check_pair(const struct tact_scene_check *check, const char *path,
     int rc = need_not_negative(check, path, "friction", pair->friction, "");
     rc = rc ? rc : need_not_negative(check, path, "dissipation", pair->dissipation, "s");
     rc = rc ? rc : need_not_negative(check, path, "compliance", pair->compliance, "m/N");
+    rc = rc ? rc
+            : need_not_negative(check, path, "tangential_compliance", pair->tangential_compliance,
+                                "m/N");
     rc = rc ? rc : need_positive(check, path, "overlap", pair->overlap, "m");
     rc = rc ? rc : need_not_negative(check, path, "hunt_crossley", pair->hunt_crossley, "s/m");
     if (!rc && pair->hunt_crossley > 0.0 && !(pair->compliance > 0.0)) {
@@ -463,6 +466,9 @@ static int check_options(const struct tact_scene_check *check, const struct tact
     }
     rc = rc ? rc : need_positive(check, "contact", "overlap", c->overlap, "m");
     rc = rc ? rc : need_not_negative(check, "contact", "compliance", c->compliance, "m/N");
+    rc = rc ? rc
+            : need_not_negative(check, "contact", "tangential_compliance", c->tangential_compliance,
+                                "m/N");
     rc = rc ? rc : need_not_negative(check, "contact", "dissipation", c->dissipation, "s");
     rc = rc ? rc : need_between(check, "contact.iterations", c->iterations, 1, 10000, "");
     rc = rc ? rc : need_between(check, "contact.tolerance", c->tolerance, 0.0, 1.0, "");

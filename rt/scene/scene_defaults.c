@@ -100,6 +100,9 @@ static void default_pairs(const struct tact_scene_check *check, struct tact_scen
         if (!tact_scene_has(check, "pairs[%u].compliance", i)) {
             pair->compliance = scene->contact.compliance;
         }
+        if (!tact_scene_has(check, "pairs[%u].tangential_compliance", i)) {
+            pair->tangential_compliance = scene->contact.tangential_compliance;
+        }
         if (!tact_scene_has(check, "pairs[%u].overlap", i)) {
             pair->overlap = scene->contact.overlap;
         }

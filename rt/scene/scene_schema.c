@@ -48,6 +48,7 @@ static const cyaml_schema_field_t pair_fields[] = {
     NUMBER("friction", NEEDED, tact_scene_pair, friction),
     NUMBER("dissipation", OPTIONAL, tact_scene_pair, dissipation),
     NUMBER("compliance", OPTIONAL, tact_scene_pair, compliance),
+    NUMBER("tangential_compliance", OPTIONAL, tact_scene_pair, tangential_compliance),
     NUMBER("overlap", OPTIONAL, tact_scene_pair, overlap),
     NUMBER("restitution", OPTIONAL, tact_scene_pair, restitution),
     NUMBER("hunt_crossley", OPTIONAL, tact_scene_pair, hunt_crossley),
@@ -200,6 +201,7 @@ static const cyaml_schema_value_t output = {
 static const cyaml_schema_field_t contact_fields[] = {
     NUMBER("overlap", OPTIONAL, tact_scene_contact, overlap),
     NUMBER("compliance", OPTIONAL, tact_scene_contact, compliance),
+    NUMBER("tangential_compliance", OPTIONAL, tact_scene_contact, tangential_compliance),
     NUMBER("dissipation", OPTIONAL, tact_scene_contact, dissipation),
     CYAML_FIELD_UINT("iterations", OPTIONAL, struct tact_scene_contact, iterations),
     NUMBER("tolerance", OPTIONAL, tact_scene_contact, tolerance),

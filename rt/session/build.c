@@ -225,6 +225,7 @@ static int add_laws(struct tact_session *s)
             .friction = pair->friction,
             .overlap = pair->overlap,
             .compliance = pair->compliance,
+            .tangential_compliance = pair->tangential_compliance,
             .dissipation = pair->dissipation,
             .hunt_crossley = pair->hunt_crossley,
             .restitution = pair->restitution,

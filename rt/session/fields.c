@@ -81,6 +81,11 @@ static int pair_fields(struct tact_session *s)
             rc = add(s, &p->pieces, TACT_FIELD_OUTPUT, name, "_pieces",
                      "each: centre m, normal, impulse on the first N s, N m s", 12 * TACT_PIECES);
         }
+        if (!rc && tact_world_law(s->world, i)->tangential_compliance > 0.0) {
+            rc = add(s, &p->springs, TACT_FIELD_OUTPUT, name, "_springs",
+                     "each: impulse N s, N m s, angle rad, world; of the patch, then its pieces",
+                     9 * (tact_world_piece(s->world, i, 0) ? 1 + TACT_PIECES : 1));
+        }
     }
     return rc;
 }
@@ -182,6 +187,34 @@ static void restore_pieces(struct tact_session *s, int pair, const double *v)
     }
 }
 
+/* The springs of a pair's patch, k = 0, or of its pieces from 1 on; NULL after the last. */
+static struct tact_springs *springs_of(struct tact_session *s, int pair, int k)
+{
+    struct tact_contact *c = k == 0             ? tact_world_contact(s->world, pair)
+                             : k <= TACT_PIECES ? tact_world_piece(s->world, pair, k - 1)
+                                                : NULL;
+    int any = tact_world_law(s->world, pair)->tangential_compliance > 0.0;
+    return any && c ? &c->springs : NULL;
+}
+
+static void fill_springs(struct tact_session *s, int pair, double *v)
+{
+    const struct tact_springs *springs;
+    for (int k = 0; (springs = springs_of(s, pair, k)); k++, v += 9) {
+        memcpy(v, springs->impulse, sizeof springs->impulse);
+        tact_v3_copy(v + 6, springs->angle);
+    }
+}
+
+static void restore_springs(struct tact_session *s, int pair, const double *v)
+{
+    struct tact_springs *springs;
+    for (int k = 0; (springs = springs_of(s, pair, k)); k++, v += 9) {
+        memcpy(springs->impulse, v, sizeof springs->impulse);
+        tact_v3_copy(springs->angle, v + 6);
+    }
+}
+
 static void fill_pairs(struct tact_session *s, double *v)
 {
     for (int i = 0; i < tact_world_pair_count(s->world); i++) {
@@ -205,6 +238,7 @@ static void fill_pairs(struct tact_session *s, double *v)
         v[p->limits] = c->limits;
         memcpy(v + p->margins, &c->margins, sizeof c->margins);
         fill_pieces(s, i, v + p->pieces);
+        fill_springs(s, i, v + p->springs);
     }
 }
 
@@ -326,6 +360,7 @@ void tact_session_restore(struct tact_session *s, const struct tact_record *reco
         tact_v3_copy(c->warm_point, v + p->warm + 6);
         tact_world_set_direction(s->world, i, v + p->direction);
         restore_pieces(s, i, v + p->pieces);
+        restore_springs(s, i, v + p->springs);
         c->touching = 0;
     }
     for (int i = 0; i < tact_world_bond_count(s->world); i++) {

@@ -52,7 +52,8 @@ struct session_pair {
     uint32_t direction;
     uint32_t limits;
     uint32_t margins;
-    uint32_t pieces; /* of a pair that may be split */
+    uint32_t pieces;  /* of a pair that may be split */
+    uint32_t springs; /* of a pair with a tangential compliance, then of its pieces */
     struct tact_limit_tally tally;
     int32_t got;          /* this tick: status as tact_moments_pair() */
     uint32_t age;         /* this tick: ticks, AGE_HOST for the host */

@@ -137,20 +137,36 @@ static void lost_ticks_leave_a_gap(void **state)
     unlink(copy);
 }
 
-/* What the joints of a mechanism bore, and the pieces of a contact, are in the log as well. */
-static void joints_and_pieces_go_on_after_a_gap(void **state)
+/* What the joints of a mechanism bore, the pieces of a contact, and what the springs of patches and
+ * pieces hold are in the log as well. */
+static void joints_pieces_and_springs_go_on_after_a_gap(void **state)
 {
     (void)state;
-    const char *const scenes[] = {"swing.yaml", "groove.yaml"};
-    for (int i = 0; i < 2; i++) {
-        struct run_options o = {
-            .scene = scenes[i], .seconds = 1, .clock = TACT_LOOP_FREE, .source = "host"};
+    static const struct edit whole[] = {
+        {"duration: 10", "contact: {compliance: 1e-4, tangential_compliance: 2e-4}\nduration: 10"},
+        {NULL, NULL}};
+    static const struct edit pieces[] = {
+        {"friction: 0.2}", "friction: 0.2, compliance: 1e-6, tangential_compliance: 1e-5}"},
+        {NULL, NULL}};
+    static const struct {
+        const char *scene;
+        const struct edit *edits;
+    } runs[] = {{"swing.yaml", NULL},
+                {"groove.yaml", NULL},
+                {"groove.yaml", pieces},
+                {"ruler.yaml", whole}};
+    for (int i = 0; i < 4; i++) {
+        struct run_options o = {.scene = runs[i].scene,
+                                .edits = runs[i].edits,
+                                .seconds = 1,
+                                .clock = TACT_LOOP_FREE,
+                                .source = "host"};
         struct run_result r;
         char log[64], copy[80];
         record(&o, log, &r);
         expect_identical(log, 1000, 0);
         snprintf(copy, sizeof copy, "%s_copy", log);
-        copy_without(log, 200, 450, copy);
+        copy_without(log, 350, 600, copy);
         expect_identical(copy, 750, 1);
         unlink(log);
         unlink(copy);
@@ -271,7 +287,7 @@ int main(void)
         cmocka_unit_test(ruler_in_real_time),
         cmocka_unit_test(ruler_of_algorithm_1),
         cmocka_unit_test(lost_ticks_leave_a_gap),
-        cmocka_unit_test(joints_and_pieces_go_on_after_a_gap),
+        cmocka_unit_test(joints_pieces_and_springs_go_on_after_a_gap),
         cmocka_unit_test(guided_along_a_recording),
         cmocka_unit_test(cut_log_replays_to_the_cut),
         cmocka_unit_test(changed_byte_is_caught),

@@ -1,0 +1,155 @@
+/*
+ * The springs by which a patch gives way along itself and in turning: those of a patch with a
+ * tangential compliance, an elastic foundation, and those of a rigid one, that are there for the
+ * solver alone.
+ */
+#include <string.h>
+#include "contact/world/world_internal.h"
+
+/* Velocity by which a contact gives way, over that by which its bodies do: 1e12 N/m at 1 kg and
+ * 1 kHz, under which a gram moves by 1e-14 m. One that bore nothing takes its load at once. */
+#define GIVE 1e-6
+#define GIVE_NEW 1e-9
+#define GIVE_MOST 1e6 /* of a patch without extent: free to turn, and S stays a number */
+
+/* A contact gives way like a spring, of what its bodies themselves give: where several contacts
+ * hold a body in more ways than it can move, as the twenty feet of a plate do, no impulses stop all
+ * motion to the last digit, and those that come nearest grow until something slips or parts. The
+ * spring is tight where the last tick left it: under a steady load nothing moves. */
+static void make_rigid(const struct tact_world *world, struct block *block)
+{
+    const double *last = world->contacts[block->pair].impulse;
+    int rigid = world->options.local == TACT_LOCAL_BOUCHARD ||
+                world->options.model == TACT_CONTACT_POINTS ||
+                (block->alone && block->answer[0].part < 0 && block->answer[1].part < 0);
+    for (int i = 0; i < 6; i++) {
+        double share = i == 0 && last[0] == 0.0 ? GIVE_NEW : GIVE;
+        block->give[i] = rigid ? 0.0 : share * block->local.s[7 * i];
+        block->start[i] = last[i];
+    }
+}
+
+/* Mean squares of the patch's extent along t1 and t2: of an ellipse, which has those of a polygon.
+ */
+static void mean_squares(const struct tact_contact *c, double period, double square[2])
+{
+    double normal = tact_v3_dot(c->patch.frame, c->warm) / period;
+    int soft = c->patch.kind == TACT_PATCH_ELASTIC;
+    double radius = soft ? tact_patch_elastic_radius(&c->patch, normal) : 0.0;
+    for (int i = 0; i < 2; i++) {
+        double semi = soft ? radius : c->patch.semi[i];
+        square[i] = 0.25 * semi * semi;
+    }
+}
+
+/* Compliances of the rows [m/N, 1/(N m)] of a foundation whose springs stand side by side: of all
+ * but the normal's. An overlap deeper than its target has tilting springs of its own, as its centre
+ * goes to where it is deeper: those here are the rest. 0: rigid. */
+static void find_compliances(const struct tact_world *world, const struct tact_contact *c,
+                             double compliance[6])
+{
+    const struct tact_contact_law *law = tact_world_pair_law(world, c->a, c->b);
+    double square[2], t = law->tangential_compliance;
+    double tilt = law->compliance * tact_max(1.0, c->patch.depth / law->overlap);
+    mean_squares(c, world->options.period, square);
+    const double rows[6] = {0.0,
+                            t,
+                            t,
+                            t / (square[0] + square[1]),
+                            tilt > 0.0 ? tilt / square[1] : 0.0,
+                            tilt > 0.0 ? tilt / square[0] : 0.0};
+    memcpy(compliance, rows, sizeof rows);
+}
+
+/* What a turned spring holds once the patch has changed: where that has become smaller, the springs
+ * that are gone take what they held with them; one that has become larger has new ones, at rest. */
+static double hold_turned(double impulse, double left)
+{
+    return left * impulse > 0.0 ? (fabs(left) < fabs(impulse) ? left : impulse) : 0.0;
+}
+
+/* A spring 1 / c beside a damper time / c, implicit: v + c / ((h + time) h) (r - r_0) = 0, with
+ * what the spring alone holds in r_0. */
+static void make_foundation(const struct tact_world *world, struct block *block)
+{
+    const struct tact_contact *c = &world->contacts[block->pair];
+    const struct tact_contact_law *law = tact_world_pair_law(world, c->a, c->b);
+    double h = world->options.period, time = h + law->dissipation, compliance[6];
+    find_compliances(world, c, compliance);
+    for (int i = 1; i < 6; i++) {
+        const double *axis = c->patch.frame + 3 * (i % 3);
+        if (!(compliance[i] > 0.0)) {
+            continue;
+        }
+        block->give[i] = tact_min(compliance[i] / (time * h), GIVE_MOST * block->local.s[7 * i]);
+        block->start[i] = tact_v3_dot(axis, c->springs.impulse + 3 * (i / 3));
+        if (i >= 3) {
+            double left = tact_v3_dot(axis, c->springs.angle) / (time * block->give[i]);
+            block->start[i] = hold_turned(block->start[i], left);
+        }
+    }
+}
+
+static int is_foundation(const struct tact_world *world, const struct tact_contact *c)
+{
+    return tact_world_pair_law(world, c->a, c->b)->tangential_compliance > 0.0;
+}
+
+void tact_springs_assemble(const struct tact_world *world, struct block *block)
+{
+    make_rigid(world, block);
+    if (is_foundation(world, &world->contacts[block->pair])) {
+        make_foundation(world, block);
+    }
+    for (int i = 0; i < 6; i++) {
+        block->local.s[7 * i] += block->give[i];
+    }
+}
+
+double tact_springs_most(const struct tact_world *world, const struct block *block)
+{
+    double sum = 0.0;
+    for (int i = 1; i < 6 && is_foundation(world, &world->contacts[block->pair]); i++) {
+        sum += 0.5 * block->give[i] * block->start[i] * block->start[i];
+    }
+    return sum;
+}
+
+/* Takes vectors along with the mean rotation of the two bodies in the tick. */
+static void turn_along(const struct tact_world *world, const struct tact_contact *c, double *first,
+                       int count)
+{
+    double a[6], b[6], turn[3], q[4], from[3];
+    tact_world_point_twist(world, c->a, c->patch.center, a);
+    tact_world_point_twist(world, c->b, c->patch.center, b);
+    tact_v3_add(turn, a + 3, b + 3);
+    tact_v3_scale(turn, turn, 0.5 * world->options.period);
+    tact_quat_from_rotvec(q, turn);
+    for (int i = 0; i < count; i++) {
+        tact_v3_copy(from, first + 3 * i);
+        tact_quat_rotate(first + 3 * i, q, from);
+    }
+}
+
+void tact_springs_store(const struct tact_world *world, const struct block *block)
+{
+    struct tact_contact *c = &world->contacts[block->pair];
+    double h = world->options.period, row[9] = {0.0}, held[9];
+    double time = h + tact_world_pair_law(world, c->a, c->b)->dissipation;
+    memset(&c->springs, 0, sizeof c->springs);
+    if (!is_foundation(world, c) || !(c->impulse[0] > 0.0)) {
+        return;
+    }
+    for (int i = 1; i < 6; i++) {
+        row[i] = block->start[i] + h / time * (c->impulse[i] - block->start[i]);
+        if (i >= 3) {
+            row[3 + i] = row[i] * time * block->give[i];
+        }
+    }
+    for (int i = 0; i < 9; i += 3) {
+        tact_m3_tmul_v3(held + i, c->patch.frame, row + i);
+    }
+    turn_along(world, c, held, 3);
+    memcpy(c->springs.impulse, held, sizeof c->springs.impulse);
+    memcpy(c->springs.angle, held + 6, sizeof c->springs.angle);
+}

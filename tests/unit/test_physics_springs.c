@@ -1,0 +1,289 @@
+/* A patch with a tangential compliance, an elastic foundation: how far it gives way, turns and
+ * tilts, how it swings, when it slides, and that it neither creeps nor gives energy. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include "support/world_scene.h"
+
+static const double G = 9.81, MU = 0.6, MASS = 0.5;
+
+struct stand {
+    struct world_scene scene;
+    struct tact_contact_law law;
+    double side[3];
+    int box;
+};
+
+/* A box that rests on the ground. */
+static void open_stand(struct stand *s, double compliance, double tangential, double overlap)
+{
+    struct tact_shape box = scene_box(s->side[0], s->side[1], s->side[2]);
+    double sunk = overlap + compliance * MASS * G;
+    const double at[3] = {0, 0, 0.5 * s->side[2] - sunk};
+    s->law = scene_rigid(MU);
+    s->law.compliance = compliance;
+    s->law.tangential_compliance = tangential;
+    s->law.overlap = overlap;
+    scene_open(&s->scene, NULL);
+    scene_ground(&s->scene);
+    s->box = scene_solid(&s->scene, &box, MASS, at, 0);
+    scene_law(&s->scene, 0, 1, &s->law);
+    scene_start(&s->scene);
+}
+
+/* Ticks under a wrench on the centre of mass [N, N m], world axes; body axes must be the world's
+ * but for small angles. */
+static void push(struct stand *s, const double wrench[6], double seconds)
+{
+    struct tact_body *body = tact_world_body(s->scene.world, s->box);
+    double h = s->scene.options.period;
+    const double *side = s->side;
+    for (long i = lround(seconds / h); i > 0; i--) {
+        for (int k = 0; k < 3; k++) {
+            double square = side[(k + 1) % 3] * side[(k + 1) % 3];
+            square += side[(k + 2) % 3] * side[(k + 2) % 3];
+            body->twist[k] += h * wrench[k] / MASS;
+            body->twist[3 + k] += h * wrench[3 + k] / (MASS * square / 12);
+        }
+        scene_step(&s->scene);
+    }
+}
+
+/* Where the box's point is that the middle of the patch stands for, half of the overlap up. */
+static void find_foot(struct stand *s, double foot[3])
+{
+    double sunk = s->law.overlap + s->law.compliance * MASS * G;
+    const double down[3] = {0, 0, 0.5 * (sunk - s->side[2])};
+    tact_pose_point(foot, &tact_world_body(s->scene.world, s->box)->pose, down);
+}
+
+static double turned(struct stand *s, int axis)
+{
+    const double *q = tact_world_body(s->scene.world, s->box)->pose.quat_wxyz;
+    return 2 * q[1 + axis] * (q[0] < 0 ? -1 : 1);
+}
+
+/* c F under a force along the ground, at once and a minute later; and back. */
+static void gives_way(void **state)
+{
+    (void)state;
+    struct stand s = {.side = {0.08, 0.06, 0.02}};
+    const double pull = 0.3 * MU * MASS * G, t = 2e-4;
+    const double on[6] = {pull}, off[6] = {0};
+    double foot[3], later[3], back[3];
+    open_stand(&s, 1e-4, t, 2e-5);
+    push(&s, on, 2);
+    find_foot(&s, foot);
+    push(&s, on, 60);
+    find_foot(&s, later);
+    push(&s, off, 2);
+    find_foot(&s, back);
+    print_message("gives way by %.6f mm under %.3f N, exact %.6f; a minute later %.1e m more; "
+                  "without it %.1e m\n",
+                  1e3 * foot[0], pull, 1e3 * t * pull, later[0] - foot[0], back[0]);
+    assert_true(fabs(foot[0] / (t * pull) - 1) < 1e-3);
+    assert_true(fabs(later[0] - foot[0]) < 1e-12 && fabs(back[0]) < 1e-4 * t * pull);
+    scene_close(&s.scene);
+}
+
+/* About the normal by T t / <x^2 + y^2>; about an axis of the patch by T c / <x^2>, whether the
+ * overlap is that of the load or there without one, less what the weight that tips adds. */
+static void turns(void **state)
+{
+    (void)state;
+    const double overlap[3] = {2e-5, 2e-4, 2e-3}, t = 2e-4, c = 1e-4, torque = 0.002;
+    for (int i = 0; i < 3; i++) {
+        struct stand s = {.side = {0.08, 0.06, 0.02}};
+        const double twist[6] = {0, 0, 0, 0, 0, torque}, tilt[6] = {0, 0, 0, 0, torque, 0};
+        double x2 = s.side[0] * s.side[0] / 12, y2 = s.side[1] * s.side[1] / 12;
+        open_stand(&s, c, t, overlap[i]);
+        push(&s, twist, 2);
+        double yaw = turned(&s, 2), exact_yaw = torque * t / (x2 + y2);
+        scene_close(&s.scene);
+        open_stand(&s, c, t, overlap[i]);
+        push(&s, tilt, 2);
+        double tips = MASS * G * 0.5 * s.side[2];
+        double pitch = turned(&s, 1), exact_pitch = torque / (x2 / c - tips);
+        print_message("overlap %.0e: turns by %.3e of %.3e rad, tilts by %.4e of %.4e rad\n",
+                      overlap[i], yaw, exact_yaw, pitch, exact_pitch);
+        assert_true(fabs(yaw / exact_yaw - 1) < 2e-3);
+        assert_true(fabs(pitch / exact_pitch - 1) < 0.01);
+        scene_close(&s.scene);
+    }
+}
+
+/* A flat plate swings along the ground as 1 / sqrt(m t), by the implicit rule: its phase goes on by
+ * atan(w h) a tick, its amplitude goes down by 1 / sqrt(1 + (w h)^2). */
+static void swings(void **state)
+{
+    (void)state;
+    struct stand s = {.side = {0.1, 0.1, 0.0004}};
+    const double t = 2e-3, none[6] = {0};
+    open_stand(&s, 1e-6, t, 2e-5);
+    s.law.dissipation = 0;
+    scene_law(&s.scene, 0, 1, &s.law);
+    double h = s.scene.options.period, w = 1 / sqrt(MASS * t), foot[3], first[2] = {0}, last = 0;
+    push(&s, none, 0.2);
+    tact_world_body(s.scene.world, s.box)->twist[0] = 0.005;
+    int turns = 0;
+    for (int i = 0; i < 4000 && turns < 11; i++) {
+        push(&s, none, h);
+        find_foot(&s, foot);
+        if (last < 0 && foot[0] >= 0) {
+            first[turns ? 1 : 0] = i + last / (last - foot[0]);
+            turns++;
+        }
+        last = foot[0];
+    }
+    double period = (first[1] - first[0]) / (turns - 1) * h, exact = 2 * M_PI * h / atan(w * h);
+    print_message("swings in %.5f s, exact %.5f\n", period, exact);
+    assert_true(turns == 11 && fabs(period / exact - 1) < 5e-3);
+    scene_close(&s.scene);
+}
+
+/* Holds a load of 0.97 of friction without creep, whether steady or to and fro; slides at 1.03. */
+static void slides_at_its_limit(void **state)
+{
+    (void)state;
+    struct stand s = {.side = {0.08, 0.06, 0.004}};
+    const double most = MU * MASS * G;
+    double a[3], b[3];
+    open_stand(&s, 1e-5, 1e-4, 2e-5);
+    for (int i = 0; i < 200; i++) {
+        const double load[6] = {0.95 * most * sin(0.01 * M_PI * i)};
+        push(&s, load, 0.002);
+    }
+    find_foot(&s, a);
+    for (int i = 0; i < 20000; i++) {
+        const double load[6] = {0.95 * most * sin(0.01 * M_PI * i)};
+        push(&s, load, 0.002);
+    }
+    find_foot(&s, b);
+    const double over[6] = {1.03 * most}, none[6] = {0};
+    print_message("after 100 more cycles of 0.95: %.1e m\n", b[0] - a[0]);
+    assert_true(fabs(b[0] - a[0]) < 1e-9);
+    push(&s, none, 0.5);
+    push(&s, over, 0.5);
+    double before = tact_world_body(s.scene.world, s.box)->twist[0];
+    push(&s, over, 0.5);
+    double rate = (tact_world_body(s.scene.world, s.box)->twist[0] - before) / 0.5;
+    print_message("at 1.03: %.5f m/s^2, exact %.5f\n", rate, 0.03 * MU * G);
+    assert_true(fabs(rate / (0.03 * MU * G) - 1) < 5e-3);
+    scene_close(&s.scene);
+}
+
+/* A box pulled along a turntable by a force that turns with it: what the spring holds goes with the
+ * two, and the box stays where it is on the table, but for the way that straight steps of h carry
+ * it outward: w^2 h / 2 of the radius a second, spring or not. */
+static void goes_along(void **state)
+{
+    (void)state;
+    struct world_scene s;
+    struct tact_world_options o = tact_world_options_default();
+    struct tact_contact_law law = scene_rigid(MU);
+    struct tact_shape table = scene_box(0.5, 0.5, 0.1), box = scene_box(0.08, 0.06, 0.02);
+    const double low[3] = {0, 0, -0.05}, high[3] = {0, 0, 0.01 - 7e-5}, spin = 2, t = 1e-4;
+    const double down[3] = {0, 0, -high[2]};
+    const double press = 5, pull = 0.4 * MU * press;
+    tact_v3_set(o.gravity, 0, 0, 0);
+    law.compliance = 1e-5;
+    law.tangential_compliance = t;
+    scene_open(&s, &o);
+    int a = scene_solid(&s, &table, 1e6, low, 0), b = scene_solid(&s, &box, MASS, high, 0);
+    scene_law(&s, 1, 1, &law);
+    scene_start(&s);
+    struct tact_body *base = tact_world_body(s.world, a), *body = tact_world_body(s.world, b);
+    base->twist[5] = body->twist[5] = spin;
+    double h = s.options.period, first = 0, furthest = 0;
+    for (int i = 0; i < 10000; i++) {
+        double at = spin * h * (i + 0.5);
+        const double force[3] = {pull * cos(at), pull * sin(at), -press};
+        tact_v3_axpy(body->twist, h / MASS, force);
+        scene_step(&s);
+        double p[3];
+        tact_pose_point(p, &body->pose, down);
+        tact_v3_sub(p, p, base->pose.position);
+        at = spin * h * (i + 1);
+        double out = 1 + 0.5 * spin * spin * h * h * (i + 1);
+        double along = p[0] * cos(at) + p[1] * sin(at), aside = p[1] * cos(at) - p[0] * sin(at);
+        along /= out;
+        first = i == 1000 ? along : first;
+        furthest = i > 1000 ? fmax(furthest, hypot(along - first, aside)) : 0;
+    }
+    print_message("on a turntable, 3 turns: %.5f mm along, exact %.5f; it moves by %.1e mm\n",
+                  1e3 * first, 1e3 * t * pull, 1e3 * furthest);
+    assert_true(fabs(first / (t * pull) - 1) < 0.005 && furthest < 2e-3 * t * pull);
+    scene_close(&s);
+}
+
+/* Energy in the springs of the contact with the ground [J]. */
+static double strain_energy(struct world_scene *s, const struct tact_contact_law *law)
+{
+    const struct tact_contact *c = tact_world_contact(s->world, 0);
+    double h = s->options.period, force[3];
+    if (!c->touching) {
+        return 0;
+    }
+    double deep = fmax(c->patch.depth - law->overlap, 0);
+    tact_v3_scale(force, c->springs.impulse, 1 / h);
+    return 0.5 * law->tangential_compliance * tact_v3_dot(force, force) +
+           0.5 * tact_v3_dot(c->springs.impulse + 3, c->springs.angle) / h +
+           0.5 * deep * deep / law->compliance;
+}
+
+/* Boxes thrown at soft ground, turning: they never have more energy, with that of the springs, than
+ * at the start. */
+static void gives_no_energy(void **state)
+{
+    (void)state;
+    uint64_t seed = 11;
+    double highest = -1;
+    for (int run = 0; run < 60; run++) {
+        double draw[12];
+        for (int i = 0; i < 12; i++) {
+            seed = seed * 6364136223846793005u + 1442695040888963407u;
+            draw[i] = (double)(seed >> 11) / 9007199254740992.0;
+        }
+        struct world_scene s;
+        struct tact_contact_law law = scene_rigid(3 * draw[0] * draw[0]);
+        struct tact_shape shape = scene_box(0.1, 0.02 + 0.08 * draw[1], 0.01 + 0.09 * draw[2]);
+        const double at[3] = {0, 0, 0.12};
+        law.compliance = pow(10, -6 + 3 * draw[3]);
+        law.tangential_compliance = law.compliance * pow(10, 2 * draw[10] - 1);
+        scene_open(&s, NULL);
+        scene_ground(&s);
+        int b = scene_solid(&s, &shape, MASS, at, 0);
+        struct tact_body *body = tact_world_body(s.world, b);
+        for (int i = 0; i < 4; i++) {
+            body->pose.quat_wxyz[i] = draw[4 + i] - 0.5;
+        }
+        tact_quat_normalize(body->pose.quat_wxyz);
+        tact_v3_set(body->twist, 3 * draw[8] - 1.5, 0, -1 - draw[9]);
+        tact_v3_set(body->twist + 3, 40 * draw[11] - 20, 40 * draw[10] - 20, 5);
+        tact_world_refresh(s.world);
+        scene_law(&s, 0, 1, &law);
+        scene_start(&s);
+        double start = scene_energy(&s);
+        for (int i = 0; i < 1500; i++) {
+            scene_step(&s);
+            double now = scene_energy(&s) + strain_energy(&s, &law);
+            highest = fmax(highest, (now - start) / start);
+        }
+        scene_close(&s);
+    }
+    print_message("highest energy over the start: %.1e of it\n", highest);
+    assert_true(highest < 1e-3);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(gives_way),  cmocka_unit_test(turns),
+        cmocka_unit_test(swings),     cmocka_unit_test(slides_at_its_limit),
+        cmocka_unit_test(goes_along), cmocka_unit_test(gives_no_energy),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
