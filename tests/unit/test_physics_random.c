@@ -78,6 +78,7 @@ static struct tact_contact_law random_law(void)
     law.compliance = pick(4) ? 0 : exp(uniform(-18, -6));
     law.overlap = pick(4) ? 2e-5 : exp(uniform(-16, -6));
     law.dissipation = pick(4) ? 0.005 : 0;
+    law.tangential_compliance = pick(4) ? 0 : exp(uniform(-18, -6));
     return law;
 }
 
