@@ -1,4 +1,4 @@
-/* Checks of single values: signs, ranges, lengths, choices, inertias. */
+/* Checks of the values of solids, joints, wires and of the session. */
 #include "rt/scene/scene_internal.h"
 
 #include <errno.h>
@@ -9,59 +9,6 @@
 #include "contact/vec.h"
 
 #define TURN 3.14159265358979323846 /* half of one [rad] */
-
-/** Path of a key of the thing at `owner`. */
-static const char *key_of(char path[TACT_SCENE_PATH], const char *owner, const char *key)
-{
-    /* Both come from the schema, so they fit; the precision tells the compiler so. */
-    snprintf(path, TACT_SCENE_PATH, "%.80s.%.40s", owner, key);
-    return path;
-}
-
-static int need_positive(const struct tact_scene_check *check, const char *owner, const char *key,
-                         double value, const char *unit)
-{
-    char path[TACT_SCENE_PATH];
-    return value > 0.0 ? 0
-                       : tact_scene_bad(check, key_of(path, owner, key),
-                                        "must be greater than 0%s%s, got %g", unit[0] ? " " : "",
-                                        unit, value);
-}
-
-static int need_not_negative(const struct tact_scene_check *check, const char *owner,
-                             const char *key, double value, const char *unit)
-{
-    char path[TACT_SCENE_PATH];
-    return value >= 0.0
-               ? 0
-               : tact_scene_bad(check, key_of(path, owner, key), "must be 0%s%s or more, got %g",
-                                unit[0] ? " " : "", unit, value);
-}
-
-static int need_between(const struct tact_scene_check *check, const char *path, double value,
-                        double lower, double upper, const char *unit)
-{
-    return value >= lower && value <= upper
-               ? 0
-               : tact_scene_bad(check, path, "must be from %g to %g%s%s, got %g", lower, upper,
-                                unit[0] ? " " : "", unit, value);
-}
-
-/** Checks that text is one of a list of words that ends with NULL. */
-static int need_word(const struct tact_scene_check *check, const char *path, const char *text,
-                     const char *const *words)
-{
-    char list[160] = "";
-    size_t used = 0;
-    for (; *words; words++) {
-        if (strcmp(text, *words) == 0) {
-            return 0;
-        }
-        int n = snprintf(list + used, sizeof list - used, "%s%s", used ? ", " : "", *words);
-        used += (size_t)n;
-    }
-    return tact_scene_bad(check, path, "expected one of %s; got \"%.60s\"", list, text);
-}
 
 int tact_scene_check_quat(const struct tact_scene_check *check, double quat_wxyz[4],
                           const char *path)
@@ -134,14 +81,14 @@ static int check_origin(const struct tact_scene_check *check, const struct tact_
     char key[TACT_SCENE_PATH];
     bool meshed = strcmp(shape->type, "convex") == 0 || strcmp(shape->type, "mesh") == 0;
     if (meshed && !shape->file && !shape->generate) {
-        return tact_scene_bad(check, key_of(key, path, "file"),
+        return tact_scene_bad(check, tact_scene_key_of(key, path, "file"),
                               "missing; a %s needs the key \"file\" or \"generate\"", shape->type);
     }
     if (!shape->generate) {
         return 0;
     }
     if (shape->file || tact_scene_has(check, "%s.scale", path)) {
-        return tact_scene_bad(check, key_of(key, path, shape->file ? "file" : "scale"),
+        return tact_scene_bad(check, tact_scene_key_of(key, path, shape->file ? "file" : "scale"),
                               "a shape with \"generate\" has no %s",
                               shape->file ? "file" : "scale");
     }
@@ -165,31 +112,33 @@ int tact_scene_check_shape(const struct tact_scene_check *check, struct tact_sce
                 {"generate", "convex mesh", false},
                 {"scale", "convex mesh", false}};
     char key[TACT_SCENE_PATH];
-    int rc = need_word(check, key_of(key, path, "type"), shape->type, types);
+    int rc = tact_scene_need_word(check, tact_scene_key_of(key, path, "type"), shape->type, types);
     for (size_t i = 0; !rc && i < sizeof uses / sizeof *uses; i++) {
         bool used = strstr(uses[i].types, shape->type) != NULL;
         bool given = tact_scene_has(check, "%s.%s", path, uses[i].key);
         if (used && uses[i].needed && !given) {
-            rc = tact_scene_bad(check, key_of(key, path, uses[i].key),
+            rc = tact_scene_bad(check, tact_scene_key_of(key, path, uses[i].key),
                                 "missing; a %s needs the key \"%s\"", shape->type, uses[i].key);
         } else if (given && !used) {
-            rc = tact_scene_bad(check, key_of(key, path, uses[i].key), "a %s has no %s",
+            rc = tact_scene_bad(check, tact_scene_key_of(key, path, uses[i].key), "a %s has no %s",
                                 shape->type, uses[i].key);
         } else if (given && strcmp(uses[i].key, "radius") == 0) {
-            rc = need_positive(check, path, "radius", shape->radius, "m");
+            rc = tact_scene_need_positive(check, path, "radius", shape->radius, "m");
         } else if (given && strcmp(uses[i].key, "length") == 0) {
-            rc = need_positive(check, path, "length", shape->length, "m");
+            rc = tact_scene_need_positive(check, path, "length", shape->length, "m");
         } else if (given && strcmp(uses[i].key, "scale") == 0) {
-            rc = need_positive(check, path, "scale", shape->scale, "");
+            rc = tact_scene_need_positive(check, path, "scale", shape->scale, "");
         }
     }
     for (int i = 0; !rc && tact_scene_has(check, "%s.size", path) && i < 3; i++) {
         char edge[16];
         snprintf(edge, sizeof edge, "size[%d]", i);
-        rc = need_positive(check, path, edge, shape->size[i], "m");
+        rc = tact_scene_need_positive(check, path, edge, shape->size[i], "m");
     }
     rc = rc ? rc : check_origin(check, shape, path);
-    return rc ? rc : tact_scene_check_quat(check, shape->quat_wxyz, key_of(key, path, "quat_wxyz"));
+    return rc ? rc
+              : tact_scene_check_quat(check, shape->quat_wxyz,
+                                      tact_scene_key_of(key, path, "quat_wxyz"));
 }
 
 static int check_shapes(const struct tact_scene_check *check, struct tact_scene_shape *shapes,
@@ -217,23 +166,23 @@ static int check_mass(const struct tact_scene_check *check, const char *owner, d
 {
     char path[TACT_SCENE_PATH];
     if (!tact_scene_has(check, "%s.mass", owner)) {
-        return tact_scene_bad(check, key_of(path, owner, "mass"),
+        return tact_scene_bad(check, tact_scene_key_of(path, owner, "mass"),
                               "missing; expected a mass in kg, or `fixed: true`");
     }
-    int rc = need_positive(check, owner, "mass", mass, "kg");
+    int rc = tact_scene_need_positive(check, owner, "mass", mass, "kg");
     if (rc) {
         return rc;
     }
     if (inertia) {
-        return tact_scene_check_inertia(check, inertia, key_of(path, owner, "inertia"));
+        return tact_scene_check_inertia(check, inertia, tact_scene_key_of(path, owner, "inertia"));
     }
     if (tact_scene_has(check, "%s.center_of_mass", owner)) {
-        return tact_scene_bad(check, key_of(path, owner, "center_of_mass"),
+        return tact_scene_bad(check, tact_scene_key_of(path, owner, "center_of_mass"),
                               "needs the key \"inertia\" beside it: that of the shapes is about "
                               "their own centre");
     }
     return shapes > 0 ? 0
-                      : tact_scene_bad(check, key_of(path, owner, "inertia"),
+                      : tact_scene_bad(check, tact_scene_key_of(path, owner, "inertia"),
                                        "missing; without shapes it cannot be computed");
 }
 
@@ -241,19 +190,21 @@ static int check_body(const struct tact_scene_check *check, struct tact_scene_bo
                       const char *path)
 {
     char key[TACT_SCENE_PATH];
-    int rc = tact_scene_check_quat(check, body->quat_wxyz, key_of(key, path, "quat_wxyz"));
+    int rc =
+        tact_scene_check_quat(check, body->quat_wxyz, tact_scene_key_of(key, path, "quat_wxyz"));
     if (!rc && !body->fixed) {
         rc = check_mass(check, path, body->mass, body->inertia, body->shapes_count);
     }
     if (!rc && body->fixed && tact_scene_has(check, "%s.mass", path)) {
-        rc = need_positive(check, path, "mass", body->mass, "kg");
+        rc = tact_scene_need_positive(check, path, "mass", body->mass, "kg");
     }
     if (!rc && body->fixed &&
         (tact_v3_norm(body->velocity) > 0.0 || tact_v3_norm(body->angular_velocity) > 0.0)) {
-        rc = tact_scene_bad(check, key_of(key, path, "fixed"),
+        rc = tact_scene_bad(check, tact_scene_key_of(key, path, "fixed"),
                             "a fixed body cannot start with a velocity");
     }
-    rc = rc ? rc : need_not_negative(check, path, "support_until", body->support_until, "s");
+    rc = rc ? rc
+            : tact_scene_need_not_negative(check, path, "support_until", body->support_until, "s");
     return rc ? rc : check_shapes(check, body->shapes, body->shapes_count, path, body->fixed);
 }
 
@@ -262,7 +213,7 @@ static int check_axis(const struct tact_scene_check *check, double axis[3], cons
     char key[TACT_SCENE_PATH];
     double largest = fmax(fmax(fabs(axis[0]), fabs(axis[1])), fabs(axis[2]));
     if (!(largest > 0.0)) {
-        return tact_scene_bad(check, key_of(key, path, "axis"),
+        return tact_scene_bad(check, tact_scene_key_of(key, path, "axis"),
                               "an axis of length 0; expected a direction, as in [1, 0, 0]");
     }
     for (int i = 0; i < 3; i++) {
@@ -281,11 +232,12 @@ static int check_stops(const struct tact_scene_check *check, const struct tact_s
     bool upper = tact_scene_has(check, "%s.upper", path);
     int turns = strcmp(bond->type, "hinge") == 0;
     if (lower != upper || (lower && !(bond->lower < bond->upper))) {
-        return tact_scene_bad(check, key_of(key, path, lower ? "lower" : "upper"),
+        return tact_scene_bad(check, tact_scene_key_of(key, path, lower ? "lower" : "upper"),
                               "expected both \"lower\" and \"upper\", lower below upper");
     }
     if (lower && turns && (bond->lower < -TURN || bond->upper > TURN)) {
-        return tact_scene_bad(check, key_of(key, path, bond->lower < -TURN ? "lower" : "upper"),
+        return tact_scene_bad(check,
+                              tact_scene_key_of(key, path, bond->lower < -TURN ? "lower" : "upper"),
                               "a hinge's stops are within -pi to pi rad");
     }
     return 0;
@@ -297,18 +249,21 @@ static int check_bond(const struct tact_scene_check *check, struct tact_scene_bo
     static const char *const types[] = {"ball", "hinge", "slider", "fixed", NULL};
     static const char *const axial[] = {"axis", "lower", "upper", "damping", "friction", NULL};
     char key[TACT_SCENE_PATH];
-    int rc = need_word(check, key_of(key, path, "type"), bond->type, types);
+    int rc = tact_scene_need_word(check, tact_scene_key_of(key, path, "type"), bond->type, types);
     bool free = !rc && (!strcmp(bond->type, "hinge") || !strcmp(bond->type, "slider"));
     for (int i = 0; !rc && !free && axial[i]; i++) {
         if (tact_scene_has(check, "%s.%s", path, axial[i])) {
-            rc = tact_scene_bad(check, key_of(key, path, axial[i]), "a %s joint has no %s",
-                                bond->type, axial[i]);
+            rc = tact_scene_bad(check, tact_scene_key_of(key, path, axial[i]),
+                                "a %s joint has no %s", bond->type, axial[i]);
         }
     }
     rc = rc ? rc : check_axis(check, bond->axis, path);
     rc = rc ? rc : check_stops(check, bond, path);
-    rc = rc ? rc : need_not_negative(check, path, "damping", bond->damping, "N m s/rad or N s/m");
-    return rc ? rc : need_not_negative(check, path, "friction", bond->friction, "N m or N");
+    rc = rc ? rc
+            : tact_scene_need_not_negative(check, path, "damping", bond->damping,
+                                           "N m s/rad or N s/m");
+    return rc ? rc
+              : tact_scene_need_not_negative(check, path, "friction", bond->friction, "N m or N");
 }
 
 static int check_joint(const struct tact_scene_check *check, struct tact_scene_joint *joint,
@@ -316,15 +271,19 @@ static int check_joint(const struct tact_scene_check *check, struct tact_scene_j
 {
     static const char *const types[] = {"hinge", "slide", NULL};
     char key[TACT_SCENE_PATH];
-    int rc = need_word(check, key_of(key, path, "type"), joint->type, types);
+    int rc = tact_scene_need_word(check, tact_scene_key_of(key, path, "type"), joint->type, types);
     rc = rc ? rc : check_axis(check, joint->axis, path);
     if (rc) {
         return rc;
     }
-    rc = tact_scene_check_quat(check, joint->quat_wxyz, key_of(key, path, "quat_wxyz"));
-    rc = rc ? rc : need_not_negative(check, path, "stiffness", joint->stiffness, "N m/rad or N/m");
-    rc = rc ? rc : need_not_negative(check, path, "damping", joint->damping, "N m s/rad or N s/m");
-    return rc ? rc : need_not_negative(check, path, "limit", joint->limit, "N m or N");
+    rc = tact_scene_check_quat(check, joint->quat_wxyz, tact_scene_key_of(key, path, "quat_wxyz"));
+    rc = rc ? rc
+            : tact_scene_need_not_negative(check, path, "stiffness", joint->stiffness,
+                                           "N m/rad or N/m");
+    rc = rc ? rc
+            : tact_scene_need_not_negative(check, path, "damping", joint->damping,
+                                           "N m s/rad or N s/m");
+    return rc ? rc : tact_scene_need_not_negative(check, path, "limit", joint->limit, "N m or N");
 }
 
 static int check_hand(const struct tact_scene_check *check, struct tact_scene_hand *hand,
@@ -336,58 +295,9 @@ static int check_hand(const struct tact_scene_check *check, struct tact_scene_ha
     for (uint32_t i = 0; !rc && i < hand->links_count; i++) {
         struct tact_scene_link *link = &hand->links[i];
         snprintf(path, sizeof path, "hands[%u].links[%u]", number, i);
-        rc = check_joint(check, &link->joint, key_of(key, path, "joint"));
+        rc = check_joint(check, &link->joint, tact_scene_key_of(key, path, "joint"));
         rc = rc ? rc : check_mass(check, path, link->mass, link->inertia, link->shapes_count);
         rc = rc ? rc : check_shapes(check, link->shapes, link->shapes_count, path, false);
-    }
-    return rc;
-}
-
-static int check_tip(const struct tact_scene_check *check, const char *path, double radius,
-                     double power)
-{
-    char key[TACT_SCENE_PATH];
-    int rc = need_not_negative(check, path, "tip_radius", radius, "m");
-    return rc ? rc : need_between(check, key_of(key, path, "tip_power"), power, 0.0, 1.0, "");
-}
-
-static int check_pair(const struct tact_scene_check *check, const char *path,
-                      const struct tact_scene_pair *pair)
-{
-    char key[TACT_SCENE_PATH];
-    int rc = need_not_negative(check, path, "friction", pair->friction, "");
-    rc = rc ? rc : need_not_negative(check, path, "dissipation", pair->dissipation, "s");
-    rc = rc ? rc : need_not_negative(check, path, "compliance", pair->compliance, "m/N");
-    rc = rc ? rc
-            : need_not_negative(check, path, "tangential_compliance", pair->tangential_compliance,
-                                "m/N");
-    rc = rc ? rc : need_positive(check, path, "overlap", pair->overlap, "m");
-    rc = rc ? rc : need_not_negative(check, path, "hunt_crossley", pair->hunt_crossley, "s/m");
-    if (!rc && pair->hunt_crossley > 0.0 && !(pair->compliance > 0.0)) {
-        return tact_scene_bad(check, key_of(key, path, "hunt_crossley"),
-                              "damps the spring of a compliant contact; expected \"compliance\" "
-                              "over 0 beside it");
-    }
-    if (!rc && !(pair->restitution >= 0.0 && pair->restitution <= 1.0)) {
-        return tact_scene_bad(check, key_of(key, path, "restitution"),
-                              "must be from 0 to 1, got %g", pair->restitution);
-    }
-    return rc ? rc : check_tip(check, path, pair->tip_radius, pair->tip_power);
-}
-
-static int check_materials(const struct tact_scene_check *check, const struct tact_scene *scene)
-{
-    char path[TACT_SCENE_PATH];
-    int rc = 0;
-    for (uint32_t i = 0; !rc && i < scene->materials_count; i++) {
-        snprintf(path, sizeof path, "materials[%u]", i);
-        const struct tact_scene_material *m = &scene->materials[i];
-        rc = need_not_negative(check, path, "modulus", m->modulus, "Pa");
-        rc = rc ? rc : check_tip(check, path, m->tip_radius, m->tip_power);
-    }
-    for (uint32_t i = 0; !rc && i < scene->pairs_count; i++) {
-        snprintf(path, sizeof path, "pairs[%u]", i);
-        rc = check_pair(check, path, &scene->pairs[i]);
     }
     return rc;
 }
@@ -397,11 +307,11 @@ static int check_what(const struct tact_scene_check *check, const struct tact_sc
 {
     static const char *const what[] = {"reaction", "drive", "force", "moment", NULL};
     char key[TACT_SCENE_PATH];
-    int rc = need_word(check, key_of(key, path, "what"), output->what, what);
+    int rc = tact_scene_need_word(check, tact_scene_key_of(key, path, "what"), output->what, what);
     if (rc || !output->along) {
         return rc;
     }
-    key_of(key, path, "along");
+    tact_scene_key_of(key, path, "along");
     if (strcmp(output->what, "force") && strcmp(output->what, "moment")) {
         return tact_scene_bad(check, key, "is of \"what: force\" and \"what: moment\" only");
     }
@@ -426,13 +336,14 @@ static int check_wires(const struct tact_scene_check *check, const struct tact_s
         bool upper = tact_scene_has(check, "inputs[%u].upper", i);
         snprintf(path, sizeof path, "inputs[%u]", i);
         if (lower != upper || (lower && !(in->lower < in->upper))) {
-            rc = tact_scene_bad(check, key_of(key, path, lower ? "lower" : "upper"),
+            rc = tact_scene_bad(check, tact_scene_key_of(key, path, lower ? "lower" : "upper"),
                                 "expected both \"lower\" and \"upper\", lower below upper");
         }
-        rc = rc ? rc : need_word(check, key_of(key, path, "what"), in->what, into);
-        rc = rc ? rc : need_not_negative(check, path, "filter", in->filter, "Hz");
+        rc = rc ? rc
+                : tact_scene_need_word(check, tact_scene_key_of(key, path, "what"), in->what, into);
+        rc = rc ? rc : tact_scene_need_not_negative(check, path, "filter", in->filter, "Hz");
         if (!rc && in->filter > 0.0 && strcmp(in->what, "state")) {
-            rc = tact_scene_bad(check, key_of(key, path, "filter"),
+            rc = tact_scene_bad(check, tact_scene_key_of(key, path, "filter"),
                                 "smooths the rate of a joint that is measured; expected \"what: "
                                 "state\" beside it");
         }
@@ -441,56 +352,40 @@ static int check_wires(const struct tact_scene_check *check, const struct tact_s
         const struct tact_scene_output *o = &scene->outputs[i];
         snprintf(path, sizeof path, "outputs[%u]", i);
         rc = check_what(check, o, path);
-        rc = rc ? rc : need_positive(check, path, "limit", o->limit, "");
-        rc = rc ? rc : need_positive(check, path, "rate", o->rate, "a second");
-        rc = rc ? rc : need_not_negative(check, path, "filter", o->filter, "Hz");
+        rc = rc ? rc : tact_scene_need_positive(check, path, "limit", o->limit, "");
+        rc = rc ? rc : tact_scene_need_positive(check, path, "rate", o->rate, "a second");
+        rc = rc ? rc : tact_scene_need_not_negative(check, path, "filter", o->filter, "Hz");
     }
     return rc;
 }
 
 static int check_options(const struct tact_scene_check *check, const struct tact_scene *scene)
 {
-    static const char *const locals[] = {"cone", "bouchard", NULL};
-    static const char *const patches[] = {"polygon", "ellipse", NULL};
-    static const char *const normals[] = {"blend", "gradient", "least", NULL};
-    static const char *const models[] = {"patch", "points", NULL};
-    static const char *const spins[] = {"auto",  "corners",       "uniform",
-                                        "hertz", "limit-surface", NULL};
-    static const char *const metrics[] = {"euclidean", "mass", NULL};
-    static const char *const splits[] = {"auto", "never", NULL};
     static const char *const sources[] = {"auto", "opencl", "host", NULL};
-    const struct tact_scene_contact *c = &scene->contact;
-    int rc = need_between(check, "period", scene->period, 1e-5, 0.1, "s");
+    int rc = tact_scene_need_between(check, "period", scene->period, 1e-5, 0.1, "s");
     if (!rc && !(scene->duration > 0.0)) {
         rc = tact_scene_bad(check, "duration", "must be greater than 0 s, got %g", scene->duration);
     }
-    rc = rc ? rc : need_positive(check, "contact", "overlap", c->overlap, "m");
-    rc = rc ? rc : need_not_negative(check, "contact", "compliance", c->compliance, "m/N");
+    rc = rc ? rc : tact_scene_need_word(check, "moments.source", scene->moments.source, sources);
     rc = rc ? rc
-            : need_not_negative(check, "contact", "tangential_compliance", c->tangential_compliance,
-                                "m/N");
-    rc = rc ? rc : need_not_negative(check, "contact", "dissipation", c->dissipation, "s");
-    rc = rc ? rc : need_between(check, "contact.iterations", c->iterations, 1, 10000, "");
-    rc = rc ? rc : need_between(check, "contact.tolerance", c->tolerance, 0.0, 1.0, "");
-    rc = rc ? rc : need_word(check, "contact.local", c->local, locals);
-    rc = rc ? rc : need_word(check, "contact.patch", c->patch, patches);
-    rc = rc ? rc : need_word(check, "contact.normal", c->normal, normals);
-    rc = rc ? rc : need_word(check, "contact.model", c->model, models);
-    rc = rc ? rc : need_between(check, "contact.points", c->points, 1, 1e6, "");
-    rc = rc ? rc : need_word(check, "contact.spin", c->spin, spins);
-    rc = rc ? rc : need_word(check, "contact.metric", c->metric, metrics);
-    rc = rc ? rc : need_word(check, "contact.split", c->split, splits);
-    rc = rc ? rc : need_word(check, "moments.source", scene->moments.source, sources);
-    rc = rc ? rc : need_between(check, "moments.max_age", scene->moments.max_age, 0, 1000, "ticks");
-    rc = rc ? rc : need_not_negative(check, "moments", "host_time", scene->moments.host_time, "s");
-    rc = rc ? rc : need_between(check, "realtime.priority", scene->realtime.priority, 1, 99, "");
-    rc = rc ? rc : need_between(check, "realtime.cpu", scene->realtime.cpu, -1, 4095, "");
+            : tact_scene_need_between(check, "moments.max_age", scene->moments.max_age, 0, 1000,
+                                      "ticks");
+    rc = rc ? rc
+            : tact_scene_need_not_negative(check, "moments", "host_time", scene->moments.host_time,
+                                           "s");
+    rc = rc ? rc
+            : tact_scene_need_between(check, "realtime.priority", scene->realtime.priority, 1, 99,
+                                      "");
+    rc =
+        rc ? rc : tact_scene_need_between(check, "realtime.cpu", scene->realtime.cpu, -1, 4095, "");
     const struct tact_scene_recorder *r = &scene->recorder;
     if (!rc && r->split_bytes != 0.0) {
-        rc = need_between(check, "recorder.split_bytes", r->split_bytes, 65536.0, 1e15, "");
+        rc = tact_scene_need_between(check, "recorder.split_bytes", r->split_bytes, 65536.0, 1e15,
+                                     "");
     }
     if (!rc && r->split_seconds != 0.0) {
-        rc = need_between(check, "recorder.split_seconds", r->split_seconds, 0.1, 1e6, "s");
+        rc = tact_scene_need_between(check, "recorder.split_seconds", r->split_seconds, 0.1, 1e6,
+                                     "s");
     }
     return rc;
 }
@@ -498,7 +393,7 @@ static int check_options(const struct tact_scene_check *check, const struct tact
 int tact_scene_check_values(const struct tact_scene_check *check, struct tact_scene *scene)
 {
     int rc = check_options(check, scene);
-    rc = rc ? rc : check_materials(check, scene);
+    rc = rc ? rc : tact_scene_check_contact(check, scene);
     for (uint32_t i = 0; !rc && i < scene->bodies_count; i++) {
         char path[TACT_SCENE_PATH];
         snprintf(path, sizeof path, "bodies[%u]", i);

@@ -107,6 +107,23 @@ int tact_scene_append_settings(const struct tact_scene_check *check,
 int tact_scene_read_calibrations(const struct tact_scene_check *check, struct tact_scene *scene,
                                  const struct tact_scene_files *files);
 
+/** Path of a key of the thing at `owner`. */
+const char *tact_scene_key_of(char path[TACT_SCENE_PATH], const char *owner, const char *key);
+
+/** What a number must be, and that text is one of a list of words that ends with NULL. 0, or
+ *  -EINVAL with the message; unit may be "". */
+int tact_scene_need_positive(const struct tact_scene_check *check, const char *owner,
+                             const char *key, double value, const char *unit);
+int tact_scene_need_not_negative(const struct tact_scene_check *check, const char *owner,
+                                 const char *key, double value, const char *unit);
+int tact_scene_need_between(const struct tact_scene_check *check, const char *path, double value,
+                            double lower, double upper, const char *unit);
+int tact_scene_need_word(const struct tact_scene_check *check, const char *path, const char *text,
+                         const char *const *words);
+
+/** Checks the contact's options, materials and pairs. */
+int tact_scene_check_contact(const struct tact_scene_check *check, const struct tact_scene *scene);
+
 /** Checks single values, and normalises axes and quaternions. 0 or -EINVAL. */
 int tact_scene_check_values(const struct tact_scene_check *check, struct tact_scene *scene);
 /** Checks one shape's own values; path is its key path. */

@@ -1,0 +1,94 @@
+/* Checks of what happens where materials touch, and of how contacts are made and solved. */
+#include <stdio.h>
+#include "rt/scene/scene_internal.h"
+
+static int check_tip(const struct tact_scene_check *check, const char *path, double radius,
+                     double power)
+{
+    char key[TACT_SCENE_PATH];
+    int rc = tact_scene_need_not_negative(check, path, "tip_radius", radius, "m");
+    return rc ? rc
+              : tact_scene_need_between(check, tact_scene_key_of(key, path, "tip_power"), power,
+                                        0.0, 1.0, "");
+}
+
+static int check_pair(const struct tact_scene_check *check, const char *path,
+                      const struct tact_scene_pair *pair)
+{
+    char key[TACT_SCENE_PATH];
+    int rc = tact_scene_need_not_negative(check, path, "friction", pair->friction, "");
+    rc = rc ? rc : tact_scene_need_not_negative(check, path, "dissipation", pair->dissipation, "s");
+    rc = rc ? rc : tact_scene_need_not_negative(check, path, "compliance", pair->compliance, "m/N");
+    rc = rc ? rc
+            : tact_scene_need_not_negative(check, path, "tangential_compliance",
+                                           pair->tangential_compliance, "m/N");
+    rc = rc ? rc : tact_scene_need_positive(check, path, "overlap", pair->overlap, "m");
+    rc =
+        rc ? rc
+           : tact_scene_need_not_negative(check, path, "hunt_crossley", pair->hunt_crossley, "s/m");
+    if (!rc && pair->hunt_crossley > 0.0 && !(pair->compliance > 0.0)) {
+        return tact_scene_bad(check, tact_scene_key_of(key, path, "hunt_crossley"),
+                              "damps the spring of a compliant contact; expected \"compliance\" "
+                              "over 0 beside it");
+    }
+    if (!rc && !(pair->restitution >= 0.0 && pair->restitution <= 1.0)) {
+        return tact_scene_bad(check, tact_scene_key_of(key, path, "restitution"),
+                              "must be from 0 to 1, got %g", pair->restitution);
+    }
+    return rc ? rc : check_tip(check, path, pair->tip_radius, pair->tip_power);
+}
+
+static int check_materials(const struct tact_scene_check *check, const struct tact_scene *scene)
+{
+    char path[TACT_SCENE_PATH];
+    int rc = 0;
+    for (uint32_t i = 0; !rc && i < scene->materials_count; i++) {
+        snprintf(path, sizeof path, "materials[%u]", i);
+        const struct tact_scene_material *m = &scene->materials[i];
+        rc = tact_scene_need_not_negative(check, path, "modulus", m->modulus, "Pa");
+        rc = rc ? rc : check_tip(check, path, m->tip_radius, m->tip_power);
+    }
+    for (uint32_t i = 0; !rc && i < scene->pairs_count; i++) {
+        snprintf(path, sizeof path, "pairs[%u]", i);
+        rc = check_pair(check, path, &scene->pairs[i]);
+    }
+    return rc;
+}
+
+static int check_options(const struct tact_scene_check *check, const struct tact_scene_contact *c)
+{
+    static const char *const locals[] = {"cone", "bouchard", NULL};
+    static const char *const patches[] = {"polygon", "ellipse", NULL};
+    static const char *const normals[] = {"blend", "gradient", "least", NULL};
+    static const char *const models[] = {"patch", "points", NULL};
+    static const char *const spins[] = {"auto",  "corners",       "uniform",
+                                        "hertz", "limit-surface", NULL};
+    static const char *const metrics[] = {"euclidean", "mass", NULL};
+    static const char *const splits[] = {"auto", "never", NULL};
+    int rc = tact_scene_need_positive(check, "contact", "overlap", c->overlap, "m");
+    rc = rc ? rc
+            : tact_scene_need_not_negative(check, "contact", "compliance", c->compliance, "m/N");
+    rc = rc ? rc
+            : tact_scene_need_not_negative(check, "contact", "tangential_compliance",
+                                           c->tangential_compliance, "m/N");
+    rc = rc ? rc
+            : tact_scene_need_not_negative(check, "contact", "dissipation", c->dissipation, "s");
+    rc =
+        rc ? rc : tact_scene_need_between(check, "contact.iterations", c->iterations, 1, 10000, "");
+    rc = rc ? rc : tact_scene_need_between(check, "contact.tolerance", c->tolerance, 0.0, 1.0, "");
+    rc = rc ? rc : tact_scene_need_word(check, "contact.local", c->local, locals);
+    rc = rc ? rc : tact_scene_need_word(check, "contact.patch", c->patch, patches);
+    rc = rc ? rc : tact_scene_need_word(check, "contact.normal", c->normal, normals);
+    rc = rc ? rc : tact_scene_need_word(check, "contact.model", c->model, models);
+    rc = rc ? rc : tact_scene_need_between(check, "contact.points", c->points, 1, 1e6, "");
+    rc = rc ? rc : tact_scene_need_word(check, "contact.spin", c->spin, spins);
+    rc = rc ? rc : tact_scene_need_word(check, "contact.metric", c->metric, metrics);
+    rc = rc ? rc : tact_scene_need_word(check, "contact.split", c->split, splits);
+    return rc;
+}
+
+int tact_scene_check_contact(const struct tact_scene_check *check, const struct tact_scene *scene)
+{
+    int rc = check_options(check, &scene->contact);
+    return rc ? rc : check_materials(check, scene);
+}

@@ -1,0 +1,55 @@
+/* What single values must be. */
+#include <stdio.h>
+#include <string.h>
+#include "rt/scene/scene_internal.h"
+
+const char *tact_scene_key_of(char path[TACT_SCENE_PATH], const char *owner, const char *key)
+{
+    /* Both come from the schema, so they fit; the precision tells the compiler so. */
+    snprintf(path, TACT_SCENE_PATH, "%.80s.%.40s", owner, key);
+    return path;
+}
+
+int tact_scene_need_positive(const struct tact_scene_check *check, const char *owner,
+                             const char *key, double value, const char *unit)
+{
+    char path[TACT_SCENE_PATH];
+    return value > 0.0 ? 0
+                       : tact_scene_bad(check, tact_scene_key_of(path, owner, key),
+                                        "must be greater than 0%s%s, got %g", unit[0] ? " " : "",
+                                        unit, value);
+}
+
+int tact_scene_need_not_negative(const struct tact_scene_check *check, const char *owner,
+                                 const char *key, double value, const char *unit)
+{
+    char path[TACT_SCENE_PATH];
+    return value >= 0.0
+               ? 0
+               : tact_scene_bad(check, tact_scene_key_of(path, owner, key),
+                                "must be 0%s%s or more, got %g", unit[0] ? " " : "", unit, value);
+}
+
+int tact_scene_need_between(const struct tact_scene_check *check, const char *path, double value,
+                            double lower, double upper, const char *unit)
+{
+    return value >= lower && value <= upper
+               ? 0
+               : tact_scene_bad(check, path, "must be from %g to %g%s%s, got %g", lower, upper,
+                                unit[0] ? " " : "", unit, value);
+}
+
+int tact_scene_need_word(const struct tact_scene_check *check, const char *path, const char *text,
+                         const char *const *words)
+{
+    char list[160] = "";
+    size_t used = 0;
+    for (; *words; words++) {
+        if (strcmp(text, *words) == 0) {
+            return 0;
+        }
+        int n = snprintf(list + used, sizeof list - used, "%s%s", used ? ", " : "", *words);
+        used += (size_t)n;
+    }
+    return tact_scene_bad(check, path, "expected one of %s; got \"%.60s\"", list, text);
+}
