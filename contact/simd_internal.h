@@ -23,8 +23,6 @@ typedef float tact_f8 __attribute__((vector_size(32)));
 typedef int32_t tact_i8 __attribute__((vector_size(32)));
 typedef double tact_d4 __attribute__((vector_size(32)));
 typedef int64_t tact_l4 __attribute__((vector_size(32)));
-typedef double tact_d8 __attribute__((vector_size(64)));
-typedef int64_t tact_l8 __attribute__((vector_size(64)));
 
 #define TACT_INLINE static inline __attribute__((always_inline))
 
@@ -56,7 +54,6 @@ typedef int64_t tact_l8 __attribute__((vector_size(64)));
 #define TACT_F8_MIN(a, b) TACT_F8_SELECT((a) < (b), a, b)
 #define TACT_F8_MAX(a, b) TACT_F8_SELECT((a) > (b), a, b)
 #define TACT_D4_ABS(a) ((tact_d4)((tact_l4)(a)&INT64_MAX))
-#define TACT_D8_ABS(a) ((tact_d8)((tact_l8)(a)&INT64_MAX))
 
 /** Bit i of *bits is set where lane i of a mask is: of 8 lanes of floats, of 4 of doubles. */
 TACT_INLINE void tact_i8_bits(const tact_i8 *mask, uint32_t *bits)
@@ -85,6 +82,9 @@ TACT_INLINE void tact_l4_bits(const tact_l4 *mask, uint32_t *bits)
     *bits = (uint32_t)((l[0] | l[1]) | (l[2] | l[3]));
 #endif
 }
+
+/** A number of each of four arrays. */
+#define TACT_D4_OF(from, at) ((tact_d4){(from)[0][at], (from)[1][at], (from)[2][at], (from)[3][at]})
 
 /** Asks for memory that is soon read: in a large mesh it is in no cache yet. */
 TACT_INLINE void tact_fetch(const void *from, size_t size)

@@ -1,4 +1,4 @@
-/* Lists of leaves near each other: whether there is one for a pair of meshes as they lie now. */
+/* Lists of triangles near each other: whether there is one for a pair of meshes as they lie now. */
 #include "contact/moments/moments_cache_internal.h"
 
 /** Margin of a list, in the mean distance of the corners of the finer mesh; share of it that two

@@ -1,16 +1,17 @@
-/** Which leaves of two meshes may count against each other, kept while the two hardly move against
- *  each other; not installed.
+/** Which triangles of two meshes may count against each other, kept while the two hardly move
+ *  against each other; not installed.
  *
- *  A list is made with the boxes of A larger by a margin, and holds, in the order in which they
- *  would be found anew, all pairs of leaves that may count anywhere within it. Whoever uses it
- * tests these as always: it is never seen in the moments' bits whether there was a list. */
+ *  A list is made with all tests wider by a margin, and holds, in the order in which they
+ *  would be found anew, all pairs of triangles that may count anywhere within it. Whoever uses it
+ *  tests these as always: it is never seen in the moments' bits whether there was a list. */
 #ifndef TACT_CONTACT_MOMENTS_CACHE_INTERNAL_H
 #define TACT_CONTACT_MOMENTS_CACHE_INTERNAL_H
 
 #include "moments_near_internal.h"
 
-/** Pairs of leaves in a list, most; lists, of as many pairs of bodies. */
-enum { TACT_CACHE_PAIRS = 1024, TACT_CACHE_LISTS = 32 };
+/** Pairs of triangles in a list, most; triangles of either mesh; lists, of as many pairs of
+ *  bodies. */
+enum { TACT_CACHE_PAIRS = 1024, TACT_CACHE_FACES = 512, TACT_CACHE_LISTS = 32 };
 
 /** How two meshes are seen in a frame: of each, rows that give x, y, z and the height along the
  *  normal, and those of the middle of its bounds [m]. */
@@ -23,10 +24,9 @@ struct tact_cache_list {
     double reach[2];                   /* of the meshes' bounds from their middle [m] */
     double margin;                     /* [m] */
     int ready;                         /* there is a list */
-    uint32_t count, leaves_b;
-    uint32_t leaf_a[TACT_CACHE_PAIRS];
-    uint16_t at_b[TACT_CACHE_PAIRS]; /* index into leaf_b */
-    uint32_t leaf_b[TACT_NEAR];
+    uint32_t count, faces_a, faces_b;
+    struct tact_near_pair pair[TACT_CACHE_PAIRS];
+    uint32_t face_a[TACT_CACHE_FACES], face_b[TACT_CACHE_FACES]; /* 4 leaf + lane */
 };
 
 struct tact_cache {
@@ -43,77 +43,111 @@ struct tact_cache {
 struct tact_cache_list *tact_cache_find(struct tact_cache *cache, const struct tact_near *near,
                                         const double normal[3]);
 
-/** Makes the list: cuts both trees with the margin and keeps the pairs of leaves. Leaves it not
- *  ready where there is no room. */
-TACT_INLINE void tact_cache_make(struct tact_cache_list *list, struct tact_near *w)
+/** A list that is being made: where it has the triangles of the leaf of A that is matched, and
+ *  those of B; NOWHERE. */
+struct tact_cache_maker {
+    struct tact_cache_list *list;
+    uint32_t leaf_a;
+    uint16_t at_a[4], at_b[4 * TACT_NEAR];
+};
+
+enum { TACT_CACHE_NOWHERE = UINT16_MAX };
+
+/** Where a triangle is in a list; adds it where it is not. -ENOSPC: there is no room. */
+TACT_INLINE int tact_cache_face(uint32_t face, uint16_t *at, uint32_t *faces, uint32_t *count)
 {
-    const float margin = (float)list->margin * w->per_unit;
-    uint16_t at[TACT_NEAR];
-    w->a.placed.margin = margin * 1.001F + 1e-6F;
-    int rc = tact_near_cut_trees(w, TACT_NEAR);
-    w->a.placed.margin = 0.0F;
-    if (rc < 0) {
-        return;
-    }
-    list->count = list->leaves_b = 0;
-    list->ready = 1;
-    if (!rc) {
-        return;
-    }
-    memset(at, 0xFF, sizeof at);
-    tact_near_begin(w);
-    for (uint32_t i = 0; i < w->a.leaves; i++) {
-        struct tact_leaf s;
-        struct tact_near_span span;
-        tact_leaf_place(&w->a.placed, w->a.leaf[i], 1, &s);
-        tact_near_measure(&s, w->per_unit, &span);
-        tact_near_widen(&span, list->margin, margin);
-        for (uint32_t e = 0; e < w->b.leaves; e += 8) {
-            for (uint32_t bits = tact_near_meets(&w->b, &span, e / 8); bits; bits &= bits - 1) {
-                uint32_t k = e + (uint32_t)__builtin_ctz(bits);
-                if (!tact_near_any(&span, tact_near_ready(w, k, w->b.leaf[k]))) {
-                    continue;
-                }
-                if (list->count == TACT_CACHE_PAIRS) {
-                    list->ready = 0;
-                    return;
-                }
-                if (at[k] == UINT16_MAX) {
-                    at[k] = (uint16_t)list->leaves_b;
-                    list->leaf_b[list->leaves_b++] = w->b.leaf[k];
-                }
-                list->leaf_a[list->count] = w->a.leaf[i];
-                list->at_b[list->count++] = at[k];
-            }
+    if (*at == TACT_CACHE_NOWHERE) {
+        if (*count == TACT_CACHE_FACES) {
+            return -ENOSPC;
         }
+        *at = (uint16_t)*count;
+        faces[(*count)++] = face;
+    }
+    return *at;
+}
+
+/** Takes pairs of triangles to the list. */
+TACT_INLINE int tact_cache_keep(void *user, struct tact_near *w, uint32_t leaf_a,
+                                const struct tact_near_pair *pairs, uint32_t count)
+{
+    struct tact_cache_maker *maker = user;
+    struct tact_cache_list *list = maker->list;
+    if (maker->leaf_a != leaf_a) {
+        maker->leaf_a = leaf_a;
+        memset(maker->at_a, 0xFF, sizeof maker->at_a);
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t a = pairs[i].a, b = pairs[i].b;
+        if (!tact_faces_near(&w->face_a[a], &w->face_b[b], list->margin)) {
+            continue;
+        }
+        int at_a = tact_cache_face(4 * leaf_a + a, &maker->at_a[a], list->face_a, &list->faces_a);
+        int at_b = tact_cache_face(4 * w->b.leaf[b / 4] + b % 4, &maker->at_b[b], list->face_b,
+                                   &list->faces_b);
+        if (at_a < 0 || at_b < 0 || list->count == TACT_CACHE_PAIRS) {
+            return -ENOSPC;
+        }
+        list->pair[list->count++] = (struct tact_near_pair){(uint16_t)at_a, (uint16_t)at_b};
+    }
+    return 0;
+}
+
+/** Repeats a triangle where fours of a list's triangles are not full. */
+TACT_INLINE void tact_cache_pad(uint32_t *faces, uint32_t count)
+{
+    for (; count % 4; count++) {
+        faces[count] = faces[0];
     }
 }
 
-/** Matches the leaves of a list, as tact_near_match() does after cutting the trees. */
-TACT_INLINE int tact_cache_match(const struct tact_cache_list *list, struct tact_near *w,
-                                 tact_near_pair *pair, void *user)
+/** Makes the list: cuts both trees with the margin and keeps the pairs of triangles. Leaves it not
+ *  ready where there is no room. */
+TACT_INLINE void tact_cache_make(struct tact_cache_list *list, struct tact_near *w)
 {
-    const struct tact_mesh_leaf *leaves_a = w->a.placed.mesh->wide->leaves;
-    const struct tact_mesh_leaf *leaves_b = w->b.placed.mesh->wide->leaves;
-    memset(w->ready, 0, list->leaves_b);
-    for (uint32_t i = 0; i < list->count;) {
-        const uint32_t of_a = list->leaf_a[i];
-        struct tact_leaf s;
-        struct tact_near_span span;
-        tact_leaf_place(&w->a.placed, of_a, 1, &s);
-        tact_near_measure(&s, w->per_unit, &span);
-        for (; i < list->count && list->leaf_a[i] == of_a; i++) {
-            uint32_t of_b = list->leaf_b[list->at_b[i]];
-            const struct tact_leaf *t = tact_near_ready(w, list->at_b[i], of_b);
-            if (tact_near_any(&span, t)) {
-                int rc = tact_near_leaves(&s, &leaves_a[of_a], t, &leaves_b[of_b], pair, user);
-                if (rc) {
-                    return rc;
-                }
-            }
-        }
+    struct tact_cache_maker maker;
+    w->a.placed.margin = (float)list->margin * w->per_unit * 1.001F + 1e-6F;
+    int rc = tact_near_cut_trees(w, TACT_NEAR);
+    w->a.placed.margin = 0.0F;
+    list->count = list->faces_a = list->faces_b = 0;
+    if (rc > 0) {
+        maker.list = list;
+        maker.leaf_a = UINT32_MAX;
+        memset(maker.at_b, 0xFF, 4 * w->b.leaves * sizeof *maker.at_b);
+        rc = tact_near_match(w, list->margin, tact_cache_keep, &maker);
     }
-    return 0;
+    tact_cache_pad(list->face_a, list->faces_a);
+    tact_cache_pad(list->face_b, list->faces_b);
+    list->ready = rc >= 0;
+}
+
+/** Corners of four triangles of a list where the body is. */
+TACT_INLINE void tact_cache_corners(const struct tact_placed *body, const uint32_t face[4],
+                                    tact_d4 p[3][3])
+{
+    const struct tact_mesh_leaf *leaves = body->mesh->wide->leaves;
+    const double *from[4];
+    for (int i = 0; i < 4; i++) {
+        from[i] = &leaves[face[i] / 4].corner[0][0][face[i] % 4];
+    }
+    for (int k = 0; k < 3; k++) {
+        const tact_d4 x = TACT_D4_OF(from, 12 * k), y = TACT_D4_OF(from, 12 * k + 4);
+        const tact_d4 z = TACT_D4_OF(from, 12 * k + 8);
+        tact_leaf_place_corner(body, &x, &y, &z, p[k]);
+    }
+}
+
+/** Places the triangles of a list. */
+TACT_INLINE void tact_cache_place(const struct tact_cache_list *list, struct tact_near *w)
+{
+    tact_d4 p[3][3];
+    for (uint32_t i = 0; i < list->faces_a; i += 4) {
+        tact_cache_corners(&w->a.placed, &list->face_a[i], p);
+        tact_face_place(p, 1, 0.0, &w->face_a[i]);
+    }
+    for (uint32_t i = 0; i < list->faces_b; i += 4) {
+        tact_cache_corners(&w->b.placed, &list->face_b[i], p);
+        tact_face_place(p, 0, w->b.placed.slack, &w->face_b[i]);
+    }
 }
 
 #endif

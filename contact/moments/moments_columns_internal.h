@@ -1,4 +1,4 @@
-/** Integrals over columns between a flat polygon of A and B's surface above it, eight triangles at
+/** Integrals over columns between a flat polygon of A and B's surface above it, four triangles at
  *  a time; not installed. */
 #ifndef TACT_CONTACT_MOMENTS_COLUMNS_INTERNAL_H
 #define TACT_CONTACT_MOMENTS_COLUMNS_INTERNAL_H
@@ -8,23 +8,32 @@
 #include "moments_internal.h"
 #include "../simd_internal.h"
 
-/** Triangles that wait for their integrals, and sums over those that had theirs: a lane each. The
- *  n-th triangle goes to lane n mod 8, whatever the processor. All zero to start with. */
+/** Triangles that wait for their integrals, a lane each. */
+struct tact_columns_four {
+    tact_d4 corner[3][3]; /* [corner][coordinate], on A */
+    tact_d4 height[3];    /* of B's surface above each corner, >= 0 */
+    tact_d4 tau;          /* +1 where B faces up, else -1 */
+};
+
+/** Sums over triangles that had their integrals. */
+struct tact_columns_sums {
+    tact_d4 volume, magnitude, first[3], second[6], gradient[3], torque[3];
+};
+
+/** The n-th triangle goes to lane n mod 8, whatever the processor. All zero to start with. */
 struct tact_columns {
     int waiting;
-    tact_d8 corner[3][3]; /* [corner][coordinate], on A */
-    tact_d8 height[3];    /* of B's surface above each corner, >= 0 */
-    tact_d8 tau;          /* +1 where B faces up, else -1 */
-    tact_d8 volume, magnitude, first[3], second[6], gradient[3], torque[3];
+    struct tact_columns_four four[2];
+    struct tact_columns_sums sums[2];
 };
 
 /** Adds v and the integrals f of r and s of r r^T, taken about base, to the sums. */
-TACT_INLINE void tact_columns_shift(struct tact_columns *c, const tact_d8 *v, const tact_d8 *f,
-                                    const tact_d8 *s, const tact_d8 *base)
+TACT_INLINE void tact_columns_shift(struct tact_columns_sums *c, const tact_d4 *v, const tact_d4 *f,
+                                    const tact_d4 *s, const tact_d4 *base)
 {
     static const int row[3] = {0, 0, 1}, column[3] = {1, 2, 2};
     c->volume += *v;
-    c->magnitude += TACT_D8_ABS(*v);
+    c->magnitude += TACT_D4_ABS(*v);
     for (int k = 0; k < 3; k++) {
         int i = row[k], j = column[k];
         c->first[k] += f[k] + *v * base[k];
@@ -38,22 +47,24 @@ TACT_INLINE void tact_columns_shift(struct tact_columns *c, const tact_d8 *v, co
  * Middle points of the column above the corners, from that of corner 0: x, y and m = z + h/2 are
  * linear over the triangle, and the integrals over z of r and r r^T are h r_m and h r_m r_m^T with
  * h^3 / 12 added to zz. */
-TACT_INLINE void tact_columns_fold(struct tact_columns *c)
+TACT_INLINE void tact_columns_fold(const struct tact_columns_four *four,
+                                   struct tact_columns_sums *c)
 {
-    const tact_d8 *p0 = c->corner[0], *p1 = c->corner[1], *p2 = c->corner[2], *h = c->height;
-    tact_d8 a[3], b[3], area[3], base[3], f[3], s[6];
+    const tact_d4 *p0 = four->corner[0], *p1 = four->corner[1], *p2 = four->corner[2];
+    const tact_d4 *h = four->height;
+    tact_d4 a[3], b[3], area[3], base[3], f[3], s[6];
     for (int k = 0; k < 3; k++) {
         base[k] = p0[k];
         a[k] = p1[k] - p0[k];
         b[k] = p2[k] - p0[k];
     }
-    tact_d8 half = 0.5 * c->tau;
+    tact_d4 half = 0.5 * four->tau;
     area[0] = half * (a[1] * b[2] - a[2] * b[1]);
     area[1] = half * (a[2] * b[0] - a[0] * b[2]);
     area[2] = half * (a[0] * b[1] - a[1] * b[0]);
     for (int k = 0; k < 3; k++) {
         int y = (k + 1) % 3, z = (k + 2) % 3;
-        tact_d8 cy = p0[y] + p1[y] + p2[y], cz = p0[z] + p1[z] + p2[z];
+        tact_d4 cy = p0[y] + p1[y] + p2[y], cz = p0[z] + p1[z] + p2[z];
         c->gradient[k] += area[k];
         c->torque[k] += (cy * area[z] - cz * area[y]) * (1.0 / 3.0);
     }
@@ -62,10 +73,10 @@ TACT_INLINE void tact_columns_fold(struct tact_columns *c)
     b[2] = p2[2] + 0.5 * h[2] - base[2];
 
     /* A facing down (area[2] < 0) is where a column of A begins: sigma = +1. */
-    tact_d8 w = -area[2], sum = h[0] + h[1] + h[2], v = w * (1.0 / 3.0) * sum;
-    tact_d8 fa = w * (1.0 / 12.0) * (sum + h[1]), fb = w * (1.0 / 12.0) * (sum + h[2]);
-    tact_d8 aa = w * (1.0 / 30.0) * (sum + 2.0 * h[1]), bb = w * (1.0 / 30.0) * (sum + 2.0 * h[2]);
-    tact_d8 ab = w * (1.0 / 60.0) * (sum + h[1] + h[2]);
+    tact_d4 w = -area[2], sum = h[0] + h[1] + h[2], v = w * (1.0 / 3.0) * sum;
+    tact_d4 fa = w * (1.0 / 12.0) * (sum + h[1]), fb = w * (1.0 / 12.0) * (sum + h[2]);
+    tact_d4 aa = w * (1.0 / 30.0) * (sum + 2.0 * h[1]), bb = w * (1.0 / 30.0) * (sum + 2.0 * h[2]);
+    tact_d4 ab = w * (1.0 / 60.0) * (sum + h[1] + h[2]);
     for (int k = 0; k < 3; k++) {
         f[k] = fa * a[k] + fb * b[k];
         s[k] = aa * a[k] * a[k] + bb * b[k] * b[k] + 2.0 * ab * a[k] * b[k];
@@ -73,11 +84,10 @@ TACT_INLINE void tact_columns_fold(struct tact_columns *c)
     s[3] = aa * a[0] * a[1] + bb * b[0] * b[1] + ab * (a[0] * b[1] + a[1] * b[0]);
     s[4] = aa * a[0] * a[2] + bb * b[0] * b[2] + ab * (a[0] * b[2] + a[2] * b[0]);
     s[5] = aa * a[1] * a[2] + bb * b[1] * b[2] + ab * (a[1] * b[2] + a[2] * b[1]);
-    tact_d8 squares = h[0] * h[0] + h[1] * h[1] + h[2] * h[2];
-    tact_d8 cubes = h[0] * h[0] * h[0] + h[1] * h[1] * h[1] + h[2] * h[2] * h[2];
+    tact_d4 squares = h[0] * h[0] + h[1] * h[1] + h[2] * h[2];
+    tact_d4 cubes = h[0] * h[0] * h[0] + h[1] * h[1] * h[1] + h[2] * h[2] * h[2];
     s[2] += w * (1.0 / 720.0) * (sum * sum * sum + 3.0 * sum * squares + 2.0 * cubes);
     tact_columns_shift(c, &v, f, s, base);
-    c->waiting = 0;
 }
 
 /** Adds the column above a convex polygon of n corners, in A's order, so counter-clockwise from
@@ -87,44 +97,49 @@ TACT_INLINE void tact_columns_add(struct tact_columns *c, const tact_d4 *polygon
 {
     for (int i = 1; i + 1 < n; i++) {
         const int at[3] = {0, i, i + 1};
-        int lane = c->waiting;
+        struct tact_columns_four *four = &c->four[c->waiting / 4];
+        int lane = c->waiting % 4;
         for (int k = 0; k < 3; k++) {
             const double *p = (const double *)&polygon[at[k]];
-            ((double *)&c->corner[k][0])[lane] = p[0];
-            ((double *)&c->corner[k][1])[lane] = p[1];
-            ((double *)&c->corner[k][2])[lane] = p[2];
-            ((double *)&c->height[k])[lane] = height[at[k]];
+            ((double *)&four->corner[k][0])[lane] = p[0];
+            ((double *)&four->corner[k][1])[lane] = p[1];
+            ((double *)&four->corner[k][2])[lane] = p[2];
+            ((double *)&four->height[k])[lane] = height[at[k]];
         }
-        ((double *)&c->tau)[lane] = tau;
-        if (++c->waiting == 8) {
-            tact_columns_fold(c);
+        ((double *)&four->tau)[lane] = tau;
+        if (lane == 3) {
+            tact_columns_fold(four, &c->sums[c->waiting / 4]);
         }
+        c->waiting = (c->waiting + 1) % 8;
     }
 }
 
-TACT_INLINE double tact_columns_total(const tact_d8 *lanes)
+TACT_INLINE double tact_columns_total(const tact_d4 *a, const tact_d4 *b)
 {
-    const double *l = (const double *)lanes;
-    return ((l[0] + l[1]) + (l[2] + l[3])) + ((l[4] + l[5]) + (l[6] + l[7]));
+    const double *l = (const double *)a, *m = (const double *)b;
+    return ((l[0] + l[1]) + (l[2] + l[3])) + ((m[0] + m[1]) + (m[2] + m[3]));
 }
+
+#define TACT_COLUMNS_TOTAL(c, of) tact_columns_total(&(c)->sums[0].of, &(c)->sums[1].of)
 
 /** Integrates what still waits and takes the sums. */
 TACT_INLINE void tact_columns_finish(struct tact_columns *c, struct tact_moment_sums *sums)
 {
-    for (int lane = c->waiting; c->waiting && lane < 8; lane++) {
-        ((double *)&c->tau)[lane] = 0.0;
+    struct tact_columns_four *four = &c->four[c->waiting / 4];
+    for (int lane = c->waiting % 4; c->waiting % 4 && lane < 4; lane++) {
+        ((double *)&four->tau)[lane] = 0.0;
     }
-    if (c->waiting) {
-        tact_columns_fold(c);
+    if (c->waiting % 4) {
+        tact_columns_fold(four, &c->sums[c->waiting / 4]);
     }
-    sums->volume = tact_columns_total(&c->volume);
-    sums->magnitude = tact_columns_total(&c->magnitude);
+    sums->volume = TACT_COLUMNS_TOTAL(c, volume);
+    sums->magnitude = TACT_COLUMNS_TOTAL(c, magnitude);
     for (int k = 0; k < 3; k++) {
-        sums->first[k] = tact_columns_total(&c->first[k]);
-        sums->second[k] = tact_columns_total(&c->second[k]);
-        sums->second[3 + k] = tact_columns_total(&c->second[3 + k]);
-        sums->gradient[k] = tact_columns_total(&c->gradient[k]);
-        sums->torque[k] = tact_columns_total(&c->torque[k]);
+        sums->first[k] = TACT_COLUMNS_TOTAL(c, first[k]);
+        sums->second[k] = TACT_COLUMNS_TOTAL(c, second[k]);
+        sums->second[3 + k] = TACT_COLUMNS_TOTAL(c, second[3 + k]);
+        sums->gradient[k] = TACT_COLUMNS_TOTAL(c, gradient[k]);
+        sums->torque[k] = TACT_COLUMNS_TOTAL(c, torque[k]);
     }
 }
 

@@ -23,7 +23,6 @@ struct tact_placed {
 /** Triangles of a leaf, a lane each. Lanes without a triangle that can count have empty bounds. */
 struct tact_leaf {
     tact_d4 p[3][3];    /* [corner][coordinate]; of B a little high */
-    tact_d4 z[3];       /* heights of the corners as they are */
     tact_d4 edge[3][3]; /* edge[k] . (x, y, 1) > 0 on the inner side of edge k */
     tact_d4 plane[3];   /* z = plane . (x, y, 1) */
     tact_d4 lower[3], upper[3];
@@ -46,19 +45,24 @@ TACT_INLINE void tact_leaf_raise(double slack, struct tact_leaf *leaf)
     }
 }
 
+/** Four points of a mesh where the body is. */
+TACT_INLINE void tact_leaf_place_corner(const struct tact_placed *body, const tact_d4 *x,
+                                        const tact_d4 *y, const tact_d4 *z, tact_d4 p[3])
+{
+    const double *r = body->rot;
+    for (int c = 0; c < 3; c++) {
+        p[c] = r[3 * c] * *x + r[3 * c + 1] * *y + r[3 * c + 2] * *z + body->shift[c];
+    }
+}
+
 /** Corners of a leaf's triangles where the body is. */
 TACT_INLINE void tact_leaf_corners(const struct tact_placed *body,
                                    const struct tact_mesh_leaf *from, tact_d4 p[3][3])
 {
-    const double *r = body->rot;
     for (uint32_t k = 0; k < 3; k++) {
-        tact_d4 x, y, z;
-        memcpy(&x, from->corner[k][0], sizeof x);
-        memcpy(&y, from->corner[k][1], sizeof y);
-        memcpy(&z, from->corner[k][2], sizeof z);
-        for (int c = 0; c < 3; c++) {
-            p[k][c] = r[3 * c] * x + r[3 * c + 1] * y + r[3 * c + 2] * z + body->shift[c];
-        }
+        tact_d4 r[3];
+        memcpy(r, from->corner[k], sizeof r);
+        tact_leaf_place_corner(body, &r[0], &r[1], &r[2], p[k]);
     }
 }
 
@@ -70,9 +74,6 @@ TACT_INLINE void tact_leaf_place(const struct tact_placed *body, uint32_t index,
     const struct tact_mesh_leaf *from = &body->mesh->wide->leaves[index];
     uint32_t count = from->count;
     tact_leaf_corners(body, from, leaf->p);
-    for (int k = 0; k < 3; k++) {
-        leaf->z[k] = leaf->p[k][2];
-    }
     tact_d4 u[3], w[3], n[3];
     for (int c = 0; c < 3; c++) {
         const tact_d4 *a = &leaf->p[0][c], *b = &leaf->p[1][c], *d = &leaf->p[2][c];

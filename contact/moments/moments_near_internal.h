@@ -9,6 +9,7 @@
 
 #include <errno.h>
 
+#include "moments_face_internal.h"
 #include "moments_leaf_internal.h"
 
 /** Nodes of one tree in reach, most: a multiple of 8. Of so many leaves all pairs are matched; no
@@ -25,22 +26,36 @@ struct tact_near_side {
     tact_f8 leaf_lower[4][TACT_NEAR_MOST / 8 + 2], leaf_upper[4][TACT_NEAR_MOST / 8 + 2];
 };
 
+/** A pair of triangles: where their faces are. */
+struct tact_near_pair {
+    uint16_t a, b;
+};
+
+/** What four triangles span [m]; nothing where there is none. */
+struct tact_near_bounds {
+    tact_d4 lower[3], upper[3];
+};
+
 struct tact_near {
     float per_unit; /* 1 over the unit of the pair [1/m] */
     struct tact_near_side a, b;
-    uint32_t from[TACT_NEAR_MOST]; /* nodes that are being replaced */
-    uint8_t ready[TACT_NEAR];      /* leaves of B that are placed */
-    struct tact_leaf placed[TACT_NEAR];
+    uint32_t from[TACT_NEAR_MOST];             /* nodes that are being replaced */
+    uint8_t ready[TACT_NEAR];                  /* leaves of B that are placed */
+    struct tact_near_bounds bounds[TACT_NEAR]; /* of these */
+    struct tact_face face_a[TACT_NEAR], face_b[4 * TACT_NEAR];
 };
 
-/** Takes a pair of triangles: lane i of a leaf of A and lane j of one of B, whose triangles begin
- * at first_a and first_b. Returns 0, or what ends the search. */
-typedef int tact_near_pair(void *user, const struct tact_leaf *s, uint32_t i, uint32_t first_a,
-                           const struct tact_leaf *t, uint32_t j, uint32_t first_b);
+/** Pairs handed out at once, most. */
+enum { TACT_NEAR_BATCH = 64 };
+
+/** Takes pairs of triangles of a leaf of A, in face_a[0] to face_a[3], with those of leaves of B:
+ *  face_b[4 k + i] is of lane i of w->b.leaf[k]. Returns 0, or what ends the search. */
+typedef int tact_near_take(void *user, struct tact_near *w, uint32_t leaf_a,
+                           const struct tact_near_pair *pairs, uint32_t count);
 
 /** What eight boxes span. */
-TACT_INLINE void tact_near_bounds(const struct tact_placed *p, const struct tact_mesh_eight *eight,
-                                  tact_f8 lower[4], tact_f8 upper[4])
+TACT_INLINE void tact_near_boxes(const struct tact_placed *p, const struct tact_mesh_eight *eight,
+                                 tact_f8 lower[4], tact_f8 upper[4])
 {
     const tact_f8 *centre = (const tact_f8 *)eight->centre;
     for (int d = 0; d < 4; d++) {
@@ -102,7 +117,7 @@ TACT_INLINE int tact_near_refine(struct tact_near *w, int of_a, uint32_t room)
         if (n + 8 > room || side->leaves + 8 > room) {
             return 0;
         }
-        tact_near_bounds(&side->placed, eight, lower, upper);
+        tact_near_boxes(&side->placed, eight, lower, upper);
         tact_near_keep(lower, upper, of_a, other, &keep);
         for (int d = 0; d < 4; d++) {
             tact_f8 low = TACT_F8_SELECT(keep, lower[d], least[d]);
@@ -171,14 +186,14 @@ TACT_INLINE int tact_near_cut_trees(struct tact_near *w, uint32_t room)
     return 1;
 }
 
-/** What the triangles of a leaf of A span: x and y, and z from below; and the same in the unit of
- *  the pair, with what single precision loses added again. */
+/** What the triangles of a leaf of A span, x, y and z from below; and the same in the unit of the
+ *  pair, with what single precision loses added again. */
 struct tact_near_span {
     double lower[3], upper[2];
     float unit_lower[3], unit_upper[2];
 };
 
-TACT_INLINE void tact_near_measure(const struct tact_leaf *s, float per_unit,
+TACT_INLINE void tact_near_measure(const struct tact_near_bounds *s, float per_unit,
                                    struct tact_near_span *span)
 {
     for (int c = 0; c < 3; c++) {
@@ -194,19 +209,6 @@ TACT_INLINE void tact_near_measure(const struct tact_leaf *s, float per_unit,
     }
 }
 
-/** Makes a span larger on all sides, in metres and in the unit of the pair. */
-TACT_INLINE void tact_near_widen(struct tact_near_span *span, double by, float unit_by)
-{
-    for (int c = 0; c < 3; c++) {
-        span->lower[c] -= by;
-        span->unit_lower[c] -= unit_by * 1.001F + 1e-6F;
-        if (c < 2) {
-            span->upper[c] += by;
-            span->unit_upper[c] += unit_by * 1.001F + 1e-6F;
-        }
-    }
-}
-
 /** Before leaves are matched: none of B is placed, and lanes past their end meet nothing. */
 TACT_INLINE void tact_near_begin(struct tact_near *w)
 {
@@ -216,14 +218,31 @@ TACT_INLINE void tact_near_begin(struct tact_near *w)
     }
 }
 
-/** A leaf of B, placed where it was not yet. */
-TACT_INLINE const struct tact_leaf *tact_near_ready(struct tact_near *w, uint32_t at, uint32_t leaf)
+/** Corners of the triangles of a leaf where the body is, and what they span, larger by a margin. */
+TACT_INLINE void tact_near_corners(const struct tact_placed *body, uint32_t leaf, double margin,
+                                   tact_d4 p[3][3], struct tact_near_bounds *bounds)
+{
+    const struct tact_mesh_leaf *from = &body->mesh->wide->leaves[leaf];
+    tact_leaf_corners(body, from, p);
+    tact_face_bounds(p, bounds->lower, bounds->upper);
+    const tact_l4 lane = {0, 1, 2, 3}, empty = lane >= (int64_t)from->count;
+    const tact_d4 never = {INFINITY, INFINITY, INFINITY, INFINITY};
+    for (int c = 0; c < 3; c++) {
+        bounds->lower[c] = TACT_D4_SELECT(empty, never, bounds->lower[c] - margin);
+        bounds->upper[c] = TACT_D4_SELECT(empty, -never, bounds->upper[c] + margin);
+    }
+}
+
+/** Places a leaf of B where it was not yet. */
+TACT_INLINE void tact_near_ready(struct tact_near *w, uint32_t at)
 {
     if (!w->ready[at]) {
-        tact_leaf_place(&w->b.placed, leaf, 0, &w->placed[at]);
+        tact_d4 p[3][3];
+        tact_near_corners(&w->b.placed, w->b.leaf[at], 0.0, p, &w->bounds[at]);
+        w->bounds[at].upper[2] += w->b.placed.slack * (1.0 + TACT_FACE_STEEPEST);
+        tact_face_place(p, 0, w->b.placed.slack, &w->face_b[4 * at]);
         w->ready[at] = 1;
     }
-    return &w->placed[at];
 }
 
 /** Bits of those of eight leaves of B whose boxes may meet the span. */
@@ -239,24 +258,57 @@ TACT_INLINE uint32_t tact_near_meets(const struct tact_near_side *b,
     return bits;
 }
 
-/** Whether any triangle of t meets the span. */
-TACT_INLINE int tact_near_any(const struct tact_near_span *span, const struct tact_leaf *t)
+/** Bits of the triangles of t whose bounds meet what spans lower to upper. */
+TACT_INLINE uint32_t tact_near_bits(const struct tact_near_bounds *t, const double lower[3],
+                                    const double upper[2])
 {
-    tact_l4 keep = (t->upper[2] > span->lower[2]) & (t->upper[0] > span->lower[0]) &
-                   (t->lower[0] < span->upper[0]) & (t->upper[1] > span->lower[1]) &
-                   (t->lower[1] < span->upper[1]);
-    return (keep[0] | keep[1] | keep[2] | keep[3]) != 0;
+    uint32_t bits;
+    tact_l4 keep = (t->upper[2] > lower[2]) & (t->upper[0] > lower[0]) & (t->lower[0] < upper[0]) &
+                   (t->upper[1] > lower[1]) & (t->lower[1] < upper[1]);
+    tact_l4_bits(&keep, &bits);
+    return bits;
 }
 
-/** Hands out the pairs of the triangles of one leaf of A with those of one of B. */
-TACT_INLINE int tact_near_leaves(const struct tact_leaf *s, const struct tact_mesh_leaf *a,
-                                 const struct tact_leaf *t, const struct tact_mesh_leaf *b,
-                                 tact_near_pair *pair, void *user)
+/** A leaf of A that is matched. */
+struct tact_near_leaf {
+    tact_d4 p[3][3];
+    struct tact_near_bounds bounds;
+    uint32_t leaf, triangles, count;
+    int is_placed;
+    struct tact_near_pair pairs[TACT_NEAR_BATCH];
+};
+
+TACT_INLINE int tact_near_flush(struct tact_near *w, struct tact_near_leaf *s, tact_near_take *take,
+                                void *user)
 {
-    for (uint32_t i = 0; i < a->count; i++) {
-        uint32_t keep = tact_leaf_pairs(s, (int)i, t);
+    uint32_t count = s->count;
+    if (!count) {
+        return 0;
+    }
+    if (!s->is_placed) {
+        tact_face_place(s->p, 1, 0.0, w->face_a);
+        s->is_placed = 1;
+    }
+    s->count = 0;
+    return take(user, w, s->leaf, s->pairs, count);
+}
+
+/** Hands out the pairs of the triangles of one leaf of A with those of one of B whose bounds meet.
+ */
+TACT_INLINE int tact_near_leaves(struct tact_near *w, struct tact_near_leaf *s, uint32_t at,
+                                 tact_near_take *take, void *user)
+{
+    for (uint32_t i = 0; i < s->triangles; i++) {
+        double lower[3], upper[2];
+        for (int c = 0; c < 3; c++) {
+            lower[c] = s->bounds.lower[c][i];
+            upper[c < 2 ? c : 0] = s->bounds.upper[c < 2 ? c : 0][i];
+        }
+        uint32_t keep = tact_near_bits(&w->bounds[at], lower, upper);
         for (; keep; keep &= keep - 1) {
-            int rc = pair(user, s, i, a->first, t, (uint32_t)__builtin_ctz(keep), b->first);
+            uint32_t j = (uint32_t)__builtin_ctz(keep);
+            s->pairs[s->count++] = (struct tact_near_pair){(uint16_t)i, (uint16_t)(4 * at + j)};
+            int rc = s->count == TACT_NEAR_BATCH ? tact_near_flush(w, s, take, user) : 0;
             if (rc) {
                 return rc;
             }
@@ -265,32 +317,34 @@ TACT_INLINE int tact_near_leaves(const struct tact_leaf *s, const struct tact_me
     return 0;
 }
 
-/** Matches the leaves of the two sides. */
-TACT_INLINE int tact_near_match(struct tact_near *w, tact_near_pair *pair, void *user)
+/** Matches the leaves of the two sides, those of A larger by a margin [m]. */
+TACT_INLINE int tact_near_match(struct tact_near *w, double margin, tact_near_take *take,
+                                void *user)
 {
-    const struct tact_mesh_leaf *leaves_a = w->a.placed.mesh->wide->leaves;
-    const struct tact_mesh_leaf *leaves_b = w->b.placed.mesh->wide->leaves;
+    struct tact_near_leaf s;
+    int rc = 0;
+    s.count = 0;
     tact_near_begin(w);
-    for (uint32_t i = 0; i < w->a.leaves; i++) {
-        struct tact_leaf s;
+    for (uint32_t i = 0; i < w->a.leaves && !rc; i++) {
         struct tact_near_span span;
-        tact_leaf_place(&w->a.placed, w->a.leaf[i], 1, &s);
-        tact_near_measure(&s, w->per_unit, &span);
+        s.leaf = w->a.leaf[i];
+        s.triangles = w->a.placed.mesh->wide->leaves[s.leaf].count;
+        s.is_placed = 0;
+        tact_near_corners(&w->a.placed, s.leaf, margin, s.p, &s.bounds);
+        tact_near_measure(&s.bounds, w->per_unit, &span);
         for (uint32_t e = 0; e < w->b.leaves; e += 8) {
-            for (uint32_t bits = tact_near_meets(&w->b, &span, e / 8); bits; bits &= bits - 1) {
-                uint32_t k = (uint32_t)__builtin_ctz(bits);
-                const struct tact_leaf *t = tact_near_ready(w, e + k, w->b.leaf[e + k]);
-                if (tact_near_any(&span, t)) {
-                    int rc = tact_near_leaves(&s, &leaves_a[w->a.leaf[i]], t,
-                                              &leaves_b[w->b.leaf[e + k]], pair, user);
-                    if (rc) {
-                        return rc;
-                    }
+            uint32_t bits = tact_near_meets(&w->b, &span, e / 8);
+            for (; bits && !rc; bits &= bits - 1) {
+                uint32_t at = e + (uint32_t)__builtin_ctz(bits);
+                tact_near_ready(w, at);
+                if (tact_near_bits(&w->bounds[at], span.lower, span.upper)) {
+                    rc = tact_near_leaves(w, &s, at, take, user);
                 }
             }
         }
+        rc = rc ? rc : tact_near_flush(w, &s, take, user);
     }
-    return 0;
+    return rc;
 }
 
 #endif

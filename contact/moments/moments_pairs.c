@@ -396,17 +396,25 @@ struct tact_near *tact_near_place(const struct tact_mesh *a, const struct tact_p
     return near;
 }
 
-/** Lists a pair found near. */
-TACT_INLINE int list_pair(void *user, const struct tact_leaf *s, uint32_t i, uint32_t first_a,
-                          const struct tact_leaf *t, uint32_t j, uint32_t first_b)
+/** Lists those of the pairs found near that count. */
+TACT_INLINE int list_pairs(void *user, struct tact_near *near, uint32_t leaf_a,
+                           const struct tact_near_pair *pairs, uint32_t count)
 {
     struct tact_prism_work *w = user;
-    (void)s;
-    (void)t;
-    if (w->count == w->scratch->capacity) {
-        return -ENOSPC;
+    const struct tact_mesh_leaf *leaves_b = near->b.placed.mesh->wide->leaves;
+    uint32_t first_a = near->a.placed.mesh->wide->leaves[leaf_a].first;
+    for (uint32_t i = 0; i < count; i++) {
+        tact_d4 value[3];
+        uint32_t a = pairs[i].a, b = pairs[i].b;
+        if (!tact_faces_meet(&near->face_a[a], &near->face_b[b], value)) {
+            continue;
+        }
+        if (w->count == w->scratch->capacity) {
+            return -ENOSPC;
+        }
+        w->scratch->pairs[w->count++] =
+            (struct tact_prism_pair){first_a + a, leaves_b[near->b.leaf[b / 4]].first + b % 4};
     }
-    w->scratch->pairs[w->count++] = (struct tact_prism_pair){first_a + i, first_b + j};
     return 0;
 }
 
@@ -414,7 +422,7 @@ TACT_INLINE int list_pair(void *user, const struct tact_leaf *s, uint32_t i, uin
 TACT_CLONES static int find_near(struct tact_prism_work *w)
 {
     int rc = tact_near_cut_trees(&w->near, TACT_NEAR);
-    return rc < 0 ? -EAGAIN : rc ? tact_near_match(&w->near, list_pair, w) : 0;
+    return rc < 0 ? -EAGAIN : rc ? tact_near_match(&w->near, 0.0, list_pairs, w) : 0;
 }
 
 long tact_prism_pairs(const struct tact_mesh *a, const struct tact_pose *pa,

@@ -4,14 +4,10 @@
 #include <string.h>
 
 #include "contact/moments/moments_cache_internal.h"
+#include "contact/moments/moments_clip_internal.h"
 #include "contact/moments/moments_columns_internal.h"
 #include "contact/moments/moments_near_internal.h"
 #include "contact/moments/moments_tets_internal.h"
-
-/** Room for a polygon. Exact clipping of a triangle by four lines leaves 7 corners; where all is
- * within rounding of a line, signs may alternate and leave 13; six more lines of a box add two each
- * at most, and one more corner is written in vain. */
-enum { CORNERS = 28 };
 
 /** Volume against the columns that it is the difference of, below which columns cancel too many
  *  digits, and below which the centroid is rounding too. */
@@ -49,171 +45,45 @@ TACT_INLINE void see_triangle(const struct view *view, uint32_t index, tact_d4 t
     }
 }
 
-/** A polygon, in one of two rooms: clipping goes to the other. */
-struct polygon {
-    int n, room;
-    tact_d4 corner[2][CORNERS];
-};
-
-/** Keeps the part of the polygon where value >= 0 (Sutherland-Hodgman), where its rim crosses 0
- * more than twice, by rounding. value is linear over the polygon. kept: values of what is kept, 0
- * to the bit where it is cut. */
-static void clip_ragged(struct polygon *p, const double *value, double *kept)
+/** Places four triangles of B. */
+TACT_INLINE void see_faces(const struct view *view, const uint32_t index[4], struct tact_face t[4])
 {
-    const tact_d4 *in = p->corner[p->room];
-    tact_d4 *out = p->corner[!p->room];
-    int m = 0;
-    for (int i = 0; i < p->n; i++) {
-        int j = i + 1 < p->n ? i + 1 : 0;
-        double vi = value[i], vj = value[j];
-        if (vi >= 0.0) {
-            kept[m] = vi;
-            out[m++] = in[i];
+    tact_d4 p[3][3];
+    for (size_t k = 0; k < 3; k++) {
+        const double *from[4];
+        for (int i = 0; i < 4; i++) {
+            from[i] =
+                view->mesh->vertices + 3 * (size_t)view->mesh->triangles[3 * (size_t)index[i] + k];
         }
-        if ((vi > 0.0 && vj < 0.0) || (vi < 0.0 && vj > 0.0)) {
-            kept[m] = 0.0;
-            out[m++] = in[i] + vi / (vi - vj) * (in[j] - in[i]);
+        const tact_d4 x = TACT_D4_OF(from, 0), y = TACT_D4_OF(from, 1), z = TACT_D4_OF(from, 2);
+        for (int c = 0; c < 3; c++) {
+            p[k][c] = view->column[0][c] * x + view->column[1][c] * y + view->column[2][c] * z +
+                      view->shift[c];
         }
     }
-    p->n = m;
-    p->room = !p->room;
-}
-
-/** Keeps the part of the polygon where value >= 0; inside has a bit for each corner where it is. */
-TACT_INLINE void clip(struct polygon *p, const double *value, unsigned inside, double *kept)
-{
-    const tact_d4 *in = p->corner[p->room];
-    tact_d4 *out = p->corner[!p->room];
-    int n = p->n, m = 0;
-    if (!inside) {
-        p->n = 0;
-        return;
-    }
-    /* Bit i: where corner i + 1 is. */
-    unsigned next = inside >> 1 | (inside & 1U) << (n - 1);
-    unsigned leaving = inside & ~next, entering = ~inside & next;
-    if (leaving & (leaving - 1)) {
-        clip_ragged(p, value, kept);
-        return;
-    }
-    int last = __builtin_ctz(leaving), before = __builtin_ctz(entering);
-    if (last >= n || before >= n) {
-        __builtin_unreachable(); /* some corners are inside, some outside */
-    }
-    int past = last + 1 < n ? last + 1 : 0, first = before + 1 < n ? before + 1 : 0;
-    double in_share = value[last] / (value[last] - value[past]);
-    double out_share = value[before] / (value[before] - value[first]);
-    tact_d4 leave = in[last] + in_share * (in[past] - in[last]);
-    tact_d4 enter = in[before] + out_share * (in[first] - in[before]);
-    /* Corners keep their order, whichever is the first. */
-    int wraps = inside & 1U, from = wraps ? 0 : first;
-    if (!wraps) {
-        kept[m] = 0.0;
-        out[m] = enter;
-        m += value[first] > 0.0;
-    }
-    for (int i = from; i <= last; i++) {
-        kept[m] = value[i];
-        out[m++] = in[i];
-    }
-    kept[m] = 0.0;
-    out[m] = leave;
-    m += value[last] > 0.0;
-    if (wraps) {
-        kept[m] = 0.0;
-        out[m] = enter;
-        m += value[first] > 0.0;
-        for (int i = first; i < n && first; i++) {
-            kept[m] = value[i];
-            out[m++] = in[i];
-        }
-    }
-    p->n = m;
-    p->room = !p->room;
-}
-
-/** Clips the polygon by the projection of triangle t, oriented by tau. */
-TACT_INLINE void clip_by_triangle(struct polygon *p, const tact_d4 t[3], double tau)
-{
-    for (int k = 0; k < 3 && p->n > 2; k++) {
-        const tact_d4 *a = &t[k], *b = &t[(k + 1) % 3], *corner = p->corner[p->room];
-        double ax = (*a)[0], ay = (*a)[1], dx = tau * ((*b)[0] - ax), dy = tau * ((*b)[1] - ay);
-        double value[CORNERS], kept[CORNERS];
-        unsigned inside = 0;
-        for (int i = 0; i < p->n; i++) {
-            value[i] = dx * (corner[i][1] - ay) - dy * (corner[i][0] - ax);
-            inside |= (unsigned)(value[i] >= 0.0) << i;
-        }
-        if (inside != (1U << p->n) - 1) {
-            clip(p, value, inside, kept);
-        }
-    }
-}
-
-/** Keeps the part of the polygon where height >= 0, and its heights. */
-TACT_INLINE void keep_below(struct polygon *p, double *height)
-{
-    double kept[CORNERS];
-    unsigned inside = 0;
-    for (int i = 0; i < p->n; i++) {
-        inside |= (unsigned)(height[i] >= 0.0) << i;
-    }
-    clip(p, height, inside, kept);
-    memcpy(height, kept, sizeof kept);
-}
-
-TACT_INLINE double square(const tact_d4 *a)
-{
-    tact_d4 squares = *a * *a;
-    return squares[0] + squares[1] + squares[2];
-}
-
-/** Height of t's plane above each corner of a polygon within t's projection; returns how many of
- *  them it is below, or -1 where the polygon lies in the plane, within slack [m]. */
-TACT_INLINE int measure_heights(const tact_d4 t[3], const tact_d4 *p, int n, double slack,
-                                double *height)
-{
-    tact_d4 e[3] = {t[2] - t[1], t[0] - t[2], t[1] - t[0]};
-    double l0 = square(&e[0]), l1 = square(&e[1]), l2 = square(&e[2]);
-    /* The two shorter edges: of a sliver, the two long ones tell the plane badly. */
-    int at = l0 >= l1 ? (l0 >= l2 ? 0 : 2) : (l1 >= l2 ? 1 : 2);
-    tact_d4 base = t[at], u = e[(at + 2) % 3], w = -e[(at + 1) % 3];
-    double nz = u[0] * w[1] - u[1] * w[0];
-    double slope_x = -(u[1] * w[2] - u[2] * w[1]) / nz, slope_y = -(u[2] * w[0] - u[0] * w[2]) / nz;
-    double lowest = tact_min(t[0][2], tact_min(t[1][2], t[2][2]));
-    double highest = tact_max(t[0][2], tact_max(t[1][2], t[2][2]));
-    double most = 0.0;
-    int below = 0;
-    for (int i = 0; i < n; i++) {
-        double z = base[2] + slope_x * (p[i][0] - base[0]) + slope_y * (p[i][1] - base[1]);
-        /* Beyond t's corners z is only rounding, on a steep t. */
-        height[i] = tact_min(tact_max(z, lowest), highest) - p[i][2];
-        below += height[i] < 0.0;
-        most = tact_max(fabs(height[i]), most);
-    }
-    return most <= TACT_HEIGHT_SLACK(slack, slope_x, slope_y) ? -1 : below;
+    tact_face_place(p, 0, 0.0, t);
 }
 
 /** Clips the polygon by a body's box. */
-static void clip_by_box(struct polygon *p, const struct tact_tets_box *box)
+static void clip_by_box(struct tact_polygon *p, const struct tact_tets_box *box)
 {
     for (int side = 0; side < 6; side++) {
         const double *row = box->row[side / 2];
-        double value[CORNERS], kept[CORNERS];
+        double value[TACT_POLYGON], kept[TACT_POLYGON];
         for (int i = 0; i < p->n; i++) {
             const tact_d4 *r = &p->corner[p->room][i];
             double x = row[0] * (*r)[0] + row[1] * (*r)[1] + row[2] * (*r)[2];
             value[i] = side % 2 ? box->upper[side / 2] - x : x - box->lower[side / 2];
         }
-        clip_ragged(p, value, kept);
+        tact_clip_ragged(p, value, kept);
     }
 }
 
 /** Adds what a polygon of A and B's surface above it enclose together towards the origin. */
-static void add_enclosed(struct tact_tets *tets, const struct polygon *of_a, const double *height,
-                         double tau)
+static void add_enclosed(struct tact_tets *tets, const struct tact_polygon *of_a,
+                         const double *height, double tau)
 {
-    struct polygon p = *of_a;
+    struct tact_polygon p = *of_a;
     clip_by_box(&p, &tets->box[1]);
     tact_tets_over(tets, p.corner[p.room], p.n, tau);
     p = *of_a;
@@ -224,27 +94,23 @@ static void add_enclosed(struct tact_tets *tets, const struct polygon *of_a, con
     tact_tets_over(tets, p.corner[p.room], p.n, -tau);
 }
 
-/** Adds a pair to the columns or, where tets is not NULL, to that. */
+/** Adds a pair to the columns or, where tets is not NULL, to that. value: TACT_FACE_AT() of t at
+ * the corners of s. */
 TACT_INLINE void add_pair(struct tact_columns *columns, struct tact_tets *tets, const tact_d4 s[3],
-                          const tact_d4 t[3], double slack)
+                          const struct tact_face *t, const tact_d4 value[3], double slack)
 {
-    double nz =
-        (t[1][0] - t[0][0]) * (t[2][1] - t[0][1]) - (t[1][1] - t[0][1]) * (t[2][0] - t[0][0]);
-    if (nz == 0.0) {
-        return;
-    }
-    double tau = nz > 0.0 ? 1.0 : -1.0, height[CORNERS];
-    struct polygon p;
+    double tau = t->height[3], height[TACT_POLYGON];
+    struct tact_polygon p;
     p.n = 3;
     p.room = 0;
     for (int k = 0; k < 3; k++) {
         p.corner[0][k] = s[k];
     }
-    clip_by_triangle(&p, t, tau);
+    tact_clip_by_face(&p, t, value);
     if (p.n < 3) {
         return;
     }
-    int below = measure_heights(t, p.corner[p.room], p.n, slack, height);
+    int below = tact_clip_heights(t, p.corner[p.room], p.n, slack, height);
     if (below == p.n) {
         return;
     }
@@ -252,7 +118,7 @@ TACT_INLINE void add_pair(struct tact_columns *columns, struct tact_tets *tets, 
         tau *= 0.5;
         memset(height, 0, sizeof height);
     } else if (below) {
-        keep_below(&p, height);
+        tact_clip_below(&p, height);
         if (p.n < 3) {
             return;
         }
@@ -264,20 +130,41 @@ TACT_INLINE void add_pair(struct tact_columns *columns, struct tact_tets *tets, 
     }
 }
 
+/** Adds pairs of triangles that were listed. */
+TACT_INLINE void add_listed(struct tact_columns *columns, struct tact_tets *tets,
+                            const struct view *a, const struct view *b,
+                            const struct tact_prism_pair *pairs, size_t count, double slack)
+{
+    tact_d4 s[3] = {{0.0}};
+    for (size_t i = 0; i < count; i += 4) {
+        struct tact_face t[4];
+        uint32_t of_b[4];
+        for (size_t k = 0; k < 4; k++) {
+            of_b[k] = pairs[i + k < count ? i + k : i].b;
+        }
+        see_faces(b, of_b, t);
+        for (size_t k = 0; k < 4 && i + k < count; k++) {
+            tact_d4 value[3];
+            if (i + k == 0 || pairs[i + k].a != pairs[i + k - 1].a) {
+                see_triangle(a, pairs[i + k].a, s);
+            }
+            for (int c = 0; c < 3; c++) {
+                value[c] = TACT_FACE_AT(&t[k], s[c]);
+            }
+            if (t[k].height[3] != 0.0) {
+                add_pair(columns, tets, s, &t[k], value, slack);
+            }
+        }
+    }
+}
+
 TACT_CLONES static void add_pairs(const struct view *a, const struct view *b,
                                   const struct tact_prism_pair *pairs, size_t count, double slack,
                                   struct tact_moment_sums *sums)
 {
     struct tact_columns columns;
-    tact_d4 s[3] = {{0.0}}, t[3];
     memset(&columns, 0, sizeof columns);
-    for (size_t i = 0; i < count; i++) {
-        if (i == 0 || pairs[i].a != pairs[i - 1].a) {
-            see_triangle(a, pairs[i].a, s);
-        }
-        see_triangle(b, pairs[i].b, t);
-        add_pair(&columns, NULL, s, t, slack);
-    }
+    add_listed(&columns, NULL, a, b, pairs, count, slack);
     tact_columns_finish(&columns, sums);
 }
 
@@ -316,22 +203,9 @@ static void add_tets(const struct view *a, const struct view *b,
     if (sums->volume > LOST * sums->magnitude) {
         tact_v3_scale(tets.origin, sums->first, 1.0 / sums->volume);
     }
-    for (size_t i = 0; i < count; i++) {
-        tact_d4 s[3], t[3];
-        see_triangle(a, pairs[i].a, s);
-        see_triangle(b, pairs[i].b, t);
-        add_pair(NULL, &tets, s, t, slack);
-    }
+    add_listed(NULL, &tets, a, b, pairs, count, slack);
     tact_tets_replace(&tets, sums);
     tact_v3_copy(origin, tets.origin);
-}
-
-/** A triangle of a leaf, corner by corner. */
-TACT_INLINE void take_triangle(const struct tact_leaf *leaf, uint32_t lane, tact_d4 t[3])
-{
-    for (int k = 0; k < 3; k++) {
-        t[k] = (tact_d4){leaf->p[k][0][lane], leaf->p[k][1][lane], leaf->z[k][lane], 0.0};
-    }
 }
 
 /** Pairs past which there are cheaper ways than one by one. */
@@ -341,22 +215,41 @@ enum { FOUND = 512 };
 struct found {
     struct tact_columns columns;
     double slack;
-    int count;
+    uint32_t count;
 };
 
-TACT_INLINE int add_found(void *user, const struct tact_leaf *s, uint32_t i, uint32_t first_a,
-                          const struct tact_leaf *t, uint32_t j, uint32_t first_b)
+/** A pair that counts, with TACT_FACE_AT() of t at the corners of s. */
+struct counting {
+    tact_d4 value[3];
+    const struct tact_face *s, *t;
+};
+
+/** Adds those of the pairs that count. */
+TACT_INLINE int add_found(void *user, struct tact_near *near, uint32_t leaf_a,
+                          const struct tact_near_pair *pairs, uint32_t count)
 {
     struct found *found = user;
-    tact_d4 of_a[3] = {{0.0}}, of_b[3] = {{0.0}};
-    (void)first_a;
-    (void)first_b;
-    if (found->count++ == FOUND) {
-        return -EAGAIN;
+    struct counting counting[TACT_NEAR_BATCH];
+    (void)leaf_a;
+    while (count) {
+        uint32_t n = 0, batch = count < TACT_NEAR_BATCH ? count : TACT_NEAR_BATCH;
+        for (uint32_t i = 0; i < batch; i++) {
+            struct counting *to = &counting[n];
+            to->s = &near->face_a[pairs[i].a];
+            to->t = &near->face_b[pairs[i].b];
+            n += (uint32_t)tact_faces_meet(to->s, to->t, to->value);
+        }
+        found->count += n;
+        if (found->count > FOUND) {
+            return -EAGAIN;
+        }
+        for (uint32_t i = 0; i < n; i++) {
+            const struct counting *c = &counting[i];
+            add_pair(&found->columns, NULL, c->s->corner, c->t, c->value, found->slack);
+        }
+        pairs += batch;
+        count -= batch;
     }
-    take_triangle(s, i, of_a);
-    take_triangle(t, j, of_b);
-    add_pair(&found->columns, NULL, of_a, of_b, found->slack);
     return 0;
 }
 
@@ -371,10 +264,11 @@ TACT_CLONES static int add_near(struct tact_near *near, struct tact_cache_list *
         tact_cache_make(list, near);
     }
     if (list && list->ready) {
-        rc = tact_cache_match(list, near, add_found, &found);
+        tact_cache_place(list, near);
+        rc = add_found(&found, near, 0, list->pair, list->count);
     } else {
         rc = tact_near_cut_trees(near, TACT_NEAR);
-        rc = rc > 0 ? tact_near_match(near, add_found, &found) : rc;
+        rc = rc > 0 ? tact_near_match(near, 0.0, add_found, &found) : rc;
     }
     tact_columns_finish(&found.columns, sums);
     return rc ? -EAGAIN : 0;

@@ -1,5 +1,5 @@
-/* Kept lists of leaves change no bit of any moments: queries along a motion with one scratch, which
- * keeps lists, against the same queries each with a scratch of its own. */
+/* Kept lists of triangles change no bit of any moments: queries along a motion with one scratch,
+ * which keeps lists, against the same queries each with a scratch of its own. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
