@@ -4,6 +4,7 @@
  * solver alone.
  */
 #include <string.h>
+#include "contact/world/rows_internal.h"
 #include "contact/world/world_internal.h"
 
 /* Velocity by which a contact gives way, over that by which its bodies do: 1e12 N/m at 1 kg and
@@ -90,6 +91,12 @@ static void make_foundation(const struct tact_world *world, struct block *block)
     }
 }
 
+/* The rows that springs carry: those about the patch's axes are rigid where its normal is. */
+static int rows_of(const struct tact_contact_law *law)
+{
+    return law->compliance > 0.0 ? 6 : 4;
+}
+
 static int is_foundation(const struct tact_world *world, const struct tact_contact *c)
 {
     return tact_world_pair_law(world, c->a, c->b)->tangential_compliance > 0.0;
@@ -115,41 +122,87 @@ double tact_springs_most(const struct tact_world *world, const struct block *blo
     return sum;
 }
 
-/* Takes vectors along with the mean rotation of the two bodies in the tick. */
-static void turn_along(const struct tact_world *world, const struct tact_contact *c, double *first,
-                       int count)
-{
-    double a[6], b[6], turn[3], q[4], from[3];
-    tact_world_point_twist(world, c->a, c->patch.center, a);
-    tact_world_point_twist(world, c->b, c->patch.center, b);
-    tact_v3_add(turn, a + 3, b + 3);
-    tact_v3_scale(turn, turn, 0.5 * world->options.period);
-    tact_quat_from_rotvec(q, turn);
-    for (int i = 0; i < count; i++) {
-        tact_v3_copy(from, first + 3 * i);
-        tact_quat_rotate(first + 3 * i, q, from);
-    }
-}
-
-void tact_springs_store(const struct tact_world *world, const struct block *block)
+/* What the springs hold, from rows to world axes, and the angles that it turns them by. */
+static void put_rows(const struct tact_world *world, const struct block *block, const double row[6])
 {
     struct tact_contact *c = &world->contacts[block->pair];
-    double h = world->options.period, row[9] = {0.0}, held[9];
-    double time = h + tact_world_pair_law(world, c->a, c->b)->dissipation;
+    double time = world->options.period + tact_world_pair_law(world, c->a, c->b)->dissipation;
+    double angle[3];
+    for (int i = 0; i < 3; i++) {
+        angle[i] = row[3 + i] * time * block->give[3 + i];
+    }
+    tact_m3_tmul_v3(c->springs.impulse, c->patch.frame, row);
+    tact_m3_tmul_v3(c->springs.impulse + 3, c->patch.frame, row + 3);
+    tact_m3_tmul_v3(c->springs.angle, c->patch.frame, angle);
+}
+
+void tact_springs_store(const struct tact_world *world, struct block *block)
+{
+    struct tact_contact *c = &world->contacts[block->pair];
+    const struct tact_contact_law *law = tact_world_pair_law(world, c->a, c->b);
+    double h = world->options.period, row[6] = {0.0}, u[6] = {0.0};
     memset(&c->springs, 0, sizeof c->springs);
     if (!is_foundation(world, c) || !(c->impulse[0] > 0.0)) {
         return;
     }
-    for (int i = 1; i < 6; i++) {
-        row[i] = block->start[i] + h / time * (c->impulse[i] - block->start[i]);
-        if (i >= 3) {
-            row[3 + i] = row[i] * time * block->give[i];
+    for (int i = 1; i < rows_of(law); i++) {
+        row[i] = block->start[i] + h / (h + law->dissipation) * (c->impulse[i] - block->start[i]);
+    }
+    put_rows(world, block, row);
+    for (int k = 0; k < 2; k++) {
+        const struct side *side = &block->side[k];
+        tact_rows_velocity(u, side->j, side->v, side->dof);
+    }
+    for (int i = 0; i < 6; i++) {
+        block->motion[i] = h * u[i];
+    }
+}
+
+/* Takes what the springs hold along with the mean rotation of the two bodies. */
+static void turn_along(struct tact_springs *springs, const double *a, const double *b)
+{
+    double *const vectors[3] = {springs->impulse, springs->impulse + 3, springs->angle};
+    double turn[3], q[4], from[3];
+    tact_v3_add(turn, a, b);
+    tact_v3_scale(turn, turn, 0.5);
+    tact_quat_from_rotvec(q, turn);
+    for (int i = 0; i < 3; i++) {
+        tact_v3_copy(from, vectors[i]);
+        tact_quat_rotate(vectors[i], q, from);
+    }
+}
+
+/* The springs are as long as the bodies are apart, which in a turn is not h times the velocities
+ * that it began with: summed up, the difference is a creep of w^2 h / 2 of the lever a second. */
+static void follow(struct tact_world *world, const struct block *block)
+{
+    struct tact_contact *c = &world->contacts[block->pair];
+    const struct tact_contact_law *law = tact_world_pair_law(world, c->a, c->b);
+    double time = world->options.period + law->dissipation, row[6], apart[6], a[6], b[6], moved[6];
+    tact_world_point_moved(world, c->a, c->patch.center, a);
+    tact_world_point_moved(world, c->b, c->patch.center, b);
+    for (int i = 0; i < 6; i++) {
+        moved[i] = a[i] - b[i];
+    }
+    tact_m3_mul_v3(apart, c->patch.frame, moved);
+    tact_m3_mul_v3(apart + 3, c->patch.frame, moved + 3);
+    tact_m3_mul_v3(row, c->patch.frame, c->springs.impulse);
+    tact_m3_mul_v3(row + 3, c->patch.frame, c->springs.impulse + 3);
+    row[0] = 0.0;
+    for (int i = 1; i < rows_of(law); i++) {
+        row[i] -= (apart[i] - block->motion[i]) / (time * block->give[i]);
+    }
+    put_rows(world, block, row);
+    turn_along(&c->springs, a + 3, b + 3);
+}
+
+void tact_springs_follow(struct tact_world *world)
+{
+    for (int i = 0; i < world->block_count; i++) {
+        const struct block *block = &world->blocks[i];
+        const struct tact_contact *c = &world->contacts[block->pair];
+        if (is_foundation(world, c) && c->impulse[0] > 0.0) {
+            follow(world, block);
         }
     }
-    for (int i = 0; i < 9; i += 3) {
-        tact_m3_tmul_v3(held + i, c->patch.frame, row + i);
-    }
-    turn_along(world, c, held, 3);
-    memcpy(c->springs.impulse, held, sizeof c->springs.impulse);
-    memcpy(c->springs.angle, held + 6, sizeof c->springs.angle);
 }

@@ -53,6 +53,7 @@ struct block {
     double softness;   /* normal compliance, velocity per impulse [1/kg] */
     double give[6];    /* the same of each row, as of a spring [1/kg, 1/(kg m^2)] */
     double start[6];   /* impulse that these springs begin with */
+    double motion[6];  /* period times the velocity after the solve, of a patch with springs */
     double residual;
     double per_length; /* makes torques comparable with forces [1/m] */
     int loose;         /* one of its bodies is free of joints: every direction can move */
@@ -114,13 +115,13 @@ void tact_springs_assemble(const struct tact_world *world, struct block *block);
 /* The energy that they can give in a tick [J]: of a foundation. */
 double tact_springs_most(const struct tact_world *world, const struct block *block);
 
-/* What they hold after the solve. */
-void tact_springs_store(const struct tact_world *world, const struct block *block);
+/* What they hold after the solve, and once the bodies have moved. */
+void tact_springs_store(const struct tact_world *world, struct block *block);
+void tact_springs_follow(struct tact_world *world);
 
-/* Twist of the material point of a shape's owner at `point`, as stored: the motion that led here.
- */
-void tact_world_point_twist(const struct tact_world *world, int shape, const double *point,
-                            double *twist);
+/* How far a point of a shape has moved and turned [m, rad] since the tick began. */
+void tact_world_point_moved(const struct tact_world *world, int shape, const double *point,
+                            double *moved);
 
 /* Normal velocity and turning about t1, t2 of a block, at the present velocities. */
 void tact_impact_velocity(const struct block *block, double u[3]);

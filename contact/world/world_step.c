@@ -28,15 +28,20 @@ static int is_close(const struct tact_world *world, const struct tact_contact *c
     return tact_v3_norm(apart) < a->radius + b->radius;
 }
 
+static void find_pose(const struct tact_world *world, int shape, struct tact_pose *pose)
+{
+    const struct world_shape *s = &world->shapes[shape];
+    if (s->owner.kind == TACT_OWNER_FIXED) {
+        *pose = s->local;
+    } else {
+        tact_pose_mul(pose, owner_pose(world, s->owner), &s->local);
+    }
+}
+
 void tact_world_begin(struct tact_world *world)
 {
     for (int i = 0; i < world->shape_count; i++) {
-        const struct world_shape *s = &world->shapes[i];
-        if (s->owner.kind == TACT_OWNER_FIXED) {
-            world->poses[i] = s->local;
-        } else {
-            tact_pose_mul(&world->poses[i], owner_pose(world, s->owner), &s->local);
-        }
+        find_pose(world, i, &world->poses[i]);
     }
     for (int i = 0; i < world->pair_count; i++) {
         struct tact_contact *c = &world->contacts[i];
@@ -47,8 +52,10 @@ void tact_world_begin(struct tact_world *world)
     }
 }
 
-void tact_world_point_twist(const struct tact_world *world, int shape, const double *point,
-                            double *twist)
+/* Twist of the material point of a shape's owner at `point`, as stored: the motion that led here.
+ */
+static void point_twist(const struct tact_world *world, int shape, const double *point,
+                        double *twist)
 {
     struct tact_owner owner = world->shapes[shape].owner;
     memset(twist, 0, 6 * sizeof *twist);
@@ -86,8 +93,8 @@ void tact_world_advance(const struct tact_world *world, int pair, double age,
 {
     const struct tact_contact *c = &world->contacts[pair];
     double ta[6], tb[6];
-    tact_world_point_twist(world, c->a, in->centroid, ta);
-    tact_world_point_twist(world, c->b, in->centroid, tb);
+    point_twist(world, c->a, in->centroid, ta);
+    point_twist(world, c->b, in->centroid, tb);
     tact_moments_advance(in, ta, tb, age * world->options.period,
                          tact_pair_is_curved(world, c) ? 2.0 : 1.0, out);
 }
@@ -114,6 +121,16 @@ static void shifted(const struct tact_pose *from, const struct tact_pose *to, co
     tact_v3_sub(after, after, arm);
     tact_v3_sub(shift, to->position, from->position);
     tact_v3_add(shift, shift, after);
+}
+
+void tact_world_point_moved(const struct tact_world *world, int shape, const double *point,
+                            double *moved)
+{
+    const struct tact_pose *then = &world->poses[shape];
+    struct tact_pose now;
+    find_pose(world, shape, &now);
+    turned(then, &now, moved + 3);
+    shifted(then, &now, moved + 3, point, moved);
 }
 
 /* Radius of a ball, or of a box about a mesh; 1e9 m of a half-space. */
@@ -292,4 +309,5 @@ void tact_world_integrate(struct tact_world *world)
     for (int i = 0; i < world->hand_count; i++) {
         tact_hand_integrate(world->hands[i].hand, h);
     }
+    tact_springs_follow(world);
 }

@@ -1,7 +1,6 @@
 /* Checks of the values of solids, joints, wires and of the session. */
 #include "rt/scene/scene_internal.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>

@@ -176,8 +176,10 @@ static void slides_at_its_limit(void **state)
 }
 
 /* A box pulled along a turntable by a force that turns with it: what the spring holds goes with the
- * two, and the box stays where it is on the table, but for the way that straight steps of h carry
- * it outward: w^2 h / 2 of the radius a second, spring or not. */
+ * two, and the box stays where it is on the table. Straight steps of h carry it outward, by w^2 h /
+ * 2 of the radius a second; the spring, which is as long as the way between the two, takes that
+ * back.
+ */
 static void goes_along(void **state)
 {
     (void)state;
@@ -207,9 +209,7 @@ static void goes_along(void **state)
         tact_pose_point(p, &body->pose, down);
         tact_v3_sub(p, p, base->pose.position);
         at = spin * h * (i + 1);
-        double out = 1 + 0.5 * spin * spin * h * h * (i + 1);
         double along = p[0] * cos(at) + p[1] * sin(at), aside = p[1] * cos(at) - p[0] * sin(at);
-        along /= out;
         first = i == 1000 ? along : first;
         furthest = i > 1000 ? fmax(furthest, hypot(along - first, aside)) : 0;
     }
