@@ -55,7 +55,7 @@ typedef int64_t tact_l4 __attribute__((vector_size(32)));
 #define TACT_F8_MAX(a, b) TACT_F8_SELECT((a) > (b), a, b)
 #define TACT_D4_ABS(a) ((tact_d4)((tact_l4)(a)&INT64_MAX))
 
-/** Bit i of *bits is set where lane i of a mask is: of 8 lanes of floats, of 4 of doubles. */
+/** Bit i of *bits is set where lane i of a mask is: of 8 lanes of floats, of 4, of 4 of doubles. */
 TACT_INLINE void tact_i8_bits(const tact_i8 *mask, uint32_t *bits)
 {
 #ifdef __SSE2__
@@ -67,6 +67,17 @@ TACT_INLINE void tact_i8_bits(const tact_i8 *mask, uint32_t *bits)
     tact_l4 l = (tact_l4)(*mask & weight);
     uint64_t any = (uint64_t)((l[0] | l[1]) | (l[2] | l[3]));
     *bits = (uint32_t)any | (uint32_t)(any >> 32);
+#endif
+}
+
+TACT_INLINE void tact_i4_bits(const tact_i4 *mask, uint32_t *bits)
+{
+#ifdef __SSE2__
+    *bits = (uint32_t)_mm_movemask_ps((tact_f4)*mask);
+#else
+    const tact_i4 weight = {1, 2, 4, 8};
+    tact_i4 l = *mask & weight;
+    *bits = (uint32_t)((l[0] | l[1]) | (l[2] | l[3]));
 #endif
 }
 

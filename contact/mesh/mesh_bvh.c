@@ -1,6 +1,7 @@
-/* The bounding-volume tree: split at the median along the widest spread of triangle centres, so
+/* The bounding-volume tree: split near the median along the widest spread of triangle centres, so
  * that its depth never exceeds log2 of the number of triangles and walks need only a small fixed
- * stack. */
+ * stack; near it, because leaves are dealt with four triangles at a time and their parents' parents
+ * eight leaves at a time: all but the last are full. */
 #include "contact/mesh/mesh_internal.h"
 
 #include <errno.h>
@@ -63,6 +64,15 @@ static void sort_widest(struct item *items, size_t count)
     qsort(items, count, sizeof *items, compare_items);
 }
 
+/** How many of the triangles of a node go to its first child. */
+static size_t first_part(size_t count)
+{
+    const size_t bundle = 8 * (size_t)TACT_MESH_LEAF;
+    size_t unit = count > bundle ? bundle : TACT_MESH_LEAF;
+    size_t units = (count + unit - 1) / unit;
+    return unit * ((units + 1) / 2);
+}
+
 static void build(struct tact_mesh *mesh, struct item *items, size_t first, size_t count,
                   size_t index)
 {
@@ -74,12 +84,12 @@ static void build(struct tact_mesh *mesh, struct item *items, size_t first, size
         return;
     }
     sort_widest(items + first, count);
-    size_t children = mesh->node_count;
+    size_t children = mesh->node_count, part = first_part(count);
     mesh->node_count += 2;
     node->first = (uint32_t)children;
     node->count = 0;
-    build(mesh, items, first, count / 2, children);
-    build(mesh, items, first + count / 2, count - count / 2, children + 1);
+    build(mesh, items, first, part, children);
+    build(mesh, items, first + part, count - part, children + 1);
 }
 
 int tact_mesh_build_tree(struct tact_mesh *mesh)

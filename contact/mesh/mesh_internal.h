@@ -95,7 +95,11 @@ struct tact_mesh_eight {
 /** The triangles of a leaf, side by side; lanes past count repeat the first. */
 struct tact_mesh_leaf {
     double corner[3][3][4]; /* [corner][coordinate] [m], mesh frame */
-    uint32_t first, count, unused[6];
+    uint32_t first;
+    uint8_t count, corners; /* triangles; corners, each counted once */
+    uint8_t distinct[12];   /* of those, the first place among the triangles' 3 * count */
+    uint8_t local[12];      /* of the triangles' corners, the place in distinct */
+    uint8_t unused[2];
 };
 
 struct tact_mesh_wide {

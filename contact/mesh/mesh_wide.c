@@ -8,11 +8,31 @@
 #include <stdlib.h>
 #include <string.h>
 
+/** Finds which corners of a leaf's triangles are one and the same. */
+static void find_distinct(const uint32_t *index, struct tact_mesh_leaf *leaf)
+{
+    const uint32_t count = 3U * leaf->count;
+    leaf->corners = 0;
+    memset(leaf->distinct, 0, sizeof leaf->distinct);
+    memset(leaf->local, 0, sizeof leaf->local);
+    for (uint32_t i = 0; i < count; i++) {
+        uint8_t k = 0;
+        while (k < leaf->corners && index[leaf->distinct[k]] != index[i]) {
+            k++;
+        }
+        if (k == leaf->corners) {
+            leaf->distinct[leaf->corners++] = (uint8_t)i;
+        }
+        leaf->local[i] = k;
+    }
+}
+
 static void add_leaf(struct tact_mesh *mesh, uint32_t first, uint32_t count)
 {
     struct tact_mesh_leaf *leaf = &mesh->wide->leaves[mesh->wide->leaf_count++];
     leaf->first = first;
-    leaf->count = count;
+    leaf->count = (uint8_t)count;
+    find_distinct(mesh->triangles + 3 * (size_t)first, leaf);
     for (uint32_t i = 0; i < 4; i++) {
         for (uint32_t k = 0; k < 3; k++) {
             size_t t = first + (i < count ? i : 0);
@@ -24,21 +44,32 @@ static void add_leaf(struct tact_mesh *mesh, uint32_t first, uint32_t count)
     }
 }
 
-/** Finds the up to eight nodes three levels below, in the tree's order. */
-static uint32_t list_children(const struct tact_mesh_box *boxes, uint32_t node, int levels,
+/** Whether a node is a leaf, or has its leaves at most so many levels below it. */
+static int is_low(const struct tact_mesh_box *boxes, uint32_t node, int levels)
+{
+    const uint32_t first = boxes[node].first;
+    return boxes[node].count ||
+           (levels > 0 && is_low(boxes, first, levels - 1) && is_low(boxes, first + 1, levels - 1));
+}
+
+/** Finds the nodes so many levels below, or above them the first that are low, in the tree's order.
+ */
+static uint32_t list_children(const struct tact_mesh_box *boxes, uint32_t node, int levels, int low,
                               uint32_t *out)
 {
-    if (levels == 0 || boxes[node].count) {
+    if (levels == 0 || is_low(boxes, node, low)) {
         *out = node;
         return 1;
     }
-    uint32_t n = list_children(boxes, boxes[node].first, levels - 1, out);
-    return n + list_children(boxes, boxes[node].first + 1, levels - 1, out + n);
+    uint32_t n = list_children(boxes, boxes[node].first, levels - 1, low, out);
+    return n + list_children(boxes, boxes[node].first + 1, levels - 1, low, out + n);
 }
 
 static void build_node(struct tact_mesh *mesh, uint32_t index, uint32_t from)
 {
-    uint32_t children[8], n = list_children(mesh->boxes, from, 3, children);
+    /* Children whose leaves fit in a node of eight are not split further. */
+    int low = is_low(mesh->boxes, from, 3) ? 0 : 3;
+    uint32_t children[8], n = list_children(mesh->boxes, from, 3, low, children);
     struct tact_mesh_eight *eight = &mesh->wide->eights[index];
     eight->count = n;
     for (uint32_t i = 0; i < 8; i++) {

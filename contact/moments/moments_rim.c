@@ -59,24 +59,32 @@ TACT_INLINE void build(struct tact_rim_side *side, const struct tact_near_side *
     }
 }
 
-/** A leaf among those that meet the other mesh, placed where it was not yet. NULL where there is no
- *  room. */
-TACT_INLINE struct tact_rim_leaf *meeting(struct tact_rim_side *side,
-                                          const struct tact_near_side *near, uint32_t i)
+/** Places leaf i of a side and puts a tight box about it, which it hands back; returns NULL where
+ *  there is no room. */
+TACT_INLINE struct tact_rim_leaf *place_leaf(struct tact_rim *rim, int of, uint32_t i, float low[3],
+                                             float high[3])
 {
-    if (side->at[i] == TACT_RIM_NONE) {
-        if (side->placed == TACT_RIM_LEAVES) {
-            return NULL;
-        }
-        side->at[i] = side->placed++;
-        struct tact_rim_leaf *leaf = &side->leaf[side->at[i]];
-        tact_rim_place(&near->placed, near->leaf[i], leaf);
-        tact_fetch(near->placed.mesh->triangles + 3 * (size_t)leaf->first, 64);
-        for (uint32_t k = 0; k < 4; k++) {
-            side->segment[4 * side->at[i] + k] = TACT_RIM_NONE;
-        }
+    struct tact_rim_side *side = &rim->side[of];
+    const struct tact_near_side *near = of ? &rim->near->b : &rim->near->a;
+    if (!side->free_count && side->placed == TACT_RIM_LEAVES) {
+        return NULL;
     }
-    return &side->leaf[side->at[i]];
+    const uint32_t at = side->free_count ? side->free[--side->free_count] : side->placed++;
+    struct tact_rim_leaf *leaf = &side->leaf[at];
+    side->at[i] = at;
+    tact_rim_place(&near->placed, near->leaf[i], rim->near->per_unit, rim->margin, leaf);
+    /* No coordinate of n is above twice the square of the edges' greatest. */
+    const double *size = (const double *)&leaf->size;
+    const double most = tact_max(tact_max(size[0], size[1]), tact_max(size[2], size[3]));
+    leaf->within = 4.0 * rim->slack * most * most;
+    leaf->meets = 0;
+    tact_fetch(near->placed.mesh->triangles + 3 * (size_t)leaf->first, 64);
+    tact_rim_span(leaf, low, high);
+    set_box(&side->eights[i / 8], i % 8, low, high);
+    for (uint32_t k = 0; k < 4; k++) {
+        side->segment[4 * at + k] = TACT_RIM_NONE;
+    }
+    return leaf;
 }
 
 /** Bits of the eight boxes that meet one. */
@@ -147,48 +155,59 @@ TACT_INLINE uint32_t list_eights(struct tact_rim *rim, uint32_t box)
     return n;
 }
 
-/** Lists the leaves of B, of `eights` eights, that meet leaf i of A; returns their number. */
-TACT_INLINE uint32_t list_leaves(struct tact_rim *rim, uint32_t i, uint32_t eights)
-{
-    const struct tact_rim_side *b = &rim->side[1];
-    float low[3], high[3];
-    uint32_t n = 0;
-    take_box(&rim->side[0], tact_rim_box(0, i), low, high);
-    /* Eight eights at a time: no guess at how many bits a single one has would be any good. */
-    for (uint32_t first = 0; first < eights; first += 8) {
-        uint64_t bits = 0;
-        for (uint32_t e = first; e < eights && e < first + 8; e++) {
-            bits |= (uint64_t)eight_meets(&b->eights[rim->eight[e]], low, high) << 8 * (e - first);
-        }
-        for (; bits; bits &= bits - 1) {
-            const uint32_t bit = (uint32_t)__builtin_ctzll(bits);
-            rim->met[n++] = 8 * rim->eight[first + bit / 8] + bit % 8;
-        }
-    }
-    return n;
-}
+/** Eight leaves of A side by side, and the boxes about them. */
+struct bunch {
+    uint32_t first, count;
+    float low[8][3], high[8][3];
+};
 
-/** Holds a leaf of A against those of B that it meets. */
-TACT_INLINE int find_leaf(struct tact_rim *rim, uint32_t i, uint32_t met)
+/** Holds leaf i of eight of A against leaf k of B, whose boxes meet: lists the triangles that may
+ *  cross. */
+TACT_INLINE int hold_pair(struct tact_rim *rim, const struct bunch *bunch, uint32_t i, uint32_t k)
 {
     struct tact_rim_side *a = &rim->side[0], *b = &rim->side[1];
     const struct tact_near_side *of_a = &rim->near->a, *of_b = &rim->near->b;
-    const float low = ((const float *)of_a->leaf_lower[3])[i];
-    const float high = ((const float *)of_a->leaf_upper[3])[i];
-    uint32_t n = 0;
-    if (!meeting(a, of_a, i)) {
-        return -EAGAIN;
-    }
-    for (uint32_t m = 0; m < met; m++) {
-        const uint32_t k = rim->met[m];
-        if (!meeting(b, of_b, k)) {
+    const uint32_t at_a = a->at[bunch->first + i];
+    if (b->at[k] == TACT_RIM_NONE) {
+        float low[3], high[3];
+        int meets = 1;
+        if (!place_leaf(rim, 1, k, low, high)) {
             return -EAGAIN;
         }
-        rim->met[n] = b->at[k];
-        n += (low <= ((const float *)of_b->leaf_upper[3])[k]) &
-             (high >= ((const float *)of_b->leaf_lower[3])[k]);
+        for (int d = 0; d < 3; d++) {
+            meets &= (low[d] <= bunch->high[i][d]) & (high[d] >= bunch->low[i][d]);
+        }
+        if (!meets) {
+            return 0;
+        }
     }
-    return tact_rim_cross_leaf(rim, a->at[i], n);
+    const uint32_t at_b = b->at[k];
+    a->leaf[at_a].meets = b->leaf[at_b].meets = 1;
+    const float *low_a = (const float *)of_a->leaf_lower[3] + bunch->first;
+    const float *high_a = (const float *)of_a->leaf_upper[3] + bunch->first;
+    if ((low_a[i] <= ((const float *)of_b->leaf_upper[3])[k]) &
+        (high_a[i] >= ((const float *)of_b->leaf_lower[3])[k])) {
+        return tact_rim_hold_leaves(rim, at_a, at_b);
+    }
+    return 0;
+}
+
+/** Holds eight leaves of A against an eight of B's. */
+TACT_INLINE int hold_eight(struct tact_rim *rim, const struct bunch *bunch, uint32_t eight)
+{
+    const struct tact_rim_eight *e = &rim->side[1].eights[eight];
+    uint64_t bits = 0;
+    /* All pairs together: no guess at how many leaves a single one meets would be any good. */
+    for (uint32_t i = 0; i < 8; i++) {
+        bits |= (uint64_t)eight_meets(e, bunch->low[i], bunch->high[i]) << 8 * i;
+    }
+    for (; bits; bits &= bits - 1) {
+        const uint32_t bit = (uint32_t)__builtin_ctzll(bits);
+        if (hold_pair(rim, bunch, bit / 8, 8 * eight + bit % 8)) {
+            return -EAGAIN;
+        }
+    }
+    return 0;
 }
 
 /** Holds the eight leaves of a box of A against those of B; adds those that meet none to what is
@@ -196,14 +215,30 @@ TACT_INLINE int find_leaf(struct tact_rim *rim, uint32_t i, uint32_t met)
 TACT_INLINE int find_eight(struct tact_rim *rim, uint32_t box, uint32_t eights)
 {
     struct tact_rim_side *side = &rim->side[0];
-    const uint32_t first = 8 * (box & 0xFFFF);
-    for (uint32_t i = first; i < first + 8 && i < side->count; i++) {
-        uint32_t met = list_leaves(rim, i, eights);
-        if (met && find_leaf(rim, i, met)) {
+    struct bunch bunch = {.first = 8 * (box & 0xFFFF)};
+    bunch.count = side->count - bunch.first < 8 ? side->count - bunch.first : 8;
+    for (uint32_t i = 0; i < 8; i++) {
+        if (i >= bunch.count) {
+            for (int d = 0; d < 3; d++) {
+                bunch.low[i][d] = INFINITY;
+                bunch.high[i][d] = -INFINITY;
+            }
+        } else if (!place_leaf(rim, 0, bunch.first + i, bunch.low[i], bunch.high[i])) {
             return -EAGAIN;
         }
-        side->apart[side->apart_count] = tact_rim_box(0, i);
-        side->apart_count += !met;
+    }
+    for (uint32_t e = 0; e < eights; e++) {
+        if (hold_eight(rim, &bunch, rim->eight[e])) {
+            return -EAGAIN;
+        }
+    }
+    /* Most places taken for leaves that meet nothing are taken for the next ones. */
+    for (uint32_t i = 0; i < bunch.count; i++) {
+        const uint32_t at = side->at[bunch.first + i], meets = side->leaf[at].meets;
+        side->free[side->free_count] = at;
+        side->free_count += !meets;
+        side->apart[side->apart_count] = tact_rim_box(0, bunch.first + i);
+        side->apart_count += !meets;
     }
     return 0;
 }
@@ -217,7 +252,8 @@ TACT_INLINE int set_apart(struct tact_rim *rim, int of, uint32_t box, uint32_t *
     uint32_t apart;
     *eights = 0;
     if (level == 0) {
-        apart = side->at[box & 0xFFFF] == TACT_RIM_NONE;
+        const uint32_t at = side->at[box & 0xFFFF];
+        apart = at == TACT_RIM_NONE || !side->leaf[at].meets;
     } else if (level == 1 && of == 0) {
         *eights = list_eights(rim, box);
         apart = !*eights;
@@ -254,21 +290,37 @@ TACT_INLINE int part(struct tact_rim *rim, int of)
     return 0;
 }
 
+/** What single precision may lose of a coordinate of what is near, in the unit of the pair. */
+static float near_margin(const struct tact_near *near)
+{
+    float most = 0.0F;
+    for (int d = 0; d < 3; d++) {
+        const float span[4] = {near->a.lower[d], near->a.upper[d], near->b.lower[d],
+                               near->b.upper[d]};
+        for (int i = 0; i < 4; i++) {
+            most = fabsf(span[i]) > most ? fabsf(span[i]) : most;
+        }
+    }
+    return 2e-6F + 2e-6F * most;
+}
+
 TACT_CLONES static int find(struct tact_rim *rim)
 {
     int rc = tact_near_cut_trees(rim->near, TACT_NEAR_MOST);
     if (rc <= 0) {
         return rc ? -EAGAIN : 0;
     }
+    rim->margin = near_margin(rim->near);
     build(&rim->side[0], &rim->near->a);
     build(&rim->side[1], &rim->near->b);
-    rim->segments = 0;
+    rim->segments = rim->pending_count = 0;
     for (int i = 0; i < 2; i++) {
         struct tact_rim_side *side = &rim->side[i];
-        side->placed = 0;
+        side->placed = side->free_count = 0;
         memset(side->at, 0xFF, side->count * sizeof *side->at);
     }
-    return part(rim, 0) || part(rim, 1) ? -EAGAIN : 1;
+    return part(rim, 0) || tact_rim_cross_pending(rim, rim->pending_count) || part(rim, 1) ? -EAGAIN
+                                                                                           : 1;
 }
 
 int tact_rim_find(struct tact_rim *rim)

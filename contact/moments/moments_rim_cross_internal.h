@@ -14,8 +14,8 @@ struct tact_rim_party {
     const double *p; /* coordinate c of corner k: p[tact_rim_at(k, c)] */
     const double *h; /* its height over the other's plane: h[4 k] */
     double size;
-    uint32_t lane;
-    int leave, enter; /* edges on which, counter-clockwise, the height turns >= 0, and < 0 */
+    uint32_t lane, below; /* below: bit k where corner k is below the other's plane */
+    int leave, enter;     /* edges on which, counter-clockwise, the height turns >= 0, and < 0 */
 };
 
 TACT_INLINE int tact_rim_at(int k, int c)
@@ -32,19 +32,22 @@ TACT_INLINE void tact_rim_join(const struct tact_rim_leaf *leaf, uint32_t lane, 
     p->p = (const double *)leaf->p + lane;
     p->h = (const double *)h + h_lane;
     p->size = leaf->size[lane];
-    int below = (p->h[0] < 0.0) | (p->h[4] < 0.0) << 1 | (p->h[8] < 0.0) << 2;
-    p->leave = leaves[below];
-    p->enter = enters[below];
+    p->below =
+        (uint32_t)(p->h[0] < 0.0) | (uint32_t)(p->h[4] < 0.0) << 1 | (uint32_t)(p->h[8] < 0.0) << 2;
+    p->leave = leaves[p->below];
+    p->enter = enters[p->below];
 }
 
 /** The edges of a triangle that cross the other's plane, from below to above: where they begin and
  *  what they lead along, `leave` in lane 0 and `enter` in lane 1. */
 TACT_INLINE void tact_rim_rising(const struct tact_rim_party *s, tact_d2 from[3], tact_d2 along[3])
 {
-    const double *p = s->p + tact_rim_at(s->leave, 0);
-    const double *q = s->p + tact_rim_at(tact_rim_next(s->leave), 0);
-    const double *u = s->p + tact_rim_at(tact_rim_next(s->enter), 0);
-    const double *v = s->p + tact_rim_at(s->enter, 0);
+    /* tact_rim_at() of the corners that the two edges join, by which are below. */
+    static const uint8_t ends[8][4] = {{0, 12, 12, 0},  {0, 12, 0, 24},  {12, 24, 12, 0},
+                                       {12, 24, 0, 24}, {24, 0, 24, 12}, {0, 12, 24, 12},
+                                       {24, 0, 12, 0},  {0, 12, 12, 0}};
+    const uint8_t *end = ends[s->below];
+    const double *p = s->p + end[0], *q = s->p + end[1], *u = s->p + end[2], *v = s->p + end[3];
     for (int c = 0; c < 3; c++) {
         const tact_d2 low = {p[4 * c], u[4 * c]}, high = {q[4 * c], v[4 * c]};
         from[c] = low;
@@ -115,47 +118,43 @@ TACT_INLINE uint32_t tact_rim_past(const struct tact_rim *rim, const struct tact
 TACT_INLINE void tact_rim_set_end(struct tact_rim_segment *g, int which,
                                   const struct tact_rim_party *s, int e, int up, int of_b)
 {
-    const int next = tact_rim_next(e), p = up ? e : next, q = up ? next : e;
+    const int corner[2] = {tact_rim_next(e), e}, p = corner[up], q = corner[!up];
     double share = s->h[4 * p] / (s->h[4 * p] - s->h[4 * q]);
+    const double along[2] = {1.0 - share, share};
     tact_d4 end = {0.0};
     for (int c = 0; c < 3; c++) {
         const double from = s->p[tact_rim_at(p, c)];
         end[c] = from + share * (s->p[tact_rim_at(q, c)] - from);
     }
     g->end[which] = end;
-    g->along[which] = up ? share : 1.0 - share;
+    g->along[which] = along[up];
     g->edge[which] = (uint8_t)(e + 3 * of_b);
 }
 
-/** Adds the segment that two triangles share, where they do; returns 0 or -EAGAIN. */
-TACT_INLINE int tact_rim_cross(struct tact_rim *rim, const struct tact_rim_party *s,
-                               const struct tact_rim_party *t, const uint32_t triangle[2])
-{
+/** Two triangles that may cross, and where along their edges: tact_rim_rising() of each. */
+struct tact_rim_candidate {
+    struct tact_rim_party party[2];
     tact_d2 edge[4][3];
-    tact_rim_rising(s, edge[0], edge[1]);
-    tact_rim_rising(t, edge[2], edge[3]);
-    /* The segment runs along s from where s leaves B to where it enters, along t the other way. */
-    if (tact_rim_past(rim, s, t, edge, 0) != 1) {
-        return 0;
-    }
+    uint32_t triangle[2];
+};
+
+/** Adds the segment that two triangles share; returns 0 or -EAGAIN. */
+TACT_INLINE int tact_rim_add_segment(struct tact_rim *rim, const struct tact_rim_candidate *c)
+{
+    const struct tact_rim_party *s = &c->party[0], *t = &c->party[1];
     if (rim->segments == TACT_RIM_SEGMENTS) {
         return -EAGAIN;
     }
-    const uint32_t past = tact_rim_past(rim, s, t, edge, 1);
+    const uint32_t past = tact_rim_past(rim, s, t, c->edge, 1);
+    /* Whether an end lies on an edge of t: as well one as the other, so nothing branches on it. */
+    const int start = past & 1, end = !(past & 2);
+    const int starts[2] = {s->leave, t->enter}, ends[2] = {s->enter, t->leave};
     struct tact_rim_segment *g = &rim->segment[rim->segments];
-    if (past & 1) {
-        tact_rim_set_end(g, 0, t, t->enter, 0, 1);
-    } else {
-        tact_rim_set_end(g, 0, s, s->leave, 1, 0);
-    }
-    if (past & 2) {
-        tact_rim_set_end(g, 1, s, s->enter, 0, 0);
-    } else {
-        tact_rim_set_end(g, 1, t, t->leave, 1, 1);
-    }
+    tact_rim_set_end(g, 0, &c->party[start], starts[start], !start, start);
+    tact_rim_set_end(g, 1, &c->party[end], ends[end], end, end);
     for (int i = 0; i < 2; i++) {
-        uint32_t *first = &rim->side[i].segment[triangle[i]];
-        g->triangle[i] = triangle[i];
+        uint32_t *first = &rim->side[i].segment[c->triangle[i]];
+        g->triangle[i] = c->triangle[i];
         g->next[i] = *first;
         *first = rim->segments;
     }
@@ -163,56 +162,71 @@ TACT_INLINE int tact_rim_cross(struct tact_rim *rim, const struct tact_rim_party
     return 0;
 }
 
-/** Finds where triangle i of leaf a of A crosses those of up to 16 leaves of B that have a bit in
- *  `lanes`, four bits a leaf; returns 0 or -EAGAIN. */
-TACT_INLINE int tact_rim_cross_triangle(struct tact_rim *rim, uint32_t a, uint32_t i,
-                                        const uint32_t *of_b, uint64_t lanes)
+/** Finds where the first `count` triangles of A that wait, a batch at most, cross those of B;
+ *  returns 0 or -EAGAIN. Every step is done for all of them before the next: no guess at the
+ * outcome of a single test would be any good. */
+TACT_INLINE int tact_rim_cross_pending(struct tact_rim *rim, uint32_t count)
 {
-    const struct tact_rim_leaf *s = &rim->side[0].leaf[a];
-    struct tact_rim_heights h[16];
+    struct tact_rim_heights h[TACT_RIM_BATCH];
+    struct tact_rim_candidate candidate[4 * TACT_RIM_BATCH];
+    uint8_t kept[4 * TACT_RIM_BATCH];
     uint64_t crossing = 0;
-    uint32_t flat = 0;
-    for (uint64_t left = lanes; left;) {
-        const uint32_t at = (uint32_t)__builtin_ctzll(left) & ~3U, m = at / 4;
-        const uint32_t bits = tact_rim_meets(s, i, &rim->side[1].leaf[of_b[m]], rim->slack, &h[m],
-                                             (uint32_t)(lanes >> at) & 15, &flat);
-        crossing |= (uint64_t)bits << at;
-        left &= ~(15ULL << at);
+    uint32_t flat = 0, n = 0;
+    for (uint32_t k = 0; k < count; k++) {
+        const struct tact_rim_pending *w = &rim->pending[k];
+        const uint32_t bits =
+            tact_rim_meets(&rim->side[0].leaf[w->a / 4], w->a % 4, &rim->side[1].leaf[w->b / 16],
+                           rim->slack, &h[k], w->b % 16, &flat);
+        crossing |= (uint64_t)bits << 4 * k;
     }
     if (flat) {
         return -EAGAIN;
     }
-    for (; crossing; crossing &= crossing - 1) {
-        const uint32_t bit = (uint32_t)__builtin_ctzll(crossing), m = bit / 4, j = bit % 4;
-        struct tact_rim_party of_s, of_t;
-        tact_rim_join(s, i, h[m].of_a, j, &of_s);
-        tact_rim_join(&rim->side[1].leaf[of_b[m]], j, h[m].of_b, j, &of_t);
-        if (tact_rim_cross(rim, &of_s, &of_t, (uint32_t[]){4 * a + i, 4 * of_b[m] + j})) {
+    for (uint8_t at = 0; crossing; crossing &= crossing - 1, at++) {
+        const uint32_t bit = (uint32_t)__builtin_ctzll(crossing), k = bit / 4, j = bit % 4;
+        const struct tact_rim_pending *w = &rim->pending[k];
+        struct tact_rim_candidate *c = &candidate[at];
+        tact_rim_join(&rim->side[0].leaf[w->a / 4], w->a % 4, h[k].of_a, j, &c->party[0]);
+        tact_rim_join(&rim->side[1].leaf[w->b / 16], j, h[k].of_b, j, &c->party[1]);
+        c->triangle[0] = w->a;
+        c->triangle[1] = w->b / 16 * 4 + j;
+        tact_rim_rising(&c->party[0], c->edge[0], c->edge[1]);
+        tact_rim_rising(&c->party[1], c->edge[2], c->edge[3]);
+        /* The segment runs along s from where s leaves B to where it enters, along t the other
+         * way. */
+        kept[n] = at;
+        n += tact_rim_past(rim, &c->party[0], &c->party[1], c->edge, 0) == 1;
+    }
+    for (uint32_t k = 0; k < n; k++) {
+        if (tact_rim_add_segment(rim, &candidate[kept[k]])) {
             return -EAGAIN;
         }
     }
     return 0;
 }
 
-/** Finds where the triangles of leaf a of A cross those of the `met` leaves of B in rim->met, all
- *  by their places among the leaves that meet; returns 0 or -EAGAIN. Sixteen leaves' bits are taken
- *  together: no guess at the outcome of a single test would be any good. */
-TACT_INLINE int tact_rim_cross_leaf(struct tact_rim *rim, uint32_t a, uint32_t met)
+/** Holds two leaves that are near each other against each other, by their places: lists which
+ *  triangles may cross, and finds where a batch of them does; returns 0 or -EAGAIN. */
+TACT_INLINE int tact_rim_hold_leaves(struct tact_rim *rim, uint32_t a, uint32_t b)
 {
-    const struct tact_rim_leaf *s = &rim->side[0].leaf[a];
+    const struct tact_rim_leaf *s = &rim->side[0].leaf[a], *t = &rim->side[1].leaf[b];
+    uint32_t n = rim->pending_count;
+    const uint32_t all = (1U << t->count) - 1;
     for (uint32_t i = 0; i < s->count; i++) {
-        for (uint32_t first = 0; first < met; first += 16) {
-            const uint32_t *of_b = &rim->met[first], n = met - first < 16 ? met - first : 16;
-            uint64_t lanes = 0;
-            for (uint32_t m = 0; m < n; m++) {
-                uint32_t bits = tact_rim_touches(s, i, &rim->side[1].leaf[of_b[m]]);
-                lanes |= (uint64_t)bits << 4 * m;
-            }
-            if (tact_rim_cross_triangle(rim, a, i, of_b, lanes)) {
-                return -EAGAIN;
-            }
-        }
+        const uint32_t lanes = tact_rim_touches(s, i, t) & all;
+        rim->pending[n].a = 4 * a + i;
+        rim->pending[n].b = 16 * b + lanes;
+        n += lanes != 0;
     }
+    rim->pending_count = n;
+    if (n < TACT_RIM_BATCH) {
+        return 0;
+    }
+    if (tact_rim_cross_pending(rim, TACT_RIM_BATCH)) {
+        return -EAGAIN;
+    }
+    rim->pending_count -= TACT_RIM_BATCH;
+    memcpy(rim->pending, rim->pending + TACT_RIM_BATCH, 4 * sizeof *rim->pending);
     return 0;
 }
 

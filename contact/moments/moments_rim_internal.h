@@ -13,26 +13,33 @@
 
 /** Leaves of one mesh that may meet the other's, most; segments of the rim; corners of one mesh
  *  that are known to be inside or outside; levels of the tree over what is near;
- *  times that the rim may cross an edge of a triangle in one sense. */
+ *  times that the rim may cross an edge of a triangle in one sense; triangles of A that are held
+ *  against four of B together. */
 enum {
     TACT_RIM_LEAVES = 4096,
     TACT_RIM_SEGMENTS = 16384,
     TACT_RIM_KNOWN_BITS = 14,
     TACT_RIM_KNOWN = 1 << TACT_RIM_KNOWN_BITS,
     TACT_RIM_LEVELS = 5,
-    TACT_RIM_ON_EDGE = 16
+    TACT_RIM_ON_EDGE = 16,
+    TACT_RIM_BATCH = 16
 };
 
 #define TACT_RIM_NONE UINT32_MAX
 
-/** Triangles of a leaf, a lane each. Lanes without a triangle have empty bounds. */
+/** Triangles of a leaf, a lane each. Lanes past count repeat the first. */
 struct tact_rim_leaf {
     tact_d4 p[3][3]; /* [corner][coordinate] */
     tact_d4 n[3];    /* twice the area, outward */
-    tact_d4 size;    /* greatest coordinate of the edges from corner 0, */
-    tact_d4 area;    /* and of n */
-    tact_d4 lower[3], upper[3];
+    tact_d4 size;    /* greatest coordinate of the edges from corner 0 */
+    tact_f4 lower[3],
+        upper[3];  /* in the unit of the pair, with what single precision loses added */
+    double within; /* heights over one of its planes, times twice the area, that are below this may
+                      be those of a triangle that lies in it */
     uint32_t first, count;
+    uint32_t meets;      /* whether its box meets that of any leaf of the other mesh */
+    uint32_t index;      /* among the leaves of the mesh */
+    uint16_t corner[12]; /* those that are distinct, in the table of corners */
 };
 
 /** A box of tact_rim_side.eights: of leaf k (level 0) or of 8 boxes of the level below, from 8 k.
@@ -63,21 +70,27 @@ struct tact_rim_eight {
     tact_f8 lower[3], upper[3];
 };
 
+/** A triangle of A and those of a leaf of B that it may cross. */
+struct tact_rim_pending {
+    uint32_t a; /* 4 times the place of its leaf, and the lane */
+    uint32_t b; /* 16 times the place of the leaf, and a bit for each triangle */
+};
+
 /** One mesh of a pair. */
 struct tact_rim_side {
     uint32_t count;              /* leaves near */
     int top;                     /* level of the root */
-    uint32_t at[TACT_NEAR_MOST]; /* place of each leaf among those that meet, or NONE */
+    uint32_t at[TACT_NEAR_MOST]; /* place of each leaf in leaf, or NONE */
     struct tact_rim_eight eights[TACT_NEAR_MOST / 7 + 8];
     uint32_t level[TACT_RIM_LEVELS]; /* first of eights */
     uint32_t apart[TACT_NEAR_MOST];  /* boxes that meet no leaf of the other: tact_rim_box() */
     uint32_t apart_count;
     uint32_t placed;
+    uint32_t free[8], free_count; /* places below `placed` that are not in use */
     struct tact_rim_leaf leaf[TACT_RIM_LEAVES];
     uint32_t segment[4 * TACT_RIM_LEAVES]; /* first of each triangle */
-    struct {
-        uint32_t corner, mark; /* mark: twice the number of the query, and 1 for inside */
-    } known[TACT_RIM_KNOWN];
+    uint64_t known[TACT_RIM_KNOWN]; /* number of the query that listed a corner, and the corner */
+    uint8_t state[TACT_RIM_KNOWN];  /* what it is: moments_rim_known_internal.h */
     uint32_t known_count, known_shift; /* in use is a part of 2^(32 - known_shift) */
 };
 
@@ -88,8 +101,10 @@ struct tact_rim {
     uint32_t segments;
     struct tact_rim_segment segment[TACT_RIM_SEGMENTS];
     uint32_t eight[TACT_NEAR_MOST / 8]; /* of B's leaves, near a box of A's */
-    uint32_t met[TACT_NEAR_MOST];       /* leaves of B that one of A meets */
-    double slack;                       /* within which a triangle lies in a plane [m] */
+    struct tact_rim_pending pending[TACT_RIM_BATCH + 4];
+    uint32_t pending_count;
+    double slack; /* within which a triangle lies in a plane [m] */
+    float margin; /* what single precision loses of what is near, in the unit of the pair */
     tact_d4 origin;
 };
 
@@ -103,26 +118,28 @@ TACT_INLINE void tact_rim_greatest(const tact_d4 v[3], tact_d4 *greatest)
 /** The corner, or the edge, after one of a triangle. */
 TACT_INLINE int tact_rim_next(int k)
 {
-    return k < 2 ? k + 1 : 0;
+    return 9 >> 2 * k & 3;
 }
 
-TACT_INLINE void tact_rim_place(const struct tact_placed *body, uint32_t index,
-                                struct tact_rim_leaf *leaf)
+/** Places a leaf. Its bounds are larger by `margin` than single precision finds them. */
+TACT_INLINE void tact_rim_place(const struct tact_placed *body, uint32_t index, float per_unit,
+                                float margin, struct tact_rim_leaf *leaf)
 {
     const struct tact_mesh_leaf *from = &body->mesh->wide->leaves[index];
     tact_d4 u[3], w[3], size = {0.0};
     tact_leaf_corners(body, from, leaf->p);
-    const tact_l4 lane = {0, 1, 2, 3}, empty = lane >= (int64_t)from->count;
-    const tact_d4 never = {INFINITY, INFINITY, INFINITY, INFINITY};
     for (int c = 0; c < 3; c++) {
         const tact_d4 *a = &leaf->p[0][c], *b = &leaf->p[1][c], *d = &leaf->p[2][c];
+        const tact_f4 x = __builtin_convertvector(*a, tact_f4);
+        const tact_f4 y = __builtin_convertvector(*b, tact_f4);
+        const tact_f4 z = __builtin_convertvector(*d, tact_f4);
+        tact_f4 lower = TACT_F4_MIN(y, z), upper = TACT_F4_MAX(y, z);
+        lower = TACT_F4_MIN(x, lower);
+        upper = TACT_F4_MAX(x, upper);
+        leaf->lower[c] = per_unit * lower - margin;
+        leaf->upper[c] = per_unit * upper + margin;
         u[c] = *b - *a;
         w[c] = *d - *a;
-        tact_d4 lower = TACT_D4_MIN(*b, *d), upper = TACT_D4_MAX(*b, *d);
-        lower = TACT_D4_MIN(*a, lower);
-        upper = TACT_D4_MAX(*a, upper);
-        leaf->lower[c] = TACT_D4_SELECT(empty, never, lower);
-        leaf->upper[c] = TACT_D4_SELECT(empty, -never, upper);
         tact_d4 longer = TACT_D4_MAX(TACT_D4_ABS(u[c]), TACT_D4_ABS(w[c]));
         size = TACT_D4_MAX(longer, size);
     }
@@ -131,9 +148,21 @@ TACT_INLINE void tact_rim_place(const struct tact_placed *body, uint32_t index,
         leaf->n[c] = u[y] * w[z] - u[z] * w[y];
     }
     leaf->size = size;
-    tact_rim_greatest(leaf->n, &leaf->area);
     leaf->first = from->first;
     leaf->count = from->count;
+    leaf->index = index;
+}
+
+/** What the triangles of a leaf span, in the unit of the pair. */
+TACT_INLINE void tact_rim_span(const struct tact_rim_leaf *leaf, float low[3], float high[3])
+{
+    for (int c = 0; c < 3; c++) {
+        const float *l = (const float *)&leaf->lower[c], *u = (const float *)&leaf->upper[c];
+        float l0 = l[0] < l[1] ? l[0] : l[1], l1 = l[2] < l[3] ? l[2] : l[3];
+        float u0 = u[0] > u[1] ? u[0] : u[1], u1 = u[2] > u[3] ? u[2] : u[3];
+        low[c] = l0 < l1 ? l0 : l1;
+        high[c] = u0 > u1 ? u0 : u1;
+    }
 }
 
 /** Lanes whose three heights are of both signs. */
@@ -143,17 +172,46 @@ TACT_INLINE void tact_rim_mixed(const tact_d4 h[3], tact_l4 *mixed)
     *mixed = (a | b | c) & ~(a & b & c);
 }
 
-/** Bits of the lanes of t (of B) whose bounds meet those of triangle i of s (of A). */
+/** Bits of the lanes of t (of B) whose bounds meet those of triangle i of s (of A); past t's count
+ *  they tell nothing. */
 TACT_INLINE uint32_t tact_rim_touches(const struct tact_rim_leaf *s, uint32_t i,
                                       const struct tact_rim_leaf *t)
 {
     uint32_t bits;
-    tact_l4 keep = (t->upper[0] >= s->lower[0][i]) & (t->lower[0] <= s->upper[0][i]);
+    tact_i4 keep = (t->upper[0] >= s->lower[0][i]) & (t->lower[0] <= s->upper[0][i]);
     for (int c = 1; c < 3; c++) {
         keep &= (t->upper[c] >= s->lower[c][i]) & (t->lower[c] <= s->upper[c][i]);
     }
-    tact_l4_bits(&keep, &bits);
+    tact_i4_bits(&keep, &bits);
     return bits;
+}
+
+/** Bits of the lanes of t (of B) where one of t and triangle i of s (of A) lies in the other's
+ * plane and their bounds meet, without the margin of those in single precision. */
+TACT_INLINE void tact_rim_lies(const struct tact_rim_leaf *s, uint32_t i,
+                               const struct tact_rim_leaf *t, double slack,
+                               const struct tact_rim_heights *h, uint32_t *bits)
+{
+    /* The greatest coordinate of a vector is at least its length over the square root of 3. */
+    const double within = 1.7320508 * slack;
+    tact_d4 high_a, high_b, area_s, area_t;
+    tact_rim_greatest(h->of_a, &high_a);
+    tact_rim_greatest(h->of_b, &high_b);
+    tact_rim_greatest(s->n, &area_s);
+    tact_rim_greatest(t->n, &area_t);
+    tact_l4 lies = (high_a < within * area_t) | (high_b < within * area_s[i]);
+    for (int c = 0; c < 3; c++) {
+        tact_d4 lower[2], upper[2];
+        for (int k = 0; k < 2; k++) {
+            const struct tact_rim_leaf *leaf = k ? t : s;
+            lower[k] = TACT_D4_MIN(leaf->p[1][c], leaf->p[2][c]);
+            upper[k] = TACT_D4_MAX(leaf->p[1][c], leaf->p[2][c]);
+            lower[k] = TACT_D4_MIN(leaf->p[0][c], lower[k]);
+            upper[k] = TACT_D4_MAX(leaf->p[0][c], upper[k]);
+        }
+        lies &= (upper[1] >= lower[0][i]) & (lower[1] <= upper[0][i]);
+    }
+    tact_l4_bits(&lies, bits);
 }
 
 /** Bits of those of the given lanes of t (of B) whose triangles may cross triangle i of s (of A).
@@ -171,19 +229,19 @@ TACT_INLINE uint32_t tact_rim_meets(const struct tact_rim_leaf *s, uint32_t i,
         h->of_b[k] = n[0] * (t->p[k][0] - s->p[0][0][i]) + n[1] * (t->p[k][1] - s->p[0][1][i]) +
                      n[2] * (t->p[k][2] - s->p[0][2][i]);
     }
-    /* The greatest coordinate of a vector is at least its length over the square root of 3. */
-    tact_d4 high_a, high_b;
-    tact_rim_greatest(h->of_a, &high_a);
-    tact_rim_greatest(h->of_b, &high_b);
-    tact_l4 lies =
-        (high_a < 1.7320508 * slack * t->area) | (high_b < 1.7320508 * slack * s->area[i]);
     tact_l4 mixed_a, mixed_b, mixed;
     tact_rim_mixed(h->of_a, &mixed_a);
     tact_rim_mixed(h->of_b, &mixed_b);
     mixed = mixed_a & mixed_b;
-    tact_l4_bits(&lies, &in_plane);
     tact_l4_bits(&mixed, &bits);
-    *flat |= in_plane & lanes;
+    /* One corner away from the plane is enough, and that is how nearly all are. */
+    const tact_l4 near =
+        (TACT_D4_ABS(h->of_a[0]) < t->within) | (TACT_D4_ABS(h->of_b[0]) < s->within);
+    tact_l4_bits(&near, &in_plane);
+    if (in_plane) {
+        tact_rim_lies(s, i, t, slack, h, &in_plane);
+        *flat |= in_plane & lanes;
+    }
     return bits & lanes;
 }
 

@@ -3,56 +3,15 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "contact/moments/moments_rim_internal.h"
+#include "contact/moments/moments_rim_known_internal.h"
 
 /** Rounding of a sign, as in moments_rim.c; of a closed sum, against the sizes of its terms. */
 static const double UNSURE = 64.0 * DBL_EPSILON, CLOSED = 256.0 * DBL_EPSILON;
 
-/** Where a corner is looked for among those that are known. */
-TACT_INLINE uint32_t known_at(const struct tact_rim_side *side, uint32_t corner)
-{
-    return (corner * 2654435769U) >> side->known_shift;
-}
-
-TACT_INLINE uint32_t known_next(const struct tact_rim_side *side, uint32_t i)
-{
-    return (i + 1) & (UINT32_MAX >> side->known_shift);
-}
-
-/** Whether a corner is inside the other mesh: 1, 0, or -1 where that is not known. */
-TACT_INLINE int known(const struct tact_rim *rim, int of, uint32_t corner)
-{
-    const struct tact_rim_side *side = &rim->side[of];
-    for (uint32_t i = known_at(side, corner); side->known[i].mark >> 1 == rim->query;
-         i = known_next(side, i)) {
-        if (side->known[i].corner == corner) {
-            return (int)(side->known[i].mark & 1);
-        }
-    }
-    return -1;
-}
-
-/** Keeps what a corner is; returns 0, or -EAGAIN where that is not what was known. */
-TACT_INLINE int learn(struct tact_rim *rim, int of, uint32_t corner, int inside)
-{
-    struct tact_rim_side *side = &rim->side[of];
-    uint32_t i = known_at(side, corner);
-    for (; side->known[i].mark >> 1 == rim->query; i = known_next(side, i)) {
-        if (side->known[i].corner == corner) {
-            return (int)(side->known[i].mark & 1) == inside ? 0 : -EAGAIN;
-        }
-    }
-    if (++side->known_count > TACT_RIM_KNOWN / 4 * 3) {
-        return -EAGAIN;
-    }
-    side->known[i].corner = corner;
-    side->known[i].mark = 2 * rim->query + (uint32_t)inside;
-    return 0;
-}
-
 /** Adds to *winding the triangles of a leaf that a ray from p meets, up or down; returns 0, or -1
  *  where rounding cannot tell. */
-TACT_INLINE int wind_leaf(const struct tact_rim_leaf *leaf, const double p[3], int up, int *winding)
+TACT_INLINE int wind_leaf(const struct tact_rim_leaf *leaf, const double p[3], const float low[3],
+                          const float high[3], int up, int *winding)
 {
     tact_d4 d[3][3], area[3], size, apart;
     for (int k = 0; k < 3; k++) {
@@ -63,8 +22,9 @@ TACT_INLINE int wind_leaf(const struct tact_rim_leaf *leaf, const double p[3], i
     tact_rim_greatest(d[0], &apart);
     size = leaf->size + leaf->size;
     const tact_d4 zero = {0.0}, turn = TACT_D4_SELECT(leaf->n[2] > 0.0, zero + 1.0, zero - 1.0);
-    tact_l4 outside = (leaf->lower[0] > p[0]) | (leaf->upper[0] < p[0]) | (leaf->lower[1] > p[1]) |
-                      (leaf->upper[1] < p[1]);
+    const tact_i4 beside = (leaf->lower[0] > high[0]) | (leaf->upper[0] < low[0]) |
+                           (leaf->lower[1] > high[1]) | (leaf->upper[1] < low[1]);
+    tact_l4 outside = __builtin_convertvector(beside, tact_l4);
     tact_l4 unsure = TACT_D4_ABS(leaf->n[2]) <= UNSURE * size * size;
     for (int k = 0; k < 3; k++) {
         const tact_d4 *a = d[k], *b = d[(k + 1) % 3];
@@ -84,9 +44,11 @@ TACT_INLINE int wind_leaf(const struct tact_rim_leaf *leaf, const double p[3], i
     tact_l4_bits(&unsure, &told);
     tact_l4_bits(&not_met, &met);
     tact_l4_bits(&rises, &risen);
-    met = ~met & 15;
+    const uint32_t lanes = (1U << leaf->count) - 1;
+    told &= lanes;
+    met = ~met & lanes;
     risen = up ? risen : ~risen;
-    *winding += __builtin_popcount(met & risen) - __builtin_popcount(met & ~risen & 15);
+    *winding += __builtin_popcount(met & risen) - __builtin_popcount(met & ~risen);
     return told ? -1 : 0;
 }
 
@@ -119,8 +81,8 @@ TACT_CLONES static int is_inside(const struct tact_rim *rim, int of, const doubl
                 continue;
             }
             struct tact_rim_leaf room, *leaf = &room;
-            tact_rim_place(&near->placed, near->leaf[k], leaf);
-            if (wind_leaf(leaf, p, !of, &winding)) {
+            tact_rim_place(&near->placed, near->leaf[k], rim->near->per_unit, rim->margin, leaf);
+            if (wind_leaf(leaf, p, low, high, !of, &winding)) {
                 return -1;
             }
         }
@@ -244,12 +206,12 @@ static int tell_corners(struct crossed *t)
 }
 
 /** Tells which corners are inside where the rim crosses no edge: all are alike. */
-static int ask_corners(const struct tact_rim *rim, int of, const uint32_t *index, struct crossed *t)
+static int ask_corners(const struct tact_rim *rim, int of, const uint32_t corner[3],
+                       struct crossed *t)
 {
-    int inside = -1;
-    for (int k = 0; k < 3 && inside < 0; k++) {
-        inside = known(rim, of, index[k]);
-    }
+    const uint8_t *state = rim->side[of].state;
+    const int told = state[corner[0]] | state[corner[1]] | state[corner[2]];
+    int inside = told ? told >> 1 : -1;
     for (int k = 0; k < 3 && inside < 0; k++) {
         double p[3] = {t->corner[k][0], t->corner[k][1], t->corner[k][2]};
         inside = is_inside(rim, of, p);
@@ -292,7 +254,8 @@ TACT_INLINE int add_outline(const struct crossed *t, const struct tact_rim_leaf 
     tact_d4 gap = {0.0};
     for (int i = 0; i < t->pieces; i++) {
         gap += *t->piece[1][i] - *t->piece[0][i];
-        if (i == 0) {
+        /* What begins or ends at the base spans no area with it. */
+        if (i == 0 || t->piece[1][i] == t->piece[0][0]) {
             continue;
         }
         const tact_d4 corner[3] = {base, *t->piece[0][i] - surface->origin,
@@ -313,60 +276,53 @@ TACT_INLINE int add_outline(const struct crossed *t, const struct tact_rim_leaf 
     return most <= CLOSED * leaf->size[lane] ? 0 : -EAGAIN;
 }
 
-static const uint32_t *corners_of(const struct tact_rim *rim, int of, uint32_t triangle)
-{
-    const struct tact_mesh *mesh = of ? rim->near->b.placed.mesh : rim->near->a.placed.mesh;
-    size_t first = rim->side[of].leaf[triangle / 4].first;
-    return mesh->triangles + 3 * (first + triangle % 4);
-}
-
 /** Adds the part of a triangle that the rim cuts out. */
 TACT_INLINE int add_crossed(struct tact_rim *rim, int of, uint32_t triangle,
                             struct tact_surface *surface)
 {
     const struct tact_rim_leaf *leaf = &rim->side[of].leaf[triangle / 4];
-    const uint32_t lane = triangle % 4, *index = corners_of(rim, of, triangle);
+    const uint32_t lane = triangle % 4;
+    const uint8_t *local = tact_rim_local(rim, of, leaf) + 3 * lane;
+    uint8_t *state = rim->side[of].state;
+    uint32_t corner[3];
     struct crossed t;
+    int wrong = 0;
     t.pieces = 0;
     for (int k = 0; k < 3; k++) {
+        corner[k] = leaf->corner[local[k]];
         t.edge[k].count[0] = t.edge[k].count[1] = 0;
         t.inside[k] = -1;
         t.corner[k] = (tact_d4){leaf->p[k][0][lane], leaf->p[k][1][lane], leaf->p[k][2][lane]};
     }
     if (take_segments(rim, of, triangle, &t) || tell_corners(&t) ||
-        (t.inside[0] < 0 && ask_corners(rim, of, index, &t)) || add_edges(&t)) {
+        (t.inside[0] < 0 && ask_corners(rim, of, corner, &t)) || add_edges(&t)) {
         return -EAGAIN;
     }
     for (int k = 0; k < 3; k++) {
-        if (learn(rim, of, index[k], t.inside[k])) {
-            return -EAGAIN;
-        }
+        const int told = TACT_RIM_OUTSIDE + t.inside[k];
+        wrong |= state[corner[k]] == TACT_RIM_OUTSIDE + TACT_RIM_INSIDE - told;
+        state[corner[k]] = (uint8_t)told;
     }
-    return add_outline(&t, leaf, lane, surface);
+    return wrong ? -EAGAIN : add_outline(&t, leaf, lane, surface);
 }
 
 /** Whether a triangle that meets leaves of the other mesh, but is not crossed, is inside; -1 where
  *  that cannot be told. */
-TACT_INLINE int uncrossed_inside(struct tact_rim *rim, int of, uint32_t triangle)
+TACT_INLINE int uncrossed_inside(struct tact_rim *rim, int of, const struct tact_rim_leaf *leaf,
+                                 uint32_t lane, const uint8_t *local)
 {
-    const uint32_t *index = corners_of(rim, of, triangle);
-    uint32_t told = 0, unknown = 0; /* bit 0: a corner is outside, bit 1: one is inside */
-    for (uint32_t k = 0; k < 3; k++) {
-        int corner = known(rim, of, index[k]);
-        told |= (uint32_t)(corner + 1);
-        unknown |= (uint32_t)(corner < 0) << k;
+    uint8_t *state = rim->side[of].state;
+    const uint16_t corner[3] = {leaf->corner[local[0]], leaf->corner[local[1]],
+                                leaf->corner[local[2]]};
+    int told = state[corner[0]] | state[corner[1]] | state[corner[2]];
+    if (told == TACT_RIM_UNKNOWN) {
+        told = TACT_RIM_OUTSIDE + triangle_inside(rim, of, leaf, lane);
     }
-    int inside = told ? (int)(told >> 1)
-                      : triangle_inside(rim, of, &rim->side[of].leaf[triangle / 4], triangle % 4);
-    if (told == 3 || inside < 0) {
+    if (told != TACT_RIM_OUTSIDE && told != TACT_RIM_INSIDE) {
         return -1;
     }
-    for (; unknown; unknown &= unknown - 1) {
-        if (learn(rim, of, index[__builtin_ctz(unknown)], inside)) {
-            return -1;
-        }
-    }
-    return inside;
+    state[corner[0]] = state[corner[1]] = state[corner[2]] = (uint8_t)told;
+    return told == TACT_RIM_INSIDE;
 }
 
 /** Adds those triangles of a leaf that have a bit. */
@@ -382,10 +338,38 @@ TACT_INLINE void add_leaf(const struct tact_rim_leaf *leaf, uint32_t bits,
     tact_surface_fold(surface);
 }
 
+/** Adds those triangles of a leaf that are inside and that the rim does not cross. */
+TACT_INLINE int add_uncrossed(struct tact_rim *rim, int of, uint32_t i,
+                              struct tact_surface *surface)
+{
+    const struct tact_rim_side *side = &rim->side[of];
+    const struct tact_rim_leaf *leaf = &side->leaf[i];
+    const uint8_t *local = tact_rim_local(rim, of, leaf);
+    uint32_t bits = 0;
+    for (uint32_t k = 0; k < leaf->count; k++) {
+        if (side->segment[4 * i + k] == TACT_RIM_NONE) {
+            int inside = uncrossed_inside(rim, of, leaf, k, local + 3 * k);
+            if (inside < 0) {
+                return -EAGAIN;
+            }
+            bits |= (uint32_t)inside << k;
+        }
+    }
+    if (bits) {
+        add_leaf(leaf, bits, surface);
+    }
+    return 0;
+}
+
 /** Adds the triangles that the rim crosses, then those that are near it. */
 TACT_CLONES static int add_meeting(struct tact_rim *rim, int of, struct tact_surface surface[2])
 {
     struct tact_rim_side *side = &rim->side[of];
+    for (uint32_t i = 0; i < side->placed; i++) {
+        if (side->leaf[i].meets && tact_rim_list_corners(rim, of, &side->leaf[i])) {
+            return -EAGAIN;
+        }
+    }
     for (uint32_t i = 0; i < 4 * side->placed; i++) {
         if (side->segment[i] != TACT_RIM_NONE && add_crossed(rim, of, i, &surface[0])) {
             return -EAGAIN;
@@ -394,18 +378,8 @@ TACT_CLONES static int add_meeting(struct tact_rim *rim, int of, struct tact_sur
     tact_surface_pad(&surface[0]);
     tact_surface_fold_flat(&surface[0]);
     for (uint32_t i = 0; i < side->placed; i++) {
-        uint32_t bits = 0;
-        for (uint32_t k = 0; k < side->leaf[i].count; k++) {
-            if (side->segment[4 * i + k] == TACT_RIM_NONE) {
-                int inside = uncrossed_inside(rim, of, 4 * i + k);
-                if (inside < 0) {
-                    return -EAGAIN;
-                }
-                bits |= (uint32_t)inside << k;
-            }
-        }
-        if (bits) {
-            add_leaf(&side->leaf[i], bits, &surface[1]);
+        if (side->leaf[i].meets && add_uncrossed(rim, of, i, &surface[1])) {
+            return -EAGAIN;
         }
     }
     return 0;
@@ -439,12 +413,12 @@ TACT_INLINE int box_inside(const struct tact_rim *rim, int of, uint32_t box, str
         inside = (int)(recent->inside >> __builtin_ctz(bits)) & 1;
     }
     const uint32_t *index = mesh->triangles + 3 * (size_t)from->first;
-    for (uint32_t k = 0; k < 3 * from->count && inside < 0; k++) {
-        inside = known(rim, of, index[k]);
+    for (uint32_t k = 0; k < from->corners && inside < 0; k++) {
+        inside = (int)tact_rim_known(rim, of, index[from->distinct[k]]) - TACT_RIM_OUTSIDE;
     }
     if (inside < 0) {
         struct tact_rim_leaf leaf;
-        tact_rim_place(&near->placed, near->leaf[first], &leaf);
+        tact_rim_place(&near->placed, near->leaf[first], rim->near->per_unit, rim->margin, &leaf);
         inside = triangle_inside(rim, of, &leaf, 0);
     }
     for (int d = 0; d < 3; d++) {
@@ -474,7 +448,7 @@ TACT_CLONES static int add_apart(struct tact_rim *rim, int of, struct tact_surfa
         }
         for (uint32_t k = first; inside && k < after && k < side->count; k++) {
             struct tact_rim_leaf leaf;
-            tact_rim_place(&near->placed, near->leaf[k], &leaf);
+            tact_rim_place(&near->placed, near->leaf[k], rim->near->per_unit, rim->margin, &leaf);
             add_leaf(&leaf, (1U << leaf.count) - 1, surface);
         }
     }
@@ -483,21 +457,13 @@ TACT_CLONES static int add_apart(struct tact_rim *rim, int of, struct tact_surfa
 
 static void begin(struct tact_rim *rim)
 {
-    if (++rim->query >> 31) {
+    if (++rim->query == 0) {
         memset(rim->side[0].known, 0, sizeof rim->side[0].known);
         memset(rim->side[1].known, 0, sizeof rim->side[1].known);
         rim->query = 1;
     }
-    for (int of = 0; of < 2; of++) {
-        struct tact_rim_side *side = &rim->side[of];
-        side->known_count = 0;
-        /* A table for 12 corners a leaf stays half empty, and in the cache where leaves are few. */
-        side->known_shift = 32 - TACT_RIM_KNOWN_BITS;
-        while (side->known_shift < 32 - 8 &&
-               24 * side->placed <= UINT32_MAX >> (side->known_shift + 1)) {
-            side->known_shift++;
-        }
-    }
+    tact_rim_forget(&rim->side[0]);
+    tact_rim_forget(&rim->side[1]);
     rim->origin = (tact_d4){0.0};
     if (rim->segments) {
         rim->origin = rim->segment[0].end[0];
