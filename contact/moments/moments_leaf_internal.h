@@ -60,8 +60,8 @@ TACT_INLINE void tact_leaf_corners(const struct tact_placed *body,
                                    const struct tact_mesh_leaf *from, tact_d4 p[3][3])
 {
     for (uint32_t k = 0; k < 3; k++) {
-        tact_d4 r[3];
-        memcpy(r, from->corner[k], sizeof r);
+        /* Read in place: a copy is made by halves of vectors, and to read them whole stalls. */
+        const tact_d4 *r = (const tact_d4 *)from->corner[k];
         tact_leaf_place_corner(body, &r[0], &r[1], &r[2], p[k]);
     }
 }
