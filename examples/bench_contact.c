@@ -121,6 +121,13 @@ static int step(struct bench *bench, struct player *player)
     return rc;
 }
 
+/* What a contact begins a tick with: the springs of the lead's, and no impulse. */
+static void begin(const struct tact_contact *lead, struct tact_contact *c)
+{
+    memset(c->warm, 0, sizeof c->warm);
+    c->springs = lead->springs;
+}
+
 /* Puts everything where the lead has it, without any impulse to start from; what the springs of
  * patches hold belongs to where they are. */
 static void place(const struct bench *bench, struct player *player)
@@ -139,9 +146,14 @@ static void place(const struct bench *bench, struct player *player)
     }
     tact_world_refresh(to);
     for (int i = 0; i < tact_world_pair_count(from); i++) {
-        struct tact_contact *c = tact_world_contact(to, i);
-        memset(c->warm, 0, sizeof c->warm);
-        c->springs = tact_world_contact(from, i)->springs;
+        const struct tact_contact *lead = tact_world_contact(from, i);
+        begin(lead, tact_world_contact(to, i));
+        int pieces = tact_world_piece(to, i, 0) && tact_world_piece(from, i, 0) ? TACT_PIECES : 0;
+        for (int k = 0; k < pieces; k++) {
+            struct tact_contact *piece = tact_world_piece(to, i, k);
+            *piece = *tact_world_piece(from, i, k);
+            begin(piece, piece);
+        }
         tact_world_set_direction(to, i, tact_world_directions(from) + 3 * i);
     }
 }

@@ -211,6 +211,19 @@ double tact_patch_elastic_radius(const struct tact_patch *patch, double n)
                                    : cbrt(0.75 * n * patch->radius / patch->modulus);
 }
 
+void tact_patch_mean_squares(const struct tact_patch *patch, double n, double square[2])
+{
+    int elastic = patch->kind == TACT_PATCH_ELASTIC;
+    double middle[2], radius = elastic ? tact_patch_elastic_radius(patch, n) : 0.0;
+    if (!elastic && patch->corners && outline_moments(patch, middle, square)) {
+        return;
+    }
+    for (int i = 0; i < 2; i++) {
+        double semi = elastic ? radius : patch->semi[i];
+        square[i] = 0.25 * semi * semi;
+    }
+}
+
 double tact_patch_spin_arm(const struct tact_patch *patch, double n)
 {
     if (patch->kind == TACT_PATCH_ELLIPSE) {

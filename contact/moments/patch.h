@@ -101,6 +101,12 @@ TACT_API int tact_patch_mend(struct tact_patch *patch);
  */
 TACT_API double tact_patch_spin_arm(const struct tact_patch *patch, double n);
 
+/**
+ * Mean squares of the patch's extent along t1 and t2, about the middle of its area [m^2]: of the
+ * outline, else of the ellipse, or ELASTIC, of the disc at normal force n [N]. Real-time safe.
+ */
+TACT_API void tact_patch_mean_squares(const struct tact_patch *patch, double n, double square[2]);
+
 /** Radius of an ELASTIC patch at normal force n [N]: Hertz's (3 N R / (4 E*))^(1/3), or the
  *  fingertip's power law [m]. Real-time safe. */
 TACT_API double tact_patch_elastic_radius(const struct tact_patch *patch, double n);

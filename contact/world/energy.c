@@ -16,7 +16,7 @@ static double contact_work(const struct tact_world *world, const struct island *
         const double *r = world->contacts[block->pair].impulse;
         double push = tact_max(block->push, 0.0);
         *pushed += push > 0.0 ? 0.5 * push * push / block->local.s[0] : 0.0;
-        *pushed += tact_springs_most(world, block);
+        *pushed += tact_springs_most(block);
         for (int k = 0; k < 2; k++) {
             const struct side *side = &block->side[k];
             for (int m = 0; m < side->dof; m++) {

@@ -92,6 +92,7 @@ void tact_impact_rebound(const struct tact_world *world, struct block *block)
     for (int i = 0; i < (tips(world, c) ? 3 : 1); i++) {
         block->rebound[i] = -e * block->arrival[i];
     }
+    tact_springs_lock(world, block);
     if (block->softness > 0.0) { /* nothing is left to the spring */
         block->local.s[0] -= block->softness;
         block->softness = 0.0;

@@ -41,7 +41,7 @@ static int make_piece(const struct tact_world *world, const double (*plane)[4], 
     return 0;
 }
 
-/* Takes the warm start of the piece of the last tick that faced the same way. */
+/* Takes the warm start, and what springs hold, of what faced the same way in the last tick. */
 static void inherit(struct tact_contact *piece, struct tact_contact *last)
 {
     int best = -1;
@@ -68,32 +68,63 @@ static int is_thin(const struct tact_contact *piece)
     return piece->patch.depth <= THIN * tact_max(piece->patch.semi[0], piece->patch.semi[1]);
 }
 
+/* What the pair was solved as in the last tick: its pieces, which face somewhere, or the whole of
+ * it. Returns 1 where it was pieces. */
+static int find_last(const struct tact_world *world, int pair,
+                     struct tact_contact last[TACT_PIECES])
+{
+    const struct tact_contact *c = &world->contacts[pair];
+    memcpy(last, world->contacts + c->first_piece, sizeof *last * TACT_PIECES);
+    if (tact_v3_norm(last[0].patch.frame) > 0.0) {
+        return 1;
+    }
+    last[0] = *c;
+    tact_v3_copy(last[0].patch.frame, world->directions + 3 * pair);
+    return 0;
+}
+
+/* Makes the pieces within the planes. Their number; 0: some are too deep. */
+static int make_pieces(struct tact_world *world, const struct tact_contact *c,
+                       const struct tact_pieces *pieces, int count)
+{
+    int made = 0;
+    for (int i = 0; i < count; i++) {
+        struct tact_contact *piece = &world->contacts[c->first_piece + made];
+        if (make_piece(world, (const double(*)[4])pieces->plane[i], count - 1, piece)) {
+            continue;
+        }
+        if (!is_thin(piece)) {
+            return 0;
+        }
+        made++;
+    }
+    return made;
+}
+
 int tact_pieces_make(struct tact_world *world, int pair)
 {
     struct tact_contact *c = &world->contacts[pair], last[TACT_PIECES];
     struct tact_pieces pieces;
-    int count = c->first_piece
-                    ? tact_pieces_find(&world->shapes[c->a].shape, &world->poses[c->a],
-                                       &world->shapes[c->b].shape, &world->poses[c->b], &pieces)
-                    : 0;
-    if (!count) {
-        tact_pieces_clear(world, pair);
+    if (!c->first_piece) {
         return 0;
     }
-    memcpy(last, world->contacts + c->first_piece, sizeof last);
+    int count = tact_pieces_find(&world->shapes[c->a].shape, &world->poses[c->a],
+                                 &world->shapes[c->b].shape, &world->poses[c->b], &pieces);
+    int was_split = find_last(world, pair, last);
     tact_pieces_clear(world, pair);
-    for (int i = 0; i < count; i++) {
-        struct tact_contact *piece = &world->contacts[c->first_piece + c->split];
-        if (!make_piece(world, (const double(*)[4])pieces.plane[i], count - 1, piece)) {
-            if (!is_thin(piece)) {
-                tact_pieces_clear(world, pair);
-                return 0;
-            }
-            inherit(piece, last);
-            c->split++;
+    int made = make_pieces(world, c, &pieces, count);
+    if (!made) {
+        tact_pieces_clear(world, pair);
+        if (was_split) {
+            inherit(c, last);
         }
+        return 0;
     }
-    return c->split;
+    for (int i = 0; i < made; i++) {
+        inherit(&world->contacts[c->first_piece + i], last);
+    }
+    c->split = made;
+    return made;
 }
 
 /* Adds what a piece transmits to the wrench on A about the centre of the whole patch. */

@@ -11,7 +11,7 @@
  * 1 kHz, under which a gram moves by 1e-14 m. One that bore nothing takes its load at once. */
 #define GIVE 1e-6
 #define GIVE_NEW 1e-9
-#define GIVE_MOST 1e6 /* of a patch without extent: free to turn, and S stays a number */
+#define LEAST_SQUARE 1e-12 /* mean square of a patch's extent [m^2]: as good as a point */
 
 /* A contact gives way like a spring, of what its bodies themselves give: where several contacts
  * hold a body in more ways than it can move, as the twenty feet of a plate do, no impulses stop all
@@ -30,35 +30,30 @@ static void make_rigid(const struct tact_world *world, struct block *block)
     }
 }
 
-/* Mean squares of the patch's extent along t1 and t2: of an ellipse, which has those of a polygon.
+/* Share of the tilting springs that the rows have: an overlap deeper than its target tilts back by
+ * itself, as its centre goes to where it is deeper. The two together are as stiff as the springs.
  */
-static void mean_squares(const struct tact_contact *c, double period, double square[2])
+static double tilt_share(const struct tact_contact *c, const struct tact_contact_law *law)
 {
-    double normal = tact_v3_dot(c->patch.frame, c->warm) / period;
-    int soft = c->patch.kind == TACT_PATCH_ELASTIC;
-    double radius = soft ? tact_patch_elastic_radius(&c->patch, normal) : 0.0;
-    for (int i = 0; i < 2; i++) {
-        double semi = soft ? radius : c->patch.semi[i];
-        square[i] = 0.25 * semi * semi;
-    }
+    return tact_min(1.0, law->overlap / c->patch.depth);
 }
 
-/* Compliances of the rows [m/N, 1/(N m)] of a foundation whose springs stand side by side: of all
- * but the normal's. An overlap deeper than its target has tilting springs of its own, as its centre
- * goes to where it is deeper: those here are the rest. 0: rigid. */
+/* Compliances of the rows [m/N, 1/(N m)] of a foundation whose springs stand side by side. The
+ * normal's own is not among them; 0: rigid. */
 static void find_compliances(const struct tact_world *world, const struct tact_contact *c,
                              double compliance[6])
 {
     const struct tact_contact_law *law = tact_world_pair_law(world, c->a, c->b);
-    double square[2], t = law->tangential_compliance;
-    double tilt = law->compliance * tact_max(1.0, c->patch.depth / law->overlap);
-    mean_squares(c, world->options.period, square);
+    double square[2], t = law->tangential_compliance, h = world->options.period;
+    tact_patch_mean_squares(&c->patch, tact_v3_dot(c->patch.frame, c->warm) / h, square);
+    square[0] = tact_max(square[0], LEAST_SQUARE);
+    square[1] = tact_max(square[1], LEAST_SQUARE);
     const double rows[6] = {0.0,
                             t,
                             t,
                             t / (square[0] + square[1]),
-                            tilt > 0.0 ? tilt / square[1] : 0.0,
-                            tilt > 0.0 ? tilt / square[0] : 0.0};
+                            law->compliance / square[1],
+                            law->compliance / square[0]};
     memcpy(compliance, rows, sizeof rows);
 }
 
@@ -69,67 +64,80 @@ static double hold_turned(double impulse, double left)
     return left * impulse > 0.0 ? (fabs(left) < fabs(impulse) ? left : impulse) : 0.0;
 }
 
-/* A spring 1 / c beside a damper time / c, implicit: v + c / ((h + time) h) (r - r_0) = 0, with
- * what the spring alone holds in r_0. */
-static void make_foundation(const struct tact_world *world, struct block *block)
-{
-    const struct tact_contact *c = &world->contacts[block->pair];
-    const struct tact_contact_law *law = tact_world_pair_law(world, c->a, c->b);
-    double h = world->options.period, time = h + law->dissipation, compliance[6];
-    find_compliances(world, c, compliance);
-    for (int i = 1; i < 6; i++) {
-        const double *axis = c->patch.frame + 3 * (i % 3);
-        if (!(compliance[i] > 0.0)) {
-            continue;
-        }
-        block->give[i] = tact_min(compliance[i] / (time * h), GIVE_MOST * block->local.s[7 * i]);
-        block->start[i] = tact_v3_dot(axis, c->springs.impulse + 3 * (i / 3));
-        if (i >= 3) {
-            double left = tact_v3_dot(axis, c->springs.angle) / (time * block->give[i]);
-            block->start[i] = hold_turned(block->start[i], left);
-        }
-    }
-}
-
 /* The rows that springs carry: those about the patch's axes are rigid where its normal is. */
 static int rows_of(const struct tact_contact_law *law)
 {
     return law->compliance > 0.0 ? 6 : 4;
 }
 
-static int is_foundation(const struct tact_world *world, const struct tact_contact *c)
+/* A spring 1 / c beside a damper time / c, implicit: v + c / ((h + time) h) (r - r_0) = 0, with
+ * what the spring alone holds in r_0. Never stiffer than a rigid contact. */
+static void make_foundation(const struct tact_world *world, struct block *block)
 {
-    return tact_world_pair_law(world, c->a, c->b)->tangential_compliance > 0.0;
+    const struct tact_contact *c = &world->contacts[block->pair];
+    const struct tact_contact_law *law = tact_world_pair_law(world, c->a, c->b);
+    double h = world->options.period, time = h + law->dissipation, compliance[6];
+    find_compliances(world, c, compliance);
+    for (int i = 1; i < rows_of(law); i++) {
+        const double *axis = c->patch.frame + 3 * (i % 3);
+        double share = i > 3 ? tilt_share(c, law) : 1.0;
+        double held = tact_v3_dot(axis, c->springs.impulse + 3 * (i / 3));
+        if (i >= 3) {
+            double angle = tact_v3_dot(axis, c->springs.angle);
+            held = hold_turned(held, angle * h / compliance[i]);
+        }
+        block->give[i] = tact_max(compliance[i] / (share * time * h), GIVE * block->local.s[7 * i]);
+        block->start[i] = share * held;
+    }
+    block->springs = rows_of(law);
+}
+
+static void add_give(struct block *block, double sign)
+{
+    for (int i = 0; i < 6; i++) {
+        block->local.s[7 * i] += sign * block->give[i];
+    }
 }
 
 void tact_springs_assemble(const struct tact_world *world, struct block *block)
 {
+    const struct tact_contact *c = &world->contacts[block->pair];
+    block->springs = 0;
     make_rigid(world, block);
-    if (is_foundation(world, &world->contacts[block->pair])) {
+    if (tact_world_pair_law(world, c->a, c->b)->tangential_compliance > 0.0) {
         make_foundation(world, block);
     }
-    for (int i = 0; i < 6; i++) {
-        block->local.s[7 * i] += block->give[i];
+    add_give(block, 1.0);
+}
+
+void tact_springs_lock(const struct tact_world *world, struct block *block)
+{
+    if (block->springs) {
+        add_give(block, -1.0);
+        make_rigid(world, block);
+        add_give(block, 1.0);
+        block->springs = 0;
     }
 }
 
-double tact_springs_most(const struct tact_world *world, const struct block *block)
+double tact_springs_most(const struct block *block)
 {
     double sum = 0.0;
-    for (int i = 1; i < 6 && is_foundation(world, &world->contacts[block->pair]); i++) {
-        sum += 0.5 * block->give[i] * block->start[i] * block->start[i];
+    for (int i = 1; i < block->springs; i++) {
+        sum += 0.25 * block->give[i] * block->start[i] * block->start[i];
     }
     return sum;
 }
 
 /* What the springs hold, from rows to world axes, and the angles that it turns them by. */
-static void put_rows(const struct tact_world *world, const struct block *block, const double row[6])
+static void put_rows(const struct tact_world *world, const struct block *block, double row[6])
 {
     struct tact_contact *c = &world->contacts[block->pair];
-    double time = world->options.period + tact_world_pair_law(world, c->a, c->b)->dissipation;
-    double angle[3];
+    const struct tact_contact_law *law = tact_world_pair_law(world, c->a, c->b);
+    double time = world->options.period + law->dissipation, angle[3];
     for (int i = 0; i < 3; i++) {
         angle[i] = row[3 + i] * time * block->give[3 + i];
+        row[3 + i] /= i > 0 ? tilt_share(c, law) : 1.0;
     }
     tact_m3_tmul_v3(c->springs.impulse, c->patch.frame, row);
     tact_m3_tmul_v3(c->springs.impulse + 3, c->patch.frame, row + 3);
@@ -139,14 +147,14 @@ static void put_rows(const struct tact_world *world, const struct block *block, 
 void tact_springs_store(const struct tact_world *world, struct block *block)
 {
     struct tact_contact *c = &world->contacts[block->pair];
-    const struct tact_contact_law *law = tact_world_pair_law(world, c->a, c->b);
     double h = world->options.period, row[6] = {0.0}, u[6] = {0.0};
+    double time = h + tact_world_pair_law(world, c->a, c->b)->dissipation;
     memset(&c->springs, 0, sizeof c->springs);
-    if (!is_foundation(world, c) || !(c->impulse[0] > 0.0)) {
+    if (!block->springs || !(c->impulse[0] > 0.0)) {
         return;
     }
-    for (int i = 1; i < rows_of(law); i++) {
-        row[i] = block->start[i] + h / (h + law->dissipation) * (c->impulse[i] - block->start[i]);
+    for (int i = 1; i < block->springs; i++) {
+        row[i] = block->start[i] + h / time * (c->impulse[i] - block->start[i]);
     }
     put_rows(world, block, row);
     for (int k = 0; k < 2; k++) {
@@ -189,7 +197,8 @@ static void follow(struct tact_world *world, const struct block *block)
     tact_m3_mul_v3(row, c->patch.frame, c->springs.impulse);
     tact_m3_mul_v3(row + 3, c->patch.frame, c->springs.impulse + 3);
     row[0] = 0.0;
-    for (int i = 1; i < rows_of(law); i++) {
+    for (int i = 1; i < block->springs; i++) {
+        row[i] *= i > 3 ? tilt_share(c, law) : 1.0;
         row[i] -= (apart[i] - block->motion[i]) / (time * block->give[i]);
     }
     put_rows(world, block, row);
@@ -200,8 +209,7 @@ void tact_springs_follow(struct tact_world *world)
 {
     for (int i = 0; i < world->block_count; i++) {
         const struct block *block = &world->blocks[i];
-        const struct tact_contact *c = &world->contacts[block->pair];
-        if (is_foundation(world, c) && c->impulse[0] > 0.0) {
+        if (block->springs && world->contacts[block->pair].impulse[0] > 0.0) {
             follow(world, block);
         }
     }

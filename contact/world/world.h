@@ -86,7 +86,8 @@ struct tact_contact_law {
  *  where it has none. */
 struct tact_springs {
     double impulse[6]; /**< on A, world axes, about the patch's centre, which they go along with;
-                            nothing along the normal [N s, N m s] */
+                            nothing along the normal. Tilting torques as if the overlap had none of
+                            its own [N s, N m s] */
     double angle[3];   /**< by which that turns them [rad], world axes */
 };
 

@@ -53,6 +53,7 @@ struct block {
     double softness;   /* normal compliance, velocity per impulse [1/kg] */
     double give[6];    /* the same of each row, as of a spring [1/kg, 1/(kg m^2)] */
     double start[6];   /* impulse that these springs begin with */
+    int springs;       /* rows, from the first on, that a foundation carries; 0: none */
     double motion[6];  /* period times the velocity after the solve, of a patch with springs */
     double residual;
     double per_length; /* makes torques comparable with forces [1/m] */
@@ -112,8 +113,12 @@ void tact_assemble_schur(struct tact_world *world, struct block *block);
 /* The springs by which a block gives way; adds them to S. */
 void tact_springs_assemble(const struct tact_world *world, struct block *block);
 
-/* The energy that they can give in a tick [J]: of a foundation. */
-double tact_springs_most(const struct tact_world *world, const struct block *block);
+/* An impact that rebounds is over in a tick: nothing gives way in it but what must for the solver,
+ * and springs begin anew after it. */
+void tact_springs_lock(const struct tact_world *world, struct block *block);
+
+/* The most that they can give in a tick, r v at half of what they hold [J]. */
+double tact_springs_most(const struct block *block);
 
 /* What they hold after the solve, and once the bodies have moved. */
 void tact_springs_store(const struct tact_world *world, struct block *block);

@@ -245,6 +245,13 @@ static int tick(struct world_scene *s, int seed, struct tally *t)
              seed);
     }
     tact_world_integrate(s->world);
+    for (int i = 0; i < tact_world_pair_count(s->world); i++) {
+        const struct tact_contact *c = tact_world_contact(s->world, i);
+        for (int k = 0; k < 6; k++) {
+            finite += c->wrench[k] + c->springs.impulse[k];
+        }
+        finite += tact_v3_norm(c->springs.angle);
+    }
     for (int i = 0; i < tact_world_body_count(s->world); i++) {
         const struct tact_body *body = tact_world_body(s->world, i);
         finite += tact_v3_norm(body->pose.position) + body->pose.quat_wxyz[0];
