@@ -177,21 +177,39 @@ struct ball {
     double radius;
 };
 
-/** Corners of a triangle from the ball's centre, its unit normal and plane distance (the return
- *  value). The normal is 0 where the triangle has no area. */
-static double relative_triangle(const struct tact_mesh *mesh, const struct ball *ball,
-                                uint32_t index, double v[3][3], double n[3])
+/** Corners of a triangle, from the ball's centre. */
+static void relative_corners(const struct tact_mesh *mesh, const struct ball *ball, uint32_t index,
+                             double v[3][3])
 {
-    double e1[3], e2[3];
     for (int k = 0; k < 3; k++) {
         uint32_t vertex = mesh->triangles[3 * (size_t)index + (size_t)k];
         tact_v3_sub(v[k], mesh->vertices + 3 * (size_t)vertex, ball->centre);
     }
+}
+
+/** Unit normal of the triangle of these corners, 0 where it has no area, and the distance of its
+ *  plane along that (the return value). */
+static double find_plane(double v[3][3], double n[3])
+{
+    double e1[3], e2[3];
     tact_v3_sub(e1, v[1], v[0]);
     tact_v3_sub(e2, v[2], v[0]);
     tact_v3_cross(n, e1, e2);
     tact_v3_normalize(n, n);
     return tact_v3_dot(n, v[0]);
+}
+
+/** Whether the box about the corners reaches into the ball. */
+static int reaches(double v[3][3], double radius)
+{
+    double sum = 0.0;
+    for (int k = 0; k < 3; k++) {
+        double low = tact_min(v[0][k], tact_min(v[1][k], v[2][k]));
+        double high = tact_max(v[0][k], tact_max(v[1][k], v[2][k]));
+        double d = tact_max(tact_max(low, -high), 0.0);
+        sum += d * d;
+    }
+    return sum < radius * radius;
 }
 
 /** Adds what a disc part contributes to the sums about the ball's centre; u, w, n its axes. */
@@ -224,7 +242,11 @@ static int add_triangle(const struct tact_mesh *mesh, const struct ball *ball, u
                         double tolerance, struct tact_moment_sums *sums)
 {
     double v[3][3], n[3], u[3], w[3], p[3][2];
-    double h = relative_triangle(mesh, ball, index, v, n);
+    relative_corners(mesh, ball, index, v);
+    if (!reaches(v, ball->radius)) {
+        return 0;
+    }
+    double h = find_plane(v, n);
     struct disc d = {.radius = ball->radius, .distance = fabs(h)};
     d.depth = d.radius - d.distance;
     if (!(d.depth > 0.0) || tact_v3_dot(n, n) == 0.0) {
@@ -288,7 +310,8 @@ static const double RAY[3] = {0.5237186402, 0.6410352817, 0.5609482733};
 static int crossing(const struct tact_mesh *mesh, const struct ball *ball, uint32_t index)
 {
     double v[3][3], n[3], c[3];
-    double h = relative_triangle(mesh, ball, index, v, n);
+    relative_corners(mesh, ball, index, v);
+    double h = find_plane(v, n);
     const uint32_t *id = mesh->triangles + 3 * (size_t)index;
     int left = 0;
     for (int k = 0; k < 3; k++) {
