@@ -68,19 +68,16 @@ static int is_thin(const struct tact_contact *piece)
     return piece->patch.depth <= THIN * tact_max(piece->patch.semi[0], piece->patch.semi[1]);
 }
 
-/* What the pair was solved as in the last tick: its pieces, which face somewhere, or the whole of
- * it. Returns 1 where it was pieces. */
-static int find_last(const struct tact_world *world, int pair,
-                     struct tact_contact last[TACT_PIECES])
+/* What the pair was solved as in the last tick: its pieces, or the whole of it. */
+static void find_last(const struct tact_world *world, int pair, int was_split,
+                      struct tact_contact last[TACT_PIECES])
 {
     const struct tact_contact *c = &world->contacts[pair];
     memcpy(last, world->contacts + c->first_piece, sizeof *last * TACT_PIECES);
-    if (tact_v3_norm(last[0].patch.frame) > 0.0) {
-        return 1;
+    if (!was_split) {
+        last[0] = *c;
+        tact_v3_copy(last[0].patch.frame, world->directions + 3 * pair);
     }
-    last[0] = *c;
-    tact_v3_copy(last[0].patch.frame, world->directions + 3 * pair);
-    return 0;
 }
 
 /* Makes the pieces within the planes. Their number; 0: some are too deep. */
@@ -110,7 +107,12 @@ int tact_pieces_make(struct tact_world *world, int pair)
     }
     int count = tact_pieces_find(&world->shapes[c->a].shape, &world->poses[c->a],
                                  &world->shapes[c->b].shape, &world->poses[c->b], &pieces);
-    int was_split = find_last(world, pair, last);
+    /* Pieces of the last tick face somewhere. */
+    int was_split = tact_v3_norm(world->contacts[c->first_piece].patch.frame) > 0.0;
+    if (!count && !was_split) {
+        return 0;
+    }
+    find_last(world, pair, was_split, last);
     tact_pieces_clear(world, pair);
     int made = make_pieces(world, c, &pieces, count);
     if (!made) {
