@@ -54,8 +54,7 @@ static int damp_rebounds(struct tact_world *world, struct island *island, double
 {
     int rebounds = 0;
     for (int i = 0; i < island->blocks.count; i++) {
-        const double *rebound = world->blocks[island->blocks.at[i]].rebound;
-        rebounds |= rebound[0] != 0.0 || rebound[1] != 0.0 || rebound[2] != 0.0;
+        rebounds |= tact_block_rebounds(&world->blocks[island->blocks.at[i]]);
     }
     if (!rebounds) {
         return 0;

@@ -92,7 +92,6 @@ void tact_impact_rebound(const struct tact_world *world, struct block *block)
     for (int i = 0; i < (tips(world, c) ? 3 : 1); i++) {
         block->rebound[i] = -e * block->arrival[i];
     }
-    tact_springs_lock(world, block);
     if (block->softness > 0.0) { /* nothing is left to the spring */
         block->local.s[0] -= block->softness;
         block->softness = 0.0;
@@ -130,8 +129,7 @@ void tact_impact_target(const struct tact_world *world, struct block *block)
 
 void tact_impact_wanted(const struct block *block, double u[6])
 {
-    int rebounds = block->rebound[0] != 0.0 || block->rebound[1] != 0.0 || block->rebound[2] != 0.0;
-    u[0] -= rebounds ? tact_max(block->push, block->rebound[0]) : block->push;
+    u[0] -= tact_block_rebounds(block) ? tact_max(block->push, block->rebound[0]) : block->push;
     u[4] -= block->rebound[1];
     u[5] -= block->rebound[2];
 }

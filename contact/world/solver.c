@@ -112,6 +112,7 @@ void tact_assemble_schur(struct tact_world *world, struct block *block)
         }
     }
     tact_impact_target(world, block);
+    tact_impact_rebound(world, block);
     tact_springs_assemble(world, block);
     block->local.mu = tact_world_pair_law(world, c->a, c->b)->friction;
     int point = c->patch.kind == TACT_PATCH_ELASTIC;
@@ -275,12 +276,8 @@ int tact_world_solve(struct tact_world *world, struct tact_solve_stats *stats)
     if (rc) {
         for (int i = 0; i < world->block_count; i++) {
             struct tact_contact *c = &world->contacts[world->blocks[i].pair];
-            memset(c->impulse, 0, sizeof c->impulse);
-            memset(c->wrench, 0, sizeof c->wrench);
-            memset(c->warm, 0, sizeof c->warm);
-            memset(&c->springs, 0, sizeof c->springs);
+            tact_contact_clear(c);
             c->spin_arm = 0.0;
-            memset(&c->margins, 0, sizeof c->margins);
         }
         tact_bonds_clear(world);
         tact_pieces_collect(world);
@@ -291,7 +288,6 @@ int tact_world_solve(struct tact_world *world, struct tact_solve_stats *stats)
     tact_islands_find(world);
     for (int i = 0; i < world->block_count; i++) {
         tact_assemble_schur(world, &world->blocks[i]);
-        tact_impact_rebound(world, &world->blocks[i]);
     }
     tact_world_mark(world, TACT_SOLVE_ASSEMBLED, stats);
     for (int i = 0; i < world->block_count; i++) {

@@ -1,7 +1,8 @@
 /*
  * The springs by which a patch gives way along itself and in turning: those of a patch with a
- * tangential compliance, an elastic foundation, and those of a rigid one, that are there for the
- * solver alone.
+ * tangential compliance, an elastic foundation (Winkler 1867: springs side by side; Johnson,
+ * Contact Mechanics, 1985, section 4.3), and those of a rigid one, that are there for the solver
+ * alone.
  */
 #include <string.h>
 #include "contact/world/rows_internal.h"
@@ -92,31 +93,17 @@ static void make_foundation(const struct tact_world *world, struct block *block)
     block->springs = rows_of(law);
 }
 
-static void add_give(struct block *block, double sign)
-{
-    for (int i = 0; i < 6; i++) {
-        block->local.s[7 * i] += sign * block->give[i];
-    }
-}
-
 void tact_springs_assemble(const struct tact_world *world, struct block *block)
 {
     const struct tact_contact *c = &world->contacts[block->pair];
+    double tangential = tact_world_pair_law(world, c->a, c->b)->tangential_compliance;
     block->springs = 0;
     make_rigid(world, block);
-    if (tact_world_pair_law(world, c->a, c->b)->tangential_compliance > 0.0) {
+    if (tangential > 0.0 && !tact_block_rebounds(block)) {
         make_foundation(world, block);
     }
-    add_give(block, 1.0);
-}
-
-void tact_springs_lock(const struct tact_world *world, struct block *block)
-{
-    if (block->springs) {
-        add_give(block, -1.0);
-        make_rigid(world, block);
-        add_give(block, 1.0);
-        block->springs = 0;
+    for (int i = 0; i < 6; i++) {
+        block->local.s[7 * i] += block->give[i];
     }
 }
 

@@ -2,6 +2,7 @@
 #ifndef TACT_CONTACT_WORLD_INTERNAL_H
 #define TACT_CONTACT_WORLD_INTERNAL_H
 
+#include <string.h>
 #include "contact/local/local.h"
 #include "contact/world/bond_internal.h"
 #include "contact/world/island_internal.h"
@@ -104,18 +105,31 @@ int tact_pair_is_curved(const struct tact_world *world, const struct tact_contac
 struct tact_patch_options tact_pair_patch_options(const struct tact_world *world,
                                                   const struct tact_contact *c);
 
+/* 1 where an impact asks a block to rebound. */
+static inline int tact_block_rebounds(const struct block *block)
+{
+    return block->rebound[0] != 0.0 || block->rebound[1] != 0.0 || block->rebound[2] != 0.0;
+}
+
+/* Nothing is transmitted, and nothing kept of what was. */
+static inline void tact_contact_clear(struct tact_contact *c)
+{
+    memset(c->impulse, 0, sizeof c->impulse);
+    memset(c->wrench, 0, sizeof c->wrench);
+    memset(c->warm, 0, sizeof c->warm);
+    memset(&c->springs, 0, sizeof c->springs);
+    memset(&c->margins, 0, sizeof c->margins);
+}
+
 /* Makes the blocks of all touching pairs, without Y and S. */
 void tact_assemble_blocks(struct tact_world *world);
 
 /* Y, S and the local problem's constants, once the hands are factored. */
 void tact_assemble_schur(struct tact_world *world, struct block *block);
 
-/* The springs by which a block gives way; adds them to S. */
+/* The springs by which a block gives way; adds them to S. An impact that rebounds is over in a
+ * tick: nothing gives way in it but what must for the solver, and springs begin anew after it. */
 void tact_springs_assemble(const struct tact_world *world, struct block *block);
-
-/* An impact that rebounds is over in a tick: nothing gives way in it but what must for the solver,
- * and springs begin anew after it. */
-void tact_springs_lock(const struct tact_world *world, struct block *block);
 
 /* The most that they can give in a tick, r v at half of what they hold [J]. */
 double tact_springs_most(const struct block *block);

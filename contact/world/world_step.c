@@ -277,11 +277,7 @@ void tact_assemble_blocks(struct tact_world *world)
         struct tact_contact *c = &world->contacts[i];
         c->touching = 0;
         if (!(c->moments.volume > 0.0) || make_patch(world, c)) {
-            memset(c->impulse, 0, sizeof c->impulse);
-            memset(c->wrench, 0, sizeof c->wrench);
-            memset(c->warm, 0, sizeof c->warm);
-            memset(&c->springs, 0, sizeof c->springs);
-            memset(&c->margins, 0, sizeof c->margins);
+            tact_contact_clear(c);
             c->limits = TACT_LIMIT_OPEN;
             tact_pieces_clear(world, i);
             continue;
