@@ -213,29 +213,17 @@ static void energy_never_rises(void **state)
     uint64_t seed = 7;
     double worst = 0, highest = -1;
     for (int run = 0; run < 60; run++) {
-        double draw[12];
+        double draw[12], box[SCENE_DRAWS];
         for (int i = 0; i < 12; i++) {
             seed = seed * 6364136223846793005u + 1442695040888963407u;
             draw[i] = (double)(seed >> 11) / 9007199254740992.0;
         }
+        memcpy(box, draw + 1, 2 * sizeof *box);
+        memcpy(box + 2, draw + 4, 8 * sizeof *box);
         struct world_scene s;
         struct tact_contact_law law = scene_rigid(3 * draw[0] * draw[0]);
-        struct tact_shape shape = scene_box(0.1, 0.02 + 0.08 * draw[1], 0.01 + 0.09 * draw[2]);
-        const double at[3] = {0, 0, 0.12};
         law.restitution = run % 3 ? draw[3] : 1;
-        scene_open(&s, NULL);
-        scene_ground(&s);
-        int b = scene_solid(&s, &shape, MASS, at, 0);
-        struct tact_body *body = tact_world_body(s.world, b);
-        for (int i = 0; i < 4; i++) {
-            body->pose.quat_wxyz[i] = draw[4 + i] - 0.5;
-        }
-        tact_quat_normalize(body->pose.quat_wxyz);
-        tact_v3_set(body->twist, 3 * draw[8] - 1.5, 0, -1 - draw[9]);
-        tact_v3_set(body->twist + 3, 40 * draw[10] - 20, 40 * draw[11] - 20, 5);
-        tact_world_refresh(s.world);
-        scene_law(&s, 0, 1, &law);
-        scene_start(&s);
+        scene_thrown_box(&s, box, MASS, &law);
         double start = scene_energy(&s), before = start;
         for (int i = 0; i < 1500; i++) {
             scene_step(&s);

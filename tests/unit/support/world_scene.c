@@ -240,6 +240,26 @@ static void add_twist(struct world_scene *scene, int shape, const double *point,
     }
 }
 
+void scene_thrown_box(struct world_scene *scene, const double draw[SCENE_DRAWS], double mass,
+                      const struct tact_contact_law *law)
+{
+    struct tact_shape shape = scene_box(0.1, 0.02 + 0.08 * draw[0], 0.01 + 0.09 * draw[1]);
+    const double at[3] = {0, 0, 0.12};
+    scene_open(scene, NULL);
+    scene_ground(scene);
+    int b = scene_solid(scene, &shape, mass, at, 0);
+    struct tact_body *body = tact_world_body(scene->world, b);
+    for (int i = 0; i < 4; i++) {
+        body->pose.quat_wxyz[i] = draw[2 + i] - 0.5;
+    }
+    tact_quat_normalize(body->pose.quat_wxyz);
+    tact_v3_set(body->twist, 3 * draw[6] - 1.5, 0, -1 - draw[7]);
+    tact_v3_set(body->twist + 3, 40 * draw[8] - 20, 40 * draw[9] - 20, 5);
+    tact_world_refresh(scene->world);
+    scene_law(scene, 0, 1, law);
+    scene_start(scene);
+}
+
 void scene_power(struct world_scene *scene, int pair, double *normal, double *friction)
 {
     const struct tact_contact *c = tact_world_contact(scene->world, pair);

@@ -49,6 +49,12 @@ struct tact_shape scene_boxes(struct world_scene *scene, const double *boxes, in
 int scene_solid(struct world_scene *scene, const struct tact_shape *shape, double mass,
                 const double position[3], double yaw);
 
+/* A box over the ground, thrown down and turning, as ten numbers from 0 to 1 say; started with the
+ * law. */
+enum { SCENE_DRAWS = 10 };
+void scene_thrown_box(struct world_scene *scene, const double draw[SCENE_DRAWS], double mass,
+                      const struct tact_contact_law *law);
+
 /* A shape on a body already made, or fixed in the world (body -1). */
 void scene_attach(struct world_scene *scene, int body, const struct tact_shape *shape,
                   const struct tact_pose *local, int material);
