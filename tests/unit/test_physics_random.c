@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <cmocka.h>
+#include "support/campaign.h"
 #include "support/world_scene.h"
 
 #ifdef __SANITIZE_ADDRESS__
@@ -87,7 +88,7 @@ static void build(struct world_scene *s, int seed, int sweeps)
 {
     struct tact_world_options options = tact_world_options_default();
     options.iterations = sweeps ? sweeps : options.iterations;
-    state_bits = (uint64_t)seed * 0x9e3779b97f4a7c15u + 7;
+    state_bits = ((uint64_t)seed * 0x9e3779b97f4a7c15u + 7) ^ campaign_seed();
     for (int i = 0; i < 4; i++) {
         uniform(0, 1);
     }

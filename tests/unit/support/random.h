@@ -1,15 +1,20 @@
-/* Seeded random numbers of the tests: the same on every machine. */
+/* Seeded random numbers of the tests: the same on every machine. TACT_SEED selects another stream.
+ */
 #ifndef TACT_TESTS_RANDOM_H
 #define TACT_TESTS_RANDOM_H
 
 #include <stdint.h>
 #include "contact/vec.h"
+#include "campaign.h"
 
-static uint64_t random_state = 88172645463325252u;
+static uint64_t random_state; /* 0: not yet seeded */
 
 /* Marsaglia's xorshift64. */
 static inline uint64_t random_bits(void)
 {
+    if (!random_state) {
+        random_state = 88172645463325252u ^ campaign_seed();
+    }
     random_state ^= random_state << 13;
     random_state ^= random_state >> 7;
     random_state ^= random_state << 17;

@@ -1,0 +1,35 @@
+/* How much a random test tries, and with which stream of numbers. TACT_SEED=N (a whole number,
+ * default 0) selects another stream for every random test; TACT_LONG=1 selects the sizes that
+ * .ci/long runs. */
+#ifndef TACT_TESTS_CAMPAIGN_H
+#define TACT_TESTS_CAMPAIGN_H
+
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+/* The number of trials: `quick` in continuous integration, `all` in .ci/long. */
+static inline int campaign_size(int quick, int all)
+{
+    const char *text = getenv("TACT_LONG");
+    return text && *text && *text != '0' ? all : quick;
+}
+
+/* What a test mixes into its own seed; 0 without TACT_SEED, so that stated figures can be made
+ * again. */
+static inline uint64_t campaign_seed(void)
+{
+    const char *text = getenv("TACT_SEED");
+    if (!text || !*text) {
+        return 0;
+    }
+    char *end = NULL;
+    unsigned long long n = strtoull(text, &end, 10);
+    if (*end) {
+        fprintf(stderr, "TACT_SEED=%s: expected a whole number\n", text);
+        exit(2);
+    }
+    return (uint64_t)n * 0x9e3779b97f4a7c15u;
+}
+
+#endif
