@@ -79,14 +79,15 @@ static int print_json(const struct tact_replay_report *r, const char *slips)
                           json_sprintf("%.17g", r->logged), "replayed",
                           json_sprintf("%.17g", r->replayed));
     }
-    json_t *all = json_pack(
-        "{s:I, s:I, s:I, s:o, s:I, s:b, s:I, s:s, s:s, s:{s:f, s:f}, s:f, s:f}", "ticks",
-        (json_int_t)r->ticks, "values", (json_int_t)r->values, "differing",
-        (json_int_t)r->differing, "first", first, "resyncs", (json_int_t)r->resyncs, "complete",
-        r->complete, "bytes_lost", (json_int_t)r->bytes_lost, "damage", r->damage, "mismatch",
-        r->mismatch, "compute_us", "p50", (double)tact_histogram_quantile(&r->compute, 0.5) * 1e-3,
-        "p99", (double)tact_histogram_quantile(&r->compute, 0.99) * 1e-3, "took_s",
-        (double)r->took_ns * 1e-9, "session_s", (double)r->session_ns * 1e-9);
+    json_t *all =
+        json_pack("{s:I, s:I, s:I, s:o, s:I, s:b, s:I, s:s, s:i, s:s, s:{s:f, s:f}, s:f, s:f}",
+                  "ticks", (json_int_t)r->ticks, "values", (json_int_t)r->values, "differing",
+                  (json_int_t)r->differing, "first", first, "resyncs", (json_int_t)r->resyncs,
+                  "complete", r->complete, "bytes_lost", (json_int_t)r->bytes_lost, "damage",
+                  r->damage, "results_version", r->results_version, "mismatch", r->mismatch,
+                  "compute_us", "p50", (double)tact_histogram_quantile(&r->compute, 0.5) * 1e-3,
+                  "p99", (double)tact_histogram_quantile(&r->compute, 0.99) * 1e-3, "took_s",
+                  (double)r->took_ns * 1e-9, "session_s", (double)r->session_ns * 1e-9);
     if (all && slips) {
         json_object_set_new(all, "pairs", json_loads(slips, 0, NULL));
     }

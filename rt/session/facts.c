@@ -92,6 +92,22 @@ static int look_for_id(struct dl_phdr_info *info, size_t size, void *user)
     return here;
 }
 
+int tact_results_version(void)
+{
+    return TACT_RESULTS_VERSION;
+}
+
+int tact_log_results_version(const struct tact_log *log)
+{
+    const char *text = tact_log_fact(log, "results_version");
+    if (!text) {
+        return 1;
+    }
+    int digits = text[0] >= '1' && text[0] <= '9' && strlen(text) < 10 &&
+                 text[strspn(text, "0123456789")] == 0;
+    return digits ? (int)strtol(text, NULL, 10) : 0;
+}
+
 void tact_facts_gather(struct tact_facts *f)
 {
     struct utsname os;

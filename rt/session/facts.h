@@ -5,8 +5,16 @@
 #define TACT_RT_SESSION_FACTS_H
 
 #include "../../contact/api.h"
+#include "../log/log_reader.h"
 
 TACT_BEGIN_DECLS
+
+/**
+ * Version of the results: raised by one in every commit that changes, on purpose, a value that a
+ * session computes from the same inputs. rt/log/README.md has a line for each. Logs state theirs,
+ * so that a replay which differs can name the reason.
+ */
+#define TACT_RESULTS_VERSION 1
 
 #define TACT_LOG_SCENE "scene.yaml"     /**< attachment of a log: the scene as loaded */
 #define TACT_LOG_DEVICES "devices.json" /**< attachment: names and channels of the devices */
@@ -23,6 +31,13 @@ struct tact_facts {
 
 /** Not real-time safe. */
 TACT_API void tact_facts_gather(struct tact_facts *facts);
+
+/** TACT_RESULTS_VERSION of the library that runs, which may be another than that of the header. */
+TACT_API int tact_results_version(void);
+
+/** Results version that a log was made by: 1 where it states none, which logs did not at first; 0
+ *  where what it states is no positive integer. Not real-time safe. */
+TACT_API int tact_log_results_version(const struct tact_log *log);
 
 TACT_END_DECLS
 

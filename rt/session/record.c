@@ -330,11 +330,13 @@ int tact_session_open_log(struct tact_session *s, struct tact_error *err)
     }
     struct tact_facts f;
     struct lists l = {0};
-    char period[32], ticks[32];
+    char period[32], ticks[32], results[32];
     tact_facts_gather(&f);
     snprintf(period, sizeof period, "%.17g", s->period);
     snprintf(ticks, sizeof ticks, "%llu", (unsigned long long)s->ticks);
+    snprintf(results, sizeof results, "%d", tact_results_version());
     const struct tact_log_fact facts[] = {
+        {"results_version", results},
         {"build", f.build},
         {"build_id", f.build_id},
         {"cpu", f.cpu},

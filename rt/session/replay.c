@@ -14,12 +14,20 @@
 
 #define SOURCE_WAIT_NS 1000000000 /* longest wait for a frame */
 
-/* Facts that bits depend on, where the log was made on something else. */
-static void compare_facts(struct tact_log *log, struct tact_messages messages,
+/* Facts that bits depend on, where the log was made on something else. The results version is the
+   first: where that differs, so may values on the same machine. */
+static void compare_facts(struct tact_log *log, const char *path, struct tact_messages messages,
                           struct tact_replay_report *report)
 {
     struct tact_facts f;
     tact_facts_gather(&f);
+    report->results_version = tact_log_results_version(log);
+    if (report->results_version != tact_results_version()) {
+        snprintf(report->mismatch, sizeof report->mismatch, "results version");
+        tact_message(messages, TACT_MESSAGE_WARNING,
+                     "%s: made by results version %d, this is %d: values may differ", path,
+                     report->results_version, tact_results_version());
+    }
     const struct tact_log_fact here[] = {{"cpu", f.cpu},
                                          {"libc", f.libc},
                                          {"libm", f.libm},
@@ -199,7 +207,7 @@ int tact_replay_run_with(const char *path, const struct tact_replay_options *o,
     report->complete = state->complete;
     report->bytes_lost = state->bytes_lost;
     snprintf(report->damage, sizeof report->damage, "%s", state->why);
-    compare_facts(log, o->messages, report);
+    compare_facts(log, path, o->messages, report);
     rc = tact_view_open_with(log, o->local, o->messages, &view, err);
     rc = rc ? rc : open_moments(&view, o, err);
     if (!rc && o->onto) {

@@ -63,9 +63,10 @@ struct tact_replay_report {
     uint64_t resyncs; /**< gaps in the log, after which the state was taken from it */
     int complete;     /**< 1: the log is whole */
     uint64_t bytes_lost;
-    char damage[256];   /**< what is wrong with the log; "" where it is whole */
-    char mismatch[512]; /**< facts of the machine or build that differ from the log's; "" where none
-                         */
+    char damage[256];    /**< what is wrong with the log; "" where it is whole */
+    int results_version; /**< that made the log, see tact_log_results_version() */
+    char mismatch[512];  /**< facts of the machine or build that differ from the log's, the results
+                              version first; "" where none */
     struct tact_histogram compute; /**< of the replayed ticks [ns] */
     int64_t took_ns;               /**< from opening the log to the last comparison */
     int64_t session_ns; /**< what those ticks took to compute when they were recorded, summed up */

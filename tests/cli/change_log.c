@@ -1,6 +1,7 @@
 /*
- * change_log IN OUT FIELD ELEMENT TICK: copies a log and changes the last bit of one number in it.
- * The copy is whole, its checksums are right: only replaying it can tell.
+ * change_log IN OUT FIELD ELEMENT TICK [VERSION]: copies a log and changes the last bit of one
+ * number in it, and the results version that it states. The copy is whole, its checksums are right:
+ * only replaying it can tell.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -35,7 +36,7 @@ static int copy(struct tact_log *log, struct tact_recorder *out, long value, uin
     return changed;
 }
 
-static struct tact_recorder *open_copy(struct tact_log *log, const char *path)
+static struct tact_recorder *open_copy(struct tact_log *log, const char *path, const char *version)
 {
     static const char *const keys[] = {"build", "cpu", "libc", "libm", "lapack", "scene"};
     struct tact_log_fact facts[FACTS];
@@ -49,6 +50,10 @@ static struct tact_recorder *open_copy(struct tact_log *log, const char *path)
             facts[content.fact_count++] = (struct tact_log_fact){keys[i], value};
         }
     }
+    version = version ? version : tact_log_fact(log, "results_version");
+    if (version) {
+        facts[content.fact_count++] = (struct tact_log_fact){"results_version", version};
+    }
     content.attachment_count = tact_log_attachment_count(log);
     content.attachments = content.attachment_count ? tact_log_attachment_at(log, 0) : NULL;
     return tact_recorder_open(path, &options, &content, messages, &out, NULL) ? NULL : out;
@@ -58,12 +63,13 @@ int main(int argc, char **argv)
 {
     struct tact_log *log;
     uint32_t count = 0;
-    if (argc != 6 || tact_log_open(argv[1], &log, NULL)) {
-        fprintf(stderr, "change_log IN OUT FIELD ELEMENT TICK\n");
+    if (argc < 6 || argc > 7 || tact_log_open(argv[1], &log, NULL)) {
+        fprintf(stderr, "change_log IN OUT FIELD ELEMENT TICK [VERSION]\n");
         return 2;
     }
     long field = tact_log_field(log, argv[3], &count), element = strtol(argv[4], NULL, 10);
-    struct tact_recorder *out = field >= 0 && element < count ? open_copy(log, argv[2]) : NULL;
+    struct tact_recorder *out =
+        field >= 0 && element < count ? open_copy(log, argv[2], argv[6]) : NULL;
     if (!out) {
         fprintf(stderr, "no field %s[%ld], or the copy cannot be opened\n", argv[3], element);
         return 2;
