@@ -30,6 +30,11 @@ static const char help[] =
     "  --onto DEVICE    the recorded outputs of this device of the scene go to the device itself, "
     "at\n"
     "                   that pace, through a safety chain that ramps in and ends at rest\n"
+    "  --scene FILE     with --onto, needed: the scene of this place, which says how the device "
+    "is\n"
+    "                   opened, its deadman, without which nothing goes out, and its limits, "
+    "rates\n"
+    "                   and filters; what the log says of these is not used\n"
     "  --json           one JSON object on stdout, with why each pair slipped\n"
     "  --quiet          no messages but errors\n"
     "  --help           this text\n\n"
@@ -42,7 +47,7 @@ static const char help[] =
     "  tact run examples/scenes/ruler.yaml --record ruler.mcap\n"
     "  tact replay ruler.mcap --verify\n"
     "  tact replay ruler.mcap --recompute host --from 0.5s --to 2s\n"
-    "  tact replay wheel.mcap --onto wheel\n";
+    "  tact replay wheel.mcap --onto wheel --scene examples/scenes/wheel.yaml\n";
 
 static void print_table(const char *path, const struct tact_replay_report *r)
 {
@@ -64,6 +69,11 @@ static void print_table(const char *path, const struct tact_replay_report *r)
     }
     printf("  compute p50 %.1f us, p99 %.1f us\n", (double)compute.p50 * 1e-3,
            (double)compute.p99 * 1e-3);
+    if (r->onto_ticks) {
+        printf("  onto the device: %llu of %llu ticks with the deadman held, zero in the others; "
+               "%llu values limited\n",
+               (ull)r->onto_armed, (ull)r->onto_ticks, (ull)r->onto_limited);
+    }
     printf(
         "  took %.3f s, checking and reading the log included; the session computed for %.3f s\n",
         (double)r->took_ns * 1e-9, (double)r->session_ns * 1e-9);
@@ -101,6 +111,7 @@ struct replay {
     const char *name;
     struct tact_replay_options options;
     int json, quiet, recompute;
+    const char *scene;            /* of --onto */
     struct difference difference; /* of what was recomputed */
     char *slips;                  /* why the pairs slipped, JSON */
 };
@@ -161,7 +172,13 @@ static int answer(struct replay *r, const char *path)
         fprintf(stderr, "%s: no memory\n", r->name);
         return EXIT_BAD;
     }
-    if (tact_replay_run_with(path, &r->options, report, &err)) {
+    struct tact_scene *scene = NULL;
+    int rc = r->scene ? tact_scene_load(r->scene, &scene, &err) : 0;
+    r->options.scene = scene;
+    rc = rc ? rc : tact_replay_run_with(path, &r->options, report, &err);
+    tact_scene_free(scene);
+    r->options.scene = NULL;
+    if (rc) {
         command_error(&err);
     } else {
         code = report->differing ? EXIT_BAD : (report->complete ? EXIT_GOOD : EXIT_DAMAGED);
@@ -183,17 +200,13 @@ static int answer(struct replay *r, const char *path)
 
 int cmd_replay(int argc, char **argv)
 {
-    static const struct option longs[] = {{"verify", no_argument, NULL, 'v'},
-                                          {"from", required_argument, NULL, 'f'},
-                                          {"to", required_argument, NULL, 't'},
-                                          {"recompute", required_argument, NULL, 'r'},
-                                          {"each", no_argument, NULL, 'e'},
-                                          {"realtime", no_argument, NULL, 'R'},
-                                          {"onto", required_argument, NULL, 'o'},
-                                          {"json", no_argument, NULL, 'j'},
-                                          {"quiet", no_argument, NULL, 'q'},
-                                          {"help", no_argument, NULL, 'h'},
-                                          {NULL, 0, NULL, 0}};
+    static const struct option longs[] = {
+        {"verify", no_argument, NULL, 'v'},     {"from", required_argument, NULL, 'f'},
+        {"to", required_argument, NULL, 't'},   {"recompute", required_argument, NULL, 'r'},
+        {"each", no_argument, NULL, 'e'},       {"realtime", no_argument, NULL, 'R'},
+        {"onto", required_argument, NULL, 'o'}, {"scene", required_argument, NULL, 's'},
+        {"json", no_argument, NULL, 'j'},       {"quiet", no_argument, NULL, 'q'},
+        {"help", no_argument, NULL, 'h'},       {NULL, 0, NULL, 0}};
     struct replay r = {.name = argv[0], .options = tact_replay_options_default()};
     int c, code = 0;
     while (!code && (c = getopt_long(argc, argv, "hq", longs, NULL)) != -1) {
@@ -205,6 +218,7 @@ int cmd_replay(int argc, char **argv)
         code = c == 'f' || c == 't' ? set_time(&r, c == 't', optarg) : code;
         code = c == 'r' ? set_recompute(&r, optarg) : code;
         r.options.onto = c == 'o' ? optarg : r.options.onto;
+        r.scene = c == 's' ? optarg : r.scene;
         r.options.each |= c == 'e';
         r.options.realtime |= c == 'R';
         r.json |= c == 'j';
@@ -212,6 +226,11 @@ int cmd_replay(int argc, char **argv)
     }
     if (!code && argc - optind != 1) {
         code = command_usage(argv[0], "one log is expected, not %d", argc - optind);
+    }
+    if (!code && !r.options.onto != !r.scene) {
+        code = command_usage(argv[0], r.scene ? "--scene goes with --onto DEVICE"
+                                              : "--onto needs --scene FILE: the deadman and limits "
+                                                "come from a scene of this place");
     }
     r.options.ended = keep_slips;
     r.options.user = &r;

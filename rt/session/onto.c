@@ -2,98 +2,232 @@
 #include "rt/session/onto_internal.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include "rt/clock.h"
 
-/* What stands at the log's outputs must still be what the device has. */
-static int check_channels(const struct tact_session *s, const struct session_onto *o,
-                          struct tact_error *err)
+/* Index of a channel by its name, or -1. */
+static int find_channel(const struct tact_device_channel *channels, int count, const char *name)
 {
-    const struct tact_device_info *now = &o->device.info;
-    const struct tact_device_info *then = &s->devices[o->index].device.info;
-    for (int i = 0; i < s->output_count; i++) {
-        const struct session_output *out = &s->outputs[i];
-        if (out->device == o->index &&
-            (out->channel >= now->output_count ||
-             strcmp(now->output[out->channel].name, then->output[out->channel].name))) {
-            return tact_error_set(
-                err, -EINVAL, "%s: channel %d was \"%s\" when this was recorded, and is not now",
-                now->name, out->channel, then->output[out->channel].name);
-        }
+    int at = -1;
+    for (int i = 0; i < count; i++) {
+        at = strcmp(channels[i].name, name) ? at : i;
+    }
+    return at;
+}
+
+static int find_device(const struct tact_scene *scene, const char *name, size_t length)
+{
+    int at = -1;
+    for (uint32_t i = 0; i < scene->devices_count; i++) {
+        const char *here = scene->devices[i].name;
+        at = strlen(here) == length && !strncmp(here, name, length) ? (int)i : at;
+    }
+    return at;
+}
+
+/* Opens a device of the scene that is given here. */
+static int open_device(const struct tact_session *s, const struct tact_replay_options *o, int index,
+                       struct session_onto *onto, struct tact_error *err)
+{
+    const struct tact_scene_device *def = &o->scene->devices[index];
+    struct tact_session here = {.scene = o->scene, .options = s->options, .period = s->period};
+    here.options.types = o->types;
+    here.options.type_count = o->type_count;
+    here.options.record_devices = NULL;
+    if (def->calibration_required && !def->calibration) {
+        char key[64];
+        snprintf(key, sizeof key, "devices[%d].calibration_required", index);
+        tact_scene_where(o->scene, key, err);
+        return tact_error_set(err, -EINVAL, "outputs are not armed before %s is calibrated",
+                              def->name);
+    }
+    int rc =
+        tact_session_open_device(&here, (uint32_t)index, &onto->opened[onto->count].device, err);
+    onto->count += !rc;
+    return rc;
+}
+
+/* The switch that someone here holds: a log's deadman is of the past. */
+static int open_deadman(const struct tact_session *s, const struct tact_replay_options *o,
+                        int written, struct session_onto *onto, struct tact_error *err)
+{
+    const char *path = o->scene->deadman;
+    const char *dot = path ? strchr(path, '.') : NULL;
+    int index = dot ? find_device(o->scene, path, (size_t)(dot - path)) : -1;
+    if (!path) {
+        tact_error_at(err, o->scene->path, 0, 0, NULL);
+        return tact_error_set(err, -EINVAL,
+                              "no deadman: a log goes onto a device only while the switch that "
+                              "this scene names is held");
+    }
+    tact_scene_where(o->scene, "deadman", err);
+    if (index < 0) {
+        return tact_error_set(err, -EINVAL, "expected device.channel, found \"%s\"", path);
+    }
+    int rc = index == written ? 0 : open_device(s, o, index, onto, err);
+    if (rc) {
+        return rc;
+    }
+    onto->deadman_device = onto->count - 1;
+    const struct tact_device_info *info = &onto->opened[onto->deadman_device].device.info;
+    onto->deadman_channel = find_channel(info->input, info->input_count, dot + 1);
+    if (onto->deadman_channel < 0) {
+        tact_scene_where(o->scene, "deadman", err);
+        return tact_error_set(err, -EINVAL, "device \"%s\" has no input channel \"%s\"",
+                              o->scene->devices[index].name, dot + 1);
     }
     return 0;
 }
 
-/* A chain of its own, set up as the log's and disarmed: it ramps in wherever the replay begins. */
-static int make_chain(const struct tact_session *s, struct session_onto *o)
+/* What the given scene lets go to a channel: the strictest of its outputs there. */
+static int limits_of(const struct tact_scene *scene, const char *device, const char *channel,
+                     struct tact_safety_channel *limits)
 {
+    size_t length = strlen(device);
+    int found = 0;
+    *limits = (struct tact_safety_channel){INFINITY, INFINITY, 0.0};
+    for (uint32_t i = 0; i < scene->outputs_count; i++) {
+        const struct tact_scene_output *def = &scene->outputs[i];
+        if (strncmp(def->to, device, length) || def->to[length] != '.' ||
+            strcmp(def->to + length + 1, channel)) {
+            continue;
+        }
+        found = 1;
+        limits->limit = fmin(limits->limit, def->limit);
+        limits->rate = fmin(limits->rate, def->rate);
+        limits->cutoff =
+            def->filter > 0.0 && (limits->cutoff == 0.0 || def->filter < limits->cutoff)
+                ? def->filter
+                : limits->cutoff;
+    }
+    return found;
+}
+
+/* A chain of the given scene's limits, disarmed: it ramps in wherever the replay begins. */
+static int make_chain(const struct tact_session *s, const struct tact_replay_options *o,
+                      struct session_onto *onto, struct tact_error *err)
+{
+    const struct tact_device_info *then = &s->devices[onto->logged].device.info;
+    const struct tact_device_info *now = &onto->opened[0].device.info;
     struct tact_safety_channel channels[TACT_SAFETY_CHANNELS];
     struct tact_safety_options options = tact_safety_default();
     options.period = s->period;
     for (int i = 0; i < s->output_count; i++) {
-        const struct tact_scene_output *def = &s->scene->outputs[i];
-        channels[i] = (struct tact_safety_channel){def->limit, def->rate, 0.0};
+        const struct session_output *out = &s->outputs[i];
+        onto->channel[i] = -1;
+        channels[i] = (struct tact_safety_channel){0.0, INFINITY, 0.0};
+        if (out->device != onto->logged) {
+            continue;
+        }
+        const struct tact_device_channel *was = &then->output[out->channel];
+        int k = find_channel(now->output, now->output_count, was->name);
+        if (k < 0 || strcmp(now->output[k].unit, was->unit)) {
+            return tact_error_set(err, -EINVAL,
+                                  "%s: its output \"%s\", in %s when this was "
+                                  "recorded, is %s%s now",
+                                  o->onto, was->name, was->unit, k < 0 ? "not there" : "in ",
+                                  k < 0 ? "" : now->output[k].unit);
+        }
+        if (!limits_of(o->scene, o->onto, was->name, &channels[i])) {
+            tact_error_at(err, o->scene->path, 0, 0, NULL);
+            return tact_error_set(err, -EINVAL,
+                                  "no output goes to %s.%s, which the log has: nothing here limits "
+                                  "it",
+                                  o->onto, was->name);
+        }
+        onto->channel[i] = k;
     }
-    return tact_safety_init(&o->safety, channels, s->output_count, &options);
+    int rc = tact_safety_init(&onto->safety, channels, s->output_count, &options);
+    return rc ? tact_error_set(err, rc, "%s: a limit or rate of an output that cannot be",
+                               o->scene->path)
+              : 0;
 }
 
-int tact_session_onto_open(struct tact_session *s, const char *name, struct session_onto *o,
-                           struct tact_error *err)
+int tact_session_onto_open(struct tact_session *s, const struct tact_replay_options *o,
+                           struct session_onto *onto, struct tact_error *err)
 {
     int outputs = 0;
-    memset(o, 0, sizeof *o);
-    o->index = -1;
-    for (int i = 0; i < s->device_count; i++) {
-        o->index = strcmp(s->scene->devices[i].name, name) ? o->index : i;
+    memset(onto, 0, sizeof *onto);
+    if (!o->scene) {
+        return tact_error_set(err, -EINVAL,
+                              "a log goes onto a device only with a scene given here, for its "
+                              "deadman and limits: --scene FILE");
     }
+    onto->logged = find_device(s->scene, o->onto, strlen(o->onto));
     for (int i = 0; i < s->output_count; i++) {
-        outputs += s->outputs[i].device == o->index;
+        outputs += s->outputs[i].device == onto->logged;
     }
-    if (o->index < 0 || !outputs) {
+    if (onto->logged < 0 || !outputs) {
         return tact_error_set(err, -ENODEV,
-                              o->index < 0 ? "the log's scene has no device \"%s\""
-                                           : "nothing goes to the device \"%s\" in this session",
-                              name);
+                              onto->logged < 0 ? "the log's scene has no device \"%s\""
+                                               : "nothing goes to the device \"%s\" in this "
+                                                 "session",
+                              o->onto);
     }
-    int rc = make_chain(s, o);
-    rc = rc ? rc : tact_session_open_device(s, (uint32_t)o->index, &o->device, err);
-    o->open = !rc;
-    rc = rc ? rc : check_channels(s, o, err);
+    int index = find_device(o->scene, o->onto, strlen(o->onto));
+    if (index < 0) {
+        tact_error_at(err, o->scene->path, 0, 0, NULL);
+        return tact_error_set(err, -ENODEV, "this scene has no device \"%s\"", o->onto);
+    }
+    int rc = open_device(s, o, index, onto, err);
+    rc = rc ? rc : open_deadman(s, o, index, onto, err);
+    rc = rc ? rc : make_chain(s, o, onto, err);
     if (rc) {
-        tact_session_onto_close(o);
+        tact_session_onto_close(onto);
     }
     return rc;
 }
 
-void tact_session_onto_write(struct tact_session *s, struct session_onto *o, uint64_t tick)
+/* As in a session: held on a device that is there and whose values are fresh. */
+static int deadman_held(const struct session_onto *onto)
 {
-    int64_t now = tact_clock_now();
-    o->device.ops->read(o->device.self, tick, (double)tick * s->period, now, &o->input);
-    int lost = o->input.state == TACT_DEVICE_LOST;
-    for (int i = 0; i < s->output_count; i++) {
-        o->wanted[i] = s->outputs[i].device == o->index && !lost ? s->sent[i] : 0.0;
-    }
-    tact_safety_step(&o->safety, o->wanted, !lost, tick, o->sent);
-    for (int i = 0; i < s->output_count; i++) {
-        if (s->outputs[i].device == o->index) {
-            o->output[s->outputs[i].channel] = lost ? 0.0 : o->sent[i];
-        }
-    }
-    if (o->device.ops->write) {
-        o->device.ops->write(o->device.self, o->output, now);
-    }
+    const struct tact_device_input *in = &onto->opened[onto->deadman_device].input;
+    return in->state != TACT_DEVICE_LOST && in->state != TACT_DEVICE_STALE &&
+           in->channel[onto->deadman_channel] > 0.5;
 }
 
-void tact_session_onto_close(struct session_onto *o)
+void tact_session_onto_write(struct tact_session *s, struct session_onto *onto, uint64_t tick,
+                             struct tact_replay_report *report)
 {
-    if (!o->open) {
-        return;
+    int64_t now = tact_clock_now();
+    for (int i = 0; i < onto->count; i++) {
+        onto->opened[i].device.ops->read(onto->opened[i].device.self, tick,
+                                         (double)tick * s->period, now, &onto->opened[i].input);
     }
-    memset(o->output, 0, sizeof o->output);
-    if (o->device.ops->write) {
-        o->device.ops->write(o->device.self, o->output, tact_clock_now());
+    int lost = onto->opened[0].input.state == TACT_DEVICE_LOST;
+    for (int i = 0; i < s->output_count; i++) {
+        onto->wanted[i] = onto->channel[i] >= 0 && !lost ? s->sent[i] : 0.0;
     }
-    o->device.ops->close(o->device.self);
-    o->open = 0;
+    int state = tact_safety_step(&onto->safety, onto->wanted, deadman_held(onto) && !lost, tick,
+                                 onto->sent);
+    for (int i = 0; i < s->output_count; i++) {
+        if (onto->channel[i] >= 0) {
+            onto->opened[0].output[onto->channel[i]] = onto->sent[i];
+        }
+    }
+    for (int i = 0; i < onto->count; i++) {
+        if (onto->opened[i].device.ops->write) {
+            onto->opened[i].device.ops->write(onto->opened[i].device.self, onto->opened[i].output,
+                                              now);
+        }
+    }
+    report->onto_ticks++;
+    report->onto_armed += state == TACT_SAFETY_ARMED;
+    report->onto_limited = onto->safety.ticks[TACT_TRIP_CLAMP] + onto->safety.ticks[TACT_TRIP_RATE];
+    report->onto_fault = state == TACT_SAFETY_FAULT;
+}
+
+void tact_session_onto_close(struct session_onto *onto)
+{
+    while (onto->count > 0) {
+        struct tact_device *device = &onto->opened[--onto->count].device;
+        double *output = onto->opened[onto->count].output;
+        memset(output, 0, sizeof onto->opened[0].output);
+        if (device->ops->write) {
+            device->ops->write(device->self, output, tact_clock_now());
+        }
+        device->ops->close(device->self);
+    }
 }

@@ -142,8 +142,8 @@ static int replay_ticks(struct tact_session *s, struct tact_log *log,
                 restart(s, before, now->tick);
             }
             replay_tick(s, now, o, report);
-            if (onto->open) {
-                tact_session_onto_write(s, onto, now->tick);
+            if (onto->count) {
+                tact_session_onto_write(s, onto, now->tick, report);
             }
         }
         expected = now->tick + 1;
@@ -194,7 +194,7 @@ int tact_replay_run_with(const char *path, const struct tact_replay_options *o,
                          struct tact_replay_report *report, struct tact_error *err)
 {
     struct tact_view view = {0};
-    struct session_onto onto = {.open = 0};
+    struct session_onto onto = {.count = 0};
     struct tact_log *log;
     memset(report, 0, sizeof *report);
     tact_histogram_reset(&report->compute);
@@ -211,12 +211,19 @@ int tact_replay_run_with(const char *path, const struct tact_replay_options *o,
     rc = tact_view_open_with(log, o->local, o->messages, &view, err);
     rc = rc ? rc : open_moments(&view, o, err);
     if (!rc && o->onto) {
-        view.session->options.types = o->types;
-        view.session->options.type_count = o->type_count;
-        rc = tact_session_onto_open(view.session, o->onto, &onto, err);
+        rc = tact_session_onto_open(view.session, o, &onto, err);
     }
     rc = rc ? rc : replay_ticks(view.session, log, o, &onto, report);
     tact_session_onto_close(&onto);
+    if (!rc && report->onto_ticks && !report->onto_armed) {
+        tact_message(o->messages, TACT_MESSAGE_WARNING,
+                     "%s was given zero throughout: the deadman %s was never held", o->onto,
+                     o->scene->deadman);
+    }
+    if (report->onto_fault) {
+        tact_message(o->messages, TACT_MESSAGE_ERROR,
+                     "%s: the log has a value that is not finite: zero from there on", o->onto);
+    }
     report->took_ns = tact_clock_now() - began;
     if (!rc && o->ended) {
         o->ended(o->user, view.session);

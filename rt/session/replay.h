@@ -35,9 +35,12 @@ struct tact_replay_options {
     int each; /**< 1: every tick begins in the state that the log has, and shows what it alone does
                */
     int realtime; /**< 1: a tick at its time after the first one, on a thread of normal priority */
-    const char
-        *onto; /**< device of the log's scene that is opened and given what goes to it, through
-                    a safety chain that starts disarmed; implies realtime. NULL: none */
+    /** Device that is opened and given what the log sent to the one of that name; implies realtime.
+     *  NULL: none. It is opened as `scene` says, by which a chain is set up that starts disarmed:
+     *  the limits, rates and filters of its outputs to that device, and its deadman, which is read
+     *  live from that scene's device. What the log has of these is not used. */
+    const char *onto;
+    const struct tact_scene *scene;              /**< for onto, else NULL; with a deadman */
     const struct tact_device_type *const *types; /**< device types, for onto */
     size_t type_count;
     struct tact_stop *stop; /**< or NULL; looked at before every tick */
@@ -69,7 +72,11 @@ struct tact_replay_report {
                               version first; "" where none */
     struct tact_histogram compute; /**< of the replayed ticks [ns] */
     int64_t took_ns;               /**< from opening the log to the last comparison */
-    int64_t session_ns; /**< what those ticks took to compute when they were recorded, summed up */
+    int64_t session_ns;  /**< what those ticks took to compute when they were recorded, summed up */
+    uint64_t onto_ticks; /**< in which the device was written */
+    uint64_t onto_armed; /**< of those, with its deadman held; in all others it got zero */
+    uint64_t onto_limited; /**< values that its limits or rates have changed */
+    int onto_fault;        /**< 1: the log had a value that is not finite: zero from there on */
 };
 
 /**
@@ -87,8 +94,9 @@ TACT_API struct tact_replay_options tact_replay_options_default(void);
 /** Replays a part of a log, or all of it with other moments or another solver: the inputs of the
  *  devices come from the log, the state goes its own way from the first tick on, or, with `each`,
  *  for a tick at a time.
- *  @retval -ENODEV, or another errno of the source; others as tact_replay_run(). Not real-time
- * safe.
+ *  @retval -EINVAL  onto without a scene, or with one that has no deadman or no limit for what the
+ * log has @retval -ENODEV, or another errno of the source; others as tact_replay_run(). Not
+ * real-time safe.
  */
 TACT_API int tact_replay_run_with(const char *path, const struct tact_replay_options *options,
                                   struct tact_replay_report *report, struct tact_error *err);

@@ -6,6 +6,7 @@ bad_scenes  a scene that is wrong: one line with file, line and key, exit 2, not
 report      run and sim: one JSON object with the same keys; the table
 stop        SIGINT, SIGTERM, SIGHUP, a reader that goes away: a clean end, a log that is whole
 live        on a terminal one line, rewritten in place
+onto        a replay onto a device: with a scene given here, whose deadman is live
 replay      0 differing values, also in another place; one changed bit is found and named
 recover     kill -9 of a run: nothing is lost, and the log says so until it is recovered
 damage      logs that are cut or have a flipped byte
@@ -259,6 +260,28 @@ def replay(folder):
         assert float(first["logged"]) != float(first["replayed"])
 
 
+def onto(folder):
+    scene, log = "examples/scenes/wheel_twin.yaml", os.path.join(folder, "wheel.mcap")
+    tact("sim", scene, "--duration", "2.6", "--record", log, "--quiet")
+    out, err = tact("replay", log, "--onto", "wheel", code=2)
+    assert not out and len(err) == 1 and "--scene FILE" in err[0], err
+    out, err = tact("replay", log, "--scene", scene, code=2)
+    assert not out and len(err) == 1 and "--onto" in err[0], err
+    with open(scene, encoding="utf-8") as stream:
+        text = stream.read()
+    here = os.path.join(folder, "here.yaml")
+    for until, held in (("2.4", 100), ("2.2", 0)):
+        with open(here, "w", encoding="utf-8") as stream:
+            stream.write(text.replace("hand_script:", f"hand_deadman_until: {until}\n      hand_script:"))
+        out, err = tact("replay", log, "--onto", "wheel", "--scene", here, "--from", "2.3s")
+        assert f"{held} of 300 ticks with the deadman held" in out, out
+        assert any("wheel was given zero throughout" in line for line in err) == (held == 0), err
+    with open(here, "w", encoding="utf-8") as stream:
+        stream.write(text.replace("deadman: wheel.btn_trigger", ""))
+    out, err = tact("replay", log, "--onto", "wheel", "--scene", here, code=2)
+    assert not out and len(err) == 1 and "here.yaml" in err[0] and "no deadman" in err[0], err
+
+
 def recover(folder):
     log = os.path.join(folder, "killed.mcap")
     for wait in (0.35, 0.9):
@@ -506,7 +529,7 @@ def calibrate(folder):
 
 def main():
     global TACT, CHANGE_LOG
-    subjects = {f.__name__: f for f in (help, bad_scenes, report, stop, live, replay, recover, damage,
+    subjects = {f.__name__: f for f in (help, bad_scenes, report, stop, live, replay, onto, recover, damage,
                                         mesh_check, moments, doctor, devices, calibrate)}
     if len(sys.argv) != 5 or sys.argv[1] not in subjects:
         sys.exit(__doc__)

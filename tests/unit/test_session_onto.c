@@ -1,4 +1,5 @@
-/* Replays in real time, and onto a device: through a chain that ramps in, and zero at the end. */
+/* Replays in real time, and onto a device: through a chain that ramps in, with the deadman and the
+ * limits of a scene that is given here, and zero at the end. */
 #include <errno.h>
 #include <math.h>
 #include <setjmp.h>
@@ -10,6 +11,8 @@
 #include <string.h>
 #include <unistd.h>
 #include <cmocka.h>
+#include "devices/operator.h"
+#include "devices/twin.h"
 #include "rt/clock.h"
 #include "rt/log/log_reader.h"
 #include "rt/session/replay.h"
@@ -20,10 +23,13 @@
 
 static const struct tact_messages silent = {NULL, NULL};
 static char log_path[512];
+static struct tact_scene *here; /* what is given beside the log */
 
 /* A board that remembers what it was given, and is lost when it is told so. */
 static struct {
     int channels, opened, closed, writes;
+    uint64_t held_from, held_to; /* its deadman */
+    const char *unit;
     uint64_t lost_from, lost_to;
     uint64_t tick;
     int64_t last_ns;
@@ -40,6 +46,7 @@ static void board_read(void *self, uint64_t tick, double t, int64_t now_ns,
     (void)t;
     board.tick = tick;
     in->stamp_ns = now_ns;
+    in->channel[0] = tick >= board.held_from && tick < board.held_to;
     in->state = tick >= board.lost_from && tick < board.lost_to ? TACT_DEVICE_LOST : TACT_DEVICE_OK;
 }
 
@@ -65,9 +72,15 @@ static int board_open(const struct tact_device_config *config, struct tact_devic
     (void)err;
     memset(&out->info, 0, sizeof out->info);
     snprintf(out->info.name, sizeof out->info.name, "%s", config->name);
+    out->info.input_count = 4;
+    for (int i = 0; i < 4; i++) {
+        static const char *const names[] = {"deadman", "grip", "turn", "lift"};
+        snprintf(out->info.input[i].name, TACT_DEVICE_NAME, "%s", names[i]);
+    }
     out->info.output_count = board.channels;
     for (int i = 0; i < board.channels; i++) {
         snprintf(out->info.output[i].name, TACT_DEVICE_NAME, "felt_%d", i);
+        snprintf(out->info.output[i].unit, sizeof out->info.output[i].unit, "%s", board.unit);
     }
     out->ops = &ops;
     board.opened++;
@@ -76,16 +89,20 @@ static int board_open(const struct tact_device_config *config, struct tact_devic
 
 /* The ruler's operator, as something else. */
 static const struct tact_device_type board_type = {"operator", "a board", board_open};
-static const struct tact_device_type *const types[] = {&board_type};
+static struct tact_device_type pedal_type = {"pedal", "a pedal", NULL}; /* opens as an operator */
+static const struct tact_device_type *const types[] = {&board_type, &pedal_type, &tact_twin_type};
 
 static struct tact_replay_options options_onto(const char *name)
 {
     struct tact_replay_options o = tact_replay_options_default();
     memset(&board, 0, sizeof board);
     board.channels = FELT;
+    board.held_to = UINT64_MAX;
+    board.unit = "N m";
     o.onto = name;
+    o.scene = here;
     o.types = types;
-    o.type_count = 1;
+    o.type_count = sizeof types / sizeof *types;
     o.messages = silent;
     return o;
 }
@@ -101,13 +118,28 @@ static int record(void **state)
                                   .source = "host",
                                   .record = log_path};
     run_scene(&o, &r);
-    return 0;
+    pedal_type.open = tact_operator_type.open;
+    return tact_scene_load(TACT_SOURCE_DIR "/examples/scenes/ruler.yaml", &here, NULL);
 }
 
 static int remove_log(void **state)
 {
     (void)state;
+    tact_scene_free(here);
     return unlink(log_path);
+}
+
+/* The ruler's scene with edits. */
+static struct tact_scene *other_scene(const struct edit *edits)
+{
+    struct tact_scene *scene = NULL;
+    struct tact_error err = {0};
+    char *text = edited_scene("ruler.yaml", edits);
+    if (tact_scene_parse(text, strlen(text), "here.yaml", NULL, &scene, &err)) {
+        fail_msg("line %d: %s: %s", err.line, err.key, err.text);
+    }
+    free(text);
+    return scene;
 }
 
 /* outputs_sent[0..3] of a tick. */
@@ -191,6 +223,115 @@ static void a_lost_device_gets_zero(void **state)
     assert_true(fabs(board.write[399].felt[0]) > fabs(board.write[312].felt[0]));
 }
 
+/* Nothing goes out but while the switch is held: not before, not after, and over a ramp. */
+static void held_to_account(uint64_t from, uint64_t to, const struct tact_replay_report *report)
+{
+    int nonzero = 0, outside = 0;
+    for (int i = 0; i < board.writes; i++) {
+        int moved = 0;
+        for (int k = 0; k < FELT; k++) {
+            moved = moved || board.write[i].felt[k] != 0.0;
+        }
+        nonzero += moved;
+        outside += moved && (board.write[i].tick < from || board.write[i].tick >= to);
+    }
+    print_message("%d of %d writes are not zero, %d of them with the switch released\n", nonzero,
+                  board.writes, outside);
+    assert_int_equal(outside, 0);
+    assert_true(nonzero > (int)(to - from) - 5);
+    assert_int_equal(report->onto_ticks, 500);
+    assert_int_equal(report->onto_armed, to - from);
+}
+
+static void the_deadman_is_live(void **state)
+{
+    (void)state;
+    struct tact_replay_options o = options_onto("operator");
+    struct tact_replay_report report;
+    o.from = 1000;
+    o.to = 1500;
+    board.held_from = 1200;
+    board.held_to = 1350;
+    assert_int_equal(tact_replay_run_with(log_path, &o, &report, NULL), 0);
+    held_to_account(1200, 1350, &report);
+    o = options_onto("operator");
+    o.from = 1000;
+    o.to = 1500;
+    board.held_to = 0; /* in the log it is held throughout */
+    assert_int_equal(tact_replay_run_with(log_path, &o, &report, NULL), 0);
+    for (int i = 0; i < board.writes; i++) {
+        expect_zero(i);
+    }
+    assert_int_equal(board.writes, 501);
+    assert_int_equal(report.onto_armed, 0);
+}
+
+/* A switch of another device than the one that is written to. */
+static void the_deadman_is_another_device(void **state)
+{
+    (void)state;
+    static const struct edit pedal[] = {
+        {"devices:\n",
+         "devices:\n  - name: foot\n    type: pedal\n    settings:\n      script: [[0, 0, "
+         "0, 0]]\n      deadman_from: 1.15\n      deadman_until: 1.3\n"},
+        {"deadman: operator.deadman", "deadman: foot.deadman"},
+        {NULL, NULL}};
+    /* A twin that is unplugged for a while. */
+    static const struct edit twin[] = {
+        {"devices:\n",
+         "devices:\n  - name: foot\n    type: twin\n    settings:\n      axes: abs_x\n      "
+         "forces: "
+         "'-'\n      buttons: btn_south=deadman\n      mass: 0.02\n      damping: 0.06\n      "
+         "hand: "
+         "operator\n      hand_channels: turn\n      hand_script: [[0, 0, 0, 0]]\n      "
+         "hand_stiffness: 6\n      hand_deadman_from: 1.1\n      hand_deadman_until: 3\n      "
+         "lost: [[1.25, 3]]\n"},
+        {"deadman: operator.deadman", "deadman: foot.btn_south"},
+        {NULL, NULL}};
+    for (int i = 0; i < 2; i++) {
+        struct tact_replay_options o = options_onto("operator");
+        struct tact_replay_report report;
+        struct tact_error err = {0};
+        struct tact_scene *scene = other_scene(i ? twin : pedal);
+        o.from = 1000;
+        o.to = 1500;
+        o.scene = scene;
+        if (tact_replay_run_with(log_path, &o, &report, &err)) {
+            fail_msg("%s:%d: %s: %s", err.file, err.line, err.key, err.text);
+        }
+        held_to_account(i ? 1100 : 1150, i ? 1250 : 1300, &report);
+        assert_int_equal(board.closed, 1);
+        tact_scene_free(scene);
+    }
+}
+
+/* Limits and rates are those that are given here, whatever the log's scene allowed. */
+static void the_limits_are_given_here(void **state)
+{
+    (void)state;
+    static const struct edit strict[] = {
+        {"operator.felt_0, limit: 2, rate: 500", "operator.felt_0, limit: 0.05, rate: 500"},
+        {"operator.felt_1, limit: 2, rate: 500", "operator.felt_1, limit: 2, rate: 0.1"},
+        {NULL, NULL}};
+    struct tact_replay_options o = options_onto("operator");
+    struct tact_replay_report report;
+    struct tact_scene *scene = other_scene(strict);
+    double most = 0.0, fastest = 0.0;
+    o.from = 1000;
+    o.to = 1500;
+    o.scene = scene;
+    assert_int_equal(tact_replay_run_with(log_path, &o, &report, NULL), 0);
+    for (int i = 0; i + 1 < board.writes; i++) {
+        double before = i ? board.write[i - 1].felt[1] : 0.0;
+        most = fmax(most, fabs(board.write[i].felt[0]));
+        fastest = fmax(fastest, fabs(board.write[i].felt[1] - before));
+    }
+    assert_true(most == 0.05);
+    assert_true(fastest > 0.99e-4 && fastest <= 1.0000001e-4);
+    assert_true(report.onto_limited > 100);
+    tact_scene_free(scene);
+}
+
 static struct tact_stop stop;
 
 static void stop_at(void *user, const struct tact_layout *layout, const struct tact_record *then,
@@ -233,8 +374,51 @@ static void what_does_not_fit_is_refused(void **state)
     assert_non_null(strstr(err.text, "felt_3"));
     assert_int_equal(board.closed, 1);
     o = options_onto("operator");
+    board.unit = "N";
+    assert_int_equal(tact_replay_run_with(log_path, &o, &report, &err), -EINVAL);
+    assert_non_null(strstr(err.text, "felt_0"));
+    assert_int_equal(board.writes, 1); /* the zero of closing */
+    o = options_onto("operator");
     o.type_count = 0;
     assert_int_equal(tact_replay_run_with(log_path, &o, &report, &err), -EINVAL);
+}
+
+/* Each in one message, before any device is written to. */
+static void a_scene_that_does_not_answer_for_it_is_refused(void **state)
+{
+    (void)state;
+    static const struct {
+        struct edit edits[2];
+        int code;
+        const char *text;
+    } cases[] = {
+        {{{"deadman: operator.deadman", ""}}, -EINVAL, "no deadman"},
+        {{{"deadman: operator.deadman", "deadman: operator.button"}}, -EINVAL, "button"},
+        {{{"  - {from: pinch.left_distal, to: operator.felt_1, limit: 2, rate: 500}\n", ""}},
+         -EINVAL,
+         "felt_1"},
+    };
+    struct tact_replay_report report;
+    struct tact_error err = {0};
+    struct tact_replay_options o = options_onto("operator");
+    o.scene = NULL;
+    assert_int_equal(tact_replay_run_with(log_path, &o, &report, &err), -EINVAL);
+    assert_non_null(strstr(err.text, "--scene"));
+    assert_int_equal(board.opened, 0);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const struct edit edits[] = {cases[i].edits[0], {NULL, NULL}};
+        struct tact_scene *scene = other_scene(edits);
+        o = options_onto("operator");
+        o.scene = scene;
+        memset(&err, 0, sizeof err);
+        assert_int_equal(tact_replay_run_with(log_path, &o, &report, &err), cases[i].code);
+        if (!strstr(err.text, cases[i].text)) {
+            fail_msg("%s", err.text);
+        }
+        assert_true(board.writes <= 1);
+        assert_int_equal(board.opened, board.closed);
+        tact_scene_free(scene);
+    }
 }
 
 static void real_time_takes_its_time(void **state)
@@ -256,6 +440,10 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_was_sent_is_sent_again),
         cmocka_unit_test(a_lost_device_gets_zero),
+        cmocka_unit_test(the_deadman_is_live),
+        cmocka_unit_test(the_deadman_is_another_device),
+        cmocka_unit_test(the_limits_are_given_here),
+        cmocka_unit_test(a_scene_that_does_not_answer_for_it_is_refused),
         cmocka_unit_test(stopped_it_gets_zero),
         cmocka_unit_test(what_does_not_fit_is_refused),
         cmocka_unit_test(real_time_takes_its_time),

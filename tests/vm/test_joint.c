@@ -324,22 +324,47 @@ static void look_at_board(void *user, const struct tact_layout *layout,
     }
 }
 
+static void held_read(void *self, uint64_t tick, double t, int64_t now,
+                      struct tact_device_input *in)
+{
+    (void)self, (void)tick, (void)t;
+    in->state = TACT_DEVICE_OK;
+    in->stamp_ns = now;
+    in->channel[0] = 1.0;
+}
+
+static int held_open(const struct tact_device_config *config, struct tact_device *out,
+                     struct tact_error *err)
+{
+    (void)config, (void)err;
+    return script_device(held_read, "held", out);
+}
+
 static void played_onto_the_board(void **unused)
 {
-    static const struct tact_device_type *const types[] = {&tact_comedi_type};
+    static const struct tact_device_type held = {"held", "a switch that is held", held_open};
+    static const struct tact_device_type *const types[] = {&tact_comedi_type, &held};
+    const char *const rest = strstr(scene_text, "\ninputs:\n") + 1;
+    char text[sizeof scene_text + 100];
+    struct tact_scene *scene = NULL;
     struct tact_replay_options options = tact_replay_options_default();
     struct played played = {.wire = -1};
     struct tact_replay_report report;
     struct tact_error err = {0};
     (void)unused;
+    snprintf(text, sizeof text, "%.*s  - {name: switch, type: held}\n%sdeadman: switch.held\n",
+             (int)(rest - scene_text), scene_text, rest);
+    assert_int_equal(tact_scene_parse(text, strlen(text), "here.yaml", NULL, &scene, &err), 0);
     options.onto = "board";
+    options.scene = scene;
     options.types = types;
-    options.type_count = 1;
+    options.type_count = 2;
     options.compared = look_at_board;
     options.user = &played;
     if (tact_replay_run_with("/dev/shm/joint.mcap", &options, &report, &err)) {
         fail_msg("%s: %s", err.file, err.text);
     }
+    tact_scene_free(scene);
     close(played.wire);
     print_message("onto the board: %d ticks within %.2f LSB of the log, at most %.3f N m\n",
                   played.ticks, played.worst, played.most);
