@@ -14,6 +14,7 @@
 #include "rt/session/report.h"
 #include "rt/session/session.h"
 #include "support/run_scene.h"
+#include "support/script_device.h"
 
 #define TICKS 2000
 #define CLOSED 1000 /* the fingers press by then */
@@ -72,18 +73,42 @@ static int glove_open(const struct tact_device_config *config, struct tact_devic
     return 0;
 }
 
+/* A device that gives nothing that the scene needs, and is lost for a while. */
+static struct {
+    uint64_t from, to;
+} other_lost;
+
+static void other_read(void *self, uint64_t tick, double t, int64_t now,
+                       struct tact_device_input *in)
+{
+    (void)self;
+    (void)t;
+    in->state = tick >= other_lost.from && tick < other_lost.to ? TACT_DEVICE_LOST : TACT_DEVICE_OK;
+    in->stamp_ns = now;
+}
+
+static int other_open(const struct tact_device_config *config, struct tact_device *out,
+                      struct tact_error *err)
+{
+    (void)config;
+    (void)err;
+    return script_device(other_read, "nothing", out);
+}
+
 /* Runs the ruler with the glove; what must hold always, whatever the glove says. */
 static void run(void (*say)(uint64_t, struct tact_device_input *),
                 struct tact_session_report *report, char **json)
 {
     static const struct tact_device_type type = {"glove", "a glove", glove_open};
-    static const struct tact_device_type *const types[] = {&type};
+    static const struct tact_device_type other = {"other", "another device", other_open};
+    static const struct tact_device_type *const types[] = {&type, &other};
     const struct edit edits[] = {{"type: operator", "type: glove"},
                                  {"    settings:\n", "    settings: {}\n#"},
                                  {"        - [0.0, 0, 0, 0]\n", ""},
                                  {"        - [0.1, 0, 0, 0]\n", ""},
                                  {"        - [0.6, 1, 0, 0]\n", ""},
                                  {"      script:", "#"},
+                                 {"devices:\n", "devices:\n  - {name: other, type: other}\n"},
                                  {NULL, NULL}};
     char *text = edited_scene("ruler.yaml", edits);
     struct tact_error err = {0};
@@ -93,7 +118,7 @@ static void run(void (*say)(uint64_t, struct tact_device_input *),
     memset(&glove, 0, sizeof glove);
     glove.say = say;
     options.types = types;
-    options.type_count = 1;
+    options.type_count = 2;
     options.clock = TACT_LOOP_FREE;
     options.ticks = TICKS;
     int rc = tact_scene_parse(text, strlen(text), "glove.yaml", NULL, &scene, &err);
@@ -202,6 +227,37 @@ static void lost_device_gets_nothing(void **state)
     assert_true(felt(1800) > 0.05);
 }
 
+/* Whatever is lost, nothing is armed meanwhile: a hand closes on what it does not know of. What is
+ * lost once it is armed takes only its own outputs with it. */
+static void nothing_is_armed_while_a_device_is_lost(void **state)
+{
+    (void)state;
+    struct tact_session_report report;
+    other_lost.from = 0;
+    other_lost.to = 1200;
+    run(all_is_well, &report, NULL);
+    for (int i = 0; i < 1200; i++) {
+        assert_true(felt(i) == 0.0);
+    }
+    assert_true(felt(1200) < 0.02); /* and then over the ramp of 0.2 s */
+    assert_true(felt(1500) > 0.05);
+    other_lost.from = 1200;
+    other_lost.to = 1500;
+    run(all_is_well, &report, NULL);
+    for (int i = CLOSED; i < TICKS; i++) {
+        assert_true(felt(i) > 0.05);
+    }
+    run(lets_go, &report, NULL); /* at 1200 to 1500 */
+    assert_true(felt(1800) > 0.05);
+    other_lost.to = 1700; /* let go, it comes back only with the device */
+    run(lets_go, &report, NULL);
+    for (int i = 1200; i < 1700; i++) {
+        assert_true(felt(i) == 0.0);
+    }
+    assert_true(felt(1950) > 0.05);
+    other_lost.from = other_lost.to = 0;
+}
+
 static void is_not_a_number(uint64_t tick, struct tact_device_input *in)
 {
     if (tick >= 1200 && tick < 1300) {
@@ -276,6 +332,7 @@ int main(void)
         cmocka_unit_test(deadman_takes_the_force_at_once),
         cmocka_unit_test(old_values_hold_no_deadman),
         cmocka_unit_test(lost_device_gets_nothing),
+        cmocka_unit_test(nothing_is_armed_while_a_device_is_lost),
         cmocka_unit_test(odd_values_move_nothing),
         cmocka_unit_test(odd_deadman_is_let_go),
         cmocka_unit_test(blown_up_simulation_is_a_fault),

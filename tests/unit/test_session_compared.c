@@ -1,0 +1,160 @@
+/* A replay compares every value of every tick: one bit of a log that is changed, anywhere, is found
+ * and named. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <cmocka.h>
+#include "rt/log/log_reader.h"
+#include "rt/log/recorder.h"
+#include "rt/session/replay.h"
+#include "support/run_scene.h"
+
+enum { TICKS = 6, CHANGED = 3 };
+
+static const struct tact_messages silent = {NULL, NULL};
+static char original[512], changed[528];
+
+static int record(void **state)
+{
+    (void)state;
+    struct run_result r;
+    snprintf(original, sizeof original, "%s/compared_%d.mcap", TACT_BINARY_DIR, (int)getpid());
+    snprintf(changed, sizeof changed, "%s.changed", original);
+    const struct run_options o = {.scene = "wheel_twin.yaml",
+                                  .seconds = TICKS * 1e-3,
+                                  .clock = TACT_LOOP_FREE,
+                                  .source = "host",
+                                  .record = original};
+    run_scene(&o, &r);
+    return 0;
+}
+
+static int remove_logs(void **state)
+{
+    (void)state;
+    unlink(changed);
+    return unlink(original);
+}
+
+/* Copies the log; `change` is called with the value at `offset` of tick CHANGED. */
+static void copy_with(uint32_t offset, void (*change)(double *value))
+{
+    struct tact_log *log;
+    struct tact_recorder *out = NULL;
+    assert_int_equal(tact_log_open(original, &log, NULL), 0);
+    uint32_t bytes = tact_layout_bytes(tact_log_layout(log));
+    struct tact_record *r = malloc(bytes);
+    struct tact_recorder_options options = tact_recorder_options_default();
+    struct tact_recorder_content content = {.layout = tact_log_layout(log),
+                                            .attachments = tact_log_attachment_at(log, 0),
+                                            .attachment_count = tact_log_attachment_count(log)};
+    unlink(changed);
+    assert_int_equal(tact_recorder_open(changed, &options, &content, silent, &out, NULL), 0);
+    while (tact_log_next(log, r) > 0) {
+        if (r->tick == CHANGED) {
+            change(&r->values[offset]);
+        }
+        tact_recorder_wait_room(out);
+        memcpy(tact_recorder_begin(out), r, bytes);
+        tact_recorder_commit(out);
+    }
+    assert_int_equal(tact_recorder_close(out, NULL), 0);
+    tact_log_close(log);
+    free(r);
+}
+
+static void last_bit(double *value)
+{
+    uint64_t bits;
+    memcpy(&bits, value, sizeof bits);
+    bits ^= 1;
+    memcpy(value, &bits, sizeof bits);
+}
+
+/* A state or a stamp that no device gives. */
+static void between(double *value)
+{
+    *value += 0.5;
+}
+
+static void expect_found(const struct tact_field *field, uint32_t element)
+{
+    struct tact_replay_report report;
+    struct tact_error err = {0};
+    if (tact_replay_run(changed, silent, &report, &err)) {
+        fail_msg("%s", err.text);
+    }
+    if (!report.differing || report.first_tick != CHANGED ||
+        strcmp(report.first_field, field->name) || report.first_element != element) {
+        fail_msg("%s[%u] was changed at tick %d; found: %lu, first %s[%u] at tick %lu", field->name,
+                 element, CHANGED, (unsigned long)report.differing, report.first_field,
+                 report.first_element, (unsigned long)report.first_tick);
+    }
+}
+
+/* What comes from a device is taken from the log, so that its channels come out as they are; the
+ * state and the stamp before them are read as whole numbers. */
+static int is_of_a_device(const struct tact_field *field)
+{
+    size_t length = strlen(field->name);
+    return length > 6 && !strcmp(field->name + length - 6, "_input");
+}
+
+static void a_changed_bit_is_found_anywhere(void **state)
+{
+    (void)state;
+    struct tact_log *log;
+    uint64_t fields = 0, inputs = 0;
+    assert_int_equal(tact_log_open(original, &log, NULL), 0);
+    const struct tact_layout *layout = tact_log_layout(log);
+    for (uint32_t i = 0; i < layout->field_count; i++) {
+        const struct tact_field *field = &layout->fields[i];
+        int device = is_of_a_device(field);
+        uint32_t last = device ? 1 : field->count - 1;
+        if (field->kind == TACT_FIELD_TIMING) {
+            continue;
+        }
+        copy_with(field->offset, device ? between : last_bit);
+        expect_found(field, 0);
+        copy_with(field->offset + last, device ? between : last_bit);
+        expect_found(field, last);
+        fields++;
+        inputs += field->kind == TACT_FIELD_INPUT;
+    }
+    print_message("%lu fields, %lu of them inputs\n", (unsigned long)fields, (unsigned long)inputs);
+    assert_true(fields > 20 && inputs > 4);
+    tact_log_close(log);
+}
+
+static void every_value_is_counted(void **state)
+{
+    (void)state;
+    struct tact_log *log;
+    struct tact_replay_report report;
+    uint64_t values = 0;
+    assert_int_equal(tact_log_open(original, &log, NULL), 0);
+    const struct tact_layout *layout = tact_log_layout(log);
+    for (uint32_t i = 0; i < layout->field_count; i++) {
+        values += layout->fields[i].kind == TACT_FIELD_TIMING ? 0 : layout->fields[i].count;
+    }
+    assert_int_equal(tact_replay_run(original, silent, &report, NULL), 0);
+    assert_int_equal(report.ticks, TICKS);
+    assert_int_equal(report.differing, 0);
+    assert_int_equal(report.values, TICKS * values);
+    tact_log_close(log);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_changed_bit_is_found_anywhere),
+        cmocka_unit_test(every_value_is_counted),
+    };
+    return cmocka_run_group_tests(tests, record, remove_logs);
+}
