@@ -35,11 +35,12 @@ struct tact_device_input {
     double channel[TACT_DEVICE_CHANNELS]; /**< value per input channel, in the channel's unit */
 };
 
-/** A channel, as told to people and logs. */
+/** A channel, as told to people and logs. Names differ among the inputs, and among the outputs, of
+ * a device. */
 struct tact_device_channel {
     char name[TACT_DEVICE_NAME];
-    char unit[16]; /**< "rad", "m", "N", "N m", "1" */
-    double rest;   /**< value at rest, before anything was read */
+    char unit[16]; /**< "rad", "m", "N", "N m", "1"; empty: unknown */
+    double rest;   /**< value at rest, before anything was read; finite */
     int32_t raw;   /**< input: 1: as the sensor gives it, in volts say: nothing tells what one of
                         them is of what is measured; 0: calibrated, or made so */
 };
@@ -53,8 +54,8 @@ struct tact_device_wrench {
 };
 
 struct tact_device_info {
-    char name[TACT_DEVICE_NAME]; /**< the scene's name for it */
-    char type[TACT_DEVICE_NAME]; /**< "operator", "evdev", ... */
+    char name[TACT_DEVICE_NAME]; /**< the scene's name for it; a session fills it in */
+    char type[TACT_DEVICE_NAME]; /**< "operator", "evdev", ...; a session fills it in */
     char model[256];             /**< what the hardware calls itself; empty where there is none */
     int input_count;
     int output_count;
@@ -115,10 +116,22 @@ struct tact_device_config {
 struct tact_device_type {
     const char *name;
     const char *summary; /**< one line for people */
-    /** @retval 0, or a negative errno with *err filled (file, line, key of the setting at fault) */
+    /** *out is all zero. What it says of itself is checked, see tact_device_check(); where that
+     *  fails, close is called.
+     *  @retval 0, or a negative errno with *err filled (file, line, key of the setting at fault) */
     int (*open)(const struct tact_device_config *config, struct tact_device *out,
                 struct tact_error *err);
 };
+
+/**
+ * Checks all that a device says of itself, as a session does once it is open: functions read and
+ * close; 0 to TACT_DEVICE_CHANNELS inputs and outputs and 0 to TACT_DEVICE_WRENCHES sensors; text
+ * that is terminated and UTF-8 without control characters; channels with names that differ and a
+ * finite value at rest; sensors with six inputs each. Not real-time safe.
+ * @retval 0
+ * @retval -EINVAL  *err tells what is wrong
+ */
+TACT_API int tact_device_check(const struct tact_device *device, struct tact_error *err);
 
 TACT_END_DECLS
 

@@ -6,24 +6,64 @@
 #include <string.h>
 #include "rt/session/session_internal.h"
 
+/* A key of a device, for the message. */
+static void at_device(const struct tact_session *s, uint32_t index, const char *key,
+                      struct tact_error *err)
+{
+    char path[48];
+    snprintf(path, sizeof path, "devices[%u]%s", index, key);
+    tact_scene_where(s->scene, path, err);
+}
+
+static const struct tact_device_type *find_type(const struct tact_session *s, uint32_t index,
+                                                struct tact_error *err)
+{
+    const char *wanted = s->scene->devices[index].type;
+    const struct tact_device_type *type = NULL;
+    char known[256] = "";
+    for (size_t i = 0; i < s->options.type_count; i++) {
+        const struct tact_device_type *one = s->options.types[i];
+        size_t used = strlen(known);
+        if (!one || !one->name || !one->open) {
+            tact_error_set(err, -EINVAL, "device type %zu of the program has no %s", i,
+                           one && one->name ? "open" : "name");
+            return NULL;
+        }
+        type = strcmp(one->name, wanted) ? type : one;
+        snprintf(known + used, sizeof known - used, "%s%s", i ? ", " : "", one->name);
+    }
+    if (!type) {
+        at_device(s, index, ".type", err);
+        tact_error_set(err, -EINVAL, "no device type \"%s\"; known: %s", wanted, known);
+    }
+    return type;
+}
+
+/* Names the device's type where it is wrong itself. */
+static int checked(const struct tact_session *s, uint32_t index, struct tact_device *device,
+                   struct tact_error *err)
+{
+    const struct tact_scene_device *def = &s->scene->devices[index];
+    snprintf(device->info.name, sizeof device->info.name, "%s", def->name);
+    snprintf(device->info.type, sizeof device->info.type, "%s", def->type);
+    int rc = tact_device_check(device, err);
+    if (rc) {
+        at_device(s, index, ".type", err);
+        if (device->ops && device->ops->close) {
+            device->ops->close(device->self);
+        }
+        memset(device, 0, sizeof *device);
+    }
+    return rc;
+}
+
 int tact_session_open_device(const struct tact_session *s, uint32_t index, struct tact_device *out,
                              struct tact_error *err)
 {
     const struct tact_scene_device *def = &s->scene->devices[index];
-    const struct tact_device_type *type = NULL;
-    for (size_t i = 0; i < s->options.type_count; i++) {
-        type = strcmp(s->options.types[i]->name, def->type) ? type : s->options.types[i];
-    }
+    const struct tact_device_type *type = find_type(s, index, err);
     if (!type) {
-        char key[48], known[256] = "";
-        snprintf(key, sizeof key, "devices[%u].type", index);
-        tact_scene_where(s->scene, key, err);
-        for (size_t i = 0; i < s->options.type_count; i++) {
-            size_t used = strlen(known);
-            snprintf(known + used, sizeof known - used, "%s%s", i ? ", " : "",
-                     s->options.types[i]->name);
-        }
-        return tact_error_set(err, -EINVAL, "no device type \"%s\"; known: %s", def->type, known);
+        return -EINVAL;
     }
     struct tact_device_config config = {.name = def->name,
                                         .directory = s->scene->directory,
@@ -33,13 +73,17 @@ int tact_session_open_device(const struct tact_session *s, uint32_t index, struc
                                         .period = s->period,
                                         .record = s->options.record_devices,
                                         .messages = s->options.messages};
+    memset(out, 0, sizeof *out);
     int rc = type->open(&config, out, err);
-    if (rc && err && !err->line && !strcmp(err->file, s->scene->path)) {
-        char key[48]; /* a setting that is missing stands nowhere: the device does */
-        snprintf(key, sizeof key, "devices[%u]", index);
-        tact_scene_where(s->scene, key, err);
+    rc = rc > 0 ? -EINVAL : rc;
+    if (rc && err && !err->text[0]) {
+        tact_error_set(err, rc, "cannot be opened: %s", strerror(-rc));
     }
-    return rc;
+    if (rc && err && !err->line && (!err->file[0] || !strcmp(err->file, s->scene->path))) {
+        at_device(s, index, "",
+                  err); /* a setting that is missing stands nowhere: the device does */
+    }
+    return rc ? rc : checked(s, index, out, err);
 }
 
 int tact_session_open_devices(struct tact_session *s, const struct tact_device_info *replayed,

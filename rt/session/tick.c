@@ -16,6 +16,9 @@ static void read_devices(struct tact_session *s, uint64_t tick, double t, int64_
     for (int i = 0; i < s->device_count; i++) {
         struct session_device *d = &s->devices[i];
         d->device.ops->read(d->device.self, tick, t, now, &d->input);
+        if (d->input.state < TACT_DEVICE_OK || d->input.state > TACT_DEVICE_ENDED) {
+            d->input.state = TACT_DEVICE_LOST; /* says nothing: nothing goes to it */
+        }
     }
 }
 

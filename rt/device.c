@@ -1,0 +1,127 @@
+#include "rt/device.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <jansson.h>
+#include <math.h>
+#include <stdbool.h>
+#include <string.h>
+
+/* Terminated, and text that a log, a table and a terminal can show: UTF-8 without control
+ * characters. */
+static bool is_text(const char *text, size_t room)
+{
+    if (!memchr(text, '\0', room)) {
+        return false;
+    }
+    for (const unsigned char *c = (const unsigned char *)text; *c; c++) {
+        /* C2 80 to C2 9F are the control characters beyond ASCII. */
+        if (*c < 0x20 || *c == 0x7f || (*c == 0xc2 && c[1] >= 0x80 && c[1] < 0xa0)) {
+            return false;
+        }
+    }
+    json_t *string = json_string(text);
+    json_decref(string);
+    return string != NULL;
+}
+
+static int bad(struct tact_error *err, const char *what, int index, const char *why)
+{
+    return index < 0
+               ? tact_error_set(err, -EINVAL, "the device type gives %s %s", what, why)
+               : tact_error_set(err, -EINVAL, "the device type gives %s %d %s", what, index, why);
+}
+
+static int check_count(const char *what, int count, int most, struct tact_error *err)
+{
+    return count >= 0 && count <= most
+               ? 0
+               : tact_error_set(err, -EINVAL, "the device type gives %d %s; expected 0 to %d",
+                                count, what, most);
+}
+
+static int check_channels(const struct tact_device_channel *list, int count, const char *what,
+                          struct tact_error *err)
+{
+    for (int i = 0; i < count; i++) {
+        const struct tact_device_channel *c = &list[i];
+        if (!is_text(c->name, sizeof c->name) || !c->name[0]) {
+            return bad(err, what, i, "no name; expected 1 to 47 characters of text");
+        }
+        if (!is_text(c->unit, sizeof c->unit)) {
+            return bad(err, what, i, "a unit that is not text of at most 15 characters");
+        }
+        if (!isfinite(c->rest)) {
+            return bad(err, what, i, "a value at rest that is not finite");
+        }
+        for (int k = 0; k < i; k++) {
+            if (!strcmp(list[k].name, c->name)) {
+                return tact_error_set(err, -EINVAL,
+                                      "the device type gives %s %d and %d one name, \"%s\"", what,
+                                      k, i, c->name);
+            }
+        }
+    }
+    return 0;
+}
+
+static bool is_word(const char *text)
+{
+    for (const char *c = text; *c; c++) {
+        if (!isalnum((unsigned char)*c) && *c != '_') {
+            return false;
+        }
+    }
+    return isalpha((unsigned char)*text);
+}
+
+static int check_wrenches(const struct tact_device_info *info, struct tact_error *err)
+{
+    const char *what = "force-torque sensor";
+    for (int i = 0; i < info->wrench_count; i++) {
+        const struct tact_device_wrench *w = &info->wrench[i];
+        if (!is_text(w->name, sizeof w->name) || !is_word(w->name)) {
+            return bad(err, what, i, "no name of letters, digits and _, a letter first");
+        }
+        if (!is_text(w->frame, sizeof w->frame)) {
+            return bad(err, what, i, "a frame that is not text of at most 47 characters");
+        }
+        if (w->channel < 0 || w->channel > info->input_count - 6) {
+            return tact_error_set(err, -EINVAL,
+                                  "the device type gives %s \"%s\" the inputs from %d on, of %d; "
+                                  "expected six",
+                                  what, w->name, w->channel, info->input_count);
+        }
+        for (int k = 0; k < i; k++) {
+            if (!strcmp(info->wrench[k].name, w->name)) {
+                return bad(err, what, i, "the name of another one");
+            }
+        }
+    }
+    return 0;
+}
+
+int tact_device_check(const struct tact_device *device, struct tact_error *err)
+{
+    const struct tact_device_info *info = &device->info;
+    if (!device->ops || !device->ops->read || !device->ops->close) {
+        return bad(err,
+                   !device->ops         ? "no functions"
+                   : !device->ops->read ? "no read"
+                                        : "no close",
+                   -1, "for the device");
+    }
+    if (!is_text(info->name, sizeof info->name) || !is_text(info->type, sizeof info->type)) {
+        return bad(err, "a name or a type", -1, "that is not text of at most 47 characters");
+    }
+    if (!is_text(info->model, sizeof info->model)) {
+        return bad(err, "a model", -1, "that is not text of at most 255 characters");
+    }
+    int rc = check_count("inputs", info->input_count, TACT_DEVICE_CHANNELS, err);
+    rc = rc ? rc : check_count("outputs", info->output_count, TACT_DEVICE_CHANNELS, err);
+    rc = rc ? rc
+            : check_count("force-torque sensors", info->wrench_count, TACT_DEVICE_WRENCHES, err);
+    rc = rc ? rc : check_channels(info->input, info->input_count, "input", err);
+    rc = rc ? rc : check_channels(info->output, info->output_count, "output", err);
+    return rc ? rc : check_wrenches(info, err);
+}

@@ -1,0 +1,237 @@
+/*
+ * What a program's device type says of its device is checked before a session believes it.
+ */
+#include <errno.h>
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+#include "rt/session/session.h"
+
+#define STALE_FROM 5 /* tick from which the device gives a state that there is none of */
+
+static const char text[] = "name: types\n"
+                           "duration: 0.01\n"
+                           "materials: [{name: m}]\n"
+                           "pairs: [{materials: [m, m], friction: 0.5}]\n"
+                           "hands:\n"
+                           "  - name: h\n"
+                           "    links:\n"
+                           "      - name: a\n"
+                           "        joint: {type: hinge, axis: [0, 1, 0], stiffness: 1, damping: "
+                           "0.1}\n"
+                           "        mass: 0.1\n"
+                           "        shapes: [{type: sphere, radius: 0.01, material: m}]\n"
+                           "devices: [{name: glove, type: odd}]\n"
+                           "inputs: [{from: glove.angle, to: h.a}]\n"
+                           "outputs: [{from: h.a, to: glove.felt, limit: 1, rate: 10}]\n";
+
+static void (*spoil)(struct tact_device *device); /* what is wrong with the type, or NULL */
+static int closed;
+
+static void odd_read(void *self, uint64_t tick, double t, int64_t now, struct tact_device_input *in)
+{
+    (void)self;
+    (void)t;
+    in->stamp_ns = now;
+    in->state = tick < STALE_FROM ? TACT_DEVICE_OK : 77;
+}
+
+static void odd_write(void *self, const double *out, int64_t now)
+{
+    (void)self;
+    (void)out;
+    (void)now;
+}
+
+static void odd_close(void *self)
+{
+    (void)self;
+    closed++;
+}
+
+static struct tact_device_ops ops;
+
+static int odd_open(const struct tact_device_config *config, struct tact_device *out,
+                    struct tact_error *err)
+{
+    struct tact_device_info *info = &out->info;
+    (void)config;
+    (void)err;
+    ops = (struct tact_device_ops){odd_read, odd_write, odd_close};
+    out->ops = &ops;
+    info->input_count = 7;
+    info->output_count = 2;
+    for (int i = 0; i < 7; i++) {
+        snprintf(info->input[i].name, sizeof info->input[i].name, i ? "n%d" : "angle", i);
+    }
+    strcpy(info->input[0].unit, "rad");
+    strcpy(info->output[0].name, "felt");
+    strcpy(info->output[1].name, "spare");
+    info->wrench_count = 1;
+    info->wrench[0] = (struct tact_device_wrench){"wrist", "tool", 1, 0};
+    if (spoil) {
+        spoil(out);
+    }
+    return 0;
+}
+
+/* Makes the session; where that fails *err tells. */
+static struct tact_session *make(struct tact_scene **scene, struct tact_error *err)
+{
+    static const struct tact_device_type type = {"odd", "a program's own", odd_open};
+    static const struct tact_device_type *const types[] = {&type};
+    struct tact_session_options options = tact_session_options_default();
+    struct tact_session *session = NULL;
+    closed = 0;
+    memset(err, 0, sizeof *err);
+    options.types = types;
+    options.type_count = 1;
+    options.clock = TACT_LOOP_FREE;
+    assert_int_equal(tact_scene_parse(text, strlen(text), "types.yaml", NULL, scene, err), 0);
+    tact_session_create(*scene, &options, &session, err);
+    return session;
+}
+
+#define SPOIL(name, change)                                                                        \
+    static void name(struct tact_device *d)                                                        \
+    {                                                                                              \
+        change;                                                                                    \
+    }
+
+SPOIL(too_many_inputs, d->info.input_count = 4000)
+SPOIL(negative_inputs, d->info.input_count = -1)
+SPOIL(too_many_outputs, d->info.output_count = 65)
+SPOIL(too_many_wrenches, d->info.wrench_count = 5)
+SPOIL(endless_name, memset(d->info.input[1].name, 'x', sizeof d->info.input[1].name))
+SPOIL(empty_name, d->info.input[2].name[0] = 0)
+SPOIL(same_names, strcpy(d->info.input[3].name, "angle"))
+SPOIL(same_outputs, strcpy(d->info.output[1].name, "felt"))
+SPOIL(control_name, strcpy(d->info.output[1].name, "a\nb"))
+SPOIL(c1_name, strcpy(d->info.output[1].name, "a\xc2\x9b"
+                                              "2J"))
+SPOIL(not_utf8, strcpy(d->info.input[1].name, "\xff\xfe"))
+SPOIL(endless_unit, memset(d->info.output[0].unit, 'm', sizeof d->info.output[0].unit))
+SPOIL(odd_rest, d->info.input[4].rest = NAN)
+SPOIL(endless_rest, d->info.output[1].rest = INFINITY)
+SPOIL(endless_model, memset(d->info.model, 'm', sizeof d->info.model))
+SPOIL(far_wrench, d->info.wrench[0].channel = 2)
+SPOIL(wrench_before, d->info.wrench[0].channel = -1)
+SPOIL(wrench_frame, strcpy(d->info.wrench[0].frame, "\x7f"))
+SPOIL(wrench_word, strcpy(d->info.wrench[0].name, "1 wrist"))
+SPOIL(no_functions, d->ops = NULL)
+SPOIL(no_read, ((struct tact_device_ops *)d->ops)->read = NULL)
+SPOIL(no_close, ((struct tact_device_ops *)d->ops)->close = NULL)
+
+static void every_fault_is_refused(void **state)
+{
+    (void)state;
+    static const struct {
+        void (*spoil)(struct tact_device *);
+        const char *why;
+        int closes;
+    } faults[] = {{too_many_inputs, "4000 inputs", 1},
+                  {negative_inputs, "-1 inputs", 1},
+                  {too_many_outputs, "65 outputs", 1},
+                  {too_many_wrenches, "5 force-torque sensors", 1},
+                  {endless_name, "input 1 no name", 1},
+                  {empty_name, "input 2 no name", 1},
+                  {same_names, "\"angle\"", 1},
+                  {same_outputs, "\"felt\"", 1},
+                  {control_name, "output 1 no name", 1},
+                  {c1_name, "output 1 no name", 1},
+                  {not_utf8, "input 1 no name", 1},
+                  {endless_unit, "output 0 a unit", 1},
+                  {odd_rest, "input 4 a value at rest", 1},
+                  {endless_rest, "output 1 a value at rest", 1},
+                  {endless_model, "a model", 1},
+                  {far_wrench, "inputs from 2 on, of 7", 1},
+                  {wrench_before, "inputs from -1 on", 1},
+                  {wrench_frame, "sensor 0 a frame", 1},
+                  {wrench_word, "sensor 0 no name", 1},
+                  {no_functions, "no functions", 0},
+                  {no_read, "no read", 1},
+                  {no_close, "no close", 0}};
+    for (size_t i = 0; i < sizeof faults / sizeof *faults; i++) {
+        struct tact_scene *scene = NULL;
+        struct tact_error err;
+        spoil = faults[i].spoil;
+        struct tact_session *session = make(&scene, &err);
+        if (session || !strstr(err.text, faults[i].why)) {
+            fail_msg("\"%s\" was expected, not \"%s\"", faults[i].why, err.text);
+        }
+        assert_string_equal(err.key, "devices[0].type");
+        assert_int_equal(err.line, 12);
+        assert_int_equal(closed, faults[i].closes);
+        tact_scene_free(scene);
+    }
+}
+
+/* A type that is right is taken. It need not name itself, and a state that there is none of is that
+ * of a device that is lost. */
+static void what_is_right_is_taken(void **state)
+{
+    (void)state;
+    struct tact_scene *scene = NULL;
+    struct tact_error err;
+    struct tact_session_report report;
+    spoil = NULL;
+    struct tact_session *session = make(&scene, &err);
+    if (!session) {
+        fail_msg("%s", err.text);
+    }
+    assert_int_equal(tact_session_run(session, &report), 0);
+    assert_int_equal(report.loop.ticks, 10);
+    assert_int_equal(report.safety, TACT_SAFETY_ARMED);
+    tact_session_destroy(session);
+    tact_scene_free(scene);
+    assert_int_equal(closed, 1);
+}
+
+static int fails(const struct tact_device_config *config, struct tact_device *out,
+                 struct tact_error *err)
+{
+    (void)config;
+    (void)out;
+    (void)err;
+    return -ENXIO;
+}
+
+/* A type that fails without a word, or is not one, is named as well. */
+static void failing_types_are_named(void **state)
+{
+    (void)state;
+    static const struct tact_device_type silent = {"odd", "fails", fails}, empty = {0};
+    const struct tact_device_type *const types[] = {&silent, &empty};
+    static const char *const why[] = {"cannot be opened: No such device", "has no name"};
+    for (int i = 0; i < 2; i++) {
+        struct tact_session_options options = tact_session_options_default();
+        struct tact_session *session = NULL;
+        struct tact_scene *scene = NULL;
+        struct tact_error err = {0};
+        options.types = types + i;
+        options.type_count = 1;
+        assert_int_equal(tact_scene_parse(text, strlen(text), "types.yaml", NULL, &scene, &err), 0);
+        assert_true(tact_session_create(scene, &options, &session, &err) < 0);
+        assert_null(session);
+        if (!strstr(err.text, why[i])) {
+            fail_msg("\"%s\" was expected, not \"%s\"", why[i], err.text);
+        }
+        tact_scene_free(scene);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_fault_is_refused),
+        cmocka_unit_test(what_is_right_is_taken),
+        cmocka_unit_test(failing_types_are_named),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
