@@ -3,13 +3,14 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include "contact/number.h"
 
 int tact_error_set(struct tact_error *err, int code, const char *format, ...)
 {
     if (err) {
         va_list args;
         va_start(args, format);
-        vsnprintf(err->text, sizeof err->text, format, args);
+        tact_number_vprint(err->text, sizeof err->text, format, args);
         va_end(args);
     }
     return code;

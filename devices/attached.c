@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "contact/number.h"
 #include "devices/attached_internal.h"
 #include "devices/evdev_internal.h"
 
@@ -17,7 +18,7 @@ void tact_attached_append(char *text, size_t size, const char *format, ...)
     size_t used = strlen(text);
     va_list args;
     va_start(args, format);
-    vsnprintf(text + used, size - used, format, args);
+    tact_number_vprint(text + used, size - used, format, args);
     va_end(args);
 }
 

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+#include "contact/number.h"
 #include "devices/comedi_tape_internal.h"
 #include "devices/settings.h"
 
@@ -22,8 +23,8 @@ static int place_taped(const struct tact_device_config *config, const struct tac
     for (int i = 0; i < play->channels; i++) {
         const struct tact_comedi_taped *taped = &play->channel[i];
         size_t used = strlen(has);
-        snprintf(has + used, sizeof has - used, "%s%s%u", i ? ", " : "", words[taped->kind],
-                 taped->channel);
+        tact_number_print(has + used, sizeof has - used, "%s%s%u", i ? ", " : "",
+                          words[taped->kind], taped->channel);
         if (taped->kind == channel->kind && taped->channel == where->number &&
             (where->subdevice < 0 ? !found || taped->subdevice < found->subdevice
                                   : taped->subdevice == (unsigned int)where->subdevice)) {
@@ -100,7 +101,7 @@ int tact_comedi_range(const struct tact_device_config *config,
     }
     if (known->play) {
         const struct tact_comedi_taped *taped = &known->play->channel[channel->taped];
-        snprintf(has, sizeof has, "[%g, %g]", taped->low, taped->high);
+        tact_number_print(has, sizeof has, "[%g, %g]", taped->low, taped->high);
         return is_range(taped->low, taped->high, row)
                    ? 0
                    : tact_settings_fault(config, tact_settings_find(config, setting), err,
@@ -115,8 +116,8 @@ int tact_comedi_range(const struct tact_device_config *config,
             return 0;
         }
         size_t used = strlen(has);
-        snprintf(has + used, sizeof has - used, "%s[%g, %g]", k ? ", " : "", range->min,
-                 range->max);
+        tact_number_print(has + used, sizeof has - used, "%s[%g, %g]", k ? ", " : "", range->min,
+                          range->max);
     }
     return tact_settings_fault(config, tact_settings_find(config, setting), err,
                                "%s: no range [%g, %g]; the board has %s", channel->name, row[0],

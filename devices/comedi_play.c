@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include "contact/number.h"
 #include "devices/comedi_tape_internal.h"
 
 enum { MOST_ROWS = 1 << 24, LINE = 2048 };
@@ -25,12 +26,14 @@ static int take_range(struct tact_comedi_taped *channel, const char *text)
 {
     int used = 0, terms = 0;
     double *c = channel->volts.coefficients;
-    if (sscanf(text, " range %u from %lf to %lf volts %lf%n", &channel->range, &channel->low,
-               &channel->high, &channel->volts.expansion_origin, &used) != 4 ||
+    if (tact_number_scan(text, " range %u from %lf to %lf volts %lf%n", &channel->range,
+                         &channel->low, &channel->high, &channel->volts.expansion_origin,
+                         &used) != 4 ||
         !(fabs(channel->volts.expansion_origin) < most_term)) {
         return -EINVAL;
     }
-    while (terms < TACT_COMEDI_TERMS && sscanf(text += used, "%lf%n", &c[terms], &used) == 1) {
+    while (terms < TACT_COMEDI_TERMS &&
+           tact_number_scan(text += used, "%lf%n", &c[terms], &used) == 1) {
         if (!(fabs(c[terms++]) < most_term)) {
             return -EINVAL;
         }
@@ -71,7 +74,7 @@ static int take_comment(struct tact_comedi_play *play, const char *line)
     } else if (!strncmp(line, "# board ", 8)) {
         snprintf(play->board, sizeof play->board, "%.*s", COMEDI_NAMELEN - 1, line + 8);
     } else if (!strncmp(line, "# device ", 9) && (period = strstr(line, ", period "))) {
-        play->period = strtod(period + 9, NULL);
+        play->period = tact_number_read(period + 9, NULL);
         return play->period > 0.0 && play->period < 1e3 ? 0 : -EINVAL;
     }
     return 0;

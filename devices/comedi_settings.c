@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "contact/number.h"
 #include "devices/comedi_internal.h"
 #include "devices/settings.h"
 
@@ -197,7 +198,9 @@ static int read_calibration(const struct tact_device_config *config,
                                    strerror(errno));
     }
     fclose(file);
+    void *locale = tact_number_begin();
     *calibration = comedi_parse_calibration_file(full);
+    tact_number_end(locale);
     if (!*calibration) {
         return tact_settings_fault(config, setting, err, "%s is no calibration of comedi", full);
     }

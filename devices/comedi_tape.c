@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <string.h>
+#include "contact/number.h"
 
 enum { KEPT = 8192 }; /* rows that may wait for the disk: 8 s at 1 kHz */
 
@@ -17,10 +18,13 @@ static void write_channel(FILE *file, comedi_t *dev, const struct tact_comedi_ch
         comedi_polynomial_t volts = c->volts;
         comedi_get_hardcal_converter(dev, c->subdevice, c->channel, c->range, COMEDI_TO_PHYSICAL,
                                      &volts);
-        fprintf(file, " range %u from %.17g to %.17g volts %.17g", c->range, range ? range->min : 0,
-                range ? range->max : 0, volts.expansion_origin);
+        char text[128];
+        tact_number_print(text, sizeof text, "from %.17g to %.17g volts %.17g",
+                          range ? range->min : 0, range ? range->max : 0, volts.expansion_origin);
+        fprintf(file, " range %u %s", c->range, text);
         for (unsigned int i = 0; i <= volts.order && i < TACT_COMEDI_TERMS; i++) {
-            fprintf(file, " %.17g", volts.coefficients[i]);
+            tact_number_print(text, sizeof text, "%.17g", volts.coefficients[i]);
+            fprintf(file, " %s", text);
         }
     }
     fputc('\n', file);
@@ -29,10 +33,12 @@ static void write_channel(FILE *file, comedi_t *dev, const struct tact_comedi_ch
 static void write_head(FILE *file, const struct tact_device_config *config, comedi_t *dev,
                        const struct tact_comedi_layout *layout)
 {
+    char period[32];
+    tact_number_print(period, sizeof period, "%.17g", config->period);
     fprintf(file,
-            "# tact raw words of a measurement card\n# device %s, period %.17g\n# driver %s\n"
+            "# tact raw words of a measurement card\n# device %s, period %s\n# driver %s\n"
             "# board %s\n",
-            config->name, config->period, layout->driver, layout->board);
+            config->name, period, layout->driver, layout->board);
     for (int i = 0; i < layout->input_count; i++) {
         write_channel(file, dev, &layout->input[i]);
     }

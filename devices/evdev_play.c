@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "devices/evdev_state_internal.h"
+#include "contact/number.h"
 
 enum { MOST_EVENTS = 1 << 24 };
 
@@ -46,7 +47,7 @@ static int take_comment(struct reading *r, const char *line)
     char clock[16];
     const char *head = strstr(line, ", period ");
     if (!strncmp(line, "# tact device", 13) && head &&
-        sscanf(head, ", period %lf, clock %15s", &r->period, clock) == 2) {
+        tact_number_scan(head, ", period %lf, clock %15s", &r->period, clock) == 2) {
         r->play->monotonic = !strcmp(clock, "monotonic");
         return r->period > 0.0 && r->period < 1e3 ? 0 : -EINVAL;
     }

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <string.h>
 #include <time.h>
+#include "contact/number.h"
 
 enum { KEPT = 1 << 16 }; /* events that may wait for the disk: 13 s at 5,000 a second */
 
@@ -77,11 +78,13 @@ static void write_first(void *user, const struct input_event *event)
 static void write_head(FILE *file, const struct tact_device_config *config,
                        const struct libevdev *dev, bool monotonic)
 {
+    char period[32];
+    tact_number_print(period, sizeof period, "%.17g", config->period);
     fprintf(file,
-            "# EVEMU 1.3\n# tact device %s, period %.17g, clock %s\n"
+            "# EVEMU 1.3\n# tact device %s, period %s, clock %s\n"
             "# Events as the loop read them. After each stands the tick that it was read in; the\n"
             "# first state of the device comes first.\n",
-            config->name, config->period, monotonic ? "monotonic" : "real");
+            config->name, period, monotonic ? "monotonic" : "real");
     fprintf(file, "N: %s\nI: %04x %04x %04x %04x\nP: 00 00 00 00 00 00 00 00\n",
             libevdev_get_name(dev), (unsigned int)libevdev_get_id_bustype(dev),
             (unsigned int)libevdev_get_id_vendor(dev), (unsigned int)libevdev_get_id_product(dev),

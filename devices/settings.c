@@ -1,12 +1,12 @@
 #include "devices/settings.h"
 
 #include <errno.h>
-#include <locale.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "contact/number.h"
 
 int tact_settings_fault(const struct tact_device_config *config,
                         const struct tact_device_setting *setting, struct tact_error *err,
@@ -15,7 +15,7 @@ int tact_settings_fault(const struct tact_device_config *config,
     char text[sizeof((struct tact_error *)0)->text];
     va_list args;
     va_start(args, format);
-    vsnprintf(text, sizeof text, format, args);
+    tact_number_vprint(text, sizeof text, format, args);
     va_end(args);
     if (setting) {
         tact_error_at(err, setting->file ? setting->file : config->file, setting->line,
@@ -96,14 +96,8 @@ int tact_settings_part(const struct tact_device_config *config, const char *pref
 
 int tact_settings_parse(const char *text, double *value)
 {
-    /* A host program may have set a locale with a decimal comma. */
-    locale_t c = newlocale(LC_ALL_MASK, "C", (locale_t)0);
-    if (c == (locale_t)0) {
-        return -EINVAL;
-    }
     char *end = NULL;
-    double read = strtod_l(text, &end, c);
-    freelocale(c);
+    double read = tact_number_read(text, &end);
     if (end == text || end[strspn(end, " \t\r\n")] != '\0') {
         return -EINVAL;
     }

@@ -6,6 +6,7 @@
 #include <string.h>
 #include "calibrate.h"
 #include "command.h"
+#include "contact/number.h"
 #include "rt/clock.h"
 
 enum { PERIOD_NS = 1000000, MOST_POINTS = 64, TERMS = 4 };
@@ -243,7 +244,7 @@ int calibrate_channel(const struct calibrate_options *o, const struct tact_devic
     }
     while (*at) {
         char *end;
-        y[points] = strtod(at, &end);
+        y[points] = tact_number_read(at, &end);
         if (end == at || !isfinite(y[points]) || points == MOST_POINTS - 1) {
             fprintf(stderr, "tact: --points: expected up to %d numbers, not \"%s\"\n",
                     MOST_POINTS - 1, at);

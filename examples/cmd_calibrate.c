@@ -8,6 +8,7 @@
 #include <string.h>
 #include "calibrate.h"
 #include "command.h"
+#include "contact/number.h"
 #include "devices.h"
 #include "devices/attached.h"
 #include "devices/registry.h"
@@ -313,7 +314,7 @@ static int calibrate_attached(const struct calibrate_options *o)
 static int number(const char *text, double least, double most, double *value)
 {
     char *end;
-    *value = strtod(text, &end);
+    *value = tact_number_read(text, &end);
     return *end || end == text || !(*value >= least && *value <= most);
 }
 

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "command.h"
+#include "contact/number.h"
 #include "devices.h"
 
 static const char help[] =
@@ -236,7 +237,7 @@ static int take_test(struct test *test, int option, const char *command)
         test->output = optarg;
         return 0;
     case 's':
-        test->seconds = strtod(optarg, &end);
+        test->seconds = tact_number_read(optarg, &end);
         return *end || end == optarg || !(test->seconds > 0.0 && test->seconds <= 3600.0)
                    ? command_usage(command, "--seconds %s: expected up to 3600", optarg)
                    : 0;

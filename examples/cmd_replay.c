@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "command.h"
+#include "contact/number.h"
 #include "devices/registry.h"
 #include "difference.h"
 #include "kernels/source.h"
@@ -134,7 +135,7 @@ static void add_difference(void *user, const struct tact_layout *layout,
 static int set_time(struct replay *r, int end, const char *text)
 {
     char *rest;
-    double value = strtod(text, &rest);
+    double value = tact_number_read(text, &rest);
     int seconds = !strcmp(rest, "s");
     if (rest == text || (*rest && !seconds) || !(value >= 0.0 && value < 1e15)) {
         return command_usage(r->name, "--%s %s: a tick, or a time such as 2.5s, is expected",

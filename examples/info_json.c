@@ -3,11 +3,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include "info.h"
+#include "contact/number.h"
 
 double info_duration(const struct info *i)
 {
     const char *period = tact_log_fact(i->log, "period_s");
-    double last = period ? strtod(period, NULL) : 0.0;
+    double last = period ? tact_number_read(period, NULL) : 0.0;
     return (double)(i->survey.last_ns - i->survey.first_ns) * 1e-9 + last;
 }
 

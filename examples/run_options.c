@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include "command.h"
+#include "contact/number.h"
 #include "run.h"
 
 static const char help[] =
@@ -45,7 +46,7 @@ static void print_help(const struct run *run)
 static int set_duration(struct run *run, const char *text)
 {
     char *end;
-    run->duration = strtod(text, &end);
+    run->duration = tact_number_read(text, &end);
     if (end == text || *end || !isfinite(run->duration) || run->duration <= 0.0) {
         return command_usage(run->name, "--duration %s: a positive number of seconds is expected",
                              text);
@@ -56,7 +57,7 @@ static int set_duration(struct run *run, const char *text)
 static int set_split(struct run *run, int seconds, const char *text)
 {
     char *end;
-    double value = strtod(text, &end), least = seconds ? 0.1 : 0.065536;
+    double value = tact_number_read(text, &end), least = seconds ? 0.1 : 0.065536;
     if (end == text || *end || !(value >= least && value <= 1e6)) {
         return command_usage(run->name, "--split-%s %s: a number from %g to 1e6 is expected",
                              seconds ? "seconds" : "mb", text, least);

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "contact/number.h"
 #include "contact/vec.h"
 
 /* Up to `most` finite numbers between blanks and commas; -1 where there is anything else. */
@@ -15,7 +16,7 @@ static int numbers(const char *text, double *out, int most)
     int count = 0;
     for (text += strspn(text, between); *text; text += strspn(text, between)) {
         char *end;
-        double value = strtod(text, &end);
+        double value = tact_number_read(text, &end);
         if (end == text || !isfinite(value) || count == most || (*end && !strchr(between, *end))) {
             return -1;
         }

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "contact/number.h"
 #include "kernels/batch_internal.h"
 #include "kernels/opencl_internal.h"
 
@@ -152,8 +153,9 @@ int tact_cl_selftest(struct tact_cl *cl, struct tact_error *err)
     cl->about.status = r;
     cl->about.error = worst;
     if (r == 0) {
-        snprintf(cl->about.verdict, sizeof cl->about.verdict,
-                 "self-test passed, %d overlaps, largest relative error %.1e", overlaps, worst);
+        tact_number_print(cl->about.verdict, sizeof cl->about.verdict,
+                          "self-test passed, %d overlaps, largest relative error %.1e", overlaps,
+                          worst);
     }
     return r;
 }

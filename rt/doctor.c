@@ -6,6 +6,7 @@
 #include <string.h>
 #include <sys/utsname.h>
 
+#include "contact/number.h"
 #include "rt/doctor_internal.h"
 
 int tact_doctor_add(struct tact_doctor_report *report, const char *name,
@@ -21,7 +22,7 @@ int tact_doctor_add(struct tact_doctor_report *report, const char *name,
     check->status = (int)status;
     va_list args;
     va_start(args, found);
-    vsnprintf(check->found, sizeof check->found, found, args);
+    tact_number_vprint(check->found, sizeof check->found, found, args);
     va_end(args);
     return 0;
 }

@@ -2,6 +2,7 @@
 
 #include <stdarg.h>
 #include <stdio.h>
+#include "contact/number.h"
 
 void tact_message(struct tact_messages to, enum tact_message_level level, const char *format, ...)
 {
@@ -11,7 +12,7 @@ void tact_message(struct tact_messages to, enum tact_message_level level, const 
     char text[1024];
     va_list args;
     va_start(args, format);
-    vsnprintf(text, sizeof text, format, args);
+    tact_number_vprint(text, sizeof text, format, args);
     va_end(args);
     to.fn(to.user, level, text);
 }

@@ -13,6 +13,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "contact/number.h"
 #include "rt/realtime_internal.h"
 
 /* What leaving has to undo. The process has one: its limits, handlers and memory are shared. */
@@ -66,7 +67,7 @@ __attribute__((format(printf, 5, 6))) static void refused(struct tact_realtime_r
     snprintf(item->fix, sizeof item->fix, "%s", fix);
     va_list args;
     va_start(args, why);
-    vsnprintf(item->why, sizeof item->why, why, args);
+    tact_number_vprint(item->why, sizeof item->why, why, args);
     va_end(args);
 }
 

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include "contact/number.h"
 
 /** What libcyaml said: the first line is what is wrong; the backtrace names the place. */
 struct said {
@@ -20,7 +21,7 @@ static void listen(cyaml_log_t level, void *user, const char *format, va_list ar
 {
     struct said *said = user;
     char line[512];
-    vsnprintf(line, sizeof line, format, args);
+    tact_number_vprint(line, sizeof line, format, args);
     if (level < CYAML_LOG_ERROR) {
         return;
     }
@@ -56,7 +57,9 @@ int tact_yaml_load(const char *file, const char *text, size_t size,
     struct said said = {0};
     cyaml_config_t config = configure(&said);
     cyaml_data_t *data = NULL;
+    void *locale = tact_number_begin(); /* libcyaml reads numbers by the locale */
     cyaml_err_t rc = cyaml_load_data((const uint8_t *)text, size, &config, schema, &data, NULL);
+    tact_number_end(locale);
     if (rc == CYAML_ERR_OOM) {
         return tact_error_set(err, -ENOMEM, "out of memory");
     }

@@ -3,10 +3,10 @@
 
 #include <ctype.h>
 #include <errno.h>
-#include <locale.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include "contact/number.h"
 
 /** A text being read line by line, and the triangles found in it. */
 struct reader {
@@ -14,7 +14,6 @@ struct reader {
     char *next; /* start of the next line */
     int line;   /* number of the current line */
     double scale;
-    locale_t locale; /* numbers are written with a point wherever we run */
     struct tact_soup *soup;
     size_t vertex_room, triangle_room;
     struct tact_error *err;
@@ -122,7 +121,7 @@ static int read_three(struct reader *r, char *text, double v[3])
 {
     for (int k = 0; k < 3; k++) {
         char *end;
-        v[k] = strtod_l(text, &end, r->locale);
+        v[k] = tact_number_read(text, &end);
         if (end == text) {
             return fail(r, "expected three numbers");
         }
@@ -291,12 +290,7 @@ static int is_ascii_stl(const char *text)
 static int read_text(struct reader *r, const void *data, size_t size, int *stl)
 {
     char *text = malloc(size + 1);
-    r->locale = newlocale(LC_ALL_MASK, "C", (locale_t)0);
-    if (!text || !r->locale) {
-        if (r->locale) {
-            freelocale(r->locale);
-        }
-        free(text);
+    if (!text) {
         return out_of_memory(r);
     }
     memcpy(text, data, size);
@@ -309,7 +303,6 @@ static int read_text(struct reader *r, const void *data, size_t size, int *stl)
         *stl = is_ascii_stl(text);
         rc = *stl ? read_ascii_stl(r) : read_obj(r);
     }
-    freelocale(r->locale);
     free(text);
     return rc;
 }

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <yaml.h>
+#include "contact/number.h"
 
 /* FNV-1a over the parent's number and the key, or the place in the list. */
 static uint32_t hash_child(uint32_t parent, const char *key, size_t length, uint32_t place)
@@ -88,7 +89,7 @@ bool tact_scene_has(const struct tact_scene_check *check, const char *format, ..
     char path[TACT_SCENE_PATH];
     va_list args;
     va_start(args, format);
-    vsnprintf(path, sizeof path, format, args);
+    tact_number_vprint(path, sizeof path, format, args);
     va_end(args);
     return tact_scene_index_find(check->index, path) != NULL;
 }
@@ -133,7 +134,7 @@ int tact_scene_bad(const struct tact_scene_check *check, const char *path, const
     char text[sizeof check->err->text];
     va_list args;
     va_start(args, format);
-    vsnprintf(text, sizeof text, format, args);
+    tact_number_vprint(text, sizeof text, format, args);
     va_end(args);
     tact_scene_index_locate(check->index, path, check->err);
     return tact_error_set(check->err, -EINVAL, "%s", text);
@@ -141,12 +142,12 @@ int tact_scene_bad(const struct tact_scene_check *check, const char *path, const
 
 bool tact_scene_number(const char *text, double *value)
 {
-    /* strtod alone would also take hexadecimal, "nan" and "infinity". */
+    /* strtod() alone would also take hexadecimal, "nan" and "infinity". */
     if (strspn(text, "+-.0123456789eE") != strlen(text)) {
         return false;
     }
     char *end;
-    *value = strtod(text, &end);
+    *value = tact_number_read(text, &end);
     return end != text && *end == '\0';
 }
 

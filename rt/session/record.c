@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "contact/number.h"
 #include "rt/realtime.h"
 #include "rt/session/facts.h"
 #include "rt/session/session_internal.h"
@@ -332,7 +333,7 @@ int tact_session_open_log(struct tact_session *s, struct tact_error *err)
     struct lists l = {0};
     char period[32], ticks[32], results[32];
     tact_facts_gather(&f);
-    snprintf(period, sizeof period, "%.17g", s->period);
+    tact_number_print(period, sizeof period, "%.17g", s->period);
     snprintf(ticks, sizeof ticks, "%llu", (unsigned long long)s->ticks);
     snprintf(results, sizeof results, "%d", tact_results_version());
     const struct tact_log_fact facts[] = {

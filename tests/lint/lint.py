@@ -6,6 +6,8 @@ words     no marks of unfinished work
 length    no function over 80 lines, no file over 600
 includes  folders include one way: contact <- rt <- kernels, devices <- examples
 sources   every .c and .cl file is named in a CMakeLists.txt
+numbers   text becomes a number, and a number text, through contact/number.h alone: what strtod(), scanf()
+          and printf() do follows the locale. What examples/ prints is free: the command sets no locale
 format    clang-format has nothing to change
 """
 import os
@@ -118,6 +120,48 @@ def sources():
     return wrong
 
 
+def calls(text, names):
+    """(line, name, arguments) of every call of one of the functions."""
+    for match in re.finditer(rf"\b({names})\s*\(", text):
+        depth, quoted, end = 0, False, match.end() - 1
+        while end < len(text):
+            c = text[end]
+            if quoted:
+                end += c == "\\"
+                quoted = c != '"'
+            elif c == '"':
+                quoted = True
+            elif c in "()":
+                depth += 1 if c == "(" else -1
+                if not depth:
+                    break
+            end += 1
+        yield text.count("\n", 0, match.start()) + 1, match.group(1), text[match.end():end]
+
+
+def numbers():
+    wrong = []
+    conversion = re.compile(r"%(?:%|[-+ #0-9.*']*(?:l|L)?([aAeEfFgG]))")
+    for path in code():
+        folder = path.split("/")[0]
+        if folder == "tests" or path == "contact/number.c" or not path.endswith((".c", ".h")):
+            continue
+        text = re.sub(r"/\*.*?\*/", lambda m: re.sub(r"[^\n]", " ", m.group()),
+                      "\n".join(lines(path)), flags=re.DOTALL)
+        found = list(calls(text, "strto[dfl]d?(?:_l)?|atof|setlocale|newlocale|uselocale"))
+        if folder != "examples":
+            found += calls(text, "vsn?printf|vd?printf|vfprintf|vasprintf|vs?scanf")
+        scans = "sscanf|fscanf"
+        prints = "" if folder == "examples" else "|s?n?printf|[fd]printf|asprintf|json_sprintf"
+        for line, name, arguments in calls(text, scans + prints):
+            formats = "\0".join(re.findall(r'"((?:[^"\\]|\\.)*)"', arguments))
+            if any(m.group(1) for m in conversion.finditer(formats)):
+                found.append((line, name, ""))
+        wrong += [f"{path}:{line}: {name}: use contact/number.h" for line, name, _ in sorted(found)
+                  if name != "strtol"]
+    return wrong
+
+
 def format():
     tool = shutil.which("clang-format")
     if not tool:
@@ -135,7 +179,8 @@ def format():
 
 
 def main():
-    rules = {f.__name__: f for f in (layout, words, length, includes, sources, format)}
+    rules = {f.__name__: f for f in (layout, words, length, includes, sources, numbers,
+                                     format)}
     if len(sys.argv) != 3 or sys.argv[1] not in rules:
         sys.exit(__doc__)
     os.chdir(sys.argv[2])

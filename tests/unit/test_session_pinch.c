@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 #include <cmocka.h>
+#include "contact/number.h"
 #include "support/run_scene.h"
 
 static struct run_options ruler(double seconds, const char *source)
@@ -67,7 +68,7 @@ static double pitch_at(double share, double seconds, const char *source)
     char position[64];
     struct run_options o = ruler(seconds, source);
     struct run_result r;
-    snprintf(position, sizeof position, "position: [%.6f, 0, 0]", share * limit());
+    tact_number_print(position, sizeof position, "position: [%.6f, 0, 0]", share * limit());
     const struct edit edits[] = {{"position: [0.05, 0, 0]", position}, {NULL, NULL}};
     o.edits = edits;
     run_scene(&o, &r);

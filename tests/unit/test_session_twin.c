@@ -14,6 +14,7 @@
 #include <string.h>
 #include <unistd.h>
 #include <cmocka.h>
+#include "contact/number.h"
 #include "devices/registry.h"
 #include "devices/twin.h"
 #include "rt/log/log_reader.h"
@@ -95,7 +96,7 @@ static void spring_obeys_colgate_and_brown(void **state)
     }
     for (int delay = 0; delay <= 3; delay++) {
         char late[16];
-        snprintf(late, sizeof late, "%g", delay * period);
+        tact_number_print(late, sizeof late, "%g", delay * period);
         const struct tact_device_setting s[] = {
             SETTING("axes", "x"),    SETTING("forces", "f"),   SETTING("mass", "0.05"),
             SETTING("damping", "2"), SETTING("start", "1e-3"), SETTING("force_delay", late)};
@@ -117,7 +118,7 @@ static void damper_obeys_colgate_and_brown(void **state)
         const double theta = (0.05 + 0.1 * i) * pi, u = 0.5 * theta;
         const double share = -cos(theta) * pow(sin(u) / u, 2.0);
         char stiff[32];
-        snprintf(stiff, sizeof stiff, "%.17g", mass * pow(theta / period, 2.0));
+        tact_number_print(stiff, sizeof stiff, "%.17g", mass * pow(theta / period, 2.0));
         const struct tact_device_setting s[] = {
             SETTING("axes", "x"),    SETTING("forces", "f"),   SETTING("mass", "0.05"),
             SETTING("damping", "2"), SETTING("start", "1e-3"), SETTING("stiffness", stiff)};
@@ -188,7 +189,8 @@ static double way_at_wall(double stiffness, int sensor_delay, int motor_delay)
     struct tact_log *read;
     double low = INFINITY, high = -INFINITY;
     close(mkstemp(log));
-    snprintf(text, sizeof text, wall, stiffness, sensor_delay * period, motor_delay * period);
+    tact_number_print(text, sizeof text, wall, stiffness, sensor_delay * period,
+                      motor_delay * period);
     make_session(text, "wall.yaml", TICKS, log, &scene, &session);
     assert_int_equal(tact_session_run(session, &report), 0);
     tact_session_destroy(session);

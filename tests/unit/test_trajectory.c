@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 #include <cmocka.h>
+#include "contact/number.h"
 #include "devices/trajectory.h"
 #include "support/device_config.h"
 
@@ -61,8 +62,8 @@ static void cubic_is_exact_for_a_parabola(void **state)
     for (int i = 0; i < 50; i++) {
         double t = i / 10.0;
         size_t used = strlen(csv);
-        snprintf(csv + used, sizeof csv - used, "%.17g , %.17g\r\n", 3.0 - 2.0 * t,
-                 1.0 + t - 0.5 * t * t);
+        tact_number_print(csv + used, sizeof csv - used, "%.17g , %.17g\r\n", 3.0 - 2.0 * t,
+                          1.0 + t - 0.5 * t * t);
     }
     const struct tact_device_setting s[] = {SETTING("file", "motion.csv"), SETTING("rate", "10"),
                                             SETTING("interpolation", "cubic")};
@@ -182,6 +183,7 @@ static void plays_a_real_recording(void **state)
     assert_int_equal(open_with(&c, s, 3, &device), 0);
     assert_non_null(strstr(c.messages, "5520 rows, 695 Hz, 7.94 s, 0 gaps"));
     assert_string_equal(device.info.input[2].name, "pz_m");
+    void *locale = tact_number_begin();
     assert_int_not_equal(fscanf(file, "%*[^\n]"), EOF);
     double worst = 0.0;
     for (int row = 0; row < 5520; row++) {
@@ -192,6 +194,7 @@ static void plays_a_real_recording(void **state)
         }
         assert_int_equal(now, row < 5519 ? TACT_DEVICE_OK : TACT_DEVICE_ENDED);
     }
+    tact_number_end(locale);
     assert_true(worst < 1e-12);
     fclose(file);
     /* Resampled to 1 kHz, no step is longer than the arm moves in a tick (1.5 m/s). */

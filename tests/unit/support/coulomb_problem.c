@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <cmocka.h>
+#include "contact/number.h"
 #include "contact/vec.h"
 
 const char *const coulomb_names[COULOMB_PROBLEMS] = {"FC3D_Example1",
@@ -35,7 +36,7 @@ static void read_numbers(const char *text, const char *key, double *out, int cou
     for (int i = 0; i < count; i++) {
         at += strspn(at, " :,[]\n");
         char *end;
-        out[i] = strtod(at, &end);
+        out[i] = tact_number_read(at, &end);
         assert_true(end > at);
         at = end;
     }

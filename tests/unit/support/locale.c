@@ -1,0 +1,8 @@
+/* Every unit test runs in the locale of whoever runs it, as a program with a window would. */
+#include <locale.h>
+
+__attribute__((constructor)) static void take_locale(void)
+{
+    setlocale(LC_ALL, "");
+    setlocale(LC_MESSAGES, "C"); /* of strerror(), which tests look for */
+}
