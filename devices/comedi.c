@@ -35,7 +35,7 @@ static int read_settings(struct tact_comedi *self, const struct tact_device_conf
         "maps.",        "bias.",       "calibrated_for", "recording"};
     const char *path = "/dev/comedi0";
     double recover = 0.1;
-    double timeout = fmax(4.0 * config->period, 3e-3);
+    double timeout = tact_arming_patience(config->period);
     self->saturated = 3;
     self->guarded = true;
     int rc = tact_settings_check(config, keys, sizeof keys / sizeof *keys, err);

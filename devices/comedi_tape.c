@@ -5,6 +5,7 @@
 #include <inttypes.h>
 #include <string.h>
 #include "contact/number.h"
+#include "devices/tape_internal.h"
 
 enum { KEPT = 8192 }; /* rows that may wait for the disk: 8 s at 1 kHz */
 
@@ -63,21 +64,16 @@ int tact_comedi_tape_open(struct tact_comedi_tape *tape, const struct tact_devic
     if (!config->record) {
         return 0;
     }
-    int n = snprintf(tape->path, sizeof tape->path, "%s/%s.csv", config->record, config->name);
-    if (n < 0 || (size_t)n >= sizeof tape->path) {
-        return tact_error_set(err, -ENAMETOOLONG, "%s: too long a path", config->record);
-    }
     int rc = tact_ring_create(&tape->ring, KEPT, sizeof(struct tact_comedi_row), 0);
     if (rc) {
         return tact_error_set(err, rc, "out of memory");
     }
     tape->inputs = layout->input_count;
-    tape->file = fopen(tape->path, "we");
-    if (!tape->file) {
-        rc = -errno;
+    rc = tact_tape_create(config, "csv", tape->path, sizeof tape->path, &tape->file, err);
+    if (rc) {
         tact_ring_free(tape->ring);
         tape->ring = NULL;
-        return tact_error_set(err, rc, "%s: %s", tape->path, strerror(-rc));
+        return rc;
     }
     write_head(tape->file, config, dev, layout);
     return 0;

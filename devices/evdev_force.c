@@ -57,7 +57,7 @@ static int read_numbers(const struct tact_device_config *config, struct tact_evd
     double gain = 1.0;
     double rate = 250.0;
     double frequency = 60.0;
-    double timeout = fmax(4.0 * config->period, 3e-3);
+    double timeout = tact_arming_patience(config->period);
     force->guarded = true;
     int rc = tact_settings_positive(config, "gain", &gain, err);
     rc = rc ? rc : tact_settings_positive(config, "rate", &rate, err);

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <time.h>
 #include "contact/number.h"
+#include "devices/tape_internal.h"
 
 enum { KEPT = 1 << 16 }; /* events that may wait for the disk: 13 s at 5,000 a second */
 
@@ -113,16 +114,11 @@ int tact_evdev_tape_open(struct tact_evdev_tape *tape, const struct tact_device_
     if (!config->record) {
         return 0;
     }
-    int n = snprintf(tape->path, sizeof tape->path, "%s/%s.evemu", config->record, config->name);
-    if (n < 0 || (size_t)n >= sizeof tape->path) {
-        return tact_error_set(err, -ENAMETOOLONG, "%s: too long a path", config->record);
+    int rc = tact_tape_create(config, "evemu", tape->path, sizeof tape->path, &tape->file, err);
+    if (rc) {
+        return rc;
     }
-    tape->file = fopen(tape->path, "we");
-    if (!tape->file) {
-        int rc = -errno;
-        return tact_error_set(err, rc, "%s: %s", tape->path, strerror(-rc));
-    }
-    int rc = tact_ring_create(&tape->ring, KEPT, sizeof(struct kept), 0);
+    rc = tact_ring_create(&tape->ring, KEPT, sizeof(struct kept), 0);
     if (rc) {
         fclose(tape->file);
         tape->file = NULL;

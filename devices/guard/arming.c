@@ -6,6 +6,11 @@
 
 static const double zero_time = 0.05; /* [s] of zeros that arm the guard again */
 
+double tact_arming_patience(double period)
+{
+    return fmax(4.0 * period, 3e-3);
+}
+
 void tact_arming_start(struct tact_arming *arming, struct tact_guard *guard, int64_t timeout_ns,
                        double period)
 {

@@ -24,6 +24,10 @@ struct tact_arming {
     uint32_t trips_told;
 };
 
+/** Longest silence of a loop that a guard bears unless a scene says another [s]: four periods, and
+ * 3 ms at least. */
+double tact_arming_patience(double period);
+
 /** Takes over a guard that was started just now, and arms it. period: of the loop [s]. */
 void tact_arming_start(struct tact_arming *arming, struct tact_guard *guard, int64_t timeout_ns,
                        double period);

@@ -30,6 +30,7 @@ static int launch_thread(const struct tact_force_page *content, struct tact_guar
         return tact_error_set(err, -ENOMEM, "out of memory");
     }
     memcpy(page, content, sizeof *content);
+    guard->process = -1;
     guard->head = page;
     guard->size = sizeof *content;
     int rc = tact_thread_start(&guard->thread, "tact-force", serve, guard->head);

@@ -51,8 +51,9 @@ struct tact_guard;
 
 /**
  * Starts the guard and waits until it holds the outputs, at their safe values. It passes on what is
- * sent from the first tact_guard_send() after tact_guard_arm(). The program is $TACT_GUARD, or
- * tact-guard beside the calling program, or where it was installed. Not real-time safe.
+ * sent from the first tact_guard_send() after tact_guard_arm(). The program is $TACT_GUARD
+ * (not in a program that has more rights than its user), or where it was installed; out of the
+ * build tree, the one that was built there. Not real-time safe.
  * @retval 0
  * @retval -ENOENT no guard to run
  * @retval -EBUSY  another process holds the outputs
@@ -79,7 +80,7 @@ TACT_API uint32_t tact_guard_trips(const struct tact_guard *guard);
 /** Kills a guard that does not answer, so that it no longer holds the outputs. Real-time safe. */
 TACT_API void tact_guard_kill(struct tact_guard *guard);
 
-/** Process id of the guard. */
+/** Process id of the guard, for people: who waits for any child may let another process have it. */
 TACT_API int tact_guard_pid(const struct tact_guard *guard);
 
 /** Ends the guard, which leaves the outputs safe, and frees everything; NULL is allowed. Not

@@ -1,6 +1,6 @@
 /* tact-guard: the guard process. Started by tact_guard_start() or tact_guard_start_force(), with
- * the shared page as descriptor 3. On SIGUSR1 it lets go, as before the system sleeps, and where it
- * finds that the system has slept. */
+ * the shared page as descriptor 3 and the controller as descriptor 4. On SIGUSR1 it lets go, as
+ * before the system sleeps, and where it finds that the system has slept. */
 #include <sched.h>
 #include <stdio.h>
 #include <sys/mman.h>
@@ -68,9 +68,10 @@ int main(void)
     }
     int64_t slept = tact_guard_slept_most();
     const struct tact_guard_orders orders = {&told_to_end, &told_to_let_go, &slept,
-                                             head->controller};
+                                             TACT_GUARD_CONTROLLER_FD};
     /* What the controller had open is none of the guard's business. */
-    syscall(SYS_close_range, TACT_GUARD_FD, ~0U, 0);
+    close(TACT_GUARD_FD);
+    syscall(SYS_close_range, TACT_GUARD_CONTROLLER_FD + 1, ~0U, 0);
     set_up();
     if (head->kind == TACT_GUARD_FORCE) {
         tact_guard_serve_force(page, &orders);

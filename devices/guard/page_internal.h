@@ -7,8 +7,9 @@
 #include "../force_internal.h"
 #include "guard.h"
 
-#define TACT_GUARD_FD 3    /* where the guard finds the page */
-#define TACT_GUARD_SLOTS 4 /* a power of two */
+#define TACT_GUARD_FD 3            /* where the guard finds the page */
+#define TACT_GUARD_CONTROLLER_FD 4 /* and the pidfd of its controller */
+#define TACT_GUARD_SLOTS 4         /* a power of two */
 
 enum tact_guard_kind { TACT_GUARD_BOARD, TACT_GUARD_FORCE };
 
@@ -18,7 +19,6 @@ struct tact_guard_head {
     /* set before the guard starts */
     uint64_t size; /* of the page: both sides are of the same build */
     int32_t kind;
-    int32_t controller;
     int64_t timeout_ns;
     /* the controller's */
     _Atomic uint32_t beat;  /* a futex; what was sent is in slot beat % TACT_GUARD_SLOTS */

@@ -3,54 +3,24 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <linux/futex.h>
+#include <poll.h>
 #include <signal.h>
 #include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/pidfd.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 #include "devices/guard/process_internal.h"
 
-static void doze(void)
-{
-    const struct timespec ms = {.tv_nsec = 1000000};
-    nanosleep(&ms, NULL);
-}
-
-/* Writes the first path under which there is a program. */
-static int find_program(char *path, size_t size)
-{
-    static const char *const beside[] = {"tact-guard", "../libexec/tact/tact-guard",
-                                         "../devices/guard/tact-guard",
-                                         "../../devices/guard/tact-guard"};
-    const char *given = getenv("TACT_GUARD");
-    char self[PATH_MAX];
-    if (given && given[0]) {
-        snprintf(path, size, "%s", given);
-        return access(path, X_OK) ? -ENOENT : 0;
-    }
-    ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
-    char *end = NULL;
-    if (n > 0) {
-        self[n] = '\0';
-        end = strrchr(self, '/');
-    }
-    for (size_t i = 0; end && i < sizeof beside / sizeof *beside; i++) {
-        int length = snprintf(path, size, "%.*s/%s", (int)(end - self), self, beside[i]);
-        if (length > 0 && (size_t)length < size && access(path, X_OK) == 0) {
-            return 0;
-        }
-    }
-    snprintf(path, size, "%s", TACT_GUARD_PROGRAM);
-    return access(path, X_OK) ? -ENOENT : 0;
-}
+enum { END_MS = 5000 }; /* [ms] in which a process that was killed ends */
 
 /* A session of its own: what is typed at the controller's terminal does not reach it. */
-static int spawn(const char *program, int fd, pid_t *pid)
+static int spawn(const char *program, int page, int controller, pid_t *pid)
 {
     char *const arguments[] = {"tact-guard", NULL};
     char *const environment[] = {NULL};
@@ -65,7 +35,8 @@ static int spawn(const char *program, int fd, pid_t *pid)
     posix_spawn_file_actions_addopen(&files, 0, "/dev/null", O_RDWR, 0);
     posix_spawn_file_actions_adddup2(&files, 0, 1);
     posix_spawn_file_actions_adddup2(&files, 0, 2);
-    posix_spawn_file_actions_adddup2(&files, fd, TACT_GUARD_FD);
+    posix_spawn_file_actions_adddup2(&files, page, TACT_GUARD_FD);
+    posix_spawn_file_actions_adddup2(&files, controller, TACT_GUARD_CONTROLLER_FD);
     posix_spawnattr_init(&attributes);
     posix_spawnattr_setsigmask(&attributes, &none);
     posix_spawnattr_setsigdefault(&attributes, &all);
@@ -79,9 +50,39 @@ static int spawn(const char *program, int fd, pid_t *pid)
     return -rc;
 }
 
-static bool ended(const struct tact_guard *guard)
+/* Starts it and takes hold of it: a process id may be another's as soon as somebody has waited for
+ * it, which the host program may do; a pidfd is this process for good. */
+static int start(struct tact_guard *guard, const char *program, int page)
 {
-    return waitpid(guard->pid, NULL, WNOHANG) != 0;
+    int low = pidfd_open(getpid(), 0);
+    int controller = low < 0 ? -1 : fcntl(low, F_DUPFD_CLOEXEC, TACT_GUARD_CONTROLLER_FD + 1);
+    int rc = controller < 0 ? -errno : spawn(program, page, controller, &guard->pid);
+    if (!rc) {
+        guard->process = pidfd_open(guard->pid, 0);
+        rc = guard->process < 0 ? -errno : 0;
+        if (rc) {
+            kill(guard->pid, SIGKILL); /* nobody has waited for it: it is still this one */
+            waitpid(guard->pid, NULL, 0);
+        }
+    }
+    if (low >= 0) {
+        close(low);
+    }
+    if (controller >= 0) {
+        close(controller);
+    }
+    return rc;
+}
+
+/* Whether the process has ended, by now or within so long; the host's signals do not cut that
+ * short. */
+static bool ended(const struct tact_guard *guard, int wait_ms)
+{
+    struct pollfd process = {.fd = guard->process, .events = POLLIN};
+    const struct timespec wait = {wait_ms / 1000, wait_ms % 1000 * 1000000};
+    sigset_t all;
+    sigfillset(&all);
+    return ppoll(&process, 1, &wait, &all) > 0;
 }
 
 /* Waits until the guard holds the outputs, for 5 s at most. */
@@ -91,21 +92,20 @@ static int wait_ready(const struct tact_guard *guard)
         if (atomic_load_explicit(&guard->head->ready, memory_order_acquire)) {
             return atomic_load_explicit(&guard->head->error, memory_order_relaxed);
         }
-        if (ended(guard)) {
+        if (ended(guard, 1)) {
             return -ECHILD;
         }
-        doze();
     }
     return -ETIMEDOUT;
 }
 
-/* A page that guard and controller will share, *fd for the guard: above its own descriptor, so that
- * dup2 makes one that outlives exec. */
+/* A page that guard and controller will share, *fd for the guard: above its own descriptors, so
+ * that dup2 makes one that outlives exec. */
 static struct tact_guard_head *make_page(const void *content, size_t size, int *fd)
 {
     int low = memfd_create("tact-guard", MFD_CLOEXEC);
     void *page = MAP_FAILED;
-    *fd = low < 0 ? -1 : fcntl(low, F_DUPFD_CLOEXEC, TACT_GUARD_FD + 1);
+    *fd = low < 0 ? -1 : fcntl(low, F_DUPFD_CLOEXEC, TACT_GUARD_CONTROLLER_FD + 1);
     if (low >= 0) {
         close(low);
     }
@@ -124,7 +124,7 @@ static int launch(struct tact_guard *guard, const struct tact_guard_head *conten
 {
     char program[PATH_MAX];
     int fd;
-    int rc = find_program(program, sizeof program);
+    int rc = tact_guard_program(program, sizeof program);
     if (rc) {
         return tact_error_set(err, rc,
                               "no guard to run at %s: install tact, or name the program in "
@@ -133,12 +133,11 @@ static int launch(struct tact_guard *guard, const struct tact_guard_head *conten
     }
     errno = 0;
     guard->head = make_page(content, content->size, &fd);
-    rc = guard->head ? spawn(program, fd, &guard->pid) : errno ? -errno : -ENOMEM;
+    rc = guard->head ? start(guard, program, fd) : errno ? -errno : -ENOMEM;
     if (fd >= 0) {
         close(fd);
     }
     if (rc) {
-        guard->pid = 0;
         return tact_error_set(err, rc, "cannot start %s: %s", program, strerror(-rc));
     }
     rc = wait_ready(guard);
@@ -157,7 +156,7 @@ int tact_guard_launch(struct tact_guard_head *content, const char *what, struct 
     if (!guard) {
         return tact_error_set(err, -ENOMEM, "out of memory");
     }
-    content->controller = getpid();
+    guard->process = -1;
     guard->size = content->size;
     int rc = launch(guard, content, what, err);
     if (rc) {
@@ -212,8 +211,8 @@ uint32_t tact_guard_trips(const struct tact_guard *guard)
 
 void tact_guard_kill(struct tact_guard *guard)
 {
-    if (guard->pid) {
-        kill(guard->pid, SIGKILL);
+    if (guard->process >= 0) {
+        pidfd_send_signal(guard->process, SIGKILL, NULL, 0);
     }
 }
 
@@ -224,9 +223,7 @@ int tact_guard_pid(const struct tact_guard *guard)
 
 void tact_guard_look(struct tact_guard *guard)
 {
-    siginfo_t info = {0};
-    if (guard->pid && waitid(P_PID, (id_t)guard->pid, &info, WEXITED | WNOHANG | WNOWAIT) == 0 &&
-        info.si_pid == guard->pid) {
+    if (guard->process >= 0 && ended(guard, 0)) {
         atomic_store_explicit(&guard->dead, true, memory_order_relaxed);
     }
 }
@@ -234,25 +231,19 @@ void tact_guard_look(struct tact_guard *guard)
 /* Returns 0 where the process has ended well. */
 static int end_process(struct tact_guard *guard)
 {
-    int status = 0;
+    siginfo_t info = {0};
     atomic_store(&guard->head->quit, 1);
     atomic_fetch_add(&guard->head->beat, 1);
     syscall(SYS_futex, &guard->head->beat, FUTEX_WAKE, 1, NULL, NULL, 0);
-    pid_t done = 0;
-    for (int i = 0; done == 0 && i < 1000; i++) {
-        done = waitpid(guard->pid, &status, WNOHANG);
-        if (done == 0) {
-            doze();
-        }
-    }
-    if (done == 0) {
+    bool done = ended(guard, 1000);
+    if (!done) {
         /* A driver may hold it for as long as it likes: it is not waited for. */
-        kill(guard->pid, SIGKILL);
-        doze();
-        waitpid(guard->pid, NULL,
-                atomic_load_explicit(&guard->head->busy, memory_order_acquire) ? WNOHANG : 0);
+        tact_guard_kill(guard);
+        ended(guard, atomic_load_explicit(&guard->head->busy, memory_order_acquire) ? 1 : END_MS);
     }
-    return done == guard->pid && WIFEXITED(status) && WEXITSTATUS(status) == 0 ? 0 : -EIO;
+    int rc = waitid(P_PIDFD, (id_t)guard->process, &info, WEXITED | WNOHANG);
+    close(guard->process);
+    return done && !rc && info.si_code == CLD_EXITED && info.si_status == 0 ? 0 : -EIO;
 }
 
 /* Returns whether the thread has ended: a driver may hold it. */
@@ -275,7 +266,7 @@ int tact_guard_stop(struct tact_guard *guard)
     if (!guard) {
         return 0;
     }
-    if (guard->pid) {
+    if (guard->process >= 0) {
         rc = end_process(guard);
     }
     if (guard->threaded && !end_thread(guard)) {

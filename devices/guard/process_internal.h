@@ -11,7 +11,8 @@
 struct tact_guard {
     struct tact_guard_head *head; /* of its page */
     size_t size;
-    pid_t pid; /* 0: a thread */
+    pid_t pid;   /* for people; 0: a thread */
+    int process; /* pidfd, -1: a thread */
     bool threaded;
     pthread_t thread;
     uint32_t answered; /* as last seen */
@@ -23,6 +24,11 @@ struct tact_guard {
  *  messages. */
 int tact_guard_launch(struct tact_guard_head *content, const char *what, struct tact_guard **out,
                       struct tact_error *err);
+
+/** Which program the guard is: $TACT_GUARD, except in a program with more rights than its user's;
+ *  that of the build tree for a library that is loaded from there; the one that was installed.
+ *  @retval 0, or -ENOENT where it cannot be run */
+int tact_guard_program(char *path, size_t size);
 
 /** Looks whether the process has ended: tact_guard_state() tells it then. Not real-time safe. */
 void tact_guard_look(struct tact_guard *guard);

@@ -1,6 +1,7 @@
 /* Shows forces on an input device, in the guard process or in a thread of the controller. */
 #include <errno.h>
 #include <math.h>
+#include <poll.h>
 #include <string.h>
 #include <unistd.h>
 #include "devices/guard/serve_internal.h"
@@ -24,13 +25,19 @@ struct server {
     int64_t stamp_ns;
 };
 
+static bool has_ended(int process)
+{
+    struct pollfd fd = {.fd = process, .events = POLLIN};
+    return poll(&fd, 1, 0) > 0;
+}
+
 int tact_guard_over(const struct tact_guard_head *head, const struct tact_guard_orders *orders)
 {
     return atomic_load_explicit(&head->quit, memory_order_acquire) ||
            (orders->end && *orders->end) ||
            (orders->controller &&
             atomic_load_explicit(&head->state, memory_order_relaxed) != TACT_GUARD_PASSING &&
-            getppid() != orders->controller);
+            has_ended(orders->controller));
 }
 
 static int64_t clock_ns(clockid_t clock)

@@ -14,7 +14,7 @@ struct tact_guard_orders {
     const volatile sig_atomic_t *end; /* or NULL */
     volatile sig_atomic_t *let_go;    /* or NULL: let go once, as before a suspend */
     int64_t *slept; /* tact_guard_slept_most() at first: a longer sleep is an order too; or NULL */
-    pid_t controller; /* to be outlived by no more than it takes; 0: this process */
+    int controller; /* pidfd, to be outlived by no more than it takes; 0: this process */
 };
 
 static inline int64_t tact_guard_now(void)

@@ -1,4 +1,5 @@
 /* Recordings of input devices: what tact writes, what evemu writes, and what nobody should. */
+#include <errno.h>
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -7,9 +8,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 #include <cmocka.h>
 #include "devices/evdev.h"
+#include "devices/tape_internal.h"
 #include "support/device_config.h"
 
 static const double period = 1e-3;
@@ -251,6 +254,39 @@ static int remove_file(void **state)
     return unlink(path);
 }
 
+/* Keys that were pressed are their owner's to read, and nothing that is there is lost. */
+static void keeps_what_was_pressed_to_its_owner(void **state)
+{
+    (void)state;
+    char folder[] = "/tmp/tact_tape_dir_XXXXXX", name[64], link[64], other[64];
+    struct device_config c;
+    struct tact_error err = {0};
+    struct stat st;
+    FILE *file = NULL;
+    assert_non_null(mkdtemp(folder));
+    device_config_init(&c, NULL, 0);
+    c.config.record = folder;
+    mode_t mask = umask(0);
+    assert_int_equal(tact_tape_create(&c.config, "evemu", name, sizeof name, &file, &err), 0);
+    umask(mask);
+    assert_int_equal(stat(name, &st), 0);
+    assert_int_equal(st.st_mode & 0777, 0600);
+    fputs("kept", file);
+    fclose(file);
+    assert_int_equal(tact_tape_create(&c.config, "evemu", name, sizeof name, &file, &err), -EEXIST);
+    assert_non_null(strstr(err.text, name));
+    assert_int_equal(stat(name, &st), 0);
+    assert_int_equal(st.st_size, 4);
+    snprintf(other, sizeof other, "%s/other", folder);
+    snprintf(link, sizeof link, "%s/device.csv", folder);
+    assert_int_equal(symlink(other, link), 0);
+    assert_int_equal(tact_tape_create(&c.config, "csv", link, sizeof link, &file, &err), -EEXIST);
+    assert_int_equal(access(other, F_OK), -1);
+    unlink(link);
+    unlink(name);
+    rmdir(folder);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -259,6 +295,7 @@ int main(void)
         cmocka_unit_test(plays_what_evemu_recorded),
         cmocka_unit_test(refuses_what_is_no_recording),
         cmocka_unit_test(survives_damage),
+        cmocka_unit_test(keeps_what_was_pressed_to_its_owner),
     };
     return cmocka_run_group_tests(tests, make_file, remove_file);
 }

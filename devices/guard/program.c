@@ -1,0 +1,41 @@
+/* Which program the guard is: it runs with the controller's rights, so nobody else may choose it.
+ */
+#include <dlfcn.h>
+#include <errno.h>
+#include <limits.h>
+#include <link.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include "devices/guard/process_internal.h"
+
+/* Whether this code was loaded out of the build tree. It goes by the file that the loader mapped,
+ * or the kernel's word for a program that has the library in itself: never by argv. */
+static bool of_build_tree(void)
+{
+    static const char here;
+    struct link_map *map = NULL;
+    Dl_info info;
+    char self[PATH_MAX], tree[PATH_MAX];
+    if (!dladdr1(&here, &info, (void **)&map, RTLD_DL_LINKMAP) || !map) {
+        return false;
+    }
+    if (!realpath(map->l_name[0] ? map->l_name : "/proc/self/exe", self) ||
+        !realpath(TACT_BUILD_TREE, tree)) {
+        return false;
+    }
+    size_t length = strlen(tree);
+    return strncmp(self, tree, length) == 0 && self[length] == '/';
+}
+
+int tact_guard_program(char *path, size_t size)
+{
+    const char *given = secure_getenv("TACT_GUARD");
+    if (given && given[0]) {
+        snprintf(path, size, "%s", given);
+    } else {
+        snprintf(path, size, "%s", of_build_tree() ? TACT_GUARD_BUILT : TACT_GUARD_PROGRAM);
+    }
+    return access(path, X_OK) ? -ENOENT : 0;
+}
