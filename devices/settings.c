@@ -98,7 +98,7 @@ int tact_settings_parse(const char *text, double *value)
 {
     char *end = NULL;
     double read = tact_number_read(text, &end);
-    if (end == text || end[strspn(end, " \t\r\n")] != '\0') {
+    if (strpbrk(text, "xX") || end == text || end[strspn(end, " \t\r\n")] != '\0') {
         return -EINVAL;
     }
     *value = read;

@@ -91,7 +91,7 @@ TACT_API int tact_settings_fault(const struct tact_device_config *config,
                                  const char *format, ...) __attribute__((format(printf, 4, 5)));
 
 /** Reads a number written in the C locale from the whole of text (blanks around it are allowed).
- *  @retval 0, or -EINVAL where it is none; inf and nan are numbers here */
+ *  @retval 0, or -EINVAL where it is none, or hexadecimal; inf and nan are numbers here */
 TACT_API int tact_settings_parse(const char *text, double *value);
 
 /** Copies the next word of *text (words stand apart by blanks) into word, cut where it is too long,

@@ -40,7 +40,7 @@ void tact_wrench_move(struct tact_wrench_map *map, const struct tact_pose *pose)
 }
 
 struct unit {
-    const char *word; /* lower case, without what does not count */
+    const char *word; /* lower case but for a leading M, without what does not count */
     double si;
 };
 
@@ -55,7 +55,9 @@ static int find_unit(const char *word, const struct unit *units, size_t count, d
     size_t n = 0;
     for (; *word && n + 1 < sizeof plain; word++) {
         if (!strchr(" -.*", *word)) {
-            plain[n++] = (char)tolower((unsigned char)*word);
+            /* A leading M may be mega: nothing else that it could be is guessed. */
+            plain[n] = n || *word != 'M' ? (char)tolower((unsigned char)*word) : *word;
+            n++;
         }
     }
     for (size_t i = 0; i < count; i++) {
@@ -74,6 +76,7 @@ int tact_wrench_force_unit(const char *word, double *newtons)
     const struct unit units[] = {{"n", 1.0},
                                  {"kn", 1e3},
                                  {"mn", 1e-3},
+                                 {"Mn", 1e6},
                                  {"lbf", pound},
                                  {"lb", pound},
                                  {"klbf", 1e3 * pound},
@@ -92,6 +95,7 @@ int tact_wrench_torque_unit(const char *word, double *newton_metres)
                                  {"ncm", 1e-2},
                                  {"knm", 1e3},
                                  {"mnm", 1e-3},
+                                 {"Mnm", 1e6},
                                  {"lbfin", pound * inch},
                                  {"lbin", pound * inch},
                                  {"inlb", pound * inch},

@@ -23,7 +23,8 @@ void tact_wrench_apply(const struct tact_wrench_map *map, const double *gauges, 
 void tact_wrench_move(struct tact_wrench_map *map, const struct tact_pose *pose);
 
 /** Newtons in a unit of force ("lbf"), newton metres in one of torque ("N-mm"), metres in one of
- *  length; case and the characters " -.*" do not count. @retval 0, or -EINVAL for an unknown unit
+ *  length; case and the characters " -.*" do not count, but for the first letter of mN and MN.
+ * @retval 0, or -EINVAL for an unknown unit
  */
 int tact_wrench_force_unit(const char *word, double *newtons);
 int tact_wrench_torque_unit(const char *word, double *newton_metres);
@@ -31,8 +32,10 @@ int tact_wrench_length_unit(const char *word, double *metres);
 
 /** Reads the matrix of a calibration file of ATI (DAQ transducers, *.cal), in its units' SI: the
  *  rows UserAxis or, where there are none, Axis by its scale about the origin of BasicTransform.
- *  The bias is 0. @retval 0, or a negative errno with *err filled: file and why */
-int tact_wrench_read_ati(const char *path, struct tact_wrench_map *map, struct tact_error *err);
+ *  The bias is 0. which: of the calibrations in the file, from 1; 0: there may be only one.
+ *  @retval 0, or a negative errno with *err filled: file, line and why */
+int tact_wrench_read_ati(const char *path, int which, struct tact_wrench_map *map,
+                         struct tact_error *err);
 
 /** A sensor as the settings describe it. */
 struct tact_wrench {

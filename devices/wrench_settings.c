@@ -101,14 +101,26 @@ static int read_file(const struct reading *r, const char *path)
     struct tact_wrench_map *map = &r->wrench->map;
     struct tact_error why = {.line = 0};
     char full[1024];
+    double which = 0.0;
     int gauges = map->gauges;
     int rc = tact_settings_path(r->config, "file", full, sizeof full, r->err);
     if (rc) {
         return rc;
     }
-    if (tact_wrench_read_ati(full, map, &why)) {
+    rc = tact_settings_number(r->config, "file_calibration", &which, r->err);
+    if (!rc && which != 0.0 && !(which >= 1.0 && which <= 1000.0 && which == floor(which))) {
+        rc = fault(r, "file_calibration", "expected a whole number, from 1", "");
+    }
+    if (rc) {
+        return rc;
+    }
+    if (tact_wrench_read_ati(full, (int)which, map, &why)) {
+        char line[16] = "";
+        if (why.line) {
+            snprintf(line, sizeof line, ":%d", why.line);
+        }
         return tact_settings_fault(r->config, tact_settings_find(r->config, "file"), r->err,
-                                   "%.200s: %s", full, why.text);
+                                   "%.200s%s: %s", full, line, why.text);
     }
     if (map->gauges != gauges) {
         return tact_settings_fault(r->config, tact_settings_find(r->config, "file"), r->err,
@@ -162,6 +174,9 @@ static int read_matrix(const struct reading *r)
     if (rows == (path != NULL)) {
         return fault(r, rows ? "matrix" : "name",
                      "expected either matrix, 6 rows, or file, a calibration file of ATI", "");
+    }
+    if (!path && tact_settings_find(r->config, "file_calibration")) {
+        return fault(r, "file_calibration", "there is no file", "");
     }
     if (path && tact_settings_find(r->config, "units")) {
         return fault(r, "units", "the file has units of its own", "");
@@ -247,8 +262,9 @@ int tact_wrench_settings(const struct tact_device_config *config,
                          const struct tact_device_channel *inputs, int input_count,
                          struct tact_wrench *wrenches, int most, struct tact_error *err)
 {
-    static const char *const keys[] = {"name", "channels", "matrix",   "file",      "units", "bias",
-                                       "tare", "limits",   "position", "quat_wxyz", "frame"};
+    static const char *const keys[] = {"name",   "channels", "matrix",           "file",
+                                       "units",  "bias",     "file_calibration", "tare",
+                                       "limits", "position", "quat_wxyz",        "frame"};
     int count = 0;
     for (;;) {
         struct tact_device_setting settings[SETTINGS];

@@ -231,6 +231,15 @@ static void units_are_told_apart(void **unused)
     assert_true(fabs(si - 0.112984829027616) < 1e-14);
     assert_int_equal(tact_wrench_torque_unit("ft-lb", &si), 0);
     assert_true(fabs(si - 1.3558179483314) < 1e-12);
+    assert_int_equal(tact_wrench_force_unit("mN", &si), 0);
+    assert_true(si == 1e-3);
+    assert_int_equal(tact_wrench_force_unit("MN", &si), 0);
+    assert_true(si == 1e6); /* a meganewton */
+    assert_int_equal(tact_wrench_torque_unit("MN-m", &si), 0);
+    assert_true(si == 1e6);
+    assert_int_equal(tact_wrench_torque_unit("mN-m", &si), 0);
+    assert_true(si == 1e-3);
+    assert_int_equal(tact_wrench_length_unit("MM", &si), -EINVAL);
     assert_int_equal(tact_wrench_force_unit("Nm", &si), -EINVAL);
     assert_int_equal(tact_wrench_torque_unit("", &si), -EINVAL);
 }
@@ -285,7 +294,7 @@ static void files_of_ati(void **unused)
     for (int n = 0; n < 3; n++) {
         struct tact_wrench_map map;
         struct tact_error err = {.line = 0};
-        if (tact_wrench_read_ati(write_cal(head, rows[n]), &map, &err)) {
+        if (tact_wrench_read_ati(write_cal(head, rows[n]), 0, &map, &err)) {
             fail_msg("%s", err.text);
         }
         assert_int_equal(map.gauges, 6);
@@ -303,7 +312,7 @@ static void files_that_are_none(void **unused)
     const struct {
         const char *head, *rows, *text;
     } cases[] = {
-        {"", "", "no element Calibration"},
+        {"", "", "did not begin"},
         {"<Calibration ForceUnits=\"stone\" >", "", "ForceUnits stone"},
         {"<Calibration ForceUnits=\"N\" TorqueUnits=\"N\">", "", "TorqueUnits N"},
         {head, "", "no axis fx"},
@@ -323,14 +332,97 @@ static void files_that_are_none(void **unused)
     for (size_t n = 0; n < sizeof cases / sizeof *cases; n++) {
         struct tact_wrench_map map;
         struct tact_error err = {.line = 0};
-        assert_int_equal(tact_wrench_read_ati(write_cal(cases[n].head, cases[n].rows), &map, &err),
-                         -EINVAL);
+        assert_int_equal(
+            tact_wrench_read_ati(write_cal(cases[n].head, cases[n].rows), 0, &map, &err), -EINVAL);
         if (!strstr(err.text, cases[n].text)) {
             fail_msg("case %zu: \"%s\" does not say \"%s\"", n, err.text, cases[n].text);
         }
     }
     struct tact_wrench_map map;
-    assert_int_equal(tact_wrench_read_ati("/nowhere/x.cal", &map, NULL), -ENOENT);
+    assert_int_equal(tact_wrench_read_ati("/nowhere/x.cal", 0, &map, NULL), -ENOENT);
+}
+
+/* Six rows for the user, all like the first. */
+#define ROW(name, values) "<UserAxis Name=\"" name "\" values=\"" values "\"/>\n"
+#define ROWS(v) ROW("Fx", v) ROW("Fy", v) ROW("Fz", v) ROW("Tx", v) ROW("Ty", v) ROW("Tz", v)
+#define SECOND                                                                                     \
+    "</Calibration>\n<Calibration ForceUnits=\"N\" TorqueUnits=\"N-m\">\n" ROWS("7 0 0 0 0 0")
+
+/* What can be read in two ways is not read in one. */
+static void files_that_are_ambiguous(void **unused)
+{
+    (void)unused;
+    const struct {
+        const char *rows, *text;
+        int line;
+    } cases[] = {
+        {ROWS("1 0 0 0 0 0") SECOND, "a second Calibration", 12},
+        {ROWS("1 0 0 0 0 0") ROW("Fy", "2 0 0 0 0 0"), "given twice: Fy", 11},
+        {"<Axis Name=\"Fx\" values=\"1 2 3 4 5 6\" scale=\"1\"/>\n" ROW("Fy", "1 2 3 4 5 6"),
+         "no UserAxis fx", 4},
+        {ROWS("1 2 3 4 5 6 7 8"), "NumGages 6", 3},
+        {ROWS("1 2 3 4 5"), "too few values of fx", 5},
+        {ROWS("1 2 3 4 5 0x10"), "wrong values of fx", 5},
+        {ROWS("1 2 3 4 5 0x1p3"), "wrong values of fx", 5},
+        {ROWS("1 2 3 4 5 inf"), "wrong values of fx", 5},
+        {ROW("Fq", "1 2 3 4 5 6"), "none of fx to tz", 5},
+        {"<UserAxis Name=\"Fx\" Name=\"Fy\" values=\"1 2 3 4 5 6\"/>", "given twice: Name", 5},
+        {"<Calibration>", "Calibration inside of another", 5},
+        {"</Calibration>\n" ROWS("1 2 3 4 5 6") "<Calibration ForceUnits=\"N\">",
+         "outside of a Calibration", 6},
+        {ROWS("1 0 0 0 0 0") "<BasicTransform/><BasicTransform/>", "given twice: BasicTransform",
+         11},
+    };
+    for (size_t n = 0; n < sizeof cases / sizeof *cases; n++) {
+        struct tact_wrench_map map;
+        struct tact_error err = {.line = 0};
+        assert_int_equal(tact_wrench_read_ati(write_cal(head, cases[n].rows), 0, &map, &err),
+                         -EINVAL);
+        if (!strstr(err.text, cases[n].text) || err.line != cases[n].line) {
+            fail_msg("case %zu: line %d: \"%s\", not line %d and \"%s\"", n, err.line, err.text,
+                     cases[n].line, cases[n].text);
+        }
+    }
+}
+
+static void one_of_several_calibrations(void **unused)
+{
+    (void)unused;
+    const char *path = write_cal(head, ROWS("1 0 0 0 0 0") SECOND);
+    struct tact_wrench_map map;
+    struct tact_error err = {.line = 0};
+    assert_int_equal(tact_wrench_read_ati(path, 1, &map, &err), 0);
+    assert_true(map.matrix[0][0] == 1.0 && map.matrix[3][0] == 1e-3);
+    assert_int_equal(tact_wrench_read_ati(path, 2, &map, &err), 0);
+    assert_true(map.matrix[0][0] == 7.0 && map.matrix[3][0] == 7.0); /* all of it in its units */
+    assert_int_equal(tact_wrench_read_ati(path, 3, &map, &err), -EINVAL);
+    assert_non_null(strstr(err.text, "not that many"));
+}
+
+/* What stands far back in a file is read as well, and a file that never ends is not. */
+static void long_files(void **unused)
+{
+    (void)unused;
+    struct tact_wrench_map map;
+    struct tact_error err = {.line = 0};
+    char *rows = malloc(2 << 20);
+    const char *const last = ROWS("1 0 0 0 0 0") ROW("Fy", "2 0 0 0 0 0");
+    snprintf(rows, 2 << 20, "<!--%*s-->\n%s", 100000, "", last);
+    assert_int_equal(tact_wrench_read_ati(write_cal(head, rows), 0, &map, &err), -EINVAL);
+    assert_non_null(strstr(err.text, "given twice: Fy"));
+    snprintf(rows, 2 << 20, "<!--%*s-->\n%s", 1100000, "", last);
+    assert_int_equal(tact_wrench_read_ati(write_cal(head, rows), 0, &map, &err), -EFBIG);
+    assert_int_equal(tact_wrench_read_ati("/dev/zero", 0, &map, &err), -EINVAL);
+    free(rows);
+    /* A byte order mark stands before the first element. */
+    const char *path = write_cal("\xEF\xBB\xBF", head);
+    FILE *file = fopen(path, "r+");
+    fseek(file, (long)strlen(head) + 3, SEEK_SET);
+    fputs(ROWS("1 0 0 0 0 0") "</Calibration>\n</FTSensor>\n", file);
+    fclose(file);
+    if (tact_wrench_read_ati(path, 0, &map, &err)) {
+        fail_msg("%d: %s", err.line, err.text);
+    }
 }
 
 static const struct tact_device_channel inputs[] = {
@@ -447,10 +539,17 @@ static int remove_folder(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(wrenches_come_back), cmocka_unit_test(converters_add_their_steps),
-        cmocka_unit_test(another_frame),      cmocka_unit_test(units_are_told_apart),
-        cmocka_unit_test(files_of_ati),       cmocka_unit_test(files_that_are_none),
-        cmocka_unit_test(settings_of_two),    cmocka_unit_test(bad_settings_are_named),
+        cmocka_unit_test(wrenches_come_back),
+        cmocka_unit_test(converters_add_their_steps),
+        cmocka_unit_test(another_frame),
+        cmocka_unit_test(units_are_told_apart),
+        cmocka_unit_test(files_of_ati),
+        cmocka_unit_test(files_that_are_none),
+        cmocka_unit_test(files_that_are_ambiguous),
+        cmocka_unit_test(one_of_several_calibrations),
+        cmocka_unit_test(long_files),
+        cmocka_unit_test(settings_of_two),
+        cmocka_unit_test(bad_settings_are_named),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }
