@@ -93,6 +93,10 @@ static void print_scene(const struct info *i)
         printf("  %-32s %6.3g %9llu %9llu %9llu %9llu %12.3f %12.3f\n", v->pairs[k].name,
                v->pairs[k].friction, p->tally.touching, p->tally.at[1], p->tally.at[3],
                p->tally.at[2], p->normal, p->torsion * 1e3);
+        if (p->unmeasured) {
+            printf("  %-32s could not be measured in %llu ticks: its last overlap was carried\n",
+                   "", (ull)p->unmeasured);
+        }
     }
     for (int k = 0; k < v->body_count; k++) {
         printf("%s%s", k ? ", " : "\n  bodies     ", v->bodies[k].name);

@@ -25,6 +25,7 @@ static void take_pairs(const struct tact_view *view, const double *v, struct sur
         struct survey_wrench w = survey_wrench_of(&view->pairs[i], v);
         int touching = v[view->pairs[i].patch + 6] > 0.0;
         int limits = (int)v[view->pairs[i].limits];
+        p->unmeasured += v[view->pairs[i].status] < 0.0;
         p->limited += touching && (limits & (TACT_LIMIT_CONE | TACT_LIMIT_SPIN));
         if (touching) {
             struct tact_margins margins;

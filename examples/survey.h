@@ -12,6 +12,7 @@
 struct survey_pair {
     struct tact_limit_tally tally; /* of the ticks in which it touched */
     uint64_t limited;              /* of those, with friction or torsion at its limit */
+    uint64_t unmeasured;           /* ticks in which nobody could measure it */
     double normal, torsion;        /* largest [N], [N m] */
 };
 

@@ -36,6 +36,9 @@ static void contact(const struct tact_session_report *r)
         printf(", age %u (at most %u) ticks, %llu fallbacks to the host in %llu ticks", r->age,
                r->age_max, (ull)r->fallbacks, (ull)r->fallback_ticks);
     }
+    if (r->unmeasured) {
+        printf(", %llu pairs, times ticks, NOT MEASURED", (ull)r->unmeasured);
+    }
     printf("\n  contacts   %d at the end, at most %d\n", r->contacts, r->contacts_max);
     printf("  solver     %.1f sweeps a tick (at most %d), residual %.1e (at most %.1e)",
            r->iterations_mean, r->iterations_max, r->residual, r->residual_max);

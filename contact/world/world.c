@@ -120,8 +120,9 @@ int tact_world_add_shape(struct tact_world *world, struct tact_owner owner,
                          const struct tact_shape *shape, const struct tact_pose *local,
                          int material)
 {
-    if (world->finished || material < 0 || owner.index < 0 || owner.link < 0 ||
-        (owner.kind == TACT_OWNER_BODY && owner.index >= world->body_count) ||
+    int closed_form = shape->kind == TACT_SHAPE_SPHERE || shape->kind == TACT_SHAPE_HALFSPACE;
+    if (world->finished || (!closed_form && !shape->mesh) || material < 0 || owner.index < 0 ||
+        owner.link < 0 || (owner.kind == TACT_OWNER_BODY && owner.index >= world->body_count) ||
         (owner.kind == TACT_OWNER_HAND &&
          (owner.index >= world->hand_count ||
           owner.link >= tact_hand_count(world->hands[owner.index].hand)))) {

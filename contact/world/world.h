@@ -155,7 +155,8 @@ TACT_API int tact_world_add_hand(struct tact_world *world, struct tact_hand *han
 
 /** Adds a shape at `local` in its owner's frame (the body's centre of mass and axes; the link's
  *  frame; the world for FIXED). The shape's mesh must outlive the world. Index, -ENOMEM, or
- *  -EINVAL for an owner or material that cannot be, or once the world is finished. */
+ *  -EINVAL for an owner or material that cannot be, for a shape that nothing could measure (a box
+ * or capsule that was never tessellated, a mesh of none), or once the world is finished. */
 TACT_API int tact_world_add_shape(struct tact_world *world, struct tact_owner owner,
                                   const struct tact_shape *shape, const struct tact_pose *local,
                                   int material);

@@ -7,6 +7,8 @@
 
 #define REMEMBERED 20 /* ticks that an overlap is carried after it ended */
 #define HISTORY 32    /* slots of poses more than max_age: results of large pairs may be older */
+#define UNMEASURED                                                                                 \
+    20 /* ticks in a row that a pair may be carried without a measurement: then fault */
 #define FIRST_FRAME_NS                                                                             \
     2000000000 /* longest wait for a source's first frame, before the loop starts */
 
@@ -117,6 +119,48 @@ static void measure(struct tact_session *s, int pair, struct tact_moments *m)
     }
 }
 
+/* Where the pair cannot be measured, its last overlap takes the place of a result, moved along with
+ * the two shapes. Its status stays negative and its age counts the ticks in a row, so that a replay
+ * takes it from the log. */
+static void carry_unmeasured(struct tact_session *s, int pair, struct tact_moments *m)
+{
+    struct session_pair *p = &s->pairs[pair];
+    const struct session_seen *last = &p->last;
+    memset(m, 0, sizeof *m);
+    p->age = ++p->unmeasured;
+    if (last->frame) {
+        tact_world_carry(s->world, pair, &last->a, &last->b, &last->moments, m);
+    }
+}
+
+/* What a pair that cannot be measured in the ticks to come is carried from. */
+static void remember(struct tact_session *s, int pair, const struct tact_moments *m)
+{
+    struct session_pair *p = &s->pairs[pair];
+    const struct tact_contact *c = tact_world_contact(s->world, pair);
+    const struct tact_pose *poses = tact_world_shape_poses(s->world);
+    p->unmeasured = 0;
+    p->last.frame = p->got > 0;
+    if (p->got > 0) {
+        p->last = (struct session_seen){*m, poses[c->a], poses[c->b], 1};
+    }
+}
+
+/* Counts a pair that could not be measured, and after too many ticks in a row ends in the fault. */
+static void count_unmeasured(struct tact_session *s, struct session_pair *p, uint64_t tick)
+{
+    s->report.unmeasured++;
+    p->use.unmeasured++;
+    if (!p->why) {
+        p->why = p->got;
+        p->first = tick;
+        s->unmeasured_pair = s->unmeasured_pair < 0 ? (int)(p - s->pairs) : s->unmeasured_pair;
+    }
+    if (p->age >= UNMEASURED && s->safety.state != TACT_SAFETY_FAULT) {
+        tact_safety_raise(&s->safety, -1, (double)p->got, tick);
+    }
+}
+
 /* What a tick can take from the source. */
 struct newest {
     uint64_t age; /* of the result [ticks], UINT64_MAX where there is none */
@@ -216,6 +260,8 @@ void tact_session_moments(struct tact_session *s, uint64_t tick)
         p->got = 0;
         p->age = AGE_HOST;
         if (!active[i]) {
+            p->unmeasured = 0;
+            p->last.frame = 0;
             tact_world_set_moments(s->world, i, NULL);
             continue;
         }
@@ -227,9 +273,18 @@ void tact_session_moments(struct tact_session *s, uint64_t tick)
                 measure(s, i, &m);
                 fell_back += p->by_source && newest.result.tick >= p->since;
             }
-            count(s, p);
+            if (p->got < 0) {
+                carry_unmeasured(s, i, &m);
+            } else {
+                remember(s, i, &m);
+                count(s, p);
+            }
         }
-        tact_world_set_moments(s->world, i, p->got > 0 ? &m : NULL);
+        if (p->got < 0) {
+            count_unmeasured(s, p, tick);
+        }
+        const int carried = p->got < 0 && m.volume > 0.0;
+        tact_world_set_moments(s->world, i, p->got > 0 || carried ? &m : NULL);
     }
     s->report.fallbacks += (uint64_t)fell_back;
     s->report.fallback_ticks += fell_back > 0;

@@ -34,12 +34,13 @@ static json_t *moments(const struct tact_session_report *r)
     for (int i = 0; i < TACT_SESSION_AGES; i++) {
         json_array_append_new(ages, json_integer((json_int_t)r->ages[i]));
     }
-    return json_pack("{s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:o, s:o, s:I}", "source", r->source,
+    return json_pack("{s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:o, s:o, s:I}", "source", r->source,
                      "age", (json_int_t)r->age, "age_max", (json_int_t)r->age_max, "fallbacks",
                      (json_int_t)r->fallbacks, "fallback_ticks", (json_int_t)r->fallback_ticks,
                      "source_pairs", (json_int_t)r->source_pairs, "host_pairs",
-                     (json_int_t)r->host_pairs, "ages", ages, "time_us", latency(&r->moments),
-                     "missed", (json_int_t)r->missed_moments);
+                     (json_int_t)r->host_pairs, "unmeasured", (json_int_t)r->unmeasured, "ages",
+                     ages, "time_us", latency(&r->moments), "missed",
+                     (json_int_t)r->missed_moments);
 }
 
 static json_t *bodies(struct tact_session *s)
@@ -145,9 +146,10 @@ char *tact_session_slips_json(struct tact_session *s)
 static json_t *pair_moments(const struct tact_session *s, int i)
 {
     struct tact_session_pair_report r = tact_session_pair_report(s, i);
-    return json_pack("{s:s, s:o, s:I, s:I, s:I}", "by", r.by_source ? "source" : "host", "cost_us",
-                     number(1e6 * r.cost), "host_ticks", (json_int_t)r.host_ticks, "source_ticks",
-                     (json_int_t)r.source_ticks, "age_max", (json_int_t)r.age_max);
+    return json_pack("{s:s, s:o, s:I, s:I, s:I, s:I}", "by", r.by_source ? "source" : "host",
+                     "cost_us", number(1e6 * r.cost), "host_ticks", (json_int_t)r.host_ticks,
+                     "source_ticks", (json_int_t)r.source_ticks, "unmeasured_ticks",
+                     (json_int_t)r.unmeasured_ticks, "age_max", (json_int_t)r.age_max);
 }
 
 /* The planar pieces of a contact that is split. */

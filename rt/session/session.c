@@ -38,6 +38,7 @@ int tact_session_prepare(const struct tact_scene *scene, const struct tact_sessi
     if (!s) {
         return -ENOMEM;
     }
+    s->unmeasured_pair = -1;
     s->scene = scene;
     s->options = *options;
     s->period = scene->period;
@@ -129,6 +130,11 @@ static void warn_of(struct watcher *w, const struct tact_session_status *now)
         tact_message(to, TACT_MESSAGE_WARNING,
                      "%s is late: moments are computed on the host where it is (t = %.3f s)",
                      w->session->report.source, now->time);
+    }
+    if (now->unmeasured && !w->last.unmeasured) {
+        tact_message(to, TACT_MESSAGE_WARNING,
+                     "%s cannot be measured: its last overlap is carried (t = %.3f s)",
+                     w->session->pairs[now->unmeasured_pair].name, now->time);
     }
     if (now->safety == TACT_SAFETY_FAULT && w->last.safety != TACT_SAFETY_FAULT) {
         tact_message(to, TACT_MESSAGE_ERROR, "fault: outputs are zero from now on (t = %.3f s)",
@@ -233,6 +239,21 @@ static void finish_report(struct tact_session *s, struct tact_session_report *re
     *report = *r;
 }
 
+/* Every pair that could not be measured, by name. */
+static void report_unmeasured(const struct tact_session *s)
+{
+    for (int i = 0; i < tact_world_pair_count(s->world); i++) {
+        const struct session_pair *p = &s->pairs[i];
+        if (p->use.unmeasured) {
+            tact_message(s->options.messages, TACT_MESSAGE_WARNING,
+                         "%s could not be measured in %llu ticks, the first at t = %.3f s (%s): "
+                         "its last overlap was carried",
+                         p->name, (unsigned long long)p->use.unmeasured,
+                         (double)p->first * s->period, strerror(-p->why));
+        }
+    }
+}
+
 int tact_session_run(struct tact_session *s, struct tact_session_report *report)
 {
     struct tact_loop_options o = tact_loop_default();
@@ -262,6 +283,7 @@ int tact_session_run(struct tact_session *s, struct tact_session_report *report)
     int log = tact_recorder_close(s->recorder, &s->report.recorder);
     s->recorder = NULL;
     finish_report(s, report);
+    report_unmeasured(s);
     return rc ? rc : log;
 }
 
@@ -294,8 +316,12 @@ struct tact_session_pair_report tact_session_pair_report(const struct tact_sessi
                                                          int pair)
 {
     const struct session_pair *p = &session->pairs[pair];
-    return (struct tact_session_pair_report){p->use.host, p->use.source, p->use.age_max,
-                                             p->by_source, 1e-9 * p->cost_ns};
+    return (struct tact_session_pair_report){.host_ticks = p->use.host,
+                                             .source_ticks = p->use.source,
+                                             .unmeasured_ticks = p->use.unmeasured,
+                                             .age_max = p->use.age_max,
+                                             .by_source = p->by_source,
+                                             .cost = 1e-9 * p->cost_ns};
 }
 
 void tact_session_body_pose(struct tact_session *session, int body, struct tact_pose *out)

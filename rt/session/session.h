@@ -34,21 +34,23 @@ typedef int (*tact_source_factory)(void *user, const struct tact_source_scene *s
 /** What a person watches while it runs; written by the tick, read by anyone. */
 struct tact_session_status {
     uint64_t tick;
-    double time;          /**< of the scene [s] */
-    int64_t wake_ns;      /**< wake latency of this tick */
-    int64_t compute_ns;   /**< of the tick before, begin to end */
-    uint64_t missed;      /**< ticks that missed their deadline so far */
-    uint64_t fallbacks;   /**< pairs measured on the host although a source is there */
-    uint32_t age;         /**< oldest moments used in this tick [ticks], 0: host only */
-    int32_t contacts;     /**< touching pairs */
-    int32_t iterations;   /**< sweeps */
-    double residual;      /**< of the solve */
-    double normal_force;  /**< sum over the touching pairs [N] */
-    int32_t safety;       /**< enum tact_safety_state */
-    int32_t deadman;      /**< 1: held, or none is asked for */
-    uint64_t trips;       /**< of the safety chain so far */
-    int32_t devices_lost; /**< devices that are lost or stale now */
-    uint64_t overruns;    /**< records that did not fit in the log's ring */
+    double time;             /**< of the scene [s] */
+    int64_t wake_ns;         /**< wake latency of this tick */
+    int64_t compute_ns;      /**< of the tick before, begin to end */
+    uint64_t missed;         /**< ticks that missed their deadline so far */
+    uint64_t fallbacks;      /**< pairs measured on the host although a source is there */
+    uint64_t unmeasured;     /**< pairs, times ticks, that could not be measured so far */
+    int32_t unmeasured_pair; /**< the first of them, or -1 */
+    uint32_t age;            /**< oldest moments used in this tick [ticks], 0: host only */
+    int32_t contacts;        /**< touching pairs */
+    int32_t iterations;      /**< sweeps */
+    double residual;         /**< of the solve */
+    double normal_force;     /**< sum over the touching pairs [N] */
+    int32_t safety;          /**< enum tact_safety_state */
+    int32_t deadman;         /**< 1: held, or none is asked for */
+    uint64_t trips;          /**< of the safety chain so far */
+    int32_t devices_lost;    /**< devices that are lost or stale now */
+    uint64_t overruns;       /**< records that did not fit in the log's ring */
 };
 
 struct tact_session_options {
@@ -87,6 +89,8 @@ struct tact_session_report {
     uint64_t host_pairs;     /**< pairs measured on the host */
     uint64_t fallbacks;      /**< of those, although a source is there: late, failed, not started */
     uint64_t fallback_ticks; /**< ticks with at least one fallback */
+    uint64_t unmeasured;     /**< pairs, times ticks, that could not be measured: their last overlap
+                                  is carried, and 20 such ticks in a row of one are a safety fault */
     uint32_t age; /**< median age of the source's moments as used [ticks]; 0: none used */
     uint32_t age_max;
     uint64_t ages[TACT_SESSION_AGES]; /**< moments used by age [ticks]; 0: host; the last: older */
@@ -108,6 +112,7 @@ struct tact_session_report {
 /** Where a pair's moments came from. */
 struct tact_session_pair_report {
     uint64_t host_ticks, source_ticks; /**< ticks that the host and the source measured it */
+    uint64_t unmeasured_ticks;         /**< ticks in which nobody could measure it */
     uint32_t age_max;                  /**< oldest result used [ticks] */
     int by_source;                     /**< at the end: 1 source, 0 host */
     double cost; /**< that the host takes for it, or would take [s], at the end */

@@ -67,8 +67,13 @@ struct session_pair {
         struct tact_pose a, b;
         uint64_t frame; /* 0: none */
     } seen;
+    struct session_seen last; /* measured, by whomever; frame: 0 where it was no overlap */
+    uint32_t unmeasured;      /* ticks in a row in which it could not be measured, up to this one */
+    int32_t why;              /* errno of the first of all such ticks, 0: there was none; */
+    uint64_t first;           /* that tick; */
+    int told;                 /* whether its event is in the log */
     struct session_use {
-        uint64_t host, source; /* ticks */
+        uint64_t host, source, unmeasured; /* ticks */
         uint32_t age_max;
     } use;
 };
@@ -156,6 +161,7 @@ struct tact_session {
     double iterations_sum;
     int64_t compute_ns;
     uint32_t age_now;
+    int unmeasured_pair; /* the first that could not be measured, or -1 */
     uint64_t missed;
     uint64_t skipped;   /* ticks that the loop gave up, up to this one */
     uint64_t next_tick; /* that follows the last one */

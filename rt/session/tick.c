@@ -58,6 +58,23 @@ static void solve(struct tact_session *s, uint64_t tick)
     }
 }
 
+/* The first tick in which a pair could not be measured, by its name. */
+static void mark_unmeasured(struct tact_session *s, uint64_t tick, int64_t now)
+{
+    static const char why[] = " cannot be measured: its last overlap is carried";
+    for (int i = 0; i < tact_world_pair_count(s->world); i++) {
+        struct session_pair *p = &s->pairs[i];
+        if (p->use.unmeasured && !p->told) {
+            char text[sizeof p->name + sizeof why];
+            size_t length = strlen(p->name);
+            memcpy(text, p->name, length);
+            memcpy(text + length, why, sizeof why);
+            tact_recorder_event_rt(s->recorder, tick, now, "unmeasured", text);
+            p->told = 1;
+        }
+    }
+}
+
 /* Events that a person looks for in the log, written once where they begin. */
 static void mark_events(struct tact_session *s, uint64_t tick, int64_t now)
 {
@@ -72,6 +89,9 @@ static void mark_events(struct tact_session *s, uint64_t tick, int64_t now)
     if (fault && !s->seen_fault) {
         tact_recorder_event_rt(s->recorder, tick, now, "fault",
                                "the safety chain went to fault: outputs are zero");
+    }
+    if (s->report.unmeasured) {
+        mark_unmeasured(s, tick, now);
     }
     s->seen_fallback = fallback;
     s->seen_fault = fault;
@@ -118,6 +138,8 @@ static void publish_status(struct tact_session *s, uint64_t tick, int64_t wake)
                                        .compute_ns = s->compute_ns,
                                        .missed = s->missed,
                                        .fallbacks = s->report.fallbacks,
+                                       .unmeasured = s->report.unmeasured,
+                                       .unmeasured_pair = s->unmeasured_pair,
                                        .age = s->age_now,
                                        .contacts = s->solve.contacts,
                                        .iterations = s->solve.iterations,
