@@ -105,6 +105,12 @@ static void tell(const struct tact_evdev *self, const struct tact_evdev_search *
                      "%s: %d input devices match, this one was taken", self->name,
                      search->matching);
     }
+    if (self->play && self->play->guessed[0]) {
+        tact_message(self->messages, TACT_MESSAGE_WARNING,
+                     "%s: %s does not say where these axes were at first: in the middle until they "
+                     "move: %s",
+                     self->name, self->active->path, self->play->guessed);
+    }
     if (!self->active->monotonic) {
         tact_message(self->messages, TACT_MESSAGE_WARNING,
                      "%s: no CLOCK_MONOTONIC stamps from %s: values are stamped when read",

@@ -1,6 +1,8 @@
 /* Plays the raw events of an input device out of a file. */
+#include <ctype.h>
 #include <errno.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include "devices/evdev_state_internal.h"
@@ -17,6 +19,12 @@ struct reading {
     int64_t origin_ns; /* of its first event, where its ticks are not known */
     size_t capacity;
     bool began; /* an event was read */
+    int type;   /* that the description in the head is at, -1: none */
+    int code;
+    struct {
+        bool known;
+        int32_t value; /* when the recording began, as the head describes it */
+    } start[ABS_CNT];
     struct tact_evdev_play *play;
 };
 
@@ -37,6 +45,41 @@ static struct tact_evdev_taped *add(struct reading *r)
     struct tact_evdev_taped *event = &play->event[play->count++];
     memset(event, 0, sizeof *event);
     return event;
+}
+
+/* A whole decimal number of 32 bits, of any number of zeros; *at moves behind it. */
+static int take_number(const char **at, int32_t *value)
+{
+    char *end;
+    errno = 0;
+    long long read = strtoll(*at, &end, 10);
+    if (end == *at || errno || read < INT32_MIN || read > INT32_MAX ||
+        (*end && !isspace((unsigned char)*end))) {
+        return -EINVAL;
+    }
+    *value = (int32_t)read;
+    *at = end;
+    return 0;
+}
+
+/* "#   Event type 3 (EV_ABS)", "#     Event code 0 (ABS_X)", "#       Value   -938": how
+ * evemu-record describes the device as it was found. */
+static int take_description(struct reading *r, const char *line)
+{
+    const char *text = line + 1 + strspn(line + 1, " \t");
+    int number;
+    if (sscanf(text, "Event type %d", &number) == 1) {
+        r->type = number;
+        r->code = -1;
+    } else if (sscanf(text, "Event code %d", &number) == 1) {
+        r->code = number;
+    } else if (!strncmp(text, "Value", 5) && (text[5] == ' ' || text[5] == '\t') &&
+               r->type == EV_ABS && r->code >= 0 && r->code < ABS_CNT && !r->began) {
+        const char *at = text + 5;
+        r->start[r->code].known = true;
+        return take_number(&at, &r->start[r->code].value);
+    }
+    return 0;
 }
 
 /* "# lost tick 12", "# tick 0 at 123.000000456", and the line of the head. */
@@ -67,6 +110,8 @@ static int take_comment(struct reading *r, const char *line)
         }
         mark->type = line[2] == 'l' ? TACT_TAPE_LOST : TACT_TAPE_BACK;
         mark->time = (double)tick * r->period;
+    } else {
+        return take_description(r, line);
     }
     return 0;
 }
@@ -75,15 +120,25 @@ static int take_event(struct reading *r, const char *line)
 {
     long long seconds, fraction;
     unsigned int type, code;
-    int value;
+    int32_t value;
     unsigned long long tick;
-    if (sscanf(line, "E: %lld.%6lld %4x %4x %d", &seconds, &fraction, &type, &code, &value) != 5 ||
-        seconds < 0 || seconds > UINT32_MAX || fraction < 0 || type >= EV_CNT) {
+    int point = 0, digits = 0, used = 0;
+    if (sscanf(line, "E: %lld.%n%6lld%n %4x %4x%n", &seconds, &point, &fraction, &digits, &type,
+               &code, &used) != 4 ||
+        digits - point != 6 || seconds < 0 || seconds > UINT32_MAX || fraction < 0 ||
+        type >= EV_CNT) {
+        return -EINVAL;
+    }
+    const char *rest = line + used;
+    if (take_number(&rest, &value)) {
         return -EINVAL;
     }
     const char *comment = strchr(line, '#');
     if (comment && !strncmp(comment, "# start", 7)) {
         libevdev_set_event_value(r->play->dev, type, code, value);
+        if (type == EV_ABS && code < ABS_CNT) {
+            r->play->told[code] = true;
+        }
         return 0;
     }
     struct tact_evdev_taped *event = add(r);
@@ -127,17 +182,46 @@ static int take_bits(struct reading *r, const char *line, int first[EV_CNT])
     return 0;
 }
 
+/* The rest stands in the middle until the whole file is read. */
 static int take_axis(struct reading *r, const char *line)
 {
     struct input_absinfo info = {0};
+    int32_t *const to[] = {&info.minimum, &info.maximum, &info.fuzz, &info.flat, &info.resolution};
     unsigned int code;
-    if (sscanf(line, "A: %2x %d %d %d %d %d", &code, &info.minimum, &info.maximum, &info.fuzz,
-               &info.flat, &info.resolution) < 5 ||
-        code >= ABS_CNT) {
+    int used = 0;
+    if (sscanf(line, "A: %2x%n", &code, &used) != 1 || code >= ABS_CNT) {
         return -EINVAL;
+    }
+    const char *at = line + used;
+    for (int i = 0; i < 5; i++) {
+        bool over = i == 4 && !at[strspn(at, " \t")]; /* older files have no resolution */
+        if (!over && take_number(&at, to[i])) {
+            return -EINVAL;
+        }
     }
     info.value = (int)(((long long)info.minimum + info.maximum) / 2);
     return libevdev_enable_event_code(r->play->dev, EV_ABS, code, &info) ? -EINVAL : 0;
+}
+
+/* Where axes were when the recording began. Of those that it does not say, the first event tells,
+ * and until then the middle is a guess: kept for a message. */
+static void set_start(struct reading *r)
+{
+    struct libevdev *dev = r->play->dev;
+    size_t used = 0;
+    for (unsigned int code = 0; code < ABS_MT_SLOT; code++) {
+        if (!libevdev_has_event_code(dev, EV_ABS, code) || r->play->told[code]) {
+            continue;
+        }
+        if (r->start[code].known) {
+            libevdev_set_event_value(dev, EV_ABS, code, r->start[code].value);
+        } else if (used < sizeof r->play->guessed) {
+            const char *name = libevdev_event_code_get_name(EV_ABS, code);
+            int n = snprintf(r->play->guessed + used, sizeof r->play->guessed - used, "%s%s",
+                             used ? " " : "", name ? name : "?");
+            used += n > 0 ? (size_t)n : 0;
+        }
+    }
 }
 
 static int take_line(struct reading *r, const char *line, int first[EV_CNT])
@@ -170,21 +254,39 @@ static int take_line(struct reading *r, const char *line, int first[EV_CNT])
     }
 }
 
+/* Reads what is left of a line that is longer than its room. */
+static void skip_line(FILE *file)
+{
+    for (int c = getc(file); c != EOF && c != '\n'; c = getc(file)) {
+    }
+}
+
 static int read_lines(struct reading *r)
 {
+    static const char mark[] = "\xEF\xBB\xBF"; /* that some editors put first */
     char line[1024];
     int first[EV_CNT] = {0}, rc = 0;
     while (!rc && fgets(line, sizeof line, r->file)) {
-        r->line++;
+        const char *text = line;
+        size_t length = strcspn(line, "\n");
+        if (r->line++ == 0 && !strncmp(line, mark, strlen(mark))) {
+            text += strlen(mark);
+        }
+        if (line[length] != '\n' && !feof(r->file)) {
+            if (*text != '#') { /* comments may be as long as they like */
+                return -EINVAL;
+            }
+            skip_line(r->file);
+        }
         line[strcspn(line, "\r\n")] = '\0';
-        rc = take_line(r, line, first);
+        rc = take_line(r, text, first);
     }
-    return rc;
+    return !rc && ferror(r->file) ? -EIO : rc;
 }
 
 int tact_evdev_play_open(const char *path, struct tact_evdev_play *play, struct tact_error *err)
 {
-    struct reading r = {.play = play, .file = fopen(path, "re")};
+    struct reading r = {.play = play, .file = fopen(path, "re"), .type = -1, .code = -1};
     tact_error_at(err, path, 0, 0, NULL);
     if (!r.file) {
         int rc = -errno;
@@ -199,6 +301,9 @@ int tact_evdev_play_open(const char *path, struct tact_evdev_play *play, struct 
         tact_error_at(err, NULL, r.line, 0, NULL);
         rc = tact_error_set(err, rc, "%s",
                             rc == -ENOMEM ? "too long" : "not what a recording of evemu has");
+    }
+    if (!rc) {
+        set_start(&r);
     }
     if (play->end == 0.0 && play->count) {
         play->end = play->event[play->count - 1].time;

@@ -69,6 +69,8 @@ struct tact_evdev_play {
     double end;       /* [s]; after it the tape is over */
     int64_t start_ns; /* when tick 0 was, by the recording's clock */
     bool gone;
+    bool told[ABS_CNT]; /* axes whose first state stands among the events */
+    char guessed[256];  /* names of axes of which the file does not say where they were at first */
 };
 
 /** Reads a tape. *play is to be closed whatever comes back.

@@ -182,6 +182,13 @@ static void refuse(const char *text, int line, const char *word)
     }
 }
 
+static void refuse_long_line(void)
+{
+    char text[4000];
+    snprintf(text, sizeof text, "%sN: %*s\n", HEAD, 2000, "name");
+    refuse(text, 15, "recording of evemu");
+}
+
 static void refuses_what_is_no_recording(void **state)
 {
     (void)state;
@@ -194,9 +201,83 @@ static void refuses_what_is_no_recording(void **state)
     refuse(HEAD "E: 1.0 0003\n", 15, "recording of evemu");
     refuse(HEAD "A: 44 0 1 0 0\nE: 1.000000 0003 0000 0001\n", 15, "recording of evemu");
     refuse("# tact device puck, period -1, clock real\n", 1, "recording of evemu");
+    /* Numbers of more than 32 bits, a second without its six digits, a line without end. */
+    refuse(HEAD "E: 1.000000 0003 0000 4294967297\n", 15, "recording of evemu");
+    refuse(HEAD "E: 1.000000 0003 0000 12x\n", 15, "recording of evemu");
+    refuse(HEAD "E: 1.5 0003 0000 0001\n", 15, "recording of evemu");
+    refuse(HEAD "A: 02 0 4294967551 0 0 0\n", 15, "recording of evemu");
+    refuse("# EVEMU 1.3\n#   Event type 3 (EV_ABS)\n#     Event code 0 (ABS_X)\n"
+           "#       Value 99999999999\n",
+           4, "recording of evemu");
+    refuse_long_line();
     device_config_init(&c, absent, 1);
     assert_int_equal(tact_evdev_type.open(&c.config, &device, &c.err), -2);
     assert_string_equal(c.err.file, "/nowhere/at/all.evemu");
+}
+
+/* What evemu-record writes before it: the device as it was found. */
+#define DESCRIBED                                                                                  \
+    "# EVEMU 1.3\n# Kernel: 4.8.6-1-ARCH\n# Supported events:\n"                                   \
+    "#   Event type 1 (EV_KEY)\n#     Event code 304 (BTN_SOUTH)\n"                                \
+    "#   Event type 3 (EV_ABS)\n"                                                                  \
+    "#     Event code 0 (ABS_X)\n#       Value    -42\n#       Min     -100\n#       Max      "    \
+    "100\n"                                                                                        \
+    "#       Fuzz       0\n#       Flat       0\n#       Resolution 0\n"                           \
+    "#     Event code 2 (ABS_Z)\n#       Value      0\n#       Min        0\n#       Max      "    \
+    "255\n"                                                                                        \
+    "#     Event code 5 (ABS_RZ)\n#       Value    255\n#       Min        0\n#       Max      "   \
+    "255\n"                                                                                        \
+    "#   Event type 21 (EV_FF)\n#     Event code 1 (FF_?)\n#       Value     77\n# Properties:\n"
+#define DEVICE                                                                                     \
+    "N: Test stick\nI: 0003 046d c626 0110\n"                                                      \
+    "B: 03 27 00 00 00 00 00 00 00\n"                                                              \
+    "A: 00 -100 100 0 0 0\nA: 01 0 200 0 0\nA: 02 0 255 0 0 0\nA: 05 0 255 0 0 0\n"                \
+    "E: 0.000001 0003 0000 0050\n"
+
+/* Axes begin where the device was, and one that rests at an end is one-sided. Of those that the
+ * file does not tell of, it is said that they are guessed. */
+static void begins_where_the_device_was(void **state)
+{
+    (void)state;
+    struct device_config c;
+    struct tact_device device = {0};
+    const struct tact_device_setting s[] = {SETTING("recording", path), SETTING("raw", "true")};
+    const char text[] = DESCRIBED DEVICE;
+    write_tape(text, strlen(text));
+    for (int raw = 0; raw < 2; raw++) {
+        device_config_init(&c, s, 1 + raw);
+        if (tact_evdev_type.open(&c.config, &device, &c.err)) {
+            fail_msg("%d: %s", c.err.line, c.err.text);
+        }
+        if (!strstr(c.messages, "at first") || !strstr(c.messages, "ABS_Y") ||
+            strstr(c.messages, "ABS_X") || strstr(c.messages, "ABS_RZ")) {
+            fail_msg("%s", c.messages);
+        }
+        struct tact_device_input in = {.state = -1};
+        device.ops->read(device.self, 0, -1e-3, start_ns, &in); /* before the first event */
+        const double *v = in.channel;
+        const int x = channel(&device, "abs_x"), y = channel(&device, "abs_y");
+        const int z = channel(&device, "abs_z"), rz = channel(&device, "abs_rz");
+        assert_true(v[x] == (raw ? -42.0 : -0.42));
+        assert_true(v[y] == (raw ? 100.0 : 0.0));
+        assert_true(v[z] == 0.0); /* released, not half way */
+        assert_true(v[rz] == (raw ? 255.0 : 0.0));
+        device.ops->read(device.self, 1, 1e-3, start_ns, &in);
+        assert_true(v[x] == (raw ? 50.0 : 0.5));
+        device.ops->close(device.self);
+    }
+}
+
+/* A mark of the order of bytes, and comments of any length, are borne. */
+static void reads_what_editors_do(void **state)
+{
+    (void)state;
+    char *text = malloc(1 << 20);
+    snprintf(text, 1 << 20, "\xEF\xBB\xBF%s# %*s\n%s# %*s", HEAD, 70000, "long", DEVICE, 1021, "");
+    struct tact_device device = open_tape(text, NULL, 0);
+    assert_true(at(&device, 0).channel[channel(&device, "abs_x")] == 0.5);
+    device.ops->close(device.self);
+    free(text);
 }
 
 static uint64_t next_random(uint64_t *s)
@@ -294,6 +375,8 @@ int main(void)
         cmocka_unit_test(maps_anew),
         cmocka_unit_test(plays_what_evemu_recorded),
         cmocka_unit_test(refuses_what_is_no_recording),
+        cmocka_unit_test(begins_where_the_device_was),
+        cmocka_unit_test(reads_what_editors_do),
         cmocka_unit_test(survives_damage),
         cmocka_unit_test(keeps_what_was_pressed_to_its_owner),
     };
