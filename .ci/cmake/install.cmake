@@ -2,8 +2,11 @@
 include(CMakePackageConfigHelpers)
 
 # The modules that libtact.a needs at link time; the shared library brings its own.
-set(TACT_PRIVATE_MODULES OpenCL libevdev libudev comedilib libcyaml yaml-0.1 libzstd libxxhash jansson
-                         lapacke qhull_r)
+set(TACT_PRIVATE_MODULES OpenCL libevdev libudev libcyaml yaml-0.1 libzstd libxxhash jansson lapacke
+                         qhull_r)
+if(TACT_COMEDI)
+  list(APPEND TACT_PRIVATE_MODULES comedilib)
+endif()
 list(JOIN TACT_PRIVATE_MODULES " " TACT_PC_REQUIRES)
 
 foreach(library tact tact_static)
