@@ -10,11 +10,13 @@
 
 #include "rt/clock.h"
 #include "rt/histogram.h"
+#include "support/campaign.h"
 
-static uint64_t seed = 1;
+static uint64_t seed;
 
 static double uniform(void)
 {
+    seed = seed ? seed : 1 ^ campaign_seed();
     seed ^= seed << 13;
     seed ^= seed >> 7;
     seed ^= seed << 17;

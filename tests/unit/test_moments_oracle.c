@@ -271,7 +271,7 @@ static int by_rim(const struct pair *p, struct tact_moments *m)
 static void family(const char *name, int pairs, void (*make)(struct pair *, int))
 {
     struct tally tally[3] = {{0}};
-    random_state = 88172645463325252u;
+    random_state = 88172645463325252u ^ campaign_seed();
     for (const char *c = name; *c; c++) {
         random_state = random_state * 1099511628211u + (uint64_t)*c;
     }

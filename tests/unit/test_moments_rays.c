@@ -69,7 +69,7 @@ static void errors_fall(void **unused)
             struct tact_pose pb = turned_pose(), offset = tact_pose_identity(), pa;
             struct tact_moments exact, m;
             struct tact_rays_report report;
-            random_state = 88172645463325252u + (uint64_t)i;
+            random_state = (88172645463325252u + (uint64_t)i) ^ campaign_seed();
             pb = i == 3 ? pb : turned_pose();
             tact_v3_copy(offset.position, at[i]);
             tact_pose_mul(&pa, &pb, &offset);

@@ -12,6 +12,7 @@
 
 #include "rt/scene/scene_internal.h"
 #include "rt/yaml.h"
+#include "support/campaign.h"
 
 /* Each file of tests/data/scenes/bad says in its first line where it is wrong and how its message
  * begins. */
@@ -184,7 +185,7 @@ static void test_mutated_examples(void **state)
     (void)state;
     static const char *const examples[] = {"ruler", "guided", "turn", "pad"};
     int taken = 0, refused = 0;
-    uint64_t random = 20251121;
+    uint64_t random = 20251121 ^ campaign_seed();
     for (size_t e = 0; e < sizeof examples / sizeof *examples; e++) {
         char path[512];
         struct tact_scene *good = NULL;

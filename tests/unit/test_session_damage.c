@@ -15,6 +15,7 @@
 #include "rt/log/mcap_internal.h"
 #include "rt/log/mcap_reader_internal.h"
 #include "rt/session/replay.h"
+#include "support/campaign.h"
 #include "support/run_scene.h"
 
 #if defined __SANITIZE_ADDRESS__ || defined __SANITIZE_THREAD__
@@ -134,7 +135,7 @@ static uint64_t look(size_t length)
 static void cut_anywhere(void **state)
 {
     (void)state;
-    uint64_t seed = 11, lost = 0;
+    uint64_t seed = 11 ^ campaign_seed(), lost = 0;
     for (int i = 0; i < TIMES; i++) {
         size_t at = session_random(&seed) % size;
         write_copy(at);
@@ -149,7 +150,7 @@ static void cut_anywhere(void **state)
 static void flipped_anywhere(void **state)
 {
     (void)state;
-    uint64_t seed = 12;
+    uint64_t seed = 12 ^ campaign_seed();
     for (int i = 0; i < TIMES; i++) {
         size_t at = session_random(&seed) % size;
         uint8_t bit = (uint8_t)(1U << session_random(&seed) % 8);
@@ -169,7 +170,7 @@ static void flipped_anywhere(void **state)
 static void what_is_left_replays(void **state)
 {
     (void)state;
-    uint64_t seed = 13;
+    uint64_t seed = 13 ^ campaign_seed();
     for (int i = 0; i < 10; i++) {
         struct tact_replay_report report;
         size_t at = chunks[0].end + session_random(&seed) % (size - chunks[0].end);

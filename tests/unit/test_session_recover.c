@@ -17,12 +17,13 @@
 #include "rt/log/recorder.h"
 #include "rt/log/recover.h"
 #include "rt/session/replay.h"
+#include "support/campaign.h"
 #include "support/run_scene.h"
 
 #if defined __SANITIZE_ADDRESS__ || defined __SANITIZE_THREAD__
 #define KILLS 20
 #else
-#define KILLS 200
+#define KILLS campaign_size(40, 200)
 #endif
 
 static _Atomic uint64_t *completed; /* ticks of the child, in shared memory */
@@ -64,7 +65,7 @@ static void killed_at_random(void **state)
 {
     (void)state;
     const struct tact_messages silent = {NULL, NULL};
-    uint64_t seed = 20, ticks = 0, added = 0, differing = 0, lost = 0, early = 0;
+    uint64_t seed = 20 ^ campaign_seed(), ticks = 0, added = 0, differing = 0, lost = 0, early = 0;
     char log[256];
 
     completed =

@@ -15,6 +15,7 @@
 #include "rt/log/log_reader.h"
 #include "rt/log/recorder.h"
 #include "rt/session/replay.h"
+#include "support/campaign.h"
 #include "support/run_scene.h"
 
 static const struct tact_messages silent = {NULL, NULL};
@@ -258,7 +259,7 @@ static void changed_byte_is_caught(void **state)
     struct run_result r;
     char log[64];
     struct stat size;
-    uint64_t seed = 99;
+    uint64_t seed = 99 ^ campaign_seed();
     record(&o, log, &r);
     stat(log, &size);
     int fd = open(log, O_RDWR);
