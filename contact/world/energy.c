@@ -3,49 +3,78 @@
 #include <string.h>
 #include "contact/world/sweeps_internal.h"
 
-/* Sum over the contacts and joints of an island of impulse times velocity at the present velocities
- * [J]; beside it, what stabilisation gives to bodies that it pushes apart from rest, and what the
- * springs of patches give back. */
-static double contact_work(const struct tact_world *world, const struct island *island,
-                           double *pushed)
+/* Velocity of a contact at the present velocities, times its impulse [J]. */
+static double block_work(const struct tact_world *world, const struct block *block)
 {
-    double work = tact_bonds_work(world, island);
-    *pushed = 0.0;
-    for (int i = 0; i < island->blocks.count; i++) {
-        const struct block *block = &world->blocks[island->blocks.at[i]];
-        const double *r = world->contacts[block->pair].impulse;
-        double push = tact_max(block->push, 0.0);
-        *pushed += push > 0.0 ? 0.5 * push * push / block->local.s[0] : 0.0;
-        *pushed += tact_springs_most(block);
-        for (int k = 0; k < 2; k++) {
-            const struct side *side = &block->side[k];
-            for (int m = 0; m < side->dof; m++) {
-                for (int j = 0; j < 6; j++) {
-                    work += side->v[m] * side->j[m * 6 + j] * r[j];
-                }
-            }
-        }
+    const double *r = world->contacts[block->pair].impulse;
+    double u[6] = {0.0}, work = 0.0;
+    for (int k = 0; k < 2; k++) {
+        const struct side *side = &block->side[k];
+        tact_rows_velocity(u, side->j, side->v, side->dof);
+    }
+    for (int j = 0; j < 6; j++) {
+        work += u[j] * r[j];
     }
     return work;
 }
 
-/* Work of all impulses [J]: half the sum of that at the velocities without and with them. */
+static double contact_work(const struct tact_world *world, const struct island *island)
+{
+    double work = tact_bonds_work(world, island);
+    for (int i = 0; i < island->blocks.count; i++) {
+        work += block_work(world, &world->blocks[island->blocks.at[i]]);
+    }
+    return work;
+}
+
+/* Impulses times velocities [J], summed over the contacts and joints of an island, at the
+ * velocities that led here, without the impulses and with them. */
 struct work {
-    double before, after, pushed;
+    double arrived, free, after, pushed;
 };
+
+/* The most that a contact may give [J]: what stabilisation gives to bodies that it pushes apart,
+ * and what the springs of its patch give back. What gravity and drives took from it in this tick is
+ * given back with it. A rebound gives nothing. */
+static double most_pushed(const struct block *block)
+{
+    double push = tact_max(block->push, 0.0), sum = tact_springs_most(block);
+    if (push > tact_max(block->rebound[0], 0.0)) {
+        sum += 0.5 * push * (push + tact_max(block->drawn, 0.0)) / block->local.s[0];
+    }
+    return sum;
+}
+
+/* Bodies that were parting and are drawn together again within the tick are stopped where they are:
+ * at their arrival the impulse that stops them is counted as giving what gravity then takes. */
+static double most_stopped(const struct tact_world *world, const struct block *block)
+{
+    const double *r = world->contacts[block->pair].impulse;
+    double parting = tact_min(block->arrival[0], block->drawn);
+    return tact_block_rebounds(block) ? 0.0 : 0.5 * r[0] * tact_max(parting, 0.0);
+}
 
 static struct work take_work(struct tact_world *world, const struct island *island)
 {
-    struct work w = {.after = contact_work(world, island, &w.pushed)};
+    struct work w = {.after = contact_work(world, island)};
+    tact_velocities_arrive(world, island);
+    w.arrived = contact_work(world, island);
     tact_velocities_restore(world, island);
-    w.before = contact_work(world, island, &w.pushed);
+    w.free = contact_work(world, island);
     tact_velocities_rebuild(world, island);
+    for (int i = 0; i < island->blocks.count; i++) {
+        const struct block *block = &world->blocks[island->blocks.at[i]];
+        w.pushed += most_pushed(block) + most_stopped(world, block);
+    }
     return w;
 }
 
+/* Work of all impulses: half the sum of that at the velocities that led here and with them. With
+ * those without contacts in the place of the first, an impulse could give r g h / 2 of what gravity
+ * took in the tick: of a body that rebounds, kept. */
 static int gives(const struct work *w)
 {
-    return 0.5 * (w->before + w->after) > w->pushed + 1e-12 * (fabs(w->before) + fabs(w->after));
+    return 0.5 * (w->arrived + w->after) > w->pushed + 1e-12 * (fabs(w->arrived) + fabs(w->after));
 }
 
 /* Makes the rebounds of an island's impacts less, where they give energy. Returns whether they did.
@@ -88,11 +117,11 @@ void tact_energy_bound_rebound(struct tact_world *world, struct tact_solve_stats
     }
 }
 
-/* The work of s times the impulses is s before + s^2 (after - before) / 2: the largest s by which
- * they give no more than is pushed. */
+/* The work of s times the impulses is s (arrived + free) / 2 + s^2 (after - free) / 2: the largest
+ * s by which they give no more than is pushed. */
 static double most_share(const struct work *w)
 {
-    double p = w->before, q = 0.5 * (w->after - w->before);
+    double p = 0.5 * (w->arrived + w->free), q = 0.5 * (w->after - w->free);
     return q > 0.0 ? tact_min(1.0, (sqrt(p * p + 4.0 * q * w->pushed) - p) / (2.0 * q)) : 1.0;
 }
 

@@ -272,6 +272,7 @@ int tact_world_solve(struct tact_world *world, struct tact_solve_stats *stats)
         warm_start(world, world->blocks[i].pair);
     }
     expect_impulses(world);
+    tact_velocities_keep(world, world->arrived);
     int rc = free_velocities(world);
     if (rc) {
         for (int i = 0; i < world->block_count; i++) {
@@ -283,7 +284,7 @@ int tact_world_solve(struct tact_world *world, struct tact_solve_stats *stats)
         tact_pieces_collect(world);
         return rc;
     }
-    tact_velocities_keep(world);
+    tact_velocities_keep(world, world->free);
     tact_bonds_assemble(world);
     tact_islands_find(world);
     for (int i = 0; i < world->block_count; i++) {

@@ -5,11 +5,14 @@
 #include "contact/world/rows_internal.h"
 #include "contact/world/world_internal.h"
 
-/* Keeps the velocities of all bodies and hands: those without contacts. */
-void tact_velocities_keep(struct tact_world *world);
+/* Copies the velocities of all bodies and hands into world->arrived or world->free. */
+void tact_velocities_keep(const struct tact_world *world, double *all);
 
-/* Takes an island's velocities back to those. */
+/* Takes an island's velocities back to those without contacts. */
 void tact_velocities_restore(struct tact_world *world, const struct island *island);
+
+/* Takes an island's velocities back to those that led here. */
+void tact_velocities_arrive(struct tact_world *world, const struct island *island);
 
 /* Stops what an island moves. */
 void tact_velocities_stop(struct tact_world *world, const struct island *island);

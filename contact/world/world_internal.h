@@ -88,6 +88,7 @@ struct tact_world {
     double *jacobians; /* what the sides point into: 4 x most_dof x 6 a pair */
     double *columns;   /* most_dof x 6 */
     double *free;      /* velocities without contacts: 6 a body, then most_dof a hand */
+    double *arrived;   /* the same, those that led here: before gravity and drives */
     struct islands islands;
     struct newton newton;
     struct point_store points; /* room for them only where they are the model */

@@ -250,7 +250,7 @@ static void gives_no_energy(void **state)
         struct tact_contact_law law = scene_rigid(3 * root * root);
         law.compliance = pow(10, uniform(-6, -4));
         law.tangential_compliance = law.compliance * pow(10, uniform(-1, 1));
-        scene_thrown_box(&s, box, MASS, &law);
+        scene_thrown_box(&s, NULL, box, MASS, &law);
         double start = scene_energy(&s);
         for (int i = 0; i < 1500; i++) {
             scene_step(&s);

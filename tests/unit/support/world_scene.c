@@ -205,6 +205,16 @@ double scene_energy(struct world_scene *scene)
     return sum;
 }
 
+double scene_phase_energy(struct world_scene *scene)
+{
+    double sum = scene_energy(scene), h = scene->options.period;
+    for (int i = 0; i < tact_world_body_count(scene->world); i++) {
+        const struct tact_body *body = tact_world_body(scene->world, i);
+        sum += 0.5 * body->mass * h * tact_v3_dot(scene->options.gravity, body->twist);
+    }
+    return sum;
+}
+
 double scene_tilt(struct world_scene *scene, int body)
 {
     const double z[3] = {0.0, 0.0, 1.0};
@@ -240,12 +250,13 @@ static void add_twist(struct world_scene *scene, int shape, const double *point,
     }
 }
 
-void scene_thrown_box(struct world_scene *scene, const double draw[SCENE_DRAWS], double mass,
+void scene_thrown_box(struct world_scene *scene, const struct tact_world_options *options,
+                      const double draw[SCENE_DRAWS], double mass,
                       const struct tact_contact_law *law)
 {
     struct tact_shape shape = scene_box(0.1, 0.02 + 0.08 * draw[0], 0.01 + 0.09 * draw[1]);
     const double at[3] = {0, 0, 0.12};
-    scene_open(scene, NULL);
+    scene_open(scene, options);
     scene_ground(scene);
     int b = scene_solid(scene, &shape, mass, at, 0);
     struct tact_body *body = tact_world_body(scene->world, b);

@@ -52,7 +52,8 @@ int scene_solid(struct world_scene *scene, const struct tact_shape *shape, doubl
 /* A box over the ground, thrown down and turning, as ten numbers from 0 to 1 say; started with the
  * law. */
 enum { SCENE_DRAWS = 10 };
-void scene_thrown_box(struct world_scene *scene, const double draw[SCENE_DRAWS], double mass,
+void scene_thrown_box(struct world_scene *scene, const struct tact_world_options *options,
+                      const double draw[SCENE_DRAWS], double mass,
                       const struct tact_contact_law *law);
 
 /* A shape on a body already made, or fixed in the world (body -1). */
@@ -73,6 +74,9 @@ void scene_run(struct world_scene *scene, double seconds);
 
 /* Kinetic energy of the free bodies and their height in gravity [J]. */
 double scene_energy(struct world_scene *scene);
+
+/* The same less m g h v_z / 2, the integrator's phase: what a tick of free fall keeps exactly. */
+double scene_phase_energy(struct world_scene *scene);
 
 /* Angle of the body's z axis from the vertical of the ground [rad]. */
 double scene_tilt(struct world_scene *scene, int body);
