@@ -94,6 +94,9 @@ void tact_attached_scene_inputs(struct tact_attached_input *input, int count)
         struct tact_attached_input *one = &input[i];
         const size_t size = sizeof one->scene;
         int before = 0;
+        if (!one->channel_count && !one->named[0] && one->note[0]) {
+            continue; /* it has nothing that could be opened */
+        }
         for (int k = 0; k < i; k++) {
             before += strcmp(input[k].kind, one->kind) == 0;
         }
@@ -103,6 +106,9 @@ void tact_attached_scene_inputs(struct tact_attached_input *input, int count)
         }
         tact_attached_append(one->scene, size, ", type: evdev, settings: {");
         append_wanted(input, count, one);
+        if (one->named[0]) {
+            tact_attached_append(one->scene, size, ", channels: %s", one->named);
+        }
         if (one->force_count) {
             tact_attached_append(one->scene, size, ", forces: %s", forces_of(one));
         }

@@ -66,7 +66,9 @@ struct tact_attached_input {
     int effect_most;   /**< how many of them at a time; 0: unknown */
     char note[256];    /**< what a scene must say to get more; may be empty */
     struct tact_attached_access access;
-    char scene[1024]; /**< an entry of a scene's `devices` that finds this one and no other */
+    char named[48];   /**< of keys alone, one that `channels` can name; else empty */
+    char scene[1024]; /**< an entry of a scene's `devices` that opens this one and no other; empty
+                           where it has nothing that a scene could take */
 };
 
 struct tact_attached_range {

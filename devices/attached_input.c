@@ -75,6 +75,20 @@ static bool says(const char *name, const char *word)
     return strcasestr(name, word) != NULL;
 }
 
+/* Whether it has keys that no stick has: receivers declare axes and buttons of all that might be
+ * paired with them. The list is that of systemd's input_id. */
+static bool has_keyboard(const struct libevdev *dev)
+{
+    static const unsigned int keys[] = {KEY_LEFTCTRL,  KEY_CAPSLOCK,      KEY_NUMLOCK, KEY_INSERT,
+                                        KEY_MUTE,      KEY_CALC,          KEY_FILE,    KEY_MAIL,
+                                        KEY_PLAYPAUSE, KEY_BRIGHTNESSDOWN};
+    int found = 0;
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
+        found += has(dev, EV_KEY, keys[i]);
+    }
+    return found >= 4;
+}
+
 /* What people would call it; only names tell a wheel from a stick. */
 static const char *kind_of(const struct libevdev *dev)
 {
@@ -83,11 +97,15 @@ static const char *kind_of(const struct libevdev *dev)
                (has(dev, EV_ABS, ABS_RX) && has(dev, EV_ABS, ABS_RZ) && has(dev, EV_ABS, ABS_Z) &&
                 !has(dev, EV_KEY, BTN_GAMEPAD) && !has(dev, EV_KEY, BTN_JOYSTICK));
     bool drives = has(dev, EV_ABS, ABS_X) || has(dev, EV_ABS, ABS_WHEEL);
+    bool typed = has_keyboard(dev);
+    /* A headset has buttons like a pad's, and nothing to point with. */
+    bool points = !typed && (has(dev, EV_ABS, ABS_X) || has(dev, EV_ABS, ABS_RX) ||
+                             has(dev, EV_ABS, ABS_HAT0X) || has(dev, EV_KEY, BTN_DPAD_UP));
     if (libevdev_has_property(dev, INPUT_PROP_ACCELEROMETER) || says(name, "motion sensor") ||
         says(name, "accelerometer")) {
         return "motion";
     }
-    if (drives &&
+    if (drives && !typed &&
         (has(dev, EV_ABS, ABS_WHEEL) || has(dev, EV_KEY, BTN_GEAR_DOWN) || says(name, "wheel") ||
          says(name, "racing")) &&
         !has(dev, EV_KEY, BTN_STYLUS) && !has(dev, EV_KEY, BTN_TOOL_PEN)) {
@@ -99,13 +117,13 @@ static const char *kind_of(const struct libevdev *dev)
     if (has(dev, EV_ABS, ABS_X) && has(dev, EV_KEY, BTN_TOUCH)) {
         return "touch";
     }
-    if (has(dev, EV_KEY, BTN_GAMEPAD)) {
+    if (points && has(dev, EV_KEY, BTN_GAMEPAD)) {
         return "pad";
     }
-    if (has(dev, EV_KEY, BTN_JOYSTICK) || has(dev, EV_KEY, BTN_THUMB)) {
+    if (points && (has(dev, EV_KEY, BTN_JOYSTICK) || has(dev, EV_KEY, BTN_THUMB))) {
         return "stick";
     }
-    if (six) {
+    if (six && !typed) {
         return "puck";
     }
     if (has(dev, EV_REL, REL_X) && has(dev, EV_KEY, BTN_LEFT)) {
@@ -123,6 +141,18 @@ static void keep_note(void *user, enum tact_message_level level, const char *tex
     snprintf(input->note, sizeof input->note, "%s", body ? body + 2 : text);
 }
 
+/* Of keys alone, one for the entry of a scene: the space bar, or the first that there is. */
+static void name_key(const struct libevdev *dev, struct tact_attached_input *input)
+{
+    unsigned int code = KEY_SPACE;
+    for (unsigned int i = 1; i < KEY_CNT && !has(dev, EV_KEY, code); i++) {
+        code = has(dev, EV_KEY, i) ? i : code;
+    }
+    if (has(dev, EV_KEY, code)) {
+        tact_evdev_name(EV_KEY, code, input->named, sizeof input->named);
+    }
+}
+
 static void tell_channels(const struct libevdev *dev, bool ranges,
                           struct tact_attached_input *input)
 {
@@ -134,8 +164,9 @@ static void tell_channels(const struct libevdev *dev, bool ranges,
     if (tact_evdev_choose(&config, dev, &layout, &err)) {
         snprintf(input->note, sizeof input->note,
                  libevdev_has_event_type(dev, EV_KEY)
-                     ? "keys only: a scene takes those that `channels` names, as key_a"
+                     ? "keys only: a scene takes those that `channels` names"
                      : "no axes, no buttons");
+        name_key(dev, input);
         return;
     }
     input->channel_count = layout.count;

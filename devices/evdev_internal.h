@@ -100,6 +100,9 @@ bool tact_evdev_present(const struct tact_evdev_source *source);
 /** Closes and frees; NULL is allowed. */
 void tact_evdev_source_free(struct tact_evdev_source *source);
 
+/** Name of an axis or button as a scene has it: "abs_x", "key_0x1f8". */
+void tact_evdev_name(unsigned int type, unsigned int code, char *name, size_t size);
+
 /** Chooses the channels after the settings. @retval 0, or a negative errno with *err filled */
 int tact_evdev_choose(const struct tact_device_config *config, const struct libevdev *dev,
                       struct tact_evdev_layout *layout, struct tact_error *err);

@@ -43,7 +43,7 @@ static bool usual(unsigned int type, unsigned int code)
     return is_button(code);
 }
 
-static void name_of(unsigned int type, unsigned int code, char *name, size_t size)
+void tact_evdev_name(unsigned int type, unsigned int code, char *name, size_t size)
 {
     const char *known = libevdev_event_code_get_name(type, code);
     const char *prefix = type == EV_ABS    ? "abs"
@@ -64,7 +64,7 @@ static void name_of(unsigned int type, unsigned int code, char *name, size_t siz
 static bool names(const char *word, unsigned int type, unsigned int code)
 {
     char name[TACT_DEVICE_NAME];
-    name_of(type, code, name, sizeof name);
+    tact_evdev_name(type, code, name, sizeof name);
     if (strcmp(word, name) == 0) {
         return true;
     }
@@ -127,7 +127,7 @@ static void choose_usual(const struct tact_device_config *config, const struct l
         if (!candidate(dev, i, &type, &code) || !usual(type, code)) {
             continue;
         }
-        name_of(type, code, name, sizeof name);
+        tact_evdev_name(type, code, name, sizeof name);
         if (layout->count < most(config)) {
             add(layout, type, code, name);
         } else if (left_out++ == 0) {

@@ -174,6 +174,7 @@ static void print_rest(const struct tact_attached *attached)
         if (!input->channel_count) {
             printf("%s%s at %s: %s\n", before++ ? "" : "\n", input->name, input->path,
                    input->note[0] ? input->note : input->access.why);
+            line("scene", input->scene);
         }
     }
     for (int i = 0; i < attached->board_count; i++) {

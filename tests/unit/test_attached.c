@@ -88,6 +88,47 @@ static void tells_a_puck(void **state)
     mock_pad_free(pad);
 }
 
+/* What lies about besides is none of what people grasp with, and what a scene is told to take
+ * opens: a keyboard by a key that it has. */
+static void tells_bystanders(void **state)
+{
+    static const struct {
+        const char *device, *kind, *scene;
+    } cases[] = {
+        {MOCK_KEYBOARD, "keyboard",
+         "- {name: keyboard, type: evdev, settings: {match: \"" MOCK_KEYBOARD
+         "\", channels: key_space}}"},
+        {MOCK_RECEIVER, "keyboard",
+         "- {name: keyboard, type: evdev, settings: {match: \"" MOCK_RECEIVER "\"}}"},
+        {MOCK_HEADSET, "other",
+         "- {name: other, type: evdev, settings: {match: \"" MOCK_HEADSET "\"}}"},
+        {MOCK_LID, "other", ""},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct mock_pad *pad = plug(cases[i].device);
+        survey();
+        assert_int_equal(attached.input_count, 1);
+        const struct tact_attached_input *input = &attached.input[0];
+        assert_string_equal(input->kind, cases[i].kind);
+        assert_string_equal(input->scene, cases[i].scene);
+        if (input->scene[0]) { /* as a scene has it, it opens */
+            struct device_config c;
+            struct tact_device device = {0};
+            const struct tact_device_setting s[] = {SETTING("match", cases[i].device),
+                                                    SETTING("channels", input->named)};
+            device_config_init(&c, s, input->named[0] ? 2 : 1);
+            if (tact_evdev_type.open(&c.config, &device, &c.err)) {
+                fail_msg("%s", c.err.text);
+            }
+            assert_true(device.info.input_count > 0);
+            device.ops->close(device.self);
+        }
+        tact_attached_free(&attached);
+        mock_pad_free(pad);
+    }
+}
+
 /* Every device that users have is told, and a scene that names it as told opens that device with
  * those channels. */
 static void tells_what_opens(void **state)
@@ -255,9 +296,13 @@ static void explains_the_group(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(tells_a_pad),      cmocka_unit_test(tells_a_puck),
-        cmocka_unit_test(tells_what_opens), cmocka_unit_test(tells_a_wheel_from_sys),
-        cmocka_unit_test(tells_apart),      cmocka_unit_test(explains_the_group),
+        cmocka_unit_test(tells_a_pad),
+        cmocka_unit_test(tells_a_puck),
+        cmocka_unit_test(tells_bystanders),
+        cmocka_unit_test(tells_what_opens),
+        cmocka_unit_test(tells_a_wheel_from_sys),
+        cmocka_unit_test(tells_apart),
+        cmocka_unit_test(explains_the_group),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -141,6 +141,47 @@ static void make_puck(struct mock_pad *pad)
     }
 }
 
+static void set_bits(unsigned char *bits, int first, int last)
+{
+    for (int i = first; i <= last; i++) {
+        set_bit(bits, i, true);
+    }
+}
+
+/* Devices that people have attached beside what they mean to use. */
+static bool make_bystander(struct mock_pad *pad, const char *device)
+{
+    bool receiver = !strcmp(device, MOCK_RECEIVER), headset = !strcmp(device, MOCK_HEADSET);
+    bool keyboard = !strcmp(device, MOCK_KEYBOARD);
+    snprintf(pad->name, sizeof pad->name, "%s", device);
+    pad->id = receiver  ? (struct input_id){BUS_USB, 0x045e, 0x0745, 0x0111}
+              : headset ? (struct input_id){BUS_USB, 0x047f, 0xac01, 0x0111}
+                        : (struct input_id){BUS_I8042, 1, 1, 0xab41};
+    set_bit(pad->ev, EV_SYN, true);
+    if (keyboard || receiver || headset) {
+        set_bit(pad->ev, EV_KEY, true);
+    }
+    if (keyboard) {
+        set_bits(pad->key, KEY_ESC, KEY_KPDOT);
+    } else if (receiver) {
+        set_bit(pad->ev, EV_ABS, true);
+        set_bit(pad->ev, EV_REL, true);
+        set_bits(pad->key, KEY_ESC, KEY_MICMUTE);
+        set_bit(pad->key, BTN_MISC, true);
+        set_bits(pad->key, KEY_OK, KEY_MAX / 2 + 0x3b);
+        set_bit(pad->rel, REL_HWHEEL, true);
+        set_bits(pad->abs, ABS_X, ABS_WHEEL);
+        set_bits(pad->abs, ABS_HAT0X, ABS_HAT1X);
+        set_bit(pad->abs, ABS_VOLUME, true);
+    } else if (headset) {
+        set_bit(pad->ev, EV_ABS, true);
+        set_bits(pad->key, KEY_VOLUMEDOWN, KEY_VOLUMEUP);
+        set_bits(pad->key, BTN_MISC, BTN_GAMEPAD + 10);
+        set_bits(pad->abs, ABS_MISC, ABS_MT_SLOT - 1);
+    }
+    return keyboard || receiver || headset || !strcmp(device, MOCK_LID);
+}
+
 static bool read_capabilities(struct mock_pad *pad, const char *device)
 {
     char path[512];
@@ -152,6 +193,11 @@ static bool read_capabilities(struct mock_pad *pad, const char *device)
         make_puck(pad);
         return true;
     }
+    if (make_bystander(pad, device)) {
+        return true;
+    }
+    pad->id = (struct input_id){0};
+    memset(pad->ev, 0, sizeof pad->ev);
     snprintf(path, sizeof path, "%s/data/input_devices/capabilities.json",
              shared ? shared : TACT_SOURCE_DIR "/../shared");
     json_t *root = json_load_file(path, 0, NULL);

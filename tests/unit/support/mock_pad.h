@@ -18,6 +18,9 @@
  * ends in a SYN_REPORT, and stamps are CLOCK_MONOTONIC.
  *
  * MOCK_PUCK is a SpaceNavigator: six relative axes and two buttons; values of 0 are swallowed.
+ * MOCK_KEYBOARD has keys alone. MOCK_RECEIVER declares, as the real one does, all axes and all keys
+ * that something paired with it might have; MOCK_HEADSET two keys, 59 buttons from BTN_0 on and 24
+ * axes from ABS_MISC on. MOCK_LID has a switch and nothing else.
  *
  * Every read of the node goes to another thread and back (0.1 ms, 1 ms on a busy machine): no place
  * to measure time. The program must run with umockdev's preload library: name the test in the list
@@ -30,11 +33,15 @@
 #include <stdbool.h>
 
 #define MOCK_PUCK "3Dconnexion SpaceNavigator"
+#define MOCK_KEYBOARD "AT Translated Set 2 keyboard"
+#define MOCK_RECEIVER "Microsoft Microsoft Nano Transceiver v2.0"
+#define MOCK_HEADSET "Plantronics Plantronics Savi 7xx"
+#define MOCK_LID "Lid Switch"
 
 struct mock_pad;
 
-/** Makes a pad and plugs it in. `device` is a "name" of capabilities.json, or MOCK_PUCK. NULL where
- * that cannot be, with the reason in *why. One at a time. */
+/** Makes a pad and plugs it in. `device` is a "name" of capabilities.json, or one of MOCK_... NULL
+ * where that cannot be, with the reason in *why. One at a time. */
 struct mock_pad *mock_pad_new(const char *device, const char **why);
 
 /** Its node, e.g. "/dev/input/event7". */
