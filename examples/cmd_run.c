@@ -54,7 +54,8 @@ static int verdict(const struct run *run, int rc, const struct tact_session_repo
                 run->options.record, (unsigned long long)report->recorder.overruns);
         rc = 1;
     } else if (report->safety == TACT_SAFETY_FAULT) {
-        fprintf(stderr, "%s: the run ended in a fault\n", run->name);
+        fprintf(stderr, "%s: the run ended in a fault, since tick %llu: %s\n", run->name,
+                (unsigned long long)report->fault.tick, report->fault.text);
         rc = 1;
     }
     return rc ? EXIT_BAD : EXIT_GOOD;
