@@ -79,8 +79,7 @@ int bench_print_json(const struct bench_scene *scenes, int count,
 
 /* bench_figure.c: figures 15 and 16 as a script for gnuplot (terminal "pngcairo", "svg" or NULL) or
  * as CSV. */
-void bench_figure(FILE *to, const struct bench_scene *scenes, int count, const char *terminal,
-                  const char *out);
+void bench_figure(FILE *to, const struct bench_scene *scenes, int count, const char *terminal);
 void bench_csv(FILE *to, const struct bench_scene *scenes, int count);
 
 #endif

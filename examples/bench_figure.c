@@ -1,6 +1,8 @@
 /* Figures 15 and 16 of Bouchard 2015: the update of each sweep of one cold solve. */
 #include <stdio.h>
 #include "bench.h"
+#include "drawing.h"
+#include "text.h"
 
 static const char *const colours[BENCH_METHODS] = {"#000000", "#7F7F7F", "#0072B2"};
 
@@ -32,17 +34,12 @@ static void data(FILE *to, const struct bench_scene *scenes, int count)
     }
 }
 
-void bench_figure(FILE *to, const struct bench_scene *scenes, int count, const char *terminal,
-                  const char *out)
+void bench_figure(FILE *to, const struct bench_scene *scenes, int count, const char *terminal)
 {
     int columns = count < 3 ? count : 3, rows = (count + columns - 1) / columns;
     if (terminal) {
-        fprintf(to, "set terminal %s size %d,%d font 'DejaVu Sans,12'\nset output '", terminal,
-                520 * columns, 400 * rows);
-        for (const char *c = out; *c; c++) {
-            fputs(*c == '\'' ? "''" : (char[]){*c, 0}, to);
-        }
-        fputs("'\n", to);
+        fprintf(to, "set terminal %s size %d,%d font 'DejaVu Sans,12'\n", terminal, 520 * columns,
+                400 * rows);
     }
     data(to, scenes, count);
     fprintf(to,
@@ -53,9 +50,12 @@ void bench_figure(FILE *to, const struct bench_scene *scenes, int count, const c
     for (int i = 0; i < count; i++) {
         const struct bench_scene *s = &scenes[i];
         int log = s->result[BENCH_POINTS].curve_length > 100;
-        fprintf(to, "%s\nset title '%s: %d contacts, %d points' noenhanced\nplot",
-                log ? "set logscale x" : "unset logscale x", s->name,
-                s->result[BENCH_PATCH].contacts, s->result[BENCH_POINTS].unknowns / 3);
+        char title[TEXT_SHOWN + 64];
+        snprintf(title, sizeof title, "%s: %d contacts, %d points", text_shown(s->name),
+                 s->result[BENCH_PATCH].contacts, s->result[BENCH_POINTS].unknowns / 3);
+        fprintf(to, "%s\nset title ", log ? "set logscale x" : "unset logscale x");
+        drawing_quoted(to, "", title);
+        fputs(" noenhanced\nplot", to);
         for (int m = 0; m < BENCH_METHODS; m++) {
             fprintf(to, "%s $D%d_%d with %s lw 1.6 lc rgb '%s' title '%s'", m ? "," : "", i, m,
                     s->result[m].curve_length < 50 ? "linespoints pt 7 ps 0.5" : "lines",

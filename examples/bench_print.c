@@ -2,6 +2,7 @@
 #include <jansson.h>
 #include <stdio.h>
 #include "bench.h"
+#include "text.h"
 
 static const enum bench_method published[2] = {BENCH_PATCH, BENCH_POINTS};
 
@@ -172,8 +173,5 @@ int bench_print_json(const struct bench_scene *scenes, int count,
     }
     json_t *all = json_pack("{s:f, s:i, s:o}", "update", options->update, "most_sweeps",
                             options->sweeps, "scenes", list_of);
-    int rc = all ? json_dumpf(all, stdout, JSON_INDENT(1)) : -1;
-    json_decref(all);
-    puts("");
-    return rc;
+    return text_print_json(all);
 }

@@ -25,6 +25,7 @@ struct calibrate_options {
     const char *device; /* name in the scene, or of an attached input device */
     const char *scene;
     const char *output;
+    int force;           /* the file may exist, and is replaced */
     const char *channel; /* of a board: the input, */
     const char *points;  /* its true values; */
     int degree;          /* of the polynomial */
@@ -48,8 +49,8 @@ int calibrate_put_text(struct calibrate_file *file, const char *key, const char 
  * written again. */
 int calibrate_keep(struct calibrate_file *file, const struct tact_device_setting *settings,
                    int count);
-/* Writes the file anew, in one go. Gives the exit code. */
-int calibrate_write(const struct calibrate_file *file, const char *path);
+/* Writes the file, in one go; one that exists only by force. Gives the exit code. */
+int calibrate_write(const struct calibrate_file *file, const char *path, int force);
 
 /* calibrate_measure.c: asks for a step on stderr, and waits. EXIT_BAD at the end of the input. */
 int calibrate_step(const struct calibrate_options *o, const char *format, ...)

@@ -1,11 +1,11 @@
 /* tact calibrate: the file that it writes, which is YAML that a scene's device refers to. */
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 #include "calibrate.h"
 #include "command.h"
+#include "output.h"
+#include "text.h"
 
 /* The entry of that key, made where there is none. */
 static struct calibrate_entry *find(struct calibrate_file *file, const char *key)
@@ -16,7 +16,8 @@ static struct calibrate_entry *find(struct calibrate_file *file, const char *key
         }
     }
     if (file->count == CALIBRATE_MOST || strlen(key) >= sizeof file->entry[0].key) {
-        fprintf(stderr, "tact: %s: too long, or more than %d keys\n", key, CALIBRATE_MOST);
+        fprintf(stderr, "tact: %s: too long, or more than %d keys\n", text_shown(key),
+                CALIBRATE_MOST);
         return NULL;
     }
     struct calibrate_entry *entry = &file->entry[file->count++];
@@ -132,21 +133,13 @@ static void print(FILE *to, const struct calibrate_file *file)
     }
 }
 
-int calibrate_write(const struct calibrate_file *file, const char *path)
+int calibrate_write(const struct calibrate_file *file, const char *path, int force)
 {
-    char beside[1100];
-    snprintf(beside, sizeof beside, "%.1000s.%d.part", path, (int)getpid());
-    FILE *to = fopen(beside, "we");
-    int good = to != NULL;
-    if (to) {
-        print(to, file);
-        good = !ferror(to) && !fflush(to) && !fsync(fileno(to));
-        good = !fclose(to) && good;
-        good = good && !rename(beside, path);
+    struct output out;
+    int code = output_open(&out, "tact calibrate", path, force);
+    if (code) {
+        return code;
     }
-    if (!good) {
-        fprintf(stderr, "tact: %s: cannot be written: %s\n", path, strerror(errno));
-        unlink(beside);
-    }
-    return good ? EXIT_GOOD : EXIT_BAD;
+    print(out.to, file);
+    return output_close(&out, EXIT_GOOD, 1);
 }

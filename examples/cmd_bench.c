@@ -30,6 +30,7 @@ static const char help[] =
     "  --update E       the criterion; default 1e-10\n"
     "  -o, --output OUT figures 15 and 16: OUT.png, OUT.svg, OUT.gp (the script for gnuplot) or\n"
     "                   OUT.csv\n"
+    "  --force          replace OUT where it exists\n"
     "  --json           one JSON object on stdout: per scene and method contacts, unknowns, "
     "time_us\n"
     "                   by part, sweeps cold and warm, residual, the curve of one cold solve; "
@@ -37,8 +38,8 @@ static const char help[] =
     "  --help           this text\n\n"
     "exit codes:\n"
     "  0  measured\n"
-    "  1  a scene cannot be solved, or gnuplot is missing or failed\n"
-    "  2  bad usage, or a scene that is wrong\n\n"
+    "  1  a scene cannot be solved, gnuplot is missing or failed, or OUT cannot be written\n"
+    "  2  bad usage, a scene that is wrong, or OUT exists\n\n"
     "example:\n"
     "  tact bench contact --scene octagon --scene stack_tapered -o convergence.png\n";
 
@@ -49,7 +50,7 @@ enum { NAMES = sizeof names / sizeof *names, MOST_SCENES = 16 };
 struct query {
     const char *name, *folder, *out;
     const char *scene[MOST_SCENES]; /* names, or paths where there is a dot */
-    int count, json;
+    int count, json, force;
     struct bench_options options;
 };
 
@@ -108,6 +109,9 @@ static int set_option(struct query *q, int option, const char *text)
     case 'j':
         q->json = 1;
         return 0;
+    case 'F':
+        q->force = 1;
+        return 0;
     default:
         return EXIT_USAGE;
     }
@@ -117,20 +121,19 @@ static int draw(const struct query *q, const struct bench_scene *scenes)
 {
     struct drawing d;
     if (ends_with(q->out, ".csv")) {
-        FILE *to = fopen(q->out, "w");
-        if (to) {
-            bench_csv(to, scenes, q->count);
+        struct output table;
+        int opened = output_open(&table, q->name, q->out, q->force);
+        if (opened) {
+            return opened;
         }
-        if (!to || fclose(to)) {
-            return command_usage(q->name, "%s cannot be written", q->out);
-        }
-        return EXIT_GOOD;
+        bench_csv(table.to, scenes, q->count);
+        return output_close(&table, EXIT_GOOD, 1);
     }
-    int code = drawing_open(&d, q->name, q->out);
+    int code = drawing_open(&d, q->name, q->out, q->force);
     if (code) {
         return code;
     }
-    bench_figure(d.to, scenes, q->count, d.terminal, q->out);
+    bench_figure(d.to, scenes, q->count, d.terminal);
     return drawing_close(&d);
 }
 
@@ -159,12 +162,17 @@ static int measure(const struct query *q)
 
 int cmd_bench(int argc, char **argv)
 {
-    static const struct option longs[] = {
-        {"scene", required_argument, NULL, 's'},  {"scenes", required_argument, NULL, 'f'},
-        {"ticks", required_argument, NULL, 't'},  {"settle", required_argument, NULL, 'b'},
-        {"update", required_argument, NULL, 'u'}, {"output", required_argument, NULL, 'o'},
-        {"sweeps", required_argument, NULL, 'n'}, {"json", no_argument, NULL, 'j'},
-        {"help", no_argument, NULL, 'h'},         {NULL, 0, NULL, 0}};
+    static const struct option longs[] = {{"scene", required_argument, NULL, 's'},
+                                          {"scenes", required_argument, NULL, 'f'},
+                                          {"ticks", required_argument, NULL, 't'},
+                                          {"settle", required_argument, NULL, 'b'},
+                                          {"update", required_argument, NULL, 'u'},
+                                          {"output", required_argument, NULL, 'o'},
+                                          {"sweeps", required_argument, NULL, 'n'},
+                                          {"json", no_argument, NULL, 'j'},
+                                          {"force", no_argument, NULL, 'F'},
+                                          {"help", no_argument, NULL, 'h'},
+                                          {NULL, 0, NULL, 0}};
     struct query q = {.name = argv[0], .folder = FOLDER};
     q.options = (struct bench_options){.sweeps = 2000, .settle = -1.0, .update = 1e-10};
     int c, code = 0;
@@ -186,6 +194,9 @@ int cmd_bench(int argc, char **argv)
     for (size_t i = 0; !code && !q.count && i < NAMES; i++) {
         q.scene[i] = names[i];
         q.count = i + 1 == NAMES ? NAMES : 0;
+    }
+    if (!code && q.out) {
+        code = output_allowed(q.name, q.out, q.force, q.scene, q.count);
     }
     return code ? code : measure(&q);
 }

@@ -12,6 +12,8 @@
 #include "devices.h"
 #include "devices/attached.h"
 #include "devices/registry.h"
+#include "output.h"
+#include "text.h"
 
 static const char help[] =
     "usage: tact calibrate NAME [OPTION]...\n\n"
@@ -30,6 +32,7 @@ static const char help[] =
     "  --scene FILE     the scene that has the device\n"
     "  --output FILE    default: the scene's devices[].calibration, else NAME.calibration.yaml\n"
     "                   (letters and digits). What the scene's file has besides is kept\n"
+    "  --force          replace that file where it exists\n"
     "  --seconds S      of each measurement at rest; default 2, of a card 0.5\n"
     "  --wait S         before each step, instead of the Enter key\n"
     "  --json           one JSON object on stdout, once it is written: {device, file}, and axes\n"
@@ -39,7 +42,7 @@ static const char help[] =
     "exit codes:\n"
     "  0  measured and written\n"
     "  1  not written: no such device, closed, gone, did not move, saturated, input ended\n"
-    "  2  bad usage, or the scene is wrong\n\n"
+    "  2  bad usage, the scene is wrong, or the file exists\n\n"
     "examples:\n"
     "  tact calibrate X-Box\n"
     "  tact calibrate board --scene rig.yaml --channel angle --points '0 0.785 1.571'\n"
@@ -88,7 +91,8 @@ static int load_scene(const char *path, struct tact_scene **scene)
     int rc = get_file(directory, slash ? slash + 1 : path, &text, &size);
     copy = rc || !text ? NULL : malloc(size + 1);
     if (!copy) {
-        fprintf(stderr, "tact: %s: cannot be read: %s\n", path, strerror(rc ? -rc : ENOMEM));
+        fprintf(stderr, "tact: %s: cannot be read: %s\n", text_shown(path),
+                strerror(rc ? -rc : ENOMEM));
         return EXIT_USAGE;
     }
     memcpy(copy, text, size);
@@ -146,8 +150,8 @@ static int open_device(const struct tact_scene_device *def, const struct calibra
     if (!strcmp(def->type, "evdev")) {
         settings[count++] = (struct tact_device_setting){.key = "raw", .text = "true"};
     } else if (strcmp(def->type, "comedi") != 0) {
-        fprintf(stderr, "tact: %s is of type %s: only evdev and comedi are measured\n", def->name,
-                def->type);
+        fprintf(stderr, "tact: %s is of type %s: only evdev and comedi are measured\n",
+                text_shown(def->name), text_shown(def->type));
         return EXIT_USAGE;
     }
     const struct tact_device_config config = {.name = def->name,
@@ -241,11 +245,12 @@ static int measure(const struct calibrate_options *o, const struct tact_scene_de
                 o->device);
         return EXIT_USAGE;
     }
-    int code = open_device(def, o, directory, &device);
+    choose_output(o, def, directory, path, sizeof path);
+    int code = output_allowed("tact calibrate", path, o->force, &o->scene, 1);
+    code = code ? code : open_device(def, o, directory, &device);
     if (code) {
         return code;
     }
-    choose_output(o, def, directory, path, sizeof path);
     code = o->output ? EXIT_GOOD : calibrate_keep(&file, def->settings, (int)def->settings_count);
     if (!code && is_plain(device.info.model)) {
         code = calibrate_put_text(&file, "calibrated_for", device.info.model);
@@ -256,16 +261,16 @@ static int measure(const struct calibrate_options *o, const struct tact_scene_de
                             : calibrate_axes(&own, &device, &file);
     }
     device.ops->close(device.self);
-    code = code ? code : calibrate_write(&file, path);
+    code = code ? code : calibrate_write(&file, path, o->force);
     if (!code && o->report) {
         json_object_set_new(o->report, "device", devices_text(device.info.model));
         json_object_set_new(o->report, "file", devices_text(path));
         code = devices_dump(json_incref(o->report)) ? EXIT_BAD : EXIT_GOOD;
     } else if (!code) {
-        printf("written: %s\n", path);
+        printf("written: %s\n", text_shown(path));
         if (!def->calibration) {
             fprintf(stderr, "a scene takes it where the device has the key calibration: %s\n",
-                    path);
+                    text_shown(path));
         }
     }
     return code;
@@ -326,6 +331,9 @@ static int take_option(char *name, int c, struct calibrate_options *o)
     case 'j':
         o->report = o->report ? o->report : json_object();
         break;
+    case 'F':
+        o->force = 1;
+        break;
     case 's':
         o->scene = optarg;
         break;
@@ -359,13 +367,19 @@ static int take_option(char *name, int c, struct calibrate_options *o)
 
 int cmd_calibrate(int argc, char **argv)
 {
-    static const struct option longs[] = {
-        {"scene", required_argument, NULL, 's'},   {"output", required_argument, NULL, 'o'},
-        {"channel", required_argument, NULL, 'c'}, {"points", required_argument, NULL, 'p'},
-        {"degree", required_argument, NULL, 'd'},  {"zero", required_argument, NULL, 'z'},
-        {"seconds", required_argument, NULL, 't'}, {"sweep", required_argument, NULL, 'm'},
-        {"wait", required_argument, NULL, 'w'},    {"json", no_argument, NULL, 'j'},
-        {"help", no_argument, NULL, 'h'},          {NULL, 0, NULL, 0}};
+    static const struct option longs[] = {{"scene", required_argument, NULL, 's'},
+                                          {"output", required_argument, NULL, 'o'},
+                                          {"channel", required_argument, NULL, 'c'},
+                                          {"points", required_argument, NULL, 'p'},
+                                          {"degree", required_argument, NULL, 'd'},
+                                          {"zero", required_argument, NULL, 'z'},
+                                          {"seconds", required_argument, NULL, 't'},
+                                          {"sweep", required_argument, NULL, 'm'},
+                                          {"wait", required_argument, NULL, 'w'},
+                                          {"json", no_argument, NULL, 'j'},
+                                          {"force", no_argument, NULL, 'F'},
+                                          {"help", no_argument, NULL, 'h'},
+                                          {NULL, 0, NULL, 0}};
     struct calibrate_options o = {.degree = 1, .sweep = 15.0, .wait = -1.0};
     int c;
     while ((c = getopt_long(argc, argv, "h", longs, NULL)) != -1) {

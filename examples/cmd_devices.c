@@ -7,6 +7,7 @@
 #include "command.h"
 #include "contact/number.h"
 #include "devices.h"
+#include "text.h"
 
 static const char help[] =
     "usage: tact devices [OPTION]...\n\n"
@@ -37,8 +38,9 @@ static const char help[] =
 
 static void line(const char *key, const char *text)
 {
+    char clean[4096];
     if (text[0]) {
-        printf("  %-8s %s\n", key, text);
+        printf("  %-8s %s\n", key, text_clean(text, clean, sizeof clean));
     }
 }
 
@@ -115,8 +117,8 @@ static void print_forces(const struct tact_attached_input *input)
 
 static void print_input(const struct tact_attached_input *input)
 {
-    printf("\n%s (%s) at %s\n", input->name[0] ? input->name : "an input device", input->kind,
-           input->path);
+    printf("\n%s (%s) at %s\n", input->name[0] ? text_shown(input->name) : "an input device",
+           input->kind, input->path);
     line("also", input->link);
     line("serial", input->serial);
     line("phys", input->phys);
@@ -150,7 +152,8 @@ static void print_subdevice(const struct tact_attached_subdevice *s)
 
 static void print_board(const struct tact_attached_board *board)
 {
-    printf("\n%s at %s\n", board->name[0] ? board->name : "a measurement card", board->path);
+    printf("\n%s at %s\n", board->name[0] ? text_shown(board->name) : "a measurement card",
+           board->path);
     line("driver", board->driver);
     for (int i = 0; i < board->subdevice_count; i++) {
         print_subdevice(&board->subdevice[i]);
@@ -172,7 +175,7 @@ static void print_rest(const struct tact_attached *attached)
     for (int i = 0; i < attached->input_count; i++) {
         const struct tact_attached_input *input = &attached->input[i];
         if (!input->channel_count) {
-            printf("%s%s at %s: %s\n", before++ ? "" : "\n", input->name, input->path,
+            printf("%s%s at %s: %s\n", before++ ? "" : "\n", text_shown(input->name), input->path,
                    input->note[0] ? input->note : input->access.why);
             line("scene", input->scene);
         }

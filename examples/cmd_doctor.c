@@ -6,6 +6,7 @@
 #include "command.h"
 #include "kernels/opencl.h"
 #include "rt/doctor.h"
+#include "text.h"
 
 #define DEVICES 8 /* OpenCL devices that are tried */
 
@@ -60,10 +61,7 @@ static int print_json(const struct tact_doctor_report *report)
                                                 c->found, "fix", c->fix));
     }
     json_t *all = json_pack("{s:o}", "checks", checks);
-    int rc = all ? json_dumpf(all, stdout, JSON_INDENT(1)) : -1;
-    json_decref(all);
-    puts("");
-    return rc;
+    return text_print_json(all);
 }
 
 static void print_table(const struct tact_doctor_report *report)

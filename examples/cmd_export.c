@@ -1,8 +1,10 @@
 /* tact export: the records of a log for other programs. */
 #include <getopt.h>
 #include <stdio.h>
+#include <string.h>
 #include "command.h"
 #include "export.h"
+#include "text.h"
 
 #define EXIT_DAMAGED 3
 
@@ -15,31 +17,53 @@ static const char help[] =
     "               17 digits; nan and inf as C and Python read them\n"
     "  --hdf5 OUT   a dataset a field, [ticks] or [ticks, elements], with the attributes unit and\n"
     "               kind; tick and stamp_ns; the facts of the session as attributes of the file\n"
+    "  --force      replace OUT where it exists\n"
     "  --help       this text\n\n"
     "Both may be asked for at once.\n\n"
     "exit codes:\n"
     "  0  written\n"
-    "  1  the output could not be written\n"
-    "  2  bad usage, or a file that is no log of tact or cannot be read\n"
+    "  1  the output could not be written: then it is not there\n"
+    "  2  bad usage, a file that is no log of tact or cannot be read, or OUT exists\n"
     "  3  the log is damaged or cut: what is left of it was written\n\n"
     "example:\n"
     "  tact export ruler.mcap --csv ruler.csv --hdf5 ruler.h5\n"
     "  python3 -c 'import h5py; print(h5py.File(\"ruler.h5\")[\"ruler_pose\"][-1])'\n";
 
-static int answer(const char *path, const char *csv, const char *hdf5)
+struct query {
+    const char *name, *log, *csv, *hdf5;
+    int force;
+};
+
+/* One format: written beside its file, which it becomes once it is whole. */
+static int write_out(const struct query *q, struct tact_log *log, const char *path,
+                     int (*write)(struct tact_log *, struct output *, struct tact_error *))
+{
+    struct tact_error err = {.line = 0};
+    struct output out;
+    int code = path ? output_open(&out, q->name, path, q->force) : EXIT_GOOD;
+    if (code || !path) {
+        return code;
+    }
+    int rc = tact_log_seek(log, 0);
+    rc = rc ? tact_error_set(&err, rc, "%s", strerror(-rc)) : write(log, &out, &err);
+    code = output_close(&out, rc ? EXIT_BAD : EXIT_GOOD, !rc);
+    if (rc) {
+        fprintf(stderr, "%s: %s: cannot be written: %s\n", q->name, text_shown(path), err.text);
+    }
+    return code;
+}
+
+static int answer(const struct query *q)
 {
     struct tact_error err = {.line = 0};
     struct tact_log *log;
-    if (tact_log_open(path, &log, &err)) {
+    if (tact_log_open(q->log, &log, &err)) {
         return command_error(&err);
     }
-    int rc = csv ? export_csv(log, csv, &err) : 0;
-    rc = rc ? rc : tact_log_seek(log, 0);
-    rc = rc || !hdf5 ? rc : export_hdf5(log, hdf5, &err);
-    int code = tact_log_state(log)->complete ? EXIT_GOOD : EXIT_DAMAGED;
-    if (rc) {
-        command_error(&err);
-        code = EXIT_BAD;
+    int code = write_out(q, log, q->csv, export_csv);
+    code = code ? code : write_out(q, log, q->hdf5, export_hdf5);
+    if (!code && !tact_log_state(log)->complete) {
+        code = EXIT_DAMAGED;
     }
     tact_log_close(log);
     return code;
@@ -49,10 +73,11 @@ int cmd_export(int argc, char **argv)
 {
     static const struct option longs[] = {{"csv", required_argument, NULL, 'c'},
                                           {"hdf5", required_argument, NULL, '5'},
+                                          {"force", no_argument, NULL, 'F'},
                                           {"help", no_argument, NULL, 'h'},
                                           {NULL, 0, NULL, 0}};
-    const char *csv = NULL, *hdf5 = NULL;
-    int c;
+    struct query q = {.name = argv[0]};
+    int c, code = 0;
     while ((c = getopt_long(argc, argv, "h", longs, NULL)) != -1) {
         if (c == 'h') {
             fputs(help, stdout);
@@ -61,13 +86,21 @@ int cmd_export(int argc, char **argv)
         if (c == '?') {
             return EXIT_USAGE;
         }
-        *(c == 'c' ? &csv : &hdf5) = optarg;
+        q.force |= c == 'F';
+        q.csv = c == 'c' ? optarg : q.csv;
+        q.hdf5 = c == '5' ? optarg : q.hdf5;
     }
     if (argc - optind != 1) {
         return command_usage(argv[0], "one log is expected, not %d", argc - optind);
     }
-    if (!csv && !hdf5) {
+    if (!q.csv && !q.hdf5) {
         return command_usage(argv[0], "--csv OUT or --hdf5 OUT is expected");
     }
-    return answer(argv[optind], csv, hdf5);
+    q.log = argv[optind];
+    if (q.csv && q.hdf5 && !strcmp(q.csv, q.hdf5)) {
+        return command_usage(argv[0], "both go to %s", q.csv);
+    }
+    code = q.csv ? output_allowed(q.name, q.csv, q.force, &q.log, 1) : 0;
+    code = code || !q.hdf5 ? code : output_allowed(q.name, q.hdf5, q.force, &q.log, 1);
+    return code ? code : answer(&q);
 }

@@ -10,6 +10,8 @@
 #include "devices/registry.h"
 #include "devices/settings.h"
 #include "import.h"
+#include "output.h"
+#include "text.h"
 
 #define FACTS 5
 
@@ -32,6 +34,7 @@ static const char help[] =
     "  signals   name, column, unit: anything else\n"
     "  scene     optional: a scene whose first device is of type import, run on the data\n\n"
     "  -o, --output OUT  the log\n"
+    "  --force           replace OUT where it exists\n"
     "  --json            one JSON object on stdout\n"
     "  --quiet           no messages but warnings\n"
     "  --help            this text\n\n"
@@ -41,7 +44,8 @@ static const char help[] =
     "exit codes:\n"
     "  0  imported\n"
     "  1  the log could not be written\n"
-    "  2  bad usage, or a file that cannot be used: one line names file, line and key\n\n"
+    "  2  bad usage, or a file that cannot be used: one line names file, line and key; or OUT\n"
+    "     exists\n\n"
     "example:\n"
     "  tact import rec0.csv examples/imports/franka.yaml -o rec0.mcap\n"
     "  tact plot rec0.mcap\n";
@@ -134,7 +138,7 @@ static void tell_facts(const struct import *i, char text[FACTS][512],
     }
 }
 
-static int record(const struct import *i, const char *out, const int *quiet,
+static int record(const struct import *i, const char *out, int force, const int *quiet,
                   struct tact_session_report *report, struct tact_error *err)
 {
     const struct tact_device_type *types[16] = {&import_type};
@@ -169,6 +173,7 @@ static int record(const struct import *i, const char *out, const int *quiet,
     options.clock = TACT_LOOP_FREE;
     options.ticks = i->ticks;
     options.record = out;
+    options.replace = force;
     options.also = &also;
     options.messages = (struct tact_messages){command_message, (void *)quiet};
     int rc = load_scene(i, &scene, err);
@@ -184,16 +189,17 @@ static int record(const struct import *i, const char *out, const int *quiet,
 
 static void print_table(const struct import *i, const char *out)
 {
-    printf("%s: %zu rows in %.3f s, %.6g Hz; %llu ticks of %g ms in %s\n", i->csv_path, i->rows,
-           i->time[i->rows - 1], 1.0 / i->usual, (ull)i->ticks, i->period * 1e3, out);
+    printf("%s: %zu rows in %.3f s, %.6g Hz; %llu ticks of %g ms in %s\n", text_shown(i->csv_path),
+           i->rows, i->time[i->rows - 1], 1.0 / i->usual, (ull)i->ticks, i->period * 1e3,
+           text_shown(out));
     printf("  %llu gaps, the longest %.6g s; %llu rows dropped that had the time of another\n",
            (ull)i->gaps, i->longest_gap, (ull)i->dropped);
     printf("  %-24s %8s %10s %9s %8s\n", "measured together", "channels", "repeated", "of rows",
            "in a run");
     for (int k = 0; k < i->group_count; k++) {
         const struct import_group *g = &i->group[k];
-        printf("  %-24s %8d %10llu %8.1f%% %8llu\n", g->name, g->count, (ull)g->repeated,
-               100.0 * (double)g->repeated / (double)i->rows, (ull)g->longest);
+        printf("  %-24s %8d %10llu %8.1f%% %8llu\n", text_shown(g->name), g->count,
+               (ull)g->repeated, 100.0 * (double)g->repeated / (double)i->rows, (ull)g->longest);
     }
 }
 
@@ -207,29 +213,26 @@ static int print_json(const struct import *i, const char *out)
                                       (json_int_t)g->repeated, "longest_run",
                                       (json_int_t)g->longest));
     }
-    json_t *all = json_pack("{s:s, s:s, s:I, s:f, s:f, s:I, s:I, s:f, s:I, s:o}", "source",
-                            i->csv_path, "log", out, "rows", (json_int_t)i->rows, "rate_Hz",
-                            1.0 / i->usual, "duration_s", i->time[i->rows - 1], "ticks",
-                            (json_int_t)i->ticks, "gaps", (json_int_t)i->gaps, "longest_gap_s",
-                            i->longest_gap, "dropped", (json_int_t)i->dropped, "groups", groups);
-    int rc = all ? json_dumpf(all, stdout, JSON_INDENT(1) | JSON_REAL_PRECISION(17)) : -1;
-    json_decref(all);
-    puts("");
-    return rc;
+    json_t *all = json_pack(
+        "{s:o, s:o, s:I, s:f, s:f, s:I, s:I, s:f, s:I, s:o}", "source", text_json(i->csv_path),
+        "log", text_json(out), "rows", (json_int_t)i->rows, "rate_Hz", 1.0 / i->usual, "duration_s",
+        i->time[i->rows - 1], "ticks", (json_int_t)i->ticks, "gaps", (json_int_t)i->gaps,
+        "longest_gap_s", i->longest_gap, "dropped", (json_int_t)i->dropped, "groups", groups);
+    return text_print_json(all);
 }
 
-static int answer(struct import *i, const char *out, int json, const int *quiet)
+static int answer(struct import *i, const char *out, int force, int json, const int *quiet)
 {
     struct tact_error err = {.line = 0};
     struct tact_session_report report = {.fallback_ticks = 0};
     int rc = import_read_map(i, &err);
     rc = rc ? rc : import_read_rows(i, &err);
-    rc = rc ? rc : record(i, out, quiet, &report, &err);
+    rc = rc ? rc : record(i, out, force, quiet, &report, &err);
     if (rc < 0) {
         return command_error(&err);
     }
     if (rc > 0) {
-        fprintf(stderr, "tact import: %s is not complete: %s\n", out,
+        fprintf(stderr, "tact import: %s is not complete: %s\n", text_shown(out),
                 strerror(-report.recorder.error));
         return EXIT_BAD;
     }
@@ -242,13 +245,12 @@ static int answer(struct import *i, const char *out, int json, const int *quiet)
 
 int cmd_import(int argc, char **argv)
 {
-    static const struct option longs[] = {{"output", required_argument, NULL, 'o'},
-                                          {"json", no_argument, NULL, 'j'},
-                                          {"quiet", no_argument, NULL, 'q'},
-                                          {"help", no_argument, NULL, 'h'},
-                                          {NULL, 0, NULL, 0}};
+    static const struct option longs[] = {
+        {"output", required_argument, NULL, 'o'}, {"force", no_argument, NULL, 'F'},
+        {"json", no_argument, NULL, 'j'},         {"quiet", no_argument, NULL, 'q'},
+        {"help", no_argument, NULL, 'h'},         {NULL, 0, NULL, 0}};
     const char *out = NULL;
-    int c, json = 0, quiet = 0;
+    int c, json = 0, quiet = 0, force = 0;
     while ((c = getopt_long(argc, argv, "ho:q", longs, NULL)) != -1) {
         if (c == 'h') {
             fputs(help, stdout);
@@ -259,10 +261,16 @@ int cmd_import(int argc, char **argv)
         }
         out = c == 'o' ? optarg : out;
         json |= c == 'j';
+        force |= c == 'F';
         quiet |= c == 'q';
     }
     if (argc - optind != 2 || !out) {
         return command_usage(argv[0], "DATA.csv, MAP.yaml and -o OUT.mcap are expected");
+    }
+    const char *const inputs[] = {argv[optind], argv[optind + 1]};
+    c = output_allowed(argv[0], out, force, inputs, 2);
+    if (c) {
+        return c;
     }
     struct import *import = calloc(1, sizeof *import);
     if (!import) {
@@ -271,7 +279,7 @@ int cmd_import(int argc, char **argv)
     }
     import->csv_path = argv[optind];
     import->map_path = argv[optind + 1];
-    int code = answer(import, out, json, &quiet);
+    int code = answer(import, out, force, json, &quiet);
     import_free(import);
     free(import);
     return code;

@@ -7,6 +7,7 @@
 #include "command.h"
 #include "info.h"
 #include "rt/safety.h"
+#include "text.h"
 
 typedef unsigned long long ull;
 
@@ -44,13 +45,14 @@ static void print_end(const struct info *i)
     if (localtime_r(&wall, &tm)) {
         strftime(when, sizeof when, ", recorded %Y-%m-%d %H:%M:%S", &tm);
     }
-    printf("%s: %.3f s%s, %s\n\n", i->path, info_duration(i), when, fact(i->log, "realtime"));
+    printf("%s: %.3f s%s, %s\n\n", text_shown(i->path), info_duration(i), when,
+           text_shown(fact(i->log, "realtime")));
     if (st->complete) {
         puts("  end        complete: closed by its recorder, every byte checked");
     } else {
         printf("  end        not complete: %s\n             at byte %llu of %llu; %llu bytes "
                "lost\n",
-               st->why, (ull)st->damage_at, (ull)st->file_bytes, (ull)st->bytes_lost);
+               text_shown(st->why), (ull)st->damage_at, (ull)st->file_bytes, (ull)st->bytes_lost);
     }
     printf("  ticks      %llu (%llu to %llu), %llu missing in %llu gaps\n", (ull)st->ticks,
            (ull)st->first_tick, (ull)st->last_tick, (ull)st->missing, (ull)i->survey.gaps);
@@ -90,22 +92,23 @@ static void print_scene(const struct info *i)
            "tipped", "normal [N]", "torsion [mN m]");
     for (int k = 0; k < v->pair_count; k++) {
         const struct survey_pair *p = &i->survey.pairs[k];
-        printf("  %-32s %6.3g %9llu %9llu %9llu %9llu %12.3f %12.3f\n", v->pairs[k].name,
-               v->pairs[k].friction, p->tally.touching, p->tally.at[1], p->tally.at[3],
-               p->tally.at[2], p->normal, p->torsion * 1e3);
+        printf("  %-32s %6.3g %9llu %9llu %9llu %9llu %12.3f %12.3f\n",
+               text_shown(v->pairs[k].name), v->pairs[k].friction, p->tally.touching,
+               p->tally.at[1], p->tally.at[3], p->tally.at[2], p->normal, p->torsion * 1e3);
         if (p->unmeasured) {
             printf("  %-32s could not be measured in %llu ticks: its last overlap was carried\n",
                    "", (ull)p->unmeasured);
         }
     }
     for (int k = 0; k < v->body_count; k++) {
-        printf("%s%s", k ? ", " : "\n  bodies     ", v->bodies[k].name);
+        printf("%s%s", k ? ", " : "\n  bodies     ", text_shown(v->bodies[k].name));
     }
     for (int k = 0; k < v->joint_count; k++) {
-        printf("%s%s", k ? ", " : "\n  joints     ", v->joints[k].name);
+        printf("%s%s", k ? ", " : "\n  joints     ", text_shown(v->joints[k].name));
     }
     for (int k = 0; k < v->device_count; k++) {
-        printf("%s%s (%s)", k ? ", " : "\n  devices    ", v->devices[k].name, v->devices[k].type);
+        printf("%s%s (%s)", k ? ", " : "\n  devices    ", text_shown(v->devices[k].name),
+               text_shown(v->devices[k].type));
     }
     puts("");
 }
@@ -117,14 +120,16 @@ static void print_rest(const struct info *i)
     const struct tact_log_fact *f;
     printf("\n  %-18s %-32s %10s\n", "topic", "type", "messages");
     for (size_t k = 0; (t = tact_log_topic(i->log, k)); k++) {
-        printf("  %-18s %-32s %10llu\n", t->name, t->type, (ull)t->messages);
+        printf("  %-18s %-32s %10llu\n", text_shown(t->name), text_shown(t->type),
+               (ull)t->messages);
     }
     for (size_t k = 0; (e = tact_log_event(i->log, k)); k++) {
-        printf("%s  tick %-8llu %s: %s\n", k ? "" : "\n", (ull)e->tick, e->name, e->text);
+        printf("%s  tick %-8llu %s: %s\n", k ? "" : "\n", (ull)e->tick, text_shown(e->name),
+               text_shown(e->text));
     }
     puts("");
     for (size_t k = 0; (f = tact_log_fact_at(i->log, k)); k++) {
-        printf("  %-15s %s\n", f->key, f->value);
+        printf("  %-15s %s\n", text_shown(f->key), text_shown(f->value));
     }
 }
 

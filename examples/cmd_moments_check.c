@@ -7,6 +7,7 @@
 #include "command.h"
 #include "contact/mesh/mesh.h"
 #include "words.h"
+#include "text.h"
 
 enum { EXIT_REFUSED = 1, EXIT_FILE = 3 };
 
@@ -32,28 +33,26 @@ static int print_json(const struct checked *c)
 {
     const struct tact_mesh_defects *d = &c->defects;
     json_t *all = json_pack(
-        "{s:s, s:s, s:s?, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:f}", "file", c->path,
-        "verdict", c->mesh ? "closed" : "refused", "reason", c->mesh ? NULL : c->reason, "vertices",
-        (json_int_t)c->vertices, "triangles", (json_int_t)c->triangles, "components",
-        (json_int_t)d->components, "boundary_edges", (json_int_t)d->boundary_edges,
-        "nonmanifold_edges", (json_int_t)d->nonmanifold_edges, "misoriented_edges",
-        (json_int_t)d->misoriented_edges, "degenerate", (json_int_t)d->degenerate, "crossings",
-        (json_int_t)d->crossings, "misplaced", (json_int_t)d->misplaced, "volume", d->volume);
+        "{s:o, s:s, s:o, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:f}", "file",
+        text_json(c->path), "verdict", c->mesh ? "closed" : "refused", "reason",
+        c->mesh ? json_null() : text_json(c->reason), "vertices", (json_int_t)c->vertices,
+        "triangles", (json_int_t)c->triangles, "components", (json_int_t)d->components,
+        "boundary_edges", (json_int_t)d->boundary_edges, "nonmanifold_edges",
+        (json_int_t)d->nonmanifold_edges, "misoriented_edges", (json_int_t)d->misoriented_edges,
+        "degenerate", (json_int_t)d->degenerate, "crossings", (json_int_t)d->crossings, "misplaced",
+        (json_int_t)d->misplaced, "volume", d->volume);
     if (all && c->mesh) {
         json_object_set_new(all, "centroid", list(c->mesh->centroid, 3));
         json_object_set_new(all, "inertia", list(c->inertia, 9));
     }
-    int rc = all ? json_dumpf(all, stdout, JSON_INDENT(1) | JSON_REAL_PRECISION(17)) : -1;
-    json_decref(all);
-    puts("");
-    return rc;
+    return text_print_json(all);
 }
 
 static void print_table(const struct checked *c)
 {
     const struct tact_mesh_defects *d = &c->defects;
     const double *i = c->inertia;
-    printf("%s: %s\n", c->path, c->mesh ? "closed" : c->reason);
+    printf("%s: %s\n", text_shown(c->path), c->mesh ? "closed" : text_shown(c->reason));
     printf("  %-18s %zu\n  %-18s %zu\n  %-18s %zu\n", "vertices", c->vertices, "triangles",
            c->triangles, "components", d->components);
     printf("  %-18s %zu\n  %-18s %zu\n  %-18s %zu\n  %-18s %zu\n  %-18s %zu\n  %-18s %zu\n",

@@ -9,6 +9,7 @@
 #include "contact/vec.h"
 #include "drawing.h"
 #include "picture.h"
+#include "text.h"
 #include "words.h"
 
 #define CAPTION 20 /* pixels under each row of frames */
@@ -27,13 +28,15 @@ static const char help[] =
     "  --look X,Y,Z,WIDTH   what is seen: the middle, and how wide [m]; default: all that moves\n"
     "  --size W,H           of a frame [pixels]; default: 300,260\n"
     "  --columns N          frames side by side; default: 4\n"
+    "  --force              replace OUT where it exists\n"
     "  --help               this text\n\n"
     "Needs the program gnuplot (Debian: gnuplot-nox), but no display. The forces of a moment are\n"
     "computed again from the scene in the log.\n\n"
     "exit codes:\n"
     "  0  drawn\n"
-    "  1  gnuplot is missing or failed, or memory was short\n"
-    "  2  bad usage, or a file that is no log of tact or cannot be read\n"
+    "  1  gnuplot is missing or failed, memory was short, or OUT cannot be written: then it is\n"
+    "     not there\n"
+    "  2  bad usage, a file that is no log of tact or cannot be read, or OUT exists\n"
     "  3  the log is damaged or cut: what is left of it was drawn\n\n"
     "example:\n"
     "  tact sim examples/scenes/coin.yaml --record coin.mcap\n"
@@ -41,6 +44,7 @@ static const char help[] =
 
 struct strip {
     const char *command, *path, *out;
+    int force;
     struct picture_options options;
     struct tact_log *log;
     struct tact_view view;
@@ -185,12 +189,8 @@ static void script(FILE *to, const struct strip *s)
 {
     const struct picture_options *o = &s->options;
     int w = s->image.width, h = s->image.height;
-    fputs("set output '", to);
-    for (const char *c = s->out; *c; c++) {
-        fputs(*c == '\'' ? "''" : (char[]){*c, 0}, to);
-    }
     fprintf(to,
-            "'\nset terminal png truecolor nocrop size %d,%d font 'DejaVuSans,10'\n"
+            "set terminal png truecolor nocrop size %d,%d font 'DejaVuSans,10'\n"
             "set lmargin at screen 0; set rmargin at screen 1\n"
             "set tmargin at screen 1; set bmargin at screen 0\n"
             "unset border; unset tics; unset key\nset xrange [0:%d]; set yrange [0:%d]\n",
@@ -224,7 +224,7 @@ static void script(FILE *to, const struct strip *s)
 static int write_out(const struct strip *s)
 {
     struct drawing drawing;
-    int code = drawing_open(&drawing, s->command, s->out);
+    int code = drawing_open(&drawing, s->command, s->out, s->force);
     if (code) {
         return code;
     }
@@ -241,7 +241,7 @@ static int picture(struct strip *s)
         return command_error(&err);
     }
     if (tact_log_state(s->log)->ticks < 2) {
-        fprintf(stderr, "%s: %s: two ticks at least are needed\n", s->command, s->path);
+        fprintf(stderr, "%s: %s: two ticks at least are needed\n", s->command, text_shown(s->path));
         return EXIT_USAGE;
     }
     int code = choose_moments(s);
@@ -251,7 +251,7 @@ static int picture(struct strip *s)
     int rc = gather_all(s);
     rc = rc ? rc : draw_all(s);
     if (rc) {
-        fprintf(stderr, "%s: %s: %s\n", s->command, s->path, strerror(-rc));
+        fprintf(stderr, "%s: %s: %s\n", s->command, text_shown(s->path), strerror(-rc));
         return EXIT_BAD;
     }
     code = write_out(s);
@@ -260,11 +260,15 @@ static int picture(struct strip *s)
 
 int cmd_picture(int argc, char **argv)
 {
-    static const struct option longs[] = {
-        {"output", required_argument, NULL, 'o'}, {"time", required_argument, NULL, 't'},
-        {"camera", required_argument, NULL, 'c'}, {"look", required_argument, NULL, 'l'},
-        {"size", required_argument, NULL, 's'},   {"columns", required_argument, NULL, 'n'},
-        {"help", no_argument, NULL, 'h'},         {NULL, 0, NULL, 0}};
+    static const struct option longs[] = {{"output", required_argument, NULL, 'o'},
+                                          {"time", required_argument, NULL, 't'},
+                                          {"camera", required_argument, NULL, 'c'},
+                                          {"look", required_argument, NULL, 'l'},
+                                          {"size", required_argument, NULL, 's'},
+                                          {"columns", required_argument, NULL, 'n'},
+                                          {"force", no_argument, NULL, 'F'},
+                                          {"help", no_argument, NULL, 'h'},
+                                          {NULL, 0, NULL, 0}};
     static struct strip s;
     char beside[4096];
     int c, code = 0;
@@ -275,7 +279,8 @@ int cmd_picture(int argc, char **argv)
             fputs(help, stdout);
             return EXIT_GOOD;
         }
-        code = c == '?' ? EXIT_USAGE : set_option(&s, c, optarg);
+        s.force |= c == 'F';
+        code = c == '?' ? EXIT_USAGE : (c == 'F' ? 0 : set_option(&s, c, optarg));
     }
     if (!code && argc - optind != 1) {
         code = command_usage(s.command, "one log is expected, not %d", argc - optind);
@@ -286,7 +291,11 @@ int cmd_picture(int argc, char **argv)
         int stem = dot && !strchr(dot, '/') ? (int)(dot - s.path) : (int)strlen(s.path);
         snprintf(beside, sizeof beside, "%.*s.png", stem, s.path);
         s.out = s.out ? s.out : beside;
-        code = picture(&s);
+        if (!ends_with(s.out, ".png")) {
+            code = command_usage(s.command, "-o %s: .png is expected at its end", s.out);
+        }
+        code = code ? code : output_allowed(s.command, s.out, s.force, &s.path, 1);
+        code = code ? code : picture(&s);
     }
     tact_log_close(s.log);
     tact_view_close(&s.view);

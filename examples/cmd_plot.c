@@ -21,33 +21,34 @@ static const char help[] =
     "  -o, --output OUT  OUT.png, OUT.svg, or OUT.gp: the script that gnuplot would be given;\n"
     "                    default: FILE with .png for its ending\n"
     "  --from S, --to S  the part that is drawn [s]; default: all of it\n"
+    "  --force           replace OUT where it exists\n"
     "  --help            this text\n\n"
     "Needs the program gnuplot (Debian: gnuplot-nox), but no display. Each curve shows the least "
     "and\n"
     "the largest value of every stretch of time, so that no spike is lost.\n\n"
     "exit codes:\n"
     "  0  drawn\n"
-    "  1  gnuplot is missing or failed\n"
-    "  2  bad usage, or a file that is no log of tact or cannot be read\n"
+    "  1  gnuplot is missing or failed, or OUT cannot be written: then it is not there\n"
+    "  2  bad usage, a file that is no log of tact or cannot be read, or OUT exists\n"
     "  3  a log is damaged or cut: what is left of it was drawn\n\n"
     "example:\n"
     "  tact sim examples/scenes/ruler.yaml --record ruler.mcap\n"
     "  tact plot ruler.mcap -o ruler.png\n";
 
 static int draw(const char *command, const struct plot_session *sessions, int count,
-                const char *out)
+                const char *out, int force)
 {
     struct drawing d;
-    int code = drawing_open(&d, command, out);
+    int code = drawing_open(&d, command, out, force);
     if (code) {
         return code;
     }
-    plot_page(d.to, sessions, count, d.terminal, out);
+    plot_page(d.to, sessions, count, d.terminal);
     return drawing_close(&d);
 }
 
 static int plot(const char *command, char **paths, int count, const double window[2],
-                const char *out)
+                const char *out, int force)
 {
     struct plot_session *sessions = calloc(2, sizeof *sessions);
     struct tact_error err = {.line = 0};
@@ -62,7 +63,7 @@ static int plot(const char *command, char **paths, int count, const double windo
         code = plot_session_open(&sessions[i], paths[i], &err) ? command_error(&err) : 0;
         whole = whole && !code && tact_log_state(sessions[i].log)->complete;
     }
-    code = code ? code : draw(command, sessions, count, out);
+    code = code ? code : draw(command, sessions, count, out, force);
     for (int i = 0; i < 2; i++) {
         plot_session_close(&sessions[i]);
     }
@@ -72,15 +73,14 @@ static int plot(const char *command, char **paths, int count, const double windo
 
 int cmd_plot(int argc, char **argv)
 {
-    static const struct option longs[] = {{"output", required_argument, NULL, 'o'},
-                                          {"from", required_argument, NULL, 'f'},
-                                          {"to", required_argument, NULL, 't'},
-                                          {"help", no_argument, NULL, 'h'},
-                                          {NULL, 0, NULL, 0}};
+    static const struct option longs[] = {
+        {"output", required_argument, NULL, 'o'}, {"from", required_argument, NULL, 'f'},
+        {"to", required_argument, NULL, 't'},     {"force", no_argument, NULL, 'F'},
+        {"help", no_argument, NULL, 'h'},         {NULL, 0, NULL, 0}};
     const char *out = NULL;
     char beside[4096];
     double window[2] = {0.0, 0.0};
-    int c;
+    int c, force = 0;
     while ((c = getopt_long(argc, argv, "ho:", longs, NULL)) != -1) {
         if (c == 'h') {
             fputs(help, stdout);
@@ -91,6 +91,8 @@ int cmd_plot(int argc, char **argv)
         }
         if (c == 'o') {
             out = optarg;
+        } else if (c == 'F') {
+            force = 1;
         } else if (word_to_number(optarg, &window[c == 't']) || window[c == 't'] < 0.0) {
             return command_usage(argv[0], "%s: a time in seconds is expected", optarg);
         }
@@ -111,5 +113,7 @@ int cmd_plot(int argc, char **argv)
     if (window[1] > 0.0 && window[0] >= window[1]) {
         return command_usage(argv[0], "--from must be before --to");
     }
-    return plot(argv[0], argv + optind, count, window, out);
+    const char *const logs[] = {argv[optind], argv[argc - 1]};
+    int code = output_allowed(argv[0], out, force, logs, 2);
+    return code ? code : plot(argv[0], argv + optind, count, window, out, force);
 }

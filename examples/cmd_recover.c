@@ -9,6 +9,7 @@
 #include "command.h"
 #include "rt/log/log_reader.h"
 #include "rt/log/recover.h"
+#include "text.h"
 
 #define EXIT_LOST 3
 
@@ -41,11 +42,12 @@ static int is_whole(const struct tact_recover_report *r)
 static void print_text(const char *path, const struct tact_recover_report *r)
 {
     if (r->was_complete && !r->ticks_added) {
-        printf("%s: whole already, %llu ticks\n", path, (ull)r->ticks);
+        printf("%s: whole already, %llu ticks\n", text_shown(path), (ull)r->ticks);
         return;
     }
-    printf("%s: %llu ticks and %llu events; %llu and %llu of them recovered from memory\n", path,
-           (ull)r->ticks, (ull)r->events, (ull)r->ticks_added, (ull)r->events_added);
+    printf("%s: %llu ticks and %llu events; %llu and %llu of them recovered from memory\n",
+           text_shown(path), (ull)r->ticks, (ull)r->events, (ull)r->ticks_added,
+           (ull)r->events_added);
     if (r->bytes_cut) {
         printf("  %llu bytes of an unfinished record cut\n", (ull)r->bytes_cut);
     }
@@ -66,10 +68,7 @@ static int print_json(const struct tact_recover_report *r)
         (json_int_t)r->ticks_added, "ticks_lost", (json_int_t)r->ticks_lost, "events",
         (json_int_t)r->events, "events_added", (json_int_t)r->events_added, "events_lost",
         (json_int_t)r->events_lost, "bytes_cut", (json_int_t)r->bytes_cut);
-    int rc = all ? json_dumpf(all, stdout, JSON_INDENT(1)) : -1;
-    json_decref(all);
-    puts("");
-    return rc;
+    return text_print_json(all);
 }
 
 /* Adds up what was done to the files of a session. */
@@ -121,7 +120,8 @@ static int answer(const char *path, int json)
         more = next && !access(next, F_OK);
         int rc = more ? tact_log_recover(next, NULL, &one, &err) : 0;
         if (rc == -ENODATA && !unlink(next)) { /* made in time, and never needed */
-            fprintf(stderr, "tact: %s: removed: it was begun, and held no tick\n", next);
+            fprintf(stderr, "tact: %s: removed: it was begun, and held no tick\n",
+                    text_shown(next));
             more = rc = 0;
         }
         if (rc) {

@@ -11,6 +11,7 @@
 #include "kernels/source.h"
 #include "rt/session/replay.h"
 #include "rt/session/report.h"
+#include "text.h"
 
 #define EXIT_DAMAGED 3
 
@@ -53,17 +54,18 @@ static const char help[] =
 static void print_table(const char *path, const struct tact_replay_report *r)
 {
     struct tact_histogram_summary compute = tact_histogram_summarise(&r->compute);
-    printf("%s: %llu ticks replayed, %llu values compared, %llu differing\n", path, (ull)r->ticks,
-           (ull)r->values, (ull)r->differing);
+    printf("%s: %llu ticks replayed, %llu values compared, %llu differing\n", text_shown(path),
+           (ull)r->ticks, (ull)r->values, (ull)r->differing);
     if (r->differing) {
         printf("  first at tick %llu, %s[%u]: %.17g in the log, %.17g now\n", (ull)r->first_tick,
                r->first_field, r->first_element, r->logged, r->replayed);
     }
     if (r->differing && r->mismatch[0]) {
-        printf("  recorded with another %s\n", r->mismatch);
+        printf("  recorded with another %s\n", text_shown(r->mismatch));
     }
     if (!r->complete) {
-        printf("  the log is not whole: %s; %llu bytes lost\n", r->damage, (ull)r->bytes_lost);
+        printf("  the log is not whole: %s; %llu bytes lost\n", text_shown(r->damage),
+               (ull)r->bytes_lost);
     }
     if (r->resyncs) {
         printf("  %llu gaps, after which the state was taken from the log\n", (ull)r->resyncs);
@@ -90,22 +92,19 @@ static int print_json(const struct tact_replay_report *r, const char *slips)
                           json_sprintf("%.17g", r->logged), "replayed",
                           json_sprintf("%.17g", r->replayed));
     }
-    json_t *all =
-        json_pack("{s:I, s:I, s:I, s:o, s:I, s:b, s:I, s:s, s:i, s:s, s:{s:f, s:f}, s:f, s:f}",
-                  "ticks", (json_int_t)r->ticks, "values", (json_int_t)r->values, "differing",
-                  (json_int_t)r->differing, "first", first, "resyncs", (json_int_t)r->resyncs,
-                  "complete", r->complete, "bytes_lost", (json_int_t)r->bytes_lost, "damage",
-                  r->damage, "results_version", r->results_version, "mismatch", r->mismatch,
-                  "compute_us", "p50", (double)tact_histogram_quantile(&r->compute, 0.5) * 1e-3,
-                  "p99", (double)tact_histogram_quantile(&r->compute, 0.99) * 1e-3, "took_s",
-                  (double)r->took_ns * 1e-9, "session_s", (double)r->session_ns * 1e-9);
+    json_t *all = json_pack(
+        "{s:I, s:I, s:I, s:o, s:I, s:b, s:I, s:o, s:i, s:o, s:{s:f, s:f}, s:f, s:f}", "ticks",
+        (json_int_t)r->ticks, "values", (json_int_t)r->values, "differing",
+        (json_int_t)r->differing, "first", first, "resyncs", (json_int_t)r->resyncs, "complete",
+        r->complete, "bytes_lost", (json_int_t)r->bytes_lost, "damage", text_json(r->damage),
+        "results_version", r->results_version, "mismatch", text_json(r->mismatch), "compute_us",
+        "p50", (double)tact_histogram_quantile(&r->compute, 0.5) * 1e-3, "p99",
+        (double)tact_histogram_quantile(&r->compute, 0.99) * 1e-3, "took_s",
+        (double)r->took_ns * 1e-9, "session_s", (double)r->session_ns * 1e-9);
     if (all && slips) {
         json_object_set_new(all, "pairs", json_loads(slips, 0, NULL));
     }
-    int rc = all ? json_dumpf(all, stdout, JSON_INDENT(1) | JSON_REAL_PRECISION(17)) : -1;
-    json_decref(all);
-    puts("");
-    return rc;
+    return text_print_json(all);
 }
 
 struct replay {

@@ -10,6 +10,7 @@
 #include "kernels/source.h"
 #include "rt/session/report.h"
 #include "run.h"
+#include "text.h"
 
 #define EXIT_REFUSED 3 /* real time was required, and refused */
 
@@ -30,8 +31,10 @@ static int override(struct run *run, struct tact_scene *scene)
 }
 
 /* Whether the run went well, and one line about it where it did not. */
-static int verdict(const struct run *run, int rc, const struct tact_session_report *report)
+static int verdict(const struct run *run, const struct tact_session *session, int rc,
+                   const struct tact_session_report *report)
 {
+    const char *path = tact_session_log_path(session);
     const struct tact_realtime_report *rt = &report->loop.realtime;
     if (rc && run->options.require_realtime && rt->refused) {
         for (int i = 0; i < rt->count; i++) {
@@ -45,17 +48,16 @@ static int verdict(const struct run *run, int rc, const struct tact_session_repo
     if (rc == -ETIME) {
         fprintf(stderr, "%s: a tick did not end: the real-time fuse stopped the loop\n", run->name);
     } else if (report->recorder.error) {
-        fprintf(stderr, "%s: %s is not complete: %s\n", run->name, run->options.record,
+        fprintf(stderr, "%s: %s is not complete: %s\n", run->name, text_shown(path),
                 strerror(-report->recorder.error));
     } else if (rc) {
         fprintf(stderr, "%s: the run failed: %s\n", run->name, strerror(-rc));
     } else if (report->recorder.overruns) {
         fprintf(stderr, "%s: %s is not complete: %llu ticks were lost\n", run->name,
-                run->options.record, (unsigned long long)report->recorder.overruns);
+                text_shown(path), (unsigned long long)report->recorder.overruns);
         rc = 1;
     } else if (report->safety == TACT_SAFETY_FAULT) {
-        fprintf(stderr, "%s: the run ended in a fault, since tick %llu: %s\n", run->name,
-                (unsigned long long)report->fault.tick, report->fault.text);
+        fprintf(stderr, "%s: the run ended in a fault\n", run->name);
         rc = 1;
     }
     return rc ? EXIT_BAD : EXIT_GOOD;
@@ -100,7 +102,7 @@ static int run_session(const struct run *run, const struct tact_scene *scene)
     struct tact_pose *start = poses(session);
     int rc = start ? tact_session_run(session, &report) : -ENOMEM;
     live_clear();
-    int code = start ? verdict(run, rc, &report) : EXIT_BAD;
+    int code = start ? verdict(run, session, rc, &report) : EXIT_BAD;
     if (start && code != EXIT_REFUSED && print(run, session, &report, scene, start)) {
         code = EXIT_BAD;
     }

@@ -2,6 +2,7 @@
 #include <jansson.h>
 #include <stdio.h>
 #include "devices.h"
+#include "text.h"
 
 json_t *devices_text(const char *value)
 {
@@ -91,10 +92,7 @@ static json_t *board_object(const struct tact_attached_board *board)
 
 int devices_dump(json_t *all)
 {
-    int rc = all ? json_dumpf(all, stdout, JSON_INDENT(1)) : -1;
-    json_decref(all);
-    puts("");
-    return rc;
+    return text_print_json(all);
 }
 
 int devices_json(const struct tact_attached *attached)

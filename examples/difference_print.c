@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdio.h>
 #include "difference.h"
+#include "text.h"
 
 typedef unsigned long long ull;
 
@@ -28,15 +29,16 @@ void difference_table(const struct difference *d, const char *a, const char *b)
         return;
     }
     printf("  first at tick %llu, %s[%u]: %.17g in %s, %.17g in %s\n\n", (ull)d->first_tick,
-           d->fields[d->first_field].name, d->first_element, d->first_a, a, d->first_b, b);
+           text_shown(d->fields[d->first_field].name), d->first_element, d->first_a, a, d->first_b,
+           b);
     printf("  %-36s %10s %10s %12s %10s  %s\n", "field", "differing", "first tick", "largest",
            "rms", "largest where");
     for (uint32_t i = 0; i < d->field_count; i++) {
         const struct difference_field *f = &d->fields[i];
         if (f->differing) {
-            printf("  %-36s %10llu %10llu %12.4g %10.3g  tick %llu [%u]: %.8g, %.8g\n", f->name,
-                   (ull)f->differing, (ull)f->first, f->most, rms(d, f, 0), (ull)f->most_tick,
-                   f->most_element, f->a, f->b);
+            printf("  %-36s %10llu %10llu %12.4g %10.3g  tick %llu [%u]: %.8g, %.8g\n",
+                   text_shown(f->name), (ull)f->differing, (ull)f->first, f->most, rms(d, f, 0),
+                   (ull)f->most_tick, f->most_element, f->a, f->b);
         }
     }
 }
@@ -72,8 +74,5 @@ int difference_json(const struct difference *d)
                   "values", (json_int_t)d->values, "differing", (json_int_t)d->differing, "only_a",
                   (json_int_t)d->only[0], "only_b", (json_int_t)d->only[1], "fields_unmatched",
                   (json_int_t)d->unmatched, "first", first, "fields", fields);
-    int rc = all ? json_dumpf(all, stdout, JSON_INDENT(1)) : -1;
-    json_decref(all);
-    puts("");
-    return rc;
+    return text_print_json(all);
 }

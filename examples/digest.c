@@ -7,6 +7,7 @@
 #include "command.h"
 #include "difference.h"
 #include "info.h"
+#include "text.h"
 
 /* FNV-1a, 64 bits. */
 static uint64_t add(uint64_t hash, const void *data, size_t size)
@@ -76,7 +77,7 @@ int info_print_digests(char **paths, int count)
             tact_error_set(&err, rc, "%s: %s", paths[i], strerror(-rc));
             return command_error(&err);
         }
-        printf("%016" PRIx64 "  %s\n", hash, paths[i]);
+        printf("%016" PRIx64 "  %s\n", hash, text_shown(paths[i]));
     }
     return code;
 }

@@ -1,10 +1,15 @@
 #include "drawing.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
+#include <spawn.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
+#include <unistd.h>
 #include "command.h"
+#include "text.h"
 
 int ends_with(const char *text, const char *ending)
 {
@@ -12,36 +17,132 @@ int ends_with(const char *text, const char *ending)
     return n > m && !strcmp(text + n - m, ending);
 }
 
-int drawing_open(struct drawing *d, const char *command, const char *out)
+void drawing_quoted(FILE *to, const char *prefix, const char *text)
+{
+    fprintf(to, "'%s", prefix);
+    for (const char *c = text_shown(text); *c; c++) {
+        /* Doubled quotes end the text where four follow each other (gnuplot 5.4). */
+        fputs(*c == '\'' ? "'.\"'\".'" : (char[]){*c, 0}, to);
+    }
+    fputs("'", to);
+}
+
+/* The script waits in memory until it is whole: gnuplot reads it from there, and what it draws
+ * comes through a pipe, so that it opens no file and a failed write is seen. */
+int drawing_open(struct drawing *d, const char *command, const char *out, int force)
 {
     int script = ends_with(out, ".gp");
-    d->command = command;
-    d->out = out;
     d->terminal = script ? NULL : (ends_with(out, ".svg") ? "svg" : "pngcairo");
-    d->to = script ? fopen(out, "w")
-                   : popen("command -v gnuplot >/dev/null || exit 127; exec gnuplot -", "w");
-    signal(SIGPIPE, SIG_IGN); /* a gnuplot that ends early is told by its exit code */
+    int code = output_open(&d->out, command, out, force);
+    if (code) {
+        return code;
+    }
+    int fd = script ? -1 : memfd_create("script", MFD_CLOEXEC);
+    d->to = script ? d->out.to : (fd >= 0 ? fdopen(fd, "w+") : NULL);
     if (!d->to) {
-        fprintf(stderr, "%s: %s: %s\n", command, out, strerror(errno));
-        return EXIT_USAGE;
+        fprintf(stderr, "%s: %s: %s\n", command, text_shown(out), strerror(errno));
+        return output_close(&d->out, EXIT_BAD, 0);
     }
     return EXIT_GOOD;
 }
 
-int drawing_close(struct drawing *d)
+/* Starts gnuplot: the script in, the picture out, what it says into `said`. 0 or an errno. */
+static int start(int script, int picture, int said, pid_t *child)
 {
-    int failed = ferror(d->to);
-    int status = d->terminal ? pclose(d->to) : fclose(d->to);
-    if (!d->terminal) {
-        return failed || status ? EXIT_BAD : EXIT_GOOD;
+    extern char **environ;
+    char *const words[] = {"gnuplot", "-d", "-", NULL}; /* -d: without the user's own settings */
+    posix_spawn_file_actions_t files;
+    posix_spawnattr_t attributes;
+    sigset_t usual;
+    sigemptyset(&usual);
+    sigaddset(&usual, SIGPIPE);
+    sigaddset(&usual, SIGXFSZ);
+    posix_spawn_file_actions_init(&files);
+    posix_spawnattr_init(&attributes);
+    posix_spawnattr_setsigdefault(&attributes, &usual);
+    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGDEF);
+    posix_spawn_file_actions_adddup2(&files, script, 0);
+    posix_spawn_file_actions_adddup2(&files, picture, 1);
+    posix_spawn_file_actions_adddup2(&files, said, 2);
+    int rc = posix_spawnp(child, "gnuplot", &files, &attributes, words, environ);
+    posix_spawn_file_actions_destroy(&files);
+    posix_spawnattr_destroy(&attributes);
+    return rc;
+}
+
+/* All that gnuplot draws goes to the file; its last bytes are kept. 0 or an errno. */
+static int copy(int from, FILE *to, char end[16])
+{
+    char block[16384];
+    ssize_t n;
+    memset(end, 0, 16);
+    while ((n = read(from, block, sizeof block)) > 0 || (n < 0 && errno == EINTR)) {
+        size_t size = n > 0 ? (size_t)n : 0, kept = size < 16 ? size : 16;
+        if (fwrite(block, 1, size, to) != size) {
+            return errno; /* gnuplot then ends, for nobody reads */
+        }
+        memmove(end, end + kept, 16 - kept);
+        memcpy(end + 16 - kept, block + size - kept, kept);
     }
-    if (status != -1 && WIFEXITED(status) && WEXITSTATUS(status) == 127) {
+    return n < 0 || fflush(to) ? errno : 0;
+}
+
+/* A picture ends as its format says, or it was cut. */
+static int is_whole(const struct drawing *d, const char end[16])
+{
+    return strcmp(d->terminal, "svg") ? !memcmp(end + 8, "IEND", 4)
+                                      : memmem(end, 16, "</svg>", 6) != NULL;
+}
+
+static int draw(struct drawing *d, int said)
+{
+    int ends[2], status = 0;
+    char end[16];
+    pid_t child;
+    if (fflush(d->to) || ferror(d->to) || lseek(fileno(d->to), 0, SEEK_SET) < 0 ||
+        pipe2(ends, O_CLOEXEC)) {
+        return errno;
+    }
+    int rc = start(fileno(d->to), ends[1], said, &child);
+    close(ends[1]);
+    int started = !rc;
+    rc = rc ? rc : copy(ends[0], d->out.to, end);
+    close(ends[0]);
+    while (started && waitpid(child, &status, 0) < 0 && errno == EINTR) {
+    }
+    return rc ? rc : (!status && is_whole(d, end) ? 0 : EPROTO);
+}
+
+static void tell(const struct drawing *d, int rc, int said)
+{
+    char words[512] = "";
+    if (rc == ENOENT) {
         fprintf(stderr,
                 "%s: there is no gnuplot: apt-get install gnuplot-nox, or -o OUT.gp for "
                 "the script\n",
-                d->command);
-    } else if (status) {
-        fprintf(stderr, "%s: gnuplot could not draw %s\n", d->command, d->out);
+                d->out.command);
+        return;
     }
-    return status ? EXIT_BAD : EXIT_GOOD;
+    ssize_t n = rc == EPROTO && said >= 0 ? pread(said, words, sizeof words - 1, 0) : 0;
+    words[n > 0 ? n : 0] = '\0';
+    fprintf(stderr, "%s: %s: %s: %s\n", d->out.command, text_shown(d->out.path),
+            rc == EPROTO ? "gnuplot could not draw it" : "cannot be written",
+            rc == EPROTO ? text_shown(words) : strerror(rc));
+}
+
+int drawing_close(struct drawing *d)
+{
+    if (!d->terminal) {
+        return output_close(&d->out, EXIT_GOOD, 1);
+    }
+    int said = memfd_create("said", MFD_CLOEXEC);
+    int rc = said < 0 ? errno : draw(d, said);
+    if (rc) {
+        tell(d, rc, said);
+    }
+    if (said >= 0) {
+        close(said);
+    }
+    fclose(d->to);
+    return output_close(&d->out, rc ? EXIT_BAD : EXIT_GOOD, !rc);
 }

@@ -3,20 +3,24 @@
 #define TACT_EXAMPLES_DRAWING_H
 
 #include <stdio.h>
+#include "output.h"
 
 struct drawing {
-    const char *command; /* "tact NAME", for messages */
-    const char *out;
+    struct output out;
     const char *terminal; /* "pngcairo", "svg", or NULL for a script */
     FILE *to;             /* the script goes here */
 };
 
-/* out ends in .png, .svg or .gp; command is for messages. EXIT_GOOD, or EXIT_USAGE having said why.
- */
-int drawing_open(struct drawing *d, const char *command, const char *out);
+/* out ends in .png, .svg or .gp and is allowed (output_allowed()); command is for messages.
+ * EXIT_GOOD, or EXIT_BAD having said why. */
+int drawing_open(struct drawing *d, const char *command, const char *out, int force);
 
-/* EXIT_GOOD, or EXIT_BAD having said why. */
+/* Draws. EXIT_GOOD, or EXIT_BAD having said why: then there is no file. */
 int drawing_close(struct drawing *d);
+
+/* Text in gnuplot's single quotes, in which nothing is a command: no line ends, no control
+ * characters; a quote in it becomes a string of its own. */
+void drawing_quoted(FILE *to, const char *prefix, const char *text);
 
 /* 1 where text ends so. */
 int ends_with(const char *text, const char *ending);

@@ -22,29 +22,23 @@ static void header(FILE *to, const struct tact_layout *layout)
     fputs("\n", to);
 }
 
-int export_csv(struct tact_log *log, const char *path, struct tact_error *err)
+int export_csv(struct tact_log *log, struct output *out, struct tact_error *err)
 {
     const struct tact_layout *layout = tact_log_layout(log);
     struct tact_record *r = malloc(tact_layout_bytes(layout));
-    FILE *to = r ? fopen(path, "w") : NULL;
-    int rc = to ? 1 : (r ? -errno : -ENOMEM);
-    if (to) {
-        header(to, layout);
-    }
+    FILE *to = out->to;
+    int rc = r ? 1 : -ENOMEM;
+    header(to, layout);
     while (rc > 0 && (rc = tact_log_next(log, r)) > 0) {
         fprintf(to, "%" PRIu64 ",%" PRId64, r->tick, r->stamp_ns);
         for (uint32_t i = 0; i < layout->size; i++) {
             fprintf(to, ",%.17g", r->values[i]);
         }
         fputs("\n", to);
-        rc = ferror(to) ? -EIO : 1;
-    }
-    if (to && fclose(to) && !rc) {
-        rc = -errno;
+        if (ferror(to)) {
+            rc = 0; /* output_close() tells why */
+        }
     }
     free(r);
-    if (rc) {
-        tact_error_set(err, rc, "%s: cannot be written: %s", path, strerror(-rc));
-    }
-    return rc;
+    return rc ? tact_error_set(err, rc, "%s", strerror(-rc)) : 0;
 }

@@ -7,7 +7,7 @@
 
 #define ROWS 1024 /* written at once; also HDF5's chunks */
 
-struct output {
+struct tables {
     hid_t file;
     hid_t *set; /* one a field, then tick and stamp_ns */
     const struct tact_layout *layout;
@@ -46,7 +46,7 @@ static hid_t dataset(hid_t file, const char *name, hid_t type, hsize_t rows, hsi
 }
 
 /* The block of rows goes behind those that are there. */
-static int write_rows(const struct output *o, hid_t set, hid_t type, hsize_t columns,
+static int write_rows(const struct tables *o, hid_t set, hid_t type, hsize_t columns,
                       const void *data)
 {
     hsize_t start[2] = {o->done, 0}, size[2] = {o->used, columns};
@@ -61,7 +61,7 @@ static int write_rows(const struct output *o, hid_t set, hid_t type, hsize_t col
     return rc;
 }
 
-static int flush(struct output *o)
+static int flush(struct tables *o)
 {
     uint32_t count = o->layout->field_count;
     int rc = 0;
@@ -79,7 +79,7 @@ static int flush(struct output *o)
     return rc;
 }
 
-static void take(struct output *o)
+static void take(struct tables *o)
 {
     for (uint32_t i = 0; i < o->layout->field_count; i++) {
         const struct tact_field *f = &o->layout->fields[i];
@@ -90,7 +90,7 @@ static void take(struct output *o)
     o->stamp[o->used++] = o->record->stamp_ns;
 }
 
-static int create(struct output *o, const struct tact_log *log, const char *path)
+static int create(struct tables *o, const struct tact_log *log, const char *path)
 {
     static const char *const kinds[] = {"input", "output", "timing"};
     uint32_t count = o->layout->field_count;
@@ -116,7 +116,7 @@ static int create(struct output *o, const struct tact_log *log, const char *path
     return rc;
 }
 
-static int fill(struct output *o, struct tact_log *log)
+static int fill(struct tables *o, struct tact_log *log)
 {
     int rc = 1;
     while (rc > 0 && (rc = tact_log_next(log, o->record)) > 0) {
@@ -128,10 +128,10 @@ static int fill(struct output *o, struct tact_log *log)
     return rc ? rc : flush(o);
 }
 
-int export_hdf5(struct tact_log *log, const char *path, struct tact_error *err)
+int export_hdf5(struct tact_log *log, struct output *out, struct tact_error *err)
 {
     const struct tact_layout *layout = tact_log_layout(log);
-    struct output *o = calloc(1, sizeof *o);
+    struct tables *o = calloc(1, sizeof *o);
     int rc = -ENOMEM;
     if (o) {
         o->layout = layout;
@@ -140,9 +140,10 @@ int export_hdf5(struct tact_log *log, const char *path, struct tact_error *err)
         o->set = calloc((size_t)layout->field_count + 2, sizeof *o->set);
         rc = o->record && o->rows && o->set ? 0 : -ENOMEM;
     }
+    H5dont_atexit();                       /* after a write that failed, its cleaning up crashes */
     H5Eset_auto2(H5E_DEFAULT, NULL, NULL); /* what fails is told once, by the caller */
     errno = 0;
-    rc = rc ? rc : create(o, log, path);
+    rc = rc ? rc : (out->beside ? create(o, log, out->beside) : -ESPIPE);
     rc = rc ? rc : fill(o, log);
     for (uint32_t i = 0; o && o->set && i < layout->field_count + 2; i++) {
         if (o->set[i] > 0) {
@@ -158,5 +159,7 @@ int export_hdf5(struct tact_log *log, const char *path, struct tact_error *err)
         free(o->set);
     }
     free(o);
-    return rc ? tact_error_set(err, rc, "%s: cannot be written: %s", path, strerror(-rc)) : 0;
+    /* HDF5 does not say why it failed; the disk does. */
+    rc = rc == -EIO && errno ? -errno : rc;
+    return rc ? tact_error_set(err, rc, "%s", strerror(-rc)) : 0;
 }

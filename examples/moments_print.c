@@ -1,5 +1,6 @@
 /* What tact moments prints. */
 #include "moments_print.h"
+#include "text.h"
 
 #include <jansson.h>
 #include <stdio.h>
@@ -30,10 +31,7 @@ int moments_print_json(const struct measured *r, const struct tact_patch *patch,
                       (json_int_t)r->rays.rays, "mended", (json_int_t)r->rays.mended, "dropped",
                       (json_int_t)r->rays.dropped, "volume", list(r->rays.volume, 3)));
     }
-    int rc = all ? json_dumpf(all, stdout, JSON_INDENT(1) | JSON_REAL_PRECISION(17)) : -1;
-    json_decref(all);
-    puts("");
-    return rc;
+    return text_print_json(all);
 }
 
 static void row(const char *name, const char *unit, const double *v, int count)

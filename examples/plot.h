@@ -88,11 +88,7 @@ void plot_marks(struct plot_session *s, const double *first_touch);
 
 /* plot_page.c: the page as a script for gnuplot. terminal: "pngcairo", "svg" or NULL, for a script
  * that opens a window where there is one. */
-void plot_page(FILE *to, const struct plot_session *sessions, int count, const char *terminal,
-               const char *out);
-
-/* The same for text in gnuplot's quotes. */
-void plot_quoted(FILE *to, const char *prefix, const char *text);
+void plot_page(FILE *to, const struct plot_session *sessions, int count, const char *terminal);
 
 /* plot_channels.c: the panels of a session that has channels only. */
 void plot_channels(FILE *to, const struct plot_session *sessions, int count);

@@ -2,7 +2,9 @@
  * each unit. */
 #include <stdio.h>
 #include <string.h>
+#include "drawing.h"
 #include "plot.h"
+#include "text.h"
 
 #define PANELS 6
 #define LEFT 0.06
@@ -41,9 +43,12 @@ static int same_unit(const struct plot_session *s, int k, const char *unit)
 
 static void panel(FILE *to, const struct plot_session *s, int count, const char *unit)
 {
+    char named[TEXT_SHOWN];
     int curves = 0;
-    fprintf(to, "set label 80 '[%s]' at graph 0, graph 1.04 left font 'DejaVu Sans Bold,14'\n",
-            unit);
+    snprintf(named, sizeof named, "[%s]", unit);
+    fputs("set label 80 ", to);
+    drawing_quoted(to, "", named);
+    fputs(" at graph 0, graph 1.04 left font 'DejaVu Sans Bold,14'\n", to);
     for (int a = 0; a < count; a++) {
         int colour = 0;
         for (int k = 0; k < s[a].channel_count; k++) {
@@ -54,7 +59,7 @@ static void panel(FILE *to, const struct plot_session *s, int count, const char 
             fprintf(to, "$%c u 1:%d w l lw %s lc rgb '%s' t ", 'A' + a,
                     plot_channel_column(&s[a], k) + 2, a ? "1.5 dt (6,4)" : "2",
                     colours[colour++ % 8]);
-            plot_quoted(to, "", a ? "" : channel(&s[a], k)->name);
+            drawing_quoted(to, "", a ? "" : channel(&s[a], k)->name);
         }
     }
     fputs(curves ? "\n" : "set yrange [0:1]\nplot NaN notitle\n", to);

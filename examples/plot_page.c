@@ -3,7 +3,9 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include "drawing.h"
 #include "plot.h"
+#include "text.h"
 
 #define WIDTH 0.41 /* of a panel, of the page */
 #define HEIGHT 0.16
@@ -41,15 +43,6 @@ static void finish(struct curves *c, const char *why)
     fputs("\nunset label 90\n", c->to);
 }
 
-void plot_quoted(FILE *to, const char *prefix, const char *text)
-{
-    fprintf(to, "'%s", prefix);
-    for (; *text; text++) {
-        fputs(*text == '\'' ? "''" : (char[]){*text, 0}, to);
-    }
-    fputs("'", to);
-}
-
 static void panel(FILE *to, int column, int row, const char *title)
 {
     double left = column ? 0.54 : 0.05, top = 0.915 - 0.229 * row;
@@ -73,7 +66,7 @@ static void marks(FILE *to, const struct plot_session *s, int labels)
                 i + 1, m->time, m->time, m->bad ? 2 : 1, colour);
         if (labels) {
             fprintf(to, "set label %d ", i + 1);
-            plot_quoted(to, " ", m->text);
+            drawing_quoted(to, " ", m->text);
             fprintf(to,
                     " at first %g, graph %g left offset 0.2,0 tc rgb '%s' font ',11' "
                     "front\n",
@@ -167,7 +160,7 @@ static void normal_panel(FILE *to, const struct plot_session *s, int count)
             curve(&c, "$%c u 1:%d w l %s lc rgb '%s' t ", 'A' + a,
                   plot_pair_column(i, PAIR_NORMAL) + 2, style(a, i), pair_colour(s, a, i));
             int known = a && slot(s, a, i) >= 0; /* dashed, with the colour of the first */
-            plot_quoted(to, "", known ? "" : s[a].view.pairs[s[a].pair[i].pair].name);
+            drawing_quoted(to, "", known ? "" : s[a].view.pairs[s[a].pair[i].pair].name);
         }
     }
     finish(&c, "nothing touched");
@@ -236,7 +229,7 @@ static void centre_panel(FILE *to, const struct plot_session *s, int count)
             size[1] = fmax(size[1], 2e3 * fabs(p->corner[k][1]));
         }
         fprintf(to, "set label %d ", 40 + i);
-        plot_quoted(to, "", s->view.pairs[p->pair].name);
+        drawing_quoted(to, "", s->view.pairs[p->pair].name);
         fprintf(to,
                 " at first %g, graph -0.07 center tc rgb '%s' font ',11'\n"
                 "set label %d '%.3g × %.3g mm' at first %g, graph -0.14 center font ',11'\n",
@@ -287,7 +280,7 @@ static void joint_panel(FILE *to, const struct plot_session *s, int count)
             curve(&c, "$%c u 1:%d w l %s lc rgb '%s' ", 'A' + a, column, style(a, 1), colours[i]);
             fputs(a ? "notitle" : "t ", to);
             if (!a) {
-                plot_quoted(to, "", s->view.joints[s->joint[i]].name);
+                drawing_quoted(to, "", s->view.joints[s->joint[i]].name);
             }
         }
     }
@@ -309,7 +302,7 @@ static void body_panel(FILE *to, const struct plot_session *s, int count)
             int column = plot_body_column(&s[a], i) + 2;
             curve(&c, "$%c u 1:%d w l dt 1 lw %g lc rgb '%s' t ", 'A' + a, column, a ? 1.0 : 2.0,
                   colours[(i + 2 * a) % 6]);
-            plot_quoted(to, a ? "B: " : (count > 1 ? "A: " : ""), s[a].view.bodies[i].name);
+            drawing_quoted(to, a ? "B: " : (count > 1 ? "A: " : ""), s[a].view.bodies[i].name);
             curve(&c, "$%c u 1:%d axes x1y2 w l dt (6,4) lw 1.5 lc rgb '%s' notitle", 'A' + a,
                   column + 1, colours[(i + 2 * a) % 6]);
         }
@@ -359,12 +352,12 @@ static void heading(FILE *to, const struct plot_session *s, int count)
 {
     const char *scene = s->view.scene->name ? s->view.scene->name : "";
     fputs("set label 70 ", to);
-    plot_quoted(to, "", scene);
+    drawing_quoted(to, "", scene);
     fputs(" at screen 0.02, screen 0.978 font 'DejaVu Sans Bold,22' left\n", to);
     for (int a = 0; a < count; a++) {
         const struct tact_log_state *st = tact_log_state(s[a].log);
         struct tact_histogram_summary c = tact_histogram_summarise(&s[a].survey.compute);
-        char text[512], wake[128] = "";
+        char text[TEXT_SHOWN + 256], wake[128] = "";
         if (s[a].real) {
             struct tact_histogram_summary w = tact_histogram_summarise(&s[a].survey.wake);
             snprintf(wake, sizeof wake, "wake-up %.0f / %.0f / %.0f,  ", (double)w.p50 * 1e-3,
@@ -372,21 +365,20 @@ static void heading(FILE *to, const struct plot_session *s, int count)
         }
         snprintf(
             text, sizeof text,
-            "%.128s:  %.2f s %s, %s, %llu ticks lost, %d faults;  %scompute %.0f / %.0f / %.0f µs  "
+            "%s:  %.2f s %s, %s, %llu ticks lost, %d faults;  %scompute %.0f / %.0f / %.0f µs  "
             "(p50 / p99 / most)",
-            s[a].path, s[a].duration, s[a].real ? "in real time" : "free-wheeling",
+            text_shown(s[a].path), s[a].duration, s[a].real ? "in real time" : "free-wheeling",
             st->complete ? "whole" : "NOT WHOLE", (unsigned long long)st->missing,
             s[a].survey.faults, wake, (double)c.p50 * 1e-3, (double)c.p99 * 1e-3,
             (double)c.max * 1e-3);
         fprintf(to, "set label %d ", 71 + a);
-        plot_quoted(to, count > 1 ? (a ? "B (dashed)  " : "A (solid)  ") : "", text);
+        drawing_quoted(to, count > 1 ? (a ? "B (dashed)  " : "A (solid)  ") : "", text);
         fprintf(to, " at screen %g, screen %g font ',12' left\n", 0.12,
                 count > 1 ? 0.985 - 0.016 * a : 0.976);
     }
 }
 
-void plot_page(FILE *to, const struct plot_session *s, int count, const char *terminal,
-               const char *out)
+void plot_page(FILE *to, const struct plot_session *s, int count, const char *terminal)
 {
     double from = s->from, to_time = s->to;
     for (int a = 0; a < count; a++) {
@@ -397,10 +389,8 @@ void plot_page(FILE *to, const struct plot_session *s, int count, const char *te
     if (terminal) {
         fprintf(to,
                 "set terminal %s size 1400,1400 %s font 'DejaVu Sans,14' background rgb 'white' "
-                "noenhanced\nset output ",
+                "noenhanced\n",
                 terminal, strcmp(terminal, "svg") ? "" : "dynamic");
-        plot_quoted(to, "", out);
-        fputs("\n", to);
     }
     fprintf(to,
             "set encoding utf8\nfrom = %.9g\nto = %.9g\nset multiplot\nset border lw 1 lc rgb "

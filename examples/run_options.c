@@ -14,7 +14,10 @@ static const char help[] =
     "usage: tact %s SCENE [OPTION]...\n\n"
     "Runs a scene %s, and prints a table of what became of it.\n\n"
     "  --duration S        seconds of the scene's time; default: the scene's\n"
-    "  --record FILE       write every tick to FILE, an MCAP log (see tact replay)\n"
+    "  --record FILE       write every tick to FILE, an MCAP log (see tact replay); %%n in its "
+    "name\n"
+    "                      becomes the next number that is free: --record trial-%%n.mcap\n"
+    "  --force             replace FILE where it exists\n"
     "  --record-devices DIR  keep the raw events of input devices in DIR/NAME.evemu, the raw "
     "words\n"
     "                      of measurement cards in DIR/NAME.csv, to be played by the setting\n"
@@ -30,9 +33,8 @@ static const char help[] =
     "printed.\n\n"
     "exit codes:\n"
     "  0  ran to its end, or was stopped by SIGINT, SIGTERM or SIGHUP\n"
-    "  1  ended in a fault (a state that is not finite or faster than max_speed, a pair that\n"
-    "     cannot be measured), or the log is not complete\n"
-    "  2  bad usage, or a scene, device or log file that cannot be used\n"
+    "  1  ended in a fault, or the log is not complete\n"
+    "  2  bad usage, or a scene, device or log file that cannot be used, or FILE exists\n"
     "  3  --require-rt, and something was refused\n\n"
     "example:\n"
     "  tact %s examples/scenes/ruler.yaml --duration 10 --record ruler.mcap\n";
@@ -98,6 +100,7 @@ int run_parse(struct run *run, int argc, char **argv)
                                           {"require-rt", no_argument, NULL, 'r'},
                                           {"split-seconds", required_argument, NULL, 's'},
                                           {"split-mb", required_argument, NULL, 'b'},
+                                          {"force", no_argument, NULL, 'F'},
                                           {"json", no_argument, NULL, 'j'},
                                           {"quiet", no_argument, NULL, 'q'},
                                           {"help", no_argument, NULL, 'h'},
@@ -120,6 +123,9 @@ int run_parse(struct run *run, int argc, char **argv)
             break;
         case 'e':
             rc = set_folder(run, optarg);
+            break;
+        case 'F':
+            run->options.replace = 1;
             break;
         case 'r':
             run->options.require_realtime = 1;

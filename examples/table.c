@@ -2,6 +2,7 @@
 #include <math.h>
 #include <stdio.h>
 #include "command.h"
+#include "text.h"
 
 typedef unsigned long long ull;
 
@@ -17,8 +18,8 @@ static void durations(const char *name, const struct tact_histogram *h)
 static void timing(const struct tact_session_report *r, const struct tact_scene *scene, int real)
 {
     const struct tact_loop_stats *l = &r->loop;
-    printf("%s: %llu ticks of %g ms, %s%s\n", scene->name ? scene->name : "scene", (ull)l->ticks,
-           scene->period * 1e3, real ? "in real time" : "free-wheeling",
+    printf("%s: %llu ticks of %g ms, %s%s\n", text_shown(scene->name ? scene->name : "scene"),
+           (ull)l->ticks, scene->period * 1e3, real ? "in real time" : "free-wheeling",
            l->stopped ? ", stopped before its end" : "");
     if (real) {
         printf("  missed %llu (of these skipped %llu), late by over a tenth of the period %llu\n",
@@ -45,8 +46,7 @@ static void contact(const struct tact_session_report *r)
     if (r->unconverged) {
         printf(", %llu ticks stopped at the limit of sweeps", (ull)r->unconverged);
     }
-    printf("\n  safety     %s, %llu trips%s%s\n", tact_safety_state_name(r->safety), (ull)r->trips,
-           r->fault.text[0] ? "; first fault: " : "", r->fault.text);
+    printf("\n  safety     %s, %llu trips\n", tact_safety_state_name(r->safety), (ull)r->trips);
 }
 
 /* Angle of the rotation between two attitudes [deg]. */
@@ -71,9 +71,10 @@ static void bodies(struct tact_session *session, const struct tact_pose *start)
         double way[3];
         tact_session_body_pose(session, i, &p);
         tact_v3_sub(way, p.position, start[i].position);
-        printf("  %-20s %9.3f %9.3f %9.3f %12.3f %12.3f\n", tact_session_body_name(session, i),
-               p.position[0] * 1e3, p.position[1] * 1e3, p.position[2] * 1e3,
-               tact_v3_norm(way) * 1e3, turned(start[i].quat_wxyz, p.quat_wxyz));
+        printf("  %-20s %9.3f %9.3f %9.3f %12.3f %12.3f\n",
+               text_shown(tact_session_body_name(session, i)), p.position[0] * 1e3,
+               p.position[1] * 1e3, p.position[2] * 1e3, tact_v3_norm(way) * 1e3,
+               turned(start[i].quat_wxyz, p.quat_wxyz));
     }
 }
 
@@ -90,7 +91,7 @@ static void pairs(struct tact_session *session, double period)
             printf("\n  %-30s %12s %12s %15s\n", "touching", "normal [N]", "friction [N]",
                    "torsion [mN m]");
         }
-        printf("  %-30s %12.3f %12.3f %15.3f\n", tact_session_pair_name(session, i),
+        printf("  %-30s %12.3f %12.3f %15.3f\n", text_shown(tact_session_pair_name(session, i)),
                c->impulse[0] / period, hypot(c->impulse[1], c->impulse[2]) / period,
                c->impulse[3] * 1e3 / period);
     }
@@ -128,8 +129,8 @@ void table_print(struct tact_session *session, const struct tact_session_report 
     if (real) {
         realtime(&report->loop.realtime);
     }
-    if (options->record) {
-        printf("\n  log        %s: %llu ticks, %.1f MB", options->record,
+    if (tact_session_log_path(session)) {
+        printf("\n  log        %s: %llu ticks, %.1f MB", text_shown(tact_session_log_path(session)),
                (ull)report->recorder.records, (double)report->recorder.bytes * 1e-6);
         if (report->recorder.overruns) {
             printf(", %llu ticks lost", (ull)report->recorder.overruns);

@@ -1,10 +1,14 @@
 /* tact: the command. Finds the subcommand and holds what they share. */
 #include <errno.h>
+#include <fcntl.h>
 #include <getopt.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 #include "command.h"
+#include "text.h"
 
 static const struct {
     const char *name;
@@ -48,20 +52,21 @@ static void help(FILE *to)
 
 int command_error(const struct tact_error *err)
 {
-    char line[1024];
+    char line[1024], clean[1024];
     tact_error_format(err, line, sizeof line);
-    fprintf(stderr, "tact: %s\n", line);
+    fprintf(stderr, "tact: %s\n", text_clean(line, clean, sizeof clean));
     return EXIT_USAGE;
 }
 
 int command_usage(const char *command, const char *format, ...)
 {
-    char text[512];
+    char text[512], clean[512];
     va_list args;
     va_start(args, format);
     vsnprintf(text, sizeof text, format, args);
     va_end(args);
-    fprintf(stderr, "%s: %s (see %s --help)\n", command, text, command);
+    fprintf(stderr, "%s: %s (see %s --help)\n", command, text_clean(text, clean, sizeof clean),
+            command);
     return EXIT_USAGE;
 }
 
@@ -87,22 +92,40 @@ void command_message(void *user, enum tact_message_level level, const char *text
     if (level == TACT_MESSAGE_INFO && quiet && *quiet) {
         return;
     }
+    char clean[1024]; /* of its own: messages come from several threads */
     live_clear();
-    fprintf(stderr, "tact: %s%s\n", names[level], text);
+    fprintf(stderr, "tact: %s%s\n", names[level], text_clean(text, clean, sizeof clean));
 }
 
 /* What could not be written to stdout (a full disk, a closed pipe) is a failure too. */
 static int flush(int code)
 {
+    errno = 0;
     if (fflush(stdout) || ferror(stdout)) {
-        fprintf(stderr, "tact: cannot write to the standard output: %s\n", strerror(errno));
+        fprintf(stderr, "tact: cannot write to the standard output: %s\n",
+                strerror(errno ? errno : EIO));
         return code ? code : EXIT_BAD;
     }
     return code;
 }
 
+/* A reader that goes away and a limit of file sizes make a write fail, which is reported; they do
+ * not kill. A standard stream that is closed would get the number of the next file that is opened,
+ * and what is printed would end in that. */
+static void prepare_streams(void)
+{
+    signal(SIGPIPE, SIG_IGN);
+    signal(SIGXFSZ, SIG_IGN);
+    for (int fd = 0; fd < 3; fd++) {
+        if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", O_RDONLY) != fd) {
+            _exit(EXIT_BAD);
+        }
+    }
+}
+
 int main(int argc, char **argv)
 {
+    prepare_streams();
     const char *name = argc > 1 ? argv[1] : "";
     if (!strcmp(name, "--help") || !strcmp(name, "-h") || !strcmp(name, "help")) {
         help(stdout);

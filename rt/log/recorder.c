@@ -7,6 +7,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "log_file_internal.h"
 #include "recorder_internal.h"
 
 #define NS_PER_S INT64_C(1000000000)
@@ -66,6 +67,47 @@ static void destroy(struct tact_recorder *recorder)
     free(recorder);
 }
 
+static int open_recorder(const char *path, const struct tact_recorder_options *options,
+                         const struct tact_recorder_content *content, struct tact_messages messages,
+                         struct tact_recorder **out, struct tact_error *err)
+{
+    bool made = false;
+    int rc;
+    struct tact_recorder *recorder = calloc(1, sizeof *recorder);
+    if (!recorder)
+        return tact_error_set(err, -ENOMEM, "out of memory");
+    recorder->fd = tact_log_file_first(path, options, &recorder->path, &made, err);
+    if (recorder->fd < 0) {
+        rc = recorder->fd;
+        free(recorder);
+        return rc;
+    }
+    recorder->options = *options;
+    recorder->messages = messages;
+    bool splits = options->split_bytes > 0 || options->split_ns > 0;
+    if (splits)
+        name_session(recorder);
+    if (content->shape_count > 0 && options->derived_every > 0)
+        tact_encode_scene(content, &recorder->content.scene);
+    rc = 0;
+    if (splits && tact_content_copy(&recorder->content, content, recorder->session) != 0)
+        rc = tact_error_set(err, -ENOMEM, "out of memory");
+    if (rc == 0)
+        rc = tact_recorder_part_open(recorder, 1, splits ? &recorder->content.content : content,
+                                     &recorder->last, err);
+    if (rc != 0) {
+        if (recorder->fd >= 0)
+            close(recorder->fd);
+        if (made)
+            unlink(recorder->path);
+        destroy(recorder);
+        return rc;
+    }
+    atomic_init(&recorder->current, recorder->last);
+    *out = recorder;
+    return 0;
+}
+
 int tact_recorder_open(const char *path, const struct tact_recorder_options *options,
                        const struct tact_recorder_content *content, struct tact_messages messages,
                        struct tact_recorder **out, struct tact_error *err)
@@ -76,32 +118,16 @@ int tact_recorder_open(const char *path, const struct tact_recorder_options *opt
         rc = tact_encoder_check(content, err);
     if (rc != 0)
         return rc;
-    struct tact_recorder *recorder = calloc(1, sizeof *recorder);
-    if (recorder)
-        recorder->path = strdup(path);
-    if (!recorder || !recorder->path) {
-        free(recorder);
-        return tact_error_set(err, -ENOMEM, "out of memory");
-    }
-    recorder->options = *options;
-    recorder->messages = messages;
-    bool splits = options->split_bytes > 0 || options->split_ns > 0;
-    if (splits)
-        name_session(recorder);
-    if (content->shape_count > 0 && options->derived_every > 0)
-        tact_encode_scene(content, &recorder->content.scene);
-    if (splits && tact_content_copy(&recorder->content, content, recorder->session) != 0)
-        rc = tact_error_set(err, -ENOMEM, "out of memory");
-    if (rc == 0)
-        rc = tact_recorder_part_open(recorder, 1, splits ? &recorder->content.content : content,
-                                     &recorder->last, err);
-    if (rc != 0) {
-        destroy(recorder);
-        return rc;
-    }
-    atomic_init(&recorder->current, recorder->last);
-    *out = recorder;
-    return 0;
+    /* The head of the file, its attachments and the rings are written by this thread. */
+    struct tact_size_signal signal = tact_size_signal_block();
+    rc = open_recorder(path, options, content, messages, out, err);
+    tact_size_signal_restore(&signal);
+    return rc;
+}
+
+const char *tact_recorder_path(const struct tact_recorder *recorder)
+{
+    return recorder->path;
 }
 
 static struct tact_recorder_part *current(const struct tact_recorder *recorder)

@@ -134,6 +134,9 @@ struct tact_recorder_options {
     int loop_cpu; /**< processor that the recorder's thread leaves to the loop where it may use
                        another, so that the ticks find their caches as they left them; -1: none */
     int64_t wall_anchor_ns; /**< wall clock minus CLOCK_MONOTONIC [ns]; 0: measured when opening */
+    /** 1: a log of this name is replaced; 0: where the file exists, or NAME.2.mcap and further ones
+     *  of a session of this name, -EEXIST. Pipes and devices are written to in any case. */
+    int replace;
     /** Folder of a tmpfs for the rings' file; NULL: /dev/shm. Where no file can be made there, a
      *  warning says so, and a process that is killed loses chunk_ns. */
     const char *ring_folder;
@@ -161,9 +164,21 @@ struct tact_recorder_report {
 struct tact_recorder;
 
 /**
- * Creates (or overwrites) the file, writes attachments and facts, and starts the recorder thread.
- * Not real-time safe.
+ * Whether a log of this name may be made: what tact_recorder_open() refuses, without making it.
+ * ring_folder: as in the options. Not real-time safe.
+ * @retval 0
+ * @retval -EEXIST    there is one, or further files of one; *err tells which, and whether it is
+ *                    that of a recorder that was killed
+ */
+TACT_API int tact_recorder_check(const char *path, int replace, const char *ring_folder,
+                                 struct tact_error *err);
+
+/**
+ * Creates the file, writes attachments and facts, and starts the recorder thread. Where the file's
+ * name has "%n" in it, that becomes the number after the largest that there is, from 1 on, and no
+ * two recorders get the same. Not real-time safe.
  * @retval 0          *out is set
+ * @retval -EEXIST    see tact_recorder_check()
  * @retval -EINVAL    an option, an offset or a name is not valid; *err tells which
  * @retval -EBUSY     another recorder writes this file, or a log reader has it open
  * @retval -errno     the file or the thread could not be made; *err tells
@@ -172,6 +187,9 @@ TACT_API int tact_recorder_open(const char *path, const struct tact_recorder_opt
                                 const struct tact_recorder_content *content,
                                 struct tact_messages messages, struct tact_recorder **out,
                                 struct tact_error *err);
+
+/** Path of the (first) file; with its number, where "%n" was asked for. */
+TACT_API const char *tact_recorder_path(const struct tact_recorder *recorder);
 
 /** The slot for this tick's record, to be filled completely and committed; NULL, counted as an
  *  overrun, where the ring is full. Its stamp must lie within 68 years of 0, which is what a ROS

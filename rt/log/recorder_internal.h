@@ -72,6 +72,7 @@ struct tact_recorder {
     struct tact_messages messages;
     struct tact_content content; /* for the next parts; empty where there will be none */
     char *path;
+    int fd;           /* of the first file, until its part has it; -1 */
     char session[40]; /* the same in all parts */
 };
 

@@ -2,17 +2,17 @@
 #include "recorder_internal.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "describe_internal.h"
+#include "log_file_internal.h"
 #include "log_reader.h"
 
 #define NS_PER_S INT64_C(1000000000)
@@ -48,23 +48,15 @@ static int start_thread(struct tact_recorder_part *recorder)
     return -rc;
 }
 
-/* The file is emptied only once it is known that nobody else writes it. */
-static int open_file(const char *path, struct tact_error *err)
+/* The first file was made with the recorder. */
+static int open_file(struct tact_recorder_part *part, bool *made, struct tact_error *err)
 {
-    int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
+    int fd = part->owner->fd;
 
-    if (fd < 0)
-        return tact_error_set(err, -errno, "cannot create the log: %s", strerror(errno));
-    if (flock(fd, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
-        close(fd);
-        return tact_error_set(err, -EBUSY, "this log is being written or read by somebody else");
-    }
-    if (ftruncate(fd, 0) != 0 && errno != EINVAL) {
-        int rc = -errno;
-        close(fd);
-        return tact_error_set(err, rc, "cannot empty the log: %s", strerror(-rc));
-    }
-    return fd;
+    *made = false;
+    part->owner->fd = -1;
+    return part->number == 1 ? fd
+                             : tact_log_file_next(part->path, part->options.replace, made, err);
 }
 
 void tact_recorder_part_free(struct tact_recorder_part *part)
@@ -121,7 +113,7 @@ static int make_rings(struct tact_recorder_part *recorder, uint32_t record_bytes
 
 /* Everything but the thread. */
 static int prepare(struct tact_recorder_part *recorder, const struct tact_recorder_content *content,
-                   struct tact_error *err)
+                   bool *made, struct tact_error *err)
 {
     int64_t now = clock_ns(CLOCK_MONOTONIC);
     int64_t anchor = recorder->options.wall_anchor_ns;
@@ -131,7 +123,7 @@ static int prepare(struct tact_recorder_part *recorder, const struct tact_record
     recorder->path = tact_log_part_path(recorder->owner->path, recorder->number);
     if (!recorder->path)
         return tact_error_set(err, -ENOMEM, "out of memory");
-    int fd = recorder->fd = open_file(recorder->path, err);
+    int fd = recorder->fd = open_file(recorder, made, err);
     if (fd < 0)
         return fd;
     int rc = tact_mcap_writer_open(fd, "ros2", "tact " TACT_VERSION, recorder->options.zstd_level,
@@ -164,13 +156,16 @@ int tact_recorder_part_open(struct tact_recorder *owner, unsigned number,
     part->queue_end = &part->queue;
     part->synced_ns = clock_ns(CLOCK_MONOTONIC);
     pthread_mutex_init(&part->lock, NULL);
-    int rc = prepare(part, content, err);
+    bool made = false;
+    int rc = prepare(part, content, &made, err);
     if (rc == 0) {
         rc = start_thread(part);
         if (rc != 0)
             tact_error_set(err, rc, "cannot start the recorder thread: %s", strerror(-rc));
     }
     if (rc != 0) {
+        if (made)
+            unlink(part->path);
         tact_recorder_part_free(part);
         return rc;
     }

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "describe_internal.h"
+#include "log_file_internal.h"
 #include "log_internal.h"
 #include "mcap_internal.h"
 #include "recorder_internal.h"
@@ -365,9 +366,11 @@ int tact_log_recover(const char *path, const char *ring_folder, struct tact_reco
     r->path = path;
     r->err = err;
     r->recorder.fd = -1;
+    struct tact_size_signal signal = tact_size_signal_block();
     int rc = recover(r, ring_folder ? ring_folder : TACT_RING_FILE_FOLDER);
     if (r->recorder.writer)
         tact_mcap_writer_abandon(r->recorder.writer);
+    tact_size_signal_restore(&signal);
     tact_ring_file_close(&r->recorder.rings, rc != 0 && rc != -ENODATA);
     tact_encoder_free(&r->recorder.encoder);
     tact_encoder_free(&r->description.encoder);

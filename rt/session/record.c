@@ -320,8 +320,11 @@ static int open_with(struct tact_session *s, struct lists *l, const char *device
     }
     list_contacts(s, l);
     list_sensors(s, l);
-    return tact_recorder_open(s->options.record, &options, &l->content, s->options.messages,
-                              &s->recorder, err);
+    options.replace = s->options.replace;
+    int rc = tact_recorder_open(s->options.record, &options, &l->content, s->options.messages,
+                                &s->recorder, err);
+    s->log_path = rc ? NULL : strdup(tact_recorder_path(s->recorder));
+    return rc || s->log_path ? rc : -ENOMEM;
 }
 
 int tact_session_open_log(struct tact_session *s, struct tact_error *err)

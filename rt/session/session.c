@@ -55,7 +55,9 @@ int tact_session_prepare(const struct tact_scene *scene, const struct tact_sessi
 int tact_session_create(const struct tact_scene *scene, const struct tact_session_options *options,
                         struct tact_session **out, struct tact_error *err)
 {
-    int rc = tact_session_prepare(scene, options, NULL, 0, out, err);
+    *out = NULL;
+    int rc = tact_session_check_log(scene, options, err);
+    rc = rc ? rc : tact_session_prepare(scene, options, NULL, 0, out, err);
     rc = rc ? rc : tact_session_check_calibrated(*out, err);
     rc = rc ? rc : tact_session_open_source(*out, err);
     rc = rc ? rc : tact_session_open_log(*out, err);
@@ -67,6 +69,11 @@ int tact_session_create(const struct tact_scene *scene, const struct tact_sessio
         *out = NULL;
     }
     return rc;
+}
+
+const char *tact_session_log_path(const struct tact_session *s)
+{
+    return s->log_path;
 }
 
 void tact_session_destroy(struct tact_session *s)
@@ -91,6 +98,7 @@ void tact_session_destroy(struct tact_session *s)
     tact_triple_free(s->status);
     tact_layout_free(&s->layout);
     free(s->markers);
+    free(s->log_path);
     void *blocks[] = {s->bodies,  s->hands,         s->pairs,        s->devices, s->inputs,
                       s->outputs, s->source_shapes, s->source_pairs, s->blank,   s->measured,
                       s->history, s->history_frame, s->bonds};
@@ -137,9 +145,8 @@ static void warn_of(struct watcher *w, const struct tact_session_status *now)
                      w->session->pairs[now->unmeasured_pair].name, now->time);
     }
     if (now->safety == TACT_SAFETY_FAULT && w->last.safety != TACT_SAFETY_FAULT) {
-        tact_message(
-            to, TACT_MESSAGE_ERROR, "fault at t = %.3f s: %s; outputs are zero from then on",
-            (double)now->fault_tick * w->session->period, now->fault ? now->fault : "unknown");
+        tact_message(to, TACT_MESSAGE_ERROR, "fault: outputs are zero from now on (t = %.3f s)",
+                     now->time);
     }
     if (now->devices_lost > w->last.devices_lost) {
         tact_message(to, TACT_MESSAGE_WARNING, "%d device(s) lost or stale (t = %.3f s)",

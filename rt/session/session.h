@@ -47,12 +47,10 @@ struct tact_session_status {
     double residual;         /**< of the solve */
     double normal_force;     /**< sum over the touching pairs [N] */
     int32_t safety;          /**< enum tact_safety_state */
-    const char *fault;       /**< what is wrong since fault_tick, of the session; NULL: nothing */
-    uint64_t fault_tick;
-    int32_t deadman;      /**< 1: held, or none is asked for */
-    uint64_t trips;       /**< of the safety chain so far */
-    int32_t devices_lost; /**< devices that are lost or stale now */
-    uint64_t overruns;    /**< records that did not fit in the log's ring */
+    int32_t deadman;         /**< 1: held, or none is asked for */
+    uint64_t trips;          /**< of the safety chain so far */
+    int32_t devices_lost;    /**< devices that are lost or stale now */
+    uint64_t overruns;       /**< records that did not fit in the log's ring */
 };
 
 struct tact_session_options {
@@ -60,10 +58,12 @@ struct tact_session_options {
     size_t type_count;
     tact_source_factory source; /**< NULL: host moments only */
     void *source_user;
-    int clock;                  /**< enum tact_loop_clock; default TACT_LOOP_REAL */
-    uint64_t ticks;             /**< 0: scene.duration / period */
-    int require_realtime;       /**< 1: fail where real time is refused */
-    const char *record;         /**< path of the log, or NULL */
+    int clock;            /**< enum tact_loop_clock; default TACT_LOOP_REAL */
+    uint64_t ticks;       /**< 0: scene.duration / period */
+    int require_realtime; /**< 1: fail where real time is refused */
+    const char *record;   /**< path of the log, or NULL; see tact_recorder_open() for "%n" */
+    int replace; /**< 1: a log of that name is replaced; 0: -EEXIST. What the scene is read from
+                      is replaced in no case (-EINVAL) */
     const char *record_devices; /**< folder for the raw streams of its devices, or NULL */
     /** Facts, attachments, joints, bodies and sensors put into the log beside the session's own, or
      * NULL; its layout and the rest are not looked at. Offsets count from the start of the record,
@@ -82,13 +82,6 @@ struct tact_session_options {
 TACT_API struct tact_session_options tact_session_options_default(void);
 
 #define TACT_SESSION_AGES 16 /**< ages counted one by one; the last bin holds the older ones */
-
-/** Why the outputs are zero from a tick on: a state that is not finite or too fast (see `max_speed`
- * of the scene), a hand that cannot be solved, an output that is not finite. */
-struct tact_session_fault {
-    char text[224]; /**< "body ruler: its pose is not finite"; "": none */
-    uint64_t tick;
-};
 
 /** What became of a run. Names belong to the session. */
 struct tact_session_report {
@@ -111,10 +104,9 @@ struct tact_session_report {
     int iterations_max;
     double residual; /**< at the end */
     double residual_max;
-    uint64_t unconverged;            /**< ticks that stopped at the limit of sweeps */
-    uint64_t solve_failures;         /**< ticks whose factorisation failed: safety fault */
-    int safety;                      /**< enum tact_safety_state at the end */
-    struct tact_session_fault fault; /**< the first one */
+    uint64_t unconverged;    /**< ticks that stopped at the limit of sweeps */
+    uint64_t solve_failures; /**< ticks whose factorisation failed: safety fault */
+    int safety;              /**< enum tact_safety_state at the end */
     uint64_t trips;
     struct tact_recorder_report recorder; /**< zero where nothing was recorded */
 };
@@ -146,6 +138,9 @@ TACT_API int tact_session_run(struct tact_session *session, struct tact_session_
 
 /** Closes devices, source and log, and frees everything. NULL is allowed. */
 TACT_API void tact_session_destroy(struct tact_session *session);
+
+/** Path of its log, with its number where "%n" was asked for; NULL where nothing is recorded. */
+TACT_API const char *tact_session_log_path(const struct tact_session *session);
 
 /** The world, for reading before and after a run. */
 TACT_API struct tact_world *tact_session_world(struct tact_session *session);

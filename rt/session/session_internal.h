@@ -148,6 +148,7 @@ struct tact_session {
     struct tact_layout layout;
     uint32_t wanted_field, sent_field, gate_field, safety_field, solver_field, timing_field;
     struct tact_recorder *recorder;
+    char *log_path;                /* of what it writes, or wrote */
     struct tact_record *blank;     /* takes the record of a replay that is not recorded */
     struct tact_record *last;      /* the record that the last tick filled, in a replay */
     const struct tact_record *fed; /* replay: the tick's inputs, else NULL */
@@ -205,15 +206,9 @@ uint32_t tact_session_oldest(const struct tact_session *s, const struct session_
 
 /* record.c: the log, with its attachments and facts. */
 int tact_session_open_log(struct tact_session *s, struct tact_error *err);
-
-/* fault.c, real-time safe: says what is wrong, as "kind name: what"; of several faults the first.
- */
-void tact_session_name_fault(struct tact_session *s, uint64_t tick, const char *kind,
-                             const char *name, const char *what);
-/* Raises a fault where the state after a tick is none that can be; says which output is not finite.
- */
-void tact_session_check_state(struct tact_session *s, int solved, uint64_t tick);
-void tact_session_check_outputs(struct tact_session *s, uint64_t tick);
+/* Whether the log may be written where it is asked for; before anything is opened. */
+int tact_session_check_log(const struct tact_scene *scene,
+                           const struct tact_session_options *options, struct tact_error *err);
 
 /* wires.c: from the devices to the joints, and back; real-time safe. */
 void tact_session_take_inputs(struct tact_session *s, uint64_t tick);

@@ -58,6 +58,7 @@ static int bench(uint32_t size, const char *path)
 {
     struct tact_layout layout = {0};
     struct tact_recorder_options options = tact_recorder_options_default();
+    options.replace = 1;
     struct tact_recorder_content content = {.layout = &layout};
     struct tact_recorder_report report = {0};
     struct tact_error err;

@@ -153,6 +153,7 @@ static int make(struct bench *b, const struct tact_scene *scene, const char *log
     for (int k = 0; !rc && k < SESSIONS; k++) {
         const int which = k == 0 ? b->begins : !b->begins;
         options.record = which == WITH ? log : NULL;
+        options.replace = 1;
         b->compute[which] = calloc(b->ticks, sizeof *b->compute[which]);
         rc = b->compute[which] ? tact_session_create(scene, &options, &b->session[which], err)
                                : tact_error_set(err, -ENOMEM, "out of memory");

@@ -43,6 +43,7 @@ static struct tact_recorder *open_copy(struct tact_log *log, const char *path, c
     struct tact_recorder_content content = {.layout = tact_log_layout(log), .facts = facts};
     struct tact_recorder_options options = tact_recorder_options_default();
     struct tact_messages messages = {NULL, NULL};
+    options.replace = 1;
     struct tact_recorder *out;
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
         const char *value = tact_log_fact(log, keys[i]);

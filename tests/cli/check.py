@@ -3,7 +3,6 @@
 
 help        every subcommand tells its options, exit codes and an example
 bad_scenes  a scene that is wrong: one line with file, line and key, exit 2, nothing on stdout
-fault       what is faster than max_speed: exit 1, and what it is by name
 report      run and sim: one JSON object with the same keys; the table
 stop        SIGINT, SIGTERM, SIGHUP, a reader that goes away: a clean end, a log that is whole
 live        on a terminal one line, rewritten in place
@@ -112,32 +111,6 @@ def bad_scenes(folder):
     assert len(err) == 1 and "no/such.yaml" in err[0], err
 
 
-FAST = """name: fast
-duration: 0.1
-max_speed: 0.5
-materials: [{name: m}]
-bodies:
-  - {name: ball, mass: 0.1, position: [0, 0, 9], shapes: [{type: sphere, radius: 0.01, material: m}]}
-pairs: [{materials: [m, m], friction: 0.5}]
-"""
-
-
-def fault(folder):
-    scene = os.path.join(folder, "fast.yaml")
-    with open(scene, "w", encoding="utf-8") as stream:
-        stream.write(FAST)
-    for command in ("sim", "run"):
-        out, err = tact(command, scene, "--json", "--quiet", code=1)
-        safety = json.loads(out)["safety"]
-        assert safety["state"] == "fault", safety
-        assert safety["fault"] == "body ball: it is faster than max_speed", safety
-        assert re.search(r"error: fault at t = 0\.050 s: body ball: it is faster", "\n".join(err)), err
-        assert re.search(r"ended in a fault, since tick 50: body ball: it is faster", err[-1]), err
-    with open(scene, "w", encoding="utf-8") as stream:
-        stream.write(FAST.replace("0.5\nmat", "1\nmat", 1))
-    tact("sim", scene, "--quiet")
-
-
 QUANTILES = {"p50", "p99", "p99.9", "max"}
 
 
@@ -184,7 +157,7 @@ def keys(value):
 
 def report(folder):
     log = os.path.join(folder, "run.mcap")
-    out, _ = tact("run", RULER, "--duration", "2", "--record", log, "--json")
+    out, _ = tact("run", RULER, "--duration", "2", "--record", log, "--force", "--json")
     real = check_report(out, 2000)
     assert real["wake_latency_us"]["max"] > 0 and real["log"]["records"] == real["executed"]
     for refused in real["realtime"]["refused"]:
@@ -192,7 +165,7 @@ def report(folder):
     out, _ = tact("run", RULER, "--duration", "1", "--require-rt", "--json", "--moments", "host",
                   code=3 if real["realtime"]["refused"] else 0)
     assert bool(out) != bool(real["realtime"]["refused"]), out
-    out, _ = tact("sim", RULER, "--duration", "2", "--record", log, "--json", "--record-devices",
+    out, _ = tact("sim", RULER, "--duration", "2", "--record", log, "--force", "--json", "--record-devices",
                   f"{folder}/raw")
     assert keys(check_report(out, 2000)) == keys(real) and os.path.isdir(f"{folder}/raw")
     pairs = json.loads(out)["pairs"]
@@ -224,7 +197,7 @@ def report(folder):
 def stop(folder):
     log = os.path.join(folder, "stop.mcap")
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-        run = subprocess.Popen([TACT, "run", RULER, "--json", "--moments", "host", "--record", log],
+        run = subprocess.Popen([TACT, "run", RULER, "--json", "--moments", "host", "--record", log, "--force"],
                                stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         time.sleep(1.5)
         run.send_signal(number)
@@ -237,7 +210,7 @@ def stop(folder):
         assert again["complete"] and again["ticks"] == ticks and again["differing"] == 0, again
     main, terminal = pty.openpty()  # the live line has nobody to go to
     run = subprocess.Popen([TACT, "run", RULER, "--duration", "1", "--moments", "host",
-                            "--record", log], stdout=subprocess.PIPE, stderr=terminal, text=True)
+                            "--record", log, "--force"], stdout=subprocess.PIPE, stderr=terminal, text=True)
     os.close(terminal)
     os.close(main)
     run.stdout.close()
@@ -269,7 +242,7 @@ def live():
 def replay(folder):
     log, changed = os.path.join(folder, "a.mcap"), os.path.join(folder, "b.mcap")
     for moments in ("host", "auto"):
-        tact("run", RULER, "--duration", "2", "--record", log, "--moments", moments, "--quiet")
+        tact("run", RULER, "--duration", "2", "--record", log, "--force", "--moments", moments, "--quiet")
         out, _ = tact("replay", log, "--verify")
         assert "2000 ticks replayed" in out and " 0 differing" in out, out
     os.rename(log, changed)
@@ -289,7 +262,7 @@ def replay(folder):
 
 def onto(folder):
     scene, log = "examples/scenes/wheel_twin.yaml", os.path.join(folder, "wheel.mcap")
-    tact("sim", scene, "--duration", "2.6", "--record", log, "--quiet")
+    tact("sim", scene, "--duration", "2.6", "--record", log, "--force", "--quiet")
     out, err = tact("replay", log, "--onto", "wheel", code=2)
     assert not out and len(err) == 1 and "--scene FILE" in err[0], err
     out, err = tact("replay", log, "--scene", scene, code=2)
@@ -312,7 +285,7 @@ def onto(folder):
 def recover(folder):
     log = os.path.join(folder, "killed.mcap")
     for wait in (0.35, 0.9):
-        run = subprocess.Popen([TACT, "run", RULER, "--moments", "host", "--quiet", "--record", log],
+        run = subprocess.Popen([TACT, "run", RULER, "--moments", "host", "--quiet", "--record", log, "--force"],
                                stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         time.sleep(wait)
         out, err = tact("recover", log, code=2)
@@ -344,7 +317,7 @@ def recover(folder):
 
 def damage(folder):
     log, bad = os.path.join(folder, "a.mcap"), os.path.join(folder, "b.mcap")
-    tact("sim", RULER, "--duration", "2", "--record", log, "--moments", "host", "--quiet")
+    tact("sim", RULER, "--duration", "2", "--record", log, "--force", "--moments", "host", "--quiet")
     with open(log, "rb") as stream:
         data = stream.read()
 
@@ -556,7 +529,7 @@ def calibrate(folder):
 
 def main():
     global TACT, CHANGE_LOG
-    subjects = {f.__name__: f for f in (help, bad_scenes, fault, report, stop, live, replay, onto, recover, damage,
+    subjects = {f.__name__: f for f in (help, bad_scenes, report, stop, live, replay, onto, recover, damage,
                                         mesh_check, moments, doctor, devices, calibrate)}
     if len(sys.argv) != 5 or sys.argv[1] not in subjects:
         sys.exit(__doc__)

@@ -32,7 +32,7 @@ def write(folder, name, text):
 def export(folder, log):
     """The ticks of the device "recording": state, stamp, then its channels by name."""
     table = os.path.join(folder, "export.csv")
-    tact("export", log, "--csv", table)
+    tact("export", log, "--csv", table, "--force")
     with open(table, encoding="ascii", newline="") as stream:
         rows = list(csv.reader(stream))
     width = sum(name.startswith("recording_input") for name in rows[0])
@@ -43,7 +43,7 @@ def export(folder, log):
 def imported(folder, text, mapping):
     log = os.path.join(folder, "out.mcap")
     data, rules = write(folder, "data.csv", text), write(folder, "map.yaml", mapping)
-    told = json.loads(tact("import", data, rules, "-o", log, "--json")[0])
+    told = json.loads(tact("import", data, rules, "-o", log, "--force", "--json")[0])
     assert tact("replay", log)[0].split(", ")[2].startswith("0 differing")
     return told, export(folder, log), log
 
@@ -144,7 +144,7 @@ def franka(folder):
             sys.exit(77)
         log = os.path.join(folder, f"rec{number}.mcap")
         logs.append(log)
-        told = json.loads(tact("import", data, MAP, "-o", log, "--json", "--quiet")[0])
+        told = json.loads(tact("import", data, MAP, "-o", log, "--force", "--json", "--quiet")[0])
         with open(data, encoding="ascii") as stream:
             rows = [[float(word) for word in line.split(",")] for line in stream.readlines()[1:]]
         assert told["rows"] == len(rows) and told["gaps"] == told["dropped"] == 0, told
@@ -163,7 +163,7 @@ def franka(folder):
         found = json.loads(tact("info", log, "--json")[0])
         assert found["topics"]["/tf"]["messages"] == (len(ticks) + 9) // 10
         picture = os.path.join(folder, "plot.gp")
-        tact("plot", log, "-o", picture)
+        tact("plot", log, "-o", picture, "--force")
         with open(picture, encoding="utf-8") as stream:
             script = stream.read()
         for word in ("'tool_x'", "'wrist_fz'", "'vy'", "[m/s]"):

@@ -35,7 +35,7 @@ def tact(*words, code=0):
 
 def record(folder, name, seconds="2", scene=RULER):
     log = os.path.join(folder, name)
-    tact("sim", scene, "--duration", seconds, "--moments", "host", "--record", log, "--quiet")
+    tact("sim", scene, "--duration", seconds, "--moments", "host", "--record", log, "--force", "--quiet")
     return log
 
 
@@ -142,7 +142,7 @@ def plot(folder):
             assert abs(math.hypot(x, y) / (1e3 * a) - 1) < 3e-3, (x, y, a)
         assert all(math.hypot(x, y) < 1e-6 for x, y in data[f"$AC{side}"])
 
-    tact("plot", log, log, "--from", "0.5", "--to", "1", "-o", gp)
+    tact("plot", log, log, "--from", "0.5", "--to", "1", "-o", gp, "--force")
     data = blocks(gp)
     assert repr(data["$A"]) == repr(data["$B"])
     assert 0.5 <= data["$A"][1][0] < data["$A"][-1][0] <= 1.001
@@ -158,7 +158,7 @@ def plot(folder):
     assert head[:8] == b"\x89PNG\r\n\x1a\n" and struct.unpack(">II", head[16:]) == (1400, 1400)
     svg = os.path.join(folder, "a.svg")
     for words in ((log,), (log, record(folder, "b.mcap", "1", "examples/scenes/turn.yaml"))):
-        _, err = tact("plot", *words, "-o", svg)
+        _, err = tact("plot", *words, "-o", svg, "--force")
         assert not err, err
         text = "".join(xml.etree.ElementTree.parse(svg).getroot().itertext())
         for word in ("Torsion [mN m]", "pinch.left_distal", "support ends: ruler", "it's a.mcap"):
@@ -167,7 +167,7 @@ def plot(folder):
         data = stream.read()
     with open(log, "wb") as stream:
         stream.write(data[:len(data) * 3 // 4])
-    tact("plot", log, code=3)
+    tact("plot", log, "--force", code=3)
 
 
 def pixels(path):
@@ -223,7 +223,7 @@ def picture(folder):
         data = stream.read()
     with open(log, "wb") as stream:
         stream.write(data[:len(data) * 3 // 4])
-    tact("picture", log, "--time", "0.01", code=3)
+    tact("picture", log, "--time", "0.01", "--force", code=3)
 
 
 def export(folder):
@@ -325,7 +325,7 @@ def bench(folder):
     gp, csv = os.path.join(folder, "a.gp"), os.path.join(folder, "a.csv")
     for update, ratio in (("1e-10", 40), ("1e-14", 60)):
         out, err = tact("bench", "contact", *scenes, "--ticks", "10", "--update", update, "--json",
-                        "-o", csv)
+                        "-o", csv, "--force")
         assert not err, err
         octagon, stack = json.loads(out)["scenes"]
         assert octagon["methods"]["6D"]["sweeps_cold"]["most"] <= 3
@@ -357,7 +357,7 @@ def split(folder):
         out, err = tact("sim", RULER, *words, code=2)
         assert not out and words[0] in err, err
     log, whole = os.path.join(folder, "a.mcap"), record(folder, "whole.mcap", "3")
-    tact("run", RULER, "--duration", "3", "--moments", "host", "--record", log, "--quiet",
+    tact("run", RULER, "--duration", "3", "--moments", "host", "--record", log, "--force", "--quiet",
          "--split-seconds", "0.5")
     parts = sorted(name for name in os.listdir(folder) if name.startswith("a."))
     assert {"a.2.mcap", "a.mcap"} <= set(parts), parts  # more, unless the machine is busy
@@ -383,7 +383,7 @@ def split(folder):
     assert cut["ticks"] == second["first_tick"] and "a.2.mcap" in cut["why"], cut
     os.rename(os.path.join(folder, "away"), os.path.join(folder, "a.2.mcap"))
 
-    run = subprocess.Popen([TACT, "run", RULER, "--moments", "host", "--quiet", "--record", log,
+    run = subprocess.Popen([TACT, "run", RULER, "--moments", "host", "--quiet", "--record", log, "--force",
                             "--split-seconds", "0.3"], stdout=subprocess.DEVNULL,
                            stderr=subprocess.DEVNULL)
     time.sleep(2.2)
@@ -407,7 +407,7 @@ def markers(folder):
     with open(path, "w", encoding="utf-8") as stream:
         stream.write(scene)
     log = os.path.join(folder, "a.mcap")
-    tact("run", path, "--duration", "1", "--moments", "host", "--record", log, "--quiet")
+    tact("run", path, "--duration", "1", "--moments", "host", "--record", log, "--force", "--quiet")
     events = json.loads(tact("info", log, "--json")[0])["events"]
     found = {event["name"]: event for event in events}
     assert found["press"]["tick"] == 250 and found["press"]["text"] == "operator.deadman", events

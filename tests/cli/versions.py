@@ -45,10 +45,10 @@ def read(folder):
         assert told["complete"] and told["ticks"] == 200 and "results_version" not in told["facts"]
         touched = [pair for pair in told["pairs"] if pair["touching_ticks"] > 100]
         assert len(touched) > 1 and all(pair["normal_max_N"] > 2 for pair in touched), touched
-        tact("plot", log, "-o", os.path.join(folder, "a.gp"))
+        tact("plot", log, "-o", os.path.join(folder, "a.gp"), "--force")
         if shutil.which("gnuplot"):
-            tact("picture", log, "--time", "0.1", "-o", png)
-        tact("export", log, "--csv", csv, "--hdf5", h5)
+            tact("picture", log, "--time", "0.1", "-o", png, "--force")
+        tact("export", log, "--csv", csv, "--hdf5", h5, "--force")
         with open(csv, encoding="ascii") as stream:
             assert len(stream.readlines()) == 201
         assert os.path.getsize(h5) > 10000

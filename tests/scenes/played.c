@@ -37,6 +37,7 @@ static void run(const char *path, double seconds, const char *log, struct played
     options.clock = TACT_LOOP_FREE;
     options.ticks = (uint64_t)llround(seconds / scene->period);
     options.record = log;
+    options.replace = 1;
     must(tact_session_create(scene, &options, &session, &err), &err);
     assert_int_equal(tact_session_run(session, &out->report), 0);
     assert_int_equal(out->report.recorder.overruns, 0);

@@ -86,6 +86,7 @@ static inline struct tact_recorder_options session_options(void)
 {
     struct tact_recorder_options options = tact_recorder_options_default();
     options.wall_anchor_ns = SESSION_ANCHOR_NS;
+    options.replace = 1; /* tests record again and again */
     return options;
 }
 

@@ -149,6 +149,7 @@ static void logged_and_replayed(void **state)
     options.ticks = 50;
     options.clock = TACT_LOOP_FREE;
     options.record = log;
+    options.replace = 1;
     assert_int_equal(tact_session_create(scene, &options, &session, &err), 0);
     assert_int_equal(tact_session_run(session, &report), 0);
     tact_session_destroy(session);

@@ -153,6 +153,7 @@ static void run_watched(void)
     options.source = tact_opencl_source_factory;
     options.ticks = TICKS;
     options.record = "/tmp/tact_purity.mcap";
+    options.replace = 1;
     if (tact_session_create(scene, &options, &session, &err)) {
         _exit(97);
     }

@@ -360,6 +360,7 @@ static void the_loops_processor_is_left_to_it(void **test_state)
 {
     (void)test_state;
     struct tact_recorder_options options = tact_recorder_options_default();
+    options.replace = 1;
     struct tact_recorder *recorder;
     cpu_set_t allowed, expected, found;
 

@@ -51,6 +51,7 @@ static void copy_with(uint32_t offset, void (*change)(double *value))
     uint32_t bytes = tact_layout_bytes(tact_log_layout(log));
     struct tact_record *r = malloc(bytes);
     struct tact_recorder_options options = tact_recorder_options_default();
+    options.replace = 1;
     struct tact_recorder_content content = {.layout = tact_log_layout(log),
                                             .attachments = tact_log_attachment_at(log, 0),
                                             .attachment_count = tact_log_attachment_count(log)};

@@ -156,6 +156,7 @@ static void run(const char *text, const char *wall, char *log)
     options.clock = TACT_LOOP_FREE;
     options.ticks = TICKS;
     options.record = log;
+    options.replace = 1;
     run_text(scene_text, &options, &report);
 }
 
@@ -169,6 +170,7 @@ static void cut(const char *path, uint64_t from, uint64_t to, const char *copy)
     uint32_t bytes = tact_layout_bytes(tact_log_layout(log));
     struct tact_record *record = malloc(bytes);
     struct tact_recorder_options options = tact_recorder_options_default();
+    options.replace = 1;
     struct tact_recorder_content content = {.layout = tact_log_layout(log),
                                             .attachments = tact_log_attachment_at(log, 0),
                                             .attachment_count = tact_log_attachment_count(log)};

@@ -81,6 +81,7 @@ static void run_pad(const char *log)
     options.clock = TACT_LOOP_FREE;
     options.ticks = 3000;
     options.record = log;
+    options.replace = 1;
     run_text(text, &options, &report);
     assert_int_equal(report.loop.ticks, 3000);
     free(text);

@@ -30,6 +30,7 @@ static void run_played(const char *text, uint64_t ticks, const char *log)
     options.clock = TACT_LOOP_FREE;
     options.ticks = ticks;
     options.record = log;
+    options.replace = 1;
     run_text(text, &options, &report);
 }
 

@@ -58,6 +58,7 @@ static uint64_t copy_without(const char *path, uint64_t from, uint64_t to, const
     struct tact_record *record = malloc(bytes);
     if (copy) {
         struct tact_recorder_options options = tact_recorder_options_default();
+        options.replace = 1;
         struct tact_recorder_content content = {.layout = tact_log_layout(log),
                                                 .attachments = tact_log_attachment_at(log, 0),
                                                 .attachment_count = tact_log_attachment_count(log)};

@@ -91,6 +91,7 @@ static void run_pad(const char *settings, int live, const char *log)
     options.clock = TACT_LOOP_FREE;
     options.ticks = TICKS;
     options.record = log;
+    options.replace = 1;
     options.record_devices = live ? folder : NULL;
     run_text(text, &options, &report);
     free(text);

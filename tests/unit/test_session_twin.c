@@ -172,6 +172,7 @@ static void make_session(const char *text, const char *name, uint64_t ticks, con
     options.clock = TACT_LOOP_FREE;
     options.ticks = ticks;
     options.record = log;
+    options.replace = 1;
     rc = rc ? rc : tact_session_create(*scene, &options, session, &err);
     if (rc) {
         fail_msg("%d: %s: %s", err.line, err.key, err.text);

@@ -81,6 +81,7 @@ static void record(const char *path)
     options.ticks = TICKS;
     options.clock = TACT_LOOP_FREE;
     options.record = path;
+    options.replace = 1;
     run_text(scene_text, &options, &report);
 }
 

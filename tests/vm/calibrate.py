@@ -51,7 +51,7 @@ class Calibrate:
     """A run of the command, step by step."""
 
     def __init__(self, *words):
-        self.run = subprocess.Popen([TACT, "calibrate", *words], stdin=subprocess.PIPE,
+        self.run = subprocess.Popen([TACT, "calibrate", *words, "--force"], stdin=subprocess.PIPE,
                                     stdout=subprocess.PIPE, stderr=subprocess.PIPE)
 
     def asked(self):
@@ -82,9 +82,9 @@ def numbers(path, key):
 def session(scene, field):
     """The last values of a device's input in a session of that scene."""
     log, table = scene + ".mcap", scene + ".csv"
-    subprocess.run([TACT, "sim", scene, "--duration", "0.05", "--record", log], check=True,
+    subprocess.run([TACT, "sim", scene, "--duration", "0.05", "--record", log, "--force"], check=True,
                    stdout=subprocess.DEVNULL)
-    subprocess.run([TACT, "export", log, "--csv", table], check=True, stdout=subprocess.DEVNULL)
+    subprocess.run([TACT, "export", log, "--csv", table, "--force"], check=True, stdout=subprocess.DEVNULL)
     last = list(csv.DictReader(open(table)))[-1]
     return [float(last[f"{field}_input[{i}]"]) for i in range(2, 2 + 12)
             if f"{field}_input[{i}]" in last]

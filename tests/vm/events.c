@@ -132,6 +132,7 @@ static void run_hand(const char *pad, const char *puck, const char *log)
     options.ticks = TICKS;
     options.messages = (struct tact_messages){tell, NULL};
     options.record = log;
+    options.replace = 1;
     options.record_devices = live ? FOLDER : NULL;
     options.clock = live ? TACT_LOOP_REAL : TACT_LOOP_FREE;
     run_text(text, &options, &result);

@@ -127,6 +127,7 @@ static void record(struct device_config *told)
     options.type_count = 2;
     options.ticks = TICKS;
     options.record = LOG;
+    options.replace = 1;
     options.messages = told->config.messages;
     run_text(scene_text, &options, &report);
 }

@@ -115,6 +115,7 @@ static void run_cards(const char *const where[CARDS], int live, const char *log)
     options.type_count = 2;
     options.ticks = TICKS;
     options.record = log;
+    options.replace = 1;
     options.record_devices = live ? FOLDER : NULL;
     options.clock = live ? TACT_LOOP_REAL : TACT_LOOP_FREE;
     open_text(text, &options, &scene, &session);

@@ -160,6 +160,7 @@ static void open_session(int ticks, const char *log, struct tact_scene **scene,
     options.ticks = (uint64_t)ticks;
     options.require_realtime = 1;
     options.record = log;
+    options.replace = 1;
     open_text(scene_text, &options, scene, session);
 }
 

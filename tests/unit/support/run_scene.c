@@ -149,6 +149,7 @@ void run_scene(const struct run_options *o, struct run_result *result)
     options.clock = o->clock;
     options.ticks = (uint64_t)llround(o->seconds / scene->period);
     options.record = o->record;
+    options.replace = 1;
     options.messages = (struct tact_messages){keep_warning, result};
     must(tact_session_create(scene, &options, &session, &err), &err);
     assert_int_equal(tact_session_run(session, &result->report), 0);

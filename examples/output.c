@@ -1,0 +1,132 @@
+/* A file that a subcommand makes, whole or not at all. */
+#include "output.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include "command.h"
+#include "text.h"
+
+static int failed(const struct output *o, int error)
+{
+    fprintf(stderr, "%s: %s: cannot be written: %s\n", o->command, text_shown(o->path),
+            strerror(error));
+    return EXIT_BAD;
+}
+
+int output_allowed(const char *command, const char *path, int force, const char *const *inputs,
+                   int count)
+{
+    struct stat there, input;
+    const char *shown = text_shown(path);
+    if (lstat(path, &there)) {
+        return EXIT_GOOD;
+    }
+    int target = stat(path, &there); /* fails where a link leads nowhere */
+    for (int i = 0; i < count && !target; i++) {
+        if (inputs[i] && !stat(inputs[i], &input) && input.st_ino == there.st_ino &&
+            input.st_dev == there.st_dev && S_ISREG(there.st_mode)) {
+            fprintf(stderr, "%s: %s: is read here, and is not written over\n", command, shown);
+            return EXIT_USAGE;
+        }
+    }
+    if (!target && S_ISDIR(there.st_mode)) {
+        fprintf(stderr, "%s: %s: is a folder\n", command, shown);
+        return EXIT_USAGE;
+    }
+    if (force || (!target && !S_ISREG(there.st_mode))) {
+        return EXIT_GOOD;
+    }
+    fprintf(stderr, "%s: %s: exists already; --force replaces it\n", command, shown);
+    return EXIT_USAGE;
+}
+
+/* "folder/tact-part-XXXXXX" */
+static char *name_beside(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    int folder = slash ? (int)(slash - path) + 1 : 0;
+    char *name = NULL;
+    return asprintf(&name, "%.*stact-part-XXXXXX", folder, path) < 0 ? NULL : name;
+}
+
+/* As open() would have made it, or as the one that is replaced. */
+static mode_t mode_of(const char *path)
+{
+    struct stat there;
+    if (!stat(path, &there)) {
+        return there.st_mode & 0777;
+    }
+    mode_t mask = umask(0);
+    umask(mask);
+    return 0666 & ~mask;
+}
+
+int output_open(struct output *o, const char *command, const char *path, int force)
+{
+    struct stat there;
+    *o = (struct output){.command = command, .path = path, .force = force};
+    if (!stat(path, &there) && !S_ISREG(there.st_mode)) {
+        o->to = fopen(path, "we");
+        return o->to ? EXIT_GOOD : failed(o, errno);
+    }
+    o->final = realpath(path, NULL);
+    o->final = o->final ? o->final : strdup(path);
+    o->beside = o->final ? name_beside(o->final) : NULL;
+    int fd = o->beside ? mkostemp(o->beside, O_CLOEXEC) : -1;
+    o->to = fd >= 0 ? fdopen(fd, "w") : NULL;
+    if (o->to) {
+        fchmod(fd, mode_of(o->final)); /* else it is open to its owner only, which is no error */
+        return EXIT_GOOD;
+    }
+    int code = failed(o, o->beside ? errno : ENOMEM);
+    if (fd >= 0) {
+        close(fd);
+        unlink(o->beside);
+    }
+    free(o->beside);
+    free(o->final);
+    return code;
+}
+
+/* Without --force the name must still be free; not every file system can tell at once. */
+static int give_name(const struct output *o)
+{
+    if (o->force) {
+        return rename(o->beside, o->final);
+    }
+    if (!renameat2(AT_FDCWD, o->beside, AT_FDCWD, o->final, RENAME_NOREPLACE)) {
+        return 0;
+    }
+    if (errno != EINVAL && errno != ENOSYS) {
+        return -1;
+    }
+    return link(o->beside, o->final) || unlink(o->beside) ? -1 : 0;
+}
+
+int output_close(struct output *o, int code, int keep)
+{
+    int error = 0;
+    errno = 0; /* what could not be written is still in the stream, and fails again */
+    if (fflush(o->to) || ferror(o->to)) {
+        error = errno ? errno : EIO;
+    }
+    if (!error && o->beside && fsync(fileno(o->to)) && errno != EINVAL) {
+        error = errno;
+    }
+    if (fclose(o->to) && !error) {
+        error = errno;
+    }
+    if (o->beside && keep && !error && give_name(o)) {
+        error = errno;
+    }
+    if (o->beside && (!keep || error)) {
+        unlink(o->beside);
+    }
+    free(o->beside);
+    free(o->final);
+    return error && keep ? failed(o, error) : code;
+}

@@ -1,0 +1,110 @@
+/* Text that comes from elsewhere, made fit to be shown. */
+#include "text.h"
+
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define SLOTS 16
+
+/* Length of the character at the start of text, and its code; 0 where that is no UTF-8 (RFC 3629:
+ * neither overlong, nor a surrogate, nor beyond U+10FFFF). */
+static size_t decode(const char *text, uint32_t *code)
+{
+    static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
+    const unsigned char *at = (const unsigned char *)text;
+    size_t length = at[0] < 0x80 ? 1 : at[0] < 0xC0 ? 0 : at[0] < 0xE0 ? 2 : at[0] < 0xF0 ? 3 : 4;
+    if (!length || at[0] > 0xF4) {
+        return 0;
+    }
+    *code = length == 1 ? at[0] : at[0] & (0x7FU >> length);
+    for (size_t i = 1; i < length; i++) {
+        if ((at[i] & 0xC0) != 0x80) {
+            return 0;
+        }
+        *code = *code << 6 | (at[i] & 0x3F);
+    }
+    int wrong = *code < least[length] || *code > 0x10FFFF || (*code >= 0xD800 && *code < 0xE000);
+    return wrong ? 0 : length;
+}
+
+/* Characters that end a line, start an escape sequence, cannot be seen, or change the direction of
+ * what follows. */
+static int is_hidden(uint32_t code)
+{
+    return code < 0x20 || (code >= 0x7F && code < 0xA0) || code == 0xAD || code == 0x61C ||
+           (code >= 0x200B && code <= 0x200F) || (code >= 0x2028 && code <= 0x202E) ||
+           (code >= 0x2060 && code <= 0x206F) || code == 0xFEFF ||
+           (code >= 0xFFF9 && code <= 0xFFFB) || (code & 0xFFFE) == 0xFFFE || code >= 0xE0000;
+}
+
+char *text_clean(const char *text, char *out, size_t room)
+{
+    size_t used = 0, cut = 0; /* cut: where "..." still fits */
+    while (*text) {
+        uint32_t code = 0;
+        size_t length = decode(text, &code);
+        int hidden = !length || is_hidden(code);
+        size_t more = hidden ? 1 : length;
+        if (used + more >= room) {
+            memcpy(out + cut, "...", 3);
+            used = cut + 3;
+            break;
+        }
+        if (hidden) {
+            out[used] = '?';
+        } else {
+            memcpy(out + used, text, length);
+        }
+        used += more;
+        cut = used + 4 <= room ? used : cut;
+        text += length ? length : 1;
+    }
+    out[used] = '\0';
+    return out;
+}
+
+const char *text_shown(const char *text)
+{
+    static char slots[SLOTS][TEXT_SHOWN];
+    static size_t next;
+    return text_clean(text, slots[next++ % SLOTS], sizeof slots[0]);
+}
+
+json_t *text_json(const char *text)
+{
+    json_t *made = json_string(text);
+    char *copy = made ? NULL : strdup(text);
+    for (char *at = copy; at && *at;) {
+        uint32_t code;
+        size_t length = decode(at, &code);
+        if (!length) {
+            *at = '?';
+        }
+        at += length ? length : 1;
+    }
+    made = copy ? json_string(copy) : made;
+    free(copy);
+    return made;
+}
+
+int text_print_json(json_t *all)
+{
+    char *text = all ? json_dumps(all, JSON_INDENT(1) | JSON_REAL_PRECISION(17)) : NULL;
+    json_decref(all);
+    for (const char *at = text; at && *at;) {
+        uint32_t code = 0;
+        size_t length = decode(at, &code);
+        /* Those below the space are escaped already, but for the line ends of the form. */
+        if (code != '\n' && code < 0x10000 && is_hidden(code)) {
+            printf("\\u%04x", (unsigned)code);
+        } else {
+            fwrite(at, 1, length, stdout);
+        }
+        at += length ? length : 1;
+    }
+    putchar('\n');
+    free(text);
+    return text ? 0 : -1;
+}

@@ -1,0 +1,26 @@
+/* Text that comes out of a log, a scene or the command line, made fit to be shown. */
+#ifndef TACT_EXAMPLES_TEXT_H
+#define TACT_EXAMPLES_TEXT_H
+
+#include <jansson.h>
+#include <stddef.h>
+
+#define TEXT_SHOWN 256 /* most bytes of a text that is shown, with its zero */
+
+/* The one function for what goes to a terminal, into a script for gnuplot and into a file name:
+ * copies at most room - 1 bytes of valid UTF-8, one line of it. Control characters (line ends, the
+ * start of escape sequences, C1), invisible and direction-changing ones and bytes that are no UTF-8
+ * become "?"; what does not fit ends in "...". room is at least 8. Gives out. */
+char *text_clean(const char *text, char *out, size_t room);
+
+/* The same in memory of its own, which the 16th call after this one uses again; one thread. */
+const char *text_shown(const char *text);
+
+/* A string of any length, with "?" for the bytes that are no UTF-8; NULL: out of memory. */
+json_t *text_json(const char *text);
+
+/* Prints to stdout, without a control character, and takes the reference. 0, or -1 where all is
+ * NULL or cannot be printed. */
+int text_print_json(json_t *all);
+
+#endif

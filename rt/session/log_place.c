@@ -1,0 +1,80 @@
+/* Where the log of a session goes: nowhere that something is read from. */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include "rt/session/session_internal.h"
+
+struct place {
+    const char *directory; /* of the scene */
+    struct stat log;
+};
+
+static bool same(const struct place *at, const char *directory, const char *file)
+{
+    char path[4096];
+    struct stat status;
+    bool beside = directory && *directory && file && file[0] != '/';
+    if (!file || !*file ||
+        (size_t)snprintf(path, sizeof path, "%s%s%s", beside ? directory : "", beside ? "/" : "",
+                         file) >= sizeof path) {
+        return false;
+    }
+    return stat(path, &status) == 0 && status.st_ino == at->log.st_ino &&
+           status.st_dev == at->log.st_dev;
+}
+
+static bool in_shapes(const struct place *at, const struct tact_scene_shape *shapes, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        if (same(at, at->directory, shapes[i].file)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Any setting may name a file: a recording, a trajectory, a calibration of a sensor. */
+static bool in_device(const struct place *at, const struct tact_scene_device *device)
+{
+    for (uint32_t i = 0; i < device->settings_count; i++) {
+        if (same(at, at->directory, device->settings[i].text)) {
+            return true;
+        }
+    }
+    return same(at, at->directory, device->calibration);
+}
+
+static bool in_scene(const struct place *at, const struct tact_scene *scene)
+{
+    bool found = same(at, NULL, scene->path);
+    for (uint32_t i = 0; i < scene->bodies_count && !found; i++) {
+        found = in_shapes(at, scene->bodies[i].shapes, scene->bodies[i].shapes_count);
+    }
+    for (uint32_t i = 0; i < scene->hands_count && !found; i++) {
+        for (uint32_t k = 0; k < scene->hands[i].links_count && !found; k++) {
+            const struct tact_scene_link *link = &scene->hands[i].links[k];
+            found = in_shapes(at, link->shapes, link->shapes_count);
+        }
+    }
+    for (uint32_t i = 0; i < scene->devices_count && !found; i++) {
+        found = in_device(at, &scene->devices[i]);
+    }
+    return found;
+}
+
+int tact_session_check_log(const struct tact_scene *scene,
+                           const struct tact_session_options *options, struct tact_error *err)
+{
+    struct place at = {.directory = scene->directory};
+    if (!options->record) {
+        return 0;
+    }
+    if (stat(options->record, &at.log) == 0 && S_ISREG(at.log.st_mode) && in_scene(&at, scene)) {
+        tact_error_at(err, options->record, 0, 0, NULL);
+        return tact_error_set(err, -EINVAL,
+                              "the scene is read from this file, so the log is not "
+                              "written over it");
+    }
+    return tact_recorder_check(options->record, options->replace, NULL, err);
+}

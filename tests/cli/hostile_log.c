@@ -1,0 +1,129 @@
+/*
+ * hostile_log IN OUT STRINGS: copies a log and puts strings where a reader shows what it read:
+ * units of the fields, names and texts of events, facts, names and units of devices' channels.
+ * STRINGS has them one after the other, each ended by a zero byte. The copy is whole, its checksums
+ * are right.
+ */
+#include <fcntl.h>
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "rt/log/encode_internal.h"
+#include "rt/log/log_reader.h"
+
+#define MOST 64
+
+static const char *strings[MOST];
+static size_t count;
+
+static int read_strings(const char *path)
+{
+    static char text[1 << 20];
+    FILE *file = fopen(path, "rb");
+    size_t size = file ? fread(text, 1, sizeof text - 1, file) : 0;
+    for (size_t at = 0; at < size && count < MOST; at += strlen(text + at) + 1) {
+        strings[count++] = text + at;
+    }
+    return file && count ? fclose(file) : -1;
+}
+
+/* A line end would end the schema, and the log would be refused. */
+static void spoil_units(struct tact_layout *layout)
+{
+    for (uint32_t i = 0; i < layout->field_count; i++) {
+        char *unit = layout->fields[i].unit;
+        snprintf(unit, sizeof layout->fields[i].unit, "%s", strings[i % count]);
+        for (char *c = unit; *c; c++) {
+            *c = *c == '\n' ? ' ' : *c;
+        }
+    }
+}
+
+/* The scene of a session names its channels, so that another name would be refused. */
+static void spoil_channels(json_t *channels, int names)
+{
+    for (size_t i = 0; i < json_array_size(channels); i++) {
+        json_t *channel = json_array_get(channels, i);
+        if (names) {
+            json_object_set_new(channel, "name", json_string(strings[i % count]));
+        }
+        json_object_set_new(channel, "unit", json_string(strings[(i + 1) % count]));
+    }
+}
+
+/* Freed by the end of the program. */
+static struct tact_log_attachment spoil_devices(struct tact_log_attachment attachment, int names)
+{
+    json_t *list = json_loadb(attachment.data, attachment.size, 0, NULL);
+    for (size_t i = 0; i < json_array_size(list); i++) {
+        spoil_channels(json_object_get(json_array_get(list, i), "inputs"), names);
+    }
+    attachment.data = json_dumps(list, 0);
+    attachment.size = strlen(attachment.data);
+    json_decref(list);
+    return attachment;
+}
+
+static void copy_layout(const struct tact_layout *from, struct tact_layout *to)
+{
+    for (uint32_t i = 0; i < from->field_count; i++) {
+        const struct tact_field *f = &from->fields[i];
+        tact_layout_add(to, f->kind, f->name, f->unit, f->count);
+    }
+    spoil_units(to);
+}
+
+static int copy(struct tact_log *log, struct tact_mcap_writer *writer)
+{
+    struct tact_layout layout = {0};
+    struct tact_log_fact facts[2 * MOST];
+    struct tact_log_attachment attachments[MOST];
+    struct tact_recorder_content content = {
+        .layout = &layout, .facts = facts, .attachments = attachments};
+    struct tact_encoder encoder;
+    struct tact_bytes scene = {0};
+    struct tact_record *record = malloc(tact_layout_bytes(tact_log_layout(log)));
+    const int names = tact_log_attachment(log, "import.yaml") != NULL;
+    copy_layout(tact_log_layout(log), &layout);
+    for (size_t i = 0; i < tact_log_fact_count(log) && i < MOST; i++) {
+        facts[content.fact_count++] = *tact_log_fact_at(log, i);
+    }
+    for (size_t i = 0; i < count; i++) {
+        facts[content.fact_count++] = (struct tact_log_fact){strings[i], strings[i]};
+    }
+    for (size_t i = 0; i < tact_log_attachment_count(log) && i < MOST; i++) {
+        struct tact_log_attachment a = *tact_log_attachment_at(log, i);
+        attachments[content.attachment_count++] =
+            strcmp(a.name, "devices.json") ? a : spoil_devices(a, names);
+    }
+    int rc = tact_encoder_init(&encoder, writer, &content, &scene, 0, 0, 0, 0);
+    for (uint64_t i = 0; rc == 0 && record && tact_log_next(log, record) > 0; i++) {
+        tact_encode_record(&encoder, record);
+        if (i < count) {
+            tact_encode_event(&encoder, record->tick, record->stamp_ns,
+                              i % 2 ? "marker" : strings[i], strings[i]);
+        }
+    }
+    rc = rc ? rc : tact_mcap_writer_flush(writer);
+    tact_encoder_free(&encoder);
+    tact_layout_free(&layout);
+    free(record);
+    return rc;
+}
+
+int main(int argc, char **argv)
+{
+    struct tact_log *log;
+    struct tact_mcap_writer *writer;
+    if (argc != 4 || read_strings(argv[3]) || tact_log_open(argv[1], &log, NULL)) {
+        return 2;
+    }
+    int fd = open(argv[2], O_WRONLY | O_CREAT | O_TRUNC, 0600);
+    if (fd < 0 || tact_mcap_writer_open(fd, "ros2", "hostile", 1, &writer)) {
+        return 1;
+    }
+    int rc = copy(log, writer);
+    tact_log_close(log);
+    return tact_mcap_writer_close(writer, NULL) || rc ? 1 : 0;
+}
