@@ -85,10 +85,12 @@ static double solve_on_cone(const double *s, const double *b, const double *q, d
 
 /* Closest point of the ellipse x^2/a^2 + y^2/b^2 = 1 to d outside of it: the root in t of
  * (a d1 / (a^2 + t))^2 + (b d2 / (b^2 + t))^2 = 1, by Newton from the left, where the function is
- * convex and falling, so that no step overshoots. */
+ * convex and falling, so that no step overshoots. It starts where the larger term is 1: from 0 a
+ * step is half of a^2 + t, and a point far outside would take more steps than there are. */
 static void closest_on_ellipse(const double *semi, const double *d, double *p)
 {
-    double a2 = semi[0] * semi[0], b2 = semi[1] * semi[1], t = 0.0;
+    double a2 = semi[0] * semi[0], b2 = semi[1] * semi[1];
+    double t = tact_max(0.0, tact_max(semi[0] * fabs(d[0]) - a2, semi[1] * fabs(d[1]) - b2));
     for (int i = 0; i < 40; i++) {
         double x = semi[0] * d[0] / (a2 + t), y = semi[1] * d[1] / (b2 + t);
         double f = x * x + y * y - 1.0;

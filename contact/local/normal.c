@@ -93,8 +93,42 @@ static double least_along(const double *h, const double *g, const double *e)
     return eg < 0.0 && ehe > 0.0 ? -0.5 * eg * eg / ehe : 0.0;
 }
 
+/* The rim by its multiplier: x(m) = -(H - m J)^-1 g with J = diag(1, -1, -1), whose x'Jx rises with
+ * m from what it is at the free minimum x(0) to above 0, as long as H - m J is positive definite,
+ * which needs m < H00. Returns x'Jx / |x|^2, and 1 beyond. */
+static double rim_excess(void *user, double multiplier)
+{
+    struct rim *rim = user;
+    double a[9];
+    memcpy(a, rim->h, sizeof a);
+    a[0] -= multiplier;
+    a[4] += multiplier;
+    a[8] += multiplier;
+    tact_ldl_factor(a, 3);
+    if (!(a[0] > 0.0 && a[4] > 0.0 && a[8] > 0.0)) {
+        return 1.0;
+    }
+    tact_v3_scale(rim->x, rim->g, -1.0);
+    tact_ldl_solve(a, 3, rim->x);
+    const double *x = rim->x, size = tact_v3_dot(x, x);
+    return size > 0.0 ? (x[0] * x[0] - x[1] * x[1] - x[2] * x[2]) / size : 1.0;
+}
+
+/* Minimum on the rim where the free minimum is outside of both cones, |(x2, x3)| <= |x1|. */
+static int minimize_by_multiplier(struct rim *rim)
+{
+    double least = rim_excess(rim, 0.0);
+    if (!(least < 0.0)) {
+        return 0;
+    }
+    double m = tact_root_find(rim_excess, rim, 0.0, least, rim->h[0], 1.0, 80);
+    return rim_excess(rim, m) < 1.0 && rim->x[0] > 0.0 && hypot(rim->x[1], rim->x[2]) > 0.0 &&
+           polish(rim);
+}
+
 /* Minimum of x'Hx/2 + g'x on the rim of |(x2, x3)| <= x1: near the last x, else near the best of 16
- * directions, else the zero of the slope between its neighbours. */
+ * directions, else, as the objective may have two minima along the rim, by its multiplier, else the
+ * zero of the slope between the neighbours of the best direction. */
 static void minimize_on_rim(const double *h, const double *g, double *x)
 {
     static const double reach = 0.19891236737965801; /* tangent of half the angle between two */
@@ -119,6 +153,10 @@ static void minimize_on_rim(const double *h, const double *g, double *x)
     }
     tact_v3_set(rim.x, 1.0, rim.from[0], rim.from[1]);
     if (polish(&rim)) {
+        tact_v3_copy(x, rim.x);
+        return;
+    }
+    if (minimize_by_multiplier(&rim)) {
         tact_v3_copy(x, rim.x);
         return;
     }
