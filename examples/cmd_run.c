@@ -57,7 +57,8 @@ static int verdict(const struct run *run, const struct tact_session *session, in
                 text_shown(path), (unsigned long long)report->recorder.overruns);
         rc = 1;
     } else if (report->safety == TACT_SAFETY_FAULT) {
-        fprintf(stderr, "%s: the run ended in a fault\n", run->name);
+        fprintf(stderr, "%s: the run ended in a fault, since tick %llu: %s\n", run->name,
+                (unsigned long long)report->fault.tick, report->fault.text);
         rc = 1;
     }
     return rc ? EXIT_BAD : EXIT_GOOD;

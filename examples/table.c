@@ -46,7 +46,8 @@ static void contact(const struct tact_session_report *r)
     if (r->unconverged) {
         printf(", %llu ticks stopped at the limit of sweeps", (ull)r->unconverged);
     }
-    printf("\n  safety     %s, %llu trips\n", tact_safety_state_name(r->safety), (ull)r->trips);
+    printf("\n  safety     %s, %llu trips%s%s\n", tact_safety_state_name(r->safety), (ull)r->trips,
+           r->fault.text[0] ? "; first fault: " : "", r->fault.text);
 }
 
 /* Angle of the rotation between two attitudes [deg]. */

@@ -19,9 +19,10 @@ static int check_input(const double *vertices, size_t vertex_count, const uint32
         return tact_error_set(err, -EINVAL, "the mesh has more than 2^32 vertices or edges");
     }
     for (size_t i = 0; i < 3 * vertex_count; i++) {
-        if (!isfinite(vertices[i])) {
-            return tact_error_set(err, -EINVAL, "coordinate %c of vertex %zu is not finite",
-                                  "xyz"[i % 3], i / 3);
+        if (!(fabs(vertices[i]) <= TACT_MESH_FARTHEST)) {
+            return tact_error_set(err, -EINVAL, "coordinate %c of vertex %zu is not %s",
+                                  "xyz"[i % 3], i / 3,
+                                  isfinite(vertices[i]) ? "within 1e9 m" : "finite");
         }
     }
     for (size_t i = 0; i < 3 * triangle_count; i++) {

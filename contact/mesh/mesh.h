@@ -85,11 +85,15 @@ struct tact_soup {
     uint32_t *triangles;
 };
 
+/** Farthest coordinate of a mesh [m]: beyond it doubles are coarser than the overlap of a contact,
+ * and the moments of what is far larger overflow. */
+#define TACT_MESH_FARTHEST 1e9
+
 /**
  * Reads Wavefront OBJ (v and f lines, polygons fanned, negative indices) or STL (binary and ASCII;
  * equal vertices merged), told apart by content. name is used in err, with the line (ASCII) or the
  * byte (binary) of the first thing wrong. Coordinates are multiplied by scale.
- * @retval 0, -EINVAL (malformed, not finite, no triangles), -ENOMEM
+ * @retval 0, -EINVAL (malformed, not finite, beyond TACT_MESH_FARTHEST, no triangles), -ENOMEM
  */
 TACT_API int tact_soup_read(const void *data, size_t size, const char *name, double scale,
                             struct tact_soup *out, struct tact_error *err);

@@ -98,9 +98,10 @@ int tact_mesh_hull(const double *points, size_t n, struct tact_mesh **out, struc
         return tact_error_set(err, -EINVAL, "a convex hull needs 4 points or more, not %zu", n);
     }
     for (size_t i = 0; i < 3 * n; i++) {
-        if (!isfinite(points[i])) {
-            return tact_error_set(err, -EINVAL, "coordinate %c of point %zu is not finite",
-                                  "xyz"[i % 3], i / 3);
+        if (!(fabs(points[i]) <= TACT_MESH_FARTHEST)) {
+            return tact_error_set(err, -EINVAL, "coordinate %c of point %zu is not %s",
+                                  "xyz"[i % 3], i / 3,
+                                  isfinite(points[i]) ? "within 1e9 m" : "finite");
         }
     }
     /* qhull wants a stream for its messages: memory, for a library does not print. */

@@ -61,6 +61,9 @@ static int add_vertex(struct reader *r, const double v[3])
         if (!isfinite(x)) {
             return fail(r, "a coordinate is not finite");
         }
+        if (fabs(x) > TACT_MESH_FARTHEST) {
+            return fail(r, "a coordinate is beyond 1e9 m");
+        }
         s->vertices[3 * s->vertex_count + (size_t)k] = x;
     }
     s->vertex_count++;

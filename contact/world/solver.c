@@ -185,7 +185,7 @@ static void expect_impulses(struct tact_world *world)
     }
 }
 
-static int free_velocities(struct tact_world *world)
+static int free_velocities(struct tact_world *world, int *failed_hand)
 {
     static const double none[3] = {0.0, 0.0, 0.0};
     double h = world->options.period;
@@ -199,6 +199,7 @@ static int free_velocities(struct tact_world *world)
         int rc = tact_hand_free_velocity(
             hand->hand, h, hand->weightless ? none : world->options.gravity, hand->impulse);
         if (rc) {
+            *failed_hand = i;
             return rc;
         }
     }
@@ -273,7 +274,7 @@ int tact_world_solve(struct tact_world *world, struct tact_solve_stats *stats)
     }
     expect_impulses(world);
     tact_velocities_keep(world, world->arrived);
-    int rc = free_velocities(world);
+    int rc = free_velocities(world, &stats->failed_hand);
     if (rc) {
         for (int i = 0; i < world->block_count; i++) {
             struct tact_contact *c = &world->contacts[world->blocks[i].pair];

@@ -121,8 +121,27 @@ struct tact_solve_stats {
     double update;   /**< 2-norm of the last sweep's update over that of all impulses */
     int points;      /**< contact points, where those are asked for */
     int left_out;    /**< points that there was no room for */
+    int failed_hand; /**< where the solve failed: the hand whose matrix could not be factored */
     int products;    /**< linearised sweeps between the sweeps, for Newton's steps: each takes a
                         fraction of a sweep */
+};
+
+#define TACT_WORLD_MAX_RATE 1e5 /**< nothing turns faster [rad/s], see tact_world_check() */
+
+/** What a fault of the state is about. */
+enum tact_world_part {
+    TACT_WORLD_PAIR,  /**< index: the pair */
+    TACT_WORLD_BOND,  /**< index: the bond */
+    TACT_WORLD_BODY,  /**< index: the body */
+    TACT_WORLD_JOINT, /**< index: the hand, link: the joint's link */
+};
+
+/** Something that no state can be. */
+struct tact_world_fault {
+    enum tact_world_part part;
+    int index;
+    int link;
+    const char *what; /**< "its pose is not finite": static text */
 };
 
 /** What a solve has just done. */
@@ -230,6 +249,17 @@ TACT_API int tact_world_solve(struct tact_world *world, struct tact_solve_stats 
 
 /** Real-time safe. */
 TACT_API void tact_world_integrate(struct tact_world *world);
+
+/**
+ * Checks the state after tact_world_integrate(), before the next tact_world_begin(): moments,
+ * wrenches, poses, velocities and joint values are finite, no body or sliding joint is faster than
+ * max_speed [m/s], none turns faster than TACT_WORLD_MAX_RATE. What is wrong with overlaps is found
+ * first, as it spoils the rest. Real-time safe.
+ * @retval 0
+ * @retval -EDOM  *fault tells the first fault
+ */
+TACT_API int tact_world_check(const struct tact_world *world, double max_speed,
+                              struct tact_world_fault *fault);
 
 TACT_END_DECLS
 

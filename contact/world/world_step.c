@@ -187,7 +187,7 @@ void tact_world_set_moments(struct tact_world *world, int pair, const struct tac
     struct tact_contact *c = &world->contacts[pair];
     if (moments) {
         c->moments = *moments;
-    } else if (c->moments.volume > 0.0) {
+    } else if (c->moments.volume != 0.0) {
         memset(&c->moments, 0, sizeof c->moments);
     }
 }

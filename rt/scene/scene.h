@@ -246,6 +246,8 @@ struct tact_scene {
     double gravity[3]; /**< [m/s^2]; default 0 0 -9.81 */
     double period;     /**< of the loop [s]; default 0.001 */
     double duration;   /**< of a run [s] unless told otherwise; default 10 */
+    double
+        max_speed; /**< of a body or sliding joint [m/s]: what is faster is a fault; default 1000 */
     struct tact_scene_contact contact;
     struct tact_scene_moments moments;
     struct tact_scene_realtime realtime;

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "contact/vec.h"
+#include "contact/world/world.h"
 
 #define TURN 3.14159265358979323846 /* half of one [rad] */
 
@@ -134,6 +135,10 @@ int tact_scene_check_shape(const struct tact_scene_check *check, struct tact_sce
         snprintf(edge, sizeof edge, "size[%d]", i);
         rc = tact_scene_need_positive(check, path, edge, shape->size[i], "m");
     }
+    rc = rc ? rc : tact_scene_need_near(check, path, "radius", &shape->radius, 1);
+    rc = rc ? rc : tact_scene_need_near(check, path, "length", &shape->length, 1);
+    rc = rc ? rc : tact_scene_need_near(check, path, "size", shape->size, 3);
+    rc = rc ? rc : tact_scene_need_near(check, path, "position", shape->position, 3);
     rc = rc ? rc : check_origin(check, shape, path);
     return rc ? rc
               : tact_scene_check_quat(check, shape->quat_wxyz,
@@ -185,8 +190,24 @@ static int check_mass(const struct tact_scene_check *check, const char *owner, d
                                        "missing; without shapes it cannot be computed");
 }
 
+/* Where a body is at the start, and how fast: what is absurd there is a fault in the first tick. */
+static int check_start(const struct tact_scene_check *check, const struct tact_scene_body *body,
+                       double max_speed, const char *path)
+{
+    int rc = tact_scene_need_near(check, path, "position", body->position, 3);
+    if (!rc && body->center_of_mass) {
+        rc = tact_scene_need_near(check, path, "center_of_mass", body->center_of_mass, 3);
+    }
+    rc = rc ? rc
+            : tact_scene_need_within(check, path, "velocity", body->velocity, 3, max_speed,
+                                     "m/s (max_speed)");
+    return rc ? rc
+              : tact_scene_need_within(check, path, "angular_velocity", body->angular_velocity, 3,
+                                       TACT_WORLD_MAX_RATE, "rad/s");
+}
+
 static int check_body(const struct tact_scene_check *check, struct tact_scene_body *body,
-                      const char *path)
+                      double max_speed, const char *path)
 {
     char key[TACT_SCENE_PATH];
     int rc =
@@ -202,6 +223,7 @@ static int check_body(const struct tact_scene_check *check, struct tact_scene_bo
         rc = tact_scene_bad(check, tact_scene_key_of(key, path, "fixed"),
                             "a fixed body cannot start with a velocity");
     }
+    rc = rc ? rc : check_start(check, body, max_speed, path);
     rc = rc ? rc
             : tact_scene_need_not_negative(check, path, "support_until", body->support_until, "s");
     return rc ? rc : check_shapes(check, body->shapes, body->shapes_count, path, body->fixed);
@@ -256,6 +278,7 @@ static int check_bond(const struct tact_scene_check *check, struct tact_scene_bo
                                 "a %s joint has no %s", bond->type, axial[i]);
         }
     }
+    rc = rc ? rc : tact_scene_need_near(check, path, "position", bond->position, 3);
     rc = rc ? rc : check_axis(check, bond->axis, path);
     rc = rc ? rc : check_stops(check, bond, path);
     rc = rc ? rc
@@ -271,6 +294,10 @@ static int check_joint(const struct tact_scene_check *check, struct tact_scene_j
     static const char *const types[] = {"hinge", "slide", NULL};
     char key[TACT_SCENE_PATH];
     int rc = tact_scene_need_word(check, tact_scene_key_of(key, path, "type"), joint->type, types);
+    rc = rc ? rc : tact_scene_need_near(check, path, "position", joint->position, 3);
+    rc = rc ? rc
+            : tact_scene_need_within(check, path, "start", &joint->start, 1, TACT_MESH_FARTHEST,
+                                     "rad or m");
     rc = rc ? rc : check_axis(check, joint->axis, path);
     if (rc) {
         return rc;
@@ -291,10 +318,13 @@ static int check_hand(const struct tact_scene_check *check, struct tact_scene_ha
     char path[TACT_SCENE_PATH], key[TACT_SCENE_PATH];
     snprintf(path, sizeof path, "hands[%u].quat_wxyz", number);
     int rc = tact_scene_check_quat(check, hand->quat_wxyz, path);
+    snprintf(path, sizeof path, "hands[%u]", number);
+    rc = rc ? rc : tact_scene_need_near(check, path, "position", hand->position, 3);
     for (uint32_t i = 0; !rc && i < hand->links_count; i++) {
         struct tact_scene_link *link = &hand->links[i];
         snprintf(path, sizeof path, "hands[%u].links[%u]", number, i);
         rc = check_joint(check, &link->joint, tact_scene_key_of(key, path, "joint"));
+        rc = rc ? rc : tact_scene_need_near(check, path, "center_of_mass", link->center_of_mass, 3);
         rc = rc ? rc : check_mass(check, path, link->mass, link->inertia, link->shapes_count);
         rc = rc ? rc : check_shapes(check, link->shapes, link->shapes_count, path, false);
     }
@@ -362,6 +392,7 @@ static int check_options(const struct tact_scene_check *check, const struct tact
 {
     static const char *const sources[] = {"auto", "opencl", "host", NULL};
     int rc = tact_scene_need_between(check, "period", scene->period, 1e-5, 0.1, "s");
+    rc = rc ? rc : tact_scene_need_between(check, "max_speed", scene->max_speed, 1e-6, 1e9, "m/s");
     if (!rc && !(scene->duration > 0.0)) {
         rc = tact_scene_bad(check, "duration", "must be greater than 0 s, got %g", scene->duration);
     }
@@ -396,7 +427,7 @@ int tact_scene_check_values(const struct tact_scene_check *check, struct tact_sc
     for (uint32_t i = 0; !rc && i < scene->bodies_count; i++) {
         char path[TACT_SCENE_PATH];
         snprintf(path, sizeof path, "bodies[%u]", i);
-        rc = check_body(check, &scene->bodies[i], path);
+        rc = check_body(check, &scene->bodies[i], scene->max_speed, path);
     }
     for (uint32_t i = 0; !rc && i < scene->joints_count; i++) {
         char path[TACT_SCENE_PATH];

@@ -138,6 +138,7 @@ int tact_scene_defaults(const struct tact_scene_check *check, struct tact_scene 
     }
     default_number(check, "period", &scene->period, 0.001);
     default_number(check, "duration", &scene->duration, 10.0);
+    default_number(check, "max_speed", &scene->max_speed, 1000.0);
     default_number(check, "contact.overlap", &contact->overlap, 2e-5);
     default_number(check, "contact.dissipation", &contact->dissipation, 0.005);
     default_number(check, "contact.tolerance", &contact->tolerance, 1e-10);

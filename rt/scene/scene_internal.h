@@ -118,6 +118,13 @@ int tact_scene_need_not_negative(const struct tact_scene_check *check, const cha
                                  const char *key, double value, const char *unit);
 int tact_scene_need_between(const struct tact_scene_check *check, const char *path, double value,
                             double lower, double upper, const char *unit);
+/* Of each of count numbers, no more than `most` either way: what is absurd is no state to start
+ * from. */
+int tact_scene_need_within(const struct tact_scene_check *check, const char *owner, const char *key,
+                           const double *values, int count, double most, const char *unit);
+/* The same of lengths and places: TACT_MESH_FARTHEST. */
+int tact_scene_need_near(const struct tact_scene_check *check, const char *owner, const char *key,
+                         const double *values, int count);
 int tact_scene_need_word(const struct tact_scene_check *check, const char *path, const char *text,
                          const char *const *words);
 

@@ -1,4 +1,5 @@
 /* What single values must be. */
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include "rt/scene/scene_internal.h"
@@ -37,6 +38,27 @@ int tact_scene_need_between(const struct tact_scene_check *check, const char *pa
                ? 0
                : tact_scene_bad(check, path, "must be from %g to %g%s%s, got %g", lower, upper,
                                 unit[0] ? " " : "", unit, value);
+}
+
+int tact_scene_need_within(const struct tact_scene_check *check, const char *owner, const char *key,
+                           const double *values, int count, double most, const char *unit)
+{
+    char path[TACT_SCENE_PATH];
+    for (int i = 0; i < count; i++) {
+        if (!(fabs(values[i]) <= most)) {
+            snprintf(path, sizeof path, count > 1 ? "%.80s.%.30s[%d]" : "%.80s.%.30s", owner, key,
+                     i);
+            return tact_scene_bad(check, path, "must be from %g to %g %s, got %g", -most, most,
+                                  unit, values[i]);
+        }
+    }
+    return 0;
+}
+
+int tact_scene_need_near(const struct tact_scene_check *check, const char *owner, const char *key,
+                         const double *values, int count)
+{
+    return tact_scene_need_within(check, owner, key, values, count, TACT_MESH_FARTHEST, "m");
 }
 
 int tact_scene_need_word(const struct tact_scene_check *check, const char *path, const char *text,

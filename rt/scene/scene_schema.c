@@ -246,6 +246,7 @@ static const cyaml_schema_field_t scene_fields[] = {
     NUMBERS("gravity", OPTIONAL, tact_scene, gravity, 3),
     NUMBER("period", OPTIONAL, tact_scene, period),
     NUMBER("duration", OPTIONAL, tact_scene, duration),
+    NUMBER("max_speed", OPTIONAL, tact_scene, max_speed),
     CYAML_FIELD_MAPPING("contact", OPTIONAL, struct tact_scene, contact, contact_fields),
     CYAML_FIELD_MAPPING("moments", OPTIONAL, struct tact_scene, moments, moments_fields),
     CYAML_FIELD_MAPPING("realtime", OPTIONAL, struct tact_scene, realtime, realtime_fields),

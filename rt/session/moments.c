@@ -1,5 +1,6 @@
 /* Where a tick's moments come from: the source's newest frame, or the host where that is late. */
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include "rt/clock.h"
@@ -114,6 +115,9 @@ static void measure(struct tact_session *s, int pair, struct tact_moments *m)
     int64_t began = timed ? tact_clock_now() : 0;
     p->age = AGE_HOST;
     p->got = tact_world_measure(s->world, pair, s->scratch, m);
+    if (p->got == 0 && isnan(m->volume)) {
+        p->got = 1; /* no overlap, but a fault */
+    }
     if (timed) {
         tact_session_cost_host(p, tact_clock_now() - began);
     }
@@ -157,6 +161,7 @@ static void count_unmeasured(struct tact_session *s, struct session_pair *p, uin
         s->unmeasured_pair = s->unmeasured_pair < 0 ? (int)(p - s->pairs) : s->unmeasured_pair;
     }
     if (p->age >= UNMEASURED && s->safety.state != TACT_SAFETY_FAULT) {
+        tact_session_name_fault(s, tick, "pair ", p->name, "it cannot be measured");
         tact_safety_raise(&s->safety, -1, (double)p->got, tick);
     }
 }
@@ -193,7 +198,7 @@ static void carry(struct tact_session *s, int pair, const struct newest *n, stru
     if (seen->frame && frame - seen->frame <= REMEMBERED) {
         tact_world_carry(s->world, pair, &seen->a, &seen->b, &seen->moments, m);
     }
-    s->pairs[pair].got = m->volume > 0.0;
+    s->pairs[pair].got = !(m->volume <= 0.0); /* what is not a number is a fault: see fault.c */
 }
 
 /* A result of the source, carried to now; 0 where it cannot be used. */

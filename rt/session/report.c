@@ -242,8 +242,9 @@ char *tact_session_report_json(struct tact_session *s, const struct tact_session
     json_object_set_new(all, "mechanism", mechanism(s));
     json_object_set_new(all, "pairs", pairs(s));
     json_object_set_new(all, "safety",
-                        json_pack("{s:s, s:I}", "state", tact_safety_state_name(r->safety), "trips",
-                                  (json_int_t)r->trips));
+                        json_pack("{s:s, s:I, s:s?}", "state", tact_safety_state_name(r->safety),
+                                  "trips", (json_int_t)r->trips, "fault",
+                                  r->fault.text[0] ? r->fault.text : NULL));
     json_object_set_new(all, "realtime", realtime(s, r));
     add_log(all, s, r);
     char *text = json_dumps(all, JSON_INDENT(1) | JSON_REAL_PRECISION(17));

@@ -24,8 +24,8 @@ TACT_BEGIN_DECLS
  * normal_force [N], friction_force [N], spin_torque [N m], spin_arm [m], depth [m], limits,
  * ticks, margin, least_margin, moments {by (host or source), cost_us (that the host takes or would
  * take), host_ticks, source_ticks, unmeasured_ticks, age_max}}];
- * safety {state, trips}; realtime {granted, refused, why}; log {records, bytes, overruns} where one
- * was recorded.
+ * safety {state, trips, fault (what went wrong first, or null)}; realtime {granted, refused, why};
+ * log {records, bytes, overruns} where one was recorded.
  */
 TACT_API char *tact_session_report_json(struct tact_session *session,
                                         const struct tact_session_report *report);

@@ -145,8 +145,9 @@ static void warn_of(struct watcher *w, const struct tact_session_status *now)
                      w->session->pairs[now->unmeasured_pair].name, now->time);
     }
     if (now->safety == TACT_SAFETY_FAULT && w->last.safety != TACT_SAFETY_FAULT) {
-        tact_message(to, TACT_MESSAGE_ERROR, "fault: outputs are zero from now on (t = %.3f s)",
-                     now->time);
+        tact_message(
+            to, TACT_MESSAGE_ERROR, "fault at t = %.3f s: %s; outputs are zero from then on",
+            (double)now->fault_tick * w->session->period, now->fault ? now->fault : "unknown");
     }
     if (now->devices_lost > w->last.devices_lost) {
         tact_message(to, TACT_MESSAGE_WARNING, "%d device(s) lost or stale (t = %.3f s)",

@@ -47,10 +47,12 @@ struct tact_session_status {
     double residual;         /**< of the solve */
     double normal_force;     /**< sum over the touching pairs [N] */
     int32_t safety;          /**< enum tact_safety_state */
-    int32_t deadman;         /**< 1: held, or none is asked for */
-    uint64_t trips;          /**< of the safety chain so far */
-    int32_t devices_lost;    /**< devices that are lost or stale now */
-    uint64_t overruns;       /**< records that did not fit in the log's ring */
+    const char *fault;       /**< what is wrong since fault_tick, of the session; NULL: nothing */
+    uint64_t fault_tick;
+    int32_t deadman;      /**< 1: held, or none is asked for */
+    uint64_t trips;       /**< of the safety chain so far */
+    int32_t devices_lost; /**< devices that are lost or stale now */
+    uint64_t overruns;    /**< records that did not fit in the log's ring */
 };
 
 struct tact_session_options {
@@ -83,6 +85,13 @@ TACT_API struct tact_session_options tact_session_options_default(void);
 
 #define TACT_SESSION_AGES 16 /**< ages counted one by one; the last bin holds the older ones */
 
+/** Why the outputs are zero from a tick on: a state that is not finite or too fast (see `max_speed`
+ * of the scene), a hand that cannot be solved, an output that is not finite. */
+struct tact_session_fault {
+    char text[224]; /**< "body ruler: its pose is not finite"; "": none */
+    uint64_t tick;
+};
+
 /** What became of a run. Names belong to the session. */
 struct tact_session_report {
     struct tact_loop_stats loop;
@@ -104,9 +113,10 @@ struct tact_session_report {
     int iterations_max;
     double residual; /**< at the end */
     double residual_max;
-    uint64_t unconverged;    /**< ticks that stopped at the limit of sweeps */
-    uint64_t solve_failures; /**< ticks whose factorisation failed: safety fault */
-    int safety;              /**< enum tact_safety_state at the end */
+    uint64_t unconverged;            /**< ticks that stopped at the limit of sweeps */
+    uint64_t solve_failures;         /**< ticks whose factorisation failed: safety fault */
+    int safety;                      /**< enum tact_safety_state at the end */
+    struct tact_session_fault fault; /**< the first one */
     uint64_t trips;
     struct tact_recorder_report recorder; /**< zero where nothing was recorded */
 };

@@ -210,6 +210,15 @@ int tact_session_open_log(struct tact_session *s, struct tact_error *err);
 int tact_session_check_log(const struct tact_scene *scene,
                            const struct tact_session_options *options, struct tact_error *err);
 
+/* fault.c, real-time safe: says what is wrong, as "kind name: what"; of several faults the first.
+ */
+void tact_session_name_fault(struct tact_session *s, uint64_t tick, const char *kind,
+                             const char *name, const char *what);
+/* Raises a fault where the state after a tick is none that can be; says which output is not finite.
+ */
+void tact_session_check_state(struct tact_session *s, int solved, uint64_t tick);
+void tact_session_check_outputs(struct tact_session *s, uint64_t tick);
+
 /* wires.c: from the devices to the joints, and back; real-time safe. */
 void tact_session_take_inputs(struct tact_session *s, uint64_t tick);
 void tact_session_send_outputs(struct tact_session *s, uint64_t tick, int64_t now);

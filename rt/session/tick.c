@@ -31,11 +31,9 @@ static void carry_weights(struct tact_session *s, double t)
 
 static void solve(struct tact_session *s, uint64_t tick)
 {
-    if (tact_world_solve(s->world, &s->solve)) {
-        s->report.solve_failures++;
-        tact_safety_raise(&s->safety, -1, NAN, tick);
-    }
+    int solved = !tact_world_solve(s->world, &s->solve);
     tact_world_integrate(s->world);
+    tact_session_check_state(s, solved, tick);
     for (int i = 0; i < tact_world_pair_count(s->world); i++) {
         const struct tact_contact *c = tact_world_contact(s->world, i);
         if (c->touching) {
@@ -48,7 +46,7 @@ static void solve(struct tact_session *s, uint64_t tick)
         s->solved_ticks++;
         s->iterations_sum += s->solve.iterations;
         r->unconverged += s->solve.iterations >= (int)s->scene->contact.iterations &&
-                          s->solve.residual > s->scene->contact.tolerance;
+                          !(s->solve.residual <= s->scene->contact.tolerance);
     }
     if (s->solve.iterations > r->iterations_max) {
         r->iterations_max = s->solve.iterations;
@@ -87,8 +85,7 @@ static void mark_events(struct tact_session *s, uint64_t tick, int64_t now)
                                "moments of a pair were computed on the host: the source is late");
     }
     if (fault && !s->seen_fault) {
-        tact_recorder_event_rt(s->recorder, tick, now, "fault",
-                               "the safety chain went to fault: outputs are zero");
+        tact_recorder_event_rt(s->recorder, tick, now, "fault", s->report.fault.text);
     }
     if (s->report.unmeasured) {
         mark_unmeasured(s, tick, now);
@@ -146,6 +143,10 @@ static void publish_status(struct tact_session *s, uint64_t tick, int64_t wake)
                                        .residual = s->solve.residual,
                                        .safety = s->safety.state,
                                        .deadman = s->deadman};
+    if (s->report.fault.text[0]) {
+        st->fault = s->report.fault.text;
+        st->fault_tick = s->report.fault.tick;
+    }
     for (int i = 0; i < tact_world_pair_count(s->world); i++) {
         const struct tact_contact *c = tact_world_contact(s->world, i);
         st->normal_force += c->touching ? c->impulse[0] / s->period : 0.0;
@@ -179,6 +180,7 @@ void tact_session_tick(void *user, uint64_t tick, int64_t planned_ns, int64_t wo
     }
     solve(s, tick);
     tact_session_send_outputs(s, tick, woke_ns);
+    tact_session_check_outputs(s, tick);
     tact_world_begin(s->world);
     if (!s->apart) {
         tact_session_submit(s, tick + 1);

@@ -3,6 +3,7 @@
 
 help        every subcommand tells its options, exit codes and an example
 bad_scenes  a scene that is wrong: one line with file, line and key, exit 2, nothing on stdout
+fault       what is faster than max_speed: exit 1, and what it is by name
 report      run and sim: one JSON object with the same keys; the table
 stop        SIGINT, SIGTERM, SIGHUP, a reader that goes away: a clean end, a log that is whole
 live        on a terminal one line, rewritten in place
@@ -109,6 +110,32 @@ def bad_scenes(folder):
         assert re.match(rf"tact: {scene}:\d+:\d+: .*{re.escape(expected)}", err[0]), err
     out, err = tact("run", "no/such.yaml", code=2)
     assert len(err) == 1 and "no/such.yaml" in err[0], err
+
+
+FAST = """name: fast
+duration: 0.1
+max_speed: 0.5
+materials: [{name: m}]
+bodies:
+  - {name: ball, mass: 0.1, position: [0, 0, 9], shapes: [{type: sphere, radius: 0.01, material: m}]}
+pairs: [{materials: [m, m], friction: 0.5}]
+"""
+
+
+def fault(folder):
+    scene = os.path.join(folder, "fast.yaml")
+    with open(scene, "w", encoding="utf-8") as stream:
+        stream.write(FAST)
+    for command in ("sim", "run"):
+        out, err = tact(command, scene, "--json", "--quiet", code=1)
+        safety = json.loads(out)["safety"]
+        assert safety["state"] == "fault", safety
+        assert safety["fault"] == "body ball: it is faster than max_speed", safety
+        assert re.search(r"error: fault at t = 0\.050 s: body ball: it is faster", "\n".join(err)), err
+        assert re.search(r"ended in a fault, since tick 50: body ball: it is faster", err[-1]), err
+    with open(scene, "w", encoding="utf-8") as stream:
+        stream.write(FAST.replace("0.5\nmat", "1\nmat", 1))
+    tact("sim", scene, "--quiet")
 
 
 QUANTILES = {"p50", "p99", "p99.9", "max"}
@@ -529,7 +556,7 @@ def calibrate(folder):
 
 def main():
     global TACT, CHANGE_LOG
-    subjects = {f.__name__: f for f in (help, bad_scenes, report, stop, live, replay, onto, recover, damage,
+    subjects = {f.__name__: f for f in (help, bad_scenes, fault, report, stop, live, replay, onto, recover, damage,
                                         mesh_check, moments, doctor, devices, calibrate)}
     if len(sys.argv) != 5 or sys.argv[1] not in subjects:
         sys.exit(__doc__)

@@ -1,0 +1,73 @@
+/* What is wrong with the state of a session, by name. Real-time safe: no formatting. */
+#include <math.h>
+#include <string.h>
+#include "rt/session/session_internal.h"
+
+static void add(struct tact_session_fault *f, const char *text, size_t *used)
+{
+    size_t left = sizeof f->text - 1 - *used, n = strlen(text);
+    n = n < left ? n : left;
+    memcpy(f->text + *used, text, n);
+    *used += n;
+    f->text[*used] = '\0';
+}
+
+void tact_session_name_fault(struct tact_session *s, uint64_t tick, const char *kind,
+                             const char *name, const char *what)
+{
+    struct tact_session_fault *f = &s->report.fault;
+    size_t used = 0;
+    if (f->text[0]) {
+        return;
+    }
+    f->tick = tick;
+    add(f, kind, &used);
+    add(f, name, &used);
+    add(f, ": ", &used);
+    add(f, what, &used);
+}
+
+static void tell_part(struct tact_session *s, const struct tact_world_fault *f, uint64_t tick)
+{
+    switch (f->part) {
+    case TACT_WORLD_PAIR:
+        tact_session_name_fault(s, tick, "pair ", s->pairs[f->index].name, f->what);
+        break;
+    case TACT_WORLD_BOND:
+        tact_session_name_fault(s, tick, "joint ", s->scene->joints[f->index].name, f->what);
+        break;
+    case TACT_WORLD_BODY:
+        tact_session_name_fault(s, tick, "body ", s->bodies[f->index].name, f->what);
+        break;
+    case TACT_WORLD_JOINT:
+        tact_session_name_fault(s, tick, "joint ", s->hands[f->index].names[f->link], f->what);
+        break;
+    }
+}
+
+void tact_session_check_state(struct tact_session *s, int solved, uint64_t tick)
+{
+    struct tact_world_fault fault;
+    int bad = tact_world_check(s->world, s->scene->max_speed, &fault);
+    if (bad) {
+        tell_part(s, &fault, tick);
+    }
+    if (!solved) {
+        s->report.solve_failures++;
+        tact_session_name_fault(s, tick, "hand ", s->scene->hands[s->solve.failed_hand].name,
+                                "its matrix cannot be factored");
+    }
+    if (bad || !solved) {
+        tact_safety_raise(&s->safety, -1, NAN, tick);
+    }
+}
+
+void tact_session_check_outputs(struct tact_session *s, uint64_t tick)
+{
+    for (int i = 0; s->safety.state == TACT_SAFETY_FAULT && i < s->output_count; i++) {
+        if (!isfinite(s->wanted[i])) {
+            tact_session_name_fault(s, tick, "output ", s->scene->outputs[i].to,
+                                    "what is wanted of it is not finite");
+        }
+    }
+}

@@ -1,0 +1,209 @@
+/*
+ * A state that is not finite or too fast is a fault: outputs zero in that very tick, a message and
+ * an event that name what it is, and a report that says so.
+ */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+#include "rt/log/log_reader.h"
+#include "rt/session/report.h"
+#include "support/run_scene.h"
+
+#define TICKS 100
+#define SPOILT 50
+#define LOG TACT_BINARY_DIR "/fault.mcap"
+
+/* A finger whose drive is always off its target: what goes out is never zero while armed. */
+static const char text[] =
+    "name: fault\n"
+    "materials: [{name: m}]\n"
+    "pairs: [{materials: [m, m], friction: 0.5}]\n"
+    "bodies:\n"
+    "  - {name: floor, fixed: true, shapes: [{type: halfspace, material: m}]}\n"
+    "  - {name: ball, mass: 0.1, position: [0, 0, 0.00998],\n"
+    "     shapes: [{type: sphere, radius: 0.01, material: m}]}\n"
+    "  - {name: far, mass: 0.1, position: [1, 0, 5],\n"
+    "     shapes: [{type: sphere, radius: 0.01, material: m}]}\n"
+    "hands:\n"
+    "  - name: h\n"
+    "    links:\n"
+    "      - {name: a, mass: 0.1, inertia: [1.0, 1.0, 1.0, 0, 0, 0],\n"
+    "         joint: {type: hinge, axis: [0, 1, 0], position: [3, 0, 3], stiffness: 1, damping: "
+    "1}}\n"
+    "devices: [{name: glove, type: glove}]\n"
+    "inputs: [{from: glove.angle, to: h.a}]\n"
+    "outputs: [{from: h.a, to: glove.felt, limit: 10, rate: 1e5}]\n"
+    "moments: {source: host}\n";
+
+static struct tact_session *running;
+static void (*spoil)(struct tact_world *world);
+static double sent[TICKS + 1];
+static int writes;
+static char said[512];
+
+static void glove_read(void *self, uint64_t tick, double t, int64_t now,
+                       struct tact_device_input *in)
+{
+    (void)self;
+    (void)t;
+    in->state = TACT_DEVICE_OK;
+    in->stamp_ns = now;
+    in->channel[0] = 1.0;
+    if (tick == SPOILT) {
+        spoil(tact_session_world(running));
+    }
+}
+
+static void glove_write(void *self, const double *out, int64_t now)
+{
+    (void)self;
+    (void)now;
+    sent[writes++] = out[0];
+}
+
+static void glove_close(void *self)
+{
+    (void)self;
+}
+
+static int glove_open(const struct tact_device_config *config, struct tact_device *out,
+                      struct tact_error *err)
+{
+    static const struct tact_device_ops ops = {glove_read, glove_write, glove_close};
+    (void)config;
+    (void)err;
+    out->ops = &ops;
+    out->info.input_count = out->info.output_count = 1;
+    strcpy(out->info.input[0].name, "angle");
+    strcpy(out->info.output[0].name, "felt");
+    return 0;
+}
+
+static void hear(void *user, enum tact_message_level level, const char *words)
+{
+    (void)user;
+    if (level == TACT_MESSAGE_ERROR) {
+        snprintf(said, sizeof said, "%s", words);
+    }
+}
+
+static void far_is_no_number(struct tact_world *world)
+{
+    tact_world_body(world, 1)->twist[1] = NAN;
+}
+
+static void far_is_fast(struct tact_world *world)
+{
+    tact_world_body(world, 1)->twist[0] = 1001.0;
+}
+
+static void ball_is_no_number(struct tact_world *world)
+{
+    tact_world_body(world, 0)->twist[4] = NAN;
+}
+
+static void joint_is_fast(struct tact_world *world)
+{
+    tact_hand_state(tact_world_hand(world, 0)).v[0] = 1e9;
+}
+
+static void nothing(struct tact_world *world)
+{
+    (void)world;
+}
+
+static void run(void (*how)(struct tact_world *), struct tact_session_report *report, char **json)
+{
+    static const struct tact_device_type type = {"glove", "a glove", glove_open};
+    static const struct tact_device_type *const types[] = {&type};
+    struct tact_session_options options = tact_session_options_default();
+    struct tact_scene *scene = NULL;
+    spoil = how;
+    writes = 0;
+    said[0] = '\0';
+    options.types = types;
+    options.type_count = 1;
+    options.clock = TACT_LOOP_FREE;
+    options.ticks = TICKS;
+    options.record = LOG;
+    options.messages.fn = hear;
+    remove(LOG);
+    open_text(text, &options, &scene, &running);
+    assert_int_equal(tact_session_run(running, report), 0);
+    *json = tact_session_report_json(running, report);
+    tact_session_destroy(running);
+    tact_scene_free(scene);
+    assert_int_equal(writes, TICKS + 1);
+}
+
+static void a_fault_is_told_by_name(void **state)
+{
+    (void)state;
+    static const struct {
+        void (*how)(struct tact_world *);
+        const char *what;
+    } cases[] = {{far_is_no_number, "body far: its pose is not finite"},
+                 {far_is_fast, "body far: it is faster than max_speed"},
+                 {ball_is_no_number, "body ball: its velocity is not finite"},
+                 {joint_is_fast, "joint h.a: it turns faster than 1e5 rad/s"}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct tact_session_report report;
+        struct tact_error err = {0};
+        struct tact_log *log;
+        char *json, quoted[256];
+        run(cases[i].how, &report, &json);
+        assert_string_equal(report.fault.text, cases[i].what);
+        assert_int_equal(report.fault.tick, SPOILT);
+        assert_int_equal(report.safety, TACT_SAFETY_FAULT);
+        assert_true(fabs(sent[SPOILT - 1]) > 0.01);
+        for (int k = SPOILT; k <= TICKS; k++) {
+            assert_true(sent[k] == 0.0);
+        }
+        snprintf(quoted, sizeof quoted, "\"fault\": \"%s\"", cases[i].what);
+        assert_non_null(strstr(json, quoted));
+        assert_non_null(strstr(said, cases[i].what));
+        assert_non_null(strstr(said, "t = 0.050 s"));
+        free(json);
+        assert_int_equal(tact_log_open(LOG, &log, &err), 0);
+        int events = 0;
+        for (size_t k = 0; k < tact_log_state(log)->events; k++) {
+            const struct tact_log_event *e = tact_log_event(log, k);
+            if (!strcmp(e->name, "fault")) {
+                events++;
+                assert_int_equal(e->tick, SPOILT);
+                assert_string_equal(e->text, cases[i].what);
+            }
+        }
+        assert_int_equal(events, 1);
+        tact_log_close(log);
+    }
+}
+
+static void what_is_well_is_no_fault(void **state)
+{
+    (void)state;
+    struct tact_session_report report;
+    char *json;
+    run(nothing, &report, &json);
+    assert_int_equal(report.safety, TACT_SAFETY_ARMED);
+    assert_string_equal(report.fault.text, "");
+    assert_non_null(strstr(json, "\"fault\": null"));
+    assert_string_equal(said, "");
+    free(json);
+    remove(LOG);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_fault_is_told_by_name),
+        cmocka_unit_test(what_is_well_is_no_fault),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
