@@ -97,8 +97,10 @@ static int run_session(const struct run *run, const struct tact_scene *scene)
     struct tact_error err = {.line = 0};
     struct tact_session *session;
     struct tact_session_report report;
-    if (tact_session_create(scene, &run->options, &session, &err)) {
-        return command_error(&err);
+    int made = tact_session_create(scene, &run->options, &session, &err);
+    if (made) {
+        command_error(&err);
+        return made == -EINTR ? EXIT_BAD : EXIT_USAGE;
     }
     struct tact_pose *start = poses(session);
     int rc = start ? tact_session_run(session, &report) : -ENOMEM;

@@ -34,7 +34,7 @@ static const char help[] =
     "exit codes:\n"
     "  0  ran to its end, or was stopped by SIGINT, SIGTERM or SIGHUP\n"
     "  1  ended in a fault (a state that is not finite or faster than max_speed, a pair that\n"
-    "     cannot be measured), or the log is not complete\n"
+    "     cannot be measured), was stopped before its first tick, or the log is not complete\n"
     "  2  bad usage, or a scene, device or log file that cannot be used, or FILE exists\n"
     "  3  --require-rt, and something was refused\n\n"
     "example:\n"

@@ -111,8 +111,9 @@ static void realtime(const struct tact_realtime_report *r)
     printf("%s\n", *comma ? "" : "nothing");
     for (int i = 0; i < r->count; i++) {
         const struct tact_realtime_item *item = &r->item[i];
-        if (!item->granted) {
-            printf("             refused: %s: %s\n", item->name, item->why);
+        if (item->why[0]) {
+            printf("             %s: %s: %s\n", item->granted ? "limited" : "refused", item->name,
+                   item->why);
             printf("               to get it: %s\n", item->fix);
         }
     }

@@ -16,22 +16,39 @@
 #include "contact/number.h"
 #include "rt/realtime_internal.h"
 
-/* What leaving has to undo. The process has one: its limits, handlers and memory are shared. */
-static struct {
-    _Atomic int busy;
-    _Atomic int fuse_blown;
-    _Atomic pid_t thread;
+#define THREADS 32 /* that may be entered at a time with a fuse */
+
+/* What a thread's leaving has to undo. */
+struct entry {
+    int entered;
     int scheduled, policy;
     struct sched_param param;
-    int pinned;
+    int cpu; /* that it is pinned to, or -1 */
     cpu_set_t affinity;
     int slack; /* as it was, or -1 */
     int fused;
-    struct rlimit rttime;
-    struct sigaction action;
+    int slot; /* among the process's threads, or -1 */
     int dma_fd;
     int locked;
-} entered;
+};
+
+static _Thread_local struct entry self;
+static _Thread_local int self_blown; /* of the last time that the thread was entered */
+
+/* What belongs to the process, and is undone by the last thread that leaves. Changed under the
+ * lock, but for what the signal's handler reads. */
+static struct {
+    pthread_mutex_t lock;
+    int lockers; /* threads that asked for locked memory */
+    struct tact_realtime_item memory;
+    int fused;
+    int64_t fuse_us;
+    struct rlimit rttime;
+    struct sigaction action;
+    _Atomic pid_t thread[THREADS]; /* 0: free */
+    _Atomic int blown[THREADS];
+    int cpu[THREADS]; /* that the thread is pinned to, or -1 */
+} process = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 struct tact_realtime_options tact_realtime_default(void)
 {
@@ -45,6 +62,14 @@ struct tact_realtime_options tact_realtime_default(void)
         .stack_size = 512 * 1024,
         .require = 0,
     };
+}
+
+static struct tact_realtime_item *add_item(struct tact_realtime_report *report,
+                                           const struct tact_realtime_item *item)
+{
+    report->refused += !item->granted;
+    report->item[report->count] = *item;
+    return &report->item[report->count++];
 }
 
 static struct tact_realtime_item *granted(struct tact_realtime_report *report, const char *name)
@@ -94,7 +119,7 @@ static int later_maps_work(void)
     return 1;
 }
 
-static void lock_memory(struct tact_realtime_report *report)
+static void lock_first(struct tact_realtime_report *report)
 {
     char text[32];
     struct rlimit limit = {0, 0};
@@ -107,7 +132,6 @@ static void lock_memory(struct tact_realtime_report *report)
                 strerror(error), text);
         return;
     }
-    entered.locked = 1;
     if (later_maps_work()) {
         granted(report, "memory");
         return;
@@ -120,6 +144,18 @@ static void lock_memory(struct tact_realtime_report *report)
             kept ? "only what is mapped now is locked" : "nothing is locked", text);
 }
 
+/* The process's memory is locked once: what the first thread got is what the others have. */
+static void lock_memory(struct tact_realtime_report *report)
+{
+    if (process.lockers++ == 0) {
+        lock_first(report);
+        process.memory = report->item[report->count - 1];
+    } else {
+        add_item(report, &process.memory);
+    }
+    self.locked = 1;
+}
+
 static void hold_dma_latency(const struct tact_realtime_options *options,
                              struct tact_realtime_report *report)
 {
@@ -127,7 +163,7 @@ static void hold_dma_latency(const struct tact_realtime_options *options,
     const int32_t latency = options->dma_latency_us;
     const int fd = open(path, O_WRONLY | O_CLOEXEC);
     if (fd >= 0 && write(fd, &latency, sizeof latency) == (ssize_t)sizeof latency) {
-        entered.dma_fd = fd;
+        self.dma_fd = fd;
         granted(report, "dma_latency");
         return;
     }
@@ -152,15 +188,40 @@ int tact_realtime_processor(int cpu)
     return last;
 }
 
+static int is_taken(int cpu)
+{
+    for (int i = 0; i < THREADS; i++) {
+        if (i != self.slot && atomic_load(&process.thread[i]) && process.cpu[i] == cpu) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+/* The processor asked for; of the last ones, the last that no other thread is pinned to. */
+static int choose_processor(int wanted)
+{
+    const int last = tact_realtime_processor(wanted);
+    if (wanted != TACT_REALTIME_CPU_LAST) {
+        return wanted;
+    }
+    for (int i = last; i >= 0; i--) {
+        if (CPU_ISSET((size_t)i, &self.affinity) && !is_taken(i)) {
+            return i;
+        }
+    }
+    return last;
+}
+
 static void pin(const struct tact_realtime_options *options, struct tact_realtime_report *report)
 {
     cpu_set_t wanted;
-    if (sched_getaffinity(0, sizeof entered.affinity, &entered.affinity)) {
+    if (sched_getaffinity(0, sizeof self.affinity, &self.affinity)) {
         refused(report, "affinity", errno, "set realtime.cpu to -2 (any)", "sched_getaffinity: %s",
                 strerror(errno));
         return;
     }
-    const int cpu = tact_realtime_processor(options->cpu);
+    const int cpu = choose_processor(options->cpu);
     CPU_ZERO(&wanted);
     CPU_SET((size_t)cpu, &wanted);
     if (sched_setaffinity(0, sizeof wanted, &wanted)) {
@@ -171,8 +232,16 @@ static void pin(const struct tact_realtime_options *options, struct tact_realtim
         refused(report, "affinity", error, fix, "processor %d: %s", cpu, strerror(error));
         return;
     }
-    entered.pinned = 1;
-    granted(report, "affinity");
+    self.cpu = cpu;
+    struct tact_realtime_item *item = granted(report, "affinity");
+    if (is_taken(cpu)) {
+        snprintf(item->why, sizeof item->why,
+                 "processor %d is shared with another thread in real time of this process", cpu);
+        snprintf(item->fix, sizeof item->fix, "a processor for each: realtime.cpu");
+    }
+    if (self.slot >= 0) {
+        process.cpu[self.slot] = cpu;
+    }
 }
 
 static void set_slack(const struct tact_realtime_options *options,
@@ -184,42 +253,83 @@ static void set_slack(const struct tact_realtime_options *options,
                 "prctl: %s", strerror(errno));
         return;
     }
-    entered.slack = old;
+    self.slack = old;
     granted(report, "timer_slack");
 }
 
-/* The signal is the process's: it need not arrive on the runaway, so that is named by its id. */
+static void demote(int slot)
+{
+    const struct sched_param normal = {.sched_priority = 0};
+    const pid_t thread = atomic_load(&process.thread[slot]);
+    if (thread) {
+        atomic_store(&process.blown[slot], 1);
+        sched_setscheduler(thread, SCHED_OTHER, &normal);
+    }
+}
+
+/* The signal is the process's. The kernel gives it to the runaway, which lets it in; where another
+ * thread has it, nobody knows whose it is, and all that are entered are demoted. */
 static void on_fuse(int signal_number)
 {
     (void)signal_number;
     const int saved = errno;
-    const struct sched_param normal = {.sched_priority = 0};
-    atomic_store(&entered.fuse_blown, 1);
-    sched_setscheduler(atomic_load(&entered.thread), SCHED_OTHER, &normal);
+    const pid_t here = gettid();
+    int known = 0;
+    for (int i = 0; i < THREADS; i++) {
+        if (atomic_load(&process.thread[i]) == here) {
+            known = 1;
+            demote(i);
+        }
+    }
+    for (int i = 0; !known && i < THREADS; i++) {
+        demote(i);
+    }
     errno = saved;
+}
+
+static int install_fuse(int64_t fuse_us)
+{
+    struct sigaction action = {.sa_handler = on_fuse, .sa_flags = SA_RESTART};
+    sigemptyset(&action.sa_mask);
+    getrlimit(RLIMIT_RTTIME, &process.rttime);
+    const struct rlimit limit = {(rlim_t)fuse_us, process.rttime.rlim_max};
+    sigaction(SIGXCPU, &action, &process.action);
+    if (setrlimit(RLIMIT_RTTIME, &limit)) {
+        const int error = errno;
+        sigaction(SIGXCPU, &process.action, NULL);
+        return error;
+    }
+    process.fuse_us = fuse_us;
+    return 0;
 }
 
 static void set_fuse(const struct tact_realtime_options *options,
                      struct tact_realtime_report *report)
 {
-    struct sigaction action = {.sa_handler = on_fuse, .sa_flags = SA_RESTART};
     sigset_t xcpu;
-    sigemptyset(&action.sa_mask);
     sigemptyset(&xcpu);
     sigaddset(&xcpu, SIGXCPU);
-    getrlimit(RLIMIT_RTTIME, &entered.rttime);
-    const struct rlimit limit = {(rlim_t)options->fuse_us, entered.rttime.rlim_max};
-    sigaction(SIGXCPU, &action, &entered.action);
-    if (setrlimit(RLIMIT_RTTIME, &limit)) {
-        const int error = errno;
-        sigaction(SIGXCPU, &entered.action, NULL);
+    if (self.slot < 0) {
+        refused(report, "fuse", EAGAIN, "fewer sessions in one process",
+                "%d threads of this process have one already", THREADS);
+        return;
+    }
+    const int error = process.fused ? 0 : install_fuse(options->fuse_us);
+    if (error) {
         refused(report, "fuse", error, "ulimit -R unlimited", "RLIMIT_RTTIME %lld us: %s",
                 (long long)options->fuse_us, strerror(error));
         return;
     }
+    process.fused++;
+    self.fused = 1;
     pthread_sigmask(SIG_UNBLOCK, &xcpu, NULL);
-    entered.fused = 1;
-    granted(report, "fuse");
+    struct tact_realtime_item *item = granted(report, "fuse");
+    if (process.fuse_us != options->fuse_us) {
+        snprintf(item->why, sizeof item->why,
+                 "%lld us instead of %lld: the process has one, and another thread set it",
+                 (long long)process.fuse_us, (long long)options->fuse_us);
+        snprintf(item->fix, sizeof item->fix, "the same fuse for all sessions of a process");
+    }
 }
 
 static int set_fifo(int priority)
@@ -233,17 +343,17 @@ static void set_scheduler(const struct tact_realtime_options *options,
 {
     struct rlimit limit = {0, 0};
     getrlimit(RLIMIT_RTPRIO, &limit);
-    entered.policy = sched_getscheduler(0);
-    sched_getparam(0, &entered.param);
+    self.policy = sched_getscheduler(0);
+    sched_getparam(0, &self.param);
     int error = set_fifo(options->priority);
     if (!error) {
-        entered.scheduled = 1;
+        self.scheduled = 1;
         granted(report, "scheduler");
         return;
     }
     const int allowed = limit.rlim_cur < 99 ? (int)limit.rlim_cur : 99;
     if (error == EPERM && allowed > 0 && allowed < options->priority && !set_fifo(allowed)) {
-        entered.scheduled = 1;
+        self.scheduled = 1;
         struct tact_realtime_item *item = granted(report, "scheduler");
         snprintf(item->why, sizeof item->why, "SCHED_FIFO %d instead of %d (RLIMIT_RTPRIO)",
                  allowed, options->priority);
@@ -296,23 +406,22 @@ static int valid(const struct tact_realtime_options *o)
            o->cpu < CPU_SETSIZE && o->fuse_us >= 0 && o->timer_slack_ns >= 0;
 }
 
-int tact_realtime_enter(const struct tact_realtime_options *options,
-                        struct tact_realtime_report *report)
+/* A slot for the calling thread among those of the process; -1: all are taken. */
+static int take_slot(void)
 {
-    struct tact_realtime_report own;
-    struct tact_realtime_report *r = report ? report : &own;
-    memset(r, 0, sizeof *r);
-    if (!valid(options)) {
-        return -EINVAL;
+    for (int i = 0; i < THREADS; i++) {
+        if (!atomic_load(&process.thread[i])) {
+            process.cpu[i] = -1;
+            atomic_store(&process.blown[i], 0);
+            atomic_store(&process.thread[i], gettid());
+            return i;
+        }
     }
-    if (atomic_exchange(&entered.busy, 1)) {
-        return -EBUSY;
-    }
-    entered.scheduled = entered.pinned = entered.fused = entered.locked = 0;
-    entered.slack = entered.dma_fd = -1;
-    atomic_store(&entered.fuse_blown, 0);
-    atomic_store(&entered.thread, gettid());
+    return -1;
+}
 
+static void set_up(const struct tact_realtime_options *options, struct tact_realtime_report *r)
+{
     if (options->lock_memory) {
         lock_memory(r);
     }
@@ -326,11 +435,33 @@ int tact_realtime_enter(const struct tact_realtime_options *options,
     if (options->timer_slack_ns > 0) {
         set_slack(options, r);
     }
-    if (options->priority > 0) {
-        if (options->fuse_us > 0) {
-            set_fuse(options, r);
-        }
+    if (options->priority > 0 && options->fuse_us > 0) {
+        set_fuse(options, r);
+    }
+}
+
+int tact_realtime_enter(const struct tact_realtime_options *options,
+                        struct tact_realtime_report *report)
+{
+    struct tact_realtime_report own;
+    struct tact_realtime_report *r = report ? report : &own;
+    memset(r, 0, sizeof *r);
+    if (!valid(options)) {
+        return -EINVAL;
+    }
+    if (self.entered) {
+        return -EBUSY;
+    }
+    self = (struct entry){.entered = 1, .cpu = -1, .slack = -1, .dma_fd = -1};
+    self_blown = 0;
+    pthread_mutex_lock(&process.lock);
+    self.slot = take_slot();
+    set_up(options, r);
+    pthread_mutex_unlock(&process.lock);
+    if (options->priority > 0 && (self.slot >= 0 || options->fuse_us == 0)) {
         set_scheduler(options, r); /* last: what comes before is no work for real time */
+    } else if (options->priority > 0) {
+        refused(r, "scheduler", EAGAIN, "fewer sessions in one process", "no fuse is left for it");
     }
     for (int i = 0; options->require && i < r->count; i++) {
         if (!r->item[i].granted) {
@@ -341,36 +472,47 @@ int tact_realtime_enter(const struct tact_realtime_options *options,
     return 0;
 }
 
-void tact_realtime_leave(void)
+static void leave_process(void)
 {
-    if (!atomic_load(&entered.busy)) {
-        return;
+    if (self.fused && --process.fused == 0) {
+        setrlimit(RLIMIT_RTTIME, &process.rttime);
+        sigaction(SIGXCPU, &process.action, NULL);
     }
-    if (entered.scheduled) {
-        sched_setscheduler(0, entered.policy, &entered.param);
-    }
-    if (entered.fused) {
-        setrlimit(RLIMIT_RTTIME, &entered.rttime);
-        sigaction(SIGXCPU, &entered.action, NULL);
-    }
-    if (entered.slack >= 0) {
-        prctl(PR_SET_TIMERSLACK, (unsigned long)entered.slack, 0, 0, 0);
-    }
-    if (entered.pinned) {
-        sched_setaffinity(0, sizeof entered.affinity, &entered.affinity);
-    }
-    if (entered.dma_fd >= 0) {
-        close(entered.dma_fd);
-    }
-    if (entered.locked) {
+    if (self.locked && --process.lockers == 0) {
         munlockall();
     }
-    atomic_store(&entered.busy, 0);
+    if (self.slot >= 0) {
+        self_blown = atomic_load(&process.blown[self.slot]);
+        atomic_store(&process.thread[self.slot], 0);
+    }
+}
+
+void tact_realtime_leave(void)
+{
+    if (!self.entered) {
+        return;
+    }
+    if (self.scheduled) {
+        sched_setscheduler(0, self.policy, &self.param);
+    }
+    if (self.slack >= 0) {
+        prctl(PR_SET_TIMERSLACK, (unsigned long)self.slack, 0, 0, 0);
+    }
+    if (self.cpu >= 0) {
+        sched_setaffinity(0, sizeof self.affinity, &self.affinity);
+    }
+    if (self.dma_fd >= 0) {
+        close(self.dma_fd);
+    }
+    pthread_mutex_lock(&process.lock);
+    leave_process();
+    pthread_mutex_unlock(&process.lock);
+    self.entered = 0;
 }
 
 int tact_realtime_fuse_blown(void)
 {
-    return atomic_load(&entered.fuse_blown);
+    return self.entered && self.slot >= 0 ? atomic_load(&process.blown[self.slot]) : self_blown;
 }
 
 int tact_realtime_thread(pthread_t *thread, const struct tact_realtime_options *options,

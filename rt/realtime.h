@@ -63,23 +63,26 @@ TACT_API struct tact_realtime_options tact_realtime_default(void);
 TACT_API int tact_realtime_processor(int cpu);
 
 /**
- * Sets up the calling thread. One thread of a process at a time: locked memory, the latency
- * request, the fuse and its signal handler belong to the process. report may be NULL. Not real-time
- * safe: may take long, as it pages everything in.
+ * Sets up the calling thread. Several threads of a process may be entered: locked memory, the fuse
+ * and its signal handler belong to the process, are set by the first and undone by the last, and
+ * the reports of the others say what they have of it. A thread that asks for the last processor
+ * gets the last that no other is pinned to, or shares one, and is told. report may be NULL. Not
+ * real-time safe: may take long, as it pages everything in.
  * @retval 0 done; see the report for what was refused
  * @retval -EINVAL priority, cpu, fuse or slack out of range
- * @retval -EBUSY a thread is entered already
+ * @retval -EBUSY this thread is entered already
  * @retval -errno of the first refusal, where options->require; everything is undone then
  */
 TACT_API int tact_realtime_enter(const struct tact_realtime_options *options,
                                  struct tact_realtime_report *report);
 
-/** Undoes what tact_realtime_enter() did, on the same thread: scheduling, affinity, slack, fuse and
- *  handler, latency request, locked memory (all of the process's). Not real-time safe. */
+/** Undoes what tact_realtime_enter() did, on the same thread: scheduling, affinity, slack, latency
+ *  request and, where no other thread is entered, fuse and handler and locked memory (all of the
+ *  process's). Not real-time safe. */
 TACT_API void tact_realtime_leave(void);
 
-/** 1 where the entered thread ran longer than the fuse without sleeping, since it entered (also
- * after it left, until the next enters). Real-time safe. */
+/** 1 where the calling thread ran longer than the fuse without sleeping, since it entered (also
+ * after it left, until it enters again). Real-time safe. */
 TACT_API int tact_realtime_fuse_blown(void);
 
 /**

@@ -225,6 +225,17 @@ static int can_touch(const struct tact_world *world, int a, int b)
                TACT_MOMENTS_NONE;
 }
 
+int tact_world_pairs_over(const struct tact_world *world, int most)
+{
+    int count = 0;
+    for (int a = 0; a < world->shape_count; a++) {
+        for (int b = a + 1; b < world->shape_count && count <= most; b++) {
+            count += can_touch(world, a, b);
+        }
+    }
+    return count > most;
+}
+
 static int list_pairs(struct tact_world *world)
 {
     for (int a = 0; a < world->shape_count; a++) {

@@ -185,6 +185,10 @@ TACT_API int tact_world_add_shape(struct tact_world *world, struct tact_owner ow
 TACT_API int tact_world_set_law(struct tact_world *world, int material_a, int material_b,
                                 const struct tact_contact_law *law);
 
+/** Whether more than `most` pairs of shapes may touch, as tact_world_finish() would list them:
+ * asked before, as that takes memory for each. */
+TACT_API int tact_world_pairs_over(const struct tact_world *world, int most);
+
 /** Lists the pairs and makes room for everything a tick needs; nothing may be added afterwards.
  *  Pairs: every two shapes whose materials have a law, of different owners that are not both fixed
  *  and that no bond joins, or of two links of one hand of which neither is the other's parent.

@@ -7,19 +7,46 @@
 
 #include "bytes_internal.h"
 
-/* The longest record: keeps a chunk of one record, and the sums of offsets, small. */
-#define SIZE_MAX_DOUBLES (1U << 17)
+/* Where a name stands in the hash table, or the free slot where it would (FNV-1a). */
+static uint32_t slot_of(const struct tact_layout *layout, const char *name)
+{
+    uint32_t hash = 2166136261U;
+
+    for (const char *c = name; *c; c++)
+        hash = (hash ^ (unsigned char)*c) * 16777619U;
+    uint32_t at = hash & (layout->slots - 1);
+    while (layout->taken[at] && strcmp(layout->fields[layout->taken[at] - 1].name, name) != 0)
+        at = (at + 1) & (layout->slots - 1);
+    return at;
+}
+
+/* Room for one more field and its name; the table stays at most half full. */
+static int reserve(struct tact_layout *layout)
+{
+    if (layout->field_count < layout->capacity)
+        return 0;
+    uint32_t capacity = layout->capacity ? 2 * layout->capacity : 32;
+    struct tact_field *fields = realloc(layout->fields, capacity * sizeof *fields);
+    if (!fields)
+        return -ENOMEM;
+    layout->fields = fields;
+    uint32_t *taken = calloc(2 * (size_t)capacity, sizeof *taken);
+    if (!taken)
+        return -ENOMEM;
+    free(layout->taken);
+    layout->taken = taken;
+    layout->slots = 2 * capacity;
+    layout->capacity = capacity;
+    for (uint32_t i = 0; i < layout->field_count; i++)
+        taken[slot_of(layout, fields[i].name)] = i + 1;
+    return 0;
+}
 
 static int name_taken(const struct tact_layout *layout, const char *name)
 {
     /* The message has these two of its own, before the fields. */
-    if (strcmp(name, "stamp") == 0 || strcmp(name, "tick") == 0)
-        return 1;
-    for (uint32_t i = 0; i < layout->field_count; i++) {
-        if (strcmp(layout->fields[i].name, name) == 0)
-            return 1;
-    }
-    return 0;
+    return strcmp(name, "stamp") == 0 || strcmp(name, "tick") == 0 ||
+           layout->taken[slot_of(layout, name)] != 0;
 }
 
 /* ROS 2 field names: lower case, digits and single underscores, a letter first, none last. */
@@ -81,17 +108,12 @@ static void copy_unit(const char *unit, char out[64])
 long tact_layout_add(struct tact_layout *layout, enum tact_field_kind kind, const char *name,
                      const char *unit, uint32_t count)
 {
-    if (!name || count == 0 || count > SIZE_MAX_DOUBLES - layout->size ||
+    if (!name || count == 0 || count > TACT_LAYOUT_MOST - layout->size ||
         (unsigned)kind > TACT_FIELD_TIMING)
         return -EINVAL;
-    if (layout->field_count == layout->capacity) {
-        uint32_t capacity = layout->capacity ? 2 * layout->capacity : 32;
-        struct tact_field *fields = realloc(layout->fields, capacity * sizeof *fields);
-        if (!fields)
-            return -ENOMEM;
-        layout->fields = fields;
-        layout->capacity = capacity;
-    }
+    int rc = reserve(layout);
+    if (rc)
+        return rc;
     struct tact_field *field = &layout->fields[layout->field_count];
     memset(field, 0, sizeof *field);
     sanitise(name, field->name);
@@ -100,7 +122,7 @@ long tact_layout_add(struct tact_layout *layout, enum tact_field_kind kind, cons
     field->kind = kind;
     field->offset = layout->size;
     field->count = count;
-    layout->field_count++;
+    layout->taken[slot_of(layout, field->name)] = ++layout->field_count;
     layout->size += count;
     return (long)field->offset;
 }
@@ -108,6 +130,7 @@ long tact_layout_add(struct tact_layout *layout, enum tact_field_kind kind, cons
 void tact_layout_free(struct tact_layout *layout)
 {
     free(layout->fields);
+    free(layout->taken);
     *layout = (struct tact_layout){0};
 }
 

@@ -16,6 +16,9 @@ TACT_BEGIN_DECLS
 
 #define TACT_FIELD_NAME 64
 
+/** The longest record [doubles]: keeps a chunk of one record, and the sums of offsets, small. */
+#define TACT_LAYOUT_MOST (1U << 17)
+
 /** What a field is to a replay. */
 enum tact_field_kind {
     TACT_FIELD_INPUT,  /**< came from outside (devices, moments with their age): fed to a replay */
@@ -35,7 +38,9 @@ struct tact_layout {
     struct tact_field *fields;
     uint32_t field_count;
     uint32_t capacity;
-    uint32_t size; /**< doubles in a record */
+    uint32_t size;   /**< doubles in a record */
+    uint32_t *taken; /**< hash table of the names: number of the field and 1, or 0 */
+    uint32_t slots;  /**< of that table, a power of two */
 };
 
 /** One tick as it goes through the ring: this head, then layout.size doubles. */
@@ -46,7 +51,8 @@ struct tact_record {
 };
 
 /** Appends a field; name is sanitised to a ROS field name and made unique. Returns its offset or a
- *  negative errno (-ENOMEM, -EINVAL). Not real-time safe. */
+ *  negative errno (-ENOMEM; -EINVAL, as where the record gets longer than TACT_LAYOUT_MOST). Not
+ *  real-time safe. */
 TACT_API long tact_layout_add(struct tact_layout *layout, enum tact_field_kind kind,
                               const char *name, const char *unit, uint32_t count);
 TACT_API void tact_layout_free(struct tact_layout *layout);

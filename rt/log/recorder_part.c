@@ -30,6 +30,7 @@ static int64_t clock_ns(clockid_t clock)
 static int start_thread(struct tact_recorder_part *recorder)
 {
     pthread_attr_t attributes;
+    const struct sched_param normal = {0};
     sigset_t all, old;
 
     int rc = pthread_attr_init(&attributes);
@@ -37,6 +38,8 @@ static int start_thread(struct tact_recorder_part *recorder)
         return -rc;
     pthread_attr_setinheritsched(&attributes, PTHREAD_EXPLICIT_SCHED);
     pthread_attr_setschedpolicy(&attributes, SCHED_OTHER);
+    /* else the caller's priority, which SCHED_OTHER refuses */
+    pthread_attr_setschedparam(&attributes, &normal);
     pthread_attr_setstacksize(&attributes, STACK_BYTES);
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &old);

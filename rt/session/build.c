@@ -285,28 +285,69 @@ static void owner_name(struct tact_session *s, int shape, char *out, size_t size
     }
 }
 
+static uint32_t hash_of(const char *text)
+{
+    uint32_t hash = 2166136261U; /* FNV-1a */
+    for (; *text; text++) {
+        hash = (hash ^ (unsigned char)*text) * 16777619U;
+    }
+    return hash;
+}
+
+/* "a/b", and "a/b#2" for the second pair between the two. firsts: a hash table of the first pairs
+ * of each name, as number and 1; counts: by first pair, how many there are. */
+static void name_pair(struct tact_session *s, int pair, uint32_t *firsts, uint32_t slots,
+                      int *counts)
+{
+    const struct tact_contact *c = tact_world_contact(s->world, pair);
+    char a[64] = "", b[64] = "", *name = s->pairs[pair].name;
+    owner_name(s, c->a, a, sizeof a);
+    owner_name(s, c->b, b, sizeof b);
+    int length = snprintf(name, sizeof s->pairs[pair].name, "%s/%s", a, b);
+    uint32_t at = hash_of(name) & (slots - 1);
+    while (firsts[at] && strcmp(s->pairs[firsts[at] - 1].name, name) != 0) {
+        at = (at + 1) & (slots - 1);
+    }
+    if (!firsts[at]) {
+        firsts[at] = (uint32_t)pair + 1;
+    }
+    int same = ++counts[firsts[at] - 1];
+    if (same > 1) {
+        snprintf(name + length, sizeof s->pairs[pair].name - (size_t)length, "#%d", same);
+    }
+}
+
 static int name_pairs(struct tact_session *s)
 {
     int count = tact_world_pair_count(s->world);
+    uint32_t slots = 2;
+    while (slots < 2 * (uint32_t)count) {
+        slots *= 2;
+    }
+    uint32_t *firsts = calloc(slots, sizeof *firsts);
+    int *counts = calloc((size_t)count + 1, sizeof *counts);
     s->pairs = calloc((size_t)count + 1, sizeof *s->pairs);
-    if (!s->pairs) {
-        return -ENOMEM;
+    for (int i = 0; firsts && counts && s->pairs && i < count; i++) {
+        name_pair(s, i, firsts, slots, counts);
     }
-    for (int i = 0; i < count; i++) {
-        const struct tact_contact *c = tact_world_contact(s->world, i);
-        char a[64] = "", b[64] = "", *name = s->pairs[i].name;
-        owner_name(s, c->a, a, sizeof a);
-        owner_name(s, c->b, b, sizeof b);
-        int length = snprintf(name, sizeof s->pairs[i].name, "%s/%s", a, b), same = 1;
-        for (int k = 0; k < i; k++) {
-            same += !strncmp(s->pairs[k].name, name, (size_t)length) &&
-                    (!s->pairs[k].name[length] || s->pairs[k].name[length] == '#');
-        }
-        if (same > 1) {
-            snprintf(name + length, sizeof s->pairs[i].name - (size_t)length, "#%d", same);
-        }
+    int rc = firsts && counts && s->pairs ? 0 : -ENOMEM;
+    free(firsts);
+    free(counts);
+    return rc;
+}
+
+/* The tick's record has a part for every pair that may touch: said before room is made for them. */
+static int check_size(const struct tact_session *s, struct tact_error *err)
+{
+    int most = TACT_LAYOUT_MOST / TACT_SESSION_PAIR_LEAST;
+    if (!tact_world_pairs_over(s->world, most)) {
+        return 0;
     }
-    return 0;
+    tact_scene_where(s->scene, s->scene->bodies_count ? "bodies" : "hands", err);
+    return tact_error_set(err, -E2BIG,
+                          "more than %d pairs of shapes may touch, and a tick's record has no room "
+                          "for more: expected fewer bodies, links or shapes (%u bodies, %d shapes)",
+                          most, s->scene->bodies_count, tact_world_shape_count(s->world));
 }
 
 int tact_session_build_world(struct tact_session *s, struct tact_error *err)
@@ -340,6 +381,9 @@ int tact_session_build_world(struct tact_session *s, struct tact_error *err)
         }
     }
     rc = rc ? rc : add_laws(s);
+    if (!rc && check_size(s, err)) {
+        return -E2BIG;
+    }
     rc = rc ? rc : tact_world_finish(s->world);
     rc = rc ? rc : name_pairs(s);
     return rc ? tact_error_set(err, rc, "cannot be built: %s", strerror(-rc)) : 0;

@@ -138,7 +138,7 @@ static int motion_fields(struct tact_session *s)
     return rc;
 }
 
-int tact_session_layout_fields(struct tact_session *s)
+static int all_fields(struct tact_session *s)
 {
     int rc = device_fields(s);
     rc = rc ? rc : sensor_fields(s);
@@ -164,6 +164,18 @@ int tact_session_layout_fields(struct tact_session *s)
     return rc ? rc
               : add(s, &s->timing_field, TACT_FIELD_TIMING, "timing", "",
                     "wake latency ns, compute of the tick before ns, skipped, lost", 4);
+}
+
+int tact_session_layout_fields(struct tact_session *s, struct tact_error *err)
+{
+    int rc = all_fields(s);
+    if (rc != -EINVAL) {
+        return rc;
+    }
+    return tact_error_set(err, -E2BIG,
+                          "a tick's record would be longer than %u numbers: %d pairs of shapes may "
+                          "touch; expected fewer bodies, links, shapes or devices",
+                          TACT_LAYOUT_MOST, tact_world_pair_count(s->world));
 }
 
 /* Of each piece where it was, which way it faced, what it transmitted: its warm start. */

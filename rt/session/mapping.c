@@ -99,7 +99,10 @@ int tact_session_open_devices(struct tact_session *s, const struct tact_device_i
                               replayed_count, s->device_count);
     }
     for (int i = 0; i < s->device_count; i++) {
-        int rc = 0;
+        int rc = tact_session_stopped(s, err);
+        if (rc) {
+            return rc;
+        }
         if (replayed) {
             s->devices[i].device.info = replayed[i];
         } else {

@@ -200,7 +200,7 @@ static json_t *realtime(const struct tact_session *s, const struct tact_session_
     for (int i = 0; i < r->loop.realtime.count; i++) {
         const struct tact_realtime_item *item = &r->loop.realtime.item[i];
         json_array_append_new(item->granted ? granted : refused, json_string(item->name));
-        if (!item->granted) {
+        if (item->why[0]) {
             json_object_set_new(why, item->name,
                                 json_sprintf("%s; to get it: %s", item->why, item->fix));
         }

@@ -29,6 +29,13 @@ static int make_buffers(struct tact_session *s)
                : -ENOMEM;
 }
 
+int tact_session_stopped(const struct tact_session *s, struct tact_error *err)
+{
+    return tact_stop_requested(s->options.stop)
+               ? tact_error_set(err, -EINTR, "stopped before it began")
+               : 0;
+}
+
 int tact_session_prepare(const struct tact_scene *scene, const struct tact_session_options *options,
                          const struct tact_device_info *replayed, int replayed_count,
                          struct tact_session **out, struct tact_error *err)
@@ -46,9 +53,10 @@ int tact_session_prepare(const struct tact_scene *scene, const struct tact_sessi
     tact_histogram_reset(&s->report.moments);
     s->ticks = options->ticks ? options->ticks : (uint64_t)llround(scene->duration / scene->period);
     int rc = tact_session_build_world(s, err);
+    rc = rc ? rc : tact_session_stopped(s, err);
     rc = rc ? rc : tact_session_open_devices(s, replayed, replayed_count, err);
     rc = rc ? rc : tact_session_map(s, err);
-    rc = rc ? rc : tact_session_layout_fields(s);
+    rc = rc ? rc : tact_session_layout_fields(s, err);
     return rc ? rc : make_buffers(s);
 }
 
@@ -59,7 +67,9 @@ int tact_session_create(const struct tact_scene *scene, const struct tact_sessio
     int rc = tact_session_check_log(scene, options, err);
     rc = rc ? rc : tact_session_prepare(scene, options, NULL, 0, out, err);
     rc = rc ? rc : tact_session_check_calibrated(*out, err);
+    rc = rc ? rc : tact_session_stopped(*out, err);
     rc = rc ? rc : tact_session_open_source(*out, err);
+    rc = rc ? rc : tact_session_stopped(*out, err); /* no log of what never began */
     rc = rc ? rc : tact_session_open_log(*out, err);
     if (rc) {
         if (err && !err->text[0]) {
@@ -167,10 +177,20 @@ static void tell_realtime(struct watcher *w, const struct tact_session_status *n
     const struct tact_realtime_report *r = &s->report.loop.realtime;
     char text[512] = "granted:";
     size_t used = strlen(text);
-    if (!s->recorder || w->told || s->options.clock != TACT_LOOP_REAL) {
+    if (w->told || s->options.clock != TACT_LOOP_REAL) {
         return;
     }
     w->told = 1;
+    for (int i = 0; i < r->count; i++) {
+        if (r->item[i].granted && r->item[i].why[0]) {
+            tact_message(s->options.messages, TACT_MESSAGE_WARNING,
+                         "real time, %s: %s; for more: %s", r->item[i].name, r->item[i].why,
+                         r->item[i].fix);
+        }
+    }
+    if (!s->recorder) {
+        return;
+    }
     for (int refused = 0; refused < 2; refused++) {
         if (refused && r->refused) {
             used += (size_t)snprintf(text + used, sizeof text - used, "; refused:");
@@ -281,7 +301,8 @@ int tact_session_run(struct tact_session *s, struct tact_session_report *report)
     o.user = s;
     o.tick = tact_session_tick;
     o.between = between;
-    int watched = !pthread_create(&watcher.thread, NULL, watch, &watcher);
+    /* Signals and priority are the host's: this thread has none of them. */
+    int watched = !tact_realtime_thread(&watcher.thread, &o.realtime, watch, &watcher);
     int rc = tact_loop_run(&o, &s->report.loop);
     let_go(s);
     if (watched) {

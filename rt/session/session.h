@@ -136,7 +136,9 @@ struct tact_session;
  * Wires a scene: builds the world, opens devices and the source, creates the log. The scene must
  * outlive the session. On failure *err says what, with the scene's file, line and key where the
  * scene is at fault. Not real-time safe.
- * @retval 0, -EINVAL, -ENODEV, -ENOMEM, or the negative errno of a device, the source or the log
+ * @retval 0, -EINVAL, -ENODEV, -ENOMEM, -E2BIG (a tick's record has no room for so many pairs),
+ *         -EINTR (options->stop was requested meanwhile), or the negative errno of a device, the
+ * source or the log
  */
 TACT_API int tact_session_create(const struct tact_scene *scene,
                                  const struct tact_session_options *options,

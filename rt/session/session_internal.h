@@ -171,6 +171,12 @@ struct tact_session {
     int seen_fault;
 };
 
+/* Numbers of the record that every pair takes; see pair_fields() of fields.c. */
+#define TACT_SESSION_PAIR_LEAST 51
+
+/* session.c: -EINTR where the session's stop was requested while it is made. */
+int tact_session_stopped(const struct tact_session *s, struct tact_error *err);
+
 /* build.c: the world from the scene; devices and the mapping. */
 int tact_session_build_world(struct tact_session *s, struct tact_error *err);
 int tact_session_open_devices(struct tact_session *s, const struct tact_device_info *replayed,
@@ -183,7 +189,7 @@ int tact_session_map(struct tact_session *s, struct tact_error *err);
 int tact_session_check_calibrated(const struct tact_session *s, struct tact_error *err);
 
 /* fields.c: the layout, and the record to and from the session. */
-int tact_session_layout_fields(struct tact_session *s);
+int tact_session_layout_fields(struct tact_session *s, struct tact_error *err);
 void tact_session_fill(struct tact_session *s, struct tact_record *record);
 void tact_session_feed(struct tact_session *s, const struct tact_record *record);
 void tact_session_restore(struct tact_session *s, const struct tact_record *record);

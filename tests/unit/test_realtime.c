@@ -165,6 +165,88 @@ static void test_enter_and_leave(void **state)
     assert_true(v.inside.slack == 1 || v.inside.slack == 0);
 }
 
+/* A thread that stays entered until the other one is, and the other until it has left. */
+struct pair {
+    struct visit visit;
+    pthread_barrier_t *barrier;
+    int leaves_first;
+    long locked_alone; /* of the process, once the first has left */
+    struct rlimit fuse_alone;
+};
+
+static void *pair_thread(void *arg)
+{
+    struct pair *p = arg;
+    struct visit *v = &p->visit;
+    v->before = settings();
+    pthread_barrier_wait(p->barrier);
+    v->rc = tact_realtime_enter(&v->options, &v->report);
+    v->inside = settings();
+    pthread_barrier_wait(p->barrier); /* both are entered */
+    if (p->leaves_first) {
+        tact_realtime_leave();
+    }
+    pthread_barrier_wait(p->barrier);
+    if (!p->leaves_first) {
+        p->locked_alone = status_kb("VmLck");
+        getrlimit(RLIMIT_RTTIME, &p->fuse_alone);
+        tact_realtime_leave();
+    }
+    pthread_barrier_wait(p->barrier);
+    v->after = settings();
+    return NULL;
+}
+
+static void test_two_threads(void **state)
+{
+    (void)state;
+    static struct pair pair[2];
+    pthread_barrier_t barrier;
+    pthread_t thread[2];
+    cpu_set_t shared, all;
+    pthread_barrier_init(&barrier, NULL, 2);
+    sched_getaffinity(0, sizeof all, &all);
+    for (int i = 0; i < 2; i++) {
+        pair[i] = (struct pair){.barrier = &barrier, .leaves_first = i};
+        pair[i].visit.options = tact_realtime_default();
+        assert_int_equal(
+            tact_realtime_thread(&thread[i], &pair[i].visit.options, pair_thread, &pair[i]), 0);
+    }
+    for (int i = 0; i < 2; i++) {
+        pthread_join(thread[i], NULL);
+    }
+    pthread_barrier_destroy(&barrier);
+    for (int i = 0; i < 2; i++) {
+        const struct visit *v = &pair[i].visit;
+        assert_int_equal(v->rc, 0);
+        assert_int_equal(v->report.count, 7);
+        check_items(&v->report);
+        /* What one has, the other has too: the process's items are shared. */
+        for (int k = 0; k < 7; k++) {
+            assert_int_equal(v->report.item[k].granted, pair[0].visit.report.item[k].granted);
+        }
+        assert_true(v->after.policy == SCHED_OTHER && CPU_EQUAL(&v->after.affinity, &all));
+    }
+    /* On processors of their own where there are two, else told that they share one. */
+    CPU_AND(&shared, &pair[0].visit.inside.affinity, &pair[1].visit.inside.affinity);
+    const int told = find(&pair[0].visit.report, "affinity")->why[0] != '\0' ||
+                     find(&pair[1].visit.report, "affinity")->why[0] != '\0';
+    if (find(&pair[0].visit.report, "affinity")->granted) {
+        assert_int_equal(CPU_COUNT(&shared), CPU_COUNT(&all) > 1 ? 0 : 1);
+        assert_int_equal(told, CPU_COUNT(&all) == 1);
+    }
+    /* The first that leaves takes nothing from the other; the last puts all back. */
+    if (pair[0].visit.inside.locked > 0) { /* not under a sanitizer */
+        assert_true(pair[0].locked_alone > 0);
+    }
+    if (find(&pair[0].visit.report, "fuse")->granted) {
+        assert_int_equal(pair[0].fuse_alone.rlim_cur, 200000);
+    }
+    assert_int_equal(settings().locked, 0);
+    assert_true(pair[0].visit.after.handler == SIG_DFL);
+    assert_true(settings().fuse.rlim_cur != 200000);
+}
+
 static void test_only_what_is_asked_for(void **state)
 {
     (void)state;
@@ -311,6 +393,7 @@ int main(void)
         cmocka_unit_test(test_with_little_memory_to_lock),
         cmocka_unit_test(test_without_privileges),
         cmocka_unit_test(test_enter_and_leave),
+        cmocka_unit_test(test_two_threads),
         cmocka_unit_test(test_only_what_is_asked_for),
         cmocka_unit_test(test_bad_options),
         cmocka_unit_test(test_required_and_refused),

@@ -1,0 +1,275 @@
+/*
+ * A session as a guest of somebody's program: beside another one in real time, with the program's
+ * signals and priorities left to the program, stopped while it is made, and refused in words where
+ * it is too large.
+ */
+#include <errno.h>
+#include <pthread.h>
+#include <sched.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <time.h>
+#include <cmocka.h>
+#include "support/run_scene.h"
+
+#define TICKS 400
+
+static const char ball[] =
+    "name: host\n"
+    "materials: [{name: m}]\n"
+    "pairs: [{materials: [m, m], friction: 0.5}]\n"
+    "moments: {source: host}\n"
+    "bodies:\n"
+    "  - {name: floor, fixed: true, shapes: [{type: halfspace, material: m}]}\n"
+    "  - {name: ball, mass: 0.1, position: [0, 0, 0.011],\n"
+    "     shapes: [{type: sphere, radius: 0.01, material: m}]}\n";
+
+struct run {
+    struct tact_session_report report;
+    int rc;
+};
+
+static void *run_one(void *arg)
+{
+    struct run *run = arg;
+    struct tact_session_options options = tact_session_options_default();
+    struct tact_scene *scene = NULL;
+    struct tact_session *session = NULL;
+    options.ticks = TICKS;
+    open_text(ball, &options, &scene, &session);
+    run->rc = tact_session_run(session, &run->report);
+    tact_session_destroy(session);
+    tact_scene_free(scene);
+    return NULL;
+}
+
+static void two_sessions_run_in_real_time(void **state)
+{
+    (void)state;
+    static struct run run[2];
+    pthread_t thread[2];
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(pthread_create(&thread[i], NULL, run_one, &run[i]), 0);
+    }
+    for (int i = 0; i < 2; i++) {
+        pthread_join(thread[i], NULL);
+        assert_int_equal(run[i].rc, 0);
+        assert_int_equal(run[i].report.loop.ticks, TICKS);
+        assert_int_equal(run[i].report.loop.realtime.count, 7);
+    }
+}
+
+/* What a watch finds on the session's thread. */
+struct watched {
+    pthread_t host;
+    int calls, unblocked, policy;
+};
+
+static void look(void *user, const struct tact_session_status *status)
+{
+    static const int signals[] = {SIGINT, SIGTERM, SIGHUP, SIGUSR1, SIGALRM, SIGCHLD, SIGPROF};
+    struct watched *w = user;
+    sigset_t mask;
+    (void)status;
+    if (pthread_equal(pthread_self(), w->host)) {
+        return; /* the last one */
+    }
+    w->calls++;
+    w->policy = sched_getscheduler(0);
+    pthread_sigmask(SIG_SETMASK, NULL, &mask);
+    for (size_t i = 0; i < sizeof signals / sizeof *signals; i++) {
+        w->unblocked += !sigismember(&mask, signals[i]);
+    }
+}
+
+/* The host has real-time priority itself, where it may. */
+static void *run_as_host(void *arg)
+{
+    struct watched *w = arg;
+    const struct sched_param high = {.sched_priority = 10};
+    const struct rlimit fuse = {500000, RLIM_INFINITY};
+    struct tact_session_options options = tact_session_options_default();
+    struct tact_scene *scene = NULL;
+    struct tact_session *session = NULL;
+    struct tact_session_report report;
+    if (setrlimit(RLIMIT_RTTIME, &fuse) || sched_setscheduler(0, SCHED_FIFO, &high)) {
+        print_message("the host has no real-time priority itself: it may not\n");
+    }
+    w->host = pthread_self();
+    w->policy = -1;
+    options.ticks = TICKS;
+    options.record = TACT_BINARY_DIR "/host.mcap";
+    options.watch = look;
+    options.watch_user = w;
+    remove(options.record);
+    open_text(ball, &options, &scene, &session);
+    assert_int_equal(tact_session_run(session, &report), 0);
+    assert_int_equal(report.recorder.records, TICKS);
+    tact_session_destroy(session);
+    tact_scene_free(scene);
+    remove(options.record);
+    return NULL;
+}
+
+static void the_watcher_leaves_signals_and_priority(void **state)
+{
+    (void)state;
+    pthread_t thread;
+    struct watched w = {.calls = 0};
+    assert_int_equal(pthread_create(&thread, NULL, run_as_host, &w), 0);
+    pthread_join(thread, NULL);
+    assert_true(w.calls > 0);
+    assert_int_equal(w.unblocked, 0);
+    assert_int_equal(w.policy, SCHED_OTHER);
+}
+
+static struct tact_stop stop;
+static int opened;
+
+static void nothing_read(void *self, uint64_t tick, double t, int64_t now,
+                         struct tact_device_input *in)
+{
+    (void)self, (void)tick, (void)t, (void)now;
+    in->state = TACT_DEVICE_OK;
+}
+
+static void nothing_close(void *self)
+{
+    (void)self;
+}
+
+static int stopping_open(const struct tact_device_config *config, struct tact_device *out,
+                         struct tact_error *err)
+{
+    static const struct tact_device_ops ops = {nothing_read, NULL, nothing_close};
+    (void)config;
+    (void)err;
+    opened++;
+    tact_stop_request(&stop);
+    out->ops = &ops;
+    return 0;
+}
+
+/* SIGTERM while the first of two devices is opened: the second is not, and no log is begun. */
+static void a_stop_ends_the_set_up(void **state)
+{
+    (void)state;
+    static const struct tact_device_type type = {"slow", "stops", stopping_open};
+    static const struct tact_device_type *const types[] = {&type};
+    struct tact_session_options options = tact_session_options_default();
+    struct tact_scene *scene = NULL;
+    struct tact_session *session = NULL;
+    struct tact_error err = {0};
+    char text[2048];
+    snprintf(text, sizeof text,
+             "%sdevices:\n  - {name: a, type: slow}\n  - {name: b, type: slow}\n", ball);
+    options.types = types;
+    options.type_count = 1;
+    options.stop = &stop;
+    options.record = TACT_BINARY_DIR "/host_stopped.mcap";
+    remove(options.record);
+    assert_int_equal(tact_scene_parse(text, strlen(text), "host.yaml", NULL, &scene, &err), 0);
+    assert_int_equal(tact_session_create(scene, &options, &session, &err), -EINTR);
+    assert_null(session);
+    assert_int_equal(opened, 1);
+    assert_string_equal(err.text, "stopped before it began");
+    assert_null(fopen(options.record, "r"));
+    tact_scene_free(scene);
+}
+
+/* count balls on a floor, freed by the caller. */
+static char *balls(int count)
+{
+    size_t room = 400 + 200 * (size_t)count;
+    char *text = malloc(room);
+    int used =
+        snprintf(text, room,
+                 "name: many\nmaterials: [{name: m}]\n"
+                 "pairs: [{materials: [m, m], friction: 0.5}]\nmoments: {source: host}\n"
+                 "bodies:\n"
+                 "  - {name: floor, fixed: true, shapes: [{type: halfspace, material: m}]}\n");
+    for (int i = 0; i < count; i++) {
+        used += snprintf(text + used, room - (size_t)used,
+                         "  - {name: b%d, mass: 0.1, position: [%d, 0, 1],\n"
+                         "     shapes: [{type: sphere, radius: 0.01, material: m}]}\n",
+                         i, i);
+    }
+    return text;
+}
+
+static double cpu_seconds(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+/* Before room is made for every pair and each is named, which took minutes of 1,000 bodies. */
+static void too_many_bodies_are_refused_in_words(void **state)
+{
+    (void)state;
+    static const int counts[] = {73, 1000};
+    for (int i = 0; i < 2; i++) {
+        char *text = balls(counts[i]);
+        struct tact_session_options options = tact_session_options_default();
+        struct tact_scene *scene = NULL;
+        struct tact_session *session = NULL;
+        struct tact_error err = {0};
+        double began = cpu_seconds();
+        assert_int_equal(tact_scene_parse(text, strlen(text), "many.yaml", NULL, &scene, &err), 0);
+        assert_int_equal(tact_session_create(scene, &options, &session, &err), -E2BIG);
+        print_message("%d bodies refused after %.2f s: %s\n", counts[i], cpu_seconds() - began,
+                      err.text);
+        assert_true(cpu_seconds() - began < 10.0);
+        assert_non_null(strstr(err.text, "pairs of shapes may touch"));
+        assert_string_equal(err.key, "bodies");
+        assert_int_equal(err.line, 6);
+        tact_scene_free(scene);
+        free(text);
+    }
+}
+
+/* As many as fit have names of their own. */
+static void pairs_have_names_of_their_own(void **state)
+{
+    (void)state;
+    char *text = balls(60);
+    struct tact_session_options options = tact_session_options_default();
+    struct tact_scene *scene = NULL;
+    struct tact_session *session = NULL;
+    options.ticks = 1;
+    options.clock = TACT_LOOP_FREE;
+    open_text(text, &options, &scene, &session);
+    int count = tact_world_pair_count(tact_session_world(session));
+    assert_int_equal(count, 60 + 60 * 59 / 2);
+    for (int i = 0; i < count; i++) {
+        for (int k = 0; k < i; k++) {
+            assert_string_not_equal(tact_session_pair_name(session, i),
+                                    tact_session_pair_name(session, k));
+        }
+    }
+    assert_string_equal(tact_session_pair_name(session, 0), "floor/b0");
+    assert_string_equal(tact_session_pair_name(session, count - 1), "b58/b59");
+    tact_session_destroy(session);
+    tact_scene_free(scene);
+    free(text);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(two_sessions_run_in_real_time),
+        cmocka_unit_test(the_watcher_leaves_signals_and_priority),
+        cmocka_unit_test(a_stop_ends_the_set_up),
+        cmocka_unit_test(too_many_bodies_are_refused_in_words),
+        cmocka_unit_test(pairs_have_names_of_their_own),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
