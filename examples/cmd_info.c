@@ -25,7 +25,7 @@ static const char help[] =
     "exit codes:\n"
     "  0  the log is whole: closed by its recorder, every byte checked\n"
     "  2  bad usage, or a file that is no log of tact or cannot be read\n"
-    "  3  the log is damaged or cut; what can be read of it is described\n\n"
+    "  3  the log is damaged, cut or still being recorded; what can be read of it is described\n\n"
     "example:\n"
     "  tact run examples/scenes/ruler.yaml --record ruler.mcap\n"
     "  tact info ruler.mcap\n";
@@ -49,6 +49,8 @@ static void print_end(const struct info *i)
            text_shown(fact(i->log, "realtime")));
     if (st->complete) {
         puts("  end        complete: closed by its recorder, every byte checked");
+    } else if (st->recording) {
+        printf("  end        not yet: %s\n", text_shown(st->why));
     } else {
         printf("  end        not complete: %s\n             at byte %llu of %llu; %llu bytes "
                "lost\n",

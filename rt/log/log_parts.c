@@ -99,6 +99,7 @@ static void add_state(struct tact_log *all, const struct tact_log *part, const c
     to->events += from->events;
     to->file_bytes += from->file_bytes;
     to->data_complete = to->data_complete && from->data_complete;
+    to->recording = to->recording || from->recording;
     if (!from->complete)
         add_damage(to, from, path, from->why);
     add_topics(all, part);

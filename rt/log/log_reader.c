@@ -19,12 +19,16 @@ static int check_found(const struct tact_log *log, struct tact_error *err)
                           (unsigned long long)log->state.file_bytes, log->state.why);
 }
 
-/* Says so where what is missing can still be had. */
-static void look_for_rings(struct tact_log *log, const char *path)
+/* Says so where what is missing is still to come, or can still be had. */
+static void look_for_rest(struct tact_log *log, const char *path)
 {
     struct tact_log_state *state = &log->state;
     size_t used = strlen(state->why);
 
+    state->recording = !state->complete && log->file.written;
+    if (state->recording && log->cut)
+        snprintf(state->why, sizeof state->why,
+                 "it is being recorded now; this is what the file holds so far");
     if (state->complete || !log->file.locked ||
         !tact_ring_file_exists(TACT_RING_FILE_FOLDER, &log->file.status))
         return;
@@ -58,7 +62,7 @@ int tact_log_load(const char *path, struct tact_log **out, struct tact_error *er
         tact_log_close(log);
         return rc;
     }
-    look_for_rings(log, path);
+    look_for_rest(log, path);
     log->chunk.size = 0;
     *out = log;
     return 0;

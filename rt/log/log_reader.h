@@ -26,6 +26,8 @@ TACT_BEGIN_DECLS
 struct tact_log_state {
     bool complete;       /**< closed by its recorder, and every byte checked */
     bool data_complete;  /**< every record is there; only the index after them may be damaged */
+    bool recording;      /**< its recorder (or recovery) had it locked when it was opened: what
+                              follows is still to come, and nothing is damaged */
     uint64_t ticks;      /**< records that can be read */
     uint64_t first_tick; /**< tick of the first record; 0 where there is none */
     uint64_t last_tick;  /**< tick of the last record; 0 where there is none */

@@ -73,8 +73,10 @@ int tact_mcap_reader_open(struct tact_mcap_reader *reader, const char *path)
     }
     /* Keeps a recorder from emptying the file under us; one that already writes it has its lock. */
     bool locked = flock(reader->fd, LOCK_SH | LOCK_NB) == 0;
+    int why = errno;
     tact_mcap_reader_start(reader, reader->fd, (uint64_t)status.st_size);
     reader->locked = locked;
+    reader->written = !locked && why == EWOULDBLOCK;
     reader->status = status;
     return 0;
 }

@@ -26,7 +26,8 @@ struct tact_mcap_reader {
     uint32_t crc;        /* of all bytes before it, since the caller last set this to 0 */
     uint32_t crc_before; /* the same without the last record */
     struct tact_bytes buffer;
-    bool locked; /* nobody writes the file */
+    bool locked;  /* nobody writes the file */
+    bool written; /* somebody does: a recorder's lock is on it, which ends with its process */
     struct stat status;
 };
 

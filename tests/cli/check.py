@@ -317,10 +317,17 @@ def recover(folder):
         time.sleep(wait)
         out, err = tact("recover", log, code=2)
         assert not out and "still being recorded" in err[0], err
+        if wait > 0.5:  # before, the file may hold nothing yet
+            out, _ = tact("info", log, code=3)
+            assert "end        not yet: it is being recorded now" in out and "was killed" not in out, out
+            assert json.loads(tact("info", log, "--json", code=3)[0])["recording"]
         time.sleep(0.2)
         run.kill()
         run.wait()
         told = "".join("".join(part) for part in tact("replay", log, code=(2, 3)))
+        if wait > 0.5:
+            assert not json.loads(tact("info", log, "--json", code=3)[0])["recording"]
+            assert "was killed" in tact("info", log, code=3)[0]
         assert f"run `tact recover {log}`" in told, told
         found = json.loads(tact("recover", log, "--json")[0])
         assert found["whole"] and found["from_memory"] and found["ticks_lost"] == 0, found
