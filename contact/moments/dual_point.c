@@ -95,7 +95,7 @@ int tact_dual_deepest(const double (*plane)[4], size_t count, double size, doubl
     struct basis b;
     start(&b, size);
     for (int step = 0; step < MOST_STEPS; step++) {
-        double y[4], worst = 1e-14 * size;
+        double y[4], worst = 1e-12 * size; /* at 1e-14 rounding can keep the steps from ending */
         size_t enters = count;
         if (!solve4(b.row, b.right, y)) {
             return 0;

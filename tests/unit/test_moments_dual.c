@@ -75,11 +75,12 @@ static void compare(struct errors *e, struct tact_shape *a, const struct tact_po
     struct tact_moments m;
     struct oracle_answer want = oracle_overlap(a->mesh, pa, b->mesh, pb, 1e-14);
     int rc = tact_moments_dual(a, pa, b, pb, &m);
-    assert_true(rc >= 0);
+    if (rc < 0)
+    assert_true(rc >= 0 || (rc == -EDOM && want.volume <= 1e-6L)); /* as documented, where thin */
     if (want.volume > 1e-6L) {
         assert_int_equal(rc, 1);
         widen(e, &m, &want);
-    } else if (want.volume <= 0) {
+    } else if (want.volume <= 0 && rc >= 0) {
         assert_true(m.volume < 1e-14);
     }
     tact_shape_release(a);
@@ -96,8 +97,8 @@ static void random_pairs(void **unused)
         struct tact_pose pa = random_pose(0.5), pb = random_pose(0.5);
         compare(i % 2 ? &round : &sheets, &a, &pa, &b, &pb);
     }
-    hold("random", &round, 100, 1e-11);
-    hold("with a sheet", &sheets, 100, 1e-10);
+    hold("random", &round, 100, 1e-13);
+    hold("with a sheet", &sheets, 100, 2e-12);
 }
 
 /** Boxes with faces in common, turned together. */
@@ -118,7 +119,7 @@ static void common_faces(void **unused)
         tact_pose_mul(&pa, &pb, &at);
         compare(&e, &sa, &pa, &sb, &pb);
     }
-    hold("common faces", &e, 290, 1e-11);
+    hold("common faces", &e, 290, 1e-14);
 }
 
 /** The deepest point does not find its way out of many planes, and qhull not out of many points. */
@@ -132,7 +133,7 @@ static void many_planes(void **unused)
         pa.position[0] += i ? 1.9 : 1.0;
         compare(&e, &a, &pa, &b, &pb);
     }
-    hold("many planes", &e, 2, 1e-10);
+    hold("many planes", &e, 2, 3e-14);
 }
 
 static void other_kinds(void **unused)

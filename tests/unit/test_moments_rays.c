@@ -66,11 +66,12 @@ static void errors_fall(void **unused)
     for (int i = 0; i < 4; i++) {
         struct errors last = {0};
         for (int n = 16; n <= 256; n *= 4) {
-            struct tact_pose pb = turned_pose(), offset = tact_pose_identity(), pa;
             struct tact_moments exact, m;
             struct tact_rays_report report;
-            random_state = (88172645463325252u + (uint64_t)i) ^ campaign_seed();
-            pb = i == 3 ? pb : turned_pose();
+            /* The ruler's turn decides how thin its overlap with the ground is: one for all seeds.
+             */
+            random_state = (88172645463325252u + (uint64_t)i) ^ (i == 3 ? 0 : campaign_seed());
+            struct tact_pose pb = turned_pose(), offset = tact_pose_identity(), pa;
             tact_v3_copy(offset.position, at[i]);
             tact_pose_mul(&pa, &pb, &offset);
             struct tact_rays_body a = tact_rays_body(pairs[i][0], &pa);

@@ -172,14 +172,15 @@ static void agrees_with_prisms(void **unused)
             if (rc >= 0 && !(want.volume > 1e-5)) {
                 assert_true(fabs(got.volume - want.volume) < 1e-15);
             } else if (rc >= 0) {
-                worst = tact_max(worst, difference(&got, &want));
+                worst = tact_max(worst, difference(&got, &want) * want.volume);
                 overlaps++;
             }
         }
     }
-    print_message("%d overlaps, rim against prisms: %.1e; %d refused\n", overlaps, worst, refused);
+    print_message("%d overlaps, rim against prisms: %.1e over the volume; %d refused\n", overlaps,
+                  worst, refused);
     assert_true(overlaps > 12 * MESHES * MESHES && refused == 0);
-    assert_true(worst < 1e-11);
+    assert_true(worst < 1.2e-13); /* rounding at coordinates of 1; 4e-14 over nine seeds */
 }
 
 static void gradient_is_derivative(void **unused)
