@@ -75,7 +75,6 @@ static void compare(struct errors *e, struct tact_shape *a, const struct tact_po
     struct tact_moments m;
     struct oracle_answer want = oracle_overlap(a->mesh, pa, b->mesh, pb, 1e-14);
     int rc = tact_moments_dual(a, pa, b, pb, &m);
-    if (rc < 0)
     assert_true(rc >= 0 || (rc == -EDOM && want.volume <= 1e-6L)); /* as documented, where thin */
     if (want.volume > 1e-6L) {
         assert_int_equal(rc, 1);
@@ -130,7 +129,7 @@ static void many_planes(void **unused)
     for (int i = 0; i < 2; i++) {
         struct tact_shape a = convex_of(800, 1.0), b = convex_of(500, 1.0);
         struct tact_pose pa = random_pose(0.1), pb = random_pose(0.1);
-        pa.position[0] += i ? 1.9 : 1.0;
+        pa.position[0] += i ? 1.75 : 1.0;
         compare(&e, &a, &pa, &b, &pb);
     }
     hold("many planes", &e, 2, 3e-14);
