@@ -6,8 +6,8 @@
 #include "contact/world/rows_internal.h"
 #include "contact/world/world_internal.h"
 
-/* Least acceleration that is taken for what draws bodies together [m/s^2]. */
-#define LEAST_DRAW 1.0
+/* Overlap beyond the target, over that, that has sunk in: less may go in a tick. */
+#define SUNK 1e-6
 
 /* Rows of the normal velocity and of the two rotations that tip the patch. */
 static const int rows[3] = {0, 4, 5};
@@ -103,9 +103,8 @@ void tact_impact_rebound(const struct tact_world *world, struct block *block)
  * tau/c, implicit in the depth after the tick, v_n + c / ((h + tau) h) f_n = e / (h + tau), where
  * tau is the relaxation time and, for the force (e / c) (1 - a v_n) of Hunt and Crossley (1975), a
  * e beside it. One that is not yet deep enough may close in one tick: v_n >= e / h. Never
- * pulls. From rest, a tick pushes bodies apart no faster than the options say; and if rigid or
- * rebounding, no faster than they can be drawn back to rest on the way to the target: what sank in
- * an impact is lifted again, but does not hop. */
+ * pulls. From rest, a tick pushes bodies apart no faster than the options say, and if rigid or
+ * rebounding no faster than tact_impact_limit_pushes() finds. */
 void tact_impact_target(const struct tact_world *world, struct block *block)
 {
     const struct tact_contact *c = &world->contacts[block->pair];
@@ -117,14 +116,69 @@ void tact_impact_target(const struct tact_world *world, struct block *block)
     block->drawn = block->arrival[0] - free[0];
     block->push = e / time;
     block->softness = law->compliance / (time * h);
-    double back = tact_max(block->drawn / h, LEAST_DRAW), most = world->options.push_limit;
-    if (e > 0.0 && (law->compliance == 0.0 || law->restitution > 0.0)) {
-        most = tact_min(most, sqrt(2.0 * back * e));
-    }
-    most *= 1.0 + block->softness / block->local.s[0];
-    block->push = tact_min(block->push, most) - block->rolling;
+    int sinks = law->compliance == 0.0 || law->restitution > 0.0;
+    block->sunk = sinks && e > SUNK * law->overlap ? e : 0.0;
+    block->softer = 1.0 + block->softness / block->local.s[0];
+    block->push = tact_min(block->push, world->options.push_limit * block->softer) - block->rolling;
     block->push = block->locked ? tact_min(block->push, 0.0) : block->push;
     block->local.s[0] += block->softness;
+}
+
+/* How much faster the bodies of a contact would close after this tick without its impulse [m/s], at
+ * velocities with the impulses of the last tick: what these gave beyond stopping the bodies was an
+ * impact's, and carries nothing. */
+static double loaded(const struct tact_world *world, const struct block *block)
+{
+    double u[3];
+    tact_impact_velocity(block, u);
+    return block->local.s[0] * world->contacts[block->pair].impulse[0] - tact_max(u[0], 0.0);
+}
+
+/* At least the sum of overlaps beyond the target of any contacts one above the other [m]: of each
+ * body or hand of an island the largest counts. */
+static double find_sunk(const struct tact_world *world, const struct island *island)
+{
+    double sum = 0.0;
+    for (int i = 0; i < island->owners.count; i++) {
+        world->sunk[island->owners.at[i]] = 0.0;
+    }
+    for (int i = 0; i < island->blocks.count; i++) {
+        const struct block *block = &world->blocks[island->blocks.at[i]];
+        for (int k = 0; k < 2; k++) {
+            int at = tact_world_place(world, block->side[k].owner);
+            if (at >= 0) {
+                sum += tact_max(0.0, block->sunk - world->sunk[at]);
+                world->sunk[at] = tact_max(block->sunk, world->sunk[at]);
+            }
+        }
+    }
+    return sum;
+}
+
+/* What sank in an impact is lifted again, but does not hop: bodies are pushed apart no faster than
+ * what draws them, d a tick, brings back to rest on the way e to the target, v^2 + v d = 2 e d / h
+ * (the half of d is the integrator's). Contacts one above the other share the speed at which the
+ * sum of their overlaps is covered. Between bodies that fall alike, as those of a stack do until
+ * the ground stops them, it is the load that draws; of which an impact in the last tick says too
+ * much, but that is no faster than gravity or what draws another contact of the island. */
+void tact_impact_limit_pushes(const struct tact_world *world, const struct island *island)
+{
+    double h = world->options.period, sunk = find_sunk(world, island);
+    double most = h * tact_v3_norm(world->options.gravity);
+    for (int i = 0; i < island->blocks.count; i++) {
+        most = tact_max(most, world->blocks[island->blocks.at[i]].drawn);
+    }
+    for (int i = 0; i < island->blocks.count && sunk > 0.0; i++) {
+        struct block *block = &world->blocks[island->blocks.at[i]];
+        if (!(block->sunk > 0.0) || !(block->push > 0.0)) {
+            continue;
+        }
+        double d = tact_max(block->drawn, tact_min(loaded(world, block), most));
+        d = tact_max(d, 0.0);
+        double all = sqrt(0.25 * d * d + 2.0 * d / h * sunk) - 0.5 * d;
+        double share = block->sunk / sunk * all * block->softer;
+        block->push = tact_min(block->push, share - block->rolling);
+    }
 }
 
 void tact_impact_wanted(const struct block *block, double u[6])

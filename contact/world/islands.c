@@ -13,14 +13,6 @@ static int owner_count(const struct tact_world *world)
     return world->body_count + world->hand_count;
 }
 
-/* A body's or hand's place in the order of both; -1: it does not move. */
-static int place(const struct tact_world *world, struct tact_owner owner)
-{
-    return owner.kind == TACT_OWNER_BODY   ? owner.index
-           : owner.kind == TACT_OWNER_HAND ? world->body_count + owner.index
-                                           : -1;
-}
-
 int tact_islands_create(struct tact_world *world)
 {
     struct islands *s = &world->islands;
@@ -63,13 +55,13 @@ static void join(struct islands *s, int a, int b)
 
 static int place_of_block(const struct tact_world *world, int block, int side)
 {
-    return place(world, world->blocks[block].side[side].owner);
+    return tact_world_place(world, world->blocks[block].side[side].owner);
 }
 
 static int place_of_bond(const struct tact_world *world, int bond, int side)
 {
     const struct tact_bond *b = &world->bonds[bond].bond;
-    return place(world, side ? b->b : b->a);
+    return tact_world_place(world, side ? b->b : b->a);
 }
 
 /* The island of an owner that moves, or -1 where it is in none. */

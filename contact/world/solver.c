@@ -246,6 +246,7 @@ static void sweep_all(struct tact_world *world, struct tact_solve_stats *stats)
 {
     for (int i = 0; i < world->islands.count; i++) {
         tact_velocities_rebuild(world, &world->islands.list[i]);
+        tact_impact_limit_pushes(world, &world->islands.list[i]);
     }
     tact_sweeps_run(world, stats);
     tact_energy_bound_rebound(world, stats);

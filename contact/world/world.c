@@ -57,7 +57,7 @@ void tact_world_destroy(struct tact_world *world)
     void *blocks[] = {world->bodies, world->hands,      world->shapes,  world->laws,
                       world->poses,  world->directions, world->active,  world->contacts,
                       world->blocks, world->jacobians,  world->columns, world->free,
-                      world->bonds,  world->arrived};
+                      world->bonds,  world->arrived,    world->sunk};
     tact_islands_destroy(&world->islands);
     tact_newton_destroy(&world->newton);
     tact_points_destroy(&world->points);
@@ -310,6 +310,7 @@ int tact_world_finish(struct tact_world *world)
     size_t velocities = (size_t)world->body_count * 6 + (size_t)world->hand_count * dof + 1;
     world->free = calloc(velocities, sizeof *world->free);
     world->arrived = calloc(velocities, sizeof *world->arrived);
+    world->sunk = calloc((size_t)(world->body_count + world->hand_count) + 1, sizeof *world->sunk);
     world->poses = calloc((size_t)world->shape_count + 1, sizeof *world->poses);
     world->active = calloc(pairs, sizeof *world->active);
     world->directions = calloc(pairs * 3, sizeof *world->directions);
@@ -322,7 +323,7 @@ int tact_world_finish(struct tact_world *world)
     rc = rc ? rc : tact_mechanisms_create(world);
     rc = rc ? rc : make_points(world);
     if (rc || !world->poses || !world->active || !world->directions || !world->blocks ||
-        !world->jacobians || !world->columns || !world->free || !world->arrived) {
+        !world->jacobians || !world->columns || !world->free || !world->arrived || !world->sunk) {
         return -ENOMEM;
     }
     world->finished = 1;

@@ -52,6 +52,8 @@ struct block {
     double rebound[3]; /* what an impact asks of the same; 0 0 0: none */
     double rolling;    /* speed at which a curved patch's edge closes as it rolls [m/s] */
     double softness;   /* normal compliance, velocity per impulse [1/kg] */
+    double softer;     /* push of a soft contact over that of a rigid one that is as fast */
+    double sunk;       /* overlap beyond the target of a rigid or rebounding contact [m] */
     double give[6];    /* the same of each row, as of a spring [1/kg, 1/(kg m^2)] */
     double start[6];   /* impulse that these springs begin with */
     int springs;       /* rows, from the first on, that a foundation carries; 0: none */
@@ -89,6 +91,7 @@ struct tact_world {
     double *columns;   /* most_dof x 6 */
     double *free;      /* velocities without contacts: 6 a body, then most_dof a hand */
     double *arrived;   /* the same, those that led here: before gravity and drives */
+    double *sunk;      /* of each body, then hand: largest of its blocks */
     struct islands islands;
     struct newton newton;
     struct point_store points; /* room for them only where they are the model */
@@ -105,6 +108,14 @@ int tact_pair_is_curved(const struct tact_world *world, const struct tact_contac
 /* How the patch of a pair is made. */
 struct tact_patch_options tact_pair_patch_options(const struct tact_world *world,
                                                   const struct tact_contact *c);
+
+/* A body's or hand's place in the order of both; -1: it does not move. */
+static inline int tact_world_place(const struct tact_world *world, struct tact_owner owner)
+{
+    return owner.kind == TACT_OWNER_BODY   ? owner.index
+           : owner.kind == TACT_OWNER_HAND ? world->body_count + owner.index
+                                           : -1;
+}
 
 /* 1 where an impact asks a block to rebound. */
 static inline int tact_block_rebounds(const struct block *block)
@@ -156,6 +167,9 @@ void tact_impact_rebound(const struct tact_world *world, struct block *block);
 
 /* The block's push and softness; adds the softness to S. */
 void tact_impact_target(const struct tact_world *world, struct block *block);
+
+/* Bounds the pushes of an island, once its velocities are those of the warm start. */
+void tact_impact_limit_pushes(const struct tact_world *world, const struct island *island);
 
 /* Takes what push and rebound ask for from the velocity u of a block. */
 void tact_impact_wanted(const struct block *block, double u[6]);

@@ -204,6 +204,90 @@ static void rests(void **state)
     }
 }
 
+/* Boxes of side `size`, one above the other, falling at `speed` without restitution, the lowest
+ * just above the ground where there is one. */
+static void open_fall(struct world_scene *s, int count, int ground, double size, double speed,
+                      double gravity, double period)
+{
+    struct tact_world_options o = tact_world_options_default();
+    struct tact_contact_law law = scene_rigid(0.5);
+    struct tact_shape shape = scene_box(size, size, size);
+    o.gravity[2] = -gravity;
+    o.period = period;
+    scene_open(s, &o);
+    for (int i = 0; i < count; i++) {
+        const double at[3] = {0, 0, size * (0.501 + i)};
+        int b = scene_solid(s, &shape, 500 * size * size * size, at, 0);
+        tact_world_body(s->world, b)->twist[2] = ground || i ? -speed : 0;
+    }
+    if (ground) {
+        scene_ground(s);
+        scene_law(s, 0, 1, &law);
+    }
+    scene_law(s, 1, 1, &law);
+    scene_start(s);
+}
+
+/* Height of the top of the topmost box over the sum of the boxes' heights [m]. */
+static double top_over(struct world_scene *s, int count, double size)
+{
+    return tact_world_body(s->world, count - 1)->pose.position[2] - size * (count - 0.5);
+}
+
+/* What sank in an impact without restitution is lifted to the target, and no higher, whatever
+ * draws it, however large it is and however many lie above each other; and where nothing draws it,
+ * it stays. */
+static void sunk_boxes_do_not_hop(void **state)
+{
+    (void)state;
+    const double gravity[5] = {0, 0.1, 1.62, 9.81, 100}, sizes[3] = {0.01, 0.1, 10};
+    double highest = -1, left = 0, fastest = 0;
+    for (int i = 0; i < 60; i++) {
+        int count = i % 2 ? 3 : 1;
+        double size = sizes[i / 2 % 3], g = gravity[i / 6 % 5], period = i < 30 ? 1e-3 : 2.5e-4;
+        double speed = 0.5 * sqrt(size / 0.1), target = -2e-5 * count, over = -1;
+        struct world_scene s;
+        open_fall(&s, count, 1, size, speed, g, period);
+        const struct tact_body *lowest = tact_world_body(s.world, 0);
+        for (long n = 0, hit = 0; n < lround(1 / period); n++) {
+            scene_step(&s);
+            hit |= lowest->twist[2] > -0.5 * speed;
+            over = hit ? fmax(over, top_over(&s, count, size)) : -1;
+            fastest = g > 0 ? fastest : fmax(fastest, lowest->twist[2] / speed);
+        }
+        highest = g > 0 ? fmax(highest, over / fabs(target)) : highest;
+        left = g > 0 ? fmax(left, fabs(top_over(&s, count, size) - target)) : left;
+        assert_int_equal(s.unsolved, 0);
+        scene_close(&s);
+    }
+    print_message("sunk boxes: highest %.2f of the target overlap over touching, %.1e m off the "
+                  "target at the end; without gravity %.1e of the impact's speed away\n",
+                  highest, left, fastest);
+    assert_true(highest < 0);
+    assert_true(left < 1e-7);
+    assert_true(fastest < 1e-5);
+}
+
+/* Boxes that collide in free fall, or where there is none, go on together. */
+static void collided_boxes_stay_together(void **state)
+{
+    (void)state;
+    double fastest = 0;
+    for (int i = 0; i < 12; i++) {
+        struct world_scene s;
+        const double sizes[3] = {0.01, 0.1, 10};
+        double size = sizes[i % 3], speed = 0.5 * sqrt(size / 0.1);
+        open_fall(&s, 2, 0, size, speed, i / 3 % 2 ? 9.81 : 0, i < 6 ? 1e-3 : 2.5e-4);
+        scene_run(&s, 0.2);
+        double v = tact_world_body(s.world, 1)->twist[2] - tact_world_body(s.world, 0)->twist[2];
+        fastest = fmax(fastest, fabs(v) / speed);
+        scene_close(&s);
+    }
+    print_message("boxes that collided without restitution: %.1e of the impact's speed apart\n",
+                  fastest);
+    assert_true(fastest < 1e-5);
+}
+
 /* Whole numbers of a stream of their own (Knuth's linear congruence) as numbers from 0 to 1. */
 static double next_draw(uint64_t *stream)
 {
@@ -270,6 +354,8 @@ int main(void)
         cmocka_unit_test(compliant_ball_bounces),
         cmocka_unit_test(follows_hunt_and_crossley),
         cmocka_unit_test(rests),
+        cmocka_unit_test(sunk_boxes_do_not_hop),
+        cmocka_unit_test(collided_boxes_stay_together),
         cmocka_unit_test(energy_never_rises),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
