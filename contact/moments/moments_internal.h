@@ -31,7 +31,7 @@ struct tact_near;
 struct tact_rim *tact_rim_create(void);
 
 /** Moments of two meshes from the surface of their overlap. Returns as tact_moments_pair(), or
- *  -EAGAIN where faces lie in each other, too much is near, or rounding leaves the surface open. */
+ *  -EAGAIN where too much is near, or rounding leaves the surface open. */
 int tact_moments_rim(const struct tact_mesh *a, const struct tact_pose *pa,
                      const struct tact_mesh *b, const struct tact_pose *pb,
                      const struct tact_prism_frame *frame, struct tact_moments_scratch *scratch,

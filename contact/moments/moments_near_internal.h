@@ -14,7 +14,7 @@
 
 /** Nodes of one tree in reach, most: a multiple of 8. Of so many leaves all pairs are matched; no
  *  search has room for more than the second number. */
-enum { TACT_NEAR = 512, TACT_NEAR_MOST = 16384 };
+enum { TACT_NEAR = 512, TACT_NEAR_MOST = 32768 };
 
 /** Nodes of one tree: those that are no leaves, and the leaves with what their boxes span along x,
  *  y, z and the normal of the frame, in the unit of the pair. */

@@ -76,7 +76,7 @@ TACT_INLINE struct tact_rim_leaf *place_leaf(struct tact_rim *rim, int of, uint3
     /* No coordinate of n is above twice the square of the edges' greatest. */
     const double *size = (const double *)&leaf->size;
     const double most = tact_max(tact_max(size[0], size[1]), tact_max(size[2], size[3]));
-    leaf->within = 4.0 * rim->slack * most * most;
+    leaf->within = 4.0 * rim->reach * most * most;
     leaf->meets = 0;
     tact_fetch(near->placed.mesh->triangles + 3 * (size_t)leaf->first, 64);
     tact_rim_span(leaf, low, high);
@@ -304,13 +304,32 @@ static float near_margin(const struct tact_near *near)
     return 2e-6F + 2e-6F * most;
 }
 
-TACT_CLONES static int find(struct tact_rim *rim)
+/** Directions of the shift, in the frame: not along the planes that bodies are likely to share. */
+enum { SHIFTS = 6 };
+static const double directions[SHIFTS][3] = {{0.48, 0.36, 0.8},   {-0.36, 0.8, 0.48},
+                                             {0.8, -0.48, 0.36},  {0.28, -0.576, 0.768},
+                                             {-0.8, -0.36, 0.48}, {-0.352, 0.36, 0.864}};
+
+/** Size of the shift, against the slack: its square must not be seen, and its sign in all heights.
+ */
+static const double SHIFT = 1024.0;
+
+/** Moves A; returns 0 where the boxes of the trees do not allow for so much. */
+TACT_INLINE int move(struct tact_rim *rim, int which)
 {
-    int rc = tact_near_cut_trees(rim->near, TACT_NEAR_MOST);
-    if (rc <= 0) {
-        return rc ? -EAGAIN : 0;
-    }
-    rim->margin = near_margin(rim->near);
+    double *to = rim->near->a.placed.shift;
+    tact_v3_sub(to, to, rim->shift);
+    tact_v3_scale(rim->shift, directions[which], SHIFT * rim->slack);
+    tact_v3_add(to, to, rim->shift);
+    rim->reach = (1.0 + SHIFT) * rim->slack;
+    tact_v3_set(rim->half, 0.0, 0.0, 0.0);
+    tact_v3_set(rim->half_torque, 0.0, 0.0, 0.0);
+    return rim->reach * (double)rim->near->per_unit < 1e-6;
+}
+
+/** Finds what meets what, and where it crosses, of the leaves that are near. */
+TACT_INLINE int find_rim(struct tact_rim *rim)
+{
     build(&rim->side[0], &rim->near->a);
     build(&rim->side[1], &rim->near->b);
     rim->segments = rim->pending_count = 0;
@@ -321,6 +340,24 @@ TACT_CLONES static int find(struct tact_rim *rim)
     }
     return part(rim, 0) || tact_rim_cross_pending(rim, rim->pending_count) || part(rim, 1) ? -EAGAIN
                                                                                            : 1;
+}
+
+TACT_CLONES static int find(struct tact_rim *rim)
+{
+    int rc = tact_near_cut_trees(rim->near, TACT_NEAR_MOST);
+    if (rc <= 0) {
+        return rc ? -EAGAIN : 0;
+    }
+    rim->margin = near_margin(rim->near);
+    tact_v3_set(rim->shift, 0.0, 0.0, 0.0);
+    rim->reach = rim->slack;
+    rim->in_common = rim->again = 0;
+    rc = find_rim(rim);
+    for (int i = 0; rc < 0 && rim->again && i < SHIFTS; i++) {
+        rim->again = 0;
+        rc = move(rim, i) ? find_rim(rim) : -EAGAIN;
+    }
+    return rc;
 }
 
 int tact_rim_find(struct tact_rim *rim)

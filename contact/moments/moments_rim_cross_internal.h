@@ -162,6 +162,64 @@ TACT_INLINE int tact_rim_add_segment(struct tact_rim *rim, const struct tact_rim
     return 0;
 }
 
+/** Of the lanes of t (of B) that lie in a plane with triangle i of s (of A), those that have an
+ * area in common with it: no edge of either has all of the other on its outer side, to rounding.
+ * Most only touch. */
+TACT_INLINE uint32_t tact_rim_share_area(const struct tact_rim *rim, const struct tact_rim_leaf *s,
+                                         uint32_t i, const struct tact_rim_leaf *t)
+{
+    int c = fabs(s->n[1][i]) > fabs(s->n[0][i]) ? 1 : 0;
+    c = fabs(s->n[2][i]) > fabs(s->n[c][i]) ? 2 : c;
+    const int x = (c + 1) % 3, y = (c + 2) % 3;
+    const tact_d4 zero = {0.0}, one = zero + 1.0;
+    const tact_d4 turn[2] = {s->n[c][i] > 0.0 ? one : -one,
+                             TACT_D4_SELECT(t->n[c] > 0.0, one, -one)};
+    tact_d4 at[2][3][2];
+    for (int k = 0; k < 3; k++) {
+        at[0][k][0] = zero + (s->p[k][x][i] - rim->shift[x]);
+        at[0][k][1] = zero + (s->p[k][y][i] - rim->shift[y]);
+        at[1][k][0] = t->p[k][x];
+        at[1][k][1] = t->p[k][y];
+    }
+    tact_l4 parts = {0};
+    for (int of = 0; of < 2; of++) {
+        for (int k = 0; k < 3; k++) {
+            const tact_d4 *from = at[of][k], *to = at[of][tact_rim_next(k)];
+            const tact_d4 ex = turn[of] * (to[0] - from[0]), ey = turn[of] * (to[1] - from[1]);
+            const tact_d4 least = 8.0 * DBL_EPSILON * (TACT_D4_ABS(ex) + TACT_D4_ABS(ey));
+            tact_l4 out = {-1, -1, -1, -1};
+            for (int j = 0; j < 3; j++) {
+                const tact_d4 dx = at[!of][j][0] - from[0], dy = at[!of][j][1] - from[1];
+                out &= ex * dy - ey * dx <= least * (TACT_D4_ABS(dx) + TACT_D4_ABS(dy));
+            }
+            parts |= out;
+        }
+    }
+    uint32_t bits;
+    tact_l4_bits(&parts, &bits);
+    return ~bits & 0xF;
+}
+
+/** Takes faces that lie in each other, a bit for each lane of what waits; -EAGAIN where A is not
+ *  moved yet, or not across them: then it is to be moved. */
+TACT_INLINE int tact_rim_in_common(struct tact_rim *rim, uint64_t flat)
+{
+    rim->in_common = 1;
+    rim->again = !(rim->reach > rim->slack);
+    for (uint32_t k = 0; flat && !rim->again; k++, flat >>= 4) {
+        const struct tact_rim_pending *w = &rim->pending[k];
+        const struct tact_rim_leaf *s = &rim->side[0].leaf[w->a / 4];
+        const struct tact_rim_leaf *t = &rim->side[1].leaf[w->b / 16];
+        uint32_t lanes = flat & 0xF;
+        lanes = lanes ? lanes & tact_rim_share_area(rim, s, w->a % 4, t) : 0;
+        for (; lanes && !rim->again; lanes &= lanes - 1) {
+            const uint32_t lane = (uint32_t)__builtin_ctz(lanes);
+            rim->again = tact_rim_share(rim, s, w->a % 4, t, lane) != 0;
+        }
+    }
+    return rim->again ? -EAGAIN : 0;
+}
+
 /** Finds where the first `count` triangles of A that wait, a batch at most, cross those of B;
  *  returns 0 or -EAGAIN. Every step is done for all of them before the next: no guess at the
  * outcome of a single test would be any good. */
@@ -170,16 +228,18 @@ TACT_INLINE int tact_rim_cross_pending(struct tact_rim *rim, uint32_t count)
     struct tact_rim_heights h[TACT_RIM_BATCH];
     struct tact_rim_candidate candidate[4 * TACT_RIM_BATCH];
     uint8_t kept[4 * TACT_RIM_BATCH];
-    uint64_t crossing = 0;
-    uint32_t flat = 0, n = 0;
+    uint64_t crossing = 0, flat = 0;
+    uint32_t n = 0;
     for (uint32_t k = 0; k < count; k++) {
         const struct tact_rim_pending *w = &rim->pending[k];
+        uint32_t in_plane;
         const uint32_t bits =
-            tact_rim_meets(&rim->side[0].leaf[w->a / 4], w->a % 4, &rim->side[1].leaf[w->b / 16],
-                           rim->slack, &h[k], w->b % 16, &flat);
+            tact_rim_meets(rim, &rim->side[0].leaf[w->a / 4], w->a % 4,
+                           &rim->side[1].leaf[w->b / 16], &h[k], w->b % 16, &in_plane);
         crossing |= (uint64_t)bits << 4 * k;
+        flat |= (uint64_t)in_plane << 4 * k;
     }
-    if (flat) {
+    if (flat && tact_rim_in_common(rim, flat)) {
         return -EAGAIN;
     }
     for (uint8_t at = 0; crossing; crossing &= crossing - 1, at++) {

@@ -16,9 +16,9 @@
  *  times that the rim may cross an edge of a triangle in one sense; triangles of A that are held
  *  against four of B together. */
 enum {
-    TACT_RIM_LEAVES = 4096,
-    TACT_RIM_SEGMENTS = 16384,
-    TACT_RIM_KNOWN_BITS = 14,
+    TACT_RIM_LEAVES = 16384,
+    TACT_RIM_SEGMENTS = 32768,
+    TACT_RIM_KNOWN_BITS = 16,
     TACT_RIM_KNOWN = 1 << TACT_RIM_KNOWN_BITS,
     TACT_RIM_LEVELS = 5,
     TACT_RIM_ON_EDGE = 16,
@@ -103,7 +103,13 @@ struct tact_rim {
     uint32_t eight[TACT_NEAR_MOST / 8]; /* of B's leaves, near a box of A's */
     struct tact_rim_pending pending[TACT_RIM_BATCH + 4];
     uint32_t pending_count;
-    double slack; /* within which a triangle lies in a plane [m] */
+    double slack;    /* within which a triangle lies in a plane [m] */
+    double shift[3]; /* by which A is moved in the frame, as faces lie in each other; or zero [m] */
+    double reach;    /* slack and the size of the shift [m] */
+    int in_common;   /* whether faces were found that lie in each other, */
+    int again;       /* and A has to be moved, or otherwise */
+    double half[3], half_torque[3]; /* to be added to the gradient so that half of them counts, and
+                                       its torque about the frame's origin */
     float margin; /* what single precision loses of what is near, in the unit of the pair */
     tact_d4 origin;
 };
@@ -187,16 +193,23 @@ TACT_INLINE uint32_t tact_rim_touches(const struct tact_rim_leaf *s, uint32_t i,
 }
 
 /** Bits of the lanes of t (of B) where one of t and triangle i of s (of A) lies in the other's
- * plane and their bounds meet, without the margin of those in single precision. */
-TACT_INLINE void tact_rim_lies(const struct tact_rim_leaf *s, uint32_t i,
-                               const struct tact_rim_leaf *t, double slack,
+ * plane and their bounds meet, without the margin of those in single precision: where A is without
+ * the shift. */
+TACT_INLINE void tact_rim_lies(const struct tact_rim *rim, const struct tact_rim_leaf *s,
+                               uint32_t i, const struct tact_rim_leaf *t,
                                const struct tact_rim_heights *h, uint32_t *bits)
 {
     /* The greatest coordinate of a vector is at least its length over the square root of 3. */
-    const double within = 1.7320508 * slack;
-    tact_d4 high_a, high_b, area_s, area_t;
-    tact_rim_greatest(h->of_a, &high_a);
-    tact_rim_greatest(h->of_b, &high_b);
+    const double within = 1.7320508 * rim->slack, *d = rim->shift, pad = rim->reach - rim->slack;
+    tact_d4 high_a, high_b, area_s, area_t, of_a[3], of_b[3];
+    const tact_d4 along_t = t->n[0] * d[0] + t->n[1] * d[1] + t->n[2] * d[2];
+    const double along_s = s->n[0][i] * d[0] + s->n[1][i] * d[1] + s->n[2][i] * d[2];
+    for (int k = 0; k < 3; k++) {
+        of_a[k] = h->of_a[k] - along_t;
+        of_b[k] = h->of_b[k] + along_s;
+    }
+    tact_rim_greatest(of_a, &high_a);
+    tact_rim_greatest(of_b, &high_b);
     tact_rim_greatest(s->n, &area_s);
     tact_rim_greatest(t->n, &area_t);
     tact_l4 lies = (high_a < within * area_t) | (high_b < within * area_s[i]);
@@ -209,15 +222,15 @@ TACT_INLINE void tact_rim_lies(const struct tact_rim_leaf *s, uint32_t i,
             lower[k] = TACT_D4_MIN(leaf->p[0][c], lower[k]);
             upper[k] = TACT_D4_MAX(leaf->p[0][c], upper[k]);
         }
-        lies &= (upper[1] >= lower[0][i]) & (lower[1] <= upper[0][i]);
+        lies &= (upper[1] >= lower[0][i] - pad) & (lower[1] <= upper[0][i] + pad);
     }
     tact_l4_bits(&lies, bits);
 }
 
 /** Bits of those of the given lanes of t (of B) whose triangles may cross triangle i of s (of A).
- * *flat is set where one of two near each other lies in the other's plane. */
-TACT_INLINE uint32_t tact_rim_meets(const struct tact_rim_leaf *s, uint32_t i,
-                                    const struct tact_rim_leaf *t, double slack,
+ * *flat: of those lanes, where one of two near each other lies in the other's plane. */
+TACT_INLINE uint32_t tact_rim_meets(const struct tact_rim *rim, const struct tact_rim_leaf *s,
+                                    uint32_t i, const struct tact_rim_leaf *t,
                                     struct tact_rim_heights *h, uint32_t lanes, uint32_t *flat)
 {
     uint32_t bits, in_plane;
@@ -239,15 +252,24 @@ TACT_INLINE uint32_t tact_rim_meets(const struct tact_rim_leaf *s, uint32_t i,
         (TACT_D4_ABS(h->of_a[0]) < t->within) | (TACT_D4_ABS(h->of_b[0]) < s->within);
     tact_l4_bits(&near, &in_plane);
     if (in_plane) {
-        tact_rim_lies(s, i, t, slack, h, &in_plane);
-        *flat |= in_plane & lanes;
+        tact_rim_lies(rim, s, i, t, h, &in_plane);
     }
+    *flat = in_plane & lanes;
     return bits & lanes;
 }
 
-/** Cuts the two trees, placed in rim->near, and finds the segments of the rim.
- *  Returns 1, 0 where nothing is near, or -EAGAIN where faces lie in each other or there is too
- * much.
+/** Adds what keeps half of a common face to rim->half: of triangle `lane_a` of leaf s of A in the
+ *  plane of triangle `lane_b` of leaf t of B. -EAGAIN where the shift is along their plane. */
+int tact_rim_share(struct tact_rim *rim, const struct tact_rim_leaf *s, uint32_t lane_a,
+                   const struct tact_rim_leaf *t, uint32_t lane_b);
+
+/** Brings the gradient, and its torque about rim->origin, back from where A was moved to, with half
+ * of the common faces. */
+void tact_rim_bring_back(const struct tact_rim *rim, struct tact_moment_sums *sums);
+
+/** Cuts the two trees, placed in rim->near, and finds the segments of the rim; with faces that lie
+ *  in each other, of A a little beside, by rim->shift.
+ *  Returns 1, 0 where nothing is near, or -EAGAIN where there is too much.
  */
 int tact_rim_find(struct tact_rim *rim);
 

@@ -481,6 +481,7 @@ static int add_surfaces(struct tact_rim *rim, double size, struct tact_moment_su
         for (int i = 0; i < 2; i++) {
             surface[i].origin = rim->origin;
             surface[i].share = (tact_d4){1.0, 1.0, 1.0, 1.0};
+            tact_v3_scale(surface[i].back, rim->shift, of ? 0.0 : -1.0);
         }
         if (add_meeting(rim, of, surface) || add_apart(rim, of, &surface[1])) {
             return -EAGAIN;
@@ -533,6 +534,9 @@ int tact_moments_rim(const struct tact_mesh *a, const struct tact_pose *pa,
     begin(rim);
     if (add_surfaces(rim, slack / (32.0 * DBL_EPSILON), &sums)) {
         return -EAGAIN;
+    }
+    if (rim->in_common) {
+        tact_rim_bring_back(rim, &sums);
     }
     for (int k = 0; k < 3; k++) {
         local[k] = rim->origin[k];

@@ -14,6 +14,7 @@ struct tact_surface {
     tact_d4 share;        /* of the gradient */
     tact_d4 normal[3];    /* of a plane that is known better than by the corners, and */
     tact_d4 height;       /* its distance from origin: tact_surface_fold_flat() */
+    double back[3];       /* by which the surface is moved in the integrals over the solid */
     tact_d4 volume, area, first[3], second[6], gradient[3], torque[3];
 };
 
@@ -30,8 +31,10 @@ TACT_INLINE void tact_surface_sum(struct tact_surface *s, tact_d4 n[3], const ta
     /* Its greatest coordinate is a measure of the area, good to a factor of sqrt(3). */
     size = TACT_D4_MAX(TACT_D4_ABS(n[0]), TACT_D4_ABS(n[1]));
     s->area += TACT_D4_MAX(size, TACT_D4_ABS(n[2]));
-    s->volume += *v;
-    tact_d4 quarter = 0.25 * *v, twentieth = 0.05 * *v;
+    /* What the triangle sweeps as it moves back, to the first order. */
+    const tact_d4 slab = n[0] * s->back[0] + n[1] * s->back[1] + n[2] * s->back[2];
+    s->volume += *v + slab;
+    tact_d4 quarter = 0.25 * *v + (1.0 / 3.0) * slab, twentieth = 0.05 * *v + (1.0 / 12.0) * slab;
     for (int k = 0; k < 6; k++) {
         int i = row[k], j = column[k];
         tact_d4 product = sum[i] * sum[j] + a[i] * a[j] + b[i] * b[j] + c[i] * c[j];

@@ -1,0 +1,160 @@
+/* Faces of two meshes that lie in each other.
+ *
+ * There V has another derivative to either side, and the gradient is the mean of the two: half of
+ * what the faces have in common counts. The rim is found with A moved a little across these faces,
+ * which counts all of them or nothing; what is missing to a half, or too much, is found here, from
+ * the polygon that two triangles have in common. */
+#include "contact/moments/moments_rim_internal.h"
+
+/** Least distance that the shift puts between two faces, against the slack. */
+static const double APART = 2.0;
+
+/** A flat polygon: what clipping leaves of a triangle. */
+struct polygon {
+    int count;
+    double at[24][3]; /* each cut at most doubles them, whatever rounding does */
+};
+
+/** Cuts off what lies right of the line from p to q, as seen against axis c where turn is 1, along
+ *  it where -1. */
+static void cut(struct polygon *polygon, const double p[3], const double q[3], int c, double turn)
+{
+    const int x = (c + 1) % 3, y = (c + 2) % 3;
+    struct polygon out = {.count = 0};
+    double height[24];
+    for (int k = 0; k < polygon->count; k++) {
+        const double *r = polygon->at[k];
+        height[k] = turn * ((q[x] - p[x]) * (r[y] - p[y]) - (q[y] - p[y]) * (r[x] - p[x]));
+    }
+    for (int k = 0; k < polygon->count; k++) {
+        const int next = k + 1 < polygon->count ? k + 1 : 0;
+        if (height[k] >= 0.0) {
+            tact_v3_copy(out.at[out.count++], polygon->at[k]);
+        }
+        if ((height[k] >= 0.0) != (height[next] >= 0.0)) {
+            const double share = height[k] / (height[k] - height[next]);
+            double along[3];
+            tact_v3_sub(along, polygon->at[next], polygon->at[k]);
+            tact_v3_copy(out.at[out.count], polygon->at[k]);
+            tact_v3_axpy(out.at[out.count++], share, along);
+        }
+    }
+    *polygon = out;
+}
+
+/** Adds `weight` of a flat polygon of unit normal n. */
+static void add(struct tact_rim *rim, const struct polygon *polygon, const double n[3],
+                double weight)
+{
+    const double *base = polygon->at[0];
+    for (int k = 1; k + 1 < polygon->count; k++) {
+        double u[3], v[3], area[3], middle[3], part[3], torque[3];
+        tact_v3_sub(u, polygon->at[k], base);
+        tact_v3_sub(v, polygon->at[k + 1], base);
+        tact_v3_cross(area, u, v);
+        tact_v3_scale(part, n, weight * fabs(0.5 * tact_v3_dot(area, n)));
+        tact_v3_add(middle, u, v);
+        tact_v3_scale(middle, middle, 1.0 / 3.0);
+        tact_v3_add(middle, middle, base);
+        tact_v3_cross(torque, middle, part);
+        tact_v3_add(rim->half, rim->half, part);
+        tact_v3_add(rim->half_torque, rim->half_torque, torque);
+    }
+}
+
+TACT_INLINE void corners_of(const struct tact_rim_leaf *leaf, uint32_t lane, const double shift[3],
+                            double corner[3][3], double n[3])
+{
+    for (int c = 0; c < 3; c++) {
+        n[c] = leaf->n[c][lane];
+        for (int k = 0; k < 3; k++) {
+            corner[k][c] = leaf->p[k][c][lane] - shift[c];
+        }
+    }
+}
+
+int tact_rim_share(struct tact_rim *rim, const struct tact_rim_leaf *s, uint32_t lane_a,
+                   const struct tact_rim_leaf *t, uint32_t lane_b)
+{
+    static const double still[3] = {0.0, 0.0, 0.0};
+    struct polygon polygon;
+    double of_b[3][3], n_a[3], n_b[3], n[3];
+    corners_of(s, lane_a, rim->shift, polygon.at, n_a);
+    corners_of(t, lane_b, still, of_b, n_b);
+    const double square_a = tact_v3_dot(n_a, n_a), square_b = tact_v3_dot(n_b, n_b);
+    const double same = tact_v3_dot(n_a, n_b) > 0.0 ? 1.0 : -1.0;
+    if (!(square_a > 0.0) || !(square_b > 0.0)) {
+        return 0;
+    }
+    /* The plane of the larger one; outward of A. */
+    const double *larger = square_a > square_b ? n_a : n_b;
+    const double size = (larger == n_a ? 1.0 : same) * sqrt(tact_max(square_a, square_b));
+    const double across = tact_v3_dot(larger, rim->shift) / size;
+    if (fabs(across) < APART * rim->slack) {
+        return -EAGAIN;
+    }
+    int c = fabs(larger[1]) > fabs(larger[0]) ? 1 : 0;
+    c = fabs(larger[2]) > fabs(larger[c]) ? 2 : c;
+    const double turn = n_b[c] > 0.0 ? 1.0 : -1.0;
+    tact_v3_scale(n, larger, 1.0 / size);
+    polygon.count = 3;
+    for (int k = 0; k < 3 && polygon.count > 2; k++) {
+        cut(&polygon, of_b[k], of_b[tact_rim_next(k)], c, turn);
+    }
+    /* Moved outward, A's face is inside B where B lies on its other side, else outside. */
+    add(rim, &polygon, n, same * across > 0.0 ? 0.5 : -0.5);
+    return 0;
+}
+
+/** Adds v at p, and its torque about rim->origin. */
+static void add_at(const struct tact_rim *rim, const double p[3], const double v[3],
+                   struct tact_moment_sums *sums)
+{
+    double arm[3], turn[3];
+    for (int c = 0; c < 3; c++) {
+        arm[c] = p[c] - rim->origin[c];
+    }
+    tact_v3_cross(turn, arm, v);
+    tact_v3_add(sums->gradient, sums->gradient, v);
+    tact_v3_add(sums->torque, sums->torque, turn);
+}
+
+/** What a segment of the rim sweeps of A's triangle as A moves back, to the first order: its length
+ *  times the way that B's plane makes along A's. */
+static void sweep(const struct tact_rim *rim, const struct tact_rim_segment *g,
+                  struct tact_moment_sums *sums)
+{
+    double n[2][3], line[3], along[3], middle[3], area[3];
+    for (int of = 0; of < 2; of++) {
+        const struct tact_rim_leaf *leaf = &rim->side[of].leaf[g->triangle[of] / 4];
+        for (int c = 0; c < 3; c++) {
+            n[of][c] = leaf->n[c][g->triangle[of] % 4];
+        }
+    }
+    for (int c = 0; c < 3; c++) {
+        along[c] = g->end[1][c] - g->end[0][c];
+        middle[c] = 0.5 * (g->end[0][c] + g->end[1][c]);
+    }
+    tact_v3_cross(line, n[0], n[1]);
+    const double sine = tact_v3_norm(line);
+    if (sine > 0.0) {
+        const double length = tact_v3_norm(along);
+        tact_v3_scale(area, n[0], length * tact_v3_dot(n[1], rim->shift) / sine);
+        add_at(rim, middle, area, sums);
+    }
+}
+
+void tact_rim_bring_back(const struct tact_rim *rim, struct tact_moment_sums *sums)
+{
+    double turn[3], origin[3];
+    tact_v3_cross(turn, rim->shift, sums->gradient);
+    tact_v3_sub(sums->torque, sums->torque, turn);
+    for (uint32_t i = 0; i < rim->segments; i++) {
+        sweep(rim, &rim->segment[i], sums);
+    }
+    tact_v3_set(origin, rim->origin[0], rim->origin[1], rim->origin[2]);
+    tact_v3_cross(turn, origin, rim->half);
+    tact_v3_add(sums->gradient, sums->gradient, rim->half);
+    tact_v3_add(sums->torque, sums->torque, rim->half_torque);
+    tact_v3_sub(sums->torque, sums->torque, turn);
+}
