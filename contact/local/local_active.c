@@ -132,15 +132,17 @@ static int scale(const struct tact_local_problem *problem, const double *r, stru
 {
     int rolls = tact_local_rolls(problem);
     double mu = problem->mu, arm = mu * problem->spin_arm;
-    if (!(r[0] > 0.0) || !(arm > 0.0)) {
+    int turns = problem->spin_arm > 0.0; /* else it is a point, which has no torsion */
+    if (!(r[0] > 0.0) || !(mu > 0.0) || (rolls && !turns)) {
         return 0;
     }
     const double unit[6] = {
         1.0, rolls ? -problem->semi[0] : 0.0, rolls ? problem->semi[1] : 0.0, mu, mu, arm};
     memcpy(a->unit, unit, sizeof unit);
     load(problem, r, a);
-    a->alpha = problem->semi[0] / problem->spin_arm;
-    a->beta = problem->semi[1] / problem->spin_arm;
+    a->tt[8] = turns ? a->tt[8] : a->stiffness;
+    a->alpha = turns ? problem->semi[0] / problem->spin_arm : 0.0;
+    a->beta = turns ? problem->semi[1] / problem->spin_arm : 0.0;
     a->corners = rolls ? problem->corners : 0;
     double inverse[2] = {1.0 / problem->semi[0], 1.0 / problem->semi[1]};
     for (int i = 0; i < a->corners; i++) {

@@ -25,6 +25,7 @@ struct search {
     int tried;     /* how many of them have led no lower; 0: none is under way */
     int fails;     /* how often they were taken back */
     int hold;      /* sweeps until they are tried again */
+    int steps;     /* of the interior-point method that were taken; 0: not tried, or of no use */
     double least;  /* miss met: a residual is a share of impulses, which may be absurd */
     double share;  /* residual there */
     double *before, *after, *scale, *next; /* impulses */

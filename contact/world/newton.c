@@ -17,13 +17,15 @@
 int tact_newton_create(struct newton *newton, int blocks)
 {
     size_t n = 6 * (size_t)blocks;
-    newton->numbers = calloc(n * (6 + 3 + NEWTON_PRODUCTS + 1) + 1, sizeof *newton->numbers);
+    newton->numbers = calloc(n * (6 + 6 + 4 + NEWTON_PRODUCTS + 1) + 1, sizeof *newton->numbers);
     if (!newton->numbers) {
         return -ENOMEM;
     }
     newton->slope = newton->numbers;
     newton->press = newton->slope + 6 * n;
-    newton->in = newton->press + n;
+    newton->answer = newton->press + n;
+    newton->offset = newton->answer + 6 * n;
+    newton->in = newton->offset + n;
     newton->out = newton->in + n;
     for (int i = 0; i <= NEWTON_PRODUCTS; i++) {
         newton->basis[i] = newton->out + (1 + (size_t)i) * n;
@@ -185,12 +187,14 @@ static int widen(struct tact_world *world, const struct island *island, const do
 }
 
 int tact_newton_step(struct tact_world *world, const struct island *island, const double *x,
-                     const double *g, const double *scale, double share, double *next)
+                     const double *g, const double *scale, double share, double *next,
+                     int *eliminated)
 {
     struct newton *newton = &world->newton;
     double *left = newton->left;
     int n = island->blocks.count * 6, most = n < NEWTON_PRODUCTS ? n : NEWTON_PRODUCTS, m = 0;
     int products = 0;
+    *eliminated = 0;
     for (int i = 0; i < island->blocks.count; i++) {
         const struct block *block = &world->blocks[island->blocks.at[i]];
         int limits = world->contacts[block->pair].limits;
@@ -198,6 +202,10 @@ int tact_newton_step(struct tact_world *world, const struct island *island, cons
             differentiate(block, g + 6 * i, scale + 6 * i, newton->slope + 36 * i);
             differentiate_arm(world, block, x[6 * i], g + 6 * i, newton->press + 6 * i);
         }
+    }
+    if (tact_newton_eliminate(world, island, x, g, next)) {
+        *eliminated = 1;
+        return 0;
     }
     for (int i = 0; i < n; i++) {
         newton->basis[0][i] = scale[i] * (g[i] - x[i]);

@@ -2,7 +2,9 @@
  * Newton's method on the sweeps. A sweep is a map x -> g(x) of all impulses, smooth but where
  * limits begin or cease to act; x = g(x) is near x + d with (1 - g'(x)) d = g(x) - x. That system
  * is solved by GMRES (Saad and Schultz 1986) over sweeps of the linearised contacts, which take a
- * fraction of a sweep; where contacts share a load in more than one way, any of them will do.
+ * fraction of a sweep; where contacts share a load in more than one way, any of them will do. An
+ * island of free bodies is solved by elimination instead (direct_internal.h), which gets through
+ * stacks of any height, where GMRES knows no more than as many levels as it has products.
  */
 #ifndef TACT_CONTACT_NEWTON_INTERNAL_H
 #define TACT_CONTACT_NEWTON_INTERNAL_H
@@ -14,11 +16,12 @@ struct tact_world;
 
 struct newton {
     double *numbers;
-    double *slope;                              /* 36 a block: how its impulse answers its b */
-    double *press;                              /* 6 a block: how it answers its normal force */
-    double *in, *out;                           /* of a linearised sweep */
-    double *basis[NEWTON_PRODUCTS + 1];         /* orthonormal directions, scaled */
-    double h[NEWTON_PRODUCTS][NEWTON_PRODUCTS]; /* by column: triangular, once rotated */
+    double *slope;           /* 36 a block: how its impulse answers its b */
+    double *press;           /* 6 a block: how it answers its normal force */
+    double *answer, *offset; /* 36 and 6 a block: how it answers its bodies' velocities */
+    double *in, *out;        /* of a linearised sweep */
+    double *basis[NEWTON_PRODUCTS + 1];                    /* orthonormal directions, scaled */
+    double h[NEWTON_PRODUCTS][NEWTON_PRODUCTS];            /* by column: triangular, once rotated */
     double cosine[NEWTON_PRODUCTS], sine[NEWTON_PRODUCTS]; /* of the rotations */
     double left[NEWTON_PRODUCTS + 1]; /* right side, rotated: the last entry is left over */
 };
@@ -30,8 +33,14 @@ void tact_newton_destroy(struct newton *newton);
 /* x went into the last sweep of an island's contacts and g came out; scale makes the unknowns
  * comparable. Writes the next x, for which `share` of |g - x| may be left over. The velocities of
  * bodies and hands are lost. For contacts by the wrench cone, without joints. Returns how many
- * linearised sweeps that took. */
+ * linearised sweeps that took; eliminated: 1 where it was an elimination instead. */
 int tact_newton_step(struct tact_world *world, const struct island *island, const double *x,
-                     const double *g, const double *scale, double share, double *next);
+                     const double *g, const double *scale, double share, double *next,
+                     int *eliminated);
+
+/* The same by elimination, exactly, once slopes and presses are known and while velocities are
+ * those of g. Returns 0 where the island is none for that: it has hands, or is too wide. */
+int tact_newton_eliminate(struct tact_world *world, const struct island *island, const double *x,
+                          const double *g, double *next);
 
 #endif

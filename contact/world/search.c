@@ -1,6 +1,7 @@
 /*
- * From sweep to sweep of an island: Newton's method where it is of use, Anderson acceleration where
- * it is not, and the best of what was met where nothing gets there.
+ * From sweep to sweep of an island: Newton's method where it is of use, an interior-point method
+ * where that finds no way through the limits, Anderson acceleration where neither does, and the
+ * best of what was met where nothing gets there.
  */
 #include <math.h>
 #include <string.h>
@@ -11,6 +12,7 @@
 #define TRIES 2      /* of Newton's steps that may go up before they are taken back */
 #define PAUSE 4      /* sweeps without them, once they were; twice as many each time */
 #define MOST_FAILS 4 /* that make it longer */
+#define LAST 4       /* sweeps that are left after steps of the interior-point method */
 #define FRESH 10.0   /* growth of the residual that makes what was learnt useless */
 
 /* Unknowns of the sweeps: six a contact, then the loose one of each joint; what the joints hold
@@ -53,7 +55,7 @@ static void begin(struct island *island)
 {
     struct search *s = &island->search;
     s->best = s->lately = s->least = INFINITY;
-    s->tried = s->fails = s->hold = 0;
+    s->tried = s->fails = s->hold = s->steps = 0;
     s->newton = island->coupled && island->bonds.count == 0;
     tact_anderson_restart(&s->anderson);
 }
@@ -64,9 +66,25 @@ static void forget(struct search *s)
     s->lately = INFINITY;
 }
 
+/* The interior-point method, once, where Newton's steps led nowhere. Returns 1 where it gave
+ * impulses to sweep from. */
+static int go_inside(struct tact_world *world, struct island *island,
+                     struct tact_solve_stats *stats)
+{
+    struct search *s = &island->search;
+    int left = world->options.iterations - stats->iterations - LAST;
+    if (s->steps || left <= 0) {
+        return 0;
+    }
+    s->steps = tact_barrier_solve(world, island, left);
+    tact_velocities_rebuild(world, island);
+    stats->eliminations += s->steps;
+    return s->steps > 0;
+}
+
 /* Newton's steps may go up before they come down, but not for long: then what they began from is
  * taken up again, and some sweeps go by before the next. Returns 1 where that was so. */
-static int give_up(struct tact_world *world, struct island *island)
+static int give_up(struct tact_world *world, struct island *island, struct tact_solve_stats *stats)
 {
     struct search *s = &island->search;
     if (!s->tried) {
@@ -81,9 +99,13 @@ static int give_up(struct tact_world *world, struct island *island)
     }
     write_impulses(world, island, s->kept);
     forget(s);
+    s->tried = 0;
+    if (go_inside(world, island, stats)) {
+        s->hold = 1;
+        return 1;
+    }
     s->hold = PAUSE << s->fails;
     s->fails += s->fails < MOST_FAILS;
-    s->tried = 0;
     return 1;
 }
 
@@ -113,8 +135,11 @@ static void leap(struct tact_world *world, struct island *island, struct tact_so
             s->from = s->best;
         }
         double share = 0.01 * world->options.tolerance / residual;
-        stats->products += tact_newton_step(world, island, s->before, s->after, s->scale,
-                                            tact_max(1e-10, tact_min(1e-2, share)), s->next);
+        int eliminated;
+        stats->products +=
+            tact_newton_step(world, island, s->before, s->after, s->scale,
+                             tact_max(1e-10, tact_min(1e-2, share)), s->next, &eliminated);
+        stats->eliminations += eliminated;
         forget(s);
     } else {
         if (residual > FRESH * s->lately) {
@@ -198,7 +223,7 @@ static void go_on(struct tact_world *world, struct island *island, int last,
         return;
     }
     keep(world, island, miss);
-    if (!give_up(world, island)) {
+    if (!give_up(world, island, stats)) {
         leap(world, island, stats);
     }
 }

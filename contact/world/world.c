@@ -60,6 +60,8 @@ void tact_world_destroy(struct tact_world *world)
                       world->bonds,  world->arrived,    world->sunk};
     tact_islands_destroy(&world->islands);
     tact_newton_destroy(&world->newton);
+    tact_direct_destroy(&world->direct);
+    tact_barrier_destroy(&world->barrier);
     tact_points_destroy(&world->points);
     tact_mechanisms_destroy(&world->mechanisms);
     for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) {
@@ -320,6 +322,8 @@ int tact_world_finish(struct tact_world *world)
     world->columns = calloc(dof * 6, sizeof *world->columns);
     rc = rc ? rc : tact_islands_create(world);
     rc = rc ? rc : tact_newton_create(&world->newton, world->contact_count);
+    rc = rc ? rc : tact_direct_create(world);
+    rc = rc ? rc : tact_barrier_create(world);
     rc = rc ? rc : tact_mechanisms_create(world);
     rc = rc ? rc : make_points(world);
     if (rc || !world->poses || !world->active || !world->directions || !world->blocks ||

@@ -4,7 +4,9 @@
 
 #include <string.h>
 #include "contact/local/local.h"
+#include "contact/world/barrier_internal.h"
 #include "contact/world/bond_internal.h"
+#include "contact/world/direct_internal.h"
 #include "contact/world/island_internal.h"
 #include "contact/world/newton_internal.h"
 #include "contact/world/point_internal.h"
@@ -94,6 +96,8 @@ struct tact_world {
     double *sunk;      /* of each body, then hand: largest of its blocks */
     struct islands islands;
     struct newton newton;
+    struct direct direct;
+    struct barrier barrier;
     struct point_store points; /* room for them only where they are the model */
     tact_solve_watch watch;
     void *watch_user;

@@ -119,19 +119,24 @@ static void project(double mu, double *x)
     tact_v3_set(x, n > 0 ? n : 0, fit * x[1], fit * x[2]);
 }
 
+void coulomb_miss(double mu, double norm, const double *r, const double *u, double *miss,
+                  double *size)
+{
+    double x[3] = {r[0] - (u[0] + mu * hypot(u[1], u[2])) / norm, r[1] - u[1] / norm,
+                   r[2] - u[2] / norm};
+    project(mu, x);
+    for (int i = 0; i < 3; i++) {
+        *miss += (r[i] - x[i]) * (r[i] - x[i]);
+        *size += r[i] * r[i];
+    }
+}
+
 double coulomb_residual(const struct coulomb_problem *p, const double *r)
 {
     double u[3 * COULOMB_MOST], miss = 0, size = 0;
     velocity(p, r, u);
     for (int c = 0; c < p->contacts; c++) {
-        const double *rc = r + 3 * c, *uc = u + 3 * c;
-        double x[3] = {rc[0] - (uc[0] + p->mu[c] * hypot(uc[1], uc[2])) / p->norm,
-                       rc[1] - uc[1] / p->norm, rc[2] - uc[2] / p->norm};
-        project(p->mu[c], x);
-        for (int i = 0; i < 3; i++) {
-            miss += (rc[i] - x[i]) * (rc[i] - x[i]);
-            size += rc[i] * rc[i];
-        }
+        coulomb_miss(p->mu[c], p->norm, r + 3 * c, u + 3 * c, &miss, &size);
     }
     return size > 0 ? sqrt(miss / size) : sqrt(miss);
 }

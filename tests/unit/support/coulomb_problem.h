@@ -19,4 +19,8 @@ void coulomb_read(int index, struct coulomb_problem *out);
 /* |r - P_K(r - rho u~)| / |r|, u~ = u + mu |u_t| e_n, rho = 1 / |W|. */
 double coulomb_residual(const struct coulomb_problem *p, const double *r);
 
+/* Adds a contact's squares to that: of the difference, rho = 1 / norm, and of r. */
+void coulomb_miss(double mu, double norm, const double *r, const double *u, double *miss,
+                  double *size);
+
 #endif

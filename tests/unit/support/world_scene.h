@@ -10,7 +10,7 @@
 
 #include "contact/world/world.h"
 
-enum { SCENE_SHAPES = 64 };
+enum { SCENE_SHAPES = 128 };
 
 struct world_scene {
     struct tact_world *world;

@@ -1,0 +1,126 @@
+/* Newton's step on the sweeps of an island of free bodies, by elimination. */
+#include <math.h>
+#include <string.h>
+#include "contact/linear.h"
+#include "contact/world/rows_internal.h"
+#include "contact/world/sweeps_internal.h"
+#include "contact/world/world_internal.h"
+
+#define YIELD 1e-9 /* of S: how far a rigid contact gives way, so that elimination can pass it */
+
+/* How far a row of a contact gives way of itself, as S has it. */
+static double yield_of(const struct block *block, int row)
+{
+    double own = block->give[row] + (row ? 0.0 : block->softness);
+    return tact_max(own, YIELD * block->local.s[7 * row]);
+}
+
+/* The contact's b at the present velocities, and what it was in the sweep that made r: how they
+ * differ. */
+static void find_change(const struct block *block, const double *r, double *e)
+{
+    double u[6] = {0.0};
+    tact_impact_wanted(block, u);
+    for (int k = 0; k < 2; k++) {
+        const struct side *side = &block->side[k];
+        tact_rows_velocity(u, side->j, side->v, side->dof);
+    }
+    tact_block_soften(block, r, u);
+    for (int i = 0; i < 6; i++) {
+        u[i] -= block->give[i] * block->start[i];
+    }
+    tact_rows_without(e, u, block->local.s, r);
+    for (int i = 0; i < 6; i++) {
+        e[i] -= block->local.b[i];
+    }
+}
+
+/* How a contact answers velocities: d = a + C J dv. was: the change of its normal force in the
+ * sweep, by which its spin arm is late. Returns 0 where it has none. */
+static int find_answer(const struct tact_world *world, const struct block *block, int i,
+                       const double *r, double was, double *c, double *a)
+{
+    const struct tact_local_problem *local = &block->local;
+    int limits = world->contacts[block->pair].limits;
+    const double *slope = world->newton.slope + (size_t)36 * (size_t)i;
+    const double *press = world->newton.press + (size_t)6 * (size_t)i;
+    double e[6], left[36], right[42], soft[6];
+    memset(c, 0, 36 * sizeof *c);
+    memset(a, 0, 6 * sizeof *a);
+    if (limits & TACT_LIMIT_OPEN) {
+        return 1;
+    }
+    find_change(block, r, e);
+    for (int k = 0; k < 6; k++) {
+        soft[k] = yield_of(block, k);
+    }
+    if (limits == 0) { /* sticks: S d + e + J dv = 0, with what is rigid of S in J dv */
+        for (int k = 0; k < local->rows; k++) {
+            if (soft[k] > 0.0) {
+                c[7 * k] = -1.0 / soft[k];
+                a[k] = -e[k] / soft[k];
+            }
+        }
+        return 1;
+    }
+    for (int k = 0; k < 36; k++) { /* 1 + G (S - E) - p: left; G, and G e + p was: right */
+        const double *row = slope + 6 * (k / 6), *column = local->s + 6 * (k % 6);
+        left[k] = (k % 7 == 0) + tact_dot(row, column, 6) - row[k % 6] * soft[k % 6];
+        left[k] -= k % 6 == 0 ? press[k / 6] : 0.0;
+        right[7 * (k / 6) + k % 6] = row[k % 6];
+    }
+    for (int k = 0; k < 6; k++) {
+        right[7 * k + 6] = tact_dot(slope + 6 * k, e, 6) + press[k] * was;
+    }
+    if (!tact_six_solve(left, right, 7)) {
+        return 0;
+    }
+    for (int k = 0; k < 6; k++) {
+        memcpy(c + 6 * k, right + 7 * k, 6 * sizeof *c);
+        a[k] = right[7 * k + 6];
+    }
+    return 1;
+}
+
+/* What a contact's impulse changes by at changes v of the velocities. */
+static void find_step(const struct tact_world *world, const struct block *block, int i,
+                      const double *v, double *step)
+{
+    const struct newton *newton = &world->newton;
+    double u[6] = {0.0};
+    tact_direct_velocity(&world->direct, block, v, u);
+    memcpy(step, newton->offset + (size_t)6 * (size_t)i, 6 * sizeof *step);
+    tact_six_apply(step, 1.0, newton->answer + (size_t)36 * (size_t)i, u);
+}
+
+int tact_newton_eliminate(struct tact_world *world, const struct island *island, const double *x,
+                          const double *g, double *next)
+{
+    struct direct *d = &world->direct;
+    struct newton *newton = &world->newton;
+    int rows = island->owners.count, n = island->blocks.count;
+    if (!tact_direct_order(world, island)) {
+        return 0;
+    }
+    tact_direct_begin(world, island);
+    memset(d->right, 0, 6 * (size_t)rows * sizeof *d->right);
+    for (int i = 0; i < n; i++) {
+        const struct block *block = &world->blocks[island->blocks.at[i]];
+        double *c = newton->answer + (size_t)36 * (size_t)i, *a = newton->offset + 6 * i;
+        if (!find_answer(world, block, i, g + 6 * i, g[6 * i] - x[6 * i], c, a)) {
+            return 0;
+        }
+        tact_direct_put(d, block, c);
+        tact_direct_push(d, block, a);
+    }
+    if (!tact_direct_factor(d, rows)) {
+        return 0;
+    }
+    tact_direct_substitute(d, rows);
+    for (int i = 0; i < n; i++) {
+        double *r = next + 6 * i;
+        find_step(world, &world->blocks[island->blocks.at[i]], i, d->right, r);
+        tact_axpy(r, 1.0, g + 6 * i, 6);
+    }
+    return 1;
+}

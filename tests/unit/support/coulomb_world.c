@@ -1,0 +1,274 @@
+#include "coulomb_world.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+#include "contact/vec.h"
+#include "contact/world/sweeps_internal.h"
+#include "contact/world/world_internal.h"
+
+/* An empty world; no residual of its own ends its sweeps. */
+static struct tact_world *open_world(void)
+{
+    struct tact_world_options o = tact_world_options_default();
+    struct tact_world *world;
+    o.iterations = 100;
+    o.tolerance = 1e-15;
+    o.split = 0;
+    assert_int_equal(tact_world_create(&o, &world), 0);
+    return world;
+}
+
+/* Room for that many contacts, of no shapes. */
+static void finish_world(struct tact_world *world, int contacts)
+{
+    static const struct tact_shape ground = {.kind = TACT_SHAPE_HALFSPACE};
+    const struct tact_owner fixed = {TACT_OWNER_FIXED, 0, 0};
+    const struct tact_pose here = tact_pose_identity();
+    assert_true(tact_world_add_shape(world, fixed, &ground, &here, 0) >= 0);
+    world->contacts = calloc((size_t)contacts, sizeof *world->contacts);
+    assert_non_null(world->contacts);
+    world->pair_count = world->block_count = contacts;
+    assert_int_equal(tact_world_finish(world), 0);
+    for (int i = 0; i < contacts; i++) {
+        struct block *block = &world->blocks[i];
+        double *numbers = world->jacobians + (size_t)i * 4 * (size_t)world->most_dof * 6;
+        block->pair = i;
+        block->answer[0].part = block->answer[1].part = -1;
+        for (int k = 0; k < 2; k++) {
+            block->side[k].j = numbers + (size_t)(12 * k) * (size_t)world->most_dof;
+            block->side[k].y = block->side[k].j + (size_t)6 * (size_t)world->most_dof;
+            block->side[k].owner = fixed;
+        }
+    }
+}
+
+static void finish_block(struct block *block, double mu)
+{
+    double *s = block->local.s;
+    for (int i = 0; i < 6; i++) {
+        for (int k = 0; k < i; k++) {
+            s[6 * i + k] = s[6 * k + i] = 0.5 * (s[6 * i + k] + s[6 * k + i]);
+        }
+    }
+    block->local.mu = mu;
+    tact_local_prepare(&block->local);
+}
+
+struct tact_world *coulomb_world_of_problem(const struct coulomb_problem *p)
+{
+    static struct tact_link_def links[3 * COULOMB_MOST];
+    struct tact_world *world = open_world();
+    struct tact_pose here = tact_pose_identity();
+    struct tact_hand *hand;
+    int n = 3 * p->contacts;
+    for (int i = 0; i < n; i++) {
+        links[i] = (struct tact_link_def){.parent = i - 1,
+                                          .joint = TACT_JOINT_SLIDE,
+                                          .axis = {1, 0, 0},
+                                          .origin = here,
+                                          .mass = 1,
+                                          .inertia = {1, 1, 1, 0, 0, 0}};
+    }
+    assert_int_equal(tact_hand_create(links, n, &here, &hand), 0);
+    assert_true(tact_world_add_hand(world, hand, 1) >= 0);
+    finish_world(world, p->contacts);
+    memcpy(tact_hand_velocity(hand), p->q, (size_t)n * sizeof *p->q);
+    for (int c = 0; c < p->contacts; c++) {
+        struct block *block = &world->blocks[c];
+        struct side *side = &block->side[0];
+        side->owner = (struct tact_owner){TACT_OWNER_HAND, 0, 0};
+        side->dof = n;
+        side->v = tact_hand_velocity(hand);
+        memset(side->j, 0, (size_t)(12 * n) * sizeof *side->j);
+        for (int k = 0; k < 3; k++) {
+            side->j[6 * (3 * c + k) + k] = 1;
+            for (int i = 0; i < n; i++) {
+                side->y[6 * i + k] = p->w[i * n + 3 * c + k];
+            }
+            for (int i = 0; i < 3; i++) {
+                block->local.s[6 * i + k] = p->w[(3 * c + i) * n + 3 * c + k];
+            }
+        }
+        finish_block(block, p->mu[c]);
+    }
+    return world;
+}
+
+/* A corner of a face. */
+static void place_point(struct tact_world *world, const struct masonry_face *face, int corner,
+                        struct block *block)
+{
+    static const double axes[9] = {0, 0, 1, 1, 0, 0, 0, 1, 0}; /* n t1 t2 */
+    const double at[3] = {corner & 1 ? face->high[0] : face->low[0],
+                          corner & 2 ? face->high[1] : face->low[1], face->height};
+    for (int k = 0; k < 2; k++) {
+        int index = k ? face->lower : face->upper;
+        struct side *side = &block->side[k];
+        if (index < 0) {
+            continue;
+        }
+        struct tact_body *body = &world->bodies[index].body;
+        double arm[3], torque[3], sign = k ? -1 : 1;
+        side->owner = (struct tact_owner){TACT_OWNER_BODY, index, 0};
+        side->dof = 6;
+        side->v = body->twist;
+        tact_v3_sub(arm, at, body->pose.position);
+        for (int i = 0; i < 3; i++) {
+            double turned[3];
+            tact_v3_cross(torque, arm, axes + 3 * i);
+            tact_m3_mul_v3(turned, body->inverse_world, torque);
+            for (int m = 0; m < 3; m++) {
+                side->j[6 * m + i] = sign * axes[3 * i + m];
+                side->j[6 * (3 + m) + i] = sign * torque[m];
+                side->y[6 * m + i] = sign * axes[3 * i + m] / body->mass;
+                side->y[6 * (3 + m) + i] = sign * turned[m];
+            }
+        }
+        for (int i = 0; i < 36; i++) {
+            for (int m = 0; m < 6; m++) {
+                block->local.s[i] += side->j[6 * m + i / 6] * side->y[6 * m + i % 6];
+            }
+        }
+    }
+}
+
+struct tact_world *coulomb_world_of_masonry(const struct masonry *m)
+{
+    struct tact_world *world = open_world();
+    for (int i = 0; i < m->boxes; i++) {
+        struct tact_body body;
+        masonry_body(m, i, &body);
+        tact_v3_axpy(body.twist, world->options.period, m->gravity);
+        assert_true(tact_world_add_body(world, &body) >= 0);
+    }
+    finish_world(world, 4 * m->faces);
+    for (int i = 0; i < world->block_count; i++) {
+        place_point(world, &m->face[i / 4], i % 4, &world->blocks[i]);
+        finish_block(&world->blocks[i], m->friction);
+    }
+    return world;
+}
+
+/* What the impulses do to all velocities, and from there to each point: u += W r. */
+static void apply_w(struct tact_world *world, const double *r, double *u)
+{
+    for (int i = 0; i < world->islands.count; i++) {
+        tact_velocities_stop(world, &world->islands.list[i]);
+    }
+    for (int i = 0; i < world->block_count; i++) {
+        tact_block_kick(&world->blocks[i], r + 6 * i);
+    }
+    for (int i = 0; i < 2 * world->block_count; i++) {
+        const struct side *side = &world->blocks[i / 2].side[i % 2];
+        for (int k = 0; k < 6 * side->dof; k++) {
+            u[6 * (i / 2) + k % 6] += side->j[k] * side->v[k / 6];
+        }
+    }
+}
+
+static double *numbers(const struct tact_world *world)
+{
+    double *x = calloc((size_t)world->block_count * 6, sizeof *x);
+    assert_non_null(x);
+    return x;
+}
+
+/* Largest |W x| / |x|, by the power method. */
+static double find_norm(struct tact_world *world)
+{
+    double *x = numbers(world), *y = numbers(world), size = 0;
+    int n = 6 * world->block_count;
+    for (int i = 0; i < n; i++) {
+        x[i] = i % 6 < 3 ? 1 + 0.1 * (i % 7) : 0;
+    }
+    for (int pass = 0; pass < 200; pass++) {
+        size = 0;
+        memset(y, 0, (size_t)n * sizeof *y);
+        apply_w(world, x, y);
+        for (int i = 0; i < n; i++) {
+            size += y[i] * y[i];
+        }
+        size = sqrt(size);
+        for (int i = 0; i < n; i++) {
+            x[i] = y[i] / size;
+        }
+    }
+    free(x);
+    free(y);
+    return size;
+}
+
+/* The residual of the present impulses, from velocities that are computed anew. */
+static double find_residual(struct tact_world *world, double norm)
+{
+    double *u = numbers(world), *r = numbers(world), miss = 0, size = 0;
+    for (int i = 0; i < world->block_count; i++) {
+        memcpy(r + 6 * i, world->contacts[i].impulse, 6 * sizeof *r);
+    }
+    apply_w(world, r, u);
+    for (int i = 0; i < world->islands.count; i++) {
+        tact_velocities_restore(world, &world->islands.list[i]);
+    }
+    for (int i = 0; i < world->block_count; i++) {
+        const struct block *block = &world->blocks[i];
+        for (int m = 0; m < 2; m++) {
+            const struct side *side = &block->side[m];
+            for (int k = 0; k < 6 * side->dof; k++) {
+                u[6 * i + k % 6] += side->j[k] * side->v[k / 6];
+            }
+        }
+        coulomb_miss(block->local.mu, norm, r + 6 * i, u + 6 * i, &miss, &size);
+    }
+    for (int i = 0; i < world->islands.count; i++) {
+        tact_velocities_rebuild(world, &world->islands.list[i]);
+    }
+    free(u);
+    free(r);
+    return size > 0 ? sqrt(miss / size) : sqrt(miss);
+}
+
+struct watched {
+    struct tact_world *world;
+    struct coulomb_run *run;
+};
+
+static int watch(void *user, enum tact_solve_phase phase, const struct tact_solve_stats *stats)
+{
+    struct watched *w = user;
+    struct coulomb_run *run = w->run;
+    if (phase != TACT_SOLVE_SWEPT) {
+        return 0;
+    }
+    run->residual = find_residual(w->world, run->norm);
+    run->sweeps = stats->iterations;
+    run->products = stats->products;
+    if (run->residual <= 1e-6 && !run->six) {
+        run->six = stats->iterations;
+        run->work = stats->iterations + stats->eliminations;
+    }
+    run->ten = run->residual <= 1e-10 && !run->ten ? stats->iterations : run->ten;
+    return run->residual <= run->enough;
+}
+
+void coulomb_world_solve(struct tact_world *world, struct coulomb_run *run)
+{
+    struct tact_solve_stats stats = {0};
+    struct watched watched = {world, run};
+    double enough = run->enough;
+    tact_velocities_keep(world, world->free);
+    tact_islands_find(world);
+    memset(run, 0, sizeof *run);
+    run->enough = enough;
+    run->norm = find_norm(world);
+    for (int i = 0; i < world->islands.count; i++) {
+        tact_velocities_rebuild(world, &world->islands.list[i]);
+    }
+    tact_world_watch(world, watch, &watched);
+    tact_sweeps_run(world, &stats);
+}

@@ -1,0 +1,31 @@
+/*
+ * Coulomb problems as the contacts of a world, so that tests of them go through the loop of
+ * tact_world_solve() itself: each contact point is a block without a patch, of real bodies or of a
+ * hand whose joints' rates are the points' velocities.
+ */
+#ifndef TACT_TESTS_COULOMB_WORLD_H
+#define TACT_TESTS_COULOMB_WORLD_H
+
+#include "contact/world/world.h"
+#include "coulomb_problem.h"
+#include "masonry.h"
+
+/* How a solve went. */
+struct coulomb_run {
+    double norm;     /* spectral, of W */
+    double enough;   /* residual at which it ends */
+    int six, ten;    /* sweeps to a residual of 1e-6, and of 1e-10; 0: never */
+    int work;        /* sweeps and eliminations to 1e-6 */
+    int sweeps;      /* in all */
+    int products;    /* linearised sweeps in all */
+    double residual; /* the last: |r - P_K(r - rho u~)| / |r|, from velocities computed anew */
+};
+
+/* A problem of numbers, or the points of a masonry from rest, of a tick of 1 ms. */
+struct tact_world *coulomb_world_of_problem(const struct coulomb_problem *p);
+struct tact_world *coulomb_world_of_masonry(const struct masonry *m);
+
+/* Solves it in at most the sweeps that the world has. */
+void coulomb_world_solve(struct tact_world *world, struct coulomb_run *run);
+
+#endif

@@ -1,0 +1,124 @@
+#include "masonry.h"
+
+#include <math.h>
+#include <string.h>
+#include "campaign.h"
+#include "contact/vec.h"
+
+#define MORTAR 1e-3 /* between boxes side by side [m] */
+
+static uint64_t next_bits(uint64_t *state)
+{
+    *state ^= *state << 13;
+    *state ^= *state >> 7;
+    *state ^= *state << 17;
+    return *state;
+}
+
+static double between(uint64_t *state, double low, double high)
+{
+    return low + (high - low) * ((double)(next_bits(state) >> 11) * 0x1p-53);
+}
+
+static void add_box(struct masonry *m, uint64_t *state, const double *side, double x, double y,
+                    double z, int level)
+{
+    int i = m->boxes++;
+    m->level[i] = level;
+    tact_v3_copy(m->side[i], side);
+    tact_v3_set(m->at[i], x, y, z);
+    m->mass[i] = 0.1 * exp(between(state, 0.0, log(100.0)));
+}
+
+/* Where box `upper` stands on `lower`, or the ground (-1). */
+static void add_face(struct masonry *m, int upper, int lower)
+{
+    struct masonry_face f = {.upper = upper, .lower = lower};
+    const double *at = m->at[upper], *side = m->side[upper];
+    f.height = at[2] - 0.5 * side[2];
+    for (int k = 0; k < 2; k++) {
+        f.low[k] = at[k] - 0.5 * side[k];
+        f.high[k] = at[k] + 0.5 * side[k];
+        if (lower >= 0) {
+            f.low[k] = fmax(f.low[k], m->at[lower][k] - 0.5 * m->side[lower][k]);
+            f.high[k] = fmin(f.high[k], m->at[lower][k] + 0.5 * m->side[lower][k]);
+        }
+    }
+    if (f.high[0] > f.low[0] && f.high[1] > f.low[1]) {
+        m->face[m->faces++] = f;
+    }
+}
+
+/* One above the other, each beside the middle of the one below by up to a twentieth. */
+static void make_stack(struct masonry *m, uint64_t *state, int boxes)
+{
+    double z = 0.0;
+    for (int i = 0; i < boxes; i++) {
+        double wide = between(state, 0.8, 1.2) * 0.1, high = between(state, 0.5, 1.0) * 0.1;
+        const double side[3] = {wide, wide, high};
+        add_box(m, state, side, between(state, -5e-3, 5e-3), between(state, -5e-3, 5e-3),
+                z + 0.5 * high, i + 1);
+        add_face(m, i, i - 1);
+        z += high;
+    }
+}
+
+/* Courses of `columns` bricks, every second one with a half brick at both ends. */
+static void make_wall(struct masonry *m, uint64_t *state, int boxes)
+{
+    int columns = (int)between(state, 3.0, 11.0);
+    const double brick[3] = {0.2, 0.1, 0.06};
+    int below = 0, course = 0;
+    while (m->boxes + columns + course % 2 <= boxes || course == 0) {
+        int first = m->boxes;
+        double x = 0.0;
+        for (int i = 0; i < columns + course % 2; i++) {
+            int half = course % 2 && (i == 0 || i == columns);
+            double pitch = half ? 0.5 * brick[0] : brick[0];
+            const double side[3] = {pitch - MORTAR, brick[1], brick[2]};
+            add_box(m, state, side, x + 0.5 * pitch, 0.0, ((double)course + 0.5) * brick[2],
+                    course + 1);
+            x += pitch;
+            if (course == 0) {
+                add_face(m, m->boxes - 1, -1);
+            }
+            for (int k = below; k < first && course; k++) {
+                add_face(m, m->boxes - 1, k);
+            }
+        }
+        below = first;
+        course++;
+    }
+}
+
+void masonry_make(int index, double push, struct masonry *out)
+{
+    uint64_t state = (0x9e3779b97f4a7c15u * (uint64_t)(index + 1)) ^ campaign_seed();
+    for (int i = 0; i < 8; i++) {
+        next_bits(&state);
+    }
+    memset(out, 0, sizeof *out);
+    int boxes = 10 + (index / 2 * 15 + (int)between(&state, 0.0, 15.0)) % 91;
+    if (index % 2) {
+        make_wall(out, &state, boxes);
+    } else {
+        make_stack(out, &state, boxes);
+    }
+    out->friction = index / 2 % 2 ? 0.8 : 0.3;
+    double share = between(&state, 0.0, push) * out->friction, way = between(&state, 0.0, 6.28318);
+    tact_v3_set(out->gravity, 9.81 * share * cos(way), 9.81 * share * sin(way), -9.81);
+}
+
+void masonry_body(const struct masonry *m, int box, struct tact_body *out)
+{
+    const double *s = m->side[box], share = m->mass[box] / 12.0;
+    const double inertia[6] = {share * (s[1] * s[1] + s[2] * s[2]),
+                               share * (s[0] * s[0] + s[2] * s[2]),
+                               share * (s[0] * s[0] + s[1] * s[1]),
+                               0.0,
+                               0.0,
+                               0.0};
+    *out = (struct tact_body){.pose = tact_pose_identity()};
+    tact_body_set_mass(out, m->mass[box], inertia);
+    tact_v3_copy(out->pose.position, m->at[box]);
+}
