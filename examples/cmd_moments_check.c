@@ -29,18 +29,24 @@ static json_t *list(const double *v, int count)
     return all;
 }
 
+/* What an open surface spans depends on where the origin is. */
+static int has_volume(const struct tact_mesh_defects *d)
+{
+    return !d->boundary_edges && !d->nonmanifold_edges && !d->misoriented_edges;
+}
+
 static int print_json(const struct checked *c)
 {
     const struct tact_mesh_defects *d = &c->defects;
     json_t *all = json_pack(
-        "{s:o, s:s, s:o, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:f}", "file",
+        "{s:o, s:s, s:o, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:o}", "file",
         text_json(c->path), "verdict", c->mesh ? "closed" : "refused", "reason",
         c->mesh ? json_null() : text_json(c->reason), "vertices", (json_int_t)c->vertices,
         "triangles", (json_int_t)c->triangles, "components", (json_int_t)d->components,
         "boundary_edges", (json_int_t)d->boundary_edges, "nonmanifold_edges",
         (json_int_t)d->nonmanifold_edges, "misoriented_edges", (json_int_t)d->misoriented_edges,
         "degenerate", (json_int_t)d->degenerate, "crossings", (json_int_t)d->crossings, "misplaced",
-        (json_int_t)d->misplaced, "volume", d->volume);
+        (json_int_t)d->misplaced, "volume", has_volume(d) ? json_real(d->volume) : json_null());
     if (all && c->mesh) {
         json_object_set_new(all, "centroid", list(c->mesh->centroid, 3));
         json_object_set_new(all, "inertia", list(c->inertia, 9));
@@ -59,8 +65,12 @@ static void print_table(const struct checked *c)
            "boundary edges", d->boundary_edges, "non-manifold edges", d->nonmanifold_edges,
            "misoriented edges", d->misoriented_edges, "without area", d->degenerate,
            "crossing pairs", d->crossings, "misplaced parts", d->misplaced);
-    printf("  %-18s %.9g m^3%s\n", "volume", d->volume,
-           c->mesh ? "" : " (signed, of the triangles as they are)");
+    if (has_volume(d)) {
+        printf("  %-18s %.9g m^3%s\n", "volume", d->volume,
+               c->mesh ? "" : " (signed, of the triangles as they are)");
+    } else {
+        printf("  %-18s none: the surface is not closed\n", "volume");
+    }
     if (c->mesh) {
         const double *r = c->mesh->centroid;
         printf("  %-18s %.9g %.9g %.9g m\n", "centroid", r[0], r[1], r[2]);

@@ -8,6 +8,7 @@
 #include <string.h>
 #include "contact/number.h"
 #include "contact/vec.h"
+#include "rt/file.h"
 
 /* Up to `most` finite numbers between blanks and commas; -1 where there is anything else. */
 static int numbers(const char *text, double *out, int most)
@@ -72,39 +73,17 @@ static int make_primitive(const struct primitive *p, const char *word, struct ta
     return 0;
 }
 
-static int read_file(const char *path, char **out, size_t *size)
-{
-    FILE *file = fopen(path, "rb");
-    char *data = NULL;
-    size_t room = 0, used = 0, got = 1;
-    while (file && got) {
-        if (used == room) {
-            room = room ? 2 * room : 65536;
-            char *more = realloc(data, room);
-            if (!more) {
-                break;
-            }
-            data = more;
-        }
-        used += got = fread(data + used, 1, room - used, file);
-    }
-    int rc = !file || ferror(file) ? -errno : (got ? -ENOMEM : 0);
-    if (file) {
-        fclose(file);
-    }
-    *out = data;
-    *size = used;
-    return rc;
-}
-
 int word_to_soup(const char *path, double scale, struct tact_soup *out, struct tact_error *err)
 {
-    char *data;
-    size_t size;
+    char *data = NULL;
+    uint64_t size = 0;
     tact_error_at(err, path, 0, 0, NULL);
-    int rc = read_file(path, &data, &size);
-    if (rc) {
-        tact_error_set(err, rc, "%s", strerror(-rc));
+    int rc = tact_file_read(path, TACT_FILE_MESH_BYTES, &data, &size);
+    if (rc == -EFBIG) {
+        tact_error_set(err, rc, "a mesh file of at most %d MiB is expected",
+                       TACT_FILE_MESH_BYTES >> 20);
+    } else if (rc) {
+        tact_error_set(err, rc, "%s", rc == -EISDIR ? "not a regular file" : strerror(-rc));
     }
     rc = rc ? rc : tact_soup_read(data, size, path, scale, out, err);
     free(data);

@@ -154,6 +154,10 @@ static int read_corner(struct reader *r, char **text, size_t *vertex)
     return 0;
 }
 
+/** Corners of a face, most: its triangles all share the first one, and what a mesh is checked for
+ *  takes a time that goes with the square of the triangles at a corner. */
+enum { MOST_CORNERS = 4096 };
+
 static int read_face(struct reader *r, char *text)
 {
     size_t first = 0, last = 0, corner = 0;
@@ -169,7 +173,9 @@ static int read_face(struct reader *r, char *text)
         }
         first = count ? first : corner;
         last = corner;
-        count++;
+        if (++count > MOST_CORNERS) {
+            return fail(r, "a face of more than 4096 corners: triangles are expected");
+        }
     }
     return count < 3 ? fail(r, "a face needs three corners or more") : 0;
 }
@@ -302,8 +308,8 @@ static int read_text(struct reader *r, const void *data, size_t size, int *stl)
     if (memchr(text, 0, size)) {
         rc = fail(r, "neither OBJ nor STL: a zero byte in a text");
     } else {
-        r->next = text;
-        *stl = is_ascii_stl(text);
+        r->next = text + (strncmp(text, "\xEF\xBB\xBF", 3) ? 0 : 3); /* a byte order mark */
+        *stl = is_ascii_stl(r->next);
         rc = *stl ? read_ascii_stl(r) : read_obj(r);
     }
     free(text);

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "rt/file.h"
 
 /** Reads the file, from the log's attachments or from disk, and keeps its text. */
 static int read_text(const struct tact_scene *scene, const struct tact_scene_files *files,
@@ -30,8 +31,8 @@ static int read_text(const struct tact_scene *scene, const struct tact_scene_fil
     bool absolute = name[0] == '/';
     snprintf(path, sizeof path, "%s%s%s", absolute ? "" : scene->directory, absolute ? "" : "/",
              name);
-    return tact_scene_read_file(path, TACT_SCENE_BYTES, &device->calibration_text,
-                                &device->calibration_size);
+    return tact_file_read(path, TACT_SCENE_BYTES, &device->calibration_text,
+                          &device->calibration_size);
 }
 
 static int read_one(const struct tact_scene_check *check, struct tact_scene *scene,

@@ -16,11 +16,10 @@
 
 /** Bounds on what is read, so that a hostile file is refused instead of filling memory. */
 enum {
-    TACT_SCENE_DEPTH = 16,           /**< deepest nesting of lists and maps */
-    TACT_SCENE_NODES = 1 << 20,      /**< most keys and list entries */
-    TACT_SCENE_BYTES = 16 << 20,     /**< largest scene file */
-    TACT_SCENE_MESH_BYTES = 1 << 28, /**< largest mesh file */
-    TACT_SCENE_PATH = 128,           /**< longest key path kept, with the zero */
+    TACT_SCENE_DEPTH = 16,       /**< deepest nesting of lists and maps */
+    TACT_SCENE_NODES = 1 << 20,  /**< most keys and list entries */
+    TACT_SCENE_BYTES = 16 << 20, /**< largest scene file */
+    TACT_SCENE_PATH = 128,       /**< longest key path kept, with the zero */
 };
 
 enum tact_index_kind { TACT_INDEX_SCALAR, TACT_INDEX_LIST, TACT_INDEX_MAP };
@@ -158,9 +157,5 @@ int tact_scene_check_pairs(const struct tact_scene_check *check, const struct ta
 int tact_scene_make_shapes(const struct tact_scene_check *check, struct tact_scene *scene,
                            const struct tact_scene_files *files);
 void tact_scene_free_shapes(struct tact_scene *scene);
-
-/** Reads a whole regular file of at most limit bytes, with a zero after its end, freed with free().
- *  0, -EFBIG, -EISDIR (not a regular file), -ENOMEM, other negative errno. */
-int tact_scene_read_file(const char *path, uint64_t limit, char **data, uint64_t *size);
 
 #endif

@@ -2,61 +2,12 @@
 #include "rt/scene/scene_internal.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <libgen.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
+#include "rt/file.h"
 #include "rt/yaml.h"
-
-static int read_open_file(int fd, uint64_t limit, char **data, uint64_t *size)
-{
-    struct stat info;
-    if (fstat(fd, &info)) {
-        return -errno;
-    }
-    if (!S_ISREG(info.st_mode)) {
-        return -EISDIR;
-    }
-    if ((uint64_t)info.st_size > limit) {
-        return -EFBIG;
-    }
-    size_t room = (size_t)info.st_size, used = 0;
-    char *bytes = malloc(room + 1);
-    if (!bytes) {
-        return -ENOMEM;
-    }
-    while (used < room) {
-        ssize_t got = read(fd, bytes + used, room - used);
-        if (got < 0 && errno != EINTR) {
-            int rc = -errno;
-            free(bytes);
-            return rc;
-        }
-        if (got == 0) {
-            break;
-        }
-        used += got > 0 ? (size_t)got : 0;
-    }
-    bytes[used] = '\0';
-    *data = bytes;
-    *size = used;
-    return 0;
-}
-
-int tact_scene_read_file(const char *path, uint64_t limit, char **data, uint64_t *size)
-{
-    /* O_NONBLOCK: a named pipe must not hold us up before it is refused. */
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    if (fd < 0) {
-        return -errno;
-    }
-    int rc = read_open_file(fd, limit, data, size);
-    close(fd);
-    return rc;
-}
 
 /** Keeps the scene's text and where it came from. */
 static int keep_source(struct tact_scene *scene, const char *text, uint64_t size, const char *name)
@@ -132,7 +83,7 @@ int tact_scene_load(const char *path, struct tact_scene **out, struct tact_error
     char *text = NULL;
     uint64_t size = 0;
     *out = NULL;
-    int rc = tact_scene_read_file(path, TACT_SCENE_BYTES, &text, &size);
+    int rc = tact_file_read(path, TACT_SCENE_BYTES, &text, &size);
     if (rc) {
         if (err) {
             *err = (struct tact_error){0};

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "contact/vec.h"
+#include "rt/file.h"
 
 /** Reads the mesh file of a shape into shape->file_data. */
 static int read_mesh_file(const struct tact_scene_check *check, const struct tact_scene *scene,
@@ -32,7 +33,7 @@ static int read_mesh_file(const struct tact_scene_check *check, const struct tac
         snprintf(name, sizeof name, "%s%s%s", absolute ? "" : scene->directory, absolute ? "" : "/",
                  shape->file);
         char *data = NULL;
-        rc = tact_scene_read_file(name, TACT_SCENE_MESH_BYTES, &data, &shape->file_size);
+        rc = tact_file_read(name, TACT_FILE_MESH_BYTES, &data, &shape->file_size);
         shape->file_data = data;
     }
     if (rc) {

@@ -391,6 +391,29 @@ def has_opencl():
     return False
 
 
+def hostile_meshes(folder, corners, faces):
+    """What is no file of a mesh, or too large to be one; a byte order mark is nothing."""
+    fifo, huge, marked = (os.path.join(folder, name) for name in ("fifo.obj", "huge.obj", "bom.obj"))
+    os.mkfifo(fifo)
+    with open(huge, "wb") as stream:
+        stream.truncate((1 << 28) + 1)
+    for path, why in ((fifo, "not a regular file"), ("/dev/zero", "not a regular file"),
+                      (folder, "not a regular file"), (huge, "256 MiB")):
+        for words in (["--check", path], [path, "sphere:1"]):
+            _, err = tact("moments", *words, code=(2, 3))
+            assert len(err) == 1 and why in err[0], err
+    with open(marked, "w", encoding="utf-8-sig") as stream:
+        stream.writelines("v %g %g %g\n" % c for c in corners)
+        stream.writelines("f %d %d %d\n" % f for f in faces)
+    near(json.loads(tact("moments", "--check", marked, "--json")[0])["volume"], 8.0)
+    with open(marked, "w", encoding="ascii") as stream:
+        stream.writelines("v %.17g %.17g 0\n" % (math.cos(i * 1e-4), math.sin(i * 1e-4))
+                          for i in range(5000))
+        stream.write("f " + " ".join(str(i + 1) for i in range(5000)) + "\n")
+    _, err = tact("moments", "--check", marked, code=3)
+    assert len(err) == 1 and "bom.obj:5001" in err[0] and "4096 corners" in err[0], err
+
+
 def mesh_check(folder):
     """A cube of edge 2 at (1, 1, 1), whole and with each of its faults."""
     path = os.path.join(folder, "cube.obj")
@@ -415,6 +438,8 @@ def mesh_check(folder):
         assert tuple(got[key] for key in fault) == expected, (got, expected)
         assert got["verdict"] == ("refused" if code else "closed"), got
         assert bool(got["reason"]) == bool(code) == ("inertia" not in got), got
+        assert (got["volume"] is None) == any(got[key] for key in fault), got
+        assert "not closed" in tact("moments", "--check", path, code=code)[0] or got["volume"], got
         if not code:
             near(got["volume"], 1.0)
             near(got["centroid"], [0.5, 0.5, 0.5])
@@ -424,7 +449,9 @@ def mesh_check(folder):
                                                         "inside out" in out), out
     got = json.loads(tact("moments", "--check", f"{BAD}/overlap.obj", "--json", code=1)[0])
     assert got["crossings"] > 0 and got["components"] == 2 and "overlaps itself" in got["reason"]
+    assert got["volume"] is not None
     tact("moments", "--check", os.path.join(folder, "absent.obj"), code=3)
+    hostile_meshes(folder, corners, faces)
     tact("moments", "--check", path, "sphere:1", code=2)
 
 

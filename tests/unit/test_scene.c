@@ -11,6 +11,7 @@
 #include <cmocka.h>
 
 #include "devices/registry.h"
+#include "rt/file.h"
 #include "rt/scene/scene_internal.h"
 
 static const char *const examples[] = {"ruler", "guided", "turn", "pad"};
@@ -403,8 +404,8 @@ static void test_page(void **state)
     (void)state;
     char *page = NULL;
     uint64_t size = 0;
-    assert_int_equal(
-        tact_scene_read_file(TACT_SOURCE_DIR "/rt/scene/SCENE.md", 1 << 20, &page, &size), 0);
+    assert_int_equal(tact_file_read(TACT_SOURCE_DIR "/rt/scene/SCENE.md", 1 << 20, &page, &size),
+                     0);
     check_section(page, "scene", tact_scene_schema()->mapping.fields);
     free(page);
 }

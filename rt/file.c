@@ -1,0 +1,54 @@
+#include "rt/file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static int read_open_file(int fd, uint64_t limit, char **data, uint64_t *size)
+{
+    struct stat info;
+    if (fstat(fd, &info)) {
+        return -errno;
+    }
+    if (!S_ISREG(info.st_mode)) {
+        return -EISDIR;
+    }
+    if ((uint64_t)info.st_size > limit) {
+        return -EFBIG;
+    }
+    size_t room = (size_t)info.st_size, used = 0;
+    char *bytes = malloc(room + 1);
+    if (!bytes) {
+        return -ENOMEM;
+    }
+    while (used < room) {
+        ssize_t got = read(fd, bytes + used, room - used);
+        if (got < 0 && errno != EINTR) {
+            int rc = -errno;
+            free(bytes);
+            return rc;
+        }
+        if (got == 0) {
+            break;
+        }
+        used += got > 0 ? (size_t)got : 0;
+    }
+    bytes[used] = '\0';
+    *data = bytes;
+    *size = used;
+    return 0;
+}
+
+int tact_file_read(const char *path, uint64_t limit, char **data, uint64_t *size)
+{
+    /* O_NONBLOCK: a named pipe must not hold us up before it is refused. */
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (fd < 0) {
+        return -errno;
+    }
+    int rc = read_open_file(fd, limit, data, size);
+    close(fd);
+    return rc;
+}
