@@ -11,8 +11,10 @@
     "echo \"$USER - memlock unlimited\" | sudo tee -a /etc/security/limits.d/95-tact.conf; "       \
     "log in again"
 #define TACT_FIX_DMA_LATENCY                                                                       \
-    "echo 'KERNEL==\"cpu_dma_latency\", MODE=\"0666\"' | sudo tee "                                \
-    "/etc/udev/rules.d/95-tact.rules; sudo chmod 0666 /dev/cpu_dma_latency"
+    "sudo groupadd -f -r tact; sudo usermod -aG tact \"$USER\"; "                                  \
+    "echo 'KERNEL==\"cpu_dma_latency\", GROUP=\"tact\"' | sudo tee "                               \
+    "/etc/udev/rules.d/95-tact.rules; sudo udevadm control --reload; "                             \
+    "sudo udevadm trigger --name-match=cpu_dma_latency; log in again"
 #define TACT_FIX_DMA_LATENCY_ABSENT                                                                \
     "in a container: docker run --device /dev/cpu_dma_latency; else boot with "                    \
     "processor.max_cstate=1 intel_idle.max_cstate=0"

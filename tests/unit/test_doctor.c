@@ -13,6 +13,7 @@
 
 #include "rt/clock.h"
 #include "rt/doctor.h"
+#include "rt/realtime_internal.h"
 
 static struct tact_doctor_report report;
 
@@ -51,6 +52,8 @@ static void test_every_check(void **state)
     assert_true(tact_clock_now() - t0 < 5000000000);
     for (int i = 0; i < report.count; i++) {
         const struct tact_doctor_check *c = &report.check[i];
+        assert_null(strstr(c->fix, "0666")); /* nothing is opened to everybody */
+        assert_null(strstr(c->fix, "chmod"));
         print_message("%-14s %-4s %s%s%s\n", c->name, tact_doctor_status_name(c->status), c->found,
                       c->fix[0] ? "; " : "", c->fix);
     }
@@ -74,6 +77,21 @@ static void test_adding_checks(void **state)
     assert_int_equal(tact_doctor_add(&report, "x", TACT_DOCTOR_OK, "", "y"), -ENOSPC);
     assert_int_equal(report.count, TACT_DOCTOR_CHECKS);
     assert_int_equal(tact_doctor_worst(&report), TACT_DOCTOR_FAIL);
+}
+
+/* Whatever this machine has: what would be told where the node is closed. */
+static void test_nothing_is_opened_to_all(void **state)
+{
+    (void)state;
+    const char *const fixes[] = {TACT_FIX_DMA_LATENCY, TACT_FIX_DMA_LATENCY_ABSENT, TACT_FIX_RTPRIO,
+                                 TACT_FIX_MEMLOCK, TACT_FIX_RTPRIO_GROUP};
+    struct tact_doctor_check c;
+    for (size_t i = 0; i < sizeof fixes / sizeof *fixes; i++) {
+        assert_null(strstr(fixes[i], "MODE="));
+        assert_null(strstr(fixes[i], "0666"));
+        assert_null(strstr(fixes[i], "chmod"));
+        assert_true(strlen(fixes[i]) < sizeof c.fix);
+    }
 }
 
 static void test_folder_that_is_not_there(void **state)
@@ -121,6 +139,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_every_check),
         cmocka_unit_test(test_adding_checks),
+        cmocka_unit_test(test_nothing_is_opened_to_all),
         cmocka_unit_test(test_folder_that_is_not_there),
         cmocka_unit_test(test_without_privileges),
     };
