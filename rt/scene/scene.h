@@ -285,6 +285,15 @@ struct tact_scene {
 TACT_API void tact_scene_where(const struct tact_scene *scene, const char *key,
                                struct tact_error *err);
 
+/**
+ * Warns of what is allowed and hardly meant, one message each with file, line and key: bodies over
+ * 3 m, denser than iridium or lighter than aerogel (a mesh in millimetres, a mass in grams),
+ * friction over 3, joints that start further than their hand is long or beyond a turn (degrees),
+ * gravity upward or over 100 m/s^2, places beyond 100 m, and the like of overlaps and softness. A
+ * session asks when it is made. Returns how many. Not real-time safe.
+ */
+TACT_API int tact_scene_doubt(const struct tact_scene *scene, struct tact_messages to);
+
 /** Files a scene refers to, when they do not come from disk (a replay's attachments). */
 struct tact_scene_files {
     /** Gives the bytes of `name` (as written in the scene) or -ENOENT. */

@@ -66,6 +66,9 @@ int tact_session_create(const struct tact_scene *scene, const struct tact_sessio
     *out = NULL;
     int rc = tact_session_check_log(scene, options, err);
     rc = rc ? rc : tact_session_prepare(scene, options, NULL, 0, out, err);
+    if (!rc) {
+        tact_scene_doubt(scene, options->messages);
+    }
     rc = rc ? rc : tact_session_check_calibrated(*out, err);
     rc = rc ? rc : tact_session_stopped(*out, err);
     rc = rc ? rc : tact_session_open_source(*out, err);
