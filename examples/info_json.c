@@ -124,18 +124,19 @@ int info_print_json(const struct info *i)
 {
     const struct tact_log_state *st = tact_log_state(i->log);
     json_t *all = json_pack(
-        "{s:o, s:I, s:b, s:b, s:o, s:I, s:I, s:I, s:f, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:o, "
+        "{s:o, s:I, s:b, s:b, s:I, s:o, s:I, s:I, s:I, s:f, s:I, s:I, s:I, s:I, s:I, s:I, s:I, "
+        "s:o, "
         "s:o, "
         "s:o, s:o}",
         "file", text_json(i->path), "files", (json_int_t)tact_log_parts(i->log), "complete",
-        st->complete, "recording", st->recording, "why", text_json(st->why), "file_bytes",
-        (json_int_t)st->file_bytes, "bytes_lost", (json_int_t)st->bytes_lost, "damage_at",
-        (json_int_t)st->damage_at, "duration_s", info_duration(i), "start_wall_ns",
-        (json_int_t)survey_wall(i->log, i->survey.first_ns), "ticks", (json_int_t)st->ticks,
-        "first_tick", (json_int_t)st->first_tick, "last_tick", (json_int_t)st->last_tick, "missing",
-        (json_int_t)st->missing, "skipped", (json_int_t)i->survey.skipped, "lost",
-        (json_int_t)i->survey.lost, "gaps", gaps(i), "topics", topics(i), "events", events(i),
-        "facts", facts(i));
+        st->complete, "recording", st->recording, "lost_to_damage", (json_int_t)st->lost, "why",
+        text_json(st->why), "file_bytes", (json_int_t)st->file_bytes, "bytes_lost",
+        (json_int_t)st->bytes_lost, "damage_at", (json_int_t)st->damage_at, "duration_s",
+        info_duration(i), "start_wall_ns", (json_int_t)survey_wall(i->log, i->survey.first_ns),
+        "ticks", (json_int_t)st->ticks, "first_tick", (json_int_t)st->first_tick, "last_tick",
+        (json_int_t)st->last_tick, "missing", (json_int_t)st->missing, "skipped",
+        (json_int_t)i->survey.skipped, "lost", (json_int_t)i->survey.lost, "gaps", gaps(i),
+        "topics", topics(i), "events", events(i), "facts", facts(i));
     if (all && i->view.session) {
         add_scene(i, all);
     }

@@ -22,8 +22,13 @@ struct tact_log {
     struct tact_log_state state;
     struct tact_layout layout;
     bool layout_known;
-    bool cut;             /* the data ends, without damage before: its writer was killed */
-    uint64_t data_end_at; /* where the data end, if data_complete */
+    bool cut;         /* the data ends, with no record behind: its writer was killed */
+    unsigned skipped; /* damaged stretches that something was read behind */
+    struct tact_log_gap {
+        bool ticks, events; /* the next one may have a later number: some were in damaged chunks */
+        uint32_t lost_ticks, lost_events; /* so far, by their numbers */
+    } gap;
+    uint64_t data_end_at;                         /* where the data end, if data_complete */
     int tick_schema, tick_channel, event_channel; /* -1: not yet seen */
 
     struct tact_log_topic topics[TACT_LOG_TOPICS];
@@ -72,6 +77,16 @@ int tact_log_load(const char *path, struct tact_log **out, struct tact_error *er
 /** Reads and checks the whole file; fills everything above but the reading position. Damage is not
  *  an error, it is put in state. @retval 0 or a negative errno with *err filled */
 int tact_log_scan(struct tact_log *log, struct tact_error *err);
+
+/** Moves log->file to the next record at or behind `from` that proves by itself that it is one of
+ *  the data. @retval 0, -ENODATA or an errno of reading */
+int tact_log_resync(struct tact_log *log, uint64_t from);
+
+/** Takes schemas and channels from the index, where there is one: for where the first chunk, which
+ *  has them too, is damaged. @retval 0, or what `take` returned, but -EBADMSG */
+int tact_log_read_definitions(struct tact_log *log, struct tact_error *err,
+                              int (*take)(struct tact_log *, const struct tact_mcap_record *,
+                                          struct tact_error *));
 
 /** A tick's message: its head, and where its values start. -EBADMSG where it is not one of this
  *  layout. */

@@ -96,6 +96,12 @@ static void add_state(struct tact_log *all, const struct tact_log *part, const c
     }
     to->ticks += from->ticks;
     to->missing += from->missing;
+    if (to->lost == 0)
+        to->lost_first = from->lost_first;
+    if (from->lost > 0)
+        to->lost_last = from->lost_last;
+    to->lost += from->lost;
+    to->lost_events += from->lost_events;
     to->events += from->events;
     to->file_bytes += from->file_bytes;
     to->data_complete = to->data_complete && from->data_complete;

@@ -2,10 +2,10 @@
  * Reading a session log: layout, attachments, facts, events, and the records tick by tick.
  *
  * Works on finished logs and on those whose writer was killed or whose file was cut. Opening checks
- * the whole file (chunk, attachment, data and summary checksums, framing, sequence numbers) and
- * stops at the first damage: all before it can be read, what is lost is in the state. Files may
- * hold arbitrary bytes; nothing in them makes the reader crash or ask for more memory than the file
- * can account for.
+ * the whole file (chunk, attachment, data and summary checksums, framing, sequence numbers). What
+ * is damaged is skipped, and what follows it is read: what is lost is in the state. Files may hold
+ * arbitrary bytes; nothing in them makes the reader crash or ask for more memory than the file can
+ * account for.
  */
 #ifndef TACT_RT_LOG_LOG_READER_H
 #define TACT_RT_LOG_LOG_READER_H
@@ -31,12 +31,18 @@ struct tact_log_state {
     uint64_t ticks;      /**< records that can be read */
     uint64_t first_tick; /**< tick of the first record; 0 where there is none */
     uint64_t last_tick;  /**< tick of the last record; 0 where there is none */
-    uint64_t missing;    /**< ticks between them that were never recorded (overruns) */
-    uint64_t events;     /**< events that can be read */
-    uint64_t file_bytes; /**< size of the file */
-    uint64_t bytes_lost; /**< bytes from the damage to the end of the file that were not used */
-    uint64_t damage_at;  /**< where the damage is, bytes from the start; 0 where complete */
-    char why[256];       /**< what ended the reading; "" where complete */
+    uint64_t missing; /**< ticks between them that are not there: never recorded (overruns), or lost
+                           to damage */
+    uint64_t lost;    /**< records that were in damaged chunks, by their numbers; those behind the
+                           last one that can be read are not known */
+    uint64_t lost_events; /**< events likewise */
+    uint64_t lost_first;  /**< the first tick that may be among the lost */
+    uint64_t lost_last;   /**< the last one */
+    uint64_t events;      /**< events that can be read */
+    uint64_t file_bytes;  /**< size of the file */
+    uint64_t bytes_lost;  /**< bytes that are damaged and were not used */
+    uint64_t damage_at;   /**< where the first damage is, bytes from the start; 0 where complete */
+    char why[256];        /**< what is damaged first, and which ticks are lost; "" where complete */
 };
 
 /** One event. */

@@ -17,11 +17,19 @@
 /* Positive results of the functions below: go on, or stop and look at log->state. */
 enum { SCAN_NEXT, SCAN_STOP };
 
+/* The first damage is the one that is named. */
+static void note_damage(struct tact_log *log, uint64_t at, uint64_t bytes, const char *why)
+{
+    log->state.bytes_lost += bytes;
+    if (log->state.why[0] != '\0')
+        return;
+    log->state.damage_at = at;
+    snprintf(log->state.why, sizeof log->state.why, "%s", why);
+}
+
 static int damage(struct tact_log *log, uint64_t at, const char *why)
 {
-    log->state.damage_at = at;
-    log->state.bytes_lost = log->state.file_bytes - at;
-    snprintf(log->state.why, sizeof log->state.why, "%s", why);
+    note_damage(log, at, log->state.file_bytes - at, why);
     return SCAN_STOP;
 }
 
@@ -52,6 +60,8 @@ static int add_fact(struct tact_log *log, struct tact_span key, struct tact_span
         free((char *)fact.value);
         return -EBADMSG;
     }
+    tact_utf8_repair((char *)fact.key);
+    tact_utf8_repair((char *)fact.value);
     log->facts[log->fact_count++] = fact;
     return 0;
 }
@@ -82,6 +92,19 @@ static int take_metadata(struct tact_log *log, struct tact_span content)
             return rc;
     }
     return -EBADMSG; /* without its checksum */
+}
+
+/* All of a record's facts, or none. */
+static int take_facts(struct tact_log *log, struct tact_span content)
+{
+    size_t before = log->fact_count;
+    int rc = take_metadata(log, content);
+
+    for (; rc != 0 && log->fact_count > before; log->fact_count--) {
+        free((char *)log->facts[log->fact_count - 1].key);
+        free((char *)log->facts[log->fact_count - 1].value);
+    }
+    return rc;
 }
 
 static int take_attachment(struct tact_log *log, struct tact_span content)
@@ -219,10 +242,20 @@ static int take_tick(struct tact_log *log, const struct tact_mcap_message *messa
     int64_t stamp_ns;
     uint64_t tick;
 
-    /* The recorder numbers what it writes: a gap is a chunk that is not there any more. */
-    if (message->sequence != (uint32_t)state->ticks ||
-        tact_log_parse_tick(log, message->data, &tick, &stamp_ns, &values) != 0)
+    if (tact_log_parse_tick(log, message->data, &tick, &stamp_ns, &values) != 0)
         return -EBADMSG;
+    /* The recorder numbers what it writes: a gap is a chunk that is not there any more. */
+    uint32_t lost = message->sequence - ((uint32_t)state->ticks + log->gap.lost_ticks);
+    if (lost > 0) {
+        if (!log->gap.ticks || lost > INT32_MAX || (state->ticks > 0 && tick <= state->last_tick))
+            return -EBADMSG;
+        if (log->gap.lost_ticks == 0)
+            state->lost_first = state->ticks > 0 ? state->last_tick + 1 : 0;
+        state->lost_last = tick > 0 ? tick - 1 : 0;
+        log->gap.lost_ticks += lost;
+        state->lost += lost;
+    }
+    log->gap.ticks = false;
     if (state->ticks == 0)
         state->first_tick = tick;
     else if (tick > state->last_tick)
@@ -240,7 +273,8 @@ static int take_event(struct tact_log *log, const struct tact_mcap_message *mess
     event.stamp_ns = tact_cdr_get_time(&cdr);
     event.tick = tact_cdr_get_u64(&cdr);
     struct tact_span name = tact_cdr_get_string(&cdr), text = tact_cdr_get_string(&cdr);
-    if (cdr.in.bad || cdr.in.left > 0 || message->sequence != (uint32_t)log->event_count ||
+    uint32_t lost = message->sequence - ((uint32_t)log->event_count + log->gap.lost_events);
+    if (cdr.in.bad || cdr.in.left > 0 || (lost > 0 && (!log->gap.events || lost > INT32_MAX)) ||
         name.size + text.size > EVENT_BYTES_LIMIT - log->event_bytes)
         return -EBADMSG;
     int rc = grow(&log->events, log->event_count, sizeof *log->events);
@@ -253,6 +287,11 @@ static int take_event(struct tact_log *log, const struct tact_mcap_message *mess
         free((char *)event.text);
         return -EBADMSG;
     }
+    tact_utf8_repair((char *)event.name);
+    tact_utf8_repair((char *)event.text);
+    log->gap.events = false;
+    log->gap.lost_events += lost;
+    log->state.lost_events += lost;
     log->event_bytes += name.size + text.size;
     log->events[log->event_count++] = event;
     return 0;
@@ -287,6 +326,7 @@ static int take_chunk(struct tact_log *log, const struct tact_mcap_record *chunk
                       struct tact_error *err)
 {
     struct tact_log_state before = log->state;
+    const struct tact_log_gap gap_before = log->gap;
     struct tact_log_topic topics_before[TACT_LOG_TOPICS];
     size_t topic_count_before = log->topic_count, events_before = log->event_count;
     const int tick_channel_before = log->tick_channel, event_channel_before = log->event_channel;
@@ -313,6 +353,7 @@ static int take_chunk(struct tact_log *log, const struct tact_mcap_record *chunk
         return 0;
     }
     log->state = before;
+    log->gap = gap_before;
     memcpy(log->topics, topics_before, sizeof topics_before);
     log->topic_count = topic_count_before;
     log->tick_channel = tick_channel_before;
@@ -340,6 +381,8 @@ static int take_data_end(struct tact_log *log, const struct tact_mcap_record *re
 
     if (in.bad || in.left > 0)
         return damage(log, record->at, "the record that ends the data is damaged");
+    if (log->state.why[0] != '\0')
+        return SCAN_STOP; /* the index would be of what is not there */
     if (crc != log->file.crc_before) {
         /* The chunks and attachments are sound by their own checksums. */
         damage(log, record->at,
@@ -371,6 +414,29 @@ static int take_footer(struct tact_log *log, const struct tact_mcap_record *reco
         return damage(log, log->file.offset, "the end of the file is damaged");
     log->state.complete = true;
     return SCAN_STOP;
+}
+
+static int take_definition(struct tact_log *log, const struct tact_mcap_record *record,
+                           struct tact_error *err)
+{
+    return record->opcode == TACT_MCAP_SCHEMA ? take_schema(log, record->content, err)
+                                              : take_channel(log, record->content);
+}
+
+/* The reading goes on behind what is damaged. Its length may be what is damaged, so that the next
+ * record is looked for from its first byte on. */
+static int skip(struct tact_log *log, uint64_t at, const char *why, struct tact_error *err)
+{
+    int rc = tact_log_resync(log, at + 1);
+
+    if (rc == -ENODATA)
+        return damage(log, at, why);
+    if (rc != 0)
+        return tact_error_set(err, rc, "cannot read the log: %s", strerror(-rc));
+    note_damage(log, at, log->file.offset - at, why);
+    log->skipped++;
+    log->gap.ticks = log->gap.events = true;
+    return log->tick_channel < 0 ? tact_log_read_definitions(log, err, take_definition) : SCAN_NEXT;
 }
 
 static int take_data_record(struct tact_log *log, const struct tact_mcap_record *record,
@@ -405,7 +471,7 @@ static int take_data_record(struct tact_log *log, const struct tact_mcap_record 
         why = "an attachment is damaged";
         break;
     case TACT_MCAP_METADATA:
-        rc = take_metadata(log, record->content);
+        rc = take_facts(log, record->content);
         why = "the facts of the session are damaged";
         break;
     case TACT_MCAP_DATA_END:
@@ -414,7 +480,7 @@ static int take_data_record(struct tact_log *log, const struct tact_mcap_record 
         rc = -EBADMSG;
         why = "a record of a kind that tact does not write";
     }
-    return rc == -EBADMSG ? damage(log, record->at, why) : rc;
+    return rc == -EBADMSG ? skip(log, record->at, why, err) : rc;
 }
 
 static int take_summary_record(struct tact_log *log, const struct tact_mcap_record *record)
@@ -435,6 +501,33 @@ static int take_summary_record(struct tact_log *log, const struct tact_mcap_reco
     }
 }
 
+/* A length that leads beyond the file: the file was cut there, or the length is damaged. */
+static int end_inside(struct tact_log *log, uint64_t at, struct tact_error *err)
+{
+    unsigned before = log->skipped;
+    int rc = skip(log, at, "the file ends inside a record", err);
+
+    if (log->skipped > before && log->skipped == 1)
+        snprintf(log->state.why, sizeof log->state.why, "the length of a record is damaged");
+    log->cut = log->cut || log->skipped == before;
+    return rc;
+}
+
+/* Which ticks are lost is what whoever reads the log has to know. */
+static void name_lost(const struct tact_log *log, struct tact_log_state *state)
+{
+    size_t used = strlen(state->why);
+
+    if (state->lost > 0)
+        snprintf(state->why + used, sizeof state->why - used,
+                 "; %" PRIu64 " ticks are lost, of those from %" PRIu64 " to %" PRIu64, state->lost,
+                 state->lost_first, state->lost_last);
+    used = strlen(state->why);
+    if (log->skipped > 0 && log->gap.ticks && state->ticks > 0)
+        snprintf(state->why + used, sizeof state->why - used,
+                 "; ticks behind %" PRIu64 " were in it, how many is not known", state->last_tick);
+}
+
 int tact_log_scan(struct tact_log *log, struct tact_error *err)
 {
     struct tact_mcap_record record;
@@ -443,7 +536,9 @@ int tact_log_scan(struct tact_log *log, struct tact_error *err)
     while (rc == SCAN_NEXT) {
         uint64_t at = log->file.offset;
         rc = tact_mcap_reader_next(&log->file, &record);
-        if (rc == -ENODATA || rc == -EBADMSG) {
+        if (rc == -EBADMSG && !log->state.data_complete)
+            rc = end_inside(log, at, err);
+        else if (rc == -ENODATA || rc == -EBADMSG) {
             log->cut = true;
             rc = damage(log, at,
                         rc == -ENODATA ? "it has no end: its writer was killed or the file was cut"
@@ -458,5 +553,6 @@ int tact_log_scan(struct tact_log *log, struct tact_error *err)
     if (rc == -ENOMEM)
         tact_error_set(err, rc, "out of memory");
     log->state.events = log->event_count;
+    name_lost(log, &log->state);
     return rc < 0 ? rc : 0;
 }

@@ -25,12 +25,17 @@ static int take_definition(struct tact_mcap_writer *writer, uint8_t opcode,
                                                    : TACT_MCAP_GROUP_CHANNEL_INFOS];
 
     if (opcode == TACT_MCAP_SCHEMA) {
-        if (tact_mcap_parse_schema(content, &schema) != 0 || schema.id != group->count + 1)
+        if (tact_mcap_parse_schema(content, &schema) != 0 || schema.id == 0 ||
+            schema.id > group->count + 1)
             return -EBADMSG;
+        if (schema.id <= group->count)
+            return 0; /* once more */
     } else {
-        if (tact_mcap_parse_channel(content, &channel) != 0 || channel.id != group->count ||
-            writer->channel_count == TACT_MCAP_CHANNELS)
+        if (tact_mcap_parse_channel(content, &channel) != 0 || channel.id > group->count ||
+            (channel.id == group->count && writer->channel_count == TACT_MCAP_CHANNELS))
             return -EBADMSG;
+        if (channel.id < group->count)
+            return 0;
         writer->channel_count++;
     }
     size_t record = tact_mcap_begin_record(&group->records, opcode);

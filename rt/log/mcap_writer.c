@@ -368,6 +368,14 @@ void tact_mcap_index_chunk(struct tact_mcap_writer *writer, uint64_t at, uint64_
     writer->chunk_messages = 0;
 }
 
+/* The second chunk has the schemas and channels once more: where the first is damaged, and a kill
+ * left no index, all others can still be read. */
+static void repeat_definitions(struct tact_mcap_writer *writer)
+{
+    for (int g = TACT_MCAP_GROUP_SCHEMAS; g <= TACT_MCAP_GROUP_CHANNEL_INFOS; g++)
+        tact_put(&writer->chunk, writer->groups[g].records.data, writer->groups[g].records.size);
+}
+
 int tact_mcap_writer_flush(struct tact_mcap_writer *writer)
 {
     uint64_t compressed = 0;
@@ -382,7 +390,10 @@ int tact_mcap_writer_flush(struct tact_mcap_writer *writer)
         return fail(writer, rc);
     tact_mcap_index_chunk(writer, writer->offset, writer->output.size, compressed,
                           writer->zstd ? "zstd" : "");
-    return tact_mcap_write_output(writer);
+    rc = tact_mcap_write_output(writer);
+    if (rc == 0 && writer->groups[TACT_MCAP_GROUP_CHUNKS].count == 1)
+        repeat_definitions(writer);
+    return rc;
 }
 
 int tact_mcap_writer_sync(struct tact_mcap_writer *writer)

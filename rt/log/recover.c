@@ -187,6 +187,12 @@ static int check_damage(struct recovery *r)
 
     if (state->data_complete)
         return 0;
+    if (log->skipped > 0)
+        return tact_error_set(r->err, -EBADMSG,
+                              "the log is damaged at byte %" PRIu64
+                              ", which a killed recorder does not explain: %s; it is read without "
+                              "that part, and nothing was changed",
+                              state->damage_at, state->why);
     if (!log->cut || state->bytes_lost > 2 * TACT_MCAP_CHUNK_LIMIT)
         return tact_error_set(r->err, -EBADMSG,
                               "the log is damaged at byte %" PRIu64

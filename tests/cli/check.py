@@ -372,6 +372,18 @@ def damage(folder):
         flipped[pick.randrange(len(data))] ^= 1 << pick.randrange(8)
         write(flipped)
         tact("replay", bad, "--verify", code=(1, 2, 3))
+    # One byte in the middle: what follows it is read too, and the ticks that are lost are named.
+    flipped = bytearray(data)
+    flipped[len(data) // 3] ^= 1
+    write(flipped)
+    found = json.loads(tact("info", bad, "--json", code=3)[0])
+    assert 0 < found["lost_to_damage"] <= 300 and found["ticks"] == 2000 - found["lost_to_damage"], found
+    assert found["last_tick"] == 1999 and found["missing"] == found["lost_to_damage"], found
+    first, last = map(int, re.search(r"ticks are lost, of those from (\d+) to (\d+)", found["why"]).groups())
+    assert last - first + 1 == found["lost_to_damage"], found
+    out, _ = tact("replay", bad, "--verify", code=3)
+    # The tick behind the gap gives the state to go on from.
+    assert f"{found['ticks'] - 1} ticks replayed" in out and " 0 differing" in out, out
     for content in (b"", data[:100], b"no log at all"):
         write(content)
         out, err = tact("replay", bad, code=2)

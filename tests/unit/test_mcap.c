@@ -72,24 +72,45 @@ static int free_log(void **state)
     return 0;
 }
 
+/* Ticks that can be read, each the one that was recorded, in their order. */
+static uint64_t compare_ticks(struct tact_log *log)
+{
+    struct tact_record *expected = session_new_record(), *found = session_new_record();
+    size_t bytes = sizeof *found + SESSION_DOUBLES * sizeof(double);
+    uint64_t equal = 0, next = 0;
+
+    for (; tact_log_next(log, found) == 1 && found->tick >= next && found->tick < TICKS; equal++) {
+        session_record(found->tick, expected);
+        if (memcmp(expected, found, bytes) != 0)
+            break;
+        next = found->tick + 1;
+    }
+    free(expected);
+    free(found);
+    return equal;
+}
+
 /* All that can be read is what was recorded; tells whether all of it can. */
 static bool check_readable(struct tact_log *log)
 {
     const struct tact_log_state *state = tact_log_state(log);
 
-    assert_int_equal(session_compare(log, 0), state->ticks);
+    assert_int_equal(compare_ticks(log), state->ticks);
     for (size_t i = 0; i < state->events; i++) {
         const struct tact_log_event *event = tact_log_event(log, i);
-        assert_int_equal(event->tick, i);
+        assert_true(i == 0 ? event->tick < EVENTS : event->tick > tact_log_event(log, i - 1)->tick);
         assert_string_equal(event->name, "marker");
         assert_string_equal(event->text, "a text");
     }
     assert_in_range(tact_log_attachment_count(log), 0, 3);
     for (size_t i = 0; i < tact_log_attachment_count(log); i++) {
         const struct tact_log_attachment *a = tact_log_attachment_at(log, i);
-        assert_string_equal(a->name, session_attachments[i].name);
-        assert_int_equal(a->size, session_attachments[i].size);
-        assert_memory_equal(a->data, session_attachments[i].data, a->size);
+        size_t k = 0;
+        while (k < 3 && strcmp(a->name, session_attachments[k].name) != 0)
+            k++;
+        assert_in_range(k, i, 2);
+        assert_int_equal(a->size, session_attachments[k].size);
+        assert_memory_equal(a->data, session_attachments[k].data, a->size);
     }
     for (size_t i = 0; i < tact_log_fact_count(log); i++) {
         if (i >= 4)

@@ -1,0 +1,112 @@
+/* Where a log goes on behind damage. */
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "encode_internal.h"
+#include "log_internal.h"
+#include "mcap_internal.h"
+
+#define BLOCK 65536
+#define DATA_END_BYTES 4
+#define FOOTER_BYTES 20
+
+/* Whether a record proves by itself that it is one: by its checksum, or by what must follow it. */
+static bool proves_itself(struct tact_log *log, const struct tact_mcap_record *record)
+{
+    struct tact_mcap_attachment attachment;
+    struct tact_cursor map;
+    struct tact_span name;
+    uint8_t next;
+
+    switch (record->opcode) {
+    case TACT_MCAP_CHUNK:
+        return tact_mcap_parse_chunk(record->content, &log->chunk) == 0;
+    case TACT_MCAP_ATTACHMENT:
+        return tact_mcap_parse_attachment(record->content, &attachment) == 0;
+    case TACT_MCAP_METADATA:
+        return tact_mcap_parse_metadata(record->content, &name, &map) == 0 &&
+               (tact_span_is(name, TACT_FACTS) || tact_span_is(name, TACT_RECOVERED) ||
+                tact_span_is(name, TACT_CONTINUED));
+    case TACT_MCAP_DATA_END:
+        return record->content.size == DATA_END_BYTES &&
+               pread(log->file.fd, &next, 1, (off_t)log->file.offset) == 1 &&
+               (next == TACT_MCAP_SCHEMA || next == TACT_MCAP_FOOTER);
+    default:
+        return false;
+    }
+}
+
+static bool is_at(struct tact_log *log, uint64_t at)
+{
+    struct tact_mcap_record record;
+
+    log->file.offset = at;
+    bool found = tact_mcap_reader_next(&log->file, &record) == 0 && proves_itself(log, &record);
+    log->file.offset = at;
+    return found;
+}
+
+/* Of all places where one might start: an opcode, and a length that the file can hold. */
+static bool is_likely(const uint8_t *head, uint64_t left, uint64_t *length)
+{
+    memcpy(length, head + 1, sizeof *length);
+    return (head[0] == TACT_MCAP_CHUNK || head[0] == TACT_MCAP_ATTACHMENT ||
+            head[0] == TACT_MCAP_METADATA ||
+            (head[0] == TACT_MCAP_DATA_END && *length == DATA_END_BYTES)) &&
+           left >= TACT_MCAP_RECORD_HEAD && *length <= left - TACT_MCAP_RECORD_HEAD;
+}
+
+int tact_log_resync(struct tact_log *log, uint64_t from)
+{
+    uint8_t block[BLOCK];
+    uint64_t size = log->file.size, at = from;
+    /* What is read to look at one place costs time, which nobody shall make endless. */
+    uint64_t budget = 8 * size + ((uint64_t)64 << 20), length;
+
+    while (at + TACT_MCAP_RECORD_HEAD <= size) {
+        ssize_t n = pread(log->file.fd, block, sizeof block, (off_t)at);
+        if (n < 0)
+            return -errno;
+        if (n < TACT_MCAP_RECORD_HEAD)
+            break;
+        size_t places = (size_t)n - TACT_MCAP_RECORD_HEAD + 1;
+        for (size_t i = 0; i < places; i++) {
+            if (!is_likely(block + i, size - at - i, &length))
+                continue;
+            if (length > budget)
+                return -ENODATA;
+            budget -= length;
+            if (is_at(log, at + i))
+                return 0;
+        }
+        at += places;
+    }
+    return -ENODATA;
+}
+
+int tact_log_read_definitions(struct tact_log *log, struct tact_error *err,
+                              int (*take)(struct tact_log *, const struct tact_mcap_record *,
+                                          struct tact_error *))
+{
+    struct tact_mcap_reader file;
+    struct tact_mcap_record record;
+    const uint64_t footer = TACT_MCAP_RECORD_HEAD + FOOTER_BYTES;
+    uint64_t start;
+    int rc = -EBADMSG;
+
+    if (log->file.size < 2 * TACT_MCAP_MAGIC_SIZE + footer)
+        return 0;
+    tact_mcap_reader_start(&file, log->file.fd, log->file.size - TACT_MCAP_MAGIC_SIZE);
+    file.offset = file.size - footer;
+    if (tact_mcap_reader_next(&file, &record) == 0 && record.opcode == TACT_MCAP_FOOTER) {
+        memcpy(&start, record.content.data, sizeof start);
+        file.offset = start;
+        rc = start < file.size - footer ? 0 : -EBADMSG;
+    }
+    while (rc == 0 && tact_mcap_reader_next(&file, &record) == 0 &&
+           (record.opcode == TACT_MCAP_SCHEMA || record.opcode == TACT_MCAP_CHANNEL))
+        rc = take(log, &record, err);
+    tact_bytes_free(&file.buffer);
+    return rc == -EBADMSG ? 0 : rc;
+}
