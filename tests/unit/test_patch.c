@@ -108,6 +108,32 @@ static void thick_overlap_keeps_the_gradient(void **state)
     tact_shape_release(&box);
 }
 
+/* The spin arm of an oblong patch under uniform pressure is the mean distance from its centre: by
+ * sums over the ellipse. */
+static void oblong_patches_resist_spin(void **state)
+{
+    (void)state;
+    const double narrow[3] = {1, 0.3, 0.05};
+    for (int i = 0; i < 3; i++) {
+        struct tact_shape box = {.kind = TACT_SHAPE_BOX, .size = {0.1, 0.1 * narrow[i], 0.05}};
+        const double at[3] = {0, 0, 0.0999};
+        tact_shape_tessellate(&box);
+        struct tact_moments m = measure(&box, at, &box);
+        struct tact_patch_options options = {.spin = TACT_SPIN_UNIFORM};
+        struct tact_patch p;
+        assert_int_equal(tact_patch_from_moments(&m, &options, &p), 0);
+        double sum = 0;
+        for (int k = 0; k < 100000; k++) { /* of a ring, by its angle, then 2/3 for all rings */
+            double angle = 2 * 3.14159265358979323846 * (k + 0.5) / 100000;
+            sum += hypot(p.semi[0] * cos(angle), p.semi[1] * sin(angle)) / 150000;
+        }
+        print_message("%.3f of its length wide: arm %.6e m, by sums %.6e m\n", narrow[i],
+                      p.spin_arm, sum);
+        assert_true(fabs(p.spin_arm / sum - 1) < 2e-4);
+        tact_shape_release(&box);
+    }
+}
+
 /* A sliver whose centroid came out 5 m off, and one that came out too thin: both as the outline has
  * it, a rectangle of 0.2 by 0.1 about (0.3, -0.2). One that is right stays. */
 static void slivers_are_mended(void **state)
@@ -146,6 +172,7 @@ int main(void)
         cmocka_unit_test(sheet_faces_straight_up),
         cmocka_unit_test(thick_overlap_keeps_the_gradient),
         cmocka_unit_test(slivers_are_mended),
+        cmocka_unit_test(oblong_patches_resist_spin),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
