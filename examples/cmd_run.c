@@ -7,6 +7,7 @@
 #include <unistd.h>
 #include "command.h"
 #include "devices/registry.h"
+#include "kernels/opencl.h"
 #include "kernels/source.h"
 #include "rt/session/report.h"
 #include "run.h"
@@ -97,6 +98,9 @@ static int run_session(const struct run *run, const struct tact_scene *scene)
     struct tact_error err = {.line = 0};
     struct tact_session *session;
     struct tact_session_report report;
+    if (strcmp(scene->moments.source, "host")) {
+        tact_opencl_prepare(NULL); /* before devices start threads; what it lacks is told later */
+    }
     int made = tact_session_create(scene, &run->options, &session, &err);
     if (made) {
         command_error(&err);

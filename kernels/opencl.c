@@ -1,6 +1,8 @@
 #include "kernels/opencl_internal.h"
 
 #include <errno.h>
+#include <limits.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,6 +11,7 @@
 #include <unistd.h>
 
 #include "kernels/batch_internal.h"
+#include "kernels/cache_internal.h"
 #include "kernels/probe_internal.h"
 #include "moments_cl.h"
 
@@ -39,13 +42,35 @@ static void describe_machine(void)
     }
 }
 
+static struct {
+    pthread_once_t once;
+    int cache; /* 0, or the negative errno of making one */
+} environment = {.once = PTHREAD_ONCE_INIT};
+
 static void set_driver_environment(void)
 {
+    char path[PATH_MAX];
     describe_machine();
+    if (!getenv("POCL_CACHE_DIR")) {
+        environment.cache = tact_cl_cache(path, sizeof path);
+        if (!environment.cache) {
+            setenv("POCL_CACHE_DIR", path, 0);
+        }
+    }
     setenv("POCL_WORK_GROUP_METHOD", "loops", 0);
     setenv("POCL_DEVICES", "basic", 0);
     /* Where the user asks for PoCL's threaded device: one thread wakes up sooner than several. */
     setenv("POCL_MAX_PTHREAD_COUNT", "1", 0);
+}
+
+int tact_opencl_prepare(struct tact_error *err)
+{
+    pthread_once(&environment.once, set_driver_environment);
+    return environment.cache ? tact_error_set(err, environment.cache,
+                                              "no folder for what PoCL compiles: %s; set "
+                                              "POCL_CACHE_DIR to one that only you can write to",
+                                              strerror(-environment.cache))
+                             : 0;
 }
 
 static size_t find_devices(cl_device_id *devices, size_t capacity)
@@ -76,7 +101,7 @@ static void look(void)
 /* The devices of all platforms; *count may be 0. -ENODEV where a driver does not bear the look. */
 static int survey(cl_device_id *devices, size_t capacity, size_t *count, struct tact_error *err)
 {
-    set_driver_environment();
+    tact_opencl_prepare(NULL);
     int rc = tact_cl_probe(look, err);
     *count = rc ? 0 : find_devices(devices, capacity);
     return rc;
@@ -119,6 +144,9 @@ static int choose(const struct tact_cl_request *request, struct tact_cl *cl, str
     int best = -1, rc = survey(devices, MAX_DEVICES, &count, err);
     if (rc) {
         return rc;
+    }
+    if (count == 0 && tact_opencl_prepare(err)) {
+        return -ENODEV; /* it is there, and lacks a place to work in */
     }
     if (count == 0) {
         return tact_error_set(err, -ENODEV,

@@ -5,8 +5,11 @@
  * POCL_WORK_GROUP_METHOD=loops (the default vectoriser of PoCL 3.1 miscompiles plain kernels
  * silently), POCL_DEVICES=basic (runs in the calling thread: 0.7 us a launch instead of 15-120)
  * and, for who asks for POCL_DEVICES=pthread, POCL_MAX_PTHREAD_COUNT=1 (one thread wakes up sooner
- * than several; set it higher for overlaps of tens of thousands of triangle pairs). None of them is
- * real-time safe; call them before real time starts.
+ * than several; set it higher for overlaps of tens of thousands of triangle pairs). PoCL keeps what
+ * it compiles in POCL_CACHE_DIR, and cannot work without: that is $XDG_CACHE_HOME/tact,
+ * $CACHE_DIRECTORY (of a service of systemd), $HOME/.cache/tact, each where it is this user's and
+ * no other can write to it, or a new folder of the process alone, removed at its end. None of them
+ * is real-time safe; call them before real time starts.
  */
 #ifndef TACT_KERNELS_OPENCL_H
 #define TACT_KERNELS_OPENCL_H
@@ -38,6 +41,15 @@ struct tact_opencl_device {
     double error;      /**< largest relative error of the self-test */
     double launch_us;  /**< median time of an empty kernel and the wait for it [us] */
 };
+
+/**
+ * Sets these variables, once a process. setenv() is not safe while another thread looks at the
+ * environment: a program that has threads calls this before it starts them. For any other the first
+ * function that needs a driver does it. The fork that asks drivers first has them too.
+ * @retval 0, or the negative errno of making a folder for PoCL's cache, without which PoCL has no
+ * device; *err says so
+ */
+TACT_API int tact_opencl_prepare(struct tact_error *err);
 
 /**
  * Describes up to `capacity` devices; *count is how many there are. With probe != 0 each is set up
