@@ -2,11 +2,12 @@
  * Rolls recorded tosses of a cube out in tact and compares them with what was recorded.
  *
  *     bench_toss FOLDER --parameters FILE [--half identify|held|all] [--json] [--each]
- *     bench_toss shared --parameters FILE --half held --at-most 15 18.5
+ *     bench_toss shared --parameters FILE --half held --ticks 24 --at-most 15 18.5
  *     bench_toss FOLDER --parameters FILE --half identify --serve
  *
- * "shared" is data/cube_toss beside the project, or in $TACT_SHARED. --at-most: exits with 1 where
- * an error is larger (percent of the edge, degrees). --serve takes lines of "name=value ..." that
+ * "shared" is data/cube_toss beside the project, or in $TACT_SHARED. --ticks: between two
+ * samples, in place of the file's. --at-most: exits with 1 where an error is larger (percent of the
+ * edge, degrees). --serve takes lines of "name=value ..." that
  * replace parameters of the file and answers each with the two errors: what toss.py searches with.
  * Exits with 2 on an error, 77 where there are no data.
  */
@@ -278,7 +279,7 @@ static void serve(const struct job *job)
 static int usage(void)
 {
     fprintf(stderr, "usage: bench_toss FOLDER|shared --parameters FILE [--half identify|held|all] "
-                    "[--json] [--each] [--serve] [--at-most PERCENT DEGREES]\n");
+                    "[--ticks N] [--json] [--each] [--serve] [--at-most PERCENT DEGREES]\n");
     return 2;
 }
 
@@ -286,6 +287,7 @@ struct arguments {
     char folder[1024];
     const char *parameters;
     double most[2]; /* percent, degrees */
+    double ticks;   /* a sample; 0: the file's */
     int serving;
 };
 
@@ -309,6 +311,8 @@ static int read_arguments(int argc, char **argv, struct arguments *a, struct job
         } else if (!strcmp(argv[i], "--half") && left > 0) {
             const char *half = argv[++i];
             job->half = !strcmp(half, "identify") ? 0 : !strcmp(half, "held") ? 1 : 2;
+        } else if (!strcmp(argv[i], "--ticks") && left > 0) {
+            a->ticks = atof(argv[++i]);
         } else if (!strcmp(argv[i], "--at-most") && left > 1) {
             a->most[0] = atof(argv[++i]);
             a->most[1] = atof(argv[++i]);
@@ -360,6 +364,7 @@ int main(int argc, char **argv)
         fprintf(stderr, "bench_toss: %s lacks parameters of tact\n", a.parameters);
         return 2;
     }
+    job.p[SUBSTEPS] = a.ticks > 0.0 ? a.ticks : job.p[SUBSTEPS];
     int rc = toss_data_read(a.folder, &job.data, message, sizeof message);
     if (rc) {
         fprintf(stderr, "bench_toss: %s%s\n", rc == -ENOENT ? "skipped: " : "", message);

@@ -1,17 +1,18 @@
 #!/usr/bin/env python3
 """Real tosses of a cube in tact, MuJoCo and Drake: identify parameters, or score with those stored.
 
-    toss.py score FOLDER [--half held|identify|all] [--engines tact,mujoco,drake] [--json]
+    toss.py score FOLDER [--half held|identify|all] [--engines tact,mujoco,drake] [--ticks 7,12,96] [--json]
     toss.py measure FOLDER
     toss.py identify FOLDER --engines tact [--seed 1] [--write]
 
 FOLDER holds starts.csv and tosses.csv. Every second toss from the first is there to identify on, the
 others to score. `measure` finds from those alone what no engine has a part in: the tracker's scale of
 length and the lag of recorded velocities. Every engine is searched by the same seeded search, with as
-many roll-outs, for the least sum of position error / 13 % and rotation error / 16 degrees; all begin
-with the same states. A peer that is not installed is left
-out, with its reason (`pip install mujoco drake numpy`). `--write` puts what was found into the
-parameter file.
+many roll-outs of the same tosses, for the least sum of position error / 13 % and rotation error / 16
+degrees; all begin with the same states. The search scores four numbers of ticks a sample together:
+parameters found at one number may lean on that number's numerical damping. A peer that is not
+installed is left out, with its reason (`pip install mujoco drake numpy`). `--write` puts what was found
+into the parameter file.
 """
 import argparse
 import csv
@@ -26,13 +27,16 @@ import sys
 HERE = os.path.dirname(os.path.abspath(__file__))
 RATE, EDGE, GRAVITY = 148.0, 0.1048, 9.81  # as in toss.c
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(HERE)))
-GENERATIONS, OFFSPRING = 14, 12  # of the search: 168 roll-outs, each of every second toss
+GENERATIONS, OFFSPRING = 8, 8  # of the search: 64 scores,
+SEARCHED = (7, 12, 24, 48)  # each over these ticks a sample,
+SHARES = 20  # every 20th toss of the half at each of them, other tosses in the next generation
+SCORED = "7,12,16,24,48,96"
 
 
 class Tact:
     """bench_toss, which keeps the tosses in memory and answers a line of parameters with a score."""
     ranges = {"friction": (0.15, 0.21), "rounding": (0.002, 0.008), "log_compliance": (-6.2, -5.2),
-              "hunt_crossley": (0.0, 3.0)}
+              "hunt_crossley": (0.0, 12.0)}
     version = "tact"
 
     def __init__(self, options):
@@ -132,15 +136,24 @@ def plain(p):
     return {k.removeprefix("log_"): 10 ** v if k.startswith("log_") else v for k, v in p.items()}
 
 
+def evaluate_together(engine, p, generation):
+    """Mean scores over the ticks of the search, and which tosses are rolled out at which."""
+    many = len(SEARCHED)
+    phases = [(generation + SHARES // many * (k + generation)) % SHARES for k in range(many)]
+    scores = [engine.evaluate(dict(p, substeps=n), SHARES, phase)
+              for n, phase in zip(SEARCHED, phases)]
+    return tuple(sum(score[k] for score in scores) / many for k in range(2))
+
+
 def objective(score):
     total = score[0] / 0.13 + score[1] / 16
     return total if math.isfinite(total) else math.inf
 
 
-def search(engine, seed, say):
-    """CMA-ES (Hansen 2016) in the unit cube of the ranges. A generation sees the even or the odd
-    tosses. The answer is the mean that is left: the best point met owes much to luck, as roll-outs
-    are chaotic."""
+def search(engine, begin, seed, say):
+    """CMA-ES (Hansen 2016) in the unit cube of the ranges. All of a generation see the same tosses.
+    It begins at the parameters stored; the answer is the mean that is left: the best point met owes
+    much to luck, as roll-outs are chaotic."""
     import numpy as np
     draw = np.random.default_rng(seed)
     names = sorted(engine.ranges)
@@ -152,7 +165,9 @@ def search(engine, seed, say):
     c_one = 2 / ((n + 1.3) ** 2 + mass)
     c_mu = min(1 - c_one, 2 * (mass - 2 + 1 / mass) / ((n + 2) ** 2 + mass))
     usual = math.sqrt(n) * (1 - 1 / (4 * n) + 1 / (21 * n * n))
-    mean, size, cov, path, size_path = np.full(n, 0.5), 0.25, np.eye(n), np.zeros(n), np.zeros(n)
+    mean = np.array([(begin[k] - engine.ranges[k][0]) / (engine.ranges[k][1] - engine.ranges[k][0])
+                     for k in names])
+    size, cov, path, size_path = 0.2, np.eye(n), np.zeros(n), np.zeros(n)
 
     def point(x):
         return {k: lo + min(1.0, max(0.0, float(x[i]))) * (hi - lo)
@@ -166,7 +181,7 @@ def search(engine, seed, say):
         for step in steps:
             x = mean + size * step
             outside = float(((x - np.clip(x, 0, 1)) ** 2).sum())
-            values.append(objective(engine.evaluate(point(x), 2, g % 2)) + 5 * outside)
+            values.append(objective(evaluate_together(engine, point(x), g)) + 5 * outside)
         best = [steps[i] for i in np.argsort(values)[:parents]]
         step = weights @ np.array(best)
         mean = mean + size * step
@@ -214,7 +229,10 @@ def store(path, name, found):
 def identify(engine, name, options):
     def say(text):
         print(f"{name} {text}", file=sys.stderr, flush=True)
-    found = search(engine, options.seed, say)
+    stored = load(options.parameters)[name]
+    begin = {k: stored[k] if k in stored else math.log10(stored[k.removeprefix("log_")])
+             for k in engine.ranges}
+    found = search(engine, begin, options.seed, say)
     if name == "tact":
         found = plain(found)
     print(json.dumps({name: found}))
@@ -229,6 +247,7 @@ def main():
     parser.add_argument("--engines", default="tact,mujoco,drake")
     parser.add_argument("--half", choices=("identify", "held", "all"))
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--ticks", default=SCORED, help="ticks a sample to score (" + SCORED + ")")
     parser.add_argument("--write", action="store_true")
     parser.add_argument("--json", action="store_true")
     parser.add_argument("--parameters", default=os.path.join(HERE, os.pardir, "toss_parameters.yaml"))
@@ -238,21 +257,27 @@ def main():
         print("length: {:.5f}, lag: {:.3f} samples".format(*measure(options.folder)))
         return
     options.half = options.half or ("identify" if options.what == "identify" else "held")
-    table = {}
+    table, ticks = {}, [int(n) for n in options.ticks.split(",")]
     for name in options.engines.split(","):
         engine = open_engine(name, options)
         if engine and options.what == "identify":
             identify(engine, name, options)
         elif engine:
-            p = load(options.parameters)[name]
-            position, rotation = engine.evaluate({} if name == "tact" else p, 1)
-            table[engine.version] = {"position_percent": 100 * position, "rotation_deg": rotation}
+            p = {} if name == "tact" else load(options.parameters)[name]
+            rows = table[engine.version] = []
+            for n in ticks:
+                position, rotation = engine.evaluate(dict(p, substeps=n), 1)
+                rows.append({"ticks": n, "position_percent": 100 * position,
+                             "rotation_deg": rotation})
     if options.json and table:
         print(json.dumps(table))
     elif table:
-        print(f"{'':16} {'position':>10} {'rotation':>10}   ({options.half} tosses of {options.folder})")
-        for version, row in table.items():
-            print(f"{version:16} {row['position_percent']:8.2f} % {row['rotation_deg']:6.2f} deg")
+        print(f"{'':16} {'ticks':>5} {'position':>10} {'rotation':>10}   "
+              f"({options.half} tosses of {options.folder})")
+        for version, rows in table.items():
+            for row in rows:
+                print(f"{version:16} {row['ticks']:5} {row['position_percent']:8.2f} % "
+                      f"{row['rotation_deg']:6.2f} deg")
 
 
 if __name__ == "__main__":
