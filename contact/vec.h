@@ -9,6 +9,7 @@
 #define TACT_CONTACT_VEC_H
 
 #include <math.h>
+#include "elementary.h"
 
 /** Pose of a frame in the world: position [m] and unit quaternion, w first, frame to world. */
 struct tact_pose {
@@ -190,8 +191,8 @@ static inline double tact_quat_normalize(double *q)
 static inline void tact_quat_from_rotvec(double *q, const double *v)
 {
     double angle = tact_v3_norm(v);
-    double s = angle > 1e-8 ? sin(0.5 * angle) / angle : 0.5;
-    q[0] = cos(0.5 * angle);
+    double s = angle > 1e-8 ? tact_sin(0.5 * angle) / angle : 0.5;
+    q[0] = tact_cos(0.5 * angle);
     tact_v3_scale(q + 1, v, s);
 }
 

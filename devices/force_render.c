@@ -1,6 +1,7 @@
 /* Which effects a device has for what is wanted, and their numbers. */
 #include <math.h>
 #include <string.h>
+#include "contact/elementary.h"
 #include "devices/force_internal.h"
 
 enum { LENGTH_MS = 2000 }; /* a device that nobody talks to any more lets go after it */
@@ -124,9 +125,9 @@ static void render_push(const struct tact_force_plan *plan, double x, double y,
         }
     } else if (plan->wanted >> TACT_FORCE_Y & 1U) {
         /* A turn is 0x10000, from down (towards the person) over left. */
-        double turn = atan2(-x, y) / (2.0 * pi);
+        double turn = tact_atan2(-x, y) / (2.0 * pi);
         effect->direction = (uint16_t)(lrint((turn < 0.0 ? turn + 1.0 : turn) * 0x10000) & 0xffff);
-        effect->u.constant.level = level16(within(hypot(x, y), 0.0));
+        effect->u.constant.level = level16(within(tact_hypot(x, y), 0.0));
     } else {
         effect->u.constant.level = level16(-x); /* to the left */
     }

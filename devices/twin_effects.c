@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <math.h>
 #include <string.h>
+#include "contact/elementary.h"
 #include "devices/settings.h"
 #include "devices/twin_internal.h"
 
@@ -131,7 +132,7 @@ double tact_twin_effect(const struct tact_twin *self, const struct tact_twin_axi
     for (int i = 0; i < 3; i++) {
         if (acting[TACT_TWIN_VIBRATION + i] != 0.0) {
             force += a->effect_vibration * acting[TACT_TWIN_VIBRATION + i] *
-                     sin(2.0 * pi * fmod(self->frequency[i] * t, 1.0));
+                     tact_sin(2.0 * pi * fmod(self->frequency[i] * t, 1.0));
         }
     }
     return force;

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "contact/elementary.h"
 #include "contact/number.h"
 #include "kernels/batch_internal.h"
 #include "kernels/opencl_internal.h"
@@ -48,11 +49,11 @@ static void place(struct tact_pose *poses, int k)
 {
     for (int i = 0; i < SHAPES; i++) {
         double phase = 1.3 * k + 0.7 * i;
-        double turn[3] = {sin(phase), cos(1.7 * phase), sin(2.3 * phase + 1.0)};
+        double turn[3] = {tact_sin(phase), tact_cos(1.7 * phase), tact_sin(2.3 * phase + 1.0)};
         tact_quat_from_rotvec(poses[i].quat_wxyz, turn);
         double reach = 0.0015 * (k + 1);
-        tact_v3_set(poses[i].position, 0.4 + reach * cos(2.1 * i), -0.2 + reach * sin(2.1 * i),
-                    0.1 + reach * cos(3.7 * i + k));
+        tact_v3_set(poses[i].position, 0.4 + reach * tact_cos(2.1 * i),
+                    -0.2 + reach * tact_sin(2.1 * i), 0.1 + reach * tact_cos(3.7 * i + k));
     }
 }
 
@@ -68,7 +69,7 @@ static double largest(const double *a, const double *b, int n)
 /* Largest relative error over the moments; lengths are measured against the overlap's size. */
 static double compare(const struct tact_moments *a, const struct tact_moments *b)
 {
-    double size = cbrt(b->volume), area = size * size + tact_v3_norm(b->gradient);
+    double size = tact_cbrt(b->volume), area = size * size + tact_v3_norm(b->gradient);
     double spread = b->second[0] + b->second[1] + b->second[2];
     double e = fabs(a->volume - b->volume) / b->volume;
     e = fmax(e, largest(a->centroid, b->centroid, 3) / size);

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <math.h>
 #include <string.h>
+#include "contact/elementary.h"
 
 #define HEAD_SIZE (3 + 2 * TACT_TRIP_CAUSES)
 #define CHANNEL_SIZE 4
@@ -40,7 +41,7 @@ int tact_safety_init(struct tact_safety *s, const struct tact_safety_channel *ch
         s->setting[i].limit = channels[i].limit;
         s->setting[i].step = channels[i].rate * h;
         s->setting[i].alpha =
-            channels[i].cutoff > 0.0 ? -expm1(-2.0 * pi * channels[i].cutoff * h) : 1.0;
+            channels[i].cutoff > 0.0 ? -tact_expm1(-2.0 * pi * channels[i].cutoff * h) : 1.0;
     }
     return 0;
 }

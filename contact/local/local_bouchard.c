@@ -49,7 +49,7 @@ static void shift_to(const struct tact_local_problem *in, const double *p, doubl
 /* Direction (1, mu f_t / |f_t|) on the cone below the force f. */
 static void cone_direction(const double *f, double mu, double *q)
 {
-    double t = hypot(f[1], f[2]);
+    double t = tact_hypot(f[1], f[2]);
     q[0] = 1.0;
     q[1] = t > 0.0 ? mu * f[1] / t : 0.0;
     q[2] = t > 0.0 ? mu * f[2] / t : 0.0;
@@ -57,7 +57,7 @@ static void cone_direction(const double *f, double mu, double *q)
 
 static int outside_cone(const double *f, double mu)
 {
-    return f[0] <= 0.0 || hypot(f[1], f[2]) > mu * f[0];
+    return f[0] <= 0.0 || tact_hypot(f[1], f[2]) > mu * f[0];
 }
 
 /* Eq. 4: force along q, torques free, four equations: no normal velocity, no rotation. The matrix
@@ -234,7 +234,7 @@ int tact_local_bouchard(const struct tact_local_problem *problem, double r[6])
     }
     double d[2] = {-r[5] / r[0], r[4] / r[0]}, p[2] = {d[0], d[1]};
     int point = !(semi[0] > 0.0 && semi[1] > 0.0);
-    int tips = point || hypot(d[0] / semi[0], d[1] / semi[1]) > 1.0;
+    int tips = point || tact_hypot(d[0] / semi[0], d[1] / semi[1]) > 1.0;
     double spin = 0.0;
     if (tips) {
         p[0] = p[1] = 0.0;

@@ -1,5 +1,6 @@
 #include <math.h>
 #include <string.h>
+#include "contact/elementary.h"
 #include "contact/local/local_internal.h"
 
 void tact_local_margins(const struct tact_local_problem *problem, const double r[6],
@@ -20,7 +21,7 @@ void tact_local_margins(const struct tact_local_problem *problem, const double r
     }
     double limit = problem->mu * x[0], spin = fabs(x[3] - (d[0] * x[2] - d[1] * x[1]));
     out->slip = tact_margin(tact_local_friction_share(problem, x, d), 1.0);
-    out->friction = tact_margin(hypot(x[1], x[2]), limit);
+    out->friction = tact_margin(tact_hypot(x[1], x[2]), limit);
     out->spin = tact_margin(spin, limit * problem->spin_arm);
     out->edge =
         tact_local_rolls(problem) ? tact_margin(tact_local_edge_share(problem, d), 1.0) : 1.0;

@@ -58,7 +58,7 @@ static double rim_slope(void *user, double half)
  * and the velocity there opens the rest of the patch: then the objective, convex, is least. */
 static int polish(struct rim *rim)
 {
-    double size = hypot(rim->x[1], rim->x[2]), he[3], ht[3];
+    double size = tact_hypot(rim->x[1], rim->x[2]), he[3], ht[3];
     double e[3] = {1.0, rim->x[1] / size, rim->x[2] / size}, turn = 1.0;
     for (int i = 0; i < RIM_STEPS && fabs(turn) > 1e-15; i++) {
         const double t[3] = {0.0, -e[2], e[1]};
@@ -77,7 +77,7 @@ static int polish(struct rim *rim)
             return 0;
         }
         tact_v3_axpy(e, turn, t);
-        size = hypot(e[1], e[2]);
+        size = tact_hypot(e[1], e[2]);
         e[1] /= size;
         e[2] /= size;
     }
@@ -122,7 +122,7 @@ static int minimize_by_multiplier(struct rim *rim)
         return 0;
     }
     double m = tact_root_find(rim_excess, rim, 0.0, least, rim->h[0], 1.0, 80);
-    return rim_excess(rim, m) < 1.0 && rim->x[0] > 0.0 && hypot(rim->x[1], rim->x[2]) > 0.0 &&
+    return rim_excess(rim, m) < 1.0 && rim->x[0] > 0.0 && tact_hypot(rim->x[1], rim->x[2]) > 0.0 &&
            polish(rim);
 }
 
@@ -135,7 +135,7 @@ static void minimize_on_rim(const double *h, const double *g, double *x)
     struct rim rim = {h, g, {0.0, 0.0}, {0.0, 0.0, 0.0}};
     double best = 0.0;
     tact_v3_copy(rim.x, x);
-    if (hypot(x[1], x[2]) > 0.0 && polish(&rim)) {
+    if (tact_hypot(x[1], x[2]) > 0.0 && polish(&rim)) {
         tact_v3_copy(x, rim.x);
         return;
     }
@@ -147,7 +147,7 @@ static void minimize_on_rim(const double *h, const double *g, double *x)
         }
     }
     if (!(best < 0.0)) { /* falls in a narrow range about the direction in which g falls most */
-        double size = hypot(g[1], g[2]);
+        double size = tact_hypot(g[1], g[2]);
         rim.from[0] = size > 0.0 ? -g[1] / size : 1.0;
         rim.from[1] = size > 0.0 ? -g[2] / size : 0.0;
     }
@@ -215,7 +215,7 @@ static void minimize_on_faces(const struct normal_patch *patch, const double *h,
 static int is_inside(const struct normal_patch *patch, const double *x)
 {
     if (!patch->corners) {
-        return x[0] >= hypot(x[1], x[2]);
+        return x[0] >= tact_hypot(x[1], x[2]);
     }
     for (int i = 0; i < patch->corners; i++) {
         const double *p = patch->corner[i], *q = patch->corner[(i + 1) % patch->corners];
@@ -229,7 +229,7 @@ static int is_inside(const struct normal_patch *patch, const double *x)
 int tact_normal_opens(const struct normal_patch *patch, const double *v)
 {
     if (!patch->corners) {
-        return v[0] >= hypot(v[1], v[2]);
+        return v[0] >= tact_hypot(v[1], v[2]);
     }
     for (int i = 0; i < patch->corners; i++) {
         if (v[0] + patch->corner[i][0] * v[1] + patch->corner[i][1] * v[2] < 0.0) {

@@ -132,7 +132,7 @@ static int make_prism(const struct tact_generate *g, struct tact_soup *soup)
     for (int end = 0; !rc && end < 2; end++) {
         for (size_t i = 0; i < sides; i++) {
             double angle = 2.0 * PI * (double)i / (double)sides;
-            tact_v3_set(vertex(soup), g->radius * cos(angle), g->radius * sin(angle),
+            tact_v3_set(vertex(soup), g->radius * tact_cos(angle), g->radius * tact_sin(angle),
                         (end ? 0.5 : -0.5) * g->height);
         }
     }
@@ -153,7 +153,7 @@ static void gear_ring(const struct tact_generate *g, struct tact_soup *soup, dou
     for (uint32_t i = 0; i < 8 * g->count; i++) {
         double angle = 2.0 * PI * i / (8.0 * g->count);
         double r = scale * g->radius * (i % 8 < 4 ? 1.0 : 1.0 - 4.0 / (g->count + 4.0));
-        tact_v3_set(vertex(soup), r * cos(angle), r * sin(angle), z);
+        tact_v3_set(vertex(soup), r * tact_cos(angle), r * tact_sin(angle), z);
     }
 }
 
@@ -196,15 +196,15 @@ static void middle_line(const struct tact_generate *g, double s, double c[3], do
     int knot = g->kind == TACT_GENERATE_KNOT;
     double u = 2.0 * PI * s * (knot ? 2.0 : 1.0), v = 6.0 * PI * s;
     if (knot) {
-        double r = 2.0 + cos(v), scale = g->radius / 3.0;
-        tact_v3_set(c, scale * r * cos(u), scale * r * sin(u), scale * sin(v));
-        tact_v3_set(t, -3.0 * sin(v) * cos(u) - 2.0 * r * sin(u),
-                    -3.0 * sin(v) * sin(u) + 2.0 * r * cos(u), 3.0 * cos(v));
-        tact_v3_set(n, cos(v) * cos(u), cos(v) * sin(u), sin(v));
+        double r = 2.0 + tact_cos(v), scale = g->radius / 3.0;
+        tact_v3_set(c, scale * r * tact_cos(u), scale * r * tact_sin(u), scale * tact_sin(v));
+        tact_v3_set(t, -3.0 * tact_sin(v) * tact_cos(u) - 2.0 * r * tact_sin(u),
+                    -3.0 * tact_sin(v) * tact_sin(u) + 2.0 * r * tact_cos(u), 3.0 * tact_cos(v));
+        tact_v3_set(n, tact_cos(v) * tact_cos(u), tact_cos(v) * tact_sin(u), tact_sin(v));
     } else {
-        tact_v3_set(c, g->radius * cos(u), g->radius * sin(u), 0.0);
-        tact_v3_set(t, -sin(u), cos(u), 0.0);
-        tact_v3_set(n, cos(u), sin(u), 0.0);
+        tact_v3_set(c, g->radius * tact_cos(u), g->radius * tact_sin(u), 0.0);
+        tact_v3_set(t, -tact_sin(u), tact_cos(u), 0.0);
+        tact_v3_set(n, tact_cos(u), tact_sin(u), 0.0);
     }
     tact_v3_normalize(t, t);
 }
@@ -224,8 +224,8 @@ static int make_tube(const struct tact_generate *g, struct tact_soup *soup)
         for (size_t j = 0; j < around; j++) {
             double angle = 2.0 * PI * (double)j / (double)around, *p = vertex(soup);
             tact_v3_copy(p, c);
-            tact_v3_axpy(p, g->tube * cos(angle), n);
-            tact_v3_axpy(p, g->tube * sin(angle), b);
+            tact_v3_axpy(p, g->tube * tact_cos(angle), n);
+            tact_v3_axpy(p, g->tube * tact_sin(angle), b);
         }
     }
     if (!rc) {

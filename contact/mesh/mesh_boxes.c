@@ -57,11 +57,11 @@ static void turn_to_principal(const struct run *run, double axes[3][3])
             c[0] = c[1] = 0.0;
         }
     }
-    double angle = 0.5 * atan2(2.0 * c[2], c[0] - c[1]), u[3], v[3];
-    tact_v3_scale(u, axes[0], cos(angle));
-    tact_v3_axpy(u, sin(angle), axes[1]);
-    tact_v3_scale(v, axes[1], cos(angle));
-    tact_v3_axpy(v, -sin(angle), axes[0]);
+    double angle = 0.5 * tact_atan2(2.0 * c[2], c[0] - c[1]), u[3], v[3];
+    tact_v3_scale(u, axes[0], tact_cos(angle));
+    tact_v3_axpy(u, tact_sin(angle), axes[1]);
+    tact_v3_scale(v, axes[1], tact_cos(angle));
+    tact_v3_axpy(v, -tact_sin(angle), axes[0]);
     tact_v3_copy(axes[0], u);
     tact_v3_copy(axes[1], v);
 }

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
+#include "contact/elementary.h"
 
 static const double PI = 3.14159265358979323846;
 
@@ -25,13 +26,13 @@ int tact_mesh_box(const double half[3], struct tact_mesh **out)
  *  frusta over regular polygons. */
 static double unit_ball_volume(size_t sectors, size_t rings)
 {
-    double polygon = 0.5 * (double)sectors * sin(2.0 * PI / (double)sectors);
+    double polygon = 0.5 * (double)sectors * tact_sin(2.0 * PI / (double)sectors);
     double volume = 0.0;
     for (size_t i = 0; i < rings; i++) {
         double t0 = 0.5 * PI * (double)i / (double)rings;
         double t1 = 0.5 * PI * (double)(i + 1) / (double)rings;
-        double r0 = cos(t0), r1 = i + 1 == rings ? 0.0 : cos(t1);
-        volume += 2.0 * (sin(t1) - sin(t0)) * (r0 * r0 + r0 * r1 + r1 * r1) / 3.0;
+        double r0 = tact_cos(t0), r1 = i + 1 == rings ? 0.0 : tact_cos(t1);
+        volume += 2.0 * (tact_sin(t1) - tact_sin(t0)) * (r0 * r0 + r0 * r1 + r1 * r1) / 3.0;
     }
     return polygon * volume;
 }
@@ -40,7 +41,7 @@ static double unit_ball_volume(size_t sectors, size_t rings)
 static double matching_radius(double radius, double half_length, size_t sectors, size_t rings)
 {
     double cubic = unit_ball_volume(sectors, rings);
-    double square = (double)sectors * sin(2.0 * PI / (double)sectors) * half_length;
+    double square = (double)sectors * tact_sin(2.0 * PI / (double)sectors) * half_length;
     double target = PI * radius * radius * (4.0 / 3.0 * radius + 2.0 * half_length);
     double r = radius;
     for (int i = 0; i < 8; i++) {
@@ -65,9 +66,9 @@ static size_t capsule_vertices(double radius, double half_length, size_t sectors
         for (size_t i = 0; i < sectors; i++) {
             double angle = 2.0 * PI * (double)i / (double)sectors;
             double *p = v + 3 * n++;
-            p[0] = radius * cos(latitude) * cos(angle);
-            p[1] = radius * cos(latitude) * sin(angle);
-            p[2] = radius * sin(latitude) + (north ? half_length : -half_length);
+            p[0] = radius * tact_cos(latitude) * tact_cos(angle);
+            p[1] = radius * tact_cos(latitude) * tact_sin(angle);
+            p[2] = radius * tact_sin(latitude) + (north ? half_length : -half_length);
         }
     }
     double *top = v + 3 * n++;

@@ -2,6 +2,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "contact/elementary.h"
 #include "contact/moments/moments.h"
 
 /** R S R^T for a symmetric S (xx yy zz xy xz yz), scaled. */
@@ -52,11 +53,11 @@ void tact_moments_advance(const struct tact_moments *in, const double twist_a[6]
     tact_quat_to_m3(rot, q);
 
     struct tact_moments next;
-    double slope = pow(bracket, exponent - 1.0);
-    next.volume = in->volume * pow(bracket, exponent);
+    double slope = tact_pow(bracket, exponent - 1.0);
+    next.volume = in->volume * tact_pow(bracket, exponent);
     tact_v3_copy(next.centroid, in->centroid);
     tact_v3_axpy(next.centroid, dt, mean);
-    turn_symmetric(next.second, in->second, rot, pow(bracket, 2.0 * exponent - 1.0));
+    turn_symmetric(next.second, in->second, rot, tact_pow(bracket, 2.0 * exponent - 1.0));
     for (int i = 0; i < 6; i += 3) {
         tact_m3_mul_v3(next.gradient + i, rot, in->gradient + i);
         tact_v3_scale(next.gradient + i, next.gradient + i, slope);

@@ -9,6 +9,7 @@
 
 #include <libqhull_r/qhull_ra.h>
 
+#include "contact/elementary.h"
 #include "contact/moments/dual_internal.h"
 #include "contact/moments/moments_internal.h"
 
@@ -230,7 +231,7 @@ static void order_corners(struct dual *d)
         for (size_t k = i; k < end; k++) {
             double apart[3];
             tact_v3_sub(apart, d->corner[k].r, middle);
-            d->corner[k].angle = atan2(tact_v3_dot(apart, w), tact_v3_dot(apart, u));
+            d->corner[k].angle = tact_atan2(tact_v3_dot(apart, w), tact_v3_dot(apart, u));
         }
         qsort(d->corner + i, end - i, sizeof *d->corner, compare_corners);
     }

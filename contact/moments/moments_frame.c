@@ -1,6 +1,7 @@
 /* Signed prism pairs: the frame that they are measured in. */
 #include <float.h>
 
+#include "contact/elementary.h"
 #include "contact/moments/moments_internal.h"
 
 /** Turn of the frame's z away from the given direction [rad], and the azimuth of that turn. */
@@ -72,9 +73,9 @@ int tact_prism_frame(const struct tact_mesh *a, const struct tact_pose *pa,
     }
     tact_v3_copy(frame->normal, d);
     tact_v3_tangents(d, t1, t2);
-    tact_v3_scale(d, d, cos(TILT));
-    tact_v3_axpy(d, sin(TILT) * cos(AZIMUTH), t1);
-    tact_v3_axpy(d, sin(TILT) * sin(AZIMUTH), t2);
+    tact_v3_scale(d, d, tact_cos(TILT));
+    tact_v3_axpy(d, tact_sin(TILT) * tact_cos(AZIMUTH), t1);
+    tact_v3_axpy(d, tact_sin(TILT) * tact_sin(AZIMUTH), t2);
     double *axes = frame->axes;
     tact_v3_normalize(axes + 6, d);
     tact_v3_tangents(axes + 6, axes, axes + 3);

@@ -14,6 +14,7 @@
  */
 #include <string.h>
 
+#include "contact/elementary.h"
 #include "contact/moments/moments_internal.h"
 
 static const double PI = 3.14159265358979323846;
@@ -46,7 +47,7 @@ static double cross2(const double *p, const double *q)
 /** Adds the sector of the disc from the direction of p to that of q. */
 static void add_sector(struct disc *d, const double *p, const double *q)
 {
-    double angle = atan2(cross2(p, q), p[0] * q[0] + p[1] * q[1]);
+    double angle = tact_atan2(cross2(p, q), p[0] * q[0] + p[1] * q[1]);
     double lp = 1.0 / sqrt(p[0] * p[0] + p[1] * p[1]), lq = 1.0 / sqrt(q[0] * q[0] + q[1] * q[1]);
     double a[2] = {p[0] * lp, p[1] * lp}, b[2] = {q[0] * lq, q[1] * lq};
     double r = d->radius, depth = d->depth, rho2 = d->rho2, d2 = depth * depth;
@@ -74,7 +75,7 @@ static void add_inner(struct disc *d, const double *p, const double *q)
     double lp = sqrt(pp + h * h), lq = sqrt(qq + h * h);
     /* Solid angle of the triangle (van Oosterom and Strackee 1983), the foot's vector divided out.
      */
-    double angle = 2.0 * atan2(twice, lp * lq + h * (lp + lq) + h * h + pq);
+    double angle = 2.0 * tact_atan2(twice, lp * lq + h * (lp + lq) + h * h + pq);
     double wedge = (r2 * d->radius * angle - h * area) / 3.0;
     double sx = p[0] + q[0], sy = p[1] + q[1], part = h * area / 6.0;
     d->area += area;

@@ -1,6 +1,7 @@
 #include "contact/moments/patch.h"
 
 #include <errno.h>
+#include "contact/elementary.h"
 #include "contact/linear.h"
 
 #define PI 3.14159265358979323846
@@ -9,9 +10,9 @@
 static void align_axes(double *t1, double *t2, double a, double b, double c, double *l)
 {
     /* A round patch has no axes of its own: rounding must not turn the frame from tick to tick. */
-    int round = hypot(2.0 * b, a - c) <= 1e-9 * (a + c);
-    double angle = round ? 0.0 : 0.5 * atan2(2.0 * b, a - c);
-    double cs = cos(angle), sn = sin(angle), u[3], w[3];
+    int round = tact_hypot(2.0 * b, a - c) <= 1e-9 * (a + c);
+    double angle = round ? 0.0 : 0.5 * tact_atan2(2.0 * b, a - c);
+    double cs = tact_cos(angle), sn = tact_sin(angle), u[3], w[3];
     for (int i = 0; i < 3; i++) {
         u[i] = cs * t1[i] + sn * t2[i];
         w[i] = cs * t2[i] - sn * t1[i];
@@ -47,7 +48,7 @@ static double uniform_arm(const double *semi)
 static double pressure_arm(enum tact_spin_kind spin, int elastic, const double *semi)
 {
     if (spin == TACT_SPIN_CORNERS) {
-        return hypot(semi[0], semi[1]);
+        return tact_hypot(semi[0], semi[1]);
     }
     int hertz = spin == TACT_SPIN_HERTZ || (spin != TACT_SPIN_UNIFORM && elastic);
     return (hertz ? 9.0 * PI / 32.0 : 1.0) * uniform_arm(semi);
@@ -84,7 +85,7 @@ static double sheet_share(const double *c, const double *n, const double *axis)
     a = form(c, t1, t1);
     b = form(c, t1, t2);
     d = form(c, t2, t2);
-    double least = 0.5 * (a + d) - hypot(0.5 * (a - d), b);
+    double least = 0.5 * (a + d) - tact_hypot(0.5 * (a - d), b);
     double ratio = least > 0.0 ? form(c, axis, axis) / least : 1.0;
     double x = (1e-2 - ratio) / (1e-2 - 1e-3);
     x = tact_min(1.0, tact_max(0.0, x));
@@ -179,7 +180,7 @@ static int fits_outline(const struct tact_patch *patch)
         if (p[0] * q[1] < p[1] * q[0]) {
             return 0;
         }
-        reach = tact_max(reach, hypot(p[0], p[1]));
+        reach = tact_max(reach, tact_hypot(p[0], p[1]));
     }
     return patch->semi[0] > 0.0 && patch->semi[1] > 0.0 &&
            tact_max(patch->semi[0], patch->semi[1]) <= 2.1 * reach;
@@ -207,8 +208,8 @@ double tact_patch_elastic_radius(const struct tact_patch *patch, double n)
     if (!(n > 0.0)) {
         return 0.0;
     }
-    return patch->tip_radius > 0.0 ? patch->tip_radius * pow(n, patch->tip_power)
-                                   : cbrt(0.75 * n * patch->radius / patch->modulus);
+    return patch->tip_radius > 0.0 ? patch->tip_radius * tact_pow(n, patch->tip_power)
+                                   : tact_cbrt(0.75 * n * patch->radius / patch->modulus);
 }
 
 void tact_patch_mean_squares(const struct tact_patch *patch, double n, double square[2])
@@ -245,7 +246,7 @@ double tact_patch_corner_arm(const double half[2], const double p[2])
         for (int j = 0; j < 2; j++) {
             double dx = (i ? half[0] : -half[0]) - p[0];
             double dy = (j ? half[1] : -half[1]) - p[1];
-            arm += (i ? x : 1.0 - x) * (j ? y : 1.0 - y) * hypot(dx, dy);
+            arm += (i ? x : 1.0 - x) * (j ? y : 1.0 - y) * tact_hypot(dx, dy);
         }
     }
     return arm;

@@ -39,7 +39,7 @@ void tact_barrier_destroy(struct barrier *b)
 /* x_0^2 - |x_t|^2, of a vector inside the cone. */
 static double norm(const double *x)
 {
-    double t = hypot(x[1], x[2]);
+    double t = tact_hypot(x[1], x[2]);
     return (x[0] - t) * (x[0] + t);
 }
 
@@ -220,7 +220,7 @@ static double look(struct tact_world *world, const struct island *island, int po
         for (int k = b->first; k < b->first + b->count; k++) {
             struct barrier_point *p = &barrier->points[k];
             across(p->h, u, p->left);
-            double slip = hypot(p->left[1], p->left[2]);
+            double slip = tact_hypot(p->left[1], p->left[2]);
             p->turn[0] = slip > 0.0 ? p->left[1] / slip : 0.0;
             p->turn[1] = slip > 0.0 ? p->left[2] / slip : 0.0;
             p->left[0] += slip;

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include "contact/elementary.h"
 #include "contact/world/world_internal.h"
 
 static const double pi = 3.14159265358979323846;
@@ -171,7 +172,7 @@ double tact_bond_value(const struct tact_bond *bond, const struct tact_pose *a,
     tact_pose_mul(&fb, b, &bond->in_b);
     if (bond->kind == TACT_BOND_HINGE) {
         turn_between(&fa, &fb, q);
-        return 2.0 * atan2(q[3], q[0]);
+        return 2.0 * tact_atan2(q[3], q[0]);
     }
     if (bond->kind != TACT_BOND_SLIDER) {
         return 0.0;
@@ -186,6 +187,6 @@ void tact_world_bond_error(const struct tact_world *world, int index, double out
     const struct tact_bond *bond = &world->bonds[index].bond;
     double e[6];
     tact_bond_error(bond, tact_bond_pose(world, bond->a), tact_bond_pose(world, bond->b), e);
-    out[0] = hypot(hypot(e[0], e[1]), bond->kind == TACT_BOND_SLIDER ? 0.0 : e[2]);
+    out[0] = tact_hypot(tact_hypot(e[0], e[1]), bond->kind == TACT_BOND_SLIDER ? 0.0 : e[2]);
     out[1] = bond->kind == TACT_BOND_BALL ? 0.0 : tact_v3_norm(e + 3);
 }

@@ -3,6 +3,7 @@
  * pace of its spring and dampers, and that an impact rebounds.
  */
 #include <string.h>
+#include "contact/elementary.h"
 #include "contact/world/rows_internal.h"
 #include "contact/world/world_internal.h"
 
@@ -29,8 +30,9 @@ static double fastest_approach(const struct tact_world *world, const struct tact
         const double *x = c->patch.corner[i];
         fastest = tact_max(fastest, -(u[0] + x[1] * u[1] - x[0] * u[2]));
     }
-    return c->patch.corners ? fastest
-                            : fastest + hypot(c->patch.semi[1] * u[1], c->patch.semi[0] * u[2]);
+    return c->patch.corners
+               ? fastest
+               : fastest + tact_hypot(c->patch.semi[1] * u[1], c->patch.semi[0] * u[2]);
 }
 
 void tact_impact_velocity(const struct block *block, double u[3])
@@ -77,7 +79,7 @@ void tact_impact_rolling(const struct tact_world *world, struct block *block)
         const double semi = c->patch.semi[i];
         speed[i] *= semi * semi <= longest ? semi : 0.0;
     }
-    block->rolling = hypot(speed[0], speed[1]);
+    block->rolling = tact_hypot(speed[0], speed[1]);
 }
 
 void tact_impact_rebound(const struct tact_world *world, struct block *block)

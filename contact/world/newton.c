@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include "contact/elementary.h"
 #include "contact/linear.h"
 #include "contact/local/local_active_internal.h"
 #include "contact/world/rows_internal.h"
@@ -173,7 +174,7 @@ static int widen(struct tact_world *world, const struct island *island, const do
         h[k] = newton->cosine[k] * a + newton->sine[k] * b;
         h[k + 1] = newton->cosine[k] * b - newton->sine[k] * a;
     }
-    double diagonal = hypot(h[m], rest);
+    double diagonal = tact_hypot(h[m], rest);
     if (!(diagonal > SINGULAR * size)) {
         return 0;
     }

@@ -41,8 +41,8 @@ static void prepare(struct point *point, const double *s)
         }
     }
     const double *m = point->s;
-    double angle = 0.5 * atan2(2.0 * m[5], m[4] - m[8]);
-    double cs = cos(angle), sn = sin(angle);
+    double angle = 0.5 * tact_atan2(2.0 * m[5], m[4] - m[8]);
+    double cs = tact_cos(angle), sn = tact_sin(angle);
     point->turn[0] = cs;
     point->turn[1] = sn;
     point->l[0] = cs * cs * m[4] + 2.0 * cs * sn * m[5] + sn * sn * m[8];
@@ -83,7 +83,7 @@ static double slip_equation(void *user, double g)
     slip->p[0] = f;
     slip->p[1] = -(slip->b[1] + c0 * f) * i0;
     slip->p[2] = -(slip->b[2] + c1 * f) * i1;
-    double t = hypot(slip->p[1], slip->p[2]);
+    double t = tact_hypot(slip->p[1], slip->p[2]);
     return t > 0.0 ? slip->mu * f / t - 1.0 : 1.0;
 }
 
@@ -110,7 +110,7 @@ static void solve_slip(const struct point *point, double mu, const double *b, do
     if (!(mu > 0.0)) {
         tact_v3_set(slip.p, -b[0] / point->s[0], 0.0, 0.0);
     }
-    double t = hypot(slip.p[1], slip.p[2]), most = mu * slip.p[0];
+    double t = tact_hypot(slip.p[1], slip.p[2]), most = mu * slip.p[0];
     double fit = t > most ? most / t : 1.0; /* to rounding on the cone, and never beyond it */
     p[0] = slip.p[0];
     p[1] = fit * (cs * slip.p[1] - sn * slip.p[2]);
@@ -140,9 +140,9 @@ static int solve_point(const struct point *point, double mu, const double *b, do
 /* Square of the natural map's residual at the point: p - P_K(p - rho (u + mu |u_t| e_n)). */
 static double squared_miss(double mu, double rho, const double *p, const double *u)
 {
-    double x[3] = {p[0] - rho * (u[0] + mu * hypot(u[1], u[2])), p[1] - rho * u[1],
+    double x[3] = {p[0] - rho * (u[0] + mu * tact_hypot(u[1], u[2])), p[1] - rho * u[1],
                    p[2] - rho * u[2]};
-    double t = hypot(x[1], x[2]);
+    double t = tact_hypot(x[1], x[2]);
     if (t > mu * x[0]) {
         double n = (x[0] + mu * t) / (1.0 + mu * mu);
         double fit = n > 0.0 ? mu * n / t : 0.0;

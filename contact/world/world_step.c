@@ -1,5 +1,6 @@
 /* What a tick does around the solve: poses and close pairs, moments in, poses out. */
 #include <string.h>
+#include "contact/elementary.h"
 #include "contact/world/world_internal.h"
 
 static const struct tact_pose *owner_pose(const struct tact_world *world, struct tact_owner owner)
@@ -106,7 +107,7 @@ static void turned(const struct tact_pose *from, const struct tact_pose *to, dou
     double q[4];
     tact_quat_mul(q, to->quat_wxyz, back);
     tact_quat_normalize(q);
-    double s = tact_v3_norm(q + 1), scale = s > 1e-12 ? 2.0 * atan2(s, fabs(q[0])) / s : 2.0;
+    double s = tact_v3_norm(q + 1), scale = s > 1e-12 ? 2.0 * tact_atan2(s, fabs(q[0])) / s : 2.0;
     tact_v3_scale(turn, q + 1, q[0] < 0.0 ? -scale : scale);
 }
 

@@ -77,8 +77,8 @@ static void link_pose(const struct tact_recorder_link *link, double q, double ou
     if (link->slides) {
         tact_v3_scale(motion.position, link->axis, q);
     } else {
-        motion.quat_wxyz[0] = cos(half);
-        tact_v3_scale(motion.quat_wxyz + 1, link->axis, sin(half));
+        motion.quat_wxyz[0] = tact_cos(half);
+        tact_v3_scale(motion.quat_wxyz + 1, link->axis, tact_sin(half));
     }
     tact_pose_mul(&pose, &rest, &motion);
     memcpy(out, &pose, sizeof pose);

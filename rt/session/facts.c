@@ -119,9 +119,11 @@ void tact_facts_gather(struct tact_facts *f)
     snprintf(f->libc, sizeof f->libc, "glibc %s", gnu_get_libc_version());
     if (!uname(&os)) {
         snprintf(f->kernel, sizeof f->kernel, "%s %s", os.release, os.version);
+        snprintf(f->machine, sizeof f->machine, "%s", os.machine);
     }
+    library_of("Sleef_cinz_sind1_u10purec", f->sleef, sizeof f->sleef);
     library_of("dpotrf_", f->lapack, sizeof f->lapack);
-    library_of("sin", f->libm, sizeof f->libm);
+    library_of("dsyrk_", f->blas, sizeof f->blas);
     snprintf(f->build, sizeof f->build, "tact %s, %s %s", TACT_VERSION,
 #ifdef __clang__
              "clang",

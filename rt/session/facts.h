@@ -14,7 +14,7 @@ TACT_BEGIN_DECLS
  * session computes from the same inputs. rt/log/README.md has a line for each. Logs state theirs,
  * so that a replay which differs can name the reason.
  */
-#define TACT_RESULTS_VERSION 6
+#define TACT_RESULTS_VERSION 7
 
 #define TACT_LOG_SCENE "scene.yaml"     /**< attachment of a log: the scene as loaded */
 #define TACT_LOG_DEVICES "devices.json" /**< attachment: names and channels of the devices */
@@ -22,10 +22,13 @@ TACT_BEGIN_DECLS
 struct tact_facts {
     char build[160];   /**< version and compiler */
     char build_id[64]; /**< of the library or program that tact is in, hexadecimal; or "unknown" */
-    char cpu[96];      /**< model name */
+    char machine[72];  /**< architecture, "x86_64": results are the same bits within one */
+    char cpu[96];      /**< model name; results do not depend on it */
     char libc[48];
-    char libm[256];   /**< file that the mathematical functions come from */
+    char sleef[256];  /**< file that the elementary functions come from, links resolved: the version
+                           is in its name */
     char lapack[256]; /**< file that LAPACK comes from */
+    char blas[256];   /**< file that BLAS comes from, which LAPACK calls */
     char kernel[160];
 };
 

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "contact/elementary.h"
 #include "rt/session/session_internal.h"
 
 /* A key of a device, for the message. */
@@ -181,7 +182,7 @@ static int map_input(struct tact_session *s, uint32_t i, struct tact_error *err)
         .lower = def->lower,
         .upper = def->upper,
         .measures = !strcmp(def->what, "state"),
-        .alpha = def->filter > 0.0 ? -expm1(-2.0 * pi * def->filter * s->period) : 1.0};
+        .alpha = def->filter > 0.0 ? -tact_expm1(-2.0 * pi * def->filter * s->period) : 1.0};
     snprintf(key, sizeof key, "inputs[%u].from", i);
     int rc = find_channel(s, def->from, 0, key, &in->device, &in->channel, err);
     snprintf(key, sizeof key, "inputs[%u].to", i);

@@ -143,7 +143,7 @@ static int make_lists(const struct tact_session *s, struct lists *l)
     }
     l->attachments = calloc(2 + s->scene->devices_count + shapes + also->attachment_count,
                             sizeof *l->attachments);
-    l->facts = calloc(16 + also->fact_count, sizeof *l->facts);
+    l->facts = calloc(20 + also->fact_count, sizeof *l->facts);
     l->joints = calloc(1 + links + also->joint_count, sizeof *l->joints);
     l->bodies = calloc(1 + bodies + also->body_count, sizeof *l->bodies);
     l->links = calloc(1 + links, sizeof *l->links);
@@ -343,10 +343,12 @@ int tact_session_open_log(struct tact_session *s, struct tact_error *err)
         {"results_version", results},
         {"build", f.build},
         {"build_id", f.build_id},
+        {"machine", f.machine},
         {"cpu", f.cpu},
         {"libc", f.libc},
-        {"libm", f.libm},
+        {"sleef", f.sleef},
         {"lapack", f.lapack},
+        {"blas", f.blas},
         {"kernel", f.kernel},
         {"period_s", period},
         {"ticks", ticks},

@@ -28,10 +28,10 @@ static void compare_facts(struct tact_log *log, const char *path, struct tact_me
                      "%s: made by results version %d, this is %d: values may differ", path,
                      report->results_version, tact_results_version());
     }
-    const struct tact_log_fact here[] = {{"cpu", f.cpu},
-                                         {"libc", f.libc},
-                                         {"libm", f.libm},
+    const struct tact_log_fact here[] = {{"machine", f.machine},
+                                         {"sleef", f.sleef},
                                          {"lapack", f.lapack},
+                                         {"blas", f.blas},
                                          {"build", f.build}};
     for (size_t i = 0; i < sizeof here / sizeof *here; i++) {
         const char *there = tact_log_fact(log, here[i].key);

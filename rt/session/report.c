@@ -3,6 +3,7 @@
 #include <jansson.h>
 #include <math.h>
 #include <string.h>
+#include "contact/elementary.h"
 #include "rt/session/session_internal.h"
 
 /* JSON has no form for what is not finite: null. */
@@ -177,7 +178,7 @@ static json_t *pairs(struct tact_session *s)
         json_t *pair =
             json_pack("{s:s, s:b, s:o, s:o, s:o, s:o, s:o}", "name", s->pairs[i].name, "touching",
                       c->touching, "normal_force", number(n), "friction_force",
-                      number(c->touching ? hypot(c->impulse[1], c->impulse[2]) * per_h : 0.0),
+                      number(c->touching ? tact_hypot(c->impulse[1], c->impulse[2]) * per_h : 0.0),
                       "spin_torque", number(c->touching ? c->impulse[3] * per_h : 0.0), "spin_arm",
                       number(c->touching ? c->spin_arm : 0.0), "depth",
                       number(c->touching ? c->patch.depth : 0.0));

@@ -1,7 +1,7 @@
 /*
- * change_log IN OUT FIELD ELEMENT TICK [VERSION]: copies a log and changes the last bit of one
- * number in it, and the results version that it states. The copy is whole, its checksums are right:
- * only replaying it can tell.
+ * change_log IN OUT FIELD ELEMENT TICK [KEY=VALUE]: copies a log and changes the last bit of one
+ * number in it, and one of its facts. The copy is whole, its checksums are right: only replaying it
+ * can tell.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -36,9 +36,11 @@ static int copy(struct tact_log *log, struct tact_recorder *out, long value, uin
     return changed;
 }
 
-static struct tact_recorder *open_copy(struct tact_log *log, const char *path, const char *version)
+/* "KEY=VALUE" sets a fact; NULL sets none. */
+static struct tact_recorder *open_copy(struct tact_log *log, const char *path, const char *set)
 {
-    static const char *const keys[] = {"build", "cpu", "libc", "libm", "lapack", "scene"};
+    static const char *const keys[] = {"results_version", "build",  "machine", "cpu",  "libc",
+                                       "sleef",           "lapack", "blas",    "scene"};
     struct tact_log_fact facts[FACTS];
     struct tact_recorder_content content = {.layout = tact_log_layout(log), .facts = facts};
     struct tact_recorder_options options = tact_recorder_options_default();
@@ -46,14 +48,12 @@ static struct tact_recorder *open_copy(struct tact_log *log, const char *path, c
     options.replace = 1;
     struct tact_recorder *out;
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
-        const char *value = tact_log_fact(log, keys[i]);
+        size_t length = strlen(keys[i]);
+        int changed = set && !strncmp(set, keys[i], length) && set[length] == '=';
+        const char *value = changed ? set + length + 1 : tact_log_fact(log, keys[i]);
         if (value) {
             facts[content.fact_count++] = (struct tact_log_fact){keys[i], value};
         }
-    }
-    version = version ? version : tact_log_fact(log, "results_version");
-    if (version) {
-        facts[content.fact_count++] = (struct tact_log_fact){"results_version", version};
     }
     content.attachment_count = tact_log_attachment_count(log);
     content.attachments = content.attachment_count ? tact_log_attachment_at(log, 0) : NULL;
@@ -65,7 +65,7 @@ int main(int argc, char **argv)
     struct tact_log *log;
     uint32_t count = 0;
     if (argc < 6 || argc > 7 || tact_log_open(argv[1], &log, NULL)) {
-        fprintf(stderr, "change_log IN OUT FIELD ELEMENT TICK [VERSION]\n");
+        fprintf(stderr, "change_log IN OUT FIELD ELEMENT TICK [KEY=VALUE]\n");
         return 2;
     }
     long field = tact_log_field(log, argv[3], &count), element = strtol(argv[4], NULL, 10);

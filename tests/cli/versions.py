@@ -2,7 +2,7 @@
 """versions.py SUBJECT TACT CHANGE_LOG SOURCE: logs of every results version.
 
 read     info, plot, picture, export, diff and recover work on the logs of tests/data/version1
-verify   a replay names the results versions where they differ, before anything else
+verify   a replay names the results versions where they differ, before anything else, and the machine
 table    rt/log/README.md has a line for each results version
 """
 import json
@@ -74,11 +74,19 @@ def verify(folder):
     assert "results version" not in tact("replay", now)[1]
     other = os.path.join(folder, "other.mcap")
     for stated, read_as in (("9000", 9000), ("0", 0), ("-1", 0), ("1e3", 0), ("1" * 40, 0)):
-        subprocess.run([CHANGE_LOG, now, other, "ruler_twist", "2", "5", stated], check=True)
+        subprocess.run([CHANGE_LOG, now, other, "ruler_twist", "2", "5",
+                        f"results_version={stated}"], check=True)
         out, err = tact("replay", other, code=1)
         assert err.startswith(f"tact: warning: {other}: made by results version {read_as}, "
                               f"this is {version}: values may differ\n"), err
         assert "recorded with another results version" in out, out
+    subprocess.run([CHANGE_LOG, now, other, "ruler_twist", "2", "5", "machine=pdp11"], check=True)
+    out, err = tact("replay", other, code=1)
+    assert 'machine was "pdp11" when this was recorded and is "' in err, err
+    assert "recorded with another machine\n" in out, out
+    # The processor's model and the C library change no bits.
+    subprocess.run([CHANGE_LOG, now, other, "ruler_twist", "2", "5", "cpu=Z80"], check=True)
+    assert "warning" not in tact("replay", other, code=1)[1]
 
 
 def table():

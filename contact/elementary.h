@@ -1,0 +1,42 @@
+/**
+ * Elementary functions whose results are the same to the last bit on every processor of one
+ * architecture.
+ *
+ * The C library picks a variant of its own by the processor (with or without fused multiply-add),
+ * and their results differ in the last bit; inside another program the plain names may even bind
+ * to that program's functions. These are SLEEF's deterministic ones without fused multiply-add,
+ * under names of our own. The largest errors measured against 113-bit references are given in units
+ * in the last place [ulp]. sqrt(), fabs(), floor() and others that are exact by IEEE 754 are used
+ * as they are. Real-time safe. Special values are those of C's annex F.
+ */
+#ifndef TACT_CONTACT_ELEMENTARY_H
+#define TACT_CONTACT_ELEMENTARY_H
+
+#include "api.h"
+
+TACT_BEGIN_DECLS
+
+/** Sine of x [rad], 0.79 ulp. */
+TACT_API double tact_sin(double x);
+
+/** Cosine of x [rad], 0.77 ulp. */
+TACT_API double tact_cos(double x);
+
+/** Angle of the point (x, y), from the x axis toward y, -pi to pi [rad]; 0.84 ulp. */
+TACT_API double tact_atan2(double y, double x);
+
+/** Cube root, 0.53 ulp. */
+TACT_API double tact_cbrt(double x);
+
+/** exp(x) - 1, 1.0 ulp. */
+TACT_API double tact_expm1(double x);
+
+/** x to the power of y, 0.65 ulp. */
+TACT_API double tact_pow(double x, double y);
+
+/** sqrt(x^2 + y^2) without overflow on the way, 2.0 ulp. */
+TACT_API double tact_hypot(double x, double y);
+
+TACT_END_DECLS
+
+#endif

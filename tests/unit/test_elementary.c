@@ -1,0 +1,205 @@
+/*
+ * Elementary functions: beside the C library's in extended precision, which shares no code with
+ * them; at special values; and the same bits here as wherever this test passes.
+ */
+#include <float.h>
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "contact/elementary.h"
+#include "support/campaign.h"
+
+#define QUICK 50000
+#define LONG 5000000
+
+static uint64_t state;
+
+static uint64_t next(void)
+{
+    uint64_t z = (state += 0x9e3779b97f4a7c15u);
+    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
+    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
+    return z ^ (z >> 31);
+}
+
+/* Of both signs, with exponents from low to below high; made of bits, without any function. */
+static double draw(int low, int high)
+{
+    uint64_t bits = next(), exponent = (uint64_t)(1023 + low) + next() % (uint64_t)(high - low);
+    double x;
+    bits = (bits & 0x800fffffffffffffu) | exponent << 52;
+    memcpy(&x, &bits, sizeof x);
+    return x;
+}
+
+/* Distance in units of the last place of `exact`. */
+static double ulps(double got, long double exact)
+{
+    int exponent;
+    frexpl(exact, &exponent);
+    return (double)(fabsl((long double)got - exact) / ldexpl(1.0L, exponent - DBL_MANT_DIG));
+}
+
+static double sin_of(double x, double y)
+{
+    (void)y;
+    return tact_sin(x);
+}
+
+static double cos_of(double x, double y)
+{
+    (void)y;
+    return tact_cos(x);
+}
+
+static double cbrt_of(double x, double y)
+{
+    (void)y;
+    return tact_cbrt(x);
+}
+
+static double expm1_of(double x, double y)
+{
+    (void)y;
+    return tact_expm1(x);
+}
+
+static double pow_of(double x, double y)
+{
+    return tact_pow(fabs(x), y);
+}
+
+static long double sin_exact(long double x, long double y)
+{
+    (void)y;
+    return sinl(x);
+}
+
+static long double cos_exact(long double x, long double y)
+{
+    (void)y;
+    return cosl(x);
+}
+
+static long double cbrt_exact(long double x, long double y)
+{
+    (void)y;
+    return cbrtl(x);
+}
+
+static long double expm1_exact(long double x, long double y)
+{
+    (void)y;
+    return expm1l(x);
+}
+
+static long double pow_exact(long double x, long double y)
+{
+    return powl(fabsl(x), y);
+}
+
+/* Exponents of what is drawn; the error that the header states; a hash of results' bits. */
+static const struct {
+    const char *name;
+    double (*function)(double, double);
+    long double (*exact)(long double, long double);
+    int x[2], y[2];
+    double ulps;
+    uint64_t bits;
+} functions[] = {
+    {"sin", sin_of, sin_exact, {-40, 30}, {0, 1}, 0.79, 0x9687df134e05c021u},
+    {"cos", cos_of, cos_exact, {-40, 30}, {0, 1}, 0.77, 0xf0f3a2d3c1bafba8u},
+    {"atan2", tact_atan2, atan2l, {-40, 40}, {-40, 40}, 0.84, 0x8b239507a9c10158u},
+    {"cbrt", cbrt_of, cbrt_exact, {-300, 300}, {0, 1}, 0.54, 0x9eb99a8c04fc3ae7u},
+    {"expm1", expm1_of, expm1_exact, {-60, 8}, {0, 1}, 1.0, 0xd256bd558e17bb3cu},
+    {"pow", pow_of, pow_exact, {-20, 20}, {-5, 5}, 0.65, 0x5e73bc034e53cc3bu},
+    {"hypot", tact_hypot, hypotl, {-200, 200}, {-200, 200}, 2.0, 0xde4ab7ecaf1e8592u},
+};
+
+static void near_extended_precision(void **unused)
+{
+    (void)unused;
+    for (size_t f = 0; f < sizeof functions / sizeof *functions; f++) {
+        double worst = 0.0;
+        state = 17 + f + campaign_seed();
+        for (int i = 0; i < campaign_size(QUICK, LONG); i++) {
+            double x = draw(functions[f].x[0], functions[f].x[1]);
+            double y = i % 2 || f > 5 ? draw(functions[f].y[0], functions[f].y[1]) : x * 0.75;
+            long double exact = functions[f].exact(x, y);
+            if (fabsl(exact) < 1e300L && fabsl(exact) > 1e-300L) {
+                worst = fmax(worst, ulps(functions[f].function(x, y), exact));
+            }
+        }
+        printf("%-6s %.3f ulp, stated %.2f\n", functions[f].name, worst, functions[f].ulps);
+        assert_true(worst <= functions[f].ulps + 0.01);
+        assert_true(worst > 0.4); /* the reference is one */
+    }
+}
+
+static void same_bits_everywhere(void **unused)
+{
+    (void)unused;
+    for (size_t f = 0; f < sizeof functions / sizeof *functions; f++) {
+        uint64_t hash = 14695981039346656037u, bits;
+        state = 1;
+        for (int i = 0; i < 100000; i++) {
+            double x = draw(functions[f].x[0], functions[f].x[1]);
+            double got = functions[f].function(x, draw(functions[f].y[0], functions[f].y[1]));
+            memcpy(&bits, &got, sizeof bits);
+            hash = (hash ^ bits) * 1099511628211u; /* FNV-1a, of words */
+        }
+        printf("%-6s %016llx\n", functions[f].name, (unsigned long long)hash);
+        assert_int_equal(hash, functions[f].bits);
+    }
+}
+
+#define SAME(a, b) assert_true(isnan(b) ? isnan(a) : (a) == (b) && !signbit(a) == !signbit(b))
+
+static void special_values(void **unused)
+{
+    static const double odd[] = {0.0, -0.0,     1.0,       -1.0, 0.5,    -0.5,    2.0,  -2.0,
+                                 3.0, INFINITY, -INFINITY, NAN,  1e-310, -1e-310, 1e308};
+    (void)unused;
+    for (size_t i = 0; i < sizeof odd / sizeof *odd; i++) {
+        double x = odd[i];
+        SAME(tact_cbrt(isfinite(x) ? 0.0 * x : x), cbrt(isfinite(x) ? 0.0 * x : x));
+        if (!isfinite(x) || x == 0.0) {
+            SAME(tact_sin(x), sin(x));
+            SAME(tact_cos(x), cos(x));
+            SAME(tact_expm1(x), expm1(x));
+        }
+        SAME(tact_hypot(x, 0.0), fabs(x));
+        SAME(tact_hypot(0.0, x), fabs(x));
+        for (size_t k = 0; k < sizeof odd / sizeof *odd; k++) {
+            double y = odd[k];
+            if (!isfinite(x) || !isfinite(y)) {
+                SAME(tact_hypot(x, y), hypot(x, y));
+            }
+            SAME(tact_hypot(x, y), tact_hypot(y, x));
+            if (x == 0.0 || isnan(x) || isinf(x) || y == 0.0 || isnan(y)) {
+                SAME(tact_pow(x, y), pow(x, y));
+                double ours = tact_atan2(x, y), theirs = atan2(x, y);
+                assert_true(isnan(theirs) ? isnan(ours)
+                                          : fabs(ours - theirs) <= 1e-15 &&
+                                                !signbit(ours) == !signbit(theirs));
+            }
+        }
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(near_extended_precision),
+        cmocka_unit_test(same_bits_everywhere),
+        cmocka_unit_test(special_values),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
