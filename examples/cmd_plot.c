@@ -6,7 +6,6 @@
 #include "command.h"
 #include "drawing.h"
 #include "plot.h"
-#include "words.h"
 
 #define EXIT_DAMAGED 3
 
@@ -19,8 +18,7 @@ static const char help[] =
     "first.\n"
     "What is missing in the record is computed from the scene in the log.\n\n"
     "  -o, --output OUT  OUT.png, OUT.svg, or OUT.gp: the script that gnuplot would be given;\n"
-    "                    default: FILE with .png for its ending\n"
-    "  --from S, --to S  the part that is drawn [s]; default: all of it\n"
+    "                    default: FILE with .png for its ending\n" RANGE_HELP
     "  --force           replace OUT where it exists\n"
     "  --help            this text\n\n"
     "Needs the program gnuplot (Debian: gnuplot-nox), but no display. Each curve shows the least "
@@ -47,7 +45,7 @@ static int draw(const char *command, const struct plot_session *sessions, int co
     return drawing_close(&d);
 }
 
-static int plot(const char *command, char **paths, int count, const double window[2],
+static int plot(const char *command, char **paths, int count, const struct range *range,
                 const char *out, int force)
 {
     struct plot_session *sessions = calloc(2, sizeof *sessions);
@@ -58,8 +56,7 @@ static int plot(const char *command, char **paths, int count, const double windo
         return EXIT_BAD;
     }
     for (int i = 0; i < count && !code; i++) {
-        sessions[i].from = window[0];
-        sessions[i].to = window[1];
+        sessions[i].range = *range;
         code = plot_session_open(&sessions[i], paths[i], &err) ? command_error(&err) : 0;
         whole = whole && !code && tact_log_state(sessions[i].log)->complete;
     }
@@ -79,7 +76,7 @@ int cmd_plot(int argc, char **argv)
         {"help", no_argument, NULL, 'h'},         {NULL, 0, NULL, 0}};
     const char *out = NULL;
     char beside[4096];
-    double window[2] = {0.0, 0.0};
+    struct range range = {.in_seconds = 0};
     int c, force = 0;
     while ((c = getopt_long(argc, argv, "ho:", longs, NULL)) != -1) {
         if (c == 'h') {
@@ -93,8 +90,8 @@ int cmd_plot(int argc, char **argv)
             out = optarg;
         } else if (c == 'F') {
             force = 1;
-        } else if (word_to_number(optarg, &window[c == 't']) || window[c == 't'] < 0.0) {
-            return command_usage(argv[0], "%s: a time in seconds is expected", optarg);
+        } else if (range_take(&range, argv[0], c == 't', optarg)) {
+            return EXIT_USAGE;
         }
     }
     int count = argc - optind;
@@ -110,10 +107,10 @@ int cmd_plot(int argc, char **argv)
     if (!ends_with(out, ".png") && !ends_with(out, ".svg") && !ends_with(out, ".gp")) {
         return command_usage(argv[0], "-o %s: .png, .svg or .gp is expected at its end", out);
     }
-    if (window[1] > 0.0 && window[0] >= window[1]) {
-        return command_usage(argv[0], "--from must be before --to");
+    if (range_check(&range, argv[0])) {
+        return EXIT_USAGE;
     }
     const char *const logs[] = {argv[optind], argv[argc - 1]};
     int code = output_allowed(argv[0], out, force, logs, 2);
-    return code ? code : plot(argv[0], argv + optind, count, window, out, force);
+    return code ? code : plot(argv[0], argv + optind, count, &range, out, force);
 }

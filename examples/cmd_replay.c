@@ -9,6 +9,7 @@
 #include "devices/registry.h"
 #include "difference.h"
 #include "kernels/source.h"
+#include "range.h"
 #include "rt/session/replay.h"
 #include "rt/session/report.h"
 #include "text.h"
@@ -21,8 +22,8 @@ static const char help[] =
     "usage: tact replay FILE [OPTION]...\n\n"
     "Runs the session of a log again, from the log alone: the recorded inputs go through the same\n"
     "loop, and every output is compared to the log's, to the last bit.\n\n"
-    "  --verify         compare; what replay always does, for scripts that say what they mean\n"
-    "  --from T, --to T only the ticks from T on, or before T; T is a tick, or a time: 2.5s\n"
+    "  --verify         compare; what replay always does, for scripts that say what they "
+    "mean\n" RANGE_HELP
     "  --recompute HOW  instead of what the log says, moments from host or opencl, or the local\n"
     "                   solver cone or bouchard, and tell how far every field goes its own way;\n"
     "                   may be given once for each\n"
@@ -110,6 +111,7 @@ static int print_json(const struct tact_replay_report *r, const char *slips)
 struct replay {
     const char *name;
     struct tact_replay_options options;
+    struct range range;
     int json, quiet, recompute;
     const char *scene;            /* of --onto */
     struct difference difference; /* of what was recomputed */
@@ -129,20 +131,6 @@ static void add_difference(void *user, const struct tact_layout *layout,
     if (d->fields || !difference_create(layout, layout, d)) {
         difference_add(d, logged, replayed);
     }
-}
-
-static int set_time(struct replay *r, int end, const char *text)
-{
-    char *rest;
-    double value = tact_number_read(text, &rest);
-    int seconds = !strcmp(rest, "s");
-    if (rest == text || (*rest && !seconds) || !(value >= 0.0 && value < 1e15)) {
-        return command_usage(r->name, "--%s %s: a tick, or a time such as 2.5s, is expected",
-                             end ? "to" : "from", text);
-    }
-    *(end ? &r->options.to : &r->options.from) = value;
-    r->options.in_seconds |= seconds << end;
-    return 0;
 }
 
 static int set_recompute(struct replay *r, const char *how)
@@ -215,7 +203,7 @@ int cmd_replay(int argc, char **argv)
             return EXIT_GOOD;
         }
         code = c == '?' ? EXIT_USAGE : code;
-        code = c == 'f' || c == 't' ? set_time(&r, c == 't', optarg) : code;
+        code = c == 'f' || c == 't' ? range_take(&r.range, argv[0], c == 't', optarg) : code;
         code = c == 'r' ? set_recompute(&r, optarg) : code;
         r.options.onto = c == 'o' ? optarg : r.options.onto;
         r.scene = c == 's' ? optarg : r.scene;
@@ -232,6 +220,10 @@ int cmd_replay(int argc, char **argv)
                                               : "--onto needs --scene FILE: the deadman and limits "
                                                 "come from a scene of this place");
     }
+    code = code ? code : range_check(&r.range, argv[0]);
+    r.options.from = r.range.at[0];
+    r.options.to = r.range.at[1];
+    r.options.in_seconds = r.range.in_seconds;
     r.options.ended = keep_slips;
     r.options.user = &r;
     r.options.types = tact_devices_builtin(&r.options.type_count);

@@ -3,6 +3,7 @@
 #define TACT_EXAMPLES_PLOT_H
 
 #include <stdio.h>
+#include "range.h"
 #include "survey.h"
 
 #define PLOT_PAIRS 6     /* most pairs drawn, the ones with the largest force */
@@ -53,8 +54,10 @@ struct plot_session {
     struct tact_log *log;
     struct tact_view view;
     struct survey survey;
-    double from, to; /* window that is drawn [s]; to 0: the whole session */
-    double duration; /* of the whole session [s] */
+    struct range range; /* asked for */
+    uint64_t ticks[2];  /* that are drawn: first, and the one after the last */
+    double from, to;    /* the same [s] */
+    double duration;    /* of the whole session [s] */
     struct plot_pair pair[PLOT_PAIRS];
     int joint[PLOT_JOINTS]; /* of the view */
     int pair_count, joint_count, body_count;
@@ -79,7 +82,7 @@ int plot_channel_column(const struct plot_session *s, int channel);
 int plot_time_column(const struct plot_session *s); /* wake, compute [us] */
 
 /* plot_data.c: opens the log and fills everything. 0 or a negative errno with *err filled; to be
- * closed whatever comes back. from and to are set before. */
+ * closed whatever comes back. range is set before. */
 int plot_session_open(struct plot_session *s, const char *path, struct tact_error *err);
 void plot_session_close(struct plot_session *s);
 

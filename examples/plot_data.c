@@ -7,6 +7,7 @@
 #include "contact/local/local.h"
 #include "contact/vec.h"
 #include "plot.h"
+#include "rt/session/replay.h"
 
 int plot_pair_column(int pair, int which)
 {
@@ -161,7 +162,7 @@ static void take_record(struct plot_session *s, const struct tact_record *start,
     for (int i = 0; i < s->pair_count; i++) {
         touch[i] = touch[i] < 0.0 && value[plot_pair_column(i, 0)] > 0.0 ? time : touch[i];
     }
-    if (time < s->from || time > s->to) {
+    if (now->tick < s->ticks[0] || now->tick >= s->ticks[1]) {
         return;
     }
     add_bin(s->wake_bins, value[compute - 1]);
@@ -263,6 +264,27 @@ static int choose_all(struct plot_session *s)
     return rc;
 }
 
+/* The ticks that are asked for, which the log must have some of. */
+static int take_range(struct plot_session *s, struct tact_error *err)
+{
+    const struct tact_log_state *state = tact_log_state(s->log);
+    const double period = s->view.scene->period;
+    for (int i = 0; i < 2; i++) {
+        s->ticks[i] = tact_replay_tick(s->range.at[i], s->range.in_seconds >> i & 1, period);
+    }
+    if (!s->range.given[1] || s->ticks[1] > state->last_tick) {
+        s->ticks[1] = state->last_tick + 1;
+    }
+    s->from = (double)s->ticks[0] * period;
+    s->to = (double)s->ticks[1] * period;
+    if (s->ticks[0] >= s->ticks[1] || s->ticks[1] <= state->first_tick) {
+        return tact_error_set(err, -EINVAL, "%s: no tick of the log, %llu to %llu, is in the range",
+                              s->path, (unsigned long long)state->first_tick,
+                              (unsigned long long)state->last_tick);
+    }
+    return 0;
+}
+
 int plot_session_open(struct plot_session *s, const char *path, struct tact_error *err)
 {
     struct tact_messages messages = {command_message, NULL};
@@ -274,7 +296,10 @@ int plot_session_open(struct plot_session *s, const char *path, struct tact_erro
     }
     const char *clock = tact_log_fact(s->log, "realtime");
     s->duration = (double)(tact_log_state(s->log)->last_tick + 1) * s->view.scene->period;
-    s->to = s->to > 0.0 ? s->to : s->duration;
+    rc = take_range(s, err);
+    if (rc) {
+        return rc;
+    }
     s->real = clock && !strcmp(clock, "real");
     rc = survey_take(s->log, &s->view, &s->survey);
     rc = rc ? rc : choose_all(s);

@@ -96,8 +96,7 @@ static void replay_tick(struct tact_session *s, const struct tact_record *now,
     report->ticks++;
 }
 
-/* A tick, or the first one that is not before a time. */
-static uint64_t to_tick(double value, int in_seconds, double period)
+uint64_t tact_replay_tick(double value, int in_seconds, double period)
 {
     return (uint64_t)(in_seconds ? ceil(value / period - 1e-6) : value);
 }
@@ -122,8 +121,8 @@ static int replay_ticks(struct tact_session *s, struct tact_log *log,
 {
     size_t bytes = tact_layout_bytes(&s->layout);
     struct tact_record *now = malloc(bytes), *before = malloc(bytes);
-    uint64_t expected = 0, from = to_tick(o->from, o->in_seconds & 1, s->period);
-    uint64_t to = to_tick(o->to, o->in_seconds & 2, s->period);
+    uint64_t expected = 0, from = tact_replay_tick(o->from, o->in_seconds & 1, s->period);
+    uint64_t to = tact_replay_tick(o->to, o->in_seconds & 2, s->period);
     int64_t start_ns = 0;
     int rc = now && before ? 1 : -ENOMEM;
     while (rc > 0 && !tact_stop_requested(o->stop) && (rc = tact_log_next(log, now)) > 0 &&
@@ -182,6 +181,23 @@ struct tact_replay_options tact_replay_options_default(void)
     return (struct tact_replay_options){.moments = TACT_REPLAY_LOGGED};
 }
 
+/* Whether there is anything to replay: else every value of nothing would be the same. */
+static int check_range(const struct tact_log_state *state, const struct tact_replay_options *o,
+                       double period, struct tact_error *err)
+{
+    uint64_t from = tact_replay_tick(o->from, o->in_seconds & 1, period);
+    uint64_t to = tact_replay_tick(o->to, o->in_seconds & 2, period);
+    if (from > state->last_tick || (o->to > 0.0 && (to <= from || to <= state->first_tick))) {
+        return tact_error_set(err, -EINVAL,
+                              "no tick of the log, %llu to %llu, is in the range from %llu to "
+                              "before %llu",
+                              (unsigned long long)state->first_tick,
+                              (unsigned long long)state->last_tick, (unsigned long long)from,
+                              (unsigned long long)(o->to > 0.0 ? to : state->last_tick + 1));
+    }
+    return 0;
+}
+
 int tact_replay_run(const char *path, struct tact_messages messages,
                     struct tact_replay_report *report, struct tact_error *err)
 {
@@ -209,6 +225,7 @@ int tact_replay_run_with(const char *path, const struct tact_replay_options *o,
     snprintf(report->damage, sizeof report->damage, "%s", state->why);
     compare_facts(log, path, o->messages, report);
     rc = tact_view_open_with(log, o->local, o->messages, &view, err);
+    rc = rc ? rc : check_range(state, o, view.session->period, err);
     rc = rc ? rc : open_moments(&view, o, err);
     if (!rc && o->onto) {
         rc = tact_session_onto_open(view.session, o, &onto, err);
@@ -225,6 +242,10 @@ int tact_replay_run_with(const char *path, const struct tact_replay_options *o,
                      "%s: the log has a value that is not finite: zero from there on", o->onto);
     }
     report->took_ns = tact_clock_now() - began;
+    if (!rc && !report->ticks && !tact_stop_requested(o->stop)) {
+        rc = tact_error_set(err, -ENODATA,
+                            "no tick could be replayed: the log lacks the state before each");
+    }
     if (!rc && o->ended) {
         o->ended(o->user, view.session);
     }

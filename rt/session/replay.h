@@ -79,6 +79,10 @@ struct tact_replay_report {
     int onto_fault;        /**< 1: the log had a value that is not finite: zero from there on */
 };
 
+/** The tick that a range begins or ends with: the value itself, or the first tick that is not
+ *  before a time [s]. period [s]. */
+TACT_API uint64_t tact_replay_tick(double value, int in_seconds, double period);
+
 /**
  * Replays a log up to its end, or up to where it is damaged.
  * @retval 0  replayed; see report->differing and report->complete
@@ -95,8 +99,10 @@ TACT_API struct tact_replay_options tact_replay_options_default(void);
  *  devices come from the log, the state goes its own way from the first tick on, or, with `each`,
  *  for a tick at a time.
  *  @retval -EINVAL  onto without a scene, or with one that has no deadman or no limit for what the
- * log has @retval -ENODEV, or another errno of the source; others as tact_replay_run(). Not
- * real-time safe.
+ *                   log has; or no tick of the log is between from and to
+ *  @retval -ENODATA  the log lacks the state before each of those ticks
+ *  @retval -ENODEV, or another errno of the source; others as tact_replay_run(). Not real-time
+ * safe.
  */
 TACT_API int tact_replay_run_with(const char *path, const struct tact_replay_options *options,
                                   struct tact_replay_report *report, struct tact_error *err);

@@ -118,9 +118,27 @@ def blocks(path):
     return found
 
 
+def ranges(name, folder):
+    """What --from and --to refuse, the same in every subcommand."""
+    log = record(folder, "range.mcap", "0.1")
+    for text in ("1.5", "0.5", "-1", "1e2", "2x", "1.5 s", "0x10", "0x10s", "1e2s", "nan", "infs", "1.5m", "", "s", "1,5s",
+                 "99999999999999999999"):
+        for option in ("--from", "--to"):
+            out, err = tact(name, log, f"{option}={text}", code=2)
+            assert not out and err.count("\n") == 1, (text, out, err)
+            assert f"{option} {text}: " in err and "1.5s or 1500ms" in err and "a tick" in err, err
+    for words in (("--from", "0.1s"), ("--from", "100"), ("--from", "3s"), ("--to", "0"), ("--to", "0ms"),
+                  ("--from", "50", "--to", "50"), ("--from", "60ms", "--to", "0.02s"),
+                  ("--from", "60", "--to", "0.02s"), ("--from", "0.06s", "--to", "20")):
+        out, err = tact(name, log, *words, code=2)
+        assert not out and err.count("\n") == 1 and "range" in err, (words, out, err)
+    return log
+
+
 def plot(folder):
     usage("plot", ["a", "b", "c"], ["no/such.mcap"], [RULER], ["a", "-o", "a.pdf"],
           ["a", "--from", "-1"], ["a", "--from", "2", "--to", "1"])
+    ranges("plot", folder)
     log, gp = record(folder, "it's a.mcap"), os.path.join(folder, "a.gp")
     tact("plot", log, "-o", gp)
     data = blocks(gp)
@@ -142,7 +160,7 @@ def plot(folder):
             assert abs(math.hypot(x, y) / (1e3 * a) - 1) < 3e-3, (x, y, a)
         assert all(math.hypot(x, y) < 1e-6 for x, y in data[f"$AC{side}"])
 
-    tact("plot", log, log, "--from", "0.5", "--to", "1", "-o", gp, "--force")
+    tact("plot", log, log, "--from", "0.5s", "--to", "1000ms", "-o", gp, "--force")
     data = blocks(gp)
     assert repr(data["$A"]) == repr(data["$B"])
     assert 0.5 <= data["$A"][1][0] < data["$A"][-1][0] <= 1.001
@@ -286,9 +304,12 @@ def recompute(folder):
     for words in (["a", "--from", "-1"], ["a", "--to", "2x"], ["a", "--recompute", "guess"]):
         out, err = tact("replay", *words, code=2)
         assert not out and len(err.splitlines()) == 1, (words, err)
+    ranges("replay", folder)
     log = record(folder, "a.mcap")
     for words, ticks in ((("--from", "500"), 1500), (("--to", "0.25s"), 250), ((), 2000),
-                         (("--from", "0.4s", "--to", "1200"), 800), (("--from", "1"), 1999)):
+                         (("--from", "0.4s", "--to", "1200"), 800), (("--from", "1"), 1999),
+                         (("--from", ".5s", "--to", "501"), 1), (("--from", "1500ms"), 500),
+                         (("--from", "1999", "--to", "9s"), 1)):
         found = json.loads(tact("replay", log, "--json", *words)[0])
         assert (found["ticks"], found["differing"], found["resyncs"]) == (ticks, 0, 0), found
     out, _ = tact("replay", log, "--recompute", "host")  # as it was recorded

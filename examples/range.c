@@ -1,0 +1,48 @@
+#include "range.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include "command.h"
+#include "contact/number.h"
+
+#define MOST 1e15 /* ticks; exact as a double */
+
+static const char *const names[2] = {"from", "to"};
+
+/* Digits alone are a tick; with a point or not and with a unit, a time. 0, or -1 for all else. */
+static int read_moment(const char *text, double *value, int *seconds)
+{
+    char *rest;
+    const char *unit = text + strspn(text, "0123456789.");
+    *value = tact_number_read(text, &rest);
+    *seconds = *unit != 0;
+    if (unit == text || rest != unit || (*seconds && strcmp(unit, "s") && strcmp(unit, "ms")) ||
+        (!*seconds && strchr(text, '.'))) {
+        return -1;
+    }
+    *value *= strcmp(unit, "ms") ? 1.0 : 1e-3;
+    return *value < (*seconds ? MOST * 1e-6 : MOST) ? 0 : -1;
+}
+
+int range_take(struct range *range, const char *command, int end, const char *text)
+{
+    int seconds;
+    if (read_moment(text, &range->at[end], &seconds)) {
+        return command_usage(command,
+                             "--%s %s: a time with its unit, such as 1.5s or 1500ms, or a whole "
+                             "number for a tick is expected",
+                             names[end], text);
+    }
+    range->given[end] = 1;
+    range->in_seconds = (range->in_seconds & ~(1 << end)) | seconds << end;
+    return 0;
+}
+
+int range_check(const struct range *range, const char *command)
+{
+    int alike = range->in_seconds == 0 || range->in_seconds == 3 || range->at[0] == 0.0;
+    if (range->given[1] && (range->at[1] == 0.0 || (alike && range->at[0] >= range->at[1]))) {
+        return command_usage(command, "the range is empty: --from must be before --to");
+    }
+    return 0;
+}
