@@ -12,11 +12,14 @@ static const char help[] =
     "usage: tact export FILE --csv OUT.csv | --hdf5 OUT.h5 [OPTION]...\n\n"
     "Writes every field of every tick of a log, to the last bit: what is read back are the log's\n"
     "own doubles.\n\n"
-    "  --csv OUT    a line a tick: tick, stamp_ns, then name or name[0], name[1], ... of each "
-    "field;\n"
+    "  --csv OUT    a line a tick: time [s], tick, stamp_ns, then each field: name, name[0],\n"
+    "               name[1], ... or, of joints, devices and outputs, name[JOINT], name[CHANNEL];\n"
     "               17 digits; nan and inf as C and Python read them\n"
-    "  --hdf5 OUT   a dataset a field, [ticks] or [ticks, elements], with the attributes unit and\n"
-    "               kind; tick and stamp_ns; the facts of the session as attributes of the file\n"
+    "  --hdf5 OUT   a dataset a field, [ticks] or [ticks, elements], with the attributes unit, "
+    "kind\n"
+    "               and, of joints, devices and outputs, elements: their names; time [s], tick "
+    "and\n"
+    "               stamp_ns; the facts of the session as attributes of the file\n"
     "  --force      replace OUT where it exists\n"
     "  --help       this text\n\n"
     "Both may be asked for at once.\n\n"
@@ -35,8 +38,8 @@ struct query {
 };
 
 /* One format: written beside its file, which it becomes once it is whole. */
-static int write_out(const struct query *q, struct tact_log *log, const char *path,
-                     int (*write)(struct tact_log *, struct output *, struct tact_error *))
+static int write_out(const struct query *q, struct tact_log *log, const struct export_names *names,
+                     const char *path, export_write *write)
 {
     struct tact_error err = {.line = 0};
     struct output out;
@@ -45,7 +48,7 @@ static int write_out(const struct query *q, struct tact_log *log, const char *pa
         return code;
     }
     int rc = tact_log_seek(log, 0);
-    rc = rc ? tact_error_set(&err, rc, "%s", strerror(-rc)) : write(log, &out, &err);
+    rc = rc ? tact_error_set(&err, rc, "%s", strerror(-rc)) : write(log, names, &out, &err);
     code = output_close(&out, rc ? EXIT_BAD : EXIT_GOOD, !rc);
     if (rc) {
         fprintf(stderr, "%s: %s: cannot be written: %s\n", q->name, text_shown(path), err.text);
@@ -60,8 +63,15 @@ static int answer(const struct query *q)
     if (tact_log_open(q->log, &log, &err)) {
         return command_error(&err);
     }
-    int code = write_out(q, log, q->csv, export_csv);
-    code = code ? code : write_out(q, log, q->hdf5, export_hdf5);
+    struct export_names names;
+    int code = EXIT_GOOD;
+    if (export_names_open(&names, log)) {
+        fprintf(stderr, "%s: no memory\n", q->name);
+        code = EXIT_BAD;
+    }
+    code = code ? code : write_out(q, log, &names, q->csv, export_csv);
+    code = code ? code : write_out(q, log, &names, q->hdf5, export_hdf5);
+    export_names_close(&names);
     if (!code && !tact_log_state(log)->complete) {
         code = EXIT_DAMAGED;
     }

@@ -5,10 +5,29 @@
 #include "contact/error.h"
 #include "output.h"
 #include "rt/log/log_reader.h"
+#include "rt/session/view.h"
 
-/* Writes all records that can be read. 0, or a negative errno with *err filled. */
-int export_csv(struct tact_log *log, struct output *out, struct tact_error *err);
+/* What the columns are called, which the scene in the log knows. */
+struct export_names {
+    struct tact_view view;
+    const char **element; /* of each double of a record: link, channel, output; NULL: by number */
+    uint32_t count;
+    const char *time; /* name of the column of times */
+    double period;    /* [s]; NaN: unknown */
+};
+
+/* export_names.c: 0 or -ENOMEM; a log without a scene that can be read has no names. To be closed
+ * whatever comes back. */
+int export_names_open(struct export_names *names, struct tact_log *log);
+void export_names_close(struct export_names *names);
+
+/* Write all records that can be read: 0, or a negative errno with *err filled. */
+typedef int export_write(struct tact_log *log, const struct export_names *names, struct output *out,
+                         struct tact_error *err);
+int export_csv(struct tact_log *log, const struct export_names *names, struct output *out,
+               struct tact_error *err);
 /* Where the output is a pipe or a device: -ESPIPE. */
-int export_hdf5(struct tact_log *log, struct output *out, struct tact_error *err);
+int export_hdf5(struct tact_log *log, const struct export_names *names, struct output *out,
+                struct tact_error *err);
 
 #endif

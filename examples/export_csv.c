@@ -5,32 +5,53 @@
 #include <stdlib.h>
 #include <string.h>
 #include "export.h"
+#include "text.h"
 
-/* tick, stamp_ns, then name of a field, or name[0], name[1], ... of one with several elements. */
-static void header(FILE *to, const struct tact_layout *layout)
+/* Names come from scenes and devices: as RFC 4180 has them where they hold a comma or a quote. */
+static void column(FILE *to, const char *field, const char *element)
 {
-    fputs("tick,stamp_ns", to);
+    const char *name = text_shown(element);
+    int quoted = strpbrk(name, ",\"") != NULL;
+    fprintf(to, quoted ? ",\"%s[" : ",%s[", field);
+    for (; *name; name++) {
+        fputs(*name == '"' ? "\"" : "", to);
+        fputc(*name, to);
+    }
+    fputs(quoted ? "]\"" : "]", to);
+}
+
+/* time, tick, stamp_ns, then name of a field, or name[0], name[1], ... of one with several
+   elements, with the name of the joint or channel in place of its number. */
+static void header(FILE *to, const struct tact_layout *layout, const struct export_names *names)
+{
+    fprintf(to, "%s,tick,stamp_ns", names->time);
     for (uint32_t i = 0; i < layout->field_count; i++) {
         const struct tact_field *f = &layout->fields[i];
         for (uint32_t k = 0; k < f->count; k++) {
-            fprintf(to, ",%s", f->name);
-            if (f->count > 1) {
-                fprintf(to, "[%" PRIu32 "]", k);
+            const char *element = names->element[f->offset + k];
+            if (element) {
+                column(to, f->name, element);
+            } else if (f->count > 1) {
+                fprintf(to, ",%s[%" PRIu32 "]", f->name, k);
+            } else {
+                fprintf(to, ",%s", f->name);
             }
         }
     }
     fputs("\n", to);
 }
 
-int export_csv(struct tact_log *log, struct output *out, struct tact_error *err)
+int export_csv(struct tact_log *log, const struct export_names *names, struct output *out,
+               struct tact_error *err)
 {
     const struct tact_layout *layout = tact_log_layout(log);
     struct tact_record *r = malloc(tact_layout_bytes(layout));
     FILE *to = out->to;
     int rc = r ? 1 : -ENOMEM;
-    header(to, layout);
+    header(to, layout, names);
     while (rc > 0 && (rc = tact_log_next(log, r)) > 0) {
-        fprintf(to, "%" PRIu64 ",%" PRId64, r->tick, r->stamp_ns);
+        fprintf(to, "%.17g,%" PRIu64 ",%" PRId64, (double)r->tick * names->period, r->tick,
+                r->stamp_ns);
         for (uint32_t i = 0; i < layout->size; i++) {
             fprintf(to, ",%.17g", r->values[i]);
         }

@@ -9,12 +9,14 @@
 
 struct tables {
     hid_t file;
-    hid_t *set; /* one a field, then tick and stamp_ns */
+    hid_t *set; /* one a field, then tick, stamp_ns and time */
+    const struct export_names *names;
     const struct tact_layout *layout;
     struct tact_record *record;
     double *rows; /* ROWS of each field, one field after the other */
     uint64_t tick[ROWS];
     int64_t stamp[ROWS];
+    double time[ROWS];
     hsize_t used, done;
 };
 
@@ -25,6 +27,21 @@ static int attribute(hid_t at, const char *name, const char *text)
     H5Tset_cset(type, H5T_CSET_UTF8);
     hid_t a = H5Acreate2(at, name, type, space, H5P_DEFAULT, H5P_DEFAULT);
     int rc = a < 0 || H5Awrite(a, type, &text) < 0 ? -EIO : 0;
+    H5Aclose(a);
+    H5Sclose(space);
+    H5Tclose(type);
+    return rc;
+}
+
+/* Names of a field's elements, in their order. */
+static int elements(hid_t at, const struct tact_field *f, const struct export_names *names)
+{
+    hsize_t count = f->count;
+    hid_t type = H5Tcopy(H5T_C_S1), space = H5Screate_simple(1, &count, NULL);
+    H5Tset_size(type, H5T_VARIABLE);
+    H5Tset_cset(type, H5T_CSET_UTF8);
+    hid_t a = H5Acreate2(at, "elements", type, space, H5P_DEFAULT, H5P_DEFAULT);
+    int rc = a < 0 || H5Awrite(a, type, names->element + f->offset) < 0 ? -EIO : 0;
     H5Aclose(a);
     H5Sclose(space);
     H5Tclose(type);
@@ -73,6 +90,7 @@ static int flush(struct tables *o)
     if (!rc && o->used) {
         rc = write_rows(o, o->set[count], H5T_NATIVE_UINT64, 1, o->tick);
         rc = rc ? rc : write_rows(o, o->set[count + 1], H5T_NATIVE_INT64, 1, o->stamp);
+        rc = rc ? rc : write_rows(o, o->set[count + 2], H5T_NATIVE_DOUBLE, 1, o->time);
     }
     o->done += o->used;
     o->used = 0;
@@ -87,6 +105,7 @@ static void take(struct tables *o)
                o->record->values + f->offset, f->count * sizeof(double));
     }
     o->tick[o->used] = o->record->tick;
+    o->time[o->used] = (double)o->record->tick * o->names->period;
     o->stamp[o->used++] = o->record->stamp_ns;
 }
 
@@ -105,10 +124,14 @@ static int create(struct tables *o, const struct tact_log *log, const char *path
         o->set[i] = dataset(o->file, f->name, H5T_IEEE_F64LE, rows, f->count);
         rc = rc || o->set[i] < 0 ? -EIO : attribute(o->set[i], "unit", f->unit);
         rc = rc ? rc : attribute(o->set[i], "kind", kinds[f->kind]);
+        rc = rc || !o->names->element[f->offset] ? rc : elements(o->set[i], f, o->names);
     }
     o->set[count] = dataset(o->file, "tick", H5T_STD_U64LE, rows, 1);
     o->set[count + 1] = dataset(o->file, "stamp_ns", H5T_STD_I64LE, rows, 1);
-    rc = rc || o->set[count] < 0 || o->set[count + 1] < 0 ? -EIO : 0;
+    o->set[count + 2] = dataset(o->file, o->names->time, H5T_IEEE_F64LE, rows, 1);
+    rc = rc || o->set[count] < 0 || o->set[count + 1] < 0 || o->set[count + 2] < 0 ? -EIO : 0;
+    rc = rc ? rc : attribute(o->set[count + 1], "unit", "ns, CLOCK_MONOTONIC");
+    rc = rc ? rc : attribute(o->set[count + 2], "unit", "s, of the scene: tick times period");
     for (size_t i = 0; !rc && i < tact_log_fact_count(log); i++) {
         const struct tact_log_fact *f = tact_log_fact_at(log, i);
         rc = attribute(o->file, f->key, f->value);
@@ -128,16 +151,18 @@ static int fill(struct tables *o, struct tact_log *log)
     return rc ? rc : flush(o);
 }
 
-int export_hdf5(struct tact_log *log, struct output *out, struct tact_error *err)
+int export_hdf5(struct tact_log *log, const struct export_names *names, struct output *out,
+                struct tact_error *err)
 {
     const struct tact_layout *layout = tact_log_layout(log);
     struct tables *o = calloc(1, sizeof *o);
     int rc = -ENOMEM;
     if (o) {
         o->layout = layout;
+        o->names = names;
         o->record = malloc(tact_layout_bytes(layout));
         o->rows = malloc(ROWS * sizeof(double) * layout->size);
-        o->set = calloc((size_t)layout->field_count + 2, sizeof *o->set);
+        o->set = calloc((size_t)layout->field_count + 3, sizeof *o->set);
         rc = o->record && o->rows && o->set ? 0 : -ENOMEM;
     }
     H5dont_atexit();                       /* after a write that failed, its cleaning up crashes */
@@ -145,7 +170,7 @@ int export_hdf5(struct tact_log *log, struct output *out, struct tact_error *err
     errno = 0;
     rc = rc ? rc : (out->beside ? create(o, log, out->beside) : -ESPIPE);
     rc = rc ? rc : fill(o, log);
-    for (uint32_t i = 0; o && o->set && i < layout->field_count + 2; i++) {
+    for (uint32_t i = 0; o && o->set && i < layout->field_count + 3; i++) {
         if (o->set[i] > 0) {
             H5Dclose(o->set[i]);
         }

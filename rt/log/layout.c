@@ -93,9 +93,9 @@ static void make_unique(const struct tact_layout *layout, char name[TACT_FIELD_N
 }
 
 /* The unit ends up in a one-line comment of the schema. */
-static void copy_unit(const char *unit, char out[64])
+static void copy_unit(const char *unit, char out[TACT_FIELD_UNIT])
 {
-    snprintf(out, 64, "%s", unit ? unit : "");
+    snprintf(out, TACT_FIELD_UNIT, "%s", unit ? unit : "");
     tact_utf8_repair(out);
     for (char *c = out; *c; c++) {
         if ((unsigned char)*c < ' ')
@@ -108,8 +108,8 @@ static void copy_unit(const char *unit, char out[64])
 long tact_layout_add(struct tact_layout *layout, enum tact_field_kind kind, const char *name,
                      const char *unit, uint32_t count)
 {
-    if (!name || count == 0 || count > TACT_LAYOUT_MOST - layout->size ||
-        (unsigned)kind > TACT_FIELD_TIMING)
+    if (!name || (unit && strlen(unit) >= TACT_FIELD_UNIT) || count == 0 ||
+        count > TACT_LAYOUT_MOST - layout->size || (unsigned)kind > TACT_FIELD_TIMING)
         return -EINVAL;
     int rc = reserve(layout);
     if (rc)

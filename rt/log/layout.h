@@ -15,6 +15,7 @@
 TACT_BEGIN_DECLS
 
 #define TACT_FIELD_NAME 64
+#define TACT_FIELD_UNIT 256
 
 /** The longest record [doubles]: keeps a chunk of one record, and the sums of offsets, small. */
 #define TACT_LAYOUT_MOST (1U << 17)
@@ -28,7 +29,8 @@ enum tact_field_kind {
 
 struct tact_field {
     char name[TACT_FIELD_NAME]; /**< ROS field name: [a-z][a-z0-9_]*, no double underscore */
-    char unit[64]; /**< unit, frame and order of the elements, for the schema's comment */
+    char unit[TACT_FIELD_UNIT]; /**< unit, frame and order of the elements, for the schema's comment
+                                 */
     enum tact_field_kind kind;
     uint32_t offset; /**< first double in the record */
     uint32_t count;  /**< number of doubles, >= 1 */
@@ -51,8 +53,8 @@ struct tact_record {
 };
 
 /** Appends a field; name is sanitised to a ROS field name and made unique. Returns its offset or a
- *  negative errno (-ENOMEM; -EINVAL, as where the record gets longer than TACT_LAYOUT_MOST). Not
- *  real-time safe. */
+ *  negative errno (-ENOMEM; -EINVAL, as where the record gets longer than TACT_LAYOUT_MOST, or a
+ *  unit does not fit: none is cut). Not real-time safe. */
 TACT_API long tact_layout_add(struct tact_layout *layout, enum tact_field_kind kind,
                               const char *name, const char *unit, uint32_t count);
 TACT_API void tact_layout_free(struct tact_layout *layout);

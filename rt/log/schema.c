@@ -115,6 +115,9 @@ static const char tick_head[] = "# One tick of tact. [input] fields are fed to a
                                 "builtin_interfaces/Time stamp  # CLOCK_MONOTONIC\n"
                                 "uint64 tick\n";
 
+/* A line of a field: type, name, kind and unit. */
+#define LINE_BYTES (TACT_FIELD_NAME + TACT_FIELD_UNIT + 64)
+
 static const char *const kind_names[] = {
     [TACT_FIELD_INPUT] = "input",
     [TACT_FIELD_OUTPUT] = "output",
@@ -123,7 +126,7 @@ static const char *const kind_names[] = {
 
 void tact_schema_tick(const struct tact_layout *layout, struct tact_bytes *out)
 {
-    char line[256];
+    char line[LINE_BYTES];
 
     tact_put(out, tick_head, sizeof tick_head - 1);
     for (uint32_t i = 0; i < layout->field_count; i++) {
@@ -187,7 +190,7 @@ int tact_schema_parse_tick(struct tact_span text, struct tact_layout *layout,
     if (!tact_span_is(head, tick_head))
         return tact_error_set(err, -EINVAL, "the schema of /tact/tick is not of this version");
     for (int number = 5; in.left > 0; number++) {
-        char line[256];
+        char line[LINE_BYTES];
         const uint8_t *end = memchr(in.at, '\n', in.left);
         size_t length = end ? (size_t)(end - in.at) : in.left;
         if (in.left == sizeof TIME - 1 && memcmp(in.at, TIME, in.left) == 0)

@@ -12,6 +12,13 @@ import venv
 
 PACKAGES = ["numpy==2.4.6", "h5py==3.16.0", "mcap==1.6.0", "mcap-ros2-support==0.6.0"]
 TICKS = 1500
+JOINTS = ["left_proximal", "left_distal", "right_proximal", "right_distal"]
+ELEMENTS = {  # of examples/scenes/ruler.yaml
+    **{f"pinch_{what}": JOINTS for what in ("position", "velocity", "target", "torque")},
+    "operator_input": ["state", "stamp_ns", "grip", "turn", "lift", "deadman"],
+    "outputs_wanted": [f"operator.felt_{k}" for k in range(4)],
+    "outputs_sent": [f"operator.felt_{k}" for k in range(4)],
+}
 
 
 def ensure_readers(folder):
@@ -64,7 +71,15 @@ def check_hdf5(path, ticks, stamps, fields, info):
     import h5py
 
     with h5py.File(path) as file:
-        assert set(file) == set(fields) | {"tick", "stamp_ns"}, set(file)
+        assert set(file) == set(fields) | {"time", "tick", "stamp_ns"}, set(file)
+        assert file["time"][:].tolist() == [tick * 1e-3 for tick in ticks]
+        assert file["time"].attrs["unit"].startswith("s,")
+        for name, expected in ELEMENTS.items():
+            assert file[name].attrs["elements"].tolist() == expected, name
+        assert "elements" not in file["ruler_twist"].attrs
+        for name, end in {"moments": "grad m^2 m^3 (6)", "margins": "edge, joint"}.items():
+            unit = file[f"ruler_pinch_left_distal_{name}"].attrs["unit"]
+            assert unit.endswith(end) and len(unit) > 63, unit
         assert file["tick"][:].tolist() == ticks and file["stamp_ns"][:].tolist() == stamps
         for name, expected in fields.items():
             found = file[name]
@@ -84,11 +99,13 @@ def check_csv(path, ticks, stamps, fields):
         names, *rows = csv.reader(stream)
     columns = dict(zip(names, zip(*rows)))
     assert len(columns) == len(names) and len(rows) == len(ticks)
+    assert list(map(float, columns.pop("time"))) == [tick * 1e-3 for tick in ticks]
     assert list(map(int, columns.pop("tick"))) == ticks
     assert list(map(int, columns.pop("stamp_ns"))) == stamps
     for name, expected in fields.items():
         for k in range(1 if expected.ndim == 1 else expected.shape[1]):
-            text = columns.pop(name if expected.ndim == 1 else f"{name}[{k}]")
+            element = ELEMENTS[name][k] if name in ELEMENTS else k
+            text = columns.pop(name if expected.ndim == 1 else f"{name}[{element}]")
             found = numpy.array(list(map(float, text)), dtype="<f8")
             wanted = expected if expected.ndim == 1 else expected[:, k]
             assert found.tobytes() == wanted.tobytes(), (name, k)

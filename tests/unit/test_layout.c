@@ -73,6 +73,23 @@ static void offsets_add_up(void **state)
     assert_int_equal(layout.field_count, 0);
 }
 
+/* A unit is there whole, or the field is refused. */
+static void units_are_not_cut(void **state)
+{
+    (void)state;
+    struct tact_layout layout = {0};
+    char unit[TACT_FIELD_UNIT + 1];
+
+    memset(unit, 'm', sizeof unit);
+    unit[TACT_FIELD_UNIT - 1] = 0;
+    assert_int_equal(tact_layout_add(&layout, TACT_FIELD_INPUT, "long", unit, 1), 0);
+    assert_string_equal(layout.fields[0].unit, unit);
+    unit[TACT_FIELD_UNIT - 1] = 'm';
+    unit[TACT_FIELD_UNIT] = 0;
+    assert_int_equal(tact_layout_add(&layout, TACT_FIELD_INPUT, "longer", unit, 1), -EINVAL);
+    tact_layout_free(&layout);
+}
+
 static void what_is_not_a_field_is_refused(void **state)
 {
     (void)state;
@@ -94,6 +111,7 @@ int main(void)
         cmocka_unit_test(names_follow_the_rules_of_ros),
         cmocka_unit_test(long_names_are_cut_and_stay_unique),
         cmocka_unit_test(offsets_add_up),
+        cmocka_unit_test(units_are_not_cut),
         cmocka_unit_test(what_is_not_a_field_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

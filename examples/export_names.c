@@ -1,0 +1,100 @@
+/* What the columns of an export are called: joints, devices' channels, outputs. */
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include "command.h"
+#include "contact/number.h"
+#include "export.h"
+
+/* Elements from `offset` on; the field must be in the log. */
+static void put(struct export_names *n, uint32_t offset, const char *name)
+{
+    if (offset < n->count) {
+        n->element[offset] = name;
+    }
+}
+
+static void name_joints(struct export_names *n)
+{
+    for (int i = 0; i < n->view.joint_count; i++) {
+        const struct tact_view_joint *j = &n->view.joints[i];
+        const char *link = strchr(j->name, '.');
+        const uint32_t at[] = {j->position, j->velocity, j->target, j->torque};
+        for (size_t k = 0; k < sizeof at / sizeof *at; k++) {
+            put(n, at[k], link ? link + 1 : j->name);
+        }
+    }
+}
+
+static void name_channels(struct export_names *n)
+{
+    for (int i = 0; i < n->view.device_count; i++) {
+        const struct tact_device_info *device = &n->view.devices[i];
+        uint32_t at = n->view.device_inputs[i];
+        put(n, at, "state");
+        put(n, at + 1, "stamp_ns");
+        for (int k = 0; k < device->input_count; k++) {
+            put(n, at + 2 + (uint32_t)k, device->input[k].name);
+        }
+    }
+    for (uint32_t k = 0; k < n->view.scene->outputs_count; k++) {
+        put(n, n->view.wanted + k, n->view.scene->outputs[k].to);
+        put(n, n->view.sent + k, n->view.scene->outputs[k].to);
+    }
+}
+
+/* A field has names where all its elements have, and no two the same. */
+static int is_named(const struct export_names *n, const struct tact_field *f)
+{
+    for (uint32_t k = 0; k < f->count; k++) {
+        const char *name = n->element[f->offset + k];
+        for (uint32_t j = 0; name && j < k; j++) {
+            name = strcmp(name, n->element[f->offset + j]) ? name : NULL;
+        }
+        if (!name) {
+            return 0;
+        }
+    }
+    return 1;
+}
+
+int export_names_open(struct export_names *n, struct tact_log *log)
+{
+    const struct tact_layout *layout = tact_log_layout(log);
+    struct tact_messages messages = {command_message, NULL};
+    struct tact_error err = {.line = 0};
+    const char *period = tact_log_fact(log, "period_s");
+    memset(n, 0, sizeof *n);
+    n->count = layout->size;
+    n->time = tact_log_field(log, "time", NULL) < 0 ? "time" : "time_of_tick";
+    n->element = calloc((size_t)layout->size + 1, sizeof *n->element);
+    if (!n->element) {
+        return -ENOMEM;
+    }
+    n->period = period ? tact_number_read(period, NULL) : NAN;
+    if (!(n->period > 0.0)) {
+        tact_message(messages, TACT_MESSAGE_WARNING, "the log states no period: its times are NaN");
+        n->period = NAN;
+    }
+    if (tact_view_open(log, messages, &n->view, &err)) {
+        tact_message(messages, TACT_MESSAGE_WARNING,
+                     "%s: joints and channels are numbered, not named", err.text);
+        return 0;
+    }
+    name_joints(n);
+    name_channels(n);
+    for (uint32_t i = 0; i < layout->field_count; i++) {
+        const struct tact_field *f = &layout->fields[i];
+        if (!is_named(n, f)) {
+            memset(n->element + f->offset, 0, f->count * sizeof *n->element);
+        }
+    }
+    return 0;
+}
+
+void export_names_close(struct export_names *n)
+{
+    tact_view_close(&n->view);
+    free(n->element);
+}
