@@ -75,7 +75,8 @@ static void check(const char *name, enum solid kind, double yaw_deg, double base
     }
     print_message("%-8s turned by %4.1f deg: tips at %.2f deg, exact %.2f\n", name, yaw_deg, hi,
                   exact);
-    if (!(fabs(hi - exact) < 0.5)) {
+    double most = kind == CYLINDER ? 0.5 : 0.1; /* a cylinder is a hull of corners, 0.22 short */
+    if (!(fabs(hi - exact) < most)) {
         fail_msg("%s: %.2f deg, wanted %.2f", name, hi, exact);
     }
 }
