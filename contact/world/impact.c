@@ -112,12 +112,13 @@ void tact_impact_target(const struct tact_world *world, struct block *block)
     const struct tact_contact *c = &world->contacts[block->pair];
     const struct tact_contact_law *law = tact_world_pair_law(world, c->a, c->b);
     double h = world->options.period, free[3];
-    double e = (tact_pair_is_curved(world, c) ? 2.0 : 1.0) * (c->patch.depth - law->overlap);
+    double e =
+        (tact_pair_is_curved(world, c) ? 2.0 : 1.0) * (c->patch.depth - law->overlap - c->preload);
     double time = h + (e > 0.0 ? law->dissipation + law->hunt_crossley * e : 0.0);
     tact_impact_velocity(block, free);
     block->drawn = block->arrival[0] - free[0];
     block->push = e / time;
-    block->softness = law->compliance / (time * h);
+    block->softness = c->starting ? 0.0 : law->compliance / (time * h);
     int sinks = law->compliance == 0.0 || law->restitution > 0.0;
     block->sunk = sinks && e > SUNK * law->overlap ? e : 0.0;
     block->softer = 1.0 + block->softness / block->local.s[0];

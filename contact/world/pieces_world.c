@@ -163,6 +163,7 @@ static void collect(struct tact_world *world, struct tact_contact *c)
         const struct tact_contact *piece = &world->contacts[c->first_piece + k];
         add_piece(piece, c);
         open &= piece->limits;
+        c->stuck |= piece->stuck;
         if (k) {
             least_margins(&piece->margins, &c->margins);
         } else {

@@ -52,7 +52,7 @@ static void merge_hand(struct block *block)
     }
 }
 
-static void make_jacobians(struct tact_world *world, struct block *block)
+void tact_assemble_jacobians(struct tact_world *world, struct block *block)
 {
     const struct tact_patch *patch = &world->contacts[block->pair].patch;
     for (int k = 0; k < 2; k++) {
@@ -93,9 +93,8 @@ static void make_columns(struct tact_world *world, struct side *side)
     }
 }
 
-void tact_assemble_schur(struct tact_world *world, struct block *block)
+void tact_assemble_mobility(struct tact_world *world, struct block *block)
 {
-    const struct tact_contact *c = &world->contacts[block->pair];
     double *s = block->local.s;
     memset(s, 0, sizeof block->local.s);
     for (int k = 0; k < 2; k++) {
@@ -105,13 +104,22 @@ void tact_assemble_schur(struct tact_world *world, struct block *block)
         }
         tact_rows_schur(s, side->j, side->y, side->dof);
     }
+}
+
+void tact_assemble_schur(struct tact_world *world, struct block *block)
+{
+    const struct tact_contact *c = &world->contacts[block->pair];
+    double *s = block->local.s;
+    tact_assemble_mobility(world, block);
     tact_bonds_hold(world, block);
     for (int i = 0; i < 6; i++) {
         for (int j = 0; j < i; j++) {
             s[j * 6 + i] = s[i * 6 + j];
         }
     }
+    tact_opening_ease(world, block);
     tact_impact_target(world, block);
+    tact_opening_slow(world, block);
     tact_impact_rebound(world, block);
     tact_springs_assemble(world, block);
     block->local.mu = tact_world_pair_law(world, c->a, c->b)->friction;
@@ -213,6 +221,7 @@ static void judge(const struct tact_world *world, struct block *block)
 {
     struct tact_contact *c = &world->contacts[block->pair];
     tact_local_margins(&block->local, c->impulse, &c->margins);
+    c->stuck = block->held_back;
     for (int k = 0; k < 2; k++) {
         struct tact_owner owner = world->shapes[k ? c->b : c->a].owner;
         int held = 0;
@@ -250,6 +259,7 @@ static void sweep_all(struct tact_world *world, struct tact_solve_stats *stats)
         tact_impact_limit_pushes(world, &world->islands.list[i]);
     }
     tact_sweeps_run(world, stats);
+    tact_openings_bound(world, stats);
     tact_energy_bound_rebound(world, stats);
     for (int i = 0; i < world->islands.count; i++) {
         struct island *island = &world->islands.list[i];
@@ -269,7 +279,7 @@ int tact_world_solve(struct tact_world *world, struct tact_solve_stats *stats)
     stats->left_out = world->points.left_out;
     tact_world_mark(world, TACT_SOLVE_PATCHES, stats);
     for (int i = 0; i < world->block_count; i++) {
-        make_jacobians(world, &world->blocks[i]);
+        tact_assemble_jacobians(world, &world->blocks[i]);
         tact_impact_rolling(world, &world->blocks[i]);
         tact_impact_velocity(&world->blocks[i], world->blocks[i].arrival);
         warm_start(world, world->blocks[i].pair);
@@ -304,6 +314,7 @@ int tact_world_solve(struct tact_world *world, struct tact_solve_stats *stats)
         judge(world, &world->blocks[i]);
     }
     tact_pieces_collect(world);
+    tact_openings_started(world);
     tact_bonds_store(world);
     tact_world_mark(world, TACT_SOLVE_STORED, stats);
     return 0;

@@ -29,6 +29,11 @@ static void make_rigid(const struct tact_world *world, struct block *block)
         block->give[i] = rigid ? 0.0 : share * block->local.s[7 * i];
         block->start[i] = last[i];
     }
+    if (block->yielding > 0.0) { /* this one is always slack */
+        double all = block->give[0] + block->yielding;
+        block->start[0] *= block->give[0] / all;
+        block->give[0] = all;
+    }
 }
 
 /* Share of the tilting springs that the rows have: an overlap deeper than its target tilts back by
@@ -36,7 +41,7 @@ static void make_rigid(const struct tact_world *world, struct block *block)
  */
 static double tilt_share(const struct tact_contact *c, const struct tact_contact_law *law)
 {
-    return tact_min(1.0, law->overlap / c->patch.depth);
+    return tact_min(1.0, (law->overlap + c->preload) / c->patch.depth);
 }
 
 /* Compliances of the rows [m/N, 1/(N m)] of a foundation whose springs stand side by side. The

@@ -59,6 +59,10 @@ void tact_sweeps_run(struct tact_world *world, struct tact_solve_stats *stats);
 /* All impulses of an island's contacts times `share`, and what the joints answer. */
 void tact_sweeps_scale(struct tact_world *world, struct island *island, double share);
 
+/* Where pushes press against each other, or through joints against what holds those, impulses have
+ * no bound: such an island is solved again without pushes, in as many sweeps as are allowed. */
+void tact_openings_bound(struct tact_world *world, struct tact_solve_stats *stats);
+
 /* Restitution beside friction can give energy: such an impact rebounds less. */
 void tact_energy_bound_rebound(struct tact_world *world, struct tact_solve_stats *stats);
 

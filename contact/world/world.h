@@ -108,6 +108,11 @@ struct tact_contact {
     struct tact_margins margins; /**< of the last solve; all 0 apart */
     int split;       /**< pieces that it was solved as; 0: one. impulse, wrench and limits are then
                           those of all pieces together, about the whole patch, margins the least */
+    double preload;  /**< depth beyond the target that the overlap had at the start and still has
+                          [m]: nothing pushes it open, and it only shrinks. 0: none */
+    int starting;    /**< 1 until the first solve after tact_world_start() */
+    int stuck;       /**< 1: deeper than its target and the last solve did not push it open, as no
+                          joint moves along its normal or contacts press against each other */
     int first_piece; /**< where the world keeps those; 0: never split */
 };
 
@@ -196,6 +201,14 @@ TACT_API int tact_world_pairs_over(const struct tact_world *world, int most);
  *  and that no bond joins, or of two links of one hand of which neither is the other's parent.
  * -ENOMEM, or -EINVAL the second time. */
 TACT_API int tact_world_finish(struct tact_world *world);
+
+/** Takes the overlaps at the present poses as those of the start: one that is deeper than its
+ * target stays as deep, bearing what presses it but pushed by nothing, and its preload says by how
+ * much. Of that, a compliance takes what the first solve's load compresses it by: what starts at
+ * rest on a spring rests. Without it, such overlaps are pushed open from the first tick. A
+ * contact's `stuck` is 1 where no joint moves along its normal. Call it once, after
+ * tact_world_finish(). Returns how many overlaps are deeper than their target. */
+TACT_API int tact_world_start(struct tact_world *world, struct tact_moments_scratch *scratch);
 
 TACT_API int tact_world_body_count(const struct tact_world *world);
 TACT_API int tact_world_hand_count(const struct tact_world *world);

@@ -64,6 +64,9 @@ struct block {
     double per_length; /* makes torques comparable with forces [1/m] */
     int loose;         /* one of its bodies is free of joints: every direction can move */
     int locked;        /* joints leave no motion along the normal */
+    double ease;       /* mobility along the normal over the joints' best, 0 to 1 (opening.c) */
+    double yielding;   /* compliance of a normal along which joints hardly move [1/kg] */
+    int held_back;     /* deeper than its target, and not pushed: it cannot open */
     struct bond_answer answer[2]; /* of the mechanisms that its bodies belong to */
 };
 
@@ -140,6 +143,10 @@ static inline void tact_contact_clear(struct tact_contact *c)
 /* Makes the blocks of all touching pairs, without Y and S. */
 void tact_assemble_blocks(struct tact_world *world);
 
+/* J and Y of a block and its S, of bodies and hands as they are. */
+void tact_assemble_mobility(struct tact_world *world, struct block *block);
+void tact_assemble_jacobians(struct tact_world *world, struct block *block);
+
 /* Y, S and the local problem's constants, once the hands are factored. */
 void tact_assemble_schur(struct tact_world *world, struct block *block);
 
@@ -174,6 +181,25 @@ void tact_impact_target(const struct tact_world *world, struct block *block);
 
 /* Bounds the pushes of an island, once its velocities are those of the warm start. */
 void tact_impact_limit_pushes(const struct tact_world *world, const struct island *island);
+
+/* How easily the bodies of a block part, once S is known. */
+void tact_opening_ease(const struct tact_world *world, struct block *block);
+
+/* Finds which of the present blocks no joint can open. */
+void tact_openings_at_start(struct tact_world *world);
+
+/* 1 where joints move the bodies of a block too little along its normal to open it. */
+int tact_opening_is_stuck(const struct block *block);
+
+/* Slows a push that joints hardly follow, and adds the yielding to S. */
+void tact_opening_slow(const struct tact_world *world, struct block *block);
+
+/* Lessens what a contact keeps of its overlap at the start to what is left; shares it out among its
+ * pieces. */
+void tact_opening_preload(const struct tact_world *world, struct tact_contact *c);
+
+/* After the first solve: springs are as long as what they bear asks for. */
+void tact_openings_started(struct tact_world *world);
 
 /* Takes what push and rebound ask for from the velocity u of a block. */
 void tact_impact_wanted(const struct block *block, double u[6]);

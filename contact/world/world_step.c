@@ -276,14 +276,16 @@ void tact_assemble_blocks(struct tact_world *world)
     }
     for (int i = 0; i < world->pair_count; i++) {
         struct tact_contact *c = &world->contacts[i];
-        c->touching = 0;
+        c->touching = c->stuck = 0;
         if (!(c->moments.volume > 0.0) || make_patch(world, c)) {
             tact_contact_clear(c);
+            c->preload = 0.0;
             c->limits = TACT_LIMIT_OPEN;
             tact_pieces_clear(world, i);
             continue;
         }
         int pieces = tact_pieces_make(world, i);
+        tact_opening_preload(world, c);
         for (int k = 0; k < pieces; k++) {
             c->touching |= add_block(world, c->first_piece + k);
         }
@@ -295,6 +297,41 @@ void tact_assemble_blocks(struct tact_world *world)
                                 &world->shapes[c->b].shape, &world->poses[c->b], &c->patch);
         }
     }
+}
+
+/* What the shapes of the pairs overlap by now; how many are deeper than their target. */
+static int measure_start(struct tact_world *world, struct tact_moments_scratch *scratch)
+{
+    int deep = 0;
+    for (int i = 0; i < world->pair_count; i++) {
+        struct tact_contact *c = &world->contacts[i];
+        c->preload = 0.0;
+        if (!world->active[i] || tact_world_measure(world, i, scratch, &c->moments) <= 0 ||
+            make_patch(world, c)) {
+            memset(&c->moments, 0, sizeof c->moments);
+            continue;
+        }
+        double target = tact_world_pair_law(world, c->a, c->b)->overlap;
+        c->preload = tact_max(0.0, c->patch.depth - target);
+        c->starting = c->preload > 0.0;
+        deep += c->starting;
+    }
+    return deep;
+}
+
+int tact_world_start(struct tact_world *world, struct tact_moments_scratch *scratch)
+{
+    tact_world_begin(world);
+    int deep = measure_start(world, scratch);
+    if (deep) {
+        tact_assemble_blocks(world);
+        tact_openings_at_start(world);
+        for (int i = 0; i < world->pair_count; i++) {
+            world->contacts[i].touching = 0;
+            tact_pieces_clear(world, i);
+        }
+    }
+    return deep;
 }
 
 void tact_world_integrate(struct tact_world *world)

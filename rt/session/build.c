@@ -264,7 +264,7 @@ static struct tact_world_options world_options(const struct tact_scene *scene)
 }
 
 /* Name of what a shape belongs to: body, "hand.link", or the fixed body it came from. */
-static void owner_name(struct tact_session *s, int shape, char *out, size_t size)
+void tact_session_owner_name(struct tact_session *s, int shape, char *out, size_t size)
 {
     struct tact_owner owner = tact_world_owner(s->world, shape);
     if (owner.kind == TACT_OWNER_HAND) {
@@ -301,8 +301,8 @@ static void name_pair(struct tact_session *s, int pair, uint32_t *firsts, uint32
 {
     const struct tact_contact *c = tact_world_contact(s->world, pair);
     char a[64] = "", b[64] = "", *name = s->pairs[pair].name;
-    owner_name(s, c->a, a, sizeof a);
-    owner_name(s, c->b, b, sizeof b);
+    tact_session_owner_name(s, c->a, a, sizeof a);
+    tact_session_owner_name(s, c->b, b, sizeof b);
     int length = snprintf(name, sizeof s->pairs[pair].name, "%s/%s", a, b);
     uint32_t at = hash_of(name) & (slots - 1);
     while (firsts[at] && strcmp(s->pairs[firsts[at] - 1].name, name) != 0) {

@@ -81,6 +81,9 @@ static int pair_fields(struct tact_session *s)
             rc = add(s, &p->pieces, TACT_FIELD_OUTPUT, name, "_pieces",
                      "each: centre m, normal, impulse on the first N s, N m s", 12 * TACT_PIECES);
         }
+        if (!rc && p->preloaded) {
+            rc = add(s, &p->preload, TACT_FIELD_OUTPUT, name, "_preload", SESSION_PRELOAD_UNIT, 1);
+        }
         if (!rc && tact_world_law(s->world, i)->tangential_compliance > 0.0) {
             rc = add(s, &p->springs, TACT_FIELD_OUTPUT, name, "_springs",
                      "each: impulse N s, N m s, angle rad, world; of the patch, then its pieces",
@@ -251,6 +254,9 @@ static void fill_pairs(struct tact_session *s, double *v)
         memcpy(v + p->margins, &c->margins, sizeof c->margins);
         fill_pieces(s, i, v + p->pieces);
         fill_springs(s, i, v + p->springs);
+        if (p->preloaded) {
+            v[p->preload] = c->preload;
+        }
     }
 }
 
@@ -373,6 +379,8 @@ void tact_session_restore(struct tact_session *s, const struct tact_record *reco
         tact_world_set_direction(s->world, i, v + p->direction);
         restore_pieces(s, i, v + p->pieces);
         restore_springs(s, i, v + p->springs);
+        c->preload = p->preloaded ? v[p->preload] : 0.0;
+        c->starting = 0;
         c->touching = 0;
     }
     for (int i = 0; i < tact_world_bond_count(s->world); i++) {

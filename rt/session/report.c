@@ -183,6 +183,8 @@ static json_t *pairs(struct tact_session *s)
                       number(c->touching ? c->spin_arm : 0.0), "depth",
                       number(c->touching ? c->patch.depth : 0.0));
         add_slips(pair, c, &s->pairs[i].tally);
+        json_object_set_new(pair, "start_depth", number(s->pairs[i].start.depth));
+        json_object_set_new(pair, "stuck_ticks", json_integer((json_int_t)s->pairs[i].stuck_ticks));
         json_object_set_new(pair, "moments", pair_moments(s, i));
         if (c->touching && c->split) {
             json_object_set_new(pair, "pieces", pieces(s, i));

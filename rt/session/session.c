@@ -22,11 +22,9 @@ struct tact_session_options tact_session_options_default(void)
 
 static int make_buffers(struct tact_session *s)
 {
-    s->scratch = tact_moments_scratch_create(SCRATCH_PAIRS);
     s->blank = calloc(1, tact_layout_bytes(&s->layout));
-    return s->scratch && s->blank
-               ? tact_triple_create(&s->status, sizeof(struct tact_session_status), 0)
-               : -ENOMEM;
+    return s->blank ? tact_triple_create(&s->status, sizeof(struct tact_session_status), 0)
+                    : -ENOMEM;
 }
 
 int tact_session_stopped(const struct tact_session *s, struct tact_error *err)
@@ -37,7 +35,7 @@ int tact_session_stopped(const struct tact_session *s, struct tact_error *err)
 }
 
 int tact_session_prepare(const struct tact_scene *scene, const struct tact_session_options *options,
-                         const struct tact_device_info *replayed, int replayed_count,
+                         const struct tact_device_info *replayed, int replayed_count, int starts,
                          struct tact_session **out, struct tact_error *err)
 {
     struct tact_session *s = calloc(1, sizeof *s);
@@ -52,8 +50,12 @@ int tact_session_prepare(const struct tact_scene *scene, const struct tact_sessi
     s->period_ns = llround(scene->period * 1e9);
     tact_histogram_reset(&s->report.moments);
     s->ticks = options->ticks ? options->ticks : (uint64_t)llround(scene->duration / scene->period);
-    int rc = tact_session_build_world(s, err);
+    s->scratch = tact_moments_scratch_create(SCRATCH_PAIRS);
+    int rc = s->scratch ? tact_session_build_world(s, err) : -ENOMEM;
     rc = rc ? rc : tact_session_stopped(s, err);
+    if (!rc && starts) {
+        tact_session_start(s);
+    }
     rc = rc ? rc : tact_session_open_devices(s, replayed, replayed_count, err);
     rc = rc ? rc : tact_session_map(s, err);
     rc = rc ? rc : tact_session_layout_fields(s, err);
@@ -65,7 +67,7 @@ int tact_session_create(const struct tact_scene *scene, const struct tact_sessio
 {
     *out = NULL;
     int rc = tact_session_check_log(scene, options, err);
-    rc = rc ? rc : tact_session_prepare(scene, options, NULL, 0, out, err);
+    rc = rc ? rc : tact_session_prepare(scene, options, NULL, 0, 1, out, err);
     if (!rc) {
         tact_scene_doubt(scene, options->messages);
     }
@@ -80,8 +82,10 @@ int tact_session_create(const struct tact_scene *scene, const struct tact_sessio
         }
         tact_session_destroy(*out);
         *out = NULL;
+        return rc;
     }
-    return rc;
+    tact_session_report_start(*out);
+    return 0;
 }
 
 const char *tact_session_log_path(const struct tact_session *s)
@@ -317,6 +321,7 @@ int tact_session_run(struct tact_session *s, struct tact_session_report *report)
     s->recorder = NULL;
     finish_report(s, report);
     report_unmeasured(s);
+    tact_session_report_stuck(s);
     return rc ? rc : log;
 }
 

@@ -6,6 +6,8 @@
 #include "rt/session/session.h"
 #include "rt/triple.h"
 
+#define SESSION_PRELOAD_UNIT "depth beyond the target kept from the start m"
+
 /* Moments with this age were measured on the host in the tick itself. */
 #define AGE_HOST 0
 
@@ -53,8 +55,15 @@ struct session_pair {
     uint32_t limits;
     uint32_t margins;
     uint32_t pieces;  /* of a pair that may be split */
+    uint32_t preload; /* of a pair that starts deeper than its target */
     uint32_t springs; /* of a pair with a tangential compliance, then of its pieces */
     struct tact_limit_tally tally;
+    int preloaded; /* deeper than its target at the start, by whatever little */
+    struct {
+        double depth; /* [m] at the start, where that is worth a report, else 0 */
+        int stuck;    /* no joint can open it */
+    } start;
+    uint64_t stuck_ticks; /* deeper than its target, but not pushed open */
     int32_t got;          /* this tick: status as tact_moments_pair() */
     uint32_t age;         /* this tick: ticks, AGE_HOST for the host */
     int by_source;        /* else the host measures it */
@@ -179,6 +188,7 @@ int tact_session_stopped(const struct tact_session *s, struct tact_error *err);
 
 /* build.c: the world from the scene; devices and the mapping. */
 int tact_session_build_world(struct tact_session *s, struct tact_error *err);
+void tact_session_owner_name(struct tact_session *s, int shape, char *out, size_t size);
 int tact_session_open_devices(struct tact_session *s, const struct tact_device_info *replayed,
                               int replayed_count, struct tact_error *err);
 int tact_session_open_device(const struct tact_session *s, uint32_t index, struct tact_device *out,
@@ -239,9 +249,16 @@ int tact_view_open_with(const struct tact_log *log, const char *local,
                         struct tact_messages messages, struct tact_view *out,
                         struct tact_error *err);
 
-/* session.c */
+/* start.c: overlaps at the start, before the layout; what is said of them at load, and at the end
+ * of those that could not be opened. */
+void tact_session_start(struct tact_session *s);
+void tact_session_report_start(struct tact_session *s);
+void tact_session_report_stuck(struct tact_session *s);
+
+/* session.c. starts: 1 where overlaps at the start are taken as they are; 0: the log is of a time
+ * when they were pushed open. */
 int tact_session_prepare(const struct tact_scene *scene, const struct tact_session_options *options,
-                         const struct tact_device_info *replayed, int replayed_count,
+                         const struct tact_device_info *replayed, int replayed_count, int starts,
                          struct tact_session **out, struct tact_error *err);
 
 #endif

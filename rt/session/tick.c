@@ -36,6 +36,7 @@ static void solve(struct tact_session *s, uint64_t tick)
     tact_session_check_state(s, solved, tick);
     for (int i = 0; i < tact_world_pair_count(s->world); i++) {
         const struct tact_contact *c = tact_world_contact(s->world, i);
+        s->pairs[i].stuck_ticks += (uint64_t)c->stuck;
         if (c->touching) {
             tact_limit_tally_add(&s->pairs[i].tally, c->limits, &c->margins);
         }

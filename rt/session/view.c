@@ -95,6 +95,17 @@ static int same_layout(const struct tact_layout *a, const struct tact_layout *b)
     return 1;
 }
 
+/* Whether overlaps at the start were taken as they are: earlier versions pushed them open, and have
+ * no field for what is kept of them. */
+static int keeps_starts(const struct tact_layout *layout)
+{
+    int keeps = 0;
+    for (uint32_t i = 0; i < layout->field_count; i++) {
+        keeps |= !strcmp(layout->fields[i].unit, SESSION_PRELOAD_UNIT);
+    }
+    return keeps;
+}
+
 static void list_pairs(struct tact_view *view)
 {
     const struct tact_session *s = view->session;
@@ -194,7 +205,7 @@ int tact_view_open_with(const struct tact_log *log, const char *local,
     rc = rc ? rc : read_devices(log, out, err);
     rc = rc ? rc
             : tact_session_prepare(out->scene, &options, out->devices, out->device_count,
-                                   &out->session, err);
+                                   keeps_starts(tact_log_layout(log)), &out->session, err);
     if (!rc && !same_layout(&out->session->layout, tact_log_layout(log))) {
         rc = tact_error_set(err, -EINVAL,
                             "the log's records are not laid out as its scene's are "

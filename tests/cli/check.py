@@ -4,6 +4,7 @@
 help        every subcommand tells its options, exit codes and an example
 bad_scenes  a scene that is wrong: one line with file, line and key, exit 2, nothing on stdout
 fault       what is faster than max_speed: exit 1, and what it is by name
+deep        overlaps at the start: reported by name with their depth, not pushed open, in the log
 report      run and sim: one JSON object with the same keys; the table
 stop        SIGINT, SIGTERM, SIGHUP, a reader that goes away: a clean end, a log that is whole
 live        on a terminal one line, rewritten in place
@@ -139,6 +140,41 @@ def fault(folder):
 
 
 QUANTILES = {"p50", "p99", "p99.9", "max"}
+
+
+SLIDE = """name: slide
+materials: [{name: m}]
+pairs: [{materials: [m, m], friction: 0.5}]
+bodies: [{name: floor, fixed: true, shapes: [{type: halfspace, material: m}]}]
+hands:
+  - name: h
+    links:
+      - name: a
+        joint: {type: slide, axis: %s, position: [0, 0, 0.0099], stiffness: 100, damping: 1}
+        mass: 0.1
+        shapes: [{type: sphere, radius: 0.01, material: m}]
+"""
+
+
+def deep(folder):
+    scene, log = os.path.join(folder, "slide.yaml"), os.path.join(folder, "slide.mcap")
+    for axis, stuck in (("[1, 0, 1e-6]", True), ("[1, 0, 1e-12]", True), ("[0, 0, -1]", False)):
+        with open(scene, "w", encoding="utf-8") as stream:
+            stream.write(SLIDE % axis)
+        out, err = tact("sim", scene, "--duration", "0.5", "--moments", "host", "--json",
+                        "--record", log)
+        said = "h.a and floor start 0.1 mm deep"
+        said += " and no joint of h can separate them" if stuck else ""
+        assert [line for line in err if line.endswith(": " + said)], err
+        report = json.loads(out)
+        pair, joint = report["pairs"][0], report["joints"]["h.a"]
+        assert pair["normal_force"] < 1 and abs(joint["position"]) < 1e-6, (pair, joint)
+        near(pair["start_depth"], 1e-4, 1e-6)
+        assert pair["stuck_ticks"] == 0, pair
+        assert said in tact("info", log)[0]
+        out, _ = tact("replay", log, "--verify", "--from", "0.2s")
+        assert " 0 differing" in out and "300 ticks replayed" in out, out
+        os.unlink(log)
 
 
 def check_report(text, ticks):
@@ -602,7 +638,7 @@ def calibrate(folder):
 
 def main():
     global TACT, CHANGE_LOG
-    subjects = {f.__name__: f for f in (help, bad_scenes, fault, report, stop, live, replay, onto, recover, damage,
+    subjects = {f.__name__: f for f in (help, bad_scenes, fault, deep, report, stop, live, replay, onto, recover, damage,
                                         mesh_check, moments, doctor, devices, calibrate)}
     if len(sys.argv) != 5 or sys.argv[1] not in subjects:
         sys.exit(__doc__)

@@ -157,6 +157,7 @@ void scene_law(struct world_scene *scene, int a, int b, const struct tact_contac
 void scene_start(struct world_scene *scene)
 {
     assert_int_equal(tact_world_finish(scene->world), 0);
+    tact_world_start(scene->world, scene->scratch);
 }
 
 void scene_solve(struct world_scene *scene)

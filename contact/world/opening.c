@@ -1,0 +1,192 @@
+/*
+ * How overlaps may be opened: none that was there at the start by force, and no other with more
+ * than its bodies' own weight and motion account for.
+ */
+#include "contact/world/hand_internal.h"
+#include "contact/world/sweeps_internal.h"
+
+/* Mobility along the normal over that of the joints in their best direction. Below NEAR joints
+ * hardly move the contact: what an impulse along the normal does to them grows as the root of the
+ * inverse, and a compliance of LEAST bounds it to 500 times their momentum. Below LEAST they do
+ * not open it at all. */
+#define NEAR 1e-2
+#define LEAST 1e-6
+#define EASY 0.1 /* above it a contact is opened at full speed */
+
+#define SLACK                                                                                      \
+    0.01 /* of the target depth, by which a contact may lift before its preload shrinks            \
+          */
+#define CROWDED                                                                                    \
+    10.0 /* times all that moves and weighs: impulses above it push against each other */
+
+/* Mobility of a hand's joints at a contact, each in the direction in which it moves the contact
+ * most: a hinge at least as it moves its own mass, at the radius of gyration about its axis. */
+static double best_mobility(const struct tact_hand *hand, const struct side *side, double h)
+{
+    double sum = 0.0;
+    for (int m = 0; m < side->dof; m++) {
+        const double *j = side->j + 6 * m;
+        const struct link *link = &hand->links[m];
+        double square = tact_v3_dot(j, j), mass = hand->mass[m * hand->count + m];
+        if (square == 0.0 && tact_v3_dot(j + 3, j + 3) == 0.0) {
+            continue; /* moves neither link against the other */
+        }
+        double driven =
+            hand->state.held[m] == 0.0 ? h * link->def.damping + h * h * link->def.stiffness : 0.0;
+        if (link->def.joint == TACT_JOINT_HINGE) {
+            square = tact_max(square, mass / link->composite[0]);
+        }
+        sum += square / (mass + driven);
+    }
+    return sum;
+}
+
+void tact_opening_ease(const struct tact_world *world, struct block *block)
+{
+    double best = 0.0;
+    block->ease = 1.0;
+    block->yielding = 0.0;
+    for (int k = 0; k < 2; k++) {
+        const struct side *side = &block->side[k];
+        if (side->owner.kind == TACT_OWNER_BODY) {
+            return; /* moves every way, but for joints of mechanisms: tact_bonds_hold() */
+        }
+        if (side->dof) {
+            best +=
+                best_mobility(world->hands[side->owner.index].hand, side, world->options.period);
+        }
+    }
+    block->ease = best > 0.0 ? tact_min(block->local.s[0] / best, 1.0) : 0.0;
+    block->yielding = LEAST * best * tact_max(0.0, 1.0 - block->ease / NEAR);
+}
+
+int tact_opening_is_stuck(const struct block *block)
+{
+    return block->ease < LEAST;
+}
+
+void tact_openings_at_start(struct tact_world *world)
+{
+    static const double none[3] = {0.0, 0.0, 0.0};
+    for (int i = 0; i < world->hand_count; i++) {
+        if (tact_hand_free_velocity(world->hands[i].hand, world->options.period, none, NULL)) {
+            return; /* the first tick says so */
+        }
+    }
+    for (int i = 0; i < world->block_count; i++) {
+        struct block *block = &world->blocks[i];
+        struct tact_contact *c = &world->contacts[block->pair];
+        tact_assemble_jacobians(world, block);
+        tact_assemble_mobility(world, block);
+        tact_opening_ease(world, block);
+        c->stuck = tact_opening_is_stuck(block);
+    }
+    for (int i = 0; i < world->pair_count; i++) {
+        struct tact_contact *c = &world->contacts[i];
+        for (int k = 0; k < c->split; k++) {
+            int stuck = world->contacts[c->first_piece + k].stuck;
+            c->stuck = k ? c->stuck && stuck : stuck;
+        }
+    }
+}
+
+void tact_opening_slow(const struct tact_world *world, struct block *block)
+{
+    const struct tact_contact *c = &world->contacts[block->pair];
+    double target = tact_world_pair_law(world, c->a, c->b)->overlap;
+    int stuck = tact_opening_is_stuck(block);
+    double share = stuck ? 0.0 : tact_min(1.0, block->ease / EASY);
+    block->held_back =
+        (stuck || block->locked) && c->patch.depth - c->preload > (1.0 + SLACK) * target;
+    if (block->push > 0.0) {
+        block->push *= share;
+    }
+}
+
+void tact_opening_preload(const struct tact_world *world, struct tact_contact *c)
+{
+    const struct tact_contact_law *law = tact_world_pair_law(world, c->a, c->b);
+    double excess = tact_max(0.0, c->patch.depth - law->overlap), share;
+    c->starting &= c->preload > 0.0;
+    if (c->preload == 0.0) {
+        return;
+    }
+    /* A contact that is lifted by rounding comes down again: were its target where it is now, those
+     * of a redundant body would never agree. */
+    c->preload = tact_min(c->preload, excess + SLACK * law->overlap);
+    share = excess > 0.0 ? tact_min(1.0, c->preload / excess) : 0.0;
+    for (int k = 0; k < c->split; k++) {
+        struct tact_contact *piece = &world->contacts[c->first_piece + k];
+        piece->preload = share * tact_max(0.0, piece->patch.depth - law->overlap);
+        piece->starting = c->starting;
+    }
+}
+
+void tact_openings_started(struct tact_world *world)
+{
+    for (int i = 0; i < world->pair_count; i++) {
+        struct tact_contact *c = &world->contacts[i];
+        if (c->starting && c->touching) {
+            double load = c->impulse[0] / world->options.period / (c->split ? c->split : 1);
+            double sunk = tact_world_pair_law(world, c->a, c->b)->compliance * load;
+            c->preload = tact_max(0.0, c->preload - sunk);
+        }
+        c->starting = 0;
+    }
+}
+
+/* Impulse that all of an island's contacts need together, as far as the free motion tells. */
+static double expected_impulse(const struct tact_world *world, const struct island *island)
+{
+    double h = world->options.period, sum = 0.0;
+    double fall = h * tact_v3_norm(world->options.gravity);
+    for (int i = 0; i < island->blocks.count; i++) {
+        const struct block *block = &world->blocks[island->blocks.at[i]];
+        double closing = fabs(block->arrival[0] - block->drawn) + tact_max(block->push, 0.0);
+        sum += closing / block->local.s[0];
+    }
+    for (int i = 0; i < island->owners.count; i++) {
+        int owner = island->owners.at[i];
+        if (owner < world->body_count) {
+            sum += world->bodies[owner].body.mass * (fall + tact_v3_norm(world->free + 6 * owner));
+        }
+    }
+    return sum;
+}
+
+/* Takes the pushes of an island where they press against each other. Returns whether it did. */
+static int stop_pushing(struct tact_world *world, struct island *island)
+{
+    double most = 0.0;
+    int pushes = 0;
+    for (int i = 0; i < island->blocks.count; i++) {
+        const struct block *block = &world->blocks[island->blocks.at[i]];
+        most = tact_max(most, world->contacts[block->pair].impulse[0]);
+        pushes |= block->push > 0.0;
+    }
+    if (!pushes || most <= CROWDED * expected_impulse(world, island)) {
+        return 0;
+    }
+    for (int i = 0; i < island->blocks.count; i++) {
+        struct block *block = &world->blocks[island->blocks.at[i]];
+        block->held_back |= block->push > 0.0;
+        block->push = tact_min(block->push, 0.0);
+    }
+    tact_sweeps_scale(world, island, 0.0);
+    return 1;
+}
+
+void tact_openings_bound(struct tact_world *world, struct tact_solve_stats *stats)
+{
+    int any = 0, done = stats->iterations;
+    for (int i = 0; i < world->islands.count && world->options.model == TACT_CONTACT_PATCH; i++) {
+        struct island *island = &world->islands.list[i];
+        island->open = stop_pushing(world, island);
+        any |= island->open;
+    }
+    if (any) {
+        stats->iterations = 0;
+        tact_sweeps_run(world, stats);
+        stats->iterations += done;
+    }
+}

@@ -1,0 +1,100 @@
+/* Overlaps at the start: taken as they are, and said by name. */
+#include <stdio.h>
+#include <string.h>
+#include "contact/number.h"
+#include "rt/clock.h"
+#include "rt/session/session_internal.h"
+
+#define NOTABLE 0.01 /* of the target depth: an overlap that is deeper by more is reported */
+#define MOST_NAMED 16
+
+void tact_session_start(struct tact_session *s)
+{
+    tact_world_start(s->world, s->scratch);
+    for (int i = 0; i < tact_world_pair_count(s->world); i++) {
+        const struct tact_contact *c = tact_world_contact(s->world, i);
+        int curved = tact_shape_is_curved(tact_world_shape(s->world, c->a)) ||
+                     tact_shape_is_curved(tact_world_shape(s->world, c->b));
+        struct session_pair *p = &s->pairs[i];
+        p->preloaded = c->preload > 0.0;
+        if (c->preload > NOTABLE * tact_world_law(s->world, i)->overlap) {
+            /* a cap is twice as deep in its middle as its volume over its area says */
+            p->start.depth = (curved ? 2.0 : 1.0) * c->patch.depth;
+            p->start.stuck = c->stuck;
+        }
+    }
+}
+
+/* "h.a and floor", what moves first; whose joints they hang on. */
+static void name_both(struct tact_session *s, int pair, char *both, size_t size, char *hands,
+                      size_t room)
+{
+    const struct tact_contact *c = tact_world_contact(s->world, pair);
+    const struct tact_owner a = tact_world_owner(s->world, c->a);
+    const struct tact_owner b = tact_world_owner(s->world, c->b);
+    char name[2][64] = {"", ""};
+    int swap = a.kind == TACT_OWNER_FIXED;
+    tact_session_owner_name(s, c->a, name[swap], sizeof name[0]);
+    tact_session_owner_name(s, c->b, name[!swap], sizeof name[0]);
+    snprintf(both, size, "%s and %s", name[0], name[1]);
+    const char *of_a = a.kind == TACT_OWNER_HAND ? s->scene->hands[a.index].name : NULL;
+    const char *of_b = b.kind == TACT_OWNER_HAND ? s->scene->hands[b.index].name : NULL;
+    if (of_a && of_b && strcmp(of_a, of_b)) {
+        snprintf(hands, room, "%.60s or %.60s", of_a, of_b);
+    } else {
+        snprintf(hands, room, "%.60s", of_a ? of_a : of_b ? of_b : "");
+    }
+}
+
+static void say(struct tact_session *s, const char *event, const char *text)
+{
+    tact_message(s->options.messages, TACT_MESSAGE_WARNING, "%s", text);
+    if (s->recorder) {
+        tact_recorder_event(s->recorder, 0, tact_clock_now(), event, text);
+    }
+}
+
+void tact_session_report_start(struct tact_session *s)
+{
+    char both[160], hands[160], text[512];
+    int named = 0;
+    for (int i = 0; i < tact_world_pair_count(s->world); i++) {
+        const struct session_pair *p = &s->pairs[i];
+        if (!(p->start.depth > 0.0) || ++named > MOST_NAMED) {
+            continue;
+        }
+        name_both(s, i, both, sizeof both, hands, sizeof hands);
+        int n = tact_number_print(text, sizeof text, "%s start %.3g mm deep", both,
+                                  1e3 * p->start.depth);
+        if (p->start.stuck) {
+            snprintf(text + n, sizeof text - (size_t)n, " and no joint of %s can separate them",
+                     hands);
+        }
+        say(s, "overlap", text);
+    }
+    if (named > MOST_NAMED) {
+        snprintf(text, sizeof text, "%d more pairs start deeper than their target",
+                 named - MOST_NAMED);
+        say(s, "overlap", text);
+    }
+}
+
+void tact_session_report_stuck(struct tact_session *s)
+{
+    char both[160], hands[160];
+    int named = 0;
+    for (int i = 0; i < tact_world_pair_count(s->world); i++) {
+        const struct session_pair *p = &s->pairs[i];
+        if (!p->stuck_ticks || ++named > MOST_NAMED) {
+            continue;
+        }
+        name_both(s, i, both, sizeof both, hands, sizeof hands);
+        tact_message(s->options.messages, TACT_MESSAGE_WARNING,
+                     "%s overlapped and could not be pushed apart in %llu ticks", both,
+                     (unsigned long long)p->stuck_ticks);
+    }
+    if (named > MOST_NAMED) {
+        tact_message(s->options.messages, TACT_MESSAGE_WARNING,
+                     "%d more pairs overlapped and could not be pushed apart", named - MOST_NAMED);
+    }
+}
