@@ -63,9 +63,11 @@ def help():
         assert max(map(len, out.splitlines())) <= 100, name
         out, err = tact(name, "--no-such-option", code=2)
         assert not out and len(err) == 1 and "no-such-option" in err[0], err
+    with open("examples/range.h", encoding="utf-8") as source:
+        shared = source.read()  # the help of --from and --to
     for path in glob.glob("examples/*.c"):  # what is taken is told
         with open(path, encoding="utf-8") as source:
-            text = source.read()
+            text = source.read() + shared
         taken = re.findall(r'\{"([a-z-]+)", \w+_argument', text)
         if "command_takes_json(" in text:
             taken = [] if path == "examples/tact.c" else ["json", "help"]

@@ -36,7 +36,7 @@ def export(folder, log):
     with open(table, encoding="ascii", newline="") as stream:
         rows = list(csv.reader(stream))
     width = sum(name.startswith("recording_input") for name in rows[0])
-    start = rows[0].index("recording_input[0]")
+    start = next(i for i, name in enumerate(rows[0]) if name.startswith("recording_input["))
     return [[float(word) for word in row[start:start + width]] for row in rows[1:]]
 
 
