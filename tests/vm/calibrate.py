@@ -86,8 +86,8 @@ def session(scene, field):
                    stdout=subprocess.DEVNULL)
     subprocess.run([TACT, "export", log, "--csv", table, "--force"], check=True, stdout=subprocess.DEVNULL)
     last = list(csv.DictReader(open(table)))[-1]
-    return [float(last[f"{field}_input[{i}]"]) for i in range(2, 2 + 12)
-            if f"{field}_input[{i}]" in last]
+    own = [float(value) for name, value in last.items() if name.startswith(f"{field}_input[")]
+    return own[2:]  # behind the state and the stamp
 
 
 HAND = """moments: {source: host}
