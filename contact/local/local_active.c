@@ -140,7 +140,9 @@ static int scale(const struct tact_local_problem *problem, const double *r, stru
         1.0, rolls ? -problem->semi[0] : 0.0, rolls ? problem->semi[1] : 0.0, mu, mu, arm};
     memcpy(a->unit, unit, sizeof unit);
     load(problem, r, a);
-    a->tt[8] = turns ? a->tt[8] : a->stiffness;
+    if (!turns) {
+        a->tt[8] = a->stiffness;
+    }
     a->alpha = turns ? problem->semi[0] / problem->spin_arm : 0.0;
     a->beta = turns ? problem->semi[1] / problem->spin_arm : 0.0;
     a->corners = rolls ? problem->corners : 0;

@@ -52,15 +52,18 @@ static void spoil_channels(json_t *channels, int names)
     }
 }
 
-/* Freed by the end of the program. */
+/* Kept to the end of the program. */
+static char *devices;
+
 static struct tact_log_attachment spoil_devices(struct tact_log_attachment attachment, int names)
 {
     json_t *list = json_loadb(attachment.data, attachment.size, 0, NULL);
     for (size_t i = 0; i < json_array_size(list); i++) {
         spoil_channels(json_object_get(json_array_get(list, i), "inputs"), names);
     }
-    attachment.data = json_dumps(list, 0);
-    attachment.size = strlen(attachment.data);
+    devices = json_dumps(list, 0);
+    attachment.data = devices;
+    attachment.size = strlen(devices);
     json_decref(list);
     return attachment;
 }

@@ -118,7 +118,7 @@ static double *run(const char *path, size_t *count, char **json)
 {
     struct tact_session_options options = tact_session_options_default();
     struct tact_session_report report;
-    struct tact_session *session;
+    struct tact_session *session = NULL;
     struct tact_scene *scene;
     struct tact_error err = {0};
     struct tact_log *log;
