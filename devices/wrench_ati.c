@@ -341,7 +341,7 @@ static char *read_text(const char *path, int *rc, struct tact_error *err)
     } else if (size > MOST) {
         *rc =
             tact_error_set(err, -EFBIG, "%s: over %d bytes: not a calibration of ATI", path, MOST);
-    } else if (memchr(text, 0, size)) {
+    } else if (!text || memchr(text, 0, size)) {
         *rc = tact_error_set(err, -EINVAL, "%s: not a text: not a calibration of ATI", path);
     } else {
         text[size] = '\0';
