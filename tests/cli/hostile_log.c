@@ -52,8 +52,7 @@ static void spoil_channels(json_t *channels, int names)
     }
 }
 
-/* Kept to the end of the program. */
-static char *devices;
+static char *devices; /* text of the attachment; freed by copy() */
 
 static struct tact_log_attachment spoil_devices(struct tact_log_attachment attachment, int names)
 {
@@ -112,6 +111,7 @@ static int copy(struct tact_log *log, struct tact_mcap_writer *writer)
     tact_encoder_free(&encoder);
     tact_layout_free(&layout);
     free(record);
+    free(devices);
     return rc;
 }
 
