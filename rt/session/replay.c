@@ -232,7 +232,7 @@ int tact_replay_run_with(const char *path, const struct tact_replay_options *o,
     }
     rc = rc ? rc : replay_ticks(view.session, log, o, &onto, report);
     tact_session_onto_close(&onto);
-    if (!rc && report->onto_ticks && !report->onto_armed) {
+    if (!rc && o->scene && report->onto_ticks && !report->onto_armed) {
         tact_message(o->messages, TACT_MESSAGE_WARNING,
                      "%s was given zero throughout: the deadman %s was never held", o->onto,
                      o->scene->deadman);
