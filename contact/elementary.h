@@ -1,5 +1,5 @@
 /**
- * Elementary functions whose results are the same to the last bit on every processor of one
+ * Elementary functions whose results are the same bit for bit on every processor of one
  * architecture.
  *
  * The C library picks a variant of its own by the processor (with or without fused multiply-add),

@@ -203,8 +203,8 @@ static int take_axis(struct reading *r, const char *line)
     return libevdev_enable_event_code(r->play->dev, EV_ABS, code, &info) ? -EINVAL : 0;
 }
 
-/* Where axes were when the recording began. Of those that it does not say, the first event tells,
- * and until then the middle is a guess: kept for a message. */
+/* Where axes were when the recording began. Where it does not state that, the first event does, and
+ * until then the middle of the range is assumed, which a message reports. */
 static void set_start(struct reading *r)
 {
     struct libevdev *dev = r->play->dev;

@@ -99,7 +99,7 @@ static int run_session(const struct run *run, const struct tact_scene *scene)
     struct tact_session *session;
     struct tact_session_report report;
     if (strcmp(scene->moments.source, "host")) {
-        tact_opencl_prepare(NULL); /* before devices start threads; what it lacks is told later */
+        tact_opencl_prepare(NULL); /* before devices start threads; failures show later */
     }
     int made = tact_session_create(scene, &run->options, &session, &err);
     if (made) {

@@ -129,7 +129,7 @@ struct tact_device_type {
  * that is terminated and UTF-8 without control characters; channels with names that differ and a
  * finite value at rest; sensors with six inputs each. Not real-time safe.
  * @retval 0
- * @retval -EINVAL  *err tells what is wrong
+ * @retval -EINVAL  *err says what is wrong
  */
 TACT_API int tact_device_check(const struct tact_device *device, struct tact_error *err);
 

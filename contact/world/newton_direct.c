@@ -6,9 +6,9 @@
 #include "contact/world/sweeps_internal.h"
 #include "contact/world/world_internal.h"
 
-#define YIELD 1e-9 /* of S: how far a rigid contact gives way, so that elimination can pass it */
+#define YIELD 1e-9 /* of S: compliance of a rigid contact, so that its row can be eliminated */
 
-/* How far a row of a contact gives way of itself, as S has it. */
+/* Compliance of a row of a contact, in the units of S. */
 static double yield_of(const struct block *block, int row)
 {
     double own = block->give[row] + (row ? 0.0 : block->softness);

@@ -135,7 +135,7 @@ void tact_openings_started(struct tact_world *world)
     }
 }
 
-/* Impulse that all of an island's contacts need together, as far as the free motion tells. */
+/* Impulse that all of an island's contacts need together, by the velocities of the free motion. */
 static double expected_impulse(const struct tact_world *world, const struct island *island)
 {
     double h = world->options.period, sum = 0.0;

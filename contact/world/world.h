@@ -275,7 +275,7 @@ TACT_API void tact_world_integrate(struct tact_world *world);
  * max_speed [m/s], none turns faster than TACT_WORLD_MAX_RATE. What is wrong with overlaps is found
  * first, as it spoils the rest. Real-time safe.
  * @retval 0
- * @retval -EDOM  *fault tells the first fault
+ * @retval -EDOM  *fault names the first fault
  */
 TACT_API int tact_world_check(const struct tact_world *world, double max_speed,
                               struct tact_world_fault *fault);

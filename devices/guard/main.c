@@ -1,6 +1,7 @@
 /* tact-guard: the guard process. Started by tact_guard_start() or tact_guard_start_force(), with
- * the shared page as descriptor 3 and the controller as descriptor 4. On SIGUSR1 it lets go, as
- * before the system sleeps, and where it finds that the system has slept. */
+ * the shared page as descriptor 3 and the controller as descriptor 4. On SIGUSR1, as
+ * before the system sleeps, and where it finds that the system has slept, it releases the
+ * outputs. */
 #include <sched.h>
 #include <stdio.h>
 #include <sys/mman.h>
