@@ -1,16 +1,14 @@
 /* The calibration files of ATI's DAQ transducers: XML with one element an axis. Only what a matrix
  * needs is read; what could be read in two ways is refused, by its line. */
 #include <errno.h>
-#include <fcntl.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
-#include <sys/stat.h>
-#include <unistd.h>
 #include "devices/settings.h"
 #include "devices/wrench_internal.h"
+#include "rt/file.h"
 
 enum { MOST = 1 << 20, LONGEST = 512, AXES = 6 };
 
@@ -320,36 +318,18 @@ static int take_matrix(struct reading *r)
 /* The whole file, ended by 0. NULL: *rc says why. */
 static char *read_text(const char *path, int *rc, struct tact_error *err)
 {
-    struct stat st;
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    char *text = fd >= 0 ? malloc(MOST + 2) : NULL;
-    size_t size = 0;
-    ssize_t got = 1;
+    char *text = NULL;
+    uint64_t size = 0;
     tact_error_at(err, path, 0, 0, NULL);
-    *rc = fd < 0 ? -errno : text ? 0 : -ENOMEM;
-    if (!*rc && (fstat(fd, &st) || !S_ISREG(st.st_mode))) {
-        *rc = -EINVAL;
-    }
-    while (!*rc && got > 0 && size <= MOST) {
-        got = read(fd, text + size, MOST + 1 - size);
-        size += got > 0 ? (size_t)got : 0;
-        *rc = got < 0 && errno != EINTR ? -errno : 0;
-    }
-    if (*rc) {
-        tact_error_set(err, *rc, "cannot open %s: %s", path,
-                       *rc == -EINVAL ? "no file" : strerror(-*rc));
-    } else if (size > MOST) {
-        *rc =
-            tact_error_set(err, -EFBIG, "%s: over %d bytes: not a calibration of ATI", path, MOST);
-    } else if (!text || memchr(text, 0, size)) {
+    *rc = tact_file_read(path, MOST, &text, &size);
+    if (*rc == -EFBIG) {
+        tact_error_set(err, *rc, "%s: over %d bytes: not a calibration of ATI", path, MOST);
+    } else if (*rc == -EISDIR) {
+        *rc = tact_error_set(err, -EINVAL, "cannot open %s: no file", path);
+    } else if (*rc) {
+        tact_error_set(err, *rc, "cannot open %s: %s", path, strerror(-*rc));
+    } else if (memchr(text, 0, size)) {
         *rc = tact_error_set(err, -EINVAL, "%s: not a text: not a calibration of ATI", path);
-    } else {
-        text[size] = '\0';
-    }
-    if (fd >= 0) {
-        close(fd);
-    }
-    if (*rc) {
         free(text);
         text = NULL;
     }
