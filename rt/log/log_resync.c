@@ -99,7 +99,8 @@ int tact_log_read_definitions(struct tact_log *log, struct tact_error *err,
         return 0;
     tact_mcap_reader_start(&file, log->file.fd, log->file.size - TACT_MCAP_MAGIC_SIZE);
     file.offset = file.size - footer;
-    if (tact_mcap_reader_next(&file, &record) == 0 && record.opcode == TACT_MCAP_FOOTER) {
+    if (tact_mcap_reader_next(&file, &record) == 0 && record.opcode == TACT_MCAP_FOOTER &&
+        record.content.size == FOOTER_BYTES) {
         memcpy(&start, record.content.data, sizeof start);
         file.offset = start;
         rc = start < file.size - footer ? 0 : -EBADMSG;

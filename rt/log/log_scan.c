@@ -374,13 +374,38 @@ static int check_message_index(struct tact_span content)
     return in.bad || in.left > 0 || entries.size % 16 != 0 ? -EBADMSG : 0;
 }
 
-static int take_data_end(struct tact_log *log, const struct tact_mcap_record *record)
+static int take_definition(struct tact_log *log, const struct tact_mcap_record *record,
+                           struct tact_error *err)
+{
+    return record->opcode == TACT_MCAP_SCHEMA ? take_schema(log, record->content, err)
+                                              : take_channel(log, record->content);
+}
+
+/* The reading goes on behind what is damaged. Its length may be what is damaged, so that the next
+ * record is looked for from its first byte on. */
+static int skip(struct tact_log *log, uint64_t at, const char *why, struct tact_error *err)
+{
+    int rc = tact_log_resync(log, at + 1);
+
+    if (rc == -ENODATA)
+        return damage(log, at, why);
+    if (rc != 0)
+        return tact_error_set(err, rc, "cannot read the log: %s", strerror(-rc));
+    note_damage(log, at, log->file.offset - at, why);
+    log->skipped++;
+    log->gap.ticks = log->gap.events = true;
+    return log->tick_channel < 0 ? tact_log_read_definitions(log, err, take_definition) : SCAN_NEXT;
+}
+
+static int take_data_end(struct tact_log *log, const struct tact_mcap_record *record,
+                         struct tact_error *err)
 {
     struct tact_cursor in = {record->content.data, record->content.size, false};
     uint32_t crc = tact_get_u32(&in);
 
+    /* It may be another record, whose opcode is damaged: the data may go on. */
     if (in.bad || in.left > 0)
-        return damage(log, record->at, "the record that ends the data is damaged");
+        return skip(log, record->at, "the record that ends the data is damaged", err);
     if (log->state.why[0] != '\0')
         return SCAN_STOP; /* the index would be of what is not there */
     if (crc != log->file.crc_before) {
@@ -416,29 +441,6 @@ static int take_footer(struct tact_log *log, const struct tact_mcap_record *reco
     return SCAN_STOP;
 }
 
-static int take_definition(struct tact_log *log, const struct tact_mcap_record *record,
-                           struct tact_error *err)
-{
-    return record->opcode == TACT_MCAP_SCHEMA ? take_schema(log, record->content, err)
-                                              : take_channel(log, record->content);
-}
-
-/* The reading goes on behind what is damaged. Its length may be what is damaged, so that the next
- * record is looked for from its first byte on. */
-static int skip(struct tact_log *log, uint64_t at, const char *why, struct tact_error *err)
-{
-    int rc = tact_log_resync(log, at + 1);
-
-    if (rc == -ENODATA)
-        return damage(log, at, why);
-    if (rc != 0)
-        return tact_error_set(err, rc, "cannot read the log: %s", strerror(-rc));
-    note_damage(log, at, log->file.offset - at, why);
-    log->skipped++;
-    log->gap.ticks = log->gap.events = true;
-    return log->tick_channel < 0 ? tact_log_read_definitions(log, err, take_definition) : SCAN_NEXT;
-}
-
 static int take_data_record(struct tact_log *log, const struct tact_mcap_record *record,
                             struct tact_error *err)
 {
@@ -447,8 +449,9 @@ static int take_data_record(struct tact_log *log, const struct tact_mcap_record 
 
     switch (record->opcode) {
     case TACT_MCAP_HEADER:
-        rc = record->at == TACT_MCAP_MAGIC_SIZE ? 0 : -EBADMSG;
-        why = "the header stands in the wrong place";
+        rc =
+            record->at == TACT_MCAP_MAGIC_SIZE ? tact_mcap_parse_header(record->content) : -EBADMSG;
+        why = "the header is damaged, or stands in the wrong place";
         break;
     case TACT_MCAP_SCHEMA:
         rc = take_schema(log, record->content, err);
@@ -475,7 +478,7 @@ static int take_data_record(struct tact_log *log, const struct tact_mcap_record 
         why = "the facts of the session are damaged";
         break;
     case TACT_MCAP_DATA_END:
-        return take_data_end(log, record);
+        return take_data_end(log, record, err);
     default:
         rc = -EBADMSG;
         why = "a record of a kind that tact does not write";

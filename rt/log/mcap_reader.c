@@ -150,6 +150,15 @@ static int finished(const struct tact_cursor *in)
     return in->bad || in->left > 0 ? -EBADMSG : 0;
 }
 
+int tact_mcap_parse_header(struct tact_span content)
+{
+    struct tact_cursor in = {content.data, content.size, false};
+
+    tact_get_text(&in); /* profile */
+    tact_get_text(&in); /* library */
+    return finished(&in);
+}
+
 static int unpack(struct tact_span packed, bool zstd, uint64_t size, struct tact_bytes *out)
 {
     out->size = 0;

@@ -51,6 +51,9 @@ int tact_mcap_reader_at_end(const struct tact_mcap_reader *reader);
 /** Takes the next record out of a chunk's bytes. @retval 0, -ENODATA or -EBADMSG */
 int tact_mcap_chunk_next(struct tact_cursor *chunk, struct tact_mcap_record *record);
 
+/** @retval 0 or -EBADMSG */
+int tact_mcap_parse_header(struct tact_span content);
+
 /** Unpacks a chunk into `out` (its old content is replaced) and checks its checksum.
  *  @retval 0, -EBADMSG or -ENOMEM */
 int tact_mcap_parse_chunk(struct tact_span content, struct tact_bytes *out);

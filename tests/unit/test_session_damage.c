@@ -1,5 +1,6 @@
-/* The log of a session, cut at 1,000 bytes and with 1,000 flipped bits: the loss is always stated,
- * and everything up to and including the last whole chunk is read. */
+/* The log of a session, cut at 1,000 bytes, with 1,000 flipped bits and with every bit flipped of
+ * the head of a record of each kind: the loss is always stated, and everything up to and including
+ * the last whole chunk is read. */
 #include <errno.h>
 #include <fcntl.h>
 #include <setjmp.h>
@@ -33,9 +34,10 @@ static struct {
     uint64_t end, ticks; /* of the file where it ends, and of the log up to there */
 } chunks[MOST_CHUNKS];
 static size_t chunk_count;
+static uint64_t first_of[TACT_MCAP_DATA_END + 1]; /* by opcode, where it starts; 0: there is none */
 
 /* Where each chunk ends, by the framing alone, and how many ticks there are up to it. */
-static void list_chunks(void)
+static void list_records(void)
 {
     struct tact_mcap_reader file;
     struct tact_mcap_record record, inner;
@@ -43,7 +45,10 @@ static void list_chunks(void)
     uint64_t ticks = 0;
 
     assert_int_equal(tact_mcap_reader_open(&file, whole), 0);
-    while (tact_mcap_reader_next(&file, &record) == 0 && record.opcode != TACT_MCAP_DATA_END) {
+    while (first_of[TACT_MCAP_DATA_END] == 0 && tact_mcap_reader_next(&file, &record) == 0) {
+        assert_in_range(record.opcode, TACT_MCAP_HEADER, TACT_MCAP_DATA_END);
+        if (first_of[record.opcode] == 0)
+            first_of[record.opcode] = record.at;
         if (record.opcode != TACT_MCAP_CHUNK)
             continue;
         assert_int_equal(tact_mcap_parse_chunk(record.content, &unpacked), 0);
@@ -79,7 +84,7 @@ static int record(void **state)
     size = file && bytes ? fread(bytes, 1, 8 << 20, file) : 0;
     if (file)
         fclose(file);
-    list_chunks();
+    list_records();
     return size > 100000 && chunk_count > 2 && chunks[chunk_count - 1].ticks == 1500 ? 0 : -1;
 }
 
@@ -198,6 +203,35 @@ static void flipped_anywhere(void **state)
                   refused, whole_ticks, (unsigned long)most);
 }
 
+/* Damage to the head of a record is noticed where the record starts, not where its length leads to:
+ * so no record behind it is passed over. */
+static void flipped_in_heads(void **state)
+{
+    (void)state;
+    int flips = 0;
+    for (int opcode = 0; opcode <= TACT_MCAP_DATA_END; opcode++) {
+        for (size_t i = 0; first_of[opcode] > 0 && i < 2 * 8 * TACT_MCAP_RECORD_HEAD; i++) {
+            struct tact_log_state found;
+            size_t length = i % 2 ? size : chunks[chunk_count - 1].end;
+            size_t at = first_of[opcode] + i / 16;
+            if (at >= length)
+                continue;
+            bytes[at] ^= (uint8_t)(1U << i / 2 % 8);
+            write_copy(length);
+            bytes[at] ^= (uint8_t)(1U << i / 2 % 8);
+            uint64_t lost = 1500 - look(length, &found);
+            if (found.damage_at != first_of[opcode] || lost > ticks_around(at))
+                fail_msg("bit %zu of the head of a record of kind %d at byte %lu: %lu ticks lost, "
+                         "damaged at byte %lu: %s",
+                         i / 2, opcode, (unsigned long)first_of[opcode], (unsigned long)lost,
+                         (unsigned long)found.damage_at, found.why);
+            flips++;
+        }
+    }
+    assert_true(flips > 10 * 8 * TACT_MCAP_RECORD_HEAD);
+    print_message("%d flipped bits in the heads of records, each noticed there\n", flips);
+}
+
 /* What is left of a cut log is replayed, and is the same. */
 static void what_is_left_replays(void **state)
 {
@@ -220,6 +254,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(cut_anywhere),
         cmocka_unit_test(flipped_anywhere),
+        cmocka_unit_test(flipped_in_heads),
         cmocka_unit_test(what_is_left_replays),
     };
     return cmocka_run_group_tests(tests, record, clean);
