@@ -5,6 +5,17 @@
 #include <string.h>
 #include "contact/number.h"
 
+/* Names and texts of a file may hold anything, and a message is one line. */
+static void keep_on_one_line(char *text)
+{
+    for (; *text; text++) {
+        unsigned char c = (unsigned char)*text;
+        if (c < 0x20 || c == 0x7f) {
+            *text = '?';
+        }
+    }
+}
+
 int tact_error_set(struct tact_error *err, int code, const char *format, ...)
 {
     if (err) {
@@ -12,6 +23,7 @@ int tact_error_set(struct tact_error *err, int code, const char *format, ...)
         va_start(args, format);
         tact_number_vprint(err->text, sizeof err->text, format, args);
         va_end(args);
+        keep_on_one_line(err->text);
     }
     return code;
 }
@@ -32,6 +44,7 @@ void tact_error_at(struct tact_error *err, const char *file, int line, int colum
     }
     if (key) {
         snprintf(err->key, sizeof err->key, "%s", key);
+        keep_on_one_line(err->key);
     }
 }
 

@@ -18,7 +18,8 @@ struct tact_error {
     int line;       /**< line, from 1; 0 where unknown */
     int column;     /**< column, from 1; 0 where unknown */
     char key[128];  /**< key or element, e.g. "bodies[0].mass" */
-    char text[384]; /**< what is wrong and what was expected, without a newline */
+    char text[384]; /**< what is wrong and what was expected; on one line: control characters that
+                         the input had in it are '?', here and in key */
 };
 
 /** Sets text (printf-like) and returns code, so that `return tact_error_set(err, -EINVAL, ...)`

@@ -140,6 +140,18 @@ static void test_hostile(void **state)
     free(text);
 }
 
+/* A quoted name goes on in the next line, where YAML folds it, or has escapes. */
+static void test_messages_are_one_line(void **state)
+{
+    (void)state;
+    static const char text[] = "name: s\nbodies:\n  - name: a\n    mass: 1\n    shapes:\n"
+                               "      - {material: m, type: \"sph\n\n         \\e ere\"}\n";
+    struct tact_scene *scene = NULL;
+    struct tact_error err;
+    assert_true(tact_scene_parse(text, sizeof text - 1, "s.yaml", NULL, &scene, &err) < 0);
+    assert_non_null(strstr(err.text, "got \"sph?? ere\""));
+}
+
 static uint64_t next_random(uint64_t *s)
 {
     *s ^= *s << 13;
@@ -223,8 +235,11 @@ static void test_mutated_examples(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_bad_scenes),       cmocka_unit_test(test_cyaml_says_where),
-        cmocka_unit_test(test_absent_file),      cmocka_unit_test(test_hostile),
+        cmocka_unit_test(test_bad_scenes),
+        cmocka_unit_test(test_cyaml_says_where),
+        cmocka_unit_test(test_absent_file),
+        cmocka_unit_test(test_hostile),
+        cmocka_unit_test(test_messages_are_one_line),
         cmocka_unit_test(test_mutated_examples),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
