@@ -28,6 +28,7 @@ struct tact_view_pair {
     uint32_t wrench;    /**< on A, world axes, about the patch's centre [N (3), N m (3)] */
     uint32_t patch;     /**< centre [m] (3), normal that pushes A out of B (3), depth V/|g| [m],
                              spin arm [m]: the torsion limit is mu N times it; all 0 apart */
+    uint32_t impulse;   /**< on A, world axes, about the patch's centre [N s (3), N m s (3)] */
     uint32_t direction; /**< last normal (3) */
     uint32_t limits;    /**< enum tact_limit bits */
     uint32_t margins;   /**< struct tact_margins (6) */
@@ -51,6 +52,13 @@ struct tact_view_body {
     uint32_t pose;   /**< body frame [m], quat_wxyz, world (7) */
 };
 
+/** A joint of a mechanism. */
+struct tact_view_bond {
+    const char *name;
+    uint32_t wrench; /**< on its first body, world axes, about the joint [N (3), N m (3)] */
+    uint32_t joint;  /**< value [rad] or [m]; stop -1, 0, 1; joint [m], world (3) */
+};
+
 /** All of it; names and arrays belong to the view. */
 struct tact_view {
     struct tact_scene *scene;
@@ -59,6 +67,8 @@ struct tact_view {
     int pair_count;
     struct tact_view_joint *joints;
     int joint_count;
+    struct tact_view_bond *bonds;
+    int bond_count;
     struct tact_view_body *bodies;
     int body_count;
     struct tact_device_info *devices; /**< as they were when it was recorded */
