@@ -13,15 +13,17 @@ typedef unsigned long long ull;
 
 static const char help[] =
     "usage: tact info FILE [OPTION]...\n"
-    "       tact info --hash FILE...\n\n"
+    "       tact info --hash[=results] FILE...\n\n"
     "Tells what is in a log: how long it is, how it ended, what was lost, faults and events, "
     "timing,\n"
     "pairs, bodies, devices, topics with their number of messages, and where it was made.\n\n"
-    "  --json   one JSON object on stdout\n"
-    "  --hash   one line a log: a hash of what is the same whenever and however fast the session "
+    "  --json          one JSON object on stdout\n"
+    "  --hash          one line a log: a hash of what is the same whenever and however fast the\n"
+    "                  session is run: every value of every tick but stamps and measured times\n"
+    "  --hash=results  a hash of poses, rates, values of devices and contacts that touch, which "
     "is\n"
-    "           run: every value of every tick but stamps and measured times\n"
-    "  --help   this text\n\n"
+    "                  the same whatever the layout of the log (rt/log/README.md)\n"
+    "  --help          this text\n\n"
     "exit codes:\n"
     "  0  the log is whole: closed by its recorder, every byte checked\n"
     "  2  bad usage, or a file that is no log of tact or cannot be read\n"
@@ -168,10 +170,10 @@ static int answer(struct info *i, int json)
 int cmd_info(int argc, char **argv)
 {
     static const struct option longs[] = {{"json", no_argument, NULL, 'j'},
-                                          {"hash", no_argument, NULL, 'x'},
+                                          {"hash", optional_argument, NULL, 'x'},
                                           {"help", no_argument, NULL, 'h'},
                                           {NULL, 0, NULL, 0}};
-    int c, json = 0, hash = 0;
+    int c, json = 0, hash = 0, of_results = 0;
     while ((c = getopt_long(argc, argv, "h", longs, NULL)) != -1) {
         if (c == 'h') {
             fputs(help, stdout);
@@ -180,10 +182,15 @@ int cmd_info(int argc, char **argv)
         if (c == '?') {
             return EXIT_USAGE;
         }
+        if (c == 'x' && optarg && strcmp(optarg, "results") != 0) {
+            return command_usage(argv[0], "--hash=%s: --hash or --hash=results is expected",
+                                 text_shown(optarg));
+        }
+        of_results |= c == 'x' && optarg;
         *(c == 'x' ? &hash : &json) = 1;
     }
     if (hash && argc > optind) {
-        return info_print_digests(argv + optind, argc - optind);
+        return info_print_digests(argv + optind, argc - optind, of_results);
     }
     if (argc - optind != 1) {
         return command_usage(argv[0], "one log is expected, not %d", argc - optind);

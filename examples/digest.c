@@ -47,37 +47,60 @@ static uint64_t add_record(uint64_t hash, const struct tact_layout *layout,
     return hash;
 }
 
-static int digest(struct tact_log *log, uint64_t *hash)
+static int values(struct tact_log *log, char out[INFO_RESULTS])
 {
     const struct tact_layout *layout = tact_log_layout(log);
     struct tact_record *r = malloc(tact_layout_bytes(layout));
     int rc = r ? 1 : -ENOMEM;
-    *hash = add_layout(UINT64_C(0xcbf29ce484222325), layout);
+    uint64_t hash = add_layout(UINT64_C(0xcbf29ce484222325), layout);
     while (rc > 0 && (rc = tact_log_next(log, r)) > 0) {
-        *hash = add_record(*hash, layout, r);
+        hash = add_record(hash, layout, r);
     }
     free(r);
+    snprintf(out, INFO_RESULTS, "%016" PRIx64, hash);
     return rc;
 }
 
-int info_print_digests(char **paths, int count)
+static int results(struct tact_log *log, char out[INFO_RESULTS], struct tact_error *err)
+{
+    struct tact_messages messages = {command_message, NULL};
+    struct tact_view view;
+    int rc = tact_view_open(log, messages, &view, err);
+    rc = rc ? rc : info_results(log, &view, out);
+    tact_view_close(&view);
+    return rc;
+}
+
+/* A line, or a message where a log cannot be read; the exit code. */
+static int print_one(const char *path, int of_results)
+{
+    struct tact_error err = {.line = 0};
+    struct tact_log *log;
+    char digest[INFO_RESULTS];
+    if (tact_log_open(path, &log, &err)) {
+        return command_error(&err);
+    }
+    int rc = of_results ? results(log, digest, &err) : values(log, digest);
+    int code = tact_log_state(log)->complete ? EXIT_GOOD : EXIT_DAMAGED;
+    tact_log_close(log);
+    if (rc) {
+        struct tact_error told = {.line = 0};
+        char why[sizeof told.text];
+        tact_error_format(&err, why, sizeof why);
+        tact_error_at(&told, path, 0, 0, NULL);
+        tact_error_set(&told, rc, "%s", why[0] ? why : strerror(-rc));
+        return command_error(&told);
+    }
+    printf("%s  %s\n", digest, text_shown(path));
+    return code;
+}
+
+int info_print_digests(char **paths, int count, int of_results)
 {
     int code = EXIT_GOOD;
-    for (int i = 0; i < count; i++) {
-        struct tact_error err = {.line = 0};
-        struct tact_log *log;
-        uint64_t hash;
-        if (tact_log_open(paths[i], &log, &err)) {
-            return command_error(&err);
-        }
-        int rc = digest(log, &hash);
-        code = tact_log_state(log)->complete ? code : EXIT_DAMAGED;
-        tact_log_close(log);
-        if (rc) {
-            tact_error_set(&err, rc, "%s: %s", paths[i], strerror(-rc));
-            return command_error(&err);
-        }
-        printf("%016" PRIx64 "  %s\n", hash, text_shown(paths[i]));
+    for (int i = 0; i < count && code != EXIT_USAGE; i++) {
+        int one = print_one(paths[i], of_results);
+        code = one ? one : code;
     }
     return code;
 }

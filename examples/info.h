@@ -16,9 +16,14 @@ struct info {
 /* From the first tick to the end of the last [s]. */
 double info_duration(const struct info *info);
 
-/* digest.c: a line "HASH  PATH" for each log, over tick, name and every value that a session of the
- * same scene must give again: all but stamps and measured times. Gives the exit code. */
-int info_print_digests(char **paths, int count);
+/* digest.c: a line "HASH  PATH" for each log. of_results: of what happened in it, whatever its
+ * layout; else over tick, name and every value that a session of the same scene must give again:
+ * all but stamps and measured times. Gives the exit code. */
+int info_print_digests(char **paths, int count, int of_results);
+
+/* results.c: of a log that was just opened, and its view. 0 or a negative errno. */
+#define INFO_RESULTS 33 /* 128 bits as text */
+int info_results(struct tact_log *log, const struct tact_view *view, char out[INFO_RESULTS]);
 
 /* info_json.c: 0, or -1 where it cannot be written. */
 int info_print_json(const struct info *info);

@@ -50,7 +50,8 @@ def usage(name, *bad):
 
 
 def info(folder):
-    usage("info", ["a", "b"], ["no/such.mcap"], [RULER], ["--hash"], ["--hash", RULER])
+    usage("info", ["a", "b"], ["no/such.mcap"], [RULER], ["--hash"], ["--hash", RULER],
+          ["--hash=results"], ["--hash=results", RULER], ["--hash=values", RULER])
     log = record(folder, "a.mcap")
     again = record(folder, "again.mcap")  # other stamps and times, the same values
     hashes = [line.split() for line in tact("info", "--hash", log, again)[0].splitlines()]
@@ -389,8 +390,10 @@ def split(folder):
     again = json.loads(tact("replay", log, "--json")[0])
     assert again["differing"] == 0 and again["complete"], again
     if not found["skipped"]:
-        hashes = {line.split()[0] for line in tact("info", "--hash", log, whole)[0].splitlines()}
-        assert len(hashes) == 1 and ": 0 differ" in tact("diff", log, whole)[0], hashes
+        for option in ("--hash", "--hash=results"):
+            hashes = {line.split()[0] for line in tact("info", option, log, whole)[0].splitlines()}
+            assert len(hashes) == 1, (option, hashes)
+        assert ": 0 differ" in tact("diff", log, whole)[0]
         assert again["ticks"] == 3000
     csv = os.path.join(folder, "a.csv")
     tact("export", log, "--csv", csv)

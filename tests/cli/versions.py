@@ -14,10 +14,10 @@ import sys
 import tempfile
 
 RULER = "examples/scenes/ruler.yaml"
-LOGS = {  # values of every tick, as `tact info --hash` of version 1 itself read them
-    "tests/data/version1/ruler.mcap": "36b5b16cfb84d1d7",
-    "tests/data/version1/stack.mcap": "3a8c5e44e4469b00",
-    "tests/data/version1/swing.mcap": "6ce6bb293e63c9e2",
+LOGS = {  # `tact info --hash`, as version 1 itself read them, and --hash=results
+    "tests/data/version1/ruler.mcap": ("36b5b16cfb84d1d7", "1b69ccb613e24b0aa120fa98e1e491e3"),
+    "tests/data/version1/stack.mcap": ("3a8c5e44e4469b00", "9fd2f610c4ae3f8e55bc7728c1cf4d1f"),
+    "tests/data/version1/swing.mcap": ("6ce6bb293e63c9e2", "3798d496ccc16216a3c73fe6478abca2"),
 }
 
 
@@ -38,8 +38,9 @@ def results_version(folder):
 
 def read(folder):
     csv, h5, png = (os.path.join(folder, "a." + ending) for ending in ("csv", "h5", "png"))
-    hashes = dict(reversed(line.split()) for line in tact("info", "--hash", *LOGS)[0].splitlines())
-    assert hashes == LOGS, hashes
+    for k, option in enumerate(("--hash", "--hash=results")):
+        hashes = [line.split()[0] for line in tact("info", option, *LOGS)[0].splitlines()]
+        assert hashes == [pair[k] for pair in LOGS.values()], hashes
     for log in LOGS:
         told = json.loads(tact("info", log, "--json")[0])
         assert told["complete"] and told["ticks"] == 200 and "results_version" not in told["facts"]
@@ -59,6 +60,7 @@ def read(folder):
         os.truncate(cut, os.path.getsize(cut) - 300)  # the index
         tact("recover", cut, code=3)
         assert ": 0 differ" in tact("diff", log, cut)[0]
+        assert tact("info", "--hash=results", cut)[0].split()[0] == LOGS[log][1]
         assert json.loads(tact("info", cut, "--json")[0])["complete"]
 
 

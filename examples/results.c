@@ -1,0 +1,174 @@
+/* A digest of what a session did that does not go by the layout of its log: "The digest of the
+ * results" in rt/log/README.md says what goes into it. */
+#include <endian.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <xxhash.h>
+#include "info.h"
+
+#define RUNS 4
+#define PATCH 1 /* run of a contact */
+
+/* One thing of a session, and where its values stand in a record. */
+struct item {
+    char name[192]; /* "contact ruler/pinch.left_distal" */
+    int is_contact;
+    struct run {
+        uint32_t at, count;
+    } run[RUNS];
+};
+
+struct items {
+    struct item *item; /* sorted by name, once all are there */
+    uint32_t count;
+};
+
+static void add(struct items *items, const char *kind, const char *name, const struct run run[RUNS])
+{
+    struct item *item = &items->item[items->count++];
+    snprintf(item->name, sizeof item->name, "%s %s", kind, name);
+    item->is_contact = !strcmp(kind, "contact");
+    memcpy(item->run, run, sizeof item->run);
+}
+
+static void add_device(struct items *items, const struct tact_device_info *device, uint32_t at)
+{
+    add(items, "device", device->name, (struct run[RUNS]){{at, 1}});
+    for (int k = 0; k < device->input_count; k++) {
+        char name[2 * TACT_DEVICE_NAME];
+        snprintf(name, sizeof name, "%s.%s", device->name, device->input[k].name);
+        add(items, "input", name, (struct run[RUNS]){{at + 2 + (uint32_t)k, 1}});
+    }
+}
+
+static void add_all(struct items *items, const struct tact_view *v)
+{
+    for (int i = 0; i < v->body_count; i++) {
+        const struct tact_view_body *b = &v->bodies[i];
+        add(items, "body", b->name,
+            (struct run[RUNS]){{b->center, 7}, {b->twist, 6}, {b->pose, 7}});
+    }
+    for (int i = 0; i < v->joint_count; i++) {
+        const struct tact_view_joint *j = &v->joints[i];
+        add(items, "link", j->name,
+            (struct run[RUNS]){{j->position, 1}, {j->velocity, 1}, {j->target, 1}, {j->torque, 1}});
+    }
+    for (int i = 0; i < v->bond_count; i++) {
+        const struct tact_view_bond *b = &v->bonds[i];
+        add(items, "joint", b->name, (struct run[RUNS]){{b->wrench, 6}, {b->joint, 5}});
+    }
+    for (int i = 0; i < v->pair_count; i++) {
+        const struct tact_view_pair *p = &v->pairs[i];
+        add(items, "contact", p->name,
+            (struct run[RUNS]){{p->wrench, 6}, [PATCH] = {p->patch, 8}, {p->impulse, 6}});
+    }
+    for (int i = 0; i < v->device_count; i++) {
+        add_device(items, &v->devices[i], v->device_inputs[i]);
+    }
+    for (uint32_t i = 0; i < (uint32_t)v->output_count; i++) {
+        add(items, "output", v->scene->outputs[i].to,
+            (struct run[RUNS]){{v->wanted + i, 1}, {v->sent + i, 1}});
+    }
+}
+
+static int by_name(const void *a, const void *b)
+{
+    return strcmp(((const struct item *)a)->name, ((const struct item *)b)->name);
+}
+
+static int list(struct items *out, const struct tact_view *v)
+{
+    int count = v->body_count + v->joint_count + v->bond_count + v->pair_count + v->device_count +
+                v->output_count;
+    for (int i = 0; i < v->device_count; i++) {
+        count += v->devices[i].input_count;
+    }
+    *out = (struct items){calloc((size_t)count + 1, sizeof *out->item), 0};
+    if (!out->item) {
+        return -ENOMEM;
+    }
+    add_all(out, v);
+    qsort(out->item, out->count, sizeof *out->item, by_name);
+    return 0;
+}
+
+/* A pair that does not touch has a patch of zeros, and is left out. */
+static int is_there(const struct item *item, const double *values)
+{
+    const struct run *patch = &item->run[PATCH];
+    int there = !item->is_contact;
+    for (uint32_t k = 0; k < patch->count && !there; k++) {
+        there = values[patch->at + k] != 0.0;
+    }
+    return there;
+}
+
+static void put_u32(XXH3_state_t *hash, uint32_t value)
+{
+    value = htole32(value);
+    XXH3_128bits_update(hash, &value, sizeof value);
+}
+
+static void put_u64(XXH3_state_t *hash, uint64_t value)
+{
+    value = htole64(value);
+    XXH3_128bits_update(hash, &value, sizeof value);
+}
+
+static void put_item(XXH3_state_t *hash, const struct item *item, const double *values)
+{
+    uint32_t count = 0;
+    for (int i = 0; i < RUNS; i++) {
+        count += item->run[i].count;
+    }
+    put_u32(hash, (uint32_t)strlen(item->name));
+    XXH3_128bits_update(hash, item->name, strlen(item->name));
+    put_u32(hash, count);
+    for (int i = 0; i < RUNS; i++) {
+        for (uint32_t k = 0; k < item->run[i].count; k++) {
+            uint64_t bits;
+            memcpy(&bits, &values[item->run[i].at + k], sizeof bits);
+            put_u64(hash, bits);
+        }
+    }
+}
+
+static void put_tick(XXH3_state_t *hash, const struct items *items, const struct tact_record *r)
+{
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < items->count; i++) {
+        count += (uint32_t)is_there(&items->item[i], r->values);
+    }
+    put_u64(hash, r->tick);
+    put_u32(hash, count);
+    for (uint32_t i = 0; i < items->count; i++) {
+        if (is_there(&items->item[i], r->values)) {
+            put_item(hash, &items->item[i], r->values);
+        }
+    }
+}
+
+int info_results(struct tact_log *log, const struct tact_view *view, char out[INFO_RESULTS])
+{
+    struct tact_record *r = malloc(tact_layout_bytes(tact_log_layout(log)));
+    XXH3_state_t *hash = XXH3_createState();
+    struct items items = {0};
+    XXH128_canonical_t digest;
+    int rc = r && hash ? list(&items, view) : -ENOMEM;
+    if (!rc) {
+        XXH3_128bits_reset(hash);
+        while ((rc = tact_log_next(log, r)) > 0) {
+            put_tick(hash, &items, r);
+        }
+        XXH128_canonicalFromHash(&digest, XXH3_128bits_digest(hash));
+        for (size_t i = 0; i < sizeof digest.digest; i++) {
+            snprintf(out + 2 * i, 3, "%02x", digest.digest[i]);
+        }
+    }
+    XXH3_freeState(hash);
+    free(items.item);
+    free(r);
+    return rc;
+}
