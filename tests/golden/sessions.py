@@ -1,0 +1,62 @@
+"""The reference sessions of tests/golden/digests: which there are, and how they are made."""
+import os
+import subprocess
+import sys
+
+SOURCE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+DIGESTS = os.path.join(SOURCE, "tests", "golden", "digests")
+IMPORT = "franka"  # a session recorded elsewhere, in the shared data
+
+
+def committed():
+    """By session: seconds, to where its bodies touch and move; results version; digest."""
+    with open(DIGESTS, encoding="ascii") as stream:
+        rows = [line.split() for line in stream if not line.startswith("#")]
+    return {name: (seconds, int(version), digest) for name, seconds, version, digest in rows}
+
+
+def shared():
+    return os.environ.get("TACT_SHARED", os.path.join(SOURCE, "..", "shared"))
+
+
+def fail(text):
+    print(f"{os.path.basename(sys.argv[0])}: {text}", file=sys.stderr)
+    sys.exit(2)
+
+
+def run(*words, env=None):
+    done = subprocess.run(words, capture_output=True, text=True, check=False,
+                          env=dict(os.environ, **(env or {})))
+    if done.returncode:
+        fail(f"{' '.join(words)}: exit {done.returncode}\n{done.stdout[-3000:]}{done.stderr[-3000:]}")
+    return done.stdout
+
+
+def make(tact, session, log, moments="host", before=(), env=None):
+    """Its scene is in the folder of the log."""
+    if session == IMPORT:
+        run(*before, tact, "import", os.path.join(shared(), "data/franka_guiding/rec0.csv"),
+            os.path.join(SOURCE, "examples/imports/franka.yaml"), "-o", log, "--quiet", "--force", env=env)
+        return
+    scene = os.path.join(os.path.dirname(log), f"{session}.yaml")
+    run(*before, tact, "sim", scene, "--duration", committed()[session][0], "--moments", moments, "--record",
+        log, "--quiet", "--force", env=env)
+
+
+def scene_text(session):
+    with open(os.path.join(SOURCE, "examples", "scenes", f"{session}.yaml"), encoding="utf-8") as stream:
+        return stream.read()
+
+
+def copy_scenes(folder):
+    """Those whose files are all there, into the folder; gives the sessions that can be made."""
+    found = []
+    for session in committed():
+        text = "" if session == IMPORT else scene_text(session)
+        if (session == IMPORT or "../../../shared/" in text) and not os.path.isdir(shared()):
+            print(f"left out: {session}, without {shared()}")
+            continue
+        with open(os.path.join(folder, f"{session}.yaml"), "w", encoding="utf-8") as stream:
+            stream.write(text.replace("../../../shared/", os.path.abspath(shared()) + "/"))
+        found.append(session)
+    return found
