@@ -19,14 +19,17 @@ static const char help[] =
     "usage: tact recover FILE [OPTION]...\n\n"
     "Finishes the log of a session that was killed: the ticks that are not yet in the file are\n"
     "taken from the memory in which its recorder keeps them (/dev/shm), and the index is written.\n"
-    "Everything is checked before the file is changed. A log that is whole is left as it is.\n\n"
+    "Everything is checked before the file is changed. A log that is whole is left as it is.\n"
+    "Damage in the middle of a killed log costs the chunks that it hits; it is covered, so that "
+    "the\n"
+    "rest is read, and named. A log that has its end is never changed.\n\n"
     "  --json     one JSON object on stdout\n"
     "  --help     this text\n\n"
     "exit codes:\n"
     "  0  the log is whole: every tick that was completed before the kill is in it\n"
     "  1  the result cannot be printed\n"
     "  2  bad usage, or the file is no log of tact, is being recorded, or is damaged otherwise\n"
-    "  3  the log was finished, but ticks are lost, or nothing was left to take them from\n\n"
+    "  3  the log is finished, but ticks are lost, or nothing was left to take them from\n\n"
     "example:\n"
     "  tact run examples/scenes/ruler.yaml --record ruler.mcap   # and kill -9 it\n"
     "  tact recover ruler.mcap\n"
@@ -35,14 +38,23 @@ static const char help[] =
 /* Without the rings nobody knows what the last moments held. */
 static int is_whole(const struct tact_recover_report *r)
 {
-    return r->was_complete ||
-           (r->rings && !r->ticks_lost && !r->events_lost && !r->counters_damaged);
+    return !r->damage[0] && (r->was_complete || (r->rings && !r->ticks_lost && !r->events_lost &&
+                                                 !r->counters_damaged));
+}
+
+static void print_damage(const struct tact_recover_report *r)
+{
+    if (r->damage[0]) {
+        printf("  the log is damaged: %s\n", text_shown(r->damage));
+    }
 }
 
 static void print_text(const char *path, const struct tact_recover_report *r)
 {
     if (r->was_complete && !r->ticks_added) {
-        printf("%s: whole already, %llu ticks\n", text_shown(path), (ull)r->ticks);
+        printf("%s: %s already, %llu ticks\n", text_shown(path),
+               r->damage[0] ? "finished" : "whole", (ull)r->ticks);
+        print_damage(r);
         return;
     }
     printf("%s: %llu ticks and %llu events; %llu and %llu of them recovered from memory\n",
@@ -54,6 +66,7 @@ static void print_text(const char *path, const struct tact_recover_report *r)
     if (!r->rings) {
         printf("  its recorder left nothing in memory: the last moments may be missing\n");
     }
+    print_damage(r);
     if (r->ticks_lost || r->events_lost || r->counters_damaged) {
         printf("  memory is damaged: %llu ticks and %llu events lost%s\n", (ull)r->ticks_lost,
                (ull)r->events_lost, r->counters_damaged ? ", or more" : "");
@@ -63,18 +76,20 @@ static void print_text(const char *path, const struct tact_recover_report *r)
 static int print_json(const struct tact_recover_report *r)
 {
     json_t *all = json_pack(
-        "{s:b, s:b, s:b, s:I, s:I, s:I, s:I, s:I, s:I, s:I}", "whole", is_whole(r), "was_complete",
-        r->was_complete, "from_memory", r->rings, "ticks", (json_int_t)r->ticks, "ticks_added",
-        (json_int_t)r->ticks_added, "ticks_lost", (json_int_t)r->ticks_lost, "events",
-        (json_int_t)r->events, "events_added", (json_int_t)r->events_added, "events_lost",
-        (json_int_t)r->events_lost, "bytes_cut", (json_int_t)r->bytes_cut);
+        "{s:b, s:b, s:b, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:o}", "whole", is_whole(r),
+        "was_complete", r->was_complete, "from_memory", r->rings, "ticks", (json_int_t)r->ticks,
+        "ticks_added", (json_int_t)r->ticks_added, "ticks_lost", (json_int_t)r->ticks_lost,
+        "events", (json_int_t)r->events, "events_added", (json_int_t)r->events_added, "events_lost",
+        (json_int_t)r->events_lost, "bytes_cut", (json_int_t)r->bytes_cut, "bytes_covered",
+        (json_int_t)r->bytes_covered, "ticks_damaged", (json_int_t)r->ticks_damaged, "damage",
+        text_json(r->damage));
     return text_print_json(all);
 }
 
 /* Adds up what was done to the files of a session. */
-static void add(struct tact_recover_report *all, const struct tact_recover_report *one)
+static void add(struct tact_recover_report *all, const struct tact_recover_report *one, int first)
 {
-    all->was_complete = all->was_complete && one->was_complete;
+    all->was_complete = (first || all->was_complete) && one->was_complete;
     all->rings = one->rings; /* only the last file's end can be missing: see answer() */
     all->ticks += one->ticks;
     all->ticks_added += one->ticks_added;
@@ -84,6 +99,11 @@ static void add(struct tact_recover_report *all, const struct tact_recover_repor
     all->events_lost += one->events_lost;
     all->bytes_cut += one->bytes_cut;
     all->counters_damaged = all->counters_damaged || one->counters_damaged;
+    all->bytes_covered += one->bytes_covered;
+    all->ticks_damaged += one->ticks_damaged;
+    if (!all->damage[0]) {
+        memcpy(all->damage, one->damage, sizeof all->damage);
+    }
 }
 
 /* Whether a file is the part of that number of a session; an empty name takes the file's. */
@@ -104,43 +124,53 @@ static int is_part(const char *path, unsigned number, char *session, size_t size
     return same;
 }
 
+/* What was done to the files of a session. */
+struct outcome {
+    struct tact_recover_report report;
+    int files; /* that it is of */
+    char session[64];
+    int code;
+};
+
+/* Recovers a file; tells whether it is the part of that number, which another may follow. One that
+ * is damaged and has its end stays as it is, and keeps no other from being recovered. */
+static int take(struct outcome *all, const char *path, unsigned number)
+{
+    struct tact_error err = {.line = 0};
+    struct tact_recover_report one;
+    int rc = tact_log_recover(path, NULL, &one, &err);
+    if (rc == -ENODATA && number > 1 && !unlink(path)) { /* made in time, and never needed */
+        fprintf(stderr, "tact: %s: removed: it was begun, and held no tick\n", text_shown(path));
+        return 0;
+    }
+    if (rc) {
+        all->code = command_error(&err);
+    }
+    int part = (!rc || rc == -EBADMSG) && is_part(path, number, all->session, sizeof all->session);
+    if (!rc && (part || number == 1)) {
+        add(&all->report, &one, !all->files++);
+    }
+    return part;
+}
+
 /* A recorder removes the rings of a file only once that is finished, so that each file of a session
  * that was split is recovered by itself. */
 static int answer(const char *path, int json)
 {
-    struct tact_error err = {.line = 0};
-    struct tact_recover_report all, one;
-    char session[64] = "";
-    if (tact_log_recover(path, NULL, &all, &err)) {
-        return command_error(&err);
-    }
-    int more = is_part(path, 1, session, sizeof session);
+    struct outcome all = {.code = EXIT_GOOD};
+    int more = take(&all, path, 1);
     for (unsigned k = 2; more; k++) {
         char *next = tact_log_part_path(path, k);
-        more = next && !access(next, F_OK);
-        int rc = more ? tact_log_recover(next, NULL, &one, &err) : 0;
-        if (rc == -ENODATA && !unlink(next)) { /* made in time, and never needed */
-            fprintf(stderr, "tact: %s: removed: it was begun, and held no tick\n",
-                    text_shown(next));
-            more = rc = 0;
-        }
-        if (rc) {
-            free(next);
-            return command_error(&err);
-        }
-        more = more && is_part(next, k, session, sizeof session);
-        if (more) {
-            add(&all, &one);
-        }
+        more = next && !access(next, F_OK) && take(&all, next, k);
         free(next);
     }
-    if (json && print_json(&all)) {
+    if (all.files && json && print_json(&all.report)) {
         return EXIT_BAD;
     }
-    if (!json) {
-        print_text(path, &all);
+    if (all.files && !json) {
+        print_text(path, &all.report);
     }
-    return is_whole(&all) ? EXIT_GOOD : EXIT_LOST;
+    return all.code ? all.code : is_whole(&all.report) ? EXIT_GOOD : EXIT_LOST;
 }
 
 int cmd_recover(int argc, char **argv)

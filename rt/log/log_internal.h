@@ -3,6 +3,7 @@
 #define TACT_RT_LOG_LOG_INTERNAL_H
 
 #include "log_reader.h"
+#include "mcap_internal.h"
 #include "mcap_reader_internal.h"
 
 /** A chunk that was found sound. */
@@ -22,13 +23,17 @@ struct tact_log {
     struct tact_log_state state;
     struct tact_layout layout;
     bool layout_known;
-    bool cut;         /* the data ends, with no record behind: its writer was killed */
-    unsigned skipped; /* damaged stretches that something was read behind */
+    bool cut;           /* the data ends, with no record behind: its writer was killed */
+    bool closed;        /* it has an end, and that is sound */
+    uint64_t sound_end; /* where that starts of which nothing could be read */
+    struct tact_mcap_stretch *skipped; /* damaged, and something was read behind */
+    size_t skipped_count;
+    size_t covered_count; /* records that cover what was damaged when the log was recovered */
     struct tact_log_gap {
         bool ticks, events; /* the next one may have a later number: some were in damaged chunks */
         uint32_t lost_ticks, lost_events; /* so far, by their numbers */
     } gap;
-    uint64_t data_end_at;                         /* where the data end, if data_complete */
+    uint64_t data_end_at;                         /* where the data end; 0: not seen, or changed */
     int tick_schema, tick_channel, event_channel; /* -1: not yet seen */
 
     struct tact_log_topic topics[TACT_LOG_TOPICS];

@@ -103,6 +103,7 @@ void tact_log_close(struct tact_log *log)
         free((char *)log->events[i].name);
         free((char *)log->events[i].text);
     }
+    free(log->skipped);
     free(log->attachments);
     free(log->facts);
     free(log->events);

@@ -28,6 +28,8 @@ static bool proves_itself(struct tact_log *log, const struct tact_mcap_record *r
         return tact_mcap_parse_metadata(record->content, &name, &map) == 0 &&
                (tact_span_is(name, TACT_FACTS) || tact_span_is(name, TACT_RECOVERED) ||
                 tact_span_is(name, TACT_CONTINUED));
+    case TACT_MCAP_COVER:
+        return tact_mcap_parse_cover(record->content) == 0;
     case TACT_MCAP_DATA_END:
         return record->content.size == DATA_END_BYTES &&
                pread(log->file.fd, &next, 1, (off_t)log->file.offset) == 1 &&
@@ -52,7 +54,7 @@ static bool is_likely(const uint8_t *head, uint64_t left, uint64_t *length)
 {
     memcpy(length, head + 1, sizeof *length);
     return (head[0] == TACT_MCAP_CHUNK || head[0] == TACT_MCAP_ATTACHMENT ||
-            head[0] == TACT_MCAP_METADATA ||
+            head[0] == TACT_MCAP_METADATA || head[0] == TACT_MCAP_COVER ||
             (head[0] == TACT_MCAP_DATA_END && *length == DATA_END_BYTES)) &&
            left >= TACT_MCAP_RECORD_HEAD && *length <= left - TACT_MCAP_RECORD_HEAD;
 }

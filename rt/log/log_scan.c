@@ -29,6 +29,7 @@ static void note_damage(struct tact_log *log, uint64_t at, uint64_t bytes, const
 
 static int damage(struct tact_log *log, uint64_t at, const char *why)
 {
+    log->sound_end = at;
     note_damage(log, at, log->state.file_bytes - at, why);
     return SCAN_STOP;
 }
@@ -381,6 +382,14 @@ static int take_definition(struct tact_log *log, const struct tact_mcap_record *
                                               : take_channel(log, record->content);
 }
 
+/* What a damaged stretch held is found by the numbers of what follows. */
+static int go_on_behind(struct tact_log *log, uint64_t at, const char *why, struct tact_error *err)
+{
+    note_damage(log, at, log->file.offset - at, why);
+    log->gap.ticks = log->gap.events = true;
+    return log->tick_channel < 0 ? tact_log_read_definitions(log, err, take_definition) : SCAN_NEXT;
+}
+
 /* The reading goes on behind what is damaged. Its length may be what is damaged, so that the next
  * record is looked for from its first byte on. */
 static int skip(struct tact_log *log, uint64_t at, const char *why, struct tact_error *err)
@@ -391,10 +400,20 @@ static int skip(struct tact_log *log, uint64_t at, const char *why, struct tact_
         return damage(log, at, why);
     if (rc != 0)
         return tact_error_set(err, rc, "cannot read the log: %s", strerror(-rc));
-    note_damage(log, at, log->file.offset - at, why);
-    log->skipped++;
-    log->gap.ticks = log->gap.events = true;
-    return log->tick_channel < 0 ? tact_log_read_definitions(log, err, take_definition) : SCAN_NEXT;
+    rc = grow(&log->skipped, log->skipped_count, sizeof *log->skipped);
+    if (rc != 0)
+        return rc;
+    log->skipped[log->skipped_count++] = (struct tact_mcap_stretch){at, log->file.offset};
+    return go_on_behind(log, at, why, err);
+}
+
+static int take_cover(struct tact_log *log, const struct tact_mcap_record *record,
+                      struct tact_error *err)
+{
+    if (tact_mcap_parse_cover(record->content) != 0)
+        return skip(log, record->at, "a record that covers what was damaged is damaged", err);
+    log->covered_count++;
+    return go_on_behind(log, record->at, "bytes were damaged before it was recovered", err);
 }
 
 static int take_data_end(struct tact_log *log, const struct tact_mcap_record *record,
@@ -406,8 +425,10 @@ static int take_data_end(struct tact_log *log, const struct tact_mcap_record *re
     /* It may be another record, whose opcode is damaged: the data may go on. */
     if (in.bad || in.left > 0)
         return skip(log, record->at, "the record that ends the data is damaged", err);
-    if (log->state.why[0] != '\0')
+    if (log->skipped_count > 0) {
+        log->data_end_at = record->at;
         return SCAN_STOP; /* the index would be of what is not there */
+    }
     if (crc != log->file.crc_before) {
         /* The chunks and attachments are sound by their own checksums. */
         damage(log, record->at,
@@ -416,7 +437,7 @@ static int take_data_end(struct tact_log *log, const struct tact_mcap_record *re
         log->state.bytes_lost = 0;
         return SCAN_STOP;
     }
-    log->state.data_complete = true;
+    log->state.data_complete = log->covered_count == 0;
     log->data_end_at = record->at;
     log->file.crc = 0;
     return SCAN_NEXT;
@@ -437,7 +458,8 @@ static int take_footer(struct tact_log *log, const struct tact_mcap_record *reco
         return damage(log, record->at, "the checksum of the index does not match");
     if (tact_mcap_reader_at_end(&log->file) != 0)
         return damage(log, log->file.offset, "the end of the file is damaged");
-    log->state.complete = true;
+    log->closed = true;
+    log->state.complete = log->covered_count == 0;
     return SCAN_STOP;
 }
 
@@ -477,6 +499,8 @@ static int take_data_record(struct tact_log *log, const struct tact_mcap_record 
         rc = take_facts(log, record->content);
         why = "the facts of the session are damaged";
         break;
+    case TACT_MCAP_COVER:
+        return take_cover(log, record, err);
     case TACT_MCAP_DATA_END:
         return take_data_end(log, record, err);
     default:
@@ -507,12 +531,13 @@ static int take_summary_record(struct tact_log *log, const struct tact_mcap_reco
 /* A length that leads beyond the file: the file was cut there, or the length is damaged. */
 static int end_inside(struct tact_log *log, uint64_t at, struct tact_error *err)
 {
-    unsigned before = log->skipped;
+    size_t before = log->skipped_count;
+    bool first = log->state.why[0] == '\0';
     int rc = skip(log, at, "the file ends inside a record", err);
 
-    if (log->skipped > before && log->skipped == 1)
+    if (log->skipped_count > before && first)
         snprintf(log->state.why, sizeof log->state.why, "the length of a record is damaged");
-    log->cut = log->cut || log->skipped == before;
+    log->cut = log->cut || log->skipped_count == before;
     return rc;
 }
 
@@ -526,7 +551,7 @@ static void name_lost(const struct tact_log *log, struct tact_log_state *state)
                  "; %" PRIu64 " ticks are lost, of those from %" PRIu64 " to %" PRIu64, state->lost,
                  state->lost_first, state->lost_last);
     used = strlen(state->why);
-    if (log->skipped > 0 && log->gap.ticks && state->ticks > 0)
+    if (log->skipped_count + log->covered_count > 0 && log->gap.ticks && state->ticks > 0)
         snprintf(state->why + used, sizeof state->why - used,
                  "; ticks behind %" PRIu64 " were in it, how many is not known", state->last_tick);
 }
@@ -539,7 +564,7 @@ int tact_log_scan(struct tact_log *log, struct tact_error *err)
     while (rc == SCAN_NEXT) {
         uint64_t at = log->file.offset;
         rc = tact_mcap_reader_next(&log->file, &record);
-        if (rc == -EBADMSG && !log->state.data_complete)
+        if (rc == -EBADMSG && log->data_end_at == 0)
             rc = end_inside(log, at, err);
         else if (rc == -ENODATA || rc == -EBADMSG) {
             log->cut = true;
@@ -548,7 +573,7 @@ int tact_log_scan(struct tact_log *log, struct tact_error *err)
                                        : "the file ends inside a record");
         } else if (rc != 0)
             return tact_error_set(err, rc, "cannot read the log: %s", strerror(-rc));
-        else if (log->state.data_complete)
+        else if (log->data_end_at > 0)
             rc = take_summary_record(log, &record);
         else
             rc = take_data_record(log, &record, err);

@@ -27,6 +27,17 @@ enum tact_mcap_opcode {
     TACT_MCAP_METADATA_INDEX = 0x0D,
     TACT_MCAP_SUMMARY_OFFSET = 0x0E,
     TACT_MCAP_DATA_END = 0x0F,
+    TACT_MCAP_COVER = 0xF0, /* one of tact's own (0x80 and over), which other readers pass over */
+};
+
+/* Damage in the middle of a log is covered when the log is recovered: its first bytes become the
+ * head of a record of tact's own, and the checksum of the rest, which is left as it is. */
+#define TACT_MCAP_COVER_CRC 4
+#define TACT_MCAP_COVER_LEAST (TACT_MCAP_RECORD_HEAD + TACT_MCAP_COVER_CRC) /* bytes */
+
+/* Some bytes of a file. */
+struct tact_mcap_stretch {
+    uint64_t at, end;
 };
 
 #endif

@@ -13,7 +13,7 @@
 /* zstd's densest block: 128 KiB of one byte in 4 bytes. Frames that claim more are lies. */
 #define ZSTD_RATIO_MAX 32768
 
-static int read_at(int fd, uint64_t at, uint8_t *data, size_t size)
+int tact_mcap_read_at(int fd, uint64_t at, uint8_t *data, size_t size)
 {
     while (size > 0) {
         ssize_t n = pread(fd, data, size, (off_t)at);
@@ -44,7 +44,7 @@ static int check_magic(int fd, off_t size)
     uint8_t magic[TACT_MCAP_MAGIC_SIZE];
     size_t length = size < (off_t)sizeof magic ? (size_t)size : sizeof magic;
 
-    int rc = read_at(fd, 0, magic, length);
+    int rc = tact_mcap_read_at(fd, 0, magic, length);
     if (rc == 0 && memcmp(magic, TACT_MCAP_MAGIC, length) != 0)
         rc = -EBADMSG;
     return rc == 0 && length < sizeof magic ? -ENODATA : rc;
@@ -98,18 +98,19 @@ int tact_mcap_reader_next(struct tact_mcap_reader *reader, struct tact_mcap_reco
         return -ENODATA;
     if (left < sizeof head)
         return -EBADMSG;
-    int rc = read_at(reader->fd, reader->offset, head, sizeof head);
+    int rc = tact_mcap_read_at(reader->fd, reader->offset, head, sizeof head);
     if (rc != 0)
         return rc;
     memcpy(&length, head + 1, sizeof length);
     if (length > left - sizeof head ||
-        (head[0] != TACT_MCAP_ATTACHMENT && length > 2 * TACT_MCAP_CHUNK_LIMIT))
+        (head[0] != TACT_MCAP_ATTACHMENT && head[0] != TACT_MCAP_COVER &&
+         length > 2 * TACT_MCAP_CHUNK_LIMIT))
         return -EBADMSG;
     reader->buffer.size = 0;
     uint8_t *content = tact_bytes_room(&reader->buffer, (size_t)length);
     if (!content)
         return -ENOMEM;
-    rc = read_at(reader->fd, reader->offset + sizeof head, content, (size_t)length);
+    rc = tact_mcap_read_at(reader->fd, reader->offset + sizeof head, content, (size_t)length);
     if (rc != 0)
         return rc;
     record->opcode = head[0];
@@ -128,7 +129,7 @@ int tact_mcap_reader_at_end(const struct tact_mcap_reader *reader)
 
     if (reader->size - reader->offset != sizeof magic)
         return -EBADMSG;
-    int rc = read_at(reader->fd, reader->offset, magic, sizeof magic);
+    int rc = tact_mcap_read_at(reader->fd, reader->offset, magic, sizeof magic);
     if (rc == 0 && memcmp(magic, TACT_MCAP_MAGIC, sizeof magic) != 0)
         rc = -EBADMSG;
     return rc;
@@ -157,6 +158,14 @@ int tact_mcap_parse_header(struct tact_span content)
     tact_get_text(&in); /* profile */
     tact_get_text(&in); /* library */
     return finished(&in);
+}
+
+int tact_mcap_parse_cover(struct tact_span content)
+{
+    struct tact_cursor in = {content.data, content.size, false};
+    uint32_t crc = tact_get_u32(&in);
+
+    return in.bad || tact_crc32(0, in.at, in.left) != crc ? -EBADMSG : 0;
 }
 
 static int unpack(struct tact_span packed, bool zstd, uint64_t size, struct tact_bytes *out)

@@ -31,6 +31,9 @@ struct tact_mcap_reader {
     struct stat status;
 };
 
+/** @retval 0, -EBADMSG (the file ends before) or the errno of pread() */
+int tact_mcap_read_at(int fd, uint64_t at, uint8_t *data, size_t size);
+
 /** Reads an open file from behind its magic bytes, which have been seen, to `end`. */
 void tact_mcap_reader_start(struct tact_mcap_reader *reader, int fd, uint64_t end);
 
@@ -53,6 +56,8 @@ int tact_mcap_chunk_next(struct tact_cursor *chunk, struct tact_mcap_record *rec
 
 /** @retval 0 or -EBADMSG */
 int tact_mcap_parse_header(struct tact_span content);
+/** @retval 0 or -EBADMSG */
+int tact_mcap_parse_cover(struct tact_span content);
 
 /** Unpacks a chunk into `out` (its old content is replaced) and checks its checksum.
  *  @retval 0, -EBADMSG or -ENOMEM */

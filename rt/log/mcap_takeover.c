@@ -8,6 +8,15 @@
 #include "mcap_reader_internal.h"
 #include "mcap_writer_state_internal.h"
 
+#define BLOCK 65536
+
+struct takeover {
+    struct tact_mcap_writer *writer;
+    const struct tact_mcap_takeover *from;
+    struct tact_mcap_reader file;
+    bool damaged; /* something was passed over: numbers of messages may be missing */
+};
+
 static int failed(const struct tact_bytes *bytes)
 {
     return bytes->failed ? -ENOMEM : 0;
@@ -45,19 +54,22 @@ static int take_definition(struct tact_mcap_writer *writer, uint8_t opcode,
     return failed(&group->records);
 }
 
-static int take_message(struct tact_mcap_writer *writer, struct tact_span content, uint64_t offset)
+static int take_message(struct takeover *t, struct tact_span content, uint64_t offset)
 {
+    struct tact_mcap_writer *writer = t->writer;
     struct tact_mcap_message message;
 
-    if (tact_mcap_parse_message(content, &message) != 0 ||
-        message.channel >= writer->channel_count ||
-        message.sequence != (uint32_t)writer->channels[message.channel].messages)
+    if (tact_mcap_parse_message(content, &message) != 0 || message.channel >= writer->channel_count)
         return -EBADMSG;
+    struct tact_mcap_channel_state *channel = &writer->channels[message.channel];
+    if (message.sequence < channel->next || (message.sequence > channel->next && !t->damaged))
+        return -EBADMSG;
+    channel->next = message.sequence + 1;
     tact_mcap_index_message(writer, message.channel, message.log_time, offset);
-    return failed(&writer->channels[message.channel].index);
+    return failed(&channel->index);
 }
 
-static int take_records(struct tact_mcap_writer *writer, struct tact_cursor in)
+static int take_records(struct takeover *t, struct tact_cursor in)
 {
     const uint8_t *start = in.at;
     struct tact_mcap_record record;
@@ -67,43 +79,81 @@ static int take_records(struct tact_mcap_writer *writer, struct tact_cursor in)
         uint64_t offset = (uint64_t)(in.at - start);
         rc = tact_mcap_chunk_next(&in, &record);
         if (rc == 0 && record.opcode == TACT_MCAP_MESSAGE)
-            rc = take_message(writer, record.content, offset);
+            rc = take_message(t, record.content, offset);
         else if (rc == 0 &&
                  (record.opcode == TACT_MCAP_SCHEMA || record.opcode == TACT_MCAP_CHANNEL))
-            rc = take_definition(writer, record.opcode, record.content);
+            rc = take_definition(t->writer, record.opcode, record.content);
         else
             rc = rc ? rc : -EBADMSG;
     }
     return rc;
 }
 
-/* The index behind a chunk follows from its messages. All of it must stand there, or a part of it
- * at the end of the file, which is then left in `output` to be written. */
-static int take_index(struct tact_mcap_writer *writer, struct tact_mcap_reader *file, uint64_t end)
+/* The damaged stretch that a byte lies in, or NULL. */
+static const struct tact_mcap_stretch *damage_around(const struct takeover *t, uint64_t at)
 {
-    struct tact_bytes *out = &writer->output;
-    struct tact_mcap_record record;
-    size_t done = 0;
-
-    while (done < out->size && file->offset < end) {
-        int rc = tact_mcap_reader_next(file, &record);
-        if (rc != 0)
-            return rc;
-        size_t size = TACT_MCAP_RECORD_HEAD + record.content.size;
-        if (record.opcode != TACT_MCAP_MESSAGE_INDEX || size > out->size - done ||
-            memcmp(out->data + done + TACT_MCAP_RECORD_HEAD, record.content.data,
-                   record.content.size) != 0)
-            return -EBADMSG;
-        done += size;
+    for (size_t i = 0; i < t->from->damaged_count; i++) {
+        if (t->from->damaged[i].at <= at && at < t->from->damaged[i].end)
+            return &t->from->damaged[i];
     }
-    memmove(out->data, out->data + done, out->size - done);
-    out->size -= done;
-    return 0;
+    return NULL;
 }
 
-static int take_chunk(struct tact_mcap_writer *writer, struct tact_mcap_reader *file,
-                      const struct tact_mcap_record *chunk, uint64_t end)
+static void put_patch(struct takeover *t, uint64_t at, const void *data, size_t size)
 {
+    tact_put_u64(&t->writer->patches, at);
+    tact_put_u64(&t->writer->patches, size);
+    tact_put(&t->writer->patches, data, size);
+}
+
+/* Up to `end`, nothing but indexes of messages stands there, or damage. */
+static int check_index(struct takeover *t, uint64_t end)
+{
+    const struct tact_mcap_stretch *damage = NULL;
+    struct tact_mcap_record record;
+
+    for (uint64_t at = t->file.offset; at < end; at = damage ? damage->end : t->file.offset) {
+        damage = damage_around(t, at);
+        if (damage)
+            continue;
+        t->file.offset = at;
+        int rc = tact_mcap_reader_next(&t->file, &record);
+        if (rc != 0)
+            return rc;
+        if (record.opcode != TACT_MCAP_MESSAGE_INDEX)
+            return -EBADMSG;
+    }
+    return damage || t->file.offset == end ? 0 : -EBADMSG;
+}
+
+/* The index behind a chunk follows from its messages. What is damaged in it is written anew, as is
+ * what it lacks at the end of the file, which is left in `output`. */
+static int take_index(struct takeover *t)
+{
+    struct tact_bytes *out = &t->writer->output;
+    struct tact_bytes found = {0};
+    uint64_t at = t->file.offset;
+    uint64_t left = t->from->end - at;
+    size_t size = left < out->size ? (size_t)left : out->size;
+    uint32_t crc = tact_crc32(t->file.crc, out->data, size);
+
+    uint8_t *bytes = tact_bytes_room(&found, size);
+    int rc = bytes ? tact_mcap_read_at(t->from->fd, at, bytes, size) : -ENOMEM;
+    if (rc == 0 && memcmp(bytes, out->data, size) != 0) {
+        rc = check_index(t, at + size);
+        put_patch(t, at, out->data, size);
+    }
+    tact_bytes_free(&found);
+    t->file.offset = at + size;
+    t->file.crc = crc;
+    memmove(out->data, out->data + size, out->size - size);
+    out->size -= size;
+    return rc;
+}
+
+static int take_chunk(struct takeover *t, const struct tact_mcap_record *chunk)
+{
+    struct tact_mcap_writer *writer = t->writer;
     struct tact_cursor in = {chunk->content.data, chunk->content.size, false};
 
     tact_get(&in, 28); /* times, size and checksum */
@@ -111,14 +161,13 @@ static int take_chunk(struct tact_mcap_writer *writer, struct tact_mcap_reader *
     uint64_t compressed = tact_get_u64(&in);
     int rc = tact_mcap_parse_chunk(chunk->content, &writer->chunk);
     if (rc == 0)
-        rc = take_records(writer,
-                          (struct tact_cursor){writer->chunk.data, writer->chunk.size, false});
+        rc = take_records(t, (struct tact_cursor){writer->chunk.data, writer->chunk.size, false});
     if (rc != 0)
         return rc;
-    tact_mcap_index_chunk(writer, chunk->at, file->offset - chunk->at, compressed,
+    tact_mcap_index_chunk(writer, chunk->at, t->file.offset - chunk->at, compressed,
                           zstd ? "zstd" : "");
     rc = failed(&writer->output);
-    return rc ? rc : take_index(writer, file, end);
+    return rc ? rc : take_index(t);
 }
 
 static int take_attachment(struct tact_mcap_writer *writer, const struct tact_mcap_record *record)
@@ -156,59 +205,115 @@ static int take_metadata(struct tact_mcap_writer *writer, const struct tact_mcap
     return 0;
 }
 
-static int take_file(struct tact_mcap_writer *writer, struct tact_mcap_reader *file, uint64_t end)
+static int add_crc(int fd, uint64_t at, uint64_t end, uint32_t *crc)
+{
+    uint8_t block[BLOCK];
+
+    for (size_t size; at < end; at += size) {
+        size = end - at < sizeof block ? (size_t)(end - at) : sizeof block;
+        int rc = tact_mcap_read_at(fd, at, block, size);
+        if (rc != 0)
+            return rc;
+        *crc = tact_crc32(*crc, block, size);
+    }
+    return 0;
+}
+
+/* The rest of a damaged stretch, from file.offset on, becomes a record that covers it. */
+static int take_damage(struct takeover *t, uint64_t end)
+{
+    struct tact_mcap_reader *file = &t->file;
+    uint8_t head[TACT_MCAP_COVER_LEAST] = {TACT_MCAP_COVER};
+    uint64_t at = file->offset, length = end - at - TACT_MCAP_RECORD_HEAD;
+    uint32_t crc = 0;
+
+    if (end - at < sizeof head)
+        return -EBADMSG;
+    int rc = add_crc(file->fd, at + sizeof head, end, &crc);
+    memcpy(head + 1, &length, sizeof length);
+    memcpy(head + TACT_MCAP_RECORD_HEAD, &crc, sizeof crc);
+    put_patch(t, at, head, sizeof head);
+    file->crc = tact_crc32(file->crc, head, sizeof head);
+    if (rc == 0)
+        rc = add_crc(file->fd, at + sizeof head, end, &file->crc);
+    file->offset = end;
+    t->writer->covered += end - at;
+    t->damaged = true;
+    return rc;
+}
+
+/* The header is written anew where it is not what it must be. */
+static int take_header(struct takeover *t)
+{
+    struct tact_span header = t->from->header;
+    uint64_t at = t->file.offset;
+
+    t->file.offset += header.size;
+    t->file.crc = tact_crc32(t->file.crc, header.data, header.size);
+    put_patch(t, at, header.data, header.size);
+    return t->file.offset <= t->from->end ? 0 : -EBADMSG;
+}
+
+static int take_record(struct takeover *t, const struct tact_mcap_record *record)
+{
+    switch (record->opcode) {
+    case TACT_MCAP_HEADER:
+        return 0;
+    case TACT_MCAP_SCHEMA:
+    case TACT_MCAP_CHANNEL:
+        return take_definition(t->writer, record->opcode, record->content);
+    case TACT_MCAP_CHUNK:
+        return take_chunk(t, record);
+    case TACT_MCAP_ATTACHMENT:
+        return take_attachment(t->writer, record);
+    case TACT_MCAP_METADATA:
+        return take_metadata(t->writer, record);
+    case TACT_MCAP_COVER:
+        t->writer->covered += TACT_MCAP_RECORD_HEAD + record->content.size;
+        t->damaged = true;
+        return 0;
+    default:
+        return -EBADMSG;
+    }
+}
+
+static int take_file(struct takeover *t)
 {
     struct tact_mcap_record record;
-    int rc = 0;
+    int rc = t->from->header.size > 0 ? take_header(t) : 0;
 
-    while (rc == 0 && file->offset < end) {
-        rc = tact_mcap_reader_next(file, &record);
-        if (rc != 0)
-            break;
-        switch (record.opcode) {
-        case TACT_MCAP_HEADER:
-            break;
-        case TACT_MCAP_SCHEMA:
-        case TACT_MCAP_CHANNEL:
-            rc = take_definition(writer, record.opcode, record.content);
-            break;
-        case TACT_MCAP_CHUNK:
-            rc = take_chunk(writer, file, &record, end);
-            break;
-        case TACT_MCAP_ATTACHMENT:
-            rc = take_attachment(writer, &record);
-            break;
-        case TACT_MCAP_METADATA:
-            rc = take_metadata(writer, &record);
-            break;
-        default:
-            rc = -EBADMSG;
-        }
+    while (rc == 0 && t->file.offset < t->from->end) {
+        const struct tact_mcap_stretch *damage = damage_around(t, t->file.offset);
+        rc = damage ? take_damage(t, damage->end) : tact_mcap_reader_next(&t->file, &record);
+        if (rc == 0 && !damage)
+            rc = take_record(t, &record);
     }
-    return rc == 0 && file->offset != end ? -EBADMSG : rc;
+    return rc == 0 && t->file.offset != t->from->end ? -EBADMSG : rc;
 }
 
 int tact_mcap_writer_take_over(const struct tact_mcap_takeover *from, struct tact_mcap_writer **out)
 {
-    struct tact_mcap_reader file;
-    struct tact_mcap_writer *writer;
+    struct takeover t = {.from = from};
+    int rc = tact_mcap_writer_make(from->fd, from->zstd_level, &t.writer);
 
-    int rc = tact_mcap_writer_make(from->fd, from->zstd_level, &writer);
     if (rc != 0)
         return rc;
-    tact_mcap_reader_start(&file, from->fd, from->end);
-    rc = take_file(writer, &file, from->end);
-    writer->offset = file.offset;
-    writer->crc = file.crc;
-    tact_bytes_free(&file.buffer);
+    struct tact_mcap_writer *writer = t.writer;
+    tact_mcap_reader_start(&t.file, from->fd, from->end);
+    rc = take_file(&t);
+    writer->offset = t.file.offset;
+    writer->crc = t.file.crc;
+    tact_bytes_free(&t.file.buffer);
     /* A file that was closed without a message has its definitions outside of any chunk. */
     if (rc == 0 && writer->groups[TACT_MCAP_GROUP_CHANNEL_INFOS].count == 0) {
         struct tact_span definitions = from->definitions;
         tact_put(&writer->chunk, definitions.data, definitions.size);
-        rc = take_records(writer, (struct tact_cursor){definitions.data, definitions.size, false});
+        rc = take_records(&t, (struct tact_cursor){definitions.data, definitions.size, false});
     }
     if (rc == 0)
         rc = failed(&writer->chunk);
+    if (rc == 0)
+        rc = failed(&writer->patches);
     if (rc != 0) {
         tact_mcap_writer_abandon(writer);
         return rc;
@@ -217,12 +322,37 @@ int tact_mcap_writer_take_over(const struct tact_mcap_takeover *from, struct tac
     return 0;
 }
 
+static int write_patches(struct tact_mcap_writer *writer)
+{
+    struct tact_cursor in = {writer->patches.data, writer->patches.size, false};
+
+    while (in.left > 0) {
+        uint64_t at = tact_get_u64(&in);
+        struct tact_span bytes = tact_get(&in, tact_get_u64(&in));
+        ssize_t n = pwrite(writer->fd, bytes.data, bytes.size, (off_t)at);
+        if (n != (ssize_t)bytes.size)
+            return n < 0 ? -errno : -EIO;
+    }
+    return 0;
+}
+
 int tact_mcap_writer_resume(struct tact_mcap_writer *writer)
 {
     if (ftruncate(writer->fd, (off_t)writer->offset) != 0 ||
         lseek(writer->fd, (off_t)writer->offset, SEEK_SET) < 0)
         return -errno;
-    return tact_mcap_write_output(writer);
+    int rc = write_patches(writer);
+    return rc ? rc : tact_mcap_write_output(writer);
+}
+
+uint64_t tact_mcap_writer_covered(const struct tact_mcap_writer *writer)
+{
+    return writer->covered;
+}
+
+void tact_mcap_writer_pass(struct tact_mcap_writer *writer, int channel, uint32_t count)
+{
+    writer->channels[channel].next += count;
 }
 
 int tact_mcap_writer_channels(const struct tact_mcap_writer *writer)

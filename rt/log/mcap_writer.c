@@ -84,6 +84,15 @@ int tact_mcap_writer_make(int fd, int zstd_level, struct tact_mcap_writer **out)
     return 0;
 }
 
+void tact_mcap_put_header(struct tact_bytes *out, const char *profile, const char *library)
+{
+    size_t record = tact_mcap_begin_record(out, TACT_MCAP_HEADER);
+
+    tact_put_text(out, profile);
+    tact_put_text(out, library);
+    tact_mcap_end_record(out, record);
+}
+
 int tact_mcap_writer_open(int fd, const char *profile, const char *library, int zstd_level,
                           struct tact_mcap_writer **out)
 {
@@ -93,10 +102,7 @@ int tact_mcap_writer_open(int fd, const char *profile, const char *library, int 
     if (rc != 0)
         return rc;
     tact_put(&writer->output, TACT_MCAP_MAGIC, TACT_MCAP_MAGIC_SIZE);
-    size_t record = tact_mcap_begin_record(&writer->output, TACT_MCAP_HEADER);
-    tact_put_text(&writer->output, profile);
-    tact_put_text(&writer->output, library);
-    tact_mcap_end_record(&writer->output, record);
+    tact_mcap_put_header(&writer->output, profile, library);
     rc = tact_mcap_write_output(writer);
     if (rc != 0) {
         tact_mcap_writer_close(writer, NULL);
@@ -261,7 +267,7 @@ struct tact_bytes *tact_mcap_writer_begin(struct tact_mcap_writer *writer, int c
     tact_mcap_index_message(writer, channel, time_ns, out->size);
     writer->message_at = tact_mcap_begin_record(out, TACT_MCAP_MESSAGE);
     tact_put_u16(out, (uint16_t)channel);
-    tact_put_u32(out, (uint32_t)of->messages - 1);
+    tact_put_u32(out, of->next++);
     tact_put_u64(out, time_ns);
     tact_put_u64(out, time_ns);
     return out;
@@ -505,6 +511,7 @@ void tact_mcap_writer_abandon(struct tact_mcap_writer *writer)
     ZSTD_freeCCtx(writer->zstd);
     tact_bytes_free(&writer->chunk);
     tact_bytes_free(&writer->output);
+    tact_bytes_free(&writer->patches);
     for (int c = 0; c < TACT_MCAP_CHANNELS; c++)
         tact_bytes_free(&writer->channels[c].index);
     for (int g = 0; g < TACT_MCAP_GROUPS; g++)

@@ -10,6 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include "bytes_internal.h"
+#include "mcap_internal.h"
 
 struct tact_mcap_writer;
 
@@ -18,24 +19,36 @@ struct tact_mcap_writer;
 int tact_mcap_writer_open(int fd, const char *profile, const char *library, int zstd_level,
                           struct tact_mcap_writer **out);
 
+/** The header's record, which follows the magic bytes. */
+void tact_mcap_put_header(struct tact_bytes *out, const char *profile, const char *library);
+
 /** What a writer finds in an unfinished file that it is to go on with. */
 struct tact_mcap_takeover {
     int fd;         /* open for reading and writing; owned by the writer from then on */
     uint64_t end;   /* where what is to be kept ends: at a whole record */
     int zstd_level; /* of the chunks to come */
     struct tact_span definitions; /* schemas and channels for where no chunk has them yet */
+    struct tact_span header;      /* the record as it must be, where that is known; else empty */
+    const struct tact_mcap_stretch *damaged; /* from one whole record to another, in their order */
+    size_t damaged_count;
 };
 
 /** A writer that goes on where the one of an unfinished file stopped. Reads it up to `end` and
- *  changes nothing in it: what follows `end`, and an index that its last chunk may lack, are dealt
- *  with by tact_mcap_writer_resume(). @retval 0; -EBADMSG: the index of a chunk is not that of its
- *  messages, or a record is out of place; -ENOMEM or an errno of reading; fd is closed on failure
- */
+ *  changes nothing in it: what follows `end`, an index that its last chunk may lack, and damage are
+ *  dealt with by tact_mcap_writer_resume(). @retval 0; -EBADMSG: a record is out of place, or a
+ *  stretch is too short to be covered; -ENOMEM or an errno of reading; fd is closed on failure */
 int tact_mcap_writer_take_over(const struct tact_mcap_takeover *from,
                                struct tact_mcap_writer **out);
 
-/** Cuts the file to what was kept and completes the index of its last chunk. */
+/** Cuts the file to what was kept, writes indexes of chunks that are damaged or missing anew and
+ *  covers all other damage with records of tact's own. */
 int tact_mcap_writer_resume(struct tact_mcap_writer *writer);
+
+/** Bytes of damage that are, or will be, covered. */
+uint64_t tact_mcap_writer_covered(const struct tact_mcap_writer *writer);
+
+/** Passes over the sequence numbers of so many messages of a channel: they are lost. */
+void tact_mcap_writer_pass(struct tact_mcap_writer *writer, int channel, uint32_t count);
 
 /** Number of channels. */
 int tact_mcap_writer_channels(const struct tact_mcap_writer *writer);

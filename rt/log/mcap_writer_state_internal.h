@@ -10,7 +10,8 @@
 #define TACT_MCAP_CHANNELS 160
 
 struct tact_mcap_channel_state {
-    uint64_t messages;
+    uint64_t messages;       /* in the file, and in the open chunk */
+    uint32_t next;           /* sequence number of the next one: larger where some were lost */
     struct tact_bytes index; /* of the open chunk: (time, offset) pairs */
 };
 
@@ -45,7 +46,9 @@ struct tact_mcap_writer {
     struct tact_mcap_channel_state channels[TACT_MCAP_CHANNELS];
     int channel_count;
     struct tact_mcap_group groups[TACT_MCAP_GROUPS];
-    uint64_t start, end; /* of all messages */
+    uint64_t start, end;       /* of all messages */
+    uint64_t covered;          /* bytes of damage in the file taken over */
+    struct tact_bytes patches; /* of the file taken over: offset, length and new bytes of each */
 };
 
 /** A writer with nothing in it, its file untouched. @retval 0 or -ENOMEM; fd is closed on failure

@@ -9,6 +9,10 @@
 #include "recorder.h"
 #include "ring_file_internal.h"
 
+/** What a log's header says. */
+#define TACT_LOG_PROFILE "ros2"
+#define TACT_LOG_LIBRARY "tact " TACT_VERSION
+
 /** An event as it stands in a ring. */
 struct tact_ring_event {
     uint64_t tick;

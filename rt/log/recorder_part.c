@@ -129,8 +129,8 @@ static int prepare(struct tact_recorder_part *recorder, const struct tact_record
     int fd = recorder->fd = open_file(recorder, made, err);
     if (fd < 0)
         return fd;
-    int rc = tact_mcap_writer_open(fd, "ros2", "tact " TACT_VERSION, recorder->options.zstd_level,
-                                   &recorder->writer);
+    int rc = tact_mcap_writer_open(fd, TACT_LOG_PROFILE, TACT_LOG_LIBRARY,
+                                   recorder->options.zstd_level, &recorder->writer);
     if (rc == 0)
         rc = tact_encoder_init(&recorder->encoder, recorder->writer, content,
                                &recorder->owner->content.scene,

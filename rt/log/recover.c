@@ -16,6 +16,7 @@
 #include "recorder_internal.h"
 
 #define BLOCK 65536
+#define CHANGED "the log was changed after its recorder was killed"
 
 struct recovery {
     const char *path;
@@ -24,8 +25,15 @@ struct recovery {
     struct tact_log *log; /* as it was found */
     struct tact_description description;
     struct tact_recorder_part recorder; /* without a thread: its writer, encoder and rings */
+    bool prefix_damaged;                /* the bytes by which a log is known */
     bool described;                     /* there are rings, and they are this log's */
+    struct tact_bytes header;           /* where it is described: the record as it must be */
     uint32_t next[TACT_RINGS];          /* first element that is not in the file */
+    uint32_t lost[TACT_RINGS];          /* elements before it that neither of them has */
+    uint64_t lost_last;                 /* the last tick among those */
+    struct tact_mcap_stretch *damaged;  /* that will be covered, or written anew */
+    size_t damaged_count;
+    uint64_t end; /* where what is kept of the file ends */
 };
 
 static int refuse(struct recovery *r, const char *why)
@@ -46,7 +54,8 @@ static int open_log(struct recovery *r)
     return tact_log_load(r->path, &r->log, r->err);
 }
 
-/* The rings were made when the log was so far: these bytes tell it from every other one. */
+/* The rings were made when the log was so far: these bytes tell it from every other one. All logs
+ * of a version have the same header, which may be damaged. */
 static int check_prefix(const struct recovery *r, bool *same)
 {
     const struct tact_description *d = &r->description;
@@ -62,6 +71,8 @@ static int check_prefix(const struct recovery *r, bool *same)
             return -errno;
         if (n == 0)
             return 0;
+        if (at == 0 && (size_t)n >= TACT_MCAP_MAGIC_SIZE + r->header.size)
+            memcpy(block + TACT_MCAP_MAGIC_SIZE, r->header.data, r->header.size);
         crc = tact_crc32(crc, block, (size_t)n);
         at += (uint64_t)n;
     }
@@ -78,6 +89,9 @@ static int read_description(struct recovery *r)
     int rc = tact_description_read(rings->session, d);
     if (rc != 0)
         return refuse(r, "the rings that its recorder left are of another version, or damaged");
+    tact_mcap_put_header(&r->header, TACT_LOG_PROFILE, TACT_LOG_LIBRARY);
+    if (r->header.failed)
+        return tact_error_set(r->err, -ENOMEM, "out of memory");
     r->described = true;
     if (rings->sizes.content[TACT_RING_TICKS] !=
             sizeof(struct tact_record) + d->encoder.size * sizeof(double) ||
@@ -87,7 +101,10 @@ static int read_description(struct recovery *r)
     rc = check_prefix(r, &same);
     if (rc != 0)
         return tact_error_set(r->err, rc, "cannot read the log: %s", strerror(-rc));
-    return same ? 0 : refuse(r, "the log was changed after its recorder was killed");
+    /* Damage there leaves the last chunk's mark to tell whose rings they are: find_next(). */
+    r->prefix_damaged =
+        !same && r->log->skipped_count > 0 && r->log->skipped[0].at < d->prefix_bytes;
+    return same || r->prefix_damaged ? 0 : refuse(r, CHANGED);
 }
 
 static int open_rings(struct recovery *r, const char *folder)
@@ -111,6 +128,7 @@ static void find_next(struct recovery *r)
 {
     struct tact_ring_file *rings = &r->recorder.rings;
     const struct tact_log *log = r->log;
+    uint32_t ticks = (uint32_t)(log->state.ticks + log->state.lost);
     bool found = log->chunk_count == 0;
 
     for (int i = 0; i < TACT_RINGS; i++)
@@ -118,14 +136,13 @@ static void find_next(struct recovery *r)
     for (int which = 0; which < 2 && log->chunk_count > 0; which++) {
         const struct tact_ring_mark *mark = &rings->marks[which];
         if (mark->chunk_at != log->chunks[log->chunk_count - 1].at ||
-            mark->next[TACT_RING_TICKS] != (uint32_t)log->state.ticks ||
-            !tact_ring_file_mark_is_whole(rings, which))
+            mark->next[TACT_RING_TICKS] != ticks || !tact_ring_file_mark_is_whole(rings, which))
             continue;
         found = true;
         memcpy(r->next, mark->next, sizeof r->next);
         rings->mark_count = (uint32_t)which + 1; /* the other one is the next to be replaced */
     }
-    r->next[TACT_RING_TICKS] = (uint32_t)log->state.ticks;
+    r->next[TACT_RING_TICKS] = ticks;
     r->report.counters_damaged = !found;
 }
 
@@ -149,7 +166,49 @@ static uint32_t count_committed(struct recovery *r, int ring, bool *damaged)
     return count;
 }
 
-/* Whole chunks behind the damage: then it is no record that a kill cut short. */
+/* Of an element that is whole; else 0. */
+static uint64_t tick_of(struct recovery *r, uint32_t index)
+{
+    const struct tact_record *record =
+        tact_ring_file_element(&r->recorder.rings, TACT_RING_TICKS, index);
+    return record ? record->tick : 0;
+}
+
+/* An element that can be taken: whole, and of a tick that comes after those of the file. */
+static bool is_whole(struct recovery *r, int ring, uint32_t index)
+{
+    const struct tact_log_state *state = &r->log->state;
+
+    return tact_ring_file_element(&r->recorder.rings, ring, index) &&
+           (ring != TACT_RING_TICKS || state->ticks == 0 || tick_of(r, index) > state->last_tick);
+}
+
+/* What the file has lost again, at its end, had been given back to the ring: it stands there until
+ * something else takes its place. */
+static int take_back(struct recovery *r, int ring)
+{
+    struct tact_ring *from = r->recorder.rings.rings[ring];
+    uint32_t head = tact_ring_head(from), tail = tact_ring_tail(from);
+    uint32_t capacity = tact_ring_capacity(from), first = r->next[ring];
+
+    if ((int32_t)(first - tail) >= 0)
+        return 0;
+    if (head - tail > capacity)
+        return refuse(r, "ticks that had been written are missing from the log, or the rings that "
+                         "its recorder left are damaged");
+    if (head - first > capacity)
+        first = head - capacity;
+    while (first != tail && !is_whole(r, ring, first))
+        first++;
+    r->lost[ring] = first - r->next[ring];
+    r->next[ring] = first;
+    if (ring == TACT_RING_TICKS)
+        r->lost_last = is_whole(r, ring, first) ? tick_of(r, first) - 1
+                                                : r->log->state.last_tick + r->lost[ring];
+    return 0;
+}
+
+/* Whole chunks behind the damage that the search for the next record gave up to find. */
 static int chunks_follow(const struct recovery *r, uint64_t from, bool *follow)
 {
     struct tact_mcap_reader file;
@@ -157,11 +216,9 @@ static int chunks_follow(const struct recovery *r, uint64_t from, bool *follow)
     struct tact_bytes unpacked = {0};
     uint64_t left = r->log->file.size - from;
     uint8_t *bytes = malloc(left ? left : 1);
-    int rc = bytes ? 0 : -ENOMEM;
+    int rc = bytes ? tact_mcap_read_at(r->recorder.fd, from, bytes, left) : -ENOMEM;
 
     *follow = false;
-    if (rc == 0 && pread(r->recorder.fd, bytes, left, (off_t)from) != (ssize_t)left)
-        rc = -EIO;
     tact_mcap_reader_start(&file, r->recorder.fd, r->log->file.size);
     for (uint64_t at = 1; rc == 0 && !*follow && at + TACT_MCAP_RECORD_HEAD < left; at++) {
         uint64_t length;
@@ -178,46 +235,85 @@ static int chunks_follow(const struct recovery *r, uint64_t from, bool *follow)
     return rc;
 }
 
-/* A kill cuts the file short, and nothing else. */
+/* Somebody closed the file: its recorder, or a recovery. */
+static bool is_closed(const struct recovery *r)
+{
+    uint8_t magic[TACT_MCAP_MAGIC_SIZE];
+
+    return r->log->file.size > 2 * sizeof magic &&
+           tact_mcap_read_at(r->recorder.fd, r->log->file.size - sizeof magic, magic,
+                             sizeof magic) == 0 &&
+           memcmp(magic, TACT_MCAP_MAGIC, sizeof magic) == 0;
+}
+
+/* A kill cuts the file short. Other damage is covered, in a log that has no end yet: one that was
+ * closed is read as it is. */
 static int check_damage(struct recovery *r)
 {
     const struct tact_log *log = r->log;
     const struct tact_log_state *state = &log->state;
     bool follow = false;
 
-    if (state->data_complete)
-        return 0;
-    if (log->skipped > 0)
+    if (is_closed(r) && (log->skipped_count > 0 || (log->data_end_at == 0 && !log->cut)))
         return tact_error_set(r->err, -EBADMSG,
                               "the log is damaged at byte %" PRIu64
                               ", which a killed recorder does not explain: %s; it is read without "
                               "that part, and nothing was changed",
                               state->damage_at, state->why);
-    if (!log->cut || state->bytes_lost > 2 * TACT_MCAP_CHUNK_LIMIT)
-        return tact_error_set(r->err, -EBADMSG,
-                              "the log is damaged at byte %" PRIu64
-                              ", which a killed recorder does not explain: %s; nothing was changed",
-                              state->damage_at, state->why);
-    int rc = chunks_follow(r, state->damage_at, &follow);
+    if (log->data_end_at > 0)
+        return 0;
+    if (state->file_bytes - log->sound_end > 2 * TACT_MCAP_CHUNK_LIMIT)
+        return refuse(r, "more than a recorder writes at once is damaged at the end of the log");
+    int rc = chunks_follow(r, log->sound_end, &follow);
     if (rc != 0)
         return tact_error_set(r->err, rc, "cannot read the log: %s", strerror(-rc));
-    return follow ? refuse(r, "the log is damaged in its middle") : 0;
+    return follow ? refuse(r, "too much of the log is damaged in its middle") : 0;
 }
 
-/* What was given back had been written: it must be in the file. */
+/* Whether what is damaged at the end is kept: not where a kill cut it short, or the rings have it,
+ * or where it follows other damage, behind which numbers may be missing already. */
+static bool keep_end(const struct recovery *r)
+{
+    const struct tact_log *log = r->log;
+    bool lost = r->lost[TACT_RING_TICKS] + r->lost[TACT_RING_EVENTS] + r->lost[TACT_RING_NOTES] > 0;
+
+    if (log->data_end_at > 0)
+        return false;
+    return lost ? !log->gap.ticks || !log->gap.events : !log->cut && !r->described;
+}
+
+static int list_damage(struct recovery *r)
+{
+    const struct tact_log *log = r->log;
+
+    r->end = log->data_end_at > 0 ? log->data_end_at : log->sound_end;
+    r->damaged = malloc((log->skipped_count + 1) * sizeof *r->damaged);
+    if (!r->damaged)
+        return tact_error_set(r->err, -ENOMEM, "out of memory");
+    if (log->skipped_count > 0)
+        memcpy(r->damaged, log->skipped, log->skipped_count * sizeof *r->damaged);
+    r->damaged_count = log->skipped_count;
+    if (keep_end(r)) {
+        if (log->file.size - r->end < TACT_MCAP_COVER_LEAST)
+            return refuse(r, "ticks that had been written are missing from the log");
+        r->damaged[r->damaged_count++] = (struct tact_mcap_stretch){r->end, log->file.size};
+        r->end = log->file.size;
+    }
+    return 0;
+}
+
 static int check_rings(struct recovery *r)
 {
-    struct tact_ring *ticks = r->recorder.rings.rings[TACT_RING_TICKS];
-
-    if ((int32_t)(r->next[TACT_RING_TICKS] - tact_ring_tail(ticks)) < 0)
-        return refuse(r, "ticks that had been written are missing from the log, or the rings that "
-                         "its recorder left are damaged");
     const struct tact_encoder *encoder = &r->description.encoder;
-    if (r->log->chunk_count > 0 &&
+    int rc = 0;
+
+    for (int i = 0; rc == 0 && i < TACT_RINGS; i++)
+        rc = take_back(r, i);
+    if (rc == 0 && r->log->chunk_count > 0 &&
         (r->log->layout.size != encoder->size || r->log->tick_channel != encoder->tick_channel ||
          r->log->event_channel != encoder->event_channel))
         return refuse(r, "the rings that its recorder left have another layout than the log");
-    return 0;
+    return rc;
 }
 
 /* The rings' elements from next[ring] on; the open chunk starts there. */
@@ -243,6 +339,33 @@ static void take_ring(struct recovery *r, int ring, uint64_t *added, uint64_t *l
     }
 }
 
+/* What was in the damaged bytes that stay in the file, as far as it is known. */
+static void tell_damage(struct recovery *r)
+{
+    const struct tact_log_state *state = &r->log->state;
+    struct tact_recover_report *report = &r->report;
+    uint32_t at_end = r->lost[TACT_RING_TICKS];
+
+    report->bytes_covered = tact_mcap_writer_covered(r->recorder.writer);
+    if (report->bytes_covered == 0)
+        return;
+    report->ticks_damaged = state->lost + at_end;
+    int used = snprintf(report->damage, sizeof report->damage,
+                        "%" PRIu64 " bytes, the first of them at %" PRIu64, report->bytes_covered,
+                        state->damage_at);
+    if (report->ticks_damaged > 0)
+        snprintf(report->damage + used, sizeof report->damage - (size_t)used,
+                 "; %" PRIu64 " ticks are lost, of those from %" PRIu64 " to %" PRIu64,
+                 report->ticks_damaged, state->lost > 0 ? state->lost_first : state->last_tick + 1,
+                 at_end > 0 ? r->lost_last : state->lost_last);
+}
+
+static void put_fact(struct tact_bytes *map, const char *key, const char *value)
+{
+    tact_put_text(map, key);
+    tact_put_text(map, value);
+}
+
 static int put_facts(struct recovery *r)
 {
     const struct tact_recover_report *report = &r->report;
@@ -252,17 +375,19 @@ static int put_facts(struct recovery *r)
         uint64_t value;
     } facts[] = {{"recovered_ticks", report->ticks_added},
                  {"recovered_events", report->events_added},
-                 {"lost_ticks", report->ticks_lost}};
+                 {"lost_ticks", report->ticks_lost},
+                 {"damaged_ticks", report->ticks_damaged}};
+    size_t count = sizeof facts / sizeof *facts - (report->damage[0] ? 0 : 1);
     char text[32];
 
-    for (size_t i = 0; i < sizeof facts / sizeof *facts; i++) {
+    for (size_t i = 0; i < count; i++) {
         snprintf(text, sizeof text, "%" PRIu64, facts[i].value);
-        tact_put_text(&map, facts[i].key);
-        tact_put_text(&map, text);
+        put_fact(&map, facts[i].key, text);
     }
+    if (report->damage[0])
+        put_fact(&map, "damage", report->damage);
     snprintf(text, sizeof text, "%08" PRIx32, tact_crc32(0, map.data, map.size));
-    tact_put_text(&map, TACT_FACTS_CRC);
-    tact_put_text(&map, text);
+    put_fact(&map, TACT_FACTS_CRC, text);
     int rc = tact_mcap_writer_metadata(r->recorder.writer, TACT_RECOVERED, &map);
     tact_bytes_free(&map);
     return rc;
@@ -280,6 +405,10 @@ static int finish(struct recovery *r)
             struct tact_ring *ring = recorder->rings.rings[i];
             tact_ring_release_many(ring, r->next[i] - tact_ring_tail(ring));
         }
+        tact_mcap_writer_pass(recorder->writer, recorder->encoder.tick_channel,
+                              r->lost[TACT_RING_TICKS]);
+        tact_mcap_writer_pass(recorder->writer, recorder->encoder.event_channel,
+                              r->lost[TACT_RING_EVENTS] + r->lost[TACT_RING_NOTES]);
         take_ring(r, TACT_RING_TICKS, &report->ticks_added, &report->ticks_lost);
         take_ring(r, TACT_RING_EVENTS, &report->events_added, &report->events_lost);
         take_ring(r, TACT_RING_NOTES, &report->events_added, &report->events_lost);
@@ -300,23 +429,25 @@ static int finish(struct recovery *r)
 static int take_over(struct recovery *r)
 {
     struct tact_recorder_part *recorder = &r->recorder;
-    const struct tact_log *log = r->log;
-    const struct tact_log_state *state = &log->state;
     struct tact_mcap_takeover from = {
         .fd = fcntl(recorder->fd, F_DUPFD_CLOEXEC, 0),
-        .end = state->data_complete ? log->data_end_at : state->damage_at,
+        .end = r->end,
         .zstd_level = r->described ? r->description.options.zstd_level : 1,
         .definitions = r->description.definitions,
+        .header = {r->header.data, r->header.size},
+        .damaged = r->damaged,
+        .damaged_count = r->damaged_count,
     };
 
     if (from.fd < 0)
         return tact_error_set(r->err, -errno, "cannot open the log: %s", strerror(errno));
     int rc = tact_mcap_writer_take_over(&from, &recorder->writer);
     if (rc == -EBADMSG)
-        return refuse(r, "the index of a chunk is damaged");
+        return refuse(r, "a record is out of its place, or damage is too short to be covered");
     if (rc != 0)
         return tact_error_set(r->err, rc, "cannot read the log: %s", strerror(-rc));
-    r->report.bytes_cut = state->file_bytes - from.end;
+    r->report.bytes_cut = r->log->file.size - from.end;
+    tell_damage(r);
     if (!r->described)
         return 0;
     recorder->encoder = r->description.encoder;
@@ -346,16 +477,23 @@ static int recover(struct recovery *r, const char *folder)
         find_next(r);
         more = count_committed(r, TACT_RING_TICKS, &damaged) > 0;
     }
-    r->report.was_complete = state->complete;
-    if (state->complete && !more)
+    r->report.was_complete = r->log->closed;
+    if (r->log->closed && !more) {
+        r->report.ticks_damaged = state->lost;
+        snprintf(r->report.damage, sizeof r->report.damage, "%s", state->why);
         return 0;
+    }
     rc = check_damage(r);
     if (rc == 0 && !r->described && r->log->tick_channel < 0)
         rc = tact_error_set(r->err, -ENODATA,
                             "nothing was recorded: it holds no tick, and its recorder left nothing "
                             "in memory");
+    if (rc == 0 && r->prefix_damaged && (r->report.counters_damaged || r->log->chunk_count == 0))
+        rc = refuse(r, CHANGED);
     if (rc == 0 && r->described)
         rc = check_rings(r);
+    if (rc == 0)
+        rc = list_damage(r);
     if (rc == 0)
         rc = take_over(r);
     return rc == 0 ? finish(r) : rc;
@@ -383,6 +521,8 @@ int tact_log_recover(const char *path, const char *ring_folder, struct tact_reco
     if (r->recorder.fd >= 0)
         close(r->recorder.fd);
     tact_log_close(r->log);
+    free(r->damaged);
+    tact_bytes_free(&r->header);
     if (report)
         *report = r->report;
     free(r);

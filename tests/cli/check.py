@@ -347,6 +347,36 @@ def onto(folder):
     assert not out and len(err) == 1 and "here.yaml" in err[0] and "no deadman" in err[0], err
 
 
+def changed(log):
+    """One byte in the middle of a killed log: its chunk is lost, and named; the rest is recovered."""
+    run = subprocess.Popen([TACT, "run", RULER, "--moments", "host", "--quiet", "--record", log, "--force"],
+                           stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    time.sleep(1.6)
+    run.kill()
+    run.wait()
+    with open(log, "r+b") as stream:
+        data = stream.read()
+        at, chunks = 8, []
+        while at + 9 < len(data):
+            chunks += [at] if data[at] == 6 else []
+            at += 9 + int.from_bytes(data[at + 1:at + 9], "little")
+        stream.seek(chunks[len(chunks) // 2] + 100)
+        stream.write(bytes([data[stream.tell()] ^ 1]))
+    found = json.loads(tact("recover", log, "--json", code=3)[0])
+    assert not found["whole"] and found["ticks_added"] > 0 and found["ticks_lost"] == 0, found
+    lost = found["ticks_damaged"]
+    assert 0 < lost <= 300 and f"{lost} ticks are lost" in found["damage"], found
+    told = json.loads(tact("info", log, "--json", code=3)[0])
+    assert told["lost_to_damage"] == lost and told["missing"] >= lost, (told, found)
+    first, last = map(int, re.search(r"ticks are lost, of those from (\d+) to (\d+)", told["why"]).groups())
+    assert last - first + 1 >= lost and f"from {first} to {last}" in found["damage"], (told, found)
+    assert f"from {first} to {last}" in tact("info", log, code=3)[0]
+    out, _ = tact("replay", log, "--verify", code=3)
+    assert " 0 differing" in out and f"{lost} ticks are lost, of those from {first} to {last};" in out, out
+    out, _ = tact("recover", log, code=3)
+    assert "finished already" in out and f"from {first} to {last}" in out, out
+
+
 def recover(folder):
     log = os.path.join(folder, "killed.mcap")
     for wait in (0.35, 0.9):
@@ -385,6 +415,7 @@ def recover(folder):
         stream.write(data[:5000] + b"?" + data[5001:])
     out, err = tact("recover", log, code=2)
     assert not out and "nothing was changed" in err[0], err
+    changed(log)
 
 
 def damage(folder):

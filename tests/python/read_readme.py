@@ -23,6 +23,19 @@ def ticks_of(script, folder):
     return [int(line.split()[0]) for line in lines[:-1 if cut else None]], cut
 
 
+def change(log, copy):
+    """Copies a log with a changed byte in the chunk in its middle."""
+    with open(log, "rb") as file:
+        data = bytearray(file.read())
+    at, chunks = 8, []
+    while at + 9 < len(data):
+        chunks += [at] if data[at] == 6 else []
+        at += 9 + int.from_bytes(data[at + 1:at + 9], "little")
+    data[chunks[len(chunks) // 2] + 100] ^= 1
+    with open(copy, "wb") as file:
+        file.write(data)
+
+
 def main():
     if len(sys.argv) != 4:
         sys.exit(__doc__)
@@ -54,6 +67,14 @@ def main():
             run.wait()
         killed, cut = ticks_of(script, temporary)
         assert cut and killed[:len(running)] == running, (killed, running)
+        changed = os.path.join(temporary, "changed")
+        os.mkdir(changed)
+        change(os.path.join(temporary, "ruler.mcap"), os.path.join(changed, "ruler.mcap"))
+        run = subprocess.run([tact, "recover", "ruler.mcap"], cwd=changed, capture_output=True, text=True)
+        assert run.returncode == 3 and "ticks are lost" in run.stdout, run
+        rest, cut = ticks_of(script, changed)
+        # Of every 500th tick one at most is in a chunk of a quarter of a second.
+        assert not cut and set(rest) <= set(killed) and len(rest) >= len(killed) - 1, (rest, killed)
         subprocess.run([tact, "recover", "ruler.mcap"], cwd=temporary, check=True, stdout=subprocess.DEVNULL)
         whole, cut = ticks_of(script, temporary)
         assert not cut and whole[:len(killed)] == killed, (whole, killed)

@@ -1,0 +1,191 @@
+/* Recordings of a child that is killed, and what they leave: for the tests of recovery. */
+#ifndef TACT_TESTS_KILLED_SESSION_H
+#define TACT_TESTS_KILLED_SESSION_H
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <cmocka.h>
+#include "log_session.h"
+#include "rt/log/recover.h"
+
+/* What a child had done when it was killed. */
+struct shared {
+    _Atomic uint64_t ticks, events, notes;
+};
+
+static struct shared *shared;
+static char folder[64]; /* for the rings, in memory */
+
+static inline int make_folder(void **state)
+{
+    (void)state;
+    strcpy(folder, "/dev/shm/tact_test_XXXXXX");
+    shared = mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    return mkdtemp(folder) && shared != MAP_FAILED ? 0 : -1;
+}
+
+static inline int remove_folder(void **state)
+{
+    (void)state;
+    return rmdir(folder); /* no test leaves anything there */
+}
+
+static inline struct tact_recorder_options small_options(void)
+{
+    struct tact_recorder_options options = session_options();
+    options.ring_folder = folder;
+    options.ring_ticks = 512;
+    options.chunk_ns = 50000000;
+    return options;
+}
+
+/* Ticks as fast as they are taken, or one in 50 us; every 7th with an event, every 101st a note. */
+static inline void record_for_ever(const char *path, const struct tact_recorder_options *options,
+                                   int slow)
+{
+    struct tact_recorder *recorder;
+
+    if (session_open(path, options, (struct tact_messages){NULL, NULL}, &recorder) != 0)
+        _exit(1);
+    for (uint64_t tick = 0;; tick++) {
+        session_run(recorder, tick, 1);
+        atomic_store(&shared->ticks, tick + 1);
+        if (tick % 7 == 0 &&
+            tact_recorder_event_rt(recorder, atomic_load(&shared->events), 0, "event", "") == 0)
+            atomic_fetch_add(&shared->events, 1);
+        if (tick % 101 == 0 &&
+            tact_recorder_event(recorder, atomic_load(&shared->notes), 0, "note", "") == 0)
+            atomic_fetch_add(&shared->notes, 1);
+        if (slow)
+            nanosleep(&(struct timespec){.tv_nsec = 50000}, NULL);
+    }
+}
+
+static inline void kill_child(pid_t child)
+{
+    int status;
+
+    kill(child, SIGKILL);
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_true(WIFSIGNALED(status) || (WIFEXITED(status) && WEXITSTATUS(status) == 0));
+}
+
+static inline void wait_us(uint64_t us)
+{
+    struct timespec t = {(time_t)(us / 1000000), (long)(us % 1000000) * 1000};
+    nanosleep(&t, NULL);
+}
+
+/* Leaves a log and its rings at `path`, killed `us` after at least `ticks` ticks. */
+static inline void record_and_kill(const char *path, const struct tact_recorder_options *options,
+                                   int slow, uint64_t ticks, uint64_t us)
+{
+    atomic_store(&shared->ticks, 0);
+    atomic_store(&shared->events, 0);
+    atomic_store(&shared->notes, 0);
+    pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0)
+        record_for_ever(path, options, slow);
+    while (atomic_load(&shared->ticks) < ticks && waitpid(child, NULL, WNOHANG) == 0)
+        wait_us(100);
+    wait_us(us);
+    kill_child(child);
+}
+
+/* Each kind of event was numbered by its maker: all of them are there, once and in order. */
+static inline void check_events(const struct tact_log *log, const char *name, uint64_t least)
+{
+    const struct tact_log_event *event;
+    uint64_t next = 0;
+
+    for (size_t i = 0; (event = tact_log_event(log, i)); i++) {
+        if (strcmp(event->name, name) == 0)
+            assert_int_equal(event->tick, next++);
+    }
+    assert_in_range(next, least, least + 1);
+}
+
+static inline uint64_t check_recovered(const char *path)
+{
+    uint64_t committed = atomic_load(&shared->ticks);
+    struct tact_log *log;
+
+    assert_int_equal(tact_log_open(path, &log, NULL), 0);
+    const struct tact_log_state *found = tact_log_state(log);
+    assert_true(found->complete);
+    assert_in_range(found->ticks, committed, committed + 1);
+    assert_int_equal(found->missing, 0);
+    assert_int_equal(session_compare(log, 0), found->ticks);
+    check_events(log, "event", atomic_load(&shared->events));
+    check_events(log, "note", atomic_load(&shared->notes));
+    assert_string_equal(tact_log_fact(log, "build_id"), "0123abcd");
+    assert_int_equal(tact_log_attachment_count(log), 3);
+    tact_log_close(log);
+    return committed;
+}
+
+/* The rings that are in the folder; "" where there are none. */
+static inline const char *ring_path(void)
+{
+    static char path[400];
+    DIR *dir = opendir(folder);
+    struct dirent *entry;
+
+    path[0] = '\0';
+    while ((entry = readdir(dir))) {
+        if (entry->d_name[0] != '.')
+            snprintf(path, sizeof path, "%s/%s", folder, entry->d_name);
+    }
+    closedir(dir);
+    return path;
+}
+
+static inline void kill_recovery(const char *path, uint64_t us)
+{
+    pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0)
+        _exit(tact_log_recover(path, folder, NULL, NULL) != 0);
+    wait_us(us);
+    kill_child(child);
+}
+
+struct bytes {
+    uint8_t *data;
+    size_t size;
+};
+
+static inline struct bytes read_file(const char *path)
+{
+    struct stat status;
+    int fd = open(path, O_RDONLY);
+
+    assert_true(fd >= 0 && fstat(fd, &status) == 0);
+    struct bytes bytes = {malloc((size_t)status.st_size + 1), (size_t)status.st_size};
+    assert_int_equal(read(fd, bytes.data, bytes.size), bytes.size);
+    close(fd);
+    return bytes;
+}
+
+/* In place, so that the log keeps its inode and with it its rings. */
+static inline void write_file(const char *path, const uint8_t *data, size_t size)
+{
+    int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+
+    assert_true(fd >= 0);
+    assert_int_equal(write(fd, data, size), size);
+    close(fd);
+}
+
+#endif

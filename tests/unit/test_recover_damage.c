@@ -1,0 +1,259 @@
+/* Recovery of killed logs that are damaged: a byte costs the chunk that it hits, and that is
+ * stated. */
+#include <errno.h>
+#include <fcntl.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+#include <unistd.h>
+#include <cmocka.h>
+#include "killed_session.h"
+#include "rt/log/mcap_internal.h"
+#include "rt/log/mcap_reader_internal.h"
+#include "support/campaign.h"
+
+#if defined __SANITIZE_ADDRESS__ || defined __SANITIZE_THREAD__
+#define TIMES 50
+#else
+#define TIMES campaign_size(150, 750)
+#endif
+
+/* What a byte of a log belongs to, as the log was when its recorder was killed. */
+struct place {
+    uint8_t opcode;
+    uint64_t ticks; /* in it, if it is a chunk */
+};
+
+static uint64_t count_ticks(const struct tact_mcap_record *chunk)
+{
+    struct tact_bytes unpacked = {0};
+    struct tact_mcap_record record;
+    struct tact_mcap_message message;
+    uint64_t ticks = 0;
+
+    assert_int_equal(tact_mcap_parse_chunk(chunk->content, &unpacked), 0);
+    struct tact_cursor cursor = {unpacked.data, unpacked.size, false};
+    while (tact_mcap_chunk_next(&cursor, &record) == 0) {
+        if (record.opcode == TACT_MCAP_MESSAGE &&
+            tact_mcap_parse_message(record.content, &message) == 0)
+            ticks += message.channel == 0; /* /tact/tick is the first */
+    }
+    tact_bytes_free(&unpacked);
+    return ticks;
+}
+
+/* The record that holds a byte; opcode 0 where the kill has cut it short. */
+static struct place find_place(const char *path, uint64_t at)
+{
+    struct place place = {.opcode = 0};
+    struct tact_mcap_reader file;
+    struct tact_mcap_record record;
+
+    assert_int_equal(tact_mcap_reader_open(&file, path), 0);
+    while (place.opcode == 0 && tact_mcap_reader_next(&file, &record) == 0) {
+        if (at < file.offset)
+            place = (struct place){record.opcode,
+                                   record.opcode == TACT_MCAP_CHUNK ? count_ticks(&record) : 0};
+    }
+    tact_mcap_reader_close(&file);
+    return place;
+}
+
+/* Every tick that was committed is there to the last bit, or is among those that the log names.
+ * The number of those that are not there. */
+static uint64_t check_stated(const char *path, uint64_t committed)
+{
+    uint64_t tick = 0;
+    struct tact_record *expected = session_new_record(), *found = session_new_record();
+    size_t bytes = sizeof *found + SESSION_DOUBLES * sizeof(double);
+    struct tact_log *log;
+
+    assert_int_equal(tact_log_open(path, &log, NULL), 0);
+    const struct tact_log_state *state = tact_log_state(log);
+    memset(found, 0, bytes);
+    memset(expected, 0, bytes);
+    for (; tact_log_next(log, found) == 1; tick = found->tick + 1) {
+        for (; tick < found->tick; tick++)
+            assert_in_range(tick, state->lost_first, state->lost_last);
+        session_record(tick, expected);
+        assert_memory_equal(found, expected, bytes);
+    }
+    assert_in_range(tick, committed, committed + 1);
+    uint64_t lost = tick - state->ticks;
+    assert_int_equal(state->lost, lost);
+    assert_true(lost == 0 || strstr(state->why, "ticks are lost"));
+    assert_true(!state->complete || lost == 0);
+    free(expected);
+    free(found);
+    tact_log_close(log);
+    return lost;
+}
+
+/* A log that was recovered is left as it is, and tells what it lacks. */
+static void check_again(const char *path, const struct tact_recover_report *first)
+{
+    struct tact_recover_report report;
+    struct bytes before = read_file(path);
+
+    assert_int_equal(tact_log_recover(path, folder, &report, NULL), 0);
+    struct bytes after = read_file(path);
+    assert_true(report.was_complete);
+    assert_int_equal(report.ticks_damaged, first->ticks_damaged);
+    assert_int_equal(report.damage[0] == 0, first->damage[0] == 0);
+    assert_int_equal(before.size, after.size);
+    assert_memory_equal(before.data, after.data, before.size);
+    free(before.data);
+    free(after.data);
+}
+
+/* One damaged byte of a killed log costs the chunk that it hits, and nothing where another thing
+ * says what it must be: an index, the header, or rings that still hold the chunk. */
+static void a_damaged_byte_costs_its_chunk(void **state)
+{
+    (void)state;
+    const char *path = session_path("changed");
+    struct tact_recorder_options options = small_options();
+    struct tact_recover_report report;
+    struct tact_error err = {0};
+    uint64_t seed = 4 ^ campaign_seed(), lost = 0;
+    int whole = 0;
+
+    options.ring_ticks = 128;
+    options.chunk_bytes = 30000;
+    record_and_kill(path, &options, 1, 400, 3000);
+    char rings[400];
+    strcpy(rings, ring_path());
+    struct bytes log = read_file(path), ring = read_file(rings);
+    for (int run = 0; run < TIMES; run++) {
+        uint64_t at = 8 + session_random(&seed) % (log.size - 8);
+        uint8_t flip = (uint8_t)(1 + session_random(&seed) % 255);
+        write_file(path, log.data, log.size);
+        struct place place = find_place(path, at);
+        log.data[at] ^= flip;
+        write_file(path, log.data, log.size);
+        log.data[at] ^= flip;
+        write_file(rings, ring.data, ring.size);
+        if (run % 4 == 0)
+            kill_recovery(path, session_random(&seed) % 5000);
+        if (tact_log_recover(path, folder, &report, &err) != 0)
+            fail_msg("byte %lu ^ %02x: %s", (unsigned long)at, flip, err.text);
+        uint64_t missing = check_stated(path, atomic_load(&shared->ticks));
+        if (missing > place.ticks)
+            fail_msg("byte %lu ^ %02x: %lu ticks are lost, the record of kind %d has %lu",
+                     (unsigned long)at, flip, (unsigned long)missing, place.opcode,
+                     (unsigned long)place.ticks);
+        assert_int_equal(report.ticks_damaged, missing);
+        assert_int_equal(report.ticks_lost, 0);
+        check_again(path, &report);
+        assert_true(report.damage[0] || missing == 0);
+        if (place.opcode != TACT_MCAP_CHUNK && place.opcode != TACT_MCAP_ATTACHMENT &&
+            place.opcode != TACT_MCAP_METADATA)
+            check_recovered(path);
+        lost += missing;
+        whole += !report.damage[0];
+    }
+    print_message("%d changed bytes: %d without a loss, %lu ticks lost of the others\n", TIMES,
+                  whole, (unsigned long)lost);
+    assert_true(whole > 0 && lost > 0);
+    unlink(rings);
+    free(log.data);
+    free(ring.data);
+    unlink(path);
+}
+
+/* The same where the rings are gone, as after a restart of the machine. */
+static void damage_without_rings_is_stated(void **state)
+{
+    (void)state;
+    const char *path = session_path("changed_alone");
+    struct tact_recorder_options options = small_options();
+    struct tact_recover_report report;
+    uint64_t seed = 6 ^ campaign_seed(), lost = 0;
+
+    options.ring_ticks = 128;
+    options.chunk_bytes = 30000;
+    record_and_kill(path, &options, 1, 400, 3000);
+    unlink(ring_path());
+    struct bytes log = read_file(path);
+    assert_int_equal(tact_log_recover(path, folder, &report, NULL), 0);
+    uint64_t ticks = report.ticks;
+    /* Behind the last chunk nothing tells how many ticks were in it. */
+    for (int run = 0; run < TIMES / 5; run++) {
+        uint64_t at = 8 + session_random(&seed) % (log.size / 2);
+        write_file(path, log.data, log.size);
+        struct place place = find_place(path, at);
+        log.data[at] ^= 0x10;
+        write_file(path, log.data, log.size);
+        log.data[at] ^= 0x10;
+        assert_int_equal(tact_log_recover(path, folder, &report, NULL), 0);
+        uint64_t missing = check_stated(path, ticks - 1);
+        assert_in_range(missing, 0, place.ticks);
+        assert_int_equal(report.ticks_damaged, missing);
+        check_again(path, &report);
+        lost += missing;
+    }
+    assert_true(lost > 0);
+    free(log.data);
+    unlink(path);
+}
+
+/* The log is cut after the kill: the rings fill in what they have, or recovery refuses. */
+static void cut_logs_are_completed_or_refused(void **state)
+{
+    (void)state;
+    const char *path = session_path("cut");
+    struct tact_recorder_options options = small_options();
+    struct tact_recover_report report;
+    uint64_t seed = 5 ^ campaign_seed();
+    int refused = 0, completed = 0, stated = 0;
+
+    options.ring_ticks = 128;
+    options.chunk_bytes = 30000;
+    record_and_kill(path, &options, 1, 400, 3000);
+    char rings[400];
+    strcpy(rings, ring_path());
+    struct bytes log = read_file(path), ring = read_file(rings);
+    for (int run = 0; run < TIMES / 2; run++) {
+        write_file(path, log.data, session_random(&seed) % log.size);
+        write_file(rings, ring.data, ring.size);
+        if (tact_log_recover(path, folder, &report, NULL) != 0)
+            refused++;
+        else if (check_stated(path, atomic_load(&shared->ticks)) > 0)
+            stated++;
+        else
+            completed++;
+    }
+    print_message("%d cut logs: %d refused, %d completed, %d with the loss stated\n", TIMES / 2,
+                  refused, completed, stated);
+    assert_true(stated > 0);
+    unlink(rings);
+    /* Another session's log in the same place, with these rings. */
+    write_file(path, log.data, log.size);
+    write_file(rings, ring.data, ring.size);
+    char other[600];
+    snprintf(other, sizeof other, "%s.other", path);
+    options.wall_anchor_ns++;
+    record_and_kill(other, &options, 1, 400, 3000);
+    struct bytes another = read_file(other);
+    assert_int_equal(tact_log_recover(other, folder, &report, NULL), 0);
+    write_file(path, another.data, another.size);
+    assert_int_equal(tact_log_recover(path, folder, &report, NULL), -EBADMSG);
+    unlink(rings);
+    free(log.data);
+    free(ring.data);
+    free(another.data);
+    unlink(other);
+    unlink(path);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_damaged_byte_costs_its_chunk),
+        cmocka_unit_test(damage_without_rings_is_stated),
+        cmocka_unit_test(cut_logs_are_completed_or_refused),
+    };
+    return cmocka_run_group_tests(tests, make_folder, remove_folder);
+}
