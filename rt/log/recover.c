@@ -102,8 +102,8 @@ static int read_description(struct recovery *r)
     if (rc != 0)
         return tact_error_set(r->err, rc, "cannot read the log: %s", strerror(-rc));
     /* Damage there leaves the last chunk's mark to tell whose rings they are: find_next(). */
-    r->prefix_damaged =
-        !same && r->log->skipped_count > 0 && r->log->skipped[0].at < d->prefix_bytes;
+    r->prefix_damaged = !same && r->log->skipped_count + r->log->covered_count > 0 &&
+                        r->log->state.damage_at < d->prefix_bytes;
     return same || r->prefix_damaged ? 0 : refuse(r, CHANGED);
 }
 
