@@ -152,7 +152,9 @@ static int answer(struct info *i, int json)
     }
     int rc = survey_take(i->log, &i->view, &i->survey);
     if (rc < 0) {
-        tact_error_set(&err, rc, "%s: %s", i->path, strerror(-rc));
+        err = (struct tact_error){.line = 0};
+        tact_error_at(&err, i->path, 0, 0, NULL);
+        tact_error_set(&err, rc, "%s", strerror(-rc));
         return command_error(&err);
     }
     int code = tact_log_state(i->log)->complete ? EXIT_GOOD : EXIT_DAMAGED;

@@ -278,8 +278,8 @@ static int take_range(struct plot_session *s, struct tact_error *err)
     s->from = (double)s->ticks[0] * period;
     s->to = (double)s->ticks[1] * period;
     if (s->ticks[0] >= s->ticks[1] || s->ticks[1] <= state->first_tick) {
-        return tact_error_set(err, -EINVAL, "%s: no tick of the log, %llu to %llu, is in the range",
-                              s->path, (unsigned long long)state->first_tick,
+        return tact_error_set(err, -EINVAL, "no tick of the log, %llu to %llu, is in the range",
+                              (unsigned long long)state->first_tick,
                               (unsigned long long)state->last_tick);
     }
     return 0;
@@ -307,7 +307,7 @@ int plot_session_open(struct plot_session *s, const char *path, struct tact_erro
         rc = choose_channels(s);
     }
     rc = rc ? rc : take(s);
-    return rc ? tact_error_set(err, rc, "%s: %s", path, strerror(-rc)) : 0;
+    return rc ? tact_error_set(err, rc, "%s", strerror(-rc)) : 0;
 }
 
 void plot_session_close(struct plot_session *s)

@@ -72,12 +72,20 @@ static int read_scene(const struct tact_log *log, struct tact_scene **out, struc
 {
     const struct tact_log_attachment *text = tact_log_attachment(log, TACT_LOG_SCENE);
     struct tact_scene_files files = {get_file, (void *)log};
+    struct tact_error unused = {.line = 0};
+    err = err ? err : &unused;
+    const struct tact_error before = *err; /* names the log */
     const char *name = tact_log_fact(log, "scene");
     if (!text) {
         tact_error_set(err, -EINVAL, "the log holds no %s", TACT_LOG_SCENE);
         return -EINVAL;
     }
-    return tact_scene_parse(text->data, text->size, name ? name : TACT_LOG_SCENE, &files, out, err);
+    int rc =
+        tact_scene_parse(text->data, text->size, name ? name : TACT_LOG_SCENE, &files, out, err);
+    if (!rc) {
+        *err = before; /* what is wrong from here on is not in the scene */
+    }
+    return rc;
 }
 
 static int same_layout(const struct tact_layout *a, const struct tact_layout *b)

@@ -323,6 +323,10 @@ def replay(folder):
         first = found["first"]
         assert (first["tick"], first["field"], first["element"]) == (tick, field, element), first
         assert float(first["logged"]) != float(first["replayed"])
+    for words in (["replay", log], ["plot", log, "-o", os.path.join(folder, "a.gp")]):
+        out, err = tact(*words, "--from", "9s", code=2)
+        assert not out and len(err) == 1, err
+        assert err[0].startswith(f"tact: {log}: no tick of the log, 0 to 1999, is in the range"), err
 
 
 def onto(folder):
