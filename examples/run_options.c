@@ -17,7 +17,7 @@ static const char help[] =
     "  --record FILE       write every tick to FILE, an MCAP log (see tact replay); %%n in its "
     "name\n"
     "                      becomes the next number that is free: --record trial-%%n.mcap\n"
-    "  --force             replace FILE where it exists\n"
+    "  --force             replace FILE where it exists, and what --record-devices keeps\n"
     "  --record-devices DIR  keep the raw events of input devices in DIR/NAME.evemu, the raw "
     "words\n"
     "                      of measurement cards in DIR/NAME.csv, to be played by the setting\n"

@@ -110,6 +110,7 @@ struct tact_device_config {
     double period;      /**< of the loop [s] */
     const char *record; /**< folder where it keeps the raw stream that it reads, or NULL */
     struct tact_messages messages;
+    int replace; /**< 1: what is kept there already is replaced; 0: it is refused, -EEXIST */
 };
 
 /** A type of device: how the scene's `type: NAME` becomes a device. */

@@ -10,14 +10,20 @@ struct place {
     struct stat log;
 };
 
+/* Where a file is that a scene in that folder names. */
+static bool find(const char *directory, const char *file, char *path, size_t size)
+{
+    bool beside = directory && *directory && file && file[0] != '/';
+    return file && *file &&
+           (size_t)snprintf(path, size, "%s%s%s", beside ? directory : "", beside ? "/" : "",
+                            file) < size;
+}
+
 static bool same(const struct place *at, const char *directory, const char *file)
 {
     char path[4096];
     struct stat status;
-    bool beside = directory && *directory && file && file[0] != '/';
-    if (!file || !*file ||
-        (size_t)snprintf(path, sizeof path, "%s%s%s", beside ? directory : "", beside ? "/" : "",
-                         file) >= sizeof path) {
+    if (!find(directory, file, path, sizeof path)) {
         return false;
     }
     return stat(path, &status) == 0 && status.st_ino == at->log.st_ino &&
@@ -61,6 +67,31 @@ static bool in_scene(const struct place *at, const struct tact_scene *scene)
         found = in_device(at, &scene->devices[i]);
     }
     return found;
+}
+
+bool tact_session_reads_from(const struct tact_scene *scene, const char *folder)
+{
+    struct place at;
+    if (!folder || stat(folder, &at.log)) {
+        return false;
+    }
+    for (uint32_t i = 0; i < scene->devices_count; i++) {
+        const struct tact_scene_device *device = &scene->devices[i];
+        for (uint32_t k = 0; k < device->settings_count; k++) {
+            char path[4096];
+            if (!find(scene->directory, device->settings[k].text, path, sizeof path)) {
+                continue;
+            }
+            char *slash = strrchr(path, '/');
+            if (slash) {
+                slash[slash == path] = '\0';
+            }
+            if (same(&at, NULL, slash ? path : ".")) {
+                return true;
+            }
+        }
+    }
+    return false;
 }
 
 int tact_session_check_log(const struct tact_scene *scene,

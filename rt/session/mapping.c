@@ -66,14 +66,17 @@ int tact_session_open_device(const struct tact_session *s, uint32_t index, struc
     if (!type) {
         return -EINVAL;
     }
-    struct tact_device_config config = {.name = def->name,
-                                        .directory = s->scene->directory,
-                                        .file = s->scene->path,
-                                        .settings = def->settings,
-                                        .setting_count = (int)def->settings_count,
-                                        .period = s->period,
-                                        .record = s->options.record_devices,
-                                        .messages = s->options.messages};
+    struct tact_device_config config = {
+        .name = def->name,
+        .directory = s->scene->directory,
+        .file = s->scene->path,
+        .settings = def->settings,
+        .setting_count = (int)def->settings_count,
+        .period = s->period,
+        .record = s->options.record_devices,
+        .messages = s->options.messages,
+        .replace =
+            s->options.replace && !tact_session_reads_from(s->scene, s->options.record_devices)};
     memset(out, 0, sizeof *out);
     int rc = type->open(&config, out, err);
     rc = rc > 0 ? -EINVAL : rc;

@@ -66,7 +66,9 @@ struct tact_session_options {
     const char *record;   /**< path of the log, or NULL; see tact_recorder_open() for "%n" */
     int replace; /**< 1: a log of that name is replaced; 0: -EEXIST. What the scene is read from
                       is replaced in no case (-EINVAL) */
-    const char *record_devices; /**< folder for the raw streams of its devices, or NULL */
+    const char *record_devices; /**< folder for the raw streams of its devices, or NULL; those of
+                                     these names are replaced with `replace`, but not where the
+                                     scene plays one of the folder's */
     /** Facts, attachments, joints, bodies and sensors put into the log beside the session's own, or
      * NULL; its layout and the rest are not looked at. Offsets count from the start of the record,
      * where the scene's first device stands: state, stamp, then a value a channel. */

@@ -223,6 +223,9 @@ uint32_t tact_session_oldest(const struct tact_session *s, const struct session_
 /* record.c: the log, with its attachments and facts. */
 int tact_session_open_log(struct tact_session *s, struct tact_error *err);
 /* Whether the log may be written where it is asked for; before anything is opened. */
+/** Whether a device's setting names a file in that folder, which may be NULL. */
+bool tact_session_reads_from(const struct tact_scene *scene, const char *folder);
+
 int tact_session_check_log(const struct tact_scene *scene,
                            const struct tact_session_options *options, struct tact_error *err);
 

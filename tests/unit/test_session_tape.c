@@ -135,7 +135,9 @@ static void plays_every_bit(void **state)
     snprintf(again, sizeof again, "%s/again.mcap", folder);
     snprintf(other, sizeof other, "%s/other.mcap", folder);
     snprintf(match, sizeof match, "match: X-Box #");
-    run_pad(match, 1, live);
+    for (int i = 0; i < 2; i++) { /* the second one replaces what the first has kept */
+        run_pad(match, 1, live);
+    }
     const size_t rz = channel(&inner, "abs_rz"), x = channel(&inner, "abs_x");
     const size_t y = channel(&inner, "abs_y"), south = channel(&inner, "btn_south");
     snprintf(play, sizeof play, "recording: %s/pad.evemu #", folder);

@@ -226,12 +226,66 @@ static void failing_types_are_named(void **state)
     }
 }
 
+static int asked; /* to replace what is kept */
+
+static int keeps(const struct tact_device_config *config, struct tact_device *out,
+                 struct tact_error *err)
+{
+    assert_non_null(config->record);
+    asked = config->replace;
+    return odd_open(config, out, err);
+}
+
+/* What a device keeps may be replaced where the log may be, but not where the scene plays a file of
+ * that folder. */
+static void what_is_played_is_not_replaced(void **state)
+{
+    (void)state;
+    static const struct tact_device_type type = {"odd", "keeps", keeps};
+    static const struct tact_device_type *const types[] = {&type};
+    static const struct {
+        const char *setting, *folder;
+        int replace, expected;
+    } cases[] = {{"", "/tmp", 1, 1},
+                 {"", "/tmp", 0, 0},
+                 {", settings: {file: /tmp/a.evemu}", "/tmp", 1, 0},
+                 {", settings: {file: a.evemu}", ".", 1, 0},
+                 {", settings: {file: ../a.evemu}", ".", 1, 1},
+                 {", settings: {file: /a.evemu}", "/", 1, 0}};
+    const char *at = strstr(text, "}]\ninputs");
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char edited[1024];
+        struct tact_session_options options = tact_session_options_default();
+        struct tact_session *session = NULL;
+        struct tact_scene *scene = NULL;
+        struct tact_error err = {0};
+        snprintf(edited, sizeof edited, "%.*s%s%s", (int)(at - text), text, cases[i].setting, at);
+        options.types = types;
+        options.type_count = 1;
+        options.clock = TACT_LOOP_FREE;
+        options.replace = cases[i].replace;
+        options.record_devices = cases[i].folder;
+        spoil = NULL;
+        assert_int_equal(tact_scene_parse(edited, strlen(edited), "types.yaml", NULL, &scene, &err),
+                         0);
+        if (tact_session_create(scene, &options, &session, &err)) {
+            fail_msg("%s", err.text);
+        }
+        if (asked != cases[i].expected) {
+            fail_msg("case %zu: %d", i, asked);
+        }
+        tact_session_destroy(session);
+        tact_scene_free(scene);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_fault_is_refused),
         cmocka_unit_test(what_is_right_is_taken),
         cmocka_unit_test(failing_types_are_named),
+        cmocka_unit_test(what_is_played_is_not_replaced),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -361,8 +361,21 @@ static void keeps_what_was_pressed_to_its_owner(void **state)
     snprintf(other, sizeof other, "%s/other", folder);
     snprintf(link, sizeof link, "%s/device.csv", folder);
     assert_int_equal(symlink(other, link), 0);
-    assert_int_equal(tact_tape_create(&c.config, "csv", link, sizeof link, &file, &err), -EEXIST);
-    assert_int_equal(access(other, F_OK), -1);
+    for (int replace = 0; replace < 2; replace++) {
+        c.config.replace = replace;
+        assert_int_equal(tact_tape_create(&c.config, "csv", link, sizeof link, &file, &err),
+                         -EEXIST);
+        assert_int_equal(access(other, F_OK), -1);
+    }
+    /* Replaced where that is asked for, but not under the one who writes it. */
+    assert_int_equal(tact_tape_create(&c.config, "evemu", name, sizeof name, &file, &err), 0);
+    assert_int_equal(stat(name, &st), 0);
+    assert_int_equal(st.st_size, 0);
+    FILE *second = NULL;
+    assert_int_equal(tact_tape_create(&c.config, "evemu", name, sizeof name, &second, &err),
+                     -EBUSY);
+    assert_non_null(strstr(err.text, name));
+    fclose(file);
     unlink(link);
     unlink(name);
     rmdir(folder);
