@@ -2,8 +2,8 @@
 include(CMakePackageConfigHelpers)
 
 # The modules that libtact.a needs at link time; the shared library brings its own.
-set(TACT_PRIVATE_MODULES OpenCL libevdev libudev libcyaml yaml-0.1 libzstd libxxhash jansson lapacke
-                         qhull_r sleef)
+set(TACT_PRIVATE_MODULES OpenCL libevdev libudev libcyaml yaml-0.1 libzstd zlib libxxhash jansson
+                         lapacke qhull_r sleef)
 if(TACT_COMEDI)
   list(APPEND TACT_PRIVATE_MODULES comedilib)
 endif()

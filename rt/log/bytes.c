@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <zlib.h>
 
 #if __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__
 #error "the log's encoders copy numbers as they are in memory: little-endian only"
@@ -216,4 +217,9 @@ bool tact_utf8_valid(const char *text)
     for (; *at && length > 0; at += length)
         length = utf8_length(at);
     return length > 0;
+}
+
+uint32_t tact_crc32(uint32_t crc, const void *data, size_t size)
+{
+    return size ? (uint32_t)crc32_z(crc, data, size) : crc; /* NULL would mean a new checksum */
 }

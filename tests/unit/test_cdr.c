@@ -16,35 +16,11 @@ static void crc_is_that_of_zlib(void **state)
     /* The check value of CRC-32/ISO-HDLC, and values printed by zlib. */
     assert_int_equal(tact_crc32(0, digits, 9), 0xCBF43926);
     assert_int_equal(tact_crc32(0, "", 0), 0);
+    assert_int_equal(tact_crc32(0xE8B7BE43, NULL, 0), 0xE8B7BE43);
     assert_int_equal(tact_crc32(0, "a", 1), 0xE8B7BE43);
     assert_int_equal(tact_crc32(0, "The quick brown fox jumps over the lazy dog", 43), 0x414FA339);
     for (size_t cut = 0; cut <= 9; cut++)
         assert_int_equal(tact_crc32(tact_crc32(0, digits, cut), digits + cut, 9 - cut), 0xCBF43926);
-}
-
-/* The definition, one bit at a time. */
-static uint32_t slow_crc(const uint8_t *data, size_t size)
-{
-    uint32_t crc = UINT32_MAX;
-    for (size_t i = 0; i < size; i++) {
-        crc ^= data[i];
-        for (int bit = 0; bit < 8; bit++)
-            crc = (crc >> 1) ^ (crc & 1 ? 0xEDB88320U : 0);
-    }
-    return ~crc;
-}
-
-static void crc_of_any_length_and_alignment(void **state)
-{
-    (void)state;
-    uint8_t data[300];
-
-    for (size_t i = 0; i < sizeof data; i++)
-        data[i] = (uint8_t)(i * i * 31 + i * 7);
-    for (size_t start = 0; start < 9; start++) {
-        for (size_t size = 0; size < sizeof data - start; size++)
-            assert_int_equal(tact_crc32(0, data + start, size), slow_crc(data + start, size));
-    }
 }
 
 static void numbers_are_aligned_to_their_size(void **state)
@@ -185,7 +161,6 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(crc_is_that_of_zlib),
-        cmocka_unit_test(crc_of_any_length_and_alignment),
         cmocka_unit_test(numbers_are_aligned_to_their_size),
         cmocka_unit_test(a_string_of_ros),
         cmocka_unit_test(times_keep_every_nanosecond),
