@@ -45,8 +45,8 @@ def gnuplot(script, folder):
 
 def read_by_all(log, folder, draws):
     """Every subcommand that reads a log."""
-    for words in (["info"], ["info", "--json"], ["info", "--hash"], ["replay"], ["replay", "--json"],
-                  ["recover"], ["recover", "--json"]):
+    for words in (["info"], ["info", "--json"], ["info", "--hash"], ["info", "--hash=results"], ["replay"],
+                  ["replay", "--json"], ["recover"], ["recover", "--json"]):
         tact(*words, log, folder=folder)
     tact("diff", log, "good.mcap", folder=folder)
     tact("diff", log, "good.mcap", "--json", folder=folder)
