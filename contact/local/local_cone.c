@@ -18,6 +18,8 @@
 #define DIFFERENCE 1e-6   /* of the patch, between places whose difference is the derivative */
 #define LEAST_VOLUME 1e-9 /* of the derivative: below it is singular */
 #define PLACED 1e-12      /* of the patch: a place that is its own impulse's */
+#define LOST 1e-6         /* of the patch: a place so far from its impulse's is near no solution */
+#define WALK 12           /* steps away from a place where no step of Newton's leaves less */
 
 /* The normal part x_N and friction z for slip multiplier g; returns f_n / |z| - 1. */
 static double slip_equation(void *user, double g)
@@ -232,7 +234,8 @@ static void try_place(const struct tact_local_problem *problem, struct trial *tr
     trial->left[1] = rolls ? (own.d[1] - at->d[1]) / problem->semi[1] : 0.0;
     trial->left[2] = moves ? own.share - at->share : 0.0;
     trial->size = tact_v3_norm(trial->left);
-    if (!(trial->limits & TACT_LIMIT_CONE)) {
+    int holds = !(trial->limits & TACT_LIMIT_CONE); /* by the ellipsoid that touches at the place */
+    if (holds && tact_local_friction_share(problem, trial->r, own.d) <= 1.0) {
         trial->size = 0.0;
     }
 }
@@ -320,14 +323,16 @@ static int improve(const struct tact_local_problem *problem, double *inverse, st
 
 /* Newton's method on the place of friction. At first the place is taken to answer to nothing, which
  * is near where the patch is small against the body; where it answers more, as a ball's that spins
- * does, the derivative is taken by differences. */
-static void find_friction(const struct tact_local_problem *problem, struct trial *now)
+ * does, the derivative is taken by differences. Returns 0 where this leads nowhere. */
+static int find_friction(const struct tact_local_problem *problem, struct trial *now)
 {
     double inverse[9] = {1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0};
     int most = problem->passes ? problem->passes : PASSES;
+    double before = INFINITY;
     try_place(problem, now);
     for (int pass = 1; pass < most && now->size > PLACED; pass++) {
-        double before = now->size, step[3];
+        double step[3];
+        before = now->size;
         struct trial next = *now;
         tact_m3_mul_v3(step, inverse, now->left);
         move_place(problem, &next.at, step);
@@ -343,6 +348,18 @@ static void find_friction(const struct tact_local_problem *problem, struct trial
             }
         }
     }
+    return now->size <= tact_max(LOST, 0.5 * before);
+}
+
+/* Halfway to the impulse's own place, step by step, whatever they leave. */
+static void walk(const struct tact_local_problem *problem, struct trial *now)
+{
+    for (int i = 0; i < WALK && now->size > PLACED; i++) {
+        double step[3];
+        tact_v3_scale(step, now->left, 0.5);
+        move_place(problem, &now->at, step);
+        try_place(problem, now);
+    }
 }
 
 /* Searches from r. Returns the active limits. */
@@ -350,7 +367,12 @@ static int search(const struct tact_local_problem *problem, double *r)
 {
     struct trial now = {.slip = 0.0};
     tact_local_find_place(problem, r, &now.at);
-    find_friction(problem, &now);
+    if (!find_friction(problem, &now)) { /* what is left is least here, and is not nothing */
+        struct trial other = now;
+        walk(problem, &other);
+        find_friction(problem, &other);
+        now = other.size < now.size ? other : now;
+    }
     memcpy(r, now.r, sizeof now.r);
     return now.limits;
 }
