@@ -235,12 +235,13 @@ static double strain_energy(struct world_scene *s, const struct tact_contact_law
            0.5 * deep * deep / law->compliance;
 }
 
-/* Boxes thrown at soft ground, turning: they never have more energy, with that of the springs, than
- * at the start. */
+/* Boxes thrown at soft ground, turning: they never have more energy than at the start. With that of
+ * the springs they may: a tick that carries a corner 2 mm into ground of 1 um/N strains them more
+ * than the motion could, and they give none of it back. */
 static void gives_no_energy(void **state)
 {
     (void)state;
-    double highest = -1;
+    double highest = -1, rebound = -1;
     for (int run = 0; run < 60; run++) {
         struct world_scene s;
         double root = uniform(0, 1), box[SCENE_DRAWS];
@@ -254,13 +255,15 @@ static void gives_no_energy(void **state)
         double start = scene_energy(&s);
         for (int i = 0; i < 1500; i++) {
             scene_step(&s);
-            double now = scene_energy(&s) + strain_energy(&s, &law);
+            double moves = scene_energy(&s), now = moves + strain_energy(&s, &law);
             highest = fmax(highest, (now - start) / start);
+            rebound = fmax(rebound, (moves - start) / start);
         }
         scene_close(&s);
     }
-    print_message("highest energy over the start: %.1e of it\n", highest);
-    assert_true(highest < 1e-3);
+    print_message("highest energy over the start: %.1e of it, with the springs' %.1e\n", rebound,
+                  highest);
+    assert_true(rebound < 1e-6 && highest < 1);
 }
 
 int main(void)
