@@ -110,25 +110,33 @@ static void throw_plate(struct world_scene *s)
     scene_start(s);
 }
 
+/* Nearly all plates have two ticks unsolved, where friction begins to hold. A few are left at rest
+ * with a residual that hovers about 1e-8, as twenty feet hold more than a plate can move. */
 static void feet_come_to_rest(void **state)
 {
     (void)state;
+    enum { PLATES = 20, FEW = 5 };
     struct world_scene s;
-    long ticks = 0, unsolved = 0;
-    double worst = 0;
-    for (int i = 0; i < 20; i++) {
+    long unsolved = 0;
+    int more = 0;
+    double worst = 0, residual = 0;
+    for (int i = 0; i < PLATES; i++) {
         throw_plate(&s);
         scene_run(&s, 2.0);
         const double *twist = tact_world_body(s.world, 0)->twist;
         worst = fmax(worst, tact_v3_norm(twist) + 0.1 * tact_v3_norm(twist + 3));
+        residual = fmax(residual, s.stats.residual);
         assert_int_equal(s.stats.contacts, 20);
-        ticks += s.ticks;
+        more += s.unsolved > FEW;
         unsolved += s.unsolved;
         scene_close(&s);
     }
-    printf("20 plates on 20 feet: %ld of %ld ticks unsolved; they rest within %.1e m/s\n", unsolved,
-           ticks, worst);
-    assert_true(unsolved < ticks / 200); /* 429, were normals rigid */
+    printf(
+        "%d plates on 20 feet: %ld ticks unsolved, more than %d in %d; they rest within %.1e m/s, "
+        "residual %.1e\n",
+        PLATES, unsolved, FEW, more, worst, residual);
+    assert_in_range(more, 0, 9); /* 3 at most at 38 seeds; 18, were normals rigid */
+    assert_true(residual < 1e-6);
     assert_true(worst < 1e-8);
 }
 
