@@ -521,29 +521,33 @@ static void test_random(void **state)
     (void)state;
     enum { WORLDS = 40, TICKS = 500 };
     long unsolved = 0;
-    double worst = 0.0;
+    double worst[2] = {0.0, 0.0}; /* where a tick is solved, and where not */
     for (int n = 0; n < WORLDS; n++) {
         struct world_scene s;
         double start, most = 0.0, e[2];
         seed = (77 + (uint64_t)n) ^ campaign_seed();
         throw_mechanism(&s, &start);
         for (int i = 0; i < TICKS; i++) {
+            long before = s.unsolved;
             scene_step(&s);
-            double energy = scene_energy(&s);
+            double energy = scene_energy(&s), *off = &worst[s.unsolved > before];
             assert_true(isfinite(energy));
             most = tact_max(most, energy);
             for (int k = 0; k < tact_world_bond_count(s.world); k++) {
                 tact_world_bond_error(s.world, k, e);
-                worst = tact_max(worst, e[0]);
+                *off = tact_max(*off, e[0]);
             }
         }
         assert_true(most < 1.5 * start);
         unsolved += s.unsolved;
         scene_close(&s);
     }
-    printf("%d random mechanisms: %.1f %% of ticks unsolved, joints off by %.1e m at most\n",
-           WORLDS, 100.0 * (double)unsolved / (WORLDS * TICKS), worst);
-    assert_true(worst < 1e-4);
+    printf(
+        "%d random mechanisms: %.1f %% of ticks unsolved; joints off by %.1e m at most, %.1e where "
+        "unsolved\n",
+        WORLDS, 100.0 * (double)unsolved / (WORLDS * TICKS), worst[0], worst[1]);
+    assert_true(unsolved < WORLDS * TICKS / 20);
+    assert_true(worst[0] < 3e-4 && worst[1] < 5e-4);
 }
 
 static void test_refused(void **state)
