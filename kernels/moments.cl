@@ -24,6 +24,8 @@ typedef float2 real2;
 #define REAL(x) ((real)(x))
 /* Of a polygon: a triangle clipped by three edges and a plane has at most 7. */
 #define CORNERS 8
+/* TACT_STEEPEST of the host. */
+#define STEEPEST REAL(1e8)
 #define PI REAL(3.14159265358979323846)
 
 /* The sums of one item, in the frame of its contact: moments about the frame's origin. */
@@ -176,7 +178,7 @@ static int shadow(const real3 *s, const real3 *t, real3 nt, int up, real slack, 
         most = fmax(most, fabs(d[i]));
     }
     /* bounded: a plane seen edge-on has no heights */
-    real steep = fmin((fabs(nt.x) + fabs(nt.y)) / fabs(nt.z), REAL(1e4));
+    real steep = fmin((fabs(nt.x) + fabs(nt.y)) / fabs(nt.z), STEEPEST);
     *share = REAL(1);
     if (most <= slack * (REAL(1) + steep)) {
         for (int i = 0; i < n; i++) {
@@ -219,7 +221,7 @@ __kernel void prism_pairs(__global const uint4 *items, uint first, uint count,
     }
     real3 nt = cross(t[1] - t[0], t[2] - t[0]);
     real slack = frame[24], share;
-    if (may_shadow(s, t, REAL(1e4) * slack) && nt.z != REAL(0)) {
+    if (may_shadow(s, t, STEEPEST * slack) && nt.z != REAL(0)) {
         int up = nt.z > REAL(0);
         int n = shadow(s, t, nt, up, slack, p, &share);
         add_column(&sum, p, n, up ? share : -share);

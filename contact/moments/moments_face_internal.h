@@ -10,6 +10,7 @@
 
 #include "../vec.h"
 #include "../simd_internal.h"
+#include "moments_internal.h"
 
 /** A triangle. dx (y - ay) - dy (x - ax) is, in lanes 0 to 2, how far (x, y) is on the inner side
  * of that edge, times its length, and in lane 3, height of the plane over its height at (ax, ay),
@@ -89,9 +90,6 @@ TACT_INLINE void tact_face_steady_plane(const tact_d4 p[3][3], const tact_d4 edg
     tact_face_plane(base, u, w, out);
 }
 
-/** Slope past which a triangle of B is raised no more. */
-#define TACT_FACE_STEEPEST 1e4
-
 /** What the rows of a face have beside the corners' coordinates. */
 struct tact_face_parts {
     struct tact_face_planes plane;
@@ -113,8 +111,7 @@ TACT_INLINE void tact_face_bounds(const tact_d4 p[3][3], tact_d4 lower[3], tact_
 /** Raises triangles of B by what keeps those of A that lie in them below them. */
 TACT_INLINE void tact_face_raise(double slack, struct tact_face_parts *f)
 {
-    const tact_d4 steepest = {TACT_FACE_STEEPEST, TACT_FACE_STEEPEST, TACT_FACE_STEEPEST,
-                              TACT_FACE_STEEPEST};
+    const tact_d4 steepest = {TACT_STEEPEST, TACT_STEEPEST, TACT_STEEPEST, TACT_STEEPEST};
     tact_d4 slope = TACT_D4_ABS(f->plane.slope_x) + TACT_D4_ABS(f->plane.slope_y);
     tact_d4 by = slack * (1.0 + TACT_D4_MIN(slope, steepest));
     f->at = f->plane.base[2] + by;

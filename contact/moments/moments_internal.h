@@ -73,9 +73,14 @@ int tact_moments_within(const struct tact_mesh *a, const struct tact_pose *pa,
                         const struct tact_mesh *b, const struct tact_pose *pb,
                         const double (*plane)[4], int planes, struct tact_moments *out);
 
-/** tact_prism_slack() as a difference of height, over a plane of slopes x and y. Bounded: a plane
- * seen edge-on has no heights. */
-#define TACT_HEIGHT_SLACK(slack, x, y) ((slack) * (1.0 + tact_min(fabs(x) + fabs(y), 1e4)))
+/** Slope past which a plane is taken for no steeper: seen edge-on, it has no heights. The greater,
+ *  the fewer directions of projection take a common face for one that is not; but B's triangles are
+ *  raised by as many slacks as they are tested. */
+#define TACT_STEEPEST 1e8
+
+/** tact_prism_slack() as a difference of height, over a plane of slopes x and y. */
+#define TACT_HEIGHT_SLACK(slack, x, y)                                                             \
+    ((slack) * (1.0 + tact_min(fabs(x) + fabs(y), TACT_STEEPEST)))
 
 int tact_moments_sphere_sphere(double ra, const struct tact_pose *pa, double rb,
                                const struct tact_pose *pb, struct tact_moments *out);

@@ -9,6 +9,7 @@
 #include "../mesh/mesh_internal.h"
 #include "../vec.h"
 #include "../simd_internal.h"
+#include "moments_internal.h"
 
 /** A mesh seen in the frame. Boxes are seen in the unit of the pair. */
 struct tact_placed {
@@ -34,7 +35,7 @@ struct tact_leaf {
 /** Raises triangles of B by what keeps those of A that lie in them below them. */
 TACT_INLINE void tact_leaf_raise(double slack, struct tact_leaf *leaf)
 {
-    const tact_d4 steepest = {1e4, 1e4, 1e4, 1e4};
+    const tact_d4 steepest = {TACT_STEEPEST, TACT_STEEPEST, TACT_STEEPEST, TACT_STEEPEST};
     tact_d4 slope = TACT_D4_ABS(leaf->plane[0]) + TACT_D4_ABS(leaf->plane[1]);
     tact_d4 by = slack * (1.0 + TACT_D4_MIN(slope, steepest));
     leaf->plane[2] += by;

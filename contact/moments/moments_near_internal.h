@@ -239,7 +239,7 @@ TACT_INLINE void tact_near_ready(struct tact_near *w, uint32_t at)
     if (!w->ready[at]) {
         tact_d4 p[3][3];
         tact_near_corners(&w->b.placed, w->b.leaf[at], 0.0, p, &w->bounds[at]);
-        w->bounds[at].upper[2] += w->b.placed.slack * (1.0 + TACT_FACE_STEEPEST);
+        w->bounds[at].upper[2] += w->b.placed.slack * (1.0 + TACT_STEEPEST);
         tact_face_place(p, 0, w->b.placed.slack, &w->face_b[4 * at]);
         w->ready[at] = 1;
     }

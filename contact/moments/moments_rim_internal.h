@@ -106,8 +106,10 @@ struct tact_rim {
     double slack;    /* within which a triangle lies in a plane [m] */
     double shift[3]; /* by which A is moved in the frame, as faces lie in each other; or zero [m] */
     double reach;    /* slack and the size of the shift [m] */
-    int in_common;   /* whether faces were found that lie in each other, */
-    int again;       /* and A has to be moved, or otherwise */
+    uint8_t unasked[2][2]; /* [side][inside]: rays that may still be asked whether what the rim
+                              tells is so; 0 where one said that it is */
+    int in_common;         /* whether faces were found that lie in each other, */
+    int again;             /* and A has to be moved, or otherwise */
     double half[3], half_torque[3]; /* to be added to the gradient so that half of them counts, and
                                        its torque about the frame's origin */
     float margin; /* what single precision loses of what is near, in the unit of the pair */

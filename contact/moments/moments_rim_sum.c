@@ -108,6 +108,21 @@ static int triangle_inside(const struct tact_rim *rim, int of, const struct tact
     return inside;
 }
 
+/** Whether a ray contradicts what the rim tells of a triangle that it does not cross. Where an edge
+ *  lies in a face, the rim is a loop without width, which by rounding may run the wrong way round:
+ *  all that is beside it would be taken for inside, or outside. */
+static int is_contradicted(struct tact_rim *rim, int of, const struct tact_rim_leaf *leaf,
+                           uint32_t lane, int inside)
+{
+    uint8_t *left = &rim->unasked[of][inside];
+    if (!*left) {
+        return 0;
+    }
+    const int told = triangle_inside(rim, of, leaf, lane);
+    *left = told < 0 ? (uint8_t)(*left - 1) : 0;
+    return told == !inside;
+}
+
 /** Where the rim crosses an edge of a triangle: points at which the edge, counter-clockwise, leaves
  *  the other mesh, and at which it enters, by how far along they are. */
 struct edge {
@@ -317,6 +332,8 @@ TACT_INLINE int uncrossed_inside(struct tact_rim *rim, int of, const struct tact
     int told = state[corner[0]] | state[corner[1]] | state[corner[2]];
     if (told == TACT_RIM_UNKNOWN) {
         told = TACT_RIM_OUTSIDE + triangle_inside(rim, of, leaf, lane);
+    } else if (is_contradicted(rim, of, leaf, lane, told == TACT_RIM_INSIDE)) {
+        return -1;
     }
     if (told != TACT_RIM_OUTSIDE && told != TACT_RIM_INSIDE) {
         return -1;
@@ -393,7 +410,7 @@ struct recent {
 
 /** Whether a box that meets nothing is inside: as one is that it meets, as a corner that is known,
  * or by a ray. */
-TACT_INLINE int box_inside(const struct tact_rim *rim, int of, uint32_t box, struct recent *recent)
+TACT_INLINE int box_inside(struct tact_rim *rim, int of, uint32_t box, struct recent *recent)
 {
     const struct tact_rim_side *side = &rim->side[of];
     const struct tact_near_side *near = of ? &rim->near->b : &rim->near->a;
@@ -416,10 +433,14 @@ TACT_INLINE int box_inside(const struct tact_rim *rim, int of, uint32_t box, str
     for (uint32_t k = 0; k < from->corners && inside < 0; k++) {
         inside = (int)tact_rim_known(rim, of, index[from->distinct[k]]) - TACT_RIM_OUTSIDE;
     }
-    if (inside < 0) {
+    if (!bits) {
         struct tact_rim_leaf leaf;
         tact_rim_place(&near->placed, near->leaf[first], rim->near->per_unit, rim->margin, &leaf);
-        inside = triangle_inside(rim, of, &leaf, 0);
+        if (inside < 0) {
+            inside = triangle_inside(rim, of, &leaf, 0);
+        } else if (is_contradicted(rim, of, &leaf, 0, inside > 0)) {
+            return -1;
+        }
     }
     for (int d = 0; d < 3; d++) {
         recent->lower[d][at] = own->lower[d][lane];
@@ -464,6 +485,7 @@ static void begin(struct tact_rim *rim)
     }
     tact_rim_forget(&rim->side[0]);
     tact_rim_forget(&rim->side[1]);
+    memset(rim->unasked, 4, sizeof rim->unasked);
     rim->origin = (tact_d4){0.0};
     if (rim->segments) {
         rim->origin = rim->segment[0].end[0];
