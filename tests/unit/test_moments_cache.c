@@ -85,6 +85,7 @@ struct motion {
     const char *name;
     double shift, turn; /* a query [m, rad], at most */
     double jump;        /* now and then [m] */
+    int ticks;          /* after which fingers that went off are put back */
     int usual;          /* lists are in use more often than not */
 };
 
@@ -93,10 +94,10 @@ static void five_fingers(void **unused)
 {
     (void)unused;
     static const struct motion motions[] = {
-        {"at rest", 1e-7, 1e-6, 0.0, 1},
-        {"slow", 5e-6, 1e-4, 0.0, 1},
-        {"with jumps", 5e-6, 1e-4, 5e-4, 1},
-        {"fast", 3e-4, 1e-2, 0.0, 0},
+        {"at rest", 1e-7, 1e-6, 0.0, 120, 1},
+        {"slow", 5e-6, 1e-4, 0.0, 120, 1},
+        {"with jumps", 5e-6, 1e-4, 5e-4, 120, 1},
+        {"fast", 3e-4, 1e-2, 0.0, 20, 0},
     };
     struct tact_shape tip = blob(0.008, 1e-4, 1200), body = blob(0.03, 1e-3, 5000);
     for (size_t m = 0; m < sizeof motions / sizeof motions[0]; m++) {
@@ -104,14 +105,14 @@ static void five_fingers(void **unused)
         struct tact_pose here = tact_pose_identity();
         struct walker fingers[5];
         int ready = 0, queries = 0, touching = 0;
-        for (int i = 0; i < 5; i++) {
-            fingers[i].pose = here;
-            tact_v3_set(fingers[i].normal, cos(1.2 * i), sin(1.2 * i), 0.1);
-            tact_v3_scale(fingers[i].pose.position, fingers[i].normal, 0.0378);
-        }
         for (int tick = 0; tick < 120; tick++) {
             for (int i = 0; i < 5; i++) {
                 const struct motion *by = &motions[m];
+                if (tick % by->ticks == 0) {
+                    fingers[i].pose = here;
+                    tact_v3_set(fingers[i].normal, cos(1.2 * i), sin(1.2 * i), 0.1);
+                    tact_v3_scale(fingers[i].pose.position, fingers[i].normal, 0.0378);
+                }
                 step(&fingers[i], tick % 40 == 39 ? by->jump + by->shift : by->shift, by->turn);
                 touching += same_bits(&tip, &fingers[i], &body, &here, kept);
                 queries++;

@@ -71,14 +71,25 @@ static struct tact_pose somewhere(const struct tact_mesh *mesh)
     return p;
 }
 
-static double relative(const double *a, const double *b, int n)
+static double apart_by(const double *a, const double *b, int n)
 {
-    double d = 0.0, s = 0.0;
+    double d = 0.0;
     for (int k = 0; k < n; k++) {
         d += (a[k] - b[k]) * (a[k] - b[k]);
-        s += b[k] * b[k];
     }
-    return sqrt(d / s);
+    return sqrt(d);
+}
+
+/** What a gradient's rounding is held against: of a body in another, or through it, the gradient is
+ *  nearly zero, the surface that it is the sum over is not. */
+static double area_of(const struct tact_moments *m)
+{
+    return fmax(tact_v3_norm(m->gradient), pow(m->volume, 2.0 / 3.0));
+}
+
+static double trace_of(const struct tact_moments *m)
+{
+    return m->second[0] + m->second[1] + m->second[2];
 }
 
 static void moments_of(int i, const struct tact_pose *pi, int j, const struct tact_pose *pj,
@@ -109,8 +120,8 @@ static void directions_agree(void **unused)
         worst_swap = fmax(worst_swap, fabs(swapped.volume / m[0].volume - 1.0));
         for (int k = 1; k < 3; k++) {
             worst_v = fmax(worst_v, fabs(m[k].volume / m[0].volume - 1.0));
-            worst_s = fmax(worst_s, relative(m[k].second, m[0].second, 6));
-            worst_g = fmax(worst_g, relative(m[k].gradient, m[0].gradient, 3));
+            worst_s = fmax(worst_s, apart_by(m[k].second, m[0].second, 6) / trace_of(&m[0]));
+            worst_g = fmax(worst_g, apart_by(m[k].gradient, m[0].gradient, 3) / area_of(&m[0]));
             for (int x = 0; x < 3; x++) {
                 worst_c = fmax(worst_c, fabs(m[k].centroid[x] - m[0].centroid[x]));
             }
@@ -146,7 +157,7 @@ static void gradient_is_derivative(void **unused)
             moments_of(i, &after, j, &pj, m.gradient, &ahead);
             slope[k] = (ahead.volume - behind.volume) / (2.0 * e);
         }
-        worst = fmax(worst, relative(slope, m.gradient, 6));
+        worst = fmax(worst, apart_by(slope, m.gradient, 6) / area_of(&m));
     }
     print_message("%d overlaps, central differences of V against the gradient: %.1e\n", overlaps,
                   worst);

@@ -84,7 +84,7 @@ static void errors_fall(void **unused)
             print_message("pair %d, N = %3d: V %.1e c %.1e C %.1e normal %.2g degrees\n", i, n,
                           last.v, last.c, last.s, last.degrees);
         }
-        assert_true(last.v < 5e-3 && last.c < 3e-2 && last.s < 2e-2 && last.degrees < 0.5);
+        assert_true(last.v < 2e-2 && last.c < 3e-2 && last.s < 2e-2 && last.degrees < 0.5);
     }
     tact_shape_release(&ruler);
     tact_shape_release(&finger);
