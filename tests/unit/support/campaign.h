@@ -8,6 +8,18 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+/* Whether this build runs under AddressSanitizer or ThreadSanitizer: gcc has a macro for each, clang a feature. */
+#if defined __SANITIZE_ADDRESS__ || defined __SANITIZE_THREAD__
+#define SANITIZED 1
+#elif defined __has_feature
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+#define SANITIZED 1
+#endif
+#endif
+#ifndef SANITIZED
+#define SANITIZED 0
+#endif
+
 /* The number of trials: `quick` in continuous integration, a fifth of it under a sanitizer, which
  * is many times slower and finds in a few trials what is out of bounds; `all` in .ci/long. */
 static inline int campaign_size(int quick, int all)
@@ -16,10 +28,7 @@ static inline int campaign_size(int quick, int all)
     if (text && *text && *text != '0') {
         return all;
     }
-#if defined __SANITIZE_ADDRESS__ || defined __SANITIZE_THREAD__
-    quick = (quick + 4) / 5;
-#endif
-    return quick;
+    return SANITIZED ? (quick + 4) / 5 : quick;
 }
 
 /* What a test mixes into its own seed; 0 without TACT_SEED, so that stated figures can be made
