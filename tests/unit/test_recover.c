@@ -12,13 +12,8 @@
 #include "killed_session.h"
 #include "support/campaign.h"
 
-#if defined __SANITIZE_ADDRESS__ || defined __SANITIZE_THREAD__
-#define KILLS 20
-#define FUZZ 100
-#else
 #define KILLS campaign_size(20, 100)
 #define FUZZ campaign_size(300, 1500)
-#endif
 
 static void every_committed_tick_is_recovered(void **state)
 {

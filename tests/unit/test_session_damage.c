@@ -19,11 +19,7 @@
 #include "support/campaign.h"
 #include "support/run_scene.h"
 
-#if defined __SANITIZE_ADDRESS__ || defined __SANITIZE_THREAD__
-#define TIMES 150
-#else
-#define TIMES 1000
-#endif
+#define TIMES campaign_size(1000, 1000)
 #define MOST_CHUNKS 64
 
 static const struct tact_messages silent = {NULL, NULL};
@@ -156,7 +152,7 @@ static void cut_anywhere(void **state)
         lost += 1500 - ticks;
     }
     print_message("%d cuts: every whole chunk read, %lu ticks stated as lost on average\n", TIMES,
-                  (unsigned long)(lost / TIMES));
+                  (unsigned long)(lost / (uint64_t)TIMES));
 }
 
 /* Ticks of the chunk whose record, or index, a byte lies in; 0 outside of all. */

@@ -20,11 +20,7 @@
 #include "support/campaign.h"
 #include "support/run_scene.h"
 
-#if defined __SANITIZE_ADDRESS__ || defined __SANITIZE_THREAD__
-#define KILLS 20
-#else
 #define KILLS campaign_size(40, 200)
-#endif
 
 static _Atomic uint64_t *completed; /* ticks of the child, in shared memory */
 

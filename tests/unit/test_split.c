@@ -17,11 +17,7 @@
 #include "rt/log/recover.h"
 #include "support/campaign.h"
 
-#if defined __SANITIZE_ADDRESS__ || defined __SANITIZE_THREAD__
-#define KILLS 6
-#else
 #define KILLS campaign_size(8, 25)
-#endif
 
 static const struct tact_messages silent = {NULL, NULL};
 static char first[512];

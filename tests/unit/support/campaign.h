@@ -8,7 +8,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* Whether this build runs under AddressSanitizer or ThreadSanitizer: gcc has a macro for each, clang a feature. */
+/* Whether this build runs under AddressSanitizer or ThreadSanitizer: gcc has a macro for each,
+ * clang a feature. */
 #if defined __SANITIZE_ADDRESS__ || defined __SANITIZE_THREAD__
 #define SANITIZED 1
 #elif defined __has_feature
