@@ -137,7 +137,8 @@ void tact_body_drift(struct tact_body *body, double h)
 {
     double l[3], angle = tact_v3_norm(body->twist + 3) * h;
     tact_body_momentum(body, l);
-    int steps = angle > DRIFT_ANGLE * DRIFT_STEPS ? DRIFT_STEPS : 1 + (int)(angle / DRIFT_ANGLE);
+    /* An angle that is not finite takes the most steps too, and stays what it is. */
+    int steps = angle <= DRIFT_ANGLE * DRIFT_STEPS ? 1 + (int)(angle / DRIFT_ANGLE) : DRIFT_STEPS;
     if (angle > STRAIGHT_ANGLE) {
         for (int i = 0; i < steps; i++) {
             turn(body, l, h / steps, body->pose.quat_wxyz);
