@@ -16,13 +16,15 @@
 #include "contact/moments/moments.h"
 #include "kernels/opencl.h"
 #include "kernels/source.h"
+#include "support/campaign.h"
 
 #define SECOND_NS 1000000000LL
 
 enum { BOXES = 6, CAPSULES = 6, MESHES = 6, BALLS = 6, PLANES = 2 };
+static const double BODY = 0.01; /* size of a body [m] */
 enum { SHAPES = BOXES + CAPSULES + MESHES + BALLS + PLANES, PAIRS = 100, FRAMES = 12 };
 
-static uint64_t state = 20240607;
+static uint64_t state = 20240607; /* mixed with TACT_SEED by main() */
 
 /* Uniform in (-1, 1): xorshift64*. */
 static double rnd(void)
@@ -136,6 +138,8 @@ struct errors {
     int overlaps, misses;
 };
 
+/* Relative errors of the overlap, times what is left of its digits: sums over columns lose as many
+ * of them as the overlap is smaller than the bodies. */
 static void compare(const struct tact_source_moments *got, int status,
                     const struct tact_moments *want, struct errors *e)
 {
@@ -148,12 +152,17 @@ static void compare(const struct tact_source_moments *got, int status,
         double size = cbrt(want->volume), area = tact_v3_norm(want->gradient) + size * size;
         double spread = want->second[0] + want->second[1] + want->second[2];
         const struct tact_moments *m = &got->moments;
-        e->volume = fmax(e->volume, fabs(m->volume - want->volume) / want->volume);
-        e->centroid = fmax(e->centroid, largest(m->centroid, want->centroid, 3) / size);
-        e->second = fmax(e->second, largest(m->second, want->second, 6) / spread);
-        e->gradient = fmax(e->gradient, largest(m->gradient, want->gradient, 3) / area);
-        e->torque =
-            fmax(e->torque, largest(m->gradient + 3, want->gradient + 3, 3) / (area * size));
+        double scale = fmin(1.0, size / BODY), of_area = scale * scale, of_volume = of_area * scale;
+        double volume = fabs(m->volume - want->volume) / want->volume;
+        double centroid = largest(m->centroid, want->centroid, 3) / size;
+        double second = largest(m->second, want->second, 6) / spread;
+        double gradient = largest(m->gradient, want->gradient, 3) / area;
+        double torque = largest(m->gradient + 3, want->gradient + 3, 3) / (area * size);
+        e->volume = fmax(e->volume, of_volume * volume);
+        e->centroid = fmax(e->centroid, of_volume * scale * centroid);
+        e->second = fmax(e->second, of_volume * of_area * second);
+        e->gradient = fmax(e->gradient, of_area * gradient);
+        e->torque = fmax(e->torque, of_volume * torque);
         e->overlaps++;
     }
 }
@@ -206,11 +215,12 @@ static void agrees_in_double_precision(void **unused)
     struct errors e = agreement(TACT_OPENCL_AUTO, 0.0);
     assert_true(e.overlaps >= 1000);
     assert_int_equal(e.misses, 0);
-    assert_true(e.volume < 1e-8);
-    assert_true(e.centroid < 1e-8);
-    assert_true(e.second < 1e-8);
-    assert_true(e.gradient < 1e-8);
-    assert_true(e.torque < 1e-8);
+    /* At 31 seeds at most 7e-13, 1e-13, 6e-13, 1e-12, 4e-13. */
+    assert_true(e.volume < 2e-12);
+    assert_true(e.centroid < 2e-12);
+    assert_true(e.second < 2e-12);
+    assert_true(e.gradient < 4e-12);
+    assert_true(e.torque < 2e-12);
 }
 
 static void agrees_in_single_precision(void **unused)
@@ -219,10 +229,12 @@ static void agrees_in_single_precision(void **unused)
     struct errors e = agreement(TACT_OPENCL_SINGLE, 1e-10); /* 0.1 mm^3 */
     assert_true(e.overlaps >= 1000);
     assert_int_equal(e.misses, 0);
-    assert_true(e.volume < 1e-4);
-    assert_true(e.centroid < 1e-3);
-    assert_true(e.second < 2e-3);
-    assert_true(e.gradient < 1e-4);
+    /* At 31 seeds at most 5e-6, 6e-6, 2e-5, 3e-6, 6e-6. */
+    assert_true(e.volume < 2e-5);
+    assert_true(e.centroid < 2e-5);
+    assert_true(e.second < 1e-4);
+    assert_true(e.gradient < 2e-5);
+    assert_true(e.torque < 2e-5);
 }
 
 /* One capsule in one box. */
@@ -323,7 +335,9 @@ static void faces_in_common(void **unused)
 {
     (void)unused;
     faces_in_common_are_shared(TACT_OPENCL_AUTO, 1e-9);
-    faces_in_common_are_shared(TACT_OPENCL_SINGLE, 5e-4); /* 0.03 degrees */
+    /* At most 2e-4 at 30 seeds; 3.6e-3 at one, which projects nearly along a common face. A face
+     * counted whole: 0.1. */
+    faces_in_common_are_shared(TACT_OPENCL_SINGLE, 1e-2);
 }
 
 static void inactive_pairs_are_left_alone_and_full_buffers_told(void **unused)
@@ -500,6 +514,7 @@ static void without_a_driver_creation_says_so(void **unused)
 
 int main(void)
 {
+    state ^= campaign_seed();
     const struct CMUnitTest alone[] = {cmocka_unit_test(without_a_driver_creation_says_so)};
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(devices_are_listed),
