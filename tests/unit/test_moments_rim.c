@@ -15,6 +15,7 @@
 #include "contact/mesh/generate.h"
 #include "contact/mesh/mesh_internal.h"
 #include "contact/moments/moments_internal.h"
+#include "support/grid_cube.h"
 #include "support/moved.h"
 #include "support/random.h"
 
@@ -297,44 +298,6 @@ static void common_faces(void **unused)
     tact_mesh_free(large);
 }
 
-/** A cube of edge 2 whose faces are grids of n squares, each of two triangles. */
-static struct tact_mesh *grid_cube(int n)
-{
-    const size_t side = (size_t)n + 1;
-    uint32_t *at = calloc(side * side * side, sizeof *at), used = 0;
-    double *vertices = calloc(18 * side * side, sizeof *vertices);
-    uint32_t *triangles = calloc(36 * (size_t)n * (size_t)n, sizeof *triangles), *t = triangles;
-    for (int i = 0; i < 6 * n * n; i++) {
-        const int face = i / (n * n), axis = face / 2;
-        uint32_t q[4];
-        for (int k = 0; k < 4; k++) {
-            int x[3];
-            x[axis] = face % 2 ? n : 0;
-            x[(axis + 1) % 3] = i % n + (k == 1 || k == 2);
-            x[(axis + 2) % 3] = i / n % n + (k >= 2);
-            uint32_t *v = at + ((size_t)x[0] * side + (size_t)x[1]) * side + (size_t)x[2];
-            if (!*v) {
-                for (int c = 0; c < 3; c++) {
-                    vertices[3 * used + (uint32_t)c] = 2.0 * x[c] / n - 1.0;
-                }
-                *v = ++used;
-            }
-            q[face % 2 ? k : 3 - k] = *v - 1;
-        }
-        const uint32_t two[6] = {q[0], q[1], q[2], q[0], q[2], q[3]};
-        memcpy(t, two, sizeof two);
-        t += 6;
-    }
-    struct tact_mesh *mesh;
-    struct tact_error err;
-    assert_int_equal(
-        tact_mesh_create(vertices, used, triangles, (size_t)(t - triangles) / 3, &mesh, &err), 0);
-    free(at);
-    free(vertices);
-    free(triangles);
-    return mesh;
-}
-
 /** What two cubes of edge 2 have in common, B's centre at `apart` from A's, in A's axes about its
  *  centre; the gradient is the mean of both sides where faces are common. */
 static void box_in_box(const double apart[3], struct tact_moments *m)
@@ -423,6 +386,7 @@ static void aligned_cubes(void **unused)
                                     1e-9, 1e-7,  1e-6,  1e-5,  1e-4,  1e-3};
     for (int g = 0; g < 2; g++) {
         struct tact_mesh *cube = grid_cube(grids[g]);
+        assert_non_null(cube);
         double worst = 0.0, most = 0.0;
         for (int i = 0; i < 6 * (int)(sizeof shifts / sizeof *shifts); i++) {
             const double shift = shifts[i / 6], depth = i % 6 < 3 ? 0.01 : 0.4;

@@ -1,0 +1,75 @@
+/* Time of moments of two cubes whose faces lie in each other, against the same two moved by a
+ * thousandth of their edge along the face that they press with: least of many queries, in turn, and
+ * whether the ratio keeps its bar, printed. Exits with 1 where it does not. */
+#include <math.h>
+#include <stdio.h>
+#include <time.h>
+
+#include "contact/moments/moments.h"
+#include "tests/unit/support/grid_cube.h"
+
+static const double BAR = 2.0;
+static const double EDGE = 2.0;
+
+static double now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+/** Seconds of one query with b moved by `shift` along x and y, `depth` deep along z; checks V. */
+static double query(const struct tact_shape *cube, double depth, double shift,
+                    struct tact_moments_scratch *scratch)
+{
+    static const double normal[3] = {0.0, 0.0, -1.0}; /* of the last tick */
+    const struct tact_pose pa = tact_pose_identity();
+    struct tact_pose pb = pa;
+    struct tact_moments m;
+    tact_v3_set(pb.position, shift, shift, EDGE - depth);
+    const double began = now();
+    const int rc = tact_moments_pair(cube, &pa, cube, &pb, normal, scratch, &m);
+    const double took = now() - began, want = depth * (EDGE - shift) * (EDGE - shift);
+    if (rc != 1 || !(fabs(m.volume / want - 1.0) < 1e-10)) {
+        fprintf(stderr, "bench_common_faces: wrong moments: %d, volume %g for %g\n", rc, m.volume,
+                want);
+        exit(2);
+    }
+    return took;
+}
+
+/** Prints one row; returns whether its ratio keeps the bar. */
+static int compare(const struct tact_shape *cube, double depth,
+                   struct tact_moments_scratch *scratch)
+{
+    double aligned = INFINITY, shifted = INFINITY;
+    const double end = now() + 2.0;
+    for (int i = 0; i < 10 || now() < end; i++) {
+        aligned = fmin(aligned, query(cube, depth, 0.0, scratch));
+        shifted = fmin(shifted, query(cube, depth, 1e-3 * EDGE, scratch));
+    }
+    const double ratio = aligned / shifted;
+    printf("%9zu   %6.4f   %9.3f   %9.3f   %5.2f   %s\n", cube->mesh->triangle_count, depth / EDGE,
+           1e3 * aligned, 1e3 * shifted, ratio, ratio <= BAR ? "ok" : "OVER THE BAR");
+    return ratio <= BAR;
+}
+
+int main(void)
+{
+    static const int grids[] = {13, 40, 160};
+    static const double depths[] = {0.01, 0.001}; /* of the edge */
+    struct tact_moments_scratch *scratch = tact_moments_scratch_create(1u << 20);
+    int kept = scratch != NULL;
+    printf("triangles   depth    aligned [ms]  shifted   ratio, bar %.0f\n", BAR);
+    for (size_t i = 0; scratch && i < sizeof grids / sizeof *grids; i++) {
+        struct tact_mesh *mesh = grid_cube(grids[i]);
+        const struct tact_shape cube = {.kind = TACT_SHAPE_MESH, .mesh = mesh};
+        for (size_t k = 0; mesh && k < sizeof depths / sizeof *depths; k++) {
+            kept &= compare(&cube, depths[k] * EDGE, scratch);
+        }
+        kept &= mesh != NULL;
+        tact_mesh_free(mesh);
+    }
+    tact_moments_scratch_destroy(scratch);
+    return !kept;
+}
