@@ -1,7 +1,7 @@
-/* The devices that people have (shared/data/input_devices/capabilities.json): each is opened by its
- * name, described, every axis and button is moved, and all of them are mapped to a joint.
+/* The devices that people have, and those of tests/data: each is opened by its name, described,
+ * every axis and button is moved, and all of them are mapped to a joint.
  *
- * Names are those of the kernel's input-event-codes.h, written down here. The file has no ranges:
+ * Names are those of the kernel's input-event-codes.h, written down here. The files have no ranges:
  * those that are not a common pad's are of the kernel's drivers. */
 #include <jansson.h>
 #include <linux/input.h>
@@ -316,24 +316,37 @@ static void opens_describes_and_maps(void **state)
     }
     print_message("%zu devices: %d axes, %d buttons\n", json_array_size(devices), axes_seen,
                   buttons_seen);
-    assert_int_equal(json_array_size(devices), 24);
+    assert_true(json_array_size(devices) >= 4);
+}
+
+static const json_t *device_named(const char *name)
+{
+    size_t i;
+    json_t *entry;
+    json_array_foreach(devices, i, entry)
+    {
+        if (strcmp(json_string_value(json_object_get(entry, "name")), name) == 0) {
+            return entry;
+        }
+    }
+    fail_msg("no device %s", name);
+    return NULL;
 }
 
 /* What is no channel by itself can be asked for: keys, and axes of the first finger. */
 static void opens_what_is_asked_for(void **state)
 {
     static const struct {
-        int device;
-        const char *channels;
+        const char *device, *channels;
     } asked[] = {
-        {3, "key_record key_unknown abs_gas"},
-        {11, "abs_mt_position_x abs_mt_position_y abs_mt_tracking_id"},
+        {"Pad with a recording key", "key_record key_unknown abs_gas"},
+        {"Touchpad", "abs_mt_position_x abs_mt_position_y abs_mt_tracking_id"},
     };
     (void)state;
     for (size_t i = 0; i < sizeof asked / sizeof *asked; i++) {
         struct device_config c;
         struct tact_device device = {0};
-        plug_in(json_array_get(devices, (size_t)asked[i].device));
+        plug_in(device_named(asked[i].device));
         const struct tact_device_setting settings[] = {SETTING("path", mock_pad_node(pad)),
                                                        SETTING("channels", asked[i].channels)};
         device_config_init(&c, settings, 2);
@@ -352,17 +365,8 @@ int main(void)
         cmocka_unit_test(opens_describes_and_maps),
         cmocka_unit_test(opens_what_is_asked_for),
     };
-    char path[512];
-    const char *shared = getenv("TACT_SHARED");
-    snprintf(path, sizeof path, "%s/data/input_devices/capabilities.json",
-             shared ? shared : TACT_SOURCE_DIR "/../shared");
-    json_t *root = json_load_file(path, 0, NULL);
-    devices = json_object_get(root, "devices");
-    if (!devices) {
-        printf("skipped: no %s\n", path);
-        return 77;
-    }
+    devices = mock_pad_devices();
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
-    json_decref(root);
+    json_decref(devices);
     return failed;
 }

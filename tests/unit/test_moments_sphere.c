@@ -12,6 +12,7 @@
 #include <cmocka.h>
 
 #include "contact/moments/moments.h"
+#include "support/data.h"
 #include "support/moved.h"
 #include "support/random.h"
 
@@ -326,42 +327,17 @@ static void agrees_with_prisms(void **unused)
     tact_moments_scratch_destroy(scratch);
 }
 
-static struct tact_mesh *read_mesh(const char *name)
+/** A ball anywhere in and around a mesh, deep, cut by what stands out of it, or wholly inside. */
+static void agrees_on(const char *name)
 {
-    static char data[8 << 20];
-    char path[512];
-    const char *shared = getenv("TACT_SHARED");
-    snprintf(path, sizeof path, "%s/data/meshes/%s", shared ? shared : TACT_SOURCE_DIR "/../shared",
-             name);
-    FILE *file = fopen(path, "rb");
-    if (!file) {
-        return NULL;
-    }
-    size_t size = fread(data, 1, sizeof data, file);
-    fclose(file);
-    struct tact_soup soup;
-    struct tact_mesh *mesh = NULL;
-    assert_int_equal(tact_soup_read(data, size, name, 1.0, &soup, NULL), 0);
-    assert_int_equal(tact_mesh_create(soup.vertices, soup.vertex_count, soup.triangles,
-                                      soup.triangle_count, &mesh, NULL),
-                     0);
-    tact_soup_free(&soup);
-    return mesh;
-}
-
-/** A ball anywhere in and around Spot, deep, cut by ears and legs, or wholly inside. */
-static void agrees_on_a_cow(void **unused)
-{
-    (void)unused;
-    struct tact_mesh *cow = read_mesh("spot.obj"), *fine;
-    if (!cow) {
-        print_message("skipped: spot.obj is absent\n");
+    struct tact_mesh *solid = data_mesh(name, 1.0), *fine;
+    if (!solid) {
         skip();
     }
     struct tact_moments_scratch *scratch = tact_moments_scratch_create(4000000);
     assert_int_equal(tact_mesh_capsule(0.2, 0.0, 20000, &fine), 0);
     struct tact_shape ball = sphere(0.2), mesh = {.kind = TACT_SHAPE_CONVEX, .mesh = fine};
-    struct tact_shape b = {.kind = TACT_SHAPE_MESH, .mesh = cow};
+    struct tact_shape b = {.kind = TACT_SHAPE_MESH, .mesh = solid};
     const double whole = 4.0 / 3.0 * PI * 0.008;
     double worst_v = 0.0, worst_c = 0.0, worst_g = 0.0, worst_s = 0.0;
     int inside = 0, touching = 0;
@@ -383,13 +359,25 @@ static void agrees_on_a_cow(void **unused)
             worst_s = fmax(worst_s, fabs(m.second[k] - p.second[k]) / (whole * 0.04));
         }
     }
-    print_message("ball and Spot, %d touching, %d inside: V %.1e c %.1e C %.1e g %.1e\n", touching,
-                  inside, worst_v, worst_c, worst_s, worst_g);
+    print_message("ball and %s, %d touching, %d inside: V %.1e c %.1e C %.1e g %.1e\n", name,
+                  touching, inside, worst_v, worst_c, worst_s, worst_g);
     assert_true(touching > 20 && worst_v < 2e-3 && worst_c < 2e-3 && worst_s < 2e-3);
     assert_true(worst_g < 1e-2);
-    tact_mesh_free(cow);
+    tact_mesh_free(solid);
     tact_mesh_free(fine);
     tact_moments_scratch_destroy(scratch);
+}
+
+static void agrees_on_a_star(void **unused)
+{
+    (void)unused;
+    agrees_on("star.obj");
+}
+
+static void agrees_on_a_cow(void **unused)
+{
+    (void)unused;
+    agrees_on("spot.obj");
 }
 
 /** No jumps: V is continuously differentiable where the ball slides over an edge and a diagonal. */
@@ -460,6 +448,7 @@ int main(void)
         cmocka_unit_test(boxes_share_exactly),
         cmocka_unit_test(gradient_is_derivative),
         cmocka_unit_test(agrees_with_prisms),
+        cmocka_unit_test(agrees_on_a_star),
         cmocka_unit_test(agrees_on_a_cow),
         cmocka_unit_test(smooth_over_edges),
         cmocka_unit_test(whole_and_none),

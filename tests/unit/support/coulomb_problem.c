@@ -11,8 +11,12 @@
 #include <cmocka.h>
 #include "contact/number.h"
 #include "contact/vec.h"
+#include "data.h"
 
-const char *const coulomb_names[COULOMB_PROBLEMS] = {"FC3D_Example1",
+const char *const coulomb_names[COULOMB_PROBLEMS] = {"pushed_box",
+                                                     "ball_in_groove",
+                                                     "kicked_from_stack",
+                                                     "FC3D_Example1",
                                                      "FrictionContact3D_1c",
                                                      "FrictionContact3D_RR_1c",
                                                      "NESpheres_10_1",
@@ -20,12 +24,6 @@ const char *const coulomb_names[COULOMB_PROBLEMS] = {"FC3D_Example1",
                                                      "Rover1040",
                                                      "Rover11035",
                                                      "Rover4396"};
-
-static const char *shared_folder(void)
-{
-    const char *folder = getenv("TACT_SHARED");
-    return folder ? folder : TACT_SOURCE_DIR "/../shared";
-}
 
 /* Numbers that follow the key, brackets and commas between them. */
 static void read_numbers(const char *text, const char *key, double *out, int count)
@@ -72,17 +70,15 @@ static double spectral_norm(const double *w, int n)
     return norm;
 }
 
-void coulomb_read(int index, struct coulomb_problem *p)
+bool coulomb_read(int index, struct coulomb_problem *p)
 {
-    char path[1024];
+    char name[64], path[DATA_PATH];
     static char text[1 << 20];
     double count;
-    snprintf(path, sizeof path, "%s/data/friction_problems/%s.json", shared_folder(),
-             coulomb_names[index]);
-    FILE *file = fopen(path, "rb");
+    snprintf(name, sizeof name, "friction_problems/%s.json", coulomb_names[index]);
+    FILE *file = data_open(name, path);
     if (!file) {
-        print_message("%s is absent\n", path);
-        exit(77);
+        return false;
     }
     size_t size = fread(text, 1, sizeof text - 1, file);
     text[size] = 0;
@@ -95,6 +91,7 @@ void coulomb_read(int index, struct coulomb_problem *p)
     read_numbers(text, "\"q\"", p->q, n);
     read_numbers(text, "\"W\"", p->w, n * n);
     p->norm = spectral_norm(p->w, n);
+    return true;
 }
 
 static void velocity(const struct coulomb_problem *p, const double *r, double *u)

@@ -1,8 +1,11 @@
-/* Real Coulomb problems of Siconos (FCLIB), from shared/data/friction_problems. */
+/* Coulomb problems of numbers: the project's own, and real ones of Siconos (FCLIB) where they are
+ * (data.h). */
 #ifndef TACT_TESTS_COULOMB_PROBLEM_H
 #define TACT_TESTS_COULOMB_PROBLEM_H
 
-enum { COULOMB_MOST = 16, COULOMB_PROBLEMS = 8 };
+#include <stdbool.h>
+
+enum { COULOMB_MOST = 16, COULOMB_PROBLEMS = 11 };
 
 /* Per contact n, t1, t2; u = W r + q. */
 struct coulomb_problem {
@@ -13,8 +16,8 @@ struct coulomb_problem {
 
 extern const char *const coulomb_names[COULOMB_PROBLEMS];
 
-/* Reads a problem; skips the test where it is absent, and says so. */
-void coulomb_read(int index, struct coulomb_problem *out);
+/* Reads a problem; false, with a message, where it is absent. */
+bool coulomb_read(int index, struct coulomb_problem *out);
 
 /* |r - P_K(r - rho u~)| / |r|, u~ = u + mu |u_t| e_n, rho = 1 / |W|. */
 double coulomb_residual(const struct coulomb_problem *p, const double *r);

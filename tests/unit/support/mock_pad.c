@@ -4,6 +4,38 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "data.h"
+
+static const char *text_of(const json_t *device, const char *key)
+{
+    const char *text = json_string_value(json_object_get(device, key));
+    return text ? text : "";
+}
+
+json_t *mock_pad_devices(void)
+{
+    json_t *all = json_array(), *entry, *other;
+    size_t i, k;
+    for (int which = 0; which < 2; which++) {
+        char path[DATA_PATH];
+        snprintf(path, sizeof path, "%s/input_devices/capabilities.json", data_folder(which));
+        json_t *root = json_load_file(path, 0, NULL);
+        json_array_foreach(json_object_get(root, "devices"), i, entry)
+        {
+            bool known = false;
+            json_array_foreach(all, k, other)
+            {
+                known |= strcmp(text_of(other, "name"), text_of(entry, "name")) == 0;
+            }
+            if (!known) {
+                json_array_append(all, entry);
+            }
+        }
+        json_decref(root);
+    }
+    return all;
+}
+
 #ifndef TACT_UMOCKDEV
 
 struct mock_pad *mock_pad_new(const char *device, const char **why)
@@ -52,7 +84,6 @@ void mock_pad_free(struct mock_pad *pad)
 #else
 
 #include <errno.h>
-#include <jansson.h>
 #include <linux/input.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -121,12 +152,6 @@ static void read_bits(const json_t *device, const char *key, unsigned char *bits
     }
 }
 
-static const char *text_of(const json_t *device, const char *key)
-{
-    const char *text = json_string_value(json_object_get(device, key));
-    return text ? text : "";
-}
-
 static void make_puck(struct mock_pad *pad)
 {
     snprintf(pad->name, sizeof pad->name, "%s", MOCK_PUCK);
@@ -184,8 +209,6 @@ static bool make_bystander(struct mock_pad *pad, const char *device)
 
 static bool read_capabilities(struct mock_pad *pad, const char *device)
 {
-    char path[512];
-    const char *shared = getenv("TACT_SHARED");
     size_t i;
     json_t *entry;
     bool found = false;
@@ -198,10 +221,8 @@ static bool read_capabilities(struct mock_pad *pad, const char *device)
     }
     pad->id = (struct input_id){0};
     memset(pad->ev, 0, sizeof pad->ev);
-    snprintf(path, sizeof path, "%s/data/input_devices/capabilities.json",
-             shared ? shared : TACT_SOURCE_DIR "/../shared");
-    json_t *root = json_load_file(path, 0, NULL);
-    json_array_foreach(json_object_get(root, "devices"), i, entry)
+    json_t *devices = mock_pad_devices();
+    json_array_foreach(devices, i, entry)
     {
         if (strcmp(text_of(entry, "name"), device) != 0) {
             continue;
@@ -219,7 +240,7 @@ static bool read_capabilities(struct mock_pad *pad, const char *device)
         found = true;
         break;
     }
-    json_decref(root);
+    json_decref(devices);
     return found;
 }
 
@@ -366,7 +387,7 @@ struct mock_pad *mock_pad_new(const char *device, const char **why)
         return NULL;
     }
     if (!read_capabilities(pad, device)) {
-        *why = "no such device in shared/data/input_devices/capabilities.json, or no such file";
+        *why = "no such device in the data of the tests";
         free(pad);
         return NULL;
     }

@@ -11,11 +11,11 @@
  *   mock_pad_send(pad, (const int[][3]){{EV_ABS, ABS_Z, 255}, {EV_KEY, BTN_SOUTH, 1}}, 2);
  *   mock_pad_free(pad);
  *
- * The device's name, identity, axes and buttons come from
- * shared/data/input_devices/capabilities.json (TACT_SHARED names the folder shared). Axes are those
- * of a pad: sticks -32768 .. 32767 with flat 128, hats -1 .. 1, all others 0 .. 255, everything at
- * rest. As in the kernel, unchanged values and codes that the device lacks are swallowed, a packet
- * ends in a SYN_REPORT, and stamps are CLOCK_MONOTONIC.
+ * The device's name, identity, axes and buttons come from input_devices/capabilities.json, the
+ * project's own or the real one (data.h). Axes are those of a pad: sticks -32768 .. 32767 with flat
+ * 128, hats -1 .. 1, all others 0 .. 255, everything at rest. As in the kernel, unchanged values
+ * and codes that the device lacks are swallowed, a packet ends in a SYN_REPORT, and stamps are
+ * CLOCK_MONOTONIC.
  *
  * MOCK_PUCK is a SpaceNavigator: six relative axes and two buttons; values of 0 are swallowed.
  * MOCK_KEYBOARD has keys alone. MOCK_RECEIVER declares, as the real one does, all axes and all keys
@@ -30,6 +30,7 @@
 #ifndef TACT_TEST_MOCK_PAD_H
 #define TACT_TEST_MOCK_PAD_H
 
+#include <jansson.h>
 #include <stdbool.h>
 
 #define MOCK_PUCK "3Dconnexion SpaceNavigator"
@@ -39,6 +40,10 @@
 #define MOCK_LID "Lid Switch"
 
 struct mock_pad;
+
+/** An array of the devices of both files of capabilities, the project's own first; of two of one
+ * name the first. The caller frees it by json_decref(). */
+json_t *mock_pad_devices(void);
 
 /** Makes a pad and plugs it in. `device` is a "name" of capabilities.json, or one of MOCK_... NULL
  * where that cannot be, with the reason in *why. One at a time. */

@@ -1,0 +1,51 @@
+#include "data.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <cmocka.h>
+#include "contact/mesh/mesh.h"
+
+const char *data_folder(int which)
+{
+    static char real[DATA_PATH / 2];
+    const char *shared = getenv("TACT_SHARED");
+    snprintf(real, sizeof real, "%s/data", shared ? shared : TACT_SOURCE_DIR "/../shared");
+    return which ? real : TACT_SOURCE_DIR "/tests/data";
+}
+
+FILE *data_open(const char *name, char *path)
+{
+    FILE *file = NULL;
+    for (int which = 0; which < 2 && !file; which++) {
+        snprintf(path, DATA_PATH, "%s/%s", data_folder(which), name);
+        file = fopen(path, "rb");
+    }
+    if (!file) {
+        print_message("absent: %s\n", path);
+    }
+    return file;
+}
+
+struct tact_mesh *data_mesh(const char *name, double scale)
+{
+    char path[DATA_PATH], inside[DATA_PATH];
+    static char data[16 << 20];
+    snprintf(inside, sizeof inside, "meshes/%s", name);
+    FILE *file = data_open(inside, path);
+    if (!file) {
+        return NULL;
+    }
+    size_t size = fread(data, 1, sizeof data, file);
+    fclose(file);
+    struct tact_soup soup;
+    struct tact_mesh *mesh = NULL;
+    assert_int_equal(tact_soup_read(data, size, name, scale, &soup, NULL), 0);
+    assert_int_equal(tact_mesh_create(soup.vertices, soup.vertex_count, soup.triangles,
+                                      soup.triangle_count, &mesh, NULL),
+                     0);
+    tact_soup_free(&soup);
+    return mesh;
+}

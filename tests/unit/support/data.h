@@ -1,0 +1,21 @@
+/* Files that tests read: the project's own in tests/data, and real ones, which are kept elsewhere,
+ * in the folder `data` of $TACT_SHARED (by default ../shared). Both have one layout of folders. */
+#ifndef TACT_TESTS_DATA_H
+#define TACT_TESTS_DATA_H
+
+#include <stdio.h>
+
+enum { DATA_PATH = 1024 };
+
+/* Folder of the project's own data (0), and of the real ones (1). */
+const char *data_folder(int which);
+
+/* Opens `name`, of the project's own data or else of the real ones. NULL, and a message, where
+ * neither has it; `path`, of DATA_PATH bytes, is where it was found, or expected. */
+FILE *data_open(const char *name, char *path);
+
+/* Reads a closed mesh of the folder `meshes`; NULL where it is absent, with a message. The caller
+ * frees it by tact_mesh_free(). */
+struct tact_mesh *data_mesh(const char *name, double scale);
+
+#endif
