@@ -48,8 +48,8 @@ static void block_stops_in_time(void **state)
             slide(22.5 * i, mu, &distance, &aside, &turned);
             print_message("    exact %.6f m, less v h / 2: off by %.4f %%\n", exact,
                           100 * (distance / (exact - 0.5e-3) - 1));
-            assert_true(fabs(distance - exact) < 0.005 * exact + 0.5e-3);
-            assert_true(fabs(aside) < 0.005 * exact);
+            assert_true(fabs(distance - (exact - 0.5e-3)) < 4e-5 * exact);
+            assert_true(fabs(aside) < 1e-14);
         }
     }
 }
