@@ -22,7 +22,7 @@ static const char help[] =
     "Makes a log of a recording that another program made: its columns, in SI units and resampled\n"
     "to ticks, are the channels of a device \"recording\", and its joints, poses and wrenches are\n"
     "shown to viewers. tact info, plot, export, diff and replay read it like any other log.\n\n"
-    "MAP.yaml says what the columns are; examples/imports/franka.yaml is one:\n"
+    "MAP.yaml says what the columns are; examples/imports/guiding.yaml is one:\n"
     "  name      of the session\n"
     "  rate      rows a second [Hz]; or  time: COLUMN  with  time_unit: s, ms, us or ns\n"
     "  period    of the ticks [s]; default 0.001\n"
@@ -47,7 +47,7 @@ static const char help[] =
     "  2  bad usage, or a file that cannot be used: one line names file, line and key; or OUT\n"
     "     exists\n\n"
     "example:\n"
-    "  tact import rec0.csv examples/imports/franka.yaml -o rec0.mcap\n"
+    "  tact import examples/imports/guiding.csv examples/imports/guiding.yaml -o guiding.mcap\n"
     "  tact plot rec0.mcap\n";
 
 /* What a device of type "import" plays; a device type knows nothing of the command that made it. */

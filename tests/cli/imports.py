@@ -3,7 +3,7 @@
 
 exact   columns, units, rate, times, quaternions, against what is computed here
 bad     mappings and files that are wrong: one line with file and key, exit 2, nothing written
-franka  a person guiding a robot arm (shared/data/franka_guiding): counts, replay, plot, diff
+guiding a person guiding a robot arm, and real ones in the data of $TACT_SHARED: counts, replay, plot, diff
 """
 import csv
 import json
@@ -13,7 +13,7 @@ import subprocess
 import sys
 import tempfile
 
-MAP = "examples/imports/franka.yaml"
+MAP = "examples/imports/guiding.yaml"
 
 
 def tact(*words, code=0):
@@ -134,46 +134,53 @@ def bad(folder):
     assert "exit codes" in told and max(map(len, told.splitlines())) <= 100 and not said
 
 
-def franka(folder):
-    shared = os.environ.get("TACT_SHARED", os.path.join(os.getcwd(), "../shared"))
-    logs = []
+def guided(folder, data, rate, repeated):
+    """Checks one recording at its rate; gives its log."""
+    log = os.path.join(folder, os.path.basename(data) + ".mcap")
+    with open(MAP, encoding="ascii") as stream:
+        rules = write(folder, "map.yaml", stream.read().replace("rate: 100 ", f"rate: {rate} "))
+    told = json.loads(tact("import", data, rules, "-o", log, "--force", "--json", "--quiet")[0])
+    with open(data, encoding="ascii") as stream:
+        rows = [[float(word) for word in line.split(",")] for line in stream.readlines()[1:]]
+    assert told["rows"] == len(rows) and told["gaps"] == told["dropped"] == 0, told
+    same = sum(a[6:] == b[6:] for a, b in zip(rows, rows[1:]))
+    assert told["groups"]["wrist"]["repeated"] == same == repeated, told
+    ticks = export(folder, log)
+    assert len(ticks) == told["ticks"] == int((len(rows) - 1) / (1e-3 * rate)) + 1
+    for k in range(0, len(ticks), 97):  # positions and velocities, which are not filled
+        at = k * 1e-3 * rate
+        i = min(int(at), len(rows) - 2)
+        for mine, column in ((2, 0), (3, 1), (4, 2), (15, 3), (16, 4), (17, 5)):
+            a, b = rows[i][column], rows[i + 1][column]
+            assert abs(ticks[k][mine] - (a + (at - i) * (b - a))) < 1e-12, (k, mine)
+    replay = json.loads(tact("replay", log, "--json")[0])
+    assert replay["differing"] == 0 and replay["complete"] and replay["ticks"] == len(ticks)
+    found = json.loads(tact("info", log, "--json")[0])
+    assert found["topics"]["/tf"]["messages"] == (len(ticks) + 9) // 10
+    picture = os.path.join(folder, "plot.gp")
+    tact("plot", log, "-o", picture, "--force")
+    with open(picture, encoding="utf-8") as stream:
+        script = stream.read()
+    for word in ("'tool_x'", "'wrist_fz'", "'vy'", "[m/s]"):
+        assert word in script, word
+    return log
+
+
+def guiding(folder):
+    logs = [guided(folder, "examples/imports/guiding.csv", 100, 267)]
+    shared = os.environ.get("TACT_SHARED", "../shared")
     for number, repeated in ((0, 1647), (1, 1658)):
         data = os.path.join(shared, f"data/franka_guiding/rec{number}.csv")
-        if not os.path.exists(data):
-            print(f"skipped: {data} is not here")
-            sys.exit(77)
-        log = os.path.join(folder, f"rec{number}.mcap")
-        logs.append(log)
-        told = json.loads(tact("import", data, MAP, "-o", log, "--force", "--json", "--quiet")[0])
-        with open(data, encoding="ascii") as stream:
-            rows = [[float(word) for word in line.split(",")] for line in stream.readlines()[1:]]
-        assert told["rows"] == len(rows) and told["gaps"] == told["dropped"] == 0, told
-        same = sum(a[6:] == b[6:] for a, b in zip(rows, rows[1:]))
-        assert told["groups"]["wrist"]["repeated"] == same == repeated, told
-        ticks = export(folder, log)
-        assert len(ticks) == told["ticks"] == int((len(rows) - 1) / 0.695) + 1
-        for k in range(0, len(ticks), 97):  # positions and velocities, which are not filled
-            at = k * 0.695
-            i = min(int(at), len(rows) - 2)
-            for mine, column in ((2, 0), (3, 1), (4, 2), (15, 3), (16, 4), (17, 5)):
-                a, b = rows[i][column], rows[i + 1][column]
-                assert abs(ticks[k][mine] - (a + (at - i) * (b - a))) < 1e-12, (k, mine)
-        replay = json.loads(tact("replay", log, "--json")[0])
-        assert replay["differing"] == 0 and replay["complete"] and replay["ticks"] == len(ticks)
-        found = json.loads(tact("info", log, "--json")[0])
-        assert found["topics"]["/tf"]["messages"] == (len(ticks) + 9) // 10
-        picture = os.path.join(folder, "plot.gp")
-        tact("plot", log, "-o", picture, "--force")
-        with open(picture, encoding="utf-8") as stream:
-            script = stream.read()
-        for word in ("'tool_x'", "'wrist_fz'", "'vy'", "[m/s]"):
-            assert word in script, word
-    tact("diff", *logs, code=1)
+        if os.path.exists(data):
+            logs.append(guided(folder, data, 695, repeated))
+            tact("diff", *logs[-2:], code=1)
+        else:
+            print(f"absent: {data}")
 
 
 def main():
     global TACT
-    subjects = {f.__name__: f for f in (exact, bad, franka)}
+    subjects = {f.__name__: f for f in (exact, bad, guiding)}
     if len(sys.argv) != 4 or sys.argv[1] not in subjects:
         sys.exit(__doc__)
     TACT = sys.argv[2]

@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
-"""make.py: writes the meshes, friction problems and device of this folder anew (README.md says what they are)."""
+"""make.py: writes meshes/ and friction_problems/ of this folder, and examples/imports/guiding.csv, anew."""
 import json
 import math
 import os
+import random
 import struct
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -186,6 +187,35 @@ def problems():
             corners(0.1, 0.1, 0.2, 2, 1, 0.3))
 
 
+# A person who guides a robot arm by its hand, 100 rows a second: two strokes, each of least jerk, with tremor. The
+# force is measured at two of three rows, as if by a slower sensor.
+
+
+def guiding():
+    strokes = ((0.8, 4.8, (-0.005, -0.14, 0.0)), (5.1, 7.3, (0.085, 0.004, -0.001)))  # from, to [s], by [m]
+    tremor = ((8.3, 3e-5), (9.7, 2e-5), (11.1, 4e-5))  # [Hz, m] along x, y, z
+    noise = random.Random(1)
+    rows = []
+    for i in range(801):
+        t = 0.01 * i
+        at, speed, pull = [-0.52, -0.25, 0.26], [0.0] * 3, [0.0] * 3
+        for start, end, by in strokes:
+            s = min(max((t - start) / (end - start), 0), 1)
+            for k in range(3):
+                at[k] += by[k] * s ** 3 * (10 - 15 * s + 6 * s * s)
+                speed[k] += by[k] * 30 * (s * (1 - s)) ** 2 / (end - start)
+                pull[k] += by[k] * 60 * s * (1 - s) * (1 - 2 * s) / (end - start) ** 2
+        for k, (rate, size) in enumerate(tremor):
+            at[k] += size * math.sin(TURN * rate * t)
+            speed[k] += size * TURN * rate * math.cos(TURN * rate * t)
+        force = [3 * a + 20 * v + noise.gauss(0, 0.1) for a, v in zip(pull, speed)]
+        rows.append(at + speed + (rows[-1][6:] if i % 3 == 2 else force))
+    with open(os.path.join(HERE, "../../examples/imports/guiding.csv"), "w", encoding="ascii") as stream:
+        stream.write("px_m,py_m,pz_m,vx,vy,vz,fx_N,fy_N,fz_N\n")
+        for row in rows:
+            stream.write(",".join([f"{x:.6f}" for x in row[:6]] + [f"{x:.3f}" for x in row[6:]]) + "\n")
+
+
 def main():
     for folder in ("meshes", "friction_problems"):
         os.makedirs(os.path.join(HERE, folder), exist_ok=True)
@@ -194,6 +224,7 @@ def main():
     write_stl("bracket.stl", bracket())
     write_stl("tip.stl", tip())
     problems()
+    guiding()
 
 
 if __name__ == "__main__":

@@ -5,7 +5,7 @@ import sys
 
 SOURCE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 DIGESTS = os.path.join(SOURCE, "tests", "golden", "digests")
-IMPORT = "franka"  # a session recorded elsewhere, in the shared data
+IMPORT = "guiding"  # a session recorded elsewhere
 
 
 def committed():
@@ -13,10 +13,6 @@ def committed():
     with open(DIGESTS, encoding="ascii") as stream:
         rows = [line.split() for line in stream if not line.startswith("#")]
     return {name: (seconds, int(version), digest) for name, seconds, version, digest in rows}
-
-
-def shared():
-    return os.environ.get("TACT_SHARED", os.path.join(SOURCE, "..", "shared"))
 
 
 def fail(text):
@@ -35,8 +31,8 @@ def run(*words, env=None):
 def make(tact, session, log, moments="host", before=(), env=None):
     """Its scene is in the folder of the log."""
     if session == IMPORT:
-        run(*before, tact, "import", os.path.join(shared(), "data/franka_guiding/rec0.csv"),
-            os.path.join(SOURCE, "examples/imports/franka.yaml"), "-o", log, "--quiet", "--force", env=env)
+        files = [os.path.join(SOURCE, "examples/imports", name) for name in ("guiding.csv", "guiding.yaml")]
+        run(*before, tact, "import", *files, "-o", log, "--quiet", "--force", env=env)
         return
     scene = os.path.join(os.path.dirname(log), f"{session}.yaml")
     run(*before, tact, "sim", scene, "--duration", committed()[session][0], "--moments", moments, "--record",
@@ -49,14 +45,9 @@ def scene_text(session):
 
 
 def copy_scenes(folder):
-    """Those whose files are all there, into the folder; gives the sessions that can be made."""
-    found = []
+    """Into the folder, with the paths in them; gives the names of the sessions."""
     for session in committed():
-        text = "" if session == IMPORT else scene_text(session)
-        if (session == IMPORT or "../../../shared/" in text) and not os.path.isdir(shared()):
-            print(f"left out: {session}, without {shared()}")
-            continue
-        with open(os.path.join(folder, f"{session}.yaml"), "w", encoding="utf-8") as stream:
-            stream.write(text.replace("../../../shared/", os.path.abspath(shared()) + "/"))
-        found.append(session)
-    return found
+        if session != IMPORT:
+            with open(os.path.join(folder, f"{session}.yaml"), "w", encoding="utf-8") as stream:
+                stream.write(scene_text(session).replace("../imports/", os.path.join(SOURCE, "examples/imports/")))
+    return list(committed())

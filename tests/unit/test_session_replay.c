@@ -16,15 +16,10 @@
 #include "rt/log/recorder.h"
 #include "rt/session/replay.h"
 #include "support/campaign.h"
+#include "support/data.h"
 #include "support/run_scene.h"
 
 static const struct tact_messages silent = {NULL, NULL};
-
-static const char *shared(void)
-{
-    const char *dir = getenv("TACT_SHARED");
-    return dir ? dir : TACT_SOURCE_DIR "/../shared";
-}
 
 /* Every tick of the log is the same to the bit but the first one after each gap, which the replay
  * starts from. */
@@ -194,18 +189,9 @@ static void ruler_of_algorithm_1(void **state)
     unlink(log);
 }
 
-/* A person's guiding motion, recorded on a robot, moves the pinched hand to its end. */
-static void guided_along_a_recording(void **state)
+/* A guiding motion moves the pinched hand to its end. */
+static void guide(const struct edit *edits)
 {
-    (void)state;
-    char csv[1024];
-    snprintf(csv, sizeof csv, "%s/data/franka_guiding/rec0.csv", shared());
-    if (access(csv, R_OK)) {
-        print_message("skipped: no %s\n", csv);
-        skip();
-    }
-    const struct edit edits[] = {{"../../../shared/data/franka_guiding/rec0.csv", csv},
-                                 {NULL, NULL}};
     struct run_options o = {.scene = "guided.yaml",
                             .edits = edits,
                             .seconds = 11,
@@ -225,6 +211,26 @@ static void guided_along_a_recording(void **state)
     assert_true(hypot(r.position[0] - 0.02, r.position[1]) > 0.05); /* it was carried along */
     expect_identical(log, 11000, 0);
     unlink(log);
+}
+
+static void guided_along_a_recording(void **state)
+{
+    (void)state;
+    guide(NULL);
+}
+
+static void guided_along_a_real_recording(void **state)
+{
+    (void)state;
+    char csv[DATA_PATH];
+    FILE *file = data_open("franka_guiding/rec0.csv", csv);
+    if (!file) {
+        skip();
+    }
+    fclose(file);
+    const struct edit edits[] = {
+        {"../imports/guiding.csv", csv}, {"rate: 100", "rate: 695"}, {NULL, NULL}};
+    guide(edits);
 }
 
 /* A log cut anywhere replays up to the cut, and says what is lost. */
@@ -291,6 +297,7 @@ int main(void)
         cmocka_unit_test(lost_ticks_leave_a_gap),
         cmocka_unit_test(joints_pieces_and_springs_go_on_after_a_gap),
         cmocka_unit_test(guided_along_a_recording),
+        cmocka_unit_test(guided_along_a_real_recording),
         cmocka_unit_test(cut_log_replays_to_the_cut),
         cmocka_unit_test(changed_byte_is_caught),
     };

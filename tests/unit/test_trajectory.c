@@ -9,6 +9,7 @@
 #include "contact/number.h"
 #include "devices/trajectory.h"
 #include "support/campaign.h"
+#include "support/data.h"
 #include "support/device_config.h"
 
 static char folder[64] = "/tmp/tact_trajectory_XXXXXX";
@@ -164,41 +165,32 @@ static void reads_files_without_header(void **state)
     device.ops->close(device.self);
 }
 
-static void plays_a_real_recording(void **state)
+/* Every row at its time, and in between no step longer than the arm moves in a tick (1.5 m/s). */
+static void play_rows(FILE *file, const char *path, int rate, int rows, const char *message)
 {
-    (void)state;
-    const char *shared = getenv("TACT_SHARED");
-    char path[512];
-    snprintf(path, sizeof path, "%s/data/franka_guiding/rec0.csv",
-             shared ? shared : TACT_SOURCE_DIR "/../shared");
-    FILE *file = fopen(path, "r");
-    if (!file) {
-        print_message("skipped: %s is absent\n", path);
-        skip();
-    }
-    const struct tact_device_setting s[] = {SETTING("file", path), SETTING("rate", "695"),
+    char per_second[16];
+    snprintf(per_second, sizeof per_second, "%d", rate);
+    const struct tact_device_setting s[] = {SETTING("file", path), SETTING("rate", per_second),
                                             SETTING("columns", "px_m py_m pz_m")};
     struct device_config c;
     struct tact_device device;
     int now;
     assert_int_equal(open_with(&c, s, 3, &device), 0);
-    assert_non_null(strstr(c.messages, "5520 rows, 695 Hz, 7.94 s, 0 gaps"));
+    assert_non_null(strstr(c.messages, message));
     assert_string_equal(device.info.input[2].name, "pz_m");
     void *locale = tact_number_begin();
     assert_int_not_equal(fscanf(file, "%*[^\n]"), EOF);
     double worst = 0.0;
-    for (int row = 0; row < 5520; row++) {
+    for (int row = 0; row < rows; row++) {
         double x[3];
         assert_int_equal(fscanf(file, "%lf,%lf,%lf%*[^\n]", &x[0], &x[1], &x[2]), 3);
         for (int i = 0; i < 3; i++) {
-            worst = fmax(worst, fabs(value(&device, row / 695.0, i, &now) - x[i]));
+            worst = fmax(worst, fabs(value(&device, (double)row / rate, i, &now) - x[i]));
         }
-        assert_int_equal(now, row < 5519 ? TACT_DEVICE_OK : TACT_DEVICE_ENDED);
+        assert_int_equal(now, row < rows - 1 ? TACT_DEVICE_OK : TACT_DEVICE_ENDED);
     }
     tact_number_end(locale);
     assert_true(worst < 1e-12);
-    fclose(file);
-    /* Resampled to 1 kHz, no step is longer than the arm moves in a tick (1.5 m/s). */
     double before = value(&device, 0.0, 0, NULL);
     for (int tick = 1; tick < 8000; tick++) {
         double x = value(&device, tick * 0.001, 0, NULL);
@@ -206,6 +198,28 @@ static void plays_a_real_recording(void **state)
         before = x;
     }
     device.ops->close(device.self);
+}
+
+static void plays_a_recording(void **state)
+{
+    (void)state;
+    static const char *const path = TACT_SOURCE_DIR "/examples/imports/guiding.csv";
+    FILE *file = fopen(path, "rb");
+    assert_non_null(file);
+    play_rows(file, path, 100, 801, "801 rows, 100 Hz, 8.00 s, 0 gaps");
+    fclose(file);
+}
+
+static void plays_a_real_recording(void **state)
+{
+    (void)state;
+    char path[DATA_PATH];
+    FILE *file = data_open("franka_guiding/rec0.csv", path);
+    if (!file) {
+        skip();
+    }
+    play_rows(file, path, 695, 5520, "5520 rows, 695 Hz, 7.94 s, 0 gaps");
+    fclose(file);
 }
 
 static uint32_t next_random(uint32_t *seed)
@@ -374,6 +388,7 @@ int main(void)
         cmocka_unit_test(blends_in),
         cmocka_unit_test(follows_a_time_column),
         cmocka_unit_test(reads_files_without_header),
+        cmocka_unit_test(plays_a_recording),
         cmocka_unit_test(plays_a_real_recording),
         cmocka_unit_test(survives_damaged_files),
         cmocka_unit_test(refuses_bad_files),
