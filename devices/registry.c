@@ -1,12 +1,12 @@
 #include "devices/registry.h"
 
 #include <string.h>
-#include "devices/comedi.h"
-#include "devices/evdev.h"
-#include "devices/operator.h"
-#include "devices/recording.h"
-#include "devices/trajectory.h"
-#include "devices/twin.h"
+#include "devices/comedi/comedi.h"
+#include "devices/evdev/evdev.h"
+#include "devices/scripted/operator.h"
+#include "devices/recorded/recording.h"
+#include "devices/scripted/trajectory.h"
+#include "devices/twin/twin.h"
 
 static const struct tact_device_type *const builtin[] = {
     &tact_operator_type, &tact_trajectory_type, &tact_evdev_type,

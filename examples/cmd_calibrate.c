@@ -10,7 +10,7 @@
 #include "command.h"
 #include "contact/number.h"
 #include "devices.h"
-#include "devices/attached.h"
+#include "devices/attached/attached.h"
 #include "devices/registry.h"
 #include "output.h"
 #include "text.h"

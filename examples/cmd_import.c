@@ -8,7 +8,7 @@
 #include <string.h>
 #include "command.h"
 #include "devices/registry.h"
-#include "devices/settings.h"
+#include "devices/common/settings.h"
 #include "import.h"
 #include "output.h"
 #include "text.h"

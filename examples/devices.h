@@ -3,7 +3,7 @@
 #define TACT_EXAMPLES_DEVICES_H
 
 #include <jansson.h>
-#include "devices/attached.h"
+#include "devices/attached/attached.h"
 
 /* devices_json.c: all of the survey as one JSON object on stdout; or another one, which is then
  * freed. Not 0 where that fails. A name of a device's own need not be UTF-8: it is made so. */

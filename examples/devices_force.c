@@ -8,8 +8,8 @@
 #include <unistd.h>
 #include "command.h"
 #include "devices.h"
-#include "devices/comedi.h"
-#include "devices/evdev.h"
+#include "devices/comedi/comedi.h"
+#include "devices/evdev/evdev.h"
 #include "rt/clock.h"
 #include "rt/safety.h"
 

@@ -4,8 +4,8 @@
 #include <string.h>
 #include "command.h"
 #include "devices.h"
-#include "devices/comedi.h"
-#include "devices/evdev.h"
+#include "devices/comedi/comedi.h"
+#include "devices/evdev/evdev.h"
 #include "rt/clock.h"
 
 enum { PERIOD_NS = 10000000, BOARD_CHANNELS = 16 };

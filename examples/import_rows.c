@@ -3,7 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include "devices/csv_internal.h"
+#include "devices/common/csv_internal.h"
 #include "import.h"
 
 #define GAP 1.5 /* times the usual time between rows */

@@ -8,7 +8,7 @@
 #include <sys/mman.h>
 #include "devices/guard/process_internal.h"
 #include "devices/guard/serve_internal.h"
-#include "devices/watch_internal.h"
+#include "devices/common/watch_internal.h"
 #include "rt/clock.h"
 
 static void *serve(void *page)

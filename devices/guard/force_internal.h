@@ -6,7 +6,7 @@
 #define TACT_DEVICES_GUARD_FORCE_INTERNAL_H
 
 #include <stdbool.h>
-#include "../force_internal.h"
+#include "../force/force_internal.h"
 #include "guard.h"
 
 struct tact_guard_force_options {

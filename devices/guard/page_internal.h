@@ -4,7 +4,7 @@
 
 #include <stdatomic.h>
 #include <stdint.h>
-#include "../force_internal.h"
+#include "../force/force_internal.h"
 #include "guard.h"
 
 #define TACT_GUARD_FD 3            /* where the guard finds the page */

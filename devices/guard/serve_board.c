@@ -5,7 +5,7 @@
 #include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
-#include "devices/comedi_output_internal.h"
+#include "devices/guard/comedi_output_internal.h"
 #include "devices/guard/serve_internal.h"
 
 struct guard {

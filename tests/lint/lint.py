@@ -4,7 +4,8 @@
 layout    the top level holds the folders of the design and nothing else
 words     no marks of unfinished work
 length    no function over 80 lines, no file over 600
-includes  folders include one way: contact <- rt <- kernels, devices <- examples
+includes  folders include one way: contact <- rt <- kernels, devices <- examples, and no two each other, not even by
+          way of others
 sources   every .c and .cl file is named in a CMakeLists.txt
 numbers   text becomes a number, and a number text, through contact/number.h alone: what strtod(), scanf()
           and printf() do follows the locale. What examples/ prints is free: the command sets no locale
@@ -89,8 +90,19 @@ def length():
     return wrong
 
 
+def rings(used):
+    """Folders that use themselves by way of others; used: the folders that each includes."""
+    def reached(folder, seen):
+        for other in used.get(folder, ()):
+            if other not in seen:
+                seen.add(other)
+                reached(other, seen)
+        return seen
+    return [f"{folder}/ includes itself by way of others" for folder in sorted(used) if folder in reached(folder, set())]
+
+
 def includes():
-    wrong = []
+    wrong, used = [], {}
     pattern = re.compile(r'^\s*#\s*include\s+"([^"]+)"')
     for path in code():
         folder = path.split("/")[0]
@@ -103,7 +115,9 @@ def includes():
             target = named.split("/")[0]
             if target in FOLDERS and target != folder and target not in ALLOWED[folder]:
                 wrong.append(f"{path}:{n}: {folder} may not include {named}")
-    return wrong
+            if target in FOLDERS and folder != "tests" and os.path.dirname(path) != os.path.dirname(named):
+                used.setdefault(os.path.dirname(path), set()).add(os.path.dirname(named))
+    return wrong + rings(used)
 
 
 def sources():

@@ -12,8 +12,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include <cmocka.h>
-#include "devices/attached_internal.h"
-#include "devices/evdev.h"
+#include "devices/attached/attached_internal.h"
+#include "devices/evdev/evdev.h"
 #include "support/device_config.h"
 #include "support/mock_pad.h"
 #ifdef TACT_UMOCKDEV

@@ -11,9 +11,9 @@
 #include <string.h>
 #include <unistd.h>
 #include <cmocka.h>
-#include "devices/evdev_internal.h"
-#include "devices/settings.h"
-#include "devices/wrench_internal.h"
+#include "devices/evdev/evdev_internal.h"
+#include "devices/common/settings.h"
+#include "devices/comedi/wrench_internal.h"
 #include "rt/session/replay.h"
 #include "rt/session/session.h"
 #include "support/device_config.h"

@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <string.h>
 #include <cmocka.h>
-#include "devices/comedi_internal.h"
+#include "devices/comedi/comedi_internal.h"
 
 /* An output of 16 bits over -10 to 10 V, 2 V a unit, with 1 V at rest; and the input beside it. */
 static struct tact_comedi_channel make(bool output)

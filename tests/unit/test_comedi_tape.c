@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 #include <cmocka.h>
-#include "devices/comedi.h"
+#include "devices/comedi/comedi.h"
 #include "support/campaign.h"
 #include "support/device_config.h"
 

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <time.h>
 #include <cmocka.h>
-#include "devices/evdev.h"
+#include "devices/evdev/evdev.h"
 #include "support/device_config.h"
 #include "support/mock_pad.h"
 

@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <time.h>
 #include <cmocka.h>
-#include "devices/evdev.h"
+#include "devices/evdev/evdev.h"
 #include "devices/registry.h"
 #include "rt/session/session.h"
 #include "support/device_config.h"

@@ -6,7 +6,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <cmocka.h>
-#include "devices/evdev_internal.h"
+#include "devices/evdev/evdev_internal.h"
 #include "support/device_config.h"
 
 static struct tact_evdev_layout layout;

@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <cmocka.h>
-#include "devices/force_internal.h"
+#include "devices/force/force_internal.h"
 
 static struct tact_force_plan plan;
 static struct ff_effect effect[TACT_FORCE_SLOTS];

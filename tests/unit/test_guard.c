@@ -20,12 +20,12 @@
 #include <time.h>
 #include <unistd.h>
 #include <cmocka.h>
-#include "devices/comedi_output_internal.h"
-#include "devices/evdev_internal.h"
+#include "devices/guard/comedi_output_internal.h"
+#include "devices/evdev/evdev_internal.h"
 #include "devices/guard/force_internal.h"
 #include "devices/guard/process_internal.h"
 #include "devices/guard/serve_internal.h"
-#include "devices/watch_internal.h"
+#include "devices/common/watch_internal.h"
 #include "rt/clock.h"
 #include "support/device_config.h"
 

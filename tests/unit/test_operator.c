@@ -4,7 +4,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <cmocka.h>
-#include "devices/operator.h"
+#include "devices/scripted/operator.h"
 #include "devices/registry.h"
 #include "support/device_config.h"
 

@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <cmocka.h>
-#include "devices/settings.h"
+#include "devices/common/settings.h"
 #include "rt/session/session.h"
 
 /* What the device of this test lacks. */

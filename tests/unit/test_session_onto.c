@@ -11,8 +11,8 @@
 #include <string.h>
 #include <unistd.h>
 #include <cmocka.h>
-#include "devices/operator.h"
-#include "devices/twin.h"
+#include "devices/scripted/operator.h"
+#include "devices/twin/twin.h"
 #include "rt/clock.h"
 #include "rt/log/log_reader.h"
 #include "rt/session/replay.h"

@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 #include <cmocka.h>
-#include "devices/recording.h"
+#include "devices/recorded/recording.h"
 #include "devices/registry.h"
 #include "rt/log/log_reader.h"
 #include "rt/session/session.h"

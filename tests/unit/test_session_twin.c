@@ -16,7 +16,7 @@
 #include <cmocka.h>
 #include "contact/number.h"
 #include "devices/registry.h"
-#include "devices/twin.h"
+#include "devices/twin/twin.h"
 #include "rt/log/log_reader.h"
 #include "rt/session/replay.h"
 #include "rt/session/session.h"

@@ -11,8 +11,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include <cmocka.h>
-#include "devices/evdev.h"
-#include "devices/tape_internal.h"
+#include "devices/evdev/evdev.h"
+#include "devices/common/tape_internal.h"
 #include "support/device_config.h"
 
 static const double period = 1e-3;

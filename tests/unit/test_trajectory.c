@@ -7,7 +7,7 @@
 #include <unistd.h>
 #include <cmocka.h>
 #include "contact/number.h"
-#include "devices/trajectory.h"
+#include "devices/scripted/trajectory.h"
 #include "support/campaign.h"
 #include "support/data.h"
 #include "support/device_config.h"

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 #include <cmocka.h>
-#include "devices/twin.h"
+#include "devices/twin/twin.h"
 #include "support/device_config.h"
 
 #define COUNT(list) ((int)(sizeof(list) / sizeof *(list)))

@@ -11,8 +11,8 @@
 #include <string.h>
 #include <unistd.h>
 #include <cmocka.h>
-#include "devices/comedi_internal.h"
-#include "devices/wrench_internal.h"
+#include "devices/comedi/comedi_internal.h"
+#include "devices/comedi/wrench_internal.h"
 #include "support/campaign.h"
 #include "support/device_config.h"
 

@@ -15,7 +15,7 @@
 #include <string.h>
 #include <unistd.h>
 #include <cmocka.h>
-#include "devices/evdev.h"
+#include "devices/evdev/evdev.h"
 #include "pad.h"
 #include "rt/clock.h"
 #include "rt/session/session.h"

@@ -13,7 +13,7 @@
 #include <unistd.h>
 #include <cmocka.h>
 #include "board.h"
-#include "devices/comedi.h"
+#include "devices/comedi/comedi.h"
 #include "rt/log/log_reader.h"
 #include "rt/session/replay.h"
 #include "rt/session/session.h"

@@ -14,7 +14,7 @@
 #include <unistd.h>
 #include <cmocka.h>
 #include <comedilib.h>
-#include "devices/comedi.h"
+#include "devices/comedi/comedi.h"
 #include "rt/clock.h"
 #include "sensor.h"
 #include "unit/support/device_config.h"

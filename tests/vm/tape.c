@@ -13,7 +13,7 @@
 #include <unistd.h>
 #include <cmocka.h>
 #include "board.h"
-#include "devices/comedi.h"
+#include "devices/comedi/comedi.h"
 #include "rt/session/session.h"
 #include "same.h"
 #include "sensor.h"

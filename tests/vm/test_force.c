@@ -15,7 +15,7 @@
 #include <unistd.h>
 #include <cmocka.h>
 #include "board.h"
-#include "devices/evdev.h"
+#include "devices/evdev/evdev.h"
 #include "rt/clock.h"
 #include "rt/session/session.h"
 #include "stick.h"

@@ -19,8 +19,8 @@
 #include <unistd.h>
 #include <cmocka.h>
 #include "board.h"
-#include "devices/comedi.h"
-#include "devices/evdev.h"
+#include "devices/comedi/comedi.h"
+#include "devices/evdev/evdev.h"
 #include "rt/clock.h"
 #include "stick.h"
 #include "unit/support/device_config.h"

@@ -23,7 +23,7 @@
 #include <unistd.h>
 #include <cmocka.h>
 #include "board.h"
-#include "devices/comedi.h"
+#include "devices/comedi/comedi.h"
 #include "rt/clock.h"
 #include "rt/session/replay.h"
 #include "rt/session/session.h"

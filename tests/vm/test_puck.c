@@ -16,7 +16,7 @@
 #include <unistd.h>
 #include <cmocka.h>
 #include "board.h"
-#include "devices/evdev.h"
+#include "devices/evdev/evdev.h"
 #include "devices/registry.h"
 #include "pad.h"
 #include "rt/clock.h"

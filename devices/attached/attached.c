@@ -1,0 +1,158 @@
+/* The survey of what is attached. */
+#include "devices/attached/attached.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "contact/number.h"
+#include "devices/attached/attached_internal.h"
+#include "devices/evdev/evdev_internal.h"
+
+enum { BOARDS = 48 }; /* nodes of boards; those above are of subdevices */
+
+void tact_attached_append(char *text, size_t size, const char *format, ...)
+{
+    size_t used = strlen(text);
+    va_list args;
+    va_start(args, format);
+    tact_number_vprint(text + used, size - used, format, args);
+    va_end(args);
+}
+
+/* A text in the double quotes of YAML. */
+static void append_quoted(char *text, size_t size, const char *value)
+{
+    tact_attached_append(text, size, "\"");
+    for (; *value; value++) {
+        unsigned char c = (unsigned char)*value;
+        if (c < 0x20 || c == 0x7f) {
+            tact_attached_append(text, size, "\\x%02x", c);
+        } else {
+            tact_attached_append(text, size, "%s%c", c == '"' || c == '\\' ? "\\" : "", c);
+        }
+    }
+    tact_attached_append(text, size, "\"");
+}
+
+/* Whether another input device has the same name and, where given, the same serial or phys. */
+static bool shared(const struct tact_attached_input *all, int count,
+                   const struct tact_attached_input *one, bool serial, bool phys)
+{
+    for (int i = 0; i < count; i++) {
+        if (&all[i] != one && strcmp(all[i].name, one->name) == 0 &&
+            (!serial || strcmp(all[i].serial, one->serial) == 0) &&
+            (!phys || strcmp(all[i].phys, one->phys) == 0)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* The settings that find it; a name goes before longer ones that it is part of. */
+static void append_wanted(const struct tact_attached_input *all, int count,
+                          struct tact_attached_input *one)
+{
+    const size_t longest = sizeof((struct tact_evdev_wanted *)NULL)->match - 1;
+    const size_t size = sizeof one->scene;
+    bool named = one->name[0] && strlen(one->name) <= longest;
+    bool alone = !shared(all, count, one, false, false);
+    bool serial = !alone && one->serial[0] && strlen(one->serial) <= longest &&
+                  !shared(all, count, one, true, false);
+    bool phys = !alone && !serial && one->phys[0] && !shared(all, count, one, false, true);
+    if (!named || (!alone && !serial && !phys)) {
+        tact_attached_append(one->scene, size, "path: ");
+        append_quoted(one->scene, size, one->link[0] ? one->link : one->path);
+        return;
+    }
+    tact_attached_append(one->scene, size, "match: ");
+    append_quoted(one->scene, size, one->name);
+    if (serial || phys) {
+        tact_attached_append(one->scene, size, serial ? ", serial: " : ", phys: ");
+        append_quoted(one->scene, size, serial ? one->serial : one->phys);
+    }
+}
+
+/* Forces that show what it is good at. */
+static const char *forces_of(const struct tact_attached_input *one)
+{
+    const char *effect = one->force_count ? one->force[0].effect : "";
+    bool pushes = strcmp(effect, "constant") == 0 || strcmp(effect, "spring") == 0;
+    for (int i = 0; i < one->force_count && !pushes; i++) {
+        if (strcmp(one->force[i].name, "strong") == 0) {
+            return "strong weak";
+        }
+    }
+    return one->force_count ? one->force[0].name : "";
+}
+
+void tact_attached_scene_inputs(struct tact_attached_input *input, int count)
+{
+    for (int i = 0; i < count; i++) {
+        struct tact_attached_input *one = &input[i];
+        const size_t size = sizeof one->scene;
+        int before = 0;
+        if (!one->channel_count && !one->named[0] && one->note[0]) {
+            continue; /* it has nothing that could be opened */
+        }
+        for (int k = 0; k < i; k++) {
+            before += strcmp(input[k].kind, one->kind) == 0;
+        }
+        snprintf(one->scene, size, "- {name: %s", one->kind);
+        if (before) {
+            tact_attached_append(one->scene, size, "%d", before + 1);
+        }
+        tact_attached_append(one->scene, size, ", type: evdev, settings: {");
+        append_wanted(input, count, one);
+        if (one->named[0]) {
+            tact_attached_append(one->scene, size, ", channels: %s", one->named);
+        }
+        if (one->force_count) {
+            tact_attached_append(one->scene, size, ", forces: %s", forces_of(one));
+        }
+        tact_attached_append(one->scene, size, "}}");
+    }
+}
+
+static void survey_inputs(struct udev *udev, struct tact_attached *out)
+{
+    int numbers[TACT_EVDEV_NODES];
+    int count = tact_evdev_nodes(numbers);
+    for (int i = 0; i < count; i++) {
+        struct tact_attached_input *input = &out->input[out->input_count];
+        out->input_count += tact_attached_look_input(udev, numbers[i], input);
+    }
+    tact_attached_scene_inputs(out->input, out->input_count);
+}
+
+static void survey_boards(struct udev *udev, struct tact_attached *out)
+{
+    for (int i = 0; i < BOARDS; i++) {
+        out->board_count += tact_attached_look_board(udev, i, &out->board[out->board_count]);
+    }
+}
+
+int tact_attached_survey(struct tact_attached *out, struct tact_error *err)
+{
+    *out = (struct tact_attached){0};
+    out->input = calloc(TACT_EVDEV_NODES, sizeof *out->input);
+    out->board = calloc(BOARDS, sizeof *out->board);
+    if (!out->input || !out->board) {
+        tact_attached_free(out);
+        return tact_error_set(err, -ENOMEM, "out of memory");
+    }
+    struct udev *udev = udev_new();
+    survey_inputs(udev, out);
+    survey_boards(udev, out);
+    udev_unref(udev);
+    return 0;
+}
+
+void tact_attached_free(struct tact_attached *attached)
+{
+    free(attached->input);
+    free(attached->board);
+    *attached = (struct tact_attached){0};
+}

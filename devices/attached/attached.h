@@ -1,0 +1,124 @@
+/**
+ * What is attached: input devices and measurement cards, what a scene can do with each, and what is
+ * missing where one is closed.
+ *
+ * Looks only: no output is written, no effect is uploaded. A driver that is stuck in a force keeps
+ * the survey waiting as long as it keeps others.
+ */
+#ifndef TACT_DEVICES_ATTACHED_H
+#define TACT_DEVICES_ATTACHED_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include "../../contact/api.h"
+#include "../../contact/error.h"
+#include "../../rt/device.h"
+
+TACT_BEGIN_DECLS
+
+#define TACT_ATTACHED_FORCES 16     /**< most outputs of an input device */
+#define TACT_ATTACHED_SUBDEVICES 32 /**< most subdevices of a board that are told */
+#define TACT_ATTACHED_RANGES 16     /**< most ranges of a subdevice that are told */
+
+/** Whether a device is open to this process, and what would open it. */
+struct tact_attached_access {
+    int error; /**< 0, or the negative errno of opening it as the scene would without forces */
+    int force_error; /**< 0, or the negative errno of writing to an input device: forces */
+    char why[256];   /**< what is missing; empty where nothing is */
+    char fix[256];   /**< a command that mends it for good, by a group where there is one */
+    char rule[512];  /**< or a udev rule that opens this device alone to who sits at the machine;
+                          empty where it would change nothing */
+};
+
+/** A channel of an input device, as a scene that says nothing else about it gets it. */
+struct tact_attached_channel {
+    char name[TACT_DEVICE_NAME]; /**< "abs_x", "btn_south", ... */
+    bool axis;                   /**< false: a button, 0 or 1 */
+    char span[32]; /**< "-1..1", "0..1", "0..1 inverted", "-1..1 displacement", "counts", "0 or 1";
+                        "?" where only an open device would tell */
+    int low;       /**< raw values of an absolute axis, with the device's dead zone; else 0 */
+    int high;
+    int flat;
+};
+
+/** An output of an input device with forces, and the kernel's effect that renders it best. */
+struct tact_attached_force {
+    char name[TACT_DEVICE_NAME]; /**< "force_x", ... as in DEVICES.md */
+    char effect[16];             /**< "constant", "spring", ... */
+};
+
+struct tact_attached_input {
+    char path[64];    /**< /dev/input/event7 */
+    char link[256];   /**< a name of it that stays the same, in /dev/input/by-id; may be empty */
+    char name[256];   /**< its own */
+    char serial[128]; /**< may be empty, as phys */
+    char phys[256];   /**< where it is plugged in */
+    uint16_t bus;     /**< BUS_USB, ... of linux/input.h */
+    uint16_t vendor;
+    uint16_t product;
+    char kind[16]; /**< "pad", "stick", "wheel", "puck", "tablet", "touch", "mouse", "keyboard",
+                        "motion", "other": a guess from what it has */
+    int channel_count;
+    struct tact_attached_channel channel[TACT_DEVICE_CHANNELS]; /**< axes first */
+    int force_count;
+    struct tact_attached_force force[TACT_ATTACHED_FORCES];
+    char effects[128]; /**< the kernel's effects that it has: "constant, spring"; may be empty */
+    int effect_most;   /**< how many of them at a time; 0: unknown */
+    char note[256];    /**< what a scene must say to get more; may be empty */
+    struct tact_attached_access access;
+    char named[48];   /**< of keys alone, one that `channels` can name; else empty */
+    char scene[1024]; /**< an entry of a scene's `devices` that opens this one and no other; empty
+                           where it has nothing that a scene could take */
+};
+
+struct tact_attached_range {
+    double low; /**< [V], or [mA], or without unit */
+    double high;
+    char unit[4]; /**< "V", "mA", "" */
+};
+
+struct tact_attached_subdevice {
+    int number;
+    char type[24];   /**< "analog input", ... */
+    char input[48];  /**< what a scene calls its inputs: "ai0 .. ai7", "di0@2 .. di7@2", "counter0";
+                          may be empty */
+    char output[48]; /**< the same of outputs: "ao0 .. ao1", "do0 .. do7" */
+    int channels;
+    uint32_t maxdata; /**< of channel 0 */
+    int range_count;  /**< of channel 0 */
+    struct tact_attached_range range[TACT_ATTACHED_RANGES];
+    bool busy;       /**< another process has it */
+    bool calibrates; /**< by software: `calibration` in the scene */
+    bool streams;    /**< analog inputs by itself: `stream` in the scene */
+};
+
+struct tact_attached_board {
+    char path[64]; /**< /dev/comedi0 */
+    char name[32]; /**< of the board; empty where it is closed, as driver */
+    char driver[32];
+    int subdevice_count;
+    struct tact_attached_subdevice subdevice[TACT_ATTACHED_SUBDEVICES];
+    struct tact_attached_access access;
+    char scene[512]; /**< an entry of a scene's `devices`; empty where it is closed */
+};
+
+struct tact_attached {
+    int input_count;
+    struct tact_attached_input *input; /**< by number of their nodes */
+    int board_count;
+    struct tact_attached_board *board;
+};
+
+/**
+ * Looks at what is attached. Of a device that is closed, /sys tells all but the ranges of its axes.
+ * Nothing attached is no error. Free with tact_attached_free(). Not real-time safe.
+ * @retval 0, or -ENOMEM with *err filled and *out empty
+ */
+TACT_API int tact_attached_survey(struct tact_attached *out, struct tact_error *err);
+
+/** Frees what the survey holds, and empties it. Not real-time safe. */
+TACT_API void tact_attached_free(struct tact_attached *attached);
+
+TACT_END_DECLS
+
+#endif

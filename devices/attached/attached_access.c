@@ -1,0 +1,103 @@
+/* What keeps a node closed, and the group or the udev rule that opens it. */
+#include <errno.h>
+#include <grp.h>
+#include <pwd.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include "devices/attached/attached_internal.h"
+
+enum { GROUPS = 256 };
+
+/* Whether the user's entry in the database has the group, whatever this process has. */
+static bool is_member(gid_t group)
+{
+    struct passwd entry;
+    struct passwd *found = NULL;
+    gid_t groups[GROUPS];
+    int count = GROUPS;
+    char text[4096];
+    if (getpwuid_r(geteuid(), &entry, text, sizeof text, &found) || !found ||
+        getgrouplist(entry.pw_name, entry.pw_gid, groups, &count) < 0) {
+        return false;
+    }
+    for (int i = 0; i < count; i++) {
+        if (groups[i] == group) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void name_group(gid_t group, char *name, size_t size)
+{
+    struct group entry;
+    struct group *found = NULL;
+    char text[16384];
+    if (getgrgid_r(group, &entry, text, sizeof text, &found) == 0 && found) {
+        snprintf(name, size, "%s", found->gr_name);
+    } else {
+        snprintf(name, size, "%u", (unsigned)group);
+    }
+}
+
+/* By the group of the node, where it may do all that is needed. */
+static void explain_group(const char *path, const char *what, struct tact_attached_access *access)
+{
+    struct stat st;
+    char group[64];
+    if (stat(path, &st)) {
+        snprintf(access->why, sizeof access->why, "%s: %s", what, strerror(errno));
+        return;
+    }
+    name_group(st.st_gid, group, sizeof group);
+    snprintf(access->why, sizeof access->why,
+             "%s: permission denied: %s has group %s and mode %04o", what, path, group,
+             (unsigned)(st.st_mode & 07777));
+    if (st.st_gid == 0 || (st.st_mode & 0060) != 0060) {
+        return; /* a group that may not, or root's: to be in it opens far more than this */
+    }
+    if (is_member(st.st_gid)) {
+        snprintf(access->fix, sizeof access->fix,
+                 "log in again: you are in the group %s, but this login is older", group);
+    } else {
+        snprintf(access->fix, sizeof access->fix,
+                 "sudo usermod -aG %s \"$USER\"; then log in again", group);
+    }
+}
+
+void tact_attached_explain(const char *path, int error, const char *what, const char *rule,
+                           bool seated, struct tact_attached_access *access)
+{
+    if (error == -EPERM) {
+        snprintf(access->why, sizeof access->why,
+                 "%s: the kernel refuses %s even to its owner: a container without the device",
+                 what, path);
+        snprintf(access->fix, sizeof access->fix, "docker run --device %s ...", path);
+        return;
+    }
+    if (error == -ENODEV || error == -ENXIO) {
+        snprintf(access->why, sizeof access->why,
+                 "no card is there, nor one that the kernel would find by itself");
+        snprintf(access->fix, sizeof access->fix, "sudo comedi_config %s DRIVER [OPTION,...]",
+                 path);
+        return;
+    }
+    if (error != -EACCES) {
+        snprintf(access->why, sizeof access->why, "%s: %s", what, strerror(-error));
+        return;
+    }
+    explain_group(path, what, access);
+    if (seated) {
+        tact_attached_append(access->why, sizeof access->why,
+                             "; it is open to who sits at the machine, which you do not");
+    } else if (rule[0]) {
+        snprintf(
+            access->rule, sizeof access->rule,
+            "echo '%s, TAG+=\"uaccess\"' | sudo tee -a /etc/udev/rules.d/70-tact-local.rules; sudo "
+            "udevadm control --reload; sudo udevadm trigger",
+            rule);
+    }
+}

@@ -1,0 +1,315 @@
+/* What an input device is, has and can do. A closed one is told from /sys. */
+#include <dirent.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+#include "devices/attached/attached_internal.h"
+#include "devices/evdev/evdev_internal.h"
+
+static bool has(const struct libevdev *dev, unsigned int type, unsigned int code)
+{
+    return libevdev_has_event_code(dev, type, code) == 1;
+}
+
+/* Enables the codes of a bitmap of /sys: words in hexadecimal, the highest first. */
+static void enable_bits(struct libevdev *dev, unsigned int type, const char *bitmap)
+{
+    static const struct input_absinfo unknown = {.value = 0};
+    const unsigned int width = 8 * sizeof(unsigned long);
+    const char *at = bitmap ? bitmap + strlen(bitmap) : "";
+    int most = libevdev_event_type_get_max(type);
+    for (unsigned int base = 0; bitmap && at > bitmap; base += width) {
+        while (at > bitmap && at[-1] != ' ') {
+            at--;
+        }
+        unsigned long word = strtoul(at, NULL, 16);
+        for (unsigned int bit = 0; bit < width; bit++) {
+            if ((word >> bit & 1U) && (int)(base + bit) <= most) {
+                libevdev_enable_event_code(dev, type, base + bit, type == EV_ABS ? &unknown : NULL);
+            }
+        }
+        at -= at > bitmap;
+    }
+}
+
+static int number_of(struct udev_device *parent, const char *attribute)
+{
+    const char *text = udev_device_get_sysattr_value(parent, attribute);
+    return text ? (int)strtoul(text, NULL, 16) : 0;
+}
+
+/* The device as /sys tells it, without the ranges of axes. NULL where it does not. */
+static struct libevdev *from_sys(struct udev_device *node)
+{
+    static const struct {
+        unsigned int type;
+        const char *attribute;
+    } maps[] = {{EV_KEY, "capabilities/key"},
+                {EV_REL, "capabilities/rel"},
+                {EV_ABS, "capabilities/abs"},
+                {EV_FF, "capabilities/ff"}};
+    struct udev_device *parent =
+        node ? udev_device_get_parent_with_subsystem_devtype(node, "input", NULL) : NULL;
+    struct libevdev *dev = parent ? libevdev_new() : NULL;
+    if (!dev) {
+        return NULL;
+    }
+    const char *name = udev_device_get_sysattr_value(parent, "name");
+    libevdev_set_name(dev, name ? name : "");
+    libevdev_set_uniq(dev, udev_device_get_sysattr_value(parent, "uniq"));
+    libevdev_set_phys(dev, udev_device_get_sysattr_value(parent, "phys"));
+    libevdev_set_id_bustype(dev, number_of(parent, "id/bustype"));
+    libevdev_set_id_vendor(dev, number_of(parent, "id/vendor"));
+    libevdev_set_id_product(dev, number_of(parent, "id/product"));
+    for (size_t i = 0; i < sizeof maps / sizeof *maps; i++) {
+        enable_bits(dev, maps[i].type, udev_device_get_sysattr_value(parent, maps[i].attribute));
+    }
+    return dev;
+}
+
+static bool says(const char *name, const char *word)
+{
+    return strcasestr(name, word) != NULL;
+}
+
+/* Whether it has keys that no stick has: receivers declare axes and buttons of all that might be
+ * paired with them. The list is that of systemd's input_id. */
+static bool has_keyboard(const struct libevdev *dev)
+{
+    static const unsigned int keys[] = {KEY_LEFTCTRL,  KEY_CAPSLOCK,      KEY_NUMLOCK, KEY_INSERT,
+                                        KEY_MUTE,      KEY_CALC,          KEY_FILE,    KEY_MAIL,
+                                        KEY_PLAYPAUSE, KEY_BRIGHTNESSDOWN};
+    int found = 0;
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
+        found += has(dev, EV_KEY, keys[i]);
+    }
+    return found >= 4;
+}
+
+/* What people would call it; only names tell a wheel from a stick. */
+static const char *kind_of(const struct libevdev *dev)
+{
+    const char *name = libevdev_get_name(dev);
+    bool six = (has(dev, EV_REL, REL_RX) && has(dev, EV_REL, REL_RZ)) ||
+               (has(dev, EV_ABS, ABS_RX) && has(dev, EV_ABS, ABS_RZ) && has(dev, EV_ABS, ABS_Z) &&
+                !has(dev, EV_KEY, BTN_GAMEPAD) && !has(dev, EV_KEY, BTN_JOYSTICK));
+    bool drives = has(dev, EV_ABS, ABS_X) || has(dev, EV_ABS, ABS_WHEEL);
+    bool typed = has_keyboard(dev);
+    /* A headset has buttons like a pad's, and nothing to point with. */
+    bool points = !typed && (has(dev, EV_ABS, ABS_X) || has(dev, EV_ABS, ABS_RX) ||
+                             has(dev, EV_ABS, ABS_HAT0X) || has(dev, EV_KEY, BTN_DPAD_UP));
+    if (libevdev_has_property(dev, INPUT_PROP_ACCELEROMETER) || says(name, "motion sensor") ||
+        says(name, "accelerometer")) {
+        return "motion";
+    }
+    if (drives && !typed &&
+        (has(dev, EV_ABS, ABS_WHEEL) || has(dev, EV_KEY, BTN_GEAR_DOWN) || says(name, "wheel") ||
+         says(name, "racing")) &&
+        !has(dev, EV_KEY, BTN_STYLUS) && !has(dev, EV_KEY, BTN_TOOL_PEN)) {
+        return "wheel";
+    }
+    if (has(dev, EV_KEY, BTN_TOOL_PEN) || has(dev, EV_KEY, BTN_STYLUS)) {
+        return "tablet";
+    }
+    if (has(dev, EV_ABS, ABS_X) && has(dev, EV_KEY, BTN_TOUCH)) {
+        return "touch";
+    }
+    if (points && has(dev, EV_KEY, BTN_GAMEPAD)) {
+        return "pad";
+    }
+    if (points && (has(dev, EV_KEY, BTN_JOYSTICK) || has(dev, EV_KEY, BTN_THUMB))) {
+        return "stick";
+    }
+    if (six && !typed) {
+        return "puck";
+    }
+    if (has(dev, EV_REL, REL_X) && has(dev, EV_KEY, BTN_LEFT)) {
+        return "mouse";
+    }
+    return has(dev, EV_KEY, KEY_A) && has(dev, EV_KEY, KEY_ENTER) ? "keyboard" : "other";
+}
+
+/* Keeps the warning of channels that were left out. */
+static void keep_note(void *user, enum tact_message_level level, const char *text)
+{
+    struct tact_attached_input *input = user;
+    const char *body = strstr(text, "' has ");
+    (void)level;
+    snprintf(input->note, sizeof input->note, "%s", body ? body + 2 : text);
+}
+
+/* Of keys alone, one for the entry of a scene: the space bar, or the first that there is. */
+static void name_key(const struct libevdev *dev, struct tact_attached_input *input)
+{
+    unsigned int code = KEY_SPACE;
+    for (unsigned int i = 1; i < KEY_CNT && !has(dev, EV_KEY, code); i++) {
+        code = has(dev, EV_KEY, i) ? i : code;
+    }
+    if (has(dev, EV_KEY, code)) {
+        tact_evdev_name(EV_KEY, code, input->named, sizeof input->named);
+    }
+}
+
+static void tell_channels(const struct libevdev *dev, bool ranges,
+                          struct tact_attached_input *input)
+{
+    static const char *const spans[] = {"-1..1", "0..1", "-1..1 displacement", "counts", "0 or 1"};
+    struct tact_evdev_layout layout;
+    struct tact_error err = {.line = 0};
+    const struct tact_device_config config = {
+        .name = "", .directory = "", .file = "", .period = 1e-3, .messages = {keep_note, input}};
+    if (tact_evdev_choose(&config, dev, &layout, &err)) {
+        snprintf(input->note, sizeof input->note,
+                 libevdev_has_event_type(dev, EV_KEY)
+                     ? "keys only: a scene takes those that `channels` names"
+                     : "no axes, no buttons");
+        name_key(dev, input);
+        return;
+    }
+    input->channel_count = layout.count;
+    for (int i = 0; i < layout.count; i++) {
+        const struct tact_evdev_channel *from = &layout.channel[i];
+        struct tact_attached_channel *to = &input->channel[i];
+        bool absolute = from->type == EV_ABS;
+        snprintf(to->name, sizeof to->name, "%s", from->name);
+        snprintf(to->span, sizeof to->span, "%s%s", absolute && !ranges ? "?" : spans[from->kind],
+                 from->inverted ? " inverted" : "");
+        to->axis = from->type != EV_KEY;
+        if (absolute && ranges) {
+            const struct input_absinfo *info = libevdev_get_abs_info(dev, from->code);
+            to->low = info->minimum;
+            to->high = info->maximum;
+            to->flat = info->flat;
+        }
+    }
+}
+
+static void tell_forces(const struct libevdev *dev, struct tact_attached_input *input)
+{
+    unsigned char bits[FF_CNT / 8] = {0};
+    for (unsigned int code = 0; code < FF_CNT; code++) {
+        bits[code / 8] |= (unsigned char)(has(dev, EV_FF, code) << (code % 8));
+    }
+    for (unsigned int type = FF_RUMBLE; type <= FF_RAMP; type++) {
+        if (has(dev, EV_FF, type)) {
+            tact_attached_append(input->effects, sizeof input->effects, "%s%s",
+                                 input->effects[0] ? ", " : "", tact_force_type_name((int)type));
+        }
+    }
+    for (int i = 0; i < TACT_FORCE_CHANNELS && input->effects[0]; i++) {
+        /* A centre without its spring is refused; with it, it adds nothing to be rendered. */
+        struct tact_force_plan plan = {.gain = 0xffff, .wave_ms = 17};
+        if (tact_force_choose(bits, 1U << i, &plan) < 0) {
+            struct tact_attached_force *force = &input->force[input->force_count++];
+            snprintf(force->name, sizeof force->name, "%s", tact_force_name(i));
+            snprintf(force->effect, sizeof force->effect, "%s",
+                     tact_force_type_name(plan.type[plan.slot[i]]));
+        }
+    }
+}
+
+/* A name that survives the next boot: the device's own, or else that of its socket. */
+static void tell_link(struct tact_attached_input *input)
+{
+    static const char *const folders[] = {"/dev/input/by-id", "/dev/input/by-path"};
+    const char *node = input->path + strlen("/dev/input/");
+    for (int i = 0; i < 2 && !input->link[0]; i++) {
+        struct dirent *entry;
+        DIR *folder = opendir(folders[i]);
+        while (folder && (entry = readdir(folder))) {
+            char link[512], target[256];
+            snprintf(link, sizeof link, "%s/%s", folders[i], entry->d_name);
+            ssize_t n = readlink(link, target, sizeof target - 1);
+            target[n > 0 ? n : 0] = '\0';
+            const char *last = strrchr(target, '/');
+            /* The first in the alphabet, since a folder has no order. */
+            if (last && strcmp(last + 1, node) == 0 && strlen(link) < sizeof input->link &&
+                (!input->link[0] || strcmp(link, input->link) < 0)) {
+                memcpy(input->link, link, strlen(link) + 1);
+            }
+        }
+        if (folder) {
+            closedir(folder);
+        }
+    }
+}
+
+/* The condition of a udev rule that holds for this model alone. */
+static void make_rule(const struct tact_attached_input *input, char *rule, size_t size)
+{
+    const char *const base = "SUBSYSTEM==\"input\", KERNEL==\"event*\"";
+    rule[0] = '\0';
+    if (input->vendor || input->product) {
+        snprintf(rule, size, "%s, ATTRS{id/vendor}==\"%04x\", ATTRS{id/product}==\"%04x\"", base,
+                 (unsigned)input->vendor, (unsigned)input->product);
+    } else if (input->name[0] && !strpbrk(input->name, "\"'\\*?[]|$%")) {
+        snprintf(rule, size, "%s, ATTRS{name}==\"%.128s\"", base, input->name);
+    }
+}
+
+static void tell_access(struct udev_device *node, int error, struct tact_attached_input *input)
+{
+    struct tact_attached_access *access_of = &input->access;
+    char rule[384];
+    bool seated = node && udev_device_has_tag(node, "uaccess") == 1;
+    make_rule(input, rule, sizeof rule);
+    access_of->error = error;
+    if (input->force_count) {
+        access_of->force_error = error ? error : access(input->path, W_OK) == 0 ? 0 : -errno;
+    }
+    if (error || access_of->force_error) {
+        tact_attached_explain(input->path, error ? error : access_of->force_error,
+                              error ? "reading" : "forces", rule, seated, access_of);
+    }
+}
+
+static void tell_device(const struct libevdev *dev, bool open, struct tact_attached_input *input)
+{
+    const char *serial = libevdev_get_uniq(dev);
+    const char *phys = libevdev_get_phys(dev);
+    snprintf(input->name, sizeof input->name, "%s", libevdev_get_name(dev));
+    snprintf(input->serial, sizeof input->serial, "%s", serial ? serial : "");
+    snprintf(input->phys, sizeof input->phys, "%s", phys ? phys : "");
+    input->bus = (uint16_t)libevdev_get_id_bustype(dev);
+    input->vendor = (uint16_t)libevdev_get_id_vendor(dev);
+    input->product = (uint16_t)libevdev_get_id_product(dev);
+    snprintf(input->kind, sizeof input->kind, "%s", kind_of(dev));
+    tell_channels(dev, open, input);
+    tell_forces(dev, input);
+}
+
+bool tact_attached_look_input(struct udev *udev, int number, struct tact_attached_input *input)
+{
+    char name[32];
+    int error;
+    memset(input, 0, sizeof *input);
+    snprintf(name, sizeof name, "event%d", number);
+    snprintf(input->path, sizeof input->path, "/dev/input/%s", name);
+    struct udev_device *node =
+        udev ? udev_device_new_from_subsystem_sysname(udev, "input", name) : NULL;
+    struct tact_evdev_source *source = tact_evdev_source_open(input->path, &error);
+    if (source) {
+        tell_device(source->dev, true, input);
+        if (ioctl(source->fd, EVIOCGEFFECTS, &input->effect_most) < 0) {
+            input->effect_most = 0;
+        }
+    } else {
+        struct libevdev *dev = from_sys(node);
+        if (dev) {
+            tell_device(dev, false, input);
+        }
+        libevdev_free(dev);
+    }
+    if (!input->kind[0]) {
+        snprintf(input->kind, sizeof input->kind, "other");
+    }
+    tell_link(input);
+    tell_access(node, source ? 0 : error, input);
+    bool there = source || access(input->path, F_OK) == 0;
+    tact_evdev_source_free(source);
+    udev_device_unref(node);
+    return there;
+}

@@ -1,0 +1,253 @@
+#include "devices/comedi/comedi.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "devices/comedi/comedi_state_internal.h"
+#include "devices/common/settings.h"
+#include "rt/clock.h"
+
+static const double ramp = 0.2; /* [s] in which outputs come back after a fault */
+
+static int ticks(const struct tact_device_config *config, const char *key, uint32_t least,
+                 uint32_t *value, struct tact_error *err)
+{
+    double read = *value;
+    int rc = tact_settings_number(config, key, &read, err);
+    if (!rc && (read < least || read > 1e9 || read != floor(read))) {
+        rc = tact_settings_fault(config, tact_settings_find(config, key), err,
+                                 "expected a number of ticks, %u or more", least);
+    }
+    *value = rc ? *value : (uint32_t)read;
+    return rc;
+}
+
+static int read_settings(struct tact_comedi *self, const struct tact_device_config *config,
+                         struct tact_error *err)
+{
+    static const char *const keys[] = {
+        "board",        "inputs",      "outputs",        "reference",   "input_range",
+        "output_range", "input_map",   "output_map",     "input_units", "output_units",
+        "limits",       "calibration", "guard",          "timeout",     "saturated",
+        "stuck",        "recover",     "wrenches[",      "stream",      "stream_timeout",
+        "maps.",        "bias.",       "calibrated_for", "recording"};
+    const char *path = "/dev/comedi0";
+    double recover = 0.1;
+    double timeout = tact_arming_patience(config->period);
+    self->saturated = 3;
+    self->guarded = true;
+    int rc = tact_settings_check(config, keys, sizeof keys / sizeof *keys, err);
+    rc = rc ? rc : tact_settings_text(config, "board", &path, err);
+    rc = rc ? rc : ticks(config, "saturated", 1, &self->saturated, err);
+    rc = rc ? rc : ticks(config, "stuck", 0, &self->stuck, err);
+    rc = rc ? rc : tact_settings_positive(config, "recover", &recover, err);
+    rc = rc ? rc : tact_settings_flag(config, "guard", &self->guarded, err);
+    rc = rc ? rc : tact_settings_positive(config, "timeout", &timeout, err);
+    if (!rc && strlen(path) >= sizeof self->layout.path) {
+        rc = tact_settings_fault(config, tact_settings_find(config, "board"), err,
+                                 "longer than %zu characters", sizeof self->layout.path - 1);
+    }
+    if (!rc) {
+        snprintf(self->layout.path, sizeof self->layout.path, "%s", path);
+        double n = ceil(recover / config->period);
+        self->recover = n < 1e9 ? (uint32_t)n : 1000000000U;
+        self->gate_step = config->period / ramp;
+        self->timeout_ns = (int64_t)(fmin(timeout, 3600.0) * 1e9);
+    }
+    return rc;
+}
+
+/* Says why there is no board. */
+static int no_board(const struct tact_device_config *config, const char *path, int error,
+                    struct tact_error *err)
+{
+    const char *fix = error == EACCES   ? " (tact devices tells what opens it)"
+                      : error == ENOENT ? " (is the board's driver loaded?)"
+                      : error == ENODEV ? " (no board is attached; boards that the kernel does not "
+                                          "find by itself: comedi_config)"
+                                        : "";
+    tact_settings_fault(config, tact_settings_find(config, "board"), err,
+                        "cannot open %s as a comedi board: %s%s", path, strerror(error), fix);
+    return error ? -error : -ENODEV;
+}
+
+/* Matches the settings with what there is. */
+static int choose(struct tact_comedi *self, const struct tact_device_config *config,
+                  const struct tact_comedi_known *known, struct tact_error *err)
+{
+    int rc = tact_comedi_choose(config, known, &self->layout, err);
+    rc = rc ? rc : tact_comedi_stream_settings(config, known->dev, &self->layout, err);
+    rc = rc ? rc : tact_comedi_wrenches(config, &self->layout, err);
+    if (!rc && tact_comedi_assemble(&self->layout)) {
+        rc = tact_settings_fault(config, NULL, err, "more than %d instructions", TACT_COMEDI_OPS);
+    }
+    return rc;
+}
+
+/* A recording in place of a board. */
+static int find_recording(struct tact_comedi *self, const struct tact_device_config *config,
+                          const char *path, struct tact_error *err)
+{
+    self->play = calloc(1, sizeof *self->play);
+    if (!self->play) {
+        return tact_error_set(err, -ENOMEM, "out of memory");
+    }
+    const struct tact_comedi_known known = {
+        .play = self->play, .driver = self->play->driver, .board = self->play->board};
+    int rc = tact_comedi_play_open(path, self->play, err);
+    self->guarded = false;
+    snprintf(self->layout.path, sizeof self->layout.path, "%.255s", path);
+    return rc ? rc : choose(self, config, &known, err);
+}
+
+/* Opens the board twice: to see what it has, and as it will be used. */
+static int find(struct tact_comedi *self, const struct tact_device_config *config,
+                struct tact_error *err)
+{
+    char recording[1024] = "";
+    int rc = read_settings(self, config, err);
+    rc = rc ? rc : tact_settings_path(config, "recording", recording, sizeof recording, err);
+    if (rc || recording[0]) {
+        return rc ? rc : find_recording(self, config, recording, err);
+    }
+    errno = 0;
+    comedi_t *dev = comedi_open(self->layout.path);
+    if (!dev) {
+        return no_board(config, self->layout.path, errno, err);
+    }
+    const struct tact_comedi_known known = {
+        .dev = dev, .driver = comedi_get_driver_name(dev), .board = comedi_get_board_name(dev)};
+    rc = choose(self, config, &known, err);
+    rc = rc ? rc : tact_comedi_tape_open(&self->tape, config, dev, &self->layout, err);
+    comedi_close(dev);
+    if (rc) {
+        return rc;
+    }
+    self->guarded = self->guarded && self->layout.out_ops > 0;
+    self->active = tact_comedi_board_open(&self->layout, !self->guarded, &rc);
+    if (!self->active) {
+        tact_settings_fault(config, tact_settings_find(config, "outputs"), err,
+                            "cannot take %s: %s%s", self->layout.path, strerror(-rc),
+                            rc == -EBUSY ? " (another process holds the outputs)" : "");
+    }
+    return rc;
+}
+
+static int start_guard(struct tact_comedi *self, const struct tact_device_config *config,
+                       struct tact_error *err)
+{
+    struct tact_guard_output outputs[TACT_COMEDI_OPS];
+    const struct tact_guard_options options = {.board = self->layout.path,
+                                               .driver = self->layout.driver,
+                                               .name = self->layout.board,
+                                               .outputs = outputs,
+                                               .output_count = self->layout.out_ops,
+                                               .timeout_ns = self->timeout_ns};
+    struct tact_error why = {0};
+    if (!self->guarded) {
+        return 0;
+    }
+    for (int i = 0; i < self->layout.out_ops; i++) {
+        const struct tact_comedi_op *op = &self->layout.out[i];
+        outputs[i] =
+            (struct tact_guard_output){op->insn,     op->words,   op->subdevice,
+                                       op->chanspec, op->maxdata, {op->safe[0], op->safe[1]}};
+    }
+    struct tact_guard *guard = NULL;
+    int rc = tact_guard_start(&options, &guard, &why);
+    if (rc) {
+        tact_settings_fault(config, tact_settings_find(config, "outputs"), err, "%s", why.text);
+        return rc;
+    }
+    tact_arming_start(&self->arming, guard, self->timeout_ns, config->period);
+    return 0;
+}
+
+static int start_stream(struct tact_comedi *self, const struct tact_device_config *config,
+                        struct tact_error *err)
+{
+    struct tact_error why = {.line = 0};
+    double rate = 0.0;
+    if (!(self->layout.stream > 0.0) || self->play) {
+        return 0;
+    }
+    int rc = tact_comedi_stream_start(&self->layout, &self->stream, &rate, &why);
+    if (rc) {
+        tact_settings_fault(config, tact_settings_find(config, "stream"), err, "%s", why.text);
+        return rc;
+    }
+    tact_message(self->messages, TACT_MESSAGE_INFO, "%s: streams %d inputs at %g Hz", self->name,
+                 self->layout.stream_count, rate);
+    return 0;
+}
+
+static void describe(struct tact_comedi *self, const struct tact_device_config *config,
+                     struct tact_device_info *info)
+{
+    tact_settings_info(config, tact_comedi_type.name, info);
+    snprintf(info->model, sizeof info->model, "%s", self->layout.board);
+    info->input_count = tact_comedi_input_count(&self->layout);
+    info->output_count = self->layout.output_count;
+    for (int i = 0; i < self->layout.input_count; i++) {
+        const struct tact_comedi_channel *channel = &self->layout.input[i];
+        tact_settings_channel(&info->input[i], channel->name, channel->unit, self->value[i]);
+        info->input[i].raw = channel->kind == TACT_COMEDI_ANALOG && !channel->mapped;
+    }
+    for (int i = 0; i < self->layout.wrench_count; i++) {
+        tact_wrench_describe(&self->layout.wrench[i],
+                             self->layout.input_count + i * TACT_WRENCH_CHANNELS, info);
+    }
+    if (self->layout.stream > 0.0) {
+        tact_settings_channel(&info->input[info->input_count - 2], "stream_age", "s", 0.0);
+        tact_settings_channel(&info->input[info->input_count - 1], "stream_lost", "1", 0.0);
+    }
+    for (int i = 0; i < info->output_count; i++) {
+        const struct tact_comedi_channel *channel = &self->layout.output[i];
+        tact_settings_channel(&info->output[i], channel->name, channel->unit, 0.0);
+    }
+    tact_message(self->messages, TACT_MESSAGE_INFO,
+                 "%s: %s at %s (driver %s): %d inputs, %d outputs", self->name, self->layout.board,
+                 self->layout.path, self->layout.driver, info->input_count, info->output_count);
+}
+
+static int comedi_start(const struct tact_device_config *config, struct tact_device *out,
+                        struct tact_error *err)
+{
+    struct tact_comedi *self = calloc(1, sizeof *self);
+    if (!self) {
+        return tact_error_set(err, -ENOMEM, "out of memory");
+    }
+    snprintf(self->name, sizeof self->name, "%s", config->name);
+    self->messages = config->messages;
+    int rc = find(self, config, err);
+    rc = rc ? rc : start_stream(self, config, err);
+    rc = rc ? rc : tact_comedi_tare(self, config->period, err);
+    rc = rc ? rc : start_guard(self, config, err);
+    if (rc == 0) {
+        rc = tact_comedi_watch(self);
+        if (rc) {
+            tact_error_set(err, rc, "cannot start a thread: %s", strerror(-rc));
+        }
+    }
+    if (rc) {
+        tact_guard_stop(self->arming.guard);
+        tact_comedi_board_free(self->active);
+        tact_comedi_stream_stop(self->stream);
+        tact_comedi_tape_close(&self->tape, self->name, self->messages);
+        tact_comedi_play_close(self->play);
+        free(self);
+        return rc;
+    }
+    self->good = self->recover;
+    self->gate = 1.0;
+    tact_comedi_look_first(self);
+    describe(self, config, &out->info);
+    out->ops = self->play ? &tact_comedi_play_ops : &tact_comedi_ops;
+    out->self = self;
+    return 0;
+}
+
+const struct tact_device_type tact_comedi_type = {
+    "comedi", "measurement cards: analog, digital and counter channels", comedi_start};

@@ -1,0 +1,125 @@
+/* A board of the layout: its lists of instructions, opened, taken and given back. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include "devices/comedi/comedi_internal.h"
+
+/* The op that reads or writes the digital channel's block of 32, made where there is none. */
+static int digital_op(struct tact_comedi_op *ops, int *count, const struct tact_comedi_channel *c)
+{
+    uint32_t base = c->channel / 32 * 32;
+    for (int i = 0; i < *count; i++) {
+        if (ops[i].insn == INSN_BITS && ops[i].subdevice == c->subdevice &&
+            ops[i].chanspec == CR_PACK(base, 0, 0)) {
+            return i;
+        }
+    }
+    if (*count < TACT_COMEDI_OPS) {
+        ops[*count] = (struct tact_comedi_op){.insn = INSN_BITS,
+                                              .words = 2,
+                                              .subdevice = c->subdevice,
+                                              .chanspec = CR_PACK(base, 0, 0),
+                                              .maxdata = UINT32_MAX};
+    }
+    return (*count)++;
+}
+
+static int assemble(struct tact_comedi_op *ops, struct tact_comedi_channel *channels, int n,
+                    bool output)
+{
+    int count = 0;
+    for (int i = 0; i < n; i++) {
+        struct tact_comedi_channel *c = &channels[i];
+        if (c->kind == TACT_COMEDI_DIGITAL) {
+            c->op = digital_op(ops, &count, c);
+            c->bit = (int)(c->channel % 32);
+            if (output && c->op < TACT_COMEDI_OPS) {
+                ops[c->op].safe[0] |= 1U << c->bit;
+                ops[c->op].safe[1] |= (uint32_t)c->inverted << c->bit;
+            }
+            continue;
+        }
+        if (c->streamed) {
+            continue;
+        }
+        c->op = count++;
+        if (c->op < TACT_COMEDI_OPS) {
+            ops[c->op] =
+                (struct tact_comedi_op){.insn = output ? INSN_WRITE : INSN_READ,
+                                        .words = 1,
+                                        .subdevice = c->subdevice,
+                                        .chanspec = CR_PACK(c->channel, c->range, c->reference),
+                                        .maxdata = c->maxdata,
+                                        .safe = {output ? tact_comedi_raw(c, 0.0) : 0}};
+        }
+    }
+    return count;
+}
+
+int tact_comedi_assemble(struct tact_comedi_layout *layout)
+{
+    layout->in_ops = assemble(layout->in, layout->input, layout->input_count, false);
+    layout->out_ops = assemble(layout->out, layout->output, layout->output_count, true);
+    return layout->in_ops <= TACT_COMEDI_OPS && layout->out_ops <= TACT_COMEDI_OPS ? 0 : -E2BIG;
+}
+
+/* Digital channels that can be either become inputs. */
+static int make_inputs(comedi_t *dev, const struct tact_comedi_layout *layout)
+{
+    for (int i = 0; i < layout->input_count; i++) {
+        const struct tact_comedi_channel *c = &layout->input[i];
+        if (c->kind == TACT_COMEDI_DIGITAL &&
+            comedi_get_subdevice_type(dev, c->subdevice) == COMEDI_SUBD_DIO &&
+            comedi_dio_config(dev, c->subdevice, c->channel, COMEDI_INPUT) < 0) {
+            return errno ? -errno : -EIO;
+        }
+    }
+    return 0;
+}
+
+static int set_up(struct tact_comedi_board *board, const struct tact_comedi_layout *layout,
+                  bool outputs)
+{
+    errno = 0;
+    board->dev = comedi_open(layout->path);
+    if (!board->dev) {
+        return errno ? -errno : -ENODEV;
+    }
+    if (strcmp(comedi_get_driver_name(board->dev), layout->driver) != 0 ||
+        strcmp(comedi_get_board_name(board->dev), layout->board) != 0) {
+        return -ENXIO;
+    }
+    tact_comedi_list_init(&board->in, layout->in, layout->in_ops);
+    tact_comedi_list_init(&board->out, layout->out, layout->out_ops);
+    int rc = make_inputs(board->dev, layout);
+    if (rc == 0 && outputs) {
+        rc = tact_comedi_take(board->dev, &board->out);
+    }
+    return rc;
+}
+
+struct tact_comedi_board *tact_comedi_board_open(const struct tact_comedi_layout *layout,
+                                                 bool outputs, int *error)
+{
+    struct tact_comedi_board *board = calloc(1, sizeof *board);
+    *error = board ? set_up(board, layout, outputs) : -ENOMEM;
+    if (*error && board) {
+        tact_comedi_board_free(board);
+        board = NULL;
+    }
+    return board;
+}
+
+void tact_comedi_board_free(struct tact_comedi_board *board)
+{
+    if (!board) {
+        return;
+    }
+    if (board->dev) {
+        if (board->out.count > 0) {
+            tact_comedi_list_safe(board->dev, &board->out);
+        }
+        comedi_close(board->dev);
+    }
+    free(board);
+}

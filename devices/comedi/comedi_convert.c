@@ -1,0 +1,68 @@
+/* Raw values and what they mean; which of them are not to be believed. */
+#include <math.h>
+#include "devices/comedi/comedi_internal.h"
+
+static double polynomial(const double *c, double x)
+{
+    double y = 0.0;
+    for (int i = TACT_COMEDI_TERMS - 1; i >= 0; i--) {
+        y = y * x + c[i];
+    }
+    return y;
+}
+
+double tact_comedi_value(const struct tact_comedi_channel *channel, lsampl_t raw, int64_t count)
+{
+    return polynomial(channel->map, channel->kind == TACT_COMEDI_COUNTER
+                                        ? (double)count
+                                        : comedi_to_physical(raw, &channel->volts));
+}
+
+lsampl_t tact_comedi_raw(const struct tact_comedi_channel *channel, double value)
+{
+    /* comedi_from_physical() has no bounds. */
+    double volts = polynomial(channel->map, isfinite(value) ? value : 0.0);
+    double x = volts - channel->volts.expansion_origin;
+    double raw = 0.0;
+    for (int i = (int)channel->volts.order; i >= 0; i--) {
+        raw = raw * x + channel->volts.coefficients[i];
+    }
+    raw = nearbyint(raw);
+    return raw > 0.0 ? raw < channel->maxdata ? (lsampl_t)raw : channel->maxdata : 0;
+}
+
+int64_t tact_comedi_count(int64_t count, lsampl_t before, lsampl_t now, lsampl_t maxdata)
+{
+    int64_t span = (int64_t)maxdata + 1;
+    int64_t step = (int64_t)now - (int64_t)before;
+    if (step >= span - step) {
+        step -= span;
+    } else if (step < -span / 2) {
+        step += span;
+    }
+    return count + step;
+}
+
+int tact_comedi_examine(struct tact_comedi_health *health,
+                        const struct tact_comedi_channel *channel, lsampl_t raw, double value,
+                        uint32_t most, uint32_t still, bool *usable)
+{
+    bool end = raw == 0 || raw >= channel->maxdata;
+    bool outside = !(value >= channel->low && value <= channel->high);
+    health->saturated = end ? health->saturated + 1 : 0;
+    health->implausible = outside ? health->implausible + 1 : 0;
+    health->same = raw == health->raw ? health->same + 1 : 0;
+    health->raw = raw;
+    int fault = health->saturated >= most        ? TACT_COMEDI_SATURATED
+                : health->implausible >= most    ? TACT_COMEDI_IMPLAUSIBLE
+                : still && health->same >= still ? TACT_COMEDI_STUCK
+                                                 : TACT_COMEDI_GOOD;
+    *usable = !outside && fault == TACT_COMEDI_GOOD;
+    return fault;
+}
+
+const char *tact_comedi_fault_name(int fault)
+{
+    static const char *const names[] = {"good", "saturated", "outside its limits", "stuck"};
+    return fault >= 0 && fault < TACT_COMEDI_FAULTS ? names[fault] : "unknown";
+}

@@ -1,0 +1,168 @@
+/** The parts of the comedi device: settings, boards, outputs, conversion, faults. */
+#ifndef TACT_DEVICES_COMEDI_INTERNAL_H
+#define TACT_DEVICES_COMEDI_INTERNAL_H
+
+#include <comedilib.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include "../../rt/device.h"
+#include "../guard/comedi_output_internal.h"
+#include "wrench_internal.h"
+
+#define TACT_COMEDI_TERMS COMEDI_MAX_NUM_POLYNOMIAL_COEFFICIENTS
+
+enum tact_comedi_kind { TACT_COMEDI_ANALOG, TACT_COMEDI_DIGITAL, TACT_COMEDI_COUNTER };
+
+struct tact_comedi_channel {
+    char name[TACT_DEVICE_NAME];
+    char unit[16];
+    enum tact_comedi_kind kind;
+    unsigned int subdevice;
+    unsigned int channel;
+    unsigned int range; /* index of the subdevice's */
+    unsigned int reference;
+    lsampl_t maxdata;
+    comedi_polynomial_t volts;     /* raw to V or mA (inputs), back (outputs) */
+    double map[TACT_COMEDI_TERMS]; /* V to the unit (inputs), the unit to V (outputs) */
+    double low;                    /* what an input can be at all [unit] */
+    double high;
+    bool mapped;   /* a map is given */
+    bool inverted; /* digital: active low */
+    bool streamed; /* by the stream, not by the list */
+    int scan;      /* then where it is in a scan */
+    /* where it is in the list of instructions */
+    int op;
+    int bit;   /* digital: of the second word */
+    int taped; /* of a recording: its column */
+};
+
+/* Channels that a stream adds, the last of the device: age of the scan [s], times started anew. */
+enum { TACT_COMEDI_STREAM_CHANNELS = 2 };
+
+struct tact_comedi_layout {
+    char path[256];
+    char driver[COMEDI_NAMELEN]; /* of the board that was found: another one is not taken */
+    char board[COMEDI_NAMELEN];
+    int input_count;
+    int output_count;
+    struct tact_comedi_channel input[TACT_DEVICE_CHANNELS];
+    struct tact_comedi_channel output[TACT_DEVICE_CHANNELS];
+    int wrench_count; /* sensors of which inputs are the gauges; told behind the inputs */
+    struct tact_wrench wrench[TACT_DEVICE_WRENCHES];
+    double stream;             /* [Hz] of analog inputs; 0: they are read in the tick */
+    int64_t stream_timeout_ns; /* age of a scan that is a fault */
+    int stream_count;          /* inputs in a scan */
+    size_t stream_sample;      /* of a value in the driver's buffer [B] */
+    int in_ops;                /* all inputs: one list of instructions */
+    struct tact_comedi_op in[TACT_COMEDI_OPS];
+    int out_ops; /* all outputs: another */
+    struct tact_comedi_op out[TACT_COMEDI_OPS];
+};
+
+struct tact_comedi_play;
+
+/** What the settings are matched with: a board, or a recording of one. */
+struct tact_comedi_known {
+    comedi_t *dev;                       /* NULL: a recording */
+    const struct tact_comedi_play *play; /* NULL: a board */
+    const char *driver;
+    const char *board;
+};
+
+/** Reads the settings and matches them with what there is. Of a recording the outputs are names
+ *  alone. @retval 0, or a negative errno, *err filled */
+int tact_comedi_choose(const struct tact_device_config *config,
+                       const struct tact_comedi_known *known, struct tact_comedi_layout *layout,
+                       struct tact_error *err);
+
+/** Where a channel is; the next three are the parts of it that differ between the two. */
+struct tact_comedi_where {
+    const char *word; /* as the settings have it: "ai4@0" */
+    unsigned int number;
+    int subdevice; /* negative: the first of its kind */
+    int type[2];   /* COMEDI_SUBD_ of that kind */
+    bool output;
+};
+
+/** Finds the channel: its subdevice, number and maxdata; its kind is known.
+ *  @retval 0, or a negative errno, *err filled */
+int tact_comedi_place(const struct tact_device_config *config,
+                      const struct tact_comedi_known *known, const struct tact_comedi_where *where,
+                      struct tact_comedi_channel *channel, struct tact_error *err);
+
+/** Takes the range [row[0], row[1]] of `setting`, or where row is NULL the first one, of a
+ * recording its own. @retval as above */
+int tact_comedi_range(const struct tact_device_config *config,
+                      const struct tact_comedi_known *known, const char *setting, const double *row,
+                      struct tact_comedi_channel *channel, struct tact_error *err);
+
+/** The polynomial between raw values and volts of the range, without soft calibration.
+ *  @retval 0, or negative where there is none */
+int tact_comedi_volts(const struct tact_comedi_known *known, bool output,
+                      struct tact_comedi_channel *channel);
+
+/** Reads the settings of force-torque sensors, once the inputs are chosen. @retval as above */
+int tact_comedi_wrenches(const struct tact_device_config *config, struct tact_comedi_layout *layout,
+                         struct tact_error *err);
+
+/** Inputs of the device: the board's, those of its sensors, those of the stream. */
+int tact_comedi_input_count(const struct tact_comedi_layout *layout);
+
+/** Forms the two lists of instructions. @retval 0, or -E2BIG */
+int tact_comedi_assemble(struct tact_comedi_layout *layout);
+
+/** An open board, with its list of inputs. */
+struct tact_comedi_board {
+    comedi_t *dev;
+    struct tact_comedi_list in;
+    struct tact_comedi_list out;
+};
+
+/** Opens the layout's board again and sets up its inputs; takes the outputs where `outputs`.
+ * Not real-time safe. @retval NULL, *error a negative errno: -ENXIO where another board is there */
+struct tact_comedi_board *tact_comedi_board_open(const struct tact_comedi_layout *layout,
+                                                 bool outputs, int *error);
+
+/** Writes safe values where no other process holds the outputs, closes and frees; NULL is allowed.
+ */
+void tact_comedi_board_free(struct tact_comedi_board *board);
+
+/** Value of an analog input or counter, in its unit. count: of a counter, from tact_comedi_count().
+ * Real-time safe. */
+double tact_comedi_value(const struct tact_comedi_channel *channel, lsampl_t raw, int64_t count);
+
+/** Raw value of an analog output: the nearest that there is; for what is not finite, that of 0.
+ * Real-time safe. */
+lsampl_t tact_comedi_raw(const struct tact_comedi_channel *channel, double value);
+
+/** Carries a counter on over its wrap: count + the shorter way from raw `before` to raw `now`. */
+int64_t tact_comedi_count(int64_t count, lsampl_t before, lsampl_t now, lsampl_t maxdata);
+
+enum tact_comedi_fault {
+    TACT_COMEDI_GOOD,
+    TACT_COMEDI_SATURATED,
+    TACT_COMEDI_IMPLAUSIBLE,
+    TACT_COMEDI_STUCK,
+    TACT_COMEDI_FAULTS
+};
+
+/** What is watched of one analog input. */
+struct tact_comedi_health {
+    lsampl_t raw;
+    uint32_t saturated; /* ticks in a row */
+    uint32_t implausible;
+    uint32_t same;
+};
+
+/** Takes the raw value and the value of this tick. most: ticks in a row before it is a fault;
+ * still: ticks without any change before it is one, 0: never. Real-time safe.
+ * @return enum tact_comedi_fault; *usable: false where the value should not be used, fault or not
+ */
+int tact_comedi_examine(struct tact_comedi_health *health,
+                        const struct tact_comedi_channel *channel, lsampl_t raw, double value,
+                        uint32_t most, uint32_t still, bool *usable);
+
+/** "saturated", "outside its limits", "stuck". */
+const char *tact_comedi_fault_name(int fault);
+
+#endif

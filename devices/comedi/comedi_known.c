@@ -1,0 +1,139 @@
+/* Channels, ranges and volts of a board, or of a recording of one. */
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include "contact/number.h"
+#include "devices/comedi/comedi_tape_internal.h"
+#include "devices/common/settings.h"
+
+static const char *setting_of(const struct tact_comedi_where *where)
+{
+    return where->output ? "outputs" : "inputs";
+}
+
+/* The recorded channel of that kind and number; of several subdevices the first. */
+static int place_taped(const struct tact_device_config *config, const struct tact_comedi_play *play,
+                       const struct tact_comedi_where *where, struct tact_comedi_channel *channel,
+                       struct tact_error *err)
+{
+    static const char *const words[] = {"ai", "di", "counter"};
+    char has[160] = "";
+    const struct tact_comedi_taped *found = NULL;
+    for (int i = 0; i < play->channels; i++) {
+        const struct tact_comedi_taped *taped = &play->channel[i];
+        size_t used = strlen(has);
+        tact_number_print(has + used, sizeof has - used, "%s%s%u", i ? ", " : "",
+                          words[taped->kind], taped->channel);
+        if (taped->kind == channel->kind && taped->channel == where->number &&
+            (where->subdevice < 0 ? !found || taped->subdevice < found->subdevice
+                                  : taped->subdevice == (unsigned int)where->subdevice)) {
+            found = taped;
+        }
+    }
+    if (!found) {
+        return tact_settings_fault(config, tact_settings_find(config, setting_of(where)), err,
+                                   "%s was not recorded; what was: %s", where->word, has);
+    }
+    channel->subdevice = found->subdevice;
+    channel->channel = found->channel;
+    channel->maxdata = found->maxdata;
+    channel->range = found->range;
+    channel->taped = (int)(found - play->channel);
+    return 0;
+}
+
+static bool suits(comedi_t *dev, int subdevice, const struct tact_comedi_where *where)
+{
+    int type = comedi_get_subdevice_type(dev, (unsigned int)subdevice);
+    return type == where->type[0] || type == where->type[1];
+}
+
+int tact_comedi_place(const struct tact_device_config *config,
+                      const struct tact_comedi_known *known, const struct tact_comedi_where *where,
+                      struct tact_comedi_channel *channel, struct tact_error *err)
+{
+    const struct tact_device_setting *setting = tact_settings_find(config, setting_of(where));
+    if (known->play && where->output) { /* goes nowhere */
+        channel->subdevice = where->subdevice < 0 ? 0 : (unsigned int)where->subdevice;
+        channel->channel = where->number;
+        return 0;
+    }
+    if (known->play) {
+        return place_taped(config, known->play, where, channel, err);
+    }
+    const int count = comedi_get_n_subdevices(known->dev);
+    int subdevice = where->subdevice;
+    if (subdevice < 0) {
+        for (subdevice = 0; subdevice < count && !suits(known->dev, subdevice, where);) {
+            subdevice++;
+        }
+    }
+    if (subdevice >= count || !suits(known->dev, subdevice, where)) {
+        return tact_settings_fault(config, setting, err, "%s: the board (%s) has no such subdevice",
+                                   where->word, known->board);
+    }
+    int channels = comedi_get_n_channels(known->dev, (unsigned int)subdevice);
+    if (channels < 0 || where->number >= (unsigned int)channels) {
+        return tact_settings_fault(config, setting, err, "%s: the board (%s) has %d of them",
+                                   where->word, known->board, channels);
+    }
+    channel->subdevice = (unsigned int)subdevice;
+    channel->channel = where->number;
+    channel->maxdata = comedi_get_maxdata(known->dev, channel->subdevice, channel->channel);
+    return 0;
+}
+
+static bool is_range(double low, double high, const double *row)
+{
+    const double slack = 1e-6 * (high - low);
+    return fabs(low - row[0]) < slack && fabs(high - row[1]) < slack;
+}
+
+int tact_comedi_range(const struct tact_device_config *config,
+                      const struct tact_comedi_known *known, const char *setting, const double *row,
+                      struct tact_comedi_channel *channel, struct tact_error *err)
+{
+    char has[160] = "";
+    const bool output = strcmp(setting, "output_range") == 0;
+    if (!row || (known->play && output)) {
+        return 0;
+    }
+    if (known->play) {
+        const struct tact_comedi_taped *taped = &known->play->channel[channel->taped];
+        tact_number_print(has, sizeof has, "[%g, %g]", taped->low, taped->high);
+        return is_range(taped->low, taped->high, row)
+                   ? 0
+                   : tact_settings_fault(config, tact_settings_find(config, setting), err,
+                                         "%s was recorded in %s", channel->name, has);
+    }
+    const int count = comedi_get_n_ranges(known->dev, channel->subdevice, channel->channel);
+    for (int k = 0; k < count; k++) {
+        const comedi_range *range =
+            comedi_get_range(known->dev, channel->subdevice, channel->channel, (unsigned int)k);
+        if (is_range(range->min, range->max, row)) {
+            channel->range = (unsigned int)k;
+            return 0;
+        }
+        size_t used = strlen(has);
+        tact_number_print(has + used, sizeof has - used, "%s[%g, %g]", k ? ", " : "", range->min,
+                          range->max);
+    }
+    return tact_settings_fault(config, tact_settings_find(config, setting), err,
+                               "%s: no range [%g, %g]; the board has %s", channel->name, row[0],
+                               row[1], has);
+}
+
+int tact_comedi_volts(const struct tact_comedi_known *known, bool output,
+                      struct tact_comedi_channel *channel)
+{
+    if (known->dev) {
+        return comedi_get_hardcal_converter(
+            known->dev, channel->subdevice, channel->channel, channel->range,
+            output ? COMEDI_FROM_PHYSICAL : COMEDI_TO_PHYSICAL, &channel->volts);
+    }
+    if (!output) {
+        channel->volts = known->play->channel[channel->taped].volts;
+    }
+    return 0;
+}

@@ -1,0 +1,293 @@
+/* What a card does in a tick: reads, examines, lets go, writes. */
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include "devices/comedi/comedi_state_internal.h"
+#include "rt/clock.h"
+
+/* Hands the lost board to the watcher. */
+static void lose(struct tact_comedi *self)
+{
+    atomic_store_explicit(&self->retired, self->active, memory_order_release);
+    self->active = NULL;
+    self->write_error = 0;
+}
+
+/* What a digital channel shows when it cannot be read. */
+static void release_digital(struct tact_comedi *self)
+{
+    for (int i = 0; i < self->layout.input_count; i++) {
+        if (self->layout.input[i].kind == TACT_COMEDI_DIGITAL) {
+            self->value[i] = 0.0;
+        }
+    }
+}
+
+static void take_counter(struct tact_comedi *self, int i, lsampl_t raw)
+{
+    const struct tact_comedi_channel *channel = &self->layout.input[i];
+    if (self->counting) {
+        self->count[i] = tact_comedi_count(self->count[i], self->counter[i], raw, channel->maxdata);
+    }
+    self->counter[i] = raw;
+    self->value[i] = tact_comedi_value(channel, raw, self->count[i]);
+}
+
+/* Returns whether it is not at fault. */
+static bool take_analog(struct tact_comedi *self, int i, lsampl_t raw)
+{
+    const struct tact_comedi_channel *channel = &self->layout.input[i];
+    bool usable;
+    double value = tact_comedi_value(channel, raw, 0);
+    int fault = tact_comedi_examine(&self->health[i], channel, raw, value, self->saturated,
+                                    self->stuck, &usable);
+    if (fault != TACT_COMEDI_GOOD && fault != self->fault_now[i]) {
+        unsigned int before = atomic_load_explicit(&self->faults[i], memory_order_relaxed);
+        atomic_store_explicit(&self->faults[i], ((before >> 2) + 1) << 2 | (unsigned int)fault,
+                              memory_order_relaxed);
+    }
+    self->fault_now[i] = fault;
+    self->doubted[i] = !usable || self->health[i].saturated > 0;
+    if (usable) {
+        self->value[i] = value;
+    }
+    return fault == TACT_COMEDI_GOOD;
+}
+
+/* By the stream: where nothing else is read, no call in the tick would tell. */
+static bool is_gone(const struct tact_comedi *self)
+{
+    return self->stream && tact_comedi_stream_gone(self->stream);
+}
+
+int tact_comedi_acquire(struct tact_comedi *self, int64_t now_ns)
+{
+    struct tact_comedi_words *words = &self->words;
+    const struct tact_comedi_scan *scan = NULL;
+    int fresh = 1;
+    if (is_gone(self)) {
+        return -ENODEV;
+    }
+    if (self->stream) {
+        scan = tact_comedi_stream_latest(self->stream, &fresh);
+        const int64_t age = tact_clock_now() - scan->stamp_ns;
+        words->before_ns = now_ns - scan->stamp_ns;
+        words->age_ns = age > 0 ? age : 0;
+        words->lost = scan->lost;
+    }
+    words->renewed = fresh != 0;
+    int rc = tact_comedi_list_run(self->active->dev, &self->active->in);
+    for (int i = 0; !rc && i < self->layout.input_count; i++) {
+        const struct tact_comedi_channel *channel = &self->layout.input[i];
+        const lsampl_t *data = self->active->in.data[channel->op];
+        words->raw[i] = scan && channel->streamed              ? scan->raw[channel->scan]
+                        : channel->kind == TACT_COMEDI_DIGITAL ? data[1] >> channel->bit & 1U
+                                                               : data[0];
+    }
+    return rc;
+}
+
+int tact_comedi_acquire_before(struct tact_comedi *self, int64_t tick)
+{
+    static const struct tact_comedi_held none;
+    if (self->play) {
+        return tact_comedi_play_before(self->play, &self->layout, tick, &self->words);
+    }
+    int rc = tact_comedi_acquire(self, tact_clock_now());
+    tact_comedi_tape_put(&self->tape, tick, rc, &none, &self->words);
+    return rc;
+}
+
+/* Tells age and losses of the stream. Returns whether the scan is too old. */
+static bool take_stream(struct tact_comedi *self)
+{
+    double *told =
+        self->value + tact_comedi_input_count(&self->layout) - TACT_COMEDI_STREAM_CHANNELS;
+    if (!(self->layout.stream > 0.0)) {
+        return false;
+    }
+    told[0] = 1e-9 * (double)self->words.age_ns;
+    told[1] = self->words.lost;
+    return self->words.age_ns > self->layout.stream_timeout_ns;
+}
+
+/* Takes over what was read. Returns whether an input is at fault. */
+static bool take_inputs(struct tact_comedi *self)
+{
+    bool bad = false;
+    for (int i = 0; i < self->layout.input_count; i++) {
+        const struct tact_comedi_channel *channel = &self->layout.input[i];
+        const lsampl_t raw = self->words.raw[i];
+        if (channel->kind == TACT_COMEDI_DIGITAL) {
+            self->value[i] = (raw != 0) != channel->inverted;
+        } else if (channel->kind == TACT_COMEDI_COUNTER) {
+            take_counter(self, i, raw);
+        } else if (self->words.renewed) {
+            bad = !take_analog(self, i, raw) || bad;
+        } else {
+            bad = bad || self->fault_now[i] != TACT_COMEDI_GOOD;
+        }
+    }
+    self->counting = true;
+    return tact_comedi_take_wrenches(self) || bad;
+}
+
+void tact_comedi_look_first(struct tact_comedi *self)
+{
+    if (tact_comedi_acquire_before(self, TACT_COMEDI_OPENED) == 0) {
+        take_inputs(self);
+    }
+}
+
+/* Reads the board. @retval 0, or a negative errno: -ENODEV while it is gone */
+static int look(struct tact_comedi *self, int64_t now_ns)
+{
+    if (!self->active && !is_gone(self)) {
+        self->active = atomic_exchange_explicit(&self->fresh, NULL, memory_order_acquire);
+    }
+    int rc = self->active ? tact_comedi_acquire(self, now_ns) : -ENODEV;
+    if (self->active && rc == -ENODEV) {
+        lose(self);
+    }
+    return rc;
+}
+
+/* Examines what look() gave. Returns whether all is well with the inputs. What must be pressed is
+ * not where it cannot be read. */
+static bool take(struct tact_comedi *self, int rc, int64_t now_ns)
+{
+    if (rc == 0) {
+        self->stamp_ns = now_ns - self->words.before_ns;
+        bool old = take_stream(self);
+        return !take_inputs(self) && !old;
+    }
+    release_digital(self);
+    if (rc == -ENODEV) {
+        self->counting = false;
+    } else {
+        atomic_store_explicit(&self->read_error, rc, memory_order_relaxed);
+    }
+    return false;
+}
+
+/* What the tick has of it. */
+static void settle(struct tact_comedi *self, int rc, const struct tact_comedi_held *held,
+                   int64_t now_ns, struct tact_device_input *in)
+{
+    const bool well = take(self, rc, now_ns) && !held->unwritten;
+    if (held->rearmed) {
+        self->gate = 0.0;
+        self->good = self->recover;
+    }
+    self->good = well ? self->good + (self->good < UINT32_MAX) : 0;
+    if (self->good < self->recover) {
+        self->gate = 0.0;
+    } else if (self->gate < 1.0) {
+        self->gate = fmin(self->gate + self->gate_step, 1.0);
+    }
+    in->state = rc == -ENODEV || held->guard == TACT_DEVICE_LOST ? TACT_DEVICE_LOST
+                : self->gate > 0.0                               ? held->guard
+                                                                 : TACT_DEVICE_STALE;
+    in->stamp_ns = self->stamp_ns;
+    memcpy(in->channel, self->value,
+           (size_t)tact_comedi_input_count(&self->layout) * sizeof *in->channel);
+}
+
+static void comedi_read(void *data, uint64_t tick, double t, int64_t now_ns,
+                        struct tact_device_input *in)
+{
+    struct tact_comedi *self = data;
+    struct tact_comedi_held held;
+    (void)t;
+    const int rc = look(self, now_ns);
+    held.unwritten = self->write_error != 0;
+    held.guard = tact_arming_ask(&self->arming, &held.rearmed);
+    tact_comedi_tape_put(&self->tape, (int64_t)tick, rc, &held, &self->words);
+    settle(self, rc, &held, now_ns, in);
+}
+
+static void play_read(void *data, uint64_t tick, double t, int64_t now_ns,
+                      struct tact_device_input *in)
+{
+    struct tact_comedi *self = data;
+    struct tact_comedi_row row;
+    (void)tick;
+    const bool over = tact_comedi_play_at(self->play, &self->layout, t, &row);
+    self->words = row.words;
+    settle(self, -row.error, &row.held, now_ns, in);
+    in->state = over ? TACT_DEVICE_ENDED : in->state;
+}
+
+/* Forms the words of the outputs. */
+static void put_outputs(const struct tact_comedi *self, const double *out, lsampl_t (*data)[2])
+{
+    for (int i = 0; i < self->layout.output_count; i++) {
+        const struct tact_comedi_channel *channel = &self->layout.output[i];
+        lsampl_t *words = data[channel->op];
+        if (channel->kind == TACT_COMEDI_ANALOG) {
+            words[0] = tact_comedi_raw(channel, self->gate * out[i]);
+        } else {
+            bool on = (self->gate > 0.0 && out[i] > 0.5) != channel->inverted;
+            words[1] = (words[1] & ~(1U << channel->bit)) | (lsampl_t)on << channel->bit;
+        }
+    }
+}
+
+/* Writes what is in the list, without a guard. */
+static void write_list(struct tact_comedi *self, struct tact_comedi_list *list)
+{
+    int rc = tact_comedi_list_run(self->active->dev, list);
+    self->write_error = rc;
+    if (rc == -ENODEV) {
+        lose(self);
+    } else if (rc) {
+        atomic_store_explicit(&self->refused, rc, memory_order_relaxed);
+        tact_comedi_list_safe(self->active->dev, list);
+    }
+}
+
+static void comedi_write(void *data, const double *out, int64_t now_ns)
+{
+    struct tact_comedi *self = data;
+    (void)now_ns;
+    tact_arming_see(&self->arming, out, self->layout.output_count);
+    if (self->arming.left_alone) {
+        if (self->active && !self->let_go) {
+            self->let_go = tact_comedi_list_safe(self->active->dev, &self->active->out) == 0;
+        }
+    } else if (self->arming.guard) {
+        /* The heartbeat goes on without a board: the guard looks for it too. */
+        lsampl_t words[TACT_COMEDI_OPS][2];
+        for (int i = 0; i < self->layout.out_ops; i++) {
+            memcpy(words[i], self->layout.out[i].safe, sizeof words[i]);
+        }
+        if (self->active) {
+            put_outputs(self, out, words);
+        }
+        tact_guard_send(self->arming.guard, (const uint32_t(*)[2])words, tact_clock_now());
+    } else if (self->active) {
+        struct tact_comedi_list *list = &self->active->out;
+        memcpy(list->data, list->safe, sizeof list->data);
+        put_outputs(self, out, list->data);
+        write_list(self, list);
+    }
+}
+
+static void comedi_shut(void *data)
+{
+    struct tact_comedi *self = data;
+    tact_watch_stop(&self->watch);
+    tact_guard_stop(
+        self->arming.guard); /* before the board is freed, which zeroes what is not held */
+    tact_comedi_board_free(self->active);
+    tact_comedi_board_free(atomic_load(&self->fresh));
+    tact_comedi_board_free(atomic_load(&self->retired));
+    tact_comedi_stream_stop(self->stream);
+    tact_comedi_tape_close(&self->tape, self->name, self->messages);
+    tact_comedi_play_close(self->play);
+    free(self);
+}
+
+const struct tact_device_ops tact_comedi_ops = {comedi_read, comedi_write, comedi_shut};
+const struct tact_device_ops tact_comedi_play_ops = {play_read, NULL, comedi_shut};

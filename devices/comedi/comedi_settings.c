@@ -1,0 +1,353 @@
+/* The settings of a comedi device, matched with what the board has. */
+#include <errno.h>
+#include <limits.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "contact/number.h"
+#include "devices/comedi/comedi_internal.h"
+#include "devices/common/settings.h"
+
+/* What a channel of the settings can be. */
+static const struct source {
+    const char *word;
+    enum tact_comedi_kind kind;
+    bool input;
+    bool output;
+    int type[2]; /* of subdevices */
+} sources[] = {
+    {"ai", TACT_COMEDI_ANALOG, true, false, {COMEDI_SUBD_AI, -1}},
+    {"ao", TACT_COMEDI_ANALOG, false, true, {COMEDI_SUBD_AO, -1}},
+    {"di", TACT_COMEDI_DIGITAL, true, false, {COMEDI_SUBD_DI, COMEDI_SUBD_DIO}},
+    {"do", TACT_COMEDI_DIGITAL, false, true, {COMEDI_SUBD_DO, COMEDI_SUBD_DIO}},
+    {"counter", TACT_COMEDI_COUNTER, true, false, {COMEDI_SUBD_COUNTER, -1}},
+};
+
+/* The lists of one direction, as the settings call them. */
+struct direction {
+    bool output;
+    const char *names;
+    const char *range;
+    const char *map;
+    const char *units;
+    struct tact_comedi_channel *channel;
+    int count;
+};
+
+/* Finds subdevice and channel for "ai3", "di0@2". */
+static int place(const struct tact_device_config *config, const struct tact_comedi_known *known,
+                 const struct direction *d, const char *word, struct tact_comedi_channel *channel,
+                 struct tact_error *err)
+{
+    const struct source *source = NULL;
+    for (size_t i = 0; i < sizeof sources / sizeof *sources; i++) {
+        size_t n = strlen(sources[i].word);
+        if (strncmp(word, sources[i].word, n) == 0 && word[n] >= '0' && word[n] <= '9' &&
+            (d->output ? sources[i].output : sources[i].input)) {
+            source = &sources[i];
+        }
+    }
+    char *end = NULL;
+    unsigned long number = source ? strtoul(word + strlen(source->word), &end, 10) : 0;
+    unsigned long wanted = 0;
+    bool named = source && *end == '@' && end[1] >= '0' && end[1] <= '9';
+    if (named) {
+        wanted = strtoul(end + 1, &end, 10);
+    }
+    if (!source || *end || number > INT_MAX || wanted > INT_MAX) {
+        return tact_settings_fault(config, tact_settings_find(config, d->names), err,
+                                   "'%s' is none of %s, nor has @SUBDEVICE "
+                                   "after it",
+                                   word, d->output ? "ao0, do0 ..." : "ai0, di0, counter0 ...");
+    }
+    const struct tact_comedi_where where = {.word = word,
+                                            .number = (unsigned int)number,
+                                            .subdevice = named ? (int)wanted : -1,
+                                            .type = {source->type[0], source->type[1]},
+                                            .output = d->output};
+    channel->kind = source->kind;
+    return tact_comedi_place(config, known, &where, channel, err);
+}
+
+/* Reads "angle=ai0 enable=!do1". */
+static int read_names(const struct tact_device_config *config,
+                      const struct tact_comedi_known *known, struct direction *d,
+                      struct tact_error *err)
+{
+    const struct tact_device_setting *setting = tact_settings_find(config, d->names);
+    const char *text = NULL;
+    char word[2 * TACT_DEVICE_NAME];
+    int rc = tact_settings_text(config, d->names, &text, err);
+    while (!rc && text && tact_settings_word(&text, word, sizeof word)) {
+        struct tact_comedi_channel *channel = &d->channel[d->count];
+        char *is = strchr(word, '=');
+        if (!is || is == word || is - word >= TACT_DEVICE_NAME) {
+            return tact_settings_fault(config, setting, err, "expected NAME=CHANNEL, not '%s'",
+                                       word);
+        }
+        if (d->count == TACT_DEVICE_CHANNELS) {
+            return tact_settings_fault(config, setting, err, "more than %d channels",
+                                       TACT_DEVICE_CHANNELS);
+        }
+        *is = '\0';
+        snprintf(channel->name, sizeof channel->name, "%.*s", TACT_DEVICE_NAME - 1, word);
+        channel->inverted = is[1] == '!';
+        rc = place(config, known, d, is + 1 + channel->inverted, channel, err);
+        if (!rc && channel->inverted && channel->kind != TACT_COMEDI_DIGITAL) {
+            rc = tact_settings_fault(config, setting, err,
+                                     "%s: only a digital channel is active "
+                                     "low (!); give analog ones a map",
+                                     word);
+        }
+        for (int i = 0; !rc && i < d->count; i++) {
+            if (strcmp(d->channel[i].name, word) == 0 ||
+                (d->channel[i].subdevice == channel->subdevice &&
+                 d->channel[i].channel == channel->channel)) {
+                rc = tact_settings_fault(config, setting, err, "%s: name or channel given twice",
+                                         word);
+            }
+        }
+        d->count++;
+    }
+    return rc;
+}
+
+/* The row of a table for the i-th channel that has one (digital ones have none): *row is NULL where
+ * the key is absent. One row serves all. */
+static int table_row(const struct tact_device_config *config, const struct direction *d,
+                     const char *key, int least, int most, int i, const double **row, int *columns,
+                     struct tact_error *err)
+{
+    const struct tact_device_setting *setting = tact_settings_find(config, key);
+    int rows = 0;
+    int at = 0;
+    *row = NULL;
+    if (!setting) {
+        return 0;
+    }
+    for (int k = 0; k < d->count; k++) {
+        at = k == i ? rows : at;
+        rows += d->channel[k].kind != TACT_COMEDI_DIGITAL;
+    }
+    if (!setting->numbers || (setting->rows != 1 && setting->rows != rows) ||
+        setting->columns < least || setting->columns > most) {
+        return tact_settings_fault(config, setting, err,
+                                   "expected one row of %d to %d numbers for all of %s, or one for "
+                                   "each of its %d that are not digital",
+                                   least, most, d->names, rows);
+    }
+    *row = setting->numbers + (ptrdiff_t)(setting->rows == 1 ? 0 : at) * setting->columns;
+    *columns = setting->columns;
+    for (int k = 0; k < *columns; k++) {
+        if (!isfinite((*row)[k])) {
+            return tact_settings_fault(config, setting, err, "not finite");
+        }
+    }
+    return 0;
+}
+
+static int choose_range(const struct tact_device_config *config,
+                        const struct tact_comedi_known *known, const struct direction *d, int i,
+                        struct tact_error *err)
+{
+    const double *row;
+    int columns;
+    int rc = table_row(config, d, d->range, 2, 2, i, &row, &columns, err);
+    return rc ? rc : tact_comedi_range(config, known, d->range, row, &d->channel[i], err);
+}
+
+/* The polynomial between raw values and volts: by the calibration file, or by the range alone. */
+static int choose_volts(const struct tact_device_config *config,
+                        const struct tact_comedi_known *known,
+                        const comedi_calibration_t *calibration, bool output,
+                        struct tact_comedi_channel *channel, struct tact_error *err)
+{
+    enum comedi_conversion_direction direction = output ? COMEDI_FROM_PHYSICAL : COMEDI_TO_PHYSICAL;
+    if (known->play && output) {
+        return 0;
+    }
+    int rc = calibration ? comedi_get_softcal_converter(channel->subdevice, channel->channel,
+                                                        channel->range, direction, calibration,
+                                                        &channel->volts)
+                         : tact_comedi_volts(known, output, channel);
+    if (rc < 0) {
+        return tact_settings_fault(
+            config, tact_settings_find(config, calibration ? "calibration" : "board"), err,
+            calibration ? "%s: the file has no polynomial for this channel and range"
+                        : "%s: the board tells no range in volts",
+            channel->name);
+    }
+    return 0;
+}
+
+/* Checks the file before comedilib's parser sees it, which prints about what it cannot open. */
+static int read_calibration(const struct tact_device_config *config,
+                            const struct tact_comedi_known *known,
+                            comedi_calibration_t **calibration, struct tact_error *err)
+{
+    char full[1024] = "";
+    int rc = tact_settings_path(config, "calibration", full, sizeof full, err);
+    if (rc || !full[0]) {
+        return rc;
+    }
+    const struct tact_device_setting *setting = tact_settings_find(config, "calibration");
+    FILE *file = fopen(full, "re");
+    if (!file) {
+        return tact_settings_fault(config, setting, err, "cannot open %s: %s", full,
+                                   strerror(errno));
+    }
+    fclose(file);
+    void *locale = tact_number_begin();
+    *calibration = comedi_parse_calibration_file(full);
+    tact_number_end(locale);
+    if (!*calibration) {
+        return tact_settings_fault(config, setting, err, "%s is no calibration of comedi", full);
+    }
+    if (strcmp((*calibration)->driver_name, known->driver) != 0 ||
+        strcmp((*calibration)->board_name, known->board) != 0) {
+        return tact_settings_fault(config, setting, err, "%s is for %s (%s), the board is %s (%s)",
+                                   full, (*calibration)->board_name, (*calibration)->driver_name,
+                                   known->board, known->driver);
+    }
+    return 0;
+}
+
+/* "maps.angle": the map of one input by its name, as tact calibrate writes it. */
+static int read_own_map(const struct tact_device_config *config, const struct direction *d,
+                        struct tact_comedi_channel *channel, struct tact_error *err)
+{
+    char key[TACT_DEVICE_NAME + 8];
+    const double *terms = NULL;
+    double single;
+    int count = 0;
+    snprintf(key, sizeof key, "maps.%s", channel->name);
+    int rc = tact_settings_list(config, key, &single, &terms, &count, err);
+    if (rc || !terms || d->output) {
+        return rc;
+    }
+    if (tact_settings_find(config, d->map) || count < 2 || count > TACT_COMEDI_TERMS) {
+        return tact_settings_fault(config, tact_settings_find(config, key), err,
+                                   "expected 2 to %d coefficients, and no %s beside them",
+                                   TACT_COMEDI_TERMS, d->map);
+    }
+    channel->mapped = true;
+    for (int k = 0; k < TACT_COMEDI_TERMS; k++) {
+        channel->map[k] = k < count ? terms[k] : 0.0;
+    }
+    return 0;
+}
+
+/* What stands in the scene for an input that there is not is a slip; a file may have more. */
+static int check_calibration(const struct tact_device_config *config,
+                             const struct tact_comedi_known *known, const struct direction *in,
+                             struct tact_error *err)
+{
+    const char *name = NULL;
+    int rc = tact_settings_text(config, "calibrated_for", &name, err);
+    if (!rc && name && strcmp(name, known->board) != 0) {
+        return tact_settings_fault(config, tact_settings_find(config, "calibrated_for"), err,
+                                   "made for %s, the board is %s", name, known->board);
+    }
+    for (int i = 0; !rc && i < config->setting_count; i++) {
+        const struct tact_device_setting *setting = &config->settings[i];
+        if (strncmp(setting->key, "maps.", 5) != 0 || setting->file) {
+            continue;
+        }
+        int k = 0;
+        while (k < in->count && (in->channel[k].kind == TACT_COMEDI_DIGITAL ||
+                                 strcmp(setting->key + 5, in->channel[k].name) != 0)) {
+            k++;
+        }
+        if (k == in->count) {
+            rc =
+                tact_settings_fault(config, setting, err, "no input is named %s", setting->key + 5);
+        }
+    }
+    return rc;
+}
+
+static int read_tables(const struct tact_device_config *config,
+                       const struct tact_comedi_known *known,
+                       const comedi_calibration_t *calibration, int reference,
+                       const struct direction *d, struct tact_error *err)
+{
+    const char *units = NULL;
+    int rc = tact_settings_text(config, d->units, &units, err);
+    for (int i = 0; !rc && i < d->count; i++) {
+        struct tact_comedi_channel *channel = &d->channel[i];
+        const double *row = NULL;
+        int columns = 0;
+        bool analog = channel->kind == TACT_COMEDI_ANALOG;
+        channel->map[1] = 1.0;
+        channel->low = -INFINITY;
+        channel->high = INFINITY;
+        snprintf(channel->unit, sizeof channel->unit, "%s",
+                 analog                                 ? "V"
+                 : channel->kind == TACT_COMEDI_DIGITAL ? "1"
+                                                        : "count");
+        if (channel->kind == TACT_COMEDI_DIGITAL) {
+            continue;
+        }
+        if (units && !tact_settings_word(&units, channel->unit, sizeof channel->unit)) {
+            return tact_settings_fault(config, tact_settings_find(config, d->units), err,
+                                       "fewer words than channels that are not digital");
+        }
+        rc = table_row(config, d, d->map, 1, TACT_COMEDI_TERMS, i, &row, &columns, err);
+        for (int k = 0; !rc && row && k < TACT_COMEDI_TERMS; k++) {
+            channel->map[k] = k < columns ? row[k] : 0.0;
+        }
+        channel->mapped = row != NULL;
+        rc = rc ? rc : read_own_map(config, d, channel, err);
+        if (!rc && !d->output) {
+            rc = table_row(config, d, "limits", 2, 2, i, &row, &columns, err);
+        }
+        if (!rc && !d->output && row) {
+            channel->low = row[0];
+            channel->high = row[1];
+            if (!(row[0] < row[1])) {
+                rc = tact_settings_fault(config, tact_settings_find(config, "limits"), err,
+                                         "%s: %g is not below %g", channel->name, row[0], row[1]);
+            }
+        }
+        if (!rc && analog) {
+            channel->reference = (unsigned int)reference;
+            rc = choose_range(config, known, d, i, err);
+            rc = rc ? rc : choose_volts(config, known, calibration, d->output, channel, err);
+        }
+    }
+    return rc;
+}
+
+int tact_comedi_choose(const struct tact_device_config *config,
+                       const struct tact_comedi_known *known, struct tact_comedi_layout *layout,
+                       struct tact_error *err)
+{
+    static const char *const references[] = {"ground", "common", "differential", "other"};
+    struct direction in = {false,         "inputs", "input_range", "input_map", "input_units",
+                           layout->input, 0};
+    struct direction out = {true,           "outputs", "output_range", "output_map", "output_units",
+                            layout->output, 0};
+    comedi_calibration_t *calibration = NULL;
+    int reference = AREF_GROUND;
+    int rc = tact_settings_choice(config, "reference", references, 4, &reference, err);
+    rc = rc ? rc : read_names(config, known, &in, err);
+    rc = rc ? rc : read_names(config, known, &out, err);
+    rc = rc ? rc : check_calibration(config, known, &in, err);
+    rc = rc ? rc : read_calibration(config, known, &calibration, err);
+    rc = rc ? rc : read_tables(config, known, calibration, reference, &in, err);
+    rc = rc ? rc : read_tables(config, known, calibration, AREF_GROUND, &out, err);
+    if (calibration) {
+        comedi_cleanup_calibration(calibration);
+    }
+    layout->input_count = in.count;
+    layout->output_count = out.count;
+    if (!rc && in.count + out.count == 0) {
+        rc = tact_settings_fault(config, NULL, err,
+                                 "missing key inputs or outputs, such as "
+                                 "\"angle=ai0\"");
+    }
+    snprintf(layout->driver, sizeof layout->driver, "%s", known->driver);
+    snprintf(layout->board, sizeof layout->board, "%s", known->board);
+    return rc;
+}

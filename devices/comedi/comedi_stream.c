@@ -1,0 +1,314 @@
+#include "devices/comedi/comedi_stream_internal.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <math.h>
+#include <poll.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include "devices/common/settings.h"
+#include "devices/common/watch_internal.h"
+#include "rt/clock.h"
+#include "rt/triple.h"
+
+enum {
+    BUFFER = 65536,
+    WAIT_MS = 20,          /* in which the thread notices that it shall end */
+    AGAIN_NS = 20000000,   /* until another try where the stream does not start */
+    FIRST_NS = 1000000000, /* longest wait for the first scan */
+    PRIORITY = 45          /* below the interrupts' threads */
+};
+
+struct tact_comedi_stream {
+    const struct tact_comedi_layout *layout;
+    unsigned int subdevice;
+    unsigned int list[TACT_DEVICE_CHANNELS];
+    unsigned int channels;
+    size_t sample; /* [B] */
+    struct tact_triple *scans;
+    atomic_bool stop;
+    atomic_bool gone;
+    atomic_uint lost;
+    atomic_int error; /* why it was lost last */
+    pthread_t thread;
+    bool threaded;
+    /* the thread's, once it runs */
+    comedi_t *dev;
+    double rate;
+    size_t held; /* bytes of an incomplete scan */
+    unsigned char buffer[BUFFER];
+};
+
+/* What the board makes of the rate that is wanted. */
+static int form_command(const struct tact_comedi_stream *s, comedi_t *dev, comedi_cmd *command,
+                        double *rate)
+{
+    const unsigned int period = (unsigned int)lrint(1e9 / s->layout->stream);
+    int rc = comedi_get_cmd_generic_timed(dev, s->subdevice, command, s->channels, period);
+    if (rc < 0) {
+        return -ENOTSUP;
+    }
+    command->chanlist = (unsigned int *)s->list;
+    command->chanlist_len = s->channels;
+    command->scan_end_arg = s->channels;
+    command->stop_src = TRIG_NONE;
+    command->stop_arg = 0;
+    command->flags |= CMDF_WAKE_EOS;
+    /* Each test mends one stage of the command. */
+    for (int i = 0; i < 6 && (rc = comedi_command_test(dev, command)) > 0; i++) {
+    }
+    *rate = command->scan_begin_src == TRIG_TIMER
+                ? 1e9 / command->scan_begin_arg
+                : 1e9 / ((double)command->convert_arg * s->channels);
+    return rc == 0 && *rate > 0.0 && isfinite(*rate) ? 0 : -ENOTSUP;
+}
+
+static void close_board(struct tact_comedi_stream *s)
+{
+    if (s->dev) {
+        comedi_cancel(s->dev, s->subdevice);
+        comedi_close(s->dev);
+        s->dev = NULL;
+    }
+}
+
+/* Opens the board and starts the command. */
+static int start(struct tact_comedi_stream *s)
+{
+    comedi_cmd command = {0};
+    errno = 0;
+    s->held = 0;
+    s->dev = comedi_open(s->layout->path);
+    if (!s->dev) {
+        return errno ? -errno : -ENODEV;
+    }
+    int rc = 0;
+    if (strcmp(comedi_get_driver_name(s->dev), s->layout->driver) != 0 ||
+        strcmp(comedi_get_board_name(s->dev), s->layout->board) != 0) {
+        rc = -ENXIO;
+    } else if (comedi_get_read_subdevice(s->dev) != (int)s->subdevice &&
+               comedi_set_read_subdevice(s->dev, s->subdevice) < 0) {
+        rc = -ENOTSUP;
+    }
+    rc = rc ? rc : form_command(s, s->dev, &command, &s->rate);
+    if (!rc && comedi_command(s->dev, &command) < 0) {
+        rc = errno ? -errno : -EIO;
+    }
+    int fd = comedi_fileno(s->dev);
+    if (!rc && fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) | O_NONBLOCK) < 0) {
+        rc = -errno;
+    }
+    if (rc) {
+        close_board(s);
+    }
+    return rc;
+}
+
+/* Writes the last complete scan of the buffer where the next is published from, keeps what is
+ * behind it. Returns whether there was one. */
+static bool take(struct tact_comedi_stream *s, size_t filled)
+{
+    const size_t size = s->sample * s->channels;
+    const size_t scans = filled / size;
+    if (scans > 0) {
+        const unsigned char *from = s->buffer + (scans - 1) * size;
+        struct tact_comedi_scan *scan = tact_triple_write_begin(s->scans);
+        scan->lost = atomic_load_explicit(&s->lost, memory_order_relaxed);
+        for (unsigned int i = 0; i < s->channels; i++) {
+            sampl_t raw;
+            if (s->sample == sizeof raw) {
+                memcpy(&raw, from + i * sizeof raw, sizeof raw);
+                scan->raw[i] = raw;
+            } else {
+                memcpy(&scan->raw[i], from + i * sizeof(lsampl_t), sizeof(lsampl_t));
+            }
+        }
+    }
+    s->held = filled - scans * size;
+    memmove(s->buffer, s->buffer + scans * size, s->held);
+    return scans > 0;
+}
+
+/* Waits for data and takes all that there are: what is left of a stream that has ended meanwhile
+ * is of unknown age. Returns 0, or why it has ended. */
+static int look(struct tact_comedi_stream *s)
+{
+    struct pollfd wait = {.fd = comedi_fileno(s->dev), .events = POLLIN};
+    bool any = false;
+    ssize_t n;
+    if (poll(&wait, 1, WAIT_MS) == 0) {
+        return 0;
+    }
+    while ((n = read(wait.fd, s->buffer + s->held, BUFFER - s->held)) > 0) {
+        any = take(s, s->held + (size_t)n) || any;
+    }
+    if (n == 0 || (errno != EAGAIN && errno != EINTR)) {
+        return n < 0 ? -errno : -EPIPE;
+    }
+    if (any) {
+        struct tact_comedi_scan *scan = tact_triple_write_begin(s->scans);
+        scan->stamp_ns = tact_clock_now();
+        tact_triple_publish(s->scans);
+    }
+    return 0;
+}
+
+static void *run(void *data)
+{
+    struct tact_comedi_stream *s = data;
+    while (!atomic_load_explicit(&s->stop, memory_order_relaxed)) {
+        int rc = s->dev ? look(s) : start(s);
+        if (!s->dev) { /* not started: the board is gone, or another has it */
+            tact_clock_sleep_until(tact_clock_now() + AGAIN_NS);
+        } else if (rc) {
+            close_board(s);
+            atomic_store_explicit(&s->error, rc, memory_order_relaxed);
+            atomic_fetch_add_explicit(&s->lost, 1, memory_order_release);
+            atomic_store_explicit(&s->gone, rc == -ENODEV, memory_order_release);
+        } else {
+            atomic_store_explicit(&s->gone, false, memory_order_release);
+        }
+    }
+    return NULL;
+}
+
+static int wait_for_first(struct tact_comedi_stream *s)
+{
+    const int64_t until = tact_clock_now() + FIRST_NS;
+    while (tact_triple_published(s->scans) == 0) {
+        if (tact_clock_now() > until) {
+            return -ETIMEDOUT;
+        }
+        tact_clock_sleep_until(tact_clock_now() + 1000000);
+    }
+    return 0;
+}
+
+int tact_comedi_stream_start(const struct tact_comedi_layout *layout,
+                             struct tact_comedi_stream **out, double *rate, struct tact_error *err)
+{
+    const struct sched_param priority = {.sched_priority = PRIORITY};
+    struct tact_comedi_stream *s = calloc(1, sizeof *s);
+    int rc = s ? tact_triple_create(&s->scans, sizeof(struct tact_comedi_scan), 0) : -ENOMEM;
+    for (int i = 0; !rc && i < layout->input_count; i++) {
+        const struct tact_comedi_channel *c = &layout->input[i];
+        if (c->streamed) {
+            s->subdevice = c->subdevice;
+            s->list[s->channels++] = CR_PACK(c->channel, c->range, c->reference);
+        }
+    }
+    if (!rc) {
+        s->layout = layout;
+        s->sample = layout->stream_sample;
+        rc = start(s);
+        *rate = s->rate;
+        rc = rc ? rc : tact_thread_start(&s->thread, "tact-stream", run, s);
+        s->threaded = rc == 0;
+    }
+    if (!rc) {
+        /* where it may: else it waits as every other process does, and the scans get older */
+        pthread_setschedparam(s->thread, SCHED_FIFO, &priority);
+        rc = wait_for_first(s);
+    }
+    if (rc) {
+        tact_error_set(err, rc, "%s cannot stream its analog inputs at %g Hz: %s", layout->path,
+                       layout->stream,
+                       rc == -ETIMEDOUT ? "no scan came within a second"
+                       : rc == -ENOTSUP ? "the driver has no command for that"
+                                        : strerror(-rc));
+        tact_comedi_stream_stop(s);
+        s = NULL;
+    }
+    *out = s;
+    return rc;
+}
+
+const struct tact_comedi_scan *tact_comedi_stream_latest(struct tact_comedi_stream *stream,
+                                                         int *fresh)
+{
+    return tact_triple_read(stream->scans, fresh);
+}
+
+bool tact_comedi_stream_gone(const struct tact_comedi_stream *stream)
+{
+    return atomic_load_explicit(&stream->gone, memory_order_acquire);
+}
+
+uint32_t tact_comedi_stream_lost(const struct tact_comedi_stream *stream, int *error)
+{
+    uint32_t lost = atomic_load_explicit(&stream->lost, memory_order_acquire);
+    *error = atomic_load_explicit(&stream->error, memory_order_relaxed);
+    return lost;
+}
+
+void tact_comedi_stream_stop(struct tact_comedi_stream *stream)
+{
+    if (!stream) {
+        return;
+    }
+    atomic_store(&stream->stop, true);
+    if (stream->threaded) {
+        pthread_join(stream->thread, NULL);
+    }
+    close_board(stream);
+    tact_triple_free(stream->scans);
+    free(stream);
+}
+
+/* One subdevice has all analog inputs, and commands. */
+static int choose_subdevice(const struct tact_device_config *config, comedi_t *dev,
+                            struct tact_comedi_layout *layout, struct tact_error *err)
+{
+    const struct tact_device_setting *setting = tact_settings_find(config, "stream");
+    int found = -1;
+    for (int i = 0; i < layout->input_count; i++) {
+        struct tact_comedi_channel *c = &layout->input[i];
+        if (c->kind != TACT_COMEDI_ANALOG) {
+            continue;
+        }
+        if (found >= 0 && found != (int)c->subdevice) {
+            return tact_settings_fault(
+                config, setting, err, "%s is of another subdevice: one streams at a time", c->name);
+        }
+        found = (int)c->subdevice;
+        c->streamed = true;
+        c->scan = layout->stream_count++;
+    }
+    if (found < 0) {
+        return tact_settings_fault(config, setting, err, "there is no analog input to stream");
+    }
+    int flags = comedi_get_subdevice_flags(dev, (unsigned int)found);
+    if (flags < 0 || !(flags & SDF_CMD_READ)) {
+        return tact_settings_fault(config, setting, err,
+                                   "the board (%s) does not stream: its driver has no commands "
+                                   "for analog inputs",
+                                   comedi_get_board_name(dev));
+    }
+    layout->stream_sample = flags & SDF_LSAMPL ? sizeof(lsampl_t) : sizeof(sampl_t);
+    return 0;
+}
+
+int tact_comedi_stream_settings(const struct tact_device_config *config, comedi_t *dev,
+                                struct tact_comedi_layout *layout, struct tact_error *err)
+{
+    double timeout = 0.05;
+    int rc = tact_settings_positive(config, "stream", &layout->stream, err);
+    rc = rc ? rc : tact_settings_positive(config, "stream_timeout", &timeout, err);
+    if (rc || !(layout->stream > 0.0)) {
+        return rc;
+    }
+    if (layout->stream < 1.0 || layout->stream > 1e8) {
+        return tact_settings_fault(config, tact_settings_find(config, "stream"), err,
+                                   "expected 1 to 1e8 Hz");
+    }
+    if (layout->input_count + TACT_COMEDI_STREAM_CHANNELS > TACT_DEVICE_CHANNELS) {
+        return tact_settings_fault(config, NULL, err, "more than %d inputs with the stream's",
+                                   TACT_DEVICE_CHANNELS);
+    }
+    layout->stream_timeout_ns = (int64_t)(fmin(timeout, 3600.0) * 1e9);
+    return dev ? choose_subdevice(config, dev, layout, err) : 0;
+}

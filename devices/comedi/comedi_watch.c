@@ -1,0 +1,97 @@
+/* The thread beside the loop: looks for a board that is gone, and tells what happened. */
+#include <errno.h>
+#include <string.h>
+#include "devices/comedi/comedi_state_internal.h"
+
+enum { LOOK_NS = 50000000 }; /* [ns] how often */
+
+static void take_back(struct tact_comedi *self)
+{
+    struct tact_comedi_board *board =
+        atomic_exchange_explicit(&self->retired, NULL, memory_order_acquire);
+    if (board) {
+        tact_message(self->messages, TACT_MESSAGE_WARNING, "%s: the board %s (%s) is gone",
+                     self->name, self->layout.path, self->layout.board);
+        tact_comedi_board_free(board);
+        self->lost = true;
+        self->open_error = -ENODEV;
+    }
+}
+
+static void look_for(struct tact_comedi *self)
+{
+    int error = 0;
+    struct tact_comedi_board *board =
+        tact_comedi_board_open(&self->layout, !self->arming.guard, &error);
+    if (board) {
+        tact_message(self->messages, TACT_MESSAGE_INFO, "%s: the board %s (%s) is back", self->name,
+                     self->layout.path, self->layout.board);
+        self->lost = false;
+        atomic_store_explicit(&self->fresh, board, memory_order_release);
+    } else if (error != self->open_error && error != -ENOENT) {
+        tact_message(self->messages, TACT_MESSAGE_WARNING, "%s: %s does not come back: %s",
+                     self->name, self->layout.path,
+                     error == -ENXIO ? "another board is there" : strerror(-error));
+        self->open_error = error;
+    }
+}
+
+static void tell_stream(struct tact_comedi *self)
+{
+    int why = 0;
+    uint32_t lost = self->stream ? tact_comedi_stream_lost(self->stream, &why) : 0;
+    if (lost != self->lost_told) {
+        tact_message(self->messages, TACT_MESSAGE_WARNING,
+                     "%s: the stream of %s was lost (%s), %u so far; it is started anew",
+                     self->name, self->layout.path,
+                     why == -EPIPE ? "its buffer was full" : strerror(-why), lost);
+        self->lost_told = lost;
+    }
+}
+
+static void tell(struct tact_comedi *self)
+{
+    for (int i = 0; i < self->layout.input_count; i++) {
+        unsigned int faults = atomic_load_explicit(&self->faults[i], memory_order_relaxed);
+        if (faults != self->faults_told[i]) {
+            char gauge[80];
+            tact_comedi_tell_gauge(self, i, gauge, sizeof gauge);
+            tact_message(self->messages, TACT_MESSAGE_WARNING,
+                         "%s: input %s is %s%s; the outputs let go", self->name,
+                         self->layout.input[i].name, tact_comedi_fault_name((int)(faults & 3U)),
+                         gauge);
+            self->faults_told[i] = faults;
+        }
+    }
+    tact_comedi_tell_wrenches(self);
+    tell_stream(self);
+    int error = atomic_exchange_explicit(&self->read_error, 0, memory_order_relaxed);
+    if (error) {
+        tact_message(self->messages, TACT_MESSAGE_WARNING,
+                     "%s: the inputs of %s cannot be read: %s; the outputs let go", self->name,
+                     self->layout.path, strerror(-error));
+    }
+    error = atomic_exchange_explicit(&self->refused, 0, memory_order_relaxed);
+    if (error) {
+        tact_message(self->messages, TACT_MESSAGE_ERROR,
+                     "%s: the outputs of %s cannot be written: %s", self->name, self->layout.path,
+                     strerror(-error));
+    }
+}
+
+static void watch(void *data)
+{
+    struct tact_comedi *self = data;
+    tell(self);
+    tact_arming_tell(&self->arming, self->name, self->messages);
+    tact_comedi_tape_drain(&self->tape, self->name, self->messages);
+    take_back(self);
+    if (self->lost) {
+        look_for(self);
+    }
+}
+
+int tact_comedi_watch(struct tact_comedi *self)
+{
+    return tact_watch_start(&self->watch, "tact-comedi", LOOK_NS, watch, self);
+}

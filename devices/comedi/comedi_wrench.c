@@ -1,0 +1,163 @@
+/* Force-torque sensors on a board: which inputs are their gauges, their zero, and what they tell.
+ */
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include "devices/comedi/comedi_state_internal.h"
+#include "devices/common/settings.h"
+#include "rt/clock.h"
+
+int tact_comedi_wrenches(const struct tact_device_config *config, struct tact_comedi_layout *layout,
+                         struct tact_error *err)
+{
+    static const struct tact_device_channel none;
+    struct tact_device_channel inputs[TACT_DEVICE_CHANNELS];
+    for (int i = 0; i < layout->input_count; i++) {
+        const struct tact_comedi_channel *channel = &layout->input[i];
+        inputs[i] = none;
+        /* Others keep an empty name, which no word can be. */
+        if (channel->kind == TACT_COMEDI_ANALOG) {
+            snprintf(inputs[i].name, sizeof inputs[i].name, "%s", channel->name);
+        }
+    }
+    int count = tact_wrench_settings(config, inputs, layout->input_count, layout->wrench,
+                                     TACT_DEVICE_WRENCHES, err);
+    layout->wrench_count = count > 0 ? count : 0;
+    if (tact_comedi_input_count(layout) > TACT_DEVICE_CHANNELS) {
+        return tact_settings_fault(config, NULL, err, "more than %d inputs with those of sensors",
+                                   TACT_DEVICE_CHANNELS);
+    }
+    return count < 0 ? count : 0;
+}
+
+int tact_comedi_input_count(const struct tact_comedi_layout *layout)
+{
+    return layout->input_count + layout->wrench_count * TACT_WRENCH_CHANNELS +
+           (layout->stream > 0.0 ? TACT_COMEDI_STREAM_CHANNELS : 0);
+}
+
+int tact_comedi_tare(struct tact_comedi *self, double period, struct tact_error *err)
+{
+    double longest = 0.0;
+    double sum[TACT_DEVICE_WRENCHES][TACT_WRENCH_GAUGES] = {{0.0}};
+    int taken[TACT_DEVICE_WRENCHES] = {0};
+    for (int w = 0; w < self->layout.wrench_count; w++) {
+        longest = fmax(longest, self->layout.wrench[w].tare);
+    }
+    int64_t start = tact_clock_now();
+    for (int n = 0; n * period < longest; n++) {
+        if (!self->play) {
+            tact_clock_sleep_until(start + (int64_t)(n * period * 1e9));
+        }
+        int rc = tact_comedi_acquire_before(self, TACT_COMEDI_TARE);
+        if (rc == -ENODATA && n > 0) {
+            break; /* recorded with a shorter one */
+        }
+        if (rc) {
+            return tact_error_set(err, rc, "%s: cannot be read: %s", self->name, strerror(-rc));
+        }
+        for (int w = 0; w < self->layout.wrench_count; w++) {
+            const struct tact_wrench *wrench = &self->layout.wrench[w];
+            for (int i = 0; n * period < wrench->tare && i < wrench->map.gauges; i++) {
+                const struct tact_comedi_channel *gauge = &self->layout.input[wrench->gauge[i]];
+                lsampl_t raw = self->words.raw[wrench->gauge[i]];
+                if (raw == 0 || raw >= gauge->maxdata) {
+                    return tact_error_set(err, -ERANGE, "%s: no zero of %s: input %s is saturated",
+                                          self->name, wrench->name, gauge->name);
+                }
+                sum[w][i] += tact_comedi_value(gauge, raw, 0);
+            }
+            taken[w] += n * period < wrench->tare;
+        }
+    }
+    for (int w = 0; w < self->layout.wrench_count; w++) {
+        for (int i = 0; taken[w] && i < self->layout.wrench[w].map.gauges; i++) {
+            self->layout.wrench[w].map.bias[i] = sum[w][i] / taken[w];
+        }
+    }
+    return 0;
+}
+
+/* Axes beyond their limits for long enough, as bits. */
+static unsigned int examine(struct tact_comedi *self, int w, const double wrench[6])
+{
+    unsigned int bits = 0;
+    for (int k = 0; k < 6; k++) {
+        bool beyond = !(fabs(wrench[k]) <= self->layout.wrench[w].limit[k]);
+        self->beyond[w][k] = beyond ? self->beyond[w][k] + (self->beyond[w][k] < UINT32_MAX) : 0;
+        bits |= (unsigned int)(self->beyond[w][k] >= self->saturated) << (TACT_WRENCH_AXIS_BIT + k);
+    }
+    return bits;
+}
+
+bool tact_comedi_take_wrenches(struct tact_comedi *self)
+{
+    unsigned int all = 0;
+    for (int w = 0; w < self->layout.wrench_count; w++) {
+        const struct tact_wrench *wrench = &self->layout.wrench[w];
+        if (!self->words.renewed) {
+            all |= self->overload_now[w];
+            continue;
+        }
+        double *value =
+            self->value + self->layout.input_count + (ptrdiff_t)w * TACT_WRENCH_CHANNELS;
+        double gauge[TACT_WRENCH_GAUGES];
+        unsigned int bits = 0;
+        for (int i = 0; i < wrench->map.gauges; i++) {
+            gauge[i] = self->value[wrench->gauge[i]];
+            bits |= (unsigned int)self->doubted[wrench->gauge[i]] << i;
+        }
+        if (bits == 0) {
+            tact_wrench_apply(&wrench->map, gauge, value);
+            bits = examine(self, w, value);
+        }
+        value[6] = bits;
+        unsigned int axes = bits >> TACT_WRENCH_AXIS_BIT;
+        if (axes & ~self->overload_now[w]) {
+            atomic_fetch_or_explicit(&self->overloads[w], axes & ~self->overload_now[w],
+                                     memory_order_relaxed);
+        }
+        self->overload_now[w] = axes;
+        all |= axes;
+    }
+    return all != 0;
+}
+
+/* The sensor that an input is a gauge of, or NULL. */
+static const struct tact_wrench *sensor_of(const struct tact_comedi *self, int input)
+{
+    for (int w = 0; w < self->layout.wrench_count; w++) {
+        const struct tact_wrench *wrench = &self->layout.wrench[w];
+        for (int i = 0; i < wrench->map.gauges; i++) {
+            if (wrench->gauge[i] == input) {
+                return wrench;
+            }
+        }
+    }
+    return NULL;
+}
+
+void tact_comedi_tell_gauge(const struct tact_comedi *self, int input, char *text, size_t size)
+{
+    const struct tact_wrench *wrench = sensor_of(self, input);
+    text[0] = '\0';
+    if (wrench) {
+        snprintf(text, size, ", a gauge of %s, which is held", wrench->name);
+    }
+}
+
+void tact_comedi_tell_wrenches(struct tact_comedi *self)
+{
+    for (int w = 0; w < self->layout.wrench_count; w++) {
+        unsigned int axes = atomic_exchange_explicit(&self->overloads[w], 0, memory_order_relaxed);
+        for (int k = 0; k < 6; k++) {
+            if (axes >> k & 1U) {
+                tact_message(self->messages, TACT_MESSAGE_WARNING,
+                             "%s: %s of %s is over its limit of %g %s; the outputs let go",
+                             self->name, tact_wrench_axes[k], self->layout.wrench[w].name,
+                             self->layout.wrench[w].limit[k], k < 3 ? "N" : "N m");
+            }
+        }
+    }
+}

@@ -1,0 +1,139 @@
+#include "devices/comedi/wrench_internal.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include "devices/common/settings.h"
+
+const char *const tact_wrench_axes[6] = {"fx", "fy", "fz", "tx", "ty", "tz"};
+
+void tact_wrench_apply(const struct tact_wrench_map *map, const double *gauges, double wrench[6])
+{
+    for (int k = 0; k < 6; k++) {
+        double sum = 0.0;
+        for (int i = 0; i < map->gauges; i++) {
+            sum += map->matrix[k][i] * (gauges[i] - map->bias[i]);
+        }
+        wrench[k] = sum;
+    }
+}
+
+void tact_wrench_move(struct tact_wrench_map *map, const struct tact_pose *pose)
+{
+    for (int i = 0; i < map->gauges; i++) {
+        double column[6];
+        double force[3];
+        double torque[3];
+        double lever[3];
+        for (int k = 0; k < 6; k++) {
+            column[k] = map->matrix[k][i];
+        }
+        tact_quat_rotate(force, pose->quat_wxyz, column);
+        tact_quat_rotate(torque, pose->quat_wxyz, column + 3);
+        tact_v3_cross(lever, pose->position, force);
+        for (int k = 0; k < 3; k++) {
+            map->matrix[k][i] = force[k];
+            map->matrix[3 + k][i] = torque[k] + lever[k];
+        }
+    }
+}
+
+struct unit {
+    const char *word; /* lower case but for a leading M, without what does not count */
+    double si;
+};
+
+static const double inch = 0.0254;
+static const double foot = 0.3048;
+static const double pound = 4.4482216152605; /* [N] of a pound-force, exact */
+static const double kilogram = 9.80665;      /* [N] of a kilogram-force, exact */
+
+static int find_unit(const char *word, const struct unit *units, size_t count, double *si)
+{
+    char plain[24] = "";
+    size_t n = 0;
+    for (; *word && n + 1 < sizeof plain; word++) {
+        if (!strchr(" -.*", *word)) {
+            /* A leading M may be mega: nothing else that it could be is guessed. */
+            plain[n] = n || *word != 'M' ? (char)tolower((unsigned char)*word) : *word;
+            n++;
+        }
+    }
+    for (size_t i = 0; i < count; i++) {
+        if (strcmp(plain, units[i].word) == 0) {
+            *si = units[i].si;
+            return 0;
+        }
+    }
+    return -EINVAL;
+}
+
+#define FIND(word, units, si) find_unit(word, units, sizeof(units) / sizeof *(units), si)
+
+int tact_wrench_force_unit(const char *word, double *newtons)
+{
+    const struct unit units[] = {{"n", 1.0},
+                                 {"kn", 1e3},
+                                 {"mn", 1e-3},
+                                 {"Mn", 1e6},
+                                 {"lbf", pound},
+                                 {"lb", pound},
+                                 {"klbf", 1e3 * pound},
+                                 {"klb", 1e3 * pound},
+                                 {"kgf", kilogram},
+                                 {"kg", kilogram},
+                                 {"gf", 1e-3 * kilogram},
+                                 {"g", 1e-3 * kilogram}};
+    return FIND(word, units, newtons);
+}
+
+int tact_wrench_torque_unit(const char *word, double *newton_metres)
+{
+    const struct unit units[] = {{"nm", 1.0},
+                                 {"nmm", 1e-3},
+                                 {"ncm", 1e-2},
+                                 {"knm", 1e3},
+                                 {"mnm", 1e-3},
+                                 {"Mnm", 1e6},
+                                 {"lbfin", pound * inch},
+                                 {"lbin", pound * inch},
+                                 {"inlb", pound * inch},
+                                 {"inlbf", pound * inch},
+                                 {"lbfft", pound * foot},
+                                 {"lbft", pound * foot},
+                                 {"ftlb", pound * foot},
+                                 {"ftlbf", pound * foot},
+                                 {"kgfm", kilogram},
+                                 {"kgm", kilogram},
+                                 {"kgfcm", 1e-2 * kilogram},
+                                 {"kgcm", 1e-2 * kilogram}};
+    return FIND(word, units, newton_metres);
+}
+
+int tact_wrench_length_unit(const char *word, double *metres)
+{
+    const struct unit units[] = {
+        {"m", 1.0}, {"cm", 1e-2}, {"mm", 1e-3}, {"in", inch}, {"ft", foot}};
+    return FIND(word, units, metres);
+}
+
+void tact_wrench_describe(const struct tact_wrench *wrench, int first,
+                          struct tact_device_info *info)
+{
+    struct tact_device_wrench *told = &info->wrench[info->wrench_count++];
+    snprintf(told->name, sizeof told->name, "%s", wrench->name);
+    snprintf(told->frame, sizeof told->frame, "%s", wrench->frame);
+    told->channel = first;
+    told->no_zero = !wrench->biased;
+    for (int k = 0; k < TACT_WRENCH_CHANNELS; k++) {
+        char name[TACT_DEVICE_NAME];
+        snprintf(name, sizeof name, "%s_%s", wrench->name,
+                 k < 6 ? tact_wrench_axes[k] : "overload");
+        tact_settings_channel(&info->input[first + k], name,
+                              k < 3   ? "N"
+                              : k < 6 ? "N m"
+                                      : "1",
+                              0.0);
+    }
+}

@@ -1,0 +1,351 @@
+/* The calibration files of ATI's DAQ transducers: XML with one element an axis. Only what a matrix
+ * needs is read; what could be read in two ways is refused, by its line. */
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include "devices/common/settings.h"
+#include "devices/comedi/wrench_internal.h"
+#include "rt/file.h"
+
+enum { MOST = 1 << 20, LONGEST = 512, AXES = 6 };
+
+struct tag {
+    const char *name; /* NULL: none */
+    size_t length;    /* of the name */
+    const char *end;  /* its ">" */
+    bool closes;      /* </name> */
+    bool empty;       /* <name/> */
+};
+
+struct reading {
+    const char *path;
+    const char *text;
+    int wanted; /* calibration, from 1; 0: the only one */
+    struct tact_wrench_map *map;
+    struct tact_error *err;
+    /* found */
+    int count; /* calibrations */
+    struct tag sensor, calibration, transform, axis[AXES], user[AXES];
+};
+
+/* The error stands in the line of `at`; NULL: in none. */
+static int bad(const struct reading *r, const char *at, const char *what, const char *word)
+{
+    int line = at ? 1 : 0;
+    for (const char *c = r->text; at && c < at; c++) {
+        line += *c == '\n';
+    }
+    tact_error_at(r->err, r->path, line, 0, NULL);
+    return tact_error_set(r->err, -EINVAL, "%s%.60s: not a calibration of a DAQ transducer of ATI",
+                          what, word);
+}
+
+static const char *behind(const char *from, const char *end)
+{
+    const char *at = strstr(from, end);
+    return at ? at + strlen(end) : from + strlen(from);
+}
+
+/* Reads the next tag at or behind *at, and moves there. 0 at the end of the text. */
+static int next_tag(const struct reading *r, const char **at, struct tag *tag)
+{
+    const char *from;
+    while ((from = strchr(*at, '<')) && (from[1] == '!' || from[1] == '?')) {
+        *at = behind(from, !strncmp(from, "<!--", 4)        ? "-->"
+                           : !strncmp(from, "<![CDATA[", 9) ? "]]>"
+                                                            : ">");
+    }
+    if (!from) {
+        return 0;
+    }
+    char quote = '\0';
+    *tag = (struct tag){.name = from + 1 + (from[1] == '/'), .closes = from[1] == '/'};
+    tag->length = strcspn(tag->name, " \t\r\n/>");
+    for (tag->end = tag->name; *tag->end && (quote || *tag->end != '>'); tag->end++) {
+        if (quote ? *tag->end == quote : *tag->end == '"' || *tag->end == '\'') {
+            quote = quote ? '\0' : *tag->end;
+        }
+    }
+    if (!*tag->end) {
+        return bad(r, from, "an element that does not end", "");
+    }
+    tag->empty = tag->end[-1] == '/';
+    *at = tag->end + 1;
+    return 1;
+}
+
+static bool is(const struct tag *tag, const char *name)
+{
+    return strlen(name) == tag->length && !strncmp(tag->name, name, tag->length);
+}
+
+/* The value of an attribute. 1, or 0 where it is not there. */
+static int attribute(const struct reading *r, const struct tag *tag, const char *name,
+                     char value[LONGEST])
+{
+    int found = 0;
+    const char *at = tag->name + tag->length;
+    while (at += strspn(at, " \t\r\n/"), at < tag->end) {
+        size_t length = strcspn(at, " \t\r\n=\"'>");
+        const char *from = at + length + strspn(at + length, " \t\r\n");
+        if (!length || *from != '=') {
+            return bad(r, at, "an attribute without a value", "");
+        }
+        from += 1 + strspn(from + 1, " \t\r\n");
+        const char *to = *from == '"' || *from == '\'' ? strchr(from + 1, *from) : NULL;
+        if (!to || to > tag->end) {
+            return bad(r, at, "an attribute without a value", "");
+        }
+        if (length == strlen(name) && !strncmp(at, name, length)) {
+            if (found++ || to - from > LONGEST) {
+                return bad(r, at, found > 1 ? "given twice: " : "too long: ", name);
+            }
+            snprintf(value, LONGEST, "%.*s", (int)(to - from - 1), from + 1);
+        }
+        at = to + 1;
+    }
+    return found;
+}
+
+/* A decimal number: what else a C library reads (0x1p3, nan) no calibration has. */
+static int parse(const char *text, double *value)
+{
+    return strspn(text, "+-.0123456789eE \t\r\n") != strlen(text) ||
+                   tact_settings_parse(text, value) || !isfinite(*value)
+               ? -EINVAL
+               : 0;
+}
+
+static int number(const struct reading *r, const struct tag *tag, const char *name, double *value)
+{
+    char text[LONGEST];
+    int rc = attribute(r, tag, name, text);
+    if (rc == 0) {
+        return bad(r, tag->name, "no attribute ", name);
+    }
+    if (rc > 0 && parse(text, value)) {
+        rc = bad(r, tag->name, "no number in ", name);
+    }
+    return rc < 0 ? rc : 0;
+}
+
+/* The values of an axis; all axes have as many. */
+static int take_values(const struct reading *r, const struct tag *tag, int axis, double scale)
+{
+    char text[LONGEST];
+    int count = 0, rc = attribute(r, tag, "values", text);
+    if (rc < 1) {
+        return rc ? rc : bad(r, tag->name, "no values of ", tact_wrench_axes[axis]);
+    }
+    char *rest = text;
+    for (char *word; (word = strtok_r(rest, " \t\r\n", &rest)); count++) {
+        double value;
+        if (count == TACT_WRENCH_GAUGES || parse(word, &value)) {
+            return bad(r, tag->name, "wrong values of ", tact_wrench_axes[axis]);
+        }
+        r->map->matrix[axis][count] = value * scale;
+    }
+    if (count < 6 || (axis > 0 && count != r->map->gauges)) {
+        return bad(r, tag->name, "too few values of ", tact_wrench_axes[axis]);
+    }
+    r->map->gauges = count;
+    return 0;
+}
+
+/* Notes an element of the wanted calibration; each may be there once. */
+static int note(const struct reading *r, const struct tag *tag, struct tag *known, const char *what)
+{
+    if (known->name) {
+        return bad(r, tag->name, "given twice: ", what);
+    }
+    *known = *tag;
+    return 0;
+}
+
+static int note_axis(struct reading *r, const struct tag *tag)
+{
+    char text[LONGEST];
+    int rc = attribute(r, tag, "Name", text);
+    for (int k = 0; rc > 0 && k < AXES; k++) {
+        if (!strcasecmp(text, tact_wrench_axes[k])) {
+            return note(r, tag, is(tag, "Axis") ? &r->axis[k] : &r->user[k], text);
+        }
+    }
+    return rc < 0 ? rc : bad(r, tag->name, "an axis that is none of fx to tz", "");
+}
+
+/* Finds the elements of the calibration that is wanted. */
+static int survey(struct reading *r)
+{
+    struct tag tag;
+    const char *at = r->text;
+    bool inside = false;
+    int rc;
+    while ((rc = next_tag(r, &at, &tag)) > 0) {
+        bool here = inside && (!r->wanted || r->count == r->wanted);
+        rc = 0;
+        if (is(&tag, "FTSensor") && !tag.closes) {
+            rc = note(r, &tag, &r->sensor, "FTSensor");
+        } else if (is(&tag, "Calibration")) {
+            if (inside != tag.closes) {
+                return bad(r, tag.name,
+                           inside ? "a Calibration inside of another"
+                                  : "the end of a Calibration that did not begin",
+                           "");
+            }
+            inside = !tag.closes && !tag.empty;
+            r->count += !tag.closes;
+            if (!tag.closes && (!r->wanted || r->count == r->wanted)) {
+                rc = r->count > 1 && !r->wanted
+                         ? bad(r, tag.name,
+                               "a second Calibration, and file_calibration does not say which", "")
+                         : note(r, &tag, &r->calibration, "Calibration");
+            }
+        } else if (!tag.closes && (is(&tag, "Axis") || is(&tag, "UserAxis"))) {
+            rc = !inside ? bad(r, tag.name, "an axis outside of a Calibration", "")
+                 : here  ? note_axis(r, &tag)
+                         : 0;
+        } else if (here && !tag.closes && is(&tag, "BasicTransform")) {
+            rc = note(r, &tag, &r->transform, "BasicTransform");
+        }
+        if (rc) {
+            return rc;
+        }
+    }
+    return rc || !inside ? rc : bad(r, r->text + strlen(r->text), "it is cut", "");
+}
+
+/* The origin that the rows Axis are about is the transducer's: moved to BasicTransform's. */
+static int move_origin(const struct reading *r)
+{
+    static const char *const names[] = {"Dx", "Dy", "Dz", "Rx", "Ry", "Rz"};
+    const struct tag *tag = &r->transform;
+    struct tact_pose pose = tact_pose_identity();
+    char text[LONGEST] = "";
+    double value[6];
+    double metres;
+    if (!tag->name) {
+        return 0;
+    }
+    int rc = attribute(r, &r->calibration, "DistUnits", text);
+    if (rc < 1 || tact_wrench_length_unit(text, &metres)) {
+        return rc < 0 ? rc : bad(r, r->calibration.name, "unknown DistUnits ", text);
+    }
+    for (int i = 0; i < 6; i++) {
+        if (number(r, tag, names[i], &value[i])) {
+            return -EINVAL;
+        }
+    }
+    if (value[3] != 0.0 || value[4] != 0.0 || value[5] != 0.0) {
+        return bad(r, tag->name, "a BasicTransform that turns, and no UserAxis", "");
+    }
+    for (int i = 0; i < 3; i++) {
+        pose.position[i] = -value[i] * metres;
+    }
+    tact_wrench_move(r->map, &pose);
+    return 0;
+}
+
+/* Newtons and newton metres of the calibration's units. */
+static int take_units(const struct reading *r, double unit[2])
+{
+    const struct tag *tag = &r->calibration;
+    char text[LONGEST] = "";
+    double gain = 1.0;
+    int rc = attribute(r, tag, "ForceUnits", text);
+    if (rc < 1 || tact_wrench_force_unit(text, &unit[0])) {
+        return rc < 0 ? rc : bad(r, tag->name, "unknown ForceUnits ", text);
+    }
+    text[0] = '\0';
+    rc = attribute(r, tag, "TorqueUnits", text);
+    if (rc < 1 || tact_wrench_torque_unit(text, &unit[1])) {
+        return rc < 0 ? rc : bad(r, tag->name, "unknown TorqueUnits ", text);
+    }
+    rc = attribute(r, tag, "GainMultiplier", text);
+    if (rc > 0 && (parse(text, &gain) || gain != 1.0)) {
+        return bad(r, tag->name, "a GainMultiplier other than 1: ", text);
+    }
+    return rc < 0 ? rc : 0;
+}
+
+/* As many values as the sensor has gauges. */
+static int check_gauges(const struct reading *r)
+{
+    char text[LONGEST];
+    double gauges;
+    int rc = r->sensor.name ? attribute(r, &r->sensor, "NumGages", text) : 0;
+    if (rc > 0 && (parse(text, &gauges) || gauges != r->map->gauges)) {
+        return bad(r, r->sensor.name, "axes have another number of values than NumGages ", text);
+    }
+    return rc < 0 ? rc : 0;
+}
+
+static int take_matrix(struct reading *r)
+{
+    double unit[2];
+    bool told = false;
+    int rc = survey(r);
+    if (rc) {
+        return rc;
+    }
+    if (!r->calibration.name) {
+        return bad(r, NULL, r->count ? "not that many calibrations" : "no element Calibration", "");
+    }
+    rc = take_units(r, unit);
+    for (int k = 0; k < AXES; k++) {
+        told = told || r->user[k].name;
+    }
+    for (int k = 0; !rc && k < AXES; k++) {
+        const struct tag *tag = told ? &r->user[k] : &r->axis[k];
+        double scale = 1.0;
+        if (!tag->name) {
+            return bad(r, r->calibration.name, told ? "no UserAxis " : "no axis ",
+                       tact_wrench_axes[k]);
+        }
+        rc = told ? 0 : number(r, tag, "scale", &scale);
+        if (!rc && scale == 0.0) {
+            rc = bad(r, tag->name, "a scale of 0", "");
+        }
+        rc = rc ? rc : take_values(r, tag, k, unit[k / 3] / scale);
+    }
+    rc = rc ? rc : check_gauges(r);
+    return rc || told ? rc : move_origin(r);
+}
+
+/* The whole file, ended by 0. NULL: *rc says why. */
+static char *read_text(const char *path, int *rc, struct tact_error *err)
+{
+    char *text = NULL;
+    uint64_t size = 0;
+    tact_error_at(err, path, 0, 0, NULL);
+    *rc = tact_file_read(path, MOST, &text, &size);
+    if (*rc == -EFBIG) {
+        tact_error_set(err, *rc, "%s: over %d bytes: not a calibration of ATI", path, MOST);
+    } else if (*rc == -EISDIR) {
+        *rc = tact_error_set(err, -EINVAL, "cannot open %s: no file", path);
+    } else if (*rc) {
+        tact_error_set(err, *rc, "cannot open %s: %s", path, strerror(-*rc));
+    } else if (memchr(text, 0, size)) {
+        *rc = tact_error_set(err, -EINVAL, "%s: not a text: not a calibration of ATI", path);
+        free(text);
+        text = NULL;
+    }
+    return text;
+}
+
+int tact_wrench_read_ati(const char *path, int which, struct tact_wrench_map *map,
+                         struct tact_error *err)
+{
+    int rc;
+    char *text = read_text(path, &rc, err);
+    if (text) {
+        struct reading r = {.path = path, .text = text, .wanted = which, .map = map, .err = err};
+        memset(map, 0, sizeof *map);
+        rc = take_matrix(&r);
+    }
+    free(text);
+    return rc;
+}

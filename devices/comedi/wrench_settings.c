@@ -1,0 +1,299 @@
+/* What a scene says about a force-torque sensor. */
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include "devices/common/settings.h"
+#include "devices/comedi/wrench_internal.h"
+
+enum { SETTINGS = 16 };
+
+struct reading {
+    const struct tact_device_config *whole;
+    const struct tact_device_config *config; /* of this sensor: keys without "wrenches[0]." */
+    const struct tact_device_channel *inputs;
+    int input_count;
+    struct tact_wrench *wrench;
+    struct tact_error *err;
+};
+
+/* The setting of a key, or for the message the first that there is. */
+static int fault(const struct reading *r, const char *key, const char *text, const char *word)
+{
+    const struct tact_device_setting *setting = tact_settings_find(r->config, key);
+    return tact_settings_fault(r->config, setting ? setting : r->config->settings, r->err, "%s%s",
+                               text, word);
+}
+
+/* A name that can be part of a topic's and of a channel's. */
+static int read_name(const struct reading *r)
+{
+    const char *name = NULL;
+    int rc = tact_settings_text(r->config, "name", &name, r->err);
+    if (rc) {
+        return rc;
+    }
+    if (!name) {
+        return fault(r, "name", "missing key name", "");
+    }
+    static const char first[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
+    static const char more[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_";
+    if (!strchr(first, name[0]) || strspn(name, more) != strlen(name) ||
+        strlen(name) >= sizeof r->wrench->name) {
+        return fault(r, "name", "expected a letter, then letters, digits and _, at most 23, not ",
+                     name);
+    }
+    snprintf(r->wrench->name, sizeof r->wrench->name, "%s", name);
+    return 0;
+}
+
+static int read_gauges(const struct reading *r)
+{
+    const char *text = NULL;
+    char word[TACT_DEVICE_NAME];
+    int count = 0;
+    int rc = tact_settings_text(r->config, "channels", &text, r->err);
+    if (rc) {
+        return rc;
+    }
+    while (text && tact_settings_word(&text, word, sizeof word)) {
+        int i = 0;
+        while (i < r->input_count && strcmp(r->inputs[i].name, word) != 0) {
+            i++;
+        }
+        if (i == r->input_count) {
+            return fault(r, "channels", "no analog input is named ", word);
+        }
+        for (int k = 0; k < count; k++) {
+            if (r->wrench->gauge[k] == i) {
+                return fault(r, "channels", "given twice: ", word);
+            }
+        }
+        if (count == TACT_WRENCH_GAUGES) {
+            return fault(r, "channels", "expected 6 to 8 inputs, not more", "");
+        }
+        r->wrench->gauge[count++] = i;
+    }
+    if (count < 6) {
+        return fault(r, "channels",
+                     "expected the names of 6 to 8 inputs, such as \"g0 g1 g2 g3 g4 g5\"", "");
+    }
+    r->wrench->map.gauges = count;
+    return 0;
+}
+
+/* Numbers in a row or column; NULL where the key is absent. */
+static int read_list(const struct reading *r, const char *key, int count, const double **numbers)
+{
+    int found = count;
+    double single;
+    *numbers = NULL;
+    int rc = tact_settings_list(r->config, key, &single, numbers, &found, r->err);
+    if (!rc && found != count) {
+        rc = tact_settings_fault(r->config, tact_settings_find(r->config, key), r->err,
+                                 "expected %d numbers, not %d", count, found);
+    }
+    return rc;
+}
+
+static int read_file(const struct reading *r, const char *path)
+{
+    struct tact_wrench_map *map = &r->wrench->map;
+    struct tact_error why = {.line = 0};
+    char full[1024];
+    double which = 0.0;
+    int gauges = map->gauges;
+    int rc = tact_settings_path(r->config, "file", full, sizeof full, r->err);
+    if (rc) {
+        return rc;
+    }
+    rc = tact_settings_number(r->config, "file_calibration", &which, r->err);
+    if (!rc && which != 0.0 && !(which >= 1.0 && which <= 1000.0 && which == floor(which))) {
+        rc = fault(r, "file_calibration", "expected a whole number, from 1", "");
+    }
+    if (rc) {
+        return rc;
+    }
+    if (tact_wrench_read_ati(full, (int)which, map, &why)) {
+        char line[16] = "";
+        if (why.line) {
+            snprintf(line, sizeof line, ":%d", why.line);
+        }
+        return tact_settings_fault(r->config, tact_settings_find(r->config, "file"), r->err,
+                                   "%.200s%s: %s", full, line, why.text);
+    }
+    if (map->gauges != gauges) {
+        return tact_settings_fault(r->config, tact_settings_find(r->config, "file"), r->err,
+                                   "%s has %d gauges, channels names %d", path, map->gauges,
+                                   gauges);
+    }
+    return 0;
+}
+
+/* The matrix as it stands in the scene, in `units`. */
+static int read_rows(const struct reading *r)
+{
+    const struct tact_device_setting *rows = tact_settings_find(r->config, "matrix");
+    struct tact_wrench_map *map = &r->wrench->map;
+    const char *units = NULL;
+    char word[2][16];
+    double si[2] = {1.0, 1.0};
+    int rc = tact_settings_text(r->config, "units", &units, r->err);
+    if (!rc && units &&
+        (!tact_settings_word(&units, word[0], sizeof word[0]) ||
+         !tact_settings_word(&units, word[1], sizeof word[1]) ||
+         tact_wrench_force_unit(word[0], &si[0]) || tact_wrench_torque_unit(word[1], &si[1]))) {
+        rc = fault(r, "units",
+                   "expected units of force and torque, such as \"N Nm\", \"lbf lbf-in\"", "");
+    }
+    if (!rc && (!rows->numbers || rows->rows != 6 || rows->columns != map->gauges)) {
+        return tact_settings_fault(r->config, rows, r->err,
+                                   "expected 6 rows (fx to tz) of %d numbers, one a channel",
+                                   map->gauges);
+    }
+    for (int k = 0; !rc && k < 6; k++) {
+        for (int i = 0; i < map->gauges; i++) {
+            double value = rows->numbers[k * rows->columns + i];
+            map->matrix[k][i] = si[k / 3] * value;
+            if (!isfinite(value)) {
+                return fault(r, "matrix", "not finite", "");
+            }
+        }
+    }
+    return rc;
+}
+
+static int read_matrix(const struct reading *r)
+{
+    const char *path = NULL;
+    int rc = tact_settings_text(r->config, "file", &path, r->err);
+    bool rows = tact_settings_find(r->config, "matrix") != NULL;
+    if (rc) {
+        return rc;
+    }
+    if (rows == (path != NULL)) {
+        return fault(r, rows ? "matrix" : "name",
+                     "expected either matrix, 6 rows, or file, a calibration file of ATI", "");
+    }
+    if (!path && tact_settings_find(r->config, "file_calibration")) {
+        return fault(r, "file_calibration", "there is no file", "");
+    }
+    if (path && tact_settings_find(r->config, "units")) {
+        return fault(r, "units", "the file has units of its own", "");
+    }
+    rc = path ? read_file(r, path) : read_rows(r);
+    for (int k = 0; !rc && k < 6; k++) {
+        bool any = false;
+        for (int i = 0; i < r->wrench->map.gauges; i++) {
+            any = any || r->wrench->map.matrix[k][i] != 0.0;
+        }
+        if (!any) {
+            rc = fault(r, path ? "file" : "matrix", "nothing but 0 in the row of ",
+                       tact_wrench_axes[k]);
+        }
+    }
+    return rc;
+}
+
+/* What the gauges are at rest: of the sensor, or "bias.NAME" of the device, as tact calibrate
+ * writes it. */
+static int read_bias(const struct reading *r)
+{
+    const struct reading outside = {r->whole,       r->whole,  r->inputs,
+                                    r->input_count, r->wrench, r->err};
+    struct tact_wrench_map *map = &r->wrench->map;
+    const double *own;
+    const double *measured;
+    char key[40];
+    snprintf(key, sizeof key, "bias.%s", r->wrench->name);
+    int rc = read_list(r, "bias", map->gauges, &own);
+    rc = rc ? rc : read_list(&outside, key, map->gauges, &measured);
+    if (!rc && own && measured) {
+        rc = fault(&outside, key, "given twice: the sensor has a bias of its own", "");
+    }
+    if (!rc && (own || measured)) {
+        memcpy(map->bias, own ? own : measured, sizeof *own * (size_t)map->gauges);
+        r->wrench->biased = true;
+    }
+    return rc;
+}
+
+/* Where it is told, what it is at rest, and how much it should bear. */
+static int read_rest(const struct reading *r)
+{
+    struct tact_wrench *wrench = r->wrench;
+    struct tact_pose pose = tact_pose_identity();
+    const double *numbers;
+    const char *frame = wrench->name;
+    int rc = read_list(r, "position", 3, &numbers);
+    if (!rc && numbers) {
+        memcpy(pose.position, numbers, sizeof pose.position);
+    }
+    rc = rc ? rc : read_list(r, "quat_wxyz", 4, &numbers);
+    if (!rc && numbers) {
+        memcpy(pose.quat_wxyz, numbers, sizeof pose.quat_wxyz);
+        if (!(tact_quat_normalize(pose.quat_wxyz) > 0.0)) {
+            rc = fault(r, "quat_wxyz", "expected another length than 0", "");
+        }
+    }
+    tact_wrench_move(&wrench->map, &pose);
+    rc = rc ? rc : read_bias(r);
+    rc = rc ? rc : read_list(r, "limits", 6, &numbers);
+    for (int k = 0; k < 6; k++) {
+        wrench->limit[k] = !rc && numbers ? numbers[k] : (double)INFINITY;
+        if (!(wrench->limit[k] > 0.0)) {
+            rc = fault(r, "limits", "expected numbers above 0", "");
+        }
+    }
+    rc = rc ? rc : tact_settings_number(r->config, "tare", &wrench->tare, r->err);
+    if (!rc && !(wrench->tare >= 0.0 && wrench->tare <= 10.0)) {
+        rc = fault(r, "tare", "expected 0 to 10 s", "");
+    }
+    wrench->biased = wrench->biased || wrench->tare > 0.0;
+    rc = rc ? rc : tact_settings_text(r->config, "frame", &frame, r->err);
+    if (!rc && strlen(frame) >= sizeof wrench->frame) {
+        rc = fault(r, "frame", "expected at most 47 bytes, not ", frame);
+    }
+    snprintf(wrench->frame, sizeof wrench->frame, "%s", frame);
+    return rc;
+}
+
+int tact_wrench_settings(const struct tact_device_config *config,
+                         const struct tact_device_channel *inputs, int input_count,
+                         struct tact_wrench *wrenches, int most, struct tact_error *err)
+{
+    static const char *const keys[] = {"name",   "channels", "matrix",           "file",
+                                       "units",  "bias",     "file_calibration", "tare",
+                                       "limits", "position", "quat_wxyz",        "frame"};
+    int count = 0;
+    for (;;) {
+        struct tact_device_setting settings[SETTINGS];
+        struct tact_device_config part;
+        char prefix[32];
+        snprintf(prefix, sizeof prefix, "wrenches[%d].", count);
+        int found = tact_settings_part(config, prefix, settings, SETTINGS, &part);
+        if (found == 0) {
+            return count;
+        }
+        if (count == most) {
+            return tact_settings_fault(config, settings, err, "more than %d force-torque sensors",
+                                       most);
+        }
+        struct tact_wrench *wrench = &wrenches[count++];
+        struct reading r = {config, &part, inputs, input_count, wrench, err};
+        memset(wrench, 0, sizeof *wrench);
+        int rc = tact_settings_check(&part, keys, sizeof keys / sizeof *keys, err);
+        rc = rc ? rc : read_name(&r);
+        rc = rc ? rc : read_gauges(&r);
+        rc = rc ? rc : read_matrix(&r);
+        rc = rc ? rc : read_rest(&r);
+        for (int i = 0; !rc && i + 1 < count; i++) {
+            if (strcmp(wrenches[i].name, wrench->name) == 0) {
+                rc = fault(&r, "name", "given twice: ", wrench->name);
+            }
+        }
+        if (rc) {
+            return rc;
+        }
+    }
+}

@@ -1,0 +1,241 @@
+#include "devices/common/csv_internal.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include "devices/common/settings.h"
+
+static int fault(const struct tact_csv *csv, struct tact_error *err, const char *field,
+                 const char *key)
+{
+    int column = field ? (int)(field - csv->text) + 1 : 0;
+    tact_error_at(err, csv->path, csv->line, column, key);
+    return -EINVAL;
+}
+
+/* Opens without waiting for the other end of a pipe, which is then refused. */
+static int open_regular(struct tact_csv *csv, struct tact_error *err)
+{
+    struct stat st;
+    int fd = open(csv->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (fd < 0 || fstat(fd, &st) != 0) {
+        int code = -errno;
+        if (fd >= 0) {
+            close(fd);
+        }
+        tact_error_at(err, csv->path, 0, 0, NULL);
+        return tact_error_set(err, code, "cannot open: %s", strerror(-code));
+    }
+    if (!S_ISREG(st.st_mode)) {
+        close(fd);
+        tact_error_at(err, csv->path, 0, 0, NULL);
+        return tact_error_set(err, -EINVAL, "not a regular file");
+    }
+    csv->file = fdopen(fd, "r");
+    if (!csv->file) {
+        close(fd);
+        return tact_error_set(err, -ENOMEM, "out of memory");
+    }
+    return 0;
+}
+
+/* The next line that says anything: 1, 0 at the end, or a negative errno. */
+static int next_line(struct tact_csv *csv, struct tact_error *err)
+{
+    for (;;) {
+        errno = 0;
+        ssize_t n = getline(&csv->text, &csv->capacity, csv->file);
+        if (n < 0) {
+            if (feof(csv->file) && errno == 0) {
+                return 0;
+            }
+            int code = errno ? -errno : -EIO;
+            tact_error_at(err, csv->path, csv->line, 0, NULL);
+            return tact_error_set(err, code, "cannot read on: %s", strerror(-code));
+        }
+        csv->line++;
+        if (strlen(csv->text) != (size_t)n) {
+            return tact_error_set(err, fault(csv, err, NULL, NULL), "not text: a zero byte");
+        }
+        if (csv->line == 1 && strncmp(csv->text, "\xef\xbb\xbf", 3) == 0) {
+            memmove(csv->text, csv->text + 3, (size_t)n - 2);
+            n -= 3;
+        }
+        while (n > 0 && strchr(" \t\r\n", csv->text[n - 1])) {
+            /* A trailing tab may be an empty last field, but then no row would be a row. */
+            csv->text[--n] = '\0';
+        }
+        if (n > 0 && csv->text[0] != '#') {
+            return 1;
+        }
+    }
+}
+
+/* Cuts csv->text at the separator; keeps at most `most` fields, returns how many there are. */
+static int split(struct tact_csv *csv, int most)
+{
+    int count = 0;
+    char *at = csv->text;
+    for (;;) {
+        at += strspn(at, csv->separator == '\t' ? " " : " \t");
+        char *end = csv->separator == ' ' ? at + strcspn(at, " \t") : strchr(at, csv->separator);
+        if (count < most) {
+            csv->fields[count] = at;
+        }
+        count++;
+        if (!end || *end == '\0') {
+            return count;
+        }
+        *end = '\0';
+        at = end + 1;
+    }
+}
+
+/* Takes blanks and quotes off a name. */
+static void trim(char **name)
+{
+    size_t n = strlen(*name);
+    while (n > 0 && ((*name)[n - 1] == ' ' || (*name)[n - 1] == '\t')) {
+        (*name)[--n] = '\0';
+    }
+    if (n > 1 && (*name)[0] == '"' && (*name)[n - 1] == '"') {
+        (*name)[n - 1] = '\0';
+        (*name)++;
+    }
+}
+
+static int set_names(struct tact_csv *csv, bool header, struct tact_error *err)
+{
+    for (int i = 0; i < csv->columns; i++) {
+        char number[32];
+        char *name = csv->fields[i];
+        if (header) {
+            trim(&name);
+        }
+        if (!header || name[0] == '\0') {
+            snprintf(number, sizeof number, "column_%d", i + 1);
+            name = number;
+        }
+        csv->names[i] = strdup(name);
+        if (!csv->names[i]) {
+            return tact_error_set(err, -ENOMEM, "out of memory");
+        }
+    }
+    csv->pending = !header;
+    return 0;
+}
+
+/* Decides on separator, number of columns and header from the first line. */
+static int read_header(struct tact_csv *csv, struct tact_error *err)
+{
+    size_t most = 1;
+    int numbers = 0;
+    double value;
+    csv->separator = strchr(csv->text, ',')    ? ','
+                     : strchr(csv->text, ';')  ? ';'
+                     : strchr(csv->text, '\t') ? '\t'
+                                               : ' ';
+    for (const char *at = csv->text; *at; at++) {
+        most += *at == csv->separator || *at == '\t';
+    }
+    csv->fields = calloc(most + 1, sizeof *csv->fields);
+    csv->names = calloc(most + 1, sizeof *csv->names);
+    if (!csv->fields || !csv->names) {
+        return tact_error_set(err, -ENOMEM, "out of memory");
+    }
+    csv->columns = split(csv, (int)most);
+    for (int i = 0; i < csv->columns; i++) {
+        numbers += tact_settings_parse(csv->fields[i], &value) == 0;
+    }
+    if (numbers != 0 && numbers != csv->columns) {
+        return tact_error_set(err, fault(csv, err, NULL, NULL),
+                              "neither a header (a name in every column) nor a row of numbers");
+    }
+    return set_names(csv, numbers == 0, err);
+}
+
+int tact_csv_open(struct tact_csv *csv, const char *path, struct tact_error *err)
+{
+    memset(csv, 0, sizeof *csv);
+    if ((size_t)snprintf(csv->path, sizeof csv->path, "%s", path) >= sizeof csv->path) {
+        return tact_error_set(err, -ENAMETOOLONG, "file name too long");
+    }
+    int rc = open_regular(csv, err);
+    if (rc) {
+        return rc;
+    }
+    rc = next_line(csv, err);
+    if (rc == 0) {
+        tact_error_at(err, csv->path, 0, 0, NULL);
+        return tact_error_set(err, -EINVAL, "the file is empty");
+    }
+    return rc < 0 ? rc : read_header(csv, err);
+}
+
+int tact_csv_column(const struct tact_csv *csv, const char *word)
+{
+    int found = -ENOENT;
+    for (int i = 0; i < csv->columns; i++) {
+        if (strcmp(csv->names[i], word) == 0) {
+            found = found == -ENOENT ? i : -EEXIST;
+        }
+    }
+    if (found == -ENOENT && word[0] && word[strspn(word, "0123456789")] == '\0') {
+        long number = strtol(word, NULL, 10);
+        if (number >= 1 && number <= csv->columns) {
+            found = (int)number - 1;
+        }
+    }
+    return found;
+}
+
+int tact_csv_row(struct tact_csv *csv, const int *wanted, int count, double *values,
+                 struct tact_error *err)
+{
+    if (csv->pending) {
+        csv->pending = false;
+    } else {
+        int rc = next_line(csv, err);
+        if (rc <= 0) {
+            return rc;
+        }
+        int fields = split(csv, csv->columns + 1);
+        if (fields != csv->columns) {
+            return tact_error_set(err, fault(csv, err, NULL, NULL),
+                                  "%d fields, expected %d as in the first line", fields,
+                                  csv->columns);
+        }
+    }
+    for (int i = 0; i < count; i++) {
+        char *field = csv->fields[wanted[i]];
+        const char *name = csv->names[wanted[i]];
+        if (tact_settings_parse(field, &values[i])) {
+            return tact_error_set(err, fault(csv, err, field, name),
+                                  "expected a number, not '%.40s'", field);
+        }
+        /* Beyond this magnitude differences of values overflow. */
+        if (!isfinite(values[i]) || fabs(values[i]) > 1e100) {
+            return tact_error_set(err, fault(csv, err, field, name),
+                                  "expected a finite number, not %.40s", field);
+        }
+    }
+    return 1;
+}
+
+void tact_csv_close(struct tact_csv *csv)
+{
+    for (int i = 0; csv->names && i < csv->columns; i++) {
+        free(csv->names[i]);
+    }
+    free(csv->names);
+    free(csv->fields);
+    free(csv->text);
+    if (csv->file) {
+        fclose(csv->file);
+    }
+    memset(csv, 0, sizeof *csv);
+}

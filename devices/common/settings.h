@@ -1,0 +1,111 @@
+/**
+ * Reading a device's settings: typed, checked, with errors that name file, line and key.
+ *
+ * Every reader leaves its output alone where the key is absent, so set the default before the call.
+ * Nothing here is real-time safe: factories call it while a scene is opened.
+ */
+#ifndef TACT_DEVICES_SETTINGS_H
+#define TACT_DEVICES_SETTINGS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include "../../contact/api.h"
+#include "../../rt/device.h"
+
+TACT_BEGIN_DECLS
+
+/**
+ * Refuses keys that are not among the `count` of `keys`, and keys given twice. A key of `keys` that
+ * ends in '[' or '.' stands for all that begin so: the entries of a list or a map.
+ * @retval 0, or -EINVAL with *err filled
+ */
+TACT_API int tact_settings_check(const struct tact_device_config *config, const char *const *keys,
+                                 size_t count, struct tact_error *err);
+
+/** The setting of that key, or NULL. */
+TACT_API const struct tact_device_setting *
+tact_settings_find(const struct tact_device_config *config, const char *key);
+
+/**
+ * The settings whose keys begin with `prefix` ("wrenches[0]."), with the keys behind it, as a
+ * config of its own: *part is *config with at most `most` settings of `room`. Returns how many
+ * there are.
+ */
+TACT_API int tact_settings_part(const struct tact_device_config *config, const char *prefix,
+                                struct tact_device_setting *room, int most,
+                                struct tact_device_config *part);
+
+/**
+ * Reads a finite number.
+ * @retval 0, or -EINVAL with *err filled where it is no number, or not finite
+ */
+TACT_API int tact_settings_number(const struct tact_device_config *config, const char *key,
+                                  double *value, struct tact_error *err);
+
+/** Reads a finite number > 0; otherwise as tact_settings_number(). */
+TACT_API int tact_settings_positive(const struct tact_device_config *config, const char *key,
+                                    double *value, struct tact_error *err);
+
+/**
+ * Reads true or false.
+ * @retval 0, or -EINVAL with *err filled
+ */
+TACT_API int tact_settings_flag(const struct tact_device_config *config, const char *key,
+                                bool *value, struct tact_error *err);
+
+/**
+ * Reads a text that is not empty; *value points into the config.
+ * @retval 0, or -EINVAL with *err filled where it is a list or empty
+ */
+TACT_API int tact_settings_text(const struct tact_device_config *config, const char *key,
+                                const char **value, struct tact_error *err);
+
+/**
+ * Reads the name of a file; one that is relative starts at the scene's folder.
+ * @retval 0, or -EINVAL with *err filled where it is a list, empty or too long
+ */
+TACT_API int tact_settings_path(const struct tact_device_config *config, const char *key,
+                                char *path, size_t size, struct tact_error *err);
+
+/**
+ * Reads one of `count` words into its index.
+ * @retval 0, or -EINVAL with *err filled, listing the words
+ */
+TACT_API int tact_settings_choice(const struct tact_device_config *config, const char *key,
+                                  const char *const *words, int count, int *index,
+                                  struct tact_error *err);
+
+/**
+ * Reads a list of finite numbers, or a single one as a list of one; *numbers points into the config
+ * or at *single. A row and a column of n numbers are both n numbers.
+ * @retval 0, or -EINVAL with *err filled
+ */
+TACT_API int tact_settings_list(const struct tact_device_config *config, const char *key,
+                                double *single, const double **numbers, int *count,
+                                struct tact_error *err);
+
+/** Fills *err with file, line, column and key of a setting (NULL: of the device's name only) and
+ * the message; returns -EINVAL. */
+TACT_API int tact_settings_fault(const struct tact_device_config *config,
+                                 const struct tact_device_setting *setting, struct tact_error *err,
+                                 const char *format, ...) __attribute__((format(printf, 4, 5)));
+
+/** Reads a number written in the C locale from the whole of text (blanks around it are allowed).
+ *  @retval 0, or -EINVAL where it is none, or hexadecimal; inf and nan are numbers here */
+TACT_API int tact_settings_parse(const char *text, double *value);
+
+/** Copies the next word of *text (words stand apart by blanks) into word, cut where it is too long,
+ * and moves *text behind it. @retval false where no word is left */
+TACT_API bool tact_settings_word(const char **text, char *word, size_t size);
+
+/** Clears *info and sets its name and type. */
+TACT_API void tact_settings_info(const struct tact_device_config *config, const char *type,
+                                 struct tact_device_info *info);
+
+/** Fills one channel; name and unit are cut where too long. */
+TACT_API void tact_settings_channel(struct tact_device_channel *channel, const char *name,
+                                    const char *unit, double rest);
+
+TACT_END_DECLS
+
+#endif

@@ -1,0 +1,252 @@
+#include "devices/evdev/evdev.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "devices/evdev/evdev_state_internal.h"
+#include "devices/common/settings.h"
+#include "rt/clock.h"
+
+enum { LOOK_NS = 50000000 }; /* [ns] how often the watcher looks */
+
+static int read_wanted(const struct tact_device_config *config, struct tact_evdev_wanted *wanted,
+                       struct tact_error *err)
+{
+    static const char *const keys[] = {"path", "match", "serial", "phys"};
+    char *const to[] = {wanted->path, wanted->match, wanted->serial, wanted->phys};
+    const size_t size[] = {sizeof wanted->path, sizeof wanted->match, sizeof wanted->serial,
+                           sizeof wanted->phys};
+    int given = 0;
+    for (int i = 0; i < 4; i++) {
+        const char *text = NULL;
+        int rc = tact_settings_text(config, keys[i], &text, err);
+        if (rc) {
+            return rc;
+        }
+        if (text && strlen(text) >= size[i]) {
+            return tact_settings_fault(config, tact_settings_find(config, keys[i]), err,
+                                       "longer than %zu characters", size[i] - 1);
+        }
+        snprintf(to[i], size[i], "%s", text ? text : "");
+        given += text != NULL;
+    }
+    return given ? 0
+                 : tact_settings_fault(config, NULL, err,
+                                       "which device? give path, match, serial or phys");
+}
+
+/* Says why nothing was found. */
+static int not_found(const struct tact_device_config *config,
+                     const struct tact_evdev_wanted *wanted, const struct tact_evdev_search *search,
+                     struct tact_error *err)
+{
+    const char *key = wanted->path[0]     ? "path"
+                      : wanted->match[0]  ? "match"
+                      : wanted->serial[0] ? "serial"
+                                          : "phys";
+    const struct tact_device_setting *setting = tact_settings_find(config, key);
+    bool refused = search->refused > 0;
+    if (wanted->path[0] && search->readable == 0) {
+        tact_settings_fault(config, setting, err, "cannot open %s as an input device: %s%s",
+                            wanted->path, strerror(-search->error),
+                            refused ? " (tact devices tells what opens it)" : "");
+        return search->error ? search->error : -ENODEV;
+    }
+    if (refused) {
+        tact_settings_fault(config, setting, err,
+                            "no such input device among %d that can be read; %d are closed (tact "
+                            "devices tells what opens them)",
+                            search->readable, search->refused);
+    } else {
+        tact_settings_fault(config, setting, err,
+                            "no such input device among %d that can be read (tact devices lists "
+                            "them)",
+                            search->readable);
+    }
+    return refused && search->readable == 0 ? -EACCES : -ENODEV;
+}
+
+static void index_channels(struct tact_evdev *self)
+{
+    memset(self->channel_of_abs, TACT_EVDEV_NONE, sizeof self->channel_of_abs);
+    memset(self->channel_of_rel, TACT_EVDEV_NONE, sizeof self->channel_of_rel);
+    memset(self->channel_of_key, TACT_EVDEV_NONE, sizeof self->channel_of_key);
+    for (int i = 0; i < self->layout.count; i++) {
+        const struct tact_evdev_channel *channel = &self->layout.channel[i];
+        uint8_t *table = channel->type == EV_ABS   ? self->channel_of_abs
+                         : channel->type == EV_REL ? self->channel_of_rel
+                                                   : self->channel_of_key;
+        table[channel->code] = (uint8_t)i;
+    }
+}
+
+static void tell(const struct tact_evdev *self, const struct tact_evdev_search *search)
+{
+    char axes[512] = "";
+    size_t used = 0;
+    int buttons = 0;
+    for (int i = 0; i < self->layout.count; i++) {
+        static const char *const spans[] = {"-1..1", "0..1", "-1..1 displacement", "counts"};
+        const struct tact_evdev_channel *channel = &self->layout.channel[i];
+        if (channel->kind == TACT_EVDEV_BUTTON) {
+            buttons++;
+        } else if (used < sizeof axes) {
+            int n =
+                snprintf(axes + used, sizeof axes - used, "%s%s %s%s", used ? ", " : "",
+                         channel->name, spans[channel->kind], channel->inverted ? " inverted" : "");
+            used += n > 0 ? (size_t)n : 0;
+        }
+    }
+    tact_message(self->messages, TACT_MESSAGE_INFO, "%s: '%s' at %s: %s%s%d buttons", self->name,
+                 self->wanted.name, self->active->path, axes, used ? "; " : "", buttons);
+    if (search->matching > 1) {
+        tact_message(self->messages, TACT_MESSAGE_WARNING,
+                     "%s: %d input devices match, this one was taken", self->name,
+                     search->matching);
+    }
+    if (self->play && self->play->guessed[0]) {
+        tact_message(self->messages, TACT_MESSAGE_WARNING,
+                     "%s: %s does not say where these axes were at first: in the middle until they "
+                     "move: %s",
+                     self->name, self->active->path, self->play->guessed);
+    }
+    if (!self->active->monotonic) {
+        tact_message(self->messages, TACT_MESSAGE_WARNING,
+                     "%s: no CLOCK_MONOTONIC stamps from %s: values are stamped when read",
+                     self->name, self->active->path);
+    }
+}
+
+static void describe(const struct tact_evdev *self, const struct tact_device_config *config,
+                     struct tact_device_info *info)
+{
+    tact_settings_info(config, tact_evdev_type.name, info);
+    snprintf(info->model, sizeof info->model, "%s", self->wanted.name);
+    info->input_count = self->layout.count;
+    for (int i = 0; i < info->input_count; i++) {
+        const struct tact_evdev_channel *channel = &self->layout.channel[i];
+        tact_settings_channel(&info->input[i], channel->name,
+                              channel->kind == TACT_EVDEV_INCREMENT ? "count" : "1", 0.0);
+    }
+    if (self->force.count) {
+        tact_settings_channel(&info->input[info->input_count++], "force_age", "s", 0.0);
+    }
+    info->output_count = self->force.count;
+    for (int i = 0; i < info->output_count; i++) {
+        tact_settings_channel(&info->output[i], tact_force_name(self->force.channel[i]), "1", 0.0);
+    }
+}
+
+/* The source of a recording: a description without a node. */
+static int find_recording(struct tact_evdev *self, const struct tact_device_config *config,
+                          struct tact_error *err)
+{
+    self->play = calloc(1, sizeof *self->play);
+    self->active = calloc(1, sizeof *self->active);
+    if (!self->play || !self->active) {
+        return tact_error_set(err, -ENOMEM, "out of memory");
+    }
+    self->active->fd = -1;
+    int rc =
+        tact_settings_path(config, "recording", self->active->path, sizeof self->active->path, err);
+    rc = rc ? rc : tact_evdev_play_open(self->active->path, self->play, err);
+    self->active->dev = self->play->dev;
+    self->active->monotonic = self->play->monotonic;
+    return rc;
+}
+
+/* Finds the device, or its recording. */
+static int find(struct tact_evdev *self, const struct tact_device_config *config,
+                struct tact_evdev_search *search, struct tact_error *err)
+{
+    if (tact_settings_find(config, "recording")) {
+        return find_recording(self, config, err);
+    }
+    int rc = read_wanted(config, &self->wanted, err);
+    if (rc) {
+        return rc;
+    }
+    self->active = tact_evdev_find(&self->wanted, search);
+    return self->active ? 0 : not_found(config, &self->wanted, search, err);
+}
+
+/* Reads all settings but those of the forces, and chooses the channels. */
+static int prepare(struct tact_evdev *self, const struct tact_device_config *config,
+                   struct tact_evdev_search *search, struct tact_error *err)
+{
+    static const char *const keys[] = {
+        "path",     "match",    "serial",        "phys",    "channels",       "unsigned",
+        "inverted", "deadzone", "relative",      "timeout", "relative_range", "forces",
+        "gain",     "rate",     "frequency",     "guard",   "guard_timeout",  "recording",
+        "axis.",    "raw",      "calibrated_for"};
+    double timeout = 0.04;
+    snprintf(self->name, sizeof self->name, "%s", config->name);
+    self->messages = config->messages;
+    int rc = tact_settings_check(config, keys, sizeof keys / sizeof *keys, err);
+    rc = rc ? rc : tact_settings_positive(config, "timeout", &timeout, err);
+    self->timeout_ns = timeout < 1e9 ? (int64_t)(timeout * 1e9) : INT64_MAX;
+    rc = rc ? rc : find(self, config, search, err);
+    rc = rc ? rc : tact_evdev_choose(config, self->active->dev, &self->layout, err);
+    if (rc) {
+        return rc;
+    }
+    tact_evdev_fit(&self->layout, self->active);
+    tact_evdev_remember(&self->wanted, self->active->dev);
+    index_channels(self);
+    tact_evdev_take_state(self, tact_clock_now());
+    self->watched = self->active;
+    tell(self, search);
+    return 0;
+}
+
+/* Starts what goes on beside the loop: forces, tape and watcher. */
+static int start(struct tact_evdev *self, const struct tact_device_config *config,
+                 struct tact_error *err)
+{
+    if (self->play) {
+        return tact_evdev_force_names(config, &self->force, err);
+    }
+    int rc =
+        tact_evdev_tape_open(&self->tape, config, self->active->dev, self->active->monotonic, err);
+    rc = rc ? rc : tact_evdev_force_open(config, self->active, &self->force, err);
+    if (rc) {
+        tact_evdev_tape_close(&self->tape, 0, self->name, self->messages);
+        return rc;
+    }
+    rc = tact_watch_start(&self->watch, "tact-evdev", LOOK_NS, tact_evdev_watch, self);
+    if (rc) {
+        tact_error_set(err, rc, "cannot start a thread: %s", strerror(-rc));
+        tact_evdev_force_close(&self->force, self->name, self->messages);
+        tact_evdev_tape_close(&self->tape, 0, self->name, self->messages);
+    }
+    return rc;
+}
+
+static int evdev_open(const struct tact_device_config *config, struct tact_device *out,
+                      struct tact_error *err)
+{
+    struct tact_evdev_search search = {.matching = 0};
+    struct tact_evdev *self = calloc(1, sizeof *self);
+    if (!self) {
+        return tact_error_set(err, -ENOMEM, "out of memory");
+    }
+    int rc = prepare(self, config, &search, err);
+    rc = rc ? rc : start(self, config, err);
+    if (rc && self->play) {
+        tact_evdev_play_ops.close(self);
+    } else if (rc) {
+        tact_evdev_source_free(self->active);
+        free(self);
+    }
+    if (rc) {
+        return rc;
+    }
+    describe(self, config, &out->info);
+    out->ops = self->play ? &tact_evdev_play_ops : &tact_evdev_ops;
+    out->self = self;
+    return 0;
+}
+
+const struct tact_device_type tact_evdev_type = {
+    "evdev", "input devices: pads, joysticks, wheels, pedals, six-axis pucks", evdev_open};

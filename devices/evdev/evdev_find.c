@@ -1,0 +1,164 @@
+#include "devices/evdev/evdev_internal.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#define INPUT_FOLDER "/dev/input"
+
+/* libevdev prints by itself unless it is given somewhere to print to. */
+static void ignore(const struct libevdev *dev, enum libevdev_log_priority priority, void *data,
+                   const char *file, int line, const char *function, const char *format,
+                   va_list args)
+{
+    (void)dev, (void)priority, (void)data, (void)file, (void)line, (void)function, (void)format,
+        (void)args;
+}
+
+void tact_evdev_source_free(struct tact_evdev_source *source)
+{
+    if (source) {
+        libevdev_free(source->dev);
+        if (source->fd >= 0) {
+            close(source->fd);
+        }
+        free(source);
+    }
+}
+
+struct tact_evdev_source *tact_evdev_source_open(const char *path, int *error)
+{
+    struct stat st;
+    struct tact_evdev_source *source = calloc(1, sizeof *source);
+    *error = -ENOMEM;
+    if (!source) {
+        return NULL;
+    }
+    snprintf(source->path, sizeof source->path, "%s", path);
+    source->fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+    if (source->fd < 0 || fstat(source->fd, &st) != 0 || stat(path, &st) != 0) {
+        *error = -errno;
+        tact_evdev_source_free(source);
+        return NULL;
+    }
+    source->rdev = st.st_rdev;
+    source->inode = st.st_ino;
+    source->dev = libevdev_new();
+    if (source->dev) {
+        libevdev_set_device_log_function(source->dev, ignore, LIBEVDEV_LOG_ERROR, NULL);
+        *error = libevdev_set_fd(source->dev, source->fd);
+    }
+    if (*error) {
+        tact_evdev_source_free(source);
+        return NULL;
+    }
+    source->monotonic = libevdev_set_clock_id(source->dev, CLOCK_MONOTONIC) == 0;
+    return source;
+}
+
+static bool same(const char *wanted, const char *found)
+{
+    return wanted[0] == '\0' || (found && strcmp(wanted, found) == 0);
+}
+
+static bool matches(const struct tact_evdev_wanted *wanted, const struct libevdev *dev)
+{
+    const char *uniq = libevdev_get_uniq(dev);
+    if (wanted->known &&
+        (strcmp(libevdev_get_name(dev), wanted->name) != 0 || !same(wanted->uniq, uniq) ||
+         libevdev_get_id_vendor(dev) != wanted->vendor ||
+         libevdev_get_id_product(dev) != wanted->product)) {
+        return false;
+    }
+    return (wanted->match[0] == '\0' || strstr(libevdev_get_name(dev), wanted->match)) &&
+           same(wanted->serial, uniq) && same(wanted->phys, libevdev_get_phys(dev));
+}
+
+void tact_evdev_remember(struct tact_evdev_wanted *wanted, const struct libevdev *dev)
+{
+    const char *uniq = libevdev_get_uniq(dev);
+    wanted->known = true;
+    snprintf(wanted->name, sizeof wanted->name, "%s", libevdev_get_name(dev));
+    snprintf(wanted->uniq, sizeof wanted->uniq, "%s", uniq ? uniq : "");
+    wanted->vendor = libevdev_get_id_vendor(dev);
+    wanted->product = libevdev_get_id_product(dev);
+}
+
+bool tact_evdev_present(const struct tact_evdev_source *source)
+{
+    struct stat st;
+    return stat(source->path, &st) == 0 && st.st_rdev == source->rdev && st.st_ino == source->inode;
+}
+
+static int by_number(const void *a, const void *b)
+{
+    return *(const int *)a - *(const int *)b;
+}
+
+int tact_evdev_nodes(int *numbers)
+{
+    int count = 0;
+    DIR *folder = opendir(INPUT_FOLDER);
+    struct dirent *entry;
+    while (folder && count < TACT_EVDEV_NODES && (entry = readdir(folder))) {
+        const char *digits = entry->d_name + 5;
+        if (strncmp(entry->d_name, "event", 5) == 0 && digits[0] &&
+            digits[strspn(digits, "0123456789")] == '\0' && strlen(digits) < 6) {
+            numbers[count++] = atoi(digits);
+        }
+    }
+    if (folder) {
+        closedir(folder);
+    }
+    qsort(numbers, (size_t)count, sizeof *numbers, by_number);
+    return count;
+}
+
+/* Opens one node and keeps it as *best if it is what is wanted, and better. */
+static void consider(const struct tact_evdev_wanted *wanted, const char *path,
+                     struct tact_evdev_search *search, struct tact_evdev_source **best)
+{
+    int error;
+    struct tact_evdev_source *source = tact_evdev_source_open(path, &error);
+    if (!source) {
+        search->error = error;
+        search->refused += error == -EACCES || error == -EPERM;
+        return;
+    }
+    search->readable++;
+    if (matches(wanted, source->dev)) {
+        search->matching++;
+        if (!*best || (strcmp(libevdev_get_name(source->dev), wanted->match) == 0 &&
+                       strcmp(libevdev_get_name((*best)->dev), wanted->match) != 0)) {
+            tact_evdev_source_free(*best);
+            *best = source;
+            return;
+        }
+    }
+    tact_evdev_source_free(source);
+}
+
+struct tact_evdev_source *tact_evdev_find(const struct tact_evdev_wanted *wanted,
+                                          struct tact_evdev_search *search)
+{
+    struct tact_evdev_source *best = NULL;
+    memset(search, 0, sizeof *search);
+    if (wanted->path[0]) {
+        consider(wanted, wanted->path, search, &best);
+        return best;
+    }
+    int numbers[TACT_EVDEV_NODES];
+    int count = tact_evdev_nodes(numbers);
+    for (int i = 0; i < count; i++) {
+        char path[64];
+        snprintf(path, sizeof path, INPUT_FOLDER "/event%d", numbers[i]);
+        consider(wanted, path, search, &best);
+    }
+    return best;
+}

@@ -1,0 +1,204 @@
+/* The force feedback of an evdev device. */
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include "devices/evdev/evdev_internal.h"
+#include "devices/common/settings.h"
+
+/* What effects a device has, for messages. */
+static void list_effects(const unsigned char *bits, char *text, size_t size)
+{
+    size_t used = 0;
+    snprintf(text, size, "none");
+    for (int type = FF_RUMBLE; type <= FF_RAMP; type++) {
+        if (used < size && tact_force_has(bits, type)) {
+            int n = snprintf(text + used, size - used, "%s%s", used ? ", " : "",
+                             tact_force_type_name(type));
+            used += n > 0 ? (size_t)n : 0;
+        }
+    }
+}
+
+/* Reads the names of the outputs; returns them as a mask. */
+static int read_names(const struct tact_device_config *config, struct tact_evdev_force *force,
+                      uint32_t *wanted, struct tact_error *err)
+{
+    const struct tact_device_setting *setting = tact_settings_find(config, "forces");
+    const char *text = NULL;
+    char word[TACT_DEVICE_NAME];
+    int rc = tact_settings_text(config, "forces", &text, err);
+    while (!rc && text && tact_settings_word(&text, word, sizeof word)) {
+        int i = 0;
+        while (i < TACT_FORCE_CHANNELS && strcmp(word, tact_force_name(i)) != 0) {
+            i++;
+        }
+        if (i == TACT_FORCE_CHANNELS) {
+            return tact_settings_fault(config, setting, err,
+                                       "'%s' is none of force_x, force_y, spring, spring_center, "
+                                       "damper, friction, inertia, vibration, strong, weak",
+                                       word);
+        }
+        if (*wanted >> i & 1U) {
+            return tact_settings_fault(config, setting, err, "'%s' given twice", word);
+        }
+        *wanted |= 1U << i;
+        force->channel[force->count++] = i;
+    }
+    if (!rc && (*wanted >> TACT_FORCE_CENTER & 1U) && !(*wanted >> TACT_FORCE_SPRING & 1U)) {
+        rc = tact_settings_fault(config, setting, err, "'spring_center' without 'spring'");
+    }
+    return rc;
+}
+
+static int read_numbers(const struct tact_device_config *config, struct tact_evdev_force *force,
+                        struct tact_error *err)
+{
+    double gain = 1.0;
+    double rate = 250.0;
+    double frequency = 60.0;
+    double timeout = tact_arming_patience(config->period);
+    force->guarded = true;
+    int rc = tact_settings_positive(config, "gain", &gain, err);
+    rc = rc ? rc : tact_settings_positive(config, "rate", &rate, err);
+    rc = rc ? rc : tact_settings_positive(config, "frequency", &frequency, err);
+    rc = rc ? rc : tact_settings_flag(config, "guard", &force->guarded, err);
+    rc = rc ? rc : tact_settings_positive(config, "guard_timeout", &timeout, err);
+    if (!rc && gain > 1.0) {
+        rc = tact_settings_fault(config, tact_settings_find(config, "gain"), err,
+                                 "expected at most 1, not %g", gain);
+    }
+    if (!rc && !(rate >= 1.0 && rate <= 1000.0)) {
+        rc = tact_settings_fault(config, tact_settings_find(config, "rate"), err,
+                                 "expected 1 .. 1000 Hz, not %g", rate);
+    }
+    if (!rc && !(frequency >= 1.0 && frequency <= 1000.0)) {
+        rc = tact_settings_fault(config, tact_settings_find(config, "frequency"), err,
+                                 "expected 1 .. 1000 Hz, not %g", frequency);
+    }
+    force->plan.gain = (uint16_t)lrint(fmin(gain, 1.0) * 0xffff);
+    force->plan.wave_ms = (uint16_t)lrint(fmax(1000.0 / frequency, 1.0));
+    force->period_ns = (int64_t)(1e9 / rate);
+    force->arming.timeout_ns = (int64_t)(fmin(timeout, 3600.0) * 1e9);
+    return rc;
+}
+
+/* How what is wanted is rendered, for people: "force_x as constant". */
+static void tell_plan(const struct tact_device_config *config, const struct tact_evdev_force *force)
+{
+    char text[400] = "";
+    size_t used = 0;
+    for (int i = 0; i < force->count && used < sizeof text; i++) {
+        int channel = force->channel[i];
+        int n = snprintf(text + used, sizeof text - used, "%s%s as %s", i ? ", " : "",
+                         tact_force_name(channel),
+                         tact_force_type_name(force->plan.type[force->plan.slot[channel]]));
+        used += n > 0 ? (size_t)n : 0;
+    }
+    tact_message(config->messages, TACT_MESSAGE_INFO, "%s: forces: %s; at most %g times a second",
+                 config->name, text, 1e9 / (double)force->period_ns);
+}
+
+int tact_evdev_force_names(const struct tact_device_config *config, struct tact_evdev_force *force,
+                           struct tact_error *err)
+{
+    uint32_t wanted = 0;
+    int rc = read_names(config, force, &wanted, err);
+    return rc ? rc : read_numbers(config, force, err);
+}
+
+int tact_evdev_force_open(const struct tact_device_config *config,
+                          const struct tact_evdev_source *source, struct tact_evdev_force *force,
+                          struct tact_error *err)
+{
+    const struct tact_device_setting *setting = tact_settings_find(config, "forces");
+    unsigned char bits[FF_CNT / 8] = {0};
+    uint32_t wanted = 0;
+    int rc = read_names(config, force, &wanted, err);
+    rc = rc ? rc : read_numbers(config, force, err);
+    if (rc || !force->count) {
+        return rc;
+    }
+    for (unsigned int code = 0; code < FF_CNT; code++) {
+        if (libevdev_has_event_code(source->dev, EV_FF, code)) {
+            bits[code / 8] |= (unsigned char)(1U << (code % 8));
+        }
+    }
+    int missing = tact_force_choose(bits, wanted, &force->plan);
+    if (missing >= 0) {
+        char has[120];
+        list_effects(bits, has, sizeof has);
+        return tact_settings_fault(config, setting, err, "'%s' cannot render %s; its effects: %s",
+                                   libevdev_get_name(source->dev), tact_force_name(missing), has);
+    }
+    const struct tact_guard_force_options options = {.path = source->path,
+                                                     .plan = &force->plan,
+                                                     .timeout_ns = force->arming.timeout_ns,
+                                                     .period_ns = force->period_ns,
+                                                     .thread = !force->guarded};
+    struct tact_error why = {0};
+    struct tact_guard *guard = NULL;
+    rc = tact_guard_start_force(&options, &guard, &why);
+    if (rc) {
+        tact_settings_fault(config, setting, err, "%s%s", why.text,
+                            rc == -EACCES ? " (tact devices tells what opens it)" : "");
+        return rc;
+    }
+    tact_arming_start(&force->arming, guard, options.timeout_ns, config->period);
+    tell_plan(config, force);
+    return 0;
+}
+
+int tact_evdev_force_ask(struct tact_evdev_force *force, int64_t now_ns, double *age)
+{
+    bool rearmed;
+    int64_t shown = tact_guard_shown(force->arming.guard);
+    *age = shown ? (double)(now_ns - shown) * 1e-9 : 0.0;
+    /* Held back, the forces are not felt; the axes are as good as ever. */
+    return tact_arming_ask(&force->arming, &rearmed) == TACT_DEVICE_LOST ? TACT_DEVICE_LOST
+                                                                         : TACT_DEVICE_OK;
+}
+
+void tact_evdev_force_write(struct tact_evdev_force *force, const double *out, int64_t now_ns)
+{
+    double level[TACT_FORCE_CHANNELS] = {0};
+    for (int i = 0; i < force->count; i++) {
+        level[force->channel[i]] = force->arming.left_alone ? 0.0 : out[i];
+    }
+    tact_arming_see(&force->arming, out, force->count);
+    tact_guard_send_force(force->arming.guard, level, now_ns);
+}
+
+void tact_evdev_force_tell(struct tact_evdev_force *force, const char *name,
+                           struct tact_messages messages)
+{
+    int64_t slowest;
+    int failed;
+    if (!force->count) {
+        return;
+    }
+    tact_guard_uploads(force->arming.guard, &slowest, &failed);
+    if (failed) {
+        tact_message(messages, TACT_MESSAGE_WARNING, "%s: the device refuses a force: %s", name,
+                     strerror(-failed));
+    }
+    tact_arming_tell(&force->arming, name, messages);
+}
+
+void tact_evdev_force_close(struct tact_evdev_force *force, const char *name,
+                            struct tact_messages messages)
+{
+    int64_t slowest;
+    int failed;
+    if (!force->count) {
+        return;
+    }
+    uint64_t uploads = tact_guard_uploads(force->arming.guard, &slowest, &failed);
+    tact_message(messages, TACT_MESSAGE_INFO,
+                 "%s: %llu forces sent to the device, which took at most %.1f ms for one", name,
+                 (unsigned long long)uploads, (double)slowest / 1e6);
+    if (tact_guard_stop(force->arming.guard)) {
+        tact_message(messages, TACT_MESSAGE_WARNING, "%s: the driver did not let go of a force",
+                     name);
+    }
+}

@@ -1,0 +1,152 @@
+/** The parts of the evdev device: finding nodes, choosing channels, scaling values. */
+#ifndef TACT_DEVICES_EVDEV_INTERNAL_H
+#define TACT_DEVICES_EVDEV_INTERNAL_H
+
+#include <libevdev/libevdev.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+#include "../../rt/device.h"
+#include "../force/force_internal.h"
+#include "../guard/arming_internal.h"
+#include "../guard/force_internal.h"
+
+enum { TACT_EVDEV_NODES = 256 }; /* most nodes that are looked at */
+
+/* Which device: empty texts are not asked for. */
+struct tact_evdev_wanted {
+    char path[256];
+    char match[128];
+    char serial[128];
+    char phys[256];
+    /* Once known, what it must be to be the same again. */
+    bool known;
+    char name[256];
+    char uniq[128];
+    int vendor;
+    int product;
+};
+
+enum tact_evdev_kind {
+    TACT_EVDEV_CENTRED,      /* absolute, -1 .. 1 */
+    TACT_EVDEV_ONE_SIDED,    /* absolute, 0 .. 1 */
+    TACT_EVDEV_DISPLACEMENT, /* relative type that tells a displacement, -1 .. 1 */
+    TACT_EVDEV_INCREMENT,    /* relative, summed up */
+    TACT_EVDEV_BUTTON,       /* 0 or 1 */
+};
+
+struct tact_evdev_channel {
+    char name[TACT_DEVICE_NAME];
+    unsigned int type;
+    unsigned int code;
+    enum tact_evdev_kind kind;
+    bool inverted;
+    bool measured;  /* as a calibration says: */
+    double span[4]; /* lowest, at rest, highest, half the width of rest [counts] */
+};
+
+/* How raw values become a channel's. */
+struct tact_evdev_range {
+    double low;
+    double high;
+    double rest; /* of a centred axis */
+    double dead; /* raw units from rest */
+    bool raw;    /* the channel has the counts themselves */
+};
+
+struct tact_evdev_layout {
+    int count;
+    struct tact_evdev_channel channel[TACT_DEVICE_CHANNELS];
+    double deadzone; /* share, or negative: the device's own */
+    double relative_range;
+    bool raw; /* channels have counts */
+};
+
+/* An open node. */
+struct tact_evdev_source {
+    struct libevdev *dev;
+    int fd;
+    char path[256];
+    dev_t rdev; /* with inode: whether the node is still the one that was opened */
+    ino_t inode;
+    bool monotonic; /* events are stamped by CLOCK_MONOTONIC */
+    struct tact_evdev_range range[TACT_DEVICE_CHANNELS];
+};
+
+/* What a search came across. */
+struct tact_evdev_search {
+    int matching;
+    int readable;
+    int refused; /* nodes that permissions keep closed */
+    int error;   /* the last negative errno of a node that did not open, or 0 */
+};
+
+/** Numbers of the nodes /dev/input/event*, rising. Not real-time safe. @return how many */
+int tact_evdev_nodes(int *numbers);
+
+/** Opens a node for reading. Not real-time safe. @retval NULL, *error the negative errno */
+struct tact_evdev_source *tact_evdev_source_open(const char *path, int *error);
+
+/** Opens the node that is wanted. Not real-time safe. @retval NULL where there is none */
+struct tact_evdev_source *tact_evdev_find(const struct tact_evdev_wanted *wanted,
+                                          struct tact_evdev_search *search);
+
+/** Remembers what the device is, so that only the same one is found again. */
+void tact_evdev_remember(struct tact_evdev_wanted *wanted, const struct libevdev *dev);
+
+/** Whether the node under the source's path is still the one that was opened. */
+bool tact_evdev_present(const struct tact_evdev_source *source);
+
+/** Closes and frees; NULL is allowed. */
+void tact_evdev_source_free(struct tact_evdev_source *source);
+
+/** Name of an axis or button as a scene has it: "abs_x", "key_0x1f8". */
+void tact_evdev_name(unsigned int type, unsigned int code, char *name, size_t size);
+
+/** Chooses the channels after the settings. @retval 0, or a negative errno with *err filled */
+int tact_evdev_choose(const struct tact_device_config *config, const struct libevdev *dev,
+                      struct tact_evdev_layout *layout, struct tact_error *err);
+
+/** Computes the ranges of a source. @retval false where it lacks one of the channels */
+bool tact_evdev_fit(const struct tact_evdev_layout *layout, struct tact_evdev_source *source);
+
+/** The forces that are sent to a device. */
+struct tact_evdev_force {
+    int count;                        /* outputs; 0: none, and nothing else is set */
+    int channel[TACT_FORCE_CHANNELS]; /* enum tact_force_channel of each */
+    struct tact_force_plan plan;
+    int64_t period_ns;
+    bool guarded;
+    struct tact_arming arming;
+};
+
+/** Reads the settings, matches them with the device and starts what shows the forces.
+ *  @retval 0, or a negative errno with *err filled */
+int tact_evdev_force_open(const struct tact_device_config *config,
+                          const struct tact_evdev_source *source, struct tact_evdev_force *force,
+                          struct tact_error *err);
+
+/** Reads the settings alone, of a device that is not there. @retval as tact_evdev_force_open() */
+int tact_evdev_force_names(const struct tact_device_config *config, struct tact_evdev_force *force,
+                           struct tact_error *err);
+
+/** TACT_DEVICE_OK, or LOST once the guard is gone; *age: since the force that is on the device was
+ *  sent [s], 0 before the first. Real-time safe. */
+int tact_evdev_force_ask(struct tact_evdev_force *force, int64_t now_ns, double *age);
+
+/** Sends one value per output. No system call. Real-time safe. */
+void tact_evdev_force_write(struct tact_evdev_force *force, const double *out, int64_t now_ns);
+
+/** Tells what happened. Not real-time safe. */
+void tact_evdev_force_tell(struct tact_evdev_force *force, const char *name,
+                           struct tact_messages messages);
+
+/** Stops all forces; waits for a driver that holds one for about a second. */
+void tact_evdev_force_close(struct tact_evdev_force *force, const char *name,
+                            struct tact_messages messages);
+
+/** Value of an axis or button for a raw value: clamped, with the dead zone. Real-time safe. */
+double tact_evdev_value(const struct tact_evdev_channel *channel,
+                        const struct tact_evdev_range *range, int raw);
+
+#endif

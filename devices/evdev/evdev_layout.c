@@ -1,0 +1,413 @@
+#include "devices/evdev/evdev_internal.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include "devices/common/settings.h"
+
+/* The axis, relative axis or button of that number among all there can be, axes first. */
+static bool candidate(const struct libevdev *dev, int index, unsigned int *type, unsigned int *code)
+{
+    *type = index < ABS_CNT ? EV_ABS : index < ABS_CNT + REL_CNT ? EV_REL : EV_KEY;
+    *code = (unsigned int)(*type == EV_ABS   ? index
+                           : *type == EV_REL ? index - ABS_CNT
+                                             : index - ABS_CNT - REL_CNT);
+    return libevdev_has_event_code(dev, *type, *code);
+}
+
+enum { CANDIDATES = ABS_CNT + REL_CNT + KEY_CNT };
+
+/* Most channels: the age of forces takes one. */
+static int most(const struct tact_device_config *config)
+{
+    return TACT_DEVICE_CHANNELS - (tact_settings_find(config, "forces") != NULL);
+}
+
+static bool is_button(unsigned int code)
+{
+    return (code >= BTN_MISC && code < KEY_OK) || (code >= BTN_DPAD_UP && code <= BTN_DPAD_RIGHT) ||
+           code >= BTN_TRIGGER_HAPPY;
+}
+
+/* Whether a code becomes a channel without being asked for. */
+static bool usual(unsigned int type, unsigned int code)
+{
+    if (type == EV_ABS) {
+        return code < ABS_MT_SLOT;
+    }
+    if (type == EV_REL) {
+        return code != REL_WHEEL_HI_RES && code != REL_HWHEEL_HI_RES;
+    }
+    return is_button(code);
+}
+
+void tact_evdev_name(unsigned int type, unsigned int code, char *name, size_t size)
+{
+    const char *known = libevdev_event_code_get_name(type, code);
+    const char *prefix = type == EV_ABS    ? "abs"
+                         : type == EV_REL  ? "rel"
+                         : is_button(code) ? "btn"
+                                           : "key";
+    if (known) {
+        snprintf(name, size, "%s", known);
+    } else {
+        snprintf(name, size, "%s_0x%x", prefix, code);
+    }
+    for (char *at = name; *at; at++) {
+        *at = (char)tolower((unsigned char)*at);
+    }
+}
+
+/* Whether a word names a code, by its name or by another name of the kernel's. */
+static bool names(const char *word, unsigned int type, unsigned int code)
+{
+    char name[TACT_DEVICE_NAME];
+    tact_evdev_name(type, code, name, sizeof name);
+    if (strcmp(word, name) == 0) {
+        return true;
+    }
+    snprintf(name, sizeof name, "%s", word);
+    for (char *at = name; *at; at++) {
+        *at = (char)toupper((unsigned char)*at);
+    }
+    return libevdev_event_code_from_name(type, name) == (int)code;
+}
+
+static void add(struct tact_evdev_layout *layout, unsigned int type, unsigned int code,
+                const char *name)
+{
+    struct tact_evdev_channel *channel = &layout->channel[layout->count++];
+    memset(channel, 0, sizeof *channel);
+    channel->type = type;
+    channel->code = code;
+    snprintf(channel->name, sizeof channel->name, "%s", name);
+}
+
+/* The channels that `channels` asks for. */
+static int choose_named(const struct tact_device_config *config, const struct libevdev *dev,
+                        const char *text, struct tact_evdev_layout *layout, struct tact_error *err)
+{
+    const struct tact_device_setting *setting = tact_settings_find(config, "channels");
+    char word[TACT_DEVICE_NAME];
+    unsigned int type;
+    unsigned int code;
+    while (tact_settings_word(&text, word, sizeof word)) {
+        int i = 0;
+        while (i < CANDIDATES && !(candidate(dev, i, &type, &code) && names(word, type, code))) {
+            i++;
+        }
+        if (i == CANDIDATES) {
+            return tact_settings_fault(config, setting, err, "'%s' has no '%s'",
+                                       libevdev_get_name(dev), word);
+        }
+        for (int k = 0; k < layout->count; k++) {
+            if (layout->channel[k].type == type && layout->channel[k].code == code) {
+                return tact_settings_fault(config, setting, err, "'%s' given twice", word);
+            }
+        }
+        if (layout->count == most(config)) {
+            return tact_settings_fault(config, setting, err, "more than %d channels", most(config));
+        }
+        add(layout, type, code, word);
+    }
+    return 0;
+}
+
+static void choose_usual(const struct tact_device_config *config, const struct libevdev *dev,
+                         struct tact_evdev_layout *layout)
+{
+    int left_out = 0;
+    char first[TACT_DEVICE_NAME] = "";
+    for (int i = 0; i < CANDIDATES; i++) {
+        unsigned int type;
+        unsigned int code;
+        char name[TACT_DEVICE_NAME];
+        if (!candidate(dev, i, &type, &code) || !usual(type, code)) {
+            continue;
+        }
+        tact_evdev_name(type, code, name, sizeof name);
+        if (layout->count < most(config)) {
+            add(layout, type, code, name);
+        } else if (left_out++ == 0) {
+            snprintf(first, sizeof first, "%s", name);
+        }
+    }
+    if (left_out) {
+        tact_message(config->messages, TACT_MESSAGE_WARNING,
+                     "%s: '%s' has more than %d channels: %d left out, from %s on; choose with "
+                     "channels",
+                     config->name, libevdev_get_name(dev), most(config), left_out, first);
+    }
+}
+
+/* Whether an axis is one-sided without being told so; *inverted: it rests at its maximum. */
+static bool rests_at_an_end(const struct libevdev *dev, unsigned int code, bool *inverted)
+{
+    static const unsigned int codes[] = {ABS_Z,   ABS_RZ,    ABS_THROTTLE,
+                                         ABS_GAS, ABS_BRAKE, ABS_PRESSURE};
+    const struct input_absinfo *info = libevdev_get_abs_info(dev, code);
+    bool may_be = code >= ABS_HAT0X && code <= ABS_HAT3Y;
+    for (size_t i = 0; i < sizeof codes / sizeof *codes; i++) {
+        may_be = may_be || codes[i] == code;
+    }
+    if (!may_be || info->minimum < 0 || info->maximum <= info->minimum) {
+        return false;
+    }
+    double share = ((double)info->value - info->minimum) / ((double)info->maximum - info->minimum);
+    *inverted = share >= 0.9;
+    return share <= 0.1 || share >= 0.9;
+}
+
+/* By a calibration: near an end of its way. */
+static bool measured_at_an_end(struct tact_evdev_channel *channel)
+{
+    const double *span = channel->span;
+    double share = (span[1] - span[0]) / (span[2] - span[0]);
+    channel->inverted = share >= 0.9;
+    return share <= 0.1 || share >= 0.9;
+}
+
+static void set_kinds(const struct libevdev *dev, bool guess, bool displacement,
+                      struct tact_evdev_layout *layout)
+{
+    for (int i = 0; i < layout->count; i++) {
+        struct tact_evdev_channel *channel = &layout->channel[i];
+        bool inverted = false;
+        if (channel->type == EV_KEY) {
+            channel->kind = TACT_EVDEV_BUTTON;
+        } else if (channel->type == EV_REL) {
+            channel->kind = displacement ? TACT_EVDEV_DISPLACEMENT : TACT_EVDEV_INCREMENT;
+        } else if (guess && channel->measured) {
+            channel->kind = measured_at_an_end(channel) ? TACT_EVDEV_ONE_SIDED : TACT_EVDEV_CENTRED;
+        } else if (guess && rests_at_an_end(dev, channel->code, &inverted)) {
+            channel->kind = TACT_EVDEV_ONE_SIDED;
+            channel->inverted = inverted;
+        } else {
+            channel->kind = TACT_EVDEV_CENTRED;
+        }
+    }
+}
+
+/* Marks the axes that the list `key` names as one-sided, or as inverted. */
+static int mark(const struct tact_device_config *config, const char *key, bool one_sided,
+                struct tact_evdev_layout *layout, struct tact_error *err)
+{
+    const struct tact_device_setting *setting = tact_settings_find(config, key);
+    const char *text = NULL;
+    char word[TACT_DEVICE_NAME];
+    int rc = tact_settings_text(config, key, &text, err);
+    if (rc || !text) {
+        return rc;
+    }
+    for (int i = 0; i < layout->count && !one_sided; i++) {
+        layout->channel[i].inverted = false;
+    }
+    while (tact_settings_word(&text, word, sizeof word)) {
+        int i = 0;
+        while (i < layout->count &&
+               !names(word, layout->channel[i].type, layout->channel[i].code)) {
+            i++;
+        }
+        if (i == layout->count || layout->channel[i].type == EV_KEY ||
+            (one_sided && layout->channel[i].type != EV_ABS)) {
+            return tact_settings_fault(config, setting, err, "no %s channel '%s'",
+                                       one_sided ? "absolute" : "axis", word);
+        }
+        if (one_sided) {
+            layout->channel[i].kind = TACT_EVDEV_ONE_SIDED;
+        } else {
+            layout->channel[i].inverted = true;
+        }
+    }
+    return 0;
+}
+
+/* Whether the device has an axis of that name at all: a calibration has all axes. */
+static bool has_axis(const struct libevdev *dev, const char *word)
+{
+    unsigned int type;
+    unsigned int code;
+    for (int i = 0; i < ABS_CNT + REL_CNT; i++) {
+        if (candidate(dev, i, &type, &code) && names(word, type, code)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Reads "axis.abs_x": [lowest, at rest, highest, half the width of rest]. */
+static int read_axes(const struct tact_device_config *config, const struct libevdev *dev,
+                     struct tact_evdev_layout *layout, struct tact_error *err)
+{
+    for (int i = 0; i < config->setting_count; i++) {
+        const struct tact_device_setting *setting = &config->settings[i];
+        const double *v = setting->numbers;
+        if (strncmp(setting->key, "axis.", 5) != 0) {
+            continue;
+        }
+        if (!has_axis(dev, setting->key + 5)) {
+            return tact_settings_fault(config, setting, err, "'%s' has no axis '%s'",
+                                       libevdev_get_name(dev), setting->key + 5);
+        }
+        if (!v || setting->rows * setting->columns != 4 || !(v[0] <= v[1] && v[1] <= v[2]) ||
+            !(v[0] < v[2]) || !(v[3] >= 0.0 && v[3] < v[2] - v[0])) {
+            return tact_settings_fault(config, setting, err,
+                                       "expected [lowest, at rest, highest, half the width of "
+                                       "rest] in counts");
+        }
+        for (int k = 0; k < layout->count; k++) {
+            struct tact_evdev_channel *c = &layout->channel[k];
+            if (c->type != EV_KEY && names(setting->key + 5, c->type, c->code)) {
+                c->measured = true;
+                memcpy(c->span, v, sizeof c->span);
+            }
+        }
+    }
+    return 0;
+}
+
+static int check_name(const struct tact_device_config *config, const struct libevdev *dev,
+                      struct tact_error *err)
+{
+    const char *name = NULL;
+    int rc = tact_settings_text(config, "calibrated_for", &name, err);
+    if (!rc && name && strcmp(name, libevdev_get_name(dev)) != 0) {
+        rc = tact_settings_fault(config, tact_settings_find(config, "calibrated_for"), err,
+                                 "made for '%s', this is '%s': tact calibrate makes another", name,
+                                 libevdev_get_name(dev));
+    }
+    return rc;
+}
+
+static int read_numbers(const struct tact_device_config *config, struct tact_evdev_layout *layout,
+                        struct tact_error *err)
+{
+    layout->deadzone = -1.0;
+    layout->relative_range = 350.0;
+    int rc = tact_settings_positive(config, "relative_range", &layout->relative_range, err);
+    rc = rc ? rc : tact_settings_number(config, "deadzone", &layout->deadzone, err);
+    const struct tact_device_setting *deadzone = tact_settings_find(config, "deadzone");
+    if (rc == 0 && deadzone && !(layout->deadzone >= 0.0 && layout->deadzone <= 0.9)) {
+        rc = tact_settings_fault(config, deadzone, err, "expected 0 .. 0.9, not %g",
+                                 layout->deadzone);
+    }
+    return rc;
+}
+
+int tact_evdev_choose(const struct tact_device_config *config, const struct libevdev *dev,
+                      struct tact_evdev_layout *layout, struct tact_error *err)
+{
+    static const char *const words[] = {"increment", "displacement"};
+    const char *text = NULL;
+    int displacement = libevdev_has_event_code(dev, EV_REL, REL_RX) ||
+                       libevdev_has_event_code(dev, EV_REL, REL_RY) ||
+                       libevdev_has_event_code(dev, EV_REL, REL_RZ);
+    memset(layout, 0, sizeof *layout);
+    int rc = tact_settings_text(config, "channels", &text, err);
+    rc = rc ? rc : tact_settings_choice(config, "relative", words, 2, &displacement, err);
+    rc = rc ? rc : read_numbers(config, layout, err);
+    if (rc) {
+        return rc;
+    }
+    if (text) {
+        rc = choose_named(config, dev, text, layout, err);
+    } else {
+        choose_usual(config, dev, layout);
+    }
+    rc = rc ? rc : check_name(config, dev, err);
+    rc = rc ? rc : read_axes(config, dev, layout, err);
+    rc = rc ? rc : tact_settings_flag(config, "raw", &layout->raw, err);
+    set_kinds(dev, !tact_settings_find(config, "unsigned"), displacement, layout);
+    rc = rc ? rc : mark(config, "unsigned", true, layout, err);
+    rc = rc ? rc : mark(config, "inverted", false, layout, err);
+    if (rc == 0 && layout->count == 0) {
+        rc = tact_settings_fault(config, NULL, err, "'%s' has neither axes nor buttons",
+                                 libevdev_get_name(dev));
+    }
+    return rc;
+}
+
+/* Where a centred axis rests. A range such as -32768 .. 32767 is meant to rest at 0. */
+static double centre(const struct tact_evdev_range *range)
+{
+    double sum = range->low + range->high;
+    return fabs(sum) <= 1.0 ? 0.0 : 0.5 * sum;
+}
+
+/* A one-sided axis begins where it rests; its far end, and both of a centred one, are where it
+ * went. */
+static void set_measured(const struct tact_evdev_channel *channel, struct tact_evdev_range *range)
+{
+    bool one_sided = channel->kind == TACT_EVDEV_ONE_SIDED;
+    range->rest = channel->span[1];
+    range->low = one_sided && !channel->inverted ? range->rest : channel->span[0];
+    range->high = one_sided && channel->inverted ? range->rest : channel->span[2];
+}
+
+bool tact_evdev_fit(const struct tact_evdev_layout *layout, struct tact_evdev_source *source)
+{
+    for (int i = 0; i < layout->count; i++) {
+        const struct tact_evdev_channel *channel = &layout->channel[i];
+        struct tact_evdev_range *range = &source->range[i];
+        if (!libevdev_has_event_code(source->dev, channel->type, channel->code)) {
+            return false;
+        }
+        double flat = 0.0;
+        range->low = -layout->relative_range;
+        range->high = layout->relative_range;
+        if (channel->type == EV_ABS) {
+            const struct input_absinfo *info = libevdev_get_abs_info(source->dev, channel->code);
+            range->low = info->minimum;
+            range->high = info->maximum;
+            flat = info->flat;
+        }
+        range->rest = centre(range);
+        range->raw = layout->raw;
+        if (channel->measured) {
+            set_measured(channel, range);
+            flat = channel->span[3];
+        }
+        double way = range->high - range->low;
+        if (channel->kind != TACT_EVDEV_ONE_SIDED) {
+            way = fmin(range->high - range->rest, range->rest - range->low);
+        }
+        range->dead = layout->deadzone >= 0.0 ? layout->deadzone * way : flat;
+        if (!(range->dead >= 0.0 && range->dead < way)) {
+            range->dead = 0.0; /* a flat as wide as the axis would leave nothing of it */
+        }
+    }
+    return true;
+}
+
+double tact_evdev_value(const struct tact_evdev_channel *channel,
+                        const struct tact_evdev_range *range, int raw)
+{
+    if (channel->kind == TACT_EVDEV_BUTTON) {
+        return raw != 0 ? 1.0 : 0.0;
+    }
+    double sign = channel->inverted ? -1.0 : 1.0;
+    if (range->raw) {
+        return raw;
+    }
+    if (channel->kind == TACT_EVDEV_INCREMENT) {
+        return sign * raw;
+    }
+    double off; /* from rest */
+    double way; /* from rest to the end on this side */
+    if (channel->kind == TACT_EVDEV_ONE_SIDED) {
+        off = channel->inverted ? range->high - raw : raw - range->low;
+        way = range->high - range->low;
+        sign = 1.0;
+    } else {
+        double rest = range->rest;
+        off = fabs(raw - rest);
+        way = raw < rest ? rest - range->low : range->high - rest;
+        sign = raw < rest ? -sign : sign;
+    }
+    if (!(off > range->dead)) {
+        return 0.0;
+    }
+    return off >= way ? sign : sign * (off - range->dead) / (way - range->dead);
+}

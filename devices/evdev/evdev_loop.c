@@ -1,0 +1,222 @@
+/* A real input device in the loop, and the thread that looks after it. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include "devices/evdev/evdev_state_internal.h"
+
+enum { MOST_EVENTS = 1024 }; /* a tick looks at: several times the kernel's buffer */
+
+static void set_raw(struct tact_evdev *self, int index, int raw)
+{
+    const struct tact_evdev_channel *channel = &self->layout.channel[index];
+    double value = tact_evdev_value(channel, &self->active->range[index], raw);
+    self->seen_ns[index] = self->stamp_ns;
+    self->value[index] = channel->kind == TACT_EVDEV_INCREMENT ? self->value[index] + value : value;
+}
+
+void tact_evdev_take_state(struct tact_evdev *self, int64_t now_ns)
+{
+    self->syncing = false;
+    self->stamp_ns = now_ns;
+    for (int i = 0; i < self->layout.count; i++) {
+        const struct tact_evdev_channel *channel = &self->layout.channel[i];
+        if (channel->type != EV_REL) {
+            set_raw(self, i,
+                    libevdev_get_event_value(self->active->dev, channel->type, channel->code));
+        }
+    }
+}
+
+void tact_evdev_take_event(struct tact_evdev *self, const struct input_event *event,
+                           int64_t stamp_ns)
+{
+    int index = TACT_EVDEV_NONE;
+    if (event->type == EV_ABS && event->code < ABS_CNT) {
+        index = self->channel_of_abs[event->code];
+    } else if (event->type == EV_REL && event->code < REL_CNT) {
+        index = self->channel_of_rel[event->code];
+    } else if (event->type == EV_KEY && event->code < KEY_CNT) {
+        index = self->channel_of_key[event->code];
+    } else {
+        return; /* EV_FF comes back to every reader of a node; EV_MSC, EV_SYN say nothing here */
+    }
+    self->stamp_ns = stamp_ns;
+    if (index != TACT_EVDEV_NONE) {
+        set_raw(self, index, event->value);
+    }
+}
+
+/* When an event was made. */
+static int64_t stamp_of(const struct tact_evdev *self, const struct input_event *event,
+                        int64_t now_ns)
+{
+    return self->active->monotonic ? (int64_t)event->input_event_sec * 1000000000 +
+                                         (int64_t)event->input_event_usec * 1000
+                                   : now_ns;
+}
+
+/* Reads what has come. Returns false where the device is gone. */
+static bool drain(struct tact_evdev *self, int64_t now_ns)
+{
+    for (int i = 0; i < MOST_EVENTS; i++) {
+        struct input_event event;
+        unsigned int flag = self->syncing ? LIBEVDEV_READ_FLAG_SYNC : LIBEVDEV_READ_FLAG_NORMAL;
+        int rc = libevdev_next_event(self->active->dev, flag, &event);
+        if (rc == -EAGAIN && self->syncing) {
+            self->syncing = false;
+        } else if (rc == -EAGAIN) {
+            return true;
+        } else if (rc == LIBEVDEV_READ_STATUS_SYNC && !self->syncing) {
+            self->syncing = true;
+            atomic_fetch_add_explicit(&self->lost, 1, memory_order_relaxed);
+        } else if (rc >= 0) {
+            tact_evdev_take_event(self, &event, stamp_of(self, &event, now_ns));
+            if (event.type != EV_FF) {
+                tact_evdev_tape_put(&self->tape, self->tick, &event);
+            }
+        } else if (rc != -EINTR) {
+            return false;
+        }
+    }
+    return true;
+}
+
+void tact_evdev_release(struct tact_evdev *self)
+{
+    for (int i = 0; i < self->layout.count; i++) {
+        enum tact_evdev_kind kind = self->layout.channel[i].kind;
+        if (kind == TACT_EVDEV_BUTTON || kind == TACT_EVDEV_DISPLACEMENT) {
+            self->value[i] = 0.0;
+        }
+    }
+}
+
+/* Hands the lost device to the watcher. */
+static void lose(struct tact_evdev *self, int64_t now_ns)
+{
+    tact_evdev_tape_mark(&self->tape, self->tick, TACT_TAPE_LOST, now_ns);
+    atomic_store_explicit(&self->retired, self->active, memory_order_release);
+    self->active = NULL;
+    tact_evdev_release(self);
+}
+
+void tact_evdev_fill(struct tact_evdev *self, int64_t now_ns, struct tact_device_input *in)
+{
+    for (int i = 0; i < self->layout.count; i++) {
+        if (self->layout.channel[i].kind == TACT_EVDEV_DISPLACEMENT &&
+            now_ns - self->seen_ns[i] > self->timeout_ns) {
+            self->value[i] = 0.0;
+        }
+    }
+    in->stamp_ns = self->stamp_ns;
+    memcpy(in->channel, self->value, (size_t)self->layout.count * sizeof *in->channel);
+}
+
+static void evdev_read(void *data, uint64_t tick, double t, int64_t now_ns,
+                       struct tact_device_input *in)
+{
+    struct tact_evdev *self = data;
+    (void)t;
+    self->tick = tick;
+    if (!self->tape.started) {
+        self->tape.started = true;
+        tact_evdev_tape_mark(&self->tape, tick, TACT_TAPE_START, now_ns);
+    }
+    if (!self->active) {
+        self->active = atomic_exchange_explicit(&self->fresh, NULL, memory_order_acquire);
+        if (self->active) {
+            tact_evdev_tape_state(&self->tape, tick, self->active->dev, now_ns);
+            tact_evdev_take_state(self, now_ns);
+        }
+    }
+    if (self->active &&
+        (!drain(self, now_ns) || atomic_load_explicit(&self->vanished, memory_order_relaxed))) {
+        lose(self, now_ns);
+    }
+    tact_evdev_fill(self, now_ns, in);
+    in->state = self->active ? TACT_DEVICE_OK : TACT_DEVICE_LOST;
+    if (self->force.count) {
+        int guard = tact_evdev_force_ask(&self->force, now_ns, &in->channel[self->layout.count]);
+        in->state = guard == TACT_DEVICE_LOST ? TACT_DEVICE_LOST : in->state;
+    }
+}
+
+static void evdev_write(void *data, const double *out, int64_t now_ns)
+{
+    struct tact_evdev *self = data;
+    if (self->force.count) {
+        tact_evdev_force_write(&self->force, out, now_ns);
+    }
+}
+
+static void place(struct tact_evdev *self, const char *path)
+{
+    if (self->force.count) {
+        tact_guard_place(self->force.arming.guard, path);
+    }
+}
+
+/* Frees what the loop gave back. */
+static void take_back(struct tact_evdev *self)
+{
+    struct tact_evdev_source *source =
+        atomic_exchange_explicit(&self->retired, NULL, memory_order_acquire);
+    if (source) {
+        tact_message(self->messages, TACT_MESSAGE_WARNING, "%s: '%s' (%s) is gone", self->name,
+                     self->wanted.name, source->path);
+        place(self, NULL);
+        tact_evdev_source_free(source);
+        self->watched = NULL;
+        atomic_store_explicit(&self->vanished, false, memory_order_relaxed);
+    }
+}
+
+/* Looks for the lost device and hands it to the loop. */
+static void look_for(struct tact_evdev *self)
+{
+    struct tact_evdev_search search;
+    struct tact_evdev_source *source = tact_evdev_find(&self->wanted, &search);
+    if (!source || !tact_evdev_fit(&self->layout, source)) {
+        tact_evdev_source_free(source);
+        return;
+    }
+    tact_message(self->messages, TACT_MESSAGE_INFO, "%s: '%s' is back at %s", self->name,
+                 self->wanted.name, source->path);
+    place(self, source->path);
+    self->watched = source;
+    atomic_store_explicit(&self->fresh, source, memory_order_release);
+}
+
+void tact_evdev_watch(void *data)
+{
+    struct tact_evdev *self = data;
+    take_back(self);
+    if (!self->watched) {
+        look_for(self);
+    } else if (!tact_evdev_present(self->watched)) {
+        atomic_store_explicit(&self->vanished, true, memory_order_relaxed);
+    }
+    uint_fast64_t lost = atomic_load_explicit(&self->lost, memory_order_relaxed);
+    if (lost != self->lost_told) {
+        tact_message(self->messages, TACT_MESSAGE_WARNING,
+                     "%s: the kernel lost events %llu times; the state was read anew", self->name,
+                     (unsigned long long)(lost - self->lost_told));
+        self->lost_told = lost;
+    }
+    tact_evdev_force_tell(&self->force, self->name, self->messages);
+    tact_evdev_tape_drain(&self->tape, self->name, self->messages);
+}
+
+static void evdev_close(void *data)
+{
+    struct tact_evdev *self = data;
+    tact_watch_stop(&self->watch);
+    tact_evdev_tape_close(&self->tape, self->tick, self->name, self->messages);
+    tact_evdev_force_close(&self->force, self->name, self->messages);
+    tact_evdev_source_free(self->active);
+    tact_evdev_source_free(atomic_load(&self->fresh));
+    tact_evdev_source_free(atomic_load(&self->retired));
+    free(self);
+}
+
+const struct tact_device_ops tact_evdev_ops = {evdev_read, evdev_write, evdev_close};

@@ -1,0 +1,375 @@
+/* Plays the raw events of an input device out of a file. */
+#include <ctype.h>
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "devices/evdev/evdev_state_internal.h"
+#include "contact/number.h"
+
+enum { MOST_EVENTS = 1 << 24 };
+
+static const double slack = 1e-9; /* [s] that sums of times may be off */
+
+struct reading {
+    FILE *file;
+    int line;
+    double period;     /* of the recorded session [s], 0: not known */
+    int64_t origin_ns; /* of its first event, where its ticks are not known */
+    size_t capacity;
+    bool began; /* an event was read */
+    int type;   /* that the description in the head is at, -1: none */
+    int code;
+    struct {
+        bool known;
+        int32_t value; /* when the recording began, as the head describes it */
+    } start[ABS_CNT];
+    struct tact_evdev_play *play;
+};
+
+/* Room for one more event. NULL where memory is short, or the file too long. */
+static struct tact_evdev_taped *add(struct reading *r)
+{
+    struct tact_evdev_play *play = r->play;
+    if (play->count == r->capacity) {
+        size_t capacity = r->capacity ? 2 * r->capacity : 1024;
+        struct tact_evdev_taped *more =
+            capacity > MOST_EVENTS ? NULL : realloc(play->event, capacity * sizeof *more);
+        if (!more) {
+            return NULL;
+        }
+        play->event = more;
+        r->capacity = capacity;
+    }
+    struct tact_evdev_taped *event = &play->event[play->count++];
+    memset(event, 0, sizeof *event);
+    return event;
+}
+
+/* A whole decimal number of 32 bits, of any number of zeros; *at moves behind it. */
+static int take_number(const char **at, int32_t *value)
+{
+    char *end;
+    errno = 0;
+    long long read = strtoll(*at, &end, 10);
+    if (end == *at || errno || read < INT32_MIN || read > INT32_MAX ||
+        (*end && !isspace((unsigned char)*end))) {
+        return -EINVAL;
+    }
+    *value = (int32_t)read;
+    *at = end;
+    return 0;
+}
+
+/* "#   Event type 3 (EV_ABS)", "#     Event code 0 (ABS_X)", "#       Value   -938": how
+ * evemu-record describes the device as it was found. */
+static int take_description(struct reading *r, const char *line)
+{
+    const char *text = line + 1 + strspn(line + 1, " \t");
+    int number;
+    if (sscanf(text, "Event type %d", &number) == 1) {
+        r->type = number;
+        r->code = -1;
+    } else if (sscanf(text, "Event code %d", &number) == 1) {
+        r->code = number;
+    } else if (!strncmp(text, "Value", 5) && (text[5] == ' ' || text[5] == '\t') &&
+               r->type == EV_ABS && r->code >= 0 && r->code < ABS_CNT && !r->began) {
+        const char *at = text + 5;
+        r->start[r->code].known = true;
+        return take_number(&at, &r->start[r->code].value);
+    }
+    return 0;
+}
+
+/* "# lost tick 12", "# tick 0 at 123.000000456", and the line of the head. */
+static int take_comment(struct reading *r, const char *line)
+{
+    unsigned long long tick;
+    long long seconds, nanoseconds;
+    char clock[16];
+    const char *head = strstr(line, ", period ");
+    if (!strncmp(line, "# tact device", 13) && head &&
+        tact_number_scan(head, ", period %lf, clock %15s", &r->period, clock) == 2) {
+        r->play->monotonic = !strcmp(clock, "monotonic");
+        return r->period > 0.0 && r->period < 1e3 ? 0 : -EINVAL;
+    }
+    if (sscanf(line, "# tick %llu at %lld.%9lld", &tick, &seconds, &nanoseconds) == 3) {
+        const double since = (double)tick * r->period;
+        if (seconds < 0 || seconds > UINT32_MAX || nanoseconds < 0 || !(since < 1e9)) {
+            return -EINVAL;
+        }
+        r->play->start_ns = seconds * 1000000000 + nanoseconds - llround(since * 1e9);
+    } else if (sscanf(line, "# end tick %llu", &tick) == 1) {
+        r->play->end = (double)tick * r->period;
+    } else if (sscanf(line, "# lost tick %llu", &tick) == 1 ||
+               sscanf(line, "# back tick %llu", &tick) == 1) {
+        struct tact_evdev_taped *mark = add(r);
+        if (!mark) {
+            return -ENOMEM;
+        }
+        mark->type = line[2] == 'l' ? TACT_TAPE_LOST : TACT_TAPE_BACK;
+        mark->time = (double)tick * r->period;
+    } else {
+        return take_description(r, line);
+    }
+    return 0;
+}
+
+static int take_event(struct reading *r, const char *line)
+{
+    long long seconds, fraction;
+    unsigned int type, code;
+    int32_t value;
+    unsigned long long tick;
+    int point = 0, digits = 0, used = 0;
+    if (sscanf(line, "E: %lld.%n%6lld%n %4x %4x%n", &seconds, &point, &fraction, &digits, &type,
+               &code, &used) != 4 ||
+        digits - point != 6 || seconds < 0 || seconds > UINT32_MAX || fraction < 0 ||
+        type >= EV_CNT) {
+        return -EINVAL;
+    }
+    const char *rest = line + used;
+    if (take_number(&rest, &value)) {
+        return -EINVAL;
+    }
+    const char *comment = strchr(line, '#');
+    if (comment && !strncmp(comment, "# start", 7)) {
+        libevdev_set_event_value(r->play->dev, type, code, value);
+        if (type == EV_ABS && code < ABS_CNT) {
+            r->play->told[code] = true;
+        }
+        return 0;
+    }
+    struct tact_evdev_taped *event = add(r);
+    if (!event) {
+        return -ENOMEM;
+    }
+    *event = (struct tact_evdev_taped){.made_ns = seconds * 1000000000 + fraction * 1000,
+                                       .type = (uint16_t)type,
+                                       .code = (uint16_t)code,
+                                       .value = value};
+    if (comment && sscanf(comment, "# tick %llu", &tick) == 1) {
+        event->time = (double)tick * r->period;
+        event->made_ns = strstr(comment, "state") ? 0 : event->made_ns;
+    } else {
+        r->origin_ns = r->began ? r->origin_ns : event->made_ns;
+        event->time = (double)(event->made_ns - r->origin_ns) * 1e-9;
+    }
+    r->began = true;
+    return 0;
+}
+
+/* "B: 03 ff ..." adds 64 codes of a type; `first` counts how many came before. */
+static int take_bits(struct reading *r, const char *line, int first[EV_CNT])
+{
+    unsigned int type, bits;
+    int used = 0;
+    if (sscanf(line, "B: %2x%n", &type, &used) != 1 || type >= EV_CNT) {
+        return -EINVAL;
+    }
+    for (const char *at = line + used; sscanf(at, " %2x%n", &bits, &used) == 1; at += used) {
+        const int most = libevdev_event_type_get_max(type);
+        for (int bit = 0; type != EV_SYN && bit < 8; bit++) {
+            const unsigned int code = (unsigned int)(first[type] + bit);
+            const struct input_absinfo none = {.maximum = 1};
+            if ((bits >> bit & 1U) && (int)code <= most && type != EV_REP && type != EV_FF) {
+                libevdev_enable_event_code(r->play->dev, type, code, type == EV_ABS ? &none : NULL);
+            }
+        }
+        first[type] += 8;
+    }
+    return 0;
+}
+
+/* The rest stands in the middle until the whole file is read. */
+static int take_axis(struct reading *r, const char *line)
+{
+    struct input_absinfo info = {0};
+    int32_t *const to[] = {&info.minimum, &info.maximum, &info.fuzz, &info.flat, &info.resolution};
+    unsigned int code;
+    int used = 0;
+    if (sscanf(line, "A: %2x%n", &code, &used) != 1 || code >= ABS_CNT) {
+        return -EINVAL;
+    }
+    const char *at = line + used;
+    for (int i = 0; i < 5; i++) {
+        bool over = i == 4 && !at[strspn(at, " \t")]; /* older files have no resolution */
+        if (!over && take_number(&at, to[i])) {
+            return -EINVAL;
+        }
+    }
+    info.value = (int)(((long long)info.minimum + info.maximum) / 2);
+    return libevdev_enable_event_code(r->play->dev, EV_ABS, code, &info) ? -EINVAL : 0;
+}
+
+/* Where axes were when the recording began. Where it does not state that, the first event does, and
+ * until then the middle of the range is assumed, which a message reports. */
+static void set_start(struct reading *r)
+{
+    struct libevdev *dev = r->play->dev;
+    size_t used = 0;
+    for (unsigned int code = 0; code < ABS_MT_SLOT; code++) {
+        if (!libevdev_has_event_code(dev, EV_ABS, code) || r->play->told[code]) {
+            continue;
+        }
+        if (r->start[code].known) {
+            libevdev_set_event_value(dev, EV_ABS, code, r->start[code].value);
+        } else if (used < sizeof r->play->guessed) {
+            const char *name = libevdev_event_code_get_name(EV_ABS, code);
+            int n = snprintf(r->play->guessed + used, sizeof r->play->guessed - used, "%s%s",
+                             used ? " " : "", name ? name : "?");
+            used += n > 0 ? (size_t)n : 0;
+        }
+    }
+}
+
+static int take_line(struct reading *r, const char *line, int first[EV_CNT])
+{
+    unsigned int id[4];
+    struct libevdev *dev = r->play->dev;
+    switch (line[0]) {
+    case '#':
+        return take_comment(r, line);
+    case 'E':
+        return take_event(r, line);
+    case 'B':
+        return take_bits(r, line, first);
+    case 'A':
+        return take_axis(r, line);
+    case 'N':
+        libevdev_set_name(dev, line + (line[1] == ':' && line[2] == ' ' ? 3 : 1));
+        return 0;
+    case 'I':
+        if (sscanf(line, "I: %4x %4x %4x %4x", &id[0], &id[1], &id[2], &id[3]) != 4) {
+            return -EINVAL;
+        }
+        libevdev_set_id_bustype(dev, (int)id[0]);
+        libevdev_set_id_vendor(dev, (int)id[1]);
+        libevdev_set_id_product(dev, (int)id[2]);
+        libevdev_set_id_version(dev, (int)id[3]);
+        return 0;
+    default: /* properties, lights, switches */
+        return line[0] && !strchr("PLS", line[0]) ? -EINVAL : 0;
+    }
+}
+
+/* Reads what is left of a line that is longer than its room. */
+static void skip_line(FILE *file)
+{
+    for (int c = getc(file); c != EOF && c != '\n'; c = getc(file)) {
+    }
+}
+
+static int read_lines(struct reading *r)
+{
+    static const char mark[] = "\xEF\xBB\xBF"; /* that some editors put first */
+    char line[1024];
+    int first[EV_CNT] = {0}, rc = 0;
+    while (!rc && fgets(line, sizeof line, r->file)) {
+        const char *text = line;
+        size_t length = strcspn(line, "\n");
+        if (r->line++ == 0 && !strncmp(line, mark, strlen(mark))) {
+            text += strlen(mark);
+        }
+        if (line[length] != '\n' && !feof(r->file)) {
+            if (*text != '#') { /* comments may be as long as they like */
+                return -EINVAL;
+            }
+            skip_line(r->file);
+        }
+        line[strcspn(line, "\r\n")] = '\0';
+        rc = take_line(r, text, first);
+    }
+    return !rc && ferror(r->file) ? -EIO : rc;
+}
+
+int tact_evdev_play_open(const char *path, struct tact_evdev_play *play, struct tact_error *err)
+{
+    struct reading r = {.play = play, .file = fopen(path, "re"), .type = -1, .code = -1};
+    tact_error_at(err, path, 0, 0, NULL);
+    if (!r.file) {
+        int rc = -errno;
+        return tact_error_set(err, rc, "%s", strerror(-rc));
+    }
+    play->dev = libevdev_new();
+    int rc = play->dev ? read_lines(&r) : -ENOMEM;
+    fclose(r.file);
+    if (!rc && !play->count && play->end == 0.0) {
+        rc = tact_error_set(err, -EINVAL, "no recording of evemu: it has no event");
+    } else if (rc) {
+        tact_error_at(err, NULL, r.line, 0, NULL);
+        rc = tact_error_set(err, rc, "%s",
+                            rc == -ENOMEM ? "too long" : "not what a recording of evemu has");
+    }
+    if (!rc) {
+        set_start(&r);
+    }
+    if (play->end == 0.0 && play->count) {
+        play->end = play->event[play->count - 1].time;
+    }
+    return rc;
+}
+
+void tact_evdev_play_close(struct tact_evdev_play *play)
+{
+    if (play) {
+        libevdev_free(play->dev);
+        free(play->event);
+        play->dev = NULL;
+        play->event = NULL;
+    }
+}
+
+/* The clock of the recording against this one. */
+static int64_t shift_of(const struct tact_evdev_play *play, double t, int64_t now_ns)
+{
+    int64_t start = play->start_ns;
+    if (!start) {
+        for (size_t i = 0; i < play->count && !start; i++) {
+            start = play->event[i].made_ns;
+        }
+    }
+    return now_ns - llround(t * 1e9) - start;
+}
+
+static void play_read(void *data, uint64_t tick, double t, int64_t now_ns,
+                      struct tact_device_input *in)
+{
+    struct tact_evdev *self = data;
+    struct tact_evdev_play *play = self->play;
+    const int64_t shift = shift_of(play, t, now_ns);
+    (void)tick;
+    for (; play->next < play->count && play->event[play->next].time <= t + slack; play->next++) {
+        const struct tact_evdev_taped *taped = &play->event[play->next];
+        const struct input_event event = {
+            .type = taped->type, .code = taped->code, .value = taped->value};
+        if (taped->type == TACT_TAPE_LOST) {
+            tact_evdev_release(self);
+            play->gone = true;
+        } else if (taped->type == TACT_TAPE_BACK) {
+            play->gone = false;
+        } else {
+            bool known = play->monotonic && taped->made_ns;
+            tact_evdev_take_event(self, &event, known ? taped->made_ns + shift : now_ns);
+        }
+    }
+    tact_evdev_fill(self, now_ns, in);
+    in->state = play->gone              ? TACT_DEVICE_LOST
+                : t > play->end + slack ? TACT_DEVICE_ENDED
+                                        : TACT_DEVICE_OK;
+    if (self->force.count) {
+        in->channel[self->layout.count] = 0.0; /* force_age */
+    }
+}
+
+static void play_close(void *data)
+{
+    struct tact_evdev *self = data;
+    tact_evdev_play_close(self->play);
+    free(self->play);
+    free(self->active); /* its libevdev is the recording's */
+    free(self);
+}
+
+const struct tact_device_ops tact_evdev_play_ops = {play_read, NULL, play_close};

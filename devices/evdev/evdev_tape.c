@@ -1,0 +1,228 @@
+/* Keeps the raw events of an input device in a file. */
+#include "devices/evdev/evdev_tape_internal.h"
+
+#include <errno.h>
+#include <string.h>
+#include <time.h>
+#include "contact/number.h"
+#include "devices/common/tape_internal.h"
+
+enum { KEPT = 1 << 16 }; /* events that may wait for the disk: 13 s at 5,000 a second */
+
+struct kept {
+    uint64_t tick;
+    bool state; /* what the device was found in, no event */
+    struct input_event event;
+};
+
+static void write_bits(FILE *file, const struct libevdev *dev, unsigned int type)
+{
+    const int most = type == EV_SYN ? EV_MAX : libevdev_event_type_get_max(type);
+    for (int first = 0; first <= most; first += 64) {
+        fprintf(file, "B: %02x", type);
+        for (int byte = 0; byte < 8; byte++) {
+            unsigned int bits = 0;
+            for (int bit = 0; bit < 8; bit++) {
+                const int code = first + 8 * byte + bit;
+                const bool has =
+                    code <= most &&
+                    (type == EV_SYN ? libevdev_has_event_type(dev, (unsigned int)code)
+                                    : libevdev_has_event_code(dev, type, (unsigned int)code));
+                bits |= (unsigned int)has << bit;
+            }
+            fprintf(file, " %02x", bits);
+        }
+        fputc('\n', file);
+    }
+}
+
+static void write_event(FILE *file, const struct input_event *event)
+{
+    fprintf(file, "E: %lld.%06lld %04x %04x %04d", (long long)event->input_event_sec,
+            (long long)event->input_event_usec, event->type, event->code, event->value);
+}
+
+/* Calls `take` for each axis, and for each key that is pressed. */
+static void each_value(const struct libevdev *dev,
+                       void (*take)(void *user, const struct input_event *event), void *user)
+{
+    for (unsigned int code = 0; code < ABS_CNT; code++) {
+        const struct input_absinfo *info = libevdev_get_abs_info(dev, code);
+        if (info) {
+            take(user, &(struct input_event){
+                           .type = EV_ABS, .code = (uint16_t)code, .value = info->value});
+        }
+    }
+    for (unsigned int code = 0; code < KEY_CNT; code++) {
+        if (libevdev_has_event_code(dev, EV_KEY, code) &&
+            libevdev_get_event_value(dev, EV_KEY, code)) {
+            take(user, &(struct input_event){.type = EV_KEY, .code = (uint16_t)code, .value = 1});
+        }
+    }
+}
+
+struct first {
+    FILE *file;
+    struct timespec opened; /* by the clock of the events */
+};
+
+static void write_first(void *user, const struct input_event *event)
+{
+    const struct first *first = user;
+    struct input_event stamped = *event;
+    stamped.input_event_sec = first->opened.tv_sec;
+    stamped.input_event_usec = first->opened.tv_nsec / 1000;
+    write_event(first->file, &stamped);
+    fputs("\t# start\n", first->file);
+}
+
+static void write_head(FILE *file, const struct tact_device_config *config,
+                       const struct libevdev *dev, bool monotonic)
+{
+    char period[32];
+    tact_number_print(period, sizeof period, "%.17g", config->period);
+    fprintf(file,
+            "# EVEMU 1.3\n# tact device %s, period %s, clock %s\n"
+            "# Events as the loop read them. After each stands the tick that it was read in; the\n"
+            "# first state of the device comes first.\n",
+            config->name, period, monotonic ? "monotonic" : "real");
+    fprintf(file, "N: %s\nI: %04x %04x %04x %04x\nP: 00 00 00 00 00 00 00 00\n",
+            libevdev_get_name(dev), (unsigned int)libevdev_get_id_bustype(dev),
+            (unsigned int)libevdev_get_id_vendor(dev), (unsigned int)libevdev_get_id_product(dev),
+            (unsigned int)libevdev_get_id_version(dev));
+    for (unsigned int type = 0; type < EV_CNT; type++) {
+        if (type == EV_SYN || (libevdev_has_event_type(dev, type) && type != EV_REP)) {
+            write_bits(file, dev, type);
+        }
+    }
+    for (unsigned int code = 0; code < ABS_CNT; code++) {
+        const struct input_absinfo *info = libevdev_get_abs_info(dev, code);
+        if (info) {
+            fprintf(file, "A: %02x %d %d %d %d %d\n", code, info->minimum, info->maximum,
+                    info->fuzz, info->flat, info->resolution);
+        }
+    }
+    struct first first = {.file = file};
+    clock_gettime(monotonic ? CLOCK_MONOTONIC : CLOCK_REALTIME, &first.opened);
+    each_value(dev, write_first, &first);
+    write_first(&first, &(struct input_event){.type = EV_SYN});
+}
+
+int tact_evdev_tape_open(struct tact_evdev_tape *tape, const struct tact_device_config *config,
+                         const struct libevdev *dev, bool monotonic, struct tact_error *err)
+{
+    if (!config->record) {
+        return 0;
+    }
+    int rc = tact_tape_create(config, "evemu", tape->path, sizeof tape->path, &tape->file, err);
+    if (rc) {
+        return rc;
+    }
+    rc = tact_ring_create(&tape->ring, KEPT, sizeof(struct kept), 0);
+    if (rc) {
+        fclose(tape->file);
+        tape->file = NULL;
+        return tact_error_set(err, rc, "out of memory");
+    }
+    write_head(tape->file, config, dev, monotonic);
+    return 0;
+}
+
+void tact_evdev_tape_put(struct tact_evdev_tape *tape, uint64_t tick,
+                         const struct input_event *event)
+{
+    struct kept *kept = tape->ring ? tact_ring_reserve(tape->ring) : NULL;
+    if (kept) {
+        *kept = (struct kept){tick, false, *event};
+        tact_ring_commit(tape->ring);
+    }
+}
+
+void tact_evdev_tape_mark(struct tact_evdev_tape *tape, uint64_t tick, int mark, int64_t now_ns)
+{
+    /* The value has the nanoseconds that the time has no room for. */
+    const struct input_event event = {.type = (uint16_t)mark,
+                                      .value = (int32_t)(now_ns % 1000),
+                                      .input_event_sec = now_ns / 1000000000,
+                                      .input_event_usec = now_ns % 1000000000 / 1000};
+    tact_evdev_tape_put(tape, tick, &event);
+}
+
+struct coming_back {
+    struct tact_evdev_tape *tape;
+    uint64_t tick;
+    int64_t now_ns;
+};
+
+static void put_state(void *user, const struct input_event *event)
+{
+    const struct coming_back *back = user;
+    struct kept *kept = tact_ring_reserve(back->tape->ring);
+    if (kept) {
+        *kept = (struct kept){back->tick, true, *event};
+        kept->event.input_event_sec = back->now_ns / 1000000000;
+        kept->event.input_event_usec = back->now_ns % 1000000000 / 1000;
+        tact_ring_commit(back->tape->ring);
+    }
+}
+
+void tact_evdev_tape_state(struct tact_evdev_tape *tape, uint64_t tick, const struct libevdev *dev,
+                           int64_t now_ns)
+{
+    struct coming_back back = {tape, tick, now_ns};
+    if (tape->ring) {
+        tact_evdev_tape_mark(tape, tick, TACT_TAPE_BACK, now_ns);
+        each_value(dev, put_state, &back);
+    }
+}
+
+void tact_evdev_tape_drain(struct tact_evdev_tape *tape, const char *name,
+                           struct tact_messages messages)
+{
+    const struct kept *kept;
+    if (!tape->file) {
+        return;
+    }
+    while ((kept = tact_ring_peek(tape->ring))) {
+        const struct input_event *event = &kept->event;
+        const unsigned long long tick = kept->tick;
+        if (event->type == TACT_TAPE_START) {
+            fprintf(tape->file, "# tick %llu at %lld.%06lld%03d\n", tick,
+                    (long long)event->input_event_sec, (long long)event->input_event_usec,
+                    event->value);
+        } else if (event->type >= TACT_TAPE_LOST) {
+            fprintf(tape->file, "# %s tick %llu\n", event->type == TACT_TAPE_LOST ? "lost" : "back",
+                    tick);
+        } else {
+            write_event(tape->file, event);
+            fprintf(tape->file, "\t# tick %llu%s\n", tick, kept->state ? " state" : "");
+        }
+        tact_ring_release(tape->ring);
+    }
+    fflush(tape->file);
+    uint64_t overruns = tact_ring_overruns(tape->ring);
+    if (overruns != tape->overruns || (ferror(tape->file) && !tape->failed)) {
+        tact_message(messages, TACT_MESSAGE_ERROR, "%s: %s: %llu events could not be kept%s", name,
+                     tape->path, (unsigned long long)overruns,
+                     ferror(tape->file) ? ", and the disk refuses what is written" : "");
+        tape->overruns = overruns;
+        tape->failed = tape->failed || ferror(tape->file);
+    }
+}
+
+void tact_evdev_tape_close(struct tact_evdev_tape *tape, uint64_t tick, const char *name,
+                           struct tact_messages messages)
+{
+    if (!tape->file) {
+        return;
+    }
+    tact_evdev_tape_drain(tape, name, messages);
+    fprintf(tape->file, "# end tick %llu\n", (unsigned long long)tick);
+    if (fclose(tape->file) && !tape->failed) {
+        tact_message(messages, TACT_MESSAGE_ERROR, "%s: %s: the disk refuses what is written", name,
+                     tape->path);
+    }
+    tact_ring_free(tape->ring);
+    tape->file = NULL;
+    tape->ring = NULL;
+}

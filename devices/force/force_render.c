@@ -1,0 +1,203 @@
+/* Which effects a device has for what is wanted, and their numbers. */
+#include <math.h>
+#include <string.h>
+#include "contact/elementary.h"
+#include "devices/force/force_internal.h"
+
+enum { LENGTH_MS = 2000 }; /* a device that nobody talks to any more lets go after it */
+
+static const char *const names[TACT_FORCE_CHANNELS] = {
+    "force_x",  "force_y", "spring",    "spring_center", "damper",
+    "friction", "inertia", "vibration", "strong",        "weak"};
+
+const char *tact_force_name(int channel)
+{
+    return names[channel];
+}
+
+const char *tact_force_type_name(int type)
+{
+    static const char *const types[] = {"rumble",   "periodic", "constant", "spring",
+                                        "friction", "damper",   "inertia",  "ramp"};
+    return type >= FF_RUMBLE && type <= FF_RAMP ? types[type - FF_RUMBLE] : "other";
+}
+
+bool tact_force_has(const unsigned char *bits, int code)
+{
+    return code && bits[code / 8] & 1 << code % 8;
+}
+
+/* A way to render a channel: a slot as effects of one type. */
+struct way {
+    int slot;
+    uint16_t type;
+};
+
+/* In order of preference; ended by type 0. */
+static const struct way ways[TACT_FORCE_CHANNELS][7] = {
+    [TACT_FORCE_X] = {{TACT_FORCE_PUSH, FF_CONSTANT},
+                      {TACT_FORCE_PUSH, FF_SPRING},
+                      {TACT_FORCE_WAVE, FF_PERIODIC},
+                      {TACT_FORCE_RUMBLE, FF_RUMBLE},
+                      {TACT_FORCE_RUBS, FF_FRICTION},
+                      {TACT_FORCE_DAMPS, FF_DAMPER}},
+    [TACT_FORCE_SPRING] = {{TACT_FORCE_SPRINGS, FF_SPRING}},
+    [TACT_FORCE_DAMPER] = {{TACT_FORCE_DAMPS, FF_DAMPER}, {TACT_FORCE_RUBS, FF_FRICTION}},
+    [TACT_FORCE_FRICTION] = {{TACT_FORCE_RUBS, FF_FRICTION}, {TACT_FORCE_DAMPS, FF_DAMPER}},
+    [TACT_FORCE_INERTIA] = {{TACT_FORCE_LAGS, FF_INERTIA}, {TACT_FORCE_DAMPS, FF_DAMPER}},
+    [TACT_FORCE_VIBRATION] = {{TACT_FORCE_WAVE, FF_PERIODIC}, {TACT_FORCE_RUMBLE, FF_RUMBLE}},
+    [TACT_FORCE_STRONG] = {{TACT_FORCE_RUMBLE, FF_RUMBLE}, {TACT_FORCE_WAVE, FF_PERIODIC}},
+};
+
+/* Channels that go the way of another. */
+static int like(int channel)
+{
+    return channel == TACT_FORCE_Y        ? TACT_FORCE_X
+           : channel == TACT_FORCE_CENTER ? TACT_FORCE_SPRING
+           : channel == TACT_FORCE_WEAK   ? TACT_FORCE_STRONG
+                                          : channel;
+}
+
+static uint16_t waveform(const unsigned char *bits)
+{
+    static const uint16_t forms[] = {FF_SINE, FF_TRIANGLE, FF_SQUARE, FF_SAW_UP, FF_SAW_DOWN};
+    for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {
+        if (tact_force_has(bits, forms[i])) {
+            return forms[i];
+        }
+    }
+    return 0;
+}
+
+int tact_force_choose(const unsigned char *bits, uint32_t wanted, struct tact_force_plan *plan)
+{
+    memset(plan->slot, 0xff, sizeof plan->slot);
+    memset(plan->type, 0, sizeof plan->type);
+    plan->wanted = wanted;
+    plan->waveform = waveform(bits);
+    plan->has_gain = tact_force_has(bits, FF_GAIN);
+    plan->has_autocenter = tact_force_has(bits, FF_AUTOCENTER);
+    for (int i = 0; i < TACT_FORCE_CHANNELS; i++) {
+        const struct way *way = ways[like(i)];
+        if (!(wanted >> i & 1U)) {
+            continue;
+        }
+        while (way->type && (!tact_force_has(bits, way->type) ||
+                             (way->type == FF_PERIODIC && plan->waveform == 0))) {
+            way++;
+        }
+        if (!way->type) {
+            return i;
+        }
+        plan->slot[i] = way->slot;
+        plan->type[way->slot] = way->type;
+    }
+    return -1;
+}
+
+static double within(double x, double low)
+{
+    return !isfinite(x) ? 0.0 : x < low ? low : x > 1.0 ? 1.0 : x;
+}
+
+static int16_t level16(double x)
+{
+    return (int16_t)lrint(x * 0x7fff);
+}
+
+static uint16_t level_u16(double x)
+{
+    return (uint16_t)lrint(x * 0xffff);
+}
+
+/* The push in slot PUSH, as a force or as a spring to a far centre. */
+static void render_push(const struct tact_force_plan *plan, double x, double y,
+                        struct ff_effect *effect)
+{
+    const double pi = 3.14159265358979323846;
+    if (effect->type == FF_SPRING) {
+        const double axis[2] = {x, y};
+        for (int i = 0; i < 2; i++) {
+            struct ff_condition_effect *c = &effect->u.condition[i];
+            c->right_saturation = c->left_saturation = level_u16(fabs(axis[i]));
+            c->right_coeff = c->left_coeff = axis[i] != 0.0 ? 0x7fff : 0;
+            c->center = axis[i] < 0.0 ? -0x7fff : 0x7fff;
+        }
+    } else if (plan->wanted >> TACT_FORCE_Y & 1U) {
+        /* A turn is 0x10000, from down (towards the person) over left. */
+        double turn = tact_atan2(-x, y) / (2.0 * pi);
+        effect->direction = (uint16_t)(lrint((turn < 0.0 ? turn + 1.0 : turn) * 0x10000) & 0xffff);
+        effect->u.constant.level = level16(within(tact_hypot(x, y), 0.0));
+    } else {
+        effect->u.constant.level = level16(-x); /* to the left */
+    }
+}
+
+static void render_condition(double level, double center, struct ff_effect *effect)
+{
+    for (int i = 0; i < 2; i++) {
+        struct ff_condition_effect *c = &effect->u.condition[i];
+        c->right_saturation = c->left_saturation = 0xffff;
+        c->right_coeff = c->left_coeff = level16(level);
+    }
+    effect->u.condition[0].center = level16(center);
+}
+
+/* Largest of the channels in `mask` that the slot renders. */
+static double strongest(const struct tact_force_plan *plan, int slot, const double *level,
+                        uint32_t mask)
+{
+    double most = 0.0;
+    for (int i = 0; i < TACT_FORCE_CHANNELS; i++) {
+        if (plan->slot[i] == slot && (mask >> i & 1U)) {
+            most = fmax(most, fabs(level[i]));
+        }
+    }
+    return most;
+}
+
+static void render_slot(const struct tact_force_plan *plan, int slot, const double *level,
+                        struct ff_effect *effect, bool *silent)
+{
+    const uint32_t centers = 1U << TACT_FORCE_CENTER;
+    const uint32_t weak = 1U << TACT_FORCE_WEAK | 1U << TACT_FORCE_VIBRATION;
+    double most = strongest(plan, slot, level, ~centers);
+    *silent = most == 0.0;
+    switch (slot) {
+    case TACT_FORCE_PUSH:
+        render_push(plan, level[TACT_FORCE_X], level[TACT_FORCE_Y], effect);
+        break;
+    case TACT_FORCE_WAVE:
+        effect->u.periodic.waveform = plan->waveform;
+        effect->u.periodic.period = plan->wave_ms;
+        effect->u.periodic.magnitude = level16(most);
+        break;
+    case TACT_FORCE_RUMBLE:
+        effect->u.rumble.strong_magnitude = level_u16(strongest(plan, slot, level, ~weak));
+        effect->u.rumble.weak_magnitude = level_u16(strongest(plan, slot, level, weak));
+        break;
+    default:
+        render_condition(most, slot == TACT_FORCE_SPRINGS ? level[TACT_FORCE_CENTER] : 0.0, effect);
+    }
+}
+
+void tact_force_render(const struct tact_force_plan *plan, const double *level,
+                       struct ff_effect *effect, bool *silent)
+{
+    double clean[TACT_FORCE_CHANNELS];
+    for (int i = 0; i < TACT_FORCE_CHANNELS; i++) {
+        bool coefficient = i >= TACT_FORCE_SPRING && i != TACT_FORCE_CENTER;
+        double value = i >= TACT_FORCE_VIBRATION ? fabs(level[i]) : level[i];
+        clean[i] = plan->wanted >> i & 1U ? within(value, coefficient ? 0.0 : -1.0) : 0.0;
+    }
+    memset(effect, 0, TACT_FORCE_SLOTS * sizeof *effect);
+    for (int i = 0; i < TACT_FORCE_SLOTS; i++) {
+        silent[i] = true;
+        if (plan->type[i]) {
+            effect[i].type = plan->type[i];
+            effect[i].direction = 0x4000; /* left */
+            effect[i].replay.length = LENGTH_MS;
+            render_slot(plan, i, clean, &effect[i], &silent[i]);
+        }
+    }
+}

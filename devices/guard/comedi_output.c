@@ -1,0 +1,84 @@
+#include "devices/guard/comedi_output_internal.h"
+
+#include <errno.h>
+#include <string.h>
+
+void tact_comedi_list_init(struct tact_comedi_list *list, const struct tact_comedi_op *ops,
+                           int count)
+{
+    memset(list, 0, sizeof *list);
+    list->count = count;
+    list->list.n_insns = (unsigned int)count;
+    list->list.insns = list->insn;
+    for (int i = 0; i < count; i++) {
+        list->insn[i] = (comedi_insn){.insn = ops[i].insn,
+                                      .n = ops[i].words,
+                                      .data = list->data[i],
+                                      .subdev = ops[i].subdevice,
+                                      .chanspec = ops[i].chanspec};
+        memcpy(list->safe[i], ops[i].safe, sizeof list->safe[i]);
+        memcpy(list->data[i], ops[i].safe, sizeof list->data[i]);
+    }
+}
+
+int tact_comedi_list_run(comedi_t *dev, struct tact_comedi_list *list)
+{
+    if (list->count == 0) {
+        return 0;
+    }
+    errno = 0;
+    int done = comedi_do_insnlist(dev, &list->list);
+    if (done == list->count) {
+        return 0;
+    }
+    return errno ? -errno : -EIO;
+}
+
+int tact_comedi_list_safe(comedi_t *dev, struct tact_comedi_list *list)
+{
+    memcpy(list->data, list->safe, sizeof list->data);
+    int rc = tact_comedi_list_run(dev, list);
+    for (int i = 0; rc && rc != -ENODEV && i < list->count; i++) {
+        /* The driver may have written over the words of INSN_BITS. */
+        memcpy(list->data[i], list->safe[i], sizeof list->data[i]);
+        comedi_do_insn(dev, &list->insn[i]);
+    }
+    return rc;
+}
+
+static int make_outputs(comedi_t *dev, const struct tact_comedi_list *list)
+{
+    for (int i = 0; i < list->count; i++) {
+        const comedi_insn *insn = &list->insn[i];
+        if (insn->insn != INSN_BITS ||
+            comedi_get_subdevice_type(dev, insn->subdev) != COMEDI_SUBD_DIO) {
+            continue;
+        }
+        for (unsigned int k = 0; k < 32; k++) {
+            if ((list->safe[i][0] >> k & 1U) &&
+                comedi_dio_config(dev, insn->subdev, CR_CHAN(insn->chanspec) + k, COMEDI_OUTPUT) <
+                    0) {
+                return errno ? -errno : -EIO;
+            }
+        }
+    }
+    return 0;
+}
+
+int tact_comedi_take(comedi_t *dev, struct tact_comedi_list *list)
+{
+    for (int i = 0; i < list->count; i++) {
+        int first = 0;
+        while (list->insn[first].subdev != list->insn[i].subdev) {
+            first++;
+        }
+        errno = 0; /* a subdevice that is locked cannot be locked again, not even by its owner */
+        if (first == i && comedi_lock(dev, list->insn[i].subdev) < 0) {
+            return errno ? -errno : -EIO;
+        }
+    }
+    /* Written before the pins turn round, and after, as some boards forget it. */
+    int rc = tact_comedi_list_safe(dev, list);
+    rc = rc ? rc : make_outputs(dev, list);
+    return rc ? rc : tact_comedi_list_safe(dev, list);
+}

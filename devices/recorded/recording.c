@@ -1,0 +1,180 @@
+#include "devices/recorded/recording.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "devices/common/settings.h"
+#include "rt/log/log_reader.h"
+#include "rt/session/view.h"
+
+static const double slack = 1e-9; /* [s] that sums of times may be off */
+
+struct row {
+    double time; /* of the record [s] */
+    int64_t age; /* of its newest value [ns] */
+    int32_t state;
+};
+
+struct recording {
+    double start; /* [s] */
+    int channels;
+    size_t rows;
+    size_t at; /* the row that was given last */
+    struct row *row;
+    double *values; /* rows x channels */
+};
+
+static void recording_read(void *data, uint64_t tick, double t, int64_t now_ns,
+                           struct tact_device_input *in)
+{
+    struct recording *self = data;
+    const double time = t + self->start;
+    (void)tick;
+    while (self->at + 1 < self->rows && self->row[self->at + 1].time <= time + slack) {
+        self->at++;
+    }
+    const struct row *row = &self->row[self->at];
+    const size_t channels = (size_t)self->channels;
+    /* What is given again has aged. */
+    const double since = time - row->time > slack ? time - row->time : 0.0;
+    const bool over = self->at + 1 == self->rows && since > 0.0;
+    in->state = over ? TACT_DEVICE_ENDED : row->state;
+    in->stamp_ns = now_ns - row->age - (int64_t)(since * 1e9 + 0.5);
+    memcpy(in->channel, self->values + self->at * channels, channels * sizeof *in->channel);
+}
+
+static void recording_close(void *data)
+{
+    struct recording *self = data;
+    free(self->row);
+    free(self->values);
+    free(self);
+}
+
+static const struct tact_device_ops recording_ops = {recording_read, NULL, recording_close};
+
+static int out_of_memory(struct tact_error *err)
+{
+    return tact_error_set(err, -ENOMEM, "out of memory");
+}
+
+/* All records of the device, which stands at `offset` in them. */
+static int read_rows(struct recording *self, struct tact_log *log, uint32_t offset, double period,
+                     struct tact_error *err)
+{
+    const size_t most = (size_t)tact_log_state(log)->ticks, channels = (size_t)self->channels;
+    struct tact_record *record = malloc(tact_layout_bytes(tact_log_layout(log)));
+    self->row = calloc(most, sizeof *self->row);
+    self->values = calloc(most * channels + 1, sizeof *self->values);
+    int rc = 0;
+    if (!record || !self->row || !self->values) {
+        free(record);
+        return out_of_memory(err);
+    }
+    while (self->rows < most && (rc = tact_log_next(log, record)) > 0) {
+        const double *v = record->values + offset;
+        self->row[self->rows] = (struct row){.time = (double)record->tick * period,
+                                             .age = record->stamp_ns - (int64_t)v[1],
+                                             .state = (int32_t)v[0]};
+        memcpy(self->values + self->rows++ * channels, v + 2, channels * sizeof *v);
+    }
+    free(record);
+    return rc < 0 ? tact_error_set(err, rc, "the log cannot be read: %s", strerror(-rc)) : 0;
+}
+
+/* Finds the device in the log. */
+static int take_device(struct recording *self, const struct tact_device_config *config,
+                       struct tact_log *log, const struct tact_view *view,
+                       struct tact_device_info *info, struct tact_error *err)
+{
+    const char *name = config->name, *period = tact_log_fact(log, "period_s");
+    char known[256] = "";
+    double seconds = 0.0;
+    int rc = tact_settings_text(config, "device", &name, err);
+    if (rc) {
+        return rc;
+    }
+    if (!period || tact_settings_parse(period, &seconds) || !(seconds > 0.0)) {
+        return tact_settings_fault(config, tact_settings_find(config, "file"), err,
+                                   "it does not tell its period");
+    }
+    for (int i = 0; i < view->device_count; i++) {
+        if (!strcmp(view->devices[i].name, name)) {
+            *info = view->devices[i];
+            self->channels = info->input_count;
+            return read_rows(self, log, view->device_inputs[i], seconds, err);
+        }
+        size_t used = strlen(known);
+        snprintf(known + used, sizeof known - used, "%s%s", i ? ", " : "", view->devices[i].name);
+    }
+    return tact_settings_fault(config, tact_settings_find(config, "device"), err,
+                               "the log has no device \"%s\"; it has: %s", name,
+                               known[0] ? known : "none");
+}
+
+static int load(struct recording *self, const struct tact_device_config *config, const char *path,
+                struct tact_device_info *info, struct tact_error *err)
+{
+    struct tact_log *log = NULL;
+    struct tact_view view = {0};
+    struct tact_error why = {0};
+    int rc = tact_log_open(path, &log, &why);
+    if (rc) {
+        tact_settings_fault(config, tact_settings_find(config, "file"), err, "%s: %s", path,
+                            why.text);
+        return rc;
+    }
+    rc = tact_view_open(log, config->messages, &view, &why);
+    if (rc) {
+        tact_settings_fault(config, tact_settings_find(config, "file"), err, "%s: %s", path,
+                            why.text);
+    } else {
+        rc = take_device(self, config, log, &view, info, err);
+    }
+    if (!rc) {
+        const struct tact_log_state *state = tact_log_state(log);
+        tact_message(config->messages, state->complete ? TACT_MESSAGE_INFO : TACT_MESSAGE_WARNING,
+                     "%s: %s: %zu records of %s (%s)%s%s", config->name, path, self->rows,
+                     info->name, info->type, state->complete ? "" : "; damaged: ", state->why);
+    }
+    tact_view_close(&view);
+    tact_log_close(log);
+    return rc;
+}
+
+static int recording_open(const struct tact_device_config *config, struct tact_device *out,
+                          struct tact_error *err)
+{
+    static const char *const keys[] = {"file", "device", "start"};
+    double start = 0.0;
+    char path[1024] = "";
+    int rc = tact_settings_check(config, keys, 3, err);
+    rc = rc ? rc : tact_settings_path(config, "file", path, sizeof path, err);
+    rc = rc ? rc : tact_settings_number(config, "start", &start, err);
+    if (rc) {
+        return rc;
+    }
+    if (!path[0]) {
+        return tact_settings_fault(config, NULL, err, "missing key file: a log of tact");
+    }
+    struct recording *self = calloc(1, sizeof *self);
+    if (!self) {
+        return out_of_memory(err);
+    }
+    self->start = start;
+    rc = load(self, config, path, &out->info, err);
+    if (rc) {
+        recording_close(self);
+        return rc;
+    }
+    snprintf(out->info.name, sizeof out->info.name, "%s", config->name);
+    snprintf(out->info.type, sizeof out->info.type, "%s", tact_recording_type.name);
+    out->ops = &recording_ops;
+    out->self = self;
+    return 0;
+}
+
+const struct tact_device_type tact_recording_type = {
+    "recording", "plays what another session's loop read from a device", recording_open};

@@ -1,0 +1,168 @@
+#include "devices/scripted/operator.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "devices/scripted/jerk_internal.h"
+#include "devices/common/settings.h"
+
+enum { GRIP, TURN, LIFT, DEADMAN, INPUTS };
+enum { ROW = 4 }; /* numbers in a row of the script: time and the three scripted channels */
+
+struct operator_device {
+    double deadman_from;  /* [s] */
+    double deadman_until; /* [s] */
+    double felt[TACT_OPERATOR_FELT];
+    int rows;
+    double script[]; /* rows x ROW */
+};
+
+static void play(const struct operator_device *self, double t, double *channel)
+{
+    const double *script = self->script;
+    int low = 0;
+    int high = self->rows - 1;
+    if (t <= script[0]) {
+        memcpy(channel, script + 1, 3 * sizeof *channel);
+        return;
+    }
+    if (t >= script[high * ROW]) {
+        memcpy(channel, script + high * ROW + 1, 3 * sizeof *channel);
+        return;
+    }
+    while (high - low > 1) {
+        int middle = low + (high - low) / 2;
+        if (script[middle * ROW] <= t) {
+            low = middle;
+        } else {
+            high = middle;
+        }
+    }
+    const double *from = script + low * ROW;
+    const double *to = script + high * ROW;
+    double s = tact_minimum_jerk((t - from[0]) / (to[0] - from[0]));
+    for (int i = 0; i < 3; i++) {
+        channel[i] = from[1 + i] + s * (to[1 + i] - from[1 + i]);
+    }
+}
+
+static void operator_read(void *data, uint64_t tick, double t, int64_t now_ns,
+                          struct tact_device_input *in)
+{
+    const struct operator_device *self = data;
+    (void)tick;
+    in->state = TACT_DEVICE_OK;
+    in->stamp_ns = now_ns;
+    play(self, t, in->channel);
+    in->channel[DEADMAN] = t >= self->deadman_from && t < self->deadman_until ? 1.0 : 0.0;
+}
+
+static void operator_write(void *data, const double *out, int64_t now_ns)
+{
+    struct operator_device *self = data;
+    (void)now_ns;
+    memcpy(self->felt, out, sizeof self->felt);
+}
+
+static void operator_close(void *data)
+{
+    free(data);
+}
+
+static const struct tact_device_ops operator_ops = {operator_read, operator_write, operator_close};
+
+static int check_script(const struct tact_device_config *config,
+                        const struct tact_device_setting *script, struct tact_error *err)
+{
+    if (!script) {
+        return tact_settings_fault(config, NULL, err,
+                                   "missing key script: rows of [time, grip, turn, lift]");
+    }
+    if (!script->numbers || script->rows < 1 || script->columns != ROW) {
+        return tact_settings_fault(config, script, err,
+                                   "expected rows of 4 numbers: time, grip, turn, lift");
+    }
+    for (int i = 0; i < script->rows; i++) {
+        const double *row = script->numbers + (ptrdiff_t)i * ROW;
+        for (int k = 0; k < ROW; k++) {
+            if (!isfinite(row[k])) {
+                return tact_settings_fault(config, script, err, "row %d: number %d is not finite",
+                                           i + 1, k + 1);
+            }
+        }
+        if (i > 0 && !(row[0] > row[-ROW])) {
+            return tact_settings_fault(config, script, err,
+                                       "row %d: time %g s is not after the %g s of the row before",
+                                       i + 1, row[0], row[-ROW]);
+        }
+        if (row[1 + GRIP] < 0.0 || row[1 + GRIP] > 1.0) {
+            return tact_settings_fault(config, script, err,
+                                       "row %d: grip %g is outside 0 (open) .. 1 (closed)", i + 1,
+                                       row[1 + GRIP]);
+        }
+    }
+    return 0;
+}
+
+static void describe(const struct operator_device *self, const struct tact_device_config *config,
+                     struct tact_device_info *info)
+{
+    tact_settings_info(config, tact_operator_type.name, info);
+    info->input_count = INPUTS;
+    tact_settings_channel(&info->input[GRIP], "grip", "1", self->script[1 + GRIP]);
+    tact_settings_channel(&info->input[TURN], "turn", "rad", self->script[1 + TURN]);
+    tact_settings_channel(&info->input[LIFT], "lift", "m", self->script[1 + LIFT]);
+    tact_settings_channel(&info->input[DEADMAN], "deadman", "1", 0.0);
+    info->output_count = TACT_OPERATOR_FELT;
+    for (int i = 0; i < TACT_OPERATOR_FELT; i++) {
+        char name[16];
+        snprintf(name, sizeof name, "felt_%d", i);
+        tact_settings_channel(&info->output[i], name, "N m", 0.0);
+    }
+}
+
+static int operator_open(const struct tact_device_config *config, struct tact_device *out,
+                         struct tact_error *err)
+{
+    static const char *const keys[] = {"script", "deadman_from", "deadman_until"};
+    const struct tact_device_setting *script = tact_settings_find(config, "script");
+    double from = -INFINITY;
+    double until = INFINITY;
+    int rc = tact_settings_check(config, keys, sizeof keys / sizeof *keys, err);
+    rc = rc ? rc : check_script(config, script, err);
+    rc = rc ? rc : tact_settings_number(config, "deadman_from", &from, err);
+    rc = rc ? rc : tact_settings_number(config, "deadman_until", &until, err);
+    if (rc) {
+        return rc;
+    }
+    if (!(until > from)) {
+        return tact_settings_fault(config, tact_settings_find(config, "deadman_until"), err,
+                                   "%g s is not after deadman_from", until);
+    }
+    size_t size = (size_t)script->rows * ROW * sizeof(double);
+    struct operator_device *self = calloc(1, sizeof *self + size);
+    if (!self) {
+        return tact_error_set(err, -ENOMEM, "out of memory");
+    }
+    self->deadman_from = from;
+    self->deadman_until = until;
+    self->rows = script->rows;
+    memcpy(self->script, script->numbers, size);
+    describe(self, config, &out->info);
+    out->ops = &operator_ops;
+    out->self = self;
+    return 0;
+}
+
+const struct tact_device_type tact_operator_type = {
+    "operator", "simulated operator: a scripted pair of fingers", operator_open};
+
+const double *tact_operator_felt(const struct tact_device *device)
+{
+    if (device->ops != &operator_ops) {
+        return NULL;
+    }
+    return ((const struct operator_device *)device->self)->felt;
+}

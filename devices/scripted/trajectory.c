@@ -1,0 +1,152 @@
+#include "devices/scripted/trajectory.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "devices/scripted/jerk_internal.h"
+#include "devices/common/settings.h"
+#include "devices/scripted/trajectory_internal.h"
+
+/* The row at or before tau, so that a row follows. tau lies within the motion. */
+static int row_before(const struct tact_trajectory *self, double tau)
+{
+    int low = 0;
+    int high = self->rows - 1;
+    if (!self->time) {
+        int row = (int)(tau * self->rate);
+        return row > high - 1 ? high - 1 : row;
+    }
+    while (high - low > 1) {
+        int middle = low + (high - low) / 2;
+        if (self->time[middle] <= tau) {
+            low = middle;
+        } else {
+            high = middle;
+        }
+    }
+    return low;
+}
+
+/* How much a column would change over `step` seconds at its slope at a row: that of the rows around
+ * it, one-sided at the ends. The quotient of the times is at most 1, so nothing overflows. */
+static double change(const struct tact_trajectory *self, int row, int column, double step)
+{
+    int a = row > 0 ? row - 1 : row;
+    int b = row < self->rows - 1 ? row + 1 : row;
+    size_t columns = (size_t)self->columns;
+    double difference = self->values[(size_t)b * columns + (size_t)column] -
+                        self->values[(size_t)a * columns + (size_t)column];
+    return difference * (step / (tact_trajectory_time(self, b) - tact_trajectory_time(self, a)));
+}
+
+static void interpolate(const struct tact_trajectory *self, double tau, double *channel)
+{
+    int row = row_before(self, tau);
+    const double *p = self->values + (size_t)row * (size_t)self->columns;
+    const double *q = p + self->columns;
+    double step = tact_trajectory_time(self, row + 1) - tact_trajectory_time(self, row);
+    double u = (tau - tact_trajectory_time(self, row)) / step;
+    u = u < 0.0 ? 0.0 : u > 1.0 ? 1.0 : u;
+    for (int i = 0; i < self->columns; i++) {
+        double line = p[i] + u * (q[i] - p[i]);
+        if (self->cubic) {
+            /* Hermite segment, written as the straight line and what the slopes bend it by. */
+            double bend_p = change(self, row, i, step) - (q[i] - p[i]);
+            double bend_q = change(self, row + 1, i, step) - (q[i] - p[i]);
+            line += u * (1.0 - u) * ((1.0 - u) * bend_p - u * bend_q);
+        }
+        channel[i] = line;
+    }
+}
+
+static void trajectory_read(void *data, uint64_t tick, double t, int64_t now_ns,
+                            struct tact_device_input *in)
+{
+    const struct tact_trajectory *self = data;
+    const double *first = self->values;
+    const double *last = first + (size_t)(self->rows - 1) * (size_t)self->columns;
+    size_t size = (size_t)self->columns * sizeof(double);
+    double since = t - self->start;
+    (void)tick;
+    in->stamp_ns = now_ns;
+    in->state = TACT_DEVICE_OK;
+    if (since * self->speed >= tact_trajectory_time(self, self->rows - 1)) {
+        in->state = TACT_DEVICE_ENDED;
+        memcpy(in->channel, last, size);
+    } else if (since <= 0.0) {
+        memcpy(in->channel, first, size);
+    } else {
+        interpolate(self, since * self->speed, in->channel);
+    }
+    if (since < self->ramp) {
+        double share = since > 0.0 ? tact_minimum_jerk(since / self->ramp) : 0.0;
+        for (int i = 0; i < self->columns; i++) {
+            in->channel[i] = first[i] + share * (in->channel[i] - first[i]);
+        }
+    }
+}
+
+static void trajectory_close(void *data)
+{
+    struct tact_trajectory *self = data;
+    free(self->time);
+    free(self->values);
+    free(self);
+}
+
+static const struct tact_device_ops trajectory_ops = {trajectory_read, NULL, trajectory_close};
+
+static void tell(const struct tact_trajectory_reading *r, const struct tact_device_info *info)
+{
+    const struct tact_trajectory *self = r->self;
+    char more[96] = "";
+    double length = tact_trajectory_time(self, self->rows - 1);
+    double rate = self->time && length > 0.0 ? (self->rows - 1) / length : self->rate;
+    if (r->dropped || r->repeated) {
+        snprintf(more, sizeof more, ", %d rows repeat the one before, %d with its time dropped",
+                 r->repeated, r->dropped);
+    }
+    tact_message(r->config->messages, TACT_MESSAGE_INFO,
+                 "%s: %s: %d rows, %.6g Hz, %.2f s, %d gaps%s", info->name, r->csv.path, self->rows,
+                 rate, length, r->gaps, more);
+}
+
+static void describe(const struct tact_trajectory_reading *r, struct tact_device_info *info)
+{
+    tact_settings_info(r->config, tact_trajectory_type.name, info);
+    info->input_count = r->self->columns;
+    for (int i = 0; i < info->input_count; i++) {
+        tact_settings_channel(&info->input[i], r->csv.names[r->wanted[i]], "", r->self->values[i]);
+    }
+}
+
+static int trajectory_open(const struct tact_device_config *config, struct tact_device *out,
+                           struct tact_error *err)
+{
+    struct tact_trajectory_reading *r = calloc(1, sizeof *r);
+    struct tact_trajectory *self = calloc(1, sizeof *self);
+    if (!r || !self) {
+        free(r);
+        free(self);
+        return tact_error_set(err, -ENOMEM, "out of memory");
+    }
+    r->config = config;
+    r->err = err;
+    r->self = self;
+    int rc = tact_trajectory_load(r);
+    if (rc == 0) {
+        describe(r, &out->info);
+        tell(r, &out->info);
+        out->ops = &trajectory_ops;
+        out->self = self;
+    } else {
+        trajectory_close(self);
+    }
+    tact_csv_close(&r->csv);
+    free(r);
+    return rc;
+}
+
+const struct tact_device_type tact_trajectory_type = {
+    "trajectory", "plays a recorded motion from a CSV file", trajectory_open};

@@ -1,0 +1,47 @@
+/** The played motion, shared by what reads the file and what plays it. */
+#ifndef TACT_DEVICES_TRAJECTORY_INTERNAL_H
+#define TACT_DEVICES_TRAJECTORY_INTERNAL_H
+
+#include <stdbool.h>
+#include "../../rt/device.h"
+#include "../common/csv_internal.h"
+
+struct tact_trajectory {
+    double rate;  /* [Hz] of the rows where time is NULL */
+    double start; /* [s] */
+    double speed; /* [1] */
+    double ramp;  /* [s] */
+    bool cubic;
+    int rows;
+    int columns;
+    double *time;   /* rows: from 0, strictly increasing [s]; or NULL */
+    double *values; /* rows x columns: scaled and centred */
+};
+
+/* A trajectory being read: settings, file, and what was noticed on the way. */
+struct tact_trajectory_reading {
+    const struct tact_device_config *config;
+    struct tact_error *err;
+    struct tact_csv csv;
+    struct tact_trajectory *self;
+    int wanted[TACT_DEVICE_CHANNELS + 1]; /* columns of the file; then the one of the time */
+    bool timed;
+    double origin; /* time of the first row [s] */
+    int capacity;  /* rows that are allocated */
+    int repeated;  /* rows that equal the row before */
+    int dropped;   /* rows with the time of the row before */
+    int gaps;      /* intervals over 1.5 times the median one */
+};
+
+/** Time of a row from the first one [s]. Real-time safe. */
+static inline double tact_trajectory_time(const struct tact_trajectory *self, int row)
+{
+    return self->time ? self->time[row] : row / self->rate;
+}
+
+/** Reads settings and file into r->self; r->config, r->err and r->self are set, the rest is zero.
+ *  The caller closes r->csv and frees r->self's arrays, also after a failure.
+ *  @retval 0, or a negative errno with *r->err filled */
+int tact_trajectory_load(struct tact_trajectory_reading *r);
+
+#endif

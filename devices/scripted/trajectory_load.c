@@ -1,0 +1,271 @@
+#include "devices/scripted/trajectory_internal.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "devices/common/settings.h"
+
+/* Finds the column of a word of the setting `key`. */
+static int find_column(struct tact_trajectory_reading *r, const char *key, const char *word)
+{
+    int index = tact_csv_column(&r->csv, word);
+    if (index == -EEXIST) {
+        return tact_settings_fault(r->config, tact_settings_find(r->config, key), r->err,
+                                   "%s has two columns named '%s'", r->csv.path, word);
+    }
+    if (index < 0) {
+        return tact_settings_fault(r->config, tact_settings_find(r->config, key), r->err,
+                                   "%s has no column '%s' (its %d columns: %s%s%s ...)",
+                                   r->csv.path, word, r->csv.columns, r->csv.names[0],
+                                   r->csv.columns > 1 ? ", " : "",
+                                   r->csv.columns > 1 ? r->csv.names[1] : "");
+    }
+    return index;
+}
+
+/* Takes one more column to play. */
+static int take_column(struct tact_trajectory_reading *r, int index)
+{
+    int n = r->self->columns;
+    const struct tact_device_setting *setting = tact_settings_find(r->config, "columns");
+    for (int i = 0; i < n; i++) {
+        if (r->wanted[i] == index) {
+            return tact_settings_fault(r->config, setting, r->err, "column '%s' given twice",
+                                       r->csv.names[index]);
+        }
+    }
+    if (n == TACT_DEVICE_CHANNELS) {
+        return tact_settings_fault(r->config, setting, r->err,
+                                   "more than %d columns: choose with columns",
+                                   TACT_DEVICE_CHANNELS);
+    }
+    r->wanted[n] = index;
+    r->self->columns = n + 1;
+    return 0;
+}
+
+static int choose_columns(struct tact_trajectory_reading *r)
+{
+    const char *text = NULL;
+    const char *time = NULL;
+    char word[256];
+    int rc = tact_settings_text(r->config, "columns", &text, r->err);
+    rc = rc ? rc : tact_settings_text(r->config, "time", &time, r->err);
+    if (rc) {
+        return rc;
+    }
+    int timer = time ? find_column(r, "time", time) : -1;
+    if (time && timer < 0) {
+        return timer;
+    }
+    r->timed = time != NULL;
+    for (int i = 0; !text && i < r->csv.columns && rc == 0; i++) {
+        rc = i == timer ? 0 : take_column(r, i);
+    }
+    while (text && rc == 0 && tact_settings_word(&text, word, sizeof word)) {
+        int index = find_column(r, "columns", word);
+        rc = index < 0 ? index : take_column(r, index);
+    }
+    if (rc == 0 && r->self->columns == 0) {
+        rc = tact_settings_fault(r->config, NULL, r->err, "%s has no column to play", r->csv.path);
+    }
+    r->wanted[r->self->columns] = timer;
+    return rc;
+}
+
+static int grow(struct tact_trajectory_reading *r)
+{
+    struct tact_trajectory *self = r->self;
+    if (self->rows < r->capacity) {
+        return 0;
+    }
+    int capacity = r->capacity ? 2 * r->capacity : 1024;
+    size_t n = (size_t)capacity * sizeof(double);
+    double *values = capacity > (1 << 29) ? NULL : realloc(self->values, n * (size_t)self->columns);
+    self->values = values ? values : self->values;
+    double *time = values && r->timed ? realloc(self->time, n) : NULL;
+    self->time = time ? time : self->time;
+    if (!values || (r->timed && !time)) {
+        return tact_error_set(r->err, -ENOMEM, "out of memory");
+    }
+    r->capacity = capacity;
+    return 0;
+}
+
+/* Adds a row that was read: its columns, then its time. */
+static int add_row(struct tact_trajectory_reading *r, const double *row)
+{
+    struct tact_trajectory *self = r->self;
+    size_t columns = (size_t)self->columns;
+    int rc = grow(r);
+    if (rc) {
+        return rc;
+    }
+    if (r->timed && self->rows == 0) {
+        r->origin = row[columns];
+    }
+    double time = r->timed ? row[columns] - r->origin : 0.0;
+    if (r->timed && self->rows > 0) {
+        double before = self->time[self->rows - 1];
+        if (time < before) {
+            tact_error_at(r->err, r->csv.path, r->csv.line, 0, r->csv.names[r->wanted[columns]]);
+            return tact_error_set(r->err, -EINVAL,
+                                  "time %.9g s is before the %.9g s of the row before",
+                                  row[columns], before + r->origin);
+        }
+        if (time == before) {
+            r->dropped++;
+            return 0;
+        }
+    }
+    double *to = self->values + (size_t)self->rows * columns;
+    memcpy(to, row, columns * sizeof *to);
+    r->repeated += self->rows > 0 && memcmp(to, to - columns, columns * sizeof *to) == 0;
+    if (r->timed) {
+        self->time[self->rows] = time;
+    }
+    self->rows++;
+    return 0;
+}
+
+static int read_rows(struct tact_trajectory_reading *r)
+{
+    double row[TACT_DEVICE_CHANNELS + 1];
+    int fields = r->self->columns + (r->timed ? 1 : 0);
+    int rc;
+    while ((rc = tact_csv_row(&r->csv, r->wanted, fields, row, r->err)) > 0) {
+        rc = add_row(r, row);
+        if (rc) {
+            return rc;
+        }
+    }
+    if (rc == 0 && r->self->rows == 0) {
+        tact_error_at(r->err, r->csv.path, r->csv.line, 0, NULL);
+        rc = tact_error_set(r->err, -EINVAL, "no rows after the header");
+    }
+    return rc;
+}
+
+static int by_value(const void *a, const void *b)
+{
+    double x = *(const double *)a;
+    double y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+static int count_gaps(struct tact_trajectory_reading *r)
+{
+    const double *time = r->self->time;
+    int steps = r->self->rows - 1;
+    if (!r->timed || steps < 1) {
+        return 0;
+    }
+    double *step = malloc((size_t)steps * sizeof *step);
+    if (!step) {
+        return tact_error_set(r->err, -ENOMEM, "out of memory");
+    }
+    for (int i = 0; i < steps; i++) {
+        step[i] = time[i + 1] - time[i];
+    }
+    qsort(step, (size_t)steps, sizeof *step, by_value);
+    double usual = step[steps / 2];
+    for (int i = steps; i > 0 && step[i - 1] > 1.5 * usual; i--) {
+        r->gaps++;
+    }
+    free(step);
+    return 0;
+}
+
+static int apply_scale(struct tact_trajectory_reading *r)
+{
+    struct tact_trajectory *self = r->self;
+    double one = 1.0;
+    const double *scale = &one;
+    int count = 1;
+    bool center = false;
+    double first[TACT_DEVICE_CHANNELS] = {0};
+    int rc = tact_settings_list(r->config, "scale", &one, &scale, &count, r->err);
+    rc = rc ? rc : tact_settings_flag(r->config, "center", &center, r->err);
+    if (rc) {
+        return rc;
+    }
+    if (count != 1 && count != self->columns) {
+        return tact_settings_fault(r->config, tact_settings_find(r->config, "scale"), r->err,
+                                   "%d numbers for %d columns", count, self->columns);
+    }
+    if (center) {
+        memcpy(first, self->values, (size_t)self->columns * sizeof *first);
+    }
+    for (int i = 0; i < self->columns; i++) {
+        double factor = scale[count == 1 ? 0 : i];
+        double *value = self->values + i;
+        for (int row = 0; row < self->rows; row++, value += self->columns) {
+            *value = factor * (*value - first[i]);
+            if (!(fabs(*value) < 1e150)) {
+                return tact_settings_fault(r->config, tact_settings_find(r->config, "scale"),
+                                           r->err, "values grow out of range");
+            }
+        }
+    }
+    return 0;
+}
+
+static int open_file(struct tact_trajectory_reading *r)
+{
+    char path[sizeof r->csv.path] = "";
+    int rc = tact_settings_path(r->config, "file", path, sizeof path, r->err);
+    if (rc) {
+        return rc;
+    }
+    if (!path[0]) {
+        return tact_settings_fault(r->config, NULL, r->err, "missing key file: a CSV file");
+    }
+    return tact_csv_open(&r->csv, path, r->err);
+}
+
+static int read_settings(struct tact_trajectory_reading *r)
+{
+    static const char *const keys[] = {"file",   "rate",  "time",  "columns", "scale",
+                                       "center", "start", "speed", "ramp",    "interpolation"};
+    static const char *const kinds[] = {"linear", "cubic"};
+    struct tact_trajectory *self = r->self;
+    const struct tact_device_config *config = r->config;
+    int kind = 1;
+    self->speed = 1.0;
+    int rc = tact_settings_check(config, keys, sizeof keys / sizeof *keys, r->err);
+    rc = rc ? rc : tact_settings_positive(config, "rate", &self->rate, r->err);
+    rc = rc ? rc : tact_settings_positive(config, "speed", &self->speed, r->err);
+    rc = rc ? rc : tact_settings_number(config, "start", &self->start, r->err);
+    rc = rc ? rc : tact_settings_number(config, "ramp", &self->ramp, r->err);
+    rc = rc ? rc : tact_settings_choice(config, "interpolation", kinds, 2, &kind, r->err);
+    if (rc) {
+        return rc;
+    }
+    self->cubic = kind == 1;
+    if (self->rate > 1e9 || (tact_settings_find(config, "rate") && self->rate < 1e-6)) {
+        return tact_settings_fault(config, tact_settings_find(config, "rate"), r->err,
+                                   "expected 1e-6 .. 1e9 Hz, not %g", self->rate);
+    }
+    if (self->ramp < 0.0) {
+        return tact_settings_fault(config, tact_settings_find(config, "ramp"), r->err,
+                                   "expected a time >= 0, not %g s", self->ramp);
+    }
+    const struct tact_device_setting *time = tact_settings_find(config, "time");
+    if (!time == !tact_settings_find(config, "rate")) {
+        return tact_settings_fault(config, time, r->err,
+                                   "expected either rate [Hz] or time (a column)");
+    }
+    return 0;
+}
+
+int tact_trajectory_load(struct tact_trajectory_reading *r)
+{
+    int rc = read_settings(r);
+    rc = rc ? rc : open_file(r);
+    rc = rc ? rc : choose_columns(r);
+    rc = rc ? rc : read_rows(r);
+    rc = rc ? rc : count_gaps(r);
+    return rc ? rc : apply_scale(r);
+}

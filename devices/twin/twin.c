@@ -1,0 +1,211 @@
+#include "devices/twin/twin.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include "devices/twin/twin_internal.h"
+
+double tact_twin_delayed(struct tact_twin_delay *d, double value)
+{
+    d->value[d->at] = value;
+    d->at = d->at == d->ticks ? 0 : d->at + 1;
+    return d->value[d->at];
+}
+
+double tact_twin_reading(const struct tact_twin_axis *axis)
+{
+    double y = axis->scale * axis->x;
+    if (axis->step > 0.0) {
+        y = axis->origin + axis->step * nearbyint((y - axis->origin) / axis->step);
+    }
+    return fmin(axis->range[1], fmax(axis->range[0], y));
+}
+
+/* What pushes an axis from a tick on, beside motor and hand. */
+static double pushed(const struct tact_twin *self, int axis, uint64_t tick)
+{
+    const double t = (double)tick * self->period;
+    int row = 0;
+    const int columns = self->push_columns;
+    while (row < self->push_rows && self->push[(ptrdiff_t)row * columns] <= t) {
+        row++;
+    }
+    return row ? self->push[(ptrdiff_t)(row - 1) * columns + (columns > 2 ? 1 + axis : 1)] : 0.0;
+}
+
+/* One tick of an axis, in which the hand's target goes on by `stride`. */
+static void move(const struct tact_twin *self, struct tact_twin_axis *a, double push, double stride)
+{
+    tact_twin_form(self, a);
+    const double h = self->period, by_mass = h * h / a->mass;
+    a->force = tact_twin_delayed(&a->motor, a->asked);
+    double level = a->stiffness * a->rest + a->grip * a->target + a->grip_damping * stride / h;
+    const double z[4] = {a->x, a->w, by_mass * (level + a->force + push),
+                         by_mass * a->grip * stride};
+    a->x = a->w = 0.0;
+    for (int i = 0; i < 4; i++) {
+        a->x += a->motion.position[i] * z[i];
+        a->w += a->motion.speed[i] * z[i];
+    }
+    a->target += stride;
+    tact_twin_rub(self, a);
+    if (a->x < a->stops[0] || a->x > a->stops[1]) {
+        bool low = a->x < a->stops[0];
+        a->x = low ? a->stops[0] : a->stops[1];
+        a->w = low ? fmax(0.0, a->w) : fmin(0.0, a->w);
+    }
+}
+
+static double target(const struct tact_twin_axis *axis, const struct tact_device_input *hand)
+{
+    return axis->channel < 0 ? 0.0 : axis->reach * hand->channel[axis->channel];
+}
+
+/* All axes from the tick that was read last to this one. */
+static void advance(struct tact_twin *self, uint64_t tick, const struct tact_device_input *hand)
+{
+    const uint64_t passed = tick - self->tick;
+    const int ticks = passed < TACT_TWIN_GAP ? (int)passed : TACT_TWIN_GAP;
+    double stride[TACT_TWIN_AXES];
+    for (int i = 0; i < self->axes; i++) {
+        stride[i] = ticks ? (target(&self->axis[i], hand) - self->axis[i].target) / ticks : 0.0;
+    }
+    for (int k = 0; k < ticks; k++) {
+        const uint64_t now = self->tick + (uint64_t)k;
+        for (int i = 0; i < TACT_TWIN_EFFECTS; i++) {
+            if (self->effect[i] >= 0) {
+                self->acting[i] = tact_twin_delayed(&self->effect_delay[i], self->wanted[i]);
+            }
+        }
+        for (int i = 0; i < self->axes; i++) {
+            struct tact_twin_axis *a = &self->axis[i];
+            move(self, a, pushed(self, i, now) + tact_twin_effect(self, a, now), stride[i]);
+        }
+    }
+    for (int i = 0; i < self->axes; i++) {
+        self->axis[i].target = target(&self->axis[i], hand);
+    }
+}
+
+static bool unplugged(const struct tact_twin *self, double t)
+{
+    for (int i = 0; i < self->lost_rows; i++) {
+        if (t >= self->lost[2 * i] && t < self->lost[2 * i + 1]) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* The readings of this tick. What is unplugged holds its axes and has no force. */
+static void tell(struct tact_twin *self, const struct tact_device_input *hand)
+{
+    for (int i = 0; i < self->axes; i++) {
+        double reading =
+            tact_twin_delayed(&self->axis[i].sensor, tact_twin_reading(&self->axis[i]));
+        self->held[i] = self->away ? self->held[i] : reading;
+        self->axis[i].asked = self->away ? 0.0 : self->axis[i].asked;
+    }
+    for (int i = 0; self->away && i < TACT_TWIN_EFFECTS; i++) {
+        self->wanted[i] = 0.0;
+    }
+    for (int i = 0; i < self->buttons; i++) {
+        int channel = self->button[i];
+        double pressed =
+            tact_twin_delayed(&self->buttons_delay[i], channel < 0 ? 0.0 : hand->channel[channel]);
+        self->held[self->axes + i] = self->away ? 0.0 : pressed;
+    }
+}
+
+static void twin_read(void *data, uint64_t tick, double t, int64_t now_ns,
+                      struct tact_device_input *in)
+{
+    struct tact_twin *self = data;
+    struct tact_device_input hand = {.state = TACT_DEVICE_OK};
+    if (self->hand.ops) {
+        self->hand.ops->read(self->hand.self, tick, t, now_ns, &hand);
+    }
+    if (!self->started) {
+        self->started = true;
+        self->tick = tick;
+        for (int i = 0; i < self->axes; i++) {
+            self->axis[i].target = target(&self->axis[i], &hand);
+        }
+    }
+    advance(self, tick, &hand);
+    self->tick = tick;
+    self->away = unplugged(self, t);
+    tell(self, &hand);
+    in->state = self->away ? TACT_DEVICE_LOST : TACT_DEVICE_OK;
+    in->stamp_ns = now_ns - (int64_t)(self->delay_ticks * self->period * 1e9 + 0.5);
+    memcpy(in->channel, self->held, (size_t)(self->axes + self->buttons) * sizeof *in->channel);
+}
+
+static void twin_write(void *data, const double *out, int64_t now_ns)
+{
+    struct tact_twin *self = data;
+    (void)now_ns;
+    tact_twin_want(self, out);
+    for (int i = 0; i < self->axes; i++) {
+        struct tact_twin_axis *a = &self->axis[i];
+        if (a->output >= 0 && !self->away) {
+            double force = a->strength * out[a->output];
+            a->asked = isfinite(force) ? fmin(a->limit, fmax(-a->limit, force)) : 0.0;
+        }
+    }
+}
+
+static void twin_close(void *data)
+{
+    struct tact_twin *self = data;
+    if (self->hand.ops) {
+        self->hand.ops->close(self->hand.self);
+    }
+    for (int i = 0; i < self->axes; i++) {
+        free(self->axis[i].motor.value);
+        free(self->axis[i].sensor.value);
+    }
+    for (int i = 0; i < self->buttons; i++) {
+        free(self->buttons_delay[i].value);
+    }
+    for (int i = 0; i < TACT_TWIN_EFFECTS; i++) {
+        free(self->effect_delay[i].value);
+    }
+    free(self->push);
+    free(self->lost);
+    free(self);
+}
+
+static const struct tact_device_ops twin_ops = {twin_read, twin_write, twin_close};
+
+static int twin_open(const struct tact_device_config *config, struct tact_device *out,
+                     struct tact_error *err)
+{
+    struct tact_twin *self = calloc(1, sizeof *self);
+    if (!self) {
+        return tact_error_set(err, -ENOMEM, "out of memory");
+    }
+    int rc = tact_twin_load(self, config, &out->info, err);
+    if (rc) {
+        twin_close(self);
+        return rc;
+    }
+    out->ops = &twin_ops;
+    out->self = self;
+    return 0;
+}
+
+const struct tact_device_type tact_twin_type = {
+    "twin", "simulated twin of a device: masses, motors and sensors", twin_open};
+
+int tact_twin_look(const struct tact_device *device, int axis, struct tact_twin_state *state)
+{
+    const struct tact_twin *self = device->self;
+    if (device->ops != &twin_ops || axis < 0 || axis >= self->axes) {
+        return -EINVAL;
+    }
+    const struct tact_twin_axis *a = &self->axis[axis];
+    *state = (struct tact_twin_state){a->x, a->w / self->period, a->force};
+    return 0;
+}

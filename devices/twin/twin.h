@@ -1,0 +1,84 @@
+/**
+ * The simulated twin of a device: masses on springs and dampers, read through a sensor and pushed
+ * by a motor, both with the limits of real ones. Its channels take any names, so that it stands in
+ * a scene where the device stood that it is the twin of.
+ *
+ * Each axis moves by  mass x'' = force - damping x' - stiffness (x - rest) + hand + push, which is
+ * solved exactly over a tick: the force is held, the hand's target is a straight line in between.
+ * It goes by the scene's time alone, so the same scene gives the same values in every run.
+ *
+ * Numbers are one for all axes, or a list with one for each; rows of two likewise. [m] and [N]
+ * stand for [rad] and [N m] as well.
+ *
+ *   axes            required; "abs_x abs_y": names of the axes, at most 16
+ *   forces          "force_x -": outputs that push them, - for none; default: none
+ *   buttons         "btn_south=deadman btn_west": further inputs: what that channel of the hand
+ *                   says, or without one 0
+ *   effects         "damper vibration": outputs as an evdev device has them, which it renders by
+ *                   itself on all axes: spring spring_center damper friction vibration strong weak
+ *   effect_spring   [N/m] toward the centre (0, or where the reading is spring_center) for 1
+ *   effect_damper   [N s/m] for 1
+ *   effect_friction [N] against any motion for 1
+ *   effect_vibration  [N] amplitude for 1 of vibration, strong and weak; default of the four: 1
+ *   frequencies     [Hz] of vibration, strong, weak; default [60, 40, 150]
+ *   unfelt          "inertia": outputs that move nothing
+ *   units           "rad 1": of the axes' readings, for people and logs; default m
+ *   mass            required; [kg], over 0
+ *   damping         [N s/m]; default 0
+ *   stiffness       [N/m] toward rest; default 0
+ *   rest            [m]; default 0
+ *   start           [m] position at the start, at rest; default 0
+ *   stops           [low, high] [m]: there the mass loses its speed; default: none
+ *   strength        [N] for 1 at the output; default 1
+ *   force_limit     [N] at which the motor saturates; default: none
+ *   force_delay     [s] from the write to the force, in whole ticks; default 0
+ *   scale           reading for 1 m; default 1
+ *   range           [low, high] of the reading, at which it saturates; default: none
+ *   bits            the range is told in 2^bits - 1 equal steps, 1 to 32; needs range
+ *   step            or: the reading is told in multiples of this
+ *   delay           [s] by which readings are old, in whole ticks; default 0
+ *   push            [N] on all axes; or rows [time s, one for each axis], each held until the next
+ *   lost            rows [from, until] [s] in which it is unplugged
+ *   hand            trajectory or operator: whose hand holds it; default: none
+ *   hand_channels   "grip turn": its channels that the axes follow, - for none; default: the first
+ *   hand_reach      [m] for 1 at that channel; default 1
+ *   hand_stiffness  [N/m] of the grip, required
+ *   hand_damping    [N s/m] of the grip, on the difference of speeds; default 0
+ *   hand_X          setting X of the trajectory or operator: hand_file, hand_script, ...
+ *
+ * Input channels: the axes, then the buttons. Output channels: the forces, the unfelt ones, then
+ * the effects. A force written in tick k acts from that tick to the next; so do effects, of which
+ * springs and dampers are part of the exact solution, and which force_limit does not limit. While
+ * it is unplugged the state is LOST: axes are held, buttons released, the motor is off. Where the
+ * loop skips ticks it moves on, by at most TACT_TWIN_GAP of them. Outputs that are not finite are
+ * 0.
+ */
+#ifndef TACT_DEVICES_TWIN_H
+#define TACT_DEVICES_TWIN_H
+
+#include "../../contact/api.h"
+#include "../../rt/device.h"
+
+TACT_BEGIN_DECLS
+
+#define TACT_TWIN_AXES 16  /**< most axes */
+#define TACT_TWIN_GAP 1000 /**< most ticks it moves on by at once */
+
+/** The type "twin". */
+extern TACT_API const struct tact_device_type tact_twin_type;
+
+/** An axis as it is, at the last tick that was read: before delay, range and steps. */
+struct tact_twin_state {
+    double position; /**< [m], [rad] */
+    double velocity; /**< [m/s], [rad/s] */
+    double force;    /**< of the motor since the tick before [N], [N m] */
+};
+
+/** The state of an axis, counted from 0. From the thread that reads, or after it has ended.
+ *  Real-time safe. @retval 0, or -EINVAL where the device is no twin or has no such axis */
+TACT_API int tact_twin_look(const struct tact_device *device, int axis,
+                            struct tact_twin_state *state);
+
+TACT_END_DECLS
+
+#endif

@@ -1,0 +1,151 @@
+/* What a twin's device renders by itself: springs, dampers, friction, vibration. */
+#include <errno.h>
+#include <math.h>
+#include <string.h>
+#include "contact/elementary.h"
+#include "devices/common/settings.h"
+#include "devices/twin/twin_internal.h"
+
+static const char *const names[TACT_TWIN_EFFECTS] = {
+    "spring", "spring_center", "damper", "friction", "vibration", "strong", "weak"};
+static const double pi = 3.14159265358979323846;
+
+static int read_names(struct tact_twin *self, const struct tact_device_config *config,
+                      struct tact_device_info *info, struct tact_error *err)
+{
+    const char *text = NULL;
+    char name[256];
+    int rc = tact_settings_text(config, "effects", &text, err);
+    while (!rc && text && tact_settings_word(&text, name, sizeof name)) {
+        int i = 0;
+        while (i < TACT_TWIN_EFFECTS && strcmp(name, names[i]) != 0) {
+            i++;
+        }
+        if (i == TACT_TWIN_EFFECTS) {
+            return tact_settings_fault(config, tact_settings_find(config, "effects"), err,
+                                       "'%s' is none of spring, spring_center, damper, friction, "
+                                       "vibration, strong, weak",
+                                       name);
+        }
+        self->effect[i] = info->output_count;
+        rc = tact_twin_add(info->output, &info->output_count, name, "1", config, "effects", err);
+    }
+    return rc;
+}
+
+static bool vibrates(const struct tact_twin *self)
+{
+    return self->effect[TACT_TWIN_VIBRATION] >= 0 || self->effect[TACT_TWIN_HEAVY] >= 0 ||
+           self->effect[TACT_TWIN_LIGHT] >= 0;
+}
+
+void tact_twin_usual_effects(const struct tact_twin *self, struct tact_twin_axis *a)
+{
+    a->effect_spring = self->effect[TACT_TWIN_SPRING] >= 0;
+    a->effect_damper = self->effect[TACT_TWIN_DAMPER] >= 0;
+    a->effect_friction = self->effect[TACT_TWIN_FRICTION] >= 0;
+    a->effect_vibration = vibrates(self);
+}
+
+/* What there is no effect for is a slip. */
+static int check_strengths(const struct tact_twin *self, const struct tact_device_config *config,
+                           struct tact_error *err)
+{
+    const struct {
+        const char *key;
+        bool used;
+    } keys[] = {{"effect_spring", self->effect[TACT_TWIN_SPRING] >= 0},
+                {"effect_damper", self->effect[TACT_TWIN_DAMPER] >= 0},
+                {"effect_friction", self->effect[TACT_TWIN_FRICTION] >= 0},
+                {"effect_vibration", vibrates(self)},
+                {"frequencies", vibrates(self)}};
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
+        const struct tact_device_setting *setting = tact_settings_find(config, keys[i].key);
+        if (setting && !keys[i].used) {
+            return tact_settings_fault(config, setting, err, "effects has nothing of that kind");
+        }
+    }
+    return 0;
+}
+
+int tact_twin_read_effects(struct tact_twin *self, const struct tact_device_config *config,
+                           struct tact_device_info *info, struct tact_error *err)
+{
+    static const double usual[3] = {60.0, 40.0, 150.0};
+    const double *frequencies = usual;
+    double single;
+    int count = 3;
+    for (int i = 0; i < TACT_TWIN_EFFECTS; i++) {
+        self->effect[i] = -1;
+    }
+    int rc = read_names(self, config, info, err);
+    rc = rc ? rc : check_strengths(self, config, err);
+    rc = rc ? rc : tact_settings_list(config, "frequencies", &single, &frequencies, &count, err);
+    for (int i = 0; !rc && i < 3; i++) {
+        if (count != 3 || !(frequencies[i] > 0.0 && frequencies[i] * self->period < 0.5)) {
+            return tact_settings_fault(config, tact_settings_find(config, "frequencies"), err,
+                                       "expected three numbers over 0 and under %g Hz",
+                                       0.5 / self->period);
+        }
+        self->frequency[i] = frequencies[i];
+    }
+    return rc;
+}
+
+void tact_twin_want(struct tact_twin *self, const double *out)
+{
+    for (int i = 0; i < TACT_TWIN_EFFECTS; i++) {
+        const double value = self->effect[i] < 0 || self->away ? 0.0 : out[self->effect[i]];
+        const double least = i == TACT_TWIN_CENTER ? -1.0 : 0.0;
+        const double size = i >= TACT_TWIN_VIBRATION ? fabs(value) : value;
+        self->wanted[i] = isfinite(size) ? fmin(1.0, fmax(least, size)) : 0.0;
+    }
+}
+
+int tact_twin_form(const struct tact_twin *self, struct tact_twin_axis *a)
+{
+    const double by_spring = self->acting[TACT_TWIN_SPRING];
+    const double by_damper = self->acting[TACT_TWIN_DAMPER];
+    if (a->by_spring == by_spring && a->by_damper == by_damper) {
+        return 0;
+    }
+    const double by_mass = self->period / a->mass;
+    const double spring = (a->stiffness + a->grip + a->effect_spring * by_spring) * by_mass;
+    const double damper = (a->damping + a->grip_damping + a->effect_damper * by_damper) * by_mass;
+    if (!(spring * self->period <= TACT_TWIN_STIFF && damper <= TACT_TWIN_STIFF)) {
+        return -EINVAL;
+    }
+    tact_twin_step_init(&a->motion, spring * self->period, damper);
+    a->by_spring = by_spring;
+    a->by_damper = by_damper;
+    return 0;
+}
+
+double tact_twin_effect(const struct tact_twin *self, const struct tact_twin_axis *a, uint64_t tick)
+{
+    const double t = (double)tick * self->period;
+    const double *acting = self->acting;
+    double force = 0.0;
+    if (acting[TACT_TWIN_SPRING] != 0.0 && a->scale != 0.0) {
+        force = a->effect_spring * acting[TACT_TWIN_SPRING] * acting[TACT_TWIN_CENTER] / a->scale;
+    }
+    for (int i = 0; i < 3; i++) {
+        if (acting[TACT_TWIN_VIBRATION + i] != 0.0) {
+            force += a->effect_vibration * acting[TACT_TWIN_VIBRATION + i] *
+                     tact_sin(2.0 * pi * fmod(self->frequency[i] * t, 1.0));
+        }
+    }
+    return force;
+}
+
+void tact_twin_rub(const struct tact_twin *self, struct tact_twin_axis *a)
+{
+    const double most = a->effect_friction * self->acting[TACT_TWIN_FRICTION];
+    const double by_mass = self->period * self->period / a->mass;
+    if (most > 0.0) {
+        /* a force that is held over the tick, at most as large as stops it at the end of it */
+        double force = fmin(most, fmax(-most, -a->w / (a->motion.speed[2] * by_mass)));
+        a->x += a->motion.position[2] * by_mass * force;
+        a->w += a->motion.speed[2] * by_mass * force;
+    }
+}

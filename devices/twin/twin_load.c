@@ -1,0 +1,307 @@
+/* What a twin is made of: its channels, what pushes it, and whose hand holds it. */
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "devices/scripted/operator.h"
+#include "devices/common/settings.h"
+#include "devices/scripted/trajectory.h"
+#include "devices/twin/twin_internal.h"
+
+static const char *const keys[] = {"axes",
+                                   "forces",
+                                   "buttons",
+                                   "unfelt",
+                                   "units",
+                                   "mass",
+                                   "damping",
+                                   "stiffness",
+                                   "rest",
+                                   "start",
+                                   "stops",
+                                   "strength",
+                                   "force_limit",
+                                   "force_delay",
+                                   "scale",
+                                   "range",
+                                   "bits",
+                                   "step",
+                                   "delay",
+                                   "push",
+                                   "lost",
+                                   "hand",
+                                   "hand_channels",
+                                   "hand_reach",
+                                   "hand_stiffness",
+                                   "hand_damping",
+                                   "effects",
+                                   "effect_spring",
+                                   "effect_damper",
+                                   "effect_friction",
+                                   "effect_vibration",
+                                   "frequencies"};
+enum { KEYS = sizeof keys / sizeof *keys };
+
+static const char prefix[] = "hand_";
+enum { PREFIX = sizeof prefix - 1 };
+
+static bool is_own(const char *key)
+{
+    for (int i = 0; i < KEYS; i++) {
+        if (!strcmp(key, keys[i])) {
+            return true;
+        }
+    }
+    return false;
+}
+
+int tact_twin_add(struct tact_device_channel *channels, int *count, const char *name,
+                  const char *unit, const struct tact_device_config *config, const char *key,
+                  struct tact_error *err)
+{
+    const struct tact_device_setting *setting = tact_settings_find(config, key);
+    if (*count == TACT_DEVICE_CHANNELS || strlen(name) >= TACT_DEVICE_NAME) {
+        return tact_settings_fault(config, setting, err, "'%s': %s", name,
+                                   *count == TACT_DEVICE_CHANNELS ? "too many channels"
+                                                                  : "too long a name");
+    }
+    for (int i = 0; i < *count; i++) {
+        if (!strcmp(channels[i].name, name)) {
+            return tact_settings_fault(config, setting, err, "'%s' given twice", name);
+        }
+    }
+    tact_settings_channel(&channels[(*count)++], name, unit, 0.0);
+    return 0;
+}
+
+static int read_axes(struct tact_twin *self, const struct tact_device_config *config,
+                     struct tact_device_info *info, struct tact_error *err)
+{
+    const char *names = NULL, *units = NULL;
+    char name[256], unit[16] = "m";
+    int rc = tact_settings_text(config, "axes", &names, err);
+    rc = rc ? rc : tact_settings_text(config, "units", &units, err);
+    if (!rc && !names) {
+        rc = tact_settings_fault(config, NULL, err, "missing key axes, such as \"abs_x\"");
+    }
+    while (!rc && tact_settings_word(&names, name, sizeof name)) {
+        if (units) {
+            tact_settings_word(&units, unit, sizeof unit); /* the last one stays */
+        }
+        if (self->axes == TACT_TWIN_AXES) {
+            rc = tact_settings_fault(config, tact_settings_find(config, "axes"), err,
+                                     "more than %d axes", TACT_TWIN_AXES);
+        } else {
+            self->axis[self->axes].output = -1;
+            self->axis[self->axes++].channel = -1;
+            rc = tact_twin_add(info->input, &info->input_count, name, unit, config, "axes", err);
+        }
+    }
+    return rc;
+}
+
+static int read_outputs(struct tact_twin *self, const struct tact_device_config *config,
+                        struct tact_device_info *info, struct tact_error *err)
+{
+    const char *names = NULL, *unfelt = NULL;
+    char name[256];
+    int axis = 0;
+    int rc = tact_settings_text(config, "forces", &names, err);
+    rc = rc ? rc : tact_settings_text(config, "unfelt", &unfelt, err);
+    while (!rc && names && tact_settings_word(&names, name, sizeof name)) {
+        if (axis == self->axes) {
+            return tact_settings_fault(config, tact_settings_find(config, "forces"), err,
+                                       "more words than axes");
+        }
+        if (strcmp(name, "-") != 0) {
+            self->axis[axis].output = info->output_count;
+            rc = tact_twin_add(info->output, &info->output_count, name, "1", config, "forces", err);
+        }
+        axis++;
+    }
+    while (!rc && unfelt && tact_settings_word(&unfelt, name, sizeof name)) {
+        rc = tact_twin_add(info->output, &info->output_count, name, "1", config, "unfelt", err);
+    }
+    return rc;
+}
+
+/* The channel of the hand. */
+static int hand_channel(const struct tact_twin *self, const struct tact_device_config *config,
+                        const char *key, const char *name, int *channel, struct tact_error *err)
+{
+    for (int i = 0; i < self->hand.info.input_count; i++) {
+        if (!strcmp(self->hand.info.input[i].name, name)) {
+            *channel = i;
+            return 0;
+        }
+    }
+    return tact_settings_fault(config, tact_settings_find(config, key), err,
+                               "the hand has no channel '%s'", name);
+}
+
+static int read_buttons(struct tact_twin *self, const struct tact_device_config *config,
+                        struct tact_device_info *info, struct tact_error *err)
+{
+    const char *names = NULL;
+    char name[256];
+    int rc = tact_settings_text(config, "buttons", &names, err);
+    while (!rc && names && tact_settings_word(&names, name, sizeof name)) {
+        char *from = strchr(name, '=');
+        int channel = -1;
+        if (from) {
+            *from = '\0';
+            rc = hand_channel(self, config, "buttons", from + 1, &channel, err);
+        }
+        rc = rc ? rc
+                : tact_twin_add(info->input, &info->input_count, name, "1", config, "buttons", err);
+        if (!rc) {
+            self->button[self->buttons++] = channel;
+        }
+    }
+    return rc;
+}
+
+/* Opens the hand with the settings that are its own. */
+static int open_hand(struct tact_twin *self, const struct tact_device_config *config,
+                     const struct tact_device_type *type, struct tact_error *err)
+{
+    struct tact_device_config own = *config;
+    struct tact_device_setting *settings =
+        calloc((size_t)config->setting_count + 1, sizeof *settings);
+    if (!settings) {
+        return tact_error_set(err, -ENOMEM, "out of memory");
+    }
+    own.settings = settings;
+    own.setting_count = 0;
+    for (int i = 0; i < config->setting_count; i++) {
+        if (!is_own(config->settings[i].key)) {
+            settings[own.setting_count] = config->settings[i];
+            settings[own.setting_count++].key += PREFIX;
+        }
+    }
+    int rc = type->open(&own, &self->hand, err);
+    if (rc) {
+        self->hand.ops = NULL;
+    }
+    /* The scene's own word for the key. */
+    for (int i = 0; rc && err && i < own.setting_count; i++) {
+        if (settings[i].line == err->line && !strcmp(err->key, settings[i].key)) {
+            tact_error_at(err, NULL, 0, 0, settings[i].key - PREFIX);
+            break;
+        }
+    }
+    free(settings);
+    return rc;
+}
+
+static int read_hand(struct tact_twin *self, const struct tact_device_config *config,
+                     struct tact_error *err)
+{
+    static const char *const words[] = {"none", "trajectory", "operator"};
+    static const struct tact_device_type *const types[] = {NULL, &tact_trajectory_type,
+                                                           &tact_operator_type};
+    int type = 0;
+    int rc = tact_settings_choice(config, "hand", words, 3, &type, err);
+    for (int i = 0; !rc && i < config->setting_count; i++) {
+        const char *key = config->settings[i].key;
+        bool of_hand = !strncmp(key, prefix, PREFIX);
+        if (of_hand && !type) {
+            rc = tact_settings_fault(config, &config->settings[i], err,
+                                     "whose hand? give hand: trajectory, or hand: operator");
+        } else if (!of_hand && !is_own(key)) {
+            rc = tact_settings_check(config, keys, KEYS, err);
+        }
+    }
+    if (rc || !type) {
+        return rc;
+    }
+    if (!tact_settings_find(config, "hand_stiffness")) {
+        return tact_settings_fault(config, tact_settings_find(config, "hand"), err,
+                                   "needs hand_stiffness [N/m]");
+    }
+    return open_hand(self, config, types[type], err);
+}
+
+/* Which of the hand's channels each axis follows. */
+static int follow(struct tact_twin *self, const struct tact_device_config *config,
+                  struct tact_error *err)
+{
+    const char *names = NULL;
+    char name[256];
+    int axis = 0;
+    int rc = tact_settings_text(config, "hand_channels", &names, err);
+    while (!rc && names && tact_settings_word(&names, name, sizeof name)) {
+        if (axis == self->axes) {
+            return tact_settings_fault(config, tact_settings_find(config, "hand_channels"), err,
+                                       "more words than axes");
+        }
+        if (strcmp(name, "-") != 0) {
+            rc = hand_channel(self, config, "hand_channels", name, &self->axis[axis].channel, err);
+        }
+        axis++;
+    }
+    for (int i = 0; !names && i < self->axes && i < self->hand.info.input_count; i++) {
+        self->axis[i].channel = i;
+    }
+    return rc;
+}
+
+static int keep(const double *from, int count, double **to, struct tact_error *err)
+{
+    if (count == 0) {
+        return 0;
+    }
+    *to = malloc((size_t)count * sizeof *from);
+    if (!*to) {
+        return tact_error_set(err, -ENOMEM, "out of memory");
+    }
+    memcpy(*to, from, (size_t)count * sizeof *from);
+    return 0;
+}
+
+/* What pushes, and when it is unplugged. */
+static int read_script(struct tact_twin *self, const struct tact_device_config *config,
+                       struct tact_error *err)
+{
+    const struct tact_device_setting *push = tact_settings_find(config, "push");
+    double always[2] = {-INFINITY, 0.0};
+    const double *pushes = always, *lost = NULL;
+    int rc = 0;
+    self->push_columns = 2;
+    self->push_rows = push != NULL;
+    if (push && push->text) {
+        rc = tact_settings_number(config, "push", &always[1], err);
+    } else if (push) {
+        self->push_columns = 1 + self->axes;
+        rc = tact_twin_rows(config, "push", self->push_columns, &pushes, &self->push_rows, err);
+    }
+    for (int i = 1; !rc && i < self->push_rows; i++) {
+        const double *row = pushes + (ptrdiff_t)i * self->push_columns;
+        if (!(row[0] > row[-self->push_columns])) {
+            rc = tact_settings_fault(config, push, err, "row %d: not after the row before", i + 1);
+        }
+    }
+    rc = rc ? rc : tact_twin_rows(config, "lost", 2, &lost, &self->lost_rows, err);
+    rc = rc ? rc : keep(pushes, self->push_rows * self->push_columns, &self->push, err);
+    return rc ? rc : keep(lost, 2 * self->lost_rows, &self->lost, err);
+}
+
+int tact_twin_load(struct tact_twin *self, const struct tact_device_config *config,
+                   struct tact_device_info *info, struct tact_error *err)
+{
+    tact_settings_info(config, tact_twin_type.name, info);
+    self->period = config->period;
+    int rc = read_hand(self, config, err);
+    rc = rc ? rc : read_axes(self, config, info, err);
+    rc = rc ? rc : read_outputs(self, config, info, err);
+    rc = rc ? rc : tact_twin_read_effects(self, config, info, err);
+    rc = rc ? rc : follow(self, config, err);
+    rc = rc ? rc : read_buttons(self, config, info, err);
+    rc = rc ? rc : tact_twin_read_motion(self, config, err);
+    rc = rc ? rc : read_script(self, config, err);
+    for (int i = 0; !rc && i < self->axes; i++) {
+        info->input[i].rest = self->held[i];
+    }
+    return rc;
+}

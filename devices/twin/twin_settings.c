@@ -1,0 +1,238 @@
+/* The settings of a twin that say how its axes move and are read. */
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "devices/common/settings.h"
+#include "devices/twin/twin_internal.h"
+
+enum { MOST_DELAY = 10000 }; /* [ticks] */
+
+/* A setting that is a number of each axis. */
+struct each {
+    const char *key;
+    size_t offset; /* in the axis */
+    enum { ANY, POSITIVE, NOT_NEGATIVE } sign;
+};
+
+/* One number for all axes, or one for each. */
+static int read_each(struct tact_twin *self, const struct tact_device_config *config,
+                     const struct each *each, struct tact_error *err)
+{
+    const struct tact_device_setting *setting = tact_settings_find(config, each->key);
+    const double *numbers = NULL;
+    double single;
+    int count = 0;
+    int rc = tact_settings_list(config, each->key, &single, &numbers, &count, err);
+    if (rc || !setting) {
+        return rc;
+    }
+    if (count != 1 && count != self->axes) {
+        return tact_settings_fault(config, setting, err,
+                                   "expected one number, or one for each of %d axes, not %d",
+                                   self->axes, count);
+    }
+    for (int i = 0; i < self->axes; i++) {
+        double x = numbers[count == 1 ? 0 : i];
+        if (each->sign != ANY && !(x >= 0.0 && (x > 0.0 || each->sign == NOT_NEGATIVE))) {
+            return tact_settings_fault(config, setting, err, "expected a number %s, not %g",
+                                       each->sign == POSITIVE ? "above 0" : "that is not under 0",
+                                       x);
+        }
+        memcpy((char *)&self->axis[i] + each->offset, &x, sizeof x);
+    }
+    return 0;
+}
+
+int tact_twin_rows(const struct tact_device_config *config, const char *key, int columns,
+                   const double **rows, int *count, struct tact_error *err)
+{
+    const struct tact_device_setting *setting = tact_settings_find(config, key);
+    if (!setting) {
+        return 0;
+    }
+    if (!setting->numbers || setting->columns != columns) {
+        return tact_settings_fault(config, setting, err, "expected rows of %d numbers", columns);
+    }
+    for (int i = 0; i < setting->rows * columns; i++) {
+        if (!isfinite(setting->numbers[i])) {
+            return tact_settings_fault(config, setting, err, "row %d: not finite", i / columns + 1);
+        }
+    }
+    *rows = setting->numbers;
+    *count = setting->rows;
+    return 0;
+}
+
+/* Rows of [low, high], one for all axes or one for each. */
+static int read_spans(struct tact_twin *self, const struct tact_device_config *config,
+                      const char *key, size_t offset, struct tact_error *err)
+{
+    const double *rows = NULL;
+    int count = 0;
+    int rc = tact_twin_rows(config, key, 2, &rows, &count, err);
+    for (int i = 0; !rc && rows && i < self->axes; i++) {
+        const double *row = rows + (ptrdiff_t)2 * (count == 1 ? 0 : i);
+        if (count != 1 && count != self->axes) {
+            rc = tact_settings_fault(config, tact_settings_find(config, key), err,
+                                     "expected one row, or one for each of %d axes, not %d",
+                                     self->axes, count);
+        } else if (!(row[0] < row[1])) {
+            rc = tact_settings_fault(config, tact_settings_find(config, key), err,
+                                     "%g is not below %g", row[0], row[1]);
+        } else {
+            memcpy((char *)&self->axis[i] + offset, row, 2 * sizeof *row);
+        }
+    }
+    return rc;
+}
+
+/* A delay in whole ticks. */
+static int read_delay(const struct tact_twin *self, const struct tact_device_config *config,
+                      const char *key, int *ticks, struct tact_error *err)
+{
+    double seconds = 0.0;
+    int rc = tact_settings_number(config, key, &seconds, err);
+    double exact = seconds / self->period, whole = nearbyint(exact);
+    if (rc) {
+        return rc;
+    }
+    if (!(exact >= 0.0 && exact <= MOST_DELAY && fabs(exact - whole) <= 1e-6 * (1.0 + exact))) {
+        return tact_settings_fault(config, tact_settings_find(config, key), err,
+                                   "expected whole ticks of %g s, up to %d of them, not %g s",
+                                   self->period, MOST_DELAY, seconds);
+    }
+    *ticks = (int)whole;
+    return 0;
+}
+
+/* Steps of the reading: by their size, or by their number. */
+static int read_steps(struct tact_twin *self, const struct tact_device_config *config,
+                      struct tact_error *err)
+{
+    const struct tact_device_setting *setting = tact_settings_find(config, "bits");
+    double bits = 1.0;
+    int rc = tact_settings_number(config, "bits", &bits, err);
+    if (rc || !setting) {
+        return rc;
+    }
+    if (tact_settings_find(config, "step") || !tact_settings_find(config, "range")) {
+        return tact_settings_fault(config, setting, err, "needs range, and stands without step");
+    }
+    if (!(bits >= 1.0 && bits <= 32.0 && bits == nearbyint(bits))) {
+        return tact_settings_fault(config, setting, err,
+                                   "expected a whole number from 1 to 32, not %g", bits);
+    }
+    for (int i = 0; i < self->axes; i++) {
+        struct tact_twin_axis *a = &self->axis[i];
+        a->origin = a->range[0];
+        a->step = (a->range[1] - a->range[0]) / (ldexp(1.0, (int)bits) - 1.0);
+    }
+    return 0;
+}
+
+/* The step over a tick, once all that it depends on is known. */
+static int form_motion(struct tact_twin *self, const struct tact_device_config *config,
+                       struct tact_error *err)
+{
+    for (int i = 0; i < self->axes; i++) {
+        struct tact_twin_axis *a = &self->axis[i];
+        if (a->channel < 0) { /* no hand is on it */
+            a->grip = a->grip_damping = 0.0;
+        }
+        self->acting[TACT_TWIN_SPRING] = self->acting[TACT_TWIN_DAMPER] = 1.0;
+        int rc = tact_twin_form(self, a);
+        self->acting[TACT_TWIN_SPRING] = self->acting[TACT_TWIN_DAMPER] = 0.0;
+        a->by_spring = -1.0; /* to be formed anew */
+        if (rc) {
+            return tact_settings_fault(
+                config, tact_settings_find(config, "mass"), err,
+                "%g is too light for its springs and dampers at a period of %g s", a->mass,
+                self->period);
+        }
+        a->x = a->start;
+    }
+    return 0;
+}
+
+/* A queue that is full of the value that it starts with. */
+static int make_delay(struct tact_twin_delay *delay, int ticks, double value)
+{
+    delay->ticks = ticks;
+    delay->value = calloc((size_t)ticks + 1, sizeof *delay->value);
+    for (int i = 0; delay->value && i <= ticks; i++) {
+        delay->value[i] = value;
+    }
+    return delay->value ? 0 : -ENOMEM;
+}
+
+static int make_delays(struct tact_twin *self, const struct tact_device_config *config,
+                       struct tact_error *err)
+{
+    int force_ticks = 0;
+    int rc = read_delay(self, config, "delay", &self->delay_ticks, err);
+    rc = rc ? rc : read_delay(self, config, "force_delay", &force_ticks, err);
+    if (rc) {
+        return rc;
+    }
+    for (int i = 0; !rc && i < self->axes; i++) {
+        struct tact_twin_axis *a = &self->axis[i];
+        self->held[i] = tact_twin_reading(a);
+        rc = make_delay(&a->motor, force_ticks, 0.0);
+        rc = rc ? rc : make_delay(&a->sensor, self->delay_ticks, self->held[i]);
+    }
+    for (int i = 0; !rc && i < self->buttons; i++) {
+        rc = make_delay(&self->buttons_delay[i], self->delay_ticks, 0.0);
+    }
+    for (int i = 0; !rc && i < TACT_TWIN_EFFECTS; i++) {
+        rc = make_delay(&self->effect_delay[i], force_ticks, 0.0);
+    }
+    return rc ? tact_error_set(err, rc, "out of memory") : 0;
+}
+
+#define EACH(key, member, sign)                                                                    \
+    {                                                                                              \
+        key, offsetof(struct tact_twin_axis, member), sign                                         \
+    }
+
+int tact_twin_read_motion(struct tact_twin *self, const struct tact_device_config *config,
+                          struct tact_error *err)
+{
+    static const struct each each[] = {
+        EACH("mass", mass, POSITIVE),
+        EACH("damping", damping, NOT_NEGATIVE),
+        EACH("stiffness", stiffness, NOT_NEGATIVE),
+        EACH("rest", rest, ANY),
+        EACH("start", start, ANY),
+        EACH("strength", strength, ANY),
+        EACH("force_limit", limit, POSITIVE),
+        EACH("scale", scale, ANY),
+        EACH("step", step, POSITIVE),
+        EACH("hand_reach", reach, ANY),
+        EACH("hand_stiffness", grip, NOT_NEGATIVE),
+        EACH("hand_damping", grip_damping, NOT_NEGATIVE),
+        EACH("effect_spring", effect_spring, NOT_NEGATIVE),
+        EACH("effect_damper", effect_damper, NOT_NEGATIVE),
+        EACH("effect_friction", effect_friction, NOT_NEGATIVE),
+        EACH("effect_vibration", effect_vibration, NOT_NEGATIVE),
+    };
+    int rc = 0;
+    for (int i = 0; i < self->axes; i++) {
+        self->axis[i].strength = self->axis[i].scale = self->axis[i].reach = 1.0;
+        tact_twin_usual_effects(self, &self->axis[i]);
+        self->axis[i].limit = self->axis[i].range[1] = self->axis[i].stops[1] = INFINITY;
+        self->axis[i].range[0] = self->axis[i].stops[0] = -INFINITY;
+    }
+    if (!tact_settings_find(config, "mass")) {
+        return tact_settings_fault(config, NULL, err, "missing key mass");
+    }
+    for (size_t i = 0; !rc && i < sizeof each / sizeof *each; i++) {
+        rc = read_each(self, config, &each[i], err);
+    }
+    rc = rc ? rc : read_spans(self, config, "range", offsetof(struct tact_twin_axis, range), err);
+    rc = rc ? rc : read_spans(self, config, "stops", offsetof(struct tact_twin_axis, stops), err);
+    rc = rc ? rc : read_steps(self, config, err);
+    rc = rc ? rc : form_motion(self, config, err);
+    return rc ? rc : make_delays(self, config, err);
+}

@@ -1,0 +1,69 @@
+/* The exact motion of a mass on spring and damper over a tick. */
+#include <math.h>
+#include "devices/twin/twin_internal.h"
+
+enum { N = 4, TERMS = 24 };
+
+static void multiply(long double out[N][N], const long double a[N][N], const long double b[N][N])
+{
+    for (int i = 0; i < N; i++) {
+        for (int j = 0; j < N; j++) {
+            out[i][j] = 0.0L;
+            for (int k = 0; k < N; k++) {
+                out[i][j] += a[i][k] * b[k][j];
+            }
+        }
+    }
+}
+
+static void copy(long double to[N][N], const long double from[N][N])
+{
+    for (int i = 0; i < N; i++) {
+        for (int j = 0; j < N; j++) {
+            to[i][j] = from[i][j];
+        }
+    }
+}
+
+/* exp(a) by scaling, Taylor's series and squaring (Moler and Van Loan 2003, method 3): 24 terms at
+ * a norm of at most 1/2 are exact to the last digit. */
+static void exponential(long double out[N][N], long double a[N][N], long double norm)
+{
+    int halvings = 0;
+    long double term[N][N], next[N][N];
+    while (norm > 0.5L) {
+        norm *= 0.5L;
+        halvings++;
+    }
+    for (int i = 0; i < N; i++) {
+        for (int j = 0; j < N; j++) {
+            a[i][j] = ldexpl(a[i][j], -halvings);
+            out[i][j] = term[i][j] = i == j;
+        }
+    }
+    for (int n = 1; n <= TERMS; n++) {
+        multiply(next, term, a);
+        for (int i = 0; i < N; i++) {
+            for (int j = 0; j < N; j++) {
+                term[i][j] = next[i][j] / n;
+                out[i][j] += term[i][j];
+            }
+        }
+    }
+    for (int i = 0; i < halvings; i++) {
+        multiply(next, out, out);
+        copy(out, next);
+    }
+}
+
+void tact_twin_step_init(struct tact_twin_step *step, double spring, double damper)
+{
+    /* Position, speed, acceleration asked for and its growth, time in periods. */
+    long double a[N][N] = {{0, 1, 0, 0}, {-spring, -damper, 1, 0}, {0, 0, 0, 1}, {0, 0, 0, 0}};
+    long double e[N][N];
+    exponential(e, a, 2.0L + spring + damper);
+    for (int i = 0; i < N; i++) {
+        step->position[i] = (double)e[0][i];
+        step->speed[i] = (double)e[1][i];
+    }
+}
