@@ -2,8 +2,6 @@
 
 #include <errno.h>
 #include <pthread.h>
-#include <sched.h>
-#include <signal.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,6 +11,7 @@
 
 #include "rt/clock.h"
 #include "rt/message.h"
+#include "rt/thread_internal.h"
 #include "rt/triple.h"
 
 #define STACK_BYTES ((size_t)4 << 20) /* a driver may call its compiler */
@@ -268,27 +267,11 @@ static void set_fuse(void)
 
 static int create_thread(struct tact_worker *w, int priority)
 {
-    const struct tact_opencl_options *o = &w->options;
-    struct sched_param param = {.sched_priority = priority};
-    pthread_attr_t attr;
-    sigset_t all, before;
-    pthread_attr_init(&attr);
-    pthread_attr_setstacksize(&attr, STACK_BYTES);
-    pthread_attr_setinheritsched(&attr, PTHREAD_EXPLICIT_SCHED);
-    int r = pthread_attr_setschedpolicy(&attr, priority ? SCHED_FIFO : SCHED_OTHER);
-    r = r ? r : pthread_attr_setschedparam(&attr, &param);
-    if (r == 0 && o->cpu >= 0) {
-        cpu_set_t cpus;
-        CPU_ZERO(&cpus);
-        CPU_SET((size_t)o->cpu, &cpus);
-        r = pthread_attr_setaffinity_np(&attr, sizeof cpus, &cpus);
-    }
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    r = r ? r : pthread_create(&w->thread, &attr, run, w);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    pthread_attr_destroy(&attr);
-    return r;
+    const struct tact_thread_options options = {.stack_size = STACK_BYTES,
+                                                .priority = priority,
+                                                .cpu_pinned = w->options.cpu >= 0,
+                                                .cpu = w->options.cpu};
+    return tact_thread_start(&w->thread, &options, run, w);
 }
 
 static int start_thread(struct tact_worker *w, struct tact_error *err)
@@ -298,7 +281,7 @@ static int start_thread(struct tact_worker *w, struct tact_error *err)
         set_fuse();
     }
     int r = create_thread(w, o->fifo_priority);
-    if (r == EPERM && o->fifo_priority) {
+    if (r == -EPERM && o->fifo_priority) {
         tact_message(o->messages, TACT_MESSAGE_WARNING,
                      "the OpenCL worker runs without priority (SCHED_FIFO %d refused): on a busy "
                      "machine its results come late",
@@ -306,9 +289,9 @@ static int start_thread(struct tact_worker *w, struct tact_error *err)
         r = create_thread(w, 0);
     }
     return r == 0 ? 0
-                  : tact_error_set(err, -r,
+                  : tact_error_set(err, r,
                                    "the OpenCL worker does not start (priority %d, cpu %d): %s",
-                                   o->fifo_priority, o->cpu, strerror(r));
+                                   o->fifo_priority, o->cpu, strerror(-r));
 }
 
 static void free_worker(struct tact_worker *w)

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "rt/clock.h"
+#include "rt/thread_internal.h"
 
 #define BLOCK (256 * 1024)
 #define BLOCKS 32
@@ -116,11 +117,12 @@ void tact_doctor_disk(struct tact_doctor_report *report)
     const int n = snprintf(t->path, sizeof t->path, "%s/tact-doctor-XXXXXX", directory);
     atomic_init(&t->users, 2);
     tact_histogram_reset(&t->latency);
-    const int rc =
-        n < (int)sizeof t->path ? pthread_create(&thread, NULL, run_trial, t) : ENAMETOOLONG;
+    const struct tact_thread_options options = {.name = "tact-doctor"};
+    const int rc = n < (int)sizeof t->path ? tact_thread_start(&thread, &options, run_trial, t)
+                                           : -ENAMETOOLONG;
     if (rc) {
         tact_doctor_add(report, "disk", TACT_DOCTOR_FAIL, "export TMPDIR=/tmp", "%.128s: %s",
-                        directory, strerror(rc));
+                        directory, strerror(-rc));
         free(t);
         return;
     }

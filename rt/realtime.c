@@ -15,6 +15,7 @@
 
 #include "contact/number.h"
 #include "rt/realtime_internal.h"
+#include "rt/thread_internal.h"
 
 #define THREADS 32 /* that may be entered at a time with a fuse */
 
@@ -518,23 +519,6 @@ int tact_realtime_fuse_blown(void)
 int tact_realtime_thread(pthread_t *thread, const struct tact_realtime_options *options,
                          void *(*run)(void *), void *arg)
 {
-    const struct sched_param normal = {.sched_priority = 0};
-    sigset_t all, old;
-    pthread_attr_t attr;
-    int error = pthread_attr_init(&attr);
-    if (error) {
-        return -error;
-    }
-    error = pthread_attr_setstacksize(&attr, options->stack_size);
-    error = error ? error : pthread_attr_setinheritsched(&attr, PTHREAD_EXPLICIT_SCHED);
-    error = error ? error : pthread_attr_setschedpolicy(&attr, SCHED_OTHER);
-    error = error ? error : pthread_attr_setschedparam(&attr, &normal);
-    if (!error) {
-        sigfillset(&all);
-        pthread_sigmask(SIG_SETMASK, &all, &old);
-        error = pthread_create(thread, &attr, run, arg);
-        pthread_sigmask(SIG_SETMASK, &old, NULL);
-    }
-    pthread_attr_destroy(&attr);
-    return -error;
+    const struct tact_thread_options start = {.stack_size = options->stack_size};
+    return options->stack_size ? tact_thread_start(thread, &start, run, arg) : -EINVAL;
 }

@@ -11,8 +11,8 @@
 #include <string.h>
 #include <unistd.h>
 #include "devices/common/settings.h"
-#include "devices/common/watch_internal.h"
 #include "rt/clock.h"
+#include "rt/thread_internal.h"
 #include "rt/triple.h"
 
 enum {
@@ -192,6 +192,7 @@ int tact_comedi_stream_start(const struct tact_comedi_layout *layout,
                              struct tact_comedi_stream **out, double *rate, struct tact_error *err)
 {
     const struct sched_param priority = {.sched_priority = PRIORITY};
+    const struct tact_thread_options options = {.name = "tact-stream"};
     struct tact_comedi_stream *s = calloc(1, sizeof *s);
     int rc = s ? tact_triple_create(&s->scans, sizeof(struct tact_comedi_scan), 0) : -ENOMEM;
     for (int i = 0; !rc && i < layout->input_count; i++) {
@@ -206,7 +207,7 @@ int tact_comedi_stream_start(const struct tact_comedi_layout *layout,
         s->sample = layout->stream_sample;
         rc = start(s);
         *rate = s->rate;
-        rc = rc ? rc : tact_thread_start(&s->thread, "tact-stream", run, s);
+        rc = rc ? rc : tact_thread_start(&s->thread, &options, run, s);
         s->threaded = rc == 0;
     }
     if (!rc) {

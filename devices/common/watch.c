@@ -1,11 +1,9 @@
 #include "devices/common/watch_internal.h"
 
 #include <errno.h>
-#include <signal.h>
 #include <stdbool.h>
 #include <time.h>
-
-enum { STACK = 262144 } /* [B] */;
+#include "rt/thread_internal.h"
 
 static void *run(void *data)
 {
@@ -26,32 +24,6 @@ static void *run(void *data)
     return NULL;
 }
 
-int tact_thread_start(pthread_t *thread, const char *name, void *(*run)(void *), void *data)
-{
-    const struct sched_param normal = {0};
-    pthread_attr_t attr;
-    sigset_t all;
-    sigset_t before;
-    int rc = pthread_attr_init(&attr);
-    if (rc) {
-        return -rc;
-    }
-    pthread_attr_setinheritsched(&attr, PTHREAD_EXPLICIT_SCHED);
-    pthread_attr_setschedpolicy(&attr, SCHED_OTHER);
-    /* else the caller's priority, which SCHED_OTHER refuses */
-    pthread_attr_setschedparam(&attr, &normal);
-    pthread_attr_setstacksize(&attr, STACK);
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    rc = pthread_create(thread, &attr, run, data);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    pthread_attr_destroy(&attr);
-    if (rc == 0) {
-        pthread_setname_np(*thread, name);
-    }
-    return -rc;
-}
-
 int tact_watch_start(struct tact_watch *watch, const char *name, int64_t every_ns,
                      void (*look)(void *data), void *data)
 {
@@ -59,7 +31,8 @@ int tact_watch_start(struct tact_watch *watch, const char *name, int64_t every_n
     watch->data = data;
     watch->every_ns = every_ns;
     sem_init(&watch->stop, 0, 0);
-    int rc = tact_thread_start(&watch->thread, name, run, watch);
+    const struct tact_thread_options options = {.name = name};
+    int rc = tact_thread_start(&watch->thread, &options, run, watch);
     if (rc) {
         sem_destroy(&watch->stop);
     }

@@ -6,10 +6,6 @@
 #include <semaphore.h>
 #include <stdint.h>
 
-/** Starts an ordinary thread, whatever the policy of the caller, deaf to signals. name: at most 15
- *  characters. @retval 0, or a negative errno */
-int tact_thread_start(pthread_t *thread, const char *name, void *(*run)(void *), void *data);
-
 struct tact_watch {
     void (*look)(void *data); /* called again and again, and a last time when it is stopped */
     void *data;
@@ -18,7 +14,8 @@ struct tact_watch {
     sem_t stop;
 };
 
-/** Starts it, as tact_thread_start(). The struct must stay where it is. Not real-time safe.
+/** Starts it, in a normal thread of that name that takes no signals. The struct must stay where it
+ * is. Not real-time safe.
  *  @retval 0, or a negative errno: nothing runs then */
 int tact_watch_start(struct tact_watch *watch, const char *name, int64_t every_ns,
                      void (*look)(void *data), void *data);

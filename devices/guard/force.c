@@ -8,8 +8,8 @@
 #include <sys/mman.h>
 #include "devices/guard/process_internal.h"
 #include "devices/guard/serve_internal.h"
-#include "devices/common/watch_internal.h"
 #include "rt/clock.h"
+#include "rt/thread_internal.h"
 
 static void *serve(void *page)
 {
@@ -33,7 +33,8 @@ static int launch_thread(const struct tact_force_page *content, struct tact_guar
     guard->process = -1;
     guard->head = page;
     guard->size = sizeof *content;
-    int rc = tact_thread_start(&guard->thread, "tact-force", serve, guard->head);
+    const struct tact_thread_options options = {.name = "tact-force"};
+    int rc = tact_thread_start(&guard->thread, &options, serve, guard->head);
     guard->threaded = rc == 0;
     while (!rc && !atomic_load_explicit(&guard->head->ready, memory_order_acquire)) {
         const struct timespec ms = {.tv_nsec = 1000000};

@@ -2,8 +2,6 @@
 #include "recorder_internal.h"
 
 #include <errno.h>
-#include <sched.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,10 +12,10 @@
 #include "describe_internal.h"
 #include "log_file_internal.h"
 #include "log_reader.h"
+#include "../thread_internal.h"
 
 #define NS_PER_S INT64_C(1000000000)
 #define EVENT_BYTES (1 << 20)
-#define STACK_BYTES (256 * 1024) /* mlockall() would lock the 8 MiB of the default */
 
 static int64_t clock_ns(clockid_t clock)
 {
@@ -26,29 +24,10 @@ static int64_t clock_ns(clockid_t clock)
     return t.tv_sec * NS_PER_S + t.tv_nsec;
 }
 
-/* A thread of normal priority, whatever the caller's, that takes no signals. */
 static int start_thread(struct tact_recorder_part *recorder)
 {
-    pthread_attr_t attributes;
-    const struct sched_param normal = {0};
-    sigset_t all, old;
-
-    int rc = pthread_attr_init(&attributes);
-    if (rc != 0)
-        return -rc;
-    pthread_attr_setinheritsched(&attributes, PTHREAD_EXPLICIT_SCHED);
-    pthread_attr_setschedpolicy(&attributes, SCHED_OTHER);
-    /* else the caller's priority, which SCHED_OTHER refuses */
-    pthread_attr_setschedparam(&attributes, &normal);
-    pthread_attr_setstacksize(&attributes, STACK_BYTES);
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &old);
-    rc = pthread_create(&recorder->thread, &attributes, tact_recorder_run, recorder);
-    pthread_sigmask(SIG_SETMASK, &old, NULL);
-    pthread_attr_destroy(&attributes);
-    if (rc == 0)
-        pthread_setname_np(recorder->thread, "tact-recorder");
-    return -rc;
+    const struct tact_thread_options options = {.name = "tact-recorder"};
+    return tact_thread_start(&recorder->thread, &options, tact_recorder_run, recorder);
 }
 
 /* The first file was made with the recorder. */

@@ -25,8 +25,8 @@
 #include "devices/guard/force_internal.h"
 #include "devices/guard/process_internal.h"
 #include "devices/guard/serve_internal.h"
-#include "devices/common/watch_internal.h"
 #include "rt/clock.h"
+#include "rt/thread_internal.h"
 #include "support/device_config.h"
 
 enum { TIMEOUT_MS = 40, AT_MOST = 5 /* timeouts, on a machine that is busy */, TRIES = 6 };
@@ -166,7 +166,8 @@ static void a_board_lets_go_after_the_timeout(void **state)
         .output = {{.instruction = INSN_WRITE, .words = 1, .maxdata = 0xffff, .safe = {0x8000}}}};
     struct tact_guard guard = {.head = &page.head, .size = sizeof page, .process = -1};
     pthread_t thread;
-    assert_int_equal(tact_thread_start(&thread, "guard", serve, &page), 0);
+    const struct tact_thread_options options = {.name = "guard"};
+    assert_int_equal(tact_thread_start(&thread, &options, serve, &page), 0);
     while (!atomic_load(&page.head.ready)) {
         nap();
     }

@@ -1,0 +1,46 @@
+#include "thread_internal.h"
+
+#include <sched.h>
+#include <signal.h>
+
+static int set_attributes(pthread_attr_t *attributes, const struct tact_thread_options *options)
+{
+    const struct sched_param param = {.sched_priority = options->priority};
+    size_t stack = options->stack_size ? options->stack_size : TACT_THREAD_STACK;
+    int rc = pthread_attr_setstacksize(attributes, stack);
+    rc = rc ? rc : pthread_attr_setinheritsched(attributes, PTHREAD_EXPLICIT_SCHED);
+    rc = rc ? rc
+            : pthread_attr_setschedpolicy(attributes, options->priority ? SCHED_FIFO : SCHED_OTHER);
+    /* else the creator's priority, which SCHED_OTHER refuses */
+    rc = rc ? rc : pthread_attr_setschedparam(attributes, &param);
+    if (rc == 0 && options->cpu_pinned) {
+        cpu_set_t cpus;
+        CPU_ZERO(&cpus);
+        CPU_SET((size_t)options->cpu, &cpus);
+        rc = pthread_attr_setaffinity_np(attributes, sizeof cpus, &cpus);
+    }
+    return rc;
+}
+
+int tact_thread_start(pthread_t *thread, const struct tact_thread_options *options,
+                      void *(*run)(void *), void *data)
+{
+    pthread_attr_t attributes;
+    int rc = pthread_attr_init(&attributes);
+    if (rc) {
+        return -rc;
+    }
+    rc = set_attributes(&attributes, options);
+    if (rc == 0) {
+        sigset_t all, before;
+        sigfillset(&all);
+        pthread_sigmask(SIG_SETMASK, &all, &before);
+        rc = pthread_create(thread, &attributes, run, data);
+        pthread_sigmask(SIG_SETMASK, &before, NULL);
+    }
+    pthread_attr_destroy(&attributes);
+    if (rc == 0 && options->name) {
+        pthread_setname_np(*thread, options->name);
+    }
+    return -rc;
+}
