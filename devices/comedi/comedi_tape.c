@@ -1,11 +1,8 @@
 /* Keeps the raw words of a board in a file. */
 #include "devices/comedi/comedi_tape_internal.h"
 
-#include <errno.h>
 #include <inttypes.h>
-#include <string.h>
 #include "contact/number.h"
-#include "devices/common/tape_internal.h"
 
 enum { KEPT = 8192 }; /* rows that may wait for the disk: 8 s at 1 kHz */
 
@@ -64,18 +61,13 @@ int tact_comedi_tape_open(struct tact_comedi_tape *tape, const struct tact_devic
     if (!config->record) {
         return 0;
     }
-    int rc = tact_ring_create(&tape->ring, KEPT, sizeof(struct tact_comedi_row), 0);
+    int rc = tact_tape_open(&tape->tape, config, "csv", "ticks", KEPT,
+                            sizeof(struct tact_comedi_row), err);
     if (rc) {
-        return tact_error_set(err, rc, "out of memory");
-    }
-    tape->inputs = layout->input_count;
-    rc = tact_tape_create(config, "csv", tape->path, sizeof tape->path, &tape->file, err);
-    if (rc) {
-        tact_ring_free(tape->ring);
-        tape->ring = NULL;
         return rc;
     }
-    write_head(tape->file, config, dev, layout);
+    tape->inputs = layout->input_count;
+    write_head(tape->tape.file, config, dev, layout);
     return 0;
 }
 
@@ -83,23 +75,24 @@ void tact_comedi_tape_put(struct tact_comedi_tape *tape, int64_t tick, int error
                           const struct tact_comedi_held *held,
                           const struct tact_comedi_words *words)
 {
-    struct tact_comedi_row *row = tape->ring ? tact_ring_reserve(tape->ring) : NULL;
+    struct tact_comedi_row *row = tact_tape_reserve(&tape->tape);
     if (row) {
         row->tick = tick;
         row->error = -error;
         row->held = *held;
         row->words = *words;
-        tact_ring_commit(tape->ring);
+        tact_ring_commit(tape->tape.ring);
     }
 }
 
-static void write_row(FILE *file, const struct tact_comedi_row *row, int inputs)
+static void write_row(FILE *file, const void *kept, void *inputs)
 {
+    const struct tact_comedi_row *row = kept;
     const struct tact_comedi_words *words = &row->words;
     fprintf(file, "%" PRId64 ",%d,%d,%" PRId64 ",%" PRId64 ",%u,%d", row->tick, row->error,
             row->held.guard + 4 * row->held.rearmed + 8 * row->held.unwritten, words->before_ns,
             words->age_ns, words->lost, words->renewed);
-    for (int i = 0; i < inputs; i++) {
+    for (int i = 0; i < *(const int *)inputs; i++) {
         fprintf(file, ",%u", words->raw[i]);
     }
     fputc('\n', file);
@@ -108,38 +101,12 @@ static void write_row(FILE *file, const struct tact_comedi_row *row, int inputs)
 void tact_comedi_tape_drain(struct tact_comedi_tape *tape, const char *name,
                             struct tact_messages messages)
 {
-    const struct tact_comedi_row *row;
-    if (!tape->file) {
-        return;
-    }
-    while ((row = tact_ring_peek(tape->ring))) {
-        write_row(tape->file, row, tape->inputs);
-        tact_ring_release(tape->ring);
-    }
-    fflush(tape->file);
-    uint64_t overruns = tact_ring_overruns(tape->ring);
-    bool refused = ferror(tape->file) && !tape->failed;
-    if (overruns != tape->overruns || refused) {
-        tact_message(messages, TACT_MESSAGE_ERROR, "%s: %s: %" PRIu64 " ticks could not be kept%s",
-                     name, tape->path, overruns,
-                     refused ? ", and the disk refuses what is written" : "");
-        tape->overruns = overruns;
-        tape->failed = tape->failed || refused;
-    }
+    tact_tape_drain(&tape->tape, write_row, &tape->inputs, name, messages);
 }
 
 void tact_comedi_tape_close(struct tact_comedi_tape *tape, const char *name,
                             struct tact_messages messages)
 {
-    if (!tape->file) {
-        return;
-    }
     tact_comedi_tape_drain(tape, name, messages);
-    if (fclose(tape->file) && !tape->failed) {
-        tact_message(messages, TACT_MESSAGE_ERROR, "%s: %s: the disk refuses what is written", name,
-                     tape->path);
-    }
-    tact_ring_free(tape->ring);
-    tape->file = NULL;
-    tape->ring = NULL;
+    tact_tape_close(&tape->tape, name, messages);
 }

@@ -12,7 +12,7 @@
 #include <stdint.h>
 #include <stdio.h>
 #include "../../rt/device.h"
-#include "../../rt/ring.h"
+#include "../common/tape_internal.h"
 #include "comedi_internal.h"
 
 /** Ticks of what is read before the first one: for the zero of sensors, and at the opening. */
@@ -44,12 +44,8 @@ struct tact_comedi_row {
 
 /** A tape that is being written; all zero: none. */
 struct tact_comedi_tape {
-    struct tact_ring *ring;
-    FILE *file;
-    char path[512];
+    struct tact_tape tape;
     int inputs;
-    uint64_t overruns; /* told */
-    bool failed;       /* told */
 };
 
 /** Begins config->record/NAME.csv with what the board is; does nothing where config->record is
@@ -63,7 +59,7 @@ void tact_comedi_tape_put(struct tact_comedi_tape *tape, int64_t tick, int error
                           const struct tact_comedi_held *held,
                           const struct tact_comedi_words *words);
 
-/** Writes what is kept; tells once what is lost. Not real-time safe. */
+/** Writes what is kept; reports once what is lost. Not real-time safe. */
 void tact_comedi_tape_drain(struct tact_comedi_tape *tape, const char *name,
                             struct tact_messages messages);
 

@@ -1,11 +1,8 @@
 /* Keeps the raw events of an input device in a file. */
 #include "devices/evdev/evdev_tape_internal.h"
 
-#include <errno.h>
-#include <string.h>
 #include <time.h>
 #include "contact/number.h"
-#include "devices/common/tape_internal.h"
 
 enum { KEPT = 1 << 16 }; /* events that may wait for the disk: 13 s at 5,000 a second */
 
@@ -114,27 +111,21 @@ int tact_evdev_tape_open(struct tact_evdev_tape *tape, const struct tact_device_
     if (!config->record) {
         return 0;
     }
-    int rc = tact_tape_create(config, "evemu", tape->path, sizeof tape->path, &tape->file, err);
+    int rc = tact_tape_open(&tape->tape, config, "evemu", "events", KEPT, sizeof(struct kept), err);
     if (rc) {
         return rc;
     }
-    rc = tact_ring_create(&tape->ring, KEPT, sizeof(struct kept), 0);
-    if (rc) {
-        fclose(tape->file);
-        tape->file = NULL;
-        return tact_error_set(err, rc, "out of memory");
-    }
-    write_head(tape->file, config, dev, monotonic);
+    write_head(tape->tape.file, config, dev, monotonic);
     return 0;
 }
 
 void tact_evdev_tape_put(struct tact_evdev_tape *tape, uint64_t tick,
                          const struct input_event *event)
 {
-    struct kept *kept = tape->ring ? tact_ring_reserve(tape->ring) : NULL;
+    struct kept *kept = tact_tape_reserve(&tape->tape);
     if (kept) {
         *kept = (struct kept){tick, false, *event};
-        tact_ring_commit(tape->ring);
+        tact_ring_commit(tape->tape.ring);
     }
 }
 
@@ -157,12 +148,12 @@ struct coming_back {
 static void put_state(void *user, const struct input_event *event)
 {
     const struct coming_back *back = user;
-    struct kept *kept = tact_ring_reserve(back->tape->ring);
+    struct kept *kept = tact_tape_reserve(&back->tape->tape);
     if (kept) {
         *kept = (struct kept){back->tick, true, *event};
         kept->event.input_event_sec = back->now_ns / 1000000000;
         kept->event.input_event_usec = back->now_ns % 1000000000 / 1000;
-        tact_ring_commit(back->tape->ring);
+        tact_ring_commit(back->tape->tape.ring);
     }
 }
 
@@ -170,59 +161,41 @@ void tact_evdev_tape_state(struct tact_evdev_tape *tape, uint64_t tick, const st
                            int64_t now_ns)
 {
     struct coming_back back = {tape, tick, now_ns};
-    if (tape->ring) {
+    if (tape->tape.ring) {
         tact_evdev_tape_mark(tape, tick, TACT_TAPE_BACK, now_ns);
         each_value(dev, put_state, &back);
+    }
+}
+
+static void write_kept(FILE *file, const void *entry, void *unused)
+{
+    const struct kept *kept = entry;
+    const struct input_event *event = &kept->event;
+    const unsigned long long tick = kept->tick;
+    (void)unused;
+    if (event->type == TACT_TAPE_START) {
+        fprintf(file, "# tick %llu at %lld.%06lld%03d\n", tick, (long long)event->input_event_sec,
+                (long long)event->input_event_usec, event->value);
+    } else if (event->type >= TACT_TAPE_LOST) {
+        fprintf(file, "# %s tick %llu\n", event->type == TACT_TAPE_LOST ? "lost" : "back", tick);
+    } else {
+        write_event(file, event);
+        fprintf(file, "\t# tick %llu%s\n", tick, kept->state ? " state" : "");
     }
 }
 
 void tact_evdev_tape_drain(struct tact_evdev_tape *tape, const char *name,
                            struct tact_messages messages)
 {
-    const struct kept *kept;
-    if (!tape->file) {
-        return;
-    }
-    while ((kept = tact_ring_peek(tape->ring))) {
-        const struct input_event *event = &kept->event;
-        const unsigned long long tick = kept->tick;
-        if (event->type == TACT_TAPE_START) {
-            fprintf(tape->file, "# tick %llu at %lld.%06lld%03d\n", tick,
-                    (long long)event->input_event_sec, (long long)event->input_event_usec,
-                    event->value);
-        } else if (event->type >= TACT_TAPE_LOST) {
-            fprintf(tape->file, "# %s tick %llu\n", event->type == TACT_TAPE_LOST ? "lost" : "back",
-                    tick);
-        } else {
-            write_event(tape->file, event);
-            fprintf(tape->file, "\t# tick %llu%s\n", tick, kept->state ? " state" : "");
-        }
-        tact_ring_release(tape->ring);
-    }
-    fflush(tape->file);
-    uint64_t overruns = tact_ring_overruns(tape->ring);
-    if (overruns != tape->overruns || (ferror(tape->file) && !tape->failed)) {
-        tact_message(messages, TACT_MESSAGE_ERROR, "%s: %s: %llu events could not be kept%s", name,
-                     tape->path, (unsigned long long)overruns,
-                     ferror(tape->file) ? ", and the disk refuses what is written" : "");
-        tape->overruns = overruns;
-        tape->failed = tape->failed || ferror(tape->file);
-    }
+    tact_tape_drain(&tape->tape, write_kept, NULL, name, messages);
 }
 
 void tact_evdev_tape_close(struct tact_evdev_tape *tape, uint64_t tick, const char *name,
                            struct tact_messages messages)
 {
-    if (!tape->file) {
-        return;
-    }
     tact_evdev_tape_drain(tape, name, messages);
-    fprintf(tape->file, "# end tick %llu\n", (unsigned long long)tick);
-    if (fclose(tape->file) && !tape->failed) {
-        tact_message(messages, TACT_MESSAGE_ERROR, "%s: %s: the disk refuses what is written", name,
-                     tape->path);
+    if (tape->tape.file) {
+        fprintf(tape->tape.file, "# end tick %llu\n", (unsigned long long)tick);
     }
-    tact_ring_free(tape->ring);
-    tape->file = NULL;
-    tape->ring = NULL;
+    tact_tape_close(&tape->tape, name, messages);
 }

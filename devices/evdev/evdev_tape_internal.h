@@ -13,18 +13,14 @@
 #include <stdint.h>
 #include <stdio.h>
 #include "../../rt/device.h"
-#include "../../rt/ring.h"
+#include "../common/tape_internal.h"
 
 /** Marks that stand between the events, as their type; code 0. */
 enum { TACT_TAPE_LOST = 0xfff0, TACT_TAPE_BACK, TACT_TAPE_START };
 
 /** A tape that is being written; all zero: none. */
 struct tact_evdev_tape {
-    struct tact_ring *ring;
-    FILE *file;
-    char path[512];
-    uint64_t overruns; /* told */
-    bool failed;       /* told */
+    struct tact_tape tape;
     bool started;
 };
 
@@ -42,7 +38,7 @@ void tact_evdev_tape_mark(struct tact_evdev_tape *tape, uint64_t tick, int mark,
 void tact_evdev_tape_state(struct tact_evdev_tape *tape, uint64_t tick, const struct libevdev *dev,
                            int64_t now_ns);
 
-/** Writes what is kept; tells once what is lost. Not real-time safe. */
+/** Writes what is kept; reports once what is lost. Not real-time safe. */
 void tact_evdev_tape_drain(struct tact_evdev_tape *tape, const char *name,
                            struct tact_messages messages);
 

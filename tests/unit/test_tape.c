@@ -335,26 +335,35 @@ static int remove_file(void **state)
     return unlink(path);
 }
 
+static int begin_tape(struct tact_tape *tape, const struct device_config *c, const char *ending,
+                      struct tact_error *err)
+{
+    memset(tape, 0, sizeof *tape);
+    return tact_tape_open(tape, &c->config, ending, "events", 4, sizeof(int), err);
+}
+
 /* Keys that were pressed are their owner's to read, and nothing that is there is lost. */
 static void keeps_what_was_pressed_to_its_owner(void **state)
 {
     (void)state;
+    const struct tact_messages silent = {NULL, NULL};
     char folder[] = "/tmp/tact_tape_dir_XXXXXX", name[64], link[64], other[64];
     struct device_config c;
     struct tact_error err = {0};
+    struct tact_tape tape, second;
     struct stat st;
-    FILE *file = NULL;
     assert_non_null(mkdtemp(folder));
     device_config_init(&c, NULL, 0);
     c.config.record = folder;
+    snprintf(name, sizeof name, "%s/device.evemu", folder);
     mode_t mask = umask(0);
-    assert_int_equal(tact_tape_create(&c.config, "evemu", name, sizeof name, &file, &err), 0);
+    assert_int_equal(begin_tape(&tape, &c, "evemu", &err), 0);
     umask(mask);
     assert_int_equal(stat(name, &st), 0);
     assert_int_equal(st.st_mode & 0777, 0600);
-    fputs("kept", file);
-    fclose(file);
-    assert_int_equal(tact_tape_create(&c.config, "evemu", name, sizeof name, &file, &err), -EEXIST);
+    fputs("kept", tape.file);
+    tact_tape_close(&tape, "device", silent);
+    assert_int_equal(begin_tape(&tape, &c, "evemu", &err), -EEXIST);
     assert_non_null(strstr(err.text, name));
     assert_int_equal(stat(name, &st), 0);
     assert_int_equal(st.st_size, 4);
@@ -363,20 +372,69 @@ static void keeps_what_was_pressed_to_its_owner(void **state)
     assert_int_equal(symlink(other, link), 0);
     for (int replace = 0; replace < 2; replace++) {
         c.config.replace = replace;
-        assert_int_equal(tact_tape_create(&c.config, "csv", link, sizeof link, &file, &err),
-                         -EEXIST);
+        assert_int_equal(begin_tape(&tape, &c, "csv", &err), -EEXIST);
         assert_int_equal(access(other, F_OK), -1);
     }
     /* Replaced where that is asked for, but not under the one who writes it. */
-    assert_int_equal(tact_tape_create(&c.config, "evemu", name, sizeof name, &file, &err), 0);
+    assert_int_equal(begin_tape(&tape, &c, "evemu", &err), 0);
     assert_int_equal(stat(name, &st), 0);
     assert_int_equal(st.st_size, 0);
-    FILE *second = NULL;
-    assert_int_equal(tact_tape_create(&c.config, "evemu", name, sizeof name, &second, &err),
-                     -EBUSY);
+    assert_int_equal(begin_tape(&second, &c, "evemu", &err), -EBUSY);
     assert_non_null(strstr(err.text, name));
-    fclose(file);
+    tact_tape_close(&tape, "device", silent);
     unlink(link);
+    unlink(name);
+    rmdir(folder);
+}
+
+static void write_number(FILE *file, const void *kept, void *user)
+{
+    (void)user;
+    fprintf(file, "%d\n", *(const int *)kept);
+}
+
+static void keep_message(void *user, enum tact_message_level level, const char *text)
+{
+    (void)level;
+    snprintf(user, 256, "%s", text);
+}
+
+/* What there was no room for is counted, and reported once. */
+static void reports_what_is_lost(void **state)
+{
+    (void)state;
+    char folder[] = "/tmp/tact_tape_dir_XXXXXX", text[256] = "", name[64], line[32] = "";
+    struct tact_messages messages = {keep_message, text};
+    struct device_config c;
+    struct tact_error err = {0};
+    struct tact_tape tape;
+    int lost = 0;
+    assert_non_null(mkdtemp(folder));
+    device_config_init(&c, NULL, 0);
+    c.config.record = folder;
+    assert_int_equal(begin_tape(&tape, &c, "evemu", &err), 0);
+    for (int i = 0; i < 10; i++) {
+        int *kept = tact_tape_reserve(&tape);
+        lost += !kept;
+        if (kept) {
+            *kept = i;
+            tact_ring_commit(tape.ring);
+        }
+    }
+    assert_true(lost > 0);
+    tact_tape_drain(&tape, write_number, NULL, "device", messages);
+    snprintf(line, sizeof line, "%d events", lost);
+    assert_non_null(strstr(text, line));
+    text[0] = 0;
+    tact_tape_drain(&tape, write_number, NULL, "device", messages);
+    assert_string_equal(text, "");
+    tact_tape_close(&tape, "device", messages);
+    snprintf(name, sizeof name, "%s/device.evemu", folder);
+    FILE *file = fopen(name, "r");
+    assert_non_null(file);
+    assert_non_null(fgets(line, sizeof line, file));
+    assert_string_equal(line, "0\n");
+    fclose(file);
     unlink(name);
     rmdir(folder);
 }
@@ -392,6 +450,7 @@ int main(void)
         cmocka_unit_test(reads_what_editors_do),
         cmocka_unit_test(survives_damage),
         cmocka_unit_test(keeps_what_was_pressed_to_its_owner),
+        cmocka_unit_test(reports_what_is_lost),
     };
     return cmocka_run_group_tests(tests, make_file, remove_file);
 }
