@@ -30,7 +30,7 @@ struct tact_batch {
     uint32_t mesh_count;
     struct tact_batch_mesh *meshes;
     uint32_t *shape_mesh; /* index into meshes of every shape that has one */
-    struct tact_contact *contacts;
+    struct tact_batch_pair *contacts;
     struct tact_items items;
     uint32_t kernel_first[TACT_CL_ITEM_KERNELS + 1];
     struct tact_range *ranges;
@@ -40,11 +40,9 @@ struct tact_batch {
     cl_mem buffers[BUFFERS];
 };
 
-static const enum tact_moments_method kernel_method[TACT_CL_ITEM_KERNELS][2] = {
-    [TACT_CL_PRISMS] = {TACT_MOMENTS_MESH_MESH, TACT_MOMENTS_MESH_MESH},
-    [TACT_CL_PLANE] = {TACT_MOMENTS_MESH_HALFSPACE, TACT_MOMENTS_MESH_HALFSPACE},
-    [TACT_CL_BALL] = {TACT_MOMENTS_SPHERE_MESH, TACT_MOMENTS_SPHERE_MESH},
-    [TACT_CL_LENS] = {TACT_MOMENTS_SPHERE_SPHERE, TACT_MOMENTS_SPHERE_HALFSPACE},
+static const enum tact_moments_method kernel_method[TACT_CL_ITEM_KERNELS] = {
+    [TACT_CL_PRISMS] = TACT_MOMENTS_MESH_MESH,
+    [TACT_CL_PLANE] = TACT_MOMENTS_MESH_HALFSPACE,
 };
 
 static void store(void *to, size_t real_size, size_t i, double value)
@@ -96,7 +94,7 @@ static int find_meshes(struct tact_batch *b, const struct tact_source_scene *sce
 static void prepare_contacts(struct tact_batch *b, const struct tact_source_scene *scene)
 {
     for (uint32_t i = 0; i < b->pair_count; i++) {
-        struct tact_contact *c = &b->contacts[i];
+        struct tact_batch_pair *c = &b->contacts[i];
         uint32_t first = scene->pairs[i].a, second = scene->pairs[i].b;
         c->method = tact_moments_method(&scene->shapes[first], &scene->shapes[second], &c->swapped);
         if (c->swapped) {
@@ -107,8 +105,8 @@ static void prepare_contacts(struct tact_batch *b, const struct tact_source_scen
         c->second = &scene->shapes[second];
         c->first_mesh = b->shape_mesh[first];
         c->second_mesh = b->shape_mesh[second];
-        /* the divergence theorem about the ball's centre cancels too many of a float's digits */
-        c->on_host = c->method == TACT_MOMENTS_SPHERE_MESH && b->cl->real_size < sizeof(double);
+        c->on_host =
+            c->method != TACT_MOMENTS_MESH_MESH && c->method != TACT_MOMENTS_MESH_HALFSPACE;
     }
 }
 
@@ -152,7 +150,7 @@ static int create_buffers(struct tact_batch *b, struct tact_error *err)
     const size_t chunks = b->items.capacity / TACT_CHUNK + pairs;
     const size_t sizes[BUFFERS] = {
         [ITEMS] = b->items.capacity * sizeof(struct tact_item),
-        [CONTACTS] = pairs * TACT_CONTACT * real_size,
+        [CONTACTS] = pairs * TACT_PAIR_VALUES * real_size,
         [RANGES] = (chunks + pairs) * sizeof(struct tact_range),
         [PARTIALS] = b->items.capacity * TACT_SUMS * real_size,
         [CHUNKS] = chunks * TACT_SUMS * real_size,
@@ -268,30 +266,23 @@ void tact_batch_destroy(struct tact_batch *b)
 /* What the host takes to integrate an item [ns]: tests/bench/bench_moments. */
 static double host_item_ns(enum tact_moments_method method)
 {
-    return method == TACT_MOMENTS_MESH_MESH     ? 60.0
-           : method == TACT_MOMENTS_SPHERE_MESH ? 100.0
-                                                : 20.0;
+    return method == TACT_MOMENTS_MESH_MESH ? 60.0 : 20.0;
 }
 
 static void collect(struct tact_batch *b, uint32_t i, const double *direction)
 {
-    struct tact_contact *c = &b->contacts[i];
+    struct tact_batch_pair *c = &b->contacts[i];
     int64_t began = tact_clock_now();
     c->items.first = b->items.count;
     if (c->method == TACT_MOMENTS_MESH_MESH) {
         double d[3];
         tact_v3_scale(d, direction, c->swapped ? -1.0 : 1.0);
         tact_collect_prisms(c, b->meshes, d, i, &b->items);
-    } else if (c->method == TACT_MOMENTS_MESH_HALFSPACE) {
-        tact_collect_plane(c, b->meshes, i, &b->items);
-    } else if (c->method == TACT_MOMENTS_SPHERE_MESH) {
-        tact_collect_ball(c, b->meshes, i, &b->items);
     } else {
-        tact_collect_lens(c, i, &b->items);
+        tact_collect_plane(c, b->meshes, i, &b->items);
     }
     c->items.count = b->items.count - c->items.first;
-    int meshes = c->method == TACT_MOMENTS_MESH_MESH || c->method == TACT_MOMENTS_MESH_HALFSPACE;
-    if (meshes && b->cl->real_size < sizeof(double)) {
+    if (b->cl->real_size < sizeof(double)) {
         double size = c->first->mesh->radius + (c->second->mesh ? c->second->mesh->radius : 0.0);
         c->values[24] = tact_max(c->values[24], 16.0 * FLT_EPSILON * size);
     }
@@ -305,7 +296,7 @@ static void collect_all(struct tact_batch *b, const struct tact_pose *poses, con
 {
     b->items.count = 0;
     for (uint32_t i = 0; i < b->pair_count; i++) {
-        struct tact_contact *c = &b->contacts[i];
+        struct tact_batch_pair *c = &b->contacts[i];
         const struct tact_source_pair *pair = &b->scene.pairs[i];
         c->first_pose = &poses[c->swapped ? pair->b : pair->a];
         c->second_pose = &poses[c->swapped ? pair->a : pair->b];
@@ -316,9 +307,7 @@ static void collect_all(struct tact_batch *b, const struct tact_pose *poses, con
     for (int k = 0; k < TACT_CL_ITEM_KERNELS; k++) {
         b->kernel_first[k] = b->items.count;
         for (uint32_t i = 0; i < b->pair_count; i++) {
-            enum tact_moments_method method = b->contacts[i].method;
-            if (active[i] && !b->contacts[i].on_host &&
-                (method == kernel_method[k][0] || method == kernel_method[k][1])) {
+            if (active[i] && b->contacts[i].method == kernel_method[k]) {
                 collect(b, i, directions + 3 * (size_t)i);
             }
         }
@@ -351,8 +340,9 @@ static cl_int upload(struct tact_batch *b)
 {
     const size_t real_size = b->cl->real_size;
     for (uint32_t i = 0; i < b->pair_count; i++) {
-        for (size_t k = 0; k < TACT_CONTACT; k++) {
-            store(b->records, real_size, (size_t)i * TACT_CONTACT + k, b->contacts[i].values[k]);
+        for (size_t k = 0; k < TACT_PAIR_VALUES; k++) {
+            store(b->records, real_size, (size_t)i * TACT_PAIR_VALUES + k,
+                  b->contacts[i].values[k]);
         }
     }
     const struct {
@@ -361,7 +351,7 @@ static cl_int upload(struct tact_batch *b)
         size_t size;
     } parts[] = {
         {ITEMS, b->items.items, b->items.count * sizeof *b->items.items},
-        {CONTACTS, b->records, b->pair_count * TACT_CONTACT * real_size},
+        {CONTACTS, b->records, b->pair_count * TACT_PAIR_VALUES * real_size},
         {RANGES, b->ranges, (b->chunk_count + b->pair_count) * sizeof *b->ranges},
     };
     cl_int code = CL_SUCCESS;
@@ -411,14 +401,11 @@ static int32_t on_host(const struct tact_batch *b, uint32_t i, const struct tact
                              NULL, b->items.scratch, out);
 }
 
-/* Whether the device's sums of a pair are not to be trusted: a ball centred on an edge, which has
- * no solid angle, or single precision where most of the volume cancels. */
-static int is_doubtful(const struct tact_batch *b, const struct tact_contact *c, const double *s)
+/* Whether the host measures a pair: one without a kernel, or single precision where most of the
+ * volume cancels. */
+static int for_host(const struct tact_batch *b, const struct tact_batch_pair *c, const double *s)
 {
-    if (c->method == TACT_MOMENTS_SPHERE_MESH) {
-        return c->on_host || s[14] > 0.0;
-    }
-    return b->cl->real_size < sizeof(double) && s[0] < CANCELLATION * s[16];
+    return c->on_host || (b->cl->real_size < sizeof(double) && s[0] < CANCELLATION * s[16]);
 }
 
 int tact_batch_run(struct tact_batch *b, const struct tact_pose *poses, const uint8_t *active,
@@ -434,7 +421,7 @@ int tact_batch_run(struct tact_batch *b, const struct tact_pose *poses, const ui
         memset(b->results, 0, b->pair_count * TACT_SUMS * b->cl->real_size);
     }
     for (uint32_t i = 0; i < b->pair_count; i++) {
-        const struct tact_contact *c = &b->contacts[i];
+        const struct tact_batch_pair *c = &b->contacts[i];
         double s[TACT_SUMS];
         for (size_t k = 0; k < TACT_SUMS; k++) {
             s[k] = fetch(b->results, b->cl->real_size, (size_t)i * TACT_SUMS + k);
@@ -442,12 +429,12 @@ int tact_batch_run(struct tact_batch *b, const struct tact_pose *poses, const ui
         memset(&out[i], 0, sizeof out[i]);
         out[i].status = c->status;
         out[i].cost_ns = (int32_t)tact_min(c->cost_ns, 1e9);
-        if (c->status == 1 && is_doubtful(b, c, s)) {
+        if (c->status == 1 && for_host(b, c, s)) {
             int64_t began = tact_clock_now();
             out[i].status = on_host(b, i, poses, &out[i].moments);
             out[i].cost_ns = (int32_t)tact_min((double)(tact_clock_now() - began), 1e9);
         } else if (c->status == 1) {
-            out[i].status = tact_contact_finish(c, s, &out[i].moments);
+            out[i].status = tact_batch_pair_finish(c, s, &out[i].moments);
         }
     }
     return 0;

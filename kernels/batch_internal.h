@@ -1,7 +1,7 @@
 /**
  * One frame of moments: the host finds what may overlap, the device integrates. Not installed.
  *
- * All pairs of a scene go in one batch: three uploads, at most four item kernels, two summations,
+ * All pairs of a scene go in one batch: three uploads, at most two item kernels, two summations,
  * one read-back of TACT_SUMS values a pair. Everything is allocated at creation.
  */
 #ifndef TACT_KERNELS_BATCH_INTERNAL_H
@@ -15,8 +15,9 @@
 
 #define TACT_SUMS                                                                                  \
     17 /* values that an item, a chunk and a pair sum up to: see sums_t in moments.cl */
-#define TACT_CONTACT 28 /* values that describe a pair to the device: see struct tact_contact */
-#define TACT_CHUNK 64   /* items summed by one work-item */
+#define TACT_PAIR_VALUES                                                                           \
+    25                /* values that describe a pair to the device: see struct tact_batch_pair */
+#define TACT_CHUNK 64 /* items summed by one work-item */
 
 struct tact_cl;
 
@@ -32,20 +33,19 @@ struct tact_range {
 };
 
 /* A pair in the frame at hand. */
-struct tact_contact {
+struct tact_batch_pair {
     enum tact_moments_method method;
     int swapped;    /* the method's first shape is the scene's b */
-    int on_host;    /* this device's precision does not do: computed by tact_moments_pair() */
+    int on_host;    /* a ball is one of the two: computed by tact_moments_pair() */
     int32_t status; /* as tact_moments_pair() */
     const struct tact_shape *first, *second;
     uint32_t first_mesh, second_mesh; /* indices into tact_batch.meshes */
     const struct tact_pose *first_pose, *second_pose;
-    double axes[9];              /* rows: the axes of the frame that is summed in, world */
-    double origin[3];            /* of that frame [m], world */
-    double values[TACT_CONTACT]; /* 0-8: first shape's frame to this one; 9-11: this origin in the
-                                    first shape's frame; 12-23: the same of the second shape;
-                                    24-27: radius (ball) or radius, height, radius, height (lens);
-                                    24: distance within which a face lies in another (meshes) */
+    double axes[9];                  /* rows: the axes of the frame that is summed in, world */
+    double origin[3];                /* of that frame [m], world */
+    double values[TACT_PAIR_VALUES]; /* 0-8: first shape's frame to this one; 9-11: this origin in
+                                    the first shape's frame; 12-23: the same of the second shape;
+                                    24: distance within which a face lies in another */
     struct tact_range items;
     double cost_ns; /* about what the host would take for this pair now */
 };
@@ -77,19 +77,13 @@ int tact_batch_run(struct tact_batch *batch, const struct tact_pose *poses, cons
 
 /* Choose the frame of a pair and append its items; set status to 1 where there may be an overlap,
  * 0 where there is none, -ENOSPC where there is no room. In collect.c. */
-void tact_collect_prisms(struct tact_contact *c, const struct tact_batch_mesh *meshes,
+void tact_collect_prisms(struct tact_batch_pair *c, const struct tact_batch_mesh *meshes,
                          const double direction[3], uint32_t contact, struct tact_items *to);
-void tact_collect_plane(struct tact_contact *c, const struct tact_batch_mesh *meshes,
+void tact_collect_plane(struct tact_batch_pair *c, const struct tact_batch_mesh *meshes,
                         uint32_t contact, struct tact_items *to);
-void tact_collect_ball(struct tact_contact *c, const struct tact_batch_mesh *meshes,
-                       uint32_t contact, struct tact_items *to);
-void tact_collect_lens(struct tact_contact *c, uint32_t contact, struct tact_items *to);
 
 /* Sums in the contact's frame (overwritten) to moments in the world. Returns 1, or 0 where the
  * volume is no more than the rounding of its terms. In finish.c. */
-int tact_contact_finish(const struct tact_contact *c, double *sums, struct tact_moments *out);
-
-/* 1 where the point (mesh frame) is inside the mesh: signed crossings of a ray. */
-int tact_point_inside(const struct tact_mesh *mesh, const double point[3]);
+int tact_batch_pair_finish(const struct tact_batch_pair *c, double *sums, struct tact_moments *out);
 
 #endif

@@ -4,43 +4,9 @@
 #include <math.h>
 #include <string.h>
 
-/* The solid angle of the ball's surface inside the mesh: that of the whole mesh, 4 pi or 0, less
- * what the flat parts subtend. Known up to whole turns without looking where the centre is, which
- * is only asked where the answer is next to nothing or everything. */
-static double ball_solid_angle(const struct tact_contact *c, double flat)
-{
-    const double turn = 4.0 * M_PI;
-    double angle = fmod(-flat, turn);
-    angle += angle < 0.0 ? turn : 0.0;
-    if (angle > 1e-9 && angle < turn - 1e-9) {
-        return angle;
-    }
-    angle = (tact_point_inside(c->second->mesh, c->values + 9) ? turn : 0.0) - flat;
-    return angle > 0.5 * turn ? turn : 0.0;
-}
-
-/* Sums of a ball with a mesh, as ball_triangles() defines them, to sums about its centre. */
-static void finish_ball(const struct tact_contact *c, double *s)
-{
-    const double r = c->values[24], angle = ball_solid_angle(c, s[13]);
-    s[0] = (s[0] + r * r * r * angle) / 3.0;
-    for (int i = 1; i < 4; i++) {
-        s[i] /= 4.0;
-    }
-    for (int i = 4; i < 10; i++) {
-        s[i] = (s[i] + (i < 7 ? r * r * s[0] : 0.0)) / 5.0;
-    }
-    for (int i = 10; i < 16; i++) {
-        s[i] = i < 13 ? -s[i] : 0.0;
-    }
-}
-
-int tact_contact_finish(const struct tact_contact *c, double *s, struct tact_moments *out)
+int tact_batch_pair_finish(const struct tact_batch_pair *c, double *s, struct tact_moments *out)
 {
     memset(out, 0, sizeof *out);
-    if (c->method == TACT_MOMENTS_SPHERE_MESH) {
-        finish_ball(c, s);
-    }
     if (!(s[0] > 1e-13 * s[16]) || !isfinite(s[0])) {
         return 0;
     }

@@ -19,8 +19,8 @@
 #define MAX_DEVICES 32
 
 static const char *const kernel_names[TACT_CL_KERNELS] = {
-    [TACT_CL_PRISMS] = "prism_pairs",  [TACT_CL_PLANE] = "plane_triangles",
-    [TACT_CL_BALL] = "ball_triangles", [TACT_CL_LENS] = "lenses",
+    [TACT_CL_PRISMS] = "prism_pairs",
+    [TACT_CL_PLANE] = "plane_triangles",
     [TACT_CL_SUM] = "sum_rows",
 };
 
@@ -177,8 +177,8 @@ static int build(const struct tact_cl_request *request, struct tact_cl *cl, stru
     const char *text = moments_cl;
     char options[160];
     cl_int code = CL_SUCCESS;
-    snprintf(options, sizeof options, "-cl-std=CL1.2 -DTACT_SUMS=%d -DTACT_CONTACT=%d %s %s",
-             TACT_SUMS, TACT_CONTACT, cl->real_size == 8 ? "-DTACT_DOUBLE" : "",
+    snprintf(options, sizeof options, "-cl-std=CL1.2 -DTACT_SUMS=%d -DTACT_PAIR_VALUES=%d %s %s",
+             TACT_SUMS, TACT_PAIR_VALUES, cl->real_size == 8 ? "-DTACT_DOUBLE" : "",
              request->fault ? "-DTACT_FAULT" : "");
     cl->program = clCreateProgramWithSource(cl->context, 1, &text, NULL, &code);
     if (code != CL_SUCCESS) {

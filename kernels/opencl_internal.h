@@ -10,8 +10,6 @@
 enum tact_cl_kernel {
     TACT_CL_PRISMS,
     TACT_CL_PLANE,
-    TACT_CL_BALL,
-    TACT_CL_LENS,
     TACT_CL_ITEM_KERNELS, /* those above take the same arguments */
     TACT_CL_SUM = TACT_CL_ITEM_KERNELS,
     TACT_CL_KERNELS,

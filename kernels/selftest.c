@@ -9,13 +9,12 @@
 #include "kernels/batch_internal.h"
 #include "kernels/opencl_internal.h"
 
-enum { BALL, PEBBLE, BOX, PLATE, CAPSULE, WEDGE, GROUND, SHAPES };
+enum { BOX, PLATE, CAPSULE, WEDGE, GROUND, SHAPES };
 
 /* Lengths as in a grip: millimetres to centimetres [m]. */
 static const struct tact_source_pair pairs[] = {
-    {BALL, BOX},      {PLATE, BALL},  {CAPSULE, BOX},  {PLATE, CAPSULE},  {WEDGE, CAPSULE},
-    {WEDGE, BOX},     {WEDGE, PLATE}, {WEDGE, GROUND}, {GROUND, CAPSULE}, {BALL, PEBBLE},
-    {PEBBLE, GROUND}, {GROUND, BALL}, {BOX, PLATE},    {WEDGE, BALL},
+    {CAPSULE, BOX}, {PLATE, CAPSULE}, {WEDGE, CAPSULE},  {WEDGE, BOX},
+    {WEDGE, PLATE}, {WEDGE, GROUND},  {GROUND, CAPSULE}, {BOX, PLATE},
 };
 #define PAIRS (sizeof pairs / sizeof pairs[0])
 #define FRAMES 6
@@ -27,8 +26,6 @@ static int make_shapes(struct tact_shape *s, struct tact_mesh **wedge, struct ta
         0.001, 0.002, 0.009,  0.008, 0.004,  0.007,  -0.004, 0.001, 0.002,
     };
     memset(s, 0, SHAPES * sizeof *s);
-    s[BALL] = (struct tact_shape){.kind = TACT_SHAPE_SPHERE, .size = {0.008}};
-    s[PEBBLE] = (struct tact_shape){.kind = TACT_SHAPE_SPHERE, .size = {0.005}};
     s[BOX] = (struct tact_shape){.kind = TACT_SHAPE_BOX, .size = {0.01, 0.012, 0.008}};
     s[PLATE] = (struct tact_shape){.kind = TACT_SHAPE_BOX, .size = {0.05, 0.001, 0.015}};
     s[CAPSULE] = (struct tact_shape){.kind = TACT_SHAPE_CAPSULE, .size = {0.006, 0.01}};

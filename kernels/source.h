@@ -51,8 +51,8 @@ TACT_API struct tact_opencl_options tact_opencl_options_default(void);
  * PoCL's cache is cold. scene's arrays must outlive the source. options may be NULL.
  *
  * out->name is "opencl: DEVICE". A pair's status is -EIO where the driver failed. A worker that
- * died or hangs gives no new frames; the loop sees the age of the last one. In single precision,
- * spheres against meshes are computed by the host, in the worker. wait() returns -ETIMEDOUT early
+ * died or hangs gives no new frames; the loop sees the age of the last one. Pairs
+ * with a sphere are computed by the host, in the worker. wait() returns -ETIMEDOUT early
  * where the worker has ended. close() never waits longer than close_ns; a worker that does not stop
  * by then is abandoned with its memory, and a message says so. With fifo_priority, RLIMIT_RTTIME is
  * set to 1 s where it was unlimited.
