@@ -71,14 +71,6 @@ void tact_body_refresh(struct tact_body *body)
     tact_m3_mul_t(body->inverse_world, ri, r);
 }
 
-void tact_body_kick(struct tact_body *body, const double impulse[6])
-{
-    double w[3];
-    tact_v3_axpy(body->twist, 1.0 / body->mass, impulse);
-    tact_m3_mul_v3(w, body->inverse_world, impulse + 3);
-    tact_v3_add(body->twist + 3, body->twist + 3, w);
-}
-
 /* w = R I^-1 R^T L. */
 static void spin_of(const struct tact_body *body, const double *q, const double *l, double *w)
 {

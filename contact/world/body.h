@@ -29,9 +29,6 @@ TACT_API int tact_body_set_mass(struct tact_body *body, double mass, const doubl
 /** Recomputes what follows from the pose. */
 TACT_API void tact_body_refresh(struct tact_body *body);
 
-/** Adds a wrench impulse [N s, N m s], world axes, angular part about the centre of mass. */
-TACT_API void tact_body_kick(struct tact_body *body, const double impulse[6]);
-
 /**
  * Moves the body for h [s] with no force acting: the centre of mass goes straight, and the body
  * turns with its angular momentum L = I w kept to the last bit of its computation; dq/dt = w q / 2

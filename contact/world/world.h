@@ -244,13 +244,8 @@ TACT_API void tact_world_set_direction(struct tact_world *world, int pair, const
 TACT_API int tact_world_measure(const struct tact_world *world, int pair,
                                 struct tact_moments_scratch *scratch, struct tact_moments *out);
 
-/** Carries moments measured `age` ticks ago to now along the pair's present twists (see
- *  tact_moments_advance()). Real-time safe. */
-TACT_API void tact_world_advance(const struct tact_world *world, int pair, double age,
-                                 const struct tact_moments *in, struct tact_moments *out);
-
-/** The same, along the motion of the pair's two shapes since they were at a_then and b_then, where
- *  they were measured. Real-time safe. */
+/** Carries moments to now, along the motion of the pair's two shapes since they were at a_then and
+ *  b_then, where they were measured: see tact_moments_advance(). Real-time safe. */
 TACT_API void tact_world_carry(const struct tact_world *world, int pair,
                                const struct tact_pose *a_then, const struct tact_pose *b_then,
                                const struct tact_moments *in, struct tact_moments *out);

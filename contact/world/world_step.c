@@ -53,25 +53,6 @@ void tact_world_begin(struct tact_world *world)
     }
 }
 
-/* Twist of the material point of a shape's owner at `point`, as stored: the motion that led here.
- */
-static void point_twist(const struct tact_world *world, int shape, const double *point,
-                        double *twist)
-{
-    struct tact_owner owner = world->shapes[shape].owner;
-    memset(twist, 0, 6 * sizeof *twist);
-    if (owner.kind == TACT_OWNER_BODY) {
-        const struct tact_body *body = &world->bodies[owner.index].body;
-        double arm[3], turn[3];
-        tact_v3_sub(arm, point, body->pose.position);
-        tact_v3_cross(turn, body->twist + 3, arm);
-        tact_v3_add(twist, body->twist, turn);
-        tact_v3_copy(twist + 3, body->twist + 3);
-    } else if (owner.kind == TACT_OWNER_HAND) {
-        tact_hand_link_twist(world->hands[owner.index].hand, owner.link, point, twist);
-    }
-}
-
 int tact_pair_is_curved(const struct tact_world *world, const struct tact_contact *c)
 {
     return tact_shape_is_curved(&world->shapes[c->a].shape) ||
@@ -87,17 +68,6 @@ int tact_world_measure(const struct tact_world *world, int pair,
     return tact_moments_pair(&world->shapes[c->a].shape, &world->poses[c->a],
                              &world->shapes[c->b].shape, &world->poses[c->b], known ? d : NULL,
                              scratch, out);
-}
-
-void tact_world_advance(const struct tact_world *world, int pair, double age,
-                        const struct tact_moments *in, struct tact_moments *out)
-{
-    const struct tact_contact *c = &world->contacts[pair];
-    double ta[6], tb[6];
-    point_twist(world, c->a, in->centroid, ta);
-    point_twist(world, c->b, in->centroid, tb);
-    tact_moments_advance(in, ta, tb, age * world->options.period,
-                         tact_pair_is_curved(world, c) ? 2.0 : 1.0, out);
 }
 
 /* Rotation vector from one pose to another. */
