@@ -148,6 +148,7 @@ static void place(const struct bench *bench, struct player *player)
     for (int i = 0; i < tact_world_pair_count(from); i++) {
         const struct tact_contact *lead = tact_world_contact(from, i);
         begin(lead, tact_world_contact(to, i));
+        tact_world_keep_near(to, i);
         int pieces = tact_world_piece(to, i, 0) && tact_world_piece(from, i, 0) ? TACT_PIECES : 0;
         for (int k = 0; k < pieces; k++) {
             struct tact_contact *piece = tact_world_piece(to, i, k);

@@ -18,7 +18,7 @@
 int tact_barrier_create(struct tact_world *world)
 {
     struct barrier *b = &world->barrier;
-    size_t contacts = (size_t)world->contact_count, bodies = (size_t)world->body_count;
+    size_t contacts = (size_t)world->room, bodies = (size_t)world->body_count;
     size_t points = contacts * BARRIER_POINTS;
     b->room = points < MOST_POINTS ? (int)points : MOST_POINTS;
     b->points = calloc((size_t)b->room + 1, sizeof *b->points);

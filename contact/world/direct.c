@@ -12,7 +12,7 @@
 int tact_direct_create(struct tact_world *world)
 {
     struct direct *d = &world->direct;
-    size_t bodies = (size_t)world->body_count, contacts = (size_t)world->contact_count;
+    size_t bodies = (size_t)world->body_count, contacts = (size_t)world->room;
     d->room = 2 * bodies * (bodies < DIRECT_WIDTH ? bodies : DIRECT_WIDTH);
     d->row = calloc(bodies + 1, sizeof *d->row);
     d->order = calloc(bodies + 1, sizeof *d->order);

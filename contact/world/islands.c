@@ -16,7 +16,7 @@ static int owner_count(const struct tact_world *world)
 int tact_islands_create(struct tact_world *world)
 {
     struct islands *s = &world->islands;
-    size_t owners = (size_t)owner_count(world), contacts = (size_t)world->contact_count;
+    size_t owners = (size_t)owner_count(world), contacts = (size_t)world->room;
     size_t bonds = (size_t)world->bond_count, unknowns = contacts * 6 + bonds;
     s->list = calloc(owners + 1, sizeof *s->list);
     s->root = calloc(owners + 1, sizeof *s->root);

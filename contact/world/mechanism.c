@@ -141,8 +141,8 @@ int tact_mechanisms_create(struct tact_world *world)
         most += rows * (size_t)(m->parts[i].bond_end - m->parts[i].bond);
     }
     m->answer_room = ANSWER_BYTES / sizeof *m->answers;
-    if (m->answer_room > (size_t)world->contact_count * 12 * longest) {
-        m->answer_room = (size_t)world->contact_count * 12 * longest;
+    if (m->answer_room > (size_t)world->room * 12 * longest) {
+        m->answer_room = (size_t)world->room * 12 * longest;
     }
     m->factors = calloc(shape_rows(world) + 1, sizeof *m->factors);
     m->levers = calloc(most + 1, sizeof *m->levers);

@@ -81,8 +81,8 @@ void tact_openings_at_start(struct tact_world *world)
         tact_opening_ease(world, block);
         c->stuck = tact_opening_is_stuck(block);
     }
-    for (int i = 0; i < world->pair_count; i++) {
-        struct tact_contact *c = &world->contacts[i];
+    for (int i = 0; i < world->near.count; i++) {
+        struct tact_contact *c = &world->contacts[world->near.list[i]];
         for (int k = 0; k < c->split; k++) {
             int stuck = world->contacts[c->first_piece + k].stuck;
             c->stuck = k ? c->stuck && stuck : stuck;
@@ -124,8 +124,8 @@ void tact_opening_preload(const struct tact_world *world, struct tact_contact *c
 
 void tact_openings_started(struct tact_world *world)
 {
-    for (int i = 0; i < world->pair_count; i++) {
-        struct tact_contact *c = &world->contacts[i];
+    for (int i = 0; i < world->near.count; i++) {
+        struct tact_contact *c = &world->contacts[world->near.list[i]];
         if (c->starting && c->touching) {
             double load = c->impulse[0] / world->options.period / (c->split ? c->split : 1);
             double sunk = tact_world_pair_law(world, c->a, c->b)->compliance * load;

@@ -181,8 +181,8 @@ static void collect(struct tact_world *world, struct tact_contact *c)
 
 void tact_pieces_collect(struct tact_world *world)
 {
-    for (int i = 0; i < world->pair_count; i++) {
-        struct tact_contact *c = &world->contacts[i];
+    for (int i = 0; i < world->near.count; i++) {
+        struct tact_contact *c = &world->contacts[world->near.list[i]];
         if (c->touching && c->split) {
             collect(world, c);
         }

@@ -273,7 +273,7 @@ static void sweep_all(struct tact_world *world, struct tact_solve_stats *stats)
 int tact_world_solve(struct tact_world *world, struct tact_solve_stats *stats)
 {
     memset(stats, 0, sizeof *stats);
-    tact_assemble_blocks(world);
+    int rc = tact_assemble_blocks(world);
     stats->contacts = world->block_count;
     stats->points = world->points.now.count;
     stats->left_out = world->points.left_out;
@@ -286,7 +286,7 @@ int tact_world_solve(struct tact_world *world, struct tact_solve_stats *stats)
     }
     expect_impulses(world);
     tact_velocities_keep(world, world->arrived);
-    int rc = free_velocities(world, &stats->failed_hand);
+    rc = rc ? rc : free_velocities(world, &stats->failed_hand);
     if (rc) {
         for (int i = 0; i < world->block_count; i++) {
             struct tact_contact *c = &world->contacts[world->blocks[i].pair];

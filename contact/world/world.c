@@ -1,6 +1,7 @@
 #include "contact/world/world.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include "contact/moments/pieces_internal.h"
@@ -19,6 +20,7 @@ struct tact_world_options tact_world_options_default(void)
                                    .normal = TACT_NORMAL_BLEND,
                                    .model = TACT_CONTACT_PATCH,
                                    .points = 4096,
+                                   .contacts = 8192,
                                    .split = 1,
                                    .by_mass = 1};
     return o;
@@ -27,8 +29,9 @@ struct tact_world_options tact_world_options_default(void)
 int tact_world_create(const struct tact_world_options *o, struct tact_world **out)
 {
     *out = NULL;
-    if (!(o->period > 0.0) || !isfinite(o->period) || o->iterations < 1 || !(o->tolerance >= 0.0) ||
-        !(o->push_limit >= 0.0) || (o->model == TACT_CONTACT_POINTS && o->points < 1) ||
+    if (!(o->period > 0.0) || !isfinite(o->period) || o->iterations < 1 || o->contacts < 1 ||
+        !(o->tolerance >= 0.0) || !(o->push_limit >= 0.0) ||
+        (o->model == TACT_CONTACT_POINTS && o->points < 1) ||
         !isfinite(o->gravity[0] + o->gravity[1] + o->gravity[2])) {
         return -EINVAL;
     }
@@ -57,7 +60,8 @@ void tact_world_destroy(struct tact_world *world)
     void *blocks[] = {world->bodies, world->hands,      world->shapes,  world->laws,
                       world->poses,  world->directions, world->active,  world->contacts,
                       world->blocks, world->jacobians,  world->columns, world->free,
-                      world->bonds,  world->arrived,    world->sunk};
+                      world->bonds,  world->arrived,    world->sunk,    world->pairs};
+    tact_near_destroy(&world->near);
     tact_islands_destroy(&world->islands);
     tact_newton_destroy(&world->newton);
     tact_direct_destroy(&world->direct);
@@ -227,7 +231,7 @@ static int can_touch(const struct tact_world *world, int a, int b)
                TACT_MOMENTS_NONE;
 }
 
-int tact_world_pairs_over(const struct tact_world *world, int most)
+static int count_pairs(const struct tact_world *world, int most)
 {
     int count = 0;
     for (int a = 0; a < world->shape_count; a++) {
@@ -235,52 +239,51 @@ int tact_world_pairs_over(const struct tact_world *world, int most)
             count += can_touch(world, a, b);
         }
     }
-    return count > most;
+    return count;
+}
+
+int tact_world_pairs_over(const struct tact_world *world, int most)
+{
+    return count_pairs(world, most) > most;
 }
 
 static int list_pairs(struct tact_world *world)
 {
-    for (int a = 0; a < world->shape_count; a++) {
+    int count = count_pairs(world, INT_MAX);
+    world->pairs = calloc((size_t)count + 1, sizeof *world->pairs);
+    for (int a = 0; a < world->shape_count && world->pairs; a++) {
         for (int b = a + 1; b < world->shape_count; b++) {
-            if (!can_touch(world, a, b)) {
-                continue;
+            if (can_touch(world, a, b)) {
+                world->pairs[world->pair_count++] = (struct world_pair){a, b, 0};
             }
-            struct tact_contact *c = grow((void **)&world->contacts, &world->pair_count, sizeof *c);
-            if (!c) {
-                return -ENOMEM;
-            }
-            c->a = a;
-            c->b = b;
         }
     }
-    return 0;
+    return world->pairs ? 0 : -ENOMEM;
 }
 
-/* Room for the pieces of pairs that may be split. */
-static int list_pieces(struct tact_world *world)
+/* Contacts of the pairs, and of the pieces of those that may be split. */
+static int list_contacts(struct tact_world *world)
 {
+    const struct tact_world_options *o = &world->options;
+    int splits = o->split && o->local == TACT_LOCAL_CONE && o->model == TACT_CONTACT_PATCH;
     world->contact_count = world->pair_count;
-    if (!world->options.split || world->options.local != TACT_LOCAL_CONE ||
-        world->options.model != TACT_CONTACT_PATCH) {
-        return 0;
-    }
-    for (int i = 0; i < world->pair_count; i++) {
-        const struct tact_contact pair = world->contacts[i];
-        if (!tact_pieces_possible(&world->shapes[pair.a].shape, &world->shapes[pair.b].shape)) {
-            continue;
-        }
-        world->contacts[i].first_piece = world->contact_count;
-        for (int k = 0; k < TACT_PIECES; k++) {
-            struct tact_contact *c =
-                grow((void **)&world->contacts, &world->contact_count, sizeof *c);
-            if (!c) {
-                return -ENOMEM;
-            }
-            c->a = pair.a;
-            c->b = pair.b;
+    for (int i = 0; i < world->pair_count && splits; i++) {
+        struct world_pair *pair = &world->pairs[i];
+        if (tact_pieces_possible(&world->shapes[pair->a].shape, &world->shapes[pair->b].shape)) {
+            pair->first_piece = world->contact_count;
+            world->contact_count += TACT_PIECES;
         }
     }
-    return 0;
+    world->contacts = calloc((size_t)world->contact_count + 1, sizeof *world->contacts);
+    for (int i = 0; i < world->pair_count && world->contacts; i++) {
+        const struct world_pair *pair = &world->pairs[i];
+        for (int k = 0; k < TACT_PIECES && pair->first_piece; k++) {
+            world->contacts[pair->first_piece + k].a = pair->a;
+            world->contacts[pair->first_piece + k].b = pair->b;
+        }
+    }
+    world->room = o->contacts < world->contact_count ? o->contacts : world->contact_count;
+    return world->contacts ? 0 : -ENOMEM;
 }
 
 static int make_points(struct tact_world *world)
@@ -296,13 +299,9 @@ static int make_points(struct tact_world *world)
     return tact_points_create(&world->points, world->options.points, world->pair_count, vertices);
 }
 
-int tact_world_finish(struct tact_world *world)
+int tact_world_make_room(struct tact_world *world)
 {
-    if (world->finished) {
-        return -EINVAL;
-    }
-    int rc = list_pairs(world);
-    rc = rc ? rc : list_pieces(world);
+    int rc;
     world->most_dof = 6;
     for (int i = 0; i < world->hand_count; i++) {
         int n = tact_hand_count(world->hands[i].hand);
@@ -316,12 +315,13 @@ int tact_world_finish(struct tact_world *world)
     world->poses = calloc((size_t)world->shape_count + 1, sizeof *world->poses);
     world->active = calloc(pairs, sizeof *world->active);
     world->directions = calloc(pairs * 3, sizeof *world->directions);
-    size_t most = (size_t)world->contact_count + 1;
+    size_t most = (size_t)world->room + 1;
     world->blocks = calloc(most, sizeof *world->blocks);
     world->jacobians = calloc(most * 4 * dof * 6, sizeof *world->jacobians);
     world->columns = calloc(dof * 6, sizeof *world->columns);
+    rc = tact_near_create(world);
     rc = rc ? rc : tact_islands_create(world);
-    rc = rc ? rc : tact_newton_create(&world->newton, world->contact_count);
+    rc = rc ? rc : tact_newton_create(&world->newton, world->room);
     rc = rc ? rc : tact_direct_create(world);
     rc = rc ? rc : tact_barrier_create(world);
     rc = rc ? rc : tact_mechanisms_create(world);
@@ -331,8 +331,21 @@ int tact_world_finish(struct tact_world *world)
         return -ENOMEM;
     }
     world->finished = 1;
-    tact_world_begin(world);
     return 0;
+}
+
+int tact_world_finish(struct tact_world *world)
+{
+    if (world->finished) {
+        return -EINVAL;
+    }
+    int rc = list_pairs(world);
+    rc = rc ? rc : list_contacts(world);
+    rc = rc ? rc : tact_world_make_room(world);
+    if (!rc) {
+        tact_world_begin(world);
+    }
+    return rc;
 }
 
 int tact_world_body_count(const struct tact_world *world)
@@ -377,18 +390,18 @@ struct tact_owner tact_world_owner(const struct tact_world *world, int shape)
 
 struct tact_contact *tact_world_contact(struct tact_world *world, int pair)
 {
-    return &world->contacts[pair];
+    return tact_pair_contact(world, pair);
 }
 
 struct tact_contact *tact_world_piece(struct tact_world *world, int pair, int k)
 {
-    int first = world->contacts[pair].first_piece;
+    int first = world->pairs[pair].first_piece;
     return first ? &world->contacts[first + k] : NULL;
 }
 
 const struct tact_contact_law *tact_world_law(const struct tact_world *world, int pair)
 {
-    return tact_world_pair_law(world, world->contacts[pair].a, world->contacts[pair].b);
+    return tact_world_pair_law(world, world->pairs[pair].a, world->pairs[pair].b);
 }
 
 void tact_world_refresh(struct tact_world *world)
@@ -420,6 +433,17 @@ const struct tact_pose *tact_world_shape_poses(const struct tact_world *world)
 const uint8_t *tact_world_active(const struct tact_world *world)
 {
     return world->active;
+}
+
+void tact_world_keep_near(struct tact_world *world, int pair)
+{
+    tact_near_add(world, pair);
+}
+
+const int *tact_world_near(const struct tact_world *world, int *count)
+{
+    *count = world->near.count;
+    return world->near.list;
 }
 
 const double *tact_world_directions(const struct tact_world *world)

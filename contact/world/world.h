@@ -4,7 +4,8 @@
  *
  * Made once (allocates), then stepped without allocation, locks or system calls. A tick is
  *     tact_world_begin()        shape poses, and which pairs are close enough to measure
- *     tact_world_set_moments()  for each of those, from wherever moments come
+ *     tact_world_set_moments()  for each of those, from wherever moments come; tact_world_near()
+ *                               lists them, and what a tick costs goes with what is near
  *     tact_world_solve()        free velocities, patches, block Gauss-Seidel over the contacts
  *     tact_world_integrate()    new poses
  * Same input, same build: same bits. Order of everything is the order in which it was added.
@@ -52,11 +53,12 @@ struct tact_world_options {
     enum tact_normal_kind normal; /**< of flat overlaps; the others, and all with half-spaces, face
                                        against the gradient, which is exact there */
     enum tact_contact_model model;
-    int points;  /**< POINTS: most of a tick; further ones are left out and counted */
-    int by_mass; /**< BOUCHARD: metric of the centre of pressure's projection, local.h; 1 */
-    int split;   /**< 1: overlaps that are not planar are solved as planar pieces where those are
-                      exact, between a convex solid of few faces and a mesh that is not convex.
-                      Cone and PATCH only */
+    int points;   /**< POINTS: most of a tick; further ones are left out and counted */
+    int contacts; /**< most contacts of a tick, pieces of split ones counted singly */
+    int by_mass;  /**< BOUCHARD: metric of the centre of pressure's projection, local.h; 1 */
+    int split;    /**< 1: overlaps that are not planar are solved as planar pieces where those are
+                       exact, between a convex solid of few faces and a mesh that is not convex.
+                       Cone and PATCH only */
 };
 
 /** h = 1 ms, patches as polygons, not planar ones split, blended normals, spin AUTO, gravity -9.81
@@ -250,15 +252,25 @@ TACT_API void tact_world_carry(const struct tact_world *world, int pair,
                                const struct tact_pose *a_then, const struct tact_pose *b_then,
                                const struct tact_moments *in, struct tact_moments *out);
 
-/** Moments of a pair for this tick, to be set for every pair, close or not; NULL or no volume: not
- *  touching. Real-time safe. */
+/** The pairs that a tick has to do with, ascending, and their number: all that are close, and some
+ *  more. Valid until the next tact_world_begin(); tact_world_set_moments() may add to them.
+ * Real-time safe. */
+TACT_API const int *tact_world_near(const struct tact_world *world, int *count);
+
+/** Has a pair in tact_world_near() of the next tick, wherever its shapes are: to be called where
+ * its contact was written. Real-time safe. */
+TACT_API void tact_world_keep_near(struct tact_world *world, int pair);
+
+/** Moments of a pair for this tick, to be set for every pair of tact_world_near(), close or not;
+ * NULL or no volume: not touching. All other pairs do not touch. Real-time safe. */
 TACT_API void tact_world_set_moments(struct tact_world *world, int pair,
                                      const struct tact_moments *moments);
 
 /** Sets what watches each solve; NULL, the start: nobody. Real-time safe if the watch is. */
 TACT_API void tact_world_watch(struct tact_world *world, tact_solve_watch watch, void *user);
 
-/** -EDOM where a hand's matrix could not be factored; impulses are then zero. Real-time safe. */
+/** -EDOM where a hand's matrix could not be factored, -ENOSPC where more contacts touch than the
+ * world has room for; impulses are then zero. Real-time safe. */
 TACT_API int tact_world_solve(struct tact_world *world, struct tact_solve_stats *stats);
 
 /** Real-time safe. */

@@ -38,7 +38,8 @@ static int found(struct tact_world_fault *fault, enum tact_world_part part, int 
 /* Of those that do not touch, their moments alone: a volume that is not a number is no overlap. */
 static int check_pairs(const struct tact_world *world, struct tact_world_fault *fault)
 {
-    for (int i = 0; i < world->pair_count; i++) {
+    for (int n = 0; n < world->near.count; n++) {
+        int i = world->near.list[n];
         const struct tact_contact *c = &world->contacts[i];
         if (!finite_all((const double *)&c->moments, MOMENTS)) {
             return found(fault, TACT_WORLD_PAIR, i, 0, "its overlap is not finite");

@@ -8,6 +8,7 @@
 #include "contact/world/bond_internal.h"
 #include "contact/world/direct_internal.h"
 #include "contact/world/island_internal.h"
+#include "contact/world/near_internal.h"
 #include "contact/world/newton_internal.h"
 #include "contact/world/point_internal.h"
 #include "contact/world/world.h"
@@ -85,13 +86,18 @@ struct tact_world {
     struct mechanisms mechanisms;
     int finished;
 
-    struct tact_contact *contacts; /* one a pair, then room for pieces of those that may split */
+    struct world_pair *pairs;
+    struct near near;
+    struct tact_contact *contacts; /* one a pair, then room for pieces of those that may split; of a
+                                      pair that is not near, see tact_pair_contact() */
     int pair_count, contact_count;
+    int room; /* contacts of a tick that there is room for */
     struct tact_pose *poses;
     uint8_t *active;
     double *directions;
-    struct block *blocks; /* room for every pair */
+    struct block *blocks; /* `room` of them, as of all that belongs to one */
     int block_count;
+    int crowded;       /* 1: a contact of this tick has no block */
     double *jacobians; /* what the sides point into: 4 x most_dof x 6 a pair */
     double *columns;   /* most_dof x 6 */
     double *free;      /* velocities without contacts: 6 a body, then most_dof a hand */
@@ -107,7 +113,29 @@ struct tact_world {
     int most_dof;
 };
 
+/* Room for everything of a tick, once pairs, contacts and `room` are known. -ENOMEM. */
+int tact_world_make_room(struct tact_world *world);
+
 const struct tact_contact_law *tact_world_pair_law(const struct tact_world *world, int a, int b);
+
+/* Completes the contact of a pair that has nothing to clear. */
+static inline void tact_pair_part(const struct tact_world *world, int pair)
+{
+    struct tact_contact *c = &world->contacts[pair];
+    c->a = world->pairs[pair].a;
+    c->b = world->pairs[pair].b;
+    c->first_piece = world->pairs[pair].first_piece;
+    c->limits = TACT_LIMIT_OPEN;
+}
+
+/* The contact of a pair, near or not. */
+static inline struct tact_contact *tact_pair_contact(const struct tact_world *world, int pair)
+{
+    if (!world->near.listed[pair]) {
+        tact_pair_part(world, pair);
+    }
+    return &world->contacts[pair];
+}
 
 /* 1 where either surface is curved: the pair's volume goes with depth^2, else with depth. */
 int tact_pair_is_curved(const struct tact_world *world, const struct tact_contact *c);
@@ -140,8 +168,9 @@ static inline void tact_contact_clear(struct tact_contact *c)
     memset(&c->margins, 0, sizeof c->margins);
 }
 
-/* Makes the blocks of all touching pairs, without Y and S. */
-void tact_assemble_blocks(struct tact_world *world);
+/* Makes the blocks of all touching pairs, without Y and S. -ENOSPC where there is no room for one.
+ */
+int tact_assemble_blocks(struct tact_world *world);
 
 /* J and Y of a block and its S, of bodies and hands as they are. */
 void tact_assemble_mobility(struct tact_world *world, struct block *block);

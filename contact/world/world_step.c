@@ -1,4 +1,5 @@
 /* What a tick does around the solve: poses and close pairs, moments in, poses out. */
+#include <errno.h>
 #include <string.h>
 #include "contact/elementary.h"
 #include "contact/world/world_internal.h"
@@ -44,7 +45,12 @@ void tact_world_begin(struct tact_world *world)
     for (int i = 0; i < world->shape_count; i++) {
         find_pose(world, i, &world->poses[i]);
     }
-    for (int i = 0; i < world->pair_count; i++) {
+    for (int k = 0; k < world->near.count; k++) {
+        world->active[world->near.list[k]] = 0;
+    }
+    tact_near_update(world);
+    for (int k = 0; k < world->near.count; k++) {
+        int i = world->near.list[k];
         struct tact_contact *c = &world->contacts[i];
         world->active[i] = (uint8_t)is_close(world, c);
         if (c->touching) {
@@ -62,7 +68,7 @@ int tact_pair_is_curved(const struct tact_world *world, const struct tact_contac
 int tact_world_measure(const struct tact_world *world, int pair,
                        struct tact_moments_scratch *scratch, struct tact_moments *out)
 {
-    const struct tact_contact *c = &world->contacts[pair];
+    const struct tact_contact *c = tact_pair_contact(world, pair);
     const double *d = world->directions + 3 * pair;
     int known = d[0] != 0.0 || d[1] != 0.0 || d[2] != 0.0;
     return tact_moments_pair(&world->shapes[c->a].shape, &world->poses[c->a],
@@ -157,6 +163,7 @@ void tact_world_set_moments(struct tact_world *world, int pair, const struct tac
 {
     struct tact_contact *c = &world->contacts[pair];
     if (moments) {
+        tact_near_add(world, pair);
         c->moments = *moments;
     } else if (c->moments.volume != 0.0) {
         memset(&c->moments, 0, sizeof c->moments);
@@ -226,6 +233,10 @@ static int open_side(struct tact_world *world, struct side *side, int shape, dou
 static int add_block(struct tact_world *world, int contact)
 {
     const struct tact_contact *c = &world->contacts[contact];
+    if (world->block_count == world->room) {
+        world->crowded = 1;
+        return 0;
+    }
     struct block *block = &world->blocks[world->block_count];
     size_t room = (size_t)world->most_dof * 6;
     double *space = world->jacobians + (size_t)world->block_count * 4 * room;
@@ -237,14 +248,15 @@ static int add_block(struct tact_world *world, int contact)
     return moves;
 }
 
-void tact_assemble_blocks(struct tact_world *world)
+int tact_assemble_blocks(struct tact_world *world)
 {
     int points = world->options.model == TACT_CONTACT_POINTS;
-    world->block_count = 0;
+    world->block_count = world->crowded = 0;
     if (points) {
         tact_points_begin(&world->points);
     }
-    for (int i = 0; i < world->pair_count; i++) {
+    for (int n = 0; n < world->near.count; n++) {
+        int i = world->near.list[n];
         struct tact_contact *c = &world->contacts[i];
         c->touching = c->stuck = 0;
         if (!(c->moments.volume > 0.0) || make_patch(world, c)) {
@@ -267,13 +279,15 @@ void tact_assemble_blocks(struct tact_world *world)
                                 &world->shapes[c->b].shape, &world->poses[c->b], &c->patch);
         }
     }
+    return world->crowded ? -ENOSPC : 0;
 }
 
 /* What the shapes of the pairs overlap by now; how many are deeper than their target. */
 static int measure_start(struct tact_world *world, struct tact_moments_scratch *scratch)
 {
     int deep = 0;
-    for (int i = 0; i < world->pair_count; i++) {
+    for (int n = 0; n < world->near.count; n++) {
+        int i = world->near.list[n];
         struct tact_contact *c = &world->contacts[i];
         c->preload = 0.0;
         if (!world->active[i] || tact_world_measure(world, i, scratch, &c->moments) <= 0 ||
@@ -296,9 +310,9 @@ int tact_world_start(struct tact_world *world, struct tact_moments_scratch *scra
     if (deep) {
         tact_assemble_blocks(world);
         tact_openings_at_start(world);
-        for (int i = 0; i < world->pair_count; i++) {
-            world->contacts[i].touching = 0;
-            tact_pieces_clear(world, i);
+        for (int n = 0; n < world->near.count; n++) {
+            world->contacts[world->near.list[n]].touching = 0;
+            tact_pieces_clear(world, world->near.list[n]);
         }
     }
     return deep;

@@ -1,4 +1,5 @@
 /* What is wrong with the state of a session, by name. Real-time safe: no formatting. */
+#include <errno.h>
 #include <math.h>
 #include <string.h>
 #include "rt/session/session_internal.h"
@@ -45,19 +46,22 @@ static void tell_part(struct tact_session *s, const struct tact_world_fault *f, 
     }
 }
 
-void tact_session_check_state(struct tact_session *s, int solved, uint64_t tick)
+void tact_session_check_state(struct tact_session *s, int rc, uint64_t tick)
 {
     struct tact_world_fault fault;
     int bad = tact_world_check(s->world, s->scene->max_speed, &fault);
     if (bad) {
         tell_part(s, &fault, tick);
     }
-    if (!solved) {
-        s->report.solve_failures++;
+    if (rc == -ENOSPC) {
+        tact_session_name_fault(s, tick, "", "the world",
+                                "more contacts touch than it has room for");
+    } else if (rc) {
         tact_session_name_fault(s, tick, "hand ", s->scene->hands[s->solve.failed_hand].name,
                                 "its matrix cannot be factored");
     }
-    if (bad || !solved) {
+    s->report.solve_failures += rc != 0;
+    if (bad || rc) {
         tact_safety_raise(&s->safety, -1, NAN, tick);
     }
 }

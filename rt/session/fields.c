@@ -382,6 +382,7 @@ void tact_session_restore(struct tact_session *s, const struct tact_record *reco
         c->preload = p->preloaded ? v[p->preload] : 0.0;
         c->starting = 0;
         c->touching = 0;
+        tact_world_keep_near(s->world, i);
     }
     for (int i = 0; i < tact_world_bond_count(s->world); i++) {
         struct tact_bond *bond = tact_world_bond(s->world, i);

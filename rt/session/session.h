@@ -116,7 +116,7 @@ struct tact_session_report {
     double residual; /**< at the end */
     double residual_max;
     uint64_t unconverged;            /**< ticks that stopped at the limit of sweeps */
-    uint64_t solve_failures;         /**< ticks whose factorisation failed: safety fault */
+    uint64_t solve_failures;         /**< ticks whose solve failed: safety fault */
     int safety;                      /**< enum tact_safety_state at the end */
     struct tact_session_fault fault; /**< the first one */
     uint64_t trips;

@@ -233,9 +233,10 @@ int tact_session_check_log(const struct tact_scene *scene,
  */
 void tact_session_name_fault(struct tact_session *s, uint64_t tick, const char *kind,
                              const char *name, const char *what);
-/* Raises a fault where the state after a tick is none that can be; says which output is not finite.
+/* Raises a fault where the solve returned rc, or the state after a tick is none that can be; says
+ * which output is not finite.
  */
-void tact_session_check_state(struct tact_session *s, int solved, uint64_t tick);
+void tact_session_check_state(struct tact_session *s, int rc, uint64_t tick);
 void tact_session_check_outputs(struct tact_session *s, uint64_t tick);
 
 /* wires.c: from the devices to the joints, and back; real-time safe. */

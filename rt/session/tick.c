@@ -31,9 +31,9 @@ static void carry_weights(struct tact_session *s, double t)
 
 static void solve(struct tact_session *s, uint64_t tick)
 {
-    int solved = !tact_world_solve(s->world, &s->solve);
+    int rc = tact_world_solve(s->world, &s->solve);
     tact_world_integrate(s->world);
-    tact_session_check_state(s, solved, tick);
+    tact_session_check_state(s, rc, tick);
     for (int i = 0; i < tact_world_pair_count(s->world); i++) {
         const struct tact_contact *c = tact_world_contact(s->world, i);
         s->pairs[i].stuck_ticks += (uint64_t)c->stuck;

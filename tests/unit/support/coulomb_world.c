@@ -32,9 +32,10 @@ static void finish_world(struct tact_world *world, int contacts)
     const struct tact_pose here = tact_pose_identity();
     assert_true(tact_world_add_shape(world, fixed, &ground, &here, 0) >= 0);
     world->contacts = calloc((size_t)contacts, sizeof *world->contacts);
-    assert_non_null(world->contacts);
-    world->pair_count = world->block_count = contacts;
-    assert_int_equal(tact_world_finish(world), 0);
+    world->pairs = calloc((size_t)contacts, sizeof *world->pairs);
+    assert_true(world->contacts && world->pairs);
+    world->pair_count = world->contact_count = world->room = world->block_count = contacts;
+    assert_int_equal(tact_world_make_room(world), 0);
     for (int i = 0; i < contacts; i++) {
         struct block *block = &world->blocks[i];
         double *numbers = world->jacobians + (size_t)i * 4 * (size_t)world->most_dof * 6;

@@ -1,0 +1,226 @@
+/* The pairs of a tick, against all pairs: whatever moves, jumps, or is no number. */
+#include <errno.h>
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+#include <cmocka.h>
+#include "contact/world/world_internal.h"
+#include "support/random.h"
+#include "support/world_scene.h"
+
+enum { BODIES = 40, TICKS = 400 };
+
+/* Balls of very different sizes, some of them two of one body, boxes, a floor, a tilted plane and a
+ * fixed ball. */
+static void build(struct world_scene *s)
+{
+    const struct tact_contact_law law = scene_rigid(0.5);
+    const struct tact_shape plane = {.kind = TACT_SHAPE_HALFSPACE}, post = scene_sphere(0.2);
+    const struct tact_owner fixed = {TACT_OWNER_FIXED, 0, 0};
+    struct tact_pose tilted = random_pose(0.5);
+    scene_open(s, NULL);
+    scene_ground(s);
+    assert_true(tact_world_add_shape(s->world, fixed, &plane, &tilted, 0) >= 0);
+    assert_true(tact_world_add_shape(s->world, fixed, &post, &tilted, 0) >= 0);
+    for (int i = 0; i < BODIES; i++) {
+        struct tact_shape shape = i % 3 ? scene_sphere(0.3 * pow(10, uniform(-2, 0)))
+                                        : scene_box(uniform(0.02, 0.2), 0.1, uniform(0.02, 0.2));
+        const double at[3] = {uniform(-1, 1), uniform(-1, 1), uniform(-1, 1)};
+        int body = scene_solid(s, &shape, 1, at, 0);
+        if (i % 7 == 0) {
+            const struct tact_owner owner = {TACT_OWNER_BODY, body, 0};
+            const struct tact_pose beside = random_pose(0.3);
+            shape = scene_sphere(0.05);
+            assert_true(tact_world_add_shape(s->world, owner, &shape, &beside, i % 2) >= 0);
+        }
+    }
+    scene_law(s, 0, 1, &law);
+    scene_law(s, 1, 1, &law);
+    assert_int_equal(tact_world_finish(s->world), 0);
+}
+
+/* As world_step.c has it, by the shapes' own poses. */
+static int is_close(const struct tact_world *world, int a, int b)
+{
+    const struct tact_shape *of[2] = {tact_world_shape(world, a), tact_world_shape(world, b)};
+    const struct tact_pose *poses = tact_world_shape_poses(world);
+    double apart[3], up[3];
+    const double z[3] = {0, 0, 1};
+    for (int k = 0; k < 2; k++) {
+        if (of[k]->kind == TACT_SHAPE_HALFSPACE) {
+            const struct tact_pose *plane = &poses[k ? b : a];
+            tact_quat_rotate(up, plane->quat_wxyz, z);
+            tact_v3_sub(apart, poses[k ? a : b].position, plane->position);
+            return tact_v3_dot(apart, up) < tact_shape_radius(of[!k]);
+        }
+    }
+    tact_v3_sub(apart, poses[a].position, poses[b].position);
+    return tact_v3_norm(apart) < tact_shape_radius(of[0]) + tact_shape_radius(of[1]);
+}
+
+static void move(struct world_scene *s, int tick)
+{
+    for (int i = 0; i < BODIES; i++) {
+        struct tact_body *body = tact_world_body(s->world, i);
+        for (int k = 0; k < 3; k++) {
+            body->pose.position[k] += uniform(-1, 1) * (i % 4 ? 1e-3 : 3e-2);
+        }
+        if (uniform(0, 1) < 2e-3) {
+            body->pose = random_pose(1);
+        }
+    }
+    double *lost = &tact_world_body(s->world, 3)->pose.position[tick % 3];
+    if (tick % 50 == 20) {
+        *lost = tick % 100 == 20 ? NAN : INFINITY;
+    } else if (tick % 50 == 25) {
+        for (int k = 0; k < 3; k++) {
+            tact_world_body(s->world, 3)->pose.position[k] = 0;
+        }
+    }
+}
+
+static void finds_all_pairs(void **state)
+{
+    (void)state;
+    struct world_scene s;
+    build(&s);
+    struct tact_world *world = s.world;
+    int pairs = tact_world_pair_count(world), closest = 0;
+    double listed = 0, close = 0;
+    for (int tick = 0; tick < TICKS; tick++) {
+        move(&s, tick);
+        tact_world_begin(world);
+        const uint8_t *active = tact_world_active(world);
+        int count, at = 0, now = 0;
+        const int *near = tact_world_near(world, &count);
+        for (int i = 0; i < pairs; i++) {
+            const struct tact_contact *c = tact_world_contact(world, i);
+            int wanted = is_close(world, c->a, c->b), in = at < count && near[at] == i;
+            assert_int_equal(active[i], wanted);
+            assert_true(in || !wanted);
+            at += in;
+            now += wanted;
+        }
+        assert_int_equal(at, count); /* each once, ascending */
+        listed += count / (double)TICKS;
+        close += now / (double)TICKS;
+        closest = now > closest ? now : closest;
+    }
+    print_message("%d pairs, of which %.0f are close in the mean and %d at most; %.0f listed\n",
+                  pairs, close, closest, listed);
+    assert_true(close > 20 && listed < 4 * close);
+    scene_close(&s);
+}
+
+/* A contact that was written from outside is cleared by a tick, however far its shapes are. */
+static void clears_what_was_written(void **state)
+{
+    (void)state;
+    struct world_scene s;
+    build(&s);
+    struct tact_world *world = s.world;
+    const uint8_t *active = tact_world_active(world);
+    int far = 0;
+    while (active[far]) {
+        far++;
+    }
+    struct tact_contact *c = tact_world_contact(world, far);
+    c->warm[2] = 1;
+    c->preload = 1e-3;
+    tact_world_keep_near(world, far);
+    tact_world_begin(world);
+    scene_solve(&s);
+    assert_true(c->warm[2] == 0 && c->preload == 0);
+    scene_close(&s);
+}
+
+/* Balls thrown at each other, searched for in every tick and only where some have moved: one state.
+ */
+static void searches_change_nothing(void **state)
+{
+    (void)state;
+    struct world_scene s[2];
+    uint64_t seed = random_bits();
+    int touching = 0;
+    for (int k = 0; k < 2; k++) {
+        random_state = seed;
+        build(&s[k]);
+        for (int i = 0; i < BODIES; i++) {
+            for (int n = 0; n < 3; n++) {
+                tact_world_body(s[k].world, i)->twist[n] = uniform(-1, 1);
+            }
+        }
+    }
+    for (int tick = 0; tick < 150; tick++) {
+        s[0].world->near.searched = 0;
+        for (int k = 0; k < 2; k++) {
+            scene_step(&s[k]);
+            s[k].world->near.searched &= k;
+            tact_world_begin(s[k].world); /* as a session does before it records */
+        }
+        for (int i = 0; i < tact_world_pair_count(s[0].world); i++) {
+            const struct tact_contact *a = tact_world_contact(s[0].world, i);
+            const struct tact_contact *b = tact_world_contact(s[1].world, i);
+            assert_true(a->limits == b->limits && a->touching == b->touching);
+            assert_memory_equal(a->warm, b->warm, sizeof a->warm);
+            assert_memory_equal(&a->margins, &b->margins, sizeof a->margins);
+            touching += a->touching;
+        }
+        for (int i = 0; i < BODIES; i++) {
+            assert_memory_equal(&tact_world_body(s[0].world, i)->pose,
+                                &tact_world_body(s[1].world, i)->pose, sizeof(struct tact_pose));
+        }
+    }
+    print_message("%d contacts in 150 ticks\n", touching);
+    assert_true(touching > 200);
+    scene_close(&s[0]);
+    scene_close(&s[1]);
+}
+
+/* Where more contacts touch than there is room for, the solve says so and nothing is transmitted.
+ */
+static void refuses_what_has_no_room(void **state)
+{
+    (void)state;
+    struct tact_world_options options = tact_world_options_default();
+    const struct tact_contact_law law = scene_rigid(0.5);
+    const struct tact_shape ball = scene_sphere(0.1);
+    struct world_scene s;
+    struct tact_solve_stats stats;
+    options.contacts = 0;
+    struct tact_world *none;
+    assert_int_equal(tact_world_create(&options, &none), -EINVAL);
+    options.contacts = 2;
+    scene_open(&s, &options);
+    scene_ground(&s);
+    for (int i = 0; i < 3; i++) {
+        scene_solid(&s, &ball, 1, (double[3]){i, 0, 0.1 - 2e-5}, 0);
+    }
+    scene_law(&s, 0, 1, &law);
+    scene_start(&s);
+    tact_world_begin(s.world);
+    for (int i = 0; i < tact_world_pair_count(s.world); i++) {
+        struct tact_moments m;
+        int rc = tact_world_active(s.world)[i] ? tact_world_measure(s.world, i, s.scratch, &m) : 0;
+        tact_world_set_moments(s.world, i, rc > 0 ? &m : NULL);
+    }
+    assert_int_equal(tact_world_solve(s.world, &stats), -ENOSPC);
+    for (int i = 0; i < tact_world_pair_count(s.world); i++) {
+        assert_true(tact_world_contact(s.world, i)->wrench[2] == 0);
+    }
+    scene_close(&s);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(finds_all_pairs),
+        cmocka_unit_test(clears_what_was_written),
+        cmocka_unit_test(searches_change_nothing),
+        cmocka_unit_test(refuses_what_has_no_room),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
