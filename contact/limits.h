@@ -8,6 +8,10 @@
 
 TACT_BEGIN_DECLS
 
+/** Most corners of a patch: of its outline, and of the polygon that holds the centre of pressure in
+ *  the law. */
+#define TACT_PATCH_CORNERS 64
+
 /** Which limits are active: bits. */
 enum tact_limit {
     TACT_LIMIT_OPEN = 1,   /**< no force: the bodies part */

@@ -121,6 +121,7 @@ static void add_bin(uint64_t *bins, double us)
 static void outline(struct plot_pair *p, const struct tact_patch *patch, double normal)
 {
     double a = patch->kind == TACT_PATCH_ELASTIC ? tact_patch_elastic_radius(patch, normal) : 0.0;
+    _Static_assert(PLOT_OUTLINE >= TACT_PATCH_CORNERS, "every outline can be drawn");
     p->corner_count = patch->corners > 2 ? patch->corners : PLOT_OUTLINE;
     for (int i = 0; i < p->corner_count; i++) {
         double t = 2.0 * acos(-1.0) * i / PLOT_OUTLINE;

@@ -14,8 +14,6 @@
 
 TACT_BEGIN_DECLS
 
-#define TACT_LOCAL_CORNERS 24
-
 /** Which friction forces F = f_t / (mu f_n) and torsions M = tau_d / (mu k f_n) go together. */
 enum tact_surface {
     TACT_SURFACE_ELLIPSOID, /**< F^2 + M^2 <= 1 (Goyal, Ruina and Papadopoulos 1991) */
@@ -32,7 +30,7 @@ struct tact_local_problem {
     double semi[2]; /**< semi-axes of the ellipse that holds the centre of pressure [m]; 0 0: the
                          centre of pressure stays at c and no rolling torque is transmitted */
     int corners;    /**< of the polygon that holds the centre of pressure instead; 0: the ellipse */
-    double corner[TACT_LOCAL_CORNERS]
+    double corner[TACT_PATCH_CORNERS]
                  [2]; /**< counter-clockwise about c [m]; c is inside; cone only */
     double spin_arm;  /**< torsion limit over mu f_n [m] (cone) */
     enum tact_surface surface;

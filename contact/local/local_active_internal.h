@@ -21,7 +21,7 @@ struct tact_active {
     double alpha, beta; /* semi-axes over the spin arm */
     double drive;       /* largest of b */
     double stiffness;   /* largest of the diagonal of S */
-    double corner[TACT_LOCAL_CORNERS][2];
+    double corner[TACT_PATCH_CORNERS][2];
     int corners;
     enum tact_surface surface;
     enum tact_face face;

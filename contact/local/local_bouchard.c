@@ -152,7 +152,7 @@ static int press_by_mass(const struct tact_local_problem *problem, const double 
     /* Force, and its moments over the semi-axes: -tau_2 and tau_1 in their units. */
     static const int row[3] = {0, 5, 4};
     const double unit[3] = {1.0, -problem->semi[0], problem->semi[1]}, *s = problem->s;
-    const struct normal_patch disc = {.corners = 0};
+    static const struct normal_patch disc = {.corners = 0};
     double h[9], g[3], x[3] = {0.0, 0.0, 0.0}, slip[9], held[4][3];
     for (int i = 0; i < 9; i++) {
         slip[i] = s[6 * (1 + i / 3) + 1 + i % 3];

@@ -185,7 +185,7 @@ static void offer(double objective, const double *p, double a, const double *q, 
 static void minimize_on_faces(const struct normal_patch *patch, const double *h, const double *g,
                               double *x)
 {
-    double he[TACT_LOCAL_CORNERS][3], eg[TACT_LOCAL_CORNERS], best = 0.0;
+    double he[TACT_PATCH_CORNERS][3], eg[TACT_PATCH_CORNERS], best = 0.0;
     int n = patch->corners;
     for (int i = 0; i < n; i++) {
         double e[3] = {1.0, patch->corner[i][0], patch->corner[i][1]};

@@ -7,7 +7,7 @@
 /** Where the centre of pressure may be: a polygon about the origin, or the unit disc. */
 struct normal_patch {
     int corners; /* 0: the disc */
-    double corner[TACT_LOCAL_CORNERS][2];
+    double corner[TACT_PATCH_CORNERS][2];
 };
 
 /* 1 where the velocity v = (v_n, conjugates of y) opens the contact everywhere: v in the dual cone.

@@ -2,25 +2,18 @@
 
 #include <string.h>
 
+#include "contact/moments/hull_internal.h"
 #include "contact/moments/overlap_internal.h"
 #include "contact/moments/pieces_internal.h"
 
 #define MOST_PLANES                                                                                \
     128               /* of a convex solid: above that edges are clipped too slowly for the tick */
 #define MOST_DEPTH 64 /* of a mesh's tree */
-#define MOST_CORNERS 512 /* of the faces of an overlap */
 
 /** n.r <= d inside; in the frame of the mesh whose edges are clipped. */
 struct plane {
     double n[3];
     double d;
-};
-
-/** What is known of the outline: the extreme point in each direction. */
-struct extremes {
-    double reach[TACT_OUTLINE_CORNERS];
-    double point[TACT_OUTLINE_CORNERS][2];
-    int known;
 };
 
 struct clipper {
@@ -32,38 +25,14 @@ struct clipper {
     double origin[3]; /* patch centre and axes in the mesh's frame */
     double t1[3];
     double t2[3];
-    struct extremes *extremes;
+    struct tact_hull *hull;
 };
-
-/* Half of the directions; the other half points the other way. */
-static const double directions[TACT_OUTLINE_CORNERS / 2][2] = {
-    {0.99144486137381038, 0.13052619222005157},  {0.92387953251128674, 0.38268343236508978},
-    {0.79335334029123517, 0.60876142900872066},  {0.60876142900872066, 0.79335334029123517},
-    {0.38268343236508984, 0.92387953251128674},  {0.13052619222005171, 0.99144486137381038},
-    {-0.1305261922200516, 0.99144486137381038},  {-0.3826834323650895, 0.92387953251128685},
-    {-0.60876142900872066, 0.79335334029123517}, {-0.79335334029123505, 0.60876142900872088},
-    {-0.92387953251128674, 0.38268343236508989}, {-0.99144486137381038, 0.13052619222005199}};
-
-static void extend(struct extremes *e, int i, double reach, double x, double y)
-{
-    if (reach > e->reach[i]) {
-        e->reach[i] = reach;
-        e->point[i][0] = x;
-        e->point[i][1] = y;
-    }
-}
 
 static void add_point(const struct clipper *c, const double *p)
 {
     double r[3];
     tact_v3_sub(r, p, c->origin);
-    double x = tact_v3_dot(r, c->t1), y = tact_v3_dot(r, c->t2);
-    for (int i = 0; i < TACT_OUTLINE_CORNERS / 2; i++) {
-        double reach = x * directions[i][0] + y * directions[i][1];
-        extend(c->extremes, i, reach, x, y);
-        extend(c->extremes, i + TACT_OUTLINE_CORNERS / 2, -reach, x, y);
-    }
-    c->extremes->known = 1;
+    tact_hull_add(c->hull, tact_v3_dot(r, c->t1), tact_v3_dot(r, c->t2));
 }
 
 /* Adds a vertex of the mesh, which several edges end in, once (where there are few enough to tell).
@@ -208,9 +177,9 @@ static void direction_in(double *r, const double *from, const double *to, const 
  * known. */
 static int clip_by(const struct tact_shape *edges, const struct tact_pose *pe,
                    const struct tact_shape *solid, const struct tact_pose *ps, const double *center,
-                   const double *frame, struct extremes *extremes)
+                   const double *frame, struct tact_hull *hull)
 {
-    struct clipper c = {.mesh = edges->mesh, .extremes = extremes};
+    struct clipper c = {.mesh = edges->mesh, .hull = hull};
     double re[9], rs[9], apart[3], offset[3];
     c.plane_count = list_planes(solid, c.planes);
     if (!c.plane_count) {
@@ -234,91 +203,27 @@ static int clip_by(const struct tact_shape *edges, const struct tact_pose *pe,
     return 1;
 }
 
-/* The extreme points are in order of direction: equal neighbours are one corner. */
-static int list_corners(const struct extremes *e, double corners[][2])
-{
-    int count = 0;
-    double area = 0.0, size = 0.0;
-    for (int i = 0; i < TACT_OUTLINE_CORNERS; i++) {
-        size = tact_max(size, fabs(e->reach[i]));
-    }
-    for (int i = 0; i < TACT_OUTLINE_CORNERS; i++) {
-        const double *p = e->point[i], *q = count ? corners[count - 1] : NULL;
-        if (!q || fabs(p[0] - q[0]) + fabs(p[1] - q[1]) > 1e-9 * size) {
-            corners[count][0] = p[0];
-            corners[count++][1] = p[1];
-        }
-    }
-    while (count > 1 && fabs(corners[count - 1][0] - corners[0][0]) +
-                                fabs(corners[count - 1][1] - corners[0][1]) <=
-                            1e-9 * size) {
-        count--;
-    }
-    for (int i = 0; i < count; i++) {
-        const double *p = corners[i], *q = corners[(i + 1) % count];
-        area += 0.5 * (p[0] * q[1] - p[1] * q[0]);
-    }
-    return count >= 3 && area > 1e-9 * size * size ? count : 0;
-}
-
 /** Corners of an overlap seen in the tangent plane, a lane each. */
 struct seen {
     tact_d4 origin, t1, t2;
-    int count, full;
-    double x[MOST_CORNERS], y[MOST_CORNERS];
+    struct tact_hull *hull;
 };
 
 /** Adds the corners of a face: of A all, of a cap those that its edges run from. */
 TACT_INLINE void see_face(void *user, const tact_d4 *corner, int n, double share)
 {
     struct seen *seen = user;
-    seen->full |= seen->count + n > MOST_CORNERS;
-    for (int i = share > 0.0 ? 0 : 1; i < n && !seen->full; i++) {
+    for (int i = share > 0.0 ? 0 : 1; i < n; i++) {
         tact_d4 r = corner[i] - seen->origin, x = r * seen->t1, y = r * seen->t2;
-        seen->x[seen->count] = x[0] + x[1] + x[2];
-        seen->y[seen->count++] = y[0] + y[1] + y[2];
+        tact_hull_add(seen->hull, x[0] + x[1] + x[2], y[0] + y[1] + y[2]);
     }
-}
-
-/** Finds the extreme corners: four directions at a time, and their opposites. */
-TACT_INLINE void find_extremes(const struct seen *seen, struct extremes *e)
-{
-    enum { HALF = TACT_OUTLINE_CORNERS / 2 };
-    for (int i = 0; i < HALF; i += 4) {
-        const double(*d)[2] = directions + i;
-        const tact_d4 dx = {d[0][0], d[1][0], d[2][0], d[3][0]};
-        const tact_d4 dy = {d[0][1], d[1][1], d[2][1], d[3][1]};
-        tact_d4 most = seen->x[0] * dx + seen->y[0] * dy, least = most;
-        tact_l4 at_most = {0}, at_least = {0};
-        for (int k = 1; k < seen->count; k++) {
-            tact_d4 reach = seen->x[k] * dx + seen->y[k] * dy;
-            tact_l4 more = reach > most, less = reach < least;
-            most = TACT_D4_SELECT(more, reach, most);
-            least = TACT_D4_SELECT(less, reach, least);
-            at_most = (more & k) | (~more & at_most);
-            at_least = (less & k) | (~less & at_least);
-        }
-        for (int k = 0; k < 4; k++) {
-            e->reach[i + k] = most[k];
-            e->reach[HALF + i + k] = -least[k];
-            e->point[i + k][0] = seen->x[at_most[k]];
-            e->point[i + k][1] = seen->y[at_most[k]];
-            e->point[HALF + i + k][0] = seen->x[at_least[k]];
-            e->point[HALF + i + k][1] = seen->y[at_least[k]];
-        }
-    }
-    e->known = 1;
 }
 
 TACT_CLONES static int see_overlap(struct tact_cutter *c, const struct tact_mesh *a,
-                                   struct seen *seen, struct extremes *e)
+                                   struct seen *seen)
 {
-    int rc = a->facets ? tact_cut_facets(c, a->facets, see_face, seen)
-                       : tact_cut_mesh(c, a, see_face, seen);
-    if (rc == 1 && !seen->full && seen->count) {
-        find_extremes(seen, e);
-    }
-    return seen->full ? -ENOSPC : rc;
+    return a->facets ? tact_cut_facets(c, a->facets, see_face, seen)
+                     : tact_cut_mesh(c, a, see_face, seen);
 }
 
 static void turn_in(const double *axes, const double *v, tact_d4 *out)
@@ -328,58 +233,54 @@ static void turn_in(const double *axes, const double *v, tact_d4 *out)
     *out = (tact_d4){r[0], r[1], r[2], 0.0};
 }
 
-/** The extreme corners of what the cutter leaves of a. -ENOSPC where there are too many edges or
- *  corners. */
+/** Adds the corners of what the cutter leaves of a. -ENOSPC where there are too many edges. */
 static int see_outline(struct tact_cutter *cutter, const struct tact_mesh *a,
                        const struct tact_pose *pa, const double *center, const double *frame,
-                       struct extremes *extremes)
+                       struct tact_hull *hull)
 {
-    struct seen seen;
+    struct seen seen = {.hull = hull};
     double r[9], apart[3];
     tact_quat_to_m3(r, pa->quat_wxyz);
     tact_v3_sub(apart, center, pa->position);
     turn_in(r, apart, &seen.origin);
     turn_in(r, frame + 3, &seen.t1);
     turn_in(r, frame + 6, &seen.t2);
-    seen.count = seen.full = 0;
-    return see_overlap(cutter, a, &seen, extremes);
+    return see_overlap(cutter, a, &seen);
 }
 
-/** That of the overlap of two solids with facets, of which b may be a half-space (NULL). */
+/** Those of the overlap of two solids with facets, of which b may be a half-space (NULL). */
 static int find_outline(const struct tact_mesh *a, const struct tact_pose *pa,
                         const struct tact_mesh_facets *b, const struct tact_pose *pb,
-                        const double *center, const double *frame, struct extremes *extremes)
+                        const double *center, const double *frame, struct tact_hull *hull)
 {
     struct tact_cutter cutter;
     tact_cutter_place(&cutter, a->facets->size, pa, b, pb);
-    return see_outline(&cutter, a, pa, center, frame, extremes);
+    return see_outline(&cutter, a, pa, center, frame, hull);
 }
 
 int tact_outline_within(const struct tact_mesh *a, const struct tact_pose *pa,
                         const struct tact_mesh *b, const struct tact_pose *pb,
                         const double (*plane)[4], int planes, const double center[3],
-                        const double frame[9], double corners[TACT_OUTLINE_CORNERS][2])
+                        const double frame[9], double corners[TACT_PATCH_CORNERS][2])
 {
-    struct extremes extremes = {.known = 0};
+    struct tact_hull hull;
     struct tact_cutter cutter;
     int swapped = !b->facets;
     const struct tact_mesh *first = swapped ? b : a;
     const struct tact_pose *pose = swapped ? pb : pa;
+    hull.count = 0;
     tact_cutter_place(&cutter, tact_mesh_size(first), pose, (swapped ? a : b)->facets,
                       swapped ? pa : pb);
     int rc = tact_cutter_add(&cutter, pose, plane, planes);
-    rc = rc ? rc : see_outline(&cutter, first, pose, center, frame, &extremes);
-    return rc >= 0 && extremes.known ? list_corners(&extremes, corners) : 0;
+    rc = rc ? rc : see_outline(&cutter, first, pose, center, frame, &hull);
+    return rc >= 0 ? tact_hull_corners(&hull, corners) : 0;
 }
 
 int tact_outline(const struct tact_shape *a, const struct tact_pose *pa, const struct tact_shape *b,
                  const struct tact_pose *pb, const double center[3], const double frame[9],
-                 double corners[TACT_OUTLINE_CORNERS][2])
+                 double corners[TACT_PATCH_CORNERS][2])
 {
-    struct extremes extremes = {.known = 0};
-    for (int i = 0; i < TACT_OUTLINE_CORNERS; i++) {
-        extremes.reach[i] = -INFINITY;
-    }
+    struct tact_hull hull;
     int plane_a = a->kind == TACT_SHAPE_HALFSPACE, plane_b = b->kind == TACT_SHAPE_HALFSPACE;
     if (tact_shape_is_curved(a) || tact_shape_is_curved(b)) {
         return 0;
@@ -387,17 +288,19 @@ int tact_outline(const struct tact_shape *a, const struct tact_pose *pa, const s
     const struct tact_mesh_facets *fa = plane_a ? NULL : a->mesh->facets;
     const struct tact_mesh_facets *fb = plane_b ? NULL : b->mesh->facets;
     int rc = -ENOSPC;
+    hull.count = 0;
     if (fa && (fb || plane_b) && !(fb && fb->count > fa->count)) {
-        rc = find_outline(a->mesh, pa, fb, pb, center, frame, &extremes);
+        rc = find_outline(a->mesh, pa, fb, pb, center, frame, &hull);
     } else if (fb && (fa || plane_a)) {
-        rc = find_outline(b->mesh, pb, fa, pa, center, frame, &extremes);
+        rc = find_outline(b->mesh, pb, fa, pa, center, frame, &hull);
     }
     if (rc >= 0) {
-        return extremes.known ? list_corners(&extremes, corners) : 0;
+        return tact_hull_corners(&hull, corners);
     }
-    if ((!plane_a && !clip_by(a, pa, b, pb, center, frame, &extremes)) ||
-        (!plane_b && !clip_by(b, pb, a, pa, center, frame, &extremes))) {
+    hull.count = 0;
+    if ((!plane_a && !clip_by(a, pa, b, pb, center, frame, &hull)) ||
+        (!plane_b && !clip_by(b, pb, a, pa, center, frame, &hull))) {
         return 0;
     }
-    return extremes.known ? list_corners(&extremes, corners) : 0;
+    return tact_hull_corners(&hull, corners);
 }

@@ -2,22 +2,23 @@
  * The outline of a flat overlap: the convex polygon that it covers in the tangent plane.
  *
  * Where both solids are convex polyhedra, or one is a half-space, the corners of their overlap are
- * the ends of each one's edges clipped by the other's planes. Exact where each of the outline's
- * corners is the extreme one in one of TACT_OUTLINE_CORNERS even directions, as mostly with a few
- * corners; an outline of more is up to 1.5 % short. A table's feet give the
- * hull of the feet (Bouchard 2015, section 6.2, asks for it).
+ * the ends of each one's edges clipped by the other's planes, and the outline is their convex hull:
+ * exact, to 1e-9 of its size, where it has TACT_PATCH_CORNERS corners or fewer. Of more, so many
+ * are kept, and the area is short: of a regular outline of up to 128 corners, stretched or not, by
+ * at most 0.15 %, of any by at most 0.2 % (the best 64 corners of an ellipse leave out 0.16 %). A
+ * table's feet give the hull of the feet (Bouchard 2015, section 6.2, asks for it).
  */
 #ifndef TACT_CONTACT_OUTLINE_H
 #define TACT_CONTACT_OUTLINE_H
 
 #include "../api.h"
+#include "../limits.h"
 #include "../mesh/shape.h"
 #include "../vec.h"
 
 TACT_BEGIN_DECLS
 
-#define TACT_OUTLINE_CORNERS 24 /**< most corners: the extreme points in as many directions */
-#define TACT_PIECES 4           /**< most planar pieces of one overlap; more are solved as one */
+#define TACT_PIECES 4 /**< most planar pieces of one overlap; more are solved as one */
 
 /**
  * Outline of the overlap of shape a at pa and b at pb, projected along the first row of frame.
@@ -30,7 +31,7 @@ TACT_BEGIN_DECLS
 TACT_API int tact_outline(const struct tact_shape *a, const struct tact_pose *pa,
                           const struct tact_shape *b, const struct tact_pose *pb,
                           const double center[3], const double frame[9],
-                          double corners[TACT_OUTLINE_CORNERS][2]);
+                          double corners[TACT_PATCH_CORNERS][2]);
 
 TACT_END_DECLS
 

@@ -49,9 +49,8 @@ struct tact_patch {
     double area;     /**< -g.n [m^2]: A's surface inside B, seen along n */
     double semi[2];  /**< semi-axes along t1 and t2 [m] */
     int corners;     /**< ELLIPSE: of the overlap's outline where that is known; else 0 */
-    double corner[TACT_OUTLINE_CORNERS]
-                 [2]; /**< counter-clockwise, along t1 and t2 from center [m] */
-    double radius;    /**< ELASTIC: effective radius of curvature R [m]; else 0 */
+    double corner[TACT_PATCH_CORNERS][2]; /**< counter-clockwise, along t1 and t2 from center [m] */
+    double radius; /**< ELASTIC: effective radius of curvature R [m]; else 0 */
     enum tact_spin_kind spin;
     double spin_arm;   /**< ELLIPSE: torsion limit over mu N [m], with the centre of pressure at the
                             centre; ELASTIC: see tact_patch_spin_arm() */

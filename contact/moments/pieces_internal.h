@@ -25,6 +25,6 @@ int tact_pieces_find(const struct tact_shape *a, const struct tact_pose *pa,
 int tact_outline_within(const struct tact_mesh *a, const struct tact_pose *pa,
                         const struct tact_mesh *b, const struct tact_pose *pb,
                         const double (*plane)[4], int planes, const double center[3],
-                        const double frame[9], double corners[TACT_OUTLINE_CORNERS][2]);
+                        const double frame[9], double corners[TACT_PATCH_CORNERS][2]);
 
 #endif

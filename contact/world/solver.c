@@ -126,7 +126,8 @@ void tact_assemble_schur(struct tact_world *world, struct block *block)
     int point = c->patch.kind == TACT_PATCH_ELASTIC;
     block->local.corners = c->patch.corners;
     block->local.by_mass = world->options.by_mass;
-    _Static_assert(TACT_LOCAL_CORNERS == TACT_OUTLINE_CORNERS, "the law takes every outline");
+    _Static_assert(sizeof block->local.corner == sizeof c->patch.corner,
+                   "the law takes every outline");
     memcpy(block->local.corner, c->patch.corner,
            (size_t)c->patch.corners * sizeof *c->patch.corner);
     for (int i = 0; i < 2; i++) {

@@ -49,7 +49,7 @@ static double positive(struct bytes *b, int range)
 static void spell_corners(struct bytes *b, struct tact_local_problem *p)
 {
     double shift[2] = {(take(b) / 255.0 - 0.5) * p->semi[0], (take(b) / 255.0 - 0.5) * p->semi[1]};
-    int count = 3 + (int)(take(b) % (TACT_LOCAL_CORNERS - 2));
+    int count = 3 + (int)(take(b) % (TACT_PATCH_CORNERS - 2));
     for (int i = 0; i < count; i++) {
         double jitter = (double)(take(b) % 3) / 3.0, angle = 2.0 * M_PI * (i + jitter) / count;
         p->corner[i][0] = shift[0] + p->semi[0] * cos(angle);

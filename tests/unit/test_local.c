@@ -42,11 +42,12 @@ static void body_problem(double m, const double *in, const double *arm, const do
 
 enum kind { POINT, ELLIPSE, POLYGON };
 
-/* A convex polygon of 3 to 12 corners on the ellipse of the semi-axes. */
+/* A convex polygon on the ellipse of the semi-axes, mostly of 3 to 12 corners, or of up to as many
+ * as there is room for. */
 static void random_polygon(struct tact_local_problem *p)
 {
-    double angle[TACT_LOCAL_CORNERS], sum = 0;
-    p->corners = 3 + (int)uniform(0, 10);
+    double angle[TACT_PATCH_CORNERS], sum = 0;
+    p->corners = 3 + (int)uniform(0, uniform(0, 1) < 0.7 ? 10 : TACT_PATCH_CORNERS - 2);
     for (int i = 0; i < p->corners; i++) {
         sum += angle[i] = uniform(0.6, 1);
     }

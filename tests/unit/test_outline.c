@@ -1,12 +1,15 @@
-/* Outlines of flat overlaps, against corners known by construction. */
+/* Outlines of flat overlaps, against corners known by construction, and hulls of points. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
 #include <cmocka.h>
+#include "contact/moments/hull_internal.h"
 #include "contact/moments/outline.h"
+#include "support/random.h"
 
 static const double up[9] = {0, 0, 1, 1, 0, 0, 0, 1, 0}; /* rows n = z, t1 = x, t2 = y */
 static const double origin[3] = {0, 0, 0};
@@ -37,7 +40,7 @@ static void box_on_the_ground(void **state)
     (void)state;
     struct tact_shape b = box(0.1, 0.2, 0.05), ground = {.kind = TACT_SHAPE_HALFSPACE};
     struct tact_pose pb = tact_pose_identity(), pg = tact_pose_identity();
-    double corner[TACT_OUTLINE_CORNERS][2];
+    double corner[TACT_PATCH_CORNERS][2];
     const double wanted[4][2] = {{0.1, 0.2}, {-0.1, 0.2}, {-0.1, -0.2}, {0.1, -0.2}};
     pb.position[2] = 0.05 - 1e-5;
     expect(corner, tact_outline(&b, &pb, &ground, &pg, origin, up, corner), wanted, 4);
@@ -58,7 +61,7 @@ static void cube_over_an_edge(void **state)
     (void)state;
     struct tact_shape b = box(0.05, 0.05, 0.05);
     struct tact_pose low = tact_pose_identity(), high = tact_pose_identity();
-    double corner[TACT_OUTLINE_CORNERS][2];
+    double corner[TACT_PATCH_CORNERS][2];
     const double wanted[4][2] = {{0.05, 0.05}, {-0.02, 0.05}, {-0.02, -0.04}, {0.05, -0.04}};
     high.position[0] = 0.03;
     high.position[1] = 0.01;
@@ -98,7 +101,7 @@ static void feet_of_a_table(void **state)
     struct tact_shape s = {.kind = TACT_SHAPE_MESH, .mesh = table};
     struct tact_shape ground = {.kind = TACT_SHAPE_HALFSPACE};
     struct tact_pose pose = tact_pose_identity();
-    double corner[TACT_OUTLINE_CORNERS][2];
+    double corner[TACT_PATCH_CORNERS][2];
     const double wanted[4][2] = {{0.42, 0.32}, {-0.42, 0.32}, {-0.42, -0.32}, {0.42, -0.32}};
     pose.position[2] = -1e-4;
     struct tact_pose here = tact_pose_identity();
@@ -110,7 +113,7 @@ static void feet_of_a_table(void **state)
 static void prism_of_eight_sides(void **state)
 {
     (void)state;
-    double points[16][3], wanted[8][2], corner[TACT_OUTLINE_CORNERS][2];
+    double points[16][3], wanted[8][2], corner[TACT_PATCH_CORNERS][2];
     struct tact_mesh *mesh;
     struct tact_error err = {0};
     for (int i = 0; i < 16; i++) {
@@ -129,12 +132,163 @@ static void prism_of_eight_sides(void **state)
     tact_mesh_free(mesh);
 }
 
+/* Share of the area of the wanted polygon that the corners leave out; all of them are of it. */
+static double shortfall(const double (*corner)[2], int count, const double (*wanted)[2], int n)
+{
+    double area[2] = {0, 0};
+    for (int i = 0; i < count; i++) {
+        double nearest = INFINITY;
+        for (int k = 0; k < n; k++) {
+            nearest =
+                fmin(nearest, hypot(corner[i][0] - wanted[k][0], corner[i][1] - wanted[k][1]));
+        }
+        assert_true(nearest < 1e-12);
+    }
+    for (int of = 0; of < 2; of++) {
+        const double(*c)[2] = of ? wanted : corner;
+        int m = of ? n : count;
+        for (int i = 0; i < m; i++) {
+            const double *p = c[i], *q = c[(i + 1) % m];
+            area[of] += 0.5 * (p[0] * q[1] - p[1] * q[0]);
+        }
+    }
+    return 1 - area[0] / area[1];
+}
+
+/* A convex prism with a regular outline, or what stretching makes of it. */
+static struct tact_shape prism(int n, double (*wanted)[2])
+{
+    double points[256][3];
+    struct tact_mesh *mesh;
+    struct tact_error err = {0};
+    double turn = uniform(0, 2 * M_PI), width = 0.1 * exp(uniform(-2, 0));
+    for (int i = 0; i < 2 * n; i++) {
+        double angle = turn + (i / 2) * 2 * M_PI / n;
+        points[i][0] = wanted[i / 2][0] = 0.1 * cos(angle);
+        points[i][1] = wanted[i / 2][1] = width * sin(angle);
+        points[i][2] = i % 2 ? 0.025 : -0.025;
+    }
+    assert_int_equal(tact_mesh_hull(points[0], (size_t)(2 * n), &mesh, &err), 0);
+    return (struct tact_shape){.kind = TACT_SHAPE_CONVEX, .mesh = mesh, .owned = mesh};
+}
+
+/* All corners of up to 64; of more as many, with the area that is left. On the ground, and on a box
+ * where the prism has few enough faces. */
+static void prisms_of_3_to_128_sides(void **state)
+{
+    (void)state;
+    struct tact_shape b = box(0.3, 0.3, 0.01), ground = {.kind = TACT_SHAPE_HALFSPACE};
+    struct tact_pose ps = tact_pose_identity(), pb = ps, pg = ps;
+    double worst = 0;
+    ps.position[2] = 0.025 - 2e-5;
+    pb.position[2] = -0.01;
+    for (int n = 3; n <= 128; n++) {
+        double wanted[128][2], corner[TACT_PATCH_CORNERS][2];
+        struct tact_shape s = prism(n, wanted);
+        for (int on_box = 0; on_box < 1 + (n <= 62); on_box++) {
+            int count = tact_outline(&s, &ps, on_box ? &b : &ground, on_box ? &pb : &pg, origin, up,
+                                     corner);
+            if (n <= TACT_PATCH_CORNERS) {
+                expect(corner, count, wanted, n);
+            }
+            assert_int_equal(count, n < TACT_PATCH_CORNERS ? n : TACT_PATCH_CORNERS);
+            worst = fmax(worst, shortfall(corner, count, wanted, n));
+        }
+        tact_shape_release(&s);
+    }
+    print_message("area at most %.4f %% short\n", 100 * worst);
+    assert_true(worst <= 1.5e-3);
+    tact_shape_release(&b);
+}
+
+static int by_place(const void *a, const void *b)
+{
+    const double *p = a, *q = b;
+    return p[0] != q[0] ? (p[0] > q[0]) - (p[0] < q[0]) : (p[1] > q[1]) - (p[1] < q[1]);
+}
+
+/* Corners of the hull by Andrew's chain, counter-clockwise; sorts the points. */
+static int chain(double (*p)[2], int n, double (*hull)[2])
+{
+    int k = 0;
+    qsort(p, (size_t)n, sizeof *p, by_place);
+    for (int side = 0; side < 2; side++) {
+        int start = k;
+        for (int j = 0; j < n; j++) {
+            const double *r = p[side ? n - 1 - j : j];
+            while (k >= start + 2 &&
+                   (hull[k - 1][0] - hull[k - 2][0]) * (r[1] - hull[k - 2][1]) <=
+                       (hull[k - 1][1] - hull[k - 2][1]) * (r[0] - hull[k - 2][0])) {
+                k--;
+            }
+            memcpy(hull[k++], r, sizeof *hull);
+        }
+        k--; /* the other side begins with it */
+    }
+    return k;
+}
+
+/* On an ellipse, on a lattice (most of them in the lines between others, and twice), in a square,
+ * and on a rounded rectangle. */
+static void scatter(int kind, int n, double (*p)[2])
+{
+    double width = exp(uniform(-3, 0)), turn = uniform(0, M_PI);
+    for (int i = 0; i < n; i++) {
+        double angle = uniform(0, 2 * M_PI), x = cos(angle), y = width * sin(angle);
+        if (kind == 1) {
+            x = floor(uniform(-4, 5));
+            y = floor(uniform(-4, 5));
+        } else if (kind == 2) {
+            x = uniform(-1, 1);
+            y = uniform(-1, 1);
+        } else if (kind == 3) {
+            x = copysign(1 + 0.3 * fabs(cos(angle)), x);
+            y = copysign(0.2 + 0.3 * fabs(sin(angle)), y);
+        }
+        p[i][0] = kind == 1 ? x : cos(turn) * x - sin(turn) * y;
+        p[i][1] = kind == 1 ? y : sin(turn) * x + cos(turn) * y;
+    }
+}
+
+static void hulls_of_points(void **state)
+{
+    (void)state;
+    static double p[2000][2], wanted[2001][2];
+    static struct tact_hull hull;
+    double worst[2] = {0, 0};
+    int many = 0;
+    for (int k = 0; k < 4000; k++) {
+        double corner[TACT_PATCH_CORNERS][2];
+        int n = 3 + (int)exp(uniform(0, k % 8 ? 5 : log(1900)));
+        hull.count = 0;
+        scatter(k % 4, n, p);
+        for (int i = 0; i < n; i++) {
+            tact_hull_add(&hull, p[i][0], p[i][1]);
+        }
+        int count = tact_hull_corners(&hull, corner), corners = chain(p, n, wanted);
+        if (corners >= 3) {
+            int exact = corners <= TACT_PATCH_CORNERS;
+            assert_true(exact ? count <= corners : count == TACT_PATCH_CORNERS);
+            double *most = &worst[!exact];
+            *most = fmax(*most, shortfall(corner, count, wanted, corners));
+            many += !exact;
+        } else {
+            assert_int_equal(count, 0);
+        }
+    }
+    print_message("hulls: area %.1e short; %d of more than %d corners: %.4f %%\n", worst[0], many,
+                  TACT_PATCH_CORNERS, 100 * worst[1]);
+    assert_true(worst[0] < 1e-8);
+    assert_true(worst[1] < 2e-3);
+    assert_true(many > 100);
+}
+
 static void curved_shapes_have_none(void **state)
 {
     (void)state;
     struct tact_shape b = box(0.1, 0.1, 0.1), ball = {.kind = TACT_SHAPE_SPHERE, .size = {0.1}};
     struct tact_pose p = tact_pose_identity();
-    double corner[TACT_OUTLINE_CORNERS][2];
+    double corner[TACT_PATCH_CORNERS][2];
     assert_int_equal(tact_outline(&ball, &p, &b, &p, origin, up, corner), 0);
     assert_int_equal(tact_outline(&b, &p, &ball, &p, origin, up, corner), 0);
     tact_shape_release(&b);
@@ -143,8 +297,9 @@ static void curved_shapes_have_none(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(box_on_the_ground),       cmocka_unit_test(cube_over_an_edge),
-        cmocka_unit_test(feet_of_a_table),         cmocka_unit_test(prism_of_eight_sides),
+        cmocka_unit_test(box_on_the_ground),        cmocka_unit_test(cube_over_an_edge),
+        cmocka_unit_test(feet_of_a_table),          cmocka_unit_test(prism_of_eight_sides),
+        cmocka_unit_test(prisms_of_3_to_128_sides), cmocka_unit_test(hulls_of_points),
         cmocka_unit_test(curved_shapes_have_none),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,356 @@
+/*
+ * The convex hull of points in a plane: the extreme points in a few directions, which mostly are
+ * all corners, then what lies beyond the edges between them (quickhull; Barber, Dobkin and
+ * Huhdanpaa 1996).
+ */
+#include "contact/moments/hull_internal.h"
+
+#include <string.h>
+#include "contact/simd_internal.h"
+
+enum { DIRECTIONS = 8, HALF = DIRECTIONS / 2, NONE = DIRECTIONS };
+
+/** Share of the size by which a corner must stand out of the line between its neighbours. */
+static const double FLAT = 1e-9;
+
+/* Half of the directions; the other half points the other way. */
+static const double directions[HALF][2] = {{0.99144486137381038, 0.13052619222005157},
+                                           {0.60876142900872066, 0.79335334029123517},
+                                           {-0.1305261922200516, 0.99144486137381038},
+                                           {-0.79335334029123505, 0.60876142900872088}};
+
+/** Rounds in which the corners that are kept are moved, each between its neighbours. */
+enum { ROUNDS = 4 };
+
+/** Corners of a hull, counter-clockwise. */
+struct ring {
+    int count;
+    double size; /* most of a point's reach in one of the directions [m] */
+    double at[TACT_HULL_POINTS + DIRECTIONS][2];
+};
+
+/** An edge that is searched: where it ends, and which points may lie beyond it. */
+struct edge {
+    double end[2];
+    int from, to;
+};
+
+/** How far a point is right of the line from p to q, times the distance of the two [m^2]. */
+TACT_INLINE double beyond(const double *p, const double *q, double x, double y)
+{
+    return (q[1] - p[1]) * (x - p[0]) - (q[0] - p[0]) * (y - p[1]);
+}
+
+/** What beyond() must exceed for a point to be a corner. */
+TACT_INLINE double least_beyond(const double *p, const double *q, double size)
+{
+    return FLAT * size * (fabs(q[0] - p[0]) + fabs(q[1] - p[1]));
+}
+
+/** Adds a corner where it is not the last one. */
+static void add_corner(struct ring *ring, double x, double y)
+{
+    const double *last = ring->count ? ring->at[ring->count - 1] : NULL;
+    if (!last || fabs(x - last[0]) + fabs(y - last[1]) > FLAT * ring->size) {
+        ring->at[ring->count][0] = x;
+        ring->at[ring->count++][1] = y;
+    }
+}
+
+/** Finds the extreme point in each direction, four directions at a time, and their opposites. What
+ *  is compiled for several processors calls no function of this file: gcc 12 leaves its long
+ *  registers in use then, which doubled the time of a stack's tick. */
+TACT_CLONES static void find_extremes(const struct tact_hull *hull, int at[DIRECTIONS],
+                                      double reached[DIRECTIONS])
+{
+    for (int i = 0; i < HALF; i += 4) {
+        const double(*d)[2] = directions + i;
+        const tact_d4 dx = {d[0][0], d[1][0], d[2][0], d[3][0]};
+        const tact_d4 dy = {d[0][1], d[1][1], d[2][1], d[3][1]};
+        tact_d4 most = hull->x[0] * dx + hull->y[0] * dy, least = most;
+        tact_l4 at_most = {0}, at_least = {0};
+        for (int k = 1; k < hull->count; k++) {
+            tact_d4 reach = hull->x[k] * dx + hull->y[k] * dy;
+            tact_l4 more = reach > most, less = reach < least;
+            most = TACT_D4_SELECT(more, reach, most);
+            least = TACT_D4_SELECT(less, reach, least);
+            at_most = (more & k) | (~more & at_most);
+            at_least = (less & k) | (~less & at_least);
+        }
+        for (int k = 0; k < 4; k++) {
+            reached[i + k] = most[k];
+            reached[HALF + i + k] = -least[k];
+            at[i + k] = (int)at_most[k];
+            at[HALF + i + k] = (int)at_least[k];
+        }
+    }
+}
+
+/** Lists the extreme points, in order of direction. */
+static void list_extremes(const struct tact_hull *hull, struct ring *ring)
+{
+    int at[DIRECTIONS];
+    double reached[DIRECTIONS];
+    find_extremes(hull, at, reached);
+    ring->count = 0;
+    ring->size = 0.0;
+    for (int i = 0; i < DIRECTIONS; i++) {
+        ring->size = tact_max(ring->size, fabs(reached[i]));
+    }
+    for (int i = 0; i < DIRECTIONS; i++) {
+        if (i == 0 || at[i] != at[i - 1]) {
+            add_corner(ring, hull->x[at[i]], hull->y[at[i]]);
+        }
+    }
+    const double *first = ring->at[0], *last = ring->at[ring->count - 1];
+    while (ring->count > 1 &&
+           fabs(last[0] - first[0]) + fabs(last[1] - first[1]) <= FLAT * ring->size) {
+        ring->count--;
+        last -= 2;
+    }
+}
+
+/** Moves the points of an edge from p that lie beyond it to the front of its points, the farthest
+ *  first; returns their number. */
+static int sort_beyond(struct tact_hull *hull, const double *p, const struct edge *edge,
+                       double size)
+{
+    const double least = least_beyond(p, edge->end, size);
+    double most = least;
+    int n = edge->from;
+    for (int i = edge->from; i < edge->to; i++) {
+        const double x = hull->x[i], y = hull->y[i], far = beyond(p, edge->end, x, y);
+        if (!(far > least)) {
+            continue;
+        }
+        const int at = far > most ? edge->from : n;
+        most = tact_max(far, most);
+        hull->x[i] = hull->x[n];
+        hull->y[i] = hull->y[n];
+        hull->x[n] = hull->x[at];
+        hull->y[n++] = hull->y[at];
+        hull->x[at] = x;
+        hull->y[at] = y;
+    }
+    return n - edge->from;
+}
+
+/** Adds the corners beyond an edge from p, in order, without its ends. */
+static void add_beyond(struct tact_hull *hull, const double *p, const struct edge *whole,
+                       struct ring *ring)
+{
+    struct edge stack[TACT_HULL_POINTS + 1];
+    double start[2] = {p[0], p[1]};
+    int top = 0;
+    stack[top++] = *whole;
+    while (top > 0) {
+        struct edge *edge = &stack[top - 1];
+        const int n = sort_beyond(hull, start, edge, ring->size);
+        if (n == 0) {
+            memcpy(start, edge->end, sizeof start);
+            if (--top > 0) {
+                add_corner(ring, start[0], start[1]);
+            }
+            continue;
+        }
+        const int far = edge->from++;
+        edge->to = far + n;
+        stack[top++] = (struct edge){{hull->x[far], hull->y[far]}, far + 1, far + n};
+    }
+}
+
+/** Finds which edge of a ring each point lies beyond, by the corner that it begins at, or NONE;
+ *  returns whether any does. No point lies beyond two: the corner between them would be none. */
+TACT_CLONES static int find_beyond(const struct tact_hull *hull, const struct ring *ring,
+                                   uint8_t *edge)
+{
+    uint32_t any = 0;
+    memset(edge, NONE, (size_t)hull->count);
+    for (int i = 0; i < ring->count; i += 4) {
+        double p[2][4], e[2][4], least[4];
+        for (int k = 0; k < 4; k++) {
+            const int from = i + k < ring->count ? i + k : 0;
+            const int to = from + 1 < ring->count ? from + 1 : 0;
+            for (int c = 0; c < 2; c++) {
+                p[c][k] = ring->at[from][c];
+                e[c][k] = ring->at[to][c] - ring->at[from][c];
+            }
+            least[k] = i + k < ring->count ? least_beyond(ring->at[from], ring->at[to], ring->size)
+                                           : INFINITY;
+        }
+        const tact_d4 px = {p[0][0], p[0][1], p[0][2], p[0][3]};
+        const tact_d4 py = {p[1][0], p[1][1], p[1][2], p[1][3]};
+        const tact_d4 ex = {e[0][0], e[0][1], e[0][2], e[0][3]};
+        const tact_d4 ey = {e[1][0], e[1][1], e[1][2], e[1][3]};
+        const tact_d4 limit = {least[0], least[1], least[2], least[3]};
+        for (int k = 0; k < hull->count; k++) {
+            const tact_l4 passed = ey * (hull->x[k] - px) - ex * (hull->y[k] - py) > limit;
+            uint32_t bits;
+            tact_l4_bits(&passed, &bits);
+            if (bits) {
+                edge[k] = (uint8_t)(i + __builtin_ctz(bits));
+            }
+            any |= bits;
+        }
+    }
+    return any != 0;
+}
+
+/** Adds the corners beyond the edges of a ring, where there are any. */
+static void add_missing(const struct tact_hull *hull, struct ring *ring)
+{
+    uint8_t edge[TACT_HULL_POINTS];
+    if (!find_beyond(hull, ring, edge)) {
+        return;
+    }
+    int first[NONE + 2] = {0}, at[NONE + 1];
+    struct tact_hull sorted;
+    for (int k = 0; k < hull->count; k++) {
+        first[edge[k] + 1]++;
+    }
+    for (int i = 0; i <= NONE; i++) {
+        at[i] = first[i];
+        first[i + 1] += first[i];
+    }
+    for (int k = 0; k < hull->count; k++) {
+        const int to = at[edge[k]]++;
+        sorted.x[to] = hull->x[k];
+        sorted.y[to] = hull->y[k];
+    }
+    const struct ring from = *ring;
+    ring->count = 0;
+    for (int i = 0; i < from.count; i++) {
+        const double *end = from.at[i + 1 < from.count ? i + 1 : 0];
+        const struct edge whole = {{end[0], end[1]}, first[i], first[i + 1]};
+        add_corner(ring, from.at[i][0], from.at[i][1]);
+        add_beyond(&sorted, from.at[i], &whole, ring);
+    }
+}
+
+/** Takes away corners in the line between their neighbours. */
+static void drop_flat(struct ring *ring)
+{
+    int n = 0;
+    for (int i = 0; i < ring->count; i++) {
+        const double *p = ring->at[n ? n - 1 : ring->count - 1], *c = ring->at[i];
+        const double *q = i + 1 < ring->count ? ring->at[i + 1] : ring->at[0];
+        if (beyond(p, q, c[0], c[1]) > least_beyond(p, q, ring->size)) {
+            memmove(ring->at[n++], c, sizeof ring->at[0]);
+        }
+    }
+    ring->count = n;
+}
+
+/** The weight of a corner that is one of `most` of them, as the shares of all weights up to there
+ *  make them. */
+static double find_unit(const double *weight, int count, int most)
+{
+    double unit = INFINITY;
+    for (int kept = -1;;) {
+        double rest = 0.0;
+        int full = 0;
+        for (int i = 0; i < count; i++) {
+            full += weight[i] >= unit;
+            rest += weight[i] >= unit ? 0.0 : weight[i];
+        }
+        if (full == kept || full >= most) {
+            return unit;
+        }
+        kept = full;
+        unit = rest / (most - full);
+    }
+}
+
+/** The corner that has most area with two others, of those between them. */
+static int best_between(const struct ring *ring, int from, int to)
+{
+    const double *p = ring->at[from], *q = ring->at[to];
+    double most = -1.0;
+    int best = from;
+    for (int i = from;;) {
+        i = i + 1 < ring->count ? i + 1 : 0;
+        if (i == to) {
+            return best;
+        }
+        const double area = beyond(p, q, ring->at[i][0], ring->at[i][1]);
+        if (area > most) {
+            most = area;
+            best = i;
+        }
+    }
+}
+
+/** Leaves `most` corners, of TACT_HULL_CORNERS at most, so that little of the area is lost: a
+ * corner's weight is the cube root of the area of its triangle with its neighbours, which on a
+ * smooth outline is affine length, and corners at even steps of that make the best inscribed
+ * polygon. A corner that weighs more than a step stays. Each of them then moves to the best place
+ * between its neighbours: of 1500 random outlines the worst is then 0.164 % short, without 0.200 %.
+ */
+static void thin(struct ring *ring, int most)
+{
+    /* The first step begins within a corner, so that rounding does not decide between two. */
+    double weight[TACT_HULL_POINTS + DIRECTIONS], sum = 0.3;
+    int n = 0, kept[TACT_HULL_CORNERS];
+    if (ring->count <= most) {
+        return;
+    }
+    for (int i = 0; i < ring->count; i++) {
+        const double *p = ring->at[i ? i - 1 : ring->count - 1];
+        const double *q = ring->at[i + 1 < ring->count ? i + 1 : 0];
+        weight[i] = tact_cbrt(beyond(p, q, ring->at[i][0], ring->at[i][1]));
+    }
+    const double unit = find_unit(weight, ring->count, most);
+    for (int i = 0; i < ring->count; i++) {
+        sum += tact_min(1.0, weight[i] / unit);
+        if (sum >= 1.0 && n < most) {
+            kept[n++] = i;
+            sum -= 1.0;
+        }
+    }
+    for (int round = 0; round < ROUNDS; round++) {
+        for (int i = 0; i < n; i++) {
+            kept[i] = best_between(ring, kept[i ? i - 1 : n - 1], kept[i + 1 < n ? i + 1 : 0]);
+        }
+    }
+    const struct ring from = *ring;
+    for (int i = 0; i < n; i++) {
+        memcpy(ring->at[i], from.at[kept[i]], sizeof ring->at[i]);
+    }
+    ring->count = n;
+}
+
+static void find_hull(struct tact_hull *hull, struct ring *ring)
+{
+    list_extremes(hull, ring);
+    add_missing(hull, ring);
+    drop_flat(ring);
+}
+
+void tact_hull_reduce(struct tact_hull *hull)
+{
+    struct ring ring;
+    find_hull(hull, &ring);
+    thin(&ring, TACT_HULL_CORNERS);
+    for (int i = 0; i < ring.count; i++) {
+        hull->x[i] = ring.at[i][0];
+        hull->y[i] = ring.at[i][1];
+    }
+    hull->count = ring.count;
+}
+
+int tact_hull_corners(struct tact_hull *hull, double corners[TACT_PATCH_CORNERS][2])
+{
+    struct ring ring;
+    double area = 0.0;
+    if (!hull->count) {
+        return 0;
+    }
+    find_hull(hull, &ring);
+    thin(&ring, TACT_PATCH_CORNERS);
+    for (int i = 0; i < ring.count; i++) {
+        const double *p = ring.at[i], *q = ring.at[(i + 1) % ring.count];
+        area += 0.5 * (p[0] * q[1] - p[1] * q[0]);
+        memcpy(corners[i], p, sizeof corners[i]);
+    }
+    return ring.count >= 3 && area > FLAT * ring.size * ring.size ? ring.count : 0;
+}

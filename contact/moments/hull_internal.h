@@ -1,0 +1,33 @@
+/** The convex hull of points in a plane; not installed. */
+#ifndef TACT_CONTACT_HULL_INTERNAL_H
+#define TACT_CONTACT_HULL_INTERNAL_H
+
+#include "contact/moments/outline.h"
+
+/** Room for points, and for the corners of their hull: half of it. */
+enum { TACT_HULL_POINTS = 512, TACT_HULL_CORNERS = TACT_HULL_POINTS / 2 };
+
+/** Points whose hull is wanted. Zero to start with. */
+struct tact_hull {
+    int count;
+    double x[TACT_HULL_POINTS], y[TACT_HULL_POINTS]; /* [m] */
+};
+
+/** Replaces the points by the corners of their hull, TACT_HULL_CORNERS at most. */
+void tact_hull_reduce(struct tact_hull *hull);
+
+/** Adds a point. */
+static inline void tact_hull_add(struct tact_hull *hull, double x, double y)
+{
+    if (hull->count == TACT_HULL_POINTS) {
+        tact_hull_reduce(hull);
+    }
+    hull->x[hull->count] = x;
+    hull->y[hull->count++] = y;
+}
+
+/** Corners of the hull, counter-clockwise, as tact_outline() has them; their number, or 0 where the
+ *  hull has no area. The points are lost. */
+int tact_hull_corners(struct tact_hull *hull, double corners[TACT_PATCH_CORNERS][2]);
+
+#endif
