@@ -9,79 +9,98 @@
 #include "contact/world/sweeps_internal.h"
 #include "contact/world/world_internal.h"
 
-#define MOST_POINTS 8192    /* of an island that there is room for */
+#define MOST_CONES 8192     /* of an island that there is room for */
 #define LEAST_FRICTION 1e-3 /* below it the cone is too thin */
 #define INSIDE 0.99         /* of the way to the border of a cone, that a step goes at most */
-#define STILL 1e-12         /* of the same: where a step that does not halve it is the last */
-#define ENOUGH 1e-17        /* of the product of impulse and velocity at the start: solved */
+#define SHORT 1e-3          /* of a step: a shorter one is the last */
+#define STILL 1e-12  /* of the product at the start: a step that does not halve it is the last */
+#define ENOUGH 1e-17 /* of the product of impulse and velocity at the start: solved */
 
 int tact_barrier_create(struct tact_world *world)
 {
     struct barrier *b = &world->barrier;
     size_t contacts = (size_t)world->room, bodies = (size_t)world->body_count;
-    size_t points = contacts * BARRIER_POINTS;
-    b->room = points < MOST_POINTS ? (int)points : MOST_POINTS;
-    b->points = calloc((size_t)b->room + 1, sizeof *b->points);
+    size_t cones = contacts * (1 + TACT_PATCH_CORNERS);
+    b->room = cones < MOST_CONES ? (int)cones : MOST_CONES;
+    b->cones = calloc((size_t)b->room + 1, sizeof *b->cones);
     b->blocks = calloc(contacts + 1, sizeof *b->blocks);
     b->v = calloc(6 * bodies + 1, sizeof *b->v);
     b->push = calloc(6 * bodies + 1, sizeof *b->push);
-    return b->points && b->blocks && b->v && b->push ? 0 : -ENOMEM;
+    return b->cones && b->blocks && b->v && b->push ? 0 : -ENOMEM;
 }
 
 void tact_barrier_destroy(struct barrier *b)
 {
-    free(b->points);
+    free(b->cones);
     free(b->blocks);
     free(b->v);
     free(b->push);
 }
 
-/* x_0^2 - |x_t|^2, of a vector inside the cone. */
-static double norm(const double *x)
+static double tail_dot(const double *a, const double *b, int size)
 {
-    double t = tact_hypot(x[1], x[2]);
+    double sum = 0.0;
+    for (int i = 1; i < size; i++) {
+        sum += a[i] * b[i];
+    }
+    return sum;
+}
+
+/* x_0^2 - |x_t|^2, of a vector inside the cone. */
+static double norm(const double *x, int size)
+{
+    double t = sqrt(tail_dot(x, x, size));
     return (x[0] - t) * (x[0] + t);
 }
 
 /* out = W a, or W^-1 a. */
-static void scale_by(const struct barrier_point *p, int inverse, const double *a, double *out)
+static void scale_by(const struct barrier_cone *p, int inverse, const double *a, double *out)
 {
     double sign = inverse ? -1.0 : 1.0, size = inverse ? 1.0 / p->beta : p->beta;
-    double w1 = sign * p->w[1], w2 = sign * p->w[2], along = w1 * a[1] + w2 * a[2];
-    double share = a[0] + along / (1.0 + p->w[0]);
-    tact_v3_set(out, size * (p->w[0] * a[0] + along), size * (a[1] + share * w1),
-                size * (a[2] + share * w2));
+    double along = sign * tail_dot(p->w, a, p->size);
+    double share = sign * (a[0] + along / (1.0 + p->w[0]));
+    out[0] = size * (p->w[0] * a[0] + along);
+    for (int i = 1; i < p->size; i++) {
+        out[i] = size * (a[i] + share * p->w[i]);
+    }
 }
 
-/* Nesterov and Todd's scaling of x and y. */
-static void find_scaling(struct barrier_point *p)
+/* Nesterov and Todd's scaling of s and y. */
+static void find_scaling(struct barrier_cone *p)
 {
-    double nx = sqrt(norm(p->x)), ny = sqrt(norm(p->y)), xs[3], ys[3];
-    tact_v3_scale(xs, p->x, 1.0 / nx);
-    tact_v3_scale(ys, p->y, 1.0 / ny);
-    double half = 0.5 / sqrt(0.5 * (1.0 + tact_v3_dot(xs, ys)));
-    tact_v3_set(p->w, half * (ys[0] + xs[0]), half * (ys[1] - xs[1]), half * (ys[2] - xs[2]));
-    p->beta = sqrt(ny / nx);
-    scale_by(p, 0, p->x, p->lambda);
+    double ns = sqrt(norm(p->s, p->size)), ny = sqrt(norm(p->y, p->size));
+    double cosine = (p->s[0] * p->y[0] + tail_dot(p->s, p->y, p->size)) / (ns * ny);
+    double half = 0.5 / sqrt(0.5 * (1.0 + cosine));
+    p->w[0] = half * (p->y[0] / ny + p->s[0] / ns);
+    for (int i = 1; i < p->size; i++) {
+        p->w[i] = half * (p->y[i] / ny - p->s[i] / ns);
+    }
+    p->beta = sqrt(ny / ns);
+    scale_by(p, 0, p->s, p->lambda);
 }
 
 /* Jordan product of the cone, and its inverse: l o out = r. */
-static void multiply(const double *a, const double *b, double *out)
+static void multiply(const double *a, const double *b, int size, double *out)
 {
-    tact_v3_set(out, tact_v3_dot(a, b), a[0] * b[1] + b[0] * a[1], a[0] * b[2] + b[0] * a[2]);
+    out[0] = a[0] * b[0] + tail_dot(a, b, size);
+    for (int i = 1; i < size; i++) {
+        out[i] = a[i] * b[0] + b[i] * a[0];
+    }
 }
 
-static void divide(const double *l, const double *r, double *out)
+static void divide(const double *l, const double *r, int size, double *out)
 {
-    double first = (l[0] * r[0] - l[1] * r[1] - l[2] * r[2]) / norm(l);
-    tact_v3_set(out, first, (r[1] - l[1] * first) / l[0], (r[2] - l[2] * first) / l[0]);
+    out[0] = (l[0] * r[0] - tail_dot(l, r, size)) / norm(l, size);
+    for (int i = 1; i < size; i++) {
+        out[i] = (r[i] - l[i] * out[0]) / l[0];
+    }
 }
 
 /* How far x may go along d and stay in the cone. */
-static double longest(const double *x, const double *d)
+static double longest(const double *x, const double *d, int size)
 {
-    double a = d[0] * d[0] - d[1] * d[1] - d[2] * d[2], c = norm(x), best = 1e30;
-    double b = x[0] * d[0] - x[1] * d[1] - x[2] * d[2], root = b * b - a * c;
+    double a = d[0] * d[0] - tail_dot(d, d, size), c = norm(x, size), best = 1e30;
+    double b = x[0] * d[0] - tail_dot(x, d, size), root = b * b - a * c;
     if (root >= 0.0) {
         double q = -(b + copysign(sqrt(root), b));
         double one = a != 0.0 ? q / a : -1.0, other = q != 0.0 ? c / q : -1.0;
@@ -91,50 +110,66 @@ static double longest(const double *x, const double *d)
     return d[0] < 0.0 ? tact_min(best, -x[0] / d[0]) : best;
 }
 
-/* A point of a contact at (t1, t2) in its patch. */
-static void add_point(struct barrier_point *p, int block, double mu, double t1, double t2)
+/* The cones of the centre of pressure (-r[5], r[4]) / r[0]: in the polygon, or in the ellipse. */
+static int list_place(const struct tact_local_problem *local, struct barrier_cone *p)
 {
-    double n = 1.0 / mu;
-    const double h[18] = {n,   0.0, 0.0, 0.0, n * t2, -n * t1, 0.0, 1.0, 0.0,
-                          -t2, 0.0, 0.0, 0.0, 0.0,    1.0,     t1,  0.0, 0.0};
-    memset(p, 0, sizeof *p);
-    p->block = block;
-    memcpy(p->h, h, sizeof h);
+    double length = tact_max(local->semi[0], local->semi[1]);
+    for (int i = 0; i < local->corners; i++) {
+        const double *a = local->corner[i], *b = local->corner[(i + 1) % local->corners];
+        double along[2] = {b[0] - a[0], b[1] - a[1]};
+        double unit = 1.0 / (length * tact_hypot(along[0], along[1]));
+        const double g[6] = {unit * (along[1] * a[0] - along[0] * a[1]),
+                             0.0,
+                             0.0,
+                             0.0,
+                             unit * along[0],
+                             unit * along[1]};
+        p[i].size = 1;
+        memcpy(p[i].g, g, sizeof g);
+    }
+    if (!local->corners) {
+        const double g[18] = {1.0,
+                              0,
+                              0,
+                              0,
+                              0,
+                              0,
+                              0,
+                              0,
+                              0,
+                              0,
+                              0,
+                              -1.0 / local->semi[0],
+                              0,
+                              0,
+                              0,
+                              0,
+                              1.0 / local->semi[1],
+                              0};
+        p->size = 3;
+        memcpy(p->g, g, sizeof g);
+    }
+    return local->corners ? local->corners : 1;
 }
 
-/* The points of a contact; returns their number. */
-static int list_points(const struct tact_local_problem *local, int block, struct barrier_point *p)
-{
-    static const double around[4][2] = {{1.0, 0.0}, {0.0, 1.0}, {-1.0, 0.0}, {0.0, -1.0}};
-    int corners = local->corners, count = corners < BARRIER_POINTS ? corners : BARRIER_POINTS;
-    if (!tact_local_rolls(local)) {
-        add_point(p, block, local->mu, 0.0, 0.0);
-        return 1;
-    }
-    for (int i = 0; i < count; i++) {
-        const double *at = local->corner[i * corners / count];
-        add_point(&p[i], block, local->mu, at[0], at[1]);
-    }
-    for (int i = 0; i < 4 && !corners; i++) {
-        add_point(&p[i], block, local->mu, around[i][0] * local->semi[0],
-                  around[i][1] * local->semi[1]);
-    }
-    return corners ? count : 4;
-}
-
-/* The points of all contacts; their number, or 0 where they are none for this. */
+/* The cones of all contacts; their number, or 0 where they are none for this. */
 static int list_all(struct tact_world *world, const struct island *island)
 {
     struct barrier *barrier = &world->barrier;
     int count = 0;
     for (int i = 0; i < island->blocks.count; i++) {
         const struct block *block = &world->blocks[island->blocks.at[i]];
+        const struct tact_local_problem *local = &block->local;
         struct barrier_block *b = &barrier->blocks[i];
-        if (count + BARRIER_POINTS > barrier->room || !(block->local.mu > LEAST_FRICTION)) {
+        int rolls = tact_local_rolls(local), turns = local->spin_arm > 0.0;
+        if (count + 2 + local->corners > barrier->room || !(local->mu > LEAST_FRICTION) ||
+            (rolls && !turns)) {
             return 0;
         }
         b->first = count;
-        b->count = list_points(&block->local, i, barrier->points + count);
+        b->rows = rolls ? 6 : turns ? 4 : 3;
+        barrier->cones[count].size = turns ? 4 : 3;
+        b->count = 1 + (rolls ? list_place(local, barrier->cones + count + 1) : 0);
         count += b->count;
         memset(b->wanted, 0, sizeof b->wanted);
         tact_impact_wanted(block, b->wanted);
@@ -148,7 +183,7 @@ static int list_all(struct tact_world *world, const struct island *island)
 
 /* Impulses and velocities of the size that bodies have; returns their product, or 0 where nothing
  * moves. */
-static double begin(struct tact_world *world, const struct island *island, int points)
+static double begin(struct tact_world *world, const struct island *island, int cones)
 {
     struct direct *d = &world->direct;
     struct barrier *barrier = &world->barrier;
@@ -161,89 +196,156 @@ static double begin(struct tact_world *world, const struct island *island, int p
         speed = tact_max(speed, size);
         memcpy(barrier->v + 6 * i, free, 6 * sizeof *free);
     }
-    momentum /= points;
-    for (int i = 0; i < points; i++) {
-        tact_v3_set(barrier->points[i].x, momentum, 0.0, 0.0);
-        tact_v3_set(barrier->points[i].y, speed, 0.0, 0.0);
+    momentum /= island->blocks.count;
+    for (int i = 0; i < island->blocks.count; i++) {
+        memset(barrier->blocks[i].r, 0, sizeof barrier->blocks[i].r);
+        barrier->blocks[i].r[0] = momentum;
+    }
+    for (int i = 0; i < cones; i++) {
+        struct barrier_cone *p = &barrier->cones[i];
+        memset(p->s, 0, sizeof p->s);
+        memset(p->y, 0, sizeof p->y);
+        p->s[0] = momentum;
+        p->y[0] = speed;
     }
     return momentum * speed;
 }
 
-/* y = A x, 3 x 6. */
-static void across(const double *a, const double *x, double *y)
+/* y = A x, size x 6. */
+static void across(const struct barrier_cone *p, const double *x, double *y)
 {
-    for (int i = 0; i < 3; i++) {
-        y[i] = tact_dot(a + 6 * i, x, 6);
+    for (int i = 0; i < p->size; i++) {
+        y[i] = tact_dot(p->g + 6 * i, x, 6);
     }
 }
 
 /* y += A' x. */
-static void down(const double *a, const double *x, double *y)
+static void down(const struct barrier_cone *p, const double *x, double *y)
 {
-    for (int i = 0; i < 3; i++) {
-        tact_axpy(y, x[i], a + 6 * i, 6);
+    for (int i = 0; i < p->size; i++) {
+        tact_axpy(y, x[i], p->g + 6 * i, 6);
     }
 }
 
-/* Momentum that is missing; velocities that are not as they should be, and the scaling. Returns the
- * mean product of impulse and velocity. */
-static double look(struct tact_world *world, const struct island *island, int points)
+/* Friction where the impulse is: about its centre of pressure, inside the ellipsoid that touches
+ * the limit surface beside it. */
+static void place_friction(const struct tact_local_problem *local, const double *r,
+                           struct barrier_cone *p)
+{
+    double mu = local->mu, d[2] = {0.0, 0.0}, w[2] = {1.0, 1.0};
+    double arm = p->size == 4 ? local->spin_arm : 1.0, torsion = 0.0;
+    if (tact_local_rolls(local) && r[0] > 0.0) {
+        d[0] = -r[5] / r[0];
+        d[1] = r[4] / r[0];
+        double out = tact_max(1.0, tact_local_edge_share(local, d));
+        d[0] /= out;
+        d[1] /= out;
+    }
+    if (p->size == 4) {
+        torsion = (r[3] - d[0] * r[2] + d[1] * r[1]) / arm;
+        double f = r[1] * r[1] + r[2] * r[2], m = torsion * torsion;
+        if (f + m > 0.0) {
+            tact_local_surface(local->surface, f / (f + m), m / (f + m), w);
+        }
+    }
+    double root = sqrt(w[0]), turn = sqrt(w[1]) / arm;
+    const double g[24] = {mu,  0.0, 0.0, 0.0,         0.0,          0.0,  0.0,  root,
+                          0.0, 0.0, 0.0, 0.0,         0.0,          0.0,  root, 0.0,
+                          0.0, 0.0, 0.0, turn * d[1], -turn * d[0], turn, 0.0,  0.0};
+    memcpy(p->g, g, sizeof g);
+}
+
+/* De Saxce's term, which it returns, and its slope: mu times the slip at the centre of pressure, in
+ * the measure of the friction cone's velocities. */
+static double find_slip(const struct barrier_cone *p, const double *u, double *slope)
+{
+    double root = p->g[7], arm = p->size == 4 && p->g[21] > 0.0 ? 1.0 / p->g[21] : 0.0;
+    double d[2] = {-p->g[20] * arm, p->g[19] * arm};
+    double slip[3] = {(u[1] - (p->size == 4 ? d[1] * u[3] : 0.0)) / root,
+                      (u[2] + (p->size == 4 ? d[0] * u[3] : 0.0)) / root, arm * u[3]};
+    double size = tact_v3_norm(slip), mu = p->g[0];
+    memset(slope, 0, 6 * sizeof *slope);
+    if (size > 0.0) {
+        double scale = mu / size;
+        slope[1] = scale * slip[0] / root;
+        slope[2] = scale * slip[1] / root;
+        slope[3] =
+            p->size == 4 ? scale * ((slip[1] * d[0] - slip[0] * d[1]) / root + slip[2] * arm) : 0.0;
+    }
+    return mu * size;
+}
+
+/* What of a contact's velocity and cones is not as it should be, and the scaling. Returns the sum
+ * of products of impulse and velocity. */
+static double look_at(struct tact_world *world, const struct block *block, struct barrier_block *b)
+{
+    struct barrier *barrier = &world->barrier;
+    struct barrier_cone *cones = barrier->cones + b->first;
+    double u[6], gap = 0.0, sum[6] = {0.0};
+    place_friction(&block->local, b->r, cones);
+    memcpy(u, b->wanted, sizeof u);
+    tact_direct_velocity(&world->direct, block, barrier->v, u);
+    for (int k = 0; k < 6; k++) {
+        u[k] += b->give[k] * b->r[k];
+    }
+    u[0] += find_slip(cones, u, b->slope);
+    for (int k = 0; k < b->count; k++) {
+        struct barrier_cone *p = &cones[k];
+        across(p, b->r, p->miss);
+        for (int i = 0; i < p->size; i++) {
+            p->miss[i] -= p->s[i];
+        }
+        down(p, p->y, sum);
+        find_scaling(p);
+        gap += p->s[0] * p->y[0] + tail_dot(p->s, p->y, p->size);
+    }
+    for (int k = 0; k < 6; k++) {
+        b->left[k] = k < b->rows ? u[k] - sum[k] : 0.0;
+    }
+    return gap;
+}
+
+/* Momentum that is missing, and each contact. Returns the mean product of impulse and velocity. */
+static double look(struct tact_world *world, const struct island *island, int cones)
 {
     struct direct *d = &world->direct;
     struct barrier *barrier = &world->barrier;
     double gap = 0.0;
+    memset(d->right, 0, 6 * (size_t)island->owners.count * sizeof *d->right);
     for (int i = 0; i < island->owners.count; i++) {
         const struct world_body *body = &world->bodies[d->order[i]];
         const double *free = world->free + (size_t)6 * (size_t)d->order[i];
         double left[6];
         for (int k = 0; k < 6; k++) {
             left[k] = free[k] - barrier->v[6 * i + k];
-            barrier->push[6 * i + k] = 0.0;
         }
-        tact_direct_momentum(&body->body, left, barrier->push + 6 * i);
+        tact_direct_momentum(&body->body, left, d->right + 6 * i);
     }
-    memcpy(d->right, barrier->push, 6 * (size_t)island->owners.count * sizeof *d->right);
     for (int i = 0; i < island->blocks.count; i++) {
         const struct block *block = &world->blocks[island->blocks.at[i]];
-        struct barrier_block *b = &barrier->blocks[i];
-        double u[6];
-        memset(b->r, 0, sizeof b->r);
-        for (int k = b->first; k < b->first + b->count; k++) {
-            down(barrier->points[k].h, barrier->points[k].x, b->r);
-        }
-        tact_direct_push(d, block, b->r);
-        memcpy(u, b->wanted, sizeof u);
-        tact_direct_velocity(d, block, barrier->v, u);
-        for (int k = 0; k < 6; k++) {
-            u[k] += b->give[k] * b->r[k];
-        }
-        for (int k = b->first; k < b->first + b->count; k++) {
-            struct barrier_point *p = &barrier->points[k];
-            across(p->h, u, p->left);
-            double slip = tact_hypot(p->left[1], p->left[2]);
-            p->turn[0] = slip > 0.0 ? p->left[1] / slip : 0.0;
-            p->turn[1] = slip > 0.0 ? p->left[2] / slip : 0.0;
-            p->left[0] += slip;
-            tact_v3_sub(p->left, p->left, p->y);
-            find_scaling(p);
-            gap += tact_v3_dot(p->x, p->y);
-        }
+        tact_direct_push(d, block, barrier->blocks[i].r);
+        gap += look_at(world, block, &barrier->blocks[i]);
     }
     memcpy(barrier->push, d->right, 6 * (size_t)island->owners.count * sizeof *d->right);
-    return gap / points;
+    return gap / cones;
 }
 
-/* W^-2 of a point, with De Saxce's term: how x answers its velocity, but for the sign. */
-static void find_stiffness(const struct barrier_point *p, double *out)
+/* out += G' W^2 G of a cone. */
+static void add_stiffness(const struct barrier_cone *p, double *out)
 {
-    const double a[3] = {p->w[0], -p->w[1], -p->w[2]};
-    double size = 1.0 / (p->beta * p->beta);
-    for (int i = 0; i < 3; i++) {
-        for (int k = 0; k < 3; k++) {
-            out[3 * i + k] = size * (2.0 * a[i] * a[k] - (i == k ? (i ? -1.0 : 1.0) : 0.0));
+    double a[4], sign, size = p->beta * p->beta, row[6] = {0.0};
+    for (int i = 0; i < p->size; i++) {
+        a[i] = p->w[i];
+    }
+    down(p, a, row); /* W^2 = beta^2 (2 w w' - J) */
+    for (int q = 0; q < 6; q++) {
+        tact_axpy(out + 6 * q, 2.0 * size * row[q], row, 6);
+    }
+    for (int i = 0; i < p->size; i++) {
+        sign = i ? 1.0 : -1.0;
+        for (int q = 0; q < 6; q++) {
+            tact_axpy(out + 6 * q, sign * size * p->g[6 * i + q], p->g + 6 * i, 6);
         }
-        out[3 * i + 1] += out[3 * i] * p->turn[0];
-        out[3 * i + 2] += out[3 * i] * p->turn[1];
     }
 }
 
@@ -255,47 +357,76 @@ static int assemble(struct tact_world *world, const struct island *island)
     tact_direct_begin(world, island);
     for (int i = 0; i < island->blocks.count; i++) {
         struct barrier_block *b = &barrier->blocks[i];
-        double k[36] = {0.0}, left[36], stiff[9], row[6];
+        double h[36] = {0.0}, slip[36] = {0.0}; /* 1 and De Saxce's slope, of the rows that are */
         for (int m = b->first; m < b->first + b->count; m++) {
-            const struct barrier_point *p = &barrier->points[m];
-            find_stiffness(p, stiff);
-            for (int c = 0; c < 3; c++) {
-                memset(row, 0, sizeof row);
-                down(p->h, stiff + 3 * c, row);
-                for (int q = 0; q < 6; q++) {
-                    tact_axpy(k + 6 * q, p->h[6 * c + q], row, 6);
-                }
-            }
+            add_stiffness(&barrier->cones[m], h);
         }
         for (int q = 0; q < 36; q++) {
-            left[q] = (q % 7 == 0) + k[q] * b->give[q % 6];
+            int used = q / 6 < b->rows && q % 6 < b->rows;
+            slip[q] = used ? (double)(q % 7 == 0) + (q < 6 ? b->slope[q] : 0.0) : 0.0;
+            h[q] = used ? h[q] + slip[q] * b->give[q % 6] : (double)(q % 7 == 0);
             b->within[q] = q % 7 == 0;
         }
-        if (!tact_six_solve(left, b->within, 6)) {
+        if (!tact_six_solve(h, b->within, 6)) {
             return 0;
         }
         memset(b->c, 0, sizeof b->c);
-        tact_six_multiply(b->c, -1.0, b->within, k);
+        tact_six_multiply(b->c, -1.0, b->within, slip);
         tact_direct_put(&world->direct, &world->blocks[island->blocks.at[i]], b->c);
     }
     return tact_direct_factor(&world->direct, island->owners.count);
 }
 
-/* What each point's step should be: to no product of impulse and velocity, or to `centre` of it,
- * with what the last step, dx and dy, makes of second order. */
-static void aim(struct barrier_point *p, double centre, int second)
+/* What each cone's step should be: to no product of impulse and velocity, or to `centre` of it,
+ * with what the last step, ds and dy, makes of second order. */
+static void aim(struct barrier_cone *p, double centre, int second)
 {
-    double left[3], a[3], b[3], both[3];
-    multiply(p->lambda, p->lambda, left);
-    tact_v3_scale(left, left, -1.0);
+    double left[4], a[4], b[4], both[4];
+    multiply(p->lambda, p->lambda, p->size, left);
+    for (int i = 0; i < p->size; i++) {
+        left[i] = -left[i];
+    }
     left[0] += centre;
     if (second) {
-        scale_by(p, 0, p->dx, a);
+        scale_by(p, 0, p->ds, a);
         scale_by(p, 1, p->dy, b);
-        multiply(a, b, both);
-        tact_v3_sub(left, left, both);
+        multiply(a, b, p->size, both);
+        for (int i = 0; i < p->size; i++) {
+            left[i] -= both[i];
+        }
     }
-    divide(p->lambda, left, p->aim);
+    divide(p->lambda, left, p->size, p->aim);
+}
+
+/* W (aim - W ds): the velocity that goes with ds. */
+static void answer(const struct barrier_cone *p, const double *ds, double *out)
+{
+    double x[4];
+    scale_by(p, 0, ds, x);
+    for (int i = 0; i < p->size; i++) {
+        x[i] = p->aim[i] - x[i];
+    }
+    scale_by(p, 0, x, out);
+}
+
+/* The step of a contact whose bodies change by v. Returns how much of it stays inside its cones. */
+static double step_of(struct tact_world *world, const struct block *block, struct barrier_block *b)
+{
+    double most = 1e30, u[6] = {0.0};
+    tact_direct_velocity(&world->direct, block, world->direct.right, u);
+    memcpy(b->dr, b->a, sizeof b->dr);
+    tact_six_apply(b->dr, 1.0, b->c, u);
+    for (int k = b->first; k < b->first + b->count; k++) {
+        struct barrier_cone *p = &world->barrier.cones[k];
+        across(p, b->dr, p->ds);
+        for (int i = 0; i < p->size; i++) {
+            p->ds[i] += p->miss[i];
+        }
+        answer(p, p->ds, p->dy);
+        most = tact_min(most, longest(p->s, p->ds, p->size));
+        most = tact_min(most, longest(p->y, p->dy, p->size));
+    }
+    return most;
 }
 
 /* Solves for a step. Returns how much of it stays inside all cones. */
@@ -307,13 +438,13 @@ static double step(struct tact_world *world, const struct island *island)
     memcpy(d->right, barrier->push, 6 * (size_t)island->owners.count * sizeof *d->right);
     for (int i = 0; i < island->blocks.count; i++) {
         struct barrier_block *b = &barrier->blocks[i];
-        double sum[6] = {0.0}, x[3];
+        double sum[6] = {0.0}, y[4];
         for (int k = b->first; k < b->first + b->count; k++) {
-            const struct barrier_point *p = &barrier->points[k];
-            scale_by(p, 1, p->left, x);
-            tact_v3_sub(x, p->aim, x);
-            scale_by(p, 1, x, x);
-            down(p->h, x, sum);
+            answer(&barrier->cones[k], barrier->cones[k].miss, y);
+            down(&barrier->cones[k], y, sum);
+        }
+        for (int k = 0; k < 6; k++) {
+            sum[k] = k < b->rows ? sum[k] - b->left[k] : 0.0;
         }
         memset(b->a, 0, sizeof b->a);
         tact_six_apply(b->a, 1.0, b->within, sum);
@@ -321,78 +452,50 @@ static double step(struct tact_world *world, const struct island *island)
     }
     tact_direct_substitute(d, island->owners.count);
     for (int i = 0; i < island->blocks.count; i++) {
-        struct barrier_block *b = &barrier->blocks[i];
-        double u[6] = {0.0}, r[6], x[3];
-        tact_direct_velocity(d, &world->blocks[island->blocks.at[i]], d->right, u);
-        memcpy(r, b->a, sizeof r);
-        tact_six_apply(r, 1.0, b->c, u);
-        for (int k = 0; k < 6; k++) {
-            u[k] += b->give[k] * r[k];
-        }
-        for (int k = b->first; k < b->first + b->count; k++) {
-            struct barrier_point *p = &barrier->points[k];
-            across(p->h, u, p->dy);
-            p->dy[0] += p->turn[0] * p->dy[1] + p->turn[1] * p->dy[2];
-            tact_v3_add(p->dy, p->dy, p->left);
-            scale_by(p, 1, p->dy, x);
-            tact_v3_sub(x, p->aim, x);
-            scale_by(p, 1, x, p->dx);
-            most = tact_min(most, tact_min(longest(p->x, p->dx), longest(p->y, p->dy)));
-        }
+        const struct block *block = &world->blocks[island->blocks.at[i]];
+        most = tact_min(most, step_of(world, block, &barrier->blocks[i]));
     }
     return tact_min(1.0, INSIDE * most);
 }
 
 /* The mean product of impulse and velocity after that share of the step. */
-static double gap_after(const struct barrier *barrier, int points, double share)
+static double gap_after(const struct barrier *barrier, int cones, double share)
 {
-    double gap = 0.0, x[3], y[3];
-    for (int i = 0; i < points; i++) {
-        const struct barrier_point *p = &barrier->points[i];
-        tact_v3_copy(x, p->x);
-        tact_v3_copy(y, p->y);
-        tact_v3_axpy(x, share, p->dx);
-        tact_v3_axpy(y, share, p->dy);
-        gap += tact_v3_dot(x, y);
+    double gap = 0.0;
+    for (int i = 0; i < cones; i++) {
+        const struct barrier_cone *p = &barrier->cones[i];
+        for (int k = 0; k < p->size; k++) {
+            gap += (p->s[k] + share * p->ds[k]) * (p->y[k] + share * p->dy[k]);
+        }
     }
-    return gap / points;
+    return gap / cones;
 }
 
-/* Predictor and corrector. Returns 0 where there is no step. */
-static int advance(struct tact_world *world, const struct island *island, int points, double gap)
+/* Predictor and corrector. Returns 0 where there is no step to go on from. */
+static int advance(struct tact_world *world, const struct island *island, int cones, double gap)
 {
     struct barrier *barrier = &world->barrier;
     if (!assemble(world, island)) {
         return 0;
     }
-    for (int i = 0; i < points; i++) {
-        aim(&barrier->points[i], 0.0, 0);
+    for (int i = 0; i < cones; i++) {
+        aim(&barrier->cones[i], 0.0, 0);
     }
-    double left = tact_max(0.0, gap_after(barrier, points, step(world, island))) / gap;
+    double left = tact_max(0.0, gap_after(barrier, cones, step(world, island))) / gap;
     double centre = gap * tact_min(1.0, left * left * left);
-    for (int i = 0; i < points; i++) {
-        aim(&barrier->points[i], centre, 1);
+    for (int i = 0; i < cones; i++) {
+        aim(&barrier->cones[i], centre, 1);
     }
     double share = step(world, island);
     tact_axpy(barrier->v, share, world->direct.right, 6 * island->owners.count);
-    for (int i = 0; i < points; i++) {
-        tact_v3_axpy(barrier->points[i].x, share, barrier->points[i].dx);
-        tact_v3_axpy(barrier->points[i].y, share, barrier->points[i].dy);
-    }
-    return share > 0.0;
-}
-
-/* The contacts' impulses from their points'. */
-static void finish(struct tact_world *world, const struct island *island)
-{
     for (int i = 0; i < island->blocks.count; i++) {
-        const struct barrier_block *b = &world->barrier.blocks[i];
-        double *r = world->contacts[world->blocks[island->blocks.at[i]].pair].impulse;
-        memset(r, 0, 6 * sizeof *r);
-        for (int k = b->first; k < b->first + b->count; k++) {
-            down(world->barrier.points[k].h, world->barrier.points[k].x, r);
-        }
+        tact_axpy(barrier->blocks[i].r, share, barrier->blocks[i].dr, 6);
     }
+    for (int i = 0; i < cones; i++) {
+        tact_axpy(barrier->cones[i].s, share, barrier->cones[i].ds, barrier->cones[i].size);
+        tact_axpy(barrier->cones[i].y, share, barrier->cones[i].dy, barrier->cones[i].size);
+    }
+    return share > SHORT;
 }
 
 int tact_barrier_solve(struct tact_world *world, const struct island *island, int most)
@@ -401,20 +504,23 @@ int tact_barrier_solve(struct tact_world *world, const struct island *island, in
     if (!tact_direct_order(world, island)) {
         return 0;
     }
-    int points = list_all(world, island);
-    double first = points ? begin(world, island, points) : 0.0, gap = first;
+    int cones = list_all(world, island);
+    double first = cones ? begin(world, island, cones) : 0.0, gap = first;
     while (first > 0.0 && steps < most) {
         double before = gap;
-        gap = look(world, island, points);
+        gap = look(world, island, cones);
         int still = gap < STILL * first && gap > 0.5 * before;
-        if (still || !(gap > ENOUGH * first) || !advance(world, island, points, gap)) {
+        if (still || !(gap > ENOUGH * first) || !advance(world, island, cones, gap)) {
             break;
         }
         steps++;
     }
-    if (steps && isfinite(gap)) {
-        finish(world, island);
-        return steps;
+    if (!steps || !isfinite(gap)) {
+        return 0;
     }
-    return 0;
+    for (int i = 0; i < island->blocks.count; i++) {
+        double *r = world->contacts[world->blocks[island->blocks.at[i]].pair].impulse;
+        memcpy(r, world->barrier.blocks[i].r, 6 * sizeof *r);
+    }
+    return steps;
 }

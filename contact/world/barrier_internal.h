@@ -1,48 +1,50 @@
 /*
- * An interior-point method for an island of free bodies whose contacts are points with Coulomb
- * friction: x in the cone |x_t| <= x_n per point, y = D^-1 (u + mu |u_t| e_n) in the same cone, x
- * and y perpendicular, with x = D p and D = diag(mu, 1, 1) (Acary, Armand, Nguyen and Shpakovych
- * 2023, "Second-order cone programming for frictional contact mechanics using interior point
- * algorithms"). Nesterov and Todd's scaling, Mehrotra's predictor and corrector; De Saxce's term
- * mu |u_t| with its derivative. Each step is one elimination over the bodies (direct_internal.h),
- * however many points bear a load in however many ways: where Newton's method on the sweeps finds
- * no way through the limits, this does in 15 to 60 steps.
- *
- * A patch is taken as the corners of its outline, from which its impulse is summed. That is where
- * sweeps then start from: the law of the patch differs by torsion alone.
+ * An interior-point method for an island of free bodies. The impulse r of each contact, in its
+ * patch's frame, is in a product of cones: G r = s, with s = (mu f_n, friction and torsion about
+ * the centre of pressure) in a Lorentz cone, and the centre of pressure in its ellipse, another
+ * such cone, or inside each edge of its polygon. A velocity y of each cone, in the same one and
+ * perpendicular to s, makes up the contact's: u + mu |slip| e_n = G^T y, with De Saxce's term, so
+ * that slip does not lift (Acary, Armand, Nguyen and Shpakovych 2023, "Second-order cone
+ * programming for frictional contact mechanics using interior point algorithms", whose cones are
+ * points'). Nesterov and Todd's scaling, Mehrotra's predictor and corrector. The limit surface is
+ * the ellipsoid that touches it where the impulse is, and the centre of pressure that of the last
+ * step: both converge with the impulse, so that the law is that of tact_local_cone(). Each step is
+ * one elimination over the bodies (direct_internal.h), however many contacts bear a load in however
+ * many ways: where Newton's method on the sweeps finds no way through the limits, this does in 15
+ * to 60 steps.
  */
 #ifndef TACT_CONTACT_BARRIER_INTERNAL_H
 #define TACT_CONTACT_BARRIER_INTERNAL_H
 
-#define BARRIER_POINTS 8 /* most of a contact */
-
 struct island;
 struct tact_world;
 
-struct barrier_point {
-    int block;
-    double h[18];      /* D^-1 T, 3 x 6: its scaled velocity by its contact's */
-    double x[3], y[3]; /* impulse and velocity, scaled */
-    double turn[2];    /* how De Saxce's term answers the slip */
-    double w[3], beta; /* of the scaling W: W x = W^-1 y */
-    double lambda[3];  /* W x */
-    double left[3];    /* velocity not yet as it should be */
-    double aim[3];     /* what W dx + W^-1 dy should be */
-    double dx[3], dy[3];
+struct barrier_cone {
+    int size;          /* 1, 3 or 4 */
+    double g[24];      /* size x 6: from the impulse to s */
+    double s[4], y[4]; /* impulse and velocity, in the cone */
+    double w[4], beta; /* of the scaling W: W s = W^-1 y */
+    double lambda[4];  /* W s */
+    double miss[4];    /* G r - s */
+    double aim[4];     /* what W ds + W^-1 dy should be */
+    double ds[4], dy[4];
 };
 
 struct barrier_block {
-    int first, count;  /* points */
-    double give[6];    /* of its rows */
-    double wanted[6];  /* velocity that it has without impulses and bodies */
-    double r[6];       /* impulse: of its points */
-    double c[36];      /* dr = a + C J dv */
-    double within[36]; /* (1 + K E)^-1: a = that times the points' */
+    int first, count;   /* cones; the first is that of friction */
+    int rows;           /* of r that the patch transmits */
+    double give[6];     /* of its rows */
+    double wanted[6];   /* velocity that it has without impulses and bodies */
+    double r[6], dr[6]; /* impulse */
+    double slope[6];    /* of De Saxce's term, by the velocity */
+    double left[6];     /* velocity that is not as it should be */
+    double c[36];       /* dr = a + C J dv */
+    double within[36];  /* a = that times the right side */
     double a[6];
 };
 
 struct barrier {
-    struct barrier_point *points;
+    struct barrier_cone *cones;
     int room;
     struct barrier_block *blocks; /* as many as contacts */
     double *v, *push;             /* 6 a body: velocity, and momentum that is missing */
@@ -52,9 +54,9 @@ struct barrier {
 int tact_barrier_create(struct tact_world *world);
 void tact_barrier_destroy(struct barrier *barrier);
 
-/* Sets the impulses of an island's contacts from those of its points, in at most so many steps; the
- * velocities of its bodies are lost. Returns the number of steps; 0: the island is none for this,
- * or its impulses are as they were because none were found. Real-time safe. */
+/* Sets the impulses of an island's contacts, in at most so many steps; the velocities of its bodies
+ * are lost. Returns the number of steps; 0: the island is none for this, or its impulses are as
+ * they were because none were found. Real-time safe. */
 int tact_barrier_solve(struct tact_world *world, const struct island *island, int most);
 
 #endif

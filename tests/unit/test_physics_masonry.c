@@ -76,14 +76,15 @@ static void stacks(void **state)
     assert_true(t.most <= 45);
 }
 
-/* Bricks bear each other in more ways than they can move; wanted is none unsolved. Without
- * elimination and the interior-point method none of twelve was solved in its first tick. */
+/* Bricks bear each other in more ways than they can move; wanted is none unsolved. Over 8 seeds at
+ * most 6 of 250 ticks are not, 1 of them a first one; without elimination and the interior-point
+ * method none of twelve was solved in its first tick. */
 static void walls(void **state)
 {
     (void)state;
     struct tally t = stand_all("walls", 1);
-    assert_true(t.cold <= t.worlds / 3);
-    assert_true(t.ticks < 250 || t.unsolved <= t.ticks / 4);
+    assert_true(t.cold <= 3 + t.worlds / 25);
+    assert_true(t.unsolved <= 3 + t.ticks / 16);
 }
 
 int main(void)
