@@ -6,7 +6,7 @@ import subprocess
 import sys
 
 SOURCE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-MUJOCO = "mujoco==3.12.0"
+MUJOCO = "mujoco-core==4.0.0"  # the library and its headers
 
 
 def say(text):

@@ -1,0 +1,138 @@
+/* Many bodies in a world of tact, moments and all: what tests/bench/scale compares with a peer. */
+#include "scale_scene.h"
+
+#include "contact/world/world.h"
+
+#define CHECK(call)                                                                                \
+    do {                                                                                           \
+        if ((call) < 0) {                                                                          \
+            fprintf(stderr, "bench_scale: %s fails\n", #call);                                     \
+            exit(2);                                                                               \
+        }                                                                                          \
+    } while (0)
+
+struct bench {
+    struct scale_options options;
+    struct tact_world *world;
+    struct tact_moments_scratch *scratch;
+    struct tact_solve_stats stats;
+};
+
+static void add_bodies(struct bench *b, const struct tact_shape *shape)
+{
+    const struct scale_options *o = &b->options;
+    double mass = scale_is_ball(o->which) ? SCALE_BALL : SCALE_CUBE;
+    double i = scale_is_ball(o->which) ? 0.4 * SCALE_BALL * SCALE_RADIUS * SCALE_RADIUS
+                                       : SCALE_CUBE * SCALE_EDGE * SCALE_EDGE / 6.0;
+    const double inertia[6] = {i, i, i, 0.0, 0.0, 0.0};
+    const struct tact_pose here = tact_pose_identity();
+    for (int k = 0; k < o->bodies; k++) {
+        struct tact_body body = {.pose = tact_pose_identity()};
+        CHECK(tact_body_set_mass(&body, mass, inertia));
+        scale_place(o->which, k, o->bodies, body.pose.position);
+        body.pose.position[2] -= scale_is_ball(o->which) ? 0.0 : 2e-5;
+        body.twist[0] = o->which == SCALE_APART ? SCALE_DRIFT : 0.0;
+        int index = tact_world_add_body(b->world, &body);
+        CHECK(index);
+        CHECK(tact_world_add_shape(b->world, (struct tact_owner){TACT_OWNER_BODY, index, 0}, shape,
+                                   &here, 0));
+    }
+}
+
+static void add_ground(struct bench *b)
+{
+    const struct tact_owner fixed = {TACT_OWNER_FIXED, 0, 0};
+    const struct tact_shape plane = {.kind = TACT_SHAPE_HALFSPACE};
+    for (int k = 0; k < 4; k++) {
+        struct tact_pose pose = tact_pose_identity();
+        double turn[3] = {0.0, 0.0, 0.0};
+        if (b->options.which == SCALE_HEAP) {
+            turn[k / 2] = k % 2 ? SCALE_SLOPE : -SCALE_SLOPE;
+            tact_quat_from_rotvec(pose.quat_wxyz, turn);
+        }
+        if (k == 0 || b->options.which == SCALE_HEAP) {
+            CHECK(tact_world_add_shape(b->world, fixed, &plane, &pose, 0));
+        }
+    }
+}
+
+static void make_world(struct bench *b)
+{
+    struct tact_world_options options = tact_world_options_default();
+    struct tact_shape shape = {.kind = TACT_SHAPE_BOX,
+                               .size = {SCALE_EDGE / 2, SCALE_EDGE / 2, SCALE_EDGE / 2}};
+    const struct tact_contact_law law = {.friction = SCALE_FRICTION, .overlap = 2e-5};
+    options.gravity[2] = b->options.which == SCALE_APART ? 0.0 : -SCALE_GRAVITY;
+    if (scale_is_ball(b->options.which)) {
+        shape = (struct tact_shape){.kind = TACT_SHAPE_SPHERE, .size = {SCALE_RADIUS}};
+    } else {
+        CHECK(tact_shape_tessellate(&shape));
+    }
+    CHECK(tact_world_create(&options, &b->world));
+    CHECK(tact_world_set_law(b->world, 0, 0, &law));
+    add_ground(b);
+    add_bodies(b, &shape);
+    CHECK(tact_world_finish(b->world));
+    b->scratch = tact_moments_scratch_create(4096);
+    CHECK(tact_world_start(b->world, b->scratch));
+}
+
+static void step(struct bench *b, int tick)
+{
+    int count;
+    for (int i = 0; i < b->options.bodies && b->options.which == SCALE_PUSHED; i++) {
+        tact_world_body(b->world, i)->twist[0] += scale_push(tick) * SCALE_PERIOD / SCALE_CUBE;
+    }
+    tact_world_begin(b->world);
+    const uint8_t *active = tact_world_active(b->world);
+    const int *near = tact_world_near(b->world, &count);
+    for (int k = 0; k < count; k++) {
+        struct tact_moments m;
+        int rc = active[near[k]] ? tact_world_measure(b->world, near[k], b->scratch, &m) : 0;
+        CHECK(rc);
+        tact_world_set_moments(b->world, near[k], rc ? &m : NULL);
+    }
+    CHECK(tact_world_solve(b->world, &b->stats));
+    tact_world_integrate(b->world);
+}
+
+/* Farthest that a cube is from where it was put [m]; 0 for balls. */
+static double displacement(const struct bench *b)
+{
+    double worst = 0.0;
+    for (int i = 0; i < b->options.bodies && !scale_is_ball(b->options.which); i++) {
+        double at[3], d[3];
+        scale_place(b->options.which, i, b->options.bodies, at);
+        tact_v3_sub(d, tact_world_body(b->world, i)->pose.position, at);
+        worst = fmax(worst, tact_v3_norm(d));
+    }
+    return worst;
+}
+
+int main(int argc, char **argv)
+{
+    struct bench b = {.options = scale_read(argc, argv)};
+    const struct scale_options *o = &b.options;
+    double *times = calloc((size_t)o->ticks, sizeof *times), residual = 0.0, contacts = 0.0;
+    double began = scale_now_us();
+    if (!times) {
+        return 2;
+    }
+    make_world(&b);
+    double setup = 1e-6 * (scale_now_us() - began);
+    for (int k = 0; k < o->skipped; k++) {
+        step(&b, k);
+    }
+    for (int k = 0; k < o->ticks; k++) {
+        double start = scale_now_us();
+        step(&b, o->skipped + k);
+        times[k] = scale_now_us() - start;
+        residual = fmax(residual, b.stats.residual);
+        contacts += (double)b.stats.contacts / o->ticks;
+    }
+    scale_print("tact", o, times, setup, scale_memory_mb(), residual, contacts, displacement(&b));
+    tact_world_destroy(b.world);
+    tact_moments_scratch_destroy(b.scratch);
+    free(times);
+    return 0;
+}

@@ -1,0 +1,115 @@
+/* The scenes of scale_scene.h in MuJoCo: what tests/bench/scale compares tact with. Newton at its
+ * tolerance of 1e-8, elliptic cones, one thread, nothing asleep. */
+#include "scale_scene.h"
+
+#include <mujoco/mujoco.h>
+
+static size_t write_ground(char *xml, size_t room, enum scale_case which)
+{
+    size_t used = 0;
+    for (int k = 0; k < 4; k++) {
+        double turn = which != SCALE_HEAP ? 0.0 : k % 2 ? SCALE_SLOPE : -SCALE_SLOPE;
+        if (k == 0 || which == SCALE_HEAP) {
+            used += (size_t)snprintf(xml + used, room - used,
+                                     "<geom type='plane' size='9 9 1' axisangle='%d %d 0 %.17g'/>",
+                                     k / 2 == 0, k / 2 == 1, turn);
+        }
+    }
+    return used;
+}
+
+static mjModel *make_model(const struct scale_options *o)
+{
+    size_t room = 4096 + 256 * (size_t)o->bodies, used;
+    char *xml = malloc(room), error[512] = "";
+    const char *shape = scale_is_ball(o->which) ? "sphere" : "box";
+    double size = scale_is_ball(o->which) ? SCALE_RADIUS : SCALE_EDGE / 2;
+    if (!xml) {
+        return NULL;
+    }
+    used = (size_t)snprintf(
+        xml, room,
+        "<mujoco><compiler angle='radian'/><option timestep='%g' gravity='0 0 %g' solver='Newton' "
+        "tolerance='1e-8' cone='elliptic'/><size memory='512M'/><default><geom "
+        "friction='%g'/></default>"
+        "<worldbody>",
+        SCALE_PERIOD, o->which == SCALE_APART ? 0.0 : -SCALE_GRAVITY, SCALE_FRICTION);
+    used += write_ground(xml + used, room - used, o->which);
+    for (int i = 0; i < o->bodies; i++) {
+        double at[3];
+        scale_place(o->which, i, o->bodies, at);
+        used += (size_t)snprintf(
+            xml + used, room - used,
+            "<body pos='%.9g %.9g %.9g'><freejoint/><geom type='%s' size='%g %g %g' "
+            "mass='%g'/></body>",
+            at[0], at[1], at[2], shape, size, size, size,
+            scale_is_ball(o->which) ? SCALE_BALL : SCALE_CUBE);
+    }
+    used += (size_t)snprintf(xml + used, room - used, "</worldbody></mujoco>");
+    mjVFS files;
+    mj_defaultVFS(&files);
+    mj_addBufferVFS(&files, "scale.xml", xml, (int)used);
+    mjModel *model = mj_loadXML("scale.xml", &files, error, sizeof error);
+    mj_deleteVFS(&files);
+    free(xml);
+    if (!model) {
+        fprintf(stderr, "peer_scale: %s\n", error);
+    }
+    return model;
+}
+
+static void step(const struct scale_options *o, const mjModel *model, mjData *data, int tick)
+{
+    for (int i = 0; i < o->bodies && o->which == SCALE_PUSHED; i++) {
+        data->xfrc_applied[6 * (i + 1)] = scale_push(tick);
+    }
+    mj_step(model, data);
+}
+
+static double displacement(const struct scale_options *o, const mjModel *model, const mjData *data)
+{
+    double worst = 0.0;
+    for (int i = 0; i < o->bodies && !scale_is_ball(o->which); i++) {
+        double at[3], sum = 0.0;
+        scale_place(o->which, i, o->bodies, at);
+        for (int k = 0; k < 3; k++) {
+            double d = data->qpos[model->jnt_qposadr[i] + k] - at[k];
+            sum += d * d;
+        }
+        worst = fmax(worst, sqrt(sum));
+    }
+    return worst;
+}
+
+int main(int argc, char **argv)
+{
+    const struct scale_options o = scale_read(argc, argv);
+    double *times = calloc((size_t)o.ticks, sizeof *times), contacts = 0.0, residual = 0.0;
+    double began = scale_now_us();
+    mjModel *model = make_model(&o);
+    mjData *data = model ? mj_makeData(model) : NULL;
+    if (!data || !times) {
+        return 2;
+    }
+    double setup = 1e-6 * (scale_now_us() - began);
+    for (int i = 0; i < o.bodies && o.which == SCALE_APART; i++) {
+        data->qvel[6 * i] = SCALE_DRIFT;
+    }
+    for (int k = 0; k < o.skipped; k++) {
+        step(&o, model, data, k);
+    }
+    for (int k = 0; k < o.ticks; k++) {
+        double start = scale_now_us();
+        step(&o, model, data, o.skipped + k);
+        times[k] = scale_now_us() - start;
+        contacts += (double)data->ncon / o.ticks;
+        int last = data->solver_niter[0] < mjNSOLVER ? data->solver_niter[0] : mjNSOLVER;
+        residual = last > 0 ? fmax(residual, data->solver[last - 1].gradient) : residual;
+    }
+    scale_print("mujoco", &o, times, setup, scale_memory_mb(), residual, contacts,
+                displacement(&o, model, data));
+    mj_deleteData(data);
+    mj_deleteModel(model);
+    free(times);
+    return 0;
+}

@@ -1,0 +1,131 @@
+/* The scenes of tests/bench/scale, for tact and for the peer alike: where body i of n is, how it
+ * moves, and what pushes it. */
+#ifndef TACT_BENCH_SCALE_SCENE_H
+#define TACT_BENCH_SCALE_SCENE_H
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+enum scale_case {
+    SCALE_CUBES,  /* at rest on a floor, side by side */
+    SCALE_PUSHED, /* the same, each pushed to and fro by a tenth of its weight */
+    SCALE_APART,  /* balls far from each other, without gravity, drifting together */
+    SCALE_HEAP,   /* balls that roll into a pit of four planes, into a heap */
+    SCALE_CASES
+};
+
+static const char *const scale_names[SCALE_CASES] = {"cubes", "pushed", "apart", "heap"};
+
+#define SCALE_PERIOD 1e-3  /* [s] */
+#define SCALE_GRAVITY 9.81 /* [m/s^2] */
+#define SCALE_FRICTION 0.5
+#define SCALE_EDGE 0.05   /* of a cube [m] */
+#define SCALE_CUBE 0.125  /* its mass [kg] */
+#define SCALE_RADIUS 0.02 /* of a ball [m] */
+#define SCALE_BALL 0.1    /* its mass [kg] */
+#define SCALE_SLOPE 0.3   /* of the pit's planes [rad] */
+#define SCALE_DRIFT 0.05  /* of the balls apart [m/s] */
+
+static inline int scale_is_ball(enum scale_case which)
+{
+    return which == SCALE_APART || which == SCALE_HEAP;
+}
+
+/* Centre of body i of n [m]. Balls of the heap are a little beside a grid, as nothing real is on
+ * one. */
+static inline void scale_place(enum scale_case which, int i, int n, double *at)
+{
+    if (!scale_is_ball(which)) {
+        int side = (int)ceil(sqrt(n));
+        at[0] = 2.0 * SCALE_EDGE * (i % side - 0.5 * side);
+        at[1] = 2.0 * SCALE_EDGE * (i / side - 0.5 * side);
+        at[2] = 0.5 * SCALE_EDGE;
+        return;
+    }
+    int side = (int)ceil(cbrt(n));
+    double pitch = (which == SCALE_APART ? 5.0 : 2.5) * SCALE_RADIUS;
+    at[0] = pitch * (i % side - 0.5 * (side - 1)) + 1e-3 * sin(12.9898 * i);
+    at[1] = pitch * (i / side % side - 0.5 * (side - 1)) + 1e-3 * sin(78.233 * i);
+    at[2] = pitch * (i / side / side) + pitch + 0.5 * pitch * side * tan(SCALE_SLOPE);
+}
+
+/* Sideways force on each cube in a tick [N]: a tenth of its weight, the other way every 0.1 s. */
+static inline double scale_push(int tick)
+{
+    return 0.1 * SCALE_CUBE * SCALE_GRAVITY * (tick / 100 % 2 ? -1.0 : 1.0);
+}
+
+struct scale_options {
+    enum scale_case which;
+    int bodies, ticks, skipped; /* ticks that are measured, and before them */
+};
+
+/* CASE BODIES TICKS SKIPPED; exits with 2 where they are others. */
+static inline struct scale_options scale_read(int argc, char **argv)
+{
+    struct scale_options o = {.which = SCALE_CASES};
+    for (int i = 0; i < SCALE_CASES && argc == 5; i++) {
+        o.which = strcmp(argv[1], scale_names[i]) ? o.which : (enum scale_case)i;
+    }
+    if (o.which != SCALE_CASES) {
+        o.bodies = atoi(argv[2]);
+        o.ticks = atoi(argv[3]);
+        o.skipped = atoi(argv[4]);
+    }
+    if (o.bodies < 1 || o.ticks < 1) {
+        fprintf(stderr, "usage: %s cubes|pushed|apart|heap BODIES TICKS SKIPPED\n", argv[0]);
+        exit(2);
+    }
+    return o;
+}
+
+static inline double scale_now_us(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec * 1e6 + (double)t.tv_nsec * 1e-3;
+}
+
+static inline int scale_ascending(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* Resident memory of this program [MB]. */
+static inline double scale_memory_mb(void)
+{
+    long pages = 0;
+    FILE *file = fopen("/proc/self/statm", "r");
+    if (file) {
+        if (fscanf(file, "%*d %ld", &pages) != 1) {
+            pages = 0;
+        }
+        fclose(file);
+    }
+    return (double)pages * 4096e-6;
+}
+
+/* One JSON object: how long a tick took, how well it was solved, where the bodies are at the end.
+ */
+static inline void scale_print(const char *engine, const struct scale_options *o, double *times,
+                               double setup_s, double memory_mb, double residual, double contacts,
+                               double moved)
+{
+    double sum = 0.0;
+    for (int i = 0; i < o->ticks; i++) {
+        sum += times[i] / o->ticks;
+    }
+    qsort(times, (size_t)o->ticks, sizeof *times, scale_ascending);
+    printf(
+        "{\"engine\": \"%s\", \"case\": \"%s\", \"bodies\": %d, \"ticks\": %d, \"compute_us\": "
+        "{\"mean\": %.3f, \"p50\": %.3f, \"p99\": %.3f}, \"setup_s\": %.4f, \"memory_MB\": %.1f, "
+        "\"residual\": %.3e, \"contacts\": %.1f, \"moved_mm\": %.5f}\n",
+        engine, scale_names[o->which], o->bodies, o->ticks, sum, times[o->ticks / 2],
+        times[o->ticks * 99 / 100], setup_s, memory_mb, residual, contacts, 1e3 * moved);
+}
+
+#endif
