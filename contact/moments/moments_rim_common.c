@@ -16,30 +16,35 @@ struct polygon {
 };
 
 /** Cuts off what lies right of the line from p to q, as seen against axis c where turn is 1, along
- *  it where -1. */
-static void cut(struct polygon *polygon, const double p[3], const double q[3], int c, double turn)
+ *  it where -1, into *out. Returns 0 where nothing is cut off, and *out is not written. */
+static int cut(const struct polygon *in, const double p[3], const double q[3], int c, double turn,
+               struct polygon *out)
 {
     const int x = (c + 1) % 3, y = (c + 2) % 3;
-    struct polygon out = {.count = 0};
-    double height[24];
-    for (int k = 0; k < polygon->count; k++) {
-        const double *r = polygon->at[k];
+    double height[24], least = 0.0;
+    for (int k = 0; k < in->count; k++) {
+        const double *r = in->at[k];
         height[k] = turn * ((q[x] - p[x]) * (r[y] - p[y]) - (q[y] - p[y]) * (r[x] - p[x]));
+        least = tact_min(height[k], least);
     }
-    for (int k = 0; k < polygon->count; k++) {
-        const int next = k + 1 < polygon->count ? k + 1 : 0;
+    if (!(least < 0.0)) {
+        return 0;
+    }
+    out->count = 0;
+    for (int k = 0; k < in->count; k++) {
+        const int next = k + 1 < in->count ? k + 1 : 0;
         if (height[k] >= 0.0) {
-            tact_v3_copy(out.at[out.count++], polygon->at[k]);
+            tact_v3_copy(out->at[out->count++], in->at[k]);
         }
         if ((height[k] >= 0.0) != (height[next] >= 0.0)) {
             const double share = height[k] / (height[k] - height[next]);
             double along[3];
-            tact_v3_sub(along, polygon->at[next], polygon->at[k]);
-            tact_v3_copy(out.at[out.count], polygon->at[k]);
-            tact_v3_axpy(out.at[out.count++], share, along);
+            tact_v3_sub(along, in->at[next], in->at[k]);
+            tact_v3_copy(out->at[out->count], in->at[k]);
+            tact_v3_axpy(out->at[out->count++], share, along);
         }
     }
-    *polygon = out;
+    return 1;
 }
 
 /** Adds `weight` of a flat polygon of unit normal n. */
@@ -77,9 +82,10 @@ int tact_rim_share(struct tact_rim *rim, const struct tact_rim_leaf *s, uint32_t
                    const struct tact_rim_leaf *t, uint32_t lane_b)
 {
     static const double still[3] = {0.0, 0.0, 0.0};
-    struct polygon polygon;
+    struct polygon polygon[2];
+    int last = 0;
     double of_b[3][3], n_a[3], n_b[3], n[3];
-    corners_of(s, lane_a, rim->shift, polygon.at, n_a);
+    corners_of(s, lane_a, rim->shift, polygon[0].at, n_a);
     corners_of(t, lane_b, still, of_b, n_b);
     const double square_a = tact_v3_dot(n_a, n_a), square_b = tact_v3_dot(n_b, n_b);
     const double same = tact_v3_dot(n_a, n_b) > 0.0 ? 1.0 : -1.0;
@@ -97,12 +103,12 @@ int tact_rim_share(struct tact_rim *rim, const struct tact_rim_leaf *s, uint32_t
     c = fabs(larger[2]) > fabs(larger[c]) ? 2 : c;
     const double turn = n_b[c] > 0.0 ? 1.0 : -1.0;
     tact_v3_scale(n, larger, 1.0 / size);
-    polygon.count = 3;
-    for (int k = 0; k < 3 && polygon.count > 2; k++) {
-        cut(&polygon, of_b[k], of_b[tact_rim_next(k)], c, turn);
+    polygon[0].count = 3;
+    for (int k = 0; k < 3 && polygon[last].count > 2; k++) {
+        last ^= cut(&polygon[last], of_b[k], of_b[tact_rim_next(k)], c, turn, &polygon[!last]);
     }
     /* Moved outward, A's face is inside B where B lies on its other side, else outside. */
-    add(rim, &polygon, n, same * across > 0.0 ? 0.5 : -0.5);
+    add(rim, &polygon[last], n, same * across > 0.0 ? 0.5 : -0.5);
     return 0;
 }
 

@@ -166,7 +166,7 @@ TACT_INLINE int tact_rim_add_segment(struct tact_rim *rim, const struct tact_rim
  * area in common with it: no edge of either has all of the other on its outer side, to rounding.
  * Most only touch. */
 TACT_INLINE uint32_t tact_rim_share_area(const struct tact_rim *rim, const struct tact_rim_leaf *s,
-                                         uint32_t i, const struct tact_rim_leaf *t)
+                                         uint32_t i, const struct tact_rim_leaf *t, uint32_t lanes)
 {
     int c = fabs(s->n[1][i]) > fabs(s->n[0][i]) ? 1 : 0;
     c = fabs(s->n[2][i]) > fabs(s->n[c][i]) ? 2 : c;
@@ -182,7 +182,7 @@ TACT_INLINE uint32_t tact_rim_share_area(const struct tact_rim *rim, const struc
         at[1][k][1] = t->p[k][y];
     }
     tact_l4 parts = {0};
-    for (int of = 0; of < 2; of++) {
+    for (int of = 1; of >= 0 && lanes; of--) {
         for (int k = 0; k < 3; k++) {
             const tact_d4 *from = at[of][k], *to = at[of][tact_rim_next(k)];
             const tact_d4 ex = turn[of] * (to[0] - from[0]), ey = turn[of] * (to[1] - from[1]);
@@ -194,10 +194,11 @@ TACT_INLINE uint32_t tact_rim_share_area(const struct tact_rim *rim, const struc
             }
             parts |= out;
         }
+        uint32_t bits;
+        tact_l4_bits(&parts, &bits);
+        lanes &= ~bits;
     }
-    uint32_t bits;
-    tact_l4_bits(&parts, &bits);
-    return ~bits & 0xF;
+    return lanes;
 }
 
 /** Takes faces that lie in each other, a bit for each lane of what waits; -EAGAIN where A is not
@@ -211,7 +212,7 @@ TACT_INLINE int tact_rim_in_common(struct tact_rim *rim, uint64_t flat)
         const struct tact_rim_leaf *s = &rim->side[0].leaf[w->a / 4];
         const struct tact_rim_leaf *t = &rim->side[1].leaf[w->b / 16];
         uint32_t lanes = flat & 0xF;
-        lanes = lanes ? lanes & tact_rim_share_area(rim, s, w->a % 4, t) : 0;
+        lanes = lanes ? tact_rim_share_area(rim, s, w->a % 4, t, lanes) : 0;
         for (; lanes && !rim->again; lanes &= lanes - 1) {
             const uint32_t lane = (uint32_t)__builtin_ctz(lanes);
             rim->again = tact_rim_share(rim, s, w->a % 4, t, lane) != 0;

@@ -195,14 +195,15 @@ TACT_INLINE uint32_t tact_rim_touches(const struct tact_rim_leaf *s, uint32_t i,
 }
 
 /** Bits of the lanes of t (of B) where one of t and triangle i of s (of A) lies in the other's
- * plane and their bounds meet, without the margin of those in single precision: where A is without
- * the shift. */
+ * plane, where A is without the shift; and before A is moved, where their bounds meet as well,
+ * without the margin of those in single precision: afterwards what they have in common is asked. */
 TACT_INLINE void tact_rim_lies(const struct tact_rim *rim, const struct tact_rim_leaf *s,
                                uint32_t i, const struct tact_rim_leaf *t,
                                const struct tact_rim_heights *h, uint32_t *bits)
 {
     /* The greatest coordinate of a vector is at least its length over the square root of 3. */
-    const double within = 1.7320508 * rim->slack, *d = rim->shift, pad = rim->reach - rim->slack;
+    const double within = 1.7320508 * rim->slack, *d = rim->shift;
+    const int moved = rim->reach > rim->slack;
     tact_d4 high_a, high_b, area_s, area_t, of_a[3], of_b[3];
     const tact_d4 along_t = t->n[0] * d[0] + t->n[1] * d[1] + t->n[2] * d[2];
     const double along_s = s->n[0][i] * d[0] + s->n[1][i] * d[1] + s->n[2][i] * d[2];
@@ -215,7 +216,7 @@ TACT_INLINE void tact_rim_lies(const struct tact_rim *rim, const struct tact_rim
     tact_rim_greatest(s->n, &area_s);
     tact_rim_greatest(t->n, &area_t);
     tact_l4 lies = (high_a < within * area_t) | (high_b < within * area_s[i]);
-    for (int c = 0; c < 3; c++) {
+    for (int c = 0; c < 3 && !moved; c++) {
         tact_d4 lower[2], upper[2];
         for (int k = 0; k < 2; k++) {
             const struct tact_rim_leaf *leaf = k ? t : s;
@@ -224,7 +225,7 @@ TACT_INLINE void tact_rim_lies(const struct tact_rim *rim, const struct tact_rim
             lower[k] = TACT_D4_MIN(leaf->p[0][c], lower[k]);
             upper[k] = TACT_D4_MAX(leaf->p[0][c], upper[k]);
         }
-        lies &= (upper[1] >= lower[0][i] - pad) & (lower[1] <= upper[0][i] + pad);
+        lies &= (upper[1] >= lower[0][i]) & (lower[1] <= upper[0][i]);
     }
     tact_l4_bits(&lies, bits);
 }
@@ -271,7 +272,8 @@ void tact_rim_bring_back(const struct tact_rim *rim, struct tact_moment_sums *su
 
 /** Cuts the two trees, placed in rim->near, and finds the segments of the rim; with faces that lie
  *  in each other, of A a little beside, by rim->shift.
- *  Returns 1, 0 where nothing is near, or -EAGAIN where there is too much.
+ *  Returns 1, 0 where nothing is near, -ENOSPC where too much is, or -EAGAIN where too much meets
+ * or the shift fits no faces in common.
  */
 int tact_rim_find(struct tact_rim *rim);
 
