@@ -91,30 +91,47 @@ static int by_prisms(const struct tact_mesh *a, const struct tact_pose *pa,
     return tact_prism_sum(a, pa, b, pb, frame, pairs, (size_t)count, out);
 }
 
+/** Moments of two meshes by the methods for many triangles, seen along a direction, or where NULL
+ *  along that in which their boxes overlap least. -ENOSPC where too much is near as seen so. */
+static int mesh_mesh_along(const struct tact_mesh *a, const struct tact_pose *pa,
+                           const struct tact_mesh *b, const struct tact_pose *pb,
+                           const double *direction, struct tact_moments_scratch *scratch,
+                           struct tact_moments *out)
+{
+    struct tact_prism_frame frame;
+    const int large = a->triangle_count + b->triangle_count >= LARGE;
+    if (!tact_prism_frame(a, pa, b, pb, direction, &frame)) {
+        return 0;
+    }
+    for (int i = 0; i < 2; i++) {
+        const int rc = i == large ? tact_prism_near(a, pa, b, pb, &frame, scratch, out)
+                                  : tact_moments_rim(a, pa, b, pb, &frame, scratch, out);
+        if (rc == -ENOSPC ? direction != NULL : rc != -EAGAIN) {
+            return rc;
+        }
+    }
+    return by_prisms(a, pa, b, pb, &frame, scratch, out);
+}
+
 static int mesh_mesh(const struct tact_mesh *a, const struct tact_pose *pa,
                      const struct tact_mesh *b, const struct tact_pose *pb,
                      const double direction[3], struct tact_moments_scratch *scratch,
                      struct tact_moments *out)
 {
-    struct tact_prism_frame frame;
-    int rc = -ENOSPC, large = a->triangle_count + b->triangle_count >= LARGE;
+    int rc = -ENOSPC;
     if (a->facets || b->facets) {
         rc = tact_moments_convex(a, pa, b, pb, out);
     }
     if (rc >= 0 || !scratch) {
         return rc;
     }
-    if (!tact_prism_frame(a, pa, b, pb, direction, &frame)) {
-        return 0;
+    rc = mesh_mesh_along(a, pa, b, pb, direction, scratch, out);
+    /* The direction is that of the last tick. Along another one, nearly all of both may be near:
+     * what counts is what of B is above A. */
+    if (rc == -ENOSPC && direction) {
+        rc = mesh_mesh_along(a, pa, b, pb, NULL, scratch, out);
     }
-    for (int i = 0; i < 2; i++) {
-        rc = i == large ? tact_prism_near(a, pa, b, pb, &frame, scratch, out)
-                        : tact_moments_rim(a, pa, b, pb, &frame, scratch, out);
-        if (rc != -EAGAIN) {
-            return rc;
-        }
-    }
-    return by_prisms(a, pa, b, pb, &frame, scratch, out);
+    return rc;
 }
 
 int tact_moments_pair(const struct tact_shape *a, const struct tact_pose *pa,

@@ -30,8 +30,9 @@ struct tact_near;
 /** Working memory of the rim: moments_rim_sum.c. */
 struct tact_rim *tact_rim_create(void);
 
-/** Moments of two meshes from the surface of their overlap. Returns as tact_moments_pair(), or
- *  -EAGAIN where too much is near, or rounding leaves the surface open. */
+/** Moments of two meshes from the surface of their overlap. Returns as tact_moments_pair(), with
+ *  -ENOSPC where too much is near as seen along the frame's z, or -EAGAIN where too much meets, or
+ *  rounding leaves the surface open. */
 int tact_moments_rim(const struct tact_mesh *a, const struct tact_pose *pa,
                      const struct tact_mesh *b, const struct tact_pose *pb,
                      const struct tact_prism_frame *frame, struct tact_moments_scratch *scratch,

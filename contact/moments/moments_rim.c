@@ -346,7 +346,7 @@ TACT_CLONES static int find(struct tact_rim *rim)
 {
     int rc = tact_near_cut_trees(rim->near, TACT_NEAR_MOST);
     if (rc <= 0) {
-        return rc ? -EAGAIN : 0;
+        return rc;
     }
     rim->margin = near_margin(rim->near);
     tact_v3_set(rim->shift, 0.0, 0.0, 0.0);
