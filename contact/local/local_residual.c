@@ -31,6 +31,7 @@ static void project_to_cone(double *x)
 struct view {
     double unit[6], x[6], u[6];
     double rho;   /* inverse of the largest diagonal entry of S */
+    double none;  /* size of what is along rows that bear nothing, as a force that moves as much */
     double drive; /* square of b */
 };
 
@@ -97,14 +98,16 @@ static int look(const struct tact_local_problem *problem, const double *r, const
     unit[5] = problem->mu * problem->spin_arm / sqrt(w[1]);
     tact_v3_set(x, r[0], -r[5], r[4]);
     tact_v3_set(x + 3, r[1], r[2], r[3] - (d[0] * r[2] - d[1] * r[1]));
+    double stiffness = scale_stiffness(problem, unit, d), none = 0.0;
     for (int i = 0; i < 6; i++) {
+        none += unit[i] > 0.0 ? 0.0 : problem->s[7 * tact_local_entry[i]] * x[i] * x[i];
         x[i] = unit[i] > 0.0 ? x[i] / unit[i] : 0.0;
     }
     scale_velocity(unit, d, u, out->u);
     scale_velocity(unit, d, problem->b, b);
     out->drive = tact_v3_dot(b, b) + tact_v3_dot(b + 3, b + 3);
-    double stiffness = scale_stiffness(problem, unit, d);
     out->rho = 1.0 / stiffness;
+    out->none = sqrt(out->rho * none);
     return stiffness > 0.0;
 }
 
@@ -179,5 +182,6 @@ double tact_local_residual(const struct tact_local_problem *problem, const doubl
         return 0.0;
     }
     int polygon = problem->corners && tact_local_rolls(problem);
-    return (polygon ? polygon_residual(problem, r, u, &v, size) : natural_map(&v)) / scale;
+    double miss = polygon ? polygon_residual(problem, r, u, &v, size) : natural_map(&v);
+    return tact_max(miss, v.none) / scale;
 }

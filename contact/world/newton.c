@@ -44,6 +44,11 @@ void tact_newton_destroy(struct newton *newton)
     newton->numbers = NULL;
 }
 
+int tact_newton_sticks(const struct tact_world *world, const struct block *block)
+{
+    return world->contacts[block->pair].limits == 0 && block->local.mu > 0.0;
+}
+
 /* How a block's impulse answers its b; by differences where that is not known otherwise. */
 static void differentiate(const struct block *block, const double *r, const double *scale,
                           double *slope)
@@ -106,7 +111,7 @@ static void answer(const struct tact_world *world, const struct block *block, in
     if (block->alone) {
         return; /* its b stays */
     }
-    if (limits == 0) { /* sticks */
+    if (tact_newton_sticks(world, block)) {
         for (int k = 0; k < local->rows; k++) {
             r[k] = -b[k];
         }
@@ -203,7 +208,7 @@ int tact_newton_step(struct tact_world *world, const struct island *island, cons
     for (int i = 0; i < island->blocks.count; i++) {
         const struct block *block = &world->blocks[island->blocks.at[i]];
         int limits = world->contacts[block->pair].limits;
-        if (limits && !(limits & TACT_LIMIT_OPEN) && !block->alone) {
+        if (!tact_newton_sticks(world, block) && !(limits & TACT_LIMIT_OPEN) && !block->alone) {
             differentiate(block, g + 6 * i, scale + 6 * i, newton->slope + 36 * i);
             differentiate_arm(world, block, x[6 * i], g + 6 * i, newton->press + 6 * i);
         }

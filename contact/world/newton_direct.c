@@ -54,7 +54,8 @@ static int find_answer(const struct tact_world *world, const struct block *block
     for (int k = 0; k < 6; k++) {
         soft[k] = yield_of(block, k);
     }
-    if (limits == 0) { /* sticks: S d + e + J dv = 0, with what is rigid of S in J dv */
+    if (tact_newton_sticks(world,
+                           block)) { /* S d + e + J dv = 0, with what is rigid of S in J dv */
         for (int k = 0; k < local->rows; k++) {
             if (soft[k] > 0.0) {
                 c[7 * k] = -1.0 / soft[k];

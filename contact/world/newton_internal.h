@@ -11,6 +11,7 @@
 
 #define NEWTON_PRODUCTS 48 /* most linearised sweeps in a step */
 
+struct block;
 struct island;
 struct tact_world;
 
@@ -29,6 +30,9 @@ struct newton {
 /* Room for that many blocks. -ENOMEM. */
 int tact_newton_create(struct newton *newton, int blocks);
 void tact_newton_destroy(struct newton *newton);
+
+/* Whether a contact answers every change by stopping it: one without friction never does. */
+int tact_newton_sticks(const struct tact_world *world, const struct block *block);
 
 /* x went into the last sweep of an island's contacts and g came out; scale makes the unknowns
  * comparable. Writes the next x, for which `share` of |g - x| may be left over. The velocities of

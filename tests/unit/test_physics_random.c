@@ -289,7 +289,7 @@ static void random_worlds(void **state)
             i ? "solved" : "unsolved", t.linear[i].value, t.linear[i].seed, t.angular[i].value,
             t.angular[i].seed);
     }
-    assert_true(t.unsolved * 100 <= t.ticks);
+    assert_true(t.unsolved * 100 <= t.ticks); /* 0.21 to 0.48 % for eight seeds */
     assert_true(t.limits.value <= 1e-9 && t.unsolved_limits.value <= 1e-9);
     for (int i = 0; i < 2; i++) {
         assert_true(t.linear[i].value <= 1e-12 && t.angular[i].value <= 1e-12);

@@ -1,0 +1,134 @@
+/* Algorithm 1 of Bouchard 2015: its branches, and how near it comes to the law of the cone. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <cmocka.h>
+#include "contact/local/local.h"
+#include "support/local_problem.h"
+#include "support/random.h"
+
+/* A cube of 1 kg and 0.1 m on the floor, frame n = z: Algorithm 1, branch by branch. */
+static void cube(double vx, double vz, double wy, double mu, struct tact_local_problem *p)
+{
+    const double in[3] = {1.0 / 600, 1.0 / 600, 1.0 / 600}, arm[3] = {-0.05, 0, 0};
+    /* axes (n, t1, t2) = (z, x, y) of the world; the contact is 0.05 below the centre along n */
+    const double t[6] = {vz, vx, 0, 0, 0, wy};
+    body_problem(1.0, in, arm, t, p);
+    p->mu = mu;
+    p->semi[0] = p->semi[1] = 0.05;
+    p->rectangle[0] = p->rectangle[1] = 0.05;
+    p->spin_arm = 0.038;
+}
+
+static int ascending(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+static void bouchard_branches(void **state)
+{
+    (void)state;
+    struct tact_local_problem p;
+    double r[6], u[6];
+    cube(0.001, -0.01, 0, 0.8, &p); /* sticks: everything stops */
+    assert_int_equal(tact_local_bouchard(&p, r), 0);
+    velocity(&p, r, u);
+    for (int i = 0; i < 6; i++) {
+        assert_true(fabs(u[i]) < 1e-15);
+    }
+    cube(0, 0.01, 0, 0.8, &p); /* parts */
+    assert_int_equal(tact_local_bouchard(&p, r), TACT_LIMIT_OPEN);
+    assert_true(r[0] == 0 && r[3] == 0);
+    cube(0.5, -0.01, 0, 0.1, &p); /* slides: friction mu f_n against the slip, no rotation */
+    assert_int_equal(tact_local_bouchard(&p, r), TACT_LIMIT_CONE);
+    velocity(&p, r, u);
+    assert_true(fabs(r[0] - 0.01) < 1e-12 && fabs(r[1] + 0.001) < 1e-12);
+    assert_true(fabs(u[0]) < 1e-15 && fabs(u[5]) < 1e-13);
+    cube(0, -0.01, 3.0, 0.8, &p); /* tips about the edge of the patch, which does not part */
+    assert_true(tact_local_bouchard(&p, r) & TACT_LIMIT_EDGE);
+    velocity(&p, r, u);
+    double d[2] = {-r[5] / r[0], r[4] / r[0]};
+    assert_true(fabs(hypot(d[0], d[1]) - 0.05) < 1e-12);
+    assert_true(fabs(u[0] + d[1] * u[4] - d[0] * u[5]) < 1e-13);
+    cube(0, -0.01, 0, 0.3, &p); /* spins: clamped to four corners, mu f_n sqrt(2) 0.05 */
+    p.b[3] = 50.0;
+    assert_int_equal(tact_local_bouchard(&p, r), TACT_LIMIT_SPIN);
+    assert_true(fabs(r[3] / (-0.3 * 0.01 * 0.05 * sqrt(2)) - 1) < 1e-12);
+    cube(0.5, -0.01, 0, 0.0, &p); /* frictionless: only a normal force */
+    assert_int_equal(tact_local_bouchard(&p, r), TACT_LIMIT_CONE);
+    assert_true(r[1] == 0 && r[2] == 0 && fabs(r[0] - 0.01) < 1e-12);
+}
+
+/* Without friction the metric of the masses makes Algorithm 1 exact; with it, nearer to the law. */
+static void metric_of_the_masses(void **state)
+{
+    (void)state;
+    enum { COUNT = 4000 };
+    static double residual[2][2][COUNT];
+    double worst = 0.0, median[2][2];
+    for (int rough = 0; rough < 2; rough++) {
+        for (int n = 0; n < COUNT; n++) {
+            struct tact_local_problem p;
+            double r[6];
+            random_problem(&p, ELLIPSE);
+            p.mu = rough ? p.mu : 0.0;
+            tact_local_prepare(&p);
+            for (p.by_mass = 0; p.by_mass < 2; p.by_mass++) {
+                tact_local_bouchard(&p, r);
+                residual[rough][p.by_mass][n] = tact_local_residual(&p, r);
+            }
+            worst = rough ? worst : fmax(worst, residual[0][1][n]);
+        }
+        for (int k = 0; k < 2; k++) {
+            qsort(residual[rough][k], COUNT, sizeof(double), ascending);
+            median[rough][k] = residual[rough][k][COUNT / 2];
+            print_message(
+                "%s, %s metric: residual %.1e in the median, %.1e at nine tenths, %.1e at "
+                "most\n",
+                rough ? "friction" : "no friction", k ? "masses'" : "Euclidean", median[rough][k],
+                residual[rough][k][COUNT * 9 / 10], residual[rough][k][COUNT - 1]);
+        }
+    }
+    assert_true(worst < 1e-9);
+    assert_true(median[0][0] > 1e-4); /* the Euclidean one is not exact */
+    assert_true(median[1][1] < 0.9 * median[1][0]);
+}
+
+/* A frictionless sphere landing on a slope takes no torque (Bouchard, section 5.2). */
+static void frictionless_sphere_does_not_roll(void **state)
+{
+    (void)state;
+    const double in[3] = {4e-4, 4e-4, 4e-4}, arm[3] = {-0.03, 0, 0}, t[6] = {-0.5, 0.4, 0, 0, 0, 0};
+    struct tact_local_problem p;
+    double r[6] = {0}, u[6];
+    body_problem(1.0, in, arm, t, &p);
+    p.semi[0] = p.semi[1] = p.rectangle[0] = p.rectangle[1] = 0.004;
+    for (int local = 0; local < 2; local++) {
+        tact_local_prepare(&p);
+        if (local) {
+            tact_local_cone(&p, r);
+        } else {
+            tact_local_bouchard(&p, r);
+        }
+        velocity(&p, r, u);
+        assert_true(fabs(r[0] - 0.5) < 1e-12);
+        for (int i = 1; i < 6; i++) {
+            assert_true(fabs(r[i]) < 1e-15);
+        }
+        assert_true(fabs(u[1] - 0.4) < 1e-15);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(bouchard_branches),
+        cmocka_unit_test(metric_of_the_masses),
+        cmocka_unit_test(frictionless_sphere_does_not_roll),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
