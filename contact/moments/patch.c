@@ -120,6 +120,10 @@ int tact_patch_from_moments(const struct tact_moments *m, const struct tact_patc
     /* Seen along n: a side face that lies in the other's, and counts or not by rounding, adds
      * nothing. */
     area = -tact_v3_dot(m->gradient, n);
+    double least = TACT_PATCH_LEAST_AREA;
+    if (!(area * area * area > least * least * least * m->volume * m->volume)) {
+        return -EDOM;
+    }
     tact_v3_tangents(n, t1, t2);
     align_axes(t1, t2, form(m->second, t1, t1), form(m->second, t1, t2), form(m->second, t2, t2),
                l);

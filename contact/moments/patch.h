@@ -73,12 +73,17 @@ struct tact_patch_options {
     double tip_power;  /**< 1/3 as Hertz's; human fingertips less (Xydas and Kao 1999: 0 to 1/3) */
 };
 
+/** Area seen along the normal, over V^(2/3), under which a gradient is rounding: that of floats is
+ *  1e-7 of a surface, and there the depth would be a million times the overlap's size. */
+#define TACT_PATCH_LEAST_AREA 1e-6
+
 /**
  * Patch of moments m. Semi-axes from the tangential block of C/V (Bouchard 2015, section 4.2).
  * ELASTIC: R = 3/2 sqrt(l1 l2) / depth with l1, l2 that block's eigenvalues, exact for a shallow
  * cap (C/V = 2 R depth / 3).
  * @retval 0
- * @retval -EDOM  no volume, or no gradient to take a normal from
+ * @retval -EDOM  no volume, or no gradient to take a normal from: of a solid wholly inside another
+ *                rounding leaves some
  * Real-time safe.
  */
 TACT_API int tact_patch_from_moments(const struct tact_moments *m,

@@ -114,6 +114,7 @@ void tact_impact_target(const struct tact_world *world, struct block *block)
     double h = world->options.period, free[3];
     double e =
         (tact_pair_is_curved(world, c) ? 2.0 : 1.0) * (c->patch.depth - law->overlap - c->preload);
+    e = c->preload > 0.0 && law->compliance == 0.0 ? tact_min(e, 0.0) : e;
     double time = h + (e > 0.0 ? law->dissipation + law->hunt_crossley * e : 0.0);
     tact_impact_velocity(block, free);
     block->drawn = block->arrival[0] - free[0];
@@ -176,7 +177,8 @@ void tact_impact_limit_pushes(const struct tact_world *world, const struct islan
         if (!(block->sunk > 0.0) || !(block->push > 0.0)) {
             continue;
         }
-        double d = tact_max(block->drawn, tact_min(loaded(world, block), most));
+        double load = block->loose ? tact_min(loaded(world, block), most) : 0.0;
+        double d = tact_max(block->drawn, load);
         d = tact_max(d, 0.0);
         double all = sqrt(0.25 * d * d + 2.0 * d / h * sunk) - 0.5 * d;
         double share = block->sunk / sunk * all * block->softer;

@@ -19,6 +19,11 @@
 #define CROWDED                                                                                    \
     10.0 /* times all that moves and weighs: impulses above it push against each other */
 
+#define BALANCED 100.0 /* times that: no impulses of an unsolved tick are larger */
+
+#define SLACKENED 1e-4 /* of its mobility, by which a crowded contact gives way */
+#define SLACKER 1e-2   /* the second time */
+
 /* Mobility of a hand's joints at a contact, each in the direction in which it moves the contact
  * most: a hinge at least as it moves its own mass, at the radius of gyration about its axis. */
 static double best_mobility(const struct tact_hand *hand, const struct side *side, double h)
@@ -106,15 +111,14 @@ void tact_opening_slow(const struct tact_world *world, struct block *block)
 void tact_opening_preload(const struct tact_world *world, struct tact_contact *c)
 {
     const struct tact_contact_law *law = tact_world_pair_law(world, c->a, c->b);
-    double excess = tact_max(0.0, c->patch.depth - law->overlap), share;
+    double excess = tact_max(0.0, c->patch.depth - law->overlap);
     c->starting &= c->preload > 0.0;
-    if (c->preload == 0.0) {
-        return;
-    }
     /* A contact that is lifted by rounding comes down again: were its target where it is now, those
      * of a redundant body would never agree. */
-    c->preload = tact_min(c->preload, excess + SLACK * law->overlap);
-    share = excess > 0.0 ? tact_min(1.0, c->preload / excess) : 0.0;
+    if (c->preload > 0.0) {
+        c->preload = tact_min(c->preload, excess + SLACK * law->overlap);
+    }
+    double share = excess > 0.0 ? tact_min(1.0, c->preload / excess) : 0.0;
     for (int k = 0; k < c->split; k++) {
         struct tact_contact *piece = &world->contacts[c->first_piece + k];
         piece->preload = share * tact_max(0.0, piece->patch.depth - law->overlap);
@@ -122,16 +126,44 @@ void tact_opening_preload(const struct tact_world *world, struct tact_contact *c
     }
 }
 
+/* What starts in motion has no load yet that its springs would be in balance with: the impulse of
+ * its first tick stops it. */
+static void find_resting(struct tact_world *world)
+{
+    double slow = world->options.period * tact_v3_norm(world->options.gravity);
+    for (int i = 0; i < world->islands.count; i++) {
+        const struct list *blocks = &world->islands.list[i].blocks;
+        int rests = 1;
+        for (int k = 0; k < blocks->count; k++) {
+            rests &= fabs(world->blocks[blocks->at[k]].arrival[0]) <= slow;
+        }
+        for (int k = 0; k < blocks->count; k++) {
+            world->contacts[world->blocks[blocks->at[k]].pair].starting &= rests;
+        }
+    }
+}
+
+/* Takes off what is kept of an overlap what its load compresses it by. */
+static void sink(const struct tact_world *world, struct tact_contact *c)
+{
+    const struct tact_contact_law *law = tact_world_pair_law(world, c->a, c->b);
+    double load = c->impulse[0] / world->options.period / (c->split ? c->split : 1);
+    c->preload = tact_max(0.0, c->preload - law->compliance * load);
+}
+
 void tact_openings_started(struct tact_world *world)
 {
+    find_resting(world);
     for (int i = 0; i < world->near.count; i++) {
         struct tact_contact *c = &world->contacts[world->near.list[i]];
-        if (c->starting && c->touching) {
-            double load = c->impulse[0] / world->options.period / (c->split ? c->split : 1);
-            double sunk = tact_world_pair_law(world, c->a, c->b)->compliance * load;
-            c->preload = tact_max(0.0, c->preload - sunk);
+        int rests = c->split ? world->contacts[c->first_piece].starting : c->starting;
+        if (c->starting && rests && c->touching) {
+            sink(world, c);
         }
         c->starting = 0;
+        for (int k = 0; k < c->split; k++) {
+            world->contacts[c->first_piece + k].starting = 0;
+        }
     }
 }
 
@@ -154,23 +186,82 @@ static double expected_impulse(const struct tact_world *world, const struct isla
     return sum;
 }
 
-/* Takes the pushes of an island where they press against each other. Returns whether it did. */
-static int stop_pushing(struct tact_world *world, struct island *island)
+void tact_openings_bound_unsolved(struct tact_world *world, struct island *island)
 {
-    double most = 0.0;
+    double most = 0.0, bound = BALANCED * expected_impulse(world, island);
+    for (int i = 0; i < island->blocks.count; i++) {
+        most = tact_max(most, world->contacts[world->blocks[island->blocks.at[i]].pair].impulse[0]);
+    }
+    if (most > bound) {
+        tact_sweeps_scale(world, island, bound / most);
+    }
+}
+
+/* The springs that are there for the solver alone begin anew, and softer: contacts that press
+ * against each other through bodies that cannot move may bear anything, and go on bearing it. */
+static void slacken(const struct tact_world *world, struct block *block, double share)
+{
+    for (int i = 0; i < 6 && world->options.local == TACT_LOCAL_CONE; i++) {
+        if (i == 0 || i >= block->springs) {
+            double *s = &block->local.s[7 * i];
+            double more = tact_max(0.0, share * *s - block->give[i]);
+            *s += more;
+            block->give[i] += more;
+            block->start[i] = 0.0;
+        }
+    }
+    tact_local_prepare(&block->local);
+}
+
+/* Whether joints alone carry one of the island's contacts: they may leave it no motion at all. */
+static int hangs(const struct tact_world *world, const struct island *island)
+{
+    for (int i = 0; i < island->blocks.count; i++) {
+        if (!world->blocks[island->blocks.at[i]].loose) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+static int has_hand(const struct tact_world *world, const struct island *island)
+{
+    for (int i = 0; i < island->owners.count; i++) {
+        if (island->owners.at[i] >= world->body_count) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+/* Slows the pushes of an island where they press against each other, to what bears CROWDED times
+ * the load, so that friction carries what is jammed; the second time takes them. Contacts get
+ * softer, there and where links that touch what is fixed were not solved; but not those by which
+ * hands only press bodies, which would creep. Returns whether the island is to be solved again. */
+static int stop_pushing(struct tact_world *world, struct island *island, int again)
+{
+    double most = 0.0, bound = CROWDED * expected_impulse(world, island);
     int pushes = 0;
     for (int i = 0; i < island->blocks.count; i++) {
         const struct block *block = &world->blocks[island->blocks.at[i]];
         most = tact_max(most, world->contacts[block->pair].impulse[0]);
         pushes |= block->push > 0.0;
     }
-    if (!pushes || most <= CROWDED * expected_impulse(world, island)) {
+    int jams = hangs(world, island) && tact_sweeps_search(world);
+    int crowded = (pushes || jams) && !(most <= (again ? CROWDED : 1.0) * bound);
+    if (!crowded && (!jams || tact_sweeps_solved(world, island))) {
         return 0;
     }
+    double share = again || !isfinite(most) ? 0.0 : bound / most;
     for (int i = 0; i < island->blocks.count; i++) {
         struct block *block = &world->blocks[island->blocks.at[i]];
-        block->held_back |= block->push > 0.0;
-        block->push = tact_min(block->push, 0.0);
+        if (crowded) {
+            block->held_back |= block->push > 0.0;
+            block->push *= block->push > 0.0 ? share : 1.0;
+        }
+        if (jams || !has_hand(world, island)) {
+            slacken(world, block, again ? SLACKER : SLACKENED);
+        }
     }
     tact_sweeps_scale(world, island, 0.0);
     return 1;
@@ -178,15 +269,19 @@ static int stop_pushing(struct tact_world *world, struct island *island)
 
 void tact_openings_bound(struct tact_world *world, struct tact_solve_stats *stats)
 {
-    int any = 0, done = stats->iterations;
-    for (int i = 0; i < world->islands.count && world->options.model == TACT_CONTACT_PATCH; i++) {
-        struct island *island = &world->islands.list[i];
-        island->open = stop_pushing(world, island);
-        any |= island->open;
-    }
-    if (any) {
-        stats->iterations = 0;
-        tact_sweeps_run(world, stats);
-        stats->iterations += done;
+    for (int again = 0, any = 1; again < 2 && any; again++) {
+        int done = stats->iterations;
+        any = 0;
+        for (int i = 0; i < world->islands.count && world->options.model == TACT_CONTACT_PATCH;
+             i++) {
+            struct island *island = &world->islands.list[i];
+            island->open = stop_pushing(world, island, again);
+            any |= island->open;
+        }
+        if (any) {
+            stats->iterations = 0;
+            tact_sweeps_run(world, stats);
+            stats->iterations += done;
+        }
     }
 }

@@ -266,6 +266,7 @@ static void sweep_all(struct tact_world *world, struct tact_solve_stats *stats)
         struct island *island = &world->islands.list[i];
         if (!tact_sweeps_solved(world, island)) {
             tact_velocities_rebuild(world, island); /* momentum balances to rounding all the same */
+            tact_openings_bound_unsolved(world, island);
             tact_energy_bound_unsolved(world, island);
         }
     }

@@ -21,9 +21,10 @@
 static void make_rigid(const struct tact_world *world, struct block *block)
 {
     const double *last = world->contacts[block->pair].impulse;
-    int rigid = world->options.local == TACT_LOCAL_BOUCHARD ||
-                world->options.model == TACT_CONTACT_POINTS ||
-                (block->alone && block->answer[0].part < 0 && block->answer[1].part < 0);
+    int rigid =
+        world->options.local == TACT_LOCAL_BOUCHARD ||
+        world->options.model == TACT_CONTACT_POINTS ||
+        (block->alone && block->loose && block->answer[0].part < 0 && block->answer[1].part < 0);
     for (int i = 0; i < 6; i++) {
         double share = i == 0 && last[0] == 0.0 ? GIVE_NEW : GIVE;
         block->give[i] = rigid ? 0.0 : share * block->local.s[7 * i];

@@ -60,8 +60,14 @@ void tact_sweeps_run(struct tact_world *world, struct tact_solve_stats *stats);
 void tact_sweeps_scale(struct tact_world *world, struct island *island, double share);
 
 /* Where pushes press against each other, or through joints against what holds those, impulses have
- * no bound: such an island is solved again without pushes, in as many sweeps as are allowed. */
+ * no bound: such an island is solved again with slower pushes and then without, each time in as
+ * many sweeps as are allowed; likewise one that has contacts between links and what is fixed, and
+ * was not solved. */
 void tact_openings_bound(struct tact_world *world, struct tact_solve_stats *stats);
+
+/* Impulses of an unsolved island that balance each other may be of any size: they are scaled to a
+ * hundred times what all that moves and weighs needs. */
+void tact_openings_bound_unsolved(struct tact_world *world, struct island *island);
 
 /* Restitution beside friction can give energy: such an impact rebounds less. */
 void tact_energy_bound_rebound(struct tact_world *world, struct tact_solve_stats *stats);

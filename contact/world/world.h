@@ -111,10 +111,12 @@ struct tact_contact {
     int split;       /**< pieces that it was solved as; 0: one. impulse, wrench and limits are then
                           those of all pieces together, about the whole patch, margins the least */
     double preload;  /**< depth beyond the target that the overlap had at the start and still has
-                          [m]: nothing pushes it open, and it only shrinks. 0: none */
+                          [m]: nothing pushes it open, and it only shrinks. 0: none. Of a
+                          shape wholly inside the other, which has no depth, a million sizes */
     int starting;    /**< 1 until the first solve after tact_world_start() */
     int stuck;       /**< 1: deeper than its target and the last solve did not push it open, as no
-                          joint moves along its normal or contacts press against each other */
+                          joint moves along its normal, contacts press against each other, or one
+                          shape is wholly inside the other, which is no contact */
     int first_piece; /**< where the world keeps those; 0: never split */
 };
 

@@ -248,6 +248,18 @@ static int add_block(struct tact_world *world, int contact)
     return moves;
 }
 
+/* A pair without a patch: apart, or one wholly inside the other, which nothing can open. What was
+ * so at the start keeps that. */
+static void clear_pair(struct tact_world *world, int pair)
+{
+    struct tact_contact *c = &world->contacts[pair];
+    c->stuck = c->moments.volume > 0.0;
+    c->preload = c->stuck ? c->preload : 0.0;
+    c->limits = TACT_LIMIT_OPEN;
+    tact_contact_clear(c);
+    tact_pieces_clear(world, pair);
+}
+
 int tact_assemble_blocks(struct tact_world *world)
 {
     int points = world->options.model == TACT_CONTACT_POINTS;
@@ -260,10 +272,7 @@ int tact_assemble_blocks(struct tact_world *world)
         struct tact_contact *c = &world->contacts[i];
         c->touching = c->stuck = 0;
         if (!(c->moments.volume > 0.0) || make_patch(world, c)) {
-            tact_contact_clear(c);
-            c->preload = 0.0;
-            c->limits = TACT_LIMIT_OPEN;
-            tact_pieces_clear(world, i);
+            clear_pair(world, i);
             continue;
         }
         int pieces = tact_pieces_make(world, i);
@@ -290,13 +299,14 @@ static int measure_start(struct tact_world *world, struct tact_moments_scratch *
         int i = world->near.list[n];
         struct tact_contact *c = &world->contacts[i];
         c->preload = 0.0;
-        if (!world->active[i] || tact_world_measure(world, i, scratch, &c->moments) <= 0 ||
-            make_patch(world, c)) {
+        if (!world->active[i] || tact_world_measure(world, i, scratch, &c->moments) <= 0) {
             memset(&c->moments, 0, sizeof c->moments);
             continue;
         }
         double target = tact_world_pair_law(world, c->a, c->b)->overlap;
-        c->preload = tact_max(0.0, c->patch.depth - target);
+        double buried = tact_cbrt(c->moments.volume) / TACT_PATCH_LEAST_AREA;
+        double depth = make_patch(world, c) ? buried : c->patch.depth;
+        c->preload = tact_max(0.0, depth - target);
         c->starting = c->preload > 0.0;
         deep += c->starting;
     }

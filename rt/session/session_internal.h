@@ -62,6 +62,7 @@ struct session_pair {
     struct {
         double depth; /* [m] at the start, where that is worth a report, else 0 */
         int stuck;    /* no joint can open it */
+        int inside;   /* one shape wholly inside the other: it has no depth */
     } start;
     uint64_t stuck_ticks; /* deeper than its target, but not pushed open */
     int32_t got;          /* this tick: status as tact_moments_pair() */

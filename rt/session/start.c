@@ -16,8 +16,11 @@ void tact_session_start(struct tact_session *s)
         int curved = tact_shape_is_curved(tact_world_shape(s->world, c->a)) ||
                      tact_shape_is_curved(tact_world_shape(s->world, c->b));
         struct session_pair *p = &s->pairs[i];
+        p->start.inside = 0;
         p->preloaded = c->preload > 0.0;
-        if (c->preload > NOTABLE * tact_world_law(s->world, i)->overlap) {
+        if (p->preloaded && !(c->patch.depth > 0.0)) {
+            p->start.inside = 1;
+        } else if (c->preload > NOTABLE * tact_world_law(s->world, i)->overlap) {
             /* a cap is twice as deep in its middle as its volume over its area says */
             p->start.depth = (curved ? 2.0 : 1.0) * c->patch.depth;
             p->start.stuck = c->stuck;
@@ -60,10 +63,16 @@ void tact_session_report_start(struct tact_session *s)
     int named = 0;
     for (int i = 0; i < tact_world_pair_count(s->world); i++) {
         const struct session_pair *p = &s->pairs[i];
-        if (!(p->start.depth > 0.0) || ++named > MOST_NAMED) {
+        if ((!(p->start.depth > 0.0) && !p->start.inside) || ++named > MOST_NAMED) {
             continue;
         }
         name_both(s, i, both, sizeof both, hands, sizeof hands);
+        if (p->start.inside) {
+            snprintf(text, sizeof text, "%s start one inside the other: no normal separates them",
+                     both);
+            say(s, "overlap", text);
+            continue;
+        }
         int n = tact_number_print(text, sizeof text, "%s start %.3g mm deep", both,
                                   1e3 * p->start.depth);
         if (p->start.stuck) {

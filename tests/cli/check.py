@@ -177,6 +177,16 @@ def deep(folder):
         out, _ = tact("replay", log, "--verify", "--from", "0.2s")
         assert " 0 differing" in out and "300 ticks replayed" in out, out
         os.unlink(log)
+    with open(scene, "w", encoding="utf-8") as stream:
+        stream.write((SLIDE % "[1, 0, 0]").replace("0.0099", "-0.05"))
+    out, err = tact("sim", scene, "--duration", "0.5", "--moments", "host", "--json",
+                    "--record", log)
+    said = "h.a and floor start one inside the other: no normal separates them"
+    assert [line for line in err if line.endswith(": " + said)], err
+    assert json.loads(out)["pairs"][0]["stuck_ticks"] == 500, out
+    out, _ = tact("replay", log, "--verify", "--from", "0.2s")
+    assert " 0 differing" in out and "300 ticks replayed" in out, out
+    os.unlink(log)
 
 
 def check_report(text, ticks):

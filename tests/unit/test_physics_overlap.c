@@ -251,6 +251,102 @@ static void jammed_between_walls(void **state)
     }
 }
 
+/* The same with gravity along the walls: the force by which they are pushed apart is bounded, not
+ * taken away, and by friction it carries the box; without friction that falls as it would free. */
+static void jam_bears_weight(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 6; i++) {
+        struct world_scene s;
+        const struct tact_world_options options = at_period(periods[i % 3]);
+        const struct tact_shape wall = scene_box(0.1, 0.1, 0.1), box = scene_box(0.05, 0.05, 0.05);
+        const struct tact_contact_law law = scene_rigid(i < 3 ? 0.5 : 0);
+        scene_open(&s, &options);
+        for (int k = -1; k < 2; k += 2) {
+            const struct tact_pose at = {{k * 0.0745, 0, 0}, {1}};
+            scene_attach(&s, -1, &wall, &at, 0);
+        }
+        int b = scene_solid(&s, &box, 0.2, (double[3]){0, 0, 0}, 0);
+        scene_law(&s, 0, 1, &law);
+        assert_int_equal(tact_world_finish(s.world), 0);
+        double t = 0.05, most = run(&s, t);
+        double fallen = -tact_world_body(s.world, b)->pose.position[2];
+        print_message("h %g, mu %g: %.3g N, fell %.3e m\n", options.period, law.friction, most,
+                      fallen);
+        assert_true(most <= 1e3 * 0.2 * G);
+        if (law.friction > 0) {
+            assert_true(fabs(fallen) <= 3e-4); /* 81 um until the force has grown, then 1.2 um/s */
+        } else {
+            assert_true(fabs(fallen - 0.5 * G * t * t) <= 0.6 * G * t * options.period);
+        }
+        assert_true(tact_world_contact(s.world, 0)->stuck && tact_world_contact(s.world, 1)->stuck);
+        scene_close(&s);
+    }
+}
+
+/* What opens by itself is never reported as stuck: a box that is put 1 mm into the floor. */
+static void free_box_is_not_stuck(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 3; i++) {
+        struct world_scene s;
+        const struct tact_world_options options = at_period(periods[i]);
+        const struct tact_shape box = scene_box(0.05, 0.05, 0.05);
+        const struct tact_contact_law law = scene_rigid(0.5);
+        scene_open(&s, &options);
+        scene_ground(&s);
+        int b = scene_solid(&s, &box, 0.2, (double[3]){0, 0, 0.024}, 0);
+        scene_law(&s, 0, 1, &law);
+        assert_int_equal(tact_world_finish(s.world), 0);
+        for (long k = lround(0.2 / options.period); k > 0; k--) {
+            scene_step(&s);
+            assert_int_equal(tact_world_contact(s.world, 0)->stuck, 0);
+        }
+        assert_true(tact_world_body(s.world, b)->pose.position[2] > 0.02497);
+        scene_close(&s);
+    }
+}
+
+/* A ball wholly inside a box has no normal that would open it: no contact, no force, and stuck,
+ * from the start on. On a slide that its drive moves out it touches again, and is pushed by
+ * nothing. */
+static void wholly_inside(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 3; i++) {
+        struct world_scene s;
+        struct tact_world_options options = at_period(periods[i]);
+        tact_v3_set(options.gravity, 0, 0, 0);
+        const struct tact_shape box = scene_box(0.1, 0.1, 0.1);
+        const struct tact_pose here = tact_pose_identity();
+        struct tact_link_def def = link_def(-1, TACT_JOINT_SLIDE, 0.1);
+        tact_v3_set(def.axis, 1, 0, 0);
+        def.stiffness = 100;
+        def.damping = 10;
+        scene_open(&s, &options);
+        scene_attach(&s, -1, &box, &here, 0);
+        struct tact_hand *hand = add_hand(&s, &def, 1);
+        cover(&s, 0, 0.01, 0);
+        start(&s, 0.5);
+        struct tact_contact *c = tact_world_contact(s.world, 0);
+        assert_true(c->stuck && c->preload > 1);
+        double most = run(&s, 0.1);
+        assert_true(most == 0 && c->stuck && !c->touching);
+        assert_true(tact_hand_state(hand).q[0] == 0);
+        tact_hand_state(hand).target[0] = 0.07;
+        double fastest = 0;
+        for (long k = lround(0.5 / options.period); k > 0; k--) {
+            scene_step(&s);
+            most = c->touching ? fmax(most, c->impulse[0] / options.period) : most;
+            fastest = fmax(fastest, tact_hand_state(hand).v[0]);
+        }
+        print_message("h %g: leaves at %.3f m/s, %.2e N\n", options.period, fastest, most);
+        assert_false(c->stuck || c->touching);
+        assert_true(fastest < 0.07 * 100 / 10 && most < 100 * 0.07);
+        scene_close(&s);
+    }
+}
+
 /* What starts deep bears its weight where it is; lifted by a part, it stays there, and lifted out
  * it comes back to the target depth and no deeper. */
 static void start_is_kept_and_only_shrinks(void **state)
@@ -284,9 +380,15 @@ static void start_is_kept_and_only_shrinks(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(slide_starts_inside),     cmocka_unit_test(slide_is_put_inside),
-        cmocka_unit_test(base_starts_inside_palm), cmocka_unit_test(twelve_joints),
-        cmocka_unit_test(jammed_between_walls),    cmocka_unit_test(start_is_kept_and_only_shrinks),
+        cmocka_unit_test(slide_starts_inside),
+        cmocka_unit_test(slide_is_put_inside),
+        cmocka_unit_test(base_starts_inside_palm),
+        cmocka_unit_test(twelve_joints),
+        cmocka_unit_test(jammed_between_walls),
+        cmocka_unit_test(jam_bears_weight),
+        cmocka_unit_test(free_box_is_not_stuck),
+        cmocka_unit_test(wholly_inside),
+        cmocka_unit_test(start_is_kept_and_only_shrinks),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
