@@ -73,9 +73,10 @@ struct tact_patch_options {
     double tip_power;  /**< 1/3 as Hertz's; human fingertips less (Xydas and Kao 1999: 0 to 1/3) */
 };
 
-/** Area seen along the normal, over V^(2/3), under which a gradient is rounding: that of floats is
- *  1e-7 of a surface, and there the depth would be a million times the overlap's size. */
-#define TACT_PATCH_LEAST_AREA 1e-6
+/** Area seen along the normal, over V^(2/3), under which V over the area is no depth: of a solid
+ * all but inside another a move of a micrometre would change it by metres. A cone of 0.06 degrees
+ * that touches with its tip has as much. */
+#define TACT_PATCH_LEAST_AREA 0.03
 
 /**
  * Patch of moments m. Semi-axes from the tangential block of C/V (Bouchard 2015, section 4.2).

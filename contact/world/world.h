@@ -112,7 +112,7 @@ struct tact_contact {
                           those of all pieces together, about the whole patch, margins the least */
     double preload;  /**< depth beyond the target that the overlap had at the start and still has
                           [m]: nothing pushes it open, and it only shrinks. 0: none. Of a
-                          shape wholly inside the other, which has no depth, a million sizes */
+                          shape wholly inside the other, which has no depth, 33 sizes */
     int starting;    /**< 1 until the first solve after tact_world_start() */
     int stuck;       /**< 1: deeper than its target and the last solve did not push it open, as no
                           joint moves along its normal, contacts press against each other, or one
