@@ -9,6 +9,8 @@ includes  folders include one way: contact <- rt <- kernels, devices <- examples
 sources   every .c and .cl file is named in a CMakeLists.txt
 numbers   text becomes a number, and a number text, through contact/number.h alone: what strtod(), scanf()
           and printf() do follows the locale. What examples/ prints is free: the command sets no locale
+elementary  the library takes elementary functions from contact/elementary.h alone: those of libm give other bits
+          on other processors. What examples/ prints and draws is free
 format    clang-format has nothing to change
 """
 import os
@@ -154,6 +156,24 @@ def calls(text, names):
         yield text.count("\n", 0, match.start()) + 1, match.group(1), text[match.end():end]
 
 
+def text_of(path):
+    """A file without its comments, line by line where it was."""
+    return re.sub(r"/\*.*?\*/", lambda m: re.sub(r"[^\n]", " ", m.group()), "\n".join(lines(path)),
+                  flags=re.DOTALL)
+
+
+def elementary():
+    functions = ("a?(?:sin|cos|tan)h?|sincos|atan2|cbrt|hypot|exp|exp2|exp10|expm1|log|log2|log10|log1p|pow|erfc?|"
+                 "[lt]gamma")
+    wrong = []
+    for path in code():
+        if path.split("/")[0] in ("tests", "examples") or not path.endswith((".c", ".h")):
+            continue
+        wrong += [f"{path}:{line}: {name}: use contact/elementary.h"
+                  for line, name, _ in calls(text_of(path), f"(?:{functions})[fl]?")]
+    return wrong
+
+
 def numbers():
     wrong = []
     conversion = re.compile(r"%(?:%|[-+ #0-9.*']*(?:l|L)?([aAeEfFgG]))")
@@ -161,8 +181,7 @@ def numbers():
         folder = path.split("/")[0]
         if folder == "tests" or path == "contact/number.c" or not path.endswith((".c", ".h")):
             continue
-        text = re.sub(r"/\*.*?\*/", lambda m: re.sub(r"[^\n]", " ", m.group()),
-                      "\n".join(lines(path)), flags=re.DOTALL)
+        text = text_of(path)
         found = list(calls(text, "strto[dfl]d?(?:_l)?|atof|setlocale|newlocale|uselocale"))
         if folder != "examples":
             found += calls(text, "vsn?printf|vd?printf|vfprintf|vasprintf|vs?scanf")
@@ -199,7 +218,7 @@ def format():
 
 def main():
     rules = {f.__name__: f for f in (layout, words, length, includes, sources, numbers,
-                                     format)}
+                                     elementary, format)}
     if len(sys.argv) != 3 or sys.argv[1] not in rules:
         sys.exit(__doc__)
     os.chdir(sys.argv[2])
