@@ -459,7 +459,7 @@ static int take_footer(struct tact_log *log, const struct tact_mcap_record *reco
     if (tact_mcap_reader_at_end(&log->file) != 0)
         return damage(log, log->file.offset, "the end of the file is damaged");
     log->closed = true;
-    log->state.complete = log->covered_count == 0;
+    log->state.complete = log->covered_count == 0 && !log->file.magic_damaged;
     return SCAN_STOP;
 }
 
@@ -561,6 +561,8 @@ int tact_log_scan(struct tact_log *log, struct tact_error *err)
     struct tact_mcap_record record;
     int rc = SCAN_NEXT;
 
+    if (log->file.magic_damaged)
+        note_damage(log, 0, TACT_MCAP_MAGIC_SIZE, "the bytes by which it is known are damaged");
     while (rc == SCAN_NEXT) {
         uint64_t at = log->file.offset;
         rc = tact_mcap_reader_next(&log->file, &record);

@@ -12,6 +12,7 @@
 
 /* zstd's densest block: 128 KiB of one byte in 4 bytes. Frames that claim more are lies. */
 #define ZSTD_RATIO_MAX 32768
+#define HEADER_LIMIT 1024 /* bytes */
 
 int tact_mcap_read_at(int fd, uint64_t at, uint8_t *data, size_t size)
 {
@@ -38,21 +39,45 @@ void tact_mcap_reader_start(struct tact_mcap_reader *reader, int fd, uint64_t en
     };
 }
 
+/* The magic bytes of a file that is an MCAP file all the same. */
+static bool is_damaged_magic(int fd, const uint8_t *magic)
+{
+    uint8_t header[TACT_MCAP_RECORD_HEAD + HEADER_LIMIT];
+    int right = 0;
+    uint64_t length;
+
+    for (int i = 0; i < TACT_MCAP_MAGIC_SIZE; i++)
+        right += magic[i] == (uint8_t)TACT_MCAP_MAGIC[i];
+    if (2 * right < TACT_MCAP_MAGIC_SIZE ||
+        tact_mcap_read_at(fd, TACT_MCAP_MAGIC_SIZE, header, TACT_MCAP_RECORD_HEAD) != 0)
+        return false;
+    memcpy(&length, header + 1, sizeof length);
+    if (header[0] != TACT_MCAP_HEADER || length > HEADER_LIMIT ||
+        tact_mcap_read_at(fd, TACT_MCAP_MAGIC_SIZE + TACT_MCAP_RECORD_HEAD,
+                          header + TACT_MCAP_RECORD_HEAD, length) != 0)
+        return false;
+    struct tact_span content = {header + TACT_MCAP_RECORD_HEAD, length};
+    return tact_mcap_parse_header(content) == 0;
+}
+
 /* -ENODATA where the file ends within the magic, as that of a writer that was killed at once. */
-static int check_magic(int fd, off_t size)
+static int check_magic(int fd, off_t size, bool *damaged)
 {
     uint8_t magic[TACT_MCAP_MAGIC_SIZE];
     size_t length = size < (off_t)sizeof magic ? (size_t)size : sizeof magic;
 
     int rc = tact_mcap_read_at(fd, 0, magic, length);
-    if (rc == 0 && memcmp(magic, TACT_MCAP_MAGIC, length) != 0)
-        rc = -EBADMSG;
+    bool right = rc == 0 && memcmp(magic, TACT_MCAP_MAGIC, length) == 0;
+    *damaged = rc == 0 && !right && length == sizeof magic && is_damaged_magic(fd, magic);
+    if (rc == 0 && !right && !*damaged)
+        return -EBADMSG;
     return rc == 0 && length < sizeof magic ? -ENODATA : rc;
 }
 
 int tact_mcap_reader_open(struct tact_mcap_reader *reader, const char *path)
 {
     struct stat status;
+    bool damaged = false;
     int rc;
 
     *reader = (struct tact_mcap_reader){.fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)};
@@ -65,7 +90,7 @@ int tact_mcap_reader_open(struct tact_mcap_reader *reader, const char *path)
     else if (!S_ISREG(status.st_mode))
         rc = -EBADMSG;
     else
-        rc = check_magic(reader->fd, status.st_size);
+        rc = check_magic(reader->fd, status.st_size, &damaged);
     if (rc != 0) {
         close(reader->fd);
         reader->fd = -1;
@@ -75,6 +100,7 @@ int tact_mcap_reader_open(struct tact_mcap_reader *reader, const char *path)
     bool locked = flock(reader->fd, LOCK_SH | LOCK_NB) == 0;
     int why = errno;
     tact_mcap_reader_start(reader, reader->fd, (uint64_t)status.st_size);
+    reader->magic_damaged = damaged;
     reader->locked = locked;
     reader->written = !locked && why == EWOULDBLOCK;
     reader->status = status;

@@ -26,8 +26,9 @@ struct tact_mcap_reader {
     uint32_t crc;        /* of all bytes before it, since the caller last set this to 0 */
     uint32_t crc_before; /* the same without the last record */
     struct tact_bytes buffer;
-    bool locked;  /* nobody writes the file */
-    bool written; /* somebody does: a recorder's lock is on it, which ends with its process */
+    bool magic_damaged; /* the magic bytes at its start */
+    bool locked;        /* nobody writes the file */
+    bool written;       /* somebody does: a recorder's lock is on it, which ends with its process */
     struct stat status;
 };
 
@@ -37,7 +38,8 @@ int tact_mcap_read_at(int fd, uint64_t at, uint8_t *data, size_t size);
 /** Reads an open file from behind its magic bytes, which have been seen, to `end`. */
 void tact_mcap_reader_start(struct tact_mcap_reader *reader, int fd, uint64_t end);
 
-/** Opens a file and checks the magic bytes at its start.
+/** Opens a file and checks the magic bytes at its start, which may be damaged where at least half
+ * of them are right and a header follows.
  *  @retval 0, the errno of open() or read(), -EBADMSG (not an MCAP file), or -ENODATA (the file
  * ends within them) */
 int tact_mcap_reader_open(struct tact_mcap_reader *reader, const char *path);

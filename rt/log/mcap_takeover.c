@@ -282,6 +282,7 @@ static int take_file(struct takeover *t)
     struct tact_mcap_record record;
     int rc = t->from->header.size > 0 ? take_header(t) : 0;
 
+    put_patch(t, 0, TACT_MCAP_MAGIC, TACT_MCAP_MAGIC_SIZE);
     while (rc == 0 && t->file.offset < t->from->end) {
         const struct tact_mcap_stretch *damage = damage_around(t, t->file.offset);
         rc = damage ? take_damage(t, damage->end) : tact_mcap_reader_next(&t->file, &record);

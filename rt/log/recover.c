@@ -55,7 +55,7 @@ static int open_log(struct recovery *r)
 }
 
 /* The rings were made when the log was so far: these bytes tell it from every other one. All logs
- * of a version have the same header, which may be damaged. */
+ * of a version have the same magic bytes and header, which may be damaged. */
 static int check_prefix(const struct recovery *r, bool *same)
 {
     const struct tact_description *d = &r->description;
@@ -71,8 +71,10 @@ static int check_prefix(const struct recovery *r, bool *same)
             return -errno;
         if (n == 0)
             return 0;
-        if (at == 0 && (size_t)n >= TACT_MCAP_MAGIC_SIZE + r->header.size)
+        if (at == 0 && (size_t)n >= TACT_MCAP_MAGIC_SIZE + r->header.size) {
+            memcpy(block, TACT_MCAP_MAGIC, TACT_MCAP_MAGIC_SIZE);
             memcpy(block + TACT_MCAP_MAGIC_SIZE, r->header.data, r->header.size);
+        }
         crc = tact_crc32(crc, block, (size_t)n);
         at += (uint64_t)n;
     }
