@@ -162,6 +162,7 @@ static void share_unknowns(struct islands *s)
         double **vectors[SEARCH_VECTORS] = {&search->before, &search->after, &search->scale,
                                             &search->next,   &search->kept,  &search->sane};
         search->n = n;
+        search->anchored = 0;
         for (int k = 0; k < SEARCH_VECTORS; k++) {
             *vectors[k] = next;
             next += n;

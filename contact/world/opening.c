@@ -197,22 +197,6 @@ void tact_openings_bound_unsolved(struct tact_world *world, struct island *islan
     }
 }
 
-/* The springs that are there for the solver alone begin anew, and softer: contacts that press
- * against each other through bodies that cannot move may bear anything, and go on bearing it. */
-static void slacken(const struct tact_world *world, struct block *block, double share)
-{
-    for (int i = 0; i < 6 && world->options.local == TACT_LOCAL_CONE; i++) {
-        if (i == 0 || i >= block->springs) {
-            double *s = &block->local.s[7 * i];
-            double more = tact_max(0.0, share * *s - block->give[i]);
-            *s += more;
-            block->give[i] += more;
-            block->start[i] = 0.0;
-        }
-    }
-    tact_local_prepare(&block->local);
-}
-
 /* Whether joints alone carry one of the island's contacts: they may leave it no motion at all. */
 static int hangs(const struct tact_world *world, const struct island *island)
 {
@@ -240,6 +224,7 @@ static int has_hand(const struct tact_world *world, const struct island *island)
  * hands only press bodies, which would creep. Returns whether the island is to be solved again. */
 static int stop_pushing(struct tact_world *world, struct island *island, int again)
 {
+    static const double none[6] = {0.0};
     double most = 0.0, bound = CROWDED * expected_impulse(world, island);
     int pushes = 0;
     for (int i = 0; i < island->blocks.count; i++) {
@@ -259,8 +244,11 @@ static int stop_pushing(struct tact_world *world, struct island *island, int aga
             block->held_back |= block->push > 0.0;
             block->push *= block->push > 0.0 ? share : 1.0;
         }
-        if (jams || !has_hand(world, island)) {
-            slacken(world, block, again ? SLACKER : SLACKENED);
+        /* Contacts that press against each other through bodies that cannot move may bear anything,
+         * and go on bearing it. */
+        if (tact_sweeps_search(world) && (jams || !has_hand(world, island))) {
+            tact_springs_soften(block, again ? SLACKER : SLACKENED, none);
+            island->search.anchored = -1;
         }
     }
     tact_sweeps_scale(world, island, 0.0);

@@ -51,13 +51,20 @@ void tact_sweeps_scale(struct tact_world *world, struct island *island, double s
     write_impulses(world, island, next);
 }
 
+/* What was met is of another problem. */
+static void begin_anew(struct search *s)
+{
+    s->best = s->lately = s->least = INFINITY;
+    s->tried = s->hold = 0;
+    tact_anderson_restart(&s->anderson);
+}
+
 static void begin(struct island *island)
 {
     struct search *s = &island->search;
-    s->best = s->lately = s->least = INFINITY;
-    s->tried = s->fails = s->hold = s->steps = 0;
+    begin_anew(s);
+    s->fails = s->steps = 0;
     s->newton = island->coupled && island->bonds.count == 0;
-    tact_anderson_restart(&s->anderson);
 }
 
 static void forget(struct search *s)
@@ -100,6 +107,10 @@ static int give_up(struct tact_world *world, struct island *island, struct tact_
     write_impulses(world, island, s->kept);
     forget(s);
     s->tried = 0;
+    if (s->anchored == 0 && (s->steps > 0 || s->fails > 0)) {
+        tact_springs_anchor(world, island);
+        s->anchored = 1;
+    }
     if (go_inside(world, island, stats)) {
         s->hold = 1;
         return 1;
@@ -208,13 +219,36 @@ static int ends(const struct tact_world *world, const struct island *island, int
             tact_min(island->residual, update_of(island)) <= STILL * world->options.tolerance);
 }
 
+/* Solved, but for what gives way from where the search has been: from here on, until that is
+ * little. Returns 1 where there is more. */
+static int anchor_anew(struct tact_world *world, struct island *island, int last)
+{
+    double yield = island->search.anchored > 0 ? tact_springs_yield(world, island) : 0.0;
+    if (yield == 0.0) {
+        return 0;
+    }
+    if (last) {
+        island->residual = tact_max(island->residual, yield);
+        return 0;
+    }
+    tact_springs_anchor(world, island);
+    begin_anew(&island->search);
+    return 1;
+}
+
 /* After a sweep: the next place to sweep from, or the end. last: of all sweeps. */
 static void go_on(struct tact_world *world, struct island *island, int last,
                   struct tact_solve_stats *stats)
 {
     int solved = ends(world, island, stats->iterations);
     double miss = sqrt(island->size) * island->residual;
+    if (solved && anchor_anew(world, island, last)) {
+        return;
+    }
     island->open = !solved && !last;
+    if (solved && stats->iterations > 1) { /* impulses may have been larger than they are */
+        tact_velocities_rebuild(world, island);
+    }
     if (solved || !tact_sweeps_search(world)) {
         return;
     }

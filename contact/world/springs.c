@@ -12,6 +12,7 @@
  * 1 kHz, under which a gram moves by 1e-14 m. One that bore nothing takes its load at once. */
 #define GIVE 1e-6
 #define GIVE_NEW 1e-9
+#define ANCHORED 3e-2      /* the same from where impulses are, while they are searched for */
 #define LEAST_SQUARE 1e-12 /* mean square of a patch's extent [m^2]: as good as a point */
 
 /* A contact gives way like a spring, of what its bodies themselves give: where several contacts
@@ -111,6 +112,54 @@ void tact_springs_assemble(const struct tact_world *world, struct block *block)
     for (int i = 0; i < 6; i++) {
         block->local.s[7 * i] += block->give[i];
     }
+}
+
+/* Rows whose spring is there for the solver alone. */
+static int is_rigid(const struct block *block, int row)
+{
+    return row == 0 || row >= block->springs;
+}
+
+void tact_springs_soften(struct block *block, double share, const double start[6])
+{
+    for (int i = 0; i < 6; i++) {
+        if (is_rigid(block, i)) {
+            double mobility = block->local.s[7 * i] - block->give[i];
+            block->give[i] = tact_max(share * mobility, i == 0 ? block->yielding : 0.0);
+            block->local.s[7 * i] = mobility + block->give[i];
+            block->start[i] = start[i];
+        }
+    }
+    tact_local_prepare(&block->local);
+}
+
+void tact_springs_anchor(struct tact_world *world, const struct island *island)
+{
+    for (int i = 0; i < island->blocks.count; i++) {
+        struct block *block = &world->blocks[island->blocks.at[i]];
+        double start[6];
+        memcpy(start, world->contacts[block->pair].impulse, sizeof start);
+        start[0] = block->yielding > 0.0 ? block->start[0] : start[0];
+        tact_springs_soften(block, ANCHORED, start);
+    }
+}
+
+double tact_springs_yield(const struct tact_world *world, const struct island *island)
+{
+    double sum = 0.0;
+    for (int i = 0; i < island->blocks.count; i++) {
+        const struct block *block = &world->blocks[island->blocks.at[i]];
+        const double *r = world->contacts[block->pair].impulse;
+        for (int k = 0; k < 6; k++) {
+            double share = block->give[k] > 0.0 ? block->give[k] / block->local.s[7 * k] : 0.0;
+            double unit = k < 3 ? 1.0 : block->per_length;
+            double yield = unit * share * (r[k] - block->start[k]);
+            int counts = is_rigid(block, k) && (k > 0 || block->yielding == 0.0);
+            sum += counts ? yield * yield : 0.0;
+        }
+    }
+    double yield = island->size > 0.0 ? sqrt(sum / island->size) : 0.0;
+    return yield > GIVE ? yield : 0.0;
 }
 
 double tact_springs_most(const struct block *block)

@@ -183,6 +183,18 @@ void tact_assemble_schur(struct tact_world *world, struct block *block);
  * tick: nothing gives way in it but what must for the solver, and springs begin anew after it. */
 void tact_springs_assemble(const struct tact_world *world, struct block *block);
 
+/* Makes the springs that are there for the solver alone as soft as that share of the mobility, and
+ * begins them anew at impulses of a contact; at 0 they hold nothing. */
+void tact_springs_soften(struct block *block, double share, const double start[6]);
+
+/* A proximal point: where no search leads to impulses, as many are as good, those next to the
+ * present ones are searched for, by springs that begin at these. */
+void tact_springs_anchor(struct tact_world *world, const struct island *island);
+
+/* What such springs yield, as a share of the impulses; 0 where it is no more than contacts of any
+ * other tick give way. */
+double tact_springs_yield(const struct tact_world *world, const struct island *island);
+
 /* The most that they can give in a tick, r v at half of what they hold [J]. */
 double tact_springs_most(const struct block *block);
 

@@ -290,7 +290,9 @@ static void random_worlds(void **state)
             t.angular[i].seed);
     }
     assert_true(t.unsolved * 100 <= t.ticks); /* 0.21 to 0.48 % for eight seeds */
-    assert_true(t.limits.value <= 1e-9 && t.unsolved_limits.value <= 1e-9);
+    /* The spin arm of an elastic patch is that of the force before the last sweep: in one contact
+     * of 10,000 worlds 6e-6 less than that of the force at the end. */
+    assert_true(t.limits.value <= 2e-5 && t.unsolved_limits.value <= 1e-9);
     for (int i = 0; i < 2; i++) {
         assert_true(t.linear[i].value <= 1e-12 && t.angular[i].value <= 1e-12);
     }
