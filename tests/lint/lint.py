@@ -52,8 +52,11 @@ def files():
 
 
 def lines(path):
-    with open(path, encoding="utf-8", errors="replace") as stream:
-        return stream.read().splitlines()
+    try:
+        with open(path, encoding="utf-8", errors="replace") as stream:
+            return stream.read().splitlines()
+    except FileNotFoundError:  # of a test that runs beside this one
+        return []
 
 
 def code():
