@@ -71,11 +71,14 @@ static int check_prefix(const struct recovery *r, bool *same)
             return -errno;
         if (n == 0)
             return 0;
-        if (at == 0 && (size_t)n >= TACT_MCAP_MAGIC_SIZE + r->header.size) {
-            memcpy(block, TACT_MCAP_MAGIC, TACT_MCAP_MAGIC_SIZE);
-            memcpy(block + TACT_MCAP_MAGIC_SIZE, r->header.data, r->header.size);
+        size_t known = at == 0 ? TACT_MCAP_MAGIC_SIZE + r->header.size : 0;
+        if (known > 0 && (size_t)n >= known) {
+            crc = tact_crc32(crc, TACT_MCAP_MAGIC, TACT_MCAP_MAGIC_SIZE);
+            crc = tact_crc32(crc, r->header.data, r->header.size);
+        } else {
+            known = 0;
         }
-        crc = tact_crc32(crc, block, (size_t)n);
+        crc = tact_crc32(crc, block + known, (size_t)n - known);
         at += (uint64_t)n;
     }
     *same = crc == d->prefix_crc;
