@@ -11,6 +11,7 @@
 #include <cmocka.h>
 #include "support/random.h"
 #include "support/world_scene.h"
+#include "support/worst.h"
 
 #define G 9.81
 #define LEVER 0.01 /* of a hinge's drive, at least [m] */
@@ -219,12 +220,6 @@ static double take_energy(struct hands_scene *s)
     return sum;
 }
 
-/** The largest of something in any world, the world it was met in, and how many exceed a bound. */
-struct worst {
-    double value;
-    int seed, exceed;
-};
-
 struct tally {
     long ticks, unsolved, contacts, deep, stuck;
     struct worst force;  /* over the weights, drives and momenta */
@@ -232,14 +227,6 @@ struct tally {
     struct worst work;   /* of contacts alone, over the same */
     struct worst drive;  /* torque over its limit */
 };
-
-static void note(struct worst *w, double value, int seed)
-{
-    if (!(value <= w->value)) {
-        w->value = value;
-        w->seed = seed;
-    }
-}
 
 /* Work of all drives in the tick that was just solved: the torque that entered the solve, over the
  * motion [J]. Adds its size to all. */

@@ -222,6 +222,23 @@ static void twelve_joints(void **state)
     }
 }
 
+/* A box between two walls that are 1 mm nearer than it is wide, without a start; its body. */
+static int put_between_walls(struct world_scene *s, const struct tact_world_options *options,
+                             double friction)
+{
+    const struct tact_shape wall = scene_box(0.1, 0.1, 0.1), box = scene_box(0.05, 0.05, 0.05);
+    const struct tact_contact_law law = scene_rigid(friction);
+    scene_open(s, options);
+    for (int k = -1; k < 2; k += 2) {
+        const struct tact_pose at = {{k * 0.0745, 0, 0}, {1}};
+        scene_attach(s, -1, &wall, &at, 0);
+    }
+    int b = scene_solid(s, &box, 0.2, (double[3]){0, 0, 0}, 0);
+    scene_law(s, 0, 1, &law);
+    assert_int_equal(tact_world_finish(s->world), 0);
+    return b;
+}
+
 /* A box put between a floor and a ceiling that are 1 mm nearer than it is high: what one pushes,
  * the other pushes back, and neither can win. */
 static void jammed_between_walls(void **state)
@@ -231,16 +248,7 @@ static void jammed_between_walls(void **state)
         struct world_scene s;
         struct tact_world_options options = at_period(periods[i]);
         tact_v3_set(options.gravity, G, 0, 0); /* "down" is x */
-        const struct tact_shape wall = scene_box(0.1, 0.1, 0.1), box = scene_box(0.05, 0.05, 0.05);
-        const struct tact_contact_law law = scene_rigid(0.5);
-        scene_open(&s, &options);
-        for (int k = -1; k < 2; k += 2) {
-            const struct tact_pose at = {{k * 0.0745, 0, 0}, {1}};
-            scene_attach(&s, -1, &wall, &at, 0);
-        }
-        int b = scene_solid(&s, &box, 0.2, (double[3]){0, 0, 0}, 0);
-        scene_law(&s, 0, 1, &law);
-        assert_int_equal(tact_world_finish(s.world), 0); /* and no start */
+        int b = put_between_walls(&s, &options, 0.5);
         double most = run(&s, 0.5);
         const double *at = tact_world_body(s.world, b)->pose.position;
         print_message("h %g: %.3g N, box at %.2e %.2e %.2e\n", periods[i], most, at[0], at[1],
@@ -259,22 +267,13 @@ static void jam_bears_weight(void **state)
     for (int i = 0; i < 6; i++) {
         struct world_scene s;
         const struct tact_world_options options = at_period(periods[i % 3]);
-        const struct tact_shape wall = scene_box(0.1, 0.1, 0.1), box = scene_box(0.05, 0.05, 0.05);
-        const struct tact_contact_law law = scene_rigid(i < 3 ? 0.5 : 0);
-        scene_open(&s, &options);
-        for (int k = -1; k < 2; k += 2) {
-            const struct tact_pose at = {{k * 0.0745, 0, 0}, {1}};
-            scene_attach(&s, -1, &wall, &at, 0);
-        }
-        int b = scene_solid(&s, &box, 0.2, (double[3]){0, 0, 0}, 0);
-        scene_law(&s, 0, 1, &law);
-        assert_int_equal(tact_world_finish(s.world), 0);
+        const double friction = i < 3 ? 0.5 : 0;
+        int b = put_between_walls(&s, &options, friction);
         double t = 0.05, most = run(&s, t);
         double fallen = -tact_world_body(s.world, b)->pose.position[2];
-        print_message("h %g, mu %g: %.3g N, fell %.3e m\n", options.period, law.friction, most,
-                      fallen);
+        print_message("h %g, mu %g: %.3g N, fell %.3e m\n", options.period, friction, most, fallen);
         assert_true(most <= 1e3 * 0.2 * G);
-        if (law.friction > 0) {
+        if (friction > 0) {
             assert_true(fabs(fallen) <= 3e-4); /* 81 um until the force has grown, then 1.2 um/s */
         } else {
             assert_true(fabs(fallen - 0.5 * G * t * t) <= 0.6 * G * t * options.period);

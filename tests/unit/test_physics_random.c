@@ -11,6 +11,7 @@
 #include <cmocka.h>
 #include "support/campaign.h"
 #include "support/world_scene.h"
+#include "support/worst.h"
 
 enum { WORLDS = 1000, ALL_WORLDS = 10000 }; /* the latter in .ci/long */
 enum { TICKS = 50, BODIES = 4 };
@@ -28,26 +29,12 @@ static int pick(int n)
     return (int)uniform(0, n);
 }
 
-/** Worst cases, with the seed of the world they were met in. */
-struct worst {
-    double value;
-    int seed;
-};
-
 struct tally {
     struct worst limits, unsolved_limits, residual; /* limits: in solved ticks */
     struct worst linear[2], angular[2];             /* unsolved, solved */
     long ticks, contacts, unsolved, outside;        /* outside: contacts beyond in solved ticks */
     int bad_worlds;
 };
-
-static void note(struct worst *w, double value, int seed)
-{
-    if (!(value <= w->value)) {
-        w->value = value;
-        w->seed = seed;
-    }
-}
 
 static struct tact_shape random_shape(struct world_scene *s, double size)
 {
