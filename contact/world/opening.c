@@ -21,8 +21,8 @@
 
 #define BALANCED 100.0 /* times that: no impulses of an unsolved tick are larger */
 
-#define SLACKENED 1e-4 /* of its mobility, by which a crowded contact gives way */
-#define SLACKER 1e-2   /* the second time */
+#define SOFTENED 1e-4 /* compliance of a crowded contact in its second solve, of its mobility */
+#define SOFTER 1e-2   /* the same in its third */
 
 /* Mobility of a hand's joints at a contact, each in the direction in which it moves the contact
  * most: a hinge at least as it moves its own mass, at the radius of gyration about its axis. */
@@ -247,7 +247,7 @@ static int stop_pushing(struct tact_world *world, struct island *island, int aga
         /* Contacts that press against each other through bodies that cannot move may bear anything,
          * and go on bearing it. */
         if (tact_sweeps_search(world) && (jams || !has_hand(world, island))) {
-            tact_springs_soften(block, again ? SLACKER : SLACKENED, none);
+            tact_springs_soften(block, again ? SOFTER : SOFTENED, none);
             island->search.anchored = -1;
         }
     }

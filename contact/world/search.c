@@ -51,7 +51,7 @@ void tact_sweeps_scale(struct tact_world *world, struct island *island, double s
     write_impulses(world, island, next);
 }
 
-/* What was met is of another problem. */
+/* Forgets residuals and steps, which are those of another problem. */
 static void begin_anew(struct search *s)
 {
     s->best = s->lately = s->least = INFINITY;
@@ -219,8 +219,9 @@ static int ends(const struct tact_world *world, const struct island *island, int
             tact_min(island->residual, update_of(island)) <= STILL * world->options.tolerance);
 }
 
-/* Solved, but for what gives way from where the search has been: from here on, until that is
- * little. Returns 1 where there is more. */
+/* A solution with anchored springs: where their deflection is too large, they are anchored again at
+ * the present impulses, or after the last sweep the deflection is reported as the residual. Returns
+ * 1 where the island is to be swept again. */
 static int anchor_anew(struct tact_world *world, struct island *island, int last)
 {
     double yield = island->search.anchored > 0 ? tact_springs_yield(world, island) : 0.0;
@@ -246,7 +247,7 @@ static void go_on(struct tact_world *world, struct island *island, int last,
         return;
     }
     island->open = !solved && !last;
-    if (solved && stats->iterations > 1) { /* impulses may have been larger than they are */
+    if (solved && stats->iterations > 1) { /* rounding of larger impulses goes */
         tact_velocities_rebuild(world, island);
     }
     if (solved || !tact_sweeps_search(world)) {

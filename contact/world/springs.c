@@ -12,7 +12,7 @@
  * 1 kHz, under which a gram moves by 1e-14 m. One that bore nothing takes its load at once. */
 #define GIVE 1e-6
 #define GIVE_NEW 1e-9
-#define ANCHORED 3e-2      /* the same from where impulses are, while they are searched for */
+#define ANCHORED 3e-2      /* the same of springs anchored at the impulses of a search */
 #define LEAST_SQUARE 1e-12 /* mean square of a patch's extent [m^2]: as good as a point */
 
 /* A contact gives way like a spring, of what its bodies themselves give: where several contacts

@@ -183,16 +183,16 @@ void tact_assemble_schur(struct tact_world *world, struct block *block);
  * tick: nothing gives way in it but what must for the solver, and springs begin anew after it. */
 void tact_springs_assemble(const struct tact_world *world, struct block *block);
 
-/* Makes the springs that are there for the solver alone as soft as that share of the mobility, and
- * begins them anew at impulses of a contact; at 0 they hold nothing. */
+/* Sets the compliance of the solver's own springs to that share of the mobility, and the impulses
+ * at which their deflection is zero. */
 void tact_springs_soften(struct block *block, double share, const double start[6]);
 
-/* A proximal point: where no search leads to impulses, as many are as good, those next to the
- * present ones are searched for, by springs that begin at these. */
+/* The proximal point method (Rockafellar 1976): where many impulses solve a tick, those nearest the
+ * present ones are found with springs that have no deflection there. */
 void tact_springs_anchor(struct tact_world *world, const struct island *island);
 
-/* What such springs yield, as a share of the impulses; 0 where it is no more than contacts of any
- * other tick give way. */
+/* Deflection of the anchored springs: the impulse that would move the bodies as fast, as a share of
+ * all impulses; 0 where it is no more than the solver's springs have in any other tick. */
 double tact_springs_yield(const struct tact_world *world, const struct island *island);
 
 /* The most that they can give in a tick, r v at half of what they hold [J]. */

@@ -562,7 +562,7 @@ int tact_log_scan(struct tact_log *log, struct tact_error *err)
     int rc = SCAN_NEXT;
 
     if (log->file.magic_damaged)
-        note_damage(log, 0, TACT_MCAP_MAGIC_SIZE, "the bytes by which it is known are damaged");
+        note_damage(log, 0, TACT_MCAP_MAGIC_SIZE, "the magic bytes at its start are damaged");
     while (rc == SCAN_NEXT) {
         uint64_t at = log->file.offset;
         rc = tact_mcap_reader_next(&log->file, &record);
