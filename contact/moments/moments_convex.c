@@ -39,7 +39,7 @@ int tact_moments_within(const struct tact_mesh *a, const struct tact_pose *pa,
     const struct tact_pose *pose = swapped ? pb : pa;
     struct tact_cutter cutter;
     struct tact_moment_sums sums;
-    double r[9], axes[9], origin[3], world[3];
+    double r[9], axes[9], origin[3] = {0.0}, world[3];
     tact_cutter_place(&cutter, tact_mesh_size(first), pose, second ? second->facets : NULL,
                       swapped ? pa : pb);
     int rc = tact_cutter_add(&cutter, pose, plane, planes);
