@@ -519,7 +519,7 @@ int tact_barrier_solve(struct tact_world *world, const struct island *island, in
         return 0;
     }
     for (int i = 0; i < island->blocks.count; i++) {
-        double *r = world->contacts[world->blocks[island->blocks.at[i]].pair].impulse;
+        double *r = world->contacts[world->blocks[island->blocks.at[i]].contact].impulse;
         memcpy(r, world->barrier.blocks[i].r, 6 * sizeof *r);
     }
     return steps;

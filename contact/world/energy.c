@@ -6,7 +6,7 @@
 /* Velocity of a contact at the present velocities, times its impulse [J]. */
 static double block_work(const struct tact_world *world, const struct block *block)
 {
-    const double *r = world->contacts[block->pair].impulse;
+    const double *r = world->contacts[block->contact].impulse;
     double u[6] = {0.0}, work = 0.0;
     for (int k = 0; k < 2; k++) {
         const struct side *side = &block->side[k];
@@ -49,7 +49,7 @@ static double most_pushed(const struct block *block)
  * at their arrival the impulse that stops them is counted as giving what gravity then takes. */
 static double most_stopped(const struct tact_world *world, const struct block *block)
 {
-    const double *r = world->contacts[block->pair].impulse;
+    const double *r = world->contacts[block->contact].impulse;
     double parting = tact_min(block->arrival[0], block->drawn);
     return tact_block_rebounds(block) ? 0.0 : 0.5 * r[0] * tact_max(parting, 0.0);
 }

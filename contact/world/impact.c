@@ -15,7 +15,7 @@ static const int rows[3] = {0, 4, 5};
 
 static int tips(const struct tact_world *world, const struct tact_contact *c)
 {
-    return c->patch.kind == TACT_PATCH_ELLIPSE && !tact_pair_is_curved(world, c);
+    return c->patch.kind == TACT_PATCH_ELLIPSE && !tact_pair_is_curved(world, c->a, c->b);
 }
 
 /* Fastest approach of a point of the patch at normal velocity and turning u [m/s]. */
@@ -59,7 +59,7 @@ static double curvature_radius(const struct tact_shape *shape)
  * it (a^2 = 4 R depth for a cap); along a capsule it is flat. */
 void tact_impact_rolling(const struct tact_world *world, struct block *block)
 {
-    const struct tact_contact *c = &world->contacts[block->pair];
+    const struct tact_contact *c = &world->contacts[block->contact];
     double radius = tact_min(curvature_radius(&world->shapes[c->a].shape),
                              curvature_radius(&world->shapes[c->b].shape));
     double speed[2] = {0.0, 0.0}, longest = 5.0 * radius * c->patch.depth;
@@ -84,7 +84,7 @@ void tact_impact_rolling(const struct tact_world *world, struct block *block)
 
 void tact_impact_rebound(const struct tact_world *world, struct block *block)
 {
-    const struct tact_contact *c = &world->contacts[block->pair];
+    const struct tact_contact *c = &world->contacts[block->contact];
     double e = tact_world_pair_law(world, c->a, c->b)->restitution;
     double approach = fastest_approach(world, c, block->arrival);
     memset(block->rebound, 0, sizeof block->rebound);
@@ -109,11 +109,11 @@ void tact_impact_rebound(const struct tact_world *world, struct block *block)
  * rebounding no faster than tact_impact_limit_pushes() finds. */
 void tact_impact_target(const struct tact_world *world, struct block *block)
 {
-    const struct tact_contact *c = &world->contacts[block->pair];
+    const struct tact_contact *c = &world->contacts[block->contact];
     const struct tact_contact_law *law = tact_world_pair_law(world, c->a, c->b);
     double h = world->options.period, free[3];
-    double e =
-        (tact_pair_is_curved(world, c) ? 2.0 : 1.0) * (c->patch.depth - law->overlap - c->preload);
+    double e = (tact_pair_is_curved(world, c->a, c->b) ? 2.0 : 1.0) *
+               (c->patch.depth - law->overlap - c->preload);
     e = c->preload > 0.0 && law->compliance == 0.0 ? tact_min(e, 0.0) : e;
     double time = h + (e > 0.0 ? law->dissipation + law->hunt_crossley * e : 0.0);
     tact_impact_velocity(block, free);
@@ -135,7 +135,7 @@ static double loaded(const struct tact_world *world, const struct block *block)
 {
     double u[3];
     tact_impact_velocity(block, u);
-    return block->local.s[0] * world->contacts[block->pair].impulse[0] - tact_max(u[0], 0.0);
+    return block->local.s[0] * world->contacts[block->contact].impulse[0] - tact_max(u[0], 0.0);
 }
 
 /* At least the sum of overlaps beyond the target of any contacts one above the other [m]: of each

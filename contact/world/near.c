@@ -22,11 +22,25 @@ int tact_near_create(struct tact_world *world)
     near->low = calloc(shapes + 1, sizeof *near->low);
     near->then = calloc(3 * shapes + 1, sizeof *near->then);
     near->plane = calloc(4 * shapes + 1, sizeof *near->plane);
+    near->slot = malloc(pairs * sizeof *near->slot);
+    near->free = calloc((size_t)world->slots + 1, sizeof *near->free);
+    near->free_pieces = calloc((size_t)world->piece_slots + 1, sizeof *near->free_pieces);
     if (!near->list || !near->listed || !near->found || !near->of || !near->first || !near->order ||
-        !near->low || !near->then || !near->plane) {
+        !near->low || !near->then || !near->plane || !near->slot || !near->free ||
+        !near->free_pieces) {
         return -ENOMEM;
     }
     memset(near->of, 0xff, (shapes * shapes / 2 + 1) * sizeof *near->of); /* -1 */
+    memset(near->slot, 0xff, pairs * sizeof *near->slot);
+    while (near->free_count < world->slots) {
+        near->free[near->free_count] = world->slots - 1 - near->free_count;
+        near->free_count++;
+    }
+    while (near->free_piece_count < world->piece_slots) {
+        near->free_pieces[near->free_piece_count] =
+            world->slots + near->free_piece_count * TACT_PIECES;
+        near->free_piece_count++;
+    }
     for (int i = 0; i < world->pair_count; i++) {
         size_t a = (size_t)world->pairs[i].a, b = (size_t)world->pairs[i].b;
         near->of[b * (b - 1) / 2 + a] = i;
@@ -50,6 +64,9 @@ void tact_near_destroy(struct near *near)
     free(near->low);
     free(near->then);
     free(near->plane);
+    free(near->slot);
+    free(near->free);
+    free(near->free_pieces);
 }
 
 static double margin_of(const struct world_shape *shape)
@@ -86,8 +103,10 @@ static int any_has_left(const struct tact_world *world)
 static int is_left_over(const struct tact_world *world, int pair)
 {
     static const struct tact_springs none;
-    const struct tact_contact *c = &world->contacts[pair];
-    return c->limits != TACT_LIMIT_OPEN || c->touching || c->stuck || c->split || c->starting ||
+    const struct tact_contact *c = tact_near_contact(world, pair);
+    const double *direction = world->directions + 3 * pair;
+    return world->active[pair] || tact_v3_dot(direction, direction) > 0.0 ||
+           c->limits != TACT_LIMIT_OPEN || c->touching || c->stuck || c->split || c->starting ||
            c->moments.volume != 0.0 || c->preload != 0.0 ||
            memcmp(c->warm, none.impulse, sizeof c->warm) != 0 ||
            memcmp(&c->springs, &none, sizeof none) != 0;
@@ -114,7 +133,7 @@ static void take_left_over(struct tact_world *world, int *count)
     }
 }
 
-static int pair_of(const struct near *near, int i, int k)
+int tact_near_pair(const struct near *near, int i, int k)
 {
     size_t a = (size_t)(i < k ? i : k), b = (size_t)(i < k ? k : i);
     return near->of[b * (b - 1) / 2 + a];
@@ -135,7 +154,7 @@ static void take_at_planes(struct tact_world *world, int *count)
             const struct world_shape *shape = &world->shapes[i];
             tact_v3_sub(apart, world->poses[i].position, at);
             if (tact_v3_dot(apart, up) < shape->radius + margin_of(shape)) {
-                take(world, pair_of(near, p, i), count);
+                take(world, tact_near_pair(near, p, i), count);
             }
         }
     }
@@ -198,7 +217,7 @@ static void take_swept(struct tact_world *world, int *count)
             double both = reach + world->shapes[j].radius + margin_of(&world->shapes[j]);
             tact_v3_sub(apart, at, world->poses[j].position);
             if (tact_v3_dot(apart, apart) < both * both) {
-                take(world, pair_of(near, i, j), count);
+                take(world, tact_near_pair(near, i, j), count);
             }
         }
     }
@@ -228,18 +247,66 @@ static void sort_found(struct tact_world *world, int count)
     }
 }
 
+/* A contact for a pair that came near; 0 where there is none left. */
+static int acquire(struct tact_world *world, int pair)
+{
+    struct near *near = &world->near;
+    const struct world_pair *p = &world->pairs[pair];
+    if (!near->free_count || (p->splits && !near->free_piece_count)) {
+        near->crowded = 1;
+        return 0;
+    }
+    near->slot[pair] = near->free[--near->free_count];
+    struct tact_contact *c = tact_near_contact(world, pair);
+    memset(c, 0, sizeof *c);
+    c->a = p->a;
+    c->b = p->b;
+    c->limits = TACT_LIMIT_OPEN;
+    if (p->splits) {
+        c->first_piece = near->free_pieces[--near->free_piece_count];
+        tact_pieces_clear(world, pair);
+    }
+    return 1;
+}
+
+static void release(struct tact_world *world, int pair)
+{
+    struct near *near = &world->near;
+    if (world->pairs[pair].splits) {
+        near->free_pieces[near->free_piece_count++] = tact_near_contact(world, pair)->first_piece;
+    }
+    near->free[near->free_count++] = near->slot[pair];
+    near->slot[pair] = -1;
+}
+
+/* Contacts of the pairs that left go to those that came. */
+static int exchange(struct tact_world *world, int count)
+{
+    struct near *near = &world->near;
+    int used = 0;
+    near->crowded = 0;
+    for (int i = 0; i < near->count; i++) {
+        if (!near->listed[near->list[i]]) {
+            release(world, near->list[i]);
+        }
+    }
+    for (int i = 0; i < count; i++) {
+        int pair = near->found[i];
+        near->listed[pair] = near->slot[pair] >= 0 || acquire(world, pair);
+        near->found[used] = pair;
+        used += near->listed[pair];
+    }
+    return used;
+}
+
 static void search(struct tact_world *world)
 {
     struct near *near = &world->near;
     int count = 0;
     take_left_over(world, &count);
-    int kept = count;
     take_at_planes(world, &count);
     take_swept(world, &count);
-    for (int i = kept; i < count; i++) {
-        tact_pair_part(world, near->found[i]);
-    }
-    sort_found(world, count);
+    sort_found(world, exchange(world, count));
     for (int i = 0; i < world->shape_count; i++) {
         tact_v3_copy(near->then + 3 * i, world->poses[i].position);
         memcpy(near->plane + 4 * i, world->poses[i].quat_wxyz, 4 * sizeof *near->plane);
@@ -258,10 +325,9 @@ void tact_near_add(struct tact_world *world, int pair)
 {
     struct near *near = &world->near;
     int k = near->count;
-    if (near->listed[pair]) {
+    if (near->listed[pair] || !acquire(world, pair)) {
         return;
     }
-    (void)tact_pair_contact(world, pair);
     near->listed[pair] = 1;
     near->count++;
     for (; k > 0 && near->list[k - 1] > pair; k--) {

@@ -13,9 +13,10 @@
 
 struct tact_world;
 
-/* Two shapes that may touch, a < b, and where the world keeps their pieces; 0: never split. */
+/* Two shapes that may touch, a < b. */
 struct world_pair {
-    int a, b, first_piece;
+    int a, b;
+    int splits; /* 1: its overlap may be solved as pieces */
 };
 
 struct near {
@@ -31,6 +32,12 @@ struct near {
     double *then;  /* by shape, 3: its position at the last search [m] */
     double *plane; /* the same of a half-space's orientation, 4 */
     int searched;  /* 1: once at least */
+    int *slot;     /* by pair: its contact; -1: it is not near */
+    int *free;     /* contacts of no pair, */
+    int free_count;
+    int *free_pieces; /* and first pieces of none */
+    int free_piece_count;
+    int crowded; /* 1: a near pair has no contact */
 };
 
 /* Room for the world's shapes and pairs. -ENOMEM. */
@@ -39,6 +46,9 @@ void tact_near_destroy(struct near *near);
 
 /* Brings the list up to date with the shapes' poses. Real-time safe. */
 void tact_near_update(struct tact_world *world);
+
+/* The pair of two shapes; -1: they cannot touch. */
+int tact_near_pair(const struct near *near, int i, int k);
 
 /* Puts a pair into the list. Real-time safe. */
 void tact_near_add(struct tact_world *world, int pair);

@@ -46,7 +46,7 @@ void tact_newton_destroy(struct newton *newton)
 
 int tact_newton_sticks(const struct tact_world *world, const struct block *block)
 {
-    return world->contacts[block->pair].limits == 0 && block->local.mu > 0.0;
+    return world->contacts[block->contact].limits == 0 && block->local.mu > 0.0;
 }
 
 /* How a block's impulse answers its b; by differences where that is not known otherwise. */
@@ -82,7 +82,7 @@ static void differentiate(const struct block *block, const double *r, const doub
 static void differentiate_arm(const struct tact_world *world, const struct block *block, double x,
                               const double *r, double *press)
 {
-    const struct tact_contact *c = &world->contacts[block->pair];
+    const struct tact_contact *c = &world->contacts[block->contact];
     struct tact_local_problem local = block->local;
     double base[6], moved[6];
     memset(press, 0, 6 * sizeof *press);
@@ -106,7 +106,7 @@ static void answer(const struct tact_world *world, const struct block *block, in
                    const double *b, double was, double *r)
 {
     const struct tact_local_problem *local = &block->local;
-    int limits = world->contacts[block->pair].limits;
+    int limits = world->contacts[block->contact].limits;
     memset(r, 0, 6 * sizeof *r);
     if (block->alone) {
         return; /* its b stays */
@@ -207,7 +207,7 @@ int tact_newton_step(struct tact_world *world, const struct island *island, cons
     *eliminated = 0;
     for (int i = 0; i < island->blocks.count; i++) {
         const struct block *block = &world->blocks[island->blocks.at[i]];
-        int limits = world->contacts[block->pair].limits;
+        int limits = world->contacts[block->contact].limits;
         if (!tact_newton_sticks(world, block) && !(limits & TACT_LIMIT_OPEN) && !block->alone) {
             differentiate(block, g + 6 * i, scale + 6 * i, newton->slope + 36 * i);
             differentiate_arm(world, block, x[6 * i], g + 6 * i, newton->press + 6 * i);

@@ -41,7 +41,7 @@ static int find_answer(const struct tact_world *world, const struct block *block
                        const double *r, double was, double *c, double *a)
 {
     const struct tact_local_problem *local = &block->local;
-    int limits = world->contacts[block->pair].limits;
+    int limits = world->contacts[block->contact].limits;
     const double *slope = world->newton.slope + (size_t)36 * (size_t)i;
     const double *press = world->newton.press + (size_t)6 * (size_t)i;
     double e[6], left[36], right[42], soft[6];

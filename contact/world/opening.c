@@ -80,14 +80,14 @@ void tact_openings_at_start(struct tact_world *world)
     }
     for (int i = 0; i < world->block_count; i++) {
         struct block *block = &world->blocks[i];
-        struct tact_contact *c = &world->contacts[block->pair];
+        struct tact_contact *c = &world->contacts[block->contact];
         tact_assemble_jacobians(world, block);
         tact_assemble_mobility(world, block);
         tact_opening_ease(world, block);
         c->stuck = tact_opening_is_stuck(block);
     }
     for (int i = 0; i < world->near.count; i++) {
-        struct tact_contact *c = &world->contacts[world->near.list[i]];
+        struct tact_contact *c = tact_near_contact(world, world->near.list[i]);
         for (int k = 0; k < c->split; k++) {
             int stuck = world->contacts[c->first_piece + k].stuck;
             c->stuck = k ? c->stuck && stuck : stuck;
@@ -97,7 +97,7 @@ void tact_openings_at_start(struct tact_world *world)
 
 void tact_opening_slow(const struct tact_world *world, struct block *block)
 {
-    const struct tact_contact *c = &world->contacts[block->pair];
+    const struct tact_contact *c = &world->contacts[block->contact];
     double target = tact_world_pair_law(world, c->a, c->b)->overlap;
     int stuck = tact_opening_is_stuck(block);
     double share = stuck ? 0.0 : tact_min(1.0, block->ease / EASY);
@@ -138,7 +138,7 @@ static void find_resting(struct tact_world *world)
             rests &= fabs(world->blocks[blocks->at[k]].arrival[0]) <= slow;
         }
         for (int k = 0; k < blocks->count; k++) {
-            world->contacts[world->blocks[blocks->at[k]].pair].starting &= rests;
+            world->contacts[world->blocks[blocks->at[k]].contact].starting &= rests;
         }
     }
 }
@@ -155,7 +155,7 @@ void tact_openings_started(struct tact_world *world)
 {
     find_resting(world);
     for (int i = 0; i < world->near.count; i++) {
-        struct tact_contact *c = &world->contacts[world->near.list[i]];
+        struct tact_contact *c = tact_near_contact(world, world->near.list[i]);
         int rests = c->split ? world->contacts[c->first_piece].starting : c->starting;
         if (c->starting && rests && c->touching) {
             sink(world, c);
@@ -190,7 +190,8 @@ void tact_openings_bound_unsolved(struct tact_world *world, struct island *islan
 {
     double most = 0.0, bound = BALANCED * expected_impulse(world, island);
     for (int i = 0; i < island->blocks.count; i++) {
-        most = tact_max(most, world->contacts[world->blocks[island->blocks.at[i]].pair].impulse[0]);
+        most =
+            tact_max(most, world->contacts[world->blocks[island->blocks.at[i]].contact].impulse[0]);
     }
     if (most > bound) {
         tact_sweeps_scale(world, island, bound / most);
@@ -229,7 +230,7 @@ static int stop_pushing(struct tact_world *world, struct island *island, int aga
     int pushes = 0;
     for (int i = 0; i < island->blocks.count; i++) {
         const struct block *block = &world->blocks[island->blocks.at[i]];
-        most = tact_max(most, world->contacts[block->pair].impulse[0]);
+        most = tact_max(most, world->contacts[block->contact].impulse[0]);
         pushes |= block->push > 0.0;
     }
     int jams = hangs(world, island) && tact_sweeps_search(world);

@@ -9,7 +9,7 @@
 
 void tact_pieces_clear(struct tact_world *world, int pair)
 {
-    struct tact_contact *c = &world->contacts[pair];
+    struct tact_contact *c = tact_near_contact(world, pair);
     c->split = 0;
     for (int k = 0; k < TACT_PIECES && c->first_piece; k++) {
         struct tact_contact *piece = &world->contacts[c->first_piece + k];
@@ -72,7 +72,7 @@ static int is_thin(const struct tact_contact *piece)
 static void find_last(const struct tact_world *world, int pair, int was_split,
                       struct tact_contact last[TACT_PIECES])
 {
-    const struct tact_contact *c = &world->contacts[pair];
+    const struct tact_contact *c = tact_near_contact(world, pair);
     memcpy(last, world->contacts + c->first_piece, sizeof *last * TACT_PIECES);
     if (!was_split) {
         last[0] = *c;
@@ -100,7 +100,7 @@ static int make_pieces(struct tact_world *world, const struct tact_contact *c,
 
 int tact_pieces_make(struct tact_world *world, int pair)
 {
-    struct tact_contact *c = &world->contacts[pair], last[TACT_PIECES];
+    struct tact_contact *c = tact_near_contact(world, pair), last[TACT_PIECES];
     struct tact_pieces pieces;
     if (!c->first_piece) {
         return 0;
@@ -182,7 +182,7 @@ static void collect(struct tact_world *world, struct tact_contact *c)
 void tact_pieces_collect(struct tact_world *world)
 {
     for (int i = 0; i < world->near.count; i++) {
-        struct tact_contact *c = &world->contacts[world->near.list[i]];
+        struct tact_contact *c = tact_near_contact(world, world->near.list[i]);
         if (c->touching && c->split) {
             collect(world, c);
         }

@@ -20,8 +20,8 @@
 static void read_impulses(struct tact_world *world, const struct island *island, double *out)
 {
     for (int i = 0; i < island->blocks.count; i++) {
-        int pair = world->blocks[island->blocks.at[i]].pair;
-        memcpy(out + 6 * i, world->contacts[pair].impulse, 6 * sizeof *out);
+        int contact = world->blocks[island->blocks.at[i]].contact;
+        memcpy(out + 6 * i, world->contacts[contact].impulse, 6 * sizeof *out);
     }
     tact_bonds_copy(world, island, out + 6 * island->blocks.count, 0);
 }
@@ -31,7 +31,7 @@ static void write_impulses(struct tact_world *world, const struct island *island
     tact_bonds_copy(world, island, next + 6 * island->blocks.count, 1);
     for (int i = 0; i < island->blocks.count; i++) {
         const struct block *block = &world->blocks[island->blocks.at[i]];
-        double *r = world->contacts[block->pair].impulse, delta[6];
+        double *r = world->contacts[block->contact].impulse, delta[6];
         for (int k = 0; k < 6; k++) {
             delta[k] = next[6 * i + k] - r[k];
             r[k] = next[6 * i + k];

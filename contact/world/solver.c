@@ -54,7 +54,7 @@ static void merge_hand(struct block *block)
 
 void tact_assemble_jacobians(struct tact_world *world, struct block *block)
 {
-    const struct tact_patch *patch = &world->contacts[block->pair].patch;
+    const struct tact_patch *patch = &world->contacts[block->contact].patch;
     for (int k = 0; k < 2; k++) {
         struct side *side = &block->side[k];
         double sign = k ? -1.0 : 1.0;
@@ -108,7 +108,7 @@ void tact_assemble_mobility(struct tact_world *world, struct block *block)
 
 void tact_assemble_schur(struct tact_world *world, struct block *block)
 {
-    const struct tact_contact *c = &world->contacts[block->pair];
+    const struct tact_contact *c = &world->contacts[block->contact];
     double *s = block->local.s;
     tact_assemble_mobility(world, block);
     tact_bonds_hold(world, block);
@@ -151,13 +151,13 @@ static void factor(struct tact_world *world, struct block *block)
 }
 
 /* The last tick's impulse, seen from the new patch. */
-static void warm_start(struct tact_world *world, int pair)
+static void warm_start(struct tact_world *world, const struct block *block)
 {
-    struct tact_contact *c = &world->contacts[pair];
+    struct tact_contact *c = &world->contacts[block->contact];
     double arm[3], torque[3];
     if (world->options.model == TACT_CONTACT_POINTS) {
         int known = tact_v3_dot(c->warm, c->warm) > 0.0;
-        tact_points_warm(&world->points, pair, known, c->impulse);
+        tact_points_warm(&world->points, block->pair, known, c->impulse);
         return;
     }
     tact_v3_sub(arm, c->warm_point, c->patch.center);
@@ -179,7 +179,7 @@ static void expect_impulses(struct tact_world *world)
     }
     for (int i = 0; i < world->block_count; i++) {
         struct block *block = &world->blocks[i];
-        const double *r = world->contacts[block->pair].impulse;
+        const double *r = world->contacts[block->contact].impulse;
         for (int k = 0; k < 2; k++) {
             struct side *side = &block->side[k];
             if (side->owner.kind != TACT_OWNER_HAND) {
@@ -220,7 +220,7 @@ static int free_velocities(struct tact_world *world, int *failed_hand)
  * have no impulse that would hold them as one: their own is judged. */
 static void judge(const struct tact_world *world, struct block *block)
 {
-    struct tact_contact *c = &world->contacts[block->pair];
+    struct tact_contact *c = &world->contacts[block->contact];
     tact_local_margins(&block->local, c->impulse, &c->margins);
     c->stuck = block->held_back;
     for (int k = 0; k < 2; k++) {
@@ -238,7 +238,7 @@ static void judge(const struct tact_world *world, struct block *block)
 /* World wrench and next tick's warm start from the impulse in the patch's frame. */
 static void store(struct tact_world *world, struct block *block)
 {
-    struct tact_contact *c = &world->contacts[block->pair];
+    struct tact_contact *c = &world->contacts[block->contact];
     double inverse_h = 1.0 / world->options.period;
     tact_m3_tmul_v3(c->warm, c->patch.frame, c->impulse);
     tact_m3_tmul_v3(c->warm + 3, c->patch.frame, c->impulse + 3);
@@ -284,14 +284,14 @@ int tact_world_solve(struct tact_world *world, struct tact_solve_stats *stats)
         tact_assemble_jacobians(world, &world->blocks[i]);
         tact_impact_rolling(world, &world->blocks[i]);
         tact_impact_velocity(&world->blocks[i], world->blocks[i].arrival);
-        warm_start(world, world->blocks[i].pair);
+        warm_start(world, &world->blocks[i]);
     }
     expect_impulses(world);
     tact_velocities_keep(world, world->arrived);
     rc = rc ? rc : free_velocities(world, &stats->failed_hand);
     if (rc) {
         for (int i = 0; i < world->block_count; i++) {
-            struct tact_contact *c = &world->contacts[world->blocks[i].pair];
+            struct tact_contact *c = &world->contacts[world->blocks[i].contact];
             tact_contact_clear(c);
             c->spin_arm = 0.0;
         }

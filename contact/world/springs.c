@@ -21,7 +21,7 @@
  * spring is tight where the last tick left it: under a steady load nothing moves. */
 static void make_rigid(const struct tact_world *world, struct block *block)
 {
-    const double *last = world->contacts[block->pair].impulse;
+    const double *last = world->contacts[block->contact].impulse;
     int rigid =
         world->options.local == TACT_LOCAL_BOUCHARD ||
         world->options.model == TACT_CONTACT_POINTS ||
@@ -82,7 +82,7 @@ static int rows_of(const struct tact_contact_law *law)
  * what the spring alone holds in r_0. Never stiffer than a rigid contact. */
 static void make_foundation(const struct tact_world *world, struct block *block)
 {
-    const struct tact_contact *c = &world->contacts[block->pair];
+    const struct tact_contact *c = &world->contacts[block->contact];
     const struct tact_contact_law *law = tact_world_pair_law(world, c->a, c->b);
     double h = world->options.period, time = h + law->dissipation, compliance[6];
     find_compliances(world, c, compliance);
@@ -102,7 +102,7 @@ static void make_foundation(const struct tact_world *world, struct block *block)
 
 void tact_springs_assemble(const struct tact_world *world, struct block *block)
 {
-    const struct tact_contact *c = &world->contacts[block->pair];
+    const struct tact_contact *c = &world->contacts[block->contact];
     double tangential = tact_world_pair_law(world, c->a, c->b)->tangential_compliance;
     block->springs = 0;
     make_rigid(world, block);
@@ -138,7 +138,7 @@ void tact_springs_anchor(struct tact_world *world, const struct island *island)
     for (int i = 0; i < island->blocks.count; i++) {
         struct block *block = &world->blocks[island->blocks.at[i]];
         double start[6];
-        memcpy(start, world->contacts[block->pair].impulse, sizeof start);
+        memcpy(start, world->contacts[block->contact].impulse, sizeof start);
         start[0] = block->yielding > 0.0 ? block->start[0] : start[0];
         tact_springs_soften(block, ANCHORED, start);
     }
@@ -149,7 +149,7 @@ double tact_springs_yield(const struct tact_world *world, const struct island *i
     double sum = 0.0;
     for (int i = 0; i < island->blocks.count; i++) {
         const struct block *block = &world->blocks[island->blocks.at[i]];
-        const double *r = world->contacts[block->pair].impulse;
+        const double *r = world->contacts[block->contact].impulse;
         for (int k = 0; k < 6; k++) {
             double share = block->give[k] > 0.0 ? block->give[k] / block->local.s[7 * k] : 0.0;
             double unit = k < 3 ? 1.0 : block->per_length;
@@ -174,7 +174,7 @@ double tact_springs_most(const struct block *block)
 /* What the springs hold, from rows to world axes, and the angles that it turns them by. */
 static void put_rows(const struct tact_world *world, const struct block *block, double row[6])
 {
-    struct tact_contact *c = &world->contacts[block->pair];
+    struct tact_contact *c = &world->contacts[block->contact];
     const struct tact_contact_law *law = tact_world_pair_law(world, c->a, c->b);
     double time = world->options.period + law->dissipation, angle[3];
     for (int i = 0; i < 3; i++) {
@@ -188,7 +188,7 @@ static void put_rows(const struct tact_world *world, const struct block *block, 
 
 void tact_springs_store(const struct tact_world *world, struct block *block)
 {
-    struct tact_contact *c = &world->contacts[block->pair];
+    struct tact_contact *c = &world->contacts[block->contact];
     double h = world->options.period, row[6] = {0.0}, u[6] = {0.0};
     double time = h + tact_world_pair_law(world, c->a, c->b)->dissipation;
     memset(&c->springs, 0, sizeof c->springs);
@@ -226,7 +226,7 @@ static void turn_along(struct tact_springs *springs, const double *a, const doub
  * that it began with: summed up, the difference is a creep of w^2 h / 2 of the lever a second. */
 static void follow(struct tact_world *world, const struct block *block)
 {
-    struct tact_contact *c = &world->contacts[block->pair];
+    struct tact_contact *c = &world->contacts[block->contact];
     const struct tact_contact_law *law = tact_world_pair_law(world, c->a, c->b);
     double time = world->options.period + law->dissipation, row[6], apart[6], a[6], b[6], moved[6];
     tact_world_point_moved(world, c->a, c->patch.center, a);
@@ -251,7 +251,7 @@ void tact_springs_follow(struct tact_world *world)
 {
     for (int i = 0; i < world->block_count; i++) {
         const struct block *block = &world->blocks[i];
-        if (block->springs && world->contacts[block->pair].impulse[0] > 0.0) {
+        if (block->springs && world->contacts[block->contact].impulse[0] > 0.0) {
             follow(world, block);
         }
     }

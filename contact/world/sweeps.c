@@ -16,7 +16,7 @@ static void give(struct tact_world *world, struct block *block, const double *de
 /* Spin arm and, for Algorithm 1, the patch that go with the present normal force. */
 static void follow_force(const struct tact_world *world, struct block *block)
 {
-    const struct tact_contact *c = &world->contacts[block->pair];
+    const struct tact_contact *c = &world->contacts[block->contact];
     struct tact_local_problem *local = &block->local;
     const double *r = c->impulse;
     int corners = world->options.spin == TACT_SPIN_CORNERS;
@@ -38,7 +38,7 @@ static void follow_force(const struct tact_world *world, struct block *block)
 static void solve_patch(struct tact_world *world, struct island *island, struct block *block,
                         double *r)
 {
-    struct tact_contact *c = &world->contacts[block->pair];
+    struct tact_contact *c = &world->contacts[block->contact];
     struct tact_local_problem *local = &block->local;
     follow_force(world, block);
     block->residual = tact_local_residual(local, r);
@@ -60,14 +60,14 @@ static void solve_points(struct tact_world *world, struct island *island, struct
     struct point_pass pass;
     tact_points_solve(&world->points, block->pair, &block->local, r, &pass);
     block->residual = pass.residual;
-    world->contacts[block->pair].limits = pass.limits;
+    world->contacts[block->contact].limits = pass.limits;
     island->size += pass.size;
     island->change += pass.change;
 }
 
 static void solve_block(struct tact_world *world, struct island *island, struct block *block)
 {
-    struct tact_contact *c = &world->contacts[block->pair];
+    struct tact_contact *c = &world->contacts[block->contact];
     struct tact_local_problem *local = &block->local;
     double u[6] = {0.0}, r[6], delta[6];
     tact_impact_wanted(block, u);
@@ -111,7 +111,7 @@ void tact_sweeps_keep_limits(struct tact_world *world, const struct island *isla
 {
     for (int i = 0; i < island->blocks.count; i++) {
         struct block *block = &world->blocks[island->blocks.at[i]];
-        double *r = world->contacts[block->pair].impulse, delta[6];
+        double *r = world->contacts[block->contact].impulse, delta[6];
         memcpy(delta, r, sizeof delta);
         follow_force(world, block);
         tact_local_keep_inside(&block->local, r);

@@ -58,7 +58,7 @@ void tact_velocities_rebuild(struct tact_world *world, const struct island *isla
     tact_velocities_restore(world, island);
     for (int i = 0; i < island->blocks.count; i++) {
         const struct block *block = &world->blocks[island->blocks.at[i]];
-        tact_block_kick(block, world->contacts[block->pair].impulse);
+        tact_block_kick(block, world->contacts[block->contact].impulse);
     }
     tact_bonds_apply(world, island);
 }

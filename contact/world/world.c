@@ -7,6 +7,9 @@
 #include "contact/moments/pieces_internal.h"
 #include "contact/world/world_internal.h"
 
+#define NEAR_LEAST 8192 /* near pairs that there is room for, and more for each shape */
+#define NEAR_EACH 16
+
 struct tact_world_options tact_world_options_default(void)
 {
     struct tact_world_options o = {.period = 1e-3,
@@ -30,7 +33,7 @@ int tact_world_create(const struct tact_world_options *o, struct tact_world **ou
 {
     *out = NULL;
     if (!(o->period > 0.0) || !isfinite(o->period) || o->iterations < 1 || o->contacts < 1 ||
-        !(o->tolerance >= 0.0) || !(o->push_limit >= 0.0) ||
+        o->near < 0 || !(o->tolerance >= 0.0) || !(o->push_limit >= 0.0) ||
         (o->model == TACT_CONTACT_POINTS && o->points < 1) ||
         !isfinite(o->gravity[0] + o->gravity[1] + o->gravity[2])) {
         return -EINVAL;
@@ -247,6 +250,13 @@ int tact_world_pairs_over(const struct tact_world *world, int most)
     return count_pairs(world, most) > most;
 }
 
+static int splits(const struct tact_world *world, int a, int b)
+{
+    const struct tact_world_options *o = &world->options;
+    return o->split && o->local == TACT_LOCAL_CONE && o->model == TACT_CONTACT_PATCH &&
+           tact_pieces_possible(&world->shapes[a].shape, &world->shapes[b].shape);
+}
+
 static int list_pairs(struct tact_world *world)
 {
     int count = count_pairs(world, INT_MAX);
@@ -254,35 +264,25 @@ static int list_pairs(struct tact_world *world)
     for (int a = 0; a < world->shape_count && world->pairs; a++) {
         for (int b = a + 1; b < world->shape_count; b++) {
             if (can_touch(world, a, b)) {
-                world->pairs[world->pair_count++] = (struct world_pair){a, b, 0};
+                world->pairs[world->pair_count++] = (struct world_pair){a, b, splits(world, a, b)};
             }
         }
     }
     return world->pairs ? 0 : -ENOMEM;
 }
 
-/* Contacts of the pairs, and of the pieces of those that may be split. */
+/* Room for the contacts of near pairs, and for the pieces of those that may be split. */
 static int list_contacts(struct tact_world *world)
 {
     const struct tact_world_options *o = &world->options;
-    int splits = o->split && o->local == TACT_LOCAL_CONE && o->model == TACT_CONTACT_PATCH;
-    world->contact_count = world->pair_count;
-    for (int i = 0; i < world->pair_count && splits; i++) {
-        struct world_pair *pair = &world->pairs[i];
-        if (tact_pieces_possible(&world->shapes[pair->a].shape, &world->shapes[pair->b].shape)) {
-            pair->first_piece = world->contact_count;
-            world->contact_count += TACT_PIECES;
-        }
+    int most = o->near ? o->near : NEAR_LEAST + NEAR_EACH * world->shape_count;
+    world->slots = most < world->pair_count ? most : world->pair_count;
+    for (int i = 0; i < world->pair_count && world->piece_slots < world->slots; i++) {
+        world->piece_slots += world->pairs[i].splits;
     }
-    world->contacts = calloc((size_t)world->contact_count + 1, sizeof *world->contacts);
-    for (int i = 0; i < world->pair_count && world->contacts; i++) {
-        const struct world_pair *pair = &world->pairs[i];
-        for (int k = 0; k < TACT_PIECES && pair->first_piece; k++) {
-            world->contacts[pair->first_piece + k].a = pair->a;
-            world->contacts[pair->first_piece + k].b = pair->b;
-        }
-    }
-    world->room = o->contacts < world->contact_count ? o->contacts : world->contact_count;
+    int all = world->slots + world->piece_slots * TACT_PIECES;
+    world->contacts = calloc((size_t)all + 1, sizeof *world->contacts);
+    world->room = o->contacts < all ? o->contacts : all;
     return world->contacts ? 0 : -ENOMEM;
 }
 
@@ -368,6 +368,32 @@ int tact_world_pair_count(const struct tact_world *world)
     return world->pair_count;
 }
 
+int tact_world_slots(const struct tact_world *world)
+{
+    return world->slots;
+}
+
+int tact_world_slot(const struct tact_world *world, int pair)
+{
+    return world->near.slot[pair];
+}
+
+int tact_world_room(const struct tact_world *world)
+{
+    return world->room;
+}
+
+void tact_world_pair_shapes(const struct tact_world *world, int pair, int *a, int *b)
+{
+    *a = world->pairs[pair].a;
+    *b = world->pairs[pair].b;
+}
+
+int tact_world_pair_between(const struct tact_world *world, int a, int b)
+{
+    return a >= 0 && a < b && b < world->shape_count ? tact_near_pair(&world->near, a, b) : -1;
+}
+
 struct tact_body *tact_world_body(struct tact_world *world, int index)
 {
     return &world->bodies[index].body;
@@ -390,13 +416,26 @@ struct tact_owner tact_world_owner(const struct tact_world *world, int shape)
 
 struct tact_contact *tact_world_contact(struct tact_world *world, int pair)
 {
-    return tact_pair_contact(world, pair);
+    if (world->near.slot[pair] >= 0) {
+        return tact_near_contact(world, pair);
+    }
+    memset(&world->apart, 0, sizeof world->apart);
+    world->apart.a = world->pairs[pair].a;
+    world->apart.b = world->pairs[pair].b;
+    world->apart.limits = TACT_LIMIT_OPEN;
+    return &world->apart;
 }
 
 struct tact_contact *tact_world_piece(struct tact_world *world, int pair, int k)
 {
-    int first = world->pairs[pair].first_piece;
-    return first ? &world->contacts[first + k] : NULL;
+    if (!world->pairs[pair].splits) {
+        return NULL;
+    }
+    if (world->near.slot[pair] < 0) {
+        memset(&world->no_piece, 0, sizeof world->no_piece);
+        return &world->no_piece;
+    }
+    return &world->contacts[tact_near_contact(world, pair)->first_piece + k];
 }
 
 const struct tact_contact_law *tact_world_law(const struct tact_world *world, int pair)

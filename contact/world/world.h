@@ -55,10 +55,11 @@ struct tact_world_options {
     enum tact_contact_model model;
     int points;   /**< POINTS: most of a tick; further ones are left out and counted */
     int contacts; /**< most contacts of a tick, pieces of split ones counted singly */
-    int by_mass;  /**< BOUCHARD: metric of the centre of pressure's projection, local.h; 1 */
-    int split;    /**< 1: overlaps that are not planar are solved as planar pieces where those are
-                       exact, between a convex solid of few faces and a mesh that is not convex.
-                       Cone and PATCH only */
+    int near;    /**< most pairs whose shapes are near each other; 0: 8192, and 16 for each shape */
+    int by_mass; /**< BOUCHARD: metric of the centre of pressure's projection, local.h; 1 */
+    int split;   /**< 1: overlaps that are not planar are solved as planar pieces where those are
+                      exact, between a convex solid of few faces and a mesh that is not convex.
+                      Cone and PATCH only */
 };
 
 /** h = 1 ms, patches as polygons, not planar ones split, blended normals, spin AUTO, gravity -9.81
@@ -219,15 +220,32 @@ TACT_API int tact_world_hand_count(const struct tact_world *world);
 TACT_API int tact_world_shape_count(const struct tact_world *world);
 TACT_API int tact_world_pair_count(const struct tact_world *world);
 
+/** The two shapes of a pair, a < b. Real-time safe, as the next. */
+TACT_API void tact_world_pair_shapes(const struct tact_world *world, int pair, int *a, int *b);
+
+/** The pair of two shapes a < b; -1 where they cannot touch, or are none. */
+TACT_API int tact_world_pair_between(const struct tact_world *world, int a, int b);
+
 /** Live body and hand; call tact_world_refresh() after writing poses or joint values. */
 TACT_API struct tact_body *tact_world_body(struct tact_world *world, int index);
 TACT_API struct tact_hand *tact_world_hand(struct tact_world *world, int index);
 TACT_API const struct tact_shape *tact_world_shape(const struct tact_world *world, int index);
 TACT_API struct tact_owner tact_world_owner(const struct tact_world *world, int shape);
+/** The contact of a pair; valid until the next tact_world_begin(). Of a pair that is not near it is
+ *  one that stands for all such, until the next call: to write to it call tact_world_keep_near()
+ *  first. */
 TACT_API struct tact_contact *tact_world_contact(struct tact_world *world, int pair);
-/** The k-th piece of a pair, k < TACT_PIECES: a contact by itself where k < split. NULL where the
- *  pair is never split. */
+/** The k-th piece of a pair, k < TACT_PIECES, likewise: a contact by itself where k < split. NULL
+ *  where the pair is never split. */
 TACT_API struct tact_contact *tact_world_piece(struct tact_world *world, int pair, int k);
+
+/** Near pairs that there is room for; and the place of one among them, which it keeps as long as it
+ *  is near, -1 where it is not. Real-time safe. */
+TACT_API int tact_world_slots(const struct tact_world *world);
+TACT_API int tact_world_slot(const struct tact_world *world, int pair);
+
+/** Most contacts of a tick, pieces of split ones counted singly. */
+TACT_API int tact_world_room(const struct tact_world *world);
 TACT_API const struct tact_contact_law *tact_world_law(const struct tact_world *world, int pair);
 TACT_API void tact_world_refresh(struct tact_world *world);
 
@@ -235,7 +253,7 @@ TACT_API void tact_world_refresh(struct tact_world *world);
 TACT_API void tact_world_set_weight(struct tact_world *world, int body, int on);
 
 /** Poses of all shapes now, whether each pair is close (1) or not, and the last normal of each pair
- *  (3 doubles; 0 0 0 where never in contact). Real-time safe. */
+ *  (3 doubles; 0 0 0 where there was no contact since it came close). Real-time safe. */
 TACT_API void tact_world_begin(struct tact_world *world);
 TACT_API const struct tact_pose *tact_world_shape_poses(const struct tact_world *world);
 TACT_API const uint8_t *tact_world_active(const struct tact_world *world);
@@ -259,8 +277,8 @@ TACT_API void tact_world_carry(const struct tact_world *world, int pair,
  * Real-time safe. */
 TACT_API const int *tact_world_near(const struct tact_world *world, int *count);
 
-/** Has a pair in tact_world_near() of the next tick, wherever its shapes are: to be called where
- * its contact was written. Real-time safe. */
+/** Has a pair in tact_world_near() of the next tick, wherever its shapes are: to be called before
+ * its contact is written. Real-time safe. */
 TACT_API void tact_world_keep_near(struct tact_world *world, int pair);
 
 /** Moments of a pair for this tick, to be set for every pair of tact_world_near(), close or not;
@@ -271,8 +289,8 @@ TACT_API void tact_world_set_moments(struct tact_world *world, int pair,
 /** Sets what watches each solve; NULL, the start: nobody. Real-time safe if the watch is. */
 TACT_API void tact_world_watch(struct tact_world *world, tact_solve_watch watch, void *user);
 
-/** -EDOM where a hand's matrix could not be factored, -ENOSPC where more contacts touch than the
- * world has room for; impulses are then zero. Real-time safe. */
+/** -EDOM where a hand's matrix could not be factored, -ENOSPC where more contacts touch, or pairs
+ * are near, than the world has room for; impulses are then zero. Real-time safe. */
 TACT_API int tact_world_solve(struct tact_world *world, struct tact_solve_stats *stats);
 
 /** Real-time safe. */

@@ -46,6 +46,7 @@ struct side {
 /* A touching pair in this tick's solve. */
 struct block {
     int pair;
+    int contact; /* that of the pair, or of one of its pieces, in the world's */
     struct side side[2];
     struct tact_local_problem local;
     int alone;         /* 1 where no other contact moves its bodies */
@@ -88,9 +89,12 @@ struct tact_world {
 
     struct world_pair *pairs;
     struct near near;
-    struct tact_contact *contacts; /* one a pair, then room for pieces of those that may split; of a
-                                      pair that is not near, see tact_pair_contact() */
-    int pair_count, contact_count;
+    struct tact_contact *contacts; /* `slots`, of near pairs, then the pieces of those that may
+                                      split */
+    int slots, piece_slots;
+    struct tact_contact apart; /* stands for the contact of a pair that is not near */
+    struct tact_contact no_piece;
+    int pair_count;
     int room; /* contacts of a tick that there is room for */
     struct tact_pose *poses;
     uint8_t *active;
@@ -118,27 +122,14 @@ int tact_world_make_room(struct tact_world *world);
 
 const struct tact_contact_law *tact_world_pair_law(const struct tact_world *world, int a, int b);
 
-/* Completes the contact of a pair that has nothing to clear. */
-static inline void tact_pair_part(const struct tact_world *world, int pair)
+/* The contact of a near pair. */
+static inline struct tact_contact *tact_near_contact(const struct tact_world *world, int pair)
 {
-    struct tact_contact *c = &world->contacts[pair];
-    c->a = world->pairs[pair].a;
-    c->b = world->pairs[pair].b;
-    c->first_piece = world->pairs[pair].first_piece;
-    c->limits = TACT_LIMIT_OPEN;
-}
-
-/* The contact of a pair, near or not. */
-static inline struct tact_contact *tact_pair_contact(const struct tact_world *world, int pair)
-{
-    if (!world->near.listed[pair]) {
-        tact_pair_part(world, pair);
-    }
-    return &world->contacts[pair];
+    return &world->contacts[world->near.slot[pair]];
 }
 
 /* 1 where either surface is curved: the pair's volume goes with depth^2, else with depth. */
-int tact_pair_is_curved(const struct tact_world *world, const struct tact_contact *c);
+int tact_pair_is_curved(const struct tact_world *world, int a, int b);
 
 /* How the patch of a pair is made. */
 struct tact_patch_options tact_pair_patch_options(const struct tact_world *world,
@@ -164,6 +155,7 @@ static inline void tact_contact_clear(struct tact_contact *c)
     memset(c->impulse, 0, sizeof c->impulse);
     memset(c->wrench, 0, sizeof c->wrench);
     memset(c->warm, 0, sizeof c->warm);
+    memset(c->warm_point, 0, sizeof c->warm_point);
     memset(&c->springs, 0, sizeof c->springs);
     memset(&c->margins, 0, sizeof c->margins);
 }

@@ -45,30 +45,30 @@ void tact_world_begin(struct tact_world *world)
     for (int i = 0; i < world->shape_count; i++) {
         find_pose(world, i, &world->poses[i]);
     }
-    for (int k = 0; k < world->near.count; k++) {
-        world->active[world->near.list[k]] = 0;
-    }
     tact_near_update(world);
     for (int k = 0; k < world->near.count; k++) {
         int i = world->near.list[k];
-        struct tact_contact *c = &world->contacts[i];
+        struct tact_contact *c = tact_near_contact(world, i);
         world->active[i] = (uint8_t)is_close(world, c);
-        if (c->touching) {
-            tact_v3_copy(world->directions + 3 * i, c->patch.frame);
+        double *direction = world->directions + 3 * i;
+        if (!world->active[i]) {
+            memset(direction, 0, 3 * sizeof *direction);
+        } else if (c->touching) {
+            tact_v3_copy(direction, c->patch.frame);
         }
     }
 }
 
-int tact_pair_is_curved(const struct tact_world *world, const struct tact_contact *c)
+int tact_pair_is_curved(const struct tact_world *world, int a, int b)
 {
-    return tact_shape_is_curved(&world->shapes[c->a].shape) ||
-           tact_shape_is_curved(&world->shapes[c->b].shape);
+    return tact_shape_is_curved(&world->shapes[a].shape) ||
+           tact_shape_is_curved(&world->shapes[b].shape);
 }
 
 int tact_world_measure(const struct tact_world *world, int pair,
                        struct tact_moments_scratch *scratch, struct tact_moments *out)
 {
-    const struct tact_contact *c = tact_pair_contact(world, pair);
+    const struct world_pair *c = &world->pairs[pair];
     const double *d = world->directions + 3 * pair;
     int known = d[0] != 0.0 || d[1] != 0.0 || d[2] != 0.0;
     return tact_moments_pair(&world->shapes[c->a].shape, &world->poses[c->a],
@@ -129,7 +129,7 @@ void tact_world_carry(const struct tact_world *world, int pair, const struct tac
                       const struct tact_pose *b_then, const struct tact_moments *in,
                       struct tact_moments *out)
 {
-    const struct tact_contact *c = &world->contacts[pair];
+    const struct world_pair *c = &world->pairs[pair];
     const struct tact_pose *a_now = &world->poses[c->a], *b_now = &world->poses[c->b];
     int ball_a = world->shapes[c->a].shape.kind == TACT_SHAPE_SPHERE;
     int ball_b = world->shapes[c->b].shape.kind == TACT_SHAPE_SPHERE;
@@ -156,14 +156,20 @@ void tact_world_carry(const struct tact_world *world, int pair, const struct tac
         tact_v3_axpy(b, more, slide);
     }
     tact_moments_advance(in, a, b, 1.0,
-                         tact_pair_is_curved(world, c) ? 2.0 : tact_moments_exponent(in), out);
+                         tact_pair_is_curved(world, c->a, c->b) ? 2.0 : tact_moments_exponent(in),
+                         out);
 }
 
 void tact_world_set_moments(struct tact_world *world, int pair, const struct tact_moments *moments)
 {
-    struct tact_contact *c = &world->contacts[pair];
     if (moments) {
         tact_near_add(world, pair);
+    }
+    if (world->near.slot[pair] < 0) {
+        return; /* far away, or there was no room: the solve says so */
+    }
+    struct tact_contact *c = tact_near_contact(world, pair);
+    if (moments) {
         c->moments = *moments;
     } else if (c->moments.volume != 0.0) {
         memset(&c->moments, 0, sizeof c->moments);
@@ -177,18 +183,19 @@ static enum tact_normal_kind normal_kind(const struct tact_world *world,
                 world->shapes[c->b].shape.kind == TACT_SHAPE_HALFSPACE;
     int paper =
         world->options.local == TACT_LOCAL_BOUCHARD && world->options.model == TACT_CONTACT_PATCH;
-    return plane || paper || tact_pair_is_curved(world, c) ? TACT_NORMAL_GRADIENT
-                                                           : world->options.normal;
+    return plane || paper || tact_pair_is_curved(world, c->a, c->b) ? TACT_NORMAL_GRADIENT
+                                                                    : world->options.normal;
 }
 
 struct tact_patch_options tact_pair_patch_options(const struct tact_world *world,
                                                   const struct tact_contact *c)
 {
     const struct tact_contact_law *law = tact_world_pair_law(world, c->a, c->b);
-    struct tact_patch_options options = {law->modulus,        tact_pair_is_curved(world, c),
-                                         law->ellipse_size,   normal_kind(world, c),
-                                         world->options.spin, law->tip_radius,
-                                         law->tip_power};
+    struct tact_patch_options options = {
+        law->modulus,        tact_pair_is_curved(world, c->a, c->b),
+        law->ellipse_size,   normal_kind(world, c),
+        world->options.spin, law->tip_radius,
+        law->tip_power};
     return options;
 }
 
@@ -230,7 +237,7 @@ static int open_side(struct tact_world *world, struct side *side, int shape, dou
 }
 
 /* Another block of the tick, where one of its sides can move. */
-static int add_block(struct tact_world *world, int contact)
+static int add_block(struct tact_world *world, int pair, int contact)
 {
     const struct tact_contact *c = &world->contacts[contact];
     if (world->block_count == world->room) {
@@ -240,7 +247,8 @@ static int add_block(struct tact_world *world, int contact)
     struct block *block = &world->blocks[world->block_count];
     size_t room = (size_t)world->most_dof * 6;
     double *space = world->jacobians + (size_t)world->block_count * 4 * room;
-    block->pair = contact;
+    block->pair = pair;
+    block->contact = contact;
     int moves = open_side(world, &block->side[0], c->a, space, space + room) +
                     open_side(world, &block->side[1], c->b, space + 2 * room, space + 3 * room) >
                 0;
@@ -252,7 +260,7 @@ static int add_block(struct tact_world *world, int contact)
  * so at the start keeps that. */
 static void clear_pair(struct tact_world *world, int pair)
 {
-    struct tact_contact *c = &world->contacts[pair];
+    struct tact_contact *c = tact_near_contact(world, pair);
     c->stuck = c->moments.volume > 0.0;
     c->preload = c->stuck ? c->preload : 0.0;
     c->limits = TACT_LIMIT_OPEN;
@@ -269,7 +277,7 @@ int tact_assemble_blocks(struct tact_world *world)
     }
     for (int n = 0; n < world->near.count; n++) {
         int i = world->near.list[n];
-        struct tact_contact *c = &world->contacts[i];
+        struct tact_contact *c = tact_near_contact(world, i);
         c->touching = c->stuck = 0;
         if (!(c->moments.volume > 0.0) || make_patch(world, c)) {
             clear_pair(world, i);
@@ -278,17 +286,17 @@ int tact_assemble_blocks(struct tact_world *world)
         int pieces = tact_pieces_make(world, i);
         tact_opening_preload(world, c);
         for (int k = 0; k < pieces; k++) {
-            c->touching |= add_block(world, c->first_piece + k);
+            c->touching |= add_block(world, i, c->first_piece + k);
         }
         if (!pieces) {
-            c->touching = add_block(world, i);
+            c->touching = add_block(world, i, world->near.slot[i]);
         }
         if (points && c->touching) {
             tact_points_collect(&world->points, i, &world->shapes[c->a].shape, &world->poses[c->a],
                                 &world->shapes[c->b].shape, &world->poses[c->b], &c->patch);
         }
     }
-    return world->crowded ? -ENOSPC : 0;
+    return world->crowded || world->near.crowded ? -ENOSPC : 0;
 }
 
 /* What the shapes of the pairs overlap by now; how many are deeper than their target. */
@@ -297,7 +305,7 @@ static int measure_start(struct tact_world *world, struct tact_moments_scratch *
     int deep = 0;
     for (int n = 0; n < world->near.count; n++) {
         int i = world->near.list[n];
-        struct tact_contact *c = &world->contacts[i];
+        struct tact_contact *c = tact_near_contact(world, i);
         c->preload = 0.0;
         if (!world->active[i] || tact_world_measure(world, i, scratch, &c->moments) <= 0) {
             memset(&c->moments, 0, sizeof c->moments);
@@ -321,7 +329,7 @@ int tact_world_start(struct tact_world *world, struct tact_moments_scratch *scra
         tact_assemble_blocks(world);
         tact_openings_at_start(world);
         for (int n = 0; n < world->near.count; n++) {
-            world->contacts[world->near.list[n]].touching = 0;
+            tact_near_contact(world, world->near.list[n])->touching = 0;
             tact_pieces_clear(world, world->near.list[n]);
         }
     }

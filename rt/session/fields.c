@@ -373,6 +373,7 @@ void tact_session_restore(struct tact_session *s, const struct tact_record *reco
     tact_world_refresh(s->world);
     for (int i = 0; i < tact_world_pair_count(s->world); i++) {
         const struct session_pair *p = &s->pairs[i];
+        tact_world_keep_near(s->world, i);
         struct tact_contact *c = tact_world_contact(s->world, i);
         memcpy(c->warm, v + p->warm, sizeof c->warm);
         tact_v3_copy(c->warm_point, v + p->warm + 6);
@@ -382,7 +383,6 @@ void tact_session_restore(struct tact_session *s, const struct tact_record *reco
         c->preload = p->preloaded ? v[p->preload] : 0.0;
         c->starting = 0;
         c->touching = 0;
-        tact_world_keep_near(s->world, i);
     }
     for (int i = 0; i < tact_world_bond_count(s->world); i++) {
         struct tact_bond *bond = tact_world_bond(s->world, i);

@@ -127,10 +127,10 @@ static void clears_what_was_written(void **state)
     while (active[far]) {
         far++;
     }
+    tact_world_keep_near(world, far);
     struct tact_contact *c = tact_world_contact(world, far);
     c->warm[2] = 1;
     c->preload = 1e-3;
-    tact_world_keep_near(world, far);
     tact_world_begin(world);
     scene_solve(&s);
     assert_true(c->warm[2] == 0 && c->preload == 0);
