@@ -12,38 +12,49 @@ uint32_t difference_stamp(const struct tact_field *field)
     return strncmp(field->unit, "state, stamp ns", 15) ? UINT32_MAX : 1;
 }
 
-static const struct tact_field *find(const struct tact_layout *layout, const char *name)
+static void add_field(struct difference *out, const struct tact_field *field, uint32_t a,
+                      uint32_t b)
 {
-    for (uint32_t i = 0; i < layout->field_count; i++) {
-        if (!strcmp(layout->fields[i].name, name)) {
-            return &layout->fields[i];
-        }
+    if (field->kind == TACT_FIELD_TIMING) {
+        return;
     }
-    return NULL;
+    struct difference_field *f = &out->fields[out->field_count++];
+    memcpy(f->name, field->name, sizeof f->name);
+    f->kind = field->kind;
+    f->offset[0] = a;
+    f->offset[1] = b;
+    f->count = field->count;
+    f->absent = field->absent;
+    f->stamp = difference_stamp(field);
 }
 
 int difference_create(const struct tact_layout *a, const struct tact_layout *b,
                       struct difference *out)
 {
     memset(out, 0, sizeof *out);
-    out->fields = calloc((size_t)a->field_count + 1, sizeof *out->fields);
+    out->fields = calloc((size_t)a->field_count + b->field_count + 1, sizeof *out->fields);
     if (!out->fields) {
         return -ENOMEM;
     }
-    out->unmatched = b->field_count;
     for (uint32_t i = 0; i < a->field_count; i++) {
-        const struct tact_field *fa = &a->fields[i], *fb = find(b, fa->name);
-        out->unmatched -= fb != NULL;
-        if (!fb || fa->count != fb->count) {
+        const struct tact_field *fa = &a->fields[i], *fb = tact_layout_find(b, fa->name);
+        if (fb && fa->count == fb->count) {
+            add_field(out, fa, fa->offset, fb->offset);
+        } else if (!fb && fa->listed) {
+            add_field(out, fa, fa->offset, DIFFERENCE_ABSENT);
+        } else {
             out->unmatched++;
-        } else if (fa->kind != TACT_FIELD_TIMING) {
-            struct difference_field *f = &out->fields[out->field_count++];
-            memcpy(f->name, fa->name, sizeof f->name);
-            f->kind = fa->kind;
-            f->offset[0] = fa->offset;
-            f->offset[1] = fb->offset;
-            f->count = fa->count;
-            f->stamp = difference_stamp(fa);
+        }
+    }
+    for (uint32_t i = 0; i < b->field_count; i++) {
+        const struct tact_field *fb = &b->fields[i];
+        if (tact_layout_find(a, fb->name)) {
+            continue;
+        }
+        if (fb->listed) {
+            add_field(out, fb, DIFFERENCE_ABSENT, fb->offset);
+        } else {
+            out->unmatched++;
         }
     }
     return 0;
@@ -81,19 +92,26 @@ static void differs(struct difference *d, uint32_t field, uint32_t element, uint
     }
 }
 
+static double value(const struct difference_field *f, const struct tact_record *r, uint32_t offset,
+                    uint32_t k)
+{
+    return offset == DIFFERENCE_ABSENT ? f->absent : r->values[offset + k];
+}
+
 void difference_add(struct difference *d, const struct tact_record *a, const struct tact_record *b)
 {
     for (uint32_t i = 0; i < d->field_count; i++) {
         const struct difference_field *f = &d->fields[i];
-        const double *va = a->values + f->offset[0], *vb = b->values + f->offset[1];
         d->values += f->count - (f->stamp < f->count);
         for (uint32_t k = 0; k < f->count; k++) {
-            if (k != f->stamp) {
-                d->fields[i].squares[0] += (va[k] - vb[k]) * (va[k] - vb[k]);
-                d->fields[i].squares[1] += vb[k] * vb[k];
+            const double va = value(f, a, f->offset[0], k), vb = value(f, b, f->offset[1], k);
+            if (k == f->stamp) {
+                continue;
             }
-            if (k != f->stamp && memcmp(&va[k], &vb[k], sizeof *va)) {
-                differs(d, i, k, a->tick, va[k], vb[k]);
+            d->fields[i].squares[0] += (va - vb) * (va - vb);
+            d->fields[i].squares[1] += vb * vb;
+            if (memcmp(&va, &vb, sizeof va)) {
+                differs(d, i, k, a->tick, va, vb);
             }
         }
     }

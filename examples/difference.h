@@ -4,10 +4,13 @@
 
 #include "rt/log/layout.h"
 
+#define DIFFERENCE_ABSENT UINT32_MAX /* offset of a pair that one of the logs has nowhere */
+
 struct difference_field {
     char name[TACT_FIELD_NAME];
     enum tact_field_kind kind;
-    uint32_t offset[2], count; /* in the records of A and B; elements that both have */
+    uint32_t offset[2], count; /* in the records of A and B, or DIFFERENCE_ABSENT; elements */
+    double absent;             /* then: each of them */
     uint32_t stamp;     /* element that is a measured time and not compared; UINT32_MAX: none */
     uint64_t differing; /* values, bit by bit */
     uint64_t first;     /* tick */
@@ -19,7 +22,7 @@ struct difference_field {
 };
 
 struct difference {
-    struct difference_field *fields; /* those of A that B has too */
+    struct difference_field *fields; /* those of A that B has too, and of pairs that one has */
     uint32_t field_count;
     uint32_t unmatched; /* fields that only one has, or of another length */
     uint64_t ticks;     /* compared */

@@ -110,6 +110,12 @@ int64_t tact_cdr_get_time(struct tact_cdr_reader *cdr)
     return (int64_t)seconds * NS_PER_S + tact_cdr_get_u32(cdr);
 }
 
+struct tact_span tact_cdr_get_f64_array(struct tact_cdr_reader *cdr, size_t count)
+{
+    skip_padding(cdr, 8);
+    return tact_get(&cdr->in, count * sizeof(double));
+}
+
 struct tact_span tact_cdr_get_string(struct tact_cdr_reader *cdr)
 {
     struct tact_span span = tact_get(&cdr->in, tact_cdr_get_u32(cdr));

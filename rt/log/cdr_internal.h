@@ -40,6 +40,8 @@ struct tact_cdr_reader tact_cdr_open(const void *data, size_t size);
 uint32_t tact_cdr_get_u32(struct tact_cdr_reader *cdr);
 uint64_t tact_cdr_get_u64(struct tact_cdr_reader *cdr);
 int64_t tact_cdr_get_time(struct tact_cdr_reader *cdr);
+/** `count` doubles, little-endian and not aligned for the machine. */
+struct tact_span tact_cdr_get_f64_array(struct tact_cdr_reader *cdr, size_t count);
 /** The characters without the zero; bad where there is none. */
 struct tact_span tact_cdr_get_string(struct tact_cdr_reader *cdr);
 

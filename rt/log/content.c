@@ -4,14 +4,23 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int copy_layout(struct tact_layout *to, const struct tact_layout *from)
+static int copy_fields(struct tact_layout *to, const struct tact_layout *from)
 {
     for (uint32_t i = 0; i < from->field_count; i++) {
         const struct tact_field *f = &from->fields[i];
         if (tact_layout_add(to, f->kind, f->name, f->unit, f->count) < 0)
             return -ENOMEM;
+        to->fields[i].absent = f->absent;
     }
     return 0;
+}
+
+static int copy_layout(struct tact_layout *to, const struct tact_layout *from)
+{
+    int rc = copy_fields(to, from);
+    if (rc == 0 && from->element)
+        rc = tact_layout_add_list(to, from->most);
+    return rc == 0 && from->element ? copy_fields(to->element, from->element) : rc;
 }
 
 static char *copy_text(const char *text)
@@ -82,6 +91,8 @@ int tact_content_copy(struct tact_content *to, const struct tact_recorder_conten
         .contact_count = to->shown.contact_count,
         .sensors = to->shown.sensors,
         .sensor_count = to->shown.sensor_count,
+        .owners = to->shown.owners,
+        .owner_count = to->shown.owner_count,
     };
     return rc;
 }

@@ -19,6 +19,7 @@ void tact_describe(const struct tact_recorder_options *options, const struct tac
     tact_put_u32(out, tact_mcap_writer_crc(encoder->writer));
     put_span(out, tact_mcap_writer_definitions(encoder->writer));
     tact_put_u32(out, encoder->size);
+    tact_put_u32(out, encoder->stride);
     tact_put_u64(out, (uint64_t)encoder->anchor_ns);
     tact_put_u32(out, encoder->derived_every);
     tact_put_u32(out, (uint32_t)encoder->tick_channel);
@@ -43,13 +44,16 @@ int tact_description_read(struct tact_span from, struct tact_description *d)
     d->prefix_crc = tact_get_u32(&in);
     d->definitions = tact_get_text(&in);
     encoder->size = tact_get_u32(&in);
+    encoder->stride = tact_get_u32(&in);
+    in.bad = in.bad || (encoder->stride > 0 && encoder->stride <= TACT_ELEMENT_HEAD);
     encoder->anchor_ns = (int64_t)tact_get_u64(&in);
     encoder->derived_every = tact_get_u32(&in);
     encoder->tick_channel = (int)tact_get_u32(&in);
     encoder->event_channel = (int)tact_get_u32(&in);
     for (int i = 0; i < TACT_DERIVED_CHANNELS; i++)
         encoder->channels[i] = (int)tact_get_u32(&in);
-    int rc = in.bad ? -EBADMSG : tact_shown_get(&encoder->shown, encoder->size, &in);
+    int rc =
+        in.bad ? -EBADMSG : tact_shown_get(&encoder->shown, encoder->size, encoder->stride, &in);
     const struct tact_shown *shown = &encoder->shown;
     if (rc == 0 && (shown->contact_count > TACT_RECORDER_WRENCHES ||
                     shown->sensor_count > TACT_RECORDER_WRENCHES))

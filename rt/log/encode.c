@@ -63,8 +63,12 @@ static int check_facts(const struct tact_recorder_content *content, struct tact_
 
 int tact_encoder_check(const struct tact_recorder_content *content, struct tact_error *err)
 {
-    if (!content->layout)
+    const struct tact_layout *layout = content->layout;
+
+    if (!layout)
         return tact_error_set(err, -EINVAL, "a recording needs a layout");
+    if (layout->element && (layout->element->size == 0 || layout->most == 0))
+        return tact_error_set(err, -EINVAL, "a list needs room, and fields of its elements");
     int rc = tact_shown_check(content, err);
     if (rc == 0)
         rc = check_attachments(content, err);
@@ -182,12 +186,15 @@ int tact_encoder_init(struct tact_encoder *encoder, struct tact_mcap_writer *wri
     *encoder = (struct tact_encoder){
         .writer = writer,
         .size = content->layout->size,
+        .stride = tact_layout_stride(content->layout),
         .anchor_ns = anchor_ns,
         .derived_every = derived_every,
     };
     for (int i = 0; i < TACT_DERIVED_CHANNELS; i++)
         encoder->channels[i] = -1;
-    int rc = derived_every > 0 ? tact_shown_copy(&encoder->shown, content) : 0;
+    const struct tact_recorder_content names = {.owners = content->owners,
+                                                .owner_count = content->owner_count};
+    int rc = tact_shown_copy(&encoder->shown, derived_every > 0 ? content : &names);
     if (derived_every > 0)
         tact_put(&encoder->scene, scene->data, scene->size);
     if (rc == 0 && (scene->failed || encoder->scene.failed))
@@ -228,6 +235,36 @@ void tact_encoder_free(struct tact_encoder *encoder)
     *encoder = (struct tact_encoder){0};
 }
 
+/* The name of what a shape belongs to; the rings of somebody else may say anything. */
+static const char *owner_of(const struct tact_encoder *encoder, double shape)
+{
+    const struct tact_shown *shown = &encoder->shown;
+    return shape >= 0.0 && shape < (double)shown->owner_count ? shown->owners[(size_t)shape] : "";
+}
+
+static uint32_t whole(double value)
+{
+    return value >= 0.0 && value <= UINT32_MAX ? (uint32_t)value : 0;
+}
+
+/* "ruler/finger", and "ruler/finger#2" of the second pair between the two. */
+static void put_element(struct tact_cdr *cdr, const struct tact_encoder *encoder,
+                        const double *element)
+{
+    char name[512];
+    uint32_t same = whole(element[2]);
+    int length = snprintf(name, sizeof name, "%.240s/%.240s", owner_of(encoder, element[0]),
+                          owner_of(encoder, element[1]));
+
+    if (same > 1)
+        snprintf(name + length, sizeof name - (size_t)length, "#%" PRIu32, same);
+    tact_utf8_repair(name); /* a cut may go through a character */
+    tact_cdr_string(cdr, name);
+    for (int i = 0; i < TACT_ELEMENT_HEAD; i++)
+        tact_cdr_u32(cdr, whole(element[i]));
+    tact_cdr_f64_array(cdr, element + TACT_ELEMENT_HEAD, encoder->stride - TACT_ELEMENT_HEAD);
+}
+
 void tact_encode_record(struct tact_encoder *encoder, const struct tact_record *record)
 {
     uint64_t time = tact_encoder_wall(encoder, record->stamp_ns);
@@ -244,6 +281,13 @@ void tact_encode_record(struct tact_encoder *encoder, const struct tact_record *
     tact_cdr_time(&cdr, record->stamp_ns);
     tact_cdr_u64(&cdr, record->tick);
     tact_cdr_f64_array(&cdr, record->values, encoder->size);
+    if (encoder->stride > 0) {
+        const double *element = record->values + encoder->size + 1;
+        uint32_t count = whole(element[-1]);
+        tact_cdr_u32(&cdr, count);
+        for (uint32_t i = 0; i < count; i++, element += encoder->stride)
+            put_element(&cdr, encoder, element);
+    }
     tact_mcap_writer_end(encoder->writer);
     if (encoder->derived_every > 0 && record->tick % encoder->derived_every == 0)
         tact_encode_derived(encoder, record);

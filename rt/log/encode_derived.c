@@ -84,9 +84,28 @@ static void link_pose(const struct tact_recorder_link *link, double q, double ou
     memcpy(out, &pose, sizeof pose);
 }
 
-static bool touches(const struct tact_recorder_contact *contact, const struct tact_record *record)
+/* Where the values of each contact that is shown are: in the record, or in its list, which has the
+ * same order. */
+static void find_contacts(struct tact_encoder *encoder, const struct tact_record *record)
 {
-    return record->values[contact->patch + 6] > 0.0;
+    const struct tact_shown *shown = &encoder->shown;
+    const double *element = record->values + encoder->size + 1;
+    size_t left = encoder->stride > 0 ? (size_t)element[-1] : 0;
+
+    for (size_t i = 0; i < shown->contact_count; i++) {
+        const struct tact_recorder_contact *c = &shown->contacts[i];
+        encoder->at[i] = encoder->stride > 0 ? NULL : record->values;
+        for (; left > 0 && (element[0] < c->a || (element[0] == c->a && element[1] < c->b)); left--)
+            element += encoder->stride;
+        if (left > 0 && element[0] == c->a && element[1] == c->b)
+            encoder->at[i] = element + TACT_ELEMENT_HEAD;
+    }
+}
+
+static bool touches(const struct tact_encoder *encoder, size_t contact)
+{
+    const double *at = encoder->at[contact];
+    return at && at[encoder->shown.contacts[contact].patch + 6] > 0.0;
 }
 
 /* The frame of a contact. */
@@ -104,15 +123,15 @@ static void encode_tf(struct tact_encoder *encoder, const struct tact_record *re
     char frame[TACT_RECORDER_TOPIC_NAME + 16];
 
     for (size_t i = 0; i < shown->contact_count; i++)
-        count += touches(&shown->contacts[i], record);
+        count += touches(encoder, i);
     tact_cdr_u32(&cdr, (uint32_t)count);
     for (size_t i = 0; i < shown->body_count; i++)
         put_transform(&cdr, encoder, record->stamp_ns, "world", shown->bodies[i].name,
                       record->values + shown->bodies[i].pose);
     for (size_t i = 0; i < shown->contact_count; i++) {
-        if (!touches(&shown->contacts[i], record))
+        if (!touches(encoder, i))
             continue;
-        memcpy(pose, record->values + shown->contacts[i].patch, 3 * sizeof *pose);
+        memcpy(pose, encoder->at[i] + shown->contacts[i].patch, 3 * sizeof *pose);
         frame_of(&shown->contacts[i], frame, sizeof frame);
         put_transform(&cdr, encoder, record->stamp_ns, "world", frame, pose);
     }
@@ -125,12 +144,13 @@ static void encode_tf(struct tact_encoder *encoder, const struct tact_record *re
 }
 
 static void encode_wrench(struct tact_encoder *encoder, int channel,
-                          const struct tact_record *record, const char *frame, uint32_t wrench)
+                          const struct tact_record *record, const char *frame,
+                          const double wrench[6])
 {
     struct tact_cdr cdr = begin(encoder, channel, record->stamp_ns);
 
     put_header(&cdr, encoder, record->stamp_ns, frame);
-    tact_cdr_f64_array(&cdr, record->values + wrench, 6);
+    tact_cdr_f64_array(&cdr, wrench, 6);
     tact_mcap_writer_end(encoder->writer);
 }
 
@@ -140,37 +160,39 @@ static void encode_wrenches(struct tact_encoder *encoder, const struct tact_reco
     char frame[TACT_RECORDER_TOPIC_NAME + 16];
 
     for (size_t i = 0; i < shown->contact_count; i++) {
-        if (!touches(&shown->contacts[i], record))
+        if (!touches(encoder, i))
             continue;
         frame_of(&shown->contacts[i], frame, sizeof frame);
         encode_wrench(encoder, encoder->channels[TACT_CHANNEL_CONTACTS] + (int)i, record, frame,
-                      shown->contacts[i].wrench);
+                      encoder->at[i] + shown->contacts[i].wrench);
     }
     for (size_t i = 0; i < shown->sensor_count; i++)
         encode_wrench(encoder, encoder->channels[TACT_CHANNEL_SENSORS] + (int)i, record,
-                      shown->sensors[i].frame, shown->sensors[i].wrench);
+                      shown->sensors[i].frame, record->values + shown->sensors[i].wrench);
 }
 
 /* An arrow for each contact that touches; those that have come apart are taken away. */
 static void encode_arrows(struct tact_encoder *encoder, const struct tact_record *record)
 {
+    static const double nowhere[3];
     const struct tact_shown *shown = &encoder->shown;
     uint32_t count = 0;
 
     for (size_t i = 0; i < shown->contact_count; i++)
-        count += encoder->drawn[i] || touches(&shown->contacts[i], record);
+        count += encoder->drawn[i] || touches(encoder, i);
     if (count == 0)
         return;
     struct tact_cdr cdr = begin(encoder, encoder->channels[TACT_CHANNEL_ARROWS], record->stamp_ns);
     tact_cdr_u32(&cdr, count);
     for (size_t i = 0; i < shown->contact_count; i++) {
         const struct tact_recorder_contact *contact = &shown->contacts[i];
-        bool touching = touches(contact, record);
+        const double *at = encoder->at[i];
+        bool touching = touches(encoder, i);
         if (touching || encoder->drawn[i])
             tact_marker_arrow(&cdr, (int64_t)tact_encoder_wall(encoder, record->stamp_ns),
-                              (int32_t)i, touching, record->values + contact->patch,
-                              record->values + contact->wrench,
-                              (int)record->values[contact->limits]);
+                              (int32_t)i, touching, at ? at + contact->patch : nowhere,
+                              at ? at + contact->wrench : nowhere,
+                              at ? (int)at[contact->limits] : 0);
         encoder->drawn[i] = touching;
     }
     tact_mcap_writer_end(encoder->writer);
@@ -178,6 +200,7 @@ static void encode_arrows(struct tact_encoder *encoder, const struct tact_record
 
 void tact_encode_derived(struct tact_encoder *encoder, const struct tact_record *record)
 {
+    find_contacts(encoder, record);
     if (encoder->channels[TACT_CHANNEL_JOINTS] >= 0)
         encode_joints(encoder, record);
     if (encoder->channels[TACT_CHANNEL_TF] >= 0)

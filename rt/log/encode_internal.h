@@ -26,14 +26,17 @@ enum {
 
 struct tact_encoder {
     struct tact_mcap_writer *writer; /* not owned */
-    uint32_t size;                   /* doubles of a record */
+    uint32_t size;                   /* doubles of a record, without its list */
+    uint32_t stride;                 /* of an element of the list; 0: there is none */
     int64_t anchor_ns;
     uint32_t derived_every;
     int tick_channel, event_channel;
     int channels[TACT_DERIVED_CHANNELS]; /* -1 where unused */
     struct tact_shown shown;
-    struct tact_bytes scene;               /* the message of /scene, until it was written */
-    uint8_t drawn[TACT_RECORDER_WRENCHES]; /* contacts whose arrow is on show */
+    struct tact_bytes scene;                  /* the message of /scene, until it was written */
+    uint8_t drawn[TACT_RECORDER_WRENCHES];    /* contacts whose arrow is on show */
+    const double *at[TACT_RECORDER_WRENCHES]; /* what their offsets count from in the record that is
+                                                 written, or NULL */
 };
 
 /** Checks what is to be recorded. @retval 0, or -EINVAL with *err filled */

@@ -105,11 +105,17 @@ static void copy_unit(const char *unit, char out[TACT_FIELD_UNIT])
         out[n - 1] = '\0';
 }
 
-long tact_layout_add(struct tact_layout *layout, enum tact_field_kind kind, const char *name,
-                     const char *unit, uint32_t count)
+const struct tact_field *tact_layout_find(const struct tact_layout *layout, const char *name)
 {
-    if (!name || (unit && strlen(unit) >= TACT_FIELD_UNIT) || count == 0 ||
-        count > TACT_LAYOUT_MOST - layout->size || (unsigned)kind > TACT_FIELD_TIMING)
+    uint32_t number = layout->slots ? layout->taken[slot_of(layout, name)] : 0;
+    return number ? &layout->fields[number - 1] : NULL;
+}
+
+static long add_within(struct tact_layout *layout, uint32_t most, enum tact_field_kind kind,
+                       const char *name, const char *unit, uint32_t count)
+{
+    if (!name || (unit && strlen(unit) >= TACT_FIELD_UNIT) || count == 0 || layout->size > most ||
+        count > most - layout->size || (unsigned)kind > TACT_FIELD_TIMING)
         return -EINVAL;
     int rc = reserve(layout);
     if (rc)
@@ -127,14 +133,70 @@ long tact_layout_add(struct tact_layout *layout, enum tact_field_kind kind, cons
     return (long)field->offset;
 }
 
+long tact_layout_add(struct tact_layout *layout, enum tact_field_kind kind, const char *name,
+                     const char *unit, uint32_t count)
+{
+    return add_within(layout, TACT_LAYOUT_MOST, kind, name, unit, count);
+}
+
+long tact_layout_add_pair(struct tact_layout *layout, const struct tact_layout *element,
+                          const char *name)
+{
+    uint32_t first = layout->size;
+    char full[4 * TACT_FIELD_NAME];
+
+    for (uint32_t i = 0; i < element->field_count; i++) {
+        const struct tact_field *field = &element->fields[i];
+        snprintf(full, sizeof full, "%.180s_%s", name, field->name);
+        long offset =
+            add_within(layout, TACT_LAYOUT_MOST_READ, field->kind, full, field->unit, field->count);
+        if (offset < 0)
+            return offset;
+        layout->fields[layout->field_count - 1].listed = 1;
+        layout->fields[layout->field_count - 1].absent = field->absent;
+    }
+    return first;
+}
+
 void tact_layout_free(struct tact_layout *layout)
 {
+    if (layout->element)
+        tact_layout_free(layout->element);
+    free(layout->element);
     free(layout->fields);
     free(layout->taken);
     *layout = (struct tact_layout){0};
 }
 
-uint32_t tact_layout_bytes(const struct tact_layout *layout)
+int tact_layout_add_list(struct tact_layout *layout, uint32_t most)
 {
-    return (uint32_t)(sizeof(struct tact_record) + layout->size * sizeof(double));
+    if (layout->element)
+        return -EINVAL;
+    layout->element = calloc(1, sizeof *layout->element);
+    layout->most = most;
+    return layout->element ? 0 : -ENOMEM;
+}
+
+int tact_layout_equal(const struct tact_layout *a, const struct tact_layout *b)
+{
+    if (a->field_count != b->field_count || a->size != b->size || !a->element != !b->element)
+        return 0;
+    for (uint32_t i = 0; i < a->field_count; i++) {
+        const struct tact_field *fa = &a->fields[i], *fb = &b->fields[i];
+        if (strcmp(fa->name, fb->name) != 0 || fa->kind != fb->kind || fa->count != fb->count ||
+            fa->absent != fb->absent)
+            return 0;
+    }
+    return a->element ? tact_layout_equal(a->element, b->element) : 1;
+}
+
+uint32_t tact_layout_stride(const struct tact_layout *layout)
+{
+    return layout->element ? TACT_ELEMENT_HEAD + layout->element->size : 0;
+}
+
+size_t tact_layout_bytes(const struct tact_layout *layout)
+{
+    size_t list = layout->element ? 1 + (size_t)layout->most * tact_layout_stride(layout) : 0;
+    return sizeof(struct tact_record) + (layout->size + list) * sizeof(double);
 }

@@ -2,6 +2,7 @@
 #ifndef TACT_RT_LOG_LOG_INTERNAL_H
 #define TACT_RT_LOG_LOG_INTERNAL_H
 
+#include "cdr_internal.h"
 #include "log_reader.h"
 #include "mcap_internal.h"
 #include "mcap_reader_internal.h"
@@ -18,10 +19,37 @@ struct tact_log_chunk {
  */
 #define TACT_LOG_KEPT ((size_t)64 << 20)
 
+/** The pairs that are in the list of any tick, each once, and the layout that has fields for each.
+ */
+struct tact_log_pairs {
+    struct tact_log_pair *list; /* names are owned */
+    size_t count, capacity;
+    uint32_t *slots; /* hash table of their shapes: number and 1, or 0 */
+    size_t slot_count;
+    struct tact_layout layout; /* fields of a tick, then of each pair; only where there is a list */
+    double *absent;            /* values of the pairs' fields where none is in the list */
+};
+
+/** A tick's message, taken apart. */
+struct tact_log_tick {
+    uint64_t tick;
+    int64_t stamp_ns;
+    const uint8_t *values;       /* of the layout's fields */
+    uint32_t elements;           /* in its list */
+    struct tact_cdr_reader list; /* where the next one starts */
+};
+
+struct tact_log_element {
+    struct tact_span name;
+    uint32_t a, b, same;
+    const uint8_t *values;
+};
+
 struct tact_log {
     struct tact_mcap_reader file;
     struct tact_log_state state;
-    struct tact_layout layout;
+    struct tact_layout layout; /* of the file's messages */
+    struct tact_log_pairs pairs;
     bool layout_known;
     bool cut;           /* the data ends, with no record behind: its writer was killed */
     bool closed;        /* it has an end, and that is sound */
@@ -71,8 +99,9 @@ struct tact_log {
  *  that are missing or damaged the state tells. @retval 0 or -ENOMEM */
 int tact_log_load_parts(struct tact_log *first, const char *path);
 
-/** tact_log_next() and tact_log_seek() within one file. */
-int tact_log_next_own(struct tact_log *log, struct tact_record *record);
+/** tact_log_next() and tact_log_seek() within one file; pairs: those of all files. */
+int tact_log_next_own(struct tact_log *log, const struct tact_log_pairs *pairs,
+                      struct tact_record *record);
 int tact_log_seek_own(struct tact_log *log, uint64_t index);
 
 /** Opens and checks a file as tact_log_open() does, also where nothing in it can be read as a log.
@@ -93,9 +122,28 @@ int tact_log_read_definitions(struct tact_log *log, struct tact_error *err,
                               int (*take)(struct tact_log *, const struct tact_mcap_record *,
                                           struct tact_error *));
 
-/** A tick's message: its head, and where its values start. -EBADMSG where it is not one of this
- *  layout. */
-int tact_log_parse_tick(const struct tact_log *log, struct tact_span data, uint64_t *tick,
-                        int64_t *stamp_ns, const uint8_t **values);
+/** A tick's message: its head, where its values start, and its list. -EBADMSG where it is not one
+ * of this layout. */
+int tact_log_parse_tick(const struct tact_log *log, struct tact_span data,
+                        struct tact_log_tick *tick);
+
+/** The next element of a tick's list; false behind the last one. */
+bool tact_log_next_element(const struct tact_log *log, struct tact_log_tick *tick,
+                           struct tact_log_element *element);
+
+/** Adds the pairs of a tick's list to those of the log. @retval 0, -ENOMEM, or -E2BIG where there
+ *  would be more than a record has room for */
+int tact_log_pairs_take(struct tact_log *log, struct tact_log_tick tick);
+
+/** Adds those of another file of the session. */
+int tact_log_pairs_merge(struct tact_log *log, const struct tact_log_pairs *from);
+
+/** Sorts them by their shapes and lays the records out; once they are all there. */
+int tact_log_pairs_lay_out(struct tact_log *log);
+
+/** The values of a tick, with those of its list in the fields of their pairs. */
+void tact_log_pairs_spread(const struct tact_log_pairs *pairs, const struct tact_log *log,
+                           struct tact_log_tick tick, double *values);
+void tact_log_pairs_free(struct tact_log_pairs *pairs);
 
 #endif

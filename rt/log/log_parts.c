@@ -40,14 +40,7 @@ static bool same_layout(const struct tact_layout *a, const struct tact_log *part
 
     if (part->tick_channel < 0)
         return true;
-    if (a->size != b->size || a->field_count != b->field_count)
-        return false;
-    for (uint32_t i = 0; i < a->field_count; i++) {
-        if (strcmp(a->fields[i].name, b->fields[i].name) != 0 ||
-            a->fields[i].count != b->fields[i].count || a->fields[i].kind != b->fields[i].kind)
-            return false;
-    }
-    return true;
+    return tact_layout_equal(a, b);
 }
 
 static void add_topics(struct tact_log *all, const struct tact_log *part)
@@ -146,6 +139,7 @@ int tact_log_load_parts(struct tact_log *first, const char *path)
         if (rc == 0 && *end) {
             (*end)->own_ticks = (*end)->state.ticks;
             add_state(first, *end, next);
+            rc = tact_log_pairs_merge(first, &(*end)->pairs);
             first->part_count = number;
         } else if (rc == 0 && expected) {
             add_damage(&first->state, NULL, next,
@@ -165,7 +159,7 @@ int tact_log_next(struct tact_log *log, struct tact_record *record)
     struct tact_log *part = log->reading ? log->reading : log;
     int rc;
 
-    while ((rc = tact_log_next_own(part, record)) == 0 && part->next_part) {
+    while ((rc = tact_log_next_own(part, &log->pairs, record)) == 0 && part->next_part) {
         part = part->next_part;
         rc = tact_log_seek_own(part, 0);
         if (rc != 0)

@@ -76,8 +76,14 @@ int tact_log_open(const char *path, struct tact_log **out, struct tact_error *er
     if (rc != 0)
         return rc;
     rc = check_found(log, err);
-    if (rc == 0 && tact_log_load_parts(log, path) != 0)
-        rc = tact_error_set(err, -ENOMEM, "out of memory");
+    if (rc == 0) {
+        rc = tact_log_load_parts(log, path);
+        rc = rc != 0 ? rc : tact_log_pairs_lay_out(log);
+        if (rc != 0)
+            tact_error_set(err, rc, "%s",
+                           rc == -E2BIG ? "more pairs of shapes touch in it than can be read"
+                                        : "out of memory");
+    }
     if (rc == 0)
         *out = log;
     else
@@ -112,6 +118,7 @@ void tact_log_close(struct tact_log *log)
     free(log->chunks);
     tact_bytes_free(&log->chunk);
     tact_layout_free(&log->layout);
+    tact_log_pairs_free(&log->pairs);
     tact_mcap_reader_close(&log->file);
     free(log);
 }
@@ -123,7 +130,17 @@ const struct tact_log_state *tact_log_state(const struct tact_log *log)
 
 const struct tact_layout *tact_log_layout(const struct tact_log *log)
 {
-    return &log->layout;
+    return log->layout.element ? &log->pairs.layout : &log->layout;
+}
+
+const struct tact_layout *tact_log_element(const struct tact_log *log)
+{
+    return log->layout.element;
+}
+
+const struct tact_log_pair *tact_log_pair(const struct tact_log *log, size_t index)
+{
+    return index < log->pairs.count ? &log->pairs.list[index] : NULL;
 }
 
 const char *tact_log_fact(const struct tact_log *log, const char *key)
@@ -171,15 +188,13 @@ const struct tact_log_topic *tact_log_topic(const struct tact_log *log, size_t i
 
 long tact_log_field(const struct tact_log *log, const char *name, uint32_t *count)
 {
-    for (uint32_t i = 0; i < log->layout.field_count; i++) {
-        const struct tact_field *field = &log->layout.fields[i];
-        if (strcmp(field->name, name) != 0)
-            continue;
-        if (count)
-            *count = field->count;
-        return (long)field->offset;
-    }
-    return -ENOENT;
+    const struct tact_field *field = tact_layout_find(tact_log_layout(log), name);
+
+    if (!field)
+        return -ENOENT;
+    if (count)
+        *count = field->count;
+    return (long)field->offset;
 }
 
 static int load_chunk(struct tact_log *log, size_t index)
@@ -219,10 +234,11 @@ static int next_in_chunk(struct tact_log *log, struct tact_mcap_message *message
     return rc;
 }
 
-int tact_log_next_own(struct tact_log *log, struct tact_record *record)
+int tact_log_next_own(struct tact_log *log, const struct tact_log_pairs *pairs,
+                      struct tact_record *record)
 {
     struct tact_mcap_message message;
-    const uint8_t *values;
+    struct tact_log_tick tick;
     int rc;
 
     if (log->position >= log->own_ticks)
@@ -235,10 +251,12 @@ int tact_log_next_own(struct tact_log *log, struct tact_record *record)
             return rc;
     }
     if (rc == 0)
-        rc = tact_log_parse_tick(log, message.data, &record->tick, &record->stamp_ns, &values);
+        rc = tact_log_parse_tick(log, message.data, &tick);
     if (rc != 0)
         return rc;
-    memcpy(record->values, values, log->layout.size * sizeof(double));
+    record->tick = tick.tick;
+    record->stamp_ns = tick.stamp_ns;
+    tact_log_pairs_spread(pairs, log, tick, record->values);
     log->position++;
     return 1;
 }

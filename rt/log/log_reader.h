@@ -62,6 +62,14 @@ struct tact_log_topic {
     uint64_t last_ns;  /**< largest */
 };
 
+/** A pair of shapes whose contact was in the list of some tick. */
+struct tact_log_pair {
+    const char *name; /**< "ruler/finger": what the shapes belong to; "ruler/finger#2" for the
+                         second pair between the two */
+    uint32_t a, b;    /**< the shapes, by their places in the scene */
+    uint32_t offset;  /**< of the first of its fields */
+};
+
 struct tact_log;
 
 /** Path of the file that a session goes on in: "a.mcap", then "a.2.mcap", "a.3.mcap", ... number
@@ -83,6 +91,14 @@ TACT_API void tact_log_close(struct tact_log *log);
 /** All of these belong to the log and live until tact_log_close(). */
 TACT_API const struct tact_log_state *tact_log_state(const struct tact_log *log);
 TACT_API const struct tact_layout *tact_log_layout(const struct tact_log *log);
+
+/** Fields of a contact in the list of a tick; NULL where the log has none, and each pair of the
+ * scene has fields of its own (schema_version 1). The layout of the log then has these fields,
+ * under the pair's name, for each pair that is in the list of any tick. */
+TACT_API const struct tact_layout *tact_log_element(const struct tact_log *log);
+
+/** Those pairs, in ascending order of a, then b; NULL beyond the last. */
+TACT_API const struct tact_log_pair *tact_log_pair(const struct tact_log *log, size_t index);
 
 /** Files that the session is in: 1, or more where it was split. */
 TACT_API unsigned tact_log_parts(const struct tact_log *log);

@@ -225,26 +225,14 @@ static int take_channel(struct tact_log *log, struct tact_span content)
     return 0;
 }
 
-int tact_log_parse_tick(const struct tact_log *log, struct tact_span data, uint64_t *tick,
-                        int64_t *stamp_ns, const uint8_t **values)
-{
-    struct tact_cdr_reader cdr = tact_cdr_open(data.data, data.size);
-
-    *stamp_ns = tact_cdr_get_time(&cdr);
-    *tick = tact_cdr_get_u64(&cdr);
-    *values = cdr.in.at;
-    return cdr.in.bad || cdr.in.left != log->layout.size * sizeof(double) ? -EBADMSG : 0;
-}
-
 static int take_tick(struct tact_log *log, const struct tact_mcap_message *message)
 {
     struct tact_log_state *state = &log->state;
-    const uint8_t *values;
-    int64_t stamp_ns;
-    uint64_t tick;
+    struct tact_log_tick parsed;
 
-    if (tact_log_parse_tick(log, message->data, &tick, &stamp_ns, &values) != 0)
+    if (tact_log_parse_tick(log, message->data, &parsed) != 0)
         return -EBADMSG;
+    const uint64_t tick = parsed.tick;
     /* The recorder numbers what it writes: a gap is a chunk that is not there any more. */
     uint32_t lost = message->sequence - ((uint32_t)state->ticks + log->gap.lost_ticks);
     if (lost > 0) {
@@ -263,7 +251,7 @@ static int take_tick(struct tact_log *log, const struct tact_mcap_message *messa
         state->missing += tick - state->last_tick - 1;
     state->last_tick = tick;
     state->ticks++;
-    return 0;
+    return tact_log_pairs_take(log, parsed);
 }
 
 static int take_event(struct tact_log *log, const struct tact_mcap_message *message)

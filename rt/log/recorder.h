@@ -27,11 +27,12 @@
 TACT_BEGIN_DECLS
 
 #define TACT_RECORDER_NONE UINT32_MAX /**< offset of a quantity that the record does not hold */
-#define TACT_RECORDER_CHUNK_MAX (16U << 20) /**< most bytes of a chunk before it is written */
-#define TACT_RECORDER_WRENCHES 64           /**< most contacts, and most sensors, that are shown */
-#define TACT_RECORDER_TOPIC_NAME 63         /**< longest name of one of them */
-#define TACT_RECORDER_EVENT_NAME 48         /**< longest name of a real-time event, with the zero */
-#define TACT_RECORDER_EVENT_TEXT 192        /**< longest text of a real-time event, with the zero */
+#define TACT_RECORDER_CHUNK_MAX (16U << 20)   /**< most bytes of a chunk before it is written */
+#define TACT_RECORDER_RING_BYTES (128U << 20) /**< most bytes of the ticks' ring */
+#define TACT_RECORDER_WRENCHES 64    /**< most contacts, and most sensors, that are shown */
+#define TACT_RECORDER_TOPIC_NAME 63  /**< longest name of one of them */
+#define TACT_RECORDER_EVENT_NAME 48  /**< longest name of a real-time event, with the zero */
+#define TACT_RECORDER_EVENT_TEXT 192 /**< longest text of a real-time event, with the zero */
 
 /** A file kept in the log: scene, mesh, options, ... Strings and data are copied to the file during
  *  tact_recorder_open() and not needed afterwards. */
@@ -75,9 +76,11 @@ struct tact_recorder_link {
 
 /** A contact shown as WrenchStamped on /contacts/NAME/wrench while its bodies touch, in the frame
  *  "contact/NAME" of /tf: world axes at the patch's centre; and as an arrow on /contacts/markers.
- */
+ *  Where the layout has a list, offsets count from an element's first field, and the contact is
+ * that of the two shapes; contacts are then in ascending order of a, then b. */
 struct tact_recorder_contact {
     const char *name; /**< letters, digits and _, not a digit first */
+    uint32_t a, b;    /**< shapes; 0 where there is no list */
     uint32_t
         wrench;     /**< offset of 6: on the first body, about the patch's centre [N, N m], world */
     uint32_t patch; /**< offset of 7: centre [m], normal, depth [m]; depth 0: apart */
@@ -118,10 +121,15 @@ struct tact_recorder_content {
     size_t sensor_count;
     const struct tact_recorder_shape *shapes;
     size_t shape_count;
+    const char *const *owners; /**< where the layout has a list, of each shape: the name of the body
+                                    or link; two of them name a contact. UTF-8 */
+    size_t owner_count;
 };
 
 struct tact_recorder_options {
-    uint32_t ring_ticks;  /**< ticks that fit in the ring; rounded up to a power of two */
+    uint32_t
+        ring_ticks;       /**< ticks that fit in the ring; rounded up to a power of two. Fewer, but
+                             at  least 16, where they would take more than TACT_RECORDER_RING_BYTES */
     uint32_t ring_events; /**< real-time events that fit in theirs; rounded up likewise */
     uint32_t chunk_bytes; /**< a chunk is written when it holds this much, ... */
     int64_t chunk_ns;     /**< ... or this span of records [ns], or was open that long */
@@ -191,9 +199,9 @@ TACT_API int tact_recorder_open(const char *path, const struct tact_recorder_opt
 /** Path of the (first) file; with its number, where "%n" was asked for. */
 TACT_API const char *tact_recorder_path(const struct tact_recorder *recorder);
 
-/** The slot for this tick's record, to be filled completely and committed; NULL, counted as an
- *  overrun, where the ring is full. Its stamp must lie within 68 years of 0, which is what a ROS
- * time holds. One producer thread. Real-time safe, wait-free. */
+/** The slot for this tick's record, to be filled completely, of a list as many elements as it says,
+ *  and committed; NULL, counted as an overrun, where the ring is full. Its stamp must lie within 68
+ * years of 0, which is what a ROS time holds. One producer thread. Real-time safe, wait-free. */
 TACT_API struct tact_record *tact_recorder_begin(struct tact_recorder *recorder);
 
 /** Hands the slot of the last tact_recorder_begin() that was not NULL to the recorder thread, with

@@ -111,7 +111,7 @@ void tact_recorder_part_free(struct tact_recorder_part *part);
 
 /** What the rings of this session hold. */
 struct tact_ring_sizes tact_recorder_sizes(const struct tact_recorder_options *options,
-                                           uint32_t record_bytes);
+                                           const struct tact_layout *layout);
 
 /** The recorder's thread, until recorder->stop is set and everything was written. */
 void *tact_recorder_run(void *recorder);

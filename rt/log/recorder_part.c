@@ -16,6 +16,7 @@
 
 #define NS_PER_S INT64_C(1000000000)
 #define EVENT_BYTES (1 << 20)
+#define RING_LEAST 16
 
 static int64_t clock_ns(clockid_t clock)
 {
@@ -52,19 +53,36 @@ void tact_recorder_part_free(struct tact_recorder_part *part)
     free(part);
 }
 
-struct tact_ring_sizes tact_recorder_sizes(const struct tact_recorder_options *options,
-                                           uint32_t record_bytes)
+/* Ticks that the ring has room for, in TACT_RECORDER_RING_BYTES. */
+static uint32_t ring_ticks(const struct tact_recorder_options *options, size_t record_bytes)
 {
+    uint32_t ticks = options->ring_ticks;
+
+    while (ticks > RING_LEAST && (size_t)ticks * record_bytes > TACT_RECORDER_RING_BYTES)
+        ticks /= 2;
+    return ticks;
+}
+
+struct tact_ring_sizes tact_recorder_sizes(const struct tact_recorder_options *options,
+                                           const struct tact_layout *layout)
+{
+    size_t bytes = tact_layout_bytes(layout);
+
     return (struct tact_ring_sizes){
-        .capacity = {options->ring_ticks, options->ring_events, TACT_RECORDER_NOTES},
-        .content = {record_bytes, sizeof(struct tact_ring_event), sizeof(struct tact_ring_event)},
+        .capacity = {ring_ticks(options, bytes), options->ring_events, TACT_RECORDER_NOTES},
+        .content = {(uint32_t)bytes, sizeof(struct tact_ring_event),
+                    sizeof(struct tact_ring_event)},
+        .list_at = layout->element
+                       ? (uint32_t)(sizeof(struct tact_record) + layout->size * sizeof(double))
+                       : 0,
+        .list_stride = tact_layout_stride(layout) * (uint32_t)sizeof(double),
     };
 }
 
 /* Where the rings cannot outlive the process, recording is worth having all the same. */
-static int make_rings(struct tact_recorder_part *recorder, uint32_t record_bytes)
+static int make_rings(struct tact_recorder_part *recorder, const struct tact_layout *layout)
 {
-    struct tact_ring_sizes sizes = tact_recorder_sizes(&recorder->options, record_bytes);
+    struct tact_ring_sizes sizes = tact_recorder_sizes(&recorder->options, layout);
     const char *folder = recorder->options.ring_folder;
     struct tact_bytes session = {0};
     struct stat log;
@@ -117,7 +135,7 @@ static int prepare(struct tact_recorder_part *recorder, const struct tact_record
                                recorder->options.derived_every, anchor, now);
     if (rc != 0)
         return tact_error_set(err, rc, "cannot write the log: %s", strerror(-rc));
-    rc = make_rings(recorder, tact_layout_bytes(content->layout));
+    rc = make_rings(recorder, content->layout);
     if (rc != 0)
         return tact_error_set(err, rc, "the recorder's rings: %s", strerror(-rc));
     return 0;

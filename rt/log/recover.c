@@ -85,6 +85,17 @@ static int check_prefix(const struct recovery *r, bool *same)
     return 0;
 }
 
+/* A tick's record, and its list where there is one. */
+static bool fits_ticks(const struct tact_ring_sizes *sizes, const struct tact_encoder *encoder)
+{
+    uint64_t fixed = sizeof(struct tact_record) + (uint64_t)encoder->size * sizeof(double);
+
+    return encoder->stride == 0
+               ? sizes->list_at == 0 && sizes->content[TACT_RING_TICKS] == fixed
+               : sizes->list_at == fixed &&
+                     sizes->list_stride == (uint64_t)encoder->stride * sizeof(double);
+}
+
 static int read_description(struct recovery *r)
 {
     struct tact_ring_file *rings = &r->recorder.rings;
@@ -98,8 +109,7 @@ static int read_description(struct recovery *r)
     if (r->header.failed)
         return tact_error_set(r->err, -ENOMEM, "out of memory");
     r->described = true;
-    if (rings->sizes.content[TACT_RING_TICKS] !=
-            sizeof(struct tact_record) + d->encoder.size * sizeof(double) ||
+    if (!fits_ticks(&rings->sizes, &d->encoder) ||
         rings->sizes.content[TACT_RING_EVENTS] != sizeof(struct tact_ring_event) ||
         rings->sizes.content[TACT_RING_NOTES] != sizeof(struct tact_ring_event))
         return refuse(r, "the rings that its recorder left do not fit what they say of themselves");
@@ -315,7 +325,9 @@ static int check_rings(struct recovery *r)
     for (int i = 0; rc == 0 && i < TACT_RINGS; i++)
         rc = take_back(r, i);
     if (rc == 0 && r->log->chunk_count > 0 &&
-        (r->log->layout.size != encoder->size || r->log->tick_channel != encoder->tick_channel ||
+        (r->log->layout.size != encoder->size ||
+         tact_layout_stride(&r->log->layout) != encoder->stride ||
+         r->log->tick_channel != encoder->tick_channel ||
          r->log->event_channel != encoder->event_channel))
         return refuse(r, "the rings that its recorder left have another layout than the log");
     return rc;

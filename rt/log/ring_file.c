@@ -15,13 +15,13 @@
 #include <xxhash.h>
 #endif
 
-#define MAGIC UINT64_C(0x32474e5254434154) /* "TACTRNG2", written last */
+#define MAGIC UINT64_C(0x33474e5254434154) /* "TACTRNG3", written last */
 #define TMPFS UINT32_C(0x01021994)
 #define MARKS_AT 256
 #define SESSION_AT 512
 #define ALIGN 64
 #define SESSION_LIMIT (UINT32_C(64) << 20)
-#define CONTENT_LIMIT (UINT32_C(2) << 20)
+#define CONTENT_LIMIT (UINT32_C(16) << 20)
 #define CAPACITY_LIMIT (UINT32_C(1) << 24)
 
 /* At the start of the file, little-endian as the machine: it is not read on another one. */
@@ -65,6 +65,27 @@ static size_t element_bytes(const struct tact_ring_sizes *sizes, int ring)
     return sizeof(uint64_t) + sizes->content[ring];
 }
 
+static bool list_fits(const struct tact_ring_sizes *sizes)
+{
+    uint32_t content = sizes->content[TACT_RING_TICKS];
+
+    return sizes->list_at == 0 || (sizes->list_at % 8 == 0 && sizes->list_at <= content - 8 &&
+                                   sizes->list_stride >= 8 && sizes->list_stride % 8 == 0);
+}
+
+/* Bytes of an element's content that are used; 0 where its list says what cannot be. */
+static size_t used_bytes(const struct tact_ring_sizes *sizes, int ring, const void *content)
+{
+    double count;
+
+    if (ring != TACT_RING_TICKS || sizes->list_at == 0)
+        return sizes->content[ring];
+    memcpy(&count, (const char *)content + sizes->list_at, sizeof count);
+    uint32_t room = (sizes->content[ring] - sizes->list_at - 8) / sizes->list_stride;
+    return count >= 0.0 && count <= room ? sizes->list_at + 8 + (size_t)count * sizes->list_stride
+                                         : 0;
+}
+
 /* Of the whole file; 0 where a size is not valid. */
 static size_t file_bytes(const struct tact_ring_sizes *sizes, size_t session_bytes)
 {
@@ -78,7 +99,7 @@ static size_t file_bytes(const struct tact_ring_sizes *sizes, size_t session_byt
             return 0;
         bytes += tact_ring_bytes(sizes->capacity[i], element_bytes(sizes, i));
     }
-    return bytes;
+    return list_fits(sizes) ? bytes : 0;
 }
 
 static void set_path(struct tact_ring_file *file, const char *folder, const struct stat *log)
@@ -289,7 +310,7 @@ void tact_ring_file_commit(struct tact_ring_file *file, int ring)
     uint32_t index = tact_ring_head(to);
     uint64_t *element = tact_ring_slot(to, index);
 
-    element[0] = tact_ring_check(index, element + 1, file->sizes.content[ring]);
+    element[0] = tact_ring_check(index, element + 1, used_bytes(&file->sizes, ring, element + 1));
     tact_ring_commit(to);
 }
 
@@ -302,8 +323,8 @@ const void *tact_ring_file_peek(struct tact_ring_file *file, int ring, uint32_t 
 const void *tact_ring_file_element(struct tact_ring_file *file, int ring, uint32_t index)
 {
     const uint64_t *element = tact_ring_slot(file->rings[ring], index);
-    uint64_t check = tact_ring_check(index, element + 1, file->sizes.content[ring]);
-    return element[0] == check ? element + 1 : NULL;
+    size_t used = used_bytes(&file->sizes, ring, element + 1);
+    return used > 0 && element[0] == tact_ring_check(index, element + 1, used) ? element + 1 : NULL;
 }
 
 static uint64_t mark_check(const struct tact_ring_mark *mark)

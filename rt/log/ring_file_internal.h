@@ -29,6 +29,9 @@ enum { TACT_RING_TICKS, TACT_RING_EVENTS, TACT_RING_NOTES, TACT_RINGS };
 struct tact_ring_sizes {
     uint32_t capacity[TACT_RINGS]; /* elements */
     uint32_t content[TACT_RINGS];  /* bytes of an element's content, a multiple of 8 */
+    /* A tick may end with a list: only what is used of it counts. */
+    uint32_t list_at;     /* where a double in its content says how many there are; 0: no list */
+    uint32_t list_stride; /* bytes of each */
 };
 
 /** What a chunk took from the rings. */

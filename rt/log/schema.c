@@ -115,8 +115,19 @@ static const char tick_head[] = "# One tick of tact. [input] fields are fed to a
                                 "builtin_interfaces/Time stamp  # CLOCK_MONOTONIC\n"
                                 "uint64 tick\n";
 
-/* A line of a field: type, name, kind and unit. */
+static const char list_line[] = "tact_msgs/Contact[] contacts  # what touches, or keeps something "
+                                "for the next tick\n";
+static const char list_head[] = SEPARATOR
+    "MSG: tact_msgs/Contact\n"
+    "# Two shapes. Where they are not in the list, each field has its default value, or 0.\n"
+    "string name\n"
+    "uint32 a  # number of the first shape, in the order of the scene\n"
+    "uint32 b\n"
+    "uint32 same  # number of the pair among those of this name\n";
+
+/* A line of a field: type, name, default, kind and unit. */
 #define LINE_BYTES (TACT_FIELD_NAME + TACT_FIELD_UNIT + 64)
+#define LIST_LINES 8 /* of list_line and list_head */
 
 static const char *const kind_names[] = {
     [TACT_FIELD_INPUT] = "input",
@@ -124,19 +135,31 @@ static const char *const kind_names[] = {
     [TACT_FIELD_TIMING] = "timing",
 };
 
-void tact_schema_tick(const struct tact_layout *layout, struct tact_bytes *out)
+static void put_fields(const struct tact_layout *layout, struct tact_bytes *out)
 {
     char line[LINE_BYTES];
 
-    tact_put(out, tick_head, sizeof tick_head - 1);
     for (uint32_t i = 0; i < layout->field_count; i++) {
         const struct tact_field *field = &layout->fields[i];
-        char count[16] = "";
+        char count[16] = "", absent[16] = "";
         if (field->count != 1)
             snprintf(count, sizeof count, "[%u]", field->count);
-        int length = snprintf(line, sizeof line, "float64%s %s  # [%s] %s\n", count, field->name,
-                              kind_names[field->kind], field->unit);
+        if (field->absent != 0.0)
+            snprintf(absent, sizeof absent, " %d", (int)field->absent);
+        int length = snprintf(line, sizeof line, "float64%s %s%s  # [%s] %s\n", count, field->name,
+                              absent, kind_names[field->kind], field->unit);
         tact_put(out, line, (size_t)length);
+    }
+}
+
+void tact_schema_tick(const struct tact_layout *layout, struct tact_bytes *out)
+{
+    tact_put(out, tick_head, sizeof tick_head - 1);
+    put_fields(layout, out);
+    if (layout->element) {
+        tact_put(out, list_line, sizeof list_line - 1);
+        tact_put(out, list_head, sizeof list_head - 1);
+        put_fields(layout->element, out);
     }
     tact_put(out, TIME, sizeof TIME - 1);
 }
@@ -152,12 +175,13 @@ static int parse_kind(const char *name, enum tact_field_kind *kind)
     return -EINVAL;
 }
 
-/* "float64[7] name  # [output] m, quat_wxyz", the line without its end. */
+/* "float64[7] name  # [output] m, quat_wxyz", the line without its end; "float64 name 1  # ..."
+ * where an element's field has a default. */
 static int parse_field(const char *line, struct tact_layout *layout)
 {
     char name[TACT_FIELD_NAME], kind_name[8];
     enum tact_field_kind kind;
-    unsigned count = 1;
+    unsigned count = 1, absent = 0;
     int used = 0;
 
     if (strncmp(line, "float64[", 8) == 0) {
@@ -170,15 +194,31 @@ static int parse_field(const char *line, struct tact_layout *layout)
     }
     line += used;
     used = 0;
-    if (sscanf(line, " %63[a-z0-9_]  # [%7[a-z]]%n", name, kind_name, &used) != 2 || used == 0 ||
-        parse_kind(kind_name, &kind) != 0)
+    if ((sscanf(line, " %63[a-z0-9_]  # [%7[a-z]]%n", name, kind_name, &used) != 2 || used == 0) &&
+        (sscanf(line, " %63[a-z0-9_] %3u  # [%7[a-z]]%n", name, &absent, kind_name, &used) != 3 ||
+         used == 0))
+        return -EINVAL;
+    if (parse_kind(kind_name, &kind) != 0)
         return -EINVAL;
     const char *unit = line[used] == ' ' ? line + used + 1 : line + used;
     long offset = tact_layout_add(layout, kind, name, unit, count);
     if (offset < 0)
         return (int)offset;
+    layout->fields[layout->field_count - 1].absent = absent;
     /* A name that had to be changed was not one of ours. */
     return strcmp(layout->fields[layout->field_count - 1].name, name) == 0 ? 0 : -EINVAL;
+}
+
+/* Goes past the lines between the fields and those of an element, where they are next. */
+static bool begins_list(const struct tact_layout *layout, struct tact_cursor *in)
+{
+    const size_t line = sizeof list_line - 1, head = sizeof list_head - 1;
+
+    if (layout->element || in->left < line + head || memcmp(in->at, list_line, line) != 0 ||
+        memcmp(in->at + line, list_head, head) != 0)
+        return false;
+    tact_get(in, line + head);
+    return true;
 }
 
 int tact_schema_parse_tick(struct tact_span text, struct tact_layout *layout,
@@ -186,11 +226,19 @@ int tact_schema_parse_tick(struct tact_span text, struct tact_layout *layout,
 {
     struct tact_cursor in = {text.data, text.size, false};
     struct tact_span head = tact_get(&in, sizeof tick_head - 1);
+    struct tact_layout *to = layout;
 
     if (!tact_span_is(head, tick_head))
         return tact_error_set(err, -EINVAL, "the schema of /tact/tick is not of this version");
     for (int number = 5; in.left > 0; number++) {
         char line[LINE_BYTES];
+        if (begins_list(layout, &in)) {
+            int rc = tact_layout_add_list(layout, 0);
+            if (rc != 0)
+                return rc;
+            to = layout->element;
+            number += LIST_LINES;
+        }
         const uint8_t *end = memchr(in.at, '\n', in.left);
         size_t length = end ? (size_t)(end - in.at) : in.left;
         if (in.left == sizeof TIME - 1 && memcmp(in.at, TIME, in.left) == 0)
@@ -200,7 +248,7 @@ int tact_schema_parse_tick(struct tact_span text, struct tact_layout *layout,
         struct tact_span span = tact_get(&in, length + 1);
         memcpy(line, span.data, length);
         line[length] = '\0';
-        int rc = strlen(line) == length ? parse_field(line, layout) : -EINVAL;
+        int rc = strlen(line) == length ? parse_field(line, to) : -EINVAL;
         if (rc != 0) {
             tact_error_at(err, NULL, number, 0, NULL);
             return tact_error_set(err, rc, "not a field of a tick's schema");

@@ -9,7 +9,7 @@
 #include "bytes_internal.h"
 #include "layout.h"
 
-#define TACT_SCHEMA_VERSION "1" /* raised when a reader of today could not read it */
+#define TACT_SCHEMA_VERSION "2" /* raised when a reader of today could not read it */
 
 #define TACT_SCHEMA_TICK "tact_msgs/msg/Tick"
 #define TACT_SCHEMA_EVENT "tact_msgs/msg/Event"

@@ -72,9 +72,25 @@ static int check_bodies(const struct tact_recorder_content *content, struct tact
     return 0;
 }
 
+/* Doubles that a contact's offsets count in. */
+static uint32_t contact_size(uint32_t size, uint32_t stride)
+{
+    return stride ? stride - TACT_ELEMENT_HEAD : size;
+}
+
+static int check_owners(const struct tact_recorder_content *content, struct tact_error *err)
+{
+    for (size_t i = 0; i < content->owner_count; i++) {
+        if (!is_name(content->owners[i]))
+            return bad(err, "shape", content->owners[i], "its owner's name is empty or not UTF-8");
+    }
+    return 0;
+}
+
 static int check_wrenches(const struct tact_recorder_content *content, struct tact_error *err)
 {
     uint32_t size = content->layout->size;
+    uint32_t own = contact_size(size, tact_layout_stride(content->layout));
 
     if (content->contact_count > TACT_RECORDER_WRENCHES ||
         content->sensor_count > TACT_RECORDER_WRENCHES)
@@ -84,7 +100,7 @@ static int check_wrenches(const struct tact_recorder_content *content, struct ta
         const struct tact_recorder_contact *contact = &content->contacts[i];
         if (!is_topic(contact->name))
             return bad(err, "contact", contact->name, "its name cannot be part of a topic's");
-        if (!contact_fits(contact, size))
+        if (!contact_fits(contact, own))
             return bad(err, "contact", contact->name, "an offset is outside the record");
     }
     for (size_t i = 0; i < content->sensor_count; i++) {
@@ -109,6 +125,7 @@ int tact_shown_check(const struct tact_recorder_content *content, struct tact_er
             return bad(err, "joint", joint->name, "an offset is outside the record");
     }
     int rc = check_bodies(content, err);
+    rc = rc ? rc : check_owners(content, err);
     return rc ? rc : check_wrenches(content, err);
 }
 
@@ -137,6 +154,7 @@ int tact_shown_copy(struct tact_shown *s, const struct tact_recorder_content *c)
         .links = copy_list(c->links, c->link_count, sizeof *c->links),
         .contacts = copy_list(c->contacts, c->contact_count, sizeof *c->contacts),
         .sensors = copy_list(c->sensors, c->sensor_count, sizeof *c->sensors),
+        .owners = copy_list(c->owners, c->owner_count, sizeof *c->owners),
     };
     for (; s->joints && s->joint_count < c->joint_count; s->joint_count++)
         good = own(&s->joints[s->joint_count].name) && good;
@@ -152,7 +170,11 @@ int tact_shown_copy(struct tact_shown *s, const struct tact_recorder_content *c)
         good = own(&s->sensors[s->sensor_count].name) && good;
         good = own(&s->sensors[s->sensor_count].frame) && good;
     }
-    return good && s->joints && s->bodies && s->links && s->contacts && s->sensors ? 0 : -ENOMEM;
+    for (; s->owners && s->owner_count < c->owner_count; s->owner_count++)
+        good = own(&s->owners[s->owner_count]) && good;
+    return good && s->joints && s->bodies && s->links && s->contacts && s->sensors && s->owners
+               ? 0
+               : -ENOMEM;
 }
 
 void tact_shown_free(struct tact_shown *s)
@@ -171,6 +193,9 @@ void tact_shown_free(struct tact_shown *s)
         free((char *)s->sensors[i].name);
         free((char *)s->sensors[i].frame);
     }
+    for (size_t i = 0; i < s->owner_count; i++)
+        free((char *)s->owners[i]);
+    free(s->owners);
     free(s->joints);
     free(s->bodies);
     free(s->links);
@@ -181,8 +206,8 @@ void tact_shown_free(struct tact_shown *s)
 
 void tact_shown_put(const struct tact_shown *s, struct tact_bytes *out)
 {
-    const size_t counts[] = {s->joint_count, s->body_count, s->link_count, s->contact_count,
-                             s->sensor_count};
+    const size_t counts[] = {s->joint_count,   s->body_count,   s->link_count,
+                             s->contact_count, s->sensor_count, s->owner_count};
 
     for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
         tact_put_u32(out, (uint32_t)counts[i]);
@@ -207,6 +232,8 @@ void tact_shown_put(const struct tact_shown *s, struct tact_bytes *out)
     }
     for (size_t i = 0; i < s->contact_count; i++) {
         tact_put_text(out, s->contacts[i].name);
+        tact_put_u32(out, s->contacts[i].a);
+        tact_put_u32(out, s->contacts[i].b);
         tact_put_u32(out, s->contacts[i].wrench);
         tact_put_u32(out, s->contacts[i].patch);
         tact_put_u32(out, s->contacts[i].limits);
@@ -216,6 +243,8 @@ void tact_shown_put(const struct tact_shown *s, struct tact_bytes *out)
         tact_put_text(out, s->sensors[i].frame);
         tact_put_u32(out, s->sensors[i].wrench);
     }
+    for (size_t i = 0; i < s->owner_count; i++)
+        tact_put_text(out, s->owners[i]);
 }
 
 static void get_doubles(struct tact_cursor *in, double *out, size_t count)
@@ -253,16 +282,18 @@ static void get_frames(struct tact_shown *s, uint32_t size, size_t bodies, size_
     }
 }
 
-static void get_wrenches(struct tact_shown *s, uint32_t size, size_t contacts, size_t sensors,
-                         struct tact_cursor *in)
+static void get_wrenches(struct tact_shown *s, uint32_t size, uint32_t own, size_t contacts,
+                         size_t sensors, struct tact_cursor *in)
 {
     while (!in->bad && s->contact_count < contacts) {
         struct tact_recorder_contact *contact = &s->contacts[s->contact_count++];
         contact->name = get_name(in);
+        contact->a = tact_get_u32(in);
+        contact->b = tact_get_u32(in);
         contact->wrench = tact_get_u32(in);
         contact->patch = tact_get_u32(in);
         contact->limits = tact_get_u32(in);
-        in->bad = in->bad || !contact_fits(contact, size);
+        in->bad = in->bad || !contact_fits(contact, own);
     }
     while (!in->bad && s->sensor_count < sensors) {
         struct tact_recorder_sensor *sensor = &s->sensors[s->sensor_count++];
@@ -273,12 +304,12 @@ static void get_wrenches(struct tact_shown *s, uint32_t size, size_t contacts, s
     }
 }
 
-int tact_shown_get(struct tact_shown *s, uint32_t size, struct tact_cursor *in)
+int tact_shown_get(struct tact_shown *s, uint32_t size, uint32_t stride, struct tact_cursor *in)
 {
-    uint32_t counts[5];
+    uint32_t counts[6];
 
     *s = (struct tact_shown){0};
-    for (int i = 0; i < 5; i++) {
+    for (int i = 0; i < 6; i++) {
         counts[i] = tact_get_u32(in);
         if (in->bad || counts[i] > LIMIT)
             return -EBADMSG;
@@ -288,7 +319,8 @@ int tact_shown_get(struct tact_shown *s, uint32_t size, struct tact_cursor *in)
     s->links = calloc((size_t)counts[2] + 1, sizeof *s->links);
     s->contacts = calloc((size_t)counts[3] + 1, sizeof *s->contacts);
     s->sensors = calloc((size_t)counts[4] + 1, sizeof *s->sensors);
-    if (!s->joints || !s->bodies || !s->links || !s->contacts || !s->sensors)
+    s->owners = calloc((size_t)counts[5] + 1, sizeof *s->owners);
+    if (!s->joints || !s->bodies || !s->links || !s->contacts || !s->sensors || !s->owners)
         return -ENOMEM;
     while (!in->bad && s->joint_count < counts[0]) {
         struct tact_recorder_joint *joint = &s->joints[s->joint_count++];
@@ -299,6 +331,8 @@ int tact_shown_get(struct tact_shown *s, uint32_t size, struct tact_cursor *in)
         in->bad = in->bad || !joint_fits(joint, size);
     }
     get_frames(s, size, counts[1], counts[2], in);
-    get_wrenches(s, size, counts[3], counts[4], in);
+    get_wrenches(s, size, contact_size(size, stride), counts[3], counts[4], in);
+    while (!in->bad && s->owner_count < counts[5])
+        s->owners[s->owner_count++] = get_name(in);
     return in->bad ? -EBADMSG : 0;
 }

@@ -264,90 +264,99 @@ static struct tact_world_options world_options(const struct tact_scene *scene)
 }
 
 /* Name of what a shape belongs to: body, "hand.link", or the fixed body it came from. */
-void tact_session_owner_name(struct tact_session *s, int shape, char *out, size_t size)
+static const char *owner_name(const struct tact_session *s, int shape)
 {
     struct tact_owner owner = tact_world_owner(s->world, shape);
+    int at = 0;
     if (owner.kind == TACT_OWNER_HAND) {
-        snprintf(out, size, "%s", s->hands[owner.index].names[owner.link]);
-        return;
+        return s->hands[owner.index].names[owner.link];
     }
     if (owner.kind == TACT_OWNER_BODY) {
-        snprintf(out, size, "%s", s->bodies[owner.index].name);
-        return;
+        return s->bodies[owner.index].name;
     }
-    int at = 0;
     for (uint32_t i = 0; i < s->scene->bodies_count; i++) {
         at += (int)s->scene->bodies[i].shapes_count;
         if (shape < at) {
-            snprintf(out, size, "%s", s->scene->bodies[i].name);
-            return;
+            return s->scene->bodies[i].name;
         }
     }
+    return "";
 }
 
-static uint32_t hash_of(const char *text)
+/* Shapes of one owner follow each other. */
+static int name_owners(struct tact_session *s)
 {
-    uint32_t hash = 2166136261U; /* FNV-1a */
-    for (; *text; text++) {
-        hash = (hash ^ (unsigned char)*text) * 16777619U;
+    int shapes = tact_world_shape_count(s->world), pairs = tact_world_pair_count(s->world);
+    s->owners = calloc((size_t)shapes + 1, sizeof *s->owners);
+    s->group = calloc((size_t)shapes + 1, sizeof *s->group);
+    s->pairs = calloc((size_t)pairs + 1, sizeof *s->pairs);
+    s->pair_names = calloc((size_t)pairs + 1, sizeof *s->pair_names);
+    s->live = calloc((size_t)tact_world_slots(s->world) + 1, sizeof *s->live);
+    if (!s->live || !s->owners || !s->group || !s->pairs || !s->pair_names) {
+        return -ENOMEM;
     }
-    return hash;
+    for (int i = 0; i < shapes; i++) {
+        s->owners[i] = owner_name(s, i);
+        s->group[i] = i > 0 && s->owners[i] == s->owners[i - 1] ? s->group[i - 1] : i;
+    }
+    return 0;
 }
 
-/* "a/b", and "a/b#2" for the second pair between the two. firsts: a hash table of the first pairs
- * of each name, as number and 1; counts: by first pair, how many there are. */
-static void name_pair(struct tact_session *s, int pair, uint32_t *firsts, uint32_t slots,
-                      int *counts)
+int tact_session_pair_same(struct tact_session *s, int pair)
 {
-    const struct tact_contact *c = tact_world_contact(s->world, pair);
-    char a[64] = "", b[64] = "", *name = s->pairs[pair].name;
-    tact_session_owner_name(s, c->a, a, sizeof a);
-    tact_session_owner_name(s, c->b, b, sizeof b);
-    int length = snprintf(name, sizeof s->pairs[pair].name, "%s/%s", a, b);
-    uint32_t at = hash_of(name) & (slots - 1);
-    while (firsts[at] && strcmp(s->pairs[firsts[at] - 1].name, name) != 0) {
-        at = (at + 1) & (slots - 1);
+    int a, b, shapes = tact_world_shape_count(s->world);
+    if (s->pairs[pair].same) {
+        return s->pairs[pair].same;
     }
-    if (!firsts[at]) {
-        firsts[at] = (uint32_t)pair + 1;
+    tact_world_pair_shapes(s->world, pair, &a, &b);
+    int same = 0;
+    for (int i = s->group[a]; i <= a; i++) {
+        for (int k = s->group[b]; k < shapes && s->group[k] == s->group[b]; k++) {
+            same += tact_world_pair_between(s->world, i, k) >= 0 && (i < a || k <= b);
+        }
     }
-    int same = ++counts[firsts[at] - 1];
+    return s->pairs[pair].same = same;
+}
+
+static size_t append(char *out, size_t used, const char *text)
+{
+    for (; *text && used < SESSION_NAME - 1; text++) {
+        out[used++] = *text;
+    }
+    return used;
+}
+
+void tact_session_name_pair(struct tact_session *s, int pair, char out[SESSION_NAME])
+{
+    int a, b, same = tact_session_pair_same(s, pair);
+    char number[12];
+    size_t used = 0, digit = sizeof number - 1;
+    tact_world_pair_shapes(s->world, pair, &a, &b);
+    used = append(out, used, s->owners[a]);
+    used = append(out, used, "/");
+    used = append(out, used, s->owners[b]);
+    number[digit] = 0;
+    for (int n = same; same > 1 && n > 0; n /= 10) {
+        number[--digit] = (char)('0' + n % 10);
+    }
     if (same > 1) {
-        snprintf(name + length, sizeof s->pairs[pair].name - (size_t)length, "#%d", same);
+        used = append(out, append(out, used, "#"), number + digit);
     }
+    out[used] = 0;
 }
 
-static int name_pairs(struct tact_session *s)
-{
-    int count = tact_world_pair_count(s->world);
-    uint32_t slots = 2;
-    while (slots < 2 * (uint32_t)count) {
-        slots *= 2;
-    }
-    uint32_t *firsts = calloc(slots, sizeof *firsts);
-    int *counts = calloc((size_t)count + 1, sizeof *counts);
-    s->pairs = calloc((size_t)count + 1, sizeof *s->pairs);
-    for (int i = 0; firsts && counts && s->pairs && i < count; i++) {
-        name_pair(s, i, firsts, slots, counts);
-    }
-    int rc = firsts && counts && s->pairs ? 0 : -ENOMEM;
-    free(firsts);
-    free(counts);
-    return rc;
-}
-
-/* The tick's record has a part for every pair that may touch: said before room is made for them. */
+/* Each pair that may touch takes memory: said before room is made for them. */
 static int check_size(const struct tact_session *s, struct tact_error *err)
 {
-    int most = TACT_LAYOUT_MOST / TACT_SESSION_PAIR_LEAST;
-    if (!tact_world_pairs_over(s->world, most)) {
+    if (!tact_world_pairs_over(s->world, TACT_SESSION_PAIRS)) {
         return 0;
     }
     tact_scene_where(s->scene, s->scene->bodies_count ? "bodies" : "hands", err);
     return tact_error_set(err, -E2BIG,
-                          "more than %d pairs of shapes may touch, and a tick's record has no room "
-                          "for more: expected fewer bodies, links or shapes (%u bodies, %d shapes)",
-                          most, s->scene->bodies_count, tact_world_shape_count(s->world));
+                          "more than %d pairs of shapes may touch: expected fewer bodies, links or "
+                          "shapes (%u bodies, %d shapes)",
+                          TACT_SESSION_PAIRS, s->scene->bodies_count,
+                          tact_world_shape_count(s->world));
 }
 
 int tact_session_build_world(struct tact_session *s, struct tact_error *err)
@@ -385,6 +394,6 @@ int tact_session_build_world(struct tact_session *s, struct tact_error *err)
         return -E2BIG;
     }
     rc = rc ? rc : tact_world_finish(s->world);
-    rc = rc ? rc : name_pairs(s);
+    rc = rc ? rc : name_owners(s);
     return rc ? tact_error_set(err, rc, "cannot be built: %s", strerror(-rc)) : 0;
 }

@@ -30,9 +30,11 @@ void tact_session_name_fault(struct tact_session *s, uint64_t tick, const char *
 
 static void tell_part(struct tact_session *s, const struct tact_world_fault *f, uint64_t tick)
 {
+    char name[SESSION_NAME];
     switch (f->part) {
     case TACT_WORLD_PAIR:
-        tact_session_name_fault(s, tick, "pair ", s->pairs[f->index].name, f->what);
+        tact_session_name_pair(s, f->index, name);
+        tact_session_name_fault(s, tick, "pair ", name, f->what);
         break;
     case TACT_WORLD_BOND:
         tact_session_name_fault(s, tick, "joint ", s->scene->joints[f->index].name, f->what);
@@ -62,6 +64,16 @@ void tact_session_check_state(struct tact_session *s, int rc, uint64_t tick)
     }
     s->report.solve_failures += rc != 0;
     if (bad || rc) {
+        tact_safety_raise(&s->safety, -1, NAN, tick);
+    }
+}
+
+void tact_session_check_record(struct tact_session *s, uint64_t tick)
+{
+    if (s->strays && !s->fed) {
+        char name[SESSION_NAME];
+        tact_session_name_pair(s, s->stray_pair, name);
+        tact_session_name_fault(s, tick, "pair ", name, "the log has no room for its contact");
         tact_safety_raise(&s->safety, -1, NAN, tick);
     }
 }

@@ -10,10 +10,6 @@
 #include <string.h>
 #include "rt/session/session_internal.h"
 
-static const char *moments_unit =
-    "volume m^3, centroid m (3), second moment m^5 xx yy zz xy xz yz, "
-    "grad m^2 m^3 (6)";
-
 /* Adds a field called prefix_name_suffix; *at gets its offset. */
 static int add(struct tact_session *s, uint32_t *at, enum tact_field_kind kind, const char *name,
                const char *suffix, const char *unit, int count)
@@ -45,49 +41,6 @@ static int sensor_fields(struct tact_session *s)
         if (in->measures) {
             rc = add(s, &in->field, TACT_FIELD_OUTPUT, s->hands[in->hand].names[in->link],
                      "_measured", "rad or m, rad/s or m/s, ticks until then, 0: lost", 3);
-        }
-    }
-    return rc;
-}
-
-static int pair_fields(struct tact_session *s)
-{
-    int rc = 0;
-    for (int i = 0; !rc && i < tact_world_pair_count(s->world); i++) {
-        struct session_pair *p = &s->pairs[i];
-        const char *name = p->name;
-        rc = add(s, &p->status, TACT_FIELD_INPUT, name, "_status",
-                 "1 overlap, 0 none, negative errno; age in ticks, 0 host", 2);
-        rc = rc ? rc : add(s, &p->moments, TACT_FIELD_INPUT, name, "_moments", moments_unit, 16);
-        rc = rc ? rc
-                : add(s, &p->wrench, TACT_FIELD_OUTPUT, name, "_wrench",
-                      "N, N m on the first, world, about the patch's centre", 6);
-        rc = rc ? rc
-                : add(s, &p->patch, TACT_FIELD_OUTPUT, name, "_patch",
-                      "centre m (3), normal (3), depth m, spin arm m", 8);
-        rc = rc ? rc
-                : add(s, &p->warm, TACT_FIELD_OUTPUT, name, "_warm",
-                      "warm start: impulse N s, N m s (6), about the point m (3)", 9);
-        rc = rc ? rc
-                : add(s, &p->direction, TACT_FIELD_OUTPUT, name, "_direction", "last normal", 3);
-        rc = rc ? rc
-                : add(s, &p->limits, TACT_FIELD_OUTPUT, name, "_limits",
-                      "1 open, 2 friction, 4 edge, 8 spin, 16 joint", 1);
-        rc = rc ? rc
-                : add(s, &p->margins, TACT_FIELD_OUTPUT, name, "_margins",
-                      "left of each limit, -1 to 1: normal, slip, friction, spin, edge, joint",
-                      TACT_MARGIN_COUNT);
-        if (!rc && tact_world_piece(s->world, i, 0)) {
-            rc = add(s, &p->pieces, TACT_FIELD_OUTPUT, name, "_pieces",
-                     "each: centre m, normal, impulse on the first N s, N m s", 12 * TACT_PIECES);
-        }
-        if (!rc && p->preloaded) {
-            rc = add(s, &p->preload, TACT_FIELD_OUTPUT, name, "_preload", SESSION_PRELOAD_UNIT, 1);
-        }
-        if (!rc && tact_world_law(s->world, i)->tangential_compliance > 0.0) {
-            rc = add(s, &p->springs, TACT_FIELD_OUTPUT, name, "_springs",
-                     "each: impulse N s, N m s, angle rad, world; of the patch, then its pieces",
-                     9 * (tact_world_piece(s->world, i, 0) ? 1 + TACT_PIECES : 1));
         }
     }
     return rc;
@@ -141,11 +94,13 @@ static int motion_fields(struct tact_session *s)
     return rc;
 }
 
-static int all_fields(struct tact_session *s)
+static int all_fields(struct tact_session *s, const struct tact_log *log, struct tact_error *err)
 {
     int rc = device_fields(s);
     rc = rc ? rc : sensor_fields(s);
-    rc = rc ? rc : pair_fields(s);
+    if (log && !tact_log_element(log)) {
+        rc = rc ? rc : tact_session_layout_contacts(s, log, err);
+    }
     rc = rc ? rc : bond_fields(s);
     rc = rc ? rc : motion_fields(s);
     rc = rc ? rc
@@ -164,100 +119,24 @@ static int all_fields(struct tact_session *s)
     rc = rc ? rc
             : add(s, &s->solver_field, TACT_FIELD_OUTPUT, "solver", "",
                   "contacts, iterations, residual, update, deadman", 5);
-    return rc ? rc
-              : add(s, &s->timing_field, TACT_FIELD_TIMING, "timing", "",
-                    "wake latency ns, compute of the tick before ns, skipped, lost", 4);
+    rc = rc ? rc
+            : add(s, &s->timing_field, TACT_FIELD_TIMING, "timing", "",
+                  "wake latency ns, compute of the tick before ns, skipped, lost", 4);
+    /* Without lists, contacts came before the joints. */
+    return rc || (log && !tact_log_element(log)) ? rc : tact_session_layout_contacts(s, log, err);
 }
 
-int tact_session_layout_fields(struct tact_session *s, struct tact_error *err)
+int tact_session_layout_fields(struct tact_session *s, const struct tact_log *log,
+                               struct tact_error *err)
 {
-    int rc = all_fields(s);
-    if (rc != -EINVAL) {
+    int rc = all_fields(s, log, err);
+    if (rc != -EINVAL || (err && err->text[0])) {
         return rc;
     }
     return tact_error_set(err, -E2BIG,
-                          "a tick's record would be longer than %u numbers: %d pairs of shapes may "
-                          "touch; expected fewer bodies, links, shapes or devices",
-                          TACT_LAYOUT_MOST, tact_world_pair_count(s->world));
-}
-
-/* Of each piece where it was, which way it faced, what it transmitted: its warm start. */
-static void fill_pieces(struct tact_session *s, int pair, double *v)
-{
-    for (int k = 0; k < TACT_PIECES && tact_world_piece(s->world, pair, 0); k++, v += 12) {
-        const struct tact_contact *piece = tact_world_piece(s->world, pair, k);
-        tact_v3_copy(v, piece->warm_point);
-        tact_v3_copy(v + 3, piece->patch.frame);
-        memcpy(v + 6, piece->warm, sizeof piece->warm);
-    }
-}
-
-static void restore_pieces(struct tact_session *s, int pair, const double *v)
-{
-    for (int k = 0; k < TACT_PIECES && tact_world_piece(s->world, pair, 0); k++, v += 12) {
-        struct tact_contact *piece = tact_world_piece(s->world, pair, k);
-        tact_v3_copy(piece->warm_point, v);
-        tact_v3_copy(piece->patch.frame, v + 3);
-        memcpy(piece->warm, v + 6, sizeof piece->warm);
-    }
-}
-
-/* The springs of a pair's patch, k = 0, or of its pieces from 1 on; NULL after the last. */
-static struct tact_springs *springs_of(struct tact_session *s, int pair, int k)
-{
-    struct tact_contact *c = k == 0             ? tact_world_contact(s->world, pair)
-                             : k <= TACT_PIECES ? tact_world_piece(s->world, pair, k - 1)
-                                                : NULL;
-    int any = tact_world_law(s->world, pair)->tangential_compliance > 0.0;
-    return any && c ? &c->springs : NULL;
-}
-
-static void fill_springs(struct tact_session *s, int pair, double *v)
-{
-    const struct tact_springs *springs;
-    for (int k = 0; (springs = springs_of(s, pair, k)); k++, v += 9) {
-        memcpy(v, springs->impulse, sizeof springs->impulse);
-        tact_v3_copy(v + 6, springs->angle);
-    }
-}
-
-static void restore_springs(struct tact_session *s, int pair, const double *v)
-{
-    struct tact_springs *springs;
-    for (int k = 0; (springs = springs_of(s, pair, k)); k++, v += 9) {
-        memcpy(springs->impulse, v, sizeof springs->impulse);
-        tact_v3_copy(springs->angle, v + 6);
-    }
-}
-
-static void fill_pairs(struct tact_session *s, double *v)
-{
-    for (int i = 0; i < tact_world_pair_count(s->world); i++) {
-        const struct session_pair *p = &s->pairs[i];
-        const struct tact_contact *c = tact_world_contact(s->world, i);
-        const struct tact_patch *patch = &c->patch;
-        v[p->status] = p->got;
-        v[p->status + 1] = p->age;
-        memcpy(v + p->moments, &c->moments, 16 * sizeof *v);
-        memcpy(v + p->wrench, c->wrench, sizeof c->wrench);
-        memset(v + p->patch, 0, 8 * sizeof *v);
-        if (c->touching) {
-            tact_v3_copy(v + p->patch, patch->center);
-            tact_v3_copy(v + p->patch + 3, patch->frame);
-            v[p->patch + 6] = patch->depth;
-            v[p->patch + 7] = c->spin_arm;
-        }
-        memcpy(v + p->warm, c->warm, sizeof c->warm);
-        tact_v3_copy(v + p->warm + 6, c->warm_point);
-        tact_v3_copy(v + p->direction, tact_world_directions(s->world) + 3 * i);
-        v[p->limits] = c->limits;
-        memcpy(v + p->margins, &c->margins, sizeof c->margins);
-        fill_pieces(s, i, v + p->pieces);
-        fill_springs(s, i, v + p->springs);
-        if (p->preloaded) {
-            v[p->preload] = c->preload;
-        }
-    }
+                          "a tick's record would be longer than %u numbers: expected fewer bodies, "
+                          "links or devices",
+                          TACT_LAYOUT_MOST);
 }
 
 static void fill_bonds(struct tact_session *s, double *v)
@@ -310,7 +189,7 @@ void tact_session_fill(struct tact_session *s, struct tact_record *record)
             memcpy(v + s->inputs[i].field, &s->inputs[i].state, sizeof s->inputs[i].state);
         }
     }
-    fill_pairs(s, v);
+    tact_session_fill_contacts(s, v);
     fill_bonds(s, v);
     fill_motion(s, v);
     memcpy(v + s->wanted_field, s->wanted, sizeof *v * (size_t)s->output_count);
@@ -371,19 +250,7 @@ void tact_session_restore(struct tact_session *s, const struct tact_record *reco
     }
     restore_motion(s, v);
     tact_world_refresh(s->world);
-    for (int i = 0; i < tact_world_pair_count(s->world); i++) {
-        const struct session_pair *p = &s->pairs[i];
-        tact_world_keep_near(s->world, i);
-        struct tact_contact *c = tact_world_contact(s->world, i);
-        memcpy(c->warm, v + p->warm, sizeof c->warm);
-        tact_v3_copy(c->warm_point, v + p->warm + 6);
-        tact_world_set_direction(s->world, i, v + p->direction);
-        restore_pieces(s, i, v + p->pieces);
-        restore_springs(s, i, v + p->springs);
-        c->preload = p->preloaded ? v[p->preload] : 0.0;
-        c->starting = 0;
-        c->touching = 0;
-    }
+    tact_session_restore_contacts(s, v);
     for (int i = 0; i < tact_world_bond_count(s->world); i++) {
         struct tact_bond *bond = tact_world_bond(s->world, i);
         memcpy(bond->impulse, v + s->bonds[i].warm, sizeof bond->impulse);

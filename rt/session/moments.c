@@ -29,8 +29,9 @@ static int describe_scene(struct tact_session *s, struct tact_source_scene *scen
         s->source_shapes[i] = *tact_world_shape(s->world, i);
     }
     for (int i = 0; i < pairs; i++) {
-        const struct tact_contact *c = tact_world_contact(s->world, i);
-        s->source_pairs[i] = (struct tact_source_pair){(uint32_t)c->a, (uint32_t)c->b};
+        int a, b;
+        tact_world_pair_shapes(s->world, i, &a, &b);
+        s->source_pairs[i] = (struct tact_source_pair){(uint32_t)a, (uint32_t)b};
     }
     *scene = (struct tact_source_scene){s->source_shapes, (uint32_t)shapes, s->source_pairs,
                                         (uint32_t)pairs};
@@ -83,6 +84,8 @@ static struct tact_pose *history_at(const struct tact_session *s, uint64_t tick)
 
 void tact_session_submit(struct tact_session *s, uint64_t tick)
 {
+    int count;
+    const int *near = tact_world_near(s->world, &count);
     const uint8_t *active = tact_world_active(s->world);
     if (!s->source_open) {
         return;
@@ -91,7 +94,9 @@ void tact_session_submit(struct tact_session *s, uint64_t tick)
         tact_session_replace(s);
     }
     s->handed = s->insists;
-    for (int i = 0; i < tact_world_pair_count(s->world); i++) {
+    memset(s->measured, 0, (size_t)tact_world_pair_count(s->world));
+    for (int k = 0; k < count; k++) {
+        const int i = near[k];
         struct session_pair *p = &s->pairs[i];
         s->measured[i] = active[i] && p->by_source;
         s->handed |= s->measured[i];
@@ -108,15 +113,25 @@ void tact_session_submit(struct tact_session *s, uint64_t tick)
     }
 }
 
+struct session_live *tact_session_live(struct tact_session *s, int pair)
+{
+    struct session_live *live = &s->live[tact_world_slot(s->world, pair)];
+    if (live->pair != pair + 1) {
+        *live = (struct session_live){.pair = pair + 1};
+    }
+    return live;
+}
+
 static void measure(struct tact_session *s, int pair, struct tact_moments *m)
 {
     struct session_pair *p = &s->pairs[pair];
+    struct session_live *live = tact_session_live(s, pair);
     int timed = s->source_open && s->options.clock == TACT_LOOP_REAL && !s->fed;
     int64_t began = timed ? tact_clock_now() : 0;
-    p->age = AGE_HOST;
-    p->got = tact_world_measure(s->world, pair, s->scratch, m);
-    if (p->got == 0 && isnan(m->volume)) {
-        p->got = 1; /* no overlap, but a fault */
+    live->age = AGE_HOST;
+    live->got = tact_world_measure(s->world, pair, s->scratch, m);
+    if (live->got == 0 && isnan(m->volume)) {
+        live->got = 1; /* no overlap, but a fault */
     }
     if (timed) {
         tact_session_cost_host(p, tact_clock_now() - began);
@@ -128,10 +143,10 @@ static void measure(struct tact_session *s, int pair, struct tact_moments *m)
  * takes it from the log. */
 static void carry_unmeasured(struct tact_session *s, int pair, struct tact_moments *m)
 {
-    struct session_pair *p = &s->pairs[pair];
-    const struct session_seen *last = &p->last;
+    struct session_live *live = tact_session_live(s, pair);
+    const struct session_seen *last = &live->last;
     memset(m, 0, sizeof *m);
-    p->age = ++p->unmeasured;
+    live->age = ++live->unmeasured;
     if (last->frame) {
         tact_world_carry(s->world, pair, &last->a, &last->b, &last->moments, m);
     }
@@ -140,29 +155,33 @@ static void carry_unmeasured(struct tact_session *s, int pair, struct tact_momen
 /* What a pair that cannot be measured in the ticks to come is carried from. */
 static void remember(struct tact_session *s, int pair, const struct tact_moments *m)
 {
-    struct session_pair *p = &s->pairs[pair];
+    struct session_live *live = tact_session_live(s, pair);
     const struct tact_contact *c = tact_world_contact(s->world, pair);
     const struct tact_pose *poses = tact_world_shape_poses(s->world);
-    p->unmeasured = 0;
-    p->last.frame = p->got > 0;
-    if (p->got > 0) {
-        p->last = (struct session_seen){*m, poses[c->a], poses[c->b], 1};
+    live->unmeasured = 0;
+    live->last.frame = live->got > 0;
+    if (live->got > 0) {
+        live->last = (struct session_seen){*m, poses[c->a], poses[c->b], 1};
     }
 }
 
 /* Counts a pair that could not be measured, and after too many ticks in a row ends in the fault. */
-static void count_unmeasured(struct tact_session *s, struct session_pair *p, uint64_t tick)
+static void count_unmeasured(struct tact_session *s, int pair, uint64_t tick)
 {
+    struct session_pair *p = &s->pairs[pair];
+    const struct session_live *live = tact_session_live(s, pair);
     s->report.unmeasured++;
     p->use.unmeasured++;
     if (!p->why) {
-        p->why = p->got;
+        p->why = live->got;
         p->first = tick;
-        s->unmeasured_pair = s->unmeasured_pair < 0 ? (int)(p - s->pairs) : s->unmeasured_pair;
+        s->unmeasured_pair = s->unmeasured_pair < 0 ? pair : s->unmeasured_pair;
     }
-    if (p->age >= UNMEASURED && s->safety.state != TACT_SAFETY_FAULT) {
-        tact_session_name_fault(s, tick, "pair ", p->name, "it cannot be measured");
-        tact_safety_raise(&s->safety, -1, (double)p->got, tick);
+    if (live->age >= UNMEASURED && s->safety.state != TACT_SAFETY_FAULT) {
+        char name[SESSION_NAME];
+        tact_session_name_pair(s, pair, name);
+        tact_session_name_fault(s, tick, "pair ", name, "it cannot be measured");
+        tact_safety_raise(&s->safety, -1, (double)live->got, tick);
     }
 }
 
@@ -187,7 +206,8 @@ static struct newest look(struct tact_session *s, uint64_t tick)
  * for a moment may touch again. */
 static void carry(struct tact_session *s, int pair, const struct newest *n, struct tact_moments *m)
 {
-    struct session_seen *seen = &s->pairs[pair].seen;
+    struct session_live *live = tact_session_live(s, pair);
+    struct session_seen *seen = &live->seen;
     const struct tact_source_moments *result = &n->result.pairs[pair];
     uint64_t frame = s->frames + 1 - n->age;
     if (result->status > 0 && seen->frame != frame) {
@@ -198,7 +218,7 @@ static void carry(struct tact_session *s, int pair, const struct newest *n, stru
     if (seen->frame && frame - seen->frame <= REMEMBERED) {
         tact_world_carry(s->world, pair, &seen->a, &seen->b, &seen->moments, m);
     }
-    s->pairs[pair].got = !(m->volume <= 0.0); /* what is not a number is a fault: see fault.c */
+    live->got = !(m->volume <= 0.0); /* what is not a number is a fault: see fault.c */
 }
 
 /* A result of the source, carried to now; 0 where it cannot be used. */
@@ -206,6 +226,7 @@ static int use_result(struct tact_session *s, int pair, const struct newest *n,
                       struct tact_moments *m)
 {
     struct session_pair *p = &s->pairs[pair];
+    struct session_live *live = tact_session_live(s, pair);
     if (!p->by_source || n->age > tact_session_oldest(s, p) || n->result.tick < p->since) {
         return 0;
     }
@@ -216,8 +237,8 @@ static int use_result(struct tact_session *s, int pair, const struct newest *n,
     if (result->status < 0) {
         return 0;
     }
-    p->got = result->status;
-    p->age = (uint32_t)n->age;
+    live->got = result->status;
+    live->age = (uint32_t)n->age;
     if (n->age == 1) {
         *m = result->moments;
     } else {
@@ -229,21 +250,20 @@ static int use_result(struct tact_session *s, int pair, const struct newest *n,
 /* A replay takes what the source gave from the log, and measures anew what the host measured. */
 static void replay_pair(struct tact_session *s, int pair, struct tact_moments *m)
 {
-    const double *v = s->fed->values;
-    struct session_pair *p = &s->pairs[pair];
-    if (v[p->status + 1] == AGE_HOST) {
+    const double *v = tact_session_logged(s, pair, s->fed);
+    struct session_live *live = tact_session_live(s, pair);
+    if (v[AT_STATUS + 1] == AGE_HOST) {
         measure(s, pair, m);
         return;
     }
-    p->got = (int32_t)v[p->status];
-    p->age = (uint32_t)v[p->status + 1];
-    memcpy(m, v + p->moments, sizeof *m);
+    live->got = (int32_t)v[AT_STATUS];
+    live->age = (uint32_t)v[AT_STATUS + 1];
+    memcpy(m, v + AT_MOMENTS, sizeof *m);
 }
 
-static void count(struct tact_session *s, struct session_pair *p)
+static void count(struct tact_session *s, struct session_pair *p, uint32_t age)
 {
     struct tact_session_report *r = &s->report;
-    uint32_t age = p->age;
     r->ages[age < TACT_SESSION_AGES ? age : TACT_SESSION_AGES - 1]++;
     r->source_pairs += age != AGE_HOST;
     r->host_pairs += age == AGE_HOST;
@@ -258,19 +278,23 @@ void tact_session_moments(struct tact_session *s, uint64_t tick)
 {
     const uint8_t *active = tact_world_active(s->world);
     const struct newest newest = look(s, tick);
-    int fell_back = 0;
+    int fell_back = 0, near_count;
+    const int *near = tact_world_near(s->world, &near_count);
     s->age_now = 0;
-    for (int i = 0; i < tact_world_pair_count(s->world); i++) {
+    for (int k = 0; k < near_count; k++) {
+        const int i = near[k];
         struct session_pair *p = &s->pairs[i];
-        p->got = 0;
-        p->age = AGE_HOST;
+        struct session_live *live = tact_session_live(s, i);
+        live->got = 0;
+        live->age = AGE_HOST;
         if (!active[i]) {
-            p->unmeasured = 0;
-            p->last.frame = 0;
+            live->unmeasured = 0;
+            live->last.frame = 0;
             tact_world_set_moments(s->world, i, NULL);
             continue;
         }
         struct tact_moments m = {0};
+        p->met = 1;
         if (s->fed && !s->recompute) {
             replay_pair(s, i, &m);
         } else {
@@ -278,18 +302,18 @@ void tact_session_moments(struct tact_session *s, uint64_t tick)
                 measure(s, i, &m);
                 fell_back += p->by_source && newest.result.tick >= p->since;
             }
-            if (p->got < 0) {
+            if (live->got < 0) {
                 carry_unmeasured(s, i, &m);
             } else {
                 remember(s, i, &m);
-                count(s, p);
+                count(s, p, live->age);
             }
         }
-        if (p->got < 0) {
-            count_unmeasured(s, p, tick);
+        if (live->got < 0) {
+            count_unmeasured(s, i, tick);
         }
-        const int carried = p->got < 0 && m.volume > 0.0;
-        tact_world_set_moments(s->world, i, p->got > 0 || carried ? &m : NULL);
+        const int carried = live->got < 0 && m.volume > 0.0;
+        tact_world_set_moments(s->world, i, live->got > 0 || carried ? &m : NULL);
     }
     s->report.fallbacks += (uint64_t)fell_back;
     s->report.fallback_ticks += fell_back > 0;

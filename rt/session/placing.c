@@ -34,13 +34,16 @@ void tact_session_place(struct tact_session *s, int insists)
 {
     s->insists = insists;
     for (int i = 0; i < tact_world_pair_count(s->world); i++) {
-        const struct tact_contact *c = tact_world_contact(s->world, i);
         struct session_pair *p = &s->pairs[i];
-        p->cost_ns = guess(tact_world_shape(s->world, c->a), tact_world_shape(s->world, c->b));
+        int a, b;
+        tact_world_pair_shapes(s->world, i, &a, &b);
+        p->cost_ns = guess(tact_world_shape(s->world, a), tact_world_shape(s->world, b));
         p->scale = 1.0;
         p->by_source = insists;
     }
-    for (int i = 0; i < tact_world_pair_count(s->world); i++) {
+    int count;
+    (void)tact_world_near(s->world, &count);
+    for (int i = 0; i < count; i++) {
         tact_session_replace(s); /* at most one pair each */
     }
 }
@@ -85,12 +88,14 @@ void tact_session_replace(struct tact_session *s)
     const uint8_t *active = tact_world_active(s->world);
     struct session_pair *dearest = NULL, *cheapest = NULL;
     double total = 0.0;
+    int count;
+    const int *near = tact_world_near(s->world, &count);
     if (s->insists) {
         return;
     }
-    for (int i = 0; i < tact_world_pair_count(s->world); i++) {
-        struct session_pair *p = &s->pairs[i];
-        if (!active[i]) {
+    for (int i = 0; i < count; i++) {
+        struct session_pair *p = &s->pairs[near[i]];
+        if (!active[near[i]]) {
             continue;
         }
         if (p->by_source) {

@@ -242,30 +242,25 @@ static void list_hand(const struct tact_session *s, uint32_t index, struct lists
     }
 }
 
-/* The name of a field, up to its ending: unique, and made of what a topic may hold. */
-static void stem_of(const struct tact_layout *layout, uint32_t offset, char out[TACT_FIELD_NAME])
+/* Names of topics are as those of fields: unique, and made of what a topic may have in it. */
+static int list_contacts(struct tact_session *s, struct lists *l)
 {
-    out[0] = 0;
-    for (uint32_t i = 0; i < layout->field_count; i++) {
-        if (layout->fields[i].offset == offset) {
-            snprintf(out, TACT_FIELD_NAME, "%s", layout->fields[i].name);
+    int count = tact_world_pair_count(s->world), rc = 0;
+    struct tact_layout topics = {0};
+    for (int i = 0; i < count && i < TACT_RECORDER_WRENCHES && !rc; i++) {
+        char name[SESSION_NAME];
+        int a, b;
+        tact_world_pair_shapes(s->world, i, &a, &b);
+        tact_session_name_pair(s, i, name);
+        rc = tact_layout_add(&topics, TACT_FIELD_OUTPUT, name, "", 1) < 0 ? -ENOMEM : 0;
+        if (!rc) {
+            memcpy(l->contact_names[i], topics.fields[i].name, sizeof l->contact_names[i]);
+            l->contacts[l->content.contact_count++] = (struct tact_recorder_contact){
+                l->contact_names[i], (uint32_t)a, (uint32_t)b, AT_WRENCH, AT_PATCH, AT_LIMITS};
         }
     }
-    char *end = strstr(out, "_wrench");
-    if (end) {
-        memmove(end, end + strlen("_wrench"), strlen(end + strlen("_wrench")) + 1);
-    }
-}
-
-static void list_contacts(const struct tact_session *s, struct lists *l)
-{
-    int count = tact_world_pair_count(s->world);
-    for (int i = 0; i < count && i < TACT_RECORDER_WRENCHES; i++) {
-        const struct session_pair *p = &s->pairs[i];
-        stem_of(&s->layout, p->wrench, l->contact_names[i]);
-        l->contacts[l->content.contact_count++] =
-            (struct tact_recorder_contact){l->contact_names[i], p->wrench, p->patch, p->limits};
-    }
+    tact_layout_free(&topics);
+    return rc;
 }
 
 /* Measured wrenches, by device and sensor: "board_wrist". */
@@ -318,11 +313,16 @@ static int open_with(struct tact_session *s, struct lists *l, const char *device
     for (uint32_t i = 0; i < s->scene->hands_count; i++) {
         list_hand(s, i, l);
     }
-    list_contacts(s, l);
+    int rc = list_contacts(s, l);
+    if (rc) {
+        return rc;
+    }
     list_sensors(s, l);
+    l->content.owners = s->owners;
+    l->content.owner_count = (size_t)tact_world_shape_count(s->world);
     options.replace = s->options.replace;
-    int rc = tact_recorder_open(s->options.record, &options, &l->content, s->options.messages,
-                                &s->recorder, err);
+    rc = tact_recorder_open(s->options.record, &options, &l->content, s->options.messages,
+                            &s->recorder, err);
     s->log_path = rc ? NULL : strdup(tact_recorder_path(s->recorder));
     return rc || s->log_path ? rc : -ENOMEM;
 }

@@ -46,7 +46,22 @@ static void compare_facts(struct tact_log *log, const char *path, struct tact_me
     }
 }
 
-static void compare(const struct tact_session *s, const struct tact_record *logged,
+/* A contact that the log has nowhere: it differs by all that it is. */
+static void compare_strays(struct tact_session *s, const struct tact_record *logged,
+                           struct tact_replay_report *report)
+{
+    report->values += (uint64_t)s->strays;
+    if (s->strays && !report->differing) {
+        char name[SESSION_NAME];
+        tact_session_name_pair(s, s->stray_pair, name);
+        report->first_tick = logged->tick;
+        report->replayed = 1.0;
+        snprintf(report->first_field, sizeof report->first_field, "contact %.40s", name);
+    }
+    report->differing += (uint64_t)s->strays;
+}
+
+static void compare(struct tact_session *s, const struct tact_record *logged,
                     struct tact_replay_report *report)
 {
     const struct tact_layout *layout = &s->layout;
@@ -69,6 +84,7 @@ static void compare(const struct tact_session *s, const struct tact_record *logg
             }
         }
     }
+    compare_strays(s, logged, report);
 }
 
 /* The state that a record ends with, and the moments of the tick after it on their way. */

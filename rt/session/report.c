@@ -134,7 +134,10 @@ char *tact_session_slips_json(struct tact_session *s)
 {
     json_t *list = json_array();
     for (int i = 0; i < tact_world_pair_count(s->world); i++) {
-        json_t *pair = json_pack("{s:s}", "name", s->pairs[i].name);
+        if (!s->pairs[i].met) {
+            continue;
+        }
+        json_t *pair = json_pack("{s:s}", "name", tact_session_pair_name(s, i));
         add_slips(pair, tact_world_contact(s->world, i), &s->pairs[i].tally);
         json_array_append_new(list, pair);
     }
@@ -173,11 +176,14 @@ static json_t *pairs(struct tact_session *s)
     json_t *list = json_array();
     double per_h = 1.0 / s->period;
     for (int i = 0; i < tact_world_pair_count(s->world); i++) {
+        if (!s->pairs[i].met) {
+            continue;
+        }
         const struct tact_contact *c = tact_world_contact(s->world, i);
         double n = c->touching ? c->impulse[0] * per_h : 0.0;
         json_t *pair =
-            json_pack("{s:s, s:b, s:o, s:o, s:o, s:o, s:o}", "name", s->pairs[i].name, "touching",
-                      c->touching, "normal_force", number(n), "friction_force",
+            json_pack("{s:s, s:b, s:o, s:o, s:o, s:o, s:o}", "name", tact_session_pair_name(s, i),
+                      "touching", c->touching, "normal_force", number(n), "friction_force",
                       number(c->touching ? tact_hypot(c->impulse[1], c->impulse[2]) * per_h : 0.0),
                       "spin_torque", number(c->touching ? c->impulse[3] * per_h : 0.0), "spin_arm",
                       number(c->touching ? c->spin_arm : 0.0), "depth",

@@ -34,9 +34,22 @@ int tact_session_stopped(const struct tact_session *s, struct tact_error *err)
                : 0;
 }
 
+/* Whether overlaps at the start were taken as they are: earlier versions pushed them open, and have
+ * no field for what is kept of them. */
+static int keeps_starts(const struct tact_log *log)
+{
+    const struct tact_layout *layout = tact_log_layout(log);
+    int keeps = tact_log_element(log) != NULL;
+    for (uint32_t i = 0; i < layout->field_count; i++) {
+        keeps |= !strcmp(layout->fields[i].unit, SESSION_PRELOAD_UNIT);
+    }
+    return keeps;
+}
+
 int tact_session_prepare(const struct tact_scene *scene, const struct tact_session_options *options,
-                         const struct tact_device_info *replayed, int replayed_count, int starts,
-                         struct tact_session **out, struct tact_error *err)
+                         const struct tact_device_info *replayed, int replayed_count,
+                         const struct tact_log *log, struct tact_session **out,
+                         struct tact_error *err)
 {
     struct tact_session *s = calloc(1, sizeof *s);
     *out = s;
@@ -53,12 +66,12 @@ int tact_session_prepare(const struct tact_scene *scene, const struct tact_sessi
     s->scratch = tact_moments_scratch_create(SCRATCH_PAIRS);
     int rc = s->scratch ? tact_session_build_world(s, err) : -ENOMEM;
     rc = rc ? rc : tact_session_stopped(s, err);
-    if (!rc && starts) {
+    if (!rc && (!log || keeps_starts(log))) {
         tact_session_start(s);
     }
     rc = rc ? rc : tact_session_open_devices(s, replayed, replayed_count, err);
     rc = rc ? rc : tact_session_map(s, err);
-    rc = rc ? rc : tact_session_layout_fields(s, err);
+    rc = rc ? rc : tact_session_layout_fields(s, log, err);
     return rc ? rc : make_buffers(s);
 }
 
@@ -67,7 +80,7 @@ int tact_session_create(const struct tact_scene *scene, const struct tact_sessio
 {
     *out = NULL;
     int rc = tact_session_check_log(scene, options, err);
-    rc = rc ? rc : tact_session_prepare(scene, options, NULL, 0, 1, out, err);
+    rc = rc ? rc : tact_session_prepare(scene, options, NULL, 0, NULL, out, err);
     if (!rc) {
         tact_scene_doubt(scene, options->messages);
     }
@@ -110,15 +123,20 @@ void tact_session_destroy(struct tact_session *s)
     for (uint32_t i = 0; s->hands && i < s->scene->hands_count; i++) {
         free(s->hands[i].names);
     }
-    tact_world_destroy(s->world);
     tact_moments_scratch_destroy(s->scratch);
     tact_triple_free(s->status);
     tact_layout_free(&s->layout);
+    tact_layout_free(&s->element);
+    for (int i = 0; s->pair_names && i < tact_world_pair_count(s->world); i++) {
+        free(s->pair_names[i]);
+    }
+    tact_world_destroy(s->world);
     free(s->markers);
     free(s->log_path);
-    void *blocks[] = {s->bodies,  s->hands,         s->pairs,        s->devices, s->inputs,
-                      s->outputs, s->source_shapes, s->source_pairs, s->blank,   s->measured,
-                      s->history, s->history_frame, s->bonds};
+    void *blocks[] = {s->bodies,  s->hands,         s->pairs,        s->devices,    s->inputs,
+                      s->outputs, s->source_shapes, s->source_pairs, s->blank,      s->measured,
+                      s->history, s->history_frame, s->bonds,        s->owners,     s->group,
+                      s->absent,  s->stray,         s->listed,       s->pair_names, s->live};
     for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) {
         free(blocks[i]);
     }
@@ -157,9 +175,11 @@ static void warn_of(struct watcher *w, const struct tact_session_status *now)
                      w->session->report.source, now->time);
     }
     if (now->unmeasured && !w->last.unmeasured) {
+        char name[SESSION_NAME];
+        tact_session_name_pair(w->session, now->unmeasured_pair, name);
         tact_message(to, TACT_MESSAGE_WARNING,
-                     "%s cannot be measured: its last overlap is carried (t = %.3f s)",
-                     w->session->pairs[now->unmeasured_pair].name, now->time);
+                     "%s cannot be measured: its last overlap is carried (t = %.3f s)", name,
+                     now->time);
     }
     if (now->safety == TACT_SAFETY_FAULT && w->last.safety != TACT_SAFETY_FAULT) {
         tact_message(
@@ -276,16 +296,18 @@ static void finish_report(struct tact_session *s, struct tact_session_report *re
 }
 
 /* Every pair that could not be measured, by name. */
-static void report_unmeasured(const struct tact_session *s)
+static void report_unmeasured(struct tact_session *s)
 {
     for (int i = 0; i < tact_world_pair_count(s->world); i++) {
         const struct session_pair *p = &s->pairs[i];
         if (p->use.unmeasured) {
+            char name[SESSION_NAME];
+            tact_session_name_pair(s, i, name);
             tact_message(s->options.messages, TACT_MESSAGE_WARNING,
                          "%s could not be measured in %llu ticks, the first at t = %.3f s (%s): "
                          "its last overlap was carried",
-                         p->name, (unsigned long long)p->use.unmeasured,
-                         (double)p->first * s->period, strerror(-p->why));
+                         name, (unsigned long long)p->use.unmeasured, (double)p->first * s->period,
+                         strerror(-p->why));
         }
     }
 }
@@ -345,9 +367,14 @@ const char *tact_session_joint_name(const struct tact_session *session, int hand
     return session->hands[hand].names[link];
 }
 
-const char *tact_session_pair_name(const struct tact_session *session, int pair)
+const char *tact_session_pair_name(struct tact_session *session, int pair)
 {
-    return session->pairs[pair].name;
+    if (!session->pair_names[pair]) {
+        char name[SESSION_NAME];
+        tact_session_name_pair(session, pair, name);
+        session->pair_names[pair] = strdup(name);
+    }
+    return session->pair_names[pair] ? session->pair_names[pair] : "";
 }
 
 struct tact_session_pair_report tact_session_pair_report(const struct tact_session *session,

@@ -166,8 +166,9 @@ TACT_API const struct tact_layout *tact_session_layout(const struct tact_session
 TACT_API const char *tact_session_body_name(const struct tact_session *session, int body);
 TACT_API const char *tact_session_joint_name(const struct tact_session *session, int hand,
                                              int link);
-/** "a/b" for a pair of the world, e.g. "ruler/pinch.left_distal". */
-TACT_API const char *tact_session_pair_name(const struct tact_session *session, int pair);
+/** "a/b" for a pair of the world, e.g. "ruler/pinch.left_distal"; belongs to the session. Not
+ * real-time safe. */
+TACT_API const char *tact_session_pair_name(struct tact_session *session, int pair);
 
 TACT_API struct tact_session_pair_report
 tact_session_pair_report(const struct tact_session *session, int pair);

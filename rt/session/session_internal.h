@@ -3,6 +3,7 @@
 #define TACT_RT_SESSION_SESSION_INTERNAL_H
 
 #include "contact/world/bond.h"
+#include "rt/log/log_reader.h"
 #include "rt/session/session.h"
 #include "rt/triple.h"
 
@@ -43,20 +44,46 @@ struct session_output {
     double gate; /* share that is let through: 0 while its device or sensor is lost, then a ramp */
 };
 
-/* Where a pair's numbers stand in the record. */
+/* Where the values of a contact stand behind the first of its fields, and how many follow them. */
+enum {
+    AT_STATUS = 0,  /* input: status, age */
+    AT_MOMENTS = 2, /* input: V, c, C, g */
+    AT_WRENCH = 18,
+    AT_PATCH = 24, /* centre, normal, depth, spin arm */
+    AT_WARM = 32,  /* impulse, point */
+    AT_DIRECTION = 41,
+    AT_LIMITS = 44,
+    AT_MARGINS = 45,
+    AT_EXTRAS = 51
+};
+
+struct session_extras {
+    int pieces;  /* of a pair that may be split */
+    int preload; /* of a pair that starts deeper than its target */
+    int springs; /* of a pair with a tangential compliance, then of its pieces */
+};
+
+#define SESSION_NAME 160 /* longest name of a pair, with the zero */
+
+/* What is known of a pair while it is near, by the place of its contact in the world. */
+struct session_live {
+    int pair;             /* 1 and its number: another one begins with nothing known */
+    int32_t got;          /* this tick: status as tact_moments_pair() */
+    uint32_t age;         /* this tick: ticks, AGE_HOST for the host */
+    struct session_seen { /* the source's last overlap: a touch that is lost may come back */
+        struct tact_moments moments;
+        struct tact_pose a, b;
+        uint64_t frame; /* 0: none */
+    } seen;
+    struct session_seen last; /* measured, by whomever; frame: 0 where it was no overlap */
+    uint32_t unmeasured;      /* ticks in a row in which it could not be measured, up to this one */
+};
+
+/* What is known of it for good. */
 struct session_pair {
-    char name[128];
-    uint32_t status;  /* input: status, age */
-    uint32_t moments; /* input: V, c, C, g */
-    uint32_t wrench;
-    uint32_t patch; /* centre, normal, depth, spin arm */
-    uint32_t warm;  /* impulse, point */
-    uint32_t direction;
-    uint32_t limits;
-    uint32_t margins;
-    uint32_t pieces;  /* of a pair that may be split */
-    uint32_t preload; /* of a pair that starts deeper than its target */
-    uint32_t springs; /* of a pair with a tangential compliance, then of its pieces */
+    uint32_t place; /* 1 and the offset of its first field, in a record that is replayed; 0: none */
+    int same;       /* its number among the pairs of its name, from 1; 0: not yet known */
+    int met;        /* its shapes were close in some tick */
     struct tact_limit_tally tally;
     int preloaded; /* deeper than its target at the start, by whatever little */
     struct {
@@ -65,23 +92,14 @@ struct session_pair {
         int inside;   /* one shape wholly inside the other: it has no depth */
     } start;
     uint64_t stuck_ticks; /* deeper than its target, but not pushed open */
-    int32_t got;          /* this tick: status as tact_moments_pair() */
-    uint32_t age;         /* this tick: ticks, AGE_HOST for the host */
     int by_source;        /* else the host measures it */
     uint64_t since;       /* first tick handed to the source since it measures the pair */
     double cost_ns;       /* that the host takes or would take */
     double measured_ns;   /* cost_ns where that was measured since the source last told, or 0 */
     double scale;         /* of what the source tells, so that it agrees with what was measured */
-    struct session_seen { /* the source's last overlap: a touch that is lost may come back */
-        struct tact_moments moments;
-        struct tact_pose a, b;
-        uint64_t frame; /* 0: none */
-    } seen;
-    struct session_seen last; /* measured, by whomever; frame: 0 where it was no overlap */
-    uint32_t unmeasured;      /* ticks in a row in which it could not be measured, up to this one */
-    int32_t why;              /* errno of the first of all such ticks, 0: there was none; */
-    uint64_t first;           /* that tick; */
-    int told;                 /* whether its event is in the log */
+    int32_t why;          /* errno of the first of all such ticks, 0: there was none; */
+    uint64_t first;       /* that tick; */
+    int told;             /* whether its event is in the log */
     struct session_use {
         uint64_t host, source, unmeasured; /* ticks */
         uint32_t age_max;
@@ -126,6 +144,10 @@ struct tact_session {
     struct session_hand *hands;
     struct session_bond *bonds;
     struct session_pair *pairs;
+    struct session_live *live;
+    const char **owners; /* of each shape: name of its body or link, */
+    int *group;          /* and the first shape of that */
+    char **pair_names;   /* those that were asked for */
 
     struct session_device *devices;
     int device_count;
@@ -155,7 +177,16 @@ struct tact_session {
     struct tact_shape *source_shapes;
     struct tact_source_pair *source_pairs;
 
-    struct tact_layout layout;
+    struct tact_layout layout;    /* of what it records, or of the log that it replays */
+    struct tact_layout element;   /* fields of a contact in the list */
+    struct session_extras extras; /* that those have */
+    double *absent;               /* their values where a contact is not in the list, */
+    double *stray;                /* and room for others */
+    int *listed;                  /* replay: pairs with a place in the record */
+    int listed_count;
+    int every_pair; /* replay of a log without lists: all of them, with own extras */
+    int strays;     /* contacts of the last record that have no place in it, */
+    int stray_pair; /* the first of them */
     uint32_t wanted_field, sent_field, gate_field, safety_field, solver_field, timing_field;
     struct tact_recorder *recorder;
     char *log_path;                /* of what it writes, or wrote */
@@ -181,15 +212,18 @@ struct tact_session {
     int seen_fault;
 };
 
-/* Numbers of the record that every pair takes; see pair_fields() of fields.c. */
-#define TACT_SESSION_PAIR_LEAST 51
+/* Most pairs of shapes that may touch: each takes memory, whether near or not. */
+#define TACT_SESSION_PAIRS 2000000
 
 /* session.c: -EINTR where the session's stop was requested while it is made. */
 int tact_session_stopped(const struct tact_session *s, struct tact_error *err);
 
 /* build.c: the world from the scene; devices and the mapping. */
 int tact_session_build_world(struct tact_session *s, struct tact_error *err);
-void tact_session_owner_name(struct tact_session *s, int shape, char *out, size_t size);
+/* "a/b", and "a/b#2" for the second pair between the two. Real-time safe. */
+void tact_session_name_pair(struct tact_session *s, int pair, char out[SESSION_NAME]);
+/* Its number among the pairs of its name, from 1. Real-time safe. */
+int tact_session_pair_same(struct tact_session *s, int pair);
 int tact_session_open_devices(struct tact_session *s, const struct tact_device_info *replayed,
                               int replayed_count, struct tact_error *err);
 int tact_session_open_device(const struct tact_session *s, uint32_t index, struct tact_device *out,
@@ -199,8 +233,20 @@ int tact_session_map(struct tact_session *s, struct tact_error *err);
 /* calibrated.c: where there are outputs, -EINVAL for what was never calibrated. */
 int tact_session_check_calibrated(const struct tact_session *s, struct tact_error *err);
 
-/* fields.c: the layout, and the record to and from the session. */
-int tact_session_layout_fields(struct tact_session *s, struct tact_error *err);
+/* contacts.c: the contacts' part of it. */
+int tact_session_layout_contacts(struct tact_session *s, const struct tact_log *log,
+                                 struct tact_error *err);
+void tact_session_fill_contacts(struct tact_session *s, double *values);
+void tact_session_restore_contacts(struct tact_session *s, const double *values);
+/* Of a pair that is near. Real-time safe. */
+struct session_live *tact_session_live(struct tact_session *s, int pair);
+/* What the record of a replay says of a pair, from its first field on. */
+const double *tact_session_logged(const struct tact_session *s, int pair,
+                                  const struct tact_record *record);
+
+/* fields.c: the layout, and the record to and from the session. log: that is replayed, or NULL. */
+int tact_session_layout_fields(struct tact_session *s, const struct tact_log *log,
+                               struct tact_error *err);
 void tact_session_fill(struct tact_session *s, struct tact_record *record);
 void tact_session_feed(struct tact_session *s, const struct tact_record *record);
 void tact_session_restore(struct tact_session *s, const struct tact_record *record);
@@ -239,6 +285,8 @@ void tact_session_name_fault(struct tact_session *s, uint64_t tick, const char *
  */
 void tact_session_check_state(struct tact_session *s, int rc, uint64_t tick);
 void tact_session_check_outputs(struct tact_session *s, uint64_t tick);
+/* Raises a fault where a contact did not go into the record. */
+void tact_session_check_record(struct tact_session *s, uint64_t tick);
 
 /* wires.c: from the devices to the joints, and back; real-time safe. */
 void tact_session_take_inputs(struct tact_session *s, uint64_t tick);
@@ -249,7 +297,6 @@ void tact_session_tick(void *user, uint64_t tick, int64_t planned_ns, int64_t wo
 
 /* view.c: tact_view_open() with another local solver than the scene's, or NULL. */
 struct tact_view;
-struct tact_log;
 int tact_view_open_with(const struct tact_log *log, const char *local,
                         struct tact_messages messages, struct tact_view *out,
                         struct tact_error *err);
@@ -260,10 +307,10 @@ void tact_session_start(struct tact_session *s);
 void tact_session_report_start(struct tact_session *s);
 void tact_session_report_stuck(struct tact_session *s);
 
-/* session.c. starts: 1 where overlaps at the start are taken as they are; 0: the log is of a time
- * when they were pushed open. */
+/* session.c. log: that is to be replayed, with its devices, or NULL. */
 int tact_session_prepare(const struct tact_scene *scene, const struct tact_session_options *options,
-                         const struct tact_device_info *replayed, int replayed_count, int starts,
-                         struct tact_session **out, struct tact_error *err);
+                         const struct tact_device_info *replayed, int replayed_count,
+                         const struct tact_log *log, struct tact_session **out,
+                         struct tact_error *err);
 
 #endif

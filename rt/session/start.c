@@ -11,7 +11,10 @@
 void tact_session_start(struct tact_session *s)
 {
     tact_world_start(s->world, s->scratch);
-    for (int i = 0; i < tact_world_pair_count(s->world); i++) {
+    int count;
+    const int *near = tact_world_near(s->world, &count);
+    for (int k = 0; k < count; k++) {
+        const int i = near[k];
         const struct tact_contact *c = tact_world_contact(s->world, i);
         int curved = tact_shape_is_curved(tact_world_shape(s->world, c->a)) ||
                      tact_shape_is_curved(tact_world_shape(s->world, c->b));
@@ -35,11 +38,9 @@ static void name_both(struct tact_session *s, int pair, char *both, size_t size,
     const struct tact_contact *c = tact_world_contact(s->world, pair);
     const struct tact_owner a = tact_world_owner(s->world, c->a);
     const struct tact_owner b = tact_world_owner(s->world, c->b);
-    char name[2][64] = {"", ""};
     int swap = a.kind == TACT_OWNER_FIXED;
-    tact_session_owner_name(s, c->a, name[swap], sizeof name[0]);
-    tact_session_owner_name(s, c->b, name[!swap], sizeof name[0]);
-    snprintf(both, size, "%s and %s", name[0], name[1]);
+    snprintf(both, size, "%.63s and %.63s", s->owners[swap ? c->b : c->a],
+             s->owners[swap ? c->a : c->b]);
     const char *of_a = a.kind == TACT_OWNER_HAND ? s->scene->hands[a.index].name : NULL;
     const char *of_b = b.kind == TACT_OWNER_HAND ? s->scene->hands[b.index].name : NULL;
     if (of_a && of_b && strcmp(of_a, of_b)) {

@@ -31,14 +31,16 @@ static void carry_weights(struct tact_session *s, double t)
 
 static void solve(struct tact_session *s, uint64_t tick)
 {
-    int rc = tact_world_solve(s->world, &s->solve);
+    int rc = tact_world_solve(s->world, &s->solve), count;
+    const int *near = tact_world_near(s->world, &count);
     tact_world_integrate(s->world);
     tact_session_check_state(s, rc, tick);
-    for (int i = 0; i < tact_world_pair_count(s->world); i++) {
-        const struct tact_contact *c = tact_world_contact(s->world, i);
-        s->pairs[i].stuck_ticks += (uint64_t)c->stuck;
+    for (int i = 0; i < count; i++) {
+        const struct tact_contact *c = tact_world_contact(s->world, near[i]);
+        struct session_pair *p = &s->pairs[near[i]];
+        p->stuck_ticks += (uint64_t)c->stuck;
         if (c->touching) {
-            tact_limit_tally_add(&s->pairs[i].tally, c->limits, &c->margins);
+            tact_limit_tally_add(&p->tally, c->limits, &c->margins);
         }
     }
     struct tact_session_report *r = &s->report;
@@ -61,13 +63,14 @@ static void solve(struct tact_session *s, uint64_t tick)
 static void mark_unmeasured(struct tact_session *s, uint64_t tick, int64_t now)
 {
     static const char why[] = " cannot be measured: its last overlap is carried";
-    for (int i = 0; i < tact_world_pair_count(s->world); i++) {
-        struct session_pair *p = &s->pairs[i];
+    int count;
+    const int *near = tact_world_near(s->world, &count);
+    for (int i = 0; i < count; i++) {
+        struct session_pair *p = &s->pairs[near[i]];
         if (p->use.unmeasured && !p->told) {
-            char text[sizeof p->name + sizeof why];
-            size_t length = strlen(p->name);
-            memcpy(text, p->name, length);
-            memcpy(text + length, why, sizeof why);
+            char text[SESSION_NAME + sizeof why];
+            tact_session_name_pair(s, near[i], text);
+            memcpy(text + strlen(text), why, sizeof why);
             tact_recorder_event_rt(s->recorder, tick, now, "unmeasured", text);
             p->told = 1;
         }
@@ -122,6 +125,7 @@ static void record(struct tact_session *s, uint64_t tick, int64_t planned, int64
     r->values[s->timing_field + 3] =
         s->recorder ? (double)tact_recorder_overruns(s->recorder) : 0.0;
     s->last = r;
+    tact_session_check_record(s, tick);
     if (slot) {
         tact_recorder_commit(s->recorder);
     }
@@ -148,8 +152,10 @@ static void publish_status(struct tact_session *s, uint64_t tick, int64_t wake)
         st->fault = s->report.fault.text;
         st->fault_tick = s->report.fault.tick;
     }
-    for (int i = 0; i < tact_world_pair_count(s->world); i++) {
-        const struct tact_contact *c = tact_world_contact(s->world, i);
+    int count;
+    const int *near = tact_world_near(s->world, &count);
+    for (int i = 0; i < count; i++) {
+        const struct tact_contact *c = tact_world_contact(s->world, near[i]);
         st->normal_force += c->touching ? c->impulse[0] / s->period : 0.0;
     }
     for (int i = 0; i < TACT_TRIP_CAUSES; i++) {

@@ -88,48 +88,24 @@ static int read_scene(const struct tact_log *log, struct tact_scene **out, struc
     return rc;
 }
 
-static int same_layout(const struct tact_layout *a, const struct tact_layout *b)
-{
-    if (a->field_count != b->field_count || a->size != b->size) {
-        return 0;
-    }
-    for (uint32_t i = 0; i < a->field_count; i++) {
-        const struct tact_field *fa = &a->fields[i], *fb = &b->fields[i];
-        if (strcmp(fa->name, fb->name) || fa->kind != fb->kind || fa->offset != fb->offset ||
-            fa->count != fb->count) {
-            return 0;
-        }
-    }
-    return 1;
-}
-
-/* Whether overlaps at the start were taken as they are: earlier versions pushed them open, and have
- * no field for what is kept of them. */
-static int keeps_starts(const struct tact_layout *layout)
-{
-    int keeps = 0;
-    for (uint32_t i = 0; i < layout->field_count; i++) {
-        keeps |= !strcmp(layout->fields[i].unit, SESSION_PRELOAD_UNIT);
-    }
-    return keeps;
-}
-
 static void list_pairs(struct tact_view *view)
 {
-    const struct tact_session *s = view->session;
-    for (; view->pair_count < tact_world_pair_count(s->world); view->pair_count++) {
-        const struct session_pair *p = &s->pairs[view->pair_count];
+    struct tact_session *s = view->session;
+    for (; view->pair_count < s->listed_count; view->pair_count++) {
+        int pair = s->listed[view->pair_count];
+        uint32_t at = s->pairs[pair].place - 1;
         view->pairs[view->pair_count] = (struct tact_view_pair){
-            .name = p->name,
-            .friction = tact_world_law(s->world, view->pair_count)->friction,
-            .status = p->status,
-            .moments = p->moments,
-            .wrench = p->wrench,
-            .patch = p->patch,
-            .impulse = p->warm,
-            .direction = p->direction,
-            .limits = p->limits,
-            .margins = p->margins,
+            .name = tact_session_pair_name(s, pair),
+            .pair = pair,
+            .friction = tact_world_law(s->world, pair)->friction,
+            .status = at + AT_STATUS,
+            .moments = at + AT_MOMENTS,
+            .wrench = at + AT_WRENCH,
+            .patch = at + AT_PATCH,
+            .impulse = at + AT_WARM,
+            .direction = at + AT_DIRECTION,
+            .limits = at + AT_LIMITS,
+            .margins = at + AT_MARGINS,
         };
     }
 }
@@ -169,7 +145,7 @@ static int list_all(struct tact_view *view)
     for (uint32_t i = 0; i < s->scene->hands_count; i++) {
         joints += s->scene->hands[i].links_count;
     }
-    view->pairs = calloc((size_t)tact_world_pair_count(s->world) + 1, sizeof *view->pairs);
+    view->pairs = calloc((size_t)s->listed_count + 1, sizeof *view->pairs);
     view->joints = calloc(joints, sizeof *view->joints);
     view->bonds = calloc((size_t)tact_world_bond_count(s->world) + 1, sizeof *view->bonds);
     view->bodies = calloc((size_t)tact_world_body_count(s->world) + 1, sizeof *view->bodies);
@@ -225,9 +201,9 @@ int tact_view_open_with(const struct tact_log *log, const char *local,
     rc = rc ? rc : set_local(out->scene, local);
     rc = rc ? rc : read_devices(log, out, err);
     rc = rc ? rc
-            : tact_session_prepare(out->scene, &options, out->devices, out->device_count,
-                                   keeps_starts(tact_log_layout(log)), &out->session, err);
-    if (!rc && !same_layout(&out->session->layout, tact_log_layout(log))) {
+            : tact_session_prepare(out->scene, &options, out->devices, out->device_count, log,
+                                   &out->session, err);
+    if (!rc && !tact_layout_equal(&out->session->layout, tact_log_layout(log))) {
         rc = tact_error_set(err, -EINVAL,
                             "the log's records are not laid out as its scene's are "
                             "by this version of tact");

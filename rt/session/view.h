@@ -19,9 +19,11 @@
 
 TACT_BEGIN_DECLS
 
-/** A pair of shapes that may touch. Offsets count doubles in a record. */
+/** A pair of shapes that the log has: one that came into contact, or in logs of schema_version 1
+ * any that may touch. Offsets count doubles in a record. */
 struct tact_view_pair {
     const char *name;   /**< "ruler/pinch.left_distal": A, then B */
+    int pair;           /**< of the session's world */
     double friction;    /**< mu */
     uint32_t status;    /**< status (1 overlap, 0 none, negative errno), age [ticks] */
     uint32_t moments;   /**< 16, struct tact_moments */

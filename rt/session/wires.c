@@ -117,8 +117,10 @@ static void contact_wrench(const struct tact_session *s, struct tact_owner owner
     for (int i = 0; i < 6; i++) {
         wrench[i] = 0.0;
     }
-    for (int i = 0; i < tact_world_pair_count(s->world); i++) {
-        const struct tact_contact *c = tact_world_contact(s->world, i);
+    int count;
+    const int *near = tact_world_near(s->world, &count);
+    for (int i = 0; i < count; i++) {
+        const struct tact_contact *c = tact_world_contact(s->world, near[i]);
         const int shapes[2] = {c->a, c->b};
         for (int k = 0; c->touching && k < 2; k++) {
             struct tact_owner other = tact_world_owner(s->world, shapes[k]);

@@ -8,13 +8,14 @@
 #include <string.h>
 #include "rt/log/log_reader.h"
 #include "rt/log/recorder.h"
+#include "support/rewrite.h"
 
 #define FACTS 64
 
-static int copy(struct tact_log *log, struct tact_recorder *out, long value, uint64_t tick)
+static int copy(struct tact_log *log, const struct rewrite *rewrite, struct tact_recorder *out,
+                long value, uint64_t tick)
 {
-    uint32_t bytes = tact_layout_bytes(tact_log_layout(log));
-    struct tact_record *record = malloc(bytes);
+    struct tact_record *record = malloc(tact_layout_bytes(tact_log_layout(log)));
     int rc, changed = 0;
     while (record && (rc = tact_log_next(log, record)) > 0) {
         if (record->tick == tick) {
@@ -24,25 +25,23 @@ static int copy(struct tact_log *log, struct tact_recorder *out, long value, uin
             memcpy(&record->values[value], &bits, sizeof bits);
             changed = 1;
         }
-        tact_recorder_wait_room(out);
-        struct tact_record *slot = tact_recorder_begin(out);
-        if (!slot) {
+        if (rewrite_put(rewrite, record, out)) {
             break;
         }
-        memcpy(slot, record, bytes);
-        tact_recorder_commit(out);
     }
     free(record);
     return changed;
 }
 
 /* "KEY=VALUE" sets a fact; NULL sets none. */
-static struct tact_recorder *open_copy(struct tact_log *log, const char *path, const char *set)
+static struct tact_recorder *open_copy(struct tact_log *log, const struct rewrite *rewrite,
+                                       const char *path, const char *set)
 {
     static const char *const keys[] = {"results_version", "build",  "machine", "cpu",  "libc",
                                        "sleef",           "lapack", "blas",    "scene"};
     struct tact_log_fact facts[FACTS];
-    struct tact_recorder_content content = {.layout = tact_log_layout(log), .facts = facts};
+    struct tact_recorder_content content = rewrite_content(rewrite);
+    content.facts = facts;
     struct tact_recorder_options options = tact_recorder_options_default();
     struct tact_messages messages = {NULL, NULL};
     options.replace = 1;
@@ -63,20 +62,23 @@ static struct tact_recorder *open_copy(struct tact_log *log, const char *path, c
 int main(int argc, char **argv)
 {
     struct tact_log *log;
+    struct rewrite rewrite;
     uint32_t count = 0;
     if (argc < 6 || argc > 7 || tact_log_open(argv[1], &log, NULL)) {
         fprintf(stderr, "change_log IN OUT FIELD ELEMENT TICK [KEY=VALUE]\n");
         return 2;
     }
     long field = tact_log_field(log, argv[3], &count), element = strtol(argv[4], NULL, 10);
-    struct tact_recorder *out =
-        field >= 0 && element < count ? open_copy(log, argv[2], argv[6]) : NULL;
+    struct tact_recorder *out = field >= 0 && element < count && !rewrite_begin(&rewrite, log)
+                                    ? open_copy(log, &rewrite, argv[2], argv[6])
+                                    : NULL;
     if (!out) {
         fprintf(stderr, "no field %s[%ld], or the copy cannot be opened\n", argv[3], element);
         return 2;
     }
-    int changed = copy(log, out, field + element, strtoull(argv[5], NULL, 10));
+    int changed = copy(log, &rewrite, out, field + element, strtoull(argv[5], NULL, 10));
     int rc = tact_recorder_close(out, NULL);
+    rewrite_end(&rewrite);
     tact_log_close(log);
     return rc || !changed ? 1 : 0;
 }

@@ -11,6 +11,7 @@
 #include <string.h>
 #include "rt/log/encode_internal.h"
 #include "rt/log/log_reader.h"
+#include "support/rewrite.h"
 
 #define MOST 64
 
@@ -67,27 +68,24 @@ static struct tact_log_attachment spoil_devices(struct tact_log_attachment attac
     return attachment;
 }
 
-static void copy_layout(const struct tact_layout *from, struct tact_layout *to)
-{
-    for (uint32_t i = 0; i < from->field_count; i++) {
-        const struct tact_field *f = &from->fields[i];
-        tact_layout_add(to, f->kind, f->name, f->unit, f->count);
-    }
-    spoil_units(to);
-}
-
 static int copy(struct tact_log *log, struct tact_mcap_writer *writer)
 {
-    struct tact_layout layout = {0};
+    struct rewrite rewrite;
     struct tact_log_fact facts[2 * MOST];
     struct tact_log_attachment attachments[MOST];
-    struct tact_recorder_content content = {
-        .layout = &layout, .facts = facts, .attachments = attachments};
+    struct tact_recorder_content content;
     struct tact_encoder encoder;
     struct tact_bytes scene = {0};
     struct tact_record *record = malloc(tact_layout_bytes(tact_log_layout(log)));
+    struct tact_record *spoilt = NULL;
     const int names = tact_log_attachment(log, "import.yaml") != NULL;
-    copy_layout(tact_log_layout(log), &layout);
+    if (!rewrite_begin(&rewrite, log)) {
+        spoil_units(&rewrite.layout);
+        spoilt = malloc(tact_layout_bytes(&rewrite.layout));
+    }
+    content = rewrite_content(&rewrite);
+    content.facts = facts;
+    content.attachments = attachments;
     for (size_t i = 0; i < tact_log_fact_count(log) && i < MOST; i++) {
         facts[content.fact_count++] = *tact_log_fact_at(log, i);
     }
@@ -100,8 +98,9 @@ static int copy(struct tact_log *log, struct tact_mcap_writer *writer)
             strcmp(a.name, "devices.json") ? a : spoil_devices(a, names);
     }
     int rc = tact_encoder_init(&encoder, writer, &content, &scene, 0, 0, 0, 0);
-    for (uint64_t i = 0; rc == 0 && record && tact_log_next(log, record) > 0; i++) {
-        tact_encode_record(&encoder, record);
+    for (uint64_t i = 0; rc == 0 && record && spoilt && tact_log_next(log, record) > 0; i++) {
+        rewrite_record(&rewrite, record, spoilt);
+        tact_encode_record(&encoder, spoilt);
         if (i < count) {
             tact_encode_event(&encoder, record->tick, record->stamp_ns,
                               i % 2 ? "marker" : strings[i], strings[i]);
@@ -109,7 +108,8 @@ static int copy(struct tact_log *log, struct tact_mcap_writer *writer)
     }
     rc = rc ? rc : tact_mcap_writer_flush(writer);
     tact_encoder_free(&encoder);
-    tact_layout_free(&layout);
+    rewrite_end(&rewrite);
+    free(spoilt);
     free(record);
     free(devices);
     return rc;

@@ -5,6 +5,7 @@ Usage: read_export.py TACT SOURCE FOLDER; exit status 77 is a skip."""
 import csv
 import json
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -42,13 +43,37 @@ def ensure_readers(folder):
     os.execv(python, [python, *sys.argv])
 
 
+def field_name(pair):
+    return re.sub("[^a-z0-9]+", "_", pair.lower()).strip("_")
+
+
+def contact_fields(contact):
+    """Of an element of a tick's list: by field, as the reader of the log lays them out."""
+    return {f"{field_name(contact.name)}_{what}": getattr(contact, what) for what in contact.__slots__
+            if what not in ("name", "a", "b", "same")}
+
+
+def spread(lists):
+    """By field a value for each tick; where a pair is not in the list, 0, and 1 (open) of its limits."""
+    import numpy
+
+    fields = {}
+    for tick, contacts in enumerate(lists):
+        for name, value in (item for contact in contacts for item in contact_fields(contact).items()):
+            if name not in fields:
+                shape = (len(lists), *numpy.shape(value))
+                fields[name] = numpy.full(shape, float(name.endswith("_limits")))
+            fields[name][tick] = value
+    return fields
+
+
 def read_log(path, info):
     """Every tick's numbers by field, as the official reader has them."""
     import numpy
     from mcap.reader import make_reader
     from mcap_ros2.decoder import DecoderFactory
 
-    counts, ticks, stamps, fields = {}, [], [], {}
+    counts, ticks, stamps, fields, lists = {}, [], [], {}, []
     with open(path, "rb") as stream:
         reader = make_reader(stream, decoder_factories=[DecoderFactory()])
         summary = reader.get_summary()
@@ -60,11 +85,14 @@ def read_log(path, info):
             ticks.append(message.tick)
             stamps.append(message.stamp.sec * 10**9 + message.stamp.nanosec)
             for name in message.__slots__:
-                if name not in ("stamp", "tick"):
+                if name == "contacts":
+                    lists.append(message.contacts)
+                elif name not in ("stamp", "tick"):
                     fields.setdefault(name, []).append(getattr(message, name))
         assert summary.statistics.message_start_time == info["start_wall_ns"]
     assert counts == {name: topic["messages"] for name, topic in info["topics"].items()}, counts
-    return ticks, stamps, {name: numpy.array(value, dtype="<f8") for name, value in fields.items()}
+    fields = {name: numpy.array(value, dtype="<f8") for name, value in fields.items()}
+    return ticks, stamps, fields | spread(lists)
 
 
 def check_hdf5(path, ticks, stamps, fields, info):

@@ -78,7 +78,7 @@ static void account(const struct tact_view *view, const double *v, struct played
             tact_body_energy(&body) - body.mass * tact_v3_dot(gravity, body.pose.position);
     }
     for (int i = 0; i < view->pair_count; i++) {
-        const struct tact_contact *c = tact_world_contact(world, i);
+        const struct tact_contact *c = tact_world_contact(world, view->pairs[i].pair);
         const double *wrench = v + view->pairs[i].wrench, *patch = v + view->pairs[i].patch;
         double a[6], b[6], power = 0.0;
         twist_at(world, bodies, c->a, patch, a);

@@ -17,6 +17,7 @@
 #include "rt/session/replay.h"
 #include "rt/session/session.h"
 #include "support/run_scene.h"
+#include "support/rewrite.h"
 
 enum { TICKS = 3000 };
 enum { ANGLE, WISH, HELD };
@@ -167,22 +168,22 @@ static void cut(const char *path, uint64_t from, uint64_t to, const char *copy)
     struct tact_log *log;
     struct tact_recorder *out = NULL;
     assert_int_equal(tact_log_open(path, &log, NULL), 0);
-    uint32_t bytes = tact_layout_bytes(tact_log_layout(log));
-    struct tact_record *record = malloc(bytes);
+    struct tact_record *record = malloc(tact_layout_bytes(tact_log_layout(log)));
     struct tact_recorder_options options = tact_recorder_options_default();
     options.replace = 1;
-    struct tact_recorder_content content = {.layout = tact_log_layout(log),
-                                            .attachments = tact_log_attachment_at(log, 0),
-                                            .attachment_count = tact_log_attachment_count(log)};
+    struct rewrite rewrite;
+    assert_int_equal(rewrite_begin(&rewrite, log), 0);
+    struct tact_recorder_content content = rewrite_content(&rewrite);
+    content.attachments = tact_log_attachment_at(log, 0);
+    content.attachment_count = tact_log_attachment_count(log);
     assert_int_equal(tact_recorder_open(copy, &options, &content, silent, &out, NULL), 0);
     while (tact_log_next(log, record) > 0) {
         if (record->tick < from || record->tick >= to) {
-            tact_recorder_wait_room(out);
-            memcpy(tact_recorder_begin(out), record, bytes);
-            tact_recorder_commit(out);
+            assert_int_equal(rewrite_put(&rewrite, record, out), 0);
         }
     }
     assert_int_equal(tact_recorder_close(out, NULL), 0);
+    rewrite_end(&rewrite);
     tact_log_close(log);
     free(record);
 }

@@ -1,0 +1,391 @@
+/*
+ * The contacts of a tick in its record: a list of those that touch or keep something for the next
+ * tick. A replay has each pair of the log's lists in a place of its own, as logs without lists have
+ * all pairs of the scene.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include "rt/session/session_internal.h"
+
+#define LIST_LEAST 256 /* contacts that a record has room for, and more for each shape */
+#define LIST_EACH 8
+
+static const char moments_unit[] =
+    "volume m^3, centroid m (3), second moment m^5 xx yy zz xy xz yz, "
+    "grad m^2 m^3 (6)";
+
+struct contact_field {
+    enum tact_field_kind kind;
+    const char *name, *unit;
+    uint32_t count;
+};
+
+static const struct contact_field fields[] = {
+    {TACT_FIELD_INPUT, "status", "1 overlap, 0 none, negative errno; age in ticks, 0 host", 2},
+    {TACT_FIELD_INPUT, "moments", moments_unit, 16},
+    {TACT_FIELD_OUTPUT, "wrench", "N, N m on the first, world, about the patch's centre", 6},
+    {TACT_FIELD_OUTPUT, "patch", "centre m (3), normal (3), depth m, spin arm m", 8},
+    {TACT_FIELD_OUTPUT, "warm", "warm start: impulse N s, N m s (6), about the point m (3)", 9},
+    {TACT_FIELD_OUTPUT, "direction", "last normal", 3},
+    {TACT_FIELD_OUTPUT, "limits", "1 open, 2 friction, 4 edge, 8 spin, 16 joint", 1},
+    {TACT_FIELD_OUTPUT, "margins",
+     "left of each limit, -1 to 1: normal, slip, friction, spin, edge, joint", TACT_MARGIN_COUNT},
+};
+
+_Static_assert(AT_EXTRAS == AT_MARGINS + TACT_MARGIN_COUNT, "the extras follow");
+
+static int add_field(struct tact_layout *to, const char *name, const char *unit, int count)
+{
+    long rc = count > 0 ? tact_layout_add(to, TACT_FIELD_OUTPUT, name, unit, (uint32_t)count) : 0;
+    return rc < 0 ? (int)rc : 0;
+}
+
+/* The fields of a contact. */
+static int add_fields(struct tact_layout *to, const struct session_extras *extras)
+{
+    for (size_t i = 0; i < sizeof fields / sizeof *fields; i++) {
+        const struct contact_field *f = &fields[i];
+        long rc = tact_layout_add(to, f->kind, f->name, f->unit, f->count);
+        if (rc < 0) {
+            return (int)rc;
+        }
+    }
+    int rc = add_field(to, "pieces", "each: centre m, normal, impulse on the first N s, N m s",
+                       extras->pieces);
+    rc = rc ? rc : add_field(to, "preload", SESSION_PRELOAD_UNIT, extras->preload);
+    return rc ? rc
+              : add_field(to, "springs",
+                          "each: impulse N s, N m s, angle rad, world; of the patch, then its "
+                          "pieces",
+                          extras->springs);
+}
+
+static struct session_extras extras_of(const struct tact_session *s, int pair)
+{
+    int split = tact_world_piece(s->world, pair, 0) != NULL;
+    int springs = tact_world_law(s->world, pair)->tangential_compliance > 0.0;
+    return (struct session_extras){.pieces = split ? 12 * TACT_PIECES : 0,
+                                   .preload = s->pairs[pair].preloaded,
+                                   .springs = springs ? 9 * (split ? 1 + TACT_PIECES : 1) : 0};
+}
+
+static int larger(int a, int b)
+{
+    return a > b ? a : b;
+}
+
+/* The extras of any pair: an element of the list has them all. */
+static struct session_extras all_extras(const struct tact_session *s)
+{
+    struct session_extras all = {0};
+    for (int i = 0; i < tact_world_pair_count(s->world); i++) {
+        struct session_extras one = extras_of(s, i);
+        all.pieces = larger(all.pieces, one.pieces);
+        all.preload = larger(all.preload, one.preload);
+        all.springs = larger(all.springs, one.springs);
+    }
+    return all;
+}
+
+/* Logs without lists: each pair has a place. */
+static int place_every_pair(struct tact_session *s)
+{
+    int rc = 0;
+    s->every_pair = 1;
+    for (int i = 0; !rc && i < tact_world_pair_count(s->world); i++) {
+        const struct session_extras extras = extras_of(s, i);
+        struct tact_layout own = {0};
+        char name[SESSION_NAME];
+        tact_session_name_pair(s, i, name);
+        rc = add_fields(&own, &extras);
+        long at = rc ? rc : tact_layout_add_pair(&s->layout, &own, name);
+        tact_layout_free(&own);
+        rc = at < 0 ? (int)at : 0;
+        s->pairs[i].place = (uint32_t)at + 1;
+        s->listed[s->listed_count++] = i;
+    }
+    return rc;
+}
+
+/* The pairs of the log's lists. */
+static int place_pairs(struct tact_session *s, const struct tact_log *log, struct tact_error *err)
+{
+    const struct tact_log_pair *p;
+    if (!tact_layout_equal(&s->element, tact_log_element(log))) {
+        return tact_error_set(err, -EINVAL,
+                              "the log's contacts are not laid out as its scene's are by this "
+                              "version of tact");
+    }
+    for (size_t i = 0; (p = tact_log_pair(log, i)); i++) {
+        char name[SESSION_NAME];
+        int a = p->a < INT32_MAX ? (int)p->a : -1, b = p->b < INT32_MAX ? (int)p->b : -1;
+        int pair = tact_world_pair_between(s->world, a, b);
+        if (pair < 0) {
+            return tact_error_set(err, -EINVAL,
+                                  "the log has a contact of shapes %u and %u, which cannot touch "
+                                  "in its scene",
+                                  p->a, p->b);
+        }
+        tact_session_name_pair(s, pair, name);
+        long at = tact_layout_add_pair(&s->layout, &s->element, name);
+        if (at < 0) {
+            return (int)at;
+        }
+        s->pairs[pair].place = (uint32_t)at + 1;
+        s->listed[s->listed_count++] = pair;
+    }
+    return 0;
+}
+
+/* The fields of an element, and their values where it is not there. */
+static int make_element(struct tact_session *s)
+{
+    s->extras = all_extras(s);
+    int rc = add_fields(&s->element, &s->extras);
+    if (rc) {
+        return rc;
+    }
+    s->absent = calloc(s->element.size, sizeof *s->absent);
+    s->stray = calloc(s->element.size, sizeof *s->stray);
+    if (!s->absent || !s->stray) {
+        return -ENOMEM;
+    }
+    s->absent[AT_LIMITS] = TACT_LIMIT_OPEN;
+    for (uint32_t i = 0; i < s->element.field_count; i++) {
+        s->element.fields[i].absent = s->absent[s->element.fields[i].offset];
+    }
+    return 0;
+}
+
+/* What is recorded: a list as long as contacts may be. */
+static int add_list(struct tact_session *s)
+{
+    int pairs = tact_world_pair_count(s->world), room = tact_world_room(s->world);
+    int likely = LIST_LEAST + LIST_EACH * tact_world_shape_count(s->world);
+    room = likely < room ? likely : room;
+    int rc =
+        pairs > 0 ? tact_layout_add_list(&s->layout, (uint32_t)(room < pairs ? room : pairs)) : 0;
+    if (rc || pairs == 0) {
+        return rc;
+    }
+    rc = add_fields(s->layout.element, &s->extras);
+    for (uint32_t i = 0; !rc && i < s->element.field_count; i++) {
+        s->layout.element->fields[i].absent = s->element.fields[i].absent;
+    }
+    return rc;
+}
+
+int tact_session_layout_contacts(struct tact_session *s, const struct tact_log *log,
+                                 struct tact_error *err)
+{
+    int pairs = tact_world_pair_count(s->world);
+    int rc = make_element(s);
+    if (rc || !log) {
+        return rc ? rc : add_list(s);
+    }
+    s->listed = calloc((size_t)pairs + 1, sizeof *s->listed);
+    if (!s->listed) {
+        return -ENOMEM;
+    }
+    return tact_log_element(log) ? place_pairs(s, log, err) : place_every_pair(s);
+}
+
+const double *tact_session_logged(const struct tact_session *s, int pair,
+                                  const struct tact_record *record)
+{
+    uint32_t place = s->pairs[pair].place;
+    return place ? record->values + place - 1 : s->absent;
+}
+
+/* Of each piece where it was, which way it faced, what it transmitted: its warm start. */
+static void fill_pieces(struct tact_session *s, int pair, double *v)
+{
+    for (int k = 0; k < TACT_PIECES; k++, v += 12) {
+        const struct tact_contact *piece = tact_world_piece(s->world, pair, k);
+        tact_v3_copy(v, piece->warm_point);
+        tact_v3_copy(v + 3, piece->patch.frame);
+        memcpy(v + 6, piece->warm, sizeof piece->warm);
+    }
+}
+
+static void restore_pieces(struct tact_session *s, int pair, const double *v)
+{
+    for (int k = 0; k < TACT_PIECES; k++, v += 12) {
+        struct tact_contact *piece = tact_world_piece(s->world, pair, k);
+        tact_v3_copy(piece->warm_point, v);
+        tact_v3_copy(piece->patch.frame, v + 3);
+        memcpy(piece->warm, v + 6, sizeof piece->warm);
+    }
+}
+
+/* The springs of a pair's patch, k = 0, or of its pieces from 1 on; NULL after the last. */
+static struct tact_springs *springs_of(struct tact_session *s, int pair, int k)
+{
+    struct tact_contact *c = k == 0             ? tact_world_contact(s->world, pair)
+                             : k <= TACT_PIECES ? tact_world_piece(s->world, pair, k - 1)
+                                                : NULL;
+    int any = tact_world_law(s->world, pair)->tangential_compliance > 0.0;
+    return any && c ? &c->springs : NULL;
+}
+
+static void fill_springs(struct tact_session *s, int pair, double *v)
+{
+    const struct tact_springs *springs;
+    for (int k = 0; (springs = springs_of(s, pair, k)); k++, v += 9) {
+        memcpy(v, springs->impulse, sizeof springs->impulse);
+        tact_v3_copy(v + 6, springs->angle);
+    }
+}
+
+static void restore_springs(struct tact_session *s, int pair, const double *v)
+{
+    struct tact_springs *springs;
+    for (int k = 0; (springs = springs_of(s, pair, k)); k++, v += 9) {
+        memcpy(springs->impulse, v, sizeof springs->impulse);
+        tact_v3_copy(springs->angle, v + 6);
+    }
+}
+
+/* The extras that the record has for a pair. */
+static struct session_extras recorded_extras(const struct tact_session *s, int pair)
+{
+    return s->every_pair ? extras_of(s, pair) : s->extras;
+}
+
+static void fill_contact(struct tact_session *s, int pair, double *v)
+{
+    const struct session_extras extras = recorded_extras(s, pair);
+    const struct session_pair *p = &s->pairs[pair];
+    const struct tact_contact *c = tact_world_contact(s->world, pair);
+    double *more = v + AT_EXTRAS;
+    const struct session_live *live =
+        tact_world_slot(s->world, pair) < 0 ? NULL : tact_session_live(s, pair);
+    v[AT_STATUS] = live ? live->got : 0;
+    v[AT_STATUS + 1] = live ? live->age : AGE_HOST;
+    memcpy(v + AT_MOMENTS, &c->moments, 16 * sizeof *v);
+    memcpy(v + AT_WRENCH, c->wrench, sizeof c->wrench);
+    memset(v + AT_PATCH, 0, 8 * sizeof *v);
+    if (c->touching) {
+        tact_v3_copy(v + AT_PATCH, c->patch.center);
+        tact_v3_copy(v + AT_PATCH + 3, c->patch.frame);
+        v[AT_PATCH + 6] = c->patch.depth;
+        v[AT_PATCH + 7] = c->spin_arm;
+    }
+    memcpy(v + AT_WARM, c->warm, sizeof c->warm);
+    tact_v3_copy(v + AT_WARM + 6, c->warm_point);
+    tact_v3_copy(v + AT_DIRECTION, tact_world_directions(s->world) + 3 * pair);
+    v[AT_LIMITS] = c->limits;
+    memcpy(v + AT_MARGINS, &c->margins, sizeof c->margins);
+    memset(more, 0, (size_t)(extras.pieces + extras.preload + extras.springs) * sizeof *v);
+    if (extras.pieces && tact_world_piece(s->world, pair, 0)) {
+        fill_pieces(s, pair, more);
+    }
+    more += extras.pieces;
+    if (extras.preload) {
+        *more++ = p->preloaded ? c->preload : 0.0;
+    }
+    if (extras.springs) {
+        fill_springs(s, pair, more);
+    }
+}
+
+static void restore_contact(struct tact_session *s, int pair, const double *v)
+{
+    const struct session_extras extras = recorded_extras(s, pair);
+    struct tact_contact *c = tact_world_contact(s->world, pair);
+    const double *more = v + AT_EXTRAS;
+    memcpy(c->warm, v + AT_WARM, sizeof c->warm);
+    tact_v3_copy(c->warm_point, v + AT_WARM + 6);
+    tact_world_set_direction(s->world, pair, v + AT_DIRECTION);
+    if (extras.pieces && tact_world_piece(s->world, pair, 0)) {
+        restore_pieces(s, pair, more);
+    }
+    more += extras.pieces;
+    c->preload = extras.preload && s->pairs[pair].preloaded ? *more : 0.0;
+    more += extras.preload;
+    if (extras.springs) {
+        restore_springs(s, pair, more);
+    }
+    c->starting = 0;
+    c->touching = 0;
+}
+
+static int is_absent(const struct tact_session *s, const double *v)
+{
+    return !memcmp(v, s->absent, s->element.size * sizeof *v);
+}
+
+/* What is recorded. A contact without room is a fault: see tick.c. */
+static void fill_list(struct tact_session *s, double *list)
+{
+    int count;
+    const int *near = tact_world_near(s->world, &count);
+    const uint32_t stride = tact_layout_stride(&s->layout);
+    uint32_t used = 0;
+    s->strays = 0;
+    for (int i = 0; i < count; i++) {
+        int a, b, room = used < s->layout.most;
+        double *element = list + 1 + (size_t)used * stride;
+        double *v = room ? element + TACT_ELEMENT_HEAD : s->stray;
+        fill_contact(s, near[i], v);
+        if (is_absent(s, v)) {
+            continue;
+        }
+        if (!room) {
+            s->stray_pair = s->strays++ ? s->stray_pair : near[i];
+            continue;
+        }
+        tact_world_pair_shapes(s->world, near[i], &a, &b);
+        element[0] = a;
+        element[1] = b;
+        element[2] = tact_session_pair_same(s, near[i]);
+        used++;
+    }
+    list[0] = used;
+}
+
+/* What a replay compares. */
+static void fill_places(struct tact_session *s, double *values)
+{
+    int count;
+    const int *near = tact_world_near(s->world, &count);
+    s->strays = 0;
+    for (int i = 0; i < s->listed_count; i++) {
+        int pair = s->listed[i];
+        fill_contact(s, pair, values + s->pairs[pair].place - 1);
+    }
+    for (int i = 0; i < count; i++) {
+        if (s->pairs[near[i]].place) {
+            continue;
+        }
+        fill_contact(s, near[i], s->stray);
+        if (!is_absent(s, s->stray)) {
+            s->stray_pair = s->strays++ ? s->stray_pair : near[i];
+        }
+    }
+}
+
+void tact_session_fill_contacts(struct tact_session *s, double *values)
+{
+    if (s->listed) {
+        fill_places(s, values);
+    } else if (s->layout.element) {
+        fill_list(s, values + s->layout.size);
+    }
+}
+
+void tact_session_restore_contacts(struct tact_session *s, const double *values)
+{
+    int count;
+    const int *near = tact_world_near(s->world, &count);
+    for (int i = 0; i < count; i++) {
+        if (!s->pairs[near[i]].place) {
+            restore_contact(s, near[i], s->absent);
+        }
+    }
+    for (int i = 0; i < s->listed_count; i++) {
+        tact_world_keep_near(s->world, s->listed[i]);
+        restore_contact(s, s->listed[i], values + s->pairs[s->listed[i]].place - 1);
+    }
+}

@@ -1,0 +1,250 @@
+/* Records that end with a list of contacts: what is recorded is read, each pair in fields of its
+ * own. */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include "log_session.h"
+#include "rt/log/recover.h"
+
+#define SHAPES 6
+#define OWN 4 /* doubles of an element's fields */
+#define TICKS 600
+#define MOST 8
+
+static const char *const owners[SHAPES] = {"floor", "finger tip",        "finger tip",
+                                           "a/b#9", "\xc3\xa9t\xc3\xa9", "9"};
+static const struct tact_messages silent = {NULL, NULL};
+
+static void make_layout(struct tact_layout *layout)
+{
+    tact_layout_add(layout, TACT_FIELD_INPUT, "device", "", 3);
+    assert_int_equal(tact_layout_add_list(layout, MOST), 0);
+    assert_int_equal(tact_layout_add_list(layout, MOST), -EINVAL);
+    tact_layout_add(layout->element, TACT_FIELD_OUTPUT, "wrench", "N", 3);
+    tact_layout_add(layout->element, TACT_FIELD_OUTPUT, "limits", "", 1);
+    layout->element->fields[1].absent = 1.0;
+}
+
+/* The pairs of a tick, ascending: each in one tick of three, the last but one in late ones only,
+ * the last one never. */
+static uint32_t pairs_of(uint64_t tick, uint32_t pairs[MOST][2])
+{
+    uint64_t seed = tick;
+    uint32_t count = 0;
+    for (uint32_t a = 0; a < SHAPES; a++) {
+        for (uint32_t b = a + 1; b < SHAPES; b++) {
+            int wanted = session_random(&seed) % 3 == 0 && a + b < 2 * SHAPES - 3;
+            if (wanted && count < MOST && (a + b < 2 * SHAPES - 4 || tick > 550)) {
+                pairs[count][0] = a;
+                pairs[count++][1] = b;
+            }
+        }
+    }
+    return tick % 50 == 49 ? 0 : count;
+}
+
+static void values_of(uint64_t tick, uint32_t a, uint32_t b, double out[OWN])
+{
+    uint64_t seed = tick * 1000 + a * 10 + b;
+    for (int i = 0; i < OWN; i++) {
+        uint64_t bits = session_random(&seed);
+        memcpy(&out[i], &bits, sizeof bits);
+    }
+}
+
+static void fill(uint64_t tick, struct tact_record *record)
+{
+    uint32_t pairs[MOST][2], count = pairs_of(tick, pairs);
+    double *element = record->values + 4;
+    record->tick = tick;
+    record->stamp_ns = SESSION_START_NS + (int64_t)tick * 1000000;
+    for (int i = 0; i < 3; i++) {
+        record->values[i] = (double)tick + 0.1 * i;
+    }
+    record->values[3] = count;
+    for (uint32_t i = 0; i < count; i++, element += TACT_ELEMENT_HEAD + OWN) {
+        element[0] = pairs[i][0];
+        element[1] = pairs[i][1];
+        element[2] = 1 + (pairs[i][0] == 0 && pairs[i][1] == 2);
+        values_of(tick, pairs[i][0], pairs[i][1], element + TACT_ELEMENT_HEAD);
+    }
+}
+
+static void record_log(const char *path, uint64_t split_bytes)
+{
+    struct tact_layout layout = {0};
+    struct tact_recorder_options options = session_options();
+    struct tact_recorder *recorder;
+    struct tact_error err = {0};
+    make_layout(&layout);
+    struct tact_recorder_content content = {
+        .layout = &layout, .owners = owners, .owner_count = SHAPES};
+    options.split_bytes = split_bytes;
+    if (split_bytes) { /* so that there is a next file while ticks are still to come */
+        options.ring_ticks = 16;
+        options.chunk_bytes = 4096;
+    }
+    if (tact_recorder_open(path, &options, &content, silent, &recorder, &err)) {
+        fail_msg("%s", err.text);
+    }
+    for (uint64_t tick = 0; tick < TICKS; tick++) {
+        tact_recorder_wait_room(recorder);
+        fill(tick, tact_recorder_begin(recorder));
+        tact_recorder_commit(recorder);
+    }
+    assert_int_equal(tact_recorder_close(recorder, NULL), 0);
+    tact_layout_free(&layout);
+}
+
+static void expect_tick(const struct tact_log *log, const struct tact_record *r)
+{
+    uint32_t pairs[MOST][2], count = pairs_of(r->tick, pairs), at = 0;
+    const struct tact_log_pair *p;
+    assert_true(r->values[1] == (double)r->tick + 0.1);
+    for (size_t i = 0; (p = tact_log_pair(log, i)); i++) {
+        double expected[OWN] = {0.0, 0.0, 0.0, 1.0};
+        if (at < count && p->a == pairs[at][0] && p->b == pairs[at][1]) {
+            values_of(r->tick, p->a, p->b, expected);
+            at++;
+        }
+        assert_memory_equal(r->values + p->offset, expected, sizeof expected);
+    }
+    assert_int_equal(at, count);
+}
+
+static void expect_log(const char *path, unsigned parts)
+{
+    struct tact_log *log;
+    struct tact_error err = {0};
+    uint32_t count = 0;
+    if (tact_log_open(path, &log, &err)) {
+        fail_msg("%s", err.text);
+    }
+    assert_true(tact_log_parts(log) >= parts);
+    assert_int_equal(tact_log_element(log)->size, OWN);
+    const struct tact_log_pair *first = tact_log_pair(log, 0), *second = tact_log_pair(log, 1);
+    assert_string_equal(first->name, "floor/finger tip");
+    assert_string_equal(second->name, "floor/finger tip#2");
+    assert_int_equal(first->offset, 3);
+    assert_int_equal(tact_log_field(log, "floor_finger_tip_limits", &count), 6);
+    assert_int_equal(count, 1);
+    assert_int_equal(tact_log_field(log, "floor_finger_tip_2_wrench", NULL), 3 + OWN);
+    assert_int_equal(tact_log_field(log, "floor_a_b_9_wrench", NULL), 3 + 2 * OWN);
+    for (size_t i = 1; tact_log_pair(log, i); i++) {
+        const struct tact_log_pair *a = tact_log_pair(log, i - 1), *b = tact_log_pair(log, i);
+        assert_true(a->a < b->a || (a->a == b->a && a->b < b->b));
+    }
+    struct tact_record *r = malloc(tact_layout_bytes(tact_log_layout(log)));
+    for (uint64_t tick = 0; tick < TICKS; tick++) {
+        assert_int_equal(tact_log_next(log, r), 1);
+        assert_int_equal(r->tick, tick);
+        expect_tick(log, r);
+    }
+    assert_int_equal(tact_log_next(log, r), 0);
+    assert_int_equal(tact_log_seek(log, 333), 0);
+    assert_int_equal(tact_log_next(log, r), 1);
+    assert_int_equal(r->tick, 333);
+    expect_tick(log, r);
+    free(r);
+    tact_log_close(log);
+}
+
+static void is_read_as_it_was(void **unused)
+{
+    (void)unused;
+    char path[] = "/tmp/tact_list_XXXXXX";
+    close(mkstemp(path));
+    record_log(path, 0);
+    expect_log(path, 1);
+    unlink(path);
+}
+
+/* A pair that is in the list of a later file only has fields all the same. */
+static void goes_on_in_other_files(void **unused)
+{
+    (void)unused;
+    char folder[] = "/tmp/tact_list_XXXXXX", path[64], part[80];
+    assert_non_null(mkdtemp(folder));
+    snprintf(path, sizeof path, "%s/a.mcap", folder);
+    record_log(path, 65536);
+    expect_log(path, 2);
+    for (unsigned i = 1; i < 10; i++) {
+        char *name = tact_log_part_path(path, i);
+        snprintf(part, sizeof part, "%s", name);
+        free(name);
+        unlink(part);
+    }
+    rmdir(folder);
+}
+
+/* A byte of a list that is changed: the chunk's checksum finds it, and the rest is read. */
+static void damage_costs_its_chunk(void **unused)
+{
+    (void)unused;
+    char path[] = "/tmp/tact_list_XXXXXX";
+    struct tact_log *log;
+    close(mkstemp(path));
+    record_log(path, 0);
+    FILE *file = fopen(path, "r+");
+    fseek(file, 0, SEEK_END);
+    long middle = ftell(file) / 2;
+    fseek(file, middle, SEEK_SET);
+    int byte = fgetc(file);
+    fseek(file, middle, SEEK_SET);
+    fputc(byte ^ 1, file);
+    fclose(file);
+    assert_int_equal(tact_log_open(path, &log, NULL), 0);
+    const struct tact_log_state *state = tact_log_state(log);
+    assert_true(!state->complete && state->ticks > 0 && state->ticks < TICKS);
+    struct tact_record *r = malloc(tact_layout_bytes(tact_log_layout(log)));
+    uint64_t ticks = 0;
+    while (tact_log_next(log, r) > 0) {
+        expect_tick(log, r);
+        ticks++;
+    }
+    assert_int_equal(ticks, state->ticks);
+    free(r);
+    tact_log_close(log);
+    unlink(path);
+}
+
+/* A list without room or fields, and names that are none. */
+static void refuses_what_cannot_be_recorded(void **unused)
+{
+    (void)unused;
+    struct tact_recorder_options options = session_options();
+    struct tact_recorder *recorder;
+    struct tact_error err;
+    for (int i = 0; i < 3; i++) {
+        static const char *const bad[] = {"floor", ""};
+        struct tact_layout layout = {0};
+        tact_layout_add(&layout, TACT_FIELD_INPUT, "device", "", 3);
+        tact_layout_add_list(&layout, i == 0 ? 0 : MOST);
+        if (i != 1) {
+            tact_layout_add(layout.element, TACT_FIELD_OUTPUT, "wrench", "N", 3);
+        }
+        struct tact_recorder_content content = {
+            .layout = &layout, .owners = bad, .owner_count = i == 2 ? 2 : 1};
+        err = (struct tact_error){0};
+        assert_int_equal(
+            tact_recorder_open("/tmp/tact_list_none", &options, &content, silent, &recorder, &err),
+            -EINVAL);
+        print_message("%s\n", err.text);
+        assert_non_null(strstr(err.text, i == 2 ? "owner's name" : "a list needs"));
+        tact_layout_free(&layout);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(is_read_as_it_was),
+        cmocka_unit_test(goes_on_in_other_files),
+        cmocka_unit_test(damage_costs_its_chunk),
+        cmocka_unit_test(refuses_what_cannot_be_recorded),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

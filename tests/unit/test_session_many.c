@@ -1,0 +1,200 @@
+/*
+ * Sessions of many bodies: a thousand are set up within a second, a tick records what touches and
+ * no more, and a replay is the same to the bit, from any record, after a gap, and where a contact
+ * is that the log has nowhere.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+#include <cmocka.h>
+#include "rt/log/log_reader.h"
+#include "rt/session/replay.h"
+#include "support/rewrite.h"
+#include "support/run_scene.h"
+
+#define TICKS 60
+
+static const struct tact_messages silent = {NULL, NULL};
+
+/* Cubes of 20 mm on a floor, a gap between them; or balls that roll against each other. */
+static char *many(int count, int balls)
+{
+    size_t room = 512 + 256 * (size_t)count;
+    char *text = malloc(room);
+    int wide = 1;
+    while (wide * wide < count) {
+        wide++;
+    }
+    int used =
+        snprintf(text, room,
+                 "name: many\nmaterials: [{name: m}]\n"
+                 "pairs: [{materials: [m, m], friction: 0.5}]\nmoments: {source: host}\n"
+                 "bodies:\n"
+                 "  - {name: floor, fixed: true, shapes: [{type: halfspace, material: m}]}\n");
+    for (int i = 0; i < count; i++) {
+        int y = 500 * (i / wide), x = 205 * (i % wide); /* [0.1 mm]; a locale may have commas */
+        used += snprintf(text + used, room - (size_t)used,
+                         "  - {name: b%d, mass: 0.1, position: [%d.%04d, %d.%04d, 0.00998],\n"
+                         "     velocity: [0.%d, 0, 0],\n     shapes: [{type: %s, material: m}]}\n",
+                         i, x / 10000, x % 10000, y / 10000, y % 10000, balls && i % wide % 2 == 0,
+                         balls ? "sphere, radius: 0.01" : "box, size: [0.02, 0.02, 0.02]");
+    }
+    return text;
+}
+
+static double cpu_seconds(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+/* Records; bytes of the log, and what setting up took. */
+static long record(int count, int balls, const char *path, double *setup)
+{
+    struct tact_session_options options = tact_session_options_default();
+    struct tact_session_report report;
+    struct tact_session *session;
+    struct tact_scene *scene;
+    struct stat status;
+    char *text = many(count, balls);
+    options.clock = TACT_LOOP_FREE;
+    options.ticks = TICKS;
+    options.record = path;
+    options.replace = 1;
+    double began = cpu_seconds();
+    open_text(text, &options, &scene, &session);
+    *setup = cpu_seconds() - began;
+    assert_int_equal(tact_session_run(session, &report), 0);
+    assert_int_equal(report.safety, TACT_SAFETY_ARMED);
+    tact_session_destroy(session);
+    tact_scene_free(scene);
+    free(text);
+    assert_int_equal(stat(path, &status), 0);
+    return (long)status.st_size;
+}
+
+static void expect_same(const char *path, double from, int each)
+{
+    struct tact_replay_options options = tact_replay_options_default();
+    struct tact_replay_report report;
+    struct tact_error err = {0};
+    options.from = from;
+    options.each = each;
+    if (tact_replay_run_with(path, &options, &report, &err)) {
+        fail_msg("%s", err.text);
+    }
+    if (report.differing) {
+        fail_msg("tick %lu, %s[%u]: %.17g, replayed %.17g", (unsigned long)report.first_tick,
+                 report.first_field, report.first_element, report.logged, report.replayed);
+    }
+    assert_int_equal(report.ticks, TICKS - (int)from);
+}
+
+static void a_thousand_cubes(void **unused)
+{
+    (void)unused;
+    char path[] = "/tmp/tact_many_XXXXXX";
+    double setup[2];
+    close(mkstemp(path));
+    long few = record(100, 0, path, &setup[0]);
+    struct tact_log *log;
+    assert_int_equal(tact_log_open(path, &log, NULL), 0);
+    assert_non_null(tact_log_pair(log, 99));
+    assert_null(tact_log_pair(log, 100)); /* of 5050 that might touch */
+    assert_string_equal(tact_log_pair(log, 99)->name, "floor/b99");
+    tact_log_close(log);
+    long all = record(1000, 0, path, &setup[1]);
+    print_message("100 cubes: %.2f s of set-up, %ld bytes a tick; 1000: %.2f s, %ld bytes\n",
+                  setup[0], few / TICKS, setup[1], all / TICKS);
+    assert_true(setup[1] < 2.0); /* 0.2 s measured */
+    assert_true(all < 25 * few); /* 10 times as many contacts */
+    expect_same(path, 0, 0);
+    unlink(path);
+}
+
+static void balls_that_meet(void **unused)
+{
+    (void)unused;
+    char path[] = "/tmp/tact_many_XXXXXX";
+    struct tact_log *log;
+    double setup;
+    size_t pairs = 0;
+    close(mkstemp(path));
+    record(150, 1, path, &setup);
+    assert_int_equal(tact_log_open(path, &log, NULL), 0);
+    while (tact_log_pair(log, pairs)) {
+        pairs++;
+    }
+    tact_log_close(log);
+    print_message("%zu pairs of %d touched\n", pairs, 150 + 150 * 149 / 2);
+    assert_true(pairs > 180 && pairs < 600);
+    expect_same(path, 0, 0);
+    expect_same(path, 23, 0);
+    expect_same(path, 0, 1);
+    unlink(path);
+}
+
+/* All contacts of one pair taken out of the log: the replay finds one that is nowhere in it. */
+static void a_contact_that_the_log_lacks(void **unused)
+{
+    (void)unused;
+    char path[] = "/tmp/tact_many_XXXXXX", less[] = "/tmp/tact_many_XXXXXX";
+    struct tact_recorder_options options = tact_recorder_options_default();
+    struct tact_replay_report report;
+    struct tact_recorder *out;
+    struct rewrite rewrite;
+    struct tact_error err = {0};
+    struct tact_log *log;
+    double setup;
+    close(mkstemp(path));
+    close(mkstemp(less));
+    record(3, 0, path, &setup);
+    assert_int_equal(tact_log_open(path, &log, NULL), 0);
+    assert_int_equal(rewrite_begin(&rewrite, log), 0);
+    struct tact_recorder_content content = rewrite_content(&rewrite);
+    content.attachments = tact_log_attachment_at(log, 0);
+    content.attachment_count = tact_log_attachment_count(log);
+    options.replace = 1;
+    assert_int_equal(tact_recorder_open(less, &options, &content, silent, &out, &err), 0);
+    struct tact_record *r = malloc(tact_layout_bytes(tact_log_layout(log)));
+    while (tact_log_next(log, r) > 0) {
+        const struct tact_layout *element = tact_log_element(log);
+        double *values = r->values + tact_log_pair(log, 1)->offset;
+        for (uint32_t i = 0; i < element->field_count; i++) {
+            values[element->fields[i].offset] = element->fields[i].absent;
+            for (uint32_t k = 1; k < element->fields[i].count; k++) {
+                values[element->fields[i].offset + k] = 0.0;
+            }
+        }
+        assert_int_equal(rewrite_put(&rewrite, r, out), 0);
+    }
+    assert_int_equal(tact_recorder_close(out, NULL), 0);
+    rewrite_end(&rewrite);
+    tact_log_close(log);
+    free(r);
+    assert_int_equal(tact_replay_run(less, silent, &report, &err), 0);
+    print_message("%lu differing, the first at tick %lu: %s\n", (unsigned long)report.differing,
+                  (unsigned long)report.first_tick, report.first_field);
+    assert_true(report.differing >= TICKS && report.first_tick == 0);
+    assert_string_equal(report.first_field, "contact floor/b1");
+    unlink(path);
+    unlink(less);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_thousand_cubes),
+        cmocka_unit_test(balls_that_meet),
+        cmocka_unit_test(a_contact_that_the_log_lacks),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
