@@ -92,6 +92,8 @@ static void print_scene(const struct info *i)
         printf(", the first at tick %llu", (ull)i->survey.first_fault);
     }
     printf("\n  contacts   at most %d\n", i->survey.contacts_max);
+    text_counts("  solved by  ", i->survey.counts, TACT_SOLVE_COUNTS, tact_solve_count_name);
+    text_counts("  measured   ", i->survey.methods, TACT_MOMENTS_COUNTS, tact_moments_count_name);
     printf("\n  %-32s %6s %9s %9s %9s %9s %12s %12s\n", "pair", "mu", "ticks", "slid", "spun",
            "tipped", "normal [N]", "torsion [mN m]");
     for (int k = 0; k < v->pair_count; k++) {

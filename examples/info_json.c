@@ -86,6 +86,15 @@ static json_t *pair_json(const struct tact_view_pair *v, const struct survey_pai
                      "torsion_max_Nm", p->torsion);
 }
 
+static json_t *counts(const uint64_t *values, int count, const char *(*name)(int))
+{
+    json_t *all = json_object();
+    for (int i = 0; i < count; i++) {
+        json_object_set_new(all, name(i), json_integer((json_int_t)values[i]));
+    }
+    return all;
+}
+
 static void add_scene(const struct info *i, json_t *all)
 {
     static const char *const states[] = {"disarmed", "armed", "fault"};
@@ -114,6 +123,10 @@ static void add_scene(const struct info *i, json_t *all)
     json_object_set_new(all, "compute_us", latency(&i->survey.compute));
     json_object_set_new(all, "safety", safety);
     json_object_set_new(all, "contacts_max", json_integer(i->survey.contacts_max));
+    json_object_set_new(all, "solver_counts",
+                        counts(i->survey.counts, TACT_SOLVE_COUNTS, tact_solve_count_name));
+    json_object_set_new(all, "moments_methods",
+                        counts(i->survey.methods, TACT_MOMENTS_COUNTS, tact_moments_count_name));
     json_object_set_new(all, "pairs", pairs);
     json_object_set_new(all, "bodies", bodies);
     json_object_set_new(all, "joints", joints);

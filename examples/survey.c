@@ -52,6 +52,12 @@ static void take(const struct tact_view *view, const struct tact_record *r, stru
     if (r->tick > 0) {
         tact_histogram_add(&out->compute, (int64_t)v[view->timing + 1]);
     }
+    for (int i = 0; view->counts && i < TACT_SOLVE_COUNTS; i++) {
+        out->counts[i] += (uint64_t)v[view->counts + (uint32_t)i];
+    }
+    for (int i = 0; view->methods && i < TACT_MOMENTS_COUNTS; i++) {
+        out->methods[i] += (uint64_t)v[view->methods + (uint32_t)i];
+    }
     take_pairs(view, v, out);
 }
 

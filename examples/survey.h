@@ -28,8 +28,9 @@ struct survey {
     uint64_t first_fault;
     int safety; /* enum tact_safety_state at the end */
     int contacts_max;
-    struct tact_histogram wake, compute; /* [ns] */
-    struct survey_pair *pairs;           /* one a pair of the view; to be freed */
+    uint64_t counts[TACT_SOLVE_COUNTS], methods[TACT_MOMENTS_COUNTS]; /* of all ticks */
+    struct tact_histogram wake, compute;                              /* [ns] */
+    struct survey_pair *pairs; /* one a pair of the view; to be freed */
 };
 
 /* Reads all records from the present position. view may be empty. 0 or a negative errno. */

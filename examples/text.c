@@ -108,3 +108,15 @@ int text_print_json(json_t *all)
     free(text);
     return text ? 0 : -1;
 }
+
+void text_counts(const char *label, const uint64_t *values, int count, const char *(*name)(int))
+{
+    const char *comma = "";
+    for (int i = 0; i < count; i++) {
+        if (values[i]) {
+            printf("%s%s %llu", *comma ? comma : label, name(i), (unsigned long long)values[i]);
+            comma = ", ";
+        }
+    }
+    printf("%s", *comma ? "\n" : "");
+}

@@ -2,6 +2,8 @@
 #ifndef TACT_EXAMPLES_TEXT_H
 #define TACT_EXAMPLES_TEXT_H
 
+#include <stdint.h>
+
 #include <jansson.h>
 #include <stddef.h>
 
@@ -22,5 +24,8 @@ json_t *text_json(const char *text);
 /* Prints to stdout, without a control character, and takes the reference. 0, or -1 where all is
  * NULL or cannot be printed. */
 int text_print_json(json_t *all);
+
+/* A line of those counts that are not 0, by name; nothing where all are. */
+void text_counts(const char *label, const uint64_t *values, int count, const char *(*name)(int));
 
 #endif

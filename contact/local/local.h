@@ -73,6 +73,10 @@ TACT_API int tact_local_bouchard(const struct tact_local_problem *problem, doubl
  */
 TACT_API int tact_local_cone(const struct tact_local_problem *problem, double r[6]);
 
+/** The same; *by is the layer that solved it: TACT_COUNT_STICK, _ACTIVE_SET or _SEARCH (counts.h).
+ */
+TACT_API int tact_local_cone_by(const struct tact_local_problem *problem, double r[6], int *by);
+
 /**
  * Residual of r against the law of tact_local_cone(); 0 for a solution. For a polygon the largest
  * violation of its conditions: forces and velocities inside their cones, and no power but that of

@@ -3,6 +3,7 @@
  * multiplier g friction is linear and is eliminated; g is the root of one equation, and the place
  * is searched by Newton's method until it is that of its own impulse.
  */
+#include "contact/counts.h"
 #include "contact/local/local.h"
 
 #include <math.h>
@@ -379,10 +380,18 @@ static int search(const struct tact_local_problem *problem, double *r)
 
 int tact_local_cone(const struct tact_local_problem *problem, double r[6])
 {
+    int by;
+    return tact_local_cone_by(problem, r, &by);
+}
+
+int tact_local_cone_by(const struct tact_local_problem *problem, double r[6], int *by)
+{
+    *by = TACT_COUNT_STICK;
     if (sticks(problem, r)) {
         return 0;
     }
     int limits = tact_local_active(problem, r);
+    *by = limits < 0 ? TACT_COUNT_SEARCH : TACT_COUNT_ACTIVE_SET;
     if (limits < 0) {
         limits = search(problem, r);
     }

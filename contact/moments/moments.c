@@ -28,6 +28,11 @@ struct tact_moments_scratch *tact_moments_scratch_create(size_t pairs)
     return scratch;
 }
 
+const uint64_t *tact_moments_counts(const struct tact_moments_scratch *scratch)
+{
+    return scratch->counts;
+}
+
 void tact_moments_scratch_destroy(struct tact_moments_scratch *scratch)
 {
     if (scratch) {
@@ -66,10 +71,19 @@ enum tact_moments_method tact_moments_method(const struct tact_shape *a, const s
     return TACT_MOMENTS_NONE;
 }
 
+static void count(struct tact_moments_scratch *scratch, enum tact_moments_count method)
+{
+    if (scratch) {
+        scratch->counts[method]++;
+    }
+}
+
 static int mesh_halfspace(const struct tact_mesh *mesh, const struct tact_pose *pa,
-                          const struct tact_pose *pb, struct tact_moments *out)
+                          const struct tact_pose *pb, struct tact_moments_scratch *scratch,
+                          struct tact_moments *out)
 {
     int rc = mesh->facets ? tact_moments_convex(mesh, pa, NULL, pb, out) : -ENOSPC;
+    count(scratch, rc < 0 ? TACT_COUNT_HALF_SPACE : TACT_COUNT_CONVEX);
     return rc < 0 ? tact_moments_mesh_halfspace(mesh, pa, pb, out) : rc;
 }
 
@@ -107,9 +121,11 @@ static int mesh_mesh_along(const struct tact_mesh *a, const struct tact_pose *pa
         const int rc = i == large ? tact_prism_near(a, pa, b, pb, &frame, scratch, out)
                                   : tact_moments_rim(a, pa, b, pb, &frame, scratch, out);
         if (rc == -ENOSPC ? direction != NULL : rc != -EAGAIN) {
+            count(scratch, i == large ? TACT_COUNT_PRISMS : TACT_COUNT_RIM);
             return rc;
         }
     }
+    count(scratch, TACT_COUNT_ALL_PRISMS);
     return by_prisms(a, pa, b, pb, &frame, scratch, out);
 }
 
@@ -123,12 +139,14 @@ static int mesh_mesh(const struct tact_mesh *a, const struct tact_pose *pa,
         rc = tact_moments_convex(a, pa, b, pb, out);
     }
     if (rc >= 0 || !scratch) {
+        count(scratch, TACT_COUNT_CONVEX);
         return rc;
     }
     rc = mesh_mesh_along(a, pa, b, pb, direction, scratch, out);
     /* The direction is that of the last tick. Along another one, nearly all of both may be near:
      * what counts is what of B is above A. */
     if (rc == -ENOSPC && direction) {
+        count(scratch, TACT_COUNT_TURNED);
         rc = mesh_mesh_along(a, pa, b, pb, NULL, scratch, out);
     }
     return rc;
@@ -154,16 +172,19 @@ int tact_moments_pair(const struct tact_shape *a, const struct tact_pose *pa,
     case TACT_MOMENTS_NONE:
         break;
     case TACT_MOMENTS_SPHERE_SPHERE:
+        count(scratch, TACT_COUNT_CLOSED_FORM);
         rc = tact_moments_sphere_sphere(a->size[0], pa, b->size[0], pb, out);
         break;
     case TACT_MOMENTS_SPHERE_HALFSPACE:
+        count(scratch, TACT_COUNT_CLOSED_FORM);
         rc = tact_moments_sphere_halfspace(a->size[0], pa, pb, out);
         break;
     case TACT_MOMENTS_SPHERE_MESH:
+        count(scratch, TACT_COUNT_SPHERE_MESH);
         rc = tact_moments_sphere_mesh(a->size[0], pa, b->mesh, pb, out);
         break;
     case TACT_MOMENTS_MESH_HALFSPACE:
-        rc = mesh_halfspace(a->mesh, pa, pb, out);
+        rc = mesh_halfspace(a->mesh, pa, pb, scratch, out);
         break;
     case TACT_MOMENTS_MESH_MESH:
         rc = mesh_mesh(a->mesh, pa, b->mesh, pb, direction, scratch, out);

@@ -11,6 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include "../api.h"
+#include "../counts.h"
 #include "../mesh/shape.h"
 #include "../vec.h"
 
@@ -38,6 +39,10 @@ struct tact_prism_pair {
 /** Makes room for `pairs` candidate triangle pairs. NULL where memory is short. */
 TACT_API struct tact_moments_scratch *tact_moments_scratch_create(size_t pairs);
 TACT_API void tact_moments_scratch_destroy(struct tact_moments_scratch *scratch);
+
+/** How often each method was taken with this scratch, by enum tact_moments_count (counts.h): one a
+ *  pair that is near enough for a method to try. Real-time safe. */
+TACT_API const uint64_t *tact_moments_counts(const struct tact_moments_scratch *scratch);
 
 /**
  * Moments of shape a at pose pa with shape b at pose pb.

@@ -19,6 +19,7 @@ struct tact_prism_work *tact_prism_work_create(void);
 
 struct tact_moments_scratch {
     size_t capacity;
+    uint64_t counts[TACT_MOMENTS_COUNTS];
     struct tact_prism_work *work; /* freed by free(), as is the next */
     struct tact_cache *cache;     /* lists of triangles; a query's bits are the same without */
     struct tact_rim *rim;

@@ -109,6 +109,7 @@ void tact_energy_bound_rebound(struct tact_world *world, struct tact_solve_stats
         for (int i = 0; i < world->islands.count; i++) {
             struct island *island = &world->islands.list[i];
             island->open = damp_rebounds(world, island, round ? 0.0 : 0.5);
+            world->counts[TACT_COUNT_DAMPED] += island->open;
             any |= island->open;
         }
         if (any) {
@@ -132,6 +133,7 @@ void tact_energy_bound_unsolved(struct tact_world *world, struct island *island)
     }
     struct work w = take_work(world, island);
     if (gives(&w)) {
+        world->counts[TACT_COUNT_SCALED]++;
         tact_sweeps_scale(world, island, most_share(&w));
         tact_sweeps_keep_limits(world, island);
     }

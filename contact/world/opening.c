@@ -194,6 +194,7 @@ void tact_openings_bound_unsolved(struct tact_world *world, struct island *islan
             tact_max(most, world->contacts[world->blocks[island->blocks.at[i]].contact].impulse[0]);
     }
     if (most > bound) {
+        world->counts[TACT_COUNT_BOUNDED]++;
         tact_sweeps_scale(world, island, bound / most);
     }
 }
@@ -265,6 +266,7 @@ void tact_openings_bound(struct tact_world *world, struct tact_solve_stats *stat
              i++) {
             struct island *island = &world->islands.list[i];
             island->open = stop_pushing(world, island, again);
+            world->counts[TACT_COUNT_SLOWED] += island->open;
             any |= island->open;
         }
         if (any) {

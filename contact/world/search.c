@@ -86,6 +86,7 @@ static int go_inside(struct tact_world *world, struct island *island,
     s->steps = tact_barrier_solve(world, island, left);
     tact_velocities_rebuild(world, island);
     stats->eliminations += s->steps;
+    world->counts[TACT_COUNT_INTERIOR] += s->steps;
     return s->steps > 0;
 }
 
@@ -107,8 +108,10 @@ static int give_up(struct tact_world *world, struct island *island, struct tact_
     write_impulses(world, island, s->kept);
     forget(s);
     s->tried = 0;
+    world->counts[TACT_COUNT_TAKEN_BACK]++;
     if (s->anchored == 0 && (s->steps > 0 || s->fails > 0)) {
         tact_springs_anchor(world, island);
+        world->counts[TACT_COUNT_PROXIMAL]++;
         s->anchored = 1;
     }
     if (go_inside(world, island, stats)) {
@@ -151,12 +154,14 @@ static void leap(struct tact_world *world, struct island *island, struct tact_so
             tact_newton_step(world, island, s->before, s->after, s->scale,
                              tact_max(1e-10, tact_min(1e-2, share)), s->next, &eliminated);
         stats->eliminations += eliminated;
+        world->counts[TACT_COUNT_NEWTON]++;
         forget(s);
     } else {
         if (residual > FRESH * s->lately) {
             forget(s); /* the limits that act have changed */
         }
         s->lately = tact_min(s->lately, residual);
+        world->counts[TACT_COUNT_ANDERSON]++;
         tact_anderson_step(&s->anderson, s->before, s->after, s->scale, s->next);
     }
     write_impulses(world, island, s->next);
@@ -202,6 +207,7 @@ static void settle(struct tact_world *world, struct island *island, double miss)
     struct search *s = &island->search;
     if (s->least < INFINITY && !(miss <= s->least)) {
         write_impulses(world, island, s->sane);
+        world->counts[TACT_COUNT_RESTORED]++;
         island->residual = s->share;
     }
     tact_sweeps_keep_limits(world, island);
@@ -233,6 +239,7 @@ static int anchor_anew(struct tact_world *world, struct island *island, int last
         return 0;
     }
     tact_springs_anchor(world, island);
+    world->counts[TACT_COUNT_PROXIMAL]++;
     begin_anew(&island->search);
     return 1;
 }

@@ -265,6 +265,7 @@ static void sweep_all(struct tact_world *world, struct tact_solve_stats *stats)
     for (int i = 0; i < world->islands.count; i++) {
         struct island *island = &world->islands.list[i];
         if (!tact_sweeps_solved(world, island)) {
+            world->counts[TACT_COUNT_UNSOLVED]++;
             tact_velocities_rebuild(world, island); /* momentum balances to rounding all the same */
             tact_openings_bound_unsolved(world, island);
             tact_energy_bound_unsolved(world, island);
@@ -275,6 +276,7 @@ static void sweep_all(struct tact_world *world, struct tact_solve_stats *stats)
 int tact_world_solve(struct tact_world *world, struct tact_solve_stats *stats)
 {
     memset(stats, 0, sizeof *stats);
+    memset(world->counts, 0, sizeof world->counts);
     int rc = tact_assemble_blocks(world);
     stats->contacts = world->block_count;
     stats->points = world->points.now.count;
@@ -311,6 +313,7 @@ int tact_world_solve(struct tact_world *world, struct tact_solve_stats *stats)
     }
     tact_world_mark(world, TACT_SOLVE_FACTORED, stats);
     sweep_all(world, stats);
+    memcpy(stats->counts, world->counts, sizeof stats->counts);
     for (int i = 0; i < world->block_count; i++) {
         store(world, &world->blocks[i]);
         judge(world, &world->blocks[i]);

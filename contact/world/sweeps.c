@@ -42,8 +42,13 @@ static void solve_patch(struct tact_world *world, struct island *island, struct 
     struct tact_local_problem *local = &block->local;
     follow_force(world, block);
     block->residual = tact_local_residual(local, r);
-    c->limits = world->options.local == TACT_LOCAL_BOUCHARD ? tact_local_bouchard(local, r)
-                                                            : tact_local_cone(local, r);
+    if (world->options.local == TACT_LOCAL_BOUCHARD) {
+        c->limits = tact_local_bouchard(local, r);
+    } else {
+        int by;
+        c->limits = tact_local_cone_by(local, r, &by);
+        world->counts[by]++;
+    }
     double length = tact_max(c->patch.semi[0], c->patch.semi[1]);
     length = tact_max(length, local->spin_arm);
     block->per_length = length > 0.0 ? 1.0 / length : 0.0;

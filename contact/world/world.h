@@ -15,6 +15,7 @@
 
 #include <stdint.h>
 #include "../api.h"
+#include "../counts.h"
 #include "../limits.h"
 #include "../mesh/shape.h"
 #include "../moments/moments.h"
@@ -123,17 +124,18 @@ struct tact_contact {
 
 /** How the last solve went. */
 struct tact_solve_stats {
-    int contacts;     /**< touching pairs */
-    int iterations;   /**< sweeps done. Bodies and hands that contacts and joints hold together are
-                         swept until solved, each such group by itself: this is of the last */
-    double residual;  /**< largest natural-map residual met in a sweep, before its update: the last,
-                         or where a group was not solved its best, whose impulses are then taken */
-    double update;    /**< 2-norm of the last sweep's update over that of all impulses */
-    int points;       /**< contact points, where those are asked for */
-    int left_out;     /**< points that there was no room for */
-    int failed_hand;  /**< where the solve failed: the hand whose matrix could not be factored */
-    int products;     /**< linearised sweeps between the sweeps, for Newton's steps: each takes a
-                         fraction of a sweep */
+    int contacts;    /**< touching pairs */
+    int iterations;  /**< sweeps done. Bodies and hands that contacts and joints hold together are
+                        swept until solved, each such group by itself: this is of the last */
+    double residual; /**< largest natural-map residual met in a sweep, before its update: the last,
+                        or where a group was not solved its best, whose impulses are then taken */
+    double update;   /**< 2-norm of the last sweep's update over that of all impulses */
+    int points;      /**< contact points, where those are asked for */
+    int left_out;    /**< points that there was no room for */
+    int failed_hand; /**< where the solve failed: the hand whose matrix could not be factored */
+    int products;    /**< linearised sweeps between the sweeps, for Newton's steps: each takes a
+                        fraction of a sweep */
+    int counts[TACT_SOLVE_COUNTS]; /**< what it took, by enum tact_solve_count; once it is done */
     int eliminations; /**< factorisations of all bodies of an island, for its Newton steps and for
                            those of the interior-point method (barrier_internal.h) */
 };

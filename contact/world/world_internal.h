@@ -111,7 +111,8 @@ struct tact_world {
     struct newton newton;
     struct direct direct;
     struct barrier barrier;
-    struct point_store points; /* room for them only where they are the model */
+    struct point_store points;     /* room for them only where they are the model */
+    int counts[TACT_SOLVE_COUNTS]; /* of the present solve */
     tact_solve_watch watch;
     void *watch_user;
     int most_dof;

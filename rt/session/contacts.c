@@ -164,9 +164,9 @@ static int add_list(struct tact_session *s)
     int pairs = tact_world_pair_count(s->world), room = tact_world_room(s->world);
     int likely = LIST_LEAST + LIST_EACH * tact_world_shape_count(s->world);
     room = likely < room ? likely : room;
-    int rc =
-        pairs > 0 ? tact_layout_add_list(&s->layout, (uint32_t)(room < pairs ? room : pairs)) : 0;
-    if (rc || pairs == 0) {
+    room = room < pairs ? room : pairs;
+    int rc = tact_layout_add_list(&s->layout, room > 0 ? (uint32_t)room : 1);
+    if (rc) {
         return rc;
     }
     rc = add_fields(s->layout.element, &s->extras);

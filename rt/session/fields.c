@@ -122,8 +122,22 @@ static int all_fields(struct tact_session *s, const struct tact_log *log, struct
     rc = rc ? rc
             : add(s, &s->timing_field, TACT_FIELD_TIMING, "timing", "",
                   "wake latency ns, compute of the tick before ns, skipped, lost", 4);
-    /* Without lists, contacts came before the joints. */
-    return rc || (log && !tact_log_element(log)) ? rc : tact_session_layout_contacts(s, log, err);
+    /* Without lists, contacts came before the joints, and nothing was counted. */
+    if (rc || (log && !tact_log_element(log))) {
+        return rc;
+    }
+    rc = add(s, &s->counts_field, TACT_FIELD_OUTPUT, "solver", "_counts",
+             "stick, active_set, search, newton, taken_back, interior_point, proximal_point, "
+             "anderson, pushes_slowed, rebounds_damped, best_restored, impulses_bounded, "
+             "energy_bounded, unsolved",
+             TACT_SOLVE_COUNTS);
+    rc =
+        rc ? rc
+           : add(s, &s->methods_field, TACT_FIELD_TIMING, "moments", "_methods",
+                 "pairs measured on the host by closed_form, sphere_mesh, half_space, convex, rim, "
+                 "prisms, all_prisms, turned",
+                 TACT_MOMENTS_COUNTS);
+    return rc ? rc : tact_session_layout_contacts(s, log, err);
 }
 
 int tact_session_layout_fields(struct tact_session *s, const struct tact_log *log,
@@ -203,6 +217,12 @@ void tact_session_fill(struct tact_session *s, struct tact_record *record)
     v[s->solver_field + 2] = s->solve.residual;
     v[s->solver_field + 3] = s->solve.update;
     v[s->solver_field + 4] = s->deadman;
+    for (int i = 0; s->counts_field && i < TACT_SOLVE_COUNTS; i++) {
+        v[s->counts_field + (uint32_t)i] = s->solve.counts[i];
+    }
+    for (int i = 0; s->methods_field && i < TACT_MOMENTS_COUNTS; i++) {
+        v[s->methods_field + (uint32_t)i] = (double)(s->report.methods[i] - s->methods_before[i]);
+    }
 }
 
 void tact_session_feed(struct tact_session *s, const struct tact_record *record)

@@ -315,6 +315,10 @@ void tact_session_moments(struct tact_session *s, uint64_t tick)
         const int carried = live->got < 0 && m.volume > 0.0;
         tact_world_set_moments(s->world, i, live->got > 0 || carried ? &m : NULL);
     }
+    memcpy(s->methods_before, s->report.methods, sizeof s->methods_before);
+    if (s->scratch) {
+        memcpy(s->report.methods, tact_moments_counts(s->scratch), sizeof s->report.methods);
+    }
     s->report.fallbacks += (uint64_t)fell_back;
     s->report.fallback_ticks += fell_back > 0;
 }

@@ -29,19 +29,29 @@ static json_t *latency(const struct tact_histogram *h)
                      (double)s.max * 1e-3);
 }
 
+static json_t *counts(const uint64_t *values, int count, const char *(*name)(int))
+{
+    json_t *all = json_object();
+    for (int i = 0; i < count; i++) {
+        json_object_set_new(all, name(i), json_integer((json_int_t)values[i]));
+    }
+    return all;
+}
+
 static json_t *moments(const struct tact_session_report *r)
 {
     json_t *ages = json_array();
     for (int i = 0; i < TACT_SESSION_AGES; i++) {
         json_array_append_new(ages, json_integer((json_int_t)r->ages[i]));
     }
-    return json_pack("{s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:o, s:o, s:I}", "source", r->source,
-                     "age", (json_int_t)r->age, "age_max", (json_int_t)r->age_max, "fallbacks",
-                     (json_int_t)r->fallbacks, "fallback_ticks", (json_int_t)r->fallback_ticks,
-                     "source_pairs", (json_int_t)r->source_pairs, "host_pairs",
-                     (json_int_t)r->host_pairs, "unmeasured", (json_int_t)r->unmeasured, "ages",
-                     ages, "time_us", latency(&r->moments), "missed",
-                     (json_int_t)r->missed_moments);
+    return json_pack("{s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:o, s:o, s:I, s:o}", "source",
+                     r->source, "age", (json_int_t)r->age, "age_max", (json_int_t)r->age_max,
+                     "fallbacks", (json_int_t)r->fallbacks, "fallback_ticks",
+                     (json_int_t)r->fallback_ticks, "source_pairs", (json_int_t)r->source_pairs,
+                     "host_pairs", (json_int_t)r->host_pairs, "unmeasured",
+                     (json_int_t)r->unmeasured, "ages", ages, "time_us", latency(&r->moments),
+                     "missed", (json_int_t)r->missed_moments, "methods",
+                     counts(r->methods, TACT_MOMENTS_COUNTS, tact_moments_count_name));
 }
 
 static json_t *bodies(struct tact_session *s)
@@ -241,11 +251,12 @@ char *tact_session_report_json(struct tact_session *s, const struct tact_session
         return NULL;
     }
     json_object_set_new(all, "solver",
-                        json_pack("{s:o, s:i, s:o, s:o, s:I}", "iterations",
+                        json_pack("{s:o, s:i, s:o, s:o, s:I, s:o}", "iterations",
                                   number(r->iterations_mean), "iterations_max", r->iterations_max,
                                   "residual", number(r->residual), "residual_max",
                                   number(r->residual_max), "unconverged",
-                                  (json_int_t)r->unconverged));
+                                  (json_int_t)r->unconverged, "counts",
+                                  counts(r->counts, TACT_SOLVE_COUNTS, tact_solve_count_name)));
     json_object_set_new(all, "bodies", bodies(s));
     json_object_set_new(all, "joints", joints(s));
     json_object_set_new(all, "mechanism", mechanism(s));

@@ -16,27 +16,29 @@ TACT_BEGIN_DECLS
  * moments {source, age, age_max, fallbacks, fallback_ticks, source_pairs, host_pairs, unmeasured
  * (pairs, times ticks, that nobody could measure), ages (pairs by age from 0, the last one: older),
  * time_us {p50, p99, p99.9, max} of a tick's moments, missed: ticks that missed and whose moments
- * took over half a period}, age in ticks since the poses were handed over (0: host); contacts
+ * took over half a period, methods {NAME: pairs, times ticks, that the host measured so, as named
+ * by tact_moments_count_name()}}, age in ticks since the poses were handed over (0: host); contacts
  * (touching pairs at the end), contacts_max; solver {iterations (mean over ticks with contacts),
- * iterations_max, residual (at the end), residual_max, unconverged}; bodies {NAME: {position [m],
+ * iterations_max, residual (at the end), residual_max, unconverged, counts {NAME: of all ticks, as
+ * named by tact_solve_count_name()}}; bodies {NAME: {position [m],
  * quat_wxyz, twist [m/s, rad/s at the centre of mass]}}; joints {NAME: {position, velocity, target,
- * torque}}; pairs [{name (unique: floor/plate#2 is the second between the two), touching,
- * normal_force [N], friction_force [N], spin_torque [N m], spin_arm [m], depth [m], limits,
- * ticks, margin, least_margin, moments {by (host or source), cost_us (that the host takes or would
- * take), host_ticks, source_ticks, unmeasured_ticks, age_max}}];
- * safety {state, trips, fault (what went wrong first, or null)}; realtime {granted, refused, why};
- * log {records, bytes, overruns} where one was recorded.
+ * torque}}; pairs [{of those whose bounding spheres met: name (unique: floor/plate#2 is the second
+ * between the two), touching, normal_force [N], friction_force [N], spin_torque [N m], spin_arm
+ * [m], depth [m], limits, ticks, margin, least_margin, moments {by (host or source), cost_us (that
+ * the host takes or would take), host_ticks, source_ticks, unmeasured_ticks, age_max}}]; safety
+ * {state, trips, fault (what went wrong first, or null)}; realtime {granted, refused, why}; log
+ * {records, bytes, overruns} where one was recorded.
  */
 TACT_API char *tact_session_report_json(struct tact_session *session,
                                         const struct tact_session_report *report);
 
 /**
  * Why the pairs slipped, as a JSON array to be freed with free(); NULL where memory is short. Of
- * every pair {name, limits (those active at the end), margin (at the end; null where it does not
- * touch), ticks {touching, open, friction, edge, spin, joint}: how many ticks it touched, and of
- * those how many at each limit, least_margin}: the least over those ticks, null where there were
- * none. A margin is {normal, slip, friction, spin, edge, joint}, see struct tact_margins. Not
- * real-time safe.
+ * every pair whose bounding spheres met {name, limits (those active at the end), margin (at the
+ * end; null where it does not touch), ticks {touching, open, friction, edge, spin, joint}: how many
+ * ticks it touched, and of those how many at each limit, least_margin}: the least over those ticks,
+ * null where there were none. A margin is {normal, slip, friction, spin, edge, joint}, see struct
+ * tact_margins. Not real-time safe.
  */
 TACT_API char *tact_session_slips_json(struct tact_session *session);
 

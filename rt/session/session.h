@@ -115,10 +115,13 @@ struct tact_session_report {
     int iterations_max;
     double residual; /**< at the end */
     double residual_max;
-    uint64_t unconverged;            /**< ticks that stopped at the limit of sweeps */
-    uint64_t solve_failures;         /**< ticks whose solve failed: safety fault */
-    int safety;                      /**< enum tact_safety_state at the end */
-    struct tact_session_fault fault; /**< the first one */
+    uint64_t counts[TACT_SOLVE_COUNTS];    /**< of all solves, by enum tact_solve_count */
+    uint64_t methods[TACT_MOMENTS_COUNTS]; /**< of the host's moments, by enum
+                                                tact_moments_count */
+    uint64_t unconverged;                  /**< ticks that stopped at the limit of sweeps */
+    uint64_t solve_failures;               /**< ticks whose solve failed: safety fault */
+    int safety;                            /**< enum tact_safety_state at the end */
+    struct tact_session_fault fault;       /**< the first one */
     uint64_t trips;
     struct tact_recorder_report recorder; /**< zero where nothing was recorded */
 };

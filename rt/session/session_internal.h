@@ -188,6 +188,8 @@ struct tact_session {
     int strays;     /* contacts of the last record that have no place in it, */
     int stray_pair; /* the first of them */
     uint32_t wanted_field, sent_field, gate_field, safety_field, solver_field, timing_field;
+    uint32_t counts_field, methods_field; /* of logs with lists */
+    uint64_t methods_before[TACT_MOMENTS_COUNTS];
     struct tact_recorder *recorder;
     char *log_path;                /* of what it writes, or wrote */
     struct tact_record *blank;     /* takes the record of a replay that is not recorded */

@@ -44,6 +44,9 @@ static void solve(struct tact_session *s, uint64_t tick)
         }
     }
     struct tact_session_report *r = &s->report;
+    for (int i = 0; i < TACT_SOLVE_COUNTS; i++) {
+        r->counts[i] += (uint64_t)s->solve.counts[i];
+    }
     r->contacts_max = s->solve.contacts > r->contacts_max ? s->solve.contacts : r->contacts_max;
     if (s->solve.iterations > 0) {
         s->solved_ticks++;

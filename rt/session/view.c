@@ -169,6 +169,8 @@ static int list_all(struct tact_view *view)
     view->output_count = s->output_count;
     view->safety = s->safety_field;
     view->solver = s->solver_field;
+    view->counts = s->counts_field;
+    view->methods = s->methods_field;
     view->timing = s->timing_field;
     return 0;
 }

@@ -78,10 +78,12 @@ struct tact_view {
     uint32_t *device_inputs; /**< of each device: state, stamp [ns], then one value a channel */
     uint32_t wanted, sent;   /**< outputs before and after the safety chain, output_count each */
     int output_count;
-    uint32_t safety; /**< enum tact_safety_state first */
-    uint32_t solver; /**< contacts, iterations, residual, update, deadman */
-    uint32_t timing; /**< wake latency [ns], compute of the tick before [ns], ticks before this one
-                          that the loop skipped, and that the recorder lost to a full ring */
+    uint32_t safety;  /**< enum tact_safety_state first */
+    uint32_t solver;  /**< contacts, iterations, residual, update, deadman */
+    uint32_t counts;  /**< TACT_SOLVE_COUNTS, and */
+    uint32_t methods; /**< TACT_MOMENTS_COUNTS of this tick; both 0 in logs that have none */
+    uint32_t timing;  /**< wake latency [ns], compute of the tick before [ns], ticks before this one
+                           that the loop skipped, and that the recorder lost to a full ring */
 };
 
 /**

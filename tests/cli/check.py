@@ -249,7 +249,11 @@ def report(folder):
     check_slips(again, 2000)
     assert all(a[key] == b[key] for a, b in zip(again, pairs)
                for key in ("limits", "margin", "ticks", "least_margin")), (again, pairs)
-    told = json.loads(tact("info", log, "--json")[0])["pairs"]
+    info, made = json.loads(tact("info", log, "--json")[0]), json.loads(out)
+    assert info["solver_counts"] == made["solver"]["counts"], (info["solver_counts"], made["solver"])
+    assert info["solver_counts"]["stick"] > 2000 and info["solver_counts"]["unsolved"] == 0
+    assert info["moments_methods"] == made["moments"]["methods"], info["moments_methods"]
+    told = info["pairs"]
     assert all(a["ticks"][key] == count for a, b in zip(pairs, told)
                for key, count in b["limit_ticks"].items()), (told, pairs)
     assert [a["least_margin"] for a in pairs] == [b["least_margin"] for b in told], told
@@ -257,7 +261,8 @@ def report(folder):
     assert check_report(out, 1500)["moments"]["source"] == "host"
     out, err = tact("sim", RULER, "--duration", "1.5", "--moments", "host", "--quiet")
     assert not err
-    for word in ("ruler: 1500 ticks of 1 ms", "compute", "moments    host", "ruler/pinch.left"):
+    for word in ("ruler: 1500 ticks of 1 ms", "compute", "moments    host", "ruler/pinch.left", "solved by  stick ",
+                 "measured   sphere_mesh "):
         assert word in out, (word, out)
     out, err = tact("sim", RULER, "--record-devices", f"{folder}/no/such", code=2)
     assert not out and "no/such: No such file" in err[-1], err

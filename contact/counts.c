@@ -1,0 +1,39 @@
+#include "contact/counts.h"
+
+#include <stddef.h>
+
+const char *tact_solve_count_name(int count)
+{
+    static const char *const names[TACT_SOLVE_COUNTS] = {
+        [TACT_COUNT_STICK] = "stick",
+        [TACT_COUNT_ACTIVE_SET] = "active_set",
+        [TACT_COUNT_SEARCH] = "search",
+        [TACT_COUNT_NEWTON] = "newton",
+        [TACT_COUNT_TAKEN_BACK] = "taken_back",
+        [TACT_COUNT_INTERIOR] = "interior_point",
+        [TACT_COUNT_PROXIMAL] = "proximal_point",
+        [TACT_COUNT_ANDERSON] = "anderson",
+        [TACT_COUNT_SLOWED] = "pushes_slowed",
+        [TACT_COUNT_DAMPED] = "rebounds_damped",
+        [TACT_COUNT_RESTORED] = "best_restored",
+        [TACT_COUNT_BOUNDED] = "impulses_bounded",
+        [TACT_COUNT_SCALED] = "energy_bounded",
+        [TACT_COUNT_UNSOLVED] = "unsolved",
+    };
+    return count >= 0 && count < TACT_SOLVE_COUNTS ? names[count] : NULL;
+}
+
+const char *tact_moments_count_name(int count)
+{
+    static const char *const names[TACT_MOMENTS_COUNTS] = {
+        [TACT_COUNT_CLOSED_FORM] = "closed_form",
+        [TACT_COUNT_SPHERE_MESH] = "sphere_mesh",
+        [TACT_COUNT_HALF_SPACE] = "half_space",
+        [TACT_COUNT_CONVEX] = "convex",
+        [TACT_COUNT_RIM] = "rim",
+        [TACT_COUNT_PRISMS] = "prisms",
+        [TACT_COUNT_ALL_PRISMS] = "all_prisms",
+        [TACT_COUNT_TURNED] = "turned",
+    };
+    return count >= 0 && count < TACT_MOMENTS_COUNTS ? names[count] : NULL;
+}

@@ -1,0 +1,135 @@
+/* What a session counts of its solver and its moments, in scenes that take one layer or the other.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <cmocka.h>
+#include "support/run_scene.h"
+
+#define TICKS 20
+
+static const char head[] = "name: counts\nmaterials: [{name: m}]\n"
+                           "pairs: [{materials: [m, m], friction: 0.5}]\n"
+                           "moments: {source: host}\n";
+static const char ground[] = "bodies:\n"
+                             "  - {name: floor, fixed: true,\n"
+                             "     shapes: [{type: halfspace, material: m}]}\n";
+static const char box[] = "shapes: [{type: box, size: [0.02, 0.02, 0.02], material: m}]}\n";
+
+static void run_counted(const char *contact, const char *bodies, struct tact_session_report *report)
+{
+    struct tact_session_options options = tact_session_options_default();
+    char text[4096];
+    options.clock = TACT_LOOP_FREE;
+    options.ticks = TICKS;
+    snprintf(text, sizeof text, "%s%s%s%s", head, contact, ground, bodies);
+    run_text(text, &options, report);
+    for (int i = 0; i < TACT_SOLVE_COUNTS; i++) {
+        print_message(report->counts[i] ? "%s %lu " : "", tact_solve_count_name(i),
+                      (unsigned long)report->counts[i]);
+    }
+    for (int i = 0; i < TACT_MOMENTS_COUNTS; i++) {
+        print_message(report->methods[i] ? "%s %lu " : "", tact_moments_count_name(i),
+                      (unsigned long)report->methods[i]);
+    }
+    print_message("\n");
+}
+
+static void a_ball_at_rest_sticks(void **unused)
+{
+    (void)unused;
+    struct tact_session_report r;
+    run_counted("",
+                "  - {name: b, mass: 0.1, position: [0, 0, 0.00999],\n"
+                "     shapes: [{type: sphere, radius: 0.01, material: m}]}\n",
+                &r);
+    assert_true(r.counts[TACT_COUNT_STICK] >= TICKS);
+    for (int i = TACT_COUNT_NEWTON; i < TACT_SOLVE_COUNTS; i++) {
+        assert_true(r.counts[i] == 0 || i == TACT_COUNT_ANDERSON);
+    }
+    assert_int_equal(r.methods[TACT_COUNT_CLOSED_FORM], TICKS + 1); /* once at the start */
+    assert_int_equal(r.methods[TACT_COUNT_CONVEX], 0);
+}
+
+static void a_box_slides_by_its_active_limits(void **unused)
+{
+    (void)unused;
+    struct tact_session_report r;
+    char text[512];
+    snprintf(text, sizeof text,
+             "  - {name: b, mass: 0.1, position: [0, 0, 0.00998], velocity: [0.5, 0, 0],\n     %s",
+             box);
+    run_counted("", text, &r);
+    assert_true(r.counts[TACT_COUNT_ACTIVE_SET] >= TICKS - 1);
+    assert_int_equal(r.counts[TACT_COUNT_UNSOLVED], 0);
+    assert_int_equal(r.methods[TACT_COUNT_CONVEX], TICKS + 1);
+    assert_int_equal(r.methods[TACT_COUNT_CLOSED_FORM], 0);
+}
+
+/* Six boxes; the upper three thrown, so that sweeps alone do not solve the first ticks. */
+static void stack(char *text, size_t room)
+{
+    size_t used = 0;
+    for (int i = 0; i < 6; i++) {
+        used += (size_t)snprintf(text + used, room - used,
+                                 "  - {name: b%d, mass: 0.1, position: [0, 0, 0.%05d],\n"
+                                 "     velocity: [%s, 0, 0], %s",
+                                 i, 998 + 1998 * i, i > 2 ? "0.3" : "0", box);
+    }
+}
+
+static void a_stack_takes_steps_of_newton(void **unused)
+{
+    (void)unused;
+    struct tact_session_report r;
+    char text[2048];
+    stack(text, sizeof text);
+    run_counted("", text, &r);
+    assert_true(r.counts[TACT_COUNT_NEWTON] > 0);
+    assert_int_equal(r.counts[TACT_COUNT_UNSOLVED], 0);
+    assert_true(r.methods[TACT_COUNT_CONVEX] > 6 * TICKS);
+}
+
+/* One sweep is no solution, and says so. */
+static void one_sweep_leaves_it_unsolved(void **unused)
+{
+    (void)unused;
+    struct tact_session_report r;
+    char text[2048];
+    stack(text, sizeof text);
+    run_counted("contact: {iterations: 1}\n", text, &r);
+    assert_true(r.counts[TACT_COUNT_UNSOLVED] > 0 && r.unconverged > 0);
+    assert_true(r.counts[TACT_COUNT_UNSOLVED] >= r.unconverged);
+    assert_int_equal(r.counts[TACT_COUNT_NEWTON], 0);
+}
+
+static void every_count_has_a_name(void **unused)
+{
+    (void)unused;
+    for (int i = 0; i < TACT_SOLVE_COUNTS; i++) {
+        for (int k = 0; k < i; k++) {
+            assert_string_not_equal(tact_solve_count_name(i), tact_solve_count_name(k));
+        }
+    }
+    for (int i = 0; i < TACT_MOMENTS_COUNTS; i++) {
+        assert_non_null(tact_moments_count_name(i));
+    }
+    assert_null(tact_solve_count_name(TACT_SOLVE_COUNTS));
+    assert_null(tact_solve_count_name(-1));
+    assert_null(tact_moments_count_name(TACT_MOMENTS_COUNTS));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_ball_at_rest_sticks),
+        cmocka_unit_test(a_box_slides_by_its_active_limits),
+        cmocka_unit_test(a_stack_takes_steps_of_newton),
+        cmocka_unit_test(one_sweep_leaves_it_unsolved),
+        cmocka_unit_test(every_count_has_a_name),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
