@@ -110,6 +110,8 @@ static int give_up(struct tact_world *world, struct island *island, struct tact_
     s->tried = 0;
     world->counts[TACT_COUNT_TAKEN_BACK]++;
     if (s->anchored == 0 && (s->steps > 0 || s->fails > 0)) {
+        /* Near impulses that balance each other, solutions that do are found. */
+        tact_openings_bound_unsolved(world, island);
         tact_springs_anchor(world, island);
         world->counts[TACT_COUNT_PROXIMAL]++;
         s->anchored = 1;
