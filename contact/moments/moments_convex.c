@@ -9,7 +9,7 @@
 TACT_CLONES static int cut_out(struct tact_cutter *c, const struct tact_mesh *mesh,
                                double origin[3], struct tact_moment_sums *sums)
 {
-    struct tact_surface s;
+    struct tact_cut_surface s;
     memset(&s, 0, sizeof s);
     int rc = mesh->facets ? tact_cut_facets(c, mesh->facets, tact_surface_add, &s)
                           : tact_cut_mesh(c, mesh, tact_surface_add, &s);

@@ -258,7 +258,7 @@ static int add_edges(struct crossed *t)
 /** Adds what lies within the outline of a triangle; returns 0, or -EAGAIN where it is not closed.
  */
 TACT_INLINE int add_outline(const struct crossed *t, const struct tact_rim_leaf *leaf,
-                            uint32_t lane, struct tact_surface *surface)
+                            uint32_t lane, struct tact_cut_surface *surface)
 {
     const tact_d4 base = *t->piece[0][0] - surface->origin, to = t->corner[0] - surface->origin;
     double normal[3] = {leaf->n[0][lane], leaf->n[1][lane], leaf->n[2][lane]};
@@ -293,7 +293,7 @@ TACT_INLINE int add_outline(const struct crossed *t, const struct tact_rim_leaf 
 
 /** Adds the part of a triangle that the rim cuts out. */
 TACT_INLINE int add_crossed(struct tact_rim *rim, int of, uint32_t triangle,
-                            struct tact_surface *surface)
+                            struct tact_cut_surface *surface)
 {
     const struct tact_rim_leaf *leaf = &rim->side[of].leaf[triangle / 4];
     const uint32_t lane = triangle % 4;
@@ -344,7 +344,7 @@ TACT_INLINE int uncrossed_inside(struct tact_rim *rim, int of, const struct tact
 
 /** Adds those triangles of a leaf that have a bit. */
 TACT_INLINE void add_leaf(const struct tact_rim_leaf *leaf, uint32_t bits,
-                          struct tact_surface *surface)
+                          struct tact_cut_surface *surface)
 {
     const tact_l4 weight = {1, 2, 4, 8}, has = (weight & (int64_t)bits) != 0;
     for (int k = 0; k < 3; k++) {
@@ -357,7 +357,7 @@ TACT_INLINE void add_leaf(const struct tact_rim_leaf *leaf, uint32_t bits,
 
 /** Adds those triangles of a leaf that are inside and that the rim does not cross. */
 TACT_INLINE int add_uncrossed(struct tact_rim *rim, int of, uint32_t i,
-                              struct tact_surface *surface)
+                              struct tact_cut_surface *surface)
 {
     const struct tact_rim_side *side = &rim->side[of];
     const struct tact_rim_leaf *leaf = &side->leaf[i];
@@ -379,7 +379,7 @@ TACT_INLINE int add_uncrossed(struct tact_rim *rim, int of, uint32_t i,
 }
 
 /** Adds the triangles that the rim crosses, then those that are near it. */
-TACT_CLONES static int add_meeting(struct tact_rim *rim, int of, struct tact_surface surface[2])
+TACT_CLONES static int add_meeting(struct tact_rim *rim, int of, struct tact_cut_surface surface[2])
 {
     struct tact_rim_side *side = &rim->side[of];
     for (uint32_t i = 0; i < side->placed; i++) {
@@ -451,7 +451,7 @@ TACT_INLINE int box_inside(struct tact_rim *rim, int of, uint32_t box, struct re
 }
 
 /** Adds what meets nothing of the other mesh. */
-TACT_CLONES static int add_apart(struct tact_rim *rim, int of, struct tact_surface *surface)
+TACT_CLONES static int add_apart(struct tact_rim *rim, int of, struct tact_cut_surface *surface)
 {
     const struct tact_rim_side *side = &rim->side[of];
     const struct tact_near_side *near = of ? &rim->near->b : &rim->near->a;
@@ -498,7 +498,7 @@ static int add_surfaces(struct tact_rim *rim, double size, struct tact_moment_su
     struct tact_moment_sums part[4];
     memset(sums, 0, sizeof *sums);
     for (int of = 0; of < 2; of++) {
-        struct tact_surface surface[2];
+        struct tact_cut_surface surface[2];
         memset(surface, 0, sizeof surface);
         for (int i = 0; i < 2; i++) {
             surface[i].origin = rim->origin;

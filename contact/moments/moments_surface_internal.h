@@ -7,7 +7,7 @@
 
 /** Triangles of a closed surface that wait for their integrals, and sums over those that had
  *  theirs: a lane each. All zero to start with. */
-struct tact_surface {
+struct tact_cut_surface {
     int waiting, started;
     tact_d4 origin;
     tact_d4 corner[3][3]; /* [corner][coordinate], from origin */
@@ -20,7 +20,7 @@ struct tact_surface {
 
 /** Adds the integrals over tetrahedra from the origin to sums: n is each triangle's area, v the
  *  tetrahedron's volume. */
-TACT_INLINE void tact_surface_sum(struct tact_surface *s, tact_d4 n[3], const tact_d4 *v)
+TACT_INLINE void tact_surface_sum(struct tact_cut_surface *s, tact_d4 n[3], const tact_d4 *v)
 {
     static const int row[6] = {0, 1, 2, 0, 0, 1}, column[6] = {0, 1, 2, 1, 2, 2};
     const tact_d4 *a = s->corner[0], *b = s->corner[1], *c = s->corner[2];
@@ -53,7 +53,7 @@ TACT_INLINE void tact_surface_sum(struct tact_surface *s, tact_d4 n[3], const ta
 }
 
 /** Twice the area of the triangles that wait. */
-TACT_INLINE void tact_surface_cross(const struct tact_surface *s, tact_d4 n[3])
+TACT_INLINE void tact_surface_cross(const struct tact_cut_surface *s, tact_d4 n[3])
 {
     tact_d4 u[3], w[3];
     for (int k = 0; k < 3; k++) {
@@ -67,7 +67,7 @@ TACT_INLINE void tact_surface_cross(const struct tact_surface *s, tact_d4 n[3])
 }
 
 /** Integrates the triangles that wait: tetrahedra from the origin, by the divergence theorem. */
-TACT_INLINE void tact_surface_fold(struct tact_surface *s)
+TACT_INLINE void tact_surface_fold(struct tact_cut_surface *s)
 {
     const tact_d4 *a = s->corner[0];
     tact_d4 n[3];
@@ -80,7 +80,7 @@ TACT_INLINE void tact_surface_fold(struct tact_surface *s)
 }
 
 /** The same of triangles that lie in planes that are known: needles tell theirs badly. */
-TACT_INLINE void tact_surface_fold_flat(struct tact_surface *s)
+TACT_INLINE void tact_surface_fold_flat(struct tact_cut_surface *s)
 {
     tact_d4 n[3];
     tact_surface_cross(s, n);
@@ -95,7 +95,7 @@ TACT_INLINE void tact_surface_fold_flat(struct tact_surface *s)
 /** Adds a face of the overlap, in triangles about its first corner. */
 TACT_INLINE void tact_surface_add(void *user, const tact_d4 *corner, int n, double share)
 {
-    struct tact_surface *s = user;
+    struct tact_cut_surface *s = user;
     if (!s->started) {
         s->started = 1;
         s->origin = corner[0];
@@ -123,7 +123,7 @@ TACT_INLINE double tact_surface_total(const tact_d4 *lanes)
 }
 
 /** Empties the lanes that nothing waits in. */
-TACT_INLINE void tact_surface_pad(struct tact_surface *s)
+TACT_INLINE void tact_surface_pad(struct tact_cut_surface *s)
 {
     for (int lane = s->waiting; lane < 4; lane++) {
         for (int k = 0; k < 9; k++) {
@@ -133,7 +133,7 @@ TACT_INLINE void tact_surface_pad(struct tact_surface *s)
 }
 
 /** Integrates what still waits and adds the lanes up. */
-TACT_INLINE void tact_surface_finish(struct tact_surface *s, double size,
+TACT_INLINE void tact_surface_finish(struct tact_cut_surface *s, double size,
                                      struct tact_moment_sums *sums)
 {
     tact_surface_pad(s);

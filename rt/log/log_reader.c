@@ -36,6 +36,13 @@ static void look_for_rest(struct tact_log *log, const char *path)
              "; the rest is in memory: run `tact recover %s`", strlen(path) < 100 ? path : "FILE");
 }
 
+static int too_much(int rc, struct tact_error *err)
+{
+    return tact_error_set(err, rc, "%s",
+                          rc == -E2BIG ? "more pairs of shapes touch in it than can be read"
+                                       : "out of memory");
+}
+
 int tact_log_load(const char *path, struct tact_log **out, struct tact_error *err)
 {
     struct tact_log *log = calloc(1, sizeof *log);
@@ -60,7 +67,7 @@ int tact_log_load(const char *path, struct tact_log **out, struct tact_error *er
         rc = tact_log_scan(log, err);
     if (rc != 0) {
         tact_log_close(log);
-        return rc;
+        return rc == -E2BIG || rc == -ENOMEM ? too_much(rc, err) : rc;
     }
     look_for_rest(log, path);
     log->chunk.size = 0;
@@ -80,9 +87,7 @@ int tact_log_open(const char *path, struct tact_log **out, struct tact_error *er
         rc = tact_log_load_parts(log, path);
         rc = rc != 0 ? rc : tact_log_pairs_lay_out(log);
         if (rc != 0)
-            tact_error_set(err, rc, "%s",
-                           rc == -E2BIG ? "more pairs of shapes touch in it than can be read"
-                                        : "out of memory");
+            too_much(rc, err);
     }
     if (rc == 0)
         *out = log;

@@ -8,6 +8,8 @@
 
 #define REMEMBERED 20 /* ticks that an overlap is carried after it ended */
 #define HISTORY 32    /* slots of poses more than max_age: results of large pairs may be older */
+#define SOURCE_PAIRS                                                                               \
+    20000 /* of which a source takes 2 kB each, near or not: 1,000 bodies took 6 s to set up */
 #define UNMEASURED                                                                                 \
     20 /* ticks in a row that a pair may be carried without a measurement: then fault */
 #define FIRST_FRAME_NS                                                                             \
@@ -49,6 +51,14 @@ int tact_session_open_source(struct tact_session *s, struct tact_error *err)
     int insists = !strcmp(wanted, "opencl");
     if (!s->options.source) {
         return insists ? tact_error_set(err, -ENODEV, "no moment source in this program") : 0;
+    }
+    if (!insists && tact_world_pair_count(s->world) > SOURCE_PAIRS) {
+        tact_message(
+            s->options.messages, TACT_MESSAGE_WARNING,
+            "moments are computed on the host: %d pairs of shapes may touch, and OpenCL is "
+            "not chosen for more than %d",
+            tact_world_pair_count(s->world), SOURCE_PAIRS);
+        return 0;
     }
     int rc = describe_scene(s, &scene);
     if (rc) {

@@ -268,6 +268,14 @@ def report(folder):
     assert not out and "no/such: No such file" in err[-1], err
     out, err = tact("sim", RULER, "--record", f"{folder}/no/such.mcap", code=2)
     assert not out and "such.mcap" in err[-1], err
+    many = os.path.join(folder, "many.yaml")
+    with open(many, "w", encoding="utf-8") as file:
+        file.write("name: many\nmaterials: [{name: m}]\npairs: [{materials: [m, m], friction: 0.5}]\nbodies:\n")
+        for i in range(201):
+            file.write(f"  - {{name: b{i}, mass: 0.1, position: [{i}, 0, 1],\n"
+                       "     shapes: [{type: sphere, radius: 0.01, material: m}]}\n")
+    out, err = tact("sim", many, "--duration", "0.01", "--json")
+    assert json.loads(out)["moments"]["source"] == "host" and "20100 pairs of shapes may touch" in err[-1], err
     several = json.loads(tact("sim", "tests/bench/contacts20.yaml", "--duration", "0.01", "--moments",
                               "host", "--json")[0])["pairs"]
     assert [pair["name"] for pair in several[:2]] == ["floor/plate", "floor/plate#2"]

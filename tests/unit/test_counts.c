@@ -28,12 +28,14 @@ static void run_counted(const char *contact, const char *bodies, struct tact_ses
     snprintf(text, sizeof text, "%s%s%s%s", head, contact, ground, bodies);
     run_text(text, &options, report);
     for (int i = 0; i < TACT_SOLVE_COUNTS; i++) {
-        print_message(report->counts[i] ? "%s %lu " : "", tact_solve_count_name(i),
-                      (unsigned long)report->counts[i]);
+        if (report->counts[i]) {
+            print_message("%s %lu ", tact_solve_count_name(i), (unsigned long)report->counts[i]);
+        }
     }
     for (int i = 0; i < TACT_MOMENTS_COUNTS; i++) {
-        print_message(report->methods[i] ? "%s %lu " : "", tact_moments_count_name(i),
-                      (unsigned long)report->methods[i]);
+        if (report->methods[i]) {
+            print_message("%s %lu ", tact_moments_count_name(i), (unsigned long)report->methods[i]);
+        }
     }
     print_message("\n");
 }
