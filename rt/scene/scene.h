@@ -286,7 +286,8 @@ TACT_API void tact_scene_where(const struct tact_scene *scene, const char *key,
                                struct tact_error *err);
 
 /**
- * Warns of what is allowed and hardly meant, one message each with file, line and key: bodies over
+ * Warns of what is allowed and hardly meant, one message each with file, line and key, and after 16
+ * of them how many more: bodies over
  * 3 m, denser than iridium or lighter than aerogel (a mesh in millimetres, a mass in grams),
  * friction over 3, joints that start further than their hand is long or beyond a turn (degrees),
  * gravity upward or over 100 m/s^2, places beyond 100 m, and the like of overlaps and softness. A

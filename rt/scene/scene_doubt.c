@@ -20,6 +20,7 @@
 #define JELLY 100.0     /* modulus [Pa] */
 #define TIP 0.1         /* radius of a fingertip's patch [m] */
 #define SLUGGISH 1.0    /* relaxation [s] */
+#define MOST_TOLD 16    /* warnings; further ones are counted */
 
 struct doubts {
     const struct tact_scene *scene;
@@ -34,6 +35,9 @@ __attribute__((format(printf, 4, 5))) static void doubt(struct doubts *d, const 
     struct tact_error err = {.line = 0};
     char path[TACT_SCENE_PATH], line[1024];
     va_list args;
+    if (d->count++ >= MOST_TOLD) {
+        return;
+    }
     snprintf(path, sizeof path, "%.90s%s%.30s", owner, owner[0] && key[0] ? "." : "", key);
     tact_scene_where(d->scene, path, &err);
     va_start(args, format);
@@ -41,7 +45,6 @@ __attribute__((format(printf, 4, 5))) static void doubt(struct doubts *d, const 
     va_end(args);
     tact_error_format(&err, line, sizeof line);
     tact_message(d->to, TACT_MESSAGE_WARNING, "%s", line);
-    d->count++;
 }
 
 /* Longest edge of the box about a shape [m]; 0 of a halfspace. */
@@ -250,5 +253,9 @@ int tact_scene_doubt(const struct tact_scene *scene, struct tact_messages to)
     doubt_bodies(&d);
     doubt_hands(&d);
     doubt_inputs(&d);
+    if (d.count > MOST_TOLD) {
+        tact_message(to, TACT_MESSAGE_WARNING, "%d more values of this kind are hardly meant",
+                     d.count - MOST_TOLD);
+    }
     return d.count;
 }
