@@ -100,7 +100,9 @@ static void print(struct bench *b, const struct tact_loop_stats *stats,
     const size_t n = choose(b, more);
     printf("{\"scene\": \"%s\", \"doubles\": %u, \"contacts\": %d, \"refused\": %d, "
            "\"ticks\": %zu, ",
-           s->scene->name, s->layout.size, s->solve.contacts, stats->realtime.refused, n);
+           s->scene->name,
+           s->layout.size + 1 + tact_layout_stride(&s->layout) * (uint32_t)s->solve.contacts,
+           s->solve.contacts, stats->realtime.refused, n);
     printf("\"p50_us\": {\"without\": %.3f, \"with\": %.3f, \"more\": %.3f}, "
            "\"p99_us\": {\"without\": %.3f, \"with\": %.3f}, ",
            quantile_us(without, n, 0.5), quantile_us(with, n, 0.5), quantile_us(more, n, 0.5),
