@@ -349,6 +349,7 @@ static void play_read(void *data, uint64_t tick, double t, int64_t now_ns,
             play->gone = true;
         } else if (taped->type == TACT_TAPE_BACK) {
             play->gone = false;
+            self->stamp_ns = now_ns; /* as its state had, which may be no event */
         } else {
             bool known = play->monotonic && taped->made_ns;
             tact_evdev_take_event(self, &event, known ? taped->made_ns + shift : now_ns);

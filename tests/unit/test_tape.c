@@ -130,6 +130,25 @@ static void plays_ours(void **state)
     device.ops->close(device.self);
 }
 
+/* A device without axes that comes back with nothing pressed: its state is no event, and as new. */
+static void comes_back_with_a_new_stamp(void **state)
+{
+    (void)state;
+    struct tact_device device = open_tape(HEAD OURS "# tick 0 at 50.500000000\n"
+                                                    "E: 50.509100 0002 0000 0050\t# tick 10\n"
+                                                    "# lost tick 30\n"
+                                                    "# back tick 40\n"
+                                                    "# end tick 60\n",
+                                          NULL, 0);
+    for (uint64_t tick = 0; tick < 60; tick++) {
+        struct tact_device_input in = at(&device, tick);
+        if (tick >= 10) {
+            assert_int_equal(in.stamp_ns, start_ns + (tick < 40 ? 9100000 : 40000000));
+        }
+    }
+    device.ops->close(device.self);
+}
+
 /* The same hands through other settings. */
 static void maps_anew(void **state)
 {
@@ -443,6 +462,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(plays_ours),
+        cmocka_unit_test(comes_back_with_a_new_stamp),
         cmocka_unit_test(maps_anew),
         cmocka_unit_test(plays_what_evemu_recorded),
         cmocka_unit_test(refuses_what_is_no_recording),
