@@ -20,7 +20,7 @@
 #define JELLY 100.0     /* modulus [Pa] */
 #define TIP 0.1         /* radius of a fingertip's patch [m] */
 #define SLUGGISH 1.0    /* relaxation [s] */
-#define MOST_TOLD 16    /* warnings; further ones are counted */
+#define MOST_WARNINGS 16 /* further ones are counted */
 
 struct doubts {
     const struct tact_scene *scene;
@@ -35,7 +35,7 @@ __attribute__((format(printf, 4, 5))) static void doubt(struct doubts *d, const 
     struct tact_error err = {.line = 0};
     char path[TACT_SCENE_PATH], line[1024];
     va_list args;
-    if (d->count++ >= MOST_TOLD) {
+    if (d->count++ >= MOST_WARNINGS) {
         return;
     }
     snprintf(path, sizeof path, "%.90s%s%.30s", owner, owner[0] && key[0] ? "." : "", key);
@@ -253,9 +253,9 @@ int tact_scene_doubt(const struct tact_scene *scene, struct tact_messages to)
     doubt_bodies(&d);
     doubt_hands(&d);
     doubt_inputs(&d);
-    if (d.count > MOST_TOLD) {
-        tact_message(to, TACT_MESSAGE_WARNING, "%d more values of this kind are hardly meant",
-                     d.count - MOST_TOLD);
+    if (d.count > MOST_WARNINGS) {
+        tact_message(to, TACT_MESSAGE_WARNING, "%d more values are implausible",
+                     d.count - MOST_WARNINGS);
     }
     return d.count;
 }

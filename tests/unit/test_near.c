@@ -216,13 +216,74 @@ static void refuses_what_has_no_room(void **state)
     scene_close(&s);
 }
 
+/* One tick with the host's moments. */
+static int solve_once(struct world_scene *s, struct tact_solve_stats *stats)
+{
+    tact_world_begin(s->world);
+    for (int i = 0; i < tact_world_pair_count(s->world); i++) {
+        struct tact_moments m;
+        int rc =
+            tact_world_active(s->world)[i] ? tact_world_measure(s->world, i, s->scratch, &m) : 0;
+        tact_world_set_moments(s->world, i, rc > 0 ? &m : NULL);
+    }
+    return tact_world_solve(s->world, stats);
+}
+
+static void lift(struct world_scene *s, int body, double z)
+{
+    tact_world_body(s->world, body)->pose.position[2] = z;
+}
+
+/* Room for two near pairs: a third is refused, until one of them leaves; and the pair that takes
+ * its contact begins with nothing of it. */
+static void near_pairs_share_a_pool(void **state)
+{
+    (void)state;
+    struct tact_world_options options = tact_world_options_default();
+    const struct tact_contact_law law = scene_rigid(0.5);
+    const struct tact_shape ball = scene_sphere(0.1);
+    const double touching = 0.1 - 1e-4;
+    struct world_scene s;
+    struct tact_solve_stats stats;
+    struct tact_world *none;
+    options.near = -1;
+    assert_int_equal(tact_world_create(&options, &none), -EINVAL);
+    options.near = 2;
+    scene_open(&s, &options);
+    scene_ground(&s);
+    for (int i = 0; i < 3; i++) {
+        scene_solid(&s, &ball, 1, (double[3]){i, 0, touching}, 0);
+    }
+    scene_law(&s, 0, 1, &law);
+    scene_start(&s);
+    assert_int_equal(tact_world_slots(s.world), 2);
+    assert_int_equal(solve_once(&s, &stats), -ENOSPC);
+    lift(&s, 2, 5);
+    assert_int_equal(solve_once(&s, &stats), 0);
+    assert_int_equal(solve_once(&s, &stats), 0);
+    const int first = tact_world_pair_between(s.world, 0, 1),
+              third = tact_world_pair_between(s.world, 0, 3);
+    assert_true(tact_world_contact(s.world, first)->wrench[2] != 0);
+    assert_true(tact_world_slot(s.world, third) < 0);
+    const int slot = tact_world_slot(s.world, first);
+    lift(&s, 0, 5);
+    assert_int_equal(solve_once(&s, &stats), 0); /* has something to clear: is near once more */
+    lift(&s, 2, touching);
+    assert_int_equal(solve_once(&s, &stats), 0);
+    assert_int_equal(tact_world_slot(s.world, third), slot);
+    assert_true(tact_world_slot(s.world, first) < 0);
+    assert_true(tact_world_contact(s.world, first)->wrench[2] == 0);
+    const struct tact_contact *c = tact_world_contact(s.world, third);
+    assert_true(c->touching && c->a == 0 && c->b == 3 && c->patch.center[0] == 2);
+    scene_close(&s);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(finds_all_pairs),
-        cmocka_unit_test(clears_what_was_written),
-        cmocka_unit_test(searches_change_nothing),
-        cmocka_unit_test(refuses_what_has_no_room),
+        cmocka_unit_test(finds_all_pairs),         cmocka_unit_test(clears_what_was_written),
+        cmocka_unit_test(searches_change_nothing), cmocka_unit_test(refuses_what_has_no_room),
+        cmocka_unit_test(near_pairs_share_a_pool),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

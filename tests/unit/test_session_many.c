@@ -142,6 +142,35 @@ static void balls_that_meet(void **unused)
     unlink(path);
 }
 
+/* 60 balls in one place: 1770 overlaps, where a record has room for 736 contacts. */
+static void more_contacts_than_a_record_takes(void **unused)
+{
+    (void)unused;
+    char path[] = "/tmp/tact_many_XXXXXX", text[16384];
+    struct tact_session_options options = tact_session_options_default();
+    struct tact_session_report report;
+    int used = snprintf(text, sizeof text,
+                        "name: crowd\nmaterials: [{name: m}]\ngravity: [0, 0, 0]\n"
+                        "pairs: [{materials: [m, m], friction: 0.5, compliance: 1e-3}]\n"
+                        "moments: {source: host}\ncontact: {iterations: 1}\nbodies:\n");
+    for (int i = 0; i < 60; i++) {
+        used += snprintf(text + used, sizeof text - (size_t)used,
+                         "  - {name: b%d, mass: 0.1, position: [0.000%02d, 0, 0],\n"
+                         "     shapes: [{type: sphere, radius: 0.1, material: m}]}\n",
+                         i, i);
+    }
+    close(mkstemp(path));
+    options.clock = TACT_LOOP_FREE;
+    options.ticks = 3;
+    options.record = path;
+    options.replace = 1;
+    run_text(text, &options, &report);
+    print_message("%s\n", report.fault.text);
+    assert_int_equal(report.safety, TACT_SAFETY_FAULT);
+    assert_non_null(strstr(report.fault.text, "the log has no room for its contact"));
+    unlink(path);
+}
+
 /* All contacts of one pair taken out of the log: the replay finds one that is nowhere in it. */
 static void a_contact_that_the_log_lacks(void **unused)
 {
@@ -195,6 +224,7 @@ int main(void)
         cmocka_unit_test(a_thousand_cubes),
         cmocka_unit_test(balls_that_meet),
         cmocka_unit_test(a_contact_that_the_log_lacks),
+        cmocka_unit_test(more_contacts_than_a_record_takes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
