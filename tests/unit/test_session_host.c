@@ -207,13 +207,6 @@ static char *balls(int count, int spheres)
     return text;
 }
 
-static double cpu_seconds(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
 /* Before room is made for every pair. */
 static void too_many_bodies_are_refused_in_words(void **state)
 {

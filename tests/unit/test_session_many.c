@@ -11,7 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 #include <cmocka.h>
 #include "rt/log/log_reader.h"
@@ -47,13 +46,6 @@ static char *many(int count, int balls)
                          balls ? "sphere, radius: 0.01" : "box, size: [0.02, 0.02, 0.02]");
     }
     return text;
-}
-
-static double cpu_seconds(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
 /* Records; bytes of the log, and what setting up took. */

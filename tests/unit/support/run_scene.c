@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <cmocka.h>
 #include "devices/registry.h"
 #include "kernels/opencl.h"
@@ -213,4 +214,11 @@ void measure_hold(const char *path, const char *body, const char *pair_a, const 
     assert_true(known);
     free(record);
     tact_log_close(log);
+}
+
+double cpu_seconds(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }

@@ -58,4 +58,7 @@ char *edited_scene(const char *scene, const struct edit *edits);
 void measure_hold(const char *log, const char *body, const char *pair_a, const char *pair_b,
                   double from, double to, double *tilt_deg, double *slip);
 
+/* Of this process, its threads together. */
+double cpu_seconds(void);
+
 #endif
