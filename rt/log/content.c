@@ -4,23 +4,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int copy_fields(struct tact_layout *to, const struct tact_layout *from)
-{
-    for (uint32_t i = 0; i < from->field_count; i++) {
-        const struct tact_field *f = &from->fields[i];
-        if (tact_layout_add(to, f->kind, f->name, f->unit, f->count) < 0)
-            return -ENOMEM;
-        to->fields[i].absent = f->absent;
-    }
-    return 0;
-}
-
 static int copy_layout(struct tact_layout *to, const struct tact_layout *from)
 {
-    int rc = copy_fields(to, from);
+    int rc = tact_layout_add_fields(to, from);
     if (rc == 0 && from->element)
         rc = tact_layout_add_list(to, from->most);
-    return rc == 0 && from->element ? copy_fields(to->element, from->element) : rc;
+    return rc == 0 && from->element ? tact_layout_add_fields(to->element, from->element) : rc;
 }
 
 static char *copy_text(const char *text)

@@ -7,6 +7,8 @@
 
 #include "bytes_internal.h"
 
+#define MOST_NAMESAKES 4096 /* fields of one name */
+
 /* Where a name stands in the hash table, or the free slot where it would (FNV-1a). */
 static uint32_t slot_of(const struct tact_layout *layout, const char *name)
 {
@@ -75,13 +77,16 @@ static void sanitise(const char *name, char out[TACT_FIELD_NAME])
         snprintf(out, TACT_FIELD_NAME, "field");
 }
 
-/* Appends _2, _3, ... until nobody else has the name. */
-static void make_unique(const struct tact_layout *layout, char name[TACT_FIELD_NAME])
+/* Appends _2, _3, ... until nobody else has the name. -EINVAL where too many do: of a file of
+ * somebody else, names may be all the same. */
+static int make_unique(const struct tact_layout *layout, char name[TACT_FIELD_NAME])
 {
     char base[TACT_FIELD_NAME];
 
     memcpy(base, name, sizeof base);
     for (uint32_t i = 2; name_taken(layout, name); i++) {
+        if (i > MOST_NAMESAKES)
+            return -EINVAL;
         char suffix[16];
         int length = snprintf(suffix, sizeof suffix, "_%u", i);
         int room = TACT_FIELD_NAME - 1 - length;
@@ -90,6 +95,7 @@ static void make_unique(const struct tact_layout *layout, char name[TACT_FIELD_N
             keep--;
         snprintf(name, TACT_FIELD_NAME, "%.*s%s", keep, base, suffix);
     }
+    return 0;
 }
 
 /* The unit ends up in a one-line comment of the schema. */
@@ -123,7 +129,9 @@ static long add_within(struct tact_layout *layout, uint32_t most, enum tact_fiel
     struct tact_field *field = &layout->fields[layout->field_count];
     memset(field, 0, sizeof *field);
     sanitise(name, field->name);
-    make_unique(layout, field->name);
+    rc = make_unique(layout, field->name);
+    if (rc)
+        return rc;
     copy_unit(unit, field->unit);
     field->kind = kind;
     field->offset = layout->size;
@@ -166,6 +174,18 @@ void tact_layout_free(struct tact_layout *layout)
     free(layout->fields);
     free(layout->taken);
     *layout = (struct tact_layout){0};
+}
+
+int tact_layout_add_fields(struct tact_layout *layout, const struct tact_layout *from)
+{
+    for (uint32_t i = 0; i < from->field_count; i++) {
+        const struct tact_field *f = &from->fields[i];
+        long offset = tact_layout_add(layout, f->kind, f->name, f->unit, f->count);
+        if (offset < 0)
+            return (int)offset;
+        layout->fields[layout->field_count - 1].absent = f->absent;
+    }
+    return 0;
 }
 
 int tact_layout_add_list(struct tact_layout *layout, uint32_t most)

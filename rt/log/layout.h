@@ -79,6 +79,10 @@ TACT_API void tact_layout_free(struct tact_layout *layout);
  *  follow. -ENOMEM, or -EINVAL where there is one. Not real-time safe. */
 TACT_API int tact_layout_add_list(struct tact_layout *layout, uint32_t most);
 
+/** Appends all fields of another layout, without its list. -ENOMEM, or -EINVAL where the record
+ * gets too long. Not real-time safe. */
+TACT_API int tact_layout_add_fields(struct tact_layout *layout, const struct tact_layout *from);
+
 /** Appends the fields of a pair, those of an element under its name ("ruler/finger" and "wrench"
  * make ruler_finger_wrench): for a record that is read, up to TACT_LAYOUT_MOST_READ. Returns the
  * offset of the first or a negative errno, as tact_layout_add(). Not real-time safe. */

@@ -6,6 +6,10 @@
 
 #include "log_internal.h"
 
+#define MOST_FIELDS                                                                                \
+    (1U << 20) /* of all pairs: each takes 350 bytes here and few in a packed log                  \
+                */
+
 int tact_log_parse_tick(const struct tact_log *log, struct tact_span data,
                         struct tact_log_tick *tick)
 {
@@ -91,7 +95,8 @@ static int add_pair(struct tact_log *log, uint32_t a, uint32_t b, char *name)
     const uint64_t size = log->layout.size, own = log->layout.element->size;
     int rc = !name ? -ENOMEM : 0;
 
-    if (rc == 0 && size + (pairs->count + 1) * own > TACT_LAYOUT_MOST_READ)
+    if (rc == 0 && (size + (pairs->count + 1) * own > TACT_LAYOUT_MOST_READ ||
+                    (pairs->count + 1) * log->layout.element->field_count > MOST_FIELDS))
         rc = -E2BIG;
     if (rc == 0)
         rc = reserve(pairs);
@@ -148,11 +153,9 @@ int tact_log_pairs_lay_out(struct tact_log *log)
 
     if (!from->element)
         return 0;
-    for (uint32_t i = 0; i < from->field_count; i++) {
-        const struct tact_field *f = &from->fields[i];
-        if (tact_layout_add(&pairs->layout, f->kind, f->name, f->unit, f->count) < 0)
-            return -ENOMEM;
-    }
+    int rc = tact_layout_add_fields(&pairs->layout, from);
+    if (rc != 0)
+        return rc;
     if (pairs->count > 0) {
         qsort(pairs->list, pairs->count, sizeof *pairs->list, compare);
         fill_slots(pairs);

@@ -39,8 +39,8 @@ static void look_for_rest(struct tact_log *log, const char *path)
 static int too_much(int rc, struct tact_error *err)
 {
     return tact_error_set(err, rc, "%s",
-                          rc == -E2BIG ? "more pairs of shapes touch in it than can be read"
-                                       : "out of memory");
+                          rc == -ENOMEM ? "out of memory"
+                                        : "more pairs of shapes touch in it than can be read");
 }
 
 int tact_log_load(const char *path, struct tact_log **out, struct tact_error *err)

@@ -166,14 +166,7 @@ static int add_list(struct tact_session *s)
     room = likely < room ? likely : room;
     room = room < pairs ? room : pairs;
     int rc = tact_layout_add_list(&s->layout, room > 0 ? (uint32_t)room : 1);
-    if (rc) {
-        return rc;
-    }
-    rc = add_fields(s->layout.element, &s->extras);
-    for (uint32_t i = 0; !rc && i < s->element.field_count; i++) {
-        s->layout.element->fields[i].absent = s->element.fields[i].absent;
-    }
-    return rc;
+    return rc ? rc : tact_layout_add_fields(s->layout.element, &s->element);
 }
 
 int tact_session_layout_contacts(struct tact_session *s, const struct tact_log *log,

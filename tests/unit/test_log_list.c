@@ -238,6 +238,47 @@ static void refuses_what_cannot_be_recorded(void **unused)
     }
 }
 
+/* 4950 pairs of one name, in few bytes: refused before their names take all day. */
+static void refuses_pairs_of_one_name(void **unused)
+{
+    (void)unused;
+    enum { MANY = 100 };
+    char path[] = "/tmp/tact_list_XXXXXX";
+    const char *names[MANY];
+    struct tact_recorder_options options = session_options();
+    struct tact_layout layout = {0};
+    struct tact_recorder *recorder;
+    struct tact_error err = {0};
+    struct tact_log *log;
+    close(mkstemp(path));
+    tact_layout_add(&layout, TACT_FIELD_INPUT, "device", "", 3);
+    tact_layout_add_list(&layout, MANY * MANY);
+    tact_layout_add(layout.element, TACT_FIELD_OUTPUT, "x", "", 1);
+    for (int i = 0; i < MANY; i++) {
+        names[i] = "x";
+    }
+    struct tact_recorder_content content = {
+        .layout = &layout, .owners = names, .owner_count = MANY};
+    assert_int_equal(tact_recorder_open(path, &options, &content, silent, &recorder, &err), 0);
+    struct tact_record *record = tact_recorder_begin(recorder);
+    double *element = record->values + 4;
+    record->tick = 0;
+    record->stamp_ns = SESSION_START_NS;
+    memset(record->values, 0, 3 * sizeof(double));
+    record->values[3] = MANY * (MANY - 1) / 2;
+    for (int a = 0; a < MANY; a++) {
+        for (int b = a + 1; b < MANY; b++, element += TACT_ELEMENT_HEAD + 1) {
+            memcpy(element, (double[]){a, b, 1, 2.0}, 4 * sizeof *element);
+        }
+    }
+    tact_recorder_commit(recorder);
+    assert_int_equal(tact_recorder_close(recorder, NULL), 0);
+    assert_int_equal(tact_log_open(path, &log, &err), -EINVAL);
+    assert_non_null(strstr(err.text, "more pairs of shapes touch in it than can be read"));
+    tact_layout_free(&layout);
+    unlink(path);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -245,6 +286,7 @@ int main(void)
         cmocka_unit_test(goes_on_in_other_files),
         cmocka_unit_test(damage_costs_its_chunk),
         cmocka_unit_test(refuses_what_cannot_be_recorded),
+        cmocka_unit_test(refuses_pairs_of_one_name),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
