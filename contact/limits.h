@@ -12,6 +12,17 @@ TACT_BEGIN_DECLS
  *  the law. */
 #define TACT_PATCH_CORNERS 64
 
+/** Most patches of a pair of shapes. */
+#define TACT_PIECES 4
+
+/** Which friction forces F = f_t / (mu f_n) and torsions M = tau_d / (mu k f_n) go together. */
+enum tact_surface {
+    TACT_SURFACE_ELLIPSOID, /**< F^2 + M^2 <= 1 (Goyal, Ruina and Papadopoulos 1991) */
+    TACT_SURFACE_UNIFORM,   /**< what Coulomb friction makes of a uniform pressure on a disc
+                               (Contensou   1963), within 0.6 % of mu k f_n */
+    TACT_SURFACE_HERTZ,     /**< the same for Hertz's pressure */
+};
+
 /** Which limits are active: bits. */
 enum tact_limit {
     TACT_LIMIT_OPEN = 1,   /**< no force: the bodies part */

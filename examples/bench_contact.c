@@ -83,7 +83,7 @@ static int open_method(struct bench *bench, int method, struct tact_error *err)
     c->iterations = (uint32_t)bench->options->sweeps;
     c->tolerance = 0.0; /* the watch stops it */
     c->points = BENCH_POINTS_ROOM;
-    if (put_word(&c->model, method == BENCH_POINTS ? "points" : "patch") ||
+    if (put_word(&c->model, method == BENCH_POINTS ? "points" : "volume") ||
         put_word(&c->local, method == BENCH_PAPER ? "bouchard" : "cone")) {
         return -ENOMEM;
     }

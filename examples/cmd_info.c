@@ -94,13 +94,14 @@ static void print_scene(const struct info *i)
     printf("\n  contacts   at most %d\n", i->survey.contacts_max);
     text_counts("  solved by  ", i->survey.counts, TACT_SOLVE_COUNTS, tact_solve_count_name);
     text_counts("  measured   ", i->survey.methods, TACT_MOMENTS_COUNTS, tact_moments_count_name);
-    printf("\n  %-32s %6s %9s %9s %9s %9s %12s %12s\n", "pair", "mu", "ticks", "slid", "spun",
-           "tipped", "normal [N]", "torsion [mN m]");
+    printf("\n  %-32s %-8s %6s %9s %9s %9s %9s %12s %12s\n", "pair", "model", "mu", "ticks", "slid",
+           "spun", "tipped", "normal [N]", "torsion [mN m]");
     for (int k = 0; k < v->pair_count; k++) {
         const struct survey_pair *p = &i->survey.pairs[k];
-        printf("  %-32s %6.3g %9llu %9llu %9llu %9llu %12.3f %12.3f\n",
-               text_shown(v->pairs[k].name), v->pairs[k].friction, p->tally.touching,
-               p->tally.at[1], p->tally.at[3], p->tally.at[2], p->normal, p->torsion * 1e3);
+        printf("  %-32s %-8s %6.3g %9llu %9llu %9llu %9llu %12.3f %12.3f\n",
+               text_shown(v->pairs[k].name), v->pairs[k].model, v->pairs[k].friction,
+               p->tally.touching, p->tally.at[1], p->tally.at[3], p->tally.at[2], p->normal,
+               p->torsion * 1e3);
         if (p->unmeasured) {
             printf("  %-32s could not be measured in %llu ticks: its last overlap was carried\n",
                    "", (ull)p->unmeasured);

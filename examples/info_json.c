@@ -79,11 +79,11 @@ static json_t *pair_json(const struct tact_view_pair *v, const struct survey_pai
         json_object_set_new(least, tact_margin_name(i),
                             p->tally.touching ? json_real(p->tally.least[i]) : json_null());
     }
-    return json_pack("{s:s, s:f, s:I, s:I, s:I, s:o, s:o, s:f, s:f}", "name", v->name, "friction",
-                     v->friction, "touching_ticks", (json_int_t)p->tally.touching, "limited_ticks",
-                     (json_int_t)p->limited, "unmeasured_ticks", (json_int_t)p->unmeasured,
-                     "limit_ticks", ticks, "least_margin", least, "normal_max_N", p->normal,
-                     "torsion_max_Nm", p->torsion);
+    return json_pack(
+        "{s:s, s:s, s:f, s:I, s:I, s:I, s:o, s:o, s:f, s:f}", "name", v->name, "model", v->model,
+        "friction", v->friction, "touching_ticks", (json_int_t)p->tally.touching, "limited_ticks",
+        (json_int_t)p->limited, "unmeasured_ticks", (json_int_t)p->unmeasured, "limit_ticks", ticks,
+        "least_margin", least, "normal_max_N", p->normal, "torsion_max_Nm", p->torsion);
 }
 
 static json_t *counts(const uint64_t *values, int count, const char *(*name)(int))

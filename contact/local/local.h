@@ -14,14 +14,6 @@
 
 TACT_BEGIN_DECLS
 
-/** Which friction forces F = f_t / (mu f_n) and torsions M = tau_d / (mu k f_n) go together. */
-enum tact_surface {
-    TACT_SURFACE_ELLIPSOID, /**< F^2 + M^2 <= 1 (Goyal, Ruina and Papadopoulos 1991) */
-    TACT_SURFACE_UNIFORM,   /**< what Coulomb friction makes of a uniform pressure on a disc
-                               (Contensou   1963), within 0.6 % of mu k f_n */
-    TACT_SURFACE_HERTZ,     /**< the same for Hertz's pressure */
-};
-
 struct tact_local_problem {
     double s[36]; /**< S, 6 x 6, row-major, symmetric positive semidefinite [1/kg, 1/(kg m^2), ...];
                        s[0] includes the compliance of the normal direction */

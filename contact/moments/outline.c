@@ -4,7 +4,7 @@
 
 #include "contact/moments/hull_internal.h"
 #include "contact/moments/overlap_internal.h"
-#include "contact/moments/pieces_internal.h"
+#include "contact/moments/outline_internal.h"
 
 #define MOST_PLANES                                                                                \
     128               /* of a convex solid: above that edges are clipped too slowly for the tick */

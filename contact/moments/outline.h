@@ -18,8 +18,6 @@
 
 TACT_BEGIN_DECLS
 
-#define TACT_PIECES 4 /**< most planar pieces of one overlap; more are solved as one */
-
 /**
  * Outline of the overlap of shape a at pa and b at pb, projected along the first row of frame.
  * center, frame: of the patch (struct tact_patch), world. corners: out, counter-clockwise about the

@@ -107,6 +107,14 @@ static void choose_normal(const struct tact_moments *m, enum tact_normal_kind ki
     tact_v3_normalize(n, n);
 }
 
+static enum tact_surface surface_of(enum tact_spin_kind spin, int elastic)
+{
+    if (spin != TACT_SPIN_LIMIT_SURFACE && spin != TACT_SPIN_AUTO) {
+        return TACT_SURFACE_ELLIPSOID;
+    }
+    return elastic ? TACT_SURFACE_HERTZ : TACT_SURFACE_UNIFORM;
+}
+
 int tact_patch_from_moments(const struct tact_moments *m, const struct tact_patch_options *options,
                             struct tact_patch *out)
 {
@@ -134,6 +142,9 @@ int tact_patch_from_moments(const struct tact_moments *m, const struct tact_patc
     tact_v3_copy(out->center, m->centroid);
     out->area = area;
     out->depth = m->volume / area;
+    out->target = 0.0;
+    out->exponent = options->curved ? 2.0 : 1.0;
+    out->rolls = INFINITY;
     out->semi[0] = sqrt(size * l[0]);
     out->semi[1] = sqrt(size * l[1]);
     out->corners = 0;
@@ -142,6 +153,7 @@ int tact_patch_from_moments(const struct tact_moments *m, const struct tact_patc
     int tip = options->tip_radius > 0.0;
     int elastic = tip || (options->modulus > 0.0 && options->curved);
     out->kind = elastic ? TACT_PATCH_ELASTIC : TACT_PATCH_ELLIPSE;
+    out->surface = surface_of(options->spin, elastic);
     out->tip_radius = tip ? options->tip_radius : 0.0;
     out->tip_power = tip ? options->tip_power : 0.0;
     out->modulus = elastic && !tip ? options->modulus : 0.0;

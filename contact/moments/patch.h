@@ -5,6 +5,7 @@
 #define TACT_CONTACT_PATCH_H
 
 #include "../api.h"
+#include "../limits.h"
 #include "moments.h"
 #include "outline.h"
 
@@ -46,12 +47,16 @@ struct tact_patch {
     double frame[9]; /**< rows: normal n (pushes A out of B), t1, t2, right-handed, world; t1 and t2
                           are the ellipse's axes */
     double depth;    /**< V / area [m]: the overlap's mean depth (half of a sphere's deepest) */
+    double target;   /**< depth that the contact settles at [m] */
+    double exponent; /**< p of V ~ depth^p, 1 flat, 2 curved: a move by x changes depth by x / p */
+    double rolls;    /**< radius on which it rolls [m]; INFINITY: it tips about its edge */
     double area;     /**< -g.n [m^2]: A's surface inside B, seen along n */
     double semi[2];  /**< semi-axes along t1 and t2 [m] */
     int corners;     /**< ELLIPSE: of the overlap's outline where that is known; else 0 */
     double corner[TACT_PATCH_CORNERS][2]; /**< counter-clockwise, along t1 and t2 from center [m] */
     double radius; /**< ELASTIC: effective radius of curvature R [m]; else 0 */
     enum tact_spin_kind spin;
+    enum tact_surface surface; /**< which friction and torsion go together */
     double spin_arm;   /**< ELLIPSE: torsion limit over mu N [m], with the centre of pressure at the
                             centre; ELASTIC: see tact_patch_spin_arm() */
     double modulus;    /**< ELASTIC: E* [Pa]; 0 for a fingertip */
@@ -81,7 +86,7 @@ struct tact_patch_options {
 /**
  * Patch of moments m. Semi-axes from the tangential block of C/V (Bouchard 2015, section 4.2).
  * ELASTIC: R = 3/2 sqrt(l1 l2) / depth with l1, l2 that block's eigenvalues, exact for a shallow
- * cap (C/V = 2 R depth / 3).
+ * cap (C/V = 2 R depth / 3). Its target is 0, and it rolls nowhere.
  * @retval 0
  * @retval -EDOM  no volume, or no gradient to take a normal from: of a solid wholly inside another
  *                rounding leaves some

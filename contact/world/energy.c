@@ -128,7 +128,7 @@ static double most_share(const struct work *w)
 
 void tact_energy_bound_unsolved(struct tact_world *world, struct island *island)
 {
-    if (!tact_sweeps_search(world)) {
+    if (!tact_sweeps_search(world, island)) {
         return;
     }
     struct work w = take_work(world, island);

@@ -13,26 +13,24 @@
 /* Rows of the normal velocity and of the two rotations that tip the patch. */
 static const int rows[3] = {0, 4, 5};
 
-static int tips(const struct tact_world *world, const struct tact_contact *c)
+static int tips(const struct tact_patch *patch)
 {
-    return c->patch.kind == TACT_PATCH_ELLIPSE && !tact_pair_is_curved(world, c->a, c->b);
+    return patch->kind == TACT_PATCH_ELLIPSE && patch->exponent == 1.0;
 }
 
 /* Fastest approach of a point of the patch at normal velocity and turning u [m/s]. */
-static double fastest_approach(const struct tact_world *world, const struct tact_contact *c,
-                               const double *u)
+static double fastest_approach(const struct tact_patch *patch, const double *u)
 {
     double fastest = -u[0];
-    if (!tips(world, c)) {
+    if (!tips(patch)) {
         return fastest;
     }
-    for (int i = 0; i < c->patch.corners; i++) {
-        const double *x = c->patch.corner[i];
+    for (int i = 0; i < patch->corners; i++) {
+        const double *x = patch->corner[i];
         fastest = tact_max(fastest, -(u[0] + x[1] * u[1] - x[0] * u[2]));
     }
-    return c->patch.corners
-               ? fastest
-               : fastest + tact_hypot(c->patch.semi[1] * u[1], c->patch.semi[0] * u[2]);
+    return patch->corners ? fastest
+                          : fastest + tact_hypot(patch->semi[1] * u[1], patch->semi[0] * u[2]);
 }
 
 void tact_impact_velocity(const struct block *block, double u[3])
@@ -47,11 +45,6 @@ void tact_impact_velocity(const struct block *block, double u[3])
     }
 }
 
-static double curvature_radius(const struct tact_shape *shape)
-{
-    return tact_shape_is_curved(shape) ? shape->size[0] : INFINITY;
-}
-
 /* How fast the edge of a patch closes as the bodies roll, at the velocities that led here. A flat
  * patch tips about its edge, which stays: there the edge's velocity is what may not be negative. A
  * curved one rolls on: its edge comes down where the depth is none yet, and only the centre keeps
@@ -60,9 +53,7 @@ static double curvature_radius(const struct tact_shape *shape)
 void tact_impact_rolling(const struct tact_world *world, struct block *block)
 {
     const struct tact_contact *c = &world->contacts[block->contact];
-    double radius = tact_min(curvature_radius(&world->shapes[c->a].shape),
-                             curvature_radius(&world->shapes[c->b].shape));
-    double speed[2] = {0.0, 0.0}, longest = 5.0 * radius * c->patch.depth;
+    double radius = c->patch.rolls, speed[2] = {0.0, 0.0}, longest = 5.0 * radius * c->patch.depth;
     block->rolling = 0.0;
     if (world->options.local == TACT_LOCAL_BOUCHARD || c->patch.kind != TACT_PATCH_ELLIPSE ||
         !isfinite(radius)) {
@@ -86,12 +77,12 @@ void tact_impact_rebound(const struct tact_world *world, struct block *block)
 {
     const struct tact_contact *c = &world->contacts[block->contact];
     double e = tact_world_pair_law(world, c->a, c->b)->restitution;
-    double approach = fastest_approach(world, c, block->arrival);
+    double approach = fastest_approach(&c->patch, block->arrival);
     memset(block->rebound, 0, sizeof block->rebound);
     if (!(e > 0.0) || !(approach > 0.0) || approach <= 2.0 * block->drawn) {
         return;
     }
-    for (int i = 0; i < (tips(world, c) ? 3 : 1); i++) {
+    for (int i = 0; i < (tips(&c->patch) ? 3 : 1); i++) {
         block->rebound[i] = -e * block->arrival[i];
     }
     if (block->softness > 0.0) { /* nothing is left to the spring */
@@ -112,8 +103,7 @@ void tact_impact_target(const struct tact_world *world, struct block *block)
     const struct tact_contact *c = &world->contacts[block->contact];
     const struct tact_contact_law *law = tact_world_pair_law(world, c->a, c->b);
     double h = world->options.period, free[3];
-    double e = (tact_pair_is_curved(world, c->a, c->b) ? 2.0 : 1.0) *
-               (c->patch.depth - law->overlap - c->preload);
+    double e = c->patch.exponent * (c->patch.depth - c->patch.target - c->preload);
     e = c->preload > 0.0 && law->compliance == 0.0 ? tact_min(e, 0.0) : e;
     double time = h + (e > 0.0 ? law->dissipation + law->hunt_crossley * e : 0.0);
     tact_impact_velocity(block, free);
@@ -121,7 +111,7 @@ void tact_impact_target(const struct tact_world *world, struct block *block)
     block->push = e / time;
     block->softness = c->starting ? 0.0 : law->compliance / (time * h);
     int sinks = law->compliance == 0.0 || law->restitution > 0.0;
-    block->sunk = sinks && e > SUNK * law->overlap ? e : 0.0;
+    block->sunk = sinks && e > SUNK * c->patch.target ? e : 0.0;
     block->softer = 1.0 + block->softness / block->local.s[0];
     block->push = tact_min(block->push, world->options.push_limit * block->softer) - block->rolling;
     block->push = block->locked ? tact_min(block->push, 0.0) : block->push;

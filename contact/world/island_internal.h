@@ -38,6 +38,7 @@ struct search {
 struct island {
     struct list blocks, bonds, parts; /* of the world, and which mechanisms the bonds make */
     struct list owners;               /* bodies, then hands */
+    int points;                       /* one of its contacts is solved as points */
     int coupled;                      /* two contacts share a body or hand */
     int open;                         /* 1: to be swept */
     double residual;                  /* largest of the last sweep, as tact_solve_stats has it */

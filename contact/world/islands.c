@@ -208,7 +208,9 @@ void tact_islands_find(struct tact_world *world)
     find_alone(world);
     for (int i = 0; i < s->count; i++) {
         for (int k = 0; k < s->list[i].blocks.count; k++) {
-            s->list[i].coupled |= !world->blocks[s->list[i].blocks.at[k]].alone;
+            const struct block *block = &world->blocks[s->list[i].blocks.at[k]];
+            s->list[i].coupled |= !block->alone;
+            s->list[i].points |= block->points;
         }
     }
 }

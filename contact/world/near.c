@@ -252,7 +252,7 @@ static int acquire(struct tact_world *world, int pair)
 {
     struct near *near = &world->near;
     const struct world_pair *p = &world->pairs[pair];
-    if (!near->free_count || (p->splits && !near->free_piece_count)) {
+    if (!near->free_count || (p->most > 1 && !near->free_piece_count)) {
         near->crowded = 1;
         return 0;
     }
@@ -262,7 +262,7 @@ static int acquire(struct tact_world *world, int pair)
     c->a = p->a;
     c->b = p->b;
     c->limits = TACT_LIMIT_OPEN;
-    if (p->splits) {
+    if (p->most > 1) {
         c->first_piece = near->free_pieces[--near->free_piece_count];
         tact_pieces_clear(world, pair);
     }
@@ -272,7 +272,7 @@ static int acquire(struct tact_world *world, int pair)
 static void release(struct tact_world *world, int pair)
 {
     struct near *near = &world->near;
-    if (world->pairs[pair].splits) {
+    if (world->pairs[pair].most > 1) {
         near->free_pieces[near->free_piece_count++] = tact_near_contact(world, pair)->first_piece;
     }
     near->free[near->free_count++] = near->slot[pair];

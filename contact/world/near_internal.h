@@ -16,7 +16,7 @@ struct tact_world;
 /* Two shapes that may touch, a < b. */
 struct world_pair {
     int a, b;
-    int splits; /* 1: its overlap may be solved as pieces */
+    int most; /* patches that its model may make; over 1: it may be solved as pieces */
 };
 
 struct near {

@@ -98,11 +98,10 @@ void tact_openings_at_start(struct tact_world *world)
 void tact_opening_slow(const struct tact_world *world, struct block *block)
 {
     const struct tact_contact *c = &world->contacts[block->contact];
-    double target = tact_world_pair_law(world, c->a, c->b)->overlap;
     int stuck = tact_opening_is_stuck(block);
     double share = stuck ? 0.0 : tact_min(1.0, block->ease / EASY);
     block->held_back =
-        (stuck || block->locked) && c->patch.depth - c->preload > (1.0 + SLACK) * target;
+        (stuck || block->locked) && c->patch.depth - c->preload > (1.0 + SLACK) * c->patch.target;
     if (block->push > 0.0) {
         block->push *= share;
     }
@@ -110,18 +109,17 @@ void tact_opening_slow(const struct tact_world *world, struct block *block)
 
 void tact_opening_preload(const struct tact_world *world, struct tact_contact *c)
 {
-    const struct tact_contact_law *law = tact_world_pair_law(world, c->a, c->b);
-    double excess = tact_max(0.0, c->patch.depth - law->overlap);
+    double excess = tact_max(0.0, c->patch.depth - c->patch.target);
     c->starting &= c->preload > 0.0;
     /* A contact that is lifted by rounding comes down again: were its target where it is now, those
      * of a redundant body would never agree. */
     if (c->preload > 0.0) {
-        c->preload = tact_min(c->preload, excess + SLACK * law->overlap);
+        c->preload = tact_min(c->preload, excess + SLACK * c->patch.target);
     }
     double share = excess > 0.0 ? tact_min(1.0, c->preload / excess) : 0.0;
     for (int k = 0; k < c->split; k++) {
         struct tact_contact *piece = &world->contacts[c->first_piece + k];
-        piece->preload = share * tact_max(0.0, piece->patch.depth - law->overlap);
+        piece->preload = share * tact_max(0.0, piece->patch.depth - piece->patch.target);
         piece->starting = c->starting;
     }
 }
@@ -234,7 +232,7 @@ static int stop_pushing(struct tact_world *world, struct island *island, int aga
         most = tact_max(most, world->contacts[block->contact].impulse[0]);
         pushes |= block->push > 0.0;
     }
-    int jams = hangs(world, island) && tact_sweeps_search(world);
+    int jams = hangs(world, island) && tact_sweeps_search(world, island);
     int crowded = (pushes || jams) && !(most <= (again ? CROWDED : 1.0) * bound);
     if (!crowded && (!jams || tact_sweeps_solved(world, island))) {
         return 0;
@@ -248,7 +246,7 @@ static int stop_pushing(struct tact_world *world, struct island *island, int aga
         }
         /* Contacts that press against each other through bodies that cannot move may bear anything,
          * and go on bearing it. */
-        if (tact_sweeps_search(world) && (jams || !has_hand(world, island))) {
+        if (tact_sweeps_search(world, island) && (jams || !has_hand(world, island))) {
             tact_springs_soften(block, again ? SOFTER : SOFTENED, none);
             island->search.anchored = -1;
         }
@@ -262,10 +260,9 @@ void tact_openings_bound(struct tact_world *world, struct tact_solve_stats *stat
     for (int again = 0, any = 1; again < 2 && any; again++) {
         int done = stats->iterations;
         any = 0;
-        for (int i = 0; i < world->islands.count && world->options.model == TACT_CONTACT_PATCH;
-             i++) {
+        for (int i = 0; i < world->islands.count; i++) {
             struct island *island = &world->islands.list[i];
-            island->open = stop_pushing(world, island, again);
+            island->open = !island->points && stop_pushing(world, island, again);
             world->counts[TACT_COUNT_SLOWED] += island->open;
             any |= island->open;
         }

@@ -1,11 +1,8 @@
-/* Pairs that are solved as several planar pieces: their contacts, and what they add up to. */
+/* Pairs that are solved as several pieces: their contacts, and what they add up to. */
 #include <string.h>
-#include "contact/moments/moments_internal.h"
-#include "contact/moments/pieces_internal.h"
 #include "contact/world/world_internal.h"
 
 #define SAME 0.9 /* least cosine between the normals of a piece from one tick to the next */
-#define THIN 0.1 /* most depth of a piece, of its longer semi-axis */
 
 void tact_pieces_clear(struct tact_world *world, int pair)
 {
@@ -17,28 +14,6 @@ void tact_pieces_clear(struct tact_world *world, int pair)
         piece->a = c->a;
         piece->b = c->b;
     }
-}
-
-/* Patch of a piece, which lies within the planes about it. 0, or where there is none. */
-static int make_piece(const struct tact_world *world, const double (*plane)[4], int planes,
-                      struct tact_contact *piece)
-{
-    const struct tact_mesh *a = world->shapes[piece->a].shape.mesh;
-    const struct tact_mesh *b = world->shapes[piece->b].shape.mesh;
-    const struct tact_pose *pa = &world->poses[piece->a], *pb = &world->poses[piece->b];
-    struct tact_patch_options options = tact_pair_patch_options(world, piece);
-    options.normal = TACT_NORMAL_GRADIENT; /* there are no rims in it to bend that */
-    if (tact_moments_within(a, pa, b, pb, plane, planes, &piece->moments) != 1 ||
-        tact_patch_from_moments(&piece->moments, &options, &piece->patch)) {
-        return -1;
-    }
-    if (world->options.polygon && piece->patch.kind == TACT_PATCH_ELLIPSE) {
-        piece->patch.corners = tact_outline_within(a, pa, b, pb, plane, planes, piece->patch.center,
-                                                   piece->patch.frame, piece->patch.corner);
-        tact_patch_mend(&piece->patch);
-    }
-    piece->touching = 1;
-    return 0;
 }
 
 /* Takes the warm start, and what springs hold, of what faced the same way in the last tick. */
@@ -61,13 +36,6 @@ static void inherit(struct tact_contact *piece, struct tact_contact *last)
     }
 }
 
-/* Pieces of solids that are deep in each other face each other in the middle of one: there is no
- * way out along all their normals, but there is one along that of the whole. */
-static int is_thin(const struct tact_contact *piece)
-{
-    return piece->patch.depth <= THIN * tact_max(piece->patch.semi[0], piece->patch.semi[1]);
-}
-
 /* What the pair was solved as in the last tick: its pieces, or the whole of it. */
 static void find_last(const struct tact_world *world, int pair, int was_split,
                       struct tact_contact last[TACT_PIECES])
@@ -80,53 +48,31 @@ static void find_last(const struct tact_world *world, int pair, int was_split,
     }
 }
 
-/* Makes the pieces within the planes. Their number; 0: some are too deep. */
-static int make_pieces(struct tact_world *world, const struct tact_contact *c,
-                       const struct tact_pieces *pieces, int count)
-{
-    int made = 0;
-    for (int i = 0; i < count; i++) {
-        struct tact_contact *piece = &world->contacts[c->first_piece + made];
-        if (make_piece(world, (const double(*)[4])pieces->plane[i], count - 1, piece)) {
-            continue;
-        }
-        if (!is_thin(piece)) {
-            return 0;
-        }
-        made++;
-    }
-    return made;
-}
-
-int tact_pieces_make(struct tact_world *world, int pair)
+void tact_pieces_make(struct tact_world *world, int pair, const struct tact_pair_piece *pieces,
+                      int count)
 {
     struct tact_contact *c = tact_near_contact(world, pair), last[TACT_PIECES];
-    struct tact_pieces pieces;
     if (!c->first_piece) {
-        return 0;
+        return;
     }
-    int count = tact_pieces_find(&world->shapes[c->a].shape, &world->poses[c->a],
-                                 &world->shapes[c->b].shape, &world->poses[c->b], &pieces);
     /* Pieces of the last tick face somewhere. */
     int was_split = tact_v3_norm(world->contacts[c->first_piece].patch.frame) > 0.0;
     if (!count && !was_split) {
-        return 0;
+        return;
     }
     find_last(world, pair, was_split, last);
     tact_pieces_clear(world, pair);
-    int made = make_pieces(world, c, &pieces, count);
-    if (!made) {
-        tact_pieces_clear(world, pair);
-        if (was_split) {
-            inherit(c, last);
-        }
-        return 0;
+    if (!count) {
+        inherit(c, last);
     }
-    for (int i = 0; i < made; i++) {
-        inherit(&world->contacts[c->first_piece + i], last);
+    for (int i = 0; i < count; i++) {
+        struct tact_contact *piece = &world->contacts[c->first_piece + i];
+        piece->patch = pieces[i].patch;
+        piece->moments = pieces[i].moments;
+        piece->touching = 1;
+        inherit(piece, last);
     }
-    c->split = made;
-    return made;
+    c->split = count;
 }
 
 /* Adds what a piece transmits to the wrench on A about the centre of the whole patch. */

@@ -177,8 +177,7 @@ static double update_of(const struct island *island)
 int tact_sweeps_solved(const struct tact_world *world, const struct island *island)
 {
     return island->residual <= world->options.tolerance ||
-           (world->options.local == TACT_LOCAL_BOUCHARD &&
-            world->options.model == TACT_CONTACT_PATCH &&
+           (world->options.local == TACT_LOCAL_BOUCHARD && !island->points &&
             update_of(island) <= world->options.tolerance);
 }
 
@@ -221,7 +220,7 @@ static void settle(struct tact_world *world, struct island *island, double miss)
  * hardly bears is as far off as rounding of the others makes it: there the change tells. */
 static int ends(const struct tact_world *world, const struct island *island, int iterations)
 {
-    int leaps = island->search.newton && tact_sweeps_search(world);
+    int leaps = island->search.newton && tact_sweeps_search(world, island);
     return tact_sweeps_solved(world, island) &&
            (iterations > 1 || !leaps ||
             tact_min(island->residual, update_of(island)) <= STILL * world->options.tolerance);
@@ -259,7 +258,7 @@ static void go_on(struct tact_world *world, struct island *island, int last,
     if (solved && stats->iterations > 1) { /* rounding of larger impulses goes */
         tact_velocities_rebuild(world, island);
     }
-    if (solved || !tact_sweeps_search(world)) {
+    if (solved || !tact_sweeps_search(world, island)) {
         return;
     }
     if (last) {

@@ -132,18 +132,15 @@ void tact_assemble_schur(struct tact_world *world, struct block *block)
            (size_t)c->patch.corners * sizeof *c->patch.corner);
     for (int i = 0; i < 2; i++) {
         block->local.semi[i] = point ? 0.0 : c->patch.semi[i];
-        block->local.rectangle[i] =
-            world->options.spin == TACT_SPIN_CORNERS ? c->patch.semi[i] : 0.0;
+        block->local.rectangle[i] = c->patch.spin == TACT_SPIN_CORNERS ? c->patch.semi[i] : 0.0;
     }
     block->local.passes = block->alone ? 0 : 3;
-    block->local.surface = world->options.spin != TACT_SPIN_LIMIT_SURFACE ? TACT_SURFACE_ELLIPSOID
-                           : point                                        ? TACT_SURFACE_HERTZ
-                                                                          : TACT_SURFACE_UNIFORM;
+    block->local.surface = c->patch.surface;
 }
 
 static void factor(struct tact_world *world, struct block *block)
 {
-    if (world->options.model == TACT_CONTACT_POINTS) {
+    if (block->points) {
         tact_points_prepare(&world->points, block->pair, &block->local);
     } else {
         tact_local_prepare(&block->local);
@@ -155,7 +152,7 @@ static void warm_start(struct tact_world *world, const struct block *block)
 {
     struct tact_contact *c = &world->contacts[block->contact];
     double arm[3], torque[3];
-    if (world->options.model == TACT_CONTACT_POINTS) {
+    if (block->points) {
         int known = tact_v3_dot(c->warm, c->warm) > 0.0;
         tact_points_warm(&world->points, block->pair, known, c->impulse);
         return;
@@ -243,9 +240,8 @@ static void store(struct tact_world *world, struct block *block)
     tact_m3_tmul_v3(c->warm, c->patch.frame, c->impulse);
     tact_m3_tmul_v3(c->warm + 3, c->patch.frame, c->impulse + 3);
     tact_v3_copy(c->warm_point, c->patch.center);
-    c->spin_arm = world->options.model == TACT_CONTACT_POINTS
-                      ? tact_patch_spin_arm(&c->patch, c->impulse[0] * inverse_h)
-                      : block->local.spin_arm;
+    c->spin_arm = block->points ? tact_patch_spin_arm(&c->patch, c->impulse[0] * inverse_h)
+                                : block->local.spin_arm;
     for (int i = 0; i < 6; i++) {
         c->wrench[i] = c->warm[i] * inverse_h;
     }

@@ -23,8 +23,7 @@ static void make_rigid(const struct tact_world *world, struct block *block)
 {
     const double *last = world->contacts[block->contact].impulse;
     int rigid =
-        world->options.local == TACT_LOCAL_BOUCHARD ||
-        world->options.model == TACT_CONTACT_POINTS ||
+        world->options.local == TACT_LOCAL_BOUCHARD || block->points ||
         (block->alone && block->loose && block->answer[0].part < 0 && block->answer[1].part < 0);
     for (int i = 0; i < 6; i++) {
         double share = i == 0 && last[0] == 0.0 ? GIVE_NEW : GIVE;
@@ -41,9 +40,9 @@ static void make_rigid(const struct tact_world *world, struct block *block)
 /* Share of the tilting springs that the rows have: an overlap deeper than its target tilts back by
  * itself, as its centre goes to where it is deeper. The two together are as stiff as the springs.
  */
-static double tilt_share(const struct tact_contact *c, const struct tact_contact_law *law)
+static double tilt_share(const struct tact_contact *c)
 {
-    return tact_min(1.0, (law->overlap + c->preload) / c->patch.depth);
+    return tact_min(1.0, (c->patch.target + c->preload) / c->patch.depth);
 }
 
 /* Compliances of the rows [m/N, 1/(N m)] of a foundation whose springs stand side by side. The
@@ -88,7 +87,7 @@ static void make_foundation(const struct tact_world *world, struct block *block)
     find_compliances(world, c, compliance);
     for (int i = 1; i < rows_of(law); i++) {
         const double *axis = c->patch.frame + 3 * (i % 3);
-        double share = i > 3 ? tilt_share(c, law) : 1.0;
+        double share = i > 3 ? tilt_share(c) : 1.0;
         double held = tact_v3_dot(axis, c->springs.impulse + 3 * (i / 3));
         if (i >= 3) {
             double angle = tact_v3_dot(axis, c->springs.angle);
@@ -179,7 +178,7 @@ static void put_rows(const struct tact_world *world, const struct block *block, 
     double time = world->options.period + law->dissipation, angle[3];
     for (int i = 0; i < 3; i++) {
         angle[i] = row[3 + i] * time * block->give[3 + i];
-        row[3 + i] /= i > 0 ? tilt_share(c, law) : 1.0;
+        row[3 + i] /= i > 0 ? tilt_share(c) : 1.0;
     }
     tact_m3_tmul_v3(c->springs.impulse, c->patch.frame, row);
     tact_m3_tmul_v3(c->springs.impulse + 3, c->patch.frame, row + 3);
@@ -240,7 +239,7 @@ static void follow(struct tact_world *world, const struct block *block)
     tact_m3_mul_v3(row + 3, c->patch.frame, c->springs.impulse + 3);
     row[0] = 0.0;
     for (int i = 1; i < block->springs; i++) {
-        row[i] *= i > 3 ? tilt_share(c, law) : 1.0;
+        row[i] *= i > 3 ? tilt_share(c) : 1.0;
         row[i] -= (apart[i] - block->motion[i]) / (time * block->give[i]);
     }
     put_rows(world, block, row);

@@ -19,7 +19,7 @@ static void follow_force(const struct tact_world *world, struct block *block)
     const struct tact_contact *c = &world->contacts[block->contact];
     struct tact_local_problem *local = &block->local;
     const double *r = c->impulse;
-    int corners = world->options.spin == TACT_SPIN_CORNERS;
+    int corners = c->patch.spin == TACT_SPIN_CORNERS;
     int paper = world->options.local == TACT_LOCAL_BOUCHARD;
     if (c->patch.kind == TACT_PATCH_ELASTIC && paper) {
         double radius = tact_patch_elastic_radius(&c->patch, r[0] / world->options.period);
@@ -87,7 +87,7 @@ static void solve_block(struct tact_world *world, struct island *island, struct 
     }
     tact_rows_without(local->b, u, local->s, c->impulse);
     memcpy(r, c->impulse, sizeof r);
-    if (world->options.model == TACT_CONTACT_POINTS) {
+    if (block->points) {
         solve_points(world, island, block, r);
     } else {
         solve_patch(world, island, block, r);

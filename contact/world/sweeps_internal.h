@@ -44,10 +44,11 @@ void tact_sweep(struct tact_world *world, struct island *island);
 /* Out of iterations some limits are those of an impulse of before: what is beyond them goes. */
 void tact_sweeps_keep_limits(struct tact_world *world, const struct island *island);
 
-/* 1 where blocks are patches solved by the cone's law: what the search and its bounds are for. */
-static inline int tact_sweeps_search(const struct tact_world *world)
+/* 1 where all blocks are patches solved by the cone's law: what the search and its bounds are for.
+ */
+static inline int tact_sweeps_search(const struct tact_world *world, const struct island *island)
 {
-    return world->options.local == TACT_LOCAL_CONE && world->options.model == TACT_CONTACT_PATCH;
+    return world->options.local == TACT_LOCAL_CONE && !island->points;
 }
 
 int tact_sweeps_solved(const struct tact_world *world, const struct island *island);

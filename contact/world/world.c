@@ -4,7 +4,6 @@
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
-#include "contact/moments/pieces_internal.h"
 #include "contact/world/world_internal.h"
 
 #define NEAR_LEAST 8192 /* near pairs that there is room for, and more for each shape */
@@ -21,7 +20,6 @@ struct tact_world_options tact_world_options_default(void)
                                    .polygon = 1,
                                    .spin = TACT_SPIN_AUTO,
                                    .normal = TACT_NORMAL_BLEND,
-                                   .model = TACT_CONTACT_PATCH,
                                    .points = 4096,
                                    .contacts = 8192,
                                    .split = 1,
@@ -33,8 +31,7 @@ int tact_world_create(const struct tact_world_options *o, struct tact_world **ou
 {
     *out = NULL;
     if (!(o->period > 0.0) || !isfinite(o->period) || o->iterations < 1 || o->contacts < 1 ||
-        o->near < 0 || !(o->tolerance >= 0.0) || !(o->push_limit >= 0.0) ||
-        (o->model == TACT_CONTACT_POINTS && o->points < 1) ||
+        o->near < 0 || !(o->tolerance >= 0.0) || !(o->push_limit >= 0.0) || o->points < 1 ||
         !isfinite(o->gravity[0] + o->gravity[1] + o->gravity[2])) {
         return -EINVAL;
     }
@@ -222,16 +219,36 @@ static int are_joined(const struct tact_world *world, const struct tact_owner *a
     return a->kind == TACT_OWNER_FIXED || a->index == b->index;
 }
 
-static int can_touch(const struct tact_world *world, int a, int b)
+/* The model that is named for two shapes; NULL: none is. */
+static const struct tact_contact_model *named_model(const struct tact_world *world, int a, int b)
 {
-    int swapped;
+    const struct tact_contact_law *law = tact_world_pair_law(world, a, b);
+    return law && law->model ? law->model : world->options.model;
+}
+
+const struct tact_contact_model *tact_world_pair_model(const struct tact_world *world, int a, int b)
+{
+    const struct tact_contact_model *named = named_model(world, a, b);
+    return named ? named
+                 : tact_contact_model_default(&world->shapes[a].shape, &world->shapes[b].shape);
+}
+
+static int may_touch(const struct tact_world *world, int a, int b)
+{
     const struct tact_owner *of_a = &world->shapes[a].owner, *of_b = &world->shapes[b].owner;
-    if (are_joined(world, of_a, of_b) || tact_bonds_join(world, of_a, of_b)) {
+    return !are_joined(world, of_a, of_b) && !tact_bonds_join(world, of_a, of_b) &&
+           tact_world_pair_law(world, a, b);
+}
+
+/* Patches that the contact of two shapes may have; 0: they cannot touch. */
+static int most_patches(const struct tact_world *world, int a, int b)
+{
+    if (!may_touch(world, a, b)) {
         return 0;
     }
-    return tact_world_pair_law(world, a, b) &&
-           tact_moments_method(&world->shapes[a].shape, &world->shapes[b].shape, &swapped) !=
-               TACT_MOMENTS_NONE;
+    const struct tact_contact_model *model = tact_world_pair_model(world, a, b);
+    int most = model->patches(&world->shapes[a].shape, &world->shapes[b].shape, &world->options);
+    return most > TACT_PIECES ? TACT_PIECES : most;
 }
 
 static int count_pairs(const struct tact_world *world, int most)
@@ -239,7 +256,7 @@ static int count_pairs(const struct tact_world *world, int most)
     int count = 0;
     for (int a = 0; a < world->shape_count; a++) {
         for (int b = a + 1; b < world->shape_count && count <= most; b++) {
-            count += can_touch(world, a, b);
+            count += most_patches(world, a, b) > 0;
         }
     }
     return count;
@@ -250,11 +267,17 @@ int tact_world_pairs_over(const struct tact_world *world, int most)
     return count_pairs(world, most) > most;
 }
 
-static int splits(const struct tact_world *world, int a, int b)
+int tact_world_untaken(const struct tact_world *world, int *a, int *b)
 {
-    const struct tact_world_options *o = &world->options;
-    return o->split && o->local == TACT_LOCAL_CONE && o->model == TACT_CONTACT_PATCH &&
-           tact_pieces_possible(&world->shapes[a].shape, &world->shapes[b].shape);
+    for (*a = 0; *a < world->shape_count; (*a)++) {
+        for (*b = *a + 1; *b < world->shape_count; (*b)++) {
+            if (named_model(world, *a, *b) && may_touch(world, *a, *b) &&
+                most_patches(world, *a, *b) == 0) {
+                return 1;
+            }
+        }
+    }
+    return 0;
 }
 
 static int list_pairs(struct tact_world *world)
@@ -263,8 +286,9 @@ static int list_pairs(struct tact_world *world)
     world->pairs = calloc((size_t)count + 1, sizeof *world->pairs);
     for (int a = 0; a < world->shape_count && world->pairs; a++) {
         for (int b = a + 1; b < world->shape_count; b++) {
-            if (can_touch(world, a, b)) {
-                world->pairs[world->pair_count++] = (struct world_pair){a, b, splits(world, a, b)};
+            int most = most_patches(world, a, b);
+            if (most > 0) {
+                world->pairs[world->pair_count++] = (struct world_pair){a, b, most};
             }
         }
     }
@@ -278,7 +302,7 @@ static int list_contacts(struct tact_world *world)
     int most = o->near ? o->near : NEAR_LEAST + NEAR_EACH * world->shape_count;
     world->slots = most < world->pair_count ? most : world->pair_count;
     for (int i = 0; i < world->pair_count && world->piece_slots < world->slots; i++) {
-        world->piece_slots += world->pairs[i].splits;
+        world->piece_slots += world->pairs[i].most > 1;
     }
     int all = world->slots + world->piece_slots * TACT_PIECES;
     world->contacts = calloc((size_t)all + 1, sizeof *world->contacts);
@@ -289,7 +313,11 @@ static int list_contacts(struct tact_world *world)
 static int make_points(struct tact_world *world)
 {
     size_t vertices = 0;
-    if (world->options.model != TACT_CONTACT_POINTS) {
+    int any = 0;
+    for (int i = 0; i < world->pair_count && !any; i++) {
+        any = tact_world_pair_model(world, world->pairs[i].a, world->pairs[i].b)->points;
+    }
+    if (!any) {
         return 0;
     }
     for (int i = 0; i < world->shape_count; i++) {
@@ -339,7 +367,7 @@ int tact_world_finish(struct tact_world *world)
     if (world->finished) {
         return -EINVAL;
     }
-    int rc = list_pairs(world);
+    int a, b, rc = tact_world_untaken(world, &a, &b) ? -ENOTSUP : list_pairs(world);
     rc = rc ? rc : list_contacts(world);
     rc = rc ? rc : tact_world_make_room(world);
     if (!rc) {
@@ -428,7 +456,7 @@ struct tact_contact *tact_world_contact(struct tact_world *world, int pair)
 
 struct tact_contact *tact_world_piece(struct tact_world *world, int pair, int k)
 {
-    if (!world->pairs[pair].splits) {
+    if (world->pairs[pair].most == 1) {
         return NULL;
     }
     if (world->near.slot[pair] < 0) {
@@ -436,6 +464,11 @@ struct tact_contact *tact_world_piece(struct tact_world *world, int pair, int k)
         return &world->no_piece;
     }
     return &world->contacts[tact_near_contact(world, pair)->first_piece + k];
+}
+
+const struct tact_contact_model *tact_world_model(const struct tact_world *world, int pair)
+{
+    return tact_world_pair_model(world, world->pairs[pair].a, world->pairs[pair].b);
 }
 
 const struct tact_contact_law *tact_world_law(const struct tact_world *world, int pair)

@@ -20,71 +20,12 @@
 #include "../mesh/shape.h"
 #include "../moments/moments.h"
 #include "../moments/patch.h"
+#include "../pair/model.h"
 #include "../owner.h"
 #include "body.h"
 #include "hand.h"
 
 TACT_BEGIN_DECLS
-
-/** What stands for the contact of two shapes. */
-enum tact_contact_model {
-    TACT_CONTACT_PATCH,  /**< one 6D contact: forces and torques that the patch can transmit */
-    TACT_CONTACT_POINTS, /**< contact points with Coulomb friction, for comparison: the corners of
-                            the outline of two convex solids' overlap, all vertices of the overlap
-                            of others, the centre of one that is round or soft. They share the
-                            patch's normal, depth and stabilisation; a sweep is plain projected
-                            Gauss-Seidel over them, each point solved exactly */
-};
-
-enum tact_local_kind {
-    TACT_LOCAL_CONE,     /**< maximal dissipation over the wrench cone (local.h) */
-    TACT_LOCAL_BOUCHARD, /**< Algorithm 1 of Bouchard 2015 */
-};
-
-struct tact_world_options {
-    double period;     /**< h [s] */
-    double gravity[3]; /**< [m/s^2] */
-    int iterations;    /**< most sweeps a tick */
-    double tolerance;  /**< natural-map residual at which sweeping stops */
-    double push_limit; /**< fastest stabilisation [m/s] */
-    enum tact_local_kind local;
-    int polygon; /**< 1: the centre of pressure is held by the overlap's outline where that is
-                      known (outline.h); 0: always by the ellipse. Cone only */
-    enum tact_spin_kind spin;     /**< AUTO: CORNERS with BOUCHARD, else LIMIT_SURFACE */
-    enum tact_normal_kind normal; /**< of flat overlaps; the others, and all with half-spaces, face
-                                       against the gradient, which is exact there */
-    enum tact_contact_model model;
-    int points;   /**< POINTS: most of a tick; further ones are left out and counted */
-    int contacts; /**< most contacts of a tick, pieces of split ones counted singly */
-    int near;    /**< most pairs whose shapes are near each other; 0: 8192, and 16 for each shape */
-    int by_mass; /**< BOUCHARD: metric of the centre of pressure's projection, local.h; 1 */
-    int split;   /**< 1: overlaps that are not planar are solved as planar pieces where those are
-                      exact, between a convex solid of few faces and a mesh that is not convex.
-                      Cone and PATCH only */
-};
-
-/** h = 1 ms, patches as polygons, not planar ones split, blended normals, spin AUTO, gravity -9.81
- * z, 50 sweeps, 1e-10, 0.5 m/s, cone; 4096 points where those are asked for. */
-TACT_API struct tact_world_options tact_world_options_default(void);
-
-/** What happens where two materials touch. */
-struct tact_contact_law {
-    double friction;              /**< Coulomb coefficient mu >= 0 */
-    double overlap;               /**< target depth V/|g| [m] > 0 */
-    double compliance;            /**< of the normal direction [m/N] >= 0 */
-    double tangential_compliance; /**< along the patch [m/N] >= 0; 0: rigid. Over 0 the patch is an
-                                       elastic foundation (Winkler): about the normal it turns by
-                                       this, about its axes by `compliance`, each over the mean
-                                       square of its extent; damped by `dissipation` */
-    double dissipation;           /**< relaxation time of too deep an overlap [s] >= 0 */
-    double hunt_crossley; /**< a [s/m] of the force (depth / compliance) (1 + a closing speed) >= 0;
-                               needs a compliance */
-    double restitution;   /**< Newton's e of normal velocities in an impact, 0 to 1 */
-    double modulus;       /**< E* [Pa] of a soft curved surface; 0: rigid */
-    double tip_radius;    /**< of a fingertip's patch at 1 N [m]; 0: no fingertip (patch.h) */
-    double tip_power;     /**< its power of the force, 0 to 1 */
-    double ellipse_size;  /**< see struct tact_patch_options */
-};
 
 /** What the springs of a patch with a tangential compliance hold: its state beside the poses. All 0
  *  where it has none. */
@@ -203,10 +144,15 @@ TACT_API int tact_world_set_law(struct tact_world *world, int material_a, int ma
  * asked before, as that takes memory for each. */
 TACT_API int tact_world_pairs_over(const struct tact_world *world, int most);
 
+/** Whether two shapes a and b that may touch have a contact model that does not take them, and the
+ *  first such. To be asked before tact_world_finish(). */
+TACT_API int tact_world_untaken(const struct tact_world *world, int *a, int *b);
+
 /** Lists the pairs and makes room for everything a tick needs; nothing may be added afterwards.
  *  Pairs: every two shapes whose materials have a law, of different owners that are not both fixed
  *  and that no bond joins, or of two links of one hand of which neither is the other's parent.
- * -ENOMEM, or -EINVAL the second time. */
+ * -ENOMEM, -ENOTSUP where a model was named for two shapes that it does not take, or -EINVAL the
+ * second time. */
 TACT_API int tact_world_finish(struct tact_world *world);
 
 /** Takes the overlaps at the present poses as those of the start: one that is deeper than its
@@ -249,6 +195,8 @@ TACT_API int tact_world_slot(const struct tact_world *world, int pair);
 /** Most contacts of a tick, pieces of split ones counted singly. */
 TACT_API int tact_world_room(const struct tact_world *world);
 TACT_API const struct tact_contact_law *tact_world_law(const struct tact_world *world, int pair);
+TACT_API const struct tact_contact_model *tact_world_model(const struct tact_world *world,
+                                                           int pair);
 TACT_API void tact_world_refresh(struct tact_world *world);
 
 /** 1 where gravity acts on the body (the start), 0 where its weight is carried. Real-time safe. */

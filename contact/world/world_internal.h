@@ -10,7 +10,8 @@
 #include "contact/world/island_internal.h"
 #include "contact/world/near_internal.h"
 #include "contact/world/newton_internal.h"
-#include "contact/world/point_internal.h"
+#include "contact/pair/model.h"
+#include "contact/pair/points/point_internal.h"
 #include "contact/world/world.h"
 
 struct world_body {
@@ -49,6 +50,7 @@ struct block {
     int contact; /* that of the pair, or of one of its pieces, in the world's */
     struct side side[2];
     struct tact_local_problem local;
+    int points;        /* 1: solved as contact points */
     int alone;         /* 1 where no other contact moves its bodies */
     double push;       /* normal velocity that stabilisation asks for [m/s] */
     double arrival[3]; /* normal velocity and turning about t1, t2 that led here [m/s, rad/s] */
@@ -111,8 +113,9 @@ struct tact_world {
     struct newton newton;
     struct direct direct;
     struct barrier barrier;
-    struct point_store points;     /* room for them only where they are the model */
-    int counts[TACT_SOLVE_COUNTS]; /* of the present solve */
+    struct point_store points;                 /* room for them only where a pair has that model */
+    struct tact_pair_piece piece[TACT_PIECES]; /* of the pair that is measured */
+    int counts[TACT_SOLVE_COUNTS];             /* of the present solve */
     tact_solve_watch watch;
     void *watch_user;
     int most_dof;
@@ -129,12 +132,9 @@ static inline struct tact_contact *tact_near_contact(const struct tact_world *wo
     return &world->contacts[world->near.slot[pair]];
 }
 
-/* 1 where either surface is curved: the pair's volume goes with depth^2, else with depth. */
-int tact_pair_is_curved(const struct tact_world *world, int a, int b);
-
-/* How the patch of a pair is made. */
-struct tact_patch_options tact_pair_patch_options(const struct tact_world *world,
-                                                  const struct tact_contact *c);
+/* The contact model of two shapes whose materials have a law. */
+const struct tact_contact_model *tact_world_pair_model(const struct tact_world *world, int a,
+                                                       int b);
 
 /* A body's or hand's place in the order of both; -1: it does not move. */
 static inline int tact_world_place(const struct tact_world *world, struct tact_owner owner)
@@ -238,9 +238,10 @@ void tact_openings_started(struct tact_world *world);
 /* Takes what push and rebound ask for from the velocity u of a block. */
 void tact_impact_wanted(const struct block *block, double u[6]);
 
-/* Makes the contacts of the pieces of a pair, with their patches and warm starts. Their number; 0:
+/* Makes the contacts of the pieces that a pair was measured as, with their warm starts; count 0:
  * the pair is one contact. */
-int tact_pieces_make(struct tact_world *world, int pair);
+void tact_pieces_make(struct tact_world *world, int pair, const struct tact_pair_piece *pieces,
+                      int count);
 
 /* Sums the pieces up in their pairs, once solved. */
 void tact_pieces_collect(struct tact_world *world);

@@ -59,12 +59,6 @@ void tact_world_begin(struct tact_world *world)
     }
 }
 
-int tact_pair_is_curved(const struct tact_world *world, int a, int b)
-{
-    return tact_shape_is_curved(&world->shapes[a].shape) ||
-           tact_shape_is_curved(&world->shapes[b].shape);
-}
-
 int tact_world_measure(const struct tact_world *world, int pair,
                        struct tact_moments_scratch *scratch, struct tact_moments *out)
 {
@@ -156,7 +150,10 @@ void tact_world_carry(const struct tact_world *world, int pair, const struct tac
         tact_v3_axpy(b, more, slide);
     }
     tact_moments_advance(in, a, b, 1.0,
-                         tact_pair_is_curved(world, c->a, c->b) ? 2.0 : tact_moments_exponent(in),
+                         tact_shape_is_curved(&world->shapes[c->a].shape) ||
+                                 tact_shape_is_curved(&world->shapes[c->b].shape)
+                             ? 2.0
+                             : tact_moments_exponent(in),
                          out);
 }
 
@@ -176,46 +173,27 @@ void tact_world_set_moments(struct tact_world *world, int pair, const struct tac
     }
 }
 
-static enum tact_normal_kind normal_kind(const struct tact_world *world,
-                                         const struct tact_contact *c)
+/* Measures a near pair by its model into the contact's patch and the world's pieces: their number,
+ * or why there is none, as struct tact_contact_model has it. */
+static int measure_pair(struct tact_world *world, int pair)
 {
-    int plane = world->shapes[c->a].shape.kind == TACT_SHAPE_HALFSPACE ||
-                world->shapes[c->b].shape.kind == TACT_SHAPE_HALFSPACE;
-    int paper =
-        world->options.local == TACT_LOCAL_BOUCHARD && world->options.model == TACT_CONTACT_PATCH;
-    return plane || paper || tact_pair_is_curved(world, c->a, c->b) ? TACT_NORMAL_GRADIENT
-                                                                    : world->options.normal;
-}
-
-struct tact_patch_options tact_pair_patch_options(const struct tact_world *world,
-                                                  const struct tact_contact *c)
-{
-    const struct tact_contact_law *law = tact_world_pair_law(world, c->a, c->b);
-    struct tact_patch_options options = {
-        law->modulus,        tact_pair_is_curved(world, c->a, c->b),
-        law->ellipse_size,   normal_kind(world, c),
-        world->options.spin, law->tip_radius,
-        law->tip_power};
-    return options;
-}
-
-/* Patch of a pair, or -EDOM where it does not touch. */
-static int make_patch(struct tact_world *world, struct tact_contact *c)
-{
-    struct tact_patch_options options = tact_pair_patch_options(world, c);
-    int points = world->options.model == TACT_CONTACT_POINTS;
-    int cone = world->options.local == TACT_LOCAL_CONE || points;
-    if (!cone && !(options.ellipse_size > 0.0)) {
-        options.ellipse_size = 5.0; /* the paper's equivalent ellipsoid */
+    const struct world_pair *p = &world->pairs[pair];
+    const struct tact_contact_model *model = tact_world_pair_model(world, p->a, p->b);
+    struct tact_contact *c = tact_near_contact(world, pair);
+    if (model->moments ? !(c->moments.volume > 0.0) : !is_close(world, c)) {
+        return -EDOM;
     }
-    int rc = tact_patch_from_moments(&c->moments, &options, &c->patch);
-    if (!rc && cone && (world->options.polygon || points) && c->patch.kind == TACT_PATCH_ELLIPSE) {
-        c->patch.corners = tact_outline(&world->shapes[c->a].shape, &world->poses[c->a],
-                                        &world->shapes[c->b].shape, &world->poses[c->b],
-                                        c->patch.center, c->patch.frame, c->patch.corner);
-        tact_patch_mend(&c->patch);
-    }
-    return rc;
+    const struct tact_pair_query query = {
+        .a = &world->shapes[p->a].shape,
+        .b = &world->shapes[p->b].shape,
+        .pose_a = &world->poses[p->a],
+        .pose_b = &world->poses[p->b],
+        .law = tact_world_pair_law(world, p->a, p->b),
+        .options = &world->options,
+        .moments = model->moments ? &c->moments : NULL,
+        .most = p->most,
+    };
+    return model->measure(&query, &c->patch, world->piece);
 }
 
 static int open_side(struct tact_world *world, struct side *side, int shape, double *j, double *y)
@@ -237,7 +215,7 @@ static int open_side(struct tact_world *world, struct side *side, int shape, dou
 }
 
 /* Another block of the tick, where one of its sides can move. */
-static int add_block(struct tact_world *world, int pair, int contact)
+static int add_block(struct tact_world *world, int pair, int contact, int points)
 {
     const struct tact_contact *c = &world->contacts[contact];
     if (world->block_count == world->room) {
@@ -249,6 +227,7 @@ static int add_block(struct tact_world *world, int pair, int contact)
     double *space = world->jacobians + (size_t)world->block_count * 4 * room;
     block->pair = pair;
     block->contact = contact;
+    block->points = points;
     int moves = open_side(world, &block->side[0], c->a, space, space + room) +
                     open_side(world, &block->side[1], c->b, space + 2 * room, space + 3 * room) >
                 0;
@@ -258,43 +237,49 @@ static int add_block(struct tact_world *world, int pair, int contact)
 
 /* A pair without a patch: apart, or one wholly inside the other, which nothing can open. What was
  * so at the start keeps that. */
-static void clear_pair(struct tact_world *world, int pair)
+static void clear_pair(struct tact_world *world, int pair, int inside)
 {
     struct tact_contact *c = tact_near_contact(world, pair);
-    c->stuck = c->moments.volume > 0.0;
-    c->preload = c->stuck ? c->preload : 0.0;
+    c->stuck = inside;
+    c->preload = inside ? c->preload : 0.0;
     c->limits = TACT_LIMIT_OPEN;
     tact_contact_clear(c);
     tact_pieces_clear(world, pair);
 }
 
+/* The blocks of a near pair. */
+static void assemble_pair(struct tact_world *world, int pair)
+{
+    struct tact_contact *c = tact_near_contact(world, pair);
+    c->touching = c->stuck = 0;
+    int pieces = measure_pair(world, pair);
+    if (pieces < 0) {
+        clear_pair(world, pair, pieces == -ERANGE);
+        return;
+    }
+    int points = tact_world_pair_model(world, c->a, c->b)->points;
+    tact_pieces_make(world, pair, world->piece, pieces);
+    tact_opening_preload(world, c);
+    for (int k = 0; k < pieces; k++) {
+        c->touching |= add_block(world, pair, c->first_piece + k, points);
+    }
+    if (!pieces) {
+        c->touching = add_block(world, pair, world->near.slot[pair], points);
+    }
+    if (points && c->touching) {
+        tact_points_collect(&world->points, pair, &world->shapes[c->a].shape, &world->poses[c->a],
+                            &world->shapes[c->b].shape, &world->poses[c->b], &c->patch);
+    }
+}
+
 int tact_assemble_blocks(struct tact_world *world)
 {
-    int points = world->options.model == TACT_CONTACT_POINTS;
     world->block_count = world->crowded = 0;
-    if (points) {
+    if (world->points.room) {
         tact_points_begin(&world->points);
     }
     for (int n = 0; n < world->near.count; n++) {
-        int i = world->near.list[n];
-        struct tact_contact *c = tact_near_contact(world, i);
-        c->touching = c->stuck = 0;
-        if (!(c->moments.volume > 0.0) || make_patch(world, c)) {
-            clear_pair(world, i);
-            continue;
-        }
-        int pieces = tact_pieces_make(world, i);
-        tact_opening_preload(world, c);
-        for (int k = 0; k < pieces; k++) {
-            c->touching |= add_block(world, i, c->first_piece + k);
-        }
-        if (!pieces) {
-            c->touching = add_block(world, i, world->near.slot[i]);
-        }
-        if (points && c->touching) {
-            tact_points_collect(&world->points, i, &world->shapes[c->a].shape, &world->poses[c->a],
-                                &world->shapes[c->b].shape, &world->poses[c->b], &c->patch);
-        }
+        assemble_pair(world, world->near.list[n]);
     }
     return world->crowded || world->near.crowded ? -ENOSPC : 0;
 }
@@ -312,9 +297,9 @@ static int measure_start(struct tact_world *world, struct tact_moments_scratch *
             continue;
         }
         double target = tact_world_pair_law(world, c->a, c->b)->overlap;
-        double buried = tact_cbrt(c->moments.volume) / TACT_PATCH_LEAST_AREA;
-        double depth = make_patch(world, c) ? buried : c->patch.depth;
-        c->preload = tact_max(0.0, depth - target);
+        double buried = tact_cbrt(c->moments.volume) / TACT_PATCH_LEAST_AREA - target;
+        double excess = measure_pair(world, i) < 0 ? buried : c->patch.depth - c->patch.target;
+        c->preload = tact_max(0.0, excess);
         c->starting = c->preload > 0.0;
         deep += c->starting;
     }

@@ -45,6 +45,7 @@ struct tact_scene_pair {
     double hunt_crossley;         /**< of a compliant contact [s/m], 0 (default) or more */
     double tip_radius;            /**< as of a material, before theirs; default 0: theirs */
     double tip_power;
+    char *model; /**< a name of contact/pair/model.h, or auto; NULL: scene.contact.model */
 };
 
 /** A solid made by rule: see struct tact_generate, whose members these are. */
@@ -206,7 +207,8 @@ struct tact_scene_contact {
     char *local;                  /**< local solver: cone (default) or bouchard */
     char *patch;     /**< polygon (default) or ellipse: see struct tact_world_options */
     char *normal;    /**< blend (default), gradient or least */
-    char *model;     /**< patch (default) or points: see enum tact_contact_model */
+    char *model;     /**< a name of contact/pair/model.h, or auto (default): by kinds of shape.
+                          patch is the old name of volume */
     uint32_t points; /**< most of a tick, of that model; default 4096 */
     char *metric;    /**< of Algorithm 1: euclidean or mass (default) */
     char *split;     /**< auto (default) or never: see struct tact_world_options */

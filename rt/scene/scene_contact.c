@@ -1,6 +1,10 @@
 /* Checks of what happens where materials touch, and of how contacts are made and solved. */
 #include <stdio.h>
+#include <string.h>
+#include "contact/pair/model.h"
 #include "rt/scene/scene_internal.h"
+
+enum { MOST_MODELS = 16 };
 
 static int check_tip(const struct tact_scene_check *check, const char *path, double radius,
                      double power)
@@ -10,6 +14,18 @@ static int check_tip(const struct tact_scene_check *check, const char *path, dou
     return rc ? rc
               : tact_scene_need_between(check, tact_scene_key_of(key, path, "tip_power"), power,
                                         0.0, 1.0, "");
+}
+
+static int check_model(const struct tact_scene_check *check, const char *path, const char *name)
+{
+    const char *words[MOST_MODELS + 3] = {"auto"};
+    const struct tact_contact_model *model;
+    int count = 1;
+    for (int i = 0; i < MOST_MODELS && (model = tact_contact_model_at(i)); i++) {
+        words[count++] = model->name;
+    }
+    words[count] = strcmp(name, "patch") ? NULL : "patch"; /* the old name of volume */
+    return tact_scene_need_word(check, path, name, words);
 }
 
 static int check_pair(const struct tact_scene_check *check, const char *path,
@@ -34,6 +50,9 @@ static int check_pair(const struct tact_scene_check *check, const char *path,
     if (!rc && !(pair->restitution >= 0.0 && pair->restitution <= 1.0)) {
         return tact_scene_bad(check, tact_scene_key_of(key, path, "restitution"),
                               "must be from 0 to 1, got %g", pair->restitution);
+    }
+    if (!rc && pair->model) {
+        rc = check_model(check, tact_scene_key_of(key, path, "model"), pair->model);
     }
     return rc ? rc : check_tip(check, path, pair->tip_radius, pair->tip_power);
 }
@@ -60,7 +79,6 @@ static int check_options(const struct tact_scene_check *check, const struct tact
     static const char *const locals[] = {"cone", "bouchard", NULL};
     static const char *const patches[] = {"polygon", "ellipse", NULL};
     static const char *const normals[] = {"blend", "gradient", "least", NULL};
-    static const char *const models[] = {"patch", "points", NULL};
     static const char *const spins[] = {"auto",  "corners",       "uniform",
                                         "hertz", "limit-surface", NULL};
     static const char *const metrics[] = {"euclidean", "mass", NULL};
@@ -79,7 +97,7 @@ static int check_options(const struct tact_scene_check *check, const struct tact
     rc = rc ? rc : tact_scene_need_word(check, "contact.local", c->local, locals);
     rc = rc ? rc : tact_scene_need_word(check, "contact.patch", c->patch, patches);
     rc = rc ? rc : tact_scene_need_word(check, "contact.normal", c->normal, normals);
-    rc = rc ? rc : tact_scene_need_word(check, "contact.model", c->model, models);
+    rc = rc ? rc : check_model(check, "contact.model", c->model);
     rc = rc ? rc : tact_scene_need_between(check, "contact.points", c->points, 1, 1e6, "");
     rc = rc ? rc : tact_scene_need_word(check, "contact.spin", c->spin, spins);
     rc = rc ? rc : tact_scene_need_word(check, "contact.metric", c->metric, metrics);

@@ -163,7 +163,7 @@ int tact_scene_defaults(const struct tact_scene_check *check, struct tact_scene 
     default_bonds(check, scene);
     default_hands(check, scene);
     if (default_text(&contact->local, "cone") || default_text(&contact->patch, "polygon") ||
-        default_text(&contact->normal, "blend") || default_text(&contact->model, "patch") ||
+        default_text(&contact->normal, "blend") || default_text(&contact->model, "auto") ||
         default_text(&contact->spin, "auto") || default_text(&contact->split, "auto") ||
         default_text(&contact->metric, "mass") || default_text(&scene->moments.source, "auto") ||
         default_wires(check, scene)) {

@@ -239,6 +239,13 @@ static void doubt_inputs(struct doubts *d)
     }
 }
 
+static void doubt_models(struct doubts *d)
+{
+    if (!strcmp(d->scene->contact.model, "patch")) {
+        doubt(d, "contact", "model", "`patch` is an old name: this model is `volume` now");
+    }
+}
+
 int tact_scene_doubt(const struct tact_scene *scene, struct tact_messages to)
 {
     struct doubts d = {scene, to, 0};
@@ -249,6 +256,7 @@ int tact_scene_doubt(const struct tact_scene *scene, struct tact_messages to)
         doubt(&d, "", "gravity", "%g m/s^2 is over ten times the earth's: is it in m/s^2?",
               strength);
     }
+    doubt_models(&d);
     doubt_surfaces(&d);
     doubt_bodies(&d);
     doubt_hands(&d);

@@ -54,6 +54,7 @@ static const cyaml_schema_field_t pair_fields[] = {
     NUMBER("hunt_crossley", OPTIONAL, tact_scene_pair, hunt_crossley),
     NUMBER("tip_radius", OPTIONAL, tact_scene_pair, tip_radius),
     NUMBER("tip_power", OPTIONAL, tact_scene_pair, tip_power),
+    TEXT("model", OPTIONAL, tact_scene_pair, model, LONGEST_NAME),
     CYAML_FIELD_END,
 };
 static const cyaml_schema_value_t pair = {

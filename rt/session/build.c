@@ -214,6 +214,12 @@ static void pair_tip(const struct tact_scene_pair *pair, const struct tact_scene
     law->tip_power = own ? pair->tip_power : wide->tip_power;
 }
 
+/* NULL: by the kinds of the shapes. */
+static const struct tact_contact_model *find_model(const char *name)
+{
+    return tact_contact_model_named(strcmp(name, "patch") ? name : "volume"); /* its old name */
+}
+
 static int add_laws(struct tact_session *s)
 {
     const struct tact_scene *scene = s->scene;
@@ -230,6 +236,7 @@ static int add_laws(struct tact_session *s)
             .hunt_crossley = pair->hunt_crossley,
             .restitution = pair->restitution,
             .modulus = pair_modulus(scene->materials[a].modulus, scene->materials[b].modulus)};
+        law.model = find_model(pair->model ? pair->model : scene->contact.model);
         pair_tip(pair, &scene->materials[a], &scene->materials[b], &law);
         int rc = tact_world_set_law(s->world, a, b, &law);
         if (rc) {
@@ -251,7 +258,6 @@ static struct tact_world_options world_options(const struct tact_scene *scene)
     o.normal = !strcmp(scene->contact.normal, "gradient") ? TACT_NORMAL_GRADIENT
                : !strcmp(scene->contact.normal, "least")  ? TACT_NORMAL_LEAST
                                                           : TACT_NORMAL_BLEND;
-    o.model = strcmp(scene->contact.model, "points") ? TACT_CONTACT_PATCH : TACT_CONTACT_POINTS;
     o.points = (int)scene->contact.points;
     o.by_mass = !strcmp(scene->contact.metric, "mass");
     o.split = !strcmp(scene->contact.split, "auto");
@@ -359,6 +365,18 @@ static int check_size(const struct tact_session *s, struct tact_error *err)
                           tact_world_shape_count(s->world));
 }
 
+static int check_models(const struct tact_session *s, struct tact_error *err)
+{
+    int a, b;
+    if (!tact_world_untaken(s->world, &a, &b)) {
+        return 0;
+    }
+    tact_scene_where(s->scene, "pairs", err);
+    return tact_error_set(err, -ENOTSUP,
+                          "the contact model named for %s and %s does not take their shapes",
+                          owner_name(s, a), owner_name(s, b));
+}
+
 int tact_session_build_world(struct tact_session *s, struct tact_error *err)
 {
     const struct tact_scene *scene = s->scene;
@@ -390,8 +408,12 @@ int tact_session_build_world(struct tact_session *s, struct tact_error *err)
         }
     }
     rc = rc ? rc : add_laws(s);
-    if (!rc && check_size(s, err)) {
-        return -E2BIG;
+    if (!rc) {
+        int refused = check_size(s, err);
+        refused = refused ? refused : check_models(s, err);
+        if (refused) {
+            return refused;
+        }
     }
     rc = rc ? rc : tact_world_finish(s->world);
     rc = rc ? rc : name_owners(s);

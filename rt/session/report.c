@@ -192,7 +192,8 @@ static json_t *pairs(struct tact_session *s)
         const struct tact_contact *c = tact_world_contact(s->world, i);
         double n = c->touching ? c->impulse[0] * per_h : 0.0;
         json_t *pair =
-            json_pack("{s:s, s:b, s:o, s:o, s:o, s:o, s:o}", "name", tact_session_pair_name(s, i),
+            json_pack("{s:s, s:s, s:b, s:o, s:o, s:o, s:o, s:o}", "name",
+                      tact_session_pair_name(s, i), "model", tact_world_model(s->world, i)->name,
                       "touching", c->touching, "normal_force", number(n), "friction_force",
                       number(c->touching ? tact_hypot(c->impulse[1], c->impulse[2]) * per_h : 0.0),
                       "spin_torque", number(c->touching ? c->impulse[3] * per_h : 0.0), "spin_arm",

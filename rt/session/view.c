@@ -98,6 +98,7 @@ static void list_pairs(struct tact_view *view)
             .name = tact_session_pair_name(s, pair),
             .pair = pair,
             .friction = tact_world_law(s->world, pair)->friction,
+            .model = tact_world_model(s->world, pair)->name,
             .status = at + AT_STATUS,
             .moments = at + AT_MOMENTS,
             .wrench = at + AT_WRENCH,

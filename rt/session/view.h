@@ -3,7 +3,7 @@
  *
  * The scene is in the log; the world that is made of it (without devices, without a moment source)
  * knows the names of pairs, joints and bodies, and what the record does not repeat at every tick:
- * the friction of each pair, the kind of its patch.
+ * the friction and model of each pair, the kind of its patch.
  */
 #ifndef TACT_RT_SESSION_VIEW_H
 #define TACT_RT_SESSION_VIEW_H
@@ -25,6 +25,7 @@ struct tact_view_pair {
     const char *name;   /**< "ruler/pinch.left_distal": A, then B */
     int pair;           /**< of the session's world */
     double friction;    /**< mu */
+    const char *model;  /**< of contact, static */
     uint32_t status;    /**< status (1 overlap, 0 none, negative errno), age [ticks] */
     uint32_t moments;   /**< 16, struct tact_moments */
     uint32_t wrench;    /**< on A, world axes, about the patch's centre [N (3), N m (3)] */

@@ -3,7 +3,7 @@
 #define TACT_CONTACT_PIECES_INTERNAL_H
 
 #include "contact/mesh/shape.h"
-#include "contact/moments/outline.h"
+#include "contact/limits.h"
 
 /* The planes between the pieces of an overlap: those about piece i are the first of plane[i], one
  * less than there are pieces; n.r <= d in it, world. */
@@ -20,11 +20,5 @@ int tact_pieces_possible(const struct tact_shape *a, const struct tact_shape *b)
 int tact_pieces_find(const struct tact_shape *a, const struct tact_pose *pa,
                      const struct tact_shape *b, const struct tact_pose *pb,
                      struct tact_pieces *out);
-
-/* Outline, as tact_outline(), of the part of the overlap within planes of the world. */
-int tact_outline_within(const struct tact_mesh *a, const struct tact_pose *pa,
-                        const struct tact_mesh *b, const struct tact_pose *pb,
-                        const double (*plane)[4], int planes, const double center[3],
-                        const double frame[9], double corners[TACT_PATCH_CORNERS][2]);
 
 #endif

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "contact/vec.h"
-#include "contact/world/point_internal.h"
+#include "contact/pair/points/point_internal.h"
 
 static int make_list(struct point_list *list, int room, int pairs)
 {

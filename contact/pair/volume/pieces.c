@@ -11,7 +11,7 @@
  */
 #include <string.h>
 #include "contact/moments/overlap_internal.h"
-#include "contact/moments/pieces_internal.h"
+#include "contact/pair/volume/pieces_internal.h"
 
 #define MOST_GROUPS 8
 #define ALIKE 0.9848 /* cosine within which normals are of one group: 10 degrees */

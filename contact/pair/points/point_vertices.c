@@ -5,7 +5,7 @@
 #include <math.h>
 #include <string.h>
 #include "contact/vec.h"
-#include "contact/world/point_internal.h"
+#include "contact/pair/points/point_internal.h"
 
 /** Nodes still to visit: a tree split at the median has at most 32 levels. */
 enum { STACK_NODES = 34, STACK_PAIRS = 128 };

@@ -4,7 +4,7 @@
 #include "contact/linear.h"
 #include "contact/root.h"
 #include "contact/vec.h"
-#include "contact/world/point_internal.h"
+#include "contact/pair/points/point_internal.h"
 
 /* r += T' p: force, and its torque about the patch's centre. */
 static void add_wrench(double *r, const double *at, const double *p)

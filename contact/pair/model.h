@@ -1,0 +1,75 @@
+/**
+ * Contact models: what two shapes make of each other. A model measures a pair of shapes into
+ * patches (moments/patch.h), and a patch is all that the solver knows of it.
+ *
+ * Each model of the library has a folder beside this file and a line in models.c. A program adds
+ * one of its own by naming it in the law of two materials (struct tact_contact_law) or as the
+ * world's (struct tact_world_options).
+ */
+#ifndef TACT_CONTACT_MODEL_H
+#define TACT_CONTACT_MODEL_H
+
+#include "../api.h"
+#include "../mesh/shape.h"
+#include "../moments/moments.h"
+#include "../moments/patch.h"
+#include "options.h"
+
+TACT_BEGIN_DECLS
+
+/** What a model is asked about: shape a and shape b in a tick. */
+struct tact_pair_query {
+    const struct tact_shape *a, *b;
+    const struct tact_pose *pose_a, *pose_b; /**< of the shapes, world */
+    const struct tact_contact_law *law;
+    const struct tact_world_options *options; /**< spin is never AUTO */
+    const struct tact_moments *moments; /**< of this tick, volume > 0; NULL unless the model uses
+                                             moments */
+    int most;                           /**< patches, as the model said of these two shapes */
+};
+
+/** A part of a pair's contact that is solved as a contact by itself. */
+struct tact_pair_piece {
+    struct tact_patch patch;
+    struct tact_moments moments; /**< of that part of the overlap; all 0 where it has none */
+};
+
+struct tact_contact_model {
+    const char *name; /**< in a scene: `pairs[].model` */
+    int moments;      /**< 1: it uses the moments of the overlap, which a moment source may measure,
+                           and is asked only about pairs that overlap */
+    int points;       /**< 1: its patches are solved as contact points with Coulomb friction: the
+                           corners of the outline of two convex solids' overlap, all vertices of the
+                           overlap of others, the centre of one that is round or soft */
+
+    /** How many patches it may make of two shapes: 0 where it does not take them, at most
+     *  TACT_PIECES. Called once per pair. */
+    int (*patches)(const struct tact_shape *a, const struct tact_shape *b,
+                   const struct tact_world_options *options);
+
+    /**
+     * Measures a pair. Real-time safe, and the same result for the same query.
+     * *patch: of the whole contact. piece: room for as many as patches() says; the patches that the
+     * contact is solved as, where that is not the whole.
+     * @retval 0        one patch, the whole
+     * @retval n        n pieces, each thin as seen along its normal
+     * @retval -EDOM    no contact
+     * @retval -ERANGE  the shapes overlap, but nothing can open them: one is inside the other
+     */
+    int (*measure)(const struct tact_pair_query *query, struct tact_patch *patch,
+                   struct tact_pair_piece *piece);
+};
+
+/** The models of the library, in the order of their table; NULL from the last on. */
+TACT_API const struct tact_contact_model *tact_contact_model_at(int i);
+
+/** The model of that name; NULL where there is none. */
+TACT_API const struct tact_contact_model *tact_contact_model_named(const char *name);
+
+/** The model of two shapes where none is named. */
+TACT_API const struct tact_contact_model *tact_contact_model_default(const struct tact_shape *a,
+                                                                     const struct tact_shape *b);
+
+TACT_END_DECLS
+
+#endif

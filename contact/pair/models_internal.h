@@ -1,0 +1,10 @@
+/* The models of the library. */
+#ifndef TACT_CONTACT_MODELS_INTERNAL_H
+#define TACT_CONTACT_MODELS_INTERNAL_H
+
+#include "contact/pair/model.h"
+
+extern const struct tact_contact_model tact_model_volume; /* Bouchard 2015 */
+extern const struct tact_contact_model tact_model_points; /* for comparison */
+
+#endif

@@ -1,0 +1,25 @@
+/* The patch of an overlap, solved as contact points (point_internal.h): for comparison. */
+#include "contact/pair/models_internal.h"
+#include "contact/pair/volume/volume_internal.h"
+
+static int patches(const struct tact_shape *a, const struct tact_shape *b,
+                   const struct tact_world_options *options)
+{
+    (void)options;
+    return tact_volume_takes(a, b);
+}
+
+static int measure(const struct tact_pair_query *q, struct tact_patch *patch,
+                   struct tact_pair_piece *piece)
+{
+    (void)piece;
+    return tact_volume_patch(q, 0, 1, patch);
+}
+
+const struct tact_contact_model tact_model_points = {
+    .name = "points",
+    .moments = 1,
+    .points = 1,
+    .patches = patches,
+    .measure = measure,
+};

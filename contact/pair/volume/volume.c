@@ -1,0 +1,145 @@
+/*
+ * The contact of two closed solids by the moments of their overlap (Bouchard 2015): one patch, or
+ * one for each planar piece of an overlap that is not planar.
+ */
+#include <errno.h>
+#include "contact/moments/moments_internal.h"
+#include "contact/moments/outline_internal.h"
+#include "contact/pair/models_internal.h"
+#include "contact/pair/volume/pieces_internal.h"
+#include "contact/pair/volume/volume_internal.h"
+
+#define THIN 0.1       /* most depth of a piece, of its longer semi-axis */
+#define EQUIVALENT 5.0 /* the paper's equivalent ellipsoid, struct tact_patch_options */
+
+static int is_curved(const struct tact_pair_query *q)
+{
+    return tact_shape_is_curved(q->a) || tact_shape_is_curved(q->b);
+}
+
+static double curvature_radius(const struct tact_shape *shape)
+{
+    return tact_shape_is_curved(shape) ? shape->size[0] : INFINITY;
+}
+
+/* paper: as published, one patch that faces against the gradient. */
+static struct tact_patch_options patch_options(const struct tact_pair_query *q, int paper)
+{
+    const struct tact_contact_law *law = q->law;
+    int curved = is_curved(q);
+    int plane = q->a->kind == TACT_SHAPE_HALFSPACE || q->b->kind == TACT_SHAPE_HALFSPACE;
+    int exact = plane || paper || curved;
+    int equivalent = paper && !(law->ellipse_size > 0.0);
+    struct tact_patch_options options = {
+        law->modulus,
+        curved,
+        equivalent ? EQUIVALENT : law->ellipse_size,
+        exact ? TACT_NORMAL_GRADIENT : q->options->normal,
+        q->options->spin,
+        law->tip_radius,
+        law->tip_power,
+    };
+    return options;
+}
+
+static int make_patch(const struct tact_pair_query *q, const struct tact_moments *moments,
+                      const struct tact_patch_options *options, struct tact_patch *patch)
+{
+    int rc = tact_patch_from_moments(moments, options, patch);
+    patch->target = q->law->overlap;
+    patch->rolls = tact_min(curvature_radius(q->a), curvature_radius(q->b));
+    return rc ? -ERANGE : 0;
+}
+
+int tact_volume_patch(const struct tact_pair_query *q, int paper, int outline,
+                      struct tact_patch *patch)
+{
+    struct tact_patch_options options = patch_options(q, paper);
+    int rc = make_patch(q, q->moments, &options, patch);
+    if (!rc && outline && patch->kind == TACT_PATCH_ELLIPSE) {
+        patch->corners = tact_outline(q->a, q->pose_a, q->b, q->pose_b, patch->center, patch->frame,
+                                      patch->corner);
+        tact_patch_mend(patch);
+    }
+    return rc;
+}
+
+/* Patch of a piece, which lies within the planes about it. 0, or where there is none. */
+static int make_piece(const struct tact_pair_query *q, const double (*plane)[4], int planes,
+                      struct tact_pair_piece *piece)
+{
+    const struct tact_mesh *a = q->a->mesh, *b = q->b->mesh;
+    struct tact_patch_options options = patch_options(q, 0);
+    struct tact_patch *patch = &piece->patch;
+    options.normal = TACT_NORMAL_GRADIENT; /* there are no rims in it to bend that */
+    if (tact_moments_within(a, q->pose_a, b, q->pose_b, plane, planes, &piece->moments) != 1 ||
+        make_patch(q, &piece->moments, &options, patch)) {
+        return -EDOM;
+    }
+    if (q->options->polygon && patch->kind == TACT_PATCH_ELLIPSE) {
+        patch->corners = tact_outline_within(a, q->pose_a, b, q->pose_b, plane, planes,
+                                             patch->center, patch->frame, patch->corner);
+        tact_patch_mend(patch);
+    }
+    return 0;
+}
+
+/* Pieces of solids that are deep in each other face each other in the middle of one: there is no
+ * way out along all their normals, but there is one along that of the whole. */
+static int is_thin(const struct tact_patch *patch)
+{
+    return patch->depth <= THIN * tact_max(patch->semi[0], patch->semi[1]);
+}
+
+/* Their number; 0: the overlap is one, or some are too deep. */
+static int make_pieces(const struct tact_pair_query *q, struct tact_pair_piece *piece)
+{
+    struct tact_pieces pieces;
+    int made = 0, count = tact_pieces_find(q->a, q->pose_a, q->b, q->pose_b, &pieces);
+    for (int i = 0; i < count; i++) {
+        if (make_piece(q, (const double(*)[4])pieces.plane[i], count - 1, &piece[made])) {
+            continue;
+        }
+        if (!is_thin(&piece[made].patch)) {
+            return 0;
+        }
+        made++;
+    }
+    return made;
+}
+
+static int splits(const struct tact_shape *a, const struct tact_shape *b,
+                  const struct tact_world_options *options)
+{
+    return options->split && options->local == TACT_LOCAL_CONE && tact_pieces_possible(a, b);
+}
+
+int tact_volume_takes(const struct tact_shape *a, const struct tact_shape *b)
+{
+    int swapped;
+    return tact_moments_method(a, b, &swapped) != TACT_MOMENTS_NONE;
+}
+
+static int patches(const struct tact_shape *a, const struct tact_shape *b,
+                   const struct tact_world_options *options)
+{
+    return splits(a, b, options) ? TACT_PIECES : tact_volume_takes(a, b);
+}
+
+static int measure(const struct tact_pair_query *q, struct tact_patch *patch,
+                   struct tact_pair_piece *piece)
+{
+    int paper = q->options->local == TACT_LOCAL_BOUCHARD;
+    int rc = tact_volume_patch(q, paper, !paper && q->options->polygon, patch);
+    if (rc || q->most == 1) {
+        return rc;
+    }
+    return make_pieces(q, piece);
+}
+
+const struct tact_contact_model tact_model_volume = {
+    .name = "volume",
+    .moments = 1,
+    .patches = patches,
+    .measure = measure,
+};

@@ -1,0 +1,16 @@
+/* The patch of an overlap as a whole. */
+#ifndef TACT_CONTACT_VOLUME_INTERNAL_H
+#define TACT_CONTACT_VOLUME_INTERNAL_H
+
+#include "contact/pair/model.h"
+
+/* Patch of the query's moments. paper: as Bouchard 2015 has it, against the gradient, with the
+ * equivalent ellipsoid. outline: 1 for the corners of the overlap where those are known. 0, or
+ * -ERANGE. */
+int tact_volume_patch(const struct tact_pair_query *query, int paper, int outline,
+                      struct tact_patch *patch);
+
+/* 1 where there is a method for their moments. */
+int tact_volume_takes(const struct tact_shape *a, const struct tact_shape *b);
+
+#endif
