@@ -23,7 +23,7 @@ static void take_pairs(const struct tact_view *view, const double *v, struct sur
     for (int i = 0; i < view->pair_count; i++) {
         struct survey_pair *p = &out->pairs[i];
         struct survey_wrench w = survey_wrench_of(&view->pairs[i], v);
-        int touching = v[view->pairs[i].patch + 6] > 0.0;
+        int touching = tact_v3_norm(v + view->pairs[i].patch + 3) > 0.0; /* it has a normal */
         int limits = (int)v[view->pairs[i].limits];
         p->unmeasured += v[view->pairs[i].status] < 0.0;
         p->limited += touching && (limits & (TACT_LIMIT_CONE | TACT_LIMIT_SPIN));

@@ -26,6 +26,7 @@ struct tact_local_problem {
                  [2]; /**< counter-clockwise about c [m]; c is inside; cone only */
     double spin_arm;  /**< torsion limit over mu f_n [m] (cone) */
     enum tact_surface surface;
+    double fit[3];       /**< FITTED: p_0, p_1, p_2 */
     double rectangle[2]; /**< Bouchard: half sides of the rectangle whose corners bound spin in
                               eq. 13 [m]; 0 0: the surface bounds it */
     int by_mass; /**< Bouchard: the centre of pressure goes to the patch in the metric of S (1), or

@@ -151,7 +151,7 @@ static int scale(const struct tact_local_problem *problem, const double *r, stru
         a->corner[i][0] = problem->corner[i][0] * inverse[0];
         a->corner[i][1] = problem->corner[i][1] * inverse[1];
     }
-    a->surface = problem->surface;
+    a->law = problem;
     a->face = rolls ? FACE_INSIDE : FACE_POINT;
     a->first = 0;
     return 1;

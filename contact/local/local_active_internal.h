@@ -23,7 +23,7 @@ struct tact_active {
     double stiffness;   /* largest of the diagonal of S */
     double corner[TACT_PATCH_CORNERS][2];
     int corners;
-    enum tact_surface surface;
+    const struct tact_local_problem *law; /* for its limit surface */
     enum tact_face face;
     int first; /* FACE_EDGE, FACE_CORNER: which */
     int slips; /* 0: friction holds */

@@ -119,7 +119,7 @@ static double spin_bound(const struct tact_local_problem *problem, const double 
     double f = (r[1] * r[1] + r[2] * r[2]) / (most * most), lo = 0.0, hi = 1.0;
     for (int i = 0; i < 50; i++) {
         double m = 0.5 * (lo + hi);
-        *(tact_local_surface(problem->surface, f, m * m, w) <= 1.0 ? &lo : &hi) = m;
+        *(tact_local_surface(problem, f, m * m, w) <= 1.0 ? &lo : &hi) = m;
     }
     return most * problem->spin_arm * lo;
 }

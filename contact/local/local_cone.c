@@ -179,7 +179,7 @@ int tact_local_keep_inside(const struct tact_local_problem *problem, double r[6]
         r[3] = d[0] * r[2] - d[1] * r[1];
     }
     tact_local_squares(problem, r, d, &f, &m);
-    double square = tact_local_surface(problem->surface, f, m, w);
+    double square = tact_local_surface(problem, f, m, w);
     double fit = square > r[0] * r[0] ? r[0] / sqrt(square) : 1.0;
     for (int i = 1; (fit < 1.0 || !(problem->mu > 0.0)) && i < 4; i++) {
         r[i] = problem->mu > 0.0 ? r[i] * fit : 0.0;

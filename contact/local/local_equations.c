@@ -29,7 +29,7 @@ void tact_active_use(struct tact_active *a)
     a->y[1] = a->n[2] * a->per_force;
     a->m = t[2] - (a->alpha * a->y[0] * t[1] - a->beta * a->y[1] * t[0]);
     a->f = t[0] * t[0] + t[1] * t[1];
-    a->g = tact_local_surface_bend(a->surface, a->f, a->m * a->m, a->w, &a->bend);
+    a->g = tact_local_surface_bend(a->law, a->f, a->m * a->m, a->w, &a->bend);
 }
 
 void tact_active_slip(const struct tact_active *a, double *v)

@@ -17,11 +17,12 @@ int tact_local_hold(const struct tact_local_problem *problem, double x[6], doubl
 /* The limit surface, convex: G(f, m) <= 1 with f = F^2, m = M^2 and G homogeneous of degree 1. Its
  * normal at (F, M) is (F w[0], M w[1]), w the derivatives of G by f and m, so that F^2 w[0] + M^2
  * w[1] = G: the ellipsoid of those weights touches the surface there. Returns G. */
-double tact_local_surface(enum tact_surface surface, double f, double m, double w[2]);
+double tact_local_surface(const struct tact_local_problem *problem, double f, double m,
+                          double w[2]);
 
 /* Finds bend as well, how w answers: w[0] by m and w[1] by -f times bend (m df - f dm) / 2. */
-double tact_local_surface_bend(enum tact_surface surface, double f, double m, double w[2],
-                               double *bend);
+double tact_local_surface_bend(const struct tact_local_problem *problem, double f, double m,
+                               double w[2], double *bend);
 
 /* Share of the limit surface that r uses at its own centre of pressure d; 1: at the limit. */
 double tact_local_friction_share(const struct tact_local_problem *problem, const double *r,

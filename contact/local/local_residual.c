@@ -166,7 +166,7 @@ double tact_local_residual(const struct tact_local_problem *problem, const doubl
     find_velocity(problem, r, u);
     double edge = tact_local_find_centre(problem, r, at.d);
     tact_local_squares(problem, r, at.d, &f, &m);
-    double used = tact_local_surface(problem->surface, f, m, w);
+    double used = tact_local_surface(problem, f, m, w);
     if (edge <= INNER && r[0] > 0.0 && problem->mu > 0.0 && used <= INNER * INNER * r[0] * r[0]) {
         inner = inner_residual(problem, r, u);
     }

@@ -42,7 +42,7 @@ void tact_local_scale(const struct tact_local_problem *in, const struct place *a
     memcpy(s, in->s, sizeof s);
     memcpy(b, in->b, sizeof b);
     shift_friction(s, b, d);
-    tact_local_surface(in->surface, at->share, 1.0 - at->share, w);
+    tact_local_surface(in, at->share, 1.0 - at->share, w);
     double mu = in->mu / sqrt(w[0]);
     const double unit[6] = {1.0, in->semi[0], in->semi[1],
                             mu,  mu,          in->mu * in->spin_arm / sqrt(w[1])};

@@ -14,7 +14,7 @@ double tact_local_friction_share(const struct tact_local_problem *problem, const
     }
     double inverse = 1.0 / most, x = r[1] * inverse, y = r[2] * inverse, w[2];
     double m = spin > 0.0 ? spin / arm * inverse : 0.0;
-    return sqrt(tact_local_surface(problem->surface, x * x + y * y, m * m, w));
+    return sqrt(tact_local_surface(problem, x * x + y * y, m * m, w));
 }
 
 double tact_local_edge_share(const struct tact_local_problem *problem, const double *d)

@@ -8,10 +8,11 @@
 static const double fit[3][3] = {
     {0.0, 0.0, 0.0}, {0.5004, 0.0169, 0.2663}, {0.4458, -0.0049, 0.2988}};
 
-double tact_local_surface_bend(enum tact_surface surface, double f, double m, double w[2],
-                               double *bend)
+double tact_local_surface_bend(const struct tact_local_problem *problem, double f, double m,
+                               double w[2], double *bend)
 {
-    const double *p = fit[surface];
+    enum tact_surface surface = problem->surface;
+    const double *p = surface == TACT_SURFACE_FITTED ? problem->fit : fit[surface];
     double sum = f + m;
     if (!(sum > 0.0) || surface == TACT_SURFACE_ELLIPSOID) {
         w[0] = w[1] = 1.0;
@@ -27,8 +28,8 @@ double tact_local_surface_bend(enum tact_surface surface, double f, double m, do
     return sum * g;
 }
 
-double tact_local_surface(enum tact_surface surface, double f, double m, double w[2])
+double tact_local_surface(const struct tact_local_problem *problem, double f, double m, double w[2])
 {
     double bend;
-    return tact_local_surface_bend(surface, f, m, w, &bend);
+    return tact_local_surface_bend(problem, f, m, w, &bend);
 }

@@ -1,6 +1,7 @@
 #include "contact/moments/patch.h"
 
 #include <errno.h>
+#include <string.h>
 #include "contact/elementary.h"
 #include "contact/linear.h"
 
@@ -141,6 +142,7 @@ int tact_patch_from_moments(const struct tact_moments *m, const struct tact_patc
         options->ellipse_size > 0.0 ? options->ellipse_size : (options->curved ? 6.0 : 4.0);
     tact_v3_copy(out->center, m->centroid);
     out->area = area;
+    out->law = TACT_LAW_DEPTH;
     out->depth = m->volume / area;
     out->target = 0.0;
     out->exponent = options->curved ? 2.0 : 1.0;
@@ -154,6 +156,8 @@ int tact_patch_from_moments(const struct tact_moments *m, const struct tact_patc
     int elastic = tip || (options->modulus > 0.0 && options->curved);
     out->kind = elastic ? TACT_PATCH_ELASTIC : TACT_PATCH_ELLIPSE;
     out->surface = surface_of(options->spin, elastic);
+    out->stretch[0] = out->stretch[1] = 1.0;
+    memset(out->wanted, 0, sizeof out->wanted);
     out->tip_radius = tip ? options->tip_radius : 0.0;
     out->tip_power = tip ? options->tip_power : 0.0;
     out->modulus = elastic && !tip ? options->modulus : 0.0;
@@ -236,7 +240,7 @@ void tact_patch_mean_squares(const struct tact_patch *patch, double n, double sq
         return;
     }
     for (int i = 0; i < 2; i++) {
-        double semi = elastic ? radius : patch->semi[i];
+        double semi = elastic ? radius * patch->stretch[i] : patch->semi[i];
         square[i] = 0.25 * semi * semi;
     }
 }
@@ -247,7 +251,7 @@ double tact_patch_spin_arm(const struct tact_patch *patch, double n)
         return patch->spin_arm;
     }
     double a = tact_patch_elastic_radius(patch, n);
-    const double semi[2] = {a, a};
+    const double semi[2] = {a * patch->stretch[0], a * patch->stretch[1]};
     return pressure_arm(patch->spin, 1, semi);
 }
 

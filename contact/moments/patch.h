@@ -40,23 +40,44 @@ enum tact_spin_kind {
                                   pressure does (enum tact_surface); the others by an ellipsoid */
 };
 
-/** The patch of one pair at one tick. */
+/** What presses along the normal. */
+enum tact_normal_law {
+    TACT_LAW_DEPTH,  /**< depth goes to the target at the pace of the materials' spring and dampers
+                      */
+    TACT_LAW_GAPS,   /**< no point of the patch passes its gap in a tick; where the gap is negative
+                        it opens as too deep an overlap does */
+    TACT_LAW_WRENCH, /**< an elastic wrench, with its stiffness implicit: the materials' overlap,
+                        compliances and restitution are none of it, their dissipation is */
+};
+
+/** The patch of one pair at one tick: all that the solver knows of a contact. */
 struct tact_patch {
+    enum tact_normal_law law;
     enum tact_patch_kind kind;
     double center[3]; /**< centroid of the overlap [m], world */
     double frame[9]; /**< rows: normal n (pushes A out of B), t1, t2, right-handed, world; t1 and t2
                           are the ellipse's axes */
     double depth;    /**< V / area [m]: the overlap's mean depth (half of a sphere's deepest) */
-    double target;   /**< depth that the contact settles at [m] */
+    double target;   /**< DEPTH, GAPS: depth that the contact settles at [m] */
     double exponent; /**< p of V ~ depth^p, 1 flat, 2 curved: a move by x changes depth by x / p */
-    double rolls;    /**< radius on which it rolls [m]; INFINITY: it tips about its edge */
-    double area;     /**< -g.n [m^2]: A's surface inside B, seen along n */
-    double semi[2];  /**< semi-axes along t1 and t2 [m] */
-    int corners;     /**< ELLIPSE: of the overlap's outline where that is known; else 0 */
+    double gap[3];   /**< GAPS: gap[0] + gap[1] x_1 + gap[2] x_2 [m] at the point x of the patch,
+                          from its centre along t1 and t2; depth is the most negative one's size */
+    double wrench[6];     /**< WRENCH: on A at the centre, rows as of an impulse [N, N m] */
+    double stiffness[36]; /**< WRENCH: what it loses as A moves against B, rows as of a velocity,
+                               row-major, symmetric, positive semidefinite [N/m, N, N m]. A row
+                               without stiffness is rigid, as of friction */
+    double wanted[6];     /**< velocity that the contact should keep in place of 0, rows n, t1, t2,
+                               then about them [m/s, rad/s]; not in an impact that rebounds */
+    double rolls;         /**< radius on which it rolls [m]; INFINITY: it tips about its edge */
+    double area;          /**< -g.n [m^2]: A's surface inside B, seen along n */
+    double semi[2];       /**< semi-axes along t1 and t2 [m] */
+    int corners;          /**< ELLIPSE: of the overlap's outline where that is known; else 0 */
     double corner[TACT_PATCH_CORNERS][2]; /**< counter-clockwise, along t1 and t2 from center [m] */
-    double radius; /**< ELASTIC: effective radius of curvature R [m]; else 0 */
+    double radius;     /**< ELASTIC: effective radius of curvature R [m]; else 0 */
+    double stretch[2]; /**< ELASTIC: semi-axes along t1 and t2 over the radius of a disc, 1 1 */
     enum tact_spin_kind spin;
     enum tact_surface surface; /**< which friction and torsion go together */
+    double fit[3];             /**< FITTED: of that surface */
     double spin_arm;   /**< ELLIPSE: torsion limit over mu N [m], with the centre of pressure at the
                             centre; ELASTIC: see tact_patch_spin_arm() */
     double modulus;    /**< ELASTIC: E* [Pa]; 0 for a fingertip */
@@ -104,6 +125,15 @@ TACT_API int tact_patch_from_moments(const struct tact_moments *m,
 TACT_API int tact_patch_mend(struct tact_patch *patch);
 
 /**
+ * Makes a patch that of Hertz (1882) for two smooth surfaces: kind ELASTIC, an ellipse that grows
+ * with the force. modulus: E* [Pa]; t1, t2: principal directions of their relative curvature, k1
+ * and k2 its values there [1/m], k1 <= k2. The half axes are (3 N / (4 E* sqrt(k1 k2)))^(1/3) times
+ * F1 sqrt(a/b) and F1 sqrt(b/a), a/b from k2/k1 by complete elliptic integrals (Johnson, Contact
+ * Mechanics, 1985, section 4.2). -EDOM for curvatures that are not both positive. Real-time safe.
+ */
+TACT_API int tact_patch_hertz(struct tact_patch *patch, double modulus, double k1, double k2);
+
+/**
  * Torsion limit over mu N [m] at normal force n [N], with the centre of pressure at the centre. The
  * mean distance from there of the pressure: uniform over an ellipse 2/3 of its perimeter over 2 pi
  * (2/3 R for a disc), Hertz's 3 pi / 16 of that in place of 2/3; corners hypot(semi). ELASTIC: of a
@@ -117,8 +147,8 @@ TACT_API double tact_patch_spin_arm(const struct tact_patch *patch, double n);
  */
 TACT_API void tact_patch_mean_squares(const struct tact_patch *patch, double n, double square[2]);
 
-/** Radius of an ELASTIC patch at normal force n [N]: Hertz's (3 N R / (4 E*))^(1/3), or the
- *  fingertip's power law [m]. Real-time safe. */
+/** Radius of an ELASTIC patch at normal force n [N], of which its half axes are `stretch`: Hertz's
+ *  (3 N R / (4 E*))^(1/3), or the fingertip's power law [m]. Real-time safe. */
 TACT_API double tact_patch_elastic_radius(const struct tact_patch *patch, double n);
 
 /** Bouchard's eq. 11 to 13: the corners of the rectangle of half sides `half` [m], weighted

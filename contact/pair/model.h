@@ -2,9 +2,9 @@
  * Contact models: what two shapes make of each other. A model measures a pair of shapes into
  * patches (moments/patch.h), and a patch is all that the solver knows of it.
  *
- * Each model of the library has a folder beside this file and a line in models.c. A program adds
- * one of its own by naming it in the law of two materials (struct tact_contact_law) or as the
- * world's (struct tact_world_options).
+ * Each model of the library has a folder beside this file and a line in models.c. A program uses
+ * one of its own by its place in the law of two materials (struct tact_contact_law) or in the
+ * options of a world, and where it adds it to the table, by its name in a scene.
  */
 #ifndef TACT_CONTACT_MODEL_H
 #define TACT_CONTACT_MODEL_H
@@ -19,6 +19,7 @@ TACT_BEGIN_DECLS
 
 /** What a model is asked about: shape a and shape b in a tick. */
 struct tact_pair_query {
+    const struct tact_contact_model *model; /**< that is asked */
     const struct tact_shape *a, *b;
     const struct tact_pose *pose_a, *pose_b; /**< of the shapes, world */
     const struct tact_contact_law *law;
@@ -26,6 +27,10 @@ struct tact_pair_query {
     const struct tact_moments *moments; /**< of this tick, volume > 0; NULL unless the model uses
                                              moments */
     int most;                           /**< patches, as the model said of these two shapes */
+    double twist[2][6]; /**< of the shapes' frames, at their origins, as they led here [m/s, rad/s],
+                             world; 0 for a model that uses moments */
+    double *state; /**< what the model keeps for this pair from tick to tick; 0 when the bounding
+                        spheres come to overlap */
 };
 
 /** A part of a pair's contact that is solved as a contact by itself. */
@@ -36,6 +41,9 @@ struct tact_pair_piece {
 
 struct tact_contact_model {
     const char *name; /**< in a scene: `pairs[].model` */
+    void *user;       /**< its own, in each query's model */
+    int state;        /**< numbers that it keeps for each pair whose bounding spheres overlap; they
+                           go into logs, so that a replay may start at any tick */
     int moments;      /**< 1: it uses the moments of the overlap, which a moment source may measure,
                            and is asked only about pairs that overlap */
     int points;       /**< 1: its patches are solved as contact points with Coulomb friction: the
@@ -60,8 +68,13 @@ struct tact_contact_model {
                    struct tact_pair_piece *piece);
 };
 
-/** The models of the library, in the order of their table; NULL from the last on. */
+/** The models in the order of their table, those of the library first; NULL after the last. */
 TACT_API const struct tact_contact_model *tact_contact_model_at(int i);
+
+/** Adds a model of the program's own to the table, where scenes may name it; before any scene is
+ *  read, and not from two threads at once. It must outlive all sessions. -EEXIST for a name that is
+ *  taken, -EINVAL for one that is no word or a model without functions, -ENOSPC for too many. */
+TACT_API int tact_contact_model_add(const struct tact_contact_model *model);
 
 /** The model of that name; NULL where there is none. */
 TACT_API const struct tact_contact_model *tact_contact_model_named(const char *name);

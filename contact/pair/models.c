@@ -1,27 +1,50 @@
 /* The table of contact models. */
+#include <errno.h>
 #include <string.h>
 #include "contact/pair/models_internal.h"
 
-static const struct tact_contact_model *const models[] = {
+enum { MOST = 16 };
+
+static const struct tact_contact_model *models[MOST + 1] = {
     &tact_model_volume,
     &tact_model_points,
 };
 
-enum { MODELS = sizeof models / sizeof *models };
-
 const struct tact_contact_model *tact_contact_model_at(int i)
 {
-    return i >= 0 && i < MODELS ? models[i] : NULL;
+    return i >= 0 && i < MOST ? models[i] : NULL;
 }
 
 const struct tact_contact_model *tact_contact_model_named(const char *name)
 {
-    for (int i = 0; i < MODELS; i++) {
+    for (int i = 0; models[i]; i++) {
         if (!strcmp(models[i]->name, name)) {
             return models[i];
         }
     }
     return NULL;
+}
+
+int tact_contact_model_add(const struct tact_contact_model *model)
+{
+    static const char letters[] = "abcdefghijklmnopqrstuvwxyz0123456789-";
+    int count = 0;
+    if (!model->name || !model->measure || !model->patches || model->state < 0 || !*model->name ||
+        strlen(model->name) > 31 || model->name[strspn(model->name, letters)]) {
+        return -EINVAL;
+    }
+    if (tact_contact_model_named(model->name) || !strcmp(model->name, "auto") ||
+        !strcmp(model->name, "patch")) { /* words of scenes */
+        return -EEXIST;
+    }
+    while (models[count]) {
+        count++;
+    }
+    if (count == MOST) {
+        return -ENOSPC;
+    }
+    models[count] = model;
+    return 0;
 }
 
 const struct tact_contact_model *tact_contact_model_default(const struct tact_shape *a,

@@ -175,8 +175,8 @@ static int list_all(struct tact_world *world, const struct island *island)
         tact_impact_wanted(block, b->wanted);
         for (int k = 0; k < 6; k++) {
             b->give[k] = block->give[k] + (k ? 0.0 : block->softness);
-            b->wanted[k] -= block->give[k] * block->start[k];
         }
+        tact_block_relax(block, b->wanted);
     }
     return count;
 }
@@ -245,7 +245,7 @@ static void place_friction(const struct tact_local_problem *local, const double 
         torsion = (r[3] - d[0] * r[2] + d[1] * r[1]) / arm;
         double f = r[1] * r[1] + r[2] * r[2], m = torsion * torsion;
         if (f + m > 0.0) {
-            tact_local_surface(local->surface, f / (f + m), m / (f + m), w);
+            tact_local_surface(local, f / (f + m), m / (f + m), w);
         }
     }
     double root = sqrt(w[0]), turn = sqrt(w[1]) / arm;
@@ -285,9 +285,7 @@ static double look_at(struct tact_world *world, const struct block *block, struc
     place_friction(&block->local, b->r, cones);
     memcpy(u, b->wanted, sizeof u);
     tact_direct_velocity(&world->direct, block, barrier->v, u);
-    for (int k = 0; k < 6; k++) {
-        u[k] += b->give[k] * b->r[k];
-    }
+    tact_block_soften(block, b->r, u);
     u[0] += find_slip(cones, u, b->slope);
     for (int k = 0; k < b->count; k++) {
         struct barrier_cone *p = &cones[k];
@@ -356,6 +354,7 @@ static int assemble(struct tact_world *world, const struct island *island)
     struct barrier *barrier = &world->barrier;
     tact_direct_begin(world, island);
     for (int i = 0; i < island->blocks.count; i++) {
+        const struct block *block = &world->blocks[island->blocks.at[i]];
         struct barrier_block *b = &barrier->blocks[i];
         double h[36] = {0.0}, slip[36] = {0.0}; /* 1 and De Saxce's slope, of the rows that are */
         for (int m = b->first; m < b->first + b->count; m++) {
@@ -367,12 +366,15 @@ static int assemble(struct tact_world *world, const struct island *island)
             h[q] = used ? h[q] + slip[q] * b->give[q % 6] : (double)(q % 7 == 0);
             b->within[q] = q % 7 == 0;
         }
+        if (block->coupled) {
+            tact_six_multiply(h, 1.0, slip, block->couple);
+        }
         if (!tact_six_solve(h, b->within, 6)) {
             return 0;
         }
         memset(b->c, 0, sizeof b->c);
         tact_six_multiply(b->c, -1.0, b->within, slip);
-        tact_direct_put(&world->direct, &world->blocks[island->blocks.at[i]], b->c);
+        tact_direct_put(&world->direct, block, b->c);
     }
     return tact_direct_factor(&world->direct, island->owners.count);
 }

@@ -18,6 +18,27 @@ static int tips(const struct tact_patch *patch)
     return patch->kind == TACT_PATCH_ELLIPSE && patch->exponent == 1.0;
 }
 
+/* How far a point of a patch with gaps is from its target; x: from the centre, along t1, t2. */
+static double gap_at(const struct tact_contact *c, const double *x)
+{
+    const double *gap = c->patch.gap;
+    return gap[0] + c->patch.target + c->preload + gap[1] * x[0] + gap[2] * x[1];
+}
+
+/* By how much the deepest point of such a patch is beyond it [m]. */
+static double deepest(const struct tact_contact *c)
+{
+    static const double middle[2] = {0.0, 0.0};
+    const struct tact_patch *patch = &c->patch;
+    double most = -gap_at(c, middle);
+    for (int i = 0; i < patch->corners; i++) {
+        most = tact_max(most, -gap_at(c, patch->corner[i]));
+    }
+    int round = !patch->corners && patch->kind == TACT_PATCH_ELLIPSE;
+    return round ? most + tact_hypot(patch->gap[1] * patch->semi[0], patch->gap[2] * patch->semi[1])
+                 : most;
+}
+
 /* Fastest approach of a point of the patch at normal velocity and turning u [m/s]. */
 static double fastest_approach(const struct tact_patch *patch, const double *u)
 {
@@ -79,7 +100,11 @@ void tact_impact_rebound(const struct tact_world *world, struct block *block)
     double e = tact_world_pair_law(world, c->a, c->b)->restitution;
     double approach = fastest_approach(&c->patch, block->arrival);
     memset(block->rebound, 0, sizeof block->rebound);
-    if (!(e > 0.0) || !(approach > 0.0) || approach <= 2.0 * block->drawn) {
+    if (c->patch.law == TACT_LAW_GAPS) { /* those that close in this tick */
+        approach = tact_min(approach, approach + deepest(c) / world->options.period);
+    }
+    if (!(e > 0.0) || c->patch.law == TACT_LAW_WRENCH || !(approach > 0.0) ||
+        approach <= 2.0 * block->drawn) {
         return;
     }
     for (int i = 0; i < (tips(&c->patch) ? 3 : 1); i++) {
@@ -98,22 +123,58 @@ void tact_impact_rebound(const struct tact_world *world, struct block *block)
  * e beside it. One that is not yet deep enough may close in one tick: v_n >= e / h. Never
  * pulls. From rest, a tick pushes bodies apart no faster than the options say, and if rigid or
  * rebounding no faster than tact_impact_limit_pushes() finds. */
-void tact_impact_target(const struct tact_world *world, struct block *block)
+static void depth_target(const struct tact_world *world, struct block *block)
 {
     const struct tact_contact *c = &world->contacts[block->contact];
     const struct tact_contact_law *law = tact_world_pair_law(world, c->a, c->b);
-    double h = world->options.period, free[3];
+    double h = world->options.period;
     double e = c->patch.exponent * (c->patch.depth - c->patch.target - c->preload);
     e = c->preload > 0.0 && law->compliance == 0.0 ? tact_min(e, 0.0) : e;
     double time = h + (e > 0.0 ? law->dissipation + law->hunt_crossley * e : 0.0);
-    tact_impact_velocity(block, free);
-    block->drawn = block->arrival[0] - free[0];
     block->push = e / time;
     block->softness = c->starting ? 0.0 : law->compliance / (time * h);
     int sinks = law->compliance == 0.0 || law->restitution > 0.0;
     block->sunk = sinks && e > SUNK * c->patch.target ? e : 0.0;
     block->softer = 1.0 + block->softness / block->local.s[0];
     block->push = tact_min(block->push, world->options.push_limit * block->softer) - block->rolling;
+}
+
+/* The same of a patch with gaps g: v_n + w_1 x_2 - w_2 x_1 >= -g(x) / h at each of its points x
+ * where none is deeper than its target; otherwise the deepest opens as too deep an overlap does. */
+static void gaps_target(const struct tact_world *world, struct block *block)
+{
+    const struct tact_contact *c = &world->contacts[block->contact];
+    const struct tact_contact_law *law = tact_world_pair_law(world, c->a, c->b);
+    static const double middle[2] = {0.0, 0.0};
+    double h = world->options.period, e = deepest(c), gap = gap_at(c, middle);
+    if (c->preload > 0.0 && law->compliance == 0.0 && e > 0.0) {
+        gap += e;
+        e = 0.0;
+    }
+    double time = h + (e > 0.0 ? law->dissipation + law->hunt_crossley * e : 0.0);
+    block->softness = c->starting ? 0.0 : law->compliance / (time * h);
+    block->softer = 1.0 + block->softness / block->local.s[0];
+    double most = world->options.push_limit * block->softer;
+    double rate = e > most * time ? most / e : 1.0 / time;
+    block->push = -gap * rate;
+    block->wanted[4] -= c->patch.gap[2] * rate;
+    block->wanted[5] += c->patch.gap[1] * rate;
+}
+
+void tact_impact_target(const struct tact_world *world, struct block *block)
+{
+    const struct tact_patch *patch = &world->contacts[block->contact].patch;
+    double free[3];
+    tact_impact_velocity(block, free);
+    block->drawn = block->arrival[0] - free[0];
+    block->push = block->softness = block->sunk = 0.0;
+    block->softer = 1.0;
+    memcpy(block->wanted, patch->wanted, sizeof block->wanted);
+    if (patch->law == TACT_LAW_DEPTH) {
+        depth_target(world, block);
+    } else if (patch->law == TACT_LAW_GAPS) {
+        gaps_target(world, block);
+    }
     block->push = block->locked ? tact_min(block->push, 0.0) : block->push;
     block->local.s[0] += block->softness;
 }
@@ -178,7 +239,14 @@ void tact_impact_limit_pushes(const struct tact_world *world, const struct islan
 
 void tact_impact_wanted(const struct block *block, double u[6])
 {
-    u[0] -= tact_block_rebounds(block) ? tact_max(block->push, block->rebound[0]) : block->push;
-    u[4] -= block->rebound[1];
-    u[5] -= block->rebound[2];
+    if (tact_block_rebounds(block)) {
+        u[0] -= tact_max(block->push, block->rebound[0]);
+        u[4] -= block->rebound[1];
+        u[5] -= block->rebound[2];
+        return;
+    }
+    u[0] -= block->push;
+    for (int i = 0; i < 6; i++) {
+        u[i] -= block->wanted[i];
+    }
 }

@@ -262,6 +262,7 @@ static int acquire(struct tact_world *world, int pair)
     c->a = p->a;
     c->b = p->b;
     c->limits = TACT_LIMIT_OPEN;
+    memset(tact_pair_state(world, pair), 0, (size_t)world->state * sizeof(double));
     if (p->most > 1) {
         c->first_piece = near->free_pieces[--near->free_piece_count];
         tact_pieces_clear(world, pair);

@@ -15,6 +15,40 @@ static double yield_of(const struct block *block, int row)
     return tact_max(own, YIELD * block->local.s[7 * row]);
 }
 
+/* The answer of a contact that sticks: S d + e + J dv = 0, with what is rigid of S in J dv. */
+static int stick_answer(const struct block *block, const double *soft, const double *e, double *c,
+                        double *a)
+{
+    int rows = block->local.rows;
+    for (int k = 0; k < rows && !block->coupled; k++) {
+        if (soft[k] > 0.0) {
+            c[7 * k] = -1.0 / soft[k];
+            a[k] = -e[k] / soft[k];
+        }
+    }
+    if (!block->coupled) {
+        return 1;
+    }
+    double left[36], right[42] = {0.0};
+    for (int k = 0; k < 36; k++) {
+        int used = k / 6 < rows && k % 6 < rows;
+        left[k] = used ? block->couple[k] : 0.0;
+    }
+    for (int k = 0; k < 6; k++) {
+        left[7 * k] += k < rows && soft[k] > 0.0 ? soft[k] : 1.0;
+        right[8 * k] = k < rows ? -1.0 : 0.0;
+        right[7 * k + 6] = k < rows ? -e[k] : 0.0;
+    }
+    if (!tact_six_solve(left, right, 7)) {
+        return 0;
+    }
+    for (int k = 0; k < 6; k++) {
+        memcpy(c + 6 * k, right + 7 * k, 6 * sizeof *c);
+        a[k] = right[7 * k + 6];
+    }
+    return 1;
+}
+
 /* The contact's b at the present velocities, and what it was in the sweep that made r: how they
  * differ. */
 static void find_change(const struct block *block, const double *r, double *e)
@@ -26,9 +60,7 @@ static void find_change(const struct block *block, const double *r, double *e)
         tact_rows_velocity(u, side->j, side->v, side->dof);
     }
     tact_block_soften(block, r, u);
-    for (int i = 0; i < 6; i++) {
-        u[i] -= block->give[i] * block->start[i];
-    }
+    tact_block_relax(block, u);
     tact_rows_without(e, u, block->local.s, r);
     for (int i = 0; i < 6; i++) {
         e[i] -= block->local.b[i];
@@ -54,19 +86,13 @@ static int find_answer(const struct tact_world *world, const struct block *block
     for (int k = 0; k < 6; k++) {
         soft[k] = yield_of(block, k);
     }
-    if (tact_newton_sticks(world,
-                           block)) { /* S d + e + J dv = 0, with what is rigid of S in J dv */
-        for (int k = 0; k < local->rows; k++) {
-            if (soft[k] > 0.0) {
-                c[7 * k] = -1.0 / soft[k];
-                a[k] = -e[k] / soft[k];
-            }
-        }
-        return 1;
+    if (tact_newton_sticks(world, block)) {
+        return stick_answer(block, soft, e, c, a);
     }
     for (int k = 0; k < 36; k++) { /* 1 + G (S - E) - p: left; G, and G e + p was: right */
         const double *row = slope + 6 * (k / 6), *column = local->s + 6 * (k % 6);
         left[k] = (k % 7 == 0) + tact_dot(row, column, 6) - row[k % 6] * soft[k % 6];
+        left[k] -= block->coupled ? tact_dot(row, block->couple + 6 * (k % 6), 6) : 0.0;
         left[k] -= k % 6 == 0 ? press[k / 6] : 0.0;
         right[7 * (k / 6) + k % 6] = row[k % 6];
     }

@@ -100,8 +100,8 @@ void tact_opening_slow(const struct tact_world *world, struct block *block)
     const struct tact_contact *c = &world->contacts[block->contact];
     int stuck = tact_opening_is_stuck(block);
     double share = stuck ? 0.0 : tact_min(1.0, block->ease / EASY);
-    block->held_back =
-        (stuck || block->locked) && c->patch.depth - c->preload > (1.0 + SLACK) * c->patch.target;
+    block->held_back = c->patch.law != TACT_LAW_WRENCH && (stuck || block->locked) &&
+                       c->patch.depth - c->preload > (1.0 + SLACK) * c->patch.target;
     if (block->push > 0.0) {
         block->push *= share;
     }
@@ -174,6 +174,7 @@ static double expected_impulse(const struct tact_world *world, const struct isla
         const struct block *block = &world->blocks[island->blocks.at[i]];
         double closing = fabs(block->arrival[0] - block->drawn) + tact_max(block->push, 0.0);
         sum += closing / block->local.s[0];
+        sum += block->elastic & 1 ? tact_max(block->start[0], 0.0) : 0.0;
     }
     for (int i = 0; i < island->owners.count; i++) {
         int owner = island->owners.at[i];

@@ -136,6 +136,7 @@ void tact_assemble_schur(struct tact_world *world, struct block *block)
     }
     block->local.passes = block->alone ? 0 : 3;
     block->local.surface = c->patch.surface;
+    memcpy(block->local.fit, c->patch.fit, sizeof block->local.fit);
 }
 
 static void factor(struct tact_world *world, struct block *block)

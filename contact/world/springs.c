@@ -5,6 +5,7 @@
  * alone.
  */
 #include <string.h>
+#include "contact/linear.h"
 #include "contact/world/rows_internal.h"
 #include "contact/world/world_internal.h"
 
@@ -103,9 +104,11 @@ void tact_springs_assemble(const struct tact_world *world, struct block *block)
 {
     const struct tact_contact *c = &world->contacts[block->contact];
     double tangential = tact_world_pair_law(world, c->a, c->b)->tangential_compliance;
-    block->springs = 0;
+    block->springs = block->elastic = block->coupled = 0;
     make_rigid(world, block);
-    if (tangential > 0.0 && !tact_block_rebounds(block)) {
+    if (c->patch.law == TACT_LAW_WRENCH) {
+        tact_elastic_assemble(world, block);
+    } else if (tangential > 0.0 && !tact_block_rebounds(block)) {
         make_foundation(world, block);
     }
     for (int i = 0; i < 6; i++) {
@@ -116,7 +119,7 @@ void tact_springs_assemble(const struct tact_world *world, struct block *block)
 /* Rows whose spring is there for the solver alone. */
 static int is_rigid(const struct block *block, int row)
 {
-    return row == 0 || row >= block->springs;
+    return !(block->elastic >> row & 1) && (row == 0 || row >= block->springs);
 }
 
 void tact_springs_soften(struct block *block, double share, const double start[6])
@@ -164,8 +167,12 @@ double tact_springs_yield(const struct tact_world *world, const struct island *i
 double tact_springs_most(const struct block *block)
 {
     double sum = 0.0;
-    for (int i = 1; i < block->springs; i++) {
-        sum += 0.25 * block->give[i] * block->start[i] * block->start[i];
+    for (int i = 0; i < 6; i++) {
+        if (!is_rigid(block, i)) {
+            double held = block->give[i] * block->start[i];
+            held += block->coupled ? tact_dot(block->couple + 6 * i, block->start, 6) : 0.0;
+            sum += 0.25 * held * block->start[i];
+        }
     }
     return sum;
 }

@@ -23,8 +23,10 @@ static void follow_force(const struct tact_world *world, struct block *block)
     int paper = world->options.local == TACT_LOCAL_BOUCHARD;
     if (c->patch.kind == TACT_PATCH_ELASTIC && paper) {
         double radius = tact_patch_elastic_radius(&c->patch, r[0] / world->options.period);
-        local->semi[0] = local->semi[1] = radius;
-        local->rectangle[0] = local->rectangle[1] = corners ? radius : 0.0;
+        for (int i = 0; i < 2; i++) {
+            local->semi[i] = radius * c->patch.stretch[i];
+            local->rectangle[i] = corners ? local->semi[i] : 0.0;
+        }
     }
     local->spin_arm = tact_patch_spin_arm(&c->patch, r[0] / world->options.period);
     if (corners && r[0] > 0.0 && c->patch.kind == TACT_PATCH_ELLIPSE) {
@@ -82,9 +84,7 @@ static void solve_block(struct tact_world *world, struct island *island, struct 
     }
     tact_bonds_see(world, block, c->impulse, u);
     tact_block_soften(block, c->impulse, u);
-    for (int i = 0; i < 6; i++) {
-        u[i] -= block->give[i] * block->start[i];
-    }
+    tact_block_relax(block, u);
     tact_rows_without(local->b, u, local->s, c->impulse);
     memcpy(r, c->impulse, sizeof r);
     if (block->points) {

@@ -2,6 +2,7 @@
 #ifndef TACT_CONTACT_SWEEPS_INTERNAL_H
 #define TACT_CONTACT_SWEEPS_INTERNAL_H
 
+#include "contact/linear.h"
 #include "contact/world/rows_internal.h"
 #include "contact/world/world_internal.h"
 
@@ -35,6 +36,20 @@ static inline void tact_block_soften(const struct block *block, const double *r,
     u[0] += block->softness * r[0];
     for (int i = 0; i < 6; i++) {
         u[i] += block->give[i] * r[i];
+    }
+    for (int i = 0; i < 6 && block->coupled; i++) {
+        u[i] += tact_dot(block->couple + 6 * i, r, 6);
+    }
+}
+
+/* Takes what the springs of a block's rows begin with from its velocity u. */
+static inline void tact_block_relax(const struct block *block, double *u)
+{
+    for (int i = 0; i < 6; i++) {
+        u[i] -= block->give[i] * block->start[i];
+    }
+    for (int i = 0; i < 6 && block->coupled; i++) {
+        u[i] -= tact_dot(block->couple + 6 * i, block->start, 6);
     }
 }
 

@@ -60,7 +60,8 @@ void tact_world_destroy(struct tact_world *world)
     void *blocks[] = {world->bodies, world->hands,      world->shapes,  world->laws,
                       world->poses,  world->directions, world->active,  world->contacts,
                       world->blocks, world->jacobians,  world->columns, world->free,
-                      world->bonds,  world->arrived,    world->sunk,    world->pairs};
+                      world->bonds,  world->arrived,    world->sunk,    world->pairs,
+                      world->states};
     tact_near_destroy(&world->near);
     tact_islands_destroy(&world->islands);
     tact_newton_destroy(&world->newton);
@@ -295,7 +296,8 @@ static int list_pairs(struct tact_world *world)
     return world->pairs ? 0 : -ENOMEM;
 }
 
-/* Room for the contacts of near pairs, and for the pieces of those that may be split. */
+/* Room for the contacts of near pairs, for what their models keep, and for the pieces of those that
+ * may be split. */
 static int list_contacts(struct tact_world *world)
 {
     const struct tact_world_options *o = &world->options;
@@ -305,9 +307,14 @@ static int list_contacts(struct tact_world *world)
         world->piece_slots += world->pairs[i].most > 1;
     }
     int all = world->slots + world->piece_slots * TACT_PIECES;
+    for (int i = 0; i < world->pair_count; i++) {
+        int state = tact_world_model(world, i)->state;
+        world->state = state > world->state ? state : world->state;
+    }
     world->contacts = calloc((size_t)all + 1, sizeof *world->contacts);
+    world->states = calloc((size_t)world->slots * (size_t)world->state + 1, sizeof *world->states);
     world->room = o->contacts < all ? o->contacts : all;
-    return world->contacts ? 0 : -ENOMEM;
+    return world->contacts && world->states ? 0 : -ENOMEM;
 }
 
 static int make_points(struct tact_world *world)
@@ -315,7 +322,7 @@ static int make_points(struct tact_world *world)
     size_t vertices = 0;
     int any = 0;
     for (int i = 0; i < world->pair_count && !any; i++) {
-        any = tact_world_pair_model(world, world->pairs[i].a, world->pairs[i].b)->points;
+        any = tact_world_model(world, i)->points;
     }
     if (!any) {
         return 0;
@@ -394,6 +401,12 @@ int tact_world_shape_count(const struct tact_world *world)
 int tact_world_pair_count(const struct tact_world *world)
 {
     return world->pair_count;
+}
+
+double *tact_world_state(struct tact_world *world, int pair, int *count)
+{
+    *count = tact_world_model(world, pair)->state;
+    return world->near.slot[pair] < 0 ? NULL : tact_pair_state(world, pair);
 }
 
 int tact_world_slots(const struct tact_world *world)

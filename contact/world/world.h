@@ -187,6 +187,10 @@ TACT_API struct tact_contact *tact_world_contact(struct tact_world *world, int p
  *  where the pair is never split. */
 TACT_API struct tact_contact *tact_world_piece(struct tact_world *world, int pair, int k);
 
+/** What the contact model of a pair keeps for it, and how many numbers; NULL where it is not near.
+ *  Real-time safe. */
+TACT_API double *tact_world_state(struct tact_world *world, int pair, int *count);
+
 /** Near pairs that there is room for; and the place of one among them, which it keeps as long as it
  *  is near, -1 where it is not. Real-time safe. */
 TACT_API int tact_world_slots(const struct tact_world *world);

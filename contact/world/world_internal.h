@@ -63,6 +63,10 @@ struct block {
     double give[6];    /* the same of each row, as of a spring [1/kg, 1/(kg m^2)] */
     double start[6];   /* impulse that these springs begin with */
     int springs;       /* rows, from the first on, that a foundation carries; 0: none */
+    int elastic;       /* bits: rows that carry an elastic wrench */
+    int coupled;       /* 1: the rows' springs answer each other, too: */
+    double couple[36]; /* give beside its diagonal; 0 on it */
+    double wanted[6];  /* velocity that the patch asks for, but for push: of gaps, of its motion */
     double motion[6];  /* period times the velocity after the solve, of a patch with springs */
     double residual;
     double per_length; /* makes torques comparable with forces [1/m] */
@@ -94,6 +98,8 @@ struct tact_world {
     struct tact_contact *contacts; /* `slots`, of near pairs, then the pieces of those that may
                                       split */
     int slots, piece_slots;
+    double *states; /* what their models keep: `state` of each of the slots */
+    int state;
     struct tact_contact apart; /* stands for the contact of a pair that is not near */
     struct tact_contact no_piece;
     int pair_count;
@@ -135,6 +141,12 @@ static inline struct tact_contact *tact_near_contact(const struct tact_world *wo
 /* The contact model of two shapes whose materials have a law. */
 const struct tact_contact_model *tact_world_pair_model(const struct tact_world *world, int a,
                                                        int b);
+
+/* What the model of a near pair keeps for it. */
+static inline double *tact_pair_state(const struct tact_world *world, int pair)
+{
+    return world->states + (size_t)world->near.slot[pair] * (size_t)world->state;
+}
 
 /* A body's or hand's place in the order of both; -1: it does not move. */
 static inline int tact_world_place(const struct tact_world *world, struct tact_owner owner)
@@ -190,6 +202,9 @@ double tact_springs_yield(const struct tact_world *world, const struct island *i
 
 /* The most that they can give in a tick, r v at half of what they hold [J]. */
 double tact_springs_most(const struct block *block);
+
+/* The springs of a patch whose law is an elastic wrench (elastic.c). */
+void tact_elastic_assemble(const struct tact_world *world, struct block *block);
 
 /* What they hold after the solve, and once the bodies have moved. */
 void tact_springs_store(const struct tact_world *world, struct block *block);

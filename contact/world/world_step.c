@@ -49,9 +49,10 @@ void tact_world_begin(struct tact_world *world)
     for (int k = 0; k < world->near.count; k++) {
         int i = world->near.list[k];
         struct tact_contact *c = tact_near_contact(world, i);
-        world->active[i] = (uint8_t)is_close(world, c);
+        int close = is_close(world, c);
+        world->active[i] = close && tact_world_model(world, i)->moments;
         double *direction = world->directions + 3 * i;
-        if (!world->active[i]) {
+        if (!close) {
             memset(direction, 0, 3 * sizeof *direction);
         } else if (c->touching) {
             tact_v3_copy(direction, c->patch.frame);
@@ -173,6 +174,24 @@ void tact_world_set_moments(struct tact_world *world, int pair, const struct tac
     }
 }
 
+/* Velocity of a shape's frame at its origin. */
+static void find_twist(const struct tact_world *world, int shape, double twist[6])
+{
+    const struct tact_owner *owner = &world->shapes[shape].owner;
+    const double *at = world->poses[shape].position;
+    memset(twist, 0, 6 * sizeof *twist);
+    if (owner->kind == TACT_OWNER_HAND) {
+        tact_hand_link_twist(world->hands[owner->index].hand, owner->link, at, twist);
+    } else if (owner->kind == TACT_OWNER_BODY) {
+        const struct tact_body *body = &world->bodies[owner->index].body;
+        double arm[3];
+        memcpy(twist, body->twist, 6 * sizeof *twist);
+        tact_v3_sub(arm, at, body->pose.position);
+        tact_v3_cross(twist, body->twist + 3, arm);
+        tact_v3_add(twist, twist, body->twist);
+    }
+}
+
 /* Measures a near pair by its model into the contact's patch and the world's pieces: their number,
  * or why there is none, as struct tact_contact_model has it. */
 static int measure_pair(struct tact_world *world, int pair)
@@ -180,10 +199,15 @@ static int measure_pair(struct tact_world *world, int pair)
     const struct world_pair *p = &world->pairs[pair];
     const struct tact_contact_model *model = tact_world_pair_model(world, p->a, p->b);
     struct tact_contact *c = tact_near_contact(world, pair);
-    if (model->moments ? !(c->moments.volume > 0.0) : !is_close(world, c)) {
+    if ((model->state || !model->moments) && !is_close(world, c)) {
+        memset(tact_pair_state(world, pair), 0, (size_t)world->state * sizeof(double));
         return -EDOM;
     }
-    const struct tact_pair_query query = {
+    if (model->moments && !(c->moments.volume > 0.0)) {
+        return -EDOM;
+    }
+    struct tact_pair_query query = {
+        .model = model,
         .a = &world->shapes[p->a].shape,
         .b = &world->shapes[p->b].shape,
         .pose_a = &world->poses[p->a],
@@ -192,7 +216,12 @@ static int measure_pair(struct tact_world *world, int pair)
         .options = &world->options,
         .moments = model->moments ? &c->moments : NULL,
         .most = p->most,
+        .state = tact_pair_state(world, pair),
     };
+    if (!model->moments) {
+        find_twist(world, p->a, query.twist[0]);
+        find_twist(world, p->b, query.twist[1]);
+    }
     return model->measure(&query, &c->patch, world->piece);
 }
 
@@ -251,8 +280,8 @@ static void clear_pair(struct tact_world *world, int pair, int inside)
 static void assemble_pair(struct tact_world *world, int pair)
 {
     struct tact_contact *c = tact_near_contact(world, pair);
-    c->touching = c->stuck = 0;
     int pieces = measure_pair(world, pair);
+    c->touching = c->stuck = 0;
     if (pieces < 0) {
         clear_pair(world, pair, pieces == -ERANGE);
         return;
@@ -284,6 +313,20 @@ int tact_assemble_blocks(struct tact_world *world)
     return world->crowded || world->near.crowded ? -ENOSPC : 0;
 }
 
+/* By how much a pair is deeper than its target; of one wholly inside the other 33 sizes. An elastic
+ * wrench has no target. */
+static double excess_at_start(struct tact_world *world, int pair)
+{
+    const struct tact_contact *c = tact_near_contact(world, pair);
+    int rc = measure_pair(world, pair);
+    if (rc == -ERANGE) {
+        double small = tact_min(world->shapes[c->a].radius, world->shapes[c->b].radius);
+        double size = c->moments.volume > 0.0 ? tact_cbrt(c->moments.volume) : small;
+        return size / TACT_PATCH_LEAST_AREA - tact_world_pair_law(world, c->a, c->b)->overlap;
+    }
+    return rc < 0 || c->patch.law == TACT_LAW_WRENCH ? 0.0 : c->patch.depth - c->patch.target;
+}
+
 /* What the shapes of the pairs overlap by now; how many are deeper than their target. */
 static int measure_start(struct tact_world *world, struct tact_moments_scratch *scratch)
 {
@@ -294,12 +337,8 @@ static int measure_start(struct tact_world *world, struct tact_moments_scratch *
         c->preload = 0.0;
         if (!world->active[i] || tact_world_measure(world, i, scratch, &c->moments) <= 0) {
             memset(&c->moments, 0, sizeof c->moments);
-            continue;
         }
-        double target = tact_world_pair_law(world, c->a, c->b)->overlap;
-        double buried = tact_cbrt(c->moments.volume) / TACT_PATCH_LEAST_AREA - target;
-        double excess = measure_pair(world, i) < 0 ? buried : c->patch.depth - c->patch.target;
-        c->preload = tact_max(0.0, excess);
+        c->preload = tact_max(0.0, excess_at_start(world, i));
         c->starting = c->preload > 0.0;
         deep += c->starting;
     }

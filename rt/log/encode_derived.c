@@ -102,10 +102,11 @@ static void find_contacts(struct tact_encoder *encoder, const struct tact_record
     }
 }
 
+/* The patch of one that touches has a normal. */
 static bool touches(const struct tact_encoder *encoder, size_t contact)
 {
     const double *at = encoder->at[contact];
-    return at && at[encoder->shown.contacts[contact].patch + 6] > 0.0;
+    return at && tact_v3_norm(at + encoder->shown.contacts[contact].patch + 3) > 0.0;
 }
 
 /* The frame of a contact. */

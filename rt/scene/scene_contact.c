@@ -4,7 +4,7 @@
 #include "contact/pair/model.h"
 #include "rt/scene/scene_internal.h"
 
-enum { MOST_MODELS = 16 };
+enum { MOST_MODELS = 32 };
 
 static int check_tip(const struct tact_scene_check *check, const char *path, double radius,
                      double power)
@@ -18,10 +18,10 @@ static int check_tip(const struct tact_scene_check *check, const char *path, dou
 
 static int check_model(const struct tact_scene_check *check, const char *path, const char *name)
 {
-    const char *words[MOST_MODELS + 3] = {"auto"};
+    const char *words[MOST_MODELS + 2] = {"auto"};
     const struct tact_contact_model *model;
     int count = 1;
-    for (int i = 0; i < MOST_MODELS && (model = tact_contact_model_at(i)); i++) {
+    while (count < MOST_MODELS && (model = tact_contact_model_at(count - 1))) {
         words[count++] = model->name;
     }
     words[count] = strcmp(name, "patch") ? NULL : "patch"; /* the old name of volume */

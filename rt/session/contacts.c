@@ -54,11 +54,12 @@ static int add_fields(struct tact_layout *to, const struct session_extras *extra
     int rc = add_field(to, "pieces", "each: centre m, normal, impulse on the first N s, N m s",
                        extras->pieces);
     rc = rc ? rc : add_field(to, "preload", SESSION_PRELOAD_UNIT, extras->preload);
-    return rc ? rc
-              : add_field(to, "springs",
-                          "each: impulse N s, N m s, angle rad, world; of the patch, then its "
-                          "pieces",
-                          extras->springs);
+    rc = rc ? rc
+            : add_field(to, "springs",
+                        "each: impulse N s, N m s, angle rad, world; of the patch, then its "
+                        "pieces",
+                        extras->springs);
+    return rc ? rc : add_field(to, "state", "what the contact model keeps", extras->state);
 }
 
 static struct session_extras extras_of(const struct tact_session *s, int pair)
@@ -67,7 +68,8 @@ static struct session_extras extras_of(const struct tact_session *s, int pair)
     int springs = tact_world_law(s->world, pair)->tangential_compliance > 0.0;
     return (struct session_extras){.pieces = split ? 12 * TACT_PIECES : 0,
                                    .preload = s->pairs[pair].preloaded,
-                                   .springs = springs ? 9 * (split ? 1 + TACT_PIECES : 1) : 0};
+                                   .springs = springs ? 9 * (split ? 1 + TACT_PIECES : 1) : 0,
+                                   .state = tact_world_model(s->world, pair)->state};
 }
 
 static int larger(int a, int b)
@@ -84,6 +86,7 @@ static struct session_extras all_extras(const struct tact_session *s)
         all.pieces = larger(all.pieces, one.pieces);
         all.preload = larger(all.preload, one.preload);
         all.springs = larger(all.springs, one.springs);
+        all.state = larger(all.state, one.state);
     }
     return all;
 }
@@ -240,6 +243,24 @@ static void restore_springs(struct tact_session *s, int pair, const double *v)
     }
 }
 
+static void fill_state(struct tact_session *s, int pair, double *v)
+{
+    int count;
+    const double *state = tact_world_state(s->world, pair, &count);
+    if (state) {
+        memcpy(v, state, (size_t)count * sizeof *v);
+    }
+}
+
+static void restore_state(struct tact_session *s, int pair, const double *v)
+{
+    int count;
+    double *state = tact_world_state(s->world, pair, &count);
+    if (state) {
+        memcpy(state, v, (size_t)count * sizeof *v);
+    }
+}
+
 /* The extras that the record has for a pair. */
 static struct session_extras recorded_extras(const struct tact_session *s, int pair)
 {
@@ -270,7 +291,8 @@ static void fill_contact(struct tact_session *s, int pair, double *v)
     tact_v3_copy(v + AT_DIRECTION, tact_world_directions(s->world) + 3 * pair);
     v[AT_LIMITS] = c->limits;
     memcpy(v + AT_MARGINS, &c->margins, sizeof c->margins);
-    memset(more, 0, (size_t)(extras.pieces + extras.preload + extras.springs) * sizeof *v);
+    memset(more, 0,
+           (size_t)(extras.pieces + extras.preload + extras.springs + extras.state) * sizeof *v);
     if (extras.pieces && tact_world_piece(s->world, pair, 0)) {
         fill_pieces(s, pair, more);
     }
@@ -281,6 +303,7 @@ static void fill_contact(struct tact_session *s, int pair, double *v)
     if (extras.springs) {
         fill_springs(s, pair, more);
     }
+    fill_state(s, pair, more + extras.springs);
 }
 
 static void restore_contact(struct tact_session *s, int pair, const double *v)
@@ -300,6 +323,7 @@ static void restore_contact(struct tact_session *s, int pair, const double *v)
     if (extras.springs) {
         restore_springs(s, pair, more);
     }
+    restore_state(s, pair, more + extras.springs);
     c->starting = 0;
     c->touching = 0;
 }

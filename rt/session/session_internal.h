@@ -61,6 +61,7 @@ struct session_extras {
     int pieces;  /* of a pair that may be split */
     int preload; /* of a pair that starts deeper than its target */
     int springs; /* of a pair with a tangential compliance, then of its pieces */
+    int state;   /* of a pair whose contact model keeps something */
 };
 
 #define SESSION_NAME 160 /* longest name of a pair, with the zero */

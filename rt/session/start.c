@@ -16,8 +16,6 @@ void tact_session_start(struct tact_session *s)
     for (int k = 0; k < count; k++) {
         const int i = near[k];
         const struct tact_contact *c = tact_world_contact(s->world, i);
-        int curved = tact_shape_is_curved(tact_world_shape(s->world, c->a)) ||
-                     tact_shape_is_curved(tact_world_shape(s->world, c->b));
         struct session_pair *p = &s->pairs[i];
         p->start.inside = 0;
         p->preloaded = c->preload > 0.0;
@@ -25,7 +23,7 @@ void tact_session_start(struct tact_session *s)
             p->start.inside = 1;
         } else if (c->preload > NOTABLE * tact_world_law(s->world, i)->overlap) {
             /* a cap is twice as deep in its middle as its volume over its area says */
-            p->start.depth = (curved ? 2.0 : 1.0) * c->patch.depth;
+            p->start.depth = c->patch.exponent * c->patch.depth;
             p->start.stuck = c->stuck;
         }
     }

@@ -1,4 +1,5 @@
 /* Patches from moments: exact extents and torsion arms, and which way they face. */
+#include <errno.h>
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -164,6 +165,45 @@ static void slivers_are_mended(void **state)
     }
 }
 
+/* Hertz's ellipse for two curvatures: the half axes by the pressure that the integrals give, table
+ * of k2/k1, a/b, F1, and the arm of torsion over sqrt(ab). */
+static void curvatures_make_an_ellipse(void **state)
+{
+    (void)state;
+    const double table[3][4] = {{1.0, 1.0, 1.0, 0.589049},
+                                {5.0, 2.890181, 0.966886, 0.714354},
+                                {20.0, 6.928681, 0.902395, 1.016284}};
+    const double force = 3.0, modulus = 1e6, k1 = 20.0;
+    struct tact_patch p = {.spin = TACT_SPIN_LIMIT_SURFACE};
+    for (int i = 0; i < 3; i++) {
+        double k2 = k1 * table[i][0], square[2];
+        assert_int_equal(tact_patch_hertz(&p, modulus, k1, k2), 0);
+        double ratio = p.stretch[0] / p.stretch[1], radius = tact_patch_elastic_radius(&p, force);
+        double round = cbrt(0.75 * force / (modulus * sqrt(k1 * k2)));
+        double arm = tact_patch_spin_arm(&p, force);
+        tact_patch_mean_squares(&p, force, square);
+        print_message("k2/k1 %g: a/b %.6f, F1 %.6f, arm %.6f\n", table[i][0], ratio, radius / round,
+                      arm / radius);
+        assert_true(fabs(ratio - table[i][1]) < 1e-6);
+        assert_true(fabs(radius / round - table[i][2]) < 1e-6);
+        assert_true(fabs(arm / radius - table[i][3]) < 1e-5);
+        assert_true(fabs(square[0] / square[1] - ratio * ratio) < 1e-9);
+    }
+    for (double flat = 1.0; flat < 1e5; flat *= 1.7) { /* Hertz's own equation, by quadrature */
+        assert_int_equal(tact_patch_hertz(&p, modulus, 1.0, flat), 0);
+        double a = p.stretch[0], b = p.stretch[1], sum[2] = {0.0, 0.0};
+        for (int k = 0; k < 200000; k++) { /* of dx / ((a2 + x) sqrt((a2 + x) (b2 + x) x)) */
+            double t = (k + 0.5) / 200000, w = t / (1 - t), x = w * w * b * b;
+            double root = sqrt((a * a + x) * (b * b + x)), d = 2 * b / ((1 - t) * (1 - t));
+            sum[0] += d / ((a * a + x) * root);
+            sum[1] += d / ((b * b + x) * root);
+        }
+        assert_true(fabs(sum[1] / sum[0] / flat - 1.0) < 1e-6);
+    }
+    assert_int_equal(tact_patch_hertz(&p, modulus, 0.0, 1.0), -EDOM);
+    assert_int_equal(tact_patch_hertz(&p, modulus, 2.0, 1.0), -EDOM);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -172,6 +212,7 @@ int main(void)
         cmocka_unit_test(sheet_faces_straight_up),
         cmocka_unit_test(thick_overlap_keeps_the_gradient),
         cmocka_unit_test(slivers_are_mended),
+        cmocka_unit_test(curvatures_make_an_ellipse),
         cmocka_unit_test(oblong_patches_resist_spin),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,71 @@
+/*
+ * The springs of a patch that presses by an elastic wrench W with a stiffness K, both of its rows:
+ * after a tick of h it is r = h (W - h' K u), with h' = h and the relaxation time of a damper
+ * beside the springs, so that u + C r = C h W with C = (h h' K)^-1 on the rows that have a
+ * stiffness. As a part of S it is implicit, and the law of the contact decides what it may
+ * transmit.
+ */
+#include <string.h>
+#include "contact/linear.h"
+#include "contact/world/sweeps_internal.h"
+
+#define SINGULAR 1e-9 /* of a row's stiffness: directions in which the wrench yields no less */
+#define RIGID 1e-6 /* of the mobility of a row: it yields no less, as rigid ones do (springs.c) */
+
+/* The rows that have a stiffness and are transmitted; their number. */
+static int find_rows(const struct block *block, const struct tact_patch *patch, int row[6])
+{
+    int count = 0, rolls = patch->kind == TACT_PATCH_ELLIPSE && patch->semi[0] > 0.0;
+    for (int i = 0; i < (rolls ? 6 : 4); i++) {
+        if (patch->stiffness[7 * i] > 0.0 && block->local.s[7 * i] > 0.0) {
+            row[count++] = i;
+        }
+    }
+    return count;
+}
+
+/* The inverse of their stiffness, scaled to a diagonal of 1. */
+static void invert(const double *stiffness, const int *row, int count, double *inverse)
+{
+    double factor[36], scale[6];
+    for (int i = 0; i < count; i++) {
+        scale[i] = 1.0 / sqrt(stiffness[7 * row[i]]);
+    }
+    for (int i = 0; i < count * count; i++) {
+        int p = i / count, q = i % count;
+        double even = 0.5 * (stiffness[6 * row[p] + row[q]] + stiffness[6 * row[q] + row[p]]);
+        factor[i] = p == q ? 1.0 + SINGULAR : scale[p] * scale[q] * even;
+    }
+    tact_ldl_factor(factor, count);
+    for (int k = 0; k < count; k++) {
+        double column[6] = {0.0};
+        column[k] = scale[k];
+        tact_ldl_solve(factor, count, column);
+        for (int i = 0; i < count; i++) {
+            inverse[6 * row[i] + row[k]] = scale[i] * column[i];
+        }
+    }
+}
+
+void tact_elastic_assemble(const struct tact_world *world, struct block *block)
+{
+    const struct tact_contact *c = &world->contacts[block->contact];
+    double h = world->options.period, inverse[36] = {0.0};
+    double time = h + tact_world_pair_law(world, c->a, c->b)->dissipation, scale = 1.0 / (h * time);
+    int row[6], count = find_rows(block, &c->patch, row);
+    invert(c->patch.stiffness, row, count, inverse);
+    memset(block->couple, 0, sizeof block->couple);
+    for (int k = 0; k < count; k++) {
+        int i = row[k];
+        block->give[i] = scale * inverse[7 * i] + RIGID * block->local.s[7 * i];
+        block->start[i] = h * c->patch.wrench[i];
+        block->elastic |= 1 << i;
+        for (int j = 0; j < 6; j++) {
+            block->couple[6 * i + j] = i == j ? 0.0 : scale * inverse[6 * i + j];
+        }
+    }
+    block->coupled = count > 0;
+    for (int i = 0; i < 36; i++) {
+        block->local.s[i] += block->couple[i];
+    }
+}

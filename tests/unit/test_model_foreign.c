@@ -1,0 +1,392 @@
+/*
+ * A contact model of a program of its own: boxes that stand on a floor, each bottom face a patch.
+ * It uses each part of a patch, against exact answers.
+ */
+#include <errno.h>
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <cmocka.h>
+#include "rt/session/replay.h"
+#include "support/run_scene.h"
+#include "support/world_scene.h"
+
+#define G 9.81
+
+/* What the model is to measure. */
+struct layer {
+    enum tact_normal_law law;
+    double stiffness;  /* WRENCH: of each square metre [Pa/m]; */
+    double tangential; /* the same along the face, of bristles that the model keeps */
+    double aside;      /* from the middle of the face to the patch's centre [m] */
+    double belt;       /* speed of the floor along x [m/s] */
+    int halves;        /* 1: each half of the face is a piece */
+    int uniform;       /* 1: the limit surface by name, not by its fit */
+};
+
+static int patches(const struct tact_shape *a, const struct tact_shape *b,
+                   const struct tact_world_options *options)
+{
+    (void)options;
+    return a->kind == TACT_SHAPE_HALFSPACE && b->kind == TACT_SHAPE_BOX ? 2 : 0;
+}
+
+/* The elastic wrench of the layer over the patch, and its stiffness: integrals over a rectangle. */
+static void press(const struct layer *layer, const double *size, double low, struct tact_patch *p)
+{
+    double area = 4.0 * size[0] * size[1], k = layer->stiffness * area, x = -layer->aside;
+    double xx = size[0] * size[0] / 3.0 + x * x, yy = size[1] * size[1] / 3.0;
+    const double g0 = p->gap[0], g1 = p->gap[1], g2 = p->gap[2]; /* about the centre */
+    const double force = -k * (g0 + g1 * x), t = layer->tangential * area;
+    const double normal[3] = {force, -k * g2 * yy, k * (g0 * x + g1 * xx)};
+    const int row[3] = {0, 4, 5};
+    const double own[9] = {k, 0.0, -k * x, 0.0, k * yy, 0.0, -k * x, 0.0, k * xx};
+    memset(p->stiffness, 0, sizeof p->stiffness);
+    memset(p->wrench, 0, sizeof p->wrench);
+    for (int i = 0; i < 9; i++) {
+        p->stiffness[6 * row[i / 3] + row[i % 3]] = low > 0.0 ? own[i] : 0.0;
+        p->wrench[row[i % 3]] = low > 0.0 ? normal[i % 3] : 0.0;
+    }
+    p->stiffness[7] = p->stiffness[14] = t;
+}
+
+static int measure(const struct tact_pair_query *q, struct tact_patch *patch,
+                   struct tact_pair_piece *piece)
+{
+    static const double frame[9] = {0.0, 0.0, -1.0, 1.0, 0.0, 0.0, 0.0, -1.0, 0.0};
+    const struct layer *layer = q->model->user;
+    const double *size = q->b->size, *at = q->pose_b->position;
+    double turn[9], bottom[3], low = 0.0;
+    tact_quat_to_m3(turn, q->pose_b->quat_wxyz);
+    for (int i = 0; i < 3; i++) { /* A is the floor, and is pushed down */
+        bottom[i] = at[i] - turn[3 * i + 2] * size[2] + turn[3 * i] * layer->aside;
+    }
+    *patch =
+        (struct tact_patch){.law = layer->law,
+                            .kind = TACT_PATCH_ELLIPSE,
+                            .exponent = 1.0,
+                            .rolls = INFINITY,
+                            .corners = 4,
+                            .semi = {size[0], size[1]},
+                            .spin_arm = 0.765 * size[0],
+                            .surface = layer->uniform ? TACT_SURFACE_UNIFORM : TACT_SURFACE_FITTED,
+                            .fit = {0.5004, 0.0169, 0.2663},
+                            .wanted = {0.0, -layer->belt, 0.0, 0.0, 0.0, 0.0}};
+    memcpy(patch->frame, frame, sizeof frame);
+    memcpy(patch->center, bottom, sizeof bottom);
+    patch->gap[0] = bottom[2];
+    patch->gap[1] = -turn[2] / turn[8];
+    patch->gap[2] = turn[5] / turn[8];
+    for (int i = 0; i < 4; i++) {
+        patch->corner[i][0] = (i == 1 || i == 2 ? size[0] : -size[0]) - layer->aside;
+        patch->corner[i][1] = i > 1 ? size[1] : -size[1];
+        low = fmax(low, -patch->gap[0] - patch->gap[1] * patch->corner[i][0] -
+                            patch->gap[2] * patch->corner[i][1]);
+    }
+    patch->depth = low;
+    if (layer->law == TACT_LAW_WRENCH) {
+        press(layer, size, low, patch);
+        for (int i = 0; i < 2 && layer->tangential > 0.0; i++) { /* bristles, from where it began */
+            q->state[i] = q->state[2] > 0.0 ? q->state[i] : bottom[i];
+            patch->wrench[1 + i] = (i ? -1.0 : 1.0) * 4.0 * size[0] * size[1] * layer->tangential *
+                                   (bottom[i] - q->state[i]);
+        }
+        q->state[2] = low > 0.0;
+    }
+    for (int i = 0; i < 2 && layer->halves; i++) {
+        double middle = i ? 0.5 * size[0] : -0.5 * size[0];
+        piece[i].patch = *patch;
+        memset(&piece[i].moments, 0, sizeof piece[i].moments);
+        piece[i].patch.center[0] += middle;
+        piece[i].patch.semi[0] *= 0.5;
+        piece[i].patch.gap[0] += patch->gap[1] * middle;
+        for (int k = 0; k < 4; k++) {
+            piece[i].patch.corner[k][0] *= 0.5;
+        }
+    }
+    return low == 0.0 && layer->law == TACT_LAW_WRENCH ? -EDOM : 2 * layer->halves;
+}
+
+static struct tact_contact_model model_of(struct layer *layer)
+{
+    struct tact_contact_model model = {
+        .name = "layer", .user = layer, .state = 3, .patches = patches, .measure = measure};
+    return model;
+}
+
+struct stand {
+    struct layer layer;
+    struct tact_contact_model model;
+    struct world_scene scene;
+};
+
+/* A body of one box, or of as many feet in a row along x, over the floor. */
+static void open_stand(struct stand *s, struct layer layer, struct tact_world_options o, double mu,
+                       double restitution, int feet)
+{
+    const struct tact_shape box = scene_box(0.1, 0.06, 0.04);
+    const double place[3] = {0.0, 0.0, 0.02 - 1e-12}; /* it touches */
+    struct tact_contact_law law = scene_rigid(mu);
+    s->layer = layer;
+    s->model = model_of(&s->layer);
+    law.model = &s->model;
+    law.restitution = restitution;
+    scene_open(&s->scene, &o);
+    scene_ground(&s->scene);
+    scene_solid(&s->scene, &box, 0.3, place, 0.0);
+    for (int i = 1; i < feet; i++) {
+        struct tact_pose local = tact_pose_identity();
+        local.position[0] = (i % 2 ? 0.1 : -0.1) * ((i + 1) / 2);
+        scene_attach(&s->scene, 0, &box, &local, 1);
+    }
+    scene_law(&s->scene, 0, 1, &law);
+    scene_start(&s->scene);
+}
+
+static struct tact_body *body_of(struct stand *s)
+{
+    return tact_world_body(s->scene.world, 0);
+}
+
+/* Height of the lowest corner of the box. */
+static double lowest(struct stand *s)
+{
+    const struct tact_pose *pose = &body_of(s)->pose;
+    double turn[9];
+    tact_quat_to_m3(turn, pose->quat_wxyz);
+    return pose->position[2] - 0.05 * fabs(turn[6]) - 0.03 * fabs(turn[7]) - 0.02 * fabs(turn[8]);
+}
+
+/* Gaps ahead of touch: nothing sinks, and a box that lands on a corner gains no energy and comes to
+ * lie flat. */
+static void gaps_let_nothing_sink(void **state)
+{
+    (void)state;
+    for (int n = 1; n <= 4; n *= 2) {
+        struct tact_world_options o = tact_world_options_default();
+        struct stand s;
+        double deepest = 0.0, highest = 0.0, flat = 0.0;
+        o.period = 1e-3 * n;
+        open_stand(&s, (struct layer){.law = TACT_LAW_GAPS}, o, 0.0, 0.0, 1);
+        const double turn[3] = {0.006, 0.010, 0.0};
+        struct tact_body *body = body_of(&s);
+        body->pose.position[2] += 0.005;
+        tact_quat_from_rotvec(body->pose.quat_wxyz, turn);
+        tact_world_refresh(s.scene.world);
+        double start = scene_phase_energy(&s.scene);
+        for (int i = 0; i < 200 / n; i++) {
+            scene_step(&s.scene);
+            deepest = fmin(deepest, lowest(&s));
+            highest = fmax(highest, scene_phase_energy(&s.scene) / start - 1.0);
+            flat = scene_tilt(&s.scene, 0) > 1e-6 ? (i + 1) * o.period : flat;
+        }
+        printf("h %g ms: lowest corner %.1e m, energy %.1e over the start, flat after %.0f ms\n",
+               1e3 * o.period, deepest, highest, 1e3 * flat);
+        assert_true(deepest > -1e-6 && highest < 1e-9 && flat < 0.05);
+        assert_true(s.scene.unsolved == 0 && fabs(lowest(&s)) < 1e-9);
+        scene_close(&s.scene);
+    }
+}
+
+/* It comes back to e^2 of the height of its fall, from the floor and not from ahead of it. */
+static void gaps_rebound_at_touch(void **state)
+{
+    (void)state;
+    struct tact_world_options o = tact_world_options_default();
+    struct stand s;
+    double top = 0.0;
+    o.period = 1e-4;
+    open_stand(&s, (struct layer){.law = TACT_LAW_GAPS}, o, 0.5, 0.5, 1);
+    body_of(&s)->pose.position[2] += 0.05;
+    tact_world_refresh(s.scene.world);
+    for (int i = 0, up = 0; i < 3000; i++) {
+        scene_step(&s.scene);
+        up |= body_of(&s)->twist[2] > 0.1;
+        top = up ? fmax(top, lowest(&s)) : 0.0;
+        if (up && body_of(&s)->twist[2] < 0.0) {
+            break;
+        }
+    }
+    printf("rebounds to %.4f of the height\n", top / 0.05);
+    assert_true(fabs(top / 0.05 - 0.25) < 0.005);
+    scene_close(&s.scene);
+}
+
+/* A box on a layer of springs, pulled aside: depth, tilt and the bristles' way are those of the
+ * springs, wherever on the face the patch has its centre, and at any period. */
+static void wrench_yields_by_its_stiffness(void **state)
+{
+    (void)state;
+    const double k = 1e6, t = 4e6, area = 0.1 * 0.06, pull = 0.6;
+    const double weight = 0.3 * G;
+    for (int i = 0; i < 6; i++) {
+        struct tact_world_options o = tact_world_options_default();
+        struct stand s;
+        double turn[9];
+        o.period = 1e-3 / (1 << i % 3);
+        o.gravity[0] = pull / 0.3;
+        struct layer layer = {TACT_LAW_WRENCH, k, t, i / 3 * 0.02, 0.0, 0, 0};
+        open_stand(&s, layer, o, 0.9, 0.0, 1);
+        scene_run(&s.scene, 1.0);
+        const struct tact_pose *pose = &body_of(&s)->pose;
+        tact_quat_to_m3(turn, pose->quat_wxyz);
+        double depth = weight / (k * area), way = pull / (t * area);
+        /* The weight leans over with the box, and friction is at the centre, which sinks. */
+        double turning = k * area * 0.05 * 0.05 / 3.0 - weight * 0.02 - pull * layer.aside;
+        double tilt = pull * 0.02 / turning;
+        double of[3] = {(0.02 * turn[8] - pose->position[2]) / depth, turn[2] / tilt,
+                        (pose->position[0] - layer.aside * (1.0 - turn[0])) / (way + 0.02 * tilt)};
+        printf("h %.2f ms, centre %2.0f mm aside: depth %.6f, tilt %.6f, way %.6f of exact\n",
+               1e3 * o.period, 1e3 * layer.aside, of[0], of[1], of[2]);
+        assert_true(s.scene.unsolved == 0 && tact_v3_norm(body_of(&s)->twist) < 1e-9);
+        for (int m = 0; m < 3; m++) {
+            assert_true(fabs(of[m] - 1.0) < 2e-5);
+        }
+        scene_close(&s.scene);
+    }
+}
+
+/* Feet in a row on springs: each bears what its depth says, which no rigid contact could know. */
+static void springs_share_a_load(void **state)
+{
+    (void)state;
+    enum { FEET = 17 };
+    const double k = 1e6, area = 0.1 * 0.06, mass = 0.3;
+    struct tact_world_options o = tact_world_options_default();
+    struct stand s;
+    double all = 0.0, worst = 0.0;
+    o.gravity[0] = 0.05;
+    open_stand(&s, (struct layer){TACT_LAW_WRENCH, k, 0.0, 0.01, 0.0, 0, 0}, o, 0.9, 0.0, FEET);
+    scene_run(&s.scene, 1.0);
+    const struct tact_pose *pose = tact_world_shape_poses(s.scene.world);
+    assert_int_equal(tact_world_pair_count(s.scene.world), FEET);
+    for (int i = 0; i < FEET; i++) {
+        const struct tact_contact *c = tact_world_contact(s.scene.world, i);
+        double depth = 0.02 - pose[c->b].position[2], force = c->impulse[0] / o.period;
+        worst = fmax(worst, fabs(force - k * area * depth));
+        all += force;
+    }
+    printf("%d feet: together %.9f of the weight, each within %.1e N of its depth's, at most %d "
+           "sweeps\n",
+           FEET, all / (mass * G), worst, s.scene.most_iterations);
+    assert_true(fabs(all / (mass * G) - 1.0) < 1e-9 && worst < 1e-3 && s.scene.unsolved == 0);
+    scene_close(&s.scene);
+}
+
+/* A wanted velocity: the floor carries what stands on it along. */
+static void belt_carries_a_box(void **state)
+{
+    (void)state;
+    struct tact_world_options o = tact_world_options_default();
+    struct stand s;
+    open_stand(&s, (struct layer){.law = TACT_LAW_GAPS, .belt = 0.2}, o, 0.5, 0.0, 1);
+    scene_run(&s.scene, 0.02); /* it slips for 41 ms */
+    assert_true(fabs(body_of(&s)->twist[0] - 0.5 * G * 0.02) < 1e-9);
+    scene_run(&s.scene, 0.1);
+    printf("on a belt of 0.2 m/s: %.12f m/s\n", body_of(&s)->twist[0]);
+    assert_true(fabs(body_of(&s)->twist[0] - 0.2) < 1e-12);
+    scene_close(&s.scene);
+}
+
+/* Several patches of one pair, and a friction limit that the model computed. */
+static void pieces_and_fits(void **state)
+{
+    (void)state;
+    struct tact_world_options o = tact_world_options_default();
+    double speed[2];
+    for (int i = 0; i < 2; i++) {
+        struct stand s;
+        open_stand(&s, (struct layer){.law = TACT_LAW_GAPS, .uniform = i, .halves = 1}, o, 0.5, 0.0,
+                   1);
+        body_of(&s)->twist[5] = 4.0;
+        body_of(&s)->twist[0] = 0.3;
+        scene_run(&s.scene, 0.02);
+        const struct tact_contact *c = tact_world_contact(s.scene.world, 0);
+        assert_int_equal(c->split, 2);
+        assert_true(fabs(c->wrench[2] + 0.3 * G) < 1e-6);
+        speed[i] = body_of(&s)->twist[5];
+        scene_close(&s.scene);
+    }
+    printf("spin after 20 ms: %.12f rad/s\n", speed[0]);
+    assert_true(speed[0] == speed[1] && speed[0] > 0.1 && speed[0] < 3.9);
+}
+
+/* The same model in a scene, by its name: what it keeps is in the log, so that a replay may start
+ * at any tick and gets the same bits. */
+static void its_state_is_in_the_log(void **state)
+{
+    (void)state;
+    static const char text[] =
+        "name: foreign\nduration: 0.3\ngravity: [1.0, 0, -9.81]\n"
+        "materials: [{name: wood}, {name: ground}]\n"
+        "pairs: [{materials: [wood, ground], friction: 0.9, model: layer}]\n"
+        "bodies:\n"
+        "  - {name: floor, fixed: true, shapes: [{type: halfspace, material: ground}]}\n"
+        "  - name: box\n    mass: 0.3\n    position: [0, 0, 0.021]\n    shapes:\n"
+        "      - {type: box, size: [0.1, 0.06, 0.04], material: wood}\n";
+    static struct layer layer = {TACT_LAW_WRENCH, 1e6, 4e6, 0.0, 0.0, 0, 0};
+    static struct tact_contact_model model;
+    struct tact_session_options options = {.clock = TACT_LOOP_FREE};
+    struct tact_session_report report;
+    char log[] = "/tmp/tact-foreign-XXXXXX";
+    model = model_of(&layer);
+    assert_int_equal(tact_contact_model_add(&model), 0);
+    assert_int_equal(tact_contact_model_add(&model), -EEXIST);
+    assert_non_null(mkdtemp(log));
+    char path[64];
+    snprintf(path, sizeof path, "%s/a.mcap", log);
+    options.record = path;
+    run_text(text, &options, &report);
+    for (int from = 0; from < 300; from += 37) {
+        struct tact_replay_options how = tact_replay_options_default();
+        struct tact_replay_report replayed;
+        struct tact_error err = {.line = 0};
+        how.from = from;
+        how.each = from % 2;
+        assert_int_equal(tact_replay_run_with(path, &how, &replayed, &err), 0);
+        assert_true(replayed.differing == 0 && replayed.ticks == (uint64_t)(300 - from));
+    }
+    assert_int_equal(remove(path), 0);
+    assert_int_equal(rmdir(log), 0);
+}
+
+static void refuses_what_it_does_not_take(void **state)
+{
+    (void)state;
+    const struct tact_shape ball = scene_sphere(0.02);
+    const double place[3] = {0.0, 0.0, 0.02};
+    struct layer layer = {.law = TACT_LAW_GAPS};
+    struct tact_contact_model model = model_of(&layer);
+    struct tact_contact_law law = scene_rigid(0.5);
+    struct world_scene s;
+    int a, b;
+    scene_open(&s, NULL);
+    scene_ground(&s);
+    scene_solid(&s, &ball, 0.3, place, 0.0);
+    law.model = &model;
+    scene_law(&s, 0, 1, &law);
+    assert_true(tact_world_untaken(s.world, &a, &b) && a == 0 && b == 1);
+    assert_int_equal(tact_world_finish(s.world), -ENOTSUP);
+    scene_close(&s);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(gaps_let_nothing_sink),
+        cmocka_unit_test(gaps_rebound_at_touch),
+        cmocka_unit_test(wrench_yields_by_its_stiffness),
+        cmocka_unit_test(springs_share_a_load),
+        cmocka_unit_test(belt_carries_a_box),
+        cmocka_unit_test(pieces_and_fits),
+        cmocka_unit_test(its_state_is_in_the_log),
+        cmocka_unit_test(refuses_what_it_does_not_take),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
