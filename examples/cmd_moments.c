@@ -17,10 +17,11 @@ static const char help[] =
     "usage: tact moments A B [OPTION]...\n"
     "       tact moments --check FILE [--scale S] [--json]\n\n"
     "Measures the overlap of two solids, each the path of a closed mesh (OBJ or STL) or one of\n"
-    "  sphere:RADIUS  capsule:RADIUS,LENGTH  box:X,Y,Z (full edges)  halfspace (z <= 0)\n"
-    "all in m. A capsule's axis is z and LENGTH that of its segment; it is measured as a mesh of "
-    "the\n"
-    "same volume.\n\n"
+    "  sphere:RADIUS  capsule:RADIUS,LENGTH  cylinder:RADIUS,LENGTH  box:X,Y,Z (full edges)\n"
+    "  ellipsoid:X,Y,Z (full axes)  halfspace (z <= 0)\n"
+    "all in m. The axis of capsule and cylinder is z, and LENGTH that of its straight part; they "
+    "and\n"
+    "ellipsoids are measured as meshes of the same volume.\n\n"
     "  --pose-a POSE    of A: \"x y z\" or \"x y z qw qx qy qz\"; default: the origin\n"
     "  --pose-b POSE    of B\n"
     "  --scale S        of the coordinates of mesh files; 0.001 for files in mm; default 1\n"
@@ -150,8 +151,9 @@ static int answer(struct query *q, char **words)
     if (rc) {
         return command_error(&err);
     }
-    struct tact_patch_options options = {.curved = tact_shape_is_curved(&q->shape[0].shape) ||
-                                                   tact_shape_is_curved(&q->shape[1].shape)};
+    struct tact_patch_options options = {
+        .curved = tact_shape_faces(&q->shape[0].shape) == TACT_FACES_CURVED ||
+                  tact_shape_faces(&q->shape[1].shape) == TACT_FACES_CURVED};
     if (result.status) {
         tact_patch_from_moments(&result.moments, &options, &patch);
     }

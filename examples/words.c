@@ -42,33 +42,38 @@ int word_to_pose(const char *word, struct tact_pose *out)
     return (count == 3 || count == 7) && norm > 0.0 && isfinite(norm) ? 0 : -1;
 }
 
-static const struct primitive {
-    const char *name, *form;
-    enum tact_shape_kind kind;
-    int count;      /* sizes */
-    double size[3]; /* what each is multiplied by: full lengths to half lengths */
-} primitives[] = {
-    {"sphere", "sphere:RADIUS", TACT_SHAPE_SPHERE, 1, {1.0}},
-    {"capsule", "capsule:RADIUS,LENGTH", TACT_SHAPE_CAPSULE, 2, {1.0, 0.5}},
-    {"box", "box:X,Y,Z", TACT_SHAPE_BOX, 3, {0.5, 0.5, 0.5}},
-    {"halfspace", "halfspace", TACT_SHAPE_HALFSPACE, 0, {0.0}},
-};
+/* "sphere:RADIUS", "box:X,Y,Z" of a kind of shape. */
+static const char *form_of(const struct tact_shape_type *type, char *out, size_t size)
+{
+    const char *const words[3] = {"RADIUS", "LENGTH", "X,Y,Z"};
+    static const char *const keys[3] = {"radius", "length", "size"};
+    size_t used = (size_t)snprintf(out, size, "%s", type->name);
+    for (int i = 0, any = 0; i < 3; i++) {
+        if (strstr(type->keys, keys[i])) {
+            used += (size_t)snprintf(out + used, size - used, "%s%s", any ? "," : ":", words[i]);
+            any = 1;
+        }
+    }
+    return out;
+}
 
-static int make_primitive(const struct primitive *p, const char *word, struct tact_shape *out,
+static int make_primitive(enum tact_shape_kind kind, const char *word, struct tact_shape *out,
                           struct tact_error *err)
 {
-    const char *sizes = word + strlen(p->name) + (word[strlen(p->name)] == ':');
-    int count = numbers(sizes, out->size, 3), good = count == p->count;
+    const struct tact_shape_type *type = tact_shape_type(kind);
+    const char *sizes = word + strlen(type->name) + (word[strlen(type->name)] == ':');
+    double number[3] = {0.0, 0.0, 0.0};
+    int count = numbers(sizes, number, 3), good = count == type->lengths;
     for (int i = 0; good && i < count; i++) {
-        good = out->size[i] > 0.0;
-        out->size[i] *= p->size[i];
+        good = number[i] > 0.0;
     }
-    out->kind = p->kind;
+    *out = tact_shape_sized(kind, number[0], number[1], number);
     if (!good || tact_shape_tessellate(out)) {
+        char form[64];
         return tact_error_set(err, -EDOM,
                               "\"%s\" is no shape: %s with positive sizes in m is "
                               "expected",
-                              word, p->form);
+                              word, form_of(type, form, sizeof form));
     }
     return 0;
 }
@@ -95,10 +100,16 @@ static int read_soup(const char *path, double scale, struct tact_soup *out, stru
 {
     int rc = word_to_soup(path, scale, out, err);
     if (rc == -ENOENT) {
-        tact_error_set(err, rc,
-                       "%s; a mesh file (OBJ, STL), sphere:R, capsule:R,LENGTH, box:X,Y,Z or "
-                       "halfspace is expected",
-                       strerror(-rc));
+        char forms[256] = "", form[64];
+        size_t used = 0;
+        for (int i = 0; i < TACT_SHAPE_COUNT; i++) {
+            const struct tact_shape_type *type = tact_shape_type((enum tact_shape_kind)i);
+            if (strcmp(type->keys, "file")) {
+                used += (size_t)snprintf(forms + used, sizeof forms - used, ", %s",
+                                         form_of(type, form, sizeof form));
+            }
+        }
+        tact_error_set(err, rc, "%s; a mesh file (OBJ, STL)%s is expected", strerror(-rc), forms);
     }
     return rc;
 }
@@ -116,33 +127,34 @@ static int make_mesh(const char *path, double scale, struct word_shape *out, str
     return rc;
 }
 
-/* The primitive that a word begins like, or NULL. */
-static const struct primitive *find_primitive(const char *word)
+/* The kind of shape that a word begins like, or -1. Meshes are given by their files. */
+static int find_primitive(const char *word)
 {
-    for (size_t i = 0; i < sizeof primitives / sizeof *primitives; i++) {
-        size_t length = strlen(primitives[i].name);
-        if (!strncmp(word, primitives[i].name, length) &&
+    for (int i = 0; i < TACT_SHAPE_COUNT; i++) {
+        const struct tact_shape_type *type = tact_shape_type((enum tact_shape_kind)i);
+        size_t length = strlen(type->name);
+        if (strcmp(type->keys, "file") && !strncmp(word, type->name, length) &&
             (word[length] == ':' || word[length] == 0)) {
-            return &primitives[i];
+            return i;
         }
     }
-    return NULL;
+    return -1;
 }
 
 int word_to_shape(const char *word, double scale, struct word_shape *out, struct tact_error *err)
 {
-    const struct primitive *primitive = find_primitive(word);
+    int kind = find_primitive(word);
     memset(out, 0, sizeof *out);
-    return primitive ? make_primitive(primitive, word, &out->shape, err)
+    return kind >= 0 ? make_primitive((enum tact_shape_kind)kind, word, &out->shape, err)
                      : make_mesh(word, scale, out, err);
 }
 
 int word_to_surface(const char *word, double scale, struct word_shape *out, struct tact_error *err)
 {
-    const struct primitive *primitive = find_primitive(word);
+    int kind = find_primitive(word);
     memset(out, 0, sizeof *out);
     out->shape.kind = TACT_SHAPE_MESH;
-    return primitive ? make_primitive(primitive, word, &out->shape, err)
+    return kind >= 0 ? make_primitive((enum tact_shape_kind)kind, word, &out->shape, err)
                      : read_soup(word, scale, &out->soup, err);
 }
 

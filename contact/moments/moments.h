@@ -12,7 +12,7 @@
 #include <stdint.h>
 #include "../api.h"
 #include "../counts.h"
-#include "../mesh/shape.h"
+#include "../shape/shape.h"
 #include "../vec.h"
 
 TACT_BEGIN_DECLS

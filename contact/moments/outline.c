@@ -282,7 +282,7 @@ int tact_outline(const struct tact_shape *a, const struct tact_pose *pa, const s
 {
     struct tact_hull hull;
     int plane_a = a->kind == TACT_SHAPE_HALFSPACE, plane_b = b->kind == TACT_SHAPE_HALFSPACE;
-    if (tact_shape_is_curved(a) || tact_shape_is_curved(b)) {
+    if (tact_shape_faces(a) == TACT_FACES_CURVED || tact_shape_faces(b) == TACT_FACES_CURVED) {
         return 0;
     }
     const struct tact_mesh_facets *fa = plane_a ? NULL : a->mesh->facets;

@@ -13,7 +13,7 @@
 
 #include "../api.h"
 #include "../limits.h"
-#include "../mesh/shape.h"
+#include "../shape/shape.h"
 #include "../vec.h"
 
 TACT_BEGIN_DECLS

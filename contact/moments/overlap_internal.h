@@ -18,7 +18,7 @@
 #include <string.h>
 
 #include "../mesh/mesh_internal.h"
-#include "../mesh/shape.h"
+#include "../shape/shape.h"
 #include "../vec.h"
 #include "../simd_internal.h"
 

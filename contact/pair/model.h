@@ -10,7 +10,7 @@
 #define TACT_CONTACT_MODEL_H
 
 #include "../api.h"
-#include "../mesh/shape.h"
+#include "../shape/shape.h"
 #include "../moments/moments.h"
 #include "../moments/patch.h"
 #include "options.h"

@@ -17,7 +17,7 @@
 #include "../api.h"
 #include "../counts.h"
 #include "../limits.h"
-#include "../mesh/shape.h"
+#include "../shape/shape.h"
 #include "../moments/moments.h"
 #include "../moments/patch.h"
 #include "../pair/model.h"

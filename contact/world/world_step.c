@@ -120,6 +120,12 @@ static double extent(const struct tact_shape *shape)
     return 0.5 * tact_v3_norm(d);
 }
 
+static int curved_all_over(const struct tact_world *world, const struct world_pair *c)
+{
+    return tact_shape_faces(&world->shapes[c->a].shape) == TACT_FACES_CURVED ||
+           tact_shape_faces(&world->shapes[c->b].shape) == TACT_FACES_CURVED;
+}
+
 void tact_world_carry(const struct tact_world *world, int pair, const struct tact_pose *a_then,
                       const struct tact_pose *b_then, const struct tact_moments *in,
                       struct tact_moments *out)
@@ -150,11 +156,7 @@ void tact_world_carry(const struct tact_world *world, int pair, const struct tac
         tact_v3_axpy(a, more, slide);
         tact_v3_axpy(b, more, slide);
     }
-    tact_moments_advance(in, a, b, 1.0,
-                         tact_shape_is_curved(&world->shapes[c->a].shape) ||
-                                 tact_shape_is_curved(&world->shapes[c->b].shape)
-                             ? 2.0
-                             : tact_moments_exponent(in),
+    tact_moments_advance(in, a, b, 1.0, curved_all_over(world, c) ? 2.0 : tact_moments_exponent(in),
                          out);
 }
 

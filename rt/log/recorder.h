@@ -20,7 +20,7 @@
 #include <stdint.h>
 #include "../../contact/api.h"
 #include "../../contact/error.h"
-#include "../../contact/mesh/shape.h"
+#include "../../contact/shape/shape.h"
 #include "../message.h"
 #include "layout.h"
 

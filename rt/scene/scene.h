@@ -12,7 +12,7 @@
 #include "../../contact/api.h"
 #include "../../contact/error.h"
 #include "../../contact/mesh/mesh.h"
-#include "../../contact/mesh/shape.h"
+#include "../../contact/shape/shape.h"
 #include "../device.h"
 
 TACT_BEGIN_DECLS
@@ -62,11 +62,11 @@ struct tact_scene_generate {
 };
 
 struct tact_scene_shape {
-    char *type; /**< sphere, capsule, box, halfspace, convex (the convex hull of the points of the
-                     file or of generate), mesh (their triangles, which must be closed) */
-    double radius;  /**< sphere, capsule [m] */
-    double length;  /**< capsule: of the axis segment [m] */
-    double size[3]; /**< box: full edge lengths [m] */
+    char *type; /**< a name of contact/shape/shape.h; convex: the hull of the points of the file or
+                     of generate, mesh: their triangles, which must be closed */
+    double radius;  /**< sphere, capsule, cylinder [m] */
+    double length;  /**< capsule: of the axis segment; cylinder [m] */
+    double size[3]; /**< box: full edge lengths; ellipsoid: whole axes [m] */
     char *file;     /**< convex, mesh: OBJ or STL, relative to the scene's folder */
     struct tact_scene_generate *generate; /**< convex, mesh: instead of a file, else NULL */
     double scale;                         /**< of the file's coordinates; default 1 */

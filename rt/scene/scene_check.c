@@ -98,23 +98,25 @@ static int check_origin(const struct tact_scene_check *check, const struct tact_
 int tact_scene_check_shape(const struct tact_scene_check *check, struct tact_scene_shape *shape,
                            const char *path)
 {
-    static const char *const types[] = {"sphere", "capsule",   "box", "convex",
-                                        "mesh",   "halfspace", NULL};
-    /* Which keys a type needs; the others of this list it must not have. */
+    /* The keys of shapes: a type needs those that its kind has; the others of this list it must
+     * not have. */
     static const struct {
         const char *key;
-        const char *types;
+        const char *word; /* in the kind's keys */
         bool needed;
-    } uses[] = {{"radius", "sphere capsule", true},
-                {"length", "capsule", true},
-                {"size", "box", true},
-                {"file", "convex mesh", false},
-                {"generate", "convex mesh", false},
-                {"scale", "convex mesh", false}};
+    } uses[] = {{"radius", "radius", true}, {"length", "length", true},  {"size", "size", true},
+                {"file", "file", false},    {"generate", "file", false}, {"scale", "file", false}};
+    const char *types[TACT_SHAPE_COUNT + 1] = {NULL}, *keys = "";
     char key[TACT_SCENE_PATH];
+    for (int i = 0; i < TACT_SHAPE_COUNT; i++) {
+        types[i] = tact_shape_type((enum tact_shape_kind)i)->name;
+    }
     int rc = tact_scene_need_word(check, tact_scene_key_of(key, path, "type"), shape->type, types);
+    if (!rc) {
+        keys = tact_shape_type((enum tact_shape_kind)tact_shape_kind_named(shape->type))->keys;
+    }
     for (size_t i = 0; !rc && i < sizeof uses / sizeof *uses; i++) {
-        bool used = strstr(uses[i].types, shape->type) != NULL;
+        bool used = strstr(keys, uses[i].word) != NULL;
         bool given = tact_scene_has(check, "%s.%s", path, uses[i].key);
         if (used && uses[i].needed && !given) {
             rc = tact_scene_bad(check, tact_scene_key_of(key, path, uses[i].key),

@@ -111,22 +111,8 @@ static int make_shape(const struct tact_scene_check *check, const struct tact_sc
     if (shape->generate) {
         return make_generated(check, shape, path);
     }
-    if (strcmp(shape->type, "halfspace") == 0) {
-        s->kind = TACT_SHAPE_HALFSPACE;
-        return 0;
-    }
-    if (strcmp(shape->type, "box") == 0) {
-        s->kind = TACT_SHAPE_BOX;
-        tact_v3_scale(s->size, shape->size, 0.5);
-    } else {
-        bool sphere = strcmp(shape->type, "sphere") == 0;
-        s->kind = sphere ? TACT_SHAPE_SPHERE : TACT_SHAPE_CAPSULE;
-        s->size[0] = shape->radius;
-        s->size[1] = sphere ? 0.0 : 0.5 * shape->length;
-        if (sphere) {
-            return 0;
-        }
-    }
+    enum tact_shape_kind kind = (enum tact_shape_kind)tact_shape_kind_named(shape->type);
+    *s = tact_shape_sized(kind, shape->radius, shape->length, shape->size);
     int rc = tact_shape_tessellate(s);
     if (rc) {
         tact_scene_bad(check, path, "cannot be triangulated: %s", strerror(-rc));

@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "contact/mesh/shape.h"
+#include "contact/shape/shape.h"
 
 static void assert_near(double value, double exact, double tolerance)
 {
@@ -84,7 +84,7 @@ static void sizes(void **unused)
         assert_int_equal(tact_shape_tessellate(&s), -EINVAL);
     }
     struct tact_shape capsule = {.kind = TACT_SHAPE_CAPSULE, .size = {0.1, 0.2}};
-    assert_true(tact_shape_is_curved(&capsule));
+    assert_int_equal(tact_shape_faces(&capsule), TACT_FACES_CURVED);
     assert_near(tact_shape_radius(&capsule), 0.3, 1e-15);
     assert_int_equal(tact_shape_tessellate(&capsule), 0);
     assert_int_equal(tact_shape_tessellate(&capsule), 0); /* again: replaced, not leaked */
@@ -94,7 +94,7 @@ static void sizes(void **unused)
     tact_shape_release(&capsule);
     assert_null(capsule.mesh);
     struct tact_shape box = {.kind = TACT_SHAPE_BOX, .size = {2.0, 3.0, 6.0}};
-    assert_false(tact_shape_is_curved(&box));
+    assert_int_equal(tact_shape_faces(&box), TACT_FACES_FLAT);
     assert_near(tact_shape_radius(&box), 7.0, 1e-15);
 }
 

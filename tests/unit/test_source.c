@@ -14,7 +14,7 @@
 #include <sys/resource.h>
 #include <cmocka.h>
 
-#include "contact/mesh/shape.h"
+#include "contact/shape/shape.h"
 #include "kernels/source.h"
 #include "kernels/worker_internal.h"
 #include "rt/clock.h"

@@ -15,7 +15,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include "contact/local/local.h"
-#include "contact/mesh/shape.h"
+#include "contact/shape/shape.h"
 #include "contact/moments/patch.h"
 
 /* One contact point; all in the patch's frame (n, t1, t2). */

@@ -115,8 +115,8 @@ static double planarity_of_caps(const struct tact_cutter *c)
 
 int tact_pieces_possible(const struct tact_shape *a, const struct tact_shape *b)
 {
-    return !tact_shape_is_curved(a) && !tact_shape_is_curved(b) && a->mesh && b->mesh &&
-           !a->mesh->facets != !b->mesh->facets;
+    return tact_shape_faces(a) == TACT_FACES_FLAT && tact_shape_faces(b) == TACT_FACES_FLAT &&
+           a->mesh && b->mesh && !a->mesh->facets != !b->mesh->facets;
 }
 
 /* The plane of equal depth below the planes of groups i and j, with i's part inside: the one in

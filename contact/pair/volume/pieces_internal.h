@@ -2,7 +2,7 @@
 #ifndef TACT_CONTACT_PIECES_INTERNAL_H
 #define TACT_CONTACT_PIECES_INTERNAL_H
 
-#include "contact/mesh/shape.h"
+#include "contact/shape/shape.h"
 #include "contact/limits.h"
 
 /* The planes between the pieces of an overlap: those about piece i are the first of plane[i], one

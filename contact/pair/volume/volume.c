@@ -9,24 +9,20 @@
 #include "contact/pair/volume/pieces_internal.h"
 #include "contact/pair/volume/volume_internal.h"
 
+#define LAYER 1.2      /* exponent up to which the overlap of a cylinder is that of its flat end */
 #define THIN 0.1       /* most depth of a piece, of its longer semi-axis */
 #define EQUIVALENT 5.0 /* the paper's equivalent ellipsoid, struct tact_patch_options */
 
-static int is_curved(const struct tact_pair_query *q)
+static int has_faces(const struct tact_pair_query *q, enum tact_shape_faces faces)
 {
-    return tact_shape_is_curved(q->a) || tact_shape_is_curved(q->b);
-}
-
-static double curvature_radius(const struct tact_shape *shape)
-{
-    return tact_shape_is_curved(shape) ? shape->size[0] : INFINITY;
+    return tact_shape_faces(q->a) == faces || tact_shape_faces(q->b) == faces;
 }
 
 /* paper: as published, one patch that faces against the gradient. */
 static struct tact_patch_options patch_options(const struct tact_pair_query *q, int paper)
 {
     const struct tact_contact_law *law = q->law;
-    int curved = is_curved(q);
+    int curved = has_faces(q, TACT_FACES_CURVED);
     int plane = q->a->kind == TACT_SHAPE_HALFSPACE || q->b->kind == TACT_SHAPE_HALFSPACE;
     int exact = plane || paper || curved;
     int equivalent = paper && !(law->ellipse_size > 0.0);
@@ -43,11 +39,15 @@ static struct tact_patch_options patch_options(const struct tact_pair_query *q, 
 }
 
 static int make_patch(const struct tact_pair_query *q, const struct tact_moments *moments,
-                      const struct tact_patch_options *options, struct tact_patch *patch)
+                      struct tact_patch_options *options, struct tact_patch *patch)
 {
+    int mixed = !options->curved && has_faces(q, TACT_FACES_MIXED);
+    double exponent = mixed ? tact_moments_exponent(moments) : 1.0;
+    options->normal = exponent > LAYER ? TACT_NORMAL_GRADIENT : options->normal;
     int rc = tact_patch_from_moments(moments, options, patch);
     patch->target = q->law->overlap;
-    patch->rolls = tact_min(curvature_radius(q->a), curvature_radius(q->b));
+    patch->rolls = tact_min(tact_shape_rolls(q->a), tact_shape_rolls(q->b));
+    patch->exponent = exponent > LAYER ? tact_min(exponent, 2.0) : patch->exponent;
     return rc ? -ERANGE : 0;
 }
 

@@ -1,0 +1,38 @@
+/* A cylinder between two half balls. */
+#include "contact/shape/kinds_internal.h"
+
+#define PI 3.14159265358979323846
+
+static int make(const double size[3], struct tact_mesh **out)
+{
+    return tact_mesh_capsule(size[0], size[1], TACT_CURVED_TRIANGLES, out);
+}
+
+static void mass(const struct tact_shape *shape, struct tact_shape_mass *out)
+{
+    double r = shape->size[0], l = shape->size[1];
+    double cylinder = 2.0 * PI * r * r * l, ball = 4.0 / 3.0 * PI * r * r * r;
+    /* A half ball's centroid is 3/8 r beyond the end of the axis; 2/5 r^2 is about its flat side.
+     */
+    double across =
+        cylinder * (r * r / 4.0 + l * l / 3.0) + ball * (2.0 / 5.0 * r * r + l * l + 0.75 * r * l);
+    double axial = cylinder * r * r / 2.0 + ball * 2.0 / 5.0 * r * r;
+    tact_shape_put_mass(out, cylinder + ball, across, across, axial);
+}
+
+static double reach(const double size[3])
+{
+    return size[0] + size[1];
+}
+
+const struct tact_shape_type tact_shape_capsule_type = {
+    .name = "capsule",
+    .faces = TACT_FACES_CURVED,
+    .keys = "radius length",
+    .lengths = 2,
+    .may_vanish = 2,
+    .make = make,
+    .mass = mass,
+    .reach = reach,
+    .rolls = tact_shape_first,
+};

@@ -1,0 +1,56 @@
+/* An ellipsoid. */
+#include <errno.h>
+#include <stdlib.h>
+#include "contact/shape/kinds_internal.h"
+
+#define PI 3.14159265358979323846
+
+/* A ball's triangles, stretched: the volume stays right. */
+static int make(const double size[3], struct tact_mesh **out)
+{
+    struct tact_mesh *ball;
+    int rc = tact_mesh_capsule(1.0, 0.0, TACT_CURVED_TRIANGLES, &ball);
+    if (rc) {
+        return rc;
+    }
+    double *v = malloc(3 * ball->vertex_count * sizeof *v);
+    for (size_t i = 0; v && i < 3 * ball->vertex_count; i++) {
+        v[i] = ball->vertices[i] * size[i % 3];
+    }
+    rc = v ? tact_mesh_create(v, ball->vertex_count, ball->triangles, ball->triangle_count, out,
+                              NULL)
+           : -ENOMEM;
+    free(v);
+    tact_mesh_free(ball);
+    return rc;
+}
+
+static void mass(const struct tact_shape *shape, struct tact_shape_mass *out)
+{
+    const double *s = shape->size;
+    double v = 4.0 / 3.0 * PI * s[0] * s[1] * s[2];
+    double xx = s[0] * s[0], yy = s[1] * s[1], zz = s[2] * s[2];
+    tact_shape_put_mass(out, v, v / 5.0 * (yy + zz), v / 5.0 * (zz + xx), v / 5.0 * (xx + yy));
+}
+
+static double longest(const double size[3])
+{
+    return tact_max(size[0], tact_max(size[1], size[2]));
+}
+
+static double rolls(const double size[3])
+{
+    double most = longest(size);
+    return most * most / tact_min(size[0], tact_min(size[1], size[2]));
+}
+
+const struct tact_shape_type tact_shape_ellipsoid_type = {
+    .name = "ellipsoid",
+    .faces = TACT_FACES_CURVED,
+    .keys = "size",
+    .lengths = 3,
+    .make = make,
+    .mass = mass,
+    .reach = longest,
+    .rolls = rolls,
+};

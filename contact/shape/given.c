@@ -1,0 +1,34 @@
+/* Solids that are given as triangles. */
+#include "contact/shape/kinds_internal.h"
+
+static void mass(const struct tact_shape *shape, struct tact_shape_mass *out)
+{
+    const struct tact_mesh *mesh = shape->mesh;
+    const double *s = mesh->second;
+    double trace = s[0] + s[4] + s[8];
+    out->volume = mesh->volume;
+    tact_v3_copy(out->centroid, mesh->centroid);
+    for (int i = 0; i < 9; i++) {
+        out->inertia[i] = (i % 4 == 0 ? trace : 0.0) - s[i];
+    }
+}
+
+static double reach(const double size[3])
+{
+    (void)size;
+    return 0.0; /* as far as its vertices */
+}
+
+const struct tact_shape_type tact_shape_convex_type = {
+    .name = "convex",
+    .keys = "file",
+    .mass = mass,
+    .reach = reach,
+};
+
+const struct tact_shape_type tact_shape_mesh_type = {
+    .name = "mesh",
+    .keys = "file",
+    .mass = mass,
+    .reach = reach,
+};

@@ -1,0 +1,109 @@
+#include "contact/shape/shape.h"
+
+#include <errno.h>
+#include <string.h>
+#include "contact/shape/kinds_internal.h"
+
+#define TACT_SHAPE_ENTRY(name, word) &tact_shape_##word##_type,
+static const struct tact_shape_type *const types[] = {TACT_SHAPE_KINDS(TACT_SHAPE_ENTRY)};
+
+const struct tact_shape_type *tact_shape_type(enum tact_shape_kind kind)
+{
+    return (unsigned)kind < TACT_SHAPE_COUNT ? types[kind] : NULL;
+}
+
+int tact_shape_kind_named(const char *name)
+{
+    for (int i = 0; i < TACT_SHAPE_COUNT; i++) {
+        if (!strcmp(types[i]->name, name)) {
+            return i;
+        }
+    }
+    return -1;
+}
+
+struct tact_shape tact_shape_sized(enum tact_shape_kind kind, double radius, double length,
+                                   const double size[3])
+{
+    struct tact_shape shape = {.kind = kind};
+    const char *keys = types[kind]->keys;
+    if (strstr(keys, "size")) {
+        tact_v3_scale(shape.size, size, 0.5);
+    }
+    if (strstr(keys, "radius")) {
+        shape.size[0] = radius;
+    }
+    if (strstr(keys, "length")) {
+        shape.size[1] = 0.5 * length;
+    }
+    return shape;
+}
+
+int tact_shape_tessellate(struct tact_shape *shape)
+{
+    const struct tact_shape_type *type = types[shape->kind];
+    for (int i = 0; i < type->lengths; i++) {
+        double s = shape->size[i];
+        if (!isfinite(s) || !(s > 0.0 || (s == 0.0 && type->may_vanish >> i & 1))) {
+            return -EINVAL;
+        }
+    }
+    if (!type->make) {
+        return !strcmp(type->keys, "file") && !shape->mesh ? -EINVAL : 0;
+    }
+    tact_shape_release(shape);
+    int rc = type->make(shape->size, &shape->owned);
+    shape->mesh = shape->owned;
+    return rc;
+}
+
+void tact_shape_release(struct tact_shape *shape)
+{
+    if (shape->owned) {
+        tact_mesh_free(shape->owned);
+        shape->owned = NULL;
+        shape->mesh = NULL;
+    }
+}
+
+void tact_shape_put_mass(struct tact_shape_mass *out, double volume, double xx, double yy,
+                         double zz)
+{
+    out->volume = volume;
+    out->inertia[0] = xx;
+    out->inertia[4] = yy;
+    out->inertia[8] = zz;
+}
+
+double tact_shape_first(const double size[3])
+{
+    return size[0];
+}
+
+void tact_shape_mass(const struct tact_shape *shape, struct tact_shape_mass *out)
+{
+    memset(out, 0, sizeof *out);
+    types[shape->kind]->mass(shape, out);
+}
+
+double tact_shape_radius(const struct tact_shape *shape)
+{
+    double reach = types[shape->kind]->reach(shape->size), r2 = reach * reach;
+    /* Corners of a curved surface's triangulation stand out a little beyond it. */
+    for (size_t i = 0; shape->mesh && i < shape->mesh->vertex_count; i++) {
+        const double *v = shape->mesh->vertices + 3 * i;
+        r2 = tact_max(r2, tact_v3_dot(v, v));
+    }
+    return sqrt(r2);
+}
+
+enum tact_shape_faces tact_shape_faces(const struct tact_shape *shape)
+{
+    return types[shape->kind]->faces;
+}
+
+double tact_shape_rolls(const struct tact_shape *shape)
+{
+    const struct tact_shape_type *type = types[shape->kind];
+    return type->rolls ? type->rolls(shape->size) : INFINITY;
+}

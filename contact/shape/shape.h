@@ -1,0 +1,104 @@
+/**
+ * Collision shapes: solids whose overlap is measured.
+ *
+ * A shape lives in its own frame; where it sits on a body is a pose beside it. Shapes are plain
+ * data; the mesh they point to is owned by whoever made it and must outlive them.
+ */
+#ifndef TACT_CONTACT_SHAPE_H
+#define TACT_CONTACT_SHAPE_H
+
+#include "../api.h"
+#include "../vec.h"
+#include "../mesh/mesh.h"
+
+TACT_BEGIN_DECLS
+
+/**
+ * The kinds of shape, TACT_SHAPE_SPHERE and so on, about the origin of the shape's frame: each has
+ * a row of the table, a source beside this header and a line here.
+ */
+#define TACT_SHAPE_KINDS(KIND)                                                                     \
+    KIND(SPHERE, sphere)       /* size[0] = radius */                                              \
+    KIND(CAPSULE, capsule)     /* size[0] = radius, size[1] = half length of the axis, along z */  \
+    KIND(BOX, box)             /* size = half extents */                                           \
+    KIND(HALFSPACE, halfspace) /* solid where z <= 0; normal +z; infinite: static bodies only */   \
+    KIND(CONVEX, convex)       /* mesh, known to be convex */                                      \
+    KIND(MESH, mesh)           /* mesh, any closed one */                                          \
+    KIND(CYLINDER, cylinder)   /* size[0] = radius, size[1] = half length, along z */              \
+    KIND(ELLIPSOID, ellipsoid) /* size = half axes, along x, y, z */
+
+#define TACT_SHAPE_NAMED(name, word) TACT_SHAPE_##name,
+enum tact_shape_kind { TACT_SHAPE_KINDS(TACT_SHAPE_NAMED) TACT_SHAPE_COUNT };
+#undef TACT_SHAPE_NAMED
+
+/** What the surface of a kind is made of. */
+enum tact_shape_faces {
+    TACT_FACES_FLAT,   /**< faces */
+    TACT_FACES_CURVED, /**< curved all over: the exponent of V ~ depth^p of its contacts is 2 */
+    TACT_FACES_MIXED,  /**< both, as of a cylinder: the exponent follows from the overlap */
+};
+
+struct tact_shape {
+    enum tact_shape_kind kind;
+    double size[3];               /**< [m], see the kind */
+    const struct tact_mesh *mesh; /**< closed surface: given for CONVEX and MESH, the triangulation
+                                     for others (set by tact_shape_tessellate()), NULL for SPHERE
+                                     and HALFSPACE */
+    struct tact_mesh *owned;      /**< the triangulation, freed by tact_shape_release() */
+};
+
+/** Mass properties at unit density, shape frame. */
+struct tact_shape_mass {
+    double volume;      /**< [m^3]; infinite for a half-space */
+    double centroid[3]; /**< [m] */
+    double inertia[9];  /**< about the centroid, per unit density: kg m^2 / (kg/m^3), row-major */
+};
+
+/** A row of the table of kinds. */
+struct tact_shape_type {
+    const char *name; /**< in scenes, on command lines and in logs */
+    enum tact_shape_faces faces;
+    const char *keys; /**< what it takes in a scene, by words: "radius", "length" [m], "size", three
+                           full lengths [m]; "file" where it is given as a mesh */
+    int lengths;      /**< numbers of size[] that it uses */
+    int may_vanish;   /**< bits: those that may be 0 */
+    /** Triangles about the surface, of the volume that the solid has; NULL where none are needed.
+     */
+    int (*make)(const double size[3], struct tact_mesh **out);
+    void (*mass)(const struct tact_shape *shape, struct tact_shape_mass *out);
+    double (*reach)(const double size[3]); /**< of its farthest point from the origin [m] */
+    double (*rolls)(const double size[3]); /**< largest radius of curvature [m]; NULL: flat */
+};
+
+/** The row of a kind; NULL out of range. */
+TACT_API const struct tact_shape_type *tact_shape_type(enum tact_shape_kind kind);
+
+/** The kind of that name; -1 where there is none. */
+TACT_API int tact_shape_kind_named(const char *name);
+
+/** A shape of a kind from what a scene says of it: the keys that the kind takes, others ignored.
+ *  Without triangles. */
+TACT_API struct tact_shape tact_shape_sized(enum tact_shape_kind kind, double radius, double length,
+                                            const double size[3]);
+
+/** Makes the triangulation that a kind needs for pairs without a closed form (SPHERE has one
+ * against every kind). -ENOMEM, -EINVAL for a size that is not positive. Not real-time safe. */
+TACT_API int tact_shape_tessellate(struct tact_shape *shape);
+
+/** Frees what tact_shape_tessellate() made. */
+TACT_API void tact_shape_release(struct tact_shape *shape);
+
+/** Volume, centroid, inertia at unit density, exact (closed form; a mesh by its own integrals). */
+TACT_API void tact_shape_mass(const struct tact_shape *shape, struct tact_shape_mass *out);
+
+/** Radius [m] of a sphere about the shape's origin that holds it; INFINITY for a half-space. */
+TACT_API double tact_shape_radius(const struct tact_shape *shape);
+
+TACT_API enum tact_shape_faces tact_shape_faces(const struct tact_shape *shape);
+
+/** Radius on which it rolls at most [m]; INFINITY for flat ones. */
+TACT_API double tact_shape_rolls(const struct tact_shape *shape);
+
+TACT_END_DECLS
+
+#endif
