@@ -2,6 +2,7 @@
 #include "contact/moments/moments.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -80,9 +81,9 @@ static void count(struct tact_moments_scratch *scratch, enum tact_moments_count 
 
 static int mesh_halfspace(const struct tact_mesh *mesh, const struct tact_pose *pa,
                           const struct tact_pose *pb, struct tact_moments_scratch *scratch,
-                          struct tact_moments *out)
+                          struct tact_moments *out, double *planar)
 {
-    int rc = mesh->facets ? tact_moments_convex(mesh, pa, NULL, pb, out) : -ENOSPC;
+    int rc = mesh->facets ? tact_moments_convex(mesh, pa, NULL, pb, out, planar) : -ENOSPC;
     count(scratch, rc < 0 ? TACT_COUNT_HALF_SPACE : TACT_COUNT_CONVEX);
     return rc < 0 ? tact_moments_mesh_halfspace(mesh, pa, pb, out) : rc;
 }
@@ -132,11 +133,11 @@ static int mesh_mesh_along(const struct tact_mesh *a, const struct tact_pose *pa
 static int mesh_mesh(const struct tact_mesh *a, const struct tact_pose *pa,
                      const struct tact_mesh *b, const struct tact_pose *pb,
                      const double direction[3], struct tact_moments_scratch *scratch,
-                     struct tact_moments *out)
+                     struct tact_moments *out, double *planar)
 {
     int rc = -ENOSPC;
     if (a->facets || b->facets) {
-        rc = tact_moments_convex(a, pa, b, pb, out);
+        rc = tact_moments_convex(a, pa, b, pb, out, planar);
     }
     if (rc >= 0 || !scratch) {
         count(scratch, TACT_COUNT_CONVEX);
@@ -157,6 +158,14 @@ int tact_moments_pair(const struct tact_shape *a, const struct tact_pose *pa,
                       const double direction[3], struct tact_moments_scratch *scratch,
                       struct tact_moments *out)
 {
+    return tact_moments_measure(a, pa, b, pb, direction, scratch, out, NULL);
+}
+
+int tact_moments_measure(const struct tact_shape *a, const struct tact_pose *pa,
+                         const struct tact_shape *b, const struct tact_pose *pb,
+                         const double direction[3], struct tact_moments_scratch *scratch,
+                         struct tact_moments *out, double *planar)
+{
     int swapped, rc = -ENOTSUP;
     enum tact_moments_method method = tact_moments_method(a, b, &swapped);
     if (swapped) {
@@ -168,6 +177,9 @@ int tact_moments_pair(const struct tact_shape *a, const struct tact_pose *pa,
         pb = pose;
     }
     memset(out, 0, sizeof *out);
+    if (planar) {
+        *planar = NAN;
+    }
     switch (method) {
     case TACT_MOMENTS_NONE:
         break;
@@ -184,10 +196,10 @@ int tact_moments_pair(const struct tact_shape *a, const struct tact_pose *pa,
         rc = tact_moments_sphere_mesh(a->size[0], pa, b->mesh, pb, out);
         break;
     case TACT_MOMENTS_MESH_HALFSPACE:
-        rc = mesh_halfspace(a->mesh, pa, pb, scratch, out);
+        rc = mesh_halfspace(a->mesh, pa, pb, scratch, out, planar);
         break;
     case TACT_MOMENTS_MESH_MESH:
-        rc = mesh_mesh(a->mesh, pa, b->mesh, pb, direction, scratch, out);
+        rc = mesh_mesh(a->mesh, pa, b->mesh, pb, direction, scratch, out, planar);
         break;
     }
     /* The surface of the overlap is closed: what A's part of it adds up to, B's part undoes. */

@@ -26,6 +26,15 @@ struct tact_moments_scratch {
     struct tact_prism_pair pairs[];
 };
 
+/** tact_moments_pair() that also finds how planar the overlap is where it cuts a solid that is not
+ *  convex by one that is. planar: may be NULL; the sum of areas as vectors over that as numbers, of
+ *  the faces that it cuts out of the one or of the caps that the other leaves, the greater of both;
+ *  1 of two convex solids; NAN where it was found otherwise. */
+int tact_moments_measure(const struct tact_shape *a, const struct tact_pose *pa,
+                         const struct tact_shape *b, const struct tact_pose *pb,
+                         const double direction[3], struct tact_moments_scratch *scratch,
+                         struct tact_moments *out, double *planar);
+
 struct tact_near;
 
 /** Working memory of the rim: moments_rim_sum.c. */
@@ -65,15 +74,17 @@ void tact_prism_place(const struct tact_prism_frame *frame, const struct tact_po
                       double rot[9], double shift[3]);
 
 /** Moments of two meshes of which one or both have facets; b may be NULL for the half-space of pb.
- *  Returns 1, 0, or -ENOSPC where there are more edges or triangles than there is room for. */
+ *  planar: as in tact_moments_measure(). Returns 1, 0, or -ENOSPC where there are more edges or
+ * triangles than there is room for. */
 int tact_moments_convex(const struct tact_mesh *a, const struct tact_pose *pa,
                         const struct tact_mesh *b, const struct tact_pose *pb,
-                        struct tact_moments *out);
+                        struct tact_moments *out, double *planar);
 
 /** The same of the part of the overlap within planes of the world, n.r <= d. */
 int tact_moments_within(const struct tact_mesh *a, const struct tact_pose *pa,
                         const struct tact_mesh *b, const struct tact_pose *pb,
-                        const double (*plane)[4], int planes, struct tact_moments *out);
+                        const double (*plane)[4], int planes, struct tact_moments *out,
+                        double *planar);
 
 /** Slope past which a plane is taken for no steeper: seen edge-on, it has no heights. The greater,
  *  the fewer directions of projection take a common face for one that is not; but B's triangles are

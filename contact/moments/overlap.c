@@ -26,6 +26,26 @@ void tact_cutter_place(struct tact_cutter *c, double size_a, const struct tact_p
     c->edges = c->full = 0;
 }
 
+double tact_caps_planar(const struct tact_cutter *c)
+{
+    struct tact_areas areas = {.all = 0.0};
+    for (int k = 0; k < c->cutting; k++) {
+        double area[3] = {0.0, 0.0, 0.0};
+        for (int e = c->head[k]; e >= 0; e = c->next[e]) {
+            double from[3], to[3], twice[3];
+            for (int i = 0; i < 3; i++) {
+                from[i] = c->from[e][i] - c->from[c->head[k]][i];
+                to[i] = c->to[e][i] - c->from[c->head[k]][i];
+            }
+            tact_v3_cross(twice, from, to);
+            tact_v3_axpy(area, 0.5, twice);
+        }
+        tact_v3_add(areas.sum, areas.sum, area);
+        areas.all += tact_v3_norm(area);
+    }
+    return tact_areas_planar(&areas);
+}
+
 int tact_cutter_add(struct tact_cutter *c, const struct tact_pose *pa, const double (*plane)[4],
                     int count)
 {

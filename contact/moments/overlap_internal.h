@@ -41,6 +41,37 @@ struct tact_cutter {
     tact_d4 leaves[TACT_CUT_CORNERS], enters[TACT_CUT_CORNERS];
 };
 
+/** Areas of faces: as vectors, and as numbers [m^2]. */
+struct tact_areas {
+    double sum[3], all;
+};
+
+/** Adds a triangle's. area: out, its own along its normal, times share; returns its size. */
+TACT_INLINE double tact_areas_add(struct tact_areas *areas, const tact_d4 *a, const tact_d4 *b,
+                                  const tact_d4 *c, double share, double area[3])
+{
+    double u[3], v[3];
+    for (int k = 0; k < 3; k++) {
+        u[k] = (*b)[k] - (*a)[k];
+        v[k] = (*c)[k] - (*a)[k];
+    }
+    tact_v3_cross(area, u, v);
+    tact_v3_scale(area, area, 0.5 * share);
+    double size = tact_v3_norm(area);
+    tact_v3_add(areas->sum, areas->sum, area);
+    areas->all += size;
+    return size;
+}
+
+/** How planar they are: 1 where all face the same way, 0 where they are closed. 1 of none. */
+static inline double tact_areas_planar(const struct tact_areas *areas)
+{
+    return areas->all > 0.0 ? tact_v3_norm(areas->sum) / areas->all : 1.0;
+}
+
+/** How planar the caps are: what the convex solid's faces leave in the overlap. */
+double tact_caps_planar(const struct tact_cutter *c);
+
 /** Takes a face of the overlap: a polygon of A (share 1, or 1/2 where it lies in a face of B), or
  *  a triangle of a cap (share 0), which may be turned round. */
 typedef void tact_cut_face(void *user, const tact_d4 *corner, int n, double share);

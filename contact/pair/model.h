@@ -26,7 +26,9 @@ struct tact_pair_query {
     const struct tact_world_options *options; /**< spin is never AUTO */
     const struct tact_moments *moments; /**< of this tick, volume > 0; NULL unless the model uses
                                              moments */
-    int most;                           /**< patches, as the model said of these two shapes */
+    double planar; /**< how planar the overlap is, by what measured these moments: the sum of its
+                        faces' areas as vectors over that as numbers; NAN where that is not known */
+    int most;      /**< patches, as the model said of these two shapes */
     double twist[2][6]; /**< of the shapes' frames, at their origins, as they led here [m/s, rad/s],
                              world; 0 for a model that uses moments */
     double *state; /**< what the model keeps for this pair from tick to tick; 0 when the bounding

@@ -61,7 +61,7 @@ void tact_world_destroy(struct tact_world *world)
                       world->poses,  world->directions, world->active,  world->contacts,
                       world->blocks, world->jacobians,  world->columns, world->free,
                       world->bonds,  world->arrived,    world->sunk,    world->pairs,
-                      world->states};
+                      world->states, world->planar};
     tact_near_destroy(&world->near);
     tact_islands_destroy(&world->islands);
     tact_newton_destroy(&world->newton);
@@ -313,8 +313,9 @@ static int list_contacts(struct tact_world *world)
     }
     world->contacts = calloc((size_t)all + 1, sizeof *world->contacts);
     world->states = calloc((size_t)world->slots * (size_t)world->state + 1, sizeof *world->states);
+    world->planar = calloc((size_t)world->slots + 1, sizeof *world->planar);
     world->room = o->contacts < all ? o->contacts : all;
-    return world->contacts && world->states ? 0 : -ENOMEM;
+    return world->contacts && world->states && world->planar ? 0 : -ENOMEM;
 }
 
 static int make_points(struct tact_world *world)

@@ -98,6 +98,7 @@ struct tact_world {
     struct tact_contact *contacts; /* `slots`, of near pairs, then the pieces of those that may
                                       split */
     int slots, piece_slots;
+    double *planar; /* of each of the slots, as struct tact_pair_query has it, in this tick */
     double *states; /* what their models keep: `state` of each of the slots */
     int state;
     struct tact_contact apart; /* stands for the contact of a pair that is not near */

@@ -1,7 +1,9 @@
 /* What a tick does around the solve: poses and close pairs, moments in, poses out. */
 #include <errno.h>
+#include <math.h>
 #include <string.h>
 #include "contact/elementary.h"
+#include "contact/moments/moments_internal.h"
 #include "contact/world/world_internal.h"
 
 static const struct tact_pose *owner_pose(const struct tact_world *world, struct tact_owner owner)
@@ -50,6 +52,7 @@ void tact_world_begin(struct tact_world *world)
         int i = world->near.list[k];
         struct tact_contact *c = tact_near_contact(world, i);
         int close = is_close(world, c);
+        world->planar[world->near.slot[i]] = NAN;
         world->active[i] = close && tact_world_model(world, i)->moments;
         double *direction = world->directions + 3 * i;
         if (!close) {
@@ -66,9 +69,10 @@ int tact_world_measure(const struct tact_world *world, int pair,
     const struct world_pair *c = &world->pairs[pair];
     const double *d = world->directions + 3 * pair;
     int known = d[0] != 0.0 || d[1] != 0.0 || d[2] != 0.0;
-    return tact_moments_pair(&world->shapes[c->a].shape, &world->poses[c->a],
-                             &world->shapes[c->b].shape, &world->poses[c->b], known ? d : NULL,
-                             scratch, out);
+    int near = world->near.slot[pair] >= 0;
+    return tact_moments_measure(&world->shapes[c->a].shape, &world->poses[c->a],
+                                &world->shapes[c->b].shape, &world->poses[c->b], known ? d : NULL,
+                                scratch, out, near ? &world->planar[world->near.slot[pair]] : NULL);
 }
 
 /* Rotation vector from one pose to another. */
@@ -217,6 +221,7 @@ static int measure_pair(struct tact_world *world, int pair)
         .law = tact_world_pair_law(world, p->a, p->b),
         .options = &world->options,
         .moments = model->moments ? &c->moments : NULL,
+        .planar = world->planar[world->near.slot[pair]],
         .most = p->most,
         .state = tact_pair_state(world, pair),
     };

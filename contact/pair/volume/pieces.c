@@ -30,22 +30,19 @@ struct group {
 
 struct groups {
     struct group group[MOST_GROUPS];
+    struct tact_areas areas; /* of all */
     int count, full;
 };
 
 static void add_triangle(struct groups *g, const tact_d4 *a, const tact_d4 *b, const tact_d4 *c,
                          double share)
 {
-    double u[3], v[3], n[3], middle[3];
+    double n[3], middle[3];
     int i = 0;
     for (int k = 0; k < 3; k++) {
-        u[k] = (*b)[k] - (*a)[k];
-        v[k] = (*c)[k] - (*a)[k];
         middle[k] = ((*a)[k] + (*b)[k] + (*c)[k]) / 3.0;
     }
-    tact_v3_cross(n, u, v);
-    tact_v3_scale(n, n, 0.5 * share);
-    double size = tact_v3_norm(n);
+    double size = tact_areas_add(&g->areas, a, b, c, share, n);
     if (!(size > 0.0)) {
         return;
     }
@@ -74,43 +71,16 @@ static void add_face(void *user, const tact_d4 *corner, int n, double share)
     }
 }
 
-/* Leaves out slivers; returns how planar the rest is. */
-static double tidy(struct groups *g)
+/* Leaves out slivers. */
+static void tidy(struct groups *g)
 {
-    double sum[3] = {0.0, 0.0, 0.0}, all = 0.0;
     int kept = 0;
     for (int i = 0; i < g->count; i++) {
-        all += g->group[i].size;
-        tact_v3_add(sum, sum, g->group[i].area);
-    }
-    for (int i = 0; i < g->count; i++) {
-        if (g->group[i].size > SLIVER * all) {
+        if (g->group[i].size > SLIVER * g->areas.all) {
             g->group[kept++] = g->group[i];
         }
     }
     g->count = kept;
-    return all > 0.0 ? tact_v3_norm(sum) / all : 1.0;
-}
-
-/* How planar the caps are: what the convex solid's faces leave in the overlap. */
-static double planarity_of_caps(const struct tact_cutter *c)
-{
-    double sum[3] = {0.0, 0.0, 0.0}, all = 0.0;
-    for (int k = 0; k < c->cutting; k++) {
-        double area[3] = {0.0, 0.0, 0.0};
-        for (int e = c->head[k]; e >= 0; e = c->next[e]) {
-            double from[3], to[3], twice[3];
-            for (int i = 0; i < 3; i++) {
-                from[i] = c->from[e][i] - c->from[c->head[k]][i];
-                to[i] = c->to[e][i] - c->from[c->head[k]][i];
-            }
-            tact_v3_cross(twice, from, to);
-            tact_v3_axpy(area, 0.5, twice);
-        }
-        tact_v3_add(sum, sum, area);
-        all += tact_v3_norm(area);
-    }
-    return all > 0.0 ? tact_v3_norm(sum) / all : 1.0;
 }
 
 int tact_pieces_possible(const struct tact_shape *a, const struct tact_shape *b)
@@ -141,20 +111,25 @@ static void part(const struct group *i, const struct group *j, const struct tact
     plane[3] = d / size + tact_v3_dot(plane, pose->position);
 }
 
-int tact_pieces_find(const struct tact_shape *a, const struct tact_pose *pa,
-                     const struct tact_shape *b, const struct tact_pose *pb,
-                     struct tact_pieces *out)
+int tact_pieces_find(const struct tact_pair_query *q, struct tact_pieces *out)
 {
-    int swapped = a->mesh->facets != NULL; /* the first is the one that is not convex */
-    const struct tact_mesh *rough = swapped ? b->mesh : a->mesh;
-    const struct tact_mesh *convex = swapped ? a->mesh : b->mesh;
-    const struct tact_pose *pose = swapped ? pb : pa;
+    int swapped = q->a->mesh->facets != NULL; /* the first is the one that is not convex */
+    const struct tact_mesh *rough = swapped ? q->b->mesh : q->a->mesh;
+    const struct tact_mesh *convex = swapped ? q->a->mesh : q->b->mesh;
+    const struct tact_pose *pose = swapped ? q->pose_b : q->pose_a;
     struct tact_cutter cutter;
     struct groups groups = {.count = 0};
-    tact_cutter_place(&cutter, tact_mesh_size(rough), pose, convex->facets, swapped ? pa : pb);
+    if (q->planar > PLANAR) {
+        return 0;
+    }
+    tact_cutter_place(&cutter, tact_mesh_size(rough), pose, convex->facets,
+                      swapped ? q->pose_a : q->pose_b);
     if (tact_cut_mesh(&cutter, rough, add_face, &groups) != 1 || groups.full ||
-        tidy(&groups) > PLANAR || planarity_of_caps(&cutter) > PLANAR || groups.count < 2 ||
-        groups.count > TACT_PIECES) {
+        tact_areas_planar(&groups.areas) > PLANAR || tact_caps_planar(&cutter) > PLANAR) {
+        return 0;
+    }
+    tidy(&groups);
+    if (groups.count < 2 || groups.count > TACT_PIECES) {
         return 0;
     }
     for (int i = 0; i < groups.count; i++) {

@@ -2,7 +2,7 @@
 #ifndef TACT_CONTACT_PIECES_INTERNAL_H
 #define TACT_CONTACT_PIECES_INTERNAL_H
 
-#include "contact/shape/shape.h"
+#include "contact/pair/model.h"
 #include "contact/limits.h"
 
 /* The planes between the pieces of an overlap: those about piece i are the first of plane[i], one
@@ -17,8 +17,6 @@ int tact_pieces_possible(const struct tact_shape *a, const struct tact_shape *b)
 
 /* Finds the planar pieces of an overlap; their number, or 0 where it is one or they are too many.
  */
-int tact_pieces_find(const struct tact_shape *a, const struct tact_pose *pa,
-                     const struct tact_shape *b, const struct tact_pose *pb,
-                     struct tact_pieces *out);
+int tact_pieces_find(const struct tact_pair_query *query, struct tact_pieces *out);
 
 #endif
