@@ -1,0 +1,110 @@
+/**
+ * The hand of hand_model.py in MuJoCo: what tests/bench/hand compares tact with.
+ *
+ *     peer_hand MODEL TICKS CLOSING
+ *
+ * The model has the drives as its actuators and two keyframes: their targets go from those of the
+ * first to those of the second within CLOSING seconds, minimum jerk, and the ball's weight is
+ * carried until then. Every step is timed, the targets included.
+ *
+ * Prints one JSON object; exits with 0, 2 on an error.
+ */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include <mujoco/mujoco.h>
+
+struct counts {
+    double contacts, self, residual, iterations;
+    int most, unsolved;
+};
+
+static double now_us(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec * 1e6 + (double)t.tv_nsec * 1e-3;
+}
+
+static int ascending(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+static void step(const mjModel *model, mjData *data, int ball, double closing)
+{
+    double s = fmin(1.0, data->time / closing);
+    double grip = s * s * s * (10.0 + s * (6.0 * s - 15.0));
+    for (int i = 0; i < model->nu; i++) {
+        double open = model->key_ctrl[i], closed = model->key_ctrl[model->nu + i];
+        data->ctrl[i] = open + grip * (closed - open);
+    }
+    data->xfrc_applied[6 * ball + 2] = s < 1.0 ? 9.81 * model->body_mass[ball] : 0.0;
+    mj_step(model, data);
+}
+
+static void count(const mjModel *model, const mjData *data, int ball, struct counts *c)
+{
+    int touching = 0, last = data->solver_niter[0];
+    for (int i = 0; i < data->ncon; i++) {
+        const mjContact *contact = &data->contact[i];
+        int on_ball = model->geom_bodyid[contact->geom[0]] == ball ||
+                      model->geom_bodyid[contact->geom[1]] == ball;
+        touching += contact->dist < 0.0;
+        c->self += contact->dist < 0.0 && !on_ball;
+    }
+    c->contacts += touching;
+    c->most = touching > c->most ? touching : c->most;
+    c->iterations += last;
+    if (last > 0) {
+        int index = (last < mjNSOLVER ? last : mjNSOLVER) - 1;
+        c->residual = fmax(c->residual, data->solver[index].gradient);
+        c->unsolved += last >= model->opt.iterations;
+    }
+}
+
+static void print(int ticks, double *times, const struct counts *c, const double *at)
+{
+    qsort(times, (size_t)ticks, sizeof *times, ascending);
+    printf("{\"engine\": \"mujoco\", \"version\": \"%s\", \"ticks\": %d, "
+           "\"compute_us\": {\"p50\": %.3f, \"p99\": %.3f}, \"contacts\": %.2f, \"self\": %.2f, "
+           "\"contacts_max\": %d, \"iterations\": %.2f, \"residual_max\": %.3g, "
+           "\"unconverged\": %d, \"position\": [%.9g, %.9g, %.9g]}\n",
+           mj_versionString(), ticks, times[ticks / 2], times[(long)ticks * 99 / 100],
+           c->contacts / ticks, c->self / ticks, c->most, c->iterations / ticks, c->residual,
+           c->unsolved, at[0], at[1], at[2]);
+}
+
+int main(int argc, char **argv)
+{
+    char error[512] = "";
+    int ticks = argc == 4 ? atoi(argv[2]) : 0;
+    if (ticks < 1) {
+        fprintf(stderr, "usage: peer_hand MODEL TICKS CLOSING\n");
+        return 2;
+    }
+    double closing = atof(argv[3]), *times = calloc((size_t)ticks, sizeof *times);
+    mjModel *model = mj_loadXML(argv[1], NULL, error, sizeof error);
+    mjData *data = model ? mj_makeData(model) : NULL;
+    if (!data || !times) {
+        fprintf(stderr, "peer_hand: %s\n", error);
+        return 2;
+    }
+    struct counts counts = {.contacts = 0.0};
+    int ball = mj_name2id(model, mjOBJ_BODY, "ball");
+    mj_resetDataKeyframe(model, data, 0);
+    for (int k = 0; k < ticks; k++) {
+        double began = now_us();
+        step(model, data, ball, closing);
+        times[k] = now_us() - began;
+        count(model, data, ball, &counts);
+    }
+    print(ticks, times, &counts, data->xpos + 3 * ball);
+    mj_deleteData(data);
+    mj_deleteModel(model);
+    free(times);
+    return 0;
+}
