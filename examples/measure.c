@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
-#include "contact/moments/moments_dual.h"
+#include "contact/compare/moments_dual.h"
 #include "kernels/source.h"
 #include "rt/clock.h"
 

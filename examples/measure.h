@@ -4,7 +4,7 @@
 
 #include "contact/error.h"
 #include "contact/moments/moments.h"
-#include "contact/moments/moments_rays.h"
+#include "contact/compare/moments_rays.h"
 
 struct measured {
     int status; /* 1 overlap, 0 none */

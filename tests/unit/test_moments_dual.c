@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "contact/moments/moments_dual.h"
+#include "contact/compare/moments_dual.h"
 
 #include "surface_oracle.h"
 #include "support/random.h"

@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "contact/moments/moments_rays.h"
+#include "contact/compare/moments_rays.h"
 #include "support/random.h"
 
 static struct tact_moments_scratch *scratch;

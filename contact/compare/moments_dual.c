@@ -1,5 +1,5 @@
 /* Moments of convex polyhedra through their duals and qhull. */
-#include "contact/moments/moments_dual.h"
+#include "contact/compare/moments_dual.h"
 
 #include <errno.h>
 #include <math.h>
@@ -10,7 +10,7 @@
 #include <libqhull_r/qhull_ra.h>
 
 #include "contact/elementary.h"
-#include "contact/moments/dual_internal.h"
+#include "contact/compare/dual_internal.h"
 #include "contact/moments/moments_internal.h"
 
 /** Height of a triangle against its longest edge below which it has no plane to speak of. */

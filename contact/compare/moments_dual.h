@@ -12,7 +12,7 @@
 
 #include <stddef.h>
 #include "../api.h"
-#include "moments.h"
+#include "../moments/moments.h"
 
 TACT_BEGIN_DECLS
 

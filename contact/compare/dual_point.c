@@ -6,7 +6,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "contact/moments/dual_internal.h"
+#include "contact/compare/dual_internal.h"
 
 enum { MOST_STEPS = 2000 };
 

@@ -1,5 +1,5 @@
 /* Where parallel rays cross spheres, planes and triangles. */
-#include "contact/moments/rays_internal.h"
+#include "contact/compare/rays_internal.h"
 
 #include <stdlib.h>
 

@@ -1,12 +1,12 @@
 /* Moments by rays: the lattices, and the sums along their rays. */
-#include "contact/moments/moments_rays.h"
+#include "contact/compare/moments_rays.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "contact/moments/moments_internal.h"
-#include "contact/moments/rays_internal.h"
+#include "contact/compare/rays_internal.h"
 
 enum { MOST_RESOLUTION = 2048, COARSE = 48, NARROWINGS = 4 };
 

@@ -13,7 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include "../api.h"
-#include "moments.h"
+#include "../moments/moments.h"
 
 TACT_BEGIN_DECLS
 
