@@ -5,7 +5,7 @@ layout    the top level holds the folders of the design and nothing else
 words     no marks of unfinished work
 length    no function over 80 lines, no file over 600
 includes  folders include one way: contact <- rt <- kernels, devices <- examples, and no two each other, not even by
-          way of others
+          way of others; what only compares is for the command and the tests
 sources   every .c and .cl file is named in a CMakeLists.txt
 numbers   text becomes a number, and a number text, through contact/number.h alone: what strtod(), scanf()
           and printf() do follows the locale. What examples/ prints is free: the command sets no locale
@@ -29,6 +29,7 @@ ALLOWED = {  # what a folder may include besides itself
     "examples": FOLDERS,
     "tests": FOLDERS,
 }
+COMPARES = "contact/compare"
 CODE = (".c", ".h", ".cl", ".cc")
 FUNCTION_LINES = 80
 FILE_LINES = 600
@@ -120,6 +121,8 @@ def includes():
             target = named.split("/")[0]
             if target in FOLDERS and target != folder and target not in ALLOWED[folder]:
                 wrong.append(f"{path}:{n}: {folder} may not include {named}")
+            if named.startswith(COMPARES) and "tests" not in ALLOWED[folder] and not path.startswith(COMPARES):
+                wrong.append(f"{path}:{n}: only the command and tests include {named}")
             if target in FOLDERS and folder != "tests" and os.path.dirname(path) != os.path.dirname(named):
                 used.setdefault(os.path.dirname(path), set()).add(os.path.dirname(named))
     return wrong + rings(used)
