@@ -12,6 +12,7 @@
 #include "../../contact/api.h"
 #include "../../contact/error.h"
 #include "../../contact/mesh/mesh.h"
+#include "../../contact/pair/options.h"
 #include "../../contact/shape/shape.h"
 #include "../device.h"
 
@@ -35,16 +36,10 @@ struct tact_scene_material {
  */
 struct tact_scene_pair {
     char *materials[2];
-    double friction; /**< Coulomb coefficient mu, >= 0; required */
-    double
-        dissipation;   /**< relaxation time of the overlap [s]; default scene.contact.dissipation */
-    double compliance; /**< [m/N]; default scene.contact.compliance */
-    double tangential_compliance; /**< [m/N]; default scene.contact.tangential_compliance */
-    double overlap;               /**< target depth V/|g| [m]; default scene.contact.overlap */
-    double restitution;           /**< of an impact, 0 (default) to 1 */
-    double hunt_crossley;         /**< of a compliant contact [s/m], 0 (default) or more */
-    double tip_radius;            /**< as of a material, before theirs; default 0: theirs */
-    double tip_power;
+    struct tact_contact_law law; /**< friction is required; overlap, compliance,
+                                      tangential_compliance and dissipation default to
+                                      scene.contact's, tip_radius 0 to that of the materials. What
+                                      follows from materials and names is set by a session */
     char *model; /**< a name of contact/pair/model.h, or auto; NULL: scene.contact.model */
 };
 

@@ -31,30 +31,30 @@ static int check_model(const struct tact_scene_check *check, const char *path, c
 static int check_pair(const struct tact_scene_check *check, const char *path,
                       const struct tact_scene_pair *pair)
 {
+    const struct tact_contact_law *law = &pair->law;
     char key[TACT_SCENE_PATH];
-    int rc = tact_scene_need_not_negative(check, path, "friction", pair->friction, "");
-    rc = rc ? rc : tact_scene_need_not_negative(check, path, "dissipation", pair->dissipation, "s");
-    rc = rc ? rc : tact_scene_need_not_negative(check, path, "compliance", pair->compliance, "m/N");
+    int rc = tact_scene_need_not_negative(check, path, "friction", law->friction, "");
+    rc = rc ? rc : tact_scene_need_not_negative(check, path, "dissipation", law->dissipation, "s");
+    rc = rc ? rc : tact_scene_need_not_negative(check, path, "compliance", law->compliance, "m/N");
     rc = rc ? rc
             : tact_scene_need_not_negative(check, path, "tangential_compliance",
-                                           pair->tangential_compliance, "m/N");
-    rc = rc ? rc : tact_scene_need_positive(check, path, "overlap", pair->overlap, "m");
-    rc =
-        rc ? rc
-           : tact_scene_need_not_negative(check, path, "hunt_crossley", pair->hunt_crossley, "s/m");
-    if (!rc && pair->hunt_crossley > 0.0 && !(pair->compliance > 0.0)) {
+                                           law->tangential_compliance, "m/N");
+    rc = rc ? rc : tact_scene_need_positive(check, path, "overlap", law->overlap, "m");
+    rc = rc ? rc
+            : tact_scene_need_not_negative(check, path, "hunt_crossley", law->hunt_crossley, "s/m");
+    if (!rc && law->hunt_crossley > 0.0 && !(law->compliance > 0.0)) {
         return tact_scene_bad(check, tact_scene_key_of(key, path, "hunt_crossley"),
                               "damps the spring of a compliant contact; expected \"compliance\" "
                               "over 0 beside it");
     }
-    if (!rc && !(pair->restitution >= 0.0 && pair->restitution <= 1.0)) {
+    if (!rc && !(law->restitution >= 0.0 && law->restitution <= 1.0)) {
         return tact_scene_bad(check, tact_scene_key_of(key, path, "restitution"),
-                              "must be from 0 to 1, got %g", pair->restitution);
+                              "must be from 0 to 1, got %g", law->restitution);
     }
     if (!rc && pair->model) {
         rc = check_model(check, tact_scene_key_of(key, path, "model"), pair->model);
     }
-    return rc ? rc : check_tip(check, path, pair->tip_radius, pair->tip_power);
+    return rc ? rc : check_tip(check, path, law->tip_radius, law->tip_power);
 }
 
 static int check_materials(const struct tact_scene_check *check, const struct tact_scene *scene)

@@ -90,21 +90,21 @@ static void default_pairs(const struct tact_scene_check *check, struct tact_scen
         }
     }
     for (uint32_t i = 0; i < scene->pairs_count; i++) {
-        struct tact_scene_pair *pair = &scene->pairs[i];
+        struct tact_contact_law *law = &scene->pairs[i].law;
         if (!tact_scene_has(check, "pairs[%u].tip_power", i)) {
-            pair->tip_power = 1.0 / 3.0;
+            law->tip_power = 1.0 / 3.0;
         }
         if (!tact_scene_has(check, "pairs[%u].dissipation", i)) {
-            pair->dissipation = scene->contact.dissipation;
+            law->dissipation = scene->contact.dissipation;
         }
         if (!tact_scene_has(check, "pairs[%u].compliance", i)) {
-            pair->compliance = scene->contact.compliance;
+            law->compliance = scene->contact.compliance;
         }
         if (!tact_scene_has(check, "pairs[%u].tangential_compliance", i)) {
-            pair->tangential_compliance = scene->contact.tangential_compliance;
+            law->tangential_compliance = scene->contact.tangential_compliance;
         }
         if (!tact_scene_has(check, "pairs[%u].overlap", i)) {
-            pair->overlap = scene->contact.overlap;
+            law->overlap = scene->contact.overlap;
         }
     }
 }

@@ -205,7 +205,7 @@ static void doubt_surfaces(struct doubts *d)
         }
     }
     for (uint32_t i = 0; i < d->scene->pairs_count; i++) {
-        const struct tact_scene_pair *p = &d->scene->pairs[i];
+        const struct tact_contact_law *p = &d->scene->pairs[i].law;
         snprintf(path, sizeof path, "pairs[%u]", i);
         if (p->friction > SLIPPERY) {
             doubt(d, path, "friction", "%g is more than any two surfaces have", p->friction);

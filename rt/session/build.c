@@ -204,14 +204,15 @@ static double pair_modulus(double a, double b)
     return a > 0.0 ? a : b;
 }
 
-/* The fingertip of a pair: its own, or that of the material with the larger patch. */
-static void pair_tip(const struct tact_scene_pair *pair, const struct tact_scene_material *a,
-                     const struct tact_scene_material *b, struct tact_contact_law *law)
+/* A pair without a fingertip of its own has that of the material with the larger patch. */
+static void pair_tip(const struct tact_scene_material *a, const struct tact_scene_material *b,
+                     struct tact_contact_law *law)
 {
     const struct tact_scene_material *wide = a->tip_radius >= b->tip_radius ? a : b;
-    int own = pair->tip_radius > 0.0;
-    law->tip_radius = own ? pair->tip_radius : wide->tip_radius;
-    law->tip_power = own ? pair->tip_power : wide->tip_power;
+    if (!(law->tip_radius > 0.0)) {
+        law->tip_radius = wide->tip_radius;
+        law->tip_power = wide->tip_power;
+    }
 }
 
 /* NULL: by the kinds of the shapes. */
@@ -227,17 +228,12 @@ static int add_laws(struct tact_session *s)
         const struct tact_scene_pair *pair = &scene->pairs[i];
         int a = material_index(scene, pair->materials[0]);
         int b = material_index(scene, pair->materials[1]);
-        struct tact_contact_law law = {
-            .friction = pair->friction,
-            .overlap = pair->overlap,
-            .compliance = pair->compliance,
-            .tangential_compliance = pair->tangential_compliance,
-            .dissipation = pair->dissipation,
-            .hunt_crossley = pair->hunt_crossley,
-            .restitution = pair->restitution,
-            .modulus = pair_modulus(scene->materials[a].modulus, scene->materials[b].modulus)};
+        const struct tact_scene_material *of_a = &scene->materials[a];
+        const struct tact_scene_material *of_b = &scene->materials[b];
+        struct tact_contact_law law = pair->law;
+        law.modulus = pair_modulus(of_a->modulus, of_b->modulus);
         law.model = find_model(pair->model ? pair->model : scene->contact.model);
-        pair_tip(pair, &scene->materials[a], &scene->materials[b], &law);
+        pair_tip(of_a, of_b, &law);
         int rc = tact_world_set_law(s->world, a, b, &law);
         if (rc) {
             return rc;

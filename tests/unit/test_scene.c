@@ -71,7 +71,7 @@ static void test_ruler(void **state)
     near(ruler->inertia[0], 0.03 / 12 * (0.002 * 0.002 + 0.03 * 0.03), 1e-12);
     near(ruler->inertia[1], 0.03 / 12 * (0.30 * 0.30 + 0.03 * 0.03), 1e-12);
     near(ruler->inertia[2], 0.03 / 12 * (0.30 * 0.30 + 0.002 * 0.002), 1e-12);
-    near(s->pairs[0].friction, 0.8, 0.0);
+    near(s->pairs[0].law.friction, 0.8, 0.0);
     near(s->materials[0].modulus, 3e5, 0.0);
 
     const struct tact_scene_hand *h = &s->hands[0];
@@ -200,9 +200,9 @@ static void test_defaults(void **state)
     assert_int_equal(s->moments.max_age, 1);
     assert_int_equal(s->realtime.priority, 80);
     assert_int_equal(s->realtime.cpu, -1);
-    near(s->pairs[0].overlap, 2e-5, 0.0);
-    near(s->pairs[0].dissipation, 0.0, 0.0);
-    near(s->pairs[1].dissipation, 0.01, 0.0);
+    near(s->pairs[0].law.overlap, 2e-5, 0.0);
+    near(s->pairs[0].law.dissipation, 0.0, 0.0);
+    near(s->pairs[1].law.dissipation, 0.01, 0.0);
     assert_true(s->bodies[0].fixed);
     near(s->bodies[0].quat_wxyz[0], 1.0, 0.0);
     near(s->bodies[0].shapes[0].scale, 1.0, 0.0);
