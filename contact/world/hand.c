@@ -7,6 +7,7 @@
 #include "contact/limits.h"
 #include "contact/world/body.h"
 #include "contact/world/hand_internal.h"
+#include "contact/world/rows_internal.h"
 
 #define LIMIT_PASSES 3 /* times the set of drives at their limits is revised in a tick */
 
@@ -199,6 +200,51 @@ void tact_hand_solve(const struct tact_hand *hand, double *x, int columns)
 {
     int n = hand->count;
     LAPACKE_dpotrs_work(LAPACK_COL_MAJOR, 'L', n, columns, hand->factor, n, x, n);
+}
+
+static void take(tact_row2 *to, double factor, const tact_row2 *row)
+{
+    for (int i = 0; i < 3; i++) {
+        to[i] -= factor * row[i];
+    }
+}
+
+static void divide(tact_row2 *row, double by)
+{
+    for (int i = 0; i < 3; i++) {
+        row[i] /= by;
+    }
+}
+
+static int is_zero(const double *row)
+{
+    int zero = 1;
+    for (int i = 0; i < 6; i++) {
+        zero &= row[i] == 0.0;
+    }
+    return zero;
+}
+
+void tact_hand_solve_rows(const struct tact_hand *hand, double *y)
+{
+    int n = hand->count, first = 0;
+    const double *l = hand->factor;
+    tact_row2 *rows = (tact_row2 *)y;
+    while (first < n && is_zero(y + 6 * first)) {
+        first++; /* joints that do not move the link, and what they would add */
+    }
+    for (int k = first; k < n; k++) {
+        divide(rows + 3 * k, l[k * n + k]);
+        for (int i = k + 1; i < n; i++) {
+            take(rows + 3 * i, l[k * n + i], rows + 3 * k);
+        }
+    }
+    for (int i = n - 1; i >= 0; i--) {
+        for (int k = i + 1; k < n; k++) {
+            take(rows + 3 * i, l[i * n + k], rows + 3 * k);
+        }
+        divide(rows + 3 * i, l[i * n + i]);
+    }
 }
 
 double tact_hand_drive_margin(const struct tact_hand *hand, int link, double h, int *held)

@@ -39,4 +39,8 @@ void tact_hand_mass_matrix(struct tact_hand *hand, double *m);
  */
 void tact_hand_bias(struct tact_hand *hand, const double gravity[3], double *bias);
 
+/* As tact_hand_solve() does, of six columns that lie side by side: y has a row of six a joint. In
+ * LAPACK's order of operations, so that the bits are those of its dpotrs. */
+void tact_hand_solve_rows(const struct tact_hand *hand, double *y);
+
 #endif

@@ -4,6 +4,7 @@
  */
 #include <errno.h>
 #include <string.h>
+#include "contact/world/hand_internal.h"
 #include "contact/world/rows_internal.h"
 #include "contact/world/sweeps_internal.h"
 #include "contact/world/world_internal.h"
@@ -79,18 +80,8 @@ static void make_columns(struct tact_world *world, struct side *side)
         tact_rows_turn(side->y + 18, body->inverse_world, side->j + 18);
         return;
     }
-    int n = side->dof;
-    for (int k = 0; k < n; k++) {
-        for (int i = 0; i < 6; i++) {
-            world->columns[i * n + k] = side->j[k * 6 + i];
-        }
-    }
-    tact_hand_solve(world->hands[side->owner.index].hand, world->columns, 6);
-    for (int k = 0; k < n; k++) {
-        for (int i = 0; i < 6; i++) {
-            side->y[k * 6 + i] = world->columns[i * n + k];
-        }
-    }
+    memcpy(side->y, side->j, 6 * (size_t)side->dof * sizeof *side->y);
+    tact_hand_solve_rows(world->hands[side->owner.index].hand, side->y);
 }
 
 void tact_assemble_mobility(struct tact_world *world, struct block *block)
