@@ -135,8 +135,13 @@ static void clip_mesh(struct clipper *c)
     }
 }
 
-/* The planes of a convex shape, in its own frame; their number, or 0 where there is none or too
- * many. */
+static int has_planes(const struct tact_shape *s)
+{
+    return s->kind == TACT_SHAPE_HALFSPACE || s->kind == TACT_SHAPE_BOX ||
+           (s->kind == TACT_SHAPE_CONVEX && s->mesh->triangle_count <= MOST_PLANES);
+}
+
+/* The planes of a shape that has them, in its own frame; their number. */
 static int list_planes(const struct tact_shape *s, struct plane *out)
 {
     if (s->kind == TACT_SHAPE_HALFSPACE) {
@@ -149,9 +154,6 @@ static int list_planes(const struct tact_shape *s, struct plane *out)
             out[i].n[i / 2] = i % 2 ? -1.0 : 1.0;
         }
         return 6;
-    }
-    if (s->kind != TACT_SHAPE_CONVEX || s->mesh->triangle_count > MOST_PLANES) {
-        return 0;
     }
     for (size_t i = 0; i < s->mesh->triangle_count; i++) {
         const uint32_t *t = s->mesh->triangles + 3 * i;
@@ -173,18 +175,14 @@ static void direction_in(double *r, const double *from, const double *to, const 
     tact_m3_tmul_v3(r, from, w);
 }
 
-/* Clips the edges of `edges` at pe by the planes of `solid` at ps. 0 where the planes are not
- * known. */
-static int clip_by(const struct tact_shape *edges, const struct tact_pose *pe,
-                   const struct tact_shape *solid, const struct tact_pose *ps, const double *center,
-                   const double *frame, struct tact_hull *hull)
+/* Clips the edges of `edges` at pe by the planes of `solid` at ps. */
+static void clip_by(const struct tact_shape *edges, const struct tact_pose *pe,
+                    const struct tact_shape *solid, const struct tact_pose *ps,
+                    const double *center, const double *frame, struct tact_hull *hull)
 {
     struct clipper c = {.mesh = edges->mesh, .hull = hull};
     double re[9], rs[9], apart[3], offset[3];
     c.plane_count = list_planes(solid, c.planes);
-    if (!c.plane_count) {
-        return 0;
-    }
     tact_quat_to_m3(re, pe->quat_wxyz);
     tact_quat_to_m3(rs, ps->quat_wxyz);
     tact_v3_sub(apart, ps->position, pe->position);
@@ -200,7 +198,6 @@ static int clip_by(const struct tact_shape *edges, const struct tact_pose *pe,
     tact_m3_tmul_v3(c.t1, re, frame + 3);
     tact_m3_tmul_v3(c.t2, re, frame + 6);
     clip_mesh(&c);
-    return 1;
 }
 
 /** Corners of an overlap seen in the tangent plane, a lane each. */
@@ -298,9 +295,14 @@ int tact_outline(const struct tact_shape *a, const struct tact_pose *pa, const s
         return tact_hull_corners(&hull, corners);
     }
     hull.count = 0;
-    if ((!plane_a && !clip_by(a, pa, b, pb, center, frame, &hull)) ||
-        (!plane_b && !clip_by(b, pb, a, pa, center, frame, &hull))) {
+    if ((!plane_a && !has_planes(b)) || (!plane_b && !has_planes(a))) {
         return 0;
+    }
+    if (!plane_a) {
+        clip_by(a, pa, b, pb, center, frame, &hull);
+    }
+    if (!plane_b) {
+        clip_by(b, pb, a, pa, center, frame, &hull);
     }
     return tact_hull_corners(&hull, corners);
 }
