@@ -49,6 +49,14 @@ def usage(name, *bad):
         assert not out and len(err.splitlines()) == 1, (words, out, err)
 
 
+def inside_chunk(data, after):
+    """A byte in the middle of the first chunk that begins after a place in an MCAP file."""
+    at = 8
+    while data[at] != 6 or at < after:
+        at += 9 + int.from_bytes(data[at + 1:at + 9], "little")
+    return at + 9 + int.from_bytes(data[at + 1:at + 9], "little") // 2
+
+
 def info(folder):
     usage("info", ["a", "b"], ["no/such.mcap"], [RULER], ["--hash"], ["--hash", RULER],
           ["--hash=results"], ["--hash=results", RULER], ["--hash=values", RULER])
@@ -98,7 +106,7 @@ def info(folder):
     counts = {name: topic["messages"] for name, topic in cut["topics"].items()}
     tenth = (ticks + 9) // 10
     assert (counts["/tact/tick"], counts["/joint_states"], counts["/tf"]) == (ticks, tenth, tenth)
-    data[len(data) * 3 // 4] ^= 4
+    data[inside_chunk(data, len(data) // 2)] ^= 4
     with open(bad, "wb") as stream:
         stream.write(data)
     flipped = json.loads(tact("info", bad, "--json", code=3)[0])
