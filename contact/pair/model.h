@@ -10,6 +10,7 @@
 #define TACT_CONTACT_MODEL_H
 
 #include "../api.h"
+#include "../error.h"
 #include "../shape/shape.h"
 #include "../moments/moments.h"
 #include "../moments/patch.h"
@@ -21,6 +22,7 @@ TACT_BEGIN_DECLS
 struct tact_pair_query {
     const struct tact_contact_model *model; /**< that is asked */
     const struct tact_shape *a, *b;
+    const void *data_a, *data_b; /**< what the model's prepare() made of them; NULL without it */
     const struct tact_pose *pose_a, *pose_b; /**< of the shapes, world */
     const struct tact_contact_law *law;
     const struct tact_world_options *options; /**< spin is never AUTO */
@@ -56,6 +58,19 @@ struct tact_contact_model {
      *  TACT_PIECES. Called once per pair. */
     int (*patches)(const struct tact_shape *a, const struct tact_shape *b,
                    const struct tact_world_options *options);
+
+    /**
+     * NULL, or derives from a shape and its material what each query about them needs: the graph of
+     * a hull, a pressure field, the charts of a surface. Called when a world is made, once for each
+     * shape that a pair of this model may contain; shapes of the same kind, size, mesh and material
+     * have one result between them. *data may stay NULL. What it points to must not change
+     * afterwards. May allocate; not called in a tick.
+     * @retval -ENOMEM, or another negative errno where the shape or material is refused: *err (may
+     * be NULL) then states in its text what was expected of it, without the shape's name
+     */
+    int (*prepare)(const struct tact_contact_model *model, const struct tact_shape *shape,
+                   const struct tact_material *material, void **data, struct tact_error *err);
+    void (*release)(void *data); /**< frees it, never NULL; set where prepare is */
 
     /**
      * Measures a pair. Real-time safe, and the same result for the same query.

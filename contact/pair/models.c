@@ -29,8 +29,9 @@ int tact_contact_model_add(const struct tact_contact_model *model)
 {
     static const char letters[] = "abcdefghijklmnopqrstuvwxyz0123456789-";
     int count = 0;
-    if (!model->name || !model->measure || !model->patches || model->state < 0 || !*model->name ||
-        strlen(model->name) > 31 || model->name[strspn(model->name, letters)]) {
+    if (!model->name || !model->measure || !model->patches || model->state < 0 ||
+        (model->prepare && !model->release) || !*model->name || strlen(model->name) > 31 ||
+        model->name[strspn(model->name, letters)]) {
         return -EINVAL;
     }
     if (tact_contact_model_named(model->name) || !strcmp(model->name, "auto") ||

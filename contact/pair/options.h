@@ -12,6 +12,12 @@ TACT_BEGIN_DECLS
 
 struct tact_contact_model;
 
+/** What a material by itself says to the models that derive something from a shape made of it
+ *  (tact_contact_model.prepare). */
+struct tact_material {
+    double modulus; /**< E* [Pa]; 0: rigid */
+};
+
 /** What happens where two materials touch. */
 struct tact_contact_law {
     const struct tact_contact_model *model; /**< NULL: that of the options */

@@ -69,6 +69,7 @@ void tact_world_destroy(struct tact_world *world)
     tact_barrier_destroy(&world->barrier);
     tact_points_destroy(&world->points);
     tact_mechanisms_destroy(&world->mechanisms);
+    tact_prepared_destroy(&world->prepared);
     for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) {
         free(blocks[i]);
     }
@@ -128,8 +129,9 @@ int tact_world_add_shape(struct tact_world *world, struct tact_owner owner,
                          int material)
 {
     int closed_form = shape->kind == TACT_SHAPE_SPHERE || shape->kind == TACT_SHAPE_HALFSPACE;
-    if (world->finished || (!closed_form && !shape->mesh) || material < 0 || owner.index < 0 ||
-        owner.link < 0 || (owner.kind == TACT_OWNER_BODY && owner.index >= world->body_count) ||
+    if (world->finished || world->prepared.done || (!closed_form && !shape->mesh) || material < 0 ||
+        owner.index < 0 || owner.link < 0 ||
+        (owner.kind == TACT_OWNER_BODY && owner.index >= world->body_count) ||
         (owner.kind == TACT_OWNER_HAND &&
          (owner.index >= world->hand_count ||
           owner.link >= tact_hand_count(world->hands[owner.index].hand)))) {
@@ -241,8 +243,7 @@ static int may_touch(const struct tact_world *world, int a, int b)
            tact_world_pair_law(world, a, b);
 }
 
-/* Patches that the contact of two shapes may have; 0: they cannot touch. */
-static int most_patches(const struct tact_world *world, int a, int b)
+int tact_world_most_patches(const struct tact_world *world, int a, int b)
 {
     if (!may_touch(world, a, b)) {
         return 0;
@@ -257,7 +258,7 @@ static int count_pairs(const struct tact_world *world, int most)
     int count = 0;
     for (int a = 0; a < world->shape_count; a++) {
         for (int b = a + 1; b < world->shape_count && count <= most; b++) {
-            count += most_patches(world, a, b) > 0;
+            count += tact_world_most_patches(world, a, b) > 0;
         }
     }
     return count;
@@ -273,7 +274,7 @@ int tact_world_untaken(const struct tact_world *world, int *a, int *b)
     for (*a = 0; *a < world->shape_count; (*a)++) {
         for (*b = *a + 1; *b < world->shape_count; (*b)++) {
             if (named_model(world, *a, *b) && may_touch(world, *a, *b) &&
-                most_patches(world, *a, *b) == 0) {
+                tact_world_most_patches(world, *a, *b) == 0) {
                 return 1;
             }
         }
@@ -287,7 +288,7 @@ static int list_pairs(struct tact_world *world)
     world->pairs = calloc((size_t)count + 1, sizeof *world->pairs);
     for (int a = 0; a < world->shape_count && world->pairs; a++) {
         for (int b = a + 1; b < world->shape_count; b++) {
-            int most = most_patches(world, a, b);
+            int most = tact_world_most_patches(world, a, b);
             if (most > 0) {
                 world->pairs[world->pair_count++] = (struct world_pair){a, b, most};
             }
@@ -375,7 +376,9 @@ int tact_world_finish(struct tact_world *world)
     if (world->finished) {
         return -EINVAL;
     }
-    int a, b, rc = tact_world_untaken(world, &a, &b) ? -ENOTSUP : list_pairs(world);
+    int a, b, rc = tact_world_untaken(world, &a, &b) ? -ENOTSUP : 0;
+    rc = rc || world->prepared.done ? rc : tact_world_prepare(world, NULL, NULL);
+    rc = rc ? rc : list_pairs(world);
     rc = rc ? rc : list_contacts(world);
     rc = rc ? rc : tact_world_make_room(world);
     if (!rc) {

@@ -140,6 +140,19 @@ TACT_API int tact_world_add_shape(struct tact_world *world, struct tact_owner ow
 TACT_API int tact_world_set_law(struct tact_world *world, int material_a, int material_b,
                                 const struct tact_contact_law *law);
 
+/** Sets what a material says by itself, a small number from 0; all 0 where it was never set.
+ * -EINVAL for values out of range or once the world is prepared, -ENOMEM. */
+TACT_API int tact_world_set_material(struct tact_world *world, int material,
+                                     const struct tact_material *of);
+
+/** Has the contact models derive what they need of the shapes that their pairs may contain: after
+ * tact_world_untaken(), before tact_world_finish(), which does it where this was not called.
+ * Nothing may be added afterwards. shape and err may be NULL. Not real-time safe.
+ * @retval 0
+ * @retval -ENOMEM, -EINVAL the second time, or why the model refused *shape; err->text says what
+ *         was expected, or is empty */
+TACT_API int tact_world_prepare(struct tact_world *world, int *shape, struct tact_error *err);
+
 /** Whether more than `most` pairs of shapes may touch, as tact_world_finish() would list them:
  * asked before, as that takes memory for each. */
 TACT_API int tact_world_pairs_over(const struct tact_world *world, int most);

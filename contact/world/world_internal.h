@@ -10,6 +10,7 @@
 #include "contact/world/island_internal.h"
 #include "contact/world/near_internal.h"
 #include "contact/world/newton_internal.h"
+#include "contact/world/prepared_internal.h"
 #include "contact/pair/model.h"
 #include "contact/pair/points/point_internal.h"
 #include "contact/world/world.h"
@@ -91,6 +92,7 @@ struct tact_world {
     struct world_bond *bonds;
     int bond_count;
     struct mechanisms mechanisms;
+    struct prepared prepared;
     int finished;
 
     struct world_pair *pairs;
@@ -142,6 +144,9 @@ static inline struct tact_contact *tact_near_contact(const struct tact_world *wo
 /* The contact model of two shapes whose materials have a law. */
 const struct tact_contact_model *tact_world_pair_model(const struct tact_world *world, int a,
                                                        int b);
+
+/* Patches that the contact of two shapes may have; 0: they cannot touch. */
+int tact_world_most_patches(const struct tact_world *world, int a, int b);
 
 /* What the model of a near pair keeps for it. */
 static inline double *tact_pair_state(const struct tact_world *world, int pair)

@@ -216,6 +216,8 @@ static int measure_pair(struct tact_world *world, int pair)
         .model = model,
         .a = &world->shapes[p->a].shape,
         .b = &world->shapes[p->b].shape,
+        .data_a = tact_prepared_data(world, model, p->a),
+        .data_b = tact_prepared_data(world, model, p->b),
         .pose_a = &world->poses[p->a],
         .pose_b = &world->poses[p->b],
         .law = tact_world_pair_law(world, p->a, p->b),

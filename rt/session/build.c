@@ -224,6 +224,13 @@ static const struct tact_contact_model *find_model(const char *name)
 static int add_laws(struct tact_session *s)
 {
     const struct tact_scene *scene = s->scene;
+    for (uint32_t i = 0; i < scene->materials_count; i++) {
+        const struct tact_material material = {scene->materials[i].modulus};
+        int rc = tact_world_set_material(s->world, (int)i, &material);
+        if (rc) {
+            return rc;
+        }
+    }
     for (uint32_t i = 0; i < scene->pairs_count; i++) {
         const struct tact_scene_pair *pair = &scene->pairs[i];
         int a = material_index(scene, pair->materials[0]);
@@ -373,6 +380,23 @@ static int check_models(const struct tact_session *s, struct tact_error *err)
                           owner_name(s, a), owner_name(s, b));
 }
 
+/* What contact models derive from the shapes, before the first tick. */
+static int prepare_shapes(struct tact_session *s, struct tact_error *err)
+{
+    struct tact_error why = {.line = 0};
+    int shape, rc = tact_world_prepare(s->world, &shape, &why);
+    if (!rc) {
+        return 0;
+    }
+    struct tact_owner owner = tact_world_owner(s->world, shape);
+    int hand = owner.kind == TACT_OWNER_HAND;
+    int body = owner.kind == TACT_OWNER_BODY ? (int)(s->bodies[owner.index].def - s->scene->bodies)
+                                             : owner.index - 1;
+    at_key(s, err, hand ? "hands" : "bodies", hand ? owner.index : body, "");
+    return tact_error_set(err, rc, "a shape of %s: %s", owner_name(s, shape),
+                          why.text[0] ? why.text : strerror(-rc));
+}
+
 int tact_session_build_world(struct tact_session *s, struct tact_error *err)
 {
     const struct tact_scene *scene = s->scene;
@@ -407,6 +431,7 @@ int tact_session_build_world(struct tact_session *s, struct tact_error *err)
     if (!rc) {
         int refused = check_size(s, err);
         refused = refused ? refused : check_models(s, err);
+        refused = refused ? refused : prepare_shapes(s, err);
         if (refused) {
             return refused;
         }

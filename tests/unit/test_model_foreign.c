@@ -13,6 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 #include <cmocka.h>
+#include "contact/world/world_internal.h"
 #include "rt/session/replay.h"
 #include "support/run_scene.h"
 #include "support/world_scene.h"
@@ -28,7 +29,40 @@ struct layer {
     double belt;       /* speed of the floor along x [m/s] */
     int halves;        /* 1: each half of the face is a piece */
     int uniform;       /* 1: the limit surface by name, not by its fit */
+    int *left;         /* NULL, or counts what was prepared and not yet released */
 };
+
+/* What the model derives from a box, and from the floor. */
+struct derived {
+    double half[3]; /* of the box [m] */
+    double modulus; /* of its material [Pa] */
+    int *left;
+};
+
+static int prepare(const struct tact_contact_model *model, const struct tact_shape *shape,
+                   const struct tact_material *material, void **data, struct tact_error *err)
+{
+    const struct layer *layer = model->user;
+    if (shape->size[2] > 1.0) {
+        return tact_error_set(err, -ERANGE, "%g m high: expected at most 2 m",
+                              2.0 * shape->size[2]);
+    }
+    struct derived *made = malloc(sizeof *made);
+    assert_non_null(made);
+    memcpy(made->half, shape->size, sizeof made->half);
+    made->modulus = material->modulus;
+    made->left = layer->left;
+    *made->left += 1;
+    *data = made;
+    return 0;
+}
+
+static void release(void *data)
+{
+    struct derived *made = data;
+    *made->left -= 1;
+    free(made);
+}
 
 static int patches(const struct tact_shape *a, const struct tact_shape *b,
                    const struct tact_world_options *options)
@@ -61,7 +95,8 @@ static int measure(const struct tact_pair_query *q, struct tact_patch *patch,
 {
     static const double frame[9] = {0.0, 0.0, -1.0, 1.0, 0.0, 0.0, 0.0, -1.0, 0.0};
     const struct layer *layer = q->model->user;
-    const double *size = q->b->size, *at = q->pose_b->position;
+    const struct derived *of_b = q->data_b;
+    const double *size = of_b ? of_b->half : q->b->size, *at = q->pose_b->position;
     double turn[9], bottom[3], low = 0.0;
     tact_quat_to_m3(turn, q->pose_b->quat_wxyz);
     for (int i = 0; i < 3; i++) { /* A is the floor, and is pushed down */
@@ -231,7 +266,7 @@ static void wrench_yields_by_its_stiffness(void **state)
         double turn[9];
         o.period = 1e-3 / (1 << i % 3);
         o.gravity[0] = pull / 0.3;
-        struct layer layer = {TACT_LAW_WRENCH, k, t, i / 3 * 0.02, 0.0, 0, 0};
+        struct layer layer = {TACT_LAW_WRENCH, k, t, i / 3 * 0.02, 0.0, 0, 0, NULL};
         open_stand(&s, layer, o, 0.9, 0.0, 1);
         scene_run(&s.scene, 1.0);
         const struct tact_pose *pose = &body_of(&s)->pose;
@@ -262,7 +297,8 @@ static void springs_share_a_load(void **state)
     struct stand s;
     double all = 0.0, worst = 0.0;
     o.gravity[0] = 0.05;
-    open_stand(&s, (struct layer){TACT_LAW_WRENCH, k, 0.0, 0.01, 0.0, 0, 0}, o, 0.9, 0.0, FEET);
+    open_stand(&s, (struct layer){TACT_LAW_WRENCH, k, 0.0, 0.01, 0.0, 0, 0, NULL}, o, 0.9, 0.0,
+               FEET);
     scene_run(&s.scene, 1.0);
     const struct tact_pose *pose = tact_world_shape_poses(s.scene.world);
     assert_int_equal(tact_world_pair_count(s.scene.world), FEET);
@@ -330,7 +366,7 @@ static void its_state_is_in_the_log(void **state)
         "  - {name: floor, fixed: true, shapes: [{type: halfspace, material: ground}]}\n"
         "  - name: box\n    mass: 0.3\n    position: [0, 0, 0.021]\n    shapes:\n"
         "      - {type: box, size: [0.1, 0.06, 0.04], material: wood}\n";
-    static struct layer layer = {TACT_LAW_WRENCH, 1e6, 4e6, 0.0, 0.0, 0, 0};
+    static struct layer layer = {TACT_LAW_WRENCH, 1e6, 4e6, 0.0, 0.0, 0, 0, NULL};
     static struct tact_contact_model model;
     struct tact_session_options options = {.clock = TACT_LOOP_FREE};
     struct tact_session_report report;
@@ -376,6 +412,87 @@ static void refuses_what_it_does_not_take(void **state)
     scene_close(&s);
 }
 
+/* What is derived from a shape at load is made once for those that are alike and one material, is
+ * what a query gets, and is released with the world. */
+static void prepares_a_shape_once(void **state)
+{
+    (void)state;
+    const struct tact_material soft = {.modulus = 3e4};
+    struct tact_shape box = scene_box(0.1, 0.06, 0.04), other = scene_box(0.1, 0.06, 0.05);
+    const double up = 0.02 - 1e-12;
+    int left = 0;
+    struct layer layer = {.law = TACT_LAW_GAPS, .left = &left};
+    struct tact_contact_model model = model_of(&layer);
+    struct tact_contact_law law = scene_rigid(0.5);
+    struct world_scene s;
+    model.prepare = prepare;
+    model.release = release;
+    law.model = &model;
+    scene_open(&s, NULL);
+    scene_ground(&s);
+    for (int i = 0; i < 5; i++) {
+        const double place[3] = {0.2 * i, 0.0, i < 4 ? up : up + 0.005};
+        scene_solid(&s, i < 4 ? &box : &other, 0.3, place, 0.0);
+    }
+    scene_law(&s, 0, 1, &law);
+    assert_int_equal(tact_world_set_material(s.world, 1, &soft), 0);
+    assert_int_equal(tact_world_set_material(s.world, -1, &soft), -EINVAL);
+    scene_start(&s);
+    assert_int_equal(left, 3); /* the floor, four boxes and one that is higher */
+    const struct derived *made = tact_prepared_data(s.world, &model, 3);
+    assert_true(made == tact_prepared_data(s.world, &model, 1));
+    assert_true(made->modulus == 3e4 && made->half[2] == 0.02);
+    made = tact_prepared_data(s.world, &model, 0);
+    assert_true(made->modulus == 0.0);
+    scene_run(&s, 0.05);
+    for (int i = 0; i < 5; i++) {
+        assert_true(tact_world_contact(s.world, i)->touching);
+    }
+    assert_int_equal(tact_world_prepare(s.world, NULL, NULL), -EINVAL);
+    scene_close(&s);
+    assert_int_equal(left, 0);
+}
+
+/* A shape that the model refuses is named, and nothing of the others is left behind. */
+static void refuses_a_shape_by_name(void **state)
+{
+    (void)state;
+    static const char text[] =
+        "name: refused\nduration: 1\nmaterials: [{name: wood}, {name: ground}]\n"
+        "pairs: [{materials: [wood, ground], friction: 0.9, model: prepared},\n"
+        "  {materials: [wood, wood], friction: 0.5}]\n"
+        "bodies:\n"
+        "  - {name: floor, fixed: true, shapes: [{type: halfspace, material: ground}]}\n"
+        "  - {name: box, mass: 0.3, position: [0, 0, 0.03], shapes: "
+        "[{type: box, size: [0.1, 0.06, 0.04], material: wood}]}\n"
+        "  - {name: tower, mass: 30, position: [1, 0, 2], shapes: "
+        "[{type: box, size: [0.1, 0.06, 4], material: wood}]}\n";
+    static int left;
+    static struct layer layer = {.law = TACT_LAW_GAPS, .left = &left};
+    static struct tact_contact_model model;
+    struct tact_session_options options = {.clock = TACT_LOOP_FREE};
+    struct tact_error err = {.line = 0};
+    struct tact_scene *scene = NULL;
+    struct tact_session *session = NULL;
+    char message[512];
+    model = model_of(&layer);
+    model.name = "prepared";
+    model.prepare = prepare;
+    assert_int_equal(tact_contact_model_add(&model), -EINVAL); /* who frees it? */
+    model.release = release;
+    assert_int_equal(tact_contact_model_add(&model), 0);
+    if (tact_scene_parse(text, strlen(text), "tower.yaml", NULL, &scene, &err)) {
+        fail_msg("%d: %s: %s", err.line, err.key, err.text);
+    }
+    assert_int_equal(tact_session_create(scene, &options, &session, &err), -ERANGE);
+    tact_error_format(&err, message, sizeof message);
+    print_message("%s\n", message);
+    assert_string_equal(message, "tower.yaml:9:5: bodies[2]: a shape of tower: 4 m high: expected "
+                                 "at most 2 m");
+    assert_int_equal(left, 0);
+    tact_scene_free(scene);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -387,6 +504,8 @@ int main(void)
         cmocka_unit_test(pieces_and_fits),
         cmocka_unit_test(its_state_is_in_the_log),
         cmocka_unit_test(refuses_what_it_does_not_take),
+        cmocka_unit_test(prepares_a_shape_once),
+        cmocka_unit_test(refuses_a_shape_by_name),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

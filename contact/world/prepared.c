@@ -1,0 +1,159 @@
+#include "contact/world/prepared_internal.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include "contact/world/world_internal.h"
+
+enum { MOST_MATERIALS = 4096 };
+
+int tact_world_set_material(struct tact_world *world, int material, const struct tact_material *of)
+{
+    static const struct tact_material none;
+    struct prepared *p = &world->prepared;
+    if (p->done || material < 0 || material >= MOST_MATERIALS || !isfinite(of->modulus) ||
+        of->modulus < 0.0) {
+        return -EINVAL;
+    }
+    if (material >= p->material_count) {
+        struct tact_material *more =
+            realloc(p->materials, ((size_t)material + 1) * sizeof *p->materials);
+        if (!more) {
+            return -ENOMEM;
+        }
+        p->materials = more;
+        while (p->material_count <= material) {
+            p->materials[p->material_count++] = none;
+        }
+    }
+    p->materials[material] = *of;
+    return 0;
+}
+
+static struct prepared_model *find_model(const struct prepared *p,
+                                         const struct tact_contact_model *model)
+{
+    for (int i = 0; i < p->count; i++) {
+        if (p->of[i].model == model) {
+            return &p->of[i];
+        }
+    }
+    return NULL;
+}
+
+const void *tact_prepared_data(const struct tact_world *world,
+                               const struct tact_contact_model *model, int shape)
+{
+    const struct prepared_model *of = model->prepare ? find_model(&world->prepared, model) : NULL;
+    return of ? of->data[shape] : NULL;
+}
+
+static struct prepared_model *add_model(struct tact_world *world,
+                                        const struct tact_contact_model *model)
+{
+    struct prepared *p = &world->prepared;
+    size_t shapes = (size_t)world->shape_count;
+    struct prepared_model *more = realloc(p->of, ((size_t)p->count + 1) * sizeof *p->of);
+    if (!more) {
+        return NULL;
+    }
+    p->of = more;
+    struct prepared_model *of = &more[p->count++];
+    of->model = model;
+    of->made_count = 0;
+    of->data = calloc(shapes + 1, sizeof *of->data);
+    of->made = calloc(shapes + 1, sizeof *of->made);
+    of->from = malloc((shapes + 1) * sizeof *of->from);
+    for (size_t i = 0; i < shapes && of->from; i++) {
+        of->from[i] = -1;
+    }
+    return of->data && of->made && of->from ? of : NULL;
+}
+
+/* A triangulation follows from the size, a given mesh is compared by its place. */
+static int are_alike(const struct world_shape *a, const struct world_shape *b)
+{
+    const struct tact_shape *s = &a->shape, *t = &b->shape;
+    int given = s->kind == TACT_SHAPE_CONVEX || s->kind == TACT_SHAPE_MESH;
+    return a->material == b->material && s->kind == t->kind && s->size[0] == t->size[0] &&
+           s->size[1] == t->size[1] && s->size[2] == t->size[2] && (!given || s->mesh == t->mesh);
+}
+
+static int prepare_shape(struct tact_world *world, struct prepared_model *of, int shape,
+                         struct tact_error *err)
+{
+    static const struct tact_material none;
+    const struct world_shape *s = &world->shapes[shape];
+    const struct prepared *p = &world->prepared;
+    void *data = NULL;
+    if (of->from[shape] >= 0) {
+        return 0;
+    }
+    for (int i = 0; i < world->shape_count; i++) {
+        if (of->from[i] == i && are_alike(&world->shapes[i], s)) {
+            of->from[shape] = i;
+            of->data[shape] = of->data[i];
+            return 0;
+        }
+    }
+    int rc = of->model->prepare(
+        of->model, &s->shape, s->material < p->material_count ? &p->materials[s->material] : &none,
+        &data, err);
+    if (!rc) {
+        of->from[shape] = shape;
+        of->data[shape] = data;
+    }
+    if (!rc && data) {
+        of->made[of->made_count++] = data;
+    }
+    return rc;
+}
+
+static int prepare_pair(struct tact_world *world, const struct tact_contact_model *model,
+                        const int pair[2], int *shape, struct tact_error *err)
+{
+    struct prepared_model *of = find_model(&world->prepared, model);
+    of = of ? of : add_model(world, model);
+    int rc = of ? 0 : -ENOMEM;
+    for (int i = 0; i < 2 && !rc; i++) {
+        rc = prepare_shape(world, of, pair[i], err);
+        *shape = pair[i];
+    }
+    return rc;
+}
+
+int tact_world_prepare(struct tact_world *world, int *shape, struct tact_error *err)
+{
+    int unused, rc = 0;
+    shape = shape ? shape : &unused;
+    *shape = 0;
+    if (world->prepared.done || world->finished) {
+        return -EINVAL;
+    }
+    for (int a = 0; a < world->shape_count && !rc; a++) {
+        for (int b = a + 1; b < world->shape_count && !rc; b++) {
+            const struct tact_contact_model *model = tact_world_pair_model(world, a, b);
+            const int pair[2] = {a, b};
+            if (model->prepare && tact_world_most_patches(world, a, b) > 0) {
+                rc = prepare_pair(world, model, pair, shape, err);
+            }
+        }
+    }
+    world->prepared.done = !rc;
+    return rc;
+}
+
+void tact_prepared_destroy(struct prepared *prepared)
+{
+    for (int i = 0; i < prepared->count; i++) {
+        struct prepared_model *of = &prepared->of[i];
+        for (int k = 0; k < of->made_count; k++) {
+            of->model->release(of->made[k]);
+        }
+        free(of->data);
+        free(of->made);
+        free(of->from);
+    }
+    free(prepared->of);
+    free(prepared->materials);
+}
