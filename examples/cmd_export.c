@@ -9,7 +9,7 @@
 #define EXIT_DAMAGED 3
 
 static const char help[] =
-    "usage: tact export FILE --csv OUT.csv | --hdf5 OUT.h5 [OPTION]...\n\n"
+    "usage: tact export FILE --csv OUT.csv | --hdf5 OUT.h5 | --html OUT.html [OPTION]...\n\n"
     "Writes every field of every tick of a log, to the last bit: what is read back are the log's\n"
     "own doubles.\n\n"
     "  --csv OUT    a line a tick: time [s], tick, stamp_ns, then each field: name, name[0],\n"
@@ -20,9 +20,11 @@ static const char help[] =
     "               and, of joints, devices and outputs, elements: their names; time [s], tick "
     "and\n"
     "               stamp_ns; the facts of the session as attributes of the file\n"
+    "  --html OUT   one page that any browser opens, without a network: what tact view shows, 60\n"
+    "               frames a second of the session, and of a long one at most 20000 in all\n"
     "  --force      replace OUT where it exists\n"
     "  --help       this text\n\n"
-    "Both may be asked for at once.\n\n"
+    "All may be asked for at once.\n\n"
     "exit codes:\n"
     "  0  written\n"
     "  1  the output could not be written: then it is not there\n"
@@ -33,7 +35,7 @@ static const char help[] =
     "  python3 -c 'import h5py; print(h5py.File(\"ruler.h5\")[\"ruler_pose\"][-1])'\n";
 
 struct query {
-    const char *name, *log, *csv, *hdf5;
+    const char *name, *log, *csv, *hdf5, *html;
     int force;
 };
 
@@ -71,6 +73,7 @@ static int answer(const struct query *q)
     }
     code = code ? code : write_out(q, log, &names, q->csv, export_csv);
     code = code ? code : write_out(q, log, &names, q->hdf5, export_hdf5);
+    code = code ? code : write_out(q, log, &names, q->html, export_html);
     export_names_close(&names);
     if (!code && !tact_log_state(log)->complete) {
         code = EXIT_DAMAGED;
@@ -79,13 +82,29 @@ static int answer(const struct query *q)
     return code;
 }
 
+/* The files asked for: one at least, each of its own name, that may be made. */
+static int check_outputs(const struct query *q)
+{
+    const char *const paths[] = {q->csv, q->hdf5, q->html};
+    int code = EXIT_GOOD, count = 0;
+    for (int i = 0; i < 3; i++) {
+        for (int k = 0; k < i; k++) {
+            if (paths[i] && paths[k] && !strcmp(paths[i], paths[k])) {
+                return command_usage(q->name, "both go to %s", paths[i]);
+            }
+        }
+        count += paths[i] != NULL;
+        code = code || !paths[i] ? code : output_allowed(q->name, paths[i], q->force, &q->log, 1);
+    }
+    return count ? code : command_usage(q->name, "--csv OUT, --hdf5 OUT or --html OUT is expected");
+}
+
 int cmd_export(int argc, char **argv)
 {
-    static const struct option longs[] = {{"csv", required_argument, NULL, 'c'},
-                                          {"hdf5", required_argument, NULL, '5'},
-                                          {"force", no_argument, NULL, 'F'},
-                                          {"help", no_argument, NULL, 'h'},
-                                          {NULL, 0, NULL, 0}};
+    static const struct option longs[] = {
+        {"csv", required_argument, NULL, 'c'},  {"hdf5", required_argument, NULL, '5'},
+        {"html", required_argument, NULL, 'm'}, {"force", no_argument, NULL, 'F'},
+        {"help", no_argument, NULL, 'h'},       {NULL, 0, NULL, 0}};
     struct query q = {.name = argv[0]};
     int c, code = 0;
     while ((c = getopt_long(argc, argv, "h", longs, NULL)) != -1) {
@@ -99,18 +118,12 @@ int cmd_export(int argc, char **argv)
         q.force |= c == 'F';
         q.csv = c == 'c' ? optarg : q.csv;
         q.hdf5 = c == '5' ? optarg : q.hdf5;
+        q.html = c == 'm' ? optarg : q.html;
     }
     if (argc - optind != 1) {
         return command_usage(argv[0], "one log is expected, not %d", argc - optind);
     }
-    if (!q.csv && !q.hdf5) {
-        return command_usage(argv[0], "--csv OUT or --hdf5 OUT is expected");
-    }
     q.log = argv[optind];
-    if (q.csv && q.hdf5 && !strcmp(q.csv, q.hdf5)) {
-        return command_usage(argv[0], "both go to %s", q.csv);
-    }
-    code = q.csv ? output_allowed(q.name, q.csv, q.force, &q.log, 1) : 0;
-    code = code || !q.hdf5 ? code : output_allowed(q.name, q.hdf5, q.force, &q.log, 1);
+    code = check_outputs(&q);
     return code ? code : answer(&q);
 }

@@ -29,5 +29,8 @@ int export_csv(struct tact_log *log, const struct export_names *names, struct ou
 /* Where the output is a pipe or a device: -ESPIPE. */
 int export_hdf5(struct tact_log *log, const struct export_names *names, struct output *out,
                 struct tact_error *err);
+/* export_html.c: the page of the viewer with the session in it. */
+int export_html(struct tact_log *log, const struct export_names *names, struct output *out,
+                struct tact_error *err);
 
 #endif

@@ -22,6 +22,7 @@ static const struct {
     {"info", cmd_info, "tell what is in a log, and how it ended"},
     {"plot", cmd_plot, "draw a log on one page, or two over each other"},
     {"picture", cmd_picture, "draw moments of a log: solids, patches, forces"},
+    {"view", cmd_view, "show a log in a browser"},
     {"export", cmd_export, "write the records of a log as CSV or HDF5"},
     {"import", cmd_import, "make a log of a recording that another program made (CSV)"},
     {"diff", cmd_diff, "tell where two sessions part, and how far"},

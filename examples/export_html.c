@@ -1,0 +1,158 @@
+/* The page of the viewer as one file, with the session in it: text and scripts of the page, then
+ * all messages that a server would send. A message is u32 kind (1 text, 2 binary), u32 bytes, and
+ * the bytes up to a multiple of 8; all of them stand in base64 in the element `recording`. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include "export.h"
+#include "viewer/pages.h"
+#include "viewer/playback.h"
+
+#define FRAMES_MOST 20000
+#define FRAMES_A_SECOND 60.0
+#define BUDGET_NS (INT64_MAX / 2)
+
+/* Nothing is loaded from anywhere, whatever stands in the session. */
+static const char policy[] =
+    "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; "
+    "style-src 'unsafe-inline'; script-src 'unsafe-inline'\">\n";
+
+/* Bytes to base64, three at a time. */
+struct base64 {
+    FILE *to;
+    unsigned char kept[3];
+    int count;
+};
+
+static void flush_base64(struct base64 *b)
+{
+    static const char letters[] =
+        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    unsigned bits = (unsigned)b->kept[0] << 16 | (unsigned)b->kept[1] << 8 | b->kept[2];
+    char out[4];
+    for (int i = 0; i < 4; i++) {
+        out[i] = i <= b->count ? letters[bits >> (18 - 6 * i) & 63] : '=';
+    }
+    fwrite(out, 1, sizeof out, b->to);
+    memset(b->kept, 0, sizeof b->kept);
+    b->count = 0;
+}
+
+static void put_base64(struct base64 *b, const void *data, size_t size)
+{
+    const unsigned char *at = data;
+    for (size_t i = 0; i < size; i++) {
+        b->kept[b->count++] = at[i];
+        if (b->count == 3) {
+            flush_base64(b);
+        }
+    }
+}
+
+static void put_message(struct base64 *b, int text, const void *data, size_t size)
+{
+    static const unsigned char zeros[8];
+    const uint32_t head[2] = {text ? 1 : 2, (uint32_t)size};
+    put_base64(b, head, sizeof head);
+    put_base64(b, data, size);
+    put_base64(b, zeros, (8 - size % 8) % 8);
+}
+
+static int put_frames(struct playback *p, struct base64 *b)
+{
+    struct tact_world *world = tact_session_world(p->view.session);
+    uint64_t ticks = tact_log_state(p->log)->ticks;
+    double step = 1.0 / (FRAMES_A_SECOND * p->view.scene->period);
+    step = step < 1.0 ? 1.0 : step;
+    step = (double)ticks / step > FRAMES_MOST ? (double)ticks / FRAMES_MOST : step;
+    void *frame = malloc(wire_room(world, p->view.device_count));
+    int rc = frame ? 0 : -ENOMEM;
+    for (double at = 1.0; !rc && p->index + 1 < ticks && !ferror(b->to); at += step) {
+        uint64_t target = (uint64_t)at;
+        rc = playback_go(p, target < ticks - 1 ? target : ticks - 1, BUDGET_NS);
+        if (!rc) {
+            put_message(b, 0, frame, playback_frame(p, 0, frame));
+        }
+    }
+    free(frame);
+    return rc;
+}
+
+static int put_recording(struct playback *p, FILE *to)
+{
+    struct base64 b = {.to = to};
+    fputs("<script type=\"application/octet-stream\" id=\"recording\">", to);
+    put_message(&b, 1, p->hello, strlen(p->hello));
+    for (size_t i = 0; i < p->shapes; i++) {
+        if (p->meshes[i]) {
+            put_message(&b, 0, p->meshes[i], p->mesh_sizes[i]);
+        }
+    }
+    int rc = put_frames(p, &b);
+    if (b.count) {
+        flush_base64(&b);
+    }
+    fputs("</script>\n", to);
+    return rc;
+}
+
+/* The file that an attribute of a line of the page names: src="view.js". */
+static const struct page_file *file_of(const char *line, const char *attribute)
+{
+    char path[64];
+    const char *at = strstr(line, attribute);
+    return at && sscanf(at + strlen(attribute), "%62[^\"]", path + 1) == 1
+               ? (path[0] = '/', page_file(path))
+               : NULL;
+}
+
+static void put_file(const struct page_file *file, const char *tag, FILE *to)
+{
+    fprintf(to, "<%s>\n", tag);
+    fwrite(file->data, 1, file->size, to);
+    fprintf(to, "</%s>\n", tag);
+}
+
+/* The lines of the page: what they name stands in the file itself, scripts at the end. */
+static int put_page(struct playback *p, char *page, FILE *to)
+{
+    const struct page_file *script[8];
+    int scripts = 0, rc = 0;
+    for (char *line = strtok(page, "\n"); line && !rc; line = strtok(NULL, "\n")) {
+        const struct page_file *style = file_of(line, "href=\""), *code = file_of(line, "src=\"");
+        if (style) {
+            fputs(policy, to);
+            put_file(style, "style", to);
+        } else if (code && scripts < 8) {
+            script[scripts++] = code;
+        } else if (!strcmp(line, "</body>")) {
+            rc = put_recording(p, to);
+            for (int i = 0; i < scripts; i++) {
+                put_file(script[i], "script", to);
+            }
+            fprintf(to, "%s\n", line);
+        } else {
+            fprintf(to, "%s\n", line);
+        }
+    }
+    return rc;
+}
+
+int export_html(struct tact_log *log, const struct export_names *names, struct output *out,
+                struct tact_error *err)
+{
+    const struct page_file *index = page_file("/index.html");
+    struct playback play;
+    char *page = calloc(1, index->size + 1);
+    (void)names;
+    int rc = playback_open(&play, log, err);
+    rc = rc || page ? rc : tact_error_set(err, -ENOMEM, "%s", strerror(ENOMEM));
+    if (!rc) {
+        memcpy(page, index->data, index->size);
+        rc = put_page(&play, page, out->to);
+        rc = rc ? tact_error_set(err, rc, "the log cannot be read: %s", strerror(-rc)) : 0;
+    }
+    playback_close(&play);
+    free(page);
+    return rc;
+}

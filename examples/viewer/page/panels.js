@@ -1,0 +1,285 @@
+// What stands beside the scene: contacts with their limits, devices, joints, a plot, the latency.
+// Names come from scenes and logs of anybody: they are text, and never markup.
+"use strict";
+
+const PLOT_COLOURS = ["#3b7dc4", "#c81e2d", "#d98a1f", "#2a7f4f", "#70309f", "#5f6b76"];
+const PLOT_SECONDS = 10;
+
+function element(tag, className, text) {
+  const e = document.createElement(tag);
+  if (className) {
+    e.className = className;
+  }
+  if (text !== undefined) {
+    e.textContent = text;
+  }
+  return e;
+}
+
+// Five digits at most, and no "-0".
+function figure(value, digits) {
+  const text = value.toFixed(digits);
+  return Number(text) === 0 ? (0).toFixed(digits) : text;
+}
+
+class Panels {
+  constructor() {
+    this.rows = new Map();
+    this.joints = [];
+    this.devices = [];
+    this.keys = [];
+    this.byId = (id) => document.getElementById(id);
+  }
+
+  setScene(hello) {
+    this.hello = hello;
+    this.rows.clear();
+    this.byId("contacts").replaceChildren();
+    this.joints = this.table("joints", hello.joints.map((j) => j.name));
+    this.devices = this.table("devices", hello.devices);
+    this.byId("joint-section").hidden = !hello.joints.length;
+    this.byId("device-section").hidden = !hello.devices.length;
+    this.keys = [];
+    this.fillKeys();
+  }
+
+  table(id, names) {
+    const body = this.byId(id);
+    body.replaceChildren();
+    return names.map((name) => {
+      const row = element("tr"), value = element("td", "value");
+      row.append(element("td", "", name), value);
+      body.append(row);
+      return value;
+    });
+  }
+
+  pairName(contact) {
+    const s = this.hello.shapes;
+    return (s[contact.a] ? s[contact.a].owner : "?") + " / " + (s[contact.b] ? s[contact.b].owner : "?");
+  }
+
+  makeRow(contact) {
+    const row = element("div", "contact"), title = element("div", "title"), says = element("div", "says");
+    const name = element("span", "", this.pairName(contact)), force = element("span", "number");
+    name.title = name.textContent;
+    title.append(name, force);
+    row.append(title, says);
+    const bars = MARGINS.map((label) => {
+      const bar = element("div", "bar"), fill = element("div", "fill"), share = element("span", "share"), track = element("div", "track");
+      track.append(fill);
+      bar.append(element("span", "quiet", label), track, share);
+      row.append(bar);
+      return { bar, fill, share };
+    });
+    row.addEventListener("click", () => this.onselect(row.entry));
+    return { row, force, says, bars };
+  }
+
+  // Rows stay where they are: of pairs that touch no longer they are taken away.
+  drawContacts(frame, selected) {
+    const list = this.byId("contacts"), here = new Set(), shown = frame.contacts.slice(0, 40);
+    this.byId("contact-count").textContent = frame.contacts.length > shown.length ?
+      shown.length + " of " + frame.contacts.length : String(frame.contacts.length);
+    const pieces = new Map();
+    for (const contact of shown) {
+      const piece = pieces.get(contact.pair) || 0, key = contact.pair + "." + piece;
+      pieces.set(contact.pair, piece + 1);
+      here.add(key);
+      if (!this.rows.has(key)) {
+        this.rows.set(key, this.makeRow(contact));
+        list.append(this.rows.get(key).row);
+      }
+      this.drawRow(this.rows.get(key), contact, selected);
+    }
+    for (const [key, row] of this.rows) {
+      if (!here.has(key)) {
+        row.row.remove();
+        this.rows.delete(key);
+      }
+    }
+  }
+
+  drawRow(row, contact, selected) {
+    const shapes = this.hello.shapes, [words, reached] = describeContact(contact);
+    row.row.entry = { pair: contact.pair, owners: [shapes[contact.a].owner, shapes[contact.b].owner] };
+    row.row.classList.toggle("selected", !!selected && (selected.pair === contact.pair ||
+      row.row.entry.owners.includes(selected.owner)));
+    row.force.textContent = figure(contact.normal, 3) + " N";
+    row.says.textContent = words;
+    row.says.classList.toggle("limit", reached);
+    contact.margins.forEach((margin, i) => {
+      const used = usedShare(margin), bar = row.bars[i], none = i === 0 && margin >= 1;
+      bar.bar.hidden = (i === 5 && margin >= 1) || (i === 0 && used <= 0);
+      bar.bar.className = "bar" + (used >= 1 ? " limit" : used > 0.8 ? " high" : "");
+      bar.fill.style.width = Math.min(100 * used, 100) + "%";
+      bar.share.textContent = none ? "" : used > 9.99 ? ">999 %" : figure(100 * used, 0) + " %";
+    });
+  }
+
+  drawTables(frame) {
+    frame.joints.forEach((j, i) => {
+      const slides = this.hello.joints[i].slides, scale = slides ? 1000 : 180 / Math.PI;
+      this.joints[i].textContent = figure(j.q * scale, 1) + (slides ? " mm, " : "\u00b0, ") + figure(j.torque, 3) + (slides ? " N" : " N m");
+    });
+    frame.devices.forEach((state, i) => {
+      this.devices[i].textContent = DEVICE_STATES[state] || "?";
+    });
+  }
+
+  // What can be plotted: text, unit, and its least and largest value in a frame.
+  quantities() {
+    const list = [
+      ["normal force, sum", "N", (f) => [f.contacts.reduce((s, c) => s + c.least, 0), f.contacts.reduce((s, c) => s + c.most, 0)]],
+      ["compute", "\u00b5s", (f) => [f.compute / 1000, f.compute / 1000]],
+      ["wake latency", "\u00b5s", (f) => [f.wake / 1000, f.wake / 1000]],
+      ["sweeps", "", (f) => [f.iterations, f.iterations]],
+    ];
+    for (const [key, row] of this.rows) {
+      const pair = Number(key.split(".")[0]), name = row.row.querySelector("span").textContent;
+      const find = (f, what) => f.contacts.filter((c) => c.pair === pair).map(what)[0];
+      list.push([name + ": normal", "N", (f) => find(f, (c) => [c.least, c.most])]);
+      list.push([name + ": friction", "N", (f) => find(f, (c) => [c.friction, c.friction])]);
+      list.push([name + ": torsion", "N m", (f) => find(f, (c) => [c.torsion, c.torsion])]);
+    }
+    this.hello.joints.forEach((j, i) => {
+      list.push([j.name, j.slides ? "m" : "rad", (f) => f.joints[i] && [f.joints[i].q, f.joints[i].q]]);
+      list.push([j.name + ": torque", j.slides ? "N" : "N m", (f) => f.joints[i] && [f.joints[i].torque, f.joints[i].torque]]);
+    });
+    return list;
+  }
+
+  fillKeys() {
+    const box = this.byId("plot-keys"), choose = element("select"), list = this.quantities();
+    choose.append(element("option", "", "add \u2026"));
+    list.forEach((q, i) => {
+      const o = element("option", "", q[0]);
+      o.value = String(i);
+      choose.append(o);
+    });
+    choose.addEventListener("mousedown", () => this.refreshChoice(choose));
+    choose.addEventListener("change", () => {
+      const q = choose.list[Number(choose.value)];
+      if (q && this.keys.length < PLOT_COLOURS.length && !this.keys.some((k) => k[0] === q[0])) {
+        this.keys.push(q);
+      }
+      this.fillKeys();
+    });
+    choose.list = list;
+    if (!this.keys.length) {
+      this.keys = [list[0]];
+    }
+    box.replaceChildren();
+    this.keys.forEach((q, i) => {
+      const key = element("button", "key"), line = element("i");
+      line.style.background = PLOT_COLOURS[i];
+      key.title = "take it out";
+      key.append(line, element("span", "", q[0] + (q[1] ? " [" + q[1] + "]" : "")));
+      key.addEventListener("click", () => {
+        this.keys.splice(i, 1);
+        this.fillKeys();
+      });
+      box.append(key);
+    });
+    box.append(choose);
+  }
+
+  refreshChoice(choose) {
+    choose.list = this.quantities();
+    while (choose.options.length > 1) {
+      choose.remove(1);
+    }
+    choose.list.forEach((q, i) => {
+      const o = element("option", "", q[0]);
+      o.value = String(i);
+      choose.append(o);
+    });
+  }
+
+  // A canvas at the screen's own resolution; its size in CSS pixels.
+  open(id) {
+    const canvas = this.byId(id), ratio = window.devicePixelRatio || 1, w = canvas.clientWidth, h = Number(canvas.getAttribute("data-height") || canvas.height);
+    canvas.setAttribute("data-height", h);
+    if (canvas.width !== Math.round(w * ratio) || canvas.style.height !== h + "px") {
+      canvas.width = Math.round(w * ratio);
+      canvas.height = Math.round(h * ratio);
+      canvas.style.height = h + "px";
+    }
+    const g = canvas.getContext("2d"), style = getComputedStyle(document.documentElement);
+    g.setTransform(ratio, 0, 0, ratio, 0, 0);
+    g.clearRect(0, 0, w, h);
+    g.font = "11px system-ui, sans-serif";
+    return { g, w, h, ink: style.getPropertyValue("--quiet"), line: style.getPropertyValue("--line"), limit: style.getPropertyValue("--limit"), used: style.getPropertyValue("--used") };
+  }
+
+  // Bands from the least to the largest value of each frame: no peak of a tick is left out.
+  drawPlot(frames, now) {
+    const { g, w, h, ink, line } = this.open("plot"), left = 44, bottom = h - 16;
+    const from = now - PLOT_SECONDS, seen = frames.filter((f) => f.time >= from && f.time <= now);
+    let low = 0, high = 1e-9;
+    const values = this.keys.map((q) => seen.map((f) => q[2](f)));
+    values.flat().forEach((v) => {
+      if (v) {
+        low = Math.min(low, v[0]);
+        high = Math.max(high, v[1]);
+      }
+    });
+    const x = (t) => left + (w - left) * (t - from) / PLOT_SECONDS, y = (v) => bottom - (bottom - 6) * (v - low) / (high - low);
+    g.strokeStyle = line;
+    g.fillStyle = ink;
+    for (const v of low < 0 ? [low, 0, high] : [0, high / 2, high]) {
+      g.beginPath();
+      g.moveTo(left, y(v));
+      g.lineTo(w, y(v));
+      g.stroke();
+      g.fillText(Number(v.toPrecision(3)).toString(), 0, Math.max(y(v) + 3, 10));
+    }
+    g.fillText("-" + PLOT_SECONDS + " s", left, h - 3);
+    g.fillText(figure(now, 1) + " s", w - 40, h - 3);
+    values.forEach((list, i) => {
+      g.strokeStyle = PLOT_COLOURS[i];
+      g.beginPath();
+      let before = false;
+      list.forEach((v, k) => {
+        if (v) {
+          before ? g.lineTo(x(seen[k].time), y(v[0])) : g.moveTo(x(seen[k].time), y(v[0]));
+          g.lineTo(x(seen[k].time), y(v[1]));
+        }
+        before = !!v;
+      });
+      g.stroke();
+    });
+  }
+
+  // Bins of ten a decade from 0.1 us on; counts by their logarithm.
+  drawLatency(frame) {
+    const { g, w, h, ink, line, limit, used } = this.open("latency"), bins = frame.computeBins.length, bottom = h - 16;
+    const most = Math.max(10, ...frame.computeBins, ...frame.wakeBins), x = (i) => w * i / bins;
+    const y = (n) => n ? bottom - (bottom - 4) * (0.08 + 0.92 * Math.log(n) / Math.log(most)) : bottom;
+    g.fillStyle = ink;
+    for (let decade = 0; 10 * decade < bins; decade++) {
+      g.fillText(["0.1", "1", "10", "100", "1000 \u00b5s", "10\u2074", "10\u2075"][decade] || "", x(10 * decade), h - 3);
+    }
+    [[frame.computeBins, used], [frame.wakeBins, ink]].forEach(([counts, colour], which) => {
+      g.strokeStyle = colour;
+      g.fillStyle = colour;
+      g.globalAlpha = which ? 1 : 0.55;
+      for (let i = 0; i < bins; i++) {
+        if (counts[i] && !which) {
+          g.fillRect(x(i), y(counts[i]), w / bins - 1, bottom - y(counts[i]));
+        } else if (counts[i]) {
+          g.strokeRect(x(i) + 0.5, y(counts[i]), w / bins - 2, bottom - y(counts[i]));
+        }
+      }
+    });
+    g.globalAlpha = 1;
+    const at = bins * 0.1 * (Math.log10(this.hello.period * 1e6) + 1) / (bins / 10);
+    g.strokeStyle = limit;
+    g.beginPath();
+    g.moveTo(w * at / (bins / 10), 0);
+    g.lineTo(w * at / (bins / 10), bottom);
+    g.stroke();
+    g.strokeStyle = line;
+    this.byId("latency-text").textContent = "filled: compute, outlined: wake-up; red: period; missed " + frame.missed;
+  }
+}

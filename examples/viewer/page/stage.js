@@ -1,0 +1,388 @@
+// The scene in WebGL2: solids, patches, forces, a camera that a hand turns, and what it points at.
+"use strict";
+
+const VERTEX = `#version 300 es
+layout(location = 0) in vec3 position;
+layout(location = 1) in vec3 normal;
+uniform mat4 model, camera;
+out vec3 world, facing;
+void main() {
+  vec4 at = model * vec4(position, 1.0);
+  world = at.xyz;
+  facing = mat3(model) * normal;
+  gl_Position = camera * at;
+}`;
+const FRAGMENT = `#version 300 es
+precision highp float;
+in vec3 world, facing;
+uniform vec4 colour;
+uniform vec3 eye;
+uniform float grid, lit;
+out vec4 drawn;
+void main() {
+  vec3 n = normalize(facing), light = normalize(vec3(0.35, -0.5, 0.8));
+  float bright = 0.62 + 0.30 * max(dot(n, light), 0.0) + 0.08 * dot(n, normalize(eye - world));
+  vec3 c = colour.rgb * mix(1.0, bright, lit);
+  if (grid > 0.0) {
+    vec2 at = world.xy / grid, width = fwidth(at);
+    vec2 line = abs(fract(at - 0.5) - 0.5) / width;
+    float near = 1.0 - smoothstep(0.0, 1.0, min(line.x, line.y));
+    float far = smoothstep(0.5, 0.1, max(width.x, width.y));
+    c *= 1.0 - 0.16 * near * far;
+  }
+  drawn = vec4(c, colour.a);
+}`;
+
+const COLOURS = [
+  [0.85, 0.74, 0.48], [0.50, 0.66, 0.82], [0.62, 0.76, 0.56], [0.83, 0.60, 0.56], [0.68, 0.62, 0.80], [0.55, 0.74, 0.74]];
+const FIXED = [0.72, 0.74, 0.77], SKIN = [0.87, 0.72, 0.62], PATCH = [0.85, 0.45, 0.05], FORCE = [0.78, 0.06, 0.13], TORSION = [0.44, 0.13, 0.69];
+
+class Stage {
+  constructor(canvas) {
+    this.canvas = canvas;
+    this.gl = canvas.getContext("webgl2", { antialias: true, preserveDrawingBuffer: true });
+    this.shown = { solids: true, patches: true, forces: true, torsion: true };
+    this.solids = [];
+    this.selected = null;
+    this.middle = [0, 0, 0.05];
+    this.distance = 0.5;
+    this.azimuth = -1.05;
+    this.elevation = 0.42;
+    this.longestForce = 0;
+    this.longestTorsion = 0;
+    this.frame = null;
+    if (this.gl) {
+      this.prepare();
+    }
+    this.listen();
+  }
+
+  prepare() {
+    const gl = this.gl, program = gl.createProgram();
+    for (const [type, text] of [[gl.VERTEX_SHADER, VERTEX], [gl.FRAGMENT_SHADER, FRAGMENT]]) {
+      const shader = gl.createShader(type);
+      gl.shaderSource(shader, text);
+      gl.compileShader(shader);
+      gl.attachShader(program, shader);
+    }
+    gl.linkProgram(program);
+    this.program = program;
+    this.uniform = {};
+    for (const name of ["model", "camera", "colour", "eye", "grid", "lit"]) {
+      this.uniform[name] = gl.getUniformLocation(program, name);
+    }
+    this.arrow = this.upload(arrow(1.3));
+    this.turn = this.upload(turnArrow());
+    this.square = this.upload(square());
+    this.dot = this.upload(ball(1));
+    this.patch = this.upload({ position: new Float32Array(3 * 3 * 64), normal: new Float32Array(3 * 3 * 64) }, true);
+    this.rod = this.upload(revolve([[1, 0], [1, 1]], 20));
+  }
+
+  upload(mesh, changes) {
+    const gl = this.gl, array = gl.createVertexArray(), buffers = [];
+    gl.bindVertexArray(array);
+    [mesh.position, mesh.normal].forEach((data, i) => {
+      buffers.push(gl.createBuffer());
+      gl.bindBuffer(gl.ARRAY_BUFFER, buffers[i]);
+      gl.bufferData(gl.ARRAY_BUFFER, data, changes ? gl.DYNAMIC_DRAW : gl.STATIC_DRAW);
+      gl.enableVertexAttribArray(i);
+      gl.vertexAttribPointer(i, 3, gl.FLOAT, false, 0, 0);
+    });
+    gl.bindVertexArray(null);
+    return { array, buffers, count: mesh.position.length / 3 };
+  }
+
+  // What a scene consists of, from the server's first message; meshes follow.
+  setScene({ shapes, joints }) {
+    this.links = joints;
+    const owners = [...new Set(shapes.filter((s) => s.moves && s.link < 0).map((s) => s.owner))];
+    this.solids = shapes.map((s) => ({
+      ...s, mesh: null, radius: 0,
+      colour: !s.moves ? FIXED : s.link >= 0 ? SKIN : COLOURS[owners.indexOf(s.owner) % COLOURS.length] }));
+    this.solids.forEach((s) => {
+      if (s.kind === "sphere") {
+        s.mesh = this.gl && this.upload(ball(s.size[0]));
+        s.radius = s.size[0];
+      }
+    });
+    this.fitted = false;
+    this.measureBones();
+  }
+
+  measureBones() {
+    const sizes = this.solids.filter((s) => s.link >= 0 && s.radius > 0).map((s) => s.radius);
+    this.boneWidth = 0.6 * Math.min(...sizes, 1);
+  }
+
+  setMesh(mesh) {
+    const solid = this.solids[mesh.shape];
+    for (let i = 0; i < mesh.vertex.length; i += 3) {
+      solid.radius = Math.max(solid.radius, Math.hypot(mesh.vertex[i], mesh.vertex[i + 1], mesh.vertex[i + 2]));
+    }
+    this.measureBones();
+    if (this.gl) {
+      solid.mesh = this.upload(surface(mesh.vertex, mesh.triangle, solid.flat));
+    }
+  }
+
+  // Looks at all that moves, or at what is selected.
+  fit() {
+    const frame = this.frame, low = [1e9, 1e9, 1e9], high = [-1e9, -1e9, -1e9];
+    const chosen = (s) => this.selected && this.solids.some((o) => o.owner === this.selected.owner) ?
+      s.owner === this.selected.owner : s.moves;
+    this.solids.forEach((s, i) => {
+      if (frame && s.kind !== "halfspace" && chosen(s)) {
+        for (let k = 0; k < 3; k++) {
+          low[k] = Math.min(low[k], frame.poses[8 * i + k] - s.radius);
+          high[k] = Math.max(high[k], frame.poses[8 * i + k] + s.radius);
+        }
+      }
+    });
+    if (high[0] >= low[0]) {
+      this.middle = mul(add(low, high), 0.5);
+      this.distance = Math.max(1.2 * norm(sub(high, low)), 1e-3);
+      this.fitted = true;
+    }
+  }
+
+  eye() {
+    const c = Math.cos(this.elevation);
+    return add(this.middle, mul(
+      [c * Math.cos(this.azimuth), c * Math.sin(this.azimuth), Math.sin(this.elevation)], this.distance));
+  }
+
+  cameraMatrix() {
+    const aspect = this.canvas.width / Math.max(this.canvas.height, 1);
+    return multiply(perspective(0.7, aspect, 0.02 * this.distance, 60 * this.distance),
+      lookAt(this.eye(), this.middle, [0, 0, 1]));
+  }
+
+  // Where a point is on the canvas, in CSS pixels.
+  project(p) {
+    const m = this.cameraMatrix(), w = m[3] * p[0] + m[7] * p[1] + m[11] * p[2] + m[15];
+    const x = (m[0] * p[0] + m[4] * p[1] + m[8] * p[2] + m[12]) / w;
+    const y = (m[1] * p[0] + m[5] * p[1] + m[9] * p[2] + m[13]) / w;
+    return [(0.5 + 0.5 * x) * this.canvas.clientWidth, (0.5 - 0.5 * y) * this.canvas.clientHeight];
+  }
+
+  resize() {
+    const ratio = Math.min(window.devicePixelRatio || 1, 2);
+    const w = Math.round(this.canvas.clientWidth * ratio), h = Math.round(this.canvas.clientHeight * ratio);
+    if (this.canvas.width !== w || this.canvas.height !== h) {
+      this.canvas.width = w;
+      this.canvas.height = h;
+    }
+  }
+
+  draw(dark) {
+    const gl = this.gl;
+    if (!gl || !this.frame) {
+      return;
+    }
+    this.resize();
+    gl.viewport(0, 0, this.canvas.width, this.canvas.height);
+    const ground = dark ? [0.08, 0.09, 0.10] : [0.965, 0.97, 0.975];
+    gl.clearColor(...ground, 1);
+    gl.clear(gl.COLOR_BUFFER_BIT | gl.DEPTH_BUFFER_BIT);
+    gl.useProgram(this.program);
+    gl.uniformMatrix4fv(this.uniform.camera, false, this.cameraMatrix());
+    gl.uniform3fv(this.uniform.eye, this.eye());
+    gl.uniform1f(this.uniform.grid, 0);
+    gl.uniform1f(this.uniform.lit, 1);
+    gl.enable(gl.DEPTH_TEST);
+    gl.disable(gl.BLEND);
+    if (this.shown.solids) {
+      this.drawSolids((s) => this.isSelected(s.owner) ? mul(s.colour, 1.15) : dark && !s.moves ? mul(s.colour, 0.55) : s.colour);
+    }
+    this.drawContacts();
+  }
+
+  isSelected(owner) {
+    return this.selected && (this.selected.owner === owner || (this.selected.owners || []).includes(owner));
+  }
+
+  drawSolids(colourOf, picking) {
+    const gl = this.gl;
+    this.solids.forEach((s, i) => {
+      const c = colourOf(s, i);
+      if (s.kind === "halfspace" && !picking) {
+        this.drawPlane(i, c);
+      } else if (s.mesh) {
+        this.drawMesh(s.mesh, poseMatrix(this.frame.poses, 8 * i), [...c, 1]);
+      }
+    });
+    gl.uniform1f(this.uniform.grid, 0);
+    if (!picking) {
+      this.drawBones();
+    }
+  }
+
+  // From the joint of each link to those of its children, and to its solids.
+  drawBones() {
+    const width = this.boneWidth, joints = this.frame.joints;
+    joints.forEach((j, i) => {
+      const parent = this.links[i] ? this.links[i].parent : -1, r = width / 0.6;
+      this.drawMesh(this.dot, frameMatrix([r, 0, 0], [0, r, 0], [0, 0, r], j.at), [...SKIN, 1]);
+      if (parent >= 0) {
+        this.drawRod(joints[parent].at, j.at, width);
+      }
+    });
+    this.solids.forEach((s, i) => {
+      if (s.link >= 0 && joints[s.link]) {
+        this.drawRod(joints[s.link].at, [...this.frame.poses.subarray(8 * i, 8 * i + 3)], width);
+      }
+    });
+  }
+
+  drawRod(from, to, width) {
+    const along = sub(to, from), length = norm(along);
+    if (length > width) {
+      const n = unit(along), u = perpendicular(n), v = cross(n, u);
+      this.drawMesh(this.rod, frameMatrix(mul(u, width), mul(v, width), along, from), [...SKIN, 1]);
+    }
+  }
+
+  // A plane as far as the camera sees, drawn about the point under its middle.
+  drawPlane(i, colour) {
+    const gl = this.gl, m = poseMatrix(this.frame.poses, 8 * i), n = [m[8], m[9], m[10]], o = [m[12], m[13], m[14]];
+    if (dot(n, sub(this.eye(), o)) <= 0) {
+      return;
+    }
+    const size = 12 * this.distance, foot = sub(this.middle, mul(n, dot(n, sub(this.middle, o))));
+    const lines = Math.pow(10, Math.floor(Math.log10(this.distance / 2)));
+    gl.uniform1f(this.uniform.grid, lines);
+    this.drawMesh(this.square, frameMatrix(mul([m[0], m[1], m[2]], size), mul([m[4], m[5], m[6]], size), n, foot), [...colour, 1]);
+    gl.uniform1f(this.uniform.grid, 0);
+    this.gridStep = lines;
+  }
+
+  drawMesh(mesh, matrix, colour, mode) {
+    const gl = this.gl;
+    gl.uniformMatrix4fv(this.uniform.model, false, matrix);
+    gl.uniform4fv(this.uniform.colour, colour);
+    gl.bindVertexArray(mesh.array);
+    gl.drawArrays(mode === undefined ? gl.TRIANGLES : mode, 0, mesh.count);
+  }
+
+  // Patches and forces lie over the solids: faint where those hide them.
+  drawContacts() {
+    const gl = this.gl;
+    for (const c of this.frame.contacts) {
+      this.longestForce = Math.max(this.longestForce, norm(c.force));
+      this.longestTorsion = Math.max(this.longestTorsion, norm(c.moment));
+    }
+    gl.enable(gl.BLEND);
+    gl.blendFunc(gl.SRC_ALPHA, gl.ONE_MINUS_SRC_ALPHA);
+    gl.depthMask(false);
+    for (const [test, cover] of [[gl.GREATER, 0.2], [gl.LEQUAL, 1]]) {
+      gl.depthFunc(test);
+      this.frame.contacts.forEach((c) => this.drawContact(c, cover));
+    }
+    gl.depthMask(true);
+    gl.depthFunc(gl.LESS);
+  }
+
+  drawContact(c, cover) {
+    const gl = this.gl, at = this.selected && this.selected.pair === c.pair ? 1 : 0.85;
+    if (this.shown.patches && c.outline.length > 2) {
+      gl.uniform1f(this.uniform.lit, 0);
+      this.fill(c);
+      const used = Math.min(usedShare(c.margins[1]), 1), tint = used >= 1 ? FORCE : PATCH;
+      this.drawMesh(this.patch, frameMatrix([1, 0, 0], [0, 1, 0], [0, 0, 1], [0, 0, 0]), [...tint, at * cover * (0.45 + 0.45 * used)]);
+      const r = 0.004 * this.distance;
+      this.drawMesh(this.dot, frameMatrix([r, 0, 0], [0, r, 0], [0, 0, r], c.pressure), [0.1, 0.1, 0.1, cover]);
+      gl.uniform1f(this.uniform.lit, 1);
+    }
+    if (this.shown.forces && this.longestForce > 0) {
+      const scale = 0.2 * this.distance / this.longestForce;
+      this.drawArrow(c.pushes ? sub(c.pressure, mul(c.force, scale)) : c.pressure, c.force, scale, [...FORCE, cover * at]);
+    }
+    const size = norm(c.moment);
+    if (this.shown.torsion && size > 0.02 * this.longestTorsion) {
+      const n = unit(c.moment), u = perpendicular(n), v = cross(n, u), r = 0.05 * this.distance * Math.sqrt(size / this.longestTorsion);
+      this.drawMesh(this.turn, frameMatrix(mul(u, r), mul(v, r), mul(n, r), c.centre), [...TORSION, cover * at]);
+    }
+  }
+
+  drawArrow(from, along, scale, colour) {
+    const length = norm(along) * scale;
+    if (length > 1e-4 * this.distance) {
+      const n = unit(along), u = perpendicular(n), v = cross(n, u), w = 0.2 * this.distance;
+      this.drawMesh(this.arrow, frameMatrix(mul(u, w), mul(v, w), mul(n, length), from), colour);
+    }
+  }
+
+  fill(c) {
+    const gl = this.gl, corners = c.outline, lift = mul(c.n, 1e-4 * this.distance), data = [];
+    for (let i = 1; i + 1 < corners.length && data.length < 9 * 62; i++) {
+      data.push(...add(corners[0], lift), ...add(corners[i], lift), ...add(corners[i + 1], lift));
+    }
+    gl.bindBuffer(gl.ARRAY_BUFFER, this.patch.buffers[0]);
+    gl.bufferData(gl.ARRAY_BUFFER, new Float32Array(data), gl.DYNAMIC_DRAW);
+    this.patch.count = data.length / 3;
+  }
+
+  // The solid or the contact under a point of the canvas.
+  pick(x, y) {
+    for (const c of this.frame ? this.frame.contacts : []) {
+      const [px, py] = this.project(c.centre);
+      if (Math.hypot(px - x, py - y) < 8) {
+        return { pair: c.pair, owners: [this.solids[c.a].owner, this.solids[c.b].owner] };
+      }
+    }
+    const gl = this.gl, ratio = this.canvas.width / this.canvas.clientWidth, pixel = new Uint8Array(4);
+    if (!gl || !this.frame) {
+      return null;
+    }
+    gl.viewport(0, 0, this.canvas.width, this.canvas.height);
+    gl.clearColor(0, 0, 0, 1);
+    gl.clear(gl.COLOR_BUFFER_BIT | gl.DEPTH_BUFFER_BIT);
+    gl.useProgram(this.program);
+    gl.uniformMatrix4fv(this.uniform.camera, false, this.cameraMatrix());
+    gl.uniform1f(this.uniform.lit, 0);
+    gl.disable(gl.BLEND);
+    this.drawSolids((s, i) => [((i + 1) & 255) / 255, ((i + 1) >> 8) / 255, 0], true);
+    gl.readPixels(Math.round(x * ratio), this.canvas.height - Math.round(y * ratio), 1, 1, gl.RGBA, gl.UNSIGNED_BYTE, pixel);
+    const id = pixel[0] + 256 * pixel[1] - 1;
+    return id >= 0 && this.solids[id] && this.solids[id].moves ? { owner: this.solids[id].owner } : null;
+  }
+
+  listen() {
+    let held = null;
+    this.canvas.addEventListener("pointerdown", (e) => {
+      held = { x: e.clientX, y: e.clientY, moved: 0 };
+      this.canvas.setPointerCapture(e.pointerId);
+    });
+    this.canvas.addEventListener("pointermove", (e) => {
+      if (!held) {
+        return;
+      }
+      const dx = e.clientX - held.x, dy = e.clientY - held.y;
+      held.moved += Math.abs(dx) + Math.abs(dy);
+      held.x = e.clientX;
+      held.y = e.clientY;
+      if (e.shiftKey || e.buttons & 4) {
+        const m = this.cameraMatrix(), s = this.distance / this.canvas.clientHeight;
+        const right = unit([m[0], m[4], m[8]]), up = unit([m[1], m[5], m[9]]);
+        this.middle = add(this.middle, add(mul(right, -dx * s), mul(up, dy * s)));
+      } else {
+        this.azimuth -= 0.008 * dx;
+        this.elevation = Math.max(-1.5, Math.min(1.5, this.elevation + 0.008 * dy));
+      }
+      this.onchange();
+    });
+    this.canvas.addEventListener("pointerup", (e) => {
+      const box = this.canvas.getBoundingClientRect();
+      if (held && held.moved < 4) {
+        this.onselect(this.pick(e.clientX - box.left, e.clientY - box.top));
+      }
+      held = null;
+    });
+    this.canvas.addEventListener("wheel", (e) => {
+      e.preventDefault();
+      this.distance *= Math.exp(0.001 * e.deltaY);
+      this.onchange();
+    }, { passive: false });
+  }
+}

@@ -1,0 +1,290 @@
+// The page: a socket, the frames of the last minute, and what a person does with them.
+"use strict";
+
+const KEPT_SECONDS = 60;
+
+const page = {
+  stage: null, panels: null, socket: null, frames: [], hello: null, shown: -1, follow: true, paused: false,
+  dark: matchMedia("(prefers-color-scheme: dark)").matches, token: new URLSearchParams(location.hash.slice(1)).get("token") || "",
+  received: 0, dirty: true, error: "",
+};
+window.tactPage = page; // read by tests
+
+const byId = (id) => document.getElementById(id);
+
+function send(message) {
+  if (page.socket && page.socket.readyState === WebSocket.OPEN) {
+    page.socket.send(JSON.stringify(page.token ? { ...message, token: page.token } : message));
+  }
+}
+
+function connect() {
+  const scheme = location.protocol === "https:" ? "wss://" : "ws://";
+  page.socket = new WebSocket(scheme + location.host + "/", "tact.view.1");
+  page.socket.binaryType = "arraybuffer";
+  page.socket.onmessage = (e) => (typeof e.data === "string" ? onText(JSON.parse(e.data)) : onBinary(e.data));
+  page.socket.onclose = () => {
+    setState("link", "closed", true);
+    setTimeout(connect, 2000);
+  };
+}
+
+// A page that holds its session: the messages that a server would send.
+function readRecording(text) {
+  const bytes = Uint8Array.from(atob(text), (c) => c.charCodeAt(0)), head = new DataView(bytes.buffer);
+  for (let at = 0; at + 8 <= bytes.length;) {
+    const kind = head.getUint32(at, true), size = head.getUint32(at + 4, true), part = bytes.slice(at + 8, at + 8 + size);
+    if (kind === 1) {
+      onText({ ...JSON.parse(new TextDecoder().decode(part)), kind: "file" });
+    } else {
+      onBinary(part.buffer);
+    }
+    at += 8 + 8 * Math.ceil(size / 8);
+  }
+  page.follow = false;
+  page.shown = 0;
+  page.started = performance.now();
+  setInterval(playRecording, 16);
+}
+
+// Frames of a file go by their times.
+function playRecording() {
+  const now = performance.now(), frame = page.frames[page.shown];
+  const passed = (now - page.started) * 0.001 * Number(byId("speed").value);
+  if (page.paused || !frame) {
+    page.started = now;
+    return;
+  }
+  let next = page.shown;
+  while (next + 1 < page.frames.length && page.frames[next + 1].time <= frame.time + passed) {
+    next++;
+  }
+  if (next !== page.shown) {
+    page.started = now;
+    page.shown = next;
+    page.paused = next + 1 === page.frames.length;
+    page.dirty = true;
+  }
+}
+
+function onText(message) {
+  if (message.op === "hello") {
+    page.hello = message;
+    page.frames = [];
+    page.shown = -1;
+    page.follow = true;
+    document.title = message.name + " - tact";
+    byId("name").textContent = message.name;
+    setState("link", message.kind, false);
+    page.stage.setScene(message);
+    page.panels.setScene(message);
+    const live = message.kind === "real time" || message.kind === "simulation";
+    byId("speed").disabled = message.kind === "real time";
+    byId("marker").disabled = byId("stop").disabled = !live || !page.token;
+    byId("live").hidden = !live;
+  } else if (message.op === "fault") {
+    page.error = message.text;
+  }
+}
+
+function onBinary(data) {
+  const type = new DataView(data).getUint8(0);
+  if (type === 1) {
+    page.stage.setMesh(decodeMesh(data));
+    page.stage.fitted = false;
+    page.dirty = true;
+  } else if (type === 2 && page.hello) {
+    onFrame(decodeFrame(data));
+  }
+}
+
+function onFrame(frame) {
+  send({ op: "ack", frame: frame.number });
+  const last = page.frames[page.frames.length - 1];
+  page.received++;
+  if (last && frame.time < last.time) {
+    page.frames = []; // the server went back in a log
+  }
+  page.frames.push(frame);
+  while (page.hello.kind !== "file" && page.frames[0].time < frame.time - KEPT_SECONDS) {
+    page.frames.shift();
+    page.shown--;
+  }
+  if (page.follow) {
+    page.shown = page.frames.length - 1;
+    page.dirty = true;
+  } else {
+    page.shown = Math.max(page.shown, 0);
+  }
+}
+
+const count = (n, what) => n + " " + what + (n === 1 ? "" : "s");
+
+function setState(id, text, bad) {
+  const e = byId(id);
+  e.textContent = text;
+  e.className = "state " + (bad ? "bad" : "good");
+}
+
+function draw() {
+  requestAnimationFrame(draw);
+  const frame = page.frames[page.shown];
+  if (!page.dirty || !frame) {
+    return;
+  }
+  page.dirty = false;
+  page.stage.frame = frame;
+  if (!page.stage.fitted) {
+    page.stage.fit();
+  }
+  page.stage.draw(page.dark);
+  page.panels.drawContacts(frame, page.stage.selected);
+  page.panels.drawTables(frame);
+  page.panels.drawPlot(page.frames, frame.time);
+  page.panels.drawLatency(frame);
+  byId("clock").textContent = frame.time.toFixed(3) + " s   tick " + frame.tick;
+  byId("rates").textContent = count(frame.contacts.length, "contact") + ", " + count(frame.iterations, "sweep") + ", residual " +
+    frame.residual.toExponential(1) + ", compute " + figure(frame.compute / 1000, 0) + " \u00b5s" + (frame.age ? ", moments " + frame.age + " ticks old" : "");
+  setState("safety", page.error && frame.safety === 2 ? "fault: " + page.error : SAFETY[frame.safety] || "", frame.safety === 2);
+  byId("legend").textContent = (page.stage.longestForce ? "longest arrow " + Number(page.stage.longestForce.toPrecision(2)) + " N" : "") +
+    (page.stage.gridStep ? "   grid " + page.stage.gridStep * 1000 + " mm" : "");
+  drawTimeline(frame);
+}
+
+function drawTimeline(frame) {
+  const line = byId("timeline"), replay = page.hello.kind === "log";
+  line.min = replay ? page.hello.first * page.hello.period : page.frames[0].time;
+  line.max = replay ? page.hello.last * page.hello.period : page.frames[page.frames.length - 1].time;
+  if (document.activeElement !== line || page.follow) {
+    line.value = frame.time;
+  }
+  if (page.hello.kind !== "file") {
+    page.paused = replay ? frame.paused || frame.ended : !page.follow;
+  }
+  byId("play").textContent = page.paused ? "play" : "pause";
+}
+
+// Live, the last minute is the page's; a log is played by the server.
+function play(on) {
+  if (page.hello.kind === "log") {
+    send({ op: on ? "play" : "pause" });
+    return;
+  }
+  if (page.hello.kind === "file") {
+    page.shown = on && page.shown + 1 === page.frames.length ? 0 : page.shown;
+    page.paused = !on;
+    page.started = performance.now();
+    page.dirty = true;
+    return;
+  }
+  page.follow = on;
+  if (on) {
+    page.shown = page.frames.length - 1;
+  }
+  page.dirty = true;
+}
+
+function go(steps) {
+  if (page.hello.kind === "log") {
+    send({ op: "step", ticks: steps });
+    return;
+  }
+  page.follow = false;
+  page.paused = true;
+  page.shown = Math.max(0, Math.min(page.frames.length - 1, page.shown + steps));
+  page.dirty = true;
+}
+
+function seek(time) {
+  if (page.hello.kind === "log") {
+    send({ op: "seek", tick: Math.round(time / page.hello.period) });
+    return;
+  }
+  page.follow = false;
+  page.shown = Math.max(page.frames.findIndex((f) => f.time >= time), 0);
+  page.dirty = true;
+}
+
+function select(what) {
+  page.stage.selected = what;
+  page.dirty = true;
+}
+
+function toggle(name) {
+  const box = byId("show-" + name);
+  box.checked = !box.checked;
+  page.stage.shown[name] = box.checked;
+  page.dirty = true;
+}
+
+function setDark(dark) {
+  page.dark = dark;
+  document.documentElement.classList.toggle("dark", dark);
+  page.dirty = true;
+}
+
+function turn(azimuth, elevation) {
+  page.stage.azimuth = azimuth;
+  page.stage.elevation = elevation;
+  page.dirty = true;
+}
+
+function changeSpeed(by) {
+  const speed = byId("speed");
+  if (!speed.disabled) {
+    speed.selectedIndex = Math.max(0, Math.min(speed.options.length - 1, speed.selectedIndex + by));
+    send({ op: "speed", factor: Number(speed.value) });
+  }
+}
+
+const KEYS = {
+  " ": () => play(page.paused), ".": () => go(1), ",": () => go(-1), m: () => send({ op: "marker" }),
+  f: () => { page.stage.fit(); page.dirty = true; }, d: () => setDark(!page.dark),
+  1: () => turn(-Math.PI / 2, 0.05), 2: () => turn(0, 0.05), 3: () => turn(-Math.PI / 2, 1.5),
+  s: () => toggle("solids"), p: () => toggle("patches"), o: () => toggle("forces"), t: () => toggle("torsion"),
+  "[": () => changeSpeed(-1), "]": () => changeSpeed(1), "?": () => byId("help").show(),
+  Escape: () => { byId("help").close(); select(null); },
+};
+
+function start() {
+  page.stage = new Stage(byId("canvas"));
+  page.panels = new Panels();
+  page.stage.onchange = () => { page.dirty = true; };
+  page.stage.onselect = select;
+  page.panels.onselect = select;
+  setDark(page.dark);
+  if (!page.stage.gl) {
+    byId("legend").textContent = "this browser has no WebGL2: numbers only";
+  }
+  for (const name of ["solids", "patches", "forces", "torsion"]) {
+    byId("show-" + name).addEventListener("change", (e) => {
+      page.stage.shown[name] = e.target.checked;
+      page.dirty = true;
+    });
+  }
+  byId("help-button").addEventListener("click", () => byId("help").open ? byId("help").close() : byId("help").show());
+  byId("play").addEventListener("click", () => play(page.paused));
+  byId("back").addEventListener("click", () => go(-1));
+  byId("step").addEventListener("click", () => go(1));
+  byId("live").addEventListener("click", () => play(true));
+  byId("timeline").addEventListener("input", (e) => seek(Number(e.target.value)));
+  byId("speed").addEventListener("change", () => changeSpeed(0));
+  byId("marker").addEventListener("click", () => send({ op: "marker" }));
+  byId("stop").addEventListener("click", () => send({ op: "stop" }));
+  document.addEventListener("keydown", (e) => {
+    if (!e.ctrlKey && !e.metaKey && !e.altKey && !["SELECT", "INPUT"].includes(e.target.tagName) && KEYS[e.key] && page.hello) {
+      e.preventDefault();
+      KEYS[e.key]();
+    }
+  });
+  window.addEventListener("resize", () => { page.dirty = true; });
+  const recording = byId("recording");
+  if (recording) {
+    readRecording(recording.textContent);
+  } else {
+    connect();
+  }
+  draw();
+}
+
+start();

@@ -1,0 +1,120 @@
+/* A log as frames of the viewer. */
+#include "playback.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include "rt/clock.h"
+
+#define FAR 1000 /* ticks: a longer way is a jump */
+
+static int make_records(struct playback *p, struct tact_error *err)
+{
+    if (tact_log_state(p->log)->ticks < 2) {
+        return tact_error_set(err, -ENODATA, "the log has fewer than two ticks");
+    }
+    size_t bytes = tact_layout_bytes(tact_log_layout(p->log));
+    p->before = malloc(bytes);
+    p->now = malloc(bytes);
+    p->devices = calloc((size_t)p->view.device_count + 1, sizeof *p->devices);
+    return p->before && p->now && p->devices ? 0 : -ENOMEM;
+}
+
+static int make_messages(struct playback *p)
+{
+    struct tact_world *world = tact_session_world(p->view.session);
+    const struct tact_log_state *state = tact_log_state(p->log);
+    p->shapes = (size_t)tact_world_shape_count(world);
+    p->hello = wire_hello(p->view.scene, world, "log", state->first_tick, state->last_tick);
+    return p->hello ? wire_meshes(world, &p->meshes, &p->mesh_sizes) : -ENOMEM;
+}
+
+int playback_open(struct playback *p, struct tact_log *log, struct tact_error *err)
+{
+    struct tact_messages messages = {NULL, NULL};
+    memset(p, 0, sizeof *p);
+    p->log = log;
+    int rc = tact_view_open(log, messages, &p->view, err);
+    rc = rc ? rc : make_records(p, err);
+    rc = rc ? rc : make_messages(p);
+    return rc && !err->text[0]
+               ? tact_error_set(err, rc, "the log cannot be shown: %s", strerror(-rc))
+               : rc;
+}
+
+void playback_close(struct playback *p)
+{
+    wire_meshes_free(p->meshes, p->mesh_sizes, p->shapes);
+    free(p->hello);
+    free(p->devices);
+    free(p->before);
+    free(p->now);
+    tact_view_close(&p->view);
+}
+
+static int read_at(struct playback *p, uint64_t index)
+{
+    if (index == p->index + 1 && p->index >= 1) {
+        struct tact_record *old = p->before;
+        p->before = p->now;
+        p->now = old;
+    } else {
+        int rc = tact_log_seek(p->log, index - 1);
+        rc = rc ? rc : tact_log_next(p->log, p->before) == 1 ? 0 : -EIO;
+        if (rc) {
+            return rc;
+        }
+    }
+    p->index = index;
+    return tact_log_next(p->log, p->now) == 1 ? 0 : -EIO;
+}
+
+static void run_tick(struct playback *p)
+{
+    const double *v = p->now->values;
+    tact_view_step(&p->view, p->before, p->now);
+    wire_add_tick(&p->gather, tact_session_world(p->view.session), p->view.scene->period,
+                  v[p->view.timing], v[p->view.timing + 1]);
+}
+
+int playback_go(struct playback *p, uint64_t target, int64_t budget_ns)
+{
+    int64_t end = tact_clock_now() + budget_ns;
+    int rc = 0;
+    target = target < 1 ? 1 : target;
+    while (!rc && p->index >= 1 && p->index + 1 < target && target - p->index < FAR &&
+           tact_clock_now() < end) {
+        rc = read_at(p, p->index + 1);
+        if (!rc) {
+            run_tick(p);
+        }
+    }
+    rc = rc || p->index == target ? rc : read_at(p, target);
+    if (!rc) {
+        run_tick(p);
+    }
+    return rc;
+}
+
+size_t playback_frame(struct playback *p, int flags, void *out)
+{
+    const double *v = p->now->values;
+    const struct tact_view *view = &p->view;
+    int ended = p->index + 1 == tact_log_state(p->log)->ticks;
+    for (int i = 0; i < view->device_count; i++) {
+        p->devices[i] = (int)v[view->device_inputs[i]];
+    }
+    const struct wire_state state = {
+        .tick = p->now->tick,
+        .time = (double)p->now->tick * view->scene->period,
+        .flags = flags | (ended ? WIRE_ENDED : 0) | (v[view->solver + 4] > 0.0 ? WIRE_DEADMAN : 0),
+        .safety = (int)v[view->safety],
+        .residual = v[view->solver + 2],
+        .iterations = (int)v[view->solver + 1],
+        .missed = (uint64_t)v[view->timing + 2],
+        .devices = view->device_count,
+        .device = p->devices,
+    };
+    return wire_frame(&p->gather, tact_session_world(view->session), view->scene->period, &state,
+                      out);
+}

@@ -1,0 +1,105 @@
+/*
+ * What the page of the viewer is sent: the scene once, then frames of what happens.
+ *
+ * Text messages are JSON: `hello` with names and shapes, `fault` with why. Binary messages are
+ * little-endian and begin with their type. Type 1 is a mesh: u8 type, u8[3] 0, u32 shape, u32
+ * vertices, u32 triangles, f32[3] a vertex [m, shape frame], u32[3] a triangle. Type 2 is a frame:
+ * struct wire_head, then struct wire_pose a shape, a struct wire_contact and its outline a contact
+ * (f32[3] a corner [m, world], up to a multiple of 8 bytes), a struct wire_joint a joint, u32 a
+ * device (enum tact_device_state, up to a multiple of 8 bytes), and the bins of two
+ * histograms, wake-up and compute.
+ */
+#ifndef TACT_EXAMPLES_VIEWER_WIRE_H
+#define TACT_EXAMPLES_VIEWER_WIRE_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include "contact/world/world.h"
+#include "rt/scene/scene.h"
+
+#define WIRE_CONTACTS 256 /* most contacts of a frame; further ones are counted only */
+#define WIRE_CORNERS 32   /* most corners of an outline */
+#define WIRE_BINS 60      /* of a histogram: ten a decade from 0.1 us */
+
+enum { WIRE_MESH = 1, WIRE_FRAME = 2 };
+enum { WIRE_PAUSED = 1, WIRE_ENDED = 2, WIRE_DEADMAN = 4 };
+
+struct wire_head {
+    uint8_t type, flags, safety, unused; /* flags: of the enum above; enum tact_safety_state */
+    uint32_t number;                     /* of the frame */
+    double tick, time;                   /* of the last tick in it [s] */
+    double wake, compute;                /* largest of its ticks [ns] */
+    double residual;                     /* of the last solve */
+    uint32_t iterations, missed, age;    /* sweeps; ticks that missed so far; of the moments */
+    uint32_t shapes, contacts, joints, devices, bins;
+    uint32_t ticks, left_out; /* ticks since the frame before; contacts without room */
+};
+
+struct wire_pose {
+    float position[3], quat_wxyz[4], unused; /* of a shape, world [m] */
+};
+
+struct wire_contact {
+    uint32_t pair, a, b, limits, corners; /* enum tact_limit bits */
+    uint32_t pushes; /* 1: a finger's force on a body: it ends at the centre of pressure */
+    double normal, friction, torsion;   /* [N], [N], [N m] about the centre of pressure */
+    double least, most;                 /* normal force in the ticks of the frame [N] */
+    double margins[TACT_MARGIN_COUNT];  /* struct tact_margins */
+    float centre[3], n[3], pressure[3]; /* patch, its normal, centre of pressure [m], world */
+    float force[3], torque[3];          /* on what moves, of two bodies on the upper one */
+    float unused_end;
+};
+
+struct wire_joint {
+    double value, target, torque; /* [rad, m], [N m, N] */
+    float position[3], unused;    /* of its link's frame, world [m] */
+};
+
+/* What is not in the world. */
+struct wire_state {
+    uint64_t tick;
+    double time; /* [s] */
+    int flags, safety;
+    double residual;
+    int iterations;
+    uint64_t missed;
+    uint32_t age;
+    int devices;
+    const int *device; /* enum tact_device_state of each */
+};
+
+/* Gathers ticks up to the next frame. All zero at the start. */
+struct wire_gather {
+    uint32_t number, ticks;
+    double wake, compute;
+    uint32_t bins[2][WIRE_BINS]; /* of all ticks so far: wake-up, compute */
+    int count;
+    struct {
+        int contact, seen; /* pair times TACT_PIECES + piece; 1: touching in the last tick */
+        double least, most;
+    } force[WIRE_CONTACTS]; /* ascending */
+};
+
+/* Bytes of the longest frame of a world. */
+size_t wire_room(const struct tact_world *world, int devices);
+
+/* Adds a tick that is solved: latencies [ns], forces. period [s]. Real-time safe. */
+void wire_add_tick(struct wire_gather *gather, struct tact_world *world, double period,
+                   double wake_ns, double compute_ns);
+
+/* Writes the frame of the ticks added since the last one; its bytes. out: wire_room() of it.
+ * Real-time safe. */
+size_t wire_frame(struct wire_gather *gather, struct tact_world *world, double period,
+                  const struct wire_state *state, void *out);
+
+/* The triangles of each shape as a message, NULL of a ball or half-space, which needs none, and its
+ * bytes. 0 or -ENOMEM; to be freed whatever comes back. */
+int wire_meshes(const struct tact_world *world, void ***meshes, size_t **sizes);
+void wire_meshes_free(void **meshes, size_t *sizes, size_t count);
+
+/* The scene as JSON. kind: "real time", "simulation" or "log"; first, last: ticks of a log. NULL
+ * where memory is short. To be freed. */
+char *wire_hello(const struct tact_scene *scene, struct tact_world *world, const char *kind,
+                 uint64_t first, uint64_t last);
+
+#endif

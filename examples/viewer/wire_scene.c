@@ -1,0 +1,131 @@
+/* The scene as the page is sent it once, see wire.h. Names are those of a scene that was checked:
+ * letters, digits, _ and -. */
+#include <errno.h>
+#include <jansson.h>
+#include <stdlib.h>
+#include <string.h>
+#include "wire.h"
+
+/* A shape's triangles; NULL where it has none, with *size 0, and where memory is short. */
+static void *mesh_message(const struct tact_world *world, int shape, size_t *size)
+{
+    const struct tact_shape *s = tact_world_shape(world, shape);
+    *size = 0;
+    if (!s->mesh) {
+        return NULL;
+    }
+    size_t vertices = s->mesh->vertex_count, triangles = s->mesh->triangle_count;
+    *size = 16 + 12 * vertices + 12 * triangles;
+    unsigned char *out = malloc(*size);
+    if (!out) {
+        return NULL;
+    }
+    const uint32_t head[4] = {WIRE_MESH, (uint32_t)shape, (uint32_t)vertices, (uint32_t)triangles};
+    memcpy(out, head, sizeof head);
+    float *vertex = (float *)(void *)(out + sizeof head);
+    uint32_t *triangle = (uint32_t *)(void *)(vertex + 3 * vertices);
+    for (size_t i = 0; i < 3 * vertices; i++) {
+        vertex[i] = (float)s->mesh->vertices[i];
+    }
+    for (size_t i = 0; i < 3 * triangles; i++) {
+        triangle[i] = (uint32_t)s->mesh->triangles[i];
+    }
+    return out;
+}
+
+int wire_meshes(const struct tact_world *world, void ***meshes, size_t **sizes)
+{
+    size_t count = (size_t)tact_world_shape_count(world);
+    *meshes = calloc(count + 1, sizeof **meshes);
+    *sizes = calloc(count + 1, sizeof **sizes);
+    if (!*meshes || !*sizes) {
+        return -ENOMEM;
+    }
+    for (size_t i = 0; i < count; i++) {
+        (*meshes)[i] = mesh_message(world, (int)i, &(*sizes)[i]);
+        if (!(*meshes)[i] && (*sizes)[i]) {
+            return -ENOMEM;
+        }
+    }
+    return 0;
+}
+
+void wire_meshes_free(void **meshes, size_t *sizes, size_t count)
+{
+    for (size_t i = 0; meshes && i < count; i++) {
+        free(meshes[i]);
+    }
+    free(meshes);
+    free(sizes);
+}
+
+/* link: the joint that moves it, by its place in the list of joints; -1: none. */
+static json_t *shape_json(const struct tact_world *world, int shape, const char *owner, int link)
+{
+    const struct tact_shape *s = tact_world_shape(world, shape);
+    const struct tact_shape_type *type = tact_shape_type(s->kind);
+    json_t *size = json_pack("[f, f, f]", s->size[0], s->size[1], s->size[2]);
+    return json_pack("{s:s, s:b, s:s, s:o, s:b, s:i}", "owner", owner, "moves",
+                     tact_world_owner(world, shape).kind != TACT_OWNER_FIXED, "kind", type->name,
+                     "size", size, "flat", type->faces == TACT_FACES_FLAT, "link", link);
+}
+
+/* Shapes stand in the world as in the scene: those of its bodies, then those of its hands. */
+static json_t *shapes_json(const struct tact_scene *scene, const struct tact_world *world)
+{
+    json_t *list = json_array();
+    int shape = 0, link = 0;
+    for (uint32_t i = 0; i < scene->bodies_count; i++) {
+        for (uint32_t k = 0; k < scene->bodies[i].shapes_count; k++) {
+            json_array_append_new(list, shape_json(world, shape++, scene->bodies[i].name, -1));
+        }
+    }
+    for (uint32_t i = 0; i < scene->hands_count; i++) {
+        const struct tact_scene_hand *hand = &scene->hands[i];
+        for (uint32_t k = 0; k < hand->links_count; k++, link++) {
+            char name[256];
+            snprintf(name, sizeof name, "%s.%s", hand->name, hand->links[k].name);
+            for (uint32_t n = 0; n < hand->links[k].shapes_count; n++) {
+                json_array_append_new(list, shape_json(world, shape++, name, link));
+            }
+        }
+    }
+    return list;
+}
+
+/* parent: another joint of the list, -1: the base. */
+static json_t *joints_json(const struct tact_scene *scene, struct tact_world *world)
+{
+    json_t *list = json_array();
+    int first = 0;
+    for (uint32_t i = 0; i < scene->hands_count; i++) {
+        const struct tact_scene_hand *hand = &scene->hands[i];
+        for (uint32_t k = 0; k < hand->links_count; k++) {
+            char name[256];
+            snprintf(name, sizeof name, "%s.%s", hand->name, hand->links[k].name);
+            int parent = tact_hand_parent(tact_world_hand(world, (int)i), (int)k);
+            json_array_append_new(list, json_pack("{s:s, s:b, s:i}", "name", name, "slides",
+                                                  !strcmp(hand->links[k].joint.type, "slide"),
+                                                  "parent", parent < 0 ? -1 : first + parent));
+        }
+        first += (int)hand->links_count;
+    }
+    return list;
+}
+
+char *wire_hello(const struct tact_scene *scene, struct tact_world *world, const char *kind,
+                 uint64_t first, uint64_t last)
+{
+    json_t *devices = json_array();
+    for (uint32_t i = 0; i < scene->devices_count; i++) {
+        json_array_append_new(devices, json_string(scene->devices[i].name));
+    }
+    json_t *hello =
+        json_pack("{s:s, s:s, s:s, s:f, s:I, s:I, s:o, s:o, s:o}", "op", "hello", "name",
+                  scene->name ? scene->name : "", "kind", kind, "period", scene->period, "first",
+                  (json_int_t)first, "last", (json_int_t)last, "shapes", shapes_json(scene, world),
+                  "joints", joints_json(scene, world), "devices", devices);
+    char *text = hello ? json_dumps(hello, JSON_COMPACT | JSON_REAL_PRECISION(17)) : NULL;
+    json_decref(hello);
+    return text;
+}

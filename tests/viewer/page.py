@@ -1,0 +1,172 @@
+#!/usr/bin/env python3
+"""page.py TACT SOURCE [FOLDER]: the page of `tact view` in a headless Chromium: what it draws and where, its numbers
+beside the log's, what it says of a slip, pause, steps, seeking, selection, and text of others as text. FOLDER
+takes the screenshots."""
+import csv
+import json
+import os
+import subprocess
+import sys
+import tempfile
+
+from common import Viewer, sim, skip
+from devtools import Browser
+
+HOSTILE = ["<img src=x onerror=alert(1)>", "</script><script>window.owned=1</script>", "'\"><svg/onload=window.owned=1>",
+           "javascript:window.owned=1", "{{7*7}}", "&lt;b&gt;", "a\u202eb"]
+
+
+def show(browser, tick):
+    """Seeks, and waits for that tick; its frame without the arrays."""
+    browser.evaluate(f"send({{op: 'seek', tick: {tick}}}), 1")
+    browser.wait(f"tactPage.frames.length && tactPage.frames[tactPage.shown].tick === {tick} && !tactPage.dirty")
+    return json.loads(browser.evaluate(
+        "JSON.stringify(tactPage.frames[tactPage.shown], (k, v) => ArrayBuffer.isView(v) ? undefined : v)"))
+
+
+def logged(tact, log, folder):
+    """Rows of the log by tick."""
+    path = os.path.join(folder, "log.csv")
+    subprocess.run([tact, "export", log, "--csv", path, "--force"], check=True, stdout=subprocess.DEVNULL)
+    with open(path, encoding="utf-8") as file:
+        return {int(float(row["tick"])): row for row in csv.DictReader(file)}
+
+
+def check_numbers(browser, rows):
+    """Forces, margins, joints and poses of the page are those of the log."""
+    for tick in (900, 2500, 4000):
+        frame, row = show(browser, tick), rows[tick]
+        assert len(frame["contacts"]) == 2, frame
+        for contact, name in zip(frame["contacts"], ("ruler_pinch_left_distal", "ruler_pinch_right_distal")):
+            wrench = [float(row[f"{name}_wrench[{i}]"]) for i in range(6)]
+            normal = [float(row[f"{name}_patch[{3 + i}]"]) for i in range(3)]
+            force = sum(a * b for a, b in zip(wrench[:3], normal))
+            assert abs(contact["normal"] - force) <= 1e-12 * abs(force), (tick, contact["normal"], force)
+            margins = [float(row[f"{name}_margins[{i}]"]) for i in range(6)]
+            assert contact["margins"] == margins, (tick, contact["margins"], margins)
+        left = float(row["pinch_position[left_distal]"])
+        assert any(j["q"] == left for j in frame["joints"]), (tick, left)
+    text = browser.evaluate("document.getElementById('contacts').textContent")
+    assert "ruler / pinch.left_distal" in text and f"{force:.3f} N" in text, text
+
+
+def pixel(browser, point):
+    """Colour of the canvas where a point of the scene is drawn."""
+    return browser.evaluate(f"""(() => {{
+      const s = tactPage.stage, [x, y] = s.project({json.dumps(point)}), r = s.canvas.width / s.canvas.clientWidth, p = new Uint8Array(4);
+      s.draw(false);
+      s.gl.readPixels(Math.round(x * r), s.canvas.height - Math.round(y * r), 1, 1, s.gl.RGBA, s.gl.UNSIGNED_BYTE, p);
+      return [...p];
+    }})()""")
+
+
+def check_pixels(browser):
+    """The ruler, its patch and the arrow of the force are where the numbers say."""
+    frame = show(browser, 4000)
+    browser.evaluate("setDark(false), turn(-Math.PI / 2, 0.05), 1")
+    contact = frame["contacts"][0]
+    beside = [contact["centre"][0] + 0.06, contact["centre"][1], contact["centre"][2]]
+    solid, ground = pixel(browser, beside), pixel(browser, [beside[0], beside[1], beside[2] + 0.05])
+    assert max(ground) - min(ground[:3]) < 20 and min(ground[:3]) > 230, ground
+    assert solid[0] > solid[2] + 30, solid  # the ruler is ochre
+    hidden = pixel(browser, contact["pressure"])
+    browser.evaluate("toggle('patches'), toggle('forces'), toggle('torsion'), 1")
+    bare = pixel(browser, contact["pressure"])
+    browser.evaluate("toggle('patches'), toggle('forces'), toggle('torsion'), 1")
+    assert sum(abs(a - b) for a, b in zip(hidden, bare)) > 30, (hidden, bare)
+
+
+def check_hands(browser):
+    """Keys, steps, selection by a click on the page."""
+    browser.evaluate("send({op: 'pause'}), 1")
+    show(browser, 3000)
+    browser.key(".")
+    browser.wait("tactPage.frames[tactPage.shown].tick === 3001")
+    browser.key(",")
+    browser.wait("tactPage.frames[tactPage.shown].tick === 3000")
+    browser.key(" ")
+    browser.wait("tactPage.frames[tactPage.shown].tick > 3050")
+    browser.key(" ")
+    browser.wait("tactPage.paused")
+    frame = show(browser, 3000)
+    x, y = browser.evaluate(f"tactPage.stage.project({json.dumps([0.12, 0.0, 0.0])})")
+    left, top = browser.evaluate("(() => { const b = tactPage.stage.canvas.getBoundingClientRect(); return [b.left, b.top]; })()")
+    browser.click(left + x, top + y)
+    browser.wait("tactPage.stage.selected && tactPage.stage.selected.owner === 'ruler'")
+    browser.wait("document.querySelectorAll('.contact.selected').length === 2")
+    browser.key("Escape")
+    browser.wait("!tactPage.stage.selected")
+    assert frame["contacts"][0]["limits"] == 0
+
+
+def check_slip(tact, source, folder, browser):
+    """Too little torsion: the ruler turns, and the page says why."""
+    log = sim(tact, source, folder, change=[("friction: 0.8", "friction: 0.6")], seconds=2)
+    with Viewer(tact, "view", log, "--paused", "--no-browser") as viewer:
+        browser.open(viewer.address)
+        browser.wait("window.tactPage && tactPage.received > 0")
+        show(browser, 900)
+        assert "sticks" in browser.evaluate("document.querySelector('.says').textContent")
+        show(browser, 1040)
+        text = browser.evaluate("document.querySelector('.says').textContent")
+        assert text == "slips: torsion 100 %", text
+
+
+def check_text(browser):
+    """Names and texts of a session are text, whatever they look like. Scenes are refused that have such names, so
+    the page is handed them."""
+    for name in HOSTILE:
+        browser.evaluate(f"""(() => {{
+          const name = {json.dumps(name)}, hello = tactPage.hello, frame = tactPage.frames[tactPage.shown];
+          onText({{ ...hello, name, devices: hello.devices.map(() => name), joints: hello.joints.map((j) => ({{ ...j, name }})),
+            shapes: hello.shapes.map((s) => ({{ ...s, owner: name }})) }});
+          onText({{ op: "fault", text: name }});
+          onFrame({{ ...frame, safety: 2 }});
+        }})()""")
+        browser.wait("!tactPage.dirty && tactPage.shown >= 0")
+        shown = browser.evaluate("[...document.querySelectorAll('#name, #safety, .contact .title, #devices td, #joints td')]"
+                                 ".map((e) => e.textContent).join('\\n')")
+        assert shown.count(name) >= 6, (shown, name)
+        assert browser.evaluate("window.owned === undefined && !document.querySelector('img, svg, b')"), name
+
+
+def check_file(tact, log, folder, browser):
+    """The session as one page: frames of all of it, played without a server."""
+    path = os.path.join(folder, "session.html")
+    subprocess.run([tact, "export", log, "--html", path], check=True, stdout=subprocess.DEVNULL)
+    browser.open("file://" + path)
+    browser.wait("window.tactPage && tactPage.frames.length === 301 && tactPage.shown > 5")
+    assert browser.evaluate("tactPage.frames[300].tick === 4999 && tactPage.frames[300].contacts.length === 2")
+    browser.evaluate("seek(2.5), 1")
+    browser.wait("!tactPage.dirty && document.getElementById('contacts').textContent.includes('3.979 N')")
+
+
+def main():
+    tact, source = sys.argv[1], sys.argv[2]
+    shots = sys.argv[3] if len(sys.argv) > 3 else None
+    try:
+        browser = Browser()
+    except FileNotFoundError as why:
+        skip(why)
+    with tempfile.TemporaryDirectory() as folder:
+        log = sim(tact, source, folder, seconds=5)
+        rows = logged(tact, log, folder)
+        with Viewer(tact, "view", log, "--paused", "--no-browser") as viewer:
+            browser.open(viewer.address)
+            browser.wait("window.tactPage && tactPage.received > 0")
+            assert browser.evaluate("!!tactPage.stage.gl"), "no WebGL2"
+            check_numbers(browser, rows)
+            check_pixels(browser)
+            check_hands(browser)
+            if shots:
+                browser.screenshot(os.path.join(shots, "view.png"))
+            check_text(browser)
+        check_file(tact, log, folder, browser)
+        check_slip(tact, source, folder, browser)
+    errors = browser.errors
+    browser.close()
+    assert not errors, errors
+    print("1 passed, 0 failed")
+
+
+main()

@@ -1,0 +1,174 @@
+#!/usr/bin/env python3
+"""server.py TACT SOURCE: `tact view` as a client sees it that is no browser: frames, who is refused, who is
+slow, many at once, and what makes no sense."""
+import json
+import os
+import random
+import socket
+import struct
+import subprocess
+import sys
+import tempfile
+import time
+
+from common import Viewer, sim
+from devtools import WebSocket
+
+PROTOCOL = "tact.view.1"
+
+
+def connect(viewer, **more):
+    return WebSocket("127.0.0.1", viewer.port, "/", **{"protocol": PROTOCOL, **more})
+
+
+def start(client):
+    """Reads up to the first frame: hello, meshes, that frame."""
+    hello, meshes = json.loads(client.receive()), []
+    while True:
+        message = client.receive()
+        if message[0] == 2:
+            return hello, meshes, message
+        meshes.append(message)
+
+
+def ask(client, op, **more):
+    client.send(json.dumps({"op": op, **more}))
+
+
+def number(frame):
+    return struct.unpack_from("<I", frame, 4)[0]
+
+
+def tick(frame):
+    return struct.unpack_from("<d", frame, 8)[0]
+
+
+def next_frame(client):
+    ask(client, "ack")
+    return client.receive()
+
+
+def check_frames(viewer):
+    client = connect(viewer)
+    hello, meshes, frame = start(client)
+    assert hello["op"] == "hello" and hello["name"] == "ruler" and hello["kind"] == "log", hello
+    shapes = [s for s in hello["shapes"] if s["kind"] not in ("sphere", "halfspace")]
+    assert len(meshes) == len(shapes) >= 1, (len(meshes), hello["shapes"])
+    for mesh in meshes:
+        vertices, triangles = struct.unpack_from("<II", mesh, 8)
+        assert len(mesh) == 16 + 12 * vertices + 12 * triangles
+    assert tick(frame) == 1, tick(frame)
+    for target in (2000, 40, hello["last"]):
+        ask(client, "seek", tick=target)
+        for _ in range(20):
+            frame = next_frame(client)
+            if tick(frame) == target:
+                break
+        assert tick(frame) == target, (tick(frame), target)
+    assert len(frame) < 20000, len(frame)
+    client.close()
+
+
+def check_refused(viewer):
+    port = viewer.port
+    bad = [{"origin": "http://evil.example"}, {"origin": f"https://127.0.0.1:{port}"}, {"origin": "null"},
+           {"origin": f"http://127.0.0.1:{port}.evil.example"}, {"origin": "http://127.0.0.1:1"},
+           {"host_header": "evil.example"}, {"host_header": f"evil.example:{port}"}, {"host_header": "127.0.0.1"},
+           {"host_header": f"127.0.0.1:{port}@evil.example"}, {"host_header": "x" * 300}]
+    for more in bad:
+        try:
+            connect(viewer, **more).receive()
+        except (ConnectionError, OSError):
+            continue
+        raise AssertionError(f"accepted: {more}")
+    for good in ({"origin": f"http://127.0.0.1:{port}"}, {"origin": f"http://localhost:{port}"}, {}):
+        client = connect(viewer, **good)
+        assert json.loads(client.receive())["op"] == "hello", good
+        client.close()
+    with socket.create_connection(("127.0.0.1", port)) as plain:
+        plain.sendall(b"GET /view.js HTTP/1.1\r\nHost: evil.example\r\n\r\n")
+        assert b"200" not in plain.recv(4096).split(b"\r\n")[0]
+    with socket.create_connection(("127.0.0.1", port)) as plain:
+        plain.sendall(f"GET /../../etc/passwd HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\n\r\n".encode())
+        assert b"200" not in plain.recv(4096).split(b"\r\n")[0]
+
+
+def check_slow(viewer):
+    """A client that stops reading gets the newest frame when it reads again, and few old ones."""
+    slow, quick = connect(viewer), connect(viewer)
+    start(slow)
+    _, _, frame = start(quick)
+    ask(quick, "seek", tick=10)
+    ask(quick, "play")
+    end = time.time() + 3.0
+    while time.time() < end:
+        frame = next_frame(quick)
+    newest = number(frame)
+    old = [number(next_frame(slow)) for _ in range(3)]
+    assert old[-1] >= newest - 2, (old, newest)
+    assert newest > 100, newest  # 60 a second, and the machine may be busy
+    ask(quick, "pause")
+    slow.close()
+    quick.close()
+
+
+def check_many(viewer):
+    clients = [connect(viewer) for _ in range(50)]
+    for client in clients:
+        hello, _, frame = start(client)
+        assert hello["op"] == "hello" and frame[0] == 2
+    for client in clients:
+        client.close()
+
+
+def check_garbage(viewer, seconds):
+    """Bytes that are no request, in frames and in place of them; a good client goes on beside."""
+    numbers = random.Random(int(os.environ.get("TACT_SEED", "1")))
+    good = connect(viewer)
+    start(good)
+    texts = ['{"op":', "[]", "null", '{"op":"seek","tick":-1e308}', '{"op":"seek","tick":"x"}', '{"op":"speed","factor":0}',
+             '{"op":"step","ticks":1e300}', '{"op":["seek"]}', '{"op":"' + "x" * 5000 + '"}', "\\ud800", "{" * 3000, ""]
+    end = time.time() + seconds
+    while time.time() < end:
+        try:
+            bad = connect(viewer)
+            kind = numbers.randrange(3)
+            for _ in range(numbers.randrange(1, 20)):
+                if kind == 0:
+                    bad.send(numbers.choice(texts))
+                elif kind == 1:
+                    bad.send(numbers.randbytes(numbers.randrange(3000)), numbers.choice((1, 2, 3, 9, 10)))
+                else:
+                    bad.socket.sendall(numbers.randbytes(numbers.randrange(200)))
+            bad.close()
+        except (ConnectionError, OSError):
+            pass
+    ask(good, "seek", tick=77)
+    for _ in range(40):
+        frame = next_frame(good)
+        if tick(frame) == 77:
+            break
+    assert tick(frame) == 77, tick(frame)
+    good.close()
+
+
+def main():
+    tact, source = sys.argv[1], sys.argv[2]
+    with tempfile.TemporaryDirectory() as folder:
+        log = sim(tact, source, folder, seconds=5)
+        with Viewer(tact, "view", log, "--paused", "--no-browser") as viewer:
+            check_frames(viewer)
+            check_refused(viewer)
+            check_slow(viewer)
+            check_many(viewer)
+            check_garbage(viewer, float(os.environ.get("TACT_GARBAGE", "3")))
+            code, _, err = viewer.close()
+            assert code == 0 and not err, (code, err)
+        for words in (["view"], ["view", log, "--port", "0"], ["view", log, "--time", "x"],
+                      ["view", os.path.join(folder, "none.mcap")], ["view", os.path.join(folder, "ruler.yaml"), "--port", "70000"]):
+            run = subprocess.run([tact, *words], capture_output=True, text=True, check=False, timeout=20)
+            assert run.returncode == 2 and run.stderr.count("\n") == 1, (words, run)
+    print("1 passed, 0 failed")
+
+
+main()
