@@ -8,15 +8,16 @@
 #include "kernels/opencl_internal.h"
 #include "rt/clock.h"
 
-/* In single precision, less of the sum of sizes than this is not enough of it. */
-#define CANCELLATION 0.02
+/* In single precision, a volume below this fraction of the sum of its terms' magnitudes is
+ * measured on the host. */
+#define MIN_VOLUME_RATIO 0.02
 
 enum buffer {
     VERTICES,
     TRIANGLES,
     ITEMS,
-    CONTACTS,
-    RANGES, /* of items in each chunk, then of chunks in each pair */
+    PAIR_VALUES,
+    RANGES, /* items of each chunk, then chunks of each pair */
     PARTIALS,
     CHUNKS,
     RESULTS,
@@ -30,13 +31,13 @@ struct tact_batch {
     uint32_t mesh_count;
     struct tact_batch_mesh *meshes;
     uint32_t *shape_mesh; /* index into meshes of every shape that has one */
-    struct tact_batch_pair *contacts;
+    struct tact_batch_pair *pairs;
     struct tact_items items;
     uint32_t kernel_first[TACT_CL_ITEM_KERNELS + 1];
     struct tact_range *ranges;
     uint32_t chunk_count;
-    void *records; /* contacts' values in the device's precision */
-    void *results; /* the device's sums */
+    void *pair_values; /* tact_batch_pair.values of all pairs, in the device's precision */
+    void *results;     /* the device's sums, TACT_SUMS per pair */
     cl_mem buffers[BUFFERS];
 };
 
@@ -45,7 +46,7 @@ static const enum tact_moments_method kernel_method[TACT_CL_ITEM_KERNELS] = {
     [TACT_CL_PLANE] = TACT_MOMENTS_MESH_HALFSPACE,
 };
 
-static void store(void *to, size_t real_size, size_t i, double value)
+static void write_real(void *to, size_t real_size, size_t i, double value)
 {
     if (real_size == sizeof(double)) {
         ((double *)to)[i] = value;
@@ -54,15 +55,15 @@ static void store(void *to, size_t real_size, size_t i, double value)
     }
 }
 
-static double fetch(const void *from, size_t real_size, size_t i)
+static double read_real(const void *from, size_t real_size, size_t i)
 {
     return real_size == sizeof(double) ? ((const double *)from)[i]
                                        : (double)((const float *)from)[i];
 }
 
-/* Counts every mesh once, however many shapes share it. */
-static int find_meshes(struct tact_batch *b, const struct tact_source_scene *scene,
-                       struct tact_error *err)
+/* Numbers the distinct meshes: several shapes may use one mesh. */
+static int index_meshes(struct tact_batch *b, const struct tact_source_scene *scene,
+                        struct tact_error *err)
 {
     uint64_t vertices = 0, triangles = 0;
     for (uint32_t i = 0; i < scene->shape_count; i++) {
@@ -91,10 +92,10 @@ static int find_meshes(struct tact_batch *b, const struct tact_source_scene *sce
     return 0;
 }
 
-static void prepare_contacts(struct tact_batch *b, const struct tact_source_scene *scene)
+static void set_up_pairs(struct tact_batch *b, const struct tact_source_scene *scene)
 {
     for (uint32_t i = 0; i < b->pair_count; i++) {
-        struct tact_batch_pair *c = &b->contacts[i];
+        struct tact_batch_pair *c = &b->pairs[i];
         uint32_t first = scene->pairs[i].a, second = scene->pairs[i].b;
         c->method = tact_moments_method(&scene->shapes[first], &scene->shapes[second], &c->swapped);
         if (c->swapped) {
@@ -123,7 +124,8 @@ static int upload_meshes(struct tact_batch *b, struct tact_error *err)
         for (uint32_t m = 0; m < b->mesh_count; m++) {
             const struct tact_batch_mesh *mesh = &b->meshes[m];
             for (size_t i = 0; i < 3 * mesh->mesh->vertex_count; i++) {
-                store(v, real_size, 3 * (size_t)mesh->first_vertex + i, mesh->mesh->vertices[i]);
+                write_real(v, real_size, 3 * (size_t)mesh->first_vertex + i,
+                           mesh->mesh->vertices[i]);
             }
             for (size_t i = 0; i < 3 * mesh->mesh->triangle_count; i++) {
                 t[3 * (size_t)mesh->first_triangle + i] =
@@ -150,7 +152,7 @@ static int create_buffers(struct tact_batch *b, struct tact_error *err)
     const size_t chunks = b->items.capacity / TACT_CHUNK + pairs;
     const size_t sizes[BUFFERS] = {
         [ITEMS] = b->items.capacity * sizeof(struct tact_item),
-        [CONTACTS] = pairs * TACT_PAIR_VALUES * real_size,
+        [PAIR_VALUES] = pairs * TACT_PAIR_VALUES * real_size,
         [RANGES] = (chunks + pairs) * sizeof(struct tact_range),
         [PARTIALS] = b->items.capacity * TACT_SUMS * real_size,
         [CHUNKS] = chunks * TACT_SUMS * real_size,
@@ -158,10 +160,10 @@ static int create_buffers(struct tact_batch *b, struct tact_error *err)
     };
     b->items.items = calloc(1, sizes[ITEMS]);
     b->ranges = calloc(1, sizes[RANGES]);
-    b->records = calloc(1, sizes[CONTACTS]);
+    b->pair_values = calloc(1, sizes[PAIR_VALUES]);
     b->results = calloc(1, sizes[RESULTS]);
     b->items.scratch = tact_moments_scratch_create(b->items.capacity);
-    if (!b->items.items || !b->ranges || !b->records || !b->results || !b->items.scratch) {
+    if (!b->items.items || !b->ranges || !b->pair_values || !b->results || !b->items.scratch) {
         return tact_error_set(err, -ENOMEM, "no memory for %u triangle pairs", b->items.capacity);
     }
     for (int i = ITEMS; i < BUFFERS; i++) {
@@ -178,7 +180,7 @@ static int create_buffers(struct tact_batch *b, struct tact_error *err)
 static cl_int set_arguments(const struct tact_batch *b, enum tact_cl_kernel kernel, uint32_t first,
                             uint32_t count, enum buffer from, enum buffer to)
 {
-    const enum buffer item[] = {ITEMS, CONTACTS, VERTICES, TRIANGLES, PARTIALS};
+    const enum buffer item[] = {ITEMS, PAIR_VALUES, VERTICES, TRIANGLES, PARTIALS};
     const enum buffer sum[] = {RANGES, from, to};
     const enum buffer *buffers = kernel == TACT_CL_SUM ? sum : item;
     const cl_uint n = kernel == TACT_CL_SUM ? 3 : 5;
@@ -192,8 +194,8 @@ static cl_int set_arguments(const struct tact_batch *b, enum tact_cl_kernel kern
     return code;
 }
 
-/* The first launch of a kernel compiles it, once for small and once for large index ranges in PoCL:
- * that must not happen in a frame. */
+/* PoCL compiles a kernel at its first launch, separately for small and for large index ranges:
+ * launch both here so that no frame compiles. */
 static int warm_up(struct tact_batch *b, struct tact_error *err)
 {
     cl_int code = CL_SUCCESS;
@@ -219,24 +221,24 @@ int tact_batch_create(struct tact_cl *cl, const struct tact_source_scene *scene,
     b->items.capacity = capacity > TACT_CHUNK ? capacity : TACT_CHUNK;
     b->meshes = calloc(scene->shape_count + 1u, sizeof *b->meshes);
     b->shape_mesh = calloc(scene->shape_count + 1u, sizeof *b->shape_mesh);
-    b->contacts = calloc(scene->pair_count + 1u, sizeof *b->contacts);
-    int r = b->meshes && b->shape_mesh && b->contacts ? 0 : -ENOMEM;
-    if (r == 0) {
-        r = find_meshes(b, scene, err);
+    b->pairs = calloc(scene->pair_count + 1u, sizeof *b->pairs);
+    int rc = b->meshes && b->shape_mesh && b->pairs ? 0 : -ENOMEM;
+    if (rc == 0) {
+        rc = index_meshes(b, scene, err);
     }
-    if (r == 0) {
-        prepare_contacts(b, scene);
-        r = upload_meshes(b, err);
+    if (rc == 0) {
+        set_up_pairs(b, scene);
+        rc = upload_meshes(b, err);
     }
-    if (r == 0) {
-        r = create_buffers(b, err);
+    if (rc == 0) {
+        rc = create_buffers(b, err);
     }
-    if (r == 0) {
-        r = warm_up(b, err);
+    if (rc == 0) {
+        rc = warm_up(b, err);
     }
-    if (r < 0) {
+    if (rc < 0) {
         tact_batch_destroy(b);
-        return r;
+        return rc;
     }
     *out = b;
     return 0;
@@ -255,23 +257,23 @@ void tact_batch_destroy(struct tact_batch *b)
     tact_moments_scratch_destroy(b->items.scratch);
     free(b->items.items);
     free(b->ranges);
-    free(b->records);
+    free(b->pair_values);
     free(b->results);
     free(b->meshes);
     free(b->shape_mesh);
-    free(b->contacts);
+    free(b->pairs);
     free(b);
 }
 
-/* What the host takes to integrate an item [ns]: tests/bench/bench_moments. */
+/* Time in which the host integrates one item [ns], from tests/bench/bench_moments. */
 static double host_item_ns(enum tact_moments_method method)
 {
     return method == TACT_MOMENTS_MESH_MESH ? 60.0 : 20.0;
 }
 
-static void collect(struct tact_batch *b, uint32_t i, const double *direction)
+static void collect_pair(struct tact_batch *b, uint32_t i, const double *direction)
 {
-    struct tact_batch_pair *c = &b->contacts[i];
+    struct tact_batch_pair *c = &b->pairs[i];
     int64_t began = tact_clock_now();
     c->items.first = b->items.count;
     if (c->method == TACT_MOMENTS_MESH_MESH) {
@@ -286,17 +288,17 @@ static void collect(struct tact_batch *b, uint32_t i, const double *direction)
         double size = c->first->mesh->radius + (c->second->mesh ? c->second->mesh->radius : 0.0);
         c->values[24] = tact_max(c->values[24], 16.0 * FLT_EPSILON * size);
     }
-    /* The broad phase is the host's own. */
+    /* the broad phase costs the host the same */
     c->cost_ns = (double)(tact_clock_now() - began) + host_item_ns(c->method) * c->items.count;
 }
 
-/* Fills the items, kernel by kernel, so that each pair's and each kernel's are a run. */
-static void collect_all(struct tact_batch *b, const struct tact_pose *poses, const uint8_t *active,
-                        const double *directions)
+/* Fills the items kernel by kernel: those of a kernel, and of a pair, are contiguous. */
+static void collect_frame(struct tact_batch *b, const struct tact_pose *poses,
+                          const uint8_t *active, const double *directions)
 {
     b->items.count = 0;
     for (uint32_t i = 0; i < b->pair_count; i++) {
-        struct tact_batch_pair *c = &b->contacts[i];
+        struct tact_batch_pair *c = &b->pairs[i];
         const struct tact_source_pair *pair = &b->scene.pairs[i];
         c->first_pose = &poses[c->swapped ? pair->b : pair->a];
         c->second_pose = &poses[c->swapped ? pair->a : pair->b];
@@ -307,20 +309,20 @@ static void collect_all(struct tact_batch *b, const struct tact_pose *poses, con
     for (int k = 0; k < TACT_CL_ITEM_KERNELS; k++) {
         b->kernel_first[k] = b->items.count;
         for (uint32_t i = 0; i < b->pair_count; i++) {
-            if (active[i] && b->contacts[i].method == kernel_method[k]) {
-                collect(b, i, directions + 3 * (size_t)i);
+            if (active[i] && b->pairs[i].method == kernel_method[k]) {
+                collect_pair(b, i, directions + 3 * (size_t)i);
             }
         }
     }
     b->kernel_first[TACT_CL_ITEM_KERNELS] = b->items.count;
 }
 
-/* Chunks of items, then each pair's run of chunks. */
-static void plan_sums(struct tact_batch *b)
+/* Ranges of items for each chunk, then of chunks for each pair. */
+static void plan_reduction(struct tact_batch *b)
 {
     uint32_t n = 0;
     for (uint32_t i = 0; i < b->pair_count; i++) {
-        const struct tact_range *items = &b->contacts[i].items;
+        const struct tact_range *items = &b->pairs[i].items;
         for (uint32_t k = 0; k < items->count; k += TACT_CHUNK) {
             uint32_t left = items->count - k;
             b->ranges[n++] =
@@ -330,19 +332,19 @@ static void plan_sums(struct tact_batch *b)
     b->chunk_count = n;
     uint32_t chunk = 0;
     for (uint32_t i = 0; i < b->pair_count; i++) {
-        uint32_t count = (b->contacts[i].items.count + TACT_CHUNK - 1) / TACT_CHUNK;
+        uint32_t count = (b->pairs[i].items.count + TACT_CHUNK - 1) / TACT_CHUNK;
         b->ranges[n + i] = (struct tact_range){chunk, count};
         chunk += count;
     }
 }
 
-static cl_int upload(struct tact_batch *b)
+static cl_int upload_frame(struct tact_batch *b)
 {
     const size_t real_size = b->cl->real_size;
     for (uint32_t i = 0; i < b->pair_count; i++) {
         for (size_t k = 0; k < TACT_PAIR_VALUES; k++) {
-            store(b->records, real_size, (size_t)i * TACT_PAIR_VALUES + k,
-                  b->contacts[i].values[k]);
+            write_real(b->pair_values, real_size, (size_t)i * TACT_PAIR_VALUES + k,
+                       b->pairs[i].values[k]);
         }
     }
     const struct {
@@ -351,7 +353,7 @@ static cl_int upload(struct tact_batch *b)
         size_t size;
     } parts[] = {
         {ITEMS, b->items.items, b->items.count * sizeof *b->items.items},
-        {CONTACTS, b->records, b->pair_count * TACT_PAIR_VALUES * real_size},
+        {PAIR_VALUES, b->pair_values, b->pair_count * TACT_PAIR_VALUES * real_size},
         {RANGES, b->ranges, (b->chunk_count + b->pair_count) * sizeof *b->ranges},
     };
     cl_int code = CL_SUCCESS;
@@ -362,9 +364,9 @@ static cl_int upload(struct tact_batch *b)
     return code;
 }
 
-static cl_int integrate(struct tact_batch *b)
+static cl_int integrate_frame(struct tact_batch *b)
 {
-    cl_int code = upload(b);
+    cl_int code = upload_frame(b);
     for (int k = 0; k < TACT_CL_ITEM_KERNELS && code == CL_SUCCESS; k++) {
         const enum tact_cl_kernel kernel = (enum tact_cl_kernel)k;
         uint32_t first = b->kernel_first[k], count = b->kernel_first[k + 1] - first;
@@ -392,8 +394,8 @@ static int fail_all(const struct tact_batch *b, struct tact_source_moments *out)
     return -EIO;
 }
 
-static int32_t on_host(const struct tact_batch *b, uint32_t i, const struct tact_pose *poses,
-                       struct tact_moments *out)
+static int32_t measure_on_host(const struct tact_batch *b, uint32_t i,
+                               const struct tact_pose *poses, struct tact_moments *out)
 {
     const struct tact_source_pair *pair = &b->scene.pairs[i];
     const struct tact_shape *shapes = b->scene.shapes;
@@ -401,37 +403,37 @@ static int32_t on_host(const struct tact_batch *b, uint32_t i, const struct tact
                              NULL, b->items.scratch, out);
 }
 
-/* Whether the host measures a pair: one without a kernel, or single precision where most of the
- * volume cancels. */
-static int for_host(const struct tact_batch *b, const struct tact_batch_pair *c, const double *s)
+/* Whether the host measures the pair: no kernel for its shapes, or single precision with
+ * cancellation in the volume. */
+static int needs_host(const struct tact_batch *b, const struct tact_batch_pair *c, const double *s)
 {
-    return c->on_host || (b->cl->real_size < sizeof(double) && s[0] < CANCELLATION * s[16]);
+    return c->on_host || (b->cl->real_size < sizeof(double) && s[0] < MIN_VOLUME_RATIO * s[16]);
 }
 
 int tact_batch_run(struct tact_batch *b, const struct tact_pose *poses, const uint8_t *active,
                    const double *directions, struct tact_source_moments *out)
 {
-    collect_all(b, poses, active, directions);
+    collect_frame(b, poses, active, directions);
     if (b->items.count > 0) {
-        plan_sums(b);
-        if (integrate(b) != CL_SUCCESS) {
+        plan_reduction(b);
+        if (integrate_frame(b) != CL_SUCCESS) {
             return fail_all(b, out);
         }
     } else {
         memset(b->results, 0, b->pair_count * TACT_SUMS * b->cl->real_size);
     }
     for (uint32_t i = 0; i < b->pair_count; i++) {
-        const struct tact_batch_pair *c = &b->contacts[i];
+        const struct tact_batch_pair *c = &b->pairs[i];
         double s[TACT_SUMS];
         for (size_t k = 0; k < TACT_SUMS; k++) {
-            s[k] = fetch(b->results, b->cl->real_size, (size_t)i * TACT_SUMS + k);
+            s[k] = read_real(b->results, b->cl->real_size, (size_t)i * TACT_SUMS + k);
         }
         memset(&out[i], 0, sizeof out[i]);
         out[i].status = c->status;
         out[i].cost_ns = (int32_t)tact_min(c->cost_ns, 1e9);
-        if (c->status == 1 && for_host(b, c, s)) {
+        if (c->status == 1 && needs_host(b, c, s)) {
             int64_t began = tact_clock_now();
-            out[i].status = on_host(b, i, poses, &out[i].moments);
+            out[i].status = measure_on_host(b, i, poses, &out[i].moments);
             out[i].cost_ns = (int32_t)tact_min((double)(tact_clock_now() - began), 1e9);
         } else if (c->status == 1) {
             out[i].status = tact_batch_pair_finish(c, s, &out[i].moments);

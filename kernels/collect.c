@@ -1,12 +1,12 @@
-/* The broad phase of a frame: which triangles the device integrates for each pair, and in which
- * frame, so that the device's numbers are small. */
+/* The broad phase on the host: the triangles that the device integrates for each pair, and the
+ * summation frame, whose origin lies near the overlap so that coordinates are small. */
 #include "kernels/batch_internal.h"
 
 #include <errno.h>
 #include <math.h>
 #include <string.h>
 
-#define STACK 128 /* nodes waiting in a descent: far more than a balanced tree is deep */
+#define STACK_DEPTH 128 /* pending nodes of a traversal; a balanced tree needs far fewer */
 
 /* Point of the world in the frame of a pose. */
 static void to_local(double *r, const struct tact_pose *pose, const double *point)
@@ -17,7 +17,7 @@ static void to_local(double *r, const struct tact_pose *pose, const double *poin
     tact_m3_tmul_v3(r, m, d);
 }
 
-/* How the device takes vertices of a pose to the contact's frame: 12 values. */
+/* Sets the transform from a shape's frame to the summation frame: rotation (9), origin (3). */
 static void set_transform(double *values, const struct tact_batch_pair *c,
                           const struct tact_pose *pose)
 {
@@ -27,24 +27,24 @@ static void set_transform(double *values, const struct tact_batch_pair *c,
     to_local(values + 9, pose, c->origin);
 }
 
-/* Makes z the frame's third axis. */
+/* Sets summation axes with z as the third. */
 static void set_axes(struct tact_batch_pair *c, const double *z)
 {
     tact_v3_tangents(z, c->axes, c->axes + 3);
     tact_v3_copy(c->axes + 6, z);
 }
 
-static int append(struct tact_items *to, uint32_t a, uint32_t b, uint32_t contact)
+static int append_item(struct tact_items *to, uint32_t a, uint32_t b, uint32_t pair)
 {
     if (to->count == to->capacity) {
         return -ENOSPC;
     }
-    to->items[to->count++] = (struct tact_item){a, b, contact, 0};
+    to->items[to->count++] = (struct tact_item){a, b, pair, 0};
     return 0;
 }
 
 void tact_collect_prisms(struct tact_batch_pair *c, const struct tact_batch_mesh *meshes,
-                         const double direction[3], uint32_t contact, struct tact_items *to)
+                         const double direction[3], uint32_t pair, struct tact_items *to)
 {
     const struct tact_batch_mesh *a = &meshes[c->first_mesh], *b = &meshes[c->second_mesh];
     const struct tact_prism_pair *pairs = NULL;
@@ -69,34 +69,33 @@ void tact_collect_prisms(struct tact_batch_pair *c, const struct tact_batch_mesh
     set_transform(c->values + 12, c, c->second_pose);
     c->values[24] = tact_prism_slack(a->mesh, c->first_pose, b->mesh, c->second_pose);
     for (long i = 0; i < n; i++) {
-        append(to, a->first_triangle + pairs[i].a, b->first_triangle + pairs[i].b, contact);
+        append_item(to, a->first_triangle + pairs[i].a, b->first_triangle + pairs[i].b, pair);
     }
     c->status = 1;
 }
 
-/* A descent of a mesh's tree: leaves that `keep` does not rule out are appended, and the box about
- * them is kept. */
-struct descent {
-    int (*keep)(const void *what, const struct tact_mesh_node *node);
-    const void *what;
+/* Traversal of a mesh's tree: appends the leaves for which overlaps() is true, and bounds them. */
+struct traversal {
+    int (*overlaps)(const void *context, const struct tact_mesh_node *node);
+    const void *context;
     double lower[3], upper[3];
 };
 
-static int descend(struct descent *d, const struct tact_batch_mesh *mesh, uint32_t contact,
-                   struct tact_items *to)
+static int traverse_tree(struct traversal *d, const struct tact_batch_mesh *mesh, uint32_t pair,
+                         struct tact_items *to)
 {
-    uint32_t stack[STACK];
+    uint32_t stack[STACK_DEPTH];
     int depth = 0;
     stack[depth++] = 0;
     tact_v3_set(d->lower, INFINITY, INFINITY, INFINITY);
     tact_v3_set(d->upper, -INFINITY, -INFINITY, -INFINITY);
     while (depth > 0) {
         const struct tact_mesh_node *node = &mesh->mesh->nodes[stack[--depth]];
-        if (!d->keep(d->what, node)) {
+        if (!d->overlaps(d->context, node)) {
             continue;
         }
         if (node->count == 0) {
-            if (depth + 2 > STACK) {
+            if (depth + 2 > STACK_DEPTH) {
                 return -ENOSPC;
             }
             stack[depth++] = node->first + 1;
@@ -104,7 +103,7 @@ static int descend(struct descent *d, const struct tact_batch_mesh *mesh, uint32
             continue;
         }
         for (uint32_t i = 0; i < node->count; i++) {
-            if (append(to, mesh->first_triangle + node->first + i, 0, contact) < 0) {
+            if (append_item(to, mesh->first_triangle + node->first + i, 0, pair) < 0) {
                 return -ENOSPC;
             }
         }
@@ -120,12 +119,12 @@ static int descend(struct descent *d, const struct tact_batch_mesh *mesh, uint32
 struct plane {
     double normal[3];
     double offset;
-    double slack; /* what is higher by no more than this may lie in the plane [m] */
+    double slack; /* height up to which a vertex counts as in the plane [m] */
 };
 
-static int below_plane(const void *what, const struct tact_mesh_node *node)
+static int below_plane(const void *context, const struct tact_mesh_node *node)
 {
-    const struct plane *p = what;
+    const struct plane *p = context;
     double lowest = -p->offset;
     for (int i = 0; i < 3; i++) {
         lowest += p->normal[i] * (p->normal[i] > 0.0 ? node->lower[i] : node->upper[i]);
@@ -134,12 +133,12 @@ static int below_plane(const void *what, const struct tact_mesh_node *node)
 }
 
 void tact_collect_plane(struct tact_batch_pair *c, const struct tact_batch_mesh *meshes,
-                        uint32_t contact, struct tact_items *to)
+                        uint32_t pair, struct tact_items *to)
 {
     const struct tact_batch_mesh *mesh = &meshes[c->first_mesh];
     double up[3] = {0.0, 0.0, 1.0}, z[3], m[9], middle[3], d[3];
     struct plane plane;
-    struct descent descent = {.keep = below_plane, .what = &plane};
+    struct traversal traversal = {.overlaps = below_plane, .context = &plane};
     uint32_t before = to->count;
     tact_quat_rotate(z, c->second_pose->quat_wxyz, up);
     tact_quat_to_m3(m, c->first_pose->quat_wxyz);
@@ -147,14 +146,14 @@ void tact_collect_plane(struct tact_batch_pair *c, const struct tact_batch_mesh 
     tact_v3_sub(d, c->second_pose->position, c->first_pose->position);
     plane.offset = tact_v3_dot(z, d);
     plane.slack = tact_prism_slack(mesh->mesh, c->first_pose, NULL, c->second_pose);
-    c->status = descend(&descent, mesh, contact, to);
+    c->status = traverse_tree(&traversal, mesh, pair, to);
     if (c->status < 0 || to->count == before) {
         to->count = before;
         return;
     }
-    /* the origin: the middle of what lies below, dropped onto the plane */
+    /* origin: centre of the box about the leaves below, projected onto the plane */
     for (int i = 0; i < 3; i++) {
-        d[i] = 0.5 * (descent.lower[i] + descent.upper[i]);
+        d[i] = 0.5 * (traversal.lower[i] + traversal.upper[i]);
     }
     tact_pose_point(middle, c->first_pose, d);
     tact_v3_sub(d, middle, c->second_pose->position);

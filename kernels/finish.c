@@ -1,4 +1,4 @@
-/* From the device's sums of a pair to moments in the world. */
+/* Converts the device's sums of a pair to moments in the world. */
 #include "kernels/batch_internal.h"
 
 #include <math.h>
@@ -30,8 +30,7 @@ int tact_batch_pair_finish(const struct tact_batch_pair *c, double *s, struct ta
     }
     tact_m3_tmul_v3(out->gradient, c->axes, s + 10);
     tact_m3_tmul_v3(out->gradient + 3, c->axes, torque);
-    /* over the whole surface of the overlap, force and torque are zero: B's are the negative of A's
-     */
+    /* the integrals of n dS and r x n dS over a closed surface are zero: B's are minus A's */
     for (int i = 0; i < 6 && c->swapped; i++) {
         out->gradient[i] = -out->gradient[i];
     }

@@ -1,8 +1,8 @@
 /**
  * Moments of the overlap of two solids, in OpenCL C 1.2.
  *
- * One work-item a triangle pair or triangle ("item") writes TACT_SUMS partial sums; two further
- * kernels add them up in a fixed order, so that the same frame gives the same bits: no atomics.
+ * One work-item per triangle pair or triangle ("item") writes TACT_SUMS partial sums; a second
+ * kernel adds them in a fixed order, without atomics, so that the same frame yields the same bits.
  *
  * Built with TACT_DOUBLE (double precision) or without (single), and with TACT_SUMS, TACT_PAIR_VALUES
  * and the like from kernels/batch_internal.h. Written for PoCL's scalar "loops" work-group method.
@@ -20,12 +20,12 @@ typedef float4 real4;
 #pragma OPENCL FP_CONTRACT OFF
 
 #define REAL(x) ((real)(x))
-/* Of a polygon: a triangle clipped by three edges and a plane has at most 7. */
+/* Capacity of a polygon: a triangle clipped by three edges and a plane has at most 7 corners. */
 #define CORNERS 8
-/* TACT_STEEPEST of the host. */
+/* Bound on the slope of a triangle; equals the host's TACT_STEEPEST. */
 #define STEEPEST REAL(1e8)
 
-/* The sums of one item, in the frame of its contact: moments about the frame's origin. */
+/* Sums of one item in its pair's summation frame: moments about the frame's origin. */
 typedef struct {
     real volume;
     real3 first;    /* integral of r dV */
@@ -33,7 +33,7 @@ typedef struct {
     real3 mixed;    /* xy xz yz */
     real3 force;    /* integral of n dS over the surface of the first solid inside the second */
     real3 torque;   /* integral of r x n dS */
-    real size;      /* sum of |volume|, against which cancellation is judged */
+    real size;      /* sum of |volume|, the scale of the cancellation in volume */
 } sums_t;
 
 static void sums_zero(sums_t *s)
@@ -43,14 +43,14 @@ static void sums_zero(sums_t *s)
     s->first = s->diagonal = s->mixed = s->force = s->torque = zero;
 }
 
-static void put3(__global real *to, real3 v)
+static void store3(__global real *to, real3 v)
 {
     to[0] = v.x;
     to[1] = v.y;
     to[2] = v.z;
 }
 
-static void sums_put(__global real *partial, uint item, const sums_t *s)
+static void store_sums(__global real *partial, uint item, const sums_t *s)
 {
     __global real *to = partial + (size_t)item * TACT_SUMS;
 #ifdef TACT_FAULT
@@ -58,11 +58,11 @@ static void sums_put(__global real *partial, uint item, const sums_t *s)
 #else
     to[0] = s->volume;
 #endif
-    put3(to + 1, s->first);
-    put3(to + 4, s->diagonal);
-    put3(to + 7, s->mixed);
-    put3(to + 10, s->force);
-    put3(to + 13, s->torque);
+    store3(to + 1, s->first);
+    store3(to + 4, s->diagonal);
+    store3(to + 7, s->mixed);
+    store3(to + 10, s->force);
+    store3(to + 13, s->torque);
     to[16] = s->size;
 }
 
@@ -71,7 +71,7 @@ static real3 load3(__global const real *from)
     return (real3)(from[0], from[1], from[2]);
 }
 
-/* The corner of a triangle in the frame of its contact: rows of a rotation, then an origin. */
+/* Corner k of a triangle in the summation frame; frame: rows of a rotation, then an origin. */
 static real3 corner(__global const real *frame, __global const real *vertices,
                     __global const uint *triangles, uint triangle, int k)
 {
@@ -79,8 +79,8 @@ static real3 corner(__global const real *frame, __global const real *vertices,
     return (real3)(dot(load3(frame), r), dot(load3(frame + 3), r), dot(load3(frame + 6), r));
 }
 
-/* Clips the convex polygon p, whose corner i lies at the signed distance d[i], to d >= 0. q has room
- * for CORNERS, which only rounding on a sliver could exceed. */
+/* Clips the convex polygon p, whose corner i lies at the signed distance d[i], to d >= 0. q has
+ * room for CORNERS; only rounding on a sliver could exceed it. */
 static int clip(const real4 *p, const real *d, int n, real4 *q)
 {
     int m = 0;
@@ -131,8 +131,8 @@ static void add_prism(sums_t *s, real4 a, real4 b, real4 c, real area)
     s->mixed += w * (real3)(cubic(h, x, y), cubic(h, x, m), cubic(h, y, m));
 }
 
-/* Adds what stands between a flat polygon of the first solid's surface, corners (x, y, z, height), in
- * the order of its triangle, and the second's surface above it. tau: +1 where that faces up. */
+/* Adds the volume between a flat polygon of the first solid's surface, corners (x, y, z, height) in
+ * its triangle's order, and the second's surface above it. tau: +1 if that faces up, else -1. */
 static void add_column(sums_t *s, const real4 *p, int n, real tau)
 {
     for (int k = 1; k + 1 < n; k++) {
@@ -143,11 +143,11 @@ static void add_column(sums_t *s, const real4 *p, int n, real tau)
     }
 }
 
-/* The part of triangle s above which triangle t lies, with the height of t above it. nt: t's normal;
- * up: whether it points up. out has room for CORNERS. Where that part lies in t, within slack, it is
- * above and below alike: all of it is given, without height, and *share is one half, else 1. */
+/* Clips triangle s to the region below triangle t; the corners of out have the height of t above
+ * them. nt: t's normal; up: whether it points up. out has room for CORNERS. If the region is
+ * coplanar with t within slack, all of it is returned with height 0 and *weight is 0.5, else 1. */
 static int shadow(const real3 *s, const real3 *t, real3 nt, int up, real slack, real4 *out,
-                  real *share)
+                  real *weight)
 {
     real4 p[CORNERS];
     real d[CORNERS];
@@ -169,26 +169,26 @@ static int shadow(const real3 *s, const real3 *t, real3 nt, int up, real slack, 
     for (int i = 0; i < n; i++) {
         real slope = nt.x * (out[i].x - t[0].x) + nt.y * (out[i].y - t[0].y);
         p[i] = out[i];
-        /* beyond t's corners, z is the rounding of a steep t */
+        /* z outside t's range is rounding error of a steep t */
         p[i].w = clamp(t[0].z - slope / nt.z, lowest, highest) - p[i].z;
         d[i] = p[i].w;
         most = fmax(most, fabs(d[i]));
     }
-    /* bounded: a plane seen edge-on has no heights */
+    /* bounded: the slope of a vertical plane is infinite */
     real steep = fmin((fabs(nt.x) + fabs(nt.y)) / fabs(nt.z), STEEPEST);
-    *share = REAL(1);
+    *weight = REAL(1);
     if (most <= slack * (REAL(1) + steep)) {
         for (int i = 0; i < n; i++) {
             out[i].w = REAL(0);
         }
-        *share = REAL(0.5);
+        *weight = REAL(0.5);
         return n;
     }
     return clip(p, d, n, out);
 }
 
-/* 1 where the boxes about the two projected triangles touch and t reaches above s somewhere, or
- * nearly. */
+/* 1 if the boxes of the projected triangles touch and t's top is not below s's bottom by more than
+ * slack. */
 static int may_shadow(const real3 *s, const real3 *t, real slack)
 {
     real3 sl = fmin(fmin(s[0], s[1]), s[2]), su = fmax(fmax(s[0], s[1]), s[2]);
@@ -196,10 +196,10 @@ static int may_shadow(const real3 *s, const real3 *t, real slack)
     return sl.x <= tu.x && tl.x <= su.x && sl.y <= tu.y && tl.y <= su.y && sl.z <= tu.z + slack;
 }
 
-/* Signed prism pairs: with A's triangles casting shadows up and B's casting them down the frame's z,
- * the overlap is the signed sum, over pairs, of the solid between s and t where t is above s. */
+/* Signed prism pairs: the overlap is the sum over triangles s of A and t of B of the signed volume
+ * between s and t along the frame's z where t is above s. */
 __kernel void prism_pairs(__global const uint4 *items, uint first, uint count,
-                          __global const real *contacts, __global const real *vertices,
+                          __global const real *pairs, __global const real *vertices,
                           __global const uint *triangles, __global real *partial)
 {
     uint i = (uint)get_global_id(0);
@@ -207,7 +207,7 @@ __kernel void prism_pairs(__global const uint4 *items, uint first, uint count,
         return;
     }
     uint4 item = items[first + i];
-    __global const real *frame = contacts + (size_t)item.z * TACT_PAIR_VALUES;
+    __global const real *frame = pairs + (size_t)item.z * TACT_PAIR_VALUES;
     real3 s[3], t[3];
     real4 p[CORNERS];
     sums_t sum;
@@ -217,18 +217,19 @@ __kernel void prism_pairs(__global const uint4 *items, uint first, uint count,
         t[k] = corner(frame + 12, vertices, triangles, item.y, k);
     }
     real3 nt = cross(t[1] - t[0], t[2] - t[0]);
-    real slack = frame[24], share;
+    real slack = frame[24], weight;
     if (may_shadow(s, t, STEEPEST * slack) && nt.z != REAL(0)) {
         int up = nt.z > REAL(0);
-        int n = shadow(s, t, nt, up, slack, p, &share);
-        add_column(&sum, p, n, up ? share : -share);
+        int n = shadow(s, t, nt, up, slack, p, &weight);
+        add_column(&sum, p, n, up ? weight : -weight);
     }
-    sums_put(partial, first + i, &sum);
+    store_sums(partial, first + i, &sum);
 }
 
-/* A mesh below the plane z = 0 of its frame: prisms from each triangle's part below it up to it. */
+/* A mesh below the plane z = 0 of its frame: prisms between each triangle's part below the plane
+ * and the plane. */
 __kernel void plane_triangles(__global const uint4 *items, uint first, uint count,
-                              __global const real *contacts, __global const real *vertices,
+                              __global const real *pairs, __global const real *vertices,
                               __global const uint *triangles, __global real *partial)
 {
     uint i = (uint)get_global_id(0);
@@ -236,7 +237,7 @@ __kernel void plane_triangles(__global const uint4 *items, uint first, uint coun
         return;
     }
     uint4 item = items[first + i];
-    __global const real *frame = contacts + (size_t)item.z * TACT_PAIR_VALUES;
+    __global const real *frame = pairs + (size_t)item.z * TACT_PAIR_VALUES;
     real4 p[4], q[CORNERS];
     real d[4], slack = frame[24];
     int within = 1;
@@ -252,13 +253,13 @@ __kernel void plane_triangles(__global const uint4 *items, uint first, uint coun
         p[k] = (real4)(r, -r.z);
         d[k] = -r.z;
     }
-    /* of a face that lies in the plane, one half counts */
+    /* a coplanar face has weight one half */
     add_column(&sum, q, clip(p, d, 3, q), within ? REAL(0.5) : REAL(1));
-    sums_put(partial, first + i, &sum);
+    store_sums(partial, first + i, &sum);
 }
 
-/* Adds up runs of rows of TACT_SUMS values: output row i is the sum of input rows
- * ranges[i].x .. + ranges[i].y - 1, in this order. One work-item a row and column. */
+/* Adds ranges of rows of TACT_SUMS values: output row i is the sum of ranges[first + i].y input rows
+ * from ranges[first + i].x, in order. One work-item per output row and column. */
 __kernel void sum_rows(__global const uint2 *ranges, uint first, uint count,
                        __global const real *in, __global real *out)
 {

@@ -24,14 +24,14 @@ static const char *const kernel_names[TACT_CL_KERNELS] = {
     [TACT_CL_SUM] = "sum_rows",
 };
 
-int tact_cl_error(struct tact_error *err, cl_int code, const char *doing)
+int tact_cl_error(struct tact_error *err, cl_int code, const char *operation)
 {
-    return tact_error_set(err, -EIO, "OpenCL error %d while %s", (int)code, doing);
+    return tact_error_set(err, -EIO, "OpenCL error %d while %s", (int)code, operation);
 }
 
-/* PoCL asks hwloc how much memory there is, and aborts where that finds none for want of /sys, as
- * in a bare chroot: there hwloc is told. */
-static void describe_machine(void)
+/* PoCL takes the memory size from hwloc and aborts if hwloc finds none because /sys is not mounted,
+ * as in a bare chroot: there a synthetic topology is set. */
+static void set_hwloc_topology(void)
 {
     char text[96];
     long long bytes = (long long)sysconf(_SC_PHYS_PAGES) * sysconf(_SC_PAGESIZE);
@@ -44,13 +44,13 @@ static void describe_machine(void)
 
 static struct {
     pthread_once_t once;
-    int cache; /* 0, or the negative errno of making one */
+    int cache; /* 0, or the negative errno of creating the cache folder */
 } environment = {.once = PTHREAD_ONCE_INIT};
 
 static void set_driver_environment(void)
 {
     char path[PATH_MAX];
-    describe_machine();
+    set_hwloc_topology();
     if (!getenv("POCL_CACHE_DIR")) {
         environment.cache = tact_cl_cache(path, sizeof path);
         if (!environment.cache) {
@@ -59,7 +59,7 @@ static void set_driver_environment(void)
     }
     setenv("POCL_WORK_GROUP_METHOD", "loops", 0);
     setenv("POCL_DEVICES", "basic", 0);
-    /* Where the user asks for PoCL's threaded device: one thread wakes up sooner than several. */
+    /* for users of PoCL's threaded device: one thread wakes up sooner than several */
     setenv("POCL_MAX_PTHREAD_COUNT", "1", 0);
 }
 
@@ -67,13 +67,13 @@ int tact_opencl_prepare(struct tact_error *err)
 {
     pthread_once(&environment.once, set_driver_environment);
     return environment.cache ? tact_error_set(err, environment.cache,
-                                              "no folder for what PoCL compiles: %s; set "
-                                              "POCL_CACHE_DIR to one that only you can write to",
+                                              "no cache folder for PoCL: %s; set POCL_CACHE_DIR "
+                                              "to a folder that only you can write to",
                                               strerror(-environment.cache))
                              : 0;
 }
 
-static size_t find_devices(cl_device_id *devices, size_t capacity)
+static size_t list_devices(cl_device_id *devices, size_t capacity)
 {
     cl_platform_id platforms[MAX_PLATFORMS];
     cl_uint platform_count = 0;
@@ -91,62 +91,65 @@ static size_t find_devices(cl_device_id *devices, size_t capacity)
     return count;
 }
 
-/* In a child of this process: see probe_internal.h. */
-static void look(void)
+/* Runs in a child process: see probe_internal.h. */
+static void query(void)
 {
     cl_device_id devices[MAX_DEVICES];
-    find_devices(devices, MAX_DEVICES);
+    list_devices(devices, MAX_DEVICES);
 }
 
-/* The devices of all platforms; *count may be 0. -ENODEV where a driver does not bear the look. */
-static int survey(cl_device_id *devices, size_t capacity, size_t *count, struct tact_error *err)
+/* Lists the devices of all platforms; *count may be 0. Returns 0, or -ENODEV if a driver ends or
+ * blocks the process that lists its devices. */
+static int list_devices_safely(cl_device_id *devices, size_t capacity, size_t *count,
+                               struct tact_error *err)
 {
     tact_opencl_prepare(NULL);
-    int rc = tact_cl_probe(look, err);
-    *count = rc ? 0 : find_devices(devices, capacity);
+    int rc = tact_cl_probe(query, err);
+    *count = rc ? 0 : list_devices(devices, capacity);
     return rc;
 }
 
-static void device_string(cl_device_id device, cl_device_info what, char *out, size_t size)
+static void device_string(cl_device_id device, cl_device_info property, char *out, size_t size)
 {
     char text[4096] = "";
-    if (clGetDeviceInfo(device, what, sizeof text, text, NULL) != CL_SUCCESS) {
+    if (clGetDeviceInfo(device, property, sizeof text, text, NULL) != CL_SUCCESS) {
         text[0] = '\0';
     }
     snprintf(out, size, "%.*s", (int)size - 1, text);
 }
 
-static void describe(cl_device_id device, struct tact_opencl_device *about)
+static void describe_device(cl_device_id device, struct tact_opencl_device *info)
 {
     cl_platform_id platform = NULL;
     cl_device_type type = 0;
     cl_uint units = 0;
     char extensions[4096];
-    memset(about, 0, sizeof *about);
+    memset(info, 0, sizeof *info);
     clGetDeviceInfo(device, CL_DEVICE_PLATFORM, sizeof(platform), &platform, NULL);
-    clGetPlatformInfo(platform, CL_PLATFORM_NAME, sizeof about->platform, about->platform, NULL);
+    clGetPlatformInfo(platform, CL_PLATFORM_NAME, sizeof info->platform, info->platform, NULL);
     clGetDeviceInfo(device, CL_DEVICE_TYPE, sizeof type, &type, NULL);
     clGetDeviceInfo(device, CL_DEVICE_MAX_COMPUTE_UNITS, sizeof units, &units, NULL);
-    device_string(device, CL_DEVICE_NAME, about->name, sizeof about->name);
-    device_string(device, CL_DRIVER_VERSION, about->driver, sizeof about->driver);
+    device_string(device, CL_DEVICE_NAME, info->name, sizeof info->name);
+    device_string(device, CL_DRIVER_VERSION, info->driver, sizeof info->driver);
     device_string(device, CL_DEVICE_EXTENSIONS, extensions, sizeof extensions);
-    about->gpu = (type & CL_DEVICE_TYPE_GPU) != 0;
-    about->fp64 = strstr(extensions, "cl_khr_fp64") != NULL;
-    about->compute_units = units;
-    about->status = -EAGAIN;
-    snprintf(about->verdict, sizeof about->verdict, "not tested");
+    info->gpu = (type & CL_DEVICE_TYPE_GPU) != 0;
+    info->fp64 = strstr(extensions, "cl_khr_fp64") != NULL;
+    info->compute_units = units;
+    info->status = -EAGAIN;
+    snprintf(info->verdict, sizeof info->verdict, "not tested");
 }
 
-static int choose(const struct tact_cl_request *request, struct tact_cl *cl, struct tact_error *err)
+static int choose_device(const struct tact_cl_request *request, struct tact_cl *cl,
+                         struct tact_error *err)
 {
     cl_device_id devices[MAX_DEVICES];
     size_t count;
-    int best = -1, rc = survey(devices, MAX_DEVICES, &count, err);
+    int best = -1, rc = list_devices_safely(devices, MAX_DEVICES, &count, err);
     if (rc) {
         return rc;
     }
     if (count == 0 && tact_opencl_prepare(err)) {
-        return -ENODEV; /* it is there, and lacks a place to work in */
+        return -ENODEV; /* PoCL has no device without a cache folder */
     }
     if (count == 0) {
         return tact_error_set(err, -ENODEV,
@@ -154,15 +157,15 @@ static int choose(const struct tact_cl_request *request, struct tact_cl *cl, str
                               "pocl-opencl-icd for the CPU (clinfo lists what is found)");
     }
     for (size_t i = 0; i < count; i++) {
-        struct tact_opencl_device about;
-        describe(devices[i], &about);
-        int named = !request->device || strcasestr(about.name, request->device) ||
-                    strcasestr(about.platform, request->device);
-        int score = about.gpu ? 1 : 0;
+        struct tact_opencl_device info;
+        describe_device(devices[i], &info);
+        int named = !request->device || strcasestr(info.name, request->device) ||
+                    strcasestr(info.platform, request->device);
+        int score = info.gpu ? 1 : 0;
         if (named && (request->exact ? i == request->index : score > best)) {
             best = score;
             cl->device = devices[i];
-            cl->about = about;
+            cl->info = info;
         }
     }
     if (best < 0) {
@@ -172,7 +175,8 @@ static int choose(const struct tact_cl_request *request, struct tact_cl *cl, str
     return 0;
 }
 
-static int build(const struct tact_cl_request *request, struct tact_cl *cl, struct tact_error *err)
+static int build_kernels(const struct tact_cl_request *request, struct tact_cl *cl,
+                         struct tact_error *err)
 {
     const char *text = moments_cl;
     char options[160];
@@ -195,7 +199,7 @@ static int build(const struct tact_cl_request *request, struct tact_cl *cl, stru
             snprintf(log, sizeof log, "%.*s", (int)sizeof log - 1, whole);
             free(whole);
         }
-        return tact_error_set(err, -EIO, "the kernels do not build on %s (%d): %s", cl->about.name,
+        return tact_error_set(err, -EIO, "the kernels do not build on %s (%d): %s", cl->info.name,
                               (int)code, log);
     }
     for (int i = 0; i < TACT_CL_KERNELS; i++) {
@@ -211,25 +215,25 @@ int tact_cl_open(const struct tact_cl_request *request, struct tact_cl *cl, stru
 {
     cl_int code = CL_SUCCESS;
     memset(cl, 0, sizeof *cl);
-    int r = choose(request, cl, err);
-    if (r < 0) {
-        return r;
+    int rc = choose_device(request, cl, err);
+    if (rc < 0) {
+        return rc;
     }
-    if (request->precision == TACT_OPENCL_DOUBLE && !cl->about.fp64) {
-        return tact_error_set(err, -ENOTSUP, "%s has no double precision", cl->about.name);
+    if (request->precision == TACT_OPENCL_DOUBLE && !cl->info.fp64) {
+        return tact_error_set(err, -ENOTSUP, "%s has no double precision", cl->info.name);
     }
-    cl->real_size = cl->about.fp64 && request->precision != TACT_OPENCL_SINGLE ? 8 : 4;
-    cl->group = cl->about.gpu ? 64 : 16;
+    cl->real_size = cl->info.fp64 && request->precision != TACT_OPENCL_SINGLE ? 8 : 4;
+    cl->group = cl->info.gpu ? 64 : 16;
     cl->context = clCreateContext(NULL, 1, &cl->device, NULL, NULL, &code);
     if (code == CL_SUCCESS) {
         cl->queue = clCreateCommandQueue(cl->context, cl->device, 0, &code);
     }
-    r = code == CL_SUCCESS ? build(request, cl, err)
-                           : tact_cl_error(err, code, "opening a context");
-    if (r < 0) {
+    rc = code == CL_SUCCESS ? build_kernels(request, cl, err)
+                            : tact_cl_error(err, code, "opening a context");
+    if (rc < 0) {
         tact_cl_close(cl);
     }
-    return r;
+    return rc;
 }
 
 void tact_cl_close(struct tact_cl *cl)
@@ -248,9 +252,9 @@ void tact_cl_close(struct tact_cl *cl)
     if (cl->context) {
         clReleaseContext(cl->context);
     }
-    struct tact_opencl_device about = cl->about;
+    struct tact_opencl_device info = cl->info;
     memset(cl, 0, sizeof *cl);
-    cl->about = about;
+    cl->info = info;
 }
 
 cl_int tact_cl_launch(const struct tact_cl *cl, enum tact_cl_kernel kernel, size_t count)
@@ -260,15 +264,14 @@ cl_int tact_cl_launch(const struct tact_cl *cl, enum tact_cl_kernel kernel, size
                                   NULL, NULL);
 }
 
-static int by_value(const void *a, const void *b)
+static int compare_doubles(const void *a, const void *b)
 {
     double x = *(const double *)a, y = *(const double *)b;
     return (x > y) - (x < y);
 }
 
-/* Median time of a launch that does nothing (count 0) and the wait for it. The kernel's arguments
- * are those of the self-test's last frame. */
-static double launch_cost(const struct tact_cl *cl)
+/* Median time of an empty launch (count 0) and clFinish() [us]. */
+static double median_launch_us(const struct tact_cl *cl)
 {
     double us[101];
     cl_mem nothing = clCreateBuffer(cl->context, CL_MEM_READ_WRITE, 64, NULL, NULL);
@@ -288,7 +291,7 @@ static double launch_cost(const struct tact_cl *cl)
         us[i] = 1e6 * (double)(t1.tv_sec - t0.tv_sec) + 1e-3 * (double)(t1.tv_nsec - t0.tv_nsec);
     }
     clReleaseMemObject(nothing);
-    qsort(us, 101, sizeof us[0], by_value);
+    qsort(us, 101, sizeof us[0], compare_doubles);
     return us[50];
 }
 
@@ -296,29 +299,29 @@ int tact_opencl_list(struct tact_opencl_device *devices, size_t capacity, size_t
                      struct tact_error *err)
 {
     cl_device_id ids[MAX_DEVICES];
-    int rc = survey(ids, MAX_DEVICES, count, err);
+    int rc = list_devices_safely(ids, MAX_DEVICES, count, err);
     if (rc) {
         return rc;
     }
     if (*count == 0) {
         struct tact_cl none;
-        return choose(&(struct tact_cl_request){0}, &none, err);
+        return choose_device(&(struct tact_cl_request){0}, &none, err);
     }
     for (size_t i = 0; i < *count && i < capacity; i++) {
-        describe(ids[i], &devices[i]);
+        describe_device(ids[i], &devices[i]);
         if (!probe) {
             continue;
         }
         struct tact_cl cl;
         struct tact_error why = {0};
         struct tact_cl_request request = {.index = i, .exact = 1};
-        int r = tact_cl_open(&request, &cl, &why);
-        if (r == 0 && (r = tact_cl_selftest(&cl, &why)) == 0) {
-            cl.about.launch_us = launch_cost(&cl);
+        int rc = tact_cl_open(&request, &cl, &why);
+        if (rc == 0 && (rc = tact_cl_selftest(&cl, &why)) == 0) {
+            cl.info.launch_us = median_launch_us(&cl);
         }
-        devices[i] = cl.about;
-        devices[i].status = r;
-        if (r < 0) {
+        devices[i] = cl.info;
+        devices[i].status = rc;
+        if (rc < 0) {
             snprintf(devices[i].verdict, sizeof devices[i].verdict, "%s", why.text);
         }
         tact_cl_close(&cl);

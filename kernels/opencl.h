@@ -1,15 +1,14 @@
 /**
- * OpenCL devices: which there are, which one tact would take, and whether it computes right.
+ * OpenCL devices: list, default choice, self-test.
  *
  * Before the first OpenCL call of the process these functions set, where the user has not,
  * POCL_WORK_GROUP_METHOD=loops (the default vectoriser of PoCL 3.1 miscompiles plain kernels
  * silently), POCL_DEVICES=basic (runs in the calling thread: 0.7 us a launch instead of 15-120)
- * and, for who asks for POCL_DEVICES=pthread, POCL_MAX_PTHREAD_COUNT=1 (one thread wakes up sooner
- * than several; set it higher for overlaps of tens of thousands of triangle pairs). PoCL keeps what
- * it compiles in POCL_CACHE_DIR, and cannot work without: that is $XDG_CACHE_HOME/tact,
- * $CACHE_DIRECTORY (of a service of systemd), $HOME/.cache/tact, each where it is this user's and
- * no other can write to it, or a new folder of the process alone, removed at its end. None of them
- * is real-time safe; call them before real time starts.
+ * and, for POCL_DEVICES=pthread, POCL_MAX_PTHREAD_COUNT=1 (one thread wakes up sooner than several;
+ * set it higher for overlaps of tens of thousands of triangle pairs). PoCL needs a cache folder,
+ * POCL_CACHE_DIR: the first of $XDG_CACHE_HOME/tact, $CACHE_DIRECTORY (set by systemd for a
+ * service) and $HOME/.cache/tact that belongs to this user and that no other can write to, or a
+ * temporary folder that is removed at exit. No function here is real-time safe.
  */
 #ifndef TACT_KERNELS_OPENCL_H
 #define TACT_KERNELS_OPENCL_H
@@ -35,28 +34,28 @@ struct tact_opencl_device {
     char driver[64];        /**< driver version */
     int gpu;                /**< 1 for a GPU, 0 for a CPU or another kind */
     int fp64;               /**< 1 where it has double precision */
-    uint32_t compute_units; /**< as the driver counts them */
-    int status;        /**< 0: the self-test passed; negative errno: it, or the set-up, failed */
-    char verdict[384]; /**< the self-test in words: largest error, or why it failed */
+    uint32_t compute_units; /**< as the driver reports */
+    int status;        /**< 0: self-test passed; negative errno: it, or setting it up, failed */
+    char verdict[384]; /**< result of the self-test as text: largest error, or why it failed */
     double error;      /**< largest relative error of the self-test */
     double launch_us;  /**< median time of an empty kernel and the wait for it [us] */
 };
 
 /**
- * Sets these variables, once a process. setenv() is not safe while another thread looks at the
- * environment: a program that has threads calls this before it starts them. For any other the first
- * function that needs a driver does it. The fork that asks drivers first has them too.
- * @retval 0, or the negative errno of making a folder for PoCL's cache, without which PoCL has no
- * device; *err says so
+ * Sets these variables, once per process. setenv() is not safe while another thread reads the
+ * environment: a program with threads calls this before it starts them. Otherwise the first
+ * function that needs a driver calls it.
+ * @retval 0
+ * @retval <0  errno of creating PoCL's cache folder, without which PoCL has no device; err is set
  */
 TACT_API int tact_opencl_prepare(struct tact_error *err);
 
 /**
- * Describes up to `capacity` devices; *count is how many there are. With probe != 0 each is set up
- * and self-tested (seconds where the driver's cache is cold), else status is -EAGAIN and launch_us
- * 0.
+ * Describes up to `capacity` devices; *count is the number of devices present. With probe != 0 each
+ * is set up and self-tested (seconds if the driver's cache is cold), else status is -EAGAIN and
+ * launch_us 0.
  * @retval 0
- * @retval -ENODEV  no OpenCL platform or no device; err says what to install
+ * @retval -ENODEV  no OpenCL platform or no device; err names the packages to install
  * @retval -EIO     the driver failed
  */
 TACT_API int tact_opencl_list(struct tact_opencl_device *devices, size_t capacity, size_t *count,

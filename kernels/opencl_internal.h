@@ -10,7 +10,7 @@
 enum tact_cl_kernel {
     TACT_CL_PRISMS,
     TACT_CL_PLANE,
-    TACT_CL_ITEM_KERNELS, /* those above take the same arguments */
+    TACT_CL_ITEM_KERNELS, /* the kernels above have the same arguments */
     TACT_CL_SUM = TACT_CL_ITEM_KERNELS,
     TACT_CL_KERNELS,
 };
@@ -23,18 +23,19 @@ struct tact_cl {
     cl_kernel kernels[TACT_CL_KERNELS];
     size_t group;     /* work-group size of every launch */
     size_t real_size; /* 8 or 4 */
-    struct tact_opencl_device about;
+    struct tact_opencl_device info;
 };
 
 struct tact_cl_request {
-    const char *device; /* part of a device's or platform's name; NULL: any */
-    size_t index;       /* with device NULL and exact != 0: this one */
+    const char *device; /* substring of a device's or platform's name; NULL: any */
+    size_t index;       /* with device NULL and exact != 0: index in the list of devices */
     int exact;
     enum tact_opencl_precision precision;
-    int fault; /* build kernels that compute wrong, to test the self-test */
+    int fault; /* 1: build kernels with wrong results, to test the self-test */
 };
 
-/* Opens a device and builds the kernels. 0, -ENODEV, -EIO, -ENOTSUP (no double); err filled. */
+/* Opens a device and builds the kernels. Returns 0, -ENODEV, -EIO or -ENOTSUP (no double); sets
+ * err. */
 int tact_cl_open(const struct tact_cl_request *request, struct tact_cl *cl, struct tact_error *err);
 void tact_cl_close(struct tact_cl *cl);
 
@@ -42,10 +43,10 @@ void tact_cl_close(struct tact_cl *cl);
 cl_int tact_cl_launch(const struct tact_cl *cl, enum tact_cl_kernel kernel, size_t count);
 
 /* Sets err from an OpenCL code and returns -EIO. */
-int tact_cl_error(struct tact_error *err, cl_int code, const char *doing);
+int tact_cl_error(struct tact_error *err, cl_int code, const char *operation);
 
-/* Compares every kernel with the host's moments on fixed pairs. Returns 0, -EDOM where a result is
- * wrong, or what setting it up gave; fills cl->about's status, verdict and error. */
+/* Compares every kernel with the host's moments on fixed pairs. Returns 0, -EDOM (a wrong result),
+ * or the error of setting the test up; sets status, verdict and error of cl->info. */
 int tact_cl_selftest(struct tact_cl *cl, struct tact_error *err);
 
 #endif

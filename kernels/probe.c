@@ -1,4 +1,4 @@
-/* The first look at OpenCL, taken by a child process. */
+/* The first query of OpenCL drivers, made by a child process. */
 #include <errno.h>
 #include <poll.h>
 #include <pthread.h>
@@ -10,38 +10,38 @@
 
 #include "kernels/probe_internal.h"
 
-#define ALIVE '\001'
-#define PATIENCE_MS 20000
+#define SUCCESS_BYTE '\001'
+#define TIMEOUT_MS 20000
 
 static struct {
     pthread_mutex_t lock;
-    int taken;         /* 1: the child has been sent */
-    const char *fault; /* what became of it where it did not come back from its look */
-    char last_words[160];
+    int taken;         /* 1: the child has been run */
+    const char *fault; /* NULL if the child returned from its query */
+    char output[160];
 } probe = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
-/* The child: what drivers print goes to the parent, and after it a sign that all went well. Buffers
- * of the parent's streams are left alone: they are the parent's to write. */
-static void look_in_child(void (*look)(void), int out)
+/* The child: the drivers' output goes to the parent, followed by SUCCESS_BYTE. _exit() does not
+ * flush the stream buffers copied from the parent. */
+static void run_in_child(void (*query)(void), int out)
 {
     const struct rlimit no_core = {0, 0};
-    const char alive = ALIVE;
+    const char success = SUCCESS_BYTE;
     setrlimit(RLIMIT_CORE, &no_core);
     dup2(out, STDOUT_FILENO);
     dup2(out, STDERR_FILENO);
-    look();
-    _exit(write(out, &alive, 1) == 1 ? 0 : 1);
+    query();
+    _exit(write(out, &success, 1) == 1 ? 0 : 1);
 }
 
-/* Keeps the end of what the child says. Gives 1 where its last byte is the sign, 0 where it ended
- * without, -1 where it hangs. */
-static int listen_to_child(int in, char *words, size_t size)
+/* Stores the end of the child's output in `words`. Returns 1 if its last byte is SUCCESS_BYTE, 0 if
+ * the child ended without it, -1 if nothing came for TIMEOUT_MS. */
+static int read_child(int in, char *words, size_t size)
 {
     size_t used = 0;
     struct pollfd ready = {.fd = in, .events = POLLIN};
     char block[512], last = 0;
-    while (last != ALIVE) {
-        int rc = poll(&ready, 1, PATIENCE_MS);
+    while (last != SUCCESS_BYTE) {
+        int rc = poll(&ready, 1, TIMEOUT_MS);
         ssize_t got = rc > 0 ? read(in, block, sizeof block) : 0;
         if ((rc < 0 || got < 0) && errno == EINTR) {
             continue;
@@ -60,46 +60,47 @@ static int listen_to_child(int in, char *words, size_t size)
     return 1;
 }
 
-static void send_child(void (*look)(void))
+static void run_child(void (*query)(void))
 {
     int ends[2];
     if (pipe(ends)) {
-        return; /* no probe: as it would be without this file */
+        return; /* the drivers are then queried without a probe */
     }
     pid_t child = fork();
     if (child == 0) {
         close(ends[0]);
-        look_in_child(look, ends[1]);
+        run_in_child(query, ends[1]);
     }
     close(ends[1]);
     if (child > 0) {
-        int back = listen_to_child(ends[0], probe.last_words, sizeof probe.last_words);
+        int back = read_child(ends[0], probe.output, sizeof probe.output);
         if (back < 0) {
             kill(child, SIGKILL);
         }
         while (waitpid(child, NULL, 0) < 0 && errno == EINTR) {
         }
-        for (size_t n = strlen(probe.last_words); n > 0 && probe.last_words[n - 1] == ' ';) {
-            probe.last_words[--n] = '\0';
+        for (size_t n = strlen(probe.output); n > 0 && probe.output[n - 1] == ' ';) {
+            probe.output[--n] = '\0';
         }
-        probe.fault = back > 0 ? NULL : (back ? "hangs" : "ends");
+        probe.fault = back > 0 ? NULL : (back ? "blocks" : "terminates");
     }
     close(ends[0]);
 }
 
-int tact_cl_probe(void (*look)(void), struct tact_error *err)
+int tact_cl_probe(void (*query)(void), struct tact_error *err)
 {
     pthread_mutex_lock(&probe.lock);
     if (!probe.taken) {
         probe.taken = 1;
-        send_child(look);
+        run_child(query);
     }
     pthread_mutex_unlock(&probe.lock);
     if (!probe.fault) {
         return 0;
     }
-    return tact_error_set(err, -ENODEV,
-                          "an OpenCL driver %s the process that asks it for its devices, and is "
-                          "left alone: %s",
-                          probe.fault, probe.last_words);
+    return tact_error_set(
+        err, -ENODEV,
+        "an OpenCL driver %s any process that lists its devices, and is not used; "
+        "its output: %s",
+        probe.fault, probe.output);
 }

@@ -1,4 +1,4 @@
-/* Every kernel against the host's moments on fixed pairs: drivers do miscompile. */
+/* Compares every kernel with the host's moments on fixed pairs: some drivers miscompile. */
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
@@ -31,18 +31,18 @@ static int make_shapes(struct tact_shape *s, struct tact_mesh **wedge, struct ta
     s[CAPSULE] = (struct tact_shape){.kind = TACT_SHAPE_CAPSULE, .size = {0.006, 0.01}};
     s[WEDGE] = (struct tact_shape){.kind = TACT_SHAPE_CONVEX};
     s[GROUND] = (struct tact_shape){.kind = TACT_SHAPE_HALFSPACE};
-    int r = tact_mesh_hull(corners, 6, wedge, err);
+    int rc = tact_mesh_hull(corners, 6, wedge, err);
     s[WEDGE].mesh = *wedge;
-    for (int i = 0; i < SHAPES && r == 0; i++) {
+    for (int i = 0; i < SHAPES && rc == 0; i++) {
         if (s[i].kind == TACT_SHAPE_BOX || s[i].kind == TACT_SHAPE_CAPSULE) {
-            r = tact_shape_tessellate(&s[i]);
+            rc = tact_shape_tessellate(&s[i]);
         }
     }
-    return r;
+    return rc;
 }
 
-/* Poses of frame `k`: all shapes near the origin, so that most pairs overlap, some deeply. */
-static void place(struct tact_pose *poses, int k)
+/* Poses of frame `k`: all shapes near one point, so that most pairs overlap, some deeply. */
+static void set_poses(struct tact_pose *poses, int k)
 {
     for (int i = 0; i < SHAPES; i++) {
         double phase = 1.3 * k + 0.7 * i;
@@ -54,7 +54,7 @@ static void place(struct tact_pose *poses, int k)
     }
 }
 
-static double largest(const double *a, const double *b, int n)
+static double max_difference(const double *a, const double *b, int n)
 {
     double d = 0.0;
     for (int i = 0; i < n; i++) {
@@ -63,36 +63,36 @@ static double largest(const double *a, const double *b, int n)
     return d;
 }
 
-/* Largest relative error over the moments; lengths are measured against the overlap's size. */
-static double compare(const struct tact_moments *a, const struct tact_moments *b)
+/* Largest relative error over the moments; lengths are relative to the overlap's size. */
+static double moments_error(const struct tact_moments *a, const struct tact_moments *b)
 {
     double size = tact_cbrt(b->volume), area = size * size + tact_v3_norm(b->gradient);
     double spread = b->second[0] + b->second[1] + b->second[2];
     double e = fabs(a->volume - b->volume) / b->volume;
-    e = fmax(e, largest(a->centroid, b->centroid, 3) / size);
-    e = fmax(e, largest(a->second, b->second, 6) / spread);
-    e = fmax(e, largest(a->gradient, b->gradient, 3) / area);
-    return fmax(e,
-                largest(a->gradient + 3, b->gradient + 3, 3) / (area * sqrt(spread / b->volume)));
+    e = fmax(e, max_difference(a->centroid, b->centroid, 3) / size);
+    e = fmax(e, max_difference(a->second, b->second, 6) / spread);
+    e = fmax(e, max_difference(a->gradient, b->gradient, 3) / area);
+    return fmax(e, max_difference(a->gradient + 3, b->gradient + 3, 3) /
+                       (area * sqrt(spread / b->volume)));
 }
 
-static int compare_frame(const struct tact_shape *shapes, const struct tact_pose *poses,
-                         const struct tact_source_moments *got,
-                         struct tact_moments_scratch *scratch, double *worst, int *overlaps)
+static int compare_frame_moments(const struct tact_shape *shapes, const struct tact_pose *poses,
+                                 const struct tact_source_moments *got,
+                                 struct tact_moments_scratch *scratch, double *worst, int *overlaps)
 {
     for (size_t i = 0; i < PAIRS; i++) {
-        struct tact_moments want;
+        struct tact_moments expected;
         uint32_t a = pairs[i].a, b = pairs[i].b;
-        int status =
-            tact_moments_pair(&shapes[a], &poses[a], &shapes[b], &poses[b], NULL, scratch, &want);
+        int status = tact_moments_pair(&shapes[a], &poses[a], &shapes[b], &poses[b], NULL, scratch,
+                                       &expected);
         if (status < 0 || got[i].status < 0) {
             return status < 0 ? status : got[i].status;
         }
         if (status != got[i].status) {
             *worst = 1.0;
         } else if (status == 1) {
-            double e = compare(&got[i].moments, &want);
-            *worst = e <= *worst ? *worst : e; /* a NaN stays */
+            double e = moments_error(&got[i].moments, &expected);
+            *worst = e <= *worst ? *worst : e; /* NaN propagates */
             ++*overlaps;
         }
     }
@@ -105,26 +105,26 @@ static int run_frames(struct tact_cl *cl, const struct tact_shape *shapes, doubl
     const struct tact_source_scene scene = {shapes, SHAPES, pairs, PAIRS};
     struct tact_batch *batch = NULL;
     struct tact_moments_scratch *scratch = tact_moments_scratch_create(16384);
-    int r = scratch ? tact_batch_create(cl, &scene, 16384, &batch, err)
-                    : tact_error_set(err, -ENOMEM, "no memory");
-    for (int k = 0; k < FRAMES && r == 0; k++) {
+    int rc = scratch ? tact_batch_create(cl, &scene, 16384, &batch, err)
+                     : tact_error_set(err, -ENOMEM, "no memory");
+    for (int k = 0; k < FRAMES && rc == 0; k++) {
         struct tact_pose poses[SHAPES];
         struct tact_source_moments got[PAIRS];
         uint8_t active[PAIRS];
         double directions[3 * PAIRS] = {0.0};
         memset(active, 1, sizeof active);
-        place(poses, k);
-        r = tact_batch_run(batch, poses, active, directions, got);
-        if (r == 0) {
-            r = compare_frame(shapes, poses, got, scratch, worst, overlaps);
+        set_poses(poses, k);
+        rc = tact_batch_run(batch, poses, active, directions, got);
+        if (rc == 0) {
+            rc = compare_frame_moments(shapes, poses, got, scratch, worst, overlaps);
         }
-        if (r < 0) {
-            tact_error_set(err, r, "the self-test of %s does not run (%d)", cl->about.name, r);
+        if (rc < 0) {
+            tact_error_set(err, rc, "the self-test of %s does not run (%d)", cl->info.name, rc);
         }
     }
     tact_batch_destroy(batch);
     tact_moments_scratch_destroy(scratch);
-    return r;
+    return rc;
 }
 
 int tact_cl_selftest(struct tact_cl *cl, struct tact_error *err)
@@ -133,27 +133,27 @@ int tact_cl_selftest(struct tact_cl *cl, struct tact_error *err)
     struct tact_mesh *wedge = NULL;
     double worst = 0.0, limit = cl->real_size == sizeof(double) ? 1e-9 : 1e-4;
     int overlaps = 0;
-    int r = make_shapes(shapes, &wedge, err);
-    if (r == 0) {
-        r = run_frames(cl, shapes, &worst, &overlaps, err);
+    int rc = make_shapes(shapes, &wedge, err);
+    if (rc == 0) {
+        rc = run_frames(cl, shapes, &worst, &overlaps, err);
     }
     for (int i = 0; i < SHAPES; i++) {
         tact_shape_release(&shapes[i]);
     }
     tact_mesh_free(wedge);
-    if (r == 0 && !(worst <= limit)) {
-        r = tact_error_set(
+    if (rc == 0 && !(worst <= limit)) {
+        rc = tact_error_set(
             err, -EDOM,
             "%s computes wrong moments: relative error %.1e against the host, at most "
             "%.0e expected (a miscompiling driver? POCL_WORK_GROUP_METHOD=loops?)",
-            cl->about.name, worst, limit);
+            cl->info.name, worst, limit);
     }
-    cl->about.status = r;
-    cl->about.error = worst;
-    if (r == 0) {
-        tact_number_print(cl->about.verdict, sizeof cl->about.verdict,
+    cl->info.status = rc;
+    cl->info.error = worst;
+    if (rc == 0) {
+        tact_number_print(cl->info.verdict, sizeof cl->info.verdict,
                           "self-test passed, %d overlaps, largest relative error %.1e", overlaps,
                           worst);
     }
-    return r;
+    return rc;
 }

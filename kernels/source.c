@@ -27,8 +27,8 @@ struct tact_opencl_options tact_opencl_options_default(void)
     };
 }
 
-static int compute(void *user, const struct tact_pose *poses, const uint8_t *active,
-                   const double *directions, struct tact_source_moments *out)
+static int compute_frame(void *user, const struct tact_pose *poses, const uint8_t *active,
+                         const double *directions, struct tact_source_moments *out)
 {
     return tact_batch_run(user, poses, active, directions, out);
 }
@@ -61,7 +61,7 @@ static void source_close(void *self)
     struct opencl_source *source = self;
     if (tact_worker_destroy(source->worker) < 0) {
         tact_message(source->messages, TACT_MESSAGE_ERROR,
-                     "the OpenCL worker does not stop: left behind, with its memory");
+                     "the OpenCL worker does not stop: it is detached and its memory is not freed");
         return;
     }
     free_source(source);
@@ -90,8 +90,8 @@ static int open_device(struct opencl_source *source, const struct tact_opencl_op
         .precision = o->precision,
         .fault = o->fault.wrong_kernels,
     };
-    int r = tact_cl_open(&request, &source->cl, err);
-    return r < 0 ? r : tact_cl_selftest(&source->cl, err);
+    int rc = tact_cl_open(&request, &source->cl, err);
+    return rc < 0 ? rc : tact_cl_selftest(&source->cl, err);
 }
 
 int tact_opencl_source_create(const struct tact_source_scene *scene,
@@ -99,34 +99,34 @@ int tact_opencl_source_create(const struct tact_source_scene *scene,
                               struct tact_error *err)
 {
     struct tact_opencl_options o = options ? *options : tact_opencl_options_default();
-    int r = check_options(&o, err);
-    if (r < 0) {
-        return r;
+    int rc = check_options(&o, err);
+    if (rc < 0) {
+        return rc;
     }
     struct opencl_source *source = calloc(1, sizeof *source);
     if (!source) {
         return tact_error_set(err, -ENOMEM, "no memory");
     }
     source->messages = o.messages;
-    r = open_device(source, &o, err);
-    if (r == 0) {
-        r = tact_batch_create(&source->cl, scene, o.capacity, &source->batch, err);
+    rc = open_device(source, &o, err);
+    if (rc == 0) {
+        rc = tact_batch_create(&source->cl, scene, o.capacity, &source->batch, err);
     }
-    if (r == 0) {
-        r = tact_worker_create(scene, &o, compute, source->batch, &source->worker, err);
+    if (rc == 0) {
+        rc = tact_worker_create(scene, &o, compute_frame, source->batch, &source->worker, err);
     }
-    if (r < 0) {
+    if (rc < 0) {
         free_source(source);
-        return r;
+        return rc;
     }
-    const struct tact_opencl_device *about = &source->cl.about;
+    const struct tact_opencl_device *info = &source->cl.info;
     out->ops = &source_ops;
     out->self = source;
-    snprintf(out->name, sizeof out->name, "opencl: %.55s", about->name);
-    tact_message(o.messages, TACT_MESSAGE_INFO, "OpenCL: %s (%s, driver %s), %s: %s", about->name,
-                 about->platform, about->driver,
+    snprintf(out->name, sizeof out->name, "opencl: %.55s", info->name);
+    tact_message(o.messages, TACT_MESSAGE_INFO, "OpenCL: %s (%s, driver %s), %s: %s", info->name,
+                 info->platform, info->driver,
                  source->cl.real_size == 8 ? "double precision" : "single precision",
-                 about->verdict);
+                 info->verdict);
     return 0;
 }
 
@@ -140,7 +140,7 @@ int tact_opencl_source_factory(void *user, const struct tact_source_scene *scene
                                struct tact_source *out, struct tact_error *err)
 {
     struct tact_opencl_options options = tact_opencl_options_default();
-    options.fifo_priority = 1; /* before everything ordinary, behind any loop */
+    options.fifo_priority = 1; /* above SCHED_OTHER, below any loop */
     if (user) {
         options = *(const struct tact_opencl_options *)user;
     }

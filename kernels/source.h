@@ -1,10 +1,10 @@
 /**
- * Moments by OpenCL, beside the loop: a source (rt/source.h) whose worker thread owns the queue.
+ * Moments by OpenCL: a moment source (rt/source.h) whose worker thread owns the command queue.
  *
- * The loop leaves the newest poses in a latest-value buffer and finds the newest results in
- * another; it makes no system call and takes no lock. The worker looks for frames by itself: it
- * knows the loop's period from the frames so far, sleeps until shortly before the next one is due
- * and then looks every few tens of microseconds, less and less often while nothing comes.
+ * The loop writes the newest poses to a latest-value buffer and reads the newest results from
+ * another; it makes no system call and takes no lock. The worker polls for frames: it estimates the
+ * loop's period from the frames so far, sleeps until shortly before the next one is due and then
+ * polls every poll_ns, with longer intervals while no frame arrives.
  */
 #ifndef TACT_KERNELS_SOURCE_H
 #define TACT_KERNELS_SOURCE_H
@@ -18,25 +18,24 @@
 
 TACT_BEGIN_DECLS
 
-/** Faults on purpose, for tests; all 0 in use. */
+/** Injected faults, for tests; all 0 otherwise. */
 struct tact_opencl_fault {
-    uint64_t exit_after;  /**< the worker ends after this many frames */
-    uint64_t hang_after;  /**< the worker takes no frame any more, and does not stop when told to */
-    uint64_t delay_every; /**< every so many frames ... */
+    uint64_t exit_after; /**< the worker ends after this many frames */
+    uint64_t hang_after; /**< the worker blocks after this many frames and ignores a stop request */
+    uint64_t delay_every; /**< every this many frames ... */
     int64_t delay_ns;     /**< ... the worker sleeps this long before it computes [ns] */
-    int wrong_kernels;    /**< volumes are off by 0.1 %: the self-test must see it */
+    int wrong_kernels;    /**< volumes are wrong by 0.1 %: the self-test must detect it */
 };
 
 struct tact_opencl_options {
-    const char *device; /**< part of the device's or platform's name; NULL: a GPU, else any */
+    const char *device; /**< substring of the device's or platform's name; NULL: a GPU, else any */
     enum tact_opencl_precision precision;
-    uint32_t capacity; /**< triangle pairs in one frame, over all pairs; more give -ENOSPC */
-    int fifo_priority; /**< of the worker: 0 SCHED_OTHER, else SCHED_FIFO (keep it below the loop's)
-                        */
-    int cpu;           /**< the worker's, -1 any */
-    int64_t period_ns; /**< expected time between frames, until two have been seen [ns] */
-    int64_t poll_ns;   /**< between two looks for a frame that is due [ns] */
-    int64_t close_ns;  /**< how long close() waits for the worker before it lets go of it [ns] */
+    uint32_t capacity; /**< triangle pairs in one frame, over all pairs; else status -ENOSPC */
+    int fifo_priority; /**< of the worker: 0 SCHED_OTHER, else SCHED_FIFO, below the loop's */
+    int cpu;           /**< of the worker, -1 any */
+    int64_t period_ns; /**< initial estimate of the time between frames [ns] */
+    int64_t poll_ns;   /**< interval of polling for a frame that is due [ns] */
+    int64_t close_ns;  /**< how long close() waits for the worker before it detaches it [ns] */
     struct tact_messages messages;
     struct tact_opencl_fault fault;
 };
@@ -50,15 +49,15 @@ TACT_API struct tact_opencl_options tact_opencl_options_default(void);
  * time starts: a driver's threads inherit the caller's priority. Takes 0.2 s, or seconds where
  * PoCL's cache is cold. scene's arrays must outlive the source. options may be NULL.
  *
- * out->name is "opencl: DEVICE". A pair's status is -EIO where the driver failed. A worker that
- * died or hangs gives no new frames; the loop sees the age of the last one. Pairs
- * with a sphere are computed by the host, in the worker. wait() returns -ETIMEDOUT early
- * where the worker has ended. close() never waits longer than close_ns; a worker that does not stop
- * by then is abandoned with its memory, and a message says so. With fifo_priority, RLIMIT_RTTIME is
- * set to 1 s where it was unlimited.
+ * out->name is "opencl: DEVICE". A pair's status is -EIO if the driver failed. A worker that ended
+ * or is blocked publishes no new frames; the age of the last one grows. Pairs with a sphere are
+ * computed on the host, in the worker. wait() returns -ETIMEDOUT at once if the worker has ended.
+ * close() waits at most close_ns; a worker that has not stopped by then is detached, its memory is
+ * not freed, and a message reports it. With fifo_priority, an unlimited RLIMIT_RTTIME is set to
+ * 1 s.
  * @retval 0
  * @retval -ENODEV   no OpenCL device, or none of that name
- * @retval -ENOTSUP  double precision asked of a device without
+ * @retval -ENOTSUP  double precision requested of a device without it
  * @retval -EIO      the driver failed, or the kernels do not build
  * @retval -EDOM     the self-test found wrong results
  * @retval -EINVAL   a shape without its triangulation, or an option out of range
@@ -68,9 +67,9 @@ TACT_API int tact_opencl_source_create(const struct tact_source_scene *scene,
                                        const struct tact_opencl_options *options,
                                        struct tact_source *out, struct tact_error *err);
 
-/** The same as a session asks for it (a tact_source_factory): the scene's device, the loop's
- * period. user: a struct tact_opencl_options for the rest, or NULL for the default with
- * fifo_priority 1, which comes before everything ordinary and behind any loop. Same errors. */
+/** The tact_source_factory of this source, for a session: device of the scene, period of the loop.
+ * user: a struct tact_opencl_options for the rest, or NULL for the default with fifo_priority 1,
+ * above SCHED_OTHER and below any loop. Same errors. */
 TACT_API int tact_opencl_source_factory(void *user, const struct tact_source_scene *scene,
                                         const char *device, int64_t period_ns,
                                         struct tact_messages messages, struct tact_source *out,
@@ -79,13 +78,12 @@ TACT_API int tact_opencl_source_factory(void *user, const struct tact_source_sce
 /** Counters of a source made by tact_opencl_source_create(), from any thread. Real-time safe. */
 struct tact_opencl_statistics {
     uint64_t frames;   /**< finished */
-    uint64_t replaced; /**< handed over, but replaced by a newer one before they were begun */
-    uint64_t failed;   /**< the driver failed */
-    int64_t
-        frame_ns; /**< time that the last frame took, from being found to being published [ns] */
-    int64_t found_ns; /**< time from its submission to being found [ns] */
-    int64_t cpu_ns;   /**< CPU time of the worker so far, brought up to date with each frame [ns] */
-    int running;      /**< 0 where the worker has ended */
+    uint64_t replaced; /**< submitted, and replaced by a newer one before the worker read them */
+    uint64_t failed;   /**< frames for which the driver failed */
+    int64_t frame_ns;  /**< last frame: time from being read to being published [ns] */
+    int64_t found_ns;  /**< last frame: time from submit() to being read by the worker [ns] */
+    int64_t cpu_ns;    /**< CPU time of the worker up to its last frame [ns] */
+    int running;       /**< 0 if the worker has ended */
 };
 TACT_API void tact_opencl_statistics(const struct tact_source *source,
                                      struct tact_opencl_statistics *out);

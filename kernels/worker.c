@@ -15,17 +15,18 @@
 #include "rt/triple.h"
 
 #define STACK_BYTES ((size_t)4 << 20) /* a driver may call its compiler */
-#define SLOWEST_POLL_NS 1000000       /* between two looks while nothing comes */
-#define LONGEST_FIFO_NS 50000000      /* of a frame; a quarter of the loop's fuse (realtime.h) */
-#define LONGEST_PERIOD_NS 100000000   /* a longer gap between frames is a pause, no period */
+#define SLOWEST_POLL_NS 1000000       /* longest polling interval, while no frame arrives */
+#define LONGEST_FIFO_NS                                                                            \
+    50000000 /* longest frame at SCHED_FIFO; a quarter of the loop's RLIMIT_RTTIME (realtime.h) */
+#define LONGEST_PERIOD_NS 100000000 /* a longer gap between frames is a pause of the loop */
 
-/* What submit() copies: this, 3 doubles a pair, a pose a shape, a byte a pair. */
+/* A submitted frame: this header, 3 doubles per pair, a pose per shape, a byte per pair. */
 struct frame {
     uint64_t tick;
     int64_t submitted_ns;
 };
 
-/* What the worker publishes: this, then a result a pair. */
+/* Published results: this header, then one result per pair. */
 struct results {
     uint64_t tick;
     struct tact_source_moments pairs[];
@@ -42,9 +43,9 @@ struct schedule {
 struct tact_worker {
     uint32_t shape_count, pair_count;
     struct tact_opencl_options options;
-    tact_worker_compute compute;
+    tact_worker_compute compute_frame;
     void *user;
-    struct tact_triple *frames, *answers;
+    struct tact_triple *frames, *results;
     pthread_t thread;
     _Atomic int stop, running;
     _Atomic uint64_t finished; /* tick of the last finished frame, plus 1 */
@@ -53,7 +54,7 @@ struct tact_worker {
     _Atomic int64_t frame_ns, found_ns, cpu_ns;
     pthread_mutex_t mutex; /* of what follows; never taken by submit() or latest() */
     pthread_cond_t wake, done;
-    int kick; /* look for a frame now */
+    int wake_now; /* 1: poll at once */
 };
 
 static struct timespec to_timespec(int64_t ns)
@@ -61,20 +62,20 @@ static struct timespec to_timespec(int64_t ns)
     return (struct timespec){.tv_sec = ns / 1000000000, .tv_nsec = ns % 1000000000};
 }
 
-/* Where the parts of a frame begin [bytes]. */
-static size_t directions_at(void)
+/* Offsets of the arrays of a frame [bytes]. */
+static size_t directions_offset(void)
 {
     return sizeof(struct frame);
 }
 
-static size_t poses_at(const struct tact_worker *w)
+static size_t poses_offset(const struct tact_worker *w)
 {
-    return directions_at() + 3 * (size_t)w->pair_count * sizeof(double);
+    return directions_offset() + 3 * (size_t)w->pair_count * sizeof(double);
 }
 
-static size_t active_at(const struct tact_worker *w)
+static size_t active_offset(const struct tact_worker *w)
 {
-    return poses_at(w) + w->shape_count * sizeof(struct tact_pose);
+    return poses_offset(w) + w->shape_count * sizeof(struct tact_pose);
 }
 
 void tact_worker_submit(struct tact_worker *w, uint64_t tick, const struct tact_pose *poses,
@@ -83,16 +84,16 @@ void tact_worker_submit(struct tact_worker *w, uint64_t tick, const struct tact_
     char *slot = tact_triple_write_begin(w->frames);
     struct frame *frame = (struct frame *)slot;
     frame->tick = tick;
-    memcpy(slot + directions_at(), directions, 3 * (size_t)w->pair_count * sizeof *directions);
-    memcpy(slot + poses_at(w), poses, w->shape_count * sizeof *poses);
-    memcpy(slot + active_at(w), active, w->pair_count);
+    memcpy(slot + directions_offset(), directions, 3 * (size_t)w->pair_count * sizeof *directions);
+    memcpy(slot + poses_offset(w), poses, w->shape_count * sizeof *poses);
+    memcpy(slot + active_offset(w), active, w->pair_count);
     frame->submitted_ns = tact_clock_now();
     tact_triple_publish(w->frames);
 }
 
 int tact_worker_latest(struct tact_worker *w, struct tact_source_result *out)
 {
-    const struct results *results = tact_triple_read(w->answers, NULL);
+    const struct results *results = tact_triple_read(w->results, NULL);
     if (!results) {
         return -EAGAIN;
     }
@@ -104,25 +105,25 @@ int tact_worker_latest(struct tact_worker *w, struct tact_source_result *out)
 int tact_worker_wait(struct tact_worker *w, uint64_t tick, int64_t timeout_ns)
 {
     struct timespec deadline = to_timespec(tact_clock_now() + timeout_ns);
-    int r = 0;
-    /* First the waiter shows itself, then it looks at what is finished; the worker does it the
-     * other way round: one of them sees the other. */
+    int rc = 0;
+    /* The waiter increments `waiters`, then reads `finished`; the worker stores `finished`, then
+     * reads `waiters`. Both are sequentially consistent: no wake-up is lost. */
     atomic_fetch_add(&w->waiters, 1);
     pthread_mutex_lock(&w->mutex);
-    w->kick = 1;
+    w->wake_now = 1;
     pthread_cond_signal(&w->wake);
-    while (atomic_load(&w->finished) < tick + 1 && r == 0) {
+    while (atomic_load(&w->finished) < tick + 1 && rc == 0) {
         if (!atomic_load(&w->running) ||
             pthread_cond_timedwait(&w->done, &w->mutex, &deadline) == ETIMEDOUT) {
-            r = -ETIMEDOUT;
+            rc = -ETIMEDOUT;
         }
     }
     if (atomic_load(&w->finished) >= tick + 1) {
-        r = 0;
+        rc = 0;
     }
     pthread_mutex_unlock(&w->mutex);
     atomic_fetch_sub(&w->waiters, 1);
-    return r;
+    return rc;
 }
 
 static void wake_waiters(struct tact_worker *w)
@@ -132,8 +133,8 @@ static void wake_waiters(struct tact_worker *w)
     pthread_mutex_unlock(&w->mutex);
 }
 
-/* Sleeps until it is worth looking for a frame, or wait() or destroy() asks for it. */
-static void sleep_a_while(struct tact_worker *w, const struct schedule *s)
+/* Sleeps until the next poll, or until wait() or destroy() wakes the worker. */
+static void wait_for_frame(struct tact_worker *w, const struct schedule *s)
 {
     const int64_t poll = w->options.poll_ns, now = tact_clock_now();
     int64_t until = s->due_ns - 2 * poll;
@@ -146,13 +147,13 @@ static void sleep_a_while(struct tact_worker *w, const struct schedule *s)
     }
     struct timespec t = to_timespec(until);
     pthread_mutex_lock(&w->mutex);
-    while (!w->kick && pthread_cond_timedwait(&w->wake, &w->mutex, &t) != ETIMEDOUT) {
+    while (!w->wake_now && pthread_cond_timedwait(&w->wake, &w->mutex, &t) != ETIMEDOUT) {
     }
-    w->kick = 0;
+    w->wake_now = 0;
     pthread_mutex_unlock(&w->mutex);
 }
 
-static void expect_next(struct schedule *s, const struct frame *frame)
+static void update_schedule(struct schedule *s, const struct frame *frame)
 {
     if (s->submitted_ns && frame->tick > s->tick) {
         int64_t gap = (frame->submitted_ns - s->submitted_ns) / (int64_t)(frame->tick - s->tick);
@@ -165,7 +166,7 @@ static void expect_next(struct schedule *s, const struct frame *frame)
     s->due_ns = frame->submitted_ns + s->period_ns;
 }
 
-/* Returns 0 where a fault on purpose ends the worker. */
+/* Returns 0 if an injected fault ends the worker. */
 static int apply_faults(const struct tact_worker *w)
 {
     const struct tact_opencl_fault *fault = &w->options.fault;
@@ -182,18 +183,18 @@ static int apply_faults(const struct tact_worker *w)
     return 1;
 }
 
-static void handle(struct tact_worker *w, const struct frame *frame, int64_t found_ns)
+static void process_frame(struct tact_worker *w, const struct frame *frame, int64_t found_ns)
 {
-    struct results *results = tact_triple_write_begin(w->answers);
+    struct results *results = tact_triple_write_begin(w->results);
     struct timespec cpu;
     const char *slot = (const char *)frame;
     results->tick = frame->tick;
-    if (w->compute(w->user, (const struct tact_pose *)(slot + poses_at(w)),
-                   (const uint8_t *)(slot + active_at(w)), (const double *)(slot + directions_at()),
-                   results->pairs) < 0) {
+    if (w->compute_frame(w->user, (const struct tact_pose *)(slot + poses_offset(w)),
+                         (const uint8_t *)(slot + active_offset(w)),
+                         (const double *)(slot + directions_offset()), results->pairs) < 0) {
         atomic_fetch_add_explicit(&w->failed, 1, memory_order_relaxed);
     }
-    tact_triple_publish(w->answers);
+    tact_triple_publish(w->results);
     atomic_store_explicit(&w->found_ns, found_ns - frame->submitted_ns, memory_order_relaxed);
     atomic_store_explicit(&w->frame_ns, tact_clock_now() - found_ns, memory_order_relaxed);
     clock_gettime(CLOCK_THREAD_CPUTIME_ID, &cpu);
@@ -206,10 +207,10 @@ static void handle(struct tact_worker *w, const struct frame *frame, int64_t fou
     }
 }
 
-/* A worker that never sleeps because each frame takes longer than the loop's period would, as
- * SCHED_FIFO, keep a CPU to itself and blow the fuse; where one frame comes near the fuse it gives
- * its priority up. */
-static void rest(struct tact_worker *w)
+/* If each frame takes longer than the loop's period, the worker never blocks; at SCHED_FIFO it
+ * would occupy a CPU and reach RLIMIT_RTTIME. So it sleeps for 1/8 of the last frame's time, and
+ * drops its priority after a frame longer than LONGEST_FIFO_NS. */
+static void yield_cpu(struct tact_worker *w)
 {
     const int64_t took = atomic_load_explicit(&w->frame_ns, memory_order_relaxed);
     const struct sched_param normal = {.sched_priority = 0};
@@ -217,46 +218,46 @@ static void rest(struct tact_worker *w)
         pthread_setschedparam(pthread_self(), SCHED_OTHER, &normal);
         w->options.fifo_priority = 0;
         tact_message(w->options.messages, TACT_MESSAGE_WARNING,
-                     "a frame of moments took %.0f ms: the OpenCL worker gives up its priority",
+                     "a frame of moments took %.0f ms: the OpenCL worker continues as SCHED_OTHER",
                      1e-6 * (double)took);
     }
     const int64_t pause = took / 8 > w->options.poll_ns ? took / 8 : w->options.poll_ns;
     tact_clock_sleep_until(tact_clock_now() + pause);
 }
 
-static void *run(void *argument)
+static void *worker_main(void *argument)
 {
     struct tact_worker *w = argument;
     struct schedule schedule = {.period_ns = w->options.period_ns};
-    int rested = 1;
-    /* by default the kernel may end a sleep 50 us late, to save power */
+    int has_slept = 1;
+    /* the default timer slack of 50 us would delay each wake-up */
     prctl(PR_SET_TIMERSLACK, 1000UL, 0UL, 0UL, 0UL);
     while (!atomic_load(&w->stop)) {
         int fresh = 0;
         const struct frame *frame = tact_triple_read(w->frames, &fresh);
         if (!fresh) {
-            sleep_a_while(w, &schedule);
-            rested = 1;
+            wait_for_frame(w, &schedule);
+            has_slept = 1;
             continue;
         }
-        if (!rested && w->options.fifo_priority) {
-            rest(w);
+        if (!has_slept && w->options.fifo_priority) {
+            yield_cpu(w);
         }
-        rested = 0;
+        has_slept = 0;
         int64_t found_ns = tact_clock_now();
-        expect_next(&schedule, frame);
+        update_schedule(&schedule, frame);
         if (!apply_faults(w)) {
             break;
         }
-        handle(w, frame, found_ns);
+        process_frame(w, frame, found_ns);
     }
     atomic_store(&w->running, 0);
     wake_waiters(w);
     return NULL;
 }
 
-/* A SCHED_FIFO thread that never sleeps would take the machine with it. */
-static void set_fuse(void)
+/* Bounds the CPU time of a SCHED_FIFO thread that never blocks: it would stop the machine. */
+static void limit_rttime(void)
 {
     struct rlimit limit;
     if (getrlimit(RLIMIT_RTTIME, &limit) == 0 && limit.rlim_cur == RLIM_INFINITY) {
@@ -271,40 +272,40 @@ static int create_thread(struct tact_worker *w, int priority)
                                                 .priority = priority,
                                                 .cpu_pinned = w->options.cpu >= 0,
                                                 .cpu = w->options.cpu};
-    return tact_thread_start(&w->thread, &options, run, w);
+    return tact_thread_start(&w->thread, &options, worker_main, w);
 }
 
 static int start_thread(struct tact_worker *w, struct tact_error *err)
 {
     const struct tact_opencl_options *o = &w->options;
     if (o->fifo_priority) {
-        set_fuse();
+        limit_rttime();
     }
-    int r = create_thread(w, o->fifo_priority);
-    if (r == -EPERM && o->fifo_priority) {
+    int rc = create_thread(w, o->fifo_priority);
+    if (rc == -EPERM && o->fifo_priority) {
         tact_message(o->messages, TACT_MESSAGE_WARNING,
                      "the OpenCL worker runs without priority (SCHED_FIFO %d refused): on a busy "
                      "machine its results come late",
                      o->fifo_priority);
-        r = create_thread(w, 0);
+        rc = create_thread(w, 0);
     }
-    return r == 0 ? 0
-                  : tact_error_set(err, r,
-                                   "the OpenCL worker does not start (priority %d, cpu %d): %s",
-                                   o->fifo_priority, o->cpu, strerror(-r));
+    return rc == 0 ? 0
+                   : tact_error_set(err, rc,
+                                    "the OpenCL worker does not start (priority %d, cpu %d): %s",
+                                    o->fifo_priority, o->cpu, strerror(-rc));
 }
 
 static void free_worker(struct tact_worker *w)
 {
     tact_triple_free(w->frames);
-    tact_triple_free(w->answers);
+    tact_triple_free(w->results);
     pthread_cond_destroy(&w->wake);
     pthread_cond_destroy(&w->done);
     pthread_mutex_destroy(&w->mutex);
     free(w);
 }
 
-static void init_waiting(struct tact_worker *w)
+static void init_conditions(struct tact_worker *w)
 {
     pthread_condattr_t attr;
     pthread_condattr_init(&attr);
@@ -316,7 +317,7 @@ static void init_waiting(struct tact_worker *w)
 }
 
 int tact_worker_create(const struct tact_source_scene *scene,
-                       const struct tact_opencl_options *options, tact_worker_compute compute,
+                       const struct tact_opencl_options *options, tact_worker_compute compute_frame,
                        void *user, struct tact_worker **out, struct tact_error *err)
 {
     struct tact_worker *w = calloc(1, sizeof *w);
@@ -326,20 +327,20 @@ int tact_worker_create(const struct tact_source_scene *scene,
     w->shape_count = scene->shape_count;
     w->pair_count = scene->pair_count;
     w->options = *options;
-    w->compute = compute;
+    w->compute_frame = compute_frame;
     w->user = user;
     atomic_init(&w->running, 1);
-    init_waiting(w);
+    init_conditions(w);
     const size_t pairs = scene->pair_count;
-    int r = tact_triple_create(&w->frames, active_at(w) + pairs, 0);
-    if (r == 0) {
-        r = tact_triple_create(
-            &w->answers, sizeof(struct results) + pairs * sizeof(struct tact_source_moments), 0);
+    int rc = tact_triple_create(&w->frames, active_offset(w) + pairs, 0);
+    if (rc == 0) {
+        rc = tact_triple_create(
+            &w->results, sizeof(struct results) + pairs * sizeof(struct tact_source_moments), 0);
     }
-    r = r < 0 ? tact_error_set(err, r, "no memory") : start_thread(w, err);
-    if (r < 0) {
+    rc = rc < 0 ? tact_error_set(err, rc, "no memory") : start_thread(w, err);
+    if (rc < 0) {
         free_worker(w);
-        return r;
+        return rc;
     }
     *out = w;
     return 0;
@@ -348,13 +349,13 @@ int tact_worker_create(const struct tact_source_scene *scene,
 int tact_worker_destroy(struct tact_worker *w)
 {
     const struct timespec deadline = to_timespec(tact_clock_now() + w->options.close_ns);
-    int r = 0;
+    int rc = 0;
     atomic_store(&w->stop, 1);
     pthread_mutex_lock(&w->mutex);
-    w->kick = 1;
+    w->wake_now = 1;
     pthread_cond_signal(&w->wake);
-    while (atomic_load(&w->running) && r == 0) {
-        r = pthread_cond_timedwait(&w->done, &w->mutex, &deadline);
+    while (atomic_load(&w->running) && rc == 0) {
+        rc = pthread_cond_timedwait(&w->done, &w->mutex, &deadline);
     }
     pthread_mutex_unlock(&w->mutex);
     if (atomic_load(&w->running)) {

@@ -1,6 +1,6 @@
 /**
- * The thread beside the loop: takes frames, computes, gives results. Knows nothing of OpenCL, so
- * that the hand-over can be tested with any function. Not installed.
+ * The worker thread: reads frames, calls a function on each, publishes the results. Independent of
+ * OpenCL, so that the exchange of data can be tested with any function. Not installed.
  */
 #ifndef TACT_KERNELS_WORKER_INTERNAL_H
 #define TACT_KERNELS_WORKER_INTERNAL_H
@@ -10,19 +10,19 @@
 #include "contact/error.h"
 #include "kernels/source.h"
 
-/* Computes one frame; 0, or negative where it failed (out is published all the same). */
+/* Computes one frame. Returns 0, or negative on failure (out is published in either case). */
 typedef int (*tact_worker_compute)(void *user, const struct tact_pose *poses, const uint8_t *active,
                                    const double *directions, struct tact_source_moments *out);
 
 struct tact_worker;
 
-/* Starts the thread. 0, -ENOMEM, -EAGAIN, -EPERM, -EINVAL; err filled. */
+/* Starts the thread. Returns 0, -ENOMEM, -EAGAIN, -EPERM or -EINVAL; sets err. */
 int tact_worker_create(const struct tact_source_scene *scene,
-                       const struct tact_opencl_options *options, tact_worker_compute compute,
+                       const struct tact_opencl_options *options, tact_worker_compute compute_frame,
                        void *user, struct tact_worker **out, struct tact_error *err);
 
-/* Stops the thread and frees the worker: 0. Where it does not stop within options.close_ns, lets go
- * of it, frees nothing (the thread may still use what user points to) and returns -ETIMEDOUT. */
+/* Stops the thread, frees the worker and returns 0. If it does not stop within options.close_ns,
+ * detaches it, frees nothing (the thread may still use *user) and returns -ETIMEDOUT. */
 int tact_worker_destroy(struct tact_worker *worker);
 
 /* As in struct tact_source_ops. */

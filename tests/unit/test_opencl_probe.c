@@ -29,14 +29,14 @@ static void exits(void)
     _exit(0); /* even this is no coming back */
 }
 
-/* What the probe says in a process of its own, as it looks once a process; asked twice. */
-static int answer(void (*look)(void), const char *expected_words)
+/* What the probe says in a process of its own, as it runs once per process; called twice. */
+static int answer(void (*query)(void), const char *expected_words)
 {
     pid_t child = fork();
     if (child == 0) {
         struct tact_error err = {0}, again = {0};
-        int rc = tact_cl_probe(look, &err);
-        int same = tact_cl_probe(look, &again) == rc && !strcmp(err.text, again.text);
+        int rc = tact_cl_probe(query, &err);
+        int same = tact_cl_probe(query, &again) == rc && !strcmp(err.text, again.text);
         int said = strstr(err.text, expected_words) != NULL;
         fprintf(stderr, "%d: %s\n", rc, err.text);
         _exit(!same || !said ? 1 : (rc == 0 ? 10 : (rc == -ENODEV ? 20 : 2)));
@@ -57,7 +57,7 @@ static void a_driver_that_aborts_is_left_alone(void **state)
 {
     (void)state;
     assert_int_equal(answer(aborts, ": Not enough memory to run on this device."), 20);
-    assert_int_equal(answer(exits, "ends the process"), 20);
+    assert_int_equal(answer(exits, "terminates any process"), 20);
 }
 
 int main(void)
