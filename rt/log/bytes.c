@@ -8,14 +8,16 @@
 #error "the log's encoders copy numbers as they are in memory: little-endian only"
 #endif
 
-uint8_t *tact_bytes_room(struct tact_bytes *bytes, size_t size)
+uint8_t *tact_bytes_reserve(struct tact_bytes *bytes, size_t size)
 {
-    if (bytes->failed)
+    if (bytes->failed) {
         return NULL;
+    }
     if (!bytes->data || size > bytes->capacity - bytes->size) {
         size_t capacity = bytes->capacity ? bytes->capacity : 4096;
-        while (capacity - bytes->size < size && capacity <= SIZE_MAX / 2)
+        while (capacity - bytes->size < size && capacity <= SIZE_MAX / 2) {
             capacity *= 2;
+        }
         uint8_t *data = capacity - bytes->size < size ? NULL : realloc(bytes->data, capacity);
         if (!data) {
             bytes->failed = true;
@@ -35,10 +37,11 @@ void tact_bytes_free(struct tact_bytes *bytes)
 
 void tact_put(struct tact_bytes *out, const void *data, size_t size)
 {
-    uint8_t *to = tact_bytes_room(out, size);
+    uint8_t *to = tact_bytes_reserve(out, size);
 
-    if (!to || size == 0)
+    if (!to || size == 0) {
         return;
+    }
     memcpy(to, data, size);
     out->size += size;
 }
@@ -67,22 +70,25 @@ void tact_put_text(struct tact_bytes *out, const char *text)
 {
     size_t size = text ? strlen(text) : 0;
 
-    if (size > UINT32_MAX)
+    if (size > UINT32_MAX) {
         size = UINT32_MAX;
+    }
     tact_put_u32(out, (uint32_t)size);
     tact_put(out, text, size);
 }
 
 void tact_set_u32(struct tact_bytes *out, size_t at, uint32_t value)
 {
-    if (!out->failed)
+    if (!out->failed) {
         memcpy(out->data + at, &value, sizeof value);
+    }
 }
 
 void tact_set_u64(struct tact_bytes *out, size_t at, uint64_t value)
 {
-    if (!out->failed)
+    if (!out->failed) {
         memcpy(out->data + at, &value, sizeof value);
+    }
 }
 
 struct tact_span tact_get(struct tact_cursor *in, uint64_t size)
@@ -104,8 +110,9 @@ static void get_number(struct tact_cursor *in, void *out, size_t size)
     struct tact_span span = tact_get(in, size);
 
     memset(out, 0, size);
-    if (span.size == size)
+    if (span.size == size) {
         memcpy(out, span.data, size);
+    }
 }
 
 uint8_t tact_get_u8(struct tact_cursor *in)
@@ -149,13 +156,16 @@ bool tact_span_is(struct tact_span span, const char *text)
 
 char *tact_span_copy(struct tact_span span)
 {
-    if (span.size > 0 && memchr(span.data, 0, span.size))
+    if (span.size > 0 && memchr(span.data, 0, span.size)) {
         return NULL;
+    }
     char *text = malloc(span.size + 1);
-    if (!text)
+    if (!text) {
         return NULL;
-    if (span.size > 0)
+    }
+    if (span.size > 0) {
         memcpy(text, span.data, span.size);
+    }
     text[span.size] = '\0';
     return text;
 }
@@ -166,29 +176,34 @@ static size_t utf8_length(const uint8_t *at)
     uint8_t low = 0x80, high = 0xBF;
     size_t length;
 
-    if (at[0] < 0x80)
+    if (at[0] < 0x80) {
         return 1;
-    if (at[0] >= 0xC2 && at[0] <= 0xDF)
+    }
+    if (at[0] >= 0xC2 && at[0] <= 0xDF) {
         length = 2;
-    else if (at[0] >= 0xE0 && at[0] <= 0xEF)
+    } else if (at[0] >= 0xE0 && at[0] <= 0xEF) {
         length = 3;
-    else if (at[0] >= 0xF0 && at[0] <= 0xF4)
+    } else if (at[0] >= 0xF0 && at[0] <= 0xF4) {
         length = 4;
-    else
+    } else {
         return 0;
-    if (at[0] == 0xE0)
+    }
+    if (at[0] == 0xE0) {
         low = 0xA0;
-    else if (at[0] == 0xED)
+    } else if (at[0] == 0xED) {
         high = 0x9F;
-    else if (at[0] == 0xF0)
+    } else if (at[0] == 0xF0) {
         low = 0x90;
-    else if (at[0] == 0xF4)
+    } else if (at[0] == 0xF4) {
         high = 0x8F;
-    if (at[1] < low || at[1] > high)
+    }
+    if (at[1] < low || at[1] > high) {
         return 0;
+    }
     for (size_t i = 2; i < length; i++) {
-        if (at[i] < 0x80 || at[i] > 0xBF)
+        if (at[i] < 0x80 || at[i] > 0xBF) {
             return 0;
+        }
     }
     return length;
 }
@@ -214,8 +229,9 @@ bool tact_utf8_valid(const char *text)
     const uint8_t *at = (const uint8_t *)text;
     size_t length = 1;
 
-    for (; *at && length > 0; at += length)
+    for (; *at && length > 0; at += length) {
         length = utf8_length(at);
+    }
     return length > 0;
 }
 

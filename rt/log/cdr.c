@@ -6,12 +6,13 @@
 
 static const uint8_t encapsulation[4] = {0, 1, 0, 0};
 
-static void align(struct tact_cdr *cdr, size_t size)
+static void align_output(struct tact_cdr *cdr, size_t size)
 {
     static const uint8_t zeros[8];
 
-    if (!cdr->out->failed)
+    if (!cdr->out->failed) {
         tact_put(cdr->out, zeros, (size - (cdr->out->size - cdr->origin) % size) % size);
+    }
 }
 
 struct tact_cdr tact_cdr_begin(struct tact_bytes *out)
@@ -27,33 +28,34 @@ void tact_cdr_u8(struct tact_cdr *cdr, uint8_t value)
 
 void tact_cdr_f32(struct tact_cdr *cdr, float value)
 {
-    align(cdr, 4);
+    align_output(cdr, 4);
     tact_put(cdr->out, &value, sizeof value);
 }
 
 void tact_cdr_u32(struct tact_cdr *cdr, uint32_t value)
 {
-    align(cdr, 4);
+    align_output(cdr, 4);
     tact_put_u32(cdr->out, value);
 }
 
 void tact_cdr_u64(struct tact_cdr *cdr, uint64_t value)
 {
-    align(cdr, 8);
+    align_output(cdr, 8);
     tact_put_u64(cdr->out, value);
 }
 
 void tact_cdr_f64(struct tact_cdr *cdr, double value)
 {
-    align(cdr, 8);
+    align_output(cdr, 8);
     tact_put(cdr->out, &value, sizeof value);
 }
 
 void tact_cdr_f64_array(struct tact_cdr *cdr, const double *values, size_t count)
 {
-    if (count == 0)
+    if (count == 0) {
         return;
-    align(cdr, 8);
+    }
+    align_output(cdr, 8);
     tact_put(cdr->out, values, count * sizeof *values);
 }
 
@@ -79,9 +81,10 @@ struct tact_cdr_reader tact_cdr_open(const void *data, size_t size)
     struct tact_cdr_reader cdr = {.in = {data, size, false}};
     struct tact_span head = tact_get(&cdr.in, sizeof encapsulation);
 
-    /* The last two bytes are options, which a reader of plain CDR ignores. */
-    if (head.size != sizeof encapsulation || memcmp(head.data, encapsulation, 2) != 0)
+    /* The last two bytes are options, which plain CDR ignores. */
+    if (head.size != sizeof encapsulation || memcmp(head.data, encapsulation, 2) != 0) {
         cdr.in.bad = true;
+    }
     cdr.origin = cdr.in.at;
     return cdr;
 }
@@ -120,9 +123,10 @@ struct tact_span tact_cdr_get_string(struct tact_cdr_reader *cdr)
 {
     struct tact_span span = tact_get(&cdr->in, tact_cdr_get_u32(cdr));
 
-    if (span.size == 0 || span.data[span.size - 1] != 0)
+    if (span.size == 0 || span.data[span.size - 1] != 0) {
         cdr->in.bad = true;
-    else
+    } else {
         span.size--;
+    }
     return span;
 }

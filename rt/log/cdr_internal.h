@@ -12,7 +12,7 @@
 
 struct tact_cdr {
     struct tact_bytes *out;
-    size_t origin; /* where alignment is counted from */
+    size_t origin; /* position from which alignment is counted */
 };
 
 /** Starts a message at the end of out. */
@@ -25,24 +25,24 @@ void tact_cdr_f64(struct tact_cdr *cdr, double value);
 /** `count` doubles of an array (no count is written). */
 void tact_cdr_f64_array(struct tact_cdr *cdr, const double *values, size_t count);
 void tact_cdr_string(struct tact_cdr *cdr, const char *text);
-/** builtin_interfaces/Time: whole seconds toward minus infinity, and nanoseconds. Holds what fits
- *  in 32 bits of seconds: 68 years either way. */
+/** builtin_interfaces/Time: seconds rounded toward minus infinity, and nanoseconds. The range is 32
+ * bits of seconds: +-68 years. */
 void tact_cdr_time(struct tact_cdr *cdr, int64_t ns);
 
-/** Reading is the same from the other side. */
+/** Reads what the functions above write. */
 struct tact_cdr_reader {
     struct tact_cursor in;
     const uint8_t *origin;
 };
 
-/** Fails (bad) where the encapsulation is not plain little-endian CDR. */
+/** Sets `bad` if the encapsulation is not plain little-endian CDR. */
 struct tact_cdr_reader tact_cdr_open(const void *data, size_t size);
 uint32_t tact_cdr_get_u32(struct tact_cdr_reader *cdr);
 uint64_t tact_cdr_get_u64(struct tact_cdr_reader *cdr);
 int64_t tact_cdr_get_time(struct tact_cdr_reader *cdr);
-/** `count` doubles, little-endian and not aligned for the machine. */
+/** `count` doubles, little-endian, possibly unaligned. */
 struct tact_span tact_cdr_get_f64_array(struct tact_cdr_reader *cdr, size_t count);
-/** The characters without the zero; bad where there is none. */
+/** The characters without the terminating zero; sets `bad` if there is none. */
 struct tact_span tact_cdr_get_string(struct tact_cdr_reader *cdr);
 
 #endif

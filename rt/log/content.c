@@ -7,8 +7,9 @@
 static int copy_layout(struct tact_layout *to, const struct tact_layout *from)
 {
     int rc = tact_layout_add_fields(to, from);
-    if (rc == 0 && from->element)
+    if (rc == 0 && from->element) {
         rc = tact_layout_add_list(to, from->most);
+    }
     return rc == 0 && from->element ? tact_layout_add_fields(to->element, from->element) : rc;
 }
 
@@ -24,8 +25,9 @@ static int copy_attachments(struct tact_content *to, const struct tact_recorder_
          to->attachment_count++) {
         const struct tact_log_attachment *a = &from->attachments[to->attachment_count];
         void *data = malloc(a->size + 1);
-        if (data && a->size > 0)
+        if (data && a->size > 0) {
             memcpy(data, a->data, a->size);
+        }
         to->attachments[to->attachment_count] = (struct tact_log_attachment){
             copy_text(a->name), copy_text(a->media_type), data, a->size};
         if (!data || !to->attachments[to->attachment_count].name ||
@@ -42,10 +44,10 @@ static int copy_facts(struct tact_content *to, const struct tact_recorder_conten
 {
     to->facts = calloc(from->fact_count + 1, sizeof *to->facts);
     for (; to->facts && to->fact_count < from->fact_count + 1; to->fact_count++) {
-        bool own = to->fact_count == from->fact_count;
-        to->facts[to->fact_count] =
-            (struct tact_log_fact){copy_text(own ? "session" : from->facts[to->fact_count].key),
-                                   copy_text(own ? session : from->facts[to->fact_count].value)};
+        bool is_session = to->fact_count == from->fact_count;
+        to->facts[to->fact_count] = (struct tact_log_fact){
+            copy_text(is_session ? "session" : from->facts[to->fact_count].key),
+            copy_text(is_session ? session : from->facts[to->fact_count].value)};
         if (!to->facts[to->fact_count].key || !to->facts[to->fact_count].value) {
             to->fact_count++;
             return -ENOMEM;
@@ -58,30 +60,33 @@ int tact_content_copy(struct tact_content *to, const struct tact_recorder_conten
                       const char *session)
 {
     int rc = copy_layout(&to->layout, from->layout);
-    if (rc == 0)
-        rc = tact_shown_copy(&to->shown, from);
-    if (rc == 0)
+    if (rc == 0) {
+        rc = tact_derived_topics_copy(&to->derived, from);
+    }
+    if (rc == 0) {
         rc = copy_attachments(to, from);
-    if (rc == 0)
+    }
+    if (rc == 0) {
         rc = copy_facts(to, from, session);
+    }
     to->content = (struct tact_recorder_content){
         .layout = &to->layout,
         .attachments = to->attachments,
         .attachment_count = to->attachment_count,
         .facts = to->facts,
         .fact_count = to->fact_count,
-        .joints = to->shown.joints,
-        .joint_count = to->shown.joint_count,
-        .bodies = to->shown.bodies,
-        .body_count = to->shown.body_count,
-        .links = to->shown.links,
-        .link_count = to->shown.link_count,
-        .contacts = to->shown.contacts,
-        .contact_count = to->shown.contact_count,
-        .sensors = to->shown.sensors,
-        .sensor_count = to->shown.sensor_count,
-        .owners = to->shown.owners,
-        .owner_count = to->shown.owner_count,
+        .joints = to->derived.joints,
+        .joint_count = to->derived.joint_count,
+        .bodies = to->derived.bodies,
+        .body_count = to->derived.body_count,
+        .links = to->derived.links,
+        .link_count = to->derived.link_count,
+        .contacts = to->derived.contacts,
+        .contact_count = to->derived.contact_count,
+        .sensors = to->derived.sensors,
+        .sensor_count = to->derived.sensor_count,
+        .owners = to->derived.owners,
+        .owner_count = to->derived.owner_count,
     };
     return rc;
 }
@@ -99,7 +104,7 @@ void tact_content_free(struct tact_content *c)
     }
     free(c->attachments);
     free(c->facts);
-    tact_shown_free(&c->shown);
+    tact_derived_topics_free(&c->derived);
     tact_layout_free(&c->layout);
     tact_bytes_free(&c->scene);
     *c = (struct tact_content){0};

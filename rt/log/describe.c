@@ -8,8 +8,8 @@ static void put_span(struct tact_bytes *out, struct tact_span span)
     tact_put(out, span.data, span.size);
 }
 
-void tact_describe(const struct tact_recorder_options *options, const struct tact_encoder *encoder,
-                   struct tact_bytes *out)
+void tact_description_write(const struct tact_recorder_options *options,
+                            const struct tact_encoder *encoder, struct tact_bytes *out)
 {
     tact_put_text(out, TACT_VERSION);
     tact_put_u32(out, options->chunk_bytes);
@@ -24,9 +24,10 @@ void tact_describe(const struct tact_recorder_options *options, const struct tac
     tact_put_u32(out, encoder->derived_every);
     tact_put_u32(out, (uint32_t)encoder->tick_channel);
     tact_put_u32(out, (uint32_t)encoder->event_channel);
-    for (int i = 0; i < TACT_DERIVED_CHANNELS; i++)
+    for (int i = 0; i < TACT_DERIVED_CHANNELS; i++) {
         tact_put_u32(out, (uint32_t)encoder->channels[i]);
-    tact_shown_put(&encoder->shown, out);
+    }
+    tact_derived_topics_put(&encoder->derived, out);
 }
 
 int tact_description_read(struct tact_span from, struct tact_description *d)
@@ -35,8 +36,9 @@ int tact_description_read(struct tact_span from, struct tact_description *d)
     struct tact_encoder *encoder = &d->encoder;
 
     *d = (struct tact_description){.options = tact_recorder_options_default()};
-    if (!tact_span_is(tact_get_text(&in), TACT_VERSION))
+    if (!tact_span_is(tact_get_text(&in), TACT_VERSION)) {
         return -EBADMSG;
+    }
     d->options.chunk_bytes = tact_get_u32(&in);
     d->options.chunk_ns = (int64_t)tact_get_u64(&in);
     d->options.zstd_level = (int)tact_get_u32(&in);
@@ -50,18 +52,23 @@ int tact_description_read(struct tact_span from, struct tact_description *d)
     encoder->derived_every = tact_get_u32(&in);
     encoder->tick_channel = (int)tact_get_u32(&in);
     encoder->event_channel = (int)tact_get_u32(&in);
-    for (int i = 0; i < TACT_DERIVED_CHANNELS; i++)
+    for (int i = 0; i < TACT_DERIVED_CHANNELS; i++) {
         encoder->channels[i] = (int)tact_get_u32(&in);
-    int rc =
-        in.bad ? -EBADMSG : tact_shown_get(&encoder->shown, encoder->size, encoder->stride, &in);
-    const struct tact_shown *shown = &encoder->shown;
-    if (rc == 0 && (shown->contact_count > TACT_RECORDER_WRENCHES ||
-                    shown->sensor_count > TACT_RECORDER_WRENCHES))
+    }
+    int rc = in.bad
+                 ? -EBADMSG
+                 : tact_derived_topics_get(&encoder->derived, encoder->size, encoder->stride, &in);
+    const struct tact_derived_topics *derived = &encoder->derived;
+    if (rc == 0 && (derived->contact_count > TACT_RECORDER_WRENCHES ||
+                    derived->sensor_count > TACT_RECORDER_WRENCHES)) {
         rc = -EBADMSG;
+    }
     if (rc == 0 && (in.bad || in.left > 0 || d->options.chunk_bytes > TACT_RECORDER_CHUNK_MAX ||
-                    d->options.zstd_level < 0 || d->options.zstd_level > 19))
+                    d->options.zstd_level < 0 || d->options.zstd_level > 19)) {
         rc = -EBADMSG;
-    if (rc != 0)
+    }
+    if (rc != 0) {
         tact_encoder_free(encoder);
+    }
     return rc;
 }

@@ -1,4 +1,5 @@
-/** What the rings say about their session, so that its log can be finished without its process. */
+/** The description of a session in its ring file, from which a killed recorder's log is completed.
+ */
 #ifndef TACT_RT_LOG_DESCRIBE_INTERNAL_H
 #define TACT_RT_LOG_DESCRIBE_INTERNAL_H
 
@@ -6,18 +7,19 @@
 
 struct tact_description {
     struct tact_recorder_options options;
-    struct tact_encoder encoder;  /* without its writer */
-    uint64_t prefix_bytes;        /* of the log when the rings were made: header, facts, ... */
-    uint32_t prefix_crc;          /* of these bytes: tells this log from all others */
-    struct tact_span definitions; /* schemas and channels, records as in the first chunk */
+    struct tact_encoder encoder; /* without its writer */
+    uint64_t prefix_bytes; /* bytes of the log when the rings were created: header, facts, ... */
+    uint32_t prefix_crc;   /* CRC of these bytes: identifies the log */
+    struct tact_span definitions; /* schemas and channels, the records of the first chunk */
 };
 
-/** The same as bytes. The encoder is the recorder's, before its first message. */
-void tact_describe(const struct tact_recorder_options *options, const struct tact_encoder *encoder,
-                   struct tact_bytes *out);
+/** Serialises the description. The encoder is the recorder's, before its first message. */
+void tact_description_write(const struct tact_recorder_options *options,
+                            const struct tact_encoder *encoder, struct tact_bytes *out);
 
-/** Back from bytes; description->encoder is freed with tact_encoder_free(), definitions point into
- *  the bytes. Trusts nothing. @retval 0, -EBADMSG or -ENOMEM; then there is nothing to free */
+/** Parses and validates a description. Free description->encoder with tact_encoder_free();
+ * definitions point into the input. @retval 0, -EBADMSG or -ENOMEM; on failure there is nothing to
+ * free */
 int tact_description_read(struct tact_span from, struct tact_description *description);
 
 #endif

@@ -16,23 +16,22 @@ uint64_t tact_encoder_wall(const struct tact_encoder *encoder, int64_t stamp_ns)
                                                                                    : (uint64_t)time;
 }
 
-static int bad(struct tact_error *err, const char *what, const char *name, const char *why)
-{
-    return tact_error_set(err, -EINVAL, "%s \"%s\": %s", what, name ? name : "", why);
-}
-
 static int check_attachments(const struct tact_recorder_content *content, struct tact_error *err)
 {
     for (size_t i = 0; i < content->attachment_count; i++) {
         const struct tact_log_attachment *a = &content->attachments[i];
         if (!a->name || !*a->name || !tact_utf8_valid(a->name) ||
-            (a->media_type && !tact_utf8_valid(a->media_type)))
-            return bad(err, "attachment", a->name, "its name or type is empty or not UTF-8");
-        if (!a->data && a->size > 0)
-            return bad(err, "attachment", a->name, "it has no data");
+            (a->media_type && !tact_utf8_valid(a->media_type))) {
+            return tact_content_error(err, "attachment", a->name,
+                                      "its name or type is empty or not UTF-8");
+        }
+        if (!a->data && a->size > 0) {
+            return tact_content_error(err, "attachment", a->name, "it has no data");
+        }
         for (size_t j = 0; j < i; j++) {
-            if (strcmp(a->name, content->attachments[j].name) == 0)
-                return bad(err, "attachment", a->name, "there are two of this name");
+            if (strcmp(a->name, content->attachments[j].name) == 0) {
+                return tact_content_error(err, "attachment", a->name, "there are two of this name");
+            }
         }
     }
     return 0;
@@ -40,7 +39,7 @@ static int check_attachments(const struct tact_recorder_content *content, struct
 
 static int check_facts(const struct tact_recorder_content *content, struct tact_error *err)
 {
-    static const char *const own[] = {
+    static const char *const reserved[] = {
         "tact_version",    "schema_version",   "clock",       "wall_anchor_ns",
         "recovered_ticks", "recovered_events", "lost_ticks",  "part",
         "session",         "continued_in",     TACT_FACTS_CRC};
@@ -48,15 +47,20 @@ static int check_facts(const struct tact_recorder_content *content, struct tact_
     for (size_t i = 0; i < content->fact_count; i++) {
         const struct tact_log_fact *fact = &content->facts[i];
         if (!fact->key || !*fact->key || !fact->value || !tact_utf8_valid(fact->key) ||
-            !tact_utf8_valid(fact->value))
-            return bad(err, "fact", fact->key, "its key or value is missing or not UTF-8");
+            !tact_utf8_valid(fact->value)) {
+            return tact_content_error(err, "fact", fact->key,
+                                      "its key or value is missing or not UTF-8");
+        }
         bool taken = false;
-        for (size_t j = 0; j < sizeof own / sizeof own[0]; j++)
-            taken = taken || strcmp(fact->key, own[j]) == 0;
-        for (size_t j = 0; j < i; j++)
+        for (size_t j = 0; j < sizeof reserved / sizeof reserved[0]; j++) {
+            taken = taken || strcmp(fact->key, reserved[j]) == 0;
+        }
+        for (size_t j = 0; j < i; j++) {
             taken = taken || strcmp(fact->key, content->facts[j].key) == 0;
-        if (taken)
-            return bad(err, "fact", fact->key, "there are two of this key");
+        }
+        if (taken) {
+            return tact_content_error(err, "fact", fact->key, "there are two of this key");
+        }
     }
     return 0;
 }
@@ -65,34 +69,38 @@ int tact_encoder_check(const struct tact_recorder_content *content, struct tact_
 {
     const struct tact_layout *layout = content->layout;
 
-    if (!layout)
+    if (!layout) {
         return tact_error_set(err, -EINVAL, "a recording needs a layout");
-    if (layout->element && (layout->element->size == 0 || layout->most == 0))
-        return tact_error_set(err, -EINVAL, "a list needs room, and fields of its elements");
-    int rc = tact_shown_check(content, err);
-    if (rc == 0)
+    }
+    if (layout->element && (layout->element->size == 0 || layout->most == 0)) {
+        return tact_error_set(err, -EINVAL, "a list needs a capacity and fields of its elements");
+    }
+    int rc = tact_derived_topics_check(content, err);
+    if (rc == 0) {
         rc = check_attachments(content, err);
+    }
     return rc ? rc : check_facts(content, err);
 }
 
-static int add_schema(struct tact_encoder *encoder, bool wanted, const char *name, const char *text)
+static int add_schema(struct tact_encoder *encoder, bool enabled, const char *name,
+                      const char *text)
 {
-    return wanted ? tact_mcap_writer_schema(encoder->writer, name, text, strlen(text)) : 0;
+    return enabled ? tact_mcap_writer_schema(encoder->writer, name, text, strlen(text)) : 0;
 }
 
-static int add_topic(struct tact_encoder *encoder, int which, bool wanted, int schema,
+static int add_topic(struct tact_encoder *encoder, int which, bool enabled, int schema,
                      const char *topic)
 {
-    int rc = wanted ? tact_mcap_writer_channel(encoder->writer, schema, topic) : -1;
+    int rc = enabled ? tact_mcap_writer_channel(encoder->writer, schema, topic) : -1;
 
     encoder->channels[which] = rc;
-    return wanted && rc < 0 ? rc : 0;
+    return enabled && rc < 0 ? rc : 0;
 }
 
-/* A channel for each contact, or each sensor; they follow each other. */
-static int add_wrenches(struct tact_encoder *encoder, int which, int schema)
+/* Adds one channel per contact, or per sensor, with consecutive ids. */
+static int add_wrench_topics(struct tact_encoder *encoder, int which, int schema)
 {
-    const struct tact_shown *s = &encoder->shown;
+    const struct tact_derived_topics *s = &encoder->derived;
     bool contacts = which == TACT_CHANNEL_CONTACTS;
     size_t count = contacts ? s->contact_count : s->sensor_count;
     char topic[TACT_RECORDER_TOPIC_NAME + 32];
@@ -102,15 +110,16 @@ static int add_wrenches(struct tact_encoder *encoder, int which, int schema)
         snprintf(topic, sizeof topic, "/%s/%s/wrench", contacts ? "contacts" : "sensors",
                  contacts ? s->contacts[i].name : s->sensors[i].name);
         rc = tact_mcap_writer_channel(encoder->writer, schema, topic);
-        if (i == 0)
+        if (i == 0) {
             encoder->channels[which] = rc;
+        }
     }
     return rc < 0 ? rc : 0;
 }
 
 static int add_derived(struct tact_encoder *encoder)
 {
-    const struct tact_shown *s = &encoder->shown;
+    const struct tact_derived_topics *s = &encoder->derived;
     bool joints = s->joint_count > 0, frames = s->body_count + s->link_count + s->contact_count > 0;
     bool arrows = s->contact_count > 0, scene = encoder->scene.size > 0;
     int joint = add_schema(encoder, joints, TACT_SCHEMA_JOINTS, tact_schema_joints);
@@ -121,8 +130,8 @@ static int add_derived(struct tact_encoder *encoder)
 
     int rc = add_topic(encoder, TACT_CHANNEL_JOINTS, joints, joint, "/joint_states");
     rc = rc ? rc : add_topic(encoder, TACT_CHANNEL_TF, frames, tf, "/tf");
-    rc = rc ? rc : add_wrenches(encoder, TACT_CHANNEL_CONTACTS, wrench);
-    rc = rc ? rc : add_wrenches(encoder, TACT_CHANNEL_SENSORS, wrench);
+    rc = rc ? rc : add_wrench_topics(encoder, TACT_CHANNEL_CONTACTS, wrench);
+    rc = rc ? rc : add_wrench_topics(encoder, TACT_CHANNEL_SENSORS, wrench);
     rc = rc ? rc : add_topic(encoder, TACT_CHANNEL_ARROWS, arrows, markers, "/contacts/markers");
     return rc ? rc : add_topic(encoder, TACT_CHANNEL_SCENE, scene, markers, "/scene");
 }
@@ -146,7 +155,14 @@ static int add_channels(struct tact_encoder *encoder, const struct tact_layout *
     return rc ? rc : add_derived(encoder);
 }
 
-/* Nothing in MCAP checks a metadata record of a log that was cut, so it checks itself. */
+void tact_put_facts_crc(struct tact_bytes *map)
+{
+    char text[16];
+    snprintf(text, sizeof text, "%08" PRIx32, tact_crc32(0, map->data, map->size));
+    tact_put_text(map, TACT_FACTS_CRC);
+    tact_put_text(map, text);
+}
+
 static int write_facts(struct tact_encoder *encoder, const struct tact_recorder_content *content,
                        unsigned part)
 {
@@ -171,9 +187,7 @@ static int write_facts(struct tact_encoder *encoder, const struct tact_recorder_
         tact_put_text(&map, content->facts[i].key);
         tact_put_text(&map, content->facts[i].value);
     }
-    snprintf(text, sizeof text, "%08" PRIx32, tact_crc32(0, map.data, map.size));
-    tact_put_text(&map, TACT_FACTS_CRC);
-    tact_put_text(&map, text);
+    tact_put_facts_crc(&map);
     int rc = tact_mcap_writer_metadata(encoder->writer, TACT_FACTS, &map);
     tact_bytes_free(&map);
     return rc;
@@ -190,19 +204,24 @@ int tact_encoder_init(struct tact_encoder *encoder, struct tact_mcap_writer *wri
         .anchor_ns = anchor_ns,
         .derived_every = derived_every,
     };
-    for (int i = 0; i < TACT_DERIVED_CHANNELS; i++)
+    for (int i = 0; i < TACT_DERIVED_CHANNELS; i++) {
         encoder->channels[i] = -1;
+    }
     const struct tact_recorder_content names = {.owners = content->owners,
                                                 .owner_count = content->owner_count};
-    int rc = tact_shown_copy(&encoder->shown, derived_every > 0 ? content : &names);
-    if (derived_every > 0)
+    int rc = tact_derived_topics_copy(&encoder->derived, derived_every > 0 ? content : &names);
+    if (derived_every > 0) {
         tact_put(&encoder->scene, scene->data, scene->size);
-    if (rc == 0 && (scene->failed || encoder->scene.failed))
+    }
+    if (rc == 0 && (scene->failed || encoder->scene.failed)) {
         rc = -ENOMEM;
-    if (rc == 0)
+    }
+    if (rc == 0) {
         rc = add_channels(encoder, content->layout);
-    if (rc == 0)
+    }
+    if (rc == 0) {
         rc = write_facts(encoder, content, part);
+    }
     for (size_t i = 0; rc == 0 && i < content->attachment_count; i++) {
         const struct tact_log_attachment *a = &content->attachments[i];
         rc = tact_mcap_writer_attachment(writer, tact_encoder_wall(encoder, now_ns), a->name,
@@ -219,10 +238,12 @@ bool tact_encoder_channels_exist(const struct tact_encoder *encoder)
 
     for (int i = 0; i < TACT_DERIVED_CHANNELS; i++) {
         int last = encoder->channels[i];
-        if (last >= 0 && i == TACT_CHANNEL_CONTACTS)
-            last += (int)encoder->shown.contact_count - 1;
-        if (last >= 0 && i == TACT_CHANNEL_SENSORS)
-            last += (int)encoder->shown.sensor_count - 1;
+        if (last >= 0 && i == TACT_CHANNEL_CONTACTS) {
+            last += (int)encoder->derived.contact_count - 1;
+        }
+        if (last >= 0 && i == TACT_CHANNEL_SENSORS) {
+            last += (int)encoder->derived.sensor_count - 1;
+        }
         exist = exist && encoder->channels[i] >= -1 && last < count;
     }
     return exist;
@@ -230,38 +251,41 @@ bool tact_encoder_channels_exist(const struct tact_encoder *encoder)
 
 void tact_encoder_free(struct tact_encoder *encoder)
 {
-    tact_shown_free(&encoder->shown);
+    tact_derived_topics_free(&encoder->derived);
     tact_bytes_free(&encoder->scene);
     *encoder = (struct tact_encoder){0};
 }
 
-/* The name of what a shape belongs to; the rings of somebody else may say anything. */
-static const char *owner_of(const struct tact_encoder *encoder, double shape)
+/* Name of the body or link of a shape; the number may come from an untrusted ring file. */
+static const char *owner_name(const struct tact_encoder *encoder, double shape)
 {
-    const struct tact_shown *shown = &encoder->shown;
-    return shape >= 0.0 && shape < (double)shown->owner_count ? shown->owners[(size_t)shape] : "";
+    const struct tact_derived_topics *derived = &encoder->derived;
+    return shape >= 0.0 && shape < (double)derived->owner_count ? derived->owners[(size_t)shape]
+                                                                : "";
 }
 
-static uint32_t whole(double value)
+static uint32_t to_uint32(double value)
 {
     return value >= 0.0 && value <= UINT32_MAX ? (uint32_t)value : 0;
 }
 
-/* "ruler/finger", and "ruler/finger#2" of the second pair between the two. */
-static void put_element(struct tact_cdr *cdr, const struct tact_encoder *encoder,
-                        const double *element)
+/* Encodes a list element; its name is "ruler/finger", or "ruler/finger#2" for the second pair. */
+static void encode_element(struct tact_cdr *cdr, const struct tact_encoder *encoder,
+                           const double *element)
 {
     char name[512];
-    uint32_t same = whole(element[2]);
-    int length = snprintf(name, sizeof name, "%.240s/%.240s", owner_of(encoder, element[0]),
-                          owner_of(encoder, element[1]));
+    uint32_t same = to_uint32(element[2]);
+    int length = snprintf(name, sizeof name, "%.240s/%.240s", owner_name(encoder, element[0]),
+                          owner_name(encoder, element[1]));
 
-    if (same > 1)
+    if (same > 1) {
         snprintf(name + length, sizeof name - (size_t)length, "#%" PRIu32, same);
-    tact_utf8_repair(name); /* a cut may go through a character */
+    }
+    tact_utf8_repair(name); /* truncation may split a character */
     tact_cdr_string(cdr, name);
-    for (int i = 0; i < TACT_ELEMENT_HEAD; i++)
-        tact_cdr_u32(cdr, whole(element[i]));
+    for (int i = 0; i < TACT_ELEMENT_HEAD; i++) {
+        tact_cdr_u32(cdr, to_uint32(element[i]));
+    }
     tact_cdr_f64_array(cdr, element + TACT_ELEMENT_HEAD, encoder->stride - TACT_ELEMENT_HEAD);
 }
 
@@ -283,14 +307,16 @@ void tact_encode_record(struct tact_encoder *encoder, const struct tact_record *
     tact_cdr_f64_array(&cdr, record->values, encoder->size);
     if (encoder->stride > 0) {
         const double *element = record->values + encoder->size + 1;
-        uint32_t count = whole(element[-1]);
+        uint32_t count = to_uint32(element[-1]);
         tact_cdr_u32(&cdr, count);
-        for (uint32_t i = 0; i < count; i++, element += encoder->stride)
-            put_element(&cdr, encoder, element);
+        for (uint32_t i = 0; i < count; i++, element += encoder->stride) {
+            encode_element(&cdr, encoder, element);
+        }
     }
     tact_mcap_writer_end(encoder->writer);
-    if (encoder->derived_every > 0 && record->tick % encoder->derived_every == 0)
+    if (encoder->derived_every > 0 && record->tick % encoder->derived_every == 0) {
         tact_encode_derived(encoder, record);
+    }
 }
 
 void tact_encode_event(struct tact_encoder *encoder, uint64_t tick, int64_t stamp_ns,

@@ -1,4 +1,4 @@
-/* What is derived from a record: joint states, frames, wrenches, and arrows for the contacts. */
+/* Messages derived from a record: joint states, frames, wrenches, and arrows of the contacts. */
 #include <math.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -9,7 +9,7 @@
 #include "encode_internal.h"
 #include "marker_internal.h"
 
-static struct tact_cdr begin(struct tact_encoder *encoder, int channel, int64_t stamp_ns)
+static struct tact_cdr begin_message(struct tact_encoder *encoder, int channel, int64_t stamp_ns)
 {
     return tact_cdr_begin(
         tact_mcap_writer_begin(encoder->writer, channel, tact_encoder_wall(encoder, stamp_ns)));
@@ -22,40 +22,43 @@ static void put_header(struct tact_cdr *cdr, const struct tact_encoder *encoder,
     tact_cdr_string(cdr, frame);
 }
 
-/* One of JointState's sequences: empty where no joint has the quantity, else one value a joint. */
-static void put_joints(struct tact_cdr *cdr, const struct tact_shown *shown,
+/* One sequence of JointState: empty if no joint has the quantity, else one value per joint (NaN if
+ * absent). */
+static void put_joints(struct tact_cdr *cdr, const struct tact_derived_topics *derived,
                        const struct tact_record *record, size_t member)
 {
     size_t known = 0;
     uint32_t offset;
 
-    for (size_t i = 0; i < shown->joint_count; i++) {
-        memcpy(&offset, (const char *)&shown->joints[i] + member, sizeof offset);
+    for (size_t i = 0; i < derived->joint_count; i++) {
+        memcpy(&offset, (const char *)&derived->joints[i] + member, sizeof offset);
         known += offset != TACT_RECORDER_NONE;
     }
-    tact_cdr_u32(cdr, known ? (uint32_t)shown->joint_count : 0);
-    for (size_t i = 0; known && i < shown->joint_count; i++) {
-        memcpy(&offset, (const char *)&shown->joints[i] + member, sizeof offset);
+    tact_cdr_u32(cdr, known ? (uint32_t)derived->joint_count : 0);
+    for (size_t i = 0; known && i < derived->joint_count; i++) {
+        memcpy(&offset, (const char *)&derived->joints[i] + member, sizeof offset);
         tact_cdr_f64(cdr, offset != TACT_RECORDER_NONE ? record->values[offset] : (double)NAN);
     }
 }
 
 static void encode_joints(struct tact_encoder *encoder, const struct tact_record *record)
 {
-    const struct tact_shown *shown = &encoder->shown;
-    struct tact_cdr cdr = begin(encoder, encoder->channels[TACT_CHANNEL_JOINTS], record->stamp_ns);
+    const struct tact_derived_topics *derived = &encoder->derived;
+    struct tact_cdr cdr =
+        begin_message(encoder, encoder->channels[TACT_CHANNEL_JOINTS], record->stamp_ns);
 
     put_header(&cdr, encoder, record->stamp_ns, "");
-    tact_cdr_u32(&cdr, (uint32_t)shown->joint_count);
-    for (size_t i = 0; i < shown->joint_count; i++)
-        tact_cdr_string(&cdr, shown->joints[i].name);
-    put_joints(&cdr, shown, record, offsetof(struct tact_recorder_joint, position));
-    put_joints(&cdr, shown, record, offsetof(struct tact_recorder_joint, velocity));
-    put_joints(&cdr, shown, record, offsetof(struct tact_recorder_joint, effort));
+    tact_cdr_u32(&cdr, (uint32_t)derived->joint_count);
+    for (size_t i = 0; i < derived->joint_count; i++) {
+        tact_cdr_string(&cdr, derived->joints[i].name);
+    }
+    put_joints(&cdr, derived, record, offsetof(struct tact_recorder_joint, position));
+    put_joints(&cdr, derived, record, offsetof(struct tact_recorder_joint, velocity));
+    put_joints(&cdr, derived, record, offsetof(struct tact_recorder_joint, effort));
     tact_mcap_writer_end(encoder->writer);
 }
 
-/* pose: position, then quat_wxyz; ROS has w last. */
+/* pose: position, then quat_wxyz; ROS puts w last. */
 static void put_transform(struct tact_cdr *cdr, const struct tact_encoder *encoder,
                           int64_t stamp_ns, const char *parent, const char *child,
                           const double *pose)
@@ -67,7 +70,7 @@ static void put_transform(struct tact_cdr *cdr, const struct tact_encoder *encod
     tact_cdr_f64(cdr, pose[3]);
 }
 
-/* The link's frame in its parent's: the pose at joint value 0, then the joint's motion. */
+/* The link's frame in its parent's: the pose at joint value 0 composed with the joint's motion. */
 static void link_pose(const struct tact_recorder_link *link, double q, double out[7])
 {
     double half = 0.5 * q;
@@ -84,60 +87,67 @@ static void link_pose(const struct tact_recorder_link *link, double q, double ou
     memcpy(out, &pose, sizeof pose);
 }
 
-/* Where the values of each contact that is shown are: in the record, or in its list, which has the
- * same order. */
-static void find_contacts(struct tact_encoder *encoder, const struct tact_record *record)
+/* Locates the values of each shown contact: in the record, or in its list, which is in the same
+ * order. */
+static void locate_contacts(struct tact_encoder *encoder, const struct tact_record *record)
 {
-    const struct tact_shown *shown = &encoder->shown;
+    const struct tact_derived_topics *derived = &encoder->derived;
     const double *element = record->values + encoder->size + 1;
     size_t left = encoder->stride > 0 ? (size_t)element[-1] : 0;
 
-    for (size_t i = 0; i < shown->contact_count; i++) {
-        const struct tact_recorder_contact *c = &shown->contacts[i];
+    for (size_t i = 0; i < derived->contact_count; i++) {
+        const struct tact_recorder_contact *c = &derived->contacts[i];
         encoder->at[i] = encoder->stride > 0 ? NULL : record->values;
-        for (; left > 0 && (element[0] < c->a || (element[0] == c->a && element[1] < c->b)); left--)
+        for (; left > 0 && (element[0] < c->a || (element[0] == c->a && element[1] < c->b));
+             left--) {
             element += encoder->stride;
-        if (left > 0 && element[0] == c->a && element[1] == c->b)
+        }
+        if (left > 0 && element[0] == c->a && element[1] == c->b) {
             encoder->at[i] = element + TACT_ELEMENT_HEAD;
+        }
     }
 }
 
-/* The patch of one that touches has a normal. */
-static bool touches(const struct tact_encoder *encoder, size_t contact)
+/* A touching contact's patch has a normal. */
+static bool is_touching(const struct tact_encoder *encoder, size_t contact)
 {
     const double *at = encoder->at[contact];
-    return at && tact_v3_norm(at + encoder->shown.contacts[contact].patch + 3) > 0.0;
+    return at && tact_v3_norm(at + encoder->derived.contacts[contact].patch + 3) > 0.0;
 }
 
-/* The frame of a contact. */
-static void frame_of(const struct tact_recorder_contact *contact, char *out, size_t size)
+/* Name of a contact's frame. */
+static void contact_frame(const struct tact_recorder_contact *contact, char *out, size_t size)
 {
     snprintf(out, size, "contact/%s", contact->name);
 }
 
 static void encode_tf(struct tact_encoder *encoder, const struct tact_record *record)
 {
-    const struct tact_shown *shown = &encoder->shown;
-    struct tact_cdr cdr = begin(encoder, encoder->channels[TACT_CHANNEL_TF], record->stamp_ns);
-    size_t count = shown->body_count + shown->link_count;
+    const struct tact_derived_topics *derived = &encoder->derived;
+    struct tact_cdr cdr =
+        begin_message(encoder, encoder->channels[TACT_CHANNEL_TF], record->stamp_ns);
+    size_t count = derived->body_count + derived->link_count;
     double pose[7] = {[3] = 1.0};
     char frame[TACT_RECORDER_TOPIC_NAME + 16];
 
-    for (size_t i = 0; i < shown->contact_count; i++)
-        count += touches(encoder, i);
+    for (size_t i = 0; i < derived->contact_count; i++) {
+        count += is_touching(encoder, i);
+    }
     tact_cdr_u32(&cdr, (uint32_t)count);
-    for (size_t i = 0; i < shown->body_count; i++)
-        put_transform(&cdr, encoder, record->stamp_ns, "world", shown->bodies[i].name,
-                      record->values + shown->bodies[i].pose);
-    for (size_t i = 0; i < shown->contact_count; i++) {
-        if (!touches(encoder, i))
+    for (size_t i = 0; i < derived->body_count; i++) {
+        put_transform(&cdr, encoder, record->stamp_ns, "world", derived->bodies[i].name,
+                      record->values + derived->bodies[i].pose);
+    }
+    for (size_t i = 0; i < derived->contact_count; i++) {
+        if (!is_touching(encoder, i)) {
             continue;
-        memcpy(pose, encoder->at[i] + shown->contacts[i].patch, 3 * sizeof *pose);
-        frame_of(&shown->contacts[i], frame, sizeof frame);
+        }
+        memcpy(pose, encoder->at[i] + derived->contacts[i].patch, 3 * sizeof *pose);
+        contact_frame(&derived->contacts[i], frame, sizeof frame);
         put_transform(&cdr, encoder, record->stamp_ns, "world", frame, pose);
     }
-    for (size_t i = 0; i < shown->link_count; i++) {
-        const struct tact_recorder_link *link = &shown->links[i];
+    for (size_t i = 0; i < derived->link_count; i++) {
+        const struct tact_recorder_link *link = &derived->links[i];
         link_pose(link, record->values[link->position], pose);
         put_transform(&cdr, encoder, record->stamp_ns, link->parent, link->name, pose);
     }
@@ -148,7 +158,7 @@ static void encode_wrench(struct tact_encoder *encoder, int channel,
                           const struct tact_record *record, const char *frame,
                           const double wrench[6])
 {
-    struct tact_cdr cdr = begin(encoder, channel, record->stamp_ns);
+    struct tact_cdr cdr = begin_message(encoder, channel, record->stamp_ns);
 
     put_header(&cdr, encoder, record->stamp_ns, frame);
     tact_cdr_f64_array(&cdr, wrench, 6);
@@ -157,56 +167,64 @@ static void encode_wrench(struct tact_encoder *encoder, int channel,
 
 static void encode_wrenches(struct tact_encoder *encoder, const struct tact_record *record)
 {
-    const struct tact_shown *shown = &encoder->shown;
+    const struct tact_derived_topics *derived = &encoder->derived;
     char frame[TACT_RECORDER_TOPIC_NAME + 16];
 
-    for (size_t i = 0; i < shown->contact_count; i++) {
-        if (!touches(encoder, i))
+    for (size_t i = 0; i < derived->contact_count; i++) {
+        if (!is_touching(encoder, i)) {
             continue;
-        frame_of(&shown->contacts[i], frame, sizeof frame);
+        }
+        contact_frame(&derived->contacts[i], frame, sizeof frame);
         encode_wrench(encoder, encoder->channels[TACT_CHANNEL_CONTACTS] + (int)i, record, frame,
-                      encoder->at[i] + shown->contacts[i].wrench);
+                      encoder->at[i] + derived->contacts[i].wrench);
     }
-    for (size_t i = 0; i < shown->sensor_count; i++)
+    for (size_t i = 0; i < derived->sensor_count; i++) {
         encode_wrench(encoder, encoder->channels[TACT_CHANNEL_SENSORS] + (int)i, record,
-                      shown->sensors[i].frame, record->values + shown->sensors[i].wrench);
+                      derived->sensors[i].frame, record->values + derived->sensors[i].wrench);
+    }
 }
 
-/* An arrow for each contact that touches; those that have come apart are taken away. */
+/* An arrow per touching contact; arrows of separated contacts are deleted. */
 static void encode_arrows(struct tact_encoder *encoder, const struct tact_record *record)
 {
-    static const double nowhere[3];
-    const struct tact_shown *shown = &encoder->shown;
+    static const double zero[3];
+    const struct tact_derived_topics *derived = &encoder->derived;
     uint32_t count = 0;
 
-    for (size_t i = 0; i < shown->contact_count; i++)
-        count += encoder->drawn[i] || touches(encoder, i);
-    if (count == 0)
+    for (size_t i = 0; i < derived->contact_count; i++) {
+        count += encoder->arrow_visible[i] || is_touching(encoder, i);
+    }
+    if (count == 0) {
         return;
-    struct tact_cdr cdr = begin(encoder, encoder->channels[TACT_CHANNEL_ARROWS], record->stamp_ns);
+    }
+    struct tact_cdr cdr =
+        begin_message(encoder, encoder->channels[TACT_CHANNEL_ARROWS], record->stamp_ns);
     tact_cdr_u32(&cdr, count);
-    for (size_t i = 0; i < shown->contact_count; i++) {
-        const struct tact_recorder_contact *contact = &shown->contacts[i];
+    for (size_t i = 0; i < derived->contact_count; i++) {
+        const struct tact_recorder_contact *contact = &derived->contacts[i];
         const double *at = encoder->at[i];
-        bool touching = touches(encoder, i);
-        if (touching || encoder->drawn[i])
+        bool touching = is_touching(encoder, i);
+        if (touching || encoder->arrow_visible[i]) {
             tact_marker_arrow(&cdr, (int64_t)tact_encoder_wall(encoder, record->stamp_ns),
-                              (int32_t)i, touching, at ? at + contact->patch : nowhere,
-                              at ? at + contact->wrench : nowhere,
-                              at ? (int)at[contact->limits] : 0);
-        encoder->drawn[i] = touching;
+                              (int32_t)i, touching, at ? at + contact->patch : zero,
+                              at ? at + contact->wrench : zero, at ? (int)at[contact->limits] : 0);
+        }
+        encoder->arrow_visible[i] = touching;
     }
     tact_mcap_writer_end(encoder->writer);
 }
 
 void tact_encode_derived(struct tact_encoder *encoder, const struct tact_record *record)
 {
-    find_contacts(encoder, record);
-    if (encoder->channels[TACT_CHANNEL_JOINTS] >= 0)
+    locate_contacts(encoder, record);
+    if (encoder->channels[TACT_CHANNEL_JOINTS] >= 0) {
         encode_joints(encoder, record);
-    if (encoder->channels[TACT_CHANNEL_TF] >= 0)
+    }
+    if (encoder->channels[TACT_CHANNEL_TF] >= 0) {
         encode_tf(encoder, record);
+    }
     encode_wrenches(encoder, record);
-    if (encoder->channels[TACT_CHANNEL_ARROWS] >= 0)
+    if (encoder->channels[TACT_CHANNEL_ARROWS] >= 0) {
         encode_arrows(encoder, record);
+    }
 }

@@ -1,19 +1,20 @@
-/** What the recorder writes: records and events as ROS 2 messages on the topics of a session. */
+/** Encoding of records and events as ROS 2 messages on the topics of a session. */
 #ifndef TACT_RT_LOG_ENCODE_INTERNAL_H
 #define TACT_RT_LOG_ENCODE_INTERNAL_H
 
 #include "mcap_writer_internal.h"
 #include "recorder.h"
-#include "shown_internal.h"
+#include "derived_topics_internal.h"
 
 #define TACT_TOPIC_TICK "/tact/tick"
 #define TACT_TOPIC_EVENT "/tact/events"
 #define TACT_FACTS "tact"               /* name of the metadata record */
-#define TACT_RECOVERED "tact_recovered" /* of another that recovery adds */
-#define TACT_CONTINUED "tact_continued" /* of another, in a file that is not the session's last */
-#define TACT_FACTS_CRC "crc32"          /* its last key: 8 hex digits, CRC of the map before it */
+#define TACT_RECOVERED "tact_recovered" /* metadata record that recovery adds */
+#define TACT_CONTINUED                                                                             \
+    "tact_continued"           /* metadata record of every file of a split session but the last */
+#define TACT_FACTS_CRC "crc32" /* its last key: 8 hex digits, CRC of the preceding map */
 
-/** Channels of what is derived from the records. A contact's, and a sensor's, follow each other. */
+/** Channels of the derived topics. The channels of contacts, and of sensors, are consecutive. */
 enum {
     TACT_CHANNEL_JOINTS,
     TACT_CHANNEL_TF,
@@ -26,40 +27,44 @@ enum {
 
 struct tact_encoder {
     struct tact_mcap_writer *writer; /* not owned */
-    uint32_t size;                   /* doubles of a record, without its list */
-    uint32_t stride;                 /* of an element of the list; 0: there is none */
+    uint32_t size;                   /* doubles of a record without its list */
+    uint32_t stride;                 /* doubles per list element; 0: no list */
     int64_t anchor_ns;
     uint32_t derived_every;
     int tick_channel, event_channel;
     int channels[TACT_DERIVED_CHANNELS]; /* -1 where unused */
-    struct tact_shown shown;
-    struct tact_bytes scene;                  /* the message of /scene, until it was written */
-    uint8_t drawn[TACT_RECORDER_WRENCHES];    /* contacts whose arrow is on show */
-    const double *at[TACT_RECORDER_WRENCHES]; /* what their offsets count from in the record that is
-                                                 written, or NULL */
+    struct tact_derived_topics derived;
+    struct tact_bytes scene;                       /* the message of /scene, until it is written */
+    uint8_t arrow_visible[TACT_RECORDER_WRENCHES]; /* contacts whose arrow is displayed */
+    const double *at[TACT_RECORDER_WRENCHES];      /* origin of a contact's offsets in the current
+                                                      record, or NULL */
 };
 
-/** Checks what is to be recorded. @retval 0, or -EINVAL with *err filled */
+/** Validates the content of a recording. @retval 0, or -EINVAL with *err set */
 int tact_encoder_check(const struct tact_recorder_content *content, struct tact_error *err);
 
-/** Writes schemas, channels, attachments and facts; content has been checked. scene: the message of
- *  /scene, or empty; part: number of the file, 0 where the session is never split. On failure
- *  tact_encoder_free() is still due. @retval 0 or a negative errno */
+/** Writes schemas, channels, attachments and facts of validated content. scene: the message of
+ * /scene, or empty; part: number of the file, 0 if the session is not split. Call
+ * tact_encoder_free() also on failure. @retval 0 or a negative errno */
 int tact_encoder_init(struct tact_encoder *encoder, struct tact_mcap_writer *writer,
                       const struct tact_recorder_content *content, const struct tact_bytes *scene,
                       unsigned part, uint32_t derived_every, int64_t anchor_ns, int64_t now_ns);
-/** Wall-clock time of a stamp [ns since 1970], as messages have it. */
+/** Wall-clock time of a stamp [ns since 1970], the time of messages. */
 uint64_t tact_encoder_wall(const struct tact_encoder *encoder, int64_t stamp_ns);
 
-/** The writer has the channels that the encoder uses. */
+/** Whether the writer has the channels that the encoder uses. */
 bool tact_encoder_channels_exist(const struct tact_encoder *encoder);
 void tact_encoder_free(struct tact_encoder *encoder);
 
 void tact_encode_record(struct tact_encoder *encoder, const struct tact_record *record);
-/** Of the record: joints, frames, wrenches, arrows; encode_derived.c. */
+/** Appends the key TACT_FACTS_CRC to a map of facts: MCAP has no checksum of a metadata record in a
+ * log without an end. */
+void tact_put_facts_crc(struct tact_bytes *map);
+
+/** Encodes joints, frames, wrenches and arrows of a record; encode_derived.c. */
 void tact_encode_derived(struct tact_encoder *encoder, const struct tact_record *record);
 
-/** The message of /scene, as CDR. */
+/** Encodes the message of /scene as CDR. */
 void tact_encode_scene(const struct tact_recorder_content *content, struct tact_bytes *out);
 
 void tact_encode_event(struct tact_encoder *encoder, uint64_t tick, int64_t stamp_ns,

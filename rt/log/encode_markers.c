@@ -1,4 +1,4 @@
-/* Markers: the shapes of a scene once, and an arrow a contact. */
+/* Markers: the shapes of a scene, written once, and an arrow per contact. */
 #include <string.h>
 
 #include "../../contact/limits.h"
@@ -6,9 +6,9 @@
 #include "encode_internal.h"
 #include "marker_internal.h"
 
-#define MESH_TRIANGLES 50000 /* a mesh of more is not drawn */
+#define MESH_TRIANGLES 50000 /* larger meshes are not drawn */
 #define M_PER_N 0.01
-#define PLANE_SIZE 1.0 /* of the part of a half-space that is drawn [m] */
+#define PLANE_SIZE 1.0 /* edge of the drawn square of a half-space [m] */
 
 enum { ARROW = 0, CUBE = 1, SPHERE = 2, TRIANGLE_LIST = 11 };
 enum { ADD = 0, DELETE = 2 };
@@ -20,10 +20,10 @@ struct marker {
     struct tact_pose pose;
     double scale[3];
     float color[4];
-    bool locked; /* it moves with its frame */
+    bool locked; /* the marker moves with its frame */
 };
 
-static void put_head(struct tact_cdr *cdr, const struct marker *m)
+static void put_marker_header(struct tact_cdr *cdr, const struct marker *m)
 {
     tact_cdr_time(cdr, m->wall_ns);
     tact_cdr_string(cdr, m->frame);
@@ -32,18 +32,19 @@ static void put_head(struct tact_cdr *cdr, const struct marker *m)
     tact_cdr_u32(cdr, (uint32_t)m->type);
     tact_cdr_u32(cdr, (uint32_t)m->action);
     tact_cdr_f64_array(cdr, m->pose.position, 3);
-    tact_cdr_f64_array(cdr, m->pose.quat_wxyz + 1, 3); /* ROS has w last */
+    tact_cdr_f64_array(cdr, m->pose.quat_wxyz + 1, 3); /* ROS puts w last */
     tact_cdr_f64(cdr, m->pose.quat_wxyz[0]);
     tact_cdr_f64_array(cdr, m->scale, 3);
-    for (int i = 0; i < 4; i++)
+    for (int i = 0; i < 4; i++) {
         tact_cdr_f32(cdr, m->color[i]);
-    tact_cdr_u32(cdr, 0); /* lifetime: for ever */
+    }
+    tact_cdr_u32(cdr, 0); /* lifetime: unlimited */
     tact_cdr_u32(cdr, 0);
     tact_cdr_u8(cdr, m->locked);
 }
 
-/* After the points: no colours of their own, no texture, no text, no mesh file. */
-static void put_tail(struct tact_cdr *cdr)
+/* Fields after the points: no colours per point, texture, text or mesh file. */
+static void put_marker_tail(struct tact_cdr *cdr)
 {
     tact_cdr_u32(cdr, 0);
     tact_cdr_string(cdr, "");
@@ -71,24 +72,25 @@ void tact_marker_arrow(struct tact_cdr *cdr, int64_t wall_ns, int32_t id, bool t
         .type = ARROW,
         .action = touching ? ADD : DELETE,
         .pose.quat_wxyz = {1.0},
-        .scale = {0.002, 0.004, 0.004}, /* of the shaft, of the head, length of the head [m] */
+        .scale = {0.002, 0.004, 0.004}, /* diameter of shaft and head, length of head [m] */
         .color = {slips ? 0.8F : 0.0F, slips ? 0.1F : 0.6F, 0.1F, 1.0F},
     };
     double tip[3];
 
-    put_head(cdr, &m);
+    put_marker_header(cdr, &m);
     tact_cdr_u32(cdr, touching ? 2 : 0);
     if (touching) {
-        for (int i = 0; i < 3; i++)
+        for (int i = 0; i < 3; i++) {
             tip[i] = center[i] + M_PER_N * force[i];
+        }
         tact_cdr_f64_array(cdr, center, 3);
         tact_cdr_f64_array(cdr, tip, 3);
     }
-    put_tail(cdr);
+    put_marker_tail(cdr);
 }
 
-/* Whether a shape is drawn, and as what. */
-static bool is_drawn(const struct tact_shape *shape)
+/* Whether a shape has a marker. */
+static bool is_drawable(const struct tact_shape *shape)
 {
     return shape->kind == TACT_SHAPE_SPHERE || shape->kind == TACT_SHAPE_BOX ||
            shape->kind == TACT_SHAPE_HALFSPACE ||
@@ -100,11 +102,13 @@ static void put_triangles(struct tact_cdr *cdr, const struct tact_mesh *mesh)
     size_t count = 3 * mesh->triangle_count;
 
     tact_cdr_u32(cdr, (uint32_t)count);
-    for (size_t i = 0; i < count; i++)
+    for (size_t i = 0; i < count; i++) {
         tact_cdr_f64_array(cdr, mesh->vertices + 3 * (size_t)mesh->triangles[i], 3);
+    }
 }
 
-static void put_shape(struct tact_cdr *cdr, int32_t id, const struct tact_recorder_shape *from)
+static void put_shape_marker(struct tact_cdr *cdr, int32_t id,
+                             const struct tact_recorder_shape *from)
 {
     const struct tact_shape *shape = from->shape;
     bool fixed = strcmp(from->frame, "world") == 0;
@@ -123,19 +127,21 @@ static void put_shape(struct tact_cdr *cdr, int32_t id, const struct tact_record
     if (shape->kind == TACT_SHAPE_SPHERE || shape->kind == TACT_SHAPE_BOX) {
         bool sphere = shape->kind == TACT_SHAPE_SPHERE;
         m.type = sphere ? SPHERE : CUBE;
-        for (int i = 0; i < 3; i++)
+        for (int i = 0; i < 3; i++) {
             m.scale[i] = 2.0 * shape->size[sphere ? 0 : i];
+        }
     } else if (shape->kind == TACT_SHAPE_HALFSPACE) {
         m.type = CUBE;
         m.scale[0] = m.scale[1] = PLANE_SIZE;
         m.scale[2] = 1e-4;
     }
-    put_head(cdr, &m);
-    if (m.type == TRIANGLE_LIST)
+    put_marker_header(cdr, &m);
+    if (m.type == TRIANGLE_LIST) {
         put_triangles(cdr, shape->mesh);
-    else
+    } else {
         tact_cdr_u32(cdr, 0);
-    put_tail(cdr);
+    }
+    put_marker_tail(cdr);
 }
 
 void tact_encode_scene(const struct tact_recorder_content *content, struct tact_bytes *out)
@@ -143,11 +149,13 @@ void tact_encode_scene(const struct tact_recorder_content *content, struct tact_
     struct tact_cdr cdr = tact_cdr_begin(out);
     uint32_t count = 0;
 
-    for (size_t i = 0; i < content->shape_count; i++)
-        count += is_drawn(content->shapes[i].shape);
+    for (size_t i = 0; i < content->shape_count; i++) {
+        count += is_drawable(content->shapes[i].shape);
+    }
     tact_cdr_u32(&cdr, count);
     for (size_t i = 0; i < content->shape_count; i++) {
-        if (is_drawn(content->shapes[i].shape))
-            put_shape(&cdr, (int32_t)i, &content->shapes[i]);
+        if (is_drawable(content->shapes[i].shape)) {
+            put_shape_marker(&cdr, (int32_t)i, &content->shapes[i]);
+        }
     }
 }

@@ -7,48 +7,54 @@
 
 #include "bytes_internal.h"
 
-#define MOST_NAMESAKES 4096 /* fields of one name */
+#define MAX_SAME_NAMES 4096 /* maximum number of fields of one name */
 
-/* Where a name stands in the hash table, or the free slot where it would (FNV-1a). */
-static uint32_t slot_of(const struct tact_layout *layout, const char *name)
+/* Slot of a name in the hash table (FNV-1a), or the free slot for it. */
+static uint32_t field_slot(const struct tact_layout *layout, const char *name)
 {
     uint32_t hash = 2166136261U;
 
-    for (const char *c = name; *c; c++)
+    for (const char *c = name; *c; c++) {
         hash = (hash ^ (unsigned char)*c) * 16777619U;
+    }
     uint32_t at = hash & (layout->slots - 1);
-    while (layout->taken[at] && strcmp(layout->fields[layout->taken[at] - 1].name, name) != 0)
+    while (layout->taken[at] && strcmp(layout->fields[layout->taken[at] - 1].name, name) != 0) {
         at = (at + 1) & (layout->slots - 1);
+    }
     return at;
 }
 
-/* Room for one more field and its name; the table stays at most half full. */
-static int reserve(struct tact_layout *layout)
+/* Ensures capacity for one more field; the table stays at most half full. */
+static int reserve_field(struct tact_layout *layout)
 {
-    if (layout->field_count < layout->capacity)
+    if (layout->field_count < layout->capacity) {
         return 0;
+    }
     uint32_t capacity = layout->capacity ? 2 * layout->capacity : 32;
     struct tact_field *fields = realloc(layout->fields, capacity * sizeof *fields);
-    if (!fields)
+    if (!fields) {
         return -ENOMEM;
+    }
     layout->fields = fields;
     uint32_t *taken = calloc(2 * (size_t)capacity, sizeof *taken);
-    if (!taken)
+    if (!taken) {
         return -ENOMEM;
+    }
     free(layout->taken);
     layout->taken = taken;
     layout->slots = 2 * capacity;
     layout->capacity = capacity;
-    for (uint32_t i = 0; i < layout->field_count; i++)
-        taken[slot_of(layout, fields[i].name)] = i + 1;
+    for (uint32_t i = 0; i < layout->field_count; i++) {
+        taken[field_slot(layout, fields[i].name)] = i + 1;
+    }
     return 0;
 }
 
-static int name_taken(const struct tact_layout *layout, const char *name)
+static int is_name_used(const struct tact_layout *layout, const char *name)
 {
-    /* The message has these two of its own, before the fields. */
+    /* the message has these two fields itself */
     return strcmp(name, "stamp") == 0 || strcmp(name, "tick") == 0 ||
-           layout->taken[slot_of(layout, name)] != 0;
+           layout->taken[field_slot(layout, name)] != 0;
 }
 
 /* ROS 2 field names: lower case, digits and single underscores, a letter first, none last. */
@@ -58,85 +64,97 @@ static void sanitise(const char *name, char out[TACT_FIELD_NAME])
 
     for (; *name && n < TACT_FIELD_NAME - 1; name++) {
         char c = *name;
-        if (c >= 'A' && c <= 'Z')
+        if (c >= 'A' && c <= 'Z') {
             c = (char)(c - 'A' + 'a');
-        if (!((c >= 'a' && c <= 'z') || (c >= '0' && c <= '9')))
+        }
+        if (!((c >= 'a' && c <= 'z') || (c >= '0' && c <= '9'))) {
             c = '_';
-        if (c == '_' && (n == 0 || out[n - 1] == '_'))
+        }
+        if (c == '_' && (n == 0 || out[n - 1] == '_')) {
             continue;
+        }
         if (n == 0 && c <= '9') {
             out[n++] = 'n';
             out[n++] = '_';
         }
         out[n++] = c;
     }
-    while (n > 0 && out[n - 1] == '_')
+    while (n > 0 && out[n - 1] == '_') {
         n--;
+    }
     out[n] = '\0';
-    if (n == 0)
+    if (n == 0) {
         snprintf(out, TACT_FIELD_NAME, "field");
+    }
 }
 
-/* Appends _2, _3, ... until nobody else has the name. -EINVAL where too many do: of a file of
- * somebody else, names may be all the same. */
+/* Appends _2, _3, ... until the name is unique. -EINVAL above MAX_SAME_NAMES: an untrusted file may
+ * repeat one name. */
 static int make_unique(const struct tact_layout *layout, char name[TACT_FIELD_NAME])
 {
     char base[TACT_FIELD_NAME];
 
     memcpy(base, name, sizeof base);
-    for (uint32_t i = 2; name_taken(layout, name); i++) {
-        if (i > MOST_NAMESAKES)
+    for (uint32_t i = 2; is_name_used(layout, name); i++) {
+        if (i > MAX_SAME_NAMES) {
             return -EINVAL;
+        }
         char suffix[16];
         int length = snprintf(suffix, sizeof suffix, "_%u", i);
         int room = TACT_FIELD_NAME - 1 - length;
         int keep = (int)strlen(base) < room ? (int)strlen(base) : room;
-        while (keep > 0 && base[keep - 1] == '_')
+        while (keep > 0 && base[keep - 1] == '_') {
             keep--;
+        }
         snprintf(name, TACT_FIELD_NAME, "%.*s%s", keep, base, suffix);
     }
     return 0;
 }
 
-/* The unit ends up in a one-line comment of the schema. */
+/* The unit becomes a one-line comment of the schema. */
 static void copy_unit(const char *unit, char out[TACT_FIELD_UNIT])
 {
     snprintf(out, TACT_FIELD_UNIT, "%s", unit ? unit : "");
     tact_utf8_repair(out);
     for (char *c = out; *c; c++) {
-        if ((unsigned char)*c < ' ')
+        if ((unsigned char)*c < ' ') {
             *c = ' ';
+        }
     }
-    for (size_t n = strlen(out); n > 0 && out[n - 1] == ' '; n--)
+    for (size_t n = strlen(out); n > 0 && out[n - 1] == ' '; n--) {
         out[n - 1] = '\0';
+    }
 }
 
 const struct tact_field *tact_layout_find(const struct tact_layout *layout, const char *name)
 {
-    uint32_t number = layout->slots ? layout->taken[slot_of(layout, name)] : 0;
+    uint32_t number = layout->slots ? layout->taken[field_slot(layout, name)] : 0;
     return number ? &layout->fields[number - 1] : NULL;
 }
 
-static long add_within(struct tact_layout *layout, uint32_t most, enum tact_field_kind kind,
-                       const char *name, const char *unit, uint32_t count)
+static long append_field(struct tact_layout *layout, uint32_t most, enum tact_field_kind kind,
+                         const char *name, const char *unit, uint32_t count)
 {
     if (!name || (unit && strlen(unit) >= TACT_FIELD_UNIT) || count == 0 || layout->size > most ||
-        count > most - layout->size || (unsigned)kind > TACT_FIELD_TIMING)
+        count > most - layout->size || (unsigned)kind > TACT_FIELD_TIMING) {
         return -EINVAL;
-    int rc = reserve(layout);
-    if (rc)
+    }
+    int rc = reserve_field(layout);
+    if (rc) {
         return rc;
+    }
     struct tact_field *field = &layout->fields[layout->field_count];
     memset(field, 0, sizeof *field);
     sanitise(name, field->name);
     rc = make_unique(layout, field->name);
-    if (rc)
+    if (rc) {
         return rc;
+    }
     copy_unit(unit, field->unit);
     field->kind = kind;
     field->offset = layout->size;
     field->count = count;
-    layout->taken[slot_of(layout, field->name)] = ++layout->field_count;
+    layout->taken[field_slot(layout, field->name)] = ++layout->field_count;
     layout->size += count;
     return (long)field->offset;
 }
@@ -144,7 +162,7 @@ static long add_within(struct tact_layout *layout, uint32_t most, enum tact_fiel
 long tact_layout_add(struct tact_layout *layout, enum tact_field_kind kind, const char *name,
                      const char *unit, uint32_t count)
 {
-    return add_within(layout, TACT_LAYOUT_MOST, kind, name, unit, count);
+    return append_field(layout, TACT_LAYOUT_MAX, kind, name, unit, count);
 }
 
 long tact_layout_add_pair(struct tact_layout *layout, const struct tact_layout *element,
@@ -156,10 +174,11 @@ long tact_layout_add_pair(struct tact_layout *layout, const struct tact_layout *
     for (uint32_t i = 0; i < element->field_count; i++) {
         const struct tact_field *field = &element->fields[i];
         snprintf(full, sizeof full, "%.180s_%s", name, field->name);
-        long offset =
-            add_within(layout, TACT_LAYOUT_MOST_READ, field->kind, full, field->unit, field->count);
-        if (offset < 0)
+        long offset = append_field(layout, TACT_LAYOUT_MAX_READ, field->kind, full, field->unit,
+                                   field->count);
+        if (offset < 0) {
             return offset;
+        }
         layout->fields[layout->field_count - 1].listed = 1;
         layout->fields[layout->field_count - 1].absent = field->absent;
     }
@@ -168,8 +187,9 @@ long tact_layout_add_pair(struct tact_layout *layout, const struct tact_layout *
 
 void tact_layout_free(struct tact_layout *layout)
 {
-    if (layout->element)
+    if (layout->element) {
         tact_layout_free(layout->element);
+    }
     free(layout->element);
     free(layout->fields);
     free(layout->taken);
@@ -181,8 +201,9 @@ int tact_layout_add_fields(struct tact_layout *layout, const struct tact_layout 
     for (uint32_t i = 0; i < from->field_count; i++) {
         const struct tact_field *f = &from->fields[i];
         long offset = tact_layout_add(layout, f->kind, f->name, f->unit, f->count);
-        if (offset < 0)
+        if (offset < 0) {
             return (int)offset;
+        }
         layout->fields[layout->field_count - 1].absent = f->absent;
     }
     return 0;
@@ -190,8 +211,9 @@ int tact_layout_add_fields(struct tact_layout *layout, const struct tact_layout 
 
 int tact_layout_add_list(struct tact_layout *layout, uint32_t most)
 {
-    if (layout->element)
+    if (layout->element) {
         return -EINVAL;
+    }
     layout->element = calloc(1, sizeof *layout->element);
     layout->most = most;
     return layout->element ? 0 : -ENOMEM;
@@ -199,13 +221,15 @@ int tact_layout_add_list(struct tact_layout *layout, uint32_t most)
 
 int tact_layout_equal(const struct tact_layout *a, const struct tact_layout *b)
 {
-    if (a->field_count != b->field_count || a->size != b->size || !a->element != !b->element)
+    if (a->field_count != b->field_count || a->size != b->size || !a->element != !b->element) {
         return 0;
+    }
     for (uint32_t i = 0; i < a->field_count; i++) {
         const struct tact_field *fa = &a->fields[i], *fb = &b->fields[i];
         if (strcmp(fa->name, fb->name) != 0 || fa->kind != fb->kind || fa->count != fb->count ||
-            fa->absent != fb->absent)
+            fa->absent != fb->absent) {
             return 0;
+        }
     }
     return a->element ? tact_layout_equal(a->element, b->element) : 1;
 }

@@ -1,14 +1,13 @@
 /**
- * Layout of a tick's record: named runs of doubles, known once the scene is loaded.
+ * * Layout of a tick's record: named ranges of doubles, fixed once the scene is loaded.
  *
- * A record is one flat array of doubles. The layout says what stands where; it becomes the ros2msg
- * schema of the log (`float64[7] name` a field), the replay's list of what to feed and what to
- * compare, and the columns of an export. Whole numbers (states, counts, nanoseconds below 2^53) are
- * stored as doubles exactly.
+ * A record is one flat array of doubles. From the layout follow the ros2msg schema of the log
+ * (`float64[7] name` per field), the inputs and compared outputs of a replay, and the columns of an
+ * export. Integers (states, counts, nanoseconds below 2^53) are stored as doubles exactly.
  *
- * A record that is written may end with a list of contacts, so that its size goes with those that
- * there are: their number, then of each a head and the fields of `element`. A record that is read
- * has none: the reader gives each pair that a log has anywhere fields of its own.
+ * A written record may end with a list of contacts, so that its size depends on the number of
+ * contacts: their number, then for each a header and the fields of `element`. A record that is read
+ * has no list: each pair that occurs anywhere in the log has fields of its own.
  */
 #ifndef TACT_RT_LOG_LAYOUT_H
 #define TACT_RT_LOG_LAYOUT_H
@@ -22,21 +21,21 @@ TACT_BEGIN_DECLS
 #define TACT_FIELD_NAME 64
 #define TACT_FIELD_UNIT 256
 
-/** The longest record [doubles]: keeps a chunk of one record, and the sums of offsets, small. */
-#define TACT_LAYOUT_MOST (1U << 17)
+/** Maximum length of a record [doubles]: bounds the size of a chunk with one record. */
+#define TACT_LAYOUT_MAX (1U << 17)
 
-/** The longest record of a reader [doubles], of all pairs together. */
-#define TACT_LAYOUT_MOST_READ (1U << 23)
+/** Maximum length of a record that is read [doubles], with the fields of all pairs. */
+#define TACT_LAYOUT_MAX_READ (1U << 23)
 
-/** Doubles of a list's element before its fields: the two shapes, by their places in the scene, and
- *  the number of the pair among those of the same name, from 1. */
+/** Doubles of a list element before its fields: the indices of the two shapes in the scene, and the
+ * number of the pair among those of the same name, from 1. */
 #define TACT_ELEMENT_HEAD 3
 
-/** What a field is to a replay. */
+/** How a replay treats a field. */
 enum tact_field_kind {
-    TACT_FIELD_INPUT,  /**< came from outside (devices, moments with their age): fed to a replay */
-    TACT_FIELD_OUTPUT, /**< follows from state and inputs: compared by a replay, bit by bit */
-    TACT_FIELD_TIMING, /**< wall-clock measurements: kept, neither fed nor compared */
+    TACT_FIELD_INPUT,  /**< external (devices, moments with their age): fed to a replay */
+    TACT_FIELD_OUTPUT, /**< computed from state and inputs: compared by a replay bit for bit */
+    TACT_FIELD_TIMING, /**< wall-clock measurements: neither fed nor compared */
 };
 
 struct tact_field {
@@ -44,10 +43,12 @@ struct tact_field {
     char unit[TACT_FIELD_UNIT]; /**< unit, frame and order of the elements, for the schema's comment
                                  */
     enum tact_field_kind kind;
-    uint32_t offset; /**< first double in the record; of an element's field behind its head */
+    uint32_t offset; /**< first double in the record; of an element's field: relative to the end of
+                        the header */
     uint32_t count;  /**< number of doubles, >= 1 */
-    int listed;      /**< 1: of a pair, by tact_layout_add_pair() */
-    double absent;   /**< of an element's field: each of them where the pair is not in the list */
+    int listed;      /**< 1: field of a pair, added by tact_layout_add_pair() */
+    double
+        absent; /**< of an element's field: value of each double if the pair is not in the list */
 };
 
 struct tact_layout {
@@ -55,37 +56,38 @@ struct tact_layout {
     uint32_t field_count;
     uint32_t capacity;
     uint32_t size;               /**< doubles in a record */
-    uint32_t *taken;             /**< hash table of the names: number of the field and 1, or 0 */
-    uint32_t slots;              /**< of that table, a power of two */
-    struct tact_layout *element; /**< fields of an element of the list; NULL: there is no list */
-    uint32_t most;               /**< elements that a record has room for */
+    uint32_t *taken;             /**< hash table of the names: index of the field plus 1, or 0 */
+    uint32_t slots;              /**< size of the hash table, a power of two */
+    struct tact_layout *element; /**< fields of a list element; NULL: no list */
+    uint32_t most;               /**< capacity of a record's list */
 };
 
-/** One tick as it goes through the ring: this head, then layout.size doubles. */
+/** Record of one tick: this header, then layout.size doubles. */
 struct tact_record {
     uint64_t tick;    /**< from 0 */
     int64_t stamp_ns; /**< planned wake-up time t_k, CLOCK_MONOTONIC (free-wheeling: start + k h) */
     double values[];  /**< layout.size doubles */
 };
 
-/** Appends a field; name is sanitised to a ROS field name and made unique. Returns its offset or a
- *  negative errno (-ENOMEM; -EINVAL, as where the record gets longer than TACT_LAYOUT_MOST, or a
- *  unit does not fit: none is cut). Not real-time safe. */
+/** Appends a field; name is sanitised to a ROS field name and made unique. Not real-time safe.
+ * @return offset of the field; -ENOMEM; -EINVAL: record longer than TACT_LAYOUT_MAX, or unit too
+ * long */
 TACT_API long tact_layout_add(struct tact_layout *layout, enum tact_field_kind kind,
                               const char *name, const char *unit, uint32_t count);
 TACT_API void tact_layout_free(struct tact_layout *layout);
 
-/** Gives a layout a list of at most `most` elements; the fields of element, which is empty then,
- *  follow. -ENOMEM, or -EINVAL where there is one. Not real-time safe. */
+/** Adds a list of at most `most` elements to a layout, with no fields of the elements yet. -ENOMEM,
+ * or -EINVAL if it has a list. Not real-time safe. */
 TACT_API int tact_layout_add_list(struct tact_layout *layout, uint32_t most);
 
-/** Appends all fields of another layout, without its list. -ENOMEM, or -EINVAL where the record
- * gets too long. Not real-time safe. */
+/** Appends all fields of another layout, without its list. -ENOMEM, or -EINVAL if the record gets
+ * too long. Not real-time safe. */
 TACT_API int tact_layout_add_fields(struct tact_layout *layout, const struct tact_layout *from);
 
-/** Appends the fields of a pair, those of an element under its name ("ruler/finger" and "wrench"
- * make ruler_finger_wrench): for a record that is read, up to TACT_LAYOUT_MOST_READ. Returns the
- * offset of the first or a negative errno, as tact_layout_add(). Not real-time safe. */
+/** Appends the fields of a pair to the layout of a record that is read (up to
+ * TACT_LAYOUT_MAX_READ): the element's fields prefixed by its name ("ruler/finger" and "wrench"
+ * make ruler_finger_wrench). Returns the offset of the first, or a negative errno as
+ * tact_layout_add(). Not real-time safe. */
 TACT_API long tact_layout_add_pair(struct tact_layout *layout, const struct tact_layout *element,
                                    const char *name);
 
@@ -93,13 +95,13 @@ TACT_API long tact_layout_add_pair(struct tact_layout *layout, const struct tact
 TACT_API const struct tact_field *tact_layout_find(const struct tact_layout *layout,
                                                    const char *name);
 
-/** 1 where both have the same fields in the same order, and the same list. */
+/** 1 if both have the same fields in the same order, and the same list. */
 TACT_API int tact_layout_equal(const struct tact_layout *a, const struct tact_layout *b);
 
-/** Bytes of the longest record of this layout, head included: a multiple of 8. */
+/** Bytes of the longest record of this layout, header included: a multiple of 8. */
 TACT_API size_t tact_layout_bytes(const struct tact_layout *layout);
 
-/** Doubles of an element of the list, its head included. */
+/** Doubles of a list element, its header included. */
 TACT_API uint32_t tact_layout_stride(const struct tact_layout *layout);
 
 TACT_END_DECLS

@@ -17,7 +17,7 @@
 #include "ring_file_internal.h"
 
 #define NUMBER "%n"
-#define NUMBER_DIGITS 9 /* a larger number in a file's name is none of ours */
+#define NUMBER_DIGITS 9 /* larger numbers in file names are ignored */
 
 struct tact_size_signal tact_size_signal_block(void)
 {
@@ -50,22 +50,24 @@ static bool is_regular(const char *path)
     return stat(path, &status) != 0 || S_ISREG(status.st_mode);
 }
 
-/* The file is emptied only once it is known that nobody else writes it. */
-static int open_file(const char *path, int replace, bool *made, struct tact_error *err)
+/* The file is truncated only after it is locked. */
+static int open_log_file(const char *path, int replace, bool *made, struct tact_error *err)
 {
     const int flags = O_WRONLY | O_CLOEXEC;
     bool regular = is_regular(path);
     int fd = regular ? open(path, flags | O_CREAT | O_EXCL, 0666) : open(path, flags);
 
     *made = regular && fd >= 0;
-    if (fd < 0 && regular && errno == EEXIST && replace)
+    if (fd < 0 && regular && errno == EEXIST && replace) {
         fd = open(path, flags | O_CREAT, 0666);
+    }
     tact_error_at(err, path, 0, 0, NULL);
-    if (fd < 0)
+    if (fd < 0) {
         return tact_error_set(err, -errno, "cannot create the log: %s", strerror(errno));
+    }
     if (flock(fd, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
         close(fd);
-        return tact_error_set(err, -EBUSY, "this log is being written or read by somebody else");
+        return tact_error_set(err, -EBUSY, "this log is being written or read by another process");
     }
     if (ftruncate(fd, 0) != 0 && errno != EINVAL) {
         int rc = -errno;
@@ -77,25 +79,27 @@ static int open_file(const char *path, int replace, bool *made, struct tact_erro
 
 int tact_log_file_next(const char *path, int replace, bool *made, struct tact_error *err)
 {
-    return open_file(path, replace, made, err);
+    return open_log_file(path, replace, made, err);
 }
 
 /* The number between head and tail in a name, or -1. */
-static long number_of(const char *name, const char *head, size_t head_size, const char *tail)
+static long parse_number(const char *name, const char *head, size_t head_size, const char *tail)
 {
     size_t digits = 0;
 
-    if (strncmp(name, head, head_size) != 0)
+    if (strncmp(name, head, head_size) != 0) {
         return -1;
+    }
     name += head_size;
-    while (digits <= NUMBER_DIGITS && isdigit((unsigned char)name[digits]))
+    while (digits <= NUMBER_DIGITS && isdigit((unsigned char)name[digits])) {
         digits++;
+    }
     return digits > 0 && digits <= NUMBER_DIGITS && strcmp(name + digits, tail) == 0
                ? strtol(name, NULL, 10)
                : -1;
 }
 
-/* The largest number that files in the folder of `path` have between head and tail; -1: none. */
+/* The largest number between head and tail in the file names of `path`'s folder; -1: none. */
 static long largest_number(const char *path, const char *head, size_t head_size, const char *tail)
 {
     const char *slash = strrchr(path, '/');
@@ -104,30 +108,32 @@ static long largest_number(const char *path, const char *head, size_t head_size,
     long largest = -1;
 
     for (struct dirent *entry; list && (entry = readdir(list));) {
-        long number = number_of(entry->d_name, head, head_size, tail);
+        long number = parse_number(entry->d_name, head, head_size, tail);
         largest = number > largest ? number : largest;
     }
-    if (list)
+    if (list) {
         closedir(list);
+    }
     free(folder);
     return largest;
 }
 
-static const char *name_in(const char *path)
+static const char *base_name(const char *path)
 {
     const char *slash = strrchr(path, '/');
     return slash ? slash + 1 : path;
 }
 
-/* Number of a further file of a session of this name, or -1: "a.mcap" and "a.2.mcap". */
-static long further_file(const char *path)
+/* Number of a later file of a session of this name, or -1: "a.2.mcap" for "a.mcap". */
+static long later_part_number(const char *path)
 {
-    const char *name = name_in(path), *dot = strrchr(name, '.');
+    const char *name = base_name(path), *dot = strrchr(name, '.');
     size_t stem = dot && dot > name ? (size_t)(dot - name) : strlen(name);
     char head[NAME_MAX + 2];
 
-    if (stem > NAME_MAX)
+    if (stem > NAME_MAX) {
         return -1;
+    }
     snprintf(head, sizeof head, "%.*s.", (int)stem, name);
     long number = largest_number(path, head, stem + 1, name + stem);
     return number > 1 ? number : -1;
@@ -139,8 +145,9 @@ int tact_recorder_check(const char *path, int replace, const char *ring_folder,
     struct stat status;
 
     tact_error_at(err, path, 0, 0, NULL);
-    if (replace || !is_regular(path) || strstr(name_in(path), NUMBER))
+    if (replace || !is_regular(path) || strstr(base_name(path), NUMBER)) {
         return 0;
+    }
     if (lstat(path, &status) == 0) {
         bool killed =
             S_ISREG(status.st_mode) &&
@@ -150,22 +157,24 @@ int tact_recorder_check(const char *path, int replace, const char *ring_folder,
                                        "finishes the log"
                                      : "");
     }
-    long number = further_file(path);
-    if (number < 0)
+    long number = later_part_number(path);
+    if (number < 0) {
         return 0;
-    char *further = tact_log_part_path(path, (unsigned)number);
-    tact_error_at(err, further, 0, 0, NULL);
-    free(further);
+    }
+    char *later = tact_log_part_path(path, (unsigned)number);
+    tact_error_at(err, later, 0, 0, NULL);
+    free(later);
     return tact_error_set(err, -EEXIST,
                           "this file of a session of the same name exists already; --force "
-                          "replaces it once the new session gets there");
+                          "replaces it once the new session reaches it");
 }
 
-/* Opens the first name that is free, from the largest number on: whoever is faster has it. */
+/* Creates the first free name after the largest number; concurrent recorders get different numbers.
+ */
 static int open_numbered(const char *path, const char *at, const char *ring_folder, char **name,
                          bool *made, struct tact_error *err)
 {
-    const char *base = name_in(path), *tail = at + sizeof NUMBER - 1;
+    const char *base = base_name(path), *tail = at + sizeof NUMBER - 1;
     long number = largest_number(path, base, (size_t)(at - base), tail);
     size_t room = strlen(path) + NUMBER_DIGITS + 2;
     char *full = malloc(room);
@@ -175,31 +184,37 @@ static int open_numbered(const char *path, const char *at, const char *ring_fold
         number = number > 0 ? number : 1;
         snprintf(full, room, "%.*s%ld%s", (int)(at - path), path, number, tail);
         rc = tact_recorder_check(full, 0, ring_folder, err);
-        if (rc == 0)
-            rc = open_file(full, 0, made, err);
+        if (rc == 0) {
+            rc = open_log_file(full, 0, made, err);
+        }
     }
-    if (rc < 0)
+    if (rc < 0) {
         free(full);
-    else
+    } else {
         *name = full;
+    }
     return rc;
 }
 
 int tact_log_file_first(const char *path, const struct tact_recorder_options *options, char **name,
                         bool *made, struct tact_error *err)
 {
-    const char *at = strstr(name_in(path), NUMBER);
+    const char *at = strstr(base_name(path), NUMBER);
 
-    if (at)
+    if (at) {
         return open_numbered(path, at, options->ring_folder, name, made, err);
+    }
     int rc = tact_recorder_check(path, options->replace, options->ring_folder, err);
-    if (rc != 0)
+    if (rc != 0) {
         return rc;
+    }
     *name = strdup(path);
-    if (!*name)
+    if (!*name) {
         return tact_error_set(err, -ENOMEM, "out of memory");
-    rc = open_file(path, options->replace, made, err);
-    if (rc < 0)
+    }
+    rc = open_log_file(path, options->replace, made, err);
+    if (rc < 0) {
         free(*name);
+    }
     return rc;
 }

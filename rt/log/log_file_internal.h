@@ -1,5 +1,5 @@
-/** The file that a recorder writes: made anew, with a number where one is asked for, never over
- *  another unless that is asked for. */
+/** Creating the file of a log: "%n" becomes a number, and an existing file is replaced only on
+ * request. */
 #ifndef TACT_RT_LOG_LOG_FILE_INTERNAL_H
 #define TACT_RT_LOG_LOG_FILE_INTERNAL_H
 
@@ -8,18 +8,18 @@
 #include "../../contact/error.h"
 #include "recorder.h"
 
-/** Opens the first file of a recording for writing: empty, locked. *name: its path, to be freed,
- *  with a number for "%n"; *made: there was none of that name.
- *  @retval fd, or -EEXIST, -EBUSY, -ENOMEM or the errno of open() with *err filled */
+/** Opens the first file of a recording for writing: empty and locked. *name: its path, to be freed,
+ * with a number for "%n"; *made: 1 if the file was created.
+ * @retval fd, or -EEXIST, -EBUSY, -ENOMEM or the errno of open() with *err set */
 int tact_log_file_first(const char *path, const struct tact_recorder_options *options, char **name,
                         bool *made, struct tact_error *err);
 
-/** Opens a further file, likewise. */
+/** Opens a later file in the same way. */
 int tact_log_file_next(const char *path, int replace, bool *made, struct tact_error *err);
 
-/** Where a process may only make small files, the kernel sends SIGXFSZ to who makes a larger one,
- *  and that kills by default. Between these two calls this thread is not sent one, and the write
- *  fails with EFBIG. */
+/** With RLIMIT_FSIZE, the kernel sends SIGXFSZ to a thread that exceeds it, which terminates the
+ * process by default. Between these two calls the signal is blocked in this thread, and the write
+ * fails with EFBIG. */
 struct tact_size_signal {
     sigset_t before;
     bool was_pending;

@@ -1,4 +1,4 @@
-/** A log as the reader holds it in memory. */
+/** A log in the reader's memory. */
 #ifndef TACT_RT_LOG_LOG_INTERNAL_H
 #define TACT_RT_LOG_LOG_INTERNAL_H
 
@@ -7,36 +7,36 @@
 #include "mcap_internal.h"
 #include "mcap_reader_internal.h"
 
-/** A chunk that was found sound. */
+/** An intact chunk. */
 struct tact_log_chunk {
-    uint64_t at;                /* in the file */
+    uint64_t at;                /* offset in the file */
     uint64_t first;             /* index of its first record in the log */
-    uint64_t count;             /* of records */
-    struct tact_bytes unpacked; /* empty where it is not kept */
+    uint64_t count;             /* number of records */
+    struct tact_bytes unpacked; /* decompressed content; empty if not cached */
 };
 
-/** Unpacked chunks are kept up to so many bytes: a log is checked when it is opened, and then read.
+/** Limit of cached decompressed chunks: opening a log checks all chunks, reading decodes them
+ * again.
  */
-#define TACT_LOG_KEPT ((size_t)64 << 20)
+#define TACT_LOG_CACHE_BYTES ((size_t)64 << 20)
 
-/** The pairs that are in the list of any tick, each once, and the layout that has fields for each.
- */
+/** The distinct pairs in the lists of all ticks, and the layout with fields for each of them. */
 struct tact_log_pairs {
     struct tact_log_pair *list; /* names are owned */
     size_t count, capacity;
-    uint32_t *slots; /* hash table of their shapes: number and 1, or 0 */
+    uint32_t *slots; /* hash table keyed by the two shapes: index plus 1, or 0 */
     size_t slot_count;
-    struct tact_layout layout; /* fields of a tick, then of each pair; only where there is a list */
-    double *absent;            /* values of the pairs' fields where none is in the list */
+    struct tact_layout layout; /* fields of a tick, then of each pair; only if the log has lists */
+    double *absent;            /* values of the pairs' fields for a tick without contacts */
 };
 
-/** A tick's message, taken apart. */
+/** A parsed tick message. */
 struct tact_log_tick {
     uint64_t tick;
     int64_t stamp_ns;
     const uint8_t *values;       /* of the layout's fields */
-    uint32_t elements;           /* in its list */
-    struct tact_cdr_reader list; /* where the next one starts */
+    uint32_t elements;           /* number of elements in its list */
+    struct tact_cdr_reader list; /* start of the next element */
 };
 
 struct tact_log_element {
@@ -51,17 +51,18 @@ struct tact_log {
     struct tact_layout layout; /* of the file's messages */
     struct tact_log_pairs pairs;
     bool layout_known;
-    bool cut;           /* the data ends, with no record behind: its writer was killed */
-    bool closed;        /* it has an end, and that is sound */
-    uint64_t sound_end; /* where that starts of which nothing could be read */
-    struct tact_mcap_stretch *skipped; /* damaged, and something was read behind */
+    bool truncated;      /* the data end without the record that ends them: the writer was killed */
+    bool closed;         /* the end of the file is present and intact */
+    uint64_t intact_end; /* offset after which nothing could be read */
+    struct tact_mcap_range *skipped; /* damaged ranges with intact records after them */
     size_t skipped_count;
-    size_t covered_count; /* records that cover what was damaged when the log was recovered */
+    size_t covered_count; /* records that cover damage of a recovered log */
     struct tact_log_gap {
-        bool ticks, events; /* the next one may have a later number: some were in damaged chunks */
-        uint32_t lost_ticks, lost_events; /* so far, by their numbers */
+        bool ticks,
+            events; /* the next number may be higher: ticks or events were in damaged chunks */
+        uint32_t lost_ticks, lost_events; /* lost so far, from sequence numbers */
     } gap;
-    uint64_t data_end_at;                         /* where the data end; 0: not seen, or changed */
+    uint64_t data_end_at; /* offset of the end of the data; 0: not found, or changed */
     int tick_schema, tick_channel, event_channel; /* -1: not yet seen */
 
     struct tact_log_topic topics[TACT_LOG_TOPICS];
@@ -70,7 +71,7 @@ struct tact_log {
     struct {
         int id;
         char name[64];
-    } schemas[TACT_LOG_TOPICS]; /* until their channels are met */
+    } schemas[TACT_LOG_TOPICS]; /* until their channels are read */
     size_t schema_count;
 
     struct tact_log_attachment *attachments; /* strings and data are owned */
@@ -79,71 +80,71 @@ struct tact_log {
     size_t fact_count;
     struct tact_log_event *events;
     size_t event_count;
-    size_t event_bytes; /* of all their strings */
+    size_t event_bytes; /* bytes of all event strings */
 
     struct tact_log_chunk *chunks;
     size_t chunk_count;
-    size_t kept;               /* bytes of unpacked chunks */
-    struct tact_bytes chunk;   /* unpacked */
-    struct tact_cursor cursor; /* what is left of it */
-    size_t next_chunk;         /* that is loaded when it is used up */
+    size_t cached_bytes;       /* bytes of cached chunks */
+    struct tact_bytes chunk;   /* decompressed */
+    struct tact_cursor cursor; /* unread part of `chunk` */
+    size_t next_chunk;         /* loaded when the cursor reaches its end */
     uint64_t position;         /* index of the next record */
 
-    struct tact_log *next_part; /* file that the session goes on in */
-    uint64_t own_ticks;       /* records in this file; state counts those of all that follow too */
-    unsigned part_count;      /* files of the session; 0: one */
-    struct tact_log *reading; /* part that is read; NULL: this one */
+    struct tact_log *next_part; /* next file of the session */
+    uint64_t file_ticks;        /* records in this file; state counts all files */
+    unsigned part_count;        /* files of the session; 0: one */
+    struct tact_log *reading;   /* file being read; NULL: this one */
 };
 
-/** Loads the files that a session goes on in, and adds them to the state of the first. Of those
- *  that are missing or damaged the state tells. @retval 0 or -ENOMEM */
+/** Loads the later files of a session and adds them to the state of the first. Missing or damaged
+ * files are reported in the state. @retval 0 or -ENOMEM */
 int tact_log_load_parts(struct tact_log *first, const char *path);
 
-/** tact_log_next() and tact_log_seek() within one file; pairs: those of all files. */
-int tact_log_next_own(struct tact_log *log, const struct tact_log_pairs *pairs,
-                      struct tact_record *record);
-int tact_log_seek_own(struct tact_log *log, uint64_t index);
+/** tact_log_next() and tact_log_seek() within one file; pairs: of all files. */
+int tact_log_next_in_file(struct tact_log *log, const struct tact_log_pairs *pairs,
+                          struct tact_record *record);
+int tact_log_seek_in_file(struct tact_log *log, uint64_t index);
 
-/** Opens and checks a file as tact_log_open() does, also where nothing in it can be read as a log.
- *  @retval as tact_log_open(), without -ENODATA */
+/** Opens and checks a file as tact_log_open() does, also if no record can be read.
+ * @retval as tact_log_open(), without -ENODATA */
 int tact_log_load(const char *path, struct tact_log **out, struct tact_error *err);
 
-/** Reads and checks the whole file; fills everything above but the reading position. Damage is not
- *  an error, it is put in state. @retval 0 or a negative errno with *err filled */
+/** Reads and checks the whole file; sets all members above the reading position. Damage is reported
+ * in state, not as an error. @retval 0 or a negative errno with *err set */
 int tact_log_scan(struct tact_log *log, struct tact_error *err);
 
-/** Moves log->file to the next record at or behind `from` that proves by itself that it is one of
- *  the data. @retval 0, -ENODATA or an errno of reading */
+/** Moves log->file to the next record at or after `from` that a checksum confirms to be one.
+ * @retval 0, -ENODATA or the errno of reading */
 int tact_log_resync(struct tact_log *log, uint64_t from);
 
-/** Takes schemas and channels from the index, where there is one: for where the first chunk, which
- *  has them too, is damaged. @retval 0, or what `take` returned, but -EBADMSG */
+/** Reads schemas and channels from the index, if there is one: for a log whose first chunk is
+ * damaged. @retval 0, or the result of `take` other than -EBADMSG */
 int tact_log_read_definitions(struct tact_log *log, struct tact_error *err,
                               int (*take)(struct tact_log *, const struct tact_mcap_record *,
                                           struct tact_error *));
 
-/** A tick's message: its head, where its values start, and its list. -EBADMSG where it is not one
- * of this layout. */
+/** Parses a tick's message: header, start of its values, list. -EBADMSG if it does not fit the
+ * layout. */
 int tact_log_parse_tick(const struct tact_log *log, struct tact_span data,
                         struct tact_log_tick *tick);
 
-/** The next element of a tick's list; false behind the last one. */
+/** Parses the next element of a tick's list; false after the last one. */
 bool tact_log_next_element(const struct tact_log *log, struct tact_log_tick *tick,
                            struct tact_log_element *element);
 
-/** Adds the pairs of a tick's list to those of the log. @retval 0, -ENOMEM, or -E2BIG where there
- *  would be more than a record has room for */
-int tact_log_pairs_take(struct tact_log *log, struct tact_log_tick tick);
+/** Adds the pairs of a tick's list to those of the log. @retval 0, -ENOMEM, or -E2BIG if a record
+ * would be longer than TACT_LAYOUT_MAX_READ */
+int tact_log_pairs_add(struct tact_log *log, struct tact_log_tick tick);
 
-/** Adds those of another file of the session. */
+/** Adds the pairs of another file of the session. */
 int tact_log_pairs_merge(struct tact_log *log, const struct tact_log_pairs *from);
 
-/** Sorts them by their shapes and lays the records out; once they are all there. */
-int tact_log_pairs_lay_out(struct tact_log *log);
+/** Sorts the pairs by their shapes and builds the layout; called once all pairs are added. */
+int tact_log_pairs_build_layout(struct tact_log *log);
 
-/** The values of a tick, with those of its list in the fields of their pairs. */
-void tact_log_pairs_spread(const struct tact_log_pairs *pairs, const struct tact_log *log,
-                           struct tact_log_tick tick, double *values);
+/** Converts a tick's message to a record, with the list's elements in the fields of their pairs. */
+void tact_log_pairs_fill_record(const struct tact_log_pairs *pairs, const struct tact_log *log,
+                                struct tact_log_tick tick, double *values);
 void tact_log_pairs_free(struct tact_log_pairs *pairs);
 
 #endif

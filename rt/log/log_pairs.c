@@ -1,5 +1,5 @@
-/* The lists of contacts in the ticks of a log: a pair that is in one anywhere gets fields of its
- * own. */
+/* The lists of contacts in the ticks of a log: each pair that occurs in one gets fields of its own.
+ */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,8 +7,8 @@
 #include "log_internal.h"
 
 #define MOST_FIELDS                                                                                \
-    (1U << 20) /* of all pairs: each takes 350 bytes here and few in a packed log                  \
-                */
+    (1U << 20) /* limit of pairs: each takes 350 bytes here, and few bytes in a compressed log     \
+                  \ */
 
 int tact_log_parse_tick(const struct tact_log *log, struct tact_span data,
                         struct tact_log_tick *tick)
@@ -19,43 +19,49 @@ int tact_log_parse_tick(const struct tact_log *log, struct tact_span data,
     *tick = (struct tact_log_tick){.stamp_ns = tact_cdr_get_time(&cdr)};
     tick->tick = tact_cdr_get_u64(&cdr);
     tick->values = tact_cdr_get_f64_array(&cdr, log->layout.size).data;
-    if (log->layout.element)
+    if (log->layout.element) {
         tick->elements = tact_cdr_get_u32(&cdr);
-    if (cdr.in.bad)
+    }
+    if (cdr.in.bad) {
         return -EBADMSG;
+    }
     tick->list = cdr;
     struct tact_log_tick rest = *tick;
-    while (tact_log_next_element(log, &rest, &element))
+    while (tact_log_next_element(log, &rest, &element)) {
         ;
+    }
     return rest.list.in.bad || rest.elements > 0 || rest.list.in.left > 0 ? -EBADMSG : 0;
 }
 
 bool tact_log_next_element(const struct tact_log *log, struct tact_log_tick *tick,
                            struct tact_log_element *element)
 {
-    if (tick->elements == 0)
+    if (tick->elements == 0) {
         return false;
+    }
     element->name = tact_cdr_get_string(&tick->list);
     element->a = tact_cdr_get_u32(&tick->list);
     element->b = tact_cdr_get_u32(&tick->list);
     element->same = tact_cdr_get_u32(&tick->list);
     element->values = tact_cdr_get_f64_array(&tick->list, log->layout.element->size).data;
-    if (tick->list.in.bad)
+    if (tick->list.in.bad) {
         return false;
+    }
     tick->elements--;
     return true;
 }
 
-/* Where a pair stands in the hash table, or the free slot where it would. */
-static size_t slot_of(const struct tact_log_pairs *pairs, uint32_t a, uint32_t b)
+/* Slot of a pair in the hash table, or the free slot for it. */
+static size_t pair_slot(const struct tact_log_pairs *pairs, uint32_t a, uint32_t b)
 {
     uint64_t key = (uint64_t)a << 32 | b;
     size_t at = (size_t)(key * UINT64_C(0x9E3779B97F4A7C15) >> 20) & (pairs->slot_count - 1);
 
     for (; pairs->slots[at]; at = (at + 1) & (pairs->slot_count - 1)) {
         const struct tact_log_pair *pair = &pairs->list[pairs->slots[at] - 1];
-        if (pair->a == a && pair->b == b)
+        if (pair->a == a && pair->b == b) {
             break;
+        }
     }
     return at;
 }
@@ -63,23 +69,27 @@ static size_t slot_of(const struct tact_log_pairs *pairs, uint32_t a, uint32_t b
 static void fill_slots(struct tact_log_pairs *pairs)
 {
     memset(pairs->slots, 0, pairs->slot_count * sizeof *pairs->slots);
-    for (size_t i = 0; i < pairs->count; i++)
-        pairs->slots[slot_of(pairs, pairs->list[i].a, pairs->list[i].b)] = (uint32_t)i + 1;
+    for (size_t i = 0; i < pairs->count; i++) {
+        pairs->slots[pair_slot(pairs, pairs->list[i].a, pairs->list[i].b)] = (uint32_t)i + 1;
+    }
 }
 
-/* Room for one more; the table stays at most half full. */
-static int reserve(struct tact_log_pairs *pairs)
+/* Ensures capacity for one more; the table stays at most half full. */
+static int reserve_pair(struct tact_log_pairs *pairs)
 {
-    if (pairs->count < pairs->capacity)
+    if (pairs->count < pairs->capacity) {
         return 0;
+    }
     size_t capacity = pairs->capacity ? 2 * pairs->capacity : 64;
     struct tact_log_pair *list = realloc(pairs->list, capacity * sizeof *list);
-    if (!list)
+    if (!list) {
         return -ENOMEM;
+    }
     pairs->list = list;
     uint32_t *slots = malloc(2 * capacity * sizeof *slots);
-    if (!slots)
+    if (!slots) {
         return -ENOMEM;
+    }
     free(pairs->slots);
     pairs->slots = slots;
     pairs->slot_count = 2 * capacity;
@@ -88,41 +98,44 @@ static int reserve(struct tact_log_pairs *pairs)
     return 0;
 }
 
-/* Takes the name over. */
+/* Takes ownership of name. */
 static int add_pair(struct tact_log *log, uint32_t a, uint32_t b, char *name)
 {
     struct tact_log_pairs *pairs = &log->pairs;
-    const uint64_t size = log->layout.size, own = log->layout.element->size;
+    const uint64_t size = log->layout.size, pair_size = log->layout.element->size;
     int rc = !name ? -ENOMEM : 0;
 
-    if (rc == 0 && (size + (pairs->count + 1) * own > TACT_LAYOUT_MOST_READ ||
-                    (pairs->count + 1) * log->layout.element->field_count > MOST_FIELDS))
+    if (rc == 0 && (size + (pairs->count + 1) * pair_size > TACT_LAYOUT_MAX_READ ||
+                    (pairs->count + 1) * log->layout.element->field_count > MOST_FIELDS)) {
         rc = -E2BIG;
-    if (rc == 0)
-        rc = reserve(pairs);
+    }
+    if (rc == 0) {
+        rc = reserve_pair(pairs);
+    }
     if (rc != 0) {
         free(name);
         return rc;
     }
     tact_utf8_repair(name);
-    pairs->slots[slot_of(pairs, a, b)] = (uint32_t)pairs->count + 1;
+    pairs->slots[pair_slot(pairs, a, b)] = (uint32_t)pairs->count + 1;
     pairs->list[pairs->count++] = (struct tact_log_pair){.name = name, .a = a, .b = b};
     return 0;
 }
 
 static bool has(const struct tact_log_pairs *pairs, uint32_t a, uint32_t b)
 {
-    return pairs->slot_count > 0 && pairs->slots[slot_of(pairs, a, b)] != 0;
+    return pairs->slot_count > 0 && pairs->slots[pair_slot(pairs, a, b)] != 0;
 }
 
-int tact_log_pairs_take(struct tact_log *log, struct tact_log_tick tick)
+int tact_log_pairs_add(struct tact_log *log, struct tact_log_tick tick)
 {
     struct tact_log_element element;
     int rc = 0;
 
     while (rc == 0 && tact_log_next_element(log, &tick, &element)) {
-        if (!has(&log->pairs, element.a, element.b))
+        if (!has(&log->pairs, element.a, element.b)) {
             rc = add_pair(log, element.a, element.b, tact_span_copy(element.name));
+        }
     }
     return rc;
 }
@@ -133,71 +146,79 @@ int tact_log_pairs_merge(struct tact_log *log, const struct tact_log_pairs *from
 
     for (size_t i = 0; rc == 0 && i < from->count; i++) {
         const struct tact_log_pair *pair = &from->list[i];
-        if (!has(&log->pairs, pair->a, pair->b))
+        if (!has(&log->pairs, pair->a, pair->b)) {
             rc = add_pair(log, pair->a, pair->b, strdup(pair->name));
+        }
     }
     return rc;
 }
 
-static int compare(const void *left, const void *right)
+static int compare_pairs(const void *left, const void *right)
 {
     const struct tact_log_pair *l = left, *r = right;
 
     return l->a != r->a ? (l->a > r->a) - (l->a < r->a) : (l->b > r->b) - (l->b < r->b);
 }
 
-int tact_log_pairs_lay_out(struct tact_log *log)
+int tact_log_pairs_build_layout(struct tact_log *log)
 {
     struct tact_log_pairs *pairs = &log->pairs;
     const struct tact_layout *from = &log->layout;
 
-    if (!from->element)
+    if (!from->element) {
         return 0;
+    }
     int rc = tact_layout_add_fields(&pairs->layout, from);
-    if (rc != 0)
+    if (rc != 0) {
         return rc;
+    }
     if (pairs->count > 0) {
-        qsort(pairs->list, pairs->count, sizeof *pairs->list, compare);
+        qsort(pairs->list, pairs->count, sizeof *pairs->list, compare_pairs);
         fill_slots(pairs);
     }
     for (size_t i = 0; i < pairs->count; i++) {
         long offset = tact_layout_add_pair(&pairs->layout, from->element, pairs->list[i].name);
-        if (offset < 0)
+        if (offset < 0) {
             return (int)offset;
+        }
         pairs->list[i].offset = (uint32_t)offset;
     }
     pairs->absent = calloc(pairs->layout.size - from->size + 1, sizeof *pairs->absent);
     for (uint32_t i = from->field_count; pairs->absent && i < pairs->layout.field_count; i++) {
         const struct tact_field *f = &pairs->layout.fields[i];
-        for (uint32_t k = 0; k < f->count; k++)
+        for (uint32_t k = 0; k < f->count; k++) {
             pairs->absent[f->offset - from->size + k] = f->absent;
+        }
     }
     return pairs->absent ? 0 : -ENOMEM;
 }
 
-void tact_log_pairs_spread(const struct tact_log_pairs *pairs, const struct tact_log *log,
-                           struct tact_log_tick tick, double *values)
+void tact_log_pairs_fill_record(const struct tact_log_pairs *pairs, const struct tact_log *log,
+                                struct tact_log_tick tick, double *values)
 {
     const size_t fixed = log->layout.size;
     struct tact_log_element element;
 
     memcpy(values, tick.values, fixed * sizeof *values);
-    if (!log->layout.element)
+    if (!log->layout.element) {
         return;
+    }
     memcpy(values + fixed, pairs->absent, (pairs->layout.size - fixed) * sizeof *values);
     while (tact_log_next_element(log, &tick, &element)) {
         uint32_t number =
-            pairs->slot_count > 0 ? pairs->slots[slot_of(pairs, element.a, element.b)] : 0;
-        if (number > 0)
+            pairs->slot_count > 0 ? pairs->slots[pair_slot(pairs, element.a, element.b)] : 0;
+        if (number > 0) {
             memcpy(values + pairs->list[number - 1].offset, element.values,
                    log->layout.element->size * sizeof *values);
+        }
     }
 }
 
 void tact_log_pairs_free(struct tact_log_pairs *pairs)
 {
-    for (size_t i = 0; i < pairs->count; i++)
+    for (size_t i = 0; i < pairs->count; i++) {
         free((char *)pairs->list[i].name);
+    }
     free(pairs->list);
     free(pairs->slots);
     free(pairs->absent);

@@ -14,10 +14,11 @@ char *tact_log_part_path(const char *first, unsigned number)
     size_t room = strlen(first) + 16;
     char *path = malloc(room);
 
-    if (path && number == 1)
+    if (path && number == 1) {
         snprintf(path, room, "%s", first);
-    else if (path)
+    } else if (path) {
         snprintf(path, room, "%.*s.%u%s", (int)stem, first, number, first + stem);
+    }
     return path;
 }
 
@@ -33,37 +34,42 @@ static bool same_session(const struct tact_log *a, const struct tact_log *b)
     return sa && sb && strcmp(sa, sb) == 0;
 }
 
-/* A part that was begun and holds no tick yet has the layout in its first chunk only. */
+/* A file without a tick has the layout in its first chunk only, not in an index. */
 static bool same_layout(const struct tact_layout *a, const struct tact_log *part)
 {
     const struct tact_layout *b = &part->layout;
 
-    if (part->tick_channel < 0)
+    if (part->tick_channel < 0) {
         return true;
+    }
     return tact_layout_equal(a, b);
 }
 
-static void add_topics(struct tact_log *all, const struct tact_log *part)
+static void merge_topics(struct tact_log *all, const struct tact_log *part)
 {
     for (size_t i = 0; i < part->topic_count; i++) {
         const struct tact_log_topic *one = &part->topics[i];
         size_t k = 0;
-        while (k < all->topic_count && strcmp(all->topics[k].name, one->name) != 0)
+        while (k < all->topic_count && strcmp(all->topics[k].name, one->name) != 0) {
             k++;
-        if (k == all->topic_count || one->messages == 0)
+        }
+        if (k == all->topic_count || one->messages == 0) {
             continue;
+        }
         struct tact_log_topic *topic = &all->topics[k];
-        if (topic->messages == 0 || one->first_ns < topic->first_ns)
+        if (topic->messages == 0 || one->first_ns < topic->first_ns) {
             topic->first_ns = one->first_ns;
-        if (one->last_ns > topic->last_ns)
+        }
+        if (one->last_ns > topic->last_ns) {
             topic->last_ns = one->last_ns;
+        }
         topic->messages += one->messages;
     }
 }
 
-/* The first thing that is wrong is told, with the file where it is. */
-static void add_damage(struct tact_log_state *all, const struct tact_log_state *one,
-                       const char *path, const char *why)
+/* Keeps the first damage, with the name of its file. */
+static void merge_damage(struct tact_log_state *all, const struct tact_log_state *one,
+                         const char *path, const char *why)
 {
     const char *slash = strrchr(path, '/');
 
@@ -75,46 +81,51 @@ static void add_damage(struct tact_log_state *all, const struct tact_log_state *
     all->complete = false;
 }
 
-static void add_state(struct tact_log *all, const struct tact_log *part, const char *path)
+static void merge_state(struct tact_log *all, const struct tact_log *part, const char *path)
 {
     struct tact_log_state *to = &all->state;
     const struct tact_log_state *from = &part->state;
 
     if (from->ticks > 0) {
-        if (to->ticks == 0)
+        if (to->ticks == 0) {
             to->first_tick = from->first_tick;
-        else if (from->first_tick > to->last_tick)
+        } else if (from->first_tick > to->last_tick) {
             to->missing += from->first_tick - to->last_tick - 1;
+        }
         to->last_tick = from->last_tick;
     }
     to->ticks += from->ticks;
     to->missing += from->missing;
-    if (to->lost == 0)
+    if (to->lost == 0) {
         to->lost_first = from->lost_first;
-    if (from->lost > 0)
+    }
+    if (from->lost > 0) {
         to->lost_last = from->lost_last;
+    }
     to->lost += from->lost;
     to->lost_events += from->lost_events;
     to->events += from->events;
     to->file_bytes += from->file_bytes;
     to->data_complete = to->data_complete && from->data_complete;
     to->recording = to->recording || from->recording;
-    if (!from->complete)
-        add_damage(to, from, path, from->why);
-    add_topics(all, part);
+    if (!from->complete) {
+        merge_damage(to, from, path, from->why);
+    }
+    merge_topics(all, part);
 }
 
-/* The next file, where there is one that belongs to the session; *part may be NULL. */
-static int load_next(const struct tact_log *first, const char *path, unsigned number,
-                     struct tact_log **part)
+/* Loads the next file if there is one of this session; *part may be NULL. */
+static int load_next_part(const struct tact_log *first, const char *path, unsigned number,
+                          struct tact_log **part)
 {
     struct tact_log *log = NULL;
     struct tact_error unused = {0};
 
     *part = NULL;
     int rc = tact_log_load(path, &log, &unused);
-    if (rc == -ENOMEM)
+    if (rc == -ENOMEM) {
         return rc;
+    }
     if (rc == 0 && (part_number(log) != number || !same_session(first, log) ||
                     !same_layout(&first->layout, log))) {
         tact_log_close(log);
@@ -129,25 +140,27 @@ int tact_log_load_parts(struct tact_log *first, const char *path)
     struct tact_log **end = &first->next_part, *before = first;
     int rc = 0;
 
-    first->own_ticks = first->state.ticks;
-    if (part_number(first) != 1)
+    first->file_ticks = first->state.ticks;
+    if (part_number(first) != 1) {
         return 0;
+    }
     for (unsigned number = 2; rc == 0; number++) {
         const char *expected = tact_log_fact(before, "continued_in");
         char *next = tact_log_part_path(path, number);
-        rc = next ? load_next(first, next, number, end) : -ENOMEM;
+        rc = next ? load_next_part(first, next, number, end) : -ENOMEM;
         if (rc == 0 && *end) {
-            (*end)->own_ticks = (*end)->state.ticks;
-            add_state(first, *end, next);
+            (*end)->file_ticks = (*end)->state.ticks;
+            merge_state(first, *end, next);
             rc = tact_log_pairs_merge(first, &(*end)->pairs);
             first->part_count = number;
         } else if (rc == 0 && expected) {
-            add_damage(&first->state, NULL, next,
-                       "the file that the session goes on in is missing or damaged");
+            merge_damage(&first->state, NULL, next,
+                         "the next file of the session is missing or damaged");
         }
         free(next);
-        if (rc != 0 || !*end)
+        if (rc != 0 || !*end) {
             break;
+        }
         before = *end;
         end = &before->next_part;
     }
@@ -159,11 +172,12 @@ int tact_log_next(struct tact_log *log, struct tact_record *record)
     struct tact_log *part = log->reading ? log->reading : log;
     int rc;
 
-    while ((rc = tact_log_next_own(part, &log->pairs, record)) == 0 && part->next_part) {
+    while ((rc = tact_log_next_in_file(part, &log->pairs, record)) == 0 && part->next_part) {
         part = part->next_part;
-        rc = tact_log_seek_own(part, 0);
-        if (rc != 0)
+        rc = tact_log_seek_in_file(part, 0);
+        if (rc != 0) {
             return rc;
+        }
     }
     log->reading = part;
     return rc;
@@ -173,14 +187,15 @@ int tact_log_seek(struct tact_log *log, uint64_t index)
 {
     struct tact_log *part = log;
 
-    if (index > log->state.ticks)
+    if (index > log->state.ticks) {
         return -ERANGE;
-    while (index > part->own_ticks || (index == part->own_ticks && part->next_part)) {
-        index -= part->own_ticks;
+    }
+    while (index > part->file_ticks || (index == part->file_ticks && part->next_part)) {
+        index -= part->file_ticks;
         part = part->next_part;
     }
     log->reading = part;
-    return tact_log_seek_own(part, index);
+    return tact_log_seek_in_file(part, index);
 }
 
 const struct tact_log_event *tact_log_event(const struct tact_log *log, size_t index)

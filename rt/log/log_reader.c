@@ -8,39 +8,44 @@
 #include "mcap_internal.h"
 #include "ring_file_internal.h"
 
-static int check_found(const struct tact_log *log, struct tact_error *err)
+static int check_loaded(const struct tact_log *log, struct tact_error *err)
 {
-    if (log->tick_channel >= 0)
+    if (log->tick_channel >= 0) {
         return 0;
-    if (log->state.complete)
+    }
+    if (log->state.complete) {
         return tact_error_set(err, -EINVAL, "not a log of tact: it has no topic /tact/tick");
+    }
     return tact_error_set(err, -ENODATA, "damaged before its first tick, at byte %llu of %llu: %s",
                           (unsigned long long)log->state.damage_at,
                           (unsigned long long)log->state.file_bytes, log->state.why);
 }
 
-/* Says so where what is missing is still to come, or can still be had. */
-static void look_for_rest(struct tact_log *log, const char *path)
+/* Reports that the rest of an incomplete log is still to be written, or can be recovered. */
+static void report_incomplete(struct tact_log *log, const char *path)
 {
     struct tact_log_state *state = &log->state;
     size_t used = strlen(state->why);
 
     state->recording = !state->complete && log->file.written;
-    if (state->recording && log->cut)
+    if (state->recording && log->truncated) {
         snprintf(state->why, sizeof state->why,
-                 "it is being recorded now; this is what the file holds so far");
+                 "it is being recorded now; this is what the file contains so far");
+    }
     if (state->complete || !log->file.locked ||
-        !tact_ring_file_exists(TACT_RING_FILE_FOLDER, &log->file.status))
+        !tact_ring_file_exists(TACT_RING_FILE_FOLDER, &log->file.status)) {
         return;
+    }
     snprintf(state->why + used, sizeof state->why - used,
              "; the rest is in memory: run `tact recover %s`", strlen(path) < 100 ? path : "FILE");
 }
 
-static int too_much(int rc, struct tact_error *err)
+static int too_many_pairs(int rc, struct tact_error *err)
 {
     return tact_error_set(err, rc, "%s",
-                          rc == -ENOMEM ? "out of memory"
-                                        : "more pairs of shapes touch in it than can be read");
+                          rc == -ENOMEM
+                              ? "out of memory"
+                              : "it contains more pairs of touching shapes than can be read");
 }
 
 int tact_log_load(const char *path, struct tact_log **out, struct tact_error *err)
@@ -54,22 +59,24 @@ int tact_log_load(const char *path, struct tact_log **out, struct tact_error *er
     }
     log->tick_schema = log->tick_channel = log->event_channel = -1;
     int rc = tact_mcap_reader_open(&log->file, path);
-    if (rc == -EBADMSG)
+    if (rc == -EBADMSG) {
         rc = tact_error_set(err, -EINVAL, "not a log: it does not start as an MCAP file");
-    else if (rc == -ENODATA)
+    } else if (rc == -ENODATA) {
         tact_error_set(err, rc,
                        "it ends before its first record: its recorder was killed as it "
                        "began, or the file was cut");
-    else if (rc != 0)
+    } else if (rc != 0) {
         tact_error_set(err, rc, "cannot open the log: %s", strerror(-rc));
+    }
     log->state.file_bytes = log->file.size;
-    if (rc == 0)
+    if (rc == 0) {
         rc = tact_log_scan(log, err);
+    }
     if (rc != 0) {
         tact_log_close(log);
-        return rc == -E2BIG || rc == -ENOMEM ? too_much(rc, err) : rc;
+        return rc == -E2BIG || rc == -ENOMEM ? too_many_pairs(rc, err) : rc;
     }
-    look_for_rest(log, path);
+    report_incomplete(log, path);
     log->chunk.size = 0;
     *out = log;
     return 0;
@@ -80,26 +87,30 @@ int tact_log_open(const char *path, struct tact_log **out, struct tact_error *er
     struct tact_log *log = NULL;
     int rc = tact_log_load(path, &log, err);
 
-    if (rc != 0)
+    if (rc != 0) {
         return rc;
-    rc = check_found(log, err);
+    }
+    rc = check_loaded(log, err);
     if (rc == 0) {
         rc = tact_log_load_parts(log, path);
-        rc = rc != 0 ? rc : tact_log_pairs_lay_out(log);
-        if (rc != 0)
-            too_much(rc, err);
+        rc = rc != 0 ? rc : tact_log_pairs_build_layout(log);
+        if (rc != 0) {
+            too_many_pairs(rc, err);
+        }
     }
-    if (rc == 0)
+    if (rc == 0) {
         *out = log;
-    else
+    } else {
         tact_log_close(log);
+    }
     return rc;
 }
 
 void tact_log_close(struct tact_log *log)
 {
-    if (!log)
+    if (!log) {
         return;
+    }
     tact_log_close(log->next_part);
     for (size_t i = 0; i < log->attachment_count; i++) {
         free((char *)log->attachments[i].name);
@@ -118,8 +129,9 @@ void tact_log_close(struct tact_log *log)
     free(log->attachments);
     free(log->facts);
     free(log->events);
-    for (size_t i = 0; i < log->chunk_count; i++)
+    for (size_t i = 0; i < log->chunk_count; i++) {
         tact_bytes_free(&log->chunks[i].unpacked);
+    }
     free(log->chunks);
     tact_bytes_free(&log->chunk);
     tact_layout_free(&log->layout);
@@ -151,8 +163,9 @@ const struct tact_log_pair *tact_log_pair(const struct tact_log *log, size_t ind
 const char *tact_log_fact(const struct tact_log *log, const char *key)
 {
     for (size_t i = 0; i < log->fact_count; i++) {
-        if (strcmp(log->facts[i].key, key) == 0)
+        if (strcmp(log->facts[i].key, key) == 0) {
             return log->facts[i].value;
+        }
     }
     return NULL;
 }
@@ -170,8 +183,9 @@ const struct tact_log_fact *tact_log_fact_at(const struct tact_log *log, size_t 
 const struct tact_log_attachment *tact_log_attachment(const struct tact_log *log, const char *name)
 {
     for (size_t i = 0; i < log->attachment_count; i++) {
-        if (strcmp(log->attachments[i].name, name) == 0)
+        if (strcmp(log->attachments[i].name, name) == 0) {
             return &log->attachments[i];
+        }
     }
     return NULL;
 }
@@ -195,10 +209,12 @@ long tact_log_field(const struct tact_log *log, const char *name, uint32_t *coun
 {
     const struct tact_field *field = tact_layout_find(tact_log_layout(log), name);
 
-    if (!field)
+    if (!field) {
         return -ENOENT;
-    if (count)
+    }
+    if (count) {
         *count = field->count;
+    }
     return (long)field->offset;
 }
 
@@ -210,12 +226,14 @@ static int load_chunk(struct tact_log *log, size_t index)
     if (!unpacked->data) {
         log->file.offset = log->chunks[index].at;
         int rc = tact_mcap_reader_next(&log->file, &record);
-        if (rc == 0)
+        if (rc == 0) {
             rc = record.opcode == TACT_MCAP_CHUNK
                      ? tact_mcap_parse_chunk(record.content, &log->chunk)
                      : -EBADMSG;
-        if (rc != 0)
+        }
+        if (rc != 0) {
             return rc;
+        }
         unpacked = &log->chunk;
     }
     log->cursor = (struct tact_cursor){unpacked->data, unpacked->size, false};
@@ -223,70 +241,81 @@ static int load_chunk(struct tact_log *log, size_t index)
     return 0;
 }
 
-/* The next message of a tick in the loaded chunk; -ENODATA where there is none left. */
+/* Reads the next tick message of the loaded chunk; -ENODATA after the last one. */
 static int next_in_chunk(struct tact_log *log, struct tact_mcap_message *message)
 {
     struct tact_mcap_record record;
     int rc;
 
     while ((rc = tact_mcap_chunk_next(&log->cursor, &record)) == 0) {
-        if (record.opcode != TACT_MCAP_MESSAGE)
+        if (record.opcode != TACT_MCAP_MESSAGE) {
             continue;
+        }
         rc = tact_mcap_parse_message(record.content, message);
-        if (rc != 0 || message->channel == log->tick_channel)
+        if (rc != 0 || message->channel == log->tick_channel) {
             return rc;
+        }
     }
     return rc;
 }
 
-int tact_log_next_own(struct tact_log *log, const struct tact_log_pairs *pairs,
-                      struct tact_record *record)
+int tact_log_next_in_file(struct tact_log *log, const struct tact_log_pairs *pairs,
+                          struct tact_record *record)
 {
     struct tact_mcap_message message;
     struct tact_log_tick tick;
     int rc;
 
-    if (log->position >= log->own_ticks)
+    if (log->position >= log->file_ticks) {
         return 0;
-    while ((rc = next_in_chunk(log, &message)) == -ENODATA) {
-        if (log->next_chunk == log->chunk_count)
-            return -EBADMSG;
-        rc = load_chunk(log, log->next_chunk);
-        if (rc != 0)
-            return rc;
     }
-    if (rc == 0)
+    while ((rc = next_in_chunk(log, &message)) == -ENODATA) {
+        if (log->next_chunk == log->chunk_count) {
+            return -EBADMSG;
+        }
+        rc = load_chunk(log, log->next_chunk);
+        if (rc != 0) {
+            return rc;
+        }
+    }
+    if (rc == 0) {
         rc = tact_log_parse_tick(log, message.data, &tick);
-    if (rc != 0)
+    }
+    if (rc != 0) {
         return rc;
+    }
     record->tick = tick.tick;
     record->stamp_ns = tick.stamp_ns;
-    tact_log_pairs_spread(pairs, log, tick, record->values);
+    tact_log_pairs_fill_record(pairs, log, tick, record->values);
     log->position++;
     return 1;
 }
 
-int tact_log_seek_own(struct tact_log *log, uint64_t index)
+int tact_log_seek_in_file(struct tact_log *log, uint64_t index)
 {
     struct tact_mcap_message message;
     size_t low = 0, high = log->chunk_count;
 
-    if (index > log->own_ticks)
+    if (index > log->file_ticks) {
         return -ERANGE;
+    }
     log->position = index;
     log->cursor = (struct tact_cursor){0};
     log->next_chunk = log->chunk_count;
-    if (index == log->own_ticks)
+    if (index == log->file_ticks) {
         return 0;
+    }
     while (high - low > 1) {
         size_t middle = low + (high - low) / 2;
-        if (log->chunks[middle].first <= index)
+        if (log->chunks[middle].first <= index) {
             low = middle;
-        else
+        } else {
             high = middle;
+        }
     }
     int rc = load_chunk(log, low);
-    for (uint64_t i = log->chunks[low].first; rc == 0 && i < index; i++)
+    for (uint64_t i = log->chunks[low].first; rc == 0 && i < index; i++) {
         rc = next_in_chunk(log, &message);
+    }
     return rc;
 }

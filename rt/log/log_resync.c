@@ -1,4 +1,4 @@
-/* Where a log goes on behind damage. */
+/* Finding the next record after damage. */
 #include <errno.h>
 #include <string.h>
 #include <unistd.h>
@@ -11,8 +11,8 @@
 #define DATA_END_BYTES 4
 #define FOOTER_BYTES 20
 
-/* Whether a record proves by itself that it is one: by its checksum, or by what must follow it. */
-static bool proves_itself(struct tact_log *log, const struct tact_mcap_record *record)
+/* Whether a record is confirmed by its checksum, or by the records that must follow it. */
+static bool is_verified(struct tact_log *log, const struct tact_mcap_record *record)
 {
     struct tact_mcap_attachment attachment;
     struct tact_cursor map;
@@ -44,13 +44,13 @@ static bool is_at(struct tact_log *log, uint64_t at)
     struct tact_mcap_record record;
 
     log->file.offset = at;
-    bool found = tact_mcap_reader_next(&log->file, &record) == 0 && proves_itself(log, &record);
+    bool found = tact_mcap_reader_next(&log->file, &record) == 0 && is_verified(log, &record);
     log->file.offset = at;
     return found;
 }
 
-/* Of all places where one might start: an opcode, and a length that the file can hold. */
-static bool is_likely(const uint8_t *head, uint64_t left, uint64_t *length)
+/* Whether a record may start here: a known opcode, and a length within the file. */
+static bool is_plausible(const uint8_t *head, uint64_t left, uint64_t *length)
 {
     memcpy(length, head + 1, sizeof *length);
     return (head[0] == TACT_MCAP_CHUNK || head[0] == TACT_MCAP_ATTACHMENT ||
@@ -63,24 +63,29 @@ int tact_log_resync(struct tact_log *log, uint64_t from)
 {
     uint8_t block[BLOCK];
     uint64_t size = log->file.size, at = from;
-    /* What is read to look at one place costs time, which nobody shall make endless. */
+    /* limits the bytes read, as each candidate may cost a whole record */
     uint64_t budget = 8 * size + ((uint64_t)64 << 20), length;
 
     while (at + TACT_MCAP_RECORD_HEAD <= size) {
         ssize_t n = pread(log->file.fd, block, sizeof block, (off_t)at);
-        if (n < 0)
+        if (n < 0) {
             return -errno;
-        if (n < TACT_MCAP_RECORD_HEAD)
+        }
+        if (n < TACT_MCAP_RECORD_HEAD) {
             break;
+        }
         size_t places = (size_t)n - TACT_MCAP_RECORD_HEAD + 1;
         for (size_t i = 0; i < places; i++) {
-            if (!is_likely(block + i, size - at - i, &length))
+            if (!is_plausible(block + i, size - at - i, &length)) {
                 continue;
-            if (length > budget)
+            }
+            if (length > budget) {
                 return -ENODATA;
+            }
             budget -= length;
-            if (is_at(log, at + i))
+            if (is_at(log, at + i)) {
                 return 0;
+            }
         }
         at += places;
     }
@@ -97,8 +102,9 @@ int tact_log_read_definitions(struct tact_log *log, struct tact_error *err,
     uint64_t start;
     int rc = -EBADMSG;
 
-    if (log->file.size < 2 * TACT_MCAP_MAGIC_SIZE + footer)
+    if (log->file.size < 2 * TACT_MCAP_MAGIC_SIZE + footer) {
         return 0;
+    }
     tact_mcap_reader_start(&file, log->file.fd, log->file.size - TACT_MCAP_MAGIC_SIZE);
     file.offset = file.size - footer;
     if (tact_mcap_reader_next(&file, &record) == 0 && record.opcode == TACT_MCAP_FOOTER &&
@@ -108,8 +114,9 @@ int tact_log_read_definitions(struct tact_log *log, struct tact_error *err,
         rc = start < file.size - footer ? 0 : -EBADMSG;
     }
     while (rc == 0 && tact_mcap_reader_next(&file, &record) == 0 &&
-           (record.opcode == TACT_MCAP_SCHEMA || record.opcode == TACT_MCAP_CHANNEL))
+           (record.opcode == TACT_MCAP_SCHEMA || record.opcode == TACT_MCAP_CHANNEL)) {
         rc = take(log, &record, err);
+    }
     tact_bytes_free(&file.buffer);
     return rc == -EBADMSG ? 0 : rc;
 }

@@ -1,13 +1,13 @@
-/** Markers of visualization_msgs as viewers of the Foxglove kind draw them. */
+/** Markers of visualization_msgs. */
 #ifndef TACT_RT_LOG_MARKER_INTERNAL_H
 #define TACT_RT_LOG_MARKER_INTERNAL_H
 
 #include "cdr_internal.h"
 #include "recorder.h"
 
-/** The arrow of a contact, or what takes it away where it does not touch: from the patch's centre
- *  along the force on the first body, 1 cm a newton; red where friction or torsion is at its limit.
- *  wall_ns: since 1970; limits: enum tact_limit. */
+/** The arrow of a contact, or its deletion if not touching: from the patch's centre along the force
+ * on the first body, 1 cm per newton; red at the limit of friction or torsion. wall_ns: since 1970;
+ * limits: enum tact_limit. */
 void tact_marker_arrow(struct tact_cdr *cdr, int64_t wall_ns, int32_t id, bool touching,
                        const double center[3], const double force[3], int limits);
 

@@ -8,7 +8,7 @@
 #define TACT_MCAP_MAGIC_SIZE 8
 #define TACT_MCAP_RECORD_HEAD 9 /* opcode and 64-bit length */
 
-/* What a reader of tact allocates for one chunk at most; the recorder stays far below. */
+/* Maximum memory that the reader allocates for one chunk; the recorder's chunks are far smaller. */
 #define TACT_MCAP_CHUNK_LIMIT (UINT64_C(64) << 20)
 
 enum tact_mcap_opcode {
@@ -27,16 +27,16 @@ enum tact_mcap_opcode {
     TACT_MCAP_METADATA_INDEX = 0x0D,
     TACT_MCAP_SUMMARY_OFFSET = 0x0E,
     TACT_MCAP_DATA_END = 0x0F,
-    TACT_MCAP_COVER = 0xF0, /* one of tact's own (0x80 and over), which other readers pass over */
+    TACT_MCAP_COVER = 0xF0, /* private opcode (0x80 and above), skipped by other readers */
 };
 
-/* Damage in the middle of a log is covered when the log is recovered: its first bytes become the
- * head of a record of tact's own, and the checksum of the rest, which is left as it is. */
+/* When a log is recovered, a damaged range in its middle is covered: its first bytes become the
+ * header of a private record and the checksum of the remaining bytes, which stay unchanged. */
 #define TACT_MCAP_COVER_CRC 4
-#define TACT_MCAP_COVER_LEAST (TACT_MCAP_RECORD_HEAD + TACT_MCAP_COVER_CRC) /* bytes */
+#define TACT_MCAP_COVER_MIN (TACT_MCAP_RECORD_HEAD + TACT_MCAP_COVER_CRC) /* bytes */
 
-/* Some bytes of a file. */
-struct tact_mcap_stretch {
+/* A range of bytes of a file. */
+struct tact_mcap_range {
     uint64_t at, end;
 };
 

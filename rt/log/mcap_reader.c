@@ -10,7 +10,7 @@
 
 #include "mcap_internal.h"
 
-/* zstd's densest block: 128 KiB of one byte in 4 bytes. Frames that claim more are lies. */
+/* zstd's densest block: 128 KiB of one byte in 4 bytes. A frame that claims more is invalid. */
 #define ZSTD_RATIO_MAX 32768
 #define HEADER_LIMIT 1024 /* bytes */
 
@@ -18,10 +18,12 @@ int tact_mcap_read_at(int fd, uint64_t at, uint8_t *data, size_t size)
 {
     while (size > 0) {
         ssize_t n = pread(fd, data, size, (off_t)at);
-        if (n < 0 && errno == EINTR)
+        if (n < 0 && errno == EINTR) {
             continue;
-        if (n <= 0)
+        }
+        if (n <= 0) {
             return n < 0 ? -errno : -EBADMSG;
+        }
         data += n;
         at += (uint64_t)n;
         size -= (size_t)n;
@@ -39,28 +41,31 @@ void tact_mcap_reader_start(struct tact_mcap_reader *reader, int fd, uint64_t en
     };
 }
 
-/* The magic bytes of a file that is an MCAP file all the same. */
+/* Whether damaged magic bytes still identify an MCAP file. */
 static bool is_damaged_magic(int fd, const uint8_t *magic)
 {
     uint8_t header[TACT_MCAP_RECORD_HEAD + HEADER_LIMIT];
     int right = 0;
     uint64_t length;
 
-    for (int i = 0; i < TACT_MCAP_MAGIC_SIZE; i++)
+    for (int i = 0; i < TACT_MCAP_MAGIC_SIZE; i++) {
         right += magic[i] == (uint8_t)TACT_MCAP_MAGIC[i];
+    }
     if (2 * right < TACT_MCAP_MAGIC_SIZE ||
-        tact_mcap_read_at(fd, TACT_MCAP_MAGIC_SIZE, header, TACT_MCAP_RECORD_HEAD) != 0)
+        tact_mcap_read_at(fd, TACT_MCAP_MAGIC_SIZE, header, TACT_MCAP_RECORD_HEAD) != 0) {
         return false;
+    }
     memcpy(&length, header + 1, sizeof length);
     if (header[0] != TACT_MCAP_HEADER || length > HEADER_LIMIT ||
         tact_mcap_read_at(fd, TACT_MCAP_MAGIC_SIZE + TACT_MCAP_RECORD_HEAD,
-                          header + TACT_MCAP_RECORD_HEAD, length) != 0)
+                          header + TACT_MCAP_RECORD_HEAD, length) != 0) {
         return false;
+    }
     struct tact_span content = {header + TACT_MCAP_RECORD_HEAD, length};
     return tact_mcap_parse_header(content) == 0;
 }
 
-/* -ENODATA where the file ends within the magic, as that of a writer that was killed at once. */
+/* -ENODATA if the file ends within the magic bytes: its writer was killed at the start. */
 static int check_magic(int fd, off_t size, bool *damaged)
 {
     uint8_t magic[TACT_MCAP_MAGIC_SIZE];
@@ -69,8 +74,9 @@ static int check_magic(int fd, off_t size, bool *damaged)
     int rc = tact_mcap_read_at(fd, 0, magic, length);
     bool right = rc == 0 && memcmp(magic, TACT_MCAP_MAGIC, length) == 0;
     *damaged = rc == 0 && !right && length == sizeof magic && is_damaged_magic(fd, magic);
-    if (rc == 0 && !right && !*damaged)
+    if (rc == 0 && !right && !*damaged) {
         return -EBADMSG;
+    }
     return rc == 0 && length < sizeof magic ? -ENODATA : rc;
 }
 
@@ -81,22 +87,25 @@ int tact_mcap_reader_open(struct tact_mcap_reader *reader, const char *path)
     int rc;
 
     *reader = (struct tact_mcap_reader){.fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)};
-    if (reader->fd < 0)
+    if (reader->fd < 0) {
         return -errno;
-    if (fstat(reader->fd, &status) != 0)
+    }
+    if (fstat(reader->fd, &status) != 0) {
         rc = -errno;
-    else if (S_ISDIR(status.st_mode))
+    } else if (S_ISDIR(status.st_mode)) {
         rc = -EISDIR;
-    else if (!S_ISREG(status.st_mode))
+    } else if (!S_ISREG(status.st_mode)) {
         rc = -EBADMSG;
-    else
+    } else {
         rc = check_magic(reader->fd, status.st_size, &damaged);
+    }
     if (rc != 0) {
         close(reader->fd);
         reader->fd = -1;
         return rc;
     }
-    /* Keeps a recorder from emptying the file under us; one that already writes it has its lock. */
+    /* Prevents a recorder from truncating the file meanwhile; a recorder that writes it has the
+     * lock. */
     bool locked = flock(reader->fd, LOCK_SH | LOCK_NB) == 0;
     int why = errno;
     tact_mcap_reader_start(reader, reader->fd, (uint64_t)status.st_size);
@@ -109,8 +118,9 @@ int tact_mcap_reader_open(struct tact_mcap_reader *reader, const char *path)
 
 void tact_mcap_reader_close(struct tact_mcap_reader *reader)
 {
-    if (reader->fd >= 0)
+    if (reader->fd >= 0) {
         close(reader->fd);
+    }
     reader->fd = -1;
     tact_bytes_free(&reader->buffer);
 }
@@ -120,25 +130,31 @@ int tact_mcap_reader_next(struct tact_mcap_reader *reader, struct tact_mcap_reco
     uint64_t left = reader->size - reader->offset, length;
     uint8_t head[TACT_MCAP_RECORD_HEAD];
 
-    if (left == 0)
+    if (left == 0) {
         return -ENODATA;
-    if (left < sizeof head)
+    }
+    if (left < sizeof head) {
         return -EBADMSG;
+    }
     int rc = tact_mcap_read_at(reader->fd, reader->offset, head, sizeof head);
-    if (rc != 0)
+    if (rc != 0) {
         return rc;
+    }
     memcpy(&length, head + 1, sizeof length);
     if (length > left - sizeof head ||
         (head[0] != TACT_MCAP_ATTACHMENT && head[0] != TACT_MCAP_COVER &&
-         length > 2 * TACT_MCAP_CHUNK_LIMIT))
+         length > 2 * TACT_MCAP_CHUNK_LIMIT)) {
         return -EBADMSG;
+    }
     reader->buffer.size = 0;
-    uint8_t *content = tact_bytes_room(&reader->buffer, (size_t)length);
-    if (!content)
+    uint8_t *content = tact_bytes_reserve(&reader->buffer, (size_t)length);
+    if (!content) {
         return -ENOMEM;
+    }
     rc = tact_mcap_read_at(reader->fd, reader->offset + sizeof head, content, (size_t)length);
-    if (rc != 0)
+    if (rc != 0) {
         return rc;
+    }
     record->opcode = head[0];
     record->at = reader->offset;
     record->content = (struct tact_span){content, (size_t)length};
@@ -153,26 +169,29 @@ int tact_mcap_reader_at_end(const struct tact_mcap_reader *reader)
 {
     uint8_t magic[TACT_MCAP_MAGIC_SIZE];
 
-    if (reader->size - reader->offset != sizeof magic)
+    if (reader->size - reader->offset != sizeof magic) {
         return -EBADMSG;
+    }
     int rc = tact_mcap_read_at(reader->fd, reader->offset, magic, sizeof magic);
-    if (rc == 0 && memcmp(magic, TACT_MCAP_MAGIC, sizeof magic) != 0)
+    if (rc == 0 && memcmp(magic, TACT_MCAP_MAGIC, sizeof magic) != 0) {
         rc = -EBADMSG;
+    }
     return rc;
 }
 
 int tact_mcap_chunk_next(struct tact_cursor *chunk, struct tact_mcap_record *record)
 {
-    if (chunk->left == 0)
+    if (chunk->left == 0) {
         return -ENODATA;
+    }
     record->opcode = tact_get_u8(chunk);
     record->at = 0;
     record->content = tact_get(chunk, tact_get_u64(chunk));
     return chunk->bad ? -EBADMSG : 0;
 }
 
-/* A parser has read a whole record: neither more nor less. */
-static int finished(const struct tact_cursor *in)
+/* Whether a parser consumed its record exactly. */
+static int check_consumed(const struct tact_cursor *in)
 {
     return in->bad || in->left > 0 ? -EBADMSG : 0;
 }
@@ -183,7 +202,7 @@ int tact_mcap_parse_header(struct tact_span content)
 
     tact_get_text(&in); /* profile */
     tact_get_text(&in); /* library */
-    return finished(&in);
+    return check_consumed(&in);
 }
 
 int tact_mcap_parse_cover(struct tact_span content)
@@ -194,21 +213,25 @@ int tact_mcap_parse_cover(struct tact_span content)
     return in.bad || tact_crc32(0, in.at, in.left) != crc ? -EBADMSG : 0;
 }
 
-static int unpack(struct tact_span packed, bool zstd, uint64_t size, struct tact_bytes *out)
+static int decompress(struct tact_span packed, bool zstd, uint64_t size, struct tact_bytes *out)
 {
     out->size = 0;
-    if (size > TACT_MCAP_CHUNK_LIMIT || (!zstd && size != packed.size))
+    if (size > TACT_MCAP_CHUNK_LIMIT || (!zstd && size != packed.size)) {
         return -EBADMSG;
+    }
     if (zstd && (size / ZSTD_RATIO_MAX > packed.size ||
-                 ZSTD_getFrameContentSize(packed.data, packed.size) != size))
+                 ZSTD_getFrameContentSize(packed.data, packed.size) != size)) {
         return -EBADMSG;
-    uint8_t *to = tact_bytes_room(out, (size_t)size);
-    if (!to)
+    }
+    uint8_t *to = tact_bytes_reserve(out, (size_t)size);
+    if (!to) {
         return -ENOMEM;
-    if (!zstd)
+    }
+    if (!zstd) {
         memcpy(to, packed.data, packed.size);
-    else if (ZSTD_decompress(to, (size_t)size, packed.data, packed.size) != size)
+    } else if (ZSTD_decompress(to, (size_t)size, packed.data, packed.size) != size) {
         return -EBADMSG;
+    }
     out->size = (size_t)size;
     return 0;
 }
@@ -223,13 +246,16 @@ int tact_mcap_parse_chunk(struct tact_span content, struct tact_bytes *out)
     struct tact_span compression = tact_get_text(&in);
     struct tact_span packed = tact_get(&in, tact_get_u64(&in));
     bool zstd = tact_span_is(compression, "zstd");
-    int rc = finished(&in);
-    if (rc == 0 && !zstd && compression.size > 0)
+    int rc = check_consumed(&in);
+    if (rc == 0 && !zstd && compression.size > 0) {
         rc = -EBADMSG;
-    if (rc == 0)
-        rc = unpack(packed, zstd, size, out);
-    if (rc == 0 && tact_crc32(0, out->data, out->size) != crc)
+    }
+    if (rc == 0) {
+        rc = decompress(packed, zstd, size, out);
+    }
+    if (rc == 0 && tact_crc32(0, out->data, out->size) != crc) {
         rc = -EBADMSG;
+    }
     return rc;
 }
 
@@ -241,7 +267,7 @@ int tact_mcap_parse_schema(struct tact_span content, struct tact_mcap_schema *ou
     out->name = tact_get_text(&in);
     out->encoding = tact_get_text(&in);
     out->data = tact_get_text(&in);
-    return finished(&in);
+    return check_consumed(&in);
 }
 
 int tact_mcap_parse_channel(struct tact_span content, struct tact_mcap_channel *out)
@@ -253,7 +279,7 @@ int tact_mcap_parse_channel(struct tact_span content, struct tact_mcap_channel *
     out->topic = tact_get_text(&in);
     out->encoding = tact_get_text(&in);
     tact_get_text(&in); /* metadata */
-    return finished(&in);
+    return check_consumed(&in);
 }
 
 int tact_mcap_parse_message(struct tact_span content, struct tact_mcap_message *out)
@@ -265,7 +291,7 @@ int tact_mcap_parse_message(struct tact_span content, struct tact_mcap_message *
     out->log_time = tact_get_u64(&in);
     tact_get_u64(&in); /* publish time */
     out->data = tact_get(&in, in.left);
-    return finished(&in);
+    return check_consumed(&in);
 }
 
 int tact_mcap_parse_attachment(struct tact_span content, struct tact_mcap_attachment *out)
@@ -277,8 +303,9 @@ int tact_mcap_parse_attachment(struct tact_span content, struct tact_mcap_attach
     out->media_type = tact_get_text(&in);
     out->data = tact_get(&in, tact_get_u64(&in));
     uint32_t crc = tact_get_u32(&in);
-    if (finished(&in) != 0 || tact_crc32(0, content.data, content.size - 4) != crc)
+    if (check_consumed(&in) != 0 || tact_crc32(0, content.data, content.size - 4) != crc) {
         return -EBADMSG;
+    }
     return 0;
 }
 
@@ -290,5 +317,5 @@ int tact_mcap_parse_metadata(struct tact_span content, struct tact_span *name,
     *name = tact_get_text(&in);
     struct tact_span pairs = tact_get_text(&in);
     *map = (struct tact_cursor){pairs.data, pairs.size, false};
-    return finished(&in);
+    return check_consumed(&in);
 }

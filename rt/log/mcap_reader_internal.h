@@ -1,8 +1,8 @@
 /**
- * Reading an MCAP file from front to back, trusting nothing in it.
+ * * Reading an untrusted MCAP file from front to back.
  *
- * Lengths are checked against the file before memory is asked for, so a reader allocates no more
- * than the file's size, and one chunk of at most TACT_MCAP_CHUNK_LIMIT. The parsers fail with
+ * Lengths are checked against the file before memory is allocated, so a reader allocates no more
+ * than the file's size and one chunk of at most TACT_MCAP_CHUNK_LIMIT. The parsers fail with
  * -EBADMSG on a record that does not fill its length exactly.
  */
 #ifndef TACT_RT_LOG_MCAP_READER_INTERNAL_H
@@ -15,45 +15,46 @@
 /** A record of the file or of a chunk; content is valid until the next one is read. */
 struct tact_mcap_record {
     uint8_t opcode;
-    uint64_t at; /* where it starts in the file (0 inside a chunk) */
+    uint64_t at; /* offset in the file (0 inside a chunk) */
     struct tact_span content;
 };
 
 struct tact_mcap_reader {
     int fd;
-    uint64_t size;       /* of the file when it was opened */
-    uint64_t offset;     /* of the next record */
-    uint32_t crc;        /* of all bytes before it, since the caller last set this to 0 */
+    uint64_t size;       /* size of the file when it was opened */
+    uint64_t offset;     /* offset of the next record */
+    uint32_t crc;        /* checksum of all bytes before it since the caller last set this to 0 */
     uint32_t crc_before; /* the same without the last record */
     struct tact_bytes buffer;
-    bool magic_damaged; /* the magic bytes at its start */
-    bool locked;        /* nobody writes the file */
-    bool written;       /* somebody does: a recorder's lock is on it, which ends with its process */
+    bool magic_damaged; /* the magic bytes at the start are damaged */
+    bool locked;        /* this reader has a shared lock: nobody writes the file */
+    bool written; /* a recorder writes the file: it has the lock, which ends with its process */
     struct stat status;
 };
 
 /** @retval 0, -EBADMSG (the file ends before) or the errno of pread() */
 int tact_mcap_read_at(int fd, uint64_t at, uint8_t *data, size_t size);
 
-/** Reads an open file from behind its magic bytes, which have been seen, to `end`. */
+/** Reads an open file from after its magic bytes, which the caller has checked, to `end`. */
 void tact_mcap_reader_start(struct tact_mcap_reader *reader, int fd, uint64_t end);
 
-/** Opens a file and checks the magic bytes at its start, which may be damaged where at least half
- * of them are right and a header follows.
- *  @retval 0, the errno of open() or read(), -EBADMSG (not an MCAP file), or -ENODATA (the file
- * ends within them) */
+/** Opens a file and checks its magic bytes, which may be damaged if at least half of them are right
+ * and a header follows.
+ * @retval 0, the errno of open() or read(), -EBADMSG (not an MCAP file), or -ENODATA (the file ends
+ *            within them) */
 int tact_mcap_reader_open(struct tact_mcap_reader *reader, const char *path);
 void tact_mcap_reader_close(struct tact_mcap_reader *reader);
 
-/** Reads the record at reader->offset and moves behind it.
- *  @retval 0, -ENODATA (the file ends here, exactly), -EBADMSG (it ends inside the record), -ENOMEM
- *  or the errno of read() */
+/** Reads the record at reader->offset and advances.
+ * @retval 0, -ENODATA (the file ends exactly here), -EBADMSG (it ends inside the record), -ENOMEM
+ *            or the errno of read() */
 int tact_mcap_reader_next(struct tact_mcap_reader *reader, struct tact_mcap_record *record);
 
-/** The magic bytes stand at reader->offset and nothing follows. @retval 0, -EBADMSG or an errno */
+/** Whether the final magic bytes are at reader->offset and nothing follows. @retval 0, -EBADMSG or
+ * an errno */
 int tact_mcap_reader_at_end(const struct tact_mcap_reader *reader);
 
-/** Takes the next record out of a chunk's bytes. @retval 0, -ENODATA or -EBADMSG */
+/** Parses the next record of a chunk. @retval 0, -ENODATA or -EBADMSG */
 int tact_mcap_chunk_next(struct tact_cursor *chunk, struct tact_mcap_record *record);
 
 /** @retval 0 or -EBADMSG */
@@ -61,8 +62,8 @@ int tact_mcap_parse_header(struct tact_span content);
 /** @retval 0 or -EBADMSG */
 int tact_mcap_parse_cover(struct tact_span content);
 
-/** Unpacks a chunk into `out` (its old content is replaced) and checks its checksum.
- *  @retval 0, -EBADMSG or -ENOMEM */
+/** Decompresses a chunk into `out` (replacing its content) and verifies its checksum.
+ * @retval 0, -EBADMSG or -ENOMEM */
 int tact_mcap_parse_chunk(struct tact_span content, struct tact_bytes *out);
 
 struct tact_mcap_schema {
@@ -89,7 +90,7 @@ struct tact_mcap_attachment {
 int tact_mcap_parse_schema(struct tact_span content, struct tact_mcap_schema *out);
 int tact_mcap_parse_channel(struct tact_span content, struct tact_mcap_channel *out);
 int tact_mcap_parse_message(struct tact_span content, struct tact_mcap_message *out);
-/** Checks the checksum too. */
+/** Verifies the checksum too. */
 int tact_mcap_parse_attachment(struct tact_span content, struct tact_mcap_attachment *out);
 /** *map: key, value, key, ... for tact_get_text(). */
 int tact_mcap_parse_metadata(struct tact_span content, struct tact_span *name,

@@ -1,5 +1,4 @@
-/* Going on with the file of a writer that was killed: its summary is made again from its records.
- */
+/* Continuing the file of a killed writer: the writer's state is restored from its records. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,7 +13,7 @@ struct takeover {
     struct tact_mcap_writer *writer;
     const struct tact_mcap_takeover *from;
     struct tact_mcap_reader file;
-    bool damaged; /* something was passed over: numbers of messages may be missing */
+    bool damaged; /* a range was skipped: message numbers may be missing */
 };
 
 static int failed(const struct tact_bytes *bytes)
@@ -22,10 +21,10 @@ static int failed(const struct tact_bytes *bytes)
     return bytes->failed ? -ENOMEM : 0;
 }
 
-/* A schema or a channel, as its record stands in the file. The ids are those that this writer would
- * have given: counted from one, and from zero. */
-static int take_definition(struct tact_mcap_writer *writer, uint8_t opcode,
-                           struct tact_span content)
+/* A schema or a channel from its record in the file. The ids must be those that this writer
+ * assigns: from 1, and from 0. */
+static int restore_definition(struct tact_mcap_writer *writer, uint8_t opcode,
+                              struct tact_span content)
 {
     struct tact_mcap_schema schema;
     struct tact_mcap_channel channel;
@@ -35,16 +34,20 @@ static int take_definition(struct tact_mcap_writer *writer, uint8_t opcode,
 
     if (opcode == TACT_MCAP_SCHEMA) {
         if (tact_mcap_parse_schema(content, &schema) != 0 || schema.id == 0 ||
-            schema.id > group->count + 1)
+            schema.id > group->count + 1) {
             return -EBADMSG;
-        if (schema.id <= group->count)
-            return 0; /* once more */
+        }
+        if (schema.id <= group->count) {
+            return 0; /* repeated */
+        }
     } else {
         if (tact_mcap_parse_channel(content, &channel) != 0 || channel.id > group->count ||
-            (channel.id == group->count && writer->channel_count == TACT_MCAP_CHANNELS))
+            (channel.id == group->count && writer->channel_count == TACT_MCAP_CHANNELS)) {
             return -EBADMSG;
-        if (channel.id < group->count)
+        }
+        if (channel.id < group->count) {
             return 0;
+        }
         writer->channel_count++;
     }
     size_t record = tact_mcap_begin_record(&group->records, opcode);
@@ -54,22 +57,25 @@ static int take_definition(struct tact_mcap_writer *writer, uint8_t opcode,
     return failed(&group->records);
 }
 
-static int take_message(struct takeover *t, struct tact_span content, uint64_t offset)
+static int restore_message(struct takeover *t, struct tact_span content, uint64_t offset)
 {
     struct tact_mcap_writer *writer = t->writer;
     struct tact_mcap_message message;
 
-    if (tact_mcap_parse_message(content, &message) != 0 || message.channel >= writer->channel_count)
+    if (tact_mcap_parse_message(content, &message) != 0 ||
+        message.channel >= writer->channel_count) {
         return -EBADMSG;
+    }
     struct tact_mcap_channel_state *channel = &writer->channels[message.channel];
-    if (message.sequence < channel->next || (message.sequence > channel->next && !t->damaged))
+    if (message.sequence < channel->next || (message.sequence > channel->next && !t->damaged)) {
         return -EBADMSG;
+    }
     channel->next = message.sequence + 1;
     tact_mcap_index_message(writer, message.channel, message.log_time, offset);
     return failed(&channel->index);
 }
 
-static int take_records(struct takeover *t, struct tact_cursor in)
+static int restore_records(struct takeover *t, struct tact_cursor in)
 {
     const uint8_t *start = in.at;
     struct tact_mcap_record record;
@@ -78,23 +84,25 @@ static int take_records(struct takeover *t, struct tact_cursor in)
     while (rc == 0 && in.left > 0) {
         uint64_t offset = (uint64_t)(in.at - start);
         rc = tact_mcap_chunk_next(&in, &record);
-        if (rc == 0 && record.opcode == TACT_MCAP_MESSAGE)
-            rc = take_message(t, record.content, offset);
-        else if (rc == 0 &&
-                 (record.opcode == TACT_MCAP_SCHEMA || record.opcode == TACT_MCAP_CHANNEL))
-            rc = take_definition(t->writer, record.opcode, record.content);
-        else
+        if (rc == 0 && record.opcode == TACT_MCAP_MESSAGE) {
+            rc = restore_message(t, record.content, offset);
+        } else if (rc == 0 &&
+                   (record.opcode == TACT_MCAP_SCHEMA || record.opcode == TACT_MCAP_CHANNEL)) {
+            rc = restore_definition(t->writer, record.opcode, record.content);
+        } else {
             rc = rc ? rc : -EBADMSG;
+        }
     }
     return rc;
 }
 
-/* The damaged stretch that a byte lies in, or NULL. */
-static const struct tact_mcap_stretch *damage_around(const struct takeover *t, uint64_t at)
+/* The damaged range that contains an offset, or NULL. */
+static const struct tact_mcap_range *find_damage(const struct takeover *t, uint64_t at)
 {
     for (size_t i = 0; i < t->from->damaged_count; i++) {
-        if (t->from->damaged[i].at <= at && at < t->from->damaged[i].end)
+        if (t->from->damaged[i].at <= at && at < t->from->damaged[i].end) {
             return &t->from->damaged[i];
+        }
     }
     return NULL;
 }
@@ -106,29 +114,32 @@ static void put_patch(struct takeover *t, uint64_t at, const void *data, size_t 
     tact_put(&t->writer->patches, data, size);
 }
 
-/* Up to `end`, nothing but indexes of messages stands there, or damage. */
+/* Up to `end`, only message indexes or damage are allowed. */
 static int check_index(struct takeover *t, uint64_t end)
 {
-    const struct tact_mcap_stretch *damage = NULL;
+    const struct tact_mcap_range *damage = NULL;
     struct tact_mcap_record record;
 
     for (uint64_t at = t->file.offset; at < end; at = damage ? damage->end : t->file.offset) {
-        damage = damage_around(t, at);
-        if (damage)
+        damage = find_damage(t, at);
+        if (damage) {
             continue;
+        }
         t->file.offset = at;
         int rc = tact_mcap_reader_next(&t->file, &record);
-        if (rc != 0)
+        if (rc != 0) {
             return rc;
-        if (record.opcode != TACT_MCAP_MESSAGE_INDEX)
+        }
+        if (record.opcode != TACT_MCAP_MESSAGE_INDEX) {
             return -EBADMSG;
+        }
     }
     return damage || t->file.offset == end ? 0 : -EBADMSG;
 }
 
-/* The index behind a chunk follows from its messages. What is damaged in it is written anew, as is
- * what it lacks at the end of the file, which is left in `output`. */
-static int take_index(struct takeover *t)
+/* The index after a chunk follows from its messages. Damaged indexes are rewritten, and those
+ * missing at the end of the file are left in `output`. */
+static int restore_index(struct takeover *t)
 {
     struct tact_bytes *out = &t->writer->output;
     struct tact_bytes found = {0};
@@ -137,7 +148,7 @@ static int take_index(struct takeover *t)
     size_t size = left < out->size ? (size_t)left : out->size;
     uint32_t crc = tact_crc32(t->file.crc, out->data, size);
 
-    uint8_t *bytes = tact_bytes_room(&found, size);
+    uint8_t *bytes = tact_bytes_reserve(&found, size);
     int rc = bytes ? tact_mcap_read_at(t->from->fd, at, bytes, size) : -ENOMEM;
     if (rc == 0 && memcmp(bytes, out->data, size) != 0) {
         rc = check_index(t, at + size);
@@ -151,7 +162,7 @@ static int take_index(struct takeover *t)
     return rc;
 }
 
-static int take_chunk(struct takeover *t, const struct tact_mcap_record *chunk)
+static int restore_chunk(struct takeover *t, const struct tact_mcap_record *chunk)
 {
     struct tact_mcap_writer *writer = t->writer;
     struct tact_cursor in = {chunk->content.data, chunk->content.size, false};
@@ -160,45 +171,52 @@ static int take_chunk(struct takeover *t, const struct tact_mcap_record *chunk)
     bool zstd = tact_get_text(&in).size > 0;
     uint64_t compressed = tact_get_u64(&in);
     int rc = tact_mcap_parse_chunk(chunk->content, &writer->chunk);
-    if (rc == 0)
-        rc = take_records(t, (struct tact_cursor){writer->chunk.data, writer->chunk.size, false});
-    if (rc != 0)
+    if (rc == 0) {
+        rc =
+            restore_records(t, (struct tact_cursor){writer->chunk.data, writer->chunk.size, false});
+    }
+    if (rc != 0) {
         return rc;
+    }
     tact_mcap_index_chunk(writer, chunk->at, t->file.offset - chunk->at, compressed,
                           zstd ? "zstd" : "");
     rc = failed(&writer->output);
-    return rc ? rc : take_index(t);
+    return rc ? rc : restore_index(t);
 }
 
-static int take_attachment(struct tact_mcap_writer *writer, const struct tact_mcap_record *record)
+static int restore_attachment(struct tact_mcap_writer *writer,
+                              const struct tact_mcap_record *record)
 {
     struct tact_cursor in = {record->content.data, record->content.size, false};
     struct tact_mcap_attachment attachment;
     uint64_t time_ns = tact_get_u64(&in);
     int rc = tact_mcap_parse_attachment(record->content, &attachment);
 
-    if (rc != 0)
+    if (rc != 0) {
         return rc;
+    }
     char *name = tact_span_copy(attachment.name), *type = tact_span_copy(attachment.media_type);
-    if (name && type)
+    if (name && type) {
         tact_mcap_index_attachment(writer, record->at, TACT_MCAP_RECORD_HEAD + record->content.size,
                                    time_ns, attachment.data.size, name, type);
-    else
+    } else {
         rc = -EBADMSG;
+    }
     free(name);
     free(type);
     return rc;
 }
 
-static int take_metadata(struct tact_mcap_writer *writer, const struct tact_mcap_record *record)
+static int restore_metadata(struct tact_mcap_writer *writer, const struct tact_mcap_record *record)
 {
     struct tact_cursor map;
     struct tact_span name;
 
     int rc = tact_mcap_parse_metadata(record->content, &name, &map);
     char *text = rc == 0 ? tact_span_copy(name) : NULL;
-    if (!text)
+    if (!text) {
         return -EBADMSG;
+    }
     tact_mcap_index_metadata(writer, record->at, TACT_MCAP_RECORD_HEAD + record->content.size,
                              text);
     free(text);
@@ -212,38 +230,41 @@ static int add_crc(int fd, uint64_t at, uint64_t end, uint32_t *crc)
     for (size_t size; at < end; at += size) {
         size = end - at < sizeof block ? (size_t)(end - at) : sizeof block;
         int rc = tact_mcap_read_at(fd, at, block, size);
-        if (rc != 0)
+        if (rc != 0) {
             return rc;
+        }
         *crc = tact_crc32(*crc, block, size);
     }
     return 0;
 }
 
-/* The rest of a damaged stretch, from file.offset on, becomes a record that covers it. */
-static int take_damage(struct takeover *t, uint64_t end)
+/* Turns the rest of a damaged range, from file.offset on, into a record that covers it. */
+static int restore_damage(struct takeover *t, uint64_t end)
 {
     struct tact_mcap_reader *file = &t->file;
-    uint8_t head[TACT_MCAP_COVER_LEAST] = {TACT_MCAP_COVER};
+    uint8_t head[TACT_MCAP_COVER_MIN] = {TACT_MCAP_COVER};
     uint64_t at = file->offset, length = end - at - TACT_MCAP_RECORD_HEAD;
     uint32_t crc = 0;
 
-    if (end - at < sizeof head)
+    if (end - at < sizeof head) {
         return -EBADMSG;
+    }
     int rc = add_crc(file->fd, at + sizeof head, end, &crc);
     memcpy(head + 1, &length, sizeof length);
     memcpy(head + TACT_MCAP_RECORD_HEAD, &crc, sizeof crc);
     put_patch(t, at, head, sizeof head);
     file->crc = tact_crc32(file->crc, head, sizeof head);
-    if (rc == 0)
+    if (rc == 0) {
         rc = add_crc(file->fd, at + sizeof head, end, &file->crc);
+    }
     file->offset = end;
     t->writer->covered += end - at;
     t->damaged = true;
     return rc;
 }
 
-/* The header is written anew where it is not what it must be. */
-static int take_header(struct takeover *t)
+/* The header is rewritten if it differs from the expected one. */
+static int restore_header(struct takeover *t)
 {
     struct tact_span header = t->from->header;
     uint64_t at = t->file.offset;
@@ -254,20 +275,20 @@ static int take_header(struct takeover *t)
     return t->file.offset <= t->from->end ? 0 : -EBADMSG;
 }
 
-static int take_record(struct takeover *t, const struct tact_mcap_record *record)
+static int restore_record(struct takeover *t, const struct tact_mcap_record *record)
 {
     switch (record->opcode) {
     case TACT_MCAP_HEADER:
         return 0;
     case TACT_MCAP_SCHEMA:
     case TACT_MCAP_CHANNEL:
-        return take_definition(t->writer, record->opcode, record->content);
+        return restore_definition(t->writer, record->opcode, record->content);
     case TACT_MCAP_CHUNK:
-        return take_chunk(t, record);
+        return restore_chunk(t, record);
     case TACT_MCAP_ATTACHMENT:
-        return take_attachment(t->writer, record);
+        return restore_attachment(t->writer, record);
     case TACT_MCAP_METADATA:
-        return take_metadata(t->writer, record);
+        return restore_metadata(t->writer, record);
     case TACT_MCAP_COVER:
         t->writer->covered += TACT_MCAP_RECORD_HEAD + record->content.size;
         t->damaged = true;
@@ -277,17 +298,18 @@ static int take_record(struct takeover *t, const struct tact_mcap_record *record
     }
 }
 
-static int take_file(struct takeover *t)
+static int restore_file(struct takeover *t)
 {
     struct tact_mcap_record record;
-    int rc = t->from->header.size > 0 ? take_header(t) : 0;
+    int rc = t->from->header.size > 0 ? restore_header(t) : 0;
 
     put_patch(t, 0, TACT_MCAP_MAGIC, TACT_MCAP_MAGIC_SIZE);
     while (rc == 0 && t->file.offset < t->from->end) {
-        const struct tact_mcap_stretch *damage = damage_around(t, t->file.offset);
-        rc = damage ? take_damage(t, damage->end) : tact_mcap_reader_next(&t->file, &record);
-        if (rc == 0 && !damage)
-            rc = take_record(t, &record);
+        const struct tact_mcap_range *damage = find_damage(t, t->file.offset);
+        rc = damage ? restore_damage(t, damage->end) : tact_mcap_reader_next(&t->file, &record);
+        if (rc == 0 && !damage) {
+            rc = restore_record(t, &record);
+        }
     }
     return rc == 0 && t->file.offset != t->from->end ? -EBADMSG : rc;
 }
@@ -295,26 +317,29 @@ static int take_file(struct takeover *t)
 int tact_mcap_writer_take_over(const struct tact_mcap_takeover *from, struct tact_mcap_writer **out)
 {
     struct takeover t = {.from = from};
-    int rc = tact_mcap_writer_make(from->fd, from->zstd_level, &t.writer);
+    int rc = tact_mcap_writer_alloc(from->fd, from->zstd_level, &t.writer);
 
-    if (rc != 0)
+    if (rc != 0) {
         return rc;
+    }
     struct tact_mcap_writer *writer = t.writer;
     tact_mcap_reader_start(&t.file, from->fd, from->end);
-    rc = take_file(&t);
+    rc = restore_file(&t);
     writer->offset = t.file.offset;
     writer->crc = t.file.crc;
     tact_bytes_free(&t.file.buffer);
-    /* A file that was closed without a message has its definitions outside of any chunk. */
+    /* A file that was closed without a message has its definitions outside any chunk. */
     if (rc == 0 && writer->groups[TACT_MCAP_GROUP_CHANNEL_INFOS].count == 0) {
         struct tact_span definitions = from->definitions;
         tact_put(&writer->chunk, definitions.data, definitions.size);
-        rc = take_records(&t, (struct tact_cursor){definitions.data, definitions.size, false});
+        rc = restore_records(&t, (struct tact_cursor){definitions.data, definitions.size, false});
     }
-    if (rc == 0)
+    if (rc == 0) {
         rc = failed(&writer->chunk);
-    if (rc == 0)
+    }
+    if (rc == 0) {
         rc = failed(&writer->patches);
+    }
     if (rc != 0) {
         tact_mcap_writer_abandon(writer);
         return rc;
@@ -331,8 +356,9 @@ static int write_patches(struct tact_mcap_writer *writer)
         uint64_t at = tact_get_u64(&in);
         struct tact_span bytes = tact_get(&in, tact_get_u64(&in));
         ssize_t n = pwrite(writer->fd, bytes.data, bytes.size, (off_t)at);
-        if (n != (ssize_t)bytes.size)
+        if (n != (ssize_t)bytes.size) {
             return n < 0 ? -errno : -EIO;
+        }
     }
     return 0;
 }
@@ -340,8 +366,9 @@ static int write_patches(struct tact_mcap_writer *writer)
 int tact_mcap_writer_resume(struct tact_mcap_writer *writer)
 {
     if (ftruncate(writer->fd, (off_t)writer->offset) != 0 ||
-        lseek(writer->fd, (off_t)writer->offset, SEEK_SET) < 0)
+        lseek(writer->fd, (off_t)writer->offset, SEEK_SET) < 0) {
         return -errno;
+    }
     int rc = write_patches(writer);
     return rc ? rc : tact_mcap_write_output(writer);
 }
@@ -351,7 +378,7 @@ uint64_t tact_mcap_writer_covered(const struct tact_mcap_writer *writer)
     return writer->covered;
 }
 
-void tact_mcap_writer_pass(struct tact_mcap_writer *writer, int channel, uint32_t count)
+void tact_mcap_writer_skip_sequence(struct tact_mcap_writer *writer, int channel, uint32_t count)
 {
     writer->channels[channel].next += count;
 }

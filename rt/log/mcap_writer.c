@@ -9,10 +9,11 @@
 #include "mcap_internal.h"
 #include "mcap_writer_state_internal.h"
 
-static int fail(struct tact_mcap_writer *writer, int error)
+static int set_error(struct tact_mcap_writer *writer, int error)
 {
-    if (writer->error == 0)
+    if (writer->error == 0) {
         writer->error = error;
+    }
     return writer->error;
 }
 
@@ -20,10 +21,12 @@ static int write_all(int fd, const uint8_t *data, size_t size)
 {
     while (size > 0) {
         ssize_t n = write(fd, data, size);
-        if (n < 0 && errno == EINTR)
+        if (n < 0 && errno == EINTR) {
             continue;
-        if (n <= 0)
+        }
+        if (n <= 0) {
             return n < 0 ? -errno : -EIO;
+        }
         data += n;
         size -= (size_t)n;
     }
@@ -34,17 +37,20 @@ int tact_mcap_write_output(struct tact_mcap_writer *writer)
 {
     struct tact_bytes *out = &writer->output;
 
-    if (out->failed)
-        fail(writer, -ENOMEM);
-    if (writer->error != 0)
+    if (out->failed) {
+        set_error(writer, -ENOMEM);
+    }
+    if (writer->error != 0) {
         return writer->error;
+    }
     int rc = write_all(writer->fd, out->data, out->size);
     if (rc != 0) {
-        /* Half a record says nothing, and a full disk may be glad of the room. The file stays
-         * readable either way, so a failure of this changes nothing. */
-        if (ftruncate(writer->fd, (off_t)writer->offset) == 0)
+        /* Half a record is useless, and truncating frees space on a full disk. The file is readable
+         * either way, so a failure here is ignored. */
+        if (ftruncate(writer->fd, (off_t)writer->offset) == 0) {
             (void)lseek(writer->fd, (off_t)writer->offset, SEEK_SET);
-        return fail(writer, rc);
+        }
+        return set_error(writer, rc);
     }
     writer->crc = tact_crc32(writer->crc, out->data, out->size);
     writer->offset += out->size;
@@ -64,7 +70,7 @@ void tact_mcap_end_record(struct tact_bytes *out, size_t start)
     tact_set_u64(out, start - 8, out->size - start);
 }
 
-int tact_mcap_writer_make(int fd, int zstd_level, struct tact_mcap_writer **out)
+int tact_mcap_writer_alloc(int fd, int zstd_level, struct tact_mcap_writer **out)
 {
     static const uint8_t opcodes[TACT_MCAP_GROUPS] = {
         TACT_MCAP_SCHEMA, TACT_MCAP_CHANNEL, TACT_MCAP_CHUNK_INDEX, TACT_MCAP_ATTACHMENT_INDEX,
@@ -78,8 +84,9 @@ int tact_mcap_writer_make(int fd, int zstd_level, struct tact_mcap_writer **out)
     }
     writer->fd = fd;
     writer->zstd_level = zstd_level;
-    for (int g = 0; g < TACT_MCAP_GROUPS; g++)
+    for (int g = 0; g < TACT_MCAP_GROUPS; g++) {
         writer->groups[g].opcode = opcodes[g];
+    }
     *out = writer;
     return 0;
 }
@@ -97,10 +104,11 @@ int tact_mcap_writer_open(int fd, const char *profile, const char *library, int 
                           struct tact_mcap_writer **out)
 {
     struct tact_mcap_writer *writer;
-    int rc = tact_mcap_writer_make(fd, zstd_level, &writer);
+    int rc = tact_mcap_writer_alloc(fd, zstd_level, &writer);
 
-    if (rc != 0)
+    if (rc != 0) {
         return rc;
+    }
     tact_put(&writer->output, TACT_MCAP_MAGIC, TACT_MCAP_MAGIC_SIZE);
     tact_mcap_put_header(&writer->output, profile, library);
     rc = tact_mcap_write_output(writer);
@@ -112,14 +120,15 @@ int tact_mcap_writer_open(int fd, const char *profile, const char *library, int 
     return 0;
 }
 
-/* Schemas and channels stand in the first chunk, under its checksum, and again in the summary. */
+/* Schemas and channels are in the first chunk, under its checksum, and again in the summary. */
 static void put_in_chunk_and_summary(struct tact_mcap_writer *writer, struct tact_mcap_group *group,
                                      size_t before)
 {
     struct tact_bytes *records = &group->records;
 
-    if (!records->failed)
+    if (!records->failed) {
         tact_put(&writer->chunk, records->data + before, records->size - before);
+    }
     group->count++;
 }
 
@@ -130,8 +139,9 @@ int tact_mcap_writer_schema(struct tact_mcap_writer *writer, const char *name, c
     struct tact_bytes *out = &group->records;
     size_t before = out->size;
 
-    if (size > UINT32_MAX || group->count >= UINT16_MAX)
+    if (size > UINT32_MAX || group->count >= UINT16_MAX) {
         return -EINVAL;
+    }
     size_t record = tact_mcap_begin_record(out, TACT_MCAP_SCHEMA);
     tact_put_u16(out, (uint16_t)(group->count + 1));
     tact_put_text(out, name);
@@ -140,7 +150,7 @@ int tact_mcap_writer_schema(struct tact_mcap_writer *writer, const char *name, c
     tact_put(out, text, size);
     tact_mcap_end_record(out, record);
     put_in_chunk_and_summary(writer, group, before);
-    return out->failed ? fail(writer, -ENOMEM) : (int)group->count;
+    return out->failed ? set_error(writer, -ENOMEM) : (int)group->count;
 }
 
 int tact_mcap_writer_channel(struct tact_mcap_writer *writer, int schema, const char *topic)
@@ -149,14 +159,15 @@ int tact_mcap_writer_channel(struct tact_mcap_writer *writer, int schema, const 
     struct tact_bytes *out = &group->records;
     size_t before = out->size;
 
-    if (schema < 1 || writer->channel_count == TACT_MCAP_CHANNELS)
+    if (schema < 1 || writer->channel_count == TACT_MCAP_CHANNELS) {
         return -EINVAL;
+    }
     size_t record = tact_mcap_begin_record(out, TACT_MCAP_CHANNEL);
     tact_put_u16(out, (uint16_t)writer->channel_count);
     tact_put_u16(out, (uint16_t)schema);
     tact_put_text(out, topic);
     tact_put_text(out, "cdr");
-    /* rosbag2 asks every channel for this; empty means the defaults. */
+    /* rosbag2 requires this for every channel; empty means the defaults */
     size_t map = out->size;
     tact_put_u32(out, 0);
     tact_put_text(out, "offered_qos_profiles");
@@ -164,7 +175,7 @@ int tact_mcap_writer_channel(struct tact_mcap_writer *writer, int schema, const 
     tact_set_u32(out, map, (uint32_t)(out->size - map - 4));
     tact_mcap_end_record(out, record);
     put_in_chunk_and_summary(writer, group, before);
-    return out->failed ? fail(writer, -ENOMEM) : writer->channel_count++;
+    return out->failed ? set_error(writer, -ENOMEM) : writer->channel_count++;
 }
 
 void tact_mcap_index_attachment(struct tact_mcap_writer *writer, uint64_t at, uint64_t length,
@@ -211,12 +222,14 @@ int tact_mcap_writer_attachment(struct tact_mcap_writer *writer, uint64_t time_n
     tact_put_text(out, media_type);
     tact_put_u64(out, size);
     tact_put(out, data, size);
-    if (!out->failed)
+    if (!out->failed) {
         tact_put_u32(out, tact_crc32(0, out->data + record, out->size - record));
+    }
     tact_mcap_end_record(out, record);
     uint64_t length = out->size;
-    if (tact_mcap_write_output(writer) != 0)
+    if (tact_mcap_write_output(writer) != 0) {
         return writer->error;
+    }
 
     tact_mcap_index_attachment(writer, at, length, time_ns, size, name, media_type);
     return 0;
@@ -228,16 +241,18 @@ int tact_mcap_writer_metadata(struct tact_mcap_writer *writer, const char *name,
     struct tact_bytes *out = &writer->output;
     uint64_t at = writer->offset;
 
-    if (map->failed || map->size > UINT32_MAX)
-        return fail(writer, map->failed ? -ENOMEM : -EINVAL);
+    if (map->failed || map->size > UINT32_MAX) {
+        return set_error(writer, map->failed ? -ENOMEM : -EINVAL);
+    }
     size_t record = tact_mcap_begin_record(out, TACT_MCAP_METADATA);
     tact_put_text(out, name);
     tact_put_u32(out, (uint32_t)map->size);
     tact_put(out, map->data, map->size);
     tact_mcap_end_record(out, record);
     uint64_t length = out->size;
-    if (tact_mcap_write_output(writer) != 0)
+    if (tact_mcap_write_output(writer) != 0) {
         return writer->error;
+    }
 
     tact_mcap_index_metadata(writer, at, length, name);
     return 0;
@@ -250,10 +265,12 @@ void tact_mcap_index_message(struct tact_mcap_writer *writer, int channel, uint6
 
     tact_put_u64(&of->index, time_ns);
     tact_put_u64(&of->index, offset);
-    if (writer->chunk_messages == 0 || time_ns < writer->chunk_start)
+    if (writer->chunk_messages == 0 || time_ns < writer->chunk_start) {
         writer->chunk_start = time_ns;
-    if (writer->chunk_messages == 0 || time_ns > writer->chunk_end)
+    }
+    if (writer->chunk_messages == 0 || time_ns > writer->chunk_end) {
         writer->chunk_end = time_ns;
+    }
     writer->chunk_messages++;
     of->messages++;
 }
@@ -298,7 +315,7 @@ size_t tact_mcap_writer_pending(const struct tact_mcap_writer *writer)
     return writer->chunk_messages ? writer->chunk.size : 0;
 }
 
-/* The chunk's record; -errno where there is no room or zstd fails. */
+/* Appends the chunk's record; -errno if out of memory or zstd fails. */
 static int put_chunk(struct tact_mcap_writer *writer, uint64_t *compressed)
 {
     struct tact_bytes *out = &writer->output;
@@ -314,13 +331,15 @@ static int put_chunk(struct tact_mcap_writer *writer, uint64_t *compressed)
     tact_put_u64(out, 0);
     if (writer->zstd) {
         size_t bound = ZSTD_compressBound(chunk->size);
-        uint8_t *to = tact_bytes_room(out, bound);
-        if (!to)
+        uint8_t *to = tact_bytes_reserve(out, bound);
+        if (!to) {
             return -ENOMEM;
+        }
         size_t size = ZSTD_compressCCtx(writer->zstd, to, bound, chunk->data, chunk->size,
                                         writer->zstd_level);
-        if (ZSTD_isError(size))
+        if (ZSTD_isError(size)) {
             return -EIO;
+        }
         out->size += size;
     } else {
         tact_put(out, chunk->data, chunk->size);
@@ -348,8 +367,9 @@ void tact_mcap_index_chunk(struct tact_mcap_writer *writer, uint64_t at, uint64_
     tact_put_u32(entry, 0);
     for (int c = 0; c < writer->channel_count; c++) {
         struct tact_bytes *index = &writer->channels[c].index;
-        if (index->size == 0)
+        if (index->size == 0) {
             continue;
+        }
         tact_put_u16(entry, (uint16_t)c);
         tact_put_u64(entry, at + length + (out->size - before));
         size_t record = tact_mcap_begin_record(out, TACT_MCAP_MESSAGE_INDEX);
@@ -366,47 +386,55 @@ void tact_mcap_index_chunk(struct tact_mcap_writer *writer, uint64_t at, uint64_
     tact_put_u64(entry, writer->chunk.size);
     tact_mcap_end_record(entry, entry_record);
     group->count++;
-    if (writer->end == 0 || writer->chunk_start < writer->start)
+    if (writer->end == 0 || writer->chunk_start < writer->start) {
         writer->start = writer->chunk_start;
-    if (writer->chunk_end > writer->end)
+    }
+    if (writer->chunk_end > writer->end) {
         writer->end = writer->chunk_end;
+    }
     writer->chunk.size = 0;
     writer->chunk_messages = 0;
 }
 
-/* The second chunk has the schemas and channels once more: where the first is damaged, and a kill
- * left no index, all others can still be read. */
+/* The second chunk repeats the schemas and channels: without an index, a damaged first chunk then
+ * costs only itself. */
 static void repeat_definitions(struct tact_mcap_writer *writer)
 {
-    for (int g = TACT_MCAP_GROUP_SCHEMAS; g <= TACT_MCAP_GROUP_CHANNEL_INFOS; g++)
+    for (int g = TACT_MCAP_GROUP_SCHEMAS; g <= TACT_MCAP_GROUP_CHANNEL_INFOS; g++) {
         tact_put(&writer->chunk, writer->groups[g].records.data, writer->groups[g].records.size);
+    }
 }
 
 int tact_mcap_writer_flush(struct tact_mcap_writer *writer)
 {
     uint64_t compressed = 0;
 
-    if (writer->chunk_messages == 0 || writer->error != 0)
+    if (writer->chunk_messages == 0 || writer->error != 0) {
         return writer->error;
+    }
     bool failed = writer->chunk.failed;
-    for (int c = 0; c < writer->channel_count; c++)
+    for (int c = 0; c < writer->channel_count; c++) {
         failed = failed || writer->channels[c].index.failed;
+    }
     int rc = failed ? -ENOMEM : put_chunk(writer, &compressed);
-    if (rc != 0)
-        return fail(writer, rc);
+    if (rc != 0) {
+        return set_error(writer, rc);
+    }
     tact_mcap_index_chunk(writer, writer->offset, writer->output.size, compressed,
                           writer->zstd ? "zstd" : "");
     rc = tact_mcap_write_output(writer);
-    if (rc == 0 && writer->groups[TACT_MCAP_GROUP_CHUNKS].count == 1)
+    if (rc == 0 && writer->groups[TACT_MCAP_GROUP_CHUNKS].count == 1) {
         repeat_definitions(writer);
+    }
     return rc;
 }
 
 int tact_mcap_writer_sync(struct tact_mcap_writer *writer)
 {
     /* A pipe or a character device has nothing to sync. */
-    if (writer->error == 0 && fdatasync(writer->fd) != 0 && errno != EINVAL && errno != EROFS)
-        fail(writer, -errno);
+    if (writer->error == 0 && fdatasync(writer->fd) != 0 && errno != EINVAL && errno != EROFS) {
+        set_error(writer, -errno);
+    }
     return writer->error;
 }
 
@@ -415,8 +443,9 @@ static void put_statistics(struct tact_mcap_writer *writer, struct tact_bytes *o
     uint64_t messages = 0;
     size_t record = tact_mcap_begin_record(out, TACT_MCAP_STATISTICS);
 
-    for (int c = 0; c < writer->channel_count; c++)
+    for (int c = 0; c < writer->channel_count; c++) {
         messages += writer->channels[c].messages;
+    }
     tact_put_u64(out, messages);
     tact_put_u16(out, (uint16_t)writer->groups[TACT_MCAP_GROUP_SCHEMAS].count);
     tact_put_u32(out, (uint32_t)writer->channel_count);
@@ -436,8 +465,9 @@ static void put_statistics(struct tact_mcap_writer *writer, struct tact_bytes *o
 static void put_summary_offset(struct tact_bytes *offsets, uint8_t opcode, uint64_t start,
                                uint64_t length)
 {
-    if (length == 0)
+    if (length == 0) {
         return;
+    }
     size_t record = tact_mcap_begin_record(offsets, TACT_MCAP_SUMMARY_OFFSET);
     tact_put_u8(offsets, opcode);
     tact_put_u64(offsets, start);
@@ -445,7 +475,7 @@ static void put_summary_offset(struct tact_bytes *offsets, uint8_t opcode, uint6
     tact_mcap_end_record(offsets, record);
 }
 
-/* End of the data, summary, offsets of its groups, footer and magic, in one write. */
+/* Writes the end of the data, summary, offsets of its groups, footer and magic in one write. */
 static int write_summary(struct tact_mcap_writer *writer)
 {
     struct tact_bytes *out = &writer->output, offsets = {0};
@@ -458,8 +488,9 @@ static int write_summary(struct tact_mcap_writer *writer)
     for (int g = 0; g < TACT_MCAP_GROUPS; g++) {
         const struct tact_mcap_group *group = &writer->groups[g];
         size_t start = out->size;
-        if (group->records.failed)
-            return fail(writer, -ENOMEM);
+        if (group->records.failed) {
+            return set_error(writer, -ENOMEM);
+        }
         tact_put(out, group->records.data, group->records.size);
         put_summary_offset(&offsets, group->opcode, base + start, out->size - start);
     }
@@ -474,8 +505,9 @@ static int write_summary(struct tact_mcap_writer *writer)
     tact_put_u64(out, base + summary);
     tact_put_u64(out, base + summary_offsets);
     tact_set_u64(out, record - 8, 20);
-    if (!out->failed)
+    if (!out->failed) {
         tact_put_u32(out, tact_crc32(0, out->data + summary, out->size - summary));
+    }
     tact_put(out, TACT_MCAP_MAGIC, TACT_MCAP_MAGIC_SIZE);
     return tact_mcap_write_output(writer);
 }
@@ -489,16 +521,19 @@ int tact_mcap_writer_close(struct tact_mcap_writer *writer, uint64_t *bytes)
 {
     tact_mcap_writer_flush(writer);
     if (writer->error == 0 && writer->groups[TACT_MCAP_GROUP_CHUNKS].count == 0) {
-        /* No message came: the schemas stand in no chunk, so they go out as they are. */
+        /* without a message, the schemas are in no chunk and are written directly */
         tact_put(&writer->output, writer->chunk.data, writer->chunk.size);
     }
-    if (writer->error == 0 && tact_mcap_write_output(writer) == 0 && write_summary(writer) == 0)
+    if (writer->error == 0 && tact_mcap_write_output(writer) == 0 && write_summary(writer) == 0) {
         tact_mcap_writer_sync(writer);
-    if (close(writer->fd) != 0)
-        fail(writer, -errno);
+    }
+    if (close(writer->fd) != 0) {
+        set_error(writer, -errno);
+    }
     writer->fd = -1;
-    if (bytes)
+    if (bytes) {
         *bytes = writer->offset;
+    }
     int error = writer->error;
     tact_mcap_writer_abandon(writer);
     return error;
@@ -506,15 +541,18 @@ int tact_mcap_writer_close(struct tact_mcap_writer *writer, uint64_t *bytes)
 
 void tact_mcap_writer_abandon(struct tact_mcap_writer *writer)
 {
-    if (writer->fd >= 0)
+    if (writer->fd >= 0) {
         close(writer->fd);
+    }
     ZSTD_freeCCtx(writer->zstd);
     tact_bytes_free(&writer->chunk);
     tact_bytes_free(&writer->output);
     tact_bytes_free(&writer->patches);
-    for (int c = 0; c < TACT_MCAP_CHANNELS; c++)
+    for (int c = 0; c < TACT_MCAP_CHANNELS; c++) {
         tact_bytes_free(&writer->channels[c].index);
-    for (int g = 0; g < TACT_MCAP_GROUPS; g++)
+    }
+    for (int g = 0; g < TACT_MCAP_GROUPS; g++) {
         tact_bytes_free(&writer->groups[g].records);
+    }
     free(writer);
 }

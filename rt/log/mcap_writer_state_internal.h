@@ -1,5 +1,4 @@
-/** What an MCAP writer knows: for the writer itself, and for taking over a file that another left.
- */
+/** The state of an MCAP writer, shared with the code that continues an unfinished file. */
 #ifndef TACT_RT_LOG_MCAP_WRITER_STATE_INTERNAL_H
 #define TACT_RT_LOG_MCAP_WRITER_STATE_INTERNAL_H
 
@@ -11,11 +10,11 @@
 
 struct tact_mcap_channel_state {
     uint64_t messages;       /* in the file, and in the open chunk */
-    uint32_t next;           /* sequence number of the next one: larger where some were lost */
+    uint32_t next;           /* next sequence number; skips the lost ones */
     struct tact_bytes index; /* of the open chunk: (time, offset) pairs */
 };
 
-/* Index records, gathered until the file is closed. */
+/* Index records, collected until the file is closed. */
 struct tact_mcap_group {
     uint8_t opcode;
     uint32_t count;
@@ -35,34 +34,34 @@ struct tact_mcap_writer {
     int fd;
     int error;
     int zstd_level;
-    uint64_t offset; /* bytes written, all of them in whole records */
-    uint32_t crc;    /* of them */
+    uint64_t offset; /* bytes written: whole records only */
+    uint32_t crc;    /* checksum of them */
     ZSTD_CCtx *zstd;
     struct tact_bytes chunk;  /* records of the open chunk */
-    struct tact_bytes output; /* the bytes of the next write() */
-    size_t message_at;        /* where the open message starts in the chunk */
+    struct tact_bytes output; /* bytes of the next write() */
+    size_t message_at;        /* start of the open message in the chunk */
     uint64_t chunk_messages;
     uint64_t chunk_start, chunk_end;
     struct tact_mcap_channel_state channels[TACT_MCAP_CHANNELS];
     int channel_count;
     struct tact_mcap_group groups[TACT_MCAP_GROUPS];
-    uint64_t start, end;       /* of all messages */
-    uint64_t covered;          /* bytes of damage in the file taken over */
-    struct tact_bytes patches; /* of the file taken over: offset, length and new bytes of each */
+    uint64_t start, end;       /* log times of all messages */
+    uint64_t covered;          /* bytes of damage in a continued file */
+    struct tact_bytes patches; /* changes to a continued file: offset, length and bytes of each */
 };
 
-/** A writer with nothing in it, its file untouched. @retval 0 or -ENOMEM; fd is closed on failure
- */
-int tact_mcap_writer_make(int fd, int zstd_level, struct tact_mcap_writer **out);
+/** Allocates a writer without touching its file. @retval 0 or -ENOMEM; fd is closed on failure */
+int tact_mcap_writer_alloc(int fd, int zstd_level, struct tact_mcap_writer **out);
 
-/** Writes what was gathered in `output`, which is whole records. @retval 0 or the writer's error */
+/** Writes `output`, which is whole records. @retval 0 or the writer's error */
 int tact_mcap_write_output(struct tact_mcap_writer *writer);
 
-/** A record's opcode and room for its length; the place for tact_mcap_end_record(). */
+/** Appends a record's opcode and a placeholder for its length; returns its position for
+ * tact_mcap_end_record(). */
 size_t tact_mcap_begin_record(struct tact_bytes *out, uint8_t opcode);
 void tact_mcap_end_record(struct tact_bytes *out, size_t start);
 
-/** Entries of the summary for what stands, or is about to stand, in the file. */
+/** Adds summary entries of records in the file. */
 void tact_mcap_index_attachment(struct tact_mcap_writer *writer, uint64_t at, uint64_t length,
                                 uint64_t time_ns, uint64_t size, const char *name,
                                 const char *media_type);
@@ -73,8 +72,8 @@ void tact_mcap_index_metadata(struct tact_mcap_writer *writer, uint64_t at, uint
 void tact_mcap_index_message(struct tact_mcap_writer *writer, int channel, uint64_t time_ns,
                              uint64_t offset);
 
-/** Puts the index of the open chunk's messages at the end of `output`, where it follows the chunk,
- *  enters the chunk in the summary and closes it. at, length: of the chunk's record in the file. */
+/** Appends the index of the open chunk's messages to `output`, adds the chunk to the summary and
+ * starts a new one. at, length: of the chunk's record in the file. */
 void tact_mcap_index_chunk(struct tact_mcap_writer *writer, uint64_t at, uint64_t length,
                            uint64_t compressed, const char *compression);
 

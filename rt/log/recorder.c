@@ -30,20 +30,24 @@ struct tact_recorder_options tact_recorder_options_default(void)
 static int check_options(const struct tact_recorder_options *options, struct tact_error *err)
 {
     if (options->ring_ticks < 1 || options->ring_ticks > 1U << 24 || options->ring_events < 1 ||
-        options->ring_events > 1U << 20)
-        return tact_error_set(err, -EINVAL, "the recorder's rings have no sensible size");
+        options->ring_events > 1U << 20) {
+        return tact_error_set(err, -EINVAL, "the recorder's rings have an invalid size");
+    }
     if (options->chunk_bytes < 1 || options->chunk_bytes > TACT_RECORDER_CHUNK_MAX ||
-        options->chunk_ns < 1 || options->sync_ns < 0)
+        options->chunk_ns < 1 || options->sync_ns < 0) {
         return tact_error_set(err, -EINVAL, "chunk_bytes, chunk_ns or sync_ns is out of range");
-    if (options->zstd_level < 0 || options->zstd_level > 19)
+    }
+    if (options->zstd_level < 0 || options->zstd_level > 19) {
         return tact_error_set(err, -EINVAL, "zstd_level must be 0 to 19");
-    if (options->split_ns < 0 || (options->split_bytes > 0 && options->split_bytes < 65536))
+    }
+    if (options->split_ns < 0 || (options->split_bytes > 0 && options->split_bytes < 65536)) {
         return tact_error_set(err, -EINVAL, "a log can be split by 64 KiB or more, or by time");
+    }
     return 0;
 }
 
-/* Facts that tell the parts of this session from those of all others. */
-static void name_session(struct tact_recorder *recorder)
+/* Sets facts that identify the files of this session. */
+static void set_session_facts(struct tact_recorder *recorder)
 {
     struct timespec now;
 
@@ -53,7 +57,7 @@ static void name_session(struct tact_recorder *recorder)
              (long)getpid());
 }
 
-static void destroy(struct tact_recorder *recorder)
+static void free_recorder(struct tact_recorder *recorder)
 {
     struct tact_recorder_part *part = recorder->last;
 
@@ -74,8 +78,9 @@ static int open_recorder(const char *path, const struct tact_recorder_options *o
     bool made = false;
     int rc;
     struct tact_recorder *recorder = calloc(1, sizeof *recorder);
-    if (!recorder)
+    if (!recorder) {
         return tact_error_set(err, -ENOMEM, "out of memory");
+    }
     recorder->fd = tact_log_file_first(path, options, &recorder->path, &made, err);
     if (recorder->fd < 0) {
         rc = recorder->fd;
@@ -85,22 +90,28 @@ static int open_recorder(const char *path, const struct tact_recorder_options *o
     recorder->options = *options;
     recorder->messages = messages;
     bool splits = options->split_bytes > 0 || options->split_ns > 0;
-    if (splits)
-        name_session(recorder);
-    if (content->shape_count > 0 && options->derived_every > 0)
+    if (splits) {
+        set_session_facts(recorder);
+    }
+    if (content->shape_count > 0 && options->derived_every > 0) {
         tact_encode_scene(content, &recorder->content.scene);
+    }
     rc = 0;
-    if (splits && tact_content_copy(&recorder->content, content, recorder->session) != 0)
+    if (splits && tact_content_copy(&recorder->content, content, recorder->session) != 0) {
         rc = tact_error_set(err, -ENOMEM, "out of memory");
-    if (rc == 0)
+    }
+    if (rc == 0) {
         rc = tact_recorder_part_open(recorder, 1, splits ? &recorder->content.content : content,
                                      &recorder->last, err);
+    }
     if (rc != 0) {
-        if (recorder->fd >= 0)
+        if (recorder->fd >= 0) {
             close(recorder->fd);
-        if (made)
+        }
+        if (made) {
             unlink(recorder->path);
-        destroy(recorder);
+        }
+        free_recorder(recorder);
         return rc;
     }
     atomic_init(&recorder->current, recorder->last);
@@ -114,11 +125,13 @@ int tact_recorder_open(const char *path, const struct tact_recorder_options *opt
 {
     tact_error_at(err, path, 0, 0, NULL);
     int rc = check_options(options, err);
-    if (rc == 0)
+    if (rc == 0) {
         rc = tact_encoder_check(content, err);
-    if (rc != 0)
+    }
+    if (rc != 0) {
         return rc;
-    /* The head of the file, its attachments and the rings are written by this thread. */
+    }
+    /* This thread writes the header of the file, its attachments and the rings. */
     struct tact_size_signal signal = tact_size_signal_block();
     rc = open_recorder(path, options, content, messages, out, err);
     tact_size_signal_restore(&signal);
@@ -130,46 +143,48 @@ const char *tact_recorder_path(const struct tact_recorder *recorder)
     return recorder->path;
 }
 
-static struct tact_recorder_part *current(const struct tact_recorder *recorder)
+static struct tact_recorder_part *current_part(const struct tact_recorder *recorder)
 {
     return atomic_load_explicit(&recorder->current, memory_order_acquire);
 }
 
-/* Goes on to the next part where one is ready: this tick is its first. */
-static struct tact_recorder_part *step(struct tact_recorder *recorder)
+/* Switches to the next file if it is ready, starting with this tick. */
+static struct tact_recorder_part *switch_part(struct tact_recorder *recorder)
 {
-    struct tact_recorder_part *now = current(recorder);
+    struct tact_recorder_part *now = current_part(recorder);
     struct tact_recorder_part *next = atomic_load_explicit(&recorder->next, memory_order_acquire);
 
-    if (!next)
+    if (!next) {
         return now;
+    }
     atomic_store_explicit(&recorder->next, NULL, memory_order_relaxed);
     atomic_fetch_add_explicit(&recorder->overruns,
                               tact_ring_overruns(now->rings.rings[TACT_RING_TICKS]),
                               memory_order_relaxed);
     atomic_store_explicit(&recorder->current, next, memory_order_release);
-    /* The last word to the old part: its thread may take the rings away from now on. */
+    /* Last access to the old part: its thread may now free the rings. */
     atomic_store_explicit(&now->retired, true, memory_order_release);
     return next;
 }
 
 struct tact_record *tact_recorder_begin(struct tact_recorder *recorder)
 {
-    return tact_recorder_part_begin(step(recorder));
+    return tact_recorder_part_begin(switch_part(recorder));
 }
 
 void tact_recorder_commit(struct tact_recorder *recorder)
 {
-    tact_recorder_part_commit(current(recorder));
+    tact_recorder_part_commit(current_part(recorder));
 }
 
 void tact_recorder_wait_room(struct tact_recorder *recorder)
 {
-    const struct tact_ring *ticks = current(recorder)->rings.rings[TACT_RING_TICKS];
+    const struct tact_ring *ticks = current_part(recorder)->rings.rings[TACT_RING_TICKS];
 
     while (tact_ring_occupancy(ticks) >= tact_ring_capacity(ticks) &&
-           !atomic_load_explicit(&recorder->next, memory_order_relaxed))
+           !atomic_load_explicit(&recorder->next, memory_order_relaxed)) {
         clock_nanosleep(CLOCK_MONOTONIC, 0, &(struct timespec){.tv_nsec = WAIT_NS}, NULL);
+    }
 }
 
 int tact_recorder_event(struct tact_recorder *recorder, uint64_t tick, int64_t stamp_ns,
@@ -177,8 +192,8 @@ int tact_recorder_event(struct tact_recorder *recorder, uint64_t tick, int64_t s
 {
     int rc;
 
-    do { /* a part that was closed meanwhile is not the current one any more */
-        rc = tact_recorder_part_event(current(recorder), tick, stamp_ns, name, text);
+    do { /* a part that was closed meanwhile is no longer current */
+        rc = tact_recorder_part_event(current_part(recorder), tick, stamp_ns, name, text);
     } while (rc == -EAGAIN);
     return rc;
 }
@@ -186,17 +201,17 @@ int tact_recorder_event(struct tact_recorder *recorder, uint64_t tick, int64_t s
 int tact_recorder_event_rt(struct tact_recorder *recorder, uint64_t tick, int64_t stamp_ns,
                            const char *name, const char *text)
 {
-    return tact_recorder_part_event_rt(current(recorder), tick, stamp_ns, name, text);
+    return tact_recorder_part_event_rt(current_part(recorder), tick, stamp_ns, name, text);
 }
 
 uint64_t tact_recorder_overruns(const struct tact_recorder *recorder)
 {
     return atomic_load_explicit(&recorder->overruns, memory_order_relaxed) +
-           tact_ring_overruns(current(recorder)->rings.rings[TACT_RING_TICKS]);
+           tact_ring_overruns(current_part(recorder)->rings.rings[TACT_RING_TICKS]);
 }
 
-/* What all parts came to. One that was made and never filled is taken away again. */
-static void sum_up(struct tact_recorder *recorder, struct tact_recorder_report *all)
+/* Sums the reports of all parts. A file that was created and never used is removed. */
+static void sum_reports(struct tact_recorder *recorder, struct tact_recorder_report *all)
 {
     for (const struct tact_recorder_part *part = recorder->last; part; part = part->before) {
         const struct tact_recorder_report *one = &part->report;
@@ -211,10 +226,12 @@ static void sum_up(struct tact_recorder *recorder, struct tact_recorder_report *
         all->event_overruns += one->event_overruns;
         all->discarded += one->discarded;
         all->ring_ticks = one->ring_ticks;
-        if (one->occupancy_max > all->occupancy_max)
+        if (one->occupancy_max > all->occupancy_max) {
             all->occupancy_max = one->occupancy_max;
-        if (one->error != 0)
-            all->error = one->error; /* of the first part that has one */
+        }
+        if (one->error != 0) {
+            all->error = one->error; /* error of the first part that has one */
+        }
         all->parts++;
     }
 }
@@ -223,19 +240,23 @@ int tact_recorder_close(struct tact_recorder *recorder, struct tact_recorder_rep
 {
     struct tact_recorder_report all = {0};
 
-    if (!recorder)
+    if (!recorder) {
         return 0;
-    /* The current part's thread may be making another one until it has ended. */
-    struct tact_recorder_part *part = current(recorder);
+    }
+    /* The current part's thread may still create another part until it has ended. */
+    struct tact_recorder_part *part = current_part(recorder);
     atomic_store_explicit(&part->stop, true, memory_order_release);
     tact_recorder_part_join(part);
-    for (part = recorder->last; part; part = part->before)
+    for (part = recorder->last; part; part = part->before) {
         atomic_store_explicit(&part->stop, true, memory_order_release);
-    for (part = recorder->last; part; part = part->before)
+    }
+    for (part = recorder->last; part; part = part->before) {
         tact_recorder_part_join(part);
-    sum_up(recorder, &all);
-    if (report)
+    }
+    sum_reports(recorder, &all);
+    if (report) {
         *report = all;
-    destroy(recorder);
+    }
+    free_recorder(recorder);
     return all.error;
 }

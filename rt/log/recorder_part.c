@@ -1,4 +1,4 @@
-/* One file of a recording: its rings, its thread, its end. */
+/* One file of a recording: creating and closing its log, rings and thread. */
 #include "recorder_internal.h"
 
 #include <errno.h>
@@ -31,8 +31,8 @@ static int start_thread(struct tact_recorder_part *recorder)
     return tact_thread_start(&recorder->thread, &options, tact_recorder_run, recorder);
 }
 
-/* The first file was made with the recorder. */
-static int open_file(struct tact_recorder_part *part, bool *made, struct tact_error *err)
+/* The first file was created with the recorder. */
+static int open_part_file(struct tact_recorder_part *part, bool *made, struct tact_error *err)
 {
     int fd = part->owner->fd;
 
@@ -44,8 +44,9 @@ static int open_file(struct tact_recorder_part *part, bool *made, struct tact_er
 
 void tact_recorder_part_free(struct tact_recorder_part *part)
 {
-    if (part->writer)
+    if (part->writer) {
         tact_mcap_writer_close(part->writer, &part->report.bytes);
+    }
     tact_encoder_free(&part->encoder);
     tact_ring_file_close(&part->rings, false);
     pthread_mutex_destroy(&part->lock);
@@ -53,13 +54,14 @@ void tact_recorder_part_free(struct tact_recorder_part *part)
     free(part);
 }
 
-/* Ticks that the ring has room for, in TACT_RECORDER_RING_BYTES. */
+/* Capacity of the ticks' ring within TACT_RECORDER_RING_BYTES. */
 static uint32_t ring_ticks(const struct tact_recorder_options *options, size_t record_bytes)
 {
     uint32_t ticks = options->ring_ticks;
 
-    while (ticks > RING_LEAST && (size_t)ticks * record_bytes > TACT_RECORDER_RING_BYTES)
+    while (ticks > RING_LEAST && (size_t)ticks * record_bytes > TACT_RECORDER_RING_BYTES) {
         ticks /= 2;
+    }
     return ticks;
 }
 
@@ -69,7 +71,7 @@ struct tact_ring_sizes tact_recorder_sizes(const struct tact_recorder_options *o
     size_t bytes = tact_layout_bytes(layout);
 
     return (struct tact_ring_sizes){
-        .capacity = {ring_ticks(options, bytes), options->ring_events, TACT_RECORDER_NOTES},
+        .capacity = {ring_ticks(options, bytes), options->ring_events, TACT_RECORDER_ASYNC_EVENTS},
         .content = {(uint32_t)bytes, sizeof(struct tact_ring_event),
                     sizeof(struct tact_ring_event)},
         .list_at = layout->element
@@ -79,7 +81,7 @@ struct tact_ring_sizes tact_recorder_sizes(const struct tact_recorder_options *o
     };
 }
 
-/* Where the rings cannot outlive the process, recording is worth having all the same. */
+/* Falls back to private memory: without rings that survive the process, recording still works. */
 static int make_rings(struct tact_recorder_part *recorder, const struct tact_layout *layout)
 {
     struct tact_ring_sizes sizes = tact_recorder_sizes(&recorder->options, layout);
@@ -87,57 +89,67 @@ static int make_rings(struct tact_recorder_part *recorder, const struct tact_lay
     struct tact_bytes session = {0};
     struct stat log;
     bool replaced = false;
-    int rc = -EINVAL; /* a pipe or a device: there is nothing to go on with later */
+    int rc = -EINVAL; /* a pipe or a device: it cannot be recovered */
 
-    if (!folder)
+    if (!folder) {
         folder = TACT_RING_FILE_FOLDER;
+    }
     if (fstat(recorder->fd, &log) == 0 && S_ISREG(log.st_mode)) {
         recorder->has_name = log.st_nlink > 0;
-        tact_describe(&recorder->options, &recorder->encoder, &session);
+        tact_description_write(&recorder->options, &recorder->encoder, &session);
         rc = tact_ring_file_create(&recorder->rings, folder, &log, &sizes, &session, &replaced);
         tact_bytes_free(&session);
-        if (rc != 0)
+        if (rc != 0) {
             tact_message(recorder->messages, TACT_MESSAGE_WARNING,
-                         "%s: the ticks that are not yet in the file cannot be kept in %s (%s): "
+                         "%s: the ticks that are not yet in the file cannot be stored in %s (%s): "
                          "if this process is killed, the last %.2g s are lost",
                          recorder->path, folder, strerror(-rc),
                          (double)recorder->options.chunk_ns * 1e-9);
+        }
     }
-    if (replaced)
+    if (replaced) {
         tact_message(recorder->messages, TACT_MESSAGE_WARNING,
                      "%s: an older log of this name, whose recorder had been killed, was "
                      "overwritten and not recovered",
                      recorder->path);
+    }
     return rc == 0 ? 0 : tact_ring_file_private(&recorder->rings, &sizes);
 }
 
 /* Everything but the thread. */
-static int prepare(struct tact_recorder_part *recorder, const struct tact_recorder_content *content,
-                   bool *made, struct tact_error *err)
+static int open_part(struct tact_recorder_part *recorder,
+                     const struct tact_recorder_content *content, bool *made,
+                     struct tact_error *err)
 {
     int64_t now = clock_ns(CLOCK_MONOTONIC);
     int64_t anchor = recorder->options.wall_anchor_ns;
 
-    if (anchor == 0)
+    if (anchor == 0) {
         anchor = clock_ns(CLOCK_REALTIME) - now;
+    }
     recorder->path = tact_log_part_path(recorder->owner->path, recorder->number);
-    if (!recorder->path)
+    if (!recorder->path) {
         return tact_error_set(err, -ENOMEM, "out of memory");
-    int fd = recorder->fd = open_file(recorder, made, err);
-    if (fd < 0)
+    }
+    int fd = recorder->fd = open_part_file(recorder, made, err);
+    if (fd < 0) {
         return fd;
+    }
     int rc = tact_mcap_writer_open(fd, TACT_LOG_PROFILE, TACT_LOG_LIBRARY,
                                    recorder->options.zstd_level, &recorder->writer);
-    if (rc == 0)
+    if (rc == 0) {
         rc = tact_encoder_init(&recorder->encoder, recorder->writer, content,
                                &recorder->owner->content.scene,
                                recorder->owner->session[0] ? recorder->number : 0,
                                recorder->options.derived_every, anchor, now);
-    if (rc != 0)
+    }
+    if (rc != 0) {
         return tact_error_set(err, rc, "cannot write the log: %s", strerror(-rc));
+    }
     rc = make_rings(recorder, content->layout);
-    if (rc != 0)
+    if (rc != 0) {
         return tact_error_set(err, rc, "the recorder's rings: %s", strerror(-rc));
+    }
     return 0;
 }
 
@@ -146,8 +158,9 @@ int tact_recorder_part_open(struct tact_recorder *owner, unsigned number,
                             struct tact_recorder_part **out, struct tact_error *err)
 {
     struct tact_recorder_part *part = calloc(1, sizeof *part);
-    if (!part)
+    if (!part) {
         return tact_error_set(err, -ENOMEM, "out of memory");
+    }
     part->owner = owner;
     part->number = number;
     part->before = owner->last;
@@ -157,15 +170,17 @@ int tact_recorder_part_open(struct tact_recorder *owner, unsigned number,
     part->synced_ns = clock_ns(CLOCK_MONOTONIC);
     pthread_mutex_init(&part->lock, NULL);
     bool made = false;
-    int rc = prepare(part, content, &made, err);
+    int rc = open_part(part, content, &made, err);
     if (rc == 0) {
         rc = start_thread(part);
-        if (rc != 0)
+        if (rc != 0) {
             tact_error_set(err, rc, "cannot start the recorder thread: %s", strerror(-rc));
+        }
     }
     if (rc != 0) {
-        if (made)
+        if (made) {
             unlink(part->path);
+        }
         tact_recorder_part_free(part);
         return rc;
     }
@@ -184,7 +199,7 @@ void tact_recorder_part_commit(struct tact_recorder_part *part)
 }
 
 /* As strncpy, and always terminated. */
-static void copy_cut(char *to, const char *from, size_t size)
+static void copy_truncated(char *to, const char *from, size_t size)
 {
     size_t length = strnlen(from, size - 1);
 
@@ -192,17 +207,18 @@ static void copy_cut(char *to, const char *from, size_t size)
     memset(to + length, 0, size - length);
 }
 
-static int put_event(struct tact_recorder_part *recorder, int ring, uint64_t tick, int64_t stamp_ns,
-                     const char *name, const char *text)
+static int push_event(struct tact_recorder_part *recorder, int ring, uint64_t tick,
+                      int64_t stamp_ns, const char *name, const char *text)
 {
     struct tact_ring_event *event = tact_ring_file_begin(&recorder->rings, ring);
 
-    if (!event)
+    if (!event) {
         return -ENOBUFS;
+    }
     event->tick = tick;
     event->stamp_ns = stamp_ns;
-    copy_cut(event->name, name, sizeof event->name);
-    copy_cut(event->text, text, sizeof event->text);
+    copy_truncated(event->name, name, sizeof event->name);
+    copy_truncated(event->text, text, sizeof event->text);
     tact_ring_file_commit(&recorder->rings, ring);
     return 0;
 }
@@ -212,8 +228,9 @@ static int queue_event(struct tact_recorder_part *recorder, uint64_t tick, int64
 {
     struct tact_queued_event *event = malloc(sizeof *event + name_size + text_size);
 
-    if (!event)
+    if (!event) {
         return -ENOMEM;
+    }
     event->next = NULL;
     event->tick = tick;
     event->stamp_ns = stamp_ns;
@@ -230,18 +247,21 @@ int tact_recorder_part_event(struct tact_recorder_part *recorder, uint64_t tick,
     size_t name_size = strlen(name) + 1, text_size = strlen(text) + 1;
     int rc = -ENOBUFS;
 
-    if (name_size + text_size > EVENT_BYTES)
+    if (name_size + text_size > EVENT_BYTES) {
         return -EMSGSIZE;
+    }
     pthread_mutex_lock(&recorder->lock);
     if (recorder->closed) {
         pthread_mutex_unlock(&recorder->lock);
         return -EAGAIN;
     }
     if (!recorder->queue && name_size <= TACT_RECORDER_EVENT_NAME &&
-        text_size <= TACT_RECORDER_EVENT_TEXT)
-        rc = put_event(recorder, TACT_RING_NOTES, tick, stamp_ns, name, text);
-    if (rc != 0)
+        text_size <= TACT_RECORDER_EVENT_TEXT) {
+        rc = push_event(recorder, TACT_RING_ASYNC_EVENTS, tick, stamp_ns, name, text);
+    }
+    if (rc != 0) {
         rc = queue_event(recorder, tick, stamp_ns, name, name_size, text, text_size);
+    }
     pthread_mutex_unlock(&recorder->lock);
     return rc;
 }
@@ -249,24 +269,21 @@ int tact_recorder_part_event(struct tact_recorder_part *recorder, uint64_t tick,
 int tact_recorder_part_event_rt(struct tact_recorder_part *part, uint64_t tick, int64_t stamp_ns,
                                 const char *name, const char *text)
 {
-    return put_event(part, TACT_RING_EVENTS, tick, stamp_ns, name, text);
+    return push_event(part, TACT_RING_EVENTS, tick, stamp_ns, name, text);
 }
 
-/* A last record says that the session goes on in another file. */
+/* A last record states that the session continues in another file. */
 static int put_continuation(struct tact_recorder_part *part)
 {
     struct tact_bytes map = {0};
     char *next = tact_log_part_path(part->owner->path, part->number + 1);
-    char crc[16];
     const char *slash = next ? strrchr(next, '/') : NULL;
     int rc = -ENOMEM;
 
     if (next) {
         tact_put_text(&map, "continued_in");
         tact_put_text(&map, slash ? slash + 1 : next);
-        snprintf(crc, sizeof crc, "%08x", tact_crc32(0, map.data, map.size));
-        tact_put_text(&map, TACT_FACTS_CRC);
-        tact_put_text(&map, crc);
+        tact_put_facts_crc(&map);
         rc = tact_mcap_writer_metadata(part->writer, TACT_CONTINUED, &map);
     }
     tact_bytes_free(&map);
@@ -276,35 +293,39 @@ static int put_continuation(struct tact_recorder_part *part)
 
 void tact_recorder_part_finish(struct tact_recorder_part *part)
 {
-    struct tact_recorder_report *own = &part->report;
+    struct tact_recorder_report *report = &part->report;
     const struct tact_ring *ticks = part->rings.rings[TACT_RING_TICKS];
 
-    own->overruns = tact_ring_overruns(ticks);
-    own->event_overruns = tact_ring_overruns(part->rings.rings[TACT_RING_EVENTS]);
-    own->occupancy_max = tact_ring_high_water(ticks);
-    own->ring_ticks = tact_ring_capacity(ticks);
-    if (atomic_load(&part->retired) && own->error == 0)
+    report->overruns = tact_ring_overruns(ticks);
+    report->event_overruns = tact_ring_overruns(part->rings.rings[TACT_RING_EVENTS]);
+    report->occupancy_max = tact_ring_high_water(ticks);
+    report->ring_ticks = tact_ring_capacity(ticks);
+    if (atomic_load(&part->retired) && report->error == 0) {
         put_continuation(part);
-    int rc = tact_mcap_writer_close(part->writer, &own->bytes);
+    }
+    int rc = tact_mcap_writer_close(part->writer, &report->bytes);
     part->writer = NULL;
-    if (rc != 0 && own->error == 0) {
-        own->error = rc;
+    if (rc != 0 && report->error == 0) {
+        report->error = rc;
         tact_message(part->messages, TACT_MESSAGE_ERROR,
                      "%s: the log could not be finished: %s; its ticks can be read", part->path,
                      strerror(-rc));
     }
-    if (own->error == 0 && part->deletion_told)
-        own->error = -ENOENT;
+    if (report->error == 0 && part->deletion_reported) {
+        report->error = -ENOENT;
+    }
     tact_encoder_free(&part->encoder);
-    if (!atomic_load(&part->retired))
-        return; /* its producer may still look at the rings */
+    if (!atomic_load(&part->retired)) {
+        return; /* its producer may still access the rings */
+    }
     tact_ring_file_close(&part->rings, false);
     atomic_store(&part->ended, true);
 }
 
 void tact_recorder_part_join(struct tact_recorder_part *part)
 {
-    if (!part->joined)
+    if (!part->joined) {
         pthread_join(part->thread, NULL);
+    }
     part->joined = true;
 }

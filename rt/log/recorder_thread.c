@@ -18,31 +18,33 @@ static int64_t now_ns(void)
     return t.tv_sec * NS_PER_S + t.tv_nsec;
 }
 
-/* The first error ends the recording; the rings are emptied all the same. */
-static void note_error(struct tact_recorder_part *recorder)
+/* The first error ends the recording; the rings are drained in any case. */
+static void report_error(struct tact_recorder_part *recorder)
 {
     int error = tact_mcap_writer_error(recorder->writer);
 
-    if (error == 0 || recorder->report.error != 0)
+    if (error == 0 || recorder->report.error != 0) {
         return;
+    }
     recorder->report.error = error;
     tact_message(recorder->messages, TACT_MESSAGE_ERROR,
                  "%s: recording stopped after %llu ticks: %s; what was written can be read",
                  recorder->path, (unsigned long long)recorder->report.records, strerror(-error));
 }
 
-/* A process that is killed before the chunk is in the file leaves its elements in the rings. */
-static void give_back(struct tact_recorder_part *recorder)
+/* Called once the chunk is written: a process killed before that leaves its elements in the rings.
+ */
+static void release_elements(struct tact_recorder_part *recorder)
 {
     for (int i = 0; i < TACT_RINGS; i++) {
-        tact_ring_release_many(recorder->rings.rings[i], recorder->ahead[i]);
-        recorder->ahead[i] = 0;
+        tact_ring_release_many(recorder->rings.rings[i], recorder->unflushed[i]);
+        recorder->unflushed[i] = 0;
     }
 }
 
-/* The part is as long as it should be: another is made, and offered to the producer. Where that is
- * not possible, this one goes on. */
-static void offer_next(struct tact_recorder_part *part)
+/* The part has reached its size or time: creates the next one for the producer. On failure this one
+ * continues. */
+static void open_next_part(struct tact_recorder_part *part)
 {
     struct tact_recorder *owner = part->owner;
     const struct tact_recorder_options *o = &part->options;
@@ -52,13 +54,14 @@ static void offer_next(struct tact_recorder_part *part)
                 (o->split_ns > 0 && part->report.records > 0 &&
                  part->chunk_stamp_ns - part->first_stamp_ns >= o->split_ns);
 
-    if (!full || part->offered || part->report.error != 0 || !part->has_name)
+    if (!full || part->next_opened || part->report.error != 0 || !part->has_name) {
         return;
-    part->offered = true;
+    }
+    part->next_opened = true;
     if (tact_recorder_part_open(owner, part->number + 1, &owner->content.content, &next, &err) !=
         0) {
         tact_message(part->messages, TACT_MESSAGE_WARNING,
-                     "%s: the log is not split, and goes on in this file: %s", part->path,
+                     "%s: the log is not split and continues in this file: %s", part->path,
                      err.text);
         return;
     }
@@ -70,8 +73,9 @@ void tact_recorder_flush(struct tact_recorder_part *recorder)
 {
     uint32_t next[TACT_RINGS];
 
-    for (int i = 0; i < TACT_RINGS; i++)
-        next[i] = tact_ring_tail(recorder->rings.rings[i]) + recorder->ahead[i];
+    for (int i = 0; i < TACT_RINGS; i++) {
+        next[i] = tact_ring_tail(recorder->rings.rings[i]) + recorder->unflushed[i];
+    }
     tact_ring_file_mark(&recorder->rings, tact_mcap_writer_offset(recorder->writer), next);
     if (tact_mcap_writer_flush(recorder->writer) == 0) {
         recorder->report.records += recorder->pending_records;
@@ -81,15 +85,16 @@ void tact_recorder_flush(struct tact_recorder_part *recorder)
     }
     recorder->pending_records = 0;
     recorder->pending_events = 0;
-    give_back(recorder);
+    release_elements(recorder);
     if (recorder->options.sync_ns > 0 &&
         now_ns() - recorder->synced_ns >= recorder->options.sync_ns) {
         tact_mcap_writer_sync(recorder->writer);
         recorder->synced_ns = now_ns();
     }
-    note_error(recorder);
-    if (recorder->owner)
-        offer_next(recorder);
+    report_error(recorder);
+    if (recorder->owner) {
+        open_next_part(recorder);
+    }
 }
 
 static bool is_empty(const struct tact_recorder_part *recorder)
@@ -97,65 +102,72 @@ static bool is_empty(const struct tact_recorder_part *recorder)
     return recorder->pending_records + recorder->pending_events == 0;
 }
 
-/* A chunk is due before it leaves the producer without room. */
+/* A chunk is due before the ring is full. */
 static bool is_full(const struct tact_recorder_part *recorder)
 {
     bool full = tact_mcap_writer_pending(recorder->writer) >= recorder->options.chunk_bytes;
 
-    for (int i = 0; i < TACT_RINGS; i++)
-        full = full || recorder->ahead[i] >= (recorder->rings.sizes.capacity[i] + 1) / 2;
+    for (int i = 0; i < TACT_RINGS; i++) {
+        full = full || recorder->unflushed[i] >= (recorder->rings.sizes.capacity[i] + 1) / 2;
+    }
     return full;
 }
 
-void tact_recorder_skip(struct tact_recorder_part *recorder, int ring)
+void tact_recorder_skip_element(struct tact_recorder_part *recorder, int ring)
 {
-    recorder->ahead[ring]++;
-    if (is_empty(recorder))
-        give_back(recorder);
+    recorder->unflushed[ring]++;
+    if (is_empty(recorder)) {
+        release_elements(recorder);
+    }
 }
 
 static void discard(struct tact_recorder_part *recorder, int ring)
 {
     recorder->report.discarded++;
-    recorder->ahead[ring]++;
-    give_back(recorder);
+    recorder->unflushed[ring]++;
+    release_elements(recorder);
 }
 
-void tact_recorder_take_record(struct tact_recorder_part *recorder,
-                               const struct tact_record *record)
+void tact_recorder_append_record(struct tact_recorder_part *recorder,
+                                 const struct tact_record *record)
 {
     if (recorder->report.error != 0) {
         discard(recorder, TACT_RING_TICKS);
         return;
     }
-    if (is_empty(recorder))
+    if (is_empty(recorder)) {
         recorder->chunk_opened_ns = now_ns();
-    if (recorder->pending_records == 0)
+    }
+    if (recorder->pending_records == 0) {
         recorder->chunk_stamp_ns = record->stamp_ns;
-    if (recorder->report.records + recorder->pending_records == 0)
+    }
+    if (recorder->report.records + recorder->pending_records == 0) {
         recorder->first_stamp_ns = record->stamp_ns;
+    }
     tact_encode_record(&recorder->encoder, record);
     recorder->pending_records++;
-    recorder->ahead[TACT_RING_TICKS]++;
-    /* Unsigned: a stamp that steps back ends the chunk too. */
+    recorder->unflushed[TACT_RING_TICKS]++;
+    /* unsigned: a stamp that steps back ends the chunk too */
     if (is_full(recorder) || (uint64_t)record->stamp_ns - (uint64_t)recorder->chunk_stamp_ns >=
-                                 (uint64_t)recorder->options.chunk_ns)
+                                 (uint64_t)recorder->options.chunk_ns) {
         tact_recorder_flush(recorder);
+    }
 }
 
 static void encode_event(struct tact_recorder_part *recorder, uint64_t tick, int64_t stamp_ns,
                          char *name, char *text)
 {
-    if (is_empty(recorder))
+    if (is_empty(recorder)) {
         recorder->chunk_opened_ns = now_ns();
+    }
     tact_utf8_repair(name);
     tact_utf8_repair(text);
     tact_encode_event(&recorder->encoder, tick, stamp_ns, name, text);
     recorder->pending_events++;
 }
 
-void tact_recorder_take_event(struct tact_recorder_part *recorder, int ring,
-                              const struct tact_ring_event *content)
+void tact_recorder_append_event(struct tact_recorder_part *recorder, int ring,
+                                const struct tact_ring_event *content)
 {
     struct tact_ring_event event = *content;
 
@@ -166,95 +178,102 @@ void tact_recorder_take_event(struct tact_recorder_part *recorder, int ring,
     event.name[sizeof event.name - 1] = '\0';
     event.text[sizeof event.text - 1] = '\0';
     encode_event(recorder, event.tick, event.stamp_ns, event.name, event.text);
-    recorder->ahead[ring]++;
-    if (is_full(recorder))
+    recorder->unflushed[ring]++;
+    if (is_full(recorder)) {
         tact_recorder_flush(recorder);
+    }
 }
 
-/* Long events are in the memory of the process only, so they are written at once. */
-static void take_queue(struct tact_recorder_part *recorder, struct tact_queued_event *event)
+/* Long events are only in the memory of the process, so they are written at once. */
+static void append_queue(struct tact_recorder_part *recorder, struct tact_queued_event *event)
 {
     bool any = event != NULL;
 
     while (event) {
         struct tact_queued_event *next = event->next;
-        if (recorder->report.error != 0)
+        if (recorder->report.error != 0) {
             recorder->report.discarded++;
-        else
+        } else {
             encode_event(recorder, event->tick, event->stamp_ns, event->name, event->text);
+        }
         free(event);
         event = next;
-        if (is_full(recorder))
+        if (is_full(recorder)) {
             tact_recorder_flush(recorder);
+        }
     }
-    if (any && !is_empty(recorder))
+    if (any && !is_empty(recorder)) {
         tact_recorder_flush(recorder);
+    }
 }
 
-static void take_until(struct tact_recorder_part *recorder, int ring, uint32_t until)
+static void append_until(struct tact_recorder_part *recorder, int ring, uint32_t until)
 {
     struct tact_ring_file *rings = &recorder->rings;
 
-    while (tact_ring_tail(rings->rings[ring]) + recorder->ahead[ring] != until) {
-        const void *content = tact_ring_file_peek(rings, ring, recorder->ahead[ring]);
-        if (ring == TACT_RING_TICKS)
-            tact_recorder_take_record(recorder, content);
-        else
-            tact_recorder_take_event(recorder, ring, content);
+    while (tact_ring_tail(rings->rings[ring]) + recorder->unflushed[ring] != until) {
+        const void *content = tact_ring_file_peek(rings, ring, recorder->unflushed[ring]);
+        if (ring == TACT_RING_TICKS) {
+            tact_recorder_append_record(recorder, content);
+        } else {
+            tact_recorder_append_event(recorder, ring, content);
+        }
     }
 }
 
-/* What is in the rings now: a producer that fills one without a pause must not keep the others
- * waiting. */
+/* Drains what is in the rings now: a producer that fills one continuously must not starve the
+ * others. */
 static void drain_once(struct tact_recorder_part *recorder)
 {
     struct tact_ring *const *rings = recorder->rings.rings;
 
-    take_until(recorder, TACT_RING_TICKS, tact_ring_head(rings[TACT_RING_TICKS]));
-    take_until(recorder, TACT_RING_EVENTS, tact_ring_head(rings[TACT_RING_EVENTS]));
-    /* What is in the queue came after what is in the ring. */
+    append_until(recorder, TACT_RING_TICKS, tact_ring_head(rings[TACT_RING_TICKS]));
+    append_until(recorder, TACT_RING_EVENTS, tact_ring_head(rings[TACT_RING_EVENTS]));
+    /* the queue is newer than the ring */
     pthread_mutex_lock(&recorder->lock);
-    uint32_t until = tact_ring_head(rings[TACT_RING_NOTES]);
+    uint32_t until = tact_ring_head(rings[TACT_RING_ASYNC_EVENTS]);
     struct tact_queued_event *queue = recorder->queue;
     recorder->queue = NULL;
     recorder->queue_end = &recorder->queue;
     pthread_mutex_unlock(&recorder->lock);
-    take_until(recorder, TACT_RING_NOTES, until);
-    take_queue(recorder, queue);
+    append_until(recorder, TACT_RING_ASYNC_EVENTS, until);
+    append_queue(recorder, queue);
 }
 
 static void drain(struct tact_recorder_part *recorder)
 {
     do {
         drain_once(recorder);
-    } while (
-        tact_ring_file_peek(&recorder->rings, TACT_RING_TICKS, recorder->ahead[TACT_RING_TICKS]));
+    } while (tact_ring_file_peek(&recorder->rings, TACT_RING_TICKS,
+                                 recorder->unflushed[TACT_RING_TICKS]));
 }
 
-/* A file whose name is gone can be had as long as this process lives, so recording goes on. */
-static void look_for_name(struct tact_recorder_part *recorder)
+/* A deleted file exists as long as this process has it open, so recording continues. */
+static void check_file_name(struct tact_recorder_part *recorder)
 {
     struct stat status;
 
-    recorder->looked_ns = now_ns();
-    if (!recorder->has_name || recorder->deletion_told || fstat(recorder->fd, &status) != 0 ||
-        status.st_nlink > 0)
+    recorder->name_checked_ns = now_ns();
+    if (!recorder->has_name || recorder->deletion_reported || fstat(recorder->fd, &status) != 0 ||
+        status.st_nlink > 0) {
         return;
-    recorder->deletion_told = true;
+    }
+    recorder->deletion_reported = true;
     tact_message(recorder->messages, TACT_MESSAGE_ERROR,
                  "%s: the log was deleted while it is being recorded; until this process ends, "
                  "its contents can be copied from /proc/self/fd/%d",
                  recorder->path, recorder->fd);
 }
 
-/* The thread of the part before has ended by now, or will soon. Until it has, its `joined` belongs
- * to tact_recorder_close(): the part before may still be the current one. */
-static void join_before(struct tact_recorder_part *part)
+/* The thread of the previous part has ended or is about to. Until it has, its `joined` belongs to
+ * tact_recorder_close(): the previous part may still be the current one. */
+static void join_previous(struct tact_recorder_part *part)
 {
     struct tact_recorder_part *before = part->before;
 
-    if (before && atomic_load(&before->ended) && !before->joined)
+    if (before && atomic_load(&before->ended) && !before->joined) {
         tact_recorder_part_join(before);
+    }
 }
 
 static void close_for_events(struct tact_recorder_part *part)
@@ -263,20 +282,23 @@ static void close_for_events(struct tact_recorder_part *part)
     part->closed = true;
     pthread_mutex_unlock(&part->lock);
     drain(part);
-    if (!is_empty(part))
+    if (!is_empty(part)) {
         tact_recorder_flush(part);
+    }
 }
 
-/* Failing costs some cache misses only. */
-static void leave_cpu(int cpu)
+/* failure only costs cache misses */
+static void avoid_cpu(int cpu)
 {
     cpu_set_t allowed;
 
-    if (cpu < 0 || cpu >= CPU_SETSIZE || sched_getaffinity(0, sizeof allowed, &allowed) != 0)
+    if (cpu < 0 || cpu >= CPU_SETSIZE || sched_getaffinity(0, sizeof allowed, &allowed) != 0) {
         return;
+    }
     CPU_CLR((size_t)cpu, &allowed);
-    if (CPU_COUNT(&allowed) > 0)
+    if (CPU_COUNT(&allowed) > 0) {
         sched_setaffinity(0, sizeof allowed, &allowed);
+    }
 }
 
 void *tact_recorder_run(void *argument)
@@ -285,28 +307,32 @@ void *tact_recorder_run(void *argument)
     struct timespec pause = {.tv_nsec = POLL_NS};
     bool stop;
 
-    leave_cpu(recorder->options.loop_cpu);
+    avoid_cpu(recorder->options.loop_cpu);
     do {
         stop = atomic_load_explicit(&recorder->stop, memory_order_acquire) ||
                atomic_load_explicit(&recorder->retired, memory_order_acquire);
         drain(recorder);
-        /* The first chunk holds the schemas: without it nothing can be read, so it goes early. */
+        /* The first chunk has the schemas, without which nothing can be read: it is written early.
+         */
         bool first = recorder->report.records + recorder->report.events == 0;
         int64_t open_ns = now_ns() - recorder->chunk_opened_ns;
-        if (!is_empty(recorder) && (stop || first || open_ns >= recorder->options.chunk_ns))
+        if (!is_empty(recorder) && (stop || first || open_ns >= recorder->options.chunk_ns)) {
             tact_recorder_flush(recorder);
-        if (!recorder->overruns_told &&
+        }
+        if (!recorder->overruns_reported &&
             tact_ring_overruns(recorder->rings.rings[TACT_RING_TICKS]) > 0) {
-            recorder->overruns_told = true;
+            recorder->overruns_reported = true;
             tact_message(recorder->messages, TACT_MESSAGE_WARNING,
                          "%s: the disk is too slow: ticks are missing from the log",
                          recorder->path);
         }
-        if (stop || now_ns() - recorder->looked_ns >= NS_PER_S)
-            look_for_name(recorder);
-        if (stop)
+        if (stop || now_ns() - recorder->name_checked_ns >= NS_PER_S) {
+            check_file_name(recorder);
+        }
+        if (stop) {
             break;
-        join_before(recorder);
+        }
+        join_previous(recorder);
         clock_nanosleep(CLOCK_MONOTONIC, 0, &pause, NULL);
     } while (true);
     close_for_events(recorder);

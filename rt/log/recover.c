@@ -22,18 +22,18 @@ struct recovery {
     const char *path;
     struct tact_error *err;
     struct tact_recover_report report;
-    struct tact_log *log; /* as it was found */
+    struct tact_log *log; /* the log as it was opened */
     struct tact_description description;
     struct tact_recorder_part recorder; /* without a thread: its writer, encoder and rings */
-    bool prefix_damaged;                /* the bytes by which a log is known */
-    bool described;                     /* there are rings, and they are this log's */
-    struct tact_bytes header;           /* where it is described: the record as it must be */
+    bool prefix_damaged;                /* the bytes that identify the log */
+    bool described;                     /* the log's rings were found */
+    struct tact_bytes header;           /* if they were found: the expected record */
     uint32_t next[TACT_RINGS];          /* first element that is not in the file */
-    uint32_t lost[TACT_RINGS];          /* elements before it that neither of them has */
-    uint64_t lost_last;                 /* the last tick among those */
-    struct tact_mcap_stretch *damaged;  /* that will be covered, or written anew */
+    uint32_t lost[TACT_RINGS];          /* elements before it that neither file nor ring has */
+    uint64_t lost_last;                 /* last of the lost ticks */
+    struct tact_mcap_range *damaged;    /* ranges that will be covered, or rewritten */
     size_t damaged_count;
-    uint64_t end; /* where what is kept of the file ends */
+    uint64_t end; /* end of the usable part of the file */
 };
 
 static int refuse(struct recovery *r, const char *why)
@@ -41,21 +41,23 @@ static int refuse(struct recovery *r, const char *why)
     return tact_error_set(r->err, -EBADMSG, "%s; nothing was changed", why);
 }
 
-/* One that is being recorded or read is left alone; the lock is kept until the log is finished. */
+/* A log that is being recorded or read is refused; the lock is held until the log is finished. */
 static int open_log(struct recovery *r)
 {
     struct tact_recorder_part *recorder = &r->recorder;
 
     recorder->fd = open(r->path, O_RDWR | O_CLOEXEC | O_NONBLOCK);
-    if (recorder->fd < 0)
+    if (recorder->fd < 0) {
         return tact_error_set(r->err, -errno, "cannot open the log: %s", strerror(errno));
-    if (flock(recorder->fd, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)
+    }
+    if (flock(recorder->fd, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
         return tact_error_set(r->err, -EBUSY, "this log is still being recorded, or read");
+    }
     return tact_log_load(r->path, &r->log, r->err);
 }
 
-/* The rings were made when the log was so far: these bytes tell it from every other one. All logs
- * of a version have the same magic bytes and header, which may be damaged. */
+/* Compares the bytes that were in the log when the rings were created: they identify it. Magic
+ * bytes and header are the same in all logs of a version, and may be damaged. */
 static int check_prefix(const struct recovery *r, bool *same)
 {
     const struct tact_description *d = &r->description;
@@ -67,10 +69,12 @@ static int check_prefix(const struct recovery *r, bool *same)
     while (at < d->prefix_bytes) {
         uint64_t left = d->prefix_bytes - at;
         ssize_t n = pread(r->recorder.fd, block, left < BLOCK ? (size_t)left : BLOCK, (off_t)at);
-        if (n < 0)
+        if (n < 0) {
             return -errno;
-        if (n == 0)
+        }
+        if (n == 0) {
             return 0;
+        }
         size_t known = at == 0 ? TACT_MCAP_MAGIC_SIZE + r->header.size : 0;
         if (known > 0 && (size_t)n >= known) {
             crc = tact_crc32(crc, TACT_MCAP_MAGIC, TACT_MCAP_MAGIC_SIZE);
@@ -85,8 +89,9 @@ static int check_prefix(const struct recovery *r, bool *same)
     return 0;
 }
 
-/* A tick's record, and its list where there is one. */
-static bool fits_ticks(const struct tact_ring_sizes *sizes, const struct tact_encoder *encoder)
+/* Whether the size fits a tick's record, and its list if there is one. */
+static bool is_valid_tick_size(const struct tact_ring_sizes *sizes,
+                               const struct tact_encoder *encoder)
 {
     uint64_t fixed = sizeof(struct tact_record) + (uint64_t)encoder->size * sizeof(double);
 
@@ -103,20 +108,25 @@ static int read_description(struct recovery *r)
     bool same;
 
     int rc = tact_description_read(rings->session, d);
-    if (rc != 0)
-        return refuse(r, "the rings that its recorder left are of another version, or damaged");
+    if (rc != 0) {
+        return refuse(r, "the rings of its recorder are of another version, or damaged");
+    }
     tact_mcap_put_header(&r->header, TACT_LOG_PROFILE, TACT_LOG_LIBRARY);
-    if (r->header.failed)
+    if (r->header.failed) {
         return tact_error_set(r->err, -ENOMEM, "out of memory");
+    }
     r->described = true;
-    if (!fits_ticks(&rings->sizes, &d->encoder) ||
+    if (!is_valid_tick_size(&rings->sizes, &d->encoder) ||
         rings->sizes.content[TACT_RING_EVENTS] != sizeof(struct tact_ring_event) ||
-        rings->sizes.content[TACT_RING_NOTES] != sizeof(struct tact_ring_event))
-        return refuse(r, "the rings that its recorder left do not fit what they say of themselves");
+        rings->sizes.content[TACT_RING_ASYNC_EVENTS] != sizeof(struct tact_ring_event)) {
+        return refuse(r, "the rings of its recorder do not match their description");
+    }
     rc = check_prefix(r, &same);
-    if (rc != 0)
+    if (rc != 0) {
         return tact_error_set(r->err, rc, "cannot read the log: %s", strerror(-rc));
-    /* Damage there leaves the last chunk's mark to tell whose rings they are: find_next(). */
+    }
+    /* Damage there: the mark of the last chunk identifies the rings instead, see find_ring_start().
+     */
     r->prefix_damaged = !same && r->log->skipped_count + r->log->covered_count > 0 &&
                         r->log->state.damage_at < d->prefix_bytes;
     return same || r->prefix_damaged ? 0 : refuse(r, CHANGED);
@@ -127,41 +137,46 @@ static int open_rings(struct recovery *r, const char *folder)
     struct tact_ring_file *rings = &r->recorder.rings;
 
     int rc = tact_ring_file_open(rings, folder, &r->log->file.status, r->err);
-    if (rc == -ENOENT)
+    if (rc == -ENOENT) {
         return 0;
-    if (rc != 0)
+    }
+    if (rc != 0) {
         return rc;
+    }
     r->report.rings = true;
-    if (rings->finished)
+    if (rings->check_consumed) {
         return read_description(r);
-    return r->log->chunk_count == 0 ? 0 : refuse(r, "the rings that its recorder left are cut");
+    }
+    return r->log->chunk_count == 0 ? 0 : refuse(r, "the rings of its recorder are truncated");
 }
 
-/* The last chunk's mark says where the rings go on. Without it (its bytes are damaged) ticks can be
- * counted in the file, and events go on where they were last given back. */
-static void find_next(struct recovery *r)
+/* The mark of the last chunk states the next element of each ring. If that chunk is damaged, ticks
+ * are counted in the file, and events start after the last released one. */
+static void find_ring_start(struct recovery *r)
 {
     struct tact_ring_file *rings = &r->recorder.rings;
     const struct tact_log *log = r->log;
     uint32_t ticks = (uint32_t)(log->state.ticks + log->state.lost);
     bool found = log->chunk_count == 0;
 
-    for (int i = 0; i < TACT_RINGS; i++)
+    for (int i = 0; i < TACT_RINGS; i++) {
         r->next[i] = found ? 0 : tact_ring_tail(rings->rings[i]);
+    }
     for (int which = 0; which < 2 && log->chunk_count > 0; which++) {
         const struct tact_ring_mark *mark = &rings->marks[which];
         if (mark->chunk_at != log->chunks[log->chunk_count - 1].at ||
-            mark->next[TACT_RING_TICKS] != ticks || !tact_ring_file_mark_is_whole(rings, which))
+            mark->next[TACT_RING_TICKS] != ticks || !tact_ring_file_mark_is_valid(rings, which)) {
             continue;
+        }
         found = true;
         memcpy(r->next, mark->next, sizeof r->next);
-        rings->mark_count = (uint32_t)which + 1; /* the other one is the next to be replaced */
+        rings->mark_count = (uint32_t)which + 1; /* the other mark is the next to be overwritten */
     }
     r->next[TACT_RING_TICKS] = ticks;
     r->report.counters_damaged = !found;
 }
 
-/* A ring whose counter says nonsense is believed as far as its elements are whole. */
+/* If a ring's counter is invalid, its elements are counted as far as they are valid. */
 static uint32_t count_committed(struct recovery *r, int ring, bool *damaged)
 {
     struct tact_ring_file *rings = &r->recorder.rings;
@@ -169,9 +184,11 @@ static uint32_t count_committed(struct recovery *r, int ring, bool *damaged)
     uint32_t count = tact_ring_head(rings->rings[ring]) - r->next[ring];
 
     *damaged = count > capacity;
-    if (*damaged)
+    if (*damaged) {
         count = 0;
-    /* The next one may be whole and not yet counted; more than one is a counter that is wrong. */
+    }
+    /* The next one may be valid and not yet counted; more than one means that the counter is wrong.
+     */
     uint32_t more = 0;
     while (count < capacity && tact_ring_file_element(rings, ring, r->next[ring] + count)) {
         count++;
@@ -181,7 +198,7 @@ static uint32_t count_committed(struct recovery *r, int ring, bool *damaged)
     return count;
 }
 
-/* Of an element that is whole; else 0. */
+/* Tick of an element that is valid; else 0. */
 static uint64_t tick_of(struct recovery *r, uint32_t index)
 {
     const struct tact_record *record =
@@ -189,8 +206,8 @@ static uint64_t tick_of(struct recovery *r, uint32_t index)
     return record ? record->tick : 0;
 }
 
-/* An element that can be taken: whole, and of a tick that comes after those of the file. */
-static bool is_whole(struct recovery *r, int ring, uint32_t index)
+/* Whether an element can be used: valid, and of a tick after those of the file. */
+static bool is_valid_element(struct recovery *r, int ring, uint32_t index)
 {
     const struct tact_log_state *state = &r->log->state;
 
@@ -198,33 +215,38 @@ static bool is_whole(struct recovery *r, int ring, uint32_t index)
            (ring != TACT_RING_TICKS || state->ticks == 0 || tick_of(r, index) > state->last_tick);
 }
 
-/* What the file has lost again, at its end, had been given back to the ring: it stands there until
- * something else takes its place. */
-static int take_back(struct recovery *r, int ring)
+/* Elements that were written and released, and whose chunk is damaged at the end of the file, are
+ * still in the ring until they are overwritten. */
+static int restore_released(struct recovery *r, int ring)
 {
     struct tact_ring *from = r->recorder.rings.rings[ring];
     uint32_t head = tact_ring_head(from), tail = tact_ring_tail(from);
     uint32_t capacity = tact_ring_capacity(from), first = r->next[ring];
 
-    if ((int32_t)(first - tail) >= 0)
+    if ((int32_t)(first - tail) >= 0) {
         return 0;
-    if (head - tail > capacity)
-        return refuse(r, "ticks that had been written are missing from the log, or the rings that "
-                         "its recorder left are damaged");
-    if (head - first > capacity)
+    }
+    if (head - tail > capacity) {
+        return refuse(r, "ticks that had been written are missing from the log, or the rings of "
+                         "its recorder are damaged");
+    }
+    if (head - first > capacity) {
         first = head - capacity;
-    while (first != tail && !is_whole(r, ring, first))
+    }
+    while (first != tail && !is_valid_element(r, ring, first)) {
         first++;
+    }
     r->lost[ring] = first - r->next[ring];
     r->next[ring] = first;
-    if (ring == TACT_RING_TICKS)
-        r->lost_last = is_whole(r, ring, first) ? tick_of(r, first) - 1
-                                                : r->log->state.last_tick + r->lost[ring];
+    if (ring == TACT_RING_TICKS) {
+        r->lost_last = is_valid_element(r, ring, first) ? tick_of(r, first) - 1
+                                                        : r->log->state.last_tick + r->lost[ring];
+    }
     return 0;
 }
 
-/* Whole chunks behind the damage that the search for the next record gave up to find. */
-static int chunks_follow(const struct recovery *r, uint64_t from, bool *follow)
+/* Number of whole chunks after damage that exceeded the search of tact_log_resync(). */
+static int chunks_after(const struct recovery *r, uint64_t from, bool *follow)
 {
     struct tact_mcap_reader file;
     struct tact_mcap_record record;
@@ -238,8 +260,9 @@ static int chunks_follow(const struct recovery *r, uint64_t from, bool *follow)
     for (uint64_t at = 1; rc == 0 && !*follow && at + TACT_MCAP_RECORD_HEAD < left; at++) {
         uint64_t length;
         memcpy(&length, bytes + at + 1, sizeof length);
-        if (bytes[at] != TACT_MCAP_CHUNK || length > left - at - TACT_MCAP_RECORD_HEAD)
+        if (bytes[at] != TACT_MCAP_CHUNK || length > left - at - TACT_MCAP_RECORD_HEAD) {
             continue;
+        }
         file.offset = from + at;
         *follow = tact_mcap_reader_next(&file, &record) == 0 &&
                   tact_mcap_parse_chunk(record.content, &unpacked) == 0;
@@ -250,7 +273,7 @@ static int chunks_follow(const struct recovery *r, uint64_t from, bool *follow)
     return rc;
 }
 
-/* Somebody closed the file: its recorder, or a recovery. */
+/* The file was closed by its recorder or by a recovery. */
 static bool is_closed(const struct recovery *r)
 {
     uint8_t magic[TACT_MCAP_MAGIC_SIZE];
@@ -261,57 +284,66 @@ static bool is_closed(const struct recovery *r)
            memcmp(magic, TACT_MCAP_MAGIC, sizeof magic) == 0;
 }
 
-/* A kill cuts the file short. Other damage is covered, in a log that has no end yet: one that was
- * closed is read as it is. */
+/* A kill truncates the file. Other damage is covered if the log has no end; a closed log is not
+ * changed. */
 static int check_damage(struct recovery *r)
 {
     const struct tact_log *log = r->log;
     const struct tact_log_state *state = &log->state;
     bool follow = false;
 
-    if (is_closed(r) && (log->skipped_count > 0 || (log->data_end_at == 0 && !log->cut)))
+    if (is_closed(r) && (log->skipped_count > 0 || (log->data_end_at == 0 && !log->truncated))) {
         return tact_error_set(r->err, -EBADMSG,
                               "the log is damaged at byte %" PRIu64
                               ", which a killed recorder does not explain: %s; it is read without "
                               "that part, and nothing was changed",
                               state->damage_at, state->why);
-    if (log->data_end_at > 0)
+    }
+    if (log->data_end_at > 0) {
         return 0;
-    if (state->file_bytes - log->sound_end > 2 * TACT_MCAP_CHUNK_LIMIT)
+    }
+    if (state->file_bytes - log->intact_end > 2 * TACT_MCAP_CHUNK_LIMIT) {
         return refuse(r, "more than a recorder writes at once is damaged at the end of the log");
-    int rc = chunks_follow(r, log->sound_end, &follow);
-    if (rc != 0)
+    }
+    int rc = chunks_after(r, log->intact_end, &follow);
+    if (rc != 0) {
         return tact_error_set(r->err, rc, "cannot read the log: %s", strerror(-rc));
+    }
     return follow ? refuse(r, "too much of the log is damaged in its middle") : 0;
 }
 
-/* Whether what is damaged at the end is kept: not where a kill cut it short, or the rings have it,
- * or where it follows other damage, behind which numbers may be missing already. */
-static bool keep_end(const struct recovery *r)
+/* Whether damage at the end stays in the file: not if a kill truncated it or the rings have its
+ * content, and not after other damage, where numbers may be missing already. */
+static bool keeps_damaged_end(const struct recovery *r)
 {
     const struct tact_log *log = r->log;
-    bool lost = r->lost[TACT_RING_TICKS] + r->lost[TACT_RING_EVENTS] + r->lost[TACT_RING_NOTES] > 0;
+    bool lost =
+        r->lost[TACT_RING_TICKS] + r->lost[TACT_RING_EVENTS] + r->lost[TACT_RING_ASYNC_EVENTS] > 0;
 
-    if (log->data_end_at > 0)
+    if (log->data_end_at > 0) {
         return false;
-    return lost ? !log->gap.ticks || !log->gap.events : !log->cut && !r->described;
+    }
+    return lost ? !log->gap.ticks || !log->gap.events : !log->truncated && !r->described;
 }
 
 static int list_damage(struct recovery *r)
 {
     const struct tact_log *log = r->log;
 
-    r->end = log->data_end_at > 0 ? log->data_end_at : log->sound_end;
+    r->end = log->data_end_at > 0 ? log->data_end_at : log->intact_end;
     r->damaged = malloc((log->skipped_count + 1) * sizeof *r->damaged);
-    if (!r->damaged)
+    if (!r->damaged) {
         return tact_error_set(r->err, -ENOMEM, "out of memory");
-    if (log->skipped_count > 0)
+    }
+    if (log->skipped_count > 0) {
         memcpy(r->damaged, log->skipped, log->skipped_count * sizeof *r->damaged);
+    }
     r->damaged_count = log->skipped_count;
-    if (keep_end(r)) {
-        if (log->file.size - r->end < TACT_MCAP_COVER_LEAST)
+    if (keeps_damaged_end(r)) {
+        if (log->file.size - r->end < TACT_MCAP_COVER_MIN) {
             return refuse(r, "ticks that had been written are missing from the log");
-        r->damaged[r->damaged_count++] = (struct tact_mcap_stretch){r->end, log->file.size};
+        }
+        r->damaged[r->damaged_count++] = (struct tact_mcap_range){r->end, log->file.size};
         r->end = log->file.size;
     }
     return 0;
@@ -322,19 +354,21 @@ static int check_rings(struct recovery *r)
     const struct tact_encoder *encoder = &r->description.encoder;
     int rc = 0;
 
-    for (int i = 0; rc == 0 && i < TACT_RINGS; i++)
-        rc = take_back(r, i);
+    for (int i = 0; rc == 0 && i < TACT_RINGS; i++) {
+        rc = restore_released(r, i);
+    }
     if (rc == 0 && r->log->chunk_count > 0 &&
         (r->log->layout.size != encoder->size ||
          tact_layout_stride(&r->log->layout) != encoder->stride ||
          r->log->tick_channel != encoder->tick_channel ||
-         r->log->event_channel != encoder->event_channel))
-        return refuse(r, "the rings that its recorder left have another layout than the log");
+         r->log->event_channel != encoder->event_channel)) {
+        return refuse(r, "the rings of its recorder have another layout than the log");
+    }
     return rc;
 }
 
-/* The rings' elements from next[ring] on; the open chunk starts there. */
-static void take_ring(struct recovery *r, int ring, uint64_t *added, uint64_t *lost)
+/* Appends the elements of a ring from next[ring] on; the open chunk starts there. */
+static void append_ring(struct recovery *r, int ring, uint64_t *added, uint64_t *lost)
 {
     struct tact_recorder_part *recorder = &r->recorder;
     bool damaged;
@@ -344,37 +378,40 @@ static void take_ring(struct recovery *r, int ring, uint64_t *added, uint64_t *l
     for (uint32_t i = 0; i < count; i++) {
         const void *content = tact_ring_file_element(&recorder->rings, ring, r->next[ring] + i);
         if (!content) {
-            tact_recorder_skip(recorder, ring);
+            tact_recorder_skip_element(recorder, ring);
             ++*lost;
             continue;
         }
-        if (ring == TACT_RING_TICKS)
-            tact_recorder_take_record(recorder, content);
-        else
-            tact_recorder_take_event(recorder, ring, content);
+        if (ring == TACT_RING_TICKS) {
+            tact_recorder_append_record(recorder, content);
+        } else {
+            tact_recorder_append_event(recorder, ring, content);
+        }
         ++*added;
     }
 }
 
-/* What was in the damaged bytes that stay in the file, as far as it is known. */
-static void tell_damage(struct recovery *r)
+/* Describes what was in the damaged bytes that stay in the file, as far as known. */
+static void report_damage(struct recovery *r)
 {
     const struct tact_log_state *state = &r->log->state;
     struct tact_recover_report *report = &r->report;
     uint32_t at_end = r->lost[TACT_RING_TICKS];
 
     report->bytes_covered = tact_mcap_writer_covered(r->recorder.writer);
-    if (report->bytes_covered == 0)
+    if (report->bytes_covered == 0) {
         return;
+    }
     report->ticks_damaged = state->lost + at_end;
     int used = snprintf(report->damage, sizeof report->damage,
                         "%" PRIu64 " bytes, the first of them at %" PRIu64, report->bytes_covered,
                         state->damage_at);
-    if (report->ticks_damaged > 0)
+    if (report->ticks_damaged > 0) {
         snprintf(report->damage + used, sizeof report->damage - (size_t)used,
                  "; %" PRIu64 " ticks are lost, of those from %" PRIu64 " to %" PRIu64,
                  report->ticks_damaged, state->lost > 0 ? state->lost_first : state->last_tick + 1,
                  at_end > 0 ? r->lost_last : state->lost_last);
+    }
 }
 
 static void put_fact(struct tact_bytes *map, const char *key, const char *value)
@@ -396,22 +433,21 @@ static int put_facts(struct recovery *r)
                  {"damaged_ticks", report->ticks_damaged}};
     size_t count = sizeof facts / sizeof *facts - (report->damage[0] ? 0 : 1);
     char text[32];
-
     for (size_t i = 0; i < count; i++) {
         snprintf(text, sizeof text, "%" PRIu64, facts[i].value);
         put_fact(&map, facts[i].key, text);
     }
-    if (report->damage[0])
+    if (report->damage[0]) {
         put_fact(&map, "damage", report->damage);
-    snprintf(text, sizeof text, "%08" PRIx32, tact_crc32(0, map.data, map.size));
-    put_fact(&map, TACT_FACTS_CRC, text);
+    }
+    tact_put_facts_crc(&map);
     int rc = tact_mcap_writer_metadata(r->recorder.writer, TACT_RECOVERED, &map);
     tact_bytes_free(&map);
     return rc;
 }
 
-/* Everything was checked: from here on the file changes. */
-static int finish(struct recovery *r)
+/* All checks passed: from here on the file is changed. */
+static int finish_log(struct recovery *r)
 {
     struct tact_recorder_part *recorder = &r->recorder;
     struct tact_recover_report *report = &r->report;
@@ -422,19 +458,21 @@ static int finish(struct recovery *r)
             struct tact_ring *ring = recorder->rings.rings[i];
             tact_ring_release_many(ring, r->next[i] - tact_ring_tail(ring));
         }
-        tact_mcap_writer_pass(recorder->writer, recorder->encoder.tick_channel,
-                              r->lost[TACT_RING_TICKS]);
-        tact_mcap_writer_pass(recorder->writer, recorder->encoder.event_channel,
-                              r->lost[TACT_RING_EVENTS] + r->lost[TACT_RING_NOTES]);
-        take_ring(r, TACT_RING_TICKS, &report->ticks_added, &report->ticks_lost);
-        take_ring(r, TACT_RING_EVENTS, &report->events_added, &report->events_lost);
-        take_ring(r, TACT_RING_NOTES, &report->events_added, &report->events_lost);
+        tact_mcap_writer_skip_sequence(recorder->writer, recorder->encoder.tick_channel,
+                                       r->lost[TACT_RING_TICKS]);
+        tact_mcap_writer_skip_sequence(recorder->writer, recorder->encoder.event_channel,
+                                       r->lost[TACT_RING_EVENTS] + r->lost[TACT_RING_ASYNC_EVENTS]);
+        append_ring(r, TACT_RING_TICKS, &report->ticks_added, &report->ticks_lost);
+        append_ring(r, TACT_RING_EVENTS, &report->events_added, &report->events_lost);
+        append_ring(r, TACT_RING_ASYNC_EVENTS, &report->events_added, &report->events_lost);
         tact_recorder_flush(recorder);
     }
-    if (rc == 0)
+    if (rc == 0) {
         rc = recorder->report.error;
-    if (rc == 0)
+    }
+    if (rc == 0) {
         rc = put_facts(r);
+    }
     report->ticks += report->ticks_added;
     report->events += report->events_added;
     int closed = tact_mcap_writer_close(recorder->writer, NULL);
@@ -443,7 +481,7 @@ static int finish(struct recovery *r)
     return rc ? tact_error_set(r->err, rc, "cannot finish the log: %s", strerror(-rc)) : 0;
 }
 
-static int take_over(struct recovery *r)
+static int resume_writer(struct recovery *r)
 {
     struct tact_recorder_part *recorder = &r->recorder;
     struct tact_mcap_takeover from = {
@@ -456,17 +494,21 @@ static int take_over(struct recovery *r)
         .damaged_count = r->damaged_count,
     };
 
-    if (from.fd < 0)
+    if (from.fd < 0) {
         return tact_error_set(r->err, -errno, "cannot open the log: %s", strerror(errno));
+    }
     int rc = tact_mcap_writer_take_over(&from, &recorder->writer);
-    if (rc == -EBADMSG)
-        return refuse(r, "a record is out of its place, or damage is too short to be covered");
-    if (rc != 0)
+    if (rc == -EBADMSG) {
+        return refuse(r, "a record is out of place, or damage is too short to be covered");
+    }
+    if (rc != 0) {
         return tact_error_set(r->err, rc, "cannot read the log: %s", strerror(-rc));
+    }
     r->report.bytes_cut = r->log->file.size - from.end;
-    tell_damage(r);
-    if (!r->described)
+    report_damage(r);
+    if (!r->described) {
         return 0;
+    }
     recorder->encoder = r->description.encoder;
     r->description.encoder = (struct tact_encoder){0};
     recorder->encoder.writer = recorder->writer;
@@ -474,7 +516,7 @@ static int take_over(struct recovery *r)
     recorder->options.sync_ns = 0;
     return tact_encoder_channels_exist(&recorder->encoder)
                ? 0
-               : refuse(r, "the rings that its recorder left have other topics than the log");
+               : refuse(r, "the rings of its recorder have other topics than the log");
 }
 
 static int recover(struct recovery *r, const char *folder)
@@ -483,15 +525,17 @@ static int recover(struct recovery *r, const char *folder)
     bool damaged, more = false;
 
     int rc = open_log(r);
-    if (rc == 0)
+    if (rc == 0) {
         rc = open_rings(r, folder);
-    if (rc != 0)
+    }
+    if (rc != 0) {
         return rc;
+    }
     state = &r->log->state;
     r->report.ticks = state->ticks;
     r->report.events = state->events;
     if (r->described) {
-        find_next(r);
+        find_ring_start(r);
         more = count_committed(r, TACT_RING_TICKS, &damaged) > 0;
     }
     r->report.was_complete = r->log->closed;
@@ -501,19 +545,24 @@ static int recover(struct recovery *r, const char *folder)
         return 0;
     }
     rc = check_damage(r);
-    if (rc == 0 && !r->described && r->log->tick_channel < 0)
-        rc = tact_error_set(r->err, -ENODATA,
-                            "nothing was recorded: it holds no tick, and its recorder left nothing "
-                            "in memory");
-    if (rc == 0 && r->prefix_damaged && (r->report.counters_damaged || r->log->chunk_count == 0))
+    if (rc == 0 && !r->described && r->log->tick_channel < 0) {
+        rc = tact_error_set(
+            r->err, -ENODATA,
+            "nothing was recorded: it contains no tick, and its recorder left nothing in memory");
+    }
+    if (rc == 0 && r->prefix_damaged && (r->report.counters_damaged || r->log->chunk_count == 0)) {
         rc = refuse(r, CHANGED);
-    if (rc == 0 && r->described)
+    }
+    if (rc == 0 && r->described) {
         rc = check_rings(r);
-    if (rc == 0)
+    }
+    if (rc == 0) {
         rc = list_damage(r);
-    if (rc == 0)
-        rc = take_over(r);
-    return rc == 0 ? finish(r) : rc;
+    }
+    if (rc == 0) {
+        rc = resume_writer(r);
+    }
+    return rc == 0 ? finish_log(r) : rc;
 }
 
 int tact_log_recover(const char *path, const char *ring_folder, struct tact_recover_report *report,
@@ -522,26 +571,30 @@ int tact_log_recover(const char *path, const char *ring_folder, struct tact_reco
     struct recovery *r = calloc(1, sizeof *r);
 
     tact_error_at(err, path, 0, 0, NULL);
-    if (!r)
+    if (!r) {
         return tact_error_set(err, -ENOMEM, "out of memory");
+    }
     r->path = path;
     r->err = err;
     r->recorder.fd = -1;
     struct tact_size_signal signal = tact_size_signal_block();
     int rc = recover(r, ring_folder ? ring_folder : TACT_RING_FILE_FOLDER);
-    if (r->recorder.writer)
+    if (r->recorder.writer) {
         tact_mcap_writer_abandon(r->recorder.writer);
+    }
     tact_size_signal_restore(&signal);
     tact_ring_file_close(&r->recorder.rings, rc != 0 && rc != -ENODATA);
     tact_encoder_free(&r->recorder.encoder);
     tact_encoder_free(&r->description.encoder);
-    if (r->recorder.fd >= 0)
+    if (r->recorder.fd >= 0) {
         close(r->recorder.fd);
+    }
     tact_log_close(r->log);
     free(r->damaged);
     tact_bytes_free(&r->header);
-    if (report)
+    if (report) {
         *report = r->report;
+    }
     free(r);
     return rc;
 }

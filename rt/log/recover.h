@@ -1,10 +1,10 @@
 /**
- * Finishing the log of a recorder that was killed.
+ * * Completing the log of a killed recorder.
  *
  * A tick stays in the recorder's rings until it is in the file, and the rings are shared memory
- * (/dev/shm) that outlives the process. Recovery takes from them what the file lacks, in its place
- * and once, and writes the index and the end of the file. It checks everything before it changes
- * anything, and may itself be killed and started again.
+ * (/dev/shm) that outlives the process. Recovery appends the elements that the file lacks, each
+ * once and in order, and writes the index and the end of the file. It checks everything before it
+ * changes anything, and may itself be killed and started again.
  */
 #ifndef TACT_RT_LOG_RECOVER_H
 #define TACT_RT_LOG_RECOVER_H
@@ -16,42 +16,40 @@
 
 TACT_BEGIN_DECLS
 
-/** What recovery did. */
+/** Result of a recovery. */
 struct tact_recover_report {
-    bool was_complete;     /**< the log was finished already */
-    bool rings;            /**< its recorder left rings; without, the end may be missing */
+    bool was_complete; /**< the log was complete before */
+    bool rings; /**< the recorder's rings were found; without them the last ticks may be missing */
     uint64_t ticks;        /**< in the log now */
     uint64_t ticks_added;  /**< of them from the rings */
-    uint64_t ticks_lost;   /**< that were committed, but are damaged in the rings */
+    uint64_t ticks_lost;   /**< committed, but damaged in the rings */
     uint64_t events;       /**< in the log now */
     uint64_t events_added; /**< of them from the rings */
-    uint64_t events_lost;  /**< that were committed, but are damaged in the rings */
-    uint64_t bytes_cut;    /**< of a record that was being written when the recorder was killed */
-    bool counters_damaged; /**< the rings' counters were not right: more ticks may be lost */
-    uint64_t
-        bytes_covered; /**< of damage in the log, which stay there under a record of tact's own */
-    uint64_t ticks_damaged; /**< that were in them, as far as that is known, and are lost */
-    char damage[256];       /**< where they are, and which ticks were in them; "" without */
+    uint64_t events_lost;  /**< committed, but damaged in the rings */
+    uint64_t bytes_cut; /**< truncated record that was being written when the recorder was killed */
+    bool counters_damaged;  /**< the rings' counters were invalid: more ticks may be lost */
+    uint64_t bytes_covered; /**< bytes of damage in the log, now inside private records */
+    uint64_t ticks_damaged; /**< ticks lost in them, as far as known */
+    char damage[256];       /**< offset of the damage and the ticks in it as text; "" if none */
 };
 
 /**
- * Finishes a log in place and removes its rings. The facts "recovered_ticks", "recovered_events"
- * and "lost_ticks" are added to it, and where it has damage "damaged_ticks" and "damage".
+ * * Completes a log in place and removes its rings. Adds the facts "recovered_ticks",
+ * "recovered_events" and "lost_ticks", and for a damaged log "damaged_ticks" and "damage".
  * ring_folder: as in the recorder's options; NULL: /dev/shm. report may be NULL. Not real-time
  * safe.
  *
- * Damage in a log without an end costs the chunks that it hits. Their ticks are taken from the
- * rings as far as these still hold them. An index of messages that is damaged is written anew. The
- * first bytes of all other damage are replaced by the head of a record that covers the rest, so
- * that every reader passes over it; the log stays one that is not complete, and says which ticks
- * are lost.
- * @retval 0        the log is whole now, or was so; see report for what could not be had
- * @retval -EBUSY   it is still being recorded, or read
+ * In a log without an end, each damaged chunk is lost, except for ticks that the rings still
+ * contain. A damaged index of messages is rewritten. All other damage is covered: its first bytes
+ * become the header of a private record, which other readers skip. The log then remains incomplete
+ * and states which ticks are lost.
+ * @retval 0        the log is complete; losses are in the report
+ * @retval -EBUSY   it is being recorded or read
  * @retval -EINVAL  not an MCAP file, or not a log of tact
  * @retval -ENODATA nothing was recorded: no tick in the file, and no rings
- * @retval -EBADMSG the log is damaged and has an end: it is read without that part; or the rings
- *                  are damaged, or another log's. *err tells; nothing was changed
- * @retval -EPERM   the rings belong to somebody else
+ * @retval -EBADMSG nothing was changed: the log has an end and is damaged (readers skip the
+ *                  damage), or the rings are damaged or of another log; see *err
+ * @retval -EPERM   the rings belong to another user
  * @retval -errno   of reading or writing
  */
 TACT_API int tact_log_recover(const char *path, const char *ring_folder,

@@ -10,7 +10,7 @@
 #include <sys/statfs.h>
 #include <unistd.h>
 #if defined(__x86_64__)
-#include <xxh_x86dispatch.h> /* by the processor: the same value, two to three times as fast */
+#include <xxh_x86dispatch.h> /* selects by processor: the same value, two to three times as fast */
 #else
 #include <xxhash.h>
 #endif
@@ -24,27 +24,28 @@
 #define CONTENT_LIMIT (UINT32_C(16) << 20)
 #define CAPACITY_LIMIT (UINT32_C(1) << 24)
 
-/* At the start of the file, little-endian as the machine: it is not read on another one. */
+/* At the start of the file, in the machine's byte order (little-endian): it is not moved to another
+ * machine. */
 struct head {
     _Atomic uint64_t magic;
-    uint32_t crc; /* of the rest of the head and of the session */
+    uint32_t crc; /* of the rest of the header and of the description */
     uint32_t session_bytes;
     struct tact_ring_sizes sizes;
 };
 
-_Static_assert(sizeof(struct head) <= MARKS_AT, "the marks follow the head");
-_Static_assert(MARKS_AT + 2 * sizeof(struct tact_ring_mark) <= SESSION_AT, "then the session");
+_Static_assert(sizeof(struct head) <= MARKS_AT, "the marks follow the header");
+_Static_assert(MARKS_AT + 2 * sizeof(struct tact_ring_mark) <= SESSION_AT, "then the description");
 
 #if defined(__x86_64__)
-/* The library's AVX code leaves the upper halves of the registers dirty: until they are cleared,
- * code without AVX, as most of a tick is, takes two to three times as long. */
+/* The library's AVX code leaves the upper halves of the registers dirty; until they are cleared,
+ * SSE code, as most of a tick is, takes two to three times as long. */
 __attribute__((target("avx"))) static void clear_upper_halves(void)
 {
     __builtin_ia32_vzeroupper();
 }
 #endif
 
-uint64_t tact_ring_check(uint64_t index, const void *content, size_t bytes)
+uint64_t tact_ring_checksum(uint64_t index, const void *content, size_t bytes)
 {
     uint64_t check = XXH3_64bits_withSeed(content, bytes, index);
 #if defined(__x86_64__)
@@ -55,7 +56,7 @@ uint64_t tact_ring_check(uint64_t index, const void *content, size_t bytes)
     return check;
 }
 
-static size_t align(size_t bytes)
+static size_t align_up(size_t bytes)
 {
     return (bytes + ALIGN - 1) / ALIGN * ALIGN;
 }
@@ -73,30 +74,33 @@ static bool list_fits(const struct tact_ring_sizes *sizes)
                                    sizes->list_stride >= 8 && sizes->list_stride % 8 == 0);
 }
 
-/* Bytes of an element's content that are used; 0 where its list says what cannot be. */
+/* Bytes in use of an element's content; 0 if its list has an invalid count. */
 static size_t used_bytes(const struct tact_ring_sizes *sizes, int ring, const void *content)
 {
     double count;
 
-    if (ring != TACT_RING_TICKS || sizes->list_at == 0)
+    if (ring != TACT_RING_TICKS || sizes->list_at == 0) {
         return sizes->content[ring];
+    }
     memcpy(&count, (const char *)content + sizes->list_at, sizeof count);
     uint32_t room = (sizes->content[ring] - sizes->list_at - 8) / sizes->list_stride;
     return count >= 0.0 && count <= room ? sizes->list_at + 8 + (size_t)count * sizes->list_stride
                                          : 0;
 }
 
-/* Of the whole file; 0 where a size is not valid. */
+/* Size of the file; 0 if a size is invalid. */
 static size_t file_bytes(const struct tact_ring_sizes *sizes, size_t session_bytes)
 {
-    if (session_bytes > SESSION_LIMIT)
+    if (session_bytes > SESSION_LIMIT) {
         return 0;
-    size_t bytes = align(SESSION_AT + session_bytes);
+    }
+    size_t bytes = align_up(SESSION_AT + session_bytes);
     for (int i = 0; i < TACT_RINGS; i++) {
         if (sizes->capacity[i] < 1 || sizes->capacity[i] > CAPACITY_LIMIT ||
             sizes->content[i] < 8 || sizes->content[i] > CONTENT_LIMIT ||
-            sizes->content[i] % 8 != 0)
+            sizes->content[i] % 8 != 0) {
             return 0;
+        }
         bytes += tact_ring_bytes(sizes->capacity[i], element_bytes(sizes, i));
     }
     return list_fits(sizes) ? bytes : 0;
@@ -106,18 +110,19 @@ static void set_path(struct tact_ring_file *file, const char *folder, const stru
 {
     int n = snprintf(file->path, sizeof file->path, "%s/tact-%llx-%llx.ring", folder,
                      (unsigned long long)log->st_dev, (unsigned long long)log->st_ino);
-    if (n < 0 || (size_t)n >= sizeof file->path)
+    if (n < 0 || (size_t)n >= sizeof file->path) {
         file->path[0] = '\0';
+    }
 }
 
-static struct head *head_of(const struct tact_ring_file *file)
+static struct head *ring_head(const struct tact_ring_file *file)
 {
     return file->memory;
 }
 
 static uint32_t head_crc(const struct tact_ring_file *file)
 {
-    const struct head *head = head_of(file);
+    const struct head *head = ring_head(file);
     uint32_t crc =
         tact_crc32(0, &head->session_bytes, sizeof *head - offsetof(struct head, session_bytes));
     return tact_crc32(crc, file->session.data, file->session.size);
@@ -125,7 +130,7 @@ static uint32_t head_crc(const struct tact_ring_file *file)
 
 static int find_rings(struct tact_ring_file *file, size_t session_bytes, bool fresh)
 {
-    unsigned char *at = (unsigned char *)file->memory + align(SESSION_AT + session_bytes);
+    unsigned char *at = (unsigned char *)file->memory + align_up(SESSION_AT + session_bytes);
     int rc = 0;
 
     file->marks = (struct tact_ring_mark *)((unsigned char *)file->memory + MARKS_AT);
@@ -139,7 +144,7 @@ static int find_rings(struct tact_ring_file *file, size_t session_bytes, bool fr
     return rc;
 }
 
-/* A leftover of ours makes way; somebody else's does not. */
+/* Replaces an old ring file of this user; another user's is an error. */
 static int create_file(const char *path, bool *replaced)
 {
     const int flags = O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC;
@@ -152,21 +157,24 @@ static int create_file(const char *path, bool *replaced)
     return fd < 0 ? -errno : fd;
 }
 
-/* Pages of a disk's file are written back, and a tick that stores to them may then have to wait. */
+/* Pages of a file on a disk are written back, and a tick that stores to them may have to wait for
+ * that. */
 static int check_tmpfs(int fd)
 {
     struct statfs status;
 
-    if (fstatfs(fd, &status) != 0)
+    if (fstatfs(fd, &status) != 0) {
         return -errno;
+    }
     return (uint32_t)status.f_type == TMPFS ? 0 : -EMEDIUMTYPE;
 }
 
-static int map(struct tact_ring_file *file, int fd, int flags)
+static int map_file(struct tact_ring_file *file, int fd, int flags)
 {
     file->memory = mmap(NULL, file->bytes, PROT_READ | PROT_WRITE, flags | MAP_POPULATE, fd, 0);
-    if (file->memory != MAP_FAILED)
+    if (file->memory != MAP_FAILED) {
         return 0;
+    }
     file->memory = NULL;
     return -errno;
 }
@@ -178,48 +186,56 @@ int tact_ring_file_create(struct tact_ring_file *file, const char *folder, const
     *file = (struct tact_ring_file){.sizes = *sizes, .bytes = file_bytes(sizes, session->size)};
     *replaced = false;
     set_path(file, folder, log);
-    if (session->failed)
+    if (session->failed) {
         return -ENOMEM;
-    if (file->bytes == 0 || file->path[0] == '\0')
+    }
+    if (file->bytes == 0 || file->path[0] == '\0') {
         return -EINVAL;
+    }
     int fd = create_file(file->path, replaced);
     if (fd < 0) {
         file->path[0] = '\0';
         return fd;
     }
     int rc = check_tmpfs(fd);
-    if (rc == 0) /* a store to a page that cannot be had would kill the process */
+    if (rc == 0) { /* a store to an unavailable page would kill the process */
         rc = -posix_fallocate(fd, 0, (off_t)file->bytes);
-    if (rc == 0)
-        rc = map(file, fd, MAP_SHARED);
+    }
+    if (rc == 0) {
+        rc = map_file(file, fd, MAP_SHARED);
+    }
     close(fd);
-    if (rc == 0)
+    if (rc == 0) {
         rc = find_rings(file, session->size, true);
+    }
     if (rc != 0) {
         tact_ring_file_close(file, false);
         return rc;
     }
-    struct head *head = head_of(file);
+    struct head *head = ring_head(file);
     unsigned char *description = (unsigned char *)file->memory + SESSION_AT;
-    if (session->size > 0)
+    if (session->size > 0) {
         memcpy(description, session->data, session->size);
+    }
     file->session = (struct tact_span){description, session->size};
     head->session_bytes = (uint32_t)session->size;
     head->sizes = *sizes;
     head->crc = head_crc(file);
     atomic_store_explicit(&head->magic, MAGIC, memory_order_release);
-    file->finished = true;
+    file->check_consumed = true;
     return 0;
 }
 
 int tact_ring_file_private(struct tact_ring_file *file, const struct tact_ring_sizes *sizes)
 {
     *file = (struct tact_ring_file){.sizes = *sizes, .bytes = file_bytes(sizes, 0)};
-    int rc = file->bytes == 0 ? -EINVAL : map(file, -1, MAP_PRIVATE | MAP_ANONYMOUS);
-    if (rc == 0)
+    int rc = file->bytes == 0 ? -EINVAL : map_file(file, -1, MAP_PRIVATE | MAP_ANONYMOUS);
+    if (rc == 0) {
         rc = find_rings(file, 0, true);
-    if (rc != 0)
+    }
+    if (rc != 0) {
         tact_ring_file_close(file, false);
+    }
     return rc;
 }
 
@@ -233,25 +249,28 @@ bool tact_ring_file_exists(const char *folder, const struct stat *log)
 
 static int check_head(struct tact_ring_file *file, struct tact_error *err)
 {
-    struct head *head = head_of(file);
+    struct head *head = ring_head(file);
     uint64_t magic = atomic_load_explicit(&head->magic, memory_order_acquire);
 
-    if (magic == 0)
-        return 0; /* its recorder was killed while it made it: no tick had been taken */
+    if (magic == 0) {
+        return 0; /* its recorder was killed while creating it: no tick was recorded */
+    }
     file->sizes = head->sizes;
-    if (magic != MAGIC || file_bytes(&head->sizes, head->session_bytes) != file->bytes)
-        return tact_error_set(err, -EBADMSG,
-                              "the rings that its recorder left in %s are cut or "
-                              "damaged; nothing was changed",
-                              file->path);
+    if (magic != MAGIC || file_bytes(&head->sizes, head->session_bytes) != file->bytes) {
+        return tact_error_set(
+            err, -EBADMSG,
+            "the rings of its recorder in %s are truncated or damaged; nothing was changed",
+            file->path);
+    }
     file->session =
         (struct tact_span){(unsigned char *)file->memory + SESSION_AT, head->session_bytes};
-    if (head_crc(file) != head->crc)
-        return tact_error_set(err, -EBADMSG,
-                              "the head of the rings that its recorder left in %s is damaged; "
-                              "nothing was changed",
-                              file->path);
-    file->finished = true;
+    if (head_crc(file) != head->crc) {
+        return tact_error_set(
+            err, -EBADMSG,
+            "the header of the rings of its recorder in %s is damaged; nothing was changed",
+            file->path);
+    }
+    file->check_consumed = true;
     return find_rings(file, head->session_bytes, false);
 }
 
@@ -263,38 +282,46 @@ int tact_ring_file_open(struct tact_ring_file *file, const char *folder, const s
     *file = (struct tact_ring_file){0};
     set_path(file, folder, log);
     int fd = open(file->path, O_RDWR | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
-    if (fd < 0)
+    if (fd < 0) {
         return tact_error_set(err, -errno, "cannot open %s: %s", file->path, strerror(errno));
+    }
     int rc = fstat(fd, &status) != 0 ? -errno : 0;
-    if (rc != 0)
+    if (rc != 0) {
         tact_error_set(err, rc, "cannot open %s: %s", file->path, strerror(-rc));
-    else if (!S_ISREG(status.st_mode) ||
-             (status.st_uid != log->st_uid && status.st_uid != geteuid()))
-        rc = tact_error_set(err, -EPERM, "%s belongs to somebody else", file->path);
-    else if (status.st_size > 0 && status.st_size < SESSION_AT)
-        rc = tact_error_set(err, -EBADMSG, "%s is cut; nothing was changed", file->path);
+    } else if (!S_ISREG(status.st_mode) ||
+               (status.st_uid != log->st_uid && status.st_uid != geteuid())) {
+        rc = tact_error_set(err, -EPERM, "%s belongs to another user", file->path);
+    } else if (status.st_size > 0 && status.st_size < SESSION_AT) {
+        rc = tact_error_set(err, -EBADMSG, "%s is truncated; nothing was changed", file->path);
+    }
     file->bytes = rc == 0 ? (size_t)status.st_size : 0;
     if (file->bytes > 0) {
-        rc = map(file, fd, MAP_SHARED);
-        if (rc != 0)
+        rc = map_file(file, fd, MAP_SHARED);
+        if (rc != 0) {
             tact_error_set(err, rc, "cannot map %s: %s", file->path, strerror(-rc));
+        }
     }
     close(fd);
-    if (file->memory)
+    if (file->memory) {
         rc = check_head(file, err);
-    if (rc != 0)
+    }
+    if (rc != 0) {
         tact_ring_file_close(file, true);
+    }
     return rc;
 }
 
 void tact_ring_file_close(struct tact_ring_file *file, bool keep)
 {
-    for (int i = 0; i < TACT_RINGS; i++)
+    for (int i = 0; i < TACT_RINGS; i++) {
         tact_ring_free(file->rings[i]);
-    if (file->memory)
+    }
+    if (file->memory) {
         munmap(file->memory, file->bytes);
-    if (file->path[0] != '\0' && !keep)
+    }
+    if (file->path[0] != '\0' && !keep) {
         unlink(file->path);
+    }
     *file = (struct tact_ring_file){0};
 }
 
@@ -310,13 +337,14 @@ void tact_ring_file_commit(struct tact_ring_file *file, int ring)
     uint32_t index = tact_ring_head(to);
     uint64_t *element = tact_ring_slot(to, index);
 
-    element[0] = tact_ring_check(index, element + 1, used_bytes(&file->sizes, ring, element + 1));
+    element[0] =
+        tact_ring_checksum(index, element + 1, used_bytes(&file->sizes, ring, element + 1));
     tact_ring_commit(to);
 }
 
-const void *tact_ring_file_peek(struct tact_ring_file *file, int ring, uint32_t ahead)
+const void *tact_ring_file_peek(struct tact_ring_file *file, int ring, uint32_t unflushed)
 {
-    const uint64_t *element = tact_ring_peek_at(file->rings[ring], ahead);
+    const uint64_t *element = tact_ring_peek_at(file->rings[ring], unflushed);
     return element ? element + 1 : NULL;
 }
 
@@ -324,12 +352,13 @@ const void *tact_ring_file_element(struct tact_ring_file *file, int ring, uint32
 {
     const uint64_t *element = tact_ring_slot(file->rings[ring], index);
     size_t used = used_bytes(&file->sizes, ring, element + 1);
-    return used > 0 && element[0] == tact_ring_check(index, element + 1, used) ? element + 1 : NULL;
+    return used > 0 && element[0] == tact_ring_checksum(index, element + 1, used) ? element + 1
+                                                                                  : NULL;
 }
 
-static uint64_t mark_check(const struct tact_ring_mark *mark)
+static uint64_t mark_checksum(const struct tact_ring_mark *mark)
 {
-    return tact_ring_check(MAGIC, mark, offsetof(struct tact_ring_mark, check));
+    return tact_ring_checksum(MAGIC, mark, offsetof(struct tact_ring_mark, check));
 }
 
 void tact_ring_file_mark(struct tact_ring_file *file, uint64_t chunk_at,
@@ -338,13 +367,13 @@ void tact_ring_file_mark(struct tact_ring_file *file, uint64_t chunk_at,
     struct tact_ring_mark mark = {.chunk_at = chunk_at};
 
     memcpy(mark.next, next, sizeof mark.next);
-    mark.check = mark_check(&mark);
+    mark.check = mark_checksum(&mark);
     file->marks[file->mark_count++ % 2] = mark;
-    /* The mark is stored before the chunk is written, also where the process is killed between. */
+    /* the mark is stored before the chunk is written, also if the process is killed in between */
     atomic_signal_fence(memory_order_seq_cst);
 }
 
-bool tact_ring_file_mark_is_whole(const struct tact_ring_file *file, int which)
+bool tact_ring_file_mark_is_valid(const struct tact_ring_file *file, int which)
 {
-    return file->marks[which].check == mark_check(&file->marks[which]);
+    return file->marks[which].check == mark_checksum(&file->marks[which]);
 }

@@ -125,9 +125,9 @@ static const char list_head[] = SEPARATOR
     "uint32 b\n"
     "uint32 same  # number of the pair among those of this name\n";
 
-/* A line of a field: type, name, default, kind and unit. */
+/* A field's line: type, name, default, kind and unit. */
 #define LINE_BYTES (TACT_FIELD_NAME + TACT_FIELD_UNIT + 64)
-#define LIST_LINES 8 /* of list_line and list_head */
+#define LIST_LINES 8 /* lines of list_line and list_head */
 
 static const char *const kind_names[] = {
     [TACT_FIELD_INPUT] = "input",
@@ -142,10 +142,12 @@ static void put_fields(const struct tact_layout *layout, struct tact_bytes *out)
     for (uint32_t i = 0; i < layout->field_count; i++) {
         const struct tact_field *field = &layout->fields[i];
         char count[16] = "", absent[16] = "";
-        if (field->count != 1)
+        if (field->count != 1) {
             snprintf(count, sizeof count, "[%u]", field->count);
-        if (field->absent != 0.0)
+        }
+        if (field->absent != 0.0) {
             snprintf(absent, sizeof absent, " %d", (int)field->absent);
+        }
         int length = snprintf(line, sizeof line, "float64%s %s%s  # [%s] %s\n", count, field->name,
                               absent, kind_names[field->kind], field->unit);
         tact_put(out, line, (size_t)length);
@@ -185,8 +187,9 @@ static int parse_field(const char *line, struct tact_layout *layout)
     int used = 0;
 
     if (strncmp(line, "float64[", 8) == 0) {
-        if (sscanf(line, "float64[%7u]%n", &count, &used) != 1 || used == 0)
+        if (sscanf(line, "float64[%7u]%n", &count, &used) != 1 || used == 0) {
             return -EINVAL;
+        }
     } else if (strncmp(line, "float64 ", 8) == 0) {
         used = 7;
     } else {
@@ -196,27 +199,31 @@ static int parse_field(const char *line, struct tact_layout *layout)
     used = 0;
     if ((sscanf(line, " %63[a-z0-9_]  # [%7[a-z]]%n", name, kind_name, &used) != 2 || used == 0) &&
         (sscanf(line, " %63[a-z0-9_] %3u  # [%7[a-z]]%n", name, &absent, kind_name, &used) != 3 ||
-         used == 0))
+         used == 0)) {
         return -EINVAL;
-    if (parse_kind(kind_name, &kind) != 0)
+    }
+    if (parse_kind(kind_name, &kind) != 0) {
         return -EINVAL;
+    }
     const char *unit = line[used] == ' ' ? line + used + 1 : line + used;
     long offset = tact_layout_add(layout, kind, name, unit, count);
-    if (offset < 0)
+    if (offset < 0) {
         return (int)offset;
+    }
     layout->fields[layout->field_count - 1].absent = absent;
-    /* A name that had to be changed was not one of ours. */
+    /* a name that was changed by sanitising is not one of tact's */
     return strcmp(layout->fields[layout->field_count - 1].name, name) == 0 ? 0 : -EINVAL;
 }
 
-/* Goes past the lines between the fields and those of an element, where they are next. */
+/* Skips the lines between the fields and those of an element, if they are next. */
 static bool begins_list(const struct tact_layout *layout, struct tact_cursor *in)
 {
     const size_t line = sizeof list_line - 1, head = sizeof list_head - 1;
 
     if (layout->element || in->left < line + head || memcmp(in->at, list_line, line) != 0 ||
-        memcmp(in->at + line, list_head, head) != 0)
+        memcmp(in->at + line, list_head, head) != 0) {
         return false;
+    }
     tact_get(in, line + head);
     return true;
 }
@@ -228,23 +235,27 @@ int tact_schema_parse_tick(struct tact_span text, struct tact_layout *layout,
     struct tact_span head = tact_get(&in, sizeof tick_head - 1);
     struct tact_layout *to = layout;
 
-    if (!tact_span_is(head, tick_head))
+    if (!tact_span_is(head, tick_head)) {
         return tact_error_set(err, -EINVAL, "the schema of /tact/tick is not of this version");
+    }
     for (int number = 5; in.left > 0; number++) {
         char line[LINE_BYTES];
         if (begins_list(layout, &in)) {
             int rc = tact_layout_add_list(layout, 0);
-            if (rc != 0)
+            if (rc != 0) {
                 return rc;
+            }
             to = layout->element;
             number += LIST_LINES;
         }
         const uint8_t *end = memchr(in.at, '\n', in.left);
         size_t length = end ? (size_t)(end - in.at) : in.left;
-        if (in.left == sizeof TIME - 1 && memcmp(in.at, TIME, in.left) == 0)
+        if (in.left == sizeof TIME - 1 && memcmp(in.at, TIME, in.left) == 0) {
             return 0;
-        if (!end || length >= sizeof line)
+        }
+        if (!end || length >= sizeof line) {
             break;
+        }
         struct tact_span span = tact_get(&in, length + 1);
         memcpy(line, span.data, length);
         line[length] = '\0';

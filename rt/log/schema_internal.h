@@ -9,7 +9,7 @@
 #include "bytes_internal.h"
 #include "layout.h"
 
-#define TACT_SCHEMA_VERSION "2" /* raised when a reader of today could not read it */
+#define TACT_SCHEMA_VERSION "2" /* incremented when older readers could not read it */
 
 #define TACT_SCHEMA_TICK "tact_msgs/msg/Tick"
 #define TACT_SCHEMA_EVENT "tact_msgs/msg/Event"
@@ -24,11 +24,11 @@ extern const char tact_schema_tf[];
 extern const char tact_schema_wrench[];
 extern const char tact_schema_markers[];
 
-/** Text of the tick's message: one line a field, its kind and unit in the comment. */
+/** Writes the schema of a tick: one line per field, with its kind and unit in a comment. */
 void tact_schema_tick(const struct tact_layout *layout, struct tact_bytes *out);
 
-/** Rebuilds the layout from that text. *layout is freed by the caller, on failure as well.
- *  @retval 0, -EINVAL (*err filled, with the line in the schema) or -ENOMEM */
+/** Parses the layout from that text. The caller frees *layout, also on failure.
+ * @retval 0, -EINVAL (*err set, with the line in the schema) or -ENOMEM */
 int tact_schema_parse_tick(struct tact_span text, struct tact_layout *layout,
                            struct tact_error *err);
 

@@ -150,7 +150,7 @@ int tact_session_layout_fields(struct tact_session *s, const struct tact_log *lo
     return tact_error_set(err, -E2BIG,
                           "a tick's record would be longer than %u numbers: expected fewer bodies, "
                           "links or devices",
-                          TACT_LAYOUT_MOST);
+                          TACT_LAYOUT_MAX);
 }
 
 static void fill_bonds(struct tact_session *s, double *v)

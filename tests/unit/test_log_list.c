@@ -274,7 +274,7 @@ static void refuses_pairs_of_one_name(void **unused)
     tact_recorder_commit(recorder);
     assert_int_equal(tact_recorder_close(recorder, NULL), 0);
     assert_int_equal(tact_log_open(path, &log, &err), -EINVAL);
-    assert_non_null(strstr(err.text, "more pairs of shapes touch in it than can be read"));
+    assert_non_null(strstr(err.text, "it contains more pairs of touching shapes than can be read"));
     tact_layout_free(&layout);
     unlink(path);
 }

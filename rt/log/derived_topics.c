@@ -1,54 +1,55 @@
-#include "shown_internal.h"
+#include "derived_topics_internal.h"
 
 #include <ctype.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define LIMIT 65536 /* entries of a list */
+#define LIMIT 65536 /* maximum entries of a list */
 
-static int bad(struct tact_error *err, const char *what, const char *name, const char *why)
+int tact_content_error(struct tact_error *err, const char *what, const char *name, const char *why)
 {
     return tact_error_set(err, -EINVAL, "%s \"%s\": %s", what, name ? name : "", why);
 }
 
-/* Room for `count` doubles from there on. */
-static bool inside(uint32_t offset, uint32_t count, uint32_t size)
+/* Whether `count` doubles at offset are inside the record. */
+static bool is_inside(uint32_t offset, uint32_t count, uint32_t size)
 {
     return size >= count && offset <= size - count;
 }
 
-static bool inside_or_none(uint32_t offset, uint32_t size)
+static bool is_inside_or_none(uint32_t offset, uint32_t size)
 {
     return offset == TACT_RECORDER_NONE || offset < size;
 }
 
-static bool is_name(const char *name)
+static bool is_valid_name(const char *name)
 {
     return name && *name && tact_utf8_valid(name);
 }
 
-/* What may stand between the slashes of a topic. */
+/* Whether the name is a valid part of a topic's name. */
 static bool is_topic(const char *name)
 {
     size_t length = name ? strlen(name) : 0;
     for (size_t i = 0; i < length; i++) {
-        if (!isalnum((unsigned char)name[i]) && name[i] != '_')
+        if (!isalnum((unsigned char)name[i]) && name[i] != '_') {
             return false;
+        }
     }
     return length > 0 && length <= TACT_RECORDER_TOPIC_NAME && !isdigit((unsigned char)*name);
 }
 
 static bool joint_fits(const struct tact_recorder_joint *joint, uint32_t size)
 {
-    return inside_or_none(joint->position, size) && inside_or_none(joint->velocity, size) &&
-           inside_or_none(joint->effort, size);
+    return is_inside_or_none(joint->position, size) && is_inside_or_none(joint->velocity, size) &&
+           is_inside_or_none(joint->effort, size);
 }
 
 static bool contact_fits(const struct tact_recorder_contact *contact, uint32_t size)
 {
-    return inside(contact->wrench, 6, size) && inside(contact->patch, 7, size) &&
-           inside(contact->limits, 1, size);
+    return is_inside(contact->wrench, 6, size) && is_inside(contact->patch, 7, size) &&
+           is_inside(contact->limits, 1, size);
 }
 
 static int check_bodies(const struct tact_recorder_content *content, struct tact_error *err)
@@ -57,22 +58,28 @@ static int check_bodies(const struct tact_recorder_content *content, struct tact
 
     for (size_t i = 0; i < content->body_count; i++) {
         const struct tact_recorder_body *body = &content->bodies[i];
-        if (!is_name(body->name))
-            return bad(err, "body", body->name, "its name is empty or not UTF-8");
-        if (!inside(body->pose, 7, size))
-            return bad(err, "body", body->name, "its pose is outside the record");
+        if (!is_valid_name(body->name)) {
+            return tact_content_error(err, "body", body->name, "its name is empty or not UTF-8");
+        }
+        if (!is_inside(body->pose, 7, size)) {
+            return tact_content_error(err, "body", body->name, "its pose is outside the record");
+        }
     }
     for (size_t i = 0; i < content->link_count; i++) {
         const struct tact_recorder_link *link = &content->links[i];
-        if (!is_name(link->name) || !is_name(link->parent))
-            return bad(err, "link", link->name, "its name or its parent's is empty or not UTF-8");
-        if (!inside(link->position, 1, size))
-            return bad(err, "link", link->name, "its joint value is outside the record");
+        if (!is_valid_name(link->name) || !is_valid_name(link->parent)) {
+            return tact_content_error(err, "link", link->name,
+                                      "its name or its parent's is empty or not UTF-8");
+        }
+        if (!is_inside(link->position, 1, size)) {
+            return tact_content_error(err, "link", link->name,
+                                      "its joint value is outside the record");
+        }
     }
     return 0;
 }
 
-/* Doubles that a contact's offsets count in. */
+/* Size of the array that a contact's offsets refer to [doubles]. */
 static uint32_t contact_size(uint32_t size, uint32_t stride)
 {
     return stride ? stride - TACT_ELEMENT_HEAD : size;
@@ -81,8 +88,10 @@ static uint32_t contact_size(uint32_t size, uint32_t stride)
 static int check_owners(const struct tact_recorder_content *content, struct tact_error *err)
 {
     for (size_t i = 0; i < content->owner_count; i++) {
-        if (!is_name(content->owners[i]))
-            return bad(err, "shape", content->owners[i], "its owner's name is empty or not UTF-8");
+        if (!is_valid_name(content->owners[i])) {
+            return tact_content_error(err, "shape", content->owners[i],
+                                      "its owner's name is empty or not UTF-8");
+        }
     }
     return 0;
 }
@@ -90,65 +99,79 @@ static int check_owners(const struct tact_recorder_content *content, struct tact
 static int check_wrenches(const struct tact_recorder_content *content, struct tact_error *err)
 {
     uint32_t size = content->layout->size;
-    uint32_t own = contact_size(size, tact_layout_stride(content->layout));
+    uint32_t element_size = contact_size(size, tact_layout_stride(content->layout));
 
     if (content->contact_count > TACT_RECORDER_WRENCHES ||
-        content->sensor_count > TACT_RECORDER_WRENCHES)
-        return tact_error_set(err, -EINVAL, "more than %d wrenches to be shown",
+        content->sensor_count > TACT_RECORDER_WRENCHES) {
+        return tact_error_set(err, -EINVAL, "more than %d wrenches on topics",
                               TACT_RECORDER_WRENCHES);
+    }
     for (size_t i = 0; i < content->contact_count; i++) {
         const struct tact_recorder_contact *contact = &content->contacts[i];
-        if (!is_topic(contact->name))
-            return bad(err, "contact", contact->name, "its name cannot be part of a topic's");
-        if (!contact_fits(contact, own))
-            return bad(err, "contact", contact->name, "an offset is outside the record");
+        if (!is_topic(contact->name)) {
+            return tact_content_error(err, "contact", contact->name,
+                                      "its name cannot be part of a topic's");
+        }
+        if (!contact_fits(contact, element_size)) {
+            return tact_content_error(err, "contact", contact->name,
+                                      "an offset is outside the record");
+        }
     }
     for (size_t i = 0; i < content->sensor_count; i++) {
         const struct tact_recorder_sensor *sensor = &content->sensors[i];
-        if (!is_topic(sensor->name))
-            return bad(err, "sensor", sensor->name, "its name cannot be part of a topic's");
-        if (!is_name(sensor->frame))
-            return bad(err, "sensor", sensor->name, "its frame is empty or not UTF-8");
-        if (!inside(sensor->wrench, 6, size))
-            return bad(err, "sensor", sensor->name, "its wrench is outside the record");
+        if (!is_topic(sensor->name)) {
+            return tact_content_error(err, "sensor", sensor->name,
+                                      "its name cannot be part of a topic's");
+        }
+        if (!is_valid_name(sensor->frame)) {
+            return tact_content_error(err, "sensor", sensor->name,
+                                      "its frame is empty or not UTF-8");
+        }
+        if (!is_inside(sensor->wrench, 6, size)) {
+            return tact_content_error(err, "sensor", sensor->name,
+                                      "its wrench is outside the record");
+        }
     }
     return 0;
 }
 
-int tact_shown_check(const struct tact_recorder_content *content, struct tact_error *err)
+int tact_derived_topics_check(const struct tact_recorder_content *content, struct tact_error *err)
 {
     for (size_t i = 0; i < content->joint_count; i++) {
         const struct tact_recorder_joint *joint = &content->joints[i];
-        if (!is_name(joint->name))
-            return bad(err, "joint", joint->name, "its name is empty or not UTF-8");
-        if (!joint_fits(joint, content->layout->size))
-            return bad(err, "joint", joint->name, "an offset is outside the record");
+        if (!is_valid_name(joint->name)) {
+            return tact_content_error(err, "joint", joint->name, "its name is empty or not UTF-8");
+        }
+        if (!joint_fits(joint, content->layout->size)) {
+            return tact_content_error(err, "joint", joint->name, "an offset is outside the record");
+        }
     }
     int rc = check_bodies(content, err);
     rc = rc ? rc : check_owners(content, err);
     return rc ? rc : check_wrenches(content, err);
 }
 
-/* Copies a list; then each name is replaced by a copy of its own, or NULL where memory is short. */
+/* Copies a list; the caller then replaces each name by a copy, or NULL if out of memory. */
 static void *copy_list(const void *list, size_t count, size_t element)
 {
     void *copy = calloc(count + 1, element);
-    if (copy && count > 0)
+    if (copy && count > 0) {
         memcpy(copy, list, count * element);
+    }
     return copy;
 }
 
-static bool own(const char **name)
+static bool duplicate_name(const char **name)
 {
     *name = strdup(*name);
     return *name != NULL;
 }
 
-int tact_shown_copy(struct tact_shown *s, const struct tact_recorder_content *c)
+int tact_derived_topics_copy(struct tact_derived_topics *s, const struct tact_recorder_content *c)
 {
     bool good = true;
 
-    *s = (struct tact_shown){
+    *s = (struct tact_derived_topics){
         .joints = copy_list(c->joints, c->joint_count, sizeof *c->joints),
         .bodies = copy_list(c->bodies, c->body_count, sizeof *c->bodies),
         .links = copy_list(c->links, c->link_count, sizeof *c->links),
@@ -156,61 +179,70 @@ int tact_shown_copy(struct tact_shown *s, const struct tact_recorder_content *c)
         .sensors = copy_list(c->sensors, c->sensor_count, sizeof *c->sensors),
         .owners = copy_list(c->owners, c->owner_count, sizeof *c->owners),
     };
-    for (; s->joints && s->joint_count < c->joint_count; s->joint_count++)
-        good = own(&s->joints[s->joint_count].name) && good;
-    for (; s->bodies && s->body_count < c->body_count; s->body_count++)
-        good = own(&s->bodies[s->body_count].name) && good;
+    for (; s->joints && s->joint_count < c->joint_count; s->joint_count++) {
+        good = duplicate_name(&s->joints[s->joint_count].name) && good;
+    }
+    for (; s->bodies && s->body_count < c->body_count; s->body_count++) {
+        good = duplicate_name(&s->bodies[s->body_count].name) && good;
+    }
     for (; s->links && s->link_count < c->link_count; s->link_count++) {
-        good = own(&s->links[s->link_count].name) && good;
-        good = own(&s->links[s->link_count].parent) && good;
+        good = duplicate_name(&s->links[s->link_count].name) && good;
+        good = duplicate_name(&s->links[s->link_count].parent) && good;
     }
-    for (; s->contacts && s->contact_count < c->contact_count; s->contact_count++)
-        good = own(&s->contacts[s->contact_count].name) && good;
+    for (; s->contacts && s->contact_count < c->contact_count; s->contact_count++) {
+        good = duplicate_name(&s->contacts[s->contact_count].name) && good;
+    }
     for (; s->sensors && s->sensor_count < c->sensor_count; s->sensor_count++) {
-        good = own(&s->sensors[s->sensor_count].name) && good;
-        good = own(&s->sensors[s->sensor_count].frame) && good;
+        good = duplicate_name(&s->sensors[s->sensor_count].name) && good;
+        good = duplicate_name(&s->sensors[s->sensor_count].frame) && good;
     }
-    for (; s->owners && s->owner_count < c->owner_count; s->owner_count++)
-        good = own(&s->owners[s->owner_count]) && good;
+    for (; s->owners && s->owner_count < c->owner_count; s->owner_count++) {
+        good = duplicate_name(&s->owners[s->owner_count]) && good;
+    }
     return good && s->joints && s->bodies && s->links && s->contacts && s->sensors && s->owners
                ? 0
                : -ENOMEM;
 }
 
-void tact_shown_free(struct tact_shown *s)
+void tact_derived_topics_free(struct tact_derived_topics *s)
 {
-    for (size_t i = 0; i < s->joint_count; i++)
+    for (size_t i = 0; i < s->joint_count; i++) {
         free((char *)s->joints[i].name);
-    for (size_t i = 0; i < s->body_count; i++)
+    }
+    for (size_t i = 0; i < s->body_count; i++) {
         free((char *)s->bodies[i].name);
+    }
     for (size_t i = 0; i < s->link_count; i++) {
         free((char *)s->links[i].name);
         free((char *)s->links[i].parent);
     }
-    for (size_t i = 0; i < s->contact_count; i++)
+    for (size_t i = 0; i < s->contact_count; i++) {
         free((char *)s->contacts[i].name);
+    }
     for (size_t i = 0; i < s->sensor_count; i++) {
         free((char *)s->sensors[i].name);
         free((char *)s->sensors[i].frame);
     }
-    for (size_t i = 0; i < s->owner_count; i++)
+    for (size_t i = 0; i < s->owner_count; i++) {
         free((char *)s->owners[i]);
+    }
     free(s->owners);
     free(s->joints);
     free(s->bodies);
     free(s->links);
     free(s->contacts);
     free(s->sensors);
-    *s = (struct tact_shown){0};
+    *s = (struct tact_derived_topics){0};
 }
 
-void tact_shown_put(const struct tact_shown *s, struct tact_bytes *out)
+void tact_derived_topics_put(const struct tact_derived_topics *s, struct tact_bytes *out)
 {
     const size_t counts[] = {s->joint_count,   s->body_count,   s->link_count,
                              s->contact_count, s->sensor_count, s->owner_count};
 
-    for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
+    for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {
         tact_put_u32(out, (uint32_t)counts[i]);
+    }
     for (size_t i = 0; i < s->joint_count; i++) {
         tact_put_text(out, s->joints[i].name);
         tact_put_u32(out, s->joints[i].position);
@@ -243,15 +275,17 @@ void tact_shown_put(const struct tact_shown *s, struct tact_bytes *out)
         tact_put_text(out, s->sensors[i].frame);
         tact_put_u32(out, s->sensors[i].wrench);
     }
-    for (size_t i = 0; i < s->owner_count; i++)
+    for (size_t i = 0; i < s->owner_count; i++) {
         tact_put_text(out, s->owners[i]);
+    }
 }
 
 static void get_doubles(struct tact_cursor *in, double *out, size_t count)
 {
     struct tact_span span = tact_get(in, count * sizeof *out);
-    if (!in->bad)
+    if (!in->bad) {
         memcpy(out, span.data, count * sizeof *out);
+    }
 }
 
 static char *get_name(struct tact_cursor *in)
@@ -261,14 +295,14 @@ static char *get_name(struct tact_cursor *in)
     return name;
 }
 
-static void get_frames(struct tact_shown *s, uint32_t size, size_t bodies, size_t links,
+static void get_frames(struct tact_derived_topics *s, uint32_t size, size_t bodies, size_t links,
                        struct tact_cursor *in)
 {
     while (!in->bad && s->body_count < bodies) {
         struct tact_recorder_body *body = &s->bodies[s->body_count++];
         body->name = get_name(in);
         body->pose = tact_get_u32(in);
-        in->bad = in->bad || !inside(body->pose, 7, size);
+        in->bad = in->bad || !is_inside(body->pose, 7, size);
     }
     while (!in->bad && s->link_count < links) {
         struct tact_recorder_link *link = &s->links[s->link_count++];
@@ -278,12 +312,12 @@ static void get_frames(struct tact_shown *s, uint32_t size, size_t bodies, size_
         get_doubles(in, link->axis, 3);
         link->slides = tact_get_u32(in);
         link->position = tact_get_u32(in);
-        in->bad = in->bad || !inside(link->position, 1, size);
+        in->bad = in->bad || !is_inside(link->position, 1, size);
     }
 }
 
-static void get_wrenches(struct tact_shown *s, uint32_t size, uint32_t own, size_t contacts,
-                         size_t sensors, struct tact_cursor *in)
+static void get_wrenches(struct tact_derived_topics *s, uint32_t size, uint32_t element_size,
+                         size_t contacts, size_t sensors, struct tact_cursor *in)
 {
     while (!in->bad && s->contact_count < contacts) {
         struct tact_recorder_contact *contact = &s->contacts[s->contact_count++];
@@ -293,26 +327,28 @@ static void get_wrenches(struct tact_shown *s, uint32_t size, uint32_t own, size
         contact->wrench = tact_get_u32(in);
         contact->patch = tact_get_u32(in);
         contact->limits = tact_get_u32(in);
-        in->bad = in->bad || !contact_fits(contact, own);
+        in->bad = in->bad || !contact_fits(contact, element_size);
     }
     while (!in->bad && s->sensor_count < sensors) {
         struct tact_recorder_sensor *sensor = &s->sensors[s->sensor_count++];
         sensor->name = get_name(in);
         sensor->frame = get_name(in);
         sensor->wrench = tact_get_u32(in);
-        in->bad = in->bad || !inside(sensor->wrench, 6, size);
+        in->bad = in->bad || !is_inside(sensor->wrench, 6, size);
     }
 }
 
-int tact_shown_get(struct tact_shown *s, uint32_t size, uint32_t stride, struct tact_cursor *in)
+int tact_derived_topics_get(struct tact_derived_topics *s, uint32_t size, uint32_t stride,
+                            struct tact_cursor *in)
 {
     uint32_t counts[6];
 
-    *s = (struct tact_shown){0};
+    *s = (struct tact_derived_topics){0};
     for (int i = 0; i < 6; i++) {
         counts[i] = tact_get_u32(in);
-        if (in->bad || counts[i] > LIMIT)
+        if (in->bad || counts[i] > LIMIT) {
             return -EBADMSG;
+        }
     }
     s->joints = calloc((size_t)counts[0] + 1, sizeof *s->joints);
     s->bodies = calloc((size_t)counts[1] + 1, sizeof *s->bodies);
@@ -320,8 +356,9 @@ int tact_shown_get(struct tact_shown *s, uint32_t size, uint32_t stride, struct 
     s->contacts = calloc((size_t)counts[3] + 1, sizeof *s->contacts);
     s->sensors = calloc((size_t)counts[4] + 1, sizeof *s->sensors);
     s->owners = calloc((size_t)counts[5] + 1, sizeof *s->owners);
-    if (!s->joints || !s->bodies || !s->links || !s->contacts || !s->sensors || !s->owners)
+    if (!s->joints || !s->bodies || !s->links || !s->contacts || !s->sensors || !s->owners) {
         return -ENOMEM;
+    }
     while (!in->bad && s->joint_count < counts[0]) {
         struct tact_recorder_joint *joint = &s->joints[s->joint_count++];
         joint->name = get_name(in);
@@ -332,7 +369,8 @@ int tact_shown_get(struct tact_shown *s, uint32_t size, uint32_t stride, struct 
     }
     get_frames(s, size, counts[1], counts[2], in);
     get_wrenches(s, size, contact_size(size, stride), counts[3], counts[4], in);
-    while (!in->bad && s->owner_count < counts[5])
+    while (!in->bad && s->owner_count < counts[5]) {
         s->owners[s->owner_count++] = get_name(in);
+    }
     return in->bad ? -EBADMSG : 0;
 }

@@ -1,0 +1,298 @@
+/* The contents of a log's records: facts, attachments, schemas, channels, ticks, events. */
+#include "log_scan_internal.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cdr_internal.h"
+#include "encode_internal.h"
+#include "schema_internal.h"
+
+/* Limit on the text of all events: chunks may be compressed so strongly that the file's size does
+ * not bound it. */
+#define EVENT_BYTES_LIMIT ((size_t)256 << 20)
+
+/* Makes room for one more element of an array that grows by doubling. */
+int tact_log_grow_array(void *array, size_t count, size_t element)
+{
+    void *old, *larger;
+
+    if ((count & (count - 1)) != 0) {
+        return 0;
+    }
+    memcpy(&old, array, sizeof old);
+    larger = realloc(old, (count ? 2 * count : 1) * element);
+    if (!larger) {
+        return -ENOMEM;
+    }
+    memcpy(array, &larger, sizeof larger);
+    return 0;
+}
+
+static int add_fact(struct tact_log *log, struct tact_span key, struct tact_span value)
+{
+    int rc = tact_log_grow_array(&log->facts, log->fact_count, sizeof *log->facts);
+
+    if (rc != 0) {
+        return rc;
+    }
+    struct tact_log_fact fact = {tact_span_copy(key), tact_span_copy(value)};
+    if (!fact.key || !fact.value) {
+        free((char *)fact.key);
+        free((char *)fact.value);
+        return -EBADMSG;
+    }
+    tact_utf8_repair((char *)fact.key);
+    tact_utf8_repair((char *)fact.value);
+    log->facts[log->fact_count++] = fact;
+    return 0;
+}
+
+static int scan_metadata(struct tact_log *log, struct tact_span content)
+{
+    struct tact_span name, key, value;
+    struct tact_cursor map;
+    char crc[16] = "";
+    int rc = tact_mcap_parse_metadata(content, &name, &map);
+
+    if (rc != 0 || (!tact_span_is(name, TACT_FACTS) && !tact_span_is(name, TACT_RECOVERED) &&
+                    !tact_span_is(name, TACT_CONTINUED))) {
+        return -EBADMSG;
+    }
+    const uint8_t *start = map.at;
+    while (map.left > 0) {
+        size_t before = (size_t)(map.at - start);
+        key = tact_get_text(&map);
+        value = tact_get_text(&map);
+        if (map.bad) {
+            return -EBADMSG;
+        }
+        if (tact_span_is(key, TACT_FACTS_CRC)) {
+            snprintf(crc, sizeof crc, "%08" PRIx32, tact_crc32(0, start, before));
+            return map.left == 0 && tact_span_is(value, crc) ? 0 : -EBADMSG;
+        }
+        rc = add_fact(log, key, value);
+        if (rc != 0) {
+            return rc;
+        }
+    }
+    return -EBADMSG; /* without its checksum */
+}
+
+/* Adds all facts of a record, or none. */
+int tact_log_scan_facts(struct tact_log *log, struct tact_span content)
+{
+    size_t before = log->fact_count;
+    int rc = scan_metadata(log, content);
+
+    for (; rc != 0 && log->fact_count > before; log->fact_count--) {
+        free((char *)log->facts[log->fact_count - 1].key);
+        free((char *)log->facts[log->fact_count - 1].value);
+    }
+    return rc;
+}
+
+int tact_log_scan_attachment(struct tact_log *log, struct tact_span content)
+{
+    struct tact_mcap_attachment in;
+    int rc = tact_mcap_parse_attachment(content, &in);
+
+    if (rc == 0) {
+        rc =
+            tact_log_grow_array(&log->attachments, log->attachment_count, sizeof *log->attachments);
+    }
+    if (rc != 0) {
+        return rc;
+    }
+    char *name = tact_span_copy(in.name), *type = tact_span_copy(in.media_type);
+    void *data = malloc(in.data.size ? in.data.size : 1);
+    if (!name || !type || !data) {
+        free(name);
+        free(type);
+        free(data);
+        return data ? -EBADMSG : -ENOMEM;
+    }
+    memcpy(data, in.data.data, in.data.size);
+    log->attachments[log->attachment_count++] =
+        (struct tact_log_attachment){name, type, data, in.data.size};
+    return 0;
+}
+
+static void copy_name(struct tact_span name, char *out, size_t room)
+{
+    size_t size = name.size < room ? name.size : room - 1;
+    memcpy(out, name.data, size);
+    out[size] = '\0';
+    tact_utf8_repair(out);
+}
+
+/* Each chunk may repeat the schemas and channels of the first: each is stored once. */
+static void store_schema(struct tact_log *log, const struct tact_mcap_schema *schema)
+{
+    for (size_t i = 0; i < log->schema_count; i++) {
+        if (log->schemas[i].id == schema->id) {
+            return;
+        }
+    }
+    if (log->schema_count == TACT_LOG_TOPICS) {
+        return;
+    }
+    log->schemas[log->schema_count].id = schema->id;
+    copy_name(schema->name, log->schemas[log->schema_count].name, sizeof log->schemas->name);
+    log->schema_count++;
+}
+
+static void store_topic(struct tact_log *log, const struct tact_mcap_channel *channel)
+{
+    for (size_t i = 0; i < log->topic_count; i++) {
+        if (log->topic_channels[i] == channel->id) {
+            return;
+        }
+    }
+    if (log->topic_count == TACT_LOG_TOPICS) {
+        return;
+    }
+    struct tact_log_topic *topic = &log->topics[log->topic_count];
+    *topic = (struct tact_log_topic){.messages = 0};
+    copy_name(channel->topic, topic->name, sizeof topic->name);
+    for (size_t i = 0; i < log->schema_count; i++) {
+        if (log->schemas[i].id == channel->schema) {
+            memcpy(topic->type, log->schemas[i].name, sizeof topic->type);
+        }
+    }
+    log->topic_channels[log->topic_count++] = channel->id;
+}
+
+void tact_log_count_message(struct tact_log *log, const struct tact_mcap_message *message)
+{
+    for (size_t i = 0; i < log->topic_count; i++) {
+        struct tact_log_topic *topic = &log->topics[i];
+        if (log->topic_channels[i] != message->channel) {
+            continue;
+        }
+        if (topic->messages++ == 0 || message->log_time < topic->first_ns) {
+            topic->first_ns = message->log_time;
+        }
+        if (message->log_time > topic->last_ns) {
+            topic->last_ns = message->log_time;
+        }
+    }
+}
+
+/* A schema or layout that is sound but not ours is an error, not damage. */
+int tact_log_scan_schema(struct tact_log *log, struct tact_span content, struct tact_error *err)
+{
+    struct tact_mcap_schema schema;
+
+    if (tact_mcap_parse_schema(content, &schema) != 0) {
+        return -EBADMSG;
+    }
+    store_schema(log, &schema);
+    if (log->layout_known || !tact_span_is(schema.name, TACT_SCHEMA_TICK) ||
+        !tact_span_is(schema.encoding, "ros2msg")) {
+        return 0;
+    }
+    log->layout_known = true;
+    log->tick_schema = schema.id;
+    return tact_schema_parse_tick(schema.data, &log->layout, err);
+}
+
+/* A topic has one channel, by which its messages are counted. */
+static int set_id(int *known, int id)
+{
+    if (*known >= 0 && *known != id) {
+        return -EBADMSG;
+    }
+    *known = id;
+    return 0;
+}
+
+int tact_log_scan_channel(struct tact_log *log, struct tact_span content)
+{
+    struct tact_mcap_channel channel;
+
+    if (tact_mcap_parse_channel(content, &channel) != 0) {
+        return -EBADMSG;
+    }
+    store_topic(log, &channel);
+    if (!tact_span_is(channel.encoding, "cdr")) {
+        return 0;
+    }
+    if (tact_span_is(channel.topic, TACT_TOPIC_TICK) && channel.schema == log->tick_schema) {
+        return set_id(&log->tick_channel, channel.id);
+    }
+    if (tact_span_is(channel.topic, TACT_TOPIC_EVENT)) {
+        return set_id(&log->event_channel, channel.id);
+    }
+    return 0;
+}
+
+int tact_log_scan_tick(struct tact_log *log, const struct tact_mcap_message *message)
+{
+    struct tact_log_state *state = &log->state;
+    struct tact_log_tick parsed;
+
+    if (tact_log_parse_tick(log, message->data, &parsed) != 0) {
+        return -EBADMSG;
+    }
+    const uint64_t tick = parsed.tick;
+    /* The recorder numbers its messages: a gap is a missing chunk. */
+    uint32_t lost = message->sequence - ((uint32_t)state->ticks + log->gap.lost_ticks);
+    if (lost > 0) {
+        if (!log->gap.ticks || lost > INT32_MAX || (state->ticks > 0 && tick <= state->last_tick)) {
+            return -EBADMSG;
+        }
+        if (log->gap.lost_ticks == 0) {
+            state->lost_first = state->ticks > 0 ? state->last_tick + 1 : 0;
+        }
+        state->lost_last = tick > 0 ? tick - 1 : 0;
+        log->gap.lost_ticks += lost;
+        state->lost += lost;
+    }
+    log->gap.ticks = false;
+    if (state->ticks == 0) {
+        state->first_tick = tick;
+    } else if (tick > state->last_tick) {
+        state->missing += tick - state->last_tick - 1;
+    }
+    state->last_tick = tick;
+    state->ticks++;
+    return tact_log_pairs_add(log, parsed);
+}
+
+int tact_log_scan_event(struct tact_log *log, const struct tact_mcap_message *message)
+{
+    struct tact_cdr_reader cdr = tact_cdr_open(message->data.data, message->data.size);
+    struct tact_log_event event = {0};
+
+    event.stamp_ns = tact_cdr_get_time(&cdr);
+    event.tick = tact_cdr_get_u64(&cdr);
+    struct tact_span name = tact_cdr_get_string(&cdr), text = tact_cdr_get_string(&cdr);
+    uint32_t lost = message->sequence - ((uint32_t)log->event_count + log->gap.lost_events);
+    if (cdr.in.bad || cdr.in.left > 0 || (lost > 0 && (!log->gap.events || lost > INT32_MAX)) ||
+        name.size + text.size > EVENT_BYTES_LIMIT - log->event_bytes) {
+        return -EBADMSG;
+    }
+    int rc = tact_log_grow_array(&log->events, log->event_count, sizeof *log->events);
+    if (rc != 0) {
+        return rc;
+    }
+    event.name = tact_span_copy(name);
+    event.text = tact_span_copy(text);
+    if (!event.name || !event.text) {
+        free((char *)event.name);
+        free((char *)event.text);
+        return -EBADMSG;
+    }
+    tact_utf8_repair((char *)event.name);
+    tact_utf8_repair((char *)event.text);
+    log->gap.events = false;
+    log->gap.lost_events += lost;
+    log->state.lost_events += lost;
+    log->event_bytes += name.size + text.size;
+    log->events[log->event_count++] = event;
+    return 0;
+}
