@@ -1,6 +1,7 @@
 /* An ellipsoid. */
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 #include "contact/shape/kinds_internal.h"
 
 #define PI 3.14159265358979323846
@@ -44,6 +45,50 @@ static double rolls(const double size[3])
     return most * most / tact_min(size[0], tact_min(size[1], size[2]));
 }
 
+/* Of f(p) = p'Wp = 1, W = diag(1 / s^2): along the radius; normal Wp / |Wp|, L = P W P / |Wp| with
+ * the projection P = 1 - n n'. */
+static int surface(const struct tact_shape *shape, const double near[3],
+                   struct tact_surface_point *out)
+{
+    double w[3], f = 0.0, wn[3];
+    for (int i = 0; i < 3; i++) {
+        w[i] = 1.0 / (shape->size[i] * shape->size[i]);
+        f += w[i] * near[i] * near[i];
+    }
+    if (!(f > 0.0) || !isfinite(f)) {
+        return -EDOM;
+    }
+    tact_v3_scale(out->at, near, 1.0 / sqrt(f));
+    for (int i = 0; i < 3; i++) {
+        out->normal[i] = w[i] * out->at[i];
+    }
+    double slope = tact_v3_normalize(out->normal, out->normal), nwn = 0.0;
+    const double *n = out->normal;
+    for (int i = 0; i < 3; i++) {
+        wn[i] = w[i] * n[i];
+        nwn += n[i] * wn[i];
+    }
+    for (int i = 0; i < 9; i++) {
+        int r = i / 3, c = i % 3;
+        double own = r == c ? w[r] : 0.0;
+        out->bend[i] = (own - n[r] * wn[c] - wn[r] * n[c] + nwn * n[r] * n[c]) / slope;
+    }
+    return 0;
+}
+
+/* Gradient of the support function h(n) = |S n|. */
+static void support(const struct tact_shape *shape, const double normal[3], double out[3])
+{
+    double sn[3];
+    for (int i = 0; i < 3; i++) {
+        sn[i] = shape->size[i] * normal[i];
+    }
+    double h = tact_v3_norm(sn);
+    for (int i = 0; i < 3; i++) {
+        out[i] = shape->size[i] * sn[i] / h;
+    }
+}
+
 const struct tact_shape_type tact_shape_ellipsoid_type = {
     .name = "ellipsoid",
     .faces = TACT_FACES_CURVED,
@@ -53,4 +98,6 @@ const struct tact_shape_type tact_shape_ellipsoid_type = {
     .mass = mass,
     .reach = longest,
     .rolls = rolls,
+    .surface = surface,
+    .support = support,
 };

@@ -1,4 +1,5 @@
 /* All that is below a plane. */
+#include <string.h>
 #include "contact/shape/kinds_internal.h"
 
 static void mass(const struct tact_shape *shape, struct tact_shape_mass *out)
@@ -13,9 +14,20 @@ static double reach(const double size[3])
     return INFINITY;
 }
 
+static int surface(const struct tact_shape *shape, const double near[3],
+                   struct tact_surface_point *out)
+{
+    (void)shape;
+    tact_v3_set(out->at, near[0], near[1], 0.0);
+    tact_v3_set(out->normal, 0.0, 0.0, 1.0);
+    memset(out->bend, 0, sizeof out->bend);
+    return 0;
+}
+
 const struct tact_shape_type tact_shape_halfspace_type = {
     .name = "halfspace",
     .keys = "",
     .mass = mass,
     .reach = reach,
+    .surface = surface,
 };

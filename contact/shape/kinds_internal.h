@@ -2,7 +2,7 @@
 #ifndef TACT_CONTACT_KINDS_INTERNAL_H
 #define TACT_CONTACT_KINDS_INTERNAL_H
 
-#include "contact/shape/shape.h"
+#include "contact/shape/surface.h"
 
 #define TACT_SHAPE_ROW(name, word) extern const struct tact_shape_type tact_shape_##word##_type;
 TACT_SHAPE_KINDS(TACT_SHAPE_ROW)
@@ -21,5 +21,8 @@ void tact_shape_put_mass(struct tact_shape_mass *out, double volume, double xx, 
                          double zz);
 
 double tact_shape_first(const double size[3]);
+
+/* Adds a principal curvature k [1/m] along the unit vector t to the Weingarten map. */
+void tact_surface_curve(struct tact_surface_point *point, double k, const double t[3]);
 
 #endif

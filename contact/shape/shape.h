@@ -31,6 +31,8 @@ TACT_BEGIN_DECLS
 enum tact_shape_kind { TACT_SHAPE_KINDS(TACT_SHAPE_NAMED) TACT_SHAPE_COUNT };
 #undef TACT_SHAPE_NAMED
 
+struct tact_surface_point; /* surface.h */
+
 /** What the surface of a kind is made of. */
 enum tact_shape_faces {
     TACT_FACES_FLAT,   /**< faces */
@@ -68,6 +70,11 @@ struct tact_shape_type {
     void (*mass)(const struct tact_shape *shape, struct tact_shape_mass *out);
     double (*reach)(const double size[3]); /**< of its farthest point from the origin [m] */
     double (*rolls)(const double size[3]); /**< largest radius of curvature [m]; NULL: flat */
+    /** What tact_shape_surface() says; NULL where the surface has edges. */
+    int (*surface)(const struct tact_shape *shape, const double near[3],
+                   struct tact_surface_point *out);
+    /** What tact_shape_support() says; NULL where the solid is not convex or has flat places. */
+    void (*support)(const struct tact_shape *shape, const double normal[3], double out[3]);
 };
 
 /** The row of a kind; NULL out of range. */

@@ -1,4 +1,6 @@
 /* A ball: closed forms measure it against every kind. */
+#include <errno.h>
+#include <string.h>
 #include "contact/shape/kinds_internal.h"
 
 #define PI 3.14159265358979323846
@@ -10,6 +12,27 @@ static void mass(const struct tact_shape *shape, struct tact_shape_mass *out)
     tact_shape_put_mass(out, ball, any, any, any);
 }
 
+static int surface(const struct tact_shape *shape, const double near[3],
+                   struct tact_surface_point *out)
+{
+    const double r = shape->size[0], k = 1.0 / r;
+    if (!(tact_v3_normalize(out->normal, near) > 0.0)) {
+        return -EDOM;
+    }
+    tact_v3_scale(out->at, out->normal, r);
+    memset(out->bend, 0, sizeof out->bend);
+    tact_surface_curve(out, -k, out->normal);
+    for (int i = 0; i < 9; i += 4) {
+        out->bend[i] += k;
+    }
+    return 0;
+}
+
+static void support(const struct tact_shape *shape, const double normal[3], double out[3])
+{
+    tact_v3_scale(out, normal, shape->size[0]);
+}
+
 const struct tact_shape_type tact_shape_sphere_type = {
     .name = "sphere",
     .faces = TACT_FACES_CURVED,
@@ -18,4 +41,6 @@ const struct tact_shape_type tact_shape_sphere_type = {
     .mass = mass,
     .reach = tact_shape_first,
     .rolls = tact_shape_first,
+    .surface = surface,
+    .support = support,
 };

@@ -1,0 +1,355 @@
+#include "contact/pair/smooth/closest_internal.h"
+
+#include <errno.h>
+#include <string.h>
+
+#define STEPS 20   /* of Newton's method, at most */
+#define SMALL 1e-8 /* of the radii: a step after which rounding is left */
+#define TURN 0.5   /* most radians that a step turns a normal */
+#define CLIMBS 40  /* steps of the search along normals, at most */
+#define NEAR 0.05  /* [rad] left of it where Newton's method goes on */
+#define HALVINGS 40
+#define ARMIJO 1e-4
+
+void tact_smooth_pair(const struct tact_shape *a, const struct tact_pose *pose_a,
+                      const struct tact_shape *b, const struct tact_pose *pose_b,
+                      struct smooth_pair *out)
+{
+    out->shape[0] = a;
+    out->shape[1] = b;
+    tact_quat_to_m3(out->turn[0], pose_a->quat_wxyz);
+    tact_quat_to_m3(out->turn[1], pose_b->quat_wxyz);
+    tact_v3_sub(out->apart, pose_a->position, pose_b->position);
+}
+
+int tact_smooth_solve2(const double m[4], const double y[2], double x[2])
+{
+    double det = m[0] * m[3] - m[1] * m[2];
+    if (det == 0.0 || !isfinite(det)) {
+        return 0;
+    }
+    x[0] = (m[3] * y[0] - m[1] * y[1]) / det;
+    x[1] = (m[0] * y[1] - m[2] * y[0]) / det;
+    return 1;
+}
+
+/* Form t' L t over two tangents given in the world. */
+static void bend_along(const double turn[9], const double bend[9], const double *t1,
+                       const double *t2, double out[4])
+{
+    double u1[3], u2[3], l1[3], l2[3];
+    tact_m3_tmul_v3(u1, turn, t1);
+    tact_m3_tmul_v3(u2, turn, t2);
+    tact_m3_mul_v3(l1, bend, u1);
+    tact_m3_mul_v3(l2, bend, u2);
+    out[0] = tact_v3_dot(u1, l1);
+    out[1] = out[2] = tact_v3_dot(u1, l2);
+    out[3] = tact_v3_dot(u2, l2);
+}
+
+/* Moves both points onto their surfaces and fills in the rest. miss: sum of the outward normals
+ * along t1, t2; aside: from B's point to A's along them. The normal is between the two, so that
+ * neither surface's rounding decides alone. */
+static int evaluate(const struct smooth_pair *pair, struct smooth_contact *c, double miss[2],
+                    double aside[2])
+{
+    struct tact_surface_point point[2];
+    double normal[2][3], sum[3], d[3], *n = c->frame;
+    for (int k = 0; k < 2; k++) {
+        if (tact_shape_surface(pair->shape[k], c->local[k], &point[k])) {
+            return -EDOM;
+        }
+        tact_v3_copy(c->local[k], point[k].at);
+        tact_m3_mul_v3(c->arm[k], pair->turn[k], point[k].at);
+        tact_m3_mul_v3(normal[k], pair->turn[k], point[k].normal);
+    }
+    tact_v3_sub(n, normal[1], normal[0]);
+    if (!(tact_v3_normalize(n, n) > 1.0)) { /* or the two hardly face each other */
+        return -EDOM;
+    }
+    tact_v3_tangents(n, n + 3, n + 6);
+    tact_v3_add(sum, normal[0], normal[1]);
+    tact_v3_sub(d, c->arm[0], c->arm[1]);
+    tact_v3_add(d, d, pair->apart);
+    c->gap = tact_v3_dot(n, d);
+    for (int i = 0; i < 2; i++) {
+        bend_along(pair->turn[i], point[i].bend, n + 3, n + 6, c->bend[i]);
+        miss[i] = tact_v3_dot(sum, n + 3 + 3 * i);
+        aside[i] = tact_v3_dot(d, n + 3 + 3 * i);
+    }
+    return 0;
+}
+
+/* r = M x. */
+static void apply2(const double m[4], const double x[2], double r[2])
+{
+    r[0] = m[0] * x[0] + m[1] * x[1];
+    r[1] = m[2] * x[0] + m[3] * x[1];
+}
+
+/* Curvature of the distance over the points of A, L_A + L_B + g L_B L_A: positive where it is a
+ * minimum. */
+static void relative(const struct smooth_contact *c, double m[4])
+{
+    const double *a = c->bend[0], *b = c->bend[1];
+    for (int i = 0; i < 4; i++) {
+        int r = i / 2 * 2, k = i % 2;
+        m[i] = a[i] + b[i] + c->gap * (b[r] * a[k] + b[r + 1] * a[2 + k]);
+    }
+}
+
+/* Newton's step of both points along t1, t2: the normals become opposite, L_A x_A + L_B x_B =
+ * -miss, and the points come onto one normal. That is the mean of both, which turns by -L_A x_A -
+ * miss/2: (1 + g L_A) x_A - x_B = -(aside + g miss/2). */
+static int newton_step(const struct smooth_contact *c, const double miss[2], const double aside[2],
+                       double step[2][2])
+{
+    const double off[2] = {aside[0] + 0.5 * c->gap * miss[0], aside[1] + 0.5 * c->gap * miss[1]};
+    double m[4], right[2], turned[2];
+    relative(c, m);
+    apply2(c->bend[1], off, right);
+    for (int i = 0; i < 2; i++) {
+        right[i] = -miss[i] - right[i];
+    }
+    if (!tact_smooth_solve2(m, right, step[0])) {
+        return 0;
+    }
+    apply2(c->bend[0], step[0], turned);
+    for (int i = 0; i < 2; i++) {
+        step[1][i] = step[0][i] + c->gap * turned[i] + off[i];
+    }
+    return 1;
+}
+
+/* Takes a step, shortened where it turns a normal too far. Returns its size over the radii. */
+static double take_step(const struct smooth_pair *pair, struct smooth_contact *c, double step[2][2])
+{
+    double size = 0.0, turns = 0.0, bend = 0.0;
+    for (int k = 0; k < 2; k++) {
+        double turned[2];
+        apply2(c->bend[k], step[k], turned);
+        turns = tact_max(turns, tact_hypot(turned[0], turned[1]));
+        size += tact_hypot(step[k][0], step[k][1]);
+        bend = tact_max(bend, fabs(c->bend[k][0]) + fabs(c->bend[k][3]));
+    }
+    double share = turns > TURN ? TURN / turns : 1.0;
+    for (int k = 0; k < 2; k++) {
+        double move[3], local[3];
+        tact_v3_scale(move, c->frame + 3, share * step[k][0]);
+        tact_v3_axpy(move, share * step[k][1], c->frame + 6);
+        tact_m3_tmul_v3(local, pair->turn[k], move);
+        tact_v3_add(c->local[k], c->local[k], local);
+    }
+    return size * bend;
+}
+
+/* 1 where the matrix has positive eigenvalues. */
+static int is_positive(const double m[4])
+{
+    return m[0] * m[3] - m[1] * m[2] > 0.0 && m[0] + m[3] > 0.0;
+}
+
+/* Whether the distance, or where they overlap the depth, is least here. Strictly convex surfaces of
+ * radii R = L^-1: R_A + R_B + g is positive. Others, B being the one that is not convex: L_A + L_B
+ * (1
+ * + g L_B)^-1 is, and 1 + g L_B. */
+static int is_minimum(const struct smooth_contact *c)
+{
+    const double *a = c->bend[0], *b = c->bend[1];
+    double m[4], s[4];
+    relative(c, m);
+    if (!(m[0] * m[3] - m[1] * m[2] > 0.0)) {
+        return 0;
+    }
+    if (is_positive(a) && is_positive(b)) {
+        double det_a = a[0] * a[3] - a[1] * a[2], det_b = b[0] * b[3] - b[1] * b[2];
+        return (a[0] + a[3]) / det_a + (b[0] + b[3]) / det_b + 2.0 * c->gap > 0.0;
+    }
+    const double *flat = is_positive(b) ? a : b, *other = is_positive(b) ? b : a;
+    for (int i = 0; i < 4; i++) {
+        s[i] = (i % 3 == 0 ? 1.0 : 0.0) + c->gap * flat[i];
+    }
+    if (!is_positive(s)) {
+        return 0;
+    }
+    for (int i = 0; i < 2; i++) { /* of a symmetric matrix */
+        const double unit[2] = {i == 0, i == 1};
+        double column[2], bent[2];
+        tact_smooth_solve2(s, unit, column);
+        apply2(flat, column, bent);
+        m[i] = other[i] + bent[0];
+        m[2 + i] = other[2 + i] + bent[1];
+    }
+    return is_positive(m);
+}
+
+int tact_smooth_follow(const struct smooth_pair *pair, struct smooth_contact *c)
+{
+    double miss[2], aside[2], step[2][2];
+    for (int i = 0; i < STEPS; i++) {
+        if (evaluate(pair, c, miss, aside) || !newton_step(c, miss, aside, step)) {
+            return -EDOM;
+        }
+        double size = take_step(pair, c, step);
+        if (!isfinite(size)) {
+            return -EDOM;
+        }
+        if (size <= SMALL) {
+            return evaluate(pair, c, miss, aside) || !is_minimum(c) ? -EDOM : 0;
+        }
+    }
+    return -EDOM;
+}
+
+static int has_support(const struct tact_shape *shape)
+{
+    return tact_shape_type(shape->kind)->support != NULL;
+}
+
+static int is_plane(const struct tact_shape *shape)
+{
+    return shape->kind == TACT_SHAPE_HALFSPACE;
+}
+
+int tact_smooth_convex(const struct tact_shape *a, const struct tact_shape *b)
+{
+    return (has_support(a) && (has_support(b) || is_plane(b))) || (is_plane(a) && has_support(b));
+}
+
+/* The points that face along n, which is outward from B; their distance along it, h(n) < 0 where
+ * the shapes overlap, and the distance vector d. */
+static double facing(const struct smooth_pair *pair, const double *n, struct smooth_contact *c,
+                     double d[3])
+{
+    double inward[3], local[3];
+    tact_v3_scale(inward, n, -1.0);
+    tact_m3_tmul_v3(local, pair->turn[0], inward);
+    tact_shape_support(pair->shape[0], local, c->local[0]);
+    tact_m3_tmul_v3(local, pair->turn[1], n);
+    tact_shape_support(pair->shape[1], local, c->local[1]);
+    tact_m3_mul_v3(c->arm[0], pair->turn[0], c->local[0]);
+    tact_m3_mul_v3(c->arm[1], pair->turn[1], c->local[1]);
+    tact_v3_sub(d, c->arm[0], c->arm[1]);
+    tact_v3_add(d, d, pair->apart);
+    return tact_v3_dot(n, d);
+}
+
+/* Of the directions between the centres and along the axes of both shapes, the one with the largest
+ * distance. */
+static double first_direction(const struct smooth_pair *pair, double n[3])
+{
+    struct smooth_contact c;
+    double best = -INFINITY, d[3], centers[3];
+    tact_v3_normalize(centers, pair->apart);
+    for (int i = 0; i < 13; i++) {
+        double at[3];
+        for (int k = 0; k < 3; k++) {
+            double axis = i ? pair->turn[(i - 1) / 6][3 * k + (i - 1) / 2 % 3] : centers[k];
+            at[k] = i > 0 && i % 2 ? -axis : axis;
+        }
+        double distance = tact_v3_dot(at, at) > 0.0 ? facing(pair, at, &c, d) : -INFINITY;
+        if (distance > best) {
+            best = distance;
+            tact_v3_copy(n, at);
+        }
+    }
+    return best;
+}
+
+/* The direction in which to turn n: the gradient of the distance d along t1, t2 by the inverse of a
+ * bound on its curvature, R_A + R_B + max(d, 0) with the radii R = L^-1. Returns the slope along
+ * it.
+ */
+static double climb(const struct smooth_contact *c, const double aside[2], double turn[2])
+{
+    double m[4];
+    for (int i = 0; i < 4; i++) {
+        m[i] = i % 3 == 0 ? tact_max(c->gap, 0.0) : 0.0;
+        for (int k = 0; k < 2; k++) {
+            const double *l = c->bend[k];
+            double det = l[0] * l[3] - l[1] * l[2];
+            m[i] += (i % 3 == 0 ? l[3 - i] : -l[i]) / det;
+        }
+    }
+    if (!tact_smooth_solve2(m, aside, turn)) {
+        return 0.0;
+    }
+    double size = tact_hypot(turn[0], turn[1]), share = size > 1.0 ? 1.0 / size : 1.0;
+    turn[0] *= share;
+    turn[1] *= share;
+    return turn[0] * aside[0] + turn[1] * aside[1];
+}
+
+/* Turns n along t1, t2 as far as the distance rises enough. Returns the new distance, or the old
+ * one where it rises no more. */
+static double rise(const struct smooth_pair *pair, const struct smooth_contact *c, double distance,
+                   const double turn[2], double slope, double n[3])
+{
+    struct smooth_contact next;
+    double share = 1.0, d[3], to[3];
+    for (int i = 0; i < HALVINGS; i++, share *= 0.5) {
+        tact_v3_copy(to, n);
+        tact_v3_axpy(to, share * turn[0], c->frame + 3);
+        tact_v3_axpy(to, share * turn[1], c->frame + 6);
+        tact_v3_normalize(to, to);
+        double risen = facing(pair, to, &next, d);
+        if (risen >= distance + ARMIJO * share * slope) {
+            tact_v3_copy(n, to);
+            return risen;
+        }
+    }
+    return distance;
+}
+
+/* The direction whose supporting planes are farthest apart, or overlap least: the distance along n
+ * is concave where it is positive (the dual of the distance, a convex program), so that any way up
+ * leads there. Ends near it; Newton's method does the rest. */
+static int search(const struct smooth_pair *pair, struct smooth_contact *c)
+{
+    double n[3], miss[2], aside[2], turn[2], d[3];
+    double distance = first_direction(pair, n);
+    for (int i = 0; i < CLIMBS; i++) {
+        facing(pair, n, c, d);
+        if (evaluate(pair, c, miss, aside)) {
+            return -EDOM;
+        }
+        double slope = climb(c, aside, turn), size = tact_hypot(turn[0], turn[1]);
+        if (size < NEAR) {
+            struct smooth_contact near = *c;
+            if (!tact_smooth_follow(pair, &near) && near.gap >= distance - 1e-9 * fabs(distance)) {
+                *c = near;
+                return 0;
+            }
+        }
+        double risen = rise(pair, c, distance, turn, slope, n);
+        if (!(risen > distance)) {
+            return tact_smooth_follow(pair, c);
+        }
+        distance = risen;
+    }
+    return tact_smooth_follow(pair, c);
+}
+
+/* A half-space knows the normal. */
+static int find_on_plane(const struct smooth_pair *pair, int plane, struct smooth_contact *c)
+{
+    const double *turn = pair->turn[plane], inward[3] = {-turn[2], -turn[5], -turn[8]};
+    double local[3], at[3];
+    int other = 1 - plane;
+    tact_m3_tmul_v3(local, pair->turn[other], inward);
+    tact_shape_support(pair->shape[other], local, c->local[other]);
+    tact_m3_mul_v3(at, pair->turn[other], c->local[other]);
+    tact_v3_axpy(at, plane ? 1.0 : -1.0, pair->apart);
+    tact_m3_tmul_v3(c->local[plane], turn, at);
+    return tact_smooth_follow(pair, c);
+}
+
+int tact_smooth_find(const struct smooth_pair *pair, struct smooth_contact *c)
+{
+    for (int k = 0; k < 2; k++) {
+        if (is_plane(pair->shape[k])) {
+            return find_on_plane(pair, k, c);
+        }
+    }
+    return search(pair, c);
+}

@@ -1,0 +1,42 @@
+/* Where two smooth surfaces are closest: points, common normal, gap and curvatures. */
+#ifndef TACT_CONTACT_CLOSEST_INTERNAL_H
+#define TACT_CONTACT_CLOSEST_INTERNAL_H
+
+#include "contact/shape/surface.h"
+
+/* Two shapes in their poses; vectors are along the world's axes. */
+struct smooth_pair {
+    const struct tact_shape *shape[2]; /* A, B */
+    double turn[2][9];                 /* shape frame to world */
+    double apart[3];                   /* from B's origin to A's [m] */
+};
+
+/* A pair of points with opposite normals whose connection is along them. */
+struct smooth_contact {
+    double local[2][3]; /* points of A and B, shape frames [m] */
+    double arm[2][3];   /* the same from the shapes' origins, world axes [m] */
+    double frame[9];    /* rows: n, outward from B, then t1, t2 */
+    double gap;         /* along n from B to A [m]; negative: overlap */
+    double bend[2][4];  /* Weingarten maps of A and B over t1, t2, row-major [1/m] */
+};
+
+void tact_smooth_pair(const struct tact_shape *a, const struct tact_pose *pose_a,
+                      const struct tact_shape *b, const struct tact_pose *pose_b,
+                      struct smooth_pair *out);
+
+/* Closest points from near c->local, by Newton's method. 0, or -EDOM where it does not converge, or
+ * to a place that is no local minimum of the distance. */
+int tact_smooth_follow(const struct smooth_pair *pair, struct smooth_contact *c);
+
+/* 1 where tact_smooth_find() knows both kinds: both strictly convex, or one of them and a
+ * half-space. */
+int tact_smooth_convex(const struct tact_shape *a, const struct tact_shape *b);
+
+/* Closest points of such a pair from any poses; where they overlap, those of a direction along
+ * which the overlap is locally least. 0 or -EDOM. */
+int tact_smooth_find(const struct smooth_pair *pair, struct smooth_contact *c);
+
+/* x = M^-1 y of a 2 x 2 matrix; 0 for a singular one. */
+int tact_smooth_solve2(const double m[4], const double y[2], double x[2]);
+
+#endif

@@ -1,0 +1,385 @@
+/*
+ * Smooth surfaces: points, normals and curvatures against closed forms, closest points against the
+ * dual of the distance, the motion of a contact against differences.
+ */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+#include <cmocka.h>
+#include "contact/pair/smooth/rolling_internal.h"
+#include "support/random.h"
+
+static struct tact_shape ellipsoid(double x, double y, double z)
+{
+    struct tact_shape s = {.kind = TACT_SHAPE_ELLIPSOID, .size = {x, y, z}};
+    return s;
+}
+
+static struct tact_shape random_ellipsoid(void)
+{
+    double s[3];
+    for (int i = 0; i < 3; i++) {
+        s[i] = 0.01 * pow(10.0, uniform(0.0, 1.0));
+    }
+    return ellipsoid(s[0], s[1], s[2]);
+}
+
+static void sub_matrix(double turn[9], const struct tact_pose *pose)
+{
+    tact_quat_to_m3(turn, pose->quat_wxyz);
+}
+
+/* The surface at p + e t less that at p - e t, over 2 e: position along t, normal by L t. */
+static void check_bend(const struct tact_shape *shape, const struct tact_surface_point *p)
+{
+    const double e = 1e-6 * shape->size[0];
+    double t[2][3], lt[3];
+    tact_v3_tangents(p->normal, t[0], t[1]);
+    for (int i = 0; i < 2; i++) {
+        struct tact_surface_point q[2];
+        for (int k = 0; k < 2; k++) {
+            double near[3];
+            tact_v3_copy(near, p->at);
+            tact_v3_axpy(near, k ? e : -e, t[i]);
+            assert_int_equal(tact_shape_surface(shape, near, &q[k]), 0);
+        }
+        tact_m3_mul_v3(lt, p->bend, t[i]);
+        for (int k = 0; k < 3; k++) {
+            double moved = (q[1].at[k] - q[0].at[k]) / (2.0 * e);
+            double turned = (q[1].normal[k] - q[0].normal[k]) / (2.0 * e);
+            assert_true(fabs(moved - t[i][k]) < 1e-8);
+            assert_true(fabs(turned - lt[k]) < 1e-7 * (fabs(p->bend[0]) + 1.0 / shape->size[0]));
+        }
+    }
+}
+
+/* Gauss's curvature of an ellipsoid is (abc sum(x^2 / a^4))^-2; a point of the surface is one. */
+static void ellipsoid_curvatures(void **state)
+{
+    (void)state;
+    double worst[3] = {0.0};
+    for (int i = 0; i < 1000; i++) {
+        struct tact_shape s = random_ellipsoid();
+        struct tact_surface_point p;
+        double n[3], at[3], k[2], axes[9], sum = 0.0, on = 0.0;
+        tact_v3_set(n, uniform(-1.0, 1.0), uniform(-1.0, 1.0), uniform(-1.0, 1.0));
+        tact_v3_normalize(n, n);
+        assert_int_equal(tact_shape_support(&s, n, at), 0);
+        assert_int_equal(tact_shape_surface(&s, at, &p), 0);
+        for (int m = 0; m < 3; m++) {
+            double a = s.size[m], x = p.at[m] / a;
+            sum += x * x / (a * a);
+            on += x * x;
+            worst[0] = fmax(worst[0], fabs(p.normal[m] - n[m]));
+        }
+        tact_surface_curvatures(&p, k, axes);
+        double gauss = 1.0 / pow(s.size[0] * s.size[1] * s.size[2] * sum, 2.0);
+        worst[1] = fmax(worst[1], fabs(k[0] * k[1] / gauss - 1.0));
+        worst[2] = fmax(worst[2], fabs(on - 1.0));
+        for (int m = 0; m < 2; m++) { /* L t = k t */
+            double lt[3];
+            tact_m3_mul_v3(lt, p.bend, axes + 3 * m);
+            tact_v3_axpy(lt, -k[m], axes + 3 * m);
+            assert_true(tact_v3_norm(lt) < 1e-12 * k[1]);
+        }
+        check_bend(&s, &p);
+    }
+    printf("normals to %.1e, curvature to %.1e, on the surface to %.1e\n", worst[0], worst[1],
+           worst[2]);
+    assert_true(worst[0] < 1e-13 && worst[1] < 1e-11 && worst[2] < 1e-14);
+}
+
+/* Extent of a shape's ellipsoid along a world direction. */
+static double extent(const struct tact_shape *s, const double turn[9], const double *n)
+{
+    double local[3], sum = 0.0;
+    tact_m3_tmul_v3(local, turn, n);
+    for (int i = 0; i < 3; i++) {
+        sum += s->size[i] * s->size[i] * local[i] * local[i];
+    }
+    return sqrt(sum);
+}
+
+/* How far p is beyond the ellipsoid, over its size: 0 on it. */
+static double outside(const struct tact_shape *s, const double *p)
+{
+    double f = 0.0;
+    for (int i = 0; i < 3; i++) {
+        f += p[i] * p[i] / (s->size[i] * s->size[i]);
+    }
+    return sqrt(f) - 1.0;
+}
+
+/* Distance of the two planes that touch A and B across n: of any n no more than the distance of
+ * disjoint A and B (weak duality). */
+static double dual(const struct smooth_pair *pair, const double *n)
+{
+    return tact_v3_dot(n, pair->apart) - extent(pair->shape[0], pair->turn[0], n) -
+           extent(pair->shape[1], pair->turn[1], n);
+}
+
+/* The least overlap seen from many directions. */
+static double best_of_many(const struct smooth_pair *pair)
+{
+    double best = -INFINITY;
+    for (int i = 0; i < 2000; i++) { /* a spiral over the sphere */
+        double z = 1.0 - (2.0 * i + 1.0) / 2000.0, angle = 2.399963229728653 * i;
+        const double r = sqrt(1.0 - z * z), n[3] = {r * cos(angle), r * sin(angle), z};
+        best = fmax(best, dual(pair, n));
+    }
+    return best;
+}
+
+/* The distance of two ellipsoids is a convex program. Points on both and a direction whose dual
+ * value is their distance prove each other: neither can be improved. */
+static void ellipsoids_against_the_dual(void **state)
+{
+    (void)state;
+    const int pairs = campaign_size(10000, 1000000);
+    int apart = 0, shallow = 0, least = 0;
+    double gap = 0.0, on = 0.0;
+    for (int i = 0; i < pairs; i++) {
+        struct tact_shape a = random_ellipsoid(), b = random_ellipsoid();
+        struct tact_pose pa = random_pose(0.12), pb = random_pose(0.05);
+        struct smooth_pair pair;
+        struct smooth_contact c;
+        tact_smooth_pair(&a, &pa, &b, &pb, &pair);
+        assert_int_equal(tact_smooth_find(&pair, &c), 0);
+        double far[3], size = fmax(tact_v3_norm(a.size), tact_v3_norm(b.size));
+        tact_v3_sub(far, c.arm[0], c.arm[1]);
+        tact_v3_add(far, far, pair.apart);
+        double distance = c.gap > 0.0 ? tact_v3_norm(far) : -tact_v3_norm(far);
+        gap = fmax(gap, fabs(distance - dual(&pair, c.frame)) / size);
+        on = fmax(on, fmax(fabs(outside(&a, c.local[0])), fabs(outside(&b, c.local[1]))));
+        if (c.gap > 0.0) {
+            apart++;
+            assert_true(best_of_many(&pair) <= c.gap + 1e-12 * size);
+        } else if (c.gap > -0.2 * fmin(a.size[0], b.size[0])) {
+            shallow++; /* the dual has several maxima: the least overlap is nearly always found */
+            least += best_of_many(&pair) <= c.gap + 1e-12 * size;
+        }
+    }
+    printf("%d pairs, %d apart: primal and dual differ by at most %.1e of the size, points are on "
+           "the surfaces to %.1e; of %d shallow overlaps %d are the least\n",
+           pairs, apart, gap, on, shallow, least);
+    assert_true(gap < 1e-12 && on < 1e-14 && apart > pairs / 4 && shallow > 0);
+    assert_true(least >= 0.99 * shallow);
+}
+
+/* From the last tick's points a few steps lead to the same place as from nothing. */
+static void following_is_finding(void **state)
+{
+    (void)state;
+    double worst = 0.0;
+    for (int i = 0; i < campaign_size(2000, 200000); i++) {
+        struct tact_shape a = random_ellipsoid(), b = random_ellipsoid();
+        struct tact_pose pa = random_pose(0.1), pb = random_pose(0.05);
+        struct smooth_pair pair;
+        struct smooth_contact c, found;
+        tact_smooth_pair(&a, &pa, &b, &pb, &pair);
+        assert_int_equal(tact_smooth_find(&pair, &c), 0);
+        if (!(c.gap > 0.0)) {
+            continue;
+        }
+        double turn[3], q[4], was[4];
+        tact_v3_set(turn, uniform(-0.02, 0.02), uniform(-0.02, 0.02), uniform(-0.02, 0.02));
+        tact_quat_from_rotvec(q, turn);
+        memcpy(was, pa.quat_wxyz, sizeof was);
+        tact_quat_mul(pa.quat_wxyz, q, was);
+        tact_v3_axpy(pa.position, 0.01, turn);
+        tact_smooth_pair(&a, &pa, &b, &pb, &pair);
+        assert_int_equal(tact_smooth_follow(&pair, &c), 0);
+        assert_int_equal(tact_smooth_find(&pair, &found), 0);
+        for (int k = 0; k < 2; k++) {
+            for (int m = 0; m < 3; m++) {
+                worst = fmax(worst, fabs(c.local[k][m] - found.local[k][m]) / 0.1);
+            }
+        }
+    }
+    printf("points differ by %.1e of the size\n", worst);
+    assert_true(worst < 1e-12);
+}
+
+/* On a half-space: gap and point of an ellipsoid's support function; either may be A. */
+static void ellipsoid_on_a_plane(void **state)
+{
+    (void)state;
+    const struct tact_shape plane = {.kind = TACT_SHAPE_HALFSPACE};
+    for (int i = 0; i < 1000; i++) {
+        struct tact_shape e = random_ellipsoid();
+        struct tact_pose pe = random_pose(0.2), pp = random_pose(0.2);
+        double turn_e[9], turn_p[9], apart[3];
+        sub_matrix(turn_e, &pe);
+        sub_matrix(turn_p, &pp);
+        const double up[3] = {turn_p[2], turn_p[5], turn_p[8]};
+        tact_v3_sub(apart, pe.position, pp.position);
+        double exact = tact_v3_dot(up, apart) - extent(&e, turn_e, up);
+        for (int order = 0; order < 2; order++) {
+            struct smooth_pair pair;
+            struct smooth_contact c;
+            tact_smooth_pair(order ? &plane : &e, order ? &pp : &pe, order ? &e : &plane,
+                             order ? &pe : &pp, &pair);
+            assert_int_equal(tact_smooth_find(&pair, &c), 0);
+            assert_true(fabs(c.gap - exact) < 1e-15);
+            assert_true(fabs(tact_v3_dot(c.frame, up) - (order ? -1.0 : 1.0)) < 1e-15);
+        }
+    }
+}
+
+/* Deep in each other, on the same centre, and as flat as a coin: an answer or a refusal, no more.
+ */
+static void odd_poses(void **state)
+{
+    (void)state;
+    struct tact_shape a = ellipsoid(0.1, 0.1, 1e-5), b = ellipsoid(0.02, 0.02, 0.02);
+    struct tact_pose here = tact_pose_identity(), there = here;
+    struct smooth_pair pair;
+    struct smooth_contact c;
+    tact_smooth_pair(&a, &here, &b, &here, &pair);
+    if (!tact_smooth_find(&pair, &c)) {
+        assert_true(c.gap < 0.0 && isfinite(c.gap));
+    }
+    tact_smooth_pair(&b, &here, &b, &here, &pair);
+    if (!tact_smooth_find(&pair, &c)) {
+        assert_true(fabs(c.gap + 0.04) < 1e-15);
+    }
+    there.position[2] = 0.0200100001;
+    tact_smooth_pair(&a, &there, &b, &here, &pair);
+    assert_int_equal(tact_smooth_find(&pair, &c), 0);
+    assert_true(fabs(c.gap - 1e-10) < 1e-15);
+    there.position[0] = NAN;
+    tact_smooth_pair(&a, &there, &b, &here, &pair);
+    assert_int_equal(tact_smooth_find(&pair, &c), -EDOM);
+}
+
+/* The pose of a frame that moves with twist and rate, after t. */
+static struct tact_pose moved(const struct tact_pose *from, const double *twist, const double *rate,
+                              double t)
+{
+    struct tact_pose to = *from;
+    double turn[3], q[4];
+    tact_v3_axpy(to.position, t, twist);
+    tact_v3_axpy(to.position, 0.5 * t * t, rate);
+    tact_v3_scale(turn, twist + 3, t);
+    tact_v3_axpy(turn, 0.5 * t * t, rate + 3);
+    tact_quat_from_rotvec(q, turn);
+    tact_quat_mul(to.quat_wxyz, q, from->quat_wxyz);
+    return to;
+}
+
+struct moving {
+    struct tact_shape shape[2];
+    struct tact_pose pose[2];
+    double twist[2][6], rate[2][6];
+};
+
+/* The contact after t, followed from c; and its velocity there. */
+static struct smooth_contact after(const struct moving *m, const struct smooth_contact *c, double t,
+                                   double world[2][3], double velocity[3], double spin[3])
+{
+    struct smooth_contact then = *c;
+    struct smooth_pair pair;
+    struct tact_pose pose[2];
+    double at[2][3], twist[2][6];
+    for (int k = 0; k < 2; k++) {
+        pose[k] = moved(&m->pose[k], m->twist[k], m->rate[k], t);
+        for (int i = 0; i < 6; i++) {
+            twist[k][i] = m->twist[k][i] + t * m->rate[k][i];
+        }
+    }
+    tact_smooth_pair(&m->shape[0], &pose[0], &m->shape[1], &pose[1], &pair);
+    assert_int_equal(tact_smooth_follow(&pair, &then), 0);
+    for (int k = 0; k < 2; k++) {
+        tact_v3_add(world[k], pose[k].position, then.arm[k]);
+        tact_smooth_velocity(twist[k], then.arm[k], at[k]);
+    }
+    tact_v3_sub(velocity, at[0], at[1]);
+    tact_v3_sub(spin, twist[0] + 3, twist[1] + 3);
+    return then;
+}
+
+static double slope(double high, double low, double e)
+{
+    return (high - low) / (2.0 * e);
+}
+
+/* Montana's equations and the rates of the contact's velocities against central differences. */
+static void motion_of_the_contact(void **state)
+{
+    (void)state;
+    const double e = 1e-5;
+    double worst[3] = {0.0};
+    for (int i = 0; i < campaign_size(300, 30000); i++) {
+        struct moving m = {{random_ellipsoid(), random_ellipsoid()},
+                           {random_pose(0.1), random_pose(0.02)},
+                           {{0.0}},
+                           {{0.0}}};
+        for (int k = 0; k < 12; k++) {
+            m.twist[k / 6][k % 6] = uniform(-1.0, 1.0) * (k % 6 < 3 ? 0.05 : 2.0);
+            m.rate[k / 6][k % 6] = uniform(-1.0, 1.0) * (k % 6 < 3 ? 0.5 : 20.0);
+        }
+        struct smooth_pair pair;
+        struct smooth_contact c, end[2];
+        struct smooth_motion motion;
+        double world[2][2][3], v[2][3], w[2][3], rates[4];
+        tact_smooth_pair(&m.shape[0], &m.pose[0], &m.shape[1], &m.pose[1], &pair);
+        assert_int_equal(tact_smooth_find(&pair, &c), 0);
+        if (!(c.gap > 0.0)) {
+            continue;
+        }
+        assert_int_equal(tact_smooth_move(&c, (const double(*)[6])m.twist, &motion), 0);
+        tact_smooth_rates(&c, (const double(*)[6])m.twist, (const double(*)[6])m.rate, &motion,
+                          rates);
+        for (int k = 0; k < 2; k++) {
+            end[k] = after(&m, &c, k ? e : -e, world[k], v[k], w[k]);
+        }
+        double scale = 1.0;
+        for (int k = 0; k < 2; k++) { /* fast contacts have large third derivatives */
+            scale = fmax(scale, pow(tact_v3_norm(motion.over[k]) / 0.1, 3.0));
+        }
+        double row[2][4] = {{0.0}};
+        for (int k = 0; k < 2; k++) {
+            row[k][0] = tact_v3_dot(end[k].frame, v[k]);
+            row[k][3] = tact_v3_dot(end[k].frame, w[k]);
+            for (int t = 1; t < 3; t++) { /* t turned with n, about n x n' */
+                double axis[3], q[4], tangent[3];
+                tact_v3_cross(axis, c.frame, end[k].frame);
+                tact_quat_from_rotvec(q, axis);
+                tact_quat_rotate(tangent, q, c.frame + 3 * t);
+                row[k][t] = tact_v3_dot(tangent, v[k]);
+            }
+        }
+        for (int t = 0; t < 4; t++) {
+            double is = slope(row[1][t], row[0][t], e);
+            worst[2] = fmax(worst[2], fabs(is - rates[t]) / scale / (t == 3 ? 40.0 : 1.0));
+        }
+        for (int t = 0; t < 3; t++) {
+            worst[1] =
+                fmax(worst[1],
+                     fabs(slope(end[1].frame[t], end[0].frame[t], e) - motion.normal[t]) / scale);
+            for (int k = 0; k < 2; k++) {
+                double is = slope(world[1][k][t], world[0][k][t], e);
+                worst[0] = fmax(worst[0], fabs(is - motion.point[k][t]) / scale);
+            }
+        }
+    }
+    printf("points to %.1e m/s, normal to %.1e rad/s, rates to %.1e\n", worst[0], worst[1],
+           worst[2]);
+    assert_true(worst[0] < 1e-7 && worst[1] < 1e-6 && worst[2] < 1e-5);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(ellipsoid_curvatures),
+        cmocka_unit_test(ellipsoids_against_the_dual),
+        cmocka_unit_test(following_is_finding),
+        cmocka_unit_test(ellipsoid_on_a_plane),
+        cmocka_unit_test(odd_poses),
+        cmocka_unit_test(motion_of_the_contact),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
