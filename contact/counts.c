@@ -19,6 +19,8 @@ const char *tact_solve_count_name(int count)
         [TACT_COUNT_BOUNDED] = "impulses_bounded",
         [TACT_COUNT_SCALED] = "energy_bounded",
         [TACT_COUNT_UNSOLVED] = "unsolved",
+        [TACT_COUNT_CONFORMING] = "conforming",
+        [TACT_COUNT_NOT_FOUND] = "closest_not_found",
     };
     return count >= 0 && count < TACT_SOLVE_COUNTS ? names[count] : NULL;
 }

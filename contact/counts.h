@@ -25,6 +25,9 @@ enum tact_solve_count {
     TACT_COUNT_BOUNDED,    /**< unsolved islands whose impulses balanced each other, made less */
     TACT_COUNT_SCALED,     /**< unsolved islands whose impulses gave energy, made less */
     TACT_COUNT_UNSOLVED,   /**< islands that are not solved to the tolerance */
+    TACT_COUNT_CONFORMING, /**< smooth pairs without their second-order term: the contact moves too
+                              far in a tick */
+    TACT_COUNT_NOT_FOUND,  /**< smooth pairs near each other whose closest points were not found */
     TACT_SOLVE_COUNTS
 };
 

@@ -33,6 +33,11 @@ struct tact_pair_query {
     int most;      /**< patches, as the model said of these two shapes */
     double twist[2][6]; /**< of the shapes' frames, at their origins, as they led here [m/s, rad/s],
                              world; 0 for a model that uses moments */
+    double rate[2][6];  /**< how those twists change in the drift after a solve, from the bodies'
+                             rotation alone: no force on a body, constant rates of a hand's joints
+                             [m/s^2, rad/s^2], world; 0 for a model that uses moments */
+    double pressed;     /**< impulse of the pair's force in the last tick [N s] */
+    int *counts;        /**< of this tick, by enum tact_solve_count, to be added to */
     double *state; /**< what the model keeps for this pair from tick to tick; 0 when the bounding
                         spheres come to overlap */
 };

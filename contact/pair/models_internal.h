@@ -6,5 +6,6 @@
 
 extern const struct tact_contact_model tact_model_volume; /* Bouchard 2015 */
 extern const struct tact_contact_model tact_model_points; /* for comparison */
+extern const struct tact_contact_model tact_model_smooth; /* Kry and Pai 2003 */
 
 #endif

@@ -67,6 +67,11 @@ TACT_API const struct tact_pose *tact_hand_link_pose(const struct tact_hand *han
 TACT_API void tact_hand_link_twist(const struct tact_hand *hand, int link, const double point[3],
                                    double twist[6]);
 
+/** How that twist changes at constant joint rates, the point moving with the link: Jdot v [m/s^2,
+ *  rad/s^2]. */
+TACT_API void tact_hand_link_rate(const struct tact_hand *hand, int link, const double point[3],
+                                  double rate[6]);
+
 /** Jacobian of a link at a world point: rows 6 (linear, angular, world axes), one column a joint,
  *  column-major with stride 6; columns of joints that do not move the link are zero. */
 TACT_API void tact_hand_jacobian(const struct tact_hand *hand, int link, const double point[3],

@@ -124,6 +124,27 @@ static void add_motion_cross(double *out, const double *a, const double *b)
     tact_v3_add(out + 3, out + 3, t);
 }
 
+void tact_hand_link_rate(const struct tact_hand *hand, int link, const double point[3],
+                         double rate[6])
+{
+    double twist[6], along[3];
+    memset(rate, 0, 6 * sizeof *rate);
+    for (int i = link; i >= 0; i = hand->links[i].def.parent) {
+        double joint[6];
+        for (int k = 0; k < 6; k++) {
+            joint[k] = hand->links[i].motion[k] * hand->state.v[i];
+        }
+        add_motion_cross(rate, hand->links[i].velocity, joint);
+    }
+    tact_hand_link_twist(hand, link, point, twist);
+    double arm[3];
+    tact_v3_sub(arm, point, hand->base.position);
+    tact_v3_cross(along, rate + 3, arm);
+    tact_v3_add(rate, rate, along);
+    tact_v3_cross(along, twist + 3, twist);
+    tact_v3_add(rate, rate, along);
+}
+
 /* out += a x* f of a twist and a momentum. */
 static void add_force_cross(double *out, const double *a, const double *f)
 {

@@ -156,6 +156,8 @@ static void gaps_target(const struct tact_world *world, struct block *block)
     block->softer = 1.0 + block->softness / block->local.s[0];
     double most = world->options.push_limit * block->softer;
     double rate = e > most * time ? most / e : 1.0 / time;
+    int sinks = law->compliance == 0.0 || law->restitution > 0.0;
+    block->sunk = sinks && !c->patch.corners ? tact_max(e, 0.0) : 0.0; /* others tip as they open */
     block->push = -gap * rate;
     block->wanted[4] -= c->patch.gap[2] * rate;
     block->wanted[5] += c->patch.gap[1] * rate;

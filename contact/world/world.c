@@ -8,6 +8,8 @@
 
 #define NEAR_LEAST 8192 /* near pairs that there is room for, and more for each shape */
 #define NEAR_EACH 16
+#define AHEAD                                                                                      \
+    1.1 /* bounding sphere of a shape whose contacts are known ahead of touch, over its own */
 
 struct tact_world_options tact_world_options_default(void)
 {
@@ -297,6 +299,23 @@ static int list_pairs(struct tact_world *world)
     return world->pairs ? 0 : -ENOMEM;
 }
 
+/* A model that is asked ahead of touch has to hear of a pair in time: of two balls the bounding
+ * spheres overlap where they do, not before. */
+static void reach_ahead(struct tact_world *world)
+{
+    for (int i = 0; i < world->shape_count; i++) {
+        world->shapes[i].ahead = 0;
+    }
+    for (int i = 0; i < world->pair_count; i++) {
+        int ahead = !tact_world_model(world, i)->moments;
+        world->shapes[world->pairs[i].a].ahead |= ahead;
+        world->shapes[world->pairs[i].b].ahead |= ahead;
+    }
+    for (int i = 0; i < world->shape_count; i++) {
+        world->shapes[i].radius *= world->shapes[i].ahead ? AHEAD : 1.0;
+    }
+}
+
 /* Room for the contacts of near pairs, for what their models keep, and for the pieces of those that
  * may be split. */
 static int list_contacts(struct tact_world *world)
@@ -382,6 +401,7 @@ int tact_world_finish(struct tact_world *world)
     rc = rc ? rc : list_contacts(world);
     rc = rc ? rc : tact_world_make_room(world);
     if (!rc) {
+        reach_ahead(world);
         tact_world_begin(world);
     }
     return rc;

@@ -33,7 +33,8 @@ struct world_shape {
     struct tact_pose local;
     struct tact_owner owner;
     int material;
-    double radius; /* of the bounding sphere about the shape's origin */
+    double radius; /* of the bounding sphere about the shape's origin; a tenth more where */
+    int ahead;     /* 1: one of its pairs has a model that is asked ahead of touch */
 };
 
 /* One body's half of a contact: u += J v, v += Y dr; both dof x 6, row-major. */

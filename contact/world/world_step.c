@@ -198,6 +198,39 @@ static void find_twist(const struct tact_world *world, int shape, double twist[6
     }
 }
 
+/* How the drift changes that twist. */
+static void find_rate(const struct tact_world *world, int shape, double rate[6])
+{
+    const struct tact_owner *owner = &world->shapes[shape].owner;
+    const double *at = world->poses[shape].position;
+    memset(rate, 0, 6 * sizeof *rate);
+    if (owner->kind == TACT_OWNER_HAND) {
+        tact_hand_link_rate(world->hands[owner->index].hand, owner->link, at, rate);
+    } else if (owner->kind == TACT_OWNER_BODY) {
+        const struct tact_body *body = &world->bodies[owner->index].body;
+        const double *w = body->twist + 3;
+        double l[3], torque[3], arm[3], moved[3], along[3];
+        tact_body_momentum(body, l);
+        tact_v3_cross(torque, l, w);
+        tact_m3_mul_v3(rate + 3, body->inverse_world, torque);
+        tact_v3_sub(arm, at, body->pose.position);
+        tact_v3_cross(moved, w, arm);
+        tact_v3_cross(along, w, moved);
+        tact_v3_cross(rate, rate + 3, arm);
+        tact_v3_add(rate, rate, along);
+    }
+}
+
+/* Size of the impulse that a pair's force had in the last tick. */
+static double last_impulse(const struct tact_world *world, const struct tact_contact *c)
+{
+    double sum = tact_v3_norm(c->warm);
+    for (int k = 0; k < TACT_PIECES && c->first_piece; k++) {
+        sum += tact_v3_norm(world->contacts[c->first_piece + k].warm);
+    }
+    return sum;
+}
+
 /* Measures a near pair by its model into the contact's patch and the world's pieces: their number,
  * or why there is none, as struct tact_contact_model has it. */
 static int measure_pair(struct tact_world *world, int pair)
@@ -226,8 +259,12 @@ static int measure_pair(struct tact_world *world, int pair)
         .planar = world->planar[world->near.slot[pair]],
         .most = p->most,
         .state = tact_pair_state(world, pair),
+        .counts = world->counts,
     };
     if (!model->moments) {
+        query.pressed = last_impulse(world, c);
+        find_rate(world, p->a, query.rate[0]);
+        find_rate(world, p->b, query.rate[1]);
         find_twist(world, p->a, query.twist[0]);
         find_twist(world, p->b, query.twist[1]);
     }

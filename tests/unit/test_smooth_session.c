@@ -1,0 +1,133 @@
+/*
+ * The model of smooth surfaces in a scene, by its name: replays from any tick, soft surfaces, and
+ * what it refuses.
+ */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <cmocka.h>
+#include "contact/pair/models_internal.h"
+#include "rt/session/replay.h"
+#include "support/run_scene.h"
+#include "support/world_scene.h"
+
+#define G 9.81
+#define PI 3.14159265358979323846
+
+/* Two ellipsoids, one on the other, on a floor, and a ball that comes by: all slide, roll and hit.
+ */
+static const char heap[] =
+    "name: heap\nduration: 0.6\ncontact: {model: smooth}\n"
+    "materials: [{name: stone}, {name: ground}]\n"
+    "pairs:\n"
+    "  - {materials: [stone, ground], friction: 0.4, restitution: 0.3}\n"
+    "  - {materials: [stone, stone], friction: 0.3}\n"
+    "bodies:\n"
+    "  - {name: floor, fixed: true, shapes: [{type: halfspace, material: ground}]}\n"
+    "  - name: low\n    mass: 0.2\n    position: [0, 0, 0.013]\n    angular_velocity: [0, 0, 9]\n"
+    "    shapes: [{type: ellipsoid, size: [0.08, 0.05, 0.025], material: stone}]\n"
+    "  - name: high\n    mass: 0.1\n    position: [0.004, 0.002, 0.037]\n"
+    "    shapes: [{type: ellipsoid, size: [0.03, 0.05, 0.022], material: stone}]\n"
+    "  - name: ball\n    mass: 0.05\n    position: [-0.15, 0, 0.0105]\n    velocity: [0.6, 0, 0]\n"
+    "    shapes: [{type: sphere, radius: 0.01, material: stone}]\n";
+
+static void replays_from_any_tick(void **state)
+{
+    (void)state;
+    struct tact_session_options options = {.clock = TACT_LOOP_FREE};
+    struct tact_session_report report;
+    char log[] = "/tmp/tact-smooth-XXXXXX", path[64];
+    assert_non_null(mkdtemp(log));
+    snprintf(path, sizeof path, "%s/a.mcap", log);
+    options.record = path;
+    run_text(heap, &options, &report);
+    assert_true(report.counts[TACT_COUNT_UNSOLVED] == 0);
+    assert_true(report.counts[TACT_COUNT_NOT_FOUND] == 0);
+    for (int from = 0; from < 600; from += 97) {
+        struct tact_replay_options how = tact_replay_options_default();
+        struct tact_replay_report replayed;
+        struct tact_error err = {.line = 0};
+        how.from = from;
+        how.each = from % 2;
+        assert_int_equal(tact_replay_run_with(path, &how, &replayed, &err), 0);
+        assert_true(replayed.differing == 0 && replayed.ticks == (uint64_t)(600 - from));
+    }
+    assert_int_equal(remove(path), 0);
+    assert_int_equal(rmdir(log), 0);
+}
+
+static void refuses_edges(void **state)
+{
+    (void)state;
+    static const char text[] =
+        "name: edges\nduration: 0.1\n"
+        "materials: [{name: stone}, {name: ground}]\n"
+        "pairs:\n  - {materials: [stone, ground], friction: 0.4, model: smooth}\n"
+        "bodies:\n"
+        "  - {name: floor, fixed: true, shapes: [{type: halfspace, material: ground}]}\n"
+        "  - name: crate\n    mass: 0.2\n    position: [0, 0, 0.1]\n"
+        "    shapes: [{type: box, size: [0.1, 0.1, 0.1], material: stone}]\n";
+    struct tact_session_options options = {.clock = TACT_LOOP_FREE};
+    struct tact_scene *scene = NULL;
+    struct tact_session *session = NULL;
+    struct tact_error err = {.line = 0};
+    assert_int_equal(tact_scene_parse(text, strlen(text), "edges.yaml", NULL, &scene, &err), 0);
+    assert_int_equal(tact_session_create(scene, &options, &session, &err), -ENOTSUP);
+    assert_int_equal(err.line, 5);
+    assert_non_null(strstr(err.text, "floor"));
+    assert_non_null(strstr(err.text, "crate"));
+    tact_scene_free(scene);
+}
+
+/* A soft ellipsoid on a plane has Hertz's ellipse: its torsion arm is 3/8 of the perimeter's mean,
+ * of a ball 3 pi / 16 a with a^3 = 3 N R / (4 E*). */
+static void soft_surfaces_have_hertzs_patch(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        struct tact_shape shape = {.kind = TACT_SHAPE_SPHERE, .size = {0.02, 0.02, 0.02}};
+        struct tact_contact_law law = scene_rigid(0.5);
+        const double place[3] = {0.0, 0.0, 0.02}, modulus = 1e6;
+        struct world_scene s;
+        if (i) {
+            shape = (struct tact_shape){.kind = TACT_SHAPE_ELLIPSOID, .size = {0.02, 0.06, 0.02}};
+        }
+        law.model = &tact_model_smooth;
+        law.modulus = modulus;
+        scene_open(&s, NULL);
+        scene_ground(&s);
+        scene_solid(&s, &shape, 0.3, place, 0.0);
+        scene_law(&s, 0, 1, &law);
+        scene_start(&s);
+        scene_run(&s, 0.1);
+        const struct tact_contact *c = tact_world_contact(s.world, 0);
+        double n = c->impulse[0] / s.options.period;
+        double a = cbrt(0.75 * n * 0.02 / modulus), k = 9.0; /* radii 0.02 and 0.18 m */
+        assert_true(fabs(n / (0.3 * G) - 1.0) < 1e-9);
+        assert_int_equal(c->patch.kind, TACT_PATCH_ELASTIC);
+        if (!i) {
+            assert_true(fabs(c->spin_arm / (3.0 * PI / 16.0 * a) - 1.0) < 1e-9);
+        } else { /* long along y, where it is flat, by about k^(2/3) */
+            double ratio = c->patch.stretch[0] / c->patch.stretch[1];
+            assert_true(fabs(fabs(c->patch.frame[4]) - 1.0) < 1e-12);
+            assert_true(fabs(ratio / pow(k, 2.0 / 3.0) - 1.0) < 0.05);
+        }
+        scene_close(&s);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(replays_from_any_tick),
+        cmocka_unit_test(refuses_edges),
+        cmocka_unit_test(soft_surfaces_have_hertzs_patch),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
