@@ -1,0 +1,307 @@
+/*
+ * The polygon of two cells. Two soft ones touch in the plane where their pressures are equal: it
+ * slices the tetrahedron of a, and the faces of b's cut the slice. A rigid triangle is cut by the
+ * faces of a's.
+ *
+ * What lies exactly in a face belongs to one of its two cells: the plane of a face is the same
+ * numbers for both, 0 counts as its positive side, and the places where it is crossed are found
+ * from the positive end.
+ */
+#include <math.h>
+#include <string.h>
+#include "contact/pair/field/field_internal.h"
+
+#define SAME 1e-13    /* difference of two pressures, of the largest, that is rounding */
+#define IN_FACE 1e-12 /* distance from a face, of the size, within which a slice lies in it */
+#define LEVEL 1e-9    /* change of the difference of two pressures, of their slopes, that is none */
+
+enum { SIDES = 5 }; /* four faces, and the plane of zero pressure */
+
+/* A polygon with its corners' distances from what cuts it. */
+struct outline {
+    int n;
+    double x[TACT_FIELD_CORNERS][3 + SIDES];
+    int8_t side[TACT_FIELD_CORNERS];
+};
+
+void tact_field_place(struct field_pair *pair, const struct tact_field *a,
+                      const struct tact_pose *pose_a, const struct tact_field *b,
+                      const struct tact_pose *pose_b)
+{
+    double from[9], to[9], between[3];
+    pair->a = a;
+    pair->b = b;
+    tact_quat_to_m3(from, pose_b->quat_wxyz);
+    tact_quat_to_m3(to, pose_a->quat_wxyz);
+    for (int i = 0; i < 9; i++) {
+        int r = i / 3, c = i % 3;
+        pair->turn[i] = to[r] * from[c] + to[3 + r] * from[3 + c] + to[6 + r] * from[6 + c];
+    }
+    tact_v3_sub(between, pose_b->position, pose_a->position);
+    tact_m3_tmul_v3(pair->shift, to, between);
+}
+
+static const double *corner_of(const struct tact_field *field, const struct field_cell *cell, int k)
+{
+    return field->vertices + 3 * (size_t)cell->corner[k];
+}
+
+/* A place of a in the frame of b. */
+static void to_b(const struct field_pair *pair, const double *x, double *out)
+{
+    double from[3];
+    tact_v3_sub(from, x, pair->shift);
+    tact_m3_tmul_v3(out, pair->turn, from);
+}
+
+/* Where the way from corner p, on the positive side of a plane, to q crosses it. */
+static void cross(const double *p, const double *q, double at_p, double at_q, int numbers,
+                  double *out)
+{
+    double share = at_p / (at_p - at_q);
+    for (int i = 0; i < numbers; i++) {
+        out[i] = p[i] + share * (q[i] - p[i]);
+    }
+}
+
+/* Keeps what is on the positive side of cut number c, or on the other (Sutherland-Hodgman). Returns
+ * 0 where nothing is left. */
+static int clip(struct outline *o, int c, int positive, int label)
+{
+    struct outline in = *o;
+    int m = 0;
+    for (int i = 0; i < in.n; i++) {
+        int j = i + 1 < in.n ? i + 1 : 0;
+        double vi = in.x[i][3 + c], vj = in.x[j][3 + c];
+        int here = (vi >= 0.0) == positive, there = (vj >= 0.0) == positive;
+        if (m + 2 > TACT_FIELD_CORNERS) {
+            o->n = 0; /* all of it is within rounding of an edge */
+            return 0;
+        }
+        if (here) {
+            memcpy(o->x[m], in.x[i], sizeof in.x[i]);
+            o->side[m++] = in.side[i];
+        }
+        if (here != there) {
+            int up = vi >= 0.0;
+            cross(in.x[up ? i : j], in.x[up ? j : i], up ? vi : vj, up ? vj : vi, 3 + SIDES,
+                  o->x[m]);
+            o->x[m][3 + c] = 0.0;
+            o->side[m++] = (int8_t)(here ? label : in.side[i]);
+        }
+    }
+    o->n = m;
+    return m > 2;
+}
+
+static int has_sides(const struct outline *o, int c, int positive)
+{
+    int inside = 0;
+    for (int i = 0; i < o->n; i++) {
+        inside += (o->x[i][3 + c] >= 0.0) == positive;
+    }
+    return inside == o->n ? 2 : inside > 0;
+}
+
+/* Whether the slice that lies in face c of b's cell is that of this cell: the surface is where the
+ * difference of pressures goes from below 0 to 0 or above, and belongs to the side below. It may be
+ * 0 on all of the other side, where the fields agree. */
+static int is_below(const struct field_pair *pair, const struct field_cell *cb, int c,
+                    const struct field_plane *plane)
+{
+    double in[3], beyond[3], differ[3];
+    tact_m3_mul_v3(in, pair->turn, pair->b->faces[cb->face[c]]);
+    tact_v3_scale(in, in, cb->inside >> c & 1 ? 1.0 : -1.0);
+    tact_v3_sub(differ, plane->slope_b, plane->slope_a);
+    if (tact_v3_dot(differ, in) >= 0.0 || cb->next[c] == TACT_FIELD_NONE) {
+        return tact_v3_dot(differ, in) < 0.0;
+    }
+    tact_m3_mul_v3(beyond, pair->turn, pair->b->cells[cb->next[c]].gradient);
+    tact_v3_sub(differ, beyond, plane->slope_a);
+    double steep = tact_v3_norm(beyond) + tact_v3_norm(plane->slope_a);
+    return tact_v3_dot(differ, in) <= LEVEL * steep;
+}
+
+/* The face of the cell in which the whole slice lies; -1: none. */
+static int face_of(const struct outline *o, double slack)
+{
+    for (int c = 0; c < 4; c++) {
+        double most = 0.0;
+        for (int i = 0; i < o->n; i++) {
+            most = tact_max(most, fabs(o->x[i][3 + c]));
+        }
+        if (most <= slack) {
+            return c;
+        }
+    }
+    return -1;
+}
+
+/* Distances of the corners from the faces of a cell. to: their places in the frame of its field. */
+static void find_distances(struct outline *o, const struct tact_field *field,
+                           const struct field_cell *cell, const double (*to)[3])
+{
+    for (int c = 0; c < 4; c++) {
+        const double *plane = field->faces[cell->face[c]];
+        for (int i = 0; i < o->n; i++) {
+            o->x[i][3 + c] = tact_v3_dot(plane, to[i]) - plane[3];
+        }
+    }
+}
+
+/* Cuts by the faces of a cell but for `in`; label is that of its first. */
+static int clip_by_cell(struct outline *o, const struct field_cell *cell, int in, int label)
+{
+    for (int c = 0; c < 4; c++) {
+        if (c != in && !has_sides(o, c, cell->inside >> c & 1)) {
+            return 0;
+        }
+    }
+    for (int c = 0; c < 4; c++) {
+        if (c != in && has_sides(o, c, cell->inside >> c & 1) < 2 &&
+            !clip(o, c, cell->inside >> c & 1, label + c)) {
+            return 0;
+        }
+    }
+    return o->n > 2;
+}
+
+/* The slice of a's tetrahedron where e is 0. */
+static int slice(const struct field_pair *pair, const struct field_cell *cell, const double *e,
+                 struct outline *o)
+{
+    static const int8_t others[4][3] = {{1, 2, 3}, {0, 2, 3}, {0, 1, 3}, {0, 1, 2}};
+    int up[4], down[4], ups = 0, downs = 0;
+    for (int k = 0; k < 4; k++) {
+        if (e[k] >= 0.0) {
+            up[ups++] = k;
+        } else {
+            down[downs++] = k;
+        }
+    }
+    if (!ups || !downs) {
+        return 0;
+    }
+    int ends[4][2], side[4], n = ups == 2 ? 4 : 3;
+    if (n == 3) {
+        int lone = ups == 1 ? up[0] : down[0];
+        for (int i = 0; i < 3; i++) {
+            ends[i][0] = ups == 1 ? lone : others[lone][i];
+            ends[i][1] = ups == 1 ? others[lone][i] : lone;
+            side[i] = others[lone][(i + 2) % 3]; /* opposite to what neither edge has */
+        }
+    } else {
+        const int way[4][3] = {{0, 0, 0}, {0, 1, 1}, {1, 1, 0}, {1, 0, 1}};
+        for (int i = 0; i < 4; i++) {
+            ends[i][0] = up[way[i][0]];
+            ends[i][1] = down[way[i][1]];
+            side[i] = i % 2 ? down[1 - way[i][1]] : up[1 - way[i][0]];
+        }
+    }
+    for (int i = 0; i < n; i++) {
+        const double *p = corner_of(pair->a, cell, ends[i][0]);
+        const double *q = corner_of(pair->a, cell, ends[i][1]);
+        cross(p, q, e[ends[i][0]], e[ends[i][1]], 3, o->x[i]);
+        o->side[i] = (int8_t)side[i];
+    }
+    o->n = n;
+    return 1;
+}
+
+/* Slices by the plane of equal pressure. Where the fields agree but for rounding the difference is
+ * 0, so that what they share is all on one side. -1: they agree on all of it. */
+static int slice_equal(const struct field_pair *pair, const struct field_cell *ca,
+                       const struct field_cell *cb, struct outline *o, struct field_plane *plane)
+{
+    int hard = pair->b->rigid, same = 0;
+    double e[4], differ[3], rounding = SAME * pair->a->nodes[0].most;
+    tact_m3_mul_v3(plane->slope_b, pair->turn, cb->gradient);
+    double base = cb->base - tact_v3_dot(plane->slope_b, pair->shift);
+    for (int k = 0; k < 4; k++) {
+        e[k] = tact_v3_dot(plane->slope_b, corner_of(pair->a, ca, k)) + base;
+        if (!hard) {
+            e[k] -= pair->a->pressure[ca->corner[k]];
+            e[k] = fabs(e[k]) <= rounding ? 0.0 : e[k];
+            same += e[k] == 0.0;
+        }
+    }
+    tact_v3_sub(differ, plane->slope_b, ca->gradient);
+    tact_v3_copy(plane->normal, hard ? plane->slope_b : differ);
+    plane->apart = tact_v3_normalize(plane->normal, plane->normal);
+    return same == 4 ? -1 : slice(pair, ca, e, o);
+}
+
+/* The triangle of b in the frame of a. */
+static void take_triangle(const struct field_pair *pair, const struct field_cell *cb,
+                          struct outline *o, struct field_plane *plane)
+{
+    for (int k = 0; k < 3; k++) {
+        tact_m3_mul_v3(o->x[k], pair->turn, corner_of(pair->b, cb, k));
+        tact_v3_add(o->x[k], o->x[k], pair->shift);
+        o->side[k] = (int8_t)(4 + k);
+    }
+    o->n = 3;
+    tact_m3_mul_v3(plane->slope_b, pair->turn, cb->gradient);
+    tact_v3_copy(plane->normal, plane->slope_b);
+    plane->apart = 1.0;
+}
+
+/* Cuts off what has a pressure below 0 in a. */
+static int clip_pressure(struct outline *o, const struct field_plane *plane)
+{
+    for (int i = 0; i < o->n; i++) {
+        o->x[i][3] = tact_v3_dot(plane->slope_a, o->x[i]) + plane->base;
+    }
+    return clip(o, 0, 1, -1);
+}
+
+static int cut_outline(const struct field_pair *pair, const struct field_cell *ca,
+                       const struct field_cell *cb, struct outline *o, struct field_plane *plane)
+{
+    double at[TACT_FIELD_CORNERS][3];
+    int rc = 1;
+    if (pair->b->kind == TACT_FIELD_RIGID) {
+        take_triangle(pair, cb, o, plane);
+    } else {
+        rc = slice_equal(pair, ca, cb, o, plane);
+    }
+    if (rc <= 0) {
+        return rc;
+    }
+    if (pair->b->kind == TACT_FIELD_TETS) {
+        for (int i = 0; i < o->n; i++) {
+            to_b(pair, o->x[i], at[i]);
+        }
+        find_distances(o, pair->b, cb, (const double(*)[3])at);
+        int in = face_of(o, IN_FACE * pair->b->size);
+        rc = (in < 0 || is_below(pair, cb, in, plane)) && clip_by_cell(o, cb, in, 4);
+    } else if (pair->b->kind == TACT_FIELD_RIGID && pair->a->kind == TACT_FIELD_TETS) {
+        for (int i = 0; i < o->n; i++) {
+            tact_v3_copy(at[i], o->x[i]);
+        }
+        find_distances(o, pair->a, ca, (const double(*)[3])at);
+        rc = clip_by_cell(o, ca, -1, 0);
+    }
+    return rc && (pair->a->kind == TACT_FIELD_PLANE || ca->rim & 16) ? clip_pressure(o, plane) : rc;
+}
+
+int tact_field_cut(const struct field_pair *pair, uint32_t i, uint32_t j, struct field_cut *cut,
+                   struct field_plane *plane)
+{
+    const struct field_cell *ca = &pair->a->cells[i], *cb = &pair->b->cells[j];
+    struct outline o;
+    memset(o.x, 0, sizeof o.x);
+    tact_v3_copy(plane->slope_a, ca->gradient);
+    plane->slope = ca->gradient;
+    plane->base = ca->base;
+    plane->soft = !pair->b->rigid;
+    int rc = cut_outline(pair, ca, cb, &o, plane);
+    if (rc > 0) {
+        cut->n = o.n;
+        memcpy(cut->side, o.side, sizeof cut->side);
+        for (int k = 0; k < o.n; k++) {
+            tact_v3_copy(cut->corner[k], o.x[k]);
+        }
+    }
+    return rc;
+}

@@ -1,0 +1,272 @@
+/*
+ * Potential energy: the integral of the lesser of two pressures over all space. Where one solid is
+ * a tetrahedron, it is cut into smaller ones by the planes of the other's cell, and a pressure that
+ * is linear on a tetrahedron integrates to its volume times the mean of its corners.
+ */
+#include <errno.h>
+#include <math.h>
+#include <string.h>
+#include "contact/pair/field/field_internal.h"
+
+enum { MOST_PLANES = 7 }; /* four of a tetrahedron, two of zero pressure, one of equal ones */
+
+/* Planes that bound a part of space, inside where normal.x >= distance. */
+struct part {
+    int planes;
+    double plane[MOST_PLANES][4];
+};
+
+/* Of a tetrahedron within the first planes: integral of the linear function. */
+struct integrand {
+    const struct part *part;
+    double slope[3], base;
+};
+
+static double integral(const struct integrand *f, const double (*x)[3])
+{
+    double u[3], v[3], w[3], across[3], sum = 4.0 * f->base;
+    tact_v3_sub(u, x[1], x[0]);
+    tact_v3_sub(v, x[2], x[0]);
+    tact_v3_sub(w, x[3], x[0]);
+    tact_v3_cross(across, v, w);
+    for (int k = 0; k < 4; k++) {
+        sum += tact_v3_dot(f->slope, x[k]);
+    }
+    return fabs(tact_v3_dot(u, across)) / 24.0 * sum;
+}
+
+static void cross(const double *p, const double *q, double at_p, double at_q, double *out)
+{
+    double share = at_p / (at_p - at_q);
+    for (int k = 0; k < 3; k++) {
+        out[k] = p[k] + share * (q[k] - p[k]);
+    }
+}
+
+/* The prism of two triangles as three tetrahedra. */
+static void split_prism(const double (*p)[3], double (*tet)[4][3])
+{
+    static const int corner[3][4] = {{0, 1, 2, 3}, {1, 2, 3, 4}, {2, 3, 4, 5}};
+    for (int i = 0; i < 12; i++) {
+        memcpy(tet[i / 4][i % 4], p[corner[i / 4][i % 4]], sizeof p[0]);
+    }
+}
+
+/* What of a tetrahedron is above a plane, as up to three: their number. */
+static int cut_tet(const double (*x)[3], const double *plane, double (*tet)[4][3])
+{
+    double at[4], prism[6][3];
+    int up[4], down[4], ups = 0, downs = 0;
+    for (int k = 0; k < 4; k++) {
+        at[k] = tact_v3_dot(plane, x[k]) - plane[3];
+        *(at[k] >= 0.0 ? &up[ups++] : &down[downs++]) = k;
+    }
+    if (ups == 4 || ups == 1) {
+        memcpy(tet[0][0], x[up[0]], sizeof x[0]);
+        for (int k = 1; k < 4; k++) {
+            if (ups == 4) {
+                memcpy(tet[0][k], x[up[k]], sizeof x[0]);
+            } else {
+                cross(x[up[0]], x[down[k - 1]], at[up[0]], at[down[k - 1]], tet[0][k]);
+            }
+        }
+        return 1;
+    }
+    for (int k = 0; k < 3 && ups == 3; k++) {
+        memcpy(prism[k], x[up[k]], sizeof x[0]);
+        cross(x[up[k]], x[down[0]], at[up[k]], at[down[0]], prism[3 + k]);
+    }
+    for (int k = 0; k < 2 && ups == 2; k++) {
+        memcpy(prism[3 * k], x[up[k]], sizeof x[0]);
+        cross(x[up[k]], x[down[0]], at[up[k]], at[down[0]], prism[3 * k + 1]);
+        cross(x[up[k]], x[down[1]], at[up[k]], at[down[1]], prism[3 * k + 2]);
+    }
+    split_prism((const double(*)[3])prism, tet);
+    return ups ? 3 : 0;
+}
+
+/* Of the tetrahedron within the planes from number k on; as deep as there are planes. */
+static double within(const struct integrand *f, const double (*x)[3], int k)
+{
+    double tet[3][4][3], sum = 0.0;
+    if (k == f->part->planes) {
+        return integral(f, x);
+    }
+    int n = cut_tet(x, f->part->plane[k], tet);
+    for (int i = 0; i < n; i++) {
+        sum += within(f, (const double(*)[3])tet[i], k + 1);
+    }
+    return sum;
+}
+
+static void corners_of(const struct field_pair *pair, int of_b, uint32_t i, double (*x)[3])
+{
+    const struct tact_field *field = of_b ? pair->b : pair->a;
+    int corners = field->rigid ? 3 : 4;
+    for (int k = 0; k < corners; k++) {
+        const double *from = field->vertices + 3 * (size_t)field->cells[i].corner[k];
+        tact_v3_copy(x[k], from);
+        if (of_b) {
+            tact_m3_mul_v3(x[k], pair->turn, from);
+            tact_v3_add(x[k], x[k], pair->shift);
+        }
+    }
+}
+
+/* A plane through three places, with a fourth above it. */
+static void add_plane(struct part *part, const double *p, const double *q, const double *r,
+                      const double *above)
+{
+    double u[3], v[3], up[3], *plane = part->plane[part->planes++];
+    tact_v3_sub(u, q, p);
+    tact_v3_sub(v, r, p);
+    tact_v3_cross(plane, u, v);
+    tact_v3_normalize(plane, plane);
+    tact_v3_sub(up, above, p);
+    if (tact_v3_dot(plane, up) < 0.0) {
+        tact_v3_scale(plane, plane, -1.0);
+    }
+    plane[3] = tact_v3_dot(plane, p);
+}
+
+static void add_tet(struct part *part, const double (*x)[3])
+{
+    for (int k = 0; k < 4; k++) {
+        add_plane(part, x[(k + 1) % 4], x[(k + 2) % 4], x[(k + 3) % 4], x[k]);
+    }
+}
+
+/* Where a function is over 0. */
+static void add_above(struct part *part, const double *slope, double base)
+{
+    double *plane = part->plane[part->planes++];
+    tact_v3_copy(plane, slope);
+    plane[3] = -base;
+}
+
+/* The lesser of the pressures of cells i and j over what they share: that of a, less what it is
+ * over that of b. */
+static double lesser(const struct field_pair *pair, uint32_t i, uint32_t j)
+{
+    const struct field_cell *ca = &pair->a->cells[i], *cb = &pair->b->cells[j];
+    struct part part = {.planes = 0};
+    struct integrand f = {.part = &part, .base = ca->base};
+    double x[4][3], other[4][3], slope[3];
+    corners_of(pair, 0, i, x);
+    tact_m3_mul_v3(slope, pair->turn, cb->gradient);
+    double base = cb->base - tact_v3_dot(slope, pair->shift);
+    if (pair->b->kind == TACT_FIELD_TETS) {
+        corners_of(pair, 1, j, other);
+        add_tet(&part, (const double(*)[3])other);
+    }
+    if (ca->rim & 16) {
+        add_above(&part, ca->gradient, ca->base);
+    }
+    if (pair->b->kind == TACT_FIELD_PLANE || cb->rim & 16) {
+        add_above(&part, slope, base);
+    }
+    tact_v3_copy(f.slope, ca->gradient);
+    double sum = within(&f, (const double(*)[3])x, 0);
+    tact_v3_sub(f.slope, ca->gradient, slope);
+    f.base = ca->base - base;
+    add_above(&part, f.slope, f.base);
+    return sum - within(&f, (const double(*)[3])x, 0);
+}
+
+/* The soft pressure over the rigid half-space of b. */
+static double over_plane(const struct field_pair *pair, uint32_t i)
+{
+    const struct field_cell *ca = &pair->a->cells[i];
+    struct part part = {.planes = 0};
+    struct integrand f = {.part = &part, .base = ca->base};
+    double x[4][3], slope[3];
+    corners_of(pair, 0, i, x);
+    tact_v3_copy(f.slope, ca->gradient);
+    tact_m3_mul_v3(slope, pair->turn, pair->b->cells->gradient);
+    add_above(&part, slope, -tact_v3_dot(slope, pair->shift));
+    if (ca->rim & 16) {
+        add_above(&part, ca->gradient, ca->base);
+    }
+    return within(&f, (const double(*)[3])x, 0);
+}
+
+/* The pressure of cell i over the tetrahedron of a rigid triangle and an apex, negative where the
+ * apex is outside of the triangle. */
+static double over_cone(const struct field_pair *pair, uint32_t i, uint32_t j, const double *apex)
+{
+    const struct field_cell *ca = &pair->a->cells[i];
+    struct part part = {.planes = 0};
+    struct integrand f = {.part = &part, .base = ca->base};
+    double x[4][3], cone[4][3], inward[3], arm[3];
+    corners_of(pair, 1, j, cone);
+    tact_m3_mul_v3(inward, pair->turn, pair->b->cells[j].gradient);
+    tact_v3_copy(cone[3], apex);
+    tact_v3_sub(arm, apex, cone[0]);
+    tact_v3_copy(f.slope, ca->gradient);
+    double height = tact_v3_dot(inward, arm);
+    if (height == 0.0) {
+        return 0.0;
+    }
+    if (pair->a->kind == TACT_FIELD_PLANE || ca->rim & 16) {
+        add_above(&part, ca->gradient, ca->base);
+    }
+    if (pair->a->kind == TACT_FIELD_TETS) {
+        corners_of(pair, 0, i, x);
+        add_tet(&part, (const double(*)[3])cone);
+    } else {
+        memcpy(x, cone, sizeof x);
+    }
+    return copysign(within(&f, (const double(*)[3])x, 0), height);
+}
+
+/* Over all pairs of cells of two nodes. */
+static double lesser_below(const struct field_pair *pair, const struct field_node *a,
+                           const struct field_node *b)
+{
+    if (!tact_field_boxes_overlap(pair, a->lower, a->upper, b->lower, b->upper)) {
+        return 0.0;
+    }
+    if (a->leaf && b->leaf) {
+        return lesser(pair, a->first, b->first);
+    }
+    const struct field_node *child =
+        a->leaf ? &pair->b->nodes[b->first] : &pair->a->nodes[a->first];
+    return a->leaf ? lesser_below(pair, a, child) + lesser_below(pair, a, child + 1)
+                   : lesser_below(pair, child, b) + lesser_below(pair, child + 1, b);
+}
+
+static double with_rigid(const struct field_pair *pair)
+{
+    double apex[3], sum = 0.0;
+    tact_m3_mul_v3(apex, pair->turn, pair->b->vertices);
+    tact_v3_add(apex, apex, pair->shift);
+    for (uint32_t i = 0; i < pair->a->cell_count; i++) {
+        for (uint32_t j = 0; j < pair->b->cell_count; j++) {
+            sum += over_cone(pair, i, j, apex);
+        }
+    }
+    return sum;
+}
+
+double tact_field_energy(const struct tact_field *a, const struct tact_pose *pose_a,
+                         const struct tact_field *b, const struct tact_pose *pose_b)
+{
+    struct field_pair pair;
+    double sum = 0.0;
+    int swap = tact_field_swaps(a, b);
+    if (!tact_field_meets(a, b)) {
+        return NAN;
+    }
+    tact_field_place(&pair, swap ? b : a, swap ? pose_b : pose_a, swap ? a : b,
+                     swap ? pose_a : pose_b);
+    if (pair.b->kind == TACT_FIELD_RIGID) {
+        return with_rigid(&pair);
+    }
+    if (pair.b->kind == TACT_FIELD_TETS) {
+        return lesser_below(&pair, pair.a->nodes, pair.b->nodes);
+    }
+    for (uint32_t i = 0; i < pair.a->cell_count; i++) {
+        sum += pair.b->rigid ? over_plane(&pair, i) : lesser(&pair, i, 0);
+    }
+    return sum;
+}

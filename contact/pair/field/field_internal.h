@@ -1,0 +1,120 @@
+/* What the sources of pressure fields share. */
+#ifndef TACT_CONTACT_FIELD_INTERNAL_H
+#define TACT_CONTACT_FIELD_INTERNAL_H
+
+#include "contact/pair/field/field.h"
+
+#define TACT_FIELD_NONE UINT32_MAX /* no cell beyond this face */
+
+enum tact_field_kind {
+    TACT_FIELD_TETS,  /* cells are tetrahedra */
+    TACT_FIELD_RIGID, /* cells are triangles */
+    TACT_FIELD_PLANE, /* one cell without faces: z <= 0 */
+};
+
+/* A tetrahedron, whose side i is opposite to corner i, or a triangle, whose side i runs from corner
+ * i to the next. */
+struct field_cell {
+    double gradient[3]; /* of the pressure [Pa/m]; of a triangle minus its unit normal */
+    double base;        /* pressure at the field's origin [Pa]; of a triangle unused */
+    uint32_t corner[4];
+    uint32_t face[4]; /* of a tetrahedron, in the field's faces */
+    uint32_t next[4]; /* cell beyond each side */
+    uint8_t inside;   /* bits: faces on whose positive side the cell lies */
+    uint8_t rim;      /* bits: faces on the boundary; 16: pressure falls below 0 in it */
+};
+
+/* Bounds of a part of the cells. */
+struct field_node {
+    double lower[3], upper[3];             /* [m] */
+    double rim_lower[3], rim_upper[3];     /* of where the pressure is 0; lower > upper: nowhere */
+    double slope_lower[3], slope_upper[3]; /* of the gradients [Pa/m] */
+    double least, most;                    /* pressure [Pa] */
+    uint32_t first;                        /* of two children, or the cell */
+    uint32_t leaf;
+};
+
+struct tact_field {
+    enum tact_field_kind kind;
+    int rigid;
+    double size; /* sum of the sides of its bounds [m]; 0 of a half-space */
+    size_t vertex_count, cell_count, face_count, node_count;
+    double *vertices;
+    double *pressure;   /* of the vertices; NULL where rigid */
+    double (*faces)[4]; /* planes of the faces: unit normal, distance from the origin */
+    struct field_cell *cells;
+    struct field_node *nodes;
+};
+
+/* Fills nodes from cells. 0 or -ENOMEM. */
+int tact_field_build_tree(struct tact_field *field);
+
+/* Most nodes of a tree on one another. */
+enum { TACT_FIELD_DEPTH = 40 };
+
+/* A pair of fields, b seen from a. */
+struct field_pair {
+    const struct tact_field *a, *b;
+    double turn[9], shift[3]; /* a point x of b is turn x + shift in a */
+};
+
+/* 1 where two fields can touch: not two rigid ones, nor two half-spaces. */
+static inline int tact_field_meets(const struct tact_field *a, const struct tact_field *b)
+{
+    return !(a->rigid && b->rigid) && !(a->kind == TACT_FIELD_PLANE && b->kind == TACT_FIELD_PLANE);
+}
+
+/* 1 where b is the one that goes first: one with tetrahedra does, else the soft half-space. */
+static inline int tact_field_swaps(const struct tact_field *a, const struct tact_field *b)
+{
+    if (a->kind == TACT_FIELD_TETS || b->kind == TACT_FIELD_TETS) {
+        return a->kind != TACT_FIELD_TETS;
+    }
+    return a->kind == TACT_FIELD_RIGID;
+}
+
+void tact_field_place(struct field_pair *pair, const struct tact_field *a,
+                      const struct tact_pose *pose_a, const struct tact_field *b,
+                      const struct tact_pose *pose_b);
+
+/* A polygon and across which side of which cell it goes on past the edge from each corner. */
+struct field_cut {
+    int n;
+    double corner[TACT_FIELD_CORNERS][3]; /* frame of a */
+    int8_t side[TACT_FIELD_CORNERS];      /* of cell a 0 to 3, of cell b 4 to 7, -1 of none */
+};
+
+/* The equal-pressure plane of two cells and what goes with it, frame of a. */
+struct field_plane {
+    double normal[3];              /* unit, into b */
+    double slope_a[3], slope_b[3]; /* gradients; of a rigid one its part of them over `apart` */
+    double base;                   /* pressure at the origin of a [Pa] */
+    const double *slope;           /* and its gradient: of one that is soft */
+    double apart;                  /* |g_B - g_A|; 1 where one is rigid */
+    int soft;                      /* 1: neither is */
+};
+
+/* Cuts out the polygon of cells i of a and j of b. 1; 0 where there is none; -1 where the two
+ * fields agree on a volume. */
+int tact_field_cut(const struct field_pair *pair, uint32_t i, uint32_t j, struct field_cut *cut,
+                   struct field_plane *plane);
+
+/* Sums over polygons, about a place near them, frame of a; forces on b. */
+struct field_sums {
+    double origin[3];
+    double area, load, peak;
+    size_t alike;    /* polygons of fields that all but agree, without stiffness */
+    double first[3]; /* integral of the pressure times the place */
+    double force[3], torque[3];
+    double stiffness[21]; /* lower part, by rows */
+};
+
+/* Adds a polygon; fills what it has of its own. */
+void tact_field_add(struct field_sums *sums, const struct field_cut *cut,
+                    const struct field_plane *plane, struct tact_field_polygon *polygon);
+
+/* 1 where boxes overlap: lower and upper of one in the frame of a, of the other in that of b. */
+int tact_field_boxes_overlap(const struct field_pair *pair, const double *lower_a,
+                             const double *upper_a, const double *lower_b, const double *upper_b);
+
+#endif

@@ -1,0 +1,263 @@
+/*
+ * Pressure fields: contact surfaces against exact answers, and what is refused.
+ */
+#include <errno.h>
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+#include "contact/moments/moments.h"
+#include "support/field_bodies.h"
+#include "support/random.h"
+
+#define PI 3.14159265358979323846
+
+static void near_to(double is, double should, double relative)
+{
+    if (!(fabs(is - should) <= relative * fabs(should))) {
+        fail_msg("%.15g in place of %.15g: off by %.2e of it", is, should, is / should - 1.0);
+    }
+}
+
+/* A half-space pushes with k V at the centroid of what is in it, as hydrostatics has it. */
+static void box_in_soft_halfspace(void **state)
+{
+    (void)state;
+    struct tact_mesh *mesh;
+    struct tact_field *box = field_rigid_box(0.02, 0.03, 0.01, &mesh), *plane = field_plane(1e6);
+    struct tact_pose floor = tact_pose_identity();
+    struct tact_pose pose = pose_of(0.01, 0.02, -0.004, 0.3, -0.2, 0.5);
+    struct tact_shape shape = {.kind = TACT_SHAPE_MESH, .mesh = mesh};
+    struct tact_shape ground = {.kind = TACT_SHAPE_HALFSPACE};
+    struct tact_field_contact c, other;
+    struct tact_moments m;
+    double w[6], zero[3] = {0.0};
+    assert_int_equal(field_touch(box, &pose, plane, &floor, &c), 1);
+    field_wrench_about(&c, zero, w);
+    near_to(w[2], 33.31348957497, 1e-12);
+    near_to(w[3], 0.52542853, 1e-7);
+    near_to(w[4], -0.35469073, 1e-7);
+    assert_true(fabs(w[0]) + fabs(w[1]) + fabs(w[5]) < 1e-13);
+    assert_int_equal(tact_moments_pair(&shape, &pose, &ground, &floor, NULL, NULL, &m), 1);
+    near_to(w[2], 1e6 * m.volume, 1e-13);
+    near_to(w[3], 1e6 * m.volume * m.centroid[1], 1e-13);
+    near_to(tact_field_energy(box, &pose, plane, &floor), -1e6 * m.volume * m.centroid[2], 1e-12);
+    assert_int_equal(field_touch(plane, &floor, box, &pose, &other), 1); /* either order */
+    for (int k = 0; k < 6; k++) {
+        assert_true(fabs(other.wrench[k] + c.wrench[k]) < 1e-12 * w[2]);
+    }
+    tact_field_free(box);
+    tact_field_free(plane);
+    tact_mesh_free(mesh);
+}
+
+/* The exact force of two balls p = E (1 - r / R), as polynomials of the pressure: section 6. */
+static double ball_force(double r1, double r2, double e1, double e2, double distance)
+{
+    const int n = 20000; /* Simpson's rule: rho^2 is a polynomial of degree 4 */
+    double most = (r1 + r2 - distance) / (r1 / e1 + r2 / e2), sum = 0.0;
+    for (int i = 0; i <= n; i++) {
+        double p = most * i / n, a = r1 * (1.0 - p / e1), b = r2 * (1.0 - p / e2);
+        double x = (a * a - b * b + distance * distance) / (2.0 * distance);
+        sum += (i % n ? 2.0 + 2.0 * (i % 2) : 1.0) * (a * a - x * x);
+    }
+    return PI * sum * most / (3.0 * n);
+}
+
+/* Polyhedra in balls: their error falls with the square of their edges. */
+static void balls_converge(void **state)
+{
+    (void)state;
+    const double radius[3] = {0.03, 0.02, 0.02}, apart[3] = {0.054, 0.046, 0.046};
+    const double modulus[3] = {1e5, 1e5, 4e5}, exact[3] = {2.63893783, 1.13631436, 1.63324750};
+    struct tact_pose at = tact_pose_identity();
+    for (int i = 0; i < 3; i++) {
+        double off[3];
+        near_to(ball_force(0.03, radius[i], 1e5, modulus[i], apart[i]), exact[i], 1e-8);
+        for (int level = 2; level < 5; level++) {
+            struct tact_field *a = field_ball(0.03, 1e5, level),
+                              *b = field_ball(radius[i], modulus[i], level);
+            struct tact_pose place = pose_of(0.0, 0.0, apart[i], 0.31, 0.17, 0.05);
+            struct tact_field_contact c;
+            assert_int_equal(field_touch(a, &at, b, &place, &c), 1);
+            off[level - 2] = 1.0 + c.wrench[2] / exact[i];
+            printf("balls %d, level %d: %zu polygons, force %.2f %% off\n", i, level, c.polygons,
+                   100.0 * off[level - 2]);
+            tact_field_free(a);
+            tact_field_free(b);
+        }
+        assert_true(off[2] > 0.0 && off[1] < 0.3 * off[0] && off[2] < 0.3 * off[1]);
+    }
+}
+
+/* Slabs face to face, a box on its edge, a flat punch: force and stiffness in closed form. */
+static void flat_faces(void **state)
+{
+    (void)state;
+    struct tact_mesh *mesh;
+    struct tact_pose at = tact_pose_identity();
+    struct tact_field *cube = field_box(0.03, 0.03, 0.03, 1e5, 4), *plane = field_plane(2e6);
+    struct tact_field *punch = field_rigid_box(0.01, 0.01, 0.02, &mesh);
+    struct tact_field_contact c;
+    double k1 = 1e5 / 0.03, k2 = 2e6, d = 1e-3, s = 0.02;
+    struct tact_pose above = pose_of(0.0, 0.0, 0.03 - d, 0.0, 0.0, 0.4);
+    assert_int_equal(field_touch(cube, &above, plane, &at, &c), 1);
+    /* Springs in series, but for the cube's rim, where its sides are nearer than its face. */
+    double series = k1 * k2 / (k1 + k2), rim = 0.06 - 2.0 * d * series / k1;
+    near_to(c.wrench[2], k1 / 6.0 * (pow(0.06, 3) - pow(rim, 3)), 1e-12);
+    near_to(c.stiffness[14], rim * rim * series, 1e-12);
+    assert_true(c.wrench[2] > 0.9 * 0.06 * 0.06 * d * series);
+    above = pose_of(0.0, 0.0, 0.02 - d, 0.0, 0.0, 0.0);
+    assert_int_equal(field_touch(punch, &above, plane, &at, &c), 1);
+    const double bottom[3] = {0.0, 0.0, -d};
+    double w[6];
+    field_wrench_about(&c, bottom, w);
+    near_to(c.wrench[2], 0.8, 1e-13);
+    near_to(c.stiffness[14], 800.0, 1e-13);
+    near_to(c.peak, k2 * d, 1e-13);
+    /* Rolling about the bottom's centre, its sides included. */
+    double z = c.centre[2] - bottom[2];
+    near_to(c.stiffness[21] - 2.0 * z * c.stiffness[19] + z * z * c.stiffness[7],
+            k2 * pow(s, 4) / 12.0 + w[2] * d / 2.0, 1e-12);
+    assert_true(fabs(c.stiffness[35]) < 1e-16);
+    const double theta = 1e-3;
+    above = pose_of(0.0, 0.0, 0.02 - d, 0.0, theta, 0.0);
+    assert_int_equal(field_touch(punch, &above, plane, &at, &c), 1);
+    /* On its edge: a wedge of depth t. */
+    double t = 2e-3, half = 0.01;
+    tact_field_free(punch);
+    tact_mesh_free(mesh);
+    punch = field_rigid_box(half, 0.03, half, &mesh);
+    above = pose_of(0.0, 0.0, half * sqrt(2.0) - t, 0.0, PI / 4.0, 0.0);
+    assert_int_equal(field_touch(punch, &above, plane, &at, &c), 1);
+    near_to(c.wrench[2], k2 * t * t * 0.06, 1e-12);
+    near_to(c.stiffness[14], 2.0 * k2 * t * 0.06, 1e-12);
+    tact_field_free(cube);
+    tact_field_free(punch);
+    tact_field_free(plane);
+    tact_mesh_free(mesh);
+}
+
+/* Where both fields agree on a volume there is no surface, and the force jumps by a known amount:
+ * equal cubes in line (trap 1). */
+static void equal_gradients(void **state)
+{
+    (void)state;
+    const double h = 0.03, k = 1e5 / 0.03, delta = 0.002;
+    struct tact_field *a = field_box(h, h, h, 1e5, 4), *b = field_box(h, h, h, 1e5, 4);
+    struct tact_pose at = tact_pose_identity();
+    const double jump = k * (2.0 * h * delta * delta - 2.0 / 3.0 * delta * delta * delta);
+    const double normal = k / 6.0 * (pow(2.0 * h, 3) - pow(2.0 * (h - delta), 3));
+    struct tact_field_contact c;
+    near_to(jump, 0.782222, 1e-6);
+    for (int s = -1; s <= 1; s++) {
+        struct tact_pose above = pose_of(s * 1e-7, 0.0, 2.0 * h - 2.0 * delta, 0.0, 0.0, 0.0);
+        assert_int_equal(field_touch(a, &at, b, &above, &c), 1);
+        printf("shifted by %+.0e m: side force %.9f N of %.9f, %zu pairs alike\n", s * 1e-7,
+               c.wrench[0], jump, c.alike);
+        near_to(c.wrench[2], -normal, 1e-4);
+        if (s) {
+            near_to(c.wrench[0], -s * jump, 1e-3);
+        } else {
+            assert_true(fabs(c.wrench[0]) < 1e-12 && c.alike > 0);
+        }
+    }
+    tact_field_free(a);
+    tact_field_free(b);
+}
+
+/* A rigid triangle in a face between two tetrahedra is in one of them, at any turn and at either
+ * pose (trap 4). */
+static void faces_in_faces(void **state)
+{
+    (void)state;
+    struct tact_mesh *mesh;
+    struct tact_field *cube = field_box(0.03, 0.03, 0.03, 1e5, 4);
+    struct tact_field *hard = field_rigid_box(0.02, 0.02, 0.02, &mesh);
+    double worst = 0.0;
+    for (int n = 0; n < 200; n++) {
+        struct tact_pose pa = n ? random_pose(0.5) : tact_pose_identity(), pb, local;
+        struct tact_field_contact c;
+        /* A face of the rigid one in the plane x = 0, edges in the planes between the sides. */
+        local = pose_of(0.02, 0.0, n % 2 ? 0.02 : 0.0, 0.0, 0.0, 0.0);
+        tact_pose_mul(&pb, &pa, &local);
+        assert_int_equal(field_touch(cube, &pa, hard, &pb, &c), 1);
+        double energy = tact_field_energy(cube, &pa, hard, &pb), exact = 0.0;
+        const double step = 1e-5;
+        for (int s = -1; s < 2; s += 2) {
+            local.position[0] = 0.02 + s * step;
+            tact_pose_mul(&pb, &pa, &local);
+            exact -= s * tact_field_energy(cube, &pa, hard, &pb) / (2.0 * step);
+        }
+        double along[3] = {1.0, 0.0, 0.0}, x[3];
+        tact_quat_rotate(x, pa.quat_wxyz, along);
+        double is = -tact_v3_dot(x, c.wrench);
+        worst = tact_max(worst, fabs(is - exact) * 0.02 / energy);
+    }
+    printf("faces in faces: force within %.1e of the energy's slope\n", worst);
+    assert_true(worst < 1e-5);
+    tact_field_free(cube);
+    tact_field_free(hard);
+    tact_mesh_free(mesh);
+}
+
+/* What is given is checked, and the message says where. */
+static void refuses(void **state)
+{
+    (void)state;
+    const double x[15] = {0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 1, 1, 1, 1};
+    const uint32_t one[4] = {0, 1, 2, 3}, two[8] = {0, 1, 2, 3, 1, 2, 3, 4};
+    const uint32_t flat[4] = {0, 1, 2, 2}, thrice[12] = {0, 1, 2, 3, 1, 2, 3, 4, 1, 2, 3, 0};
+    const uint32_t far[4] = {0, 1, 2, 9};
+    const double none[5] = {0}, high[5] = {0, 0, 0, 0, 1}, not [5] = {0, NAN, 0, 0, 0};
+    struct tact_field *field;
+    struct tact_error err;
+    const struct {
+        const uint32_t *tets;
+        size_t count;
+        const double *p;
+        const char *part;
+    } bad[] = {
+        {one, 1, none, "no pressure"}, {two, 2, high, "no pressure"},
+        {flat, 1, high, "flat"},       {far, 1, high, "vertex 9"},
+        {one, 1, not, "vertex 1"},     {two + 4, 1, high, "on the surface"},
+        {thrice, 3, high, "pressure"},
+    };
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        int rc = tact_field_tets(x, 5, bad[i].tets, bad[i].count, bad[i].p, &field, &err);
+        printf("%s\n", err.text);
+        assert_int_equal(rc, -EINVAL);
+        assert_null(field);
+        assert_non_null(strstr(err.text, bad[i].part));
+    }
+    struct tact_field_contact c;
+    struct tact_field_scratch *small = tact_field_scratch_create(4);
+    struct tact_field *a = field_ball(0.03, 1e5, 2), *floor = field_plane(INFINITY);
+    struct tact_pose at = tact_pose_identity(), up = pose_of(0.0, 0.0, 0.02, 0.0, 0.0, 0.0);
+    assert_int_equal(tact_field_touch(a, &at, a, &up, small, NULL, NULL, &c), -ENOSPC);
+    assert_int_equal(tact_field_touch(floor, &at, floor, &up, field_scratch(), NULL, NULL, &c),
+                     -ENOTSUP);
+    assert_true(isnan(tact_field_energy(floor, &at, floor, &up)));
+    assert_int_equal(tact_field_halfspace(-1.0, &field), -EINVAL);
+    tact_field_free(a);
+    tact_field_free(floor);
+    tact_field_scratch_destroy(small);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(box_in_soft_halfspace),
+        cmocka_unit_test(balls_converge),
+        cmocka_unit_test(flat_faces),
+        cmocka_unit_test(equal_gradients),
+        cmocka_unit_test(faces_in_faces),
+        cmocka_unit_test(refuses),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

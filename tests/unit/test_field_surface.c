@@ -1,0 +1,322 @@
+/*
+ * Pressure fields: contact surfaces against the overlaps that tact measures otherwise, wrench and
+ * stiffness against differences, and the walk against all pairs of cells.
+ */
+#include <errno.h>
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+#include "contact/moments/moments.h"
+#include "support/field_bodies.h"
+#include "support/random.h"
+
+#define PI 3.14159265358979323846
+
+/* Moves by a twist about a place. */
+static struct tact_pose moved(const struct tact_pose *from, const double *centre,
+                              const double *twist, double by)
+{
+    struct tact_pose out = *from;
+    double turn[3], q[4], arm[3], after[3];
+    tact_v3_scale(turn, twist + 3, by);
+    tact_quat_from_rotvec(q, turn);
+    tact_v3_sub(arm, from->position, centre);
+    tact_quat_rotate(after, q, arm);
+    tact_v3_add(out.position, centre, after);
+    tact_v3_axpy(out.position, by, twist);
+    tact_quat_mul(out.quat_wxyz, q, from->quat_wxyz);
+    tact_quat_normalize(out.quat_wxyz);
+    return out;
+}
+
+/* The same wrench from the overlaps of the rigid solid with each tetrahedron, which tact's moments
+ * measure: volume times gradient, at its centroid. */
+static void polygons_against_volumes(void **state)
+{
+    (void)state;
+    static const uint32_t sides[12] = {1, 2, 3, 0, 3, 2, 0, 1, 3, 0, 2, 1};
+    struct tact_mesh *mesh;
+    struct tact_moments_scratch *room = tact_moments_scratch_create(1000);
+    struct tact_field *rigid = field_rigid_box(0.02, 0.03, 0.01, &mesh);
+    struct tact_field *ball = field_ball(0.03, 1e5, 2);
+    struct tact_shape box = {.kind = TACT_SHAPE_MESH, .mesh = mesh};
+    double worst = 0.0;
+    int touching = 0;
+    for (int n = 0; n < 40; n++) {
+        struct tact_pose pa = random_pose(0.02), pb = random_pose(0.02);
+        struct tact_field_contact c;
+        double force[3] = {0.0}, torque[3] = {0.0}, w[6], energy = 0.0;
+        int rc = field_touch(ball, &pa, rigid, &pb, &c);
+        for (uint32_t i = 0; rc && i < ball->cell_count; i++) {
+            const struct field_cell *cell = &ball->cells[i];
+            struct tact_mesh *tet;
+            struct tact_moments m;
+            double x[12], along[3], turned[3];
+            for (int k = 0; k < 4; k++) {
+                tact_v3_copy(x + 3 * k, ball->vertices + 3 * (size_t)cell->corner[k]);
+            }
+            assert_int_equal(tact_mesh_create(x, 4, sides, 4, &tet, NULL), 0);
+            struct tact_shape shape = {.kind = TACT_SHAPE_MESH, .mesh = tet};
+            if (tact_moments_pair(&shape, &pa, &box, &pb, NULL, room, &m) == 1) {
+                double place[3], from[3];
+                tact_quat_rotate(along, pa.quat_wxyz, cell->gradient);
+                tact_v3_cross(turned, m.centroid, along);
+                tact_v3_axpy(force, m.volume, along);
+                tact_v3_axpy(torque, m.volume, turned);
+                const double *q = pa.quat_wxyz, back[4] = {q[0], -q[1], -q[2], -q[3]};
+                tact_v3_sub(from, m.centroid, pa.position);
+                tact_quat_rotate(place, back, from);
+                energy += m.volume * (cell->base + tact_v3_dot(cell->gradient, place));
+            }
+            tact_mesh_free(tet);
+        }
+        if (rc) {
+            const double zero[3] = {0.0};
+            field_wrench_about(&c, zero, w);
+            for (int k = 0; k < 3; k++) { /* minus dU / d(pose of a) */
+                worst = tact_max(worst, fabs(w[k] - force[k]) / c.load);
+                worst = tact_max(worst, fabs(w[3 + k] - torque[k]) / (0.03 * c.load));
+            }
+            double own = tact_field_energy(ball, &pa, rigid, &pb);
+            worst = tact_max(worst, fabs(own - energy) / energy);
+            touching++;
+        }
+    }
+    printf("%d poses: wrench and energy within %.1e\n", touching, worst);
+    assert_true(touching > 20 && worst < 1e-12);
+    tact_moments_scratch_destroy(room);
+    tact_field_free(ball);
+    tact_field_free(rigid);
+    tact_mesh_free(mesh);
+}
+
+/* Wrench and stiffness are derivatives: of the energy and, its antisymmetric part aside, of the
+ * wrench. */
+static void check_derivatives(const struct tact_field *a, const struct tact_field *b,
+                              const char *name, double reach)
+{
+    double worst_w = 0.0, worst_k = 0.0;
+    int touching = 0;
+    for (int n = 0; n < 200 && touching < 12; n++) {
+        struct tact_pose pa = random_pose(reach), pb = random_pose(reach);
+        struct tact_field_contact c, side[2];
+        if (!field_touch(a, &pa, b, &pb, &c) || c.area < 1e-5) {
+            continue;
+        }
+        double of[36], scale[6];
+        double size = c.load / 0.02 + c.stiffness[0] + c.stiffness[7] + c.stiffness[14];
+        int smooth = 1;
+        touching++;
+        for (int k = 0; k < 6; k++) {
+            double twist[6] = {0.0}, step = k < 3 ? 2e-8 : 1e-6, w[2][6], u[2];
+            scale[k] = k < 3 ? 1.0 : 0.02;
+            twist[k] = 1.0;
+            for (int s = 0; s < 2; s++) {
+                struct tact_pose p = moved(&pa, c.centre, twist, s ? step : -step);
+                smooth = field_touch(a, &p, b, &pb, &side[s]) && side[s].polygons == c.polygons &&
+                         smooth;
+                field_wrench_about(&side[s], c.centre, w[s]);
+                p = moved(&pa, c.centre, twist, s ? 50.0 * step : -50.0 * step);
+                u[s] = tact_field_energy(a, &p, b, &pb);
+            }
+            for (int i = 0; i < 6; i++) {
+                of[6 * i + k] = -(w[1][i] - w[0][i]) / (2.0 * step);
+            }
+            double power = -(u[1] - u[0]) / (100.0 * step);
+            worst_w = tact_max(worst_w, fabs(power - c.wrench[k]) / (scale[k] * c.load));
+        }
+        for (int i = 0; smooth && i < 36; i++) { /* d(torque) includes f x (displacement) */
+            double even = 0.5 * (of[i] + of[6 * (i % 6) + i / 6]);
+            worst_k = tact_max(worst_k,
+                               fabs(even - c.stiffness[i]) / (size * scale[i / 6] * scale[i % 6]));
+        }
+    }
+    printf("%s, %d poses: force against energy %.1e, stiffness against differences %.1e\n", name,
+           touching, worst_w, worst_k);
+    assert_true(touching == 12 && worst_w < 2e-5 && worst_k < 1e-8);
+}
+
+static void derivatives(void **state)
+{
+    (void)state;
+    struct tact_mesh *mesh;
+    struct tact_field *ball = field_ball(0.03, 1e5, 1), *box = field_box(0.02, 0.03, 0.01, 4e4, 4);
+    struct tact_field *hard = field_rigid_box(0.02, 0.03, 0.01, &mesh), *plane = field_plane(3e6);
+    struct tact_field *floor = field_plane(INFINITY);
+    check_derivatives(ball, box, "ball on box", 0.02);
+    check_derivatives(box, hard, "box on rigid box", 0.012);
+    check_derivatives(hard, ball, "rigid box on ball", 0.02);
+    check_derivatives(ball, plane, "ball on soft half-space", 0.02);
+    check_derivatives(floor, ball, "rigid half-space on ball", 0.02);
+    check_derivatives(plane, hard, "soft half-space on rigid box", 0.02);
+    tact_field_free(ball);
+    tact_field_free(box);
+    tact_field_free(hard);
+    tact_field_free(plane);
+    tact_field_free(floor);
+    tact_mesh_free(mesh);
+}
+
+/* All pairs of cells, one by one. */
+static void all_pairs(const struct tact_field *a, const struct tact_pose *pa,
+                      const struct tact_field *b, const struct tact_pose *pb,
+                      struct field_sums *sums, size_t *polygons)
+{
+    struct field_pair pair;
+    struct tact_field_polygon polygon;
+    tact_field_place(&pair, a, pa, b, pb);
+    memset(sums, 0, sizeof *sums);
+    *polygons = 0;
+    for (uint32_t i = 0; i < a->cell_count; i++) {
+        for (uint32_t j = 0; j < b->cell_count; j++) {
+            struct field_cut cut;
+            struct field_plane plane;
+            if (tact_field_cut(&pair, i, j, &cut, &plane) > 0) {
+                tact_field_add(sums, &cut, &plane, &polygon);
+                *polygons += polygon.area > 1e-18;
+            }
+        }
+    }
+}
+
+static void count_area(void *user, const struct tact_field_polygon *polygon)
+{
+    *(size_t *)user += polygon->area > 1e-18;
+}
+
+/* Every polygon that all pairs of cells give, and none twice. */
+static void check_walk(const struct tact_field *a, const struct tact_field *b, const char *name,
+                       double reach, int poses)
+{
+    size_t most = 0, pieces = 0, sum = 0;
+    for (int n = 0; n < poses; n++) {
+        struct tact_pose pa = random_pose(reach), pb = random_pose(reach);
+        struct tact_field_contact c;
+        struct field_sums all;
+        size_t walked = 0, should;
+        assert_true(tact_field_touch(a, &pa, b, &pb, field_scratch(), count_area, &walked, &c) >=
+                    0);
+        all_pairs(a, &pa, b, &pb, &all, &should);
+        if (walked != should || fabs(c.area - all.area) > 1e-12 * all.area + 1e-18) {
+            fail_msg("%s, pose %d: %zu of %zu polygons, area %.15g of %.15g", name, n, walked,
+                     should, c.area, all.area);
+        }
+        most = walked > most ? walked : most;
+        pieces = c.pieces > pieces ? c.pieces : pieces;
+        sum += walked;
+    }
+    printf("%s, %d poses: %.1f polygons in the mean, at most %zu; at most %zu pieces\n", name,
+           poses, (double)sum / poses, most, pieces);
+}
+
+/* Bars of unlike height on one side of a slab: fields with many separate places to touch. */
+static struct tact_field *comb(int teeth)
+{
+    double *vertices = malloc((size_t)teeth * 9 * 3 * sizeof(double)), *pressure;
+    uint32_t *tets = malloc((size_t)teeth * 24 * 4 * sizeof *tets);
+    struct skin cube = skin_cube(2);
+    struct tact_field *field;
+    size_t n = 0, m = 0;
+    pressure = calloc((size_t)teeth * 9, sizeof(double));
+    for (int t = 0; t < teeth; t++) {
+        for (size_t i = 0; i < cube.vertex_count; i++) {
+            const double *x = cube.vertices + 3 * i;
+            tact_v3_set(vertices + 3 * (n + i), 0.004 * (2.2 * t - teeth + x[0]), 0.02 * x[1],
+                        0.01 * x[2] + 0.0005 * t);
+        }
+        tact_v3_set(vertices + 3 * (n + 8), 0.004 * (2.2 * t - teeth), 0.0, 0.0005 * t);
+        pressure[n + 8] = 1e5;
+        for (size_t i = 0; i < cube.triangle_count; i++, m++) {
+            tets[4 * m] = (uint32_t)n + 8;
+            for (size_t k = 0; k < 3; k++) {
+                tets[4 * m + 1 + k] = (uint32_t)n + cube.triangles[3 * i + k];
+            }
+        }
+        n += 9;
+    }
+    assert_int_equal(tact_field_tets(vertices, n, tets, m, pressure, &field, NULL), 0);
+    free(vertices);
+    free(pressure);
+    free(tets);
+    skin_free(&cube);
+    return field;
+}
+
+static void walk_finds_all(void **state)
+{
+    (void)state;
+    struct tact_mesh *mesh;
+    struct tact_field *ball = field_ball(0.03, 1e5, 2), *other = field_ball(0.02, 3e5, 1);
+    struct tact_field *box = field_box(0.02, 0.03, 0.01, 4e4, 2), *teeth = comb(6);
+    struct tact_field *hard = field_rigid_box(0.02, 0.03, 0.01, &mesh);
+    struct tact_field *small = field_ball(0.006, 2e6, 1);
+    check_walk(ball, other, "ball, ball", 0.025, 300);
+    check_walk(ball, small, "ball, a small one in it", 0.012, 300);
+    check_walk(box, other, "box, ball", 0.02, 1000);
+    check_walk(teeth, box, "comb, box", 0.02, 1000);
+    check_walk(teeth, teeth, "comb, comb", 0.02, 500);
+    check_walk(ball, hard, "ball, rigid box", 0.02, 500);
+    check_walk(teeth, hard, "comb, rigid box", 0.02, 1000);
+    tact_field_free(ball);
+    tact_field_free(other);
+    tact_field_free(box);
+    tact_field_free(teeth);
+    tact_field_free(hard);
+    tact_field_free(small);
+    tact_mesh_free(mesh);
+}
+
+/* Work of the force round closed paths over edges and tetrahedra. */
+static void conserves(void **state)
+{
+    (void)state;
+    struct tact_field *a = field_box(0.03, 0.03, 0.03, 1e5, 4);
+    struct tact_field *b = field_box(0.015, 0.015, 0.015, 1e5, 4);
+    struct tact_pose at = tact_pose_identity();
+    double net[3], gross[3];
+    for (int i = 0; i < 3; i++) {
+        int points = 400 << 2 * i;
+        double last[3] = {0.0}, force[3] = {0.0}, place[3] = {0.0};
+        net[i] = gross[i] = 0.0;
+        for (int k = 0; k <= points; k++) {
+            double s = 2.0 * PI * k / points;
+            struct tact_pose p = pose_of(0.03 * cos(s) + 0.003, 0.021 * sin(s),
+                                         0.04 + 0.002 * sin(2.0 * s), 0.03, 0.02, 0.2);
+            struct tact_field_contact c;
+            field_touch(b, &p, a, &at, &c);
+            for (int j = 0; j < 3 && k; j++) {
+                double work = 0.5 * (c.wrench[j] + force[j]) * (p.position[j] - place[j]);
+                last[j] = work;
+            }
+            if (k) {
+                double work = last[0] + last[1] + last[2];
+                net[i] += work;
+                gross[i] += fabs(work);
+            }
+            tact_v3_copy(force, c.wrench);
+            tact_v3_copy(place, p.position);
+        }
+        printf("closed path, %d points: net %.1e of the work moved\n", points,
+               fabs(net[i] / gross[i]));
+    }
+    assert_true(fabs(net[2] / gross[2]) < 1e-6 && fabs(net[2]) < 0.2 * fabs(net[0]));
+    tact_field_free(a);
+    tact_field_free(b);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(polygons_against_volumes),
+        cmocka_unit_test(derivatives),
+        cmocka_unit_test(walk_finds_all),
+        cmocka_unit_test(conserves),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
