@@ -17,7 +17,8 @@ static const char help[] =
     "of each tick; touches, faults and lost ticks are marked. A second log is laid over the "
     "first.\n"
     "What is missing in the record is computed from the scene in the log.\n\n"
-    "  -o, --output OUT  OUT.png, OUT.svg, or OUT.gp: the script that gnuplot would be given;\n"
+    "  -o, --output OUT  OUT.png, .svg or .pdf, or OUT.gp: the script that gnuplot would be "
+    "given;\n"
     "                    default: FILE with .png for its ending\n" RANGE_HELP
     "  --force           replace OUT where it exists\n"
     "  --help            this text\n\n"
@@ -104,8 +105,9 @@ int cmd_plot(int argc, char **argv)
         snprintf(beside, sizeof beside, "%.*s.png", stem, path);
         out = beside;
     }
-    if (!ends_with(out, ".png") && !ends_with(out, ".svg") && !ends_with(out, ".gp")) {
-        return command_usage(argv[0], "-o %s: .png, .svg or .gp is expected at its end", out);
+    if (!ends_with(out, ".png") && !ends_with(out, ".svg") && !ends_with(out, ".pdf") &&
+        !ends_with(out, ".gp")) {
+        return command_usage(argv[0], "-o %s: .png, .svg, .pdf or .gp is expected at its end", out);
     }
     if (range_check(&range, argv[0])) {
         return EXIT_USAGE;

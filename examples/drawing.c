@@ -32,7 +32,10 @@ void drawing_quoted(FILE *to, const char *prefix, const char *text)
 int drawing_open(struct drawing *d, const char *command, const char *out, int force)
 {
     int script = ends_with(out, ".gp");
-    d->terminal = script ? NULL : (ends_with(out, ".svg") ? "svg" : "pngcairo");
+    d->terminal = script                   ? NULL
+                  : ends_with(out, ".svg") ? "svg"
+                  : ends_with(out, ".pdf") ? "pdfcairo"
+                                           : "pngcairo";
     int code = output_open(&d->out, command, out, force);
     if (code) {
         return code;
@@ -90,8 +93,11 @@ static int copy(int from, FILE *to, char end[16])
 /* A picture ends as its format says, or it was cut. */
 static int is_whole(const struct drawing *d, const char end[16])
 {
-    return strcmp(d->terminal, "svg") ? !memcmp(end + 8, "IEND", 4)
-                                      : memmem(end, 16, "</svg>", 6) != NULL;
+    if (!strcmp(d->terminal, "pngcairo")) {
+        return !memcmp(end + 8, "IEND", 4);
+    }
+    const char *last = strcmp(d->terminal, "svg") ? "%%EOF" : "</svg>";
+    return memmem(end, 16, last, strlen(last)) != NULL;
 }
 
 static int draw(struct drawing *d, int said)

@@ -7,11 +7,11 @@
 
 struct drawing {
     struct output out;
-    const char *terminal; /* "pngcairo", "svg", or NULL for a script */
+    const char *terminal; /* "pngcairo", "svg", "pdfcairo", or NULL for a script */
     FILE *to;             /* the script goes here */
 };
 
-/* out ends in .png, .svg or .gp and is allowed (output_allowed()); command is for messages.
+/* out ends in .png, .svg, .pdf or .gp and is allowed (output_allowed()); command is for messages.
  * EXIT_GOOD, or EXIT_BAD having said why. */
 int drawing_open(struct drawing *d, const char *command, const char *out, int force);
 

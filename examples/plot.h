@@ -24,8 +24,8 @@ enum {
     PAIR_FRICTION_LIMIT,
     PAIR_TORSION,
     PAIR_TORSION_LIMIT,
-    PAIR_FRICTION_ACTIVE,
-    PAIR_TORSION_ACTIVE,
+    PAIR_SLIDES, /* friction in ticks in which the contact slides, else NaN */
+    PAIR_SPINS,  /* torsion in those in which it spins */
     PAIR_COLUMNS
 };
 
@@ -41,6 +41,12 @@ struct plot_pair {
     int centre_count, corner_count;
     double centre[PLOT_CENTRES][2]; /* of pressure, along the patch's axes from its centre [m] */
     double corner[PLOT_OUTLINE][2]; /* of the patch at the last touch [m] */
+};
+
+/* How far a body has turned, over any number of turns. */
+struct plot_turn {
+    double axis[3]; /* of the turn from the start, as it was last known */
+    double angle;   /* [rad] about that axis */
 };
 
 struct plot_mark {
@@ -59,8 +65,11 @@ struct plot_session {
     double from, to;    /* the same [s] */
     double duration;    /* of the whole session [s] */
     struct plot_pair pair[PLOT_PAIRS];
-    int joint[PLOT_JOINTS]; /* of the view */
+    int joint[PLOT_JOINTS]; /* of the view: its joints of hands, then its joints of mechanisms */
     int pair_count, joint_count, body_count;
+    int left_out[3]; /* pairs that touched, joints, bodies that are not drawn */
+    struct plot_turn turn[PLOT_BODIES];
+    struct tact_histogram wake, compute; /* of the ticks that are drawn [ns] */
     struct {
         int device, channel; /* of the view */
         uint32_t offset;
@@ -76,9 +85,13 @@ struct plot_session {
 /* Column numbers in the buckets. */
 int plot_pair_column(int pair, int which);
 int plot_joint_column(const struct plot_session *s,
-                      int joint); /* position, then target [deg] or [mm] */
+                      int joint); /* position, then target or NaN [deg] or [mm] */
 int plot_body_column(const struct plot_session *s, int body); /* tilt [deg], then moved [mm] */
 int plot_channel_column(const struct plot_session *s, int channel);
+
+/* Name of a joint that is drawn, and whether it slides [mm] or turns [deg]. */
+const char *plot_joint_name(const struct plot_session *s, int joint);
+int plot_joint_slides(const struct plot_session *s, int joint);
 int plot_time_column(const struct plot_session *s); /* wake, compute [us] */
 
 /* plot_data.c: opens the log and fills everything. 0 or a negative errno with *err filled; to be
@@ -89,9 +102,14 @@ void plot_session_close(struct plot_session *s);
 /* plot_marks.c: first touches, releases, events, faults, gaps. */
 void plot_marks(struct plot_session *s, const double *first_touch);
 
-/* plot_page.c: the page as a script for gnuplot. terminal: "pngcairo", "svg" or NULL, for a script
- * that opens a window where there is one. */
+/* plot_page.c: the page as a script for gnuplot. terminal: "pngcairo", "svg", "pdfcairo" or NULL,
+ * for a script that opens a window where there is one. */
 void plot_page(FILE *to, const struct plot_session *sessions, int count, const char *terminal);
+
+/* plot_legend.c: the names of what is drawn and how much is not, until the end of it. */
+void plot_legend(FILE *to, const struct plot_session *sessions, int count,
+                 const char *const colours[6]);
+void plot_legend_end(FILE *to);
 
 /* plot_channels.c: the panels of a session that has channels only. */
 void plot_channels(FILE *to, const struct plot_session *sessions, int count);

@@ -53,40 +53,75 @@ static int choose(const double *weight, int count, int most, int *out)
 static void pair_columns(const struct tact_view_pair *pair, const double *v, double *out)
 {
     struct survey_wrench w = survey_wrench_of(pair, v);
-    int active = w.normal > 0.0 && ((int)v[pair->limits] & (TACT_LIMIT_CONE | TACT_LIMIT_SPIN));
+    int limits = w.normal > 0.0 ? (int)v[pair->limits] : 0;
     out[PAIR_NORMAL] = w.normal;
     out[PAIR_FRICTION] = w.friction;
     out[PAIR_FRICTION_LIMIT] = pair->friction * w.normal;
     out[PAIR_TORSION] = w.torsion;
     out[PAIR_TORSION_LIMIT] = pair->friction * w.normal * v[pair->patch + 7];
-    out[PAIR_FRICTION_ACTIVE] = active ? w.friction : NAN;
-    out[PAIR_TORSION_ACTIVE] = active ? w.torsion : NAN;
+    out[PAIR_SLIDES] = limits & TACT_LIMIT_CONE ? w.friction : NAN;
+    out[PAIR_SPINS] = limits & TACT_LIMIT_SPIN ? w.torsion : NAN;
 }
 
-/* Angle between two orientations [rad]. */
-static double angle(const double a[4], const double b[4])
+/* Follows the turn from the orientation at the start to the one now: its angle about the axis of
+ * the last one, of all that differ by whole turns the nearest. */
+static void follow(struct plot_turn *turn, const double start[4], const double now[4])
 {
-    double dot = fabs(a[0] * b[0] + a[1] * b[1] + a[2] * b[2] + a[3] * b[3]);
-    double half = sqrt(fmax(0.0, 1.0 - dot * dot));
-    return 2.0 * atan2(half, dot);
+    const double back[4] = {start[0], -start[1], -start[2], -start[3]};
+    double q[4], period = 2.0 * acos(-1.0);
+    tact_quat_mul(q, now, back);
+    double size = tact_v3_norm(q + 1), sign = tact_v3_dot(q + 1, turn->axis) < 0.0 ? -1.0 : 1.0;
+    double angle = 2.0 * atan2(sign * size, q[0]);
+    turn->angle = angle + period * round((turn->angle - angle) / period);
+    if (size > 0.05) {
+        tact_v3_scale(turn->axis, q + 1, sign / size);
+    }
 }
 
-static void columns(const struct plot_session *s, const double *start, const double *v, double *out)
+static int is_bond(const struct plot_session *s, int joint)
+{
+    return s->joint[joint] >= s->view.joint_count;
+}
+
+const char *plot_joint_name(const struct plot_session *s, int joint)
+{
+    int of = s->joint[joint], hands = s->view.joint_count;
+    return of < hands ? s->view.joints[of].name : s->view.bonds[of - hands].name;
+}
+
+int plot_joint_slides(const struct plot_session *s, int joint)
+{
+    int of = s->joint[joint], hands = s->view.joint_count;
+    return of < hands ? s->view.joints[of].slides
+                      : !strcmp(s->view.scene->joints[of - hands].type, "slider");
+}
+
+static void joint_columns(const struct plot_session *s, int joint, const double *v, double *out)
+{
+    double scale = plot_joint_slides(s, joint) ? 1e3 : 180.0 / acos(-1.0);
+    if (is_bond(s, joint)) {
+        out[0] = scale * v[s->view.bonds[s->joint[joint] - s->view.joint_count].joint];
+        out[1] = NAN; /* nothing drives it */
+        return;
+    }
+    out[0] = scale * v[s->view.joints[s->joint[joint]].position];
+    out[1] = scale * v[s->view.joints[s->joint[joint]].target];
+}
+
+static void columns(struct plot_session *s, const double *start, const double *v, double *out)
 {
     for (int i = 0; i < s->pair_count; i++) {
         pair_columns(&s->view.pairs[s->pair[i].pair], v, out + plot_pair_column(i, 0));
     }
     for (int i = 0; i < s->joint_count; i++) {
-        const struct tact_view_joint *j = &s->view.joints[s->joint[i]];
-        double scale = j->slides ? 1e3 : 180.0 / acos(-1.0);
-        out[plot_joint_column(s, i)] = scale * v[j->position];
-        out[plot_joint_column(s, i) + 1] = scale * v[j->target];
+        joint_columns(s, i, v, out + plot_joint_column(s, i));
     }
     for (int i = 0; i < s->body_count; i++) {
         uint32_t pose = s->view.bodies[i].pose, center = s->view.bodies[i].center;
         double moved[3];
         tact_v3_sub(moved, v + center, start + center);
-        out[plot_body_column(s, i)] = angle(start + pose + 3, v + pose + 3) * 180.0 / acos(-1.0);
+        follow(&s->turn[i], start + pose + 3, v + pose + 3);
+        out[plot_body_column(s, i)] = fabs(s->turn[i].angle) * 180.0 / acos(-1.0);
         out[plot_body_column(s, i) + 1] = 1e3 * sqrt(tact_v3_dot(moved, moved));
     }
     for (int i = 0; i < s->channel_count; i++) {
@@ -141,7 +176,7 @@ static void centres(struct plot_session *s, const struct tact_record *before,
     tact_view_step(&s->view, before, now);
     for (int i = 0; i < s->pair_count; i++) {
         struct plot_pair *p = &s->pair[i];
-        const struct tact_contact *c = tact_world_contact(world, p->pair);
+        const struct tact_contact *c = tact_world_contact(world, s->view.pairs[p->pair].pair);
         if (!c->touching || c->impulse[0] <= 0.0 || p->centre_count == PLOT_CENTRES) {
             continue;
         }
@@ -167,8 +202,10 @@ static void take_record(struct plot_session *s, const struct tact_record *start,
         return;
     }
     add_bin(s->wake_bins, value[compute - 1]);
+    tact_histogram_add(&s->wake, (int64_t)now->values[s->view.timing]);
     if (before) {
         add_bin(s->compute_bins, value[compute]);
+        tact_histogram_add(&s->compute, (int64_t)now->values[s->view.timing + 1]);
     } else {
         value[compute] = NAN; /* there was no tick before this one */
     }
@@ -231,34 +268,59 @@ static int choose_channels(struct plot_session *s)
     return rc;
 }
 
+/* Value of a joint of a hand, then of a mechanism: [rad], or tenths of a metre [0.1 m]. */
+static double joint_value(const struct tact_view *v, const double *values, int joint)
+{
+    if (joint >= v->joint_count) {
+        int bond = joint - v->joint_count;
+        int slides = !strcmp(v->scene->joints[bond].type, "slider");
+        return values[v->bonds[bond].joint] * (slides ? 10.0 : 1.0);
+    }
+    return values[v->joints[joint].position] * (v->joints[joint].slides ? 10.0 : 1.0);
+}
+
+/* Whether a joint has a value: a ball or fixed joint of a mechanism has none. */
+static int has_value(const struct tact_view *v, int joint)
+{
+    const char *type =
+        joint < v->joint_count ? "hinge" : v->scene->joints[joint - v->joint_count].type;
+    return !strcmp(type, "hinge") || !strcmp(type, "slider");
+}
+
 /* What is drawn: the pairs with the largest force, the joints that move most. */
 static int choose_all(struct plot_session *s)
 {
     const struct tact_view *v = &s->view;
-    int most = v->pair_count > v->joint_count ? v->pair_count : v->joint_count, pairs[PLOT_PAIRS];
+    int joints = v->joint_count + v->bond_count, pairs[PLOT_PAIRS], touched = 0, moving = 0;
+    int most = v->pair_count > joints ? v->pair_count : joints;
     struct tact_record *r = malloc(tact_layout_bytes(tact_log_layout(s->log)));
     double *weight = calloc((size_t)most + 1, sizeof *weight);
     double *first = calloc((size_t)most + 1, sizeof *first);
     int rc = r && weight && first ? tact_log_seek(s->log, 0) : -ENOMEM, ticks = 0;
     for (int i = 0; !rc && i < v->pair_count; i++) {
         weight[i] = s->survey.pairs[i].normal;
+        touched += weight[i] > 0.0;
     }
     s->pair_count = rc ? 0 : choose(weight, v->pair_count, PLOT_PAIRS, pairs);
     for (int i = 0; i < s->pair_count; i++) {
         s->pair[i].pair = pairs[i];
     }
-    for (int i = 0; !rc && i < v->joint_count; i++) {
-        weight[i] = 1e-12; /* a joint that stands still is drawn where there is room */
+    for (int i = 0; !rc && i < joints; i++) {
+        weight[i] = has_value(v, i) ? 1e-12 : 0.0; /* where there is room, one that stands still */
+        moving += has_value(v, i);
     }
     for (rc = rc ? rc : 1; rc > 0 && (rc = tact_log_next(s->log, r)) > 0; ticks++) {
-        for (int i = 0; i < v->joint_count; i++) {
-            double q = r->values[v->joints[i].position];
+        for (int i = 0; i < joints; i++) {
+            double q = joint_value(v, r->values, i);
             first[i] = ticks ? first[i] : q;
-            weight[i] = fmax(weight[i], fabs(q - first[i]) * (v->joints[i].slides ? 10.0 : 1.0));
+            weight[i] = has_value(v, i) ? fmax(weight[i], fabs(q - first[i])) : 0.0;
         }
     }
-    s->joint_count = rc ? 0 : choose(weight, v->joint_count, PLOT_JOINTS, s->joint);
+    s->joint_count = rc ? 0 : choose(weight, joints, PLOT_JOINTS, s->joint);
     s->body_count = v->body_count < PLOT_BODIES ? v->body_count : PLOT_BODIES;
+    s->left_out[0] = touched - s->pair_count;
+    s->left_out[1] = moving - s->joint_count;
+    s->left_out[2] = v->body_count - s->body_count;
     free(r);
     free(weight);
     free(first);
@@ -302,6 +364,8 @@ int plot_session_open(struct plot_session *s, const char *path, struct tact_erro
         return rc;
     }
     s->real = clock && !strcmp(clock, "real");
+    tact_histogram_reset(&s->wake);
+    tact_histogram_reset(&s->compute);
     rc = survey_take(s->log, &s->view, &s->survey);
     rc = rc ? rc : choose_all(s);
     if (!rc && s->view.pair_count + s->view.joint_count + s->view.body_count == 0) {

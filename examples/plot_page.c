@@ -8,10 +8,17 @@
 #include "text.h"
 
 #define WIDTH 0.41 /* of a panel, of the page */
-#define HEIGHT 0.16
+#define HEIGHT 0.15
+#define TOP 0.845   /* of the first row of panels */
+#define PITCH 0.213 /* of the rows */
+#define PAGE_WIDTH 1400
+#define PAGE_HEIGHT 1500 /* [pixels] */
+#define POINTS 100       /* pixels an inch, where a page has a size in inches */
+#define MARK_ROWS 4      /* of labels at the top of a panel */
+#define LETTER 0.0125    /* of a panel's width, of a letter of 11 points at most */
 #define GRID "set grid lw 0.6 lc rgb '#E4E4E4'\n"
 #define KEY                                                                                        \
-    "set key at graph 1, graph 1.01 right bottom maxrows 3 samplen 1.5 spacing 0.9 font ',11'"
+    "set key at graph 1, graph 1.02 right bottom maxrows 1 samplen 1.5 spacing 0.9 font ',11'"
 
 static const char *const colours[] = {"#0072B2", "#E69F00", "#009E73",
                                       "#CC79A7", "#56B4E9", "#7F7F7F"};
@@ -45,7 +52,7 @@ static void finish(struct curves *c, const char *why)
 
 static void panel(FILE *to, int column, int row, const char *title)
 {
-    double left = column ? 0.54 : 0.05, top = 0.915 - 0.229 * row;
+    double left = column ? 0.54 : 0.05, top = TOP - PITCH * row;
     fprintf(to,
             "\nset lmargin at screen %g; set rmargin at screen %g\n"
             "set tmargin at screen %g; set bmargin at screen %g\n"
@@ -55,22 +62,45 @@ static void panel(FILE *to, int column, int row, const char *title)
             left, left + WIDTH, top, top - HEIGHT, title);
 }
 
+/* Rows of labels at the top of a panel: each takes the first row in which there is room, and one
+ * that has none is left out; its line stays. */
+struct mark_rows {
+    double end[MARK_ROWS]; /* of the last label, in widths of the panel */
+};
+
+static int row_of(struct mark_rows *rows, const struct plot_mark *m, double at)
+{
+    double width = LETTER * (double)strlen(m->text) + 0.02;
+    for (int i = 0; i < MARK_ROWS && at + width < 1.0; i++) {
+        if (at >= rows->end[i]) {
+            rows->end[i] = at + width;
+            return i;
+        }
+    }
+    return -1;
+}
+
 static void marks(FILE *to, const struct plot_session *s, int labels)
 {
+    struct mark_rows rows = {{0.0}};
     for (int i = 0; i < s->mark_count; i++) {
         const struct plot_mark *m = &s->mark[i];
         const char *colour = m->bad ? "#B00020" : "#707070";
-        fprintf(to,
-                "set arrow %d from first %g, graph 0 to first %g, graph 1 nohead dt 3 lw %d "
-                "lc rgb '%s' back\n",
-                i + 1, m->time, m->time, m->bad ? 2 : 1, colour);
-        if (labels) {
+        double at = (m->time - s->from) / (s->to - s->from);
+        int row = labels && at >= 0.0 ? row_of(&rows, m, at) : -1;
+        if (at >= 0.0 && at <= 1.0) {
+            fprintf(to,
+                    "set arrow %d from first %g, graph 0 to first %g, graph 1 nohead dt 3 lw %d "
+                    "lc rgb '%s' back\n",
+                    i + 1, m->time, m->time, m->bad ? 2 : 1, colour);
+        }
+        if (row >= 0) {
             fprintf(to, "set label %d ", i + 1);
             drawing_quoted(to, " ", m->text);
             fprintf(to,
                     " at first %g, graph %g left offset 0.2,0 tc rgb '%s' font ',11' "
                     "front\n",
-                    m->time, 0.94 - 0.09 * (i % 4), colour);
+                    m->time, 0.94 - 0.09 * row, colour);
         } else {
             fprintf(to, "unset label %d\n", i + 1);
         }
@@ -152,49 +182,60 @@ static void normal_panel(FILE *to, const struct plot_session *s, int count)
 {
     struct curves c = {to, 0};
     panel(to, 0, 0, "Normal force [N]");
-    fputs(KEY "\n", to);
     range(to, s, count, PAIR_NORMAL, 1.2, 0);
     marks(to, s, 1);
     for (int a = 0; a < count; a++) {
         for (int i = 0; i < s[a].pair_count; i++) {
-            curve(&c, "$%c u 1:%d w l %s lc rgb '%s' t ", 'A' + a,
+            curve(&c, "$%c u 1:%d w l %s lc rgb '%s' notitle", 'A' + a,
                   plot_pair_column(i, PAIR_NORMAL) + 2, style(a, i), pair_colour(s, a, i));
-            int known = a && slot(s, a, i) >= 0; /* dashed, with the colour of the first */
-            drawing_quoted(to, "", known ? "" : s[a].view.pairs[s[a].pair[i].pair].name);
         }
     }
     finish(&c, "nothing touched");
     marks(to, s, 0);
 }
 
-/* A quantity of the contacts with its limit shaded, red where it is at the limit. */
+/* The limit of each contact as a thin line in its colour, dashed of a second session; of a single
+ * contact what is inside is shaded. */
+static void limits(struct curves *c, const struct plot_session *s, int count, int limit,
+                   double scale, int signs)
+{
+    if (count == 1 && s->pair_count == 1) {
+        int column = plot_pair_column(0, limit) + 2;
+        curve(c,
+              "$A u 1:(%d*%g*$%d):(%g*$%d) w filledcurves fs transparent solid 0.15 noborder "
+              "fc rgb '#808080' notitle",
+              signs, scale, column, scale, column);
+    }
+    for (int a = 0; a < count; a++) {
+        for (int i = 0; i < s[a].pair_count; i++) {
+            for (int sign = signs ? -1 : 1; sign <= 1; sign += 2) {
+                curve(c, "$%c u 1:(%d*%g*$%d) w l lw 0.8 dt %s lc rgb '%s' notitle", 'A' + a, sign,
+                      scale, plot_pair_column(i, limit) + 2, a ? "(6,4)" : "1",
+                      pair_colour(s, a, i));
+            }
+        }
+    }
+}
+
+/* A quantity of the contacts with its limit, red in ticks in which it is reached. A contact that
+ * slides and spins shares one limit between the two, and is then below each. */
 static void limit_panel(FILE *to, const struct plot_session *s, int count, int row, int signs)
 {
     struct curves c = {to, 0};
     int what = row == 1 ? PAIR_FRICTION : PAIR_TORSION;
-    int active = row == 1 ? PAIR_FRICTION_ACTIVE : PAIR_TORSION_ACTIVE;
+    int reached = row == 1 ? PAIR_SLIDES : PAIR_SPINS;
     double scale = row == 1 ? 1.0 : 1e3;
     panel(to, 0, row,
-          row == 1 ? "Friction force [N]; shaded: limit μN; red: reached"
-                   : "Torsion [mN m]; shaded: limit ±μNk; red: reached");
+          row == 1 ? "Friction force [N]; thin: limit μN; red: slides"
+                   : "Torsion [mN m]; thin: limit ±μNk; red: spins");
     range(to, s, count, what + 1, scale, signs);
-    for (int i = 0; i < s->pair_count; i++) {
-        int limit = plot_pair_column(i, what + 1) + 2;
-        curve(&c,
-              "$A u 1:(%d*%g*$%d):(%g*$%d) w filledcurves fs transparent solid 0.15 noborder "
-              "fc rgb '#808080' notitle",
-              signs, scale, limit, scale, limit);
-        for (int sign = signs ? -1 : 1; sign <= 1; sign += 2) {
-            curve(&c, "$A u 1:(%d*%g*$%d) w l lw 0.7 lc rgb '%s' notitle", sign, scale, limit,
-                  colours[i]);
-        }
-    }
+    limits(&c, s, count, what + 1, scale, signs);
     for (int a = 0; a < count; a++) {
         for (int i = 0; i < s[a].pair_count; i++) {
             curve(&c, "$%c u 1:(%g*$%d) w l %s lc rgb '%s' notitle", 'A' + a, scale,
                   plot_pair_column(i, what) + 2, style(a, i), pair_colour(s, a, i));
             curve(&c, "$%c u 1:(%g*$%d) w p pt 7 ps 0.5 lc rgb '#D00000' notitle", 'A' + a, scale,
-                  plot_pair_column(i, active) + 2);
+                  plot_pair_column(i, reached) + 2);
         }
     }
     finish(&c, "nothing touched");
@@ -216,7 +257,7 @@ static void centre_panel(FILE *to, const struct plot_session *s, int count)
     struct curves c = {to, 0};
     double half = fmax(1.15, 1.15 * s->pair_count * HEIGHT / WIDTH);
     unmark(to);
-    panel(to, 0, 3, "Patch of each contact; dots: centre of pressure");
+    panel(to, 0, 3, "Patches; dots: centre of pressure");
     fprintf(to,
             "set yrange [-%g:%g]; set xrange [-1.15:%g]; set xlabel ' '; set format x ''\n"
             "set format y ''; set tics scale 0; unset grid\n",
@@ -228,12 +269,15 @@ static void centre_panel(FILE *to, const struct plot_session *s, int count)
             size[0] = fmax(size[0], 2e3 * fabs(p->corner[k][0]));
             size[1] = fmax(size[1], 2e3 * fabs(p->corner[k][1]));
         }
-        fprintf(to, "set label %d ", 40 + i);
-        drawing_quoted(to, "", s->view.pairs[p->pair].name);
-        fprintf(to,
-                " at first %g, graph -0.07 center tc rgb '%s' font ',11'\n"
-                "set label %d '%.3g × %.3g mm' at first %g, graph -0.14 center font ',11'\n",
-                x, colours[i], 50 + i, size[0], size[1], x);
+        char text[64] = "no patch";
+        if (p->corner_count) {
+            int small = fmax(size[0], size[1]) < 0.1;
+            double unit = small ? 1e3 : 1.0;
+            snprintf(text, sizeof text, "%.3g×%.3g %s", unit * size[0], unit * size[1],
+                     small ? "µm" : "mm");
+        }
+        fprintf(to, "set label %d '%s' at first %g, graph %g center tc rgb '%s' font ',11'\n",
+                40 + i, text, x, i % 2 ? -0.16 : -0.08, colours[i]);
     }
     for (int i = 0; i < s->pair_count; i++) {
         const struct plot_pair *p = &s->pair[i];
@@ -257,7 +301,7 @@ static void centre_panel(FILE *to, const struct plot_session *s, int count)
     }
     finish(&c, "nothing touched");
     for (int i = 0; i < s->pair_count; i++) {
-        fprintf(to, "unset label %d; unset label %d\n", 40 + i, 50 + i);
+        fprintf(to, "unset label %d\n", 40 + i);
     }
     fputs("set format x '%g'; set tics scale 1\n" GRID, to);
 }
@@ -267,25 +311,21 @@ static void joint_panel(FILE *to, const struct plot_session *s, int count)
     struct curves c = {to, 0};
     int slides = 0, hinges = 0;
     for (int i = 0; i < s->joint_count; i++) {
-        *(s->view.joints[s->joint[i]].slides ? &slides : &hinges) += 1;
+        *(plot_joint_slides(s, i) ? &slides : &hinges) += 1;
     }
     marks(to, s, 0);
-    panel(to, 1, 0, slides ? (hinges ? "Joints [deg, mm]" : "Joints [mm]") : "Joints [deg]");
-    fputs("" KEY "\n", to);
+    panel(to, 1, 0,
+          slides   ? (hinges ? "Joints [deg, mm]; dotted: target" : "Joints [mm]; dotted: target")
+          : hinges ? "Joints [deg]; dotted: target"
+                   : "Joints");
     for (int a = 0; a < count; a++) {
         for (int i = 0; i < s[a].joint_count; i++) {
             int column = plot_joint_column(&s[a], i) + 2;
             curve(&c, "$%c u 1:%d w l dt 3 lw 2 lc rgb '%s' notitle", 'A' + a, column + 1,
                   colours[i]);
-            curve(&c, "$%c u 1:%d w l %s lc rgb '%s' ", 'A' + a, column, style(a, 1), colours[i]);
-            fputs(a ? "notitle" : "t ", to);
-            if (!a) {
-                drawing_quoted(to, "", s->view.joints[s->joint[i]].name);
-            }
+            curve(&c, "$%c u 1:%d w l %s lc rgb '%s' notitle", 'A' + a, column, style(a, 1),
+                  colours[i]);
         }
-    }
-    if (s->joint_count) {
-        curve(&c, "NaN w l dt 3 lw 2 lc rgb '#303030' t 'target'");
     }
     finish(&c, "no joints");
 }
@@ -295,14 +335,13 @@ static void body_panel(FILE *to, const struct plot_session *s, int count)
     struct curves c = {to, 0};
     panel(to, 1, 1, "Bodies: turned [deg], moved [mm, dashed]");
     fputs("set ytics nomirror; set y2tics; set yrange [0:0.1<*]; set y2range "
-          "[0:0.1<*]\n" KEY "\n",
+          "[0:0.1<*]\n",
           to);
     for (int a = 0; a < count; a++) {
         for (int i = 0; i < s[a].body_count; i++) {
             int column = plot_body_column(&s[a], i) + 2;
-            curve(&c, "$%c u 1:%d w l dt 1 lw %g lc rgb '%s' t ", 'A' + a, column, a ? 1.0 : 2.0,
-                  colours[(i + 2 * a) % 6]);
-            drawing_quoted(to, a ? "B: " : (count > 1 ? "A: " : ""), s[a].view.bodies[i].name);
+            curve(&c, "$%c u 1:%d w l dt 1 lw %g lc rgb '%s' notitle", 'A' + a, column,
+                  a ? 1.0 : 2.0, colours[(i + 2 * a) % 6]);
             curve(&c, "$%c u 1:%d axes x1y2 w l dt (6,4) lw 1.5 lc rgb '%s' notitle", 'A' + a,
                   column + 1, colours[(i + 2 * a) % 6]);
         }
@@ -316,9 +355,14 @@ static const char *const time_colours[2][2] = {{"#56B4E9", "#9F7FC0"}, {"#404040
 static void latency_panels(FILE *to, const struct plot_session *s, int count)
 {
     struct curves line = {to, 0}, bars = {to, 0};
-    double period = s->view.scene->period * 1e6;
+    double period = s->view.scene->period * 1e6, most = 5.0 * period;
+    for (int a = 0; a < count; a++) {
+        most = fmax(most, 1.5e-3 * (double)tact_histogram_summarise(&s[a].compute).max);
+        most =
+            fmax(most, s[a].real ? 1.5e-3 * (double)tact_histogram_summarise(&s[a].wake).max : 0.0);
+    }
     panel(to, 1, 2, "Time of each tick [µs]; red: the period");
-    fprintf(to, "set logscale y; set yrange [0.5:%g]; " KEY "\n", period * 5.0);
+    fprintf(to, "set logscale y; set yrange [0.5:%g]; " KEY "\n", most);
     for (int a = 0; a < count; a++) {
         for (int k = s[a].real ? 0 : 1; k < 2; k++) {
             int column = plot_time_column(&s[a]) + 2 + k;
@@ -335,7 +379,7 @@ static void latency_panels(FILE *to, const struct plot_session *s, int count)
             "set format y '%%.0f'; set xlabel 'µs' offset 0,0.6; " KEY "\n"
             "set arrow 99 from first %g, graph 0 to first %g, graph 1 nohead lw 1.5 lc rgb "
             "'#D00000'\n",
-            period * 5.0, period, period);
+            most, period, period);
     for (int a = 0; a < count; a++) {
         for (int k = s[a].real ? 0 : 1; k < 2; k++) {
             curve(&bars,
@@ -353,13 +397,13 @@ static void heading(FILE *to, const struct plot_session *s, int count)
     const char *scene = s->view.scene->name ? s->view.scene->name : "";
     fputs("set label 70 ", to);
     drawing_quoted(to, "", scene);
-    fputs(" at screen 0.02, screen 0.978 font 'DejaVu Sans Bold,22' left\n", to);
+    fputs(" at screen 0.02, screen 0.985 font 'DejaVu Sans Bold,20' left\n", to);
     for (int a = 0; a < count; a++) {
         const struct tact_log_state *st = tact_log_state(s[a].log);
-        struct tact_histogram_summary c = tact_histogram_summarise(&s[a].survey.compute);
+        struct tact_histogram_summary c = tact_histogram_summarise(&s[a].compute);
         char text[TEXT_SHOWN + 256], wake[128] = "";
         if (s[a].real) {
-            struct tact_histogram_summary w = tact_histogram_summarise(&s[a].survey.wake);
+            struct tact_histogram_summary w = tact_histogram_summarise(&s[a].wake);
             snprintf(wake, sizeof wake, "wake-up %.0f / %.0f / %.0f,  ", (double)w.p50 * 1e-3,
                      (double)w.p99 * 1e-3, (double)w.max * 1e-3);
         }
@@ -373,9 +417,22 @@ static void heading(FILE *to, const struct plot_session *s, int count)
             (double)c.max * 1e-3);
         fprintf(to, "set label %d ", 71 + a);
         drawing_quoted(to, count > 1 ? (a ? "B (dashed)  " : "A (solid)  ") : "", text);
-        fprintf(to, " at screen %g, screen %g font ',12' left\n", 0.12,
-                count > 1 ? 0.985 - 0.016 * a : 0.976);
+        fprintf(to, " at screen 0.98, screen %g font ',11' right\n",
+                count > 1 ? 0.99 - 0.0145 * a : 0.985);
     }
+}
+
+/* A page has its size in pixels, or where it is printed in inches. */
+static void begin(FILE *to, const char *terminal)
+{
+    if (!strcmp(terminal, "pdfcairo")) {
+        fprintf(to, "set terminal pdfcairo size %g,%g", (double)PAGE_WIDTH / POINTS,
+                (double)PAGE_HEIGHT / POINTS);
+    } else {
+        fprintf(to, "set terminal %s size %d,%d%s", terminal, PAGE_WIDTH, PAGE_HEIGHT,
+                strcmp(terminal, "svg") ? "" : " dynamic");
+    }
+    fputs(" font 'DejaVu Sans,14' background rgb 'white' noenhanced\n", to);
 }
 
 void plot_page(FILE *to, const struct plot_session *s, int count, const char *terminal)
@@ -387,10 +444,7 @@ void plot_page(FILE *to, const struct plot_session *s, int count, const char *te
         to_time = fmax(to_time, s[a].to);
     }
     if (terminal) {
-        fprintf(to,
-                "set terminal %s size 1400,1400 %s font 'DejaVu Sans,14' background rgb 'white' "
-                "noenhanced\n",
-                terminal, strcmp(terminal, "svg") ? "" : "dynamic");
+        begin(to, terminal);
     }
     fprintf(to,
             "set encoding utf8\nfrom = %.9g\nto = %.9g\nset multiplot\nset border lw 1 lc rgb "
@@ -403,8 +457,10 @@ void plot_page(FILE *to, const struct plot_session *s, int count, const char *te
         fputs("unset multiplot\n", to);
         return;
     }
+    plot_legend(to, s, count, colours);
     normal_panel(to, s, count);
     fputs("unset label 70; unset label 71; unset label 72\n", to);
+    plot_legend_end(to);
     limit_panel(to, s, count, 1, 0);
     limit_panel(to, s, count, 2, -1);
     centre_panel(to, s, count);

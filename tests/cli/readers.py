@@ -14,6 +14,7 @@ markers  buttons as events; what of real time was granted
 import json
 import math
 import os
+import re
 import shutil
 import struct
 import subprocess
@@ -144,8 +145,61 @@ def ranges(name, folder):
     return log
 
 
+def boxes(svg):
+    """Text of an SVG of gnuplot, with its box [pixels]; letters of DejaVu Sans by their mean width."""
+    def walk(node, x, y, size, anchor):
+        shift = re.match(r"translate\(([-\d.]+),([-\d.]+)\)", node.get("transform", ""))
+        if shift:
+            x, y = x + float(shift[1]), y + float(shift[2])
+        size, anchor = float(node.get("font-size", size)), node.get("text-anchor", anchor)
+        if node.tag.endswith("}text"):
+            text = "".join(node.itertext()).strip()
+            bold = any("Bold" in (n.get("font-family") or "") for n in node.iter())
+            for part in node.iter():
+                size = float(part.get("font-size", size))
+            width = len(text) * size * (0.64 if bold else 0.56)
+            left = x - {"start": 0, "middle": width / 2, "end": width}[anchor]
+            if text:
+                yield text, left, left + width, y - 0.75 * size, y + 0.2 * size
+            return
+        for child in node:
+            yield from walk(child, x, y, size, anchor)
+    return list(walk(xml.etree.ElementTree.parse(svg).getroot(), 0.0, 0.0, 12.0, "start"))
+
+
+def check_texts(svg):
+    """No text of a page runs into another, or out of the page."""
+    found = boxes(svg)
+    assert len(found) > 30, found
+    for i, (text, left, right, top, bottom) in enumerate(found):
+        assert left >= 0 and right <= 1400 and top >= 0 and bottom <= 1500, (text, left, right, top, bottom)
+        for other in found[:i]:
+            apart = right <= other[1] or other[2] <= left or bottom <= other[3] or other[4] <= top
+            assert apart or (text, left) == other[:2], (text, other)
+
+
+def plot_many(folder, svg):
+    """75 contacts, names of 47 letters, the longest that there are: the page names what it draws and counts the rest."""
+    names = [f"ball_{i:02d}_" + "x" * 39 for i in range(75)]
+    scene = os.path.join(folder, "many.yaml")
+    with open(scene, "w", encoding="utf-8") as stream:
+        stream.write("name: many\nduration: 0.1\nmaterials: [{name: steel}]\n"
+                     "pairs: [{materials: [steel, steel], friction: 0.5}]\nbodies:\n"
+                     "  - {name: floor, fixed: true, shapes: [{type: halfspace, material: steel}]}\n")
+        for i, name in enumerate(names):
+            stream.write(f"  - {{name: {name}, mass: 0.01, position: [{0.05 * (i % 10)}, {0.05 * (i // 10)}, 0.01], "
+                         "shapes: [{type: sphere, radius: 0.01, material: steel}]}\n")
+    log = record(folder, "many.mcap", "0.1", scene)
+    tact("plot", log, "-o", svg, "--force")
+    text = "".join(xml.etree.ElementTree.parse(svg).getroot().itertext())
+    assert "and 69 further contacts with less force, not drawn" in text, text
+    assert text.count("µm") + text.count(" mm") >= 6 and "no patch" not in text, text
+    assert "and 71 further bodies, not drawn" in text, text
+    check_texts(svg)
+
+
 def plot(folder):
-    usage("plot", ["a", "b", "c"], ["no/such.mcap"], [RULER], ["a", "-o", "a.pdf"],
+    usage("plot", ["a", "b", "c"], ["no/such.mcap"], [RULER], ["a", "-o", "a.jpg"],
           ["a", "--from", "-1"], ["a", "--from", "2", "--to", "1"])
     ranges("plot", folder)
     log, gp = record(folder, "it's a.mcap"), os.path.join(folder, "a.gp")
@@ -182,7 +236,7 @@ def plot(folder):
     tact("plot", log)
     with open(os.path.join(folder, "it's a.png"), "rb") as stream:
         head = stream.read(24)
-    assert head[:8] == b"\x89PNG\r\n\x1a\n" and struct.unpack(">II", head[16:]) == (1400, 1400)
+    assert head[:8] == b"\x89PNG\r\n\x1a\n" and struct.unpack(">II", head[16:]) == (1400, 1500)
     svg = os.path.join(folder, "a.svg")
     for words in ((log,), (log, record(folder, "b.mcap", "1", "examples/scenes/turn.yaml"))):
         _, err = tact("plot", *words, "-o", svg, "--force")
@@ -190,6 +244,12 @@ def plot(folder):
         text = "".join(xml.etree.ElementTree.parse(svg).getroot().itertext())
         for word in ("Torsion [mN m]", "pinch.left_distal", "support ends: ruler", "it's a.mcap"):
             assert word in text, (word, text)
+        check_texts(svg)
+    pdf = os.path.join(folder, "a.pdf")
+    tact("plot", log, "-o", pdf)
+    with open(pdf, "rb") as stream:
+        assert stream.read(5) == b"%PDF-"
+    plot_many(folder, svg)
     with open(log, "rb") as stream:
         data = stream.read()
     with open(log, "wb") as stream:

@@ -1,0 +1,118 @@
+/* What the curves are, between the heading of the page and its panels: names in columns of their
+ * own, so that no length of theirs runs into anything. */
+#include <stdio.h>
+#include <string.h>
+#include "drawing.h"
+#include "plot.h"
+#include "text.h"
+
+#define FIRST 100    /* number of the first label and arrow */
+#define LEFT 0.05    /* of the first panel, of the page */
+#define RIGHT 0.54   /* of the second */
+#define COLUMN 0.205 /* between two names */
+#define TOP 0.9535   /* of the first row */
+#define ROW 0.0133   /* between two rows: 20 pixels */
+#define MOST_LETTERS                                                                               \
+    34 /* of a name: 11 points of DejaVu Sans are at most 0.0065 of the page a letter */
+#define NOTE_LETTERS 74
+
+struct legend {
+    FILE *to;
+    int used; /* labels */
+};
+
+/* A name with its middle left out where it is longer than there is room. Counts letters, of any
+ * number of bytes. */
+static void shorten(const char *name, int most, char *out, size_t room)
+{
+    const char *clean = text_shown(name), *end = clean + strlen(clean);
+    int letters = 0;
+    for (const char *c = clean; *c; c++) {
+        letters += (*c & 0xc0) != 0x80;
+    }
+    if (letters <= most) {
+        snprintf(out, room, "%s", clean);
+        return;
+    }
+    int head = most / 2, tail = most - head - 1, seen = 0;
+    const char *cut = clean;
+    while (seen < head || (*cut & 0xc0) == 0x80) {
+        seen += (*cut++ & 0xc0) != 0x80;
+    }
+    for (seen = 0; seen < tail; end--) {
+        seen += (end[-1] & 0xc0) != 0x80;
+    }
+    snprintf(out, room, "%.*s…%s", (int)(cut - clean), clean, end);
+}
+
+static void write(struct legend *l, const char *prefix, const char *name, int most, double x,
+                  double y, const char *colour)
+{
+    char text[TEXT_SHOWN];
+    shorten(name, most, text, sizeof text);
+    fprintf(l->to, "set label %d ", FIRST + l->used);
+    drawing_quoted(l->to, prefix, text);
+    fprintf(l->to, " at screen %g, screen %g left font ',11' tc rgb '%s' front\n", x, y, colour);
+    l->used++;
+}
+
+/* The i-th of the names of a column of panels, two in a row, from a row on. */
+static void entry(struct legend *l, double left, int row, int i, const char *style,
+                  const char *prefix, const char *name, const char *colour)
+{
+    double x = left + COLUMN * (i % 2), y = TOP - ROW * (row + i / 2);
+    fprintf(
+        l->to,
+        "set arrow %d from screen %g, screen %g to screen %g, screen %g nohead %s lc rgb '%s'\n",
+        FIRST + l->used, x, y, x + 0.018, y, style, colour);
+    write(l, prefix, name, MOST_LETTERS - (int)strlen(prefix), x + 0.022, y, "#000000");
+}
+
+/* What is not drawn is said. */
+static void note(struct legend *l, const struct plot_session *s, double left, int row, int which,
+                 const char *what)
+{
+    char text[128];
+    if (s->left_out[which] > 0) {
+        snprintf(text, sizeof text, "and %d further %s, not drawn", s->left_out[which], what);
+        write(l, "", text, NOTE_LETTERS, left, TOP - ROW * row, "#B00020");
+    }
+}
+
+void plot_legend(FILE *to, const struct plot_session *s, int count, const char *const colours[6])
+{
+    struct legend l = {to, 0};
+    for (int i = 0; i < s->pair_count; i++) {
+        entry(&l, LEFT, 0, i, "lw 3", "", s->view.pairs[s->pair[i].pair].name, colours[i]);
+    }
+    note(&l, s, LEFT, (s->pair_count + 1) / 2, 0, "contacts with less force");
+    for (int i = 0; i < s->joint_count; i++) {
+        entry(&l, RIGHT, 0, i, "lw 2", "", plot_joint_name(s, i), colours[i]);
+    }
+    int row = (s->joint_count + 1) / 2;
+    for (int a = 0; a < count; a++) {
+        for (int i = 0; i < s[a].body_count; i++) {
+            entry(&l, RIGHT, row, i, a ? "lw 1" : "lw 2",
+                  a           ? "B: "
+                  : count > 1 ? "A: "
+                              : "",
+                  s[a].view.bodies[i].name, colours[(i + 2 * a) % 6]);
+        }
+        row += (s[a].body_count + 1) / 2;
+    }
+    char text[160] = "";
+    if (s->left_out[1] > 0 && s->left_out[2] > 0) {
+        snprintf(text, sizeof text, "and %d further joints and %d further bodies, not drawn",
+                 s->left_out[1], s->left_out[2]);
+        write(&l, "", text, NOTE_LETTERS, RIGHT, TOP - ROW * row, "#B00020");
+    } else {
+        note(&l, s, RIGHT, row, 1, "joints that move less");
+        note(&l, s, RIGHT, row, 2, "bodies");
+    }
+}
+
+void plot_legend_end(FILE *to)
+{
+    fprintf(to, "unset for [i=%d:%d] label i; unset for [i=%d:%d] arrow i\n", FIRST, FIRST + 49,
+            FIRST, FIRST + 49);
+}
