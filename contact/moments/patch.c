@@ -191,6 +191,43 @@ static int outline_moments(const struct tact_patch *patch, double *c, double *se
     return 1;
 }
 
+int tact_patch_from_outline(struct tact_patch *patch, enum tact_spin_kind spin)
+{
+    double c[2], second[2], mixed = 0.0, *t1 = patch->frame + 3, *t2 = patch->frame + 6;
+    if (!outline_moments(patch, c, second)) {
+        return -EDOM;
+    }
+    patch->area = 0.0;
+    for (int i = 0; i < patch->corners; i++) { /* from the centroid, then along the axes */
+        patch->corner[i][0] -= c[0];
+        patch->corner[i][1] -= c[1];
+    }
+    for (int i = 0; i < patch->corners; i++) {
+        const double *p = patch->corner[i], *q = patch->corner[(i + 1) % patch->corners];
+        double twice = p[0] * q[1] - p[1] * q[0];
+        patch->area += 0.5 * twice;
+        mixed += twice * (2.0 * (p[0] * p[1] + q[0] * q[1]) + p[0] * q[1] + q[0] * p[1]) / 24.0;
+    }
+    tact_v3_axpy(patch->center, c[0], t1);
+    tact_v3_axpy(patch->center, c[1], t2);
+    double before[3], l[2];
+    tact_v3_copy(before, t1);
+    align_axes(t1, t2, second[0], mixed / patch->area, second[1], l);
+    double cs = tact_v3_dot(t1, before), sn = -tact_v3_dot(t2, before);
+    for (int i = 0; i < patch->corners; i++) {
+        double x = patch->corner[i][0], y = patch->corner[i][1];
+        patch->corner[i][0] = cs * x + sn * y;
+        patch->corner[i][1] = cs * y - sn * x;
+    }
+    patch->kind = TACT_PATCH_ELLIPSE;
+    patch->semi[0] = 2.0 * sqrt(tact_max(0.0, l[0]));
+    patch->semi[1] = 2.0 * sqrt(tact_max(0.0, l[1]));
+    patch->spin = spin;
+    patch->spin_arm = pressure_arm(spin, 0, patch->semi);
+    patch->surface = surface_of(spin, 0);
+    return 0;
+}
+
 /* A uniform sheet over the outline reaches no further than twice the outline does. */
 static int fits_outline(const struct tact_patch *patch)
 {

@@ -125,6 +125,14 @@ TACT_API int tact_patch_from_moments(const struct tact_moments *m,
 TACT_API int tact_patch_mend(struct tact_patch *patch);
 
 /**
+ * Makes a patch that of a uniform sheet over its outline: kind, area, semi-axes and what they allow
+ * of torsion. patch: in, its frame, a centre, and the corners from there; out, the centre is the
+ * outline's centroid, t1 and t2 are its principal axes. -EDOM for an outline without area, as of
+ * fewer than three corners. Real-time safe.
+ */
+TACT_API int tact_patch_from_outline(struct tact_patch *patch, enum tact_spin_kind spin);
+
+/**
  * Makes a patch that of Hertz (1882) for two smooth surfaces: kind ELASTIC, an ellipse that grows
  * with the force. modulus: E* [Pa]; t1, t2: principal directions of their relative curvature, k1
  * and k2 its values there [1/m], k1 <= k2. The half axes are (3 N / (4 E* sqrt(k1 k2)))^(1/3) times

@@ -7,6 +7,7 @@ enum { MOST = 16 };
 
 static const struct tact_contact_model *models[MOST + 1] = {
     &tact_model_volume,
+    &tact_model_features,
     &tact_model_points,
     &tact_model_smooth,
 };

@@ -1,0 +1,167 @@
+#include "contact/pair/features/core_internal.h"
+
+#include <errno.h>
+#include <float.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "contact/pair/features/faces_internal.h"
+
+/* Up to so many vertices all are tried, which costs less than to walk among them. */
+#define FEW 24
+
+/* Directions of the table: a cube's faces of 8 by 8 cells. */
+enum { SIDE = 8, CELLS = 6 * SIDE * SIDE };
+
+/* The cell of the table in which a direction is. */
+static int cell_of(const double d[3])
+{
+    int axis = fabs(d[1]) > fabs(d[0]) ? 1 : 0;
+    axis = fabs(d[2]) > fabs(d[axis]) ? 2 : axis;
+    double scale = 0.5 * SIDE / tact_max(fabs(d[axis]), DBL_MIN);
+    int u = (int)(d[(axis + 1) % 3] * scale + 0.5 * SIDE);
+    int v = (int)(d[(axis + 2) % 3] * scale + 0.5 * SIDE);
+    u = u < 0 ? 0 : u >= SIDE ? SIDE - 1 : u;
+    v = v < 0 ? 0 : v >= SIDE ? SIDE - 1 : v;
+    return ((2 * axis + (d[axis] < 0.0)) * SIDE + u) * SIDE + v;
+}
+
+static int best_of_all(const struct tact_core *core, const double d[3])
+{
+    int best = 0;
+    double most = tact_v3_dot(core->vertex[0], d);
+    for (int i = 1; i < core->vertices; i++) {
+        double s = tact_v3_dot(core->vertex[i], d);
+        best = s > most ? i : best;
+        most = tact_max(s, most);
+    }
+    return best;
+}
+
+int tact_core_support(const struct tact_core *core, const double d[3], int from)
+{
+    if (!core->start) {
+        return best_of_all(core, d);
+    }
+    int at = from >= 0 ? from : core->start[cell_of(d)];
+    double most = tact_v3_dot(core->vertex[at], d);
+    for (int before = -1; before != at;) {
+        before = at;
+        for (int k = core->next_first[before]; k < core->next_first[before + 1]; k++) {
+            double s = tact_v3_dot(core->vertex[core->next[k]], d);
+            at = s > most ? core->next[k] : at;
+            most = tact_max(s, most);
+        }
+    }
+    return at;
+}
+
+/* Fills the table: the vertex furthest along the middle of each cell. */
+static int make_start(struct tact_core *core)
+{
+    int *start = calloc(CELLS, sizeof *start);
+    if (!start) {
+        return -ENOMEM;
+    }
+    core->start = start;
+    for (int i = 0, last = 0; i < CELLS; i++) {
+        int axis = i / (2 * SIDE * SIDE), sign = i / (SIDE * SIDE) % 2 ? -1 : 1;
+        double d[3];
+        d[axis] = sign;
+        d[(axis + 1) % 3] = (2.0 * (i / SIDE % SIDE) + 1.0) / SIDE - 1.0;
+        d[(axis + 2) % 3] = (2.0 * (i % SIDE) + 1.0) / SIDE - 1.0;
+        last = tact_core_support(core, d, last);
+        start[i] = last;
+    }
+    return 0;
+}
+
+static int set_size(struct tact_core *core)
+{
+    for (int i = 0; i < core->vertices; i++) {
+        for (int k = 0; k < 3; k++) {
+            core->size = tact_max(core->size, fabs(core->vertex[i][k]));
+        }
+    }
+    core->thickness = core->faces ? INFINITY : 0.0;
+    for (int f = 0; f < core->faces; f++) {
+        double back[3];
+        tact_v3_scale(back, core->normal[f], -1.0);
+        int far = tact_core_support(core, back, -1);
+        double width = core->offset[f] + tact_v3_dot(core->vertex[far], back);
+        core->thickness = tact_min(core->thickness, width);
+    }
+    core->thickness += 2.0 * core->radius;
+    return 0;
+}
+
+static int make_hull(struct tact_core *core, const struct tact_mesh *mesh)
+{
+    int rc = tact_core_make_graph(core, mesh);
+    rc = rc ? rc : core->vertices > FEW ? make_start(core) : 0;
+    rc = rc ? rc : tact_core_make_faces(core, mesh);
+    return rc ? rc : set_size(core);
+}
+
+/* A ball's point or a capsule's axis. */
+static int make_axis(struct tact_core *core, double radius, double half)
+{
+    core->radius = radius;
+    core->vertices = half > 0.0 ? 2 : 1;
+    core->vertex = calloc(2, sizeof *core->vertex);
+    if (!core->vertex) {
+        return -ENOMEM;
+    }
+    core->vertex[0][2] = half;
+    core->vertex[1][2] = -half;
+    return set_size(core);
+}
+
+int tact_core_create(const struct tact_shape *shape, struct tact_core **out)
+{
+    struct tact_core *core = calloc(1, sizeof *core);
+    int rc = -ENOTSUP;
+    *out = NULL;
+    if (!core) {
+        return -ENOMEM;
+    }
+    core->kind = shape->kind;
+    switch (shape->kind) {
+    case TACT_SHAPE_HALFSPACE:
+        core->thickness = INFINITY;
+        rc = 0;
+        break;
+    case TACT_SHAPE_SPHERE:
+        rc = make_axis(core, shape->size[0], 0.0);
+        break;
+    case TACT_SHAPE_CAPSULE:
+        rc = make_axis(core, shape->size[0], shape->size[1]);
+        break;
+    case TACT_SHAPE_BOX:
+    case TACT_SHAPE_CONVEX:
+        rc = shape->mesh ? make_hull(core, shape->mesh) : -EINVAL;
+        break;
+    default:
+        break;
+    }
+    if (rc) {
+        tact_core_free(core);
+        return rc;
+    }
+    *out = core;
+    return 0;
+}
+
+void tact_core_free(struct tact_core *core)
+{
+    if (!core) {
+        return;
+    }
+    void *parts[] = {core->vertex, core->next_first, core->next,     core->normal, core->offset,
+                     core->rim,    core->rim_first,  core->at_first, core->at,     core->start};
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+        free(parts[i]);
+    }
+    free(core);
+}

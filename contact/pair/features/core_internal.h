@@ -1,0 +1,52 @@
+/* Convex cores with a radius: what the model of features derives from a shape once. */
+#ifndef TACT_CONTACT_CORE_INTERNAL_H
+#define TACT_CONTACT_CORE_INTERNAL_H
+
+#include <stdint.h>
+#include "contact/pair/model.h"
+
+/* Corners of a face that a manifold is made of: of more, so many about evenly along the rim. */
+enum { TACT_CORE_RIM = 64 };
+
+/*
+ * A convex polytope: a hull, the segment of a capsule, the point of a ball. The shape is all points
+ * within `radius` of it. Coordinates are those of the shape. A half-space has a radius of 0 and no
+ * vertices: it is known by its kind.
+ */
+struct tact_core {
+    enum tact_shape_kind kind;
+    double radius;    /* [m] */
+    double size;      /* greatest coordinate of a vertex [m] */
+    double thickness; /* least distance of a face from the vertex opposite to it, with the radius
+                         on both sides [m] */
+    int vertices;
+    double (*vertex)[3]; /* [m] */
+    int *next_first;     /* by vertex: where its neighbours start in `next`; one more */
+    int *next;           /* neighbours along edges of the triangulation */
+    int faces;
+    double (*normal)[3]; /* outward unit normals of faces; coplanar triangles are one face */
+    double *offset;      /* of their planes, at the outmost of their corners [m] */
+    int *rim_first;      /* by face: where its corners start in `rim`; one more */
+    int *rim;            /* vertices, counter-clockwise from outside */
+    int *at_first;       /* by vertex: where its faces start in `at`; one more */
+    int *at;
+    int *start; /* a vertex far out in each of TACT_CORE_CELLS directions; NULL: few */
+};
+
+/* 1 for kinds that have one. */
+static inline int tact_core_has(enum tact_shape_kind kind)
+{
+    return kind == TACT_SHAPE_HALFSPACE || kind == TACT_SHAPE_SPHERE ||
+           kind == TACT_SHAPE_CAPSULE || kind == TACT_SHAPE_BOX || kind == TACT_SHAPE_CONVEX;
+}
+
+/* Makes the core of a shape. -ENOMEM, -ENOTSUP for a kind without one, -EINVAL for a solid without
+ * its triangles. */
+int tact_core_create(const struct tact_shape *shape, struct tact_core **out);
+void tact_core_free(struct tact_core *core);
+
+/* The vertex furthest along d (shape frame, of any length); the search walks along edges from the
+ * vertex `from`, or where that is negative, from the table of directions. Real-time safe. */
+int tact_core_support(const struct tact_core *core, const double d[3], int from);
+
+#endif

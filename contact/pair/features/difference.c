@@ -1,0 +1,60 @@
+#include "contact/pair/features/difference_internal.h"
+
+#include <math.h>
+#include <string.h>
+
+void tact_core_pair_place(struct tact_core_pair *pair, const struct tact_core *a,
+                          const struct tact_pose *pose_a, const struct tact_core *b,
+                          const struct tact_pose *pose_b)
+{
+    double of_a[9], of_b[9], apart[3];
+    tact_quat_to_m3(of_a, pose_a->quat_wxyz);
+    tact_quat_to_m3(of_b, pose_b->quat_wxyz);
+    for (int i = 0; i < 3; i++) {
+        for (int k = 0; k < 3; k++) {
+            pair->turn[3 * i + k] =
+                of_a[i] * of_b[k] + of_a[3 + i] * of_b[3 + k] + of_a[6 + i] * of_b[6 + k];
+        }
+    }
+    tact_v3_sub(apart, pose_b->position, pose_a->position);
+    tact_m3_tmul_v3(pair->shift, of_a, apart);
+    pair->a = a;
+    pair->b = b;
+    pair->size = a->size + b->size + tact_v3_norm(pair->shift);
+    pair->at_a = pair->at_b = -1;
+    pair->supports = 0;
+}
+
+void tact_difference_of(const struct tact_core_pair *pair, int a, int b,
+                        struct tact_difference *out)
+{
+    double moved[3];
+    tact_m3_mul_v3(moved, pair->turn, pair->b->vertex[b]);
+    tact_v3_add(moved, moved, pair->shift);
+    tact_v3_sub(out->w, pair->a->vertex[a], moved);
+    out->a = a;
+    out->b = b;
+}
+
+void tact_difference_support(struct tact_core_pair *pair, const double d[3],
+                             struct tact_difference *out)
+{
+    double back[3], in_b[3];
+    tact_v3_scale(back, d, -1.0);
+    tact_m3_tmul_v3(in_b, pair->turn, back);
+    pair->at_a = tact_core_support(pair->a, d, pair->at_a);
+    pair->at_b = tact_core_support(pair->b, in_b, pair->at_b);
+    pair->supports++;
+    tact_difference_of(pair, pair->at_a, pair->at_b, out);
+}
+
+int tact_difference_repeats(const struct tact_difference *points, int count,
+                            const struct tact_difference *of)
+{
+    for (int i = 0; i < count; i++) {
+        if (points[i].a == of->a && points[i].b == of->b) {
+            return 1;
+        }
+    }
+    return 0;
+}

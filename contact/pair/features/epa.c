@@ -1,0 +1,328 @@
+/* The least translation that parts two cores that overlap. */
+#include <float.h>
+#include <math.h>
+#include <string.h>
+#include "contact/pair/features/difference_internal.h"
+
+#define BEYOND 2e-15 /* of the size: a point further than that in front of a face is beyond it */
+#define FLAT 1e-13   /* of the size: a tetrahedron less high than that has no volume */
+#define APART 1e-12  /* of the size: the origin further outside than that is no rounding */
+#define SLIVER 1e-14 /* of its sides' product: a face of less area has no normal */
+
+enum { MOST_POINTS = 256, MOST_FACES = 2 * MOST_POINTS, MOST_EDGES = 128 };
+
+struct face {
+    double n[3], d; /* outward unit normal and distance of the plane [m]; d infinite: a sliver */
+    int point[3];   /* counter-clockwise from outside */
+    int across[3];  /* the faces beyond the edges from each point to the next */
+    int used;       /* 1: a face; 0: free, or removed */
+};
+
+struct polytope {
+    struct tact_core_pair *pair;
+    struct tact_difference point[MOST_POINTS];
+    struct face face[MOST_FACES];
+    int free[MOST_FACES];
+    int points, faces, frees; /* faces: highest number in use, and one */
+    int edge[MOST_EDGES][2];  /* of the horizon: a removed face's neighbour, and its edge */
+    int edges;
+    int leads[MOST_POINTS]; /* the new face that starts at a point */
+};
+
+static void measure(const struct polytope *p, struct face *f)
+{
+    const double *a = p->point[f->point[0]].w;
+    double ab[3], ac[3], n[3];
+    tact_v3_sub(ab, p->point[f->point[1]].w, a);
+    tact_v3_sub(ac, p->point[f->point[2]].w, a);
+    tact_v3_cross(n, ab, ac);
+    double sides = sqrt(tact_v3_dot(ab, ab) * tact_v3_dot(ac, ac));
+    f->d = tact_v3_normalize(f->n, n) > SLIVER * sides ? tact_v3_dot(f->n, a) : INFINITY;
+    f->used = 1;
+}
+
+/* How far a point is in front of a face [m]; of a sliver, which is nowhere, beyond all. */
+static double ahead(const struct face *f, const double *w)
+{
+    return f->d < INFINITY ? tact_v3_dot(f->n, w) - f->d : INFINITY;
+}
+
+static int is_apart(const struct polytope *p, const double *from, const double *w)
+{
+    double d[3];
+    tact_v3_sub(d, w, from);
+    return tact_v3_dot(d, d) > FLAT * FLAT * p->pair->size * p->pair->size;
+}
+
+/* The support along d or against it that is further from the plane through `from`, where it is off
+ * it; 1 where it is. */
+static int add_off(struct polytope *p, const double d[3], const double *from)
+{
+    struct tact_difference best = {.a = -1};
+    double most = FLAT * p->pair->size;
+    for (int sign = -1; sign <= 1; sign += 2) {
+        double way[3], off[3];
+        struct tact_difference next;
+        tact_v3_scale(way, d, sign);
+        tact_difference_support(p->pair, way, &next);
+        tact_v3_sub(off, next.w, from);
+        double height = fabs(tact_v3_dot(off, d));
+        best = height > most ? next : best;
+        most = tact_max(most, height);
+    }
+    if (best.a >= 0) {
+        p->point[p->points++] = best;
+    }
+    return best.a >= 0;
+}
+
+/* Points until there are two, three and four apart from each other; normal: of the difference where
+ * it has no volume. 1 where it has. */
+static int complete(struct polytope *p, double normal[3])
+{
+    static const double axis[3][3] = {{1.0, 0.0, 0.0}, {0.0, 1.0, 0.0}, {0.0, 0.0, 1.0}};
+    double u[3], v[3], t1[3], t2[3];
+    tact_v3_copy(normal, axis[2]);
+    for (int i = 0; i < 3 && p->points == 1; i++) {
+        add_off(p, axis[i], p->point[0].w);
+    }
+    if (p->points == 1) {
+        return 0;
+    }
+    tact_v3_sub(u, p->point[1].w, p->point[0].w);
+    tact_v3_normalize(u, u);
+    tact_v3_tangents(u, t1, t2);
+    tact_v3_copy(normal, t1);
+    if (p->points == 2 && !add_off(p, t1, p->point[0].w) && !add_off(p, t2, p->point[0].w)) {
+        return 0;
+    }
+    tact_v3_sub(v, p->point[2].w, p->point[0].w);
+    tact_v3_cross(normal, u, v);
+    tact_v3_normalize(normal, normal);
+    return p->points == 4 || add_off(p, normal, p->point[0].w);
+}
+
+/* The first three or four points of the simplex that are apart and not in line or plane. */
+static void take_simplex(struct polytope *p, const struct tact_simplex *s)
+{
+    double size = p->pair->size, u[3], v[3], n[3];
+    p->points = 0;
+    for (int i = 0; i < s->count; i++) {
+        const double *w = s->point[i].w;
+        int fits = p->points == 0 || is_apart(p, p->point[0].w, w);
+        if (fits && p->points > 1) {
+            tact_v3_sub(u, p->point[1].w, p->point[0].w);
+            tact_v3_sub(v, w, p->point[0].w);
+            tact_v3_cross(n, u, v);
+            fits = tact_v3_norm(n) > FLAT * size * tact_v3_norm(u);
+        }
+        if (fits && p->points == 3) {
+            tact_v3_sub(v, p->point[2].w, p->point[0].w);
+            tact_v3_cross(n, u, v);
+            tact_v3_sub(v, w, p->point[0].w);
+            fits = fabs(tact_v3_dot(n, v)) > FLAT * size * tact_v3_norm(n);
+        }
+        if (fits) {
+            p->point[p->points++] = s->point[i];
+        }
+    }
+    if (!p->points) {
+        static const double up[3] = {0.0, 0.0, 1.0};
+        tact_difference_support(p->pair, up, &p->point[p->points++]);
+    }
+}
+
+static void make_tetrahedron(struct polytope *p)
+{
+    static const int point[4][3] = {{0, 1, 2}, {0, 3, 1}, {1, 3, 2}, {2, 3, 0}};
+    static const int across[4][3] = {{1, 2, 3}, {3, 2, 0}, {1, 3, 0}, {2, 1, 0}};
+    double u[3], v[3], n[3], up[3];
+    tact_v3_sub(u, p->point[1].w, p->point[0].w);
+    tact_v3_sub(v, p->point[2].w, p->point[0].w);
+    tact_v3_sub(up, p->point[3].w, p->point[0].w);
+    tact_v3_cross(n, u, v);
+    if (tact_v3_dot(n, up) > 0.0) { /* the fourth is behind the first three */
+        struct tact_difference swapped = p->point[1];
+        p->point[1] = p->point[2];
+        p->point[2] = swapped;
+    }
+    for (int f = 0; f < 4; f++) {
+        memcpy(p->face[f].point, point[f], sizeof point[f]);
+        memcpy(p->face[f].across, across[f], sizeof across[f]);
+        measure(p, &p->face[f]);
+    }
+    p->faces = 4;
+    p->frees = 0;
+    memset(p->leads, 0xff, sizeof p->leads);
+}
+
+static int nearest_face(const struct polytope *p)
+{
+    int best = -1;
+    double least = INFINITY;
+    for (int f = 0; f < p->faces; f++) {
+        if (p->face[f].used && p->face[f].d < least) {
+            best = f;
+            least = p->face[f].d;
+        }
+    }
+    return best;
+}
+
+static void release(struct polytope *p, int f)
+{
+    p->face[f].used = 0;
+    p->free[p->frees++] = f;
+}
+
+/* Removes face f and all beyond its edges that w is ahead of; lists the edges where that ends. 0
+ * where there are too many. */
+static int remove_seen(struct polytope *p, int f, const double *w)
+{
+    int stack[MOST_FACES], depth = 0;
+    double beyond = BEYOND * p->pair->size;
+    p->edges = 0;
+    release(p, f);
+    stack[depth++] = f;
+    while (depth > 0) {
+        const struct face *at = &p->face[stack[--depth]];
+        for (int k = 0; k < 3; k++) {
+            int next = at->across[k];
+            struct face *other = &p->face[next];
+            if (!other->used) {
+                continue;
+            }
+            if (ahead(other, w) > beyond) {
+                release(p, next);
+                stack[depth++] = next;
+                continue;
+            }
+            if (p->edges == MOST_EDGES) {
+                return 0;
+            }
+            int edge = 0; /* it runs along that edge the other way */
+            while (edge < 2 && other->point[(edge + 1) % 3] != at->point[k]) {
+                edge++;
+            }
+            p->edge[p->edges][0] = next;
+            p->edge[p->edges++][1] = edge;
+        }
+    }
+    return p->edges >= 3;
+}
+
+static int new_face(struct polytope *p)
+{
+    return p->frees ? p->free[--p->frees] : p->faces < MOST_FACES ? p->faces++ : -1;
+}
+
+/* Faces from the edges of the horizon to the last point. 0 where they do not make one closed way:
+ * rounding. */
+static int close_horizon(struct polytope *p)
+{
+    int made[MOST_EDGES], good = 1;
+    for (int i = 0; i < p->edges; i++) {
+        struct face *other = &p->face[p->edge[i][0]];
+        int edge = p->edge[i][1], f = new_face(p);
+        if (f < 0) {
+            return 0;
+        }
+        struct face *face = &p->face[f];
+        face->point[0] = other->point[(edge + 1) % 3];
+        face->point[1] = other->point[edge];
+        face->point[2] = p->points - 1;
+        face->across[0] = p->edge[i][0];
+        other->across[edge] = f;
+        good = good && p->leads[face->point[0]] < 0;
+        p->leads[face->point[0]] = f;
+        measure(p, face);
+        made[i] = f;
+    }
+    for (int i = 0; i < p->edges; i++) {
+        struct face *face = &p->face[made[i]];
+        int next = p->leads[face->point[1]];
+        good = good && next >= 0;
+        face->across[1] = next;
+        if (next >= 0) {
+            p->face[next].across[2] = made[i];
+        }
+    }
+    for (int i = 0; i < p->edges; i++) {
+        p->leads[p->face[made[i]].point[0]] = -1;
+    }
+    return good;
+}
+
+/* The face's point nearest to the origin, as a point of each core. */
+static void find_witness(const struct polytope *p, const struct face *f, struct tact_nearest *out)
+{
+    const double *w[3];
+    double foot[3], total = 0.0, weight[3];
+    for (int i = 0; i < 3; i++) {
+        w[i] = p->point[f->point[i]].w;
+        out->from.point[i] = p->point[f->point[i]];
+    }
+    out->from.count = 3;
+    tact_v3_scale(foot, f->n, f->d);
+    for (int i = 0; i < 3; i++) {
+        double u[3], v[3], n[3];
+        tact_v3_sub(u, w[(i + 1) % 3], foot);
+        tact_v3_sub(v, w[(i + 2) % 3], foot);
+        tact_v3_cross(n, u, v);
+        weight[i] = tact_max(0.0, tact_v3_dot(n, f->n));
+        total += weight[i];
+    }
+    memset(out->on_a, 0, sizeof out->on_a);
+    for (int i = 0; i < 3; i++) {
+        double share = total > 0.0 ? weight[i] / total : 1.0 / 3.0;
+        tact_v3_axpy(out->on_a, share, p->pair->a->vertex[p->point[f->point[i]].a]);
+    }
+    tact_v3_scale(out->normal, f->n, -1.0);
+    tact_v3_copy(out->on_b, out->on_a);
+    tact_v3_axpy(out->on_b, -f->d, f->n);
+}
+
+/* Cores whose difference has no volume, as two axes that cross: they part along its normal. */
+static void report_flat(const struct polytope *p, const double normal[3], struct tact_nearest *out)
+{
+    double side = tact_v3_dot(normal, p->pair->shift) > 0.0 ? -1.0 : 1.0;
+    out->distance = out->bound = 0.0;
+    tact_v3_scale(out->normal, normal, side);
+    out->from.count = 1;
+    out->from.point[0] = p->point[0];
+    tact_v3_copy(out->on_a, p->pair->a->vertex[p->point[0].a]);
+    tact_v3_copy(out->on_b, out->on_a);
+}
+
+int tact_epa(struct tact_core_pair *pair, const struct tact_simplex *simplex,
+             struct tact_nearest *out)
+{
+    struct polytope p;
+    double flat[3], beyond = BEYOND * pair->size;
+    p.pair = pair;
+    take_simplex(&p, simplex);
+    if (!complete(&p, flat)) {
+        report_flat(&p, flat, out);
+        return 1;
+    }
+    make_tetrahedron(&p);
+    for (;;) {
+        int f = nearest_face(&p);
+        struct tact_difference next;
+        struct face face = p.face[f];
+        tact_difference_support(pair, face.n, &next);
+        int known = tact_difference_repeats(p.point, p.points, &next);
+        int done = known || ahead(&face, next.w) <= beyond;
+        int whole = !done && p.points < MOST_POINTS;
+        if (whole) {
+            p.point[p.points++] = next;
+            whole = remove_seen(&p, f, next.w) && close_horizon(&p);
+        }
+        if (!whole) {
+            find_witness(&p, &face, out);
+            out->distance = -face.d;
+            out->bound = -tact_v3_dot(face.n, next.w);
+            return !done ? -1 : face.d < -APART * pair->size ? 0 : 1;
+        }
+    }
+}

@@ -1,0 +1,342 @@
+#include "contact/pair/features/faces_internal.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "contact/mesh/mesh_internal.h"
+
+/* Triangles whose corners are within this share of the size from a common plane are one face: files
+ * have six digits. */
+#define FLAT 1e-6
+
+/* An edge of a triangle, from its corner to the next. */
+struct half {
+    int from, to, triangle;
+};
+
+struct sized {
+    double size;
+    int triangle;
+};
+
+struct builder {
+    struct tact_core *core;
+    const uint32_t *corner; /* 3 a triangle */
+    int triangles;
+    struct half *half; /* sorted by from, then to */
+    int *across;       /* by triangle, 3: the triangle beyond each of its edges */
+    double (*area)[3]; /* by triangle: its area along its normal, twice [m^2] */
+    int *face;         /* by triangle; -1: none yet */
+    int *stack;
+    double flat; /* FLAT of the size [m] */
+};
+
+static int compare_halves(const void *a, const void *b)
+{
+    const struct half *p = a, *q = b;
+    if (p->from != q->from) {
+        return p->from < q->from ? -1 : 1;
+    }
+    return p->to < q->to ? -1 : p->to > q->to;
+}
+
+/* Where the edge stands among the sorted ones; -1: nowhere. */
+static int find_half(const struct builder *b, int from, int to)
+{
+    const struct half key = {from, to, 0};
+    const struct half *at =
+        bsearch(&key, b->half, (size_t)(3 * b->triangles), sizeof key, compare_halves);
+    return at ? (int)(at - b->half) : -1;
+}
+
+int tact_core_make_graph(struct tact_core *core, const struct tact_mesh *mesh)
+{
+    int edges = 3 * (int)mesh->triangle_count;
+    core->vertices = (int)mesh->vertex_count;
+    core->vertex = calloc(mesh->vertex_count + 1, sizeof *core->vertex);
+    core->next_first = calloc(mesh->vertex_count + 2, sizeof *core->next_first);
+    core->next = calloc((size_t)edges + 1, sizeof *core->next);
+    if (!core->vertex || !core->next_first || !core->next) {
+        return -ENOMEM;
+    }
+    memcpy(core->vertex, mesh->vertices, mesh->vertex_count * sizeof *core->vertex);
+    /* Closed: each edge is run along once in each direction. */
+    for (int i = 0; i < edges; i++) {
+        core->next_first[mesh->triangles[i] + 1]++;
+    }
+    for (int i = 0; i < core->vertices; i++) {
+        core->next_first[i + 1] += core->next_first[i];
+    }
+    int *used = calloc(mesh->vertex_count + 1, sizeof *used);
+    for (int i = 0; i < edges && used; i++) {
+        int from = (int)mesh->triangles[i], to = (int)mesh->triangles[i - i % 3 + (i + 1) % 3];
+        core->next[core->next_first[from] + used[from]++] = to;
+    }
+    free(used);
+    return used ? 0 : -ENOMEM;
+}
+
+static void find_areas(struct builder *b)
+{
+    for (int t = 0; t < b->triangles; t++) {
+        const double *p = b->core->vertex[b->corner[3 * t]];
+        double u[3], v[3];
+        tact_v3_sub(u, b->core->vertex[b->corner[3 * t + 1]], p);
+        tact_v3_sub(v, b->core->vertex[b->corner[3 * t + 2]], p);
+        tact_v3_cross(b->area[t], u, v);
+        b->face[t] = -1;
+    }
+}
+
+static int find_across(struct builder *b)
+{
+    for (int i = 0; i < 3 * b->triangles; i++) {
+        int next = i - i % 3 + (i + 1) % 3;
+        b->half[i] = (struct half){(int)b->corner[i], (int)b->corner[next], i / 3};
+    }
+    qsort(b->half, (size_t)(3 * b->triangles), sizeof *b->half, compare_halves);
+    for (int i = 0; i < 3 * b->triangles; i++) {
+        int next = i - i % 3 + (i + 1) % 3;
+        int at = find_half(b, (int)b->corner[next], (int)b->corner[i]);
+        if (at < 0) {
+            return -EINVAL;
+        }
+        b->across[i] = b->half[at].triangle;
+    }
+    return 0;
+}
+
+/* Whether a triangle lies in the plane through p with unit normal n; one without area wherever it
+ * does. */
+static int lies_in(const struct builder *b, int t, const double *n, double offset)
+{
+    for (int k = 0; k < 3; k++) {
+        double h = tact_v3_dot(n, b->core->vertex[b->corner[3 * t + k]]) - offset;
+        if (fabs(h) > b->flat) {
+            return 0;
+        }
+    }
+    return tact_v3_dot(b->area[t], n) > -b->flat * b->flat;
+}
+
+/* The face of triangle t and of all that lie in its plane and hang together with it. */
+static void grow_face(struct builder *b, int t)
+{
+    struct tact_core *core = b->core;
+    double *n = core->normal[core->faces], sum[3] = {0.0, 0.0, 0.0};
+    int depth = 0;
+    tact_v3_normalize(n, b->area[t]);
+    double offset = tact_v3_dot(n, core->vertex[b->corner[3 * t]]);
+    b->face[t] = core->faces;
+    b->stack[depth++] = t;
+    while (depth > 0) {
+        int at = b->stack[--depth];
+        tact_v3_add(sum, sum, b->area[at]);
+        for (int k = 0; k < 3; k++) {
+            int beyond = b->across[3 * at + k];
+            if (b->face[beyond] < 0 && lies_in(b, beyond, n, offset)) {
+                b->face[beyond] = core->faces;
+                b->stack[depth++] = beyond;
+            }
+        }
+    }
+    tact_v3_normalize(n, sum);
+    core->faces++;
+}
+
+static int compare_areas(const void *a, const void *b)
+{
+    const struct sized *p = a, *q = b;
+    if (p->size != q->size) {
+        return p->size > q->size ? -1 : 1;
+    }
+    return p->triangle < q->triangle ? -1 : p->triangle > q->triangle;
+}
+
+/* The largest triangles first: their normals are the best known. What has no area goes to the face
+ * beside it. */
+static int grow_faces(struct builder *b)
+{
+    struct sized *order = calloc((size_t)b->triangles + 1, sizeof *order);
+    if (!order) {
+        return -ENOMEM;
+    }
+    for (int t = 0; t < b->triangles; t++) {
+        order[t] = (struct sized){tact_v3_dot(b->area[t], b->area[t]), t};
+    }
+    qsort(order, (size_t)b->triangles, sizeof *order, compare_areas);
+    for (int i = 0; i < b->triangles; i++) {
+        int t = order[i].triangle;
+        if (b->face[t] < 0 && order[i].size > 0.0) {
+            grow_face(b, t);
+        }
+        for (int k = 0; k < 3 && b->face[t] < 0; k++) {
+            b->face[t] = b->face[b->across[3 * t + k]];
+        }
+    }
+    free(order);
+    return 0;
+}
+
+/* Lists the corners of face f in their order: the longest closed way along the edges between it and
+ * others. leads: by vertex, where its edge leads; -1. */
+static void chain_rim(struct builder *b, const int *edge, int edges, int *leads, int *rim,
+                      int *count)
+{
+    int longest = 0, best = 0;
+    for (int i = 0; i < edges; i++) {
+        leads[b->half[edge[i]].from] = b->half[edge[i]].to;
+    }
+    for (int pass = 0; pass < 2; pass++) { /* finds the longest, then lists it */
+        for (int i = pass ? best : 0; i < edges; i++) {
+            int first = b->half[edge[i]].from, at = first, n = 0;
+            do {
+                if (pass) {
+                    rim[n] = at;
+                }
+                at = leads[at];
+                n++;
+            } while (at >= 0 && at != first && n < edges);
+            if (pass) {
+                *count = n;
+                break;
+            }
+            best = n > longest ? i : best;
+            longest = n > longest ? n : longest;
+            if (longest == edges) {
+                break; /* one way, as of nearly every face */
+            }
+        }
+    }
+    for (int i = 0; i < edges; i++) {
+        leads[b->half[edge[i]].from] = -1;
+    }
+}
+
+/* The rims of all faces. edge: the halves between faces, by face, from first[] on. */
+static void chain_rims(struct builder *b, const int *first, const int *edge, int *leads)
+{
+    struct tact_core *core = b->core;
+    int used = 0;
+    for (int f = 0; f < core->faces; f++) {
+        int count = 0;
+        core->rim_first[f] = used;
+        chain_rim(b, edge + first[f], first[f + 1] - first[f], leads, core->rim + used, &count);
+        core->offset[f] = -INFINITY;
+        for (int k = used; k < used + count; k++) {
+            double h = tact_v3_dot(core->normal[f], core->vertex[core->rim[k]]);
+            core->offset[f] = tact_max(core->offset[f], h);
+        }
+        used += count;
+    }
+    core->rim_first[core->faces] = used;
+}
+
+static int make_rims(struct builder *b)
+{
+    struct tact_core *core = b->core;
+    int halves = 3 * b->triangles, rc = -ENOMEM;
+    int *first = calloc((size_t)core->faces + 2, sizeof *first);
+    int *edge = calloc((size_t)halves + 1, sizeof *edge);
+    int *leads = calloc((size_t)core->vertices + 1, sizeof *leads);
+    core->rim = calloc((size_t)halves + 1, sizeof *core->rim);
+    core->rim_first = calloc((size_t)core->faces + 1, sizeof *core->rim_first);
+    core->offset = calloc((size_t)core->faces + 1, sizeof *core->offset);
+    if (first && edge && leads && core->rim && core->rim_first && core->offset) {
+        for (int pass = 0; pass < 2; pass++) { /* counts, then lists */
+            for (int i = 0; i < halves; i++) {
+                int back = find_half(b, b->half[i].to, b->half[i].from);
+                int f = b->face[b->half[i].triangle];
+                if (f == b->face[b->half[back].triangle]) {
+                    continue;
+                }
+                if (pass) {
+                    edge[first[f]++] = i;
+                } else {
+                    first[f + 1]++;
+                }
+            }
+            for (int f = 0; f < core->faces; f++) {
+                first[f + 1] += pass ? 0 : first[f];
+            }
+        }
+        memmove(first + 1, first, (size_t)core->faces * sizeof *first);
+        first[0] = 0;
+        for (int i = 0; i < core->vertices; i++) {
+            leads[i] = -1;
+        }
+        chain_rims(b, first, edge, leads);
+        rc = 0;
+    }
+    free(first);
+    free(edge);
+    free(leads);
+    return rc;
+}
+
+/* The faces at each vertex, those within a face as well. */
+static int list_at(struct builder *b)
+{
+    struct tact_core *core = b->core;
+    int corners = 3 * b->triangles, used = 0;
+    core->at_first = calloc((size_t)core->vertices + 2, sizeof *core->at_first);
+    core->at = calloc((size_t)corners + 1, sizeof *core->at);
+    if (!core->at_first || !core->at) {
+        return -ENOMEM;
+    }
+    for (int i = 0; i < corners; i++) {
+        core->at_first[b->corner[i] + 2]++;
+    }
+    for (int i = 0; i < core->vertices; i++) {
+        core->at_first[i + 2] += core->at_first[i + 1];
+    }
+    for (int i = 0; i < corners; i++) {
+        core->at[core->at_first[b->corner[i] + 1]++] = b->face[i / 3];
+    }
+    for (int i = 0, k = 0; i < core->vertices; i++) { /* each once */
+        int first = used, end = core->at_first[i + 1];
+        core->at_first[i] = first;
+        for (; k < end; k++) {
+            int at = first;
+            while (at < used && core->at[at] != core->at[k]) {
+                at++;
+            }
+            if (at == used) {
+                core->at[used++] = core->at[k];
+            }
+        }
+    }
+    core->at_first[core->vertices] = used;
+    return 0;
+}
+
+int tact_core_make_faces(struct tact_core *core, const struct tact_mesh *mesh)
+{
+    size_t n = mesh->triangle_count + 1;
+    struct builder b = {.core = core,
+                        .corner = mesh->triangles,
+                        .triangles = (int)mesh->triangle_count,
+                        .half = calloc(3 * n, sizeof *b.half),
+                        .across = calloc(3 * n, sizeof *b.across),
+                        .area = calloc(n, sizeof *b.area),
+                        .face = calloc(n, sizeof *b.face),
+                        .stack = calloc(n, sizeof *b.stack),
+                        .flat = FLAT * tact_mesh_size(mesh)};
+    int rc = -ENOMEM;
+    core->normal = calloc(n, sizeof *core->normal);
+    if (b.half && b.across && b.area && b.face && b.stack && core->normal) {
+        find_areas(&b);
+        rc = find_across(&b);
+        rc = rc ? rc : grow_faces(&b);
+        rc = rc ? rc : make_rims(&b);
+        rc = rc ? rc : list_at(&b);
+    }
+    free(b.half);
+    free(b.across);
+    free(b.area);
+    free(b.face);
+    free(b.stack);
+    return rc;
+}

@@ -1,0 +1,229 @@
+/*
+ * Contact by the closest features of convex solids (Yi and Drumwright 2018): the polygon over which
+ * they face each other, with the gap at each of its corners, ahead of touch.
+ */
+#include <errno.h>
+#include <math.h>
+#include <string.h>
+#include "contact/moments/hull_internal.h"
+#include "contact/pair/features/layer_internal.h"
+#include "contact/pair/features/manifold_internal.h"
+#include "contact/pair/models_internal.h"
+
+#define THIN 1e-4  /* width of the patch of an edge that lies on a face, of its length */
+#define AHEAD 0.01 /* of the thinner solid: a gap up to that is a contact at any speed */
+#define SPARE 2.0  /* ticks of motion ahead of which a contact is made */
+
+static int prepare(const struct tact_contact_model *model, const struct tact_shape *shape,
+                   const struct tact_material *material, void **data, struct tact_error *err)
+{
+    struct tact_core *core = NULL;
+    int rc = tact_core_create(shape, &core);
+    (void)model;
+    (void)material;
+    *data = core;
+    return rc && rc != -ENOMEM ? tact_error_set(err, rc, "expected a convex solid") : rc;
+}
+
+static void release(void *data)
+{
+    tact_core_free(data);
+}
+
+static int patches(const struct tact_shape *a, const struct tact_shape *b,
+                   const struct tact_world_options *options)
+{
+    int planes = (a->kind == TACT_SHAPE_HALFSPACE) + (b->kind == TACT_SHAPE_HALFSPACE);
+    (void)options;
+    return tact_core_has(a->kind) && tact_core_has(b->kind) && planes < 2;
+}
+
+/* Velocity of a point of a shape, world axes from the separation's origin, and how much faster any
+ * other of its core may be. */
+static double speed_of(const struct tact_core *core, const struct tact_pose *pose,
+                       const double twist[6], const struct tact_separation *sep,
+                       const double *point, double velocity[3])
+{
+    double arm[3];
+    tact_v3_sub(arm, sep->origin, pose->position);
+    tact_v3_add(arm, arm, point);
+    tact_v3_cross(velocity, twist + 3, arm);
+    tact_v3_add(velocity, velocity, twist);
+    double size = core->kind == TACT_SHAPE_HALFSPACE ? 0.0 : 2.0 * core->size + core->radius;
+    return tact_v3_norm(twist + 3) * size;
+}
+
+/* The gap that a tick or two may close: beyond it there is no contact yet. */
+static double reach(const struct tact_pair_query *q, const struct tact_core *a,
+                    const struct tact_core *b, const struct tact_separation *sep)
+{
+    double va[3], vb[3], h = q->options->period;
+    double turning = speed_of(a, q->pose_a, q->twist[0], sep, sep->point_a, va) +
+                     speed_of(b, q->pose_b, q->twist[1], sep, sep->point_b, vb);
+    tact_v3_sub(va, va, vb);
+    double speed = tact_v3_norm(va) + turning + 2.0 * h * tact_v3_norm(q->options->gravity);
+    double thinner = tact_min(a->thickness, b->thickness);
+    return SPARE * h * speed + AHEAD * tact_min(thinner, a->size + b->size);
+}
+
+/* The corners of the patch: those of the manifold, of an edge a thin strip about it. */
+static void set_corners(const struct tact_manifold *m, struct tact_patch *patch)
+{
+    if (m->corners == 2) {
+        const double *p = m->corner[0], *q = m->corner[1];
+        double x = 0.5 * THIN * (q[0] - p[0]), y = 0.5 * THIN * (q[1] - p[1]);
+        const double strip[4][2] = {
+            {p[0] + y, p[1] - x}, {q[0] + y, q[1] - x}, {q[0] - y, q[1] + x}, {p[0] - y, p[1] + x}};
+        memcpy(patch->corner, strip, sizeof strip);
+        patch->corners = 4;
+    } else if (m->corners <= TACT_PATCH_CORNERS) {
+        memcpy(patch->corner, m->corner, (size_t)m->corners * sizeof *m->corner);
+        patch->corners = m->corners;
+    } else {
+        struct tact_hull hull = {.count = 0};
+        for (int i = 0; i < m->corners; i++) {
+            tact_hull_add(&hull, m->corner[i][0], m->corner[i][1]);
+        }
+        patch->corners = tact_hull_corners(&hull, patch->corner);
+    }
+}
+
+/* A contact point: nothing tilts or spins on it, but of soft round bodies or a fingertip. */
+static void make_point(const struct tact_pair_query *q, const struct tact_core *a,
+                       const struct tact_core *b, struct tact_patch *patch)
+{
+    const struct tact_contact_law *law = q->law;
+    double curvature =
+        (a->radius > 0.0 ? 1.0 / a->radius : 0.0) + (b->radius > 0.0 ? 1.0 / b->radius : 0.0);
+    int tip = law->tip_radius > 0.0, soft = law->modulus > 0.0 && curvature > 0.0;
+    int lonely = a->vertices <= 1 && b->vertices <= 1; /* balls, and a ball on a half-space */
+    patch->corners = 0;
+    patch->spin = q->options->spin;
+    patch->surface = TACT_SURFACE_ELLIPSOID;
+    if (tip || (soft && lonely)) {
+        patch->kind = TACT_PATCH_ELASTIC;
+        patch->surface =
+            patch->spin == TACT_SPIN_LIMIT_SURFACE ? TACT_SURFACE_HERTZ : TACT_SURFACE_ELLIPSOID;
+        patch->stretch[0] = patch->stretch[1] = 1.0;
+        patch->tip_radius = tip ? law->tip_radius : 0.0;
+        patch->tip_power = tip ? law->tip_power : 0.0;
+        patch->modulus = tip ? 0.0 : law->modulus;
+        patch->radius = tip ? 0.0 : 1.0 / curvature;
+    }
+}
+
+/* The gap about the patch's centre, which goes to the middle between the two surfaces. slope: world
+ * axes; from, gap, up: a point, the gap there and the height of that middle. */
+static void set_gap(struct tact_patch *patch, const double *from, double gap, const double slope[3],
+                    double up, const double up_slope[3])
+{
+    double way[3];
+    tact_v3_sub(way, patch->center, from);
+    patch->gap[0] = gap + tact_v3_dot(slope, way);
+    patch->gap[1] = tact_v3_dot(slope, patch->frame + 3);
+    patch->gap[2] = tact_v3_dot(slope, patch->frame + 6);
+    tact_v3_axpy(patch->center, up + tact_v3_dot(up_slope, way), patch->frame);
+}
+
+/* The most negative gap. */
+static double least_gap(const struct tact_patch *patch)
+{
+    double least = patch->gap[0];
+    for (int i = 0; i < patch->corners; i++) {
+        const double *x = patch->corner[i];
+        double at = patch->gap[0] + patch->gap[1] * x[0] + patch->gap[2] * x[1];
+        least = i ? tact_min(least, at) : at;
+    }
+    return least;
+}
+
+/* What of the polygon a compliance is spread over: [N/m], 0 for none. */
+static double layer_of(const struct tact_pair_query *q, const struct tact_manifold *m)
+{
+    const struct tact_contact_law *law = q->law;
+    int even = m->corners > 2 && !(law->tangential_compliance > 0.0) && !(law->tip_radius > 0.0);
+    return even && law->compliance > 0.0 ? 1.0 / law->compliance : 0.0;
+}
+
+/* The outline of the manifold as a patch, about its own centre. -EDOM where nothing is pressed of
+ * what only yields where it is. */
+static int make_outline(const struct tact_pair_query *q, const struct tact_core *a,
+                        const struct tact_core *b, const struct tact_manifold *m, double *layer,
+                        struct tact_patch *patch)
+{
+    double gap[3];
+    set_corners(m, patch);
+    for (int i = 0; i < 3; i++) {
+        gap[i] = m->height_a[i] - m->height_b[i];
+    }
+    *layer = layer_of(q, m);
+    *layer *= *layer > 0.0 ? tact_layer_clip(patch, gap) : 0.0;
+    if (layer_of(q, m) > 0.0 && !(*layer > 0.0)) {
+        return -EDOM;
+    }
+    if (m->corners == 1) {
+        tact_v3_axpy(patch->center, m->corner[0][0], m->t1);
+        tact_v3_axpy(patch->center, m->corner[0][1], m->t2);
+    }
+    if (m->corners == 1 || q->law->tip_radius > 0.0 ||
+        tact_patch_from_outline(patch, q->options->spin)) {
+        make_point(q, a, b, patch);
+    }
+    return 0;
+}
+
+static int make_patch(const struct tact_pair_query *q, const struct tact_core *a,
+                      const struct tact_core *b, const struct tact_separation *sep,
+                      struct tact_patch *patch)
+{
+    struct tact_manifold m;
+    double slope[3], up_slope[3], from[3], layer;
+    tact_manifold_find(a, q->pose_a, b, q->pose_b, sep, &m);
+    memset(patch, 0, sizeof *patch);
+    tact_v3_copy(patch->frame, sep->normal);
+    tact_v3_copy(patch->frame + 3, m.t1);
+    tact_v3_copy(patch->frame + 6, m.t2);
+    tact_v3_add(from, sep->origin, m.middle);
+    tact_v3_copy(patch->center, from);
+    for (int i = 0; i < 3; i++) {
+        double of_a = m.height_a[1] * m.t1[i] + m.height_a[2] * m.t2[i];
+        double of_b = m.height_b[1] * m.t1[i] + m.height_b[2] * m.t2[i];
+        slope[i] = of_a - of_b;
+        up_slope[i] = 0.5 * (of_a + of_b);
+    }
+    if (make_outline(q, a, b, &m, &layer, patch)) {
+        return -EDOM;
+    }
+    set_gap(patch, from, m.height_a[0] - m.height_b[0], slope,
+            0.5 * (m.height_a[0] + m.height_b[0]), up_slope);
+    patch->law = TACT_LAW_GAPS;
+    patch->exponent = 1.0;
+    patch->rolls = INFINITY;
+    patch->depth = tact_max(0.0, -least_gap(patch));
+    if (layer > 0.0) {
+        tact_layer_press(patch, layer);
+    }
+    return 0;
+}
+
+static int measure(const struct tact_pair_query *q, struct tact_patch *patch,
+                   struct tact_pair_piece *piece)
+{
+    const struct tact_core *a = q->data_a, *b = q->data_b;
+    struct tact_separation sep;
+    (void)piece;
+    if (tact_nearest(a, q->pose_a, b, q->pose_b, q->state, &sep) ||
+        !(sep.distance < reach(q, a, b, &sep))) {
+        return -EDOM;
+    }
+    return make_patch(q, a, b, &sep, patch);
+}
+
+const struct tact_contact_model tact_model_features = {
+    .name = "features",
+    .state = TACT_NEAREST_STATE,
+    .patches = patches,
+    .prepare = prepare,
+    .release = release,
+    .measure = measure,
+};

@@ -1,0 +1,211 @@
+/* The distance of two cores that are apart. */
+#include <float.h>
+#include <math.h>
+#include <string.h>
+#include "contact/pair/features/difference_internal.h"
+
+#define NEAR 1e-13 /* of the size: nearer than that rounding has made the direction */
+
+#define ROUNDING 1e-16 /* of the size: what the distance and its bound differ by at best */
+
+enum { MOST_STEPS = 200 };
+
+/* Points of a simplex and their weights in the point of it that is nearest to the origin. */
+struct nearest_on {
+    int count, index[3];
+    double weight[3], v[3], square;
+};
+
+static void put(struct nearest_on *best, const struct tact_simplex *s, int count, const int *index,
+                const double *weight)
+{
+    double v[3] = {0.0, 0.0, 0.0};
+    for (int i = 0; i < count; i++) {
+        tact_v3_axpy(v, weight[i], s->point[index[i]].w);
+    }
+    double square = tact_v3_dot(v, v);
+    if (square < best->square) {
+        best->count = count;
+        best->square = square;
+        memcpy(best->index, index, (size_t)count * sizeof *index);
+        memcpy(best->weight, weight, (size_t)count * sizeof *weight);
+        tact_v3_copy(best->v, v);
+    }
+}
+
+static void try_edge(struct nearest_on *best, const struct tact_simplex *s, int i, int k)
+{
+    double d[3];
+    tact_v3_sub(d, s->point[k].w, s->point[i].w);
+    double along = -tact_v3_dot(d, s->point[i].w), square = tact_v3_dot(d, d);
+    const int index[2] = {i, k};
+    static const double whole = 1.0;
+    if (!(along > 0.0)) {
+        put(best, s, 1, &index[0], &whole);
+    } else if (along >= square) {
+        put(best, s, 1, &index[1], &whole);
+    } else {
+        const double weight[2] = {1.0 - along / square, along / square};
+        put(best, s, 2, index, weight);
+    }
+}
+
+/* The nearest point of a triangle is in it, or on one of its edges. */
+static void try_triangle(struct nearest_on *best, const struct tact_simplex *s, int i, int j, int k)
+{
+    const double *a = s->point[i].w, *b = s->point[j].w, *c = s->point[k].w;
+    double ab[3], ac[3], n[3], part[3][3], weight[3];
+    const int index[3] = {i, j, k};
+    tact_v3_sub(ab, b, a);
+    tact_v3_sub(ac, c, a);
+    tact_v3_cross(n, ab, ac);
+    tact_v3_cross(part[0], b, c);
+    tact_v3_cross(part[1], c, a);
+    tact_v3_cross(part[2], a, b);
+    double square = tact_v3_dot(n, n);
+    int inside = square > 0.0;
+    for (int m = 0; m < 3; m++) {
+        weight[m] = tact_v3_dot(n, part[m]) / square;
+        inside = inside && weight[m] > 0.0;
+    }
+    if (inside) {
+        put(best, s, 3, index, weight);
+        return;
+    }
+    try_edge(best, s, i, j);
+    try_edge(best, s, j, k);
+    try_edge(best, s, k, i);
+}
+
+/* Whether the origin is beyond the face i j k, seen from the fourth point; of a flat tetrahedron,
+ * whose sides are rounding, it is beyond all. */
+static int is_beyond(const struct tact_simplex *s, const int *i, double flat)
+{
+    const double *a = s->point[i[0]].w;
+    double ab[3], ac[3], ad[3], n[3];
+    tact_v3_sub(ab, s->point[i[1]].w, a);
+    tact_v3_sub(ac, s->point[i[2]].w, a);
+    tact_v3_sub(ad, s->point[i[3]].w, a);
+    tact_v3_cross(n, ab, ac);
+    double height = tact_v3_dot(n, ad), origin = -tact_v3_dot(n, a);
+    return height * height <= flat * flat * tact_v3_dot(n, n) || height * origin <= 0.0;
+}
+
+/* 1 where a simplex of four points has the origin inside. */
+static int find_nearest(const struct tact_simplex *s, double flat, struct nearest_on *best)
+{
+    static const int faces[4][4] = {{0, 1, 2, 3}, {0, 1, 3, 2}, {0, 2, 3, 1}, {1, 2, 3, 0}};
+    static const double whole = 1.0;
+    static const int first = 0;
+    int inside = s->count == 4;
+    best->square = INFINITY;
+    best->count = 0;
+    if (s->count == 1) {
+        put(best, s, 1, &first, &whole);
+    } else if (s->count == 2) {
+        try_edge(best, s, 0, 1);
+    } else if (s->count == 3) {
+        try_triangle(best, s, 0, 1, 2);
+    }
+    for (int f = 0; f < 4 && s->count == 4; f++) {
+        const int *i = faces[f];
+        if (is_beyond(s, i, flat)) {
+            try_triangle(best, s, i[0], i[1], i[2]);
+            inside = 0;
+        }
+    }
+    return inside;
+}
+
+static void keep(struct tact_simplex *s, const struct nearest_on *best)
+{
+    struct tact_difference kept[3];
+    for (int i = 0; i < best->count; i++) {
+        kept[i] = s->point[best->index[i]];
+    }
+    memcpy(s->point, kept, (size_t)best->count * sizeof *kept);
+    s->count = best->count;
+}
+
+/* The normal of three points, which rounding spares however near to the origin they are. 0 where
+ * they are in line. */
+static int normal_of_three(const struct tact_simplex *s, const double *v, double n[3])
+{
+    double ab[3], ac[3], across[3];
+    tact_v3_sub(ab, s->point[1].w, s->point[0].w);
+    tact_v3_sub(ac, s->point[2].w, s->point[0].w);
+    tact_v3_cross(across, ab, ac);
+    double size = tact_v3_normalize(n, across);
+    tact_v3_scale(n, n, copysign(1.0, tact_v3_dot(n, v)));
+    return size > 0.0;
+}
+
+/* How far the difference is beyond the origin along n. */
+static double bound_along(struct tact_core_pair *pair, const double n[3])
+{
+    struct tact_difference low;
+    double back[3];
+    tact_v3_scale(back, n, -1.0);
+    tact_difference_support(pair, back, &low);
+    return tact_v3_dot(n, low.w);
+}
+
+static void report(struct tact_core_pair *pair, const struct tact_simplex *s,
+                   const struct nearest_on *best, struct tact_nearest *out)
+{
+    double n[3];
+    memset(out->on_a, 0, sizeof out->on_a);
+    out->from = *s;
+    for (int i = 0; i < best->count; i++) {
+        tact_v3_axpy(out->on_a, best->weight[i], pair->a->vertex[s->point[i].a]);
+    }
+    tact_v3_sub(out->on_b, out->on_a, best->v);
+    out->distance = sqrt(best->square);
+    out->bound = -INFINITY;
+    if (s->count == 3 && normal_of_three(s, best->v, n)) {
+        tact_v3_copy(out->normal, n);
+        out->bound = bound_along(pair, n);
+    }
+    if (out->bound < out->distance - ROUNDING * pair->size) { /* the better of the two */
+        tact_v3_scale(n, best->v, 1.0 / out->distance);
+        double bound = bound_along(pair, n);
+        if (bound > out->bound) {
+            tact_v3_copy(out->normal, n);
+            out->bound = bound;
+        }
+    }
+    if (s->count == 3) {
+        out->distance = tact_v3_dot(out->normal, s->point[0].w);
+    }
+}
+
+int tact_gjk(struct tact_core_pair *pair, struct tact_simplex *simplex, struct tact_nearest *out)
+{
+    struct nearest_on best;
+    double near = NEAR * pair->size, last = INFINITY;
+    if (!simplex->count) {
+        const double first[3] = {-pair->shift[0], -pair->shift[1], -pair->shift[2]};
+        double back[3];
+        tact_v3_scale(back, first, -1.0);
+        tact_difference_support(pair, back, &simplex->point[0]);
+        simplex->count = 1;
+    }
+    for (int step = 0; step < MOST_STEPS; step++) {
+        struct tact_difference next;
+        double back[3];
+        if (find_nearest(simplex, near, &best) || !(best.square > near * near)) {
+            return 0;
+        }
+        keep(simplex, &best);
+        tact_v3_scale(back, best.v, -1.0);
+        tact_difference_support(pair, back, &next);
+        if (tact_difference_repeats(simplex->point, simplex->count, &next) ||
+            !(best.square < last) || tact_v3_dot(best.v, next.w) >= best.square) {
+            break;
+        }
+        last = best.square;
+        simplex->point[simplex->count++] = next;
+    }
+    report(pair, simplex, &best, out);
+    return 1;
+}

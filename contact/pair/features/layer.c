@@ -1,0 +1,51 @@
+#include "contact/pair/features/layer_internal.h"
+
+#include <string.h>
+
+static double area_of(const struct tact_patch *patch)
+{
+    double twice = 0.0;
+    for (int i = 0; i < patch->corners; i++) {
+        const double *p = patch->corner[i], *q = patch->corner[(i + 1) % patch->corners];
+        const double *o = patch->corner[0];
+        twice += (p[0] - o[0]) * (q[1] - o[1]) - (p[1] - o[1]) * (q[0] - o[0]);
+    }
+    return 0.5 * twice;
+}
+
+double tact_layer_clip(struct tact_patch *patch, const double gap[3])
+{
+    double kept[TACT_PATCH_CORNERS + 1][2], whole = area_of(patch);
+    int n = 0;
+    for (int i = 0; i < patch->corners; i++) {
+        const double *a = patch->corner[i], *b = patch->corner[(i + 1) % patch->corners];
+        double of_a = gap[0] + gap[1] * a[0] + gap[2] * a[1];
+        double of_b = gap[0] + gap[1] * b[0] + gap[2] * b[1];
+        if (of_a < 0.0) {
+            memcpy(kept[n++], a, sizeof kept[0]);
+        }
+        if ((of_a < 0.0) != (of_b < 0.0)) {
+            double t = of_a / (of_a - of_b);
+            kept[n][0] = a[0] + t * (b[0] - a[0]);
+            kept[n++][1] = a[1] + t * (b[1] - a[1]);
+        }
+    }
+    patch->corners = n < TACT_PATCH_CORNERS ? n : TACT_PATCH_CORNERS;
+    memcpy(patch->corner, kept, (size_t)patch->corners * sizeof *kept);
+    return n > 2 && whole > 0.0 ? area_of(patch) / whole : 0.0;
+}
+
+void tact_layer_press(struct tact_patch *patch, double stiffness)
+{
+    double square[2];
+    tact_patch_mean_squares(patch, 0.0, square);
+    patch->law = TACT_LAW_WRENCH;
+    memset(patch->wrench, 0, sizeof patch->wrench);
+    memset(patch->stiffness, 0, sizeof patch->stiffness);
+    patch->wrench[0] = -stiffness * patch->gap[0];
+    patch->wrench[4] = -stiffness * square[1] * patch->gap[2];
+    patch->wrench[5] = stiffness * square[0] * patch->gap[1];
+    patch->stiffness[0] = stiffness;
+    patch->stiffness[28] = stiffness * square[1];
+    patch->stiffness[35] = stiffness * square[0];
+}

@@ -1,0 +1,306 @@
+#include "contact/pair/features/manifold_internal.h"
+
+#include <math.h>
+#include <string.h>
+#include "contact/elementary.h"
+
+#define LEAN 0.1       /* sine up to which a face or edge lies in the contact plane */
+#define PARALLEL 0.01  /* sine up to which two edges have a segment in common */
+#define INFINITELY 4.0 /* sizes to which a half-space reaches about what is over it */
+
+/* A feature, as seen along the normal from the middle: its corners in the plane and its height. */
+struct outline {
+    enum tact_feature kind;
+    int count;
+    double corner[TACT_CORE_RIM][2]; /* a face's counter-clockwise about the normal */
+    double height[3];
+};
+
+/* One of the shapes in the frame of the manifold. */
+struct side {
+    const struct tact_core *core;
+    double turn[9], shift[3]; /* its frame, from the middle */
+    double out[3];            /* towards the other shape: unit, world axes */
+    double in_core[3];        /* the same in its own frame */
+    int below;                /* 1: B, whose faces point along the normal */
+};
+
+static void place(const struct side *s, const double *vertex, double out[3])
+{
+    tact_m3_mul_v3(out, s->turn, vertex);
+    tact_v3_add(out, out, s->shift);
+    tact_v3_axpy(out, s->core->radius, s->out);
+}
+
+static void project(const struct tact_manifold *m, const double *r, double x[2])
+{
+    x[0] = tact_v3_dot(r, m->t1);
+    x[1] = tact_v3_dot(r, m->t2);
+}
+
+/* The face of the vertex that faces out most; -1 where none does within LEAN. */
+static int find_face(const struct side *s, int vertex)
+{
+    const struct tact_core *core = s->core;
+    double most = sqrt(1.0 - LEAN * LEAN);
+    int best = -1;
+    for (int k = core->faces ? core->at_first[vertex] : 0;
+         core->faces && k < core->at_first[vertex + 1]; k++) {
+        double c = tact_v3_dot(core->normal[core->at[k]], s->in_core);
+        best = c > most ? core->at[k] : best;
+        most = tact_max(c, most);
+    }
+    return best;
+}
+
+/* The neighbour of the vertex along the edge that leans least; -1 where none is within LEAN. */
+static int find_edge(const struct side *s, int vertex)
+{
+    const struct tact_core *core = s->core;
+    double least = LEAN;
+    int best = -1;
+    if (!core->faces) { /* of a point, or an axis along z */
+        return core->vertices == 2 && fabs(s->in_core[2]) < LEAN ? 1 - vertex : -1;
+    }
+    for (int k = core->next_first[vertex]; k < core->next_first[vertex + 1]; k++) {
+        double d[3];
+        tact_v3_sub(d, core->vertex[core->next[k]], core->vertex[vertex]);
+        double lean = -tact_v3_dot(d, s->in_core) / tact_v3_norm(d);
+        best = lean < least ? core->next[k] : best;
+        least = tact_min(lean, least);
+    }
+    return best;
+}
+
+static void outline_face(const struct tact_manifold *m, const double n[3], const struct side *s,
+                         int face, struct outline *o)
+{
+    const struct tact_core *core = s->core;
+    int first = core->rim_first[face], all = core->rim_first[face + 1] - first;
+    double normal[3], foot[3], r[3];
+    o->kind = TACT_FEATURE_FACE;
+    o->count = all < TACT_CORE_RIM ? all : TACT_CORE_RIM;
+    for (int i = 0; i < o->count; i++) {
+        int k = (int)((long)i * all / o->count); /* of many corners some, evenly */
+        place(s, core->vertex[core->rim[first + k]], r);
+        project(m, r, o->corner[s->below ? i : o->count - 1 - i]);
+    }
+    tact_m3_mul_v3(normal, s->turn, core->normal[face]);
+    tact_v3_scale(foot, core->normal[face], core->offset[face]);
+    place(s, foot, r);
+    double along = tact_v3_dot(normal, n);
+    o->height[0] = tact_v3_dot(normal, r) / along;
+    o->height[1] = -tact_v3_dot(normal, m->t1) / along;
+    o->height[2] = -tact_v3_dot(normal, m->t2) / along;
+}
+
+static void outline_edge(const struct tact_manifold *m, const double n[3], const struct side *s,
+                         int from, int to, struct outline *o)
+{
+    double p[3], q[3], d[2];
+    o->kind = TACT_FEATURE_EDGE;
+    o->count = 2;
+    place(s, s->core->vertex[from], p);
+    place(s, s->core->vertex[to], q);
+    project(m, p, o->corner[0]);
+    project(m, q, o->corner[1]);
+    d[0] = o->corner[1][0] - o->corner[0][0];
+    d[1] = o->corner[1][1] - o->corner[0][1];
+    double rise = (tact_v3_dot(q, n) - tact_v3_dot(p, n)) / (d[0] * d[0] + d[1] * d[1]);
+    o->height[1] = rise * d[0];
+    o->height[2] = rise * d[1];
+    o->height[0] =
+        tact_v3_dot(p, n) - o->height[1] * o->corner[0][0] - o->height[2] * o->corner[0][1];
+}
+
+static void outline_vertex(const struct tact_manifold *m, const double n[3], const struct side *s,
+                           int vertex, struct outline *o)
+{
+    double r[3];
+    o->kind = TACT_FEATURE_VERTEX;
+    o->count = 1;
+    place(s, s->core->vertex[vertex], r);
+    project(m, r, o->corner[0]);
+    o->height[0] = tact_v3_dot(r, n);
+    o->height[1] = o->height[2] = 0.0;
+}
+
+/* The bounding plane of a half-space: a square about the middle, larger than the other shape. */
+static void outline_plane(const struct tact_manifold *m, const double n[3], const struct side *s,
+                          double size, struct outline *o)
+{
+    static const double sign[4][2] = {{-1.0, -1.0}, {1.0, -1.0}, {1.0, 1.0}, {-1.0, 1.0}};
+    (void)m;
+    o->kind = TACT_FEATURE_FACE;
+    o->count = 4;
+    for (int i = 0; i < 4; i++) {
+        o->corner[i][0] = INFINITELY * size * sign[i][0];
+        o->corner[i][1] = INFINITELY * size * sign[i][1];
+    }
+    o->height[0] = tact_v3_dot(s->shift, n);
+    o->height[1] = o->height[2] = 0.0;
+}
+
+static void find_outline(const struct tact_manifold *m, const double n[3], const struct side *s,
+                         double size, struct outline *o)
+{
+    if (s->core->kind == TACT_SHAPE_HALFSPACE) {
+        outline_plane(m, n, s, size, o);
+        return;
+    }
+    int vertex = tact_core_support(s->core, s->in_core, -1);
+    int face = find_face(s, vertex), to = face < 0 ? find_edge(s, vertex) : -1;
+    if (face >= 0) {
+        outline_face(m, n, s, face, o);
+    } else if (to >= 0) {
+        outline_edge(m, n, s, vertex, to, o);
+    } else {
+        outline_vertex(m, n, s, vertex, o);
+    }
+}
+
+/* Sutherland and Hodgman (1974): what of the corners is left of the line from p to q. */
+static int clip(double (*corner)[2], int count, const double *p, const double *q)
+{
+    double kept[TACT_MANIFOLD_CORNERS][2];
+    int n = 0;
+    for (int i = 0; i < count; i++) {
+        const double *a = corner[i], *b = corner[(i + 1) % count];
+        double of_a = (q[0] - p[0]) * (a[1] - p[1]) - (q[1] - p[1]) * (a[0] - p[0]);
+        double of_b = (q[0] - p[0]) * (b[1] - p[1]) - (q[1] - p[1]) * (b[0] - p[0]);
+        if (of_a >= 0.0 && n < TACT_MANIFOLD_CORNERS) {
+            memcpy(kept[n++], a, sizeof kept[0]);
+        }
+        if ((of_a > 0.0 && of_b < 0.0) || (of_a < 0.0 && of_b > 0.0)) {
+            double t = of_a / (of_a - of_b);
+            for (int k = 0; k < 2 && n < TACT_MANIFOLD_CORNERS; k++) {
+                kept[n][k] = a[k] + t * (b[k] - a[k]);
+            }
+            n += n < TACT_MANIFOLD_CORNERS;
+        }
+    }
+    memcpy(corner, kept, (size_t)n * sizeof *kept);
+    return n;
+}
+
+/* What of `of` is over the face `within`. */
+static void clip_by(const struct outline *of, const struct outline *within, struct tact_manifold *m)
+{
+    int n = of->count;
+    memcpy(m->corner, of->corner, (size_t)n * sizeof *of->corner);
+    for (int i = 0; i < within->count && n > 0; i++) {
+        n = clip(m->corner, n, within->corner[i], within->corner[(i + 1) % within->count]);
+    }
+    m->corners = n;
+}
+
+/* The part of edge a that is beside edge b, where they are nearly parallel. */
+static void common_part(const struct outline *a, const struct outline *b, struct tact_manifold *m)
+{
+    const double *p = a->corner[0], *q = a->corner[1];
+    double d[2] = {q[0] - p[0], q[1] - p[1]}, low = INFINITY, high = -INFINITY;
+    double e[2] = {b->corner[1][0] - b->corner[0][0], b->corner[1][1] - b->corner[0][1]};
+    double square = d[0] * d[0] + d[1] * d[1];
+    m->corners = 0;
+    if (fabs(d[0] * e[1] - d[1] * e[0]) > PARALLEL * sqrt(square) * tact_hypot(e[0], e[1])) {
+        return;
+    }
+    for (int i = 0; i < 2; i++) {
+        const double *r = b->corner[i];
+        double s = ((r[0] - p[0]) * d[0] + (r[1] - p[1]) * d[1]) / square;
+        low = tact_min(low, s);
+        high = tact_max(high, s);
+    }
+    low = tact_max(low, 0.0);
+    high = tact_min(high, 1.0);
+    for (int i = 0; i < 2 && low < high; i++) {
+        double s = i ? high : low;
+        m->corner[i][0] = p[0] + s * d[0];
+        m->corner[i][1] = p[1] + s * d[1];
+        m->corners = 2;
+    }
+}
+
+/* Corners that are one but for rounding become one; of what has no area the two ends stay. */
+static void tidy(struct tact_manifold *m, double least)
+{
+    int n = 0, far[2] = {0, 0};
+    double most = 0.0, twice = 0.0;
+    for (int i = 0; i < m->corners; i++) {
+        const double *c = m->corner[i], *last = m->corner[n ? n - 1 : 0];
+        if (!n || tact_hypot(c[0] - last[0], c[1] - last[1]) > least) {
+            memmove(m->corner[n++], c, sizeof m->corner[0]);
+        }
+    }
+    const double *o = m->corner[0];
+    n -= n > 1 && tact_hypot(m->corner[n - 1][0] - o[0], m->corner[n - 1][1] - o[1]) <= least;
+    for (int i = 0; i < n; i++) {
+        const double *p = m->corner[i], *q = m->corner[(i + 1) % n];
+        twice += (p[0] - o[0]) * (q[1] - o[1]) - (p[1] - o[1]) * (q[0] - o[0]);
+        for (int k = i + 1; k < n; k++) {
+            double d = tact_hypot(m->corner[k][0] - p[0], m->corner[k][1] - p[1]);
+            far[0] = d > most ? i : far[0];
+            far[1] = d > most ? k : far[1];
+            most = tact_max(d, most);
+        }
+    }
+    m->corners = n;
+    if (n > 2 && !(twice > most * least)) {
+        double ends[2][2];
+        memcpy(ends[0], m->corner[far[0]], sizeof ends[0]);
+        memcpy(ends[1], m->corner[far[1]], sizeof ends[1]);
+        memcpy(m->corner, ends, sizeof ends);
+        m->corners = 2;
+    }
+}
+
+static void set_side(struct side *s, const struct tact_core *core, const struct tact_pose *pose,
+                     const struct tact_separation *sep, const double middle[3], int below)
+{
+    s->core = core;
+    s->below = below;
+    tact_quat_to_m3(s->turn, pose->quat_wxyz);
+    tact_v3_sub(s->shift, pose->position, sep->origin);
+    tact_v3_sub(s->shift, s->shift, middle);
+    tact_v3_scale(s->out, sep->normal, below ? 1.0 : -1.0);
+    tact_m3_tmul_v3(s->in_core, s->turn, s->out);
+}
+
+void tact_manifold_find(const struct tact_core *a, const struct tact_pose *pose_a,
+                        const struct tact_core *b, const struct tact_pose *pose_b,
+                        const struct tact_separation *sep, struct tact_manifold *out)
+{
+    struct side of_a, of_b;
+    struct outline in_a, in_b;
+    const double *n = sep->normal;
+    tact_v3_add(out->middle, sep->point_a, sep->point_b);
+    tact_v3_scale(out->middle, out->middle, 0.5);
+    tact_v3_tangents(n, out->t1, out->t2);
+    set_side(&of_a, a, pose_a, sep, out->middle, 0);
+    set_side(&of_b, b, pose_b, sep, out->middle, 1);
+    double size = a->size + a->radius + b->size + b->radius;
+    find_outline(out, n, &of_a, size, &in_a);
+    find_outline(out, n, &of_b, size, &in_b);
+    out->feature[0] = in_a.kind;
+    out->feature[1] = in_b.kind;
+    memcpy(out->height_a, in_a.height, sizeof out->height_a);
+    memcpy(out->height_b, in_b.height, sizeof out->height_b);
+    if (in_b.kind == TACT_FEATURE_FACE) {
+        clip_by(&in_a, &in_b, out);
+    } else if (in_a.kind == TACT_FEATURE_FACE) {
+        clip_by(&in_b, &in_a, out);
+    } else if (in_a.kind == TACT_FEATURE_EDGE && in_b.kind == TACT_FEATURE_EDGE) {
+        common_part(&in_a, &in_b, out);
+    } else {
+        out->corners = 0;
+    }
+    tidy(out, 1e-9 * size);
+    if (!out->corners) { /* where they are nearest, which is the middle */
+        out->corners = 1;
+        out->corner[0][0] = out->corner[0][1] = 0.0;
+        memset(out->height_a, 0, sizeof out->height_a);
+        memset(out->height_b, 0, sizeof out->height_b);
+        out->height_a[0] = 0.5 * sep->distance;
+        out->height_b[0] = -0.5 * sep->distance;
+    }
+}

@@ -1,0 +1,31 @@
+/*
+ * Where two shapes touch or will touch: the polygon over which the features nearest to each other
+ * lie above one another, seen along the contact normal, and the gap between them, which is linear.
+ */
+#ifndef TACT_CONTACT_MANIFOLD_INTERNAL_H
+#define TACT_CONTACT_MANIFOLD_INTERNAL_H
+
+#include "contact/pair/features/nearest_internal.h"
+
+/* Room for the corners of two faces clipped by each other. */
+enum { TACT_MANIFOLD_CORNERS = 2 * TACT_CORE_RIM + 8 };
+
+/* What of a shape lies nearest along the normal. */
+enum tact_feature { TACT_FEATURE_VERTEX, TACT_FEATURE_EDGE, TACT_FEATURE_FACE };
+
+struct tact_manifold {
+    enum tact_feature feature[2]; /* of A and of B */
+    int corners;                  /* 1: a point, 2: a segment, else counter-clockwise about n */
+    double corner[TACT_MANIFOLD_CORNERS][2]; /* along t1 and t2 [m] */
+    double t1[3], t2[3];                     /* world, right-handed with the normal */
+    double middle[3];   /* where the corners' coordinates are 0 0, from the separation's origin */
+    double height_a[3]; /* A's surface is height_a[0] + height_a[1] x_1 + height_a[2] x_2 [m] */
+    double height_b[3]; /* from there along the normal; B's likewise: the gap is a less b */
+};
+
+/* separation: of the two. Real-time safe. */
+void tact_manifold_find(const struct tact_core *a, const struct tact_pose *pose_a,
+                        const struct tact_core *b, const struct tact_pose *pose_b,
+                        const struct tact_separation *separation, struct tact_manifold *out);
+
+#endif

@@ -1,0 +1,129 @@
+#include "contact/pair/features/nearest_internal.h"
+
+#include <errno.h>
+#include <math.h>
+#include <string.h>
+
+/* The state is the count of points, negative where the cores overlapped, then a and b of each. */
+static int is_index(double number, int count)
+{
+    return number >= 0.0 && number < count;
+}
+
+/* What is no state of this pair, as of a log of another scene, is none. */
+static void recall(const struct tact_core_pair *pair, const double *state, struct tact_simplex *s)
+{
+    s->count = 0;
+    for (int i = 0; i < 3 && fabs(state[0]) > i; i++) {
+        const double *at = state + 1 + 2 * i;
+        if (is_index(at[0], pair->a->vertices) && is_index(at[1], pair->b->vertices)) {
+            tact_difference_of(pair, (int)at[0], (int)at[1], &s->point[s->count++]);
+        }
+    }
+}
+
+static void keep(const struct tact_nearest *found, int overlap, double *state)
+{
+    const struct tact_simplex *s = &found->from;
+    memset(state, 0, TACT_NEAREST_STATE * sizeof *state);
+    state[0] = overlap ? -s->count : s->count;
+    for (int i = 0; i < s->count && i < 3; i++) {
+        state[1 + 2 * i] = s->point[i].a;
+        state[2 + 2 * i] = s->point[i].b;
+    }
+}
+
+/* Returns whether the depth was searched; *exact as struct tact_separation has it. */
+static int search(struct tact_core_pair *pair, const double *state, struct tact_nearest *found,
+                  int *exact)
+{
+    struct tact_simplex simplex;
+    recall(pair, state, &simplex);
+    if (simplex.count) {
+        pair->at_a = simplex.point[0].a;
+        pair->at_b = simplex.point[0].b;
+    }
+    *exact = 1;
+    if (state[0] < 0.0 && simplex.count) {
+        int rc = tact_epa(pair, &simplex, found);
+        if (rc) {
+            *exact = rc > 0;
+            return 1;
+        }
+        simplex = found->from;
+    }
+    if (tact_gjk(pair, &simplex, found)) {
+        return 0;
+    }
+    *exact = tact_epa(pair, &simplex, found) >= 0;
+    return 1;
+}
+
+static void nearest_of_cores(struct tact_core_pair *pair, const struct tact_pose *pose_a,
+                             double *state, struct tact_separation *out)
+{
+    struct tact_nearest found;
+    double turn[9];
+    int overlap = search(pair, state, &found, &out->exact);
+    double radii = pair->a->radius + pair->b->radius;
+    keep(&found, overlap, state);
+    tact_quat_to_m3(turn, pose_a->quat_wxyz);
+    out->distance = found.distance - radii;
+    out->bound = found.bound - radii;
+    tact_m3_mul_v3(out->normal, turn, found.normal);
+    tact_m3_mul_v3(out->point_a, turn, found.on_a);
+    tact_m3_mul_v3(out->point_b, turn, found.on_b);
+    tact_v3_axpy(out->point_a, -pair->a->radius, out->normal);
+    tact_v3_axpy(out->point_b, pair->b->radius, out->normal);
+    tact_v3_copy(out->origin, pose_a->position);
+    out->supports = pair->supports;
+}
+
+/* A core and a half-space: the core's lowest vertex. sign: 1 where the core is A. */
+static void nearest_of_plane(const struct tact_core *core, const struct tact_pose *pose,
+                             const struct tact_pose *plane, double sign, double *state,
+                             struct tact_separation *out)
+{
+    const double z[3] = {0.0, 0.0, 1.0};
+    double up[3], turn[9], down[3], apart[3], low[3];
+    int from = state[0] > 0.0 && is_index(state[1], core->vertices) ? (int)state[1] : -1;
+    tact_quat_rotate(up, plane->quat_wxyz, z);
+    tact_quat_to_m3(turn, pose->quat_wxyz);
+    tact_m3_tmul_v3(down, turn, up);
+    tact_v3_scale(down, down, -1.0);
+    int v = tact_core_support(core, down, from);
+    tact_m3_mul_v3(low, turn, core->vertex[v]);
+    tact_v3_sub(apart, pose->position, plane->position);
+    double height = tact_v3_dot(up, apart) + tact_v3_dot(up, low) - core->radius;
+    memset(state, 0, TACT_NEAREST_STATE * sizeof *state);
+    state[0] = 1.0;
+    state[1] = v;
+    out->distance = out->bound = height;
+    out->exact = out->supports = 1;
+    tact_v3_scale(out->normal, up, sign);
+    tact_v3_axpy(low, -core->radius, up);
+    tact_v3_copy(sign > 0.0 ? out->point_a : out->point_b, low);
+    tact_v3_axpy(low, -height, up);
+    tact_v3_copy(sign > 0.0 ? out->point_b : out->point_a, low);
+    tact_v3_copy(out->origin, pose->position);
+}
+
+int tact_nearest(const struct tact_core *a, const struct tact_pose *pose_a,
+                 const struct tact_core *b, const struct tact_pose *pose_b,
+                 double state[TACT_NEAREST_STATE], struct tact_separation *out)
+{
+    struct tact_core_pair pair;
+    int plane_a = a->kind == TACT_SHAPE_HALFSPACE, plane_b = b->kind == TACT_SHAPE_HALFSPACE;
+    if (plane_a && plane_b) {
+        return -EDOM;
+    }
+    if (plane_a) {
+        nearest_of_plane(b, pose_b, pose_a, -1.0, state, out);
+    } else if (plane_b) {
+        nearest_of_plane(a, pose_a, pose_b, 1.0, state, out);
+    } else {
+        tact_core_pair_place(&pair, a, pose_a, b, pose_b);
+        nearest_of_cores(&pair, pose_a, state, out);
+    }
+    return 0;
+}

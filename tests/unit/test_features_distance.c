@@ -1,0 +1,597 @@
+/*
+ * Distance, least translation and contact polygon of convex cores, against exact answers and
+ * against searches that try everything.
+ */
+#include <errno.h>
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+#include "contact/pair/features/manifold_internal.h"
+#include "support/data.h"
+#include "support/random.h"
+
+/* A solid with its core. */
+struct solid {
+    struct tact_shape shape;
+    struct tact_mesh *mesh; /* of a hull, owned */
+    struct tact_core *core;
+    struct tact_pose pose;
+};
+
+static void core_of(struct solid *s)
+{
+    s->pose = tact_pose_identity();
+    assert_int_equal(tact_core_create(&s->shape, &s->core), 0);
+}
+
+static struct solid box(double x, double y, double z)
+{
+    struct solid s = {.shape = {.kind = TACT_SHAPE_BOX, .size = {0.5 * x, 0.5 * y, 0.5 * z}}};
+    assert_int_equal(tact_shape_tessellate(&s.shape), 0);
+    core_of(&s);
+    return s;
+}
+
+static struct solid round_solid(enum tact_shape_kind kind, double radius, double half)
+{
+    struct solid s = {.shape = {.kind = kind, .size = {radius, half, 0.0}}};
+    core_of(&s);
+    return s;
+}
+
+static struct solid hull_of(const double *points, size_t count)
+{
+    struct solid s = {.shape = {.kind = TACT_SHAPE_CONVEX}};
+    struct tact_error err = {.line = 0};
+    if (tact_mesh_hull(points, count, &s.mesh, &err)) {
+        fail_msg("%s", err.text);
+    }
+    s.shape.mesh = s.mesh;
+    core_of(&s);
+    return s;
+}
+
+/* Points on a sphere, or anywhere in a cube. */
+static struct solid random_hull(int count, double size, int round)
+{
+    double(*point)[3] = malloc((size_t)count * sizeof *point);
+    for (int i = 0; i < count; i++) {
+        do {
+            for (int k = 0; k < 3; k++) {
+                point[i][k] = uniform(-1.0, 1.0);
+            }
+        } while (round && !(tact_v3_norm(point[i]) > 0.1 && tact_v3_norm(point[i]) < 1.0));
+        tact_v3_scale(point[i], point[i], size / (round ? tact_v3_norm(point[i]) : 1.0));
+    }
+    struct solid s = hull_of(point[0], (size_t)count);
+    free(point);
+    return s;
+}
+
+static void drop(struct solid *s)
+{
+    tact_core_free(s->core);
+    tact_shape_release(&s->shape);
+    tact_mesh_free(s->mesh);
+}
+
+static void turn(struct solid *s, double x, double y, double z)
+{
+    const double by[3] = {x, y, z};
+    tact_quat_from_rotvec(s->pose.quat_wxyz, by);
+}
+
+static struct tact_separation query(const struct solid *a, const struct solid *b, double *state)
+{
+    struct tact_separation out;
+    double none[TACT_NEAREST_STATE] = {0.0};
+    assert_int_equal(tact_nearest(a->core, &a->pose, b->core, &b->pose, state ? state : none, &out),
+                     0);
+    return out;
+}
+
+static struct tact_manifold manifold(const struct solid *a, const struct solid *b)
+{
+    struct tact_separation sep = query(a, b, NULL);
+    struct tact_manifold m;
+    tact_manifold_find(a->core, &a->pose, b->core, &b->pose, &sep, &m);
+    return m;
+}
+
+static double area_of(const struct tact_manifold *m)
+{
+    double twice = 0.0;
+    for (int i = 0; i < m->corners; i++) {
+        const double *p = m->corner[i], *q = m->corner[(i + 1) % m->corners];
+        twice += p[0] * q[1] - p[1] * q[0];
+    }
+    return 0.5 * twice;
+}
+
+/* Extent along an axis of the world. */
+static double span_of(const struct tact_manifold *m, int axis)
+{
+    double low = INFINITY, high = -INFINITY;
+    for (int i = 0; i < m->corners; i++) {
+        double at = m->corner[i][0] * m->t1[axis] + m->corner[i][1] * m->t2[axis];
+        low = fmin(low, at);
+        high = fmax(high, at);
+    }
+    return high - low;
+}
+
+static double gap_at(const struct tact_manifold *m, int corner)
+{
+    const double *x = m->corner[corner];
+    return m->height_a[0] - m->height_b[0] + (m->height_a[1] - m->height_b[1]) * x[0] +
+           (m->height_a[2] - m->height_b[2]) * x[1];
+}
+
+#define NEAR(value, expected, tolerance)                                                           \
+    do {                                                                                           \
+        double is = (value), should = (expected);                                                  \
+        if (!(fabs(is - should) <= (tolerance))) {                                                 \
+            fail_msg("%s = %.17g, expected %.17g within %g", #value, is, should, tolerance);       \
+        }                                                                                          \
+    } while (0)
+
+/* ---- by trying everything ---- */
+
+/* Greatest of n.v over the world's vertices from the origin `from`. */
+static double furthest(const struct solid *s, const double *from, const double *n)
+{
+    double most = -INFINITY, turned[9], in[3], apart[3];
+    tact_quat_to_m3(turned, s->pose.quat_wxyz);
+    tact_m3_tmul_v3(in, turned, n);
+    for (int i = 0; i < s->core->vertices; i++) {
+        most = fmax(most, tact_v3_dot(s->core->vertex[i], in));
+    }
+    tact_v3_sub(apart, s->pose.position, from);
+    return most + tact_v3_dot(apart, n) + s->core->radius * tact_v3_norm(n);
+}
+
+/* How far A is in front of B along n, which need not be a unit vector [m]. */
+static double gap_along(const struct solid *a, const struct solid *b, const double *n)
+{
+    double back[3], size = tact_v3_norm(n);
+    tact_v3_scale(back, n, -1.0);
+    return -(furthest(a, a->pose.position, back) + furthest(b, a->pose.position, n)) / size;
+}
+
+struct normals {
+    int count;
+    double (*face)[3]; /* of the mesh's triangles, world */
+    int edges;
+    double (*edge)[3][3]; /* direction, and the normals of its two faces */
+};
+
+static struct normals normals_of(const struct solid *s)
+{
+    const struct tact_mesh *m = s->shape.mesh;
+    struct normals out = {0, malloc(m->triangle_count * sizeof *out.face), 0,
+                          malloc(3 * m->triangle_count * sizeof *out.edge)};
+    double turned[9];
+    tact_quat_to_m3(turned, s->pose.quat_wxyz);
+    for (size_t t = 0; t < m->triangle_count; t++) {
+        double u[3], v[3], n[3];
+        const uint32_t *c = m->triangles + 3 * t;
+        tact_v3_sub(u, m->vertices + 3 * c[1], m->vertices + 3 * c[0]);
+        tact_v3_sub(v, m->vertices + 3 * c[2], m->vertices + 3 * c[0]);
+        tact_v3_cross(n, u, v);
+        tact_v3_normalize(n, n);
+        tact_m3_mul_v3(out.face[out.count++], turned, n);
+    }
+    for (size_t i = 0; i < 3 * m->triangle_count; i++) {
+        uint32_t p = m->triangles[i], q = m->triangles[i - i % 3 + (i + 1) % 3];
+        for (size_t k = 0; k < 3 * m->triangle_count && p < q; k++) {
+            if (m->triangles[k] == q && m->triangles[k - k % 3 + (k + 1) % 3] == p) {
+                double d[3];
+                tact_v3_sub(d, m->vertices + 3 * q, m->vertices + 3 * p);
+                tact_m3_mul_v3(out.edge[out.edges][0], turned, d);
+                tact_v3_copy(out.edge[out.edges][1], out.face[i / 3]);
+                tact_v3_copy(out.edge[out.edges++][2], out.face[k / 3]);
+                break;
+            }
+        }
+    }
+    return out;
+}
+
+/* Whether the arcs of two edges cross on the sphere of normals, A's turned over: only such edges
+ * can make the least translation. */
+static int arcs_cross(const double (*a)[3], const double (*b)[3])
+{
+    double ab[3], cd[3], c[3], d[3];
+    tact_v3_scale(c, b[1], -1.0);
+    tact_v3_scale(d, b[2], -1.0);
+    tact_v3_cross(ab, a[1], a[2]);
+    tact_v3_cross(cd, c, d);
+    double ca = tact_v3_dot(c, ab), da = tact_v3_dot(d, ab);
+    double ac = tact_v3_dot(a[1], cd), bc = tact_v3_dot(a[2], cd);
+    return ca * da < 0.0 && ac * bc < 0.0 && ca * bc > 0.0;
+}
+
+/* The greatest gap along any normal of a face or of two edges that cross: negative, the least
+ * translation of polyhedra that overlap. */
+static double all_axes(const struct solid *a, const struct solid *b)
+{
+    struct normals na = normals_of(a), nb = normals_of(b);
+    double best = -INFINITY;
+    for (int i = 0; i < na.count; i++) {
+        double n[3];
+        tact_v3_scale(n, na.face[i], -1.0);
+        best = fmax(best, gap_along(a, b, n));
+    }
+    for (int i = 0; i < nb.count; i++) {
+        best = fmax(best, gap_along(a, b, nb.face[i]));
+    }
+    for (int i = 0; i < na.edges; i++) {
+        for (int k = 0; k < nb.edges; k++) {
+            double n[3];
+            tact_v3_cross(n, na.edge[i][0], nb.edge[k][0]);
+            if (!arcs_cross(na.edge[i], nb.edge[k]) || !(tact_v3_norm(n) > 0.0)) {
+                continue;
+            }
+            best = fmax(best, gap_along(a, b, n));
+            tact_v3_scale(n, n, -1.0);
+            best = fmax(best, gap_along(a, b, n));
+        }
+    }
+    free(na.face);
+    free(na.edge);
+    free(nb.face);
+    free(nb.edge);
+    return best;
+}
+
+/* How far a point (world axes from `origin`) is outside of a hull [m]. */
+static double outside(const struct solid *s, const double *origin, const double *point)
+{
+    const struct tact_mesh *m = s->shape.mesh;
+    double turned[9], rel[3], in[3], most = -INFINITY;
+    tact_v3_sub(rel, s->pose.position, origin);
+    tact_v3_sub(rel, point, rel);
+    tact_quat_to_m3(turned, s->pose.quat_wxyz);
+    tact_m3_tmul_v3(in, turned, rel);
+    for (size_t t = 0; t < m->triangle_count; t++) {
+        double u[3], v[3], n[3];
+        const uint32_t *c = m->triangles + 3 * t;
+        tact_v3_sub(u, m->vertices + 3 * c[1], m->vertices + 3 * c[0]);
+        tact_v3_sub(v, m->vertices + 3 * c[2], m->vertices + 3 * c[0]);
+        tact_v3_cross(n, u, v);
+        double sides = tact_v3_norm(u) * tact_v3_norm(v);
+        if (tact_v3_normalize(n, n) > 1e-3 * sides) { /* a sliver has no plane of its own */
+            tact_v3_sub(u, in, m->vertices + 3 * c[0]);
+            most = fmax(most, tact_v3_dot(n, u));
+        }
+    }
+    return most;
+}
+
+/* Checks a result by what makes it the optimum: a separation by the width along its normal and by
+ * two points of the solids as near as that, to 1e-13 of the size; a depth by all axes. Returns the
+ * worst deviation over the size. */
+static double deviation(const struct solid *a, const struct solid *b,
+                        const struct tact_separation *s, int axes)
+{
+    double size = a->core->size + b->core->size, apart[3];
+    double worst = fabs(gap_along(a, b, s->normal) - s->distance);
+    worst = fmax(worst, fabs(tact_v3_norm(s->normal) - 1.0) * size);
+    worst = fmax(worst, fabs(s->distance - s->bound));
+    if (s->distance > 0.0) {
+        tact_v3_sub(apart, s->point_a, s->point_b);
+        assert_true(fabs(tact_v3_norm(apart) - s->distance) < 1e-13 * size);
+        assert_true(outside(a, s->origin, s->point_a) < 1e-13 * size);
+        assert_true(outside(b, s->origin, s->point_b) < 1e-13 * size);
+    } else if (axes) {
+        worst = fmax(worst, fabs(all_axes(a, b) - s->distance));
+    }
+    return worst / size;
+}
+
+/* ---- the tests ---- */
+
+/* Cubes of edge 1, faces parallel. */
+static void cubes_face_to_face(void **state)
+{
+    (void)state;
+    struct solid a = box(1, 1, 1), b = box(1, 1, 1);
+    for (int i = 0; i < 3; i++) {
+        const double s[3] = {1.5, 1.0 + 1e-9, 0.9};
+        tact_v3_set(a.pose.position, s[i], 0.3, 0.0);
+        struct tact_separation sep = query(&a, &b, NULL);
+        struct tact_manifold m = manifold(&a, &b);
+        NEAR(sep.distance, s[i] - 1.0, 1e-15);
+        NEAR(sep.normal[0], 1.0, 1e-15);
+        NEAR(span_of(&m, 1), 0.7, 1e-12);
+        NEAR(span_of(&m, 2), 1.0, 1e-12);
+        NEAR(area_of(&m), 0.7, 1e-12);
+        assert_int_equal(m.corners, 4);
+        for (int k = 0; k < 4; k++) {
+            NEAR(gap_at(&m, k), s[i] - 1.0, 1e-12);
+        }
+    }
+    tact_v3_set(a.pose.position, 0.0, 0.0, 1.2);
+    turn(&a, 0.0, 0.0, atan(1.0)); /* the same about the normal */
+    struct tact_manifold m = manifold(&a, &b);
+    assert_int_equal(m.corners, 8);
+    NEAR(area_of(&m), 2.0 * (sqrt(2.0) - 1.0), 1e-12);
+    assert_true(m.feature[0] == TACT_FEATURE_FACE && m.feature[1] == TACT_FEATURE_FACE);
+    tact_v3_set(a.pose.position, 0.0, 0.0, 0.0); /* the same place: any of six, but the same one */
+    turn(&a, 0.0, 0.0, 0.0);
+    struct tact_separation one = query(&a, &b, NULL), two = query(&a, &b, NULL);
+    NEAR(one.distance, -1.0, 1e-15);
+    assert_memory_equal(&one, &two, sizeof one);
+    drop(&a);
+    drop(&b);
+}
+
+/* Edge on edge: the paper's section IV-D takes its normal from a face in the contact plane, and
+ * there is none. */
+static void cubes_edge_on_edge(void **state)
+{
+    (void)state;
+    const double quarter = atan(1.0);
+    struct solid a = box(1, 1, 1), b = box(1, 1, 1);
+    turn(&b, 0.0, quarter, 0.0);
+    turn(&a, quarter, 0.0, 0.0);
+    for (int i = 0; i < 6; i++) {
+        static const double gaps[6] = {0.5, 1e-3, 1e-9, -1e-9, -1e-3, -0.1};
+        tact_v3_set(a.pose.position, 0.0, 0.0, sqrt(2.0) + gaps[i]);
+        struct tact_separation sep = query(&a, &b, NULL);
+        struct tact_manifold m = manifold(&a, &b);
+        NEAR(sep.distance, gaps[i], 1e-15);
+        NEAR(sep.normal[2], 1.0, 1e-12);
+        assert_int_equal(m.corners, 1);
+        assert_true(m.feature[0] == TACT_FEATURE_EDGE && m.feature[1] == TACT_FEATURE_EDGE);
+        NEAR(sep.point_a[0], 0.0, 1e-12);
+        NEAR(sep.point_a[1], 0.0, 1e-12);
+        NEAR(gap_at(&m, 0), gaps[i], 1e-15);
+        for (int f = 0; f < a.core->faces; f++) { /* no face is within 40 degrees of the plane */
+            double n[3];
+            tact_quat_rotate(n, a.pose.quat_wxyz, a.core->normal[f]);
+            assert_true(fabs(n[2]) < 0.77);
+        }
+    }
+    drop(&a);
+    drop(&b);
+}
+
+/* Half-spaces, and cores with a radius. */
+static void planes_and_round_solids(void **state)
+{
+    (void)state;
+    struct solid floor = round_solid(TACT_SHAPE_HALFSPACE, 0.0, 0.0), cube = box(1, 1, 1);
+    struct solid ball = round_solid(TACT_SHAPE_SPHERE, 0.3, 0.0);
+    struct solid rod = round_solid(TACT_SHAPE_CAPSULE, 0.1, 0.4);
+    const double corner[3] = {1.0 / sqrt(3.0), 1.0 / sqrt(3.0), 1.0 / sqrt(3.0)};
+    double axis[3] = {corner[1], -corner[0], 0.0};
+    double angle = acos(corner[2]), size = tact_v3_norm(axis);
+    tact_v3_scale(axis, axis, angle / size);
+    turn(&cube, axis[0], axis[1], axis[2]); /* a corner is below, or above */
+    cube.pose.position[2] = 0.9;
+    struct tact_separation sep = query(&cube, &floor, NULL);
+    NEAR(sep.distance, 0.9 - 0.5 * sqrt(3.0), 1e-15);
+    NEAR(sep.normal[2], 1.0, 1e-15);
+    struct tact_manifold m = manifold(&cube, &floor);
+    assert_true(m.corners == 1 && m.feature[0] == TACT_FEATURE_VERTEX &&
+                m.feature[1] == TACT_FEATURE_FACE);
+    NEAR(gap_at(&m, 0), sep.distance, 1e-15);
+    NEAR(query(&floor, &cube, NULL).normal[2], -1.0, 1e-15);
+
+    tact_v3_set(ball.pose.position, 0.1, 0.05, 0.9); /* on a face, an edge, inside */
+    turn(&cube, 0.0, 0.0, 0.0);
+    cube.pose.position[2] = 0.0;
+    NEAR(query(&ball, &cube, NULL).distance, 0.1, 1e-15);
+    tact_v3_set(ball.pose.position, 0.7, 0.0, 0.8);
+    NEAR(query(&ball, &cube, NULL).distance, sqrt(0.13) - 0.3, 1e-15);
+    tact_v3_set(ball.pose.position, 0.0, 0.0, 0.4);
+    NEAR(query(&ball, &cube, NULL).distance, -0.4, 1e-15);
+    NEAR(query(&ball, &ball, NULL).distance, -0.6, 1e-15);
+    NEAR(query(&rod, &rod, NULL).distance, -0.2, 1e-15);
+
+    turn(&rod, 2.0 * atan(1.0), 0.0, 0.0); /* along y, on the cube: it reaches beyond nothing */
+    tact_v3_set(rod.pose.position, 0.2, 0.0, 0.62);
+    m = manifold(&rod, &cube);
+    sep = query(&rod, &cube, NULL);
+    NEAR(sep.distance, 0.02, 1e-15);
+    assert_true(m.corners == 2 && m.feature[0] == TACT_FEATURE_EDGE);
+    NEAR(span_of(&m, 1), 0.8, 1e-12);
+    turn(&ball, 0.0, 0.0, 0.0);
+    struct solid other = rod; /* crossing axes part along their common normal */
+    turn(&other, 0.0, 0.0, 0.0);
+    other.pose.position[0] = 0.5;
+    NEAR(query(&rod, &other, NULL).distance, 0.1, 1e-15);
+    tact_v3_set(other.pose.position, 0.2, 0.1, 0.62);
+    sep = query(&rod, &other, NULL);
+    NEAR(sep.distance, -0.2, 1e-15);
+    NEAR(fabs(sep.normal[0]), 1.0, 1e-12);
+    drop(&floor);
+    drop(&cube);
+    drop(&ball);
+    drop(&rod);
+}
+
+/* Random pairs of random hulls, of any size and place, against all axes and by their own points;
+ * turned and moved together, and exchanged. */
+static void random_pairs_are_exact(void **state)
+{
+    (void)state;
+    static const double scale[3] = {1e-3, 0.05, 10.0};
+    double worst[2] = {0.0, 0.0}, moved = 0.0;
+    int trials = campaign_size(60, 2000), deep = 0;
+    for (int i = 0; i < trials; i++) {
+        double size = scale[i % 3];
+        int count = i % 5 == 4 ? 60 : 8 + i % 13;
+        struct solid a = random_hull(count, size, i & 1), b = random_hull(count, size, i & 2);
+        for (int k = 0; k < 10; k++) {
+            b.pose = random_pose(size * (k & 1 ? 1.0 : 2.0));
+            for (int m = 0; m < 3; m++) {
+                b.pose.position[m] = ldexp(round(ldexp(b.pose.position[m], 40)), -40);
+            }
+            random_turn(a.pose.quat_wxyz);
+            struct tact_separation s = query(&a, &b, NULL);
+            deep += s.distance < 0.0;
+            worst[0] = fmax(worst[0], deviation(&a, &b, &s, 1));
+            assert_true(s.exact);
+            struct solid c = a, d = b; /* a kilometre away: the same bits */
+            for (int m = 0; m < 3; m++) {
+                c.pose.position[m] += 1024.0;
+                d.pose.position[m] += 1024.0;
+            }
+            assert_true(query(&c, &d, NULL).distance == s.distance);
+            struct tact_separation swapped = query(&b, &a, NULL);
+            moved = fmax(moved, fabs(swapped.distance - s.distance) / size);
+            if (s.distance > 0.1 * size) {
+                struct solid near = a;
+                tact_v3_axpy(near.pose.position, -s.distance * (1.0 - 1e-9), s.normal);
+                assert_true(query(&near, &b, NULL).distance > 0.0);
+                tact_v3_axpy(near.pose.position, -s.distance * 2e-9, s.normal);
+                assert_true(query(&near, &b, NULL).distance < 0.0);
+            }
+        }
+        drop(&a);
+        drop(&b);
+    }
+    printf("%d pairs, %d overlapping: deviation at most %.1e of size, exchanged %.1e\n",
+           10 * trials, deep, worst[0], moved);
+    assert_true(deep > trials && deep < 9 * trials);
+    assert_true(worst[0] < 2e-15 && moved < 4e-15);
+}
+
+/* From tick to tick: started from the last result it comes to the same as from nothing, in any
+ * order of poses, and two stacks of boxes that lie in each other's faces cause no trouble. */
+static void coherent_equals_cold(void **state)
+{
+    (void)state;
+    int ticks = campaign_size(20000, 100000), same = 0, warm = 0, cold = 0;
+    struct solid a[3] = {random_hull(8, 0.05, 0), random_hull(300, 0.05, 1), box(0.1, 0.1, 0.1)};
+    struct solid b[3] = {random_hull(20, 0.05, 1), random_hull(200, 0.05, 1), box(0.1, 0.1, 0.1)};
+    double kept[3][TACT_NEAREST_STATE] = {{0.0}}, worst = 0.0;
+    for (int i = 0; i < ticks; i++) {
+        int k = i % 3;
+        double s = 1e-3 * i, way = 0.08 + 0.04 * sin(0.37 * s);
+        if (k < 2) {
+            turn(&a[k], sin(s), 0.3 * cos(1.3 * s), 0.2 * s);
+            tact_v3_set(a[k].pose.position, way * cos(0.1 * s), way * sin(0.1 * s), 0.01);
+        } else { /* aligned: exactly on it, deeper by rounding, and gone for a while */
+            double up = 0.1 + (i % 5 ? 1e-17 * (i % 7) : i % 25 ? 0.0 : 1e-3);
+            tact_v3_set(a[k].pose.position, 0.0, i % 1000 < 500 ? 0.0 : 0.03, up);
+        }
+        struct tact_separation now = query(&a[k], &b[k], kept[k]);
+        struct tact_separation then = query(&a[k], &b[k], NULL);
+        worst = fmax(worst, fabs(now.distance - then.distance));
+        same += now.distance == then.distance;
+        warm += now.supports;
+        cold += then.supports;
+        assert_true(now.exact && then.exact);
+        if (k == 2) {
+            NEAR(now.distance, a[k].pose.position[2] - 0.1, 3e-17);
+            NEAR(now.normal[2], 1.0, 1e-15);
+        }
+    }
+    printf("%d ticks: %d to the last bit, else within %.1e m; %.1f supports a tick, cold %.1f\n",
+           ticks, same, worst, (double)warm / ticks, (double)cold / ticks);
+    assert_true(worst < 1e-16 && warm < cold);
+    for (int k = 0; k < 3; k++) {
+        drop(&a[k]);
+        drop(&b[k]);
+    }
+}
+
+/* A state of another scene, or of a damaged log, changes nothing but the time it takes. */
+static void any_state_will_do(void **state)
+{
+    (void)state;
+    struct solid a = random_hull(40, 0.05, 1), b = random_hull(50, 0.05, 1);
+    for (int i = 0; i < 2000; i++) {
+        double wild[TACT_NEAREST_STATE], size = pow(10.0, uniform(0.0, 12.0));
+        b.pose = random_pose(0.07);
+        for (int k = 0; k < TACT_NEAREST_STATE; k++) {
+            wild[k] = i % 3 ? floor(uniform(-60.0, 60.0)) : uniform(-size, size);
+            wild[k] = i % 50 ? wild[k] : NAN;
+        }
+        wild[0] = i % 2 ? floor(uniform(-4.0, 4.0)) : wild[0];
+        NEAR(query(&a, &b, wild).distance, query(&a, &b, NULL).distance, 1e-16);
+    }
+    drop(&a);
+    drop(&b);
+}
+
+static int read_soup(const char *name, struct tact_soup *out)
+{
+    char path[DATA_PATH], under[128];
+    struct tact_error err = {.line = 0};
+    static char text[1 << 20];
+    snprintf(under, sizeof under, "meshes/%s", name);
+    FILE *f = data_open(under, path);
+    if (!f) {
+        return 0;
+    }
+    size_t size = fread(text, 1, sizeof text, f);
+    assert_true(feof(f));
+    fclose(f);
+    assert_int_equal(tact_soup_read(text, size, name, 1.0, out, &err), 0);
+    return 1;
+}
+
+/* The hulls of real objects: separations by duality, depths by the normals of all faces and, of
+ * hulls of few vertices, of all edges that cross. */
+static void hulls_of_real_objects(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"ycb/011_banana.obj",      "ycb/003_cracker_box.obj",
+                                        "ycb/056_tennis_ball.obj", "spot.obj",
+                                        "allegro/link_13.0.stl",   "allegro/link_3.0_tip.stl"};
+    enum { NAMES = sizeof names / sizeof *names };
+    struct solid s[NAMES], t[NAMES];
+    for (int i = 0; i < NAMES; i++) {
+        struct tact_soup soup;
+        if (!read_soup(names[i], &soup)) {
+            skip();
+        }
+        s[i] = hull_of(soup.vertices, soup.vertex_count);
+        t[i] = hull_of(soup.vertices, soup.vertex_count);
+        tact_soup_free(&soup);
+    }
+    for (int i = 0; i < NAMES; i++) {
+        for (int k = i; k < NAMES; k++) {
+            double worst = 0.0, size = s[i].core->size + t[k].core->size;
+            int deep = 0, pairs = campaign_size(20, 1000), few = s[i].core->vertices < 300;
+            for (int m = 0; m < pairs; m++) {
+                s[i].pose = random_pose(0.0);
+                t[k].pose = random_pose(0.6 * size);
+                struct tact_separation sep = query(&s[i], &t[k], NULL);
+                int axes = few && t[k].core->vertices < 300;
+                deep += sep.distance < 0.0;
+                assert_true(sep.exact);
+                worst = fmax(worst, deviation(&s[i], &t[k], &sep, axes));
+            }
+            printf("%s (%d vertices), %s (%d): %d of %d overlap, deviation %.1e of size\n",
+                   names[i], s[i].core->vertices, names[k], t[k].core->vertices, deep, pairs,
+                   worst);
+            assert_true(worst < 3e-14); /* slivers of qhull's triangles */
+        }
+    }
+    for (int i = 0; i < NAMES; i++) {
+        drop(&s[i]);
+        drop(&t[i]);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(cubes_face_to_face),      cmocka_unit_test(cubes_edge_on_edge),
+        cmocka_unit_test(planes_and_round_solids), cmocka_unit_test(random_pairs_are_exact),
+        cmocka_unit_test(coherent_equals_cold),    cmocka_unit_test(any_state_will_do),
+        cmocka_unit_test(hulls_of_real_objects),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,262 @@
+/* Contact by features in motion: nothing sinks, nothing passes, and exact answers of rigid bodies.
+ */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <cmocka.h>
+#include "support/campaign.h"
+#include "support/world_scene.h"
+
+#define G 9.81
+
+static struct tact_world_options options_of(const char *model, double period)
+{
+    struct tact_world_options o = tact_world_options_default();
+    o.model = tact_contact_model_named(model);
+    o.period = period;
+    assert_non_null(o.model);
+    return o;
+}
+
+static struct tact_contact_law law_of(double friction)
+{
+    struct tact_contact_law law = scene_rigid(friction);
+    law.restitution = 0.0;
+    return law;
+}
+
+static void start(struct world_scene *s, double friction)
+{
+    struct tact_contact_law law = law_of(friction);
+    scene_law(s, 0, 1, &law);
+    scene_law(s, 1, 1, &law);
+    scene_start(s);
+}
+
+/* Height of the lowest corner of a body that is a box of these sides. */
+static double lowest(struct world_scene *s, int body, const double side[3])
+{
+    const struct tact_pose *pose = &tact_world_body(s->world, body)->pose;
+    double turn[9], low = pose->position[2];
+    tact_quat_to_m3(turn, pose->quat_wxyz);
+    for (int k = 0; k < 3; k++) {
+        low -= 0.5 * side[k] * fabs(turn[6 + k]);
+    }
+    return low;
+}
+
+/* A box dropped by 5 mm with tilts of 10 and 6 mrad, on a half-space or on a plate: no corner ever
+ * under it, energy never above the start, flat soon. */
+static void tilted_box_lands(void **state)
+{
+    (void)state;
+    static const double side[3] = {0.1, 0.06, 0.04};
+    for (int i = 0; i < 6; i++) {
+        struct tact_world_options o = options_of("features", 1e-3 * (1 << i % 3));
+        const struct tact_shape box = scene_box(0.1, 0.06, 0.04), plate = scene_box(1, 1, 1e-3);
+        const double place[3] = {0.0, 0.0, 0.025}, turn[3] = {0.006, 0.010, 0.0};
+        struct tact_pose under = tact_pose_identity();
+        struct world_scene s;
+        double deepest = 0.0, highest = 0.0, flat = 0.0;
+        scene_open(&s, &o);
+        under.position[2] = -0.5e-3;
+        if (i < 3) {
+            scene_ground(&s);
+        } else {
+            scene_attach(&s, -1, &plate, &under, 0);
+        }
+        scene_solid(&s, &box, 0.3, place, 0.0);
+        start(&s, 0.0);
+        tact_quat_from_rotvec(tact_world_body(s.world, 0)->pose.quat_wxyz, turn);
+        tact_world_refresh(s.world);
+        double before = scene_phase_energy(&s);
+        for (int k = 0; k * o.period < 0.2; k++) {
+            scene_step(&s);
+            deepest = fmin(deepest, lowest(&s, 0, side));
+            highest = fmax(highest, scene_phase_energy(&s) / before - 1.0);
+            flat = scene_tilt(&s, 0) > 1e-6 ? (k + 1) * o.period : flat;
+        }
+        printf(
+            "%s, h %g ms: lowest corner %.1e m, energy %.1e over the start, flat after %.0f ms\n",
+            i < 3 ? "half-space" : "plate of 1 mm", 1e3 * o.period, deepest, highest, 1e3 * flat);
+        assert_true(deepest > -1e-12 && highest < 1e-12 && flat < 0.05 && s.unsolved == 0);
+        assert_true(fabs(lowest(&s, 0, side)) < 1e-12);
+        scene_close(&s);
+    }
+}
+
+/* A block of 20 mm pressed on a plate of 2 mm by 500 times its weight does not go through it. With
+ * the moments of the overlap it does. */
+static void block_is_not_pressed_through(void **state)
+{
+    (void)state;
+    static const double side[3] = {0.02, 0.02, 0.02};
+    const char *const models[] = {"features", "volume"};
+    double low[2];
+    for (int i = 0; i < 2; i++) {
+        struct tact_world_options o = options_of(models[i], 1e-3);
+        const struct tact_shape box = scene_box(0.02, 0.02, 0.02), plate = scene_box(1, 1, 2e-3);
+        const double place[3] = {0.0, 0.0, 0.012};
+        struct tact_pose under = tact_pose_identity();
+        struct world_scene s;
+        o.gravity[2] = -500.0 * G;
+        low[i] = 0.0;
+        scene_open(&s, &o);
+        under.position[2] = -1e-3;
+        scene_attach(&s, -1, &plate, &under, 0);
+        scene_solid(&s, &box, 0.03, place, 0.0);
+        start(&s, 0.5);
+        for (int k = 0; k < 500; k++) {
+            scene_step(&s);
+            low[i] = fmin(low[i], lowest(&s, 0, side));
+        }
+        scene_close(&s);
+    }
+    printf("lowest: features %.1e m, volume %.1e m\n", low[0], low[1]);
+    assert_true(low[0] > -1e-12 && low[1] < -0.02);
+}
+
+/* A stack of ten, on its floor for a while: nothing creeps, energy never rises. */
+static void stack_stands(void **state)
+{
+    (void)state;
+    struct tact_world_options o = options_of("features", 1e-3);
+    const struct tact_shape box = scene_box(0.05, 0.05, 0.05);
+    struct world_scene s;
+    double at[30], moved = 0.0, highest = -1.0;
+    scene_open(&s, &o);
+    scene_ground(&s);
+    for (int i = 0; i < 10; i++) {
+        const double place[3] = {0.001 * (i % 3), 0.0, 0.025 + 0.05 * i};
+        scene_solid(&s, &box, 0.125, place, 0.1 * i);
+    }
+    start(&s, 0.5);
+    double before = scene_phase_energy(&s);
+    scene_run(&s, 0.5);
+    for (int i = 0; i < 10; i++) {
+        tact_v3_copy(at + 3 * i, tact_world_body(s.world, i)->pose.position);
+    }
+    s.most_iterations = 0;
+    for (int k = 0; k < 5000; k++) {
+        scene_step(&s);
+        highest = fmax(highest, scene_phase_energy(&s) / before - 1.0);
+    }
+    for (int i = 0; i < 10; i++) {
+        double d[3];
+        tact_v3_sub(d, tact_world_body(s.world, i)->pose.position, at + 3 * i);
+        moved = fmax(moved, tact_v3_norm(d));
+    }
+    printf("stack: moved %.1e m in 5 s, energy %.1e over the start, at most %d sweeps\n", moved,
+           highest, s.most_iterations);
+    assert_true(moved < 1e-12 && highest < 1e-12 && s.unsolved == 0);
+    scene_close(&s);
+}
+
+/* A block slides v^2 / (2 mu g), whatever the direction, and its torsion does not turn it. */
+static void block_slides_and_stops(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 4; i++) {
+        struct tact_world_options o = options_of("features", 1e-3 / (1 << i % 2));
+        const struct tact_shape box = scene_box(0.1, 0.06, 0.04), plate = scene_box(2, 2, 1e-3);
+        const double place[3] = {0.0, 0.0, 0.02}, mu = 0.3, v = 0.7;
+        struct tact_pose under = tact_pose_identity();
+        struct world_scene s;
+        scene_open(&s, &o);
+        under.position[2] = -0.5e-3;
+        if (i < 2) {
+            scene_ground(&s);
+        } else {
+            scene_attach(&s, -1, &plate, &under, 0);
+        }
+        scene_solid(&s, &box, 0.3, place, 0.0);
+        start(&s, mu);
+        struct tact_body *body = tact_world_body(s.world, 0);
+        tact_v3_set(body->twist, v * cos(0.5 * i), v * sin(0.5 * i), 0.0);
+        scene_run(&s, 0.5);
+        double way = hypot(body->pose.position[0], body->pose.position[1]);
+        double exact = v * v / (2.0 * mu * G), lag = 0.5 * v * o.period;
+        printf("slides %.6f of v^2 / (2 mu g), less half a tick %.9f\n", way / exact,
+               (way + lag) / exact);
+        assert_true(fabs((way + lag) / exact - 1.0) < 1e-3 && s.unsolved == 0);
+        assert_true(fabs(body->pose.position[2] - 0.02) < 1e-12);
+        scene_close(&s);
+    }
+}
+
+/* A block on a slope with high friction stays under base / height and tips over it. */
+static void block_tips_at_its_edge(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        double slope = atan(0.5) + (i ? 1e-3 : -1e-3);
+        struct tact_world_options o = scene_slope(slope);
+        const struct tact_shape box = scene_box(0.05, 0.06, 0.1);
+        const double place[3] = {0.0, 0.0, 0.05};
+        struct world_scene s;
+        o.model = tact_contact_model_named("features");
+        scene_open(&s, &o);
+        scene_ground(&s);
+        scene_solid(&s, &box, 0.3, place, 0.0);
+        start(&s, 2.0);
+        scene_run(&s, 1.5);
+        printf("slope %.4f of base / height: tilt %.1e\n", tan(slope) / 0.5, scene_tilt(&s, 0));
+        assert_true(i ? scene_tilt(&s, 0) > 0.1 : scene_tilt(&s, 0) < 1e-9);
+        scene_close(&s);
+    }
+}
+
+/* A box that rocks on a layer of stiffness k per area: its frequency is sqrt(k (4/3) a^3 b / I).
+ * Springs at its corners, as the appendix of the paper has them, would be sqrt(3) times as quick.
+ */
+static void box_rocks_on_a_layer(void **state)
+{
+    (void)state;
+    const double a = 0.05, b = 0.03, c = 0.02, mass = 0.3, k = 1e8, area = 4.0 * a * b;
+    const double inertia = mass * ((2.0 * a * 2.0 * a + 2.0 * c * 2.0 * c) / 12.0 + c * c);
+    const double exact = sqrt(k * 4.0 / 3.0 * a * a * a * b / inertia);
+    struct tact_world_options o = options_of("features", 1e-5);
+    const struct tact_shape box = scene_box(2.0 * a, 2.0 * b, 2.0 * c);
+    struct tact_contact_law law = law_of(5.0); /* it turns about its base's axis */
+    double place[3] = {0.0, 0.0, c - mass * G / (k * area)}, turn[3] = {0.0, 1e-7, 0.0};
+    struct world_scene s;
+    law.compliance = 1.0 / (k * area);
+    law.dissipation = 0.0;
+    scene_open(&s, &o);
+    scene_ground(&s);
+    scene_solid(&s, &box, mass, place, 0.0);
+    scene_law(&s, 0, 1, &law);
+    scene_start(&s);
+    struct tact_body *body = tact_world_body(s.world, 0);
+    tact_quat_from_rotvec(body->pose.quat_wxyz, turn);
+    tact_world_refresh(s.world);
+    double before = body->pose.quat_wxyz[2], first = 0.0, last = 0.0;
+    int crossings = 0;
+    for (int i = 0; i < 3000 && crossings < 7; i++) {
+        scene_step(&s);
+        double now = body->pose.quat_wxyz[2];
+        if ((now < 0.0) != (before < 0.0)) {
+            last = (i + before / (before - now)) * o.period;
+            first = crossings++ ? first : last;
+        }
+        before = now;
+    }
+    double frequency = 4.0 * atan(1.0) * (crossings - 1) / (last - first);
+    printf("rocks at %.5f of exact\n", frequency / exact);
+    assert_true(crossings == 7 && fabs(frequency / exact - 1.0) < 1e-3);
+    scene_close(&s);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(tilted_box_lands),       cmocka_unit_test(block_is_not_pressed_through),
+        cmocka_unit_test(stack_stands),           cmocka_unit_test(block_slides_and_stops),
+        cmocka_unit_test(block_tips_at_its_edge), cmocka_unit_test(box_rocks_on_a_layer),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
