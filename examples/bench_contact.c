@@ -98,27 +98,13 @@ static int open_method(struct bench *bench, int method, struct tact_error *err)
 /* One tick up to its velocities. */
 static int solve(struct bench *bench, struct player *player)
 {
-    struct tact_world *world = player->world;
-    tact_world_begin(world);
-    const uint8_t *active = tact_world_active(world);
-    for (int i = 0; i < tact_world_pair_count(world); i++) {
-        struct tact_moments m;
-        int rc = active[i] ? tact_world_measure(world, i, bench->scratch, &m) : 0;
-        if (rc < 0) {
-            return rc;
-        }
-        tact_world_set_moments(world, i, rc ? &m : NULL);
-    }
-    return tact_world_solve(world, &player->stats);
+    int rc = tact_world_measure_near(player->world, bench->scratch);
+    return rc ? rc : tact_world_solve(player->world, &player->stats);
 }
 
 static int step(struct bench *bench, struct player *player)
 {
-    int rc = solve(bench, player);
-    if (!rc) {
-        tact_world_integrate(player->world);
-    }
-    return rc;
+    return tact_world_step(player->world, bench->scratch, &player->stats);
 }
 
 /* What a contact begins a tick with: the springs of the lead's, and no impulse. */

@@ -74,7 +74,8 @@ static void stop_playing(void *self)
 static int start_playing(const struct tact_device_config *config, struct tact_device *out,
                          struct tact_error *err)
 {
-    static const struct tact_device_ops ops = {play, NULL, stop_playing};
+    static const struct tact_device_ops ops = {TACT_ABI(struct tact_device_ops), play, NULL,
+                                               stop_playing};
     int rc = tact_settings_check(config, NULL, 0, err);
     tact_settings_info(config, "recording", &out->info);
     out->info.input_count = playing.import->channel_count;
@@ -86,8 +87,8 @@ static int start_playing(const struct tact_device_config *config, struct tact_de
     return rc;
 }
 
-static const struct tact_device_type import_type = {"import", "a recording made elsewhere",
-                                                    start_playing};
+static const struct tact_device_type import_type = {
+    TACT_ABI(struct tact_device_type), "import", "a recording made elsewhere", start_playing, NULL};
 
 /* The scene that the mapping names, or one that holds nothing but the recording. */
 static int load_scene(const struct import *i, struct tact_scene **out, struct tact_error *err)

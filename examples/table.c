@@ -50,7 +50,7 @@ static void contact(const struct tact_session_report *r)
     text_counts("  solved by  ", r->counts, TACT_SOLVE_COUNTS, tact_solve_count_name);
     text_counts("  measured   ", r->methods, TACT_MOMENTS_COUNTS, tact_moments_count_name);
     printf("  safety     %s, %llu trips%s%s\n", tact_safety_state_name(r->safety), (ull)r->trips,
-           r->fault.text[0] ? "; first fault: " : "", r->fault.text);
+           r->fault.text[0] ? "; last fault: " : "", r->fault.text);
 }
 
 /* Angle of the rotation between two attitudes [deg]. */

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 #include "command.h"
+#include "contact/version.h"
 #include "text.h"
 
 static const struct {

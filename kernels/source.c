@@ -67,8 +67,8 @@ static void source_close(void *self)
     free_source(source);
 }
 
-static const struct tact_source_ops source_ops = {source_submit, source_latest, source_wait,
-                                                  source_close};
+static const struct tact_source_ops source_ops = {TACT_ABI(struct tact_source_ops), source_submit,
+                                                  source_latest, source_wait, source_close};
 
 static int check_options(const struct tact_opencl_options *o, struct tact_error *err)
 {

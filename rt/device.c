@@ -104,6 +104,9 @@ static int check_wrenches(const struct tact_device_info *info, struct tact_error
 int tact_device_check(const struct tact_device *device, struct tact_error *err)
 {
     const struct tact_device_info *info = &device->info;
+    if (device->ops && tact_abi_check(&device->ops->abi, sizeof *device->ops)) {
+        return bad(err, "functions", -1, "that were compiled for another ABI version");
+    }
     if (!device->ops || !device->ops->read || !device->ops->close) {
         return bad(err,
                    !device->ops         ? "no functions"

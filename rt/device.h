@@ -12,6 +12,7 @@
 #include <stdint.h>
 #include "../contact/api.h"
 #include "../contact/error.h"
+#include "../contact/version.h"
 #include "message.h"
 
 TACT_BEGIN_DECLS
@@ -66,15 +67,31 @@ struct tact_device_info {
 };
 
 /**
- * Implementation of a device. read and write are called from the real-time thread, once a tick
- * each, and must not allocate, lock, print or block; system calls only for device I/O that cannot
- * block.
+ * Implementation of a device: the functions that a session calls, all with `self` of the device.
+ *
+ * The calls, in this order, for a device that its type's open() made:
+ *   1. read(), then write(), once each in every tick, from the thread that ticks: the real-time
+ *      thread, or the caller of tact_session_step(). Real-time safe: no allocation, lock, output or
+ *      wait, and system calls only for device I/O that cannot block. All devices of a session are
+ *      read before the first is written.
+ *   2. write() once more, after the last tick and with zero for every channel: the end of the run,
+ *      also of one that had no tick. From the thread that called tact_session_run(),
+ *      tact_session_end() or tact_session_destroy(), when nothing ticks any more.
+ *   3. close(), from the thread that called tact_session_destroy(), also where the session was
+ * never run, or could not be made after this device was opened. A replay opens no device and calls
+ * none of them.
  */
 struct tact_device_ops {
-    /** Fills in->state, stamp_ns and the channels. tick counts from 0; t is the scene's time [s] =
-     *  tick * period, by which scripted devices must go; now_ns is CLOCK_MONOTONIC. */
+    struct tact_abi abi; /**< TACT_ABI(struct tact_device_ops) */
+    /** Fills in->state, stamp_ns and the channels; what it leaves alone keeps the value of the tick
+     *  before, at first the channel's value at rest. tick counts from 0 and leaves out those that
+     *  the loop skipped; t = tick * period is the scene's time [s], by which scripted devices must
+     *  go; now_ns is the time t_k of the tick on CLOCK_MONOTONIC [ns]. Real-time safe. */
     void (*read)(void *self, uint64_t tick, double t, int64_t now_ns, struct tact_device_input *in);
-    /** Takes one value per output channel, already through the safety chain. May be NULL. */
+    /** Takes one value per output channel, in the unit of each, that went through the safety chain;
+     *  now_ns: when the tick began, CLOCK_MONOTONIC [ns]. Zero for all channels while the chain is
+     *  not armed, and in the call after the last tick. NULL where there are no outputs. Real-time
+     *  safe. */
     void (*write)(void *self, const double *out, int64_t now_ns);
     /** Puts the device in its safe state and frees it. Not real-time safe. */
     void (*close)(void *self);
@@ -111,24 +128,28 @@ struct tact_device_config {
     const char *record; /**< folder where it keeps the raw stream that it reads, or NULL */
     struct tact_messages messages;
     int replace; /**< 1: what is kept there already is replaced; 0: it is refused, -EEXIST */
+    void *user;  /**< of the type */
 };
 
 /** A type of device: how the scene's `type: NAME` becomes a device. */
 struct tact_device_type {
-    const char *name;
+    struct tact_abi abi; /**< TACT_ABI(struct tact_device_type) */
+    const char *name;    /**< a scene's `type`: letters, digits and _, a letter first */
     const char *summary; /**< one line for people */
     /** *out is all zero. What it says of itself is checked, see tact_device_check(); where that
-     *  fails, close is called.
+     *  fails, close is called. Not real-time safe.
      *  @retval 0, or a negative errno with *err filled (file, line, key of the setting at fault) */
     int (*open)(const struct tact_device_config *config, struct tact_device *out,
                 struct tact_error *err);
+    void *user; /**< its own, in each config */
 };
 
 /**
- * Checks all that a device says of itself, as a session does once it is open: functions read and
- * close; 0 to TACT_DEVICE_CHANNELS inputs and outputs and 0 to TACT_DEVICE_WRENCHES sensors; text
- * that is terminated and UTF-8 without control characters; channels with names that differ and a
- * finite value at rest; sensors with six inputs each. Not real-time safe.
+ * Checks all that a device says of itself, as a session does once it is open: the ABI of its
+ * functions, of which read and close are there; 0 to TACT_DEVICE_CHANNELS inputs and outputs and 0
+ * to TACT_DEVICE_WRENCHES sensors; text that is terminated and UTF-8 without control characters;
+ * channels with names that differ and a finite value at rest; sensors with six inputs each. Not
+ * real-time safe.
  * @retval 0
  * @retval -EINVAL  *err says what is wrong
  */

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "rt/clock.h"
+#include "rt/loop_internal.h"
 
 /* Short, but long enough for the thread to be really put to sleep. */
 #define BREATH_NS 50000
@@ -68,10 +69,9 @@ static uint64_t skip(struct loop *l, uint64_t k, int64_t now)
     return next;
 }
 
-static void account(struct loop *l, int64_t t_k, int64_t woke, int64_t end)
+void tact_loop_account(struct tact_loop_stats *s, int64_t period, int64_t t_k, int64_t woke,
+                       int64_t end)
 {
-    struct tact_loop_stats *s = l->stats;
-    const int64_t period = l->options->period_ns;
     s->ticks++;
     s->executed++;
     s->late += woke - t_k > period / 10;
@@ -115,7 +115,7 @@ static void run_real(struct loop *l)
         }
         l->options->tick(l->options->user, k, t_k, woke);
         now = tact_clock_now();
-        account(l, t_k, woke, now);
+        tact_loop_account(l->stats, l->options->period_ns, t_k, woke, now);
         if (tact_realtime_fuse_blown()) {
             l->stats->fuse_blown = 1;
             l->result = -ETIME;

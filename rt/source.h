@@ -11,6 +11,7 @@
 #include <stdint.h>
 #include "../contact/api.h"
 #include "../contact/moments/moments.h"
+#include "../contact/version.h"
 #include "message.h"
 
 TACT_BEGIN_DECLS
@@ -43,7 +44,9 @@ struct tact_source_result {
     const struct tact_source_moments *pairs;
 };
 
+/** Implementation of a source: what a session calls, with `self` of the source. */
 struct tact_source_ops {
+    struct tact_abi abi; /**< TACT_ABI(struct tact_source_ops) */
     /** Hands over the pose of every shape at `tick`; active[i] != 0 for the pairs worth measuring
      *  (the others give status 0); direction: 3 doubles a pair, the last normal or zero. Everything
      *  is copied; a frame not yet begun is replaced. Real-time safe, wait-free. */

@@ -1,13 +1,24 @@
 # What `cmake --install` puts where, and what other builds find: tact.pc and tactConfig.cmake.
 include(CMakePackageConfigHelpers)
 
-# The modules that libtact.a needs at link time; the shared library brings its own.
+# The modules that libtact.a needs at link time; the shared library brings its own. tact.pc names their libraries
+# and not the modules: pkg-config reads those for --cflags too, and would want the -dev package of each.
 set(TACT_PRIVATE_MODULES OpenCL libevdev libudev libcyaml yaml-0.1 libzstd zlib libxxhash jansson
                          lapacke qhull_r sleef)
 if(TACT_COMEDI)
   list(APPEND TACT_PRIVATE_MODULES comedilib)
 endif()
-list(JOIN TACT_PRIVATE_MODULES " " TACT_PC_REQUIRES)
+list(JOIN TACT_PRIVATE_MODULES " " TACT_PRIVATE)
+set(TACT_PC_LIBS)
+foreach(module OPENCL EVDEV UDEV CYAML ZSTD ZLIB XXHASH JANSSON LAPACKE QHULL SLEEF COMEDI)
+  set(folders ${${module}_LIBRARY_DIRS})
+  list(REMOVE_ITEM folders ${CMAKE_C_IMPLICIT_LINK_DIRECTORIES})
+  list(TRANSFORM folders PREPEND -L)
+  list(TRANSFORM ${module}_LIBRARIES PREPEND -l OUTPUT_VARIABLE libraries)
+  list(APPEND TACT_PC_LIBS ${folders} ${libraries})
+endforeach()
+list(REMOVE_DUPLICATES TACT_PC_LIBS)
+list(JOIN TACT_PC_LIBS " " TACT_PC_LIBS)
 
 foreach(library tact tact_static)
   target_include_directories(${library} INTERFACE
@@ -23,6 +34,16 @@ foreach(folder contact rt kernels devices)
   install(DIRECTORY ${folder} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/tact
           FILES_MATCHING PATTERN "*.h" PATTERN "*_internal.h" EXCLUDE)
 endforeach()
+
+# <tact/tact.h>: every public header, but those of methods that are kept only to compare.
+file(GLOB_RECURSE headers RELATIVE ${PROJECT_SOURCE_DIR} CONFIGURE_DEPENDS
+     contact/*.h rt/*.h kernels/*.h devices/*.h)
+list(FILTER headers EXCLUDE REGEX "_internal\\.h$|^contact/compare/")
+list(SORT headers)
+list(TRANSFORM headers REPLACE "(.+)" "#include \"\\1\"")
+list(JOIN headers "\n" TACT_INCLUDES)
+configure_file(.ci/cmake/tact.h.in ${PROJECT_BINARY_DIR}/package/tact.h @ONLY)
+install(FILES ${PROJECT_BINARY_DIR}/package/tact.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/tact)
 
 # The command: whichever program of examples/ is called tact.
 get_directory_property(examples DIRECTORY examples BUILDSYSTEM_TARGETS)

@@ -14,6 +14,7 @@
 #include "../shape/shape.h"
 #include "../moments/moments.h"
 #include "../moments/patch.h"
+#include "../version.h"
 #include "options.h"
 
 TACT_BEGIN_DECLS
@@ -48,16 +49,18 @@ struct tact_pair_piece {
     struct tact_moments moments; /**< of that part of the overlap; all 0 where it has none */
 };
 
+/** A contact model: what it is called, what it keeps, and its two functions. */
 struct tact_contact_model {
-    const char *name; /**< in a scene: `pairs[].model` */
-    void *user;       /**< its own, in each query's model */
-    int state;        /**< numbers that it keeps for each pair whose bounding spheres overlap; they
-                           go into logs, so that a replay may start at any tick */
-    int moments;      /**< 1: it uses the moments of the overlap, which a moment source may measure,
-                           and is asked only about pairs that overlap */
-    int points;       /**< 1: its patches are solved as contact points with Coulomb friction: the
-                           corners of the outline of two convex solids' overlap, all vertices of the
-                           overlap of others, the centre of one that is round or soft */
+    struct tact_abi abi; /**< TACT_ABI(struct tact_contact_model) */
+    const char *name;    /**< in a scene: `pairs[].model` */
+    void *user;          /**< its own, in each query's model */
+    int state;   /**< numbers that it keeps for each pair whose bounding spheres overlap; they
+                      go into logs, so that a replay may start at any tick */
+    int moments; /**< 1: it uses the moments of the overlap, which a moment source may measure,
+                      and is asked only about pairs that overlap */
+    int points;  /**< 1: its patches are solved as contact points with Coulomb friction: the
+                      corners of the outline of two convex solids' overlap, all vertices of the
+                      overlap of others, the centre of one that is round or soft */
 
     /** How many patches it may make of two shapes: 0 where it does not take them, at most
      *  TACT_PIECES. Called once per pair. */
@@ -95,7 +98,8 @@ TACT_API const struct tact_contact_model *tact_contact_model_at(int i);
 
 /** Adds a model of the program's own to the table, where scenes may name it; before any scene is
  *  read, and not from two threads at once. It must outlive all sessions. -EEXIST for a name that is
- *  taken, -EINVAL for one that is no word or a model without functions, -ENOSPC for too many. */
+ *  taken, -EINVAL for one that is no word, a model without functions or one compiled for another
+ *  ABI version, -ENOSPC for too many. */
 TACT_API int tact_contact_model_add(const struct tact_contact_model *model);
 
 /** The model of that name; NULL where there is none. */

@@ -27,13 +27,23 @@ const struct tact_contact_model *tact_contact_model_named(const char *name)
     return NULL;
 }
 
+int tact_contact_model_usable(const struct tact_contact_model *model)
+{
+    for (int i = 0; models[i]; i++) {
+        if (models[i] == model) {
+            return 1;
+        }
+    }
+    return !tact_abi_check(&model->abi, sizeof *model);
+}
+
 int tact_contact_model_add(const struct tact_contact_model *model)
 {
     static const char letters[] = "abcdefghijklmnopqrstuvwxyz0123456789-";
     int count = 0;
-    if (!model->name || !model->measure || !model->patches || model->state < 0 ||
-        (model->prepare && !model->release) || !*model->name || strlen(model->name) > 31 ||
-        model->name[strspn(model->name, letters)]) {
+    if (tact_abi_check(&model->abi, sizeof *model) || !model->name || !model->measure ||
+        !model->patches || model->state < 0 || (model->prepare && !model->release) ||
+        !*model->name || strlen(model->name) > 31 || model->name[strspn(model->name, letters)]) {
         return -EINVAL;
     }
     if (tact_contact_model_named(model->name) || !strcmp(model->name, "auto") ||

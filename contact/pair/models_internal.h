@@ -9,4 +9,7 @@ extern const struct tact_contact_model tact_model_features; /* Yi and Drumwright
 extern const struct tact_contact_model tact_model_points;   /* for comparison */
 extern const struct tact_contact_model tact_model_smooth;   /* Kry and Pai 2003 */
 
+/* Whether a model is of the library's table, or was compiled for its ABI. */
+int tact_contact_model_usable(const struct tact_contact_model *model);
+
 #endif

@@ -8,6 +8,8 @@
  *                               lists them, and what a tick costs goes with what is near
  *     tact_world_solve()        free velocities, patches, block Gauss-Seidel over the contacts
  *     tact_world_integrate()    new poses
+ * tact_world_step() is all of it with exact moments from the host: what a program without a moment
+ * source of its own calls.
  * Same input, same build: same bits. Order of everything is the order in which it was added.
  */
 #ifndef TACT_CONTACT_WORLD_H
@@ -252,6 +254,27 @@ TACT_API void tact_world_keep_near(struct tact_world *world, int pair);
  * NULL or no volume: not touching. All other pairs do not touch. Real-time safe. */
 TACT_API void tact_world_set_moments(struct tact_world *world, int pair,
                                      const struct tact_moments *moments);
+
+/**
+ * Begins a tick with exact moments from the host: tact_world_begin(), then tact_world_measure() and
+ * tact_world_set_moments() for each pair of tact_world_near(). Real-time safe.
+ * @retval 0
+ * @retval -errno  of tact_world_measure() for the first pair that it cannot measure; the moments of
+ *                 that pair and of those after it are not set: the tick cannot be solved
+ */
+TACT_API int tact_world_measure_near(struct tact_world *world,
+                                     struct tact_moments_scratch *scratch);
+
+/**
+ * One tick of period options.period: tact_world_measure_near(), tact_world_solve() and
+ * tact_world_integrate(). *stats, not NULL, is that of the solve. Real-time safe.
+ * @retval 0
+ * @retval -errno  of tact_world_measure_near(): nothing has moved and *stats is as it was
+ * @retval -EDOM, -ENOSPC  of tact_world_solve(): bodies and hands have moved without contact
+ *                         impulses
+ */
+TACT_API int tact_world_step(struct tact_world *world, struct tact_moments_scratch *scratch,
+                             struct tact_solve_stats *stats);
 
 /** Sets what watches each solve; NULL, the start: nobody. Real-time safe if the watch is. */
 TACT_API void tact_world_watch(struct tact_world *world, tact_solve_watch watch, void *user);

@@ -250,4 +250,5 @@ static int comedi_start(const struct tact_device_config *config, struct tact_dev
 }
 
 const struct tact_device_type tact_comedi_type = {
-    "comedi", "measurement cards: analog, digital and counter channels", comedi_start};
+    TACT_ABI(struct tact_device_type), "comedi",
+    "measurement cards: analog, digital and counter channels", comedi_start, NULL};

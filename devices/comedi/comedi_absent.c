@@ -13,6 +13,7 @@ static int refuse(const struct tact_device_config *config, struct tact_device *o
 }
 
 const struct tact_device_type tact_comedi_type = {
+    .abi = TACT_ABI(struct tact_device_type),
     .name = "comedi",
     .summary = "measurement cards (not in this build: TACT_COMEDI=OFF)",
     .open = refuse,

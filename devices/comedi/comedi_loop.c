@@ -289,5 +289,7 @@ static void comedi_shut(void *data)
     free(self);
 }
 
-const struct tact_device_ops tact_comedi_ops = {comedi_read, comedi_write, comedi_shut};
-const struct tact_device_ops tact_comedi_play_ops = {play_read, NULL, comedi_shut};
+const struct tact_device_ops tact_comedi_ops = {TACT_ABI(struct tact_device_ops), comedi_read,
+                                                comedi_write, comedi_shut};
+const struct tact_device_ops tact_comedi_play_ops = {TACT_ABI(struct tact_device_ops), play_read,
+                                                     NULL, comedi_shut};

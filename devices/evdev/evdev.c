@@ -249,4 +249,5 @@ static int evdev_open(const struct tact_device_config *config, struct tact_devic
 }
 
 const struct tact_device_type tact_evdev_type = {
-    "evdev", "input devices: pads, joysticks, wheels, pedals, six-axis pucks", evdev_open};
+    TACT_ABI(struct tact_device_type), "evdev",
+    "input devices: pads, joysticks, wheels, pedals, six-axis pucks", evdev_open, NULL};

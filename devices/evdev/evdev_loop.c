@@ -219,4 +219,5 @@ static void evdev_close(void *data)
     free(self);
 }
 
-const struct tact_device_ops tact_evdev_ops = {evdev_read, evdev_write, evdev_close};
+const struct tact_device_ops tact_evdev_ops = {TACT_ABI(struct tact_device_ops), evdev_read,
+                                               evdev_write, evdev_close};

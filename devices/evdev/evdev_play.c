@@ -373,4 +373,5 @@ static void play_close(void *data)
     free(self);
 }
 
-const struct tact_device_ops tact_evdev_play_ops = {play_read, NULL, play_close};
+const struct tact_device_ops tact_evdev_play_ops = {TACT_ABI(struct tact_device_ops), play_read,
+                                                    NULL, play_close};

@@ -53,7 +53,8 @@ static void recording_close(void *data)
     free(self);
 }
 
-static const struct tact_device_ops recording_ops = {recording_read, NULL, recording_close};
+static const struct tact_device_ops recording_ops = {TACT_ABI(struct tact_device_ops),
+                                                     recording_read, NULL, recording_close};
 
 static int out_of_memory(struct tact_error *err)
 {
@@ -177,4 +178,5 @@ static int recording_open(const struct tact_device_config *config, struct tact_d
 }
 
 const struct tact_device_type tact_recording_type = {
-    "recording", "plays what another session's loop read from a device", recording_open};
+    TACT_ABI(struct tact_device_type), "recording",
+    "plays what another session's loop read from a device", recording_open, NULL};

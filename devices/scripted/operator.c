@@ -71,7 +71,8 @@ static void operator_close(void *data)
     free(data);
 }
 
-static const struct tact_device_ops operator_ops = {operator_read, operator_write, operator_close};
+static const struct tact_device_ops operator_ops = {TACT_ABI(struct tact_device_ops), operator_read,
+                                                    operator_write, operator_close};
 
 static int check_script(const struct tact_device_config *config,
                         const struct tact_device_setting *script, struct tact_error *err)
@@ -157,7 +158,8 @@ static int operator_open(const struct tact_device_config *config, struct tact_de
 }
 
 const struct tact_device_type tact_operator_type = {
-    "operator", "simulated operator: a scripted pair of fingers", operator_open};
+    TACT_ABI(struct tact_device_type), "operator", "simulated operator: a scripted pair of fingers",
+    operator_open, NULL};
 
 const double *tact_operator_felt(const struct tact_device *device)
 {

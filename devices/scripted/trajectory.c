@@ -95,7 +95,8 @@ static void trajectory_close(void *data)
     free(self);
 }
 
-static const struct tact_device_ops trajectory_ops = {trajectory_read, NULL, trajectory_close};
+static const struct tact_device_ops trajectory_ops = {TACT_ABI(struct tact_device_ops),
+                                                      trajectory_read, NULL, trajectory_close};
 
 static void tell(const struct tact_trajectory_reading *r, const struct tact_device_info *info)
 {
@@ -149,4 +150,5 @@ static int trajectory_open(const struct tact_device_config *config, struct tact_
 }
 
 const struct tact_device_type tact_trajectory_type = {
-    "trajectory", "plays a recorded motion from a CSV file", trajectory_open};
+    TACT_ABI(struct tact_device_type), "trajectory", "plays a recorded motion from a CSV file",
+    trajectory_open, NULL};

@@ -177,7 +177,8 @@ static void twin_close(void *data)
     free(self);
 }
 
-static const struct tact_device_ops twin_ops = {twin_read, twin_write, twin_close};
+static const struct tact_device_ops twin_ops = {TACT_ABI(struct tact_device_ops), twin_read,
+                                                twin_write, twin_close};
 
 static int twin_open(const struct tact_device_config *config, struct tact_device *out,
                      struct tact_error *err)
@@ -197,7 +198,8 @@ static int twin_open(const struct tact_device_config *config, struct tact_device
 }
 
 const struct tact_device_type tact_twin_type = {
-    "twin", "simulated twin of a device: masses, motors and sensors", twin_open};
+    TACT_ABI(struct tact_device_type), "twin",
+    "simulated twin of a device: masses, motors and sensors", twin_open, NULL};
 
 int tact_twin_look(const struct tact_device *device, int axis, struct tact_twin_state *state)
 {

@@ -1,3 +1,4 @@
+#include "contact/version.h"
 #include "encode_internal.h"
 
 #include <errno.h>

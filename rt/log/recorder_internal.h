@@ -4,6 +4,7 @@
 
 #include <pthread.h>
 #include <stdatomic.h>
+#include "contact/version.h"
 #include "content_internal.h"
 #include "encode_internal.h"
 #include "recorder.h"

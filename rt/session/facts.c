@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/utsname.h>
+#include "contact/version.h"
 #include "rt/session/facts.h"
 
 static void cpu_model(char *out, size_t size)

@@ -18,14 +18,21 @@ void tact_session_name_fault(struct tact_session *s, uint64_t tick, const char *
 {
     struct tact_session_fault *f = &s->report.fault;
     size_t used = 0;
-    if (f->text[0]) {
+    if (s->fault_named) {
         return;
     }
+    s->fault_named = 1;
     f->tick = tick;
     add(f, kind, &used);
     add(f, name, &used);
     add(f, ": ", &used);
     add(f, what, &used);
+}
+
+void tact_session_raise(struct tact_session *s, double value, uint64_t tick)
+{
+    s->raised = 1;
+    tact_safety_raise(&s->safety, -1, value, tick);
 }
 
 static void tell_part(struct tact_session *s, const struct tact_world_fault *f, uint64_t tick)
@@ -64,7 +71,7 @@ void tact_session_check_state(struct tact_session *s, int rc, uint64_t tick)
     }
     s->report.solve_failures += rc != 0;
     if (bad || rc) {
-        tact_safety_raise(&s->safety, -1, NAN, tick);
+        tact_session_raise(s, NAN, tick);
     }
 }
 
@@ -74,7 +81,7 @@ void tact_session_check_record(struct tact_session *s, uint64_t tick)
         char name[SESSION_NAME];
         tact_session_name_pair(s, s->stray_pair, name);
         tact_session_name_fault(s, tick, "pair ", name, "the log has no room for its contact");
-        tact_safety_raise(&s->safety, -1, NAN, tick);
+        tact_session_raise(s, NAN, tick);
     }
 }
 
@@ -82,6 +89,7 @@ void tact_session_check_outputs(struct tact_session *s, uint64_t tick)
 {
     for (int i = 0; s->safety.state == TACT_SAFETY_FAULT && i < s->output_count; i++) {
         if (!isfinite(s->wanted[i])) {
+            s->raised = 1;
             tact_session_name_fault(s, tick, "output ", s->scene->outputs[i].to,
                                     "what is wanted of it is not finite");
         }

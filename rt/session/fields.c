@@ -21,6 +21,15 @@ static int add(struct tact_session *s, uint32_t *at, enum tact_field_kind kind, 
     return offset < 0 ? (int)offset : 0;
 }
 
+/* The field of the replayed log that stands where the next one is added, or NULL. */
+static const struct tact_field *logged_field(const struct tact_session *s,
+                                             const struct tact_log *log)
+{
+    const struct tact_layout *layout = log ? tact_log_layout(log) : NULL;
+    const uint32_t at = s->layout.field_count;
+    return layout && at < layout->field_count ? &layout->fields[at] : NULL;
+}
+
 static int device_fields(struct tact_session *s)
 {
     int rc = 0;
@@ -64,7 +73,15 @@ static int bond_fields(struct tact_session *s)
     return rc;
 }
 
-static int motion_fields(struct tact_session *s)
+/* The targets of a program's controller are inputs. */
+static enum tact_field_kind target_kind(struct tact_session *s, const struct tact_log *log)
+{
+    const struct tact_field *logged = logged_field(s, log);
+    s->controlled = log ? logged && logged->kind == TACT_FIELD_INPUT : s->options.control != NULL;
+    return s->controlled ? TACT_FIELD_INPUT : TACT_FIELD_OUTPUT;
+}
+
+static int motion_fields(struct tact_session *s, const struct tact_log *log)
 {
     int rc = 0;
     for (int i = 0; !rc && i < tact_world_hand_count(s->world); i++) {
@@ -75,7 +92,7 @@ static int motion_fields(struct tact_session *s)
         rc = rc ? rc
                 : add(s, &h->v, TACT_FIELD_OUTPUT, name, "_velocity", "rad/s or m/s, by link", n);
         rc = rc ? rc
-                : add(s, &h->target, TACT_FIELD_OUTPUT, name, "_target", "rad or m, by link", n);
+                : add(s, &h->target, target_kind(s, log), name, "_target", "rad or m, by link", n);
         rc = rc ? rc
                 : add(s, &h->torque, TACT_FIELD_OUTPUT, name, "_torque", "of the drives, N m or N",
                       n);
@@ -102,7 +119,7 @@ static int all_fields(struct tact_session *s, const struct tact_log *log, struct
         rc = rc ? rc : tact_session_layout_contacts(s, log, err);
     }
     rc = rc ? rc : bond_fields(s);
-    rc = rc ? rc : motion_fields(s);
+    rc = rc ? rc : motion_fields(s, log);
     rc = rc ? rc
             : add(s, &s->wanted_field, TACT_FIELD_OUTPUT, "outputs", "_wanted",
                   "channel units, before the safety chain", s->output_count);
@@ -137,6 +154,13 @@ static int all_fields(struct tact_session *s, const struct tact_log *log, struct
                  "pairs measured on the host by closed_form, sphere_mesh, half_space, convex, rim, "
                  "prisms, all_prisms, turned",
                  TACT_MOMENTS_COUNTS);
+    const struct tact_field *logged = logged_field(s, log);
+    if (!log || (logged && !strcmp(logged->name, "program_requests"))) {
+        rc = rc ? rc
+                : add(s, &s->requests_field, TACT_FIELD_INPUT, "program", "_requests",
+                      "sum of 1: fault cleared, 2: outputs armed, 4: a target that is not finite",
+                      1);
+    }
     return rc ? rc : tact_session_layout_contacts(s, log, err);
 }
 
@@ -222,6 +246,9 @@ void tact_session_fill(struct tact_session *s, struct tact_record *record)
     }
     for (int i = 0; s->methods_field && i < TACT_MOMENTS_COUNTS; i++) {
         v[s->methods_field + (uint32_t)i] = (double)(s->report.methods[i] - s->methods_before[i]);
+    }
+    if (s->requests_field) {
+        v[s->requests_field] = s->obeyed;
     }
 }
 

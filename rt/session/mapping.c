@@ -25,6 +25,12 @@ static const struct tact_device_type *find_type(const struct tact_session *s, ui
     for (size_t i = 0; i < s->options.type_count; i++) {
         const struct tact_device_type *one = s->options.types[i];
         size_t used = strlen(known);
+        if (one && tact_abi_check(&one->abi, sizeof *one)) {
+            tact_error_set(err, -EINVAL,
+                           "device type %zu of the program was compiled for another ABI version",
+                           i);
+            return NULL;
+        }
         if (!one || !one->name || !one->open) {
             tact_error_set(err, -EINVAL, "device type %zu of the program has no %s", i,
                            one && one->name ? "open" : "name");
@@ -75,6 +81,7 @@ int tact_session_open_device(const struct tact_session *s, uint32_t index, struc
         .period = s->period,
         .record = s->options.record_devices,
         .messages = s->options.messages,
+        .user = type->user,
         .replace =
             s->options.replace && !tact_session_reads_from(s->scene, s->options.record_devices)};
     memset(out, 0, sizeof *out);

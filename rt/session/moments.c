@@ -76,6 +76,10 @@ int tact_session_open_source(struct tact_session *s, struct tact_error *err)
                      "no OpenCL moments (%s): moments are computed on the host", why.text);
         return 0;
     }
+    if (tact_abi_check(&s->source.ops->abi, sizeof *s->source.ops)) {
+        return tact_error_set(err, -EINVAL,
+                              "the moment source was compiled for another ABI version");
+    }
     s->source_open = 1;
     tact_session_place(s, insists);
     memcpy(s->report.source, s->source.name, sizeof s->report.source);
@@ -187,11 +191,15 @@ static void count_unmeasured(struct tact_session *s, int pair, uint64_t tick)
         p->first = tick;
         s->unmeasured_pair = s->unmeasured_pair < 0 ? pair : s->unmeasured_pair;
     }
-    if (live->age >= UNMEASURED && s->safety.state != TACT_SAFETY_FAULT) {
+    if (live->age < UNMEASURED) {
+        return;
+    }
+    s->raised = 1;
+    if (s->safety.state != TACT_SAFETY_FAULT) {
         char name[SESSION_NAME];
         tact_session_name_pair(s, pair, name);
         tact_session_name_fault(s, tick, "pair ", name, "it cannot be measured");
-        tact_safety_raise(&s->safety, -1, (double)live->got, tick);
+        tact_session_raise(s, (double)live->got, tick);
     }
 }
 

@@ -1,9 +1,9 @@
 /**
  * A session: a scene wired to devices, a moment source and a log, and run by the loop.
  *
- * Any program can hold one: load a scene, create a session with the device types and the moment
- * source it wants, run it, read the report. The tick itself is the same in real time, free-wheeling
- * and in a replay.
+ * Any program can run one: load a scene, create a session with the device types and the moment
+ * source it wants, run it, read the report; or step it in a loop of its own. The tick itself is the
+ * same in real time, free-wheeling, stepped and in a replay.
  */
 #ifndef TACT_RT_SESSION_SESSION_H
 #define TACT_RT_SESSION_SESSION_H
@@ -31,29 +31,64 @@ typedef int (*tact_source_factory)(void *user, const struct tact_source_scene *s
                                    struct tact_messages messages, struct tact_source *out,
                                    struct tact_error *err);
 
+/** Why the outputs are zero from a tick on: a state that is not finite or too fast (see `max_speed`
+ * of the scene), a hand that cannot be solved, an output or a target of a
+ * controller that is not finite, a pair that cannot be measured, no room for a contact. */
+struct tact_session_fault {
+    char text[224]; /**< "body ruler: its pose is not finite"; "": none */
+    uint64_t tick;  /**< the first with it */
+};
+
 /** What a person watches while it runs; written by the tick, read by anyone. */
 struct tact_session_status {
     uint64_t tick;
-    double time;             /**< of the scene [s] */
-    int64_t wake_ns;         /**< wake latency of this tick */
-    int64_t compute_ns;      /**< of the tick before, begin to end */
-    uint64_t missed;         /**< ticks that missed their deadline so far */
-    uint64_t fallbacks;      /**< pairs measured on the host although a source is there */
-    uint64_t unmeasured;     /**< pairs, times ticks, that could not be measured so far */
-    int32_t unmeasured_pair; /**< the first of them, or -1 */
-    uint32_t age;            /**< oldest moments used in this tick [ticks], 0: host only */
-    int32_t contacts;        /**< touching pairs */
-    int32_t iterations;      /**< sweeps */
-    double residual;         /**< of the solve */
-    double normal_force;     /**< sum over the touching pairs [N] */
-    int32_t safety;          /**< enum tact_safety_state */
-    const char *fault;       /**< what is wrong since fault_tick, of the session; NULL: nothing */
-    uint64_t fault_tick;
-    int32_t deadman;      /**< 1: held, or none is asked for */
-    uint64_t trips;       /**< of the safety chain so far */
-    int32_t devices_lost; /**< devices that are lost or stale now */
-    uint64_t overruns;    /**< records that did not fit in the log's ring */
+    double time;                     /**< of the scene [s] */
+    int64_t wake_ns;                 /**< wake latency of this tick */
+    int64_t compute_ns;              /**< of the tick before, begin to end */
+    uint64_t missed;                 /**< ticks that missed their deadline so far */
+    uint64_t fallbacks;              /**< pairs measured on the host although a source is there */
+    uint64_t unmeasured;             /**< pairs, times ticks, that could not be measured so far */
+    int32_t unmeasured_pair;         /**< the first of them, or -1 */
+    uint32_t age;                    /**< oldest moments used in this tick [ticks], 0: host only */
+    int32_t contacts;                /**< touching pairs */
+    int32_t iterations;              /**< sweeps */
+    double residual;                 /**< of the solve */
+    double normal_force;             /**< sum over the touching pairs [N] */
+    int32_t safety;                  /**< enum tact_safety_state */
+    uint64_t faults;                 /**< how often it came to a fault so far */
+    struct tact_session_fault fault; /**< the last of them; it stands while safety is a fault */
+    int32_t deadman;                 /**< 1: held, or none is asked for */
+    uint64_t trips;                  /**< of the safety chain so far */
+    int32_t devices_lost;            /**< devices that are lost or stale now */
+    uint64_t overruns;               /**< records that did not fit in the log's ring */
 };
+
+/** What a controller begins a tick with. Pointers are valid during the call. Joints are those of
+ *  all hands, hand by hand and link by link: see tact_session_find_joint(). */
+struct tact_session_state {
+    uint64_t tick;        /**< that is to come, from 0 */
+    double time;          /**< of the scene, tick * period [s] */
+    int32_t deadman;      /**< 1: held, or the scene asks for none; 0: targets have no effect */
+    int32_t safety;       /**< enum tact_safety_state after the last tick */
+    int joint_count;      /**< number of joints, J */
+    const double *q;      /**< [J] joint values [rad] or [m], as measured where they are */
+    const double *v;      /**< [J] joint rates [rad/s] or [m/s] */
+    const double *torque; /**< [J] of the drives in the last tick [N m] or [N] */
+    /** For reading bodies and contacts, see tact_session_world(); in tick 0 none has been solved.
+     */
+    struct tact_world *world;
+};
+
+/**
+ * A controller of the program's own: state in, targets out, once a tick, from the thread that
+ * ticks, after the devices are read and before the world is solved. Must be real-time safe. target:
+ * [J] drive targets [rad] or [m], on entry those that stand: the last tick's, and where the scene's
+ * inputs drive a joint, theirs. While the deadman is released they have no effect. One that is not
+ * finite is a fault; the last targets then stay. They go into the log as inputs, so that a replay
+ * needs no controller.
+ */
+typedef void (*tact_session_controller)(void *user, const struct tact_session_state *state,
+                                        double *target);
 
 struct tact_session_options {
     const struct tact_device_type *const *types; /**< device types that scenes may name */
@@ -81,18 +116,13 @@ struct tact_session_options {
     /** Called about ten times a second from a normal thread while it runs; may be NULL. */
     void (*watch)(void *user, const struct tact_session_status *status);
     void *watch_user;
+    tact_session_controller control; /**< or NULL: targets come from the scene's inputs alone */
+    void *control_user;              /**< handed to control */
 };
 
 TACT_API struct tact_session_options tact_session_options_default(void);
 
 #define TACT_SESSION_AGES 16 /**< ages counted one by one; the last bin holds the older ones */
-
-/** Why the outputs are zero from a tick on: a state that is not finite or too fast (see `max_speed`
- * of the scene), a hand that cannot be solved, an output that is not finite. */
-struct tact_session_fault {
-    char text[224]; /**< "body ruler: its pose is not finite"; "": none */
-    uint64_t tick;
-};
 
 /** What became of a run. Names belong to the session. */
 struct tact_session_report {
@@ -121,7 +151,8 @@ struct tact_session_report {
     uint64_t unconverged;                  /**< ticks that stopped at the limit of sweeps */
     uint64_t solve_failures;               /**< ticks whose solve failed: safety fault */
     int safety;                            /**< enum tact_safety_state at the end */
-    struct tact_session_fault fault;       /**< the first one */
+    uint64_t faults;                       /**< how often it came to a fault */
+    struct tact_session_fault fault;       /**< the last of them; it stands where safety says so */
     uint64_t trips;
     struct tact_recorder_report recorder; /**< zero where nothing was recorded */
 };
@@ -149,21 +180,101 @@ TACT_API int tact_session_create(const struct tact_scene *scene,
                                  const struct tact_session_options *options,
                                  struct tact_session **out, struct tact_error *err);
 
-/** Runs to the end, or until stopped; once a session (-EALREADY the second time). Outputs are zero
- *  afterwards. Returns what tact_loop_run() returns. Not real-time safe. */
+/** Runs to the end, or until stopped; once a session (-EALREADY the second time, or where it was
+ *  begun). Outputs are zero afterwards. Returns what tact_loop_run() returns, or where that is 0
+ * the negative errno of a log that could not be completed. Not real-time safe. */
 TACT_API int tact_session_run(struct tact_session *session, struct tact_session_report *report);
 
-/** Closes devices, source and log, and frees everything. NULL is allowed. */
+/**
+ * Begins a run in a loop of the program's own, once a session: each tact_session_step() is then a
+ * tick, until tact_session_end(). Starts the thread that calls `messages` and `watch`. Not
+ * real-time safe.
+ * @retval 0
+ * @retval -EALREADY  it was begun or run before
+ */
+TACT_API int tact_session_begin(struct tact_session *session);
+
+/**
+ * One tick, the same as in tact_session_run(), bit for bit: ticks count from 0 by one a call,
+ * whatever the clock says, and the length of the scene does not end them. Calls come from one
+ * thread at a time. Real-time safe with options.clock TACT_LOOP_REAL; with TACT_LOOP_FREE it waits
+ * for the moment source and for room in the log. planned_ns: when the tick was due, CLOCK_MONOTONIC
+ * [ns]: its time stamp, from which lateness is counted; 0: now, or on the free-wheeling clock a
+ * period after the tick before. status: of this tick, or NULL.
+ * @retval 0
+ * @retval -EINVAL  outside tact_session_begin() and tact_session_end()
+ * @retval -EINTR   options.stop was requested; nothing was done
+ */
+TACT_API int tact_session_step(struct tact_session *session, int64_t planned_ns,
+                               struct tact_session_status *status);
+
+/**
+ * Ends a run that tact_session_begin() began: writes zero to all devices, closes the log, fills
+ * *report. Not real-time safe.
+ * @retval 0
+ * @retval -EINVAL  it was not begun, or ended before
+ * @retval -errno   the log could not be completed
+ */
+TACT_API int tact_session_end(struct tact_session *session, struct tact_session_report *report);
+
+/**
+ * Asks for the fault to be cleared in the next tick, whose cause must be gone. Outputs then stay
+ * zero: it never arms by itself, but once the deadman was released and is held again, or, in a
+ * scene without one, after tact_session_arm(). The log has it as an input and as an event. From any
+ * thread. Real-time safe.
+ * @retval 0
+ * @retval -EBUSY     what raised it, or another cause, was there in the last tick
+ * @retval -EALREADY  there is no fault
+ */
+TACT_API int tact_session_clear_fault(struct tact_session *session);
+
+/**
+ * Asks for the outputs of a scene without a deadman to be armed again in the next tick, once its
+ * fault was cleared; they ramp up from zero. No effect where they are armed. From any thread.
+ * Real-time safe.
+ * @retval 0
+ * @retval -EPERM  the scene has a deadman: nothing else arms it
+ * @retval -EBUSY  there is a fault
+ */
+TACT_API int tact_session_arm(struct tact_session *session);
+
+/** Writes zero to all devices of a session that was begun and not ended, closes devices, source and
+ *  log, and frees everything. NULL is allowed. Not real-time safe. */
 TACT_API void tact_session_destroy(struct tact_session *session);
 
 /** Path of its log, with its number where "%n" was asked for; NULL where nothing is recorded. */
 TACT_API const char *tact_session_log_path(const struct tact_session *session);
 
-/** The world, for reading before and after a run. */
+/**
+ * The world: for reading before and after a run, between the steps of a loop of the program's own,
+ * and in a controller. What touched in the last tick is then
+ *
+ *     int count;
+ *     const int *near = tact_world_near(world, &count);
+ *     for (int i = 0; i < count; i++) {
+ *         const struct tact_contact *c = tact_world_contact(world, near[i]);
+ *         if (c->touching) { ... }
+ *     }
+ *
+ * with c->wrench on shape c->a, world axes, about c->patch.center [N, N m], and the friction
+ * limit's state in c->limits; tact_session_find_pair() gives the index of one pair for
+ * tact_world_contact(). Real-time safe.
+ */
 TACT_API struct tact_world *tact_session_world(struct tact_session *session);
 
 /** Layout of a tick's record. */
 TACT_API const struct tact_layout *tact_session_layout(const struct tact_session *session);
+
+/** Index of the body, for tact_world_body(); -ENOENT. Bodies that are fixed have none. Not
+ * real-time safe, as the next two. */
+TACT_API int tact_session_find_body(const struct tact_session *session, const char *name);
+
+/** Index of the joint "hand.link" in the arrays of struct tact_session_state; -ENOENT. */
+TACT_API int tact_session_find_joint(const struct tact_session *session, const char *name);
+
+/** Index of the pair "a/b", as tact_session_pair_name() gives it, for tact_world_contact();
+ *  -ENOENT. */
+TACT_API int tact_session_find_pair(struct tact_session *session, const char *name);
 
 /** Names of what the world's indices stand for. */
 TACT_API const char *tact_session_body_name(const struct tact_session *session, int body);

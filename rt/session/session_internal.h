@@ -2,6 +2,7 @@
 #ifndef TACT_RT_SESSION_SESSION_INTERNAL_H
 #define TACT_RT_SESSION_SESSION_INTERNAL_H
 
+#include <pthread.h>
 #include "contact/world/bond.h"
 #include "rt/log/log_reader.h"
 #include "rt/session/session.h"
@@ -131,7 +132,19 @@ struct session_marker {
     int high; /* at the last tick */
 };
 
-struct session_replay; /* where a replay's inputs come from */
+/* Tells a person what to know while it runs: watch.c. */
+struct session_watcher {
+    struct tact_session *session;
+    pthread_t thread;
+    int started;
+    struct tact_stop done;
+    struct tact_session_status last;
+    int64_t started_ns; /* CLOCK_MONOTONIC */
+    int told;           /* what of real time was granted */
+};
+
+/* What a program may ask for while it runs, and what its controller did: an input of the tick. */
+enum { SESSION_CLEAR = 1, SESSION_ARM = 2, SESSION_BAD_TARGET = 4 };
 
 struct tact_session {
     const struct tact_scene *scene;
@@ -190,6 +203,7 @@ struct tact_session {
     int stray_pair; /* the first of them */
     uint32_t wanted_field, sent_field, gate_field, safety_field, solver_field, timing_field;
     uint32_t counts_field, methods_field; /* of logs with lists */
+    uint32_t requests_field;              /* 0: a log that has none */
     uint64_t methods_before[TACT_MOMENTS_COUNTS];
     struct tact_recorder *recorder;
     char *log_path;                /* of what it writes, or wrote */
@@ -210,8 +224,20 @@ struct tact_session {
     uint64_t missed;
     uint64_t skipped;   /* ticks that the loop gave up, up to this one */
     uint64_t next_tick; /* that follows the last one */
-    int ran;            /* a session runs once */
-    int seen_fallback;  /* events already in the log */
+    enum { SESSION_MADE, SESSION_RUNS, SESSION_OVER } phase;
+    int stepped; /* by the program, not by the loop */
+    struct session_watcher watcher;
+    struct tact_session_status now; /* of the last tick */
+    double *joints;                 /* of a controller: q, v, torque, target, joint_count each */
+    int joint_count;
+    int controlled;    /* targets are inputs */
+    uint32_t requests; /* from any thread, for the next tick: SESSION_CLEAR, SESSION_ARM */
+    uint32_t obeyed;   /* those of this tick, and SESSION_BAD_TARGET */
+    int fault_named;   /* the report's fault is of this one */
+    int raised;        /* this tick found a cause of a fault */
+    int cause_stands;  /* as the last tick found, and */
+    int in_fault;      /* whether it ended in one; read by any thread */
+    int seen_fallback; /* events already in the log */
     int seen_fault;
 };
 
@@ -279,10 +305,26 @@ bool tact_session_reads_from(const struct tact_scene *scene, const char *folder)
 int tact_session_check_log(const struct tact_scene *scene,
                            const struct tact_session_options *options, struct tact_error *err);
 
+/* run.c: ends what was begun and not ended, as tact_session_end() does. */
+void tact_session_abandon(struct tact_session *s);
+
+/* watch.c: the thread that tells a person, with what the options say of stacks. */
+void tact_session_watch_start(struct tact_session *s, const struct tact_realtime_options *realtime);
+void tact_session_watch_stop(struct tact_session *s);
+
+/* control.c. Real-time safe, but for the first: at the beginning of a tick what was asked for, the
+ * targets of the program's controller, and at the end of a tick whether it is in a fault. */
+int tact_session_open_control(struct tact_session *s);
+void tact_session_obey(struct tact_session *s);
+void tact_session_control(struct tact_session *s, uint64_t tick, double time);
+void tact_session_settle(struct tact_session *s);
+
 /* fault.c, real-time safe: says what is wrong, as "kind name: what"; of several faults the first.
  */
 void tact_session_name_fault(struct tact_session *s, uint64_t tick, const char *kind,
                              const char *name, const char *what);
+/* Raises a fault; value: whatever tells most. */
+void tact_session_raise(struct tact_session *s, double value, uint64_t tick);
 /* Raises a fault where the solve returned rc, or the state after a tick is none that can be; says
  * which output is not finite.
  */

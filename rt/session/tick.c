@@ -94,6 +94,10 @@ static void mark_events(struct tact_session *s, uint64_t tick, int64_t now)
     if (fault && !s->seen_fault) {
         tact_recorder_event_rt(s->recorder, tick, now, "fault", s->report.fault.text);
     }
+    if (!fault && s->seen_fault) {
+        tact_recorder_event_rt(s->recorder, tick, now, "fault cleared",
+                               "outputs stay zero until armed");
+    }
     if (s->report.unmeasured) {
         mark_unmeasured(s, tick, now);
     }
@@ -136,7 +140,7 @@ static void record(struct tact_session *s, uint64_t tick, int64_t planned, int64
 
 static void publish_status(struct tact_session *s, uint64_t tick, int64_t wake)
 {
-    struct tact_session_status *st = tact_triple_write_begin(s->status);
+    struct tact_session_status *st = &s->now;
     *st = (struct tact_session_status){.tick = tick,
                                        .time = (double)tick * s->period,
                                        .wake_ns = wake,
@@ -150,11 +154,9 @@ static void publish_status(struct tact_session *s, uint64_t tick, int64_t wake)
                                        .iterations = s->solve.iterations,
                                        .residual = s->solve.residual,
                                        .safety = s->safety.state,
+                                       .faults = s->report.faults,
+                                       .fault = s->report.fault,
                                        .deadman = s->deadman};
-    if (s->report.fault.text[0]) {
-        st->fault = s->report.fault.text;
-        st->fault_tick = s->report.fault.tick;
-    }
     int count;
     const int *near = tact_world_near(s->world, &count);
     for (int i = 0; i < count; i++) {
@@ -169,6 +171,7 @@ static void publish_status(struct tact_session *s, uint64_t tick, int64_t wake)
         st->devices_lost += state == TACT_DEVICE_LOST || state == TACT_DEVICE_STALE;
     }
     st->overruns = s->recorder ? tact_recorder_overruns(s->recorder) : 0;
+    *(struct tact_session_status *)tact_triple_write_begin(s->status) = *st;
     tact_triple_publish(s->status);
 }
 
@@ -179,8 +182,10 @@ void tact_session_tick(void *user, uint64_t tick, int64_t planned_ns, int64_t wo
     int64_t began = s->fed ? 0 : tact_clock_now();
     s->skipped += tick - s->next_tick;
     s->next_tick = tick + 1;
+    tact_session_obey(s);
     read_devices(s, tick, t, planned_ns);
     tact_session_take_inputs(s, tick);
+    tact_session_control(s, tick, t);
     carry_weights(s, t);
     int64_t before = s->fed ? 0 : tact_clock_now();
     tact_session_moments(s, tick);
@@ -196,6 +201,7 @@ void tact_session_tick(void *user, uint64_t tick, int64_t planned_ns, int64_t wo
         tact_session_submit(s, tick + 1);
     }
     record(s, tick, planned_ns, woke_ns);
+    tact_session_settle(s);
     if (!s->fed) {
         mark_events(s, tick, planned_ns);
         publish_status(s, tick, woke_ns - planned_ns);

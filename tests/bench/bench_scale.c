@@ -79,21 +79,10 @@ static void make_world(struct bench *b)
 
 static void step(struct bench *b, int tick)
 {
-    int count;
     for (int i = 0; i < b->options.bodies && b->options.which == SCALE_PUSHED; i++) {
         tact_world_body(b->world, i)->twist[0] += scale_push(tick) * SCALE_PERIOD / SCALE_CUBE;
     }
-    tact_world_begin(b->world);
-    const uint8_t *active = tact_world_active(b->world);
-    const int *near = tact_world_near(b->world, &count);
-    for (int k = 0; k < count; k++) {
-        struct tact_moments m;
-        int rc = active[near[k]] ? tact_world_measure(b->world, near[k], b->scratch, &m) : 0;
-        CHECK(rc);
-        tact_world_set_moments(b->world, near[k], rc ? &m : NULL);
-    }
-    CHECK(tact_world_solve(b->world, &b->stats));
-    tact_world_integrate(b->world);
+    CHECK(tact_world_step(b->world, b->scratch, &b->stats));
 }
 
 /* Farthest that a cube is from where it was put [m]; 0 for balls. */

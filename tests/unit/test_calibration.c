@@ -115,7 +115,8 @@ static void told_close(void *self)
 static int told_open(const struct tact_device_config *config, struct tact_device *out,
                      struct tact_error *err)
 {
-    static const struct tact_device_ops ops = {told_read, NULL, told_close};
+    static const struct tact_device_ops ops = {TACT_ABI(struct tact_device_ops), told_read, NULL,
+                                               told_close};
     double *self = malloc(sizeof *self);
     *self = 0.0;
     tact_settings_number(config, "gain", self, err);
@@ -129,7 +130,8 @@ static int told_open(const struct tact_device_config *config, struct tact_device
 /* The log has the file: a replay does without it. */
 static void logged_and_replayed(void **state)
 {
-    static const struct tact_device_type type = {"told", "as told", told_open};
+    static const struct tact_device_type type = {TACT_ABI(struct tact_device_type), "told",
+                                                 "as told", told_open, NULL};
     static const struct tact_device_type *const types[] = {&type};
     static struct tact_session_report report;
     const struct tact_messages silent = {NULL, NULL};

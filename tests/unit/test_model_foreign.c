@@ -150,8 +150,12 @@ static int measure(const struct tact_pair_query *q, struct tact_patch *patch,
 
 static struct tact_contact_model model_of(struct layer *layer)
 {
-    struct tact_contact_model model = {
-        .name = "layer", .user = layer, .state = 3, .patches = patches, .measure = measure};
+    struct tact_contact_model model = {.abi = TACT_ABI(struct tact_contact_model),
+                                       .name = "layer",
+                                       .user = layer,
+                                       .state = 3,
+                                       .patches = patches,
+                                       .measure = measure};
     return model;
 }
 

@@ -203,13 +203,7 @@ static void refuses_what_has_no_room(void **state)
     }
     scene_law(&s, 0, 1, &law);
     scene_start(&s);
-    tact_world_begin(s.world);
-    for (int i = 0; i < tact_world_pair_count(s.world); i++) {
-        struct tact_moments m;
-        int rc = tact_world_active(s.world)[i] ? tact_world_measure(s.world, i, s.scratch, &m) : 0;
-        tact_world_set_moments(s.world, i, rc > 0 ? &m : NULL);
-    }
-    assert_int_equal(tact_world_solve(s.world, &stats), -ENOSPC);
+    assert_int_equal(tact_world_step(s.world, s.scratch, &stats), -ENOSPC);
     for (int i = 0; i < tact_world_pair_count(s.world); i++) {
         assert_true(tact_world_contact(s.world, i)->wrench[2] == 0);
     }
@@ -219,14 +213,8 @@ static void refuses_what_has_no_room(void **state)
 /* One tick with the host's moments. */
 static int solve_once(struct world_scene *s, struct tact_solve_stats *stats)
 {
-    tact_world_begin(s->world);
-    for (int i = 0; i < tact_world_pair_count(s->world); i++) {
-        struct tact_moments m;
-        int rc =
-            tact_world_active(s->world)[i] ? tact_world_measure(s->world, i, s->scratch, &m) : 0;
-        tact_world_set_moments(s->world, i, rc > 0 ? &m : NULL);
-    }
-    return tact_world_solve(s->world, stats);
+    const int rc = tact_world_measure_near(s->world, s->scratch);
+    return rc ? rc : tact_world_solve(s->world, stats);
 }
 
 static void lift(struct world_scene *s, int body, double z)

@@ -138,7 +138,8 @@ static int open_watched(const struct tact_device_config *config, struct tact_dev
 
 static void run_watched(void)
 {
-    static const struct tact_device_type type = {"operator", "watched", open_watched};
+    static const struct tact_device_type type = {TACT_ABI(struct tact_device_type), "operator",
+                                                 "watched", open_watched, NULL};
     static const struct tact_device_type *const types[] = {&type};
     struct tact_error err = {0};
     struct tact_scene *scene;

@@ -16,6 +16,7 @@
 #include <sys/wait.h>
 #include <time.h>
 #include <cmocka.h>
+#include "contact/version.h"
 #include "log_session.h"
 #include "rt/log/recover.h"
 #include "rt/realtime.h"

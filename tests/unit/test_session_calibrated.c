@@ -36,7 +36,8 @@ static void board_close(void *self)
 static int board_open(const struct tact_device_config *config, struct tact_device *out,
                       struct tact_error *err)
 {
-    static const struct tact_device_ops ops = {board_read, board_write, board_close};
+    static const struct tact_device_ops ops = {TACT_ABI(struct tact_device_ops), board_read,
+                                               board_write, board_close};
     (void)err;
     tact_settings_info(config, "board", &out->info);
     out->ops = &ops;
@@ -59,7 +60,8 @@ static int board_open(const struct tact_device_config *config, struct tact_devic
 /* Makes the session; *err tells why not. device, input: further keys of the two. */
 static int make(const char *device, const char *input, int outputs, struct tact_error *err)
 {
-    static const struct tact_device_type type = {"board", "as told", board_open};
+    static const struct tact_device_type type = {TACT_ABI(struct tact_device_type), "board",
+                                                 "as told", board_open, NULL};
     static const struct tact_device_type *const types[] = {&type};
     struct tact_session_options options = tact_session_options_default();
     struct tact_scene *scene = NULL;

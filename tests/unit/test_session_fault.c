@@ -75,7 +75,8 @@ static void glove_close(void *self)
 static int glove_open(const struct tact_device_config *config, struct tact_device *out,
                       struct tact_error *err)
 {
-    static const struct tact_device_ops ops = {glove_read, glove_write, glove_close};
+    static const struct tact_device_ops ops = {TACT_ABI(struct tact_device_ops), glove_read,
+                                               glove_write, glove_close};
     (void)config;
     (void)err;
     out->ops = &ops;
@@ -120,7 +121,8 @@ static void nothing(struct tact_world *world)
 
 static void run(void (*how)(struct tact_world *), struct tact_session_report *report, char **json)
 {
-    static const struct tact_device_type type = {"glove", "a glove", glove_open};
+    static const struct tact_device_type type = {TACT_ABI(struct tact_device_type), "glove",
+                                                 "a glove", glove_open, NULL};
     static const struct tact_device_type *const types[] = {&type};
     struct tact_session_options options = tact_session_options_default();
     struct tact_scene *scene = NULL;

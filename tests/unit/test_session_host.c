@@ -148,7 +148,8 @@ static void nothing_close(void *self)
 static int stopping_open(const struct tact_device_config *config, struct tact_device *out,
                          struct tact_error *err)
 {
-    static const struct tact_device_ops ops = {nothing_read, NULL, nothing_close};
+    static const struct tact_device_ops ops = {TACT_ABI(struct tact_device_ops), nothing_read, NULL,
+                                               nothing_close};
     (void)config;
     (void)err;
     opened++;
@@ -161,7 +162,8 @@ static int stopping_open(const struct tact_device_config *config, struct tact_de
 static void a_stop_ends_the_set_up(void **state)
 {
     (void)state;
-    static const struct tact_device_type type = {"slow", "stops", stopping_open};
+    static const struct tact_device_type type = {TACT_ABI(struct tact_device_type), "slow", "stops",
+                                                 stopping_open, NULL};
     static const struct tact_device_type *const types[] = {&type};
     struct tact_session_options options = tact_session_options_default();
     struct tact_scene *scene = NULL;

@@ -87,7 +87,8 @@ static int rig_open(const struct tact_device_config *config, struct tact_device 
                     struct tact_error *err)
 {
     static const char *const names[] = {"angle", "wish", "held"};
-    static const struct tact_device_ops ops = {rig_read, rig_write, rig_close};
+    static const struct tact_device_ops ops = {TACT_ABI(struct tact_device_ops), rig_read,
+                                               rig_write, rig_close};
     (void)config;
     (void)err;
     out->ops = &ops;
@@ -142,7 +143,8 @@ static const char haptic[] =
 /* Runs a scene with the wall at y = `wall`, free-wheeling, into a log. */
 static void run(const char *text, const char *wall, char *log)
 {
-    static const struct tact_device_type type = {"rig", "a motor and an encoder", rig_open};
+    static const struct tact_device_type type = {TACT_ABI(struct tact_device_type), "rig",
+                                                 "a motor and an encoder", rig_open, NULL};
     static const struct tact_device_type *const types[] = {&type};
     char scene_text[4096];
     struct tact_session_report report;

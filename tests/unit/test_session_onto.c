@@ -68,7 +68,8 @@ static void board_close(void *self)
 static int board_open(const struct tact_device_config *config, struct tact_device *out,
                       struct tact_error *err)
 {
-    static const struct tact_device_ops ops = {board_read, board_write, board_close};
+    static const struct tact_device_ops ops = {TACT_ABI(struct tact_device_ops), board_read,
+                                               board_write, board_close};
     (void)err;
     memset(&out->info, 0, sizeof out->info);
     snprintf(out->info.name, sizeof out->info.name, "%s", config->name);
@@ -88,8 +89,10 @@ static int board_open(const struct tact_device_config *config, struct tact_devic
 }
 
 /* The ruler's operator, as something else. */
-static const struct tact_device_type board_type = {"operator", "a board", board_open};
-static struct tact_device_type pedal_type = {"pedal", "a pedal", NULL}; /* opens as an operator */
+static const struct tact_device_type board_type = {TACT_ABI(struct tact_device_type), "operator",
+                                                   "a board", board_open, NULL};
+static struct tact_device_type pedal_type = {TACT_ABI(struct tact_device_type), "pedal", "a pedal",
+                                             NULL, NULL}; /* opens as an operator */
 static const struct tact_device_type *const types[] = {&board_type, &pedal_type, &tact_twin_type};
 
 static struct tact_replay_options options_onto(const char *name)

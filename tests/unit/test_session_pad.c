@@ -68,7 +68,8 @@ static int open_wrapped(const struct tact_device_config *config, struct tact_dev
 
 static void run_pad(const char *log)
 {
-    static const struct tact_device_type type = {"evdev", "wrapped", open_wrapped};
+    static const struct tact_device_type type = {TACT_ABI(struct tact_device_type), "evdev",
+                                                 "wrapped", open_wrapped, NULL};
     static const struct tact_device_type *const types[] = {&type};
     char match[128];
     snprintf(match, sizeof match, "path: %s #", mock_pad_node(pad));

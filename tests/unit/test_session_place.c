@@ -72,7 +72,8 @@ static int make_slow(void *user, const struct tact_source_scene *scene, const ch
                      int64_t period_ns, struct tact_messages messages, struct tact_source *out,
                      struct tact_error *err)
 {
-    static const struct tact_source_ops ops = {submit, latest, wait_for, close_slow};
+    static const struct tact_source_ops ops = {TACT_ABI(struct tact_source_ops), submit, latest,
+                                               wait_for, close_slow};
     struct slow *s = user;
     (void)device;
     (void)period_ns;

@@ -61,7 +61,8 @@ static void glove_close(void *self)
 static int glove_open(const struct tact_device_config *config, struct tact_device *out,
                       struct tact_error *err)
 {
-    static const struct tact_device_ops ops = {glove_read, glove_write, glove_close};
+    static const struct tact_device_ops ops = {TACT_ABI(struct tact_device_ops), glove_read,
+                                               glove_write, glove_close};
     (void)config;
     (void)err;
     out->ops = &ops;
@@ -99,8 +100,10 @@ static int other_open(const struct tact_device_config *config, struct tact_devic
 static void run(void (*say)(uint64_t, struct tact_device_input *),
                 struct tact_session_report *report, char **json)
 {
-    static const struct tact_device_type type = {"glove", "a glove", glove_open};
-    static const struct tact_device_type other = {"other", "another device", other_open};
+    static const struct tact_device_type type = {TACT_ABI(struct tact_device_type), "glove",
+                                                 "a glove", glove_open, NULL};
+    static const struct tact_device_type other = {TACT_ABI(struct tact_device_type), "other",
+                                                  "another device", other_open, NULL};
     static const struct tact_device_type *const types[] = {&type, &other};
     const struct edit edits[] = {{"type: operator", "type: glove"},
                                  {"    settings:\n", "    settings: {}\n#"},

@@ -80,7 +80,8 @@ static int open_wrapped(const struct tact_device_config *config, struct tact_dev
 /* Runs pad.yaml; keeps the events, or plays them where `settings` says so. */
 static void run_pad(const char *settings, int live, const char *log)
 {
-    static const struct tact_device_type type = {"evdev", "wrapped", open_wrapped};
+    static const struct tact_device_type type = {TACT_ABI(struct tact_device_type), "evdev",
+                                                 "wrapped", open_wrapped, NULL};
     static const struct tact_device_type *const types[] = {&type};
     const struct edit edits[] = {{"match: pad", settings}, {NULL, NULL}};
     char *text = edited_scene("pad.yaml", edits);

@@ -63,7 +63,8 @@ static int odd_open(const struct tact_device_config *config, struct tact_device 
     struct tact_device_info *info = &out->info;
     (void)config;
     (void)err;
-    ops = (struct tact_device_ops){odd_read, odd_write, odd_close};
+    ops =
+        (struct tact_device_ops){TACT_ABI(struct tact_device_ops), odd_read, odd_write, odd_close};
     out->ops = &ops;
     info->input_count = 7;
     info->output_count = 2;
@@ -84,7 +85,8 @@ static int odd_open(const struct tact_device_config *config, struct tact_device 
 /* Makes the session; where that fails *err tells. */
 static struct tact_session *make(struct tact_scene **scene, struct tact_error *err)
 {
-    static const struct tact_device_type type = {"odd", "a program's own", odd_open};
+    static const struct tact_device_type type = {TACT_ABI(struct tact_device_type), "odd",
+                                                 "a program's own", odd_open, NULL};
     static const struct tact_device_type *const types[] = {&type};
     struct tact_session_options options = tact_session_options_default();
     struct tact_session *session = NULL;
@@ -206,10 +208,18 @@ static int fails(const struct tact_device_config *config, struct tact_device *ou
 static void failing_types_are_named(void **state)
 {
     (void)state;
-    static const struct tact_device_type silent = {"odd", "fails", fails}, empty = {0};
-    const struct tact_device_type *const types[] = {&silent, &empty};
-    static const char *const why[] = {"cannot be opened: No such device", "has no name"};
-    for (int i = 0; i < 2; i++) {
+    static const struct tact_device_type silent = {TACT_ABI(struct tact_device_type), "odd",
+                                                   "fails", fails, NULL};
+    static const struct tact_device_type empty = {.abi = TACT_ABI(struct tact_device_type)};
+    static const struct tact_device_type old = {
+        {sizeof old, TACT_ABI_VERSION - 1}, "odd", "is old", fails, NULL};
+    static const struct tact_device_type small = {
+        {sizeof old - 8, TACT_ABI_VERSION}, "odd", "is short", fails, NULL};
+    const struct tact_device_type *const types[] = {&silent, &empty, &old, &small};
+    static const char *const why[] = {"cannot be opened: No such device", "has no name",
+                                      "compiled for another ABI version",
+                                      "compiled for another ABI version"};
+    for (int i = 0; i < 4; i++) {
         struct tact_session_options options = tact_session_options_default();
         struct tact_session *session = NULL;
         struct tact_scene *scene = NULL;
@@ -241,7 +251,8 @@ static int keeps(const struct tact_device_config *config, struct tact_device *ou
 static void what_is_played_is_not_replaced(void **state)
 {
     (void)state;
-    static const struct tact_device_type type = {"odd", "keeps", keeps};
+    static const struct tact_device_type type = {TACT_ABI(struct tact_device_type), "odd", "keeps",
+                                                 keeps, NULL};
     static const struct tact_device_type *const types[] = {&type};
     static const struct {
         const char *setting, *folder;

@@ -43,7 +43,8 @@ static void sensor_close(void *self)
 static int sensor_open(const struct tact_device_config *config, struct tact_device *out,
                        struct tact_error *err)
 {
-    static const struct tact_device_ops ops = {sensor_read, NULL, sensor_close};
+    static const struct tact_device_ops ops = {TACT_ABI(struct tact_device_ops), sensor_read, NULL,
+                                               sensor_close};
     (void)config, (void)err;
     out->ops = &ops;
     out->info.input_count = FIRST + 7;
@@ -72,7 +73,8 @@ static const char scene_text[] =
 
 static void record(const char *path)
 {
-    static const struct tact_device_type type = {"sensor", "a sensor", sensor_open};
+    static const struct tact_device_type type = {TACT_ABI(struct tact_device_type), "sensor",
+                                                 "a sensor", sensor_open, NULL};
     static const struct tact_device_type *const types[] = {&type};
     struct tact_session_options options = tact_session_options_default();
     static struct tact_session_report report;

@@ -121,7 +121,8 @@ static void tell(void *unused, enum tact_message_level level, const char *text)
 
 static void run_hand(const char *pad, const char *puck, const char *log)
 {
-    static const struct tact_device_type late = {"late", "comes late", late_open};
+    static const struct tact_device_type late = {TACT_ABI(struct tact_device_type), "late",
+                                                 "comes late", late_open, NULL};
     static const struct tact_device_type *const types[] = {&late, &tact_evdev_type};
     static struct tact_session_report result;
     struct tact_session_options options = tact_session_options_default();

@@ -119,7 +119,8 @@ static const char scene_text[] =
 
 static void record(struct device_config *told)
 {
-    static const struct tact_device_type type = {"plant", "puts voltages", plant_open};
+    static const struct tact_device_type type = {TACT_ABI(struct tact_device_type), "plant",
+                                                 "puts voltages", plant_open, NULL};
     static const struct tact_device_type *const types[] = {&type, &tact_comedi_type};
     static struct tact_session_report report;
     struct tact_session_options options = tact_session_options_default();

@@ -102,7 +102,8 @@ static void *pull(void *unused)
 
 static void run_cards(const char *const where[CARDS], int live, const char *log)
 {
-    static const struct tact_device_type plant = {"plant", "turns gauges", plant_open};
+    static const struct tact_device_type plant = {TACT_ABI(struct tact_device_type), "plant",
+                                                  "turns gauges", plant_open, NULL};
     static const struct tact_device_type *const types[] = {&plant, &tact_comedi_type};
     static struct tact_session_report report;
     struct tact_session_options options = tact_session_options_default();

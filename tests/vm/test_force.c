@@ -142,8 +142,10 @@ static void tell(void *user, enum tact_message_level level, const char *text)
 
 static void open_session(uint64_t ticks)
 {
-    static const struct tact_device_type script = {"script", "a hand", script_open};
-    static const struct tact_device_type type = {"stick", "evdev, wrapped", wrapped_open};
+    static const struct tact_device_type script = {TACT_ABI(struct tact_device_type), "script",
+                                                   "a hand", script_open, NULL};
+    static const struct tact_device_type type = {TACT_ABI(struct tact_device_type), "stick",
+                                                 "evdev, wrapped", wrapped_open, NULL};
     static const struct tact_device_type *const types[] = {&script, &type};
     struct tact_session_options options = tact_session_options_default();
     atomic_store(&seen.ticks, 0);

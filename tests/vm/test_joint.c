@@ -152,7 +152,8 @@ static const char scene_text[] =
 static void open_session(int ticks, const char *log, struct tact_scene **scene,
                          struct tact_session **session)
 {
-    static const struct tact_device_type wish = {"wish", "what the robot should do", wish_open};
+    static const struct tact_device_type wish = {TACT_ABI(struct tact_device_type), "wish",
+                                                 "what the robot should do", wish_open, NULL};
     static const struct tact_device_type *const types[] = {&wish, &tact_comedi_type};
     struct tact_session_options options = tact_session_options_default();
     options.types = types;
@@ -343,7 +344,8 @@ static int held_open(const struct tact_device_config *config, struct tact_device
 
 static void played_onto_the_board(void **unused)
 {
-    static const struct tact_device_type held = {"held", "a switch that is held", held_open};
+    static const struct tact_device_type held = {TACT_ABI(struct tact_device_type), "held",
+                                                 "a switch that is held", held_open, NULL};
     static const struct tact_device_type *const types[] = {&tact_comedi_type, &held};
     const char *const rest = strstr(scene_text, "\ninputs:\n") + 1;
     char text[sizeof scene_text + 100];

@@ -17,6 +17,7 @@ static int measure(const struct tact_pair_query *q, struct tact_patch *patch,
 }
 
 const struct tact_contact_model tact_model_points = {
+    .abi = TACT_ABI(struct tact_contact_model),
     .name = "points",
     .moments = 1,
     .points = 1,

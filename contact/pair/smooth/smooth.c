@@ -242,6 +242,7 @@ static int measure(const struct tact_pair_query *q, struct tact_patch *patch,
 }
 
 const struct tact_contact_model tact_model_smooth = {
+    .abi = TACT_ABI(struct tact_contact_model),
     .name = "smooth",
     .state = STATE,
     .patches = patches,

@@ -141,6 +141,7 @@ static int measure(const struct tact_pair_query *q, struct tact_patch *patch,
 }
 
 const struct tact_contact_model tact_model_volume = {
+    .abi = TACT_ABI(struct tact_contact_model),
     .name = "volume",
     .moments = 1,
     .patches = patches,

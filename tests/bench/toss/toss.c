@@ -89,21 +89,6 @@ static struct tact_world *make_world(const struct toss *t, const double *p,
     return world;
 }
 
-static int step(struct tact_world *world, struct tact_moments_scratch *scratch)
-{
-    struct tact_solve_stats stats;
-    struct tact_moments m;
-    tact_world_begin(world);
-    int rc = tact_world_active(world)[0] ? tact_world_measure(world, 0, scratch, &m) : 0;
-    if (rc < 0) {
-        return rc;
-    }
-    tact_world_set_moments(world, 0, rc ? &m : NULL);
-    rc = tact_world_solve(world, &stats);
-    tact_world_integrate(world);
-    return rc;
-}
-
 static double angle_deg(const double *a, const double *b)
 {
     double c[4] = {b[0], -b[1], -b[2], -b[3]}, d[4];
@@ -131,7 +116,8 @@ static int roll_out(const struct toss *t, const double *p, const struct tact_sha
     for (int k = 1; k < t->count && !rc; k++) {
         double apart[3];
         for (int i = 0; i < substeps && !rc && !is_still(tact_world_body(world, 0)); i++) {
-            rc = step(world, scratch);
+            struct tact_solve_stats stats;
+            rc = tact_world_step(world, scratch, &stats);
         }
         tact_v3_scale(apart, pose->position, p[LENGTH]);
         tact_v3_sub(apart, apart, t->samples[k].position);

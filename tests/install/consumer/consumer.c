@@ -2,9 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include <tact/contact/error.h>
-#include <tact/contact/vec.h>
-#include <tact/rt/device.h>
+#include <tact/tact.h>
 
 int main(void)
 {
@@ -16,6 +14,9 @@ int main(void)
     char text[256];
     tact_error_format(&error, text, sizeof text);
     printf("%s\n", text);
+    if (strcmp(tact_version(), TACT_VERSION) != 0 || tact_abi_version() != TACT_ABI_VERSION) {
+        return 2;
+    }
 
     const char *expected = "scene.yaml:3:5: bodies[0].mass: expected a positive mass";
     return code == -22 && strcmp(text, expected) == 0 ? 0 : 1;

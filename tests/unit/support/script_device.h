@@ -19,7 +19,7 @@ static inline void script_close(void *self)
 static inline int script_device(script_read_fn read, const char *channel, struct tact_device *out)
 {
     static struct tact_device_ops ops;
-    ops = (struct tact_device_ops){read, NULL, script_close};
+    ops = (struct tact_device_ops){TACT_ABI(struct tact_device_ops), read, NULL, script_close};
     out->ops = &ops;
     if (channel) {
         out->info.input_count = 1;

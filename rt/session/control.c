@@ -1,0 +1,173 @@
+/* What the program asks of a session that runs: targets of its own controller, a fault to be
+ * cleared, outputs to be armed again. Real-time safe, but for the set-up. */
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include "rt/session/session_internal.h"
+
+static int joint_count(const struct tact_session *s)
+{
+    int count = 0;
+    for (int i = 0; i < tact_world_hand_count(s->world); i++) {
+        count += tact_hand_count(tact_world_hand(s->world, i));
+    }
+    return count;
+}
+
+int tact_session_open_control(struct tact_session *s)
+{
+    s->joint_count = joint_count(s);
+    s->joints = calloc(4 * (size_t)s->joint_count + 1, sizeof *s->joints);
+    return s->joints ? 0 : -ENOMEM;
+}
+
+/* The four values of every joint, from the hands. */
+static void gather(struct tact_session *s, double *q, double *v, double *torque, double *target)
+{
+    for (int i = 0, at = 0; i < tact_world_hand_count(s->world); i++) {
+        struct tact_hand *hand = tact_world_hand(s->world, i);
+        const struct tact_hand_state state = tact_hand_state(hand);
+        const size_t bytes = sizeof *q * (size_t)tact_hand_count(hand);
+        memcpy(q + at, state.q, bytes);
+        memcpy(v + at, state.v, bytes);
+        memcpy(torque + at, state.torque, bytes);
+        memcpy(target + at, state.target, bytes);
+        at += tact_hand_count(hand);
+    }
+}
+
+/* Whether all targets are finite; a fault where not. */
+static int check_targets(struct tact_session *s, const double *target, uint64_t tick)
+{
+    for (int i = 0, at = 0; i < tact_world_hand_count(s->world); i++) {
+        const int count = tact_hand_count(tact_world_hand(s->world, i));
+        for (int k = 0; k < count; k++, at++) {
+            if (!isfinite(target[at])) {
+                tact_session_name_fault(s, tick, "joint ", s->hands[i].names[k],
+                                        "its target is not finite");
+                tact_session_raise(s, target[at], tick);
+                return 0;
+            }
+        }
+    }
+    return 1;
+}
+
+static void set_targets(struct tact_session *s, const double *target)
+{
+    for (int i = 0, at = 0; i < tact_world_hand_count(s->world); i++) {
+        struct tact_hand *hand = tact_world_hand(s->world, i);
+        const int count = tact_hand_count(hand);
+        memcpy(tact_hand_state(hand).target, target + at, sizeof *target * (size_t)count);
+        at += count;
+    }
+}
+
+/* In a replay, the targets that the controller gave. */
+static void logged_targets(struct tact_session *s)
+{
+    for (int i = 0; i < tact_world_hand_count(s->world); i++) {
+        struct tact_hand *hand = tact_world_hand(s->world, i);
+        memcpy(tact_hand_state(hand).target, s->fed->values + s->hands[i].target,
+               sizeof(double) * (size_t)tact_hand_count(hand));
+    }
+}
+
+void tact_session_control(struct tact_session *s, uint64_t tick, double time)
+{
+    const size_t n = (size_t)s->joint_count;
+    double *q = s->joints, *v = q + n, *torque = v + n, *target = torque + n;
+    if (s->fed) {
+        if (s->obeyed & SESSION_BAD_TARGET) {
+            tact_session_raise(s, NAN, tick);
+        }
+        if (s->controlled) {
+            logged_targets(s);
+        }
+        return;
+    }
+    if (!s->options.control) {
+        return;
+    }
+    gather(s, q, v, torque, target);
+    const struct tact_session_state state = {.tick = tick,
+                                             .time = time,
+                                             .deadman = s->deadman,
+                                             .safety = s->safety.state,
+                                             .joint_count = s->joint_count,
+                                             .q = q,
+                                             .v = v,
+                                             .torque = torque,
+                                             .world = s->world};
+    s->options.control(s->options.control_user, &state, target);
+    if (!check_targets(s, target, tick)) {
+        s->obeyed |= SESSION_BAD_TARGET;
+    } else if (s->deadman) {
+        set_targets(s, target);
+    }
+}
+
+/* Requests come from other threads, and in C++ this header has no _Atomic: hence the compiler's own
+ * atomics, as in loop.c. */
+int tact_session_clear_fault(struct tact_session *s)
+{
+    if (!__atomic_load_n(&s->in_fault, __ATOMIC_ACQUIRE)) {
+        return -EALREADY;
+    }
+    if (__atomic_load_n(&s->cause_stands, __ATOMIC_ACQUIRE)) {
+        return -EBUSY;
+    }
+    __atomic_fetch_or(&s->requests, SESSION_CLEAR, __ATOMIC_ACQ_REL);
+    return 0;
+}
+
+int tact_session_arm(struct tact_session *s)
+{
+    if (s->deadman_device >= 0) {
+        return -EPERM;
+    }
+    if (__atomic_load_n(&s->in_fault, __ATOMIC_ACQUIRE)) {
+        return -EBUSY;
+    }
+    __atomic_fetch_or(&s->requests, SESSION_ARM, __ATOMIC_ACQ_REL);
+    return 0;
+}
+
+/* The requests that this tick obeys: in a replay those that the log has. */
+static uint32_t effective(struct tact_session *s)
+{
+    if (s->fed) {
+        const double logged = s->requests_field ? s->fed->values[s->requests_field] : 0.0;
+        return logged >= 0.0 && logged <= 7.0 ? (uint32_t)logged : 0;
+    }
+    uint32_t requests = __atomic_exchange_n(&s->requests, 0, __ATOMIC_ACQ_REL);
+    if (s->safety.state != TACT_SAFETY_FAULT || s->cause_stands) {
+        requests &= ~(uint32_t)SESSION_CLEAR;
+    }
+    if (s->safety.state != TACT_SAFETY_DISARMED || !s->safety.await_release) {
+        requests &= ~(uint32_t)SESSION_ARM;
+    }
+    return requests;
+}
+
+void tact_session_obey(struct tact_session *s)
+{
+    s->obeyed = effective(s);
+    if (s->obeyed & SESSION_CLEAR) {
+        tact_safety_reset(&s->safety);
+        s->fault_named = 0;
+    }
+    if (s->obeyed & SESSION_ARM) {
+        s->safety.await_release = 0; /* of a deadman that there is none of */
+    }
+    s->raised = 0;
+}
+
+void tact_session_settle(struct tact_session *s)
+{
+    const int fault = s->safety.state == TACT_SAFETY_FAULT;
+    s->report.faults += (uint64_t)(fault && !s->in_fault);
+    __atomic_store_n(&s->cause_stands, s->raised, __ATOMIC_RELEASE);
+    __atomic_store_n(&s->in_fault, fault, __ATOMIC_RELEASE);
+}

@@ -1,0 +1,60 @@
+/* What the indices of a session's world are called, and back. */
+#include <errno.h>
+#include <string.h>
+#include "rt/session/session_internal.h"
+
+const char *tact_session_body_name(const struct tact_session *session, int body)
+{
+    return session->bodies[body].name;
+}
+
+const char *tact_session_joint_name(const struct tact_session *session, int hand, int link)
+{
+    return session->hands[hand].names[link];
+}
+
+const char *tact_session_pair_name(struct tact_session *session, int pair)
+{
+    if (!session->pair_names[pair]) {
+        char name[SESSION_NAME];
+        tact_session_name_pair(session, pair, name);
+        session->pair_names[pair] = strdup(name);
+    }
+    return session->pair_names[pair] ? session->pair_names[pair] : "";
+}
+
+int tact_session_find_body(const struct tact_session *session, const char *name)
+{
+    for (int i = 0; i < tact_world_body_count(session->world); i++) {
+        if (!strcmp(session->bodies[i].name, name)) {
+            return i;
+        }
+    }
+    return -ENOENT;
+}
+
+int tact_session_find_joint(const struct tact_session *session, const char *name)
+{
+    int joint = 0;
+    for (int i = 0; i < tact_world_hand_count(session->world); i++) {
+        const int count = tact_hand_count(tact_world_hand(session->world, i));
+        for (int k = 0; k < count; k++, joint++) {
+            if (!strcmp(session->hands[i].names[k], name)) {
+                return joint;
+            }
+        }
+    }
+    return -ENOENT;
+}
+
+int tact_session_find_pair(struct tact_session *session, const char *name)
+{
+    for (int i = 0; i < tact_world_pair_count(session->world); i++) {
+        char own[SESSION_NAME];
+        tact_session_name_pair(session, i, own);
+        if (!strcmp(own, name)) {
+            return i;
+        }
+    }
+    return -ENOENT;
+}

@@ -1,0 +1,189 @@
+/* A session's run: by the loop, or step by step in a loop of the program's own. */
+#include <errno.h>
+#include <string.h>
+#include "rt/clock.h"
+#include "rt/loop_internal.h"
+#include "rt/session/session_internal.h"
+
+#define SOURCE_WAIT_NS 1000000000 /* free-wheeling: longest wait for a frame */
+
+/* The free-wheeling clock waits for what real time would have had a period for. */
+static int between(void *user, uint64_t tick)
+{
+    struct tact_session *s = user;
+    if (s->handed) {
+        s->source.ops->wait(s->source.self, tick, SOURCE_WAIT_NS);
+    }
+    if (s->recorder) {
+        tact_recorder_wait_room(s->recorder);
+    }
+    return 0;
+}
+
+/* All devices get zero once more, whatever state the chain was in. */
+static void zero_outputs(struct tact_session *s)
+{
+    for (int i = 0; i < s->device_count; i++) {
+        struct session_device *d = &s->devices[i];
+        memset(d->output, 0, sizeof d->output);
+        if (d->device.ops->write) {
+            d->device.ops->write(d->device.self, d->output, tact_clock_now());
+        }
+    }
+}
+
+static uint32_t median_age(const struct tact_session *s)
+{
+    uint64_t below = 0;
+    for (uint32_t age = 1; age < TACT_SESSION_AGES; age++) {
+        below += s->report.ages[age];
+        if (2 * below >= s->report.source_pairs && s->report.source_pairs) {
+            return age;
+        }
+    }
+    return 0;
+}
+
+static void finish_report(struct tact_session *s, struct tact_session_report *report)
+{
+    struct tact_session_report *r = &s->report;
+    r->age = median_age(s);
+    r->contacts = s->solve.contacts;
+    r->residual = s->solve.residual;
+    r->iterations_mean = s->solved_ticks ? s->iterations_sum / (double)s->solved_ticks : 0.0;
+    r->safety = s->safety.state;
+    for (int i = 0; i < TACT_TRIP_CAUSES; i++) {
+        r->trips += s->safety.trips[i];
+    }
+    *report = *r;
+}
+
+/* Every pair that could not be measured, by name. */
+static void report_unmeasured(struct tact_session *s)
+{
+    for (int i = 0; i < tact_world_pair_count(s->world); i++) {
+        const struct session_pair *p = &s->pairs[i];
+        if (p->use.unmeasured) {
+            char name[SESSION_NAME];
+            tact_session_name_pair(s, i, name);
+            tact_message(s->options.messages, TACT_MESSAGE_WARNING,
+                         "%s could not be measured in %llu ticks, the first at t = %.3f s (%s): "
+                         "its last overlap was carried",
+                         name, (unsigned long long)p->use.unmeasured, (double)p->first * s->period,
+                         strerror(-p->why));
+        }
+    }
+}
+
+/* Begins what runs once: -EALREADY the second time. */
+static int begin(struct tact_session *s, const struct tact_realtime_options *realtime)
+{
+    if (s->phase != SESSION_MADE) {
+        return -EALREADY;
+    }
+    s->phase = SESSION_RUNS;
+    tact_session_watch_start(s, realtime);
+    return 0;
+}
+
+static int end(struct tact_session *s, struct tact_session_report *report)
+{
+    s->phase = SESSION_OVER;
+    zero_outputs(s);
+    tact_session_watch_stop(s);
+    int rc = tact_recorder_close(s->recorder, &s->report.recorder);
+    s->recorder = NULL;
+    finish_report(s, report);
+    report_unmeasured(s);
+    tact_session_report_stuck(s);
+    return rc;
+}
+
+int tact_session_run(struct tact_session *s, struct tact_session_report *report)
+{
+    struct tact_loop_options o = tact_loop_default();
+    o.period_ns = s->period_ns;
+    o.ticks = s->ticks;
+    o.clock = s->options.clock;
+    o.realtime.priority = s->scene->realtime.priority;
+    o.realtime.cpu = s->scene->realtime.cpu;
+    o.realtime.require = s->options.require_realtime;
+    o.stop = s->options.stop;
+    o.user = s;
+    o.tick = tact_session_tick;
+    o.between = between;
+    int rc = begin(s, &o.realtime);
+    if (rc) {
+        return rc;
+    }
+    rc = tact_loop_run(&o, &s->report.loop);
+    int log = end(s, report);
+    return rc ? rc : log;
+}
+
+int tact_session_begin(struct tact_session *s)
+{
+    const struct tact_realtime_options realtime = tact_realtime_default();
+    const int rc = begin(s, &realtime);
+    if (!rc) {
+        s->stepped = 1;
+        tact_histogram_reset(&s->report.loop.wake_latency);
+        tact_histogram_reset(&s->report.loop.compute);
+    }
+    return rc;
+}
+
+/* When the next tick is due that the program names no time for. */
+static int64_t due(const struct tact_session *s, int64_t now)
+{
+    const int grid = s->options.clock == TACT_LOOP_FREE && s->next_tick > 0;
+    return grid ? s->report.loop.start_ns + (int64_t)s->next_tick * s->period_ns : now;
+}
+
+int tact_session_step(struct tact_session *s, int64_t planned_ns,
+                      struct tact_session_status *status)
+{
+    const int real = s->options.clock == TACT_LOOP_REAL;
+    struct tact_loop_stats *stats = &s->report.loop;
+    if (s->phase != SESSION_RUNS || !s->stepped) {
+        return -EINVAL;
+    }
+    if (tact_stop_requested(s->options.stop)) {
+        stats->stopped = 1;
+        return -EINTR;
+    }
+    if (!real) {
+        between(s, s->next_tick);
+    }
+    const int64_t now = tact_clock_now();
+    const int64_t planned = planned_ns ? planned_ns : due(s, now);
+    if (s->next_tick == 0) {
+        stats->start_ns = planned;
+    }
+    tact_session_tick(s, s->next_tick, planned, real ? now : planned);
+    const int64_t ended = tact_clock_now();
+    if (real) {
+        tact_loop_account(stats, s->period_ns, planned, now, ended);
+    } else {
+        stats->ticks++;
+        stats->executed++;
+        tact_histogram_add(&stats->compute, ended - now);
+    }
+    if (status) {
+        *status = s->now;
+    }
+    return 0;
+}
+
+int tact_session_end(struct tact_session *s, struct tact_session_report *report)
+{
+    return s->phase == SESSION_RUNS && s->stepped ? end(s, report) : -EINVAL;
+}
+
+void tact_session_abandon(struct tact_session *s)
+{
+    struct tact_session_report report;
+    if (s->phase == SESSION_RUNS) {
+        end(s, &report);
+    }
+}

@@ -1,0 +1,125 @@
+/* What a person is told while a session runs, from a thread of normal priority. */
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+#include "rt/clock.h"
+#include "rt/session/session_internal.h"
+
+#define WATCH_PERIOD_MS 100
+
+/* Says once, loudly, what a person must know while it runs. */
+static void warn_of(struct session_watcher *w, const struct tact_session_status *now)
+{
+    struct tact_messages to = w->session->options.messages;
+    if (now->fallbacks && !w->last.fallbacks) {
+        tact_message(to, TACT_MESSAGE_WARNING,
+                     "%s is late: moments are computed on the host where it is (t = %.3f s)",
+                     w->session->report.source, now->time);
+    }
+    if (now->unmeasured && !w->last.unmeasured) {
+        char name[SESSION_NAME];
+        tact_session_name_pair(w->session, now->unmeasured_pair, name);
+        tact_message(to, TACT_MESSAGE_WARNING,
+                     "%s cannot be measured: its last overlap is carried (t = %.3f s)", name,
+                     now->time);
+    }
+    const int fault = now->faults > w->last.faults;
+    if (fault) {
+        tact_message(to, TACT_MESSAGE_ERROR,
+                     "fault at t = %.3f s: %s; outputs are zero from then on",
+                     (double)now->fault.tick * w->session->period, now->fault.text);
+    }
+    if (now->safety != TACT_SAFETY_FAULT && (fault || w->last.safety == TACT_SAFETY_FAULT)) {
+        tact_message(to, TACT_MESSAGE_WARNING, "the fault was cleared (t = %.3f s)", now->time);
+    }
+    if (now->devices_lost > w->last.devices_lost) {
+        tact_message(to, TACT_MESSAGE_WARNING, "%d device(s) lost or stale (t = %.3f s)",
+                     now->devices_lost, now->time);
+    }
+    if (now->overruns && !w->last.overruns) {
+        tact_message(to, TACT_MESSAGE_WARNING,
+                     "the log cannot keep up: records are lost from t = %.3f s on", now->time);
+    }
+    w->last = *now;
+}
+
+/* What of real time was granted stands in the log from the first ticks on. */
+static void tell_realtime(struct session_watcher *w, const struct tact_session_status *now)
+{
+    struct tact_session *s = w->session;
+    const struct tact_realtime_report *r = &s->report.loop.realtime;
+    char text[512] = "granted:";
+    size_t used = strlen(text);
+    if (w->told || !r->count || s->options.clock != TACT_LOOP_REAL) {
+        return;
+    }
+    w->told = 1;
+    for (int i = 0; i < r->count; i++) {
+        if (r->item[i].granted && r->item[i].why[0]) {
+            tact_message(s->options.messages, TACT_MESSAGE_WARNING,
+                         "real time, %s: %s; for more: %s", r->item[i].name, r->item[i].why,
+                         r->item[i].fix);
+        }
+    }
+    if (!s->recorder) {
+        return;
+    }
+    for (int refused = 0; refused < 2; refused++) {
+        if (refused && r->refused) {
+            used += (size_t)snprintf(text + used, sizeof text - used, "; refused:");
+        }
+        for (int i = 0; i < r->count && used < sizeof text; i++) {
+            if (r->item[i].granted != refused) {
+                used += (size_t)snprintf(text + used, sizeof text - used, " %s", r->item[i].name);
+            }
+        }
+    }
+    tact_recorder_event(s->recorder, now->tick, w->started_ns, "realtime", text);
+}
+
+static void watch_once(struct session_watcher *w)
+{
+    const struct tact_session_options *o = &w->session->options;
+    int fresh;
+    const struct tact_session_status *now = tact_triple_read(w->session->status, &fresh);
+    if (!now || !fresh) {
+        return;
+    }
+    tell_realtime(w, now);
+    warn_of(w, now);
+    if (o->watch) {
+        o->watch(o->watch_user, now);
+    }
+}
+
+static void *watch(void *arg)
+{
+    struct session_watcher *w = arg;
+    const struct timespec pause = {0, WATCH_PERIOD_MS * 1000000L};
+    while (!tact_stop_requested(&w->done)) {
+        nanosleep(&pause, NULL);
+        watch_once(w);
+    }
+    return NULL;
+}
+
+void tact_session_watch_start(struct tact_session *s, const struct tact_realtime_options *realtime)
+{
+    struct session_watcher *w = &s->watcher;
+    memset(w, 0, sizeof *w);
+    w->session = s;
+    w->started_ns = tact_clock_now();
+    /* Signals and priority are the host's: this thread has none of them. */
+    w->started = !tact_realtime_thread(&w->thread, realtime, watch, w);
+}
+
+void tact_session_watch_stop(struct tact_session *s)
+{
+    struct session_watcher *w = &s->watcher;
+    if (w->started) {
+        tact_stop_request(&w->done);
+        pthread_join(w->thread, NULL);
+        watch_once(w);
+    }
+    w->started = 0;
+}

@@ -1,0 +1,74 @@
+/* A tick of a world without a session: the bits of its parts, and what it returns where one fails.
+ */
+#include <errno.h>
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+#include <cmocka.h>
+#include "support/world_scene.h"
+
+static void throw_box(struct world_scene *s)
+{
+    static const double draw[SCENE_DRAWS] = {0.3, 0.7, 0.2, 0.9, 0.4, 0.6, 0.1, 0.8, 0.5, 0.35};
+    const struct tact_contact_law law = scene_rigid(0.4);
+    scene_thrown_box(s, NULL, draw, 0.2, &law);
+}
+
+static void a_step_is_its_parts(void **state)
+{
+    (void)state;
+    struct world_scene whole, parts;
+    struct tact_solve_stats stats;
+    int contacts = 0;
+    throw_box(&whole);
+    throw_box(&parts);
+    for (int k = 0; k < 1000; k++) {
+        assert_int_equal(tact_world_step(whole.world, whole.scratch, &stats), 0);
+        scene_step(&parts);
+        const struct tact_body *a = tact_world_body(whole.world, 0);
+        const struct tact_body *b = tact_world_body(parts.world, 0);
+        assert_memory_equal(&a->pose, &b->pose, sizeof a->pose);
+        assert_memory_equal(a->twist, b->twist, sizeof a->twist);
+        assert_int_equal(stats.contacts, parts.stats.contacts);
+        contacts += stats.contacts;
+    }
+    assert_true(contacts > 100);
+    scene_close(&whole);
+    scene_close(&parts);
+}
+
+/* Neither of two meshes is convex, so that their moments need a scratch. */
+static void what_cannot_be_measured_moves_nothing(void **state)
+{
+    (void)state;
+    static const double feet[] = {0, 0, 0, 0.1, 0.1, 0.1, 0.2, 0, 0, 0.1, 0.1, 0.1};
+    struct world_scene s;
+    struct tact_solve_stats stats = {.contacts = 77};
+    struct tact_contact_law law = scene_rigid(0.4);
+    scene_open(&s, NULL);
+    struct tact_shape shape = scene_boxes(&s, feet, 2);
+    scene_solid(&s, &shape, 1.0, (double[3]){0, 0, 0}, 0.0);
+    scene_solid(&s, &shape, 1.0, (double[3]){0.03, 0.02, 0.0999}, 0.4);
+    scene_law(&s, 1, 1, &law);
+    scene_start(&s);
+    const struct tact_body before = *tact_world_body(s.world, 1);
+    assert_true(tact_world_step(s.world, NULL, &stats) < 0);
+    assert_memory_equal(&before, tact_world_body(s.world, 1), sizeof before);
+    assert_int_equal(stats.contacts, 77);
+    assert_int_equal(tact_world_step(s.world, s.scratch, &stats), 0);
+    assert_int_equal(stats.contacts, 1);
+    assert_memory_not_equal(&before, tact_world_body(s.world, 1), sizeof before);
+    scene_close(&s);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_step_is_its_parts),
+        cmocka_unit_test(what_cannot_be_measured_moves_nothing),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
