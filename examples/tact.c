@@ -28,6 +28,7 @@ static const struct {
     {"import", cmd_import, "make a log of a recording that another program made (CSV)"},
     {"diff", cmd_diff, "tell where two sessions part, and how far"},
     {"moments", cmd_moments, "measure the overlap of two solids"},
+    {"distance", cmd_distance, "measure how far two convex solids are apart, or how deep"},
     {"bench", cmd_bench, "measure the contact solver beside contact points and published numbers"},
     {"devices", cmd_devices, "tell what is attached, what it can do and what opens what is closed"},
     {"calibrate", cmd_calibrate,

@@ -14,6 +14,7 @@ recover     kill -9 of a run: nothing is lost, and the log says so until it is r
 damage      logs that are cut or have a flipped byte
 mesh_check  a cube, whole and with each fault, by tact moments --check
 moments     overlaps against exact numbers, by the host and by OpenCL
+distance    distances, depths and contact polygons of convex solids against exact numbers
 doctor      checks with status, found and fix
 calibrate   what it refuses, on a machine without devices; vm_devices has the rest
 devices     what is attached, a scene for each, what opens what is closed; nothing is no error
@@ -626,6 +627,49 @@ def moments():
         assert not out and len(err) == 1 and expected in err[0], (words, out, err)
 
 
+def distance(folder):
+    def measured(*words, code=0):
+        return json.loads(tact("distance", *words, "--json", code=code)[0])
+
+    half = math.sqrt(0.5)
+    got = measured("box:1,1,1", "box:1,1,1", "--pose-a", "1.5 0.3 0")
+    near(got["distance"], 0.5)
+    near(got["normal"], [1, 0, 0])
+    near(got["gaps"], [0.5] * 4)
+    assert got["features"] == ["face", "face"] and abs(got["duality_gap"]) < 1e-15, got
+    near(sorted(c[1] for c in got["polygon"]), [-0.2, -0.2, 0.5, 0.5])
+    near(measured("box:1,1,1", "box:1,1,1", "--pose-a", "0.9 0.3 0", code=1)["distance"], -0.1)
+    turned = f"{math.cos(math.pi / 8)} 0 0 {math.sin(math.pi / 8)}"
+    assert len(measured("box:1,1,1", "box:1,1,1", "--pose-a", f"0 0 2 {turned}")["polygon"]) == 8
+    got = measured("box:1,1,1", "box:1,1,1",  # two edges that cross
+                   "--pose-a", f"0 0 {2 * half + 0.1} {math.cos(math.pi / 8)} {math.sin(math.pi / 8)} 0 0",
+                   "--pose-b", f"0 0 0 {math.cos(math.pi / 8)} 0 {math.sin(math.pi / 8)} 0")
+    near(got["distance"], 0.1)
+    assert got["features"] == ["edge", "edge"] and len(got["polygon"]) == 1, got
+    got = measured("capsule:0.1,0.8", "halfspace", "--pose-a", f"0 0 0.3 {half} 0 {half} 0")
+    near(got["distance"], 0.2)
+    near(sorted(c[0] for c in got["polygon"]), [-0.4, 0.4])
+    near(measured("sphere:0.3", "sphere:0.3", code=1)["distance"], -0.6)
+    points = os.path.join(folder, "points.obj")  # the hull of what is no closed mesh
+    with open(points, "w", encoding="ascii") as stream:
+        stream.write("v 0 0 0\nv 2 0 0\nv 0 2 0\nv 0 0 2\nv 0.1 0.1 0.1\nf 1 2 5\nf 3 4 5\n")
+    near(measured(points, "sphere:0.5", "--scale", "0.5", "--pose-b", "0 0 -2")["distance"], 1.5)
+    out, err = tact("distance", "box:1,1,1", "box:1,1,1", "--pose-a", "0.9 0 0", code=1)
+    assert not err and "face on face: 0.1 m deep" in out, out
+    with open(points, "w", encoding="ascii") as stream:
+        stream.write("v 0 0 0\nv 2 0 0\nv 0 2 0\nv 1 1 0\nf 1 2 4\nf 3 4 1\n")
+    for words, code, expected in (
+            ((points, "halfspace"), 3, "points.obj: no convex hull"),
+            (("no/such.obj", "halfspace"), 3, "no/such.obj"),
+            (("sphere:-1", "halfspace"), 2, "sphere:-1"),
+            (("halfspace", "halfspace"), 2, "one of them not a halfspace"),
+            (("ellipsoid:1,2,3", "halfspace"), 2, "expected two of sphere"),
+            (("sphere:1",), 2, "two shapes"),
+            (("sphere:1", "halfspace", "--pose-a", "0 0"), 2, "--pose-a")):
+        out, err = tact("distance", *words, code=code)
+        assert not out and len(err) == 1 and expected in err[0], (words, out, err)
+
+
 def doctor():
     checks = json.loads(tact("doctor", "--json", code=(0, 1, 2))[0])["checks"]
     for check in checks:
@@ -700,7 +744,7 @@ def calibrate(folder):
 def main():
     global TACT, CHANGE_LOG
     subjects = {f.__name__: f for f in (help, bad_scenes, fault, deep, report, stop, live, replay, onto, recover, damage,
-                                        mesh_check, moments, doctor, devices, calibrate)}
+                                        mesh_check, moments, distance, doctor, devices, calibrate)}
     if len(sys.argv) != 5 or sys.argv[1] not in subjects:
         sys.exit(__doc__)
     subject, (TACT, CHANGE_LOG) = subjects[sys.argv[1]], sys.argv[2:4]

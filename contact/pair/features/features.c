@@ -33,9 +33,8 @@ static void release(void *data)
 static int patches(const struct tact_shape *a, const struct tact_shape *b,
                    const struct tact_world_options *options)
 {
-    int planes = (a->kind == TACT_SHAPE_HALFSPACE) + (b->kind == TACT_SHAPE_HALFSPACE);
     (void)options;
-    return tact_core_has(a->kind) && tact_core_has(b->kind) && planes < 2;
+    return tact_distance_takes(a, b);
 }
 
 /* Velocity of a point of a shape, world axes from the separation's origin, and how much faster any

@@ -5,13 +5,11 @@
 #ifndef TACT_CONTACT_MANIFOLD_INTERNAL_H
 #define TACT_CONTACT_MANIFOLD_INTERNAL_H
 
+#include "contact/pair/features/distance.h"
 #include "contact/pair/features/nearest_internal.h"
 
 /* Room for the corners of two faces clipped by each other. */
 enum { TACT_MANIFOLD_CORNERS = 2 * TACT_CORE_RIM + 8 };
-
-/* What of a shape lies nearest along the normal. */
-enum tact_feature { TACT_FEATURE_VERTEX, TACT_FEATURE_EDGE, TACT_FEATURE_FACE };
 
 struct tact_manifold {
     enum tact_feature feature[2]; /* of A and of B */
