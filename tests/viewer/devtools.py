@@ -2,10 +2,12 @@
 
 Only what the tests of the viewer need: navigate, evaluate, take a screenshot, send keys and clicks.
 """
+import atexit
 import base64
 import json
 import os
 import shutil
+import signal
 import socket
 import struct
 import subprocess
@@ -102,7 +104,8 @@ class Browser:
             [program, "--headless", "--no-sandbox", "--use-angle=swiftshader", "--enable-unsafe-swiftshader",
              "--remote-debugging-port=0", f"--user-data-dir={self.folder}", f"--window-size={width},{height}",
              "--hide-scrollbars", "--force-device-scale-factor=1", "about:blank"],
-            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True)
+        atexit.register(self.close)  # of a test that fails, too
         port = self.find_port()
         with urllib.request.urlopen(f"http://127.0.0.1:{port}/json/list", timeout=20) as answer:
             target = next(t for t in json.load(answer) if t["type"] == "page")
@@ -172,7 +175,7 @@ class Browser:
             file.write(base64.b64decode(data))
 
     def close(self):
-        self.socket.close()
-        self.process.terminate()
-        self.process.wait(20)
+        if self.process.poll() is None:
+            os.killpg(self.process.pid, signal.SIGKILL)  # and the processes that it started
+            self.process.wait(20)
         shutil.rmtree(self.folder, ignore_errors=True)
