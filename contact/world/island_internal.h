@@ -27,7 +27,7 @@ struct search {
     int hold;      /* sweeps until they are tried again */
     int steps;     /* of the interior-point method that were taken; 0: not tried, or of no use */
     int anchored;  /* 1: the solver's springs start at impulses of this search, as set by
-                      tact_springs_anchor(); -1: they start at zero and must not be anchored */
+                      tact_springs_anchor(); -1: they must not be anchored any more */
     double least;  /* miss met: a residual is a share of impulses, which may be absurd */
     double share;  /* residual there */
     double *before, *after, *scale, *next; /* impulses */

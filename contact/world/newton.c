@@ -196,6 +196,13 @@ static int widen(struct tact_world *world, const struct island *island, const do
     return 1;
 }
 
+int tact_newton_eliminates(const struct tact_world *world, const struct island *island)
+{
+    const struct list *owners = &island->owners; /* ascending: bodies, then hands */
+    return island->blocks.count >= LEAST_ELIMINATED &&
+           owners->at[owners->count - 1] < world->body_count;
+}
+
 int tact_newton_step(struct tact_world *world, const struct island *island, const double *x,
                      const double *g, const double *scale, double share, double *next,
                      int *eliminated)
@@ -213,8 +220,7 @@ int tact_newton_step(struct tact_world *world, const struct island *island, cons
             differentiate_arm(world, block, x[6 * i], g + 6 * i, newton->press + 6 * i);
         }
     }
-    if (island->blocks.count >= LEAST_ELIMINATED &&
-        tact_newton_eliminate(world, island, x, g, next)) {
+    if (tact_newton_eliminates(world, island) && tact_newton_eliminate(world, island, x, g, next)) {
         *eliminated = 1;
         return 0;
     }

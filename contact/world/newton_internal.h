@@ -34,6 +34,9 @@ void tact_newton_destroy(struct newton *newton);
 /* Whether a contact answers every change by stopping it: one without friction never does. */
 int tact_newton_sticks(const struct tact_world *world, const struct block *block);
 
+/* 1 where an island's Newton steps are by elimination, if its band is not too wide. */
+int tact_newton_eliminates(const struct tact_world *world, const struct island *island);
+
 /* x went into the last sweep of an island's contacts and g came out; scale makes the unknowns
  * comparable. Writes the next x, for which `share` of |g - x| may be left over. The velocities of
  * bodies and hands are lost. For contacts by the wrench cone, without joints. Returns how many

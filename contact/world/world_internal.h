@@ -200,7 +200,8 @@ void tact_springs_assemble(const struct tact_world *world, struct block *block);
 void tact_springs_soften(struct block *block, double share, const double start[6]);
 
 /* The proximal point method (Rockafellar 1976): where many impulses solve a tick, those nearest the
- * present ones are found with springs that have no deflection there. */
+ * present ones are found with springs that have no deflection there. Contacts that bear nothing
+ * keep their springs. */
 void tact_springs_anchor(struct tact_world *world, const struct island *island);
 
 /* Deflection of the anchored springs: the impulse that would move the bodies as fast, as a share of
