@@ -131,7 +131,7 @@ static void place(const struct bench *bench, struct player *player)
         memcpy(b.held, a.held, size);
     }
     tact_world_refresh(to);
-    for (int i = 0; i < tact_world_pair_count(from); i++) {
+    for (int i = tact_world_next_pair(from, -1); i >= 0; i = tact_world_next_pair(from, i)) {
         const struct tact_contact *lead = tact_world_contact(from, i);
         begin(lead, tact_world_contact(to, i));
         tact_world_keep_near(to, i);
@@ -141,7 +141,7 @@ static void place(const struct bench *bench, struct player *player)
             *piece = *tact_world_piece(from, i, k);
             begin(piece, piece);
         }
-        tact_world_set_direction(to, i, tact_world_directions(from) + 3 * i);
+        tact_world_set_direction(to, i, tact_world_direction(from, i));
     }
 }
 

@@ -233,8 +233,9 @@ void picture_gather(struct tact_view *view, const struct tact_record *before,
                     const struct tact_record *now, struct picture_scene *out)
 {
     struct tact_world *world = tact_session_world(view->session);
-    int pairs = tact_world_pair_count(world), shapes = tact_world_shape_count(world);
+    int pairs, shapes = tact_world_shape_count(world);
     tact_view_step(view, before, now);
+    const int *near = tact_world_near(world, &pairs);
     const struct tact_pose *poses = tact_world_shape_poses(world);
     out->time = (double)now->tick * view->scene->period;
     out->contacts = calloc((size_t)pairs * TACT_PIECES + 1, sizeof *out->contacts);
@@ -245,7 +246,8 @@ void picture_gather(struct tact_view *view, const struct tact_record *before,
     for (int i = 0; i < tact_world_hand_count(world); i++) {
         add_bones(world, i, poses, shapes + 1 + i, out);
     }
-    for (int i = 0; out->contacts && i < pairs; i++) {
+    for (int n = 0; out->contacts && n < pairs; n++) {
+        const int i = near[n];
         const struct tact_contact *c = tact_world_contact(world, i);
         for (int k = 0; k < c->split; k++) {
             add_contact(world, tact_world_piece(world, i, k), view->scene->period, out);

@@ -85,8 +85,10 @@ static void bodies(struct tact_session *session, const struct tact_pose *start)
 static void pairs(struct tact_session *session, double period)
 {
     struct tact_world *world = tact_session_world(session);
-    int shown = 0;
-    for (int i = 0; i < tact_world_pair_count(world); i++) {
+    int shown = 0, count;
+    const int *near = tact_world_near(world, &count);
+    for (int k = 0; k < count; k++) {
+        const int i = near[k];
         const struct tact_contact *c = tact_world_contact(world, i);
         if (!c->touching) {
             continue;

@@ -59,7 +59,8 @@ struct tact_world_options {
                                                  by their kinds of shape */
     int points;   /**< of the model of points, most of a tick; further ones are left out and
                        counted */
-    int contacts; /**< most contacts of a tick, pieces of split ones counted singly */
+    int contacts; /**< most contacts of a tick, pieces of split ones counted singly; 0: 8192, and 4
+                       for each shape */
     int near;    /**< most pairs whose shapes are near each other; 0: 8192, and 16 for each shape */
     int by_mass; /**< BOUCHARD: metric of the centre of pressure's projection, local.h; 1 */
     int split;   /**< 1: overlaps that are not planar are solved as planar pieces where those are

@@ -12,27 +12,25 @@
 int tact_near_create(struct tact_world *world)
 {
     struct near *near = &world->near;
-    size_t shapes = (size_t)world->shape_count, pairs = (size_t)world->pair_count + 1;
-    near->list = calloc(pairs, sizeof *near->list);
-    near->listed = calloc(pairs, sizeof *near->listed);
-    near->found = calloc(pairs, sizeof *near->found);
-    near->of = malloc((shapes * shapes / 2 + 1) * sizeof *near->of);
+    size_t shapes = (size_t)world->shape_count, slots = (size_t)world->slots + 1;
+    near->list = calloc(slots, sizeof *near->list);
+    near->slots = calloc(slots, sizeof *near->slots);
+    near->pairs = calloc(slots, sizeof *near->pairs);
+    near->found = calloc(slots, sizeof *near->found);
     near->first = calloc(shapes + 2, sizeof *near->first);
     near->order = calloc(shapes + 1, sizeof *near->order);
     near->low = calloc(shapes + 1, sizeof *near->low);
     near->then = calloc(3 * shapes + 1, sizeof *near->then);
     near->plane = calloc(4 * shapes + 1, sizeof *near->plane);
-    near->slot = malloc(pairs * sizeof *near->slot);
-    near->free = calloc((size_t)world->slots + 1, sizeof *near->free);
+    near->free = calloc(slots, sizeof *near->free);
     near->free_pieces = calloc((size_t)world->piece_slots + 1, sizeof *near->free_pieces);
-    if (!near->list || !near->listed || !near->found || !near->of || !near->first || !near->order ||
-        !near->low || !near->then || !near->plane || !near->slot || !near->free ||
-        !near->free_pieces) {
+    if (tact_keys_create(&near->keys, world->slots) || !near->list || !near->slots ||
+        !near->pairs || !near->found || !near->first || !near->order || !near->low || !near->then ||
+        !near->plane || !near->free || !near->free_pieces) {
         return -ENOMEM;
     }
-    memset(near->of, 0xff, (shapes * shapes / 2 + 1) * sizeof *near->of); /* -1 */
-    memset(near->slot, 0xff, pairs * sizeof *near->slot);
     while (near->free_count < world->slots) {
+        near->pairs[near->free_count].number = -1;
         near->free[near->free_count] = world->slots - 1 - near->free_count;
         near->free_count++;
     }
@@ -40,10 +38,6 @@ int tact_near_create(struct tact_world *world)
         near->free_pieces[near->free_piece_count] =
             world->slots + near->free_piece_count * TACT_PIECES;
         near->free_piece_count++;
-    }
-    for (int i = 0; i < world->pair_count; i++) {
-        size_t a = (size_t)world->pairs[i].a, b = (size_t)world->pairs[i].b;
-        near->of[b * (b - 1) / 2 + a] = i;
     }
     for (int i = 0; i < world->shape_count; i++) {
         if (world->shapes[i].shape.kind != TACT_SHAPE_HALFSPACE) {
@@ -55,18 +49,35 @@ int tact_near_create(struct tact_world *world)
 
 void tact_near_destroy(struct near *near)
 {
-    free(near->list);
-    free(near->listed);
-    free(near->of);
-    free(near->found);
-    free(near->first);
-    free(near->order);
-    free(near->low);
-    free(near->then);
-    free(near->plane);
-    free(near->slot);
-    free(near->free);
-    free(near->free_pieces);
+    void *blocks[] = {near->list,  near->slots, near->pairs,      near->found,
+                      near->first, near->order, near->low,        near->then,
+                      near->plane, near->free,  near->free_pieces};
+    for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) {
+        free(blocks[i]);
+    }
+    tact_keys_destroy(&near->keys);
+}
+
+/* Pairs of shapes whose first is below a. */
+static int64_t pairs_below(const struct tact_world *world, int a)
+{
+    return (int64_t)a * (2 * (int64_t)world->shape_count - a - 1) / 2;
+}
+
+int tact_near_number(const struct tact_world *world, int a, int b)
+{
+    return (int)(pairs_below(world, a) + b - a - 1);
+}
+
+void tact_near_shapes(const struct tact_world *world, int pair, int *a, int *b)
+{
+    int low = 0, high = world->shape_count - 1;
+    while (high - low > 1) {
+        int middle = (low + high) / 2;
+        *(pairs_below(world, middle) <= pair ? &low : &high) = middle;
+    }
+    *a = low;
+    *b = (int)(pair - pairs_below(world, low)) + low + 1;
 }
 
 static double margin_of(const struct world_shape *shape)
@@ -100,46 +111,45 @@ static int any_has_left(const struct tact_world *world)
 }
 
 /* Whether a pair has something that a tick has to clear once its shapes are apart. */
-static int is_left_over(const struct tact_world *world, int pair)
+static int is_left_over(const struct tact_world *world, int slot)
 {
     static const struct tact_springs none;
-    const struct tact_contact *c = tact_near_contact(world, pair);
-    const double *direction = world->directions + 3 * pair;
-    return world->active[pair] || tact_v3_dot(direction, direction) > 0.0 ||
+    const struct tact_contact *c = &world->contacts[slot];
+    const struct near_pair *pair = &world->near.pairs[slot];
+    return pair->active || tact_v3_dot(pair->direction, pair->direction) > 0.0 ||
            c->limits != TACT_LIMIT_OPEN || c->touching || c->stuck || c->split || c->starting ||
            c->moments.volume != 0.0 || c->preload != 0.0 ||
            memcmp(c->warm, none.impulse, sizeof c->warm) != 0 ||
            memcmp(&c->springs, &none, sizeof none) != 0;
 }
 
-static void take(struct tact_world *world, int pair, int *count)
+/* Two shapes that are near. */
+static void take(struct tact_world *world, int i, int k)
 {
-    if (pair >= 0 && !world->near.listed[pair]) {
-        world->near.listed[pair] = 1;
-        world->near.found[(*count)++] = pair;
+    struct near *near = &world->near;
+    int a = i < k ? i : k, b = i < k ? k : i;
+    int slot = tact_near_slot(near, tact_near_number(world, a, b));
+    if (slot >= 0) {
+        near->pairs[slot].listed = 1;
+        return;
+    }
+    int most = tact_world_most_patches(world, a, b);
+    if (most > 0 && near->found_count < world->slots) {
+        near->found[near->found_count++] = (struct world_pair){a, b, most};
+    } else if (most > 0) {
+        near->crowded = 1;
     }
 }
 
-static void take_left_over(struct tact_world *world, int *count)
+static void take_left_over(struct tact_world *world)
 {
     struct near *near = &world->near;
     for (int i = 0; i < near->count; i++) {
-        near->listed[near->list[i]] = 0;
-    }
-    for (int i = 0; i < near->count; i++) {
-        if (is_left_over(world, near->list[i])) {
-            take(world, near->list[i], count);
-        }
+        near->pairs[near->slots[i]].listed = (uint8_t)is_left_over(world, near->slots[i]);
     }
 }
 
-int tact_near_pair(const struct near *near, int i, int k)
-{
-    size_t a = (size_t)(i < k ? i : k), b = (size_t)(i < k ? k : i);
-    return near->of[b * (b - 1) / 2 + a];
-}
-
-static void take_at_planes(struct tact_world *world, int *count)
+static void take_at_planes(struct tact_world *world)
 {
     struct near *near = &world->near;
     for (int p = 0; p < world->shape_count; p++) {
@@ -154,7 +164,7 @@ static void take_at_planes(struct tact_world *world, int *count)
             const struct world_shape *shape = &world->shapes[i];
             tact_v3_sub(apart, world->poses[i].position, at);
             if (tact_v3_dot(apart, up) < shape->radius + margin_of(shape)) {
-                take(world, tact_near_pair(near, p, i), count);
+                take(world, p, i);
             }
         }
     }
@@ -195,7 +205,7 @@ static void sort_order(struct near *near)
 }
 
 /* Pairs of bounding spheres that overlap with their margins. What is not finite is far away. */
-static void take_swept(struct tact_world *world, int *count)
+static void take_swept(struct tact_world *world)
 {
     struct near *near = &world->near;
     int axis = widest_axis(world);
@@ -217,85 +227,93 @@ static void take_swept(struct tact_world *world, int *count)
             double both = reach + world->shapes[j].radius + margin_of(&world->shapes[j]);
             tact_v3_sub(apart, at, world->poses[j].position);
             if (tact_v3_dot(apart, apart) < both * both) {
-                take(world, tact_near_pair(near, i, j), count);
+                take(world, i, j);
             }
         }
     }
 }
 
-/* Into the list, ascending: by their first shape, then by insertion. */
-static void sort_found(struct tact_world *world, int count)
+/* The listed contacts into the order of their pairs: by their first shape, then by insertion. */
+static void sort_list(struct tact_world *world, int count)
 {
     struct near *near = &world->near;
     memset(near->first, 0, ((size_t)world->shape_count + 1) * sizeof *near->first);
     for (int i = 0; i < count; i++) {
-        near->first[world->pairs[near->found[i]].a + 1]++;
+        near->first[world->contacts[near->slots[i]].a + 1]++;
     }
     for (int i = 1; i <= world->shape_count; i++) {
         near->first[i] += near->first[i - 1];
     }
     for (int i = 0; i < count; i++) {
-        near->list[near->first[world->pairs[near->found[i]].a]++] = near->found[i];
+        near->list[near->first[world->contacts[near->slots[i]].a]++] = near->slots[i];
     }
-    near->count = count;
-    for (int i = 1; i < count; i++) {
-        int pair = near->list[i], k = i;
+    for (int i = 0; i < count; i++) {
+        int slot = near->list[i], pair = near->pairs[slot].number, k = i;
         for (; k > 0 && near->list[k - 1] > pair; k--) {
             near->list[k] = near->list[k - 1];
+            near->slots[k] = near->slots[k - 1];
         }
         near->list[k] = pair;
+        near->slots[k] = slot;
     }
+    near->count = count;
 }
 
-/* A contact for a pair that came near; 0 where there is none left. */
-static int acquire(struct tact_world *world, int pair)
+/* A contact for a pair that came near; -1 where there is none left. */
+static int acquire(struct tact_world *world, const struct world_pair *p)
 {
     struct near *near = &world->near;
-    const struct world_pair *p = &world->pairs[pair];
     if (!near->free_count || (p->most > 1 && !near->free_piece_count)) {
         near->crowded = 1;
-        return 0;
+        return -1;
     }
-    near->slot[pair] = near->free[--near->free_count];
-    struct tact_contact *c = tact_near_contact(world, pair);
+    int slot = near->free[--near->free_count], number = tact_near_number(world, p->a, p->b);
+    struct tact_contact *c = &world->contacts[slot];
+    tact_keys_add(&near->keys, number, slot);
+    near->pairs[slot] = (struct near_pair){.number = number, .most = p->most, .listed = 1};
     memset(c, 0, sizeof *c);
     c->a = p->a;
     c->b = p->b;
     c->limits = TACT_LIMIT_OPEN;
-    memset(tact_pair_state(world, pair), 0, (size_t)world->state * sizeof(double));
+    memset(tact_slot_state(world, slot), 0, (size_t)world->state * sizeof(double));
+    if (world->points.room) {
+        tact_points_forget(&world->points, slot);
+    }
     if (p->most > 1) {
         c->first_piece = near->free_pieces[--near->free_piece_count];
-        tact_pieces_clear(world, pair);
+        tact_pieces_clear(world, c);
     }
-    return 1;
+    return slot;
 }
 
-static void release(struct tact_world *world, int pair)
+static void release(struct tact_world *world, int slot)
 {
     struct near *near = &world->near;
-    if (world->pairs[pair].most > 1) {
-        near->free_pieces[near->free_piece_count++] = tact_near_contact(world, pair)->first_piece;
+    if (near->pairs[slot].most > 1) {
+        near->free_pieces[near->free_piece_count++] = world->contacts[slot].first_piece;
     }
-    near->free[near->free_count++] = near->slot[pair];
-    near->slot[pair] = -1;
+    tact_keys_remove(&near->keys, near->pairs[slot].number);
+    near->pairs[slot].number = -1;
+    near->free[near->free_count++] = slot;
 }
 
 /* Contacts of the pairs that left go to those that came. */
-static int exchange(struct tact_world *world, int count)
+static int exchange(struct tact_world *world)
 {
     struct near *near = &world->near;
     int used = 0;
-    near->crowded = 0;
     for (int i = 0; i < near->count; i++) {
-        if (!near->listed[near->list[i]]) {
-            release(world, near->list[i]);
+        if (near->pairs[near->slots[i]].listed) {
+            near->slots[used++] = near->slots[i];
+        } else {
+            release(world, near->slots[i]);
         }
     }
-    for (int i = 0; i < count; i++) {
-        int pair = near->found[i];
-        near->listed[pair] = near->slot[pair] >= 0 || acquire(world, pair);
-        near->found[used] = pair;
-        used += near->listed[pair];
+    for (int i = 0; i < near->found_count; i++) {
+        int slot = acquire(world, &near->found[i]);
+        if (slot >= 0) {
+            near->slots[used++] = slot;
+        }
     }
     return used;
 }
@@ -303,11 +321,11 @@ static int exchange(struct tact_world *world, int count)
 static void search(struct tact_world *world)
 {
     struct near *near = &world->near;
-    int count = 0;
-    take_left_over(world, &count);
-    take_at_planes(world, &count);
-    take_swept(world, &count);
-    sort_found(world, exchange(world, count));
+    near->found_count = near->crowded = 0;
+    take_left_over(world);
+    take_at_planes(world);
+    take_swept(world);
+    sort_list(world, exchange(world));
     for (int i = 0; i < world->shape_count; i++) {
         tact_v3_copy(near->then + 3 * i, world->poses[i].position);
         memcpy(near->plane + 4 * i, world->poses[i].quat_wxyz, 4 * sizeof *near->plane);
@@ -325,14 +343,21 @@ void tact_near_update(struct tact_world *world)
 void tact_near_add(struct tact_world *world, int pair)
 {
     struct near *near = &world->near;
-    int k = near->count;
-    if (near->listed[pair] || !acquire(world, pair)) {
+    struct world_pair p;
+    if (tact_near_slot(near, pair) >= 0) {
         return;
     }
-    near->listed[pair] = 1;
+    tact_near_shapes(world, pair, &p.a, &p.b);
+    p.most = tact_world_most_patches(world, p.a, p.b);
+    int slot = p.most > 0 ? acquire(world, &p) : -1, k = near->count;
+    if (slot < 0) {
+        return;
+    }
     near->count++;
     for (; k > 0 && near->list[k - 1] > pair; k--) {
         near->list[k] = near->list[k - 1];
+        near->slots[k] = near->slots[k - 1];
     }
     near->list[k] = pair;
+    near->slots[k] = slot;
 }

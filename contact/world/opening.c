@@ -87,7 +87,7 @@ void tact_openings_at_start(struct tact_world *world)
         c->stuck = tact_opening_is_stuck(block);
     }
     for (int i = 0; i < world->near.count; i++) {
-        struct tact_contact *c = tact_near_contact(world, world->near.list[i]);
+        struct tact_contact *c = tact_near_contact(world, i);
         for (int k = 0; k < c->split; k++) {
             int stuck = world->contacts[c->first_piece + k].stuck;
             c->stuck = k ? c->stuck && stuck : stuck;
@@ -153,7 +153,7 @@ void tact_openings_started(struct tact_world *world)
 {
     find_resting(world);
     for (int i = 0; i < world->near.count; i++) {
-        struct tact_contact *c = tact_near_contact(world, world->near.list[i]);
+        struct tact_contact *c = tact_near_contact(world, i);
         int rests = c->split ? world->contacts[c->first_piece].starting : c->starting;
         if (c->starting && rests && c->touching) {
             sink(world, c);

@@ -4,9 +4,8 @@
 
 #define SAME 0.9 /* least cosine between the normals of a piece from one tick to the next */
 
-void tact_pieces_clear(struct tact_world *world, int pair)
+void tact_pieces_clear(struct tact_world *world, struct tact_contact *c)
 {
-    struct tact_contact *c = tact_near_contact(world, pair);
     c->split = 0;
     for (int k = 0; k < TACT_PIECES && c->first_piece; k++) {
         struct tact_contact *piece = &world->contacts[c->first_piece + k];
@@ -37,21 +36,21 @@ static void inherit(struct tact_contact *piece, struct tact_contact *last)
 }
 
 /* What the pair was solved as in the last tick: its pieces, or the whole of it. */
-static void find_last(const struct tact_world *world, int pair, int was_split,
+static void find_last(const struct tact_world *world, int slot, int was_split,
                       struct tact_contact last[TACT_PIECES])
 {
-    const struct tact_contact *c = tact_near_contact(world, pair);
+    const struct tact_contact *c = &world->contacts[slot];
     memcpy(last, world->contacts + c->first_piece, sizeof *last * TACT_PIECES);
     if (!was_split) {
         last[0] = *c;
-        tact_v3_copy(last[0].patch.frame, world->directions + 3 * pair);
+        tact_v3_copy(last[0].patch.frame, world->near.pairs[slot].direction);
     }
 }
 
-void tact_pieces_make(struct tact_world *world, int pair, const struct tact_pair_piece *pieces,
+void tact_pieces_make(struct tact_world *world, int slot, const struct tact_pair_piece *pieces,
                       int count)
 {
-    struct tact_contact *c = tact_near_contact(world, pair), last[TACT_PIECES];
+    struct tact_contact *c = &world->contacts[slot], last[TACT_PIECES];
     if (!c->first_piece) {
         return;
     }
@@ -60,8 +59,8 @@ void tact_pieces_make(struct tact_world *world, int pair, const struct tact_pair
     if (!count && !was_split) {
         return;
     }
-    find_last(world, pair, was_split, last);
-    tact_pieces_clear(world, pair);
+    find_last(world, slot, was_split, last);
+    tact_pieces_clear(world, c);
     if (!count) {
         inherit(c, last);
     }
@@ -128,7 +127,7 @@ static void collect(struct tact_world *world, struct tact_contact *c)
 void tact_pieces_collect(struct tact_world *world)
 {
     for (int i = 0; i < world->near.count; i++) {
-        struct tact_contact *c = tact_near_contact(world, world->near.list[i]);
+        struct tact_contact *c = tact_near_contact(world, i);
         if (c->touching && c->split) {
             collect(world, c);
         }

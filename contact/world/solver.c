@@ -133,7 +133,7 @@ void tact_assemble_schur(struct tact_world *world, struct block *block)
 static void factor(struct tact_world *world, struct block *block)
 {
     if (block->points) {
-        tact_points_prepare(&world->points, block->pair, &block->local);
+        tact_points_prepare(&world->points, block->contact, &block->local);
     } else {
         tact_local_prepare(&block->local);
     }
@@ -146,7 +146,7 @@ static void warm_start(struct tact_world *world, const struct block *block)
     double arm[3], torque[3];
     if (block->points) {
         int known = tact_v3_dot(c->warm, c->warm) > 0.0;
-        tact_points_warm(&world->points, block->pair, known, c->impulse);
+        tact_points_warm(&world->points, block->contact, known, c->impulse);
         return;
     }
     tact_v3_sub(arm, c->warm_point, c->patch.center);

@@ -65,7 +65,7 @@ static void solve_points(struct tact_world *world, struct island *island, struct
                          double *r)
 {
     struct point_pass pass;
-    tact_points_solve(&world->points, block->pair, &block->local, r, &pass);
+    tact_points_solve(&world->points, block->contact, &block->local, r, &pass);
     block->residual = pass.residual;
     world->contacts[block->contact].limits = pass.limits;
     island->size += pass.size;

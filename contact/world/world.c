@@ -2,12 +2,12 @@
 #include "contact/world/world.h"
 
 #include <errno.h>
-#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include "contact/world/world_internal.h"
 
-#define NEAR_LEAST 8192 /* near pairs that there is room for, and more for each shape */
+#define LEAST 8192 /* contacts and near pairs that there is room for, and more for each shape */
+#define CONTACTS_EACH 4
 #define NEAR_EACH 16
 #define AHEAD                                                                                      \
     1.1 /* bounding sphere of a shape whose contacts are known ahead of touch, over its own */
@@ -24,7 +24,6 @@ struct tact_world_options tact_world_options_default(void)
                                    .spin = TACT_SPIN_AUTO,
                                    .normal = TACT_NORMAL_BLEND,
                                    .points = 4096,
-                                   .contacts = 8192,
                                    .split = 1,
                                    .by_mass = 1};
     return o;
@@ -33,7 +32,7 @@ struct tact_world_options tact_world_options_default(void)
 int tact_world_create(const struct tact_world_options *o, struct tact_world **out)
 {
     *out = NULL;
-    if (!(o->period > 0.0) || !isfinite(o->period) || o->iterations < 1 || o->contacts < 1 ||
+    if (!(o->period > 0.0) || !isfinite(o->period) || o->iterations < 1 || o->contacts < 0 ||
         o->near < 0 || !(o->tolerance >= 0.0) || !(o->push_limit >= 0.0) || o->points < 1 ||
         (o->model && !tact_contact_model_usable(o->model)) ||
         !isfinite(o->gravity[0] + o->gravity[1] + o->gravity[2])) {
@@ -61,11 +60,10 @@ void tact_world_destroy(struct tact_world *world)
         tact_hand_destroy(world->hands[i].hand);
         free(world->hands[i].impulse);
     }
-    void *blocks[] = {world->bodies, world->hands,      world->shapes,  world->laws,
-                      world->poses,  world->directions, world->active,  world->contacts,
-                      world->blocks, world->jacobians,  world->columns, world->free,
-                      world->bonds,  world->arrived,    world->sunk,    world->pairs,
-                      world->states, world->planar};
+    void *blocks[] = {world->bodies,  world->hands,    world->shapes, world->laws,
+                      world->poses,   world->contacts, world->blocks, world->jacobians,
+                      world->columns, world->free,     world->bonds,  world->arrived,
+                      world->sunk,    world->states};
     tact_near_destroy(&world->near);
     tact_islands_destroy(&world->islands);
     tact_newton_destroy(&world->newton);
@@ -258,22 +256,6 @@ int tact_world_most_patches(const struct tact_world *world, int a, int b)
     return most > TACT_PIECES ? TACT_PIECES : most;
 }
 
-static int count_pairs(const struct tact_world *world, int most)
-{
-    int count = 0;
-    for (int a = 0; a < world->shape_count; a++) {
-        for (int b = a + 1; b < world->shape_count && count <= most; b++) {
-            count += tact_world_most_patches(world, a, b) > 0;
-        }
-    }
-    return count;
-}
-
-int tact_world_pairs_over(const struct tact_world *world, int most)
-{
-    return count_pairs(world, most) > most;
-}
-
 int tact_world_untaken(const struct tact_world *world, int *a, int *b)
 {
     for (*a = 0; *a < world->shape_count; (*a)++) {
@@ -287,33 +269,51 @@ int tact_world_untaken(const struct tact_world *world, int *a, int *b)
     return 0;
 }
 
-static int list_pairs(struct tact_world *world)
+static int larger(int a, int b)
 {
-    int count = count_pairs(world, INT_MAX);
-    world->pairs = calloc((size_t)count + 1, sizeof *world->pairs);
-    for (int a = 0; a < world->shape_count && world->pairs; a++) {
+    return a > b ? a : b;
+}
+
+static void extend(struct tact_world *world, int a, int b, int most)
+{
+    struct tact_world_extent *e = &world->extent;
+    const struct tact_contact_law *law = tact_world_pair_law(world, a, b);
+    const struct tact_contact_model *model = tact_world_pair_model(world, a, b);
+    int split = most > 1;
+    e->pairs++;
+    e->split += split;
+    e->state = larger(e->state, model->state);
+    e->points |= model->points;
+    world->shapes[a].ahead |= !model->moments;
+    world->shapes[b].ahead |= !model->moments;
+    if (law->tangential_compliance > 0.0) {
+        e->springs = larger(e->springs, split ? 1 + TACT_PIECES : 1);
+    }
+}
+
+/* What all pairs that may touch take: seen once, as there may be millions. */
+static int find_extent(struct tact_world *world)
+{
+    if (world->shape_count > TACT_WORLD_MAX_SHAPES) {
+        return -E2BIG;
+    }
+    for (int a = 0; a < world->shape_count; a++) {
         for (int b = a + 1; b < world->shape_count; b++) {
             int most = tact_world_most_patches(world, a, b);
             if (most > 0) {
-                world->pairs[world->pair_count++] = (struct world_pair){a, b, most};
+                extend(world, a, b, most);
+            } else if (named_model(world, a, b) && may_touch(world, a, b)) {
+                return -ENOTSUP;
             }
         }
     }
-    return world->pairs ? 0 : -ENOMEM;
+    return 0;
 }
 
 /* A model that is asked ahead of touch has to hear of a pair in time: of two balls the bounding
  * spheres overlap where they do, not before. */
 static void reach_ahead(struct tact_world *world)
 {
-    for (int i = 0; i < world->shape_count; i++) {
-        world->shapes[i].ahead = 0;
-    }
-    for (int i = 0; i < world->pair_count; i++) {
-        int ahead = !tact_world_model(world, i)->moments;
-        world->shapes[world->pairs[i].a].ahead |= ahead;
-        world->shapes[world->pairs[i].b].ahead |= ahead;
-    }
     for (int i = 0; i < world->shape_count; i++) {
         world->shapes[i].radius *= world->shapes[i].ahead ? AHEAD : 1.0;
     }
@@ -324,38 +324,30 @@ static void reach_ahead(struct tact_world *world)
 static int list_contacts(struct tact_world *world)
 {
     const struct tact_world_options *o = &world->options;
-    int most = o->near ? o->near : NEAR_LEAST + NEAR_EACH * world->shape_count;
-    world->slots = most < world->pair_count ? most : world->pair_count;
-    for (int i = 0; i < world->pair_count && world->piece_slots < world->slots; i++) {
-        world->piece_slots += world->pairs[i].most > 1;
-    }
+    const struct tact_world_extent *e = &world->extent;
+    int most = o->near ? o->near : LEAST + NEAR_EACH * world->shape_count;
+    int contacts = o->contacts ? o->contacts : LEAST + CONTACTS_EACH * world->shape_count;
+    world->slots = most < e->pairs ? most : e->pairs;
+    world->piece_slots = world->slots < e->split ? world->slots : e->split;
     int all = world->slots + world->piece_slots * TACT_PIECES;
-    for (int i = 0; i < world->pair_count; i++) {
-        int state = tact_world_model(world, i)->state;
-        world->state = state > world->state ? state : world->state;
-    }
+    world->state = e->state;
     world->contacts = calloc((size_t)all + 1, sizeof *world->contacts);
     world->states = calloc((size_t)world->slots * (size_t)world->state + 1, sizeof *world->states);
-    world->planar = calloc((size_t)world->slots + 1, sizeof *world->planar);
-    world->room = o->contacts < all ? o->contacts : all;
-    return world->contacts && world->states && world->planar ? 0 : -ENOMEM;
+    world->room = contacts < all ? contacts : all;
+    return world->contacts && world->states ? 0 : -ENOMEM;
 }
 
 static int make_points(struct tact_world *world)
 {
     size_t vertices = 0;
-    int any = 0;
-    for (int i = 0; i < world->pair_count && !any; i++) {
-        any = tact_world_model(world, i)->points;
-    }
-    if (!any) {
+    if (!world->extent.points) {
         return 0;
     }
     for (int i = 0; i < world->shape_count; i++) {
         const struct tact_mesh *mesh = world->shapes[i].shape.mesh;
         vertices = mesh && mesh->vertex_count > vertices ? mesh->vertex_count : vertices;
     }
-    return tact_points_create(&world->points, world->options.points, world->pair_count, vertices);
+    return tact_points_create(&world->points, world->options.points, world->slots, vertices);
 }
 
 int tact_world_make_room(struct tact_world *world)
@@ -366,14 +358,12 @@ int tact_world_make_room(struct tact_world *world)
         int n = tact_hand_count(world->hands[i].hand);
         world->most_dof = n > world->most_dof ? n : world->most_dof;
     }
-    size_t pairs = (size_t)world->pair_count + 1, dof = (size_t)world->most_dof;
+    size_t dof = (size_t)world->most_dof;
     size_t velocities = (size_t)world->body_count * 6 + (size_t)world->hand_count * dof + 1;
     world->free = calloc(velocities, sizeof *world->free);
     world->arrived = calloc(velocities, sizeof *world->arrived);
     world->sunk = calloc((size_t)(world->body_count + world->hand_count) + 1, sizeof *world->sunk);
     world->poses = calloc((size_t)world->shape_count + 1, sizeof *world->poses);
-    world->active = calloc(pairs, sizeof *world->active);
-    world->directions = calloc(pairs * 3, sizeof *world->directions);
     size_t most = (size_t)world->room + 1;
     world->blocks = calloc(most, sizeof *world->blocks);
     world->jacobians = calloc(most * 4 * dof * 6, sizeof *world->jacobians);
@@ -385,8 +375,8 @@ int tact_world_make_room(struct tact_world *world)
     rc = rc ? rc : tact_barrier_create(world);
     rc = rc ? rc : tact_mechanisms_create(world);
     rc = rc ? rc : make_points(world);
-    if (rc || !world->poses || !world->active || !world->directions || !world->blocks ||
-        !world->jacobians || !world->columns || !world->free || !world->arrived || !world->sunk) {
+    if (rc || !world->poses || !world->blocks || !world->jacobians || !world->columns ||
+        !world->free || !world->arrived || !world->sunk) {
         return -ENOMEM;
     }
     world->finished = 1;
@@ -398,9 +388,8 @@ int tact_world_finish(struct tact_world *world)
     if (world->finished) {
         return -EINVAL;
     }
-    int a, b, rc = tact_world_untaken(world, &a, &b) ? -ENOTSUP : 0;
+    int rc = find_extent(world);
     rc = rc || world->prepared.done ? rc : tact_world_prepare(world, NULL, NULL);
-    rc = rc ? rc : list_pairs(world);
     rc = rc ? rc : list_contacts(world);
     rc = rc ? rc : tact_world_make_room(world);
     if (!rc) {
@@ -425,15 +414,32 @@ int tact_world_shape_count(const struct tact_world *world)
     return world->shape_count;
 }
 
-int tact_world_pair_count(const struct tact_world *world)
+struct tact_world_extent tact_world_extent(const struct tact_world *world)
 {
-    return world->pair_count;
+    return world->extent;
+}
+
+int tact_world_next_pair(const struct tact_world *world, int pair)
+{
+    int a = 0, b = 0;
+    if (pair >= 0) {
+        tact_near_shapes(world, pair, &a, &b);
+    }
+    for (; a < world->shape_count; b = ++a) {
+        for (b++; b < world->shape_count; b++) {
+            if (tact_world_most_patches(world, a, b) > 0) {
+                return tact_near_number(world, a, b);
+            }
+        }
+    }
+    return -1;
 }
 
 double *tact_world_state(struct tact_world *world, int pair, int *count)
 {
+    int slot = tact_near_slot(&world->near, pair);
     *count = tact_world_model(world, pair)->state;
-    return world->near.slot[pair] < 0 ? NULL : tact_pair_state(world, pair);
+    return slot < 0 ? NULL : tact_slot_state(world, slot);
 }
 
 int tact_world_slots(const struct tact_world *world)
@@ -443,7 +449,7 @@ int tact_world_slots(const struct tact_world *world)
 
 int tact_world_slot(const struct tact_world *world, int pair)
 {
-    return world->near.slot[pair];
+    return tact_near_slot(&world->near, pair);
 }
 
 int tact_world_room(const struct tact_world *world)
@@ -453,13 +459,19 @@ int tact_world_room(const struct tact_world *world)
 
 void tact_world_pair_shapes(const struct tact_world *world, int pair, int *a, int *b)
 {
-    *a = world->pairs[pair].a;
-    *b = world->pairs[pair].b;
+    int slot = tact_near_slot(&world->near, pair);
+    if (slot < 0) {
+        tact_near_shapes(world, pair, a, b);
+        return;
+    }
+    *a = world->contacts[slot].a;
+    *b = world->contacts[slot].b;
 }
 
 int tact_world_pair_between(const struct tact_world *world, int a, int b)
 {
-    return a >= 0 && a < b && b < world->shape_count ? tact_near_pair(&world->near, a, b) : -1;
+    int known = a >= 0 && a < b && b < world->shape_count;
+    return known && tact_world_most_patches(world, a, b) > 0 ? tact_near_number(world, a, b) : -1;
 }
 
 struct tact_body *tact_world_body(struct tact_world *world, int index)
@@ -484,36 +496,43 @@ struct tact_owner tact_world_owner(const struct tact_world *world, int shape)
 
 struct tact_contact *tact_world_contact(struct tact_world *world, int pair)
 {
-    if (world->near.slot[pair] >= 0) {
-        return tact_near_contact(world, pair);
+    int slot = tact_near_slot(&world->near, pair);
+    if (slot >= 0) {
+        return &world->contacts[slot];
     }
     memset(&world->apart, 0, sizeof world->apart);
-    world->apart.a = world->pairs[pair].a;
-    world->apart.b = world->pairs[pair].b;
+    tact_near_shapes(world, pair, &world->apart.a, &world->apart.b);
     world->apart.limits = TACT_LIMIT_OPEN;
     return &world->apart;
 }
 
 struct tact_contact *tact_world_piece(struct tact_world *world, int pair, int k)
 {
-    if (world->pairs[pair].most == 1) {
+    int a, b, slot = tact_near_slot(&world->near, pair);
+    if (slot >= 0) {
+        int first = world->contacts[slot].first_piece;
+        return first ? &world->contacts[first + k] : NULL;
+    }
+    tact_near_shapes(world, pair, &a, &b);
+    if (tact_world_most_patches(world, a, b) <= 1) {
         return NULL;
     }
-    if (world->near.slot[pair] < 0) {
-        memset(&world->no_piece, 0, sizeof world->no_piece);
-        return &world->no_piece;
-    }
-    return &world->contacts[tact_near_contact(world, pair)->first_piece + k];
+    memset(&world->no_piece, 0, sizeof world->no_piece);
+    return &world->no_piece;
 }
 
 const struct tact_contact_model *tact_world_model(const struct tact_world *world, int pair)
 {
-    return tact_world_pair_model(world, world->pairs[pair].a, world->pairs[pair].b);
+    int a, b;
+    tact_world_pair_shapes(world, pair, &a, &b);
+    return tact_world_pair_model(world, a, b);
 }
 
 const struct tact_contact_law *tact_world_law(const struct tact_world *world, int pair)
 {
-    return tact_world_pair_law(world, world->pairs[pair].a, world->pairs[pair].b);
+    int a, b;
+    tact_world_pair_shapes(world, pair, &a, &b);
+    return tact_world_pair_law(world, a, b);
 }
 
 void tact_world_refresh(struct tact_world *world)
@@ -542,9 +561,10 @@ const struct tact_pose *tact_world_shape_poses(const struct tact_world *world)
     return world->poses;
 }
 
-const uint8_t *tact_world_active(const struct tact_world *world)
+int tact_world_is_close(const struct tact_world *world, int pair)
 {
-    return world->active;
+    int slot = tact_near_slot(&world->near, pair);
+    return slot >= 0 && world->near.pairs[slot].active;
 }
 
 void tact_world_keep_near(struct tact_world *world, int pair)
@@ -558,12 +578,17 @@ const int *tact_world_near(const struct tact_world *world, int *count)
     return world->near.list;
 }
 
-const double *tact_world_directions(const struct tact_world *world)
+const double *tact_world_direction(const struct tact_world *world, int pair)
 {
-    return world->directions;
+    static const double none[3];
+    int slot = tact_near_slot(&world->near, pair);
+    return slot < 0 ? none : world->near.pairs[slot].direction;
 }
 
 void tact_world_set_direction(struct tact_world *world, int pair, const double normal[3])
 {
-    tact_v3_copy(world->directions + 3 * pair, normal);
+    int slot = tact_near_slot(&world->near, pair);
+    if (slot >= 0) {
+        tact_v3_copy(world->near.pairs[slot].direction, normal);
+    }
 }

@@ -85,6 +85,17 @@ struct tact_solve_stats {
 
 #define TACT_WORLD_MAX_RATE 1e5 /**< nothing turns faster [rad/s], see tact_world_check() */
 
+#define TACT_WORLD_MAX_SHAPES 65536 /**< all pairs of them can be numbered */
+
+/** What the contacts of a world may be, over all pairs of shapes that may touch. */
+struct tact_world_extent {
+    int pairs;   /**< that may touch */
+    int split;   /**< of these, pairs that may be solved as several pieces */
+    int springs; /**< most sets of tangential springs of one contact */
+    int state;   /**< most numbers that a contact's model keeps */
+    int points;  /**< 1: some are solved as contact points */
+};
+
 /** What a fault of the state is about. */
 enum tact_world_part {
     TACT_WORLD_PAIR,  /**< index: the pair */
@@ -155,19 +166,16 @@ TACT_API int tact_world_set_material(struct tact_world *world, int material,
  *         was expected, or is empty */
 TACT_API int tact_world_prepare(struct tact_world *world, int *shape, struct tact_error *err);
 
-/** Whether more than `most` pairs of shapes may touch, as tact_world_finish() would list them:
- * asked before, as that takes memory for each. */
-TACT_API int tact_world_pairs_over(const struct tact_world *world, int most);
-
 /** Whether two shapes a and b that may touch have a contact model that does not take them, and the
  *  first such. To be asked before tact_world_finish(). */
 TACT_API int tact_world_untaken(const struct tact_world *world, int *a, int *b);
 
-/** Lists the pairs and makes room for everything a tick needs; nothing may be added afterwards.
- *  Pairs: every two shapes whose materials have a law, of different owners that are not both fixed
- *  and that no bond joins, or of two links of one hand of which neither is the other's parent.
- * -ENOMEM, -ENOTSUP where a model was named for two shapes that it does not take, or -EINVAL the
- * second time. */
+/** Makes room for everything a tick needs, of which contacts take as much as may be near at a time;
+ *  nothing may be added afterwards. Pairs that may touch: every two shapes whose materials have a
+ * law, of different owners that are not both fixed and that no bond joins, or of two links of one
+ * hand of which neither is the other's parent. -ENOMEM, -E2BIG for more than TACT_WORLD_MAX_SHAPES,
+ * -ENOTSUP where a model was named for two shapes that it does not take, or -EINVAL the second
+ * time. */
 TACT_API int tact_world_finish(struct tact_world *world);
 
 /** Takes the overlaps at the present poses as those of the start: one that is deeper than its
@@ -181,7 +189,11 @@ TACT_API int tact_world_start(struct tact_world *world, struct tact_moments_scra
 TACT_API int tact_world_body_count(const struct tact_world *world);
 TACT_API int tact_world_hand_count(const struct tact_world *world);
 TACT_API int tact_world_shape_count(const struct tact_world *world);
-TACT_API int tact_world_pair_count(const struct tact_world *world);
+TACT_API struct tact_world_extent tact_world_extent(const struct tact_world *world);
+
+/** Pairs are numbered in the order of their shapes a < b, first by a: all of them, of which some
+ *  cannot touch. The first after `pair` that may, or of all where that is -1; -1 after the last. */
+TACT_API int tact_world_next_pair(const struct tact_world *world, int pair);
 
 /** The two shapes of a pair, a < b. Real-time safe, as the next. */
 TACT_API void tact_world_pair_shapes(const struct tact_world *world, int pair, int *a, int *b);
@@ -221,14 +233,16 @@ TACT_API void tact_world_refresh(struct tact_world *world);
 /** 1 where gravity acts on the body (the start), 0 where its weight is carried. Real-time safe. */
 TACT_API void tact_world_set_weight(struct tact_world *world, int body, int on);
 
-/** Poses of all shapes now, whether each pair is close (1) or not, and the last normal of each pair
- *  (3 doubles; 0 0 0 where there was no contact since it came close). Real-time safe. */
+/** Poses of all shapes now, whether the moments of a pair are to be measured (1), as it is close,
+ *  and the last normal of a pair (3 numbers; 0 0 0 where there was no contact since it came close).
+ *  Real-time safe. */
 TACT_API void tact_world_begin(struct tact_world *world);
 TACT_API const struct tact_pose *tact_world_shape_poses(const struct tact_world *world);
-TACT_API const uint8_t *tact_world_active(const struct tact_world *world);
-TACT_API const double *tact_world_directions(const struct tact_world *world);
+TACT_API int tact_world_is_close(const struct tact_world *world, int pair);
+TACT_API const double *tact_world_direction(const struct tact_world *world, int pair);
 
-/** Sets the last normal of a pair, which the search for its moments goes by. Real-time safe. */
+/** Sets the last normal of a near pair, which the search for its moments goes by. Real-time safe.
+ */
 TACT_API void tact_world_set_direction(struct tact_world *world, int pair, const double normal[3]);
 
 /** Exact moments of a pair at the present poses, as tact_moments_pair(). Real-time safe. */

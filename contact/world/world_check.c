@@ -40,7 +40,7 @@ static int check_pairs(const struct tact_world *world, struct tact_world_fault *
 {
     for (int n = 0; n < world->near.count; n++) {
         int i = world->near.list[n];
-        const struct tact_contact *c = tact_near_contact(world, i);
+        const struct tact_contact *c = tact_near_contact(world, n);
         if (!finite_all((const double *)&c->moments, MOMENTS)) {
             return found(fault, TACT_WORLD_PAIR, i, 0, "its overlap is not finite");
         }
@@ -118,7 +118,7 @@ static int suspicious(const struct tact_world *world, double speed)
     double slowest = tact_min(speed, TACT_WORLD_MAX_RATE), sum = 0.0;
     int fast = 0;
     for (int i = 0; i < world->near.count; i++) {
-        const struct tact_contact *c = tact_near_contact(world, world->near.list[i]);
+        const struct tact_contact *c = tact_near_contact(world, i);
         if (c->moments.volume != 0.0) {
             sum += spoilt((const double *)&c->moments, MOMENTS) + spoilt(c->wrench, 6);
         }

@@ -7,11 +7,11 @@ int tact_world_measure_near(struct tact_world *world, struct tact_moments_scratc
     int count;
     tact_world_begin(world);
     const int *near = tact_world_near(world, &count);
-    const uint8_t *active = tact_world_active(world);
     for (int k = 0; k < count; k++) {
         struct tact_moments moments;
         const int pair = near[k];
-        const int rc = active[pair] ? tact_world_measure(world, pair, scratch, &moments) : 0;
+        const int close = tact_world_is_close(world, pair);
+        const int rc = close ? tact_world_measure(world, pair, scratch, &moments) : 0;
         if (rc < 0) {
             return rc;
         }

@@ -48,8 +48,7 @@ struct side {
 
 /* A touching pair in this tick's solve. */
 struct block {
-    int pair;
-    int contact; /* that of the pair, or of one of its pieces, in the world's */
+    int contact; /* that of a pair, or of one of its pieces, in the world's */
     struct side side[2];
     struct tact_local_problem local;
     int points;        /* 1: solved as contact points */
@@ -96,21 +95,17 @@ struct tact_world {
     struct prepared prepared;
     int finished;
 
-    struct world_pair *pairs;
+    struct tact_world_extent extent;
     struct near near;
     struct tact_contact *contacts; /* `slots`, of near pairs, then the pieces of those that may
                                       split */
     int slots, piece_slots;
-    double *planar; /* of each of the slots, as struct tact_pair_query has it, in this tick */
     double *states; /* what their models keep: `state` of each of the slots */
     int state;
     struct tact_contact apart; /* stands for the contact of a pair that is not near */
     struct tact_contact no_piece;
-    int pair_count;
     int room; /* contacts of a tick that there is room for */
     struct tact_pose *poses;
-    uint8_t *active;
-    double *directions;
     struct block *blocks; /* `room` of them, as of all that belongs to one */
     int block_count;
     int crowded;       /* 1: a contact of this tick has no block */
@@ -136,23 +131,23 @@ int tact_world_make_room(struct tact_world *world);
 
 const struct tact_contact_law *tact_world_pair_law(const struct tact_world *world, int a, int b);
 
-/* The contact of a near pair. */
-static inline struct tact_contact *tact_near_contact(const struct tact_world *world, int pair)
+/* Patches that the contact of two shapes may have; 0: they cannot touch. */
+int tact_world_most_patches(const struct tact_world *world, int a, int b);
+
+/* The k-th near pair's contact. */
+static inline struct tact_contact *tact_near_contact(const struct tact_world *world, int k)
 {
-    return &world->contacts[world->near.slot[pair]];
+    return &world->contacts[world->near.slots[k]];
 }
 
 /* The contact model of two shapes whose materials have a law. */
 const struct tact_contact_model *tact_world_pair_model(const struct tact_world *world, int a,
                                                        int b);
 
-/* Patches that the contact of two shapes may have; 0: they cannot touch. */
-int tact_world_most_patches(const struct tact_world *world, int a, int b);
-
-/* What the model of a near pair keeps for it. */
-static inline double *tact_pair_state(const struct tact_world *world, int pair)
+/* What the model of a near pair keeps for it, by its contact. */
+static inline double *tact_slot_state(const struct tact_world *world, int slot)
 {
-    return world->states + (size_t)world->near.slot[pair] * (size_t)world->state;
+    return world->states + (size_t)slot * (size_t)world->state;
 }
 
 /* A body's or hand's place in the order of both; -1: it does not move. */
@@ -261,15 +256,15 @@ void tact_openings_started(struct tact_world *world);
 /* Takes what push and rebound ask for from the velocity u of a block. */
 void tact_impact_wanted(const struct block *block, double u[6]);
 
-/* Makes the contacts of the pieces that a pair was measured as, with their warm starts; count 0:
- * the pair is one contact. */
-void tact_pieces_make(struct tact_world *world, int pair, const struct tact_pair_piece *pieces,
+/* Makes the contacts of the pieces that a pair was measured as, by its contact, with their warm
+ * starts; count 0: the pair is one contact. */
+void tact_pieces_make(struct tact_world *world, int slot, const struct tact_pair_piece *pieces,
                       int count);
 
 /* Sums the pieces up in their pairs, once solved. */
 void tact_pieces_collect(struct tact_world *world);
 
 /* The contact of a pair that is split no longer, or touches no longer. */
-void tact_pieces_clear(struct tact_world *world, int pair);
+void tact_pieces_clear(struct tact_world *world, struct tact_contact *c);
 
 #endif

@@ -49,16 +49,15 @@ void tact_world_begin(struct tact_world *world)
     }
     tact_near_update(world);
     for (int k = 0; k < world->near.count; k++) {
-        int i = world->near.list[k];
-        struct tact_contact *c = tact_near_contact(world, i);
+        struct near_pair *pair = &world->near.pairs[world->near.slots[k]];
+        const struct tact_contact *c = tact_near_contact(world, k);
         int close = is_close(world, c);
-        world->planar[world->near.slot[i]] = NAN;
-        world->active[i] = close && tact_world_model(world, i)->moments;
-        double *direction = world->directions + 3 * i;
+        pair->planar = NAN;
+        pair->active = close && tact_world_pair_model(world, c->a, c->b)->moments;
         if (!close) {
-            memset(direction, 0, 3 * sizeof *direction);
+            memset(pair->direction, 0, sizeof pair->direction);
         } else if (c->touching) {
-            tact_v3_copy(direction, c->patch.frame);
+            tact_v3_copy(pair->direction, c->patch.frame);
         }
     }
 }
@@ -66,13 +65,19 @@ void tact_world_begin(struct tact_world *world)
 int tact_world_measure(const struct tact_world *world, int pair,
                        struct tact_moments_scratch *scratch, struct tact_moments *out)
 {
-    const struct world_pair *c = &world->pairs[pair];
-    const double *d = world->directions + 3 * pair;
-    int known = d[0] != 0.0 || d[1] != 0.0 || d[2] != 0.0;
-    int near = world->near.slot[pair] >= 0;
-    return tact_moments_measure(&world->shapes[c->a].shape, &world->poses[c->a],
-                                &world->shapes[c->b].shape, &world->poses[c->b], known ? d : NULL,
-                                scratch, out, near ? &world->planar[world->near.slot[pair]] : NULL);
+    int a, b, slot = tact_near_slot(&world->near, pair);
+    struct near_pair *near = slot < 0 ? NULL : &world->near.pairs[slot];
+    if (near) {
+        a = world->contacts[slot].a;
+        b = world->contacts[slot].b;
+    } else {
+        tact_near_shapes(world, pair, &a, &b);
+    }
+    const double *d = near ? near->direction : NULL;
+    int known = d && (d[0] != 0.0 || d[1] != 0.0 || d[2] != 0.0);
+    return tact_moments_measure(&world->shapes[a].shape, &world->poses[a], &world->shapes[b].shape,
+                                &world->poses[b], known ? d : NULL, scratch, out,
+                                near ? &near->planar : NULL);
 }
 
 /* Rotation vector from one pose to another. */
@@ -124,20 +129,22 @@ static double extent(const struct tact_shape *shape)
     return 0.5 * tact_v3_norm(d);
 }
 
-static int curved_all_over(const struct tact_world *world, const struct world_pair *c)
+static int curved_all_over(const struct tact_world *world, int a, int b)
 {
-    return tact_shape_faces(&world->shapes[c->a].shape) == TACT_FACES_CURVED ||
-           tact_shape_faces(&world->shapes[c->b].shape) == TACT_FACES_CURVED;
+    return tact_shape_faces(&world->shapes[a].shape) == TACT_FACES_CURVED ||
+           tact_shape_faces(&world->shapes[b].shape) == TACT_FACES_CURVED;
 }
 
 void tact_world_carry(const struct tact_world *world, int pair, const struct tact_pose *a_then,
                       const struct tact_pose *b_then, const struct tact_moments *in,
                       struct tact_moments *out)
 {
-    const struct world_pair *c = &world->pairs[pair];
-    const struct tact_pose *a_now = &world->poses[c->a], *b_now = &world->poses[c->b];
-    int ball_a = world->shapes[c->a].shape.kind == TACT_SHAPE_SPHERE;
-    int ball_b = world->shapes[c->b].shape.kind == TACT_SHAPE_SPHERE;
+    int of_a, of_b;
+    tact_world_pair_shapes(world, pair, &of_a, &of_b);
+    const struct tact_pose *a_now = &world->poses[of_a], *b_now = &world->poses[of_b];
+    const struct tact_shape *shape_a = &world->shapes[of_a].shape;
+    const struct tact_shape *shape_b = &world->shapes[of_b].shape;
+    int ball_a = shape_a->kind == TACT_SHAPE_SPHERE, ball_b = shape_b->kind == TACT_SHAPE_SPHERE;
     double a[6], b[6];
     turned(a_then, a_now, a + 3);
     turned(b_then, b_now, b + 3);
@@ -151,8 +158,7 @@ void tact_world_carry(const struct tact_world *world, int pair, const struct tac
     double area = tact_v3_norm(in->gradient);
     if (area > 0.0) {
         double n[3], slide[3];
-        double ka = 1.0 / extent(&world->shapes[c->a].shape);
-        double kb = 1.0 / extent(&world->shapes[c->b].shape);
+        double ka = 1.0 / extent(shape_a), kb = 1.0 / extent(shape_b);
         double more = ka / (ka + kb) - 0.5;
         tact_v3_scale(n, in->gradient, 1.0 / area);
         tact_v3_sub(slide, a, b);
@@ -160,8 +166,8 @@ void tact_world_carry(const struct tact_world *world, int pair, const struct tac
         tact_v3_axpy(a, more, slide);
         tact_v3_axpy(b, more, slide);
     }
-    tact_moments_advance(in, a, b, 1.0, curved_all_over(world, c) ? 2.0 : tact_moments_exponent(in),
-                         out);
+    tact_moments_advance(in, a, b, 1.0,
+                         curved_all_over(world, of_a, of_b) ? 2.0 : tact_moments_exponent(in), out);
 }
 
 void tact_world_set_moments(struct tact_world *world, int pair, const struct tact_moments *moments)
@@ -169,10 +175,11 @@ void tact_world_set_moments(struct tact_world *world, int pair, const struct tac
     if (moments) {
         tact_near_add(world, pair);
     }
-    if (world->near.slot[pair] < 0) {
+    int slot = tact_near_slot(&world->near, pair);
+    if (slot < 0) {
         return; /* far away, or there was no room: the solve says so */
     }
-    struct tact_contact *c = tact_near_contact(world, pair);
+    struct tact_contact *c = &world->contacts[slot];
     if (moments) {
         c->moments = *moments;
     } else if (c->moments.volume != 0.0) {
@@ -233,13 +240,13 @@ static double last_impulse(const struct tact_world *world, const struct tact_con
 
 /* Measures a near pair by its model into the contact's patch and the world's pieces: their number,
  * or why there is none, as struct tact_contact_model has it. */
-static int measure_pair(struct tact_world *world, int pair)
+static int measure_pair(struct tact_world *world, int slot)
 {
-    const struct world_pair *p = &world->pairs[pair];
-    const struct tact_contact_model *model = tact_world_pair_model(world, p->a, p->b);
-    struct tact_contact *c = tact_near_contact(world, pair);
+    struct tact_contact *c = &world->contacts[slot];
+    const struct near_pair *pair = &world->near.pairs[slot];
+    const struct tact_contact_model *model = tact_world_pair_model(world, c->a, c->b);
     if ((model->state || !model->moments) && !is_close(world, c)) {
-        memset(tact_pair_state(world, pair), 0, (size_t)world->state * sizeof(double));
+        memset(tact_slot_state(world, slot), 0, (size_t)world->state * sizeof(double));
         return -EDOM;
     }
     if (model->moments && !(c->moments.volume > 0.0)) {
@@ -247,26 +254,26 @@ static int measure_pair(struct tact_world *world, int pair)
     }
     struct tact_pair_query query = {
         .model = model,
-        .a = &world->shapes[p->a].shape,
-        .b = &world->shapes[p->b].shape,
-        .data_a = tact_prepared_data(world, model, p->a),
-        .data_b = tact_prepared_data(world, model, p->b),
-        .pose_a = &world->poses[p->a],
-        .pose_b = &world->poses[p->b],
-        .law = tact_world_pair_law(world, p->a, p->b),
+        .a = &world->shapes[c->a].shape,
+        .b = &world->shapes[c->b].shape,
+        .data_a = tact_prepared_data(world, model, c->a),
+        .data_b = tact_prepared_data(world, model, c->b),
+        .pose_a = &world->poses[c->a],
+        .pose_b = &world->poses[c->b],
+        .law = tact_world_pair_law(world, c->a, c->b),
         .options = &world->options,
         .moments = model->moments ? &c->moments : NULL,
-        .planar = world->planar[world->near.slot[pair]],
-        .most = p->most,
-        .state = tact_pair_state(world, pair),
+        .planar = pair->planar,
+        .most = pair->most,
+        .state = tact_slot_state(world, slot),
         .counts = world->counts,
     };
     if (!model->moments) {
         query.pressed = last_impulse(world, c);
-        find_rate(world, p->a, query.rate[0]);
-        find_rate(world, p->b, query.rate[1]);
-        find_twist(world, p->a, query.twist[0]);
-        find_twist(world, p->b, query.twist[1]);
+        find_rate(world, c->a, query.rate[0]);
+        find_rate(world, c->b, query.rate[1]);
+        find_twist(world, c->a, query.twist[0]);
+        find_twist(world, c->b, query.twist[1]);
     }
     return model->measure(&query, &c->patch, world->piece);
 }
@@ -290,7 +297,7 @@ static int open_side(struct tact_world *world, struct side *side, int shape, dou
 }
 
 /* Another block of the tick, where one of its sides can move. */
-static int add_block(struct tact_world *world, int pair, int contact, int points)
+static int add_block(struct tact_world *world, int contact, int points)
 {
     const struct tact_contact *c = &world->contacts[contact];
     if (world->block_count == world->room) {
@@ -300,7 +307,6 @@ static int add_block(struct tact_world *world, int pair, int contact, int points
     struct block *block = &world->blocks[world->block_count];
     size_t room = (size_t)world->most_dof * 6;
     double *space = world->jacobians + (size_t)world->block_count * 4 * room;
-    block->pair = pair;
     block->contact = contact;
     block->points = points;
     int moves = open_side(world, &block->side[0], c->a, space, space + room) +
@@ -312,37 +318,36 @@ static int add_block(struct tact_world *world, int pair, int contact, int points
 
 /* A pair without a patch: apart, or one wholly inside the other, which nothing can open. What was
  * so at the start keeps that. */
-static void clear_pair(struct tact_world *world, int pair, int inside)
+static void clear_pair(struct tact_world *world, struct tact_contact *c, int inside)
 {
-    struct tact_contact *c = tact_near_contact(world, pair);
     c->stuck = inside;
     c->preload = inside ? c->preload : 0.0;
     c->limits = TACT_LIMIT_OPEN;
     tact_contact_clear(c);
-    tact_pieces_clear(world, pair);
+    tact_pieces_clear(world, c);
 }
 
 /* The blocks of a near pair. */
-static void assemble_pair(struct tact_world *world, int pair)
+static void assemble_pair(struct tact_world *world, int slot)
 {
-    struct tact_contact *c = tact_near_contact(world, pair);
-    int pieces = measure_pair(world, pair);
+    struct tact_contact *c = &world->contacts[slot];
+    int pieces = measure_pair(world, slot);
     c->touching = c->stuck = 0;
     if (pieces < 0) {
-        clear_pair(world, pair, pieces == -ERANGE);
+        clear_pair(world, c, pieces == -ERANGE);
         return;
     }
     int points = tact_world_pair_model(world, c->a, c->b)->points;
-    tact_pieces_make(world, pair, world->piece, pieces);
+    tact_pieces_make(world, slot, world->piece, pieces);
     tact_opening_preload(world, c);
     for (int k = 0; k < pieces; k++) {
-        c->touching |= add_block(world, pair, c->first_piece + k, points);
+        c->touching |= add_block(world, c->first_piece + k, points);
     }
     if (!pieces) {
-        c->touching = add_block(world, pair, world->near.slot[pair], points);
+        c->touching = add_block(world, slot, points);
     }
     if (points && c->touching) {
-        tact_points_collect(&world->points, pair, &world->shapes[c->a].shape, &world->poses[c->a],
+        tact_points_collect(&world->points, slot, &world->shapes[c->a].shape, &world->poses[c->a],
                             &world->shapes[c->b].shape, &world->poses[c->b], &c->patch);
     }
 }
@@ -354,17 +359,17 @@ int tact_assemble_blocks(struct tact_world *world)
         tact_points_begin(&world->points);
     }
     for (int n = 0; n < world->near.count; n++) {
-        assemble_pair(world, world->near.list[n]);
+        assemble_pair(world, world->near.slots[n]);
     }
     return world->crowded || world->near.crowded ? -ENOSPC : 0;
 }
 
 /* By how much a pair is deeper than its target; of one wholly inside the other 33 sizes. An elastic
  * wrench has no target. */
-static double excess_at_start(struct tact_world *world, int pair)
+static double excess_at_start(struct tact_world *world, int slot)
 {
-    const struct tact_contact *c = tact_near_contact(world, pair);
-    int rc = measure_pair(world, pair);
+    const struct tact_contact *c = &world->contacts[slot];
+    int rc = measure_pair(world, slot);
     if (rc == -ERANGE) {
         double small = tact_min(world->shapes[c->a].radius, world->shapes[c->b].radius);
         double size = c->moments.volume > 0.0 ? tact_cbrt(c->moments.volume) : small;
@@ -378,13 +383,14 @@ static int measure_start(struct tact_world *world, struct tact_moments_scratch *
 {
     int deep = 0;
     for (int n = 0; n < world->near.count; n++) {
-        int i = world->near.list[n];
-        struct tact_contact *c = tact_near_contact(world, i);
+        int slot = world->near.slots[n];
+        struct tact_contact *c = &world->contacts[slot];
         c->preload = 0.0;
-        if (!world->active[i] || tact_world_measure(world, i, scratch, &c->moments) <= 0) {
+        if (!world->near.pairs[slot].active ||
+            tact_world_measure(world, world->near.list[n], scratch, &c->moments) <= 0) {
             memset(&c->moments, 0, sizeof c->moments);
         }
-        c->preload = tact_max(0.0, excess_at_start(world, i));
+        c->preload = tact_max(0.0, excess_at_start(world, slot));
         c->starting = c->preload > 0.0;
         deep += c->starting;
     }
@@ -399,8 +405,8 @@ int tact_world_start(struct tact_world *world, struct tact_moments_scratch *scra
         tact_assemble_blocks(world);
         tact_openings_at_start(world);
         for (int n = 0; n < world->near.count; n++) {
-            tact_near_contact(world, world->near.list[n])->touching = 0;
-            tact_pieces_clear(world, world->near.list[n]);
+            tact_near_contact(world, n)->touching = 0;
+            tact_pieces_clear(world, tact_near_contact(world, n));
         }
     }
     return deep;

@@ -9,7 +9,7 @@
 enum {
     MOST_MATERIALS = 128,
     MOST_PAIRS = 4096,
-    MOST_BODIES = 1024,
+    MOST_BODIES = 4096,
     MOST_HANDS = 64,
     MOST_LINKS = 128,
     MOST_SHAPES = 64,

@@ -272,102 +272,6 @@ static struct tact_world_options world_options(const struct tact_scene *scene)
     return o;
 }
 
-/* Name of what a shape belongs to: body, "hand.link", or the fixed body it came from. */
-static const char *owner_name(const struct tact_session *s, int shape)
-{
-    struct tact_owner owner = tact_world_owner(s->world, shape);
-    int at = 0;
-    if (owner.kind == TACT_OWNER_HAND) {
-        return s->hands[owner.index].names[owner.link];
-    }
-    if (owner.kind == TACT_OWNER_BODY) {
-        return s->bodies[owner.index].name;
-    }
-    for (uint32_t i = 0; i < s->scene->bodies_count; i++) {
-        at += (int)s->scene->bodies[i].shapes_count;
-        if (shape < at) {
-            return s->scene->bodies[i].name;
-        }
-    }
-    return "";
-}
-
-/* Shapes of one owner follow each other. */
-static int name_owners(struct tact_session *s)
-{
-    int shapes = tact_world_shape_count(s->world), pairs = tact_world_pair_count(s->world);
-    s->owners = calloc((size_t)shapes + 1, sizeof *s->owners);
-    s->group = calloc((size_t)shapes + 1, sizeof *s->group);
-    s->pairs = calloc((size_t)pairs + 1, sizeof *s->pairs);
-    s->pair_names = calloc((size_t)pairs + 1, sizeof *s->pair_names);
-    s->live = calloc((size_t)tact_world_slots(s->world) + 1, sizeof *s->live);
-    if (!s->live || !s->owners || !s->group || !s->pairs || !s->pair_names) {
-        return -ENOMEM;
-    }
-    for (int i = 0; i < shapes; i++) {
-        s->owners[i] = owner_name(s, i);
-        s->group[i] = i > 0 && s->owners[i] == s->owners[i - 1] ? s->group[i - 1] : i;
-    }
-    return 0;
-}
-
-int tact_session_pair_same(struct tact_session *s, int pair)
-{
-    int a, b, shapes = tact_world_shape_count(s->world);
-    if (s->pairs[pair].same) {
-        return s->pairs[pair].same;
-    }
-    tact_world_pair_shapes(s->world, pair, &a, &b);
-    int same = 0;
-    for (int i = s->group[a]; i <= a; i++) {
-        for (int k = s->group[b]; k < shapes && s->group[k] == s->group[b]; k++) {
-            same += tact_world_pair_between(s->world, i, k) >= 0 && (i < a || k <= b);
-        }
-    }
-    return s->pairs[pair].same = same;
-}
-
-static size_t append(char *out, size_t used, const char *text)
-{
-    for (; *text && used < SESSION_NAME - 1; text++) {
-        out[used++] = *text;
-    }
-    return used;
-}
-
-void tact_session_name_pair(struct tact_session *s, int pair, char out[SESSION_NAME])
-{
-    int a, b, same = tact_session_pair_same(s, pair);
-    char number[12];
-    size_t used = 0, digit = sizeof number - 1;
-    tact_world_pair_shapes(s->world, pair, &a, &b);
-    used = append(out, used, s->owners[a]);
-    used = append(out, used, "/");
-    used = append(out, used, s->owners[b]);
-    number[digit] = 0;
-    for (int n = same; same > 1 && n > 0; n /= 10) {
-        number[--digit] = (char)('0' + n % 10);
-    }
-    if (same > 1) {
-        used = append(out, append(out, used, "#"), number + digit);
-    }
-    out[used] = 0;
-}
-
-/* Each pair that may touch takes memory: said before room is made for them. */
-static int check_size(const struct tact_session *s, struct tact_error *err)
-{
-    if (!tact_world_pairs_over(s->world, TACT_SESSION_PAIRS)) {
-        return 0;
-    }
-    tact_scene_where(s->scene, s->scene->bodies_count ? "bodies" : "hands", err);
-    return tact_error_set(err, -E2BIG,
-                          "more than %d pairs of shapes may touch: expected fewer bodies, links or "
-                          "shapes (%u bodies, %d shapes)",
-                          TACT_SESSION_PAIRS, s->scene->bodies_count,
-                          tact_world_shape_count(s->world));
-}
-
 static int check_models(const struct tact_session *s, struct tact_error *err)
 {
     int a, b;
@@ -377,7 +281,7 @@ static int check_models(const struct tact_session *s, struct tact_error *err)
     tact_scene_where(s->scene, "pairs", err);
     return tact_error_set(err, -ENOTSUP,
                           "the contact model named for %s and %s does not take their shapes",
-                          owner_name(s, a), owner_name(s, b));
+                          tact_session_owner_name(s, a), tact_session_owner_name(s, b));
 }
 
 /* What contact models derive from the shapes, before the first tick. */
@@ -393,7 +297,7 @@ static int prepare_shapes(struct tact_session *s, struct tact_error *err)
     int body = owner.kind == TACT_OWNER_BODY ? (int)(s->bodies[owner.index].def - s->scene->bodies)
                                              : owner.index - 1;
     at_key(s, err, hand ? "hands" : "bodies", hand ? owner.index : body, "");
-    return tact_error_set(err, rc, "a shape of %s: %s", owner_name(s, shape),
+    return tact_error_set(err, rc, "a shape of %s: %s", tact_session_owner_name(s, shape),
                           why.text[0] ? why.text : strerror(-rc));
 }
 
@@ -429,14 +333,18 @@ int tact_session_build_world(struct tact_session *s, struct tact_error *err)
     }
     rc = rc ? rc : add_laws(s);
     if (!rc) {
-        int refused = check_size(s, err);
-        refused = refused ? refused : check_models(s, err);
+        int refused = check_models(s, err);
         refused = refused ? refused : prepare_shapes(s, err);
         if (refused) {
             return refused;
         }
     }
     rc = rc ? rc : tact_world_finish(s->world);
-    rc = rc ? rc : name_owners(s);
+    if (rc == -E2BIG) {
+        tact_scene_where(scene, scene->bodies_count ? "bodies" : "hands", err);
+        return tact_error_set(err, rc, "%d shapes: expected at most %d",
+                              tact_world_shape_count(s->world), TACT_WORLD_MAX_SHAPES);
+    }
+    rc = rc ? rc : tact_session_make_pairs(s);
     return rc ? tact_error_set(err, rc, "cannot be built: %s", strerror(-rc)) : 0;
 }

@@ -67,26 +67,19 @@ static struct session_extras extras_of(const struct tact_session *s, int pair)
     int split = tact_world_piece(s->world, pair, 0) != NULL;
     int springs = tact_world_law(s->world, pair)->tangential_compliance > 0.0;
     return (struct session_extras){.pieces = split ? 12 * TACT_PIECES : 0,
-                                   .preload = s->pairs[pair].preloaded,
+                                   .preload = tact_session_known(s, pair)->preloaded,
                                    .springs = springs ? 9 * (split ? 1 + TACT_PIECES : 1) : 0,
                                    .state = tact_world_model(s->world, pair)->state};
-}
-
-static int larger(int a, int b)
-{
-    return a > b ? a : b;
 }
 
 /* The extras of any pair: an element of the list has them all. */
 static struct session_extras all_extras(const struct tact_session *s)
 {
-    struct session_extras all = {0};
-    for (int i = 0; i < tact_world_pair_count(s->world); i++) {
-        struct session_extras one = extras_of(s, i);
-        all.pieces = larger(all.pieces, one.pieces);
-        all.preload = larger(all.preload, one.preload);
-        all.springs = larger(all.springs, one.springs);
-        all.state = larger(all.state, one.state);
+    const struct tact_world_extent e = tact_world_extent(s->world);
+    struct session_extras all = {
+        .pieces = e.split ? 12 * TACT_PIECES : 0, .springs = 9 * e.springs, .state = e.state};
+    for (int i = 0; i < s->pair_count; i++) {
+        all.preload |= s->pairs[i].preloaded;
     }
     return all;
 }
@@ -96,7 +89,8 @@ static int place_every_pair(struct tact_session *s)
 {
     int rc = 0;
     s->every_pair = 1;
-    for (int i = 0; !rc && i < tact_world_pair_count(s->world); i++) {
+    for (int i = tact_world_next_pair(s->world, -1); !rc && i >= 0;
+         i = tact_world_next_pair(s->world, i)) {
         const struct session_extras extras = extras_of(s, i);
         struct tact_layout own = {0};
         char name[SESSION_NAME];
@@ -105,7 +99,7 @@ static int place_every_pair(struct tact_session *s)
         long at = rc ? rc : tact_layout_add_pair(&s->layout, &own, name);
         tact_layout_free(&own);
         rc = at < 0 ? (int)at : 0;
-        s->pairs[i].place = (uint32_t)at + 1;
+        tact_session_pair(s, i)->place = (uint32_t)at + 1;
         s->listed[s->listed_count++] = i;
     }
     return rc;
@@ -135,7 +129,7 @@ static int place_pairs(struct tact_session *s, const struct tact_log *log, struc
         if (at < 0) {
             return (int)at;
         }
-        s->pairs[pair].place = (uint32_t)at + 1;
+        tact_session_pair(s, pair)->place = (uint32_t)at + 1;
         s->listed[s->listed_count++] = pair;
     }
     return 0;
@@ -164,7 +158,7 @@ static int make_element(struct tact_session *s)
 /* What is recorded: a list as long as contacts may be. */
 static int add_list(struct tact_session *s)
 {
-    int pairs = tact_world_pair_count(s->world), room = tact_world_room(s->world);
+    int pairs = tact_world_extent(s->world).pairs, room = tact_world_room(s->world);
     int likely = LIST_LEAST + LIST_EACH * tact_world_shape_count(s->world);
     room = likely < room ? likely : room;
     room = room < pairs ? room : pairs;
@@ -175,13 +169,17 @@ static int add_list(struct tact_session *s)
 int tact_session_layout_contacts(struct tact_session *s, const struct tact_log *log,
                                  struct tact_error *err)
 {
-    int pairs = tact_world_pair_count(s->world);
+    size_t pairs = 0;
     int rc = make_element(s);
     if (rc || !log) {
         return rc ? rc : add_list(s);
     }
-    s->listed = calloc((size_t)pairs + 1, sizeof *s->listed);
-    if (!s->listed) {
+    while (tact_log_pair(log, pairs)) {
+        pairs++;
+    }
+    pairs = tact_log_element(log) ? pairs : (size_t)tact_world_extent(s->world).pairs;
+    s->listed = calloc(pairs + 1, sizeof *s->listed);
+    if (!s->listed || tact_session_more_pairs(s, (int)pairs)) {
         return -ENOMEM;
     }
     return tact_log_element(log) ? place_pairs(s, log, err) : place_every_pair(s);
@@ -190,7 +188,7 @@ int tact_session_layout_contacts(struct tact_session *s, const struct tact_log *
 const double *tact_session_logged(const struct tact_session *s, int pair,
                                   const struct tact_record *record)
 {
-    uint32_t place = s->pairs[pair].place;
+    uint32_t place = tact_session_known(s, pair)->place;
     return place ? record->values + place - 1 : s->absent;
 }
 
@@ -270,7 +268,7 @@ static struct session_extras recorded_extras(const struct tact_session *s, int p
 static void fill_contact(struct tact_session *s, int pair, double *v)
 {
     const struct session_extras extras = recorded_extras(s, pair);
-    const struct session_pair *p = &s->pairs[pair];
+    const struct session_pair *p = tact_session_known(s, pair);
     const struct tact_contact *c = tact_world_contact(s->world, pair);
     double *more = v + AT_EXTRAS;
     const struct session_live *live =
@@ -288,7 +286,7 @@ static void fill_contact(struct tact_session *s, int pair, double *v)
     }
     memcpy(v + AT_WARM, c->warm, sizeof c->warm);
     tact_v3_copy(v + AT_WARM + 6, c->warm_point);
-    tact_v3_copy(v + AT_DIRECTION, tact_world_directions(s->world) + 3 * pair);
+    tact_v3_copy(v + AT_DIRECTION, tact_world_direction(s->world, pair));
     v[AT_LIMITS] = c->limits;
     memcpy(v + AT_MARGINS, &c->margins, sizeof c->margins);
     memset(more, 0,
@@ -318,7 +316,7 @@ static void restore_contact(struct tact_session *s, int pair, const double *v)
         restore_pieces(s, pair, more);
     }
     more += extras.pieces;
-    c->preload = extras.preload && s->pairs[pair].preloaded ? *more : 0.0;
+    c->preload = extras.preload && tact_session_known(s, pair)->preloaded ? *more : 0.0;
     more += extras.preload;
     if (extras.springs) {
         restore_springs(s, pair, more);
@@ -370,10 +368,10 @@ static void fill_places(struct tact_session *s, double *values)
     s->strays = 0;
     for (int i = 0; i < s->listed_count; i++) {
         int pair = s->listed[i];
-        fill_contact(s, pair, values + s->pairs[pair].place - 1);
+        fill_contact(s, pair, values + tact_session_known(s, pair)->place - 1);
     }
     for (int i = 0; i < count; i++) {
-        if (s->pairs[near[i]].place) {
+        if (tact_session_known(s, near[i])->place) {
             continue;
         }
         fill_contact(s, near[i], s->stray);
@@ -397,12 +395,12 @@ void tact_session_restore_contacts(struct tact_session *s, const double *values)
     int count;
     const int *near = tact_world_near(s->world, &count);
     for (int i = 0; i < count; i++) {
-        if (!s->pairs[near[i]].place) {
+        if (!tact_session_known(s, near[i])->place) {
             restore_contact(s, near[i], s->absent);
         }
     }
     for (int i = 0; i < s->listed_count; i++) {
         tact_world_keep_near(s->world, s->listed[i]);
-        restore_contact(s, s->listed[i], values + s->pairs[s->listed[i]].place - 1);
+        restore_contact(s, s->listed[i], values + tact_session_known(s, s->listed[i])->place - 1);
     }
 }

@@ -17,23 +17,27 @@
 
 static int describe_scene(struct tact_session *s, struct tact_source_scene *scene)
 {
-    int shapes = tact_world_shape_count(s->world), pairs = tact_world_pair_count(s->world);
+    int shapes = tact_world_shape_count(s->world), pairs = tact_world_extent(s->world).pairs;
     s->source_shapes = calloc((size_t)shapes + 1, sizeof *s->source_shapes);
     s->source_pairs = calloc((size_t)pairs + 1, sizeof *s->source_pairs);
+    s->source_directions = calloc((size_t)pairs * 3 + 1, sizeof *s->source_directions);
     s->measured = calloc((size_t)pairs + 1, 1);
     s->history_slots = s->scene->moments.max_age + HISTORY;
     s->history = calloc((size_t)s->history_slots * (size_t)(shapes + 1), sizeof *s->history);
     s->history_frame = calloc(s->history_slots, sizeof *s->history_frame);
-    if (!s->source_shapes || !s->source_pairs || !s->measured || !s->history || !s->history_frame) {
+    if (!s->source_shapes || !s->source_pairs || !s->source_directions || !s->measured ||
+        !s->history || !s->history_frame) {
         return -ENOMEM;
     }
     for (int i = 0; i < shapes; i++) {
         s->source_shapes[i] = *tact_world_shape(s->world, i);
     }
-    for (int i = 0; i < pairs; i++) {
+    for (int i = tact_world_next_pair(s->world, -1); i >= 0;
+         i = tact_world_next_pair(s->world, i)) {
         int a, b;
         tact_world_pair_shapes(s->world, i, &a, &b);
-        s->source_pairs[i] = (struct tact_source_pair){(uint32_t)a, (uint32_t)b};
+        s->source_pairs[s->source_pair_count++] =
+            (struct tact_source_pair){(uint32_t)a, (uint32_t)b};
     }
     *scene = (struct tact_source_scene){s->source_shapes, (uint32_t)shapes, s->source_pairs,
                                         (uint32_t)pairs};
@@ -52,12 +56,12 @@ int tact_session_open_source(struct tact_session *s, struct tact_error *err)
     if (!s->options.source) {
         return insists ? tact_error_set(err, -ENODEV, "no moment source in this program") : 0;
     }
-    if (!insists && tact_world_pair_count(s->world) > SOURCE_PAIRS) {
+    if (!insists && tact_world_extent(s->world).pairs > SOURCE_PAIRS) {
         tact_message(
             s->options.messages, TACT_MESSAGE_WARNING,
             "moments are computed on the host: %d pairs of shapes may touch, and OpenCL is "
             "not chosen for more than %d",
-            tact_world_pair_count(s->world), SOURCE_PAIRS);
+            tact_world_extent(s->world).pairs, SOURCE_PAIRS);
         return 0;
     }
     int rc = describe_scene(s, &scene);
@@ -100,7 +104,6 @@ void tact_session_submit(struct tact_session *s, uint64_t tick)
 {
     int count;
     const int *near = tact_world_near(s->world, &count);
-    const uint8_t *active = tact_world_active(s->world);
     if (!s->source_open) {
         return;
     }
@@ -108,12 +111,13 @@ void tact_session_submit(struct tact_session *s, uint64_t tick)
         tact_session_replace(s);
     }
     s->handed = s->insists;
-    memset(s->measured, 0, (size_t)tact_world_pair_count(s->world));
+    memset(s->measured, 0, (size_t)s->source_pair_count);
     for (int k = 0; k < count; k++) {
         const int i = near[k];
-        struct session_pair *p = &s->pairs[i];
-        s->measured[i] = active[i] && p->by_source;
-        s->handed |= s->measured[i];
+        struct session_pair *p = tact_session_pair(s, i);
+        s->measured[p->source] = p->by_source && tact_world_is_close(s->world, i);
+        s->handed |= s->measured[p->source];
+        tact_v3_copy(s->source_directions + 3 * p->source, tact_world_direction(s->world, i));
         if (p->by_source && p->since == UINT64_MAX) {
             p->since = tick;
         }
@@ -123,7 +127,7 @@ void tact_session_submit(struct tact_session *s, uint64_t tick)
            (size_t)tact_world_shape_count(s->world) * sizeof *s->history);
     if (s->handed) {
         s->source.ops->submit(s->source.self, tick, tact_world_shape_poses(s->world), s->measured,
-                              tact_world_directions(s->world));
+                              s->source_directions);
     }
 }
 
@@ -138,7 +142,7 @@ struct session_live *tact_session_live(struct tact_session *s, int pair)
 
 static void measure(struct tact_session *s, int pair, struct tact_moments *m)
 {
-    struct session_pair *p = &s->pairs[pair];
+    struct session_pair *p = tact_session_pair(s, pair);
     struct session_live *live = tact_session_live(s, pair);
     int timed = s->source_open && s->options.clock == TACT_LOOP_REAL && !s->fed;
     int64_t began = timed ? tact_clock_now() : 0;
@@ -182,7 +186,7 @@ static void remember(struct tact_session *s, int pair, const struct tact_moments
 /* Counts a pair that could not be measured, and after too many ticks in a row ends in the fault. */
 static void count_unmeasured(struct tact_session *s, int pair, uint64_t tick)
 {
-    struct session_pair *p = &s->pairs[pair];
+    struct session_pair *p = tact_session_pair(s, pair);
     const struct session_live *live = tact_session_live(s, pair);
     s->report.unmeasured++;
     p->use.unmeasured++;
@@ -226,7 +230,8 @@ static void carry(struct tact_session *s, int pair, const struct newest *n, stru
 {
     struct session_live *live = tact_session_live(s, pair);
     struct session_seen *seen = &live->seen;
-    const struct tact_source_moments *result = &n->result.pairs[pair];
+    const struct tact_source_moments *result =
+        &n->result.pairs[tact_session_known(s, pair)->source];
     uint64_t frame = s->frames + 1 - n->age;
     if (result->status > 0 && seen->frame != frame) {
         const struct tact_pose *then = history_at(s, n->result.tick);
@@ -243,12 +248,12 @@ static void carry(struct tact_session *s, int pair, const struct newest *n, stru
 static int use_result(struct tact_session *s, int pair, const struct newest *n,
                       struct tact_moments *m)
 {
-    struct session_pair *p = &s->pairs[pair];
+    struct session_pair *p = tact_session_pair(s, pair);
     struct session_live *live = tact_session_live(s, pair);
     if (!p->by_source || n->age > tact_session_oldest(s, p) || n->result.tick < p->since) {
         return 0;
     }
-    const struct tact_source_moments *result = &n->result.pairs[pair];
+    const struct tact_source_moments *result = &n->result.pairs[p->source];
     if (s->options.clock == TACT_LOOP_REAL) {
         tact_session_cost_source(p, result->cost_ns);
     }
@@ -294,18 +299,17 @@ static void count(struct tact_session *s, struct session_pair *p, uint32_t age)
 
 void tact_session_moments(struct tact_session *s, uint64_t tick)
 {
-    const uint8_t *active = tact_world_active(s->world);
     const struct newest newest = look(s, tick);
     int fell_back = 0, near_count;
     const int *near = tact_world_near(s->world, &near_count);
     s->age_now = 0;
     for (int k = 0; k < near_count; k++) {
         const int i = near[k];
-        struct session_pair *p = &s->pairs[i];
+        struct session_pair *p = tact_session_pair(s, i);
         struct session_live *live = tact_session_live(s, i);
         live->got = 0;
         live->age = AGE_HOST;
-        if (!active[i]) {
+        if (!tact_world_is_close(s->world, i)) {
             live->unmeasured = 0;
             live->last.frame = 0;
             tact_world_set_moments(s->world, i, NULL);

@@ -13,16 +13,6 @@ const char *tact_session_joint_name(const struct tact_session *session, int hand
     return session->hands[hand].names[link];
 }
 
-const char *tact_session_pair_name(struct tact_session *session, int pair)
-{
-    if (!session->pair_names[pair]) {
-        char name[SESSION_NAME];
-        tact_session_name_pair(session, pair, name);
-        session->pair_names[pair] = strdup(name);
-    }
-    return session->pair_names[pair] ? session->pair_names[pair] : "";
-}
-
 int tact_session_find_body(const struct tact_session *session, const char *name)
 {
     for (int i = 0; i < tact_world_body_count(session->world); i++) {
@@ -49,7 +39,8 @@ int tact_session_find_joint(const struct tact_session *session, const char *name
 
 int tact_session_find_pair(struct tact_session *session, const char *name)
 {
-    for (int i = 0; i < tact_world_pair_count(session->world); i++) {
+    for (int i = tact_world_next_pair(session->world, -1); i >= 0;
+         i = tact_world_next_pair(session->world, i)) {
         char own[SESSION_NAME];
         tact_session_name_pair(session, i, own);
         if (!strcmp(own, name)) {

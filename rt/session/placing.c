@@ -30,16 +30,33 @@ static double guess(const struct tact_shape *a, const struct tact_shape *b)
     return CLOSED_NS;
 }
 
+/* Its place among the source's pairs. */
+static int find_pair(const struct tact_session *s, uint32_t a, uint32_t b)
+{
+    int low = 0, high = s->source_pair_count;
+    while (high - low > 1) {
+        int middle = (low + high) / 2;
+        const struct tact_source_pair *p = &s->source_pairs[middle];
+        *(p->a < a || (p->a == a && p->b <= b) ? &low : &high) = middle;
+    }
+    return low;
+}
+
+void tact_session_place_pair(const struct tact_session *s, struct session_pair *p)
+{
+    int a, b;
+    tact_world_pair_shapes(s->world, p->number, &a, &b);
+    p->source = find_pair(s, (uint32_t)a, (uint32_t)b);
+    p->cost_ns = guess(tact_world_shape(s->world, a), tact_world_shape(s->world, b));
+    p->scale = 1.0;
+    p->by_source = s->insists;
+}
+
 void tact_session_place(struct tact_session *s, int insists)
 {
     s->insists = insists;
-    for (int i = 0; i < tact_world_pair_count(s->world); i++) {
-        struct session_pair *p = &s->pairs[i];
-        int a, b;
-        tact_world_pair_shapes(s->world, i, &a, &b);
-        p->cost_ns = guess(tact_world_shape(s->world, a), tact_world_shape(s->world, b));
-        p->scale = 1.0;
-        p->by_source = insists;
+    for (int i = 0; i < s->pair_count; i++) {
+        tact_session_place_pair(s, &s->pairs[i]);
     }
     int count;
     (void)tact_world_near(s->world, &count);
@@ -85,7 +102,6 @@ uint32_t tact_session_oldest(const struct tact_session *s, const struct session_
 void tact_session_replace(struct tact_session *s)
 {
     const double most = 1e9 * s->scene->moments.host_time;
-    const uint8_t *active = tact_world_active(s->world);
     struct session_pair *dearest = NULL, *cheapest = NULL;
     double total = 0.0;
     int count;
@@ -94,8 +110,8 @@ void tact_session_replace(struct tact_session *s)
         return;
     }
     for (int i = 0; i < count; i++) {
-        struct session_pair *p = &s->pairs[near[i]];
-        if (!active[near[i]]) {
+        struct session_pair *p = tact_session_pair(s, near[i]);
+        if (!tact_world_is_close(s->world, near[i])) {
             continue;
         }
         if (p->by_source) {

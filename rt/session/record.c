@@ -245,13 +245,14 @@ static void list_hand(const struct tact_session *s, uint32_t index, struct lists
 /* Names of topics are as those of fields: unique, and made of what a topic may have in it. */
 static int list_contacts(struct tact_session *s, struct lists *l)
 {
-    int count = tact_world_pair_count(s->world), rc = 0;
+    int pair = tact_world_next_pair(s->world, -1), rc = 0;
     struct tact_layout topics = {0};
-    for (int i = 0; i < count && i < TACT_RECORDER_WRENCHES && !rc; i++) {
+    for (int i = 0; pair >= 0 && i < TACT_RECORDER_WRENCHES && !rc; i++) {
         char name[SESSION_NAME];
         int a, b;
-        tact_world_pair_shapes(s->world, i, &a, &b);
-        tact_session_name_pair(s, i, name);
+        tact_world_pair_shapes(s->world, pair, &a, &b);
+        tact_session_name_pair(s, pair, name);
+        pair = tact_world_next_pair(s->world, pair);
         rc = tact_layout_add(&topics, TACT_FIELD_OUTPUT, name, "", 1) < 0 ? -ENOMEM : 0;
         if (!rc) {
             memcpy(l->contact_names[i], topics.fields[i].name, sizeof l->contact_names[i]);

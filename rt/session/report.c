@@ -143,12 +143,14 @@ static void add_slips(json_t *pair, const struct tact_contact *c,
 char *tact_session_slips_json(struct tact_session *s)
 {
     json_t *list = json_array();
-    for (int i = 0; i < tact_world_pair_count(s->world); i++) {
-        if (!s->pairs[i].met) {
+    struct session_pair **pairs = tact_session_sorted_pairs(s);
+    for (int i = 0; i < s->pair_count; i++) {
+        const struct session_pair *p = pairs[i];
+        if (!p->met) {
             continue;
         }
-        json_t *pair = json_pack("{s:s}", "name", tact_session_pair_name(s, i));
-        add_slips(pair, tact_world_contact(s->world, i), &s->pairs[i].tally);
+        json_t *pair = json_pack("{s:s}", "name", tact_session_pair_name(s, p->number));
+        add_slips(pair, tact_world_contact(s->world, p->number), &p->tally);
         json_array_append_new(list, pair);
     }
     char *text = json_dumps(list, JSON_REAL_PRECISION(17));
@@ -185,8 +187,11 @@ static json_t *pairs(struct tact_session *s)
 {
     json_t *list = json_array();
     double per_h = 1.0 / s->period;
-    for (int i = 0; i < tact_world_pair_count(s->world); i++) {
-        if (!s->pairs[i].met) {
+    struct session_pair **known = tact_session_sorted_pairs(s);
+    for (int k = 0; k < s->pair_count; k++) {
+        const struct session_pair *p = known[k];
+        const int i = p->number;
+        if (!p->met) {
             continue;
         }
         const struct tact_contact *c = tact_world_contact(s->world, i);
@@ -199,9 +204,9 @@ static json_t *pairs(struct tact_session *s)
                       "spin_torque", number(c->touching ? c->impulse[3] * per_h : 0.0), "spin_arm",
                       number(c->touching ? c->spin_arm : 0.0), "depth",
                       number(c->touching ? c->patch.depth : 0.0));
-        add_slips(pair, c, &s->pairs[i].tally);
-        json_object_set_new(pair, "start_depth", number(s->pairs[i].start.depth));
-        json_object_set_new(pair, "stuck_ticks", json_integer((json_int_t)s->pairs[i].stuck_ticks));
+        add_slips(pair, c, &p->tally);
+        json_object_set_new(pair, "start_depth", number(p->start.depth));
+        json_object_set_new(pair, "stuck_ticks", json_integer((json_int_t)p->stuck_ticks));
         json_object_set_new(pair, "moments", pair_moments(s, i));
         if (c->touching && c->split) {
             json_object_set_new(pair, "pieces", pieces(s, i));

@@ -61,11 +61,12 @@ static void finish_report(struct tact_session *s, struct tact_session_report *re
 /* Every pair that could not be measured, by name. */
 static void report_unmeasured(struct tact_session *s)
 {
-    for (int i = 0; i < tact_world_pair_count(s->world); i++) {
-        const struct session_pair *p = &s->pairs[i];
+    struct session_pair **pairs = tact_session_sorted_pairs(s);
+    for (int i = 0; i < s->pair_count; i++) {
+        const struct session_pair *p = pairs[i];
         if (p->use.unmeasured) {
             char name[SESSION_NAME];
-            tact_session_name_pair(s, i, name);
+            tact_session_name_pair(s, p->number, name);
             tact_message(s->options.messages, TACT_MESSAGE_WARNING,
                          "%s could not be measured in %llu ticks, the first at t = %.3f s (%s): "
                          "its last overlap was carried",
@@ -96,6 +97,13 @@ static int end(struct tact_session *s, struct tact_session_report *report)
     finish_report(s, report);
     report_unmeasured(s);
     tact_session_report_stuck(s);
+    if (s->pairs_uncounted) {
+        tact_message(
+            s->options.messages, TACT_MESSAGE_WARNING,
+            "more than %d pairs of shapes came near: the report says nothing of those that "
+            "came later",
+            s->pair_room);
+    }
     return rc;
 }
 

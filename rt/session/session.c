@@ -124,16 +124,14 @@ void tact_session_destroy(struct tact_session *s)
     tact_triple_free(s->status);
     tact_layout_free(&s->layout);
     tact_layout_free(&s->element);
-    for (int i = 0; s->pair_names && i < tact_world_pair_count(s->world); i++) {
-        free(s->pair_names[i]);
-    }
+    tact_session_free_pairs(s);
     tact_world_destroy(s->world);
     free(s->markers);
     free(s->log_path);
-    void *blocks[] = {s->bodies,  s->hands,         s->pairs,        s->devices,    s->inputs,
-                      s->outputs, s->source_shapes, s->source_pairs, s->blank,      s->measured,
-                      s->history, s->history_frame, s->bonds,        s->owners,     s->group,
-                      s->absent,  s->stray,         s->listed,       s->pair_names, s->live,
+    void *blocks[] = {s->bodies,  s->hands,         s->devices,      s->inputs,
+                      s->outputs, s->source_shapes, s->source_pairs, s->source_directions,
+                      s->blank,   s->measured,      s->history,      s->history_frame,
+                      s->bonds,   s->absent,        s->stray,        s->listed,
                       s->joints};
     for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) {
         free(blocks[i]);
@@ -149,18 +147,6 @@ struct tact_world *tact_session_world(struct tact_session *session)
 const struct tact_layout *tact_session_layout(const struct tact_session *session)
 {
     return &session->layout;
-}
-
-struct tact_session_pair_report tact_session_pair_report(const struct tact_session *session,
-                                                         int pair)
-{
-    const struct session_pair *p = &session->pairs[pair];
-    return (struct tact_session_pair_report){.host_ticks = p->use.host,
-                                             .source_ticks = p->use.source,
-                                             .unmeasured_ticks = p->use.unmeasured,
-                                             .age_max = p->use.age_max,
-                                             .by_source = p->by_source,
-                                             .cost = 1e-9 * p->cost_ns};
 }
 
 void tact_session_body_pose(struct tact_session *session, int body, struct tact_pose *out)

@@ -3,6 +3,7 @@
 #define TACT_RT_SESSION_SESSION_INTERNAL_H
 
 #include <pthread.h>
+#include "contact/keys.h"
 #include "contact/world/bond.h"
 #include "rt/log/log_reader.h"
 #include "rt/session/session.h"
@@ -83,6 +84,9 @@ struct session_live {
 
 /* What is known of it for good. */
 struct session_pair {
+    int number;     /* in the world; -1: it stands for all without room */
+    int source;     /* and among the pairs of a source */
+    char *name;     /* where it was asked for */
     uint32_t place; /* 1 and the offset of its first field, in a record that is replayed; 0: none */
     int same;       /* its number among the pairs of its name, from 1; 0: not yet known */
     int met;        /* its shapes were close in some tick */
@@ -157,11 +161,14 @@ struct tact_session {
     struct session_body *bodies;
     struct session_hand *hands;
     struct session_bond *bonds;
-    struct session_pair *pairs;
+    struct session_pair *pairs; /* those that ever came near, and one that stands for others */
+    struct session_pair **pair_order;
+    struct tact_keys pair_keys; /* where they are, by their numbers */
+    int pair_count, pair_room;
+    int pairs_uncounted; /* 1: there was no room for one */
     struct session_live *live;
     const char **owners; /* of each shape: name of its body or link, */
     int *group;          /* and the first shape of that */
-    char **pair_names;   /* those that were asked for */
 
     struct session_device *devices;
     int device_count;
@@ -189,7 +196,9 @@ struct tact_session {
     uint64_t frames;    /* ticks whose poses are in history, or were */
     int64_t moments_ns; /* that this tick's moments took */
     struct tact_shape *source_shapes;
-    struct tact_source_pair *source_pairs;
+    struct tact_source_pair *source_pairs; /* ascending, as the world has them */
+    int source_pair_count;
+    double *source_directions; /* 3 each: the last normal */
 
     struct tact_layout layout;    /* of what it records, or of the log that it replays */
     struct tact_layout element;   /* fields of a contact in the list */
@@ -241,14 +250,25 @@ struct tact_session {
     int seen_fault;
 };
 
-/* Most pairs of shapes that may touch: each takes memory, whether near or not. */
-#define TACT_SESSION_PAIRS 2000000
-
 /* session.c: -EINTR where the session's stop was requested while it is made. */
 int tact_session_stopped(const struct tact_session *s, struct tact_error *err);
 
 /* build.c: the world from the scene; devices and the mapping. */
 int tact_session_build_world(struct tact_session *s, struct tact_error *err);
+
+/* pairs.c: what is known of pairs. */
+int tact_session_make_pairs(struct tact_session *s);
+void tact_session_free_pairs(struct tact_session *s);
+/* Room for more; before the first tick. -ENOMEM. */
+int tact_session_more_pairs(struct tact_session *s, int more);
+/* What is known of a pair from now on. Real-time safe. */
+struct session_pair *tact_session_pair(struct tact_session *s, int pair);
+/* What is known of it, if anything. */
+const struct session_pair *tact_session_known(const struct tact_session *s, int pair);
+/* All of them in the order of their numbers. */
+struct session_pair **tact_session_sorted_pairs(struct tact_session *s);
+/* Name of what a shape belongs to: body, "hand.link", or the fixed body it came from. */
+const char *tact_session_owner_name(const struct tact_session *s, int shape);
 /* "a/b", and "a/b#2" for the second pair between the two. Real-time safe. */
 void tact_session_name_pair(struct tact_session *s, int pair, char out[SESSION_NAME]);
 /* Its number among the pairs of its name, from 1. Real-time safe. */
@@ -290,6 +310,7 @@ void tact_session_place(struct tact_session *s, int insists);
 /* Moves a pair from the host to the source or back, at most one. Real-time safe, as what follows.
  */
 void tact_session_replace(struct tact_session *s);
+void tact_session_place_pair(const struct tact_session *s, struct session_pair *p);
 /* What a pair took on the host, or would take as the source tells. */
 void tact_session_cost_host(struct session_pair *p, int64_t ns);
 void tact_session_cost_source(struct session_pair *p, int32_t ns);

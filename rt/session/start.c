@@ -16,7 +16,7 @@ void tact_session_start(struct tact_session *s)
     for (int k = 0; k < count; k++) {
         const int i = near[k];
         const struct tact_contact *c = tact_world_contact(s->world, i);
-        struct session_pair *p = &s->pairs[i];
+        struct session_pair *p = tact_session_pair(s, i);
         p->start.inside = 0;
         p->preloaded = c->preload > 0.0;
         if (p->preloaded && !(c->patch.depth > 0.0)) {
@@ -60,12 +60,13 @@ void tact_session_report_start(struct tact_session *s)
 {
     char both[160], hands[160], text[512];
     int named = 0;
-    for (int i = 0; i < tact_world_pair_count(s->world); i++) {
-        const struct session_pair *p = &s->pairs[i];
+    struct session_pair **pairs = tact_session_sorted_pairs(s);
+    for (int i = 0; i < s->pair_count; i++) {
+        const struct session_pair *p = pairs[i];
         if ((!(p->start.depth > 0.0) && !p->start.inside) || ++named > MOST_NAMED) {
             continue;
         }
-        name_both(s, i, both, sizeof both, hands, sizeof hands);
+        name_both(s, p->number, both, sizeof both, hands, sizeof hands);
         if (p->start.inside) {
             snprintf(text, sizeof text, "%s start one inside the other: no normal separates them",
                      both);
@@ -91,12 +92,13 @@ void tact_session_report_stuck(struct tact_session *s)
 {
     char both[160], hands[160];
     int named = 0;
-    for (int i = 0; i < tact_world_pair_count(s->world); i++) {
-        const struct session_pair *p = &s->pairs[i];
+    struct session_pair **pairs = tact_session_sorted_pairs(s);
+    for (int i = 0; i < s->pair_count; i++) {
+        const struct session_pair *p = pairs[i];
         if (!p->stuck_ticks || ++named > MOST_NAMED) {
             continue;
         }
-        name_both(s, i, both, sizeof both, hands, sizeof hands);
+        name_both(s, p->number, both, sizeof both, hands, sizeof hands);
         tact_message(s->options.messages, TACT_MESSAGE_WARNING,
                      "%s overlapped and could not be pushed apart in %llu ticks", both,
                      (unsigned long long)p->stuck_ticks);

@@ -37,7 +37,7 @@ static void solve(struct tact_session *s, uint64_t tick)
     tact_session_check_state(s, rc, tick);
     for (int i = 0; i < count; i++) {
         const struct tact_contact *c = tact_world_contact(s->world, near[i]);
-        struct session_pair *p = &s->pairs[near[i]];
+        struct session_pair *p = tact_session_pair(s, near[i]);
         p->stuck_ticks += (uint64_t)c->stuck;
         if (c->touching) {
             tact_limit_tally_add(&p->tally, c->limits, &c->margins);
@@ -69,7 +69,7 @@ static void mark_unmeasured(struct tact_session *s, uint64_t tick, int64_t now)
     int count;
     const int *near = tact_world_near(s->world, &count);
     for (int i = 0; i < count; i++) {
-        struct session_pair *p = &s->pairs[near[i]];
+        struct session_pair *p = tact_session_pair(s, near[i]);
         if (p->use.unmeasured && !p->told) {
             char text[SESSION_NAME + sizeof why];
             tact_session_name_pair(s, near[i], text);

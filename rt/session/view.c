@@ -93,7 +93,7 @@ static void list_pairs(struct tact_view *view)
     struct tact_session *s = view->session;
     for (; view->pair_count < s->listed_count; view->pair_count++) {
         int pair = s->listed[view->pair_count];
-        uint32_t at = s->pairs[pair].place - 1;
+        uint32_t at = tact_session_known(s, pair)->place - 1;
         view->pairs[view->pair_count] = (struct tact_view_pair){
             .name = tact_session_pair_name(s, pair),
             .pair = pair,

@@ -88,18 +88,17 @@ static void finds_all_pairs(void **state)
     struct world_scene s;
     build(&s, 2);
     struct tact_world *world = s.world;
-    int pairs = tact_world_pair_count(world), closest = 0;
+    int pairs = tact_world_extent(world).pairs, closest = 0;
     double listed = 0, close = 0;
     for (int tick = 0; tick < TICKS; tick++) {
         move(&s, tick);
         tact_world_begin(world);
-        const uint8_t *active = tact_world_active(world);
         int count, at = 0, now = 0;
         const int *near = tact_world_near(world, &count);
-        for (int i = 0; i < pairs; i++) {
+        for (int i = tact_world_next_pair(world, -1); i >= 0; i = tact_world_next_pair(world, i)) {
             const struct tact_contact *c = tact_world_contact(world, i);
             int wanted = is_close(world, c->a, c->b), in = at < count && near[at] == i;
-            assert_int_equal(active[i], wanted);
+            assert_int_equal(tact_world_is_close(world, i), wanted);
             assert_true(in || !wanted);
             at += in;
             now += wanted;
@@ -122,10 +121,9 @@ static void clears_what_was_written(void **state)
     struct world_scene s;
     build(&s, 2);
     struct tact_world *world = s.world;
-    const uint8_t *active = tact_world_active(world);
-    int far = 0;
-    while (active[far]) {
-        far++;
+    int far = tact_world_next_pair(world, -1);
+    while (tact_world_is_close(world, far)) {
+        far = tact_world_next_pair(world, far);
     }
     tact_world_keep_near(world, far);
     struct tact_contact *c = tact_world_contact(world, far);
@@ -163,7 +161,8 @@ static void searches_change_nothing(void **state)
         }
         searches += memcmp(s[1].world->near.then, s[0].world->near.then,
                            (size_t)tact_world_shape_count(s[0].world) * 3 * sizeof(double)) == 0;
-        for (int i = 0; i < tact_world_pair_count(s[0].world); i++) {
+        for (int i = tact_world_next_pair(s[0].world, -1); i >= 0;
+             i = tact_world_next_pair(s[0].world, i)) {
             const struct tact_contact *a = tact_world_contact(s[0].world, i);
             const struct tact_contact *b = tact_world_contact(s[1].world, i);
             assert_true(a->limits == b->limits && a->touching == b->touching);
@@ -192,7 +191,7 @@ static void refuses_what_has_no_room(void **state)
     const struct tact_shape ball = scene_sphere(0.1);
     struct world_scene s;
     struct tact_solve_stats stats;
-    options.contacts = 0;
+    options.contacts = -1;
     struct tact_world *none;
     assert_int_equal(tact_world_create(&options, &none), -EINVAL);
     options.contacts = 2;
@@ -204,10 +203,28 @@ static void refuses_what_has_no_room(void **state)
     scene_law(&s, 0, 1, &law);
     scene_start(&s);
     assert_int_equal(tact_world_step(s.world, s.scratch, &stats), -ENOSPC);
-    for (int i = 0; i < tact_world_pair_count(s.world); i++) {
+    for (int i = tact_world_next_pair(s.world, -1); i >= 0; i = tact_world_next_pair(s.world, i)) {
         assert_true(tact_world_contact(s.world, i)->wrench[2] == 0);
     }
     scene_close(&s);
+}
+
+static void refuses_what_cannot_be_numbered(void **state)
+{
+    (void)state;
+    struct tact_world_options options = tact_world_options_default();
+    const struct tact_contact_law law = scene_rigid(0.5);
+    const struct tact_shape ground = {.kind = TACT_SHAPE_HALFSPACE};
+    const struct tact_owner fixed = {TACT_OWNER_FIXED, 0, 0};
+    const struct tact_pose here = tact_pose_identity();
+    struct tact_world *world;
+    assert_int_equal(tact_world_create(&options, &world), 0);
+    for (int i = 0; i <= TACT_WORLD_MAX_SHAPES; i++) {
+        assert_int_equal(tact_world_add_shape(world, fixed, &ground, &here, 0), i);
+    }
+    assert_int_equal(tact_world_set_law(world, 0, 0, &law), 0);
+    assert_int_equal(tact_world_finish(world), -E2BIG);
+    tact_world_destroy(world);
 }
 
 /* One tick with the host's moments. */
@@ -269,8 +286,11 @@ static void near_pairs_share_a_pool(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(finds_all_pairs),         cmocka_unit_test(clears_what_was_written),
-        cmocka_unit_test(searches_change_nothing), cmocka_unit_test(refuses_what_has_no_room),
+        cmocka_unit_test(finds_all_pairs),
+        cmocka_unit_test(clears_what_was_written),
+        cmocka_unit_test(searches_change_nothing),
+        cmocka_unit_test(refuses_what_has_no_room),
+        cmocka_unit_test(refuses_what_cannot_be_numbered),
         cmocka_unit_test(near_pairs_share_a_pool),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -306,7 +306,7 @@ static double take_contacts(struct hands_scene *s, int seed, const struct before
     struct tact_world *world = s->world.world;
     double h = s->world.options.period, springs = 0;
     double load = s->weight + s->drives + s->momentum / h;
-    for (int i = 0; i < tact_world_pair_count(world); i++) {
+    for (int i = tact_world_next_pair(world, -1); i >= 0; i = tact_world_next_pair(world, i)) {
         const struct tact_contact *c = tact_world_contact(world, i);
         t->stuck += c->stuck;
         if (c->touching) {
@@ -323,7 +323,8 @@ static double take_contacts(struct hands_scene *s, int seed, const struct before
 static double deepest_target(struct hands_scene *s, struct tally *t)
 {
     double most = 0;
-    for (int i = 0; i < tact_world_pair_count(s->world.world); i++) {
+    for (int i = tact_world_next_pair(s->world.world, -1); i >= 0;
+         i = tact_world_next_pair(s->world.world, i)) {
         most = fmax(most, tact_world_law(s->world.world, i)->overlap);
         t->deep += tact_world_contact(s->world.world, i)->preload > 0;
     }

@@ -92,14 +92,14 @@ static void open_source(struct pinch *p)
     struct tact_world *world = p->scene.world;
     struct tact_opencl_options options = tact_opencl_options_default();
     struct tact_error err = {0};
-    int count = tact_world_pair_count(world);
-    assert_true(count <= 8);
-    for (int i = 0; i < count; i++) {
+    uint32_t count = 0;
+    assert_true(tact_world_extent(world).pairs <= 8);
+    for (int i = tact_world_next_pair(world, -1); i >= 0; i = tact_world_next_pair(world, i)) {
         const struct tact_contact *c = tact_world_contact(world, i);
-        p->pairs[i] = (struct tact_source_pair){(uint32_t)c->a, (uint32_t)c->b};
+        p->pairs[count++] = (struct tact_source_pair){(uint32_t)c->a, (uint32_t)c->b};
     }
     struct tact_source_scene scene = {p->scene.shapes, (uint32_t)p->scene.shape_count, p->pairs,
-                                      (uint32_t)count};
+                                      count};
     options.precision = TACT_OPENCL_SINGLE;
     if (tact_opencl_source_create(&scene, &options, &p->source, &err)) {
         fail_msg("%s", err.text);
@@ -143,6 +143,20 @@ static void close_pinch(struct pinch *p)
     scene_close(&p->scene);
 }
 
+/* Hands the present poses to the source. */
+static void submit(struct pinch *p, uint64_t tick)
+{
+    struct tact_world *world = p->scene.world;
+    uint8_t active[8];
+    double directions[24];
+    int k = 0;
+    for (int i = tact_world_next_pair(world, -1); i >= 0; i = tact_world_next_pair(world, i), k++) {
+        active[k] = (uint8_t)tact_world_is_close(world, i);
+        tact_v3_copy(directions + 3 * k, tact_world_direction(world, i));
+    }
+    p->source.ops->submit(p->source.self, tick, tact_world_shape_poses(world), active, directions);
+}
+
 /* Moments as a session takes them: of the poses that the last tick left, or of `late` ticks before,
  * carried forward. */
 static void device_moments(struct pinch *p)
@@ -155,24 +169,24 @@ static void device_moments(struct pinch *p)
     memcpy(p->poses[tick % POSES], tact_world_shape_poses(world),
            (size_t)tact_world_shape_count(world) * sizeof(struct tact_pose));
     if (tick == 0 || !p->late) {
-        p->source.ops->submit(p->source.self, tick, tact_world_shape_poses(world),
-                              tact_world_active(world), tact_world_directions(world));
+        submit(p, tick);
     }
     assert_int_equal(p->source.ops->wait(p->source.self, wanted, 20000000000), 0);
     assert_int_equal(p->source.ops->latest(p->source.self, &result), 0);
-    for (int i = 0; i < tact_world_pair_count(world); i++) {
-        struct tact_moments m = result.pairs[i].moments;
-        assert_true(result.pairs[i].status >= 0);
-        if (result.pairs[i].status > 0 && tick > result.tick) {
+    const struct tact_source_moments *of = result.pairs;
+    for (int i = tact_world_next_pair(world, -1); i >= 0;
+         i = tact_world_next_pair(world, i), of++) {
+        struct tact_moments m = of->moments;
+        assert_true(of->status >= 0);
+        if (of->status > 0 && tick > result.tick) {
             const struct tact_contact *c = tact_world_contact(world, i);
             const struct tact_pose *then = p->poses[result.tick % POSES];
             tact_world_carry(world, i, &then[c->a], &then[c->b], &m, &m);
         }
-        tact_world_set_moments(world, i, result.pairs[i].status > 0 ? &m : NULL);
+        tact_world_set_moments(world, i, of->status > 0 ? &m : NULL);
     }
     if (tick > 0 && p->late) {
-        p->source.ops->submit(p->source.self, tick, tact_world_shape_poses(world),
-                              tact_world_active(world), tact_world_directions(world));
+        submit(p, tick);
     }
 }
 

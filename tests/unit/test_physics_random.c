@@ -205,7 +205,8 @@ static int tick(struct world_scene *s, int seed, struct tally *t)
     t->unsolved += !solved;
     t->contacts += s->stats.contacts;
     note(&t->residual, s->stats.residual, seed);
-    for (int i = 0; i < tact_world_pair_count(s->world); i++) {
+    for (int i = tact_world_next_pair(s->world, -1); i >= 0;
+         i = tact_world_next_pair(s->world, i)) {
         const struct tact_contact *c = tact_world_contact(s->world, i);
         for (int k = 0; c->touching && k < (c->split ? c->split : 1); k++) {
             const struct tact_contact *part = c->split ? tact_world_piece(s->world, i, k) : c;
@@ -229,7 +230,8 @@ static int tick(struct world_scene *s, int seed, struct tally *t)
              seed);
     }
     tact_world_integrate(s->world);
-    for (int i = 0; i < tact_world_pair_count(s->world); i++) {
+    for (int i = tact_world_next_pair(s->world, -1); i >= 0;
+         i = tact_world_next_pair(s->world, i)) {
         const struct tact_contact *c = tact_world_contact(s->world, i);
         for (int k = 0; k < 6; k++) {
             finite += c->wrench[k] + c->springs.impulse[k];

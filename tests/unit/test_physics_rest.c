@@ -28,7 +28,8 @@ static void run(struct world_scene *s, double seconds, struct balance *out)
     for (long n = lround(seconds / h); n > 0; n--) {
         double work = 0;
         scene_solve(s);
-        for (int i = 0; i < tact_world_pair_count(s->world); i++) {
+        for (int i = tact_world_next_pair(s->world, -1); i >= 0;
+             i = tact_world_next_pair(s->world, i)) {
             double normal, friction;
             scene_power(s, i, &normal, &friction);
             work += normal * h;

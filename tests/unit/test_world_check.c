@@ -68,9 +68,9 @@ static void tick(struct tact_world *world, struct tact_moments_scratch *scratch,
 {
     struct tact_solve_stats stats;
     tact_world_begin(world);
-    for (int i = 0; i < tact_world_pair_count(world); i++) {
+    for (int i = tact_world_next_pair(world, -1); i >= 0; i = tact_world_next_pair(world, i)) {
         struct tact_moments m = {0};
-        int got = tact_world_active(world)[i] && tact_world_measure(world, i, scratch, &m) > 0;
+        int got = tact_world_is_close(world, i) && tact_world_measure(world, i, scratch, &m) > 0;
         if (i == pair) {
             ((double *)&m)[at] = value;
         }

@@ -42,6 +42,11 @@ void tact_points_destroy(struct point_store *store)
     memset(store, 0, sizeof *store);
 }
 
+void tact_points_forget(struct point_store *store, int pair)
+{
+    store->now.many[pair] = store->last.many[pair] = 0;
+}
+
 void tact_points_begin(struct point_store *store)
 {
     struct point_list now = store->now;

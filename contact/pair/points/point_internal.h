@@ -32,7 +32,7 @@ struct point {
     double c[2];    /* how they couple to the normal */
 };
 
-/* The points of a tick, pair by pair. */
+/* The points of a tick, pair by pair. A pair is known here by its contact in the world. */
 struct point_list {
     struct point *points;
     int count;
@@ -53,6 +53,9 @@ struct point_store {
 /* -ENOMEM. */
 int tact_points_create(struct point_store *store, int room, int pairs, size_t vertices);
 void tact_points_destroy(struct point_store *store);
+
+/* Forgets the points of a contact, which becomes that of another pair. */
+void tact_points_forget(struct point_store *store, int pair);
 
 /* Starts a tick: last tick's points are kept for the warm start. */
 void tact_points_begin(struct point_store *store);

@@ -32,14 +32,13 @@ static void finish_world(struct tact_world *world, int contacts)
     const struct tact_pose here = tact_pose_identity();
     assert_true(tact_world_add_shape(world, fixed, &ground, &here, 0) >= 0);
     world->contacts = calloc((size_t)contacts, sizeof *world->contacts);
-    world->pairs = calloc((size_t)contacts, sizeof *world->pairs);
-    assert_true(world->contacts && world->pairs);
-    world->pair_count = world->slots = world->room = world->block_count = contacts;
+    assert_non_null(world->contacts);
+    world->slots = world->room = world->block_count = contacts;
     assert_int_equal(tact_world_make_room(world), 0);
     for (int i = 0; i < contacts; i++) {
         struct block *block = &world->blocks[i];
         double *numbers = world->jacobians + (size_t)i * 4 * (size_t)world->most_dof * 6;
-        block->pair = block->contact = i;
+        block->contact = i;
         block->answer[0].part = block->answer[1].part = -1;
         for (int k = 0; k < 2; k++) {
             block->side[k].j = numbers + (size_t)(12 * k) * (size_t)world->most_dof;

@@ -112,7 +112,7 @@ static void look_at_body(struct tact_session *session, struct run_result *result
         result->pitch_deg = atan2(-r[6], r[0]) * 180.0 / M_PI;
         result->tilt_deg = acos(fmin(1.0, r[8])) * 180.0 / M_PI;
     }
-    for (int i = 0; i < tact_world_pair_count(world); i++) {
+    for (int i = tact_world_next_pair(world, -1); i >= 0; i = tact_world_next_pair(world, i)) {
         const struct tact_contact *c = tact_world_contact(world, i);
         double n = c->impulse[0] * 1e3;
         if (c->touching && (n < result->normal_force || !(result->normal_force > 0.0))) {

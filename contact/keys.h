@@ -1,0 +1,78 @@
+/**
+ * Numbers by a key, both 0 or more: in a table whose size is that at its creation, by Fibonacci
+ * hashing (Knuth 1973, 6.4) and the next free place. All but tact_keys_create() and
+ * tact_keys_destroy() are real-time safe.
+ */
+#ifndef TACT_CONTACT_KEYS_H
+#define TACT_CONTACT_KEYS_H
+
+#include <errno.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+struct tact_key {
+    uint32_t key; /**< and 1; 0: the place is free */
+    int number;
+};
+
+struct tact_keys {
+    struct tact_key *places; /**< 2^(32 - shift) */
+    int shift;
+};
+
+/** Room for `most` keys, of which half the places stay free. -ENOMEM. */
+static inline int tact_keys_create(struct tact_keys *keys, int most)
+{
+    keys->shift = 31;
+    while (keys->shift > 1 && (int64_t)1 << (32 - keys->shift) < 2 * (int64_t)most) {
+        keys->shift--;
+    }
+    keys->places = (struct tact_key *)calloc((size_t)1 << (32 - keys->shift), sizeof *keys->places);
+    return keys->places ? 0 : -ENOMEM;
+}
+
+static inline void tact_keys_destroy(struct tact_keys *keys)
+{
+    free(keys->places);
+}
+
+/** The place of a key, or that where it would be put. */
+static inline struct tact_key *tact_keys_place(const struct tact_keys *keys, int key)
+{
+    uint32_t wanted = (uint32_t)key + 1, last = ((uint32_t)1 << (32 - keys->shift)) - 1;
+    uint32_t at = (uint32_t)key * 2654435769U >> keys->shift;
+    while (keys->places[at].key && keys->places[at].key != wanted) {
+        at = (at + 1) & last;
+    }
+    return &keys->places[at];
+}
+
+/** The key's number; -1 where it has none. */
+static inline int tact_keys_find(const struct tact_keys *keys, int key)
+{
+    const struct tact_key *place = tact_keys_place(keys, key);
+    return place->key ? place->number : -1;
+}
+
+static inline void tact_keys_add(struct tact_keys *keys, int key, int number)
+{
+    struct tact_key *place = tact_keys_place(keys, key);
+    place->key = (uint32_t)key + 1;
+    place->number = number;
+}
+
+/** Removes a key that is there. Those behind it move up, as they may be where they are only because
+ *  its place was taken. */
+static inline void tact_keys_remove(struct tact_keys *keys, int key)
+{
+    uint32_t last = ((uint32_t)1 << (32 - keys->shift)) - 1;
+    uint32_t at = (uint32_t)(tact_keys_place(keys, key) - keys->places);
+    keys->places[at].key = 0;
+    for (at = (at + 1) & last; keys->places[at].key; at = (at + 1) & last) {
+        struct tact_key moved = keys->places[at];
+        keys->places[at].key = 0;
+        tact_keys_add(keys, (int)(moved.key - 1), moved.number);
+    }
+}
+
+#endif

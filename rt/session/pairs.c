@@ -1,0 +1,206 @@
+/*
+ * What a session knows of pairs of shapes for good, from when they first come near, and their
+ * names. As pairs cannot be forgotten, the room is that of several times as many as may be near at
+ * a time; what comes later is simulated and recorded as all others, but not counted by itself.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include "rt/session/session_internal.h"
+
+#define KEPT 4 /* times as many as may be near at a time: no less than a source measures */
+
+/* Name of what a shape belongs to: body, "hand.link", or the fixed body it came from. */
+const char *tact_session_owner_name(const struct tact_session *s, int shape)
+{
+    struct tact_owner owner = tact_world_owner(s->world, shape);
+    int at = 0;
+    if (owner.kind == TACT_OWNER_HAND) {
+        return s->hands[owner.index].names[owner.link];
+    }
+    if (owner.kind == TACT_OWNER_BODY) {
+        return s->bodies[owner.index].name;
+    }
+    for (uint32_t i = 0; i < s->scene->bodies_count; i++) {
+        at += (int)s->scene->bodies[i].shapes_count;
+        if (shape < at) {
+            return s->scene->bodies[i].name;
+        }
+    }
+    return "";
+}
+
+/* Shapes of one owner follow each other. */
+static int name_owners(struct tact_session *s)
+{
+    int shapes = tact_world_shape_count(s->world);
+    s->owners = calloc((size_t)shapes + 1, sizeof *s->owners);
+    s->group = calloc((size_t)shapes + 1, sizeof *s->group);
+    s->live = calloc((size_t)tact_world_slots(s->world) + 1, sizeof *s->live);
+    if (!s->live || !s->owners || !s->group) {
+        return -ENOMEM;
+    }
+    for (int i = 0; i < shapes; i++) {
+        s->owners[i] = tact_session_owner_name(s, i);
+        s->group[i] = i > 0 && s->owners[i] == s->owners[i - 1] ? s->group[i - 1] : i;
+    }
+    return 0;
+}
+
+int tact_session_more_pairs(struct tact_session *s, int more)
+{
+    size_t room = (size_t)s->pair_room + (size_t)more;
+    struct session_pair *pairs = calloc(room + 1, sizeof *pairs);
+    free(s->pair_order);
+    s->pair_order = calloc(room + 1, sizeof *s->pair_order);
+    tact_keys_destroy(&s->pair_keys);
+    if (tact_keys_create(&s->pair_keys, (int)room) || !pairs || !s->pair_order) {
+        free(pairs);
+        return -ENOMEM;
+    }
+    for (int i = 0; i < s->pair_count; i++) {
+        pairs[i] = s->pairs[i];
+        tact_keys_add(&s->pair_keys, pairs[i].number, i);
+    }
+    free(s->pairs);
+    s->pairs = pairs;
+    s->pair_room = (int)room;
+    pairs[room].number = -1;
+    return 0;
+}
+
+int tact_session_make_pairs(struct tact_session *s)
+{
+    int most = tact_world_extent(s->world).pairs, likely = KEPT * tact_world_slots(s->world);
+    int rc = name_owners(s);
+    return rc ? rc : tact_session_more_pairs(s, likely < most ? likely : most);
+}
+
+void tact_session_free_pairs(struct tact_session *s)
+{
+    for (int i = 0; i < s->pair_count; i++) {
+        free(s->pairs[i].name);
+    }
+    if (s->pairs) {
+        free(s->pairs[s->pair_room].name);
+    }
+    free(s->pairs);
+    free(s->pair_order);
+    tact_keys_destroy(&s->pair_keys);
+    free(s->owners);
+    free(s->group);
+    free(s->live);
+}
+
+struct session_pair *tact_session_pair(struct tact_session *s, int pair)
+{
+    int at = tact_keys_find(&s->pair_keys, pair);
+    if (at >= 0) {
+        return &s->pairs[at];
+    }
+    if (s->pair_count == s->pair_room) {
+        s->pairs_uncounted = 1;
+        return &s->pairs[s->pair_room];
+    }
+    struct session_pair *p = &s->pairs[s->pair_count];
+    tact_keys_add(&s->pair_keys, pair, s->pair_count++);
+    p->number = pair;
+    if (s->source_open) {
+        tact_session_place_pair(s, p);
+    }
+    return p;
+}
+
+const struct session_pair *tact_session_known(const struct tact_session *s, int pair)
+{
+    static const struct session_pair none = {.number = -1};
+    int at = tact_keys_find(&s->pair_keys, pair);
+    return at < 0 ? &none : &s->pairs[at];
+}
+
+static int by_number(const void *a, const void *b)
+{
+    const struct session_pair *p = *(struct session_pair *const *)a;
+    const struct session_pair *q = *(struct session_pair *const *)b;
+    return (p->number > q->number) - (p->number < q->number);
+}
+
+struct session_pair **tact_session_sorted_pairs(struct tact_session *s)
+{
+    for (int i = 0; i < s->pair_count; i++) {
+        s->pair_order[i] = &s->pairs[i];
+    }
+    qsort(s->pair_order, (size_t)s->pair_count, sizeof *s->pair_order, by_number);
+    return s->pair_order;
+}
+
+int tact_session_pair_same(struct tact_session *s, int pair)
+{
+    int a, b, shapes = tact_world_shape_count(s->world);
+    int at = tact_keys_find(&s->pair_keys, pair);
+    if (at >= 0 && s->pairs[at].same) {
+        return s->pairs[at].same;
+    }
+    tact_world_pair_shapes(s->world, pair, &a, &b);
+    int same = 0;
+    for (int i = s->group[a]; i <= a; i++) {
+        for (int k = s->group[b]; k < shapes && s->group[k] == s->group[b]; k++) {
+            same += tact_world_pair_between(s->world, i, k) >= 0 && (i < a || k <= b);
+        }
+    }
+    if (at >= 0) {
+        s->pairs[at].same = same;
+    }
+    return same;
+}
+
+static size_t append(char *out, size_t used, const char *text)
+{
+    for (; *text && used < SESSION_NAME - 1; text++) {
+        out[used++] = *text;
+    }
+    return used;
+}
+
+void tact_session_name_pair(struct tact_session *s, int pair, char out[SESSION_NAME])
+{
+    int a, b, same = tact_session_pair_same(s, pair);
+    char number[12];
+    size_t used = 0, digit = sizeof number - 1;
+    tact_world_pair_shapes(s->world, pair, &a, &b);
+    used = append(out, used, s->owners[a]);
+    used = append(out, used, "/");
+    used = append(out, used, s->owners[b]);
+    number[digit] = 0;
+    for (int n = same; same > 1 && n > 0; n /= 10) {
+        number[--digit] = (char)('0' + n % 10);
+    }
+    if (same > 1) {
+        used = append(out, append(out, used, "#"), number + digit);
+    }
+    out[used] = 0;
+}
+
+const char *tact_session_pair_name(struct tact_session *session, int pair)
+{
+    struct session_pair *p = tact_session_pair(session, pair);
+    if (!p->name || p->number != pair) {
+        char name[SESSION_NAME];
+        tact_session_name_pair(session, pair, name);
+        free(p->name);
+        p->name = strdup(name);
+    }
+    return p->name ? p->name : "";
+}
+
+struct tact_session_pair_report tact_session_pair_report(const struct tact_session *session,
+                                                         int pair)
+{
+    const struct session_pair *p = tact_session_known(session, pair);
+    return (struct tact_session_pair_report){.host_ticks = p->use.host,
+                                             .source_ticks = p->use.source,
+                                             .unmeasured_ticks = p->use.unmeasured,
+                                             .age_max = p->use.age_max,
+                                             .by_source = p->by_source,
+                                             .cost = 1e-9 * p->cost_ns};
+}
