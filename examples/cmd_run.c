@@ -9,6 +9,7 @@
 #include "devices/registry.h"
 #include "kernels/opencl.h"
 #include "kernels/source.h"
+#include "rt/realtime.h"
 #include "rt/session/report.h"
 #include "run.h"
 #include "text.h"
@@ -93,11 +94,34 @@ static int print(const struct run *run, struct tact_session *session,
     return EXIT_GOOD;
 }
 
-static int run_session(const struct run *run, const struct tact_scene *scene)
+/* Runs it, shown by pages where that was asked for: a simulation then goes at their pace. */
+static int run_shown(const struct run *run, const struct tact_scene *scene, struct stream *stream,
+                     struct tact_session *session, struct tact_session_report *report)
+{
+    struct tact_error err = {.line = 0};
+    int real = run->options.clock == TACT_LOOP_REAL;
+    if (!run->view) {
+        return tact_session_run(session, report);
+    }
+    int rc = stream_open(stream, session, scene, real ? "real time" : "simulation",
+                         run->options.stop, &run->pages, &err);
+    if (rc) {
+        command_error(&err);
+        return rc;
+    }
+    return real ? tact_session_run(session, report)
+                : stream_run(stream, run->options.ticks, report);
+}
+
+static int run_session(struct run *run, const struct tact_scene *scene)
 {
     struct tact_error err = {.line = 0};
     struct tact_session *session;
     struct tact_session_report report;
+    struct stream stream = {.session = NULL};
+    run->options.observe = run->view ? stream_observe : NULL;
+    run->options.observe_user = &stream;
+    run->pages.loop_cpu = tact_realtime_processor(scene->realtime.cpu);
     if (strcmp(scene->moments.source, "host")) {
         tact_opencl_prepare(NULL); /* before devices start threads; failures show later */
     }
@@ -107,13 +131,14 @@ static int run_session(const struct run *run, const struct tact_scene *scene)
         return made == -EINTR ? EXIT_BAD : EXIT_USAGE;
     }
     struct tact_pose *start = poses(session);
-    int rc = start ? tact_session_run(session, &report) : -ENOMEM;
+    int rc = start ? run_shown(run, scene, &stream, session, &report) : -ENOMEM;
     live_clear();
     int code = start ? verdict(run, session, rc, &report) : EXIT_BAD;
     if (start && code != EXIT_REFUSED && print(run, session, &report, scene, start)) {
         code = EXIT_BAD;
     }
     free(start);
+    stream_close(&stream);
     tact_session_destroy(session);
     return code;
 }
@@ -125,6 +150,8 @@ static int run_scene(int argc, char **argv, int clock)
     struct tact_scene *scene;
     struct tact_error err = {.line = 0};
     run.options.clock = clock;
+    run.pages.browser = 1;
+    run.pages.address_to = stderr;
     int code = run_parse(&run, argc, argv);
     if (code || run.help) {
         return code;

@@ -1,16 +1,17 @@
-/* tact view: a log in a browser. */
+/* tact view: a log, or a scene that is simulated, in a browser. */
 #include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include "command.h"
 #include "viewer/player.h"
 #include "words.h"
 
 static const char help[] =
-    "usage: tact view FILE [OPTION]...\n\n"
+    "usage: tact view FILE|SCENE [OPTION]...\n\n"
     "Shows a log in a browser: solids, contact patches, forces, the limits that each contact\n"
     "uses, plots, latency. Prints the address of the page, which only this machine can open, and\n"
-    "serves it until Ctrl-C.\n\n"
+    "serves it until Ctrl-C. A scene is simulated, as by tact sim SCENE --view.\n\n"
     "  --time T       begin at T seconds; default: 0\n"
     "  --paused       do not play at once\n"
     "  --port N       serve at this port; default: the first free one from 8765\n"
@@ -22,7 +23,37 @@ static const char help[] =
     "  2  bad usage, a file that is no log of tact, or no port\n\n"
     "example:\n"
     "  tact sim examples/scenes/ruler.yaml --record ruler.mcap\n"
-    "  tact view ruler.mcap\n";
+    "  tact view ruler.mcap\n"
+    "  tact view examples/scenes/stack.yaml\n";
+
+/* Whether a file begins as a log does; what cannot be read is none. */
+static int is_log(const char *path)
+{
+    static const char magic[] = "\x89MCAP0\r\n";
+    char head[sizeof magic - 1];
+    FILE *file = fopen(path, "rb");
+    int whole = file && fread(head, sizeof head, 1, file) == 1;
+    if (file) {
+        fclose(file);
+    }
+    return whole && !memcmp(head, magic, sizeof head);
+}
+
+/* A scene: tact sim SCENE --view, whose messages name this command. */
+static int view_scene(const char *command, const struct player_options *o)
+{
+    char page[32] = "--view";
+    if (o->port) {
+        snprintf(page, sizeof page, "--view=%d", o->port);
+    }
+    char *argv[] = {(char *)command, (char *)o->path, page, o->browser ? NULL : "--no-browser",
+                    NULL};
+    if (o->time > 0.0 || o->paused) {
+        return command_usage(command, "--time and --paused are of logs, and %s is none", o->path);
+    }
+    optind = 1;
+    return cmd_sim(o->browser ? 3 : 4, argv);
+}
 
 int cmd_view(int argc, char **argv)
 {
@@ -56,10 +87,14 @@ int cmd_view(int argc, char **argv)
         }
     }
     if (optind + 1 != argc) {
-        return command_usage(argv[0], "one FILE is expected");
+        return command_usage(argv[0], "one log or scene is expected, not %d", argc - optind);
     }
     o.path = argv[optind];
     o.port = (int)port;
+    const char *dot = strrchr(o.path, '.');
+    if (dot && (!strcmp(dot, ".yaml") || !strcmp(dot, ".yml")) && !is_log(o.path)) {
+        return view_scene(argv[0], &o);
+    }
     command_catch_signals();
     return player_run(&o, &err) ? command_error(&err) : EXIT_GOOD;
 }

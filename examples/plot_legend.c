@@ -60,7 +60,8 @@ static void write(struct legend *l, const char *prefix, const char *name, int mo
 static void entry(struct legend *l, double left, int row, int i, const char *style,
                   const char *prefix, const char *name, const char *colour)
 {
-    double x = left + COLUMN * (i % 2), y = TOP - ROW * (row + i / 2);
+    int down = row + i / 2;
+    double x = left + COLUMN * (i % 2), y = TOP - ROW * down;
     fprintf(
         l->to,
         "set arrow %d from screen %g, screen %g to screen %g, screen %g nohead %s lc rgb '%s'\n",

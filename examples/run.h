@@ -3,6 +3,7 @@
 #define TACT_EXAMPLES_RUN_H
 
 #include "rt/session/session.h"
+#include "viewer/stream.h"
 
 struct run {
     const char *name; /* "tact run" */
@@ -10,6 +11,8 @@ struct run {
     const char *moments; /* NULL: as the scene says */
     double duration;     /* 0: the scene's */
     int json, quiet;
+    int view; /* 1: pages show it */
+    struct stream_options pages;
     int help; /* 1: the help was printed, nothing is to be run */
     struct tact_session_options options;
 };

@@ -25,6 +25,10 @@ static const char help[] =
     "  --split-seconds S   go on in FILE.2, FILE.3, ... (before its ending) every S seconds\n"
     "  --split-mb M        ... or every M megabytes; default: as the scene says\n"
     "  --moments SOURCE    auto, opencl or host; default: the scene's\n"
+    "  --view[=PORT]       show it in a browser: prints the address of a page that only this "
+    "machine\n"
+    "                      can open%s\n"
+    "  --no-browser        open none by itself\n"
     "  --require-rt        fail where any part of real time is refused (see tact doctor)\n"
     "  --json              one JSON object on stdout instead of the table\n"
     "  --quiet             no live line, no messages but warnings\n"
@@ -44,7 +48,11 @@ static void print_help(const struct run *run)
 {
     int real = run->options.clock == TACT_LOOP_REAL;
     const char *verb = run->name + strlen("tact ");
-    printf(help, verb, real ? "in real time" : "as fast as it computes", verb);
+    printf(help, verb, real ? "in real time" : "as fast as it computes",
+           real ? ""
+                : "; runs at the pace that the page asks for, real time at\n"
+                  "                      first, and shows its end until it is stopped",
+           verb);
 }
 
 static int set_duration(struct run *run, const char *text)
@@ -92,6 +100,17 @@ static int set_moments(struct run *run, const char *text)
     return 0;
 }
 
+static int set_port(struct run *run, const char *text)
+{
+    char *end;
+    long port = strtol(text, &end, 10);
+    if (end == text || *end || port < 1 || port > 65535) {
+        return command_usage(run->name, "--view=%s: a port from 1 to 65535 is expected", text);
+    }
+    run->pages.port = (int)port;
+    return 0;
+}
+
 int run_parse(struct run *run, int argc, char **argv)
 {
     static const struct option longs[] = {{"duration", required_argument, NULL, 'd'},
@@ -99,6 +118,8 @@ int run_parse(struct run *run, int argc, char **argv)
                                           {"record-devices", required_argument, NULL, 'e'},
                                           {"moments", required_argument, NULL, 'm'},
                                           {"require-rt", no_argument, NULL, 'r'},
+                                          {"view", optional_argument, NULL, 'v'},
+                                          {"no-browser", no_argument, NULL, 'n'},
                                           {"split-seconds", required_argument, NULL, 's'},
                                           {"split-mb", required_argument, NULL, 'b'},
                                           {"force", no_argument, NULL, 'F'},
@@ -130,6 +151,13 @@ int run_parse(struct run *run, int argc, char **argv)
             break;
         case 'r':
             run->options.require_realtime = 1;
+            break;
+        case 'v':
+            run->view = 1;
+            rc = optarg ? set_port(run, optarg) : 0;
+            break;
+        case 'n':
+            run->pages.browser = 0;
             break;
         case 'j':
             run->json = 1;

@@ -6,6 +6,12 @@
 
 typedef unsigned long long ull;
 
+/* A number as three digits behind the point show it, without the sign of what rounds to 0. */
+static double shown(double value)
+{
+    return fabs(value) < 0.0005 ? 0.0 : value;
+}
+
 static void durations(const char *name, const struct tact_histogram *h)
 {
     struct tact_histogram_summary s = tact_histogram_summarise(h);
@@ -76,8 +82,8 @@ static void bodies(struct tact_session *session, const struct tact_pose *start)
         tact_session_body_pose(session, i, &p);
         tact_v3_sub(way, p.position, start[i].position);
         printf("  %-20s %9.3f %9.3f %9.3f %12.3f %12.3f\n",
-               text_shown(tact_session_body_name(session, i)), p.position[0] * 1e3,
-               p.position[1] * 1e3, p.position[2] * 1e3, tact_v3_norm(way) * 1e3,
+               text_shown(tact_session_body_name(session, i)), shown(p.position[0] * 1e3),
+               shown(p.position[1] * 1e3), shown(p.position[2] * 1e3), tact_v3_norm(way) * 1e3,
                turned(start[i].quat_wxyz, p.quat_wxyz));
     }
 }
@@ -85,7 +91,7 @@ static void bodies(struct tact_session *session, const struct tact_pose *start)
 static void pairs(struct tact_session *session, double period)
 {
     struct tact_world *world = tact_session_world(session);
-    int shown = 0, count;
+    int any = 0, count;
     const int *near = tact_world_near(world, &count);
     for (int k = 0; k < count; k++) {
         const int i = near[k];
@@ -93,13 +99,13 @@ static void pairs(struct tact_session *session, double period)
         if (!c->touching) {
             continue;
         }
-        if (!shown++) {
+        if (!any++) {
             printf("\n  %-30s %12s %12s %15s\n", "touching", "normal [N]", "friction [N]",
                    "torsion [mN m]");
         }
         printf("  %-30s %12.3f %12.3f %15.3f\n", text_shown(tact_session_pair_name(session, i)),
                c->impulse[0] / period, hypot(c->impulse[1], c->impulse[2]) / period,
-               c->impulse[3] * 1e3 / period);
+               shown(c->impulse[3] * 1e3 / period));
     }
 }
 

@@ -2,6 +2,7 @@
 #ifndef TACT_EXAMPLES_VIEWER_PLAYER_H
 #define TACT_EXAMPLES_VIEWER_PLAYER_H
 
+#include <stdio.h>
 #include "contact/error.h"
 #include "rt/loop.h"
 
@@ -18,6 +19,6 @@ struct player_options {
 int player_run(const struct player_options *options, struct tact_error *err);
 
 /* Prints where the pages are, and opens a browser there where one is wanted and can be had. */
-void player_announce(const char *address, int browser);
+void player_announce(FILE *to, const char *address, int browser);
 
 #endif

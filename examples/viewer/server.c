@@ -5,6 +5,7 @@
 #include <jansson.h>
 #include <libwebsockets.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdint.h>
@@ -316,9 +317,22 @@ static void look_for_frame(lws_sorted_usec_list_t *timer)
     lws_sul_schedule(s->context, 0, timer, look_for_frame, FRAME_US);
 }
 
+/* The loop has its processor to itself. */
+static void leave_cpu(int cpu)
+{
+    cpu_set_t set;
+    if (cpu >= 0 && !pthread_getaffinity_np(pthread_self(), sizeof set, &set)) {
+        CPU_CLR((size_t)cpu, &set);
+        if (CPU_COUNT(&set)) {
+            pthread_setaffinity_np(pthread_self(), sizeof set, &set);
+        }
+    }
+}
+
 static void *serve(void *arg)
 {
     struct server *s = arg;
+    leave_cpu(s->options.away_from_cpu);
     look_for_frame(&s->timer);
     while (!atomic_load(&s->done) && lws_service(s->context, 0) >= 0) {
     }

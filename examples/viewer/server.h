@@ -28,8 +28,9 @@ struct server_options {
     void *const *meshes; /* and their sizes; they and hello stay as long as the server */
     const size_t *mesh_sizes;
     size_t frame_room;
-    int port;   /* 0: SERVER_PORT or one of the 20 after it */
-    int secret; /* 1: whatever is asked needs the token of the address */
+    int port;          /* 0: SERVER_PORT or one of the 20 after it */
+    int away_from_cpu; /* processor that its thread stays off; -1: none */
+    int secret;        /* 1: whatever is asked needs the token of the address */
     /* Called on the server's thread; text of a marker may be NULL. */
     void (*ask)(void *user, enum server_ask what, double value);
     void *user;

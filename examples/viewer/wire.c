@@ -90,6 +90,10 @@ void wire_add_tick(struct wire_gather *g, struct tact_world *world, double perio
                    double compute_ns)
 {
     struct merge merge = {.gather = g, .period = period};
+    if (!g->ticks) { /* until now these were those of the last frame */
+        g->count = 0;
+        g->wake = g->compute = 0.0;
+    }
     g->ticks++;
     g->wake = fmax(g->wake, wake_ns);
     g->compute = fmax(g->compute, compute_ns);
@@ -281,7 +285,5 @@ size_t wire_frame(struct wire_gather *g, struct tact_world *world, double period
                                    .left_out = w.left_out};
     memcpy(out, &head, sizeof head);
     g->ticks = 0;
-    g->count = 0;
-    g->wake = g->compute = 0.0;
     return (size_t)(w.at - (unsigned char *)out);
 }

@@ -87,7 +87,8 @@ size_t wire_room(const struct tact_world *world, int devices);
 void wire_add_tick(struct wire_gather *gather, struct tact_world *world, double period,
                    double wake_ns, double compute_ns);
 
-/* Writes the frame of the ticks added since the last one; its bytes. out: wire_room() of it.
+/* Writes the frame of the ticks added since the last one, or where there were none that one again;
+ * its bytes. out: wire_room() of it.
  * Real-time safe. */
 size_t wire_frame(struct wire_gather *gather, struct tact_world *world, double period,
                   const struct wire_state *state, void *out);

@@ -171,3 +171,17 @@ void tact_session_settle(struct tact_session *s)
     __atomic_store_n(&s->cause_stands, s->raised, __ATOMIC_RELEASE);
     __atomic_store_n(&s->in_fault, fault, __ATOMIC_RELEASE);
 }
+
+int tact_session_mark(struct tact_session *s, const char *text)
+{
+    if (!s->options.record) {
+        return -ENOENT;
+    }
+    atomic_store_explicit(&s->mark, text, memory_order_release);
+    return 0;
+}
+
+int tact_session_device_state(const struct tact_session *s, int index)
+{
+    return s->devices[index].input.state;
+}

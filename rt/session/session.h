@@ -90,6 +90,16 @@ struct tact_session_state {
 typedef void (*tact_session_controller)(void *user, const struct tact_session_state *state,
                                         double *target);
 
+struct tact_session;
+
+/**
+ * Called at the end of each tick, from the thread that ticks: for programs that show or stream what
+ * happens. Reads the session, its world (tact_session_world()) and tact_session_device_state(), and
+ * changes nothing. Must be real-time safe. status: of this tick, as in tact_session_step().
+ */
+typedef void (*tact_session_observer)(void *user, struct tact_session *session,
+                                      const struct tact_session_status *status);
+
 struct tact_session_options {
     const struct tact_device_type *const *types; /**< device types that scenes may name */
     size_t type_count;
@@ -118,6 +128,8 @@ struct tact_session_options {
     void *watch_user;
     tact_session_controller control; /**< or NULL: targets come from the scene's inputs alone */
     void *control_user;              /**< handed to control */
+    tact_session_observer observe;   /**< or NULL */
+    void *observe_user;              /**< handed to observe */
 };
 
 TACT_API struct tact_session_options tact_session_options_default(void);
@@ -165,8 +177,6 @@ struct tact_session_pair_report {
     int by_source;                     /**< at the end: 1 source, 0 host */
     double cost; /**< that the host takes for it, or would take [s], at the end */
 };
-
-struct tact_session;
 
 /**
  * Wires a scene: builds the world, opens devices and the source, creates the log. The scene must
@@ -264,6 +274,18 @@ TACT_API struct tact_world *tact_session_world(struct tact_session *session);
 
 /** Layout of a tick's record. */
 TACT_API const struct tact_layout *tact_session_layout(const struct tact_session *session);
+
+/** State of the index-th device of the scene in the last tick: enum tact_device_state. Real-time
+ * safe. */
+TACT_API int tact_session_device_state(const struct tact_session *session, int index);
+
+/**
+ * Has the next tick write an event `marker` with that text into the log; of several before it the
+ * last. text: stays as long as the session. From any thread. Real-time safe.
+ * @retval 0
+ * @retval -ENOENT  nothing is recorded
+ */
+TACT_API int tact_session_mark(struct tact_session *session, const char *text);
 
 /** Index of the body, for tact_world_body(); -ENOENT. Bodies that are fixed have none. Not
  * real-time safe, as the next two. */

@@ -3,6 +3,7 @@
 #define TACT_RT_SESSION_SESSION_INTERNAL_H
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include "contact/keys.h"
 #include "contact/world/bond.h"
 #include "rt/log/log_reader.h"
@@ -178,6 +179,7 @@ struct tact_session {
     int output_count;
     struct session_marker *markers;
     int marker_count;
+    _Atomic(const char *) mark;          /* text of a marker that the program asks for, or NULL */
     int deadman_device, deadman_channel; /* -1: none */
     int deadman;                         /* held this tick */
     struct tact_safety safety;

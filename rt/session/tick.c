@@ -114,6 +114,10 @@ static void mark_events(struct tact_session *s, uint64_t tick, int64_t now)
         }
         m->high = high;
     }
+    const char *text = atomic_exchange_explicit(&s->mark, NULL, memory_order_acquire);
+    if (text) {
+        tact_recorder_event_rt(s->recorder, tick, now, "marker", text);
+    }
 }
 
 static void record(struct tact_session *s, uint64_t tick, int64_t planned, int64_t woke)
@@ -205,6 +209,9 @@ void tact_session_tick(void *user, uint64_t tick, int64_t planned_ns, int64_t wo
     if (!s->fed) {
         mark_events(s, tick, planned_ns);
         publish_status(s, tick, woke_ns - planned_ns);
+        if (s->options.observe) {
+            s->options.observe(s->options.observe_user, s, &s->now);
+        }
         s->compute_ns = tact_clock_now() - began;
         int64_t late = began + s->compute_ns - planned_ns - s->period_ns;
         if (s->options.clock == TACT_LOOP_REAL && late > 0) {

@@ -26,9 +26,9 @@ def sim(tact, source, folder, scene="ruler", change=None, seconds=None):
 class Viewer:
     """A running `tact view`, or another command that prints the page's address first."""
 
-    def __init__(self, *words):
+    def __init__(self, *words, stream="stdout"):
         self.process = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-        line = self.process.stdout.readline()
+        line = getattr(self.process, stream).readline()
         found = re.search(r"http://127\.0\.0\.1:(\d+)/\S*", line)
         if not found:
             raise AssertionError(f"no address: {line!r} {self.process.stderr.read()!r}")

@@ -152,6 +152,76 @@ def check_garbage(viewer, seconds):
     good.close()
 
 
+def token_of(viewer):
+    return viewer.address.split("#token=")[1]
+
+
+def check_live(tact, source, folder):
+    """A session in real time: frames while it runs, markers and the end only with the token."""
+    log = os.path.join(folder, "live.mcap")
+    words = (tact, "run", os.path.join(source, "examples/scenes/ruler.yaml"), "--moments", "host", "--duration", "30",
+             "--record", log, "--view", "--no-browser", "--quiet")
+    with Viewer(*words, stream="stderr") as viewer:
+        client = connect(viewer)
+        hello, _, frame = start(client)
+        assert hello["kind"] == "real time", hello
+        before = tick(frame)
+        for _ in range(30):
+            frame = next_frame(client)
+        assert tick(frame) > before + 200, (before, tick(frame))
+        for token in (None, "", "0" * 32, token_of(viewer)[:-1], token_of(viewer).upper() + "x"):
+            ask(client, "stop", **({} if token is None else {"token": token}))
+            ask(client, "marker", **({} if token is None else {"token": token}))
+        for _ in range(10):
+            frame = next_frame(client)
+        assert viewer.process.poll() is None
+        ask(client, "marker", token=token_of(viewer))
+        for _ in range(10):
+            frame = next_frame(client)
+        ask(client, "stop", token=token_of(viewer))
+        out, err = viewer.process.communicate(timeout=30)
+        assert viewer.process.returncode == 0 and "stopped before its end" in out, (out, err)
+    info = subprocess.run([tact, "info", log, "--json"], capture_output=True, text=True, check=True)
+    markers = [e for e in json.loads(info.stdout)["events"] if e["name"] == "marker"]
+    assert [m["text"] for m in markers] == ["page of the viewer"], markers
+    assert subprocess.run([tact, "replay", log, "--verify"], check=False, stdout=subprocess.DEVNULL).returncode == 0
+
+
+def check_paced(tact, source, folder):
+    """A simulation goes at the page's pace: pause, step, speed; its log replays, whatever was asked."""
+    log = os.path.join(folder, "paced.mcap")
+    words = (tact, "sim", os.path.join(source, "examples/scenes/ruler.yaml"), "--record", log, "--view", "--no-browser",
+             "--quiet")
+    with Viewer(*words, stream="stderr") as viewer:
+        client, token = connect(viewer), token_of(viewer)
+        start(client)
+        ask(client, "pause", token=token)
+        time.sleep(0.3)
+        for _ in range(5):
+            ask(client, "ack")
+        client.socket.settimeout(0.5)
+        paused = None
+        try:
+            while True:
+                paused = tick(client.receive())
+                ask(client, "ack")
+        except TimeoutError:
+            pass
+        client.socket.settimeout(20)
+        ask(client, "step", ticks=3, token=token)
+        assert tick(next_frame(client)) == paused + 3
+        ask(client, "speed", factor=10, token=token)
+        ask(client, "play", token=token)
+        began, first = time.time(), tick(next_frame(client))
+        while time.time() < began + 1.0:
+            last = tick(next_frame(client))
+        assert last - first > 1500, (first, last)
+        ask(client, "stop", token=token)
+        viewer.process.communicate(timeout=30)
+        assert viewer.process.returncode == 0
+    assert subprocess.run([tact, "replay", log, "--verify"], check=False, stdout=subprocess.DEVNULL).returncode == 0
+
+
 def main():
     tact, source = sys.argv[1], sys.argv[2]
     with tempfile.TemporaryDirectory() as folder:
@@ -164,8 +234,11 @@ def main():
             check_garbage(viewer, float(os.environ.get("TACT_GARBAGE", "3")))
             code, _, err = viewer.close()
             assert code == 0 and not err, (code, err)
+        check_live(tact, source, folder)
+        check_paced(tact, source, folder)
         for words in (["view"], ["view", log, "--port", "0"], ["view", log, "--time", "x"],
-                      ["view", os.path.join(folder, "none.mcap")], ["view", os.path.join(folder, "ruler.yaml"), "--port", "70000"]):
+                      ["view", os.path.join(folder, "none.mcap")], ["view", os.path.join(folder, "ruler.yaml"), "--port", "70000"],
+                      ["view", os.path.join(folder, "ruler.yaml"), "--paused"], ["sim", "a.yaml", "--view=x"]):
             run = subprocess.run([tact, *words], capture_output=True, text=True, check=False, timeout=20)
             assert run.returncode == 2 and run.stderr.count("\n") == 1, (words, run)
     print("1 passed, 0 failed")

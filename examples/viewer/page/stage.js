@@ -299,7 +299,8 @@ class Stage {
       this.drawArrow(c.pushes ? sub(c.pressure, mul(c.force, scale)) : c.pressure, c.force, scale, [...FORCE, cover * at]);
     }
     const size = norm(c.moment);
-    if (this.shown.torsion && size > 0.02 * this.longestTorsion) {
+    const none = this.longestTorsion < 1e-6 * this.longestForce * this.distance; // rounding
+    if (this.shown.torsion && !none && size > 0.02 * this.longestTorsion) {
       const n = unit(c.moment), u = perpendicular(n), v = cross(n, u), r = 0.05 * this.distance * Math.sqrt(size / this.longestTorsion);
       this.drawMesh(this.turn, frameMatrix(mul(u, r), mul(v, r), mul(n, r), c.centre), [...TORSION, cover * at]);
     }

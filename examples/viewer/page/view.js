@@ -159,15 +159,22 @@ function drawTimeline(frame) {
     line.value = frame.time;
   }
   if (page.hello.kind !== "file") {
-    page.paused = replay ? frame.paused || frame.ended : !page.follow;
+    const last = page.frames[page.frames.length - 1];
+    page.paused = page.hello.kind === "real time" ? !page.follow : last.paused || last.ended;
   }
   byId("play").textContent = page.paused ? "play" : "pause";
 }
 
-// Live, the last minute is the page's; a log is played by the server.
+// Live, the last minute is the page's; a log is played by the server, a simulation runs at its word.
 function play(on) {
   if (page.hello.kind === "log") {
     send({ op: on ? "play" : "pause" });
+    return;
+  }
+  if (page.hello.kind === "simulation") {
+    send({ op: on ? "play" : "pause" });
+    page.follow = true;
+    page.dirty = true;
     return;
   }
   if (page.hello.kind === "file") {
@@ -186,6 +193,11 @@ function play(on) {
 
 function go(steps) {
   if (page.hello.kind === "log") {
+    send({ op: "step", ticks: steps });
+    return;
+  }
+  if (page.hello.kind === "simulation" && steps > 0 && page.shown + 1 >= page.frames.length) {
+    page.follow = true;
     send({ op: "step", ticks: steps });
     return;
   }

@@ -1,0 +1,169 @@
+/* A session that runs, as pages show it. */
+#include "stream.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include "player.h"
+#include "rt/clock.h"
+
+#define BUDGET_NS 14000000 /* of a frame's time, for ticks of a simulation */
+
+static void publish(struct stream *stream)
+{
+    const struct tact_session_status *now = &stream->status;
+    for (int i = 0; i < stream->device_count; i++) {
+        stream->devices[i] = tact_session_device_state(stream->session, i);
+    }
+    const struct wire_state state = {
+        .tick = now->tick,
+        .time = now->time,
+        .flags = stream->flags | (now->deadman ? WIRE_DEADMAN : 0),
+        .safety = now->safety,
+        .residual = now->residual,
+        .iterations = now->iterations,
+        .missed = now->missed,
+        .age = now->age,
+        .devices = stream->device_count,
+        .device = stream->devices,
+    };
+    server_publish(stream->server,
+                   wire_frame(&stream->gather, tact_session_world(stream->session), stream->period,
+                              &state, server_frame(stream->server)));
+}
+
+void stream_observe(void *user, struct tact_session *session,
+                    const struct tact_session_status *status)
+{
+    struct stream *stream = user;
+    if (!stream->server) {
+        return;
+    }
+    stream->status = *status;
+    wire_add_tick(&stream->gather, tact_session_world(session), stream->period,
+                  (double)status->wake_ns, (double)status->compute_ns);
+    if (status->faults && !stream->fault.text[0]) { /* the server reads it: written once */
+        stream->fault = status->fault;
+        server_fault(stream->server, stream->fault.text);
+    }
+    if (stream->gather.ticks >= stream->every) {
+        publish(stream);
+    }
+}
+
+/* Markers and the end need no turn of whoever ticks. */
+static void on_ask(void *user, enum server_ask what, double value)
+{
+    struct stream *stream = user;
+    if (what == SERVER_MARKER) {
+        tact_session_mark(stream->session, "page of the viewer");
+    } else if (what == SERVER_STOP) {
+        tact_stop_request(stream->stop);
+    } else {
+        wishes_ask(&stream->wishes, what, value);
+    }
+}
+
+int stream_open(struct stream *stream, struct tact_session *session, const struct tact_scene *scene,
+                const char *kind, struct tact_stop *stop, const struct stream_options *options,
+                struct tact_error *err)
+{
+    struct tact_world *world = tact_session_world(session);
+    memset(stream, 0, sizeof *stream);
+    wishes_open(&stream->wishes, 1);
+    stream->session = session;
+    stream->stop = stop;
+    stream->period = scene->period;
+    stream->every = (uint32_t)fmax(1.0, ceil(1e-9 * WISHES_FRAME_NS / scene->period));
+    stream->device_count = (int)scene->devices_count;
+    stream->devices = calloc((size_t)stream->device_count + 1, sizeof *stream->devices);
+    stream->hello = wire_hello(scene, world, kind, 0, 0);
+    stream->shapes = (size_t)tact_world_shape_count(world);
+    int rc = stream->devices && stream->hello
+                 ? wire_meshes(world, &stream->meshes, &stream->mesh_sizes)
+                 : -ENOMEM;
+    struct server_options o = {
+        .hello = stream->hello,
+        .mesh_count = stream->shapes,
+        .meshes = stream->meshes,
+        .mesh_sizes = stream->mesh_sizes,
+        .frame_room = wire_room(world, stream->device_count),
+        .port = options->port,
+        .secret = 1,
+        .away_from_cpu = options->loop_cpu,
+        .ask = on_ask,
+        .user = stream,
+    };
+    rc = rc ? tact_error_set(err, rc, "no memory for the viewer") : 0;
+    rc = rc ? rc : server_open(&o, &stream->server, err);
+    if (!rc) {
+        player_announce(options->address_to, server_address(stream->server), options->browser);
+    }
+    return rc;
+}
+
+void stream_close(struct stream *stream)
+{
+    if (!stream->session) {
+        return;
+    }
+    server_close(stream->server);
+    wishes_close(&stream->wishes);
+    wire_meshes_free(stream->meshes, stream->mesh_sizes, stream->shapes);
+    free(stream->hello);
+    free(stream->devices);
+    memset(stream, 0, sizeof *stream);
+}
+
+/* Ticks that are due, as long as there is time. */
+static int step_due(struct stream *stream, double due, uint64_t *left)
+{
+    int64_t end = tact_clock_now() + BUDGET_NS;
+    int rc = 0;
+    for (; !rc && due >= 1.0 && *left && tact_clock_now() < end; due -= 1.0) {
+        rc = tact_session_step(stream->session, 0, NULL);
+        *left -= !rc;
+    }
+    return rc;
+}
+
+static int step_all(struct stream *stream, uint64_t ticks)
+{
+    double due = 0.0;
+    int64_t next = tact_clock_now();
+    int rc = 0;
+    while (!rc && !tact_stop_requested(stream->stop)) {
+        struct wish wish = wishes_take(&stream->wishes);
+        double rate = wish.speed * 1e-9 * WISHES_FRAME_NS / stream->period;
+        due += wish.playing ? rate : 0.0;
+        due = fmin(
+            due, 1.0 + rate); /* a simulation that is slower than asked for is late, not hurried */
+        due = wish.step > 0 ? (double)wish.step : due;
+        int changed = wish.changed || due >= 1.0;
+        stream->flags = (wish.playing ? 0 : WIRE_PAUSED) | (ticks ? 0 : WIRE_ENDED);
+        rc = step_due(stream, due, &ticks);
+        due = wish.step > 0 ? 0.0 : due - floor(due);
+        if (!ticks) {
+            wishes_pause(&stream->wishes);
+        }
+        if (!rc && changed && (stream->gather.number || stream->gather.ticks)) {
+            publish(stream);
+        }
+        next += WISHES_FRAME_NS;
+        tact_clock_sleep_until(next);
+        next = tact_clock_now() > next + WISHES_FRAME_NS ? tact_clock_now() : next;
+    }
+    return rc == -EINTR ? 0 : rc;
+}
+
+int stream_run(struct stream *stream, uint64_t ticks, struct tact_session_report *report)
+{
+    int rc = tact_session_begin(stream->session);
+    if (rc) {
+        return rc;
+    }
+    rc = step_all(stream, ticks);
+    int end = tact_session_end(stream->session, report);
+    return rc ? rc : end;
+}
