@@ -13,7 +13,7 @@
 static const char help[] =
     "usage: tact doctor [OPTION]...\n\n"
     "Looks at what this machine has and lacks for a 1 kHz loop: kernel, scheduler, memory, a loop\n"
-    "measured for a second, processors, devices, disk, OpenCL; and says how to mend what is "
+    "measured for a second, processors, devices, disk, OpenCL; and says how to fix what is "
     "bad.\n\n"
     "  --json   one JSON object on stdout: {checks: [{name, status, found, fix}]}, status one of\n"
     "           ok, warn, fail\n"

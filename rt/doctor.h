@@ -1,9 +1,8 @@
 /**
- * What `tact doctor` looks at: is this machine ready for a 1 kHz loop, and what to do where it is
- * not.
+ * * The checks of `tact doctor`: whether this machine is ready for a 1 kHz loop, and how to fix it.
  *
- * Needs no root and changes nothing; takes about two seconds, less than five on any machine.
- * Nothing that could block is opened: device nodes are only looked at.
+ * Needs no root and changes nothing; takes about two seconds, less than five on any machine. Device
+ * nodes are examined without opening them, as that could block.
  */
 #ifndef TACT_RT_DOCTOR_H
 #define TACT_RT_DOCTOR_H
@@ -13,31 +12,30 @@
 
 TACT_BEGIN_DECLS
 
-#define TACT_DOCTOR_CHECKS 32 /**< most checks of a report */
+#define TACT_DOCTOR_CHECKS 32 /**< maximum number of checks */
 
 enum tact_doctor_status {
     TACT_DOCTOR_OK,
-    TACT_DOCTOR_WARN, /**< works, but worse than it could */
-    TACT_DOCTOR_FAIL, /**< will not work as it is */
+    TACT_DOCTOR_WARN, /**< works, but not as well as possible */
+    TACT_DOCTOR_FAIL, /**< will not work */
 };
 
 struct tact_doctor_check {
     char name[24];   /**< "kernel", "scheduler", "latency", ... */
     int status;      /**< enum tact_doctor_status */
     char found[256]; /**< what was found */
-    char
-        fix[384]; /**< what to do about it: a command or setting; may be empty where status is ok */
+    char fix[384];   /**< how to fix it: a command or setting; may be empty if status is ok */
 };
 
 struct tact_doctor_report {
     int count;
     struct tact_doctor_check check[TACT_DOCTOR_CHECKS];
-    struct tact_histogram_summary wake_latency; /**< of the measured loop [ns]; count 0: none */
+    struct tact_histogram_summary
+        wake_latency; /**< of the measured loop [ns]; count 0: not measured */
 };
 
 /**
- * Adds a check; found is printf-like. For checks that rt cannot make itself (OpenCL). Not real-time
- * safe.
+ * * Adds a check; found is printf-like. For checks outside rt (OpenCL). Not real-time safe.
  * @retval 0
  * @retval -ENOSPC the report is full
  */
@@ -46,10 +44,10 @@ TACT_API int tact_doctor_add(struct tact_doctor_report *report, const char *name
                              ...) __attribute__((format(printf, 5, 6)));
 
 /**
- * Empties the report and makes every check that rt can make: kernel, scheduler, memory, timing of a
- * 1 kHz loop over one second, processors, power saving, virtualisation, input and comedi devices,
- * and the disk under $TMPDIR. Not real-time safe.
- * @retval 0; the worst of the checks is told by tact_doctor_worst()
+ * * Clears the report and makes every check of rt: kernel, scheduler, memory, timing of a 1 kHz
+ * loop over one second, processors, power saving, virtualisation, input and comedi devices, and the
+ * disk under $TMPDIR. Not real-time safe.
+ * @retval 0; for the worst status see tact_doctor_worst()
  */
 TACT_API int tact_doctor_run(struct tact_doctor_report *report);
 

@@ -14,10 +14,9 @@
 
 #define BLOCK (256 * 1024)
 #define BLOCKS 32
-#define PATIENCE_NS 1000000000LL
+#define TIMEOUT_NS 1000000000LL
 
-/* Shared with a thread that a sick disk may hold for ever: freed by whichever of the two is last.
- */
+/* Shared with a thread that a faulty disk may block forever: freed by the last of the two. */
 struct trial {
     _Atomic int users;
     _Atomic int done;
@@ -29,7 +28,7 @@ struct trial {
     unsigned char block[BLOCK];
 };
 
-static void release(struct trial *t)
+static void release_trial(struct trial *t)
 {
     if (atomic_fetch_sub(&t->users, 1) == 1) {
         free(t);
@@ -59,7 +58,7 @@ static void *run_trial(void *arg)
         unlink(t->path);
         const int64_t start = tact_clock_now();
         int64_t before = start;
-        while (t->blocks < BLOCKS && before - start < PATIENCE_NS && !t->error) {
+        while (t->blocks < BLOCKS && before - start < TIMEOUT_NS && !t->error) {
             t->error = write_block(fd, t->block, sizeof t->block);
             const int64_t after = tact_clock_now();
             tact_histogram_add(&t->latency, after - before);
@@ -70,13 +69,13 @@ static void *run_trial(void *arg)
         close(fd);
     }
     atomic_store(&t->done, 1);
-    release(t);
+    release_trial(t);
     return NULL;
 }
 
 static int finished_in_time(struct trial *t)
 {
-    const int64_t end = tact_clock_now() + 2 * PATIENCE_NS;
+    const int64_t end = tact_clock_now() + 2 * TIMEOUT_NS;
     while (!atomic_load(&t->done) && tact_clock_now() < end) {
         tact_clock_sleep_until(tact_clock_now() + 1000000);
     }
@@ -89,7 +88,7 @@ static void report_trial(struct tact_doctor_report *report, struct trial *t, con
                                     "and export TMPDIR=/other/disk before tact doctor";
     if (!finished_in_time(t)) {
         tact_doctor_add(report, "disk", TACT_DOCTOR_FAIL, elsewhere,
-                        "%.128s: a write did not come back in 2 s", directory);
+                        "%.128s: a write did not finish within 2 s", directory);
         return;
     }
     if (t->error) {
@@ -128,5 +127,5 @@ void tact_doctor_disk(struct tact_doctor_report *report)
     }
     pthread_detach(thread);
     report_trial(report, t, directory);
-    release(t);
+    release_trial(t);
 }

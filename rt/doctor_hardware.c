@@ -20,7 +20,7 @@ static void check_processors(struct tact_doctor_report *report)
                     "%ld online, %d for this process", online, usable);
 }
 
-/* Not needed, so never worse than ok; the fix is what buys the last microseconds. */
+/* Optional, so never worse than ok; the fix removes the last microseconds of latency. */
 static void check_isolation(struct tact_doctor_report *report)
 {
     char cpus[128];
@@ -53,7 +53,7 @@ static void check_governor(struct tact_doctor_report *report)
         globfree(&found);
     }
     if (n == 0) {
-        tact_doctor_add(report, "governor", TACT_DOCTOR_OK, "", "no frequency scaling to be seen");
+        tact_doctor_add(report, "governor", TACT_DOCTOR_OK, "", "no frequency scaling visible");
     } else if (slow[0]) {
         tact_doctor_add(report, "governor", TACT_DOCTOR_WARN,
                         "echo performance | sudo tee "
@@ -64,7 +64,7 @@ static void check_governor(struct tact_doctor_report *report)
     }
 }
 
-/* Deep sleep states cost wake-up time, unless the loop may hold /dev/cpu_dma_latency. */
+/* Deep sleep states cost wake-up time, unless the loop can use /dev/cpu_dma_latency. */
 static void check_cstates(struct tact_doctor_report *report)
 {
     glob_t found;
@@ -82,7 +82,7 @@ static void check_cstates(struct tact_doctor_report *report)
     const int deep = deepest > 20 && !held;
     tact_doctor_add(report, "cstates", deep ? TACT_DOCTOR_WARN : TACT_DOCTOR_OK,
                     deep ? "see dma_latency, or sudo cpupower idle-set -D 20" : "",
-                    "deepest sleep wakes up in %ld us; the loop %s keep it shallow", deepest,
+                    "deepest sleep state wakes up in %ld us; the loop %s prevent it", deepest,
                     held ? "can" : "cannot");
 }
 
@@ -107,7 +107,8 @@ static void check_hypervisor(struct tact_doctor_report *report)
         "%s", virtual ? "a virtual machine: its host can stop any processor at any time" : "none");
 }
 
-/* Looks at nodes without opening them: opening one whose force feedback hangs takes 30 s. */
+/* Checks nodes without opening them: opening a device with faulty force feedback blocks for 30 s.
+ */
 static void check_nodes(struct tact_doctor_report *report, const char *name, const char *pattern,
                         int mode, const char *absent, const char *denied)
 {
@@ -115,7 +116,7 @@ static void check_nodes(struct tact_doctor_report *report, const char *name, con
     size_t n = 0, usable = 0;
     if (glob(pattern, 0, NULL, &found) == 0) {
         for (size_t i = 0; i < found.gl_pathc; i++) {
-            bool whole = !strchr(found.gl_pathv[i], '_'); /* /dev/comedi0_subd1 is a part */
+            bool whole = !strchr(found.gl_pathv[i], '_'); /* /dev/comedi0_subd1 is a subdevice */
             n += whole;
             usable += whole && access(found.gl_pathv[i], mode) == 0;
         }
@@ -139,10 +140,10 @@ void tact_doctor_hardware(struct tact_doctor_report *report)
     check_nodes(report, "input", "/dev/input/event*", R_OK,
                 "to use a pad or SpaceMouse plug it in; in a container: docker run --device "
                 "/dev/input",
-                "tact devices tells the group or udev rule that opens each; for all: sudo usermod "
+                "tact devices lists the group or udev rule that opens each; for all: sudo usermod "
                 "-aG input \"$USER\"; log in again");
     check_nodes(report, "comedi", "/dev/comedi[0-9]*", R_OK | W_OK,
                 "to use a data acquisition board: sudo modprobe its driver (comedi_test to try "
                 "without one)",
-                "tact devices tells the group or udev rule that opens each");
+                "tact devices lists the group or udev rule that opens each");
 }

@@ -6,17 +6,17 @@
 
 #include "rt/doctor.h"
 
-/* Reads the first line of a small file without its newline; buf is empty where that fails. Returns
- * 0 or a negative errno. */
+/* Reads the first line of a small file without its newline; buf is empty on failure. Returns 0 or a
+ * negative errno. */
 int tact_doctor_read(const char *path, char *buf, size_t size);
 
-/* Timing: what entering real time was granted, the limits behind it, and a measured loop. */
+/* Timing: the granted real-time settings, their limits, and a measured loop. */
 void tact_doctor_timing(struct tact_doctor_report *report);
 
 /* Hardware: processors, power saving, virtualisation, devices and their permissions. */
 void tact_doctor_hardware(struct tact_doctor_report *report);
 
-/* How long the disk under $TMPDIR takes to take a recording. */
+/* Write latency of the disk under $TMPDIR. */
 void tact_doctor_disk(struct tact_doctor_report *report);
 
 #endif

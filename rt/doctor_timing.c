@@ -25,8 +25,7 @@ static void check_limit(struct tact_doctor_report *report, const char *name, str
     }
 }
 
-/* The loop itself takes a few per cent of a processor; a small budget would stop it in every
- * period. */
+/* The loop takes a few per cent of a processor; a small budget would stop it in every period. */
 static void check_throttling(struct tact_doctor_report *report)
 {
     char runtime_text[32], period_text[32];
@@ -59,7 +58,7 @@ static int add_grants(struct tact_doctor_report *report,
     return 0;
 }
 
-static void nothing(void *user, uint64_t tick, int64_t planned_ns, int64_t woke_ns)
+static void empty_tick(void *user, uint64_t tick, int64_t planned_ns, int64_t woke_ns)
 {
     (void)user;
     (void)tick;
@@ -81,9 +80,8 @@ static void add_latency(struct tact_doctor_report *report, const struct tact_loo
         report, "latency", status,
         status == TACT_DOCTOR_OK
             ? ""
-            : "mend what is listed as warn here, stop other programs, and measure for "
-              "longer: sudo apt-get install rt-tests; sudo cyclictest -m -p 80 -i 1000 "
-              "-D 60",
+            : "fix what is listed as warn here, stop other programs, and measure for longer: sudo "
+              "apt-get install rt-tests; sudo cyclictest -m -p 80 -i 1000 -D 60",
         "1 kHz for 1 s: wake-up p50 %.1f, p99 %.1f, max %.1f us; %llu late, %llu missed",
         (double)s.p50 / 1e3, (double)s.p99 / 1e3, (double)s.max / 1e3,
         (unsigned long long)stats->late, (unsigned long long)stats->missed);
@@ -99,7 +97,7 @@ void tact_doctor_timing(struct tact_doctor_report *report)
         return;
     }
     options.ticks = 1000;
-    options.tick = nothing;
+    options.tick = empty_tick;
     struct rlimit priority = {0, 0}, memory = {0, 0};
     getrlimit(RLIMIT_RTPRIO, &priority);
     getrlimit(RLIMIT_MEMLOCK, &memory);

@@ -43,7 +43,7 @@ static int read_open_file(int fd, uint64_t limit, char **data, uint64_t *size)
 
 int tact_file_read(const char *path, uint64_t limit, char **data, uint64_t *size)
 {
-    /* O_NONBLOCK: a named pipe must not hold us up before it is refused. */
+    /* O_NONBLOCK: opening a named pipe must not block */
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (fd < 0) {
         return -errno;

@@ -6,9 +6,9 @@
 #define OCTAVE_BITS 6u /* 64 bins an octave */
 #define OCTAVE_BINS (1u << OCTAVE_BITS)
 
-/* Bins 0..63 hold one nanosecond each; after them every octave [2^e, 2^(e+1)) has 64 bins of
+/* Bins 0..63 have one nanosecond each; after them every octave [2^e, 2^(e+1)) has 64 bins of
  * 2^(e-6) ns. */
-static unsigned bin_of(int64_t ns)
+static unsigned bin_index(int64_t ns)
 {
     if (ns < (int64_t)OCTAVE_BINS) {
         return ns < 0 ? 0 : (unsigned)ns;
@@ -19,8 +19,8 @@ static unsigned bin_of(int64_t ns)
     return bin < TACT_HISTOGRAM_BINS ? bin : TACT_HISTOGRAM_BINS - 1;
 }
 
-/* The least value of a bin. */
-static int64_t low_of(unsigned bin)
+/* Lower bound of a bin. */
+static int64_t bin_lower_bound(unsigned bin)
 {
     if (bin < 2 * OCTAVE_BINS) {
         return bin;
@@ -42,7 +42,7 @@ void tact_histogram_add(struct tact_histogram *h, int64_t ns)
     h->sum += (double)ns;
     h->min = ns < h->min ? ns : h->min;
     h->max = ns > h->max ? ns : h->max;
-    h->bin[bin_of(ns)]++;
+    h->bin[bin_index(ns)]++;
 }
 
 void tact_histogram_merge(struct tact_histogram *h, const struct tact_histogram *from)
@@ -72,9 +72,9 @@ int64_t tact_histogram_quantile(const struct tact_histogram *h, double q)
     while (bin < TACT_HISTOGRAM_BINS - 1 && before + h->bin[bin] < rank) {
         before += h->bin[bin++];
     }
-    /* Its values spread evenly over that part of the bin that there are values in. */
-    const int64_t low = low_of(bin) > h->min ? low_of(bin) : h->min;
-    const int64_t high = low_of(bin + 1) <= h->max ? low_of(bin + 1) : h->max + 1;
+    /* assumes values evenly spread over the part of the bin between min and max */
+    const int64_t low = bin_lower_bound(bin) > h->min ? bin_lower_bound(bin) : h->min;
+    const int64_t high = bin_lower_bound(bin + 1) <= h->max ? bin_lower_bound(bin + 1) : h->max + 1;
     const double share = ((double)(rank - before) - 0.5) / (double)h->bin[bin];
     const int64_t value = low + (int64_t)(share * (double)(high - low));
     return value < h->min ? h->min : value > h->max ? h->max : value;

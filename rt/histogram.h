@@ -1,9 +1,9 @@
 /**
- * Histogram of durations with fixed log-linear bins: 64 bins an octave, whole nanoseconds below
+ * * Histogram of durations with fixed log-linear bins: 64 bins per octave, whole nanoseconds below
  * 128.
  *
- * A quantile is at most 1.6 % off from 0 to 17 s, and much less where the values are many and
- * spread over its bin; minimum, maximum and count are exact. Plain struct, about 15 kB, zero is not
+ * From 0 to 17 s the error of a quantile is at most 1.6 %, and much smaller for many values spread
+ * over its bin; minimum, maximum and count are exact. Plain struct, about 15 kB; all zero is not
  * its empty state: call tact_histogram_reset() first.
  */
 #ifndef TACT_RT_HISTOGRAM_H
@@ -17,15 +17,14 @@ TACT_BEGIN_DECLS
 #define TACT_HISTOGRAM_BINS 1856
 
 struct tact_histogram {
-    uint64_t count; /**< values added */
-    int64_t min;    /**< smallest value [ns], exact; INT64_MAX where count is 0 */
-    int64_t max;    /**< largest value [ns], exact; INT64_MIN where count is 0 */
-    double sum;     /**< of all values [ns] */
-    uint64_t
-        bin[TACT_HISTOGRAM_BINS]; /**< values per bin; the last one also holds what is larger */
+    uint64_t count;                    /**< values added */
+    int64_t min;                       /**< smallest value [ns], exact; INT64_MAX if count is 0 */
+    int64_t max;                       /**< largest value [ns], exact; INT64_MIN if count is 0 */
+    double sum;                        /**< of all values [ns] */
+    uint64_t bin[TACT_HISTOGRAM_BINS]; /**< values per bin; the last one includes larger values */
 };
 
-/** What people read off a histogram; all 0 where it is empty. */
+/** Summary statistics; all 0 if empty. */
 struct tact_histogram_summary {
     uint64_t count;
     int64_t min;  /**< [ns] */
@@ -36,24 +35,24 @@ struct tact_histogram_summary {
     int64_t max;  /**< [ns] */
 };
 
-/** Empties it. Real-time safe. */
+/** Resets to empty. Real-time safe. */
 TACT_API void tact_histogram_reset(struct tact_histogram *h);
 
-/** Adds one value [ns]. A negative one is kept in min and sum, and binned as 0. Real-time safe. */
+/** Adds one value [ns]. A negative one enters min and sum, and counts in bin 0. Real-time safe. */
 TACT_API void tact_histogram_add(struct tact_histogram *h, int64_t ns);
 
-/** Adds everything that is in `from`. Real-time safe. */
+/** Adds all values of `from`. Real-time safe. */
 TACT_API void tact_histogram_merge(struct tact_histogram *h, const struct tact_histogram *from);
 
-/** Nearest-rank quantile [ns]: the smallest value v such that at least the share q (clamped to
- *  [0, 1]) of the values is <= v, interpolated within its bin; q = 1 gives the exact maximum. 0
- * where empty. Real-time safe (walks the bins). */
+/** Nearest-rank quantile [ns]: the smallest value v such that at least the fraction q (clamped to
+ * [0, 1]) of the values is <= v, interpolated within its bin; q = 1 is the exact maximum. 0 if
+ * empty. Real-time safe (iterates over the bins). */
 TACT_API int64_t tact_histogram_quantile(const struct tact_histogram *h, double q);
 
-/** Mean [ns]; 0 where empty. Real-time safe. */
+/** Mean [ns]; 0 if empty. Real-time safe. */
 TACT_API double tact_histogram_mean(const struct tact_histogram *h);
 
-/** Real-time safe (walks the bins). */
+/** Real-time safe (iterates over the bins). */
 TACT_API struct tact_histogram_summary tact_histogram_summarise(const struct tact_histogram *h);
 
 TACT_END_DECLS

@@ -6,8 +6,8 @@
 #include "rt/clock.h"
 #include "rt/loop_internal.h"
 
-/* Short, but long enough for the thread to be really put to sleep. */
-#define BREATH_NS 50000
+/* short, but long enough to block */
+#define PAUSE_NS 50000
 
 struct loop {
     const struct tact_loop_options *options;
@@ -16,7 +16,7 @@ struct loop {
     int result;
 };
 
-/* struct tact_stop is seen by C++ too, which has no _Atomic: hence the compiler's own atomics. */
+/* C++ includes struct tact_stop too and has no _Atomic: hence the compiler's builtins. */
 void tact_stop_request(struct tact_stop *stop)
 {
     __atomic_store_n(&stop->requested, 1, __ATOMIC_RELEASE);
@@ -42,8 +42,8 @@ static int64_t planned(const struct loop *l, uint64_t k)
     return l->stats->start_ns + (int64_t)k * l->options->period_ns;
 }
 
-/* Whether tick k is not to be run any more. */
-static int ended(struct loop *l, uint64_t k)
+/* Whether the loop ends before tick k. */
+static int has_ended(struct loop *l, uint64_t k)
 {
     if (l->options->ticks && k >= l->options->ticks) {
         return 1;
@@ -55,8 +55,8 @@ static int ended(struct loop *l, uint64_t k)
     return l->result != 0;
 }
 
-/* Gives up the ticks from k on that are due at `now`; returns the first that is not. */
-static uint64_t skip(struct loop *l, uint64_t k, int64_t now)
+/* Skips the ticks from k on that are due at `now`; returns the first that is not. */
+static uint64_t skip_due(struct loop *l, uint64_t k, int64_t now)
 {
     const int64_t period = l->options->period_ns;
     uint64_t next = (uint64_t)((now - l->stats->start_ns + period - 1) / period);
@@ -80,9 +80,9 @@ void tact_loop_account(struct tact_loop_stats *s, int64_t period, int64_t t_k, i
     tact_histogram_add(&s->compute, end - woke);
 }
 
-/* Sleeps until t_k. When that is past: not at all, unless the fuse would take the loop for a
- * runaway, as only a sleep winds it up again. */
-static int wait_for(const struct loop *l, int64_t t_k, int64_t now, int64_t *slept)
+/* Sleeps until t_k. If that has passed, does not sleep, unless a long backlog would reach the fuse:
+ * only a sleep resets it. */
+static int wait_for_tick(const struct loop *l, int64_t t_k, int64_t now, int64_t *slept)
 {
     const int64_t patience = l->options->realtime.fuse_us * 1000 / 4;
     int64_t until = t_k;
@@ -90,7 +90,7 @@ static int wait_for(const struct loop *l, int64_t t_k, int64_t now, int64_t *sle
         if (patience == 0 || now - *slept < patience) {
             return 0;
         }
-        until = now + BREATH_NS;
+        until = now + PAUSE_NS;
     }
     *slept = until;
     return tact_clock_sleep_until(until);
@@ -101,16 +101,16 @@ static void run_real(struct loop *l)
     int64_t now = tact_clock_now();
     int64_t slept = now;
     l->stats->start_ns = l->options->start_ns ? l->options->start_ns : now + l->options->period_ns;
-    for (uint64_t k = 0; !ended(l, k);) {
+    for (uint64_t k = 0; !has_ended(l, k);) {
         const int64_t t_k = planned(l, k);
-        l->result = wait_for(l, t_k, now, &slept);
+        l->result = wait_for_tick(l, t_k, now, &slept);
         const int64_t woke = tact_clock_now();
         now = woke;
         if (l->result) {
             return;
         }
         if (woke - t_k > l->max_backlog) {
-            k = skip(l, k, woke);
+            k = skip_due(l, k, woke);
             continue;
         }
         l->options->tick(l->options->user, k, t_k, woke);
@@ -140,7 +140,7 @@ static void *free_thread(void *arg)
     struct loop *l = arg;
     const struct tact_loop_options *o = l->options;
     l->stats->start_ns = o->start_ns ? o->start_ns : tact_clock_now();
-    for (uint64_t k = 0; !ended(l, k); k++) {
+    for (uint64_t k = 0; !has_ended(l, k); k++) {
         const int verdict = o->between ? o->between(o->user, k) : 0;
         if (verdict) {
             l->result = verdict < 0 ? verdict : 0;

@@ -1,6 +1,4 @@
-/**
- * Messages to a person: one callback for the whole library. A library never prints.
- */
+/** * Messages for people: one callback for the whole library, which never prints. */
 #ifndef TACT_RT_MESSAGE_H
 #define TACT_RT_MESSAGE_H
 
@@ -19,7 +17,7 @@ struct tact_messages {
     void *user;
 };
 
-/** Formats and hands on one message. Not real-time safe. */
+/** Formats one message and calls the callback. Not real-time safe. */
 TACT_API void tact_message(struct tact_messages to, enum tact_message_level level,
                            const char *format, ...) __attribute__((format(printf, 3, 4)));
 

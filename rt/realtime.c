@@ -17,38 +17,38 @@
 #include "rt/realtime_internal.h"
 #include "rt/thread_internal.h"
 
-#define THREADS 32 /* that may be entered at a time with a fuse */
+#define THREADS 32 /* maximum number of threads with a fuse at a time */
 
-/* What a thread's leaving has to undo. */
+/* State to restore when a thread leaves real time. */
 struct entry {
     int entered;
     int scheduled, policy;
     struct sched_param param;
-    int cpu; /* that it is pinned to, or -1 */
+    int cpu; /* processor that it is pinned to, or -1 */
     cpu_set_t affinity;
-    int slack; /* as it was, or -1 */
+    int slack; /* timer slack before, or -1 */
     int fused;
-    int slot; /* among the process's threads, or -1 */
+    int slot; /* index in process.thread, or -1 */
     int dma_fd;
     int locked;
 };
 
 static _Thread_local struct entry self;
-static _Thread_local int self_blown; /* of the last time that the thread was entered */
+static _Thread_local int self_blown; /* since the thread last entered */
 
-/* What belongs to the process, and is undone by the last thread that leaves. Changed under the
- * lock, but for what the signal's handler reads. */
+/* State of the process, undone by the last thread that leaves. Guarded by the lock, except for what
+ * the signal handler reads. */
 static struct {
     pthread_mutex_t lock;
-    int lockers; /* threads that asked for locked memory */
+    int lockers; /* number of threads that requested locked memory */
     struct tact_realtime_item memory;
     int fused;
     int64_t fuse_us;
     struct rlimit rttime;
     struct sigaction action;
     _Atomic pid_t thread[THREADS]; /* 0: free */
-    _Atomic int blown[THREADS];
-    int cpu[THREADS]; /* that the thread is pinned to, or -1 */
+    _Atomic int fuse_blown[THREADS];
+    int cpu[THREADS]; /* processor that the thread is pinned to, or -1 */
 } process = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 struct tact_realtime_options tact_realtime_default(void)
@@ -107,8 +107,8 @@ static const char *limit_text(rlim_t limit, char *buf, size_t size)
     return buf;
 }
 
-/* Where memory is limited, locking what comes later makes later maps fail, and with them every new
- * thread with a stack of the usual size: try one, and rather do without. */
+/* With limited memory, MCL_FUTURE makes later mappings fail, and with them every new thread with a
+ * default stack: try one mapping, and do without MCL_FUTURE if it fails. */
 static int later_maps_work(void)
 {
     const size_t usual_stack = 8 * 1024 * 1024;
@@ -139,13 +139,13 @@ static void lock_first(struct tact_realtime_report *report)
     }
     munlockall();
     const int kept = mlockall(MCL_CURRENT) == 0;
-    refused(report, "memory", EAGAIN, TACT_FIX_MEMLOCK,
-            "%s: locking what is mapped later would keep threads from starting "
-            "(RLIMIT_MEMLOCK %s bytes)",
-            kept ? "only what is mapped now is locked" : "nothing is locked", text);
+    refused(
+        report, "memory", EAGAIN, TACT_FIX_MEMLOCK,
+        "%s: locking later mappings would prevent threads from starting (RLIMIT_MEMLOCK %s bytes)",
+        kept ? "only present mappings are locked" : "nothing is locked", text);
 }
 
-/* The process's memory is locked once: what the first thread got is what the others have. */
+/* Memory is locked once per process: later threads report the result of the first. */
 static void lock_memory(struct tact_realtime_report *report)
 {
     if (process.lockers++ == 0) {
@@ -189,7 +189,7 @@ int tact_realtime_processor(int cpu)
     return last;
 }
 
-static int is_taken(int cpu)
+static int is_cpu_taken(int cpu)
 {
     for (int i = 0; i < THREADS; i++) {
         if (i != self.slot && atomic_load(&process.thread[i]) && process.cpu[i] == cpu) {
@@ -199,15 +199,16 @@ static int is_taken(int cpu)
     return 0;
 }
 
-/* The processor asked for; of the last ones, the last that no other thread is pinned to. */
-static int choose_processor(int wanted)
+/* The requested processor; for TACT_REALTIME_CPU_LAST, the last to which no other thread is pinned.
+ */
+static int choose_processor(int requested)
 {
-    const int last = tact_realtime_processor(wanted);
-    if (wanted != TACT_REALTIME_CPU_LAST) {
-        return wanted;
+    const int last = tact_realtime_processor(requested);
+    if (requested != TACT_REALTIME_CPU_LAST) {
+        return requested;
     }
     for (int i = last; i >= 0; i--) {
-        if (CPU_ISSET((size_t)i, &self.affinity) && !is_taken(i)) {
+        if (CPU_ISSET((size_t)i, &self.affinity) && !is_cpu_taken(i)) {
             return i;
         }
     }
@@ -216,16 +217,16 @@ static int choose_processor(int wanted)
 
 static void pin(const struct tact_realtime_options *options, struct tact_realtime_report *report)
 {
-    cpu_set_t wanted;
+    cpu_set_t requested;
     if (sched_getaffinity(0, sizeof self.affinity, &self.affinity)) {
         refused(report, "affinity", errno, "set realtime.cpu to -2 (any)", "sched_getaffinity: %s",
                 strerror(errno));
         return;
     }
     const int cpu = choose_processor(options->cpu);
-    CPU_ZERO(&wanted);
-    CPU_SET((size_t)cpu, &wanted);
-    if (sched_setaffinity(0, sizeof wanted, &wanted)) {
+    CPU_ZERO(&requested);
+    CPU_SET((size_t)cpu, &requested);
+    if (sched_setaffinity(0, sizeof requested, &requested)) {
         const int error = errno;
         char fix[96];
         snprintf(fix, sizeof fix, "choose a processor this process may use (the last is %d)",
@@ -235,10 +236,10 @@ static void pin(const struct tact_realtime_options *options, struct tact_realtim
     }
     self.cpu = cpu;
     struct tact_realtime_item *item = granted(report, "affinity");
-    if (is_taken(cpu)) {
+    if (is_cpu_taken(cpu)) {
         snprintf(item->why, sizeof item->why,
-                 "processor %d is shared with another thread in real time of this process", cpu);
-        snprintf(item->fix, sizeof item->fix, "a processor for each: realtime.cpu");
+                 "processor %d is shared with another real-time thread of this process", cpu);
+        snprintf(item->fix, sizeof item->fix, "use one processor per thread: realtime.cpu");
     }
     if (self.slot >= 0) {
         process.cpu[self.slot] = cpu;
@@ -263,13 +264,14 @@ static void demote(int slot)
     const struct sched_param normal = {.sched_priority = 0};
     const pid_t thread = atomic_load(&process.thread[slot]);
     if (thread) {
-        atomic_store(&process.blown[slot], 1);
+        atomic_store(&process.fuse_blown[slot], 1);
         sched_setscheduler(thread, SCHED_OTHER, &normal);
     }
 }
 
-/* The signal is the process's. The kernel gives it to the runaway, which lets it in; where another
- * thread has it, nobody knows whose it is, and all that are entered are demoted. */
+/* The signal is directed to the process. The kernel delivers it to the thread over its limit, which
+ * unblocks it; if another thread receives it, the origin is unknown, and all entered threads are
+ * demoted. */
 static void on_fuse(int signal_number)
 {
     (void)signal_number;
@@ -311,8 +313,8 @@ static void set_fuse(const struct tact_realtime_options *options,
     sigemptyset(&xcpu);
     sigaddset(&xcpu, SIGXCPU);
     if (self.slot < 0) {
-        refused(report, "fuse", EAGAIN, "fewer sessions in one process",
-                "%d threads of this process have one already", THREADS);
+        refused(report, "fuse", EAGAIN, "run fewer sessions in one process",
+                "%d threads of this process already have one", THREADS);
         return;
     }
     const int error = process.fused ? 0 : install_fuse(options->fuse_us);
@@ -327,9 +329,9 @@ static void set_fuse(const struct tact_realtime_options *options,
     struct tact_realtime_item *item = granted(report, "fuse");
     if (process.fuse_us != options->fuse_us) {
         snprintf(item->why, sizeof item->why,
-                 "%lld us instead of %lld: the process has one, and another thread set it",
+                 "%lld us instead of %lld: the process has one limit, and another thread set it",
                  (long long)process.fuse_us, (long long)options->fuse_us);
-        snprintf(item->fix, sizeof item->fix, "the same fuse for all sessions of a process");
+        snprintf(item->fix, sizeof item->fix, "use the same fuse for all sessions of a process");
     }
 }
 
@@ -367,7 +369,7 @@ static void set_scheduler(const struct tact_realtime_options *options,
             limit_text(limit.rlim_cur, text, sizeof text));
 }
 
-/* Touches the stack below the caller's frame, as far as it will ever be used. */
+/* Touches the stack below the caller's frame over its maximum use. */
 __attribute__((noinline)) static void touch_stack(size_t bytes)
 {
     unsigned char pages[bytes];
@@ -394,26 +396,26 @@ static void prefault_stack(const struct tact_realtime_options *options,
     pthread_attr_getstack(&attr, &low, &size);
     pthread_attr_destroy(&attr);
     const size_t room = (size_t)((uintptr_t)&here - (uintptr_t)low);
-    const size_t wanted = options->stack_size < room ? options->stack_size : room;
-    if (wanted > margin) {
-        touch_stack(wanted - margin);
+    const size_t requested = options->stack_size < room ? options->stack_size : room;
+    if (requested > margin) {
+        touch_stack(requested - margin);
     }
     granted(report, "stack");
 }
 
-static int valid(const struct tact_realtime_options *o)
+static int valid_options(const struct tact_realtime_options *o)
 {
     return o->priority >= 0 && o->priority <= 99 && o->cpu >= TACT_REALTIME_CPU_ANY &&
            o->cpu < CPU_SETSIZE && o->fuse_us >= 0 && o->timer_slack_ns >= 0;
 }
 
-/* A slot for the calling thread among those of the process; -1: all are taken. */
+/* Allocates an entry of process.thread for the calling thread; -1: none is free. */
 static int take_slot(void)
 {
     for (int i = 0; i < THREADS; i++) {
         if (!atomic_load(&process.thread[i])) {
             process.cpu[i] = -1;
-            atomic_store(&process.blown[i], 0);
+            atomic_store(&process.fuse_blown[i], 0);
             atomic_store(&process.thread[i], gettid());
             return i;
         }
@@ -421,7 +423,8 @@ static int take_slot(void)
     return -1;
 }
 
-static void set_up(const struct tact_realtime_options *options, struct tact_realtime_report *r)
+static void set_up_thread(const struct tact_realtime_options *options,
+                          struct tact_realtime_report *r)
 {
     if (options->lock_memory) {
         lock_memory(r);
@@ -447,7 +450,7 @@ int tact_realtime_enter(const struct tact_realtime_options *options,
     struct tact_realtime_report own;
     struct tact_realtime_report *r = report ? report : &own;
     memset(r, 0, sizeof *r);
-    if (!valid(options)) {
+    if (!valid_options(options)) {
         return -EINVAL;
     }
     if (self.entered) {
@@ -457,12 +460,13 @@ int tact_realtime_enter(const struct tact_realtime_options *options,
     self_blown = 0;
     pthread_mutex_lock(&process.lock);
     self.slot = take_slot();
-    set_up(options, r);
+    set_up_thread(options, r);
     pthread_mutex_unlock(&process.lock);
     if (options->priority > 0 && (self.slot >= 0 || options->fuse_us == 0)) {
-        set_scheduler(options, r); /* last: what comes before is no work for real time */
+        set_scheduler(options, r); /* last: the steps above are not real-time work */
     } else if (options->priority > 0) {
-        refused(r, "scheduler", EAGAIN, "fewer sessions in one process", "no fuse is left for it");
+        refused(r, "scheduler", EAGAIN, "run fewer sessions in one process",
+                "no fuse is available");
     }
     for (int i = 0; options->require && i < r->count; i++) {
         if (!r->item[i].granted) {
@@ -473,7 +477,7 @@ int tact_realtime_enter(const struct tact_realtime_options *options,
     return 0;
 }
 
-static void leave_process(void)
+static void release_process(void)
 {
     if (self.fused && --process.fused == 0) {
         setrlimit(RLIMIT_RTTIME, &process.rttime);
@@ -483,7 +487,7 @@ static void leave_process(void)
         munlockall();
     }
     if (self.slot >= 0) {
-        self_blown = atomic_load(&process.blown[self.slot]);
+        self_blown = atomic_load(&process.fuse_blown[self.slot]);
         atomic_store(&process.thread[self.slot], 0);
     }
 }
@@ -506,14 +510,15 @@ void tact_realtime_leave(void)
         close(self.dma_fd);
     }
     pthread_mutex_lock(&process.lock);
-    leave_process();
+    release_process();
     pthread_mutex_unlock(&process.lock);
     self.entered = 0;
 }
 
 int tact_realtime_fuse_blown(void)
 {
-    return self.entered && self.slot >= 0 ? atomic_load(&process.blown[self.slot]) : self_blown;
+    return self.entered && self.slot >= 0 ? atomic_load(&process.fuse_blown[self.slot])
+                                          : self_blown;
 }
 
 int tact_realtime_thread(pthread_t *thread, const struct tact_realtime_options *options,

@@ -1,4 +1,4 @@
-/* The cures that the real-time report and the doctor name alike. */
+/* Fixes that both the real-time report and the doctor suggest. */
 #ifndef TACT_RT_REALTIME_INTERNAL_H
 #define TACT_RT_REALTIME_INTERNAL_H
 

@@ -7,13 +7,13 @@
 
 #define CACHE_LINE 64
 
-/* At the start of the ring's memory. Each side writes only its own line, so that neither slows the
- * other. Other processes may have it mapped: lock-free atomics are the same there. */
+/* At the start of the ring's memory. Each side writes only its own cache line. Other processes may
+ * map it: lock-free atomics work across processes. */
 struct counters {
-    _Alignas(CACHE_LINE) _Atomic uint32_t head; /* next to be written */
+    _Alignas(CACHE_LINE) _Atomic uint32_t head; /* index of the next element to be written */
     _Atomic uint32_t high_water;
     _Atomic uint64_t overruns;
-    _Alignas(CACHE_LINE) _Atomic uint32_t tail; /* next to be read */
+    _Alignas(CACHE_LINE) _Atomic uint32_t tail; /* index of the next element to be read */
 };
 
 _Static_assert(ATOMIC_INT_LOCK_FREE == 2 && ATOMIC_LLONG_LOCK_FREE == 2,
@@ -24,7 +24,7 @@ struct tact_ring {
     uint32_t mask;
     size_t stride;
     unsigned char *elements;
-    void *own; /* memory to be freed with the ring, or NULL */
+    void *allocation; /* memory to be freed with the ring, or NULL */
 };
 
 static uint32_t power_of_two(uint32_t n)
@@ -36,7 +36,7 @@ static uint32_t power_of_two(uint32_t n)
     return p;
 }
 
-/* Rounded up so that every element is aligned for any type; 0 where the size is not valid. */
+/* Rounded up so that every element is aligned for any type; 0 if the size is invalid. */
 static size_t stride_of(size_t element_size)
 {
     const size_t align = _Alignof(max_align_t);
@@ -75,8 +75,8 @@ int tact_ring_attach(struct tact_ring **out, void *memory, uint32_t capacity, si
     return 0;
 }
 
-int tact_ring_place(struct tact_ring **out, void *memory, uint32_t capacity, size_t element_size,
-                    uint32_t start_index)
+int tact_ring_create_at(struct tact_ring **out, void *memory, uint32_t capacity,
+                        size_t element_size, uint32_t start_index)
 {
     const int rc = tact_ring_attach(out, memory, capacity, element_size);
     if (rc != 0) {
@@ -102,24 +102,25 @@ int tact_ring_create(struct tact_ring **out, uint32_t capacity, size_t element_s
     if (!memory) {
         return -ENOMEM;
     }
-    const int rc = tact_ring_place(out, memory, capacity, element_size, start_index);
+    const int rc = tact_ring_create_at(out, memory, capacity, element_size, start_index);
     if (rc != 0) {
         free(memory);
         return rc;
     }
-    (*out)->own = memory;
+    (*out)->allocation = memory;
     return 0;
 }
 
 void tact_ring_free(struct tact_ring *ring)
 {
     if (ring) {
-        free(ring->own);
+        free(ring->allocation);
         free(ring);
     }
 }
 
-/* Only its own thread writes a counter: a load and a store do, without a locked instruction. */
+/* Only its own thread writes a counter: a load and a store suffice, without an atomic
+ * read-modify-write. */
 void *tact_ring_reserve(struct tact_ring *ring)
 {
     const uint32_t head = atomic_load_explicit(&ring->shared->head, memory_order_relaxed);
@@ -187,8 +188,8 @@ uint32_t tact_ring_capacity(const struct tact_ring *ring)
 
 uint32_t tact_ring_occupancy(const struct tact_ring *ring)
 {
-    /* The tail first: a tail read after the head may have passed it. What the producer adds between
-     * the two loads can make the difference exceed the capacity. */
+    /* Read the tail first: a tail read after the head may have passed it. What the producer adds
+     * between the two loads can make the difference exceed the capacity. */
     const uint32_t tail = atomic_load_explicit(&ring->shared->tail, memory_order_acquire);
     const uint32_t head = atomic_load_explicit(&ring->shared->head, memory_order_acquire);
     const uint32_t stored = head - tail;

@@ -1,12 +1,13 @@
 /**
- * Wait-free ring between one producer thread and one consumer thread.
+ * * Wait-free ring between one producer thread and one consumer thread.
  *
- * Elements are of one size and are written and read in place. A full ring drops the newest element
- * and counts it: the producer never waits, and what was stored is never overwritten. Indices are
- * free-running 32-bit counters; the number stored is their difference, right across the wrap.
+ * Elements have one size and are written and read in place. A full ring drops the newest element
+ * and counts it: the producer never waits, and stored elements are never overwritten. Indices are
+ * free-running 32-bit counters; the number of stored elements is their difference, also across the
+ * wrap.
  *
- * The memory may be the caller's and shared between processes (tact_ring_place()): what the
- * producer committed is there for whoever maps it next, even where the producer was killed.
+ * The memory may be the caller's and shared between processes (tact_ring_create_at()): committed
+ * elements are visible to whoever maps it next, even if the producer was killed.
  *
  * tact_ring_reserve() and tact_ring_commit() belong to the producer thread, tact_ring_peek() and
  * tact_ring_release() to the consumer thread; the counters may be read from any thread.
@@ -20,14 +21,14 @@
 
 TACT_BEGIN_DECLS
 
-/** Opaque: a view of memory that two threads share. */
+/** Opaque: a view of memory that two threads use. */
 struct tact_ring;
 
 /**
- * Makes a ring of at least `capacity` elements (rounded up to a power of two, see
+ * * Creates a ring of at least `capacity` elements (rounded up to a power of two, see
  * tact_ring_capacity()) of element_size bytes, each aligned for any type; the memory is touched, so
- * that the producer does not page. Both indices start at start_index: 0 in use, near UINT32_MAX in
- * tests of the wrap. Not real-time safe.
+ * that the producer causes no page fault. Both indices start at start_index: 0 in use, near
+ * UINT32_MAX in tests of the wrap. Not real-time safe.
  * @retval 0
  * @retval -EINVAL capacity is 0 or over 2^31, or element_size is 0 or too large
  * @retval -ENOMEM
@@ -35,66 +36,67 @@ struct tact_ring;
 TACT_API int tact_ring_create(struct tact_ring **out, uint32_t capacity, size_t element_size,
                               uint32_t start_index);
 
-/** Bytes that a ring takes in memory of the caller, a multiple of 64; 0 where tact_ring_create()
- *  would refuse the numbers. */
+/** Bytes of a ring in caller's memory, a multiple of 64; 0 if tact_ring_create() would refuse the
+ * arguments. */
 TACT_API size_t tact_ring_bytes(uint32_t capacity, size_t element_size);
 
-/** As tact_ring_create(), in memory of the caller: tact_ring_bytes() of it, aligned to 64, which
- *  outlive the ring. Not real-time safe.
- * @retval 0, -EINVAL (also where it is not aligned) or -ENOMEM */
-TACT_API int tact_ring_place(struct tact_ring **out, void *memory, uint32_t capacity,
-                             size_t element_size, uint32_t start_index);
+/** As tact_ring_create(), in memory of the caller: tact_ring_bytes() bytes, aligned to 64, which
+ * outlive the ring. Not real-time safe.
+ * @retval 0, -EINVAL (also if not aligned) or -ENOMEM */
+TACT_API int tact_ring_create_at(struct tact_ring **out, void *memory, uint32_t capacity,
+                                 size_t element_size, uint32_t start_index);
 
-/** A view of a ring that tact_ring_place() made in this memory with the same numbers; it is left as
- *  it is. Not real-time safe. @retval as tact_ring_place() */
+/** A view of a ring that tact_ring_create_at() created in this memory with the same arguments; its
+ * content is unchanged. Not real-time safe. @retval as tact_ring_create_at() */
 TACT_API int tact_ring_attach(struct tact_ring **out, void *memory, uint32_t capacity,
                               size_t element_size);
 
-/** Frees it; neither side may use it any more. NULL is allowed. Not real-time safe. */
+/** Frees it; both sides must have stopped. NULL is allowed. Not real-time safe. */
 TACT_API void tact_ring_free(struct tact_ring *ring);
 
-/** Producer: room for one element, to be filled and committed; the same room until then. NULL where
- *  the ring is full, which counts as one overrun. Its old content is left in it. Real-time safe. */
+/** Producer: the slot of the next element, to be filled and committed; the same slot until then.
+ * NULL if the ring is full, which counts as one overrun. Its old content is unchanged. Real-time
+ * safe. */
 TACT_API void *tact_ring_reserve(struct tact_ring *ring);
 
-/** Producer: hands the reserved element to the consumer. Only after a tact_ring_reserve() that gave
- *  room. Real-time safe. */
+/** Producer: commits the reserved element. Only after a non-NULL tact_ring_reserve(). Real-time
+ * safe. */
 TACT_API void tact_ring_commit(struct tact_ring *ring);
 
-/** Consumer: the oldest element, valid until it is released; NULL where the ring is empty.
- *  Real-time safe. */
+/** Consumer: the oldest element, valid until it is released; NULL if the ring is empty. Real-time
+ * safe. */
 TACT_API const void *tact_ring_peek(struct tact_ring *ring);
 
-/** Consumer: gives the peeked element back to the producer. Only after a tact_ring_peek() that gave
- *  an element. Real-time safe. */
+/** Consumer: releases the peeked element. Only after a non-NULL tact_ring_peek(). Real-time safe.
+ */
 TACT_API void tact_ring_release(struct tact_ring *ring);
 
-/** Consumer: the element `ahead` places behind the oldest one; NULL where there are not so many.
- *  For a consumer that gives back what it read only once it is safe elsewhere. Real-time safe. */
+/** Consumer: the element `ahead` after the oldest one; NULL if there are not as many. For a
+ * consumer that releases elements only after it has stored them. Real-time safe. */
 TACT_API const void *tact_ring_peek_at(struct tact_ring *ring, uint32_t ahead);
 
-/** Consumer: gives the `count` oldest elements back, which tact_ring_peek_at() has shown. Real-time
- *  safe. */
+/** Consumer: releases the `count` oldest elements, which tact_ring_peek_at() has returned.
+ * Real-time safe. */
 TACT_API void tact_ring_release_many(struct tact_ring *ring, uint32_t count);
 
-/** The place of the element with this index, whatever is in it. Real-time safe. */
+/** The slot of the element with this index, whatever its content. Real-time safe. */
 TACT_API void *tact_ring_slot(struct tact_ring *ring, uint32_t index);
 
 /** Index of the next element to be written, and of the oldest that is stored. Real-time safe. */
 TACT_API uint32_t tact_ring_head(const struct tact_ring *ring);
 TACT_API uint32_t tact_ring_tail(const struct tact_ring *ring);
 
-/** Elements that the ring holds at most. Real-time safe. */
+/** Capacity in elements. Real-time safe. */
 TACT_API uint32_t tact_ring_capacity(const struct tact_ring *ring);
 
-/** Elements stored now: exact on either side's thread up to what the other does meanwhile, a
- * moment's estimate in [0, capacity] elsewhere. Real-time safe. */
+/** Number of stored elements: on either side's thread exact except for concurrent changes by the
+ * other, elsewhere an estimate in [0, capacity]. Real-time safe. */
 TACT_API uint32_t tact_ring_occupancy(const struct tact_ring *ring);
 
 /** Elements dropped because the ring was full. Real-time safe. */
 TACT_API uint64_t tact_ring_overruns(const struct tact_ring *ring);
 
-/** Most elements that were ever stored at once, as the producer saw it. Real-time safe. */
+/** Maximum number of elements stored at once, as seen by the producer. Real-time safe. */
 TACT_API uint32_t tact_ring_high_water(const struct tact_ring *ring);
 
 TACT_END_DECLS

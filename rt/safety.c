@@ -46,8 +46,8 @@ int tact_safety_init(struct tact_safety *s, const struct tact_safety_channel *ch
     return 0;
 }
 
-static void record(struct tact_safety *s, enum tact_trip_cause cause, int channel, double value,
-                   uint64_t tick)
+static void record_trip(struct tact_safety *s, enum tact_trip_cause cause, int channel,
+                        double value, uint64_t tick)
 {
     s->trip[s->trip_count % TACT_SAFETY_TRIPS] =
         (struct tact_trip){(int32_t)cause, channel, value, tick};
@@ -55,20 +55,20 @@ static void record(struct tact_safety *s, enum tact_trip_cause cause, int channe
     s->trips[cause]++;
 }
 
-/* A limit that acts tick after tick is one trip: acting is its memory. */
-static void limited(struct tact_safety *s, enum tact_trip_cause cause, int channel, double value,
-                    uint64_t tick, int acts, int32_t *acting)
+/* A limit that acts in consecutive ticks is one trip; *acting is the state. */
+static void record_limit(struct tact_safety *s, enum tact_trip_cause cause, int channel,
+                         double value, uint64_t tick, int acts, int32_t *acting)
 {
     if (acts) {
         s->ticks[cause]++;
         if (!*acting) {
-            record(s, cause, channel, value, tick);
+            record_trip(s, cause, channel, value, tick);
         }
     }
     *acting = acts;
 }
 
-static void silence(struct tact_safety *s, double *sent)
+static void zero_outputs(struct tact_safety *s, double *sent)
 {
     for (int i = 0; i < s->count; i++) {
         memset(&s->channel[i], 0, sizeof s->channel[i]);
@@ -77,14 +77,14 @@ static void silence(struct tact_safety *s, double *sent)
     s->ramp = 0.0;
 }
 
-static int all_finite(struct tact_safety *s, const double *wanted, uint64_t tick)
+static int all_finite(struct tact_safety *s, const double *requested, uint64_t tick)
 {
     int bad = 0;
     for (int i = 0; i < s->count; i++) {
-        if (!isfinite(wanted[i])) {
+        if (!isfinite(requested[i])) {
             s->ticks[TACT_TRIP_NONFINITE]++;
             if (s->state != TACT_SAFETY_FAULT) {
-                record(s, TACT_TRIP_NONFINITE, i, wanted[i], tick);
+                record_trip(s, TACT_TRIP_NONFINITE, i, requested[i], tick);
             }
             bad = 1;
         }
@@ -92,13 +92,13 @@ static int all_finite(struct tact_safety *s, const double *wanted, uint64_t tick
     return !bad;
 }
 
-static double pass(struct tact_safety *s, int i, double wanted, uint64_t tick)
+static double step_channel(struct tact_safety *s, int i, double requested, uint64_t tick)
 {
     const double step = s->setting[i].step;
     const double limit = s->setting[i].limit;
     const double alpha = s->setting[i].alpha;
-    /* This form cannot overflow as y + alpha (w - y) can. */
-    double y = (1.0 - alpha) * s->channel[i].filtered + alpha * wanted;
+    /* this form cannot overflow, unlike y + alpha (w - y) */
+    double y = (1.0 - alpha) * s->channel[i].filtered + alpha * requested;
     y = fmin(fmax(y, -0x1p1023), 0x1p1023);
     s->channel[i].filtered = y;
 
@@ -107,26 +107,26 @@ static double pass(struct tact_safety *s, int i, double wanted, uint64_t tick)
     const double change = target - last;
     const int fast = fabs(change) > step;
     const double slowed = fast ? last + copysign(step, change) : target;
-    limited(s, TACT_TRIP_RATE, i, target, tick, fast, &s->channel[i].slowed);
+    record_limit(s, TACT_TRIP_RATE, i, target, tick, fast, &s->channel[i].slowed);
 
     const int over = fabs(slowed) > limit;
     const double out = over ? copysign(limit, slowed) : slowed;
-    limited(s, TACT_TRIP_CLAMP, i, slowed, tick, over, &s->channel[i].clamped);
+    record_limit(s, TACT_TRIP_CLAMP, i, slowed, tick, over, &s->channel[i].clamped);
     s->channel[i].sent = out;
     return out;
 }
 
-int tact_safety_step(struct tact_safety *s, const double *wanted, int deadman, uint64_t tick,
+int tact_safety_step(struct tact_safety *s, const double *requested, int deadman, uint64_t tick,
                      double *sent)
 {
-    if (!all_finite(s, wanted, tick)) {
+    if (!all_finite(s, requested, tick)) {
         s->state = TACT_SAFETY_FAULT;
     }
     if (!deadman) {
         s->await_release = 0;
         if (s->state == TACT_SAFETY_ARMED) {
             s->ticks[TACT_TRIP_DEADMAN]++;
-            record(s, TACT_TRIP_DEADMAN, -1, 0.0, tick);
+            record_trip(s, TACT_TRIP_DEADMAN, -1, 0.0, tick);
             s->state = TACT_SAFETY_DISARMED;
         }
     } else if (s->state == TACT_SAFETY_DISARMED && !s->await_release) {
@@ -134,12 +134,12 @@ int tact_safety_step(struct tact_safety *s, const double *wanted, int deadman, u
         s->ramp = 0.0;
     }
     if (s->state != TACT_SAFETY_ARMED) {
-        silence(s, sent);
+        zero_outputs(s, sent);
         return s->state;
     }
     s->ramp = fmin(1.0, s->ramp + s->ramp_step);
     for (int i = 0; i < s->count; i++) {
-        sent[i] = pass(s, i, wanted[i], tick);
+        sent[i] = step_channel(s, i, requested[i], tick);
     }
     return s->state;
 }
@@ -148,7 +148,7 @@ void tact_safety_raise(struct tact_safety *s, int channel, double value, uint64_
 {
     s->ticks[TACT_TRIP_RAISED]++;
     if (s->state != TACT_SAFETY_FAULT) {
-        record(s, TACT_TRIP_RAISED, channel, value, tick);
+        record_trip(s, TACT_TRIP_RAISED, channel, value, tick);
     }
     s->state = TACT_SAFETY_FAULT;
 }
@@ -203,7 +203,7 @@ void tact_safety_save(const struct tact_safety *s, double *v)
     }
 }
 
-static int in_set(double x, int last)
+static int is_integer_up_to(double x, int last)
 {
     for (int i = 0; i <= last; i++) {
         if (x == i) {
@@ -215,14 +215,15 @@ static int in_set(double x, int last)
 
 static int state_valid(const struct tact_safety *s, const double *v)
 {
-    int ok = in_set(v[0], TACT_SAFETY_FAULT) && in_set(v[1], 1) && v[2] >= 0.0 && v[2] <= 1.0;
+    int ok = is_integer_up_to(v[0], TACT_SAFETY_FAULT) && is_integer_up_to(v[1], 1) &&
+             v[2] >= 0.0 && v[2] <= 1.0;
     for (int i = 3; i < HEAD_SIZE; i++) {
         ok = ok && v[i] >= 0.0 && v[i] <= 0x1p53;
     }
     for (int i = 0; i < s->count; i++) {
         const double *c = v + HEAD_SIZE + CHANNEL_SIZE * i;
-        ok = ok && isfinite(c[0]) && fabs(c[1]) <= s->setting[i].limit && in_set(c[2], 1) &&
-             in_set(c[3], 1);
+        ok = ok && isfinite(c[0]) && fabs(c[1]) <= s->setting[i].limit &&
+             is_integer_up_to(c[2], 1) && is_integer_up_to(c[3], 1);
     }
     return ok;
 }

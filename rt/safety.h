@@ -1,17 +1,17 @@
 /**
- * The safety chain: what every output passes on its way to a device, in this order:
+ * * The safety chain of every output to a device, in this order:
  *
- *     finite?  ->  filter  ->  rate limit  ->  clamp  ->  armed?  ->  sent
+ * finite?  ->  filter  ->  rate limit  ->  clamp  ->  armed?  ->  sent
  *
  * The chain as a whole is disarmed, armed or in fault. It arms, and stays armed, only while the
- * deadman is held: on arming the outputs ramp up from zero; once it is let go they are zero in that
- * very tick, whatever the rate limit. An input that is not finite is a fault: zero on every channel
- * until tact_safety_reset(). Every trip is recorded with cause, channel, value and tick.
+ * deadman is pressed: on arming the outputs ramp up from zero; when it is released they are zero in
+ * the same tick, whatever the rate limit. An input that is not finite is a fault: zero on every
+ * channel until tact_safety_reset(). Every trip is recorded with cause, channel, value and tick.
  *
- * A plain struct without pointers, deterministic: the same inputs give the same bits, and its state
- * goes to a log and back through tact_safety_save() and tact_safety_load(). What holds always, for
- * any input: |sent| <= limit; between two armed ticks |change of sent| <= rate * period (to
- * rounding); exactly 0 while not armed; never NaN or infinite.
+ * A plain struct without pointers, deterministic: the same inputs yield the same bits, and its
+ * state is logged and restored with tact_safety_save() and tact_safety_load(). Invariants for any
+ * input: |sent| <= limit; between two armed ticks |change of sent| <= rate * period (to rounding);
+ * exactly 0 while not armed; never NaN or infinite.
  */
 #ifndef TACT_RT_SAFETY_H
 #define TACT_RT_SAFETY_H
@@ -21,95 +21,96 @@
 
 TACT_BEGIN_DECLS
 
-#define TACT_SAFETY_CHANNELS 128 /**< most channels of a chain */
-#define TACT_SAFETY_TRIPS 64     /**< latest trips that are kept; a power of two */
+#define TACT_SAFETY_CHANNELS 128 /**< maximum number of channels */
+#define TACT_SAFETY_TRIPS 64     /**< number of latest trips that are stored; a power of two */
 
 enum tact_safety_state { TACT_SAFETY_DISARMED, TACT_SAFETY_ARMED, TACT_SAFETY_FAULT };
 
-/** Why the chain did not pass on what was wanted. */
+/** Why the chain did not pass a requested output. */
 enum tact_trip_cause {
-    TACT_TRIP_NONFINITE, /**< NaN or infinity wanted: fault */
-    TACT_TRIP_CLAMP,     /**< over the limit: held at it */
-    TACT_TRIP_RATE,      /**< changes faster than the rate: slowed down */
-    TACT_TRIP_DEADMAN,   /**< deadman let go while armed: disarmed */
+    TACT_TRIP_NONFINITE, /**< NaN or infinity requested: fault */
+    TACT_TRIP_CLAMP,     /**< over the limit: clamped */
+    TACT_TRIP_RATE,      /**< changes faster than the rate: rate-limited */
+    TACT_TRIP_DEADMAN,   /**< deadman released while armed: disarmed */
     TACT_TRIP_RAISED,    /**< tact_safety_raise(): fault */
     TACT_TRIP_CAUSES
 };
 
 /** One channel. */
 struct tact_safety_channel {
-    double limit;  /**< most |sent| [unit of the channel], finite, >= 0 */
-    double rate;   /**< fastest change [unit / s], > 0; INFINITY: none */
-    double cutoff; /**< of the first-order low-pass [Hz], >= 0; 0: none */
+    double limit;  /**< maximum |sent| [unit of the channel], finite, >= 0 */
+    double rate;   /**< maximum rate of change [unit / s], > 0; INFINITY: none */
+    double cutoff; /**< cutoff of the first-order low-pass [Hz], >= 0; 0: none */
 };
 
 struct tact_safety_options {
-    double period; /**< of the loop [s], > 0; default 0.001 */
-    double ramp;   /**< from zero to full on arming [s], >= 0; default 0.2 */
+    double period; /**< period of the loop [s], > 0; default 0.001 */
+    double ramp;   /**< duration of the ramp from zero to full on arming [s], >= 0; default 0.2 */
 };
 
-/** One trip. A channel that stays clamped or slowed down trips once, when it starts to be. */
+/** One trip. A channel that stays clamped or rate-limited trips once, when that begins. */
 struct tact_trip {
     int32_t cause;   /**< enum tact_trip_cause */
     int32_t channel; /**< -1: the whole chain (deadman) */
-    double value;    /**< what was wanted at that point of the chain, in the channel's unit */
+    double value;    /**< the requested value at that point of the chain, in the channel's unit */
     uint64_t tick;
 };
 
 struct tact_safety {
     int32_t count;         /**< channels */
     int32_t state;         /**< enum tact_safety_state */
-    int32_t await_release; /**< after a reset: the deadman must be seen let go before it arms */
-    double ramp;           /**< share of the output let through while armed, 0 to 1 */
+    int32_t await_release; /**< after a reset: the deadman must be released before the chain arms */
+    double ramp;           /**< factor of the output while armed, 0 to 1 */
     uint64_t trips[TACT_TRIP_CAUSES]; /**< trips by cause since init */
-    uint64_t ticks[TACT_TRIP_CAUSES]; /**< by cause: ticks, times channels, in which it acted */
+    uint64_t
+        ticks[TACT_TRIP_CAUSES]; /**< per cause: number of ticks times channels in which it acted */
     struct {
         double filtered; /**< state of the low-pass [unit] */
-        double sent;     /**< of the last tick [unit] */
+        double sent;     /**< output of the last tick [unit] */
         int32_t clamped; /**< was over the limit in the last tick */
         int32_t slowed;  /**< was over the rate in the last tick */
     } channel[TACT_SAFETY_CHANNELS];
     struct tact_trip trip[TACT_SAFETY_TRIPS]; /**< see tact_safety_trip() */
-    uint64_t trip_count;                      /**< trips ever */
+    uint64_t trip_count;                      /**< number of trips since init */
     /* settings, fixed by tact_safety_init() */
     struct {
         double limit; /**< [unit] */
-        double step;  /**< most change a tick: rate * period [unit] */
-        double alpha; /**< share of the new value in the low-pass: 1 - exp(-2 pi cutoff period) */
+        double step;  /**< maximum change per tick: rate * period [unit] */
+        double alpha; /**< weight of the new value in the low-pass: 1 - exp(-2 pi cutoff period) */
     } setting[TACT_SAFETY_CHANNELS];
-    double ramp_step; /**< growth of ramp a tick */
+    double ramp_step; /**< growth of ramp per tick */
 };
 
 TACT_API struct tact_safety_options tact_safety_default(void);
 
 /**
- * Sets the chain up for n channels, disarmed, with no trips. Not real-time safe.
+ * * Initialises the chain for n channels, disarmed, with no trips. Not real-time safe.
  * @retval 0
- * @retval -EINVAL n outside [0, TACT_SAFETY_CHANNELS], or a limit, rate, cutoff, period or ramp
- * that is out of its range
+ * @retval -EINVAL n outside [0, TACT_SAFETY_CHANNELS], or a limit, rate, cutoff, period or ramp out
+ *                 of range
  */
 TACT_API int tact_safety_init(struct tact_safety *s, const struct tact_safety_channel *channels,
                               int n, const struct tact_safety_options *options);
 
 /**
- * One tick: wanted[n] -> sent[n], both in the channels' units; they may be the same array. deadman:
- * 0 let go, else held. Real-time safe.
+ * * One tick: requested[n] -> sent[n], both in the channels' units; they may be the same array.
+ * deadman: 0 released, else pressed. Real-time safe.
  * @return the state after this tick, enum tact_safety_state
  */
-TACT_API int tact_safety_step(struct tact_safety *s, const double *wanted, int deadman,
+TACT_API int tact_safety_step(struct tact_safety *s, const double *requested, int deadman,
                               uint64_t tick, double *sent);
 
-/** A fault found elsewhere (a lost device, a solver gone wrong): outputs are zero from the next
- * step on, until tact_safety_reset(). channel -1: the whole chain; value: whatever tells most.
- * Real-time safe. */
+/** Raises a fault found elsewhere (a lost device, a diverged solver): outputs are zero from the
+ * next step on, until tact_safety_reset(). channel -1: the whole chain; value: the most relevant
+ * number. Real-time safe. */
 TACT_API void tact_safety_raise(struct tact_safety *s, int channel, double value, uint64_t tick);
 
-/** Leaves the fault for disarmed. It arms again once the deadman was let go for a tick and is held
- *  again. No effect outside a fault. Real-time safe. */
+/** Leaves the fault for disarmed. The chain arms again after the deadman was released for a tick
+ * and is pressed again. No effect outside a fault. Real-time safe. */
 TACT_API void tact_safety_reset(struct tact_safety *s);
 
-/** The i-th latest trip, 0 the newest; NULL where there is none or it is no longer kept. Real-time
- *  safe. */
+/** The i-th latest trip, 0 the newest; NULL if there is none or it is no longer stored. Real-time
+ * safe. */
 TACT_API const struct tact_trip *tact_safety_trip(const struct tact_safety *s, int i);
 
 /** "disarmed", "armed", "fault". Real-time safe. */
@@ -118,16 +119,17 @@ TACT_API const char *tact_safety_state_name(int state);
 /** "not finite", "clamp", "rate", "deadman", "raised". Real-time safe. */
 TACT_API const char *tact_trip_name(int cause);
 
-/** Doubles that tact_safety_save() writes for n channels. */
+/** Number of doubles that tact_safety_save() writes for n channels. */
 TACT_API int tact_safety_state_size(int n);
 
-/** Writes the state (all that later steps depend on, and the counters; not the kept trips) to
- *  v[tact_safety_state_size(s->count)]. Real-time safe. */
+/** Writes the state (all that later steps depend on, and the counters; not the stored trips) to
+ * v[tact_safety_state_size(s->count)]. Real-time safe. */
 TACT_API void tact_safety_save(const struct tact_safety *s, double *v);
 
-/** Takes back what tact_safety_save() wrote, in a chain set up alike. Real-time safe.
- *  @retval 0
- *  @retval -EINVAL v holds no such state; the chain is unchanged */
+/** Restores a state written by tact_safety_save(), in a chain with the same settings. Real-time
+ * safe.
+ * @retval 0
+ * @retval -EINVAL v is not such a state; the chain is unchanged */
 TACT_API int tact_safety_load(struct tact_safety *s, const double *v);
 
 TACT_END_DECLS

@@ -1,9 +1,10 @@
 /**
- * The moment-source vtable: a pipeline that computes moments of overlap beside the loop.
+ * * The vtable of moment sources: pipelines that compute moments of overlap outside the loop's
+ * thread.
  *
- * The loop hands over the poses of tick k and picks up, at tick k + 1 or later, what has been
- * computed. It never waits: a source that is late costs accuracy (an older frame, its age in the
- * log) or makes the loop compute on the host, never a deadline.
+ * The loop submits the poses of tick k and reads, at tick k + 1 or later, the newest results. It
+ * never waits: a late source costs accuracy (an older frame, whose age is logged) or makes the loop
+ * compute on the host, never a deadline.
  */
 #ifndef TACT_RT_SOURCE_H
 #define TACT_RT_SOURCE_H
@@ -16,14 +17,14 @@
 
 TACT_BEGIN_DECLS
 
-/** A candidate pair: indices into the shapes the source was made for. */
+/** A candidate pair: indices into the source's shapes. */
 struct tact_source_pair {
     uint32_t a;
     uint32_t b;
 };
 
-/** What a source is made for: shapes and candidate pairs, fixed for its life. The arrays and the
- *  meshes must outlive the source. */
+/** Shapes and candidate pairs of a source, fixed for its life. The arrays and the meshes must
+ * outlive the source. */
 struct tact_source_scene {
     const struct tact_shape *shapes;
     uint32_t shape_count;
@@ -34,11 +35,12 @@ struct tact_source_scene {
 /** Result for one pair. */
 struct tact_source_moments {
     int32_t status;  /**< as tact_moments_pair(): 1 overlap, 0 none, negative errno: not computed */
-    int32_t cost_ns; /**< about what tact_moments_pair() would take for it here [ns]; 0: unknown */
+    int32_t cost_ns; /**< estimated time of tact_moments_pair() for this pair on this machine [ns];
+                        0: unknown */
     struct tact_moments moments;
 };
 
-/** Results of one frame: as many entries as the scene has pairs. */
+/** Results of one frame: one entry per pair of the scene. */
 struct tact_source_result {
     uint64_t tick; /**< tick whose poses were measured */
     const struct tact_source_moments *pairs;
@@ -47,15 +49,15 @@ struct tact_source_result {
 /** Implementation of a source: what a session calls, with `self` of the source. */
 struct tact_source_ops {
     struct tact_abi abi; /**< TACT_ABI(struct tact_source_ops) */
-    /** Hands over the pose of every shape at `tick`; active[i] != 0 for the pairs worth measuring
-     *  (the others give status 0); direction: 3 doubles a pair, the last normal or zero. Everything
-     *  is copied; a frame not yet begun is replaced. Real-time safe, wait-free. */
+    /** Submits the pose of every shape at `tick`; active[i] != 0 for the pairs to be measured (the
+     * others get status 0); direction: 3 doubles per pair, the last normal or zero. Everything is
+     * copied; a frame not yet begun is replaced. Real-time safe, wait-free. */
     void (*submit)(void *self, uint64_t tick, const struct tact_pose *poses, const uint8_t *active,
                    const double *directions);
-    /** The newest finished frame, valid until the next call; 0 where there is one, -EAGAIN where
-     *  none was ever finished. Real-time safe, wait-free. */
+    /** The newest finished frame, valid until the next call. Returns 0, or -EAGAIN before the first
+     * frame is finished. Real-time safe, wait-free. */
     int (*latest)(void *self, struct tact_source_result *out);
-    /** Waits until the frame of `tick` is finished or timeout_ns is over (0 or -ETIMEDOUT). Only
+    /** Waits until the frame of `tick` is finished or timeout_ns has passed (0 or -ETIMEDOUT). Only
      * for a free-wheeling clock; never called in real time. */
     int (*wait)(void *self, uint64_t tick, int64_t timeout_ns);
     /** Stops the pipeline and frees it. Not real-time safe. */

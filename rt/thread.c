@@ -11,7 +11,7 @@ static int set_attributes(pthread_attr_t *attributes, const struct tact_thread_o
     rc = rc ? rc : pthread_attr_setinheritsched(attributes, PTHREAD_EXPLICIT_SCHED);
     rc = rc ? rc
             : pthread_attr_setschedpolicy(attributes, options->priority ? SCHED_FIFO : SCHED_OTHER);
-    /* else the creator's priority, which SCHED_OTHER refuses */
+    /* else the creator's priority, which is invalid for SCHED_OTHER */
     rc = rc ? rc : pthread_attr_setschedparam(attributes, &param);
     if (rc == 0 && options->cpu_pinned) {
         cpu_set_t cpus;

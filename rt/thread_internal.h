@@ -1,4 +1,4 @@
-/** How every thread of the library is started. */
+/** Starting threads: all threads of the library are started here. */
 #ifndef TACT_RT_THREAD_INTERNAL_H
 #define TACT_RT_THREAD_INTERNAL_H
 
@@ -10,13 +10,13 @@
 struct tact_thread_options {
     const char *name;  /* at most 15 characters; NULL: the creator's */
     size_t stack_size; /* [B]; 0: TACT_THREAD_STACK */
-    int priority;      /* of SCHED_FIFO; 0: normal, whatever the creator's */
+    int priority;      /* of SCHED_FIFO; 0: SCHED_OTHER, not inherited */
     int cpu_pinned;    /* 1: runs on `cpu` alone */
     int cpu;
 };
 
-/** Starts a joinable thread that takes no signals. Not real-time safe.
- *  @retval 0, or a negative errno of pthread_create() or of what an option asks for */
+/** Starts a joinable thread with all signals blocked. Not real-time safe.
+ * @retval 0, or a negative errno of pthread_create() or of an option */
 int tact_thread_start(pthread_t *thread, const struct tact_thread_options *options,
                       void *(*run)(void *), void *data);
 

@@ -6,11 +6,11 @@
 #include <string.h>
 
 #define CACHE_LINE 64
-#define SLOT 3u  /* bits of the shared word that hold the slot */
-#define FRESH 4u /* the slot holds a value that was never read */
+#define SLOT 3u  /* bits of the shared word with the slot's index */
+#define FRESH 4u /* the slot has a value that was not yet read */
 
 struct tact_triple {
-    _Alignas(CACHE_LINE) _Atomic uint32_t shared; /* the slot that changes hands */
+    _Alignas(CACHE_LINE) _Atomic uint32_t shared; /* index of the slot that is exchanged */
     /* writer */
     _Alignas(CACHE_LINE) uint32_t back;
     uint32_t next_sequence;
@@ -19,7 +19,7 @@ struct tact_triple {
     /* reader */
     _Alignas(CACHE_LINE) uint32_t front;
     int have;
-    /* both; sequence[i] belongs to whoever has slot i */
+    /* both; sequence[i] belongs to the owner of slot i */
     _Alignas(CACHE_LINE) uint32_t sequence[3];
     size_t stride;
     unsigned char *values;
@@ -74,8 +74,7 @@ static void count(_Atomic uint64_t *counter)
 void tact_triple_publish(struct tact_triple *triple)
 {
     triple->sequence[triple->back] = triple->next_sequence++;
-    /* Release: the value goes out with the slot. Acquire: the reader is done with what comes back.
-     */
+    /* Release: publishes the value. Acquire: the reader has finished with the slot it returned. */
     const uint32_t taken =
         atomic_exchange_explicit(&triple->shared, triple->back | FRESH, memory_order_acq_rel);
     triple->back = taken & SLOT;
@@ -87,7 +86,7 @@ void tact_triple_publish(struct tact_triple *triple)
 
 const void *tact_triple_read(struct tact_triple *triple, int *fresh)
 {
-    /* Only the reader clears FRESH, so a slot seen fresh can only be replaced by a fresher one. */
+    /* Only the reader clears FRESH, so a slot with FRESH can only be replaced by a newer one. */
     const int newer = (atomic_load_explicit(&triple->shared, memory_order_relaxed) & FRESH) != 0;
     if (newer) {
         const uint32_t taken =

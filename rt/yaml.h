@@ -1,5 +1,5 @@
 /**
- * YAML text into structs by a schema of libcyaml, with its errors in our form.
+ * * YAML text into structs by a libcyaml schema, with errors as struct tact_error.
  *
  * The schema is libcyaml's own (cyaml/cyaml.h); memory is malloc()'s. Not real-time safe.
  */
@@ -14,12 +14,12 @@ TACT_BEGIN_DECLS
 
 struct cyaml_schema_value;
 
-/** Reads one document of `size` bytes. Unknown keys, missing ones and aliases are refused.
+/** Parses one document of `size` bytes. Unknown keys, missing ones and aliases are refused.
  *
- *  @param file    its name, for messages
- *  @param schema  of the whole document: a value that is a pointer
- *  @param out     the value, freed with tact_yaml_free(); untouched on error
- *  @retval 0, -EINVAL (*err has file, line, column and key), or -ENOMEM */
+ * @param file    its name, for messages
+ * @param schema  of the whole document: a value that is a pointer
+ * @param out     the value, freed with tact_yaml_free(); unchanged on error
+ * @retval 0, -EINVAL (*err has file, line, column and key), or -ENOMEM */
 TACT_API int tact_yaml_load(const char *file, const char *text, size_t size,
                             const struct cyaml_schema_value *schema, void **out,
                             struct tact_error *err);

@@ -11,7 +11,7 @@ static const double PI = 3.14159265358979323846;
 const char *const tact_generate_names[TACT_GENERATE_KINDS + 1] = {"prism", "gear", "torus",
                                                                   "knot",  "blob", "bumpy_cube"};
 
-static int make_room(struct tact_soup *soup, size_t vertices, size_t triangles)
+static int allocate_soup(struct tact_soup *soup, size_t vertices, size_t triangles)
 {
     memset(soup, 0, sizeof *soup);
     soup->vertices = malloc(3 * vertices * sizeof *soup->vertices);
@@ -19,7 +19,7 @@ static int make_room(struct tact_soup *soup, size_t vertices, size_t triangles)
     return soup->vertices && soup->triangles ? 0 : -ENOMEM;
 }
 
-static double *vertex(struct tact_soup *soup)
+static double *append_vertex(struct tact_soup *soup)
 {
     return soup->vertices + 3 * soup->vertex_count++;
 }
@@ -32,14 +32,15 @@ static void triangle(struct tact_soup *soup, size_t a, size_t b, size_t c)
     t[2] = (uint32_t)c;
 }
 
-static void quad(struct tact_soup *soup, size_t a, size_t b, size_t c, size_t d)
+static void append_quad(struct tact_soup *soup, size_t a, size_t b, size_t c, size_t d)
 {
     triangle(soup, a, b, c);
     triangle(soup, a, c, d);
 }
 
-/* A number from 0 to 1 for a point of the lattice (lowbias32 of Wellons over a mix of the four). */
-static double lattice(const int32_t at[3], uint32_t seed)
+/* Pseudo-random value from 0 to 1 of a lattice point (lowbias32 of Wellons over a mix of the four).
+ */
+static double lattice_value(const int32_t at[3], uint32_t seed)
 {
     uint32_t h = (uint32_t)at[0] * 0x9e3779b1u ^ (uint32_t)at[1] * 0x85ebca77u ^
                  (uint32_t)at[2] * 0xc2b2ae3du ^ seed * 0x27d4eb2fu;
@@ -51,8 +52,8 @@ static double lattice(const int32_t at[3], uint32_t seed)
     return (double)h / 4294967295.0;
 }
 
-/* Value noise, 0 to 1: the lattice's numbers joined smoothly. */
-static double noise(const double p[3], uint32_t seed)
+/* Value noise, 0 to 1: smooth interpolation of the lattice's values. */
+static double value_noise(const double p[3], uint32_t seed)
 {
     int32_t low[3];
     double t[3], sum = 0.0;
@@ -63,14 +64,14 @@ static double noise(const double p[3], uint32_t seed)
     }
     for (int i = 0; i < 8; i++) {
         const int32_t at[3] = {low[0] + (i & 1), low[1] + (i >> 1 & 1), low[2] + (i >> 2)};
-        sum += lattice(at, seed) * (i & 1 ? t[0] : 1.0 - t[0]) * (i >> 1 & 1 ? t[1] : 1.0 - t[1]) *
-               (i >> 2 ? t[2] : 1.0 - t[2]);
+        sum += lattice_value(at, seed) * (i & 1 ? t[0] : 1.0 - t[0]) *
+               (i >> 1 & 1 ? t[1] : 1.0 - t[1]) * (i >> 2 ? t[2] : 1.0 - t[2]);
     }
     return sum;
 }
 
-/* Moves a point of the cube of half edge 1 to the surface: along its ray from the centre, so that
- * the solid is star-shaped and cannot meet itself. */
+/* Moves a point of the cube of half edge 1 to the surface along its ray from the centre: the solid
+ * is star-shaped and cannot intersect itself. */
 static void raise_point(const struct tact_generate *g, double p[3])
 {
     double lattice_point[3], size = g->edge * 0.5;
@@ -79,20 +80,20 @@ static void raise_point(const struct tact_generate *g, double p[3])
         size = g->radius;
     }
     tact_v3_scale(lattice_point, p, 0.5 * g->count);
-    double rise = g->bump * noise(lattice_point, g->seed);
+    double rise = g->bump * value_noise(lattice_point, g->seed);
     tact_v3_scale(p, p, size + rise);
 }
 
-/* Six faces of n x n squares; vertices on shared edges come out equal to the bit. */
+/* Six faces of n x n squares; vertices on shared edges are bitwise equal. */
 static int make_cube(const struct tact_generate *g, struct tact_soup *soup)
 {
     size_t n = (size_t)lround(sqrt(g->triangles / 12.0)), row = n + 1;
-    int rc = make_room(soup, 6 * row * row, 12 * n * n);
+    int rc = allocate_soup(soup, 6 * row * row, 12 * n * n);
     for (int face = 0; !rc && face < 6; face++) {
         size_t first = soup->vertex_count;
         int axis = face % 3;
         for (size_t i = 0; i < row * row; i++) {
-            double *p = vertex(soup);
+            double *p = append_vertex(soup);
             p[axis] = face < 3 ? 1.0 : -1.0;
             size_t u = i / row, v = i % row;
             p[(axis + 1) % 3] = (2.0 * (double)u - (double)n) / (double)n;
@@ -102,16 +103,16 @@ static int make_cube(const struct tact_generate *g, struct tact_soup *soup)
         for (size_t i = 0; i < n * n; i++) {
             size_t a = first + i / n * row + i % n, b = a + row, c = b + 1, d = a + 1;
             if (face < 3) {
-                quad(soup, a, b, c, d);
+                append_quad(soup, a, b, c, d);
             } else {
-                quad(soup, a, d, c, b);
+                append_quad(soup, a, d, c, b);
             }
         }
     }
     return rc;
 }
 
-/* Squares between rings of `around` vertices, ring after ring outward-facing; closed: the last ring
+/* Squares between consecutive rings of `around` vertices, facing outward; closed: the last ring
  * joins the first. */
 static void join_rings(struct tact_soup *soup, size_t first, size_t rings, size_t around,
                        int closed)
@@ -120,7 +121,7 @@ static void join_rings(struct tact_soup *soup, size_t first, size_t rings, size_
         size_t low = first + i * around, high = first + (i + 1) % rings * around;
         for (size_t j = 0; j < around; j++) {
             size_t k = (j + 1) % around;
-            quad(soup, low + j, low + k, high + k, high + j);
+            append_quad(soup, low + j, low + k, high + k, high + j);
         }
     }
 }
@@ -128,12 +129,12 @@ static void join_rings(struct tact_soup *soup, size_t first, size_t rings, size_
 static int make_prism(const struct tact_generate *g, struct tact_soup *soup)
 {
     size_t sides = g->count;
-    int rc = make_room(soup, 2 * sides, 4 * sides - 4);
+    int rc = allocate_soup(soup, 2 * sides, 4 * sides - 4);
     for (int end = 0; !rc && end < 2; end++) {
         for (size_t i = 0; i < sides; i++) {
             double angle = 2.0 * PI * (double)i / (double)sides;
-            tact_v3_set(vertex(soup), g->radius * tact_cos(angle), g->radius * tact_sin(angle),
-                        (end ? 0.5 : -0.5) * g->height);
+            tact_v3_set(append_vertex(soup), g->radius * tact_cos(angle),
+                        g->radius * tact_sin(angle), (end ? 0.5 : -0.5) * g->height);
         }
     }
     for (size_t i = 1; !rc && i + 1 < sides; i++) {
@@ -146,14 +147,14 @@ static int make_prism(const struct tact_generate *g, struct tact_soup *soup)
     return rc;
 }
 
-/* A ring of the gear's outline, `scale` times it, at height z: four points on each tooth's tip,
+/* A ring of the gear's outline, scaled by `scale`, at height z: four points on each tooth's tip,
  * four at its root. */
 static void gear_ring(const struct tact_generate *g, struct tact_soup *soup, double scale, double z)
 {
     for (uint32_t i = 0; i < 8 * g->count; i++) {
         double angle = 2.0 * PI * i / (8.0 * g->count);
         double r = scale * g->radius * (i % 8 < 4 ? 1.0 : 1.0 - 4.0 / (g->count + 4.0));
-        tact_v3_set(vertex(soup), r * tact_cos(angle), r * tact_sin(angle), z);
+        tact_v3_set(append_vertex(soup), r * tact_cos(angle), r * tact_sin(angle), z);
     }
 }
 
@@ -163,11 +164,11 @@ static int make_gear(const struct tact_generate *g, struct tact_soup *soup)
     long fit = lround(((double)g->triangles / (double)around + 2.0) / 6.0);
     size_t n = fit < 1 ? 1 : (size_t)fit, rings = 3 * n - 1;
     double half = 0.5 * g->height;
-    int rc = make_room(soup, rings * around + 2, around * (2 * (rings - 1) + 2));
+    int rc = allocate_soup(soup, rings * around + 2, around * (2 * (rings - 1) + 2));
     if (rc) {
         return rc;
     }
-    tact_v3_set(vertex(soup), 0.0, 0.0, -half);
+    tact_v3_set(append_vertex(soup), 0.0, 0.0, -half);
     for (size_t i = 1; i <= n; i++) {
         gear_ring(g, soup, (double)i / (double)n, -half);
     }
@@ -177,7 +178,7 @@ static int make_gear(const struct tact_generate *g, struct tact_soup *soup)
     for (size_t i = n; i >= 1; i--) {
         gear_ring(g, soup, (double)i / (double)n, half);
     }
-    tact_v3_set(vertex(soup), 0.0, 0.0, half);
+    tact_v3_set(append_vertex(soup), 0.0, 0.0, half);
     join_rings(soup, 1, rings, around, 0);
     size_t last = 1 + (rings - 1) * around;
     for (size_t j = 0; j < around; j++) {
@@ -188,8 +189,8 @@ static int make_gear(const struct tact_generate *g, struct tact_soup *soup)
     return 0;
 }
 
-/* Middle line at s from 0 to 1, its direction, and a normal to it. The trefoil lies on a torus of
- * radii 2/3 and 1/3, whose surface gives the normal. */
+/* Centre line at s from 0 to 1, its direction, and a normal to it. The trefoil lies on a torus of
+ * radii 2/3 and 1/3, whose surface normal is used. */
 static void middle_line(const struct tact_generate *g, double s, double c[3], double t[3],
                         double n[3])
 {
@@ -211,18 +212,18 @@ static void middle_line(const struct tact_generate *g, double s, double c[3], do
 
 static int make_tube(const struct tact_generate *g, struct tact_soup *soup)
 {
-    /* The trefoil's middle line is 10.6 times its radius. */
+    /* the trefoil's centre line is 10.6 times its radius long */
     double length = g->radius * (g->kind == TACT_GENERATE_KNOT ? 10.6 : 2.0 * PI);
     long fit = lround(sqrt(0.5 * g->triangles * 2.0 * PI * g->tube / length));
     size_t around = fit < 4 ? 4 : (size_t)fit, rings = g->triangles / (2 * around);
     rings = rings < 8 ? 8 : rings;
-    int rc = make_room(soup, rings * around, 2 * rings * around);
+    int rc = allocate_soup(soup, rings * around, 2 * rings * around);
     for (size_t i = 0; !rc && i < rings; i++) {
         double c[3], t[3], n[3], b[3];
         middle_line(g, (double)i / (double)rings, c, t, n);
         tact_v3_cross(b, t, n);
         for (size_t j = 0; j < around; j++) {
-            double angle = 2.0 * PI * (double)j / (double)around, *p = vertex(soup);
+            double angle = 2.0 * PI * (double)j / (double)around, *p = append_vertex(soup);
             tact_v3_copy(p, c);
             tact_v3_axpy(p, g->tube * tact_cos(angle), n);
             tact_v3_axpy(p, g->tube * tact_sin(angle), b);
@@ -234,12 +235,12 @@ static int make_tube(const struct tact_generate *g, struct tact_soup *soup)
     return rc;
 }
 
-static int between(double value, double lower, double upper)
+static int is_in_range(double value, double lower, double upper)
 {
-    return value > lower && value <= upper; /* false for what is no number */
+    return value > lower && value <= upper; /* false for NaN */
 }
 
-/* The member that is out of range, or NULL. */
+/* Name of the member that is out of range, or NULL. */
 static const char *out_of_range(const struct tact_generate *g)
 {
     static const uint32_t most[TACT_GENERATE_KINDS] = {4096, 512, 0, 0, 1024, 1024};
@@ -247,10 +248,10 @@ static const char *out_of_range(const struct tact_generate *g)
     int cube = g->kind == TACT_GENERATE_BUMPY_CUBE, tube = g->kind == TACT_GENERATE_TORUS;
     int knot = g->kind == TACT_GENERATE_KNOT, prism = g->kind == TACT_GENERATE_PRISM;
     double size = cube ? g->edge : g->radius;
-    if (!between(size, 0.0, 1e6)) {
+    if (!is_in_range(size, 0.0, 1e6)) {
         return cube ? "edge" : "radius";
     }
-    if ((prism || g->kind == TACT_GENERATE_GEAR) && !between(g->height, 0.0, 1e6)) {
+    if ((prism || g->kind == TACT_GENERATE_GEAR) && !is_in_range(g->height, 0.0, 1e6)) {
         return "height";
     }
     if ((tube || knot) && !(g->tube > 0.0 && g->tube < (knot ? 0.25 : 1.0) * g->radius)) {

@@ -1,4 +1,4 @@
-/* A mesh from buffers: copied, welded, checked, given its integrals and its tree. */
+/* A mesh from buffers: copy, merge vertices, check, integrate, build the trees. */
 #include "contact/mesh/mesh.h"
 
 #include <errno.h>
@@ -19,7 +19,7 @@ static int check_input(const double *vertices, size_t vertex_count, const uint32
         return tact_error_set(err, -EINVAL, "the mesh has more than 2^32 vertices or edges");
     }
     for (size_t i = 0; i < 3 * vertex_count; i++) {
-        if (!(fabs(vertices[i]) <= TACT_MESH_FARTHEST)) {
+        if (!(fabs(vertices[i]) <= TACT_MESH_MAX_COORDINATE)) {
             return tact_error_set(err, -EINVAL, "coordinate %c of vertex %zu is not %s",
                                   "xyz"[i % 3], i / 3,
                                   isfinite(vertices[i]) ? "within 1e9 m" : "finite");
@@ -28,14 +28,14 @@ static int check_input(const double *vertices, size_t vertex_count, const uint32
     for (size_t i = 0; i < 3 * triangle_count; i++) {
         if (triangles[i] >= vertex_count) {
             return tact_error_set(err, -EINVAL,
-                                  "triangle %zu names vertex %lu of a mesh of %zu vertices", i / 3,
+                                  "triangle %zu uses vertex %lu of a mesh of %zu vertices", i / 3,
                                   (unsigned long)triangles[i], vertex_count);
         }
     }
     return 0;
 }
 
-/** Appends "N what" to the list in text where count is not 0. */
+/** Appends "N what" to the list in text if count is not 0. */
 static void list_defect(char *text, size_t size, size_t count, const char *what)
 {
     size_t used = strlen(text);
@@ -44,7 +44,7 @@ static void list_defect(char *text, size_t size, size_t count, const char *what)
     }
 }
 
-static int refuse_defects(const struct tact_mesh_defects *d, int flat_allowed,
+static int report_defects(const struct tact_mesh_defects *d, int flat_allowed,
                           struct tact_error *err)
 {
     char text[256] = "";
@@ -100,7 +100,7 @@ int tact_mesh_create_checked(const double *vertices, size_t vertex_count, const 
                                      triangle_count, &defects);
     }
     if (rc == 0) {
-        rc = refuse_defects(&defects, flat_allowed, err);
+        rc = report_defects(&defects, flat_allowed, err);
     }
     if (rc == 0) {
         tact_mesh_integrate(mesh);
@@ -108,7 +108,7 @@ int tact_mesh_create_checked(const double *vertices, size_t vertex_count, const 
     }
     if (rc == 0 && !flat_allowed) {
         rc = tact_mesh_count_crossings(mesh, &defects);
-        rc = rc ? rc : refuse_defects(&defects, flat_allowed, err);
+        rc = rc ? rc : report_defects(&defects, flat_allowed, err);
     }
     if (rc == 0) {
         rc = tact_mesh_build_boxes(mesh);

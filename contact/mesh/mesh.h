@@ -1,10 +1,9 @@
 /**
- * Closed triangle meshes: checked, with a bounding-volume tree, ready for moments.
+ * * Closed triangle meshes: checked, with a bounding-volume tree, ready for moments.
  *
  * A mesh is closed (every edge is shared by exactly two triangles, in opposite directions),
- * oriented outward (positive volume) and immutable once made. It may have several components.
- * Meshes come in as buffers: nothing here opens a file. Nothing here is real-time safe but reading
- * the struct.
+ * oriented outward (positive volume) and immutable. It may have several components. Meshes are
+ * created from buffers: no function here opens a file. Only reading the struct is real-time safe.
  */
 #ifndef TACT_CONTACT_MESH_H
 #define TACT_CONTACT_MESH_H
@@ -31,12 +30,13 @@ struct tact_mesh {
     size_t vertex_count;
     double *vertices; /**< vertex_count x 3 [m], mesh frame */
     size_t triangle_count;
-    uint32_t *triangles; /**< triangle_count x 3 vertex indices, counter-clockwise seen from
-                            outside; sorted so that each leaf of the tree is a run of them */
+    uint32_t
+        *triangles; /**< triangle_count x 3 vertex indices, counter-clockwise seen from outside;
+                       sorted so that the triangles of each leaf of the tree are contiguous */
     size_t node_count;
     struct tact_mesh_node *nodes;
-    struct tact_mesh_box *boxes;     /**< one per node, tighter: for pairs of meshes, private */
-    struct tact_mesh_wide *wide;     /**< the tree and the triangles for quick walks; private */
+    struct tact_mesh_box *boxes;     /**< one oriented box per node, for pairs of meshes; private */
+    struct tact_mesh_wide *wide;     /**< tree and triangles laid out for SIMD traversal; private */
     struct tact_mesh_facets *facets; /**< of a small convex mesh, else NULL; private */
     double volume;                   /**< [m^3] */
     double centroid[3];              /**< of the volume [m], mesh frame */
@@ -44,35 +44,36 @@ struct tact_mesh {
     double radius;    /**< of the bounding sphere about the centroid [m] */
 };
 
-/** Why a mesh is no closed oriented surface: counts. All zero for a good mesh. */
+/** Why a mesh is not a closed oriented surface: counts. All zero for a valid mesh. */
 struct tact_mesh_defects {
     size_t boundary_edges;    /**< used by one triangle only: the mesh is open there */
     size_t nonmanifold_edges; /**< used by three or more triangles */
     size_t misoriented_edges; /**< both triangles run along it in the same direction */
     size_t degenerate;        /**< triangles with a repeated vertex or no area */
     size_t crossings;         /**< pairs of triangles that cross: the surface overlaps itself */
-    size_t misplaced;         /**< components inside another that are no cavity, or cavities that
-                                   are in none: counted twice, or of negative volume */
-    size_t components;        /**< connected components, not a defect */
-    double volume;            /**< signed volume [m^3] of the triangles as given */
+    size_t misplaced;  /**< components inside another that are not cavities, or cavities outside any
+                          solid: counted twice, or of negative volume */
+    size_t components; /**< connected components, not a defect */
+    double volume;     /**< signed volume of the input triangles [m^3] */
 };
 
 /**
- * Makes a mesh of vertex_count x 3 coordinates [m] and triangle_count x 3 indices. Vertices with
- * bitwise equal coordinates are merged. Copies its input.
- * @retval 0        *out is the mesh, to be freed with tact_mesh_free()
- * A third of the time goes into finding crossings: 0.3 s for 100,000 triangles.
- * @retval -EINVAL  a defect (err says how many edges or triangles of which kind), an index out of
- * range, a number that is not finite, or a negative volume (triangles turned inside out)
+ * * Creates a mesh from vertex_count x 3 coordinates [m] and triangle_count x 3 indices. Vertices
+ * with bitwise equal coordinates are merged. Copies its input. A third of the time is spent on
+ * finding crossings: 0.3 s for 100,000 triangles.
+ * @retval 0        *out is the mesh; free it with tact_mesh_free()
+ * @retval -EINVAL  a defect (err has the number of edges or triangles of each kind), an index out
+ *                  of range, a number that is not finite, or a negative volume (triangles inside
+ *                  out)
  * @retval -ENOMEM
  */
 TACT_API int tact_mesh_create(const double *vertices, size_t vertex_count,
                               const uint32_t *triangles, size_t triangle_count,
                               struct tact_mesh **out, struct tact_error *err);
 
-/** Counts defects without making a mesh; same arguments. Crossings are those of the triangles as
- *  they are; misplaced components are told of a surface without other defects. 0 or -ENOMEM,
- * -EINVAL for bad indices. */
+/** Counts defects without creating a mesh; same arguments. Crossings are counted on the triangles
+ * as given; misplaced components only on a surface without other defects. 0, -ENOMEM, or -EINVAL
+ * for invalid indices. */
 TACT_API int tact_mesh_inspect(const double *vertices, size_t vertex_count,
                                const uint32_t *triangles, size_t triangle_count,
                                struct tact_mesh_defects *defects);
@@ -85,15 +86,16 @@ struct tact_soup {
     uint32_t *triangles;
 };
 
-/** Farthest coordinate of a mesh [m]: beyond it doubles are coarser than the overlap of a contact,
- * and the moments of what is far larger overflow. */
-#define TACT_MESH_FARTHEST 1e9
+/** Largest absolute coordinate of a mesh [m]: beyond it doubles are coarser than the overlap of a
+ * contact, and moments of much larger bodies overflow. */
+#define TACT_MESH_MAX_COORDINATE 1e9
 
 /**
- * Reads Wavefront OBJ (v and f lines, polygons fanned, negative indices) or STL (binary and ASCII;
- * equal vertices merged), told apart by content. name is used in err, with the line (ASCII) or the
- * byte (binary) of the first thing wrong. Coordinates are multiplied by scale.
- * @retval 0, -EINVAL (malformed, not finite, beyond TACT_MESH_FARTHEST, no triangles), -ENOMEM
+ * * Parses Wavefront OBJ (v and f lines, polygons as fans, negative indices) or STL (binary and
+ * ASCII; equal vertices merged); the format is recognised by content. name is used in err, with the
+ * line (ASCII) or the byte (binary) of the first error. Coordinates are multiplied by scale.
+ * @retval 0, -EINVAL (malformed, not finite, beyond TACT_MESH_MAX_COORDINATE, no triangles),
+ *            -ENOMEM
  */
 TACT_API int tact_soup_read(const void *data, size_t size, const char *name, double scale,
                             struct tact_soup *out, struct tact_error *err);

@@ -1,6 +1,5 @@
-/* Oriented boxes about the nodes of the tree. A patch of a smooth surface is flat: a box with an
- * axis along its mean normal is thin however the patch lies, where bounds along the mesh's axes are
- * as thick as the patch is wide. */
+/* Oriented boxes about the nodes of the tree. A patch of a smooth surface is nearly flat: a box
+ * with an axis along its mean normal is thin in any orientation, unlike an axis-aligned one. */
 #include "contact/mesh/mesh_internal.h"
 
 #include <errno.h>
@@ -9,16 +8,16 @@
 
 #include "contact/vec.h"
 
-/** What single precision may lose of a coordinate of size 1, with room to spare. */
+/** Relative rounding error of a coordinate in single precision, with a margin. */
 static const double ROUNDING = 2e-6;
 
-/** The run of triangles below a node. */
+/** The contiguous triangles below a node. */
 struct run {
     const struct tact_mesh *mesh;
     uint32_t first, count;
 };
 
-static const double *corner(const struct run *run, uint32_t i)
+static const double *run_corner(const struct run *run, uint32_t i)
 {
     return run->mesh->vertices + 3 * (size_t)run->mesh->triangles[3 * (size_t)run->first + i];
 }
@@ -30,8 +29,8 @@ static double sum_areas(const struct run *run, double sum[3])
     tact_v3_set(sum, 0.0, 0.0, 0.0);
     for (uint32_t i = 0; i < 3 * run->count; i += 3) {
         double e1[3], e2[3], n[3];
-        tact_v3_sub(e1, corner(run, i + 1), corner(run, i));
-        tact_v3_sub(e2, corner(run, i + 2), corner(run, i));
+        tact_v3_sub(e1, run_corner(run, i + 1), run_corner(run, i));
+        tact_v3_sub(e2, run_corner(run, i + 2), run_corner(run, i));
         tact_v3_cross(n, e1, e2);
         total += tact_v3_norm(n);
         tact_v3_add(sum, sum, n);
@@ -39,14 +38,14 @@ static double sum_areas(const struct run *run, double sum[3])
     return total;
 }
 
-/** Turns axes[0] and axes[1] about axes[2] to the principal axes of the corners. */
-static void turn_to_principal(const struct run *run, double axes[3][3])
+/** Rotates axes[0] and axes[1] about axes[2] to the principal axes of the corners. */
+static void align_to_principal(const struct run *run, double axes[3][3])
 {
     double n = 3.0 * run->count, mean[2] = {0.0}, c[3] = {0.0};
     for (int pass = 0; pass < 2; pass++) {
         for (uint32_t i = 0; i < 3 * run->count; i++) {
-            double x = tact_v3_dot(axes[0], corner(run, i)) - mean[0];
-            double y = tact_v3_dot(axes[1], corner(run, i)) - mean[1];
+            double x = tact_v3_dot(axes[0], run_corner(run, i)) - mean[0];
+            double y = tact_v3_dot(axes[1], run_corner(run, i)) - mean[1];
             c[0] += pass ? x * x : x;
             c[1] += pass ? y * y : y;
             c[2] += pass ? x * y : 0.0;
@@ -70,13 +69,13 @@ struct extents {
     double lower[3], half[3];
 };
 
-/** Extents of the run's corners along axes; returns a quarter of the box's surface. */
-static double measure(const struct run *run, double axes[3][3], struct extents *out)
+/** Extents of the corners along axes; returns a quarter of the box's surface. */
+static double measure_extents(const struct run *run, double axes[3][3], struct extents *out)
 {
     for (int k = 0; k < 3; k++) {
         double lower = INFINITY, upper = -INFINITY;
         for (uint32_t i = 0; i < 3 * run->count; i++) {
-            double x = tact_v3_dot(axes[k], corner(run, i));
+            double x = tact_v3_dot(axes[k], run_corner(run, i));
             lower = tact_min(lower, x);
             upper = tact_max(upper, x);
         }
@@ -92,13 +91,13 @@ static void build_box(const struct run *run, const double middle[3], double unit
 {
     double axes[3][3] = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}, turned[3][3];
     struct extents extents, other;
-    double surface = measure(run, axes, &extents), centre[3] = {0.0}, size = 0.0;
+    double surface = measure_extents(run, axes, &extents), centre[3] = {0.0}, size = 0.0;
     double total = sum_areas(run, turned[2]);
     if (tact_v3_norm(turned[2]) > 0.3 * total) {
         tact_v3_normalize(turned[2], turned[2]);
         tact_v3_tangents(turned[2], turned[0], turned[1]);
-        turn_to_principal(run, turned);
-        if (measure(run, turned, &other) < surface) {
+        align_to_principal(run, turned);
+        if (measure_extents(run, turned, &other) < surface) {
             extents = other;
             for (int k = 0; k < 3; k++) {
                 tact_v3_copy(axes[k], turned[k]);
@@ -119,8 +118,8 @@ static void build_box(const struct run *run, const double middle[3], double unit
     box->size = (float)size;
 }
 
-/** Finds the triangles below a node: leaves are runs in the order of the tree. */
-static struct run below(const struct tact_mesh *mesh, size_t index)
+/** The triangles below a node: leaves are contiguous in the order of the tree. */
+static struct run node_run(const struct tact_mesh *mesh, size_t index)
 {
     const struct tact_mesh_node *first = &mesh->nodes[index], *last = first;
     while (!first->count) {
@@ -140,7 +139,7 @@ int tact_mesh_build_boxes(struct tact_mesh *mesh)
         return -ENOMEM;
     }
     for (size_t i = 0; i < mesh->node_count; i++) {
-        struct run run = below(mesh, i);
+        struct run run = node_run(mesh, i);
         build_box(&run, middle, unit, &mesh->boxes[i]);
         mesh->boxes[i].first = mesh->nodes[i].first;
         mesh->boxes[i].count = mesh->nodes[i].count;

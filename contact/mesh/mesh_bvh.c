@@ -1,7 +1,7 @@
 /* The bounding-volume tree: split near the median along the widest spread of triangle centres, so
- * that its depth never exceeds log2 of the number of triangles and walks need only a small fixed
- * stack; near it, because leaves are dealt with four triangles at a time and their parents' parents
- * eight leaves at a time: all but the last are full. */
+ * that its depth never exceeds log2 of the number of triangles and a traversal needs only a small
+ * fixed stack. The split is rounded so that all leaves but the last are full: leaves are processed
+ * four triangles at a time, nodes of mesh_wide.c eight leaves at a time. */
 #include "contact/mesh/mesh_internal.h"
 
 #include <errno.h>
@@ -11,7 +11,7 @@
 
 struct item {
     double centre[3];
-    double key; /* the centre's coordinate along the axis of the split */
+    double key; /* coordinate of the centre along the split axis */
     uint32_t triangle;
 };
 
@@ -24,8 +24,8 @@ static int compare_items(const void *pa, const void *pb)
     return a->triangle < b->triangle ? -1 : a->triangle > b->triangle;
 }
 
-static void bound(const struct tact_mesh *mesh, const struct item *items, size_t count,
-                  struct tact_mesh_node *node)
+static void bound_triangles(const struct tact_mesh *mesh, const struct item *items, size_t count,
+                            struct tact_mesh_node *node)
 {
     for (int k = 0; k < 3; k++) {
         node->lower[k] = INFINITY;
@@ -41,7 +41,7 @@ static void bound(const struct tact_mesh *mesh, const struct item *items, size_t
     }
 }
 
-/** Sorts items along the axis on which their centres spread most. */
+/** Sorts items along the axis with the widest spread of centres. */
 static void sort_widest(struct item *items, size_t count)
 {
     double lower[3] = {INFINITY, INFINITY, INFINITY};
@@ -64,8 +64,8 @@ static void sort_widest(struct item *items, size_t count)
     qsort(items, count, sizeof *items, compare_items);
 }
 
-/** How many of the triangles of a node go to its first child. */
-static size_t first_part(size_t count)
+/** Number of a node's triangles that its first child gets. */
+static size_t first_child_size(size_t count)
 {
     const size_t bundle = 8 * (size_t)TACT_MESH_LEAF;
     size_t unit = count > bundle ? bundle : TACT_MESH_LEAF;
@@ -73,23 +73,23 @@ static size_t first_part(size_t count)
     return unit * ((units + 1) / 2);
 }
 
-static void build(struct tact_mesh *mesh, struct item *items, size_t first, size_t count,
-                  size_t index)
+static void build_subtree(struct tact_mesh *mesh, struct item *items, size_t first, size_t count,
+                          size_t index)
 {
     struct tact_mesh_node *node = &mesh->nodes[index];
-    bound(mesh, items + first, count, node);
+    bound_triangles(mesh, items + first, count, node);
     if (count <= TACT_MESH_LEAF) {
         node->first = (uint32_t)first;
         node->count = (uint32_t)count;
         return;
     }
     sort_widest(items + first, count);
-    size_t children = mesh->node_count, part = first_part(count);
+    size_t children = mesh->node_count, part = first_child_size(count);
     mesh->node_count += 2;
     node->first = (uint32_t)children;
     node->count = 0;
-    build(mesh, items, first, part, children);
-    build(mesh, items, first + part, count - part, children + 1);
+    build_subtree(mesh, items, first, part, children);
+    build_subtree(mesh, items, first + part, count - part, children + 1);
 }
 
 int tact_mesh_build_tree(struct tact_mesh *mesh)
@@ -113,7 +113,7 @@ int tact_mesh_build_tree(struct tact_mesh *mesh)
         }
     }
     mesh->node_count = 1;
-    build(mesh, items, 0, n, 0);
+    build_subtree(mesh, items, 0, n, 0);
     for (size_t t = 0; t < n; t++) {
         memcpy(sorted + 3 * t, mesh->triangles + 3 * (size_t)items[t].triangle, 3 * sizeof *sorted);
     }

@@ -1,4 +1,4 @@
-/* Is a set of triangles a closed oriented surface? Found by sorting its half-edges. */
+/* Checks that triangles form a closed oriented surface, by sorting their half-edges. */
 #include "contact/mesh/mesh_internal.h"
 
 #include <errno.h>
@@ -24,7 +24,7 @@ static int compare_vertices(const void *pa, const void *pb)
     return a->index < b->index ? -1 : a->index > b->index;
 }
 
-/** first[i] becomes the smallest index of a vertex equal to vertex i. Returns 0 or -ENOMEM. */
+/** Sets first[i] to the smallest index of a vertex equal to vertex i. Returns 0 or -ENOMEM. */
 static int find_equal(const double *vertices, size_t n, size_t *first)
 {
     struct keyed_vertex *keys = malloc((n ? n : 1) * sizeof *keys);
@@ -81,7 +81,7 @@ int tact_mesh_weld(double *vertices, size_t *vertex_count, uint32_t *triangles,
 struct half_edge {
     uint32_t low, high;
     uint32_t triangle;
-    uint32_t forward; /* 1 where the triangle runs from low to high */
+    uint32_t forward; /* 1: the triangle runs from low to high */
 };
 
 static int compare_edges(const void *pa, const void *pb)
@@ -96,7 +96,7 @@ static int compare_edges(const void *pa, const void *pb)
     return a->triangle < b->triangle ? -1 : a->triangle > b->triangle;
 }
 
-static uint32_t find_root(uint32_t *parent, uint32_t i)
+static uint32_t find_set(uint32_t *parent, uint32_t i)
 {
     while (parent[i] != i) {
         parent[i] = parent[parent[i]];
@@ -105,9 +105,9 @@ static uint32_t find_root(uint32_t *parent, uint32_t i)
     return i;
 }
 
-static void join(uint32_t *parent, uint32_t a, uint32_t b)
+static void unite_sets(uint32_t *parent, uint32_t a, uint32_t b)
 {
-    uint32_t ra = find_root(parent, a), rb = find_root(parent, b);
+    uint32_t ra = find_set(parent, a), rb = find_set(parent, b);
     if (ra < rb) {
         parent[rb] = ra;
     } else {
@@ -142,7 +142,7 @@ static void count_edges(const struct half_edge *edges, size_t n, uint32_t *paren
     for (size_t i = 0; i < n;) {
         size_t end = i, forward = 0;
         while (end < n && edges[end].low == edges[i].low && edges[end].high == edges[i].high) {
-            join(parent, edges[i].triangle, edges[end].triangle);
+            unite_sets(parent, edges[i].triangle, edges[end].triangle);
             forward += edges[end].forward;
             end++;
         }

@@ -1,5 +1,5 @@
-/* Does a closed surface run through itself? Triangle against triangle through the tree, and
- * component against component by winding numbers. */
+/* Self-intersection of a closed surface: triangles against triangles through the tree, and
+ * components against components by winding numbers. */
 #include "contact/mesh/mesh_internal.h"
 
 #include <errno.h>
@@ -10,28 +10,28 @@
 
 #include "contact/vec.h"
 
-/** How far components are moved against each other, in sizes of the mesh: bodies whose faces,
- *  edges and corners coincide show whether they overlap or only touch. */
-static const double NUDGE = 1e-9;
+/** Displacement of components against each other, relative to the size of the mesh: for coincident
+ * faces, edges and corners it separates overlap from mere contact. */
+static const double PERTURBATION = 1e-9;
 
-/** Crossing pairs of triangles, each as its components: the smaller one in the high half. */
+/** Crossing pairs of triangles as their components, the smaller one in the high half. */
 struct crossings {
     uint64_t *pairs;
-    size_t count, room;
+    size_t count, capacity;
 };
 
-/** One search: the mesh with its vertices where they are, or moved by components. */
+/** One search: the mesh with its vertices as given, or displaced by component. */
 struct search {
     const struct tact_mesh *mesh;
     const double *vertices;
-    const uint32_t *component; /* of each vertex */
-    double margin;             /* by which boxes are larger [m] */
-    int others;                /* whether triangles of different components count, or of the same */
+    const uint32_t *component; /* component of each vertex */
+    double margin;             /* enlargement of boxes [m] */
+    int others;                /* 1: count pairs of different components; 0: of the same */
     struct crossings *found;
     int rc; /* 0, or -ENOMEM */
 };
 
-/** Volume of the tetrahedron a b c p, six times, or 0 where rounding hides its sign. */
+/** Six times the signed volume of the tetrahedron a b c p, or 0 if rounding hides its sign. */
 static double orient(const double *a, const double *b, const double *c, const double *p)
 {
     double u[3], v[3], w[3], n[3], size = 0.0;
@@ -60,15 +60,15 @@ static double orient(const double *a, const double *b, const double *c, const do
     return fabsl(fine) > 16.0L * LDBL_EPSILON * (long double)size ? (double)fine : 0.0;
 }
 
-static int opposite(double a, double b)
+static int opposite_signs(double a, double b)
 {
     return (a > 0.0 && b < 0.0) || (a < 0.0 && b > 0.0);
 }
 
-/** Whether a segment passes through the inside of a triangle. */
-static int pierces(const double *p, const double *q, const double *const t[3])
+/** Whether a segment passes through the interior of a triangle. */
+static int segment_pierces(const double *p, const double *q, const double *const t[3])
 {
-    if (!opposite(orient(t[0], t[1], t[2], p), orient(t[0], t[1], t[2], q))) {
+    if (!opposite_signs(orient(t[0], t[1], t[2], p), orient(t[0], t[1], t[2], q))) {
         return 0;
     }
     double s0 = orient(p, q, t[0], t[1]), s1 = orient(p, q, t[1], t[2]);
@@ -76,7 +76,7 @@ static int pierces(const double *p, const double *q, const double *const t[3])
     return (s0 > 0.0 && s1 > 0.0 && s2 > 0.0) || (s0 < 0.0 && s1 < 0.0 && s2 < 0.0);
 }
 
-/** Whether an edge of s that has no corner in common with t passes through t. */
+/** Whether an edge of s without a common corner with t passes through t. */
 static int edge_pierces(const uint32_t *is, const double *const s[3], const uint32_t *it,
                         const double *const t[3])
 {
@@ -85,15 +85,15 @@ static int edge_pierces(const uint32_t *is, const double *const s[3], const uint
         for (int j = 0; j < 3; j++) {
             common |= is[k] == it[j] || is[l] == it[j];
         }
-        if (!common && pierces(s[k], s[l], t)) {
+        if (!common && segment_pierces(s[k], s[l], t)) {
             return 1;
         }
     }
     return 0;
 }
 
-/** Whether two triangles cross, beyond the corners that they have in common. */
-static int cross(const struct search *f, size_t i, size_t j)
+/** Whether two triangles cross other than at common corners. */
+static int triangles_cross(const struct search *f, size_t i, size_t j)
 {
     const uint32_t *is = f->mesh->triangles + 3 * i, *it = f->mesh->triangles + 3 * j;
     const double *s[3], *t[3];
@@ -116,20 +116,20 @@ static int cross(const struct search *f, size_t i, size_t j)
     return edge_pierces(is, s, it, t) || edge_pierces(it, t, is, s);
 }
 
-static void keep(struct search *f, size_t i, size_t j)
+static void add_crossing(struct search *f, size_t i, size_t j)
 {
     struct crossings *c = f->found;
     uint64_t a = f->component[f->mesh->triangles[3 * i]];
     uint64_t b = f->component[f->mesh->triangles[3 * j]];
-    if (c->count == c->room) {
-        size_t room = c->room ? 2 * c->room : 64;
-        uint64_t *grown = realloc(c->pairs, room * sizeof *grown);
+    if (c->count == c->capacity) {
+        size_t capacity = c->capacity ? 2 * c->capacity : 64;
+        uint64_t *grown = realloc(c->pairs, capacity * sizeof *grown);
         if (!grown) {
             f->rc = -ENOMEM;
             return;
         }
         c->pairs = grown;
-        c->room = room;
+        c->capacity = capacity;
     }
     c->pairs[c->count++] = a < b ? a << 32 | b : b << 32 | a;
 }
@@ -145,7 +145,7 @@ static int boxes_meet(const struct search *f, const struct tact_mesh_node *a,
     return 1;
 }
 
-/** Finds crossing pairs below two nodes, or below one. The tree is shallow: this recurses. */
+/** Finds crossing pairs below two nodes, or below one. Recursive: the tree is shallow. */
 static void search_nodes(struct search *f, uint32_t i, uint32_t j)
 {
     const struct tact_mesh_node *a = &f->mesh->nodes[i], *b = &f->mesh->nodes[j];
@@ -155,8 +155,8 @@ static void search_nodes(struct search *f, uint32_t i, uint32_t j)
     if (a->count && b->count) {
         for (uint32_t s = a->first; s < a->first + a->count; s++) {
             for (uint32_t t = i == j ? s + 1 : b->first; t < b->first + b->count; t++) {
-                if (cross(f, s, t)) {
-                    keep(f, s, t);
+                if (triangles_cross(f, s, t)) {
+                    add_crossing(f, s, t);
                 }
             }
         }
@@ -173,9 +173,9 @@ static void search_nodes(struct search *f, uint32_t i, uint32_t j)
     }
 }
 
-/** Labels vertices by connected components, 0 up in the order of their first vertices; returns the
- *  number of components. */
-static uint32_t label(const struct tact_mesh *mesh, uint32_t *component)
+/** Labels vertices by connected components, from 0 in the order of their first vertices; returns
+ * the number of components. */
+static uint32_t label_components(const struct tact_mesh *mesh, uint32_t *component)
 {
     uint32_t count = 0;
     for (uint32_t i = 0; i < mesh->vertex_count; i++) {
@@ -197,8 +197,8 @@ static uint32_t label(const struct tact_mesh *mesh, uint32_t *component)
     return count;
 }
 
-/** A little number that depends on the component and the axis, between -1 and 1. */
-static double scatter(uint32_t component, int axis)
+/** A deterministic value from -1 to 1 for a component and an axis. */
+static double perturbation(uint32_t component, int axis)
 {
     double x = (component + 1.0) * (axis == 0   ? 0.754877666
                                     : axis == 1 ? 0.569840291
@@ -206,19 +206,19 @@ static double scatter(uint32_t component, int axis)
     return 2.0 * (x - floor(x)) - 1.0;
 }
 
-static int order(const void *a, const void *b)
+static int compare_pairs(const void *a, const void *b)
 {
     uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
     return (x > y) - (x < y);
 }
 
-/** Crossings that are in both lists, component pair by component pair. */
+/** Number of crossings in both lists, per pair of components. */
 static size_t count_common(struct crossings found[2])
 {
     size_t common = 0;
     for (int way = 0; way < 2; way++) {
         if (found[way].count) {
-            qsort(found[way].pairs, found[way].count, sizeof *found[way].pairs, order);
+            qsort(found[way].pairs, found[way].count, sizeof *found[way].pairs, compare_pairs);
         }
     }
     for (size_t i = 0, j = 0; i < found[0].count && j < found[1].count;) {
@@ -230,9 +230,9 @@ static size_t count_common(struct crossings found[2])
     return common;
 }
 
-/** Counts crossings between components moved a little this way, and that way: two that overlap
- *  cross either way, two that touch do not. */
-static int count_nudged(struct search *f, size_t *crossings)
+/** Counts crossings between components displaced by +- a perturbation: components that overlap
+ * cross for both signs, components that touch for at most one. */
+static int count_perturbed(struct search *f, size_t *crossings)
 {
     size_t n = f->mesh->vertex_count;
     struct crossings found[2] = {{0}};
@@ -242,7 +242,8 @@ static int count_nudged(struct search *f, size_t *crossings)
     f->others = 1;
     for (int way = 0; way < 2 && !f->rc; way++) {
         for (size_t i = 0; i < 3 * n; i++) {
-            double by = (way ? 0.5 : -0.5) * f->margin * scatter(f->component[i / 3], (int)(i % 3));
+            double by =
+                (way ? 0.5 : -0.5) * f->margin * perturbation(f->component[i / 3], (int)(i % 3));
             moved[i] = vertices[i] + by;
         }
         f->vertices = moved;
@@ -257,7 +258,7 @@ static int count_nudged(struct search *f, size_t *crossings)
     return f->rc;
 }
 
-/** Which side of the line from a to b a point is on, the same for either triangle of the edge. */
+/** Side of the line from a to b on which a point lies; the same for both triangles of the edge. */
 static int side_of(const double *a, const double *b, const double *p)
 {
     int turned = a[0] != b[0] ? a[0] > b[0] : a[1] > b[1];
@@ -266,7 +267,7 @@ static int side_of(const double *a, const double *b, const double *p)
     return (area >= 0.0) != turned;
 }
 
-/** How often the other components wind about a point of one: crossings of the ray along +z. */
+/** Winding number of the other components about a point: crossings of the ray along +z. */
 static int winding(const struct search *f, uint32_t node, const double p[3], uint32_t own)
 {
     const struct tact_mesh_node *n = &f->mesh->nodes[node];
@@ -292,9 +293,9 @@ static int winding(const struct search *f, uint32_t node, const double p[3], uin
     return w;
 }
 
-/** Counts components that are not where they should be: a solid must lie outside all others, a
- *  cavity (inside out) inside exactly one. One triangle in its place is enough, for components that
- *  do not cross; those that lie on another's face tell nothing. */
+/** Counts misplaced components: a solid must lie outside all others, a cavity (inside out) inside
+ * exactly one. For components that do not cross, one triangle decides; triangles that lie on
+ * another component's face are skipped. */
 static int count_misplaced(const struct search *f, uint32_t components, size_t *misplaced)
 {
     const struct tact_mesh *m = f->mesh;
@@ -315,7 +316,7 @@ static int count_misplaced(const struct search *f, uint32_t components, size_t *
     for (size_t t = 0; t < m->triangle_count && *misplaced; t++) {
         const uint32_t *v = m->triangles + 3 * t, c = f->component[v[0]];
         double p[3];
-        for (int k = 0; k < 3; k++) { /* a point inside the triangle, on no line of symmetry */
+        for (int k = 0; k < 3; k++) { /* a point inside the triangle, off its lines of symmetry */
             p[k] = 0.41 * f->vertices[3 * (size_t)v[0] + (size_t)k] +
                    0.33 * f->vertices[3 * (size_t)v[1] + (size_t)k] +
                    0.26 * f->vertices[3 * (size_t)v[2] + (size_t)k];
@@ -341,7 +342,7 @@ int tact_mesh_count_crossings(const struct tact_mesh *mesh, struct tact_mesh_def
     for (int k = 0; k < 3; k++) {
         size = fmax(size, mesh->nodes[0].upper[k] - mesh->nodes[0].lower[k]);
     }
-    uint32_t components = label(mesh, component);
+    uint32_t components = label_components(mesh, component);
     struct search f = {
         .mesh = mesh, .vertices = mesh->vertices, .component = component, .found = &found};
     search_nodes(&f, 0, 0);
@@ -350,8 +351,8 @@ int tact_mesh_count_crossings(const struct tact_mesh *mesh, struct tact_mesh_def
     int rc = f.rc;
     defects->misplaced = 0;
     if (components > 1 && !rc) {
-        f.margin = 2.0 * NUDGE * size;
-        rc = count_nudged(&f, &nudged);
+        f.margin = 2.0 * PERTURBATION * size;
+        rc = count_perturbed(&f, &nudged);
         rc = rc ? rc : count_misplaced(&f, components, &defects->misplaced);
     }
     defects->crossings = found.count + nudged;

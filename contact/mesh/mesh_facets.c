@@ -1,4 +1,4 @@
-/* The flat faces of a small convex mesh: triangles in one plane are one facet. */
+/* The flat faces of a small convex mesh: coplanar triangles form one facet. */
 #include "contact/mesh/mesh_internal.h"
 
 #include <errno.h>
@@ -9,14 +9,13 @@
 
 #include "contact/vec.h"
 
-/** Triangles of a mesh that is looked at: facets are few, but may be of many triangles. */
-enum { MOST_TRIANGLES = 1024 };
+/** Maximum triangles of a mesh that is examined: few facets may have many triangles. */
+enum { MAX_TRIANGLES = 1024 };
 
-/** How far from a plane, in roundings of the greatest coordinate, a corner still counts as in it.
- */
+/** Distance from a plane, in roundings of the largest coordinate, up to which a corner is in it. */
 static const double FLATNESS = 4.0 * DBL_EPSILON;
 
-/** An edge between two facets, run along in the order of the first. */
+/** An edge between two facets, in the direction of the first. */
 struct edge {
     uint32_t from, to, facet;
 };
@@ -24,30 +23,30 @@ struct edge {
 struct work {
     const struct tact_mesh *mesh;
     struct tact_mesh_facets *facets;
-    uint32_t facet[MOST_TRIANGLES];
-    struct edge edge[3 * MOST_TRIANGLES];
+    uint32_t facet[MAX_TRIANGLES];
+    struct edge edge[3 * MAX_TRIANGLES];
     uint32_t edges;
-    int64_t corner[3 * MOST_TRIANGLES]; /* of a vertex, or -1 */
+    int64_t corner[3 * MAX_TRIANGLES]; /* corner index of each vertex, or -1 */
 };
 
-static const double *vertex_of(const struct tact_mesh *mesh, size_t triangle, size_t k)
+static const double *triangle_vertex(const struct tact_mesh *mesh, size_t triangle, size_t k)
 {
     return mesh->vertices + 3 * (size_t)mesh->triangles[3 * triangle + k];
 }
 
-static double height(const struct tact_mesh_facets *facets, uint32_t f, const double *p)
+static double height_above(const struct tact_mesh_facets *facets, uint32_t f, const double *p)
 {
     return tact_v3_dot(facets->normal[f], p) - facets->distance[f];
 }
 
 /** Whether a triangle lies in the plane of facet f. */
-static int lies_in(const struct work *w, size_t triangle, const double area[3], uint32_t f)
+static int is_in_plane(const struct work *w, size_t triangle, const double area[3], uint32_t f)
 {
     if (!(tact_v3_dot(area, w->facets->normal[f]) > 0.0)) {
         return 0;
     }
     for (size_t k = 0; k < 3; k++) {
-        double h = height(w->facets, f, vertex_of(w->mesh, triangle, k));
+        double h = height_above(w->facets, f, triangle_vertex(w->mesh, triangle, k));
         if (fabs(h) > FLATNESS * w->facets->size) {
             return 0;
         }
@@ -55,18 +54,18 @@ static int lies_in(const struct work *w, size_t triangle, const double area[3], 
     return 1;
 }
 
-/** Finds the facet of every triangle; returns 0 where there are too many. */
+/** Finds the facet of every triangle; returns 0 if there are too many. */
 static int find_facets(struct work *w)
 {
     struct tact_mesh_facets *facets = w->facets;
     for (size_t t = 0; t < w->mesh->triangle_count; t++) {
-        const double *a = vertex_of(w->mesh, t, 0);
+        const double *a = triangle_vertex(w->mesh, t, 0);
         double u[3], v[3], area[3];
         uint32_t f = 0;
-        tact_v3_sub(u, vertex_of(w->mesh, t, 1), a);
-        tact_v3_sub(v, vertex_of(w->mesh, t, 2), a);
+        tact_v3_sub(u, triangle_vertex(w->mesh, t, 1), a);
+        tact_v3_sub(v, triangle_vertex(w->mesh, t, 2), a);
         tact_v3_cross(area, u, v);
-        while (f < facets->count && !lies_in(w, t, area, f)) {
+        while (f < facets->count && !is_in_plane(w, t, area, f)) {
             f++;
         }
         if (f == facets->count) {
@@ -81,12 +80,12 @@ static int find_facets(struct work *w)
     return 1;
 }
 
-/** Whether no vertex stands out of the plane of any facet. */
+/** Whether no vertex is outside the plane of any facet. */
 static int is_convex(const struct work *w)
 {
     for (size_t i = 0; i < w->mesh->vertex_count; i++) {
         for (uint32_t f = 0; f < w->facets->count; f++) {
-            double h = height(w->facets, f, w->mesh->vertices + 3 * i);
+            double h = height_above(w->facets, f, w->mesh->vertices + 3 * i);
             if (h > FLATNESS * w->facets->size) {
                 return 0;
             }
@@ -95,7 +94,7 @@ static int is_convex(const struct work *w)
     return 1;
 }
 
-/** Lists the directed edges of triangles whose other triangle is of another facet. */
+/** Lists the directed edges of triangles whose neighbour is in another facet. */
 static void find_edges(struct work *w)
 {
     uint32_t n = (uint32_t)w->mesh->triangle_count;
@@ -113,8 +112,8 @@ static void find_edges(struct work *w)
     }
 }
 
-/** Numbers the vertex among the corners; returns -1 where there are too many. */
-static int64_t number(struct work *w, uint32_t vertex)
+/** Index of the vertex among the corners, adding it; returns -1 if there are too many. */
+static int64_t number_corner(struct work *w, uint32_t vertex)
 {
     struct tact_mesh_facets *facets = w->facets;
     if (w->corner[vertex] < 0) {
@@ -129,8 +128,8 @@ static int64_t number(struct work *w, uint32_t vertex)
     return w->corner[vertex];
 }
 
-/** Chains the edges of each facet to its rim; returns 0 where a limit is passed or a rim is no
- *  single loop. */
+/** Chains the edges of each facet to its rim; returns 0 if a limit is exceeded or a rim is not a
+ * single loop. */
 static int chain_rims(struct work *w)
 {
     struct tact_mesh_facets *facets = w->facets;
@@ -149,7 +148,7 @@ static int chain_rims(struct work *w)
         }
         uint32_t e = first;
         do {
-            int64_t corner = number(w, w->edge[e].from);
+            int64_t corner = number_corner(w, w->edge[e].from);
             if (corner < 0 || length == of_facet) {
                 return 0;
             }
@@ -173,7 +172,7 @@ static int chain_rims(struct work *w)
     return 1;
 }
 
-static int fill(struct work *w)
+static int fill_facets(struct work *w)
 {
     struct tact_mesh_facets *facets = w->facets;
     for (size_t i = 0; i < 3 * w->mesh->vertex_count; i++) {
@@ -199,7 +198,7 @@ static int fill(struct work *w)
 
 int tact_mesh_build_facets(struct tact_mesh *mesh)
 {
-    if (mesh->triangle_count > MOST_TRIANGLES) {
+    if (mesh->triangle_count > MAX_TRIANGLES) {
         return 0;
     }
     struct work *w = calloc(1, sizeof *w);
@@ -209,7 +208,7 @@ int tact_mesh_build_facets(struct tact_mesh *mesh)
     if (rc == 0) {
         w->mesh = mesh;
         w->facets = mesh->facets;
-        kept = fill(w);
+        kept = fill_facets(w);
     }
     if (!kept) {
         free(mesh->facets);

@@ -1,4 +1,4 @@
-/* Convex hull through qhull, its reentrant version. */
+/* Convex hull by qhull, its reentrant version. */
 #include "contact/mesh/mesh_internal.h"
 
 #include <errno.h>
@@ -12,8 +12,8 @@
 
 #include "contact/vec.h"
 
-/** Triangles of a computed hull, outward. Returns the number, or -ENOMEM. */
-static long list_facets(qhT *qh, const double *points, uint32_t **triangles)
+/** Outward triangles of a computed hull. Returns the number, or -ENOMEM. */
+static long list_triangles(qhT *qh, const double *points, uint32_t **triangles)
 {
     facetT *facet;
     size_t room = (size_t)qh->num_facets, n = 0;
@@ -41,7 +41,7 @@ static long list_facets(qhT *qh, const double *points, uint32_t **triangles)
         tact_v3_sub(e1, points + 3 * (size_t)corner[1], points + 3 * (size_t)corner[0]);
         tact_v3_sub(e2, points + 3 * (size_t)corner[2], points + 3 * (size_t)corner[0]);
         tact_v3_cross(normal, e1, e2);
-        /* Slivers have no normal of their own to speak of: qhull's own orientation decides. */
+        /* A sliver has no reliable normal: qhull's orientation decides. */
         int flip = tact_v3_dot(normal, normal) > 0.0 ? tact_v3_dot(normal, facet->normal) < 0.0
                                                      : !(facet->toporient ^ qh_ORIENTclock);
         t[3 * n] = corner[0];
@@ -52,10 +52,10 @@ static long list_facets(qhT *qh, const double *points, uint32_t **triangles)
     return (long)n;
 }
 
-/** One run of qhull with the given options; what it has to say goes to log. *hull tells whether
- * qhull itself found one, closed or not. */
-static int run(const double *points, size_t n, const char *options, FILE *log, int *hull,
-               struct tact_mesh **out, struct tact_error *err)
+/** Runs qhull once with the given options; its messages go to log. *hull: whether qhull itself
+ * found a hull, closed or not. */
+static int run_qhull(const double *points, size_t n, const char *options, FILE *log, int *hull,
+                     struct tact_mesh **out, struct tact_error *err)
 {
     char command[64];
     snprintf(command, sizeof command, "qhull %s", options);
@@ -78,7 +78,7 @@ static int run(const double *points, size_t n, const char *options, FILE *log, i
     } else {
         uint32_t *triangles;
         *hull = 1;
-        long count = list_facets(qh, copy, &triangles);
+        long count = list_triangles(qh, copy, &triangles);
         rc = count < 0 ? tact_error_set(err, -ENOMEM, "out of memory")
                        : tact_mesh_create_checked(points, n, triangles, (size_t)count, 1, out, err);
         free(triangles);
@@ -98,13 +98,13 @@ int tact_mesh_hull(const double *points, size_t n, struct tact_mesh **out, struc
         return tact_error_set(err, -EINVAL, "a convex hull needs 4 points or more, not %zu", n);
     }
     for (size_t i = 0; i < 3 * n; i++) {
-        if (!(fabs(points[i]) <= TACT_MESH_FARTHEST)) {
+        if (!(fabs(points[i]) <= TACT_MESH_MAX_COORDINATE)) {
             return tact_error_set(err, -EINVAL, "coordinate %c of point %zu is not %s",
                                   "xyz"[i % 3], i / 3,
                                   isfinite(points[i]) ? "within 1e9 m" : "finite");
         }
     }
-    /* qhull wants a stream for its messages: memory, for a library does not print. */
+    /* qhull writes messages to a stream: in memory, as a library does not print */
     char *text = NULL;
     size_t size = 0;
     FILE *log = open_memstream(&text, &size);
@@ -112,11 +112,11 @@ int tact_mesh_hull(const double *points, size_t n, struct tact_mesh **out, struc
         return tact_error_set(err, -ENOMEM, "out of memory");
     }
     int hull;
-    int rc = run(points, n, "Qt Pp", log, &hull, out, err);
+    int rc = run_qhull(points, n, "Qt Pp", log, &hull, out, err);
     if (rc == -EINVAL && hull) {
-        /* Merged facets may triangulate badly; joggled input has none. Only which points make a
-         * triangle is taken from it, not its coordinates. */
-        rc = run(points, n, "QJ Pp", log, &hull, out, err);
+        /* Merged facets may triangulate badly; joggled input has none. Only the connectivity is
+         * taken from it, not the coordinates. */
+        rc = run_qhull(points, n, "QJ Pp", log, &hull, out, err);
     }
     fclose(log);
     free(text);

@@ -1,5 +1,5 @@
-/* Volume, centroid and second moment of a closed mesh: a sum over signed tetrahedra with their apex
- * at a vertex of the mesh. */
+/* Volume, centroid and second moment of a closed mesh: a sum over signed tetrahedra with apex at a
+ * vertex of the mesh. */
 #include "contact/mesh/mesh_internal.h"
 
 #include <math.h>

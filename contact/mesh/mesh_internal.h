@@ -1,13 +1,13 @@
-/** What the files of the mesh module share; not installed. */
+/** Shared by the files of the mesh module; not installed. */
 #ifndef TACT_CONTACT_MESH_INTERNAL_H
 #define TACT_CONTACT_MESH_INTERNAL_H
 
 #include "mesh.h"
 
 /**
- * Merges vertices with equal coordinates and drops those that no triangle uses; the rest keep the
- * order of their first appearance. Works in place on both arrays.
- * Returns 0 with the new number of vertices in *vertex_count, or -ENOMEM.
+ * * Merges vertices with equal coordinates and removes unused ones; the rest keep the order of
+ * their first appearance. In place on both arrays. Returns 0 with the new number of vertices in
+ * *vertex_count, or -ENOMEM.
  */
 int tact_mesh_weld(double *vertices, size_t *vertex_count, uint32_t *triangles,
                    size_t triangle_count);
@@ -20,21 +20,21 @@ int tact_mesh_count_defects(const double *vertices, size_t vertex_count, const u
  *  Returns 0 or -ENOMEM. */
 int tact_mesh_count_crossings(const struct tact_mesh *mesh, struct tact_mesh_defects *defects);
 
-/** Triangles in a leaf, at most. */
+/** Maximum number of triangles in a leaf. */
 enum { TACT_MESH_LEAF = 4 };
 
-/** An oriented box about a node's triangles, one cache line. Coordinates are relative to the middle
- *  of the root's bounds, in units of their greatest half extent (tact_mesh_box_unit()), so that
- *  single precision does for any mesh. */
+/** An oriented box about a node's triangles, one cache line. Coordinates are relative to the centre
+ * of the root's bounds, in units of their largest half extent (tact_mesh_box_unit()), so that
+ * single precision suffices for any mesh. */
 struct tact_mesh_box {
     float centre[3];
-    float axis[3][3];      /* along each, as long as half the box */
-    float size;            /* sum of the half extents, in the mesh's own unit */
+    float axis[3][3];      /* box axes, each with the length of the half extent */
+    float size;            /* sum of the half extents, in the mesh's box unit */
     uint32_t first, count; /* as in tact_mesh_node */
-    uint32_t leaf;         /* of tact_mesh_wide, where it is one */
+    uint32_t leaf;         /* leaf in tact_mesh_wide, if it is one */
 };
 
-/** Middle of the root's bounds [m] and their greatest half extent, the unit of boxes [m]. */
+/** Centre of the root's bounds [m] and their largest half extent, the unit of boxes [m]. */
 static inline double tact_mesh_box_unit(const struct tact_mesh *mesh, double middle[3])
 {
     double unit = 0.0;
@@ -46,7 +46,7 @@ static inline double tact_mesh_box_unit(const struct tact_mesh *mesh, double mid
     return unit;
 }
 
-/** Greatest coordinate of the root's bounds [m]: the scale of the rounding of vertices. */
+/** Largest coordinate of the root's bounds [m]: the scale of the rounding of vertices. */
 static inline double tact_mesh_size(const struct tact_mesh *mesh)
 {
     double size = 0.0;
@@ -61,30 +61,31 @@ static inline double tact_mesh_size(const struct tact_mesh *mesh)
 /** Allocates and fills mesh->boxes for a mesh with a tree. Returns 0 or -ENOMEM. */
 int tact_mesh_build_boxes(struct tact_mesh *mesh);
 
-/** Limits of a mesh that is kept as facets. */
+/** Limits of a mesh with facets. */
 enum { TACT_FACETS = 64, TACT_FACET_CORNERS = 128, TACT_FACET_RIM = 64 };
 
-/** The flat faces of a small convex mesh, each of all the triangles in its plane. Coordinates are
- *  those of the mesh. */
+/** The flat faces of a small convex mesh, each with all triangles in its plane. Mesh coordinates.
+ */
 struct tact_mesh_facets {
     uint32_t count, corners;
-    double size;                   /* greatest coordinate of a corner [m] */
+    double size;                   /* largest coordinate of a corner [m] */
     double normal[TACT_FACETS][3]; /* outward unit normals */
-    double distance[TACT_FACETS];  /* of the planes from the origin along their normals [m] */
-    double corner[3][TACT_FACET_CORNERS]; /* a row per coordinate; repeated to a multiple of 4 */
-    uint32_t first[TACT_FACETS + 1];      /* of each facet's run in rim */
+    double
+        distance[TACT_FACETS]; /* distances of the planes from the origin along their normals [m] */
+    double corner[3][TACT_FACET_CORNERS]; /* one row per coordinate; padded to a multiple of 4 */
+    uint32_t first[TACT_FACETS + 1];      /* start of each facet's corners in rim */
     uint8_t rim[4 * TACT_FACET_CORNERS + 2 * TACT_FACETS]; /* corners of the facets,
                                                               counter-clockwise from outside */
 };
 
-/** Allocates and fills mesh->facets where the mesh is convex and within the limits; else leaves it
- *  NULL. Returns 0 or -ENOMEM. */
+/** Allocates and fills mesh->facets if the mesh is convex and within the limits; else leaves it
+ * NULL. Returns 0 or -ENOMEM. */
 int tact_mesh_build_facets(struct tact_mesh *mesh);
 
-/** Set in a child that is a leaf. */
+/** Flag of a child that is a leaf. */
 #define TACT_MESH_IS_LEAF 0x80000000U
 
-/** The boxes of up to eight nodes, side by side, as in tact_mesh_box. */
+/** Boxes of up to eight nodes in SIMD layout, as in tact_mesh_box. */
 struct tact_mesh_eight {
     float centre[3][8];
     float axis[3][3][8]; /* [axis][coordinate]; lanes past count repeat the first */
@@ -92,21 +93,22 @@ struct tact_mesh_eight {
     uint32_t count, unused[7];
 };
 
-/** The triangles of a leaf, side by side; lanes past count repeat the first. */
+/** Triangles of a leaf in SIMD layout; lanes past count repeat the first. */
 struct tact_mesh_leaf {
     double corner[3][3][4]; /* [corner][coordinate] [m], mesh frame */
     uint32_t first;
-    uint8_t count, corners; /* triangles; corners, each counted once */
-    uint8_t distinct[12];   /* of those, the first place among the triangles' 3 * count */
-    uint8_t local[12];      /* of the triangles' corners, the place in distinct */
+    uint8_t count, corners; /* number of triangles; number of distinct corners */
+    uint8_t
+        distinct[12];  /* of each distinct corner, its first index among the triangles' 3 * count */
+    uint8_t local[12]; /* of each corner of the triangles, its index in distinct */
     uint8_t unused[2];
 };
 
 struct tact_mesh_wide {
-    struct tact_mesh_eight *eights; /* the root is the first */
+    struct tact_mesh_eight *eights; /* the first is the root */
     struct tact_mesh_leaf *leaves;  /* in the tree's order */
     uint32_t eight_count, leaf_count;
-    uint64_t serial; /* no other mesh of this process has it; from 1 */
+    uint64_t serial; /* unique among the meshes of this process, from 1 */
 };
 
 /** Allocates and fills mesh->wide for a mesh with boxes. Returns 0 or -ENOMEM. */
@@ -120,8 +122,8 @@ int tact_mesh_build_tree(struct tact_mesh *mesh);
 /** Fills volume, centroid, second and radius from vertices and triangles. */
 void tact_mesh_integrate(struct tact_mesh *mesh);
 
-/** tact_mesh_create() that, where flat_allowed, takes triangles without area that keep the surface
- *  closed (they add nothing to any integral) and does not look for crossings: for hulls. */
+/** tact_mesh_create() for hulls: with flat_allowed, accepts triangles without area that keep the
+ * surface closed (they add nothing to any integral) and does not look for crossings. */
 int tact_mesh_create_checked(const double *vertices, size_t vertex_count, const uint32_t *triangles,
                              size_t triangle_count, int flat_allowed, struct tact_mesh **out,
                              struct tact_error *err);

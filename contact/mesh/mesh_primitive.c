@@ -22,8 +22,8 @@ int tact_mesh_box(const double half[3], struct tact_mesh **out)
     return tact_mesh_create(vertices[0], 8, triangles[0], 12, out, NULL);
 }
 
-/** Volume of a ball of radius 1 cut into `rings` bands per half and `sectors` sectors: a stack of
- *  frusta over regular polygons. */
+/** Volume of a unit ball cut into `rings` bands per half and `sectors` sectors: a stack of frusta
+ * over regular polygons. */
 static double unit_ball_volume(size_t sectors, size_t rings)
 {
     double polygon = 0.5 * (double)sectors * tact_sin(2.0 * PI / (double)sectors);
@@ -37,7 +37,7 @@ static double unit_ball_volume(size_t sectors, size_t rings)
     return polygon * volume;
 }
 
-/** The radius at which the triangulation has the volume of the exact capsule; axis kept. */
+/** The radius at which the triangulation has the volume of the exact capsule; axis unchanged. */
 static double matching_radius(double radius, double half_length, size_t sectors, size_t rings)
 {
     double cubic = unit_ball_volume(sectors, rings);
@@ -77,7 +77,7 @@ static size_t capsule_vertices(double radius, double half_length, size_t sectors
     return n;
 }
 
-static size_t put(uint32_t *t, size_t n, size_t a, size_t b, size_t c)
+static size_t set_vertex(uint32_t *t, size_t n, size_t a, size_t b, size_t c)
 {
     t[3 * n] = (uint32_t)a;
     t[3 * n + 1] = (uint32_t)b;
@@ -87,7 +87,7 @@ static size_t put(uint32_t *t, size_t n, size_t a, size_t b, size_t c)
 
 int tact_mesh_capsule(double radius, double half_length, size_t triangles, struct tact_mesh **out)
 {
-    /* Bands as wide as sectors: sectors^2 triangles in all. */
+    /* bands as wide as sectors: sectors^2 triangles in all */
     size_t rings = (size_t)floor(sqrt((double)triangles) / 4.0 + 0.5);
     rings = rings < 1 ? 1 : rings;
     size_t levels = half_length > 0.0 ? 2 * rings : 2 * rings - 1;
@@ -105,13 +105,13 @@ int tact_mesh_capsule(double radius, double half_length, size_t triangles, struc
     size_t top = capsule_vertices(r, half_length, sectors, rings, v) - 1, n = 0;
     for (size_t i = 0; i < sectors; i++) {
         size_t j = (i + 1) % sectors;
-        n = put(t, n, 0, 1 + j, 1 + i);
+        n = set_vertex(t, n, 0, 1 + j, 1 + i);
         for (size_t level = 0; level + 1 < levels; level++) {
             size_t low = 1 + level * sectors, high = low + sectors;
-            n = put(t, n, low + i, low + j, high + j);
-            n = put(t, n, low + i, high + j, high + i);
+            n = set_vertex(t, n, low + i, low + j, high + j);
+            n = set_vertex(t, n, low + i, high + j, high + i);
         }
-        n = put(t, n, top, top - sectors + i, top - sectors + j);
+        n = set_vertex(t, n, top, top - sectors + i, top - sectors + j);
     }
     int rc = tact_mesh_create(v, top + 1, t, n, out, NULL);
     free(v);

@@ -8,7 +8,7 @@
 #include <string.h>
 #include "contact/number.h"
 
-/** A text being read line by line, and the triangles found in it. */
+/** A text read line by line, and its triangles so far. */
 struct reader {
     const char *name;
     char *next; /* start of the next line */
@@ -19,7 +19,7 @@ struct reader {
     struct tact_error *err;
 };
 
-static int fail(struct reader *r, const char *what)
+static int set_line_error(struct reader *r, const char *what)
 {
     tact_error_at(r->err, r->name, r->line, 0, NULL);
     return tact_error_set(r->err, -EINVAL, "%s", what);
@@ -31,19 +31,19 @@ static int out_of_memory(struct reader *r)
     return tact_error_set(r->err, -ENOMEM, "out of memory");
 }
 
-/** Makes room for one more entry of 3 numbers of the given size. */
-static int grow(void **array, size_t count, size_t *room, size_t size)
+/** Ensures capacity for one more entry of 3 numbers of the given size. */
+static int grow_array(void **array, size_t count, size_t *capacity, size_t size)
 {
-    if (count < *room) {
+    if (count < *capacity) {
         return 0;
     }
-    size_t more = *room ? 2 * *room : 256;
+    size_t more = *capacity ? 2 * *capacity : 256;
     void *p = realloc(*array, more * 3 * size);
     if (!p) {
         return -ENOMEM;
     }
     *array = p;
-    *room = more;
+    *capacity = more;
     return 0;
 }
 
@@ -51,7 +51,7 @@ static int add_vertex(struct reader *r, const double v[3])
 {
     struct tact_soup *s = r->soup;
     void *array = s->vertices;
-    int rc = grow(&array, s->vertex_count, &r->vertex_room, sizeof *s->vertices);
+    int rc = grow_array(&array, s->vertex_count, &r->vertex_room, sizeof *s->vertices);
     s->vertices = array;
     if (rc) {
         return out_of_memory(r);
@@ -59,10 +59,10 @@ static int add_vertex(struct reader *r, const double v[3])
     for (int k = 0; k < 3; k++) {
         double x = v[k] * r->scale;
         if (!isfinite(x)) {
-            return fail(r, "a coordinate is not finite");
+            return set_line_error(r, "a coordinate is not finite");
         }
-        if (fabs(x) > TACT_MESH_FARTHEST) {
-            return fail(r, "a coordinate is beyond 1e9 m");
+        if (fabs(x) > TACT_MESH_MAX_COORDINATE) {
+            return set_line_error(r, "a coordinate is beyond 1e9 m");
         }
         s->vertices[3 * s->vertex_count + (size_t)k] = x;
     }
@@ -74,13 +74,13 @@ static int add_triangle(struct reader *r, size_t a, size_t b, size_t c)
 {
     struct tact_soup *s = r->soup;
     void *array = s->triangles;
-    int rc = grow(&array, s->triangle_count, &r->triangle_room, sizeof *s->triangles);
+    int rc = grow_array(&array, s->triangle_count, &r->triangle_room, sizeof *s->triangles);
     s->triangles = array;
     if (rc) {
         return out_of_memory(r);
     }
     if (a > UINT32_MAX || b > UINT32_MAX || c > UINT32_MAX) {
-        return fail(r, "more than 2^32 vertices");
+        return set_line_error(r, "more than 2^32 vertices");
     }
     uint32_t *t = s->triangles + 3 * s->triangle_count++;
     t[0] = (uint32_t)a;
@@ -89,7 +89,7 @@ static int add_triangle(struct reader *r, size_t a, size_t b, size_t c)
     return 0;
 }
 
-/** The next line, ended in place, without leading blanks; NULL at the end. */
+/** The next line, zero-terminated in place, without leading blanks; NULL at the end. */
 static char *next_line(struct reader *r)
 {
     char *line = r->next;
@@ -109,8 +109,8 @@ static char *next_line(struct reader *r)
     return line + strspn(line, " \t");
 }
 
-/** Whether the line begins with the word; *rest is what follows it. */
-static int starts(char *line, const char *word, char **rest)
+/** Whether the line begins with the word; *rest is the remaining text. */
+static int starts_with(char *line, const char *word, char **rest)
 {
     size_t n = strlen(word);
     if (strncasecmp(line, word, n) != 0 || (line[n] && !isspace((unsigned char)line[n]))) {
@@ -126,21 +126,21 @@ static int read_three(struct reader *r, char *text, double v[3])
         char *end;
         v[k] = tact_number_read(text, &end);
         if (end == text) {
-            return fail(r, "expected three numbers");
+            return set_line_error(r, "expected three numbers");
         }
         text = end;
     }
     return 0;
 }
 
-/** Reads one corner "v", "v/t", "v//n" or "v/t/n" of an OBJ face. */
+/** Parses one corner "v", "v/t", "v//n" or "v/t/n" of an OBJ face. */
 static int read_corner(struct reader *r, char **text, size_t *vertex)
 {
     char *end;
     errno = 0;
     long index = strtol(*text, &end, 10);
     if (end == *text || errno) {
-        return fail(r, "a face needs vertex numbers");
+        return set_line_error(r, "a face needs vertex numbers");
     }
     long count = (long)r->soup->vertex_count;
     if (index == 0 || index > count || index < -count) {
@@ -154,9 +154,9 @@ static int read_corner(struct reader *r, char **text, size_t *vertex)
     return 0;
 }
 
-/** Corners of a face, most: its triangles all share the first one, and what a mesh is checked for
- *  takes a time that goes with the square of the triangles at a corner. */
-enum { MOST_CORNERS = 4096 };
+/** Maximum corners of a face: its triangles all share the first one, and the time of the mesh
+ * checks grows with the square of the triangles at a corner. */
+enum { MAX_CORNERS = 4096 };
 
 static int read_face(struct reader *r, char *text)
 {
@@ -173,11 +173,11 @@ static int read_face(struct reader *r, char *text)
         }
         first = count ? first : corner;
         last = corner;
-        if (++count > MOST_CORNERS) {
-            return fail(r, "a face of more than 4096 corners: triangles are expected");
+        if (++count > MAX_CORNERS) {
+            return set_line_error(r, "a face of more than 4096 corners: triangles are expected");
         }
     }
-    return count < 3 ? fail(r, "a face needs three corners or more") : 0;
+    return count < 3 ? set_line_error(r, "a face needs three corners or more") : 0;
 }
 
 static int read_obj(struct reader *r)
@@ -185,11 +185,11 @@ static int read_obj(struct reader *r)
     char *line, *rest;
     while ((line = next_line(r))) {
         int rc = 0;
-        if (starts(line, "v", &rest)) {
+        if (starts_with(line, "v", &rest)) {
             double v[3] = {0.0};
             rc = read_three(r, rest, v);
             rc = rc ? rc : add_vertex(r, v);
-        } else if (starts(line, "f", &rest)) {
+        } else if (starts_with(line, "f", &rest)) {
             rc = read_face(r, rest);
         }
         if (rc) {
@@ -205,32 +205,33 @@ static int read_ascii_stl(struct reader *r)
     int corners = -1, ended = 0; /* corners of the open facet; -1 outside one */
     while ((line = next_line(r))) {
         int rc = 0;
-        if (starts(line, "facet", &rest)) {
-            rc = corners >= 0 ? fail(r, "facet within a facet") : 0;
+        if (starts_with(line, "facet", &rest)) {
+            rc = corners >= 0 ? set_line_error(r, "facet within a facet") : 0;
             corners = 0;
-        } else if (starts(line, "vertex", &rest)) {
+        } else if (starts_with(line, "vertex", &rest)) {
             double v[3] = {0.0};
-            rc = corners < 0 || corners > 2 ? fail(r, "a facet has three vertices") : 0;
+            rc = corners < 0 || corners > 2 ? set_line_error(r, "a facet has three vertices") : 0;
             rc = rc ? rc : read_three(r, rest, v);
             rc = rc ? rc : add_vertex(r, v);
             corners++;
-        } else if (starts(line, "endfacet", &rest)) {
+        } else if (starts_with(line, "endfacet", &rest)) {
             size_t n = r->soup->vertex_count;
-            rc = corners != 3 ? fail(r, "a facet has three vertices") : 0;
+            rc = corners != 3 ? set_line_error(r, "a facet has three vertices") : 0;
             rc = rc ? rc : add_triangle(r, n - 3, n - 2, n - 1);
             corners = -1;
-        } else if (starts(line, "solid", &rest)) {
+        } else if (starts_with(line, "solid", &rest)) {
             ended = 0;
-        } else if (starts(line, "endsolid", &rest)) {
+        } else if (starts_with(line, "endsolid", &rest)) {
             ended = 1;
-        } else if (*line && !starts(line, "outer", &rest) && !starts(line, "endloop", &rest)) {
-            rc = fail(r, "not a line of an STL file");
+        } else if (*line && !starts_with(line, "outer", &rest) &&
+                   !starts_with(line, "endloop", &rest)) {
+            rc = set_line_error(r, "not a line of an STL file");
         }
         if (rc) {
             return rc;
         }
     }
-    return corners >= 0 || !ended ? fail(r, "the file ends before endsolid") : 0;
+    return corners >= 0 || !ended ? set_line_error(r, "the file ends before endsolid") : 0;
 }
 
 static uint32_t little_count(const unsigned char *p)
@@ -253,8 +254,8 @@ static int read_binary_stl(struct reader *r, const unsigned char *data, size_t s
     if ((size - 84) / 50 < count) {
         tact_error_at(r->err, r->name, 0, 0, NULL);
         return tact_error_set(r->err, -EINVAL,
-                              "binary STL cut at byte %zu: %zu triangles need %zu bytes", size,
-                              count, 84 + 50 * count);
+                              "binary STL truncated at byte %zu: %zu triangles need %zu bytes",
+                              size, count, 84 + 50 * count);
     }
     for (size_t t = 0; t < count; t++) {
         for (size_t k = 0; k < 3; k++) {
@@ -282,7 +283,7 @@ static int read_binary_stl(struct reader *r, const unsigned char *data, size_t s
     return 0;
 }
 
-/** Binary where the size is what the triangle count says, or where the head holds a zero byte. */
+/** Binary if the size matches the triangle count, or if the header contains a zero byte. */
 static int is_binary_stl(const unsigned char *data, size_t size)
 {
     return size >= 84 &&
@@ -306,9 +307,9 @@ static int read_text(struct reader *r, const void *data, size_t size, int *stl)
     text[size] = '\0';
     int rc;
     if (memchr(text, 0, size)) {
-        rc = fail(r, "neither OBJ nor STL: a zero byte in a text");
+        rc = set_line_error(r, "neither OBJ nor STL: a zero byte in a text");
     } else {
-        r->next = text + (strncmp(text, "\xEF\xBB\xBF", 3) ? 0 : 3); /* a byte order mark */
+        r->next = text + (strncmp(text, "\xEF\xBB\xBF", 3) ? 0 : 3); /* byte order mark */
         *stl = is_ascii_stl(r->next);
         rc = *stl ? read_ascii_stl(r) : read_obj(r);
     }
@@ -329,7 +330,7 @@ int tact_soup_read(const void *data, size_t size, const char *name, double scale
     }
     if (rc == 0 && out->triangle_count == 0) {
         r.line = 0;
-        rc = fail(&r, "no triangles: expected an OBJ or STL mesh");
+        rc = set_line_error(&r, "no triangles: expected an OBJ or STL mesh");
     }
     if (rc == 0 && stl) {
         rc = tact_mesh_weld(out->vertices, &out->vertex_count, out->triangles, out->triangle_count);

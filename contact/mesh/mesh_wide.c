@@ -1,5 +1,5 @@
-/* The tree once more, eight children to a node, and the leaves' triangles side by side: what a walk
- * touches lies together, and eight boxes are tested at once. */
+/* A second copy of the tree, with eight children per node and the triangles of leaves in SIMD
+ * layout: a traversal tests eight boxes at once and reads contiguous memory. */
 #include "contact/mesh/mesh_internal.h"
 
 #include <errno.h>
@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/** Finds which corners of a leaf's triangles are one and the same. */
+/** Finds the distinct corners of a leaf's triangles. */
 static void find_distinct(const uint32_t *index, struct tact_mesh_leaf *leaf)
 {
     const uint32_t count = 3U * leaf->count;
@@ -44,7 +44,7 @@ static void add_leaf(struct tact_mesh *mesh, uint32_t first, uint32_t count)
     }
 }
 
-/** Whether a node is a leaf, or has its leaves at most so many levels below it. */
+/** Whether a node is a leaf, or its leaves are at most `levels` below it. */
 static int is_low(const struct tact_mesh_box *boxes, uint32_t node, int levels)
 {
     const uint32_t first = boxes[node].first;
@@ -52,7 +52,7 @@ static int is_low(const struct tact_mesh_box *boxes, uint32_t node, int levels)
            (levels > 0 && is_low(boxes, first, levels - 1) && is_low(boxes, first + 1, levels - 1));
 }
 
-/** Finds the nodes so many levels below, or above them the first that are low, in the tree's order.
+/** Lists the nodes a number of levels below, or above that the first low ones, in the tree's order.
  */
 static uint32_t list_children(const struct tact_mesh_box *boxes, uint32_t node, int levels, int low,
                               uint32_t *out)
@@ -65,9 +65,9 @@ static uint32_t list_children(const struct tact_mesh_box *boxes, uint32_t node, 
     return n + list_children(boxes, boxes[node].first + 1, levels - 1, low, out + n);
 }
 
-static void build_node(struct tact_mesh *mesh, uint32_t index, uint32_t from)
+static void build_wide_node(struct tact_mesh *mesh, uint32_t index, uint32_t from)
 {
-    /* Children whose leaves fit in a node of eight are not split further. */
+    /* children whose leaves fit in a node of eight are not split further */
     int low = is_low(mesh->boxes, from, 3) ? 0 : 3;
     uint32_t children[8], n = list_children(mesh->boxes, from, 3, low, children);
     struct tact_mesh_eight *eight = &mesh->wide->eights[index];
@@ -90,7 +90,7 @@ static void build_node(struct tact_mesh *mesh, uint32_t index, uint32_t from)
         } else {
             uint32_t child = mesh->wide->eight_count++;
             mesh->wide->eights[index].child[i] = child;
-            build_node(mesh, child, children[i]);
+            build_wide_node(mesh, child, children[i]);
         }
     }
 }
@@ -107,7 +107,7 @@ int tact_mesh_build_wide(struct tact_mesh *mesh)
     if (!wide) {
         return -ENOMEM;
     }
-    /* A node of eight stands for an inner node at least, and for a mesh of one leaf. */
+    /* each node of eight replaces at least one inner node, or is the root of a single leaf */
     wide->eights = aligned_alloc(64, (inner + 1) * sizeof *wide->eights);
     wide->leaves = aligned_alloc(64, leaves * sizeof *wide->leaves);
     if (!wide->eights || !wide->leaves) {
@@ -116,7 +116,7 @@ int tact_mesh_build_wide(struct tact_mesh *mesh)
     static _Atomic uint64_t serials;
     wide->serial = atomic_fetch_add(&serials, 1) + 1;
     wide->eight_count = 1;
-    build_node(mesh, 0, 0);
+    build_wide_node(mesh, 0, 0);
     return 0;
 }
 

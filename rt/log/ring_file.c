@@ -137,7 +137,7 @@ static int find_rings(struct tact_ring_file *file, size_t session_bytes, bool fr
     for (int i = 0; rc == 0 && i < TACT_RINGS; i++) {
         uint32_t capacity = file->sizes.capacity[i];
         size_t element = element_bytes(&file->sizes, i);
-        rc = fresh ? tact_ring_place(&file->rings[i], at, capacity, element, 0)
+        rc = fresh ? tact_ring_create_at(&file->rings[i], at, capacity, element, 0)
                    : tact_ring_attach(&file->rings[i], at, capacity, element);
         at += tact_ring_bytes(capacity, element);
     }

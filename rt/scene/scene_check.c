@@ -298,8 +298,8 @@ static int check_joint(const struct tact_scene_check *check, struct tact_scene_j
     int rc = tact_scene_need_word(check, tact_scene_key_of(key, path, "type"), joint->type, types);
     rc = rc ? rc : tact_scene_need_near(check, path, "position", joint->position, 3);
     rc = rc ? rc
-            : tact_scene_need_within(check, path, "start", &joint->start, 1, TACT_MESH_FARTHEST,
-                                     "rad or m");
+            : tact_scene_need_within(check, path, "start", &joint->start, 1,
+                                     TACT_MESH_MAX_COORDINATE, "rad or m");
     rc = rc ? rc : check_axis(check, joint->axis, path);
     if (rc) {
         return rc;

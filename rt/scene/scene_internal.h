@@ -121,7 +121,7 @@ int tact_scene_need_between(const struct tact_scene_check *check, const char *pa
  * from. */
 int tact_scene_need_within(const struct tact_scene_check *check, const char *owner, const char *key,
                            const double *values, int count, double most, const char *unit);
-/* The same of lengths and places: TACT_MESH_FARTHEST. */
+/* The same of lengths and places: TACT_MESH_MAX_COORDINATE. */
 int tact_scene_need_near(const struct tact_scene_check *check, const char *owner, const char *key,
                          const double *values, int count);
 int tact_scene_need_word(const struct tact_scene_check *check, const char *path, const char *text,

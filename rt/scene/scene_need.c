@@ -58,7 +58,7 @@ int tact_scene_need_within(const struct tact_scene_check *check, const char *own
 int tact_scene_need_near(const struct tact_scene_check *check, const char *owner, const char *key,
                          const double *values, int count)
 {
-    return tact_scene_need_within(check, owner, key, values, count, TACT_MESH_FARTHEST, "m");
+    return tact_scene_need_within(check, owner, key, values, count, TACT_MESH_MAX_COORDINATE, "m");
 }
 
 int tact_scene_need_word(const struct tact_scene_check *check, const char *path, const char *text,

@@ -87,7 +87,7 @@ static void refused(void **unused)
 
     t[2][2] = 4;
     assert_int_equal(tact_mesh_create(v[0], 4, t[0], 4, &mesh, &err), -EINVAL);
-    assert_non_null(strstr(err.text, "triangle 2 names vertex 4"));
+    assert_non_null(strstr(err.text, "triangle 2 uses vertex 4"));
     assert_int_equal(tact_mesh_inspect(v[0], 4, t[0], 4, &d), -EINVAL);
     memcpy(t, FACES, sizeof FACES);
 
@@ -268,7 +268,7 @@ static void binary_stl(void **unused)
     assert_int_equal(soup.triangle_count, 4);
     tact_soup_free(&soup);
     assert_int_equal(tact_soup_read(data, sizeof data - 1, "b", 1.0, &soup, &err), -EINVAL);
-    assert_non_null(strstr(err.text, "cut at byte 283"));
+    assert_non_null(strstr(err.text, "truncated at byte 283"));
     const float bad = INFINITY;
     memcpy(data + 84 + 50 + 12, &bad, 4);
     assert_int_equal(tact_soup_read(data, sizeof data, "b", 1.0, &soup, &err), -EINVAL);

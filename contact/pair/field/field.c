@@ -229,7 +229,7 @@ static int check_given(const double *vertices, size_t vertex_count, const uint32
     }
     for (size_t i = 0; i < 4 * vertex_count; i++) {
         double x = i < 3 * vertex_count ? vertices[i] : pressure[i - 3 * vertex_count];
-        if (!isfinite(x) || (i < 3 * vertex_count && fabs(x) > TACT_MESH_FARTHEST)) {
+        if (!isfinite(x) || (i < 3 * vertex_count && fabs(x) > TACT_MESH_MAX_COORDINATE)) {
             return tact_error_set(err, -EINVAL, "vertex %zu has the %s %g",
                                   i < 3 * vertex_count ? i / 3 : i - 3 * vertex_count,
                                   i < 3 * vertex_count ? "coordinate" : "pressure", x);
