@@ -73,7 +73,8 @@ int measure_convex(const struct tact_shape shape[2], const struct tact_pose pose
                                   "a sphere has no faces: --method convex is for "
                                   "polyhedra and half-spaces");
         }
-        int rc = shape[i].kind == TACT_SHAPE_MESH ? tact_mesh_convexity(shape[i].mesh, &ratio) : 0;
+        int concave = tact_shape_type(shape[i].kind)->concave;
+        int rc = concave ? tact_mesh_convexity(shape[i].mesh, &ratio) : 0;
         if (rc || ratio < 1.0 - 1e-9) {
             return tact_error_set(err, -EDOM,
                                   "%s is not convex: it fills %.6g of its hull; use another "

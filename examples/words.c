@@ -45,10 +45,10 @@ int word_to_pose(const char *word, struct tact_pose *out)
 /* "sphere:RADIUS", "box:X,Y,Z" of a kind of shape. */
 static const char *form_of(const struct tact_shape_type *type, char *out, size_t size)
 {
-    const char *const words[3] = {"RADIUS", "LENGTH", "X,Y,Z"};
-    static const char *const keys[3] = {"radius", "length", "size"};
+    static const char *const words[4] = {"RADIUS", "TUBE", "LENGTH", "X,Y,Z"};
+    static const char *const keys[4] = {"radius", "tube", "length", "size"};
     size_t used = (size_t)snprintf(out, size, "%s", type->name);
-    for (int i = 0, any = 0; i < 3; i++) {
+    for (int i = 0, any = 0; i < 4; i++) {
         if (strstr(type->keys, keys[i])) {
             used += (size_t)snprintf(out + used, size - used, "%s%s", any ? "," : ":", words[i]);
             any = 1;
@@ -67,7 +67,9 @@ static int make_primitive(enum tact_shape_kind kind, const char *word, struct ta
     for (int i = 0; good && i < count; i++) {
         good = number[i] > 0.0;
     }
-    *out = tact_shape_sized(kind, number[0], number[1], number);
+    struct tact_shape_lengths lengths = {number[0], number[1], number[1], {0.0}};
+    tact_v3_copy(lengths.size, number);
+    *out = tact_shape_sized(kind, &lengths);
     if (!good || tact_shape_tessellate(out)) {
         char form[64];
         return tact_error_set(err, -EDOM,

@@ -29,6 +29,7 @@ const struct tact_shape_type tact_shape_convex_type = {
 const struct tact_shape_type tact_shape_mesh_type = {
     .name = "mesh",
     .keys = "file",
+    .concave = 1,
     .mass = mass,
     .reach = reach,
 };

@@ -22,19 +22,22 @@ int tact_shape_kind_named(const char *name)
     return -1;
 }
 
-struct tact_shape tact_shape_sized(enum tact_shape_kind kind, double radius, double length,
-                                   const double size[3])
+struct tact_shape tact_shape_sized(enum tact_shape_kind kind,
+                                   const struct tact_shape_lengths *lengths)
 {
     struct tact_shape shape = {.kind = kind};
     const char *keys = types[kind]->keys;
     if (strstr(keys, "size")) {
-        tact_v3_scale(shape.size, size, 0.5);
+        tact_v3_scale(shape.size, lengths->size, 0.5);
     }
     if (strstr(keys, "radius")) {
-        shape.size[0] = radius;
+        shape.size[0] = lengths->radius;
     }
     if (strstr(keys, "length")) {
-        shape.size[1] = 0.5 * length;
+        shape.size[1] = 0.5 * lengths->length;
+    }
+    if (strstr(keys, "tube")) {
+        shape.size[1] = lengths->tube;
     }
     return shape;
 }

@@ -25,7 +25,8 @@ TACT_BEGIN_DECLS
     KIND(CONVEX, convex)       /* mesh, known to be convex */                                      \
     KIND(MESH, mesh)           /* mesh, any closed one */                                          \
     KIND(CYLINDER, cylinder)   /* size[0] = radius, size[1] = half length, along z */              \
-    KIND(ELLIPSOID, ellipsoid) /* size = half axes, along x, y, z */
+    KIND(ELLIPSOID, ellipsoid) /* size = half axes, along x, y, z */                               \
+    KIND(TORUS, torus)         /* size[0] = radius of the ring, size[1] of the tube; about z */
 
 #define TACT_SHAPE_NAMED(name, word) TACT_SHAPE_##name,
 enum tact_shape_kind { TACT_SHAPE_KINDS(TACT_SHAPE_NAMED) TACT_SHAPE_COUNT };
@@ -60,10 +61,11 @@ struct tact_shape_mass {
 struct tact_shape_type {
     const char *name; /**< in scenes, on command lines and in logs */
     enum tact_shape_faces faces;
-    const char *keys; /**< what it takes in a scene, by words: "radius", "length" [m], "size", three
-                           full lengths [m]; "file" where it is given as a mesh */
+    const char *keys; /**< what it takes in a scene, by words: "radius", "tube", "length" [m],
+                           "size", three full lengths [m]; "file" where it is given as a mesh */
     int lengths;      /**< numbers of size[] that it uses */
     int may_vanish;   /**< bits: those that may be 0 */
+    int concave;      /**< 1: not convex, or not known to be */
     /** Triangles about the surface, of the volume that the solid has; NULL where none are needed.
      */
     int (*make)(const double size[3], struct tact_mesh **out);
@@ -83,10 +85,15 @@ TACT_API const struct tact_shape_type *tact_shape_type(enum tact_shape_kind kind
 /** The kind of that name; -1 where there is none. */
 TACT_API int tact_shape_kind_named(const char *name);
 
+/** What a scene says of the size of a shape [m]. */
+struct tact_shape_lengths {
+    double radius, tube, length, size[3];
+};
+
 /** A shape of a kind from what a scene says of it: the keys that the kind takes, others ignored.
  *  Without triangles. */
-TACT_API struct tact_shape tact_shape_sized(enum tact_shape_kind kind, double radius, double length,
-                                            const double size[3]);
+TACT_API struct tact_shape tact_shape_sized(enum tact_shape_kind kind,
+                                            const struct tact_shape_lengths *lengths);
 
 /** Makes the triangulation that a kind needs for pairs without a closed form (SPHERE has one
  * against every kind). -ENOMEM, -EINVAL for a size that is not positive. Not real-time safe. */

@@ -59,7 +59,8 @@ struct tact_scene_generate {
 struct tact_scene_shape {
     char *type; /**< a name of contact/shape/shape.h; convex: the hull of the points of the file or
                      of generate, mesh: their triangles, which must be closed */
-    double radius;  /**< sphere, capsule, cylinder [m] */
+    double radius;  /**< sphere, capsule, cylinder, torus (of its ring) [m] */
+    double tube;    /**< torus: radius of its tube [m] */
     double length;  /**< capsule: of the axis segment; cylinder [m] */
     double size[3]; /**< box: full edge lengths; ellipsoid: whole axes [m] */
     char *file;     /**< convex, mesh: OBJ or STL, relative to the scene's folder */

@@ -95,6 +95,18 @@ static int check_origin(const struct tact_scene_check *check, const struct tact_
     return tact_scene_check_generate(check, shape, path);
 }
 
+/* A tube no thicker than its ring: beyond it the surface would cross itself. */
+static int check_tube(const struct tact_scene_check *check, const char *path,
+                      const struct tact_scene_shape *shape)
+{
+    char key[TACT_SCENE_PATH];
+    int rc = tact_scene_need_positive(check, path, "tube", shape->tube, "m");
+    return rc || shape->tube < shape->radius
+               ? rc
+               : tact_scene_bad(check, tact_scene_key_of(key, path, "tube"),
+                                "is %g m; expected less than the radius", shape->tube);
+}
+
 int tact_scene_check_shape(const struct tact_scene_check *check, struct tact_scene_shape *shape,
                            const char *path)
 {
@@ -104,8 +116,9 @@ int tact_scene_check_shape(const struct tact_scene_check *check, struct tact_sce
         const char *key;
         const char *word; /* in the kind's keys */
         bool needed;
-    } uses[] = {{"radius", "radius", true}, {"length", "length", true},  {"size", "size", true},
-                {"file", "file", false},    {"generate", "file", false}, {"scale", "file", false}};
+    } uses[] = {{"radius", "radius", true}, {"tube", "tube", true},  {"length", "length", true},
+                {"size", "size", true},     {"file", "file", false}, {"generate", "file", false},
+                {"scale", "file", false}};
     const char *types[TACT_SHAPE_COUNT + 1] = {NULL}, *keys = "";
     char key[TACT_SCENE_PATH];
     for (int i = 0; i < TACT_SHAPE_COUNT; i++) {
@@ -126,6 +139,8 @@ int tact_scene_check_shape(const struct tact_scene_check *check, struct tact_sce
                                 shape->type, uses[i].key);
         } else if (given && strcmp(uses[i].key, "radius") == 0) {
             rc = tact_scene_need_positive(check, path, "radius", shape->radius, "m");
+        } else if (given && strcmp(uses[i].key, "tube") == 0) {
+            rc = check_tube(check, path, shape);
         } else if (given && strcmp(uses[i].key, "length") == 0) {
             rc = tact_scene_need_positive(check, path, "length", shape->length, "m");
         } else if (given && strcmp(uses[i].key, "scale") == 0) {
@@ -138,6 +153,7 @@ int tact_scene_check_shape(const struct tact_scene_check *check, struct tact_sce
         rc = tact_scene_need_positive(check, path, edge, shape->size[i], "m");
     }
     rc = rc ? rc : tact_scene_need_near(check, path, "radius", &shape->radius, 1);
+    rc = rc ? rc : tact_scene_need_near(check, path, "tube", &shape->tube, 1);
     rc = rc ? rc : tact_scene_need_near(check, path, "length", &shape->length, 1);
     rc = rc ? rc : tact_scene_need_near(check, path, "size", shape->size, 3);
     rc = rc ? rc : tact_scene_need_near(check, path, "position", shape->position, 3);

@@ -112,7 +112,9 @@ static int make_shape(const struct tact_scene_check *check, const struct tact_sc
         return make_generated(check, shape, path);
     }
     enum tact_shape_kind kind = (enum tact_shape_kind)tact_shape_kind_named(shape->type);
-    *s = tact_shape_sized(kind, shape->radius, shape->length, shape->size);
+    struct tact_shape_lengths lengths = {shape->radius, shape->tube, shape->length, {0.0}};
+    tact_v3_copy(lengths.size, shape->size);
+    *s = tact_shape_sized(kind, &lengths);
     int rc = tact_shape_tessellate(s);
     if (rc) {
         tact_scene_bad(check, path, "cannot be triangulated: %s", strerror(-rc));

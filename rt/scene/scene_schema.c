@@ -77,6 +77,7 @@ static const cyaml_schema_field_t generate_fields[] = {
 static const cyaml_schema_field_t shape_fields[] = {
     TEXT("type", NEEDED, tact_scene_shape, type, LONGEST_NAME),
     NUMBER("radius", OPTIONAL, tact_scene_shape, radius),
+    NUMBER("tube", OPTIONAL, tact_scene_shape, tube),
     NUMBER("length", OPTIONAL, tact_scene_shape, length),
     NUMBERS("size", OPTIONAL, tact_scene_shape, size, 3),
     TEXT("file", OPTIONAL, tact_scene_shape, file, LONGEST_TEXT),

@@ -104,7 +104,7 @@ void tact_points_collect(struct point_store *store, int pair, const struct tact_
     tact_v3_copy(frame, patch->center);
     memcpy(frame + 3, patch->frame, sizeof patch->frame);
     store->now.first[pair] = store->now.count;
-    int convex = a->kind != TACT_SHAPE_MESH && b->kind != TACT_SHAPE_MESH;
+    int convex = !tact_shape_type(a->kind)->concave && !tact_shape_type(b->kind)->concave;
     if (patch->corners && convex) {
         for (int i = 0; i < patch->corners; i++) {
             add_flat(store, pair, patch->corner[i][0], patch->corner[i][1]);

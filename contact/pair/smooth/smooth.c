@@ -7,20 +7,24 @@
 #include <string.h>
 #include "contact/elementary.h"
 #include "contact/pair/models_internal.h"
+#include "contact/pair/smooth/contacts_internal.h"
 #include "contact/pair/smooth/rolling_internal.h"
 
 #define AHEAD                                                                                      \
     1e-3           /* of the smaller radius of curvature: how far ahead of touch it is a contact   \
                     */
 #define LEAPS 0.3  /* most that the contact may turn over a surface in a tick [rad] */
+#define SAME 0.5   /* least cosine between normals of a contact from one tick to the next */
 #define STEADY 0.5 /* most change of an angular velocity in a tick, of itself, that goes on */
+
+enum { RING = 32 }; /* corners of the patch of a torus that lies on a plane */
 
 /* What is kept for a pair. */
 enum {
     LASTED, /* ticks that it pressed and turned steadily before this one: 0, 1, 2, 3 for more */
-    KNOWN,  /* 1 where the points are those of the last tick */
-    POINTS, /* of A and B, shape frames */
-    LAST = POINTS + 6,
+    KNOWN,  /* contacts of the last tick whose points follow: */
+    POINTS, /* of A and B, shape frames, each contact's */
+    LAST = POINTS + 6 * TACT_PIECES,
     MOTION = 24, /* twists of A and B, world; then their rates, along the shapes' axes */
     BEFORE = LAST + MOTION,
     STATE = BEFORE + MOTION,
@@ -29,25 +33,53 @@ enum {
 static int patches(const struct tact_shape *a, const struct tact_shape *b,
                    const struct tact_world_options *options)
 {
-    return options->local == TACT_LOCAL_CONE && tact_smooth_convex(a, b);
+    return options->local == TACT_LOCAL_CONE ? tact_smooth_most(a, b) : 0;
 }
 
-/* Where they are closest: from the last tick's points, or from nothing. */
-static int find(const struct tact_pair_query *q, struct smooth_contact *c)
+/* Where they are closest: of a convex pair from the last tick's points, else from nothing. Their
+ * number, or -EDOM. */
+static int find(const struct tact_pair_query *q, const struct smooth_pair *pair,
+                struct smooth_contact contact[TACT_PIECES])
 {
-    struct smooth_pair pair;
     int plane = q->a->kind == TACT_SHAPE_HALFSPACE || q->b->kind == TACT_SHAPE_HALFSPACE;
-    tact_smooth_pair(q->a, q->pose_a, q->b, q->pose_b, &pair);
-    memcpy(c->local, q->state + POINTS, sizeof c->local);
-    if ((q->state[KNOWN] > 0.0 && !plane && !tact_smooth_follow(&pair, c)) ||
-        !tact_smooth_find(&pair, c)) {
-        memcpy(q->state + POINTS, c->local, sizeof c->local);
-        q->state[KNOWN] = 1.0;
-        return 0;
+    memcpy(contact->local, q->state + POINTS, sizeof contact->local);
+    if (q->most == 1 && !plane && q->state[KNOWN] > 0.0 && !tact_smooth_follow(pair, contact)) {
+        return 1;
     }
-    q->state[KNOWN] = 0.0;
-    q->counts[TACT_COUNT_NOT_FOUND]++;
-    return -EDOM;
+    int found = tact_smooth_contacts(pair, contact);
+    q->counts[TACT_COUNT_NOT_FOUND] += found < 0;
+    q->counts[TACT_COUNT_CONFORMING] += found > TACT_PIECES;
+    return found < TACT_PIECES ? found : TACT_PIECES;
+}
+
+/* Cosine between the normals of a shape at two of its points. */
+static double alike(const struct tact_shape *shape, const double *one, const double *other)
+{
+    struct tact_surface_point p, q;
+    return tact_shape_surface(shape, one, &p) || tact_shape_surface(shape, other, &q)
+               ? -1.0
+               : tact_v3_dot(p.normal, q.normal);
+}
+
+/* 1 where a contact was one in the last tick: it has not gone far round either surface since. */
+static int is_known(const struct tact_pair_query *q, const struct smooth_contact *c)
+{
+    for (int i = 0; i < (int)q->state[KNOWN]; i++) {
+        const double *points = q->state + POINTS + 6 * i;
+        if (alike(q->a, points, c->local[0]) >= SAME &&
+            alike(q->b, points + 3, c->local[1]) >= SAME) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+static void keep(const struct tact_pair_query *q, const struct smooth_contact *contact, int count)
+{
+    q->state[KNOWN] = count;
+    for (int i = 0; i < count; i++) {
+        memcpy(q->state + POINTS + 6 * i, contact[i].local, sizeof contact[i].local);
+    }
 }
 
 /* Turns both halves of a rate, from the world to the shape's axes, or back. */
@@ -122,24 +154,19 @@ static int leaps(const struct smooth_contact *c, const struct smooth_motion *mot
     return 0;
 }
 
-/* What the velocities of the rows n, t1, t2 and about n gain until half a tick after the solve. A
- * contact that was not pressed in the last tick may be an impact, in which nothing is to be gained.
- */
+/* What the velocities of the rows n, t1, t2 and about n gain until half a tick after the solve, at
+ * those twists and rates of then. */
 static void look_ahead(const struct tact_pair_query *q, const struct smooth_contact *c,
-                       double gain[4])
+                       const double twist[2][6], const double rate[2][6], double gain[4])
 {
     struct smooth_motion motion;
-    double twist[2][6], rate[2][6], h = q->options->period;
-    foresee(q, twist, rate);
+    double h = q->options->period;
     memset(gain, 0, 4 * sizeof *gain);
-    if (!(q->pressed > 0.0)) {
-        return;
-    }
-    if (tact_smooth_move(c, (const double(*)[6])twist, &motion) || leaps(c, &motion, h)) {
+    if (tact_smooth_move(c, twist, &motion) || leaps(c, &motion, h)) {
         q->counts[TACT_COUNT_CONFORMING]++;
         return;
     }
-    tact_smooth_rates(c, (const double(*)[6])twist, (const double(*)[6])rate, &motion, gain);
+    tact_smooth_rates(c, twist, rate, &motion, gain);
     for (int i = 0; i < 4; i++) {
         gain[i] *= 0.5 * h;
     }
@@ -204,41 +231,139 @@ static void make_patch(const struct tact_pair_query *q, const struct smooth_cont
     }
 }
 
-/* How far the surfaces may be from each other and touch in this tick: as they approach, twice. */
-static double reach(const struct tact_pair_query *q, const struct smooth_contact *c,
-                    const double k[2])
+/* How fast the surfaces approach at a contact [m/s]; 0 where they part. */
+static double closing(const struct tact_pair_query *q, const struct smooth_contact *c)
 {
-    double at[2][3], slip[3], h = q->options->period;
+    double at[2][3], slip[3];
     for (int i = 0; i < 2; i++) {
         tact_smooth_velocity(q->twist[i], c->arm[i], at[i]);
     }
     tact_v3_sub(slip, at[0], at[1]);
-    double closing = tact_max(-tact_v3_dot(c->frame, slip), 0.0);
-    return 2.0 * h * (closing + h * tact_v3_norm(q->options->gravity)) + AHEAD / k[1];
+    return tact_max(-tact_v3_dot(c->frame, slip), 0.0);
+}
+
+/* What gravity adds to that in two ticks: an approach no faster is no impact. */
+static double gentle(const struct tact_pair_query *q)
+{
+    return 2.0 * q->options->period * tact_v3_norm(q->options->gravity);
+}
+
+/* How far the surfaces may be from each other and touch in this tick: as they approach, twice. */
+static double reach(const struct tact_pair_query *q, const struct smooth_contact *c,
+                    const double k[2])
+{
+    return q->options->period * (2.0 * closing(q, c) + gentle(q)) + AHEAD / k[1];
+}
+
+/* 1 for a contact that goes on, or begins without an impact: in an impact nothing is to be gained.
+ */
+static int goes_on(const struct tact_pair_query *q, const struct smooth_contact *c)
+{
+    return (q->pressed > 0.0 && is_known(q, c)) || closing(q, c) < gentle(q);
+}
+
+/* A torus that lies on a half-space: the gap is that of the disc which its ring bounds, moved down
+ * by the tube, whatever the small tilt. Pressure is where the ring is. */
+static void make_ring(const struct tact_pair_query *q, const struct smooth_pair *pair, int plane,
+                      struct tact_patch *patch)
+{
+    const struct tact_pose *pose = plane ? q->pose_a : q->pose_b;
+    const double *size = pair->shape[1 - plane]->size;
+    double *n = patch->frame, up[3], axis[3];
+    memset(patch, 0, sizeof *patch);
+    for (int i = 0; i < 3; i++) {
+        up[i] = pair->turn[plane][3 * i + 2];
+        axis[i] = pair->turn[1 - plane][3 * i + 2];
+    }
+    tact_v3_scale(n, up, plane ? 1.0 : -1.0);
+    tact_v3_tangents(n, n + 3, n + 6);
+    double height = tact_v3_dot(up, pair->apart) * (plane ? 1.0 : -1.0) - size[1];
+    tact_v3_copy(patch->center, pose->position);
+    tact_v3_axpy(patch->center, -size[1] - 0.5 * height, up);
+    patch->law = TACT_LAW_GAPS;
+    patch->kind = TACT_PATCH_ELLIPSE;
+    patch->exponent = 1.0;
+    patch->rolls = INFINITY;
+    patch->gap[0] = height;
+    patch->gap[1] = -tact_v3_dot(axis, n + 3) / tact_v3_dot(axis, up);
+    patch->gap[2] = -tact_v3_dot(axis, n + 6) / tact_v3_dot(axis, up);
+    patch->depth = tact_max(0.0, size[0] * tact_hypot(patch->gap[1], patch->gap[2]) - height);
+    patch->corners = RING;
+    for (int i = 0; i < RING; i++) {
+        double angle = 2.0 * 3.14159265358979323846 * i / RING;
+        patch->corner[i][0] = size[0] * tact_cos(angle);
+        patch->corner[i][1] = size[0] * tact_sin(angle);
+    }
+    patch->semi[0] = patch->semi[1] = patch->spin_arm = size[0];
+    patch->spin = q->options->spin;
+    patch->surface = TACT_SURFACE_UNIFORM;
+}
+
+/* The patch of one contact, with what its velocities gain. */
+static void solve_for(const struct tact_pair_query *q, const struct smooth_contact *c,
+                      const double k[2], const double gain[4], struct tact_patch *patch)
+{
+    make_patch(q, c, patch);
+    extend(q, k, patch);
+    for (int i = 0; i < 4; i++) {
+        patch->wanted[i] = -gain[i];
+    }
+}
+
+static int measure_contacts(const struct tact_pair_query *q, struct smooth_contact *contact,
+                            int count, struct tact_patch *patch, struct tact_pair_piece *piece)
+{
+    double k[TACT_PIECES][2], twist[2][6], rate[2][6], gain[4];
+    int touch = 0, deepest = 0;
+    for (int i = 0; i < count; i++) {
+        align(&contact[i], k[touch]);
+        if (contact[i].gap <= reach(q, &contact[i], k[touch])) {
+            contact[touch++] = contact[i];
+        }
+    }
+    if (touch) {
+        foresee(q, twist, rate);
+    }
+    for (int i = 0; i < touch; i++) {
+        memset(gain, 0, sizeof gain);
+        if (goes_on(q, &contact[i])) {
+            look_ahead(q, &contact[i], (const double(*)[6])twist, (const double(*)[6])rate, gain);
+        }
+        solve_for(q, &contact[i], k[i], gain, touch > 1 ? &piece[i].patch : patch);
+        deepest = contact[i].gap < contact[deepest].gap ? i : deepest;
+    }
+    if (touch > 1) {
+        *patch = piece[deepest].patch;
+        for (int i = 0; i < touch; i++) {
+            memset(&piece[i].moments, 0, sizeof piece[i].moments);
+        }
+    }
+    keep(q, contact, touch);
+    return touch;
 }
 
 static int measure(const struct tact_pair_query *q, struct tact_patch *patch,
                    struct tact_pair_piece *piece)
 {
-    struct smooth_contact c;
-    double k[2], gain[4];
-    (void)piece;
-    if (find(q, &c)) {
+    struct smooth_contact contact[TACT_PIECES];
+    struct smooth_pair pair;
+    tact_smooth_pair(q->a, q->pose_a, q->b, q->pose_b, &pair);
+    int plane = tact_smooth_flat(&pair);
+    if (plane >= 0) {
+        q->state[LASTED] = q->state[KNOWN] = 0.0;
+        make_ring(q, &pair, plane, patch);
+        return 0;
+    }
+    int found = find(q, &pair, contact), touch = 0;
+    if (found > 0) {
+        touch = measure_contacts(q, contact, found, patch, piece);
+    }
+    if (!touch) { /* the closest points of a convex pair are still worth starting from */
         q->state[LASTED] = 0.0;
+        keep(q, contact, found > 0 && q->most == 1);
         return -EDOM;
     }
-    align(&c, k);
-    if (!(c.gap <= reach(q, &c, k))) {
-        q->state[LASTED] = 0.0;
-        return -EDOM;
-    }
-    look_ahead(q, &c, gain);
-    make_patch(q, &c, patch);
-    extend(q, k, patch);
-    for (int i = 0; i < 4; i++) {
-        patch->wanted[i] = -gain[i];
-    }
-    return 0;
+    return touch > 1 ? touch : 0;
 }
 
 const struct tact_contact_model tact_model_smooth = {

@@ -1,0 +1,203 @@
+#include "contact/pair/smooth/contacts_internal.h"
+
+#include <errno.h>
+#include "contact/elementary.h"
+
+#define SAMPLES 64  /* of a ring: 6 degrees apart */
+#define NEARBY 0.25 /* of a ring's radius: farther contacts are not searched for */
+#define SAME 1e-6   /* of a ring's radius: contacts no farther from each other are one */
+#define FLAT 1e-3   /* sine of the tilt under which a torus lies on a plane */
+
+static int is_torus(const struct tact_shape *shape)
+{
+    return shape->kind == TACT_SHAPE_TORUS;
+}
+
+static int is_plane(const struct tact_shape *shape)
+{
+    return shape->kind == TACT_SHAPE_HALFSPACE;
+}
+
+int tact_smooth_most(const struct tact_shape *a, const struct tact_shape *b)
+{
+    if (tact_smooth_convex(a, b)) {
+        return 1;
+    }
+    if (!is_torus(a) && !is_torus(b)) {
+        return 0;
+    }
+    const struct tact_shape *other = is_torus(a) ? b : a;
+    if (is_plane(other)) {
+        return 1;
+    }
+    return is_torus(other) || tact_shape_type(other->kind)->support ? TACT_PIECES : 0;
+}
+
+/* The axis of the torus in a pair with a half-space, and the plane's normal, world; the plane's
+ * place. */
+static int axis_and_up(const struct smooth_pair *pair, double axis[3], double up[3])
+{
+    int plane = is_plane(pair->shape[0]) ? 0 : 1;
+    for (int i = 0; i < 3; i++) {
+        axis[i] = pair->turn[1 - plane][3 * i + 2];
+        up[i] = pair->turn[plane][3 * i + 2];
+    }
+    return plane;
+}
+
+int tact_smooth_flat(const struct smooth_pair *pair)
+{
+    double axis[3], up[3], tilt[3];
+    if (!(is_plane(pair->shape[0]) && is_torus(pair->shape[1])) &&
+        !(is_plane(pair->shape[1]) && is_torus(pair->shape[0]))) {
+        return -1;
+    }
+    int plane = axis_and_up(pair, axis, up);
+    tact_v3_cross(tilt, axis, up);
+    return tact_v3_norm(tilt) < FLAT ? plane : -1;
+}
+
+/* The lowest point of a torus over a plane: on its tube, below the lowest point of its ring. */
+static int find_lowest(const struct smooth_pair *pair, struct smooth_contact *c)
+{
+    double axis[3], up[3], down[3], at[3];
+    int plane = axis_and_up(pair, axis, up), torus = 1 - plane;
+    const double *size = pair->shape[torus]->size;
+    tact_v3_scale(up, up, -1.0);
+    tact_m3_tmul_v3(down, pair->turn[torus], up);
+    double across = tact_hypot(down[0], down[1]);
+    if (!(across > 0.0)) {
+        return -EDOM;
+    }
+    tact_v3_scale(c->local[torus], down, size[1]);
+    c->local[torus][0] += size[0] * down[0] / across;
+    c->local[torus][1] += size[0] * down[1] / across;
+    tact_m3_mul_v3(at, pair->turn[torus], c->local[torus]);
+    tact_v3_axpy(at, plane ? 1.0 : -1.0, pair->apart);
+    tact_m3_tmul_v3(c->local[plane], pair->turn[plane], at);
+    return tact_smooth_follow(pair, c);
+}
+
+/* A torus and its other, seen from there. */
+struct ring {
+    const struct smooth_pair *pair;
+    int torus;          /* its place in the pair */
+    double center[3];   /* of the ring, in the other's frame [m] */
+    double along[2][3]; /* the ring's radii along the torus' x and y, the same [m] */
+    double back[9];     /* from the other's frame to the torus' */
+    double value[SAMPLES];
+    struct tact_surface_point facing[SAMPLES]; /* of the other */
+};
+
+static void open_ring(const struct smooth_pair *pair, int torus, struct ring *ring)
+{
+    const double *to = pair->turn[torus], *other = pair->turn[1 - torus];
+    double apart[3], x[3], y[3];
+    ring->pair = pair;
+    ring->torus = torus;
+    tact_v3_scale(apart, pair->apart, torus ? -1.0 : 1.0);
+    tact_m3_tmul_v3(ring->center, other, apart);
+    tact_v3_set(x, to[0], to[3], to[6]);
+    tact_v3_set(y, to[1], to[4], to[7]);
+    tact_v3_scale(x, x, pair->shape[torus]->size[0]);
+    tact_v3_scale(y, y, pair->shape[torus]->size[0]);
+    tact_m3_tmul_v3(ring->along[0], other, x);
+    tact_m3_tmul_v3(ring->along[1], other, y);
+    for (int i = 0; i < 9; i++) { /* to' other */
+        ring->back[i] = 0.0;
+        for (int k = 0; k < 3; k++) {
+            ring->back[i] += to[3 * k + i / 3] * other[3 * k + i % 3];
+        }
+    }
+}
+
+/* How far the tube is from the other surface around the ring. A tube's distance is that of its
+ * middle line, less its radius. */
+static void sample_ring(struct ring *ring)
+{
+    static const double step[2] = {0.99518472667219688624, 0.09801714032956060199}; /* 2 pi / 64 */
+    const struct tact_shape *other = ring->pair->shape[1 - ring->torus];
+    double c = 1.0, s = 0.0;
+    for (int i = 0; i < SAMPLES; i++) {
+        struct tact_surface_point *p = &ring->facing[i];
+        double at[3], d[3];
+        tact_v3_copy(at, ring->center);
+        tact_v3_axpy(at, c, ring->along[0]);
+        tact_v3_axpy(at, s, ring->along[1]);
+        ring->value[i] = INFINITY;
+        if (!tact_shape_surface(other, at, p)) {
+            tact_v3_sub(d, at, p->at);
+            ring->value[i] = tact_v3_dot(d, p->normal) - ring->pair->shape[ring->torus]->size[1];
+        }
+        double next = c * step[0] - s * step[1];
+        s = s * step[0] + c * step[1];
+        c = next;
+    }
+}
+
+/* Closest points from sample i of the ring. */
+static int follow_sample(const struct ring *ring, int i, struct smooth_contact *c)
+{
+    const double angle = 2.0 * 3.14159265358979323846 * i / SAMPLES;
+    const double *size = ring->pair->shape[ring->torus]->size;
+    double out[3];
+    tact_m3_mul_v3(out, ring->back, ring->facing[i].normal);
+    tact_v3_set(c->local[ring->torus], size[0] * tact_cos(angle), size[0] * tact_sin(angle), 0.0);
+    tact_v3_axpy(c->local[ring->torus], -size[1], out);
+    tact_v3_copy(c->local[1 - ring->torus], ring->facing[i].at);
+    return tact_smooth_follow(ring->pair, c);
+}
+
+/* Adds a contact to those found, unless it is one of them; of too many the one that is farthest
+ * goes. Returns the number found. */
+static int add(struct smooth_contact *all, int found, const struct smooth_contact *c, int torus,
+               double same)
+{
+    int room = found < TACT_PIECES ? found : TACT_PIECES, farthest = 0;
+    for (int i = 0; i < room; i++) {
+        double d[3];
+        tact_v3_sub(d, all[i].local[torus], c->local[torus]);
+        if (tact_v3_norm(d) <= same) {
+            return found;
+        }
+        farthest = all[i].gap > all[farthest].gap ? i : farthest;
+    }
+    if (found < TACT_PIECES) {
+        all[found] = *c;
+    } else if (c->gap < all[farthest].gap) {
+        all[farthest] = *c;
+    }
+    return found + 1;
+}
+
+static int find_along_ring(const struct smooth_pair *pair, int torus,
+                           struct smooth_contact *contact)
+{
+    struct ring ring;
+    const double radius = pair->shape[torus]->size[0];
+    int found = 0;
+    open_ring(pair, torus, &ring);
+    sample_ring(&ring);
+    for (int i = 0; i < SAMPLES; i++) {
+        struct smooth_contact c;
+        double before = ring.value[(i + SAMPLES - 1) % SAMPLES], at = ring.value[i];
+        if (at <= before && at <= ring.value[(i + 1) % SAMPLES] && at <= NEARBY * radius &&
+            !follow_sample(&ring, i, &c)) {
+            found = add(contact, found, &c, torus, SAME * radius);
+        }
+    }
+    return found;
+}
+
+int tact_smooth_contacts(const struct smooth_pair *pair, struct smooth_contact contact[TACT_PIECES])
+{
+    int rc;
+    if (tact_smooth_convex(pair->shape[0], pair->shape[1])) {
+        rc = tact_smooth_find(pair, contact);
+    } else if (is_plane(pair->shape[0]) || is_plane(pair->shape[1])) {
+        rc = find_lowest(pair, contact);
+    } else {
+        return find_along_ring(pair, is_torus(pair->shape[0]) ? 0 : 1, contact);
+    }
+    return rc ? rc : 1;
+}

@@ -1,0 +1,277 @@
+/*
+ * Tori: surface and mass, all contacts of two of them, Euler's disc on its rim, a ring that lies
+ * and spins, a ring that hangs in another.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <cmocka.h>
+#include "contact/pair/models_internal.h"
+#include "contact/pair/smooth/contacts_internal.h"
+#include "support/random.h"
+#include "support/world_scene.h"
+
+#define G 9.81
+#define PI 3.14159265358979323846
+
+static struct tact_shape torus(double ring, double tube)
+{
+    struct tact_shape s = {.kind = TACT_SHAPE_TORUS, .size = {ring, tube}};
+    return s;
+}
+
+static void surface_and_mass(void **state)
+{
+    (void)state;
+    struct tact_shape s = torus(0.05, 0.02), same;
+    struct tact_shape_mass mass, of_mesh;
+    double worst = 0.0;
+    for (int i = 0; i < 500; i++) {
+        double u = uniform(-PI, PI), v = uniform(-PI, PI), out = 0.05 + 0.02 * cos(v), k[2],
+               axes[9];
+        const double at[3] = {out * cos(u), out * sin(u), 0.02 * sin(v)};
+        const double n[3] = {cos(v) * cos(u), cos(v) * sin(u), sin(v)};
+        double around = cos(v) / out;
+        struct tact_surface_point p;
+        assert_int_equal(tact_shape_surface(&s, at, &p), 0);
+        tact_surface_curvatures(&p, k, axes);
+        for (int m = 0; m < 3; m++) {
+            worst = fmax(worst, fabs(p.at[m] - at[m]) / 0.05);
+            worst = fmax(worst, fabs(p.normal[m] - n[m]));
+        }
+        worst = fmax(worst, fabs(k[0] - around) * 0.02 + fabs(k[1] - 1.0 / 0.02) * 0.02);
+    }
+    printf("surface to %.1e\n", worst);
+    assert_true(worst < 1e-14);
+    tact_shape_mass(&s, &mass);
+    assert_int_equal(tact_shape_tessellate(&s), 0);
+    same = s;
+    same.kind = TACT_SHAPE_MESH;
+    tact_shape_mass(&same, &of_mesh);
+    assert_true(fabs(of_mesh.volume / mass.volume - 1.0) < 1e-12);
+    for (int i = 0; i < 9; i += 4) {
+        assert_true(fabs(of_mesh.inertia[i] / mass.inertia[i] - 1.0) < 0.01);
+    }
+    tact_shape_release(&s);
+    s = torus(0.02, 0.05);
+    assert_true(tact_shape_tessellate(&s) < 0);
+}
+
+/* Distance from the point at angle u of one ring to the other ring, less both tubes. */
+static double ring_gap(const struct smooth_pair *pair, double u)
+{
+    const double *a = pair->shape[0]->size, *b = pair->shape[1]->size;
+    const double local[3] = {a[0] * cos(u), a[0] * sin(u), 0.0};
+    double at[3], q[3];
+    tact_m3_mul_v3(at, pair->turn[0], local);
+    tact_v3_add(at, at, pair->apart);
+    tact_m3_tmul_v3(q, pair->turn[1], at);
+    return hypot(hypot(q[0], q[1]) - b[0], q[2]) - a[1] - b[1];
+}
+
+/* Local minima of that over u: the gaps of all contacts, as rings touch with their middle lines. */
+static int ring_minima(const struct smooth_pair *pair, double gaps[16])
+{
+    enum { STEPS = 2000 };
+    int count = 0;
+    for (int i = 0; i < STEPS && count < 16; i++) {
+        double u = 2.0 * PI * i / STEPS, d = 2.0 * PI / STEPS, low = u - d, high = u + d;
+        double at = ring_gap(pair, u);
+        if (!(at < ring_gap(pair, low) && at <= ring_gap(pair, high))) {
+            continue;
+        }
+        for (int k = 0; k < 60; k++) { /* golden section */
+            double x = high - 0.6180339887498949 * (high - low), y = low + high - x;
+            if (ring_gap(pair, x) < ring_gap(pair, y)) {
+                high = y;
+            } else {
+                low = x;
+            }
+        }
+        gaps[count++] = ring_gap(pair, 0.5 * (low + high));
+    }
+    return count;
+}
+
+/* Every local minimum that is near is found, and nothing else. */
+static void all_contacts_of_two_tori(void **state)
+{
+    (void)state;
+    int several = 0, total = 0;
+    for (int i = 0; i < campaign_size(1200, 40000); i++) {
+        const struct tact_shape a = torus(uniform(0.02, 0.05), uniform(0.003, 0.01));
+        const struct tact_shape b = torus(uniform(0.02, 0.05), uniform(0.003, 0.01));
+        struct tact_pose pa = random_pose(0.05), pb = random_pose(0.02);
+        struct smooth_contact c[TACT_PIECES];
+        struct smooth_pair pair;
+        double gaps[16];
+        tact_smooth_pair(&a, &pa, &b, &pb, &pair);
+        int found = tact_smooth_contacts(&pair, c), minima = ring_minima(&pair, gaps), near = 0;
+        for (int k = 0; k < minima; k++) {
+            /* Deeper than its tube a ring may be past the other's middle. */
+            if (gaps[k] > 0.2 * a.size[0] || gaps[k] < -0.5 * fmin(a.size[1], b.size[1])) {
+                continue;
+            }
+            int is = 0;
+            for (int m = 0; m < found && m < TACT_PIECES; m++) {
+                is |= fabs(c[m].gap - gaps[k]) < 1e-12;
+            }
+            assert_true(is || found > TACT_PIECES);
+            near++;
+        }
+        several += near > 1;
+        total += near;
+    }
+    printf("%d contacts, %d pairs with several\n", total, several);
+    assert_true(total > 300 && several > 30);
+}
+
+/* A free torus with a disc's inertia over the ground or a fixed other. */
+static struct tact_body *open_ring(struct world_scene *s, double ring, double tube, double mass,
+                                   const double inertia[6], double h, double mu)
+{
+    struct tact_world_options o = tact_world_options_default();
+    struct tact_contact_law law = scene_rigid(mu);
+    struct tact_body body = {.pose = tact_pose_identity()};
+    const struct tact_pose here = tact_pose_identity();
+    const struct tact_shape shape = torus(ring, tube);
+    o.period = h;
+    law.model = &tact_model_smooth;
+    assert_int_equal(tact_body_set_mass(&body, mass, inertia), 0);
+    body.pose.position[2] = ring + tube;
+    scene_open(s, &o);
+    assert_int_equal(tact_world_add_body(s->world, &body), 0);
+    scene_attach(s, 0, &shape, &here, 1);
+    scene_law(s, 0, 1, &law);
+    return tact_world_body(s->world, 0);
+}
+
+/* Euler's disc on a rim of radius r about a ring of radius R: with its centre at rest it goes round
+ * at Omega^2 = m g R (R + r sin a) / (sin a (I_1 R - (I_3 - I_1) r sin a)) at the tilt a, turning
+ * about the line from centre to contact. With a sharp rim 4 g / (R sin a). */
+static void eulers_disc_goes_round(void **state)
+{
+    (void)state;
+    static const double known[3] = {134.454, 79.2364, 60.2066}, tilts[3] = {10.0, 30.0, 60.0};
+    const double outer = 0.0125, mass = 0.02;
+    for (int i = 0; i < 6; i++) {
+        const double tube = i % 2 ? 0.1 * outer : 1e-6 * outer, ring = outer - tube;
+        const double across = 0.25 * mass * outer * outer;
+        const double inertia[6] = {across, across, 2.0 * across, 0.0, 0.0, 0.0};
+        const double tilt = tilts[i / 2] * PI / 180.0, s = sin(tilt);
+        const double turn[3] = {0.0, tilt, 0.0}, h = 1e-3;
+        struct world_scene scene;
+        double exact =
+            sqrt(mass * G * ring * (ring + tube * s) / (s * (across * ring - across * tube * s)));
+        double lowest[3] = {cos(tilt), 0.0, -s}, spin = -exact * s / (ring + tube * s);
+        struct tact_body *body = open_ring(&scene, ring, tube, mass, inertia, h, 1.0);
+        scene_ground(&scene);
+        scene_start(&scene);
+        tact_quat_from_rotvec(body->pose.quat_wxyz, turn);
+        tact_v3_set(body->pose.position, 0.0, 0.0, ring * s + tube);
+        tact_v3_set(body->twist, 0.0, 0.0, 0.0);
+        tact_v3_scale(body->twist + 3, lowest, ring * spin);
+        body->twist[5] -= tube * spin;
+        tact_world_refresh(scene.world);
+        double angle = 0.0, last = 0.0, moved = 0.0, off = 0.0;
+        for (int k = 0; k < lround(0.5 / h); k++) {
+            double turned[9];
+            scene_step(&scene);
+            tact_quat_to_m3(turned, body->pose.quat_wxyz);
+            double now = atan2(turned[5], turned[2]);
+            angle += remainder(now - last, 2.0 * PI);
+            last = now;
+            moved = fmax(moved, hypot(body->pose.position[0], body->pose.position[1]));
+            off = fmax(off, fabs(acos(turned[8]) - tilt));
+        }
+        printf("%2.0f degrees, rim %.1e of R: %.4f rad/s, exact %.4f; the centre moves by %.1e m, "
+               "the tilt by %.1e rad\n",
+               tilts[i / 2], tube / outer, angle / 0.5, exact, moved, off);
+        assert_true(i % 2 || fabs(exact / known[i / 2] - 1.0) < 1e-5);
+        assert_true(fabs(angle / 0.5 / exact - 1.0) < 1e-3 && moved < 0.05 * outer);
+        scene_close(&scene);
+    }
+}
+
+/* Dropped flat and spinning, a ring comes to rest where it is: the impact and its weight slow it,
+ * by mu R of their impulses. */
+static void lying_ring_stops(void **state)
+{
+    (void)state;
+    const double ring = 0.03, tube = 0.005, mass = 0.1, mu = 0.4;
+    const double r2 = ring * ring, t2 = tube * tube;
+    const double across = mass * (0.5 * r2 + 0.625 * t2), axial = mass * (r2 + 0.75 * t2);
+    const double inertia[6] = {across, across, axial, 0.0, 0.0, 0.0};
+    struct world_scene s;
+    struct tact_body *body = open_ring(&s, ring, tube, mass, inertia, 1e-3, mu);
+    scene_ground(&s);
+    scene_start(&s);
+    tact_v3_set(body->pose.position, 0.0, 0.0, tube + 1e-4);
+    tact_v3_set(body->twist + 3, 0.0, 0.0, 30.0);
+    tact_world_refresh(s.world);
+    double fall = sqrt(2.0 * 1e-4 / G), slows = mu * mass * ring / axial;
+    double landed = 30.0 - slows * G * fall, stop = landed / (slows * G);
+    scene_run(&s, fall + 0.5 * stop);
+    double half = body->twist[5] / (0.5 * landed);
+    scene_run(&s, stop);
+    printf(
+        "half way %.4f of half its spin; at rest after %.3f s: %.1e rad/s, tilt %.1e, gap %.1e\n",
+        half, stop, fabs(body->twist[5]), scene_tilt(&s, 0), body->pose.position[2] - tube);
+    assert_true(fabs(half - 1.0) < 0.03 && fabs(body->twist[5]) < 1e-9);
+    assert_true(scene_tilt(&s, 0) < 1e-6 && fabs(body->pose.position[2] - tube) < 1e-8);
+    assert_true(s.unsolved == 0);
+    scene_close(&s);
+}
+
+/* A ring hung in another swings as a pendulum and does not part from it: energy stays. */
+static void ring_hangs_in_a_ring(void **state)
+{
+    (void)state;
+    const double ring = 0.03, tube = 0.004, mass = 0.05;
+    const double inertia[6] = {2.5e-5, 2.5e-5, 4.5e-5, 0.0, 0.0, 0.0};
+    const double turn[3] = {0.5 * PI, 0.0, 0.0}, side[3] = {0.0, 0.5 * PI, 0.0};
+    struct tact_pose hook = tact_pose_identity();
+    struct world_scene s;
+    const struct tact_shape fixed = torus(ring, tube);
+    struct tact_body *body = open_ring(&s, ring, tube, mass, inertia, 1e-3, 0.8);
+    tact_quat_from_rotvec(hook.quat_wxyz, turn);
+    scene_attach(&s, -1, &fixed, &hook, 0);
+    scene_start(&s);
+    /* Their inner sides touch: the lowest of the hook's, the highest of the ring's. */
+    double height = -2.0 * (ring - tube);
+    tact_quat_from_rotvec(body->pose.quat_wxyz, side);
+    tact_v3_set(body->pose.position, 0.0, 0.0, height - 2e-5);
+    body->twist[4] = 2.0;
+    tact_world_refresh(s.world);
+    double most = -1.0, least = 1.0, start = 0.0, lowest = 0.0;
+    int apart = 0;
+    for (int i = 0; i < 2000; i++) {
+        scene_step(&s);
+        const struct tact_contact *c = tact_world_contact(s.world, 0);
+        double energy = scene_phase_energy(&s);
+        start = i == 20 ? energy : start;
+        most = i > 20 ? fmax(most, energy - start) : most;
+        least = i > 20 ? fmin(least, energy - start) : least;
+        apart += i > 20 && !c->touching;
+        lowest = fmin(lowest, c->touching ? c->patch.gap[0] : 0.0);
+        assert_true(!c->touching || c->split <= TACT_PIECES);
+    }
+    double swing = 0.5 * 2.0 * 2.0 * (inertia[0] + mass * 0.03 * 0.03);
+    printf("energy %+.2f to %+.2f %% of the swing's, apart in %d ticks, deepest %.1e m\n",
+           100.0 * least / swing, 100.0 * most / swing, apart, lowest);
+    assert_true(most < 0.02 * swing && apart == 0 && s.unsolved == 0);
+    scene_close(&s);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(surface_and_mass),       cmocka_unit_test(all_contacts_of_two_tori),
+        cmocka_unit_test(eulers_disc_goes_round), cmocka_unit_test(lying_ring_stops),
+        cmocka_unit_test(ring_hangs_in_a_ring),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
