@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 #include "command.h"
-#include "devices/registry.h"
+#include "devices/plugin/plugin.h"
 #include "kernels/opencl.h"
 #include "kernels/source.h"
 #include "rt/realtime.h"
@@ -160,7 +160,12 @@ static int run_scene(int argc, char **argv, int clock)
         return command_error(&err);
     }
     live.period = scene->period;
-    run.options.types = tact_devices_builtin(&run.options.type_count);
+    struct tact_plugins *plugins = NULL;
+    if (tact_plugins_open(scene, run.plugins, &plugins, &err)) {
+        tact_scene_free(scene);
+        return command_error(&err);
+    }
+    run.options.types = tact_plugins_types(plugins, &run.options.type_count);
     run.options.source = tact_opencl_source_factory;
     run.options.stop = command_stop();
     run.options.messages = (struct tact_messages){command_message, &run.quiet};
@@ -168,6 +173,7 @@ static int run_scene(int argc, char **argv, int clock)
     run.options.watch_user = &live;
     command_catch_signals();
     code = override(&run, scene) ? EXIT_BAD : run_session(&run, scene);
+    tact_plugins_close(plugins);
     tact_scene_free(scene);
     return code;
 }

@@ -9,6 +9,7 @@ struct run {
     const char *name; /* "tact run" */
     const char *scene;
     const char *moments; /* NULL: as the scene says */
+    const char *plugins; /* folder of device types, or NULL */
     double duration;     /* 0: the scene's */
     int json, quiet;
     int view; /* 1: pages show it */

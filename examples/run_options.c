@@ -29,6 +29,8 @@ static const char help[] =
     "machine\n"
     "                      can open%s\n"
     "  --no-browser        open none by itself\n"
+    "  --plugins DIR       folder of device types beside those built in, TYPE.so each; then come\n"
+    "                      $TACT_PLUGINS and the installed folder (see devices/DEVICES.md)\n"
     "  --require-rt        fail where any part of real time is refused (see tact doctor)\n"
     "  --json              one JSON object on stdout instead of the table\n"
     "  --quiet             no live line, no messages but warnings\n"
@@ -117,6 +119,7 @@ int run_parse(struct run *run, int argc, char **argv)
                                           {"record", required_argument, NULL, 'o'},
                                           {"record-devices", required_argument, NULL, 'e'},
                                           {"moments", required_argument, NULL, 'm'},
+                                          {"plugins", required_argument, NULL, 'p'},
                                           {"require-rt", no_argument, NULL, 'r'},
                                           {"view", optional_argument, NULL, 'v'},
                                           {"no-browser", no_argument, NULL, 'n'},
@@ -145,6 +148,9 @@ int run_parse(struct run *run, int argc, char **argv)
             break;
         case 'e':
             rc = set_folder(run, optarg);
+            break;
+        case 'p':
+            run->plugins = optarg;
             break;
         case 'F':
             run->options.replace = 1;

@@ -1,0 +1,238 @@
+#include "devices/plugin/plugin.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include "devices/plugin/plugin_internal.h"
+#include "devices/registry.h"
+
+enum { FOLDERS = 3 };
+
+struct tact_plugins {
+    const struct tact_device_type **types; /* built in, then loaded */
+    size_t count;
+    void **handles;
+    size_t handle_count;
+    struct {
+        const char *path; /* NULL: there is none */
+        int fd;
+    } folder[FOLDERS];
+};
+
+static bool is_word(const char *text)
+{
+    static const char others[] = "0123456789_", letters[] = "abcdefghijklmnopqrstuvwxyz"
+                                                            "ABCDEFGHIJKLMNOPQRSTUVWXYZ";
+    size_t length = strspn(text, letters);
+    for (size_t more = length; more > 0; length += more) {
+        more = strspn(text + length, others);
+        more += strspn(text + length + more, letters);
+    }
+    return length > 0 && length < TACT_DEVICE_NAME && !text[length];
+}
+
+/* Opens the folders that are searched: one that was named is checked also where no plug-in is
+ * wanted, and must be there. */
+static int open_folders(struct tact_plugins *p, const char *named, bool wanted,
+                        struct tact_error *err)
+{
+    const char *variable = secure_getenv("TACT_PLUGINS");
+    const bool installed = wanted && !access(TACT_PLUGIN_FOLDER, F_OK);
+    const char *const paths[FOLDERS] = {named, variable && *variable ? variable : NULL,
+                                        installed ? TACT_PLUGIN_FOLDER : NULL};
+    for (int i = 0; i < FOLDERS; i++) {
+        if (!paths[i]) {
+            continue;
+        }
+        const int fd = tact_plugin_open_folder(paths[i], err);
+        if (fd < 0) {
+            return fd;
+        }
+        p->folder[i].path = paths[i];
+        p->folder[i].fd = fd;
+    }
+    return 0;
+}
+
+static bool wants_plugin(const struct tact_plugins *p, const struct tact_scene *scene)
+{
+    for (uint32_t i = 0; i < scene->devices_count; i++) {
+        if (!tact_device_type_find(p->types, p->count, scene->devices[i].type)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* The table of a file that was loaded: all of it is read only once its version is known. */
+static int check_table(const struct tact_plugin *table, const char *name, const char *file,
+                       struct tact_error *err)
+{
+    if (!table) {
+        return tact_error_set(err, -EINVAL, "plug-in %.150s exports no tact_plugin", file);
+    }
+    if (table->abi.version != TACT_ABI_VERSION || table->abi.size != sizeof *table) {
+        return tact_error_set(err, -EINVAL,
+                              "plug-in %.150s was compiled for ABI version %u with a table of %u "
+                              "bytes; expected %u with %zu",
+                              file, table->abi.version, table->abi.size, TACT_ABI_VERSION,
+                              sizeof *table);
+    }
+    const struct tact_device_type *type = table->type;
+    if (!type || tact_abi_check(&type->abi, sizeof *type) || !type->name || !type->open) {
+        return tact_error_set(err, -EINVAL, "plug-in %.150s has no device type%s", file,
+                              type ? " of this ABI version with a name and open()" : "");
+    }
+    if (strcmp(type->name, name)) {
+        return tact_error_set(err, -EINVAL, "plug-in %.150s has the device type \"%.47s\"", file,
+                              type->name);
+    }
+    return 0;
+}
+
+/* Loads what is open as fd. The name by which it is loaded is the descriptor's. */
+static int load(struct tact_plugins *p, int fd, const char *name, const char *file,
+                struct tact_error *err)
+{
+    char path[32];
+    snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
+    void *handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    close(fd);
+    if (!handle) {
+        const char *why = dlerror();
+        const size_t length = strlen(path);
+        if (why && !strncmp(why, path, length)) {
+            why += length + strspn(why + length, ": ");
+        }
+        return tact_error_set(err, -EINVAL, "plug-in %.150s cannot be loaded: %.150s", file,
+                              why ? why : "");
+    }
+    p->handles[p->handle_count++] = handle;
+    const struct tact_plugin *table = dlsym(handle, "tact_plugin");
+    const int rc = check_table(table, name, file, err);
+    if (!rc) {
+        p->types[p->count++] = table->type;
+    }
+    return rc;
+}
+
+static int not_found(const struct tact_plugins *p, const char *name, struct tact_error *err)
+{
+    char known[256] = "", searched[256] = "";
+    for (size_t i = 0; i < p->count; i++) {
+        const size_t used = strlen(known);
+        snprintf(known + used, sizeof known - used, "%s%s", i ? ", " : "", p->types[i]->name);
+    }
+    for (int i = 0; i < FOLDERS; i++) {
+        const size_t used = strlen(searched);
+        if (p->folder[i].path) {
+            snprintf(searched + used, sizeof searched - used, " %.100s", p->folder[i].path);
+        }
+    }
+    return tact_error_set(err, -ENOENT, "no device type \"%.47s\"; known: %s; no %.47s.so in%s",
+                          name, known, name, searched[0] ? searched : " " TACT_PLUGIN_FOLDER);
+}
+
+/* Finds a type in the first folder that has it. */
+static int find(struct tact_plugins *p, const char *name, struct tact_error *err)
+{
+    char file[TACT_DEVICE_NAME + 4], full[4096 + 64];
+    if (!is_word(name)) {
+        return tact_error_set(
+            err, -EINVAL,
+            "\"%.64s\" is no device type; expected 1 to 47 letters, digits and _, "
+            "a letter first",
+            name);
+    }
+    snprintf(file, sizeof file, "%s.so", name);
+    for (int i = 0; i < FOLDERS; i++) {
+        if (!p->folder[i].path) {
+            continue;
+        }
+        const int fd = tact_plugin_open_file(p->folder[i].fd, p->folder[i].path, file, err);
+        if (fd >= 0) {
+            snprintf(full, sizeof full, "%s/%s", p->folder[i].path, file);
+            return load(p, fd, name, full, err);
+        }
+        if (fd != -ENOENT) {
+            return fd;
+        }
+    }
+    return not_found(p, name, err);
+}
+
+static int load_all(struct tact_plugins *p, const struct tact_scene *scene, struct tact_error *err)
+{
+    for (uint32_t i = 0; i < scene->devices_count; i++) {
+        const char *name = scene->devices[i].type;
+        if (tact_device_type_find(p->types, p->count, name)) {
+            continue;
+        }
+        const int rc = find(p, name, err);
+        if (rc) {
+            char key[48];
+            snprintf(key, sizeof key, "devices[%u].type", i);
+            tact_scene_where(scene, key, err);
+            return rc;
+        }
+    }
+    return 0;
+}
+
+int tact_plugins_open(const struct tact_scene *scene, const char *folder, struct tact_plugins **out,
+                      struct tact_error *err)
+{
+    size_t count;
+    const struct tact_device_type *const *builtin = tact_devices_builtin(&count);
+    struct tact_plugins *p = calloc(1, sizeof *p);
+    *out = NULL;
+    if (!p) {
+        return tact_error_set(err, -ENOMEM, "no memory for plug-ins");
+    }
+    p->types = calloc(count + scene->devices_count, sizeof *p->types);
+    p->handles = calloc(scene->devices_count + 1, sizeof *p->handles);
+    int rc = 0;
+    if (!p->types || !p->handles) {
+        rc = tact_error_set(err, -ENOMEM, "no memory for plug-ins");
+    } else {
+        memcpy(p->types, builtin, count * sizeof *builtin);
+        p->count = count;
+        rc = open_folders(p, folder, wants_plugin(p, scene), err);
+        rc = rc ? rc : load_all(p, scene, err);
+    }
+    for (int i = 0; i < FOLDERS; i++) {
+        if (p->folder[i].path) {
+            close(p->folder[i].fd);
+        }
+    }
+    if (rc) {
+        tact_plugins_close(p);
+        return rc;
+    }
+    *out = p;
+    return 0;
+}
+
+const struct tact_device_type *const *tact_plugins_types(const struct tact_plugins *plugins,
+                                                         size_t *count)
+{
+    *count = plugins->count;
+    return plugins->types;
+}
+
+void tact_plugins_close(struct tact_plugins *plugins)
+{
+    if (!plugins) {
+        return;
+    }
+    for (size_t i = 0; i < plugins->handle_count; i++) {
+        dlclose(plugins->handles[i]);
+    }
+    free(plugins->handles);
+    free(plugins->types);
+    free(plugins);
+}

@@ -1,0 +1,119 @@
+/* Who could have changed a plug-in: checked on the descriptor by which it is then loaded. */
+#include <errno.h>
+#include <elf.h>
+#include <fcntl.h>
+#include <link.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+#include "devices/plugin/plugin_internal.h"
+
+#define PATH "%.150s" /* of a message, which is cut at the end */
+
+bool tact_plugin_trusted(const struct stat *file, uid_t user)
+{
+    return (file->st_uid == 0 || file->st_uid == user) && !(file->st_mode & (S_IWGRP | S_IWOTH));
+}
+
+static int check(int fd, const char *what, const char *path, struct tact_error *err)
+{
+    struct stat s;
+    const uid_t user = geteuid();
+    if (fstat(fd, &s)) {
+        return tact_error_set(err, -errno, "%s " PATH ": %s", what, path, strerror(errno));
+    }
+    if (tact_plugin_trusted(&s, user)) {
+        return 0;
+    }
+    if (s.st_uid != 0 && s.st_uid != user) {
+        return tact_error_set(err, -EPERM, "%s " PATH " belongs to user %u; expected root or %u",
+                              what, path, (unsigned)s.st_uid, (unsigned)user);
+    }
+    return tact_error_set(err, -EPERM,
+                          "%s " PATH " can be written by others (mode %04o); expected: chmod go-w",
+                          what, path, (unsigned)s.st_mode & 07777);
+}
+
+/* What open() says of a link depends on its flags. */
+static int cannot_open(int at, const char *name, const char *what, const char *path,
+                       struct tact_error *err)
+{
+    const int code = errno;
+    struct stat s;
+    if (!fstatat(at, name, &s, AT_SYMLINK_NOFOLLOW) && S_ISLNK(s.st_mode)) {
+        return tact_error_set(err, -EPERM, "%s " PATH " is a symbolic link; expected none", what,
+                              path);
+    }
+    return tact_error_set(err, -code, "%s " PATH ": %s", what, path, strerror(code));
+}
+
+int tact_plugin_open_folder(const char *path, struct tact_error *err)
+{
+    static const char what[] = "plug-in folder";
+    char bare[4096];
+    const int length = snprintf(bare, sizeof bare, "%s", path);
+    if (length <= 0 || length >= (int)sizeof bare) {
+        return tact_error_set(err, -EINVAL, "%s " PATH ": expected a path of 1 to 4095 bytes", what,
+                              path);
+    }
+    /* A slash at the end would follow a link. */
+    for (char *end = bare + length - 1; end > bare && *end == '/'; end--) {
+        *end = '\0';
+    }
+    const int fd = open(bare, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    if (fd < 0) {
+        return cannot_open(AT_FDCWD, bare, what, path, err);
+    }
+    const int rc = check(fd, what, path, err);
+    if (rc) {
+        close(fd);
+    }
+    return rc ? rc : fd;
+}
+
+/* Whether all that is to be mapped of a shared object is there: the loader does not look, and a
+ * file that was copied by half ends the process. What is no such object at all is the loader's to
+ * refuse. */
+static bool is_whole(int fd, off_t size)
+{
+    ElfW(Ehdr) head;
+    if (pread(fd, &head, sizeof head, 0) != (ssize_t)sizeof head ||
+        memcmp(head.e_ident, ELFMAG, SELFMAG) != 0) {
+        return true;
+    }
+    for (int i = 0; i < head.e_phnum; i++) {
+        ElfW(Phdr) part;
+        const off_t at = (off_t)head.e_phoff + (off_t)i * (off_t)sizeof part;
+        if (at < 0 || pread(fd, &part, sizeof part, at) != (ssize_t)sizeof part) {
+            return false;
+        }
+        if (part.p_type == PT_LOAD &&
+            (part.p_filesz > (size_t)size || part.p_offset > (size_t)size - part.p_filesz)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+int tact_plugin_open_file(int folder, const char *path, const char *name, struct tact_error *err)
+{
+    static const char what[] = "plug-in";
+    char full[4096 + 64];
+    struct stat s;
+    snprintf(full, sizeof full, "%s/%s", path, name);
+    const int fd = openat(folder, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    if (fd < 0) {
+        return errno == ENOENT ? -ENOENT : cannot_open(folder, name, what, full, err);
+    }
+    int rc = check(fd, what, full, err);
+    if (!rc && (fstat(fd, &s) || !S_ISREG(s.st_mode))) {
+        rc = tact_error_set(err, -EINVAL, "%s " PATH " is no file", what, full);
+    } else if (!rc && !is_whole(fd, s.st_size)) {
+        rc = tact_error_set(err, -EINVAL, "%s " PATH " is cut short: it cannot be loaded", what,
+                            full);
+    }
+    if (rc) {
+        close(fd);
+    }
+    return rc ? rc : fd;
+}

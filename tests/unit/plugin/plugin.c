@@ -1,0 +1,71 @@
+/* A plug-in for tests, compiled once for each thing that may be wrong with one: CASE. */
+#include <stdlib.h>
+#include "devices/plugin/plugin.h"
+
+enum {
+    GOOD,
+    SIZE,
+    OLDER,
+    NEWER,
+    SYMBOL,
+    TYPE,
+    TYPE_SIZE,
+    TYPE_VERSION,
+    NO_NAME,
+    NO_OPEN,
+    OTHER,
+    LINK
+};
+
+static void nothing_read(void *self, uint64_t tick, double t, int64_t now,
+                         struct tact_device_input *in)
+{
+    (void)self, (void)tick, (void)now;
+    in->state = TACT_DEVICE_OK;
+    in->channel[0] = 0.1 * t;
+}
+
+static void nothing_close(void *self)
+{
+    (void)self;
+}
+
+int tact_no_such_function(void);
+
+static int open_it(const struct tact_device_config *config, struct tact_device *out,
+                   struct tact_error *err)
+{
+    static const struct tact_device_ops ops = {TACT_ABI(struct tact_device_ops), nothing_read, NULL,
+                                               nothing_close};
+    (void)config, (void)err;
+    out->ops = &ops;
+    out->info.input_count = 1;
+    out->info.input[0] = (struct tact_device_channel){.name = "x", .unit = "rad"};
+    return CASE == LINK ? tact_no_such_function() : 0;
+}
+
+/* What runs as soon as a file is loaded. */
+__attribute__((constructor)) static void loaded(void)
+{
+    setenv("TACT_TEST_LOADED", "1", 1);
+}
+
+static const struct tact_device_type type = {{(uint32_t)sizeof type + (CASE == TYPE_SIZE ? 8 : 0),
+                                              TACT_ABI_VERSION + (CASE == TYPE_VERSION)},
+                                             CASE == NO_NAME ? NULL
+                                             : CASE == OTHER ? "another"
+                                                             : NAME,
+                                             "of a test",
+                                             CASE == NO_OPEN ? NULL : open_it,
+                                             NULL};
+
+#if CASE == 4
+extern const struct tact_plugin misnamed;
+const struct tact_plugin misnamed
+#else
+extern const struct tact_plugin tact_plugin;
+const struct tact_plugin tact_plugin
+#endif
+    = {{(uint32_t)sizeof(struct tact_plugin) - (CASE == SIZE ? 8 : 0),
+        TACT_ABI_VERSION - (CASE == OLDER) + (CASE == NEWER)},
+       CASE == TYPE ? NULL : &type};

@@ -1,0 +1,490 @@
+/*
+ * Device types out of plug-ins: which files and folders are refused, each in one message that says
+ * what and why, before anything of them runs.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <cmocka.h>
+#include "devices/plugin/plugin_internal.h"
+#include "devices/registry.h"
+#include "rt/session/replay.h"
+#include "rt/session/session.h"
+
+#define BUILT TACT_BINARY_DIR "/tests/plugins/"
+#define STRANGER 65534
+
+static char root[] = "/tmp/tact_plugins_XXXXXX";
+static char folder[128], file[160], other[160]; /* root/p, root/p/good.so, root/q */
+static int refused;
+
+/* Copies a plug-in, or the first bytes of it, whose byte `at` is changed where that is not 0. */
+static void copy(const char *from, const char *to, long most, long at)
+{
+    char path[512];
+    snprintf(path, sizeof path, BUILT "%s.so", from);
+    FILE *in = fopen(path, "rb"), *out = fopen(to, "wb");
+    assert_true(in && out);
+    int c;
+    for (long n = 0; n < most && (c = getc(in)) != EOF; n++) {
+        putc(at && n == at ? c ^ 0x5a : c, out);
+    }
+    fclose(in);
+    fclose(out);
+    assert_int_equal(chmod(to, 0644), 0);
+}
+
+/* An empty folder with the good plug-in, as it should be. */
+static void begin(void)
+{
+    char command[256];
+    snprintf(command, sizeof command, "rm -rf '%s/p' '%s/q'", root, root);
+    assert_int_equal(system(command), 0);
+    assert_int_equal(mkdir(folder, 0755), 0);
+    assert_int_equal(chmod(folder, 0755), 0);
+    copy("good", file, 1L << 30, 0);
+    unsetenv("TACT_TEST_LOADED");
+    unsetenv("TACT_PLUGINS");
+}
+
+static struct tact_scene *scene_of(const char *type, struct tact_error *err)
+{
+    char text[1024];
+    struct tact_scene *scene = NULL;
+    snprintf(text, sizeof text,
+             "name: plugins\nmaterials: [{name: m}]\nmoments: {source: host}\n"
+             "bodies: [{name: floor, fixed: true, shapes: [{type: halfspace, material: m}]}]\n"
+             "devices:\n  - {name: d, type: %s}\n",
+             type);
+    tact_scene_parse(text, strlen(text), "plugins.yaml", NULL, &scene, err);
+    return scene;
+}
+
+/* What is said where the type cannot be had: one line, of the scene's line that names it. */
+static void expect_refusal(const char *type, const char *where, const char *why)
+{
+    struct tact_error err = {.line = 0};
+    struct tact_plugins *plugins = NULL;
+    struct tact_scene *scene = scene_of(type, &err);
+    if (!scene) {
+        fail_msg("%s: %s", type, err.text);
+    }
+    const int rc = tact_plugins_open(scene, where, &plugins, &err);
+    if (rc >= 0 || plugins || !strstr(err.text, why) || strchr(err.text, '\n')) {
+        fail_msg("%d, \"%s\": expected \"%s\"", rc, err.text, why);
+    }
+    refused++;
+    tact_scene_free(scene);
+}
+
+/* The same of the type good, and that nothing of it ran. */
+static void expect_untouched(const char *why)
+{
+    expect_refusal("good", folder, why);
+    assert_null(getenv("TACT_TEST_LOADED"));
+}
+
+static void as_it_should_be_it_is_loaded(void **state)
+{
+    (void)state;
+    static const mode_t modes[] = {0755, 0555, 0700};
+    for (size_t i = 0; i < 3; i++) {
+        struct tact_error err = {.line = 0};
+        struct tact_plugins *plugins;
+        size_t count, builtin;
+        begin();
+        assert_int_equal(chmod(folder, modes[i]), 0);
+        struct tact_scene *scene = scene_of("good", &err);
+        assert_int_equal(tact_plugins_open(scene, folder, &plugins, &err), 0);
+        tact_devices_builtin(&builtin);
+        const struct tact_device_type *const *types = tact_plugins_types(plugins, &count);
+        assert_int_equal(count, builtin + 1);
+        assert_string_equal(types[builtin]->name, "good");
+        assert_string_equal(getenv("TACT_TEST_LOADED"), "1");
+        tact_plugins_close(plugins);
+        tact_scene_free(scene);
+    }
+}
+
+/* A folder that others could write to, or that is none. */
+static void bad_folders_are_refused(void **state)
+{
+    (void)state;
+    static const mode_t modes[] = {0775, 0757, 0777, 01777, 0720};
+    char path[5100];
+    for (size_t i = 0; i < sizeof modes / sizeof *modes; i++) {
+        begin();
+        assert_int_equal(chmod(folder, modes[i]), 0);
+        expect_untouched("can be written by others");
+    }
+    begin();
+    assert_int_equal(symlink(folder, other), 0);
+    expect_refusal("good", other, "is a symbolic link");
+    snprintf(path, sizeof path, "%s///", other);
+    expect_refusal("good", path, "is a symbolic link");
+    snprintf(path, sizeof path, "%s/none", root);
+    expect_refusal("good", path, "No such file");
+    expect_refusal("good", file, "Not a directory");
+    expect_refusal("good", "", "expected a path");
+    memset(path, 'a', 5000);
+    path[5000] = '\0';
+    expect_refusal("good", path, "expected a path");
+    assert_int_equal(unlink(other), 0);
+    assert_int_equal(mkfifo(other, 0600), 0);
+    expect_refusal("good", other, "Not a directory");
+    assert_null(getenv("TACT_TEST_LOADED"));
+}
+
+/* Also where no plug-in is wanted, as the name is wrong. */
+static void a_named_folder_is_always_checked(void **state)
+{
+    (void)state;
+    begin();
+    assert_int_equal(chmod(folder, 0777), 0);
+    expect_refusal("operator", folder, "can be written by others");
+    expect_refusal("operator", "/nowhere/at/all", "No such file");
+}
+
+static void a_bad_variable_is_refused(void **state)
+{
+    (void)state;
+    begin();
+    setenv("TACT_PLUGINS", "/nowhere/at/all", 1);
+    expect_untouched("No such file");
+    assert_int_equal(mkdir(other, 0700), 0);
+    assert_int_equal(chmod(other, 0777), 0);
+    setenv("TACT_PLUGINS", other, 1);
+    expect_untouched("can be written by others");
+    assert_int_equal(rmdir(other), 0);
+    assert_int_equal(symlink(folder, other), 0);
+    expect_untouched("is a symbolic link");
+}
+
+static void bad_files_are_refused(void **state)
+{
+    (void)state;
+    static const mode_t modes[] = {0664, 0646, 0666, 0622};
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    for (size_t i = 0; i < sizeof modes / sizeof *modes; i++) {
+        begin();
+        assert_int_equal(chmod(file, modes[i]), 0);
+        expect_untouched("can be written by others");
+    }
+    begin();
+    assert_int_equal(unlink(file), 0);
+    expect_untouched("no good.so in");
+    assert_int_equal(symlink(BUILT "good.so", file), 0);
+    expect_untouched("is a symbolic link");
+    assert_int_equal(unlink(file), 0);
+    assert_int_equal(symlink("/nowhere/at/all", file), 0);
+    expect_untouched("is a symbolic link");
+    assert_int_equal(unlink(file), 0);
+    assert_int_equal(mkdir(file, 0755), 0);
+    expect_untouched("is no file");
+    assert_int_equal(rmdir(file), 0);
+    assert_int_equal(mkfifo(file, 0600), 0);
+    expect_untouched("is no file");
+    assert_int_equal(unlink(file), 0);
+    const int fd = socket(AF_UNIX, SOCK_STREAM, 0);
+    strcpy(address.sun_path, file);
+    assert_int_equal(bind(fd, (struct sockaddr *)&address, sizeof address), 0);
+    expect_untouched("good.so: ");
+    close(fd);
+}
+
+static void what_is_no_plugin_is_refused(void **state)
+{
+    (void)state;
+    begin();
+    copy("good", file, 0, 0);
+    expect_untouched("cannot be loaded");
+    static const long lengths[] = {30, 64, 70, 700, 4096, 9000};
+    for (size_t i = 0; i < sizeof lengths / sizeof *lengths; i++) {
+        copy("good", file, lengths[i], 0);
+        expect_untouched("cannot be loaded");
+    }
+    copy("good", file, 1L << 30, 18); /* the processor it is for */
+    expect_untouched("cannot be loaded");
+    FILE *text = fopen(file, "w");
+    fputs("#!/bin/sh\ntouch /tmp/owned\n", text);
+    fclose(text);
+    expect_untouched("cannot be loaded");
+}
+
+/* What is loaded, but is no plug-in of this version, never gets as far as its open(). */
+static void bad_tables_are_refused(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *name, *why;
+    } cases[] = {{"size", "with a table of 8 bytes"},
+                 {"older", "compiled for ABI version"},
+                 {"newer", "compiled for ABI version"},
+                 {"symbol", "exports no tact_plugin"},
+                 {"type", "has no device type"},
+                 {"type_size", "has no device type of this ABI version"},
+                 {"type_version", "has no device type of this ABI version"},
+                 {"no_name", "has no device type of this ABI version with a name"},
+                 {"no_open", "with a name and open()"},
+                 {"other", "has the device type \"another\""},
+                 {"undefined", "tact_no_such_function"}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char path[200];
+        begin();
+        snprintf(path, sizeof path, "%s/%s.so", folder, cases[i].name);
+        copy(cases[i].name, path, 1L << 30, 0);
+        expect_refusal(cases[i].name, folder, cases[i].why);
+    }
+}
+
+/* A scene names a type, and no file or folder. */
+static void scenes_name_no_file(void **state)
+{
+    (void)state;
+    char absolute[160];
+    begin();
+    snprintf(absolute, sizeof absolute, "%s/good", folder);
+    const char *const names[] = {"../p/good", "./good",       "good.so", "p/good", "$TACT_PLUGINS",
+                                 "~/good",    "good\xc3\xa9", "_good",   "7good",  absolute};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        expect_refusal(names[i], folder, "letters, digits and _");
+    }
+    static const char *const keys[] = {"good, plugin: /tmp/p", "good, folder: /tmp/p",
+                                       "good, library: good.so",
+                                       "a23456789012345678901234567890123456789012345678"};
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
+        struct tact_error err = {.line = 0};
+        assert_null(scene_of(keys[i], &err));
+        assert_int_equal(err.line, 6);
+        refused++;
+    }
+    assert_null(getenv("TACT_TEST_LOADED"));
+}
+
+/* A type that is built in is never taken from a file. */
+static void built_in_types_stay(void **state)
+{
+    (void)state;
+    struct tact_error err = {.line = 0};
+    struct tact_plugins *plugins;
+    char path[200];
+    size_t count, builtin;
+    begin();
+    snprintf(path, sizeof path, "%s/operator.so", folder);
+    copy("good", path, 1L << 30, 0);
+    struct tact_scene *scene = scene_of("operator", &err);
+    assert_int_equal(tact_plugins_open(scene, folder, &plugins, &err), 0);
+    tact_devices_builtin(&builtin);
+    tact_plugins_types(plugins, &count);
+    assert_int_equal(count, builtin);
+    assert_null(getenv("TACT_TEST_LOADED"));
+    tact_plugins_close(plugins);
+    tact_scene_free(scene);
+}
+
+/* By user and mode; files of others can be made by root alone, which the next test does. */
+static void trust_goes_by_owner_and_mode(void **state)
+{
+    (void)state;
+    const uid_t owners[] = {0, 1000, 1001, STRANGER};
+    for (unsigned mode = 0; mode < 0777; mode++) {
+        for (int i = 0; i < 4; i++) {
+            struct stat s = {.st_uid = owners[i], .st_mode = S_IFREG | mode};
+            assert_int_equal(tact_plugin_trusted(&s, 1000), i < 2 && !(mode & 022));
+        }
+    }
+}
+
+static void files_of_others_are_refused(void **state)
+{
+    (void)state;
+    if (geteuid() != 0) {
+        print_message("skipped: only root can make files of others\n");
+        skip();
+    }
+    begin();
+    assert_int_equal(chown(folder, STRANGER, STRANGER), 0);
+    expect_untouched("belongs to user 65534");
+    assert_int_equal(chmod(folder, 0555), 0);
+    expect_untouched("belongs to user 65534");
+    setenv("TACT_PLUGINS", folder, 1);
+    expect_refusal("good", NULL, "belongs to user 65534");
+    begin();
+    assert_int_equal(chown(file, STRANGER, STRANGER), 0);
+    expect_untouched("belongs to user 65534");
+    assert_int_equal(chmod(file, 0444), 0);
+    expect_untouched("belongs to user 65534");
+    setenv("TACT_PLUGINS", folder, 1);
+    expect_refusal("good", NULL, "belongs to user 65534");
+    assert_null(getenv("TACT_TEST_LOADED"));
+}
+
+/* --plugins, then the variable, then the installed folder; what is refused in one is not searched
+ * for in the next. */
+static void folders_have_an_order(void **state)
+{
+    (void)state;
+    static const char installed[] = BUILT "installed";
+    char elsewhere[200];
+    struct tact_error err = {.line = 0};
+    struct tact_plugins *plugins;
+    struct tact_scene *scene = scene_of("good", &err);
+    begin();
+    assert_int_equal(mkdir(other, 0755), 0);
+    snprintf(elsewhere, sizeof elsewhere, "%s/good.so", other);
+    copy("older", elsewhere, 1L << 30, 0);
+    setenv("TACT_PLUGINS", other, 1);
+    assert_int_equal(tact_plugins_open(scene, folder, &plugins, &err), 0);
+    tact_plugins_close(plugins);
+    expect_refusal("good", NULL, "compiled for ABI version");
+    assert_int_equal(chmod(file, 0666), 0);
+    expect_refusal("good", folder, "can be written by others");
+    assert_int_equal(unlink(file), 0);
+    expect_refusal("good", folder, "compiled for ABI version");
+    unsetenv("TACT_PLUGINS");
+    assert_true(!mkdir(installed, 0755) || errno == EEXIST);
+    assert_int_equal(chmod(installed, 0755), 0);
+    copy("good", BUILT "installed/good.so", 1L << 30, 0);
+    assert_int_equal(tact_plugins_open(scene, folder, &plugins, &err), 0);
+    tact_plugins_close(plugins);
+    assert_int_equal(chmod(installed, 0777), 0);
+    expect_refusal("good", folder, "can be written by others");
+    struct tact_scene *plain = scene_of("operator", &err);
+    assert_int_equal(tact_plugins_open(plain, NULL, &plugins, &err), 0); /* not even opened */
+    tact_plugins_close(plugins);
+    tact_scene_free(plain);
+    assert_int_equal(unlink(BUILT "installed/good.so"), 0);
+    assert_int_equal(rmdir(installed), 0);
+    expect_refusal("good", NULL, "no good.so in " BUILT "installed");
+    tact_scene_free(scene);
+}
+
+/* The variable is for who runs the program, not for who runs one with another's rights. */
+static void other_rights_leave_the_variable(void **state)
+{
+    (void)state;
+    char self[4096], program[160];
+    struct stat s;
+    begin();
+    const ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
+    self[n > 0 ? n : 0] = '\0';
+    snprintf(program, sizeof program, "%s/as_other", root);
+    char command[sizeof self + 256];
+    snprintf(command, sizeof command, "chmod 755 '%s'; cp '%s' '%s'", root, self, program);
+    assert_int_equal(system(command), 0);
+    if (geteuid() != 0 || chown(program, STRANGER, STRANGER) || chmod(program, 04755) ||
+        stat(program, &s) || !(s.st_mode & S_ISUID)) {
+        print_message("skipped: only root can make a program of another user\n");
+        skip();
+    }
+    setenv("TACT_PLUGINS", folder, 1);
+    snprintf(command, sizeof command, "'%s' --variable", program);
+    const int status = system(command);
+    if (WEXITSTATUS(status) == 3) {
+        print_message("skipped: the file system has no programs with other rights\n");
+        skip();
+    }
+    assert_int_equal(WEXITSTATUS(status), ENOENT);
+    snprintf(command, sizeof command, "'%s' --variable", self);
+    assert_int_equal(WEXITSTATUS(system(command)), 0);
+}
+
+/* What the program above does: 3 where it has no other rights than its user. */
+static int use_variable(const char *path)
+{
+    struct tact_error err = {.line = 0};
+    struct tact_plugins *plugins = NULL;
+    if (strstr(path, "as_other") && getuid() == geteuid()) {
+        return 3;
+    }
+    struct tact_scene *scene = scene_of("good", &err);
+    const int rc = tact_plugins_open(scene, NULL, &plugins, &err);
+    tact_plugins_close(plugins);
+    tact_scene_free(scene);
+    return -rc;
+}
+
+/* The log of a session with a plug-in is replayed without it. */
+static void a_replay_needs_no_plugin(void **state)
+{
+    (void)state;
+    struct tact_session_options options = tact_session_options_default();
+    struct tact_session_report report;
+    struct tact_replay_report replayed;
+    struct tact_error err = {.line = 0};
+    struct tact_plugins *plugins;
+    struct tact_session *session;
+    char log[160];
+    begin();
+    snprintf(log, sizeof log, "%s/log.mcap", root);
+    struct tact_scene *scene = scene_of("good", &err);
+    assert_int_equal(tact_plugins_open(scene, folder, &plugins, &err), 0);
+    options.types = tact_plugins_types(plugins, &options.type_count);
+    options.clock = TACT_LOOP_FREE;
+    options.ticks = 50;
+    options.record = log;
+    assert_int_equal(tact_session_create(scene, &options, &session, &err), 0);
+    assert_int_equal(tact_session_run(session, &report), 0);
+    tact_session_destroy(session);
+    tact_plugins_close(plugins);
+    tact_scene_free(scene);
+    begin();
+    assert_int_equal(unlink(file), 0);
+    setenv("TACT_PLUGINS", "/nowhere/at/all", 1);
+    assert_int_equal(tact_replay_run(log, (struct tact_messages){0}, &replayed, &err), 0);
+    assert_int_equal(replayed.ticks, 50);
+    assert_int_equal(replayed.differing, 0);
+    assert_null(getenv("TACT_TEST_LOADED"));
+}
+
+static void enough_was_refused(void **state)
+{
+    (void)state;
+    print_message("%d cases were refused\n", refused);
+    assert_true(refused >= 40);
+}
+
+int main(int argc, char **argv)
+{
+    if (argc == 2 && !strcmp(argv[1], "--variable")) {
+        return use_variable(argv[0]);
+    }
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(as_it_should_be_it_is_loaded),
+        cmocka_unit_test(bad_folders_are_refused),
+        cmocka_unit_test(a_named_folder_is_always_checked),
+        cmocka_unit_test(a_bad_variable_is_refused),
+        cmocka_unit_test(bad_files_are_refused),
+        cmocka_unit_test(what_is_no_plugin_is_refused),
+        cmocka_unit_test(bad_tables_are_refused),
+        cmocka_unit_test(scenes_name_no_file),
+        cmocka_unit_test(built_in_types_stay),
+        cmocka_unit_test(trust_goes_by_owner_and_mode),
+        cmocka_unit_test(files_of_others_are_refused),
+        cmocka_unit_test(folders_have_an_order),
+        cmocka_unit_test(other_rights_leave_the_variable),
+        cmocka_unit_test(a_replay_needs_no_plugin),
+        cmocka_unit_test(enough_was_refused),
+    };
+    if (!mkdtemp(root)) {
+        return 77;
+    }
+    snprintf(folder, sizeof folder, "%s/p", root);
+    snprintf(file, sizeof file, "%s/p/good.so", root);
+    snprintf(other, sizeof other, "%s/q", root);
+    const int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    char command[256];
+    snprintf(command, sizeof command, "rm -rf '%s'", root);
+    return system(command) || failed;
+}
