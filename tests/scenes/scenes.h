@@ -17,5 +17,8 @@ void check_bumpy_cube(void);
 void check_salad(void);
 void check_swing(void);
 void check_groove(void);
+void check_rattleback(void);
+void check_bangle(void);
+void check_tippe_top(void);
 
 #endif

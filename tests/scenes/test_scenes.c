@@ -27,6 +27,9 @@ static const struct {
     {"salad", check_salad},
     {"swing", check_swing},
     {"groove", check_groove},
+    {"rattleback", check_rattleback},
+    {"bangle", check_bangle},
+    {"tippe_top", check_tippe_top},
 };
 
 static void run(void **state)
