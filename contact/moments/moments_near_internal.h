@@ -12,8 +12,8 @@
 #include "moments_face_internal.h"
 #include "moments_leaf_internal.h"
 
-/** Nodes of one tree in reach, most: a multiple of 8. Of so many leaves all pairs are matched; no
- *  search has room for more than the second number. */
+/** Leaves of B that are placed at a time, a multiple of 8; no search has room for more nodes of one
+ *  tree than the second number. */
 enum { TACT_NEAR = 512, TACT_NEAR_MOST = 32768 };
 
 /** Nodes of one tree: those that are no leaves, and the leaves with what their boxes span along x,
@@ -40,8 +40,9 @@ struct tact_near {
     float per_unit; /* 1 over the unit of the pair [1/m] */
     struct tact_near_side a, b;
     uint32_t from[TACT_NEAR_MOST];             /* nodes that are being replaced */
-    uint8_t ready[TACT_NEAR];                  /* leaves of B that are placed */
-    struct tact_near_bounds bounds[TACT_NEAR]; /* of these */
+    uint32_t first;                            /* leaf of B with which the present ones begin, */
+    uint8_t ready[TACT_NEAR];                  /* those that are placed, */
+    struct tact_near_bounds bounds[TACT_NEAR]; /* and what they span */
     struct tact_face face_a[TACT_NEAR], face_b[4 * TACT_NEAR];
 };
 
@@ -49,7 +50,7 @@ struct tact_near {
 enum { TACT_NEAR_BATCH = 64 };
 
 /** Takes pairs of triangles of a leaf of A, in face_a[0] to face_a[3], with those of leaves of B:
- *  face_b[4 k + i] is of lane i of w->b.leaf[k]. Returns 0, or what ends the search. */
+ *  face_b[4 k + i] is of lane i of w->b.leaf[w->first + k]. Returns 0, or what ends the search. */
 typedef int tact_near_take(void *user, struct tact_near *w, uint32_t leaf_a,
                            const struct tact_near_pair *pairs, uint32_t count);
 
@@ -209,10 +210,9 @@ TACT_INLINE void tact_near_measure(const struct tact_near_bounds *s, float per_u
     }
 }
 
-/** Before leaves are matched: none of B is placed, and lanes past their end meet nothing. */
+/** Before leaves are matched: lanes past the end of B's meet nothing. */
 TACT_INLINE void tact_near_begin(struct tact_near *w)
 {
-    memset(w->ready, 0, w->b.leaves);
     for (uint32_t i = w->b.leaves; i % 8; i++) {
         ((float *)w->b.leaf_lower[0])[i] = INFINITY;
     }
@@ -238,7 +238,7 @@ TACT_INLINE void tact_near_ready(struct tact_near *w, uint32_t at)
 {
     if (!w->ready[at]) {
         tact_d4 p[3][3];
-        tact_near_corners(&w->b.placed, w->b.leaf[at], 0.0, p, &w->bounds[at]);
+        tact_near_corners(&w->b.placed, w->b.leaf[w->first + at], 0.0, p, &w->bounds[at]);
         w->bounds[at].upper[2] += w->b.placed.slack * (1.0 + TACT_STEEPEST);
         tact_face_place(p, 0, w->b.placed.slack, &w->face_b[4 * at]);
         w->ready[at] = 1;
@@ -317,14 +317,16 @@ TACT_INLINE int tact_near_leaves(struct tact_near *w, struct tact_near_leaf *s, 
     return 0;
 }
 
-/** Matches the leaves of the two sides, those of A larger by a margin [m]. */
-TACT_INLINE int tact_near_match(struct tact_near *w, double margin, tact_near_take *take,
-                                void *user)
+/** Matches the leaves of A, larger by a margin [m], with as many of B as can be placed at a time.
+ */
+TACT_INLINE int tact_near_match_some(struct tact_near *w, double margin, tact_near_take *take,
+                                     void *user)
 {
+    uint32_t left = w->b.leaves - w->first, count = left < TACT_NEAR ? left : TACT_NEAR;
     struct tact_near_leaf s;
     int rc = 0;
     s.count = 0;
-    tact_near_begin(w);
+    memset(w->ready, 0, count);
     for (uint32_t i = 0; i < w->a.leaves && !rc; i++) {
         struct tact_near_span span;
         s.leaf = w->a.leaf[i];
@@ -332,8 +334,8 @@ TACT_INLINE int tact_near_match(struct tact_near *w, double margin, tact_near_ta
         s.is_placed = 0;
         tact_near_corners(&w->a.placed, s.leaf, margin, s.p, &s.bounds);
         tact_near_measure(&s.bounds, w->per_unit, &span);
-        for (uint32_t e = 0; e < w->b.leaves; e += 8) {
-            uint32_t bits = tact_near_meets(&w->b, &span, e / 8);
+        for (uint32_t e = 0; e < count; e += 8) {
+            uint32_t bits = tact_near_meets(&w->b, &span, (w->first + e) / 8);
             for (; bits && !rc; bits &= bits - 1) {
                 uint32_t at = e + (uint32_t)__builtin_ctz(bits);
                 tact_near_ready(w, at);
@@ -343,6 +345,18 @@ TACT_INLINE int tact_near_match(struct tact_near *w, double margin, tact_near_ta
             }
         }
         rc = rc ? rc : tact_near_flush(w, &s, take, user);
+    }
+    return rc;
+}
+
+/** Matches the leaves of the two sides, those of A larger by a margin [m]. */
+TACT_INLINE int tact_near_match(struct tact_near *w, double margin, tact_near_take *take,
+                                void *user)
+{
+    int rc = 0;
+    tact_near_begin(w);
+    for (w->first = 0; w->first < w->b.leaves && !rc; w->first += TACT_NEAR) {
+        rc = tact_near_match_some(w, margin, take, user);
     }
     return rc;
 }

