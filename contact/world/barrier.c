@@ -6,6 +6,7 @@
 #include <string.h>
 #include "contact/linear.h"
 #include "contact/local/local_internal.h"
+#include "contact/world/six_internal.h"
 #include "contact/world/sweeps_internal.h"
 #include "contact/world/world_internal.h"
 
@@ -311,13 +312,12 @@ static double look(struct tact_world *world, const struct island *island, int co
     double gap = 0.0;
     memset(d->right, 0, 6 * (size_t)island->owners.count * sizeof *d->right);
     for (int i = 0; i < island->owners.count; i++) {
-        const struct world_body *body = &world->bodies[d->order[i]];
         const double *free = world->free + (size_t)6 * (size_t)d->order[i];
         double left[6];
         for (int k = 0; k < 6; k++) {
             left[k] = free[k] - barrier->v[6 * i + k];
         }
-        tact_direct_momentum(&body->body, left, d->right + 6 * i);
+        tact_six_apply(d->right + 6 * i, 1.0, d->mass + 36 * (size_t)i, left);
     }
     for (int i = 0; i < island->blocks.count; i++) {
         const struct block *block = &world->blocks[island->blocks.at[i]];

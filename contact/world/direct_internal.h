@@ -1,16 +1,17 @@
 /*
  * Elimination over the bodies of an island. Each contact answers a change of its bodies' velocities
  * by dr = a + C J dv; M dv = f + J^T dr of all contacts is then a system with six unknowns a body,
- * (M - J^T C J) dv = f + J^T a, which is sparse: a body is beside those that it touches. Bodies are
- * put in an order in which those are near (Cuthill and McKee 1969), so that what elimination fills
- * in is a narrow band. All of it is real-time safe once created.
+ * (M - J^T C J) dv = f + J^T a, which is sparse: a body has entries with those that it touches, and
+ * with those that elimination in a good order (direct_order.c) fills in. All of it is real-time
+ * safe once created.
  */
 #ifndef TACT_CONTACT_DIRECT_INTERNAL_H
 #define TACT_CONTACT_DIRECT_INTERNAL_H
 
 #include <stddef.h>
+#include <stdint.h>
 
-#define DIRECT_WIDTH 48 /* bodies: mean width of a band that there is room for */
+#define DIRECT_WIDTH 48 /* entries beside the diagonal, a body, that there is room for */
 
 struct block;
 struct tact_body;
@@ -18,27 +19,35 @@ struct island;
 struct tact_world;
 
 struct direct {
-    size_t room;    /* 6 x 6 entries that fit */
-    int *row;       /* of each body: its place in the order, or -1 */
-    int *order;     /* bodies of an island */
-    int *first;     /* of each row: leftmost entry */
-    int *from, *to; /* of each body: its neighbours in `beside` */
-    int *beside;    /* two a contact */
-    size_t *start;  /* of each row: its entries in `band`, left of the diagonal, then above it */
-    double *band;   /* 36 an entry: L left, U above */
-    double *middle; /* 36 a row: the inverse of U's diagonal */
-    double *right;  /* 6 a row: right side, then solution */
+    const struct island *island; /* whose order it is; NULL: of none in this tick */
+    size_t room;                 /* entries that fit */
+    int words;                   /* of a row of `beside` */
+    uint64_t *beside;            /* bits: the neighbours of each body of an island */
+    int *degree;                 /* how many; -1: eliminated */
+    int *place;                  /* of each body of an island, in the order */
+    int *row;                    /* of each body of the world: its place in the order */
+    int *order;                  /* bodies of an island */
+    size_t *start;               /* of each row: its entries right of the diagonal, in any order */
+    int *column;                 /* of each entry */
+    double *entry;               /* 72 each: U at (row, column), then L at (column, row) */
+    double *middle;              /* 36 a row: the inverse of U's diagonal */
+    double *mass;                /* 36 a row: M */
+    double *right;               /* 6 a row: right side, then solution */
 };
 
-/* Room for the world's bodies and contacts. -ENOMEM. */
+/* Room for the world's bodies. -ENOMEM. */
 int tact_direct_create(struct tact_world *world);
 void tact_direct_destroy(struct direct *direct);
 
-/* Orders an island's bodies. Returns 1, or 0 where it has hands or is too wide. */
+/* The body that a side of a block moves, or -1. */
+int tact_direct_body(const struct block *block, int side);
+
+/* Orders an island's bodies, unless they were ordered last in this tick. Returns 1, or 0 where it
+ * has hands, or too much is filled in. */
 int tact_direct_order(struct tact_world *world, const struct island *island);
 
-/* out += M v of a body. */
-void tact_direct_momentum(const struct tact_body *body, const double *v, double *out);
+/* M of a body, 6 x 6: momentum and angular momentum about its centre of mass, per twist. */
+void tact_direct_mass(const struct tact_body *body, double *out);
 
 /* Starts a matrix with the bodies' M, as ordered last. */
 void tact_direct_begin(struct tact_world *world, const struct island *island);
@@ -56,11 +65,5 @@ void tact_direct_substitute(struct direct *d, int rows);
 /* u += J v, v six a row. */
 void tact_direct_velocity(const struct direct *d, const struct block *block, const double *v,
                           double *u);
-
-/* 6 x 6, row-major: out += sign a b; y += sign a x; b = a^-1 b, of so many columns, by elimination
- * with pivots, which returns 0 where a is singular and takes a as well. */
-void tact_six_multiply(double *out, double sign, const double *a, const double *b);
-void tact_six_apply(double *y, double sign, const double *a, const double *x);
-int tact_six_solve(double *a, double *b, int columns);
 
 #endif

@@ -199,6 +199,7 @@ void tact_islands_find(struct tact_world *world)
 {
     struct islands *s = &world->islands;
     int *room = s->items;
+    world->direct.island = NULL;
     number_islands(world);
     room = fill(world, offsetof(struct island, blocks), world->block_count, of_block, room);
     room = fill(world, offsetof(struct island, bonds), world->bond_count, of_bond, room);

@@ -3,6 +3,7 @@
 #include <string.h>
 #include "contact/linear.h"
 #include "contact/world/rows_internal.h"
+#include "contact/world/six_internal.h"
 #include "contact/world/sweeps_internal.h"
 #include "contact/world/world_internal.h"
 

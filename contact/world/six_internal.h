@@ -1,0 +1,18 @@
+/* Products and systems of 6 x 6 matrices, row-major. All functions are real-time safe. */
+#ifndef TACT_CONTACT_SIX_INTERNAL_H
+#define TACT_CONTACT_SIX_INTERNAL_H
+
+/* out += sign a b. */
+void tact_six_multiply(double *out, double sign, const double *a, const double *b);
+
+/* y += sign a x, of six numbers. */
+void tact_six_apply(double *y, double sign, const double *a, const double *x);
+
+/* out = the transpose of a. */
+void tact_six_transpose(double *out, const double *a);
+
+/* b = a^-1 b, b 6 x columns of at most 8, by Gauss-Jordan elimination with row pivots. Returns 0
+ * where a is singular: b is as it was. */
+int tact_six_solve(const double *a, double *b, int columns);
+
+#endif
