@@ -169,25 +169,19 @@ static void all_pairs(const struct tact_field *a, const struct tact_pose *pa,
                       struct field_sums *sums, size_t *polygons)
 {
     struct field_pair pair;
-    struct tact_field_polygon polygon;
+    struct field_polygon polygon;
     tact_field_place(&pair, a, pa, b, pb);
     memset(sums, 0, sizeof *sums);
     *polygons = 0;
     for (uint32_t i = 0; i < a->cell_count; i++) {
         for (uint32_t j = 0; j < b->cell_count; j++) {
-            struct field_cut cut;
-            struct field_plane plane;
-            if (tact_field_cut(&pair, i, j, &cut, &plane) > 0) {
-                tact_field_add(sums, &cut, &plane, &polygon);
+            if (tact_field_cut(&pair, i, j, &polygon) > 0) {
+                tact_field_integrate(&polygon);
+                tact_field_add(sums, &polygon);
                 *polygons += polygon.area > 1e-18;
             }
         }
     }
-}
-
-static void count_area(void *user, const struct tact_field_polygon *polygon)
-{
-    *(size_t *)user += polygon->area > 1e-18;
 }
 
 /* Every polygon that all pairs of cells give, and none twice. */
@@ -197,15 +191,18 @@ static void check_walk(const struct tact_field *a, const struct tact_field *b, c
     size_t most = 0, pieces = 0, sum = 0;
     for (int n = 0; n < poses; n++) {
         struct tact_pose pa = random_pose(reach), pb = random_pose(reach);
-        struct tact_field_contact c;
-        struct field_sums all;
+        struct field_surface c;
+        struct field_sums all, found = {.area = 0.0};
         size_t walked = 0, should;
-        assert_true(tact_field_touch(a, &pa, b, &pb, field_scratch(), count_area, &walked, &c) >=
-                    0);
+        assert_true(tact_field_find(a, &pa, b, &pb, field_scratch(), &c) >= 0);
+        for (size_t i = 0; i < c.count; i++) {
+            tact_field_add(&found, &c.polygon[i]);
+            walked += c.polygon[i].area > 1e-18;
+        }
         all_pairs(a, &pa, b, &pb, &all, &should);
-        if (walked != should || fabs(c.area - all.area) > 1e-12 * all.area + 1e-18) {
+        if (walked != should || fabs(found.area - all.area) > 1e-12 * all.area + 1e-18) {
             fail_msg("%s, pose %d: %zu of %zu polygons, area %.15g of %.15g", name, n, walked,
-                     should, c.area, all.area);
+                     should, found.area, all.area);
         }
         most = walked > most ? walked : most;
         pieces = c.pieces > pieces ? c.pieces : pieces;

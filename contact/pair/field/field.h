@@ -20,10 +20,6 @@
 
 TACT_BEGIN_DECLS
 
-/** Room for a polygon's corners: a slice of a tetrahedron has 4, each face of the other and the
- * plane of zero pressure add one, and rounding where an edge lies in a face some more. */
-#define TACT_FIELD_CORNERS 18
-
 /** A solid with its pressure: tetrahedra, a rigid surface, or a half-space. Read-only once made. */
 struct tact_field;
 
@@ -58,25 +54,10 @@ TACT_API size_t tact_field_cells(const struct tact_field *field);
 /** Working memory of one thread: queries allocate nothing. */
 struct tact_field_scratch;
 
-/** Room for `polygons` polygons a query, and for as many pairs of cells that have none. NULL where
- *  memory is short. */
+/** Room for `polygons` polygons a query, and for at least as many pairs of cells that have none.
+ * NULL where memory is short. */
 TACT_API struct tact_field_scratch *tact_field_scratch_create(size_t polygons);
 TACT_API void tact_field_scratch_destroy(struct tact_field_scratch *scratch);
-
-/** A polygon of a contact surface, in the frame of A. */
-struct tact_field_polygon {
-    int corners;
-    double corner[TACT_FIELD_CORNERS][3]; /**< [m], about the normal either way round */
-    double normal[3];                     /**< unit, from B into A */
-    double gradient[3];                   /**< of the pressure [Pa/m]; exact along the polygon */
-    double pressure;                      /**< at corner[0] [Pa] */
-    double area;                          /**< [m^2] */
-    double load;                          /**< integral of the pressure [N] */
-    double first[3]; /**< integral of the pressure times the place from corner[0] [N m] */
-    double series;   /**< stiffness per area along the normal, g_A g_B / (g_A + g_B) of the slopes
-                          along it [Pa/m] */
-    uint32_t a, b;   /**< cells */
-};
 
 /** What the surface of equal pressure of A and B does. World axes. */
 struct tact_field_contact {
@@ -107,8 +88,7 @@ struct tact_field_contact {
  * that faces away from the force: each closed surface has one. From there the surface is walked
  * across the cells' faces.
  *
- * visit: called with each polygon that has an area, in a fixed order; NULL: not. Real-time safe
- * where visit is. Same input, same bits.
+ * Real-time safe. Same input, same bits.
  * @retval 1  they touch, *out filled
  * @retval 0  no polygon, *out zeroed but for `tried` and `alike`
  * @retval -ENOSPC   the scratch is too small
@@ -116,9 +96,7 @@ struct tact_field_contact {
  */
 TACT_API int tact_field_touch(const struct tact_field *a, const struct tact_pose *pose_a,
                               const struct tact_field *b, const struct tact_pose *pose_b,
-                              struct tact_field_scratch *scratch,
-                              void (*visit)(void *user, const struct tact_field_polygon *polygon),
-                              void *user, struct tact_field_contact *out);
+                              struct tact_field_scratch *scratch, struct tact_field_contact *out);
 
 /**
  * Potential energy of the contact [J]: the integral over all space of the lesser of the two

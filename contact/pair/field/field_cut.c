@@ -107,7 +107,7 @@ static int has_sides(const struct outline *o, int c, int positive)
  * difference of pressures goes from below 0 to 0 or above, and belongs to the side below. It may be
  * 0 on all of the other side, where the fields agree. */
 static int is_below(const struct field_pair *pair, const struct field_cell *cb, int c,
-                    const struct field_plane *plane)
+                    const struct field_polygon *plane)
 {
     double in[3], beyond[3], differ[3];
     tact_m3_mul_v3(in, pair->turn, pair->b->faces[cb->face[c]]);
@@ -211,7 +211,7 @@ static int slice(const struct field_pair *pair, const struct field_cell *cell, c
 /* Slices by the plane of equal pressure. Where the fields agree but for rounding the difference is
  * 0, so that what they share is all on one side. -1: they agree on all of it. */
 static int slice_equal(const struct field_pair *pair, const struct field_cell *ca,
-                       const struct field_cell *cb, struct outline *o, struct field_plane *plane)
+                       const struct field_cell *cb, struct outline *o, struct field_polygon *plane)
 {
     int hard = pair->b->rigid, same = 0;
     double e[4], differ[3], rounding = SAME * pair->a->nodes[0].most;
@@ -233,7 +233,7 @@ static int slice_equal(const struct field_pair *pair, const struct field_cell *c
 
 /* The triangle of b in the frame of a. */
 static void take_triangle(const struct field_pair *pair, const struct field_cell *cb,
-                          struct outline *o, struct field_plane *plane)
+                          struct outline *o, struct field_polygon *plane)
 {
     for (int k = 0; k < 3; k++) {
         tact_m3_mul_v3(o->x[k], pair->turn, corner_of(pair->b, cb, k));
@@ -247,7 +247,7 @@ static void take_triangle(const struct field_pair *pair, const struct field_cell
 }
 
 /* Cuts off what has a pressure below 0 in a. */
-static int clip_pressure(struct outline *o, const struct field_plane *plane)
+static int clip_pressure(struct outline *o, const struct field_polygon *plane)
 {
     for (int i = 0; i < o->n; i++) {
         o->x[i][3] = tact_v3_dot(plane->slope_a, o->x[i]) + plane->base;
@@ -256,7 +256,7 @@ static int clip_pressure(struct outline *o, const struct field_plane *plane)
 }
 
 static int cut_outline(const struct field_pair *pair, const struct field_cell *ca,
-                       const struct field_cell *cb, struct outline *o, struct field_plane *plane)
+                       const struct field_cell *cb, struct outline *o, struct field_polygon *plane)
 {
     double at[TACT_FIELD_CORNERS][3];
     int rc = 1;
@@ -285,23 +285,22 @@ static int cut_outline(const struct field_pair *pair, const struct field_cell *c
     return rc && (pair->a->kind == TACT_FIELD_PLANE || ca->rim & 16) ? clip_pressure(o, plane) : rc;
 }
 
-int tact_field_cut(const struct field_pair *pair, uint32_t i, uint32_t j, struct field_cut *cut,
-                   struct field_plane *plane)
+int tact_field_cut(const struct field_pair *pair, uint32_t i, uint32_t j,
+                   struct field_polygon *polygon)
 {
     const struct field_cell *ca = &pair->a->cells[i], *cb = &pair->b->cells[j];
     struct outline o;
     memset(o.x, 0, sizeof o.x);
-    tact_v3_copy(plane->slope_a, ca->gradient);
-    plane->slope = ca->gradient;
-    plane->base = ca->base;
-    plane->soft = !pair->b->rigid;
-    int rc = cut_outline(pair, ca, cb, &o, plane);
-    if (rc > 0) {
-        cut->n = o.n;
-        memcpy(cut->side, o.side, sizeof cut->side);
-        for (int k = 0; k < o.n; k++) {
-            tact_v3_copy(cut->corner[k], o.x[k]);
-        }
+    polygon->a = i;
+    polygon->b = j;
+    polygon->soft = !pair->b->rigid;
+    polygon->base = ca->base;
+    tact_v3_copy(polygon->slope_a, ca->gradient);
+    int rc = cut_outline(pair, ca, cb, &o, polygon);
+    polygon->corners = rc > 0 ? o.n : 0;
+    memcpy(polygon->side, o.side, (size_t)polygon->corners);
+    for (int k = 0; k < polygon->corners; k++) {
+        tact_v3_copy(polygon->corner[k], o.x[k]);
     }
     return rc;
 }

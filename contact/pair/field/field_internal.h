@@ -77,41 +77,67 @@ void tact_field_place(struct field_pair *pair, const struct tact_field *a,
                       const struct tact_pose *pose_a, const struct tact_field *b,
                       const struct tact_pose *pose_b);
 
-/* A polygon and across which side of which cell it goes on past the edge from each corner. */
-struct field_cut {
-    int n;
-    double corner[TACT_FIELD_CORNERS][3]; /* frame of a */
-    int8_t side[TACT_FIELD_CORNERS];      /* of cell a 0 to 3, of cell b 4 to 7, -1 of none */
+/* Room for a polygon's corners: a slice of a tetrahedron has 4, each face of the other and the
+ * plane of zero pressure add one, and rounding where an edge lies in a face some more. */
+#define TACT_FIELD_CORNERS 18
+
+/* A polygon of the contact surface of cell a of pair->a and cell b of pair->b, in the frame of
+ * pair->a. */
+struct field_polygon {
+    uint32_t a, b;
+    int corners;
+    int soft;                             /* 1: neither is rigid */
+    double corner[TACT_FIELD_CORNERS][3]; /* [m], about the normal either way round */
+    int8_t side[TACT_FIELD_CORNERS];  /* across which the surface goes on past the edge from each
+                                         corner: of cell a 0 to 3, of cell b 4 to 7, -1 of none */
+    double normal[3];                 /* unit, into b */
+    double slope_a[3], slope_b[3];    /* gradients; of a rigid b the normal */
+    double base;                      /* pressure of a at the origin of the frame [Pa] */
+    double apart;                     /* |g_B - g_A|; 1 where b is rigid */
+    double pressure;                  /* at corner 0 [Pa] */
+    double area, first[3], second[9]; /* [m^2, m^3, m^4], about corner 0 */
+    double load, lever[3]; /* integrals of the pressure and of that times the place from corner 0 */
 };
 
-/* The equal-pressure plane of two cells and what goes with it, frame of a. */
-struct field_plane {
-    double normal[3];              /* unit, into b */
-    double slope_a[3], slope_b[3]; /* gradients; of a rigid one its part of them over `apart` */
-    double base;                   /* pressure at the origin of a [Pa] */
-    const double *slope;           /* and its gradient: of one that is soft */
-    double apart;                  /* |g_B - g_A|; 1 where one is rigid */
-    int soft;                      /* 1: neither is */
-};
+/* Cuts out the polygon of cells i of a and j of b, all but its integrals. 1; 0 where there is none;
+ * -1 where the two fields agree on a volume. */
+int tact_field_cut(const struct field_pair *pair, uint32_t i, uint32_t j,
+                   struct field_polygon *polygon);
 
-/* Cuts out the polygon of cells i of a and j of b. 1; 0 where there is none; -1 where the two
- * fields agree on a volume. */
-int tact_field_cut(const struct field_pair *pair, uint32_t i, uint32_t j, struct field_cut *cut,
-                   struct field_plane *plane);
+/* Fills its integrals. */
+void tact_field_integrate(struct field_polygon *polygon);
 
-/* Sums over polygons, about a place near them, frame of a; forces on b. */
+/* Sums over polygons, about a place near them, frame of pair->a; forces on b. */
 struct field_sums {
     double origin[3];
-    double area, load, peak;
-    size_t alike;    /* polygons of fields that all but agree, without stiffness */
+    double area, load;
     double first[3]; /* integral of the pressure times the place */
     double force[3], torque[3];
-    double stiffness[21]; /* lower part, by rows */
+    double stiffness[36];
+    size_t alike; /* polygons of fields that all but agree, without stiffness */
 };
 
-/* Adds a polygon; fills what it has of its own. */
-void tact_field_add(struct field_sums *sums, const struct field_cut *cut,
-                    const struct field_plane *plane, struct tact_field_polygon *polygon);
+void tact_field_add(struct field_sums *sums, const struct field_polygon *polygon);
+
+/* About their centre of pressure, which becomes the origin. */
+void tact_field_centre(struct field_sums *sums);
+
+/* A 6 x 6 matrix of twists in a frame, in another: turn has its axes as rows. */
+void tact_field_turn(const double *matrix, const double *turn, double *out);
+
+/* The contact surface of two fields. */
+struct field_surface {
+    struct field_pair pair;
+    const struct tact_pose *frame;       /* of pair.a */
+    int swapped;                         /* 1: pair.a is the query's b */
+    const struct field_polygon *polygon; /* until the scratch is used again */
+    size_t count, pieces, tried, alike;  /* alike: pairs without a polygon */
+};
+
+/* Finds it. 1, 0 where there is none, -ENOSPC, -ENOTSUP. */
+int tact_field_find(const struct tact_field *a, const struct tact_pose *pose_a,
+                    const struct tact_field *b, const struct tact_pose *pose_b,
+                    struct tact_field_scratch *scratch, struct field_surface *out);
 
 /* 1 where boxes overlap: lower and upper of one in the frame of a, of the other in that of b. */
 int tact_field_boxes_overlap(const struct field_pair *pair, const double *lower_a,

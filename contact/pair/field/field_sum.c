@@ -8,126 +8,153 @@
  * stiffness: the force jumps over a way that is no deformation. */
 #define ALIKE 1e-6
 
-/* Area, and first and second moments about corner 0. */
-struct extent {
-    double area, first[3], second[9];
-};
-
-static void measure(const struct field_cut *cut, const double *normal, struct extent *out)
+static void measure(struct field_polygon *p)
 {
     double u[3], w[3], across[3];
-    memset(out, 0, sizeof *out);
-    tact_v3_sub(w, cut->corner[1], cut->corner[0]);
-    for (int i = 2; i < cut->n; i++) {
+    p->area = 0.0;
+    memset(p->first, 0, sizeof p->first);
+    memset(p->second, 0, sizeof p->second);
+    tact_v3_sub(w, p->corner[1], p->corner[0]);
+    for (int i = 2; i < p->corners; i++) {
         tact_v3_copy(u, w);
-        tact_v3_sub(w, cut->corner[i], cut->corner[0]);
+        tact_v3_sub(w, p->corner[i], p->corner[0]);
         tact_v3_cross(across, u, w);
-        double area = 0.5 * tact_v3_dot(across, normal), t[3];
+        double area = 0.5 * tact_v3_dot(across, p->normal), t[3];
         tact_v3_add(t, u, w);
-        out->area += area;
-        tact_v3_axpy(out->first, area * (1.0 / 3.0), t);
+        p->area += area;
+        tact_v3_axpy(p->first, area * (1.0 / 3.0), t);
         for (int k = 0; k < 9; k++) {
-            int p = k / 3, q = k % 3;
-            out->second[k] += area * (1.0 / 12.0) * (u[p] * u[q] + w[p] * w[q] + t[p] * t[q]);
+            int r = k / 3, c = k % 3;
+            p->second[k] += area * (1.0 / 12.0) * (u[r] * u[c] + w[r] * w[c] + t[r] * t[c]);
         }
     }
-    double sign = out->area < 0.0 ? -1.0 : 1.0;
-    out->area *= sign;
-    tact_v3_scale(out->first, out->first, sign);
+    double sign = p->area < 0.0 ? -1.0 : 1.0;
+    p->area *= sign;
+    tact_v3_scale(p->first, p->first, sign);
     for (int k = 0; k < 9; k++) {
-        out->second[k] *= sign;
+        p->second[k] *= sign;
     }
+}
+
+void tact_field_integrate(struct field_polygon *p)
+{
+    measure(p);
+    p->pressure = p->base + tact_v3_dot(p->slope_a, p->corner[0]);
+    p->load = p->pressure * p->area + tact_v3_dot(p->slope_a, p->first);
+    tact_m3_mul_v3(p->lever, p->second, p->slope_a);
+    tact_v3_axpy(p->lever, p->pressure, p->first);
 }
 
 /* Minus the integral of sym[(g_B.u1)(g_A.u2)] / |g_B - g_A|, with (v, w) moving x, from the origin
  * of the sums, at v + w x x: g.u = g.v + (x cross g).w. arm: of corner 0. */
-static void add_stiffness(const struct extent *of, const double *arm,
-                          const struct field_plane *plane, double *stiffness)
+static void add_stiffness(const struct field_polygon *p, const double *arm, double *stiffness)
 {
-    const double *ga = plane->slope_a, *gb = plane->slope_b;
-    double mean_a[3], mean_b[3], turn[9], at[9], scale = 1.0 / plane->apart, middle[3], full[36];
+    const double *ga = p->slope_a, *gb = p->slope_b;
+    double mean_a[3], mean_b[3], turn[9], at[9], middle[3], full[36];
     for (int k = 0; k < 3; k++) {
-        middle[k] = of->first[k] + of->area * arm[k];
+        middle[k] = p->first[k] + p->area * arm[k];
     }
     for (int k = 0; k < 9; k++) {
-        int p = k / 3, q = k % 3;
-        at[k] = of->second[k] + arm[p] * of->first[q] + of->first[p] * arm[q] +
-                of->area * arm[p] * arm[q];
+        int r = k / 3, c = k % 3;
+        at[k] =
+            p->second[k] + arm[r] * p->first[c] + p->first[r] * arm[c] + p->area * arm[r] * arm[c];
     }
     tact_v3_cross(mean_a, middle, ga);
     tact_v3_cross(mean_b, middle, gb);
     /* turn = [x cross g_B] integral of x x' [x cross g_A]', by columns of the second moment */
-    for (int q = 0; q < 3; q++) {
-        const double column[3] = {at[q], at[3 + q], at[6 + q]};
+    for (int c = 0; c < 3; c++) {
+        const double column[3] = {at[c], at[3 + c], at[6 + c]};
         double across[3];
         tact_v3_cross(across, column, gb);
-        turn[q] = across[0];
-        turn[3 + q] = across[1];
-        turn[6 + q] = across[2];
+        turn[c] = across[0];
+        turn[3 + c] = across[1];
+        turn[6 + c] = across[2];
     }
-    for (int p = 0; p < 3; p++) {
+    for (int r = 0; r < 3; r++) {
         double across[3];
-        tact_v3_cross(across, turn + 3 * p, ga);
-        for (int q = 0; q < 3; q++) {
-            full[6 * p + q] = of->area * gb[p] * ga[q];
-            full[6 * p + 3 + q] = gb[p] * mean_a[q];
-            full[6 * (p + 3) + q] = mean_b[p] * ga[q];
-            full[6 * (p + 3) + 3 + q] = across[q];
+        tact_v3_cross(across, turn + 3 * r, ga);
+        for (int c = 0; c < 3; c++) {
+            full[6 * r + c] = p->area * gb[r] * ga[c];
+            full[6 * r + 3 + c] = gb[r] * mean_a[c];
+            full[6 * (r + 3) + c] = mean_b[r] * ga[c];
+            full[6 * (r + 3) + 3 + c] = across[c];
         }
     }
-    for (int p = 0, k = 0; p < 6; p++) {
-        for (int q = 0; q <= p; q++) {
-            stiffness[k++] -= 0.5 * scale * (full[6 * p + q] + full[6 * q + p]);
-        }
+    for (int k = 0; k < 36; k++) {
+        stiffness[k] -= 0.5 / p->apart * (full[k] + full[6 * (k % 6) + k / 6]);
     }
-}
-
-/* g_A g_B / (g_A + g_B) of the slopes along the normal; of a rigid one the other's. */
-static double in_series(const struct field_plane *plane)
-{
-    return -tact_v3_dot(plane->slope_a, plane->normal) *
-           tact_v3_dot(plane->slope_b, plane->normal) / plane->apart;
 }
 
 /* Two soft fields whose gradients are all but equal. */
-static int is_alike(const struct field_plane *plane)
+static int is_alike(const struct field_polygon *p)
 {
-    double steep = tact_max(tact_v3_norm(plane->slope_a), tact_v3_norm(plane->slope_b));
-    return plane->soft && plane->apart < ALIKE * steep;
+    double steep = tact_max(tact_v3_norm(p->slope_a), tact_v3_norm(p->slope_b));
+    return p->soft && p->apart < ALIKE * steep;
 }
 
-void tact_field_add(struct field_sums *sums, const struct field_cut *cut,
-                    const struct field_plane *plane, struct tact_field_polygon *polygon)
+void tact_field_add(struct field_sums *sums, const struct field_polygon *p)
 {
-    struct extent of;
-    double arm[3], moment[3], torque[3], *first = polygon->first;
-    measure(cut, plane->normal, &of);
-    polygon->corners = cut->n;
-    memcpy(polygon->corner, cut->corner, sizeof cut->corner);
-    polygon->pressure = plane->base + tact_v3_dot(plane->slope, cut->corner[0]);
-    polygon->area = of.area;
-    polygon->load = polygon->pressure * of.area + tact_v3_dot(plane->slope, of.first);
-    tact_m3_mul_v3(first, of.second, plane->slope);
-    tact_v3_axpy(first, polygon->pressure, of.first);
-    tact_v3_scale(polygon->normal, plane->normal, -1.0);
-    tact_v3_copy(polygon->gradient, plane->slope);
-    polygon->series = in_series(plane);
-    tact_v3_sub(arm, cut->corner[0], sums->origin);
-    tact_v3_copy(moment, first);
-    tact_v3_axpy(moment, polygon->load, arm);
-    tact_v3_cross(torque, moment, plane->normal);
-    sums->area += of.area;
-    sums->load += polygon->load;
-    for (int i = 0; i < cut->n; i++) {
-        double p = plane->base + tact_v3_dot(plane->slope, cut->corner[i]);
-        sums->peak = tact_max(sums->peak, p);
-    }
+    double arm[3], moment[3], torque[3];
+    tact_v3_sub(arm, p->corner[0], sums->origin);
+    tact_v3_copy(moment, p->lever);
+    tact_v3_axpy(moment, p->load, arm);
+    tact_v3_cross(torque, moment, p->normal);
+    sums->area += p->area;
+    sums->load += p->load;
     tact_v3_add(sums->first, sums->first, moment);
-    tact_v3_axpy(sums->force, polygon->load, plane->normal);
+    tact_v3_axpy(sums->force, p->load, p->normal);
     tact_v3_add(sums->torque, sums->torque, torque);
-    if (is_alike(plane)) {
+    if (is_alike(p)) {
         sums->alike++;
     } else {
-        add_stiffness(&of, arm, plane, sums->stiffness);
+        add_stiffness(p, arm, sums->stiffness);
+    }
+}
+
+/* The stiffness about a place that is `arm` from the sums' own: the twist (v, w) about it moves
+ * their origin at v - w x arm = v + arm x w. */
+static void shift_stiffness(double *k, const double *arm)
+{
+    const double cross[9] = {0.0, -arm[2], arm[1], arm[2], 0.0, -arm[0], -arm[1], arm[0], 0.0};
+    for (int row = 0; row < 6; row++) {
+        for (int q = 0; q < 3; q++) {
+            for (int r = 0; r < 3; r++) {
+                k[6 * row + 3 + q] += k[6 * row + r] * cross[3 * r + q];
+            }
+        }
+    }
+    for (int column = 0; column < 6; column++) {
+        for (int q = 0; q < 3; q++) {
+            for (int r = 0; r < 3; r++) {
+                k[6 * (3 + q) + column] += cross[3 * r + q] * k[6 * r + column];
+            }
+        }
+    }
+}
+
+void tact_field_centre(struct field_sums *sums)
+{
+    double arm[3], lever[3];
+    tact_v3_scale(arm, sums->first, sums->load > 0.0 ? 1.0 / sums->load : 0.0);
+    tact_v3_cross(lever, arm, sums->force);
+    tact_v3_sub(sums->torque, sums->torque, lever);
+    tact_v3_add(sums->origin, sums->origin, arm);
+    memset(sums->first, 0, sizeof sums->first);
+    shift_stiffness(sums->stiffness, arm);
+}
+
+void tact_field_turn(const double *matrix, const double *turn, double *out)
+{
+    double half[9], block[9];
+    for (int b = 0; b < 4; b++) {
+        int row = 3 * (b / 2), column = 3 * (b % 2);
+        for (int k = 0; k < 9; k++) {
+            block[k] = matrix[6 * (row + k / 3) + column + k % 3];
+        }
+        tact_m3_mul(half, turn, block);
+        tact_m3_mul_t(block, half, turn);
+        for (int k = 0; k < 9; k++) {
+            out[6 * (row + k / 3) + column + k % 3] = block[k];
+        }
     }
 }

@@ -18,8 +18,10 @@ struct cell_pair {
 };
 
 struct tact_field_scratch {
-    size_t room;             /* pairs */
-    size_t slots;            /* a power of two, at least twice of that */
+    size_t room;                   /* pairs */
+    size_t slots;                  /* a power of two, at least twice of that */
+    struct field_polygon *polygon; /* `list` of them */
+    size_t list;
     struct cell_pair *tried; /* each pair once, in order; those to be cut yet are its end */
     uint32_t *slot;          /* of tried, by a hash; from 1 */
     uint32_t *stamp;         /* of the query that filled the slot */
@@ -28,16 +30,12 @@ struct tact_field_scratch {
 
 /* A query under way. */
 struct walk {
-    struct field_pair pair;
+    struct field_surface *out;
     struct tact_field_scratch *scratch;
-    struct field_sums sums;
-    struct tact_field_contact *out;
-    void (*visit)(void *user, const struct tact_field_polygon *polygon);
-    void *user;
     size_t tried, cut;             /* pairs */
+    double area, force[3];         /* of the polygons so far; the force without its size */
     double along_a[3], along_b[3]; /* direction that closed pieces face away from, frames of each */
     int closed;                    /* 1: looks for closed pieces */
-    int swapped;                   /* 1: b of the query is a here */
     int full;
 };
 
@@ -51,10 +49,12 @@ struct tact_field_scratch *tact_field_scratch_create(size_t polygons)
     if (scratch) {
         scratch->slots = slots;
         scratch->room = slots / 2;
+        scratch->list = polygons;
+        scratch->polygon = calloc(polygons, sizeof *scratch->polygon);
         scratch->tried = calloc(scratch->room, sizeof *scratch->tried);
         scratch->slot = calloc(slots, sizeof *scratch->slot);
         scratch->stamp = calloc(slots, sizeof *scratch->stamp);
-        if (!scratch->tried || !scratch->slot || !scratch->stamp) {
+        if (!scratch->polygon || !scratch->tried || !scratch->slot || !scratch->stamp) {
             tact_field_scratch_destroy(scratch);
             return NULL;
         }
@@ -65,6 +65,7 @@ struct tact_field_scratch *tact_field_scratch_create(size_t polygons)
 void tact_field_scratch_destroy(struct tact_field_scratch *scratch)
 {
     if (scratch) {
+        free(scratch->polygon);
         free(scratch->tried);
         free(scratch->slot);
         free(scratch->stamp);
@@ -102,71 +103,47 @@ static void note(struct walk *w, uint32_t a, uint32_t b)
 }
 
 /* Notes the pairs beyond the sides of a polygon. */
-static void note_beyond(struct walk *w, const struct cell_pair *of, const struct field_cut *cut)
+static void note_beyond(struct walk *w, const struct field_polygon *p)
 {
-    for (int k = 0; k < cut->n; k++) {
-        int side = cut->side[k];
+    const struct field_pair *pair = &w->out->pair;
+    for (int k = 0; k < p->corners; k++) {
+        int side = p->side[k];
         if (side >= 4) {
-            uint32_t next = w->pair.b->cells[of->b].next[side - 4];
+            uint32_t next = pair->b->cells[p->b].next[side - 4];
             if (next != TACT_FIELD_NONE) {
-                note(w, of->a, next);
+                note(w, p->a, next);
             }
         } else if (side >= 0) {
-            uint32_t next = w->pair.a->cells[of->a].next[side];
+            uint32_t next = pair->a->cells[p->a].next[side];
             if (next != TACT_FIELD_NONE) {
-                note(w, next, of->b);
+                note(w, next, p->b);
             }
         }
     }
-}
-
-static void add_polygon(struct walk *w, const struct cell_pair *of, const struct field_cut *cut,
-                        const struct field_plane *plane)
-{
-    struct tact_field_polygon polygon = {.a = of->a, .b = of->b};
-    if (!w->out->polygons) {
-        tact_v3_copy(w->sums.origin, cut->corner[0]);
-    }
-    tact_field_add(&w->sums, cut, plane, &polygon);
-    w->out->polygons++;
-    if (!w->visit || !(polygon.area > 0.0)) {
-        return;
-    }
-    if (w->swapped) { /* to the frame of the query's a */
-        polygon.a = of->b;
-        polygon.b = of->a;
-        tact_v3_scale(polygon.normal, polygon.normal, -1.0);
-        for (int k = 0; k < polygon.corners; k++) {
-            double from[3];
-            tact_v3_sub(from, cut->corner[k], w->pair.shift);
-            tact_m3_tmul_v3(polygon.corner[k], w->pair.turn, from);
-        }
-        double *vector[3] = {polygon.normal, polygon.gradient, polygon.first};
-        for (int k = 0; k < 3; k++) {
-            double from[3];
-            tact_v3_copy(from, vector[k]);
-            tact_m3_tmul_v3(vector[k], w->pair.turn, from);
-        }
-    }
-    w->visit(w->user, &polygon);
 }
 
 /* Cuts what is noted, and walks on. */
 static void follow(struct walk *w)
 {
-    double load = w->sums.area;
+    double before = w->area;
     while (w->cut < w->tried && !w->full) {
+        if (w->out->count == w->scratch->list) {
+            w->full = 1;
+            return;
+        }
+        struct field_polygon *p = &w->scratch->polygon[w->out->count];
         struct cell_pair of = w->scratch->tried[w->cut++];
-        struct field_cut cut;
-        struct field_plane plane;
-        int rc = tact_field_cut(&w->pair, of.a, of.b, &cut, &plane);
+        int rc = tact_field_cut(&w->out->pair, of.a, of.b, p);
         w->out->alike += rc < 0;
         if (rc > 0) {
-            add_polygon(w, &of, &cut, &plane);
-            note_beyond(w, &of, &cut);
+            tact_field_integrate(p);
+            w->out->count++;
+            w->area += p->area;
+            tact_v3_axpy(w->force, p->load, p->normal);
+            note_beyond(w, p);
         }
     }
-    w->out->pieces += w->sums.area > load;
+    w->out->pieces += w->area > before;
 }
 
 /* The least or most of a gradient in a node along d. */
@@ -184,12 +161,12 @@ static double slope(const struct field_node *node, const double *d, int most)
 static int is_worth(const struct walk *w, const struct field_node *a, const struct field_node *b)
 {
     if (!w->closed) {
-        return tact_field_boxes_overlap(&w->pair, a->rim_lower, a->rim_upper, b->rim_lower,
+        return tact_field_boxes_overlap(&w->out->pair, a->rim_lower, a->rim_upper, b->rim_lower,
                                         b->rim_upper);
     }
     return a->least <= b->most && b->least <= a->most &&
-           slope(b, w->along_b, 0) < (w->pair.b->rigid ? 0.0 : slope(a, w->along_a, 1)) &&
-           tact_field_boxes_overlap(&w->pair, a->lower, a->upper, b->lower, b->upper);
+           slope(b, w->along_b, 0) < (w->out->pair.b->rigid ? 0.0 : slope(a, w->along_a, 1)) &&
+           tact_field_boxes_overlap(&w->out->pair, a->lower, a->upper, b->lower, b->upper);
 }
 
 static double extent(const struct field_node *node)
@@ -202,7 +179,7 @@ static double extent(const struct field_node *node)
 /* Tries the pairs of two trees that may start a piece. */
 static void search_pairs(struct walk *w)
 {
-    const struct tact_field *a = w->pair.a, *b = w->pair.b;
+    const struct tact_field *a = w->out->pair.a, *b = w->out->pair.b;
     struct cell_pair stack[2 * TACT_FIELD_DEPTH + 2];
     int height = 0;
     stack[height++] = (struct cell_pair){0, 0};
@@ -242,15 +219,16 @@ static int plane_cuts(const struct field_node *node, const double *up, double at
 /* plane_is_a: the half-space is a, and b rigid. */
 static void search_plane(struct walk *w, int plane_is_a)
 {
-    const struct tact_field *tree = plane_is_a ? w->pair.b : w->pair.a;
-    const struct tact_field *plane = plane_is_a ? w->pair.a : w->pair.b;
-    const double *turn = w->pair.turn;
-    double up[3], soft = plane->rigid ? 0.0 : -plane->cells->gradient[2], at = w->pair.shift[2];
+    const struct tact_field *tree = plane_is_a ? w->out->pair.b : w->out->pair.a;
+    const struct tact_field *plane = plane_is_a ? w->out->pair.a : w->out->pair.b;
+    const double *turn = w->out->pair.turn;
+    double up[3], soft = plane->rigid ? 0.0 : -plane->cells->gradient[2],
+                  at = w->out->pair.shift[2];
     uint32_t stack[TACT_FIELD_DEPTH + 2];
     int height = 0;
     tact_v3_set(up, plane_is_a ? turn[6] : turn[2], plane_is_a ? turn[7] : turn[5], turn[8]);
     if (!plane_is_a) {
-        at = -tact_v3_dot(up, w->pair.shift);
+        at = -tact_v3_dot(up, w->out->pair.shift);
     }
     stack[height++] = 0;
     while (height && !w->full) {
@@ -272,21 +250,22 @@ static void search_plane(struct walk *w, int plane_is_a)
  */
 static void choose_direction(struct walk *w)
 {
-    tact_v3_copy(w->along_a, w->sums.force);
+    tact_v3_copy(w->along_a, w->force);
     if (!(tact_v3_dot(w->along_a, w->along_a) > 0.0)) {
-        tact_v3_set(w->along_a, w->pair.shift[0], w->pair.shift[1], w->pair.shift[2]);
+        tact_v3_set(w->along_a, w->out->pair.shift[0], w->out->pair.shift[1],
+                    w->out->pair.shift[2]);
     }
     if (!(tact_v3_normalize(w->along_a, w->along_a) > 0.0)) {
         w->along_a[2] = 1.0;
     }
-    tact_m3_tmul_v3(w->along_b, w->pair.turn, w->along_a);
+    tact_m3_tmul_v3(w->along_b, w->out->pair.turn, w->along_a);
     w->closed = 1;
 }
 
 static void search(struct walk *w)
 {
-    if (w->pair.b->kind == TACT_FIELD_PLANE || w->pair.a->kind == TACT_FIELD_PLANE) {
-        search_plane(w, w->pair.a->kind == TACT_FIELD_PLANE);
+    if (w->out->pair.b->kind == TACT_FIELD_PLANE || w->out->pair.a->kind == TACT_FIELD_PLANE) {
+        search_plane(w, w->out->pair.a->kind == TACT_FIELD_PLANE);
         return;
     }
     search_pairs(w);
@@ -294,106 +273,71 @@ static void search(struct walk *w)
     search_pairs(w);
 }
 
-/* Fills a 6 x 6 matrix from its lower part, turned to the world. */
-static void turn_stiffness(const double *lower, const double *turn, double *out)
+int tact_field_find(const struct tact_field *a, const struct tact_pose *pose_a,
+                    const struct tact_field *b, const struct tact_pose *pose_b,
+                    struct tact_field_scratch *scratch, struct field_surface *out)
 {
-    double full[36], half[9], block[9];
-    for (int p = 0, k = 0; p < 6; p++) {
-        for (int q = 0; q <= p; q++, k++) {
-            full[6 * p + q] = full[6 * q + p] = lower[k];
-        }
-    }
-    for (int b = 0; b < 4; b++) {
-        int row = 3 * (b / 2), column = 3 * (b % 2);
-        for (int k = 0; k < 9; k++) {
-            block[k] = full[6 * (row + k / 3) + column + k % 3];
-        }
-        tact_m3_mul(half, turn, block);
-        tact_m3_mul_t(block, half, turn);
-        for (int k = 0; k < 9; k++) {
-            out[6 * (row + k / 3) + column + k % 3] = block[k];
-        }
-    }
-}
-
-/* The stiffness about a place that is `arm` from the sums' own: K_c = X' K X with the twist (v, w)
- * about c moving their origin at v - w x arm. */
-static void shift_stiffness(double *k, const double *arm)
-{
-    const double cross[9] = {0.0, -arm[2], arm[1], arm[2], 0.0, -arm[0], -arm[1], arm[0], 0.0};
-    /* v_o = v + w x (o - c) = v + arm x w with arm = c - o */
-    for (int row = 0; row < 6; row++) {
-        for (int q = 0; q < 3; q++) {
-            for (int r = 0; r < 3; r++) {
-                k[6 * row + 3 + q] += k[6 * row + r] * cross[3 * r + q];
-            }
-        }
-    }
-    for (int column = 0; column < 6; column++) {
-        for (int q = 0; q < 3; q++) {
-            for (int r = 0; r < 3; r++) {
-                k[6 * (3 + q) + column] += cross[3 * r + q] * k[6 * r + column];
-            }
-        }
-    }
-}
-
-/* The sums about their centre of pressure, in world axes, on the query's a. */
-static void finish(const struct walk *w, const struct tact_pose *pose,
-                   struct tact_field_contact *out)
-{
-    const struct field_sums *s = &w->sums;
-    double turn[9], arm[3], lever[3], place[3], torque[3], sign = w->swapped ? 1.0 : -1.0;
-    tact_quat_to_m3(turn, pose->quat_wxyz);
-    tact_v3_scale(arm, s->first, s->load > 0.0 ? 1.0 / s->load : 0.0);
-    tact_v3_add(place, s->origin, arm);
-    tact_pose_point(out->centre, pose, place);
-    tact_v3_cross(lever, arm, s->force);
-    tact_v3_sub(torque, s->torque, lever);
-    tact_m3_mul_v3(out->wrench, turn, s->force);
-    tact_m3_mul_v3(out->wrench + 3, turn, torque);
-    for (int k = 0; k < 6; k++) {
-        out->wrench[k] *= sign;
-    }
-    turn_stiffness(s->stiffness, turn, out->stiffness);
-    tact_m3_mul_v3(lever, turn, arm);
-    shift_stiffness(out->stiffness, lever);
-    out->alike += s->alike;
-    out->area = s->area;
-    out->load = s->load;
-    out->peak = s->peak;
-}
-
-int tact_field_touch(const struct tact_field *a, const struct tact_pose *pose_a,
-                     const struct tact_field *b, const struct tact_pose *pose_b,
-                     struct tact_field_scratch *scratch,
-                     void (*visit)(void *user, const struct tact_field_polygon *polygon),
-                     void *user, struct tact_field_contact *out)
-{
-    struct walk w = {.scratch = scratch,
-                     .out = out,
-                     .visit = visit,
-                     .user = user,
-                     .swapped = tact_field_swaps(a, b)};
+    struct walk w = {.out = out, .scratch = scratch};
     memset(out, 0, sizeof *out);
     if (!tact_field_meets(a, b)) {
         return -ENOTSUP;
     }
-    if (w.swapped) {
-        tact_field_place(&w.pair, b, pose_b, a, pose_a);
+    out->swapped = tact_field_swaps(a, b);
+    out->frame = out->swapped ? pose_b : pose_a;
+    out->polygon = scratch->polygon;
+    if (out->swapped) {
+        tact_field_place(&out->pair, b, pose_b, a, pose_a);
     } else {
-        tact_field_place(&w.pair, a, pose_a, b, pose_b);
+        tact_field_place(&out->pair, a, pose_a, b, pose_b);
     }
     begin_query(scratch);
     search(&w);
     out->tried = w.cut;
-    if (w.full) {
-        return -ENOSPC;
+    return w.full ? -ENOSPC : w.area > 0.0;
+}
+
+/* Sums about their centre of pressure, in world axes, on the query's a. */
+static void finish(const struct field_surface *of, struct field_sums *sums,
+                   struct tact_field_contact *out)
+{
+    double turn[9], sign = of->swapped ? 1.0 : -1.0;
+    tact_field_centre(sums);
+    tact_quat_to_m3(turn, of->frame->quat_wxyz);
+    tact_pose_point(out->centre, of->frame, sums->origin);
+    tact_m3_mul_v3(out->wrench, turn, sums->force);
+    tact_m3_mul_v3(out->wrench + 3, turn, sums->torque);
+    for (int k = 0; k < 6; k++) {
+        out->wrench[k] *= sign;
     }
-    if (!(w.sums.area > 0.0)) {
-        out->polygons = 0;
-        return 0;
+    tact_field_turn(sums->stiffness, turn, out->stiffness);
+    out->alike += sums->alike;
+    out->area = sums->area;
+    out->load = sums->load;
+}
+
+int tact_field_touch(const struct tact_field *a, const struct tact_pose *pose_a,
+                     const struct tact_field *b, const struct tact_pose *pose_b,
+                     struct tact_field_scratch *scratch, struct tact_field_contact *out)
+{
+    struct field_surface of;
+    struct field_sums sums = {.area = 0.0};
+    int rc = tact_field_find(a, pose_a, b, pose_b, scratch, &of);
+    memset(out, 0, sizeof *out);
+    out->tried = of.tried;
+    out->alike = of.alike;
+    if (rc <= 0) {
+        return rc;
     }
-    finish(&w, w.swapped ? pose_b : pose_a, out);
+    tact_v3_copy(sums.origin, of.polygon->corner[0]);
+    for (size_t i = 0; i < of.count; i++) {
+        const struct field_polygon *p = &of.polygon[i];
+        tact_field_add(&sums, p);
+        for (int k = 0; k < p->corners; k++) {
+            out->peak = tact_max(out->peak, p->base + tact_v3_dot(p->slope_a, p->corner[k]));
+        }
+    }
+    out->polygons = of.count;
+    out->pieces = of.pieces;
+    finish(&of, &sums, out);
     return 1;
 }

@@ -185,7 +185,7 @@ static inline int field_touch(const struct tact_field *a, const struct tact_pose
                               const struct tact_field *b, const struct tact_pose *pb,
                               struct tact_field_contact *out)
 {
-    int rc = tact_field_touch(a, pa, b, pb, field_scratch(), NULL, NULL, out);
+    int rc = tact_field_touch(a, pa, b, pb, field_scratch(), out);
     assert_true(rc >= 0);
     return rc;
 }
