@@ -16,6 +16,7 @@
 #include "../../api.h"
 #include "../../error.h"
 #include "../../mesh/mesh.h"
+#include "../../shape/shape.h"
 #include "../../vec.h"
 
 TACT_BEGIN_DECLS
@@ -45,6 +46,21 @@ TACT_API int tact_field_rigid(const struct tact_mesh *mesh, struct tact_field **
 /** The half-space z <= 0 whose pressure rises by `gradient` [Pa/m] with depth; INFINITY: rigid.
  *  0, -EINVAL for a gradient that is not positive, -ENOMEM. Not real-time safe. */
 TACT_API int tact_field_halfspace(double gradient, struct tact_field **out);
+
+/**
+ * The field of a shape, tessellated. slope: modulus over thickness [Pa/m], by which the pressure
+ * rises with depth; INFINITY: rigid, of any kind. By kind, with the distance d inside the surface:
+ * half-space, box: slope d. Sphere, capsule, cylinder: slope d of a polyhedron of about 2000
+ * triangles, of the volume that the solid has. Ellipsoid and convex: linear along each ray from the
+ * centre, from 0 on the surface to slope times the least distance of the surface; exact there, and
+ * softer where the surface is farther away.
+ * @retval -ENOTSUP  a soft mesh; err says so
+ * @retval -EINVAL   a convex solid whose tetrahedra are flat
+ * @retval -ENOMEM
+ * Not real-time safe.
+ */
+TACT_API int tact_field_of_shape(const struct tact_shape *shape, double slope,
+                                 struct tact_field **out, struct tact_error *err);
 
 TACT_API void tact_field_free(struct tact_field *field);
 
