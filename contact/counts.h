@@ -28,6 +28,11 @@ enum tact_solve_count {
     TACT_COUNT_CONFORMING, /**< smooth pairs without their second-order term: the contact moves too
                               far in a tick */
     TACT_COUNT_NOT_FOUND,  /**< smooth pairs near each other whose closest points were not found */
+    TACT_COUNT_POLYGONS,   /**< polygons of the contact surfaces of pressure fields */
+    TACT_COUNT_ALIKE,   /**< pairs of their cells whose pressures agree on a volume: the force jumps
+                           there */
+    TACT_COUNT_CROWDED, /**< pairs of pressure fields with more polygons than there is room for,
+                           which do not press, or more than their friction limit was made of */
     TACT_SOLVE_COUNTS
 };
 

@@ -58,6 +58,8 @@ struct tact_contact_model {
                       go into logs, so that a replay may start at any tick */
     int moments; /**< 1: it uses the moments of the overlap, which a moment source may measure,
                       and is asked only about pairs that overlap */
+    int elastic; /**< 1: its patches press by an elastic wrench, which hunt_crossley of a law damps
+                      without a compliance beside it */
     int points;  /**< 1: its patches are solved as contact points with Coulomb friction: the
                       corners of the outline of two convex solids' overlap, all vertices of the
                       overlap of others, the centre of one that is round or soft */

@@ -6,10 +6,8 @@
 enum { MOST = 16 };
 
 static const struct tact_contact_model *models[MOST + 1] = {
-    &tact_model_volume,
-    &tact_model_features,
-    &tact_model_points,
-    &tact_model_smooth,
+    &tact_model_volume, &tact_model_features, &tact_model_field,
+    &tact_model_points, &tact_model_smooth,
 };
 
 const struct tact_contact_model *tact_contact_model_at(int i)

@@ -6,6 +6,7 @@
 
 extern const struct tact_contact_model tact_model_volume;   /* Bouchard 2015 */
 extern const struct tact_contact_model tact_model_features; /* Yi and Drumwright 2018 */
+extern const struct tact_contact_model tact_model_field;    /* Elandt 2019 */
 extern const struct tact_contact_model tact_model_points;   /* for comparison */
 extern const struct tact_contact_model tact_model_smooth;   /* Kry and Pai 2003 */
 

@@ -16,6 +16,10 @@ struct tact_contact_model;
  *  (tact_contact_model.prepare). */
 struct tact_material {
     double modulus; /**< E* [Pa]; 0: rigid */
+    struct {
+        double modulus;   /**< E [Pa]; 0: rigid */
+        double thickness; /**< T [m] of the layer that yields: pressure is E / T times depth */
+    } field;              /**< of pair/field/ */
 };
 
 /** What happens where two materials touch. */
@@ -30,7 +34,8 @@ struct tact_contact_law {
                                        square of its extent; damped by `dissipation` */
     double dissipation;           /**< relaxation time of too deep an overlap [s] >= 0 */
     double hunt_crossley; /**< a [s/m] of the force (depth / compliance) (1 + a closing speed) >= 0;
-                               needs a compliance */
+                               needs a compliance, or a model whose patches are elastic: there the
+                               pressure times (1 + a closing speed) */
     double restitution;   /**< Newton's e of normal velocities in an impact, 0 to 1 */
     double modulus;       /**< E* [Pa] of a soft curved surface; 0: rigid */
     double tip_radius;    /**< of a fingertip's patch at 1 N [m]; 0: no fingertip (patch.h) */

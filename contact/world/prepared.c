@@ -7,12 +7,18 @@
 
 enum { MOST_MATERIALS = 4096 };
 
+static int is_field(const struct tact_material *of)
+{
+    double modulus = of->field.modulus, slope = modulus / of->field.thickness;
+    return modulus == 0.0 || (modulus > 0.0 && slope > 0.0 && isfinite(slope));
+}
+
 int tact_world_set_material(struct tact_world *world, int material, const struct tact_material *of)
 {
     static const struct tact_material none;
     struct prepared *p = &world->prepared;
     if (p->done || material < 0 || material >= MOST_MATERIALS || !isfinite(of->modulus) ||
-        of->modulus < 0.0) {
+        of->modulus < 0.0 || !is_field(of)) {
         return -EINVAL;
     }
     if (material >= p->material_count) {

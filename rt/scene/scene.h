@@ -25,6 +25,10 @@ struct tact_scene_material {
                             (1 - nu^2)/E; 0 (default): rigid */
     double tip_radius; /**< of a fingertip's patch at 1 N [m]; 0: no fingertip */
     double tip_power;  /**< of the force in that radius; default 1/3 */
+    struct tact_scene_field {
+        double modulus;   /**< E [Pa] of a soft layer; required where the field is given */
+        double thickness; /**< T of that [m], required: pressure is E / T times depth */
+    } field;              /**< of the model `field`; all 0 where it is not given: rigid */
 };
 
 /**

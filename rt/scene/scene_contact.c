@@ -1,4 +1,5 @@
 /* Checks of what happens where materials touch, and of how contacts are made and solved. */
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include "contact/pair/model.h"
@@ -28,8 +29,68 @@ static int check_model(const struct tact_scene_check *check, const char *path, c
     return tact_scene_need_word(check, path, name, words);
 }
 
-static int check_pair(const struct tact_scene_check *check, const char *path,
-                      const struct tact_scene_pair *pair)
+static int uses_field(const struct tact_scene *scene, const struct tact_scene_pair *pair)
+{
+    return !strcmp(pair->model ? pair->model : scene->contact.model, "field");
+}
+
+static int has_field(const struct tact_scene *scene, const char *material)
+{
+    for (uint32_t i = 0; i < scene->materials_count; i++) {
+        if (!strcmp(scene->materials[i].name, material)) {
+            return scene->materials[i].field.modulus > 0.0;
+        }
+    }
+    return 1; /* no such material: refused as that */
+}
+
+/* What has no meaning beside a pressure field. */
+static int check_field_pair(const struct tact_scene_check *check, const struct tact_scene *scene,
+                            const char *path, const struct tact_scene_pair *pair)
+{
+    static const char *const others[] = {"overlap", "restitution", "compliance",
+                                         "tangential_compliance", "tip_radius"};
+    const struct tact_contact_law *law = &pair->law;
+    char key[TACT_SCENE_PATH];
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+        if (tact_scene_has(check, "%s.%s", path, others[i])) {
+            return tact_scene_bad(check, tact_scene_key_of(key, path, others[i]),
+                                  "is nothing of the model field: the materials' pressure fields "
+                                  "decide how the contact yields");
+        }
+    }
+    if (law->compliance > 0.0 || law->tangential_compliance > 0.0) {
+        return tact_scene_bad(
+            check, law->compliance > 0.0 ? "contact.compliance" : "contact.tangential_compliance",
+            "is nothing of the model field of %s", path);
+    }
+    if (!has_field(scene, pair->materials[0]) && !has_field(scene, pair->materials[1])) {
+        return tact_scene_bad(check, path,
+                              "the model field needs a soft material: expected \"field\" of "
+                              "\"%s\" or \"%s\"",
+                              pair->materials[0], pair->materials[1]);
+    }
+    return 0;
+}
+
+static int check_field(const struct tact_scene_check *check, const char *path,
+                       const struct tact_scene_field *field)
+{
+    char owner[TACT_SCENE_PATH];
+    tact_scene_key_of(owner, path, "field");
+    if (!tact_scene_has(check, "%s", owner)) {
+        return 0;
+    }
+    int rc = tact_scene_need_positive(check, owner, "modulus", field->modulus, "Pa");
+    rc = rc ? rc : tact_scene_need_positive(check, owner, "thickness", field->thickness, "m");
+    if (!rc && !isfinite(field->modulus / field->thickness)) {
+        rc = tact_scene_bad(check, owner, "modulus over thickness is out of range");
+    }
+    return rc;
+}
+
+static int check_pair(const struct tact_scene_check *check, const struct tact_scene *scene,
+                      const char *path, const struct tact_scene_pair *pair)
 {
     const struct tact_contact_law *law = &pair->law;
     char key[TACT_SCENE_PATH];
@@ -42,7 +103,8 @@ static int check_pair(const struct tact_scene_check *check, const char *path,
     rc = rc ? rc : tact_scene_need_positive(check, path, "overlap", law->overlap, "m");
     rc = rc ? rc
             : tact_scene_need_not_negative(check, path, "hunt_crossley", law->hunt_crossley, "s/m");
-    if (!rc && law->hunt_crossley > 0.0 && !(law->compliance > 0.0)) {
+    int field = uses_field(scene, pair);
+    if (!rc && law->hunt_crossley > 0.0 && !(law->compliance > 0.0) && !field) {
         return tact_scene_bad(check, tact_scene_key_of(key, path, "hunt_crossley"),
                               "damps the spring of a compliant contact; expected \"compliance\" "
                               "over 0 beside it");
@@ -54,7 +116,8 @@ static int check_pair(const struct tact_scene_check *check, const char *path,
     if (!rc && pair->model) {
         rc = check_model(check, tact_scene_key_of(key, path, "model"), pair->model);
     }
-    return rc ? rc : check_tip(check, path, law->tip_radius, law->tip_power);
+    rc = rc ? rc : check_tip(check, path, law->tip_radius, law->tip_power);
+    return rc || !field ? rc : check_field_pair(check, scene, path, pair);
 }
 
 static int check_materials(const struct tact_scene_check *check, const struct tact_scene *scene)
@@ -66,10 +129,11 @@ static int check_materials(const struct tact_scene_check *check, const struct ta
         const struct tact_scene_material *m = &scene->materials[i];
         rc = tact_scene_need_not_negative(check, path, "modulus", m->modulus, "Pa");
         rc = rc ? rc : check_tip(check, path, m->tip_radius, m->tip_power);
+        rc = rc ? rc : check_field(check, path, &m->field);
     }
     for (uint32_t i = 0; !rc && i < scene->pairs_count; i++) {
         snprintf(path, sizeof path, "pairs[%u]", i);
-        rc = check_pair(check, path, &scene->pairs[i]);
+        rc = check_pair(check, scene, path, &scene->pairs[i]);
     }
     return rc;
 }

@@ -19,6 +19,7 @@
 #define SOFT 0.1        /* compliance [m/N] */
 #define JELLY 100.0     /* modulus [Pa] */
 #define TIP 0.1         /* radius of a fingertip's patch [m] */
+#define THICK 1.0       /* of a soft layer [m] */
 #define SLUGGISH 1.0    /* relaxation [s] */
 #define MOST_WARNINGS 16 /* further ones are counted */
 
@@ -189,6 +190,18 @@ static void doubt_softness(struct doubts *d, const char *owner, double overlap, 
     }
 }
 
+static void doubt_field(struct doubts *d, const char *path, const struct tact_scene_field *field)
+{
+    char owner[TACT_SCENE_PATH];
+    tact_scene_key_of(owner, path, "field");
+    if (field->modulus > 0.0 && field->modulus < JELLY) {
+        doubt(d, owner, "modulus", "%g Pa is softer than jelly: is it in pascals?", field->modulus);
+    }
+    if (field->thickness > THICK) {
+        doubt(d, owner, "thickness", "a layer of %g m: is it in metres?", field->thickness);
+    }
+}
+
 static void doubt_surfaces(struct doubts *d)
 {
     char path[TACT_SCENE_PATH];
@@ -203,6 +216,7 @@ static void doubt_surfaces(struct doubts *d)
         if (m->tip_radius > TIP) {
             doubt(d, path, "tip_radius", "a fingertip of %g m: is it in metres?", m->tip_radius);
         }
+        doubt_field(d, path, &m->field);
     }
     for (uint32_t i = 0; i < d->scene->pairs_count; i++) {
         const struct tact_contact_law *p = &d->scene->pairs[i].law;

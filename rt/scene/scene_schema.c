@@ -33,11 +33,18 @@ static const cyaml_schema_value_t number = {CYAML_VALUE_FLOAT(CYAML_FLAG_DEFAULT
 static const cyaml_schema_value_t name = {
     CYAML_VALUE_STRING(CYAML_FLAG_POINTER, char *, 1, LONGEST_NAME)};
 
+static const cyaml_schema_field_t field_fields[] = {
+    NUMBER("modulus", NEEDED, tact_scene_field, modulus),
+    NUMBER("thickness", NEEDED, tact_scene_field, thickness),
+    CYAML_FIELD_END,
+};
+
 static const cyaml_schema_field_t material_fields[] = {
     TEXT("name", NEEDED, tact_scene_material, name, LONGEST_NAME),
     NUMBER("modulus", OPTIONAL, tact_scene_material, modulus),
     NUMBER("tip_radius", OPTIONAL, tact_scene_material, tip_radius),
     NUMBER("tip_power", OPTIONAL, tact_scene_material, tip_power),
+    CYAML_FIELD_MAPPING("field", OPTIONAL, struct tact_scene_material, field, field_fields),
     CYAML_FIELD_END,
 };
 static const cyaml_schema_value_t material = {

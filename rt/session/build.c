@@ -225,7 +225,9 @@ static int add_laws(struct tact_session *s)
 {
     const struct tact_scene *scene = s->scene;
     for (uint32_t i = 0; i < scene->materials_count; i++) {
-        const struct tact_material material = {scene->materials[i].modulus};
+        const struct tact_scene_material *m = &scene->materials[i];
+        const struct tact_material material = {.modulus = m->modulus,
+                                               .field = {m->field.modulus, m->field.thickness}};
         int rc = tact_world_set_material(s->world, (int)i, &material);
         if (rc) {
             return rc;

@@ -54,7 +54,7 @@ TACT_API int tact_field_halfspace(double gradient, struct tact_field **out);
  * triangles, of the volume that the solid has. Ellipsoid and convex: linear along each ray from the
  * centre, from 0 on the surface to slope times the least distance of the surface; exact there, and
  * softer where the surface is farther away.
- * @retval -ENOTSUP  a soft mesh; err says so
+ * @retval -ENOTSUP  a soft mesh or torus; err says so
  * @retval -EINVAL   a convex solid whose tetrahedra are flat
  * @retval -ENOMEM
  * Not real-time safe.

@@ -36,6 +36,7 @@ void tact_field_place(struct field_pair *pair, const struct tact_field *a,
     for (int i = 0; i < 9; i++) {
         int r = i / 3, c = i % 3;
         pair->turn[i] = to[r] * from[c] + to[3 + r] * from[3 + c] + to[6 + r] * from[6 + c];
+        pair->size[i] = fabs(pair->turn[i]);
     }
     tact_v3_sub(between, pose_b->position, pose_a->position);
     tact_m3_tmul_v3(pair->shift, to, between);

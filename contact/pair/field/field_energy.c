@@ -223,7 +223,7 @@ static double over_cone(const struct field_pair *pair, uint32_t i, uint32_t j, c
 static double lesser_below(const struct field_pair *pair, const struct field_node *a,
                            const struct field_node *b)
 {
-    if (!tact_field_boxes_overlap(pair, a->lower, a->upper, b->lower, b->upper)) {
+    if (!tact_field_boxes_overlap(pair, &a->all, &b->all)) {
         return 0.0;
     }
     if (a->leaf && b->leaf) {

@@ -24,10 +24,14 @@ struct field_cell {
     uint8_t rim;      /* bits: faces on the boundary; 16: pressure falls below 0 in it */
 };
 
+/* A box about something, and the ball about that; a radius of -INFINITY where there is nothing. */
+struct field_box {
+    double middle[3], half[3], radius; /* [m] */
+};
+
 /* Bounds of a part of the cells. */
 struct field_node {
-    double lower[3], upper[3];             /* [m] */
-    double rim_lower[3], rim_upper[3];     /* of where the pressure is 0; lower > upper: nowhere */
+    struct field_box all, rim;             /* rim: of where the pressure is 0 */
     double slope_lower[3], slope_upper[3]; /* of the gradients [Pa/m] */
     double least, most;                    /* pressure [Pa] */
     uint32_t first;                        /* of two children, or the cell */
@@ -56,6 +60,7 @@ enum { TACT_FIELD_DEPTH = 40 };
 struct field_pair {
     const struct tact_field *a, *b;
     double turn[9], shift[3]; /* a point x of b is turn x + shift in a */
+    double size[9];           /* sizes of the numbers of turn */
 };
 
 /* 1 where two fields can touch: not two rigid ones, nor two half-spaces. */
@@ -85,6 +90,7 @@ void tact_field_place(struct field_pair *pair, const struct tact_field *a,
  * pair->a. */
 struct field_polygon {
     uint32_t a, b;
+    int group; /* of those that face alike */
     int corners;
     int soft;                             /* 1: neither is rigid */
     double corner[TACT_FIELD_CORNERS][3]; /* [m], about the normal either way round */
@@ -128,10 +134,10 @@ void tact_field_turn(const double *matrix, const double *turn, double *out);
 /* The contact surface of two fields. */
 struct field_surface {
     struct field_pair pair;
-    const struct tact_pose *frame;       /* of pair.a */
-    int swapped;                         /* 1: pair.a is the query's b */
-    const struct field_polygon *polygon; /* until the scratch is used again */
-    size_t count, pieces, tried, alike;  /* alike: pairs without a polygon */
+    const struct tact_pose *frame;      /* of pair.a */
+    int swapped;                        /* 1: pair.a is the query's b */
+    struct field_polygon *polygon;      /* until the scratch is used again */
+    size_t count, pieces, tried, alike; /* alike: pairs without a polygon */
 };
 
 /* Finds it. 1, 0 where there is none, -ENOSPC, -ENOTSUP. */
@@ -139,8 +145,8 @@ int tact_field_find(const struct tact_field *a, const struct tact_pose *pose_a,
                     const struct tact_field *b, const struct tact_pose *pose_b,
                     struct tact_field_scratch *scratch, struct field_surface *out);
 
-/* 1 where boxes overlap: lower and upper of one in the frame of a, of the other in that of b. */
-int tact_field_boxes_overlap(const struct field_pair *pair, const double *lower_a,
-                             const double *upper_a, const double *lower_b, const double *upper_b);
+/* 1 where boxes overlap: one in the frame of a, the other in that of b. */
+int tact_field_boxes_overlap(const struct field_pair *pair, const struct field_box *a,
+                             const struct field_box *b);
 
 #endif

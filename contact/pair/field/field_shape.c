@@ -164,10 +164,13 @@ int tact_field_of_shape(const struct tact_shape *shape, double slope, struct tac
     if (shape->kind == TACT_SHAPE_HALFSPACE) {
         return tact_field_halfspace(slope, out);
     }
-    if (shape->kind == TACT_SHAPE_MESH && !isinf(slope)) {
-        return tact_error_set(err, -ENOTSUP,
-                              "a mesh has no pressure field yet; expected a material without "
-                              "\"field\", or type convex");
+    int bent = shape->kind == TACT_SHAPE_MESH || shape->kind == TACT_SHAPE_TORUS;
+    if (bent && !isinf(slope)) {
+        return tact_error_set(
+            err, -ENOTSUP,
+            "a %s has no pressure field; expected a material without \"field\", or "
+            "type convex",
+            tact_shape_type(shape->kind)->name);
     }
     if (!m.mesh) {
         rc = tact_mesh_capsule(shape->size[0], 0.0, BALL_TRIANGLES, &ball);

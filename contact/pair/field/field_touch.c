@@ -161,19 +161,11 @@ static double slope(const struct field_node *node, const double *d, int most)
 static int is_worth(const struct walk *w, const struct field_node *a, const struct field_node *b)
 {
     if (!w->closed) {
-        return tact_field_boxes_overlap(&w->out->pair, a->rim_lower, a->rim_upper, b->rim_lower,
-                                        b->rim_upper);
+        return tact_field_boxes_overlap(&w->out->pair, &a->rim, &b->rim);
     }
     return a->least <= b->most && b->least <= a->most &&
            slope(b, w->along_b, 0) < (w->out->pair.b->rigid ? 0.0 : slope(a, w->along_a, 1)) &&
-           tact_field_boxes_overlap(&w->out->pair, a->lower, a->upper, b->lower, b->upper);
-}
-
-static double extent(const struct field_node *node)
-{
-    double d[3];
-    tact_v3_sub(d, node->upper, node->lower);
-    return d[0] + d[1] + d[2];
+           tact_field_boxes_overlap(&w->out->pair, &a->all, &b->all);
 }
 
 /* Tries the pairs of two trees that may start a piece. */
@@ -192,7 +184,7 @@ static void search_pairs(struct walk *w)
         if (na->leaf && nb->leaf) {
             note(w, na->first, nb->first);
             follow(w);
-        } else if (nb->leaf || (!na->leaf && extent(na) > extent(nb))) {
+        } else if (nb->leaf || (!na->leaf && na->all.radius > nb->all.radius)) {
             stack[height++] = (struct cell_pair){na->first + 1, at.b};
             stack[height++] = (struct cell_pair){na->first, at.b};
         } else {
@@ -205,15 +197,15 @@ static void search_pairs(struct walk *w)
 /* A half-space against a tree: all cells that its plane may cut. */
 static int plane_cuts(const struct field_node *node, const double *up, double at, double soft)
 {
-    double least = at, most = at;
-    for (int k = 0; k < 3; k++) {
-        least += tact_min(up[k] * node->lower[k], up[k] * node->upper[k]);
-        most += tact_max(up[k] * node->lower[k], up[k] * node->upper[k]);
-    }
+    const double *h = node->all.half;
+    double middle = at + tact_v3_dot(up, node->all.middle);
+    double reach = fabs(up[0]) * h[0] + fabs(up[1]) * h[1] + fabs(up[2]) * h[2];
+    reach += 1e-12 * (node->all.radius + fabs(at)); /* rounding of what touches */
     if (!(soft > 0.0)) {
-        return least <= 0.0 && most >= 0.0;
+        return fabs(middle) <= reach;
     }
-    return -soft * most <= node->most && -soft * least >= tact_max(0.0, node->least);
+    return soft * (-middle - reach) <= node->most &&
+           soft * (reach - middle) >= tact_max(0.0, node->least);
 }
 
 /* plane_is_a: the half-space is a, and b rigid. */

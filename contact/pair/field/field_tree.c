@@ -47,7 +47,13 @@ static void include(double *lower, double *upper, const double *from, const doub
     }
 }
 
-static const struct field_node nothing = {
+/* What a node bounds, as it is found. */
+struct bounds {
+    double lower[3], upper[3], rim_lower[3], rim_upper[3], slope_lower[3], slope_upper[3];
+    double least, most;
+};
+
+static const struct bounds nothing = {
     .lower = {INFINITY, INFINITY, INFINITY},
     .upper = {-INFINITY, -INFINITY, -INFINITY},
     .rim_lower = {INFINITY, INFINITY, INFINITY},
@@ -58,59 +64,80 @@ static const struct field_node nothing = {
     .most = -INFINITY,
 };
 
-static void bound_cell(const struct tact_field *field, uint32_t i, struct field_node *node)
+static void bound_cell(const struct tact_field *field, uint32_t i, struct bounds *b)
 {
     const struct field_cell *cell = &field->cells[i];
     int corners = field->rigid ? 3 : 4;
-    *node = nothing;
+    *b = nothing;
     for (int k = 0; k < corners; k++) {
         const double *x = field->vertices + 3 * (size_t)cell->corner[k];
-        include(node->lower, node->upper, x, x);
+        include(b->lower, b->upper, x, x);
         /* A corner is on the sides opposite to the others. */
         if (field->rigid || cell->rim & (31 & ~(1 << k))) {
-            include(node->rim_lower, node->rim_upper, x, x);
+            include(b->rim_lower, b->rim_upper, x, x);
         }
-        node->least =
-            field->rigid ? -INFINITY : tact_min(node->least, field->pressure[cell->corner[k]]);
-        node->most =
-            field->rigid ? INFINITY : tact_max(node->most, field->pressure[cell->corner[k]]);
+        double p = field->rigid ? 0.0 : field->pressure[cell->corner[k]];
+        b->least = field->rigid ? -INFINITY : tact_min(b->least, p);
+        b->most = field->rigid ? INFINITY : tact_max(b->most, p);
     }
-    include(node->slope_lower, node->slope_upper, cell->gradient, cell->gradient);
-    node->first = i;
-    node->leaf = 1;
+    include(b->slope_lower, b->slope_upper, cell->gradient, cell->gradient);
 }
 
-static void join(const struct field_node *child, struct field_node *node)
+static void join(const struct bounds *child, struct bounds *b)
 {
-    *node = nothing;
+    *b = nothing;
     for (int i = 0; i < 2; i++) {
-        include(node->lower, node->upper, child[i].lower, child[i].upper);
-        include(node->rim_lower, node->rim_upper, child[i].rim_lower, child[i].rim_upper);
-        include(node->slope_lower, node->slope_upper, child[i].slope_lower, child[i].slope_upper);
-        node->least = tact_min(node->least, child[i].least);
-        node->most = tact_max(node->most, child[i].most);
+        include(b->lower, b->upper, child[i].lower, child[i].upper);
+        include(b->rim_lower, b->rim_upper, child[i].rim_lower, child[i].rim_upper);
+        include(b->slope_lower, b->slope_upper, child[i].slope_lower, child[i].slope_upper);
+        b->least = tact_min(b->least, child[i].least);
+        b->most = tact_max(b->most, child[i].most);
     }
 }
 
-static void build(struct tact_field *field, size_t node, struct item *items, size_t count)
+static void fill_box(const double *lower, const double *upper, struct field_box *box)
 {
-    struct field_node *n = &field->nodes[node];
-    if (count == 1) {
-        bound_cell(field, items->cell, n);
+    if (!(lower[0] <= upper[0])) {
+        *box = (struct field_box){.radius = -INFINITY};
         return;
     }
-    sort_widest(items, count);
-    size_t first = field->node_count;
-    field->node_count += 2;
-    build(field, first, items, count / 2);
-    build(field, first + 1, items + count / 2, count - count / 2);
-    join(&field->nodes[first], n);
-    n->first = (uint32_t)first;
+    for (int k = 0; k < 3; k++) {
+        box->half[k] = 0.5 * (upper[k] - lower[k]);
+        box->middle[k] = lower[k] + box->half[k];
+    }
+    box->radius = tact_v3_norm(box->half);
+}
+
+static void build(struct tact_field *field, size_t node, struct item *items, size_t count,
+                  struct bounds *b)
+{
+    struct bounds child[2];
+    struct field_node *n = &field->nodes[node];
+    n->leaf = count == 1;
+    n->first = items->cell;
+    if (n->leaf) {
+        bound_cell(field, items->cell, b);
+    } else {
+        sort_widest(items, count);
+        size_t first = field->node_count;
+        field->node_count += 2;
+        build(field, first, items, count / 2, &child[0]);
+        build(field, first + 1, items + count / 2, count - count / 2, &child[1]);
+        join(child, b);
+        n->first = (uint32_t)first;
+    }
+    fill_box(b->lower, b->upper, &n->all);
+    fill_box(b->rim_lower, b->rim_upper, &n->rim);
+    tact_v3_copy(n->slope_lower, b->slope_lower);
+    tact_v3_copy(n->slope_upper, b->slope_upper);
+    n->least = b->least;
+    n->most = b->most;
 }
 
 int tact_field_build_tree(struct tact_field *field)
 {
     struct item *items = malloc(field->cell_count * sizeof *items);
+    struct bounds bounds;
     int corners = field->rigid ? 3 : 4;
     field->nodes = malloc(2 * field->cell_count * sizeof *field->nodes);
     if (!items || !field->nodes) {
@@ -126,42 +153,39 @@ int tact_field_build_tree(struct tact_field *field)
         }
     }
     field->node_count = 1;
-    build(field, 0, items, field->cell_count);
+    build(field, 0, items, field->cell_count, &bounds);
     for (int k = 0; k < 3; k++) {
-        field->size += field->nodes->upper[k] - field->nodes->lower[k];
+        field->size += 2.0 * field->nodes->all.half[k];
     }
     free(items);
     return 0;
 }
 
-/* One axis of a separating-plane test. */
-static int apart(double gap, double reach)
+int tact_field_boxes_overlap(const struct field_pair *pair, const struct field_box *a,
+                             const struct field_box *b)
 {
-    return !(fabs(gap) <= reach);
-}
-
-int tact_field_boxes_overlap(const struct field_pair *pair, const double *lower_a,
-                             const double *upper_a, const double *lower_b, const double *upper_b)
-{
-    const double *r = pair->turn;
-    double half_a[3], half_b[3], middle_a[3], middle_b[3], gap[3], slack = 0.0;
+    const double *r = pair->turn, *s = pair->size;
+    double gap[3], reach = (1.0 + 1e-12) * (a->radius + b->radius); /* rounding of what touches */
+    tact_m3_mul_v3(gap, r, b->middle);
     for (int k = 0; k < 3; k++) {
-        half_a[k] = 0.5 * (upper_a[k] - lower_a[k]);
-        half_b[k] = 0.5 * (upper_b[k] - lower_b[k]);
-        middle_a[k] = lower_a[k] + half_a[k];
-        middle_b[k] = lower_b[k] + half_b[k];
-        slack += half_a[k] + half_b[k];
+        gap[k] += pair->shift[k] - a->middle[k];
     }
-    slack *= 1e-12; /* rounding of what only touches */
-    tact_m3_mul_v3(gap, r, middle_b);
-    tact_v3_add(gap, gap, pair->shift);
-    tact_v3_sub(gap, gap, middle_a);
+    if (reach < 0.0 || tact_v3_dot(gap, gap) > reach * reach) {
+        return 0;
+    }
+    double slack = 1e-12 * reach;
+    for (int k = 0; k < 3; k++) {
+        const double *row = s + 3 * k;
+        double far = a->half[k] + tact_v3_dot(row, b->half) + slack;
+        if (fabs(gap[k]) > far) {
+            return 0;
+        }
+    }
     for (int k = 0; k < 3; k++) {
         double across = gap[0] * r[k] + gap[1] * r[3 + k] + gap[2] * r[6 + k];
-        if (apart(gap[k], half_a[k] + fabs(r[3 * k]) * half_b[0] + fabs(r[3 * k + 1]) * half_b[1] +
-                              fabs(r[3 * k + 2]) * half_b[2] + slack) ||
-            apart(across, half_b[k] + fabs(r[k]) * half_a[0] + fabs(r[3 + k]) * half_a[1] +
-                              fabs(r[6 + k]) * half_a[2] + slack)) {
+        double far =
+            b->half[k] + s[k] * a->half[0] + s[3 + k] * a->half[1] + s[6 + k] * a->half[2] + slack;
+        if (fabs(across) > far) {
             return 0;
         }
     }

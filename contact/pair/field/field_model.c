@@ -1,0 +1,100 @@
+/*
+ * The contact model of pressure fields (Elandt 2019): a pair is one patch with the elastic wrench
+ * of its contact surface, or as many as it has parts that face apart.
+ */
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include "contact/pair/field/field_model_internal.h"
+#include "contact/pair/models_internal.h"
+
+static void release(void *data)
+{
+    struct field_data *d = data;
+    tact_field_free(d->field);
+    tact_field_scratch_destroy(d->scratch);
+    free(d->points);
+    free(d);
+}
+
+static int prepare(const struct tact_contact_model *model, const struct tact_shape *shape,
+                   const struct tact_material *material, void **data, struct tact_error *err)
+{
+    int soft = material->field.modulus > 0.0;
+    double slope = soft ? material->field.modulus / material->field.thickness : INFINITY;
+    struct field_data *d = calloc(1, sizeof *d);
+    (void)model;
+    if (!d) {
+        return -ENOMEM;
+    }
+    int rc = tact_field_of_shape(shape, slope, &d->field, err);
+    if (!rc && soft) {
+        d->scratch = tact_field_scratch_create(TACT_FIELD_POLYGONS);
+        d->points = malloc(sizeof *d->points);
+        rc = d->scratch && d->points ? 0 : -ENOMEM;
+    }
+    if (rc) {
+        release(d);
+        return rc;
+    }
+    *data = d;
+    return 0;
+}
+
+static int patches(const struct tact_shape *a, const struct tact_shape *b,
+                   const struct tact_world_options *options)
+{
+    int planes = a->kind == TACT_SHAPE_HALFSPACE && b->kind == TACT_SHAPE_HALFSPACE;
+    return options->local == TACT_LOCAL_CONE && !planes ? TACT_PIECES : 0;
+}
+
+static void count(const struct tact_pair_query *q, const struct field_surface *of, int crowded)
+{
+    if (q->counts) {
+        q->counts[TACT_COUNT_POLYGONS] += (int)of->count;
+        q->counts[TACT_COUNT_ALIKE] += (int)of->alike;
+        q->counts[TACT_COUNT_CROWDED] += crowded;
+    }
+}
+
+/* Two rigid solids, or more polygons than there is room for, are reported as what cannot open. */
+static int measure(const struct tact_pair_query *q, struct tact_patch *patch,
+                   struct tact_pair_piece *piece)
+{
+    const struct field_data *a = q->data_a, *b = q->data_b, *soft = a->scratch ? a : b;
+    struct field_surface of;
+    int made = 0;
+    if (!soft->scratch) {
+        return -ERANGE;
+    }
+    int rc = tact_field_find(a->field, q->pose_a, b->field, q->pose_b, soft->scratch, &of);
+    if (rc <= 0) {
+        count(q, &of, rc < 0);
+        return rc ? -ERANGE : -EDOM;
+    }
+    int groups = tact_field_group(&of, q->most);
+    rc = tact_field_patch(q, &of, -1, soft->points, patch);
+    count(q, &of, soft->points->lost > 0);
+    if (groups == 1) {
+        return rc;
+    }
+    for (int g = 0; g < groups; g++) {
+        memset(&piece[made].moments, 0, sizeof piece[made].moments);
+        made += !tact_field_patch(q, &of, g, soft->points, &piece[made].patch);
+    }
+    if (rc && made) { /* they press against each other, and together not at all */
+        *patch = piece->patch;
+    }
+    return made ? made : -EDOM;
+}
+
+const struct tact_contact_model tact_model_field = {
+    .abi = TACT_ABI(struct tact_contact_model),
+    .name = "field",
+    .elastic = 1,
+    .patches = patches,
+    .prepare = prepare,
+    .release = release,
+    .measure = measure,
+};

@@ -1,0 +1,43 @@
+/* What the sources of the model of pressure fields share. */
+#ifndef TACT_CONTACT_FIELD_MODEL_INTERNAL_H
+#define TACT_CONTACT_FIELD_MODEL_INTERNAL_H
+
+#include "contact/pair/field/field_internal.h"
+#include "contact/pair/model.h"
+
+/* Most polygons of a contact, and points that stand for its pressure. */
+enum { TACT_FIELD_POLYGONS = 4096, TACT_FIELD_POINTS = 6144 };
+
+/* Points that stand for the pressure of a patch, each for the load of a small part of it. */
+struct field_points {
+    double centre[3], axes[6]; /* origin and the rows of t1, t2, frame of the surface */
+    int count, lost;
+    double x[TACT_FIELD_POINTS], y[TACT_FIELD_POINTS]; /* [m] */
+    double load[TACT_FIELD_POINTS];                    /* [N] */
+};
+
+/* What prepare() makes of a shape. */
+struct field_data {
+    struct tact_field *field;
+    struct tact_field_scratch *scratch; /* of one that is soft: working memory of the world's
+                                           thread, which holds nothing from query to query */
+    struct field_points *points;        /* likewise */
+};
+
+/* Fills the points of a group of polygons, -1: of all; centre and axes are given. size: of the
+ * patch [m]. */
+void tact_field_points(const struct field_surface *of, int group, double size,
+                       struct field_points *points);
+
+/* The patch's torsion arm and limit surface: of the mean over the directions of slip. */
+void tact_field_limit(const struct field_points *points, struct tact_patch *patch);
+
+/* Parts a surface that is not flat into groups of polygons that face alike; their number, 1 where
+ * it is flat. */
+int tact_field_group(struct field_surface *of, int most);
+
+/* The patch of a group, -1: of all. 0, or -EDOM where it presses nothing. */
+int tact_field_patch(const struct tact_pair_query *q, const struct field_surface *of, int group,
+                     struct field_points *points, struct tact_patch *patch);
+
+#endif

@@ -1,0 +1,252 @@
+/* The patch of a contact surface: its elastic wrench, stiffness, outline and friction limit. */
+#include <errno.h>
+#include <math.h>
+#include <string.h>
+#include "contact/moments/hull_internal.h"
+#include "contact/pair/field/field_model_internal.h"
+
+/* Stiffness along a patch, of that along its normal, above which it is no single patch. A corner
+ * that sinks into a soft plane has none along the plane, whatever way its faces lie; a peg in a
+ * groove has. */
+#define FLAT 0.2
+#define OPPOSED 0.1  /* force over load, below which most of it presses against itself */
+#define ALIKE 0.7071 /* cosine within which polygons face as the first of a group does */
+#define LITTLE 1e-3  /* load of a polygon, of the largest, that begins no group */
+
+/* Sums over a group; springs: of its polygons along their normals, all in parallel [N/m]. */
+static void sum_up(const struct field_surface *of, int group, struct field_sums *sums,
+                   double *springs)
+{
+    int any = 0;
+    memset(sums, 0, sizeof *sums);
+    *springs = 0.0;
+    for (size_t i = 0; i < of->count; i++) {
+        const struct field_polygon *p = &of->polygon[i];
+        if (group >= 0 && p->group != group) {
+            continue;
+        }
+        if (!any++) {
+            tact_v3_copy(sums->origin, p->corner[0]);
+        }
+        tact_field_add(sums, p);
+        *springs -= p->area / p->apart * tact_v3_dot(p->slope_a, p->normal) *
+                    tact_v3_dot(p->slope_b, p->normal);
+    }
+    tact_field_centre(sums);
+}
+
+static int is_flat(const struct field_surface *of)
+{
+    struct field_sums sums;
+    double axes[9], full[36], springs;
+    sum_up(of, -1, &sums, &springs);
+    if (!(tact_v3_normalize(axes, sums.force) > OPPOSED * sums.load)) {
+        return 0;
+    }
+    tact_v3_tangents(axes, axes + 3, axes + 6);
+    tact_field_turn(sums.stiffness, axes, full);
+    double mean = 0.5 * (full[7] + full[14]), half = 0.5 * (full[7] - full[14]);
+    return mean + sqrt(half * half + full[8] * full[8]) <= FLAT * fabs(full[0]);
+}
+
+/* The polygon that is least like the groups' first ones, of those with some load; NULL where all
+ * are like one. */
+static const struct field_polygon *least_alike(const struct field_surface *of,
+                                               const double (*first)[3], int groups, double largest)
+{
+    const struct field_polygon *best = NULL;
+    double least = ALIKE;
+    for (size_t i = 0; i < of->count; i++) {
+        const struct field_polygon *p = &of->polygon[i];
+        double like = -1.0;
+        for (int g = 0; g < groups; g++) {
+            like = tact_max(like, tact_v3_dot(first[g], p->normal));
+        }
+        if (p->load > LITTLE * largest && like < least) {
+            least = like;
+            best = p;
+        }
+    }
+    return best;
+}
+
+int tact_field_group(struct field_surface *of, int most)
+{
+    double first[TACT_PIECES][3], largest = 0.0;
+    int groups = 0;
+    if (most < 2 || is_flat(of)) {
+        return 1;
+    }
+    for (size_t i = 0; i < of->count; i++) {
+        if (of->polygon[i].load > largest) {
+            largest = of->polygon[i].load;
+            tact_v3_copy(first[0], of->polygon[i].normal);
+        }
+    }
+    const struct field_polygon *p = of->polygon;
+    for (groups = 1; groups < most && p; groups += p != NULL) {
+        p = least_alike(of, (const double(*)[3])first, groups, largest);
+        if (p) {
+            tact_v3_copy(first[groups], p->normal);
+        }
+    }
+    for (size_t i = 0; i < of->count; i++) {
+        double best = -2.0;
+        for (int g = 0; g < groups; g++) {
+            double like = tact_v3_dot(first[g], of->polygon[i].normal);
+            of->polygon[i].group = like > best ? g : of->polygon[i].group;
+            best = tact_max(best, like);
+        }
+    }
+    return groups;
+}
+
+/* Rows t1 and t2 along the principal axes of the patch's area about its centre. */
+static void choose_axes(const struct field_surface *of, int group, const double *centre,
+                        const double *normal, double axes[6], double semi[2])
+{
+    double xx = 0.0, xy = 0.0, yy = 0.0, area = 0.0, t[6];
+    tact_v3_tangents(normal, t, t + 3);
+    for (size_t i = 0; i < of->count; i++) {
+        const struct field_polygon *p = &of->polygon[i];
+        double arm[3], first[3], at[2][3];
+        if (group >= 0 && p->group != group) {
+            continue;
+        }
+        tact_v3_sub(arm, p->corner[0], centre);
+        area += p->area;
+        for (int k = 0; k < 2; k++) {
+            tact_m3_mul_v3(at[k], p->second, t + 3 * k);
+        }
+        tact_v3_copy(first, p->first);
+        double ax = tact_v3_dot(t, arm), ay = tact_v3_dot(t + 3, arm);
+        double fx = tact_v3_dot(t, first), fy = tact_v3_dot(t + 3, first);
+        xx += tact_v3_dot(t, at[0]) + 2.0 * ax * fx + p->area * ax * ax;
+        xy += tact_v3_dot(t, at[1]) + ax * fy + ay * fx + p->area * ax * ay;
+        yy += tact_v3_dot(t + 3, at[1]) + 2.0 * ay * fy + p->area * ay * ay;
+    }
+    double apart = tact_hypot(xx - yy, 2.0 * xy), sum = xx + yy;
+    double angle = apart > 1e-6 * sum ? 0.5 * tact_atan2(2.0 * xy, xx - yy) : 0.0;
+    double c = tact_cos(angle), s = tact_sin(angle);
+    for (int k = 0; k < 3; k++) {
+        axes[k] = c * t[k] + s * t[3 + k];
+        axes[3 + k] = c * t[3 + k] - s * t[k];
+    }
+    /* A uniform ellipse has a quarter of its semi-axis squared. */
+    semi[0] = sqrt(2.0 * tact_max(sum + apart, 0.0) / area);
+    semi[1] = sqrt(2.0 * tact_max(sum - apart, 0.0) / area);
+}
+
+/* 1 where the surface ends at the polygon's edge from corner k. */
+static int is_rim(const struct field_surface *of, const struct field_polygon *p, int k)
+{
+    int side = p->side[k];
+    return side < 0 || (side >= 4 ? of->pair.b->cells[p->b].next[side - 4]
+                                  : of->pair.a->cells[p->a].next[side]) == TACT_FIELD_NONE;
+}
+
+static int find_outline(const struct field_surface *of, int group, const double *centre,
+                        const double axes[6], double (*corner)[2])
+{
+    struct tact_hull hull;
+    hull.count = 0;
+    for (size_t i = 0; i < of->count; i++) {
+        const struct field_polygon *p = &of->polygon[i];
+        for (int k = 0; (group < 0 || p->group == group) && k < p->corners; k++) {
+            int before = k ? k - 1 : p->corners - 1;
+            if (group >= 0 || is_rim(of, p, k) || is_rim(of, p, before)) {
+                double arm[3];
+                tact_v3_sub(arm, p->corner[k], centre);
+                tact_hull_add(&hull, tact_v3_dot(axes, arm), tact_v3_dot(axes + 3, arm));
+            }
+        }
+    }
+    return tact_hull_corners(&hull, corner);
+}
+
+/* Rows and columns 0, 4, 5 of the stiffness, or of springs along the normal in each point where
+ * that is not positive definite. */
+static void normal_stiffness(const double *full, const struct field_points *points, double k_mean,
+                             double out[9])
+{
+    static const int row[3] = {0, 4, 5};
+    double load = 0.0, minor[2];
+    for (int i = 0; i < 9; i++) {
+        out[i] = full[6 * row[i / 3] + row[i % 3]];
+    }
+    minor[0] = out[0] * out[4] - out[1] * out[1];
+    minor[1] = out[0] * (out[4] * out[8] - out[5] * out[5]) -
+               out[1] * (out[1] * out[8] - out[5] * out[2]) +
+               out[2] * (out[1] * out[5] - out[4] * out[2]);
+    if (out[0] > 0.0 && minor[0] > 0.0 && minor[1] > 0.0) {
+        return;
+    }
+    memset(out, 0, 9 * sizeof *out);
+    for (int i = 0; i < points->count; i++) {
+        load += points->load[i];
+    }
+    for (int i = 0; i < points->count; i++) {
+        const double b[3] = {1.0, points->y[i], -points->x[i]};
+        for (int k = 0; k < 9; k++) {
+            out[k] += k_mean * points->load[i] / load * b[k / 3] * b[k % 3];
+        }
+    }
+}
+
+/* Hunt and Crossley's p (1 + d v) loses d p per speed, which the law of an elastic wrench has as a
+ * stiffness by the time that goes with it. */
+static void add_damping(const struct tact_pair_query *q, const struct field_points *points,
+                        double out[9])
+{
+    double scale = q->law->hunt_crossley / (q->options->period + q->law->dissipation);
+    for (int i = 0; i < points->count && scale > 0.0; i++) {
+        const double b[3] = {1.0, points->y[i], -points->x[i]};
+        for (int k = 0; k < 9; k++) {
+            out[k] += scale * points->load[i] * b[k / 3] * b[k % 3];
+        }
+    }
+}
+
+int tact_field_patch(const struct tact_pair_query *q, const struct field_surface *of, int group,
+                     struct field_points *points, struct tact_patch *patch)
+{
+    static const int row[3] = {0, 4, 5};
+    struct field_sums sums;
+    double local[9], turn[9], springs, full[36], k[9], torque[3];
+    double sign = of->swapped ? 1.0 : -1.0; /* from the force on pair.b to that on the query's a */
+    memset(patch, 0, sizeof *patch);
+    sum_up(of, group, &sums, &springs);
+    double force = tact_v3_norm(sums.force);
+    if (!(force > 0.0) || !(sums.area > 0.0)) {
+        return -EDOM;
+    }
+    tact_v3_scale(local, sums.force, sign / force);
+    choose_axes(of, group, sums.origin, local, local + 3, patch->semi);
+    tact_v3_copy(points->centre, sums.origin);
+    memcpy(points->axes, local + 3, sizeof points->axes);
+    tact_field_points(of, group, tact_max(patch->semi[0], patch->semi[1]), points);
+    tact_field_limit(points, patch);
+    tact_field_turn(sums.stiffness, local, full);
+    normal_stiffness(full, points, springs, k);
+    patch->depth = force / k[0];
+    add_damping(q, points, k);
+    for (int i = 0; i < 9; i++) {
+        patch->stiffness[6 * row[i / 3] + row[i % 3]] = k[i];
+    }
+    tact_m3_mul_v3(torque, local, sums.torque);
+    patch->wrench[0] = force;
+    patch->wrench[4] = sign * torque[1];
+    patch->wrench[5] = sign * torque[2];
+    tact_quat_to_m3(turn, of->frame->quat_wxyz);
+    tact_m3_mul_t(patch->frame, local, turn);
+    tact_pose_point(patch->center, of->frame, sums.origin);
+    patch->corners =
+        q->options->polygon ? find_outline(of, group, sums.origin, local + 3, patch->corner) : 0;
+    patch->law = TACT_LAW_WRENCH;
+    patch->kind = TACT_PATCH_ELLIPSE;
+    patch->spin = TACT_SPIN_LIMIT_SURFACE;
+    patch->exponent = 1.0;
+    patch->rolls = INFINITY;
+    patch->area = sums.area;
+    return 0;
+}

@@ -1,0 +1,353 @@
+/*
+ * The contact model of pressure fields in motion: rest, drops, torsion and a pinch, against exact
+ * answers.
+ */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+#include "contact/local/local_internal.h"
+#include "contact/pair/field/field_model_internal.h"
+#include "support/random.h"
+#include "support/world_scene.h"
+
+#define G 9.81
+#define PI 3.14159265358979323846
+
+static void set_field(struct world_scene *s, int material, double modulus, double thickness)
+{
+    const struct tact_material of = {.field = {modulus, thickness}};
+    assert_int_equal(tact_world_set_material(s->world, material, &of), 0);
+}
+
+static struct tact_contact_law law_of(double mu, double dissipation, double hunt_crossley)
+{
+    struct tact_contact_law law = scene_rigid(mu);
+    law.model = tact_contact_model_named("field");
+    law.dissipation = dissipation;
+    law.hunt_crossley = hunt_crossley;
+    return law;
+}
+
+/* A box, soft or on what is soft: it sinks by its weight over the layer's stiffness. */
+static void rests_at_its_depth(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 6; i++) {
+        struct tact_world_options o = tact_world_options_default();
+        struct tact_shape box = scene_box(0.04, 0.03, 0.02);
+        struct tact_contact_law law = law_of(0.5, 0.003, 0.0);
+        struct world_scene s;
+        const double place[3] = {0.0, 0.0, 0.01}, k = 1e6 / 0.01, area = 0.04 * 0.03;
+        int both = i % 3 == 2;
+        o.period = i / 3 ? 2.5e-4 : 1e-3;
+        scene_open(&s, &o);
+        set_field(&s, 0, i % 3 ? 1e6 : 0.0, 0.01);
+        set_field(&s, 1, i % 3 == 1 ? 0.0 : 1e6, 0.01);
+        scene_ground(&s);
+        scene_solid(&s, &box, 0.1, place, 0.3);
+        scene_law(&s, 0, 1, &law);
+        scene_start(&s);
+        scene_run(&s, 0.5);
+        double exact = 0.1 * G / (area * (both ? 0.5 * k : k));
+        double depth = 0.01 - tact_world_body(s.world, 0)->pose.position[2];
+        const struct tact_contact *c = tact_world_contact(s.world, 0);
+        printf("layers %d: depth %.6f of exact, force %.12f of the weight, arm %.6f of 1/6 "
+               "diagonals\n",
+               i % 3, depth / exact, c->impulse[0] / (o.period * 0.1 * G), c->patch.spin_arm);
+        /* Of a soft box the rim, where the sides are nearer, bears less. */
+        assert_true(fabs(depth / exact - 1.0) < (i % 3 == 1 ? 1e-9 : 2e-3));
+        assert_true(fabs(c->impulse[0] / (o.period * 0.1 * G) - 1.0) < 1e-9);
+        assert_true(s.unsolved == 0 && c->patch.law == TACT_LAW_WRENCH && c->patch.corners == 4);
+        scene_close(&s);
+    }
+}
+
+/* Boxes thrown on a soft half-space: kinetic and gravity energy never pass what they began with. */
+static void drops_gain_no_energy(void **state)
+{
+    (void)state;
+    int drops = campaign_size(8, 200), rose = 0, runs = 0;
+    double worst = 0.0;
+    for (int e = 4; e < 10; e++) {
+        for (int n = 0; n < drops; n++) {
+            struct tact_world_options o = tact_world_options_default();
+            struct tact_contact_law law = law_of(n % 2 ? 0.5 : 0.0, n / 2 % 2 ? 0.003 : 0.0, 0.0);
+            struct tact_shape box = scene_box(0.04, 0.03, 0.02);
+            const double place[3] = {0.0, 0.0, 0.075};
+            struct world_scene s;
+            double most = -INFINITY;
+            o.period = n / 4 % 2 ? 2e-3 : 5e-4;
+            scene_open(&s, &o);
+            set_field(&s, 0, pow(10.0, e), 0.01);
+            scene_ground(&s);
+            scene_solid(&s, &box, 0.1, place, 0.0);
+            struct tact_body *body = tact_world_body(s.world, 0);
+            random_turn(body->pose.quat_wxyz);
+            for (int k = 0; k < 3; k++) {
+                body->twist[3 + k] = uniform(-8.0, 8.0);
+            }
+            scene_law(&s, 0, 1, &law);
+            scene_start(&s);
+            double start = scene_phase_energy(&s);
+            for (int i = 0; i < (int)(0.4 / o.period); i++) {
+                scene_step(&s);
+                most = fmax(most, scene_phase_energy(&s) / start - 1.0);
+            }
+            rose += most > 1e-6;
+            runs++;
+            if (most > worst) {
+                printf("E 1e%d, drop %d: %.2e over the start\n", e, n, most);
+            }
+            worst = fmax(worst, most);
+            scene_close(&s);
+        }
+    }
+    printf("%d drops: %d rose, at most by %.1e of the start\n", runs, rose, worst);
+    assert_int_equal(rose, 0);
+}
+
+/* Spinning flat on the ground: it stops after the angle that friction's work at the exact torsion
+ * arm gives. */
+static void spins_to_its_angle(void **state)
+{
+    (void)state;
+    const double mu = 0.4, spin = 12.0, mass = 0.1;
+    for (int i = 0; i < 2; i++) {
+        struct tact_world_options o = tact_world_options_default();
+        struct world_scene s;
+        struct tact_contact_law law = law_of(mu, 0.003, 0.0);
+        o.period = 2.5e-4;
+        scene_open(&s, &o);
+        struct tact_shape solid =
+            i ? scene_cylinder(&s, 0.02, 0.02, 96) : scene_box(0.04, 0.04, 0.02);
+        const double k = 1e7 / 0.01, area = i ? PI * 4e-4 : 0.04 * 0.04;
+        const double place[3] = {0.0, 0.0, 0.01 - mass * G / (k * area)};
+        set_field(&s, 0, 1e7, 0.01);
+        scene_ground(&s);
+        scene_solid(&s, &solid, mass, place, 0.0);
+        scene_law(&s, 0, 1, &law);
+        scene_start(&s);
+        struct tact_body *body = tact_world_body(s.world, 0);
+        double inertia = i ? 0.5 * mass * 4e-4 : mass * 0.04 * 0.04 / 6.0;
+        double arm = i ? 2.0 / 3.0 * 0.02 : 0.3825978 * 0.04, turned = 0.0;
+        body->twist[5] = spin;
+        for (int n = 0; n < 4000 && body->twist[5] > 1e-9; n++) {
+            turned += o.period * body->twist[5];
+            scene_step(&s);
+        }
+        double exact = 0.5 * inertia * spin * spin / (mu * mass * G * arm);
+        printf("%s spins to %.4f of the exact angle\n", i ? "disc" : "square", turned / exact);
+        assert_true(fabs(turned / exact - 1.0) < 0.01 && s.unsolved == 0);
+        scene_close(&s);
+    }
+}
+
+/* Friction of the patch's limit surface at a slip (v, w arm) of length 1, against that of its
+ * points: how much more or less power it takes. */
+static double power_error(const struct field_points *points, const struct tact_patch *patch)
+{
+    struct tact_local_problem law = {.surface = TACT_SURFACE_FITTED};
+    double worst = 0.0, total = 0.0, arm = patch->spin_arm;
+    memcpy(law.fit, patch->fit, sizeof law.fit);
+    for (int i = 0; i < points->count; i++) {
+        total += points->load[i];
+    }
+    for (int n = 0; n < 200; n++) {
+        double way = PI * n / 20.0, mix = 0.5 * PI * (n / 10) / 19.0, exact = 0.0, most = 0.0;
+        double v[3] = {cos(mix) * cos(way), cos(mix) * sin(way), sin(mix)};
+        for (int i = 0; i < points->count; i++) {
+            exact += points->load[i] *
+                     hypot(v[0] - v[2] / arm * points->y[i], v[1] + v[2] / arm * points->x[i]);
+        }
+        for (int k = 0; k <= 400;
+             k++) { /* support function of the surface: the best of its points */
+            double t = 0.5 * PI * k / 400.0, w[2], f = cos(t) * cos(t), m = sin(t) * sin(t);
+            double g = tact_local_surface(&law, f, m, w);
+            most = fmax(most, (cos(t) * cos(mix) + sin(t) * sin(mix)) / sqrt(g));
+        }
+        worst = fmax(worst, fabs(most * total / exact - 1.0));
+    }
+    return worst;
+}
+
+/* A punch of some boxes, pressed into a soft half-space: its friction limit against quadrature. */
+static double limit_error(const double *boxes, int count, double *arm)
+{
+    struct world_scene s;
+    struct tact_shape shape;
+    struct field_surface of;
+    struct tact_field *plane, *punch;
+    struct tact_patch patch;
+    struct tact_world_options o = tact_world_options_default();
+    struct tact_contact_law law = law_of(0.5, 0.0, 0.0);
+    struct tact_field_scratch *scratch = tact_field_scratch_create(1000);
+    struct field_points *points = malloc(sizeof *points);
+    struct tact_pose at = tact_pose_identity(), up = at;
+    scene_open(&s, NULL);
+    shape = scene_boxes(&s, boxes, count);
+    up.position[2] = 0.01 - 1e-5;
+    assert_int_equal(tact_field_of_shape(&shape, INFINITY, &punch, NULL), 0);
+    assert_int_equal(tact_field_halfspace(1e8, &plane), 0);
+    assert_int_equal(tact_field_find(punch, &up, plane, &at, scratch, &of), 1);
+    struct tact_pair_query q = {.law = &law, .options = &o};
+    assert_int_equal(tact_field_patch(&q, &of, -1, points, &patch), 0);
+    double error = power_error(points, &patch);
+    *arm = patch.spin_arm;
+    tact_field_free(plane);
+    tact_field_free(punch);
+    tact_field_scratch_destroy(scratch);
+    free(points);
+    scene_close(&s);
+    return error;
+}
+
+/* Of the boxes' faces from the origin. */
+static double mean_distance(const double *boxes, int count)
+{
+    enum { FINE = 400 };
+    double sum = 0.0, area = 0.0;
+    for (int b = 0; b < count; b++) {
+        const double *box = boxes + 6 * b, part = box[3] * box[4] / (FINE * FINE);
+        for (int i = 0; i < FINE * FINE; i++) {
+            sum += part * hypot(box[0] + box[3] * ((i / FINE + 0.5) / FINE - 0.5),
+                                box[1] + box[4] * ((i % FINE + 0.5) / FINE - 0.5));
+        }
+        area += box[3] * box[4];
+    }
+    return sum / area;
+}
+
+static void friction_limits(void **state)
+{
+    (void)state;
+    const double square[6] = {0, 0, 0, 0.04, 0.04, 0.02}, rect[6] = {0, 0, 0, 0.08, 0.02, 0.02};
+    const double feet[12] = {-0.02, 0, 0, 0.01, 0.01, 0.02, 0.02, 0, 0, 0.01, 0.01, 0.02};
+    const struct {
+        const char *name;
+        const double *boxes;
+        int count;
+        double most;
+    } of[] = {
+        {"square", square, 1, 0.015},
+        {"rectangle 4:1", rect, 1, 0.12},
+        {"two feet", feet, 2, 0.2},
+    };
+    for (size_t i = 0; i < sizeof of / sizeof *of; i++) {
+        double arm, error = limit_error(of[i].boxes, of[i].count, &arm);
+        double exact = mean_distance(of[i].boxes, of[i].count);
+        printf("%s: arm %.4f of exact, power of friction within %.1f %%\n", of[i].name, arm / exact,
+               100.0 * error);
+        assert_true(fabs(arm / exact - 1.0) < 0.005 && error < of[i].most);
+    }
+}
+
+/* Two soft tips pinch a ruler beside its centre of mass: it is held where the torsion arm of the
+ * tips' own pressure is over what its weight needs, and turns where it is under. */
+static double pinch(double margin, double seconds, double *creep)
+{
+    const double r = 0.008, mass = 0.03, mu = 0.8, grip = 4.0, slope = 5e5 / 0.008;
+    struct tact_world_options o = tact_world_options_default();
+    struct tact_contact_law law = law_of(mu, 0.003, 0.0);
+    struct tact_shape ball = scene_sphere(r), ruler = scene_box(0.3, 0.002, 0.03);
+    struct world_scene s;
+    struct tact_pose local = tact_pose_identity();
+    double arm = 0.0;
+    /* Two walls of soft tips at a fixed depth: the grip is the tips' at that depth. */
+    double low = 0.0, high = r, depth = 0.0;
+    for (int i = 0; i < 60; i++) {
+        depth = 0.5 * (low + high);
+        double force = PI / 3.0 * slope * r * depth * depth * (3.0 - 2.0 * depth / r);
+        low = force < grip ? depth : low;
+        high = force < grip ? high : depth;
+    }
+    for (int pass = 0; pass < 2; pass++) { /* the arm, then the offset that needs so much of it */
+        const double place[3] = {pass ? 2.0 * mu * arm / (margin * mass * G) : 0.01, 0.0, 0.0};
+        scene_open(&s, &o);
+        set_field(&s, 0, 5e5, 0.008);
+        scene_solid(&s, &ruler, mass, place, 0.0);
+        for (int side = -1; side < 2; side += 2) {
+            local.position[1] = side * (0.001 + r - depth);
+            scene_attach(&s, -1, &ball, &local, 0);
+        }
+        scene_law(&s, 0, 1, &law);
+        scene_start(&s);
+        scene_step(&s);
+        arm = 0.0;
+        for (int i = 0; i < 2; i++) { /* times the grip, in the mean of the two */
+            const struct tact_contact *c = tact_world_contact(s.world, i);
+            arm += 0.5 * c->patch.wrench[0] * c->patch.spin_arm;
+        }
+        if (!pass) {
+            scene_close(&s);
+        }
+    }
+    struct tact_body *body = tact_world_body(s.world, 0);
+    double turn[9] = {0.0}, half = 0.0;
+    for (int i = 0; i < (int)(seconds / o.period); i++) {
+        scene_step(&s);
+        tact_quat_to_m3(turn, body->pose.quat_wxyz);
+        half = i == (int)(0.5 * seconds / o.period) ? body->pose.position[2] : half;
+    }
+    *creep = fabs(body->pose.position[2] - half);
+    double angle = asin(fmax(-1.0, fmin(1.0, -turn[6]))) * 180.0 / PI;
+    printf("margin %.2f: turned %.3g degrees, creep of the second half %.1e m, at most %d sweeps\n",
+           margin, angle, *creep, s.most_iterations);
+    scene_close(&s);
+    return fabs(angle);
+}
+
+static void pinched_ruler(void **state)
+{
+    (void)state;
+    double creep;
+    assert_true(pinch(1.01, 4.0, &creep) < 0.1 && creep < 1e-12);
+    assert_true(pinch(0.99, 1.5, &creep) > 2.0);
+}
+
+/* A soft box between two walls of one rigid body: a surface of two parts that face each other,
+ * whose forces cancel, holds it by friction and lets it go without. */
+static void hangs_between_walls(void **state)
+{
+    (void)state;
+    const double walls[12] = {-0.0299, 0, 0, 0.02, 0.1, 0.1, 0.0299, 0, 0, 0.02, 0.1, 0.1};
+    for (int i = 0; i < 2; i++) {
+        struct tact_world_options o = tact_world_options_default();
+        struct tact_contact_law law = law_of(i ? 0.0 : 0.5, 0.003, 0.0);
+        struct world_scene s;
+        struct tact_pose local = tact_pose_identity();
+        const double place[3] = {0.0, 0.0, 0.0};
+        scene_open(&s, &o);
+        struct tact_shape pair = scene_boxes(&s, walls, 2), box = scene_box(0.04, 0.03, 0.02);
+        set_field(&s, 1, 1e6, 0.01);
+        scene_solid(&s, &box, 0.1, place, 0.0);
+        scene_attach(&s, -1, &pair, &local, 0);
+        scene_law(&s, 0, 1, &law);
+        scene_start(&s);
+        scene_run(&s, 0.03);
+        double before = tact_world_body(s.world, 0)->pose.position[2];
+        scene_run(&s, 0.03);
+        const struct tact_contact *c = tact_world_contact(s.world, 0);
+        double fell = before - tact_world_body(s.world, 0)->pose.position[2];
+        double exact = 0.5 * G * (0.06 * 0.06 - 0.03 * 0.03);
+        printf("friction %g: %d parts, fell %.3e m of %.3e\n", law.friction, c->split, fell, exact);
+        assert_true(c->split == 2 && s.unsolved == 0);
+        assert_true(i ? fabs(fell / exact - 1.0) < 0.02 : fabs(fell) < 1e-9);
+        scene_close(&s);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(rests_at_its_depth), cmocka_unit_test(drops_gain_no_energy),
+        cmocka_unit_test(spins_to_its_angle), cmocka_unit_test(friction_limits),
+        cmocka_unit_test(pinched_ruler),      cmocka_unit_test(hangs_between_walls),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,82 @@
+/* Pressure fields in scenes: run, recorded and replayed, and refused where they have no meaning. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <cmocka.h>
+#include "contact/counts.h"
+#include "rt/session/replay.h"
+#include "support/run_scene.h"
+
+/* All kinds of shape, soft and rigid, that fall on a soft floor beside each other. */
+static const char all_kinds[] =
+    "name: soft\nduration: 0.25\n"
+    "materials:\n"
+    "  - {name: rubber, field: {modulus: 2e5, thickness: 0.01}}\n"
+    "  - {name: steel}\n"
+    "  - {name: foam, field: {modulus: 1e6, thickness: 0.02}}\n"
+    "pairs:\n"
+    "  - {materials: [rubber, foam], friction: 0.6, model: field, dissipation: 0.003}\n"
+    "  - {materials: [steel, foam], friction: 0.4, model: field, hunt_crossley: 5}\n"
+    "  - {materials: [rubber, rubber], friction: 0.6, model: field}\n"
+    "  - {materials: [rubber, steel], friction: 0.6, model: field}\n"
+    "  - {materials: [steel, steel], friction: 0.6}\n"
+    "bodies:\n"
+    "  - {name: floor, fixed: true, shapes: [{type: halfspace, material: foam}]}\n"
+    "  - {name: ball, mass: 0.1, position: [0, 0, 0.022], angular_velocity: [3, 0, 5],\n"
+    "     shapes: [{type: sphere, radius: 0.02, material: rubber}]}\n"
+    "  - {name: box, mass: 0.1, position: [0.1, 0, 0.012], velocity: [0.3, 0, 0],\n"
+    "     shapes: [{type: box, size: [0.04, 0.03, 0.02], material: rubber}]}\n"
+    "  - {name: rod, mass: 0.1, position: [0.2, 0, 0.022], angular_velocity: [0, 0, 9],\n"
+    "     shapes: [{type: cylinder, radius: 0.02, length: 0.04, material: rubber}]}\n"
+    "  - {name: pill, mass: 0.1, position: [0.3, 0, 0.042],\n"
+    "     shapes: [{type: capsule, radius: 0.02, length: 0.04, material: steel}]}\n"
+    "  - {name: egg, mass: 0.1, position: [0.4, 0, 0.022], velocity: [0, 0.2, 0],\n"
+    "     shapes: [{type: ellipsoid, size: [0.06, 0.05, 0.04], material: rubber}]}\n"
+    "  - {name: gear, mass: 0.1, position: [0.5, 0, 0.011], angular_velocity: [0, 0, 20],\n"
+    "     shapes: [{type: mesh, material: steel,\n"
+    "       generate: {kind: gear, radius: 0.03, height: 0.02, count: 8, triangles: 400}}]}\n"
+    "  - {name: stone, mass: 0.1, position: [0.6, 0, 0.03],\n"
+    "     shapes: [{type: convex, material: rubber,\n"
+    "       generate: {kind: blob, radius: 0.02, bump: 0.004, count: 3, triangles: 200}}]}\n";
+
+static void runs_and_replays(void **state)
+{
+    (void)state;
+    struct tact_session_options options = {.clock = TACT_LOOP_FREE};
+    struct tact_session_report report;
+    char log[] = "/tmp/tact-field-XXXXXX", path[64];
+    assert_non_null(mkdtemp(log));
+    snprintf(path, sizeof path, "%s/a.mcap", log);
+    options.record = path;
+    run_text(all_kinds, &options, &report);
+    printf("%llu polygons in %llu ticks, unsolved %llu\n",
+           (unsigned long long)report.counts[TACT_COUNT_POLYGONS],
+           (unsigned long long)report.loop.ticks,
+           (unsigned long long)report.counts[TACT_COUNT_UNSOLVED]);
+    assert_true(report.counts[TACT_COUNT_POLYGONS] > 50 * report.loop.ticks);
+    assert_true(report.counts[TACT_COUNT_UNSOLVED] == 0);
+    assert_true(report.counts[TACT_COUNT_CROWDED] == 0);
+    for (int from = 0; from < 250; from += 83) {
+        struct tact_replay_options how = tact_replay_options_default();
+        struct tact_replay_report replayed;
+        struct tact_error err = {.line = 0};
+        how.from = from;
+        assert_int_equal(tact_replay_run_with(path, &how, &replayed, &err), 0);
+        assert_true(replayed.differing == 0 && replayed.ticks == (uint64_t)(250 - from));
+    }
+    assert_int_equal(remove(path), 0);
+    assert_int_equal(rmdir(log), 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(runs_and_replays),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
