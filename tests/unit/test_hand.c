@@ -84,6 +84,45 @@ static void jacobian_is_a_derivative(void **state)
 
 /* Three links swinging freely keep their energy to first order in the step: halving it halves the
  * error. This holds only where inertia, Coriolis and gravity terms agree with one another. */
+/* At constant rates a point of a link gathers Jdot v: its twist's difference, the point moving
+ * along. */
+static void rate_is_the_twists_derivative(void **state)
+{
+    (void)state;
+    struct tact_link_def defs[4] = {rod(-1, 0.05, 0), rod(0, 0.05, 0.05), rod(1, 0.04, 0.05),
+                                    rod(2, 0.03, 0.04)};
+    const double q[4] = {0.3, -0.7, 0.01, 0.5}, v[4] = {3.0, -5.0, 0.2, 4.0}, e = 1e-6;
+    const double tip[3] = {0.01, -0.004, -0.03};
+    const struct tact_pose base = {{0.1, 0.2, 0.3}, {0.9, 0.1, -0.3, 0.2}};
+    struct tact_hand *hand;
+    defs[1].axis[0] = 0;
+    defs[1].axis[1] = 1;
+    defs[2].joint = TACT_JOINT_SLIDE;
+    assert_int_equal(tact_hand_create(defs, 4, &base, &hand), 0);
+    struct tact_hand_state s = tact_hand_state(hand);
+    for (int link = 0; link < 4; link++) {
+        double twist[2][6], point[3], rate[6];
+        for (int k = 0; k < 3; k++) { /* before, after, and now */
+            for (int i = 0; i < 4; i++) {
+                s.q[i] = q[i] + (k == 0 ? -e : k == 1 ? e : 0.0) * v[i];
+                s.v[i] = v[i];
+            }
+            tact_hand_refresh(hand);
+            tact_pose_point(point, tact_hand_link_pose(hand, link), tip);
+            if (k < 2) {
+                tact_hand_link_twist(hand, link, point, twist[k]);
+            } else {
+                tact_hand_link_rate(hand, link, point, rate);
+            }
+        }
+        for (int i = 0; i < 6; i++) {
+            assert_true(fabs(rate[i] - (twist[1][i] - twist[0][i]) / (2.0 * e)) < 1e-6);
+        }
+        assert_true(tact_v3_norm(rate) > 0.1);
+    }
+    tact_hand_destroy(hand);
+}
+
 static void free_swing_keeps_energy(void **state)
 {
     (void)state;
@@ -193,11 +232,9 @@ static void limits_hold(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(jacobian_is_a_derivative),
-        cmocka_unit_test(free_swing_keeps_energy),
-        cmocka_unit_test(pendulum_has_its_period),
-        cmocka_unit_test(any_gain_is_quiet),
-        cmocka_unit_test(limits_hold),
+        cmocka_unit_test(jacobian_is_a_derivative), cmocka_unit_test(rate_is_the_twists_derivative),
+        cmocka_unit_test(free_swing_keeps_energy),  cmocka_unit_test(pendulum_has_its_period),
+        cmocka_unit_test(any_gain_is_quiet),        cmocka_unit_test(limits_hold),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
