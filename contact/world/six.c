@@ -3,26 +3,34 @@
 
 #include <math.h>
 #include <string.h>
-#include "contact/linear.h"
+#include "contact/simd_internal.h"
 #include "contact/world/rows_internal.h"
 
-#define PAIRS 7 /* of numbers in a row of a system: six unknowns and at most eight right sides */
+#define WIDE 16 /* numbers in a row of a system: six unknowns, at most ten right sides */
+
+/** Four numbers of a row, wherever they lie. */
+typedef double tact_row4 __attribute__((vector_size(32), aligned(8), may_alias));
+
+#define TACT_ROW4(pointer) ((const tact_row4 *)(pointer))
+
+TACT_CLONES static void multiply(double *out, double sign, const double *a, const double *b)
+{
+    for (int i = 0; i < 6; i++) {
+        tact_row4 *wide = (tact_row4 *)(out + 6 * i), x = *wide;
+        tact_row2 *rest = (tact_row2 *)(out + 6 * i + 4), y = *rest;
+        for (int k = 0; k < 6; k++) {
+            double s = sign * a[6 * i + k];
+            x += s * *TACT_ROW4(b + 6 * k);
+            y += s * *TACT_ROW(b + 6 * k + 4);
+        }
+        *wide = x;
+        *rest = y;
+    }
+}
 
 void tact_six_multiply(double *out, double sign, const double *a, const double *b)
 {
-    for (int i = 0; i < 6; i++) {
-        tact_row2 *row = (tact_row2 *)(out + 6 * i);
-        tact_row2 x = row[0], y = row[1], z = row[2];
-        for (int k = 0; k < 6; k++) {
-            double s = sign * a[6 * i + k];
-            x += s * TACT_ROW(b + 6 * k)[0];
-            y += s * TACT_ROW(b + 6 * k)[1];
-            z += s * TACT_ROW(b + 6 * k)[2];
-        }
-        row[0] = x;
-        row[1] = y;
-        row[2] = z;
-    }
+    multiply(out, sign, a, b);
 }
 
 void tact_six_apply(double *y, double sign, const double *a, const double *x)
@@ -37,13 +45,15 @@ void tact_six_apply(double *y, double sign, const double *a, const double *x)
 
 void tact_six_transpose(double *out, const double *a)
 {
-    for (int i = 0; i < 36; i++) {
-        out[i] = a[6 * (i % 6) + i / 6];
+    for (int i = 0; i < 6; i++) {
+        for (int k = 0; k < 6; k++) {
+            out[6 * i + k] = a[6 * k + i];
+        }
     }
 }
 
 /* The row of the largest entry in column k, at or below the diagonal. */
-static int find_pivot(double m[6][2 * PAIRS], int k)
+TACT_INLINE int find_pivot(double m[6][WIDE], int k)
 {
     int best = k;
     for (int i = k + 1; i < 6; i++) {
@@ -52,38 +62,34 @@ static int find_pivot(double m[6][2 * PAIRS], int k)
     return best;
 }
 
-static void swap_rows(double *a, double *b)
+TACT_INLINE void swap_rows(double *a, double *b)
 {
-    double t[2 * PAIRS];
+    double t[WIDE];
     memcpy(t, a, sizeof t);
     memcpy(a, b, sizeof t);
     memcpy(b, t, sizeof t);
 }
 
 /* Row k by its pivot, and its multiple from all others. */
-static void reduce(double m[6][2 * PAIRS], int k)
+TACT_INLINE void reduce(double m[6][WIDE], int k)
 {
-    tact_row2 *pivot = (tact_row2 *)m[k];
+    tact_row4 *pivot = (tact_row4 *)m[k];
     double inverse = 1.0 / m[k][k];
-    for (int j = k / 2; j < PAIRS; j++) {
+    for (int j = k / 4; j < WIDE / 4; j++) {
         pivot[j] *= inverse;
     }
     for (int i = 0; i < 6; i++) {
-        tact_row2 *row = (tact_row2 *)m[i];
+        tact_row4 *row = (tact_row4 *)m[i];
         double s = m[i][k];
-        for (int j = k / 2; j < PAIRS && i != k; j++) {
+        for (int j = k / 4; j < WIDE / 4 && i != k; j++) {
             row[j] -= s * pivot[j];
         }
     }
 }
 
-int tact_six_solve(const double *a, double *b, int columns)
+/* Gauss-Jordan elimination with row pivots. Returns 0 where there is no pivot. */
+TACT_CLONES static int eliminate(double m[6][WIDE])
 {
-    double m[6][2 * PAIRS] = {{0.0}};
-    for (int i = 0; i < 6; i++) {
-        memcpy(m[i], a + 6 * i, 6 * sizeof *a);
-        memcpy(m[i] + 6, b + columns * i, (size_t)columns * sizeof *b);
-    }
     for (int k = 0; k < 6; k++) {
         int best = find_pivot(m, k);
         if (!(fabs(m[best][k]) > 0.0)) {
@@ -93,6 +99,19 @@ int tact_six_solve(const double *a, double *b, int columns)
             swap_rows(m[k], m[best]);
         }
         reduce(m, k);
+    }
+    return 1;
+}
+
+int tact_six_solve(const double *a, double *b, int columns)
+{
+    double m[6][WIDE] = {{0.0}};
+    for (int i = 0; i < 6; i++) {
+        memcpy(m[i], a + 6 * i, 6 * sizeof *a);
+        memcpy(m[i] + 6, b + columns * i, (size_t)columns * sizeof *b);
+    }
+    if (!eliminate(m)) {
+        return 0;
     }
     for (int i = 0; i < 6; i++) {
         memcpy(b + columns * i, m[i] + 6, (size_t)columns * sizeof *b);

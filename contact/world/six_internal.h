@@ -11,7 +11,7 @@ void tact_six_apply(double *y, double sign, const double *a, const double *x);
 /* out = the transpose of a. */
 void tact_six_transpose(double *out, const double *a);
 
-/* b = a^-1 b, b 6 x columns of at most 8, by Gauss-Jordan elimination with row pivots. Returns 0
+/* b = a^-1 b, b 6 x columns of at most 10, by Gauss-Jordan elimination with row pivots. Returns 0
  * where a is singular: b is as it was. */
 int tact_six_solve(const double *a, double *b, int columns);
 
