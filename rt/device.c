@@ -7,8 +7,8 @@
 #include <stdbool.h>
 #include <string.h>
 
-/* Terminated, and text that a log, a table and a terminal can show: UTF-8 without control
- * characters. */
+/* Whether text is terminated and can be shown in a log, a table and a terminal: UTF-8 without
+ * control characters. */
 static bool is_text(const char *text, size_t room)
 {
     if (!memchr(text, '\0', room)) {

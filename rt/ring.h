@@ -7,7 +7,7 @@
  * wrap.
  *
  * The memory may be the caller's and shared between processes (tact_ring_create_at()): committed
- * elements are visible to whoever maps it next, even if the producer was killed.
+ * elements are visible to the process that maps it next, even if the producer was killed.
  *
  * tact_ring_reserve() and tact_ring_commit() belong to the producer thread, tact_ring_peek() and
  * tact_ring_release() to the consumer thread; the counters may be read from any thread.

@@ -1,8 +1,9 @@
 /**
- * A scene: what a person wrote, as plain structs. Loaded from YAML, checked, nothing wired yet.
+ * * A scene: the content of a YAML file as plain structs, loaded and checked, without open devices.
  *
- * SI units, radians, z up, quaternions w first. Every pointer is owned by the scene. Numbers are
- * finite and physical once loaded; names exist and are unique; meshes are read and closed.
+ * SI units, radians, z up, quaternions w first. Every pointer is owned by the scene. After loading,
+ * numbers are finite and physical; names are unique and all references to them are valid; meshes
+ * are read and closed.
  */
 #ifndef TACT_RT_SESSION_SCENE_H
 #define TACT_RT_SESSION_SCENE_H
@@ -23,31 +24,32 @@ struct tact_scene_material {
     char *name;
     double modulus;    /**< effective elastic modulus E* [Pa] of a soft material, 1/E* = sum of
                             (1 - nu^2)/E; 0 (default): rigid */
-    double tip_radius; /**< of a fingertip's patch at 1 N [m]; 0: no fingertip */
-    double tip_power;  /**< of the force in that radius; default 1/3 */
+    double tip_radius; /**< radius of a fingertip's patch at 1 N [m]; 0: not a fingertip */
+    double tip_power;  /**< exponent of the force in that radius; default 1/3 */
     struct tact_scene_field {
-        double modulus;   /**< E [Pa] of a soft layer; required where the field is given */
-        double thickness; /**< T of that [m], required: pressure is E / T times depth */
-    } field;              /**< of the model `field`; all 0 where it is not given: rigid */
+        double modulus;   /**< E [Pa] of a soft layer; required if the field is set */
+        double thickness; /**< T of the layer [m], required: pressure is E / T times depth */
+    } field;              /**< of the model `field`; all 0 if not set: rigid */
 };
 
 /**
- * What happens where two materials touch; `materials` names both (one name twice is allowed).
+ * * Contact law of two materials; `materials` names both (the same name twice is allowed).
  *
- * Which shapes can touch: those of two different things (body or hand) of which at least one moves.
- * Every material pair that occurs so must be given. Two links of one hand touch only where a pair
- * is given for their materials and neither is the other's parent; fixed bodies never touch.
+ * Shapes of two different objects (bodies or hands) can touch if at least one of them moves. Every
+ * pair of materials for which this is possible is required. Two links of one hand touch only if
+ * there is an entry for their materials and neither is the other's parent; fixed bodies never
+ * touch.
  */
 struct tact_scene_pair {
     char *materials[2];
-    struct tact_contact_law law; /**< friction is required; overlap, compliance,
-                                      tangential_compliance and dissipation default to
-                                      scene.contact's, tip_radius 0 to that of the materials. What
-                                      follows from materials and names is set by a session */
+    struct tact_contact_law
+        law; /**< friction is required; overlap, compliance, tangential_compliance and dissipation
+                default to scene.contact's, tip_radius 0 to that of the materials. Members that
+                follow from materials and names are set by a session */
     char *model; /**< a name of contact/pair/model.h, or auto; NULL: scene.contact.model */
 };
 
-/** A solid made by rule: see struct tact_generate, whose members these are. */
+/** A procedural solid: the members of struct tact_generate. */
 struct tact_scene_generate {
     char *kind;     /**< of tact_generate_names; required */
     double edge;    /**< [m] */
@@ -75,15 +77,15 @@ struct tact_scene_shape {
     char *material;                       /**< required */
     struct tact_shape shape;              /**< filled on load: tessellated, mesh attached */
     struct tact_mesh *mesh;               /**< owned mesh, or NULL */
-    void *file_data; /**< bytes of the mesh file, for the log's attachment, or NULL */
+    void *file_data; /**< content of the mesh file, for the log's attachment, or NULL */
     uint64_t file_size;
 };
 
-/** A free or fixed rigid body. Its frame is the scene's choice; the centre of mass follows from the
- *  shapes unless `center_of_mass` is given. */
+/** A free or fixed rigid body. Its frame is chosen in the scene; the centre of mass follows from
+ * the shapes unless `center_of_mass` is set. */
 struct tact_scene_body {
     char *name;
-    bool fixed;             /**< never moves; no mass needed */
+    bool fixed;             /**< 1: does not move; needs no mass */
     double mass;            /**< [kg] > 0; required unless fixed */
     double *center_of_mass; /**< 3 [m], body frame; default: of the shapes, uniform density (filled
                                  on load for every moving body; NULL only for fixed ones) */
@@ -94,24 +96,24 @@ struct tact_scene_body {
     double quat_wxyz[4];    /**< default identity; normalised on load */
     double velocity[3];     /**< of the centre of mass at the start [m/s], world */
     double angular_velocity[3]; /**< [rad/s], world */
-    double support_until;       /**< its weight is carried until this time [s]; default 0 */
+    double support_until;       /**< its weight is compensated until this time [s]; default 0 */
     struct tact_scene_shape *shapes;
     uint32_t shapes_count;
 };
 
 /** A joint of a mechanism: between two bodies, or a body and the world
- * (../../contact/world/bond.h). It holds them as they are at the start. */
+ * (../../contact/world/bond.h). Its reference is the initial pose. */
 struct tact_scene_bond {
     char *name;
     char *type;    /**< ball, hinge, slider, fixed */
-    char **bodies; /**< one or two; one: the other is the world. A fixed body is the world too, but
-                        what is joined to it does not touch it */
+    char **bodies; /**< one or two; one: the other is the world. A fixed body counts as the world,
+                      except that bodies joined to it do not touch it */
     uint32_t bodies_count;
-    double position[3]; /**< at the start [m], world; default 0 */
+    double position[3]; /**< initial position [m], world; default 0 */
     double axis[3];     /**< of a hinge or slider, world at the start; normalised on load; default
                              0 0 1 */
-    double lower;       /**< stops of the first body's turn [rad] or way [m] from the start, both or
-                             neither; a hinge's within -pi to pi */
+    double lower; /**< stops of the first body's rotation [rad] or displacement [m] from the start,
+                     both or neither; a hinge's within -pi to pi */
     double upper;
     double damping;  /**< of a hinge [N m s/rad] or slider [N s/m], >= 0 */
     double friction; /**< dry, of a hinge [N m] or slider [N], >= 0 */
@@ -146,54 +148,54 @@ struct tact_scene_hand {
     char *name;
     double position[3]; /**< of the base [m] */
     double quat_wxyz[4];
-    bool weightless; /**< gravity does not act on its links (compensated); default false */
+    bool weightless; /**< true: gravity does not act on its links (compensated); default false */
     struct tact_scene_link *links;
     uint32_t links_count;
 };
 
-/** A device and its free-form settings, which the device's factory checks. */
+/** A device and its settings, which the device's factory checks. */
 struct tact_scene_device {
     char *name;
     char *type;
-    struct tact_device_setting *settings; /**< collected on load with line and column. Maps inside
-                                               get keys with dots ("axes.abs_x"), entries of lists
-                                               that hold more than numbers get "names[0]" */
+    struct tact_device_setting
+        *settings; /**< collected on load with line and column. Nested maps get keys with dots
+                      ("axes.abs_x"), entries of lists of maps get "names[0]" */
     uint32_t settings_count;
-    char *calibration; /**< file with further settings, relative to the scene's folder, or NULL:
-                            those that were measured. They are among `settings` */
-    bool calibration_required; /**< outputs are not armed without that file; default false */
+    char *calibration; /**< file with further, measured settings, relative to the scene's folder, or
+                          NULL. They are appended to `settings` */
+    bool calibration_required; /**< true: outputs are not armed without that file; default false */
     char *calibration_text;    /**< the file, for the log's attachment */
     uint64_t calibration_size;
 };
 
-/** An input channel drives a joint's target, or measures its state: value = offset + scale *
- *  channel, clamped to [lower, upper] where lower < upper. Several targets of one joint add up; a
- *  joint is measured by one input at most. */
+/** An input channel sets a joint's target, or measures its state: value = offset + scale * channel,
+ * clamped to [lower, upper] if lower < upper. Several targets of one joint are added; at most one
+ * input measures a joint. */
 struct tact_scene_input {
-    char *from;    /**< "device.channel" */
-    char *to;      /**< "hand.link": that link's joint */
-    char *what;    /**< target: of the drive (default); state: where the joint really is, as an
-                        encoder tells: the tick starts from there */
+    char *from; /**< "device.channel" */
+    char *to;   /**< "hand.link": that link's joint */
+    char *what; /**< target: of the drive (default); state: measured value of the joint, from which
+                   the tick starts */
     double scale;  /**< joint's unit per channel's unit; default 1 */
     double offset; /**< [rad] or [m]; default 0 */
-    double lower;  /**< [rad] or [m]; given together with upper, or both left out */
+    double lower;  /**< [rad] or [m]; set together with upper, or neither */
     double upper;
     double filter; /**< state: cut-off of the low-pass of the joint's rate [Hz]; 0: none */
 };
 
-/** A joint's torque, or the contact on a link or body, goes out to a device's channel through the
- *  safety chain. */
+/** A joint's torque, or the contact on a link or body, as output to a device's channel through the
+ * safety chain. */
 struct tact_scene_output {
-    char *from;    /**< "hand.link", or the name of a body where `what` is force or moment */
+    char *from;    /**< "hand.link", or a body for force and moment */
     char *to;      /**< "device.channel" */
     char *what;    /**< reaction: minus the coupling's torque, for a haptic joint (default);
                         drive: the PD torque, for a robot joint; force: of all contacts on the
                         link or body [N]; moment: theirs about the origin of its frame [N m] */
-    double *along; /**< 3: world direction of which force and moment are the component; NULL: their
-                        magnitude. Unit length once loaded */
+    double *along; /**< 3: world direction of the component of force or moment; NULL: their
+                      magnitude. Unit length once loaded */
     double scale;  /**< output unit per N m or N; default 1 */
     double limit;  /**< clamp, in the output's unit, > 0; required */
-    double rate;   /**< fastest change, output unit per second, > 0; required */
+    double rate;   /**< maximum rate of change, output unit per second, > 0; required */
     double filter; /**< cut-off of the first-order low-pass [Hz]; 0: none */
 };
 
@@ -202,26 +204,27 @@ struct tact_scene_contact {
     double compliance;            /**< [m/N]; default 0 */
     double tangential_compliance; /**< [m/N]; default 0: see struct tact_contact_law */
     double dissipation;           /**< relaxation time [s]; default 0.005 */
-    uint32_t iterations;          /**< most sweeps a tick; default 50 */
+    uint32_t iterations;          /**< maximum number of sweeps per tick; default 50 */
     double tolerance;             /**< relative residual at which sweeping stops; default 1e-10 */
     char *local;                  /**< local solver: cone (default) or bouchard */
     char *patch;     /**< polygon (default) or ellipse: see struct tact_world_options */
     char *normal;    /**< blend (default), gradient or least */
     char *model;     /**< a name of contact/pair/model.h, or auto (default): by kinds of shape.
                           patch is the old name of volume */
-    uint32_t points; /**< most of a tick, of that model; default 4096 */
+    uint32_t points; /**< maximum number of points per tick of that model; default 4096 */
     char *metric;    /**< of Algorithm 1: euclidean or mass (default) */
     char *split;     /**< auto (default) or never: see struct tact_world_options */
     char *spin;      /**< auto (default), corners, uniform, hertz or limit-surface */
 };
 
 struct tact_scene_moments {
-    char *source;     /**< auto (default): opencl where it works, else host; opencl; host */
-    char *device;     /**< part of an OpenCL device's or platform's name; NULL: any */
-    uint32_t max_age; /**< oldest result that is carried forward [ticks]; default 1. With auto, and
-                           of a pair that would take the host over host_time, 20 at least */
-    double host_time; /**< auto: pairs that take less together are measured on the host [s]; default
-                           a fifth of the period */
+    char *source; /**< auto (default): opencl if available, else host; opencl; host */
+    char *device; /**< substring of an OpenCL device's or platform's name; NULL: any */
+    uint32_t
+        max_age; /**< maximum age of a result that is extrapolated [ticks]; default 1. With auto,
+                    and for a pair that would take the host longer than host_time, at least 20 */
+    double host_time; /**< auto: pairs whose total time is less are measured on the host [s];
+                         default a fifth of the period */
 };
 
 struct tact_scene_realtime {
@@ -229,16 +232,16 @@ struct tact_scene_realtime {
     int32_t cpu;      /**< processor of the loop; -1 (default): the last one */
 };
 
-/** How the log is written. */
+/** Options of the log. */
 struct tact_scene_recorder {
-    double split_bytes;   /**< another file is begun after so many bytes; default 0: never */
-    double split_seconds; /**< ... or after so long a time [s]; default 0: never */
+    double split_bytes;   /**< size after which the next file is started; default 0: never */
+    double split_seconds; /**< ... or time after which it is started [s]; default 0: never */
 };
 
-/** A button or a pulse that is marked in the log as an event. */
+/** A button or a pulse whose rising edges are logged as events. */
 struct tact_scene_marker {
-    char *from; /**< "device.channel": marked at each tick where it has risen over 0.5 */
-    char *name; /**< of the event, or NULL: "marker" */
+    char *from; /**< channel "device.channel": an event at each rise above 0.5 */
+    char *name; /**< name of the event, or NULL: "marker" */
 };
 
 struct tact_scene_index;
@@ -247,9 +250,9 @@ struct tact_scene {
     char *name;
     double gravity[3]; /**< [m/s^2]; default 0 0 -9.81 */
     double period;     /**< of the loop [s]; default 0.001 */
-    double duration;   /**< of a run [s] unless told otherwise; default 10 */
-    double
-        max_speed; /**< of a body or sliding joint [m/s]: what is faster is a fault; default 1000 */
+    double duration;   /**< default duration of a run [s]; default 10 */
+    double max_speed; /**< maximum speed of a body or sliding joint [m/s], above it a fault; default
+                         1000 */
     struct tact_scene_contact contact;
     struct tact_scene_moments moments;
     struct tact_scene_realtime realtime;
@@ -272,49 +275,50 @@ struct tact_scene {
     uint32_t outputs_count;
     struct tact_scene_marker *markers;
     uint32_t markers_count;
-    char *deadman; /**< "device.channel": outputs are armed only while it is over 0.5; NULL: none */
+    char *deadman; /**< channel "device.channel": outputs are armed only while it is above 0.5;
+                      NULL: none */
 
-    struct tact_scene_index *index; /**< where each key stands, for tact_scene_where() */
-    char *path;                     /**< file it came from, as given */
+    struct tact_scene_index *index; /**< line and column of each key, for tact_scene_where() */
+    char *path;                     /**< path of the file, as passed to tact_scene_load() */
     char *directory;                /**< folder of that file */
-    char *text;                     /**< the file, byte for byte, for the log */
+    char *text;                     /**< content of the file, for the log */
     uint64_t text_size;
 };
 
-/** Sets file, line, column and key of err for a key path such as "inputs[2].from", so that what is
- *  found wrong after loading (a channel the device does not have) can be shown in the file too. A
- * key that is absent gets the place of what it would stand in. Not real-time safe. */
+/** Sets file, line, column and key of err for a key path such as "inputs[2].from", so that errors
+ * found after loading (a missing channel of a device) can refer to the file. An absent key gets the
+ * position of its parent. Not real-time safe. */
 TACT_API void tact_scene_where(const struct tact_scene *scene, const char *key,
                                struct tact_error *err);
 
 /**
- * Warns of what is allowed and hardly meant, one message each with file, line and key, and after 16
- * of them how many more: bodies over
- * 3 m, denser than iridium or lighter than aerogel (a mesh in millimetres, a mass in grams),
- * friction over 3, joints that start further than their hand is long or beyond a turn (degrees),
- * gravity upward or over 100 m/s^2, places beyond 100 m, and the like of overlaps and softness. A
- * session asks when it is made. Returns how many. Not real-time safe.
+ * * Warns of implausible values, one message each with file, line and key, and after 16 of them
+ * their number: bodies over 3 m, denser than iridium or lighter than aerogel (a mesh in
+ * millimetres, a mass in grams), friction over 3, joints that start beyond the length of their hand
+ * or a full turn (degrees), gravity upward or over 100 m/s^2, positions beyond 100 m, and large
+ * overlaps or compliances. Called when a session is created. Returns the number of warnings. Not
+ * real-time safe.
  */
 TACT_API int tact_scene_doubt(const struct tact_scene *scene, struct tact_messages to);
 
-/** Files a scene refers to, when they do not come from disk (a replay's attachments). */
+/** Files that a scene refers to, if not on disk (a replay's attachments). */
 struct tact_scene_files {
-    /** Gives the bytes of `name` (as written in the scene) or -ENOENT. */
+    /** Sets *data and *size to the content of `name` (as in the scene); returns 0 or -ENOENT. */
     int (*get)(void *user, const char *name, const void **data, uint64_t *size);
     void *user;
 };
 
 /**
- * Loads and checks a scene file. On failure *err names file, line, column and key, what is wrong
- * and what was expected: unknown key, wrong type, missing key, number not finite or out of range,
+ * * Loads and checks a scene file. On failure *err has file, line, column and key, the error and
+ * the expectation: unknown key, wrong type, missing key, number not finite or out of range,
  * negative mass, non-physical inertia, duplicate or unknown name, missing or open mesh.
  * @retval 0, -ENOENT, -EINVAL, -ENOMEM, other negative errno from reading files. Not real-time
- * safe.
+ *            safe.
  */
 TACT_API int tact_scene_load(const char *path, struct tact_scene **out, struct tact_error *err);
 
-/** The same from memory; name stands for the path in messages. files may be NULL: then mesh files
- *  are read from disk, relative to the folder of name. */
+/** As tact_scene_load() from memory; name is the path in messages. files may be NULL: then mesh
+ * files are read from disk, relative to the folder of name. */
 TACT_API int tact_scene_parse(const char *text, uint64_t size, const char *name,
                               const struct tact_scene_files *files, struct tact_scene **out,
                               struct tact_error *err);

@@ -1,5 +1,5 @@
-/* Calibration files of devices: settings in a file of their own, which belongs to one device and
- * not to the scene. */
+/* Calibration files of devices: settings in a separate file, which belongs to one device and not to
+ * the scene. */
 #include "rt/scene/scene_internal.h"
 
 #include <errno.h>
@@ -8,7 +8,7 @@
 #include <string.h>
 #include "rt/file.h"
 
-/** Reads the file, from the log's attachments or from disk, and keeps its text. */
+/** Reads the file, from the log's attachments or from disk, and stores its text. */
 static int read_text(const struct tact_scene *scene, const struct tact_scene_files *files,
                      struct tact_scene_device *device)
 {
@@ -35,8 +35,8 @@ static int read_text(const struct tact_scene *scene, const struct tact_scene_fil
                           &device->calibration_size);
 }
 
-static int read_one(const struct tact_scene_check *check, struct tact_scene *scene,
-                    const struct tact_scene_files *files, uint32_t number)
+static int read_calibration(const struct tact_scene_check *check, struct tact_scene *scene,
+                            const struct tact_scene_files *files, uint32_t number)
 {
     struct tact_scene_device *device = &scene->devices[number];
     struct tact_scene_index *index = NULL;
@@ -73,7 +73,7 @@ int tact_scene_read_calibrations(const struct tact_scene_check *check, struct ta
     int rc = 0;
     for (uint32_t i = 0; !rc && i < scene->devices_count; i++) {
         if (scene->devices[i].calibration) {
-            rc = read_one(check, scene, files, i);
+            rc = read_calibration(check, scene, files, i);
         }
     }
     return rc;

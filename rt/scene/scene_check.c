@@ -1,4 +1,4 @@
-/* Checks of the values of solids, joints, wires and of the session. */
+/* Checks of the values of solids, joints, inputs, outputs and of the session. */
 #include "rt/scene/scene_internal.h"
 
 #include <math.h>
@@ -13,7 +13,7 @@
 int tact_scene_check_quat(const struct tact_scene_check *check, double quat_wxyz[4],
                           const char *path)
 {
-    /* Scaled first: squares of very large or small numbers leave the range of doubles. */
+    /* scaled first: squares of very large or small numbers overflow or underflow */
     double largest = 0.0;
     for (int i = 0; i < 4; i++) {
         largest = fmax(largest, fabs(quat_wxyz[i]));
@@ -30,8 +30,7 @@ int tact_scene_check_quat(const struct tact_scene_check *check, double quat_wxyz
     return 0;
 }
 
-/** Tells whether the symmetric matrix xx yy zz xy xz yz has a Cholesky factor: is positive
- * definite. */
+/** Whether the symmetric matrix xx yy zz xy xz yz is positive definite (has a Cholesky factor). */
 static bool is_definite(const double m[6])
 {
     double l00 = m[0];
@@ -61,7 +60,7 @@ int tact_scene_check_inertia(const struct tact_scene_check *check, const double 
                               "not positive definite; expected ixx iyy izz ixy ixz iyz of a solid");
     }
     /* Second moments of the mass, (tr I / 2) - I, must not be negative along any axis: the triangle
-     * inequality of the principal moments. Flat bodies have a 0 there, hence the allowance. */
+     * inequality of the principal moments. It is 0 for flat bodies, hence the tolerance. */
     double half = 0.5 * (m[0] + m[1] + m[2]);
     for (int i = 0; i < 6; i++) {
         mass[i] = (i < 3 ? half + 1e-6 : 0.0) - m[i];
@@ -74,9 +73,9 @@ int tact_scene_check_inertia(const struct tact_scene_check *check, const double 
     return 0;
 }
 
-/** A convex or a mesh comes either from a file or from `generate`. */
-static int check_origin(const struct tact_scene_check *check, const struct tact_scene_shape *shape,
-                        const char *path)
+/** A convex or a mesh is defined either by a file or by `generate`. */
+static int check_mesh_source(const struct tact_scene_check *check,
+                             const struct tact_scene_shape *shape, const char *path)
 {
     char key[TACT_SCENE_PATH];
     bool meshed = strcmp(shape->type, "convex") == 0 || strcmp(shape->type, "mesh") == 0;
@@ -110,8 +109,8 @@ static int check_tube(const struct tact_scene_check *check, const char *path,
 int tact_scene_check_shape(const struct tact_scene_check *check, struct tact_scene_shape *shape,
                            const char *path)
 {
-    /* The keys of shapes: a type needs those that its kind has; the others of this list it must
-     * not have. */
+    /* Keys of shapes: a type requires those of its kind and may not have the others of this list.
+     */
     static const struct {
         const char *key;
         const char *word; /* in the kind's keys */
@@ -157,14 +156,14 @@ int tact_scene_check_shape(const struct tact_scene_check *check, struct tact_sce
     rc = rc ? rc : tact_scene_need_near(check, path, "length", &shape->length, 1);
     rc = rc ? rc : tact_scene_need_near(check, path, "size", shape->size, 3);
     rc = rc ? rc : tact_scene_need_near(check, path, "position", shape->position, 3);
-    rc = rc ? rc : check_origin(check, shape, path);
+    rc = rc ? rc : check_mesh_source(check, shape, path);
     return rc ? rc
               : tact_scene_check_quat(check, shape->quat_wxyz,
                                       tact_scene_key_of(key, path, "quat_wxyz"));
 }
 
-static int check_shapes(const struct tact_scene_check *check, struct tact_scene_shape *shapes,
-                        uint32_t count, const char *owner, bool fixed)
+static int check_shape_values(const struct tact_scene_check *check, struct tact_scene_shape *shapes,
+                              uint32_t count, const char *owner, bool fixed)
 {
     char path[TACT_SCENE_PATH];
     for (uint32_t i = 0; i < count; i++) {
@@ -208,7 +207,7 @@ static int check_mass(const struct tact_scene_check *check, const char *owner, d
                                        "missing; without shapes it cannot be computed");
 }
 
-/* Where a body is at the start, and how fast: what is absurd there is a fault in the first tick. */
+/* Initial pose and velocity of a body: an absurd value would be a fault in the first tick. */
 static int check_start(const struct tact_scene_check *check, const struct tact_scene_body *body,
                        double max_speed, const char *path)
 {
@@ -244,7 +243,7 @@ static int check_body(const struct tact_scene_check *check, struct tact_scene_bo
     rc = rc ? rc : check_start(check, body, max_speed, path);
     rc = rc ? rc
             : tact_scene_need_not_negative(check, path, "support_until", body->support_until, "s");
-    return rc ? rc : check_shapes(check, body->shapes, body->shapes_count, path, body->fixed);
+    return rc ? rc : check_shape_values(check, body->shapes, body->shapes_count, path, body->fixed);
 }
 
 static int check_axis(const struct tact_scene_check *check, double axis[3], const char *path)
@@ -262,7 +261,7 @@ static int check_axis(const struct tact_scene_check *check, double axis[3], cons
     return 0;
 }
 
-/* Stops: both or neither, in order, and of a hinge within a turn. */
+/* Stops: both or neither, ordered, and for a hinge within a turn. */
 static int check_stops(const struct tact_scene_check *check, const struct tact_scene_bond *bond,
                        const char *path)
 {
@@ -306,8 +305,8 @@ static int check_bond(const struct tact_scene_check *check, struct tact_scene_bo
               : tact_scene_need_not_negative(check, path, "friction", bond->friction, "N m or N");
 }
 
-static int check_joint(const struct tact_scene_check *check, struct tact_scene_joint *joint,
-                       const char *path)
+static int check_joint_values(const struct tact_scene_check *check, struct tact_scene_joint *joint,
+                              const char *path)
 {
     static const char *const types[] = {"hinge", "slide", NULL};
     char key[TACT_SCENE_PATH];
@@ -341,16 +340,16 @@ static int check_hand(const struct tact_scene_check *check, struct tact_scene_ha
     for (uint32_t i = 0; !rc && i < hand->links_count; i++) {
         struct tact_scene_link *link = &hand->links[i];
         snprintf(path, sizeof path, "hands[%u].links[%u]", number, i);
-        rc = check_joint(check, &link->joint, tact_scene_key_of(key, path, "joint"));
+        rc = check_joint_values(check, &link->joint, tact_scene_key_of(key, path, "joint"));
         rc = rc ? rc : tact_scene_need_near(check, path, "center_of_mass", link->center_of_mass, 3);
         rc = rc ? rc : check_mass(check, path, link->mass, link->inertia, link->shapes_count);
-        rc = rc ? rc : check_shapes(check, link->shapes, link->shapes_count, path, false);
+        rc = rc ? rc : check_shape_values(check, link->shapes, link->shapes_count, path, false);
     }
     return rc;
 }
 
-static int check_what(const struct tact_scene_check *check, const struct tact_scene_output *output,
-                      const char *path)
+static int check_quantity(const struct tact_scene_check *check,
+                          const struct tact_scene_output *output, const char *path)
 {
     static const char *const what[] = {"reaction", "drive", "force", "moment", NULL};
     char key[TACT_SCENE_PATH];
@@ -372,7 +371,7 @@ static int check_what(const struct tact_scene_check *check, const struct tact_sc
     return 0;
 }
 
-static int check_wires(const struct tact_scene_check *check, const struct tact_scene *scene)
+static int check_io_values(const struct tact_scene_check *check, const struct tact_scene *scene)
 {
     static const char *const into[] = {"target", "state", NULL};
     char path[TACT_SCENE_PATH], key[TACT_SCENE_PATH];
@@ -398,7 +397,7 @@ static int check_wires(const struct tact_scene_check *check, const struct tact_s
     for (uint32_t i = 0; !rc && i < scene->outputs_count; i++) {
         const struct tact_scene_output *o = &scene->outputs[i];
         snprintf(path, sizeof path, "outputs[%u]", i);
-        rc = check_what(check, o, path);
+        rc = check_quantity(check, o, path);
         rc = rc ? rc : tact_scene_need_positive(check, path, "limit", o->limit, "");
         rc = rc ? rc : tact_scene_need_positive(check, path, "rate", o->rate, "a second");
         rc = rc ? rc : tact_scene_need_not_negative(check, path, "filter", o->filter, "Hz");
@@ -406,7 +405,8 @@ static int check_wires(const struct tact_scene_check *check, const struct tact_s
     return rc;
 }
 
-static int check_options(const struct tact_scene_check *check, const struct tact_scene *scene)
+static int check_session_options(const struct tact_scene_check *check,
+                                 const struct tact_scene *scene)
 {
     static const char *const sources[] = {"auto", "opencl", "host", NULL};
     int rc = tact_scene_need_between(check, "period", scene->period, 1e-5, 0.1, "s");
@@ -440,7 +440,7 @@ static int check_options(const struct tact_scene_check *check, const struct tact
 
 int tact_scene_check_values(const struct tact_scene_check *check, struct tact_scene *scene)
 {
-    int rc = check_options(check, scene);
+    int rc = check_session_options(check, scene);
     rc = rc ? rc : tact_scene_check_contact(check, scene);
     for (uint32_t i = 0; !rc && i < scene->bodies_count; i++) {
         char path[TACT_SCENE_PATH];
@@ -455,5 +455,5 @@ int tact_scene_check_values(const struct tact_scene_check *check, struct tact_sc
     for (uint32_t i = 0; !rc && i < scene->hands_count; i++) {
         rc = check_hand(check, &scene->hands[i], i);
     }
-    return rc ? rc : check_wires(check, scene);
+    return rc ? rc : check_io_values(check, scene);
 }

@@ -1,11 +1,11 @@
-/* Checks of what happens where materials touch, and of how contacts are made and solved. */
+/* Checks of contact laws of materials, and of the options of contact and solver. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include "contact/pair/model.h"
 #include "rt/scene/scene_internal.h"
 
-enum { MOST_MODELS = 32 };
+enum { MAX_MODELS = 32 };
 
 static int check_tip(const struct tact_scene_check *check, const char *path, double radius,
                      double power)
@@ -19,13 +19,13 @@ static int check_tip(const struct tact_scene_check *check, const char *path, dou
 
 static int check_model(const struct tact_scene_check *check, const char *path, const char *name)
 {
-    const char *words[MOST_MODELS + 2] = {"auto"};
+    const char *words[MAX_MODELS + 2] = {"auto"};
     const struct tact_contact_model *model;
     int count = 1;
-    while (count < MOST_MODELS && (model = tact_contact_model_at(count - 1))) {
+    while (count < MAX_MODELS && (model = tact_contact_model_at(count - 1))) {
         words[count++] = model->name;
     }
-    words[count] = strcmp(name, "patch") ? NULL : "patch"; /* the old name of volume */
+    words[count] = strcmp(name, "patch") ? NULL : "patch"; /* the former name of volume */
     return tact_scene_need_word(check, path, name, words);
 }
 
@@ -138,7 +138,8 @@ static int check_materials(const struct tact_scene_check *check, const struct ta
     return rc;
 }
 
-static int check_options(const struct tact_scene_check *check, const struct tact_scene_contact *c)
+static int check_contact_options(const struct tact_scene_check *check,
+                                 const struct tact_scene_contact *c)
 {
     static const char *const locals[] = {"cone", "bouchard", NULL};
     static const char *const patches[] = {"polygon", "ellipse", NULL};
@@ -171,6 +172,6 @@ static int check_options(const struct tact_scene_check *check, const struct tact
 
 int tact_scene_check_contact(const struct tact_scene_check *check, const struct tact_scene *scene)
 {
-    int rc = check_options(check, &scene->contact);
+    int rc = check_contact_options(check, &scene->contact);
     return rc ? rc : check_materials(check, scene);
 }

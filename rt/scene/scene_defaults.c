@@ -1,4 +1,4 @@
-/* Defaults that are not 0, given only to keys that the file does not have. */
+/* Defaults other than 0, set only for keys that are absent from the file. */
 #include "rt/scene/scene_internal.h"
 
 #include <errno.h>

@@ -1,4 +1,4 @@
-/* What is allowed and hardly meant: sizes, masses and angles in another unit than SI's. */
+/* Warnings of implausible values: sizes, masses and angles in another unit than SI's. */
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -7,36 +7,37 @@
 #include "contact/vec.h"
 #include "rt/scene/scene_internal.h"
 
-#define LARGE 3.0       /* of what hands grasp [m] */
-#define IRIDIUM 22600.0 /* densest element [kg/m^3] */
-#define AEROGEL 1.0     /* lightest solid [kg/m^3] */
-#define SLIPPERY 3.0    /* friction above that of rubber on anything */
-#define FAR 100.0       /* of a place [m] */
-#define TURNS 31.416    /* five turns [rad]: more than any steering wheel, less than most degrees */
-#define REACH 1.0       /* of a chain that is shorter [m] */
-#define STRONG 100.0    /* gravity [m/s^2] */
-#define DEEP 2e-3       /* target overlap [m] */
-#define SOFT 0.1        /* compliance [m/N] */
-#define JELLY 100.0     /* modulus [Pa] */
-#define TIP 0.1         /* radius of a fingertip's patch [m] */
-#define THICK 1.0       /* of a soft layer [m] */
-#define SLUGGISH 1.0    /* relaxation [s] */
-#define MOST_WARNINGS 16 /* further ones are counted */
+#define LARGE_SIZE 3.0     /* size of an object for a hand [m] */
+#define IRIDIUM 22600.0    /* densest element [kg/m^3] */
+#define AEROGEL 1.0        /* lightest solid [kg/m^3] */
+#define HIGH_FRICTION 3.0  /* friction above that of rubber on anything */
+#define FAR_POSITION 100.0 /* position [m] */
+#define MAX_ANGLE                                                                                  \
+    31.416            /* five turns [rad]: more than any steering wheel, less than most degrees */
+#define MIN_REACH 1.0 /* minimum length of a chain for the check [m] */
+#define STRONG_GRAVITY 100.0 /* gravity [m/s^2] */
+#define DEEP_OVERLAP 2e-3    /* target overlap [m] */
+#define SOFT_COMPLIANCE 0.1  /* compliance [m/N] */
+#define SOFT_MODULUS 100.0   /* modulus [Pa] */
+#define LARGE_TIP_RADIUS 0.1 /* radius of a fingertip's patch [m] */
+#define THICK_LAYER 1.0      /* of a soft layer [m] */
+#define SLOW_RELAXATION 1.0  /* relaxation [s] */
+#define MAX_WARNINGS 16      /* further ones are only counted */
 
-struct doubts {
+struct warnings {
     const struct tact_scene *scene;
     struct tact_messages to;
     int count;
 };
 
-/* One warning at the place of owner.key. */
-__attribute__((format(printf, 4, 5))) static void doubt(struct doubts *d, const char *owner,
-                                                        const char *key, const char *format, ...)
+/* One warning at the position of owner.key. */
+__attribute__((format(printf, 4, 5))) static void warn_at(struct warnings *d, const char *owner,
+                                                          const char *key, const char *format, ...)
 {
     struct tact_error err = {.line = 0};
     char path[TACT_SCENE_PATH], line[1024];
     va_list args;
-    if (d->count++ >= MOST_WARNINGS) {
+    if (d->count++ >= MAX_WARNINGS) {
         return;
     }
     snprintf(path, sizeof path, "%.90s%s%.30s", owner, owner[0] && key[0] ? "." : "", key);
@@ -48,8 +49,8 @@ __attribute__((format(printf, 4, 5))) static void doubt(struct doubts *d, const 
     tact_message(d->to, TACT_MESSAGE_WARNING, "%s", line);
 }
 
-/* Longest edge of the box about a shape [m]; 0 of a halfspace. */
-static double length_of(const struct tact_shape *s)
+/* Longest edge of the box about a shape [m]; 0 for a halfspace. */
+static double shape_length(const struct tact_shape *s)
 {
     if (s->kind == TACT_SHAPE_SPHERE) {
         return 2.0 * s->size[0];
@@ -62,10 +63,10 @@ static double length_of(const struct tact_shape *s)
     return most;
 }
 
-/* Volume of the shapes [m^3]. What is fixed may be a floor or a room: of that meshes alone are
- * asked for their size. */
-static double doubt_shapes(struct doubts *d, const struct tact_scene_shape *shapes, uint32_t count,
-                           bool fixed, const char *owner)
+/* Volume of the shapes [m^3]. A fixed body may be a floor or a room: only its meshes are checked
+ * for their size. */
+static double warn_shapes(struct warnings *d, const struct tact_scene_shape *shapes, uint32_t count,
+                          bool fixed, const char *owner)
 {
     double volume = 0.0;
     for (uint32_t i = 0; i < count; i++) {
@@ -75,11 +76,11 @@ static double doubt_shapes(struct doubts *d, const struct tact_scene_shape *shap
         if (!strcmp(s->type, "halfspace")) {
             continue;
         }
-        double length = length_of(&s->shape);
+        double length = shape_length(&s->shape);
         snprintf(path, sizeof path, "%.80s.shapes[%u]", owner, i);
-        if (length > LARGE && (s->file || !fixed)) {
-            doubt(d, path, s->file ? "file" : "type", "is %g m long: %s", length,
-                  s->file ? "is it in millimetres? (scale: 0.001)" : "are its sizes in metres?");
+        if (length > LARGE_SIZE && (s->file || !fixed)) {
+            warn_at(d, path, s->file ? "file" : "type", "is %g m long: %s", length,
+                    s->file ? "is it in millimetres? (scale: 0.001)" : "are its sizes in metres?");
         }
         tact_shape_mass(&s->shape, &mass);
         volume += mass.volume;
@@ -87,152 +88,155 @@ static double doubt_shapes(struct doubts *d, const struct tact_scene_shape *shap
     return volume;
 }
 
-static void doubt_place(struct doubts *d, const char *owner, const double position[3])
+static void warn_position(struct warnings *d, const char *owner, const double position[3])
 {
     for (int i = 0; i < 3; i++) {
-        if (fabs(position[i]) > FAR) {
-            doubt(d, owner, "position", "is %g m away: is it in metres?", fabs(position[i]));
+        if (fabs(position[i]) > FAR_POSITION) {
+            warn_at(d, owner, "position", "is %g m away: is it in metres?", fabs(position[i]));
             return;
         }
     }
 }
 
-/* Where the inertia is given, shapes may be no more than what touches. */
-static void doubt_bodies(struct doubts *d)
+/* If the inertia is set, shapes may cover only the part of the body that touches. */
+static void warn_bodies(struct warnings *d)
 {
     for (uint32_t i = 0; i < d->scene->bodies_count; i++) {
         const struct tact_scene_body *b = &d->scene->bodies[i];
         char path[TACT_SCENE_PATH], key[TACT_SCENE_PATH];
         snprintf(path, sizeof path, "bodies[%u]", i);
-        double volume = doubt_shapes(d, b->shapes, b->shapes_count, b->fixed, path);
+        double volume = warn_shapes(d, b->shapes, b->shapes_count, b->fixed, path);
         double density = volume > 0.0 ? b->mass / volume : 0.0;
         bool own = tact_scene_index_find(d->scene->index, tact_scene_key_of(key, path, "inertia"));
-        doubt_place(d, path, b->position);
+        warn_position(d, path, b->position);
         if (b->fixed || own || !(volume > 0.0)) {
             continue;
         }
         if (density > IRIDIUM) {
-            doubt(
+            warn_at(
                 d, path, "mass",
                 "%g kg in %g m^3 is denser than iridium: is it in kilograms, its shapes in metres?",
                 b->mass, volume);
         } else if (density < AEROGEL) {
-            doubt(d, path, "mass",
-                  "%g kg in %g m^3 is lighter than aerogel: is it in kilograms, its shapes in "
-                  "metres?",
-                  b->mass, volume);
+            warn_at(d, path, "mass",
+                    "%g kg in %g m^3 is lighter than aerogel: is it in kilograms, its shapes in "
+                    "metres?",
+                    b->mass, volume);
         }
     }
 }
 
-/* Length of a hand's chains all in a row [m]. */
-static double reach_of(const struct tact_scene_hand *hand)
+/* Total length of a hand's chains [m]. */
+static double hand_length(const struct tact_scene_hand *hand)
 {
     double reach = 0.0;
     for (uint32_t i = 0; i < hand->links_count; i++) {
         const struct tact_scene_link *link = &hand->links[i];
         double longest = 0.0;
         for (uint32_t k = 0; k < link->shapes_count; k++) {
-            longest = fmax(longest, length_of(&link->shapes[k].shape));
+            longest = fmax(longest, shape_length(&link->shapes[k].shape));
         }
         reach += tact_v3_norm(link->joint.position) + longest;
     }
-    return fmax(reach, REACH);
+    return fmax(reach, MIN_REACH);
 }
 
-static void doubt_joint(struct doubts *d, const struct tact_scene_joint *joint, double reach,
-                        const char *path)
+static void warn_joint(struct warnings *d, const struct tact_scene_joint *joint, double reach,
+                       const char *path)
 {
     if (!strcmp(joint->type, "slide")) {
         if (fabs(joint->start) > reach) {
-            doubt(d, path, "start", "%g m is more than the hand is long (%g m): is it in metres?",
-                  joint->start, reach);
+            warn_at(d, path, "start", "%g m is more than the hand is long (%g m): is it in metres?",
+                    joint->start, reach);
         }
     } else if (fabs(joint->start) > 2.0 * 3.14159265358979323846) {
-        doubt(d, path, "start", "%g rad is more than a turn: is it in degrees?", joint->start);
+        warn_at(d, path, "start", "%g rad is more than a turn: is it in degrees?", joint->start);
     }
-    doubt_place(d, path, joint->position);
+    warn_position(d, path, joint->position);
 }
 
-static void doubt_hands(struct doubts *d)
+static void warn_hands(struct warnings *d)
 {
     for (uint32_t i = 0; i < d->scene->hands_count; i++) {
         const struct tact_scene_hand *hand = &d->scene->hands[i];
-        double reach = reach_of(hand);
+        double reach = hand_length(hand);
         char path[TACT_SCENE_PATH], key[TACT_SCENE_PATH];
         snprintf(path, sizeof path, "hands[%u]", i);
-        doubt_place(d, path, hand->position);
+        warn_position(d, path, hand->position);
         for (uint32_t k = 0; k < hand->links_count; k++) {
             const struct tact_scene_link *link = &hand->links[k];
             snprintf(path, sizeof path, "hands[%u].links[%u]", i, k);
-            doubt_shapes(d, link->shapes, link->shapes_count, false, path);
-            doubt_joint(d, &link->joint, reach, tact_scene_key_of(key, path, "joint"));
+            warn_shapes(d, link->shapes, link->shapes_count, false, path);
+            warn_joint(d, &link->joint, reach, tact_scene_key_of(key, path, "joint"));
         }
     }
 }
 
-/* Only what was written for this pair or material: the rest is that of the scene. */
-static void doubt_softness(struct doubts *d, const char *owner, double overlap, double compliance,
-                           double dissipation)
+/* Only values set for this pair or material: the defaults are checked at the scene. */
+static void warn_compliance(struct warnings *d, const char *owner, double overlap,
+                            double compliance, double dissipation)
 {
     char key[TACT_SCENE_PATH];
     const struct tact_scene_index *index = d->scene->index;
-    if (overlap > DEEP && tact_scene_index_find(index, tact_scene_key_of(key, owner, "overlap"))) {
-        doubt(d, owner, "overlap", "a depth of %g m shows: is it in metres?", overlap);
+    if (overlap > DEEP_OVERLAP &&
+        tact_scene_index_find(index, tact_scene_key_of(key, owner, "overlap"))) {
+        warn_at(d, owner, "overlap", "a depth of %g m is visible: is it in metres?", overlap);
     }
-    if (compliance > SOFT &&
+    if (compliance > SOFT_COMPLIANCE &&
         tact_scene_index_find(index, tact_scene_key_of(key, owner, "compliance"))) {
-        doubt(d, owner, "compliance", "%g m gives way to one newton: is it in metres?", compliance);
+        warn_at(d, owner, "compliance", "yields %g m per newton: is it in metres?", compliance);
     }
-    if (dissipation > SLUGGISH &&
+    if (dissipation > SLOW_RELAXATION &&
         tact_scene_index_find(index, tact_scene_key_of(key, owner, "dissipation"))) {
-        doubt(d, owner, "dissipation", "takes %g s to settle: is it in seconds?", dissipation);
+        warn_at(d, owner, "dissipation", "takes %g s to settle: is it in seconds?", dissipation);
     }
 }
 
-static void doubt_field(struct doubts *d, const char *path, const struct tact_scene_field *field)
+static void warn_field(struct warnings *d, const char *path, const struct tact_scene_field *field)
 {
     char owner[TACT_SCENE_PATH];
     tact_scene_key_of(owner, path, "field");
-    if (field->modulus > 0.0 && field->modulus < JELLY) {
-        doubt(d, owner, "modulus", "%g Pa is softer than jelly: is it in pascals?", field->modulus);
+    if (field->modulus > 0.0 && field->modulus < SOFT_MODULUS) {
+        warn_at(d, owner, "modulus", "%g Pa is softer than jelly: is it in pascals?",
+                field->modulus);
     }
-    if (field->thickness > THICK) {
-        doubt(d, owner, "thickness", "a layer of %g m: is it in metres?", field->thickness);
+    if (field->thickness > THICK_LAYER) {
+        warn_at(d, owner, "thickness", "a layer of %g m: is it in metres?", field->thickness);
     }
 }
 
-static void doubt_surfaces(struct doubts *d)
+static void warn_materials(struct warnings *d)
 {
     char path[TACT_SCENE_PATH];
     const struct tact_scene_contact *c = &d->scene->contact;
-    doubt_softness(d, "contact", c->overlap, c->compliance, c->dissipation);
+    warn_compliance(d, "contact", c->overlap, c->compliance, c->dissipation);
     for (uint32_t i = 0; i < d->scene->materials_count; i++) {
         const struct tact_scene_material *m = &d->scene->materials[i];
         snprintf(path, sizeof path, "materials[%u]", i);
-        if (m->modulus > 0.0 && m->modulus < JELLY) {
-            doubt(d, path, "modulus", "%g Pa is softer than jelly: is it in pascals?", m->modulus);
+        if (m->modulus > 0.0 && m->modulus < SOFT_MODULUS) {
+            warn_at(d, path, "modulus", "%g Pa is softer than jelly: is it in pascals?",
+                    m->modulus);
         }
-        if (m->tip_radius > TIP) {
-            doubt(d, path, "tip_radius", "a fingertip of %g m: is it in metres?", m->tip_radius);
+        if (m->tip_radius > LARGE_TIP_RADIUS) {
+            warn_at(d, path, "tip_radius", "a fingertip of %g m: is it in metres?", m->tip_radius);
         }
-        doubt_field(d, path, &m->field);
+        warn_field(d, path, &m->field);
     }
     for (uint32_t i = 0; i < d->scene->pairs_count; i++) {
         const struct tact_contact_law *p = &d->scene->pairs[i].law;
         snprintf(path, sizeof path, "pairs[%u]", i);
-        if (p->friction > SLIPPERY) {
-            doubt(d, path, "friction", "%g is more than any two surfaces have", p->friction);
+        if (p->friction > HIGH_FRICTION) {
+            warn_at(d, path, "friction", "%g is more than any two surfaces have", p->friction);
         }
-        if (p->tip_radius > TIP) {
-            doubt(d, path, "tip_radius", "a fingertip of %g m: is it in metres?", p->tip_radius);
+        if (p->tip_radius > LARGE_TIP_RADIUS) {
+            warn_at(d, path, "tip_radius", "a fingertip of %g m: is it in metres?", p->tip_radius);
         }
-        doubt_softness(d, path, p->overlap, p->compliance, p->dissipation);
+        warn_compliance(d, path, p->overlap, p->compliance, p->dissipation);
     }
 }
 
-/* Angles that go to a hinge. */
-static void doubt_inputs(struct doubts *d)
+/* Angles of inputs of a hinge. */
+static void warn_inputs(struct warnings *d)
 {
     const struct tact_scene *s = d->scene;
     for (uint32_t n = 0; n < s->inputs_count; n++) {
@@ -240,44 +244,44 @@ static void doubt_inputs(struct doubts *d)
         const double most = fmax(fabs(in->offset), fmax(fabs(in->lower), fabs(in->upper)));
         char path[TACT_SCENE_PATH], name[2 * TACT_DEVICE_NAME];
         snprintf(path, sizeof path, "inputs[%u]", n);
-        for (uint32_t i = 0; most > TURNS && i < s->hands_count; i++) {
+        for (uint32_t i = 0; most > MAX_ANGLE && i < s->hands_count; i++) {
             for (uint32_t k = 0; k < s->hands[i].links_count; k++) {
                 const struct tact_scene_link *link = &s->hands[i].links[k];
                 snprintf(name, sizeof name, "%.47s.%.47s", s->hands[i].name, link->name);
                 if (!strcmp(name, in->to) && strcmp(link->joint.type, "slide") != 0) {
-                    doubt(d, path, fabs(in->offset) > TURNS ? "offset" : "lower",
-                          "%g rad is more than five turns: is it in degrees?", most);
+                    warn_at(d, path, fabs(in->offset) > MAX_ANGLE ? "offset" : "lower",
+                            "%g rad is more than five turns: is it in degrees?", most);
                 }
             }
         }
     }
 }
 
-static void doubt_models(struct doubts *d)
+static void warn_models(struct warnings *d)
 {
     if (!strcmp(d->scene->contact.model, "patch")) {
-        doubt(d, "contact", "model", "`patch` is an old name: this model is `volume` now");
+        warn_at(d, "contact", "model", "`patch` is an old name: this model is `volume` now");
     }
 }
 
 int tact_scene_doubt(const struct tact_scene *scene, struct tact_messages to)
 {
-    struct doubts d = {scene, to, 0};
+    struct warnings d = {scene, to, 0};
     double strength = tact_v3_norm(scene->gravity);
     if (scene->gravity[2] > 0.0) {
-        doubt(&d, "", "gravity", "points up: z is up, so that of the earth is [0, 0, -9.81]");
-    } else if (strength > STRONG) {
-        doubt(&d, "", "gravity", "%g m/s^2 is over ten times the earth's: is it in m/s^2?",
-              strength);
+        warn_at(&d, "", "gravity", "points up: z is up, so that of the earth is [0, 0, -9.81]");
+    } else if (strength > STRONG_GRAVITY) {
+        warn_at(&d, "", "gravity", "%g m/s^2 is over ten times the earth's: is it in m/s^2?",
+                strength);
     }
-    doubt_models(&d);
-    doubt_surfaces(&d);
-    doubt_bodies(&d);
-    doubt_hands(&d);
-    doubt_inputs(&d);
-    if (d.count > MOST_WARNINGS) {
+    warn_models(&d);
+    warn_materials(&d);
+    warn_bodies(&d);
+    warn_hands(&d);
+    warn_inputs(&d);
+    if (d.count > MAX_WARNINGS) {
         tact_message(to, TACT_MESSAGE_WARNING, "%d more values are implausible",
-                     d.count - MOST_WARNINGS);
+                     d.count - MAX_WARNINGS);
     }
     return d.count;
 }

@@ -1,4 +1,4 @@
-/* Shapes made by rule instead of read from a file: `generate` in a scene. */
+/* Procedural shapes: `generate` in a scene. */
 #include "rt/scene/scene_internal.h"
 
 #include <errno.h>
@@ -7,7 +7,7 @@
 
 #include "contact/mesh/generate.h"
 
-/* Which keys a kind needs and which it may have; it must not have the others of this list. */
+/* Required and allowed keys of each kind; others of this list are errors. */
 static const struct {
     const char *key, *kinds;
     bool needed;
@@ -30,8 +30,8 @@ static int kind_of(const char *name)
     return -1;
 }
 
-static int bad(const struct tact_scene_check *check, const char *path, const char *key,
-               const char *format, const char *kind)
+static int generate_error(const struct tact_scene_check *check, const char *path, const char *key,
+                          const char *format, const char *kind)
 {
     char full[TACT_SCENE_PATH];
     snprintf(full, sizeof full, "%.80s.generate.%.20s", path, key);
@@ -43,18 +43,19 @@ int tact_scene_check_generate(const struct tact_scene_check *check,
 {
     const char *kind = shape->generate->kind;
     if (kind_of(kind) < 0) {
-        return bad(check, path, "kind",
-                   "expected one of prism, gear, torus, knot, blob, bumpy_cube; got \"%.60s\"",
-                   kind);
+        return generate_error(
+            check, path, "kind",
+            "expected one of prism, gear, torus, knot, blob, bumpy_cube; got \"%.60s\"", kind);
     }
     for (size_t i = 0; i < sizeof uses / sizeof *uses; i++) {
         bool used = strstr(uses[i].kinds, kind) != NULL;
         bool given = tact_scene_has(check, "%s.generate.%s", path, uses[i].key);
         if (used && uses[i].needed && !given) {
-            return bad(check, path, uses[i].key, "missing; a %.60s needs the key \"%s\"", kind);
+            return generate_error(check, path, uses[i].key, "missing; a %.60s needs the key \"%s\"",
+                                  kind);
         }
         if (given && !used) {
-            return bad(check, path, uses[i].key, "a %.60s has no %s", kind);
+            return generate_error(check, path, uses[i].key, "a %.60s has no %s", kind);
         }
     }
     return 0;
@@ -76,8 +77,8 @@ int tact_scene_generate(const struct tact_scene_check *check, const struct tact_
     const char *wrong = "kind";
     int rc = tact_soup_generate(&what, soup, &wrong);
     if (rc == -EINVAL) {
-        return bad(check, path, wrong, "out of range for a %.60s: see SCENE.md, `generate`",
-                   g->kind);
+        return generate_error(check, path, wrong,
+                              "out of range for a %.60s: see SCENE.md, `generate`", g->kind);
     }
     return rc ? tact_error_set(check->err, rc, "out of memory") : 0;
 }

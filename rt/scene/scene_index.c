@@ -8,7 +8,7 @@
 #include <yaml.h>
 #include "contact/number.h"
 
-/* FNV-1a over the parent's number and the key, or the place in the list. */
+/* FNV-1a over the parent's number and the key, or the index in the list. */
 static uint32_t hash_child(uint32_t parent, const char *key, size_t length, uint32_t place)
 {
     uint32_t h = 2166136261u;
@@ -26,7 +26,7 @@ static uint32_t hash_child(uint32_t parent, const char *key, size_t length, uint
     return h;
 }
 
-/** The slot of a child: the one that holds it, or the free one where it belongs. */
+/** Slot of a child in the hash table, or the free slot for it. */
 static uint32_t find_slot(const struct tact_scene_index *index, uint32_t parent, const char *key,
                           size_t length, uint32_t place)
 {
@@ -142,7 +142,7 @@ int tact_scene_bad(const struct tact_scene_check *check, const char *path, const
 
 bool tact_scene_number(const char *text, double *value)
 {
-    /* strtod() alone would also take hexadecimal, "nan" and "infinity". */
+    /* strtod() alone would also accept hexadecimal, "nan" and "infinity" */
     if (strspn(text, "+-.0123456789eE") != strlen(text)) {
         return false;
     }
@@ -154,8 +154,8 @@ bool tact_scene_number(const char *text, double *value)
 /* --- building ----------------------------------------------------------------------------------
  */
 
-/** Grows both arrays for one more node; the hash table stays at most half full. */
-static int reserve(struct tact_scene_index *index)
+/** Ensures capacity of both arrays for one more node; the hash table stays at most half full. */
+static int reserve_node(struct tact_scene_index *index)
 {
     if (index->count < index->capacity) {
         return 0;
@@ -181,19 +181,19 @@ static int reserve(struct tact_scene_index *index)
     return 0;
 }
 
-/** Where the reading stands: the chain of open lists and maps. */
+/** State of the reader: the stack of open lists and maps. */
 struct reader {
     struct tact_scene_index *index;
     struct tact_error *err;
     uint32_t open[TACT_SCENE_DEPTH]; /**< nodes of the open lists and maps */
-    uint32_t last[TACT_SCENE_DEPTH]; /**< their newest children, or 0 */
+    uint32_t last[TACT_SCENE_DEPTH]; /**< their last children, or 0 */
     int depth;
-    char *key; /**< key read in the innermost map, waiting for its value */
+    char *key; /**< key read in the innermost map, without its value */
     yaml_mark_t key_mark;
     int documents;
 };
 
-static int fail(struct reader *r, yaml_mark_t mark, const char *text)
+static int index_error(struct reader *r, yaml_mark_t mark, const char *text)
 {
     tact_error_at(r->err, r->index->file, (int)mark.line + 1, (int)mark.column + 1, NULL);
     return tact_error_set(r->err, -EINVAL, "%s", text);
@@ -203,9 +203,9 @@ static int add_node(struct reader *r, const yaml_event_t *event, enum tact_index
 {
     struct tact_scene_index *index = r->index;
     if (index->count >= TACT_SCENE_NODES) {
-        return fail(r, event->start_mark, "too many keys and list entries for a scene");
+        return index_error(r, event->start_mark, "too many keys and list entries for a scene");
     }
-    if (reserve(index)) {
+    if (reserve_node(index)) {
         return tact_error_set(r->err, -ENOMEM, "out of memory");
     }
     uint32_t number = index->count;
@@ -222,7 +222,7 @@ static int add_node(struct reader *r, const yaml_event_t *event, enum tact_index
             char path[TACT_SCENE_PATH];
             tact_scene_index_path(index, &index->nodes[index->slots[s]], path);
             tact_error_at(r->err, NULL, 0, 0, path);
-            return fail(r, r->key_mark, "this key is given twice; expected it once");
+            return index_error(r, r->key_mark, "this key is given twice; expected it once");
         }
         n->key = r->key;
         n->key_line = (int)r->key_mark.line + 1;
@@ -242,7 +242,7 @@ static int add_node(struct reader *r, const yaml_event_t *event, enum tact_index
         return n->text ? 0 : tact_error_set(r->err, -ENOMEM, "out of memory");
     }
     if (r->depth == TACT_SCENE_DEPTH) {
-        return fail(r, event->start_mark, "nested too deeply; expected at most 16 levels");
+        return index_error(r, event->start_mark, "nested too deeply; expected at most 16 levels");
     }
     r->open[r->depth] = number;
     r->last[r->depth++] = 0;
@@ -253,14 +253,15 @@ static int read_scalar(struct reader *r, const yaml_event_t *event)
 {
     const char *text = (const char *)event->data.scalar.value;
     if (strlen(text) != event->data.scalar.length) {
-        return fail(r, event->start_mark, "a zero byte inside a value; expected text");
+        return index_error(r, event->start_mark, "a zero byte inside a value; expected text");
     }
     if (r->depth == 0) {
-        return fail(r, event->start_mark, "expected a map of keys, as in `name: ruler`");
+        return index_error(r, event->start_mark, "expected a map of keys, as in `name: ruler`");
     }
     if (r->index->nodes[r->open[r->depth - 1]].kind == TACT_INDEX_MAP && !r->key) {
         if (!text[0] || strcspn(text, ".[]") != strlen(text)) {
-            return fail(r, event->start_mark, "expected a key: letters, digits and underscores");
+            return index_error(r, event->start_mark,
+                               "expected a key: letters, digits and underscores");
         }
         r->key = strdup(text);
         r->key_mark = event->start_mark;
@@ -272,10 +273,10 @@ static int read_scalar(struct reader *r, const yaml_event_t *event)
 static int read_open(struct reader *r, const yaml_event_t *event, enum tact_index_kind kind)
 {
     if (r->depth == 0 && kind == TACT_INDEX_LIST) {
-        return fail(r, event->start_mark, "expected a map of keys, as in `name: ruler`");
+        return index_error(r, event->start_mark, "expected a map of keys, as in `name: ruler`");
     }
     if (r->depth > 0 && !r->key && r->index->nodes[r->open[r->depth - 1]].kind == TACT_INDEX_MAP) {
-        return fail(r, event->start_mark, "expected a key: letters, digits and underscores");
+        return index_error(r, event->start_mark, "expected a key: letters, digits and underscores");
     }
     return add_node(r, event, kind);
 }
@@ -284,11 +285,12 @@ static int read_event(struct reader *r, const yaml_event_t *event)
 {
     switch (event->type) {
     case YAML_DOCUMENT_START_EVENT:
-        return r->documents++ == 0
-                   ? 0
-                   : fail(r, event->start_mark, "a second document; expected one scene a file");
+        return r->documents++ == 0 ? 0
+                                   : index_error(r, event->start_mark,
+                                                 "a second document; expected one scene per file");
     case YAML_ALIAS_EVENT:
-        return fail(r, event->start_mark, "aliases (*name) are not taken; expected the value");
+        return index_error(r, event->start_mark,
+                           "aliases (*name) are not supported; expected the value");
     case YAML_SCALAR_EVENT:
         return read_scalar(r, event);
     case YAML_SEQUENCE_START_EVENT:
@@ -312,7 +314,7 @@ static int read_events(struct reader *r, yaml_parser_t *parser)
             if (parser->error == YAML_MEMORY_ERROR) {
                 return tact_error_set(r->err, -ENOMEM, "out of memory");
             }
-            fail(r, parser->problem_mark, "");
+            index_error(r, parser->problem_mark, "");
             return tact_error_set(r->err, -EINVAL, "not YAML: %s; expected `key: value` lines",
                                   parser->problem ? parser->problem : "cannot be read");
         }

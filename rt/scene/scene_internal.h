@@ -1,9 +1,9 @@
 /**
- * Parts of scene loading that share the index of key paths. Not installed.
+ * * Shared by the parts of scene loading. Not installed.
  *
- * A scene is read twice: once by libyaml into an index that knows where every key stands, once by
- * libcyaml into the structs of scene.h. The index is what lets a check that looks at a number name
- * the line it came from, and what tells a key that is absent from one that is 0.
+ * A scene is read twice: by libyaml into an index with the line and column of every key, and by
+ * libcyaml into the structs of scene.h. With the index a check of a number can report its line, and
+ * an absent key is distinguished from one that is 0.
  */
 #ifndef TACT_RT_SESSION_SCENE_INTERNAL_H
 #define TACT_RT_SESSION_SCENE_INTERNAL_H
@@ -14,12 +14,12 @@
 #include <cyaml/cyaml.h>
 #include "rt/scene/scene.h"
 
-/** Bounds on what is read, so that a hostile file is refused instead of filling memory. */
+/** Limits of a scene file, so that a hostile file is refused instead of filling memory. */
 enum {
-    TACT_SCENE_DEPTH = 16,       /**< deepest nesting of lists and maps */
-    TACT_SCENE_NODES = 1 << 20,  /**< most keys and list entries */
-    TACT_SCENE_BYTES = 16 << 20, /**< largest scene file */
-    TACT_SCENE_PATH = 128,       /**< longest key path kept, with the zero */
+    TACT_SCENE_DEPTH = 16,       /**< maximum nesting of lists and maps */
+    TACT_SCENE_NODES = 1 << 20,  /**< maximum number of keys and list entries */
+    TACT_SCENE_BYTES = 16 << 20, /**< maximum size of a scene file */
+    TACT_SCENE_PATH = 128,       /**< maximum key path, with the zero */
 };
 
 enum tact_index_kind { TACT_INDEX_SCALAR, TACT_INDEX_LIST, TACT_INDEX_MAP };
@@ -30,7 +30,7 @@ struct tact_index_node {
     uint32_t first; /**< first child, or 0: none */
     uint32_t next;  /**< next child of the same parent, or 0: none */
     uint32_t count; /**< number of children */
-    uint32_t index; /**< place in a list; 0 in a map */
+    uint32_t index; /**< index in a list; 0 in a map */
     char *key;      /**< key in a map, or NULL in a list */
     char *text;     /**< scalar as written, or NULL */
     bool plain;     /**< scalar without quotes */
@@ -45,28 +45,28 @@ struct tact_scene_index {
     struct tact_index_node *nodes;
     uint32_t count;
     uint32_t capacity;
-    uint32_t *slots; /**< hash table over (parent, key or place): node number, 0 = free */
+    uint32_t *slots; /**< hash table over (parent, key or index): node number, 0 = free */
     uint32_t slot_count;
     char file[256];
 };
 
-/** What every check is given: the index and where its message goes. */
+/** Arguments of every check: the index and the error to set. */
 struct tact_scene_check {
     const struct tact_scene_index *index;
     struct tact_error *err;
 };
 
-/** Reads text into an index. 0, -ENOMEM, -EINVAL (not YAML, too deep, too large, a key given twice,
- *  an alias, several documents, not a map) with *err filled. */
+/** Parses text into an index. Returns 0, -ENOMEM, or -EINVAL (not YAML, too deep, too large, a
+ * duplicate key, an alias, several documents, not a map) with *err set. */
 int tact_scene_index_create(const char *text, size_t size, const char *name,
                             struct tact_scene_index **out, struct tact_error *err);
 void tact_scene_index_free(struct tact_scene_index *index);
 
-/** The node at a key path such as "bodies[0].mass", or NULL where the file has no such key. */
+/** The node at a key path such as "bodies[0].mass", or NULL if the file does not have it. */
 const struct tact_index_node *tact_scene_index_find(const struct tact_scene_index *index,
                                                     const char *path);
 
-/** True where the file has the key whose path is printed from format. */
+/** Whether the file has the key whose path is printed from format. */
 bool tact_scene_has(const struct tact_scene_check *check, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
@@ -74,54 +74,54 @@ bool tact_scene_has(const struct tact_scene_check *check, const char *format, ..
 void tact_scene_index_path(const struct tact_scene_index *index, const struct tact_index_node *node,
                            char path[TACT_SCENE_PATH]);
 
-/** Fills file, line, column and key of err for a key path; where the key is absent, the place is
- * that of the nearest part of the path that exists. */
+/** Sets file, line, column and key of err for a key path; an absent key gets the position of the
+ * nearest existing parent. */
 void tact_scene_index_locate(const struct tact_scene_index *index, const char *path,
                              struct tact_error *err);
 
-/** Fails at a key path: sets the place and the text, returns -EINVAL. */
+/** Sets the position of a key path and the message; returns -EINVAL. */
 int tact_scene_bad(const struct tact_scene_check *check, const char *path, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/** True for text that is a decimal number and nothing else; *value may come out infinite. */
+/** Whether text is a decimal number and nothing else; *value may be infinite. */
 bool tact_scene_number(const char *text, double *value);
 
-/** The schema that libcyaml loads by: a pointer to struct tact_scene. */
+/** The schema for libcyaml: a pointer to struct tact_scene. */
 const cyaml_schema_value_t *tact_scene_schema(void);
 
 /** Checks every key and scalar of the file against the schema: unknown and missing keys, kinds of
  *  value, counts, numbers that are not finite. 0 or -EINVAL. */
 int tact_scene_check_keys(const struct tact_scene_check *check);
 
-/** Gives absent keys their defaults where that is not 0. 0 or -ENOMEM. */
+/** Sets absent keys to their defaults if not 0. Returns 0 or -ENOMEM. */
 int tact_scene_defaults(const struct tact_scene_check *check, struct tact_scene *scene);
 
 /** Collects the settings of the devices from the index. 0, -ENOMEM, -EINVAL. */
 int tact_scene_collect_settings(const struct tact_scene_check *check, struct tact_scene *scene);
 void tact_scene_free_settings(struct tact_scene *scene);
-/** Adds the keys of a whole file, which the check's index is of, to the settings of a device. */
+/** Appends all keys of a file, whose index the check has, to the settings of a device. */
 int tact_scene_append_settings(const struct tact_scene_check *check,
                                struct tact_scene_device *device);
-/** Adds what the devices' calibration files hold. 0, or a negative errno with *err filled. */
+/** Appends the settings of the devices' calibration files. Returns 0, or a negative errno with *err
+ * set. */
 int tact_scene_read_calibrations(const struct tact_scene_check *check, struct tact_scene *scene,
                                  const struct tact_scene_files *files);
 
-/** Path of a key of the thing at `owner`. */
+/** Path of a key of the object at `owner`. */
 const char *tact_scene_key_of(char path[TACT_SCENE_PATH], const char *owner, const char *key);
 
-/** What a number must be, and that text is one of a list of words that ends with NULL. 0, or
- *  -EINVAL with the message; unit may be "". */
+/** Require a number in a range, or one of a list of words that ends with NULL. Return 0, or -EINVAL
+ * with the message; unit may be "". */
 int tact_scene_need_positive(const struct tact_scene_check *check, const char *owner,
                              const char *key, double value, const char *unit);
 int tact_scene_need_not_negative(const struct tact_scene_check *check, const char *owner,
                                  const char *key, double value, const char *unit);
 int tact_scene_need_between(const struct tact_scene_check *check, const char *path, double value,
                             double lower, double upper, const char *unit);
-/* Of each of count numbers, no more than `most` either way: what is absurd is no state to start
- * from. */
+/* Requires the absolute value of count numbers to be at most `most`. */
 int tact_scene_need_within(const struct tact_scene_check *check, const char *owner, const char *key,
                            const double *values, int count, double most, const char *unit);
-/* The same of lengths and places: TACT_MESH_MAX_COORDINATE. */
+/* The same for coordinates: TACT_MESH_MAX_COORDINATE. */
 int tact_scene_need_near(const struct tact_scene_check *check, const char *owner, const char *key,
                          const double *values, int count);
 int tact_scene_need_word(const struct tact_scene_check *check, const char *path, const char *text,
@@ -138,13 +138,14 @@ int tact_scene_check_shape(const struct tact_scene_check *check, struct tact_sce
 /** Checks the keys of `generate`; path is that of the shape. */
 int tact_scene_check_generate(const struct tact_scene_check *check,
                               const struct tact_scene_shape *shape, const char *path);
-/** Makes the triangles that `generate` asks for; path is that of the shape. 0, -EINVAL, -ENOMEM. */
+/** Generates the triangles of `generate`; path is that of the shape. Returns 0, -EINVAL, -ENOMEM.
+ */
 int tact_scene_generate(const struct tact_scene_check *check, const struct tact_scene_shape *shape,
                         const char *path, struct tact_soup *soup);
 /** Checks six numbers ixx iyy izz ixy ixz iyz [kg m^2]: positive definite, triangle inequality. */
 int tact_scene_check_inertia(const struct tact_scene_check *check, const double inertia[6],
                              const char *path);
-/** Checks that a quaternion has a length and gives it length 1. */
+/** Checks that a quaternion is not zero and normalises it. */
 int tact_scene_check_quat(const struct tact_scene_check *check, double quat_wxyz[4],
                           const char *path);
 
@@ -152,8 +153,9 @@ int tact_scene_check_quat(const struct tact_scene_check *check, double quat_wxyz
 int tact_scene_check_names(const struct tact_scene_check *check, const struct tact_scene *scene);
 int tact_scene_check_pairs(const struct tact_scene_check *check, const struct tact_scene *scene);
 
-/** Fills every shape (mesh files read through files, or from disk) and the mass properties that
- *  follow from shapes. 0, -EINVAL, -ENOENT, -ENOMEM, other negative errno from reading. */
+/** Completes every shape (reading mesh files through files, or from disk) and the mass properties
+ * that follow from shapes. Returns 0, -EINVAL, -ENOENT, -ENOMEM, other negative errno from reading.
+ */
 int tact_scene_make_shapes(const struct tact_scene_check *check, struct tact_scene *scene,
                            const struct tact_scene_files *files);
 void tact_scene_free_shapes(struct tact_scene *scene);

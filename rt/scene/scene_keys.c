@@ -1,6 +1,6 @@
-/* Compares the file with libcyaml's schema, so that each disagreement has one message in the user's
- * terms. libcyaml makes the same comparison when it loads, but stops at its own words, and lets
- * pass numbers that are not finite and truth values that are misspelt. */
+/* Compares the file with libcyaml's schema, so that each error is one message in the user's terms.
+ * libcyaml makes the same comparison when it loads, but with its own messages, and accepts numbers
+ * that are not finite and misspelt truth values. */
 #include "rt/scene/scene_internal.h"
 
 #include <errno.h>
@@ -28,13 +28,13 @@ static int bad_node(const struct tact_scene_check *check, const struct tact_inde
     return tact_error_set(check->err, -EINVAL, "expected %s, got \"%.60s\"", expected, node->text);
 }
 
-/** Number of edits that turn a into b; counts no further than the lengths allow. */
-static size_t edits(const char *a, const char *b)
+/** Edit distance of a and b, up to the limit that the lengths imply. */
+static size_t edit_distance(const char *a, const char *b)
 {
-    enum { MOST = 32 };
-    size_t la = strlen(a), lb = strlen(b), row[MOST + 1];
-    if (la > MOST || lb > MOST) {
-        return MOST;
+    enum { MAX_LENGTH = 32 };
+    size_t la = strlen(a), lb = strlen(b), row[MAX_LENGTH + 1];
+    if (la > MAX_LENGTH || lb > MAX_LENGTH) {
+        return MAX_LENGTH;
     }
     for (size_t j = 0; j <= lb; j++) {
         row[j] = j;
@@ -61,7 +61,7 @@ static int unknown_key(const struct tact_scene_check *check, const struct tact_i
     for (const cyaml_schema_field_t *f = fields; f->key; f++) {
         int n = snprintf(list + used, sizeof list - used, "%s%s", used ? ", " : "", f->key);
         used = used + (size_t)n < sizeof list ? used + (size_t)n : sizeof list - 1;
-        size_t distance = edits(node->key, f->key);
+        size_t distance = edit_distance(node->key, f->key);
         if (distance < fewest) {
             fewest = distance;
             nearest = f->key;
@@ -167,7 +167,7 @@ static int check_integer(const struct tact_scene_check *check, const cyaml_schem
     if (is_signed ? value < INT32_MIN || value > INT32_MAX : value < 0 || value > UINT32_MAX) {
         return bad_node(check, node,
                         is_signed ? "a whole number that fits 32 bits"
-                                  : "a whole number from 0 up");
+                                  : "a whole number of at least 0");
     }
     return 0;
 }

@@ -1,4 +1,4 @@
-/* From a file to a checked scene: the order of the steps. */
+/* Loading and checking a scene file: the sequence of steps. */
 #include "rt/scene/scene_internal.h"
 
 #include <errno.h>
@@ -9,8 +9,8 @@
 #include "rt/file.h"
 #include "rt/yaml.h"
 
-/** Keeps the scene's text and where it came from. */
-static int keep_source(struct tact_scene *scene, const char *text, uint64_t size, const char *name)
+/** Stores the scene's text and path. */
+static int store_source(struct tact_scene *scene, const char *text, uint64_t size, const char *name)
 {
     char *folder = strdup(name);
     scene->path = strdup(name);
@@ -25,9 +25,9 @@ static int keep_source(struct tact_scene *scene, const char *text, uint64_t size
     return scene->directory ? 0 : -ENOMEM;
 }
 
-/** The steps after the structs are loaded. */
-static int finish(const struct tact_scene_check *check, struct tact_scene *scene,
-                  const struct tact_scene_files *files)
+/** The steps after libcyaml. */
+static int complete_scene(const struct tact_scene_check *check, struct tact_scene *scene,
+                          const struct tact_scene_files *files)
 {
     int rc = tact_scene_defaults(check, scene);
     rc = rc ? rc : tact_scene_collect_settings(check, scene);
@@ -68,8 +68,8 @@ int tact_scene_parse(const char *text, uint64_t size, const char *name,
     }
     struct tact_scene *scene = loaded;
     scene->index = index;
-    rc = keep_source(scene, text, size, name);
-    rc = rc ? tact_error_set(err, rc, "out of memory") : finish(&check, scene, files);
+    rc = store_source(scene, text, size, name);
+    rc = rc ? tact_error_set(err, rc, "out of memory") : complete_scene(&check, scene, files);
     if (rc) {
         tact_scene_free(scene);
         return rc;

@@ -1,4 +1,4 @@
-/* Shapes made ready for contact: mesh files read and checked, surfaces triangulated, and the mass
+/* Preparing shapes for contact: mesh files read and checked, surfaces triangulated, and the mass
  * properties that follow from shapes. */
 #include "rt/scene/scene_internal.h"
 
@@ -43,7 +43,7 @@ static int read_mesh_file(const struct tact_scene_check *check, const struct tac
     return rc;
 }
 
-/** The mesh's own error, with its file and line, as an error at the scene's key. */
+/** Reports a mesh's error, with its file and line, at the scene's key. */
 static int bad_mesh(const struct tact_scene_check *check, const struct tact_scene_shape *shape,
                     const struct tact_error *mesh, const char *path, int rc)
 {
@@ -57,8 +57,9 @@ static int bad_mesh(const struct tact_scene_check *check, const struct tact_scen
     return rc;
 }
 
-/** Makes the mesh of a soup, which it frees. */
-static int make_mesh(struct tact_scene_shape *shape, struct tact_soup *soup, struct tact_error *err)
+/** Creates the mesh of a soup, which it frees. */
+static int make_mesh_from_soup(struct tact_scene_shape *shape, struct tact_soup *soup,
+                               struct tact_error *err)
 {
     bool hull = strcmp(shape->type, "convex") == 0;
     int rc = hull ? tact_mesh_hull(soup->vertices, soup->vertex_count, &shape->mesh, err)
@@ -70,19 +71,19 @@ static int make_mesh(struct tact_scene_shape *shape, struct tact_soup *soup, str
     return rc;
 }
 
-static int make_file(const struct tact_scene_check *check, struct tact_scene_shape *shape,
-                     const char *path)
+static int make_mesh_from_file(const struct tact_scene_check *check, struct tact_scene_shape *shape,
+                               const char *path)
 {
     struct tact_error mesh_error = {0};
     struct tact_soup soup = {0};
     int rc = tact_soup_read(shape->file_data, shape->file_size, shape->file, shape->scale, &soup,
                             &mesh_error);
-    rc = rc ? rc : make_mesh(shape, &soup, &mesh_error);
+    rc = rc ? rc : make_mesh_from_soup(shape, &soup, &mesh_error);
     return rc ? bad_mesh(check, shape, &mesh_error, path, rc) : 0;
 }
 
-static int make_generated(const struct tact_scene_check *check, struct tact_scene_shape *shape,
-                          const char *path)
+static int make_generated_mesh(const struct tact_scene_check *check, struct tact_scene_shape *shape,
+                               const char *path)
 {
     struct tact_error mesh_error = {0};
     struct tact_soup soup;
@@ -91,7 +92,7 @@ static int make_generated(const struct tact_scene_check *check, struct tact_scen
     if (rc) {
         return rc;
     }
-    rc = make_mesh(shape, &soup, &mesh_error);
+    rc = make_mesh_from_soup(shape, &soup, &mesh_error);
     snprintf(key, sizeof key, "%.100s.generate", path);
     return rc ? tact_scene_bad(check, key, "%.150s", mesh_error.text) : 0;
 }
@@ -106,10 +107,10 @@ static int make_shape(const struct tact_scene_check *check, const struct tact_sc
     if (shape->file) {
         snprintf(path, sizeof path, "%.80s.shapes[%u].file", owner, number);
         int rc = read_mesh_file(check, scene, files, shape, path);
-        return rc ? rc : make_file(check, shape, path);
+        return rc ? rc : make_mesh_from_file(check, shape, path);
     }
     if (shape->generate) {
-        return make_generated(check, shape, path);
+        return make_generated_mesh(check, shape, path);
     }
     enum tact_shape_kind kind = (enum tact_shape_kind)tact_shape_kind_named(shape->type);
     struct tact_shape_lengths lengths = {shape->radius, shape->tube, shape->length, {0.0}};
@@ -174,7 +175,8 @@ static void mass_of_shapes(const struct tact_scene_shape *shapes, uint32_t count
     }
 }
 
-/** Gives a moving thing that has no inertia that of its shapes; allocated as libcyaml would. */
+/** Sets mass properties from the shapes of a moving object without an inertia; allocated as by
+ * libcyaml. */
 static int fill_mass(const struct tact_scene_check *check, const struct tact_scene_shape *shapes,
                      uint32_t count, double mass, double center[3], double **inertia,
                      const char *owner)
@@ -192,8 +194,8 @@ static int fill_mass(const struct tact_scene_check *check, const struct tact_sce
     snprintf(path, sizeof path, "%.80s.inertia", owner);
     if (!finite) {
         return tact_scene_bad(check, path,
-                              "the shapes are too large or too small to give an inertia; expected "
-                              "sizes in metres, or the key \"inertia\"");
+                              "the shapes are too large or too small to compute an inertia; "
+                              "expected sizes in metres, or the key \"inertia\"");
     }
     return tact_scene_check_inertia(check, *inertia, path);
 }

@@ -1,5 +1,5 @@
-/* Checks of names and of what refers to them. Lists are short (the schema bounds them), so
- * everything is compared with everything. */
+/* Checks of names and references. Lists are short (bounded by the schema), so all pairs are
+ * compared. */
 #include "rt/scene/scene_internal.h"
 
 #include <ctype.h>
@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/** Names stand in references such as "operator.grip", in logs and in file names. */
+/** Names are used in references such as "operator.grip", in logs and in file names. */
 static int check_name(const struct tact_scene_check *check, const char *path, const char *name)
 {
     for (const char *c = name; *c; c++) {
@@ -20,7 +20,7 @@ static int check_name(const struct tact_scene_check *check, const char *path, co
 }
 
 /** Array of count structs of a size, each with its name (char *) at an offset. */
-struct named {
+struct name_list {
     const void *items;
     uint32_t count;
     size_t size;
@@ -28,14 +28,14 @@ struct named {
     const char *path; /**< key path of the list */
 };
 
-static const char *name_at(const struct named *list, uint32_t i)
+static const char *name_at(const struct name_list *list, uint32_t i)
 {
     const char *item = (const char *)list->items + i * list->size + list->offset;
     return *(char *const *)item;
 }
 
-/** Number of the thing with a name of the given length, or -1. */
-static long find_name(const struct named *list, const char *name, size_t length)
+/** Index of the entry with a name of the given length, or -1. */
+static long find_name(const struct name_list *list, const char *name, size_t length)
 {
     for (uint32_t i = 0; i < list->count; i++) {
         const char *other = name_at(list, i);
@@ -46,7 +46,7 @@ static long find_name(const struct named *list, const char *name, size_t length)
     return -1;
 }
 
-static int check_unique(const struct tact_scene_check *check, const struct named *list)
+static int check_unique(const struct tact_scene_check *check, const struct name_list *list)
 {
     for (uint32_t i = 0; i < list->count; i++) {
         char path[TACT_SCENE_PATH];
@@ -56,7 +56,7 @@ static int check_unique(const struct tact_scene_check *check, const struct named
         long first = find_name(list, name, strlen(name));
         if (!rc && first < (long)i) {
             rc = tact_scene_bad(check, path,
-                                "the name \"%s\" is already that of %s[%ld]; expected another",
+                                "the name \"%s\" is already used by %s[%ld]; expected another",
                                 name, list->path, first);
         }
         if (rc) {
@@ -67,7 +67,7 @@ static int check_unique(const struct tact_scene_check *check, const struct named
 }
 
 #define NAMED(scene, list, type)                                                                   \
-    (struct named)                                                                                 \
+    (struct name_list)                                                                             \
     {                                                                                              \
         (scene)->list, (scene)->list##_count, sizeof(struct type), offsetof(struct type, name),    \
             #list                                                                                  \
@@ -76,15 +76,17 @@ static int check_unique(const struct tact_scene_check *check, const struct named
 static int check_material(const struct tact_scene_check *check, const struct tact_scene *scene,
                           const char *path, const char *name)
 {
-    struct named materials = NAMED(scene, materials, tact_scene_material);
+    struct name_list materials = NAMED(scene, materials, tact_scene_material);
     return find_name(&materials, name, strlen(name)) >= 0
                ? 0
                : tact_scene_bad(check, path,
                                 "no material is named \"%s\"; expected one of `materials`", name);
 }
 
-static int check_shapes(const struct tact_scene_check *check, const struct tact_scene *scene,
-                        const struct tact_scene_shape *shapes, uint32_t count, const char *owner)
+static int check_shape_materials(const struct tact_scene_check *check,
+                                 const struct tact_scene *scene,
+                                 const struct tact_scene_shape *shapes, uint32_t count,
+                                 const char *owner)
 {
     int rc = 0;
     for (uint32_t i = 0; !rc && i < count; i++) {
@@ -101,8 +103,8 @@ static int check_links(const struct tact_scene_check *check, const struct tact_s
     const struct tact_scene_hand *hand = &scene->hands[number];
     char list[TACT_SCENE_PATH], path[TACT_SCENE_PATH];
     snprintf(list, sizeof list, "hands[%u].links", number);
-    struct named links = {hand->links, hand->links_count, sizeof *hand->links,
-                          offsetof(struct tact_scene_link, name), list};
+    struct name_list links = {hand->links, hand->links_count, sizeof *hand->links,
+                              offsetof(struct tact_scene_link, name), list};
     int rc = check_unique(check, &links);
     for (uint32_t i = 0; !rc && i < hand->links_count; i++) {
         const struct tact_scene_link *link = &hand->links[i];
@@ -114,21 +116,21 @@ static int check_links(const struct tact_scene_check *check, const struct tact_s
                                     link->parent);
             } else if (parent >= (long)i) {
                 rc = tact_scene_bad(check, path,
-                                    "\"%s\" comes later; expected an earlier link as parent",
+                                    "\"%s\" is defined later; expected an earlier link as parent",
                                     link->parent);
             }
         }
         snprintf(path, sizeof path, "%.80s[%u]", list, i);
-        rc = rc ? rc : check_shapes(check, scene, link->shapes, link->shapes_count, path);
+        rc = rc ? rc : check_shape_materials(check, scene, link->shapes, link->shapes_count, path);
     }
     return rc;
 }
 
-/** "device.channel": the device must be in the scene; its channels are known once it is open. */
+/** The device of a "device.channel" must exist; its channels are known once it is open. */
 static int check_channel(const struct tact_scene_check *check, const struct tact_scene *scene,
                          const char *path, const char *text)
 {
-    struct named devices = NAMED(scene, devices, tact_scene_device);
+    struct name_list devices = NAMED(scene, devices, tact_scene_device);
     const char *dot = strchr(text, '.');
     if (!dot || dot == text || !dot[1]) {
         return tact_scene_bad(check, path, "expected \"device.channel\", got \"%.60s\"", text);
@@ -141,10 +143,10 @@ static int check_channel(const struct tact_scene_check *check, const struct tact
                                 text);
 }
 
-static int check_joint(const struct tact_scene_check *check, const struct tact_scene *scene,
-                       const char *path, const char *text)
+static int check_joint_reference(const struct tact_scene_check *check,
+                                 const struct tact_scene *scene, const char *path, const char *text)
 {
-    struct named hands = NAMED(scene, hands, tact_scene_hand);
+    struct name_list hands = NAMED(scene, hands, tact_scene_hand);
     const char *dot = strchr(text, '.');
     if (!dot || dot == text || !dot[1]) {
         return tact_scene_bad(check, path, "expected \"hand.link\", got \"%.60s\"", text);
@@ -155,15 +157,15 @@ static int check_joint(const struct tact_scene_check *check, const struct tact_s
                               (int)(dot - text), text);
     }
     const struct tact_scene_hand *h = &scene->hands[hand];
-    struct named links = {h->links, h->links_count, sizeof *h->links,
-                          offsetof(struct tact_scene_link, name), ""};
+    struct name_list links = {h->links, h->links_count, sizeof *h->links,
+                              offsetof(struct tact_scene_link, name), ""};
     return find_name(&links, dot + 1, strlen(dot + 1)) >= 0
                ? 0
                : tact_scene_bad(check, path, "hand %s has no link named \"%s\"", h->name, dot + 1);
 }
 
-/** Number of the input that measures a joint, among the first `count`, or -1. */
-static long measured_by(const struct tact_scene *scene, uint32_t count, const char *joint)
+/** Index of the input that measures a joint, among the first `count`, or -1. */
+static long find_measuring_input(const struct tact_scene *scene, uint32_t count, const char *joint)
 {
     for (uint32_t i = 0; i < count; i++) {
         if (!strcmp(scene->inputs[i].what, "state") && !strcmp(scene->inputs[i].to, joint)) {
@@ -182,8 +184,8 @@ static int check_inputs(const struct tact_scene_check *check, const struct tact_
         snprintf(path, sizeof path, "inputs[%u].from", i);
         rc = check_channel(check, scene, path, in->from);
         snprintf(path, sizeof path, "inputs[%u].to", i);
-        rc = rc ? rc : check_joint(check, scene, path, in->to);
-        long first = measured_by(scene, i, in->to);
+        rc = rc ? rc : check_joint_reference(check, scene, path, in->to);
+        long first = find_measuring_input(scene, i, in->to);
         if (!rc && first >= 0 && !strcmp(in->what, "state")) {
             rc = tact_scene_bad(check, path, "inputs[%ld] measures %s already", first, in->to);
         }
@@ -191,14 +193,14 @@ static int check_inputs(const struct tact_scene_check *check, const struct tact_
     return rc;
 }
 
-/** A joint; or a body that moves, where contact is asked for. */
+/** A joint; for contact forces a moving body. */
 static int check_source(const struct tact_scene_check *check, const struct tact_scene *scene,
                         const char *path, const struct tact_scene_output *output)
 {
-    struct named bodies = NAMED(scene, bodies, tact_scene_body);
+    struct name_list bodies = NAMED(scene, bodies, tact_scene_body);
     if (!strcmp(output->what, "reaction") || !strcmp(output->what, "drive") ||
         strchr(output->from, '.')) {
-        return check_joint(check, scene, path, output->from);
+        return check_joint_reference(check, scene, path, output->from);
     }
     long body = find_name(&bodies, output->from, strlen(output->from));
     if (body < 0) {
@@ -211,24 +213,24 @@ static int check_source(const struct tact_scene_check *check, const struct tact_
                : 0;
 }
 
-/** A measured joint has no coupling between it and a person. */
+/** A measured joint has no virtual coupling to the device. */
 static int check_reaction(const struct tact_scene_check *check, const struct tact_scene *scene,
                           uint32_t i)
 {
     char path[TACT_SCENE_PATH];
-    long input = measured_by(scene, scene->inputs_count, scene->outputs[i].from);
+    long input = find_measuring_input(scene, scene->inputs_count, scene->outputs[i].from);
     if (input < 0 || strcmp(scene->outputs[i].what, "reaction")) {
         return 0;
     }
     bool given = tact_scene_has(check, "outputs[%u].what", i);
     snprintf(path, sizeof path, "outputs[%u]%s", i, given ? ".what" : "");
     return tact_scene_bad(check, path,
-                          "the state of %s is measured (inputs[%ld]), so that it is no haptic "
-                          "joint; expected \"what: drive\"",
+                          "the state of %s is measured (inputs[%ld]), so it is not a haptic joint; "
+                          "expected \"what: drive\"",
                           scene->outputs[i].from, input);
 }
 
-static int check_wires(const struct tact_scene_check *check, const struct tact_scene *scene)
+static int check_io_references(const struct tact_scene_check *check, const struct tact_scene *scene)
 {
     char path[TACT_SCENE_PATH];
     int rc = check_inputs(check, scene);
@@ -256,10 +258,10 @@ static int check_wires(const struct tact_scene_check *check, const struct tact_s
     return rc;
 }
 
-/** Two different bodies, or one, of which one moves at least. */
+/** Two different bodies, or one; at least one moves. */
 static int check_bonds(const struct tact_scene_check *check, const struct tact_scene *scene)
 {
-    struct named bodies = NAMED(scene, bodies, tact_scene_body);
+    struct name_list bodies = NAMED(scene, bodies, tact_scene_body);
     for (uint32_t i = 0; i < scene->joints_count; i++) {
         const struct tact_scene_bond *bond = &scene->joints[i];
         long at[2] = {-1, -1};
@@ -299,7 +301,7 @@ static int check_pair_names(const struct tact_scene_check *check, const struct t
 
 int tact_scene_check_names(const struct tact_scene_check *check, const struct tact_scene *scene)
 {
-    const struct named lists[] = {
+    const struct name_list lists[] = {
         NAMED(scene, materials, tact_scene_material), NAMED(scene, bodies, tact_scene_body),
         NAMED(scene, hands, tact_scene_hand), NAMED(scene, devices, tact_scene_device),
         NAMED(scene, joints, tact_scene_bond)};
@@ -314,7 +316,7 @@ int tact_scene_check_names(const struct tact_scene_check *check, const struct ta
             char path[TACT_SCENE_PATH];
             snprintf(path, sizeof path, "hands[%u].name", i);
             rc = tact_scene_bad(check, path,
-                                "the name \"%s\" is already that of bodies[%ld]; expected another",
+                                "the name \"%s\" is already used by bodies[%ld]; expected another",
                                 name, body);
         }
         rc = rc ? rc : check_links(check, scene, i);
@@ -322,10 +324,10 @@ int tact_scene_check_names(const struct tact_scene_check *check, const struct ta
     for (uint32_t i = 0; !rc && i < scene->bodies_count; i++) {
         char path[TACT_SCENE_PATH];
         snprintf(path, sizeof path, "bodies[%u]", i);
-        rc = check_shapes(check, scene, scene->bodies[i].shapes, scene->bodies[i].shapes_count,
-                          path);
+        rc = check_shape_materials(check, scene, scene->bodies[i].shapes,
+                                   scene->bodies[i].shapes_count, path);
     }
     rc = rc ? rc : check_bonds(check, scene);
     rc = rc ? rc : check_pair_names(check, scene);
-    return rc ? rc : check_wires(check, scene);
+    return rc ? rc : check_io_references(check, scene);
 }

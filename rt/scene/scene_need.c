@@ -1,4 +1,4 @@
-/* What single values must be. */
+/* Requirements on single values. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -6,7 +6,7 @@
 
 const char *tact_scene_key_of(char path[TACT_SCENE_PATH], const char *owner, const char *key)
 {
-    /* Both come from the schema, so they fit; the precision tells the compiler so. */
+    /* both come from the schema, so they fit; the precision shows it to the compiler */
     snprintf(path, TACT_SCENE_PATH, "%.80s.%.40s", owner, key);
     return path;
 }

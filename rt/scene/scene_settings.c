@@ -1,5 +1,4 @@
-/* The free-form settings of devices: collected from the index, as libcyaml has no schema for them.
- */
+/* Settings of devices, collected from the index, as libcyaml has no schema for them. */
 #include "rt/scene/scene_internal.h"
 
 #include <errno.h>
@@ -16,19 +15,19 @@ struct collector {
     uint32_t capacity;
 };
 
-static int no_memory(const struct collector *c)
+static int out_of_memory(const struct collector *c)
 {
     return tact_error_set(c->check->err, -ENOMEM, "out of memory");
 }
 
-static const struct tact_index_node *first_of(const struct collector *c,
-                                              const struct tact_index_node *node)
+static const struct tact_index_node *first_child(const struct collector *c,
+                                                 const struct tact_index_node *node)
 {
     return node->first ? &c->check->index->nodes[node->first] : NULL;
 }
 
-static const struct tact_index_node *next_of(const struct collector *c,
-                                             const struct tact_index_node *node)
+static const struct tact_index_node *next_sibling(const struct collector *c,
+                                                  const struct tact_index_node *node)
 {
     return node->next ? &c->check->index->nodes[node->next] : NULL;
 }
@@ -49,13 +48,13 @@ static bool is_number(const struct tact_index_node *node)
     return tact_scene_number(node->text, &value);
 }
 
-/** Columns where node is a list of numbers (0: an empty one), else -1. */
+/** Number of columns if node is a list of numbers (0: an empty one), else -1. */
 static int row_length(const struct collector *c, const struct tact_index_node *node)
 {
     if (node->kind != TACT_INDEX_LIST || node->count > INT_MAX) {
         return -1;
     }
-    for (const struct tact_index_node *n = first_of(c, node); n; n = next_of(c, n)) {
+    for (const struct tact_index_node *n = first_child(c, node); n; n = next_sibling(c, n)) {
         if (!is_number(n)) {
             return -1;
         }
@@ -63,17 +62,17 @@ static int row_length(const struct collector *c, const struct tact_index_node *n
     return (int)node->count;
 }
 
-/** True where node is a list of numbers, or a list of lists of numbers. */
+/** Whether node is a list of numbers, or a list of lists of numbers. */
 static bool is_table(const struct collector *c, const struct tact_index_node *node)
 {
     if (row_length(c, node) > 0) {
         return true;
     }
-    const struct tact_index_node *row = first_of(c, node);
+    const struct tact_index_node *row = first_child(c, node);
     if (node->kind != TACT_INDEX_LIST || !row) {
         return false;
     }
-    for (; row; row = next_of(c, row)) {
+    for (; row; row = next_sibling(c, row)) {
         if (row_length(c, row) < 0) {
             return false;
         }
@@ -83,7 +82,7 @@ static bool is_table(const struct collector *c, const struct tact_index_node *no
 
 static int read_row(const struct collector *c, const struct tact_index_node *row, double *values)
 {
-    for (const struct tact_index_node *n = first_of(c, row); n; n = next_of(c, n)) {
+    for (const struct tact_index_node *n = first_child(c, row); n; n = next_sibling(c, n)) {
         if (!tact_scene_number(n->text, values) || !isfinite(*values)) {
             char path[TACT_SCENE_PATH];
             tact_scene_index_path(c->check->index, n, path);
@@ -98,12 +97,12 @@ static int read_row(const struct collector *c, const struct tact_index_node *row
 static int read_table(const struct collector *c, const struct tact_index_node *node,
                       struct tact_device_setting *setting)
 {
-    const struct tact_index_node *row = first_of(c, node);
+    const struct tact_index_node *row = first_child(c, node);
     bool flat = row->kind == TACT_INDEX_SCALAR;
     uint32_t rows = flat ? 1 : node->count, columns = flat ? node->count : row->count;
     double *numbers = calloc((size_t)rows * columns + 1, sizeof *numbers);
     if (!numbers) {
-        return no_memory(c);
+        return out_of_memory(c);
     }
     setting->numbers = numbers;
     setting->rows = (int)rows;
@@ -111,7 +110,7 @@ static int read_table(const struct collector *c, const struct tact_index_node *n
     if (flat) {
         return read_row(c, node, numbers);
     }
-    for (uint32_t i = 0; row; row = next_of(c, row), i++) {
+    for (uint32_t i = 0; row; row = next_sibling(c, row), i++) {
         if (row->count != columns || columns == 0) {
             char path[TACT_SCENE_PATH];
             tact_scene_index_path(c->check->index, row, path);
@@ -133,7 +132,7 @@ static int add_setting(struct collector *c, const struct tact_index_node *node, 
         uint32_t capacity = c->capacity ? 2 * c->capacity : 8;
         void *grown = realloc(device->settings, capacity * sizeof *device->settings);
         if (!grown) {
-            return no_memory(c);
+            return out_of_memory(c);
         }
         device->settings = grown;
         c->capacity = capacity;
@@ -142,17 +141,18 @@ static int add_setting(struct collector *c, const struct tact_index_node *node, 
     *setting = (struct tact_device_setting){.line = node->line, .column = node->column};
     setting->key = strdup(key);
     if (!setting->key) {
-        return no_memory(c);
+        return out_of_memory(c);
     }
     device->settings_count++;
     if (node->kind != TACT_INDEX_SCALAR) {
         return read_table(c, node, setting);
     }
     setting->text = strdup(node->text);
-    return setting->text ? 0 : no_memory(c);
+    return setting->text ? 0 : out_of_memory(c);
 }
 
-static int collect(struct collector *c, const struct tact_index_node *node, const char *key)
+static int collect_device_settings(struct collector *c, const struct tact_index_node *node,
+                                   const char *key)
 {
     if (node->kind == TACT_INDEX_SCALAR || is_table(c, node)) {
         return add_setting(c, node, key);
@@ -162,7 +162,7 @@ static int collect(struct collector *c, const struct tact_index_node *node, cons
         tact_scene_index_path(c->check->index, node, path);
         return tact_scene_bad(c->check, path, "expected a value, got an empty list or map");
     }
-    for (const struct tact_index_node *n = first_of(c, node); n; n = next_of(c, n)) {
+    for (const struct tact_index_node *n = first_child(c, node); n; n = next_sibling(c, n)) {
         char inner[TACT_SCENE_PATH];
         int length = n->key
                          ? snprintf(inner, sizeof inner, "%s%s%s", key, key[0] ? "." : "", n->key)
@@ -173,7 +173,7 @@ static int collect(struct collector *c, const struct tact_index_node *node, cons
             return tact_scene_bad(c->check, path, "expected a key of at most %d characters",
                                   TACT_SCENE_PATH - 1);
         }
-        int rc = collect(c, n, inner);
+        int rc = collect_device_settings(c, n, inner);
         if (rc) {
             return rc;
         }
@@ -194,7 +194,7 @@ int tact_scene_collect_settings(const struct tact_scene_check *check, struct tac
             return tact_scene_bad(check, path, "expected a map of settings, as in `file: a.csv`");
         }
         struct collector c = {.check = check, .device = &scene->devices[i]};
-        int rc = collect(&c, node, "");
+        int rc = collect_device_settings(&c, node, "");
         if (rc) {
             return rc;
         }
@@ -206,7 +206,7 @@ int tact_scene_append_settings(const struct tact_scene_check *check,
                                struct tact_scene_device *device)
 {
     struct collector c = {check, device, device->settings_count};
-    return collect(&c, check->index->nodes, "");
+    return collect_device_settings(&c, check->index->nodes, "");
 }
 
 void tact_scene_free_settings(struct tact_scene *scene)

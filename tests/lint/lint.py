@@ -11,6 +11,8 @@ numbers   text becomes a number, and a number text, through contact/number.h alo
           and printf() do follows the locale. What examples/ prints is free: the command sets no locale
 elementary  the library takes elementary functions from contact/elementary.h alone: those of libm give other bits
           on other processors. What examples/ prints and draws is free
+plain     folders that were cleaned keep the field's words: no word of PLAIN_WORDS in identifiers, comments
+          and messages, no static function whose name is a bare verb, none of one name in two files of a folder
 format    clang-format has nothing to change
 """
 import os
@@ -31,6 +33,22 @@ ALLOWED = {  # what a folder may include besides itself
 }
 COMPARES = "contact/compare"
 CODE = (".c", ".h", ".cl", ".cc")
+PLAIN_FOLDERS = ["contact/mesh", "kernels", "rt", "rt/log", "rt/scene"]  # grows as folders are cleaned
+PLAIN_WORDS = {  # words with a private meaning: what to write instead
+    r"mend(s|ed|ing)?": "fix",
+    r"tells?|told": "report, state, return or set",
+    r"dear(er|est)": "costly, costliest",
+    r"whoever|somebody": "which process, thread or user",
+    r"to the last bit|equal to the bit": "bit for bit",
+    r"lets? go( of)?|letting go|let_go": "release, zero_outputs",
+    r"go(es)? on": "continue",
+    r"gives? (it |them )?back|given back|give_back": "release, return",
+    r"(come|comes|came|stands?|taken) apart": "separate, differ",
+    r"beside the loop": "in a thread of its own",
+    r"stands? (in|at) the": "is in the",
+    r"goes by the": "follows, depends on",
+}
+PLAIN_VERBS = {"put", "take", "say", "tell", "look", "see", "give", "hold", "keep", "add", "list", "find", "ask", "drop", "place"}
 FUNCTION_LINES = 80
 FILE_LINES = 600
 FORMAT_VERSION = 14  # of Debian 12: others lay out some lines differently
@@ -75,6 +93,33 @@ def words():
     binary = (".png", ".stl", ".jpg", ".bin", ".mcap")
     return [f"{path}:{n}: {line.strip()}" for path in files() if not path.endswith(binary)
             for n, line in enumerate(lines(path), 1) if marks.search(line)]
+
+
+def plain():
+    wrong = []
+    words_of = {re.compile(r"(?<![a-zA-Z])(" + word + r")(?![a-zA-Z])", re.I): instead
+                for word, instead in PLAIN_WORDS.items()}
+    definition = re.compile(r"^static [^;={]*?\b(\w+)\(", re.M)
+    for folder in PLAIN_FOLDERS:
+        defined = {}
+        for path in [p for p in code() if os.path.dirname(p) == folder]:
+            text = lines(path)
+            for n, line in enumerate(text, 1):
+                # Lines of a comment are joined by two: a phrase may be broken.
+                pair = line + " " + text[n].lstrip(" */") if n < len(text) else line
+                for word, instead in words_of.items():
+                    found = word.search(pair)
+                    if found and found.start() < len(line):
+                        wrong.append(f"{path}:{n}: \"{found.group(0)}\": write {instead}")
+            if path.endswith(".c"):
+                for name in set(definition.findall("\n".join(text))):
+                    defined.setdefault(name, []).append(path)
+        for name, paths in sorted(defined.items()):
+            if name in PLAIN_VERBS:
+                wrong.append(f"{paths[0]}: {name}(): name its object too")
+            if len(paths) > 1:
+                wrong.append(f"{name}() is static in {' and '.join(paths)}")
+    return wrong
 
 
 def length():
@@ -218,18 +263,18 @@ def format():
     first = {}
     for path, line in places:
         first.setdefault(path, line)
-    found = [f"{path}:{line}: clang-format -i {path} mends this" for path, line in first.items()]
+    found = [f"{path}:{line}: clang-format -i {path} fixes this" for path, line in first.items()]
     return found if found or run.returncode == 0 else [run.stderr]
 
 
 def main():
-    rules = {f.__name__: f for f in (layout, words, length, includes, sources, numbers,
+    rules = {f.__name__: f for f in (layout, words, plain, length, includes, sources, numbers,
                                      elementary, format)}
     if len(sys.argv) != 3 or sys.argv[1] not in rules:
         sys.exit(__doc__)
     os.chdir(sys.argv[2])
     wrong = rules[sys.argv[1]]()
-    print("\n".join(wrong) if wrong else "nothing to mend")
+    print("\n".join(wrong) if wrong else "nothing to fix")
     sys.exit(1 if wrong else 0)
 
 
