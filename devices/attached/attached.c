@@ -22,7 +22,7 @@ void tact_attached_append(char *text, size_t size, const char *format, ...)
     va_end(args);
 }
 
-/* A text in the double quotes of YAML. */
+/* Appends a text in the double quotes of YAML. */
 static void append_quoted(char *text, size_t size, const char *value)
 {
     tact_attached_append(text, size, "\"");
@@ -37,9 +37,9 @@ static void append_quoted(char *text, size_t size, const char *value)
     tact_attached_append(text, size, "\"");
 }
 
-/* Whether another input device has the same name and, where given, the same serial or phys. */
-static bool shared(const struct tact_attached_input *all, int count,
-                   const struct tact_attached_input *one, bool serial, bool phys)
+/* Whether another input device has the same name and, if set, the same serial or phys. */
+static bool is_shared(const struct tact_attached_input *all, int count,
+                      const struct tact_attached_input *one, bool serial, bool phys)
 {
     for (int i = 0; i < count; i++) {
         if (&all[i] != one && strcmp(all[i].name, one->name) == 0 &&
@@ -51,17 +51,18 @@ static bool shared(const struct tact_attached_input *all, int count,
     return false;
 }
 
-/* The settings that find it; a name goes before longer ones that it is part of. */
-static void append_wanted(const struct tact_attached_input *all, int count,
-                          struct tact_attached_input *one)
+/* Appends the settings that select it; an exact name is preferred to a longer one that contains it.
+ */
+static void append_selector(const struct tact_attached_input *all, int count,
+                            struct tact_attached_input *one)
 {
-    const size_t longest = sizeof((struct tact_evdev_wanted *)NULL)->match - 1;
+    const size_t longest = sizeof((struct tact_evdev_selector *)NULL)->match - 1;
     const size_t size = sizeof one->scene;
     bool named = one->name[0] && strlen(one->name) <= longest;
-    bool alone = !shared(all, count, one, false, false);
+    bool alone = !is_shared(all, count, one, false, false);
     bool serial = !alone && one->serial[0] && strlen(one->serial) <= longest &&
-                  !shared(all, count, one, true, false);
-    bool phys = !alone && !serial && one->phys[0] && !shared(all, count, one, false, true);
+                  !is_shared(all, count, one, true, false);
+    bool phys = !alone && !serial && one->phys[0] && !is_shared(all, count, one, false, true);
     if (!named || (!alone && !serial && !phys)) {
         tact_attached_append(one->scene, size, "path: ");
         append_quoted(one->scene, size, one->link[0] ? one->link : one->path);
@@ -75,8 +76,8 @@ static void append_wanted(const struct tact_attached_input *all, int count,
     }
 }
 
-/* Forces that show what it is good at. */
-static const char *forces_of(const struct tact_attached_input *one)
+/* Forces for the example entry. */
+static const char *list_forces(const struct tact_attached_input *one)
 {
     const char *effect = one->force_count ? one->force[0].effect : "";
     bool pushes = strcmp(effect, "constant") == 0 || strcmp(effect, "spring") == 0;
@@ -95,7 +96,7 @@ void tact_attached_scene_inputs(struct tact_attached_input *input, int count)
         const size_t size = sizeof one->scene;
         int before = 0;
         if (!one->channel_count && !one->named[0] && one->note[0]) {
-            continue; /* it has nothing that could be opened */
+            continue; /* nothing to open */
         }
         for (int k = 0; k < i; k++) {
             before += strcmp(input[k].kind, one->kind) == 0;
@@ -105,12 +106,12 @@ void tact_attached_scene_inputs(struct tact_attached_input *input, int count)
             tact_attached_append(one->scene, size, "%d", before + 1);
         }
         tact_attached_append(one->scene, size, ", type: evdev, settings: {");
-        append_wanted(input, count, one);
+        append_selector(input, count, one);
         if (one->named[0]) {
             tact_attached_append(one->scene, size, ", channels: %s", one->named);
         }
         if (one->force_count) {
-            tact_attached_append(one->scene, size, ", forces: %s", forces_of(one));
+            tact_attached_append(one->scene, size, ", forces: %s", list_forces(one));
         }
         tact_attached_append(one->scene, size, "}}");
     }
@@ -122,7 +123,7 @@ static void survey_inputs(struct udev *udev, struct tact_attached *out)
     int count = tact_evdev_nodes(numbers);
     for (int i = 0; i < count; i++) {
         struct tact_attached_input *input = &out->input[out->input_count];
-        out->input_count += tact_attached_look_input(udev, numbers[i], input);
+        out->input_count += tact_attached_read_input(udev, numbers[i], input);
     }
     tact_attached_scene_inputs(out->input, out->input_count);
 }
@@ -130,7 +131,7 @@ static void survey_inputs(struct udev *udev, struct tact_attached *out)
 static void survey_boards(struct udev *udev, struct tact_attached *out)
 {
     for (int i = 0; i < BOARDS; i++) {
-        out->board_count += tact_attached_look_board(udev, i, &out->board[out->board_count]);
+        out->board_count += tact_attached_read_board(udev, i, &out->board[out->board_count]);
     }
 }
 

@@ -1,9 +1,9 @@
 /**
- * What is attached: input devices and measurement cards, what a scene can do with each, and what is
- * missing where one is closed.
+ * * Attached devices: input devices and measurement cards, their channels, and why one cannot be
+ * opened.
  *
- * Looks only: no output is written, no effect is uploaded. A driver that is stuck in a force keeps
- * the survey waiting as long as it keeps others.
+ * Read-only: no output is written, no effect is uploaded. A driver that is blocked in a force
+ * blocks the survey too.
  */
 #ifndef TACT_DEVICES_ATTACHED_H
 #define TACT_DEVICES_ATTACHED_H
@@ -16,32 +16,32 @@
 
 TACT_BEGIN_DECLS
 
-#define TACT_ATTACHED_FORCES 16     /**< most outputs of an input device */
-#define TACT_ATTACHED_SUBDEVICES 32 /**< most subdevices of a board that are told */
-#define TACT_ATTACHED_RANGES 16     /**< most ranges of a subdevice that are told */
+#define TACT_ATTACHED_FORCES 16     /**< maximum number of outputs of an input device */
+#define TACT_ATTACHED_SUBDEVICES 32 /**< maximum number of subdevices of a board */
+#define TACT_ATTACHED_RANGES 16     /**< maximum number of ranges of a subdevice */
 
-/** Whether a device is open to this process, and what would open it. */
+/** Whether this process can open a device, and what would open it. */
 struct tact_attached_access {
     int error; /**< 0, or the negative errno of opening it as the scene would without forces */
     int force_error; /**< 0, or the negative errno of writing to an input device: forces */
-    char why[256];   /**< what is missing; empty where nothing is */
-    char fix[256];   /**< a command that mends it for good, by a group where there is one */
-    char rule[512];  /**< or a udev rule that opens this device alone to who sits at the machine;
-                          empty where it would change nothing */
+    char why[256];   /**< missing permission; empty if none */
+    char fix[256];   /**< a command that fixes it permanently, by a group if possible */
+    char rule[512];  /**< or a udev rule that opens only this device to the user at the machine;
+                        empty if it would change nothing */
 };
 
-/** A channel of an input device, as a scene that says nothing else about it gets it. */
+/** A channel of an input device with default settings. */
 struct tact_attached_channel {
     char name[TACT_DEVICE_NAME]; /**< "abs_x", "btn_south", ... */
     bool axis;                   /**< false: a button, 0 or 1 */
     char span[32]; /**< "-1..1", "0..1", "0..1 inverted", "-1..1 displacement", "counts", "0 or 1";
-                        "?" where only an open device would tell */
+                        "?" if only an open device reports it */
     int low;       /**< raw values of an absolute axis, with the device's dead zone; else 0 */
     int high;
     int flat;
 };
 
-/** An output of an input device with forces, and the kernel's effect that renders it best. */
+/** An output of an input device with forces, and the kernel's effect that renders it. */
 struct tact_attached_force {
     char name[TACT_DEVICE_NAME]; /**< "force_x", ... as in DEVICES.md */
     char effect[16];             /**< "constant", "spring", ... */
@@ -49,7 +49,7 @@ struct tact_attached_force {
 
 struct tact_attached_input {
     char path[64];    /**< /dev/input/event7 */
-    char link[256];   /**< a name of it that stays the same, in /dev/input/by-id; may be empty */
+    char link[256];   /**< a permanent name in /dev/input/by-id; may be empty */
     char name[256];   /**< its own */
     char serial[128]; /**< may be empty, as phys */
     char phys[256];   /**< where it is plugged in */
@@ -62,13 +62,13 @@ struct tact_attached_input {
     struct tact_attached_channel channel[TACT_DEVICE_CHANNELS]; /**< axes first */
     int force_count;
     struct tact_attached_force force[TACT_ATTACHED_FORCES];
-    char effects[128]; /**< the kernel's effects that it has: "constant, spring"; may be empty */
-    int effect_most;   /**< how many of them at a time; 0: unknown */
-    char note[256];    /**< what a scene must say to get more; may be empty */
+    char effects[128]; /**< effects of the kernel's: "constant, spring"; may be empty */
+    int effect_most;   /**< maximum number of effects; 0: unknown */
+    char note[256];    /**< how a scene selects further channels; may be empty */
     struct tact_attached_access access;
-    char named[48];   /**< of keys alone, one that `channels` can name; else empty */
-    char scene[1024]; /**< an entry of a scene's `devices` that opens this one and no other; empty
-                           where it has nothing that a scene could take */
+    char named[48];   /**< of a keyboard, one key that `channels` can name; else empty */
+    char scene[1024]; /**< an entry of a scene's `devices` that opens exactly this one; empty if it
+                         has no channels */
 };
 
 struct tact_attached_range {
@@ -110,13 +110,13 @@ struct tact_attached {
 };
 
 /**
- * Looks at what is attached. Of a device that is closed, /sys tells all but the ranges of its axes.
- * Nothing attached is no error. Free with tact_attached_free(). Not real-time safe.
- * @retval 0, or -ENOMEM with *err filled and *out empty
+ * * Examines the attached devices. For a device that cannot be opened, /sys has all but the ranges
+ * of its axes. No attached device is no error. Free with tact_attached_free(). Not real-time safe.
+ * @retval 0, or -ENOMEM with *err set and *out empty
  */
 TACT_API int tact_attached_survey(struct tact_attached *out, struct tact_error *err);
 
-/** Frees what the survey holds, and empties it. Not real-time safe. */
+/** Frees the survey's memory, and empties it. Not real-time safe. */
 TACT_API void tact_attached_free(struct tact_attached *attached);
 
 TACT_END_DECLS

@@ -1,4 +1,4 @@
-/* What keeps a node closed, and the group or the udev rule that opens it. */
+/* Why a node cannot be opened, and the group or the udev rule that opens it. */
 #include <errno.h>
 #include <grp.h>
 #include <pwd.h>
@@ -11,7 +11,7 @@
 
 enum { GROUPS = 256 };
 
-/* Whether the user's entry in the database has the group, whatever this process has. */
+/* Whether the user has the group in the database, whatever the groups of this process. */
 static bool is_member(gid_t group)
 {
     struct passwd entry;
@@ -43,7 +43,7 @@ static void name_group(gid_t group, char *name, size_t size)
     }
 }
 
-/* By the group of the node, where it may do all that is needed. */
+/* Suggests the group of the node, if it has sufficient rights. */
 static void explain_group(const char *path, const char *what, struct tact_attached_access *access)
 {
     struct stat st;
@@ -57,7 +57,7 @@ static void explain_group(const char *path, const char *what, struct tact_attach
              "%s: permission denied: %s has group %s and mode %04o", what, path, group,
              (unsigned)(st.st_mode & 07777));
     if (st.st_gid == 0 || (st.st_mode & 0060) != 0060) {
-        return; /* a group that may not, or root's: to be in it opens far more than this */
+        return; /* a group without the rights, or root's, which would grant far more */
     }
     if (is_member(st.st_gid)) {
         snprintf(access->fix, sizeof access->fix,

@@ -1,4 +1,4 @@
-/* What a measurement card has, and what a scene calls it. */
+/* Describes a measurement card and its channels in a scene. */
 #include <comedilib.h>
 #include <errno.h>
 #include <stdio.h>
@@ -6,7 +6,7 @@
 #include <unistd.h>
 #include "devices/attached/attached_internal.h"
 
-/* Types that a scene has words for. */
+/* Subdevice types with a word in a scene. */
 static const struct word {
     int type;
     const char *text; /* of the type, for people */
@@ -21,7 +21,7 @@ static const struct word {
     {COMEDI_SUBD_COUNTER, "counter", "counter", NULL},
 };
 
-static const struct word *word_of(int type)
+static const struct word *subdevice_word(int type)
 {
     for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
         if (words[i].type == type) {
@@ -31,7 +31,7 @@ static const struct word *word_of(int type)
     return NULL;
 }
 
-/* Whether a word means this subdevice without its number: no earlier one has the word. */
+/* Whether a word selects this subdevice without its number: no earlier one has the word. */
 static bool is_first(const struct tact_attached_board *board, const char *word)
 {
     for (int i = 0; i < board->subdevice_count; i++) {
@@ -62,7 +62,7 @@ static void name_channels(const struct tact_attached_board *board, const char *w
     }
 }
 
-static void tell_ranges(comedi_t *dev, unsigned int number, struct tact_attached_subdevice *s)
+static void describe_ranges(comedi_t *dev, unsigned int number, struct tact_attached_subdevice *s)
 {
     int count = comedi_get_n_ranges(dev, number, 0);
     for (int i = 0; i < count && s->range_count < TACT_ATTACHED_RANGES; i++) {
@@ -79,13 +79,13 @@ static void tell_ranges(comedi_t *dev, unsigned int number, struct tact_attached
     }
 }
 
-static void tell_subdevice(comedi_t *dev, int number, struct tact_attached_board *board)
+static void describe_subdevice(comedi_t *dev, int number, struct tact_attached_board *board)
 {
     struct tact_attached_subdevice s = {.number = number};
     unsigned int n = (unsigned int)number;
     int type = comedi_get_subdevice_type(dev, n);
     int flags = comedi_get_subdevice_flags(dev, n);
-    const struct word *word = word_of(type);
+    const struct word *word = subdevice_word(type);
     if (type == COMEDI_SUBD_UNUSED) {
         return;
     }
@@ -103,7 +103,7 @@ static void tell_subdevice(comedi_t *dev, int number, struct tact_attached_board
         s.maxdata = comedi_get_maxdata(dev, n, 0);
     }
     if (channels > 0 && (type == COMEDI_SUBD_AI || type == COMEDI_SUBD_AO)) {
-        tell_ranges(dev, n, &s);
+        describe_ranges(dev, n, &s);
     }
     board->subdevice[board->subdevice_count++] = s;
 }
@@ -132,7 +132,7 @@ static void write_scene(struct tact_attached_board *board)
     tact_attached_append(board->scene, size, "}}");
 }
 
-static bool is_seated(struct udev *udev, int number)
+static bool is_uaccess(struct udev *udev, int number)
 {
     char name[32];
     snprintf(name, sizeof name, "comedi%d", number);
@@ -143,7 +143,7 @@ static bool is_seated(struct udev *udev, int number)
     return seated;
 }
 
-bool tact_attached_look_board(struct udev *udev, int number, struct tact_attached_board *board)
+bool tact_attached_read_board(struct udev *udev, int number, struct tact_attached_board *board)
 {
     char rule[96];
     memset(board, 0, sizeof *board);
@@ -157,14 +157,14 @@ bool tact_attached_look_board(struct udev *udev, int number, struct tact_attache
         board->access.error = errno ? -errno : -EIO;
         snprintf(rule, sizeof rule, "SUBSYSTEM==\"comedi\", KERNEL==\"comedi%d\"", number);
         tact_attached_explain(board->path, board->access.error, "opening", rule,
-                              is_seated(udev, number), &board->access);
+                              is_uaccess(udev, number), &board->access);
         return true;
     }
     snprintf(board->name, sizeof board->name, "%s", comedi_get_board_name(dev));
     snprintf(board->driver, sizeof board->driver, "%s", comedi_get_driver_name(dev));
     int count = comedi_get_n_subdevices(dev);
     for (int i = 0; i < count && board->subdevice_count < TACT_ATTACHED_SUBDEVICES; i++) {
-        tell_subdevice(dev, i, board);
+        describe_subdevice(dev, i, board);
     }
     comedi_close(dev);
     write_scene(board);

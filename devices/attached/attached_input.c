@@ -1,4 +1,4 @@
-/* What an input device is, has and can do. A closed one is told from /sys. */
+/* Describes an input device. One that cannot be opened is described from /sys. */
 #include <dirent.h>
 #include <errno.h>
 #include <stdio.h>
@@ -41,8 +41,8 @@ static int number_of(struct udev_device *parent, const char *attribute)
     return text ? (int)strtoul(text, NULL, 16) : 0;
 }
 
-/* The device as /sys tells it, without the ranges of axes. NULL where it does not. */
-static struct libevdev *from_sys(struct udev_device *node)
+/* The device from /sys, without the ranges of axes. NULL on failure. */
+static struct libevdev *device_from_sys(struct udev_device *node)
 {
     static const struct {
         unsigned int type;
@@ -70,13 +70,13 @@ static struct libevdev *from_sys(struct udev_device *node)
     return dev;
 }
 
-static bool says(const char *name, const char *word)
+static bool has_text(const char *name, const char *word)
 {
     return strcasestr(name, word) != NULL;
 }
 
-/* Whether it has keys that no stick has: receivers declare axes and buttons of all that might be
- * paired with them. The list is that of systemd's input_id. */
+/* Whether it has keys that no stick has: receivers declare axes and buttons of all devices that
+ * might be paired with them. The list is that of systemd's input_id. */
 static bool has_keyboard(const struct libevdev *dev)
 {
     static const unsigned int keys[] = {KEY_LEFTCTRL,  KEY_CAPSLOCK,      KEY_NUMLOCK, KEY_INSERT,
@@ -89,8 +89,8 @@ static bool has_keyboard(const struct libevdev *dev)
     return found >= 4;
 }
 
-/* What people would call it; only names tell a wheel from a stick. */
-static const char *kind_of(const struct libevdev *dev)
+/* Kind of the device; only names distinguish a wheel from a stick. */
+static const char *device_kind(const struct libevdev *dev)
 {
     const char *name = libevdev_get_name(dev);
     bool six = (has(dev, EV_REL, REL_RX) && has(dev, EV_REL, REL_RZ)) ||
@@ -101,13 +101,13 @@ static const char *kind_of(const struct libevdev *dev)
     /* A headset has buttons like a pad's, and nothing to point with. */
     bool points = !typed && (has(dev, EV_ABS, ABS_X) || has(dev, EV_ABS, ABS_RX) ||
                              has(dev, EV_ABS, ABS_HAT0X) || has(dev, EV_KEY, BTN_DPAD_UP));
-    if (libevdev_has_property(dev, INPUT_PROP_ACCELEROMETER) || says(name, "motion sensor") ||
-        says(name, "accelerometer")) {
+    if (libevdev_has_property(dev, INPUT_PROP_ACCELEROMETER) || has_text(name, "motion sensor") ||
+        has_text(name, "accelerometer")) {
         return "motion";
     }
     if (drives && !typed &&
-        (has(dev, EV_ABS, ABS_WHEEL) || has(dev, EV_KEY, BTN_GEAR_DOWN) || says(name, "wheel") ||
-         says(name, "racing")) &&
+        (has(dev, EV_ABS, ABS_WHEEL) || has(dev, EV_KEY, BTN_GEAR_DOWN) ||
+         has_text(name, "wheel") || has_text(name, "racing")) &&
         !has(dev, EV_KEY, BTN_STYLUS) && !has(dev, EV_KEY, BTN_TOOL_PEN)) {
         return "wheel";
     }
@@ -132,8 +132,8 @@ static const char *kind_of(const struct libevdev *dev)
     return has(dev, EV_KEY, KEY_A) && has(dev, EV_KEY, KEY_ENTER) ? "keyboard" : "other";
 }
 
-/* Keeps the warning of channels that were left out. */
-static void keep_note(void *user, enum tact_message_level level, const char *text)
+/* Stores the warning of omitted channels. */
+static void store_note(void *user, enum tact_message_level level, const char *text)
 {
     struct tact_attached_input *input = user;
     const char *body = strstr(text, "' has ");
@@ -141,7 +141,7 @@ static void keep_note(void *user, enum tact_message_level level, const char *tex
     snprintf(input->note, sizeof input->note, "%s", body ? body + 2 : text);
 }
 
-/* Of keys alone, one for the entry of a scene: the space bar, or the first that there is. */
+/* Of a keyboard, one key for the scene's entry: the space bar, or the first one. */
 static void name_key(const struct libevdev *dev, struct tact_attached_input *input)
 {
     unsigned int code = KEY_SPACE;
@@ -153,14 +153,14 @@ static void name_key(const struct libevdev *dev, struct tact_attached_input *inp
     }
 }
 
-static void tell_channels(const struct libevdev *dev, bool ranges,
-                          struct tact_attached_input *input)
+static void describe_channels(const struct libevdev *dev, bool ranges,
+                              struct tact_attached_input *input)
 {
     static const char *const spans[] = {"-1..1", "0..1", "-1..1 displacement", "counts", "0 or 1"};
     struct tact_evdev_layout layout;
     struct tact_error err = {.line = 0};
     const struct tact_device_config config = {
-        .name = "", .directory = "", .file = "", .period = 1e-3, .messages = {keep_note, input}};
+        .name = "", .directory = "", .file = "", .period = 1e-3, .messages = {store_note, input}};
     if (tact_evdev_choose(&config, dev, &layout, &err)) {
         snprintf(input->note, sizeof input->note,
                  libevdev_has_event_type(dev, EV_KEY)
@@ -187,7 +187,7 @@ static void tell_channels(const struct libevdev *dev, bool ranges,
     }
 }
 
-static void tell_forces(const struct libevdev *dev, struct tact_attached_input *input)
+static void describe_forces(const struct libevdev *dev, struct tact_attached_input *input)
 {
     unsigned char bits[FF_CNT / 8] = {0};
     for (unsigned int code = 0; code < FF_CNT; code++) {
@@ -200,7 +200,7 @@ static void tell_forces(const struct libevdev *dev, struct tact_attached_input *
         }
     }
     for (int i = 0; i < TACT_FORCE_CHANNELS && input->effects[0]; i++) {
-        /* A centre without its spring is refused; with it, it adds nothing to be rendered. */
+        /* A centre without its spring is refused; with it, it needs no effect of its own. */
         struct tact_force_plan plan = {.gain = 0xffff, .wave_ms = 17};
         if (tact_force_choose(bits, 1U << i, &plan) < 0) {
             struct tact_attached_force *force = &input->force[input->force_count++];
@@ -211,8 +211,8 @@ static void tell_forces(const struct libevdev *dev, struct tact_attached_input *
     }
 }
 
-/* A name that survives the next boot: the device's own, or else that of its socket. */
-static void tell_link(struct tact_attached_input *input)
+/* A permanent name: the device's own, or else that of its socket. */
+static void find_link(struct tact_attached_input *input)
 {
     static const char *const folders[] = {"/dev/input/by-id", "/dev/input/by-path"};
     const char *node = input->path + strlen("/dev/input/");
@@ -225,7 +225,7 @@ static void tell_link(struct tact_attached_input *input)
             ssize_t n = readlink(link, target, sizeof target - 1);
             target[n > 0 ? n : 0] = '\0';
             const char *last = strrchr(target, '/');
-            /* The first in the alphabet, since a folder has no order. */
+            /* the first in alphabetical order, as a folder has none */
             if (last && strcmp(last + 1, node) == 0 && strlen(link) < sizeof input->link &&
                 (!input->link[0] || strcmp(link, input->link) < 0)) {
                 memcpy(input->link, link, strlen(link) + 1);
@@ -237,7 +237,7 @@ static void tell_link(struct tact_attached_input *input)
     }
 }
 
-/* The condition of a udev rule that holds for this model alone. */
+/* The condition of a udev rule that matches this model only. */
 static void make_rule(const struct tact_attached_input *input, char *rule, size_t size)
 {
     const char *const base = "SUBSYSTEM==\"input\", KERNEL==\"event*\"";
@@ -250,7 +250,7 @@ static void make_rule(const struct tact_attached_input *input, char *rule, size_
     }
 }
 
-static void tell_access(struct udev_device *node, int error, struct tact_attached_input *input)
+static void describe_access(struct udev_device *node, int error, struct tact_attached_input *input)
 {
     struct tact_attached_access *access_of = &input->access;
     char rule[384];
@@ -266,7 +266,8 @@ static void tell_access(struct udev_device *node, int error, struct tact_attache
     }
 }
 
-static void tell_device(const struct libevdev *dev, bool open, struct tact_attached_input *input)
+static void describe_device(const struct libevdev *dev, bool open,
+                            struct tact_attached_input *input)
 {
     const char *serial = libevdev_get_uniq(dev);
     const char *phys = libevdev_get_phys(dev);
@@ -276,12 +277,12 @@ static void tell_device(const struct libevdev *dev, bool open, struct tact_attac
     input->bus = (uint16_t)libevdev_get_id_bustype(dev);
     input->vendor = (uint16_t)libevdev_get_id_vendor(dev);
     input->product = (uint16_t)libevdev_get_id_product(dev);
-    snprintf(input->kind, sizeof input->kind, "%s", kind_of(dev));
-    tell_channels(dev, open, input);
-    tell_forces(dev, input);
+    snprintf(input->kind, sizeof input->kind, "%s", device_kind(dev));
+    describe_channels(dev, open, input);
+    describe_forces(dev, input);
 }
 
-bool tact_attached_look_input(struct udev *udev, int number, struct tact_attached_input *input)
+bool tact_attached_read_input(struct udev *udev, int number, struct tact_attached_input *input)
 {
     char name[32];
     int error;
@@ -292,22 +293,22 @@ bool tact_attached_look_input(struct udev *udev, int number, struct tact_attache
         udev ? udev_device_new_from_subsystem_sysname(udev, "input", name) : NULL;
     struct tact_evdev_source *source = tact_evdev_source_open(input->path, &error);
     if (source) {
-        tell_device(source->dev, true, input);
+        describe_device(source->dev, true, input);
         if (ioctl(source->fd, EVIOCGEFFECTS, &input->effect_most) < 0) {
             input->effect_most = 0;
         }
     } else {
-        struct libevdev *dev = from_sys(node);
+        struct libevdev *dev = device_from_sys(node);
         if (dev) {
-            tell_device(dev, false, input);
+            describe_device(dev, false, input);
         }
         libevdev_free(dev);
     }
     if (!input->kind[0]) {
         snprintf(input->kind, sizeof input->kind, "other");
     }
-    tell_link(input);
-    tell_access(node, source ? 0 : error, input);
+    find_link(input);
+    describe_access(node, source ? 0 : error, input);
     bool there = source || access(input->path, F_OK) == 0;
     tact_evdev_source_free(source);
     udev_device_unref(node);

@@ -9,10 +9,10 @@
 #include "devices/common/settings.h"
 #include "rt/clock.h"
 
-static const double ramp = 0.2; /* [s] in which outputs come back after a fault */
+static const double ramp = 0.2; /* [s] in which outputs return after a fault */
 
-static int ticks(const struct tact_device_config *config, const char *key, uint32_t least,
-                 uint32_t *value, struct tact_error *err)
+static int read_ticks(const struct tact_device_config *config, const char *key, uint32_t least,
+                      uint32_t *value, struct tact_error *err)
 {
     double read = *value;
     int rc = tact_settings_number(config, key, &read, err);
@@ -35,13 +35,13 @@ static int read_settings(struct tact_comedi *self, const struct tact_device_conf
         "maps.",        "bias.",       "calibrated_for", "recording"};
     const char *path = "/dev/comedi0";
     double recover = 0.1;
-    double timeout = tact_arming_patience(config->period);
+    double timeout = tact_arming_default_timeout(config->period);
     self->saturated = 3;
     self->guarded = true;
     int rc = tact_settings_check(config, keys, sizeof keys / sizeof *keys, err);
     rc = rc ? rc : tact_settings_text(config, "board", &path, err);
-    rc = rc ? rc : ticks(config, "saturated", 1, &self->saturated, err);
-    rc = rc ? rc : ticks(config, "stuck", 0, &self->stuck, err);
+    rc = rc ? rc : read_ticks(config, "saturated", 1, &self->saturated, err);
+    rc = rc ? rc : read_ticks(config, "stuck", 0, &self->stuck, err);
     rc = rc ? rc : tact_settings_positive(config, "recover", &recover, err);
     rc = rc ? rc : tact_settings_flag(config, "guard", &self->guarded, err);
     rc = rc ? rc : tact_settings_positive(config, "timeout", &timeout, err);
@@ -59,11 +59,11 @@ static int read_settings(struct tact_comedi *self, const struct tact_device_conf
     return rc;
 }
 
-/* Says why there is no board. */
+/* Reports why there is no board. */
 static int no_board(const struct tact_device_config *config, const char *path, int error,
                     struct tact_error *err)
 {
-    const char *fix = error == EACCES   ? " (tact devices tells what opens it)"
+    const char *fix = error == EACCES   ? " (tact devices lists what opens it)"
                       : error == ENOENT ? " (is the board's driver loaded?)"
                       : error == ENODEV ? " (no board is attached; boards that the kernel does not "
                                           "find by itself: comedi_config)"
@@ -73,9 +73,9 @@ static int no_board(const struct tact_device_config *config, const char *path, i
     return error ? -error : -ENODEV;
 }
 
-/* Matches the settings with what there is. */
-static int choose(struct tact_comedi *self, const struct tact_device_config *config,
-                  const struct tact_comedi_known *known, struct tact_error *err)
+/* Matches the settings with the board. */
+static int choose_channels(struct tact_comedi *self, const struct tact_device_config *config,
+                           const struct tact_comedi_source *known, struct tact_error *err)
 {
     int rc = tact_comedi_choose(config, known, &self->layout, err);
     rc = rc ? rc : tact_comedi_stream_settings(config, known->dev, &self->layout, err);
@@ -87,50 +87,50 @@ static int choose(struct tact_comedi *self, const struct tact_device_config *con
 }
 
 /* A recording in place of a board. */
-static int find_recording(struct tact_comedi *self, const struct tact_device_config *config,
-                          const char *path, struct tact_error *err)
+static int find_board_recording(struct tact_comedi *self, const struct tact_device_config *config,
+                                const char *path, struct tact_error *err)
 {
     self->play = calloc(1, sizeof *self->play);
     if (!self->play) {
         return tact_error_set(err, -ENOMEM, "out of memory");
     }
-    const struct tact_comedi_known known = {
+    const struct tact_comedi_source known = {
         .play = self->play, .driver = self->play->driver, .board = self->play->board};
     int rc = tact_comedi_play_open(path, self->play, err);
     self->guarded = false;
     snprintf(self->layout.path, sizeof self->layout.path, "%.255s", path);
-    return rc ? rc : choose(self, config, &known, err);
+    return rc ? rc : choose_channels(self, config, &known, err);
 }
 
-/* Opens the board twice: to see what it has, and as it will be used. */
-static int find(struct tact_comedi *self, const struct tact_device_config *config,
-                struct tact_error *err)
+/* Opens the board twice: to examine it, and for use. */
+static int find_board(struct tact_comedi *self, const struct tact_device_config *config,
+                      struct tact_error *err)
 {
     char recording[1024] = "";
     int rc = read_settings(self, config, err);
     rc = rc ? rc : tact_settings_path(config, "recording", recording, sizeof recording, err);
     if (rc || recording[0]) {
-        return rc ? rc : find_recording(self, config, recording, err);
+        return rc ? rc : find_board_recording(self, config, recording, err);
     }
     errno = 0;
     comedi_t *dev = comedi_open(self->layout.path);
     if (!dev) {
         return no_board(config, self->layout.path, errno, err);
     }
-    const struct tact_comedi_known known = {
+    const struct tact_comedi_source known = {
         .dev = dev, .driver = comedi_get_driver_name(dev), .board = comedi_get_board_name(dev)};
-    rc = choose(self, config, &known, err);
-    rc = rc ? rc : tact_comedi_tape_open(&self->tape, config, dev, &self->layout, err);
+    rc = choose_channels(self, config, &known, err);
+    rc = rc ? rc : tact_comedi_capture_open(&self->capture, config, dev, &self->layout, err);
     comedi_close(dev);
     if (rc) {
         return rc;
     }
-    self->guarded = self->guarded && self->layout.out_ops > 0;
+    self->guarded = self->guarded && self->layout.output_ops > 0;
     self->active = tact_comedi_board_open(&self->layout, !self->guarded, &rc);
     if (!self->active) {
         tact_settings_fault(config, tact_settings_find(config, "outputs"), err,
-                            "cannot take %s: %s%s", self->layout.path, strerror(-rc),
-                            rc == -EBUSY ? " (another process holds the outputs)" : "");
+                            "cannot claim %s: %s%s", self->layout.path, strerror(-rc),
+                            rc == -EBUSY ? " (another process has the outputs)" : "");
     }
     return rc;
 }
@@ -143,13 +143,13 @@ static int start_guard(struct tact_comedi *self, const struct tact_device_config
                                                .driver = self->layout.driver,
                                                .name = self->layout.board,
                                                .outputs = outputs,
-                                               .output_count = self->layout.out_ops,
+                                               .output_count = self->layout.output_ops,
                                                .timeout_ns = self->timeout_ns};
     struct tact_error why = {0};
     if (!self->guarded) {
         return 0;
     }
-    for (int i = 0; i < self->layout.out_ops; i++) {
+    for (int i = 0; i < self->layout.output_ops; i++) {
         const struct tact_comedi_op *op = &self->layout.out[i];
         outputs[i] =
             (struct tact_guard_output){op->insn,     op->words,   op->subdevice,
@@ -183,8 +183,8 @@ static int start_stream(struct tact_comedi *self, const struct tact_device_confi
     return 0;
 }
 
-static void describe(struct tact_comedi *self, const struct tact_device_config *config,
-                     struct tact_device_info *info)
+static void describe_comedi(struct tact_comedi *self, const struct tact_device_config *config,
+                            struct tact_device_info *info)
 {
     tact_settings_info(config, tact_comedi_type.name, info);
     snprintf(info->model, sizeof info->model, "%s", self->layout.board);
@@ -221,12 +221,12 @@ static int comedi_start(const struct tact_device_config *config, struct tact_dev
     }
     snprintf(self->name, sizeof self->name, "%s", config->name);
     self->messages = config->messages;
-    int rc = find(self, config, err);
+    int rc = find_board(self, config, err);
     rc = rc ? rc : start_stream(self, config, err);
     rc = rc ? rc : tact_comedi_tare(self, config->period, err);
     rc = rc ? rc : start_guard(self, config, err);
     if (rc == 0) {
-        rc = tact_comedi_watch(self);
+        rc = tact_comedi_monitor(self);
         if (rc) {
             tact_error_set(err, rc, "cannot start a thread: %s", strerror(-rc));
         }
@@ -235,15 +235,15 @@ static int comedi_start(const struct tact_device_config *config, struct tact_dev
         tact_guard_stop(self->arming.guard);
         tact_comedi_board_free(self->active);
         tact_comedi_stream_stop(self->stream);
-        tact_comedi_tape_close(&self->tape, self->name, self->messages);
+        tact_comedi_capture_close(&self->capture, self->name, self->messages);
         tact_comedi_play_close(self->play);
         free(self);
         return rc;
     }
     self->good = self->recover;
     self->gate = 1.0;
-    tact_comedi_look_first(self);
-    describe(self, config, &out->info);
+    tact_comedi_init_inputs(self);
+    describe_comedi(self, config, &out->info);
     out->ops = self->play ? &tact_comedi_play_ops : &tact_comedi_ops;
     out->self = self;
     return 0;

@@ -42,43 +42,43 @@
  *                   (in a calibration file: bias: {NAME: [...]}, beside `wrenches`)
  *     tare          [s], 0 to 10, by which the bias is measured when opened; default 0: it is not
  *     limits        [N, N m] largest magnitude of the six axes; default: none
- *     position      [m] of the sensor in the frame that the wrench is told in; default 0
+ *     position      [m] of the sensor in the frame of the wrench; default 0
  *     quat_wxyz     of the sensor in that frame; default 1 0 0 0
  *     frame         name of that frame, for logs; default: the sensor's name
  *
  *   guard           true (default): a process of its own writes the outputs, see guard/guard.h;
  *                   false: the loop does, and a loop that is killed leaves them as they are
- *   timeout         [s] silence of the loop after which the guard lets go; default four periods, at
- *                   least 3 ms
+ *   timeout         [s] silence of the loop after which the guard zeroes the outputs; default four
+ * periods, at least 3 ms
  *
  * Tables have a row for each channel of `inputs` (of `outputs`) that is not digital, or one row.
  *
  * A stream is read by a thread; the tick takes the latest whole scan without a system call. Two
- * more inputs tell its age, stream_age [s], and how often it was started anew, stream_lost: where
- * the board's buffer was full, or the board gone. Ticks in a row are then scans that the loop has
+ * more inputs are its age, stream_age [s], and the number of its restarts, stream_lost: after the
+ * board's buffer was full, or the board gone. Ticks in a row are then scans that the loop has
  * seen.
  *
  * A wrench is matrix (gauges - bias), in N and N m, about the origin of its frame. While a gauge is
- * at an end of its range or at fault, the six axes are held; an axis over its limit is told as it
- * is. Either shows in NAME_overload, the sum of 1 << i for each such gauge i and of 256 << k for
- * each axis k that was over its limit for `saturated` ticks, and is a fault as that of any input.
+ * at an end of its range or at fault, the six axes are held; an axis over its limit is not clamped.
+ * Either shows in NAME_overload, the sum of 1 << i for each such gauge i and of 256 << k for each
+ * axis k that was over its limit for `saturated` ticks, and is a fault as that of any input.
  *
  * All inputs are read in one system call a tick, all outputs written in another. The subdevices of
  * the outputs are locked: no other process can write them.
  *
- * Outputs let go, that is, analog ones are at what 0 maps to and digital ones are inactive, from
- * the opening to the first tick, after closing, and:
+ * Outputs are zero, that is, analog ones have the value that 0 maps to and digital ones are
+ * inactive, from the opening to the first tick, after closing, and:
  * - while an input is at fault (saturated, outside its limits, stuck) or cannot be read, or the
  *   outputs could not be written: the state is STALE, what is at fault is held at its last good
  *   value, and the device itself writes zeros, whatever it is sent;
- * - when the guard has let go: the state is STALE until nothing but zeros was sent for 50 ms, as
- *   when the deadman is let go. A loop that comes back after a stop therefore moves nothing;
+ * - when the guard has zeroed them: the state is STALE until only zeros were sent for 50 ms, as
+ * when the deadman is released. A loop that continues after a stop therefore moves nothing;
  * - when the guard is gone: the state is LOST until the device is opened again;
  * - when the board is gone: the state is LOST in that tick, analog values are held, digital ones
- *   are 0. A thread beside the loop looks for the board every 50 ms and hands it over when the same
- *   one (by driver and name) is back.
+ *   are 0. A monitor thread searches for the board every 50 ms and hands it to the loop when the
+ * same one (by driver and name) is back.
  *
- * Every fault, loss and return is told.
+ * Every fault, loss and return is reported.
  *
  * Real-time: reading is one ioctl(2), or none where all is streamed; writing one futex(2) (without
  * a guard one ioctl). The driver decides how long a conversion takes.

@@ -1,10 +1,10 @@
-/* A board of the layout: its lists of instructions, opened, taken and given back. */
+/* An open board of the layout: its lists of instructions. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include "devices/comedi/comedi_internal.h"
 
-/* The op that reads or writes the digital channel's block of 32, made where there is none. */
+/* The op that reads or writes the digital channel's block of 32, added if absent. */
 static int digital_op(struct tact_comedi_op *ops, int *count, const struct tact_comedi_channel *c)
 {
     uint32_t base = c->channel / 32 * 32;
@@ -24,8 +24,8 @@ static int digital_op(struct tact_comedi_op *ops, int *count, const struct tact_
     return (*count)++;
 }
 
-static int assemble(struct tact_comedi_op *ops, struct tact_comedi_channel *channels, int n,
-                    bool output)
+static int assemble_ops(struct tact_comedi_op *ops, struct tact_comedi_channel *channels, int n,
+                        bool output)
 {
     int count = 0;
     for (int i = 0; i < n; i++) {
@@ -58,12 +58,13 @@ static int assemble(struct tact_comedi_op *ops, struct tact_comedi_channel *chan
 
 int tact_comedi_assemble(struct tact_comedi_layout *layout)
 {
-    layout->in_ops = assemble(layout->in, layout->input, layout->input_count, false);
-    layout->out_ops = assemble(layout->out, layout->output, layout->output_count, true);
-    return layout->in_ops <= TACT_COMEDI_OPS && layout->out_ops <= TACT_COMEDI_OPS ? 0 : -E2BIG;
+    layout->input_ops = assemble_ops(layout->in, layout->input, layout->input_count, false);
+    layout->output_ops = assemble_ops(layout->out, layout->output, layout->output_count, true);
+    return layout->input_ops <= TACT_COMEDI_OPS && layout->output_ops <= TACT_COMEDI_OPS ? 0
+                                                                                         : -E2BIG;
 }
 
-/* Digital channels that can be either become inputs. */
+/* Makes bidirectional digital channels inputs. */
 static int make_inputs(comedi_t *dev, const struct tact_comedi_layout *layout)
 {
     for (int i = 0; i < layout->input_count; i++) {
@@ -77,8 +78,8 @@ static int make_inputs(comedi_t *dev, const struct tact_comedi_layout *layout)
     return 0;
 }
 
-static int set_up(struct tact_comedi_board *board, const struct tact_comedi_layout *layout,
-                  bool outputs)
+static int set_up_board(struct tact_comedi_board *board, const struct tact_comedi_layout *layout,
+                        bool outputs)
 {
     errno = 0;
     board->dev = comedi_open(layout->path);
@@ -89,11 +90,11 @@ static int set_up(struct tact_comedi_board *board, const struct tact_comedi_layo
         strcmp(comedi_get_board_name(board->dev), layout->board) != 0) {
         return -ENXIO;
     }
-    tact_comedi_list_init(&board->in, layout->in, layout->in_ops);
-    tact_comedi_list_init(&board->out, layout->out, layout->out_ops);
+    tact_comedi_list_init(&board->in, layout->in, layout->input_ops);
+    tact_comedi_list_init(&board->out, layout->out, layout->output_ops);
     int rc = make_inputs(board->dev, layout);
     if (rc == 0 && outputs) {
-        rc = tact_comedi_take(board->dev, &board->out);
+        rc = tact_comedi_claim(board->dev, &board->out);
     }
     return rc;
 }
@@ -102,7 +103,7 @@ struct tact_comedi_board *tact_comedi_board_open(const struct tact_comedi_layout
                                                  bool outputs, int *error)
 {
     struct tact_comedi_board *board = calloc(1, sizeof *board);
-    *error = board ? set_up(board, layout, outputs) : -ENOMEM;
+    *error = board ? set_up_board(board, layout, outputs) : -ENOMEM;
     if (*error && board) {
         tact_comedi_board_free(board);
         board = NULL;
@@ -117,7 +118,7 @@ void tact_comedi_board_free(struct tact_comedi_board *board)
     }
     if (board->dev) {
         if (board->out.count > 0) {
-            tact_comedi_list_safe(board->dev, &board->out);
+            tact_comedi_list_write_safe(board->dev, &board->out);
         }
         comedi_close(board->dev);
     }

@@ -1,4 +1,4 @@
-/* Raw values and what they mean; which of them are not to be believed. */
+/* Conversion of raw values, and detection of unusable ones. */
 #include <math.h>
 #include "devices/comedi/comedi_internal.h"
 
@@ -20,7 +20,7 @@ double tact_comedi_value(const struct tact_comedi_channel *channel, lsampl_t raw
 
 lsampl_t tact_comedi_raw(const struct tact_comedi_channel *channel, double value)
 {
-    /* comedi_from_physical() has no bounds. */
+    /* comedi_from_physical() does not clamp */
     double volts = polynomial(channel->map, isfinite(value) ? value : 0.0);
     double x = volts - channel->volts.expansion_origin;
     double raw = 0.0;

@@ -1,4 +1,4 @@
-/** The parts of the comedi device: settings, boards, outputs, conversion, faults. */
+/** Internals of the comedi device: settings, boards, outputs, conversion, faults. */
 #ifndef TACT_DEVICES_COMEDI_INTERNAL_H
 #define TACT_DEVICES_COMEDI_INTERNAL_H
 
@@ -24,91 +24,93 @@ struct tact_comedi_channel {
     lsampl_t maxdata;
     comedi_polynomial_t volts;     /* raw to V or mA (inputs), back (outputs) */
     double map[TACT_COMEDI_TERMS]; /* V to the unit (inputs), the unit to V (outputs) */
-    double low;                    /* what an input can be at all [unit] */
+    double low;                    /* lower limit of an input [unit] */
     double high;
-    bool mapped;   /* a map is given */
+    bool mapped;   /* a map was set */
     bool inverted; /* digital: active low */
-    bool streamed; /* by the stream, not by the list */
-    int scan;      /* then where it is in a scan */
-    /* where it is in the list of instructions */
+    bool streamed; /* read by the stream, not by the list */
+    int scan;      /* then its index in a scan */
+    /* index in the list of instructions */
     int op;
-    int bit;   /* digital: of the second word */
-    int taped; /* of a recording: its column */
+    int bit;      /* digital: of the second word */
+    int captured; /* of a recording: its column */
 };
 
-/* Channels that a stream adds, the last of the device: age of the scan [s], times started anew. */
+/* Channels that a stream adds, the last of the device: age of the scan [s], number of restarts. */
 enum { TACT_COMEDI_STREAM_CHANNELS = 2 };
 
 struct tact_comedi_layout {
     char path[256];
-    char driver[COMEDI_NAMELEN]; /* of the board that was found: another one is not taken */
+    char driver[COMEDI_NAMELEN]; /* of the board that was found: another one is refused */
     char board[COMEDI_NAMELEN];
     int input_count;
     int output_count;
     struct tact_comedi_channel input[TACT_DEVICE_CHANNELS];
     struct tact_comedi_channel output[TACT_DEVICE_CHANNELS];
-    int wrench_count; /* sensors of which inputs are the gauges; told behind the inputs */
+    int wrench_count; /* sensors whose gauges are inputs; their channels follow the inputs */
     struct tact_wrench wrench[TACT_DEVICE_WRENCHES];
-    double stream;             /* [Hz] of analog inputs; 0: they are read in the tick */
+    double stream;             /* [Hz] of analog inputs; 0: read in the tick */
     int64_t stream_timeout_ns; /* age of a scan that is a fault */
     int stream_count;          /* inputs in a scan */
     size_t stream_sample;      /* of a value in the driver's buffer [B] */
-    int in_ops;                /* all inputs: one list of instructions */
+    int input_ops;             /* all inputs: one list of instructions */
     struct tact_comedi_op in[TACT_COMEDI_OPS];
-    int out_ops; /* all outputs: another */
+    int output_ops; /* all outputs: another */
     struct tact_comedi_op out[TACT_COMEDI_OPS];
 };
 
 struct tact_comedi_play;
 
 /** What the settings are matched with: a board, or a recording of one. */
-struct tact_comedi_known {
+struct tact_comedi_source {
     comedi_t *dev;                       /* NULL: a recording */
     const struct tact_comedi_play *play; /* NULL: a board */
     const char *driver;
     const char *board;
 };
 
-/** Reads the settings and matches them with what there is. Of a recording the outputs are names
- *  alone. @retval 0, or a negative errno, *err filled */
+/** Reads the settings and matches them with the board. Outputs of a recording are names only.
+ * @retval 0, or a negative errno with *err set */
 int tact_comedi_choose(const struct tact_device_config *config,
-                       const struct tact_comedi_known *known, struct tact_comedi_layout *layout,
+                       const struct tact_comedi_source *known, struct tact_comedi_layout *layout,
                        struct tact_error *err);
 
-/** Where a channel is; the next three are the parts of it that differ between the two. */
+/** Location of a channel; the next three functions differ for board and recording. */
 struct tact_comedi_where {
-    const char *word; /* as the settings have it: "ai4@0" */
+    const char *word; /* as in the settings: "ai4@0" */
     unsigned int number;
     int subdevice; /* negative: the first of its kind */
     int type[2];   /* COMEDI_SUBD_ of that kind */
     bool output;
 };
 
-/** Finds the channel: its subdevice, number and maxdata; its kind is known.
- *  @retval 0, or a negative errno, *err filled */
-int tact_comedi_place(const struct tact_device_config *config,
-                      const struct tact_comedi_known *known, const struct tact_comedi_where *where,
-                      struct tact_comedi_channel *channel, struct tact_error *err);
+/** Finds subdevice, number and maxdata of the channel; its kind is known.
+ * @retval 0, or a negative errno with *err set */
+int tact_comedi_locate(const struct tact_device_config *config,
+                       const struct tact_comedi_source *known,
+                       const struct tact_comedi_where *where, struct tact_comedi_channel *channel,
+                       struct tact_error *err);
 
-/** Takes the range [row[0], row[1]] of `setting`, or where row is NULL the first one, of a
- * recording its own. @retval as above */
+/** Finds the range [row[0], row[1]] of `setting`, if row is NULL the first one, of a recording its
+ * own. @retval as above */
 int tact_comedi_range(const struct tact_device_config *config,
-                      const struct tact_comedi_known *known, const char *setting, const double *row,
-                      struct tact_comedi_channel *channel, struct tact_error *err);
+                      const struct tact_comedi_source *known, const char *setting,
+                      const double *row, struct tact_comedi_channel *channel,
+                      struct tact_error *err);
 
 /** The polynomial between raw values and volts of the range, without soft calibration.
- *  @retval 0, or negative where there is none */
-int tact_comedi_volts(const struct tact_comedi_known *known, bool output,
+ * @retval 0, or negative if there is none */
+int tact_comedi_volts(const struct tact_comedi_source *known, bool output,
                       struct tact_comedi_channel *channel);
 
 /** Reads the settings of force-torque sensors, once the inputs are chosen. @retval as above */
 int tact_comedi_wrenches(const struct tact_device_config *config, struct tact_comedi_layout *layout,
                          struct tact_error *err);
 
-/** Inputs of the device: the board's, those of its sensors, those of the stream. */
+/** Number of inputs of the device: the board's, those of its sensors, those of the stream. */
 int tact_comedi_input_count(const struct tact_comedi_layout *layout);
 
-/** Forms the two lists of instructions. @retval 0, or -E2BIG */
+/** Builds the two lists of instructions. @retval 0, or -E2BIG */
 int tact_comedi_assemble(struct tact_comedi_layout *layout);
 
 /** An open board, with its list of inputs. */
@@ -118,24 +120,23 @@ struct tact_comedi_board {
     struct tact_comedi_list out;
 };
 
-/** Opens the layout's board again and sets up its inputs; takes the outputs where `outputs`.
- * Not real-time safe. @retval NULL, *error a negative errno: -ENXIO where another board is there */
+/** Opens the layout's board again and sets up its inputs; claims the outputs if `outputs`. Not
+ * real-time safe. @retval NULL, *error a negative errno: -ENXIO if it is another board */
 struct tact_comedi_board *tact_comedi_board_open(const struct tact_comedi_layout *layout,
                                                  bool outputs, int *error);
 
-/** Writes safe values where no other process holds the outputs, closes and frees; NULL is allowed.
- */
+/** Writes safe values unless another process has the outputs, closes and frees; NULL is allowed. */
 void tact_comedi_board_free(struct tact_comedi_board *board);
 
 /** Value of an analog input or counter, in its unit. count: of a counter, from tact_comedi_count().
  * Real-time safe. */
 double tact_comedi_value(const struct tact_comedi_channel *channel, lsampl_t raw, int64_t count);
 
-/** Raw value of an analog output: the nearest that there is; for what is not finite, that of 0.
- * Real-time safe. */
+/** Raw value of an analog output, rounded; for a value that is not finite, that of 0. Real-time
+ * safe. */
 lsampl_t tact_comedi_raw(const struct tact_comedi_channel *channel, double value);
 
-/** Carries a counter on over its wrap: count + the shorter way from raw `before` to raw `now`. */
+/** Extends a counter over its wrap: count + the shorter way from raw `before` to raw `now`. */
 int64_t tact_comedi_count(int64_t count, lsampl_t before, lsampl_t now, lsampl_t maxdata);
 
 enum tact_comedi_fault {
@@ -146,7 +147,7 @@ enum tact_comedi_fault {
     TACT_COMEDI_FAULTS
 };
 
-/** What is watched of one analog input. */
+/** State of the fault detection of one analog input. */
 struct tact_comedi_health {
     lsampl_t raw;
     uint32_t saturated; /* ticks in a row */
@@ -154,10 +155,9 @@ struct tact_comedi_health {
     uint32_t same;
 };
 
-/** Takes the raw value and the value of this tick. most: ticks in a row before it is a fault;
- * still: ticks without any change before it is one, 0: never. Real-time safe.
- * @return enum tact_comedi_fault; *usable: false where the value should not be used, fault or not
- */
+/** Updates it with the raw value and the value of this tick. most: saturated ticks in a row that
+ * are a fault; still: ticks without any change that are one, 0: never. Real-time safe.
+ * @return enum tact_comedi_fault; *usable: false if the value should not be used, fault or not */
 int tact_comedi_examine(struct tact_comedi_health *health,
                         const struct tact_comedi_channel *channel, lsampl_t raw, double value,
                         uint32_t most, uint32_t still, bool *usable);

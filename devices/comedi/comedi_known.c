@@ -4,72 +4,74 @@
 #include <stdio.h>
 #include <string.h>
 #include "contact/number.h"
-#include "devices/comedi/comedi_tape_internal.h"
+#include "devices/comedi/comedi_capture_internal.h"
 #include "devices/common/settings.h"
 
-static const char *setting_of(const struct tact_comedi_where *where)
+static const char *list_setting(const struct tact_comedi_where *where)
 {
     return where->output ? "outputs" : "inputs";
 }
 
 /* The recorded channel of that kind and number; of several subdevices the first. */
-static int place_taped(const struct tact_device_config *config, const struct tact_comedi_play *play,
-                       const struct tact_comedi_where *where, struct tact_comedi_channel *channel,
-                       struct tact_error *err)
+static int locate_captured(const struct tact_device_config *config,
+                           const struct tact_comedi_play *play,
+                           const struct tact_comedi_where *where,
+                           struct tact_comedi_channel *channel, struct tact_error *err)
 {
     static const char *const words[] = {"ai", "di", "counter"};
     char has[160] = "";
-    const struct tact_comedi_taped *found = NULL;
+    const struct tact_comedi_captured *found = NULL;
     for (int i = 0; i < play->channels; i++) {
-        const struct tact_comedi_taped *taped = &play->channel[i];
+        const struct tact_comedi_captured *captured = &play->channel[i];
         size_t used = strlen(has);
         tact_number_print(has + used, sizeof has - used, "%s%s%u", i ? ", " : "",
-                          words[taped->kind], taped->channel);
-        if (taped->kind == channel->kind && taped->channel == where->number &&
-            (where->subdevice < 0 ? !found || taped->subdevice < found->subdevice
-                                  : taped->subdevice == (unsigned int)where->subdevice)) {
-            found = taped;
+                          words[captured->kind], captured->channel);
+        if (captured->kind == channel->kind && captured->channel == where->number &&
+            (where->subdevice < 0 ? !found || captured->subdevice < found->subdevice
+                                  : captured->subdevice == (unsigned int)where->subdevice)) {
+            found = captured;
         }
     }
     if (!found) {
-        return tact_settings_fault(config, tact_settings_find(config, setting_of(where)), err,
-                                   "%s was not recorded; what was: %s", where->word, has);
+        return tact_settings_fault(config, tact_settings_find(config, list_setting(where)), err,
+                                   "%s was not recorded; recorded are: %s", where->word, has);
     }
     channel->subdevice = found->subdevice;
     channel->channel = found->channel;
     channel->maxdata = found->maxdata;
     channel->range = found->range;
-    channel->taped = (int)(found - play->channel);
+    channel->captured = (int)(found - play->channel);
     return 0;
 }
 
-static bool suits(comedi_t *dev, int subdevice, const struct tact_comedi_where *where)
+static bool is_kind(comedi_t *dev, int subdevice, const struct tact_comedi_where *where)
 {
     int type = comedi_get_subdevice_type(dev, (unsigned int)subdevice);
     return type == where->type[0] || type == where->type[1];
 }
 
-int tact_comedi_place(const struct tact_device_config *config,
-                      const struct tact_comedi_known *known, const struct tact_comedi_where *where,
-                      struct tact_comedi_channel *channel, struct tact_error *err)
+int tact_comedi_locate(const struct tact_device_config *config,
+                       const struct tact_comedi_source *known,
+                       const struct tact_comedi_where *where, struct tact_comedi_channel *channel,
+                       struct tact_error *err)
 {
-    const struct tact_device_setting *setting = tact_settings_find(config, setting_of(where));
-    if (known->play && where->output) { /* goes nowhere */
+    const struct tact_device_setting *setting = tact_settings_find(config, list_setting(where));
+    if (known->play && where->output) { /* not written anywhere */
         channel->subdevice = where->subdevice < 0 ? 0 : (unsigned int)where->subdevice;
         channel->channel = where->number;
         return 0;
     }
     if (known->play) {
-        return place_taped(config, known->play, where, channel, err);
+        return locate_captured(config, known->play, where, channel, err);
     }
     const int count = comedi_get_n_subdevices(known->dev);
     int subdevice = where->subdevice;
     if (subdevice < 0) {
-        for (subdevice = 0; subdevice < count && !suits(known->dev, subdevice, where);) {
+        for (subdevice = 0; subdevice < count && !is_kind(known->dev, subdevice, where);) {
             subdevice++;
         }
     }
-    if (subdevice >= count || !suits(known->dev, subdevice, where)) {
+    if (subdevice >= count || !is_kind(known->dev, subdevice, where)) {
         return tact_settings_fault(config, setting, err, "%s: the board (%s) has no such subdevice",
                                    where->word, known->board);
     }
@@ -91,8 +93,9 @@ static bool is_range(double low, double high, const double *row)
 }
 
 int tact_comedi_range(const struct tact_device_config *config,
-                      const struct tact_comedi_known *known, const char *setting, const double *row,
-                      struct tact_comedi_channel *channel, struct tact_error *err)
+                      const struct tact_comedi_source *known, const char *setting,
+                      const double *row, struct tact_comedi_channel *channel,
+                      struct tact_error *err)
 {
     char has[160] = "";
     const bool output = strcmp(setting, "output_range") == 0;
@@ -100,9 +103,9 @@ int tact_comedi_range(const struct tact_device_config *config,
         return 0;
     }
     if (known->play) {
-        const struct tact_comedi_taped *taped = &known->play->channel[channel->taped];
-        tact_number_print(has, sizeof has, "[%g, %g]", taped->low, taped->high);
-        return is_range(taped->low, taped->high, row)
+        const struct tact_comedi_captured *captured = &known->play->channel[channel->captured];
+        tact_number_print(has, sizeof has, "[%g, %g]", captured->low, captured->high);
+        return is_range(captured->low, captured->high, row)
                    ? 0
                    : tact_settings_fault(config, tact_settings_find(config, setting), err,
                                          "%s was recorded in %s", channel->name, has);
@@ -124,7 +127,7 @@ int tact_comedi_range(const struct tact_device_config *config,
                                row[1], has);
 }
 
-int tact_comedi_volts(const struct tact_comedi_known *known, bool output,
+int tact_comedi_volts(const struct tact_comedi_source *known, bool output,
                       struct tact_comedi_channel *channel)
 {
     if (known->dev) {
@@ -133,7 +136,7 @@ int tact_comedi_volts(const struct tact_comedi_known *known, bool output,
             output ? COMEDI_FROM_PHYSICAL : COMEDI_TO_PHYSICAL, &channel->volts);
     }
     if (!output) {
-        channel->volts = known->play->channel[channel->taped].volts;
+        channel->volts = known->play->channel[channel->captured].volts;
     }
     return 0;
 }

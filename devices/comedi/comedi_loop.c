@@ -1,4 +1,4 @@
-/* What a card does in a tick: reads, examines, lets go, writes. */
+/* A tick of a card: reads and examines the inputs, writes the outputs. */
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
@@ -6,15 +6,15 @@
 #include "devices/comedi/comedi_state_internal.h"
 #include "rt/clock.h"
 
-/* Hands the lost board to the watcher. */
-static void lose(struct tact_comedi *self)
+/* Hands the lost board over to the monitor. */
+static void hand_over_lost_board(struct tact_comedi *self)
 {
     atomic_store_explicit(&self->retired, self->active, memory_order_release);
     self->active = NULL;
     self->write_error = 0;
 }
 
-/* What a digital channel shows when it cannot be read. */
+/* Values of digital channels that cannot be read. */
 static void release_digital(struct tact_comedi *self)
 {
     for (int i = 0; i < self->layout.input_count; i++) {
@@ -24,7 +24,7 @@ static void release_digital(struct tact_comedi *self)
     }
 }
 
-static void take_counter(struct tact_comedi *self, int i, lsampl_t raw)
+static void update_counter(struct tact_comedi *self, int i, lsampl_t raw)
 {
     const struct tact_comedi_channel *channel = &self->layout.input[i];
     if (self->counting) {
@@ -34,8 +34,8 @@ static void take_counter(struct tact_comedi *self, int i, lsampl_t raw)
     self->value[i] = tact_comedi_value(channel, raw, self->count[i]);
 }
 
-/* Returns whether it is not at fault. */
-static bool take_analog(struct tact_comedi *self, int i, lsampl_t raw)
+/* Returns whether the input is free of faults. */
+static bool examine_analog(struct tact_comedi *self, int i, lsampl_t raw)
 {
     const struct tact_comedi_channel *channel = &self->layout.input[i];
     bool usable;
@@ -48,14 +48,14 @@ static bool take_analog(struct tact_comedi *self, int i, lsampl_t raw)
                               memory_order_relaxed);
     }
     self->fault_now[i] = fault;
-    self->doubted[i] = !usable || self->health[i].saturated > 0;
+    self->unreliable[i] = !usable || self->health[i].saturated > 0;
     if (usable) {
         self->value[i] = value;
     }
     return fault == TACT_COMEDI_GOOD;
 }
 
-/* By the stream: where nothing else is read, no call in the tick would tell. */
+/* Whether the stream reports the board as gone: without other inputs, no call in the tick would. */
 static bool is_gone(const struct tact_comedi *self)
 {
     return self->stream && tact_comedi_stream_gone(self->stream);
@@ -95,25 +95,25 @@ int tact_comedi_acquire_before(struct tact_comedi *self, int64_t tick)
         return tact_comedi_play_before(self->play, &self->layout, tick, &self->words);
     }
     int rc = tact_comedi_acquire(self, tact_clock_now());
-    tact_comedi_tape_put(&self->tape, tick, rc, &none, &self->words);
+    tact_comedi_capture_row(&self->capture, tick, rc, &none, &self->words);
     return rc;
 }
 
-/* Tells age and losses of the stream. Returns whether the scan is too old. */
-static bool take_stream(struct tact_comedi *self)
+/* Writes age and losses of the stream. Returns whether the scan is too old. */
+static bool update_stream(struct tact_comedi *self)
 {
-    double *told =
+    double *reported =
         self->value + tact_comedi_input_count(&self->layout) - TACT_COMEDI_STREAM_CHANNELS;
     if (!(self->layout.stream > 0.0)) {
         return false;
     }
-    told[0] = 1e-9 * (double)self->words.age_ns;
-    told[1] = self->words.lost;
+    reported[0] = 1e-9 * (double)self->words.age_ns;
+    reported[1] = self->words.lost;
     return self->words.age_ns > self->layout.stream_timeout_ns;
 }
 
-/* Takes over what was read. Returns whether an input is at fault. */
-static bool take_inputs(struct tact_comedi *self)
+/* Updates the inputs. Returns whether one has a fault. */
+static bool update_inputs(struct tact_comedi *self)
 {
     bool bad = false;
     for (int i = 0; i < self->layout.input_count; i++) {
@@ -122,45 +122,45 @@ static bool take_inputs(struct tact_comedi *self)
         if (channel->kind == TACT_COMEDI_DIGITAL) {
             self->value[i] = (raw != 0) != channel->inverted;
         } else if (channel->kind == TACT_COMEDI_COUNTER) {
-            take_counter(self, i, raw);
+            update_counter(self, i, raw);
         } else if (self->words.renewed) {
-            bad = !take_analog(self, i, raw) || bad;
+            bad = !examine_analog(self, i, raw) || bad;
         } else {
             bad = bad || self->fault_now[i] != TACT_COMEDI_GOOD;
         }
     }
     self->counting = true;
-    return tact_comedi_take_wrenches(self) || bad;
+    return tact_comedi_compute_wrenches(self) || bad;
 }
 
-void tact_comedi_look_first(struct tact_comedi *self)
+void tact_comedi_init_inputs(struct tact_comedi *self)
 {
     if (tact_comedi_acquire_before(self, TACT_COMEDI_OPENED) == 0) {
-        take_inputs(self);
+        update_inputs(self);
     }
 }
 
 /* Reads the board. @retval 0, or a negative errno: -ENODEV while it is gone */
-static int look(struct tact_comedi *self, int64_t now_ns)
+static int read_board(struct tact_comedi *self, int64_t now_ns)
 {
     if (!self->active && !is_gone(self)) {
         self->active = atomic_exchange_explicit(&self->fresh, NULL, memory_order_acquire);
     }
     int rc = self->active ? tact_comedi_acquire(self, now_ns) : -ENODEV;
     if (self->active && rc == -ENODEV) {
-        lose(self);
+        hand_over_lost_board(self);
     }
     return rc;
 }
 
-/* Examines what look() gave. Returns whether all is well with the inputs. What must be pressed is
- * not where it cannot be read. */
-static bool take(struct tact_comedi *self, int rc, int64_t now_ns)
+/* Examines what was read. Returns whether all inputs are usable. A button that cannot be read is
+ * not pressed. */
+static bool examine_inputs(struct tact_comedi *self, int rc, int64_t now_ns)
 {
     if (rc == 0) {
         self->stamp_ns = now_ns - self->words.before_ns;
-        bool old = take_stream(self);
-        return !take_inputs(self) && !old;
+        bool old = update_stream(self);
+        return !update_inputs(self) && !old;
     }
     release_digital(self);
     if (rc == -ENODEV) {
@@ -171,11 +171,11 @@ static bool take(struct tact_comedi *self, int rc, int64_t now_ns)
     return false;
 }
 
-/* What the tick has of it. */
-static void settle(struct tact_comedi *self, int rc, const struct tact_comedi_held *held,
-                   int64_t now_ns, struct tact_device_input *in)
+/* Sets the device's state of this tick. */
+static void set_state(struct tact_comedi *self, int rc, const struct tact_comedi_held *held,
+                      int64_t now_ns, struct tact_device_input *in)
 {
-    const bool well = take(self, rc, now_ns) && !held->unwritten;
+    const bool well = examine_inputs(self, rc, now_ns) && !held->unwritten;
     if (held->rearmed) {
         self->gate = 0.0;
         self->good = self->recover;
@@ -200,11 +200,11 @@ static void comedi_read(void *data, uint64_t tick, double t, int64_t now_ns,
     struct tact_comedi *self = data;
     struct tact_comedi_held held;
     (void)t;
-    const int rc = look(self, now_ns);
+    const int rc = read_board(self, now_ns);
     held.unwritten = self->write_error != 0;
-    held.guard = tact_arming_ask(&self->arming, &held.rearmed);
-    tact_comedi_tape_put(&self->tape, (int64_t)tick, rc, &held, &self->words);
-    settle(self, rc, &held, now_ns, in);
+    held.guard = tact_arming_state(&self->arming, &held.rearmed);
+    tact_comedi_capture_row(&self->capture, (int64_t)tick, rc, &held, &self->words);
+    set_state(self, rc, &held, now_ns, in);
 }
 
 static void play_read(void *data, uint64_t tick, double t, int64_t now_ns,
@@ -215,12 +215,12 @@ static void play_read(void *data, uint64_t tick, double t, int64_t now_ns,
     (void)tick;
     const bool over = tact_comedi_play_at(self->play, &self->layout, t, &row);
     self->words = row.words;
-    settle(self, -row.error, &row.held, now_ns, in);
+    set_state(self, -row.error, &row.held, now_ns, in);
     in->state = over ? TACT_DEVICE_ENDED : in->state;
 }
 
-/* Forms the words of the outputs. */
-static void put_outputs(const struct tact_comedi *self, const double *out, lsampl_t (*data)[2])
+/* Computes the output words. */
+static void fill_outputs(const struct tact_comedi *self, const double *out, lsampl_t (*data)[2])
 {
     for (int i = 0; i < self->layout.output_count; i++) {
         const struct tact_comedi_channel *channel = &self->layout.output[i];
@@ -234,16 +234,16 @@ static void put_outputs(const struct tact_comedi *self, const double *out, lsamp
     }
 }
 
-/* Writes what is in the list, without a guard. */
+/* Writes the list, without a guard. */
 static void write_list(struct tact_comedi *self, struct tact_comedi_list *list)
 {
     int rc = tact_comedi_list_run(self->active->dev, list);
     self->write_error = rc;
     if (rc == -ENODEV) {
-        lose(self);
+        hand_over_lost_board(self);
     } else if (rc) {
         atomic_store_explicit(&self->refused, rc, memory_order_relaxed);
-        tact_comedi_list_safe(self->active->dev, list);
+        tact_comedi_list_write_safe(self->active->dev, list);
     }
 }
 
@@ -251,25 +251,26 @@ static void comedi_write(void *data, const double *out, int64_t now_ns)
 {
     struct tact_comedi *self = data;
     (void)now_ns;
-    tact_arming_see(&self->arming, out, self->layout.output_count);
-    if (self->arming.left_alone) {
-        if (self->active && !self->let_go) {
-            self->let_go = tact_comedi_list_safe(self->active->dev, &self->active->out) == 0;
+    tact_arming_update(&self->arming, out, self->layout.output_count);
+    if (self->arming.guard_lost) {
+        if (self->active && !self->zero_outputs) {
+            self->zero_outputs =
+                tact_comedi_list_write_safe(self->active->dev, &self->active->out) == 0;
         }
     } else if (self->arming.guard) {
-        /* The heartbeat goes on without a board: the guard looks for it too. */
+        /* the heartbeat continues without a board: the guard searches for it too */
         lsampl_t words[TACT_COMEDI_OPS][2];
-        for (int i = 0; i < self->layout.out_ops; i++) {
+        for (int i = 0; i < self->layout.output_ops; i++) {
             memcpy(words[i], self->layout.out[i].safe, sizeof words[i]);
         }
         if (self->active) {
-            put_outputs(self, out, words);
+            fill_outputs(self, out, words);
         }
         tact_guard_send(self->arming.guard, (const uint32_t(*)[2])words, tact_clock_now());
     } else if (self->active) {
         struct tact_comedi_list *list = &self->active->out;
         memcpy(list->data, list->safe, sizeof list->data);
-        put_outputs(self, out, list->data);
+        fill_outputs(self, out, list->data);
         write_list(self, list);
     }
 }
@@ -277,14 +278,15 @@ static void comedi_write(void *data, const double *out, int64_t now_ns)
 static void comedi_shut(void *data)
 {
     struct tact_comedi *self = data;
-    tact_watch_stop(&self->watch);
+    tact_monitor_stop(&self->monitor);
     tact_guard_stop(
-        self->arming.guard); /* before the board is freed, which zeroes what is not held */
+        self->arming
+            .guard); /* before the board is freed, which zeroes outputs that are not locked */
     tact_comedi_board_free(self->active);
     tact_comedi_board_free(atomic_load(&self->fresh));
     tact_comedi_board_free(atomic_load(&self->retired));
     tact_comedi_stream_stop(self->stream);
-    tact_comedi_tape_close(&self->tape, self->name, self->messages);
+    tact_comedi_capture_close(&self->capture, self->name, self->messages);
     tact_comedi_play_close(self->play);
     free(self);
 }

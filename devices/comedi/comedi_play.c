@@ -1,18 +1,19 @@
-/* Plays the raw words of a board out of a file. */
+/* Plays back the raw words of a board from a file. */
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include "contact/number.h"
-#include "devices/comedi/comedi_tape_internal.h"
+#include "devices/comedi/comedi_capture_internal.h"
 
-enum { MOST_ROWS = 1 << 24, LINE = 2048 };
+enum { MAX_ROWS = 1 << 24, LINE = 2048 };
 
-static const double slack = 1e-9;    /* [s] that sums of times may be off */
-static const double most_term = 1e9; /* of a polynomial to volts, for words of 32 bits */
+static const double slack = 1e-9; /* [s] tolerance of sums of times */
+static const double most_term =
+    1e9; /* bound on a polynomial's terms to volts, for words of 32 bits */
 
-/* A row as it is held: its words stand apart. */
-struct tact_comedi_taped_row {
+/* A row in memory, with its words stored separately. */
+struct tact_comedi_captured_row {
     int64_t tick;
     int64_t before_ns;
     int64_t age_ns;
@@ -22,7 +23,7 @@ struct tact_comedi_taped_row {
     bool renewed;
 };
 
-static int take_range(struct tact_comedi_taped *channel, const char *text)
+static int parse_range(struct tact_comedi_captured *channel, const char *text)
 {
     int used = 0, terms = 0;
     double *c = channel->volts.coefficients;
@@ -43,10 +44,10 @@ static int take_range(struct tact_comedi_taped *channel, const char *text)
 }
 
 /* "# channel ai4@0 NAME maxdata 65535 range 0 from -10 to 10 volts 0 -10 0.0003" */
-static int take_channel(struct tact_comedi_play *play, const char *text)
+static int parse_channel(struct tact_comedi_play *play, const char *text)
 {
     static const char *const words[] = {"ai", "di", "counter"};
-    struct tact_comedi_taped channel = {.volts = {.order = 0}};
+    struct tact_comedi_captured channel = {.volts = {.order = 0}};
     int kind = 0, used = 0;
     while (kind < 3 && strncmp(text, words[kind], strlen(words[kind])) != 0) {
         kind++;
@@ -58,16 +59,16 @@ static int take_channel(struct tact_comedi_play *play, const char *text)
     }
     channel.kind = (enum tact_comedi_kind)kind;
     text += strlen(words[kind]) + (size_t)used;
-    int rc = channel.kind == TACT_COMEDI_ANALOG ? take_range(&channel, text) : 0;
+    int rc = channel.kind == TACT_COMEDI_ANALOG ? parse_range(&channel, text) : 0;
     play->channel[play->channels++] = channel;
     return rc;
 }
 
-static int take_comment(struct tact_comedi_play *play, const char *line)
+static int parse_capture_comment(struct tact_comedi_play *play, const char *line)
 {
     const char *period;
     if (!strncmp(line, "# channel ", 10)) {
-        return play->rows ? -EINVAL : take_channel(play, line + 10);
+        return play->rows ? -EINVAL : parse_channel(play, line + 10);
     }
     if (!strncmp(line, "# driver ", 9)) {
         snprintf(play->driver, sizeof play->driver, "%.*s", COMEDI_NAMELEN - 1, line + 9);
@@ -80,8 +81,8 @@ static int take_comment(struct tact_comedi_play *play, const char *line)
     return 0;
 }
 
-/* The next number of a row, within bounds. */
-static int take_number(const char **text, long long least, long long most, long long *value)
+/* Parses the next number of a row, within bounds. */
+static int parse_bounded(const char **text, long long least, long long most, long long *value)
 {
     char *end;
     errno = 0;
@@ -93,16 +94,16 @@ static int take_number(const char **text, long long least, long long most, long 
     return 0;
 }
 
-/* Room for one more row. */
-static int grow(struct tact_comedi_play *play, size_t *capacity)
+/* Ensures capacity for one more row. */
+static int grow_capture(struct tact_comedi_play *play, size_t *capacity)
 {
     if (play->rows < *capacity) {
         return 0;
     }
     const size_t more = *capacity ? 2 * *capacity : 1024;
     const size_t words = more * ((size_t)play->channels + 1);
-    struct tact_comedi_taped_row *row =
-        more > MOST_ROWS ? NULL : realloc(play->row, more * sizeof *row);
+    struct tact_comedi_captured_row *row =
+        more > MAX_ROWS ? NULL : realloc(play->row, more * sizeof *row);
     play->row = row ? row : play->row;
     lsampl_t *raw = row ? realloc(play->raw, words * sizeof *raw) : NULL;
     play->raw = raw ? raw : play->raw;
@@ -110,21 +111,21 @@ static int grow(struct tact_comedi_play *play, size_t *capacity)
     return raw ? 0 : -ENOMEM;
 }
 
-static int take_row(struct tact_comedi_play *play, const char *text, size_t *capacity)
+static int parse_row(struct tact_comedi_play *play, const char *text, size_t *capacity)
 {
     static const long long least[] = {TACT_COMEDI_TARE, 0, 0, INT64_MIN, 0, 0, 0};
     static const long long most[] = {INT64_MAX / 2, 4095, 15, INT64_MAX, INT64_MAX, UINT32_MAX, 1};
     enum { COLUMNS = sizeof least / sizeof *least };
     long long v[COLUMNS];
-    int rc = play->period > 0.0 ? grow(play, capacity) : -EINVAL;
+    int rc = play->period > 0.0 ? grow_capture(play, capacity) : -EINVAL;
     for (int i = 0; !rc && i < COLUMNS; i++) {
-        rc = take_number(&text, least[i], most[i], &v[i]);
+        rc = parse_bounded(&text, least[i], most[i], &v[i]);
     }
     lsampl_t *raw = rc ? NULL : play->raw + play->rows * (size_t)play->channels;
     for (int i = 0; !rc && i < play->channels; i++) {
-        const struct tact_comedi_taped *c = &play->channel[i];
+        const struct tact_comedi_captured *c = &play->channel[i];
         long long word;
-        rc = take_number(&text, 0, c->kind == TACT_COMEDI_DIGITAL ? 1 : c->maxdata, &word);
+        rc = parse_bounded(&text, 0, c->kind == TACT_COMEDI_DIGITAL ? 1 : c->maxdata, &word);
         raw[i] = (lsampl_t)word;
     }
     const int64_t before = play->rows ? play->row[play->rows - 1].tick : TACT_COMEDI_TARE;
@@ -132,13 +133,13 @@ static int take_row(struct tact_comedi_play *play, const char *text, size_t *cap
         (v[2] & 3) == 3) {
         return rc ? rc : -EINVAL;
     }
-    play->row[play->rows++] = (struct tact_comedi_taped_row){.tick = v[0],
-                                                             .error = (int16_t)v[1],
-                                                             .held = (uint8_t)v[2],
-                                                             .before_ns = v[3],
-                                                             .age_ns = v[4],
-                                                             .lost = (uint32_t)v[5],
-                                                             .renewed = v[6] != 0};
+    play->row[play->rows++] = (struct tact_comedi_captured_row){.tick = v[0],
+                                                                .error = (int16_t)v[1],
+                                                                .held = (uint8_t)v[2],
+                                                                .before_ns = v[3],
+                                                                .age_ns = v[4],
+                                                                .lost = (uint32_t)v[5],
+                                                                .renewed = v[6] != 0};
     return 0;
 }
 
@@ -157,21 +158,21 @@ int tact_comedi_play_open(const char *path, struct tact_comedi_play *play, struc
         char *end = strchr(line, '\n');
         number++;
         if (!end && feof(file)) {
-            break; /* whoever wrote it was killed */
+            break; /* its writer was killed */
         }
         line[end ? end - line : 0] = '\0';
         rc = !end             ? -EINVAL
-             : line[0] == '#' ? take_comment(play, line)
-                              : take_row(play, line, &capacity);
+             : line[0] == '#' ? parse_capture_comment(play, line)
+                              : parse_row(play, line, &capacity);
     }
     fclose(file);
     if (rc) {
         tact_error_at(err, NULL, number, 0, NULL);
         return tact_error_set(err, rc, "%s",
-                              rc == -ENOMEM ? "too long" : "not what a recording of a card has");
+                              rc == -ENOMEM ? "too long" : "not a line of a recording of a card");
     }
     if (!play->rows || play->row[play->rows - 1].tick < 0) {
-        return tact_error_set(err, -EINVAL, "no recording of a card: it has no tick");
+        return tact_error_set(err, -EINVAL, "not a recording of a card: it has no tick");
     }
     return 0;
 }
@@ -185,17 +186,17 @@ void tact_comedi_play_close(struct tact_comedi_play *play)
     }
 }
 
-static void fill(const struct tact_comedi_play *play, const struct tact_comedi_layout *layout,
-                 size_t at, struct tact_comedi_words *words)
+static void fill_words(const struct tact_comedi_play *play, const struct tact_comedi_layout *layout,
+                       size_t at, struct tact_comedi_words *words)
 {
-    const struct tact_comedi_taped_row *row = &play->row[at];
+    const struct tact_comedi_captured_row *row = &play->row[at];
     const lsampl_t *raw = play->raw + at * (size_t)play->channels;
     words->before_ns = row->before_ns;
     words->age_ns = row->age_ns;
     words->lost = row->lost;
     words->renewed = row->renewed;
     for (int i = 0; i < layout->input_count; i++) {
-        words->raw[i] = raw[layout->input[i].taped];
+        words->raw[i] = raw[layout->input[i].captured];
     }
 }
 
@@ -208,7 +209,7 @@ int tact_comedi_play_before(struct tact_comedi_play *play, const struct tact_com
     if (play->next == play->rows || play->row[play->next].tick != tick) {
         return -ENODATA;
     }
-    fill(play, layout, play->next, words);
+    fill_words(play, layout, play->next, words);
     return -play->row[play->next++].error;
 }
 
@@ -224,15 +225,15 @@ bool tact_comedi_play_at(struct tact_comedi_play *play, const struct tact_comedi
         play->next++;
     }
     const size_t at = play->next ? play->next - 1 : 0;
-    const struct tact_comedi_taped_row *taped = &play->row[at];
-    const double since = fmax(0.0, t - (double)taped->tick * play->period);
+    const struct tact_comedi_captured_row *captured = &play->row[at];
+    const double since = fmax(0.0, t - (double)captured->tick * play->period);
     const bool again = play->next == before && since > slack;
-    fill(play, layout, at, &row->words);
-    row->tick = taped->tick;
-    row->error = taped->error;
-    row->held = (struct tact_comedi_held){taped->held & 3, rearmed, taped->held & 8};
+    fill_words(play, layout, at, &row->words);
+    row->tick = captured->tick;
+    row->error = captured->error;
+    row->held = (struct tact_comedi_held){captured->held & 3, rearmed, captured->held & 8};
     row->words.renewed = renewed;
-    if (again && taped->tick >= 0) {
+    if (again && captured->tick >= 0) {
         row->words.before_ns += llround(since * 1e9);
     }
     return play->next == play->rows && since > slack;

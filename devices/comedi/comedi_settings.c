@@ -1,4 +1,4 @@
-/* The settings of a comedi device, matched with what the board has. */
+/* Settings of a comedi device, matched with the board. */
 #include <errno.h>
 #include <limits.h>
 #include <math.h>
@@ -9,7 +9,7 @@
 #include "devices/comedi/comedi_internal.h"
 #include "devices/common/settings.h"
 
-/* What a channel of the settings can be. */
+/* Kinds of channels in the settings. */
 static const struct source {
     const char *word;
     enum tact_comedi_kind kind;
@@ -24,7 +24,7 @@ static const struct source {
     {"counter", TACT_COMEDI_COUNTER, true, false, {COMEDI_SUBD_COUNTER, -1}},
 };
 
-/* The lists of one direction, as the settings call them. */
+/* The lists of one direction, as named in the settings. */
 struct direction {
     bool output;
     const char *names;
@@ -36,9 +36,10 @@ struct direction {
 };
 
 /* Finds subdevice and channel for "ai3", "di0@2". */
-static int place(const struct tact_device_config *config, const struct tact_comedi_known *known,
-                 const struct direction *d, const char *word, struct tact_comedi_channel *channel,
-                 struct tact_error *err)
+static int locate_channel(const struct tact_device_config *config,
+                          const struct tact_comedi_source *known, const struct direction *d,
+                          const char *word, struct tact_comedi_channel *channel,
+                          struct tact_error *err)
 {
     const struct source *source = NULL;
     for (size_t i = 0; i < sizeof sources / sizeof *sources; i++) {
@@ -67,13 +68,13 @@ static int place(const struct tact_device_config *config, const struct tact_come
                                             .type = {source->type[0], source->type[1]},
                                             .output = d->output};
     channel->kind = source->kind;
-    return tact_comedi_place(config, known, &where, channel, err);
+    return tact_comedi_locate(config, known, &where, channel, err);
 }
 
 /* Reads "angle=ai0 enable=!do1". */
-static int read_names(const struct tact_device_config *config,
-                      const struct tact_comedi_known *known, struct direction *d,
-                      struct tact_error *err)
+static int read_channel_names(const struct tact_device_config *config,
+                              const struct tact_comedi_source *known, struct direction *d,
+                              struct tact_error *err)
 {
     const struct tact_device_setting *setting = tact_settings_find(config, d->names);
     const char *text = NULL;
@@ -93,7 +94,7 @@ static int read_names(const struct tact_device_config *config,
         *is = '\0';
         snprintf(channel->name, sizeof channel->name, "%.*s", TACT_DEVICE_NAME - 1, word);
         channel->inverted = is[1] == '!';
-        rc = place(config, known, d, is + 1 + channel->inverted, channel, err);
+        rc = locate_channel(config, known, d, is + 1 + channel->inverted, channel, err);
         if (!rc && channel->inverted && channel->kind != TACT_COMEDI_DIGITAL) {
             rc = tact_settings_fault(config, setting, err,
                                      "%s: only a digital channel is active "
@@ -113,8 +114,8 @@ static int read_names(const struct tact_device_config *config,
     return rc;
 }
 
-/* The row of a table for the i-th channel that has one (digital ones have none): *row is NULL where
- * the key is absent. One row serves all. */
+/* The row of a table for the i-th channel that is not digital; *row is NULL if the key is absent. A
+ * single row applies to all. */
 static int table_row(const struct tact_device_config *config, const struct direction *d,
                      const char *key, int least, int most, int i, const double **row, int *columns,
                      struct tact_error *err)
@@ -148,7 +149,7 @@ static int table_row(const struct tact_device_config *config, const struct direc
 }
 
 static int choose_range(const struct tact_device_config *config,
-                        const struct tact_comedi_known *known, const struct direction *d, int i,
+                        const struct tact_comedi_source *known, const struct direction *d, int i,
                         struct tact_error *err)
 {
     const double *row;
@@ -157,9 +158,9 @@ static int choose_range(const struct tact_device_config *config,
     return rc ? rc : tact_comedi_range(config, known, d->range, row, &d->channel[i], err);
 }
 
-/* The polynomial between raw values and volts: by the calibration file, or by the range alone. */
+/* The polynomial between raw values and volts: from the calibration file, or from the range. */
 static int choose_volts(const struct tact_device_config *config,
-                        const struct tact_comedi_known *known,
+                        const struct tact_comedi_source *known,
                         const comedi_calibration_t *calibration, bool output,
                         struct tact_comedi_channel *channel, struct tact_error *err)
 {
@@ -175,15 +176,16 @@ static int choose_volts(const struct tact_device_config *config,
         return tact_settings_fault(
             config, tact_settings_find(config, calibration ? "calibration" : "board"), err,
             calibration ? "%s: the file has no polynomial for this channel and range"
-                        : "%s: the board tells no range in volts",
+                        : "%s: the board does not report a range in volts",
             channel->name);
     }
     return 0;
 }
 
-/* Checks the file before comedilib's parser sees it, which prints about what it cannot open. */
+/* Checks the file before comedilib's parser, which prints messages for a file that it cannot open.
+ */
 static int read_calibration(const struct tact_device_config *config,
-                            const struct tact_comedi_known *known,
+                            const struct tact_comedi_source *known,
                             comedi_calibration_t **calibration, struct tact_error *err)
 {
     char full[1024] = "";
@@ -214,8 +216,8 @@ static int read_calibration(const struct tact_device_config *config,
 }
 
 /* "maps.angle": the map of one input by its name, as tact calibrate writes it. */
-static int read_own_map(const struct tact_device_config *config, const struct direction *d,
-                        struct tact_comedi_channel *channel, struct tact_error *err)
+static int read_named_map(const struct tact_device_config *config, const struct direction *d,
+                          struct tact_comedi_channel *channel, struct tact_error *err)
 {
     char key[TACT_DEVICE_NAME + 8];
     const double *terms = NULL;
@@ -238,9 +240,9 @@ static int read_own_map(const struct tact_device_config *config, const struct di
     return 0;
 }
 
-/* What stands in the scene for an input that there is not is a slip; a file may have more. */
+/* A map of an unknown input is an error in the scene; a calibration file may have more inputs. */
 static int check_calibration(const struct tact_device_config *config,
-                             const struct tact_comedi_known *known, const struct direction *in,
+                             const struct tact_comedi_source *known, const struct direction *in,
                              struct tact_error *err)
 {
     const char *name = NULL;
@@ -268,7 +270,7 @@ static int check_calibration(const struct tact_device_config *config,
 }
 
 static int read_tables(const struct tact_device_config *config,
-                       const struct tact_comedi_known *known,
+                       const struct tact_comedi_source *known,
                        const comedi_calibration_t *calibration, int reference,
                        const struct direction *d, struct tact_error *err)
 {
@@ -298,7 +300,7 @@ static int read_tables(const struct tact_device_config *config,
             channel->map[k] = k < columns ? row[k] : 0.0;
         }
         channel->mapped = row != NULL;
-        rc = rc ? rc : read_own_map(config, d, channel, err);
+        rc = rc ? rc : read_named_map(config, d, channel, err);
         if (!rc && !d->output) {
             rc = table_row(config, d, "limits", 2, 2, i, &row, &columns, err);
         }
@@ -320,7 +322,7 @@ static int read_tables(const struct tact_device_config *config,
 }
 
 int tact_comedi_choose(const struct tact_device_config *config,
-                       const struct tact_comedi_known *known, struct tact_comedi_layout *layout,
+                       const struct tact_comedi_source *known, struct tact_comedi_layout *layout,
                        struct tact_error *err)
 {
     static const char *const references[] = {"ground", "common", "differential", "other"};
@@ -331,8 +333,8 @@ int tact_comedi_choose(const struct tact_device_config *config,
     comedi_calibration_t *calibration = NULL;
     int reference = AREF_GROUND;
     int rc = tact_settings_choice(config, "reference", references, 4, &reference, err);
-    rc = rc ? rc : read_names(config, known, &in, err);
-    rc = rc ? rc : read_names(config, known, &out, err);
+    rc = rc ? rc : read_channel_names(config, known, &in, err);
+    rc = rc ? rc : read_channel_names(config, known, &out, err);
     rc = rc ? rc : check_calibration(config, known, &in, err);
     rc = rc ? rc : read_calibration(config, known, &calibration, err);
     rc = rc ? rc : read_tables(config, known, calibration, reference, &in, err);

@@ -17,9 +17,9 @@
 
 enum {
     BUFFER = 65536,
-    WAIT_MS = 20,          /* in which the thread notices that it shall end */
-    AGAIN_NS = 20000000,   /* until another try where the stream does not start */
-    FIRST_NS = 1000000000, /* longest wait for the first scan */
+    WAIT_MS = 20,          /* maximum time in which the thread notices a stop request */
+    RETRY_NS = 20000000,   /* interval of attempts to start the stream */
+    FIRST_NS = 1000000000, /* maximum wait for the first scan */
     PRIORITY = 45          /* below the interrupts' threads */
 };
 
@@ -31,19 +31,19 @@ struct tact_comedi_stream {
     size_t sample; /* [B] */
     struct tact_triple *scans;
     atomic_bool stop;
-    atomic_bool gone;
+    atomic_bool is_gone;
     atomic_uint lost;
-    atomic_int error; /* why it was lost last */
+    atomic_int error; /* reason of the last loss */
     pthread_t thread;
     bool threaded;
-    /* the thread's, once it runs */
+    /* of the thread, once it runs */
     comedi_t *dev;
     double rate;
     size_t held; /* bytes of an incomplete scan */
     unsigned char buffer[BUFFER];
 };
 
-/* What the board makes of the rate that is wanted. */
+/* Forms a command at the rate nearest to the requested one. */
 static int form_command(const struct tact_comedi_stream *s, comedi_t *dev, comedi_cmd *command,
                         double *rate)
 {
@@ -58,7 +58,7 @@ static int form_command(const struct tact_comedi_stream *s, comedi_t *dev, comed
     command->stop_src = TRIG_NONE;
     command->stop_arg = 0;
     command->flags |= CMDF_WAKE_EOS;
-    /* Each test mends one stage of the command. */
+    /* each test corrects one stage of the command */
     for (int i = 0; i < 6 && (rc = comedi_command_test(dev, command)) > 0; i++) {
     }
     *rate = command->scan_begin_src == TRIG_TIMER
@@ -108,9 +108,9 @@ static int start(struct tact_comedi_stream *s)
     return rc;
 }
 
-/* Writes the last complete scan of the buffer where the next is published from, keeps what is
- * behind it. Returns whether there was one. */
-static bool take(struct tact_comedi_stream *s, size_t filled)
+/* Copies the last complete scan of the buffer to the slot that is published next, and keeps
+ * incomplete data. Returns whether there was one. */
+static bool copy_scan(struct tact_comedi_stream *s, size_t filled)
 {
     const size_t size = s->sample * s->channels;
     const size_t scans = filled / size;
@@ -133,9 +133,9 @@ static bool take(struct tact_comedi_stream *s, size_t filled)
     return scans > 0;
 }
 
-/* Waits for data and takes all that there are: what is left of a stream that has ended meanwhile
- * is of unknown age. Returns 0, or why it has ended. */
-static int look(struct tact_comedi_stream *s)
+/* Waits for data and reads all: the remaining data of a stream that has ended are of unknown age.
+ * Returns 0, or why it has ended. */
+static int read_scans(struct tact_comedi_stream *s)
 {
     struct pollfd wait = {.fd = comedi_fileno(s->dev), .events = POLLIN};
     bool any = false;
@@ -144,7 +144,7 @@ static int look(struct tact_comedi_stream *s)
         return 0;
     }
     while ((n = read(wait.fd, s->buffer + s->held, BUFFER - s->held)) > 0) {
-        any = take(s, s->held + (size_t)n) || any;
+        any = copy_scan(s, s->held + (size_t)n) || any;
     }
     if (n == 0 || (errno != EAGAIN && errno != EINTR)) {
         return n < 0 ? -errno : -EPIPE;
@@ -157,20 +157,20 @@ static int look(struct tact_comedi_stream *s)
     return 0;
 }
 
-static void *run(void *data)
+static void *stream_main(void *data)
 {
     struct tact_comedi_stream *s = data;
     while (!atomic_load_explicit(&s->stop, memory_order_relaxed)) {
-        int rc = s->dev ? look(s) : start(s);
-        if (!s->dev) { /* not started: the board is gone, or another has it */
-            tact_clock_sleep_until(tact_clock_now() + AGAIN_NS);
+        int rc = s->dev ? read_scans(s) : start(s);
+        if (!s->dev) { /* not started: the board is gone, or another process has it */
+            tact_clock_sleep_until(tact_clock_now() + RETRY_NS);
         } else if (rc) {
             close_board(s);
             atomic_store_explicit(&s->error, rc, memory_order_relaxed);
             atomic_fetch_add_explicit(&s->lost, 1, memory_order_release);
-            atomic_store_explicit(&s->gone, rc == -ENODEV, memory_order_release);
+            atomic_store_explicit(&s->is_gone, rc == -ENODEV, memory_order_release);
         } else {
-            atomic_store_explicit(&s->gone, false, memory_order_release);
+            atomic_store_explicit(&s->is_gone, false, memory_order_release);
         }
     }
     return NULL;
@@ -207,11 +207,11 @@ int tact_comedi_stream_start(const struct tact_comedi_layout *layout,
         s->sample = layout->stream_sample;
         rc = start(s);
         *rate = s->rate;
-        rc = rc ? rc : tact_thread_start(&s->thread, &options, run, s);
+        rc = rc ? rc : tact_thread_start(&s->thread, &options, stream_main, s);
         s->threaded = rc == 0;
     }
     if (!rc) {
-        /* where it may: else it waits as every other process does, and the scans get older */
+        /* if permitted: else scans get older on a busy machine */
         pthread_setschedparam(s->thread, SCHED_FIFO, &priority);
         rc = wait_for_first(s);
     }
@@ -236,7 +236,7 @@ const struct tact_comedi_scan *tact_comedi_stream_latest(struct tact_comedi_stre
 
 bool tact_comedi_stream_gone(const struct tact_comedi_stream *stream)
 {
-    return atomic_load_explicit(&stream->gone, memory_order_acquire);
+    return atomic_load_explicit(&stream->is_gone, memory_order_acquire);
 }
 
 uint32_t tact_comedi_stream_lost(const struct tact_comedi_stream *stream, int *error)

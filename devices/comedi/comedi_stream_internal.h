@@ -1,4 +1,4 @@
-/** Streaming analog input: a thread reads the board's buffer, the loop takes the latest scan. */
+/** Streaming analog input: a thread reads the board's buffer, the loop reads the latest scan. */
 #ifndef TACT_DEVICES_COMEDI_STREAM_INTERNAL_H
 #define TACT_DEVICES_COMEDI_STREAM_INTERNAL_H
 
@@ -7,33 +7,31 @@
 /** One value of each streamed input, in the order of the layout. */
 struct tact_comedi_scan {
     int64_t stamp_ns; /* when it was read, CLOCK_MONOTONIC */
-    uint32_t lost;    /* how often the stream had to be started anew until then */
+    uint32_t lost;    /* number of restarts of the stream until then */
     lsampl_t raw[TACT_DEVICE_CHANNELS];
 };
 
 struct tact_comedi_stream;
 
-/** Reads the settings stream and stream_timeout: marks the inputs that are streamed and their
- *  place in a scan; dev: NULL for a recording. @retval 0, or a negative errno with *err filled */
+/** Reads the settings stream and stream_timeout: marks the inputs that are streamed and their index
+ * in a scan; dev: NULL for a recording. @retval 0, or a negative errno with *err set */
 int tact_comedi_stream_settings(const struct tact_device_config *config, comedi_t *dev,
                                 struct tact_comedi_layout *layout, struct tact_error *err);
 
 /** Opens the board once more, starts the command and the thread, and waits for the first scan. The
- *  layout must stay. *rate: scans a second that the board makes. Not real-time safe.
- *  @retval 0, or a negative errno with *err filled */
+ * layout must outlive it. *rate: actual scans per second. Not real-time safe.
+ * @retval 0, or a negative errno with *err set */
 int tact_comedi_stream_start(const struct tact_comedi_layout *layout,
                              struct tact_comedi_stream **out, double *rate, struct tact_error *err);
 
-/** The latest complete scan; *fresh: whether it was not given before. Real-time safe, without a
- *  system call. */
+/** The latest complete scan; *fresh: whether it is new. Real-time safe, without a system call. */
 const struct tact_comedi_scan *tact_comedi_stream_latest(struct tact_comedi_stream *stream,
                                                          int *fresh);
 
 /** Whether the board is gone, by the stream. Real-time safe. */
 bool tact_comedi_stream_gone(const struct tact_comedi_stream *stream);
 
-/** For the watcher: how often the stream was started anew, and why the last time (negative errno).
- */
+/** For the monitor: number of restarts, and the reason of the last one (negative errno). */
 uint32_t tact_comedi_stream_lost(const struct tact_comedi_stream *stream, int *error);
 
 /** Ends the thread and the command; NULL is allowed. Not real-time safe. */

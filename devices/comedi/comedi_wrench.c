@@ -1,5 +1,4 @@
-/* Force-torque sensors on a board: which inputs are their gauges, their zero, and what they tell.
- */
+/* Force-torque sensors on a board: their gauges among the inputs, their zero, their channels. */
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
@@ -79,8 +78,8 @@ int tact_comedi_tare(struct tact_comedi *self, double period, struct tact_error 
     return 0;
 }
 
-/* Axes beyond their limits for long enough, as bits. */
-static unsigned int examine(struct tact_comedi *self, int w, const double wrench[6])
+/* Axes over their limits for long enough, as bits. */
+static unsigned int examine_axes(struct tact_comedi *self, int w, const double wrench[6])
 {
     unsigned int bits = 0;
     for (int k = 0; k < 6; k++) {
@@ -91,7 +90,7 @@ static unsigned int examine(struct tact_comedi *self, int w, const double wrench
     return bits;
 }
 
-bool tact_comedi_take_wrenches(struct tact_comedi *self)
+bool tact_comedi_compute_wrenches(struct tact_comedi *self)
 {
     unsigned int all = 0;
     for (int w = 0; w < self->layout.wrench_count; w++) {
@@ -106,11 +105,11 @@ bool tact_comedi_take_wrenches(struct tact_comedi *self)
         unsigned int bits = 0;
         for (int i = 0; i < wrench->map.gauges; i++) {
             gauge[i] = self->value[wrench->gauge[i]];
-            bits |= (unsigned int)self->doubted[wrench->gauge[i]] << i;
+            bits |= (unsigned int)self->unreliable[wrench->gauge[i]] << i;
         }
         if (bits == 0) {
             tact_wrench_apply(&wrench->map, gauge, value);
-            bits = examine(self, w, value);
+            bits = examine_axes(self, w, value);
         }
         value[6] = bits;
         unsigned int axes = bits >> TACT_WRENCH_AXIS_BIT;
@@ -125,7 +124,7 @@ bool tact_comedi_take_wrenches(struct tact_comedi *self)
 }
 
 /* The sensor that an input is a gauge of, or NULL. */
-static const struct tact_wrench *sensor_of(const struct tact_comedi *self, int input)
+static const struct tact_wrench *gauge_sensor(const struct tact_comedi *self, int input)
 {
     for (int w = 0; w < self->layout.wrench_count; w++) {
         const struct tact_wrench *wrench = &self->layout.wrench[w];
@@ -138,23 +137,23 @@ static const struct tact_wrench *sensor_of(const struct tact_comedi *self, int i
     return NULL;
 }
 
-void tact_comedi_tell_gauge(const struct tact_comedi *self, int input, char *text, size_t size)
+void tact_comedi_describe_gauge(const struct tact_comedi *self, int input, char *text, size_t size)
 {
-    const struct tact_wrench *wrench = sensor_of(self, input);
+    const struct tact_wrench *wrench = gauge_sensor(self, input);
     text[0] = '\0';
     if (wrench) {
         snprintf(text, size, ", a gauge of %s, which is held", wrench->name);
     }
 }
 
-void tact_comedi_tell_wrenches(struct tact_comedi *self)
+void tact_comedi_report_wrenches(struct tact_comedi *self)
 {
     for (int w = 0; w < self->layout.wrench_count; w++) {
         unsigned int axes = atomic_exchange_explicit(&self->overloads[w], 0, memory_order_relaxed);
         for (int k = 0; k < 6; k++) {
             if (axes >> k & 1U) {
                 tact_message(self->messages, TACT_MESSAGE_WARNING,
-                             "%s: %s of %s is over its limit of %g %s; the outputs let go",
+                             "%s: %s of %s is over its limit of %g %s; the outputs are zero",
                              self->name, tact_wrench_axes[k], self->layout.wrench[w].name,
                              self->layout.wrench[w].limit[k], k < 3 ? "N" : "N m");
             }

@@ -55,7 +55,7 @@ static int find_unit(const char *word, const struct unit *units, size_t count, d
     size_t n = 0;
     for (; *word && n + 1 < sizeof plain; word++) {
         if (!strchr(" -.*", *word)) {
-            /* A leading M may be mega: nothing else that it could be is guessed. */
+            /* a leading M may be mega: it is not folded */
             plain[n] = n || *word != 'M' ? (char)tolower((unsigned char)*word) : *word;
             n++;
         }
@@ -121,11 +121,11 @@ int tact_wrench_length_unit(const char *word, double *metres)
 void tact_wrench_describe(const struct tact_wrench *wrench, int first,
                           struct tact_device_info *info)
 {
-    struct tact_device_wrench *told = &info->wrench[info->wrench_count++];
-    snprintf(told->name, sizeof told->name, "%s", wrench->name);
-    snprintf(told->frame, sizeof told->frame, "%s", wrench->frame);
-    told->channel = first;
-    told->no_zero = !wrench->biased;
+    struct tact_device_wrench *reported = &info->wrench[info->wrench_count++];
+    snprintf(reported->name, sizeof reported->name, "%s", wrench->name);
+    snprintf(reported->frame, sizeof reported->frame, "%s", wrench->frame);
+    reported->channel = first;
+    reported->no_zero = !wrench->biased;
     for (int k = 0; k < TACT_WRENCH_CHANNELS; k++) {
         char name[TACT_DEVICE_NAME];
         snprintf(name, sizeof name, "%s_%s", wrench->name,

@@ -1,5 +1,5 @@
-/* The calibration files of ATI's DAQ transducers: XML with one element an axis. Only what a matrix
- * needs is read; what could be read in two ways is refused, by its line. */
+/* Calibration files of ATI's DAQ transducers: XML with one element per axis. Only what a matrix
+ * needs is read; ambiguous files are refused, with the line. */
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
@@ -10,7 +10,7 @@
 #include "devices/comedi/wrench_internal.h"
 #include "rt/file.h"
 
-enum { MOST = 1 << 20, LONGEST = 512, AXES = 6 };
+enum { MAX_FILE_BYTES = 1 << 20, LONGEST = 512, AXES = 6 };
 
 struct tag {
     const char *name; /* NULL: none */
@@ -23,7 +23,7 @@ struct tag {
 struct reading {
     const char *path;
     const char *text;
-    int wanted; /* calibration, from 1; 0: the only one */
+    int required; /* calibration, from 1; 0: the only one */
     struct tact_wrench_map *map;
     struct tact_error *err;
     /* found */
@@ -31,8 +31,8 @@ struct reading {
     struct tag sensor, calibration, transform, axis[AXES], user[AXES];
 };
 
-/* The error stands in the line of `at`; NULL: in none. */
-static int bad(const struct reading *r, const char *at, const char *what, const char *word)
+/* Sets the error at the line of `at`; NULL: without a line. */
+static int ati_error(const struct reading *r, const char *at, const char *what, const char *word)
 {
     int line = at ? 1 : 0;
     for (const char *c = r->text; at && c < at; c++) {
@@ -49,7 +49,7 @@ static const char *behind(const char *from, const char *end)
     return at ? at + strlen(end) : from + strlen(from);
 }
 
-/* Reads the next tag at or behind *at, and moves there. 0 at the end of the text. */
+/* Parses the next tag at or after *at, and advances. 0 at the end of the text. */
 static int next_tag(const struct reading *r, const char **at, struct tag *tag)
 {
     const char *from;
@@ -70,7 +70,7 @@ static int next_tag(const struct reading *r, const char **at, struct tag *tag)
         }
     }
     if (!*tag->end) {
-        return bad(r, from, "an element that does not end", "");
+        return ati_error(r, from, "an element that does not end", "");
     }
     tag->empty = tag->end[-1] == '/';
     *at = tag->end + 1;
@@ -82,7 +82,7 @@ static bool is(const struct tag *tag, const char *name)
     return strlen(name) == tag->length && !strncmp(tag->name, name, tag->length);
 }
 
-/* The value of an attribute. 1, or 0 where it is not there. */
+/* The value of an attribute. 1, or 0 if it is absent. */
 static int attribute(const struct reading *r, const struct tag *tag, const char *name,
                      char value[LONGEST])
 {
@@ -92,16 +92,16 @@ static int attribute(const struct reading *r, const struct tag *tag, const char 
         size_t length = strcspn(at, " \t\r\n=\"'>");
         const char *from = at + length + strspn(at + length, " \t\r\n");
         if (!length || *from != '=') {
-            return bad(r, at, "an attribute without a value", "");
+            return ati_error(r, at, "an attribute without a value", "");
         }
         from += 1 + strspn(from + 1, " \t\r\n");
         const char *to = *from == '"' || *from == '\'' ? strchr(from + 1, *from) : NULL;
         if (!to || to > tag->end) {
-            return bad(r, at, "an attribute without a value", "");
+            return ati_error(r, at, "an attribute without a value", "");
         }
         if (length == strlen(name) && !strncmp(at, name, length)) {
             if (found++ || to - from > LONGEST) {
-                return bad(r, at, found > 1 ? "given twice: " : "too long: ", name);
+                return ati_error(r, at, found > 1 ? "given twice: " : "too long: ", name);
             }
             snprintf(value, LONGEST, "%.*s", (int)(to - from - 1), from + 1);
         }
@@ -110,7 +110,7 @@ static int attribute(const struct reading *r, const struct tag *tag, const char 
     return found;
 }
 
-/* A decimal number: what else a C library reads (0x1p3, nan) no calibration has. */
+/* Parses a decimal number; hexadecimal numbers and NaN are refused. */
 static int parse(const char *text, double *value)
 {
     return strspn(text, "+-.0123456789eE \t\r\n") != strlen(text) ||
@@ -124,42 +124,43 @@ static int number(const struct reading *r, const struct tag *tag, const char *na
     char text[LONGEST];
     int rc = attribute(r, tag, name, text);
     if (rc == 0) {
-        return bad(r, tag->name, "no attribute ", name);
+        return ati_error(r, tag->name, "no attribute ", name);
     }
     if (rc > 0 && parse(text, value)) {
-        rc = bad(r, tag->name, "no number in ", name);
+        rc = ati_error(r, tag->name, "no number in ", name);
     }
     return rc < 0 ? rc : 0;
 }
 
 /* The values of an axis; all axes have as many. */
-static int take_values(const struct reading *r, const struct tag *tag, int axis, double scale)
+static int parse_values(const struct reading *r, const struct tag *tag, int axis, double scale)
 {
     char text[LONGEST];
     int count = 0, rc = attribute(r, tag, "values", text);
     if (rc < 1) {
-        return rc ? rc : bad(r, tag->name, "no values of ", tact_wrench_axes[axis]);
+        return rc ? rc : ati_error(r, tag->name, "no values of ", tact_wrench_axes[axis]);
     }
     char *rest = text;
     for (char *word; (word = strtok_r(rest, " \t\r\n", &rest)); count++) {
         double value;
         if (count == TACT_WRENCH_GAUGES || parse(word, &value)) {
-            return bad(r, tag->name, "wrong values of ", tact_wrench_axes[axis]);
+            return ati_error(r, tag->name, "wrong values of ", tact_wrench_axes[axis]);
         }
         r->map->matrix[axis][count] = value * scale;
     }
     if (count < 6 || (axis > 0 && count != r->map->gauges)) {
-        return bad(r, tag->name, "too few values of ", tact_wrench_axes[axis]);
+        return ati_error(r, tag->name, "too few values of ", tact_wrench_axes[axis]);
     }
     r->map->gauges = count;
     return 0;
 }
 
-/* Notes an element of the wanted calibration; each may be there once. */
-static int note(const struct reading *r, const struct tag *tag, struct tag *known, const char *what)
+/* Stores an element of the selected calibration; each may occur once. */
+static int note_matrix(const struct reading *r, const struct tag *tag, struct tag *known,
+                       const char *what)
 {
     if (known->name) {
-        return bad(r, tag->name, "given twice: ", what);
+        return ati_error(r, tag->name, "given twice: ", what);
     }
     *known = *tag;
     return 0;
@@ -171,54 +172,55 @@ static int note_axis(struct reading *r, const struct tag *tag)
     int rc = attribute(r, tag, "Name", text);
     for (int k = 0; rc > 0 && k < AXES; k++) {
         if (!strcasecmp(text, tact_wrench_axes[k])) {
-            return note(r, tag, is(tag, "Axis") ? &r->axis[k] : &r->user[k], text);
+            return note_matrix(r, tag, is(tag, "Axis") ? &r->axis[k] : &r->user[k], text);
         }
     }
-    return rc < 0 ? rc : bad(r, tag->name, "an axis that is none of fx to tz", "");
+    return rc < 0 ? rc : ati_error(r, tag->name, "an axis that is none of fx to tz", "");
 }
 
-/* Finds the elements of the calibration that is wanted. */
-static int survey(struct reading *r)
+/* Finds the elements of the selected calibration. */
+static int survey_tags(struct reading *r)
 {
     struct tag tag;
     const char *at = r->text;
     bool inside = false;
     int rc;
     while ((rc = next_tag(r, &at, &tag)) > 0) {
-        bool here = inside && (!r->wanted || r->count == r->wanted);
+        bool here = inside && (!r->required || r->count == r->required);
         rc = 0;
         if (is(&tag, "FTSensor") && !tag.closes) {
-            rc = note(r, &tag, &r->sensor, "FTSensor");
+            rc = note_matrix(r, &tag, &r->sensor, "FTSensor");
         } else if (is(&tag, "Calibration")) {
             if (inside != tag.closes) {
-                return bad(r, tag.name,
-                           inside ? "a Calibration inside of another"
-                                  : "the end of a Calibration that did not begin",
-                           "");
+                return ati_error(r, tag.name,
+                                 inside ? "a Calibration inside of another"
+                                        : "the end of a Calibration that did not begin",
+                                 "");
             }
             inside = !tag.closes && !tag.empty;
             r->count += !tag.closes;
-            if (!tag.closes && (!r->wanted || r->count == r->wanted)) {
-                rc = r->count > 1 && !r->wanted
-                         ? bad(r, tag.name,
+            if (!tag.closes && (!r->required || r->count == r->required)) {
+                rc = r->count > 1 && !r->required
+                         ? ati_error(
+                               r, tag.name,
                                "a second Calibration, and file_calibration does not say which", "")
-                         : note(r, &tag, &r->calibration, "Calibration");
+                         : note_matrix(r, &tag, &r->calibration, "Calibration");
             }
         } else if (!tag.closes && (is(&tag, "Axis") || is(&tag, "UserAxis"))) {
-            rc = !inside ? bad(r, tag.name, "an axis outside of a Calibration", "")
+            rc = !inside ? ati_error(r, tag.name, "an axis outside of a Calibration", "")
                  : here  ? note_axis(r, &tag)
                          : 0;
         } else if (here && !tag.closes && is(&tag, "BasicTransform")) {
-            rc = note(r, &tag, &r->transform, "BasicTransform");
+            rc = note_matrix(r, &tag, &r->transform, "BasicTransform");
         }
         if (rc) {
             return rc;
         }
     }
-    return rc || !inside ? rc : bad(r, r->text + strlen(r->text), "it is cut", "");
+    return rc || !inside ? rc : ati_error(r, r->text + strlen(r->text), "it is cut", "");
 }
 
-/* The origin that the rows Axis are about is the transducer's: moved to BasicTransform's. */
+/* The rows Axis are about the transducer's origin: moves them to BasicTransform's. */
 static int move_origin(const struct reading *r)
 {
     static const char *const names[] = {"Dx", "Dy", "Dz", "Rx", "Ry", "Rz"};
@@ -232,7 +234,7 @@ static int move_origin(const struct reading *r)
     }
     int rc = attribute(r, &r->calibration, "DistUnits", text);
     if (rc < 1 || tact_wrench_length_unit(text, &metres)) {
-        return rc < 0 ? rc : bad(r, r->calibration.name, "unknown DistUnits ", text);
+        return rc < 0 ? rc : ati_error(r, r->calibration.name, "unknown DistUnits ", text);
     }
     for (int i = 0; i < 6; i++) {
         if (number(r, tag, names[i], &value[i])) {
@@ -240,7 +242,7 @@ static int move_origin(const struct reading *r)
         }
     }
     if (value[3] != 0.0 || value[4] != 0.0 || value[5] != 0.0) {
-        return bad(r, tag->name, "a BasicTransform that turns, and no UserAxis", "");
+        return ati_error(r, tag->name, "a BasicTransform that turns, and no UserAxis", "");
     }
     for (int i = 0; i < 3; i++) {
         pose.position[i] = -value[i] * metres;
@@ -249,24 +251,24 @@ static int move_origin(const struct reading *r)
     return 0;
 }
 
-/* Newtons and newton metres of the calibration's units. */
-static int take_units(const struct reading *r, double unit[2])
+/* Newtons and newton metres per unit of the calibration. */
+static int parse_units(const struct reading *r, double unit[2])
 {
     const struct tag *tag = &r->calibration;
     char text[LONGEST] = "";
     double gain = 1.0;
     int rc = attribute(r, tag, "ForceUnits", text);
     if (rc < 1 || tact_wrench_force_unit(text, &unit[0])) {
-        return rc < 0 ? rc : bad(r, tag->name, "unknown ForceUnits ", text);
+        return rc < 0 ? rc : ati_error(r, tag->name, "unknown ForceUnits ", text);
     }
     text[0] = '\0';
     rc = attribute(r, tag, "TorqueUnits", text);
     if (rc < 1 || tact_wrench_torque_unit(text, &unit[1])) {
-        return rc < 0 ? rc : bad(r, tag->name, "unknown TorqueUnits ", text);
+        return rc < 0 ? rc : ati_error(r, tag->name, "unknown TorqueUnits ", text);
     }
     rc = attribute(r, tag, "GainMultiplier", text);
     if (rc > 0 && (parse(text, &gain) || gain != 1.0)) {
-        return bad(r, tag->name, "a GainMultiplier other than 1: ", text);
+        return ati_error(r, tag->name, "a GainMultiplier other than 1: ", text);
     }
     return rc < 0 ? rc : 0;
 }
@@ -278,41 +280,43 @@ static int check_gauges(const struct reading *r)
     double gauges;
     int rc = r->sensor.name ? attribute(r, &r->sensor, "NumGages", text) : 0;
     if (rc > 0 && (parse(text, &gauges) || gauges != r->map->gauges)) {
-        return bad(r, r->sensor.name, "axes have another number of values than NumGages ", text);
+        return ati_error(r, r->sensor.name, "axes have another number of values than NumGages ",
+                         text);
     }
     return rc < 0 ? rc : 0;
 }
 
-static int take_matrix(struct reading *r)
+static int parse_matrix(struct reading *r)
 {
     double unit[2];
-    bool told = false;
-    int rc = survey(r);
+    bool reported = false;
+    int rc = survey_tags(r);
     if (rc) {
         return rc;
     }
     if (!r->calibration.name) {
-        return bad(r, NULL, r->count ? "not that many calibrations" : "no element Calibration", "");
+        return ati_error(r, NULL,
+                         r->count ? "not that many calibrations" : "no element Calibration", "");
     }
-    rc = take_units(r, unit);
+    rc = parse_units(r, unit);
     for (int k = 0; k < AXES; k++) {
-        told = told || r->user[k].name;
+        reported = reported || r->user[k].name;
     }
     for (int k = 0; !rc && k < AXES; k++) {
-        const struct tag *tag = told ? &r->user[k] : &r->axis[k];
+        const struct tag *tag = reported ? &r->user[k] : &r->axis[k];
         double scale = 1.0;
         if (!tag->name) {
-            return bad(r, r->calibration.name, told ? "no UserAxis " : "no axis ",
-                       tact_wrench_axes[k]);
+            return ati_error(r, r->calibration.name, reported ? "no UserAxis " : "no axis ",
+                             tact_wrench_axes[k]);
         }
-        rc = told ? 0 : number(r, tag, "scale", &scale);
+        rc = reported ? 0 : number(r, tag, "scale", &scale);
         if (!rc && scale == 0.0) {
-            rc = bad(r, tag->name, "a scale of 0", "");
+            rc = ati_error(r, tag->name, "a scale of 0", "");
         }
-        rc = rc ? rc : take_values(r, tag, k, unit[k / 3] / scale);
+        rc = rc ? rc : parse_values(r, tag, k, unit[k / 3] / scale);
     }
     rc = rc ? rc : check_gauges(r);
-    return rc || told ? rc : move_origin(r);
+    return rc || reported ? rc : move_origin(r);
 }
 
 /* The whole file, ended by 0. NULL: *rc says why. */
@@ -321,9 +325,10 @@ static char *read_text(const char *path, int *rc, struct tact_error *err)
     char *text = NULL;
     uint64_t size = 0;
     tact_error_at(err, path, 0, 0, NULL);
-    *rc = tact_file_read(path, MOST, &text, &size);
+    *rc = tact_file_read(path, MAX_FILE_BYTES, &text, &size);
     if (*rc == -EFBIG) {
-        tact_error_set(err, *rc, "%s: over %d bytes: not a calibration of ATI", path, MOST);
+        tact_error_set(err, *rc, "%s: over %d bytes: not a calibration of ATI", path,
+                       MAX_FILE_BYTES);
     } else if (*rc == -EISDIR) {
         *rc = tact_error_set(err, -EINVAL, "cannot open %s: no file", path);
     } else if (*rc) {
@@ -342,9 +347,9 @@ int tact_wrench_read_ati(const char *path, int which, struct tact_wrench_map *ma
     int rc;
     char *text = read_text(path, &rc, err);
     if (text) {
-        struct reading r = {.path = path, .text = text, .wanted = which, .map = map, .err = err};
+        struct reading r = {.path = path, .text = text, .required = which, .map = map, .err = err};
         memset(map, 0, sizeof *map);
-        rc = take_matrix(&r);
+        rc = parse_matrix(&r);
     }
     free(text);
     return rc;

@@ -7,7 +7,7 @@
 #include "../../contact/vec.h"
 #include "../../rt/device.h"
 
-#define TACT_WRENCH_GAUGES 8 /* most of one sensor; the least is 6 */
+#define TACT_WRENCH_GAUGES 8 /* maximum of one sensor; the minimum is 6 */
 
 /** wrench = matrix (gauges - bias): force [N], torque [N m]. */
 struct tact_wrench_map {
@@ -16,10 +16,10 @@ struct tact_wrench_map {
     double bias[TACT_WRENCH_GAUGES];      /* of the gauges at rest, in their unit */
 };
 
-/** The wrench that the gauges tell. Real-time safe. */
+/** Computes the wrench from the gauges. Real-time safe. */
 void tact_wrench_apply(const struct tact_wrench_map *map, const double *gauges, double wrench[6]);
 
-/** Has the map tell the wrench in another frame, about its origin. pose: of the sensor in it. */
+/** Transforms the map to another frame and its origin. pose: of the sensor in that frame. */
 void tact_wrench_move(struct tact_wrench_map *map, const struct tact_pose *pose);
 
 /** Newtons in a unit of force ("lbf"), newton metres in one of torque ("N-mm"), metres in one of
@@ -40,12 +40,12 @@ int tact_wrench_read_ati(const char *path, int which, struct tact_wrench_map *ma
 /** A sensor as the settings describe it. */
 struct tact_wrench {
     char name[24];
-    char frame[TACT_DEVICE_NAME]; /* that it is told in */
+    char frame[TACT_DEVICE_NAME]; /* frame of the wrench */
     struct tact_wrench_map map;
     int gauge[TACT_WRENCH_GAUGES]; /* index of the device's input */
-    double limit[6];               /* largest magnitude an axis should have [N, N m] */
-    double tare; /* [s] of the opening by which the bias is taken; 0: not at all */
-    bool biased; /* a bias is given, or taken */
+    double limit[6];               /* maximum magnitude of each axis [N, N m] */
+    double tare;                   /* [s] of measuring the bias when opened; 0: not measured */
+    bool biased;                   /* a bias is set or measured */
 };
 
 /** Channels that a sensor adds to its device: fx fy fz tx ty tz, then what is overloaded: 1 << i

@@ -1,4 +1,4 @@
-/* What a scene says about a force-torque sensor. */
+/* Settings of a force-torque sensor. */
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
@@ -9,7 +9,7 @@
 enum { SETTINGS = 16 };
 
 struct reading {
-    const struct tact_device_config *whole;
+    const struct tact_device_config *is_complete;
     const struct tact_device_config *config; /* of this sensor: keys without "wrenches[0]." */
     const struct tact_device_channel *inputs;
     int input_count;
@@ -17,8 +17,9 @@ struct reading {
     struct tact_error *err;
 };
 
-/* The setting of a key, or for the message the first that there is. */
-static int fault(const struct reading *r, const char *key, const char *text, const char *word)
+/* The setting of a key, or for the message the first one. */
+static int wrench_error(const struct reading *r, const char *key, const char *text,
+                        const char *word)
 {
     const struct tact_device_setting *setting = tact_settings_find(r->config, key);
     return tact_settings_fault(r->config, setting ? setting : r->config->settings, r->err, "%s%s",
@@ -34,14 +35,14 @@ static int read_name(const struct reading *r)
         return rc;
     }
     if (!name) {
-        return fault(r, "name", "missing key name", "");
+        return wrench_error(r, "name", "missing key name", "");
     }
     static const char first[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
     static const char more[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_";
     if (!strchr(first, name[0]) || strspn(name, more) != strlen(name) ||
         strlen(name) >= sizeof r->wrench->name) {
-        return fault(r, "name", "expected a letter, then letters, digits and _, at most 23, not ",
-                     name);
+        return wrench_error(
+            r, "name", "expected a letter, then letters, digits and _, at most 23, not ", name);
     }
     snprintf(r->wrench->name, sizeof r->wrench->name, "%s", name);
     return 0;
@@ -62,21 +63,22 @@ static int read_gauges(const struct reading *r)
             i++;
         }
         if (i == r->input_count) {
-            return fault(r, "channels", "no analog input is named ", word);
+            return wrench_error(r, "channels", "no analog input is named ", word);
         }
         for (int k = 0; k < count; k++) {
             if (r->wrench->gauge[k] == i) {
-                return fault(r, "channels", "given twice: ", word);
+                return wrench_error(r, "channels", "given twice: ", word);
             }
         }
         if (count == TACT_WRENCH_GAUGES) {
-            return fault(r, "channels", "expected 6 to 8 inputs, not more", "");
+            return wrench_error(r, "channels", "expected 6 to 8 inputs, not more", "");
         }
         r->wrench->gauge[count++] = i;
     }
     if (count < 6) {
-        return fault(r, "channels",
-                     "expected the names of 6 to 8 inputs, such as \"g0 g1 g2 g3 g4 g5\"", "");
+        return wrench_error(r, "channels",
+                            "expected the names of 6 to 8 inputs, such as \"g0 g1 g2 g3 g4 g5\"",
+                            "");
     }
     r->wrench->map.gauges = count;
     return 0;
@@ -109,7 +111,7 @@ static int read_file(const struct reading *r, const char *path)
     }
     rc = tact_settings_number(r->config, "file_calibration", &which, r->err);
     if (!rc && which != 0.0 && !(which >= 1.0 && which <= 1000.0 && which == floor(which))) {
-        rc = fault(r, "file_calibration", "expected a whole number, from 1", "");
+        rc = wrench_error(r, "file_calibration", "expected a whole number, from 1", "");
     }
     if (rc) {
         return rc;
@@ -130,7 +132,7 @@ static int read_file(const struct reading *r, const char *path)
     return 0;
 }
 
-/* The matrix as it stands in the scene, in `units`. */
+/* The matrix in the scene, in `units`. */
 static int read_rows(const struct reading *r)
 {
     const struct tact_device_setting *rows = tact_settings_find(r->config, "matrix");
@@ -143,8 +145,8 @@ static int read_rows(const struct reading *r)
         (!tact_settings_word(&units, word[0], sizeof word[0]) ||
          !tact_settings_word(&units, word[1], sizeof word[1]) ||
          tact_wrench_force_unit(word[0], &si[0]) || tact_wrench_torque_unit(word[1], &si[1]))) {
-        rc = fault(r, "units",
-                   "expected units of force and torque, such as \"N Nm\", \"lbf lbf-in\"", "");
+        rc = wrench_error(
+            r, "units", "expected units of force and torque, such as \"N Nm\", \"lbf lbf-in\"", "");
     }
     if (!rc && (!rows->numbers || rows->rows != 6 || rows->columns != map->gauges)) {
         return tact_settings_fault(r->config, rows, r->err,
@@ -156,7 +158,7 @@ static int read_rows(const struct reading *r)
             double value = rows->numbers[k * rows->columns + i];
             map->matrix[k][i] = si[k / 3] * value;
             if (!isfinite(value)) {
-                return fault(r, "matrix", "not finite", "");
+                return wrench_error(r, "matrix", "not finite", "");
             }
         }
     }
@@ -172,14 +174,15 @@ static int read_matrix(const struct reading *r)
         return rc;
     }
     if (rows == (path != NULL)) {
-        return fault(r, rows ? "matrix" : "name",
-                     "expected either matrix, 6 rows, or file, a calibration file of ATI", "");
+        return wrench_error(r, rows ? "matrix" : "name",
+                            "expected either matrix, 6 rows, or file, a calibration file of ATI",
+                            "");
     }
     if (!path && tact_settings_find(r->config, "file_calibration")) {
-        return fault(r, "file_calibration", "there is no file", "");
+        return wrench_error(r, "file_calibration", "there is no file", "");
     }
     if (path && tact_settings_find(r->config, "units")) {
-        return fault(r, "units", "the file has units of its own", "");
+        return wrench_error(r, "units", "the file has units of its own", "");
     }
     rc = path ? read_file(r, path) : read_rows(r);
     for (int k = 0; !rc && k < 6; k++) {
@@ -188,19 +191,19 @@ static int read_matrix(const struct reading *r)
             any = any || r->wrench->map.matrix[k][i] != 0.0;
         }
         if (!any) {
-            rc = fault(r, path ? "file" : "matrix", "nothing but 0 in the row of ",
-                       tact_wrench_axes[k]);
+            rc = wrench_error(r, path ? "file" : "matrix", "nothing but 0 in the row of ",
+                              tact_wrench_axes[k]);
         }
     }
     return rc;
 }
 
-/* What the gauges are at rest: of the sensor, or "bias.NAME" of the device, as tact calibrate
- * writes it. */
+/* Readings of the gauges without load: of the sensor, or "bias.NAME" of the device, as written by
+ * tact calibrate. */
 static int read_bias(const struct reading *r)
 {
-    const struct reading outside = {r->whole,       r->whole,  r->inputs,
-                                    r->input_count, r->wrench, r->err};
+    const struct reading outside = {r->is_complete, r->is_complete, r->inputs,
+                                    r->input_count, r->wrench,      r->err};
     struct tact_wrench_map *map = &r->wrench->map;
     const double *own;
     const double *measured;
@@ -209,7 +212,7 @@ static int read_bias(const struct reading *r)
     int rc = read_list(r, "bias", map->gauges, &own);
     rc = rc ? rc : read_list(&outside, key, map->gauges, &measured);
     if (!rc && own && measured) {
-        rc = fault(&outside, key, "given twice: the sensor has a bias of its own", "");
+        rc = wrench_error(&outside, key, "given twice: the sensor has a bias of its own", "");
     }
     if (!rc && (own || measured)) {
         memcpy(map->bias, own ? own : measured, sizeof *own * (size_t)map->gauges);
@@ -218,8 +221,8 @@ static int read_bias(const struct reading *r)
     return rc;
 }
 
-/* Where it is told, what it is at rest, and how much it should bear. */
-static int read_rest(const struct reading *r)
+/* Frame, bias and limits. */
+static int read_other_settings(const struct reading *r)
 {
     struct tact_wrench *wrench = r->wrench;
     struct tact_pose pose = tact_pose_identity();
@@ -233,7 +236,7 @@ static int read_rest(const struct reading *r)
     if (!rc && numbers) {
         memcpy(pose.quat_wxyz, numbers, sizeof pose.quat_wxyz);
         if (!(tact_quat_normalize(pose.quat_wxyz) > 0.0)) {
-            rc = fault(r, "quat_wxyz", "expected another length than 0", "");
+            rc = wrench_error(r, "quat_wxyz", "expected another length than 0", "");
         }
     }
     tact_wrench_move(&wrench->map, &pose);
@@ -242,17 +245,17 @@ static int read_rest(const struct reading *r)
     for (int k = 0; k < 6; k++) {
         wrench->limit[k] = !rc && numbers ? numbers[k] : (double)INFINITY;
         if (!(wrench->limit[k] > 0.0)) {
-            rc = fault(r, "limits", "expected numbers above 0", "");
+            rc = wrench_error(r, "limits", "expected numbers above 0", "");
         }
     }
     rc = rc ? rc : tact_settings_number(r->config, "tare", &wrench->tare, r->err);
     if (!rc && !(wrench->tare >= 0.0 && wrench->tare <= 10.0)) {
-        rc = fault(r, "tare", "expected 0 to 10 s", "");
+        rc = wrench_error(r, "tare", "expected 0 to 10 s", "");
     }
     wrench->biased = wrench->biased || wrench->tare > 0.0;
     rc = rc ? rc : tact_settings_text(r->config, "frame", &frame, r->err);
     if (!rc && strlen(frame) >= sizeof wrench->frame) {
-        rc = fault(r, "frame", "expected at most 47 bytes, not ", frame);
+        rc = wrench_error(r, "frame", "expected at most 47 bytes, not ", frame);
     }
     snprintf(wrench->frame, sizeof wrench->frame, "%s", frame);
     return rc;
@@ -286,10 +289,10 @@ int tact_wrench_settings(const struct tact_device_config *config,
         rc = rc ? rc : read_name(&r);
         rc = rc ? rc : read_gauges(&r);
         rc = rc ? rc : read_matrix(&r);
-        rc = rc ? rc : read_rest(&r);
+        rc = rc ? rc : read_other_settings(&r);
         for (int i = 0; !rc && i + 1 < count; i++) {
             if (strcmp(wrenches[i].name, wrench->name) == 0) {
-                rc = fault(&r, "name", "given twice: ", wrench->name);
+                rc = wrench_error(&r, "name", "given twice: ", wrench->name);
             }
         }
         if (rc) {

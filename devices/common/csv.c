@@ -9,8 +9,8 @@
 #include <unistd.h>
 #include "devices/common/settings.h"
 
-static int fault(const struct tact_csv *csv, struct tact_error *err, const char *field,
-                 const char *key)
+static int csv_error(const struct tact_csv *csv, struct tact_error *err, const char *field,
+                     const char *key)
 {
     int column = field ? (int)(field - csv->text) + 1 : 0;
     tact_error_at(err, csv->path, csv->line, column, key);
@@ -43,7 +43,7 @@ static int open_regular(struct tact_csv *csv, struct tact_error *err)
     return 0;
 }
 
-/* The next line that says anything: 1, 0 at the end, or a negative errno. */
+/* Reads the next line with content: 1, 0 at the end, or a negative errno. */
 static int next_line(struct tact_csv *csv, struct tact_error *err)
 {
     for (;;) {
@@ -59,14 +59,14 @@ static int next_line(struct tact_csv *csv, struct tact_error *err)
         }
         csv->line++;
         if (strlen(csv->text) != (size_t)n) {
-            return tact_error_set(err, fault(csv, err, NULL, NULL), "not text: a zero byte");
+            return tact_error_set(err, csv_error(csv, err, NULL, NULL), "not text: a zero byte");
         }
         if (csv->line == 1 && strncmp(csv->text, "\xef\xbb\xbf", 3) == 0) {
             memmove(csv->text, csv->text + 3, (size_t)n - 2);
             n -= 3;
         }
         while (n > 0 && strchr(" \t\r\n", csv->text[n - 1])) {
-            /* A trailing tab may be an empty last field, but then no row would be a row. */
+            /* a trailing tab may be an empty last field, but then no row would be complete */
             csv->text[--n] = '\0';
         }
         if (n > 0 && csv->text[0] != '#') {
@@ -75,8 +75,8 @@ static int next_line(struct tact_csv *csv, struct tact_error *err)
     }
 }
 
-/* Cuts csv->text at the separator; keeps at most `most` fields, returns how many there are. */
-static int split(struct tact_csv *csv, int most)
+/* Splits csv->text at the separator into at most `most` fields; returns their number. */
+static int split_fields(struct tact_csv *csv, int most)
 {
     int count = 0;
     char *at = csv->text;
@@ -95,8 +95,8 @@ static int split(struct tact_csv *csv, int most)
     }
 }
 
-/* Takes blanks and quotes off a name. */
-static void trim(char **name)
+/* Removes blanks and quotes of a name. */
+static void trim_name(char **name)
 {
     size_t n = strlen(*name);
     while (n > 0 && ((*name)[n - 1] == ' ' || (*name)[n - 1] == '\t')) {
@@ -114,7 +114,7 @@ static int set_names(struct tact_csv *csv, bool header, struct tact_error *err)
         char number[32];
         char *name = csv->fields[i];
         if (header) {
-            trim(&name);
+            trim_name(&name);
         }
         if (!header || name[0] == '\0') {
             snprintf(number, sizeof number, "column_%d", i + 1);
@@ -129,7 +129,7 @@ static int set_names(struct tact_csv *csv, bool header, struct tact_error *err)
     return 0;
 }
 
-/* Decides on separator, number of columns and header from the first line. */
+/* Determines separator, number of columns and header from the first line. */
 static int read_header(struct tact_csv *csv, struct tact_error *err)
 {
     size_t most = 1;
@@ -147,12 +147,12 @@ static int read_header(struct tact_csv *csv, struct tact_error *err)
     if (!csv->fields || !csv->names) {
         return tact_error_set(err, -ENOMEM, "out of memory");
     }
-    csv->columns = split(csv, (int)most);
+    csv->columns = split_fields(csv, (int)most);
     for (int i = 0; i < csv->columns; i++) {
         numbers += tact_settings_parse(csv->fields[i], &value) == 0;
     }
     if (numbers != 0 && numbers != csv->columns) {
-        return tact_error_set(err, fault(csv, err, NULL, NULL),
+        return tact_error_set(err, csv_error(csv, err, NULL, NULL),
                               "neither a header (a name in every column) nor a row of numbers");
     }
     return set_names(csv, numbers == 0, err);
@@ -203,9 +203,9 @@ int tact_csv_row(struct tact_csv *csv, const int *wanted, int count, double *val
         if (rc <= 0) {
             return rc;
         }
-        int fields = split(csv, csv->columns + 1);
+        int fields = split_fields(csv, csv->columns + 1);
         if (fields != csv->columns) {
-            return tact_error_set(err, fault(csv, err, NULL, NULL),
+            return tact_error_set(err, csv_error(csv, err, NULL, NULL),
                                   "%d fields, expected %d as in the first line", fields,
                                   csv->columns);
         }
@@ -214,12 +214,12 @@ int tact_csv_row(struct tact_csv *csv, const int *wanted, int count, double *val
         char *field = csv->fields[wanted[i]];
         const char *name = csv->names[wanted[i]];
         if (tact_settings_parse(field, &values[i])) {
-            return tact_error_set(err, fault(csv, err, field, name),
+            return tact_error_set(err, csv_error(csv, err, field, name),
                                   "expected a number, not '%.40s'", field);
         }
         /* Beyond this magnitude differences of values overflow. */
         if (!isfinite(values[i]) || fabs(values[i]) > 1e100) {
-            return tact_error_set(err, fault(csv, err, field, name),
+            return tact_error_set(err, csv_error(csv, err, field, name),
                                   "expected a finite number, not %.40s", field);
         }
     }

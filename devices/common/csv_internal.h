@@ -1,9 +1,9 @@
 /**
- * Reading numbers from a CSV file, row by row, with errors that name file, line and column.
+ * * Reading numbers from a CSV file, row by row; errors have file, line and column.
  *
- * The separator is what the first line has: comma, else semicolon, else tab, else blanks. A first
- * line without any number is the header; names may stand in double quotes (without a separator in
- * them). Lines that are empty or start with '#' are skipped. CRLF and a UTF-8 mark are accepted.
+ * The separator follows from the first line: comma, else semicolon, else tab, else blanks. A first
+ * line without any number is the header; names may be in double quotes (without a separator in
+ * them). Empty lines and those that start with '#' are skipped. CRLF and a UTF-8 mark are accepted.
  */
 #ifndef TACT_DEVICES_CSV_INTERNAL_H
 #define TACT_DEVICES_CSV_INTERNAL_H
@@ -22,16 +22,16 @@ struct tact_csv {
     char separator;
     int columns;
     char **fields; /* columns + 1: the fields of the line, in `text` */
-    char **names;  /* columns; "column_N" where the file names none */
+    char **names;  /* columns; "column_N" without a header */
     bool pending;  /* fields hold the first row of a file without a header */
 };
 
-/** Opens the file and reads its header. The caller closes also after a failure.
- *  @retval 0, or a negative errno with *err filled */
+/** Opens the file and reads its header. The caller closes it also after a failure.
+ * @retval 0, or a negative errno with *err set */
 int tact_csv_open(struct tact_csv *csv, const char *path, struct tact_error *err);
 
-/** Index of a column by its name or, where no column has that name, its number from 1.
- *  @retval >= 0, -ENOENT, or -EEXIST where two columns have the name */
+/** Index of a column by its name or, if no column has that name, its number from 1.
+ * @retval >= 0, -ENOENT, or -EEXIST if two columns have the name */
 int tact_csv_column(const struct tact_csv *csv, const char *word);
 
 /** Reads the next row's fields `wanted` (count column indices) as finite numbers into values.

@@ -37,8 +37,8 @@ const struct tact_device_setting *tact_settings_find(const struct tact_device_co
     return NULL;
 }
 
-/* Writes "a, b, c" into buf, cut where it is full. */
-static void join(const char *const *words, size_t count, char *buf, size_t size)
+/* Writes "a, b, c" into buf, truncated to its size. */
+static void join_words(const char *const *words, size_t count, char *buf, size_t size)
 {
     size_t used = 0;
     buf[0] = '\0';
@@ -48,7 +48,7 @@ static void join(const char *const *words, size_t count, char *buf, size_t size)
     }
 }
 
-/* known: a key, or the beginning of a list's. */
+/* known: a key, or the prefix of a list's keys */
 static bool is_key(const char *key, const char *known)
 {
     size_t n = strlen(known);
@@ -67,7 +67,7 @@ int tact_settings_check(const struct tact_device_config *config, const char *con
         }
         if (k == count) {
             char known[256];
-            join(keys, count, known, sizeof known);
+            join_words(keys, count, known, sizeof known);
             return tact_settings_fault(config, setting, err, "unknown key, expected one of %s",
                                        known);
         }
@@ -205,7 +205,7 @@ int tact_settings_choice(const struct tact_device_config *config, const char *ke
         }
     }
     char known[256];
-    join(words, (size_t)count, known, sizeof known);
+    join_words(words, (size_t)count, known, sizeof known);
     return tact_settings_fault(config, setting, err, "expected one of %s, not %s", known,
                                setting->text ? setting->text : "a list");
 }

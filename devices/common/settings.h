@@ -1,8 +1,8 @@
 /**
- * Reading a device's settings: typed, checked, with errors that name file, line and key.
+ * * Reading a device's settings: typed, checked; errors have file, line and key.
  *
- * Every reader leaves its output alone where the key is absent, so set the default before the call.
- * Nothing here is real-time safe: factories call it while a scene is opened.
+ * Every reader leaves its output unchanged if the key is absent, so set the default before the
+ * call. No function here is real-time safe: factories call them while a scene is opened.
  */
 #ifndef TACT_DEVICES_SETTINGS_H
 #define TACT_DEVICES_SETTINGS_H
@@ -15,9 +15,9 @@
 TACT_BEGIN_DECLS
 
 /**
- * Refuses keys that are not among the `count` of `keys`, and keys given twice. A key of `keys` that
- * ends in '[' or '.' stands for all that begin so: the entries of a list or a map.
- * @retval 0, or -EINVAL with *err filled
+ * * Refuses keys that are not among the `count` of `keys`, and duplicate keys. A key of `keys` that
+ * ends in '[' or '.' matches all keys with that prefix: the entries of a list or a map.
+ * @retval 0, or -EINVAL with *err set
  */
 TACT_API int tact_settings_check(const struct tact_device_config *config, const char *const *keys,
                                  size_t count, struct tact_error *err);
@@ -27,9 +27,8 @@ TACT_API const struct tact_device_setting *
 tact_settings_find(const struct tact_device_config *config, const char *key);
 
 /**
- * The settings whose keys begin with `prefix` ("wrenches[0]."), with the keys behind it, as a
- * config of its own: *part is *config with at most `most` settings of `room`. Returns how many
- * there are.
+ * * The settings whose keys begin with `prefix` ("wrenches[0]."), without the prefix, as a config:
+ * *part is *config with at most `most` settings, stored in `room`. Returns their number.
  */
 TACT_API int tact_settings_part(const struct tact_device_config *config, const char *prefix,
                                 struct tact_device_setting *room, int most,
@@ -94,8 +93,8 @@ TACT_API int tact_settings_fault(const struct tact_device_config *config,
  *  @retval 0, or -EINVAL where it is none, or hexadecimal; inf and nan are numbers here */
 TACT_API int tact_settings_parse(const char *text, double *value);
 
-/** Copies the next word of *text (words stand apart by blanks) into word, cut where it is too long,
- * and moves *text behind it. @retval false where no word is left */
+/** Copies the next word of *text (separated by blanks) into word, truncated to its size, and
+ * advances *text. @retval false after the last word */
 TACT_API bool tact_settings_word(const char **text, char *word, size_t size);
 
 /** Clears *info and sets its name and type. */

@@ -8,10 +8,10 @@
 #include "devices/common/settings.h"
 #include "rt/clock.h"
 
-enum { LOOK_NS = 50000000 }; /* [ns] how often the watcher looks */
+enum { POLL_NS = 50000000 }; /* [ns] polling interval of the monitor */
 
-static int read_wanted(const struct tact_device_config *config, struct tact_evdev_wanted *wanted,
-                       struct tact_error *err)
+static int read_selector(const struct tact_device_config *config,
+                         struct tact_evdev_selector *wanted, struct tact_error *err)
 {
     static const char *const keys[] = {"path", "match", "serial", "phys"};
     char *const to[] = {wanted->path, wanted->match, wanted->serial, wanted->phys};
@@ -33,13 +33,13 @@ static int read_wanted(const struct tact_device_config *config, struct tact_evde
     }
     return given ? 0
                  : tact_settings_fault(config, NULL, err,
-                                       "which device? give path, match, serial or phys");
+                                       "no device is selected: set path, match, serial or phys");
 }
 
-/* Says why nothing was found. */
+/* Reports why nothing was found. */
 static int not_found(const struct tact_device_config *config,
-                     const struct tact_evdev_wanted *wanted, const struct tact_evdev_search *search,
-                     struct tact_error *err)
+                     const struct tact_evdev_selector *wanted,
+                     const struct tact_evdev_search *search, struct tact_error *err)
 {
     const char *key = wanted->path[0]     ? "path"
                       : wanted->match[0]  ? "match"
@@ -50,13 +50,13 @@ static int not_found(const struct tact_device_config *config,
     if (wanted->path[0] && search->readable == 0) {
         tact_settings_fault(config, setting, err, "cannot open %s as an input device: %s%s",
                             wanted->path, strerror(-search->error),
-                            refused ? " (tact devices tells what opens it)" : "");
+                            refused ? " (tact devices lists what opens it)" : "");
         return search->error ? search->error : -ENODEV;
     }
     if (refused) {
         tact_settings_fault(config, setting, err,
                             "no such input device among %d that can be read; %d are closed (tact "
-                            "devices tells what opens them)",
+                            "devices lists what opens them)",
                             search->readable, search->refused);
     } else {
         tact_settings_fault(config, setting, err,
@@ -81,7 +81,7 @@ static void index_channels(struct tact_evdev *self)
     }
 }
 
-static void tell(const struct tact_evdev *self, const struct tact_evdev_search *search)
+static void report_device(const struct tact_evdev *self, const struct tact_evdev_search *search)
 {
     char axes[512] = "";
     size_t used = 0;
@@ -102,8 +102,7 @@ static void tell(const struct tact_evdev *self, const struct tact_evdev_search *
                  self->wanted.name, self->active->path, axes, used ? "; " : "", buttons);
     if (search->matching > 1) {
         tact_message(self->messages, TACT_MESSAGE_WARNING,
-                     "%s: %d input devices match, this one was taken", self->name,
-                     search->matching);
+                     "%s: %d input devices match; this one is used", self->name, search->matching);
     }
     if (self->play && self->play->guessed[0]) {
         tact_message(self->messages, TACT_MESSAGE_WARNING,
@@ -118,8 +117,8 @@ static void tell(const struct tact_evdev *self, const struct tact_evdev_search *
     }
 }
 
-static void describe(const struct tact_evdev *self, const struct tact_device_config *config,
-                     struct tact_device_info *info)
+static void describe_evdev(const struct tact_evdev *self, const struct tact_device_config *config,
+                           struct tact_device_info *info)
 {
     tact_settings_info(config, tact_evdev_type.name, info);
     snprintf(info->model, sizeof info->model, "%s", self->wanted.name);
@@ -157,13 +156,13 @@ static int find_recording(struct tact_evdev *self, const struct tact_device_conf
 }
 
 /* Finds the device, or its recording. */
-static int find(struct tact_evdev *self, const struct tact_device_config *config,
-                struct tact_evdev_search *search, struct tact_error *err)
+static int find_source(struct tact_evdev *self, const struct tact_device_config *config,
+                       struct tact_evdev_search *search, struct tact_error *err)
 {
     if (tact_settings_find(config, "recording")) {
         return find_recording(self, config, err);
     }
-    int rc = read_wanted(config, &self->wanted, err);
+    int rc = read_selector(config, &self->wanted, err);
     if (rc) {
         return rc;
     }
@@ -172,8 +171,8 @@ static int find(struct tact_evdev *self, const struct tact_device_config *config
 }
 
 /* Reads all settings but those of the forces, and chooses the channels. */
-static int prepare(struct tact_evdev *self, const struct tact_device_config *config,
-                   struct tact_evdev_search *search, struct tact_error *err)
+static int read_layout_settings(struct tact_evdev *self, const struct tact_device_config *config,
+                                struct tact_evdev_search *search, struct tact_error *err)
 {
     static const char *const keys[] = {
         "path",     "match",    "serial",        "phys",    "channels",       "unsigned",
@@ -186,39 +185,39 @@ static int prepare(struct tact_evdev *self, const struct tact_device_config *con
     int rc = tact_settings_check(config, keys, sizeof keys / sizeof *keys, err);
     rc = rc ? rc : tact_settings_positive(config, "timeout", &timeout, err);
     self->timeout_ns = timeout < 1e9 ? (int64_t)(timeout * 1e9) : INT64_MAX;
-    rc = rc ? rc : find(self, config, search, err);
+    rc = rc ? rc : find_source(self, config, search, err);
     rc = rc ? rc : tact_evdev_choose(config, self->active->dev, &self->layout, err);
     if (rc) {
         return rc;
     }
-    tact_evdev_fit(&self->layout, self->active);
-    tact_evdev_remember(&self->wanted, self->active->dev);
+    tact_evdev_match_ranges(&self->layout, self->active);
+    tact_evdev_store_identity(&self->wanted, self->active->dev);
     index_channels(self);
-    tact_evdev_take_state(self, tact_clock_now());
-    self->watched = self->active;
-    tell(self, search);
+    tact_evdev_update_state(self, tact_clock_now());
+    self->monitored = self->active;
+    report_device(self, search);
     return 0;
 }
 
-/* Starts what goes on beside the loop: forces, tape and watcher. */
-static int start(struct tact_evdev *self, const struct tact_device_config *config,
-                 struct tact_error *err)
+/* Starts forces, capture and monitor. */
+static int start_threads(struct tact_evdev *self, const struct tact_device_config *config,
+                         struct tact_error *err)
 {
     if (self->play) {
         return tact_evdev_force_names(config, &self->force, err);
     }
-    int rc =
-        tact_evdev_tape_open(&self->tape, config, self->active->dev, self->active->monotonic, err);
+    int rc = tact_evdev_capture_open(&self->capture, config, self->active->dev,
+                                     self->active->monotonic, err);
     rc = rc ? rc : tact_evdev_force_open(config, self->active, &self->force, err);
     if (rc) {
-        tact_evdev_tape_close(&self->tape, 0, self->name, self->messages);
+        tact_evdev_capture_close(&self->capture, 0, self->name, self->messages);
         return rc;
     }
-    rc = tact_watch_start(&self->watch, "tact-evdev", LOOK_NS, tact_evdev_watch, self);
+    rc = tact_monitor_start(&self->monitor, "tact-evdev", POLL_NS, tact_evdev_watch, self);
     if (rc) {
         tact_error_set(err, rc, "cannot start a thread: %s", strerror(-rc));
         tact_evdev_force_close(&self->force, self->name, self->messages);
-        tact_evdev_tape_close(&self->tape, 0, self->name, self->messages);
+        tact_evdev_capture_close(&self->capture, 0, self->name, self->messages);
     }
     return rc;
 }
@@ -231,8 +230,8 @@ static int evdev_open(const struct tact_device_config *config, struct tact_devic
     if (!self) {
         return tact_error_set(err, -ENOMEM, "out of memory");
     }
-    int rc = prepare(self, config, &search, err);
-    rc = rc ? rc : start(self, config, err);
+    int rc = read_layout_settings(self, config, &search, err);
+    rc = rc ? rc : start_threads(self, config, err);
     if (rc && self->play) {
         tact_evdev_play_ops.close(self);
     } else if (rc) {
@@ -242,7 +241,7 @@ static int evdev_open(const struct tact_device_config *config, struct tact_devic
     if (rc) {
         return rc;
     }
-    describe(self, config, &out->info);
+    describe_evdev(self, config, &out->info);
     out->ops = self->play ? &tact_evdev_play_ops : &tact_evdev_ops;
     out->self = self;
     return 0;

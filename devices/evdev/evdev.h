@@ -8,8 +8,8 @@
  *   serial          its unique id, in full
  *   phys            where it is plugged in, in full
  *
- * Of several that match, one whose name is exactly `match` is taken, else the lowest node; that is
- * told.
+ * Of several that match, one whose name is exactly `match` is used, else the lowest node, with a
+ * message.
  *
  * Input channels: every axis, then every button, by their kernel names in lower case without prefix
  * change: abs_x, rel_rz, btn_south, ... (numbers where the kernel has no name: btn_0x10a); at most
@@ -26,7 +26,7 @@
  *                   of what was found without `unsigned`
  *   deadzone        0 .. 0.9: share of the way from rest that counts as rest; default: the
  *                   device's own (`flat`), and 0 for relative axes. Beyond it values start from 0
- *   relative        displacement: relative axes tell how far they are from rest (SpaceNavigator),
+ *   relative        displacement: relative axes report their distance from rest (SpaceNavigator),
  *                   and fall to 0 when silent; increment: they are summed up, in counts. Default:
  *                   displacement where the device has rotary ones (rel_rx ...), else increment
  *   relative_range  [counts] displacement that counts as 1; default 350
@@ -36,8 +36,8 @@
  *   calibrated_for  name of the device that these were measured of; any other is refused
  *   raw             true: axes in counts as they come, for calibrating; default false
  *   timeout         [s] a displaced axis that is silent for so long, since the kernel's stamp, is
- *                   at rest; default 0.04. A SpaceNavigator tells of a pushed axis every 16 ms: one
- *                   report may be lost, and 50 ms after the last one nothing is commanded any more
+ *                   at rest; default 0.04. A SpaceNavigator reports a displaced axis every 16 ms:
+ * one report may be lost, and 50 ms after the last one nothing is commanded any more
  *
  *   recording       file of raw events, of tact run --record-devices or of evemu-record, that is
  *                   played in place of a device; path, match, serial and phys need not be given
@@ -51,17 +51,17 @@
  *
  * An absolute axis that is held sends nothing: silence is no staleness, and the state stays OK.
  * When the device goes away the state is LOST in the same tick (within 0.05 s where only its node
- * vanishes): axes are held, buttons (a deadman too) and displacements fall to 0. A thread beside
- * the loop looks for it every 0.05 s and hands it over when it is back, in the same or another
- * place.
+ * vanishes): axes are held, buttons (a deadman too) and displacements fall to 0. A monitor thread
+ * searches for it every 0.05 s and hands it to the loop when it is back, at the same or another
+ * port.
  *
- * stamp_ns is the kernel's stamp of the last event; where the kernel refuses CLOCK_MONOTONIC, which
- * is told, it is the time of the tick that read it.
+ * stamp_ns is the kernel's stamp of the last event; if the kernel refuses CLOCK_MONOTONIC, which is
+ * reported, it is the time of the tick that read it.
  *
- * A recording goes by the scene's time. One of tact gives each event in the tick in which it was
- * read, with its stamp moved to this clock, and what came and went of the device as well: with the
- * same settings every value is the same to the bit. One of evemu goes by the times of its events.
- * After its end the last values are held and the state is ENDED. Forces go nowhere, force_age is 0.
+ * A recording follows the scene's time. One of tact yields each event in the tick in which it was
+ * read, with its stamp moved to this clock, and losses and returns of the device: with the same
+ * settings every value is equal bit for bit. One of evemu uses the times of its events. After its
+ * end the last values are repeated and the state is ENDED. Forces are ignored, force_age is 0.
  *
  * Real-time: reading is a non-blocking read(2) a tick. libevdev allocates nothing there, after lost
  * events (SYN_DROPPED) neither, when it asks for the state with a few ioctls.

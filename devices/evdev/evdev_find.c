@@ -12,10 +12,10 @@
 
 #define INPUT_FOLDER "/dev/input"
 
-/* libevdev prints by itself unless it is given somewhere to print to. */
-static void ignore(const struct libevdev *dev, enum libevdev_log_priority priority, void *data,
-                   const char *file, int line, const char *function, const char *format,
-                   va_list args)
+/* libevdev prints messages unless a handler is set. */
+static void ignore_message(const struct libevdev *dev, enum libevdev_log_priority priority,
+                           void *data, const char *file, int line, const char *function,
+                           const char *format, va_list args)
 {
     (void)dev, (void)priority, (void)data, (void)file, (void)line, (void)function, (void)format,
         (void)args;
@@ -51,7 +51,7 @@ struct tact_evdev_source *tact_evdev_source_open(const char *path, int *error)
     source->inode = st.st_ino;
     source->dev = libevdev_new();
     if (source->dev) {
-        libevdev_set_device_log_function(source->dev, ignore, LIBEVDEV_LOG_ERROR, NULL);
+        libevdev_set_device_log_function(source->dev, ignore_message, LIBEVDEV_LOG_ERROR, NULL);
         *error = libevdev_set_fd(source->dev, source->fd);
     }
     if (*error) {
@@ -62,25 +62,26 @@ struct tact_evdev_source *tact_evdev_source_open(const char *path, int *error)
     return source;
 }
 
-static bool same(const char *wanted, const char *found)
+static bool is_same_device(const char *wanted, const char *found)
 {
     return wanted[0] == '\0' || (found && strcmp(wanted, found) == 0);
 }
 
-static bool matches(const struct tact_evdev_wanted *wanted, const struct libevdev *dev)
+static bool matches_selector(const struct tact_evdev_selector *wanted, const struct libevdev *dev)
 {
     const char *uniq = libevdev_get_uniq(dev);
     if (wanted->known &&
-        (strcmp(libevdev_get_name(dev), wanted->name) != 0 || !same(wanted->uniq, uniq) ||
+        (strcmp(libevdev_get_name(dev), wanted->name) != 0 || !is_same_device(wanted->uniq, uniq) ||
          libevdev_get_id_vendor(dev) != wanted->vendor ||
          libevdev_get_id_product(dev) != wanted->product)) {
         return false;
     }
     return (wanted->match[0] == '\0' || strstr(libevdev_get_name(dev), wanted->match)) &&
-           same(wanted->serial, uniq) && same(wanted->phys, libevdev_get_phys(dev));
+           is_same_device(wanted->serial, uniq) &&
+           is_same_device(wanted->phys, libevdev_get_phys(dev));
 }
 
-void tact_evdev_remember(struct tact_evdev_wanted *wanted, const struct libevdev *dev)
+void tact_evdev_store_identity(struct tact_evdev_selector *wanted, const struct libevdev *dev)
 {
     const char *uniq = libevdev_get_uniq(dev);
     wanted->known = true;
@@ -96,7 +97,7 @@ bool tact_evdev_present(const struct tact_evdev_source *source)
     return stat(source->path, &st) == 0 && st.st_rdev == source->rdev && st.st_ino == source->inode;
 }
 
-static int by_number(const void *a, const void *b)
+static int compare_numbers(const void *a, const void *b)
 {
     return *(const int *)a - *(const int *)b;
 }
@@ -116,13 +117,13 @@ int tact_evdev_nodes(int *numbers)
     if (folder) {
         closedir(folder);
     }
-    qsort(numbers, (size_t)count, sizeof *numbers, by_number);
+    qsort(numbers, (size_t)count, sizeof *numbers, compare_numbers);
     return count;
 }
 
-/* Opens one node and keeps it as *best if it is what is wanted, and better. */
-static void consider(const struct tact_evdev_wanted *wanted, const char *path,
-                     struct tact_evdev_search *search, struct tact_evdev_source **best)
+/* Opens one node and stores it as *best if it matches better. */
+static void consider_node(const struct tact_evdev_selector *wanted, const char *path,
+                          struct tact_evdev_search *search, struct tact_evdev_source **best)
 {
     int error;
     struct tact_evdev_source *source = tact_evdev_source_open(path, &error);
@@ -132,7 +133,7 @@ static void consider(const struct tact_evdev_wanted *wanted, const char *path,
         return;
     }
     search->readable++;
-    if (matches(wanted, source->dev)) {
+    if (matches_selector(wanted, source->dev)) {
         search->matching++;
         if (!*best || (strcmp(libevdev_get_name(source->dev), wanted->match) == 0 &&
                        strcmp(libevdev_get_name((*best)->dev), wanted->match) != 0)) {
@@ -144,13 +145,13 @@ static void consider(const struct tact_evdev_wanted *wanted, const char *path,
     tact_evdev_source_free(source);
 }
 
-struct tact_evdev_source *tact_evdev_find(const struct tact_evdev_wanted *wanted,
+struct tact_evdev_source *tact_evdev_find(const struct tact_evdev_selector *wanted,
                                           struct tact_evdev_search *search)
 {
     struct tact_evdev_source *best = NULL;
     memset(search, 0, sizeof *search);
     if (wanted->path[0]) {
-        consider(wanted, wanted->path, search, &best);
+        consider_node(wanted, wanted->path, search, &best);
         return best;
     }
     int numbers[TACT_EVDEV_NODES];
@@ -158,7 +159,7 @@ struct tact_evdev_source *tact_evdev_find(const struct tact_evdev_wanted *wanted
     for (int i = 0; i < count; i++) {
         char path[64];
         snprintf(path, sizeof path, INPUT_FOLDER "/event%d", numbers[i]);
-        consider(wanted, path, search, &best);
+        consider_node(wanted, path, search, &best);
     }
     return best;
 }

@@ -6,7 +6,7 @@
 #include "devices/evdev/evdev_internal.h"
 #include "devices/common/settings.h"
 
-/* What effects a device has, for messages. */
+/* Lists the effects of a device, for messages. */
 static void list_effects(const unsigned char *bits, char *text, size_t size)
 {
     size_t used = 0;
@@ -20,9 +20,10 @@ static void list_effects(const unsigned char *bits, char *text, size_t size)
     }
 }
 
-/* Reads the names of the outputs; returns them as a mask. */
-static int read_names(const struct tact_device_config *config, struct tact_evdev_force *force,
-                      uint32_t *wanted, struct tact_error *err)
+/* Reads the names of the outputs; returns a bit mask. */
+static int read_output_names(const struct tact_device_config *config,
+                             struct tact_evdev_force *force, uint32_t *wanted,
+                             struct tact_error *err)
 {
     const struct tact_device_setting *setting = tact_settings_find(config, "forces");
     const char *text = NULL;
@@ -51,13 +52,13 @@ static int read_names(const struct tact_device_config *config, struct tact_evdev
     return rc;
 }
 
-static int read_numbers(const struct tact_device_config *config, struct tact_evdev_force *force,
-                        struct tact_error *err)
+static int read_force_numbers(const struct tact_device_config *config,
+                              struct tact_evdev_force *force, struct tact_error *err)
 {
     double gain = 1.0;
     double rate = 250.0;
     double frequency = 60.0;
-    double timeout = tact_arming_patience(config->period);
+    double timeout = tact_arming_default_timeout(config->period);
     force->guarded = true;
     int rc = tact_settings_positive(config, "gain", &gain, err);
     rc = rc ? rc : tact_settings_positive(config, "rate", &rate, err);
@@ -83,8 +84,9 @@ static int read_numbers(const struct tact_device_config *config, struct tact_evd
     return rc;
 }
 
-/* How what is wanted is rendered, for people: "force_x as constant". */
-static void tell_plan(const struct tact_device_config *config, const struct tact_evdev_force *force)
+/* Reports how the outputs are rendered: "force_x as constant". */
+static void report_plan(const struct tact_device_config *config,
+                        const struct tact_evdev_force *force)
 {
     char text[400] = "";
     size_t used = 0;
@@ -103,8 +105,8 @@ int tact_evdev_force_names(const struct tact_device_config *config, struct tact_
                            struct tact_error *err)
 {
     uint32_t wanted = 0;
-    int rc = read_names(config, force, &wanted, err);
-    return rc ? rc : read_numbers(config, force, err);
+    int rc = read_output_names(config, force, &wanted, err);
+    return rc ? rc : read_force_numbers(config, force, err);
 }
 
 int tact_evdev_force_open(const struct tact_device_config *config,
@@ -114,8 +116,8 @@ int tact_evdev_force_open(const struct tact_device_config *config,
     const struct tact_device_setting *setting = tact_settings_find(config, "forces");
     unsigned char bits[FF_CNT / 8] = {0};
     uint32_t wanted = 0;
-    int rc = read_names(config, force, &wanted, err);
-    rc = rc ? rc : read_numbers(config, force, err);
+    int rc = read_output_names(config, force, &wanted, err);
+    rc = rc ? rc : read_force_numbers(config, force, err);
     if (rc || !force->count) {
         return rc;
     }
@@ -141,36 +143,36 @@ int tact_evdev_force_open(const struct tact_device_config *config,
     rc = tact_guard_start_force(&options, &guard, &why);
     if (rc) {
         tact_settings_fault(config, setting, err, "%s%s", why.text,
-                            rc == -EACCES ? " (tact devices tells what opens it)" : "");
+                            rc == -EACCES ? " (tact devices lists what opens it)" : "");
         return rc;
     }
     tact_arming_start(&force->arming, guard, options.timeout_ns, config->period);
-    tell_plan(config, force);
+    report_plan(config, force);
     return 0;
 }
 
-int tact_evdev_force_ask(struct tact_evdev_force *force, int64_t now_ns, double *age)
+int tact_evdev_force_state(struct tact_evdev_force *force, int64_t now_ns, double *age)
 {
     bool rearmed;
-    int64_t shown = tact_guard_shown(force->arming.guard);
+    int64_t shown = tact_guard_played(force->arming.guard);
     *age = shown ? (double)(now_ns - shown) * 1e-9 : 0.0;
-    /* Held back, the forces are not felt; the axes are as good as ever. */
-    return tact_arming_ask(&force->arming, &rearmed) == TACT_DEVICE_LOST ? TACT_DEVICE_LOST
-                                                                         : TACT_DEVICE_OK;
+    /* while inhibited, the forces are not felt; the axes are unaffected */
+    return tact_arming_state(&force->arming, &rearmed) == TACT_DEVICE_LOST ? TACT_DEVICE_LOST
+                                                                           : TACT_DEVICE_OK;
 }
 
 void tact_evdev_force_write(struct tact_evdev_force *force, const double *out, int64_t now_ns)
 {
     double level[TACT_FORCE_CHANNELS] = {0};
     for (int i = 0; i < force->count; i++) {
-        level[force->channel[i]] = force->arming.left_alone ? 0.0 : out[i];
+        level[force->channel[i]] = force->arming.guard_lost ? 0.0 : out[i];
     }
-    tact_arming_see(&force->arming, out, force->count);
+    tact_arming_update(&force->arming, out, force->count);
     tact_guard_send_force(force->arming.guard, level, now_ns);
 }
 
-void tact_evdev_force_tell(struct tact_evdev_force *force, const char *name,
-                           struct tact_messages messages)
+void tact_evdev_force_report(struct tact_evdev_force *force, const char *name,
+                             struct tact_messages messages)
 {
     int64_t slowest;
     int failed;
@@ -182,7 +184,7 @@ void tact_evdev_force_tell(struct tact_evdev_force *force, const char *name,
         tact_message(messages, TACT_MESSAGE_WARNING, "%s: the device refuses a force: %s", name,
                      strerror(-failed));
     }
-    tact_arming_tell(&force->arming, name, messages);
+    tact_arming_report(&force->arming, name, messages);
 }
 
 void tact_evdev_force_close(struct tact_evdev_force *force, const char *name,
@@ -195,10 +197,9 @@ void tact_evdev_force_close(struct tact_evdev_force *force, const char *name,
     }
     uint64_t uploads = tact_guard_uploads(force->arming.guard, &slowest, &failed);
     tact_message(messages, TACT_MESSAGE_INFO,
-                 "%s: %llu forces sent to the device, which took at most %.1f ms for one", name,
+                 "%s: %llu forces sent to the device, the slowest in %.1f ms", name,
                  (unsigned long long)uploads, (double)slowest / 1e6);
     if (tact_guard_stop(force->arming.guard)) {
-        tact_message(messages, TACT_MESSAGE_WARNING, "%s: the driver did not let go of a force",
-                     name);
+        tact_message(messages, TACT_MESSAGE_WARNING, "%s: the driver did not stop a force", name);
     }
 }

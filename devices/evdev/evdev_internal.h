@@ -1,4 +1,4 @@
-/** The parts of the evdev device: finding nodes, choosing channels, scaling values. */
+/** Internals of the evdev device: finding nodes, choosing channels, scaling values. */
 #ifndef TACT_DEVICES_EVDEV_INTERNAL_H
 #define TACT_DEVICES_EVDEV_INTERNAL_H
 
@@ -11,15 +11,15 @@
 #include "../guard/arming_internal.h"
 #include "../guard/force_internal.h"
 
-enum { TACT_EVDEV_NODES = 256 }; /* most nodes that are looked at */
+enum { TACT_EVDEV_NODES = 256 }; /* maximum number of nodes that are examined */
 
-/* Which device: empty texts are not asked for. */
-struct tact_evdev_wanted {
+/* Selects a device; empty texts match any. */
+struct tact_evdev_selector {
     char path[256];
     char match[128];
     char serial[128];
     char phys[256];
-    /* Once known, what it must be to be the same again. */
+    /* identity of a device that was found, to find the same one again */
     bool known;
     char name[256];
     char uniq[128];
@@ -30,7 +30,7 @@ struct tact_evdev_wanted {
 enum tact_evdev_kind {
     TACT_EVDEV_CENTRED,      /* absolute, -1 .. 1 */
     TACT_EVDEV_ONE_SIDED,    /* absolute, 0 .. 1 */
-    TACT_EVDEV_DISPLACEMENT, /* relative type that tells a displacement, -1 .. 1 */
+    TACT_EVDEV_DISPLACEMENT, /* relative type that reports a displacement, -1 .. 1 */
     TACT_EVDEV_INCREMENT,    /* relative, summed up */
     TACT_EVDEV_BUTTON,       /* 0 or 1 */
 };
@@ -41,23 +41,23 @@ struct tact_evdev_channel {
     unsigned int code;
     enum tact_evdev_kind kind;
     bool inverted;
-    bool measured;  /* as a calibration says: */
+    bool measured;  /* from a calibration: */
     double span[4]; /* lowest, at rest, highest, half the width of rest [counts] */
 };
 
-/* How raw values become a channel's. */
+/* Conversion from raw values to a channel's. */
 struct tact_evdev_range {
     double low;
     double high;
     double rest; /* of a centred axis */
     double dead; /* raw units from rest */
-    bool raw;    /* the channel has the counts themselves */
+    bool raw;    /* the channel has raw counts */
 };
 
 struct tact_evdev_layout {
     int count;
     struct tact_evdev_channel channel[TACT_DEVICE_CHANNELS];
-    double deadzone; /* share, or negative: the device's own */
+    double deadzone; /* fraction, or negative: the device's own */
     double relative_range;
     bool raw; /* channels have counts */
 };
@@ -67,34 +67,34 @@ struct tact_evdev_source {
     struct libevdev *dev;
     int fd;
     char path[256];
-    dev_t rdev; /* with inode: whether the node is still the one that was opened */
+    dev_t rdev; /* with inode: identifies the node that was opened */
     ino_t inode;
     bool monotonic; /* events are stamped by CLOCK_MONOTONIC */
     struct tact_evdev_range range[TACT_DEVICE_CHANNELS];
 };
 
-/* What a search came across. */
+/* Result of a search. */
 struct tact_evdev_search {
     int matching;
     int readable;
-    int refused; /* nodes that permissions keep closed */
+    int refused; /* nodes without permission */
     int error;   /* the last negative errno of a node that did not open, or 0 */
 };
 
-/** Numbers of the nodes /dev/input/event*, rising. Not real-time safe. @return how many */
+/** Numbers of the nodes /dev/input/event*, ascending. Not real-time safe. @return their number */
 int tact_evdev_nodes(int *numbers);
 
 /** Opens a node for reading. Not real-time safe. @retval NULL, *error the negative errno */
 struct tact_evdev_source *tact_evdev_source_open(const char *path, int *error);
 
-/** Opens the node that is wanted. Not real-time safe. @retval NULL where there is none */
-struct tact_evdev_source *tact_evdev_find(const struct tact_evdev_wanted *wanted,
+/** Opens the node that matches. Not real-time safe. @retval NULL if there is none */
+struct tact_evdev_source *tact_evdev_find(const struct tact_evdev_selector *wanted,
                                           struct tact_evdev_search *search);
 
-/** Remembers what the device is, so that only the same one is found again. */
-void tact_evdev_remember(struct tact_evdev_wanted *wanted, const struct libevdev *dev);
+/** Stores the identity of the device, so that only the same one is found again. */
+void tact_evdev_store_identity(struct tact_evdev_selector *wanted, const struct libevdev *dev);
 
-/** Whether the node under the source's path is still the one that was opened. */
+/** Whether the node at the source's path is still the one that was opened. */
 bool tact_evdev_present(const struct tact_evdev_source *source);
 
 /** Closes and frees; NULL is allowed. */
@@ -103,16 +103,17 @@ void tact_evdev_source_free(struct tact_evdev_source *source);
 /** Name of an axis or button as a scene has it: "abs_x", "key_0x1f8". */
 void tact_evdev_name(unsigned int type, unsigned int code, char *name, size_t size);
 
-/** Chooses the channels after the settings. @retval 0, or a negative errno with *err filled */
+/** Chooses the channels by the settings. @retval 0, or a negative errno with *err set */
 int tact_evdev_choose(const struct tact_device_config *config, const struct libevdev *dev,
                       struct tact_evdev_layout *layout, struct tact_error *err);
 
-/** Computes the ranges of a source. @retval false where it lacks one of the channels */
-bool tact_evdev_fit(const struct tact_evdev_layout *layout, struct tact_evdev_source *source);
+/** Computes the ranges of a source. @retval false if it lacks one of the channels */
+bool tact_evdev_match_ranges(const struct tact_evdev_layout *layout,
+                             struct tact_evdev_source *source);
 
-/** The forces that are sent to a device. */
+/** The force outputs of a device. */
 struct tact_evdev_force {
-    int count;                        /* outputs; 0: none, and nothing else is set */
+    int count;                        /* number of outputs; 0: none, and no other member is set */
     int channel[TACT_FORCE_CHANNELS]; /* enum tact_force_channel of each */
     struct tact_force_plan plan;
     int64_t period_ns;
@@ -120,28 +121,29 @@ struct tact_evdev_force {
     struct tact_arming arming;
 };
 
-/** Reads the settings, matches them with the device and starts what shows the forces.
- *  @retval 0, or a negative errno with *err filled */
+/** Reads the settings, matches them with the device and starts the guard or thread that plays the
+ * forces.
+ * @retval 0, or a negative errno with *err set */
 int tact_evdev_force_open(const struct tact_device_config *config,
                           const struct tact_evdev_source *source, struct tact_evdev_force *force,
                           struct tact_error *err);
 
-/** Reads the settings alone, of a device that is not there. @retval as tact_evdev_force_open() */
+/** Reads the settings only, for a device that is not present. @retval as tact_evdev_force_open() */
 int tact_evdev_force_names(const struct tact_device_config *config, struct tact_evdev_force *force,
                            struct tact_error *err);
 
-/** TACT_DEVICE_OK, or LOST once the guard is gone; *age: since the force that is on the device was
- *  sent [s], 0 before the first. Real-time safe. */
-int tact_evdev_force_ask(struct tact_evdev_force *force, int64_t now_ns, double *age);
+/** Returns TACT_DEVICE_OK, or LOST once the guard has ended; *age: since the force on the device
+ * was sent [s], 0 before the first. Real-time safe. */
+int tact_evdev_force_state(struct tact_evdev_force *force, int64_t now_ns, double *age);
 
 /** Sends one value per output. No system call. Real-time safe. */
 void tact_evdev_force_write(struct tact_evdev_force *force, const double *out, int64_t now_ns);
 
-/** Tells what happened. Not real-time safe. */
-void tact_evdev_force_tell(struct tact_evdev_force *force, const char *name,
-                           struct tact_messages messages);
+/** Reports events. Not real-time safe. */
+void tact_evdev_force_report(struct tact_evdev_force *force, const char *name,
+                             struct tact_messages messages);
 
-/** Stops all forces; waits for a driver that holds one for about a second. */
+/** Stops all forces; waits about a second for a driver that blocks. */
 void tact_evdev_force_close(struct tact_evdev_force *force, const char *name,
                             struct tact_messages messages);
 

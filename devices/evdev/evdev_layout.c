@@ -7,8 +7,9 @@
 #include <string.h>
 #include "devices/common/settings.h"
 
-/* The axis, relative axis or button of that number among all there can be, axes first. */
-static bool candidate(const struct libevdev *dev, int index, unsigned int *type, unsigned int *code)
+/* The code with that index among all axes, relative axes and buttons, axes first. */
+static bool candidate_code(const struct libevdev *dev, int index, unsigned int *type,
+                           unsigned int *code)
 {
     *type = index < ABS_CNT ? EV_ABS : index < ABS_CNT + REL_CNT ? EV_REL : EV_KEY;
     *code = (unsigned int)(*type == EV_ABS   ? index
@@ -19,8 +20,8 @@ static bool candidate(const struct libevdev *dev, int index, unsigned int *type,
 
 enum { CANDIDATES = ABS_CNT + REL_CNT + KEY_CNT };
 
-/* Most channels: the age of forces takes one. */
-static int most(const struct tact_device_config *config)
+/* Maximum number of channels: the age of forces takes one. */
+static int max_channels(const struct tact_device_config *config)
 {
     return TACT_DEVICE_CHANNELS - (tact_settings_find(config, "forces") != NULL);
 }
@@ -31,8 +32,8 @@ static bool is_button(unsigned int code)
            code >= BTN_TRIGGER_HAPPY;
 }
 
-/* Whether a code becomes a channel without being asked for. */
-static bool usual(unsigned int type, unsigned int code)
+/* Whether a code becomes a channel by default. */
+static bool is_default(unsigned int type, unsigned int code)
 {
     if (type == EV_ABS) {
         return code < ABS_MT_SLOT;
@@ -60,8 +61,8 @@ void tact_evdev_name(unsigned int type, unsigned int code, char *name, size_t si
     }
 }
 
-/* Whether a word names a code, by its name or by another name of the kernel's. */
-static bool names(const char *word, unsigned int type, unsigned int code)
+/* Whether a word is the name of a code, or an alias of the kernel's. */
+static bool is_name_of(const char *word, unsigned int type, unsigned int code)
 {
     char name[TACT_DEVICE_NAME];
     tact_evdev_name(type, code, name, sizeof name);
@@ -75,8 +76,8 @@ static bool names(const char *word, unsigned int type, unsigned int code)
     return libevdev_event_code_from_name(type, name) == (int)code;
 }
 
-static void add(struct tact_evdev_layout *layout, unsigned int type, unsigned int code,
-                const char *name)
+static void append_channel(struct tact_evdev_layout *layout, unsigned int type, unsigned int code,
+                           const char *name)
 {
     struct tact_evdev_channel *channel = &layout->channel[layout->count++];
     memset(channel, 0, sizeof *channel);
@@ -85,7 +86,7 @@ static void add(struct tact_evdev_layout *layout, unsigned int type, unsigned in
     snprintf(channel->name, sizeof channel->name, "%s", name);
 }
 
-/* The channels that `channels` asks for. */
+/* Appends the channels that `channels` names. */
 static int choose_named(const struct tact_device_config *config, const struct libevdev *dev,
                         const char *text, struct tact_evdev_layout *layout, struct tact_error *err)
 {
@@ -95,7 +96,8 @@ static int choose_named(const struct tact_device_config *config, const struct li
     unsigned int code;
     while (tact_settings_word(&text, word, sizeof word)) {
         int i = 0;
-        while (i < CANDIDATES && !(candidate(dev, i, &type, &code) && names(word, type, code))) {
+        while (i < CANDIDATES &&
+               !(candidate_code(dev, i, &type, &code) && is_name_of(word, type, code))) {
             i++;
         }
         if (i == CANDIDATES) {
@@ -107,16 +109,17 @@ static int choose_named(const struct tact_device_config *config, const struct li
                 return tact_settings_fault(config, setting, err, "'%s' given twice", word);
             }
         }
-        if (layout->count == most(config)) {
-            return tact_settings_fault(config, setting, err, "more than %d channels", most(config));
+        if (layout->count == max_channels(config)) {
+            return tact_settings_fault(config, setting, err, "more than %d channels",
+                                       max_channels(config));
         }
-        add(layout, type, code, word);
+        append_channel(layout, type, code, word);
     }
     return 0;
 }
 
-static void choose_usual(const struct tact_device_config *config, const struct libevdev *dev,
-                         struct tact_evdev_layout *layout)
+static void choose_default(const struct tact_device_config *config, const struct libevdev *dev,
+                           struct tact_evdev_layout *layout)
 {
     int left_out = 0;
     char first[TACT_DEVICE_NAME] = "";
@@ -124,12 +127,12 @@ static void choose_usual(const struct tact_device_config *config, const struct l
         unsigned int type;
         unsigned int code;
         char name[TACT_DEVICE_NAME];
-        if (!candidate(dev, i, &type, &code) || !usual(type, code)) {
+        if (!candidate_code(dev, i, &type, &code) || !is_default(type, code)) {
             continue;
         }
         tact_evdev_name(type, code, name, sizeof name);
-        if (layout->count < most(config)) {
-            add(layout, type, code, name);
+        if (layout->count < max_channels(config)) {
+            append_channel(layout, type, code, name);
         } else if (left_out++ == 0) {
             snprintf(first, sizeof first, "%s", name);
         }
@@ -138,12 +141,12 @@ static void choose_usual(const struct tact_device_config *config, const struct l
         tact_message(config->messages, TACT_MESSAGE_WARNING,
                      "%s: '%s' has more than %d channels: %d left out, from %s on; choose with "
                      "channels",
-                     config->name, libevdev_get_name(dev), most(config), left_out, first);
+                     config->name, libevdev_get_name(dev), max_channels(config), left_out, first);
     }
 }
 
-/* Whether an axis is one-sided without being told so; *inverted: it rests at its maximum. */
-static bool rests_at_an_end(const struct libevdev *dev, unsigned int code, bool *inverted)
+/* Whether an axis is one-sided by default; *inverted: it rests at its maximum. */
+static bool rests_at_end(const struct libevdev *dev, unsigned int code, bool *inverted)
 {
     static const unsigned int codes[] = {ABS_Z,   ABS_RZ,    ABS_THROTTLE,
                                          ABS_GAS, ABS_BRAKE, ABS_PRESSURE};
@@ -160,8 +163,8 @@ static bool rests_at_an_end(const struct libevdev *dev, unsigned int code, bool 
     return share <= 0.1 || share >= 0.9;
 }
 
-/* By a calibration: near an end of its way. */
-static bool measured_at_an_end(struct tact_evdev_channel *channel)
+/* By a calibration: near an end of its range. */
+static bool is_measured_at_end(struct tact_evdev_channel *channel)
 {
     const double *span = channel->span;
     double share = (span[1] - span[0]) / (span[2] - span[0]);
@@ -180,8 +183,8 @@ static void set_kinds(const struct libevdev *dev, bool guess, bool displacement,
         } else if (channel->type == EV_REL) {
             channel->kind = displacement ? TACT_EVDEV_DISPLACEMENT : TACT_EVDEV_INCREMENT;
         } else if (guess && channel->measured) {
-            channel->kind = measured_at_an_end(channel) ? TACT_EVDEV_ONE_SIDED : TACT_EVDEV_CENTRED;
-        } else if (guess && rests_at_an_end(dev, channel->code, &inverted)) {
+            channel->kind = is_measured_at_end(channel) ? TACT_EVDEV_ONE_SIDED : TACT_EVDEV_CENTRED;
+        } else if (guess && rests_at_end(dev, channel->code, &inverted)) {
             channel->kind = TACT_EVDEV_ONE_SIDED;
             channel->inverted = inverted;
         } else {
@@ -190,9 +193,9 @@ static void set_kinds(const struct libevdev *dev, bool guess, bool displacement,
     }
 }
 
-/* Marks the axes that the list `key` names as one-sided, or as inverted. */
-static int mark(const struct tact_device_config *config, const char *key, bool one_sided,
-                struct tact_evdev_layout *layout, struct tact_error *err)
+/* Marks the axes in the list `key` as one-sided, or as inverted. */
+static int mark_channels(const struct tact_device_config *config, const char *key, bool one_sided,
+                         struct tact_evdev_layout *layout, struct tact_error *err)
 {
     const struct tact_device_setting *setting = tact_settings_find(config, key);
     const char *text = NULL;
@@ -207,7 +210,7 @@ static int mark(const struct tact_device_config *config, const char *key, bool o
     while (tact_settings_word(&text, word, sizeof word)) {
         int i = 0;
         while (i < layout->count &&
-               !names(word, layout->channel[i].type, layout->channel[i].code)) {
+               !is_name_of(word, layout->channel[i].type, layout->channel[i].code)) {
             i++;
         }
         if (i == layout->count || layout->channel[i].type == EV_KEY ||
@@ -224,13 +227,13 @@ static int mark(const struct tact_device_config *config, const char *key, bool o
     return 0;
 }
 
-/* Whether the device has an axis of that name at all: a calibration has all axes. */
+/* Whether the device has an axis of that name, channel or not: a calibration has all axes. */
 static bool has_axis(const struct libevdev *dev, const char *word)
 {
     unsigned int type;
     unsigned int code;
     for (int i = 0; i < ABS_CNT + REL_CNT; i++) {
-        if (candidate(dev, i, &type, &code) && names(word, type, code)) {
+        if (candidate_code(dev, i, &type, &code) && is_name_of(word, type, code)) {
             return true;
         }
     }
@@ -259,7 +262,7 @@ static int read_axes(const struct tact_device_config *config, const struct libev
         }
         for (int k = 0; k < layout->count; k++) {
             struct tact_evdev_channel *c = &layout->channel[k];
-            if (c->type != EV_KEY && names(setting->key + 5, c->type, c->code)) {
+            if (c->type != EV_KEY && is_name_of(setting->key + 5, c->type, c->code)) {
                 c->measured = true;
                 memcpy(c->span, v, sizeof c->span);
             }
@@ -275,14 +278,14 @@ static int check_name(const struct tact_device_config *config, const struct libe
     int rc = tact_settings_text(config, "calibrated_for", &name, err);
     if (!rc && name && strcmp(name, libevdev_get_name(dev)) != 0) {
         rc = tact_settings_fault(config, tact_settings_find(config, "calibrated_for"), err,
-                                 "made for '%s', this is '%s': tact calibrate makes another", name,
+                                 "made for '%s', this is '%s': tact calibrate measures it", name,
                                  libevdev_get_name(dev));
     }
     return rc;
 }
 
-static int read_numbers(const struct tact_device_config *config, struct tact_evdev_layout *layout,
-                        struct tact_error *err)
+static int read_axis_numbers(const struct tact_device_config *config,
+                             struct tact_evdev_layout *layout, struct tact_error *err)
 {
     layout->deadzone = -1.0;
     layout->relative_range = 350.0;
@@ -307,21 +310,21 @@ int tact_evdev_choose(const struct tact_device_config *config, const struct libe
     memset(layout, 0, sizeof *layout);
     int rc = tact_settings_text(config, "channels", &text, err);
     rc = rc ? rc : tact_settings_choice(config, "relative", words, 2, &displacement, err);
-    rc = rc ? rc : read_numbers(config, layout, err);
+    rc = rc ? rc : read_axis_numbers(config, layout, err);
     if (rc) {
         return rc;
     }
     if (text) {
         rc = choose_named(config, dev, text, layout, err);
     } else {
-        choose_usual(config, dev, layout);
+        choose_default(config, dev, layout);
     }
     rc = rc ? rc : check_name(config, dev, err);
     rc = rc ? rc : read_axes(config, dev, layout, err);
     rc = rc ? rc : tact_settings_flag(config, "raw", &layout->raw, err);
     set_kinds(dev, !tact_settings_find(config, "unsigned"), displacement, layout);
-    rc = rc ? rc : mark(config, "unsigned", true, layout, err);
-    rc = rc ? rc : mark(config, "inverted", false, layout, err);
+    rc = rc ? rc : mark_channels(config, "unsigned", true, layout, err);
+    rc = rc ? rc : mark_channels(config, "inverted", false, layout, err);
     if (rc == 0 && layout->count == 0) {
         rc = tact_settings_fault(config, NULL, err, "'%s' has neither axes nor buttons",
                                  libevdev_get_name(dev));
@@ -329,15 +332,15 @@ int tact_evdev_choose(const struct tact_device_config *config, const struct libe
     return rc;
 }
 
-/* Where a centred axis rests. A range such as -32768 .. 32767 is meant to rest at 0. */
-static double centre(const struct tact_evdev_range *range)
+/* Rest position of a centred axis. A range such as -32768 .. 32767 is taken to rest at 0. */
+static double rest_position(const struct tact_evdev_range *range)
 {
     double sum = range->low + range->high;
     return fabs(sum) <= 1.0 ? 0.0 : 0.5 * sum;
 }
 
-/* A one-sided axis begins where it rests; its far end, and both of a centred one, are where it
- * went. */
+/* A one-sided axis begins at its rest position; its far end, and both of a centred one, are the
+ * measured extremes. */
 static void set_measured(const struct tact_evdev_channel *channel, struct tact_evdev_range *range)
 {
     bool one_sided = channel->kind == TACT_EVDEV_ONE_SIDED;
@@ -346,7 +349,8 @@ static void set_measured(const struct tact_evdev_channel *channel, struct tact_e
     range->high = one_sided && channel->inverted ? range->rest : channel->span[2];
 }
 
-bool tact_evdev_fit(const struct tact_evdev_layout *layout, struct tact_evdev_source *source)
+bool tact_evdev_match_ranges(const struct tact_evdev_layout *layout,
+                             struct tact_evdev_source *source)
 {
     for (int i = 0; i < layout->count; i++) {
         const struct tact_evdev_channel *channel = &layout->channel[i];
@@ -363,7 +367,7 @@ bool tact_evdev_fit(const struct tact_evdev_layout *layout, struct tact_evdev_so
             range->high = info->maximum;
             flat = info->flat;
         }
-        range->rest = centre(range);
+        range->rest = rest_position(range);
         range->raw = layout->raw;
         if (channel->measured) {
             set_measured(channel, range);
@@ -375,7 +379,7 @@ bool tact_evdev_fit(const struct tact_evdev_layout *layout, struct tact_evdev_so
         }
         range->dead = layout->deadzone >= 0.0 ? layout->deadzone * way : flat;
         if (!(range->dead >= 0.0 && range->dead < way)) {
-            range->dead = 0.0; /* a flat as wide as the axis would leave nothing of it */
+            range->dead = 0.0; /* a dead zone as wide as the axis would leave nothing of it */
         }
     }
     return true;

@@ -1,10 +1,10 @@
-/* A real input device in the loop, and the thread that looks after it. */
+/* A real input device in the loop, and its monitor thread. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include "devices/evdev/evdev_state_internal.h"
 
-enum { MOST_EVENTS = 1024 }; /* a tick looks at: several times the kernel's buffer */
+enum { MAX_EVENTS = 1024 }; /* maximum number per tick: several times the kernel's buffer */
 
 static void set_raw(struct tact_evdev *self, int index, int raw)
 {
@@ -14,7 +14,7 @@ static void set_raw(struct tact_evdev *self, int index, int raw)
     self->value[index] = channel->kind == TACT_EVDEV_INCREMENT ? self->value[index] + value : value;
 }
 
-void tact_evdev_take_state(struct tact_evdev *self, int64_t now_ns)
+void tact_evdev_update_state(struct tact_evdev *self, int64_t now_ns)
 {
     self->syncing = false;
     self->stamp_ns = now_ns;
@@ -27,8 +27,8 @@ void tact_evdev_take_state(struct tact_evdev *self, int64_t now_ns)
     }
 }
 
-void tact_evdev_take_event(struct tact_evdev *self, const struct input_event *event,
-                           int64_t stamp_ns)
+void tact_evdev_handle_event(struct tact_evdev *self, const struct input_event *event,
+                             int64_t stamp_ns)
 {
     int index = TACT_EVDEV_NONE;
     if (event->type == EV_ABS && event->code < ABS_CNT) {
@@ -38,7 +38,7 @@ void tact_evdev_take_event(struct tact_evdev *self, const struct input_event *ev
     } else if (event->type == EV_KEY && event->code < KEY_CNT) {
         index = self->channel_of_key[event->code];
     } else {
-        return; /* EV_FF comes back to every reader of a node; EV_MSC, EV_SYN say nothing here */
+        return; /* EV_FF is echoed to every reader of a node; EV_MSC and EV_SYN have no values */
     }
     self->stamp_ns = stamp_ns;
     if (index != TACT_EVDEV_NONE) {
@@ -46,19 +46,19 @@ void tact_evdev_take_event(struct tact_evdev *self, const struct input_event *ev
     }
 }
 
-/* When an event was made. */
-static int64_t stamp_of(const struct tact_evdev *self, const struct input_event *event,
-                        int64_t now_ns)
+/* Time of an event. */
+static int64_t event_stamp(const struct tact_evdev *self, const struct input_event *event,
+                           int64_t now_ns)
 {
     return self->active->monotonic ? (int64_t)event->input_event_sec * 1000000000 +
                                          (int64_t)event->input_event_usec * 1000
                                    : now_ns;
 }
 
-/* Reads what has come. Returns false where the device is gone. */
-static bool drain(struct tact_evdev *self, int64_t now_ns)
+/* Reads all pending events. Returns false if the device is gone. */
+static bool read_events(struct tact_evdev *self, int64_t now_ns)
 {
-    for (int i = 0; i < MOST_EVENTS; i++) {
+    for (int i = 0; i < MAX_EVENTS; i++) {
         struct input_event event;
         unsigned int flag = self->syncing ? LIBEVDEV_READ_FLAG_SYNC : LIBEVDEV_READ_FLAG_NORMAL;
         int rc = libevdev_next_event(self->active->dev, flag, &event);
@@ -70,9 +70,9 @@ static bool drain(struct tact_evdev *self, int64_t now_ns)
             self->syncing = true;
             atomic_fetch_add_explicit(&self->lost, 1, memory_order_relaxed);
         } else if (rc >= 0) {
-            tact_evdev_take_event(self, &event, stamp_of(self, &event, now_ns));
+            tact_evdev_handle_event(self, &event, event_stamp(self, &event, now_ns));
             if (event.type != EV_FF) {
-                tact_evdev_tape_put(&self->tape, self->tick, &event);
+                tact_evdev_capture_event(&self->capture, self->tick, &event);
             }
         } else if (rc != -EINTR) {
             return false;
@@ -91,16 +91,16 @@ void tact_evdev_release(struct tact_evdev *self)
     }
 }
 
-/* Hands the lost device to the watcher. */
-static void lose(struct tact_evdev *self, int64_t now_ns)
+/* Hands the lost device over to the monitor. */
+static void hand_over_lost(struct tact_evdev *self, int64_t now_ns)
 {
-    tact_evdev_tape_mark(&self->tape, self->tick, TACT_TAPE_LOST, now_ns);
+    tact_evdev_tape_mark(&self->capture, self->tick, TACT_CAPTURE_LOST, now_ns);
     atomic_store_explicit(&self->retired, self->active, memory_order_release);
     self->active = NULL;
     tact_evdev_release(self);
 }
 
-void tact_evdev_fill(struct tact_evdev *self, int64_t now_ns, struct tact_device_input *in)
+void tact_evdev_get_inputs(struct tact_evdev *self, int64_t now_ns, struct tact_device_input *in)
 {
     for (int i = 0; i < self->layout.count; i++) {
         if (self->layout.channel[i].kind == TACT_EVDEV_DISPLACEMENT &&
@@ -118,25 +118,25 @@ static void evdev_read(void *data, uint64_t tick, double t, int64_t now_ns,
     struct tact_evdev *self = data;
     (void)t;
     self->tick = tick;
-    if (!self->tape.started) {
-        self->tape.started = true;
-        tact_evdev_tape_mark(&self->tape, tick, TACT_TAPE_START, now_ns);
+    if (!self->capture.started) {
+        self->capture.started = true;
+        tact_evdev_tape_mark(&self->capture, tick, TACT_CAPTURE_START, now_ns);
     }
     if (!self->active) {
         self->active = atomic_exchange_explicit(&self->fresh, NULL, memory_order_acquire);
         if (self->active) {
-            tact_evdev_tape_state(&self->tape, tick, self->active->dev, now_ns);
-            tact_evdev_take_state(self, now_ns);
+            tact_evdev_capture_state(&self->capture, tick, self->active->dev, now_ns);
+            tact_evdev_update_state(self, now_ns);
         }
     }
-    if (self->active &&
-        (!drain(self, now_ns) || atomic_load_explicit(&self->vanished, memory_order_relaxed))) {
-        lose(self, now_ns);
+    if (self->active && (!read_events(self, now_ns) ||
+                         atomic_load_explicit(&self->vanished, memory_order_relaxed))) {
+        hand_over_lost(self, now_ns);
     }
-    tact_evdev_fill(self, now_ns, in);
+    tact_evdev_get_inputs(self, now_ns, in);
     in->state = self->active ? TACT_DEVICE_OK : TACT_DEVICE_LOST;
     if (self->force.count) {
-        int guard = tact_evdev_force_ask(&self->force, now_ns, &in->channel[self->layout.count]);
+        int guard = tact_evdev_force_state(&self->force, now_ns, &in->channel[self->layout.count]);
         in->state = guard == TACT_DEVICE_LOST ? TACT_DEVICE_LOST : in->state;
     }
 }
@@ -149,69 +149,69 @@ static void evdev_write(void *data, const double *out, int64_t now_ns)
     }
 }
 
-static void place(struct tact_evdev *self, const char *path)
+static void set_node_path(struct tact_evdev *self, const char *path)
 {
     if (self->force.count) {
-        tact_guard_place(self->force.arming.guard, path);
+        tact_guard_set_path(self->force.arming.guard, path);
     }
 }
 
-/* Frees what the loop gave back. */
-static void take_back(struct tact_evdev *self)
+/* Frees a source that the loop returned. */
+static void free_returned(struct tact_evdev *self)
 {
     struct tact_evdev_source *source =
         atomic_exchange_explicit(&self->retired, NULL, memory_order_acquire);
     if (source) {
         tact_message(self->messages, TACT_MESSAGE_WARNING, "%s: '%s' (%s) is gone", self->name,
                      self->wanted.name, source->path);
-        place(self, NULL);
+        set_node_path(self, NULL);
         tact_evdev_source_free(source);
-        self->watched = NULL;
+        self->monitored = NULL;
         atomic_store_explicit(&self->vanished, false, memory_order_relaxed);
     }
 }
 
-/* Looks for the lost device and hands it to the loop. */
-static void look_for(struct tact_evdev *self)
+/* Searches for the lost device and hands it over to the loop. */
+static void search_device(struct tact_evdev *self)
 {
     struct tact_evdev_search search;
     struct tact_evdev_source *source = tact_evdev_find(&self->wanted, &search);
-    if (!source || !tact_evdev_fit(&self->layout, source)) {
+    if (!source || !tact_evdev_match_ranges(&self->layout, source)) {
         tact_evdev_source_free(source);
         return;
     }
     tact_message(self->messages, TACT_MESSAGE_INFO, "%s: '%s' is back at %s", self->name,
                  self->wanted.name, source->path);
-    place(self, source->path);
-    self->watched = source;
+    set_node_path(self, source->path);
+    self->monitored = source;
     atomic_store_explicit(&self->fresh, source, memory_order_release);
 }
 
 void tact_evdev_watch(void *data)
 {
     struct tact_evdev *self = data;
-    take_back(self);
-    if (!self->watched) {
-        look_for(self);
-    } else if (!tact_evdev_present(self->watched)) {
+    free_returned(self);
+    if (!self->monitored) {
+        search_device(self);
+    } else if (!tact_evdev_present(self->monitored)) {
         atomic_store_explicit(&self->vanished, true, memory_order_relaxed);
     }
     uint_fast64_t lost = atomic_load_explicit(&self->lost, memory_order_relaxed);
-    if (lost != self->lost_told) {
+    if (lost != self->lost_reported) {
         tact_message(self->messages, TACT_MESSAGE_WARNING,
-                     "%s: the kernel lost events %llu times; the state was read anew", self->name,
-                     (unsigned long long)(lost - self->lost_told));
-        self->lost_told = lost;
+                     "%s: the kernel lost events %llu times; the state was read again", self->name,
+                     (unsigned long long)(lost - self->lost_reported));
+        self->lost_reported = lost;
     }
-    tact_evdev_force_tell(&self->force, self->name, self->messages);
-    tact_evdev_tape_drain(&self->tape, self->name, self->messages);
+    tact_evdev_force_report(&self->force, self->name, self->messages);
+    tact_evdev_capture_drain(&self->capture, self->name, self->messages);
 }
 
 static void evdev_close(void *data)
 {
     struct tact_evdev *self = data;
-    tact_watch_stop(&self->watch);
-    tact_evdev_tape_close(&self->tape, self->tick, self->name, self->messages);
+    tact_monitor_stop(&self->monitor);
+    tact_evdev_capture_close(&self->capture, self->tick, self->name, self->messages);
     tact_evdev_force_close(&self->force, self->name, self->messages);
     tact_evdev_source_free(self->active);
     tact_evdev_source_free(atomic_load(&self->fresh));

@@ -1,4 +1,4 @@
-/* Plays the raw events of an input device out of a file. */
+/* Plays back the raw events of an input device from a file. */
 #include <ctype.h>
 #include <errno.h>
 #include <math.h>
@@ -8,47 +8,47 @@
 #include "devices/evdev/evdev_state_internal.h"
 #include "contact/number.h"
 
-enum { MOST_EVENTS = 1 << 24 };
+enum { MAX_CAPTURE_EVENTS = 1 << 24 };
 
-static const double slack = 1e-9; /* [s] that sums of times may be off */
+static const double slack = 1e-9; /* [s] tolerance of sums of times */
 
 struct reading {
     FILE *file;
     int line;
     double period;     /* of the recorded session [s], 0: not known */
-    int64_t origin_ns; /* of its first event, where its ticks are not known */
+    int64_t origin_ns; /* of its first event, if its ticks are unknown */
     size_t capacity;
     bool began; /* an event was read */
-    int type;   /* that the description in the head is at, -1: none */
+    int type;   /* type of the description being read in the header, -1: none */
     int code;
     struct {
         bool known;
-        int32_t value; /* when the recording began, as the head describes it */
+        int32_t value; /* initial value, as the header describes it */
     } start[ABS_CNT];
     struct tact_evdev_play *play;
 };
 
-/* Room for one more event. NULL where memory is short, or the file too long. */
-static struct tact_evdev_taped *add(struct reading *r)
+/* Appends an event. NULL if out of memory, or if the file is too long. */
+static struct tact_evdev_captured *add_event(struct reading *r)
 {
     struct tact_evdev_play *play = r->play;
     if (play->count == r->capacity) {
         size_t capacity = r->capacity ? 2 * r->capacity : 1024;
-        struct tact_evdev_taped *more =
-            capacity > MOST_EVENTS ? NULL : realloc(play->event, capacity * sizeof *more);
+        struct tact_evdev_captured *more =
+            capacity > MAX_CAPTURE_EVENTS ? NULL : realloc(play->event, capacity * sizeof *more);
         if (!more) {
             return NULL;
         }
         play->event = more;
         r->capacity = capacity;
     }
-    struct tact_evdev_taped *event = &play->event[play->count++];
+    struct tact_evdev_captured *event = &play->event[play->count++];
     memset(event, 0, sizeof *event);
     return event;
 }
 
-/* A whole decimal number of 32 bits, of any number of zeros; *at moves behind it. */
-static int take_number(const char **at, int32_t *value)
+/* Parses a whole decimal number of 32 bits with any number of zeros; *at is advanced. */
+static int parse_number(const char **at, int32_t *value)
 {
     char *end;
     errno = 0;
@@ -64,7 +64,7 @@ static int take_number(const char **at, int32_t *value)
 
 /* "#   Event type 3 (EV_ABS)", "#     Event code 0 (ABS_X)", "#       Value   -938": how
  * evemu-record describes the device as it was found. */
-static int take_description(struct reading *r, const char *line)
+static int parse_description(struct reading *r, const char *line)
 {
     const char *text = line + 1 + strspn(line + 1, " \t");
     int number;
@@ -77,13 +77,13 @@ static int take_description(struct reading *r, const char *line)
                r->type == EV_ABS && r->code >= 0 && r->code < ABS_CNT && !r->began) {
         const char *at = text + 5;
         r->start[r->code].known = true;
-        return take_number(&at, &r->start[r->code].value);
+        return parse_number(&at, &r->start[r->code].value);
     }
     return 0;
 }
 
 /* "# lost tick 12", "# tick 0 at 123.000000456", and the line of the head. */
-static int take_comment(struct reading *r, const char *line)
+static int parse_comment(struct reading *r, const char *line)
 {
     unsigned long long tick;
     long long seconds, nanoseconds;
@@ -104,19 +104,19 @@ static int take_comment(struct reading *r, const char *line)
         r->play->end = (double)tick * r->period;
     } else if (sscanf(line, "# lost tick %llu", &tick) == 1 ||
                sscanf(line, "# back tick %llu", &tick) == 1) {
-        struct tact_evdev_taped *mark = add(r);
+        struct tact_evdev_captured *mark = add_event(r);
         if (!mark) {
             return -ENOMEM;
         }
-        mark->type = line[2] == 'l' ? TACT_TAPE_LOST : TACT_TAPE_BACK;
+        mark->type = line[2] == 'l' ? TACT_CAPTURE_LOST : TACT_CAPTURE_BACK;
         mark->time = (double)tick * r->period;
     } else {
-        return take_description(r, line);
+        return parse_description(r, line);
     }
     return 0;
 }
 
-static int take_event(struct reading *r, const char *line)
+static int parse_event(struct reading *r, const char *line)
 {
     long long seconds, fraction;
     unsigned int type, code;
@@ -130,25 +130,25 @@ static int take_event(struct reading *r, const char *line)
         return -EINVAL;
     }
     const char *rest = line + used;
-    if (take_number(&rest, &value)) {
+    if (parse_number(&rest, &value)) {
         return -EINVAL;
     }
     const char *comment = strchr(line, '#');
     if (comment && !strncmp(comment, "# start", 7)) {
         libevdev_set_event_value(r->play->dev, type, code, value);
         if (type == EV_ABS && code < ABS_CNT) {
-            r->play->told[code] = true;
+            r->play->reported[code] = true;
         }
         return 0;
     }
-    struct tact_evdev_taped *event = add(r);
+    struct tact_evdev_captured *event = add_event(r);
     if (!event) {
         return -ENOMEM;
     }
-    *event = (struct tact_evdev_taped){.made_ns = seconds * 1000000000 + fraction * 1000,
-                                       .type = (uint16_t)type,
-                                       .code = (uint16_t)code,
-                                       .value = value};
+    *event = (struct tact_evdev_captured){.made_ns = seconds * 1000000000 + fraction * 1000,
+                                          .type = (uint16_t)type,
+                                          .code = (uint16_t)code,
+                                          .value = value};
     if (comment && sscanf(comment, "# tick %llu", &tick) == 1) {
         event->time = (double)tick * r->period;
         event->made_ns = strstr(comment, "state") ? 0 : event->made_ns;
@@ -161,7 +161,7 @@ static int take_event(struct reading *r, const char *line)
 }
 
 /* "B: 03 ff ..." adds 64 codes of a type; `first` counts how many came before. */
-static int take_bits(struct reading *r, const char *line, int first[EV_CNT])
+static int parse_bits(struct reading *r, const char *line, int first[EV_CNT])
 {
     unsigned int type, bits;
     int used = 0;
@@ -182,8 +182,8 @@ static int take_bits(struct reading *r, const char *line, int first[EV_CNT])
     return 0;
 }
 
-/* The rest stands in the middle until the whole file is read. */
-static int take_axis(struct reading *r, const char *line)
+/* the others are assumed at the centre until the whole file is read */
+static int parse_axis(struct reading *r, const char *line)
 {
     struct input_absinfo info = {0};
     int32_t *const to[] = {&info.minimum, &info.maximum, &info.fuzz, &info.flat, &info.resolution};
@@ -195,7 +195,7 @@ static int take_axis(struct reading *r, const char *line)
     const char *at = line + used;
     for (int i = 0; i < 5; i++) {
         bool over = i == 4 && !at[strspn(at, " \t")]; /* older files have no resolution */
-        if (!over && take_number(&at, to[i])) {
+        if (!over && parse_number(&at, to[i])) {
             return -EINVAL;
         }
     }
@@ -203,14 +203,14 @@ static int take_axis(struct reading *r, const char *line)
     return libevdev_enable_event_code(r->play->dev, EV_ABS, code, &info) ? -EINVAL : 0;
 }
 
-/* Where axes were when the recording began. Where it does not state that, the first event does, and
- * until then the middle of the range is assumed, which a message reports. */
+/* Sets the initial position of axes. If the file does not state it, it is that of the first event,
+ * and until then the middle of the range, which a message reports. */
 static void set_start(struct reading *r)
 {
     struct libevdev *dev = r->play->dev;
     size_t used = 0;
     for (unsigned int code = 0; code < ABS_MT_SLOT; code++) {
-        if (!libevdev_has_event_code(dev, EV_ABS, code) || r->play->told[code]) {
+        if (!libevdev_has_event_code(dev, EV_ABS, code) || r->play->reported[code]) {
             continue;
         }
         if (r->start[code].known) {
@@ -224,19 +224,19 @@ static void set_start(struct reading *r)
     }
 }
 
-static int take_line(struct reading *r, const char *line, int first[EV_CNT])
+static int parse_line(struct reading *r, const char *line, int first[EV_CNT])
 {
     unsigned int id[4];
     struct libevdev *dev = r->play->dev;
     switch (line[0]) {
     case '#':
-        return take_comment(r, line);
+        return parse_comment(r, line);
     case 'E':
-        return take_event(r, line);
+        return parse_event(r, line);
     case 'B':
-        return take_bits(r, line, first);
+        return parse_bits(r, line, first);
     case 'A':
-        return take_axis(r, line);
+        return parse_axis(r, line);
     case 'N':
         libevdev_set_name(dev, line + (line[1] == ':' && line[2] == ' ' ? 3 : 1));
         return 0;
@@ -254,7 +254,7 @@ static int take_line(struct reading *r, const char *line, int first[EV_CNT])
     }
 }
 
-/* Reads what is left of a line that is longer than its room. */
+/* Reads the rest of a line that exceeds the buffer. */
 static void skip_line(FILE *file)
 {
     for (int c = getc(file); c != EOF && c != '\n'; c = getc(file)) {
@@ -263,7 +263,7 @@ static void skip_line(FILE *file)
 
 static int read_lines(struct reading *r)
 {
-    static const char mark[] = "\xEF\xBB\xBF"; /* that some editors put first */
+    static const char mark[] = "\xEF\xBB\xBF"; /* byte order mark */
     char line[1024];
     int first[EV_CNT] = {0}, rc = 0;
     while (!rc && fgets(line, sizeof line, r->file)) {
@@ -273,13 +273,13 @@ static int read_lines(struct reading *r)
             text += strlen(mark);
         }
         if (line[length] != '\n' && !feof(r->file)) {
-            if (*text != '#') { /* comments may be as long as they like */
+            if (*text != '#') { /* comments may have any length */
                 return -EINVAL;
             }
             skip_line(r->file);
         }
         line[strcspn(line, "\r\n")] = '\0';
-        rc = take_line(r, text, first);
+        rc = parse_line(r, text, first);
     }
     return !rc && ferror(r->file) ? -EIO : rc;
 }
@@ -296,11 +296,11 @@ int tact_evdev_play_open(const char *path, struct tact_evdev_play *play, struct 
     int rc = play->dev ? read_lines(&r) : -ENOMEM;
     fclose(r.file);
     if (!rc && !play->count && play->end == 0.0) {
-        rc = tact_error_set(err, -EINVAL, "no recording of evemu: it has no event");
+        rc = tact_error_set(err, -EINVAL, "not a recording of evemu: it has no event");
     } else if (rc) {
         tact_error_at(err, NULL, r.line, 0, NULL);
         rc = tact_error_set(err, rc, "%s",
-                            rc == -ENOMEM ? "too long" : "not what a recording of evemu has");
+                            rc == -ENOMEM ? "too long" : "not a line of a recording of evemu");
     }
     if (!rc) {
         set_start(&r);
@@ -321,8 +321,8 @@ void tact_evdev_play_close(struct tact_evdev_play *play)
     }
 }
 
-/* The clock of the recording against this one. */
-static int64_t shift_of(const struct tact_evdev_play *play, double t, int64_t now_ns)
+/* Offset from the recording's clock to this one. */
+static int64_t clock_shift(const struct tact_evdev_play *play, double t, int64_t now_ns)
 {
     int64_t start = play->start_ns;
     if (!start) {
@@ -338,25 +338,25 @@ static void play_read(void *data, uint64_t tick, double t, int64_t now_ns,
 {
     struct tact_evdev *self = data;
     struct tact_evdev_play *play = self->play;
-    const int64_t shift = shift_of(play, t, now_ns);
+    const int64_t shift = clock_shift(play, t, now_ns);
     (void)tick;
     for (; play->next < play->count && play->event[play->next].time <= t + slack; play->next++) {
-        const struct tact_evdev_taped *taped = &play->event[play->next];
+        const struct tact_evdev_captured *captured = &play->event[play->next];
         const struct input_event event = {
-            .type = taped->type, .code = taped->code, .value = taped->value};
-        if (taped->type == TACT_TAPE_LOST) {
+            .type = captured->type, .code = captured->code, .value = captured->value};
+        if (captured->type == TACT_CAPTURE_LOST) {
             tact_evdev_release(self);
-            play->gone = true;
-        } else if (taped->type == TACT_TAPE_BACK) {
-            play->gone = false;
-            self->stamp_ns = now_ns; /* as its state had, which may be no event */
+            play->is_gone = true;
+        } else if (captured->type == TACT_CAPTURE_BACK) {
+            play->is_gone = false;
+            self->stamp_ns = now_ns; /* as for a device's initial state, which may be no event */
         } else {
-            bool known = play->monotonic && taped->made_ns;
-            tact_evdev_take_event(self, &event, known ? taped->made_ns + shift : now_ns);
+            bool known = play->monotonic && captured->made_ns;
+            tact_evdev_handle_event(self, &event, known ? captured->made_ns + shift : now_ns);
         }
     }
-    tact_evdev_fill(self, now_ns, in);
-    in->state = play->gone              ? TACT_DEVICE_LOST
+    tact_evdev_get_inputs(self, now_ns, in);
+    in->state = play->is_gone           ? TACT_DEVICE_LOST
                 : t > play->end + slack ? TACT_DEVICE_ENDED
                                         : TACT_DEVICE_OK;
     if (self->force.count) {
@@ -369,7 +369,7 @@ static void play_close(void *data)
     struct tact_evdev *self = data;
     tact_evdev_play_close(self->play);
     free(self->play);
-    free(self->active); /* its libevdev is the recording's */
+    free(self->active); /* its libevdev belongs to the recording */
     free(self);
 }
 

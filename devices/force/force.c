@@ -6,27 +6,27 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-/* [ns] how often what plays is started anew: well before the length of effects, which in 16 bits of
- * milliseconds is 65 s at most, is over. */
+/* [ns] interval of restarting effects: well below their maximum length, 65 s (16 bits of
+ * milliseconds). */
 enum { REFRESH_NS = 500000000 };
 
-static int64_t fail(void)
+static int64_t disable_slot(void)
 {
     return errno ? -errno : -EIO;
 }
 
 /* Writes events of type EV_FF, count of them, in one call. */
-static int tell(const struct tact_force *force, struct input_event *events, int count)
+static int write_device(const struct tact_force *force, struct input_event *events, int count)
 {
     size_t size = (size_t)count * sizeof *events;
     ssize_t n;
     errno = 0;
     while ((n = write(force->fd, events, size)) < 0 && errno == EINTR) {
     }
-    return n == (ssize_t)size ? 0 : (int)fail();
+    return n == (ssize_t)size ? 0 : (int)disable_slot();
 }
 
-static struct input_event order(int code, int value)
+static struct input_event order_slots(int code, int value)
 {
     struct input_event event;
     memset(&event, 0, sizeof event);
@@ -36,10 +36,10 @@ static struct input_event order(int code, int value)
     return event;
 }
 
-static int play(struct tact_force *force, int slot, bool on, int64_t now_ns)
+static int play_slot(struct tact_force *force, int slot, bool on, int64_t now_ns)
 {
-    struct input_event event = order(force->slot[slot].sent.id, on);
-    int rc = tell(force, &event, 1);
+    struct input_event event = order_slots(force->slot[slot].sent.id, on);
+    int rc = write_device(force, &event, 1);
     if (rc == 0) {
         force->slot[slot].playing = on;
         force->slot[slot].played_ns = now_ns;
@@ -56,16 +56,16 @@ int tact_force_open(struct tact_force *force, const char *path, const struct tac
     errno = 0;
     force->fd = open(path, O_RDWR | O_NONBLOCK | O_CLOEXEC);
     if (force->fd < 0) {
-        return (int)fail();
+        return (int)disable_slot();
     }
-    int rc = ioctl(force->fd, EVIOCGBIT(EV_FF, sizeof bits), bits) < 0 ? (int)fail() : 0;
+    int rc = ioctl(force->fd, EVIOCGBIT(EV_FF, sizeof bits), bits) < 0 ? (int)disable_slot() : 0;
     for (int i = 0; !rc && i < TACT_FORCE_SLOTS; i++) {
         int type = plan->type[i];
         rc = type && !tact_force_has(bits, type) ? -ENXIO : 0;
     }
     if (!rc && plan->has_autocenter) {
-        struct input_event event = order(FF_AUTOCENTER, 0);
-        rc = tell(force, &event, 1);
+        struct input_event event = order_slots(FF_AUTOCENTER, 0);
+        rc = write_device(force, &event, 1);
     }
     if (rc) {
         close(force->fd);
@@ -94,34 +94,34 @@ int tact_force_mute(struct tact_force *force)
     struct input_event events[TACT_FORCE_SLOTS + 1];
     int count = 0;
     if (force->plan.has_gain) {
-        events[count++] = order(FF_GAIN, 0);
+        events[count++] = order_slots(FF_GAIN, 0);
     }
     for (int i = 0; i < TACT_FORCE_SLOTS; i++) {
         if (force->slot[i].uploaded) {
-            events[count++] = order(force->slot[i].sent.id, 0);
+            events[count++] = order_slots(force->slot[i].sent.id, 0);
             force->slot[i].playing = false;
         }
     }
     force->muted = true;
-    return count ? tell(force, events, count) : 0;
+    return count ? write_device(force, events, count) : 0;
 }
 
 int tact_force_unmute(struct tact_force *force)
 {
-    struct input_event event = order(FF_GAIN, force->plan.gain);
-    int rc = force->muted && force->plan.has_gain ? tell(force, &event, 1) : 0;
+    struct input_event event = order_slots(FF_GAIN, force->plan.gain);
+    int rc = force->muted && force->plan.has_gain ? write_device(force, &event, 1) : 0;
     force->muted = force->muted && rc;
     return rc;
 }
 
-/* Uploads an effect, new or under its id. */
-static int upload(struct tact_force *force, int slot, const struct ff_effect *effect)
+/* Uploads an effect, new or by its id. */
+static int upload_effect(struct tact_force *force, int slot, const struct ff_effect *effect)
 {
     struct ff_effect sent = *effect;
     sent.id = force->slot[slot].uploaded ? force->slot[slot].sent.id : -1;
     errno = 0;
     if (ioctl(force->fd, EVIOCSFF, &sent) < 0) {
-        return (int)fail();
+        return (int)disable_slot();
     }
     force->slot[slot].sent = sent;
     force->slot[slot].uploaded = true;
@@ -129,40 +129,40 @@ static int upload(struct tact_force *force, int slot, const struct ff_effect *ef
     return 0;
 }
 
-/* Whether the device has the effect as it should be. */
-static bool is_same(const struct tact_force *force, int slot, const struct ff_effect *effect)
+/* Whether the device already has the effect. */
+static bool is_same_effect(const struct tact_force *force, int slot, const struct ff_effect *effect)
 {
     struct ff_effect sent = force->slot[slot].sent;
     sent.id = effect->id;
     return force->slot[slot].uploaded && memcmp(&sent, effect, sizeof sent) == 0;
 }
 
-/* Returns 1 where it has uploaded, 0, or a negative errno. */
+/* Returns 1 if it has uploaded, 0, or a negative errno. */
 static int show_slot(struct tact_force *force, int i, const struct ff_effect *effect, bool silent,
                      int64_t stamp_ns, int64_t now_ns, int64_t period_ns)
 {
     int rc = 0;
     if (silent) {
-        rc = force->slot[i].playing ? play(force, i, false, now_ns) : 0;
+        rc = force->slot[i].playing ? play_slot(force, i, false, now_ns) : 0;
         force->slot[i].stamp_ns = stamp_ns;
         return rc;
     }
-    bool same = is_same(force, i, effect);
+    bool same = is_same_effect(force, i, effect);
     if (!same && now_ns < force->slot[i].next_ns) {
         return 0;
     }
     if (!same) {
         force->slot[i].next_ns = now_ns + period_ns;
-        rc = upload(force, i, effect);
+        rc = upload_effect(force, i, effect);
     }
     if (!rc && (!force->slot[i].playing || now_ns - force->slot[i].played_ns >= REFRESH_NS)) {
-        rc = play(force, i, true, now_ns);
+        rc = play_slot(force, i, true, now_ns);
     }
     force->slot[i].stamp_ns = rc ? force->slot[i].stamp_ns : stamp_ns;
     return rc ? rc : !same;
 }
 
-int tact_force_show(struct tact_force *force, const double *level, int64_t stamp_ns, int64_t now_ns,
+int tact_force_play(struct tact_force *force, const double *level, int64_t stamp_ns, int64_t now_ns,
                     int64_t period_ns)
 {
     struct ff_effect effect[TACT_FORCE_SLOTS];
@@ -174,7 +174,7 @@ int tact_force_show(struct tact_force *force, const double *level, int64_t stamp
                      ? show_slot(force, i, &effect[i], silent[i], stamp_ns, now_ns, period_ns)
                      : 0;
         if (rc) {
-            force->turn = i + 1; /* a slow driver starves no effect */
+            force->turn = i + 1; /* round robin: a slow driver starves no effect */
             return rc;
         }
     }

@@ -1,6 +1,6 @@
 /**
- * Force feedback of one input device: what is wanted, as effects of the kernel's that the device
- * has, kept up to date. Stands alone, so that the guard process shares it.
+ * * Force feedback of one input device: force channels rendered by the kernel's effects that the
+ * device has. Has no dependencies, so that the guard process can use it.
  */
 #ifndef TACT_DEVICES_FORCE_INTERNAL_H
 #define TACT_DEVICES_FORCE_INTERNAL_H
@@ -9,9 +9,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/** What can be wanted. Axes as the device's: x grows to the right, y towards the person. */
+/** Force channels. Axes as the device's: x grows to the right, y towards the person. */
 enum tact_force_channel {
-    TACT_FORCE_X, /* push along the axes, -1 .. 1 of the strongest that there is */
+    TACT_FORCE_X, /* force along the axes, -1 .. 1 of the maximum */
     TACT_FORCE_Y,
     TACT_FORCE_SPRING, /* 0 .. 1: pulls to the centre */
     TACT_FORCE_CENTER, /* ... which is here along x, -1 .. 1 */
@@ -36,9 +36,9 @@ enum tact_force_slot {
     TACT_FORCE_SLOTS
 };
 
-/** How a device renders what is wanted of it. */
+/** Rendering of the channels by a device. */
 struct tact_force_plan {
-    uint32_t wanted;                   /* bit per channel */
+    uint32_t wanted;                   /* requested channels, a bit each */
     int32_t slot[TACT_FORCE_CHANNELS]; /* slot that renders the channel, or -1 */
     uint16_t type[TACT_FORCE_SLOTS];   /* of the kernel's effects, 0: not used */
     uint16_t waveform;                 /* of TACT_FORCE_WAVE */
@@ -51,24 +51,22 @@ struct tact_force_plan {
 /** "force_x", ... as the settings call them. */
 const char *tact_force_name(int channel);
 
-/** Whether an effect of the kernel's, FF_CONSTANT and so on, is in the bits that EVIOCGBIT gives.
- */
+/** Whether an effect of the kernel's, such as FF_CONSTANT, is in the bits of EVIOCGBIT. */
 bool tact_force_has(const unsigned char *bits, int code);
 
 /** Name of an effect of the kernel's: "constant", "spring", ... */
 const char *tact_force_type_name(int type);
 
 /**
- * Chooses effects for the wanted channels by the device's bits, the best first: a push is a
+ * * Chooses effects for the requested channels by the device's bits, the best first: a push is a
  * constant force; without that a spring to a far centre whose saturation is the force; a vibration;
- * rumble; a resistance. Vibration and rumble stand in for one another, so do damper and friction.
- * gain, wave_ms: as in the plan. @return -1, or the first channel that the device can render in no
- * way
+ * rumble; a resistance. Vibration and rumble replace each other, as do damper and friction. gain,
+ * wave_ms: as in the plan. @return -1, or the first channel that cannot be rendered
  */
 int tact_force_choose(const unsigned char *bits, uint32_t wanted, struct tact_force_plan *plan);
 
-/** Effects for these levels, without id; silent[i] where there is nothing to play. What is not
- *  finite is 0, what is too much is the most there is. Real-time safe. */
+/** Effects for these levels, without id; silent[i] if there is nothing to play. A level that is not
+ * finite is 0; levels are clamped. Real-time safe. */
 void tact_force_render(const struct tact_force_plan *plan, const double *level,
                        struct ff_effect *effect, bool *silent);
 
@@ -82,32 +80,31 @@ struct tact_force {
         bool uploaded;
         bool playing;
         int64_t played_ns;
-        int64_t next_ns;  /* not uploaded again before */
-        int64_t stamp_ns; /* of the levels that the device is known to show */
+        int64_t next_ns;  /* earliest time of the next upload */
+        int64_t stamp_ns; /* stamp of the levels on the device */
     } slot[TACT_FORCE_SLOTS];
     int turn; /* slot to begin with */
     uint64_t uploads;
 };
 
-/** Opens a node for its effects; muted at first. @retval 0, or a negative errno: -ENXIO another
- *  device, without the effects of the plan */
+/** Opens a node for its effects; muted at first. @retval 0, or a negative errno: -ENXIO the device
+ * lacks the effects of the plan */
 int tact_force_open(struct tact_force *force, const char *path, const struct tact_force_plan *plan);
 
-/** Frees the effects and closes; nothing where it is closed. May block as long as the driver does.
- */
+/** Frees the effects and closes, if open. May block as long as the driver does. */
 void tact_force_close(struct tact_force *force);
 
-/** Stops every effect and takes the gain away, in one write. */
+/** Stops every effect and sets the gain to 0, in one write. */
 int tact_force_mute(struct tact_force *force);
 int tact_force_unmute(struct tact_force *force);
 
 /**
- * Brings at most one effect up to date, and starts, stops and refreshes all that need it; an effect
- * is uploaded at most every `period_ns`, and started anew before its length is over. Blocks as long
- * as the driver does in one upload: call again with the newest levels.
- * @return 1 where more is to be done now, 0 where not, or a negative errno: -ENODEV device gone
+ * * Uploads at most one changed effect, and starts, stops and refreshes all others; an effect is
+ * uploaded at most every `period_ns`, and restarted before its length is over. Blocks as long as
+ * the driver does in one upload: call again with the newest levels.
+ * @return 1 if there is more to do, 0 if not, or a negative errno: -ENODEV device gone
  */
-int tact_force_show(struct tact_force *force, const double *level, int64_t stamp_ns, int64_t now_ns,
+int tact_force_play(struct tact_force *force, const double *level, int64_t stamp_ns, int64_t now_ns,
                     int64_t period_ns);
 
 /** Stamp of the oldest level that is on the device, or 0. */

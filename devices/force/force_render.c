@@ -1,10 +1,10 @@
-/* Which effects a device has for what is wanted, and their numbers. */
+/* Choosing the effects of a device for the force channels, and their parameters. */
 #include <math.h>
 #include <string.h>
 #include "contact/elementary.h"
 #include "devices/force/force_internal.h"
 
-enum { LENGTH_MS = 2000 }; /* a device that nobody talks to any more lets go after it */
+enum { LENGTH_MS = 2000 }; /* length of an effect: without a controller it ends */
 
 static const char *const names[TACT_FORCE_CHANNELS] = {
     "force_x",  "force_y", "spring",    "spring_center", "damper",
@@ -27,14 +27,14 @@ bool tact_force_has(const unsigned char *bits, int code)
     return code && bits[code / 8] & 1 << code % 8;
 }
 
-/* A way to render a channel: a slot as effects of one type. */
-struct way {
+/* A rendering of a channel: a slot with effects of one type. */
+struct rendering {
     int slot;
     uint16_t type;
 };
 
 /* In order of preference; ended by type 0. */
-static const struct way ways[TACT_FORCE_CHANNELS][7] = {
+static const struct rendering renderings[TACT_FORCE_CHANNELS][7] = {
     [TACT_FORCE_X] = {{TACT_FORCE_PUSH, FF_CONSTANT},
                       {TACT_FORCE_PUSH, FF_SPRING},
                       {TACT_FORCE_WAVE, FF_PERIODIC},
@@ -49,8 +49,8 @@ static const struct way ways[TACT_FORCE_CHANNELS][7] = {
     [TACT_FORCE_STRONG] = {{TACT_FORCE_RUMBLE, FF_RUMBLE}, {TACT_FORCE_WAVE, FF_PERIODIC}},
 };
 
-/* Channels that go the way of another. */
-static int like(int channel)
+/* The channel whose renderings a channel uses. */
+static int base_channel(int channel)
 {
     return channel == TACT_FORCE_Y        ? TACT_FORCE_X
            : channel == TACT_FORCE_CENTER ? TACT_FORCE_SPRING
@@ -78,24 +78,24 @@ int tact_force_choose(const unsigned char *bits, uint32_t wanted, struct tact_fo
     plan->has_gain = tact_force_has(bits, FF_GAIN);
     plan->has_autocenter = tact_force_has(bits, FF_AUTOCENTER);
     for (int i = 0; i < TACT_FORCE_CHANNELS; i++) {
-        const struct way *way = ways[like(i)];
+        const struct rendering *rendering = renderings[base_channel(i)];
         if (!(wanted >> i & 1U)) {
             continue;
         }
-        while (way->type && (!tact_force_has(bits, way->type) ||
-                             (way->type == FF_PERIODIC && plan->waveform == 0))) {
-            way++;
+        while (rendering->type && (!tact_force_has(bits, rendering->type) ||
+                                   (rendering->type == FF_PERIODIC && plan->waveform == 0))) {
+            rendering++;
         }
-        if (!way->type) {
+        if (!rendering->type) {
             return i;
         }
-        plan->slot[i] = way->slot;
-        plan->type[way->slot] = way->type;
+        plan->slot[i] = rendering->slot;
+        plan->type[rendering->slot] = rendering->type;
     }
     return -1;
 }
 
-static double within(double x, double low)
+static double clamp_level(double x, double low)
 {
     return !isfinite(x) ? 0.0 : x < low ? low : x > 1.0 ? 1.0 : x;
 }
@@ -124,10 +124,10 @@ static void render_push(const struct tact_force_plan *plan, double x, double y,
             c->center = axis[i] < 0.0 ? -0x7fff : 0x7fff;
         }
     } else if (plan->wanted >> TACT_FORCE_Y & 1U) {
-        /* A turn is 0x10000, from down (towards the person) over left. */
+        /* a turn is 0x10000, from down (towards the person) via left */
         double turn = tact_atan2(-x, y) / (2.0 * pi);
         effect->direction = (uint16_t)(lrint((turn < 0.0 ? turn + 1.0 : turn) * 0x10000) & 0xffff);
-        effect->u.constant.level = level16(within(tact_hypot(x, y), 0.0));
+        effect->u.constant.level = level16(clamp_level(tact_hypot(x, y), 0.0));
     } else {
         effect->u.constant.level = level16(-x); /* to the left */
     }
@@ -144,7 +144,7 @@ static void render_condition(double level, double center, struct ff_effect *effe
 }
 
 /* Largest of the channels in `mask` that the slot renders. */
-static double strongest(const struct tact_force_plan *plan, int slot, const double *level,
+static double max_level(const struct tact_force_plan *plan, int slot, const double *level,
                         uint32_t mask)
 {
     double most = 0.0;
@@ -161,7 +161,7 @@ static void render_slot(const struct tact_force_plan *plan, int slot, const doub
 {
     const uint32_t centers = 1U << TACT_FORCE_CENTER;
     const uint32_t weak = 1U << TACT_FORCE_WEAK | 1U << TACT_FORCE_VIBRATION;
-    double most = strongest(plan, slot, level, ~centers);
+    double most = max_level(plan, slot, level, ~centers);
     *silent = most == 0.0;
     switch (slot) {
     case TACT_FORCE_PUSH:
@@ -173,8 +173,8 @@ static void render_slot(const struct tact_force_plan *plan, int slot, const doub
         effect->u.periodic.magnitude = level16(most);
         break;
     case TACT_FORCE_RUMBLE:
-        effect->u.rumble.strong_magnitude = level_u16(strongest(plan, slot, level, ~weak));
-        effect->u.rumble.weak_magnitude = level_u16(strongest(plan, slot, level, weak));
+        effect->u.rumble.strong_magnitude = level_u16(max_level(plan, slot, level, ~weak));
+        effect->u.rumble.weak_magnitude = level_u16(max_level(plan, slot, level, weak));
         break;
     default:
         render_condition(most, slot == TACT_FORCE_SPRINGS ? level[TACT_FORCE_CENTER] : 0.0, effect);
@@ -188,7 +188,7 @@ void tact_force_render(const struct tact_force_plan *plan, const double *level,
     for (int i = 0; i < TACT_FORCE_CHANNELS; i++) {
         bool coefficient = i >= TACT_FORCE_SPRING && i != TACT_FORCE_CENTER;
         double value = i >= TACT_FORCE_VIBRATION ? fabs(level[i]) : level[i];
-        clean[i] = plan->wanted >> i & 1U ? within(value, coefficient ? 0.0 : -1.0) : 0.0;
+        clean[i] = plan->wanted >> i & 1U ? clamp_level(value, coefficient ? 0.0 : -1.0) : 0.0;
     }
     memset(effect, 0, TACT_FORCE_SLOTS * sizeof *effect);
     for (int i = 0; i < TACT_FORCE_SLOTS; i++) {

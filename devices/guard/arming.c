@@ -4,9 +4,9 @@
 #include "devices/guard/process_internal.h"
 #include "rt/clock.h"
 
-static const double zero_time = 0.05; /* [s] of zeros that arm the guard again */
+static const double zero_time = 0.05; /* [s] of zeros after which the guard is armed again */
 
-double tact_arming_patience(double period)
+double tact_arming_default_timeout(double period)
 {
     return fmax(4.0 * period, 3e-3);
 }
@@ -18,11 +18,11 @@ void tact_arming_start(struct tact_arming *arming, struct tact_guard *guard, int
     arming->timeout_ns = timeout_ns;
     arming->rearm = (uint32_t)ceil(fmin(zero_time / period, 1e9));
     arming->armed = tact_guard_trips(guard);
-    arming->trips_told = arming->armed;
+    arming->trips_reported = arming->armed;
     tact_guard_arm(guard);
 }
 
-void tact_arming_see(struct tact_arming *arming, const double *out, int count)
+void tact_arming_update(struct tact_arming *arming, const double *out, int count)
 {
     bool zero = true;
     for (int i = 0; i < count; i++) {
@@ -33,16 +33,16 @@ void tact_arming_see(struct tact_arming *arming, const double *out, int count)
     atomic_store_explicit(&arming->sent, ((sent | 1U) + 1U) | zero, memory_order_relaxed);
 }
 
-int tact_arming_ask(struct tact_arming *arming, bool *rearmed)
+int tact_arming_state(struct tact_arming *arming, bool *rearmed)
 {
     *rearmed = false;
     if (!arming->guard) {
         return TACT_DEVICE_OK;
     }
     int state =
-        arming->left_alone ? TACT_GUARD_GONE : tact_guard_state(arming->guard, tact_clock_now());
-    if (state == TACT_GUARD_GONE && !arming->left_alone) {
-        arming->left_alone = true;
+        arming->guard_lost ? TACT_GUARD_GONE : tact_guard_state(arming->guard, tact_clock_now());
+    if (state == TACT_GUARD_GONE && !arming->guard_lost) {
+        arming->guard_lost = true;
         tact_guard_kill(arming->guard);
         atomic_store_explicit(&arming->alone, true, memory_order_relaxed);
     }
@@ -57,40 +57,39 @@ int tact_arming_ask(struct tact_arming *arming, bool *rearmed)
     return state == TACT_GUARD_GONE || state == TACT_GUARD_LOST ? TACT_DEVICE_LOST : TACT_DEVICE_OK;
 }
 
-/* Whether the loop sent zeros, and since the look before nothing: it has ended, or lets go anyhow.
- * The first time it is not known: *wait. */
-static bool has_ended(struct tact_arming *arming, bool *wait)
+/* Whether the loop has sent zeros, and nothing since the last poll: it has ended, or releases the
+ * outputs in any case. Unknown at the first poll: *wait. */
+static bool session_has_ended(struct tact_arming *arming, bool *wait)
 {
     const unsigned int sent = atomic_load_explicit(&arming->sent, memory_order_relaxed);
     *wait = (sent & 1U) && !arming->waits;
-    const bool ended = (sent & 1U) && arming->waits && sent == arming->sent_then;
+    const bool ended = (sent & 1U) && arming->waits && sent == arming->last_sent;
     arming->waits = *wait;
-    arming->sent_then = sent;
+    arming->last_sent = sent;
     return ended;
 }
 
-void tact_arming_tell(struct tact_arming *arming, const char *name, struct tact_messages messages)
+void tact_arming_report(struct tact_arming *arming, const char *name, struct tact_messages messages)
 {
     if (!arming->guard) {
         return;
     }
-    tact_guard_look(arming->guard);
+    tact_guard_poll(arming->guard);
     uint32_t trips = tact_guard_trips(arming->guard);
     bool wait = false;
-    const bool ended = trips != arming->trips_told && has_ended(arming, &wait);
-    if (trips != arming->trips_told && !ended && !wait) {
-        tact_message(
-            messages, TACT_MESSAGE_WARNING,
-            "%s: the guard has let go of the outputs: the loop was silent for more than %g ms, the "
-            "device failed or the system slept; they come back after zeros were sent, as when the "
-            "deadman is let go",
-            name, (double)arming->timeout_ns / 1e6);
+    const bool ended = trips != arming->trips_reported && session_has_ended(arming, &wait);
+    if (trips != arming->trips_reported && !ended && !wait) {
+        tact_message(messages, TACT_MESSAGE_WARNING,
+                     "%s: the guard has set the outputs to zero: the loop was silent for more than "
+                     "%g ms, the device failed or the system slept; they return after zeros were "
+                     "sent, as when the deadman is released",
+                     name, (double)arming->timeout_ns / 1e6);
     }
-    arming->trips_told = wait ? arming->trips_told : trips;
-    if (!arming->alone_told && atomic_load_explicit(&arming->alone, memory_order_relaxed)) {
-        tact_message(messages, TACT_MESSAGE_ERROR,
-                     "%s: the guard is gone: the outputs are zero until the device is opened again",
-                     name);
-        arming->alone_told = true;
+    arming->trips_reported = wait ? arming->trips_reported : trips;
+    if (!arming->loss_reported && atomic_load_explicit(&arming->alone, memory_order_relaxed)) {
+        tact_message(
+            messages, TACT_MESSAGE_ERROR,
+            "%s: the guard has ended: the outputs are zero until the device is opened again", name);
+        arming->loss_reported = true;
     }
 }

@@ -1,4 +1,4 @@
-/** What a device does about its guard: it arms it again after zeros, and tells what happened. */
+/** A device's side of its guard: arms it again after zeros, and reports its trips. */
 #ifndef TACT_DEVICES_GUARD_ARMING_INTERNAL_H
 #define TACT_DEVICES_GUARD_ARMING_INTERNAL_H
 
@@ -10,38 +10,38 @@
 struct tact_arming {
     struct tact_guard *guard; /* or NULL: the device writes its outputs itself */
     int64_t timeout_ns;
-    uint32_t rearm; /* ticks of zeros that arm it again */
-    /* the loop's */
-    uint32_t zeros;  /* ticks in a row in which nothing but zeros was to be sent */
-    uint32_t armed;  /* the trip that was ended last */
-    bool left_alone; /* the guard is gone: for good */
+    uint32_t rearm; /* ticks of zeros after which it is armed again */
+    /* of the loop */
+    uint32_t zeros;  /* consecutive ticks in which only zeros were sent */
+    uint32_t armed;  /* the last trip that was ended */
+    bool guard_lost; /* the guard has ended, for good */
     atomic_bool alone;
-    atomic_uint sent; /* ticks; the lowest bit: that was zeros */
-    /* the watcher's */
-    bool alone_told;
-    bool waits; /* to see whether the loop has ended */
-    unsigned int sent_then;
-    uint32_t trips_told;
+    atomic_uint sent; /* count of ticks; lowest bit: only zeros */
+    /* of the monitor */
+    bool loss_reported;
+    bool waits; /* waiting for a second poll, to see whether the loop has ended */
+    unsigned int last_sent;
+    uint32_t trips_reported;
 };
 
-/** Longest silence of a loop that a guard bears unless a scene says another [s]: four periods, and
- * 3 ms at least. */
-double tact_arming_patience(double period);
+/** Default timeout of a guard: longest silence of the loop [s]: four periods, at least 3 ms. */
+double tact_arming_default_timeout(double period);
 
-/** Takes over a guard that was started just now, and arms it. period: of the loop [s]. */
+/** Takes ownership of a guard that was just started, and arms it. period: of the loop [s]. */
 void tact_arming_start(struct tact_arming *arming, struct tact_guard *guard, int64_t timeout_ns,
                        double period);
 
-/** Looks at what is to be sent. Real-time safe. */
-void tact_arming_see(struct tact_arming *arming, const double *out, int count);
+/** Processes the outputs of a tick. Real-time safe. */
+void tact_arming_update(struct tact_arming *arming, const double *out, int count);
 
-/** TACT_DEVICE_OK, STALE while the guard holds the outputs back, LOST once it is gone; it is killed
- *  then, as one that is stopped would still hold the outputs as they are. *rearmed: it lets pass
- *  from now on. Real-time safe. */
-int tact_arming_ask(struct tact_arming *arming, bool *rearmed);
+/** Returns TACT_DEVICE_OK, STALE while the guard inhibits the outputs, LOST once it has ended; it
+ * is then killed, as a stopped guard would leave the outputs as they are. *rearmed: outputs pass
+ * again. Real-time safe. */
+int tact_arming_state(struct tact_arming *arming, bool *rearmed);
 
-/** Tells of trips, but where the loop has ended with zeros, and of a guard that is gone. Not
- * real-time safe. */
-void tact_arming_tell(struct tact_arming *arming, const char *name, struct tact_messages messages);
+/** Reports trips, except after a loop that ended with zeros, and the end of a guard. Not real-time
+ * safe. */
+void tact_arming_report(struct tact_arming *arming, const char *name,
+                        struct tact_messages messages);
 
 #endif

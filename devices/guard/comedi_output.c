@@ -34,12 +34,12 @@ int tact_comedi_list_run(comedi_t *dev, struct tact_comedi_list *list)
     return errno ? -errno : -EIO;
 }
 
-int tact_comedi_list_safe(comedi_t *dev, struct tact_comedi_list *list)
+int tact_comedi_list_write_safe(comedi_t *dev, struct tact_comedi_list *list)
 {
     memcpy(list->data, list->safe, sizeof list->data);
     int rc = tact_comedi_list_run(dev, list);
     for (int i = 0; rc && rc != -ENODEV && i < list->count; i++) {
-        /* The driver may have written over the words of INSN_BITS. */
+        /* the driver may have overwritten the words of INSN_BITS */
         memcpy(list->data[i], list->safe[i], sizeof list->data[i]);
         comedi_do_insn(dev, &list->insn[i]);
     }
@@ -65,20 +65,20 @@ static int make_outputs(comedi_t *dev, const struct tact_comedi_list *list)
     return 0;
 }
 
-int tact_comedi_take(comedi_t *dev, struct tact_comedi_list *list)
+int tact_comedi_claim(comedi_t *dev, struct tact_comedi_list *list)
 {
     for (int i = 0; i < list->count; i++) {
         int first = 0;
         while (list->insn[first].subdev != list->insn[i].subdev) {
             first++;
         }
-        errno = 0; /* a subdevice that is locked cannot be locked again, not even by its owner */
+        errno = 0; /* a locked subdevice cannot be locked again, not even by its owner */
         if (first == i && comedi_lock(dev, list->insn[i].subdev) < 0) {
             return errno ? -errno : -EIO;
         }
     }
-    /* Written before the pins turn round, and after, as some boards forget it. */
-    int rc = tact_comedi_list_safe(dev, list);
+    /* Written before the pins become outputs, and after, as some boards forget it. */
+    int rc = tact_comedi_list_write_safe(dev, list);
     rc = rc ? rc : make_outputs(dev, list);
-    return rc ? rc : tact_comedi_list_safe(dev, list);
+    return rc ? rc : tact_comedi_list_write_safe(dev, list);
 }

@@ -1,6 +1,6 @@
 /**
- * Lists of instructions for a board, and the outputs of a board as a whole: taken, written, zeroed.
- * Stands alone, so that the guard process shares it.
+ * * Lists of instructions for a board, and all outputs of a board: claim, write, zero. Has no
+ * dependencies, so that the guard process can use it.
  */
 #ifndef TACT_DEVICES_COMEDI_OUTPUT_INTERNAL_H
 #define TACT_DEVICES_COMEDI_OUTPUT_INTERNAL_H
@@ -8,7 +8,7 @@
 #include <comedilib.h>
 #include <stdint.h>
 
-#define TACT_COMEDI_OPS 32 /* most instructions of a list */
+#define TACT_COMEDI_OPS 32 /* maximum instructions of a list */
 
 /** One instruction. */
 struct tact_comedi_op {
@@ -16,8 +16,8 @@ struct tact_comedi_op {
     uint32_t words;
     uint32_t subdevice;
     uint32_t chanspec;
-    uint32_t maxdata; /* of a value that is written */
-    uint32_t safe[2]; /* outputs: the words that let go */
+    uint32_t maxdata; /* largest value that is written */
+    uint32_t safe[2]; /* of outputs: the words of zero output */
 };
 
 struct tact_comedi_list {
@@ -28,20 +28,21 @@ struct tact_comedi_list {
     lsampl_t safe[TACT_COMEDI_OPS][2];
 };
 
-/** Forms a list. It holds pointers into itself: it must stay where it is. */
+/** Initialises a list. It has pointers into itself: it must not be moved. */
 void tact_comedi_list_init(struct tact_comedi_list *list, const struct tact_comedi_op *ops,
                            int count);
 
 /** Runs the list in one system call. Real-time safe.
- * @retval 0, or a negative errno: -ENODEV board gone, -EBUSY, -EACCES a subdevice is another's */
+ * @retval 0, or a negative errno: -ENODEV board gone, -EBUSY or -EACCES another process has a
+ *            subdevice */
 int tact_comedi_list_run(comedi_t *dev, struct tact_comedi_list *list);
 
-/** Writes the safe values: in one call, and where that fails one by one, so that an output that
- * cannot be written keeps no other from being zeroed. Real-time safe. @retval as above */
-int tact_comedi_list_safe(comedi_t *dev, struct tact_comedi_list *list);
+/** Writes the safe values in one call, and on failure one by one, so that one failing output does
+ * not prevent the others. Real-time safe. @retval as above */
+int tact_comedi_list_write_safe(comedi_t *dev, struct tact_comedi_list *list);
 
 /** Locks the subdevices of the list, writes the safe values and makes digital channels outputs.
- * @retval 0, or a negative errno: -EBUSY another process holds the lock */
-int tact_comedi_take(comedi_t *dev, struct tact_comedi_list *list);
+ * @retval 0, or a negative errno: -EBUSY another process has the lock */
+int tact_comedi_claim(comedi_t *dev, struct tact_comedi_list *list);
 
 #endif

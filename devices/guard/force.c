@@ -1,4 +1,4 @@
-/* The controller's side of what shows forces. */
+/* The controller's side of the guard of forces. */
 #include "devices/guard/force_internal.h"
 
 #include <errno.h>
@@ -13,8 +13,8 @@
 
 static void *serve(void *page)
 {
-    int64_t slept = tact_guard_slept_most();
-    const struct tact_guard_orders orders = {.slept = &slept};
+    int64_t slept = tact_guard_sleep_bound();
+    const struct tact_guard_requests orders = {.slept = &slept};
     tact_guard_serve_force(page, &orders);
     return NULL;
 }
@@ -85,18 +85,18 @@ void tact_guard_send_force(struct tact_guard *guard, const double *level, int64_
     atomic_store_explicit(&guard->head->beat, beat, memory_order_release);
 }
 
-void tact_guard_place(struct tact_guard *guard, const char *path)
+void tact_guard_set_path(struct tact_guard *guard, const char *path)
 {
     struct tact_force_page *page = (struct tact_force_page *)guard->head;
-    uint32_t place = atomic_load_explicit(&page->place, memory_order_relaxed) + 1;
-    snprintf(page->path[place % 2], sizeof page->path[0], "%s", path ? path : "");
-    atomic_store_explicit(&page->place, place, memory_order_release);
+    uint32_t path_count = atomic_load_explicit(&page->path_count, memory_order_relaxed) + 1;
+    snprintf(page->path[path_count % 2], sizeof page->path[0], "%s", path ? path : "");
+    atomic_store_explicit(&page->path_count, path_count, memory_order_release);
 }
 
-int64_t tact_guard_shown(const struct tact_guard *guard)
+int64_t tact_guard_played(const struct tact_guard *guard)
 {
     const struct tact_force_page *page = (const struct tact_force_page *)guard->head;
-    return atomic_load_explicit(&page->shown_ns, memory_order_acquire);
+    return atomic_load_explicit(&page->played_ns, memory_order_acquire);
 }
 
 uint64_t tact_guard_uploads(const struct tact_guard *guard, int64_t *slowest_ns, int *failed)

@@ -1,13 +1,12 @@
 /**
- * The guard: a small process of its own that alone writes a board's outputs, and lets go when the
- * controller stops.
+ * * The guard: a small separate process that alone writes a board's outputs, and zeroes them when
+ * the controller stops.
  *
- * The controller puts the words it wants into shared memory once a tick: its heartbeat. The guard,
- * woken by it, writes them to the board. Where no heartbeat comes for `timeout` it writes the safe
- * values and holds them, whatever stopped the controller: kill -9, a stop, a hang, memory. From
- * then on nothing that is sent passes until tact_guard_arm() is called for this very trip. The
- * guard holds the lock of the outputs as long as the controller lives, and leaves them safe when it
- * ends.
+ * The controller writes its output words to shared memory once a tick: its heartbeat. The guard,
+ * woken by it, writes them to the board. If no heartbeat comes for `timeout` it writes the safe
+ * values and keeps them, whatever stopped the controller: kill -9, a stop, a hang, memory. From
+ * then on the outputs are inhibited until tact_guard_arm() is called for this trip. The guard has
+ * the lock of the outputs as long as the controller lives, and leaves them safe when it ends.
  */
 #ifndef TACT_DEVICES_GUARD_GUARD_H
 #define TACT_DEVICES_GUARD_GUARD_H
@@ -18,22 +17,22 @@
 
 TACT_BEGIN_DECLS
 
-#define TACT_GUARD_OUTPUTS 32 /**< most instructions */
+#define TACT_GUARD_OUTPUTS 32 /**< maximum number of instructions */
 
-/** One instruction of comedi that writes: INSN_WRITE with one word, or INSN_BITS with a mask and
- *  bits. */
+/** One comedi instruction that writes: INSN_WRITE with one word, or INSN_BITS with a mask and bits.
+ */
 struct tact_guard_output {
     uint32_t instruction;
     uint32_t words;
     uint32_t subdevice;
     uint32_t chanspec;
     uint32_t maxdata; /**< largest first word of INSN_WRITE */
-    uint32_t safe[2]; /**< words that let go */
+    uint32_t safe[2]; /**< words of zero output */
 };
 
 struct tact_guard_options {
     const char *board;  /**< node */
-    const char *driver; /**< of the board, which must be the same when it returns */
+    const char *driver; /**< of the board; a board that returns must have the same */
     const char *name;   /**< of the board */
     const struct tact_guard_output *outputs;
     int output_count;
@@ -41,51 +40,51 @@ struct tact_guard_options {
 };
 
 enum tact_guard_state {
-    TACT_GUARD_HELD,    /**< outputs are held at their safe values */
-    TACT_GUARD_PASSING, /**< what is sent is written */
-    TACT_GUARD_LOST,    /**< the board is gone; the guard looks for it */
-    TACT_GUARD_GONE,    /**< the guard itself does not answer, or has ended */
+    TACT_GUARD_HELD,    /**< outputs are inhibited: at their safe values */
+    TACT_GUARD_PASSING, /**< outputs pass */
+    TACT_GUARD_LOST,    /**< the board is gone; the guard searches for it */
+    TACT_GUARD_GONE,    /**< the guard does not respond, or has ended */
 };
 
 struct tact_guard;
 
 /**
- * Starts the guard and waits until it holds the outputs, at their safe values. It passes on what is
- * sent from the first tact_guard_send() after tact_guard_arm(). The program is $TACT_GUARD
- * (not in a program that has more rights than its user), or where it was installed; out of the
- * build tree, the one that was built there. Not real-time safe.
+ * * Starts the guard and waits until it has claimed the outputs, at their safe values. Outputs pass
+ * from the first tact_guard_send() after tact_guard_arm(). The program is $TACT_GUARD (ignored in a
+ * setuid program), or the installed one; in the build tree, the one built there. Not real-time
+ * safe.
  * @retval 0
  * @retval -ENOENT no guard to run
- * @retval -EBUSY  another process holds the outputs
+ * @retval -EBUSY  another process has the outputs
  * @retval -ENOMEM, other negative errno of starting a process or of the board
  */
 TACT_API int tact_guard_start(const struct tact_guard_options *options, struct tact_guard **out,
                               struct tact_error *err);
 
-/** Sends one tick's words, words[i] for outputs[i], and with it the heartbeat. One futex(2) call
- *  that does not block. Real-time safe. */
+/** Sends one tick's words, words[i] for outputs[i], with the heartbeat. One futex(2) call that does
+ * not block. Real-time safe. */
 TACT_API void tact_guard_send(struct tact_guard *guard, const uint32_t (*words)[2], int64_t now_ns);
 
-/** enum tact_guard_state as of now_ns, CLOCK_MONOTONIC. TACT_GUARD_GONE where the guard has not
- * answered heartbeats for two timeouts. From the thread that sends. Real-time safe. */
+/** enum tact_guard_state as of now_ns, CLOCK_MONOTONIC. TACT_GUARD_GONE if the guard has not
+ * acknowledged heartbeats for two timeouts. From the thread that sends. Real-time safe. */
 TACT_API int tact_guard_state(struct tact_guard *guard, int64_t now_ns);
 
-/** Lets pass, from the next heartbeat on, what is sent: for the present trip only. Real-time safe.
- */
+/** Lets outputs pass from the next heartbeat on, for the present trip only. Real-time safe. */
 TACT_API void tact_guard_arm(struct tact_guard *guard);
 
-/** How often the guard has held the outputs back, its start included. Real-time safe. */
+/** Number of times that the guard has inhibited the outputs, its start included. Real-time safe. */
 TACT_API uint32_t tact_guard_trips(const struct tact_guard *guard);
 
-/** Kills a guard that does not answer, so that it no longer holds the outputs. Real-time safe. */
+/** Kills a guard that does not respond, to free the outputs. Real-time safe. */
 TACT_API void tact_guard_kill(struct tact_guard *guard);
 
-/** Process id of the guard, for people: who waits for any child may let another process have it. */
+/** Process id of the guard, for display: if the host program waits for any child, the id may be
+ * reused. */
 TACT_API int tact_guard_pid(const struct tact_guard *guard);
 
 /** Ends the guard, which leaves the outputs safe, and frees everything; NULL is allowed. Not
- *  real-time safe. @retval 0, or -EIO where the guard had to be killed or was dead: the caller
- *  should write the safe values itself */
+ * real-time safe. @retval 0, or -EIO if the guard had to be killed or was dead: the caller should
+ * write the safe values itself */
 TACT_API int tact_guard_stop(struct tact_guard *guard);
 
 TACT_END_DECLS

@@ -1,7 +1,6 @@
 /* tact-guard: the guard process. Started by tact_guard_start() or tact_guard_start_force(), with
- * the shared page as descriptor 3 and the controller as descriptor 4. On SIGUSR1, as
- * before the system sleeps, and where it finds that the system has slept, it releases the
- * outputs. */
+ * the shared page as descriptor 3 and the controller as descriptor 4. On SIGUSR1, as before the
+ * system sleeps, and after it detects that the system has slept, it zeroes the outputs. */
 #include <sched.h>
 #include <stdio.h>
 #include <sys/mman.h>
@@ -11,35 +10,35 @@
 #include <unistd.h>
 #include "devices/guard/serve_internal.h"
 
-enum { PRIORITY = 90 };    /* above the loop: a tick that spins must not keep it away */
-enum { FUSE_US = 200000 }; /* [us] longest run without sleeping */
+enum { PRIORITY = 90 };    /* above the loop: a spinning tick must not block it */
+enum { FUSE_US = 200000 }; /* [us] maximum run without sleeping */
 
-static volatile sig_atomic_t told_to_end;
-static volatile sig_atomic_t told_to_let_go;
+static volatile sig_atomic_t end_requested;
+static volatile sig_atomic_t zero_requested;
 
-static void end(int number)
+static void handle_end(int number)
 {
     (void)number;
-    told_to_end = 1;
+    end_requested = 1;
 }
 
-static void let_go(int number)
+static void handle_zero(int number)
 {
     (void)number;
-    told_to_let_go = 1;
+    zero_requested = 1;
 }
 
-/* What each step of this lacks is borne: a guard without privileges still guards. */
-static void set_up(void)
+/* Refusals are ignored: a guard without privileges still works. */
+static void set_up_process(void)
 {
     const struct sched_param priority = {.sched_priority = PRIORITY};
     const struct rlimit fuse = {FUSE_US, RLIM_INFINITY};
-    struct sigaction action = {.sa_handler = end};
+    struct sigaction action = {.sa_handler = handle_end};
     const int signals[] = {SIGTERM, SIGINT, SIGHUP, SIGXCPU};
     for (size_t i = 0; i < sizeof signals / sizeof *signals; i++) {
         sigaction(signals[i], &action, NULL);
     }
-    action.sa_handler = let_go;
+    action.sa_handler = handle_zero;
     sigaction(SIGUSR1, &action, NULL);
     FILE *file = fopen("/proc/self/oom_score_adj", "we");
     if (file) {
@@ -67,16 +66,16 @@ int main(void)
                                                       : sizeof(struct tact_guard_page))) {
         return 2;
     }
-    int64_t slept = tact_guard_slept_most();
-    const struct tact_guard_orders orders = {&told_to_end, &told_to_let_go, &slept,
-                                             TACT_GUARD_CONTROLLER_FD};
-    /* What the controller had open is none of the guard's business. */
+    int64_t slept = tact_guard_sleep_bound();
+    const struct tact_guard_requests requests = {&end_requested, &zero_requested, &slept,
+                                                 TACT_GUARD_CONTROLLER_FD};
+    /* close descriptors inherited from the controller */
     close(TACT_GUARD_FD);
     syscall(SYS_close_range, TACT_GUARD_CONTROLLER_FD + 1, ~0U, 0);
-    set_up();
+    set_up_process();
     if (head->kind == TACT_GUARD_FORCE) {
-        tact_guard_serve_force(page, &orders);
+        tact_guard_serve_force(page, &requests);
         return 0;
     }
-    return tact_guard_serve_board(page, &orders) ? 1 : 0;
+    return tact_guard_serve_board(page, &requests) ? 1 : 0;
 }

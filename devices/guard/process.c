@@ -17,10 +17,10 @@
 #include <unistd.h>
 #include "devices/guard/process_internal.h"
 
-enum { END_MS = 5000 }; /* [ms] in which a process that was killed ends */
+enum { EXIT_TIMEOUT_MS = 5000 }; /* [ms] in which a killed process ends */
 
-/* A session of its own: what is typed at the controller's terminal does not reach it. */
-static int spawn(const char *program, int page, int controller, pid_t *pid)
+/* In a new session: keys typed at the controller's terminal do not reach it. */
+static int spawn_guard(const char *program, int page, int controller, pid_t *pid)
 {
     char *const arguments[] = {"tact-guard", NULL};
     char *const environment[] = {NULL};
@@ -50,18 +50,18 @@ static int spawn(const char *program, int page, int controller, pid_t *pid)
     return -rc;
 }
 
-/* Starts it and takes hold of it: a process id may be another's as soon as somebody has waited for
- * it, which the host program may do; a pidfd is this process for good. */
-static int start(struct tact_guard *guard, const char *program, int page)
+/* Starts the process and opens a pidfd: once the host program has waited for the child, its process
+ * id may be reused; a pidfd is not. */
+static int start_process(struct tact_guard *guard, const char *program, int page)
 {
     int low = pidfd_open(getpid(), 0);
     int controller = low < 0 ? -1 : fcntl(low, F_DUPFD_CLOEXEC, TACT_GUARD_CONTROLLER_FD + 1);
-    int rc = controller < 0 ? -errno : spawn(program, page, controller, &guard->pid);
+    int rc = controller < 0 ? -errno : spawn_guard(program, page, controller, &guard->pid);
     if (!rc) {
         guard->process = pidfd_open(guard->pid, 0);
         rc = guard->process < 0 ? -errno : 0;
         if (rc) {
-            kill(guard->pid, SIGKILL); /* nobody has waited for it: it is still this one */
+            kill(guard->pid, SIGKILL); /* nobody has waited for it: the id is still its own */
             waitpid(guard->pid, NULL, 0);
         }
     }
@@ -74,9 +74,8 @@ static int start(struct tact_guard *guard, const char *program, int page)
     return rc;
 }
 
-/* Whether the process has ended, by now or within so long; the host's signals do not cut that
- * short. */
-static bool ended(const struct tact_guard *guard, int wait_ms)
+/* Whether the process ends within wait_ms; signals of the host do not shorten the wait. */
+static bool process_ended(const struct tact_guard *guard, int wait_ms)
 {
     struct pollfd process = {.fd = guard->process, .events = POLLIN};
     const struct timespec wait = {wait_ms / 1000, wait_ms % 1000 * 1000000};
@@ -85,22 +84,22 @@ static bool ended(const struct tact_guard *guard, int wait_ms)
     return ppoll(&process, 1, &wait, &all) > 0;
 }
 
-/* Waits until the guard holds the outputs, for 5 s at most. */
+/* Waits up to 5 s until the guard has claimed the outputs. */
 static int wait_ready(const struct tact_guard *guard)
 {
     for (int i = 0; i < 5000; i++) {
         if (atomic_load_explicit(&guard->head->ready, memory_order_acquire)) {
             return atomic_load_explicit(&guard->head->error, memory_order_relaxed);
         }
-        if (ended(guard, 1)) {
+        if (process_ended(guard, 1)) {
             return -ECHILD;
         }
     }
     return -ETIMEDOUT;
 }
 
-/* A page that guard and controller will share, *fd for the guard: above its own descriptors, so
- * that dup2 makes one that outlives exec. */
+/* A page shared by guard and controller, *fd for the guard: above its own descriptors, so that dup2
+ * creates one without O_CLOEXEC. */
 static struct tact_guard_head *make_page(const void *content, size_t size, int *fd)
 {
     int low = memfd_create("tact-guard", MFD_CLOEXEC);
@@ -133,7 +132,7 @@ static int launch(struct tact_guard *guard, const struct tact_guard_head *conten
     }
     errno = 0;
     guard->head = make_page(content, content->size, &fd);
-    rc = guard->head ? start(guard, program, fd) : errno ? -errno : -ENOMEM;
+    rc = guard->head ? start_process(guard, program, fd) : errno ? -errno : -ENOMEM;
     if (fd >= 0) {
         close(fd);
     }
@@ -142,8 +141,8 @@ static int launch(struct tact_guard *guard, const struct tact_guard_head *conten
     }
     rc = wait_ready(guard);
     if (rc) {
-        return tact_error_set(err, rc, "%s cannot take %s: %s%s", program, what, strerror(-rc),
-                              rc == -EBUSY ? " (another process holds the outputs)" : "");
+        return tact_error_set(err, rc, "%s cannot claim %s: %s%s", program, what, strerror(-rc),
+                              rc == -EBUSY ? " (another process has the outputs)" : "");
     }
     return 0;
 }
@@ -221,32 +220,34 @@ int tact_guard_pid(const struct tact_guard *guard)
     return guard->pid;
 }
 
-void tact_guard_look(struct tact_guard *guard)
+void tact_guard_poll(struct tact_guard *guard)
 {
-    if (guard->process >= 0 && ended(guard, 0)) {
+    if (guard->process >= 0 && process_ended(guard, 0)) {
         atomic_store_explicit(&guard->dead, true, memory_order_relaxed);
     }
 }
 
-/* Returns 0 where the process has ended well. */
+/* Returns 0 if the process has ended normally. */
 static int end_process(struct tact_guard *guard)
 {
     siginfo_t info = {0};
     atomic_store(&guard->head->quit, 1);
     atomic_fetch_add(&guard->head->beat, 1);
     syscall(SYS_futex, &guard->head->beat, FUTEX_WAKE, 1, NULL, NULL, 0);
-    bool done = ended(guard, 1000);
+    bool done = process_ended(guard, 1000);
     if (!done) {
-        /* A driver may hold it for as long as it likes: it is not waited for. */
+        /* a driver may block it indefinitely: do not wait */
         tact_guard_kill(guard);
-        ended(guard, atomic_load_explicit(&guard->head->busy, memory_order_acquire) ? 1 : END_MS);
+        process_ended(guard, atomic_load_explicit(&guard->head->busy, memory_order_acquire)
+                                 ? 1
+                                 : EXIT_TIMEOUT_MS);
     }
     int rc = waitid(P_PIDFD, (id_t)guard->process, &info, WEXITED | WNOHANG);
     close(guard->process);
     return done && !rc && info.si_code == CLD_EXITED && info.si_status == 0 ? 0 : -EIO;
 }
 
-/* Returns whether the thread has ended: a driver may hold it. */
+/* Returns whether the thread has ended: a driver may block it. */
 static bool end_thread(struct tact_guard *guard)
 {
     struct timespec until;
@@ -270,7 +271,7 @@ int tact_guard_stop(struct tact_guard *guard)
         rc = end_process(guard);
     }
     if (guard->threaded && !end_thread(guard)) {
-        free(guard); /* the page is the thread's for good */
+        free(guard); /* the page remains the thread's */
         return -EIO;
     }
     rc = guard->threaded ? 0 : rc;

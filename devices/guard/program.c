@@ -1,5 +1,4 @@
-/* Which program the guard is: it runs with the controller's rights, so nobody else may choose it.
- */
+/* Path of the guard program: it has the controller's rights, so nobody else may choose it. */
 #include <dlfcn.h>
 #include <errno.h>
 #include <limits.h>
@@ -10,8 +9,8 @@
 #include <unistd.h>
 #include "devices/guard/process_internal.h"
 
-/* Whether this code was loaded out of the build tree. It goes by the file that the loader mapped,
- * or the kernel's word for a program that has the library in itself: never by argv. */
+/* Whether this code was loaded from the build tree: by the file that the loader mapped, or
+ * /proc/self/exe for a static link, never by argv. */
 static bool of_build_tree(void)
 {
     static const char here;

@@ -2,7 +2,7 @@
 #include <errno.h>
 #include "devices/guard/serve_internal.h"
 
-int tact_guard_serve_board(struct tact_guard_page *page, const struct tact_guard_orders *orders)
+int tact_guard_serve_board(struct tact_guard_page *page, const struct tact_guard_requests *orders)
 {
     (void)page;
     (void)orders;

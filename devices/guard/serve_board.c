@@ -10,14 +10,14 @@
 
 struct guard {
     struct tact_guard_page *page;
-    /* The controller can overwrite the page; these it cannot. */
+    /* copies that the controller cannot overwrite */
     struct tact_comedi_op op[TACT_GUARD_OUTPUTS];
     int count;
     int64_t timeout_ns;
     comedi_t *dev;
     struct tact_comedi_list list;
-    uint32_t beat;   /* the last one seen */
-    int64_t beat_ns; /* when */
+    uint32_t beat;   /* last beat */
+    int64_t beat_ns; /* its time */
     uint32_t trips;
     enum tact_guard_state state;
 };
@@ -29,7 +29,7 @@ static void show(struct guard *g, enum tact_guard_state state)
     atomic_store_explicit(&g->page->head.state, (uint32_t)state, memory_order_release);
 }
 
-static int take(struct guard *g)
+static int claim_outputs(struct guard *g)
 {
     errno = 0;
     g->dev = comedi_open(g->page->board);
@@ -40,7 +40,7 @@ static int take(struct guard *g)
     if (strcmp(comedi_get_driver_name(g->dev), g->page->driver) == 0 &&
         strcmp(comedi_get_board_name(g->dev), g->page->name) == 0) {
         tact_comedi_list_init(&g->list, g->op, g->count);
-        rc = tact_comedi_take(g->dev, &g->list);
+        rc = tact_comedi_claim(g->dev, &g->list);
     }
     if (rc) {
         comedi_close(g->dev);
@@ -49,10 +49,10 @@ static int take(struct guard *g)
     return rc;
 }
 
-/* Lets go, and asks to be armed again. */
-static void trip(struct guard *g)
+/* Zeroes the outputs until the guard is armed again. */
+static void trip_board(struct guard *g)
 {
-    int rc = tact_comedi_list_safe(g->dev, &g->list);
+    int rc = tact_comedi_list_write_safe(g->dev, &g->list);
     g->trips++;
     if (rc == -ENODEV) {
         comedi_close(g->dev);
@@ -61,17 +61,17 @@ static void trip(struct guard *g)
     show(g, rc == -ENODEV ? TACT_GUARD_LOST : TACT_GUARD_HELD);
 }
 
-/* Copies the words of the newest beat; those that change meanwhile are copied again. */
-static void copy(struct guard *g)
+/* Copies the words of the newest beat, again if they change meanwhile. */
+static void copy_beat(struct guard *g)
 {
     for (int tries = 0; tries < TACT_GUARD_SLOTS; tries++) {
         for (int i = 0; i < g->count; i++) {
             const _Atomic uint32_t *words = g->page->slot[g->beat % TACT_GUARD_SLOTS][i];
-            /* acquire: the beat is looked at after the words */
+            /* acquire: the beat is read after the words */
             uint32_t first = atomic_load_explicit(&words[0], memory_order_acquire);
             uint32_t second = atomic_load_explicit(&words[1], memory_order_acquire);
             bool bits = g->op[i].insn == INSN_BITS;
-            /* Never a bit or a value that is not the guard's to write. */
+            /* only bits and values of the guard's own outputs */
             g->list.data[i][0] =
                 bits ? g->op[i].safe[0] : (first < g->op[i].maxdata ? first : g->op[i].maxdata);
             g->list.data[i][1] = second;
@@ -84,7 +84,7 @@ static void copy(struct guard *g)
     }
 }
 
-static void take_beat(struct guard *g)
+static void handle_beat(struct guard *g)
 {
     g->beat = atomic_load_explicit(&g->page->head.beat, memory_order_acquire);
     g->beat_ns = tact_guard_now();
@@ -93,20 +93,20 @@ static void take_beat(struct guard *g)
         show(g, TACT_GUARD_PASSING);
     }
     if (g->state == TACT_GUARD_PASSING) {
-        copy(g);
+        copy_beat(g);
         if (tact_comedi_list_run(g->dev, &g->list)) {
-            trip(g);
+            trip_board(g);
         }
     }
     atomic_store_explicit(&g->page->head.answered, g->beat, memory_order_release);
 }
 
-/* The clock has run out, or nothing was sent for long. */
-static void take_silence(struct guard *g)
+/* The timeout has passed, or nothing was sent for long. */
+static void handle_silence(struct guard *g)
 {
     if (g->state == TACT_GUARD_PASSING && tact_guard_now() - g->beat_ns >= g->timeout_ns) {
-        trip(g);
-    } else if (g->state == TACT_GUARD_LOST && take(g) == 0) {
+        trip_board(g);
+    } else if (g->state == TACT_GUARD_LOST && claim_outputs(g) == 0) {
         g->trips++;
         show(g, TACT_GUARD_HELD);
     }
@@ -114,7 +114,7 @@ static void take_silence(struct guard *g)
 
 static void wait_beat(const struct guard *g)
 {
-    int64_t left = TACT_GUARD_LOOK_NS;
+    int64_t left = TACT_GUARD_POLL_NS;
     if (g->state == TACT_GUARD_PASSING) {
         left = g->beat_ns + g->timeout_ns - tact_guard_now();
         left = left > 0 ? left : 0;
@@ -123,33 +123,33 @@ static void wait_beat(const struct guard *g)
     syscall(SYS_futex, &g->page->head.beat, FUTEX_WAIT, g->beat, &timeout, NULL, 0);
 }
 
-static void watch(struct guard *g, const struct tact_guard_orders *orders)
+static void monitor(struct guard *g, const struct tact_guard_requests *orders)
 {
     int64_t looked = tact_guard_now();
     for (;;) {
         wait_beat(g);
-        if (tact_guard_let_go(orders) && g->state == TACT_GUARD_PASSING) {
-            trip(g);
+        if (tact_guard_zero_requested(orders) && g->state == TACT_GUARD_PASSING) {
+            trip_board(g);
         } else if (atomic_load_explicit(&g->page->head.beat, memory_order_relaxed) != g->beat) {
-            take_beat(g);
+            handle_beat(g);
         } else {
-            take_silence(g);
+            handle_silence(g);
         }
-        if (tact_guard_now() - looked >= TACT_GUARD_LOOK_NS) {
+        if (tact_guard_now() - looked >= TACT_GUARD_POLL_NS) {
             looked = tact_guard_now();
             if (g->state == TACT_GUARD_LOST) {
-                take_silence(g);
+                handle_silence(g);
             }
         }
-        if (tact_guard_over(&g->page->head, orders)) {
+        if (tact_guard_should_end(&g->page->head, orders)) {
             break;
         }
     }
 }
 
-int tact_guard_serve_board(struct tact_guard_page *page, const struct tact_guard_orders *orders)
+int tact_guard_serve_board(struct tact_guard_page *page, const struct tact_guard_requests *orders)
 {
-    static struct guard g; /* its list of instructions must stay where it is */
+    static struct guard g; /* static: its list of instructions must not be moved */
     if (page->output_count < 1 || page->output_count > TACT_GUARD_OUTPUTS) {
         return -EINVAL;
     }
@@ -163,16 +163,16 @@ int tact_guard_serve_board(struct tact_guard_page *page, const struct tact_guard
                                           o->chanspec,    o->maxdata, {o->safe[0], o->safe[1]}};
     }
     g.trips = 1;
-    int rc = take(&g);
+    int rc = claim_outputs(&g);
     show(&g, TACT_GUARD_HELD);
     atomic_store_explicit(&page->head.error, rc, memory_order_relaxed);
     atomic_store_explicit(&page->head.ready, 1, memory_order_release);
     if (rc) {
         return rc;
     }
-    watch(&g, orders);
+    monitor(&g, orders);
     if (g.dev) {
-        tact_comedi_list_safe(g.dev, &g.list);
+        tact_comedi_list_write_safe(g.dev, &g.list);
         comedi_close(g.dev);
     }
     return 0;

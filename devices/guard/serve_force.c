@@ -1,4 +1,4 @@
-/* Shows forces on an input device, in the guard process or in a thread of the controller. */
+/* Plays forces on an input device, in the guard process or in a thread of the controller. */
 #include <errno.h>
 #include <math.h>
 #include <poll.h>
@@ -6,16 +6,16 @@
 #include <unistd.h>
 #include "devices/guard/serve_internal.h"
 
-enum { SLOW_NS = 500000 };     /* [ns] an upload after which heartbeats are looked at again */
-enum { NAP_NS = 10000000 };    /* [ns] the shortest sleep that counts */
-enum { RETRY_NS = 200000000 }; /* [ns] between attempts to open a node */
+enum { SLOW_UPLOAD_NS = 500000 }; /* [ns] after a longer upload, check for heartbeats */
+enum { MIN_SLEEP_NS = 10000000 }; /* [ns] minimum detected system sleep */
+enum { RETRY_NS = 200000000 };    /* [ns] between attempts to open a node */
 
 struct server {
     struct tact_force_page *page;
     struct tact_force force;
     int64_t timeout_ns;
     int64_t period_ns;
-    uint32_t place; /* as last taken */
+    uint32_t path_count; /* last value from the page */
     int64_t retry_ns;
     uint32_t beat;
     int64_t beat_ns;
@@ -25,19 +25,20 @@ struct server {
     int64_t stamp_ns;
 };
 
-static bool has_ended(int process)
+static bool loop_has_ended(int process)
 {
     struct pollfd fd = {.fd = process, .events = POLLIN};
     return poll(&fd, 1, 0) > 0;
 }
 
-int tact_guard_over(const struct tact_guard_head *head, const struct tact_guard_orders *orders)
+int tact_guard_should_end(const struct tact_guard_head *head,
+                          const struct tact_guard_requests *orders)
 {
     return atomic_load_explicit(&head->quit, memory_order_acquire) ||
            (orders->end && *orders->end) ||
            (orders->controller &&
             atomic_load_explicit(&head->state, memory_order_relaxed) != TACT_GUARD_PASSING &&
-            has_ended(orders->controller));
+            loop_has_ended(orders->controller));
 }
 
 static int64_t clock_ns(clockid_t clock)
@@ -47,97 +48,97 @@ static int64_t clock_ns(clockid_t clock)
     return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
 }
 
-/* Time that goes by between the two looks counts as sleep; in slept_least() it does not. */
-int64_t tact_guard_slept_most(void)
+/* Time between the two clock readings counts as sleep; in sleep_lower_bound() it does not. */
+int64_t tact_guard_sleep_bound(void)
 {
     const int64_t awake = clock_ns(CLOCK_MONOTONIC);
     return clock_ns(CLOCK_BOOTTIME) - awake;
 }
 
-static int64_t slept_least(void)
+static int64_t sleep_lower_bound(void)
 {
     const int64_t all = clock_ns(CLOCK_BOOTTIME);
     return all - clock_ns(CLOCK_MONOTONIC);
 }
 
-int tact_guard_let_go(const struct tact_guard_orders *orders)
+int tact_guard_zero_requested(const struct tact_guard_requests *orders)
 {
-    int told = orders->let_go && *orders->let_go;
-    if (told) {
-        *orders->let_go = 0;
+    int reported = orders->zero_outputs && *orders->zero_outputs;
+    if (reported) {
+        *orders->zero_outputs = 0;
     }
     if (orders->slept) {
-        const int64_t slept = slept_least();
-        if (slept > *orders->slept + NAP_NS) {
+        const int64_t slept = sleep_lower_bound();
+        if (slept > *orders->slept + MIN_SLEEP_NS) {
             *orders->slept = slept;
-            told = 1;
+            reported = 1;
         }
     }
-    return told;
+    return reported;
 }
 
-static void show_state(struct server *s, enum tact_guard_state state)
+static void publish_state(struct server *s, enum tact_guard_state state)
 {
     s->state = state;
     atomic_store_explicit(&s->page->head.trips, s->trips, memory_order_relaxed);
     atomic_store_explicit(&s->page->head.state, (uint32_t)state, memory_order_release);
 }
 
-/* While a driver has the server, which may be long, it cannot answer. */
-static void busy(struct server *s, uint32_t on)
+/* During a driver call, which may be long, the server cannot respond. */
+static void set_busy(struct server *s, uint32_t on)
 {
     atomic_store_explicit(&s->page->head.busy, on, memory_order_release);
 }
 
-/* The node has gone, or does not do as it should: it is opened again where it is worth trying. */
-static void drop(struct server *s, int rc, int64_t now)
+/* The node is gone or fails: it is opened again later. */
+static void close_node(struct server *s, int rc, int64_t now)
 {
     if (rc && rc != -ENODEV) {
         atomic_store_explicit(&s->page->failed, rc, memory_order_relaxed);
     }
-    busy(s, 1);
+    set_busy(s, 1);
     tact_force_close(&s->force);
-    busy(s, 0);
+    set_busy(s, 0);
     s->retry_ns = now + RETRY_NS;
 }
 
-/* Lets go, and asks to be armed again. */
-static void trip(struct server *s)
+/* Zeroes the forces until the guard is armed again. */
+static void trip_force(struct server *s)
 {
-    busy(s, 1);
+    set_busy(s, 1);
     int rc = s->force.fd >= 0 ? tact_force_mute(&s->force) : 0;
-    busy(s, 0);
+    set_busy(s, 0);
     s->trips++;
-    show_state(s, TACT_GUARD_HELD);
+    publish_state(s, TACT_GUARD_HELD);
     if (rc) {
-        drop(s, rc, s->beat_ns);
+        close_node(s, rc, s->beat_ns);
     }
 }
 
-/* Goes where the controller has found the device. */
-static void follow(struct server *s, int64_t now)
+/* Opens the node that the controller has found. */
+static void follow_path(struct server *s, int64_t now)
 {
-    uint32_t place = atomic_load_explicit(&s->page->place, memory_order_acquire);
-    bool moved = place != s->place;
+    uint32_t path_count = atomic_load_explicit(&s->page->path_count, memory_order_acquire);
+    bool moved = path_count != s->path_count;
     if (moved) {
-        s->place = place;
-        drop(s, 0, now);
+        s->path_count = path_count;
+        close_node(s, 0, now);
     }
     char path[sizeof s->page->path[0]];
-    memcpy(path, s->page->path[place % 2], sizeof path);
+    memcpy(path, s->page->path[path_count % 2], sizeof path);
     path[sizeof path - 1] = '\0';
     if (s->force.fd < 0 && path[0] && (moved || now >= s->retry_ns)) {
-        busy(s, 1);
+        set_busy(s, 1);
         int rc = tact_force_open(&s->force, path, &s->page->plan);
-        busy(s, 0);
+        set_busy(s, 0);
         if (rc) {
-            drop(s, rc, now);
+            close_node(s, rc, now);
         }
     }
 }
 
-/* Copies what was sent last; what changes meanwhile is copied again. */
-static void copy(struct server *s)
+/* Copies the levels sent last, again if they change meanwhile. */
+static void copy_levels(struct server *s)
 {
     for (int tries = 0; tries < TACT_GUARD_SLOTS; tries++) {
         uint32_t slot = s->beat % TACT_GUARD_SLOTS;
@@ -153,7 +154,7 @@ static void copy(struct server *s)
     }
 }
 
-static void listen(struct server *s, int64_t now)
+static void wait_for_beat(struct server *s, int64_t now)
 {
     struct tact_guard_head *head = &s->page->head;
     uint32_t beat = atomic_load_explicit(&head->beat, memory_order_acquire);
@@ -161,80 +162,80 @@ static void listen(struct server *s, int64_t now)
         s->beat = beat;
         if (s->state == TACT_GUARD_HELD &&
             atomic_load_explicit(&head->armed, memory_order_relaxed) == s->trips) {
-            show_state(s, TACT_GUARD_PASSING);
+            publish_state(s, TACT_GUARD_PASSING);
         }
-        copy(s);
-        /* It counts from when it was sent, if that can be believed. */
+        copy_levels(s);
+        /* its age counts from when it was sent, if that is plausible */
         s->beat_ns = s->stamp_ns > now - s->timeout_ns && s->stamp_ns <= now ? s->stamp_ns : now;
         atomic_store_explicit(&head->answered, s->beat, memory_order_release);
     } else if (s->state == TACT_GUARD_PASSING && now - s->beat_ns >= s->timeout_ns) {
-        trip(s);
+        trip_force(s);
     }
 }
 
 /* Returns whether there is more to do at once. */
-static bool show(struct server *s, int64_t now)
+static bool play_levels(struct server *s, int64_t now)
 {
     if (s->state != TACT_GUARD_PASSING || s->force.fd < 0) {
         return false;
     }
-    busy(s, 1);
+    set_busy(s, 1);
     int rc = tact_force_unmute(&s->force);
-    rc = rc ? rc : tact_force_show(&s->force, s->level, s->stamp_ns, now, s->period_ns);
+    rc = rc ? rc : tact_force_play(&s->force, s->level, s->stamp_ns, now, s->period_ns);
     int64_t took = tact_guard_now() - now;
-    busy(s, 0);
+    set_busy(s, 0);
     if (took > atomic_load_explicit(&s->page->slowest_ns, memory_order_relaxed)) {
         atomic_store_explicit(&s->page->slowest_ns, took, memory_order_relaxed);
     }
     if (rc < 0 && rc != -EINTR && rc != -EAGAIN) {
-        drop(s, rc, now);
+        close_node(s, rc, now);
         return false;
     }
-    atomic_store_explicit(&s->page->shown_ns, tact_force_stamp(&s->force), memory_order_release);
+    atomic_store_explicit(&s->page->played_ns, tact_force_stamp(&s->force), memory_order_release);
     atomic_store_explicit(&s->page->uploads, s->force.uploads, memory_order_relaxed);
     return rc > 0;
 }
 
-/* Time between two looks at the page [ns]: a fraction of the silence that is borne. */
-static int64_t how_often(const struct server *s)
+/* Polling interval of the page [ns]: a fraction of the timeout. */
+static int64_t poll_interval(const struct server *s)
 {
     int64_t step = s->timeout_ns / 4 < s->period_ns ? s->timeout_ns / 4 : s->period_ns;
     return step < 200000 ? 200000 : step;
 }
 
-/* When to look again: at the latest when the heartbeat is overdue. */
-static int64_t deadline(const struct server *s, int64_t next)
+/* Next polling time, at the latest when the heartbeat is overdue. */
+static int64_t next_deadline(const struct server *s, int64_t next)
 {
     int64_t overdue = s->beat_ns + s->timeout_ns;
     return s->state == TACT_GUARD_PASSING && overdue < next ? overdue : next;
 }
 
-void tact_guard_serve_force(struct tact_force_page *page, const struct tact_guard_orders *orders)
+void tact_guard_serve_force(struct tact_force_page *page, const struct tact_guard_requests *orders)
 {
     struct server s = {.page = page,
                        .timeout_ns = page->head.timeout_ns,
                        .period_ns = page->period_ns,
-                       .place = UINT32_MAX,
+                       .path_count = UINT32_MAX,
                        .trips = 1};
     int64_t next = tact_guard_now();
-    int64_t step = how_often(&s);
+    int64_t step = poll_interval(&s);
     s.force.fd = -1;
-    show_state(&s, TACT_GUARD_HELD);
-    follow(&s, next);
+    publish_state(&s, TACT_GUARD_HELD);
+    follow_path(&s, next);
     atomic_store_explicit(&page->head.error, atomic_exchange(&page->failed, 0),
                           memory_order_relaxed);
     atomic_store_explicit(&page->head.ready, 1, memory_order_release);
-    while (!tact_guard_over(&page->head, orders)) {
+    while (!tact_guard_should_end(&page->head, orders)) {
         int64_t now = tact_guard_now();
-        if (tact_guard_let_go(orders) && s.state == TACT_GUARD_PASSING) {
-            trip(&s);
+        if (tact_guard_zero_requested(orders) && s.state == TACT_GUARD_PASSING) {
+            trip_force(&s);
         }
-        listen(&s, now);
-        follow(&s, now);
-        while (show(&s, now) && tact_guard_now() - now < SLOW_NS) {
+        wait_for_beat(&s, now);
+        follow_path(&s, now);
+        while (play_levels(&s, now) && tact_guard_now() - now < SLOW_UPLOAD_NS) {
         }
         next = next + step > now ? next + step : now;
-        int64_t wake = deadline(&s, next);
+        int64_t wake = next_deadline(&s, next);
         const struct timespec until = {wake / 1000000000, wake % 1000000000};
         clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL);
     }

@@ -1,4 +1,4 @@
-/** What the guard process does with a page, until it is told to end. */
+/** The guard's main functions, which run until they are requested to end. */
 #ifndef TACT_DEVICES_GUARD_SERVE_INTERNAL_H
 #define TACT_DEVICES_GUARD_SERVE_INTERNAL_H
 
@@ -7,14 +7,15 @@
 #include <time.h>
 #include "page_internal.h"
 
-#define TACT_GUARD_LOOK_NS 50000000 /* [ns] how often a controller that is silent is looked at */
+#define TACT_GUARD_POLL_NS 50000000 /* [ns] interval of checking a silent controller */
 
-/** What comes from outside the page. */
-struct tact_guard_orders {
-    const volatile sig_atomic_t *end; /* or NULL */
-    volatile sig_atomic_t *let_go;    /* or NULL: let go once, as before a suspend */
-    int64_t *slept; /* tact_guard_slept_most() at first: a longer sleep is an order too; or NULL */
-    int controller; /* pidfd, to be outlived by no more than it takes; 0: this process */
+/** Requests from outside the page. */
+struct tact_guard_requests {
+    const volatile sig_atomic_t *end; /* 1: end; or NULL */
+    volatile sig_atomic_t
+        *zero_outputs; /* 1: zero the outputs once, as before a suspend; or NULL */
+    int64_t *slept; /* initial tact_guard_sleep_bound(): a longer sleep is a request too; or NULL */
+    int controller; /* pidfd of the controller, whose end ends the guard; 0: this process */
 };
 
 static inline int64_t tact_guard_now(void)
@@ -24,22 +25,23 @@ static inline int64_t tact_guard_now(void)
     return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
 }
 
-/** How long the system has slept since it was started, at most: CLOCK_BOOTTIME goes on while it
- *  sleeps, CLOCK_MONOTONIC does not. [ns] */
-int64_t tact_guard_slept_most(void);
+/** Upper bound of the time that the system has slept since it was started: CLOCK_BOOTTIME advances
+ * during sleep, CLOCK_MONOTONIC does not. [ns] */
+int64_t tact_guard_sleep_bound(void);
 
-/** Whether it is time to end. */
-int tact_guard_over(const struct tact_guard_head *head, const struct tact_guard_orders *orders);
+/** Whether the guard should end. */
+int tact_guard_should_end(const struct tact_guard_head *head,
+                          const struct tact_guard_requests *orders);
 
-/** Whether an order to let go has come since the last call, or the system has slept meanwhile: what
- *  was sent before is not what is wanted now. */
-int tact_guard_let_go(const struct tact_guard_orders *orders);
+/** Whether zeroing was requested since the last call, or the system has slept meanwhile: outputs
+ * sent before are outdated. */
+int tact_guard_zero_requested(const struct tact_guard_requests *orders);
 
-/** Takes the outputs of a board and writes what is sent. @retval 0, or a negative errno where the
- *  board could not be taken, which the page tells */
-int tact_guard_serve_board(struct tact_guard_page *page, const struct tact_guard_orders *orders);
+/** Claims the outputs of a board and writes what is sent. @retval 0, or a negative errno if the
+ * board could not be claimed, also in the page */
+int tact_guard_serve_board(struct tact_guard_page *page, const struct tact_guard_requests *orders);
 
-/** Shows what is sent on an input device; also the thread of a device without guard. */
-void tact_guard_serve_force(struct tact_force_page *page, const struct tact_guard_orders *orders);
+/** Plays the levels sent on an input device; also the thread of a device without guard. */
+void tact_guard_serve_force(struct tact_force_page *page, const struct tact_guard_requests *orders);
 
 #endif

@@ -9,7 +9,7 @@
 #include "rt/log/log_reader.h"
 #include "rt/session/view.h"
 
-static const double slack = 1e-9; /* [s] that sums of times may be off */
+static const double slack = 1e-9; /* [s] tolerance of sums of times */
 
 struct row {
     double time; /* of the record [s] */
@@ -21,7 +21,7 @@ struct recording {
     double start; /* [s] */
     int channels;
     size_t rows;
-    size_t at; /* the row that was given last */
+    size_t at; /* current row */
     struct row *row;
     double *values; /* rows x channels */
 };
@@ -37,7 +37,7 @@ static void recording_read(void *data, uint64_t tick, double t, int64_t now_ns,
     }
     const struct row *row = &self->row[self->at];
     const size_t channels = (size_t)self->channels;
-    /* What is given again has aged. */
+    /* a repeated row ages */
     const double since = time - row->time > slack ? time - row->time : 0.0;
     const bool over = self->at + 1 == self->rows && since > 0.0;
     in->state = over ? TACT_DEVICE_ENDED : row->state;
@@ -56,12 +56,12 @@ static void recording_close(void *data)
 static const struct tact_device_ops recording_ops = {TACT_ABI(struct tact_device_ops),
                                                      recording_read, NULL, recording_close};
 
-static int out_of_memory(struct tact_error *err)
+static int recording_no_memory(struct tact_error *err)
 {
     return tact_error_set(err, -ENOMEM, "out of memory");
 }
 
-/* All records of the device, which stands at `offset` in them. */
+/* Reads all records of the device, at `offset` in the log's records. */
 static int read_rows(struct recording *self, struct tact_log *log, uint32_t offset, double period,
                      struct tact_error *err)
 {
@@ -72,7 +72,7 @@ static int read_rows(struct recording *self, struct tact_log *log, uint32_t offs
     int rc = 0;
     if (!record || !self->row || !self->values) {
         free(record);
-        return out_of_memory(err);
+        return recording_no_memory(err);
     }
     while (self->rows < most && (rc = tact_log_next(log, record)) > 0) {
         const double *v = record->values + offset;
@@ -86,7 +86,7 @@ static int read_rows(struct recording *self, struct tact_log *log, uint32_t offs
 }
 
 /* Finds the device in the log. */
-static int take_device(struct recording *self, const struct tact_device_config *config,
+static int find_device(struct recording *self, const struct tact_device_config *config,
                        struct tact_log *log, const struct tact_view *view,
                        struct tact_device_info *info, struct tact_error *err)
 {
@@ -99,7 +99,7 @@ static int take_device(struct recording *self, const struct tact_device_config *
     }
     if (!period || tact_settings_parse(period, &seconds) || !(seconds > 0.0)) {
         return tact_settings_fault(config, tact_settings_find(config, "file"), err,
-                                   "it does not tell its period");
+                                   "it does not state its period");
     }
     for (int i = 0; i < view->device_count; i++) {
         if (!strcmp(view->devices[i].name, name)) {
@@ -115,8 +115,8 @@ static int take_device(struct recording *self, const struct tact_device_config *
                                known[0] ? known : "none");
 }
 
-static int load(struct recording *self, const struct tact_device_config *config, const char *path,
-                struct tact_device_info *info, struct tact_error *err)
+static int load_log(struct recording *self, const struct tact_device_config *config,
+                    const char *path, struct tact_device_info *info, struct tact_error *err)
 {
     struct tact_log *log = NULL;
     struct tact_view view = {0};
@@ -132,7 +132,7 @@ static int load(struct recording *self, const struct tact_device_config *config,
         tact_settings_fault(config, tact_settings_find(config, "file"), err, "%s: %s", path,
                             why.text);
     } else {
-        rc = take_device(self, config, log, &view, info, err);
+        rc = find_device(self, config, log, &view, info, err);
     }
     if (!rc) {
         const struct tact_log_state *state = tact_log_state(log);
@@ -162,10 +162,10 @@ static int recording_open(const struct tact_device_config *config, struct tact_d
     }
     struct recording *self = calloc(1, sizeof *self);
     if (!self) {
-        return out_of_memory(err);
+        return recording_no_memory(err);
     }
     self->start = start;
-    rc = load(self, config, path, &out->info, err);
+    rc = load_log(self, config, path, &out->info, err);
     if (rc) {
         recording_close(self);
         return rc;
@@ -179,4 +179,4 @@ static int recording_open(const struct tact_device_config *config, struct tact_d
 
 const struct tact_device_type tact_recording_type = {
     TACT_ABI(struct tact_device_type), "recording",
-    "plays what another session's loop read from a device", recording_open, NULL};
+    "plays back what another session's loop read from a device", recording_open, NULL};

@@ -1,7 +1,6 @@
 /**
- * A device out of a log: what another session's loop read from one of its devices, tick by tick and
- * to the last bit, given to this one. What the scene makes of it (inputs, markers, deadman) is
- * computed anew.
+ * Plays back a device from a log: the inputs that another session's loop read, tick by tick and bit
+ * for bit. What the scene derives from them (inputs, markers, deadman) is computed again.
  *
  *   file     required; a log of tact, relative to the scene's folder; of a session that was split
  *            the first file

@@ -19,7 +19,7 @@ struct operator_device {
     double script[]; /* rows x ROW */
 };
 
-static void play(const struct operator_device *self, double t, double *channel)
+static void interpolate_script(const struct operator_device *self, double t, double *channel)
 {
     const double *script = self->script;
     int low = 0;
@@ -55,7 +55,7 @@ static void operator_read(void *data, uint64_t tick, double t, int64_t now_ns,
     (void)tick;
     in->state = TACT_DEVICE_OK;
     in->stamp_ns = now_ns;
-    play(self, t, in->channel);
+    interpolate_script(self, t, in->channel);
     in->channel[DEADMAN] = t >= self->deadman_from && t < self->deadman_until ? 1.0 : 0.0;
 }
 
@@ -107,8 +107,9 @@ static int check_script(const struct tact_device_config *config,
     return 0;
 }
 
-static void describe(const struct operator_device *self, const struct tact_device_config *config,
-                     struct tact_device_info *info)
+static void describe_operator(const struct operator_device *self,
+                              const struct tact_device_config *config,
+                              struct tact_device_info *info)
 {
     tact_settings_info(config, tact_operator_type.name, info);
     info->input_count = INPUTS;
@@ -151,7 +152,7 @@ static int operator_open(const struct tact_device_config *config, struct tact_de
     self->deadman_until = until;
     self->rows = script->rows;
     memcpy(self->script, script->numbers, size);
-    describe(self, config, &out->info);
+    describe_operator(self, config, &out->info);
     out->ops = &operator_ops;
     out->self = self;
     return 0;

@@ -1,7 +1,7 @@
 /**
  * The simulated operator: a scripted pair of fingers that closes, holds, turns and releases.
  *
- * It goes by the scene's time alone, so the same script gives the same values in every run.
+ * It depends on the scene's time only, so the same script yields the same values in every run.
  * Settings:
  *
  *   script          required; rows [time s, grip, turn rad, lift m], times strictly increasing,
@@ -26,9 +26,8 @@ TACT_BEGIN_DECLS
 /** The type "operator". */
 extern TACT_API const struct tact_device_type tact_operator_type;
 
-/** What was written to the operator last: TACT_OPERATOR_FELT values [N m], 0 before any write. NULL
- *  for a device of another type. To be called from the thread that writes, or after it has ended.
- */
+/** Values last written to the operator: TACT_OPERATOR_FELT [N m], 0 before any write. NULL for a
+ * device of another type. Call it from the thread that writes, or after it has ended. */
 TACT_API const double *tact_operator_felt(const struct tact_device *device);
 
 TACT_END_DECLS

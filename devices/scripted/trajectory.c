@@ -8,7 +8,7 @@
 #include "devices/common/settings.h"
 #include "devices/scripted/trajectory_internal.h"
 
-/* The row at or before tau, so that a row follows. tau lies within the motion. */
+/* The last row at or before tau that is followed by another. tau lies within the motion. */
 static int row_before(const struct tact_trajectory *self, double tau)
 {
     int low = 0;
@@ -28,9 +28,9 @@ static int row_before(const struct tact_trajectory *self, double tau)
     return low;
 }
 
-/* How much a column would change over `step` seconds at its slope at a row: that of the rows around
- * it, one-sided at the ends. The quotient of the times is at most 1, so nothing overflows. */
-static double change(const struct tact_trajectory *self, int row, int column, double step)
+/* Change of a column over `step` seconds at its slope at a row: that of the neighbouring rows,
+ * one-sided at the ends. The quotient of the times is at most 1, so nothing overflows. */
+static double slope_step(const struct tact_trajectory *self, int row, int column, double step)
 {
     int a = row > 0 ? row - 1 : row;
     int b = row < self->rows - 1 ? row + 1 : row;
@@ -51,9 +51,9 @@ static void interpolate(const struct tact_trajectory *self, double tau, double *
     for (int i = 0; i < self->columns; i++) {
         double line = p[i] + u * (q[i] - p[i]);
         if (self->cubic) {
-            /* Hermite segment, written as the straight line and what the slopes bend it by. */
-            double bend_p = change(self, row, i, step) - (q[i] - p[i]);
-            double bend_q = change(self, row + 1, i, step) - (q[i] - p[i]);
+            /* Hermite segment as a straight line plus corrections for the slopes */
+            double bend_p = slope_step(self, row, i, step) - (q[i] - p[i]);
+            double bend_q = slope_step(self, row + 1, i, step) - (q[i] - p[i]);
             line += u * (1.0 - u) * ((1.0 - u) * bend_p - u * bend_q);
         }
         channel[i] = line;
@@ -98,7 +98,8 @@ static void trajectory_close(void *data)
 static const struct tact_device_ops trajectory_ops = {TACT_ABI(struct tact_device_ops),
                                                       trajectory_read, NULL, trajectory_close};
 
-static void tell(const struct tact_trajectory_reading *r, const struct tact_device_info *info)
+static void report_file(const struct tact_trajectory_reading *r,
+                        const struct tact_device_info *info)
 {
     const struct tact_trajectory *self = r->self;
     char more[96] = "";
@@ -113,12 +114,14 @@ static void tell(const struct tact_trajectory_reading *r, const struct tact_devi
                  rate, length, r->gaps, more);
 }
 
-static void describe(const struct tact_trajectory_reading *r, struct tact_device_info *info)
+static void describe_trajectory(const struct tact_trajectory_reading *r,
+                                struct tact_device_info *info)
 {
     tact_settings_info(r->config, tact_trajectory_type.name, info);
     info->input_count = r->self->columns;
     for (int i = 0; i < info->input_count; i++) {
-        tact_settings_channel(&info->input[i], r->csv.names[r->wanted[i]], "", r->self->values[i]);
+        tact_settings_channel(&info->input[i], r->csv.names[r->selected[i]], "",
+                              r->self->values[i]);
     }
 }
 
@@ -137,8 +140,8 @@ static int trajectory_open(const struct tact_device_config *config, struct tact_
     r->self = self;
     int rc = tact_trajectory_load(r);
     if (rc == 0) {
-        describe(r, &out->info);
-        tell(r, &out->info);
+        describe_trajectory(r, &out->info);
+        report_file(r, &out->info);
         out->ops = &trajectory_ops;
         out->self = self;
     } else {

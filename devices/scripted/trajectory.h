@@ -1,7 +1,7 @@
 /**
  * The trajectory device: plays a recorded motion from a CSV file, resampled to the loop.
  *
- * It goes by the scene's time alone. The file is read and checked when the device is opened.
+ * It depends on the scene's time only. The file is read and checked when the device is opened.
  * Settings:
  *
  *   file            required; CSV, relative to the scene's folder (csv: comma, semicolon, tab or

@@ -1,4 +1,4 @@
-/** The played motion, shared by what reads the file and what plays it. */
+/** The motion that is played, between the code that reads the file and the one that plays it. */
 #ifndef TACT_DEVICES_TRAJECTORY_INTERNAL_H
 #define TACT_DEVICES_TRAJECTORY_INTERNAL_H
 
@@ -18,13 +18,13 @@ struct tact_trajectory {
     double *values; /* rows x columns: scaled and centred */
 };
 
-/* A trajectory being read: settings, file, and what was noticed on the way. */
+/* A trajectory that is being read: settings, file, and counts of irregularities. */
 struct tact_trajectory_reading {
     const struct tact_device_config *config;
     struct tact_error *err;
     struct tact_csv csv;
     struct tact_trajectory *self;
-    int wanted[TACT_DEVICE_CHANNELS + 1]; /* columns of the file; then the one of the time */
+    int selected[TACT_DEVICE_CHANNELS + 1]; /* columns of the file; then the one of the time */
     bool timed;
     double origin; /* time of the first row [s] */
     int capacity;  /* rows that are allocated */

@@ -7,7 +7,7 @@
 #include <string.h>
 #include "devices/common/settings.h"
 
-/* Finds the column of a word of the setting `key`. */
+/* Finds the column that a word of the setting `key` names. */
 static int find_column(struct tact_trajectory_reading *r, const char *key, const char *word)
 {
     int index = tact_csv_column(&r->csv, word);
@@ -25,13 +25,13 @@ static int find_column(struct tact_trajectory_reading *r, const char *key, const
     return index;
 }
 
-/* Takes one more column to play. */
-static int take_column(struct tact_trajectory_reading *r, int index)
+/* Adds a column to be played. */
+static int add_column(struct tact_trajectory_reading *r, int index)
 {
     int n = r->self->columns;
     const struct tact_device_setting *setting = tact_settings_find(r->config, "columns");
     for (int i = 0; i < n; i++) {
-        if (r->wanted[i] == index) {
+        if (r->selected[i] == index) {
             return tact_settings_fault(r->config, setting, r->err, "column '%s' given twice",
                                        r->csv.names[index]);
         }
@@ -41,7 +41,7 @@ static int take_column(struct tact_trajectory_reading *r, int index)
                                    "more than %d columns: choose with columns",
                                    TACT_DEVICE_CHANNELS);
     }
-    r->wanted[n] = index;
+    r->selected[n] = index;
     r->self->columns = n + 1;
     return 0;
 }
@@ -62,20 +62,20 @@ static int choose_columns(struct tact_trajectory_reading *r)
     }
     r->timed = time != NULL;
     for (int i = 0; !text && i < r->csv.columns && rc == 0; i++) {
-        rc = i == timer ? 0 : take_column(r, i);
+        rc = i == timer ? 0 : add_column(r, i);
     }
     while (text && rc == 0 && tact_settings_word(&text, word, sizeof word)) {
         int index = find_column(r, "columns", word);
-        rc = index < 0 ? index : take_column(r, index);
+        rc = index < 0 ? index : add_column(r, index);
     }
     if (rc == 0 && r->self->columns == 0) {
         rc = tact_settings_fault(r->config, NULL, r->err, "%s has no column to play", r->csv.path);
     }
-    r->wanted[r->self->columns] = timer;
+    r->selected[r->self->columns] = timer;
     return rc;
 }
 
-static int grow(struct tact_trajectory_reading *r)
+static int grow_rows(struct tact_trajectory_reading *r)
 {
     struct tact_trajectory *self = r->self;
     if (self->rows < r->capacity) {
@@ -94,12 +94,12 @@ static int grow(struct tact_trajectory_reading *r)
     return 0;
 }
 
-/* Adds a row that was read: its columns, then its time. */
+/* Adds a row: its columns, then its time. */
 static int add_row(struct tact_trajectory_reading *r, const double *row)
 {
     struct tact_trajectory *self = r->self;
     size_t columns = (size_t)self->columns;
-    int rc = grow(r);
+    int rc = grow_rows(r);
     if (rc) {
         return rc;
     }
@@ -110,7 +110,7 @@ static int add_row(struct tact_trajectory_reading *r, const double *row)
     if (r->timed && self->rows > 0) {
         double before = self->time[self->rows - 1];
         if (time < before) {
-            tact_error_at(r->err, r->csv.path, r->csv.line, 0, r->csv.names[r->wanted[columns]]);
+            tact_error_at(r->err, r->csv.path, r->csv.line, 0, r->csv.names[r->selected[columns]]);
             return tact_error_set(r->err, -EINVAL,
                                   "time %.9g s is before the %.9g s of the row before",
                                   row[columns], before + r->origin);
@@ -135,7 +135,7 @@ static int read_rows(struct tact_trajectory_reading *r)
     double row[TACT_DEVICE_CHANNELS + 1];
     int fields = r->self->columns + (r->timed ? 1 : 0);
     int rc;
-    while ((rc = tact_csv_row(&r->csv, r->wanted, fields, row, r->err)) > 0) {
+    while ((rc = tact_csv_row(&r->csv, r->selected, fields, row, r->err)) > 0) {
         rc = add_row(r, row);
         if (rc) {
             return rc;
@@ -148,7 +148,7 @@ static int read_rows(struct tact_trajectory_reading *r)
     return rc;
 }
 
-static int by_value(const void *a, const void *b)
+static int compare_doubles(const void *a, const void *b)
 {
     double x = *(const double *)a;
     double y = *(const double *)b;
@@ -169,7 +169,7 @@ static int count_gaps(struct tact_trajectory_reading *r)
     for (int i = 0; i < steps; i++) {
         step[i] = time[i + 1] - time[i];
     }
-    qsort(step, (size_t)steps, sizeof *step, by_value);
+    qsort(step, (size_t)steps, sizeof *step, compare_doubles);
     double usual = step[steps / 2];
     for (int i = steps; i > 0 && step[i - 1] > 1.5 * usual; i--) {
         r->gaps++;

@@ -22,8 +22,8 @@ double tact_twin_reading(const struct tact_twin_axis *axis)
     return fmin(axis->range[1], fmax(axis->range[0], y));
 }
 
-/* What pushes an axis from a tick on, beside motor and hand. */
-static double pushed(const struct tact_twin *self, int axis, uint64_t tick)
+/* External force on an axis from a tick on, in addition to motor and hand. */
+static double push_force(const struct tact_twin *self, int axis, uint64_t tick)
 {
     const double t = (double)tick * self->period;
     int row = 0;
@@ -34,12 +34,13 @@ static double pushed(const struct tact_twin *self, int axis, uint64_t tick)
     return row ? self->push[(ptrdiff_t)(row - 1) * columns + (columns > 2 ? 1 + axis : 1)] : 0.0;
 }
 
-/* One tick of an axis, in which the hand's target goes on by `stride`. */
-static void move(const struct tact_twin *self, struct tact_twin_axis *a, double push, double stride)
+/* Advances an axis by one tick, in which the hand's target moves by `stride`. */
+static void step_axis(const struct tact_twin *self, struct tact_twin_axis *a, double push,
+                      double stride)
 {
-    tact_twin_form(self, a);
+    tact_twin_update_step(self, a);
     const double h = self->period, by_mass = h * h / a->mass;
-    a->force = tact_twin_delayed(&a->motor, a->asked);
+    a->force = tact_twin_delayed(&a->motor, a->requested);
     double level = a->stiffness * a->rest + a->grip * a->target + a->grip_damping * stride / h;
     const double z[4] = {a->x, a->w, by_mass * (level + a->force + push),
                          by_mass * a->grip * stride};
@@ -49,7 +50,7 @@ static void move(const struct tact_twin *self, struct tact_twin_axis *a, double 
         a->w += a->motion.speed[i] * z[i];
     }
     a->target += stride;
-    tact_twin_rub(self, a);
+    tact_twin_apply_friction(self, a);
     if (a->x < a->stops[0] || a->x > a->stops[1]) {
         bool low = a->x < a->stops[0];
         a->x = low ? a->stops[0] : a->stops[1];
@@ -62,8 +63,9 @@ static double target(const struct tact_twin_axis *axis, const struct tact_device
     return axis->channel < 0 ? 0.0 : axis->reach * hand->channel[axis->channel];
 }
 
-/* All axes from the tick that was read last to this one. */
-static void advance(struct tact_twin *self, uint64_t tick, const struct tact_device_input *hand)
+/* Advances all axes from the last tick to this one. */
+static void advance_axes(struct tact_twin *self, uint64_t tick,
+                         const struct tact_device_input *hand)
 {
     const uint64_t passed = tick - self->tick;
     const int ticks = passed < TACT_TWIN_GAP ? (int)passed : TACT_TWIN_GAP;
@@ -75,12 +77,13 @@ static void advance(struct tact_twin *self, uint64_t tick, const struct tact_dev
         const uint64_t now = self->tick + (uint64_t)k;
         for (int i = 0; i < TACT_TWIN_EFFECTS; i++) {
             if (self->effect[i] >= 0) {
-                self->acting[i] = tact_twin_delayed(&self->effect_delay[i], self->wanted[i]);
+                self->level[i] = tact_twin_delayed(&self->effect_delay[i], self->wanted[i]);
             }
         }
         for (int i = 0; i < self->axes; i++) {
             struct tact_twin_axis *a = &self->axis[i];
-            move(self, a, pushed(self, i, now) + tact_twin_effect(self, a, now), stride[i]);
+            step_axis(self, a, push_force(self, i, now) + tact_twin_effect(self, a, now),
+                      stride[i]);
         }
     }
     for (int i = 0; i < self->axes; i++) {
@@ -88,7 +91,7 @@ static void advance(struct tact_twin *self, uint64_t tick, const struct tact_dev
     }
 }
 
-static bool unplugged(const struct tact_twin *self, double t)
+static bool is_unplugged(const struct tact_twin *self, double t)
 {
     for (int i = 0; i < self->lost_rows; i++) {
         if (t >= self->lost[2 * i] && t < self->lost[2 * i + 1]) {
@@ -98,23 +101,23 @@ static bool unplugged(const struct tact_twin *self, double t)
     return false;
 }
 
-/* The readings of this tick. What is unplugged holds its axes and has no force. */
-static void tell(struct tact_twin *self, const struct tact_device_input *hand)
+/* Writes the readings of this tick. An unplugged device repeats its axes and has no force. */
+static void write_readings(struct tact_twin *self, const struct tact_device_input *hand)
 {
     for (int i = 0; i < self->axes; i++) {
         double reading =
             tact_twin_delayed(&self->axis[i].sensor, tact_twin_reading(&self->axis[i]));
-        self->held[i] = self->away ? self->held[i] : reading;
-        self->axis[i].asked = self->away ? 0.0 : self->axis[i].asked;
+        self->last_input[i] = self->unplugged ? self->last_input[i] : reading;
+        self->axis[i].requested = self->unplugged ? 0.0 : self->axis[i].requested;
     }
-    for (int i = 0; self->away && i < TACT_TWIN_EFFECTS; i++) {
+    for (int i = 0; self->unplugged && i < TACT_TWIN_EFFECTS; i++) {
         self->wanted[i] = 0.0;
     }
     for (int i = 0; i < self->buttons; i++) {
         int channel = self->button[i];
         double pressed =
             tact_twin_delayed(&self->buttons_delay[i], channel < 0 ? 0.0 : hand->channel[channel]);
-        self->held[self->axes + i] = self->away ? 0.0 : pressed;
+        self->last_input[self->axes + i] = self->unplugged ? 0.0 : pressed;
     }
 }
 
@@ -133,25 +136,26 @@ static void twin_read(void *data, uint64_t tick, double t, int64_t now_ns,
             self->axis[i].target = target(&self->axis[i], &hand);
         }
     }
-    advance(self, tick, &hand);
+    advance_axes(self, tick, &hand);
     self->tick = tick;
-    self->away = unplugged(self, t);
-    tell(self, &hand);
-    in->state = self->away ? TACT_DEVICE_LOST : TACT_DEVICE_OK;
+    self->unplugged = is_unplugged(self, t);
+    write_readings(self, &hand);
+    in->state = self->unplugged ? TACT_DEVICE_LOST : TACT_DEVICE_OK;
     in->stamp_ns = now_ns - (int64_t)(self->delay_ticks * self->period * 1e9 + 0.5);
-    memcpy(in->channel, self->held, (size_t)(self->axes + self->buttons) * sizeof *in->channel);
+    memcpy(in->channel, self->last_input,
+           (size_t)(self->axes + self->buttons) * sizeof *in->channel);
 }
 
 static void twin_write(void *data, const double *out, int64_t now_ns)
 {
     struct tact_twin *self = data;
     (void)now_ns;
-    tact_twin_want(self, out);
+    tact_twin_set_outputs(self, out);
     for (int i = 0; i < self->axes; i++) {
         struct tact_twin_axis *a = &self->axis[i];
-        if (a->output >= 0 && !self->away) {
+        if (a->output >= 0 && !self->unplugged) {
             double force = a->strength * out[a->output];
-            a->asked = isfinite(force) ? fmin(a->limit, fmax(-a->limit, force)) : 0.0;
+            a->requested = isfinite(force) ? fmin(a->limit, fmax(-a->limit, force)) : 0.0;
         }
     }
 }

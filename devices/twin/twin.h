@@ -5,7 +5,7 @@
  *
  * Each axis moves by  mass x'' = force - damping x' - stiffness (x - rest) + hand + push, which is
  * solved exactly over a tick: the force is held, the hand's target is a straight line in between.
- * It goes by the scene's time alone, so the same scene gives the same values in every run.
+ * It depends on the scene's time only, so the same scene yields the same values in every run.
  *
  * Numbers are one for all axes, or a list with one for each; rows of two likewise. [m] and [N]
  * stand for [rad] and [N m] as well.
@@ -34,8 +34,8 @@
  *   force_delay     [s] from the write to the force, in whole ticks; default 0
  *   scale           reading for 1 m; default 1
  *   range           [low, high] of the reading, at which it saturates; default: none
- *   bits            the range is told in 2^bits - 1 equal steps, 1 to 32; needs range
- *   step            or: the reading is told in multiples of this
+ *   bits            the range is resolved in 2^bits - 1 equal steps, 1 to 32; needs range
+ *   step            or: the reading is rounded to multiples of this
  *   delay           [s] by which readings are old, in whole ticks; default 0
  *   push            [N] on all axes; or rows [time s, one for each axis], each held until the next
  *   lost            rows [from, until] [s] in which it is unplugged
@@ -62,20 +62,20 @@
 TACT_BEGIN_DECLS
 
 #define TACT_TWIN_AXES 16  /**< most axes */
-#define TACT_TWIN_GAP 1000 /**< most ticks it moves on by at once */
+#define TACT_TWIN_GAP 1000 /**< maximum number of ticks by which it advances at once */
 
 /** The type "twin". */
 extern TACT_API const struct tact_device_type tact_twin_type;
 
-/** An axis as it is, at the last tick that was read: before delay, range and steps. */
+/** State of an axis at the last tick that was read: before delay, range and steps. */
 struct tact_twin_state {
     double position; /**< [m], [rad] */
     double velocity; /**< [m/s], [rad/s] */
     double force;    /**< of the motor since the tick before [N], [N m] */
 };
 
-/** The state of an axis, counted from 0. From the thread that reads, or after it has ended.
- *  Real-time safe. @retval 0, or -EINVAL where the device is no twin or has no such axis */
+/** State of an axis by its index from 0. From the thread that reads, or after it has ended.
+ * Real-time safe. @retval 0, or -EINVAL if the device is not a twin or has no such axis */
 TACT_API int tact_twin_look(const struct tact_device *device, int axis,
                             struct tact_twin_state *state);
 

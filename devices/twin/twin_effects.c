@@ -1,4 +1,4 @@
-/* What a twin's device renders by itself: springs, dampers, friction, vibration. */
+/* Effects that a twin renders itself: springs, dampers, friction, vibration. */
 #include <errno.h>
 #include <math.h>
 #include <string.h>
@@ -10,8 +10,8 @@ static const char *const names[TACT_TWIN_EFFECTS] = {
     "spring", "spring_center", "damper", "friction", "vibration", "strong", "weak"};
 static const double pi = 3.14159265358979323846;
 
-static int read_names(struct tact_twin *self, const struct tact_device_config *config,
-                      struct tact_device_info *info, struct tact_error *err)
+static int read_effect_names(struct tact_twin *self, const struct tact_device_config *config,
+                             struct tact_device_info *info, struct tact_error *err)
 {
     const char *text = NULL;
     char name[256];
@@ -28,40 +28,41 @@ static int read_names(struct tact_twin *self, const struct tact_device_config *c
                                        name);
         }
         self->effect[i] = info->output_count;
-        rc = tact_twin_add(info->output, &info->output_count, name, "1", config, "effects", err);
+        rc = tact_twin_add_channel(info->output, &info->output_count, name, "1", config, "effects",
+                                   err);
     }
     return rc;
 }
 
-static bool vibrates(const struct tact_twin *self)
+static bool is_vibration(const struct tact_twin *self)
 {
     return self->effect[TACT_TWIN_VIBRATION] >= 0 || self->effect[TACT_TWIN_HEAVY] >= 0 ||
            self->effect[TACT_TWIN_LIGHT] >= 0;
 }
 
-void tact_twin_usual_effects(const struct tact_twin *self, struct tact_twin_axis *a)
+void tact_twin_default_effects(const struct tact_twin *self, struct tact_twin_axis *a)
 {
     a->effect_spring = self->effect[TACT_TWIN_SPRING] >= 0;
     a->effect_damper = self->effect[TACT_TWIN_DAMPER] >= 0;
     a->effect_friction = self->effect[TACT_TWIN_FRICTION] >= 0;
-    a->effect_vibration = vibrates(self);
+    a->effect_vibration = is_vibration(self);
 }
 
-/* What there is no effect for is a slip. */
+/* A strength without its effect is an error. */
 static int check_strengths(const struct tact_twin *self, const struct tact_device_config *config,
                            struct tact_error *err)
 {
     const struct {
         const char *key;
-        bool used;
+        bool has_effect;
     } keys[] = {{"effect_spring", self->effect[TACT_TWIN_SPRING] >= 0},
                 {"effect_damper", self->effect[TACT_TWIN_DAMPER] >= 0},
                 {"effect_friction", self->effect[TACT_TWIN_FRICTION] >= 0},
-                {"effect_vibration", vibrates(self)},
-                {"frequencies", vibrates(self)}};
+                {"effect_vibration", is_vibration(self)},
+                {"frequencies", is_vibration(self)}};
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
         const struct tact_device_setting *setting = tact_settings_find(config, keys[i].key);
-        if (setting && !keys[i].used) {
+        if (setting && !keys[i].has_effect) {
             return tact_settings_fault(config, setting, err, "effects has nothing of that kind");
         }
     }
@@ -78,7 +79,7 @@ int tact_twin_read_effects(struct tact_twin *self, const struct tact_device_conf
     for (int i = 0; i < TACT_TWIN_EFFECTS; i++) {
         self->effect[i] = -1;
     }
-    int rc = read_names(self, config, info, err);
+    int rc = read_effect_names(self, config, info, err);
     rc = rc ? rc : check_strengths(self, config, err);
     rc = rc ? rc : tact_settings_list(config, "frequencies", &single, &frequencies, &count, err);
     for (int i = 0; !rc && i < 3; i++) {
@@ -92,20 +93,20 @@ int tact_twin_read_effects(struct tact_twin *self, const struct tact_device_conf
     return rc;
 }
 
-void tact_twin_want(struct tact_twin *self, const double *out)
+void tact_twin_set_outputs(struct tact_twin *self, const double *out)
 {
     for (int i = 0; i < TACT_TWIN_EFFECTS; i++) {
-        const double value = self->effect[i] < 0 || self->away ? 0.0 : out[self->effect[i]];
+        const double value = self->effect[i] < 0 || self->unplugged ? 0.0 : out[self->effect[i]];
         const double least = i == TACT_TWIN_CENTER ? -1.0 : 0.0;
         const double size = i >= TACT_TWIN_VIBRATION ? fabs(value) : value;
         self->wanted[i] = isfinite(size) ? fmin(1.0, fmax(least, size)) : 0.0;
     }
 }
 
-int tact_twin_form(const struct tact_twin *self, struct tact_twin_axis *a)
+int tact_twin_update_step(const struct tact_twin *self, struct tact_twin_axis *a)
 {
-    const double by_spring = self->acting[TACT_TWIN_SPRING];
-    const double by_damper = self->acting[TACT_TWIN_DAMPER];
+    const double by_spring = self->level[TACT_TWIN_SPRING];
+    const double by_damper = self->level[TACT_TWIN_DAMPER];
     if (a->by_spring == by_spring && a->by_damper == by_damper) {
         return 0;
     }
@@ -124,26 +125,26 @@ int tact_twin_form(const struct tact_twin *self, struct tact_twin_axis *a)
 double tact_twin_effect(const struct tact_twin *self, const struct tact_twin_axis *a, uint64_t tick)
 {
     const double t = (double)tick * self->period;
-    const double *acting = self->acting;
+    const double *level = self->level;
     double force = 0.0;
-    if (acting[TACT_TWIN_SPRING] != 0.0 && a->scale != 0.0) {
-        force = a->effect_spring * acting[TACT_TWIN_SPRING] * acting[TACT_TWIN_CENTER] / a->scale;
+    if (level[TACT_TWIN_SPRING] != 0.0 && a->scale != 0.0) {
+        force = a->effect_spring * level[TACT_TWIN_SPRING] * level[TACT_TWIN_CENTER] / a->scale;
     }
     for (int i = 0; i < 3; i++) {
-        if (acting[TACT_TWIN_VIBRATION + i] != 0.0) {
-            force += a->effect_vibration * acting[TACT_TWIN_VIBRATION + i] *
+        if (level[TACT_TWIN_VIBRATION + i] != 0.0) {
+            force += a->effect_vibration * level[TACT_TWIN_VIBRATION + i] *
                      tact_sin(2.0 * pi * fmod(self->frequency[i] * t, 1.0));
         }
     }
     return force;
 }
 
-void tact_twin_rub(const struct tact_twin *self, struct tact_twin_axis *a)
+void tact_twin_apply_friction(const struct tact_twin *self, struct tact_twin_axis *a)
 {
-    const double most = a->effect_friction * self->acting[TACT_TWIN_FRICTION];
+    const double most = a->effect_friction * self->level[TACT_TWIN_FRICTION];
     const double by_mass = self->period * self->period / a->mass;
     if (most > 0.0) {
-        /* a force that is held over the tick, at most as large as stops it at the end of it */
+        /* constant over the tick, at most as large as stops the motion at its end */
         double force = fmin(most, fmax(-most, -a->w / (a->motion.speed[2] * by_mass)));
         a->x += a->motion.position[2] * by_mass * force;
         a->w += a->motion.speed[2] * by_mass * force;

@@ -1,4 +1,4 @@
-/** The parts of a twin: its axes, their steps, and its settings. */
+/** Internals of a twin: its axes, their steps, and its settings. */
 #ifndef TACT_DEVICES_TWIN_INTERNAL_H
 #define TACT_DEVICES_TWIN_INTERNAL_H
 
@@ -13,8 +13,8 @@ struct tact_twin_step {
     double speed[4];
 };
 
-/** Forms the step. spring: stiffness period^2 / mass, damper: damping period / mass, both at least
- *  0 and at most TACT_TWIN_STIFF. */
+/** Computes the step. spring: stiffness period^2 / mass, damper: damping period / mass, both at
+ * least 0 and at most TACT_TWIN_STIFF. */
 void tact_twin_step_init(struct tact_twin_step *step, double spring, double damper);
 
 #define TACT_TWIN_STIFF 1e6 /* beyond it the motion is over within 1e-6 of a tick */
@@ -26,7 +26,7 @@ struct tact_twin_delay {
     double *value; /* ticks + 1 */
 };
 
-/** What a device renders by itself, on all of its axes. */
+/** Effects that a device renders itself, on all of its axes. */
 enum tact_twin_effect {
     TACT_TWIN_SPRING, /* 0 .. 1: pulls to the centre */
     TACT_TWIN_CENTER, /* ... which is at this reading */
@@ -51,10 +51,10 @@ struct tact_twin_axis {
     /* as it is */
     struct tact_twin_step motion; /* with this spring and damper of its effects, 0 .. 1: */
     double by_spring, by_damper;
-    double x, w;   /* position [m], speed times the period [m] */
-    double target; /* of the hand at the last tick [m] */
-    double asked;  /* written last [N] */
-    double force;  /* that acts [N] */
+    double x, w;      /* position [m], speed times the period [m] */
+    double target;    /* of the hand at the last tick [m] */
+    double requested; /* written last [N] */
+    double force;     /* that acts [N] */
     struct tact_twin_delay motor, sensor;
 };
 
@@ -64,7 +64,7 @@ struct tact_twin {
     struct tact_twin_axis axis[TACT_TWIN_AXES];
     int effect[TACT_TWIN_EFFECTS]; /* output, -1: none */
     double frequency[3];           /* of vibration, heavy and light motor [Hz] */
-    double wanted[TACT_TWIN_EFFECTS], acting[TACT_TWIN_EFFECTS];
+    double wanted[TACT_TWIN_EFFECTS], level[TACT_TWIN_EFFECTS];
     struct tact_twin_delay effect_delay[TACT_TWIN_EFFECTS];
     int button[TACT_DEVICE_CHANNELS]; /* channel of the hand, -1: none */
     struct tact_twin_delay buttons_delay[TACT_DEVICE_CHANNELS];
@@ -75,59 +75,60 @@ struct tact_twin {
     struct tact_device hand;
     int delay_ticks;
     bool started;
-    bool away;                         /* unplugged */
-    uint64_t tick;                     /* that was read last */
-    double held[TACT_DEVICE_CHANNELS]; /* told last */
+    bool unplugged;
+    uint64_t tick;                           /* last tick that was read */
+    double last_input[TACT_DEVICE_CHANNELS]; /* reading of the last tick */
 };
 
-/** Reads all settings, opens the hand, allocates, fills *info. The caller closes self, also after
- *  a failure. @retval 0, or a negative errno with *err filled */
+/** Reads all settings, opens the hand, allocates, sets *info. The caller closes self, also after a
+ * failure. @retval 0, or a negative errno with *err set */
 int tact_twin_load(struct tact_twin *self, const struct tact_device_config *config,
                    struct tact_device_info *info, struct tact_error *err);
 
-/** Its part for the axes, whose number is known: motion, motor, sensor, delays.
- *  @retval as tact_twin_load() */
+/** Reads the settings of the axes, whose number is known: motion, motor, sensor, delays.
+ * @retval as tact_twin_load() */
 int tact_twin_read_motion(struct tact_twin *self, const struct tact_device_config *config,
                           struct tact_error *err);
 
-/** Adds a channel; the name is refused where it is there already, or too long.
- *  @retval as tact_twin_load() */
-int tact_twin_add(struct tact_device_channel *channels, int *count, const char *name,
-                  const char *unit, const struct tact_device_config *config, const char *key,
-                  struct tact_error *err);
+/** Adds a channel; a duplicate or too long name is refused.
+ * @retval as tact_twin_load() */
+int tact_twin_add_channel(struct tact_device_channel *channels, int *count, const char *name,
+                          const char *unit, const struct tact_device_config *config,
+                          const char *key, struct tact_error *err);
 
-/** Finite rows of so many numbers; *rows points into the config and stays where the key is absent.
- *  @retval as tact_twin_load() */
+/** Reads rows of finite numbers; *rows points into the config and is unchanged if the key is
+ * absent.
+ * @retval as tact_twin_load() */
 int tact_twin_rows(const struct tact_device_config *config, const char *key, int columns,
                    const double **rows, int *count, struct tact_error *err);
 
-/** Forms an axis' step with the springs and dampers that act on it now. Real-time safe.
- *  @retval -EINVAL too stiff for its mass */
-int tact_twin_form(const struct tact_twin *self, struct tact_twin_axis *axis);
+/** Recomputes an axis' step with the springs and dampers that act now. Real-time safe.
+ * @retval -EINVAL too stiff for its mass */
+int tact_twin_update_step(const struct tact_twin *self, struct tact_twin_axis *axis);
 
-/** Reads which effects it has, adds their outputs; and how strong they are, once the axes are known
- *  (without their numbers). @retval as tact_twin_load() */
+/** Reads which effects it has and adds their outputs; and their strengths, once the axes are known
+ * (without their numbers). @retval as tact_twin_load() */
 int tact_twin_read_effects(struct tact_twin *self, const struct tact_device_config *config,
                            struct tact_device_info *info, struct tact_error *err);
 
-/** How strong the effects are that it has, unless settings say so: 1. */
-void tact_twin_usual_effects(const struct tact_twin *self, struct tact_twin_axis *axis);
+/** Sets the default strength of its effects: 1. */
+void tact_twin_default_effects(const struct tact_twin *self, struct tact_twin_axis *axis);
 
-/** Takes what is written, within what it can be. Real-time safe. */
-void tact_twin_want(struct tact_twin *self, const double *out);
+/** Stores the outputs, clamped to their ranges. Real-time safe. */
+void tact_twin_set_outputs(struct tact_twin *self, const double *out);
 
-/** The effects of a tick: what pushes an axis in it [N], before friction; `acting` is set before.
- *  Real-time safe. */
+/** Force of the effects on an axis in a tick [N], without friction; requires `level`. Real-time
+ * safe. */
 double tact_twin_effect(const struct tact_twin *self, const struct tact_twin_axis *axis,
                         uint64_t tick);
 
-/** Friction over a tick: takes what it can of the speed that was reached. Real-time safe. */
-void tact_twin_rub(const struct tact_twin *self, struct tact_twin_axis *axis);
+/** Applies friction over a tick: reduces the speed, at most to zero. Real-time safe. */
+void tact_twin_apply_friction(const struct tact_twin *self, struct tact_twin_axis *axis);
 
-/** A value goes in, the one of so many ticks ago comes out. Real-time safe. */
+/** Pushes a value and returns the delayed one. Real-time safe. */
 double tact_twin_delayed(struct tact_twin_delay *delay, double value);
 
-/** What an axis' sensor says now. Real-time safe. */
+/** Reading of an axis' sensor. Real-time safe. */
 double tact_twin_reading(const struct tact_twin_axis *axis);
 
 #endif

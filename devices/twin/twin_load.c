@@ -1,4 +1,4 @@
-/* What a twin is made of: its channels, what pushes it, and whose hand holds it. */
+/* Reading the settings of a twin: its channels, its pushes, and its hand. */
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
@@ -46,7 +46,7 @@ enum { KEYS = sizeof keys / sizeof *keys };
 static const char prefix[] = "hand_";
 enum { PREFIX = sizeof prefix - 1 };
 
-static bool is_own(const char *key)
+static bool is_hand_key(const char *key)
 {
     for (int i = 0; i < KEYS; i++) {
         if (!strcmp(key, keys[i])) {
@@ -56,9 +56,9 @@ static bool is_own(const char *key)
     return false;
 }
 
-int tact_twin_add(struct tact_device_channel *channels, int *count, const char *name,
-                  const char *unit, const struct tact_device_config *config, const char *key,
-                  struct tact_error *err)
+int tact_twin_add_channel(struct tact_device_channel *channels, int *count, const char *name,
+                          const char *unit, const struct tact_device_config *config,
+                          const char *key, struct tact_error *err)
 {
     const struct tact_device_setting *setting = tact_settings_find(config, key);
     if (*count == TACT_DEVICE_CHANNELS || strlen(name) >= TACT_DEVICE_NAME) {
@@ -87,7 +87,8 @@ static int read_axes(struct tact_twin *self, const struct tact_device_config *co
     }
     while (!rc && tact_settings_word(&names, name, sizeof name)) {
         if (units) {
-            tact_settings_word(&units, unit, sizeof unit); /* the last one stays */
+            tact_settings_word(&units, unit,
+                               sizeof unit); /* the last unit applies to all further axes */
         }
         if (self->axes == TACT_TWIN_AXES) {
             rc = tact_settings_fault(config, tact_settings_find(config, "axes"), err,
@@ -95,7 +96,8 @@ static int read_axes(struct tact_twin *self, const struct tact_device_config *co
         } else {
             self->axis[self->axes].output = -1;
             self->axis[self->axes++].channel = -1;
-            rc = tact_twin_add(info->input, &info->input_count, name, unit, config, "axes", err);
+            rc = tact_twin_add_channel(info->input, &info->input_count, name, unit, config, "axes",
+                                       err);
         }
     }
     return rc;
@@ -116,12 +118,14 @@ static int read_outputs(struct tact_twin *self, const struct tact_device_config 
         }
         if (strcmp(name, "-") != 0) {
             self->axis[axis].output = info->output_count;
-            rc = tact_twin_add(info->output, &info->output_count, name, "1", config, "forces", err);
+            rc = tact_twin_add_channel(info->output, &info->output_count, name, "1", config,
+                                       "forces", err);
         }
         axis++;
     }
     while (!rc && unfelt && tact_settings_word(&unfelt, name, sizeof name)) {
-        rc = tact_twin_add(info->output, &info->output_count, name, "1", config, "unfelt", err);
+        rc = tact_twin_add_channel(info->output, &info->output_count, name, "1", config, "unfelt",
+                                   err);
     }
     return rc;
 }
@@ -154,7 +158,8 @@ static int read_buttons(struct tact_twin *self, const struct tact_device_config 
             rc = hand_channel(self, config, "buttons", from + 1, &channel, err);
         }
         rc = rc ? rc
-                : tact_twin_add(info->input, &info->input_count, name, "1", config, "buttons", err);
+                : tact_twin_add_channel(info->input, &info->input_count, name, "1", config,
+                                        "buttons", err);
         if (!rc) {
             self->button[self->buttons++] = channel;
         }
@@ -162,7 +167,7 @@ static int read_buttons(struct tact_twin *self, const struct tact_device_config 
     return rc;
 }
 
-/* Opens the hand with the settings that are its own. */
+/* Opens the hand with its own settings. */
 static int open_hand(struct tact_twin *self, const struct tact_device_config *config,
                      const struct tact_device_type *type, struct tact_error *err)
 {
@@ -175,7 +180,7 @@ static int open_hand(struct tact_twin *self, const struct tact_device_config *co
     own.settings = settings;
     own.setting_count = 0;
     for (int i = 0; i < config->setting_count; i++) {
-        if (!is_own(config->settings[i].key)) {
+        if (!is_hand_key(config->settings[i].key)) {
             settings[own.setting_count] = config->settings[i];
             settings[own.setting_count++].key += PREFIX;
         }
@@ -184,7 +189,7 @@ static int open_hand(struct tact_twin *self, const struct tact_device_config *co
     if (rc) {
         self->hand.ops = NULL;
     }
-    /* The scene's own word for the key. */
+    /* the key as in the scene */
     for (int i = 0; rc && err && i < own.setting_count; i++) {
         if (settings[i].line == err->line && !strcmp(err->key, settings[i].key)) {
             tact_error_at(err, NULL, 0, 0, settings[i].key - PREFIX);
@@ -208,8 +213,8 @@ static int read_hand(struct tact_twin *self, const struct tact_device_config *co
         bool of_hand = !strncmp(key, prefix, PREFIX);
         if (of_hand && !type) {
             rc = tact_settings_fault(config, &config->settings[i], err,
-                                     "whose hand? give hand: trajectory, or hand: operator");
-        } else if (!of_hand && !is_own(key)) {
+                                     "a hand is missing: set hand: trajectory, or hand: operator");
+        } else if (!of_hand && !is_hand_key(key)) {
             rc = tact_settings_check(config, keys, KEYS, err);
         }
     }
@@ -223,9 +228,9 @@ static int read_hand(struct tact_twin *self, const struct tact_device_config *co
     return open_hand(self, config, types[type], err);
 }
 
-/* Which of the hand's channels each axis follows. */
-static int follow(struct tact_twin *self, const struct tact_device_config *config,
-                  struct tact_error *err)
+/* Maps the hand's channels to axes. */
+static int map_hand_channels(struct tact_twin *self, const struct tact_device_config *config,
+                             struct tact_error *err)
 {
     const char *names = NULL;
     char name[256];
@@ -247,7 +252,7 @@ static int follow(struct tact_twin *self, const struct tact_device_config *confi
     return rc;
 }
 
-static int keep(const double *from, int count, double **to, struct tact_error *err)
+static int copy_numbers(const double *from, int count, double **to, struct tact_error *err)
 {
     if (count == 0) {
         return 0;
@@ -260,7 +265,7 @@ static int keep(const double *from, int count, double **to, struct tact_error *e
     return 0;
 }
 
-/* What pushes, and when it is unplugged. */
+/* Reads pushes, and the intervals in which it is unplugged. */
 static int read_script(struct tact_twin *self, const struct tact_device_config *config,
                        struct tact_error *err)
 {
@@ -283,8 +288,8 @@ static int read_script(struct tact_twin *self, const struct tact_device_config *
         }
     }
     rc = rc ? rc : tact_twin_rows(config, "lost", 2, &lost, &self->lost_rows, err);
-    rc = rc ? rc : keep(pushes, self->push_rows * self->push_columns, &self->push, err);
-    return rc ? rc : keep(lost, 2 * self->lost_rows, &self->lost, err);
+    rc = rc ? rc : copy_numbers(pushes, self->push_rows * self->push_columns, &self->push, err);
+    return rc ? rc : copy_numbers(lost, 2 * self->lost_rows, &self->lost, err);
 }
 
 int tact_twin_load(struct tact_twin *self, const struct tact_device_config *config,
@@ -296,12 +301,12 @@ int tact_twin_load(struct tact_twin *self, const struct tact_device_config *conf
     rc = rc ? rc : read_axes(self, config, info, err);
     rc = rc ? rc : read_outputs(self, config, info, err);
     rc = rc ? rc : tact_twin_read_effects(self, config, info, err);
-    rc = rc ? rc : follow(self, config, err);
+    rc = rc ? rc : map_hand_channels(self, config, err);
     rc = rc ? rc : read_buttons(self, config, info, err);
     rc = rc ? rc : tact_twin_read_motion(self, config, err);
     rc = rc ? rc : read_script(self, config, err);
     for (int i = 0; !rc && i < self->axes; i++) {
-        info->input[i].rest = self->held[i];
+        info->input[i].rest = self->last_input[i];
     }
     return rc;
 }

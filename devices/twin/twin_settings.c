@@ -1,4 +1,4 @@
-/* The settings of a twin that say how its axes move and are read. */
+/* Settings of a twin for the motion and the sensors of its axes. */
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
@@ -7,24 +7,24 @@
 #include "devices/common/settings.h"
 #include "devices/twin/twin_internal.h"
 
-enum { MOST_DELAY = 10000 }; /* [ticks] */
+enum { MAX_DELAY = 10000 }; /* [ticks] */
 
 /* A setting that is a number of each axis. */
-struct each {
+struct axis_setting {
     const char *key;
     size_t offset; /* in the axis */
     enum { ANY, POSITIVE, NOT_NEGATIVE } sign;
 };
 
-/* One number for all axes, or one for each. */
-static int read_each(struct tact_twin *self, const struct tact_device_config *config,
-                     const struct each *each, struct tact_error *err)
+/* Reads one number for all axes, or one for each. */
+static int read_axis_setting(struct tact_twin *self, const struct tact_device_config *config,
+                             const struct axis_setting *axis_setting, struct tact_error *err)
 {
-    const struct tact_device_setting *setting = tact_settings_find(config, each->key);
+    const struct tact_device_setting *setting = tact_settings_find(config, axis_setting->key);
     const double *numbers = NULL;
     double single;
     int count = 0;
-    int rc = tact_settings_list(config, each->key, &single, &numbers, &count, err);
+    int rc = tact_settings_list(config, axis_setting->key, &single, &numbers, &count, err);
     if (rc || !setting) {
         return rc;
     }
@@ -35,12 +35,13 @@ static int read_each(struct tact_twin *self, const struct tact_device_config *co
     }
     for (int i = 0; i < self->axes; i++) {
         double x = numbers[count == 1 ? 0 : i];
-        if (each->sign != ANY && !(x >= 0.0 && (x > 0.0 || each->sign == NOT_NEGATIVE))) {
-            return tact_settings_fault(config, setting, err, "expected a number %s, not %g",
-                                       each->sign == POSITIVE ? "above 0" : "that is not under 0",
-                                       x);
+        if (axis_setting->sign != ANY &&
+            !(x >= 0.0 && (x > 0.0 || axis_setting->sign == NOT_NEGATIVE))) {
+            return tact_settings_fault(
+                config, setting, err, "expected a number %s, not %g",
+                axis_setting->sign == POSITIVE ? "above 0" : "that is not under 0", x);
         }
-        memcpy((char *)&self->axis[i] + each->offset, &x, sizeof x);
+        memcpy((char *)&self->axis[i] + axis_setting->offset, &x, sizeof x);
     }
     return 0;
 }
@@ -98,16 +99,16 @@ static int read_delay(const struct tact_twin *self, const struct tact_device_con
     if (rc) {
         return rc;
     }
-    if (!(exact >= 0.0 && exact <= MOST_DELAY && fabs(exact - whole) <= 1e-6 * (1.0 + exact))) {
+    if (!(exact >= 0.0 && exact <= MAX_DELAY && fabs(exact - whole) <= 1e-6 * (1.0 + exact))) {
         return tact_settings_fault(config, tact_settings_find(config, key), err,
                                    "expected whole ticks of %g s, up to %d of them, not %g s",
-                                   self->period, MOST_DELAY, seconds);
+                                   self->period, MAX_DELAY, seconds);
     }
     *ticks = (int)whole;
     return 0;
 }
 
-/* Steps of the reading: by their size, or by their number. */
+/* Resolution of the reading: by size of a step, or by number of bits. */
 static int read_steps(struct tact_twin *self, const struct tact_device_config *config,
                       struct tact_error *err)
 {
@@ -132,8 +133,8 @@ static int read_steps(struct tact_twin *self, const struct tact_device_config *c
     return 0;
 }
 
-/* The step over a tick, once all that it depends on is known. */
-static int form_motion(struct tact_twin *self, const struct tact_device_config *config,
+/* Computes the step over a tick, once all of its parameters are known. */
+static int init_motion(struct tact_twin *self, const struct tact_device_config *config,
                        struct tact_error *err)
 {
     for (int i = 0; i < self->axes; i++) {
@@ -141,10 +142,10 @@ static int form_motion(struct tact_twin *self, const struct tact_device_config *
         if (a->channel < 0) { /* no hand is on it */
             a->grip = a->grip_damping = 0.0;
         }
-        self->acting[TACT_TWIN_SPRING] = self->acting[TACT_TWIN_DAMPER] = 1.0;
-        int rc = tact_twin_form(self, a);
-        self->acting[TACT_TWIN_SPRING] = self->acting[TACT_TWIN_DAMPER] = 0.0;
-        a->by_spring = -1.0; /* to be formed anew */
+        self->level[TACT_TWIN_SPRING] = self->level[TACT_TWIN_DAMPER] = 1.0;
+        int rc = tact_twin_update_step(self, a);
+        self->level[TACT_TWIN_SPRING] = self->level[TACT_TWIN_DAMPER] = 0.0;
+        a->by_spring = -1.0; /* forces recomputation */
         if (rc) {
             return tact_settings_fault(
                 config, tact_settings_find(config, "mass"), err,
@@ -156,7 +157,7 @@ static int form_motion(struct tact_twin *self, const struct tact_device_config *
     return 0;
 }
 
-/* A queue that is full of the value that it starts with. */
+/* A queue filled with its initial value. */
 static int make_delay(struct tact_twin_delay *delay, int ticks, double value)
 {
     delay->ticks = ticks;
@@ -178,9 +179,9 @@ static int make_delays(struct tact_twin *self, const struct tact_device_config *
     }
     for (int i = 0; !rc && i < self->axes; i++) {
         struct tact_twin_axis *a = &self->axis[i];
-        self->held[i] = tact_twin_reading(a);
+        self->last_input[i] = tact_twin_reading(a);
         rc = make_delay(&a->motor, force_ticks, 0.0);
-        rc = rc ? rc : make_delay(&a->sensor, self->delay_ticks, self->held[i]);
+        rc = rc ? rc : make_delay(&a->sensor, self->delay_ticks, self->last_input[i]);
     }
     for (int i = 0; !rc && i < self->buttons; i++) {
         rc = make_delay(&self->buttons_delay[i], self->delay_ticks, 0.0);
@@ -199,7 +200,7 @@ static int make_delays(struct tact_twin *self, const struct tact_device_config *
 int tact_twin_read_motion(struct tact_twin *self, const struct tact_device_config *config,
                           struct tact_error *err)
 {
-    static const struct each each[] = {
+    static const struct axis_setting axis_setting[] = {
         EACH("mass", mass, POSITIVE),
         EACH("damping", damping, NOT_NEGATIVE),
         EACH("stiffness", stiffness, NOT_NEGATIVE),
@@ -220,19 +221,19 @@ int tact_twin_read_motion(struct tact_twin *self, const struct tact_device_confi
     int rc = 0;
     for (int i = 0; i < self->axes; i++) {
         self->axis[i].strength = self->axis[i].scale = self->axis[i].reach = 1.0;
-        tact_twin_usual_effects(self, &self->axis[i]);
+        tact_twin_default_effects(self, &self->axis[i]);
         self->axis[i].limit = self->axis[i].range[1] = self->axis[i].stops[1] = INFINITY;
         self->axis[i].range[0] = self->axis[i].stops[0] = -INFINITY;
     }
     if (!tact_settings_find(config, "mass")) {
         return tact_settings_fault(config, NULL, err, "missing key mass");
     }
-    for (size_t i = 0; !rc && i < sizeof each / sizeof *each; i++) {
-        rc = read_each(self, config, &each[i], err);
+    for (size_t i = 0; !rc && i < sizeof axis_setting / sizeof *axis_setting; i++) {
+        rc = read_axis_setting(self, config, &axis_setting[i], err);
     }
     rc = rc ? rc : read_spans(self, config, "range", offsetof(struct tact_twin_axis, range), err);
     rc = rc ? rc : read_spans(self, config, "stops", offsetof(struct tact_twin_axis, stops), err);
     rc = rc ? rc : read_steps(self, config, err);
-    rc = rc ? rc : form_motion(self, config, err);
+    rc = rc ? rc : init_motion(self, config, err);
     return rc ? rc : make_delays(self, config, err);
 }

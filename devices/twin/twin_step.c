@@ -16,7 +16,7 @@ static void multiply(long double out[N][N], const long double a[N][N], const lon
     }
 }
 
-static void copy(long double to[N][N], const long double from[N][N])
+static void copy_matrix(long double to[N][N], const long double from[N][N])
 {
     for (int i = 0; i < N; i++) {
         for (int j = 0; j < N; j++) {
@@ -52,7 +52,7 @@ static void exponential(long double out[N][N], long double a[N][N], long double 
     }
     for (int i = 0; i < halvings; i++) {
         multiply(next, out, out);
-        copy(out, next);
+        copy_matrix(out, next);
     }
 }
 

@@ -33,7 +33,8 @@ ALLOWED = {  # what a folder may include besides itself
 }
 COMPARES = "contact/compare"
 CODE = (".c", ".h", ".cl", ".cc")
-PLAIN_FOLDERS = ["contact/mesh", "kernels", "rt", "rt/log", "rt/scene"]  # grows as folders are cleaned
+PLAIN_FOLDERS = ["contact/mesh", "kernels", "rt", "rt/log", "rt/scene"] + ["devices/" + name for name in ("guard", "common", "recorded", "scripted", "twin",
+                                                       "evdev", "comedi", "force", "attached")]  # grows as folders are cleaned
 PLAIN_WORDS = {  # words with a private meaning: what to write instead
     r"mend(s|ed|ing)?": "fix",
     r"tells?|told": "report, state, return or set",

@@ -28,19 +28,19 @@ static void lets_go_once_after_a_sleep(void **state)
     awake_ns = 5000000000;
     asleep_ns = 3600000000000;
     pause_ns = 0;
-    int64_t slept = tact_guard_slept_most();
-    const struct tact_guard_orders orders = {.slept = &slept};
+    int64_t slept = tact_guard_sleep_bound();
+    const struct tact_guard_requests orders = {.slept = &slept};
     assert_int_equal(slept, 3600000000000);
     for (int i = 0; i < 100; i++) {
         awake_ns += 1000000;
-        assert_int_equal(tact_guard_let_go(&orders), 0);
+        assert_int_equal(tact_guard_zero_requested(&orders), 0);
     }
     asleep_ns += 50000000; /* the shortest of sleeps */
-    assert_int_equal(tact_guard_let_go(&orders), 1);
-    assert_int_equal(tact_guard_let_go(&orders), 0);
+    assert_int_equal(tact_guard_zero_requested(&orders), 1);
+    assert_int_equal(tact_guard_zero_requested(&orders), 0);
     asleep_ns += 7200000000000;
-    assert_int_equal(tact_guard_let_go(&orders), 1);
-    assert_int_equal(tact_guard_let_go(&orders), 0);
+    assert_int_equal(tact_guard_zero_requested(&orders), 1);
+    assert_int_equal(tact_guard_zero_requested(&orders), 0);
 }
 
 /* A guard that is held up between two looks has not slept. */
@@ -50,11 +50,11 @@ static void does_not_take_waiting_for_sleep(void **state)
     asleep_ns = 0;
     for (int64_t first = 0; first <= 1000000000; first += 250000000) {
         pause_ns = first;
-        int64_t slept = tact_guard_slept_most();
-        const struct tact_guard_orders orders = {.slept = &slept};
+        int64_t slept = tact_guard_sleep_bound();
+        const struct tact_guard_requests orders = {.slept = &slept};
         for (int64_t later = 0; later <= 1000000000; later += 50000000) {
             pause_ns = later;
-            assert_int_equal(tact_guard_let_go(&orders), 0);
+            assert_int_equal(tact_guard_zero_requested(&orders), 0);
         }
     }
 }
@@ -65,15 +65,15 @@ static void lets_go_when_told(void **state)
     (void)state;
     volatile sig_atomic_t told = 1;
     pause_ns = 0;
-    int64_t slept = tact_guard_slept_most();
-    const struct tact_guard_orders both = {.let_go = &told, .slept = &slept};
-    const struct tact_guard_orders alone = {.let_go = &told};
-    assert_int_equal(tact_guard_let_go(&both), 1);
-    assert_int_equal(tact_guard_let_go(&both), 0);
+    int64_t slept = tact_guard_sleep_bound();
+    const struct tact_guard_requests both = {.zero_outputs = &told, .slept = &slept};
+    const struct tact_guard_requests alone = {.zero_outputs = &told};
+    assert_int_equal(tact_guard_zero_requested(&both), 1);
+    assert_int_equal(tact_guard_zero_requested(&both), 0);
     told = 1;
-    assert_int_equal(tact_guard_let_go(&alone), 1);
+    assert_int_equal(tact_guard_zero_requested(&alone), 1);
     asleep_ns += 1000000000;
-    assert_int_equal(tact_guard_let_go(&alone), 0);
+    assert_int_equal(tact_guard_zero_requested(&alone), 0);
 }
 
 int main(void)

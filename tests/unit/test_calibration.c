@@ -202,7 +202,7 @@ static void axes_as_measured(void **state)
     device_config_init(&c, s, 4);
     assert_int_equal(tact_evdev_choose(&c.config, dev, &layout, &c.err), 0);
     source.dev = dev;
-    assert_true(tact_evdev_fit(&layout, &source));
+    assert_true(tact_evdev_match_ranges(&layout, &source));
     const struct {
         int channel, raw;
         double value;
@@ -229,7 +229,7 @@ static void axes_as_measured(void **state)
     const struct tact_device_setting raw[] = {SETTING("raw", "true")};
     device_config_init(&c, raw, 1);
     assert_int_equal(tact_evdev_choose(&c.config, dev, &layout, &c.err), 0);
-    assert_true(tact_evdev_fit(&layout, &source));
+    assert_true(tact_evdev_match_ranges(&layout, &source));
     near(tact_evdev_value(&layout.channel[0], &source.range[0], -77), -77.0);
     libevdev_free(dev);
 }

@@ -115,7 +115,7 @@ static void one_list_for_all(void **unused)
     memcpy(layout.output, channels, sizeof channels);
     layout.output_count = 4;
     assert_int_equal(tact_comedi_assemble(&layout), 0);
-    assert_int_equal(layout.out_ops, 3);
+    assert_int_equal(layout.output_ops, 3);
     assert_int_equal(layout.out[0].safe[0], 1U << 3 | 1U << 31);
     assert_int_equal(layout.out[0].safe[1], 1U << 31);
     assert_int_equal(layout.out[1].chanspec, CR_PACK(1, 2, AREF_GROUND));

@@ -265,7 +265,7 @@ static void refuses_bad_settings(void **state)
     refuse(node, 1, -ENOENT, "path", "event99");
     const struct tact_device_setting file[] = {SETTING("path", "/etc/passwd")};
     refuse(file, 1, -ENOTTY, "path", "passwd");
-    refuse(NULL, 0, -22, "device", "which device");
+    refuse(NULL, 0, -22, "device", "no device is selected");
 }
 
 /* At rest is what was silent for `timeout` since the kernel's stamp. The reader's clock is ours. */

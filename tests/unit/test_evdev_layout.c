@@ -36,7 +36,7 @@ static void choose(struct libevdev *dev, const struct tact_device_setting *setti
         fail_msg("%s: %s", c.err.key, c.err.text);
     }
     source.dev = dev;
-    assert_true(tact_evdev_fit(&layout, &source));
+    assert_true(tact_evdev_match_ranges(&layout, &source));
 }
 
 static double scaled(const char *name, int raw)

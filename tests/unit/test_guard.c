@@ -144,7 +144,7 @@ static void forces_stop_after_the_timeout(void **state)
 
 static void *serve(void *page)
 {
-    const struct tact_guard_orders orders = {.end = NULL};
+    const struct tact_guard_requests orders = {.end = NULL};
     tact_guard_serve_board(page, &orders);
     return NULL;
 }
@@ -213,7 +213,7 @@ static void a_guard_that_was_waited_for_is_known(void **state)
     assert_int_equal(tact_guard_start_force(&quick, &guard, NULL), 0);
     assert_int_equal(kill(tact_guard_pid(guard), SIGKILL), 0);
     assert_int_equal(waitpid(-1, NULL, 0), tact_guard_pid(guard));
-    tact_guard_look(guard);
+    tact_guard_poll(guard);
     assert_int_equal(tact_guard_state(guard, tact_clock_now()), TACT_GUARD_GONE);
     /* Whoever has the number now is left alone. */
     pid_t other = fork();

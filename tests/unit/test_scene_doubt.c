@@ -78,7 +78,7 @@ static void slips_of_units_are_told(void **state)
         {2, "gravity: [0, 0, 9.81]", "doubt.yaml:2:10: gravity: points up"},
         {2, "gravity: [0, 0, -9810]", "2:10: gravity: 9810 m/s^2"},
         {3, "contact: {overlap: 0.02}", "3:20: contact.overlap: a depth of 0.02 m"},
-        {3, "contact: {compliance: 0.3}", "3:23: contact.compliance: 0.3 m"},
+        {3, "contact: {compliance: 0.3}", "3:23: contact.compliance: yields 0.3 m"},
         {3, "contact: {dissipation: 5}", "3:24: contact.dissipation: takes 5 s"},
         {4, "materials: [{name: m, modulus: 0.3}]", "4:32: materials[0].modulus: 0.3 Pa"},
         {4, "materials: [{name: m, tip_radius: 4}]", "4:35: materials[0].tip_radius: a fingertip"},

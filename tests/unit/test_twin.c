@@ -509,7 +509,7 @@ static void refuses_bad_settings(void **state)
         {{NUMBERS("push", 1, 2, never)}, 1, "push", "not finite"},
         {{SETTING("lost", "1")}, 1, "lost", "rows of 2"},
         {{SETTING("hand", "robot")}, 1, "hand", "one of none, trajectory, operator"},
-        {{SETTING("hand_file", "a.csv")}, 1, "hand_file", "whose hand"},
+        {{SETTING("hand_file", "a.csv")}, 1, "hand_file", "a hand is missing"},
         {{SETTING("hand", "operator")}, 1, "hand", "hand_stiffness"},
         {{SETTING("hand", "operator"), SETTING("hand_stiffness", "1"), SETTING("hand_scirpt", "1")},
          3,

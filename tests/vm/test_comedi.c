@@ -146,7 +146,7 @@ static void outputs_are_held(void **unused)
     comedi_close(other);
     struct tact_device first = device;
     assert_int_equal(start(settings, 1), -EBUSY);
-    assert_non_null(strstr(config.err.text, "another process holds the outputs"));
+    assert_non_null(strstr(config.err.text, "another process has the outputs"));
     assert_int_equal(board_output(NODE, 0), BOARD_ZERO);
     first.ops->close(first.self);
     put(NODE, 0, BOARD_ZERO); /* free again */

@@ -310,7 +310,7 @@ static void stopped(void **unused)
         rearm(i);
     }
     finish(child);
-    assert_non_null(strstr(shared->messages, "the guard has let go"));
+    assert_non_null(strstr(shared->messages, "the guard has set the outputs to zero"));
     report("SIGSTOP", worst);
 }
 
@@ -355,7 +355,7 @@ static void guard_gone(void **unused)
         assert_int_equal(atomic_load(&shared->state[device]), TACT_DEVICE_LOST);
         assert_true(device == BOARD ? output(1) == BOARD_ZERO : stick_pushes() == 0);
         finish(child);
-        assert_non_null(strstr(shared->messages, "the guard is gone"));
+        assert_non_null(strstr(shared->messages, "the guard has ended"));
     }
 }
 

@@ -1,11 +1,11 @@
-/* The thread beside the loop: looks for a board that is gone, and tells what happened. */
+/* The monitor thread of a board: searches for a lost board, reports events. */
 #include <errno.h>
 #include <string.h>
 #include "devices/comedi/comedi_state_internal.h"
 
-enum { LOOK_NS = 50000000 }; /* [ns] how often */
+enum { POLL_NS = 50000000 }; /* [ns] how often */
 
-static void take_back(struct tact_comedi *self)
+static void free_returned_board(struct tact_comedi *self)
 {
     struct tact_comedi_board *board =
         atomic_exchange_explicit(&self->retired, NULL, memory_order_acquire);
@@ -18,7 +18,7 @@ static void take_back(struct tact_comedi *self)
     }
 }
 
-static void look_for(struct tact_comedi *self)
+static void search_board(struct tact_comedi *self)
 {
     int error = 0;
     struct tact_comedi_board *board =
@@ -29,46 +29,46 @@ static void look_for(struct tact_comedi *self)
         self->lost = false;
         atomic_store_explicit(&self->fresh, board, memory_order_release);
     } else if (error != self->open_error && error != -ENOENT) {
-        tact_message(self->messages, TACT_MESSAGE_WARNING, "%s: %s does not come back: %s",
+        tact_message(self->messages, TACT_MESSAGE_WARNING, "%s: %s has not returned: %s",
                      self->name, self->layout.path,
                      error == -ENXIO ? "another board is there" : strerror(-error));
         self->open_error = error;
     }
 }
 
-static void tell_stream(struct tact_comedi *self)
+static void report_stream(struct tact_comedi *self)
 {
     int why = 0;
     uint32_t lost = self->stream ? tact_comedi_stream_lost(self->stream, &why) : 0;
-    if (lost != self->lost_told) {
+    if (lost != self->lost_reported) {
         tact_message(self->messages, TACT_MESSAGE_WARNING,
-                     "%s: the stream of %s was lost (%s), %u so far; it is started anew",
-                     self->name, self->layout.path,
-                     why == -EPIPE ? "its buffer was full" : strerror(-why), lost);
-        self->lost_told = lost;
+                     "%s: the stream of %s was lost (%s), %u so far; it is restarted", self->name,
+                     self->layout.path, why == -EPIPE ? "its buffer was full" : strerror(-why),
+                     lost);
+        self->lost_reported = lost;
     }
 }
 
-static void tell(struct tact_comedi *self)
+static void report_faults(struct tact_comedi *self)
 {
     for (int i = 0; i < self->layout.input_count; i++) {
         unsigned int faults = atomic_load_explicit(&self->faults[i], memory_order_relaxed);
-        if (faults != self->faults_told[i]) {
+        if (faults != self->faults_reported[i]) {
             char gauge[80];
-            tact_comedi_tell_gauge(self, i, gauge, sizeof gauge);
+            tact_comedi_describe_gauge(self, i, gauge, sizeof gauge);
             tact_message(self->messages, TACT_MESSAGE_WARNING,
-                         "%s: input %s is %s%s; the outputs let go", self->name,
+                         "%s: input %s is %s%s; the outputs are zero", self->name,
                          self->layout.input[i].name, tact_comedi_fault_name((int)(faults & 3U)),
                          gauge);
-            self->faults_told[i] = faults;
+            self->faults_reported[i] = faults;
         }
     }
-    tact_comedi_tell_wrenches(self);
-    tell_stream(self);
+    tact_comedi_report_wrenches(self);
+    report_stream(self);
     int error = atomic_exchange_explicit(&self->read_error, 0, memory_order_relaxed);
     if (error) {
         tact_message(self->messages, TACT_MESSAGE_WARNING,
-                     "%s: the inputs of %s cannot be read: %s; the outputs let go", self->name,
+                     "%s: the inputs of %s cannot be read: %s; the outputs are zero", self->name,
                      self->layout.path, strerror(-error));
     }
     error = atomic_exchange_explicit(&self->refused, 0, memory_order_relaxed);
@@ -79,19 +79,19 @@ static void tell(struct tact_comedi *self)
     }
 }
 
-static void watch(void *data)
+static void monitor(void *data)
 {
     struct tact_comedi *self = data;
-    tell(self);
-    tact_arming_tell(&self->arming, self->name, self->messages);
-    tact_comedi_tape_drain(&self->tape, self->name, self->messages);
-    take_back(self);
+    report_faults(self);
+    tact_arming_report(&self->arming, self->name, self->messages);
+    tact_comedi_capture_drain(&self->capture, self->name, self->messages);
+    free_returned_board(self);
     if (self->lost) {
-        look_for(self);
+        search_board(self);
     }
 }
 
-int tact_comedi_watch(struct tact_comedi *self)
+int tact_comedi_monitor(struct tact_comedi *self)
 {
-    return tact_watch_start(&self->watch, "tact-comedi", LOOK_NS, watch, self);
+    return tact_monitor_start(&self->monitor, "tact-comedi", POLL_NS, monitor, self);
 }

@@ -212,7 +212,7 @@ static void refuses_what_is_no_recording(void **state)
     refuse(HEAD "1,0,0,0,0,0,1,1,1,0,0\n1,0,0,0,0,0,1,1,1,0,0\n", 14, "recording of a card");
     write_file(HEAD "0,0,0,0,0,0,1,1,1,0,0\n1,0,0,0,0", strlen(HEAD) + 31);
     assert_int_equal(start(other, 1, 1e-3, &device), -22);
-    assert_non_null(strstr(config.err.text, "ai3 was not recorded; what was: ai4, ai5, di2"));
+    assert_non_null(strstr(config.err.text, "ai3 was not recorded; recorded are: ai4, ai5, di2"));
     assert_int_equal(start(wide, 2, 1e-3, &device), -22);
     assert_non_null(strstr(config.err.text, "angle was recorded in [-8, 8]"));
     assert_int_equal(start(alien, 2, 1e-3, &device), -22);

@@ -12,7 +12,7 @@
 #include <unistd.h>
 #include <cmocka.h>
 #include "devices/evdev/evdev.h"
-#include "devices/common/tape_internal.h"
+#include "devices/common/capture_internal.h"
 #include "support/device_config.h"
 
 static const double period = 1e-3;
@@ -354,11 +354,11 @@ static int remove_file(void **state)
     return unlink(path);
 }
 
-static int begin_tape(struct tact_tape *tape, const struct device_config *c, const char *ending,
+static int begin_tape(struct tact_capture *tape, const struct device_config *c, const char *ending,
                       struct tact_error *err)
 {
     memset(tape, 0, sizeof *tape);
-    return tact_tape_open(tape, &c->config, ending, "events", 4, sizeof(int), err);
+    return tact_capture_open(tape, &c->config, ending, "events", 4, sizeof(int), err);
 }
 
 /* Keys that were pressed are their owner's to read, and nothing that is there is lost. */
@@ -369,7 +369,7 @@ static void keeps_what_was_pressed_to_its_owner(void **state)
     char folder[] = "/tmp/tact_tape_dir_XXXXXX", name[64], link[64], other[64];
     struct device_config c;
     struct tact_error err = {0};
-    struct tact_tape tape, second;
+    struct tact_capture tape, second;
     struct stat st;
     assert_non_null(mkdtemp(folder));
     device_config_init(&c, NULL, 0);
@@ -381,7 +381,7 @@ static void keeps_what_was_pressed_to_its_owner(void **state)
     assert_int_equal(stat(name, &st), 0);
     assert_int_equal(st.st_mode & 0777, 0600);
     fputs("kept", tape.file);
-    tact_tape_close(&tape, "device", silent);
+    tact_capture_close(&tape, "device", silent);
     assert_int_equal(begin_tape(&tape, &c, "evemu", &err), -EEXIST);
     assert_non_null(strstr(err.text, name));
     assert_int_equal(stat(name, &st), 0);
@@ -400,7 +400,7 @@ static void keeps_what_was_pressed_to_its_owner(void **state)
     assert_int_equal(st.st_size, 0);
     assert_int_equal(begin_tape(&second, &c, "evemu", &err), -EBUSY);
     assert_non_null(strstr(err.text, name));
-    tact_tape_close(&tape, "device", silent);
+    tact_capture_close(&tape, "device", silent);
     unlink(link);
     unlink(name);
     rmdir(folder);
@@ -426,14 +426,14 @@ static void reports_what_is_lost(void **state)
     struct tact_messages messages = {keep_message, text};
     struct device_config c;
     struct tact_error err = {0};
-    struct tact_tape tape;
+    struct tact_capture tape;
     int lost = 0;
     assert_non_null(mkdtemp(folder));
     device_config_init(&c, NULL, 0);
     c.config.record = folder;
     assert_int_equal(begin_tape(&tape, &c, "evemu", &err), 0);
     for (int i = 0; i < 10; i++) {
-        int *kept = tact_tape_reserve(&tape);
+        int *kept = tact_capture_reserve(&tape);
         lost += !kept;
         if (kept) {
             *kept = i;
@@ -441,13 +441,13 @@ static void reports_what_is_lost(void **state)
         }
     }
     assert_true(lost > 0);
-    tact_tape_drain(&tape, write_number, NULL, "device", messages);
+    tact_capture_drain(&tape, write_number, NULL, "device", messages);
     snprintf(line, sizeof line, "%d events", lost);
     assert_non_null(strstr(text, line));
     text[0] = 0;
-    tact_tape_drain(&tape, write_number, NULL, "device", messages);
+    tact_capture_drain(&tape, write_number, NULL, "device", messages);
     assert_string_equal(text, "");
-    tact_tape_close(&tape, "device", messages);
+    tact_capture_close(&tape, "device", messages);
     snprintf(name, sizeof name, "%s/device.evemu", folder);
     FILE *file = fopen(name, "r");
     assert_non_null(file);

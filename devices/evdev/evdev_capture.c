@@ -1,14 +1,16 @@
-/* Keeps the raw events of an input device in a file. */
-#include "devices/evdev/evdev_tape_internal.h"
+/* Records the raw events of an input device to a file. */
+#include "devices/evdev/evdev_capture_internal.h"
 
 #include <time.h>
 #include "contact/number.h"
 
-enum { KEPT = 1 << 16 }; /* events that may wait for the disk: 13 s at 5,000 a second */
+enum {
+    QUEUE_EVENTS = 1 << 16
+}; /* capacity of the queue for the disk: 13 s at 5,000 events a second */
 
-struct kept {
+struct queued_event {
     uint64_t tick;
-    bool state; /* what the device was found in, no event */
+    bool state; /* part of the initial state, not an event */
     struct input_event event;
 };
 
@@ -39,7 +41,7 @@ static void write_event(FILE *file, const struct input_event *event)
             (long long)event->input_event_usec, event->type, event->code, event->value);
 }
 
-/* Calls `take` for each axis, and for each key that is pressed. */
+/* Calls `take` for each axis, and for each pressed key. */
 static void each_value(const struct libevdev *dev,
                        void (*take)(void *user, const struct input_event *event), void *user)
 {
@@ -105,97 +107,100 @@ static void write_head(FILE *file, const struct tact_device_config *config,
     write_first(&first, &(struct input_event){.type = EV_SYN});
 }
 
-int tact_evdev_tape_open(struct tact_evdev_tape *tape, const struct tact_device_config *config,
-                         const struct libevdev *dev, bool monotonic, struct tact_error *err)
+int tact_evdev_capture_open(struct tact_evdev_capture *capture,
+                            const struct tact_device_config *config, const struct libevdev *dev,
+                            bool monotonic, struct tact_error *err)
 {
     if (!config->record) {
         return 0;
     }
-    int rc = tact_tape_open(&tape->tape, config, "evemu", "events", KEPT, sizeof(struct kept), err);
+    int rc = tact_capture_open(&capture->capture, config, "evemu", "events", QUEUE_EVENTS,
+                               sizeof(struct queued_event), err);
     if (rc) {
         return rc;
     }
-    write_head(tape->tape.file, config, dev, monotonic);
+    write_head(capture->capture.file, config, dev, monotonic);
     return 0;
 }
 
-void tact_evdev_tape_put(struct tact_evdev_tape *tape, uint64_t tick,
-                         const struct input_event *event)
+void tact_evdev_capture_event(struct tact_evdev_capture *capture, uint64_t tick,
+                              const struct input_event *event)
 {
-    struct kept *kept = tact_tape_reserve(&tape->tape);
-    if (kept) {
-        *kept = (struct kept){tick, false, *event};
-        tact_ring_commit(tape->tape.ring);
+    struct queued_event *queued_event = tact_capture_reserve(&capture->capture);
+    if (queued_event) {
+        *queued_event = (struct queued_event){tick, false, *event};
+        tact_ring_commit(capture->capture.ring);
     }
 }
 
-void tact_evdev_tape_mark(struct tact_evdev_tape *tape, uint64_t tick, int mark, int64_t now_ns)
+void tact_evdev_tape_mark(struct tact_evdev_capture *capture, uint64_t tick, int mark,
+                          int64_t now_ns)
 {
-    /* The value has the nanoseconds that the time has no room for. */
+    /* The value has the remaining nanoseconds of the time. */
     const struct input_event event = {.type = (uint16_t)mark,
                                       .value = (int32_t)(now_ns % 1000),
                                       .input_event_sec = now_ns / 1000000000,
                                       .input_event_usec = now_ns % 1000000000 / 1000};
-    tact_evdev_tape_put(tape, tick, &event);
+    tact_evdev_capture_event(capture, tick, &event);
 }
 
-struct coming_back {
-    struct tact_evdev_tape *tape;
+struct is_return {
+    struct tact_evdev_capture *capture;
     uint64_t tick;
     int64_t now_ns;
 };
 
 static void put_state(void *user, const struct input_event *event)
 {
-    const struct coming_back *back = user;
-    struct kept *kept = tact_tape_reserve(&back->tape->tape);
-    if (kept) {
-        *kept = (struct kept){back->tick, true, *event};
-        kept->event.input_event_sec = back->now_ns / 1000000000;
-        kept->event.input_event_usec = back->now_ns % 1000000000 / 1000;
-        tact_ring_commit(back->tape->tape.ring);
+    const struct is_return *back = user;
+    struct queued_event *queued_event = tact_capture_reserve(&back->capture->capture);
+    if (queued_event) {
+        *queued_event = (struct queued_event){back->tick, true, *event};
+        queued_event->event.input_event_sec = back->now_ns / 1000000000;
+        queued_event->event.input_event_usec = back->now_ns % 1000000000 / 1000;
+        tact_ring_commit(back->capture->capture.ring);
     }
 }
 
-void tact_evdev_tape_state(struct tact_evdev_tape *tape, uint64_t tick, const struct libevdev *dev,
-                           int64_t now_ns)
+void tact_evdev_capture_state(struct tact_evdev_capture *capture, uint64_t tick,
+                              const struct libevdev *dev, int64_t now_ns)
 {
-    struct coming_back back = {tape, tick, now_ns};
-    if (tape->tape.ring) {
-        tact_evdev_tape_mark(tape, tick, TACT_TAPE_BACK, now_ns);
+    struct is_return back = {capture, tick, now_ns};
+    if (capture->capture.ring) {
+        tact_evdev_tape_mark(capture, tick, TACT_CAPTURE_BACK, now_ns);
         each_value(dev, put_state, &back);
     }
 }
 
-static void write_kept(FILE *file, const void *entry, void *unused)
+static void write_entry(FILE *file, const void *entry, void *unused)
 {
-    const struct kept *kept = entry;
-    const struct input_event *event = &kept->event;
-    const unsigned long long tick = kept->tick;
+    const struct queued_event *queued_event = entry;
+    const struct input_event *event = &queued_event->event;
+    const unsigned long long tick = queued_event->tick;
     (void)unused;
-    if (event->type == TACT_TAPE_START) {
+    if (event->type == TACT_CAPTURE_START) {
         fprintf(file, "# tick %llu at %lld.%06lld%03d\n", tick, (long long)event->input_event_sec,
                 (long long)event->input_event_usec, event->value);
-    } else if (event->type >= TACT_TAPE_LOST) {
-        fprintf(file, "# %s tick %llu\n", event->type == TACT_TAPE_LOST ? "lost" : "back", tick);
+    } else if (event->type >= TACT_CAPTURE_LOST) {
+        fprintf(file, "# %s tick %llu\n", event->type == TACT_CAPTURE_LOST ? "lost" : "back", tick);
     } else {
         write_event(file, event);
-        fprintf(file, "\t# tick %llu%s\n", tick, kept->state ? " state" : "");
+        fprintf(file, "\t# tick %llu%s\n", tick, queued_event->state ? " state" : "");
     }
 }
 
-void tact_evdev_tape_drain(struct tact_evdev_tape *tape, const char *name,
-                           struct tact_messages messages)
+void tact_evdev_capture_drain(struct tact_evdev_capture *capture, const char *name,
+                              struct tact_messages messages)
 {
-    tact_tape_drain(&tape->tape, write_kept, NULL, name, messages);
+    tact_capture_drain(&capture->capture, write_entry, NULL, name, messages);
 }
 
-void tact_evdev_tape_close(struct tact_evdev_tape *tape, uint64_t tick, const char *name,
-                           struct tact_messages messages)
+void tact_evdev_capture_close(struct tact_evdev_capture *capture, uint64_t tick, const char *name,
+                              struct tact_messages messages)
 {
-    tact_evdev_tape_drain(tape, name, messages);
-    if (tape->tape.file) {
-        fprintf(tape->tape.file, "# end tick %llu\n", (unsigned long long)tick);
+    tact_evdev_capture_drain(capture, name, messages);
+    if (capture->capture.file) {
+        fprintf(capture->capture.file, "# end tick %llu\n", (unsigned long long)tick);
     }
-    tact_tape_close(&tape->tape, name, messages);
+    tact_capture_close(&capture->capture, name, messages);
 }

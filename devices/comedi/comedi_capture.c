@@ -1,10 +1,10 @@
-/* Keeps the raw words of a board in a file. */
-#include "devices/comedi/comedi_tape_internal.h"
+/* Records the raw words of a board to a file. */
+#include "devices/comedi/comedi_capture_internal.h"
 
 #include <inttypes.h>
 #include "contact/number.h"
 
-enum { KEPT = 8192 }; /* rows that may wait for the disk: 8 s at 1 kHz */
+enum { QUEUE_ROWS = 8192 }; /* capacity of the queue for the disk: 8 s at 1 kHz */
 
 static void write_channel(FILE *file, comedi_t *dev, const struct tact_comedi_channel *c)
 {
@@ -28,8 +28,8 @@ static void write_channel(FILE *file, comedi_t *dev, const struct tact_comedi_ch
     fputc('\n', file);
 }
 
-static void write_head(FILE *file, const struct tact_device_config *config, comedi_t *dev,
-                       const struct tact_comedi_layout *layout)
+static void write_capture_head(FILE *file, const struct tact_device_config *config, comedi_t *dev,
+                               const struct tact_comedi_layout *layout)
 {
     char period[32];
     tact_number_print(period, sizeof period, "%.17g", config->period);
@@ -54,34 +54,34 @@ static void write_head(FILE *file, const struct tact_device_config *config, come
     fputc('\n', file);
 }
 
-int tact_comedi_tape_open(struct tact_comedi_tape *tape, const struct tact_device_config *config,
-                          comedi_t *dev, const struct tact_comedi_layout *layout,
-                          struct tact_error *err)
+int tact_comedi_capture_open(struct tact_comedi_capture *capture,
+                             const struct tact_device_config *config, comedi_t *dev,
+                             const struct tact_comedi_layout *layout, struct tact_error *err)
 {
     if (!config->record) {
         return 0;
     }
-    int rc = tact_tape_open(&tape->tape, config, "csv", "ticks", KEPT,
-                            sizeof(struct tact_comedi_row), err);
+    int rc = tact_capture_open(&capture->capture, config, "csv", "ticks", QUEUE_ROWS,
+                               sizeof(struct tact_comedi_row), err);
     if (rc) {
         return rc;
     }
-    tape->inputs = layout->input_count;
-    write_head(tape->tape.file, config, dev, layout);
+    capture->inputs = layout->input_count;
+    write_capture_head(capture->capture.file, config, dev, layout);
     return 0;
 }
 
-void tact_comedi_tape_put(struct tact_comedi_tape *tape, int64_t tick, int error,
-                          const struct tact_comedi_held *held,
-                          const struct tact_comedi_words *words)
+void tact_comedi_capture_row(struct tact_comedi_capture *capture, int64_t tick, int error,
+                             const struct tact_comedi_held *held,
+                             const struct tact_comedi_words *words)
 {
-    struct tact_comedi_row *row = tact_tape_reserve(&tape->tape);
+    struct tact_comedi_row *row = tact_capture_reserve(&capture->capture);
     if (row) {
         row->tick = tick;
         row->error = -error;
         row->held = *held;
         row->words = *words;
-        tact_ring_commit(tape->tape.ring);
+        tact_ring_commit(capture->capture.ring);
     }
 }
 
@@ -98,15 +98,15 @@ static void write_row(FILE *file, const void *kept, void *inputs)
     fputc('\n', file);
 }
 
-void tact_comedi_tape_drain(struct tact_comedi_tape *tape, const char *name,
-                            struct tact_messages messages)
+void tact_comedi_capture_drain(struct tact_comedi_capture *capture, const char *name,
+                               struct tact_messages messages)
 {
-    tact_tape_drain(&tape->tape, write_row, &tape->inputs, name, messages);
+    tact_capture_drain(&capture->capture, write_row, &capture->inputs, name, messages);
 }
 
-void tact_comedi_tape_close(struct tact_comedi_tape *tape, const char *name,
-                            struct tact_messages messages)
+void tact_comedi_capture_close(struct tact_comedi_capture *capture, const char *name,
+                               struct tact_messages messages)
 {
-    tact_comedi_tape_drain(tape, name, messages);
-    tact_tape_close(&tape->tape, name, messages);
+    tact_comedi_capture_drain(capture, name, messages);
+    tact_capture_close(&capture->capture, name, messages);
 }

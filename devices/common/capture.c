@@ -1,0 +1,111 @@
+#include "devices/common/capture_internal.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* a file that is being written is locked */
+static int remove_tape(const char *path)
+{
+    struct stat status;
+    int fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    if (fd < 0) {
+        return errno == ENOENT ? 0 : errno == ELOOP ? -EEXIST : -errno;
+    }
+    int rc = fstat(fd, &status) ? -errno : S_ISREG(status.st_mode) ? 0 : -EEXIST;
+    rc = !rc && flock(fd, LOCK_EX | LOCK_NB) ? -EBUSY : rc;
+    rc = !rc && unlink(path) ? -errno : rc;
+    close(fd);
+    return rc;
+}
+
+static int make_file(struct tact_capture *capture, const struct tact_device_config *config,
+                     const char *ending, struct tact_error *err)
+{
+    int n = snprintf(capture->path, sizeof capture->path, "%s/%s.%s", config->record, config->name,
+                     ending);
+    if (n < 0 || (size_t)n >= sizeof capture->path) {
+        return tact_error_set(err, -ENAMETOOLONG, "%s: too long a path", config->record);
+    }
+    int rc = config->replace ? remove_tape(capture->path) : 0;
+    int fd =
+        rc ? -1 : open(capture->path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+    capture->file = fd < 0 ? NULL : fdopen(fd, "w");
+    if (!capture->file) {
+        rc = rc ? rc : -errno;
+        if (fd >= 0) {
+            close(fd);
+        }
+        return tact_error_set(err, rc, "%s: %s%s", capture->path, strerror(-rc),
+                              rc == -EEXIST  ? ", and is not written over: name another folder"
+                              : rc == -EBUSY ? ": another session writes it"
+                                             : "");
+    }
+    flock(fd, LOCK_EX | LOCK_NB); /* where the file system knows no locks, nothing is kept out */
+    return 0;
+}
+
+int tact_capture_open(struct tact_capture *capture, const struct tact_device_config *config,
+                      const char *ending, const char *what, uint32_t kept, size_t size,
+                      struct tact_error *err)
+{
+    int rc = tact_ring_create(&capture->ring, kept, size, 0);
+    if (rc) {
+        return tact_error_set(err, rc, "out of memory");
+    }
+    capture->what = what;
+    rc = make_file(capture, config, ending, err);
+    if (rc) {
+        tact_ring_free(capture->ring);
+        capture->ring = NULL;
+    }
+    return rc;
+}
+
+void *tact_capture_reserve(struct tact_capture *capture)
+{
+    return capture->ring ? tact_ring_reserve(capture->ring) : NULL;
+}
+
+void tact_capture_drain(struct tact_capture *capture,
+                        void (*write)(FILE *file, const void *kept, void *user), void *user,
+                        const char *name, struct tact_messages messages)
+{
+    const void *kept;
+    if (!capture->file) {
+        return;
+    }
+    while ((kept = tact_ring_peek(capture->ring))) {
+        write(capture->file, kept, user);
+        tact_ring_release(capture->ring);
+    }
+    fflush(capture->file);
+    uint64_t overruns = tact_ring_overruns(capture->ring);
+    bool refused = ferror(capture->file) && !capture->failed;
+    if (overruns != capture->overruns || refused) {
+        tact_message(messages, TACT_MESSAGE_ERROR, "%s: %s: %" PRIu64 " %s could not be kept%s",
+                     name, capture->path, overruns, capture->what,
+                     refused ? ", and the disk refuses what is written" : "");
+        capture->overruns = overruns;
+        capture->failed = capture->failed || refused;
+    }
+}
+
+void tact_capture_close(struct tact_capture *capture, const char *name,
+                        struct tact_messages messages)
+{
+    if (!capture->file) {
+        return;
+    }
+    if (fclose(capture->file) && !capture->failed) {
+        tact_message(messages, TACT_MESSAGE_ERROR, "%s: %s: the disk refuses what is written", name,
+                     capture->path);
+    }
+    tact_ring_free(capture->ring);
+    capture->file = NULL;
+    capture->ring = NULL;
+}

@@ -1,0 +1,45 @@
+/** Files with the raw stream of a device, recorded along with a session. */
+#ifndef TACT_DEVICES_CAPTURE_INTERNAL_H
+#define TACT_DEVICES_CAPTURE_INTERNAL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include "../../rt/device.h"
+#include "../../rt/ring.h"
+
+/** A capture that is being written: the loop queues entries, the device's monitor thread writes
+ * them. All zero: none, and the functions below do nothing. */
+struct tact_capture {
+    struct tact_ring *ring;
+    FILE *file;
+    char path[512];
+    const char *what;  /* name of the entries, in messages */
+    uint64_t overruns; /* reported */
+    bool failed;       /* reported */
+};
+
+/** Creates config->record/NAME.ending, readable by its owner only: keys that a person presses are
+ * private. An existing file is refused, or replaced with config->replace; a link, and a file that
+ * is being written (-EBUSY), are always refused. `kept` entries of `size` bytes can be queued for
+ * the disk.
+ * @retval 0, -EEXIST, or another negative errno with *err set */
+int tact_capture_open(struct tact_capture *capture, const struct tact_device_config *config,
+                      const char *ending, const char *what, uint32_t kept, size_t size,
+                      struct tact_error *err);
+
+/** Slot of an entry, for tact_ring_commit(capture->ring); NULL if the queue is full, which is
+ * counted. Real-time safe. */
+void *tact_capture_reserve(struct tact_capture *capture);
+
+/** Writes the queued entries with `write`; reports losses once. Not real-time safe. */
+void tact_capture_drain(struct tact_capture *capture,
+                        void (*write)(FILE *file, const void *kept, void *user), void *user,
+                        const char *name, struct tact_messages messages);
+
+/** Closes the file, after a last tact_capture_drain(). */
+void tact_capture_close(struct tact_capture *capture, const char *name,
+                        struct tact_messages messages);
+
+#endif

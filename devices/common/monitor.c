@@ -1,0 +1,48 @@
+#include "devices/common/monitor_internal.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <time.h>
+#include "rt/thread_internal.h"
+
+static void *monitor_main(void *data)
+{
+    struct tact_monitor *monitor = data;
+    struct timespec until;
+    bool reported = false;
+    clock_gettime(CLOCK_MONOTONIC, &until);
+    while (!reported) {
+        int64_t next = until.tv_nsec + monitor->every_ns;
+        until.tv_sec += next / 1000000000;
+        until.tv_nsec = next % 1000000000;
+        int rc;
+        while ((rc = sem_clockwait(&monitor->stop, CLOCK_MONOTONIC, &until)) != 0 &&
+               errno == EINTR) {
+        }
+        reported = rc == 0;
+        monitor->poll(monitor->data);
+    }
+    return NULL;
+}
+
+int tact_monitor_start(struct tact_monitor *monitor, const char *name, int64_t every_ns,
+                       void (*poll)(void *data), void *data)
+{
+    monitor->poll = poll;
+    monitor->data = data;
+    monitor->every_ns = every_ns;
+    sem_init(&monitor->stop, 0, 0);
+    const struct tact_thread_options options = {.name = name};
+    int rc = tact_thread_start(&monitor->thread, &options, monitor_main, monitor);
+    if (rc) {
+        sem_destroy(&monitor->stop);
+    }
+    return rc;
+}
+
+void tact_monitor_stop(struct tact_monitor *monitor)
+{
+    sem_post(&monitor->stop);
+    pthread_join(monitor->thread, NULL);
+    sem_destroy(&monitor->stop);
+}

@@ -1,0 +1,79 @@
+/**
+ * * Raw events of an input device, recorded to a file along with the session and played back.
+ *
+ * The file is a recording of evemu (package evemu-tools: evemu-play, evemu-describe; umockdev reads
+ * it too). Additions of tact are comments: the tick of the loop in which each event was read, when
+ * the device was gone, and the times of the ticks.
+ */
+#ifndef TACT_DEVICES_EVDEV_CAPTURE_INTERNAL_H
+#define TACT_DEVICES_EVDEV_CAPTURE_INTERNAL_H
+
+#include <libevdev/libevdev.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include "../../rt/device.h"
+#include "../common/capture_internal.h"
+
+/** Marks between the events, stored as their type; code 0. */
+enum { TACT_CAPTURE_LOST = 0xfff0, TACT_CAPTURE_BACK, TACT_CAPTURE_START };
+
+/** A capture that is being written; all zero: none. */
+struct tact_evdev_capture {
+    struct tact_capture capture;
+    bool started;
+};
+
+/** Creates config->record/NAME.evemu with the description and state of the device; does nothing if
+ * config->record is NULL. @retval 0, or a negative errno with *err set */
+int tact_evdev_capture_open(struct tact_evdev_capture *capture,
+                            const struct tact_device_config *config, const struct libevdev *dev,
+                            bool monotonic, struct tact_error *err);
+
+/** Queues an event, or a mark, of a tick. Real-time safe. */
+void tact_evdev_capture_event(struct tact_evdev_capture *capture, uint64_t tick,
+                              const struct input_event *event);
+void tact_evdev_tape_mark(struct tact_evdev_capture *capture, uint64_t tick, int mark,
+                          int64_t now_ns);
+
+/** Queues the return of the device, and its state. Real-time safe. */
+void tact_evdev_capture_state(struct tact_evdev_capture *capture, uint64_t tick,
+                              const struct libevdev *dev, int64_t now_ns);
+
+/** Writes the queue; reports losses once. Not real-time safe. */
+void tact_evdev_capture_drain(struct tact_evdev_capture *capture, const char *name,
+                              struct tact_messages messages);
+
+/** Writes the rest, ends the file in this tick and closes it. */
+void tact_evdev_capture_close(struct tact_evdev_capture *capture, uint64_t tick, const char *name,
+                              struct tact_messages messages);
+
+/** An event or mark of a capture. */
+struct tact_evdev_captured {
+    double time;     /* at which it is due [s] of the recorded session */
+    int64_t made_ns; /* time of the event on the recording's clock; 0: current time */
+    uint16_t type;
+    uint16_t code;
+    int32_t value;
+};
+
+/** A capture that is played back. */
+struct tact_evdev_play {
+    struct libevdev *dev; /* the recorded device with its initial state; without a node */
+    bool monotonic;
+    struct tact_evdev_captured *event;
+    size_t count;
+    size_t next;
+    double end;       /* [s] end of the capture */
+    int64_t start_ns; /* time of tick 0 on the recording's clock */
+    bool is_gone;
+    bool reported[ABS_CNT]; /* axes whose initial state is among the events */
+    char guessed[256];      /* names of axes whose initial position the file does not state */
+};
+
+/** Reads a capture. *play must be closed in any case.
+ * @retval 0, or a negative errno with *err set: file and line */
+int tact_evdev_play_open(const char *path, struct tact_evdev_play *play, struct tact_error *err);
+void tact_evdev_play_close(struct tact_evdev_play *play);
+
+#endif
