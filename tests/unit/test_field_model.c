@@ -13,6 +13,7 @@
 #include <cmocka.h>
 #include "contact/local/local_internal.h"
 #include "contact/pair/field/field_model_internal.h"
+#include "support/field_skin.h"
 #include "support/random.h"
 #include "support/world_scene.h"
 
@@ -342,12 +343,118 @@ static void hangs_between_walls(void **state)
     }
 }
 
+/* The patch that the model makes of two shapes at their poses. */
+static void patch_of(const struct tact_shape *a, const struct tact_pose *pa, double slope_a,
+                     const struct tact_shape *b, const struct tact_pose *pb, double slope_b,
+                     struct tact_patch *patch)
+{
+    const struct tact_contact_model *model = tact_contact_model_named("field");
+    const struct tact_material of_a = {.field = {isinf(slope_a) ? 0.0 : slope_a, 1.0}};
+    const struct tact_material of_b = {.field = {isinf(slope_b) ? 0.0 : slope_b, 1.0}};
+    const struct tact_world_options o = tact_world_options_default();
+    const struct tact_contact_law law = law_of(0.5, 0.0, 0.0);
+    struct tact_pair_piece piece[TACT_PIECES];
+    void *data_a = NULL, *data_b = NULL;
+    assert_int_equal(model->prepare(model, a, &of_a, &data_a, NULL), 0);
+    assert_int_equal(model->prepare(model, b, &of_b, &data_b, NULL), 0);
+    struct tact_pair_query q = {.model = model,
+                                .a = a,
+                                .b = b,
+                                .data_a = data_a,
+                                .data_b = data_b,
+                                .pose_a = pa,
+                                .pose_b = pb,
+                                .law = &law,
+                                .options = &o,
+                                .most = 1};
+    assert_int_equal(model->measure(&q, patch, piece), 0);
+    model->release(data_a);
+    model->release(data_b);
+}
+
+static void near_to(double is, double should, double relative)
+{
+    if (!(fabs(is - should) <= relative * fabs(should))) {
+        fail_msg("%.12g in place of %.12g: off by %.2e of it", is, should, is / should - 1.0);
+    }
+}
+
+/* Balls against balls and half-spaces, soft and rigid: numbers of section 6, Drake's law of a ball
+ * on a rigid floor, and the same from polygons of many tetrahedra. */
+static void balls_in_closed_form(void **state)
+{
+    (void)state;
+    struct tact_shape ball = scene_sphere(0.03), small = scene_sphere(0.02);
+    struct tact_shape floor = {.kind = TACT_SHAPE_HALFSPACE};
+    struct tact_pose at = tact_pose_identity(), up = at;
+    struct tact_patch p, other;
+    const double k = 1e5 / 0.03;
+    up.position[2] = 0.054;
+    patch_of(&ball, &up, k, &ball, &at, k, &p);
+    near_to(p.wrench[0], 2.63893783, 1e-8);
+    near_to(p.stiffness[0], 848.2300, 1e-7);
+    near_to(p.spin_arm, 6.939596e-3, 1e-6);
+    near_to(p.semi[0], 13.076697e-3, 1e-7);
+    near_to(p.center[2], 0.027, 1e-13);
+    up.position[2] = 0.046;
+    patch_of(&small, &up, 1e5 / 0.02, &ball, &at, k, &p);
+    near_to(p.wrench[0], 1.13631436, 1e-8);
+    patch_of(&ball, &at, k, &small, &up, 4e5 / 0.02, &p);
+    near_to(p.wrench[0], 1.63324750, 1e-8);
+    assert_true(p.frame[2] == -1.0);
+    for (double d = 0.01; d < 0.045; d += 0.01) {
+        const struct tact_shape drake = scene_sphere(0.05);
+        up.position[2] = 0.05 - d;
+        patch_of(&drake, &up, 1e5 / 0.05, &floor, &at, INFINITY, &p);
+        near_to(p.wrench[0], PI / 3.0 * 1e5 * d * d * (3.0 - 2.0 * d / 0.05), 1e-13);
+        near_to(p.semi[0], sqrt(d * (0.1 - d)), 1e-12);
+    }
+    /* Each pair of slopes, against polygons about a ball of 32768 tetrahedra. */
+    struct tact_field_scratch *scratch = tact_field_scratch_create(20000);
+    for (int i = 0; i < 3; i++) {
+        double ka = i == 1 ? INFINITY : k, kb = i == 0 ? INFINITY : 2.0 * k;
+        struct skin skin = skin_ball(6);
+        struct tact_field *plane, *round;
+        struct tact_mesh *mesh;
+        struct tact_field_contact c;
+        skin_scale(&skin, 0.03, 0.03, 0.03);
+        assert_int_equal(tact_field_halfspace(kb, &plane), 0);
+        assert_int_equal(tact_mesh_create(skin.vertices, skin.vertex_count, skin.triangles,
+                                          skin.triangle_count, &mesh, NULL),
+                         0);
+        round = i == 1 ? NULL : field_of_skin(&skin, 1e5);
+        assert_true(i != 1 || !tact_field_rigid(mesh, &round));
+        up.position[2] = 0.026;
+        patch_of(&ball, &up, ka, &floor, &at, kb, &p);
+        patch_of(&floor, &at, kb, &ball, &up, ka, &other);
+        near_to(other.wrench[0], p.wrench[0], 1e-13);
+        assert_int_equal(tact_field_touch(round, &up, plane, &at, scratch, &c), 1);
+        printf("slopes %g, %g Pa/m: force %.3f %%, stiffness %.3f %%, rolling %.2f %%, height %.1e "
+               "m off "
+               "polygons\n",
+               ka, kb, 100.0 * (p.wrench[0] / c.wrench[2] - 1.0),
+               100.0 * (p.stiffness[0] / c.stiffness[14] - 1.0),
+               100.0 * (p.stiffness[28] / c.stiffness[21] - 1.0), p.center[2] - c.centre[2]);
+        near_to(p.wrench[0], c.wrench[2], 0.01);
+        near_to(p.stiffness[0], c.stiffness[14], 0.01);
+        near_to(p.stiffness[28], c.stiffness[21], 0.03);
+        /* Where the surface is a cap, its load along the line is less at the rim than in all. */
+        assert_true(fabs(p.center[2] - c.centre[2]) < 5e-5);
+        tact_field_free(plane);
+        tact_field_free(round);
+        tact_mesh_free(mesh);
+        skin_free(&skin);
+    }
+    tact_field_scratch_destroy(scratch);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(rests_at_its_depth), cmocka_unit_test(drops_gain_no_energy),
-        cmocka_unit_test(spins_to_its_angle), cmocka_unit_test(friction_limits),
-        cmocka_unit_test(pinched_ruler),      cmocka_unit_test(hangs_between_walls),
+        cmocka_unit_test(rests_at_its_depth),  cmocka_unit_test(drops_gain_no_energy),
+        cmocka_unit_test(spins_to_its_angle),  cmocka_unit_test(friction_limits),
+        cmocka_unit_test(pinched_ruler),       cmocka_unit_test(balls_in_closed_form),
+        cmocka_unit_test(hangs_between_walls),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

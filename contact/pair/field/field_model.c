@@ -29,6 +29,7 @@ static int prepare(const struct tact_contact_model *model, const struct tact_sha
         return -ENOMEM;
     }
     int rc = tact_field_of_shape(shape, slope, &d->field, err);
+    d->slope = slope;
     if (!rc && soft) {
         d->scratch = tact_field_scratch_create(TACT_FIELD_POLYGONS);
         d->points = malloc(sizeof *d->points);
@@ -68,7 +69,11 @@ static int measure(const struct tact_pair_query *q, struct tact_patch *patch,
     if (!soft->scratch) {
         return -ERANGE;
     }
-    int rc = tact_field_find(a->field, q->pose_a, b->field, q->pose_b, soft->scratch, &of);
+    int rc = tact_field_balls(q, patch);
+    if (rc) {
+        return rc < 0 ? rc : 0;
+    }
+    rc = tact_field_find(a->field, q->pose_a, b->field, q->pose_b, soft->scratch, &of);
     if (rc <= 0) {
         count(q, &of, rc < 0);
         return rc ? -ERANGE : -EDOM;

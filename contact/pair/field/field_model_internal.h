@@ -19,6 +19,7 @@ struct field_points {
 /* What prepare() makes of a shape. */
 struct field_data {
     struct tact_field *field;
+    double slope;                       /* of the pressure with depth [Pa/m]; INFINITY: rigid */
     struct tact_field_scratch *scratch; /* of one that is soft: working memory of the world's
                                            thread, which holds nothing from query to query */
     struct field_points *points;        /* likewise */
@@ -35,6 +36,10 @@ void tact_field_limit(const struct field_points *points, struct tact_patch *patc
 /* Parts a surface that is not flat into groups of polygons that face alike; their number, 1 where
  * it is flat. */
 int tact_field_group(struct field_surface *of, int most);
+
+/* The patch of two balls, or of a ball and a half-space. 1; 0 where the pair is another, or one is
+ * past the middle of the other; -EDOM where they do not touch. */
+int tact_field_balls(const struct tact_pair_query *q, struct tact_patch *patch);
 
 /* The patch of a group, -1: of all. 0, or -EDOM where it presses nothing. */
 int tact_field_patch(const struct tact_pair_query *q, const struct field_surface *of, int group,

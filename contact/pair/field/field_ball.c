@@ -1,0 +1,166 @@
+/*
+ * Balls against balls and half-spaces, in closed form: pressure slope_i (R_i - r_i), depth in a
+ * half-space.
+ *
+ * The surface of equal pressure is round about the line of the centres. Where the pressure is p its
+ * radius rho follows from the distances r_i = R_i - p / slope_i from the centres, and x along the
+ * line from the first; force, centre of pressure and torsion arm are integrals over p by parts:
+ *
+ *   N = pi int rho^2 dp, N x_c = pi int rho^2 d(p x), N arm = 2 pi / 3 int rho^3 dp
+ *
+ * The energy depends on the distance D of the centres alone: K_nn = -dN/dD = 2 pi int x (D - x) / D
+ * dp, and a turn about the centre of pressure brings the centres nearer by half its square times
+ * x_c (D - x_c) / D, which times N is the stiffness of rolling. A half-space is a ball without end:
+ * D / (D - x) is 1.
+ */
+#include <errno.h>
+#include <math.h>
+#include <string.h>
+#include "contact/pair/field/field_model_internal.h"
+
+/* Gauss and Legendre's nodes and weights from 0 to 1, exact for polynomials of degree 11. */
+enum { NODES = 6 };
+static const double node[NODES] = {0.033765242898423989, 0.16939530676686776, 0.38069040695840156,
+                                   0.61930959304159849,  0.83060469323313224, 0.96623475710157603};
+static const double weight[NODES] = {0.085662246189585178, 0.18038078652406930,
+                                     0.23395696728634552,  0.23395696728634552,
+                                     0.18038078652406930,  0.085662246189585178};
+
+#define PI 3.14159265358979323846
+
+/* The limit surface of a pressure that falls from the middle with the square of the distance: its
+ * friction at three ratios of slip to spin, by quadrature. */
+static const double paraboloid[3] = {0.4139, -0.0359, 0.3370};
+
+/* A ball, and what it meets: another, or a half-space. */
+struct balls {
+    double radius[2], give[2]; /* give: 1 / slope [m/Pa]; 0 of a rigid one */
+    double apart;              /* D, of the centres [m]; of the first from the plane */
+    int plane;
+};
+
+/* At a pressure: rho^2, x, dx/dp, and (D - x) / D. */
+struct ring {
+    double square, x, slope, share;
+};
+
+static struct ring ring_at(const struct balls *b, double p)
+{
+    struct ring ring;
+    double r = b->radius[0] - p * b->give[0], d = b->apart;
+    if (b->plane) {
+        ring.x = d + p * b->give[1];
+        ring.slope = b->give[1];
+        ring.share = 1.0;
+    } else {
+        double other = b->radius[1] - p * b->give[1];
+        ring.x = 0.5 * ((r * r - other * other) / d + d);
+        ring.slope = (other * b->give[1] - r * b->give[0]) / d;
+        ring.share = (d - ring.x) / d;
+    }
+    ring.square = tact_max(r * r - ring.x * ring.x, 0.0);
+    return ring;
+}
+
+/* Integrals over the pressure, from 0 to its largest. rho^3 ends in a half power: over its root. */
+static void integrate(const struct balls *b, double most, struct tact_patch *patch, double *centre,
+                      double *square)
+{
+    double force = 0.0, stiffness = 0.0, moment = 0.0, cube = 0.0, fourth = 0.0;
+    for (int i = 0; i < NODES; i++) {
+        double p = most * node[i], w = weight[i] * most, y = node[i];
+        struct ring at = ring_at(b, p);
+        force += w * PI * at.square;
+        moment += w * PI * at.square * (at.x + p * at.slope);
+        stiffness += w * 2.0 * PI * at.x * at.share;
+        fourth += w * PI / 4.0 * at.square * at.square;
+        at = ring_at(b, most * (1.0 - y * y));
+        cube += w * 2.0 * y * (2.0 * PI / 3.0) * at.square * sqrt(at.square);
+    }
+    patch->wrench[0] = force;
+    patch->stiffness[0] = stiffness;
+    patch->spin_arm = cube / force;
+    *centre = moment / force;
+    *square = fourth; /* integral of the pressure times the square of a coordinate */
+}
+
+/* The pair as balls, the first a sphere; normal: from the second to the first. 0 where it is none.
+ */
+static int see_as_balls(const struct tact_pair_query *q, int swapped, struct balls *b,
+                        double normal[3])
+{
+    const struct tact_shape *shape[2] = {swapped ? q->b : q->a, swapped ? q->a : q->b};
+    const struct tact_pose *pose[2] = {swapped ? q->pose_b : q->pose_a,
+                                       swapped ? q->pose_a : q->pose_b};
+    const struct field_data *data[2] = {swapped ? q->data_b : q->data_a,
+                                        swapped ? q->data_a : q->data_b};
+    const double up[3] = {0.0, 0.0, 1.0};
+    b->plane = shape[1]->kind == TACT_SHAPE_HALFSPACE;
+    if (shape[0]->kind != TACT_SHAPE_SPHERE || (!b->plane && shape[1]->kind != TACT_SHAPE_SPHERE)) {
+        return 0;
+    }
+    for (int i = 0; i < 2; i++) {
+        b->radius[i] = shape[i]->size[0];
+        b->give[i] = 1.0 / data[i]->slope; /* 0 of a rigid one */
+    }
+    double apart[3];
+    tact_v3_sub(apart, pose[0]->position, pose[1]->position);
+    if (b->plane) {
+        tact_quat_rotate(normal, pose[1]->quat_wxyz, up);
+        b->apart = tact_v3_dot(normal, apart);
+    } else {
+        b->apart = tact_v3_normalize(normal, apart);
+    }
+    return 1;
+}
+
+/* Past the middle of a ball its pressure falls again: the surface is no cap any more. */
+static int is_cap(const struct balls *b, double most)
+{
+    return b->apart > 0.0 && b->radius[0] - most * b->give[0] > 0.0 &&
+           (b->plane || (b->radius[1] - most * b->give[1] > 0.0 &&
+                         b->apart > fabs(b->radius[0] - b->radius[1])));
+}
+
+int tact_field_balls(const struct tact_pair_query *q, struct tact_patch *patch)
+{
+    struct balls b;
+    double normal[3], x, square;
+    int swapped = q->a->kind != TACT_SHAPE_SPHERE;
+    if (!see_as_balls(q, swapped, &b, normal)) {
+        return 0;
+    }
+    double depth = b.radius[0] + (b.plane ? 0.0 : b.radius[1]) - b.apart;
+    double most = depth / (b.give[0] + b.give[1]);
+    if (!(depth > 0.0)) {
+        return -EDOM;
+    }
+    if (!is_cap(&b, most)) {
+        return 0;
+    }
+    memset(patch, 0, sizeof *patch);
+    integrate(&b, most, patch, &x, &square);
+    double semi = sqrt(ring_at(&b, 0.0).square), force = patch->wrench[0];
+    double damping = q->law->hunt_crossley / (q->options->period + q->law->dissipation);
+    if (!(force > 0.0) || !(patch->stiffness[0] > 0.0)) {
+        return 0;
+    }
+    patch->depth = force / patch->stiffness[0];
+    patch->stiffness[0] += damping * force;
+    patch->stiffness[28] = force * x * (b.plane ? 1.0 : (b.apart - x) / b.apart) + damping * square;
+    patch->stiffness[35] = patch->stiffness[28];
+    tact_v3_copy(patch->center, swapped ? q->pose_b->position : q->pose_a->position);
+    tact_v3_axpy(patch->center, -x, normal);
+    tact_v3_scale(patch->frame, normal, swapped ? -1.0 : 1.0);
+    tact_v3_tangents(patch->frame, patch->frame + 3, patch->frame + 6);
+    patch->law = TACT_LAW_WRENCH;
+    patch->kind = TACT_PATCH_ELLIPSE;
+    patch->spin = TACT_SPIN_LIMIT_SURFACE;
+    patch->surface = TACT_SURFACE_FITTED;
+    memcpy(patch->fit, paraboloid, sizeof paraboloid);
+    patch->semi[0] = patch->semi[1] = semi;
+    patch->exponent = 1.0;
+    patch->rolls = INFINITY;
+    patch->area = PI * semi * semi;
+    return 1;
+}
