@@ -39,6 +39,7 @@ const char *tact_moments_count_name(int count)
         [TACT_COUNT_PRISMS] = "prisms",
         [TACT_COUNT_ALL_PRISMS] = "all_prisms",
         [TACT_COUNT_TURNED] = "turned",
+        [TACT_COUNT_CAPSULE_MESH] = "capsule_mesh",
     };
     return count >= 0 && count < TACT_MOMENTS_COUNTS ? names[count] : NULL;
 }

@@ -38,14 +38,15 @@ enum tact_solve_count {
 
 /** Of the host's moments: by which method a pair was measured. */
 enum tact_moments_count {
-    TACT_COUNT_CLOSED_FORM, /**< ball and ball, ball and half-space */
-    TACT_COUNT_SPHERE_MESH, /**< ball and mesh */
-    TACT_COUNT_HALF_SPACE,  /**< mesh and half-space, triangle by triangle */
-    TACT_COUNT_CONVEX,      /**< a convex solid of few faces, cut */
-    TACT_COUNT_RIM,         /**< meshes by the rim of their overlap */
-    TACT_COUNT_PRISMS,      /**< meshes by the prisms near it */
-    TACT_COUNT_ALL_PRISMS,  /**< meshes by all pairs of prisms, where the rim and those refused */
-    TACT_COUNT_TURNED,      /**< meshes seen along another direction than the last normal */
+    TACT_COUNT_CLOSED_FORM,  /**< ball and ball, ball or capsule and half-space */
+    TACT_COUNT_SPHERE_MESH,  /**< ball and mesh */
+    TACT_COUNT_HALF_SPACE,   /**< mesh and half-space, triangle by triangle */
+    TACT_COUNT_CONVEX,       /**< a convex solid of few faces, cut */
+    TACT_COUNT_RIM,          /**< meshes by the rim of their overlap */
+    TACT_COUNT_PRISMS,       /**< meshes by the prisms near it */
+    TACT_COUNT_ALL_PRISMS,   /**< meshes by all pairs of prisms, where the rim and those refused */
+    TACT_COUNT_TURNED,       /**< meshes seen along another direction than the last normal */
+    TACT_COUNT_CAPSULE_MESH, /**< capsule and mesh */
     TACT_MOMENTS_COUNTS
 };
 

@@ -51,8 +51,17 @@ enum tact_moments_method tact_moments_method(const struct tact_shape *a, const s
     int sphere_a = a->kind == TACT_SHAPE_SPHERE, sphere_b = b->kind == TACT_SHAPE_SPHERE;
     int half_a = a->kind == TACT_SHAPE_HALFSPACE, half_b = b->kind == TACT_SHAPE_HALFSPACE;
     int mesh_a = !sphere_a && !half_a && a->mesh, mesh_b = !sphere_b && !half_b && b->mesh;
+    int capsule_a = a->kind == TACT_SHAPE_CAPSULE, capsule_b = b->kind == TACT_SHAPE_CAPSULE;
     if (sphere_a && sphere_b) {
         return TACT_MOMENTS_SPHERE_SPHERE;
+    }
+    if ((capsule_a && mesh_b) || (mesh_a && capsule_b)) {
+        *swapped = !capsule_a;
+        return TACT_MOMENTS_CAPSULE_MESH;
+    }
+    if ((capsule_a && half_b) || (half_a && capsule_b)) {
+        *swapped = half_a;
+        return TACT_MOMENTS_CAPSULE_HALFSPACE;
     }
     if (mesh_a && mesh_b) {
         return TACT_MOMENTS_MESH_MESH;
@@ -194,6 +203,16 @@ int tact_moments_measure(const struct tact_shape *a, const struct tact_pose *pa,
     case TACT_MOMENTS_SPHERE_MESH:
         count(scratch, TACT_COUNT_SPHERE_MESH);
         rc = tact_moments_sphere_mesh(a->size[0], pa, b->mesh, pb, out);
+        break;
+    case TACT_MOMENTS_CAPSULE_MESH:
+        count(scratch, TACT_COUNT_CAPSULE_MESH);
+        rc = b->kind == TACT_SHAPE_CAPSULE
+                 ? tact_moments_capsule_capsule(a, pa, b, pb, out)
+                 : tact_moments_capsule_mesh(a->size, pa, b->mesh, pb, out);
+        break;
+    case TACT_MOMENTS_CAPSULE_HALFSPACE:
+        count(scratch, TACT_COUNT_CLOSED_FORM);
+        rc = tact_moments_capsule_halfspace(a->size, pa, pb, out);
         break;
     case TACT_MOMENTS_MESH_HALFSPACE:
         rc = mesh_halfspace(a->mesh, pa, pb, scratch, out, planar);

@@ -1,9 +1,9 @@
 /**
  * Moments of the overlap of two solids A and B: volume, centroid, second moment, volume gradient.
  *
- * Exact in double precision: closed forms for spheres; for closed meshes signed prism pairs, or the
- * surface of the overlap cut along its rim. Every
- * quantity is in the world frame. Units: m, m^2, m^3, m^5.
+ * Exact in double precision: closed forms for spheres and capsules; for closed meshes signed prism
+ * pairs, or the surface of the overlap cut along its rim. Every quantity is in the world frame.
+ * Units: m, m^2, m^3, m^5.
  */
 #ifndef TACT_CONTACT_MOMENTS_H
 #define TACT_CONTACT_MOMENTS_H
@@ -56,7 +56,9 @@ TACT_API const uint64_t *tact_moments_counts(const struct tact_moments_scratch *
  *
  * A ball whose centre lies within 1e-8 of its radius of an edge of the mesh (a face's diagonal
  * counts) is measured 2e-8 of its radius beside. Elsewhere rounding grows with radius / depth: at a
- * depth of 1e-3 radii V is good to about 1e-11 relative for a mesh ten times the ball.
+ * depth of 1e-3 radii V is good to about 1e-11 relative for a mesh ten times the ball. A capsule
+ * likewise, with an end of its axis that lies within 1e-8 of its radius of a face; of two capsules
+ * the second is measured as its triangles.
  *
  * Real-time safe: no allocation, no system call; time grows with the triangles near the overlap.
  * Same input, same bits.
@@ -72,12 +74,14 @@ TACT_API int tact_moments_pair(const struct tact_shape *a, const struct tact_pos
 
 /** How tact_moments_pair() treats a pair of kinds; the OpenCL source does the same. */
 enum tact_moments_method {
-    TACT_MOMENTS_NONE,             /**< no method */
-    TACT_MOMENTS_SPHERE_SPHERE,    /**< lens, closed form */
-    TACT_MOMENTS_SPHERE_HALFSPACE, /**< cap, closed form */
-    TACT_MOMENTS_SPHERE_MESH,      /**< sphere with a closed mesh, closed form per triangle */
-    TACT_MOMENTS_MESH_HALFSPACE,   /**< mesh below a plane: prisms down to the plane */
-    TACT_MOMENTS_MESH_MESH,        /**< signed prism pairs, or the rim of the overlap */
+    TACT_MOMENTS_NONE,              /**< no method */
+    TACT_MOMENTS_SPHERE_SPHERE,     /**< lens, closed form */
+    TACT_MOMENTS_SPHERE_HALFSPACE,  /**< cap, closed form */
+    TACT_MOMENTS_SPHERE_MESH,       /**< sphere with a closed mesh, closed form per triangle */
+    TACT_MOMENTS_CAPSULE_MESH,      /**< capsule with a closed mesh, closed form per triangle */
+    TACT_MOMENTS_CAPSULE_HALFSPACE, /**< capsule below a plane, likewise */
+    TACT_MOMENTS_MESH_HALFSPACE,    /**< mesh below a plane: prisms down to the plane */
+    TACT_MOMENTS_MESH_MESH,         /**< signed prism pairs, or the rim of the overlap */
 };
 
 /** The method of a pair; *swapped is set to 1 where the method wants b as its first shape. */

@@ -102,6 +102,16 @@ int tact_moments_sphere_halfspace(double radius, const struct tact_pose *pa,
 int tact_moments_sphere_mesh(double radius, const struct tact_pose *pa,
                              const struct tact_mesh *mesh, const struct tact_pose *pb,
                              struct tact_moments *out);
+/** size: radius and half the length of the axis. */
+int tact_moments_capsule_mesh(const double size[3], const struct tact_pose *pa,
+                              const struct tact_mesh *mesh, const struct tact_pose *pb,
+                              struct tact_moments *out);
+/** a exactly, b by its triangulation. */
+int tact_moments_capsule_capsule(const struct tact_shape *a, const struct tact_pose *pa,
+                                 const struct tact_shape *b, const struct tact_pose *pb,
+                                 struct tact_moments *out);
+int tact_moments_capsule_halfspace(const double size[3], const struct tact_pose *pa,
+                                   const struct tact_pose *pb, struct tact_moments *out);
 int tact_moments_mesh_halfspace(const struct tact_mesh *mesh, const struct tact_pose *pa,
                                 const struct tact_pose *pb, struct tact_moments *out);
 

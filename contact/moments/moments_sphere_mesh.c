@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "contact/elementary.h"
+#include "contact/moments/moments_inside_internal.h"
 #include "contact/moments/moments_internal.h"
 
 static const double PI = 3.14159265358979323846;
@@ -178,28 +179,6 @@ struct ball {
     double radius;
 };
 
-/** Corners of a triangle, from the ball's centre. */
-static void relative_corners(const struct tact_mesh *mesh, const struct ball *ball, uint32_t index,
-                             double v[3][3])
-{
-    for (int k = 0; k < 3; k++) {
-        uint32_t vertex = mesh->triangles[3 * (size_t)index + (size_t)k];
-        tact_v3_sub(v[k], mesh->vertices + 3 * (size_t)vertex, ball->centre);
-    }
-}
-
-/** Unit normal of the triangle of these corners, 0 where it has no area, and the distance of its
- *  plane along that (the return value). */
-static double find_plane(double v[3][3], double n[3])
-{
-    double e1[3], e2[3];
-    tact_v3_sub(e1, v[1], v[0]);
-    tact_v3_sub(e2, v[2], v[0]);
-    tact_v3_cross(n, e1, e2);
-    tact_v3_normalize(n, n);
-    return tact_v3_dot(n, v[0]);
-}
-
 /** Whether the box about the corners reaches into the ball. */
 static int reaches(double v[3][3], double radius)
 {
@@ -243,11 +222,11 @@ static int add_triangle(const struct tact_mesh *mesh, const struct ball *ball, u
                         double tolerance, struct tact_moment_sums *sums)
 {
     double v[3][3], n[3], u[3], w[3], p[3][2];
-    relative_corners(mesh, ball, index, v);
+    tact_triangle_corners(mesh, ball->centre, index, v);
     if (!reaches(v, ball->radius)) {
         return 0;
     }
-    double h = find_plane(v, n);
+    double h = tact_triangle_plane(v, n);
     struct disc d = {.radius = ball->radius, .distance = fabs(h)};
     d.depth = d.radius - d.distance;
     if (!(d.depth > 0.0) || tact_v3_dot(n, n) == 0.0) {
@@ -268,16 +247,6 @@ static int add_triangle(const struct tact_mesh *mesh, const struct ball *ball, u
     return 0;
 }
 
-static double box_distance2(const struct tact_mesh_node *node, const double p[3])
-{
-    double sum = 0.0;
-    for (int k = 0; k < 3; k++) {
-        double d = tact_max(tact_max(node->lower[k] - p[k], p[k] - node->upper[k]), 0.0);
-        sum += d * d;
-    }
-    return sum;
-}
-
 /** Sums the triangles that reach into the ball. Returns 1 where o is within tolerance of an edge;
  * the sums are then of no use. */
 static int sum_triangles(const struct tact_mesh *mesh, const struct ball *ball, double tolerance,
@@ -289,7 +258,7 @@ static int sum_triangles(const struct tact_mesh *mesh, const struct ball *ball, 
     int top = 1, near_edge = 0;
     while (top > 0) {
         const struct tact_mesh_node *node = &mesh->nodes[stack[--top]];
-        if (box_distance2(node, ball->centre) >= r2) {
+        if (tact_node_distance2(node, ball->centre) >= r2) {
             continue;
         }
         for (uint32_t i = 0; i < node->count; i++) {
@@ -301,68 +270,6 @@ static int sum_triangles(const struct tact_mesh *mesh, const struct ball *ball, 
         }
     }
     return near_edge;
-}
-
-/** A direction that no edge of a sensible mesh is parallel to. */
-static const double RAY[3] = {0.5237186402, 0.6410352817, 0.5609482733};
-
-/** Crossing of the ray from o with a triangle: +1 outward, -1 inward, 0 none. Side and distance are
- *  judged by the numbers that add_triangle() uses, so that both agree on which side o is. */
-static int crossing(const struct tact_mesh *mesh, const struct ball *ball, uint32_t index)
-{
-    double v[3][3], n[3], c[3];
-    relative_corners(mesh, ball, index, v);
-    double h = find_plane(v, n);
-    const uint32_t *id = mesh->triangles + 3 * (size_t)index;
-    int left = 0;
-    for (int k = 0; k < 3; k++) {
-        int next = (k + 1) % 3;
-        tact_v3_cross(c, v[k], v[next]);
-        double e = tact_v3_dot(c, RAY);
-        left += e > 0.0 || (e == 0.0 && id[k] < id[next]);
-    }
-    if (left != 0 && left != 3) {
-        return 0;
-    }
-    int outward = left == 3, ahead = (h >= 0.0) == outward;
-    return ahead ? (outward ? 1 : -1) : 0;
-}
-
-/** Whether the ray from o meets the node's box, taken with a margin of the radius behind o. */
-static int ray_meets(const struct tact_mesh_node *node, const struct ball *ball)
-{
-    double near = -ball->radius, far = INFINITY;
-    for (int k = 0; k < 3; k++) {
-        double margin = 1e-9 * ball->radius;
-        near = tact_max(near, (node->lower[k] - margin - ball->centre[k]) / RAY[k]);
-        far = tact_min(far, (node->upper[k] + margin - ball->centre[k]) / RAY[k]);
-    }
-    return near <= far;
-}
-
-/** Whether the ball's centre is inside the mesh: the sum of crossings of a ray. */
-static int centre_inside(const struct tact_mesh *mesh, const struct ball *ball)
-{
-    double margin = 1e-9 * ball->radius;
-    if (box_distance2(&mesh->nodes[0], ball->centre) > margin * margin) {
-        return 0;
-    }
-    uint32_t stack[STACK_NODES] = {0};
-    int top = 1, winding = 0;
-    while (top > 0) {
-        const struct tact_mesh_node *node = &mesh->nodes[stack[--top]];
-        if (!ray_meets(node, ball)) {
-            continue;
-        }
-        for (uint32_t i = 0; i < node->count; i++) {
-            winding += crossing(mesh, ball, node->first + i);
-        }
-        if (node->count == 0) {
-            stack[top++] = node->first + 1;
-            stack[top++] = node->first;
-        }
-    }
-    return winding > 0;
 }
 
 int tact_moments_sphere_mesh(double radius, const struct tact_pose *pa,
@@ -384,7 +291,7 @@ int tact_moments_sphere_mesh(double radius, const struct tact_pose *pa,
         tact_v3_add(origin, origin, world);
         (void)sum_triangles(mesh, &ball, 0.0, &sums);
     }
-    if (centre_inside(mesh, &ball)) {
+    if (tact_mesh_contains(mesh, ball.centre, radius)) {
         double volume = 4.0 / 3.0 * PI * radius * radius * radius;
         sums.volume += volume;
         sums.magnitude += volume;

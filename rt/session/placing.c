@@ -11,7 +11,7 @@
 #define HOST_NS 3000     /* guess: two meshes ... */
 #define TRIANGLE_NS 2    /* ... and each triangle of theirs */
 #define CLOSED_NS 1000   /* guess: closed forms */
-#define CONVEX_NS 5000   /* guess: a ball with a mesh, solids of few facets */
+#define CONVEX_NS 5000   /* guess: a ball or capsule with a mesh, solids of few facets */
 #define RATE 0.05        /* of the mean of a cost, at a time; where it */
 #define RISE 0.2         /* gets dearer: a body that lands on another must soon leave the host */
 #define LARGE_AGE 20     /* ticks: of pairs for which the host has no time */
@@ -21,7 +21,8 @@ static double guess(const struct tact_shape *a, const struct tact_shape *b)
 {
     int swapped;
     enum tact_moments_method method = tact_moments_method(a, b, &swapped);
-    if (method == TACT_MOMENTS_SPHERE_MESH || method == TACT_MOMENTS_MESH_HALFSPACE) {
+    if (method == TACT_MOMENTS_SPHERE_MESH || method == TACT_MOMENTS_CAPSULE_MESH ||
+        method == TACT_MOMENTS_MESH_HALFSPACE) {
         return CONVEX_NS;
     }
     if (method == TACT_MOMENTS_MESH_MESH) {

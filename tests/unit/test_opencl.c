@@ -88,6 +88,9 @@ static void make_world(struct world *w)
         if (s->kind == TACT_SHAPE_BOX || s->kind == TACT_SHAPE_CAPSULE) {
             assert_int_equal(tact_shape_tessellate(s), 0);
         }
+        if (s->kind == TACT_SHAPE_CAPSULE && i % 2) {
+            s->kind = TACT_SHAPE_CONVEX; /* those that are capsules the host measures */
+        }
     }
     for (int i = 0; i < PAIRS; i++) {
         uint32_t a = 0, b = 0;
@@ -237,7 +240,7 @@ static void agrees_in_single_precision(void **unused)
     assert_true(e.torque < 2e-5);
 }
 
-/* One capsule in one box. */
+/* A capsule's triangles in one box: capsules themselves the host measures. */
 static int create_small(const struct tact_opencl_options *options, struct tact_source *source,
                         struct tact_error *err)
 {
@@ -248,6 +251,7 @@ static int create_small(const struct tact_opencl_options *options, struct tact_s
     for (int i = 0; i < 2 && !shapes[i].mesh; i++) {
         assert_int_equal(tact_shape_tessellate(&shapes[i]), 0);
     }
+    shapes[1].kind = TACT_SHAPE_CONVEX;
     memset(err, 0, sizeof *err);
     return tact_opencl_source_create(&scene, options, source, err);
 }

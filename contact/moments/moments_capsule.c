@@ -1,0 +1,287 @@
+/*
+ * A capsule with a closed mesh, or with a half-space, exactly.
+ *
+ * In each part of the capsule, a cylinder about the axis between two half
+ * balls, every moment is the integral of a field's divergence, of a field that
+ * has no flux through the part's surface and none, or a known one, through the
+ * planes between the parts. What is left are integrals over the other solid's
+ * faces within the part (D, outward normals n, r from the part's origin). In a
+ * half ball, with G = r/3 (1 - R^3/r^3):
+ *
+ *   1: G    r_i: (r r_i - R^2 e_i) / 4    r_i r_j: r r_i r_j / 5 - R^2 (r_i e_j
+ * + r_j e_i) / 10
+ *                                                  + delta_ij R^2 G / 5
+ *
+ * and in the cylinder, with s = r without its axial term z, G = s/2 (1 -
+ * R^2/s^2), i and j across:
+ *
+ *   z^k: z^k G    r_i z^k: z^k (s r_i - R^2 e_i) / 3    r_i r_j: s r_i r_j / 4
+ *                                      - R^2 (r_i e_j + r_j e_i) / 8 + delta_ij
+ * R^2 G / 4
+ *
+ * So all are polynomials over D but the volume of a half ball, which takes D's
+ * solid angle, and in the cylinder the integrals of z^k dtheta dz, k = 0, 1, 2.
+ * Around a face these are integrals of (1 - |z|/R) dtheta and of z^(k+1)/(k+1)
+ * dtheta. Those along edges cancel between the faces that share them; what
+ * remains is the curve where the faces end on the capsule's surface, and the
+ * planes between the parts, whose discs are measured from the segments in which
+ * faces cross them. Only for the two ends of the axis must be known whether
+ * they are inside.
+ */
+#include <string.h>
+
+#include "contact/moments/moments_capsule_internal.h"
+#include "contact/moments/moments_inside_internal.h"
+
+static const double PI = 3.14159265358979323846;
+
+/** Nearer to an end of the axis than this part of the radius, a face is
+ * measured with the capsule moved by twice as much: angles about the end lose
+ * their digits, or change sides. */
+static const double END_TOLERANCE = 1e-8;
+
+static const int ROW[6] = {0, 1, 2, 0, 0, 1}, COLUMN[6] = {0, 1, 2, 1, 2, 2};
+
+static void start(struct tact_capsule_sums *sums, double radius, double half, double tolerance)
+{
+    memset(sums, 0, sizeof *sums);
+    sums->radius = radius;
+    sums->half = half;
+    sums->tolerance = tolerance * radius;
+    sums->middle = NAN;
+}
+
+/** Adds a part: its moments about its origin, which is at a height above that
+ * of the sums. */
+static void add_part(struct tact_moment_sums *to, const struct tact_moment_sums *part,
+                     const struct tact_capsule_faces *faces, double height)
+{
+    const double *m = faces->moment, *area = faces->area, shift[3] = {0.0, 0.0, height};
+    to->volume += part->volume;
+    to->magnitude += faces->magnitude + fabs(part->magnitude);
+    for (int k = 0; k < 3; k++) {
+        to->first[k] += part->first[k] + part->volume * shift[k];
+        to->gradient[k] -= area[k];
+    }
+    for (int k = 0; k < 6; k++) {
+        int i = ROW[k], j = COLUMN[k];
+        to->second[k] += part->second[k] + shift[i] * part->first[j] + part->first[i] * shift[j] +
+                         shift[i] * shift[j] * part->volume;
+    }
+    to->torque[0] -= m[7] - m[5] - height * area[1];
+    to->torque[1] -= m[2] - m[6] + height * area[0];
+    to->torque[2] -= m[3] - m[1];
+}
+
+/** A half ball, of side 1 above the cylinder and -1 below. turn: angle of the
+ * circle between that is inside the other solid. */
+static void finish_ball(const struct tact_capsule_sums *s, int index, double turn,
+                        struct tact_moment_sums *out)
+{
+    const struct tact_capsule_faces *f = &s->faces[index];
+    const struct tact_capsule_slice *c = &s->slice[index];
+    double side = index == TACT_CAPSULE_UPPER ? 1.0 : -1.0, r = s->radius, r2 = r * r;
+    double area = 0.5 * (c->twice + r2 * turn);
+    memset(out, 0, sizeof *out);
+    out->magnitude = r2 * r * turn;
+    out->volume = (f->weighted[3][3] + r2 * r * (turn - f->form[0])) / 3.0;
+    for (int k = 0; k < 3; k++) {
+        out->first[k] = 0.25 * (f->weighted[k][3] - r2 * f->area[k]);
+    }
+    out->first[2] += 0.25 * side * r2 * area;
+    for (int k = 0; k < 6; k++) {
+        int i = ROW[k], j = COLUMN[k];
+        out->second[k] = 0.2 * f->weighted[ROW[k]][COLUMN[k]] -
+                         0.1 * r2 * (f->moment[3 * i + j] + f->moment[3 * j + i]) +
+                         (i == j ? 0.2 * r2 * out->volume : 0.0);
+    }
+    out->second[4] += 0.1 * side * r2 / 3.0 * (c->first[0] - r2 * c->along[1]);
+    out->second[5] += 0.1 * side * r2 / 3.0 * (c->first[1] + r2 * c->along[0]);
+}
+
+/** The cylinder, between the heights z from its origin. */
+static void finish_cylinder(const struct tact_capsule_sums *s, const double turn[2],
+                            const double z[2], struct tact_moment_sums *out)
+{
+    const struct tact_capsule_faces *f = &s->faces[TACT_CAPSULE_MIDDLE];
+    double r2 = s->radius * s->radius, round[3], up = z[0], down = z[1];
+    memset(out, 0, sizeof *out);
+    for (int k = 0; k < 3; k++) { /* integral of z^k dtheta dz over the surface */
+        round[k] = f->form[k] + (turn[0] * up - turn[1] * down) / (k + 1);
+        up *= z[0];
+        down *= z[1];
+    }
+    out->magnitude = r2 * (turn[0] * fabs(z[0]) + turn[1] * fabs(z[1]));
+    out->volume = 0.5 * (f->weighted[3][3] + r2 * round[0]);
+    out->first[2] = 0.5 * (f->weighted[2][3] + r2 * round[1]);
+    out->second[2] = 0.5 * (f->weighted[2][2] + r2 * round[2]);
+    for (int k = 0; k < 2; k++) {
+        out->first[k] = (f->weighted[k][3] - r2 * f->area[k]) / 3.0;
+        out->second[k] =
+            0.25 * (f->weighted[ROW[k]][COLUMN[k]] - r2 * f->moment[4 * k] + r2 * out->volume);
+        out->second[4 + k] = (f->weighted[k][2] - r2 * f->moment[3 * k + 2]) / 3.0;
+    }
+    out->second[3] = 0.25 * f->weighted[0][1] - 0.125 * r2 * (f->moment[1] + f->moment[3]);
+}
+
+/** Brings sums to moments. inside: whether the upper and the lower end of the
+ * axis are. centre: of the capsule, axes: the columns of rot, world. */
+static int finish(const struct tact_capsule_sums *s, const int inside[2], const double rot[9],
+                  const double centre[3], struct tact_moments *out)
+{
+    double middle = isnan(s->middle) ? 0.0 : s->middle, axes[9], origin[3], turn[2];
+    const double z[2] = {s->half - middle, -s->half - middle};
+    struct tact_moment_sums sums, part;
+    memset(&sums, 0, sizeof sums);
+    for (int i = 0; i < 2; i++) {
+        turn[i] = (inside[i] ? 2.0 * PI : 0.0) - s->slice[i].turn;
+        finish_ball(s, i, turn[i], &part);
+        add_part(&sums, &part, &s->faces[i], z[i]);
+    }
+    finish_cylinder(s, turn, z, &part);
+    add_part(&sums, &part, &s->faces[TACT_CAPSULE_MIDDLE], 0.0);
+    for (int i = 0; i < 9; i++) {
+        axes[i] = rot[3 * (i % 3) + i / 3];
+    }
+    tact_v3_copy(origin, centre);
+    tact_v3_axpy(origin, middle, axes + 6);
+    return tact_sums_finish(&sums, axes, origin, out);
+}
+
+static void place(const double turn[9], const double centre[3], const struct tact_pose *pb,
+                  double half, struct tact_capsule_place *p)
+{
+    double rb[9], apart[3], axis[3] = {turn[2], turn[5], turn[8]};
+    tact_quat_to_m3(rb, pb->quat_wxyz);
+    tact_v3_sub(apart, centre, pb->position);
+    tact_m3_tmul_v3(p->centre, rb, apart);
+    tact_m3_tmul_v3(p->axis, rb, axis);
+    tact_v3_scale(p->axis, p->axis, half);
+    for (int i = 0; i < 3; i++) {
+        for (int j = 0; j < 3; j++) {
+            p->rot[3 * i + j] = turn[i] * rb[j] + turn[3 + i] * rb[3 + j] + turn[6 + i] * rb[6 + j];
+        }
+    }
+}
+
+/** Moves a capsule off a face that an end of its axis lies in. */
+static void step_aside(double radius, double centre[3])
+{
+    static const double aside[3] = {0.48, 0.64, 0.6};
+    tact_v3_axpy(centre, 2.0 * END_TOLERANCE * radius, aside);
+}
+
+/** Squared distance of two segments: halves a and b of them, their middles
+ * apart by r. From the nearest points of the lines, then of each segment to an
+ * end of the other (Ericson, Real-Time Collision Detection, section 5.1.9). */
+static double segments_distance2(const double r[3], const double a[3], const double b[3])
+{
+    double aa = tact_v3_dot(a, a), bb = tact_v3_dot(b, b), ab = tact_v3_dot(a, b);
+    double ar = tact_v3_dot(a, r), br = tact_v3_dot(b, r), det = aa * bb - ab * ab, d[3];
+    double s = det > 0.0 ? tact_min(tact_max((ar * bb - br * ab) / det, -1.0), 1.0) : 0.0;
+    double t = bb > 0.0 ? (s * ab - br) / bb : 0.0;
+    if (!(fabs(t) <= 1.0)) {
+        t = t > 0.0 ? 1.0 : -1.0;
+        s = aa > 0.0 ? tact_min(tact_max((ar + t * ab) / aa, -1.0), 1.0) : 0.0;
+    }
+    for (int k = 0; k < 3; k++) { /* from s a to r + t b */
+        d[k] = r[k] + t * b[k] - s * a[k];
+    }
+    return tact_v3_dot(d, d);
+}
+
+/** Whether the capsule b, whose triangulation stands out of it a little, may
+ * reach into capsule a.
+ */
+static int capsules_reach(const struct tact_shape *a, const struct tact_pose *pa,
+                          const struct tact_shape *b, const struct tact_pose *pb)
+{
+    double apart[3], axis[2][3], up[3] = {0.0, 0.0, 1.0};
+    double most = a->size[0] + b->mesh->nodes[0].upper[2] - b->size[1];
+    tact_v3_sub(apart, pb->position, pa->position);
+    tact_quat_rotate(axis[0], pa->quat_wxyz, up);
+    tact_quat_rotate(axis[1], pb->quat_wxyz, up);
+    tact_v3_scale(axis[0], axis[0], a->size[1]);
+    tact_v3_scale(axis[1], axis[1], b->size[1]);
+    return segments_distance2(apart, axis[0], axis[1]) <= most * most;
+}
+
+int tact_moments_capsule_capsule(const struct tact_shape *a, const struct tact_pose *pa,
+                                 const struct tact_shape *b, const struct tact_pose *pb,
+                                 struct tact_moments *out)
+{
+    return capsules_reach(a, pa, b, pb) ? tact_moments_capsule_mesh(a->size, pa, b->mesh, pb, out)
+                                        : 0;
+}
+
+int tact_moments_capsule_mesh(const double size[3], const struct tact_pose *pa,
+                              const struct tact_mesh *mesh, const struct tact_pose *pb,
+                              struct tact_moments *out)
+{
+    double turn[9], centre[3], radius = size[0], half = size[1], end[3];
+    struct tact_capsule_sums sums;
+    struct tact_capsule_place p = {.radius = radius};
+    int inside[2];
+    tact_quat_to_m3(turn, pa->quat_wxyz);
+    tact_v3_copy(centre, pa->position);
+    place(turn, centre, pb, half, &p);
+    start(&sums, radius, half, END_TOLERANCE);
+    tact_capsule_add_mesh(mesh, &p, &sums);
+    if (sums.uncertain) {
+        step_aside(radius, centre);
+        place(turn, centre, pb, half, &p);
+        start(&sums, radius, half, 0.0);
+        tact_capsule_add_mesh(mesh, &p, &sums);
+    }
+    for (int i = 0; i < 2; i++) {
+        tact_v3_copy(end, p.centre);
+        tact_v3_axpy(end, i == TACT_CAPSULE_UPPER ? 1.0 : -1.0, p.axis);
+        inside[i] = i > 0 && !sums.faces_near ? inside[0] : tact_mesh_contains(mesh, end, radius);
+    }
+    if (!sums.faces_near && !inside[0]) {
+        return 0;
+    }
+    return finish(&sums, inside, turn, centre, out);
+}
+
+/** Adds the part of a plane about a capsule: a square that its farthest points
+ * do not reach. */
+static void add_plane(const double normal[3], double distance, struct tact_capsule_sums *sums)
+{
+    static const double way[4][2] = {{1.0, 1.0}, {-1.0, 1.0}, {-1.0, -1.0}, {1.0, -1.0}};
+    double t1[3], t2[3], corner[4][3], wide = 2.0 * (sums->radius + sums->half);
+    tact_v3_tangents(normal, t1, t2);
+    for (int i = 0; i < 4; i++) {
+        tact_v3_scale(corner[i], normal, distance);
+        tact_v3_axpy(corner[i], wide * way[i][0], t1);
+        tact_v3_axpy(corner[i], wide * way[i][1], t2);
+    }
+    tact_capsule_add_face(sums, corner, 4);
+}
+
+int tact_moments_capsule_halfspace(const double size[3], const struct tact_pose *pa,
+                                   const struct tact_pose *pb, struct tact_moments *out)
+{
+    double turn[9], rb[9], centre[3], apart[3], normal[3], radius = size[0], half = size[1];
+    struct tact_capsule_sums sums;
+    int inside[2];
+    tact_quat_to_m3(turn, pa->quat_wxyz);
+    tact_quat_to_m3(rb, pb->quat_wxyz);
+    tact_v3_copy(centre, pa->position);
+    const double up[3] = {rb[2], rb[5], rb[8]};
+    tact_m3_tmul_v3(normal, turn, up);
+    tact_v3_sub(apart, pb->position, centre);
+    double distance = tact_v3_dot(up, apart);
+    start(&sums, radius, half, END_TOLERANCE);
+    add_plane(normal, distance, &sums);
+    if (sums.uncertain) {
+        step_aside(radius, centre);
+        tact_v3_sub(apart, pb->position, centre);
+        distance = tact_v3_dot(up, apart);
+        start(&sums, radius, half, 0.0);
+        add_plane(normal, distance, &sums);
+    }
+    inside[TACT_CAPSULE_UPPER] = normal[2] * half <= distance;
+    inside[TACT_CAPSULE_LOWER] = -normal[2] * half <= distance;
+    return finish(&sums, inside, turn, centre, out);
+}

@@ -1,0 +1,370 @@
+/* What of a face lies in the three parts of a capsule: convex polygons cut by a
+ * cylinder or a half ball. */
+#include <string.h>
+
+#include "contact/elementary.h"
+#include "contact/moments/moments_capsule_internal.h"
+
+/** Corners of a face of 4 after two cuts. */
+enum { CORNERS = 6 };
+
+/** A convex polygon; edge i runs from corner i to the next. */
+struct polygon {
+    int count;
+    int level; /* the edge that a cut has left, or -1 */
+    double corner[CORNERS][3];
+};
+
+/** The part of an edge within the capsule's part. */
+struct inner {
+    int edge;
+    int enters, leaves; /* its ends are on the surface, not corners */
+    double from[3], to[3];
+};
+
+static void between(const double *p, const double *q, double s, double out[3])
+{
+    for (int k = 0; k < 3; k++) {
+        out[k] = p[k] + s * (q[k] - p[k]);
+    }
+}
+
+/** |p x e| as the part's surface has it. */
+static double moment(const struct tact_capsule_cut *c, const double *p, const double *e)
+{
+    double m[3];
+    if (c->part == TACT_CAPSULE_MIDDLE) {
+        return fabs(p[0] * e[1] - p[1] * e[0]);
+    }
+    tact_v3_cross(m, p, e);
+    return tact_v3_norm(m);
+}
+
+/** Where the line through p and q crosses the surface on the way from p: the
+ * first crossing where p is outside, and the last where q is; outside_p and
+ * outside_q: p.p and q.q less the squared radius. Returns 0 where they do not
+ * come in this order between p and q. */
+static int crossings(const struct tact_capsule_cut *c, const double *p, const double *q,
+                     double outside_p, double outside_q, double from[3], double to[3])
+{
+    double e[3], s[2];
+    tact_v3_sub(e, q, p);
+    double ee = tact_capsule_dot(c, e, e), pe = tact_capsule_dot(c, p, e);
+    double reach = c->radius * sqrt(ee), m = moment(c, p, e), square = (reach - m) * (reach + m);
+    if (!(square > 0.0) || (outside_p > 0.0 && pe >= 0.0) || (outside_q > 0.0 && pe + ee <= 0.0)) {
+        return 0;
+    }
+    double root = sqrt(square);
+    /* Whichever of both forms does not cancel. */
+    s[0] = outside_p > 0.0 ? outside_p / (root - pe) : 0.0;
+    s[1] = !(outside_q > 0.0) ? 1.0 : pe > 0.0 ? -outside_p / (pe + root) : (root - pe) / ee;
+    s[1] = tact_min(s[1], 1.0);
+    if (!(s[0] < s[1])) {
+        return 0;
+    }
+    between(p, q, s[0], from);
+    between(p, q, s[1], to);
+    return 1;
+}
+
+/** The part of the edge p q within the surface. The ends are the same bits for
+ * both faces that share an edge: what is left out along it would count as much
+ * as rounding of coordinates over the depth. Returns 0 where there is none. */
+static int inner_part(const struct tact_capsule_cut *c, const double *p, const double *q,
+                      double outside_p, double outside_q, struct inner *out)
+{
+    int k = 0, any = 1;
+    out->enters = outside_p > 0.0;
+    out->leaves = outside_q > 0.0;
+    while (k < 2 && p[k] == q[k]) {
+        k++;
+    }
+    if (out->enters || out->leaves) {
+        any = p[k] < q[k] ? crossings(c, p, q, outside_p, outside_q, out->from, out->to)
+                          : crossings(c, q, p, outside_q, outside_p, out->to, out->from);
+    }
+    if (!out->enters) {
+        tact_v3_copy(out->from, p);
+    }
+    if (!out->leaves) {
+        tact_v3_copy(out->to, q);
+    }
+    return any;
+}
+
+/** Angle from p to q about the conic's centre. */
+static double angle(const struct tact_capsule_cut *c, const double *p, const double *q)
+{
+    double centre = c->part == TACT_CAPSULE_MIDDLE ? 0.0 : c->distance * c->distance;
+    double cross = tact_capsule_cross(c, p, q);
+    if (c->part == TACT_CAPSULE_MIDDLE && c->normal[2] != 0.0) {
+        cross /= fabs(c->normal[2]);
+    }
+    return tact_atan2(cross, tact_capsule_dot(c, p, q) - centre);
+}
+
+/** Ends of an arc nearer than this, of the conic's size, are those of next to
+ * nothing or of nearly all: which, is asked of the corners between. */
+static const double NEAR = 1e-3;
+
+/** Whether the arc between the parts of two edges is more than half of the
+ * conic. */
+static int is_major(const struct tact_capsule_cut *c, const struct polygon *p,
+                    const struct inner *last, const struct inner *next)
+{
+    double chord[3], sum = 0.0;
+    const double *from = last->to;
+    tact_v3_sub(chord, next->from, last->to);
+    if (tact_capsule_dot(c, chord, chord) > NEAR * NEAR * c->disc * c->disc) {
+        return tact_capsule_cross(c, last->to, next->from) < 0.0;
+    }
+    int edge = last->edge;
+    do {
+        edge = (edge + 1) % p->count;
+        sum += angle(c, from, p->corner[edge]);
+        from = p->corner[edge];
+    } while (edge != next->edge);
+    return sum + angle(c, from, next->from) > 3.0;
+}
+
+/** Adds the whole conic where its centre, and so all of it, is in the polygon.
+ */
+static void add_conic(struct tact_capsule_cut *c, const struct polygon *polygon)
+{
+    double p[3], q[3], t1[3], t2[3];
+    const double *n = c->normal;
+    for (int i = 0; i < polygon->count; i++) {
+        const double *a = polygon->corner[i], *b = polygon->corner[(i + 1) % polygon->count];
+        if (!(tact_capsule_cross(c, a, b) > 0.0)) {
+            return;
+        }
+    }
+    tact_v3_tangents(n, t1, t2);
+    if (c->part == TACT_CAPSULE_MIDDLE) { /* across the slope, where both have the
+                                             same height */
+        double slope = sqrt(n[0] * n[0] + n[1] * n[1]);
+        tact_v3_set(t1, slope > 0.0 ? -n[1] / slope : 1.0, slope > 0.0 ? n[0] / slope : 0.0, 0.0);
+        tact_v3_set(p, 0.0, 0.0, c->distance / n[2]);
+    } else {
+        tact_v3_scale(p, n, c->distance);
+    }
+    tact_v3_copy(q, p);
+    tact_v3_axpy(p, c->disc, t1);
+    tact_v3_axpy(q, -c->disc, t1);
+    tact_capsule_add_arc(c, p, q, 0);
+    tact_capsule_add_arc(c, q, p, 0);
+}
+
+/** Adds the part of an edge along the plane between the cylinder and a half
+ * ball. */
+static void add_segment(struct tact_capsule_slice *s, const double *p, const double *q)
+{
+    double twice = p[0] * q[1] - p[1] * q[0];
+    s->turn += tact_atan2(twice, p[0] * q[0] + p[1] * q[1]);
+    s->twice += twice;
+    for (int k = 0; k < 2; k++) {
+        s->first[k] += 0.5 * twice * (p[k] + q[k]);
+        s->along[k] += q[k] - p[k];
+    }
+}
+
+/** Adds what is cut out of a polygon, whose edges have these inner parts: the
+ * polygon of their ends and the conic's segments between them. */
+static void add_parts(struct tact_capsule_cut *c, const struct polygon *p, const struct inner *part,
+                      int count)
+{
+    const double *first = part[0].from;
+    for (int i = 0; i < count; i++) {
+        const struct inner *here = &part[i], *next = &part[(i + 1) % count];
+        if (i > 0) {
+            tact_capsule_add_triangle(c, first, here->from, here->to);
+        }
+        if (!next->enters && next->edge == (here->edge + 1) % p->count) {
+            continue; /* they meet in a corner */
+        }
+        tact_capsule_add_arc(c, here->to, next->from, is_major(c, p, here, next));
+        if (i + 1 < count) {
+            tact_capsule_add_triangle(c, first, here->to, next->from);
+        }
+    }
+}
+
+/** Adds what a part of the capsule cuts out of a polygon; its plane at a
+ * distance from the part's origin. */
+static void cut_polygon(struct tact_capsule_sums *sums, int index, const struct polygon *p,
+                        const double normal[3], double distance)
+{
+    struct inner part[CORNERS];
+    double radius = sums->radius, outside[CORNERS], r2 = radius * radius;
+    int count = 0;
+    struct tact_capsule_cut c = {.part = index,
+                                 .radius = radius,
+                                 .distance = distance,
+                                 .disc = radius,
+                                 .faces = &sums->faces[index]};
+    tact_v3_copy(c.normal, normal);
+    if (index != TACT_CAPSULE_MIDDLE) {
+        if (!(fabs(distance) < radius)) {
+            return;
+        }
+        c.disc = sqrt((radius - fabs(distance)) * (radius + fabs(distance)));
+    }
+    for (int i = 0; i < p->count; i++) {
+        outside[i] = tact_capsule_dot(&c, p->corner[i], p->corner[i]) - r2;
+    }
+    for (int i = 0; i < p->count; i++) {
+        int next = (i + 1) % p->count;
+        if (!inner_part(&c, p->corner[i], p->corner[next], outside[i], outside[next],
+                        &part[count])) {
+            continue;
+        }
+        part[count].edge = i;
+        if (i == p->level && index == TACT_CAPSULE_UPPER) {
+            add_segment(&sums->slice[index], part[count].from, part[count].to);
+        } else if (i == p->level && index == TACT_CAPSULE_LOWER) {
+            add_segment(&sums->slice[index], part[count].to, part[count].from);
+        }
+        count++;
+    }
+    if (count > 0) {
+        add_parts(&c, p, part, count);
+    } else {
+        add_conic(&c, p);
+    }
+    for (int i = 0; i < 3; i++) {
+        c.faces->area[i] += c.first[3] * normal[i];
+        for (int k = 0; k < 3; k++) {
+            c.faces->moment[3 * i + k] += normal[i] * c.first[k];
+        }
+    }
+}
+
+static void add_corner(struct polygon *p, const double *r)
+{
+    tact_v3_copy(p->corner[p->count++], r);
+}
+
+/** Cuts a polygon at a height. Corners at it are above. The crossing of an edge
+ * is the same for both faces that it belongs to. */
+static void split(const struct polygon *p, double height, struct polygon *above,
+                  struct polygon *below)
+{
+    above->count = below->count = 0;
+    above->level = below->level = -1;
+    for (int i = 0; i < p->count; i++) {
+        const double *a = p->corner[i], *b = p->corner[(i + 1) % p->count];
+        int up = a[2] >= height;
+        add_corner(up ? above : below, a);
+        if (up == (b[2] >= height)) {
+            continue;
+        }
+        const double *low = up ? b : a, *high = up ? a : b;
+        double r[3];
+        between(low, high, (height - low[2]) / (high[2] - low[2]), r);
+        r[2] = height;
+        (up ? above : below)->level = (up ? above : below)->count;
+        add_corner(above, r);
+        add_corner(below, r);
+    }
+}
+
+/** The part that all of a polygon is in, as split() would have it, or -1. */
+static int only_part(const struct polygon *p, double half)
+{
+    int above = 0, below = 0;
+    for (int i = 0; i < p->count; i++) {
+        above += p->corner[i][2] >= half;
+        below += p->corner[i][2] < -half;
+    }
+    return above == p->count    ? TACT_CAPSULE_UPPER
+           : below == p->count  ? TACT_CAPSULE_LOWER
+           : above + below == 0 ? TACT_CAPSULE_MIDDLE
+                                : -1;
+}
+
+/** Cuts what is left of a face in a part, from the capsule's centre. */
+static void cut_shifted(struct tact_capsule_sums *sums, int index, struct polygon *p,
+                        const double normal[3], double distance)
+{
+    if (p->count < 3) {
+        return;
+    }
+    if (index == TACT_CAPSULE_MIDDLE && isnan(sums->middle)) {
+        sums->middle = p->corner[0][2];
+    }
+    double origin = index == TACT_CAPSULE_UPPER   ? sums->half
+                    : index == TACT_CAPSULE_LOWER ? -sums->half
+                                                  : sums->middle;
+    for (int i = 0; i < p->count; i++) {
+        p->corner[i][2] -= origin;
+    }
+    cut_polygon(sums, index, p, normal, distance - normal[2] * origin);
+}
+
+/** Whether an end of the axis, at a height, is within tolerance of the face. */
+static int near_end(const struct tact_capsule_sums *sums, double (*corner)[3], int corners,
+                    const double normal[3], double distance, double end)
+{
+    double foot[3], e[3], f[3], c[3], off = distance - normal[2] * end;
+    if (fabs(off) > sums->tolerance) {
+        return 0;
+    }
+    tact_v3_scale(foot, normal, off);
+    foot[2] += end;
+    for (int i = 0; i < corners; i++) {
+        tact_v3_sub(e, corner[(i + 1) % corners], corner[i]);
+        tact_v3_sub(f, foot, corner[i]);
+        tact_v3_cross(c, e, f);
+        if (tact_v3_dot(c, normal) < -sums->tolerance * tact_v3_norm(e)) {
+            return 0;
+        }
+    }
+    return 1;
+}
+
+/** Whether the box about a face reaches into that about the capsule. */
+static int reaches(const struct tact_capsule_sums *sums, double (*corner)[3], int corners)
+{
+    double r = sums->radius;
+    for (int k = 0; k < 3; k++) {
+        double low = corner[0][k], high = low, most = k < 2 ? r : r + sums->half;
+        for (int i = 1; i < corners; i++) {
+            low = tact_min(low, corner[i][k]);
+            high = tact_max(high, corner[i][k]);
+        }
+        if (low >= most || high <= -most) {
+            return 0;
+        }
+    }
+    return 1;
+}
+
+void tact_capsule_add_face(struct tact_capsule_sums *sums, double (*corner)[3], int corners)
+{
+    struct polygon whole = {.count = corners, .level = -1}, upper, rest, middle, lower;
+    double half = sums->half, e[3], f[3], normal[3];
+    if (!reaches(sums, corner, corners)) {
+        return;
+    }
+    tact_v3_sub(e, corner[1], corner[0]);
+    tact_v3_sub(f, corner[2], corner[0]);
+    tact_v3_cross(normal, e, f);
+    double twice = tact_v3_normalize(normal, normal), distance = tact_v3_dot(normal, corner[0]);
+    if (!(twice > 0.0) || fabs(distance) >= sums->radius + fabs(normal[2]) * half) {
+        return;
+    }
+    sums->uncertain |= near_end(sums, corner, corners, normal, distance, half) ||
+                       near_end(sums, corner, corners, normal, distance, -half);
+    sums->faces_near = 1;
+    memcpy(whole.corner, corner, (size_t)corners * sizeof *corner);
+    int only = only_part(&whole, half);
+    if (only >= 0) {
+        cut_shifted(sums, only, &whole, normal, distance);
+        return;
+    }
+    split(&whole, half, &upper, &rest);
+    split(&rest, -half, &middle, &lower);
+    cut_shifted(sums, TACT_CAPSULE_UPPER, &upper, normal, distance);
+    cut_shifted(sums, TACT_CAPSULE_LOWER, &lower, normal, distance);
+    cut_shifted(sums, TACT_CAPSULE_MIDDLE, &middle, normal, distance);
+}

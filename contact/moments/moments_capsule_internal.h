@@ -1,0 +1,117 @@
+/**
+ * A capsule cut by planes: what the files of its moments share.
+ *
+ * A capsule is a cylinder between two half balls. Each part has an origin of
+ * its own on the axis (z): the half balls their centres, the cylinder a point
+ * near the overlap. Positions here are from the part's origin, in the capsule's
+ * axes.
+ */
+#ifndef TACT_CONTACT_MOMENTS_CAPSULE_INTERNAL_H
+#define TACT_CONTACT_MOMENTS_CAPSULE_INTERNAL_H
+
+#include "contact/moments/moments_internal.h"
+#include "contact/simd_internal.h"
+
+enum { TACT_CAPSULE_UPPER, TACT_CAPSULE_LOWER, TACT_CAPSULE_MIDDLE, TACT_CAPSULE_PARTS };
+
+/** Integrals over the faces of the other solid within one part, outward normals
+ * n. h = (x, y, z, 1) is the position with a one, the weight w r.n without the
+ * axial term in the cylinder, r.n in a half ball. */
+struct tact_capsule_faces {
+    tact_d4 weighted[4]; /* of w h h^T, by rows [m^3, m^4, m^5] */
+    double area[3];      /* of n [m^2] */
+    double moment[9];    /* of n r^T [m^3], row-major */
+    double magnitude;    /* sum of the sizes of the terms of the volume [m^3] */
+    double form[3];      /* around the faces where they end on the capsule's surface:
+                            in the cylinder the integrals of z^k/k dtheta, k = 1, 2, 3,
+                            theta the angle about the axis; in a half ball form[0], the
+                            integral of (1 - |z|/R) dtheta, along the outward axis
+                          */
+};
+
+/** Where the other solid crosses the plane between the cylinder and a half
+ * ball, within the disc: sums over the segments p q, with the solid on the left
+ * as seen from +z. */
+struct tact_capsule_slice {
+    double turn;     /* angle about the axis */
+    double twice;    /* of p x q [m^2] */
+    double first[2]; /* of (p x q) (p + q) / 2 [m^3] */
+    double along[2]; /* of q - p [m] */
+};
+
+/** One face in one part. */
+struct tact_capsule_cut {
+    int part;         /* TACT_CAPSULE_UPPER ... */
+    double radius;    /* of the capsule [m] */
+    double normal[3]; /* outward, unit */
+    double distance;  /* of its plane from the part's origin [m] */
+    double disc;      /* radius of the conic that the plane cuts out, seen along the
+                         axis in the   cylinder, in the plane in a half ball [m] */
+    tact_d4 first;    /* integral of h over what is cut out [m^3, m^2] */
+    struct tact_capsule_faces *faces;
+};
+
+/** r.n of r in the cylinder without the axial term, in a half ball the
+ * distance. */
+static inline double tact_capsule_weight(const struct tact_capsule_cut *c, const double r[3])
+{
+    return c->part == TACT_CAPSULE_MIDDLE ? c->normal[0] * r[0] + c->normal[1] * r[1] : c->distance;
+}
+
+/** p.q as the part's surface has it: without the axial term in the cylinder. */
+static inline double tact_capsule_dot(const struct tact_capsule_cut *c, const double *p,
+                                      const double *q)
+{
+    double across = p[0] * q[0] + p[1] * q[1];
+    return c->part == TACT_CAPSULE_MIDDLE ? across : across + p[2] * q[2];
+}
+
+/** n.(p x q), likewise: positive where q is counter-clockwise of p about the
+ * conic's centre. */
+static inline double tact_capsule_cross(const struct tact_capsule_cut *c, const double *p,
+                                        const double *q)
+{
+    const double *n = c->normal;
+    double axial = n[2] * (p[0] * q[1] - p[1] * q[0]);
+    if (c->part == TACT_CAPSULE_MIDDLE) {
+        return axial;
+    }
+    return axial + n[0] * (p[1] * q[2] - p[2] * q[1]) + n[1] * (p[2] * q[0] - p[0] * q[2]);
+}
+
+/** Adds the triangle p q r of the face. */
+void tact_capsule_add_triangle(struct tact_capsule_cut *c, const double *p, const double *q,
+                               const double *r);
+
+/** Adds what lies between the conic from p to q, counter-clockwise, and the
+ * chord p q. major: the arc is more than half of the conic. */
+void tact_capsule_add_arc(struct tact_capsule_cut *c, const double *p, const double *q, int major);
+
+/** What of the other solid's surface lies in a capsule. */
+struct tact_capsule_sums {
+    double radius, half; /* half: half the length of the axis [m] */
+    double tolerance;    /* a face nearer than this to an end of the axis is not
+                            measured [m] */
+    double middle;       /* z of the cylinder's origin [m]; NAN before the first face */
+    int uncertain;       /* a face was within tolerance */
+    int faces_near;      /* any was cut */
+    struct tact_capsule_faces faces[TACT_CAPSULE_PARTS];
+    struct tact_capsule_slice slice[2];
+};
+
+/** Adds a convex face of at most 4 corners, counter-clockwise as seen from
+ * outside, in the axes of the capsule from its centre. */
+void tact_capsule_add_face(struct tact_capsule_sums *sums, double (*corner)[3], int corners);
+
+/** A capsule in the frame of a mesh. */
+struct tact_capsule_place {
+    double centre[3], axis[3]; /* axis: from the centre to its upper end [m] */
+    double radius;             /* [m] */
+    double rot[9];             /* from the mesh's axes to the capsule's */
+};
+
+/** Adds the triangles of a mesh. */
+void tact_capsule_add_mesh(const struct tact_mesh *mesh, const struct tact_capsule_place *place,
+                           struct tact_capsule_sums *sums);
+
+#endif

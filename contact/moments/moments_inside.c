@@ -1,0 +1,66 @@
+/* Whether a point is inside a mesh. */
+#include "contact/moments/moments_inside_internal.h"
+
+/** A tree split at the median has at most 32 levels. */
+enum { STACK_NODES = 34 };
+
+/** A direction that no edge of a sensible mesh is parallel to. */
+static const double RAY[3] = {0.5237186402, 0.6410352817, 0.5609482733};
+
+/** Crossing of the ray from o with a triangle: +1 outward, -1 inward, 0 none. Side and distance are
+ *  judged by the numbers that the measurement uses, so that both agree on which side o is. */
+static int crossing(const struct tact_mesh *mesh, const double *point, uint32_t index)
+{
+    double v[3][3], n[3], c[3];
+    tact_triangle_corners(mesh, point, index, v);
+    double h = tact_triangle_plane(v, n);
+    const uint32_t *id = mesh->triangles + 3 * (size_t)index;
+    int left = 0;
+    for (int k = 0; k < 3; k++) {
+        int next = (k + 1) % 3;
+        tact_v3_cross(c, v[k], v[next]);
+        double e = tact_v3_dot(c, RAY);
+        left += e > 0.0 || (e == 0.0 && id[k] < id[next]);
+    }
+    if (left != 0 && left != 3) {
+        return 0;
+    }
+    int outward = left == 3, ahead = (h >= 0.0) == outward;
+    return ahead ? (outward ? 1 : -1) : 0;
+}
+
+/** Whether the ray from o meets the node's box, taken with a margin of the radius behind o. */
+static int ray_meets(const struct tact_mesh_node *node, const double *point, double radius)
+{
+    double near = -radius, far = INFINITY;
+    for (int k = 0; k < 3; k++) {
+        double margin = 1e-9 * radius;
+        near = tact_max(near, (node->lower[k] - margin - point[k]) / RAY[k]);
+        far = tact_min(far, (node->upper[k] + margin - point[k]) / RAY[k]);
+    }
+    return near <= far;
+}
+
+int tact_mesh_contains(const struct tact_mesh *mesh, const double point[3], double radius)
+{
+    double margin = 1e-9 * radius;
+    if (tact_node_distance2(&mesh->nodes[0], point) > margin * margin) {
+        return 0;
+    }
+    uint32_t stack[STACK_NODES] = {0};
+    int top = 1, winding = 0;
+    while (top > 0) {
+        const struct tact_mesh_node *node = &mesh->nodes[stack[--top]];
+        if (!ray_meets(node, point, radius)) {
+            continue;
+        }
+        for (uint32_t i = 0; i < node->count; i++) {
+            winding += crossing(mesh, point, node->first + i);
+        }
+        if (node->count == 0) {
+            stack[top++] = node->first + 1;
+            stack[top++] = node->first;
+        }
+    }
+    return winding > 0;
+}
