@@ -6,7 +6,7 @@
 #define STEPS 20   /* of Newton's method, at most */
 #define SMALL 1e-8 /* of the radii: a step after which rounding is left */
 #define TURN 0.5   /* most radians that a step turns a normal */
-#define CLIMBS 40  /* steps of the search along normals, at most */
+#define CLIMBS 100 /* steps of the search along normals, at most */
 #define NEAR 0.05  /* [rad] left of it where Newton's method goes on */
 #define HALVINGS 40
 #define ARMIJO 1e-4
@@ -256,20 +256,28 @@ static double first_direction(const struct smooth_pair *pair, double n[3])
     return best;
 }
 
-/* The direction in which to turn n: the gradient of the distance d along t1, t2 by the inverse of a
- * bound on its curvature, R_A + R_B + max(d, 0) with the radii R = L^-1. Returns the slope along
- * it.
- */
-static double climb(const struct smooth_contact *c, const double aside[2], double turn[2])
+/* Sum of the radii R = L^-1 of both surfaces, and a distance beside it on the diagonal. */
+static void radii(const struct smooth_contact *c, double distance, double m[4])
 {
-    double m[4];
     for (int i = 0; i < 4; i++) {
-        m[i] = i % 3 == 0 ? tact_max(c->gap, 0.0) : 0.0;
+        m[i] = i % 3 == 0 ? distance : 0.0;
         for (int k = 0; k < 2; k++) {
             const double *l = c->bend[k];
             double det = l[0] * l[3] - l[1] * l[2];
             m[i] += (i % 3 == 0 ? l[3 - i] : -l[i]) / det;
         }
+    }
+}
+
+/* The direction in which to turn n: the gradient of the distance d along t1, t2 by the inverse of
+ * its curvature, -(R_A + R_B + d); where that is not negative, of the bound without a negative d.
+ * Returns the slope along it. */
+static double climb(const struct smooth_contact *c, const double aside[2], double turn[2])
+{
+    double m[4];
+    radii(c, c->gap, m);
+    if (!is_positive(m)) {
+        radii(c, 0.0, m);
     }
     if (!tact_smooth_solve2(m, aside, turn)) {
         return 0.0;

@@ -81,12 +81,11 @@ static int find_lowest(const struct smooth_pair *pair, struct smooth_contact *c)
 /* A torus and its other, seen from there. */
 struct ring {
     const struct smooth_pair *pair;
-    int torus;          /* its place in the pair */
-    double center[3];   /* of the ring, in the other's frame [m] */
-    double along[2][3]; /* the ring's radii along the torus' x and y, the same [m] */
-    double back[9];     /* from the other's frame to the torus' */
-    double value[SAMPLES];
-    struct tact_surface_point facing[SAMPLES]; /* of the other */
+    int torus;             /* its place in the pair */
+    double center[3];      /* of the ring, in the other's frame [m] */
+    double along[2][3];    /* the ring's radii along the torus' x and y, the same [m] */
+    double back[9];        /* from the other's frame to the torus' */
+    double value[SAMPLES]; /* around it [m] */
 };
 
 static void open_ring(const struct smooth_pair *pair, int torus, struct ring *ring)
@@ -111,40 +110,51 @@ static void open_ring(const struct smooth_pair *pair, int torus, struct ring *ri
     }
 }
 
-/* How far the tube is from the other surface around the ring. A tube's distance is that of its
- * middle line, less its radius. */
+/* How far the tube is from the other surface at an angle of the ring, given by its cosine and sine,
+ * and the point that faces it. A tube's distance is that of its middle line, less its radius. */
+static double distance_at(const struct ring *ring, double c, double s, struct tact_surface_point *p)
+{
+    double at[3], d[3];
+    tact_v3_copy(at, ring->center);
+    tact_v3_axpy(at, c, ring->along[0]);
+    tact_v3_axpy(at, s, ring->along[1]);
+    if (tact_shape_surface(ring->pair->shape[1 - ring->torus], at, p)) {
+        return INFINITY;
+    }
+    tact_v3_sub(d, at, p->at);
+    return tact_v3_dot(d, p->normal) - ring->pair->shape[ring->torus]->size[1];
+}
+
 static void sample_ring(struct ring *ring)
 {
     static const double step[2] = {0.99518472667219688624, 0.09801714032956060199}; /* 2 pi / 64 */
-    const struct tact_shape *other = ring->pair->shape[1 - ring->torus];
     double c = 1.0, s = 0.0;
     for (int i = 0; i < SAMPLES; i++) {
-        struct tact_surface_point *p = &ring->facing[i];
-        double at[3], d[3];
-        tact_v3_copy(at, ring->center);
-        tact_v3_axpy(at, c, ring->along[0]);
-        tact_v3_axpy(at, s, ring->along[1]);
-        ring->value[i] = INFINITY;
-        if (!tact_shape_surface(other, at, p)) {
-            tact_v3_sub(d, at, p->at);
-            ring->value[i] = tact_v3_dot(d, p->normal) - ring->pair->shape[ring->torus]->size[1];
-        }
+        struct tact_surface_point p;
+        ring->value[i] = distance_at(ring, c, s, &p);
         double next = c * step[0] - s * step[1];
         s = s * step[0] + c * step[1];
         c = next;
     }
 }
 
-/* Closest points from sample i of the ring. */
+/* Closest points from sample i of the ring, a local minimum: from that of the parabola through it
+ * and its neighbours. */
 static int follow_sample(const struct ring *ring, int i, struct smooth_contact *c)
 {
-    const double angle = 2.0 * 3.14159265358979323846 * i / SAMPLES;
-    const double *size = ring->pair->shape[ring->torus]->size;
-    double out[3];
-    tact_m3_mul_v3(out, ring->back, ring->facing[i].normal);
+    const double *f = ring->value, *size = ring->pair->shape[ring->torus]->size;
+    double before = f[(i + SAMPLES - 1) % SAMPLES], after = f[(i + 1) % SAMPLES], out[3];
+    double bend = before + after - 2.0 * f[i];
+    double part = bend > 0.0 ? 0.5 * (before - after) / bend : 0.0;
+    double angle = 2.0 * 3.14159265358979323846 * (i + part) / SAMPLES;
+    struct tact_surface_point p;
+    if (!(distance_at(ring, tact_cos(angle), tact_sin(angle), &p) < INFINITY)) {
+        return -EDOM;
+    }
+    tact_m3_mul_v3(out, ring->back, p.normal);
     tact_v3_set(c->local[ring->torus], size[0] * tact_cos(angle), size[0] * tact_sin(angle), 0.0);
     tact_v3_axpy(c->local[ring->torus], -size[1], out);
-    tact_v3_copy(c->local[1 - ring->torus], ring->facing[i].at);
+    tact_v3_copy(c->local[1 - ring->torus], p.at);
     return tact_smooth_follow(ring->pair, c);
 }
 

@@ -10,9 +10,7 @@
 #include "contact/pair/smooth/contacts_internal.h"
 #include "contact/pair/smooth/rolling_internal.h"
 
-#define AHEAD                                                                                      \
-    1e-3           /* of the smaller radius of curvature: how far ahead of touch it is a contact   \
-                    */
+#define AHEAD 1e-3 /* of the smaller radius of curvature: contacts begin so far ahead of touch */
 #define LEAPS 0.3  /* most that the contact may turn over a surface in a tick [rad] */
 #define SAME 0.5   /* least cosine between normals of a contact from one tick to the next */
 #define STEADY 0.5 /* most change of an angular velocity in a tick, of itself, that goes on */
@@ -262,6 +260,19 @@ static int goes_on(const struct tact_pair_query *q, const struct smooth_contact 
     return (q->pressed > 0.0 && is_known(q, c)) || closing(q, c) < gentle(q);
 }
 
+/* Whether a torus over a half-space may touch it along its ring in this tick. */
+static int ring_reaches(const struct tact_pair_query *q, const struct smooth_pair *pair, int plane,
+                        const struct tact_patch *patch)
+{
+    const double radius = pair->shape[1 - plane]->size[0], h = q->options->period;
+    double v[3], w[3];
+    tact_v3_sub(v, q->twist[0], q->twist[1]);
+    tact_v3_sub(w, q->twist[0] + 3, q->twist[1] + 3);
+    double closing = tact_max(0.0, radius * tact_v3_norm(w) - tact_v3_dot(patch->frame, v));
+    double tilt = radius * tact_hypot(patch->gap[1], patch->gap[2]);
+    return patch->gap[0] - tilt <= h * (2.0 * closing + gentle(q)) + AHEAD * radius;
+}
+
 /* A torus that lies on a half-space: the gap is that of the disc which its ring bounds, moved down
  * by the tube, whatever the small tilt. Pressure is where the ring is. */
 static void make_ring(const struct tact_pair_query *q, const struct smooth_pair *pair, int plane,
@@ -352,7 +363,7 @@ static int measure(const struct tact_pair_query *q, struct tact_patch *patch,
     if (plane >= 0) {
         q->state[LASTED] = q->state[KNOWN] = 0.0;
         make_ring(q, &pair, plane, patch);
-        return 0;
+        return ring_reaches(q, &pair, plane, patch) ? 0 : -EDOM;
     }
     int found = find(q, &pair, contact), touch = 0;
     if (found > 0) {
