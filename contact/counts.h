@@ -1,6 +1,8 @@
 /**
  * What a tick did beside its usual way: the layers of the solver and the methods of the moments
  * that it took, by name. Counts say why a tick was slow, and where a result is not a solution.
+ *
+ * Real-time safe.
  */
 #ifndef TACT_CONTACT_COUNTS_H
 #define TACT_CONTACT_COUNTS_H
@@ -52,6 +54,7 @@ enum tact_moments_count {
 
 /** Their names: "stick", "closed_form"; NULL for what is none. Real-time safe. */
 TACT_API const char *tact_solve_count_name(int count);
+/** Name of enum tact_moments_count, static text. Real-time safe. */
 TACT_API const char *tact_moments_count_name(int count);
 
 TACT_END_DECLS

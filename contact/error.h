@@ -27,12 +27,13 @@ struct tact_error {
 TACT_API int tact_error_set(struct tact_error *err, int code, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/** Sets where the error is. Any argument may be NULL or 0, which leaves that part alone. */
+/** Sets where the error is. Any argument may be NULL or 0, which leaves that part alone. Not
+ * real-time safe. */
 TACT_API void tact_error_at(struct tact_error *err, const char *file, int line, int column,
                             const char *key);
 
 /** Writes "file:line:column: key: text" into buf, leaving out what is unknown; always terminated.
- *  Returns the length that the whole message has. */
+ *  Returns the length that the whole message has. Not real-time safe. */
 TACT_API size_t tact_error_format(const struct tact_error *err, char *buf, size_t size);
 
 TACT_END_DECLS

@@ -10,14 +10,16 @@
 #include <stdint.h>
 #include <stdlib.h>
 
+/** A key and its number. */
 struct tact_key {
     uint32_t key; /**< and 1; 0: the place is free */
-    int number;
+    int number;   /**< its number, 0 or more */
 };
 
+/** A table of keys. */
 struct tact_keys {
     struct tact_key *places; /**< 2^(32 - shift) */
-    int shift;
+    int shift;               /**< 32 less the base-2 logarithm of the number of places */
 };
 
 /** Room for `most` keys, of which half the places stay free. -ENOMEM. */

@@ -1,5 +1,7 @@
 /**
  * Why a contact slipped, or how far it is from slipping: the limits of what a patch transmits.
+ *
+ * Real-time safe.
  */
 #ifndef TACT_CONTACT_LIMITS_H
 #define TACT_CONTACT_LIMITS_H
@@ -35,7 +37,7 @@ enum tact_limit {
     TACT_LIMIT_JOINT = 16, /**< a drive that carries one of the bodies is at its torque limit */
 };
 
-#define TACT_LIMIT_COUNT 5
+#define TACT_LIMIT_COUNT 5 /**< number of limits */
 
 /**
  * How far each limit is from what it would take to stop all motion at the contact: with `needed` of
@@ -45,15 +47,15 @@ enum tact_limit {
  * of the impulse that was given.
  */
 struct tact_margins {
-    double normal;   /**< f_n / |f| of that impulse: negative where it would have to pull */
-    double slip;     /**< of the limit surface: friction and torsion together */
-    double friction; /**< of mu f_n, by friction alone */
-    double spin;     /**< of mu f_n k, by torsion about the centre of pressure alone */
-    double edge;     /**< of the patch's extent from its centre, by the centre of pressure */
-    double joint;    /**< of the torque limit, by the drives that carry the bodies: the least */
+    double normal;   /**< f_n / |f| of that impulse: negative where it would have to pull [1] */
+    double slip;     /**< of the limit surface: friction and torsion together [1] */
+    double friction; /**< of mu f_n, by friction alone [1] */
+    double spin;     /**< of mu f_n k, by torsion about the centre of pressure alone [1] */
+    double edge;     /**< of the patch's extent from its centre, by the centre of pressure [1] */
+    double joint;    /**< of the torque limit, by the drives that carry the bodies: the least [1] */
 };
 
-#define TACT_MARGIN_COUNT 6
+#define TACT_MARGIN_COUNT 6 /**< number of margins */
 
 /** (limit - needed) / max(limit, needed); 1 where both are 0. */
 TACT_API double tact_margin(double needed, double limit);
@@ -61,12 +63,14 @@ TACT_API double tact_margin(double needed, double limit);
 /** Names for machines: of the limit of bit 1 << i ("open", "friction", "edge", "spin", "joint"),
  *  and of the i-th margin ("normal", "slip", ...). NULL out of range. Real-time safe. */
 TACT_API const char *tact_limit_name(int i);
+/** Name of a margin, static text. Real-time safe. */
 TACT_API const char *tact_margin_name(int i);
 
 /** Ticks of a contact: how many at each limit, and its least margins. */
 struct tact_limit_tally {
-    unsigned long long touching;
-    unsigned long long at[TACT_LIMIT_COUNT];
+    unsigned long long touching; /**< ticks in which the pair touched */
+    unsigned long long
+        at[TACT_LIMIT_COUNT];        /**< of those, the ticks in which each limit was active */
     double least[TACT_MARGIN_COUNT]; /**< in the order of struct tact_margins */
 };
 

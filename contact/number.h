@@ -4,6 +4,8 @@
  *
  * A program may set a locale with a decimal comma at any time. What strtod(), scanf() and printf()
  * make of a number follows that locale; what these functions make of it does not.
+ *
+ * Not real-time safe: the C library may allocate.
  */
 #ifndef TACT_CONTACT_NUMBER_H
 #define TACT_CONTACT_NUMBER_H
@@ -35,6 +37,7 @@ TACT_API int tact_number_vprint(char *out, size_t size, const char *format, va_l
  * on the same thread; pairs may be nested.
  */
 TACT_API void *tact_number_begin(void);
+/** Ends what tact_number_begin() began; before: what that returned. */
 TACT_API void tact_number_end(void *before);
 
 TACT_END_DECLS

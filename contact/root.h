@@ -8,6 +8,7 @@
 
 #include <math.h>
 
+/** A function of one number, whose root is searched for. */
 typedef double (*tact_root_fn)(void *user, double x);
 
 /** Root in [lo, hi], where f(lo) = flo and f(hi) = fhi differ in sign; to about 1e-15 relative, in

@@ -13,8 +13,8 @@
 
 /** Pose of a frame in the world: position [m] and unit quaternion, w first, frame to world. */
 struct tact_pose {
-    double position[3];
-    double quat_wxyz[4];
+    double position[3];  /**< of the frame's origin [m] */
+    double quat_wxyz[4]; /**< orientation, unit quaternion */
 };
 
 /** The lesser of two numbers, in one instruction; b where either is not a number. */

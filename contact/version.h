@@ -19,8 +19,10 @@ TACT_BEGIN_DECLS
 #define TACT_VERSION_MINOR 4 /**< of the headers, and of the ABI while the major version is 0 */
 #define TACT_VERSION_PATCH 0 /**< of the headers: a step of it changes neither API nor ABI */
 
-#define TACT_VERSION_TEXT_OF(major, minor, patch) #major "." #minor "." #patch
-#define TACT_VERSION_TEXT(major, minor, patch) TACT_VERSION_TEXT_OF(major, minor, patch)
+#define TACT_VERSION_TEXT_OF(major, minor, patch)                                                  \
+#major "." #minor "." #patch /**< text of three numbers */
+#define TACT_VERSION_TEXT(major, minor, patch)                                                     \
+    TACT_VERSION_TEXT_OF(major, minor, patch) /**< text of three macros */
 
 /** "MAJOR.MINOR.PATCH" of the headers. */
 #define TACT_VERSION TACT_VERSION_TEXT(TACT_VERSION_MAJOR, TACT_VERSION_MINOR, TACT_VERSION_PATCH)

@@ -1,5 +1,7 @@
 /**
  * The types of device that tact brings along.
+ *
+ * Real-time safe.
  */
 #ifndef TACT_DEVICES_REGISTRY_H
 #define TACT_DEVICES_REGISTRY_H

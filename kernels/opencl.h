@@ -29,15 +29,15 @@ enum tact_opencl_precision {
 
 /** One OpenCL device, for reports. */
 struct tact_opencl_device {
-    char platform[64];
-    char name[128];
+    char platform[64];      /**< name of the platform */
+    char name[128];         /**< name of the device */
     char driver[64];        /**< driver version */
     int gpu;                /**< 1 for a GPU, 0 for a CPU or another kind */
     int fp64;               /**< 1 where it has double precision */
     uint32_t compute_units; /**< as the driver reports */
     int status;        /**< 0: self-test passed; negative errno: it, or setting it up, failed */
     char verdict[384]; /**< result of the self-test as text: largest error, or why it failed */
-    double error;      /**< largest relative error of the self-test */
+    double error;      /**< largest relative error of the self-test [1] */
     double launch_us;  /**< median time of an empty kernel and the wait for it [us] */
 };
 

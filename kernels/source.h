@@ -27,20 +27,22 @@ struct tact_opencl_fault {
     int wrong_kernels;    /**< volumes are wrong by 0.1 %: the self-test must detect it */
 };
 
+/** How moments are computed by OpenCL. */
 struct tact_opencl_options {
     const char *device; /**< substring of the device's or platform's name; NULL: a GPU, else any */
-    enum tact_opencl_precision precision;
+    enum tact_opencl_precision precision; /**< number format of the kernels */
     uint32_t capacity; /**< triangle pairs in one frame, over all pairs; else status -ENOSPC */
     int fifo_priority; /**< of the worker: 0 SCHED_OTHER, else SCHED_FIFO, below the loop's */
     int cpu;           /**< of the worker, -1 any */
     int64_t period_ns; /**< initial estimate of the time between frames [ns] */
     int64_t poll_ns;   /**< interval of polling for a frame that is due [ns] */
     int64_t close_ns;  /**< how long close() waits for the worker before it detaches it [ns] */
-    struct tact_messages messages;
-    struct tact_opencl_fault fault;
+    struct tact_messages messages;  /**< where messages go */
+    struct tact_opencl_fault fault; /**< errors that tests provoke; all 0: none */
 };
 
-/** Any device, automatic precision, 65536 triangle pairs, SCHED_OTHER, 1 ms, 30 us, 2 s. */
+/** Any device, automatic precision, 65536 triangle pairs, SCHED_OTHER, 1 ms, 30 us, 2 s. Real-time
+ * safe. */
 TACT_API struct tact_opencl_options tact_opencl_options_default(void);
 
 /**
@@ -61,15 +63,14 @@ TACT_API struct tact_opencl_options tact_opencl_options_default(void);
  * @retval -EIO      the driver failed, or the kernels do not build
  * @retval -EDOM     the self-test found wrong results
  * @retval -EINVAL   a shape without its triangulation, or an option out of range
- * @retval -ENOMEM, -EAGAIN  no memory, no thread
- */
+ * @retval -ENOMEM, -EAGAIN  no memory, no thread Not real-time safe. */
 TACT_API int tact_opencl_source_create(const struct tact_source_scene *scene,
                                        const struct tact_opencl_options *options,
                                        struct tact_source *out, struct tact_error *err);
 
 /** The tact_source_factory of this source, for a session: device of the scene, period of the loop.
  * user: a struct tact_opencl_options for the rest, or NULL for the default with fifo_priority 1,
- * above SCHED_OTHER and below any loop. Same errors. */
+ * above SCHED_OTHER and below any loop. Same errors. Not real-time safe. */
 TACT_API int tact_opencl_source_factory(void *user, const struct tact_source_scene *scene,
                                         const char *device, int64_t period_ns,
                                         struct tact_messages messages, struct tact_source *out,
@@ -85,6 +86,7 @@ struct tact_opencl_statistics {
     int64_t cpu_ns;    /**< CPU time of the worker up to its last frame [ns] */
     int running;       /**< 0 if the worker has ended */
 };
+/** Copies the counters of a source of this kind, from any thread. Real-time safe. */
 TACT_API void tact_opencl_statistics(const struct tact_source *source,
                                      struct tact_opencl_statistics *out);
 

@@ -42,9 +42,10 @@ struct tact_device_input {
 /** A channel, for messages and logs. The names of a device's inputs are distinct, and those of its
  * outputs. */
 struct tact_device_channel {
-    char name[TACT_DEVICE_NAME];
-    char unit[16]; /**< "rad", "m", "N", "N m", "1"; empty: unknown */
-    double rest;   /**< initial value, before anything was read; finite */
+    char name[TACT_DEVICE_NAME]; /**< name, unlike those of the other inputs, or outputs, of the
+                                    device */
+    char unit[16];               /**< "rad", "m", "N", "N m", "1"; empty: unknown */
+    double rest;                 /**< initial value, before anything was read; finite [unit] */
     int32_t raw; /**< input: 1: sensor's raw value, for example in volts, of unknown relation to the
                     measured quantity; 0: calibrated or synthetic */
 };
@@ -57,16 +58,18 @@ struct tact_device_wrench {
     int32_t no_zero; /**< 1: its reading without load was never measured */
 };
 
+/** What a device says of itself when it is opened. */
 struct tact_device_info {
     char name[TACT_DEVICE_NAME]; /**< its name in the scene; set by a session */
     char type[TACT_DEVICE_NAME]; /**< "operator", "evdev", ...; a session fills it in */
     char model[256];             /**< model name reported by the hardware; empty if none */
-    int input_count;
-    int output_count;
-    struct tact_device_channel input[TACT_DEVICE_CHANNELS];
-    struct tact_device_channel output[TACT_DEVICE_CHANNELS];
+    int input_count;             /**< number of inputs, 0 to TACT_DEVICE_CHANNELS */
+    int output_count;            /**< number of outputs, 0 to TACT_DEVICE_CHANNELS */
+    struct tact_device_channel input[TACT_DEVICE_CHANNELS];  /**< [input_count] input channels */
+    struct tact_device_channel output[TACT_DEVICE_CHANNELS]; /**< [output_count] output channels */
     int wrench_count; /**< 0 where a device has no such sensor */
-    struct tact_device_wrench wrench[TACT_DEVICE_WRENCHES];
+    struct tact_device_wrench
+        wrench[TACT_DEVICE_WRENCHES]; /**< [wrench_count] force-torque sensors */
 };
 
 /**
@@ -101,22 +104,22 @@ struct tact_device_ops {
 
 /** An open device. */
 struct tact_device {
-    const struct tact_device_ops *ops;
-    void *self;
-    struct tact_device_info info;
+    const struct tact_device_ops *ops; /**< its functions */
+    void *self;                        /**< handed to them */
+    struct tact_device_info info;      /**< what it says of itself */
 };
 
 /** One setting of a device in the scene: key and value as written, with line and column. Nested
  * lists of numbers are `count` rows of `columns` doubles. */
 struct tact_device_setting {
-    const char *key;
+    const char *key;       /**< key, with "list[0]." or "map." before it where it is nested */
     const char *text;      /**< scalar as written, or NULL */
-    const double *numbers; /**< rows x columns, or NULL */
-    int rows;
-    int columns;
-    int line;
-    int column;
-    const char *file; /**< its file if not the scene: a calibration; else NULL */
+    const double *numbers; /**< rows x columns, or NULL [of the setting] */
+    int rows;              /**< number of rows */
+    int columns;           /**< numbers in each row */
+    int line;              /**< line of the value, from 1 */
+    int column;            /**< column of the value, from 1 */
+    const char *file;      /**< its file if not the scene: a calibration; else NULL */
 };
 
 /** Arguments of a factory. All pointers are valid during the call only. */
@@ -124,13 +127,14 @@ struct tact_device_config {
     const char *name;      /**< name of the device in the scene */
     const char *directory; /**< folder of the scene: base of relative file names */
     const char *file;      /**< scene file, for messages */
-    const struct tact_device_setting *settings;
-    int setting_count;
-    double period;      /**< period of the loop [s] */
-    const char *record; /**< folder for the raw stream that it reads, or NULL */
-    struct tact_messages messages;
-    int replace; /**< 1: replace an existing file there; 0: refuse it, -EEXIST */
-    void *user;  /**< the type's `user` */
+    const struct tact_device_setting
+        *settings;                 /**< [setting_count] settings, in the order of the scene */
+    int setting_count;             /**< number of settings */
+    double period;                 /**< period of the loop [s] */
+    const char *record;            /**< folder for the raw stream that it reads, or NULL */
+    struct tact_messages messages; /**< where messages about the device go */
+    int replace;                   /**< 1: replace an existing file there; 0: refuse it, -EEXIST */
+    void *user;                    /**< the type's `user` */
 };
 
 /** A type of device: how the scene's `type: NAME` becomes a device. */

@@ -3,6 +3,8 @@
  *
  * Needs no root and changes nothing; takes about two seconds, less than five on any machine. Device
  * nodes are examined without opening them, as that could block.
+ *
+ * Nothing here is real-time safe but tact_doctor_worst() and tact_doctor_status_name().
  */
 #ifndef TACT_RT_DOCTOR_H
 #define TACT_RT_DOCTOR_H
@@ -14,12 +16,14 @@ TACT_BEGIN_DECLS
 
 #define TACT_DOCTOR_CHECKS 32 /**< maximum number of checks */
 
+/** What a check found. */
 enum tact_doctor_status {
     TACT_DOCTOR_OK,
     TACT_DOCTOR_WARN, /**< works, but not as well as possible */
     TACT_DOCTOR_FAIL, /**< will not work */
 };
 
+/** One check of this machine. */
 struct tact_doctor_check {
     char name[24];   /**< "kernel", "scheduler", "latency", ... */
     int status;      /**< enum tact_doctor_status */
@@ -27,9 +31,10 @@ struct tact_doctor_check {
     char fix[384];   /**< how to fix it: a command or setting; may be empty if status is ok */
 };
 
+/** All checks. */
 struct tact_doctor_report {
-    int count;
-    struct tact_doctor_check check[TACT_DOCTOR_CHECKS];
+    int count;                                          /**< number of checks */
+    struct tact_doctor_check check[TACT_DOCTOR_CHECKS]; /**< [count] checks, in a fixed order */
     struct tact_histogram_summary
         wake_latency; /**< of the measured loop [ns]; count 0: not measured */
 };

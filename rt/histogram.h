@@ -14,8 +14,9 @@
 
 TACT_BEGIN_DECLS
 
-#define TACT_HISTOGRAM_BINS 1856
+#define TACT_HISTOGRAM_BINS 1856 /**< number of bins */
 
+/** Counts of durations, by bin. */
 struct tact_histogram {
     uint64_t count;                    /**< values added */
     int64_t min;                       /**< smallest value [ns], exact; INT64_MAX if count is 0 */
@@ -26,13 +27,13 @@ struct tact_histogram {
 
 /** Summary statistics; all 0 if empty. */
 struct tact_histogram_summary {
-    uint64_t count;
-    int64_t min;  /**< [ns] */
-    double mean;  /**< [ns] */
-    int64_t p50;  /**< [ns] */
-    int64_t p99;  /**< [ns] */
-    int64_t p999; /**< 99.9 % [ns] */
-    int64_t max;  /**< [ns] */
+    uint64_t count; /**< number of values */
+    int64_t min;    /**< [ns] */
+    double mean;    /**< [ns] */
+    int64_t p50;    /**< [ns] */
+    int64_t p99;    /**< [ns] */
+    int64_t p999;   /**< 99.9 % [ns] */
+    int64_t max;    /**< [ns] */
 };
 
 /** Resets to empty. Real-time safe. */

@@ -31,6 +31,7 @@
 
 TACT_BEGIN_DECLS
 
+/** Which clock the ticks follow. */
 enum tact_loop_clock {
     TACT_LOOP_REAL, /**< CLOCK_MONOTONIC, real time */
     TACT_LOOP_FREE, /**< free-wheeling */
@@ -47,6 +48,7 @@ TACT_API void tact_stop_request(struct tact_stop *stop);
 /** 1 if a stop was requested, else 0 (also for NULL). Async-signal-safe and real-time safe. */
 TACT_API int tact_stop_requested(const struct tact_stop *stop);
 
+/** How a loop runs. */
 struct tact_loop_options {
     int64_t period_ns; /**< > 0; default 1000000 */
     uint64_t ticks;    /**< length of the grid; 0 (default): until stopped */
@@ -68,6 +70,7 @@ struct tact_loop_options {
     int (*between)(void *user, uint64_t tick);
 };
 
+/** What became of a loop. */
 struct tact_loop_stats {
     int64_t start_ns;  /**< t_0 */
     uint64_t ticks;    /**< ticks of the grid so far: executed + skipped */
@@ -83,6 +86,7 @@ struct tact_loop_stats {
     struct tact_realtime_report realtime; /**< empty if free-wheeling */
 };
 
+/** Defaults: a real-time loop of 1 kHz without end. Real-time safe. */
 TACT_API struct tact_loop_options tact_loop_default(void);
 
 /**

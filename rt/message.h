@@ -6,6 +6,7 @@
 
 TACT_BEGIN_DECLS
 
+/** How much a message matters. */
 enum tact_message_level { TACT_MESSAGE_INFO, TACT_MESSAGE_WARNING, TACT_MESSAGE_ERROR };
 
 /** Called from threads that may block, never from the tick. text has no trailing newline. */
@@ -13,8 +14,8 @@ typedef void (*tact_message_fn)(void *user, enum tact_message_level level, const
 
 /** A callback and its argument; fn may be NULL, which drops messages. Passed by value. */
 struct tact_messages {
-    tact_message_fn fn;
-    void *user;
+    tact_message_fn fn; /**< called with each message, or NULL: messages are dropped */
+    void *user;         /**< handed to fn */
 };
 
 /** Formats one message and calls the callback. Not real-time safe. */

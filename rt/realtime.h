@@ -22,10 +22,11 @@
 
 TACT_BEGIN_DECLS
 
-#define TACT_REALTIME_ITEMS 8
+#define TACT_REALTIME_ITEMS 8       /**< most steps of a report */
 #define TACT_REALTIME_CPU_LAST (-1) /**< the last processor that the thread may use */
 #define TACT_REALTIME_CPU_ANY (-2)  /**< do not change the affinity */
 
+/** What of real time is asked for. */
 struct tact_realtime_options {
     int priority;       /**< SCHED_FIFO priority, 1 to 99; 0: unchanged; default 80 */
     int cpu;            /**< processor, or TACT_REALTIME_CPU_*; default the last one */
@@ -51,11 +52,13 @@ struct tact_realtime_item {
 
 /** The result of every requested step. */
 struct tact_realtime_report {
-    int count;
-    int refused; /**< number of items refused */
-    struct tact_realtime_item item[TACT_REALTIME_ITEMS];
+    int count;                                           /**< number of items */
+    int refused;                                         /**< number of items refused */
+    struct tact_realtime_item item[TACT_REALTIME_ITEMS]; /**< [count] items */
 };
 
+/** Defaults: priority 80, locked memory, a fuse; what is refused is only reported. Real-time safe.
+ */
 TACT_API struct tact_realtime_options tact_realtime_default(void);
 
 /** The processor to which tact_realtime_enter() would pin the calling thread for an option `cpu`;

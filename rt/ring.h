@@ -37,7 +37,7 @@ TACT_API int tact_ring_create(struct tact_ring **out, uint32_t capacity, size_t 
                               uint32_t start_index);
 
 /** Bytes of a ring in caller's memory, a multiple of 64; 0 if tact_ring_create() would refuse the
- * arguments. */
+ * arguments. Real-time safe. */
 TACT_API size_t tact_ring_bytes(uint32_t capacity, size_t element_size);
 
 /** As tact_ring_create(), in memory of the caller: tact_ring_bytes() bytes, aligned to 64, which
@@ -84,6 +84,7 @@ TACT_API void *tact_ring_slot(struct tact_ring *ring, uint32_t index);
 
 /** Index of the next element to be written, and of the oldest that is stored. Real-time safe. */
 TACT_API uint32_t tact_ring_head(const struct tact_ring *ring);
+/** Index of the oldest element that is stored, modulo 2^32. Real-time safe. */
 TACT_API uint32_t tact_ring_tail(const struct tact_ring *ring);
 
 /** Capacity in elements. Real-time safe. */

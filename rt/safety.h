@@ -12,6 +12,8 @@
  * state is logged and restored with tact_safety_save() and tact_safety_load(). Invariants for any
  * input: |sent| <= limit; between two armed ticks |change of sent| <= rate * period (to rounding);
  * exactly 0 while not armed; never NaN or infinite.
+ *
+ * Real-time safe but for tact_safety_init().
  */
 #ifndef TACT_RT_SAFETY_H
 #define TACT_RT_SAFETY_H
@@ -24,6 +26,7 @@ TACT_BEGIN_DECLS
 #define TACT_SAFETY_CHANNELS 128 /**< maximum number of channels */
 #define TACT_SAFETY_TRIPS 64     /**< number of latest trips that are stored; a power of two */
 
+/** State of a chain. */
 enum tact_safety_state { TACT_SAFETY_DISARMED, TACT_SAFETY_ARMED, TACT_SAFETY_FAULT };
 
 /** Why the chain did not pass a requested output. */
@@ -43,6 +46,7 @@ struct tact_safety_channel {
     double cutoff; /**< cutoff of the first-order low-pass [Hz], >= 0; 0: none */
 };
 
+/** What all channels of a chain have in common. */
 struct tact_safety_options {
     double period; /**< period of the loop [s], > 0; default 0.001 */
     double ramp;   /**< duration of the ramp from zero to full on arming [s], >= 0; default 0.2 */
@@ -53,34 +57,37 @@ struct tact_trip {
     int32_t cause;   /**< enum tact_trip_cause */
     int32_t channel; /**< -1: the whole chain (deadman) */
     double value;    /**< the requested value at that point of the chain, in the channel's unit */
-    uint64_t tick;
+    uint64_t tick;   /**< tick in which it tripped */
 };
 
+/** A safety chain: its state, its counters and its settings. */
 struct tact_safety {
     int32_t count;         /**< channels */
     int32_t state;         /**< enum tact_safety_state */
     int32_t await_release; /**< after a reset: the deadman must be released before the chain arms */
-    double ramp;           /**< factor of the output while armed, 0 to 1 */
+    double ramp;           /**< factor of the output while armed, 0 to 1 [1] */
     uint64_t trips[TACT_TRIP_CAUSES]; /**< trips by cause since init */
     uint64_t
         ticks[TACT_TRIP_CAUSES]; /**< per cause: number of ticks times channels in which it acted */
     struct {
-        double filtered; /**< state of the low-pass [unit] */
-        double sent;     /**< output of the last tick [unit] */
-        int32_t clamped; /**< was over the limit in the last tick */
-        int32_t slowed;  /**< was over the rate in the last tick */
-    } channel[TACT_SAFETY_CHANNELS];
+        double filtered;                      /**< state of the low-pass [unit] */
+        double sent;                          /**< output of the last tick [unit] */
+        int32_t clamped;                      /**< was over the limit in the last tick */
+        int32_t slowed;                       /**< was over the rate in the last tick */
+    } channel[TACT_SAFETY_CHANNELS];          /**< [count] state of each channel */
     struct tact_trip trip[TACT_SAFETY_TRIPS]; /**< see tact_safety_trip() */
     uint64_t trip_count;                      /**< number of trips since init */
     /* settings, fixed by tact_safety_init() */
     struct {
         double limit; /**< [unit] */
         double step;  /**< maximum change per tick: rate * period [unit] */
-        double alpha; /**< weight of the new value in the low-pass: 1 - exp(-2 pi cutoff period) */
-    } setting[TACT_SAFETY_CHANNELS];
-    double ramp_step; /**< growth of ramp per tick */
+        double
+            alpha; /**< weight of the new value in the low-pass: 1 - exp(-2 pi cutoff period) [1] */
+    } setting[TACT_SAFETY_CHANNELS]; /**< [count] settings of each channel */
+    double ramp_step;                /**< growth of ramp per tick [1] */
 };
 
+/** Defaults: 1 kHz, a ramp of 0.2 s. Real-time safe. */
 TACT_API struct tact_safety_options tact_safety_default(void);
 
 /**

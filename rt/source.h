@@ -19,17 +19,17 @@ TACT_BEGIN_DECLS
 
 /** A candidate pair: indices into the source's shapes. */
 struct tact_source_pair {
-    uint32_t a;
-    uint32_t b;
+    uint32_t a; /**< index of the first shape */
+    uint32_t b; /**< index of the second shape */
 };
 
 /** Shapes and candidate pairs of a source, fixed for its life. The arrays and the meshes must
  * outlive the source. */
 struct tact_source_scene {
-    const struct tact_shape *shapes;
-    uint32_t shape_count;
-    const struct tact_source_pair *pairs;
-    uint32_t pair_count;
+    const struct tact_shape *shapes;      /**< [shape_count] shapes */
+    uint32_t shape_count;                 /**< number of shapes */
+    const struct tact_source_pair *pairs; /**< [pair_count] pairs */
+    uint32_t pair_count;                  /**< number of pairs */
 };
 
 /** Result for one pair. */
@@ -37,13 +37,14 @@ struct tact_source_moments {
     int32_t status;  /**< as tact_moments_pair(): 1 overlap, 0 none, negative errno: not computed */
     int32_t cost_ns; /**< estimated time of tact_moments_pair() for this pair on this machine [ns];
                         0: unknown */
-    struct tact_moments moments;
+    struct tact_moments moments; /**< moments of the overlap */
 };
 
 /** Results of one frame: one entry per pair of the scene. */
 struct tact_source_result {
     uint64_t tick; /**< tick whose poses were measured */
-    const struct tact_source_moments *pairs;
+    const struct tact_source_moments
+        *pairs; /**< [pair_count] results, in the order of the scene's pairs */
 };
 
 /** Implementation of a source: what a session calls, with `self` of the source. */
@@ -66,9 +67,9 @@ struct tact_source_ops {
 
 /** An open source. */
 struct tact_source {
-    const struct tact_source_ops *ops;
-    void *self;
-    char name[64]; /**< "opencl: pthread-...", for reports */
+    const struct tact_source_ops *ops; /**< its functions */
+    void *self;                        /**< handed to them */
+    char name[64];                     /**< "opencl: pthread-...", for reports */
 };
 
 TACT_END_DECLS

@@ -17,8 +17,11 @@ struct cyaml_schema_value;
 /** Parses one document of `size` bytes. Unknown keys, missing ones and aliases are refused.
  *
  * @param file    its name, for messages
+ * @param text    the document, UTF-8
+ * @param size    of text [bytes]
  * @param schema  of the whole document: a value that is a pointer
  * @param out     the value, freed with tact_yaml_free(); unchanged on error
+ * @param err     what is wrong, and where
  * @retval 0, -EINVAL (*err has file, line, column and key), or -ENOMEM */
 TACT_API int tact_yaml_load(const char *file, const char *text, size_t size,
                             const struct cyaml_schema_value *schema, void **out,

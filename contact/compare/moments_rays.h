@@ -20,12 +20,12 @@ TACT_BEGIN_DECLS
 /** A solid as rays see it. Spheres and half-spaces are met in closed form; any other kind by its
  *  triangles, which need not make a closed surface. */
 struct tact_rays_body {
-    enum tact_shape_kind kind;
+    enum tact_shape_kind kind; /**< kind of shape */
     double radius;             /**< of a sphere [m] */
     const double *vertices;    /**< x 3 [m], shape frame; read where kind is neither */
     const uint32_t *triangles; /**< x 3 indices */
-    size_t triangle_count;
-    struct tact_pose pose; /**< shape frame to world */
+    size_t triangle_count;     /**< number of triangles */
+    struct tact_pose pose;     /**< shape frame to world */
 };
 
 /** What rays met on their way. A ray whose crossings of one surface do not alternate between in and

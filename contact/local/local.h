@@ -14,24 +14,27 @@
 
 TACT_BEGIN_DECLS
 
+/** The problem of one contact. */
 struct tact_local_problem {
     double s[36]; /**< S, 6 x 6, row-major, symmetric positive semidefinite [1/kg, 1/(kg m^2), ...];
                        s[0] includes the compliance of the normal direction */
-    double b[6];  /**< velocity without this contact's impulse, stabilisation included */
-    double mu;    /**< Coulomb coefficient */
+    double
+        b[6];  /**< velocity without this contact's impulse, stabilisation included [m/s, rad/s] */
+    double mu; /**< Coulomb coefficient [1] */
     double semi[2]; /**< semi-axes of the ellipse that holds the centre of pressure [m]; 0 0: the
                          centre of pressure stays at c and no rolling torque is transmitted */
     int corners;    /**< of the polygon that holds the centre of pressure instead; 0: the ellipse */
     double corner[TACT_PATCH_CORNERS]
-                 [2]; /**< counter-clockwise about c [m]; c is inside; cone only */
-    double spin_arm;  /**< torsion limit over mu f_n [m] (cone) */
-    enum tact_surface surface;
-    double fit[3];       /**< FITTED: p_0, p_1, p_2 */
+                 [2];          /**< counter-clockwise about c [m]; c is inside; cone only */
+    double spin_arm;           /**< torsion limit over mu f_n [m] (cone) */
+    enum tact_surface surface; /**< which friction and torsion go together */
+    double fit[3];             /**< FITTED: p_0, p_1, p_2 [1] */
     double rectangle[2]; /**< Bouchard: half sides of the rectangle whose corners bound spin in
                               eq. 13 [m]; 0 0: the surface bounds it */
     int by_mass; /**< Bouchard: the centre of pressure goes to the patch in the metric of S (1), or
                       to the closest point (0); see tact_local_bouchard() */
-    double factor[36]; /**< of the rows of S that the patch transmits; see tact_local_prepare() */
+    double factor[36]; /**< of the rows of S that the patch transmits; see tact_local_prepare()
+                          [kg^-1/2] and its rows in turn */
     int passes;        /**< cone: most steps of the search for the place of friction (centre of
                             pressure, ratio to spin) in one solve; 0: 6. Among other contacts 3
                             converge as well */

@@ -13,6 +13,7 @@
 
 TACT_BEGIN_DECLS
 
+/** Kinds of generated mesh. */
 enum tact_generate_kind {
     TACT_GENERATE_PRISM,      /**< regular prism along z: radius, height, count sides */
     TACT_GENERATE_GEAR,       /**< gear along z: radius of the tips, height, count teeth */
@@ -27,10 +28,10 @@ enum tact_generate_kind {
 
 /** Parameters. A kind uses the members named at it and, except for the prism, triangles. */
 struct tact_generate {
-    enum tact_generate_kind kind;
-    double edge;    /**< [m] */
-    double radius;  /**< [m] */
-    double height;  /**< [m] */
+    enum tact_generate_kind kind; /**< kind of mesh */
+    double edge;                  /**< [m] */
+    double radius;                /**< [m] */
+    double height;                /**< [m] */
     double tube;    /**< radius of the tube [m]: below `radius`, for a knot below a quarter of it */
     double bump;    /**< height of the bumps [m], 0 to `radius` or `edge` */
     uint32_t count; /**< sides (3 to 4096), teeth (3 to 512) or bumps (1 to 1024) */

@@ -19,22 +19,22 @@ TACT_BEGIN_DECLS
  * root. A leaf has count > 0 and covers triangles order[first .. first + count - 1]; an inner node
  * has count 0 and children first and first + 1. */
 struct tact_mesh_node {
-    double lower[3];
-    double upper[3];
-    uint32_t first;
-    uint32_t count;
+    double lower[3]; /**< least coordinates [m] */
+    double upper[3]; /**< largest coordinates [m] */
+    uint32_t first;  /**< leaf: index of its first triangle; inner node: of its first child */
+    uint32_t count;  /**< number of triangles of a leaf; 0: inner node */
 };
 
 /** A closed mesh. Read-only for everyone but mesh.c. */
 struct tact_mesh {
-    size_t vertex_count;
-    double *vertices; /**< vertex_count x 3 [m], mesh frame */
-    size_t triangle_count;
+    size_t vertex_count;   /**< number of vertices */
+    double *vertices;      /**< vertex_count x 3 [m], mesh frame */
+    size_t triangle_count; /**< number of triangles */
     uint32_t
-        *triangles; /**< triangle_count x 3 vertex indices, counter-clockwise seen from outside;
-                       sorted so that the triangles of each leaf of the tree are contiguous */
-    size_t node_count;
-    struct tact_mesh_node *nodes;
+        *triangles;    /**< triangle_count x 3 vertex indices, counter-clockwise seen from outside;
+                          sorted so that the triangles of each leaf of the tree are contiguous */
+    size_t node_count; /**< number of nodes */
+    struct tact_mesh_node *nodes;    /**< [node_count] tree of bounding boxes, the root first */
     struct tact_mesh_box *boxes;     /**< one oriented box per node, for pairs of meshes; private */
     struct tact_mesh_wide *wide;     /**< tree and triangles laid out for SIMD traversal; private */
     struct tact_mesh_facets *facets; /**< of a small convex mesh, else NULL; private */
@@ -80,10 +80,10 @@ TACT_API int tact_mesh_inspect(const double *vertices, size_t vertex_count,
 
 /** Triangles as read from a file, before any check: a soup. Freed with tact_soup_free(). */
 struct tact_soup {
-    size_t vertex_count;
-    double *vertices;
-    size_t triangle_count;
-    uint32_t *triangles;
+    size_t vertex_count;   /**< number of vertices */
+    double *vertices;      /**< [3 vertex_count] coordinates [m] */
+    size_t triangle_count; /**< number of triangles */
+    uint32_t *triangles;   /**< [3 triangle_count] indices of vertices */
 };
 
 /** Largest absolute coordinate of a mesh [m]: beyond it doubles are coarser than the overlap of a
@@ -99,6 +99,7 @@ struct tact_soup {
  */
 TACT_API int tact_soup_read(const void *data, size_t size, const char *name, double scale,
                             struct tact_soup *out, struct tact_error *err);
+/** Frees what a soup has. Not real-time safe. */
 TACT_API void tact_soup_free(struct tact_soup *soup);
 
 /** Convex hull of n x 3 points (through qhull). -EINVAL for fewer than 4 points or a flat set. */
@@ -109,9 +110,11 @@ TACT_API int tact_mesh_hull(const double *points, size_t n, struct tact_mesh **o
  *  half_length from centre to each cap's centre) with about `triangles` triangles, whose vertices
  *  lie on the surface scaled so that the volume equals the exact one. */
 TACT_API int tact_mesh_box(const double half[3], struct tact_mesh **out);
+/** A triangulated capsule, see tact_mesh_box(). -ENOMEM. Not real-time safe. */
 TACT_API int tact_mesh_capsule(double radius, double half_length, size_t triangles,
                                struct tact_mesh **out);
 
+/** Frees a mesh; NULL is allowed. Not real-time safe. */
 TACT_API void tact_mesh_free(struct tact_mesh *mesh);
 
 TACT_END_DECLS

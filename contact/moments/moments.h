@@ -4,6 +4,8 @@
  * Exact in double precision: closed forms for spheres and capsules; for closed meshes signed prism
  * pairs, or the surface of the overlap cut along its rim. Every quantity is in the world frame.
  * Units: m, m^2, m^3, m^5.
+ *
+ * Real-time safe but for tact_moments_scratch_create() and tact_moments_scratch_destroy().
  */
 #ifndef TACT_CONTACT_MOMENTS_H
 #define TACT_CONTACT_MOMENTS_H
@@ -32,12 +34,13 @@ struct tact_moments_scratch;
 
 /** One pair of triangles whose prisms may overlap: indices into the two meshes' triangles. */
 struct tact_prism_pair {
-    uint32_t a;
-    uint32_t b;
+    uint32_t a; /**< triangle of the first mesh */
+    uint32_t b; /**< triangle of the second mesh */
 };
 
 /** Makes room for `pairs` candidate triangle pairs. NULL where memory is short. */
 TACT_API struct tact_moments_scratch *tact_moments_scratch_create(size_t pairs);
+/** Frees a scratch; NULL is allowed. Not real-time safe. */
 TACT_API void tact_moments_scratch_destroy(struct tact_moments_scratch *scratch);
 
 /** How often each method was taken with this scratch, by enum tact_moments_count (counts.h): one a
@@ -90,10 +93,10 @@ TACT_API enum tact_moments_method tact_moments_method(const struct tact_shape *a
 
 /** The frame that prisms are measured in: z is the direction of projection. */
 struct tact_prism_frame {
-    double axes[9];   /**< rows: x, y, z of the frame, world; right-handed */
+    double axes[9];   /**< rows: x, y, z of the frame, world; right-handed [1] */
     double origin[3]; /**< near the overlap [m], world, so that sums keep their digits */
     double normal[3]; /**< from b to a, world, within 90 degrees of z: what lies apart along it does
-                           not overlap */
+                           not overlap [1] */
 };
 
 /**

@@ -52,17 +52,18 @@ enum tact_normal_law {
 
 /** The patch of one pair at one tick: all that the solver knows of a contact. */
 struct tact_patch {
-    enum tact_normal_law law;
-    enum tact_patch_kind kind;
-    double center[3]; /**< centroid of the overlap [m], world */
+    enum tact_normal_law law;  /**< what its normal force follows */
+    enum tact_patch_kind kind; /**< what its shape is */
+    double center[3];          /**< centroid of the overlap [m], world */
     double frame[9]; /**< rows: normal n (pushes A out of B), t1, t2, right-handed, world; t1 and t2
-                          are the ellipse's axes */
+                          are the ellipse's axes [1] */
     double depth;    /**< V / area [m]: the overlap's mean depth (half of a sphere's deepest) */
     double target;   /**< DEPTH, GAPS: depth that the contact settles at [m] */
-    double exponent; /**< p of V ~ depth^p, 1 flat, 2 curved: a move by x changes depth by x / p */
-    double gap[3];   /**< GAPS: gap[0] + gap[1] x_1 + gap[2] x_2 [m] at the point x of the patch,
-                          from its centre along t1 and t2; depth is the most negative one's size */
-    double wrench[6];     /**< WRENCH: on A at the centre, rows as of an impulse [N, N m] */
+    double
+        exponent; /**< p of V ~ depth^p, 1 flat, 2 curved: a move by x changes depth by x / p [1] */
+    double gap[3];    /**< GAPS: gap[0] + gap[1] x_1 + gap[2] x_2 [m] at the point x of the patch,
+                           from its centre along t1 and t2; depth is the most negative one's size */
+    double wrench[6]; /**< WRENCH: on A at the centre, rows as of an impulse [N, N m] */
     double stiffness[36]; /**< WRENCH: what it loses as A moves against B, rows as of a velocity,
                                row-major, symmetric, positive semidefinite [N/m, N, N m]. A row
                                without stiffness is rigid, as of friction */
@@ -74,15 +75,15 @@ struct tact_patch {
     int corners;          /**< ELLIPSE: of the overlap's outline where that is known; else 0 */
     double corner[TACT_PATCH_CORNERS][2]; /**< counter-clockwise, along t1 and t2 from center [m] */
     double radius;     /**< ELASTIC: effective radius of curvature R [m]; else 0 */
-    double stretch[2]; /**< ELASTIC: semi-axes along t1 and t2 over the radius of a disc, 1 1 */
-    enum tact_spin_kind spin;
+    double stretch[2]; /**< ELASTIC: semi-axes along t1 and t2 over the radius of a disc, 1 1 [1] */
+    enum tact_spin_kind spin;  /**< how its torsion limit is computed */
     enum tact_surface surface; /**< which friction and torsion go together */
-    double fit[3];             /**< FITTED: of that surface */
+    double fit[3];             /**< FITTED: of that surface [1] */
     double spin_arm;   /**< ELLIPSE: torsion limit over mu N [m], with the centre of pressure at the
                             centre; ELASTIC: see tact_patch_spin_arm() */
     double modulus;    /**< ELASTIC: E* [Pa]; 0 for a fingertip */
     double tip_radius; /**< fingertip: radius at 1 N [m]; else 0 */
-    double tip_power;  /**< fingertip: of the force in the radius */
+    double tip_power;  /**< fingertip: of the force in the radius [1] */
 };
 
 /** How the patch is made of the moments. */
@@ -91,12 +92,13 @@ struct tact_patch_options {
     int curved;          /**< 1 where V ~ depth^2 (a curved surface), 0 where flat */
     double ellipse_size; /**< semi-axis^2 over C/V. 0: by shape, 4 flat (exact for a sheet of
                             uniform thickness over an ellipse), 6 curved (exact for a paraboloid
-                            cap). 5: Bouchard's equivalent ellipsoid (appendix A) */
-    enum tact_normal_kind normal;
-    enum tact_spin_kind spin;
+                            cap). 5: Bouchard's equivalent ellipsoid (appendix A) [1] */
+    enum tact_normal_kind normal; /**< how the normal is found */
+    enum tact_spin_kind spin;     /**< how the torsion limit is computed */
     double tip_radius; /**< a fingertip's, whatever its shape: a = tip_radius (N / 1 N)^tip_power
                           [m]; 0: none. Goes before the modulus. Its pressure stays at the centre */
-    double tip_power;  /**< 1/3 as Hertz's; human fingertips less (Xydas and Kao 1999: 0 to 1/3) */
+    double
+        tip_power; /**< 1/3 as Hertz's; human fingertips less (Xydas and Kao 1999: 0 to 1/3) [1] */
 };
 
 /** Area seen along the normal, over V^(2/3), under which V over the area is no depth: of a solid

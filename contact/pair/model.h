@@ -5,6 +5,8 @@
  * Each model of the library has a folder beside this file and a line in models.c. A program uses
  * one of its own by its place in the law of two materials (struct tact_contact_law) or in the
  * options of a world, and where it adds it to the table, by its name in a scene.
+ *
+ * Real-time safe but for tact_contact_model_add().
  */
 #ifndef TACT_CONTACT_MODEL_H
 #define TACT_CONTACT_MODEL_H
@@ -22,15 +24,19 @@ TACT_BEGIN_DECLS
 /** What a model is asked about: shape a and shape b in a tick. */
 struct tact_pair_query {
     const struct tact_contact_model *model; /**< that is asked */
-    const struct tact_shape *a, *b;
-    const void *data_a, *data_b; /**< what the model's prepare() made of them; NULL without it */
-    const struct tact_pose *pose_a, *pose_b; /**< of the shapes, world */
-    const struct tact_contact_law *law;
+    const struct tact_shape *a;             /**< first shape */
+    const struct tact_shape *b;             /**< second shape */
+    const void *data_a;             /**< what the model's prepare() made of a; NULL without it */
+    const void *data_b;             /**< the same of b */
+    const struct tact_pose *pose_a; /**< of a, world */
+    const struct tact_pose *pose_b; /**< of b, world */
+    const struct tact_contact_law *law;       /**< contact law of their materials */
     const struct tact_world_options *options; /**< spin is never AUTO */
     const struct tact_moments *moments; /**< of this tick, volume > 0; NULL unless the model uses
                                              moments */
     double planar; /**< how planar the overlap is, by what measured these moments: the sum of its
-                        faces' areas as vectors over that as numbers; NAN where that is not known */
+                        faces' areas as vectors over that as numbers; NAN where that is not known
+                      [1] */
     int most;      /**< patches, as the model said of these two shapes */
     double twist[2][6]; /**< of the shapes' frames, at their origins, as they led here [m/s, rad/s],
                              world; 0 for a model that uses moments */
@@ -40,12 +46,12 @@ struct tact_pair_query {
     double pressed;     /**< impulse of the pair's force in the last tick [N s] */
     int *counts;        /**< of this tick, by enum tact_solve_count, to be added to */
     double *state; /**< what the model keeps for this pair from tick to tick; 0 when the bounding
-                        spheres come to overlap */
+                        spheres come to overlap [any] */
 };
 
 /** A part of a pair's contact that is solved as a contact by itself. */
 struct tact_pair_piece {
-    struct tact_patch patch;
+    struct tact_patch patch;     /**< patch of the part */
     struct tact_moments moments; /**< of that part of the overlap; all 0 where it has none */
 };
 

@@ -25,7 +25,7 @@ struct tact_material {
 /** What happens where two materials touch. */
 struct tact_contact_law {
     const struct tact_contact_model *model; /**< NULL: that of the options */
-    double friction;                        /**< Coulomb coefficient mu >= 0 */
+    double friction;                        /**< Coulomb coefficient mu >= 0 [1] */
     double overlap;                         /**< target depth V/|g| [m] > 0 */
     double compliance;                      /**< of the normal direction [m/N] >= 0 */
     double tangential_compliance; /**< along the patch [m/N] >= 0; 0: rigid. Over 0 the patch is an
@@ -36,25 +36,27 @@ struct tact_contact_law {
     double hunt_crossley; /**< a [s/m] of the force (depth / compliance) (1 + a closing speed) >= 0;
                                needs a compliance, or a model whose patches are elastic: there the
                                pressure times (1 + a closing speed) */
-    double restitution;   /**< Newton's e of normal velocities in an impact, 0 to 1 */
+    double restitution;   /**< Newton's e of normal velocities in an impact, 0 to 1 [1] */
     double modulus;       /**< E* [Pa] of a soft curved surface; 0: rigid */
     double tip_radius;    /**< of a fingertip's patch at 1 N [m]; 0: no fingertip (patch.h) */
-    double tip_power;     /**< its power of the force, 0 to 1 */
-    double ellipse_size;  /**< see struct tact_patch_options */
+    double tip_power;     /**< its power of the force, 0 to 1 [1] */
+    double ellipse_size;  /**< see struct tact_patch_options [1] */
 };
 
+/** How the friction of one contact is solved. */
 enum tact_local_kind {
     TACT_LOCAL_CONE,     /**< maximal dissipation over the wrench cone (local.h) */
     TACT_LOCAL_BOUCHARD, /**< Algorithm 1 of Bouchard 2015 */
 };
 
+/** Options of a world; defaults by tact_world_options_default(). */
 struct tact_world_options {
-    double period;     /**< h [s] */
-    double gravity[3]; /**< [m/s^2] */
-    int iterations;    /**< most sweeps a tick */
-    double tolerance;  /**< natural-map residual at which sweeping stops */
-    double push_limit; /**< fastest stabilisation [m/s] */
-    enum tact_local_kind local;
+    double period;              /**< h [s] */
+    double gravity[3];          /**< [m/s^2] */
+    int iterations;             /**< most sweeps a tick */
+    double tolerance;           /**< natural-map residual at which sweeping stops [1] */
+    double push_limit;          /**< fastest stabilisation [m/s] */
+    enum tact_local_kind local; /**< local solver */
     int polygon; /**< 1: the centre of pressure is held by the overlap's outline where that is
                       known (outline.h); 0: always by the ellipse. Cone only */
     enum tact_spin_kind spin;     /**< AUTO: CORNERS with BOUCHARD, else LIMIT_SURFACE */
@@ -75,7 +77,7 @@ struct tact_world_options {
 
 /** h = 1 ms, patches as polygons, not planar ones split, blended normals, spin AUTO, models by
  * kinds of shape, gravity -9.81 z, 50 sweeps, 1e-10, 0.5 m/s, cone; 4096 points where those are
- * asked for. */
+ * asked for. Real-time safe. */
 TACT_API struct tact_world_options tact_world_options_default(void);
 
 TACT_END_DECLS

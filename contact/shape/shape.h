@@ -3,6 +3,8 @@
  *
  * A shape lives in its own frame; where it sits on a body is a pose beside it. Shapes are plain
  * data; the mesh they point to is owned by whoever made it and must outlive them.
+ *
+ * Real-time safe but for tact_shape_tessellate() and tact_shape_release().
  */
 #ifndef TACT_CONTACT_SHAPE_H
 #define TACT_CONTACT_SHAPE_H
@@ -28,7 +30,8 @@ TACT_BEGIN_DECLS
     KIND(ELLIPSOID, ellipsoid) /* size = half axes, along x, y, z */                               \
     KIND(TORUS, torus)         /* size[0] = radius of the ring, size[1] of the tube; about z */
 
-#define TACT_SHAPE_NAMED(name, word) TACT_SHAPE_##name,
+#define TACT_SHAPE_NAMED(name, word) TACT_SHAPE_##name, /**< enumerator of a kind */
+/** Kinds of shape, see TACT_SHAPE_KINDS. */
 enum tact_shape_kind { TACT_SHAPE_KINDS(TACT_SHAPE_NAMED) TACT_SHAPE_COUNT };
 #undef TACT_SHAPE_NAMED
 
@@ -41,8 +44,9 @@ enum tact_shape_faces {
     TACT_FACES_MIXED,  /**< both, as of a cylinder: the exponent follows from the overlap */
 };
 
+/** A shape: its kind, its size, and its surface where that is a mesh. */
 struct tact_shape {
-    enum tact_shape_kind kind;
+    enum tact_shape_kind kind;    /**< kind of shape */
     double size[3];               /**< [m], see the kind */
     const struct tact_mesh *mesh; /**< closed surface: given for CONVEX and MESH, the triangulation
                                      for others (set by tact_shape_tessellate()), NULL for SPHERE
@@ -59,8 +63,8 @@ struct tact_shape_mass {
 
 /** A row of the table of kinds. */
 struct tact_shape_type {
-    const char *name; /**< in scenes, on command lines and in logs */
-    enum tact_shape_faces faces;
+    const char *name;            /**< in scenes, on command lines and in logs */
+    enum tact_shape_faces faces; /**< what its surface is made of */
     const char *keys; /**< what it takes in a scene, by words: "radius", "tube", "length" [m],
                            "size", three full lengths [m]; "file" where it is given as a mesh */
     int lengths;      /**< numbers of size[] that it uses */
@@ -69,9 +73,10 @@ struct tact_shape_type {
     /** Triangles about the surface, of the volume that the solid has; NULL where none are needed.
      */
     int (*make)(const double size[3], struct tact_mesh **out);
-    void (*mass)(const struct tact_shape *shape, struct tact_shape_mass *out);
-    double (*reach)(const double size[3]); /**< of its farthest point from the origin [m] */
-    double (*rolls)(const double size[3]); /**< largest radius of curvature [m]; NULL: flat */
+    void (*mass)(const struct tact_shape *shape,
+                 struct tact_shape_mass *out); /**< mass properties at unit density */
+    double (*reach)(const double size[3]);     /**< of its farthest point from the origin [m] */
+    double (*rolls)(const double size[3]);     /**< largest radius of curvature [m]; NULL: flat */
     /** What tact_shape_surface() says; NULL where the surface has edges. */
     int (*surface)(const struct tact_shape *shape, const double near[3],
                    struct tact_surface_point *out);
@@ -87,7 +92,10 @@ TACT_API int tact_shape_kind_named(const char *name);
 
 /** What a scene says of the size of a shape [m]. */
 struct tact_shape_lengths {
-    double radius, tube, length, size[3];
+    double radius;  /**< [m] */
+    double tube;    /**< radius of a torus' tube [m] */
+    double length;  /**< along the axis [m] */
+    double size[3]; /**< full lengths along x, y, z [m] */
 };
 
 /** A shape of a kind from what a scene says of it: the keys that the kind takes, others ignored.
@@ -108,6 +116,7 @@ TACT_API void tact_shape_mass(const struct tact_shape *shape, struct tact_shape_
 /** Radius [m] of a sphere about the shape's origin that holds it; INFINITY for a half-space. */
 TACT_API double tact_shape_radius(const struct tact_shape *shape);
 
+/** What the surface of a shape is made of. Real-time safe. */
 TACT_API enum tact_shape_faces tact_shape_faces(const struct tact_shape *shape);
 
 /** Radius on which it rolls at most [m]; INFINITY for flat ones. */

@@ -12,14 +12,16 @@
 
 TACT_BEGIN_DECLS
 
+/** A free rigid body. */
 struct tact_body {
-    double mass;       /**< [kg] */
-    double inertia[9]; /**< about the centre of mass, body axes [kg m^2], symmetric */
-    double inverse_inertia[9];
-    struct tact_pose pose;   /**< position of the centre of mass [m], body axes to world */
-    double twist[6];         /**< velocity of the centre of mass [m/s], angular velocity [rad/s],
-                                  world */
-    double inverse_world[9]; /**< R I^-1 R^T at the present pose; see tact_body_refresh() */
+    double mass;               /**< [kg] */
+    double inertia[9];         /**< about the centre of mass, body axes [kg m^2], symmetric */
+    double inverse_inertia[9]; /**< inverse of inertia [1/(kg m^2)], row-major */
+    struct tact_pose pose;     /**< position of the centre of mass [m], body axes to world */
+    double twist[6];           /**< velocity of the centre of mass [m/s], angular velocity [rad/s],
+                                    world */
+    double inverse_world[9];   /**< R I^-1 R^T at the present pose; see tact_body_refresh() [1/(kg
+                                  m^2)] */
 };
 
 /** Sets mass properties; -EINVAL unless mass > 0 and the inertia is positive definite and obeys the

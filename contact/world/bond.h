@@ -10,6 +10,8 @@
  * energy of a mechanism without friction does not drift. Bodies that turn by more than 0.3 rad a
  * tick are held to first order. What a bond joins does not touch each other: the shapes of its two
  * owners (of FIXED ones, those whose index is the same).
+ *
+ * Real-time safe but for tact_world_add_bond().
  */
 #ifndef TACT_CONTACT_BOND_H
 #define TACT_CONTACT_BOND_H
@@ -22,6 +24,7 @@ TACT_BEGIN_DECLS
 
 struct tact_world;
 
+/** Kinds of joint. */
 enum tact_bond_kind {
     TACT_BOND_BALL,   /**< the points coincide */
     TACT_BOND_HINGE,  /**< and so do the z axes: a turns about z */
@@ -31,15 +34,15 @@ enum tact_bond_kind {
 
 /** A joint between a and b. Set by the caller up to `friction`; the rest follows from solving. */
 struct tact_bond {
-    enum tact_bond_kind kind;
-    struct tact_owner a, b; /**< BODY or FIXED; at least one a body */
-    struct tact_pose in_a;  /**< the joint's frame in a (a body's centre of mass and axes; the world
-                                 for FIXED) */
-    struct tact_pose in_b;  /**< and in b */
-    double lower, upper; /**< stops of the value (HINGE [rad], within -pi to pi; SLIDER [m]); none
-                              unless lower < upper */
-    double damping;      /**< of a HINGE [N m s/rad] or SLIDER [N s/m] >= 0 */
-    double friction;     /**< dry, of a HINGE [N m] or SLIDER [N] >= 0 */
+    enum tact_bond_kind kind; /**< kind of joint */
+    struct tact_owner a, b;   /**< BODY or FIXED; at least one a body */
+    struct tact_pose in_a; /**< the joint's frame in a (a body's centre of mass and axes; the world
+                                for FIXED) */
+    struct tact_pose in_b; /**< and in b */
+    double lower;    /**< lower stop of the value (HINGE [rad], within -pi to pi; SLIDER [m]) */
+    double upper;    /**< upper stop, in the unit of lower; no stops unless lower < upper */
+    double damping;  /**< of a HINGE [N m s/rad] or SLIDER [N s/m] >= 0 */
+    double friction; /**< dry, of a HINGE [N m] or SLIDER [N] >= 0 */
 
     double impulse[6]; /**< on a along and about b's axes, at a's point: warm start [N s, N m s] */
     double wrench[6];  /**< on a, world axes, about `point` [N, N m] */
@@ -62,6 +65,7 @@ TACT_API int tact_bond_between(struct tact_world *world, enum tact_bond_kind kin
  *  joined or numbers out of range. */
 TACT_API int tact_world_add_bond(struct tact_world *world, const struct tact_bond *bond);
 
+/** Number of joints of a world. Real-time safe. */
 TACT_API int tact_world_bond_count(const struct tact_world *world);
 
 /** Live; write `impulse` only, to restore a warm start. Real-time safe. */

@@ -18,21 +18,22 @@
 
 TACT_BEGIN_DECLS
 
+/** Kinds of joint of a hand. */
 enum tact_joint_kind { TACT_JOINT_HINGE, TACT_JOINT_SLIDE };
 
 /** One link and the joint to its parent. */
 struct tact_link_def {
-    int parent; /**< index of an earlier link, or -1: the base */
-    enum tact_joint_kind joint;
-    double axis[3];          /**< unit vector, link frame */
-    struct tact_pose origin; /**< link frame in the parent's frame at joint value 0 */
-    double stiffness;        /**< K >= 0 [N m/rad] or [N/m] */
-    double damping;          /**< D >= 0 [N m s/rad] or [N s/m] */
-    double limit;            /**< of the drive [N m] or [N]; 0: none */
-    double start;            /**< joint value and target at the start */
-    double mass;             /**< [kg] > 0 */
-    double center[3];        /**< of mass [m], link frame */
-    double inertia[6];       /**< about the centre of mass, link axes: xx yy zz xy xz yz [kg m^2] */
+    int parent;                 /**< index of an earlier link, or -1: the base */
+    enum tact_joint_kind joint; /**< kind of joint */
+    double axis[3];             /**< unit vector, link frame */
+    struct tact_pose origin;    /**< link frame in the parent's frame at joint value 0 */
+    double stiffness;           /**< K >= 0 [N m/rad] or [N/m] */
+    double damping;             /**< D >= 0 [N m s/rad] or [N s/m] */
+    double limit;               /**< of the drive [N m] or [N]; 0: none */
+    double start;               /**< joint value and target at the start [rad] or [m] */
+    double mass;                /**< [kg] > 0 */
+    double center[3];           /**< of mass [m], link frame */
+    double inertia[6]; /**< about the centre of mass, link axes: xx yy zz xy xz yz [kg m^2] */
 };
 
 /** Joint states, one entry a link. Read and write freely between ticks. */
@@ -41,7 +42,7 @@ struct tact_hand_state {
     double *v;      /**< joint rates [rad/s, m/s] */
     double *target; /**< drive targets [rad, m] */
     double *torque; /**< drive torque of the last tick [N m, N], after its limit */
-    double *held;   /**< 1, -1: the drive was at its limit in that direction, 0: not */
+    double *held;   /**< 1, -1: the drive was at its limit in that direction, 0: not [1] */
 };
 
 struct tact_hand;
@@ -50,12 +51,15 @@ struct tact_hand;
  * negative gains, a zero axis, or numbers that are not finite; -ENOMEM. */
 TACT_API int tact_hand_create(const struct tact_link_def *links, int count,
                               const struct tact_pose *base, struct tact_hand **out);
+/** Frees a hand that no world owns; NULL is allowed. Not real-time safe. */
 TACT_API void tact_hand_destroy(struct tact_hand *hand);
 
+/** Number of links, and of joints. Real-time safe. */
 TACT_API int tact_hand_count(const struct tact_hand *hand);
 
 /** Index of a link's parent, -1: the base. */
 TACT_API int tact_hand_parent(const struct tact_hand *hand, int link);
+/** Pointers to the joint states; valid as long as the hand. Real-time safe. */
 TACT_API struct tact_hand_state tact_hand_state(struct tact_hand *hand);
 
 /** Link frames and joint axes in the world from q. */
@@ -64,6 +68,8 @@ TACT_API void tact_hand_refresh(struct tact_hand *hand);
 /** Pose of a link's frame in the world, and the twist of the point of the link that is at `point`
  *  (world), as of the last refresh. */
 TACT_API const struct tact_pose *tact_hand_link_pose(const struct tact_hand *hand, int link);
+/** Twist [m/s, rad/s], world axes, of the point of a link that is at `point` [m], world. Real-time
+ * safe. */
 TACT_API void tact_hand_link_twist(const struct tact_hand *hand, int link, const double point[3],
                                    double twist[6]);
 

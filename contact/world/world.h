@@ -11,6 +11,9 @@
  * tact_world_step() is all of it with exact moments from the host: what a program without a moment
  * source of its own calls.
  * Same input, same build: same bits. Order of everything is the order in which it was added.
+ *
+ * Real-time safe but for what makes a world, tact_world_create() up to tact_world_start(), and
+ * tact_world_destroy().
  */
 #ifndef TACT_CONTACT_WORLD_H
 #define TACT_CONTACT_WORLD_H
@@ -40,16 +43,17 @@ struct tact_springs {
 
 /** A pair of shapes that may touch, A then B, and its contact. Read-only. */
 struct tact_contact {
-    int a, b;     /**< shapes */
-    int touching; /**< 1 where the last solve had a contact here */
-    struct tact_moments moments;
-    struct tact_patch patch;
-    double impulse[6];    /**< on A in the patch's frame at its centre: f_n f_1 f_2 [N s], tau_n
-                               tau_1 tau_2 [N m s] */
-    double wrench[6];     /**< on A, world axes, about the patch's centre [N, N m] */
-    double warm[6];       /**< warm start: impulse on A, world axes, about warm_point */
-    double warm_point[3]; /**< [m], world */
-    struct tact_springs springs;
+    int a;                       /**< first shape */
+    int b;                       /**< second shape, b > a */
+    int touching;                /**< 1 where the last solve had a contact here */
+    struct tact_moments moments; /**< moments of the overlap, as set for this tick */
+    struct tact_patch patch;     /**< patch of the whole overlap */
+    double impulse[6]; /**< on A in the patch's frame at its centre: f_n f_1 f_2 [N s], tau_n
+                            tau_1 tau_2 [N m s] */
+    double wrench[6];  /**< on A, world axes, about the patch's centre [N, N m] */
+    double warm[6];    /**< warm start: impulse on A, world axes, about warm_point [N s, N m s] */
+    double warm_point[3];        /**< [m], world */
+    struct tact_springs springs; /**< springs of a patch with a tangential compliance */
     double spin_arm;             /**< torsion over mu N that the last solve allowed at most [m] */
     int limits;                  /**< enum tact_limit bits of the last solve */
     struct tact_margins margins; /**< of the last solve; all 0 apart */
@@ -67,12 +71,13 @@ struct tact_contact {
 
 /** How the last solve went. */
 struct tact_solve_stats {
-    int contacts;    /**< touching pairs */
-    int iterations;  /**< sweeps done. Bodies and hands that contacts and joints hold together are
-                        swept until solved, each such group by itself: this is of the last */
-    double residual; /**< largest natural-map residual met in a sweep, before its update: the last,
-                        or where a group was not solved its best, whose impulses are then taken */
-    double update;   /**< 2-norm of the last sweep's update over that of all impulses */
+    int contacts;   /**< touching pairs */
+    int iterations; /**< sweeps done. Bodies and hands that contacts and joints hold together are
+                       swept until solved, each such group by itself: this is of the last */
+    double
+        residual;    /**< largest natural-map residual met in a sweep, before its update: the last,
+                        or where a group was not solved its best, whose impulses are then taken [1] */
+    double update;   /**< 2-norm of the last sweep's update over that of all impulses [1] */
     int points;      /**< contact points, where those are asked for */
     int left_out;    /**< points that there was no room for */
     int failed_hand; /**< where the solve failed: the hand whose matrix could not be factored */
@@ -106,10 +111,10 @@ enum tact_world_part {
 
 /** Something that no state can be. */
 struct tact_world_fault {
-    enum tact_world_part part;
-    int index;
-    int link;
-    const char *what; /**< "its pose is not finite": static text */
+    enum tact_world_part part; /**< what the fault is about */
+    int index;                 /**< its index */
+    int link;                  /**< its link, for TACT_WORLD_JOINT */
+    const char *what;          /**< "its pose is not finite": static text */
 };
 
 /** What a solve has just done. */
@@ -130,6 +135,7 @@ struct tact_world;
 
 /** -EINVAL for options out of range, -ENOMEM. */
 TACT_API int tact_world_create(const struct tact_world_options *options, struct tact_world **out);
+/** Frees a world with its hands; NULL is allowed. Not real-time safe. */
 TACT_API void tact_world_destroy(struct tact_world *world);
 
 /** Adds a free body (mass set, pose and twist as at the start). Index, -ENOMEM, or -EINVAL once the
@@ -186,9 +192,13 @@ TACT_API int tact_world_finish(struct tact_world *world);
  * tact_world_finish(). Returns how many overlaps are deeper than their target. */
 TACT_API int tact_world_start(struct tact_world *world, struct tact_moments_scratch *scratch);
 
+/** Number of bodies. Real-time safe. */
 TACT_API int tact_world_body_count(const struct tact_world *world);
+/** Number of hands. Real-time safe. */
 TACT_API int tact_world_hand_count(const struct tact_world *world);
+/** Number of shapes. Real-time safe. */
 TACT_API int tact_world_shape_count(const struct tact_world *world);
+/** The extent of a world that is finished. Real-time safe. */
 TACT_API struct tact_world_extent tact_world_extent(const struct tact_world *world);
 
 /** Pairs are numbered in the order of their shapes a < b, first by a: all of them, of which some
@@ -203,8 +213,11 @@ TACT_API int tact_world_pair_between(const struct tact_world *world, int a, int 
 
 /** Live body and hand; call tact_world_refresh() after writing poses or joint values. */
 TACT_API struct tact_body *tact_world_body(struct tact_world *world, int index);
+/** Live hand, as above. Real-time safe. */
 TACT_API struct tact_hand *tact_world_hand(struct tact_world *world, int index);
+/** A shape by its index. Real-time safe. */
 TACT_API const struct tact_shape *tact_world_shape(const struct tact_world *world, int index);
+/** What a shape is attached to. Real-time safe. */
 TACT_API struct tact_owner tact_world_owner(const struct tact_world *world, int shape);
 /** The contact of a pair; valid until the next tact_world_begin(). Of a pair that is not near it is
  *  one that stands for all such, until the next call: to write to it call tact_world_keep_near()
@@ -221,13 +234,17 @@ TACT_API double *tact_world_state(struct tact_world *world, int pair, int *count
 /** Near pairs that there is room for; and the place of one among them, which it keeps as long as it
  *  is near, -1 where it is not. Real-time safe. */
 TACT_API int tact_world_slots(const struct tact_world *world);
+/** Place of a near pair among them, -1 where it is not near. Real-time safe. */
 TACT_API int tact_world_slot(const struct tact_world *world, int pair);
 
 /** Most contacts of a tick, pieces of split ones counted singly. */
 TACT_API int tact_world_room(const struct tact_world *world);
+/** The contact law of a pair's materials. Real-time safe. */
 TACT_API const struct tact_contact_law *tact_world_law(const struct tact_world *world, int pair);
+/** The contact model of a pair. Real-time safe. */
 TACT_API const struct tact_contact_model *tact_world_model(const struct tact_world *world,
                                                            int pair);
+/** Recomputes what follows from poses and joint values that were written. Real-time safe. */
 TACT_API void tact_world_refresh(struct tact_world *world);
 
 /** 1 where gravity acts on the body (the start), 0 where its weight is carried. Real-time safe. */
@@ -237,8 +254,12 @@ TACT_API void tact_world_set_weight(struct tact_world *world, int body, int on);
  *  and the last normal of a pair (3 numbers; 0 0 0 where there was no contact since it came close).
  *  Real-time safe. */
 TACT_API void tact_world_begin(struct tact_world *world);
+/** [shapes] poses of all shapes, world, as of tact_world_begin(). Real-time safe. */
 TACT_API const struct tact_pose *tact_world_shape_poses(const struct tact_world *world);
+/** 1 where the bounding spheres of a pair overlap. Real-time safe. */
 TACT_API int tact_world_is_close(const struct tact_world *world, int pair);
+/** Last normal of a pair, unit vector, world; 0 0 0 without a contact since it came close.
+ * Real-time safe. */
 TACT_API const double *tact_world_direction(const struct tact_world *world, int pair);
 
 /** Sets the last normal of a near pair, which the search for its moments goes by. Real-time safe.

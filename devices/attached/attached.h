@@ -37,8 +37,8 @@ struct tact_attached_channel {
     char span[32]; /**< "-1..1", "0..1", "0..1 inverted", "-1..1 displacement", "counts", "0 or 1";
                         "?" if only an open device reports it */
     int low;       /**< raw values of an absolute axis, with the device's dead zone; else 0 */
-    int high;
-    int flat;
+    int high;      /**< largest raw value */
+    int flat;      /**< half the width of the dead zone, raw */
 };
 
 /** An output of an input device with forces, and the kernel's effect that renders it. */
@@ -47,66 +47,73 @@ struct tact_attached_force {
     char effect[16];             /**< "constant", "spring", ... */
 };
 
+/** An input device: pad, wheel, pedals, six-axis puck. */
 struct tact_attached_input {
-    char path[64];    /**< /dev/input/event7 */
-    char link[256];   /**< a permanent name in /dev/input/by-id; may be empty */
-    char name[256];   /**< its own */
-    char serial[128]; /**< may be empty, as phys */
-    char phys[256];   /**< where it is plugged in */
-    uint16_t bus;     /**< BUS_USB, ... of linux/input.h */
-    uint16_t vendor;
-    uint16_t product;
-    char kind[16]; /**< "pad", "stick", "wheel", "puck", "tablet", "touch", "mouse", "keyboard",
-                        "motion", "other": a guess from what it has */
-    int channel_count;
+    char path[64];     /**< /dev/input/event7 */
+    char link[256];    /**< a permanent name in /dev/input/by-id; may be empty */
+    char name[256];    /**< its own */
+    char serial[128];  /**< may be empty, as phys */
+    char phys[256];    /**< where it is plugged in */
+    uint16_t bus;      /**< BUS_USB, ... of linux/input.h */
+    uint16_t vendor;   /**< USB or other bus identifier of the maker */
+    uint16_t product;  /**< USB or other bus identifier of the product */
+    char kind[16];     /**< "pad", "stick", "wheel", "puck", "tablet", "touch", "mouse", "keyboard",
+                            "motion", "other": a guess from what it has */
+    int channel_count; /**< number of channels */
     struct tact_attached_channel channel[TACT_DEVICE_CHANNELS]; /**< axes first */
-    int force_count;
-    struct tact_attached_force force[TACT_ATTACHED_FORCES];
+    int force_count; /**< number of kinds of force effects */
+    struct tact_attached_force
+        force[TACT_ATTACHED_FORCES]; /**< [force_count] kinds of force effects */
     char effects[128]; /**< effects of the kernel's: "constant, spring"; may be empty */
     int effect_most;   /**< maximum number of effects; 0: unknown */
     char note[256];    /**< how a scene selects further channels; may be empty */
-    struct tact_attached_access access;
+    struct tact_attached_access access; /**< whether this user may open it, and what opens it */
     char named[48];   /**< of a keyboard, one key that `channels` can name; else empty */
     char scene[1024]; /**< an entry of a scene's `devices` that opens exactly this one; empty if it
                          has no channels */
 };
 
+/** A range of voltages or currents of a subdevice. */
 struct tact_attached_range {
-    double low; /**< [V], or [mA], or without unit */
-    double high;
+    double low;   /**< [V], or [mA], or without unit */
+    double high;  /**< its upper end, in the unit of low */
     char unit[4]; /**< "V", "mA", "" */
 };
 
+/** A part of a card: analogue inputs or outputs, digital lines. */
 struct tact_attached_subdevice {
-    int number;
+    int number;      /**< its index on the card, from 0 */
     char type[24];   /**< "analog input", ... */
     char input[48];  /**< what a scene calls its inputs: "ai0 .. ai7", "di0@2 .. di7@2", "counter0";
                           may be empty */
     char output[48]; /**< the same of outputs: "ao0 .. ao1", "do0 .. do7" */
-    int channels;
-    uint32_t maxdata; /**< of channel 0 */
-    int range_count;  /**< of channel 0 */
-    struct tact_attached_range range[TACT_ATTACHED_RANGES];
-    bool busy;       /**< another process has it */
+    int channels;    /**< number of its channels */
+    uint32_t maxdata;                                       /**< of channel 0 */
+    int range_count;                                        /**< of channel 0 */
+    struct tact_attached_range range[TACT_ATTACHED_RANGES]; /**< its ranges */
+    bool busy;                                              /**< another process has it */
     bool calibrates; /**< by software: `calibration` in the scene */
     bool streams;    /**< analog inputs by itself: `stream` in the scene */
 };
 
+/** A measurement card. */
 struct tact_attached_board {
-    char path[64]; /**< /dev/comedi0 */
-    char name[32]; /**< of the board; empty where it is closed, as driver */
-    char driver[32];
-    int subdevice_count;
-    struct tact_attached_subdevice subdevice[TACT_ATTACHED_SUBDEVICES];
-    struct tact_attached_access access;
+    char path[64];       /**< /dev/comedi0 */
+    char name[32];       /**< of the board; empty where it is closed, as driver */
+    char driver[32];     /**< name of its kernel driver */
+    int subdevice_count; /**< number of its parts */
+    struct tact_attached_subdevice
+        subdevice[TACT_ATTACHED_SUBDEVICES]; /**< [subdevice_count] its parts */
+    struct tact_attached_access access; /**< whether this user may open it, and what opens it */
     char scene[512]; /**< an entry of a scene's `devices`; empty where it is closed */
 };
 
+/** What is attached to this machine, as tact_attached_survey() found it. */
 struct tact_attached {
-    int input_count;
+    int input_count;                   /**< number of input devices */
     struct tact_attached_input *input; /**< by number of their nodes */
-    int board_count;
-    struct tact_attached_board *board;
+    int board_count;                   /**< number of cards */
+    struct tact_attached_board *board; /**< [board_count] cards */
 };
 
 /**

@@ -22,23 +22,25 @@ TACT_BEGIN_DECLS
 /** One comedi instruction that writes: INSN_WRITE with one word, or INSN_BITS with a mask and bits.
  */
 struct tact_guard_output {
-    uint32_t instruction;
-    uint32_t words;
-    uint32_t subdevice;
-    uint32_t chanspec;
-    uint32_t maxdata; /**< largest first word of INSN_WRITE */
-    uint32_t safe[2]; /**< words of zero output */
+    uint32_t instruction; /**< INSN_WRITE or INSN_BITS of comedi */
+    uint32_t words;       /**< number of words of data */
+    uint32_t subdevice;   /**< index of the subdevice */
+    uint32_t chanspec;    /**< packed channel, range and reference */
+    uint32_t maxdata;     /**< largest first word of INSN_WRITE */
+    uint32_t safe[2];     /**< words of zero output */
 };
 
+/** How the guard is started. */
 struct tact_guard_options {
     const char *board;  /**< node */
     const char *driver; /**< of the board; a board that returns must have the same */
     const char *name;   /**< of the board */
-    const struct tact_guard_output *outputs;
-    int output_count;
-    int64_t timeout_ns; /**< longest time between two heartbeats [ns], > 0 */
+    const struct tact_guard_output *outputs; /**< [output_count] outputs that it sets to rest */
+    int output_count;                        /**< number of outputs */
+    int64_t timeout_ns;                      /**< longest time between two heartbeats [ns], > 0 */
 };
 
+/** What the guard is doing. */
 enum tact_guard_state {
     TACT_GUARD_HELD,    /**< outputs are inhibited: at their safe values */
     TACT_GUARD_PASSING, /**< outputs pass */
@@ -79,7 +81,7 @@ TACT_API uint32_t tact_guard_trips(const struct tact_guard *guard);
 TACT_API void tact_guard_kill(struct tact_guard *guard);
 
 /** Process id of the guard, for display: if the host program waits for any child, the id may be
- * reused. */
+ * reused. Real-time safe. */
 TACT_API int tact_guard_pid(const struct tact_guard *guard);
 
 /** Ends the guard, which leaves the outputs safe, and frees everything; NULL is allowed. Not

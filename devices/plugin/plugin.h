@@ -37,7 +37,7 @@ struct tact_plugin {
 #ifdef __cplusplus
 #define TACT_PLUGIN_LINKAGE extern "C"
 #else
-#define TACT_PLUGIN_LINKAGE extern
+#define TACT_PLUGIN_LINKAGE extern /**< linkage of the table in C and C++ */
 #endif
 
 /** Exports a device type of this source file; static initialisation, nothing runs. */

@@ -8,6 +8,8 @@
  * A written record may end with a list of contacts, so that its size depends on the number of
  * contacts: their number, then for each a header and the fields of `element`. A record that is read
  * has no list: each pair that occurs anywhere in the log has fields of its own.
+ *
+ * Real-time safe but for those that say otherwise.
  */
 #ifndef TACT_RT_LOG_LAYOUT_H
 #define TACT_RT_LOG_LAYOUT_H
@@ -18,8 +20,8 @@
 
 TACT_BEGIN_DECLS
 
-#define TACT_FIELD_NAME 64
-#define TACT_FIELD_UNIT 256
+#define TACT_FIELD_NAME 64  /**< longest name of a field, with the zero */
+#define TACT_FIELD_UNIT 256 /**< longest unit of a field, with the zero */
 
 /** Maximum length of a record [doubles]: bounds the size of a chunk with one record. */
 #define TACT_LAYOUT_MAX (1U << 17)
@@ -38,23 +40,25 @@ enum tact_field_kind {
     TACT_FIELD_TIMING, /**< wall-clock measurements: neither fed nor compared */
 };
 
+/** A field of a record. */
 struct tact_field {
     char name[TACT_FIELD_NAME]; /**< ROS field name: [a-z][a-z0-9_]*, no double underscore */
     char unit[TACT_FIELD_UNIT]; /**< unit, frame and order of the elements, for the schema's comment
                                  */
-    enum tact_field_kind kind;
+    enum tact_field_kind kind;  /**< what it is to a replay */
     uint32_t offset; /**< first double in the record; of an element's field: relative to the end of
                         the header */
     uint32_t count;  /**< number of doubles, >= 1 */
     int listed;      /**< 1: field of a pair, added by tact_layout_add_pair() */
-    double
-        absent; /**< of an element's field: value of each double if the pair is not in the list */
+    double absent;   /**< of an element's field: value of each double if the pair is not in the list
+                        [as the field] */
 };
 
+/** The fields of a record, in order. */
 struct tact_layout {
-    struct tact_field *fields;
-    uint32_t field_count;
-    uint32_t capacity;
+    struct tact_field *fields;   /**< [field_count] fields */
+    uint32_t field_count;        /**< number of fields */
+    uint32_t capacity;           /**< fields that there is memory for */
     uint32_t size;               /**< doubles in a record */
     uint32_t *taken;             /**< hash table of the names: index of the field plus 1, or 0 */
     uint32_t slots;              /**< size of the hash table, a power of two */
@@ -74,6 +78,7 @@ struct tact_record {
  * long */
 TACT_API long tact_layout_add(struct tact_layout *layout, enum tact_field_kind kind,
                               const char *name, const char *unit, uint32_t count);
+/** Frees what a layout has; one that is all zero is allowed. Not real-time safe. */
 TACT_API void tact_layout_free(struct tact_layout *layout);
 
 /** Adds a list of at most `most` elements to a layout, with no fields of the elements yet. -ENOMEM,

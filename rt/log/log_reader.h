@@ -5,6 +5,8 @@
  * the whole file (checksums of chunks, attachments, data and summary; framing; sequence numbers).
  * Damaged ranges are skipped, and the state reports what is lost. The file is untrusted: no content
  * makes the reader crash or allocate more memory than the file's size justifies.
+ *
+ * No function here is real-time safe.
  */
 #ifndef TACT_RT_LOG_LOG_READER_H
 #define TACT_RT_LOG_LOG_READER_H
@@ -46,17 +48,17 @@ struct tact_log_state {
 
 /** One event. */
 struct tact_log_event {
-    uint64_t tick;
+    uint64_t tick;    /**< tick in which it was written */
     int64_t stamp_ns; /**< CLOCK_MONOTONIC, as the stamps of records */
-    const char *name;
-    const char *text;
+    const char *name; /**< name: "marker", "fault", ... */
+    const char *text; /**< what happened */
 };
 
 /** A topic and how many of its messages can be read. */
 struct tact_log_topic {
-    char name[128]; /**< "/tact/tick" */
-    char type[64];  /**< "tact_msgs/msg/Tick" */
-    uint64_t messages;
+    char name[128];    /**< "/tact/tick" */
+    char type[64];     /**< "tact_msgs/msg/Tick" */
+    uint64_t messages; /**< messages that can be read */
     uint64_t first_ns; /**< least log time of its messages, wall clock [ns since 1970]; 0: none */
     uint64_t last_ns;  /**< largest */
 };
@@ -65,7 +67,8 @@ struct tact_log_topic {
 struct tact_log_pair {
     const char *name; /**< bodies or links of the shapes: "ruler/finger", or "ruler/finger#2" for
                          the second such pair */
-    uint32_t a, b;    /**< indices of the shapes in the scene */
+    uint32_t a;       /**< index of the first shape in the scene */
+    uint32_t b;       /**< index of the second shape in the scene */
     uint32_t offset;  /**< offset of the first of its fields */
 };
 
@@ -85,10 +88,12 @@ TACT_API char *tact_log_part_path(const char *first, unsigned number);
  * @retval -ENODATA   a log of tact that ends or is damaged before its first tick
  */
 TACT_API int tact_log_open(const char *path, struct tact_log **out, struct tact_error *err);
+/** Closes a log; NULL is allowed. */
 TACT_API void tact_log_close(struct tact_log *log);
 
 /** Pointers returned below are valid until tact_log_close(). */
 TACT_API const struct tact_log_state *tact_log_state(const struct tact_log *log);
+/** Layout of its records. */
 TACT_API const struct tact_layout *tact_log_layout(const struct tact_log *log);
 
 /** Fields of a list element; NULL if the log has no lists and each pair of the scene has fields
@@ -105,13 +110,17 @@ TACT_API unsigned tact_log_parts(const struct tact_log *log);
 /** Value of a fact, or NULL. The recorder adds "tact_version", "schema_version", "clock" and
  * "wall_anchor_ns" to the facts of its content. */
 TACT_API const char *tact_log_fact(const struct tact_log *log, const char *key);
+/** Number of facts. */
 TACT_API size_t tact_log_fact_count(const struct tact_log *log);
+/** A fact by its index; NULL beyond the last. */
 TACT_API const struct tact_log_fact *tact_log_fact_at(const struct tact_log *log, size_t index);
 
 /** An attachment by its name, or NULL; data is not zero-terminated. */
 TACT_API const struct tact_log_attachment *tact_log_attachment(const struct tact_log *log,
                                                                const char *name);
+/** Number of attachments. */
 TACT_API size_t tact_log_attachment_count(const struct tact_log *log);
+/** An attachment by its index; NULL beyond the last. */
 TACT_API const struct tact_log_attachment *tact_log_attachment_at(const struct tact_log *log,
                                                                   size_t index);
 

@@ -44,20 +44,20 @@ TACT_BEGIN_DECLS
 struct tact_log_attachment {
     const char *name;       /**< unique in the log, e.g. "scene.yaml" or "meshes/ruler.obj" */
     const char *media_type; /**< e.g. "application/yaml"; may be NULL */
-    const void *data;
-    size_t size; /**< bytes */
+    const void *data;       /**< [size] bytes */
+    size_t size;            /**< bytes */
 };
 
 /** One fact about the session: build id, CPU model, period, ... */
 struct tact_log_fact {
-    const char *key;
-    const char *value;
+    const char *key;   /**< key, unlike those of the others */
+    const char *value; /**< value, text */
 };
 
 /** Offsets of a joint's values in the record, for /joint_states. They count doubles and may be
  * TACT_RECORDER_NONE. */
 struct tact_recorder_joint {
-    const char *name;
+    const char *name;  /**< name of the joint */
     uint32_t position; /**< [rad] or [m] */
     uint32_t velocity; /**< [rad/s] or [m/s] */
     uint32_t effort;   /**< [N m] or [N] */
@@ -65,8 +65,8 @@ struct tact_recorder_joint {
 
 /** A body on /tf, as a child of the frame "world". */
 struct tact_recorder_body {
-    const char *name;
-    uint32_t pose; /**< offset of 7 doubles: position [m], quat_wxyz, both in world */
+    const char *name; /**< name of the body */
+    uint32_t pose;    /**< offset of 7 doubles: position [m], quat_wxyz, both in world */
 };
 
 /** A link of a hand on /tf, as a child of its parent. */
@@ -85,7 +85,8 @@ struct tact_recorder_link {
  * contacts are then in ascending order of a, then b. */
 struct tact_recorder_contact {
     const char *name; /**< letters, digits and _, not a digit first */
-    uint32_t a, b;    /**< shapes; 0 without a list */
+    uint32_t a;       /**< first shape; 0 without a list */
+    uint32_t b;       /**< second shape; 0 without a list */
     uint32_t
         wrench;     /**< offset of 6: on the first body, about the patch's centre [N, N m], world */
     uint32_t patch; /**< offset of 7: centre [m], normal, depth [m]; depth 0: not touching */
@@ -102,35 +103,36 @@ struct tact_recorder_sensor {
 /** A shape on /scene, a MarkerArray that is written once, before the first record. Used during
  * tact_recorder_open() only. */
 struct tact_recorder_shape {
-    const char *frame; /**< its frame on /tf, or "world" */
-    const struct tact_shape *shape;
-    struct tact_pose pose; /**< pose of the shape in the frame */
+    const char *frame;              /**< its frame on /tf, or "world" */
+    const struct tact_shape *shape; /**< shape; its mesh must outlive the recorder */
+    struct tact_pose pose;          /**< pose of the shape in the frame */
 };
 
 /** Content of a log besides the records. Everything is copied. */
 struct tact_recorder_content {
-    const struct tact_layout *layout;
-    const struct tact_log_attachment *attachments;
-    size_t attachment_count;
-    const struct tact_log_fact *facts; /**< written as the metadata record "tact" */
-    size_t fact_count;
-    const struct tact_recorder_joint *joints;
-    size_t joint_count;
-    const struct tact_recorder_body *bodies;
-    size_t body_count;
-    const struct tact_recorder_link *links;
-    size_t link_count;
-    const struct tact_recorder_contact *contacts; /**< at most TACT_RECORDER_WRENCHES */
-    size_t contact_count;
-    const struct tact_recorder_sensor *sensors; /**< at most TACT_RECORDER_WRENCHES */
-    size_t sensor_count;
-    const struct tact_recorder_shape *shapes;
-    size_t shape_count;
+    const struct tact_layout *layout;              /**< layout of a tick's record */
+    const struct tact_log_attachment *attachments; /**< [attachment_count] attachments */
+    size_t attachment_count;                       /**< number of attachments */
+    const struct tact_log_fact *facts;             /**< written as the metadata record "tact" */
+    size_t fact_count;                             /**< number of facts */
+    const struct tact_recorder_joint *joints;      /**< [joint_count] joints, for /joint_states */
+    size_t joint_count;                            /**< number of joints */
+    const struct tact_recorder_body *bodies;       /**< [body_count] bodies, for /tf */
+    size_t body_count;                             /**< number of bodies */
+    const struct tact_recorder_link *links;        /**< [link_count] links, for /tf */
+    size_t link_count;                             /**< number of links */
+    const struct tact_recorder_contact *contacts;  /**< at most TACT_RECORDER_WRENCHES */
+    size_t contact_count;                          /**< number of contacts */
+    const struct tact_recorder_sensor *sensors;    /**< at most TACT_RECORDER_WRENCHES */
+    size_t sensor_count;                           /**< number of sensors */
+    const struct tact_recorder_shape *shapes;      /**< [shape_count] shapes, for /scene */
+    size_t shape_count;                            /**< number of shapes */
     const char *const *owners; /**< of each shape, if the layout has a list: name of its body or
                                   link, which names its contacts. UTF-8 */
-    size_t owner_count;
+    size_t owner_count;        /**< number of owners */
 };
 
+/** How a recorder writes. */
 struct tact_recorder_options {
     uint32_t ring_ticks;  /**< capacity of the ticks' ring; rounded up to a power of two. Less, but
                              at least 16, if it would exceed TACT_RECORDER_RING_BYTES */
@@ -156,7 +158,7 @@ struct tact_recorder_options {
 };
 
 /** 8192 ticks, 256 events, 1 MiB, 250 ms, 1 s, zstd level 1, every 10th tick, any processor,
- *  measured anchor. */
+ *  measured anchor. Real-time safe. */
 TACT_API struct tact_recorder_options tact_recorder_options_default(void);
 
 /** Summary of a recording. */
@@ -201,7 +203,7 @@ TACT_API int tact_recorder_open(const char *path, const struct tact_recorder_opt
                                 struct tact_messages messages, struct tact_recorder **out,
                                 struct tact_error *err);
 
-/** Path of the (first) file; with the number in place of "%n". */
+/** Path of the (first) file; with the number in place of "%n". Real-time safe. */
 TACT_API const char *tact_recorder_path(const struct tact_recorder *recorder);
 
 /** The slot for this tick's record; NULL, counted as an overrun, if the ring is full. The caller

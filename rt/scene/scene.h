@@ -21,11 +21,12 @@ TACT_BEGIN_DECLS
 
 /** A surface material. */
 struct tact_scene_material {
-    char *name;
+    char *name;        /**< name of the material */
     double modulus;    /**< effective elastic modulus E* [Pa] of a soft material, 1/E* = sum of
                             (1 - nu^2)/E; 0 (default): rigid */
     double tip_radius; /**< radius of a fingertip's patch at 1 N [m]; 0: not a fingertip */
-    double tip_power;  /**< exponent of the force in that radius; default 1/3 */
+    double tip_power;  /**< exponent of the force in that radius; default 1/3 [1] */
+                       /** A surface material. */
     struct tact_scene_field {
         double modulus;   /**< E [Pa] of a soft layer; required if the field is set */
         double thickness; /**< T of the layer [m], required: pressure is E / T times depth */
@@ -41,7 +42,7 @@ struct tact_scene_material {
  * touch.
  */
 struct tact_scene_pair {
-    char *materials[2];
+    char *materials[2]; /**< names of the two materials */
     struct tact_contact_law
         law; /**< friction is required; overlap, compliance, tangential_compliance and dissipation
                 default to scene.contact's, tip_radius 0 to that of the materials. Members that
@@ -51,17 +52,18 @@ struct tact_scene_pair {
 
 /** A procedural solid: the members of struct tact_generate. */
 struct tact_scene_generate {
-    char *kind;     /**< of tact_generate_names; required */
-    double edge;    /**< [m] */
-    double radius;  /**< [m] */
-    double height;  /**< [m] */
-    double tube;    /**< [m] */
-    double bump;    /**< [m] */
-    uint32_t count; /**< of sides, teeth or bumps */
-    uint32_t triangles;
-    uint32_t seed; /**< default 0 */
+    char *kind;         /**< of tact_generate_names; required */
+    double edge;        /**< [m] */
+    double radius;      /**< [m] */
+    double height;      /**< [m] */
+    double tube;        /**< [m] */
+    double bump;        /**< [m] */
+    uint32_t count;     /**< of sides, teeth or bumps */
+    uint32_t triangles; /**< number of triangles wanted */
+    uint32_t seed;      /**< default 0 */
 };
 
+/** A shape of a body or link. */
 struct tact_scene_shape {
     char *type; /**< a name of contact/shape/shape.h; convex: the hull of the points of the file or
                      of generate, mesh: their triangles, which must be closed */
@@ -71,20 +73,20 @@ struct tact_scene_shape {
     double size[3]; /**< box: full edge lengths; ellipsoid: whole axes [m] */
     char *file;     /**< convex, mesh: OBJ or STL, relative to the scene's folder */
     struct tact_scene_generate *generate; /**< convex, mesh: instead of a file, else NULL */
-    double scale;                         /**< of the file's coordinates; default 1 */
+    double scale;                         /**< of the file's coordinates; default 1 [1] */
     double position[3];                   /**< of the shape in its body's frame [m]; default 0 */
-    double quat_wxyz[4];                  /**< default identity */
+    double quat_wxyz[4];                  /**< default identity [1] */
     char *material;                       /**< required */
     struct tact_shape shape;              /**< filled on load: tessellated, mesh attached */
     struct tact_mesh *mesh;               /**< owned mesh, or NULL */
-    void *file_data; /**< content of the mesh file, for the log's attachment, or NULL */
-    uint64_t file_size;
+    void *file_data;    /**< content of the mesh file, for the log's attachment, or NULL */
+    uint64_t file_size; /**< bytes of file_data */
 };
 
 /** A free or fixed rigid body. Its frame is chosen in the scene; the centre of mass follows from
  * the shapes unless `center_of_mass` is set. */
 struct tact_scene_body {
-    char *name;
+    char *name;             /**< name of the body */
     bool fixed;             /**< 1: does not move; needs no mass */
     double mass;            /**< [kg] > 0; required unless fixed */
     double *center_of_mass; /**< 3 [m], body frame; default: of the shapes, uniform density (filled
@@ -93,79 +95,81 @@ struct tact_scene_body {
                                  axes; default: of the shapes, uniform density (filled on load
                                  for every moving body; NULL only for fixed ones) */
     double position[3];     /**< of the body frame at the start [m]; default 0 */
-    double quat_wxyz[4];    /**< default identity; normalised on load */
+    double quat_wxyz[4];    /**< default identity; normalised on load [1] */
     double velocity[3];     /**< of the centre of mass at the start [m/s], world */
     double angular_velocity[3]; /**< [rad/s], world */
     double support_until;       /**< its weight is compensated until this time [s]; default 0 */
-    struct tact_scene_shape *shapes;
-    uint32_t shapes_count;
+    struct tact_scene_shape *shapes; /**< [shapes_count] shapes */
+    uint32_t shapes_count;           /**< number of shapes */
 };
 
 /** A joint of a mechanism: between two bodies, or a body and the world
  * (../../contact/world/bond.h). Its reference is the initial pose. */
 struct tact_scene_bond {
-    char *name;
+    char *name;    /**< name of the joint */
     char *type;    /**< ball, hinge, slider, fixed */
     char **bodies; /**< one or two; one: the other is the world. A fixed body counts as the world,
                       except that bodies joined to it do not touch it */
-    uint32_t bodies_count;
-    double position[3]; /**< initial position [m], world; default 0 */
-    double axis[3];     /**< of a hinge or slider, world at the start; normalised on load; default
-                             0 0 1 */
+    uint32_t bodies_count; /**< number of bodies, 1 or 2 */
+    double position[3];    /**< initial position [m], world; default 0 */
+    double axis[3]; /**< of a hinge or slider, world at the start; normalised on load; default
+                         0 0 1 [1] */
     double lower; /**< stops of the first body's rotation [rad] or displacement [m] from the start,
                      both or neither; a hinge's within -pi to pi */
-    double upper;
+    double upper; /**< upper stop, in the unit of lower */
     double damping;  /**< of a hinge [N m s/rad] or slider [N s/m], >= 0 */
     double friction; /**< dry, of a hinge [N m] or slider [N], >= 0 */
 };
 
 /** The joint between a link and its parent. */
 struct tact_scene_joint {
-    char *type;          /**< hinge (about axis) or slide (along axis) */
-    double axis[3];      /**< unit vector, joint frame (= the link's frame); normalised on load */
-    double position[3];  /**< of the link's frame in the parent's frame at joint value 0 [m] */
-    double quat_wxyz[4]; /**< of the link's frame in the parent's frame at 0; default identity */
-    double stiffness;    /**< of the drive [N m/rad] or [N/m], >= 0 */
-    double damping;      /**< of the drive [N m s/rad] or [N s/m], >= 0 */
-    double limit;        /**< of the drive's torque [N m] or force [N]; 0: none */
-    double start;        /**< joint value and target at the start [rad] or [m] */
+    char *type;         /**< hinge (about axis) or slide (along axis) */
+    double axis[3];     /**< unit vector, joint frame (= the link's frame); normalised on load */
+    double position[3]; /**< of the link's frame in the parent's frame at joint value 0 [m] */
+    double
+        quat_wxyz[4]; /**< of the link's frame in the parent's frame at 0; default identity [1] */
+    double stiffness; /**< of the drive [N m/rad] or [N/m], >= 0 */
+    double damping;   /**< of the drive [N m s/rad] or [N s/m], >= 0 */
+    double limit;     /**< of the drive's torque [N m] or force [N]; 0: none */
+    double start;     /**< joint value and target at the start [rad] or [m] */
 };
 
+/** A link of a hand, with the joint that connects it to its parent. */
 struct tact_scene_link {
-    char *name;   /**< unique in its hand; also names its joint */
-    char *parent; /**< an earlier link of the hand, or NULL: the hand's base */
-    struct tact_scene_joint joint;
-    double mass;              /**< [kg] > 0 */
-    double center_of_mass[3]; /**< [m], link frame; default: of the shapes, uniform density */
+    char *name;                    /**< unique in its hand; also names its joint */
+    char *parent;                  /**< an earlier link of the hand, or NULL: the hand's base */
+    struct tact_scene_joint joint; /**< joint to the parent */
+    double mass;                   /**< [kg] > 0 */
+    double center_of_mass[3];      /**< [m], link frame; default: of the shapes, uniform density */
     double *inertia; /**< 6: ixx iyy izz ixy ixz iyz [kg m^2] about the centre of mass, link
                           axes; default: of the shapes, filled on load, never NULL */
-    struct tact_scene_shape *shapes;
-    uint32_t shapes_count;
+    struct tact_scene_shape *shapes; /**< [shapes_count] shapes */
+    uint32_t shapes_count;           /**< number of shapes */
 };
 
 /** A tree of links on a fixed base. */
 struct tact_scene_hand {
-    char *name;
-    double position[3]; /**< of the base [m] */
-    double quat_wxyz[4];
+    char *name;          /**< name of the hand */
+    double position[3];  /**< of the base [m] */
+    double quat_wxyz[4]; /**< orientation of its base, world [1] */
     bool weightless; /**< true: gravity does not act on its links (compensated); default false */
-    struct tact_scene_link *links;
-    uint32_t links_count;
+    struct tact_scene_link *links; /**< [links_count] links, parents first */
+    uint32_t links_count;          /**< number of links */
 };
 
 /** A device and its settings, which the device's factory checks. */
 struct tact_scene_device {
-    char *name;
-    char *type;
+    char *name; /**< name of the device */
+    char *type; /**< name of its type */
     struct tact_device_setting
         *settings; /**< collected on load with line and column. Nested maps get keys with dots
                       ("axes.abs_x"), entries of lists of maps get "names[0]" */
-    uint32_t settings_count;
+    uint32_t settings_count; /**< number of settings */
     char *calibration; /**< file with further, measured settings, relative to the scene's folder, or
                           NULL. They are appended to `settings` */
     bool calibration_required; /**< true: outputs are not armed without that file; default false */
     char *calibration_text;    /**< the file, for the log's attachment */
-    uint64_t calibration_size;
+    uint64_t calibration_size; /**< bytes of calibration_text */
 };
 
 /** An input channel sets a joint's target, or measures its state: value = offset + scale * channel,
@@ -179,7 +183,7 @@ struct tact_scene_input {
     double scale;  /**< joint's unit per channel's unit; default 1 */
     double offset; /**< [rad] or [m]; default 0 */
     double lower;  /**< [rad] or [m]; set together with upper, or neither */
-    double upper;
+    double upper;  /**< largest value of the joint, in the unit of lower */
     double filter; /**< state: cut-off of the low-pass of the joint's rate [Hz]; 0: none */
 };
 
@@ -199,24 +203,26 @@ struct tact_scene_output {
     double filter; /**< cut-off of the first-order low-pass [Hz]; 0: none */
 };
 
+/** How contacts are solved. */
 struct tact_scene_contact {
     double overlap;               /**< default target depth V/|g| [m]; default 2e-5 */
     double compliance;            /**< [m/N]; default 0 */
     double tangential_compliance; /**< [m/N]; default 0: see struct tact_contact_law */
     double dissipation;           /**< relaxation time [s]; default 0.005 */
     uint32_t iterations;          /**< maximum number of sweeps per tick; default 50 */
-    double tolerance;             /**< relative residual at which sweeping stops; default 1e-10 */
-    char *local;                  /**< local solver: cone (default) or bouchard */
-    char *patch;     /**< polygon (default) or ellipse: see struct tact_world_options */
-    char *normal;    /**< blend (default), gradient or least */
-    char *model;     /**< a name of contact/pair/model.h, or auto (default): by kinds of shape.
-                          patch is the old name of volume */
-    uint32_t points; /**< maximum number of points per tick of that model; default 4096 */
-    char *metric;    /**< of Algorithm 1: euclidean or mass (default) */
-    char *split;     /**< auto (default) or never: see struct tact_world_options */
-    char *spin;      /**< auto (default), corners, uniform, hertz or limit-surface */
+    double tolerance; /**< relative residual at which sweeping stops; default 1e-10 [1] */
+    char *local;      /**< local solver: cone (default) or bouchard */
+    char *patch;      /**< polygon (default) or ellipse: see struct tact_world_options */
+    char *normal;     /**< blend (default), gradient or least */
+    char *model;      /**< a name of contact/pair/model.h, or auto (default): by kinds of shape.
+                           patch is the old name of volume */
+    uint32_t points;  /**< maximum number of points per tick of that model; default 4096 */
+    char *metric;     /**< of Algorithm 1: euclidean or mass (default) */
+    char *split;      /**< auto (default) or never: see struct tact_world_options */
+    char *spin;       /**< auto (default), corners, uniform, hertz or limit-surface */
 };
 
+/** Where moments come from. */
 struct tact_scene_moments {
     char *source; /**< auto (default): opencl if available, else host; opencl; host */
     char *device; /**< substring of an OpenCL device's or platform's name; NULL: any */
@@ -227,6 +233,7 @@ struct tact_scene_moments {
                          default a fifth of the period */
 };
 
+/** Real time of the loop. */
 struct tact_scene_realtime {
     int32_t priority; /**< SCHED_FIFO priority of the loop; default 80 */
     int32_t cpu;      /**< processor of the loop; -1 (default): the last one */
@@ -234,7 +241,7 @@ struct tact_scene_realtime {
 
 /** Options of the log. */
 struct tact_scene_recorder {
-    double split_bytes;   /**< size after which the next file is started; default 0: never */
+    double split_bytes; /**< size after which the next file is started; default 0: never [bytes] */
     double split_seconds; /**< ... or time after which it is started [s]; default 0: never */
 };
 
@@ -246,35 +253,36 @@ struct tact_scene_marker {
 
 struct tact_scene_index;
 
+/** A scene, as loaded: every key of SCENE.md, in its unit. */
 struct tact_scene {
-    char *name;
+    char *name;        /**< name of the scene */
     double gravity[3]; /**< [m/s^2]; default 0 0 -9.81 */
     double period;     /**< of the loop [s]; default 0.001 */
     double duration;   /**< default duration of a run [s]; default 10 */
     double max_speed; /**< maximum speed of a body or sliding joint [m/s], above it a fault; default
                          1000 */
-    struct tact_scene_contact contact;
-    struct tact_scene_moments moments;
-    struct tact_scene_realtime realtime;
-    struct tact_scene_recorder recorder;
-    struct tact_scene_material *materials;
-    uint32_t materials_count;
-    struct tact_scene_pair *pairs;
-    uint32_t pairs_count;
-    struct tact_scene_body *bodies;
-    uint32_t bodies_count;
-    struct tact_scene_bond *joints;
-    uint32_t joints_count;
-    struct tact_scene_hand *hands;
-    uint32_t hands_count;
-    struct tact_scene_device *devices;
-    uint32_t devices_count;
-    struct tact_scene_input *inputs;
-    uint32_t inputs_count;
-    struct tact_scene_output *outputs;
-    uint32_t outputs_count;
-    struct tact_scene_marker *markers;
-    uint32_t markers_count;
+    struct tact_scene_contact contact;     /**< how contacts are solved */
+    struct tact_scene_moments moments;     /**< where moments come from */
+    struct tact_scene_realtime realtime;   /**< real time of the loop */
+    struct tact_scene_recorder recorder;   /**< how it is recorded */
+    struct tact_scene_material *materials; /**< [materials_count] materials */
+    uint32_t materials_count;              /**< number of materials */
+    struct tact_scene_pair *pairs;         /**< [pairs_count] laws of pairs of materials */
+    uint32_t pairs_count;                  /**< number of pairs of materials */
+    struct tact_scene_body *bodies;        /**< [bodies_count] bodies */
+    uint32_t bodies_count;                 /**< number of bodies */
+    struct tact_scene_bond *joints;        /**< [joints_count] joints of mechanisms */
+    uint32_t joints_count;                 /**< number of joints of mechanisms */
+    struct tact_scene_hand *hands;         /**< [hands_count] hands */
+    uint32_t hands_count;                  /**< number of hands */
+    struct tact_scene_device *devices;     /**< [devices_count] devices */
+    uint32_t devices_count;                /**< number of devices */
+    struct tact_scene_input *inputs;       /**< [inputs_count] inputs */
+    uint32_t inputs_count;                 /**< number of inputs */
+    struct tact_scene_output *outputs;     /**< [outputs_count] outputs */
+    uint32_t outputs_count;                /**< number of outputs */
+    struct tact_scene_marker *markers;     /**< [markers_count] markers */
+    uint32_t markers_count;                /**< number of markers */
     char *deadman; /**< channel "device.channel": outputs are armed only while it is above 0.5;
                       NULL: none */
 
@@ -282,7 +290,7 @@ struct tact_scene {
     char *path;                     /**< path of the file, as passed to tact_scene_load() */
     char *directory;                /**< folder of that file */
     char *text;                     /**< content of the file, for the log */
-    uint64_t text_size;
+    uint64_t text_size;             /**< bytes of text */
 };
 
 /** Sets file, line, column and key of err for a key path such as "inputs[2].from", so that errors
@@ -305,7 +313,7 @@ TACT_API int tact_scene_doubt(const struct tact_scene *scene, struct tact_messag
 struct tact_scene_files {
     /** Sets *data and *size to the content of `name` (as in the scene); returns 0 or -ENOENT. */
     int (*get)(void *user, const char *name, const void **data, uint64_t *size);
-    void *user;
+    void *user; /**< handed to read */
 };
 
 /**
@@ -318,11 +326,12 @@ struct tact_scene_files {
 TACT_API int tact_scene_load(const char *path, struct tact_scene **out, struct tact_error *err);
 
 /** As tact_scene_load() from memory; name is the path in messages. files may be NULL: then mesh
- * files are read from disk, relative to the folder of name. */
+ * files are read from disk, relative to the folder of name. Not real-time safe. */
 TACT_API int tact_scene_parse(const char *text, uint64_t size, const char *name,
                               const struct tact_scene_files *files, struct tact_scene **out,
                               struct tact_error *err);
 
+/** Frees a scene; NULL is allowed. Not real-time safe. */
 TACT_API void tact_scene_free(struct tact_scene *scene);
 
 TACT_END_DECLS

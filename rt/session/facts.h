@@ -19,23 +19,25 @@ TACT_BEGIN_DECLS
 #define TACT_LOG_SCENE "scene.yaml"     /**< attachment of a log: the scene as loaded */
 #define TACT_LOG_DEVICES "devices.json" /**< attachment: names and channels of the devices */
 
+/** Facts of the machine, its libraries and this build, for a log. */
 struct tact_facts {
     char build[160];   /**< version and compiler */
     char build_id[64]; /**< of the library or program that tact is in, hexadecimal; or "unknown" */
     char machine[72];  /**< architecture, "x86_64": results are the same bits within one */
     char cpu[96];      /**< model name; results do not depend on it */
-    char libc[48];
+    char libc[48];     /**< version of the C library */
     char sleef[256];  /**< file that the elementary functions come from, links resolved: the version
                            is in its name */
     char lapack[256]; /**< file that LAPACK comes from */
     char blas[256];   /**< file that BLAS comes from, which LAPACK calls */
-    char kernel[160];
+    char kernel[160]; /**< release and version of the kernel */
 };
 
 /** Not real-time safe. */
 TACT_API void tact_facts_gather(struct tact_facts *facts);
 
-/** TACT_RESULTS_VERSION of the library that runs, which may be another than that of the header. */
+/** TACT_RESULTS_VERSION of the library that runs, which may be another than that of the header.
+ * Real-time safe. */
 TACT_API int tact_results_version(void);
 
 /** Results version that a log was made by: 1 where it states none, which logs did not at first; 0

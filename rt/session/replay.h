@@ -25,13 +25,14 @@ enum tact_replay_moments {
     TACT_REPLAY_SOURCE, /**< all from another source, waited for at every tick */
 };
 
+/** What is replayed, and how. */
 struct tact_replay_options {
-    double from;                /**< first tick; the state before it is taken from the log */
-    double to;                  /**< the tick after the last one; 0: the end of the log */
-    int in_seconds;             /**< bit 0: from, bit 1: to is a time [s], not a tick */
-    int moments;                /**< enum tact_replay_moments */
+    double from;    /**< first tick; the state before it is taken from the log [ticks] */
+    double to;      /**< the tick after the last one; 0: the end of the log [ticks] */
+    int in_seconds; /**< bit 0: from, bit 1: to is a time [s], not a tick */
+    int moments;    /**< enum tact_replay_moments */
     tact_source_factory source; /**< for TACT_REPLAY_SOURCE */
-    void *source_user;
+    void *source_user;          /**< handed to source */
     int each; /**< 1: every tick begins in the state that the log has, and shows what it alone does
                */
     int realtime; /**< 1: a tick at its time after the first one, on a thread of normal priority */
@@ -42,18 +43,19 @@ struct tact_replay_options {
     const char *onto;
     const struct tact_scene *scene;              /**< for onto, else NULL; with a deadman */
     const struct tact_device_type *const *types; /**< device types, for onto */
-    size_t type_count;
-    struct tact_stop *stop; /**< or NULL; looked at before every tick */
-    const char *local;      /**< local solver, "cone" or "bouchard"; NULL: the scene's */
-    struct tact_messages messages;
+    size_t type_count;                           /**< number of device types */
+    struct tact_stop *stop;                      /**< or NULL; looked at before every tick */
+    const char *local;             /**< local solver, "cone" or "bouchard"; NULL: the scene's */
+    struct tact_messages messages; /**< where messages go */
     /** Called with every tick that was replayed; may be NULL. */
     void (*compared)(void *user, const struct tact_layout *layout, const struct tact_record *logged,
                      const struct tact_record *replayed);
     /** Called with the session once the last tick was replayed; may be NULL. */
     void (*ended)(void *user, struct tact_session *session);
-    void *user;
+    void *user; /**< handed to compared and ended */
 };
 
+/** What came of a replay. */
 struct tact_replay_report {
     uint64_t ticks;                    /**< replayed */
     uint64_t values;                   /**< compared */
@@ -63,9 +65,9 @@ struct tact_replay_report {
     uint32_t first_element;            /**< at which element */
     double logged;                     /**< what the log has there */
     double replayed;                   /**< and what came out */
-    uint64_t resyncs; /**< gaps in the log, after which the state was taken from it */
-    int complete;     /**< 1: the log is whole */
-    uint64_t bytes_lost;
+    uint64_t resyncs;    /**< gaps in the log, after which the state was taken from it */
+    int complete;        /**< 1: the log is whole */
+    uint64_t bytes_lost; /**< damaged bytes of the log that were not used */
     char damage[256];    /**< what is wrong with the log; "" where it is whole */
     int results_version; /**< that made the log, see tact_log_results_version() */
     char mismatch[512];  /**< facts of the machine or build that differ from the log's, the results
@@ -80,7 +82,7 @@ struct tact_replay_report {
 };
 
 /** The tick that a range begins or ends with: the value itself, or the first tick that is not
- *  before a time [s]. period [s]. */
+ *  before a time [s]. period [s]. Real-time safe. */
 TACT_API uint64_t tact_replay_tick(double value, int in_seconds, double period);
 
 /**
@@ -92,7 +94,7 @@ TACT_API uint64_t tact_replay_tick(double value, int in_seconds, double period);
 TACT_API int tact_replay_run(const char *path, struct tact_messages messages,
                              struct tact_replay_report *report, struct tact_error *err);
 
-/** The whole log, as it was: what tact_replay_run() does. */
+/** The whole log, as it was: what tact_replay_run() does. Real-time safe. */
 TACT_API struct tact_replay_options tact_replay_options_default(void);
 
 /** Replays a part of a log, or all of it with other moments or another solver: the inputs of the

@@ -41,7 +41,7 @@ struct tact_session_fault {
 
 /** What a person watches while it runs; written by the tick, read by anyone. */
 struct tact_session_status {
-    uint64_t tick;
+    uint64_t tick;                   /**< tick that this is the status of, from 0 */
     double time;                     /**< of the scene [s] */
     int64_t wake_ns;                 /**< wake latency of this tick */
     int64_t compute_ns;              /**< of the tick before, begin to end */
@@ -52,7 +52,7 @@ struct tact_session_status {
     uint32_t age;                    /**< oldest moments used in this tick [ticks], 0: host only */
     int32_t contacts;                /**< touching pairs */
     int32_t iterations;              /**< sweeps */
-    double residual;                 /**< of the solve */
+    double residual;                 /**< of the solve [1] */
     double normal_force;             /**< sum over the touching pairs [N] */
     int32_t safety;                  /**< enum tact_safety_state */
     uint64_t faults;                 /**< how often it came to a fault so far */
@@ -100,11 +100,12 @@ struct tact_session;
 typedef void (*tact_session_observer)(void *user, struct tact_session *session,
                                       const struct tact_session_status *status);
 
+/** What a session is made with. */
 struct tact_session_options {
     const struct tact_device_type *const *types; /**< device types that scenes may name */
-    size_t type_count;
-    tact_source_factory source; /**< NULL: host moments only */
-    void *source_user;
+    size_t type_count;                           /**< number of device types */
+    tact_source_factory source;                  /**< NULL: host moments only */
+    void *source_user;                           /**< handed to source */
     int clock;            /**< enum tact_loop_clock; default TACT_LOOP_REAL */
     uint64_t ticks;       /**< 0: scene.duration / period */
     int require_realtime; /**< 1: fail where real time is refused */
@@ -120,43 +121,44 @@ struct tact_session_options {
     const struct tact_recorder_content *also;
     uint64_t
         split_bytes; /**< another file of the log is begun after so many; 0: as the scene says */
-    double split_seconds; /**< ... after so long a time [s]; 0: as the scene says */
-    struct tact_stop *stop;
+    double split_seconds;          /**< ... after so long a time [s]; 0: as the scene says */
+    struct tact_stop *stop;        /**< request to stop, or NULL */
     struct tact_messages messages; /**< called from normal threads */
     /** Called about ten times a second from a normal thread while it runs; may be NULL. */
     void (*watch)(void *user, const struct tact_session_status *status);
-    void *watch_user;
+    void *watch_user;                /**< handed to watch */
     tact_session_controller control; /**< or NULL: targets come from the scene's inputs alone */
     void *control_user;              /**< handed to control */
     tact_session_observer observe;   /**< or NULL */
     void *observe_user;              /**< handed to observe */
 };
 
+/** Defaults: real time, the length of the scene, no device types, no log. Real-time safe. */
 TACT_API struct tact_session_options tact_session_options_default(void);
 
 #define TACT_SESSION_AGES 16 /**< ages counted one by one; the last bin holds the older ones */
 
 /** What became of a run. Names belong to the session. */
 struct tact_session_report {
-    struct tact_loop_stats loop;
-    char source[64];         /**< "host", or the source's name */
-    uint64_t source_pairs;   /**< pairs measured by the source and used */
-    uint64_t host_pairs;     /**< pairs measured on the host */
+    struct tact_loop_stats loop; /**< ticks, lateness and compute times of the loop */
+    char source[64];             /**< "host", or the source's name */
+    uint64_t source_pairs;       /**< pairs measured by the source and used */
+    uint64_t host_pairs;         /**< pairs measured on the host */
     uint64_t fallbacks;      /**< of those, although a source is there: late, failed, not started */
     uint64_t fallback_ticks; /**< ticks with at least one fallback */
     uint64_t unmeasured;     /**< pairs, times ticks, that could not be measured: their last overlap
                                   is carried, and 20 such ticks in a row of one are a safety fault */
-    uint32_t age; /**< median age of the source's moments as used [ticks]; 0: none used */
-    uint32_t age_max;
+    uint32_t age;     /**< median age of the source's moments as used [ticks]; 0: none used */
+    uint32_t age_max; /**< largest age of the source's moments as used [ticks] */
     uint64_t ages[TACT_SESSION_AGES]; /**< moments used by age [ticks]; 0: host; the last: older */
     struct tact_histogram moments;    /**< time that the moments of a tick took the loop [ns] */
     uint64_t missed_moments; /**< ticks that missed and whose moments took over half a period */
     int contacts;            /**< at the end */
-    int contacts_max;
-    double iterations_mean; /**< over ticks with contacts */
-    int iterations_max;
-    double residual; /**< at the end */
-    double residual_max;
+    int contacts_max;        /**< most contacts of a tick */
+    double iterations_mean;  /**< over ticks with contacts [1] */
+    int iterations_max;      /**< most sweeps of a tick */
+    double residual;         /**< at the end [1] */
+    double residual_max;     /**< largest residual of a tick [1] */
     uint64_t counts[TACT_SOLVE_COUNTS];    /**< of all solves, by enum tact_solve_count */
     uint64_t methods[TACT_MOMENTS_COUNTS]; /**< of the host's moments, by enum
                                                 tact_moments_count */
@@ -165,17 +167,18 @@ struct tact_session_report {
     int safety;                            /**< enum tact_safety_state at the end */
     uint64_t faults;                       /**< how often it came to a fault */
     struct tact_session_fault fault;       /**< the last of them; it stands where safety says so */
-    uint64_t trips;
-    struct tact_recorder_report recorder; /**< zero where nothing was recorded */
+    uint64_t trips;                        /**< trips of the safety chain */
+    struct tact_recorder_report recorder;  /**< zero where nothing was recorded */
 };
 
 /** Where a pair's moments came from. */
 struct tact_session_pair_report {
-    uint64_t host_ticks, source_ticks; /**< ticks that the host and the source measured it */
-    uint64_t unmeasured_ticks;         /**< ticks in which nobody could measure it */
-    uint32_t age_max;                  /**< oldest result used [ticks] */
-    int by_source;                     /**< at the end: 1 source, 0 host */
-    double cost; /**< that the host takes for it, or would take [s], at the end */
+    uint64_t host_ticks;       /**< ticks in which the host measured it */
+    uint64_t source_ticks;     /**< ticks in which the source measured it */
+    uint64_t unmeasured_ticks; /**< ticks in which nobody could measure it */
+    uint32_t age_max;          /**< oldest result used [ticks] */
+    int by_source;             /**< at the end: 1 source, 0 host */
+    double cost;               /**< that the host takes for it, or would take [s], at the end */
 };
 
 /**
@@ -252,7 +255,8 @@ TACT_API int tact_session_arm(struct tact_session *session);
  *  log, and frees everything. NULL is allowed. Not real-time safe. */
 TACT_API void tact_session_destroy(struct tact_session *session);
 
-/** Path of its log, with its number where "%n" was asked for; NULL where nothing is recorded. */
+/** Path of its log, with its number where "%n" was asked for; NULL where nothing is recorded.
+ * Real-time safe. */
 TACT_API const char *tact_session_log_path(const struct tact_session *session);
 
 /**
@@ -272,7 +276,7 @@ TACT_API const char *tact_session_log_path(const struct tact_session *session);
  */
 TACT_API struct tact_world *tact_session_world(struct tact_session *session);
 
-/** Layout of a tick's record. */
+/** Layout of a tick's record. Real-time safe. */
 TACT_API const struct tact_layout *tact_session_layout(const struct tact_session *session);
 
 /** State of the index-th device of the scene in the last tick: enum tact_device_state. Real-time
@@ -291,25 +295,28 @@ TACT_API int tact_session_mark(struct tact_session *session, const char *text);
  * real-time safe, as the next two. */
 TACT_API int tact_session_find_body(const struct tact_session *session, const char *name);
 
-/** Index of the joint "hand.link" in the arrays of struct tact_session_state; -ENOENT. */
+/** Index of the joint "hand.link" in the arrays of struct tact_session_state; -ENOENT. Not
+ * real-time safe. */
 TACT_API int tact_session_find_joint(const struct tact_session *session, const char *name);
 
 /** Index of the pair "a/b", as tact_session_pair_name() gives it, for tact_world_contact();
- *  -ENOENT. */
+ *  -ENOENT. Not real-time safe. */
 TACT_API int tact_session_find_pair(struct tact_session *session, const char *name);
 
-/** Names of what the world's indices stand for. */
+/** Name of a body by its index; belongs to the session. Real-time safe. */
 TACT_API const char *tact_session_body_name(const struct tact_session *session, int body);
+/** Name of a link's joint, "hand.link"; belongs to the session. Real-time safe. */
 TACT_API const char *tact_session_joint_name(const struct tact_session *session, int hand,
                                              int link);
 /** "a/b" for a pair of the world, e.g. "ruler/pinch.left_distal"; belongs to the session. Not
  * real-time safe. */
 TACT_API const char *tact_session_pair_name(struct tact_session *session, int pair);
 
+/** The report of one pair so far. Real-time safe. */
 TACT_API struct tact_session_pair_report
 tact_session_pair_report(const struct tact_session *session, int pair);
 
-/** Pose of the body's frame (not of its centre of mass) now. */
+/** Pose of the body's frame (not of its centre of mass) now. Real-time safe. */
 TACT_API void tact_session_body_pose(struct tact_session *session, int body, struct tact_pose *out);
 
 TACT_END_DECLS

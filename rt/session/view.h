@@ -4,6 +4,8 @@
  * The scene is in the log; the world that is made of it (without devices, without a moment source)
  * knows the names of pairs, joints and bodies, and what the record does not repeat at every tick:
  * the friction and model of each pair, the kind of its patch.
+ *
+ * No function here is real-time safe.
  */
 #ifndef TACT_RT_SESSION_VIEW_H
 #define TACT_RT_SESSION_VIEW_H
@@ -24,7 +26,7 @@ TACT_BEGIN_DECLS
 struct tact_view_pair {
     const char *name;   /**< "ruler/pinch.left_distal": A, then B */
     int pair;           /**< of the session's world */
-    double friction;    /**< mu */
+    double friction;    /**< mu [1] */
     const char *model;  /**< of contact, static */
     uint32_t status;    /**< status (1 overlap, 0 none, negative errno), age [ticks] */
     uint32_t moments;   /**< 16, struct tact_moments */
@@ -49,42 +51,43 @@ struct tact_view_joint {
 
 /** A body that moves. */
 struct tact_view_body {
-    const char *name;
-    uint32_t center; /**< centre of mass [m], quat_wxyz, world (7) */
-    uint32_t twist;  /**< [m/s], [rad/s] at the centre of mass, world (6) */
-    uint32_t pose;   /**< body frame [m], quat_wxyz, world (7) */
+    const char *name; /**< name of the body */
+    uint32_t center;  /**< centre of mass [m], quat_wxyz, world (7) */
+    uint32_t twist;   /**< [m/s], [rad/s] at the centre of mass, world (6) */
+    uint32_t pose;    /**< body frame [m], quat_wxyz, world (7) */
 };
 
 /** A joint of a mechanism. */
 struct tact_view_bond {
-    const char *name;
-    uint32_t wrench; /**< on its first body, world axes, about the joint [N (3), N m (3)] */
-    uint32_t joint;  /**< value [rad] or [m]; stop -1, 0, 1; joint [m], world (3) */
+    const char *name; /**< name of the joint */
+    uint32_t wrench;  /**< on its first body, world axes, about the joint [N (3), N m (3)] */
+    uint32_t joint;   /**< value [rad] or [m]; stop -1, 0, 1; joint [m], world (3) */
 };
 
 /** All of it; names and arrays belong to the view. */
 struct tact_view {
-    struct tact_scene *scene;
-    struct tact_session *session; /**< made of the scene, never run */
-    struct tact_view_pair *pairs;
-    int pair_count;
-    struct tact_view_joint *joints;
-    int joint_count;
-    struct tact_view_bond *bonds;
-    int bond_count;
-    struct tact_view_body *bodies;
-    int body_count;
+    struct tact_scene *scene;         /**< scene of the log */
+    struct tact_session *session;     /**< made of the scene, never run */
+    struct tact_view_pair *pairs;     /**< [pair_count] pairs with a contact */
+    int pair_count;                   /**< number of pairs */
+    struct tact_view_joint *joints;   /**< [joint_count] joints of all hands */
+    int joint_count;                  /**< number of joints */
+    struct tact_view_bond *bonds;     /**< [bond_count] joints of mechanisms */
+    int bond_count;                   /**< number of joints of mechanisms */
+    struct tact_view_body *bodies;    /**< [body_count] bodies that move */
+    int body_count;                   /**< number of bodies */
     struct tact_device_info *devices; /**< as they were when it was recorded */
-    int device_count;
+    int device_count;                 /**< number of devices */
     uint32_t *device_inputs; /**< of each device: state, stamp [ns], then one value a channel */
-    uint32_t wanted, sent;   /**< outputs before and after the safety chain, output_count each */
-    int output_count;
-    uint32_t safety;  /**< enum tact_safety_state first */
-    uint32_t solver;  /**< contacts, iterations, residual, update, deadman */
-    uint32_t counts;  /**< TACT_SOLVE_COUNTS, and */
-    uint32_t methods; /**< TACT_MOMENTS_COUNTS of this tick; both 0 in logs that have none */
-    uint32_t timing;  /**< wake latency [ns], compute of the tick before [ns], ticks before this one
-                           that the loop skipped, and that the recorder lost to a full ring */
+    uint32_t wanted;         /**< [output_count] outputs before the safety chain */
+    uint32_t sent;           /**< [output_count] outputs after the safety chain */
+    int output_count;        /**< number of outputs */
+    uint32_t safety;         /**< enum tact_safety_state first */
+    uint32_t solver;         /**< contacts, iterations, residual, update, deadman */
+    uint32_t counts;         /**< TACT_SOLVE_COUNTS, and */
+    uint32_t methods;        /**< TACT_MOMENTS_COUNTS of this tick; both 0 in logs that have none */
+    uint32_t timing; /**< wake latency [ns], compute of the tick before [ns], ticks before this one
+                          that the loop skipped, and that the recorder lost to a full ring */
 };
 
 /**

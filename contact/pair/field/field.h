@@ -7,6 +7,8 @@
  * that a contact needs of them is integrated in closed form. A rigid solid has an infinite pressure
  * just inside its surface: the contact surface is then the part of its own that lies in the other
  * solid.
+ *
+ * Real-time safe but for what creates and frees fields and scratches.
  */
 #ifndef TACT_CONTACT_FIELD_H
 #define TACT_CONTACT_FIELD_H
@@ -62,6 +64,7 @@ TACT_API int tact_field_halfspace(double gradient, struct tact_field **out);
 TACT_API int tact_field_of_shape(const struct tact_shape *shape, double slope,
                                  struct tact_field **out, struct tact_error *err);
 
+/** Frees a field; NULL is allowed. Not real-time safe. */
 TACT_API void tact_field_free(struct tact_field *field);
 
 /** Number of tetrahedra, or of triangles of a rigid surface; 1 of a half-space. */
@@ -73,6 +76,7 @@ struct tact_field_scratch;
 /** Room for `polygons` polygons a query, and for at least as many pairs of cells that have none.
  * NULL where memory is short. */
 TACT_API struct tact_field_scratch *tact_field_scratch_create(size_t polygons);
+/** Frees a scratch; NULL is allowed. Not real-time safe. */
 TACT_API void tact_field_scratch_destroy(struct tact_field_scratch *scratch);
 
 /** What the surface of equal pressure of A and B does. World axes. */
