@@ -6,7 +6,7 @@
 #include "contact/error.h"
 
 #define BENCH_POINTS_ROOM 16384 /* contact points of a tick */
-#define BENCH_CURVE 2000        /* sweeps kept of the one that is drawn */
+#define BENCH_CURVE 2000        /* maximum number of sweeps stored for the curve */
 
 /* Ways to solve the same tick. */
 enum bench_method {
@@ -27,9 +27,9 @@ struct bench_spread {
 };
 
 struct bench_result {
-    int contacts; /* touching pairs, at most */
-    int unknowns; /* scalar constraints, at most */
-    int left_out; /* points that there was no room for, at most */
+    int contacts; /* maximum number of touching pairs */
+    int unknowns; /* maximum number of scalar constraints */
+    int left_out; /* maximum number of points beyond the capacity */
     double time[BENCH_PARTS];
     struct bench_spread cold;                     /* sweeps to the criterion from zero */
     struct bench_spread cold_linear, warm_linear; /* linearised sweeps between those and the warm */
@@ -59,7 +59,7 @@ struct bench_scene {
 
 struct bench_options {
     int ticks;     /* measured a scene; 0: as the scene wants */
-    int sweeps;    /* most of a solve */
+    int sweeps;    /* maximum per solve */
     double settle; /* before them [s]; negative: as the scene wants */
     double update; /* criterion: 2-norm of a sweep's update over that of the impulses */
 };

@@ -108,15 +108,15 @@ static int step(struct bench *bench, struct player *player)
 }
 
 /* What a contact begins a tick with: the springs of the lead's, and no impulse. */
-static void begin(const struct tact_contact *lead, struct tact_contact *c)
+static void begin_contact(const struct tact_contact *lead, struct tact_contact *c)
 {
     memset(c->warm, 0, sizeof c->warm);
     c->springs = lead->springs;
 }
 
-/* Puts everything where the lead has it, without any impulse to start from; what the springs of
- * patches hold belongs to where they are. */
-static void place(const struct bench *bench, struct player *player)
+/* Sets the initial poses of the lead, with zero impulses; the springs of patches depend on the
+ * poses. */
+static void set_start_poses(const struct bench *bench, struct player *player)
 {
     struct tact_world *from = bench->lead.world, *to = player->world;
     for (int i = 0; i < tact_world_body_count(from); i++) {
@@ -133,13 +133,13 @@ static void place(const struct bench *bench, struct player *player)
     tact_world_refresh(to);
     for (int i = tact_world_next_pair(from, -1); i >= 0; i = tact_world_next_pair(from, i)) {
         const struct tact_contact *lead = tact_world_contact(from, i);
-        begin(lead, tact_world_contact(to, i));
+        begin_contact(lead, tact_world_contact(to, i));
         tact_world_keep_near(to, i);
         int pieces = tact_world_piece(to, i, 0) && tact_world_piece(from, i, 0) ? TACT_PIECES : 0;
         for (int k = 0; k < pieces; k++) {
             struct tact_contact *piece = tact_world_piece(to, i, k);
             *piece = *tact_world_piece(from, i, k);
-            begin(piece, piece);
+            begin_contact(piece, piece);
         }
         tact_world_set_direction(to, i, tact_world_direction(from, i));
     }
@@ -150,11 +150,11 @@ static int measure_cold(struct bench *bench, int method, double *sample, struct 
 {
     struct player *player = &bench->player[method];
     const int64_t *at = player->watch.at;
-    place(bench, player);
-    int64_t begin = tact_clock_now();
+    set_start_poses(bench, player);
+    int64_t begin_contact = tact_clock_now();
     int rc = solve(bench, player);
     int64_t end = player->stats.contacts ? at[TACT_SOLVE_SWEPT] : at[TACT_SOLVE_FACTORED];
-    const int64_t marks[] = {begin, at[TACT_SOLVE_PATCHES], at[TACT_SOLVE_ASSEMBLED],
+    const int64_t marks[] = {begin_contact, at[TACT_SOLVE_PATCHES], at[TACT_SOLVE_ASSEMBLED],
                              at[TACT_SOLVE_FACTORED], end};
     for (int i = 0; i < BENCH_PARTS; i++) {
         sample[i] = (double)(marks[i + 1] - marks[i]) * 1e-3;
@@ -174,7 +174,7 @@ static int measure_cold(struct bench *bench, int method, double *sample, struct 
 static int draw_curve(struct bench *bench, int method, struct bench_result *r)
 {
     struct player *player = &bench->player[method];
-    place(bench, player);
+    set_start_poses(bench, player);
     player->watch.curve = r;
     int rc = solve(bench, player);
     player->watch.curve = NULL;
@@ -195,7 +195,7 @@ static void load(struct bench *bench, struct tact_world *world)
 static int measure_warm(struct bench *bench, int method, int ticks, struct bench_result *r)
 {
     struct player *player = &bench->player[method];
-    place(bench, player);
+    set_start_poses(bench, player);
     int rc = step(bench, player);
     for (int i = 0; !rc && i < ticks; i++) {
         if (i % 2 == 0) {
@@ -216,7 +216,8 @@ static int ascending(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-static struct bench_spread spread(const double *samples, int column, int ticks, double *work)
+static struct bench_spread compute_spread(const double *samples, int column, int ticks,
+                                          double *work)
 {
     struct bench_spread s = {0.0, 0.0, 0.0, 0.0};
     for (int i = 0; i < ticks; i++) {
@@ -234,7 +235,7 @@ static struct bench_spread spread(const double *samples, int column, int ticks, 
 }
 
 /* All ticks by all methods, in turn, so that what disturbs the machine disturbs all of them. */
-static int measure(struct bench *bench, struct bench_scene *out)
+static int measure_scene(struct bench *bench, struct bench_scene *out)
 {
     int ticks = out->ticks, rc = 0;
     size_t size = (size_t)ticks * SAMPLES;
@@ -252,15 +253,15 @@ static int measure(struct bench *bench, struct bench_scene *out)
         struct bench_result *r = &out->result[m];
         const double *samples = cold + (size_t)m * size;
         for (int part = 0; part < BENCH_PARTS; part++) {
-            r->time[part] = spread(samples, part, ticks, work).median;
+            r->time[part] = compute_spread(samples, part, ticks, work).median;
         }
-        r->cold = spread(samples, SWEEPS_COLD, ticks, work);
-        r->cold_linear = spread(samples, LINEAR_COLD, ticks, work);
-        r->residual = spread(samples, RESIDUAL, ticks, work);
+        r->cold = compute_spread(samples, SWEEPS_COLD, ticks, work);
+        r->cold_linear = compute_spread(samples, LINEAR_COLD, ticks, work);
+        r->residual = compute_spread(samples, RESIDUAL, ticks, work);
         rc = draw_curve(bench, m, r);
         rc = rc ? rc : measure_warm(bench, m, ticks, r);
-        r->warm = spread(bench->samples, SWEEPS_WARM, ticks, work);
-        r->warm_linear = spread(bench->samples, LINEAR_WARM, ticks, work);
+        r->warm = compute_spread(bench->samples, SWEEPS_WARM, ticks, work);
+        r->warm_linear = compute_spread(bench->samples, LINEAR_WARM, ticks, work);
     }
     free(cold);
     free(work);
@@ -280,7 +281,7 @@ static void describe(const struct bench *bench, struct bench_scene *out)
     }
 }
 
-static int play(struct bench *bench, struct bench_scene *out, struct tact_error *err)
+static int play_scene(struct bench *bench, struct bench_scene *out, struct tact_error *err)
 {
     double settle;
     bench->scratch = tact_moments_scratch_create((size_t)1 << 20);
@@ -299,7 +300,7 @@ static int play(struct bench *bench, struct bench_scene *out, struct tact_error 
     for (long n = lround(settle / bench->scene->period); !rc && n > 0; n--) {
         rc = step(bench, &bench->lead);
     }
-    return rc ? rc : measure(bench, out);
+    return rc ? rc : measure_scene(bench, out);
 }
 
 int bench_contact(const char *path, const struct bench_options *options, struct bench_scene *out,
@@ -313,7 +314,7 @@ int bench_contact(const char *path, const struct bench_options *options, struct 
     }
     err->text[0] = 0;
     rc = put_word(&bench.scene->moments.source, "host");
-    rc = rc ? rc : play(&bench, out, err);
+    rc = rc ? rc : play_scene(&bench, out, err);
     if (rc && !err->text[0]) {
         tact_error_set(err, rc, "%s cannot be measured: %s", path, strerror(-rc));
     }

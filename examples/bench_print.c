@@ -12,7 +12,7 @@ static int column_of(int method)
     return method == (int)published[0] ? 0 : (method == (int)published[1] ? 1 : -1);
 }
 
-static void number(double value)
+static void print_number(double value)
 {
     if (value > 0.0) {
         printf(" %9.4g", value);
@@ -39,11 +39,11 @@ static void print_times(const struct bench_scene *scenes, int count)
             int column = column_of(m);
             printf("%-16s %-15s %9d ", m ? "" : s->name, bench_method_names[m], r->unknowns);
             for (int part = 0; part < BENCH_PARTS; part++) {
-                number(r->time[part] * 1e-3);
+                print_number(r->time[part] * 1e-3);
             }
             fputs(" ", stdout);
             for (int part = 0; part < BENCH_PARTS; part++) {
-                number(column < 0 ? 0.0 : s->published.time[column][part]);
+                print_number(column < 0 ? 0.0 : s->published.time[column][part]);
             }
             puts("");
         }
@@ -71,7 +71,7 @@ static void print_sweeps(const struct bench_scene *scenes, int count,
             double base = s->result[BENCH_PATCH].cold.mean;
             printf("%-16s %-16s %8.1f +- %5.1f %7.1f", m ? "" : s->name, bench_method_names[m],
                    r->cold.mean, r->cold.deviation, r->cold_linear.mean);
-            number(m == BENCH_POINTS && base > 0.0 ? r->cold.mean / base : 0.0);
+            print_number(m == BENCH_POINTS && base > 0.0 ? r->cold.mean / base : 0.0);
             printf(" %9.1f %9.0f %7.1f %10.1e", r->warm.mean, r->warm.most, r->warm_linear.mean,
                    r->residual.median);
             if (column >= 0 && s->published.sweeps[column] > 0.0) {
@@ -96,13 +96,13 @@ void bench_print(const struct bench_scene *scenes, int count, const struct bench
     print_sweeps(scenes, count, options);
 }
 
-static json_t *spread(const struct bench_spread *s)
+static json_t *json_spread(const struct bench_spread *s)
 {
     return json_pack("{s:f, s:f, s:f, s:f}", "mean", s->mean, "deviation", s->deviation, "median",
                      s->median, "most", s->most);
 }
 
-static json_t *list(const double *v, int count)
+static json_t *json_list(const double *v, int count)
 {
     json_t *all = json_array();
     for (int i = 0; i < count; i++) {
@@ -119,12 +119,12 @@ static json_t *result(const struct bench_result *r)
     }
     return json_pack("{s:i, s:i, s:i, s:o, s:o, s:o, s:o, s:o, s:o, s:i, s:i, s:{s:o, s:o}}",
                      "contacts", r->contacts, "unknowns", r->unknowns, "points_left_out",
-                     r->left_out, "time_us", time, "sweeps_cold", spread(&r->cold), "linear_cold",
-                     spread(&r->cold_linear), "residual", spread(&r->residual), "sweeps_warm",
-                     spread(&r->warm), "linear_warm", spread(&r->warm_linear), "unsolved",
-                     r->unsolved, "warm_unsolved", r->warm_unsolved, "curve", "update",
-                     list(r->update, r->curve_length), "residual",
-                     list(r->curve_residual, r->curve_length));
+                     r->left_out, "time_us", time, "sweeps_cold", json_spread(&r->cold),
+                     "linear_cold", json_spread(&r->cold_linear), "residual",
+                     json_spread(&r->residual), "sweeps_warm", json_spread(&r->warm), "linear_warm",
+                     json_spread(&r->warm_linear), "unsolved", r->unsolved, "warm_unsolved",
+                     r->warm_unsolved, "curve", "update", json_list(r->update, r->curve_length),
+                     "residual", json_list(r->curve_residual, r->curve_length));
 }
 
 /* The paper's column of a scene, times in us as ours. */

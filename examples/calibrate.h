@@ -45,11 +45,11 @@ struct calibrate_seen {
  */
 int calibrate_put(struct calibrate_file *file, const char *key, const double *numbers, int count);
 int calibrate_put_text(struct calibrate_file *file, const char *key, const char *text);
-/* Takes over what the settings have from their calibration file. EXIT_BAD where that cannot be
- * written again. */
+/* Copies the settings of the device's calibration file. EXIT_BAD if they cannot be written again.
+ */
 int calibrate_keep(struct calibrate_file *file, const struct tact_device_setting *settings,
                    int count);
-/* Writes the file, in one go; one that exists only by force. Gives the exit code. */
+/* Writes the file at once; an existing one only with force. Returns the exit code. */
 int calibrate_write(const struct calibrate_file *file, const char *path, int force);
 
 /* calibrate_measure.c: asks for a step on stderr, and waits. EXIT_BAD at the end of the input. */

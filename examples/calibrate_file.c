@@ -8,7 +8,7 @@
 #include "text.h"
 
 /* The entry of that key, made where there is none. */
-static struct calibrate_entry *find(struct calibrate_file *file, const char *key)
+static struct calibrate_entry *find_entry(struct calibrate_file *file, const char *key)
 {
     for (int i = 0; i < file->count; i++) {
         if (!strcmp(file->entry[i].key, key)) {
@@ -28,7 +28,7 @@ static struct calibrate_entry *find(struct calibrate_file *file, const char *key
 
 int calibrate_put(struct calibrate_file *file, const char *key, const double *numbers, int count)
 {
-    struct calibrate_entry *entry = find(file, key);
+    struct calibrate_entry *entry = find_entry(file, key);
     if (!entry) {
         return EXIT_BAD;
     }
@@ -40,7 +40,7 @@ int calibrate_put(struct calibrate_file *file, const char *key, const double *nu
 
 int calibrate_put_text(struct calibrate_file *file, const char *key, const char *text)
 {
-    struct calibrate_entry *entry = find(file, key);
+    struct calibrate_entry *entry = find_entry(file, key);
     if (!entry) {
         return EXIT_BAD;
     }
@@ -91,7 +91,7 @@ static void quote(FILE *to, const char *text)
     fputc('"', to);
 }
 
-static void value(FILE *to, const struct calibrate_entry *entry)
+static void print_value(FILE *to, const struct calibrate_entry *entry)
 {
     if (!entry->count) {
         quote(to, entry->text);
@@ -103,7 +103,7 @@ static void value(FILE *to, const struct calibrate_entry *entry)
 }
 
 /* Keys of one map stand together: "axis.abs_x" below "axis". */
-static void print(FILE *to, const struct calibrate_file *file)
+static void print_file(FILE *to, const struct calibrate_file *file)
 {
     fputs("# What tact calibrate measured. A scene refers to it: devices[].calibration\n", to);
     for (int i = 0; i < file->count; i++) {
@@ -112,7 +112,7 @@ static void print(FILE *to, const struct calibrate_file *file)
         int known = 0;
         if (!key[length - 1]) {
             fprintf(to, "%s: ", key);
-            value(to, &file->entry[i]);
+            print_value(to, &file->entry[i]);
             continue;
         }
         for (int k = 0; k < i; k++) {
@@ -127,7 +127,7 @@ static void print(FILE *to, const struct calibrate_file *file)
         for (int k = i; k < file->count; k++) {
             if (!strncmp(file->entry[k].key, key, (size_t)length)) {
                 fprintf(to, "  %s: ", file->entry[k].key + length);
-                value(to, &file->entry[k]);
+                print_value(to, &file->entry[k]);
             }
         }
     }
@@ -140,6 +140,6 @@ int calibrate_write(const struct calibrate_file *file, const char *path, int for
     if (code) {
         return code;
     }
-    print(out.to, file);
+    print_file(out.to, file);
     return output_close(&out, EXIT_GOOD, 1);
 }

@@ -75,7 +75,7 @@ int calibrate_watch(const struct tact_device *device, double seconds, struct cal
 }
 
 /* To a list of what was measured. */
-static void add(const struct calibrate_options *o, const char *list, json_t *entry)
+static void add_entry(const struct calibrate_options *o, const char *list, json_t *entry)
 {
     if (!json_object_get(o->report, list)) {
         json_object_set_new(o->report, list, json_array());
@@ -89,8 +89,8 @@ static int is_axis(const struct tact_device_channel *channel)
            strcmp(channel->unit, "count") != 0;
 }
 
-/* Rest is where an axis was let go to, before and after it was moved; it is a count wider than what
- * was seen. */
+/* The rest position is where an axis was released, before and after it was moved; its width is one
+ * count more than was measured. */
 static int take_axis(const struct calibrate_options *o, const char *name,
                      const struct calibrate_seen *before, const struct calibrate_seen *moved,
                      const struct calibrate_seen *after, struct calibrate_file *file, int *count)
@@ -102,9 +102,10 @@ static int take_axis(const struct calibrate_options *o, const char *name,
     char key[96];
     const int moves = span[2] - span[0] >= 2.0 && span[2] - span[0] > 4.0 * span[3];
     if (o->report) {
-        add(o, "axes",
-            json_pack("{s:s, s:b, s:f, s:f, s:f, s:f}", "name", name, "moved", moves, "lowest",
-                      span[0], "rest", span[1], "highest", span[2], "width", span[3]));
+        add_entry(o, "axes",
+                  json_pack("{s:s, s:b, s:f, s:f, s:f, s:f}", "name", name, "moved", moves,
+                            "lowest", span[0], "rest", span[1], "highest", span[2], "width",
+                            span[3]));
     } else if (moves) {
         printf("  %-14s %8.6g .. %.6g, at rest %.6g +- %.6g\n", name, span[0], span[2], span[1],
                span[3]);
@@ -123,9 +124,9 @@ int calibrate_axes(const struct calibrate_options *o, const struct tact_device *
                    struct calibrate_file *file)
 {
     static struct calibrate_seen seen[3][TACT_DEVICE_CHANNELS];
-    const char *const steps[] = {"let go of every stick, lever and pedal",
+    const char *const steps[] = {"release every stick, lever and pedal",
                                  "now move every axis slowly to both of its ends, several times",
-                                 "let go of everything again"};
+                                 "release everything again"};
     int count = 0;
     for (int i = 0; i < 3; i++) {
         int faults;
@@ -159,9 +160,9 @@ static int find_channel(const struct tact_device *device, const char *name)
     return -1;
 }
 
-/* Least squares for y = c0 + c1 x + ...; x is scaled to at most 1. Not 0 where x does not tell the
- * terms apart. */
-static int fit(const double *x, const double *y, int points, int terms, double *c)
+/* Least squares for y = c0 + c1 x + ...; x is scaled to at most 1. Not 0 if x does not determine
+ * the coefficients. */
+static int fit_polynomial(const double *x, const double *y, int points, int terms, double *c)
 {
     double a[TERMS][TERMS + 1] = {{0.0}};
     double scale = 0.0;
@@ -197,27 +198,27 @@ static int fit(const double *x, const double *y, int points, int terms, double *
     return 0;
 }
 
-/* Tells how well the map fits, and keeps it. */
+/* Reports the error of the map, and stores it. */
 static int take_map(const struct calibrate_options *o, const double *x, const double *y, int points,
                     const double *c, int terms, struct calibrate_file *file)
 {
     double worst = 0.0;
     char key[96];
     for (int i = 0; i < points; i++) {
-        double told = 0.0;
+        double predicted = 0.0;
         for (int k = terms - 1; k >= 0; k--) {
-            told = told * x[i] + c[k];
+            predicted = predicted * x[i] + c[k];
         }
         if (o->report) {
-            add(o, "points",
-                json_pack("{s:f, s:f, s:f}", "volts", x[i], "value", y[i], "map", told));
+            add_entry(o, "points",
+                      json_pack("{s:f, s:f, s:f}", "volts", x[i], "value", y[i], "map", predicted));
         } else {
-            printf("  %10.6f V: %10.6g, the map says %10.6g\n", x[i], y[i], told);
+            printf("  %10.6f V: %10.6g, the map says %10.6g\n", x[i], y[i], predicted);
         }
-        worst = fmax(worst, fabs(told - y[i]));
+        worst = fmax(worst, fabs(predicted - y[i]));
     }
     for (int k = 0; o->report && k < terms; k++) {
-        add(o, "coefficients", json_real(c[k]));
+        add_entry(o, "coefficients", json_real(c[k]));
     }
     if (o->report) {
         json_object_set_new(o->report, "worst", json_real(worst));
@@ -272,7 +273,7 @@ int calibrate_channel(const struct calibrate_options *o, const struct tact_devic
         fprintf(o->report ? stderr : stdout, "  %s = %g: %.6f V, noise %.2g V\n", o->channel, y[i],
                 x[i], seen[channel].deviation);
     }
-    if (fit(x, y, points, o->degree + 1, c)) {
+    if (fit_polynomial(x, y, points, o->degree + 1, c)) {
         fprintf(stderr, "tact: the voltages are too much alike for degree %d; nothing is written\n",
                 o->degree);
         return EXIT_BAD;
@@ -307,9 +308,9 @@ int calibrate_zero(const struct calibrate_options *o, const struct tact_device *
         }
         bias[count++] = seen[i].mean;
         if (o->report) {
-            add(o, "gauges",
-                json_pack("{s:s, s:f, s:s, s:f}", "name", name, "bias", seen[i].mean, "unit",
-                          device->info.input[i].unit, "noise", seen[i].deviation));
+            add_entry(o, "gauges",
+                      json_pack("{s:s, s:f, s:s, s:f}", "name", name, "bias", seen[i].mean, "unit",
+                                device->info.input[i].unit, "noise", seen[i].deviation));
         } else {
             printf("  %-14s %.6f %s, noise %.2g\n", name, seen[i].mean, device->info.input[i].unit,
                    seen[i].deviation);

@@ -1,4 +1,5 @@
-/* tact bench: measures the solver on scenes, beside contact points and published numbers. */
+/* tact bench: measures the solver on scenes, in comparison with contact points and published
+ * numbers. */
 #include <getopt.h>
 #include <stdlib.h>
 #include <string.h>
@@ -54,7 +55,7 @@ struct query {
     struct bench_options options;
 };
 
-static int add_scene(struct query *q, const char *scene)
+static int add_bench_scene(struct query *q, const char *scene)
 {
     if (q->count == MOST_SCENES) {
         return command_usage(q->name, "at most %d scenes", MOST_SCENES);
@@ -72,7 +73,7 @@ static int need_number(const struct query *q, const char *option, const char *te
                : 0;
 }
 
-static int set_option(struct query *q, int option, const char *text)
+static int set_bench_option(struct query *q, int option, const char *text)
 {
     double value = 0.0;
     int code = 0;
@@ -80,7 +81,7 @@ static int set_option(struct query *q, int option, const char *text)
     case 's':
         for (size_t i = 0; i < NAMES; i++) {
             if (!strcmp(text, names[i])) {
-                return add_scene(q, names[i]);
+                return add_bench_scene(q, names[i]);
             }
         }
         return command_usage(q->name, "--scene %s: there is no such scene", text);
@@ -117,7 +118,7 @@ static int set_option(struct query *q, int option, const char *text)
     }
 }
 
-static int draw(const struct query *q, const struct bench_scene *scenes)
+static int draw_bench(const struct query *q, const struct bench_scene *scenes)
 {
     struct drawing d;
     if (ends_with(q->out, ".csv")) {
@@ -137,7 +138,7 @@ static int draw(const struct query *q, const struct bench_scene *scenes)
     return drawing_close(&d);
 }
 
-static int measure(const struct query *q)
+static int measure_bench(const struct query *q)
 {
     struct bench_scene *scenes = calloc((size_t)q->count, sizeof *scenes);
     struct tact_error err = {.line = 0};
@@ -155,7 +156,7 @@ static int measure(const struct query *q)
     } else if (!code) {
         bench_print(scenes, q->count, &q->options);
     }
-    code = code || !q->out ? code : draw(q, scenes);
+    code = code || !q->out ? code : draw_bench(q, scenes);
     free(scenes);
     return code;
 }
@@ -181,14 +182,14 @@ int cmd_bench(int argc, char **argv)
             fputs(help, stdout);
             return EXIT_GOOD;
         }
-        code = set_option(&q, c, optarg);
+        code = set_bench_option(&q, c, optarg);
     }
     if (!code && (optind >= argc || strcmp(argv[optind], "contact"))) {
         code = command_usage(q.name, "what to measure is expected: contact");
     }
     for (int i = optind + 1; !code && i < argc; i++) {
         code = strchr(argv[i], '.')
-                   ? add_scene(&q, argv[i])
+                   ? add_bench_scene(&q, argv[i])
                    : command_usage(q.name, "%s: the path of a scene is expected", argv[i]);
     }
     for (size_t i = 0; !code && !q.count && i < NAMES; i++) {
@@ -198,5 +199,5 @@ int cmd_bench(int argc, char **argv)
     if (!code && q.out) {
         code = output_allowed(q.name, q.out, q.force, q.scene, q.count);
     }
-    return code ? code : measure(&q);
+    return code ? code : measure_bench(&q);
 }

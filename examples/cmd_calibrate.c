@@ -48,7 +48,7 @@ static const char help[] =
     "  tact calibrate board --scene rig.yaml --channel angle --points '0 0.785 1.571'\n"
     "  tact calibrate board --scene rig.yaml --zero wrist\n";
 
-/* Files beside the scene. A calibration that is not there yet is an empty one. */
+/* Files in the scene's folder. A missing calibration is an empty one. */
 static int get_file(void *user, const char *name, const void **data, uint64_t *size)
 {
     static char *text;
@@ -77,7 +77,7 @@ static int get_file(void *user, const char *name, const void **data, uint64_t *s
     return good ? 0 : -EIO;
 }
 
-static int load_scene(const char *path, struct tact_scene **scene)
+static int load_device_scene(const char *path, struct tact_scene **scene)
 {
     struct tact_error err = {.line = 0};
     const void *text = NULL;
@@ -111,9 +111,9 @@ static const struct tact_scene_device *find_device(const struct tact_scene *scen
     return NULL;
 }
 
-/* Whether a setting of the scene still counts while its device is measured: which device it is, and
- * how it is read. The zero of gauges is taken in their inputs' units. */
-static int counts(const char *key, const char *type, int zero)
+/* Whether a setting of the scene is used while its device is measured: its selection, and how it is
+ * read. The zero of gauges is in their inputs' units. */
+static int count_settings(const char *key, const char *type, int zero)
 {
     static const char *const input[] = {"path", "match", "serial", "phys", "relative", NULL};
     static const char *const board[] = {"board",       "inputs",      "reference",
@@ -132,8 +132,9 @@ static int counts(const char *key, const char *type, int zero)
 }
 
 /* Opens the device as it is measured: without outputs, axes in counts, inputs in volts. */
-static int open_device(const struct tact_scene_device *def, const struct calibrate_options *o,
-                       const char *directory, struct tact_device *device)
+static int open_calibrated_device(const struct tact_scene_device *def,
+                                  const struct calibrate_options *o, const char *directory,
+                                  struct tact_device *device)
 {
     static int quiet = 1;
     struct tact_device_setting settings[64];
@@ -143,7 +144,7 @@ static int open_device(const struct tact_scene_device *def, const struct calibra
     const struct tact_device_type *const *known = tact_devices_builtin(&types);
     const struct tact_device_type *type = tact_device_type_find(known, types, def->type);
     for (uint32_t i = 0; i < def->settings_count && count < 60; i++) {
-        if (counts(def->settings[i].key, def->type, o->zero != NULL)) {
+        if (count_settings(def->settings[i].key, def->type, o->zero != NULL)) {
             settings[count++] = def->settings[i];
         }
     }
@@ -223,8 +224,8 @@ static int is_plain(const char *text)
 }
 
 /* Measures and writes. The file's head is the device's own name. */
-static int measure(const struct calibrate_options *o, const struct tact_scene_device *def,
-                   const char *directory)
+static int measure_device(const struct calibrate_options *o, const struct tact_scene_device *def,
+                          const char *directory)
 {
     struct tact_device device = {.ops = NULL};
     static struct calibrate_file file;
@@ -247,7 +248,7 @@ static int measure(const struct calibrate_options *o, const struct tact_scene_de
     }
     choose_output(o, def, directory, path, sizeof path);
     int code = output_allowed("tact calibrate", path, o->force, &o->scene, 1);
-    code = code ? code : open_device(def, o, directory, &device);
+    code = code ? code : open_calibrated_device(def, o, directory, &device);
     if (code) {
         return code;
     }
@@ -269,7 +270,7 @@ static int measure(const struct calibrate_options *o, const struct tact_scene_de
     } else if (!code) {
         printf("written: %s\n", text_shown(path));
         if (!def->calibration) {
-            fprintf(stderr, "a scene takes it where the device has the key calibration: %s\n",
+            fprintf(stderr, "a scene uses it if the device has the key calibration: %s\n",
                     text_shown(path));
         }
     }
@@ -279,13 +280,13 @@ static int measure(const struct calibrate_options *o, const struct tact_scene_de
 static int calibrate_of_scene(const struct calibrate_options *o)
 {
     struct tact_scene *scene = NULL;
-    int code = load_scene(o->scene, &scene);
+    int code = load_device_scene(o->scene, &scene);
     const struct tact_scene_device *def = code ? NULL : find_device(scene, o->device);
     if (!code && !def) {
         fprintf(stderr, "tact: %s has no device %s\n", o->scene, o->device);
         code = EXIT_USAGE;
     }
-    code = code ? code : measure(o, def, scene->directory);
+    code = code ? code : measure_device(o, def, scene->directory);
     tact_scene_free(scene);
     return code;
 }
@@ -304,7 +305,7 @@ static int calibrate_attached(const struct calibrate_options *o)
         .name = "device", .type = "evdev", .settings = &path, .settings_count = 1};
     int code = EXIT_BAD;
     if (input && !devices_closed(&input->access)) {
-        code = measure(o, &def, "");
+        code = measure_device(o, &def, "");
     } else if (!input) {
         fprintf(stderr,
                 "tact: %s: %d input devices have that name (see tact devices; a card needs "
@@ -316,7 +317,7 @@ static int calibrate_attached(const struct calibrate_options *o)
 }
 
 /* A number of an option within bounds. Not 0 where it is none. */
-static int number(const char *text, double least, double most, double *value)
+static int parse_number_within(const char *text, double least, double most, double *value)
 {
     char *end;
     *value = tact_number_read(text, &end);
@@ -350,17 +351,17 @@ static int take_option(char *name, int c, struct calibrate_options *o)
         o->zero = optarg;
         break;
     case 'd':
-        bad = number(optarg, 1.0, 3.0, &value) || value != floor(value);
+        bad = parse_number_within(optarg, 1.0, 3.0, &value) || value != floor(value);
         o->degree = (int)value;
         break;
     case 't':
-        bad = number(optarg, 0.01, 600.0, &o->seconds);
+        bad = parse_number_within(optarg, 0.01, 600.0, &o->seconds);
         break;
     case 'm':
-        bad = number(optarg, 0.01, 600.0, &o->sweep);
+        bad = parse_number_within(optarg, 0.01, 600.0, &o->sweep);
         break;
     default:
-        bad = number(optarg, 0.0, 600.0, &o->wait);
+        bad = parse_number_within(optarg, 0.0, 600.0, &o->wait);
     }
     return bad ? command_usage(name, "%s is no number for this option", optarg) : EXIT_GOOD;
 }

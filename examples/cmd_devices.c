@@ -11,7 +11,7 @@
 
 static const char help[] =
     "usage: tact devices [OPTION]...\n\n"
-    "Tells which input devices (pads, joysticks, wheels, pucks, ...) and measurement cards are\n"
+    "Lists which input devices (pads, joysticks, wheels, pucks, ...) and measurement cards are\n"
     "attached: their axes, buttons, forces, channels and ranges, the entry of a scene that finds\n"
     "each, and for what is closed to you the group or the udev rule that opens it. Looks only:\n"
     "nothing is moved but by --test.\n\n"
@@ -28,7 +28,7 @@ static const char help[] =
     "                 unit, seconds, ended_by}, or null where none was played}\n"
     "  --help         this text\n\n"
     "exit codes:\n"
-    "  0  told, also where nothing is attached or all is closed\n"
+    "  0  listed, also where nothing is attached or all is closed\n"
     "  1  --test: no such device, closed, gone meanwhile, or it took no force\n"
     "  2  bad usage, or no memory\n\n"
     "examples:\n"
@@ -36,7 +36,7 @@ static const char help[] =
     "  tact devices --test SpaceNavigator\n"
     "  tact devices --json | jq -r '.inputs[].scene'\n";
 
-static void line(const char *key, const char *text)
+static void print_line(const char *key, const char *text)
 {
     char clean[4096];
     if (text[0]) {
@@ -46,9 +46,9 @@ static void line(const char *key, const char *text)
 
 static void print_access(const struct tact_attached_access *access)
 {
-    line("closed", access->why);
-    line("fix", access->fix);
-    line(access->fix[0] ? "or" : "fix", access->rule);
+    print_line("closed", access->why);
+    print_line("fix", access->fix);
+    print_line(access->fix[0] ? "or" : "fix", access->rule);
 }
 
 static void print_axes(const struct tact_attached_input *input)
@@ -119,15 +119,15 @@ static void print_input(const struct tact_attached_input *input)
 {
     printf("\n%s (%s) at %s\n", input->name[0] ? text_shown(input->name) : "an input device",
            input->kind, input->path);
-    line("also", input->link);
-    line("serial", input->serial);
-    line("phys", input->phys);
+    print_line("also", input->link);
+    print_line("serial", input->serial);
+    print_line("phys", input->phys);
     print_axes(input);
     print_buttons(input);
-    line("note", input->note);
+    print_line("note", input->note);
     print_forces(input);
     print_access(&input->access);
-    line("scene", input->scene);
+    print_line("scene", input->scene);
 }
 
 static void print_subdevice(const struct tact_attached_subdevice *s)
@@ -154,12 +154,12 @@ static void print_board(const struct tact_attached_board *board)
 {
     printf("\n%s at %s\n", board->name[0] ? text_shown(board->name) : "a measurement card",
            board->path);
-    line("driver", board->driver);
+    print_line("driver", board->driver);
     for (int i = 0; i < board->subdevice_count; i++) {
         print_subdevice(&board->subdevice[i]);
     }
     print_access(&board->access);
-    line("scene", board->scene);
+    print_line("scene", board->scene);
 }
 
 /* A node without a card, which one can be attached to. */
@@ -169,7 +169,7 @@ static int is_empty(const struct tact_attached_board *board)
 }
 
 /* Keyboards, power buttons, lids, nodes without a card: a line each, at the end. */
-static void print_rest(const struct tact_attached *attached)
+static void print_not_listed(const struct tact_attached *attached)
 {
     int before = 0;
     for (int i = 0; i < attached->input_count; i++) {
@@ -177,7 +177,7 @@ static void print_rest(const struct tact_attached *attached)
         if (!input->channel_count) {
             printf("%s%s at %s: %s\n", before++ ? "" : "\n", text_shown(input->name), input->path,
                    input->note[0] ? input->note : input->access.why);
-            line("scene", input->scene);
+            print_line("scene", input->scene);
         }
     }
     for (int i = 0; i < attached->board_count; i++) {
@@ -218,7 +218,7 @@ static void print_all(const struct tact_attached *attached)
             print_board(&attached->board[i]);
         }
     }
-    print_rest(attached);
+    print_not_listed(attached);
 }
 
 struct test {

@@ -1,4 +1,4 @@
-/* tact distance: how far two convex solids are apart, or how deep they are in each other. */
+/* tact distance: distance of two convex solids, or the depth of their overlap. */
 #include <errno.h>
 #include <getopt.h>
 #include <stdio.h>
@@ -50,42 +50,42 @@ static int read_shape(const char *word, double scale, struct word_shape *out,
     return rc;
 }
 
-static json_t *list(const double *v)
+static json_t *json_vector(const double *v)
 {
     return json_pack("[f, f, f]", v[0], v[1], v[2]);
 }
 
-static int print_json(const struct tact_distance *d)
+static int print_distance_json(const struct tact_distance *d)
 {
     json_t *polygon = json_array(), *gaps = json_array();
     for (int i = 0; i < d->corners; i++) {
-        json_array_append_new(polygon, list(d->corner[i]));
+        json_array_append_new(polygon, json_vector(d->corner[i]));
         json_array_append_new(gaps, json_real(d->gap[i]));
     }
     json_t *all =
         json_pack("{s:f, s:f, s:o, s:[s, s], s:[o, o], s:o, s:o, s:i}", "distance", d->distance,
-                  "duality_gap", d->distance - d->bound, "normal", list(d->normal), "features",
-                  tact_feature_name(d->feature[0]), tact_feature_name(d->feature[1]), "points",
-                  list(d->point[0]), list(d->point[1]), "polygon", polygon, "gaps", gaps,
-                  "supports", d->supports);
+                  "duality_gap", d->distance - d->bound, "normal", json_vector(d->normal),
+                  "features", tact_feature_name(d->feature[0]), tact_feature_name(d->feature[1]),
+                  "points", json_vector(d->point[0]), json_vector(d->point[1]), "polygon", polygon,
+                  "gaps", gaps, "supports", d->supports);
     return text_print_json(all);
 }
 
-static void row(const char *name, const char *unit, const double *v)
+static void print_distance_row(const char *name, const char *unit, const double *v)
 {
     printf("  %-14s %-3s %15.9g %15.9g %15.9g\n", name, unit, v[0], v[1], v[2]);
 }
 
-static void print_table(const struct tact_distance *d)
+static void print_distance_table(const struct tact_distance *d)
 {
     printf("%s on %s: %.12g m %s (duality gap %.1e m)\n", tact_feature_name(d->feature[0]),
            tact_feature_name(d->feature[1]), d->distance < 0.0 ? -d->distance : d->distance,
            d->distance < 0.0 ? "deep" : "apart", d->distance - d->bound);
-    row("normal", "", d->normal);
-    row("point of A", "m", d->point[0]);
-    row("point of B", "m", d->point[1]);
+    print_distance_row("normal", "", d->normal);
+    print_distance_row("point of A", "m", d->point[0]);
+    print_distance_row("point of B", "m", d->point[1]);
     for (int i = 0; i < d->corners; i++) {
-        row(i ? "" : "polygon", "m", d->corner[i]);
+        print_distance_row(i ? "" : "polygon", "m", d->corner[i]);
     }
 }
 
@@ -95,7 +95,7 @@ struct query {
     int json;
 };
 
-static int answer(const struct query *q, char **words, struct word_shape shape[2])
+static int answer_distance(const struct query *q, char **words, struct word_shape shape[2])
 {
     struct tact_error err = {.line = 0};
     struct tact_distance found;
@@ -116,14 +116,14 @@ static int answer(const struct query *q, char **words, struct word_shape shape[2
         return command_error(&err);
     }
     if (!q->json) {
-        print_table(&found);
-    } else if (print_json(&found)) {
+        print_distance_table(&found);
+    } else if (print_distance_json(&found)) {
         return EXIT_USAGE;
     }
     return found.distance < 0.0 ? EXIT_OVERLAP : EXIT_GOOD;
 }
 
-static int set_option(struct query *q, const char *name, int option, const char *text)
+static int set_distance_option(struct query *q, const char *name, int option, const char *text)
 {
     switch (option) {
     case 'a':
@@ -161,12 +161,12 @@ int cmd_distance(int argc, char **argv)
             fputs(help, stdout);
             return EXIT_GOOD;
         }
-        code = set_option(&q, argv[0], c, optarg);
+        code = set_distance_option(&q, argv[0], c, optarg);
     }
     if (!code && argc - optind != 2) {
         code = command_usage(argv[0], "two shapes are expected, not %d", argc - optind);
     }
-    code = code ? code : answer(&q, argv + optind, shape);
+    code = code ? code : answer_distance(&q, argv + optind, shape);
     word_shape_release(&shape[0]);
     word_shape_release(&shape[1]);
     return code;

@@ -1,4 +1,4 @@
-/* tact doctor: what of this machine is ready for real time, what is not, and how to mend it. */
+/* tact doctor: whether this machine is ready for real time, and how to fix what is not. */
 #include <getopt.h>
 #include <jansson.h>
 #include <stdio.h>
@@ -25,7 +25,7 @@ static const char help[] =
     "example:\n"
     "  tact doctor\n";
 
-static void add_device(struct tact_doctor_report *report, const struct tact_opencl_device *d)
+static void add_opencl_device(struct tact_doctor_report *report, const struct tact_opencl_device *d)
 {
     const char *fix = d->status ? "install or update the device's driver, or name another device "
                                   "in the scene (moments.device); the host computes meanwhile"
@@ -47,11 +47,11 @@ static void check_opencl(struct tact_doctor_report *report)
                         err.text);
     }
     for (size_t i = 0; i < count && i < DEVICES; i++) {
-        add_device(report, &devices[i]);
+        add_opencl_device(report, &devices[i]);
     }
 }
 
-static int print_json(const struct tact_doctor_report *report)
+static int print_doctor_json(const struct tact_doctor_report *report)
 {
     json_t *checks = json_array();
     for (int i = 0; i < report->count; i++) {
@@ -64,7 +64,7 @@ static int print_json(const struct tact_doctor_report *report)
     return text_print_json(all);
 }
 
-static void print_table(const struct tact_doctor_report *report)
+static void print_doctor_table(const struct tact_doctor_report *report)
 {
     int warnings = 0, failures = 0;
     for (int i = 0; i < report->count; i++) {
@@ -97,8 +97,8 @@ int cmd_doctor(int argc, char **argv)
     check_opencl(report);
     int worst = tact_doctor_worst(report);
     if (!json) {
-        print_table(report);
-    } else if (print_json(report)) {
+        print_doctor_table(report);
+    } else if (print_doctor_json(report)) {
         worst = TACT_DOCTOR_FAIL;
     }
     free(report);

@@ -10,7 +10,7 @@
 
 static const char help[] =
     "usage: tact export FILE --csv OUT.csv | --hdf5 OUT.h5 | --html OUT.html [OPTION]...\n\n"
-    "Writes every field of every tick of a log, to the last bit: what is read back are the log's\n"
+    "Writes every field of every tick of a log, bit for bit: what is read back are the log's\n"
     "own doubles.\n\n"
     "  --csv OUT    a line a tick: time [s], tick, stamp_ns, then each field: name, name[0],\n"
     "               name[1], ... or, of joints, devices and outputs, name[JOINT], name[CHANNEL];\n"
@@ -39,9 +39,9 @@ struct query {
     int force;
 };
 
-/* One format: written beside its file, which it becomes once it is whole. */
-static int write_out(const struct query *q, struct tact_log *log, const struct export_names *names,
-                     const char *path, export_write *write)
+/* Writes one format to a temporary file, which is renamed when complete. */
+static int write_tables(const struct query *q, struct tact_log *log,
+                        const struct export_names *names, const char *path, export_write *write)
 {
     struct tact_error err = {.line = 0};
     struct output out;
@@ -58,7 +58,7 @@ static int write_out(const struct query *q, struct tact_log *log, const struct e
     return code;
 }
 
-static int answer(const struct query *q)
+static int export_log(const struct query *q)
 {
     struct tact_error err = {.line = 0};
     struct tact_log *log;
@@ -71,9 +71,9 @@ static int answer(const struct query *q)
         fprintf(stderr, "%s: no memory\n", q->name);
         code = EXIT_BAD;
     }
-    code = code ? code : write_out(q, log, &names, q->csv, export_csv);
-    code = code ? code : write_out(q, log, &names, q->hdf5, export_hdf5);
-    code = code ? code : write_out(q, log, &names, q->html, export_html);
+    code = code ? code : write_tables(q, log, &names, q->csv, export_csv);
+    code = code ? code : write_tables(q, log, &names, q->hdf5, export_hdf5);
+    code = code ? code : write_tables(q, log, &names, q->html, export_html);
     export_names_close(&names);
     if (!code && !tact_log_state(log)->complete) {
         code = EXIT_DAMAGED;
@@ -125,5 +125,5 @@ int cmd_export(int argc, char **argv)
     }
     q.log = argv[optind];
     code = check_outputs(&q);
-    return code ? code : answer(&q);
+    return code ? code : export_log(&q);
 }

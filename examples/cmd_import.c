@@ -56,7 +56,8 @@ static struct {
     size_t row;
 } playing;
 
-static void play(void *self, uint64_t tick, double t, int64_t now_ns, struct tact_device_input *in)
+static void read_imported_row(void *self, uint64_t tick, double t, int64_t now_ns,
+                              struct tact_device_input *in)
 {
     (void)self;
     (void)tick;
@@ -74,8 +75,8 @@ static void stop_playing(void *self)
 static int start_playing(const struct tact_device_config *config, struct tact_device *out,
                          struct tact_error *err)
 {
-    static const struct tact_device_ops ops = {TACT_ABI(struct tact_device_ops), play, NULL,
-                                               stop_playing};
+    static const struct tact_device_ops ops = {TACT_ABI(struct tact_device_ops), read_imported_row,
+                                               NULL, stop_playing};
     int rc = tact_settings_check(config, NULL, 0, err);
     tact_settings_info(config, "recording", &out->info);
     out->info.input_count = playing.import->channel_count;
@@ -90,8 +91,9 @@ static int start_playing(const struct tact_device_config *config, struct tact_de
 static const struct tact_device_type import_type = {
     TACT_ABI(struct tact_device_type), "import", "a recording made elsewhere", start_playing, NULL};
 
-/* The scene that the mapping names, or one that holds nothing but the recording. */
-static int load_scene(const struct import *i, struct tact_scene **out, struct tact_error *err)
+/* The scene that the mapping names, or one with the recording only. */
+static int load_template_scene(const struct import *i, struct tact_scene **out,
+                               struct tact_error *err)
 {
     char text[512], path[4096], folder[4096];
     if (!import_scene(i)) {
@@ -116,8 +118,8 @@ static int load_scene(const struct import *i, struct tact_scene **out, struct ta
 }
 
 /* What became of the rows, as facts of the log. */
-static void tell_facts(const struct import *i, char text[FACTS][512],
-                       struct tact_log_fact facts[FACTS])
+static void format_facts(const struct import *i, char text[FACTS][512],
+                         struct tact_log_fact facts[FACTS])
 {
     static const char *const keys[FACTS] = {"import_source", "import_rows", "import_gaps",
                                             "import_repeats", "import_resampling"};
@@ -164,7 +166,7 @@ static int record(const struct import *i, const char *out, int force, const int 
         .sensors = i->sensor,
         .sensor_count = i->sensor_count,
     };
-    tell_facts(i, text, facts);
+    format_facts(i, text, facts);
     for (size_t k = 0; k < count && k < 15; k++) {
         types[k + 1] = builtin[k];
     }
@@ -177,7 +179,7 @@ static int record(const struct import *i, const char *out, int force, const int 
     options.replace = force;
     options.also = &also;
     options.messages = (struct tact_messages){command_message, (void *)quiet};
-    int rc = load_scene(i, &scene, err);
+    int rc = load_template_scene(i, &scene, err);
     rc = rc ? rc : tact_session_create(scene, &options, &session, err);
     if (!rc) {
         rc = tact_session_run(session, report);
@@ -188,7 +190,7 @@ static int record(const struct import *i, const char *out, int force, const int 
     return rc;
 }
 
-static void print_table(const struct import *i, const char *out)
+static void print_import_table(const struct import *i, const char *out)
 {
     printf("%s: %zu rows in %.3f s, %.6g Hz; %llu ticks of %g ms in %s\n", text_shown(i->csv_path),
            i->rows, i->time[i->rows - 1], 1.0 / i->usual, (ull)i->ticks, i->period * 1e3,
@@ -204,7 +206,7 @@ static void print_table(const struct import *i, const char *out)
     }
 }
 
-static int print_json(const struct import *i, const char *out)
+static int print_import_json(const struct import *i, const char *out)
 {
     json_t *groups = json_object();
     for (int k = 0; k < i->group_count; k++) {
@@ -222,7 +224,7 @@ static int print_json(const struct import *i, const char *out)
     return text_print_json(all);
 }
 
-static int answer(struct import *i, const char *out, int force, int json, const int *quiet)
+static int import_data(struct import *i, const char *out, int force, int json, const int *quiet)
 {
     struct tact_error err = {.line = 0};
     struct tact_session_report report = {.fallback_ticks = 0};
@@ -238,9 +240,9 @@ static int answer(struct import *i, const char *out, int force, int json, const 
         return EXIT_BAD;
     }
     if (json) {
-        return print_json(i, out) ? EXIT_BAD : EXIT_GOOD;
+        return print_import_json(i, out) ? EXIT_BAD : EXIT_GOOD;
     }
-    print_table(i, out);
+    print_import_table(i, out);
     return EXIT_GOOD;
 }
 
@@ -280,7 +282,7 @@ int cmd_import(int argc, char **argv)
     }
     import->csv_path = argv[optind];
     import->map_path = argv[optind + 1];
-    int code = answer(import, out, force, json, &quiet);
+    int code = import_data(import, out, force, json, &quiet);
     import_free(import);
     free(import);
     return code;

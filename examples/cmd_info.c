@@ -14,7 +14,7 @@ typedef unsigned long long ull;
 static const char help[] =
     "usage: tact info FILE [OPTION]...\n"
     "       tact info --hash[=results] FILE...\n\n"
-    "Tells what is in a log: how long it is, how it ended, what was lost, faults and events, "
+    "Lists what is in a log: how long it is, how it ended, what was lost, faults and events, "
     "timing,\n"
     "pairs, bodies, devices, topics with their number of messages, and where it was made.\n\n"
     "  --json          one JSON object on stdout\n"
@@ -120,7 +120,7 @@ static void print_scene(const struct info *i)
     puts("");
 }
 
-static void print_rest(const struct info *i)
+static void print_info_details(const struct info *i)
 {
     const struct tact_log_topic *t;
     const struct tact_log_event *e;
@@ -140,8 +140,8 @@ static void print_rest(const struct info *i)
     }
 }
 
-/* A log whose scene is of another version of tact still tells most of what is in it. */
-static int answer(struct info *i, int json)
+/* A log whose scene needs another version of tact is described without the scene. */
+static int print_info(struct info *i, int json)
 {
     struct tact_error err = {.line = 0};
     struct tact_messages messages = {command_message, NULL};
@@ -149,7 +149,7 @@ static int answer(struct info *i, int json)
         return command_error(&err);
     }
     if (tact_view_open(i->log, messages, &i->view, &err)) {
-        tact_message(messages, TACT_MESSAGE_WARNING, "%s: no pairs, bodies and devices are told",
+        tact_message(messages, TACT_MESSAGE_WARNING, "%s: no pairs, bodies and devices are listed",
                      err.text);
         tact_view_close(&i->view);
     }
@@ -168,7 +168,7 @@ static int answer(struct info *i, int json)
     if (i->view.session) {
         print_scene(i);
     }
-    print_rest(i);
+    print_info_details(i);
     return code;
 }
 
@@ -206,7 +206,7 @@ int cmd_info(int argc, char **argv)
         return EXIT_BAD;
     }
     info->path = argv[optind];
-    int code = answer(info, json);
+    int code = print_info(info, json);
     free(info->survey.pairs);
     tact_view_close(&info->view);
     tact_log_close(info->log);

@@ -33,7 +33,7 @@ static const char help[] =
     "                   convex: of two convex polyhedra by their duals and qhull, a check; rays: "
     "by\n"
     "                   rays in three directions, which open and flipped meshes bear: a file is\n"
-    "                   taken as it is, and what the rays met there is told\n"
+    "                   taken as it is, and what the rays met there is reported\n"
     "  --resolution N   rays along each side of the overlap's bounds, 1 to 2048; default 64\n"
     "  --json           one JSON object on stdout: volume [m^3], centroid [m], second_moment "
     "[m^5]\n"
@@ -43,7 +43,8 @@ static const char help[] =
     "                   patch {depth [m], area [m^2], semi [m]}, method, device, time_us, pairs\n"
     "                   (of triangles near the overlap of two meshes); by rays: rays {resolution,\n"
     "                   rays, mended, dropped, volume along x, y, z [m^3]}\n"
-    "  --check FILE     tell whether FILE is a closed mesh, and else why it is refused: vertices,\n"
+    "  --check FILE     check whether FILE is a closed mesh, and else why it is refused: "
+    "vertices,\n"
     "                   triangles, components, boundary, non-manifold and misoriented edges,\n"
     "                   triangles without area, pairs of triangles that cross, components inside\n"
     "                   another or inside out, volume [m^3] (null: open), centroid [m],\n"
@@ -80,7 +81,7 @@ static int find_method(const char *name)
     return found;
 }
 
-static int set_option(struct query *q, int option, const char *text)
+static int set_moments_option(struct query *q, int option, const char *text)
 {
     double number;
     switch (option) {
@@ -122,7 +123,7 @@ static int set_option(struct query *q, int option, const char *text)
 }
 
 /* Measures by the method that was asked for. */
-static int measure(const struct query *q, struct measured *out, struct tact_error *err)
+static int measure_moments(const struct query *q, struct measured *out, struct tact_error *err)
 {
     const struct tact_shape shape[2] = {q->shape[0].shape, q->shape[1].shape};
     const struct tact_soup *const soup[2] = {&q->shape[0].soup, &q->shape[1].soup};
@@ -136,7 +137,7 @@ static int measure(const struct query *q, struct measured *out, struct tact_erro
                                             : measure_exact(shape, q->pose, out, err);
 }
 
-static int answer(struct query *q, char **words)
+static int answer_moments(struct query *q, char **words)
 {
     struct tact_error err = {.line = 0};
     struct measured result = {.status = 0};
@@ -149,7 +150,7 @@ static int answer(struct query *q, char **words)
             return rc == -EDOM ? EXIT_USAGE : EXIT_FILE;
         }
     }
-    int rc = measure(q, &result, &err);
+    int rc = measure_moments(q, &result, &err);
     if (rc) {
         return command_error(&err);
     }
@@ -186,7 +187,7 @@ int cmd_moments(int argc, char **argv)
             fputs(help, stdout);
             return EXIT_GOOD;
         }
-        code = set_option(&q, c, optarg);
+        code = set_moments_option(&q, c, optarg);
     }
     int words = argc - optind;
     if (!code && words != (q.check ? 0 : 2)) {
@@ -194,7 +195,8 @@ int cmd_moments(int argc, char **argv)
                        : command_usage(q.name, "two shapes are expected, not %d", words);
     }
     if (!code) {
-        code = q.check ? moments_check(q.check, q.scale, q.json) : answer(&q, argv + optind);
+        code =
+            q.check ? moments_check(q.check, q.scale, q.json) : answer_moments(&q, argv + optind);
     }
     word_shape_release(&q.shape[0]);
     word_shape_release(&q.shape[1]);

@@ -20,7 +20,7 @@ struct checked {
     const char *reason;     /* of the refusal */
 };
 
-static json_t *list(const double *v, int count)
+static json_t *json_counts(const double *v, int count)
 {
     json_t *all = json_array();
     for (int i = 0; i < count; i++) {
@@ -35,7 +35,7 @@ static int has_volume(const struct tact_mesh_defects *d)
     return !d->boundary_edges && !d->nonmanifold_edges && !d->misoriented_edges;
 }
 
-static int print_json(const struct checked *c)
+static int print_check_json(const struct checked *c)
 {
     const struct tact_mesh_defects *d = &c->defects;
     json_t *all = json_pack(
@@ -48,13 +48,13 @@ static int print_json(const struct checked *c)
         "degenerate", (json_int_t)d->degenerate, "crossings", (json_int_t)d->crossings, "misplaced",
         (json_int_t)d->misplaced, "volume", has_volume(d) ? json_real(d->volume) : json_null());
     if (all && c->mesh) {
-        json_object_set_new(all, "centroid", list(c->mesh->centroid, 3));
-        json_object_set_new(all, "inertia", list(c->inertia, 9));
+        json_object_set_new(all, "centroid", json_counts(c->mesh->centroid, 3));
+        json_object_set_new(all, "inertia", json_counts(c->inertia, 9));
     }
     return text_print_json(all);
 }
 
-static void print_table(const struct checked *c)
+static void print_check_table(const struct checked *c)
 {
     const struct tact_mesh_defects *d = &c->defects;
     const double *i = c->inertia;
@@ -112,8 +112,8 @@ int moments_check(const char *path, double scale, int json)
         weigh(&c);
     }
     if (!json) {
-        print_table(&c);
-    } else if (print_json(&c)) {
+        print_check_table(&c);
+    } else if (print_check_json(&c)) {
         rc = EXIT_USAGE;
     }
     tact_mesh_free(c.mesh);

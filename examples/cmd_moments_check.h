@@ -2,8 +2,8 @@
 #ifndef TACT_EXAMPLES_CMD_MOMENTS_CHECK_H
 #define TACT_EXAMPLES_CMD_MOMENTS_CHECK_H
 
-/* Prints what is in a mesh file and whether it is a closed surface. Gives the exit code: 0 it is,
- * 1 it is not, 3 it cannot be read. */
+/* Prints the content of a mesh file and whether it is a closed surface. Returns the exit code: 0
+ * closed, 1 not closed, 3 unreadable. */
 int moments_check(const char *path, double scale, int json);
 
 #endif

@@ -55,8 +55,8 @@ struct strip {
     double lower[3], upper[3];
 };
 
-/* Numbers with commas between them: their count, or -1 where one is none or there are too many. */
-static int numbers(const char *text, double *out, int most)
+/* Parses numbers separated by commas: returns their count, or -1 on an invalid one or too many. */
+static int parse_numbers(const char *text, double *out, int most)
 {
     char copy[256], *next = copy, *one;
     int count = 0;
@@ -69,11 +69,11 @@ static int numbers(const char *text, double *out, int most)
     return count;
 }
 
-static int set_option(struct strip *s, int option, const char *text)
+static int set_picture_option(struct strip *s, int option, const char *text)
 {
     struct picture_options *o = &s->options;
     double v[PICTURE_FRAMES];
-    int count = option == 'o' ? 0 : numbers(text, v, PICTURE_FRAMES), good = 1;
+    int count = option == 'o' ? 0 : parse_numbers(text, v, PICTURE_FRAMES), good = 1;
     if (option == 'o') {
         s->out = text;
     } else if (option == 't') {
@@ -96,7 +96,7 @@ static int set_option(struct strip *s, int option, const char *text)
         good = count == 1 && v[0] >= 1 && v[0] <= PICTURE_FRAMES;
         o->columns = good ? (int)v[0] : 1;
     }
-    return good ? 0 : command_usage(s->command, "\"%s\" is not what this option takes", text);
+    return good ? 0 : command_usage(s->command, "\"%s\" is not a valid value of this option", text);
 }
 
 /* Four moments from the first tick to the last, where none are asked for; each becomes a tick. */
@@ -221,7 +221,7 @@ static void script(FILE *to, const struct strip *s)
     fwrite(s->image.rgb, 1, 3 * (size_t)w * (size_t)h, to);
 }
 
-static int write_out(const struct strip *s)
+static int write_picture(const struct strip *s)
 {
     struct drawing drawing;
     int code = drawing_open(&drawing, s->command, s->out, s->force);
@@ -254,7 +254,7 @@ static int picture(struct strip *s)
         fprintf(stderr, "%s: %s: %s\n", s->command, text_shown(s->path), strerror(-rc));
         return EXIT_BAD;
     }
-    code = write_out(s);
+    code = write_picture(s);
     return code || tact_log_state(s->log)->complete ? code : EXIT_DAMAGED;
 }
 
@@ -280,7 +280,7 @@ int cmd_picture(int argc, char **argv)
             return EXIT_GOOD;
         }
         s.force |= c == 'F';
-        code = c == '?' ? EXIT_USAGE : (c == 'F' ? 0 : set_option(&s, c, optarg));
+        code = c == '?' ? EXIT_USAGE : (c == 'F' ? 0 : set_picture_option(&s, c, optarg));
     }
     if (!code && argc - optind != 1) {
         code = command_usage(s.command, "one log is expected, not %d", argc - optind);

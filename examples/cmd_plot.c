@@ -34,8 +34,8 @@ static const char help[] =
     "  tact sim examples/scenes/ruler.yaml --record ruler.mcap\n"
     "  tact plot ruler.mcap -o ruler.png\n";
 
-static int draw(const char *command, const struct plot_session *sessions, int count,
-                const char *out, int force)
+static int draw_plot(const char *command, const struct plot_session *sessions, int count,
+                     const char *out, int force)
 {
     struct drawing d;
     int code = drawing_open(&d, command, out, force);
@@ -61,7 +61,7 @@ static int plot(const char *command, char **paths, int count, const struct range
         code = plot_session_open(&sessions[i], paths[i], &err) ? command_error(&err) : 0;
         whole = whole && !code && tact_log_state(sessions[i].log)->complete;
     }
-    code = code ? code : draw(command, sessions, count, out, force);
+    code = code ? code : draw_plot(command, sessions, count, out, force);
     for (int i = 0; i < 2; i++) {
         plot_session_close(&sessions[i]);
     }

@@ -35,8 +35,8 @@ static const char help[] =
     "  tact recover ruler.mcap\n"
     "  tact replay ruler.mcap --verify\n";
 
-/* Without the rings nobody knows what the last moments held. */
-static int is_whole(const struct tact_recover_report *r)
+/* Without the rings it is unknown what the last ticks were. */
+static int is_fully_recovered(const struct tact_recover_report *r)
 {
     return !r->damage[0] && (r->was_complete || (r->rings && !r->ticks_lost && !r->events_lost &&
                                                  !r->counters_damaged));
@@ -73,21 +73,22 @@ static void print_text(const char *path, const struct tact_recover_report *r)
     }
 }
 
-static int print_json(const struct tact_recover_report *r)
+static int print_recovery_json(const struct tact_recover_report *r)
 {
     json_t *all = json_pack(
-        "{s:b, s:b, s:b, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:o}", "whole", is_whole(r),
-        "was_complete", r->was_complete, "from_memory", r->rings, "ticks", (json_int_t)r->ticks,
-        "ticks_added", (json_int_t)r->ticks_added, "ticks_lost", (json_int_t)r->ticks_lost,
-        "events", (json_int_t)r->events, "events_added", (json_int_t)r->events_added, "events_lost",
-        (json_int_t)r->events_lost, "bytes_cut", (json_int_t)r->bytes_cut, "bytes_covered",
-        (json_int_t)r->bytes_covered, "ticks_damaged", (json_int_t)r->ticks_damaged, "damage",
-        text_json(r->damage));
+        "{s:b, s:b, s:b, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:o}", "whole",
+        is_fully_recovered(r), "was_complete", r->was_complete, "from_memory", r->rings, "ticks",
+        (json_int_t)r->ticks, "ticks_added", (json_int_t)r->ticks_added, "ticks_lost",
+        (json_int_t)r->ticks_lost, "events", (json_int_t)r->events, "events_added",
+        (json_int_t)r->events_added, "events_lost", (json_int_t)r->events_lost, "bytes_cut",
+        (json_int_t)r->bytes_cut, "bytes_covered", (json_int_t)r->bytes_covered, "ticks_damaged",
+        (json_int_t)r->ticks_damaged, "damage", text_json(r->damage));
     return text_print_json(all);
 }
 
 /* Adds up what was done to the files of a session. */
-static void add(struct tact_recover_report *all, const struct tact_recover_report *one, int first)
+static void add_report(struct tact_recover_report *all, const struct tact_recover_report *one,
+                       int first)
 {
     all->was_complete = (first || all->was_complete) && one->was_complete;
     all->rings = one->rings; /* only the last file's end can be missing: see answer() */
@@ -132,15 +133,15 @@ struct outcome {
     int code;
 };
 
-/* Recovers a file; tells whether it is the part of that number, which another may follow. One that
- * is damaged and has its end stays as it is, and keeps no other from being recovered. */
-static int take(struct outcome *all, const char *path, unsigned number)
+/* Recovers a file; returns whether it is the part of that number, which another may follow. A
+ * damaged file that has its end is not changed, and does not prevent the recovery of others. */
+static int recover_part(struct outcome *all, const char *path, unsigned number)
 {
     struct tact_error err = {.line = 0};
     struct tact_recover_report one;
     int rc = tact_log_recover(path, NULL, &one, &err);
     if (rc == -ENODATA && number > 1 && !unlink(path)) { /* made in time, and never needed */
-        fprintf(stderr, "tact: %s: removed: it was begun, and held no tick\n", text_shown(path));
+        fprintf(stderr, "tact: %s: removed: it was created, and had no tick\n", text_shown(path));
         return 0;
     }
     if (rc) {
@@ -148,29 +149,29 @@ static int take(struct outcome *all, const char *path, unsigned number)
     }
     int part = (!rc || rc == -EBADMSG) && is_part(path, number, all->session, sizeof all->session);
     if (!rc && (part || number == 1)) {
-        add(&all->report, &one, !all->files++);
+        add_report(&all->report, &one, !all->files++);
     }
     return part;
 }
 
 /* A recorder removes the rings of a file only once that is finished, so that each file of a session
  * that was split is recovered by itself. */
-static int answer(const char *path, int json)
+static int recover_session(const char *path, int json)
 {
     struct outcome all = {.code = EXIT_GOOD};
-    int more = take(&all, path, 1);
+    int more = recover_part(&all, path, 1);
     for (unsigned k = 2; more; k++) {
         char *next = tact_log_part_path(path, k);
-        more = next && !access(next, F_OK) && take(&all, next, k);
+        more = next && !access(next, F_OK) && recover_part(&all, next, k);
         free(next);
     }
-    if (all.files && json && print_json(&all.report)) {
+    if (all.files && json && print_recovery_json(&all.report)) {
         return EXIT_BAD;
     }
     if (all.files && !json) {
         print_text(path, &all.report);
     }
-    return all.code ? all.code : is_whole(&all.report) ? EXIT_GOOD : EXIT_LOST;
+    return all.code ? all.code : is_fully_recovered(&all.report) ? EXIT_GOOD : EXIT_LOST;
 }
 
 int cmd_recover(int argc, char **argv)
@@ -182,5 +183,5 @@ int cmd_recover(int argc, char **argv)
     if (argc - optind != 1) {
         return command_usage(argv[0], "one log is expected, not %d", argc - optind);
     }
-    return answer(argv[optind], json);
+    return recover_session(argv[optind], json);
 }

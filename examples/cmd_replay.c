@@ -1,4 +1,4 @@
-/* tact replay: the session of a log run again, every output compared to the last bit. */
+/* tact replay: runs the session of a log again and compares every output bit for bit. */
 #include <getopt.h>
 #include <jansson.h>
 #include <stdio.h>
@@ -21,11 +21,11 @@ typedef unsigned long long ull;
 static const char help[] =
     "usage: tact replay FILE [OPTION]...\n\n"
     "Runs the session of a log again, from the log alone: the recorded inputs go through the same\n"
-    "loop, and every output is compared to the log's, to the last bit.\n\n"
+    "loop, and every output is compared to the log's, bit for bit.\n\n"
     "  --verify         compare; what replay always does, for scripts that say what they "
     "mean\n" RANGE_HELP
     "  --recompute HOW  instead of what the log says, moments from host or opencl, or the local\n"
-    "                   solver cone or bouchard, and tell how far every field goes its own way;\n"
+    "                   solver cone or bouchard, and report how far every field goes its own way;\n"
     "                   may be given once for each\n"
     "  --each           every tick begins in the log's state, so that each shows what it alone "
     "does\n"
@@ -52,7 +52,7 @@ static const char help[] =
     "  tact replay ruler.mcap --recompute host --from 0.5s --to 2s\n"
     "  tact replay wheel.mcap --onto wheel --scene examples/scenes/wheel.yaml\n";
 
-static void print_table(const char *path, const struct tact_replay_report *r)
+static void print_replay_table(const char *path, const struct tact_replay_report *r)
 {
     struct tact_histogram_summary compute = tact_histogram_summarise(&r->compute);
     printf("%s: %llu ticks replayed, %llu values compared, %llu differing\n", text_shown(path),
@@ -65,7 +65,7 @@ static void print_table(const char *path, const struct tact_replay_report *r)
         printf("  recorded with another %s\n", text_shown(r->mismatch));
     }
     if (!r->complete) {
-        printf("  the log is not whole: %s; %llu bytes lost\n", text_shown(r->damage),
+        printf("  the log is incomplete: %s; %llu bytes lost\n", text_shown(r->damage),
                (ull)r->bytes_lost);
     }
     if (r->resyncs) {
@@ -83,7 +83,7 @@ static void print_table(const char *path, const struct tact_replay_report *r)
         (double)r->took_ns * 1e-9, (double)r->session_ns * 1e-9);
 }
 
-static int print_json(const struct tact_replay_report *r, const char *slips)
+static int print_replay_json(const struct tact_replay_report *r, const char *slips)
 {
     json_t *first = json_null();
     if (r->differing) {
@@ -151,7 +151,7 @@ static int set_recompute(struct replay *r, const char *how)
     return 0;
 }
 
-static int answer(struct replay *r, const char *path)
+static int replay_log(struct replay *r, const char *path)
 {
     struct tact_error err = {.line = 0};
     struct tact_replay_report *report = malloc(sizeof *report);
@@ -172,9 +172,10 @@ static int answer(struct replay *r, const char *path)
         code = report->differing ? EXIT_BAD : (report->complete ? EXIT_GOOD : EXIT_DAMAGED);
         int failed = 0;
         if (r->json) {
-            failed = r->recompute ? difference_json(&r->difference) : print_json(report, r->slips);
+            failed = r->recompute ? difference_json(&r->difference)
+                                  : print_replay_json(report, r->slips);
         } else {
-            print_table(path, report);
+            print_replay_table(path, report);
             if (r->recompute) {
                 puts("");
                 difference_table(&r->difference, "the log", "the replay");
@@ -216,9 +217,10 @@ int cmd_replay(int argc, char **argv)
         code = command_usage(argv[0], "one log is expected, not %d", argc - optind);
     }
     if (!code && !r.options.onto != !r.scene) {
-        code = command_usage(argv[0], r.scene ? "--scene goes with --onto DEVICE"
-                                              : "--onto needs --scene FILE: the deadman and limits "
-                                                "come from a scene of this place");
+        code = command_usage(
+            argv[0],
+            r.scene ? "--scene goes with --onto DEVICE"
+                    : "--onto needs --scene FILE: the deadman and limits come from a local scene");
     }
     code = code ? code : range_check(&r.range, argv[0]);
     r.options.from = r.range.at[0];
@@ -232,7 +234,7 @@ int cmd_replay(int argc, char **argv)
         command_catch_signals();
     }
     r.options.messages = (struct tact_messages){command_message, &r.quiet};
-    code = code ? code : answer(&r, argv[optind]);
+    code = code ? code : replay_log(&r, argv[optind]);
     difference_free(&r.difference);
     free(r.slips);
     return code;

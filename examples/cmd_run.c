@@ -76,9 +76,9 @@ static struct tact_pose *poses(struct tact_session *session)
     return list;
 }
 
-static int print(const struct run *run, struct tact_session *session,
-                 const struct tact_session_report *report, const struct tact_scene *scene,
-                 const struct tact_pose *start)
+static int print_run_report(const struct run *run, struct tact_session *session,
+                            const struct tact_session_report *report,
+                            const struct tact_scene *scene, const struct tact_pose *start)
 {
     if (!run->json) {
         table_print(session, report, scene, start, &run->options);
@@ -134,7 +134,7 @@ static int run_session(struct run *run, const struct tact_scene *scene)
     int rc = start ? run_shown(run, scene, &stream, session, &report) : -ENOMEM;
     live_clear();
     int code = start ? verdict(run, session, rc, &report) : EXIT_BAD;
-    if (start && code != EXIT_REFUSED && print(run, session, &report, scene, start)) {
+    if (start && code != EXIT_REFUSED && print_run_report(run, session, &report, scene, start)) {
         code = EXIT_BAD;
     }
     free(start);

@@ -83,7 +83,7 @@ int cmd_view(int argc, char **argv)
             return EXIT_USAGE;
         }
         if (!good) {
-            return command_usage(argv[0], "\"%s\" is not what this option takes", optarg);
+            return command_usage(argv[0], "\"%s\" is not a valid value of this option", optarg);
         }
     }
     if (optind + 1 != argc) {

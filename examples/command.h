@@ -6,10 +6,10 @@
 #include "rt/message.h"
 #include "rt/session/session.h"
 
-/* Exit codes that mean the same in every subcommand; each tells its own in its help. */
+/* Exit codes with the same meaning in every subcommand; the help of each lists its own. */
 enum { EXIT_GOOD = 0, EXIT_BAD = 1, EXIT_USAGE = 2 };
 
-/* One subcommand: argv[0] is "tact NAME", for messages. Gives the exit code. */
+/* One subcommand: argv[0] is "tact NAME", for messages. Returns the exit code. */
 int cmd_run(int argc, char **argv);
 int cmd_sim(int argc, char **argv);
 int cmd_replay(int argc, char **argv);
@@ -28,12 +28,13 @@ int cmd_doctor(int argc, char **argv);
 int cmd_devices(int argc, char **argv);
 int cmd_calibrate(int argc, char **argv);
 
-/* tact.c: one line on stderr, "tact: file:line:column: key: text". Gives EXIT_USAGE. */
+/* tact.c: one line on stderr, "tact: file:line:column: key: text". Returns EXIT_USAGE. */
 int command_error(const struct tact_error *err);
-/* One line about how a subcommand was called, and where its help is. Gives EXIT_USAGE. */
+/* Prints one line about an error in the arguments, with a reference to the help. Returns
+ * EXIT_USAGE. */
 int command_usage(const char *command, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
-/* Reads the options of a subcommand that has --json and --help alone. Gives the exit code where the
+/* Parses the options of a subcommand that has only --json and --help. Returns the exit code if the
  * command ends here, or -1. */
 int command_takes_json(int argc, char **argv, const char *help, int *json);
 /* Messages of the library to stderr, without those of level INFO where *(int *)user is not 0. */
@@ -41,8 +42,8 @@ void command_message(void *user, enum tact_message_level level, const char *text
 
 /* signals.c: what a session asks before every tick whether to end. */
 struct tact_stop *command_stop(void);
-/* The first SIGINT, SIGTERM or SIGHUP asks for a clean end, which takes the force from the devices;
- * a second one of its kind kills. A closed output pipe does not. */
+/* The first SIGINT, SIGTERM or SIGHUP requests a clean end, which zeroes the forces; a second one
+ * of its kind kills the process. A closed output pipe does not. */
 void command_catch_signals(void);
 
 /* live.c: the line that a person watches while a session runs. */
@@ -54,7 +55,7 @@ struct live {
 };
 /* A watch callback of a session; user is a struct live. */
 void live_show(void *user, const struct tact_session_status *status);
-/* Takes the line away, so that something else can be printed there. */
+/* Clears the line, so that other text can be printed. */
 void live_clear(void);
 
 /* table.c: the end of a run, as a person reads it. start: poses of the bodies at the start. */

@@ -23,17 +23,18 @@ enum devices_force { DEVICES_FORCE_ASK, DEVICES_FORCE_YES, DEVICES_FORCE_NO };
  * part, else NULL; *matching: how many there are. */
 const struct tact_attached_input *devices_find_input(const struct tact_attached *attached,
                                                      const char *name, int *matching);
-/* Finds the device by its name, a part of it, or its path, which it tells where there is none; its
- * values for some seconds, on stdout or where report is not NULL in it. Give the exit code. */
+/* Finds the device by its name, a substring of it, or its path, and reports if there is none;
+ * prints its values for some seconds on stdout, or adds them to report if not NULL. Return the exit
+ * code. */
 int devices_find(const struct tact_attached *attached, const char *name,
                  struct devices_target *target);
 int devices_test(const struct devices_target *target, double seconds, json_t *report);
 
-/* Says on stderr what keeps it closed and what opens it; not 0 where something does. */
+/* Prints on stderr why it cannot be opened and what opens it; not 0 if it cannot. */
 int devices_closed(const struct tact_attached_access *access);
 
-/* devices_force.c: a gentle force on the output of that name (NULL: the one that is felt best; of a
- * board none), after asking. Gives the exit code. */
+/* devices_force.c: plays a gentle force on the output of that name (NULL: the one that is felt
+ * best; none for a board), after a question. Returns the exit code. */
 int devices_force(const struct devices_target *target, enum devices_force force, const char *output,
                   json_t *report);
 

@@ -26,13 +26,13 @@ struct push {
     struct tact_device device;
     struct tact_safety safety;
     double button[TACT_DEVICE_CHANNELS];
-    double oldest; /* age of the force that was told [s] */
+    double oldest; /* maximum reported age of the force [s] */
     struct termios terminal;
     int keys; /* 1: a terminal's keys are looked at */
 };
 
 /* Which output: the one that was named, or the one that is felt best. */
-static int choose(struct push *push, const char *output)
+static int choose_force_output(struct push *push, const char *output)
 {
     static const char *const order[] = {"force_x", "force_y", "vibration", "weak",
                                         "strong",  "spring",  "damper",    "friction"};
@@ -101,7 +101,7 @@ static int open_output(struct push *push)
     return type->open(&config, &push->device, &err) ? command_error(&err) : 0;
 }
 
-/* A key at the terminal is seen at once, and not shown. */
+/* Reads keys at the terminal immediately and without echo. */
 static void watch_keys(struct push *push)
 {
     push->keys = isatty(STDIN_FILENO) && tcgetattr(STDIN_FILENO, &push->terminal) == 0;
@@ -147,8 +147,8 @@ static const char *stopped(struct push *push, uint64_t tick, const struct tact_d
     return NULL;
 }
 
-/* Plays it; *seconds: how long. Gives what ended it, or NULL where it came to its own end. */
-static const char *play(struct push *push, double *seconds)
+/* Plays it; *seconds: duration. Returns what ended it, or NULL at its normal end. */
+static const char *play_push(struct push *push, double *seconds)
 {
     const int64_t start = tact_clock_now();
     const char *why = NULL;
@@ -171,7 +171,7 @@ static const char *play(struct push *push, double *seconds)
 }
 
 /* What was played, for people or machines. */
-static void tell(const struct push *push, double seconds, const char *why, json_t *report)
+static void print_push(const struct push *push, double seconds, const char *why, json_t *report)
 {
     if (report) {
         json_object_set_new(report, "force",
@@ -191,7 +191,7 @@ int devices_force(const struct devices_target *target, enum devices_force force,
 {
     struct push push = {.target = target};
     double seconds = 0.0;
-    if (!choose(&push, output) || !agreed(&push, force)) {
+    if (!choose_force_output(&push, output) || !agreed(&push, force)) {
         return EXIT_GOOD;
     }
     if (open_output(&push)) {
@@ -199,10 +199,10 @@ int devices_force(const struct devices_target *target, enum devices_force force,
     }
     command_catch_signals();
     watch_keys(&push);
-    const char *why = play(&push, &seconds);
+    const char *why = play_push(&push, &seconds);
     push.device.ops->close(push.device.self);
     leave_keys(&push);
-    tell(&push, seconds, why, report);
+    print_push(&push, seconds, why, report);
     if (target->input && push.oldest == 0.0 && !why) {
         fprintf(stderr, "tact: %s took no force\n", target->input->path);
         return EXIT_BAD;

@@ -1,4 +1,4 @@
-/* tact devices --test: what a device gives, as it is moved. */
+/* tact devices --test: the values of a device as it is moved. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -10,11 +10,11 @@
 
 enum { PERIOD_NS = 10000000, BOARD_CHANNELS = 16 };
 
-/* What was seen of each channel. */
+/* Extremes and reported values of each channel. */
 struct seen {
     double low[TACT_DEVICE_CHANNELS];
     double high[TACT_DEVICE_CHANNELS];
-    double told[TACT_DEVICE_CHANNELS];
+    double reported[TACT_DEVICE_CHANNELS];
 };
 
 const struct tact_attached_input *devices_find_input(const struct tact_attached *attached,
@@ -75,8 +75,8 @@ static void list_inputs(const struct tact_attached_board *board, char *text, siz
     }
 }
 
-static int open_device(const struct tact_attached_input *input,
-                       const struct tact_attached_board *board, struct tact_device *device)
+static int open_tested_device(const struct tact_attached_input *input,
+                              const struct tact_attached_board *board, struct tact_device *device)
 {
     char inputs[512] = "";
     struct tact_device_setting settings[2] = {
@@ -104,22 +104,22 @@ static const char *unit_of(const struct tact_device *device, int channel)
     return strcmp(unit, "1") == 0 ? "" : unit;
 }
 
-/* Tells, where it is to, each channel that went a twentieth of its way, or of a unit, since it was
- * told. */
-static void take(const struct tact_device *device, const struct tact_device_input *in, double t,
-                 int tell, struct seen *seen)
+/* Reports each channel that has changed by a twentieth of its range, or of a unit, since its last
+ * report. */
+static void update_extremes(const struct tact_device *device, const struct tact_device_input *in,
+                            double t, int report_changes, struct seen *seen)
 {
     for (int i = 0; i < device->info.input_count; i++) {
         double value = in->channel[i];
         if (t == 0.0) {
-            seen->low[i] = seen->high[i] = seen->told[i] = value;
+            seen->low[i] = seen->high[i] = seen->reported[i] = value;
         }
         seen->low[i] = fmin(seen->low[i], value);
         seen->high[i] = fmax(seen->high[i], value);
-        if (tell && fabs(value - seen->told[i]) >= 0.05) {
+        if (report_changes && fabs(value - seen->reported[i]) >= 0.05) {
             printf("%7.2f s  %-14s %9.3f %s\n", t, device->info.input[i].name, value,
                    unit_of(device, i));
-            seen->told[i] = value;
+            seen->reported[i] = value;
         }
     }
     fflush(stdout);
@@ -181,7 +181,7 @@ int devices_test(const struct devices_target *target, double seconds, json_t *re
     const struct tact_attached_board *board = target->board;
     const struct tact_attached_input *input = target->input;
     if (devices_closed(input ? &input->access : &board->access) ||
-        open_device(input, board, &device)) {
+        open_tested_device(input, board, &device)) {
         return EXIT_BAD;
     }
     const char *name = input ? input->name : board->name;
@@ -193,7 +193,7 @@ int devices_test(const struct devices_target *target, double seconds, json_t *re
         const double t = (double)tick * PERIOD_NS * 1e-9;
         tact_clock_sleep_until(start + (int64_t)tick * PERIOD_NS);
         device.ops->read(device.self, tick, t, tact_clock_now(), &in);
-        take(&device, &in, t, !report, &seen);
+        update_extremes(&device, &in, t, !report, &seen);
         if (in.state == TACT_DEVICE_LOST) {
             fprintf(stderr, "tact: %s is gone\n", path);
             code = EXIT_BAD;

@@ -8,7 +8,7 @@
 
 uint32_t difference_stamp(const struct tact_field *field)
 {
-    /* What a device's field holds second is when the kernel saw it. */
+    /* a device's second value is the kernel's time stamp */
     return strncmp(field->unit, "state, stamp ns", 15) ? UINT32_MAX : 1;
 }
 
@@ -66,8 +66,8 @@ void difference_free(struct difference *d)
     d->fields = NULL;
 }
 
-static void differs(struct difference *d, uint32_t field, uint32_t element, uint64_t tick, double a,
-                    double b)
+static void record_difference(struct difference *d, uint32_t field, uint32_t element, uint64_t tick,
+                              double a, double b)
 {
     struct difference_field *f = &d->fields[field];
     double size = fabs(a - b);
@@ -92,8 +92,8 @@ static void differs(struct difference *d, uint32_t field, uint32_t element, uint
     }
 }
 
-static double value(const struct difference_field *f, const struct tact_record *r, uint32_t offset,
-                    uint32_t k)
+static double field_value(const struct difference_field *f, const struct tact_record *r,
+                          uint32_t offset, uint32_t k)
 {
     return offset == DIFFERENCE_ABSENT ? f->absent : r->values[offset + k];
 }
@@ -104,14 +104,15 @@ void difference_add(struct difference *d, const struct tact_record *a, const str
         const struct difference_field *f = &d->fields[i];
         d->values += f->count - (f->stamp < f->count);
         for (uint32_t k = 0; k < f->count; k++) {
-            const double va = value(f, a, f->offset[0], k), vb = value(f, b, f->offset[1], k);
+            const double va = field_value(f, a, f->offset[0], k),
+                         vb = field_value(f, b, f->offset[1], k);
             if (k == f->stamp) {
                 continue;
             }
             d->fields[i].squares[0] += (va - vb) * (va - vb);
             d->fields[i].squares[1] += vb * vb;
             if (memcmp(&va, &vb, sizeof va)) {
-                differs(d, i, k, a->tick, va, vb);
+                record_difference(d, i, k, a->tick, va, vb);
             }
         }
     }

@@ -14,7 +14,7 @@ struct difference_field {
     uint32_t stamp;     /* element that is a measured time and not compared; UINT32_MAX: none */
     uint64_t differing; /* values, bit by bit */
     uint64_t first;     /* tick */
-    double most;        /* |a - b|; infinity where one is not a number */
+    double most;        /*  |a - b|; infinity if one is not a number */
     uint64_t most_tick;
     uint32_t most_element;
     double a, b;       /* there */

@@ -44,7 +44,7 @@ void difference_table(const struct difference *d, const char *a, const char *b)
 }
 
 /* Values that are not finite have no form in JSON: as text, all have. */
-static json_t *number(double x)
+static json_t *json_number(double x)
 {
     return json_sprintf("%.17g", x);
 }
@@ -55,19 +55,20 @@ int difference_json(const struct difference *d)
     for (uint32_t i = 0; i < d->field_count; i++) {
         const struct difference_field *f = &d->fields[i];
         if (f->differing) {
-            json_object_set_new(
-                fields, f->name,
-                json_pack("{s:I, s:I, s:o, s:I, s:I, s:o, s:o, s:o, s:o}", "differing",
-                          (json_int_t)f->differing, "first_tick", (json_int_t)f->first, "largest",
-                          number(f->most), "tick", (json_int_t)f->most_tick, "element",
-                          (json_int_t)f->most_element, "a", number(f->a), "b", number(f->b), "rms",
-                          number(rms(d, f, 0)), "rms_b", number(rms(d, f, 1))));
+            json_object_set_new(fields, f->name,
+                                json_pack("{s:I, s:I, s:o, s:I, s:I, s:o, s:o, s:o, s:o}",
+                                          "differing", (json_int_t)f->differing, "first_tick",
+                                          (json_int_t)f->first, "largest", json_number(f->most),
+                                          "tick", (json_int_t)f->most_tick, "element",
+                                          (json_int_t)f->most_element, "a", json_number(f->a), "b",
+                                          json_number(f->b), "rms", json_number(rms(d, f, 0)),
+                                          "rms_b", json_number(rms(d, f, 1))));
         }
     }
     if (d->differing) {
         first = json_pack("{s:I, s:s, s:I, s:o, s:o}", "tick", (json_int_t)d->first_tick, "field",
                           d->fields[d->first_field].name, "element", (json_int_t)d->first_element,
-                          "a", number(d->first_a), "b", number(d->first_b));
+                          "a", json_number(d->first_a), "b", json_number(d->first_b));
     }
     json_t *all =
         json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:o, s:o}", "ticks", (json_int_t)d->ticks,

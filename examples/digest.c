@@ -10,7 +10,7 @@
 #include "text.h"
 
 /* FNV-1a, 64 bits. */
-static uint64_t add(uint64_t hash, const void *data, size_t size)
+static uint64_t hash_bytes(uint64_t hash, const void *data, size_t size)
 {
     const unsigned char *bytes = data;
     for (size_t i = 0; i < size; i++) {
@@ -24,8 +24,8 @@ static uint64_t add_layout(uint64_t hash, const struct tact_layout *layout)
     for (uint32_t i = 0; i < layout->field_count; i++) {
         const struct tact_field *f = &layout->fields[i];
         if (f->kind != TACT_FIELD_TIMING) {
-            hash = add(hash, f->name, strlen(f->name));
-            hash = add(hash, &f->count, sizeof f->count);
+            hash = hash_bytes(hash, f->name, strlen(f->name));
+            hash = hash_bytes(hash, &f->count, sizeof f->count);
         }
     }
     return hash;
@@ -34,13 +34,13 @@ static uint64_t add_layout(uint64_t hash, const struct tact_layout *layout)
 static uint64_t add_record(uint64_t hash, const struct tact_layout *layout,
                            const struct tact_record *r)
 {
-    hash = add(hash, &r->tick, sizeof r->tick);
+    hash = hash_bytes(hash, &r->tick, sizeof r->tick);
     for (uint32_t i = 0; i < layout->field_count; i++) {
         const struct tact_field *f = &layout->fields[i];
         const uint32_t stamp = difference_stamp(f);
         for (uint32_t k = 0; k < f->count && f->kind != TACT_FIELD_TIMING; k++) {
             if (k != stamp) {
-                hash = add(hash, &r->values[f->offset + k], sizeof *r->values);
+                hash = hash_bytes(hash, &r->values[f->offset + k], sizeof *r->values);
             }
         }
     }
@@ -84,12 +84,12 @@ static int print_one(const char *path, int of_results)
     int code = tact_log_state(log)->complete ? EXIT_GOOD : EXIT_DAMAGED;
     tact_log_close(log);
     if (rc) {
-        struct tact_error told = {.line = 0};
-        char why[sizeof told.text];
+        struct tact_error error = {.line = 0};
+        char why[sizeof error.text];
         tact_error_format(&err, why, sizeof why);
-        tact_error_at(&told, path, 0, 0, NULL);
-        tact_error_set(&told, rc, "%s", why[0] ? why : strerror(-rc));
-        return command_error(&told);
+        tact_error_at(&error, path, 0, 0, NULL);
+        tact_error_set(&error, rc, "%s", why[0] ? why : strerror(-rc));
+        return command_error(&error);
     }
     printf("%s  %s\n", digest, text_shown(path));
     return code;

@@ -27,8 +27,8 @@ void drawing_quoted(FILE *to, const char *prefix, const char *text)
     fputs("'", to);
 }
 
-/* The script waits in memory until it is whole: gnuplot reads it from there, and what it draws
- * comes through a pipe, so that it opens no file and a failed write is seen. */
+/* The script is collected in memory: gnuplot reads it from there and writes the picture to a pipe,
+ * so that it opens no file and a failed write is detected. */
 int drawing_open(struct drawing *d, const char *command, const char *out, int force)
 {
     int script = ends_with(out, ".gp");
@@ -50,7 +50,7 @@ int drawing_open(struct drawing *d, const char *command, const char *out, int fo
 }
 
 /* Starts gnuplot: the script in, the picture out, what it says into `said`. 0 or an errno. */
-static int start(int script, int picture, int said, pid_t *child)
+static int start(int script, int picture, int message, pid_t *child)
 {
     extern char **environ;
     char *const words[] = {"gnuplot", "-d", "-", NULL}; /* -d: without the user's own settings */
@@ -66,14 +66,14 @@ static int start(int script, int picture, int said, pid_t *child)
     posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGDEF);
     posix_spawn_file_actions_adddup2(&files, script, 0);
     posix_spawn_file_actions_adddup2(&files, picture, 1);
-    posix_spawn_file_actions_adddup2(&files, said, 2);
+    posix_spawn_file_actions_adddup2(&files, message, 2);
     int rc = posix_spawnp(child, "gnuplot", &files, &attributes, words, environ);
     posix_spawn_file_actions_destroy(&files);
     posix_spawnattr_destroy(&attributes);
     return rc;
 }
 
-/* All that gnuplot draws goes to the file; its last bytes are kept. 0 or an errno. */
+/* Copies gnuplot's output to the file; returns 0 or an errno, and its last bytes in end. */
 static int copy(int from, FILE *to, char end[16])
 {
     char block[16384];
@@ -91,7 +91,7 @@ static int copy(int from, FILE *to, char end[16])
 }
 
 /* A picture ends as its format says, or it was cut. */
-static int is_whole(const struct drawing *d, const char end[16])
+static int is_complete_file(const struct drawing *d, const char end[16])
 {
     if (!strcmp(d->terminal, "pngcairo")) {
         return !memcmp(end + 8, "IEND", 4);
@@ -100,7 +100,7 @@ static int is_whole(const struct drawing *d, const char end[16])
     return memmem(end, 16, last, strlen(last)) != NULL;
 }
 
-static int draw(struct drawing *d, int said)
+static int run_gnuplot(struct drawing *d, int message)
 {
     int ends[2], status = 0;
     char end[16];
@@ -109,17 +109,17 @@ static int draw(struct drawing *d, int said)
         pipe2(ends, O_CLOEXEC)) {
         return errno;
     }
-    int rc = start(fileno(d->to), ends[1], said, &child);
+    int rc = start(fileno(d->to), ends[1], message, &child);
     close(ends[1]);
     int started = !rc;
     rc = rc ? rc : copy(ends[0], d->out.to, end);
     close(ends[0]);
     while (started && waitpid(child, &status, 0) < 0 && errno == EINTR) {
     }
-    return rc ? rc : (!status && is_whole(d, end) ? 0 : EPROTO);
+    return rc ? rc : (!status && is_complete_file(d, end) ? 0 : EPROTO);
 }
 
-static void tell(const struct drawing *d, int rc, int said)
+static void report_gnuplot(const struct drawing *d, int rc, int message)
 {
     char words[512] = "";
     if (rc == ENOENT) {
@@ -129,7 +129,7 @@ static void tell(const struct drawing *d, int rc, int said)
                 d->out.command);
         return;
     }
-    ssize_t n = rc == EPROTO && said >= 0 ? pread(said, words, sizeof words - 1, 0) : 0;
+    ssize_t n = rc == EPROTO && message >= 0 ? pread(message, words, sizeof words - 1, 0) : 0;
     words[n > 0 ? n : 0] = '\0';
     fprintf(stderr, "%s: %s: %s: %s\n", d->out.command, text_shown(d->out.path),
             rc == EPROTO ? "gnuplot could not draw it" : "cannot be written",
@@ -141,13 +141,13 @@ int drawing_close(struct drawing *d)
     if (!d->terminal) {
         return output_close(&d->out, EXIT_GOOD, 1);
     }
-    int said = memfd_create("said", MFD_CLOEXEC);
-    int rc = said < 0 ? errno : draw(d, said);
+    int message = memfd_create("said", MFD_CLOEXEC);
+    int rc = message < 0 ? errno : run_gnuplot(d, message);
     if (rc) {
-        tell(d, rc, said);
+        report_gnuplot(d, rc, message);
     }
-    if (said >= 0) {
-        close(said);
+    if (message >= 0) {
+        close(message);
     }
     fclose(d->to);
     return output_close(&d->out, rc ? EXIT_BAD : EXIT_GOOD, !rc);

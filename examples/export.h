@@ -1,4 +1,4 @@
-/* A log in formats that other programs read. Doubles keep every bit. */
+/* Exporting a log to formats of other programs. Doubles are exact. */
 #ifndef TACT_EXAMPLES_EXPORT_H
 #define TACT_EXAMPLES_EXPORT_H
 

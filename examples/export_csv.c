@@ -7,7 +7,7 @@
 #include "export.h"
 #include "text.h"
 
-/* Names come from scenes and devices: as RFC 4180 has them where they hold a comma or a quote. */
+/* Names of scenes and devices, quoted as in RFC 4180 if they contain a comma or a quote. */
 static void column(FILE *to, const char *field, const char *element)
 {
     const char *name = text_shown(element);

@@ -78,7 +78,7 @@ static int write_rows(const struct tables *o, hid_t set, hid_t type, hsize_t col
     return rc;
 }
 
-static int flush(struct tables *o)
+static int flush_tables(struct tables *o)
 {
     uint32_t count = o->layout->field_count;
     int rc = 0;
@@ -97,7 +97,7 @@ static int flush(struct tables *o)
     return rc;
 }
 
-static void take(struct tables *o)
+static void append_record(struct tables *o)
 {
     for (uint32_t i = 0; i < o->layout->field_count; i++) {
         const struct tact_field *f = &o->layout->fields[i];
@@ -139,16 +139,16 @@ static int create(struct tables *o, const struct tact_log *log, const char *path
     return rc;
 }
 
-static int fill(struct tables *o, struct tact_log *log)
+static int fill_tables(struct tables *o, struct tact_log *log)
 {
     int rc = 1;
     while (rc > 0 && (rc = tact_log_next(log, o->record)) > 0) {
-        take(o);
-        if (o->used == ROWS && flush(o)) {
+        append_record(o);
+        if (o->used == ROWS && flush_tables(o)) {
             rc = -EIO;
         }
     }
-    return rc ? rc : flush(o);
+    return rc ? rc : flush_tables(o);
 }
 
 int export_hdf5(struct tact_log *log, const struct export_names *names, struct output *out,
@@ -166,10 +166,10 @@ int export_hdf5(struct tact_log *log, const struct export_names *names, struct o
         rc = o->record && o->rows && o->set ? 0 : -ENOMEM;
     }
     H5dont_atexit();                       /* after a write that failed, its cleaning up crashes */
-    H5Eset_auto2(H5E_DEFAULT, NULL, NULL); /* what fails is told once, by the caller */
+    H5Eset_auto2(H5E_DEFAULT, NULL, NULL); /* errors are reported once, by the caller */
     errno = 0;
     rc = rc ? rc : (out->beside ? create(o, log, out->beside) : -ESPIPE);
-    rc = rc ? rc : fill(o, log);
+    rc = rc ? rc : fill_tables(o, log);
     for (uint32_t i = 0; o && o->set && i < layout->field_count + 3; i++) {
         if (o->set[i] > 0) {
             H5Dclose(o->set[i]);

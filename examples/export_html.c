@@ -12,7 +12,7 @@
 #define FRAMES_A_SECOND 60.0
 #define BUDGET_NS (INT64_MAX / 2)
 
-/* Nothing is loaded from anywhere, whatever stands in the session. */
+/* Nothing is loaded from elsewhere, whatever the session contains. */
 static const char policy[] =
     "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; "
     "style-src 'unsafe-inline'; script-src 'unsafe-inline'\">\n";
@@ -113,7 +113,7 @@ static void put_file(const struct page_file *file, const char *tag, FILE *to)
     fprintf(to, "</%s>\n", tag);
 }
 
-/* The lines of the page: what they name stands in the file itself, scripts at the end. */
+/* Writes the lines of the page with the referenced files inline, scripts at the end. */
 static int put_page(struct playback *p, char *page, FILE *to)
 {
     const struct page_file *script[8];

@@ -8,7 +8,7 @@
 #include "export.h"
 
 /* Elements from `offset` on; the field must be in the log. */
-static void put(struct export_names *n, uint32_t offset, const char *name)
+static void put_name(struct export_names *n, uint32_t offset, const char *name)
 {
     if (offset < n->count) {
         n->element[offset] = name;
@@ -22,7 +22,7 @@ static void name_joints(struct export_names *n)
         const char *link = strchr(j->name, '.');
         const uint32_t at[] = {j->position, j->velocity, j->target, j->torque};
         for (size_t k = 0; k < sizeof at / sizeof *at; k++) {
-            put(n, at[k], link ? link + 1 : j->name);
+            put_name(n, at[k], link ? link + 1 : j->name);
         }
     }
 }
@@ -32,15 +32,15 @@ static void name_channels(struct export_names *n)
     for (int i = 0; i < n->view.device_count; i++) {
         const struct tact_device_info *device = &n->view.devices[i];
         uint32_t at = n->view.device_inputs[i];
-        put(n, at, "state");
-        put(n, at + 1, "stamp_ns");
+        put_name(n, at, "state");
+        put_name(n, at + 1, "stamp_ns");
         for (int k = 0; k < device->input_count; k++) {
-            put(n, at + 2 + (uint32_t)k, device->input[k].name);
+            put_name(n, at + 2 + (uint32_t)k, device->input[k].name);
         }
     }
     for (uint32_t k = 0; k < n->view.scene->outputs_count; k++) {
-        put(n, n->view.wanted + k, n->view.scene->outputs[k].to);
-        put(n, n->view.sent + k, n->view.scene->outputs[k].to);
+        put_name(n, n->view.wanted + k, n->view.scene->outputs[k].to);
+        put_name(n, n->view.sent + k, n->view.scene->outputs[k].to);
     }
 }
 

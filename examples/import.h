@@ -72,9 +72,9 @@ bool import_fills_repeats(const struct import *i);
 /* import_rows.c: reads the file; fills the rest. */
 int import_read_rows(struct import *i, struct tact_error *err);
 
-/* The values at a time since the first row [s], by linear interpolation between the rows around it;
- * *row is where the last call ended, 0 at first. Gives 0, or 1 in a gap, where the row before it is
- * held. */
+/* The values at a time since the first row [s], by linear interpolation; *row is the result of the
+ * last call, 0 at first. Returns 0, or 1 in a gap, where the values are those of the row before it.
+ */
 int import_sample(const struct import *i, double t, size_t *row, double *out);
 
 #endif

@@ -265,7 +265,7 @@ static int add_wrench(struct import *i, const struct map_wrench *w, struct tact_
     return rc;
 }
 
-static int add_all(struct import *i, struct tact_error *err)
+static int add_channels(struct import *i, struct tact_error *err)
 {
     const struct import_map *m = i->map;
     int rc = 0;
@@ -349,7 +349,7 @@ int import_read_map(struct import *i, struct tact_error *err)
     }
     i->map = map;
     rc = check(i, err);
-    return rc ? rc : add_all(i, err);
+    return rc ? rc : add_channels(i, err);
 }
 
 void import_free(struct import *i)

@@ -110,8 +110,7 @@ static int read_all(struct reading *r)
     return rc;
 }
 
-/* Unit quaternions, each on the side of the one before, so that interpolation takes the short way.
- */
+/* Unit quaternions with signs such that interpolation takes the shorter arc. */
 static int check_quaternions(struct import *i, const struct import_group *g, struct tact_error *err)
 {
     for (size_t k = 0; k < i->rows; k++) {
@@ -134,7 +133,7 @@ static int check_quaternions(struct import *i, const struct import_group *g, str
 }
 
 /* Rows from..to-1 repeat the values of row `from`; they become steps on the way to row `to`. */
-static void fill(struct import *i, const struct import_group *g, size_t from, size_t to)
+static void fill_gap(struct import *i, const struct import_group *g, size_t from, size_t to)
 {
     size_t width = (size_t)i->channel_count;
     for (size_t k = from + 1; k < to; k++) {
@@ -158,14 +157,14 @@ static void count_repeats(struct import *i, struct import_group *g)
             g->longest = k - start > g->longest ? k - start : g->longest;
         } else {
             if (fills) {
-                fill(i, g, start, k);
+                fill_gap(i, g, start, k);
             }
             start = k;
         }
     }
 }
 
-static int by_size(const void *a, const void *b)
+static int compare_intervals(const void *a, const void *b)
 {
     double x = *(const double *)a, y = *(const double *)b;
     return (x > y) - (x < y);
@@ -182,7 +181,7 @@ static int find_gaps(struct import *i)
     for (size_t k = 0; k + 1 < i->rows; k++) {
         step[k] = i->time[k + 1] - i->time[k];
     }
-    qsort(step, i->rows - 1, sizeof *step, by_size);
+    qsort(step, i->rows - 1, sizeof *step, compare_intervals);
     i->usual = step[(i->rows - 1) / 2];
     free(step);
     for (size_t k = 0; k + 1 < i->rows; k++) {

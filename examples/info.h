@@ -16,9 +16,9 @@ struct info {
 /* From the first tick to the end of the last [s]. */
 double info_duration(const struct info *info);
 
-/* digest.c: a line "HASH  PATH" for each log. of_results: of what happened in it, whatever its
- * layout; else over tick, name and every value that a session of the same scene must give again:
- * all but stamps and measured times. Gives the exit code. */
+/* digest.c: prints a line "HASH  PATH" for each log. of_results: of its results, whatever its
+ * layout; else over tick, name and every value that a session of the same scene reproduces: all but
+ * stamps and measured times. Returns the exit code. */
 int info_print_digests(char **paths, int count, int of_results);
 
 /* results.c: of a log that was just opened, and its view. 0 or a negative errno. */

@@ -86,7 +86,7 @@ static json_t *pair_json(const struct tact_view_pair *v, const struct survey_pai
         "least_margin", least, "normal_max_N", p->normal, "torsion_max_Nm", p->torsion);
 }
 
-static json_t *counts(const uint64_t *values, int count, const char *(*name)(int))
+static json_t *json_named_counts(const uint64_t *values, int count, const char *(*name)(int))
 {
     json_t *all = json_object();
     for (int i = 0; i < count; i++) {
@@ -95,7 +95,7 @@ static json_t *counts(const uint64_t *values, int count, const char *(*name)(int
     return all;
 }
 
-static void add_scene(const struct info *i, json_t *all)
+static void add_scene_json(const struct info *i, json_t *all)
 {
     static const char *const states[] = {"disarmed", "armed", "fault"};
     json_t *pairs = json_array(), *bodies = json_array(), *joints = json_array(),
@@ -123,10 +123,12 @@ static void add_scene(const struct info *i, json_t *all)
     json_object_set_new(all, "compute_us", latency(&i->survey.compute));
     json_object_set_new(all, "safety", safety);
     json_object_set_new(all, "contacts_max", json_integer(i->survey.contacts_max));
-    json_object_set_new(all, "solver_counts",
-                        counts(i->survey.counts, TACT_SOLVE_COUNTS, tact_solve_count_name));
-    json_object_set_new(all, "moments_methods",
-                        counts(i->survey.methods, TACT_MOMENTS_COUNTS, tact_moments_count_name));
+    json_object_set_new(
+        all, "solver_counts",
+        json_named_counts(i->survey.counts, TACT_SOLVE_COUNTS, tact_solve_count_name));
+    json_object_set_new(
+        all, "moments_methods",
+        json_named_counts(i->survey.methods, TACT_MOMENTS_COUNTS, tact_moments_count_name));
     json_object_set_new(all, "pairs", pairs);
     json_object_set_new(all, "bodies", bodies);
     json_object_set_new(all, "joints", joints);
@@ -151,7 +153,7 @@ int info_print_json(const struct info *i)
         (json_int_t)i->survey.skipped, "lost", (json_int_t)i->survey.lost, "gaps", gaps(i),
         "topics", topics(i), "events", events(i), "facts", facts(i));
     if (all && i->view.session) {
-        add_scene(i, all);
+        add_scene_json(i, all);
     }
     return text_print_json(all);
 }

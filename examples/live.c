@@ -1,4 +1,4 @@
-/* The line that a person watches while a session runs: rewritten in place, ten times a second. */
+/* The status line of a running session: rewritten in place, ten times a second. */
 #include <stdio.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -10,7 +10,7 @@
 
 static int shown; /* 1: the line is on the screen */
 
-static size_t columns(void)
+static size_t terminal_columns(void)
 {
     struct winsize size;
     return ioctl(STDERR_FILENO, TIOCGWINSZ, &size) || size.ws_col < 2 ? 80 : size.ws_col;
@@ -57,6 +57,6 @@ void live_show(void *user, const struct tact_session_status *s)
     snprintf(line, sizeof line, "%6.1f s %s%s | %s | %d contacts %.2f N | moments %s", s->time,
              tact_safety_state_name(s->safety), lost, clock, s->contacts, s->normal_force, moments);
     /* A line that wraps could not be rewritten. */
-    fprintf(stderr, CLEAR "%.*s", (int)columns() - 1, line);
+    fprintf(stderr, CLEAR "%.*s", (int)terminal_columns() - 1, line);
     __atomic_store_n(&shown, 1, __ATOMIC_RELAXED);
 }

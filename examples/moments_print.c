@@ -5,7 +5,7 @@
 #include <jansson.h>
 #include <stdio.h>
 
-static json_t *list(const double *v, int count)
+static json_t *json_moments(const double *v, int count)
 {
     json_t *all = json_array();
     for (int i = 0; i < count; i++) {
@@ -20,21 +20,22 @@ int moments_print_json(const struct measured *r, const struct tact_patch *patch,
     const struct tact_moments *m = &r->moments;
     json_t *all = json_pack(
         "{s:b, s:f, s:o, s:o, s:o, s:o, s:{s:f, s:f, s:o}, s:s, s:s, s:f, s:I}", "overlap",
-        r->status, "volume", m->volume, "centroid", list(m->centroid, 3), "second_moment",
-        list(m->second, 6), "gradient", list(m->gradient, 6), "normal", list(patch->frame, 3),
-        "patch", "depth", patch->depth, "area", patch->area, "semi", list(patch->semi, 2), "method",
-        method, "device", r->device, "time_us", r->time_us, "pairs", (json_int_t)r->pairs);
+        r->status, "volume", m->volume, "centroid", json_moments(m->centroid, 3), "second_moment",
+        json_moments(m->second, 6), "gradient", json_moments(m->gradient, 6), "normal",
+        json_moments(patch->frame, 3), "patch", "depth", patch->depth, "area", patch->area, "semi",
+        json_moments(patch->semi, 2), "method", method, "device", r->device, "time_us", r->time_us,
+        "pairs", (json_int_t)r->pairs);
     if (all && resolution) {
         json_object_set_new(
             all, "rays",
             json_pack("{s:i, s:I, s:I, s:I, s:o}", "resolution", resolution, "rays",
                       (json_int_t)r->rays.rays, "mended", (json_int_t)r->rays.mended, "dropped",
-                      (json_int_t)r->rays.dropped, "volume", list(r->rays.volume, 3)));
+                      (json_int_t)r->rays.dropped, "volume", json_moments(r->rays.volume, 3)));
     }
     return text_print_json(all);
 }
 
-static void row(const char *name, const char *unit, const double *v, int count)
+static void print_moments_row(const char *name, const char *unit, const double *v, int count)
 {
     printf("  %-14s %-5s", name, unit);
     for (int i = 0; i < count; i++) {
@@ -51,18 +52,18 @@ void moments_print_table(const struct measured *r, const struct tact_patch *patc
         return;
     }
     printf("overlap (%s, %.1f us)\n", r->device, r->time_us);
-    row("volume", "m^3", &m->volume, 1);
-    row("centroid", "m", m->centroid, 3);
-    row("second moment", "m^5", m->second, 3);
-    row("  xy xz yz", "", m->second + 3, 3);
-    row("gradient", "m^2", m->gradient, 3);
-    row("  torque", "m^3", m->gradient + 3, 3);
-    row("normal", "", patch->frame, 3);
-    row("depth V/|g|", "m", &patch->depth, 1);
-    row("patch area", "m^2", &patch->area, 1);
-    row("  semi-axes", "m", patch->semi, 2);
+    print_moments_row("volume", "m^3", &m->volume, 1);
+    print_moments_row("centroid", "m", m->centroid, 3);
+    print_moments_row("second moment", "m^5", m->second, 3);
+    print_moments_row("  xy xz yz", "", m->second + 3, 3);
+    print_moments_row("gradient", "m^2", m->gradient, 3);
+    print_moments_row("  torque", "m^3", m->gradient + 3, 3);
+    print_moments_row("normal", "", patch->frame, 3);
+    print_moments_row("depth V/|g|", "m", &patch->depth, 1);
+    print_moments_row("patch area", "m^2", &patch->area, 1);
+    print_moments_row("  semi-axes", "m", patch->semi, 2);
     if (r->rays.rays) {
-        row("V along x y z", "m^3", r->rays.volume, 3);
+        print_moments_row("V along x y z", "m^3", r->rays.volume, 3);
         printf("  %zu rays, %zu met flipped triangles, %zu met holes and were dropped\n",
                r->rays.rays, r->rays.mended, r->rays.dropped);
     }

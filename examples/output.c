@@ -1,4 +1,4 @@
-/* A file that a subcommand makes, whole or not at all. */
+/* An output file of a subcommand, complete or absent. */
 #include "output.h"
 
 #include <errno.h>
@@ -92,7 +92,7 @@ int output_open(struct output *o, const char *command, const char *path, int for
     return code;
 }
 
-/* Without --force the name must still be free; not every file system can tell at once. */
+/* Without --force the name must still be free; some file systems cannot check that atomically. */
 static int give_name(const struct output *o)
 {
     if (o->force) {

@@ -1,5 +1,5 @@
-/* A file that a subcommand makes: never over one that exists unless --force is given, never over
- * what is read, and never half of it under its name. */
+/* An output file of a subcommand: an existing one is replaced only with --force, an input never,
+ * and an incomplete file never gets its name. */
 #ifndef TACT_EXAMPLES_OUTPUT_H
 #define TACT_EXAMPLES_OUTPUT_H
 
@@ -9,8 +9,8 @@ struct output {
     const char *command; /* "tact NAME", for messages */
     const char *path;    /* as it was asked for */
     char *final;         /* where it goes: the target, where path is a link that is replaced */
-    char *beside; /* what is written until it is whole; NULL: path is a pipe or a device, and is
-                     written itself */
+    char *beside; /* path of the temporary file; NULL: path is a pipe or a device, and is written
+                     itself */
     FILE *to;
     int force;
 };
@@ -24,11 +24,11 @@ struct output {
 int output_allowed(const char *command, const char *path, int force, const char *const *inputs,
                    int count);
 
-/* Opens a file beside path. EXIT_GOOD, or EXIT_BAD having said why. */
+/* Creates a temporary file in path's folder. EXIT_GOOD, or EXIT_BAD after a message. */
 int output_open(struct output *o, const char *command, const char *path, int force);
 
-/* Closes it; with code EXIT_GOOD or one that says that what could be read was written (keep), it
- * gets its name, else it is removed. Gives code, or EXIT_BAD having said why it is not there. */
+/* Closes it; with code EXIT_GOOD, or another one and keep, it is renamed to path, else removed.
+ * Returns code, or EXIT_BAD after a message. */
 int output_close(struct output *o, int code, int keep);
 
 #endif

@@ -1,4 +1,4 @@
-/* Where a picture is taken from. */
+/* The camera of a picture. */
 #include <math.h>
 #include "contact/vec.h"
 #include "picture.h"
@@ -7,7 +7,7 @@ static const double PI = 3.14159265358979323846;
 static const double ANGLE =
     0.22; /* half of the width's angle [rad]: long, so that little is bent */
 
-static void look(const struct picture_options *options, struct picture_camera *camera)
+static void set_direction(const struct picture_options *options, struct picture_camera *camera)
 {
     double a = options->azimuth * PI / 180.0, e = options->elevation * PI / 180.0;
     tact_v3_set(camera->forward, -cos(e) * cos(a), -cos(e) * sin(a), -sin(e));
@@ -17,8 +17,8 @@ static void look(const struct picture_options *options, struct picture_camera *c
 }
 
 /* The middle and width of what all balls cover, as the camera sees them from far away. */
-static void fit(const struct picture_options *options, const struct picture_scene *scenes,
-                int count, struct picture_camera *camera)
+static void fit_view(const struct picture_options *options, const struct picture_scene *scenes,
+                     int count, struct picture_camera *camera)
 {
     double low[3] = {INFINITY, INFINITY, INFINITY}, high[3] = {-INFINITY, -INFINITY, -INFINITY};
     const double *axis[3] = {camera->right, camera->up, camera->forward};
@@ -62,9 +62,9 @@ static void box(const struct picture_scene *scenes, int count, double lower[3], 
 void picture_aim(const struct picture_options *options, const struct picture_scene *scenes,
                  int count, struct picture_camera *camera, double lower[3], double upper[3])
 {
-    look(options, camera);
+    set_direction(options, camera);
     box(scenes, count, lower, upper);
-    fit(options, scenes, count, camera);
+    fit_view(options, scenes, count, camera);
     if (options->view > 0.0) {
         tact_v3_copy(camera->middle, options->middle);
         camera->width = options->view;

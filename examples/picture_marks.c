@@ -19,8 +19,8 @@ struct marks {
     size_t count, room;
 };
 
-static void put(struct marks *m, const double *a, const double *b, const double *c,
-                const uint8_t *colour, double cover)
+static void put_triangle(struct marks *m, const double *a, const double *b, const double *c,
+                         const uint8_t *colour, double cover)
 {
     if (m->count < m->room) {
         struct picture_mark *mark = &m->out[m->count++];
@@ -33,8 +33,8 @@ static void put(struct marks *m, const double *a, const double *b, const double 
     }
 }
 
-static void line(struct marks *m, const double *a, const double *b, double width,
-                 const uint8_t *colour)
+static void draw_line(struct marks *m, const double *a, const double *b, double width,
+                      const uint8_t *colour)
 {
     double x = b[0] - a[0], y = b[1] - a[1], length = hypot(x, y);
     if (length > 0.0) {
@@ -43,8 +43,8 @@ static void line(struct marks *m, const double *a, const double *b, double width
                                 {a[0] - nx, a[1] - ny},
                                 {b[0] - nx, b[1] - ny},
                                 {b[0] + nx, b[1] + ny}};
-        put(m, p[0], p[1], p[2], colour, 1.0);
-        put(m, p[0], p[2], p[3], colour, 1.0);
+        put_triangle(m, p[0], p[1], p[2], colour, 1.0);
+        put_triangle(m, p[0], p[2], p[3], colour, 1.0);
     }
 }
 
@@ -64,14 +64,14 @@ static void arrow(struct marks *m, const double a[3], const double b[3], int hea
     x /= length;
     y /= length;
     const double neck[2] = {q[0] - heads * size * x, q[1] - heads * size * y};
-    line(m, p, neck, 0.008 * w, colour);
+    draw_line(m, p, neck, 0.008 * w, colour);
     for (int i = 0; i < heads; i++) {
         double back = length - (i + 1) * size, tip = back + size;
         const double t[3][2] = {
             {p[0] + tip * x, p[1] + tip * y},
             {p[0] + back * x - 0.45 * size * y, p[1] + back * y + 0.45 * size * x},
             {p[0] + back * x + 0.45 * size * y, p[1] + back * y - 0.45 * size * x}};
-        put(m, t[0], t[1], t[2], colour, 1.0);
+        put_triangle(m, t[0], t[1], t[2], colour, 1.0);
     }
 }
 
@@ -82,10 +82,10 @@ static void patch(struct marks *m, const struct picture_contact *c)
         picture_project(m->camera, m->options->width, m->options->height, c->outline[i], p[i]);
     }
     for (int i = 1; i + 1 < c->corners; i++) {
-        put(m, p[0], p[i], p[i + 1], patch_colour, 0.55);
+        put_triangle(m, p[0], p[i], p[i + 1], patch_colour, 0.55);
     }
     for (int i = 0; i < c->corners; i++) {
-        line(m, p[i], p[(i + 1) % c->corners], 1.2, rim_colour);
+        draw_line(m, p[i], p[(i + 1) % c->corners], 1.2, rim_colour);
     }
 }
 

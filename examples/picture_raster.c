@@ -28,7 +28,7 @@ struct painter {
 };
 
 /* Visits the samples of a triangle p, x y and depth, and keeps those that are nearer. */
-static void fill(struct buffer *b, double p[3][3], int triangle)
+static void fill_triangle(struct buffer *b, double p[3][3], int triangle)
 {
     double area =
         (p[1][0] - p[0][0]) * (p[2][1] - p[0][1]) - (p[2][0] - p[0][0]) * (p[1][1] - p[0][1]);
@@ -87,7 +87,7 @@ static void fill_seen(struct painter *q, const struct picture_triangle *t, int i
             picture_project(q->camera, q->seen.width, q->seen.height, from[k], corner[k]);
             corner[k][2] = 1.0 / corner[k][2];
         }
-        fill(&q->seen, corner, index);
+        fill_triangle(&q->seen, corner, index);
     }
 }
 
@@ -106,7 +106,7 @@ static void fill_shadow(struct painter *q, const struct picture_triangle *t)
     for (int k = 0; k < 3; k++) {
         to_shadow(q, t->corner[k], p[k]);
     }
-    fill(&q->shadow, p, 0);
+    fill_triangle(&q->shadow, p, 0);
 }
 
 /* Share of the light that a point gets: the mean over 3 x 3 samples of what is before it. */
@@ -182,7 +182,7 @@ static void shade(const struct painter *q, int x, int y, double out[3])
 }
 
 /* 1 where the sample and the one at dx, dy belong to two solids, or to two faces of one. */
-static int differs(const struct painter *q, int x, int y, int dx, int dy)
+static int is_edge(const struct painter *q, int x, int y, int dx, int dy)
 {
     int w = q->seen.width, h = q->seen.height;
     if (x + dx >= w || y + dy >= h) {
@@ -204,7 +204,7 @@ static void average(const struct painter *q, int x, int y, double out[3])
         double one[3];
         int sx = n * x + i % n, sy = n * y + i / n;
         shade(q, sx, sy, one);
-        if (differs(q, sx, sy, 1, 0) || differs(q, sx, sy, 0, 1)) {
+        if (is_edge(q, sx, sy, 1, 0) || is_edge(q, sx, sy, 0, 1)) {
             tact_v3_scale(one, one, 0.35);
         }
         tact_v3_axpy(out, 1.0 / (n * n), one);

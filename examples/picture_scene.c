@@ -191,7 +191,7 @@ static void add_shape(struct tact_world *world, int index, const struct tact_pos
 }
 
 /* The patch's outline, 32 points of its ellipse where it has no corners. */
-static void outline(const struct tact_patch *patch, struct picture_contact *out)
+static void picture_outline(const struct tact_patch *patch, struct picture_contact *out)
 {
     out->corners = patch->corners > 2 ? patch->corners : 32;
     for (int i = 0; i < out->corners; i++) {
@@ -219,7 +219,7 @@ static void add_contact(struct tact_world *world, const struct tact_contact *c, 
     double sign = fixed || (bodies && frame[2] < 0.0) ? -1.0 : 1.0;
     double d[2] = {-r[5] / r[0], r[4] / r[0]}, spin = r[3] - (d[0] * r[2] - d[1] * r[1]);
     out->contact_count++;
-    outline(&c->patch, p);
+    picture_outline(&c->patch, p);
     tact_v3_copy(p->centre, c->patch.center);
     tact_v3_axpy(p->centre, d[0], frame + 3);
     tact_v3_axpy(p->centre, d[1], frame + 6);

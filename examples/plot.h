@@ -6,15 +6,17 @@
 #include "range.h"
 #include "survey.h"
 
-#define PLOT_PAIRS 6     /* most pairs drawn, the ones with the largest force */
-#define PLOT_JOINTS 6    /* most joints drawn, the ones that move most */
-#define PLOT_BODIES 4    /* most bodies drawn */
+#define PLOT_PAIRS 6     /* maximum number of pairs drawn, those with the largest force */
+#define PLOT_JOINTS 6    /* maximum number of joints drawn, those that move most */
+#define PLOT_BODIES 4    /* maximum number of bodies drawn */
 #define PLOT_BUCKETS 500 /* moments drawn; of each, the least and the largest value */
 #define PLOT_CENTRES 200 /* moments whose centre of pressure is drawn */
 #define PLOT_BINS 120    /* of a latency histogram, 20 a decade from 0.1 us */
-#define PLOT_MARKS 12    /* most marks on the time axis */
+#define PLOT_MARKS 12    /* maximum number of marks on the time axis */
 #define PLOT_OUTLINE 64  /* corners of a patch as drawn */
-#define PLOT_CHANNELS 48 /* most channels of devices, drawn where there is nothing else */
+#define PLOT_CHANNELS                                                                              \
+    48 /* maximum number of channels of devices, drawn if there is nothing else                    \
+        */
 #define PLOT_COLUMNS (8 * PLOT_PAIRS + 2 * PLOT_JOINTS + 2 * PLOT_BODIES + PLOT_CHANNELS + 2)
 
 /* Columns of a pair, one after the other. */

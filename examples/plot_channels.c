@@ -41,7 +41,7 @@ static int same_unit(const struct plot_session *s, int k, const char *unit)
     return !strcmp(channel(s, k)->unit, unit);
 }
 
-static void panel(FILE *to, const struct plot_session *s, int count, const char *unit)
+static void plot_channel_panel(FILE *to, const struct plot_session *s, int count, const char *unit)
 {
     char named[TEXT_SHOWN];
     int curves = 0;
@@ -79,7 +79,7 @@ void plot_channels(FILE *to, const struct plot_session *s, int count)
                 "set lmargin at screen %g; set rmargin at screen %g\n"
                 "set tmargin at screen %g; set bmargin at screen %g\n",
                 LEFT, RIGHT, top, top - 0.72 * height);
-        panel(to, s, count, units[k]);
+        plot_channel_panel(to, s, count, units[k]);
         fputs("unset label 70; unset label 71; unset label 72\n", to); /* the heading */
     }
 }

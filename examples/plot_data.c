@@ -35,7 +35,7 @@ int plot_time_column(const struct plot_session *s)
 }
 
 /* The ones with the largest weights, in their own order. */
-static int choose(const double *weight, int count, int most, int *out)
+static int choose_largest(const double *weight, int count, int most, int *out)
 {
     int used = 0;
     for (int i = 0; i < count && used < most; i++) {
@@ -63,8 +63,8 @@ static void pair_columns(const struct tact_view_pair *pair, const double *v, dou
     out[PAIR_SPINS] = limits & TACT_LIMIT_SPIN ? w.torsion : NAN;
 }
 
-/* Follows the turn from the orientation at the start to the one now: its angle about the axis of
- * the last one, of all that differ by whole turns the nearest. */
+/* Tracks the rotation from the initial orientation: its angle about the axis of the last one,
+ * continuous over whole turns. */
 static void follow(struct plot_turn *turn, const double start[4], const double now[4])
 {
     const double back[4] = {start[0], -start[1], -start[2], -start[3]};
@@ -108,7 +108,7 @@ static void joint_columns(const struct plot_session *s, int joint, const double 
     out[1] = scale * v[s->view.joints[s->joint[joint]].target];
 }
 
-static void columns(struct plot_session *s, const double *start, const double *v, double *out)
+static void fill_columns(struct plot_session *s, const double *start, const double *v, double *out)
 {
     for (int i = 0; i < s->pair_count; i++) {
         pair_columns(&s->view.pairs[s->pair[i].pair], v, out + plot_pair_column(i, 0));
@@ -132,7 +132,7 @@ static void columns(struct plot_session *s, const double *start, const double *v
 }
 
 /* Values of the window go to the bucket of their time. */
-static void put(struct plot_session *s, double time, int gap, const double *value)
+static void put_sample(struct plot_session *s, double time, int gap, const double *value)
 {
     int count = plot_time_column(s) + 2;
     int index = (int)floor(PLOT_BUCKETS * (time - s->from) / (s->to - s->from));
@@ -153,7 +153,7 @@ static void add_bin(uint64_t *bins, double us)
 }
 
 /* The patch as a polygon along its axes: the overlap's outline, or the ellipse. */
-static void outline(struct plot_pair *p, const struct tact_patch *patch, double normal)
+static void patch_outline(struct plot_pair *p, const struct tact_patch *patch, double normal)
 {
     double a = patch->kind == TACT_PATCH_ELASTIC ? tact_patch_elastic_radius(patch, normal) : 0.0;
     _Static_assert(PLOT_OUTLINE >= TACT_PATCH_CORNERS, "every outline can be drawn");
@@ -182,7 +182,7 @@ static void centres(struct plot_session *s, const struct tact_record *before,
         }
         p->centre[p->centre_count][0] = -c->impulse[5] / c->impulse[0];
         p->centre[p->centre_count++][1] = c->impulse[4] / c->impulse[0];
-        outline(p, &c->patch, c->impulse[0] / s->view.scene->period);
+        patch_outline(p, &c->patch, c->impulse[0] / s->view.scene->period);
     }
 }
 
@@ -194,7 +194,7 @@ static void take_record(struct plot_session *s, const struct tact_record *start,
     double value[PLOT_COLUMNS], time = (double)now->tick * s->view.scene->period;
     uint64_t every = (uint64_t)((s->to - s->from) / s->view.scene->period / PLOT_CENTRES) + 1;
     int follows = before && now->tick == before->tick + 1, compute = plot_time_column(s) + 1;
-    columns(s, start->values, now->values, value);
+    fill_columns(s, start->values, now->values, value);
     for (int i = 0; i < s->pair_count; i++) {
         touch[i] = touch[i] < 0.0 && value[plot_pair_column(i, 0)] > 0.0 ? time : touch[i];
     }
@@ -209,13 +209,13 @@ static void take_record(struct plot_session *s, const struct tact_record *start,
     } else {
         value[compute] = NAN; /* there was no tick before this one */
     }
-    put(s, time, before && !follows, value);
+    put_sample(s, time, before && !follows, value);
     if (follows && now->tick % every == 0) {
         centres(s, before, now);
     }
 }
 
-static int take(struct plot_session *s)
+static int read_records(struct plot_session *s)
 {
     size_t bytes = tact_layout_bytes(tact_log_layout(s->log));
     struct tact_record *now = malloc(bytes), *before = malloc(bytes), *start = malloc(bytes);
@@ -301,7 +301,7 @@ static int choose_all(struct plot_session *s)
         weight[i] = s->survey.pairs[i].normal;
         touched += weight[i] > 0.0;
     }
-    s->pair_count = rc ? 0 : choose(weight, v->pair_count, PLOT_PAIRS, pairs);
+    s->pair_count = rc ? 0 : choose_largest(weight, v->pair_count, PLOT_PAIRS, pairs);
     for (int i = 0; i < s->pair_count; i++) {
         s->pair[i].pair = pairs[i];
     }
@@ -316,7 +316,7 @@ static int choose_all(struct plot_session *s)
             weight[i] = has_value(v, i) ? fmax(weight[i], fabs(q - first[i])) : 0.0;
         }
     }
-    s->joint_count = rc ? 0 : choose(weight, joints, PLOT_JOINTS, s->joint);
+    s->joint_count = rc ? 0 : choose_largest(weight, joints, PLOT_JOINTS, s->joint);
     s->body_count = v->body_count < PLOT_BODIES ? v->body_count : PLOT_BODIES;
     s->left_out[0] = touched - s->pair_count;
     s->left_out[1] = moving - s->joint_count;
@@ -371,7 +371,7 @@ int plot_session_open(struct plot_session *s, const char *path, struct tact_erro
     if (!rc && s->view.pair_count + s->view.joint_count + s->view.body_count == 0) {
         rc = choose_channels(s);
     }
-    rc = rc ? rc : take(s);
+    rc = rc ? rc : read_records(s);
     return rc ? tact_error_set(err, rc, "%s", strerror(-rc)) : 0;
 }
 

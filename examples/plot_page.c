@@ -50,7 +50,7 @@ static void finish(struct curves *c, const char *why)
     fputs("\nunset label 90\n", c->to);
 }
 
-static void panel(FILE *to, int column, int row, const char *title)
+static void begin_panel(FILE *to, int column, int row, const char *title)
 {
     double left = column ? 0.54 : 0.05, top = TOP - PITCH * row;
     fprintf(to,
@@ -114,7 +114,7 @@ static void unmark(FILE *to)
     }
 }
 
-/* Place of a session's pair among those of the first session, or -1. */
+/* Index of a session's pair among those of the first session, or -1. */
 static int slot(const struct plot_session *s, int session, int pair)
 {
     const char *name = s[session].view.pairs[s[session].pair[pair].pair].name;
@@ -133,20 +133,20 @@ static const char *pair_colour(const struct plot_session *s, int session, int pa
     return colours[place < 0 ? PLOT_PAIRS - 1 - pair : place];
 }
 
-/* The first curve is broad, so that one that runs over it leaves both to be seen. */
+/* The first curve is broad, so that one drawn over it leaves both visible. */
 static const char *style(int session, int curve)
 {
     return session ? "dt (6,4) lw 1.5" : (curve ? "dt 1 lw 1.8" : "dt 1 lw 4");
 }
 
-static int by_size(const void *a, const void *b)
+static int compare_sizes(const void *a, const void *b)
 {
     double x = *(const double *)a, y = *(const double *)b;
     return (x > y) - (x < y);
 }
 
-/* An impact of a few ticks would leave nothing to be seen of the rest: where the largest hundredth
- * of the values stands far above the others, the axis ends below it, and the panel says so. */
+/* An impact of a few ticks would compress all other values: if the largest hundredth of the values
+ * is far above the others, the axis ends below it, and the panel states it. */
 static void range(FILE *to, const struct plot_session *s, int count, int what, double scale,
                   int signs)
 {
@@ -165,7 +165,7 @@ static void range(FILE *to, const struct plot_session *s, int count, int what, d
             }
         }
     }
-    qsort(value, used, sizeof *value, by_size);
+    qsort(value, used, sizeof *value, compare_sizes);
     double most = used ? value[used - 1] : 0.0, usual = used ? value[used - 1 - used / 50] : 0.0;
     if (most > 3.0 * usual && usual > 0.0) {
         fprintf(to,
@@ -181,7 +181,7 @@ static void range(FILE *to, const struct plot_session *s, int count, int what, d
 static void normal_panel(FILE *to, const struct plot_session *s, int count)
 {
     struct curves c = {to, 0};
-    panel(to, 0, 0, "Normal force [N]");
+    begin_panel(to, 0, 0, "Normal force [N]");
     range(to, s, count, PAIR_NORMAL, 1.2, 0);
     marks(to, s, 1);
     for (int a = 0; a < count; a++) {
@@ -225,9 +225,9 @@ static void limit_panel(FILE *to, const struct plot_session *s, int count, int r
     int what = row == 1 ? PAIR_FRICTION : PAIR_TORSION;
     int reached = row == 1 ? PAIR_SLIDES : PAIR_SPINS;
     double scale = row == 1 ? 1.0 : 1e3;
-    panel(to, 0, row,
-          row == 1 ? "Friction force [N]; thin: limit μN; red: slides"
-                   : "Torsion [mN m]; thin: limit ±μNk; red: spins");
+    begin_panel(to, 0, row,
+                row == 1 ? "Friction force [N]; thin: limit μN; red: slides"
+                         : "Torsion [mN m]; thin: limit ±μNk; red: spins");
     range(to, s, count, what + 1, scale, signs);
     limits(&c, s, count, what + 1, scale, signs);
     for (int a = 0; a < count; a++) {
@@ -257,7 +257,7 @@ static void centre_panel(FILE *to, const struct plot_session *s, int count)
     struct curves c = {to, 0};
     double half = fmax(1.15, 1.15 * s->pair_count * HEIGHT / WIDTH);
     unmark(to);
-    panel(to, 0, 3, "Patches; dots: centre of pressure");
+    begin_panel(to, 0, 3, "Patches; dots: centre of pressure");
     fprintf(to,
             "set yrange [-%g:%g]; set xrange [-1.15:%g]; set xlabel ' '; set format x ''\n"
             "set format y ''; set tics scale 0; unset grid\n",
@@ -314,10 +314,11 @@ static void joint_panel(FILE *to, const struct plot_session *s, int count)
         *(plot_joint_slides(s, i) ? &slides : &hinges) += 1;
     }
     marks(to, s, 0);
-    panel(to, 1, 0,
-          slides   ? (hinges ? "Joints [deg, mm]; dotted: target" : "Joints [mm]; dotted: target")
-          : hinges ? "Joints [deg]; dotted: target"
-                   : "Joints");
+    begin_panel(to, 1, 0,
+                slides
+                    ? (hinges ? "Joints [deg, mm]; dotted: target" : "Joints [mm]; dotted: target")
+                : hinges ? "Joints [deg]; dotted: target"
+                         : "Joints");
     for (int a = 0; a < count; a++) {
         for (int i = 0; i < s[a].joint_count; i++) {
             int column = plot_joint_column(&s[a], i) + 2;
@@ -333,7 +334,7 @@ static void joint_panel(FILE *to, const struct plot_session *s, int count)
 static void body_panel(FILE *to, const struct plot_session *s, int count)
 {
     struct curves c = {to, 0};
-    panel(to, 1, 1, "Bodies: turned [deg], moved [mm, dashed]");
+    begin_panel(to, 1, 1, "Bodies: turned [deg], moved [mm, dashed]");
     fputs("set ytics nomirror; set y2tics; set yrange [0:0.1<*]; set y2range "
           "[0:0.1<*]\n",
           to);
@@ -361,7 +362,7 @@ static void latency_panels(FILE *to, const struct plot_session *s, int count)
         most =
             fmax(most, s[a].real ? 1.5e-3 * (double)tact_histogram_summarise(&s[a].wake).max : 0.0);
     }
-    panel(to, 1, 2, "Time of each tick [µs]; red: the period");
+    begin_panel(to, 1, 2, "Time of each tick [µs]; red: the period");
     fprintf(to, "set logscale y; set yrange [0.5:%g]; " KEY "\n", most);
     for (int a = 0; a < count; a++) {
         for (int k = s[a].real ? 0 : 1; k < 2; k++) {
@@ -373,7 +374,7 @@ static void latency_panels(FILE *to, const struct plot_session *s, int count)
     curve(&line, "%g w l lw 1.5 lc rgb '#D00000' notitle", period);
     finish(&line, "");
     unmark(to);
-    panel(to, 1, 3, "How many ticks took how long [µs]");
+    begin_panel(to, 1, 3, "How many ticks took how long [µs]");
     fprintf(to,
             "set logscale xy; set xrange [0.5:%g]; set yrange [0.7:*]; "
             "set format y '%%.0f'; set xlabel 'µs' offset 0,0.6; " KEY "\n"
@@ -423,7 +424,7 @@ static void heading(FILE *to, const struct plot_session *s, int count)
 }
 
 /* A page has its size in pixels, or where it is printed in inches. */
-static void begin(FILE *to, const char *terminal)
+static void begin_page(FILE *to, const char *terminal)
 {
     if (!strcmp(terminal, "pdfcairo")) {
         fprintf(to, "set terminal pdfcairo size %g,%g", (double)PAGE_WIDTH / POINTS,
@@ -444,7 +445,7 @@ void plot_page(FILE *to, const struct plot_session *s, int count, const char *te
         to_time = fmax(to_time, s[a].to);
     }
     if (terminal) {
-        begin(to, terminal);
+        begin_page(to, terminal);
     }
     fprintf(to,
             "set encoding utf8\nfrom = %.9g\nto = %.9g\nset multiplot\nset border lw 1 lc rgb "

@@ -12,7 +12,7 @@ struct range {
     int in_seconds; /* bit 0: at[0], bit 1: at[1] is a time */
 };
 
-/* Takes the text of --from, end 0, or --to, end 1. 0, or EXIT_USAGE with a message. */
+/* Parses the text of --from, end 0, or --to, end 1. 0, or EXIT_USAGE with a message. */
 int range_take(struct range *range, const char *command, int end, const char *text);
 
 /* Refuses a range that is empty whatever the log is. To be called once all options are read. 0, or

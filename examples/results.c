@@ -25,7 +25,8 @@ struct items {
     uint32_t count;
 };
 
-static void add(struct items *items, const char *kind, const char *name, const struct run run[RUNS])
+static void add_item(struct items *items, const char *kind, const char *name,
+                     const struct run run[RUNS])
 {
     struct item *item = &items->item[items->count++];
     snprintf(item->name, sizeof item->name, "%s %s", kind, name);
@@ -33,43 +34,45 @@ static void add(struct items *items, const char *kind, const char *name, const s
     memcpy(item->run, run, sizeof item->run);
 }
 
-static void add_device(struct items *items, const struct tact_device_info *device, uint32_t at)
+static void add_device_items(struct items *items, const struct tact_device_info *device,
+                             uint32_t at)
 {
-    add(items, "device", device->name, (struct run[RUNS]){{at, 1}});
+    add_item(items, "device", device->name, (struct run[RUNS]){{at, 1}});
     for (int k = 0; k < device->input_count; k++) {
         char name[2 * TACT_DEVICE_NAME];
         snprintf(name, sizeof name, "%s.%s", device->name, device->input[k].name);
-        add(items, "input", name, (struct run[RUNS]){{at + 2 + (uint32_t)k, 1}});
+        add_item(items, "input", name, (struct run[RUNS]){{at + 2 + (uint32_t)k, 1}});
     }
 }
 
-static void add_all(struct items *items, const struct tact_view *v)
+static void add_items(struct items *items, const struct tact_view *v)
 {
     for (int i = 0; i < v->body_count; i++) {
         const struct tact_view_body *b = &v->bodies[i];
-        add(items, "body", b->name,
-            (struct run[RUNS]){{b->center, 7}, {b->twist, 6}, {b->pose, 7}});
+        add_item(items, "body", b->name,
+                 (struct run[RUNS]){{b->center, 7}, {b->twist, 6}, {b->pose, 7}});
     }
     for (int i = 0; i < v->joint_count; i++) {
         const struct tact_view_joint *j = &v->joints[i];
-        add(items, "link", j->name,
+        add_item(
+            items, "link", j->name,
             (struct run[RUNS]){{j->position, 1}, {j->velocity, 1}, {j->target, 1}, {j->torque, 1}});
     }
     for (int i = 0; i < v->bond_count; i++) {
         const struct tact_view_bond *b = &v->bonds[i];
-        add(items, "joint", b->name, (struct run[RUNS]){{b->wrench, 6}, {b->joint, 5}});
+        add_item(items, "joint", b->name, (struct run[RUNS]){{b->wrench, 6}, {b->joint, 5}});
     }
     for (int i = 0; i < v->pair_count; i++) {
         const struct tact_view_pair *p = &v->pairs[i];
-        add(items, "contact", p->name,
-            (struct run[RUNS]){{p->wrench, 6}, [PATCH] = {p->patch, 8}, {p->impulse, 6}});
+        add_item(items, "contact", p->name,
+                 (struct run[RUNS]){{p->wrench, 6}, [PATCH] = {p->patch, 8}, {p->impulse, 6}});
     }
     for (int i = 0; i < v->device_count; i++) {
-        add_device(items, &v->devices[i], v->device_inputs[i]);
+        add_device_items(items, &v->devices[i], v->device_inputs[i]);
     }
     for (uint32_t i = 0; i < (uint32_t)v->output_count; i++) {
-        add(items, "output", v->scene->outputs[i].to,
-            (struct run[RUNS]){{v->wanted + i, 1}, {v->sent + i, 1}});
+        add_item(items, "output", v->scene->outputs[i].to,
+                 (struct run[RUNS]){{v->wanted + i, 1}, {v->sent + i, 1}});
     }
 }
 
@@ -78,7 +81,7 @@ static int by_name(const void *a, const void *b)
     return strcmp(((const struct item *)a)->name, ((const struct item *)b)->name);
 }
 
-static int list(struct items *out, const struct tact_view *v)
+static int list_items(struct items *out, const struct tact_view *v)
 {
     int count = v->body_count + v->joint_count + v->bond_count + v->pair_count + v->device_count +
                 v->output_count;
@@ -89,7 +92,7 @@ static int list(struct items *out, const struct tact_view *v)
     if (!out->item) {
         return -ENOMEM;
     }
-    add_all(out, v);
+    add_items(out, v);
     qsort(out->item, out->count, sizeof *out->item, by_name);
     return 0;
 }
@@ -156,7 +159,7 @@ int info_results(struct tact_log *log, const struct tact_view *view, char out[IN
     XXH3_state_t *hash = XXH3_createState();
     struct items items = {0};
     XXH128_canonical_t digest;
-    int rc = r && hash ? list(&items, view) : -ENOMEM;
+    int rc = r && hash ? list_items(&items, view) : -ENOMEM;
     if (!rc) {
         XXH3_128bits_reset(hash);
         while ((rc = tact_log_next(log, r)) > 0) {

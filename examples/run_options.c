@@ -1,4 +1,4 @@
-/* What tact run and tact sim are told on the command line. */
+/* The command line of tact run and tact sim. */
 #include <errno.h>
 #include <getopt.h>
 #include <math.h>
@@ -22,7 +22,7 @@ static const char help[] =
     "words\n"
     "                      of measurement cards in DIR/NAME.csv, to be played by the setting\n"
     "                      recording: FILE of the device\n"
-    "  --split-seconds S   go on in FILE.2, FILE.3, ... (before its ending) every S seconds\n"
+    "  --split-seconds S   continue in FILE.2, FILE.3, ... (before its ending) every S seconds\n"
     "  --split-mb M        ... or every M megabytes; default: as the scene says\n"
     "  --moments SOURCE    auto, opencl or host; default: the scene's\n"
     "  --view[=PORT]       show it in a browser: prints the address of a page that only this "

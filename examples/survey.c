@@ -37,7 +37,8 @@ static void take_pairs(const struct tact_view *view, const double *v, struct sur
     }
 }
 
-static void take(const struct tact_view *view, const struct tact_record *r, struct survey *out)
+static void survey_record(const struct tact_view *view, const struct tact_record *r,
+                          struct survey *out)
 {
     const double *v = r->values;
     int safety = (int)v[view->safety];
@@ -81,7 +82,7 @@ int survey_take(struct tact_log *log, const struct tact_view *view, struct surve
         before = r->tick;
         out->last_ns = r->stamp_ns;
         if (view->session) {
-            take(view, r, out);
+            survey_record(view, r, out);
         }
     }
     free(r);

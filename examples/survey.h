@@ -19,7 +19,7 @@ struct survey_pair {
 struct survey {
     int64_t first_ns, last_ns; /* stamps, CLOCK_MONOTONIC */
     uint64_t gaps;             /* runs of ticks that were not recorded */
-    uint64_t skipped, lost; /* of them, given up by the loop; lost to a full ring of the recorder */
+    uint64_t skipped, lost;    /* skipped by the loop; lost to a full ring of the recorder */
     struct {
         uint64_t after, missing; /* tick before it, ticks in it */
     } gap[SURVEY_GAPS];          /* the first ones */
@@ -36,11 +36,11 @@ struct survey {
 /* Reads all records from the present position. view may be empty. 0 or a negative errno. */
 int survey_take(struct tact_log *log, const struct tact_view *view, struct survey *out);
 
-/* Wall-clock time of a stamp [ns since 1970], or -1 where the log does not tell. */
+/* Wall-clock time of a stamp [ns since 1970], or -1 if the log does not have it. */
 int64_t survey_wall(const struct tact_log *log, int64_t stamp_ns);
 
 /* Force normal to the pair's patch, pushing A out of B [N], and torsion about it [N m]; friction
- * [N] is what is left of the force. All 0 apart. */
+ * [N] is the rest of the force. All 0 if not touching. */
 struct survey_wrench {
     double normal, friction, torsion;
 };

@@ -1,4 +1,4 @@
-/* tact: the command. Finds the subcommand and holds what they share. */
+/* tact: the command. Dispatches to the subcommands, and has what they share. */
 #include <errno.h>
 #include <fcntl.h>
 #include <getopt.h>
@@ -18,22 +18,21 @@ static const struct {
 } commands[] = {
     {"run", cmd_run, "run a scene in real time"},
     {"sim", cmd_sim, "run a scene as fast as it computes: the same loop on a free-wheeling clock"},
-    {"replay", cmd_replay, "run the session of a log again and compare it to the last bit"},
+    {"replay", cmd_replay, "run the session of a log again and compare it bit for bit"},
     {"recover", cmd_recover, "finish the log of a session that was killed"},
-    {"info", cmd_info, "tell what is in a log, and how it ended"},
+    {"info", cmd_info, "list what is in a log, and how it ended"},
     {"plot", cmd_plot, "draw a log on one page, or two over each other"},
     {"picture", cmd_picture, "draw moments of a log: solids, patches, forces"},
     {"view", cmd_view, "show a log in a browser"},
     {"export", cmd_export, "write the records of a log as CSV or HDF5"},
     {"import", cmd_import, "make a log of a recording that another program made (CSV)"},
-    {"diff", cmd_diff, "tell where two sessions part, and how far"},
+    {"diff", cmd_diff, "find where two sessions differ, and how far"},
     {"moments", cmd_moments, "measure the overlap of two solids"},
     {"distance", cmd_distance, "measure how far two convex solids are apart, or how deep"},
     {"bench", cmd_bench, "measure the contact solver beside contact points and published numbers"},
-    {"devices", cmd_devices, "tell what is attached, what it can do and what opens what is closed"},
-    {"calibrate", cmd_calibrate,
-     "measure a device, and write the calibration file that a scene takes"},
-    {"doctor", cmd_doctor, "tell what this machine lacks for real time, and how to get it"},
+    {"devices", cmd_devices, "list attached devices, what they can do and what opens closed ones"},
+    {"calibrate", cmd_calibrate, "measure a device, and write its calibration file for a scene"},
+    {"doctor", cmd_doctor, "check what this machine lacks for real time, and how to get it"},
 };
 
 static void help(FILE *to)
@@ -101,7 +100,7 @@ void command_message(void *user, enum tact_message_level level, const char *text
 }
 
 /* What could not be written to stdout (a full disk, a closed pipe) is a failure too. */
-static int flush(int code)
+static int flush_stdout(int code)
 {
     errno = 0;
     if (fflush(stdout) || ferror(stdout)) {
@@ -132,18 +131,18 @@ int main(int argc, char **argv)
     const char *name = argc > 1 ? argv[1] : "";
     if (!strcmp(name, "--help") || !strcmp(name, "-h") || !strcmp(name, "help")) {
         help(stdout);
-        return flush(EXIT_GOOD);
+        return flush_stdout(EXIT_GOOD);
     }
     if (!strcmp(name, "--version")) {
         puts("tact " TACT_VERSION);
-        return flush(EXIT_GOOD);
+        return flush_stdout(EXIT_GOOD);
     }
     for (size_t i = 0; i < sizeof commands / sizeof *commands; i++) {
         if (!strcmp(name, commands[i].name)) {
             char program[32];
             snprintf(program, sizeof program, "tact %s", name);
             argv[1] = program;
-            return flush(commands[i].run(argc - 1, argv + 1));
+            return flush_stdout(commands[i].run(argc - 1, argv + 1));
         }
     }
     if (!*name) {

@@ -7,7 +7,7 @@
 #include <jansson.h>
 #include <stddef.h>
 
-#define TEXT_SHOWN 256 /* most bytes of a text that is shown, with its zero */
+#define TEXT_SHOWN 256 /* maximum size of a text that is shown, with its zero */
 
 /* The one function for what goes to a terminal, into a script for gnuplot and into a file name:
  * copies at most room - 1 bytes of valid UTF-8, one line of it. Control characters (line ends, the
@@ -21,8 +21,8 @@ const char *text_shown(const char *text);
 /* A string of any length, with "?" for the bytes that are no UTF-8; NULL: out of memory. */
 json_t *text_json(const char *text);
 
-/* Prints to stdout, without a control character, and takes the reference. 0, or -1 where all is
- * NULL or cannot be printed. */
+/* Prints to stdout, without control characters, and releases the reference. 0, or -1 if all is NULL
+ * or cannot be printed. */
 int text_print_json(json_t *all);
 
 /* A line of those counts that are not 0, by name; nothing where all are. */

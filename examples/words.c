@@ -10,8 +10,8 @@
 #include "contact/vec.h"
 #include "rt/file.h"
 
-/* Up to `most` finite numbers between blanks and commas; -1 where there is anything else. */
-static int numbers(const char *text, double *out, int most)
+/* Parses up to `most` finite numbers between blanks and commas; -1 on anything else. */
+static int parse_word_numbers(const char *text, double *out, int most)
 {
     static const char between[] = " \t,";
     int count = 0;
@@ -29,13 +29,13 @@ static int numbers(const char *text, double *out, int most)
 
 int word_to_number(const char *word, double *out)
 {
-    return numbers(word, out, 1) == 1 ? 0 : -1;
+    return parse_word_numbers(word, out, 1) == 1 ? 0 : -1;
 }
 
 int word_to_pose(const char *word, struct tact_pose *out)
 {
     double v[7] = {0.0, 0.0, 0.0, 1.0};
-    int count = numbers(word, v, 7);
+    int count = parse_word_numbers(word, v, 7);
     memcpy(out->position, v, sizeof out->position);
     memcpy(out->quat_wxyz, v + 3, sizeof out->quat_wxyz);
     double norm = tact_quat_normalize(out->quat_wxyz);
@@ -63,7 +63,7 @@ static int make_primitive(enum tact_shape_kind kind, const char *word, struct ta
     const struct tact_shape_type *type = tact_shape_type(kind);
     const char *sizes = word + strlen(type->name) + (word[strlen(type->name)] == ':');
     double number[3] = {0.0, 0.0, 0.0};
-    int count = numbers(sizes, number, 3), good = count == type->lengths;
+    int count = parse_word_numbers(sizes, number, 3), good = count == type->lengths;
     for (int i = 0; good && i < count; i++) {
         good = number[i] > 0.0;
     }
@@ -129,7 +129,7 @@ static int make_mesh(const char *path, double scale, struct word_shape *out, str
     return rc;
 }
 
-/* The kind of shape that a word begins like, or -1. Meshes are given by their files. */
+/* The kind of shape at the start of a word, or -1. Meshes are given by their files. */
 static int find_primitive(const char *word)
 {
     for (int i = 0; i < TACT_SHAPE_COUNT; i++) {

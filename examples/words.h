@@ -16,7 +16,7 @@ struct word_shape {
  * A kind of shape and its sizes, as sphere:R, capsule:R,LENGTH or box:X,Y,Z, full lengths in m
  * (struct tact_shape_type); halfspace; or the path of an OBJ or STL file whose coordinates are
  * multiplied by scale. To be released whatever comes back. -EDOM: a primitive that is none; other
- * negative errno: a file that cannot be used. *err tells.
+ * negative errno: a file that cannot be used; *err is set.
  */
 int word_to_shape(const char *word, double scale, struct word_shape *out, struct tact_error *err);
 /* The same, but a file's triangles are taken as they are: into out->soup, and the shape has no

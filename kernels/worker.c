@@ -17,7 +17,7 @@
 #define STACK_BYTES ((size_t)4 << 20) /* a driver may call its compiler */
 #define SLOWEST_POLL_NS 1000000       /* longest polling interval, while no frame arrives */
 #define LONGEST_FIFO_NS                                                                            \
-    50000000 /* longest frame at SCHED_FIFO; a quarter of the loop's RLIMIT_RTTIME (realtime.h) */
+    50000000 /* longest frame at SCHED_FIFO; 1/4 of the loop's fuse (realtime.h) */
 #define LONGEST_PERIOD_NS 100000000 /* a longer gap between frames is a pause of the loop */
 
 /* A submitted frame: this header, 3 doubles per pair, a pose per shape, a byte per pair. */

@@ -18,11 +18,9 @@
 
 TACT_BEGIN_DECLS
 
-#define TACT_DEVICE_CHANNELS                                                                       \
-    64                         /**< maximum number of input, and of output, channels of a device   \
-                                */
-#define TACT_DEVICE_WRENCHES 4 /**< maximum number of force-torque sensors of a device */
-#define TACT_DEVICE_NAME 48    /**< maximum size of a device's or channel's name, with the zero */
+#define TACT_DEVICE_CHANNELS 64 /**< maximum inputs, and outputs, of a device */
+#define TACT_DEVICE_WRENCHES 4  /**< maximum number of force-torque sensors of a device */
+#define TACT_DEVICE_NAME 48     /**< maximum size of a device's or channel's name, with the zero */
 
 /** State of a device as reported to the loop. */
 enum tact_device_state {

@@ -29,14 +29,10 @@ TACT_BEGIN_DECLS
 #define TACT_RECORDER_NONE UINT32_MAX         /**< offset of a quantity that is not in the record */
 #define TACT_RECORDER_CHUNK_MAX (16U << 20)   /**< maximum size of a chunk [bytes] */
 #define TACT_RECORDER_RING_BYTES (128U << 20) /**< maximum size of the ticks' ring [bytes] */
-#define TACT_RECORDER_WRENCHES 64   /**< maximum number of contacts, and of sensors, on topics */
-#define TACT_RECORDER_TOPIC_NAME 63 /**< maximum length of their names */
-#define TACT_RECORDER_EVENT_NAME                                                                   \
-    48 /**< maximum size of a real-time event's name, with the zero                                \
-        */
-#define TACT_RECORDER_EVENT_TEXT                                                                   \
-    192 /**< maximum size of a real-time event's text, with the zero                               \
-         */
+#define TACT_RECORDER_WRENCHES 64    /**< maximum number of contacts, and of sensors, on topics */
+#define TACT_RECORDER_TOPIC_NAME 63  /**< maximum length of their names */
+#define TACT_RECORDER_EVENT_NAME 48  /**< size of a real-time event's name, with the zero */
+#define TACT_RECORDER_EVENT_TEXT 192 /**< size of a real-time event's text, with the zero */
 
 /** A file stored in the log: scene, mesh, options, ... tact_recorder_open() copies strings and
  * data.

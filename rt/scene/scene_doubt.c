@@ -7,14 +7,13 @@
 #include "contact/vec.h"
 #include "rt/scene/scene_internal.h"
 
-#define LARGE_SIZE 3.0     /* size of an object for a hand [m] */
-#define IRIDIUM 22600.0    /* densest element [kg/m^3] */
-#define AEROGEL 1.0        /* lightest solid [kg/m^3] */
-#define HIGH_FRICTION 3.0  /* friction above that of rubber on anything */
-#define FAR_POSITION 100.0 /* position [m] */
-#define MAX_ANGLE                                                                                  \
-    31.416            /* five turns [rad]: more than any steering wheel, less than most degrees */
-#define MIN_REACH 1.0 /* minimum length of a chain for the check [m] */
+#define LARGE_SIZE 3.0       /* size of an object for a hand [m] */
+#define IRIDIUM 22600.0      /* densest element [kg/m^3] */
+#define AEROGEL 1.0          /* lightest solid [kg/m^3] */
+#define HIGH_FRICTION 3.0    /* friction above that of rubber on anything */
+#define FAR_POSITION 100.0   /* position [m] */
+#define MAX_ANGLE 31.416     /* five turns [rad]: more than a steering wheel turns */
+#define MIN_REACH 1.0        /* minimum length of a chain for the check [m] */
 #define STRONG_GRAVITY 100.0 /* gravity [m/s^2] */
 #define DEEP_OVERLAP 2e-3    /* target overlap [m] */
 #define SOFT_COMPLIANCE 0.1  /* compliance [m/N] */
