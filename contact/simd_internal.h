@@ -26,23 +26,34 @@ typedef int64_t tact_l4 __attribute__((vector_size(32)));
 
 #define TACT_INLINE static inline __attribute__((always_inline))
 
-#if defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-#define TACT_SANITIZED 1
-#endif
-#endif
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define TACT_SANITIZED 1
-#endif
-
-/** A function compiled for several processors, chosen when the library is loaded. Only AVX2: it has
- *  no fused multiply-add, with which bits would differ. The choice runs before a sanitizer is ready
- *  for it. TACT_BASELINE, a build option: no such choice, to compare with. */
-#if defined(__x86_64__) && defined(__gnu_linux__) && !defined(TACT_SANITIZED) &&                   \
-    !defined(TACT_BASELINE)
-#define TACT_CLONES __attribute__((target_clones("avx2", "default")))
+/*
+ * Sources that are compiled twice: those that contact/CMakeLists.txt lists as such, for any
+ * processor and for AVX2. Only that: it has no fused multiply-add, with which bits would differ.
+ * Nothing is inlined from one source into another, so that hot code need not be in headers.
+ *
+ * TACT_TWICE defines a function that others call: by its name they get the copy for the processor
+ * that the program runs on. TACT_VARIANT names a function that only such sources call, each copy
+ * that of its own: beside its declaration, `#define f TACT_VARIANT(f)`. Any other function of such
+ * a source is static; the linker refuses one that is not. The build option TACT_BASELINE makes one
+ * copy, to compare with, and so does a build with sanitizers.
+ */
+#ifdef TACT_AVX2
+#define TACT_VARIANT(name) name##_avx2
+#define TACT_TWICE(type, name, parameters, arguments) type name##_avx2 parameters
 #else
-#define TACT_CLONES
+#define TACT_VARIANT(name) name
+#ifdef TACT_HAS_AVX2
+#define TACT_TWICE(type, name, parameters, arguments)                                              \
+    type name##_avx2 parameters;                                                                   \
+    static type name##_any parameters;                                                             \
+    type name parameters                                                                           \
+    {                                                                                              \
+        return __builtin_cpu_supports("avx2") ? name##_avx2 arguments : name##_any arguments;      \
+    }                                                                                              \
+    static type name##_any parameters
+#else
+#define TACT_TWICE(type, name, parameters, arguments) type name parameters
+#endif
 #endif
 
 #define TACT_F4_ABS(a) ((tact_f4)((tact_i4)(a)&INT32_MAX))

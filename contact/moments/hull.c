@@ -57,11 +57,9 @@ static void add_corner(struct ring *ring, double x, double y)
     }
 }
 
-/** Finds the extreme point in each direction, four directions at a time, and their opposites. What
- *  is compiled for several processors calls no function of this file: gcc 12 leaves its long
- *  registers in use then, which doubled the time of a stack's tick. */
-TACT_CLONES static void find_extremes(const struct tact_hull *hull, int at[DIRECTIONS],
-                                      double reached[DIRECTIONS])
+/** Finds the extreme point in each direction, four directions at a time, and their opposites. */
+static void find_extremes(const struct tact_hull *hull, int at[DIRECTIONS],
+                          double reached[DIRECTIONS])
 {
     for (int i = 0; i < HALF; i += 4) {
         const double(*d)[2] = directions + i;
@@ -161,8 +159,7 @@ static void add_beyond(struct tact_hull *hull, const double *p, const struct edg
 
 /** Finds which edge of a ring each point lies beyond, by the corner that it begins at, or NONE;
  *  returns whether any does. No point lies beyond two: the corner between them would be none. */
-TACT_CLONES static int find_beyond(const struct tact_hull *hull, const struct ring *ring,
-                                   uint8_t *edge)
+static int find_beyond(const struct tact_hull *hull, const struct ring *ring, uint8_t *edge)
 {
     uint32_t any = 0;
     memset(edge, NONE, (size_t)hull->count);
@@ -326,7 +323,7 @@ static void find_hull(struct tact_hull *hull, struct ring *ring)
     drop_flat(ring);
 }
 
-void tact_hull_reduce(struct tact_hull *hull)
+TACT_TWICE(void, tact_hull_reduce, (struct tact_hull * hull), (hull))
 {
     struct ring ring;
     find_hull(hull, &ring);
@@ -338,7 +335,8 @@ void tact_hull_reduce(struct tact_hull *hull)
     hull->count = ring.count;
 }
 
-int tact_hull_corners(struct tact_hull *hull, double corners[TACT_PATCH_CORNERS][2])
+TACT_TWICE(int, tact_hull_corners, (struct tact_hull * hull, double corners[TACT_PATCH_CORNERS][2]),
+           (hull, corners))
 {
     struct ring ring;
     double area = 0.0;

@@ -117,9 +117,10 @@ TACT_INLINE void add_leaf(const struct tact_capsule_place *p, const struct tact_
     }
 }
 
-TACT_CLONES void tact_capsule_add_mesh(const struct tact_mesh *mesh,
-                                       const struct tact_capsule_place *p,
-                                       struct tact_capsule_sums *sums)
+TACT_TWICE(void, tact_capsule_add_mesh,
+           (const struct tact_mesh *mesh, const struct tact_capsule_place *p,
+            struct tact_capsule_sums *sums),
+           (mesh, p, sums))
 {
     struct narrow n;
     uint32_t stack[STACK] = {0};

@@ -24,161 +24,12 @@ struct tact_face {
     tact_d4 height; /* of B: at (ax, ay), of the lowest corner, of the highest; tau: +1, -1, 0 */
 };
 
-/** Turns four vectors, a lane for each of four triangles, to a vector of each. */
-TACT_INLINE void tact_face_turn(const tact_d4 *p, const tact_d4 *q, const tact_d4 *r,
-                                const tact_d4 *s, tact_d4 *const out[4])
-{
-    tact_d4 pq = __builtin_shufflevector(*p, *q, 0, 4, 2, 6);
-    tact_d4 pq_odd = __builtin_shufflevector(*p, *q, 1, 5, 3, 7);
-    tact_d4 rs = __builtin_shufflevector(*r, *s, 0, 4, 2, 6);
-    tact_d4 rs_odd = __builtin_shufflevector(*r, *s, 1, 5, 3, 7);
-    *out[0] = __builtin_shufflevector(pq, rs, 0, 1, 4, 5);
-    *out[1] = __builtin_shufflevector(pq_odd, rs_odd, 0, 1, 4, 5);
-    *out[2] = __builtin_shufflevector(pq, rs, 2, 3, 6, 7);
-    *out[3] = __builtin_shufflevector(pq_odd, rs_odd, 2, 3, 6, 7);
-}
-
-/** Gives a row of four faces what the lanes of four vectors have. */
-#define TACT_FACE_ROW(faces, row, p, q, r, s)                                                      \
-    do {                                                                                           \
-        tact_d4 *const rows[4] = {&(faces)[0].row, &(faces)[1].row, &(faces)[2].row,               \
-                                  &(faces)[3].row};                                                \
-        tact_face_turn(p, q, r, s, rows);                                                          \
-    } while (0)
-
-/** Planes of four triangles: a point of each, slopes, and the normal's z; 0 where one is seen
- *  edge-on, with slopes that mean nothing. */
-struct tact_face_planes {
-    tact_d4 base[3], slope_x, slope_y, nz;
-};
-
-/** The plane through base along u and w. */
-TACT_INLINE void tact_face_plane(const tact_d4 base[3], const tact_d4 u[3], const tact_d4 w[3],
-                                 struct tact_face_planes *out)
-{
-    const tact_d4 one = {1.0, 1.0, 1.0, 1.0};
-    tact_d4 nx = u[1] * w[2] - u[2] * w[1], ny = u[2] * w[0] - u[0] * w[2];
-    out->nz = u[0] * w[1] - u[1] * w[0];
-    tact_d4 by = TACT_D4_SELECT(out->nz == 0.0, one, out->nz);
-    out->slope_x = -nx / by;
-    out->slope_y = -ny / by;
-    for (int c = 0; c < 3; c++) {
-        out->base[c] = base[c];
-    }
-}
-
-/** Planes by the two shorter edges: of a sliver, the two long ones tell the plane badly. */
-TACT_INLINE void tact_face_steady_plane(const tact_d4 p[3][3], const tact_d4 edge[3][3],
-                                        struct tact_face_planes *out)
-{
-    tact_d4 length[3], base[3], u[3], w[3];
-    for (int k = 0; k < 3; k++) {
-        const tact_d4 *e = edge[k];
-        length[k] = e[0] * e[0] + e[1] * e[1] + e[2] * e[2];
-    }
-    /* Edge 1 is opposite to corner 0, edge 2 to corner 1, edge 0 to corner 2. */
-    tact_l4 at_0 = (length[1] >= length[2]) & (length[1] >= length[0]);
-    tact_l4 at_1 = length[2] >= length[0];
-    for (int c = 0; c < 3; c++) {
-        tact_d4 corner = TACT_D4_SELECT(at_1, p[1][c], p[2][c]);
-        tact_d4 leaving = TACT_D4_SELECT(at_1, edge[1][c], edge[2][c]);
-        tact_d4 coming = TACT_D4_SELECT(at_1, edge[0][c], edge[1][c]);
-        base[c] = TACT_D4_SELECT(at_0, p[0][c], corner);
-        u[c] = TACT_D4_SELECT(at_0, edge[0][c], leaving);
-        w[c] = -TACT_D4_SELECT(at_0, edge[2][c], coming);
-    }
-    tact_face_plane(base, u, w, out);
-}
-
-/** What the rows of a face have beside the corners' coordinates. */
-struct tact_face_parts {
-    struct tact_face_planes plane;
-    tact_d4 tested[3];    /* heights of the corners for the tests */
-    tact_d4 dx[4], dy[4]; /* of the edges and the plane */
-    tact_d4 edge_at, at;  /* the same for all edges, and the plane's */
-    tact_d4 lower[3], upper[3], tau;
-};
-
 TACT_INLINE void tact_face_bounds(const tact_d4 p[3][3], tact_d4 lower[3], tact_d4 upper[3])
 {
     for (int c = 0; c < 3; c++) {
         tact_d4 low = TACT_D4_MIN(p[1][c], p[2][c]), high = TACT_D4_MAX(p[1][c], p[2][c]);
         lower[c] = TACT_D4_MIN(p[0][c], low);
         upper[c] = TACT_D4_MAX(p[0][c], high);
-    }
-}
-
-/** Raises triangles of B by what keeps those of A that lie in them below them. */
-TACT_INLINE void tact_face_raise(double slack, struct tact_face_parts *f)
-{
-    const tact_d4 steepest = {TACT_STEEPEST, TACT_STEEPEST, TACT_STEEPEST, TACT_STEEPEST};
-    tact_d4 slope = TACT_D4_ABS(f->plane.slope_x) + TACT_D4_ABS(f->plane.slope_y);
-    tact_d4 by = slack * (1.0 + TACT_D4_MIN(slope, steepest));
-    f->at = f->plane.base[2] + by;
-    for (int k = 0; k < 3; k++) {
-        f->tested[k] = -(f->tested[k] + by);
-    }
-}
-
-TACT_INLINE void tact_face_measure(const tact_d4 p[3][3], int of_a, double slack,
-                                   struct tact_face_parts *f)
-{
-    const tact_d4 zero = {0.0}, one = zero + 1.0, ever = zero + INFINITY;
-    tact_d4 edge[3][3], w[3];
-    for (int c = 0; c < 3; c++) {
-        for (int k = 0; k < 3; k++) {
-            edge[k][c] = p[(k + 1) % 3][c] - p[k][c];
-        }
-        w[c] = -edge[2][c];
-        f->tested[c] = p[c][2];
-    }
-    tact_face_bounds(p, f->lower, f->upper);
-    tact_d4 nz = edge[0][0] * w[1] - edge[0][1] * w[0];
-    if (of_a) {
-        tact_face_plane(p[0], edge[0], w, &f->plane);
-        f->at = -f->plane.base[2];
-    } else {
-        tact_face_steady_plane(p, edge, &f->plane);
-        tact_face_raise(slack, f);
-    }
-    tact_l4 edge_on = (nz == 0.0) | (f->plane.nz == 0.0);
-    f->tau = TACT_D4_SELECT(nz > 0.0, one, -one);
-    f->tau = TACT_D4_SELECT(edge_on, zero, f->tau);
-    for (int k = 0; k < 3; k++) {
-        f->dx[k] = f->tau * edge[k][0];
-        f->dy[k] = f->tau * edge[k][1];
-    }
-    f->dx[3] = of_a ? -f->plane.slope_y : f->plane.slope_y;
-    f->dy[3] = of_a ? f->plane.slope_x : -f->plane.slope_x;
-    f->dx[3] = TACT_D4_SELECT(edge_on, zero, f->dx[3]);
-    f->dy[3] = TACT_D4_SELECT(edge_on, zero, f->dy[3]);
-    f->edge_at = TACT_D4_SELECT(edge_on, one, zero);
-    f->at = TACT_D4_SELECT(edge_on, ever, f->at);
-    for (int c = 0; !of_a && c < 2; c++) {
-        f->lower[c] = TACT_D4_SELECT(edge_on, ever, f->lower[c]);
-    }
-}
-
-/** Places four triangles of A, or else of B: p[corner][coordinate]. slack: by which B is raised. */
-TACT_INLINE void tact_face_place(const tact_d4 p[3][3], int of_a, double slack,
-                                 struct tact_face face[4])
-{
-    struct tact_face_parts f;
-    tact_face_measure(p, of_a, slack, &f);
-    const struct tact_face_planes *plane = &f.plane;
-    for (int k = 0; k < 3; k++) {
-        TACT_FACE_ROW(face, corner[k], &p[k][0], &p[k][1], &p[k][2], &f.tested[k]);
-    }
-    TACT_FACE_ROW(face, ax, &p[0][0], &p[1][0], &p[2][0], &plane->base[0]);
-    TACT_FACE_ROW(face, ay, &p[0][1], &p[1][1], &p[2][1], &plane->base[1]);
-    TACT_FACE_ROW(face, dx, &f.dx[0], &f.dx[1], &f.dx[2], &f.dx[3]);
-    TACT_FACE_ROW(face, dy, &f.dy[0], &f.dy[1], &f.dy[2], &f.dy[3]);
-    TACT_FACE_ROW(face, at, &f.edge_at, &f.edge_at, &f.edge_at, &f.at);
-    const tact_d4 *near = of_a ? f.upper : f.lower, *far = of_a ? f.lower : f.upper;
-    tact_d4 back[2] = {-far[0], -far[1]};
-    TACT_FACE_ROW(face, span, &near[0], &near[1], &back[0], &back[1]);
-    if (!of_a) {
-        TACT_FACE_ROW(face, height, &plane->base[2], &f.lower[2], &f.upper[2], &f.tau);
     }
 }
 
@@ -230,5 +81,10 @@ TACT_INLINE int tact_faces_near(const struct tact_face *s, const struct tact_fac
     tact_l4_bits(&meet, &bits);
     return bits == 15;
 }
+
+#define tact_face_place TACT_VARIANT(tact_face_place)
+
+/** Places four triangles of A, or else of B: p[corner][coordinate]. slack: by which B is raised. */
+void tact_face_place(const tact_d4 p[3][3], int of_a, double slack, struct tact_face face[4]);
 
 #endif

@@ -59,7 +59,7 @@ TACT_INLINE void add_triangle(const struct placed *p, uint32_t index, struct tac
 }
 
 /** Sums over all that lies below the plane. */
-TACT_CLONES static void add_below(const struct placed *p, struct tact_moment_sums *sums)
+static void add_below(const struct placed *p, struct tact_moment_sums *sums)
 {
     struct tact_columns columns;
     uint32_t stack[STACK_NODES] = {0};
@@ -101,8 +101,10 @@ static void choose_origin(const struct tact_mesh *mesh, const struct tact_pose *
     tact_v3_axpy(origin, -tact_v3_dot(offset, axes + 6), axes + 6);
 }
 
-int tact_moments_mesh_halfspace(const struct tact_mesh *mesh, const struct tact_pose *pa,
-                                const struct tact_pose *pb, struct tact_moments *out)
+TACT_TWICE(int, tact_moments_mesh_halfspace,
+           (const struct tact_mesh *mesh, const struct tact_pose *pa, const struct tact_pose *pb,
+            struct tact_moments *out),
+           (mesh, pa, pb, out))
 {
     double r[9], axes[9], origin[3], body[9], offset[3];
     tact_quat_to_m3(r, pb->quat_wxyz);

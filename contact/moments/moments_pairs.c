@@ -12,7 +12,7 @@ struct tact_prism_work {
     size_t count;
 };
 
-struct tact_prism_work *tact_prism_work_create(void)
+TACT_TWICE(struct tact_prism_work *, tact_prism_work_create, (void), ())
 {
     /* Stated, because the alignment that the compiler gives short vectors is the processor's. */
     size_t size = (sizeof(struct tact_prism_work) + 63) / 64 * 64;
@@ -44,10 +44,11 @@ static void place(const struct tact_mesh *mesh, const struct tact_prism_frame *f
     }
 }
 
-struct tact_near *tact_near_place(const struct tact_mesh *a, const struct tact_pose *pa,
-                                  const struct tact_mesh *b, const struct tact_pose *pb,
-                                  const struct tact_prism_frame *frame,
-                                  struct tact_moments_scratch *scratch)
+TACT_TWICE(struct tact_near *, tact_near_place,
+           (const struct tact_mesh *a, const struct tact_pose *pa, const struct tact_mesh *b,
+            const struct tact_pose *pb, const struct tact_prism_frame *frame,
+            struct tact_moments_scratch *scratch),
+           (a, pa, b, pb, frame, scratch))
 {
     struct tact_near *near = &scratch->work->near;
     double middle[3];
@@ -82,16 +83,17 @@ TACT_INLINE int list_pairs(void *user, struct tact_near *near, uint32_t leaf_a,
     return 0;
 }
 
-TACT_CLONES static int find_pairs(struct tact_prism_work *w)
+static int find_pairs(struct tact_prism_work *w)
 {
     int rc = tact_near_cut_trees(&w->near, TACT_NEAR_MOST);
     return rc > 0 ? tact_near_match(&w->near, 0.0, list_pairs, w) : rc;
 }
 
-long tact_prism_pairs(const struct tact_mesh *a, const struct tact_pose *pa,
-                      const struct tact_mesh *b, const struct tact_pose *pb,
-                      const struct tact_prism_frame *frame, struct tact_moments_scratch *scratch,
-                      const struct tact_prism_pair **pairs)
+TACT_TWICE(long, tact_prism_pairs,
+           (const struct tact_mesh *a, const struct tact_pose *pa, const struct tact_mesh *b,
+            const struct tact_pose *pb, const struct tact_prism_frame *frame,
+            struct tact_moments_scratch *scratch, const struct tact_prism_pair **pairs),
+           (a, pa, b, pb, frame, scratch, pairs))
 {
     struct tact_prism_work *w = scratch->work;
     *pairs = scratch->pairs;

@@ -158,9 +158,9 @@ TACT_INLINE void add_listed(struct tact_columns *columns, struct tact_tets *tets
     }
 }
 
-TACT_CLONES static void add_pairs(const struct view *a, const struct view *b,
-                                  const struct tact_prism_pair *pairs, size_t count, double slack,
-                                  struct tact_moment_sums *sums)
+static void add_pairs(const struct view *a, const struct view *b,
+                      const struct tact_prism_pair *pairs, size_t count, double slack,
+                      struct tact_moment_sums *sums)
 {
     struct tact_columns columns;
     memset(&columns, 0, sizeof columns);
@@ -253,8 +253,8 @@ TACT_INLINE int add_found(void *user, struct tact_near *near, uint32_t leaf_a,
     return 0;
 }
 
-TACT_CLONES static int add_near(struct tact_near *near, struct tact_cache_list *list, double slack,
-                                struct tact_moment_sums *sums)
+static int add_near(struct tact_near *near, struct tact_cache_list *list, double slack,
+                    struct tact_moment_sums *sums)
 {
     struct found found;
     int rc = 0;
@@ -274,15 +274,11 @@ TACT_CLONES static int add_near(struct tact_near *near, struct tact_cache_list *
     return rc ? -EAGAIN : 0;
 }
 
-struct tact_cache *tact_prism_cache_create(void)
-{
-    return calloc(1, sizeof(struct tact_cache));
-}
-
-int tact_prism_near(const struct tact_mesh *a, const struct tact_pose *pa,
-                    const struct tact_mesh *b, const struct tact_pose *pb,
-                    const struct tact_prism_frame *frame, struct tact_moments_scratch *scratch,
-                    struct tact_moments *out)
+TACT_TWICE(int, tact_prism_near,
+           (const struct tact_mesh *a, const struct tact_pose *pa, const struct tact_mesh *b,
+            const struct tact_pose *pb, const struct tact_prism_frame *frame,
+            struct tact_moments_scratch *scratch, struct tact_moments *out),
+           (a, pa, b, pb, frame, scratch, out))
 {
     struct tact_moment_sums sums;
     double slack = tact_prism_slack(a, pa, b, pb);
@@ -299,9 +295,11 @@ int tact_prism_near(const struct tact_mesh *a, const struct tact_pose *pa,
     return tact_sums_finish(&sums, frame->axes, frame->origin, out);
 }
 
-int tact_prism_sum(const struct tact_mesh *a, const struct tact_pose *pa, const struct tact_mesh *b,
-                   const struct tact_pose *pb, const struct tact_prism_frame *frame,
-                   const struct tact_prism_pair *pairs, size_t count, struct tact_moments *out)
+TACT_TWICE(int, tact_prism_sum,
+           (const struct tact_mesh *a, const struct tact_pose *pa, const struct tact_mesh *b,
+            const struct tact_pose *pb, const struct tact_prism_frame *frame,
+            const struct tact_prism_pair *pairs, size_t count, struct tact_moments *out),
+           (a, pa, b, pb, frame, pairs, count, out))
 {
     struct view view_a, view_b;
     struct tact_moment_sums sums;

@@ -1,5 +1,5 @@
 /* The rim of an overlap: the pairs of triangles that cross, and where. */
-#include "contact/moments/moments_rim_cross_internal.h"
+#include "contact/moments/moments_rim_internal.h"
 
 TACT_INLINE void span_eight(const struct tact_rim_eight *e, float low[3], float high[3])
 {
@@ -342,7 +342,7 @@ TACT_INLINE int find_rim(struct tact_rim *rim)
                                                                                            : 1;
 }
 
-TACT_CLONES static int find(struct tact_rim *rim)
+int tact_rim_find(struct tact_rim *rim)
 {
     int rc = tact_near_cut_trees(rim->near, TACT_NEAR_MOST);
     if (rc <= 0) {
@@ -358,9 +358,4 @@ TACT_CLONES static int find(struct tact_rim *rim)
         rc = move(rim, i) ? find_rim(rim) : -EAGAIN;
     }
     return rc;
-}
-
-int tact_rim_find(struct tact_rim *rim)
-{
-    return find(rim);
 }

@@ -11,6 +11,14 @@
 #include "moments_near_internal.h"
 #include "moments_surface_internal.h"
 
+#define tact_rim_place TACT_VARIANT(tact_rim_place)
+#define tact_rim_span TACT_VARIANT(tact_rim_span)
+#define tact_rim_cross_pending TACT_VARIANT(tact_rim_cross_pending)
+#define tact_rim_hold_leaves TACT_VARIANT(tact_rim_hold_leaves)
+#define tact_rim_find TACT_VARIANT(tact_rim_find)
+#define tact_rim_share TACT_VARIANT(tact_rim_share)
+#define tact_rim_bring_back TACT_VARIANT(tact_rim_bring_back)
+
 /** Leaves of one mesh that may meet the other's, most; segments of the rim; corners of one mesh
  *  that are known to be inside or outside; levels of the tree over what is near;
  *  times that the rim may cross an edge of a triangle in one sense; triangles of A that are held
@@ -129,138 +137,6 @@ TACT_INLINE int tact_rim_next(int k)
     return 9 >> 2 * k & 3;
 }
 
-/** Places a leaf. Its bounds are larger by `margin` than single precision finds them. */
-TACT_INLINE void tact_rim_place(const struct tact_placed *body, uint32_t index, float per_unit,
-                                float margin, struct tact_rim_leaf *leaf)
-{
-    const struct tact_mesh_leaf *from = &body->mesh->wide->leaves[index];
-    tact_d4 u[3], w[3], size = {0.0};
-    tact_leaf_corners(body, from, leaf->p);
-    for (int c = 0; c < 3; c++) {
-        const tact_d4 *a = &leaf->p[0][c], *b = &leaf->p[1][c], *d = &leaf->p[2][c];
-        const tact_f4 x = __builtin_convertvector(*a, tact_f4);
-        const tact_f4 y = __builtin_convertvector(*b, tact_f4);
-        const tact_f4 z = __builtin_convertvector(*d, tact_f4);
-        tact_f4 lower = TACT_F4_MIN(y, z), upper = TACT_F4_MAX(y, z);
-        lower = TACT_F4_MIN(x, lower);
-        upper = TACT_F4_MAX(x, upper);
-        leaf->lower[c] = per_unit * lower - margin;
-        leaf->upper[c] = per_unit * upper + margin;
-        u[c] = *b - *a;
-        w[c] = *d - *a;
-        tact_d4 longer = TACT_D4_MAX(TACT_D4_ABS(u[c]), TACT_D4_ABS(w[c]));
-        size = TACT_D4_MAX(longer, size);
-    }
-    for (int c = 0; c < 3; c++) {
-        int y = (c + 1) % 3, z = (c + 2) % 3;
-        leaf->n[c] = u[y] * w[z] - u[z] * w[y];
-    }
-    leaf->size = size;
-    leaf->first = from->first;
-    leaf->count = from->count;
-    leaf->index = index;
-}
-
-/** What the triangles of a leaf span, in the unit of the pair. */
-TACT_INLINE void tact_rim_span(const struct tact_rim_leaf *leaf, float low[3], float high[3])
-{
-    for (int c = 0; c < 3; c++) {
-        const float *l = (const float *)&leaf->lower[c], *u = (const float *)&leaf->upper[c];
-        float l0 = l[0] < l[1] ? l[0] : l[1], l1 = l[2] < l[3] ? l[2] : l[3];
-        float u0 = u[0] > u[1] ? u[0] : u[1], u1 = u[2] > u[3] ? u[2] : u[3];
-        low[c] = l0 < l1 ? l0 : l1;
-        high[c] = u0 > u1 ? u0 : u1;
-    }
-}
-
-/** Lanes whose three heights are of both signs. */
-TACT_INLINE void tact_rim_mixed(const tact_d4 h[3], tact_l4 *mixed)
-{
-    tact_l4 a = h[0] < 0.0, b = h[1] < 0.0, c = h[2] < 0.0;
-    *mixed = (a | b | c) & ~(a & b & c);
-}
-
-/** Bits of the lanes of t (of B) whose bounds meet those of triangle i of s (of A); past t's count
- *  they tell nothing. */
-TACT_INLINE uint32_t tact_rim_touches(const struct tact_rim_leaf *s, uint32_t i,
-                                      const struct tact_rim_leaf *t)
-{
-    uint32_t bits;
-    tact_i4 keep = (t->upper[0] >= s->lower[0][i]) & (t->lower[0] <= s->upper[0][i]);
-    for (int c = 1; c < 3; c++) {
-        keep &= (t->upper[c] >= s->lower[c][i]) & (t->lower[c] <= s->upper[c][i]);
-    }
-    tact_i4_bits(&keep, &bits);
-    return bits;
-}
-
-/** Bits of the lanes of t (of B) where one of t and triangle i of s (of A) lies in the other's
- * plane, where A is without the shift; and before A is moved, where their bounds meet as well,
- * without the margin of those in single precision: afterwards what they have in common is asked. */
-TACT_INLINE void tact_rim_lies(const struct tact_rim *rim, const struct tact_rim_leaf *s,
-                               uint32_t i, const struct tact_rim_leaf *t,
-                               const struct tact_rim_heights *h, uint32_t *bits)
-{
-    /* The greatest coordinate of a vector is at least its length over the square root of 3. */
-    const double within = 1.7320508 * rim->slack, *d = rim->shift;
-    const int moved = rim->reach > rim->slack;
-    tact_d4 high_a, high_b, area_s, area_t, of_a[3], of_b[3];
-    const tact_d4 along_t = t->n[0] * d[0] + t->n[1] * d[1] + t->n[2] * d[2];
-    const double along_s = s->n[0][i] * d[0] + s->n[1][i] * d[1] + s->n[2][i] * d[2];
-    for (int k = 0; k < 3; k++) {
-        of_a[k] = h->of_a[k] - along_t;
-        of_b[k] = h->of_b[k] + along_s;
-    }
-    tact_rim_greatest(of_a, &high_a);
-    tact_rim_greatest(of_b, &high_b);
-    tact_rim_greatest(s->n, &area_s);
-    tact_rim_greatest(t->n, &area_t);
-    tact_l4 lies = (high_a < within * area_t) | (high_b < within * area_s[i]);
-    for (int c = 0; c < 3 && !moved; c++) {
-        tact_d4 lower[2], upper[2];
-        for (int k = 0; k < 2; k++) {
-            const struct tact_rim_leaf *leaf = k ? t : s;
-            lower[k] = TACT_D4_MIN(leaf->p[1][c], leaf->p[2][c]);
-            upper[k] = TACT_D4_MAX(leaf->p[1][c], leaf->p[2][c]);
-            lower[k] = TACT_D4_MIN(leaf->p[0][c], lower[k]);
-            upper[k] = TACT_D4_MAX(leaf->p[0][c], upper[k]);
-        }
-        lies &= (upper[1] >= lower[0][i]) & (lower[1] <= upper[0][i]);
-    }
-    tact_l4_bits(&lies, bits);
-}
-
-/** Bits of those of the given lanes of t (of B) whose triangles may cross triangle i of s (of A).
- * *flat: of those lanes, where one of two near each other lies in the other's plane. */
-TACT_INLINE uint32_t tact_rim_meets(const struct tact_rim *rim, const struct tact_rim_leaf *s,
-                                    uint32_t i, const struct tact_rim_leaf *t,
-                                    struct tact_rim_heights *h, uint32_t lanes, uint32_t *flat)
-{
-    uint32_t bits, in_plane;
-    const double n[3] = {s->n[0][i], s->n[1][i], s->n[2][i]};
-    for (int k = 0; k < 3; k++) {
-        h->of_a[k] = t->n[0] * (s->p[k][0][i] - t->p[0][0]) +
-                     t->n[1] * (s->p[k][1][i] - t->p[0][1]) +
-                     t->n[2] * (s->p[k][2][i] - t->p[0][2]);
-        h->of_b[k] = n[0] * (t->p[k][0] - s->p[0][0][i]) + n[1] * (t->p[k][1] - s->p[0][1][i]) +
-                     n[2] * (t->p[k][2] - s->p[0][2][i]);
-    }
-    tact_l4 mixed_a, mixed_b, mixed;
-    tact_rim_mixed(h->of_a, &mixed_a);
-    tact_rim_mixed(h->of_b, &mixed_b);
-    mixed = mixed_a & mixed_b;
-    tact_l4_bits(&mixed, &bits);
-    /* One corner away from the plane is enough, and that is how nearly all are. */
-    const tact_l4 near =
-        (TACT_D4_ABS(h->of_a[0]) < t->within) | (TACT_D4_ABS(h->of_b[0]) < s->within);
-    tact_l4_bits(&near, &in_plane);
-    if (in_plane) {
-        tact_rim_lies(rim, s, i, t, h, &in_plane);
-    }
-    *flat = in_plane & lanes;
-    return bits & lanes;
-}
-
 /** Adds what keeps half of a common face to rim->half: of triangle `lane_a` of leaf s of A in the
  *  plane of triangle `lane_b` of leaf t of B. -EAGAIN where the shift is along their plane. */
 int tact_rim_share(struct tact_rim *rim, const struct tact_rim_leaf *s, uint32_t lane_a,
@@ -276,5 +152,21 @@ void tact_rim_bring_back(const struct tact_rim *rim, struct tact_moment_sums *su
  * or the shift fits no faces in common.
  */
 int tact_rim_find(struct tact_rim *rim);
+
+/** Places a leaf. Its bounds are larger by `margin` than single precision finds them. */
+void tact_rim_place(const struct tact_placed *body, uint32_t index, float per_unit, float margin,
+                    struct tact_rim_leaf *leaf);
+
+/** What the triangles of a leaf span, in the unit of the pair. */
+void tact_rim_span(const struct tact_rim_leaf *leaf, float low[3], float high[3]);
+
+/** Finds where the first `count` triangles of A that wait, a batch at most, cross those of B;
+ *  returns 0 or -EAGAIN. Every step is done for all of them before the next: no guess at the
+ * outcome of a single test would be any good. */
+int tact_rim_cross_pending(struct tact_rim *rim, uint32_t count);
+
+/** Holds two leaves that are near each other against each other, by their places: lists which
+ *  triangles may cross, and finds where a batch of them does; returns 0 or -EAGAIN. */
+int tact_rim_hold_leaves(struct tact_rim *rim, uint32_t a, uint32_t b);
 
 #endif

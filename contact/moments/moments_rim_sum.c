@@ -54,7 +54,7 @@ TACT_INLINE int wind_leaf(const struct tact_rim_leaf *leaf, const double p[3], c
 
 /** Whether point p of one mesh is inside the other, by a ray: up from A, down from B, where all
  * that it may meet is near. 1, 0, or -1 where rounding cannot tell. */
-TACT_CLONES static int is_inside(const struct tact_rim *rim, int of, const double p[3])
+static int is_inside(const struct tact_rim *rim, int of, const double p[3])
 {
     const struct tact_near_side *near = of ? &rim->near->a : &rim->near->b;
     const struct tact_rim_side *side = &rim->side[!of];
@@ -379,7 +379,7 @@ TACT_INLINE int add_uncrossed(struct tact_rim *rim, int of, uint32_t i,
 }
 
 /** Adds the triangles that the rim crosses, then those that are near it. */
-TACT_CLONES static int add_meeting(struct tact_rim *rim, int of, struct tact_cut_surface surface[2])
+static int add_meeting(struct tact_rim *rim, int of, struct tact_cut_surface surface[2])
 {
     struct tact_rim_side *side = &rim->side[of];
     for (uint32_t i = 0; i < side->placed; i++) {
@@ -451,7 +451,7 @@ TACT_INLINE int box_inside(struct tact_rim *rim, int of, uint32_t box, struct re
 }
 
 /** Adds what meets nothing of the other mesh. */
-TACT_CLONES static int add_apart(struct tact_rim *rim, int of, struct tact_cut_surface *surface)
+static int add_apart(struct tact_rim *rim, int of, struct tact_cut_surface *surface)
 {
     const struct tact_rim_side *side = &rim->side[of];
     const struct tact_near_side *near = of ? &rim->near->b : &rim->near->a;
@@ -529,7 +529,7 @@ static int add_surfaces(struct tact_rim *rim, double size, struct tact_moment_su
     return gap <= CLOSED * (sums->magnitude / (0.1 * size)) ? 0 : -EAGAIN;
 }
 
-struct tact_rim *tact_rim_create(void)
+TACT_TWICE(struct tact_rim *, tact_rim_create, (void), ())
 {
     size_t size = (sizeof(struct tact_rim) + 63) / 64 * 64;
     struct tact_rim *rim = aligned_alloc(64, size);
@@ -539,10 +539,11 @@ struct tact_rim *tact_rim_create(void)
     return rim;
 }
 
-int tact_moments_rim(const struct tact_mesh *a, const struct tact_pose *pa,
-                     const struct tact_mesh *b, const struct tact_pose *pb,
-                     const struct tact_prism_frame *frame, struct tact_moments_scratch *scratch,
-                     struct tact_moments *out)
+TACT_TWICE(int, tact_moments_rim,
+           (const struct tact_mesh *a, const struct tact_pose *pa, const struct tact_mesh *b,
+            const struct tact_pose *pb, const struct tact_prism_frame *frame,
+            struct tact_moments_scratch *scratch, struct tact_moments *out),
+           (a, pa, b, pb, frame, scratch, out))
 {
     struct tact_rim *rim = scratch->rim;
     struct tact_moment_sums sums;

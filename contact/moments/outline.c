@@ -216,8 +216,7 @@ TACT_INLINE void see_face(void *user, const tact_d4 *corner, int n, double share
     }
 }
 
-TACT_CLONES static int see_overlap(struct tact_cutter *c, const struct tact_mesh *a,
-                                   struct seen *seen)
+static int see_overlap(struct tact_cutter *c, const struct tact_mesh *a, struct seen *seen)
 {
     return a->facets ? tact_cut_facets(c, a->facets, see_face, seen)
                      : tact_cut_mesh(c, a, see_face, seen);
@@ -255,10 +254,11 @@ static int find_outline(const struct tact_mesh *a, const struct tact_pose *pa,
     return see_outline(&cutter, a, pa, center, frame, hull);
 }
 
-int tact_outline_within(const struct tact_mesh *a, const struct tact_pose *pa,
-                        const struct tact_mesh *b, const struct tact_pose *pb,
-                        const double (*plane)[4], int planes, const double center[3],
-                        const double frame[9], double corners[TACT_PATCH_CORNERS][2])
+TACT_TWICE(int, tact_outline_within,
+           (const struct tact_mesh *a, const struct tact_pose *pa, const struct tact_mesh *b,
+            const struct tact_pose *pb, const double (*plane)[4], int planes,
+            const double center[3], const double frame[9], double corners[TACT_PATCH_CORNERS][2]),
+           (a, pa, b, pb, plane, planes, center, frame, corners))
 {
     struct tact_hull hull;
     struct tact_cutter cutter;
@@ -273,9 +273,11 @@ int tact_outline_within(const struct tact_mesh *a, const struct tact_pose *pa,
     return rc >= 0 ? tact_hull_corners(&hull, corners) : 0;
 }
 
-int tact_outline(const struct tact_shape *a, const struct tact_pose *pa, const struct tact_shape *b,
-                 const struct tact_pose *pb, const double center[3], const double frame[9],
-                 double corners[TACT_PATCH_CORNERS][2])
+TACT_TWICE(int, tact_outline,
+           (const struct tact_shape *a, const struct tact_pose *pa, const struct tact_shape *b,
+            const struct tact_pose *pb, const double center[3], const double frame[9],
+            double corners[TACT_PATCH_CORNERS][2]),
+           (a, pa, b, pb, center, frame, corners))
 {
     struct tact_hull hull;
     int plane_a = a->kind == TACT_SHAPE_HALFSPACE, plane_b = b->kind == TACT_SHAPE_HALFSPACE;

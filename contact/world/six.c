@@ -13,7 +13,8 @@ typedef double tact_row4 __attribute__((vector_size(32), aligned(8), may_alias))
 
 #define TACT_ROW4(pointer) ((const tact_row4 *)(pointer))
 
-TACT_CLONES static void multiply(double *out, double sign, const double *a, const double *b)
+TACT_TWICE(void, tact_six_multiply, (double *out, double sign, const double *a, const double *b),
+           (out, sign, a, b))
 {
     for (int i = 0; i < 6; i++) {
         tact_row4 *wide = (tact_row4 *)(out + 6 * i), x = *wide;
@@ -28,12 +29,8 @@ TACT_CLONES static void multiply(double *out, double sign, const double *a, cons
     }
 }
 
-void tact_six_multiply(double *out, double sign, const double *a, const double *b)
-{
-    multiply(out, sign, a, b);
-}
-
-void tact_six_apply(double *y, double sign, const double *a, const double *x)
+TACT_TWICE(void, tact_six_apply, (double *y, double sign, const double *a, const double *x),
+           (y, sign, a, x))
 {
     tact_row2 p = TACT_ROW(x)[0], q = TACT_ROW(x)[1], r = TACT_ROW(x)[2];
     for (int i = 0; i < 6; i++) {
@@ -43,7 +40,7 @@ void tact_six_apply(double *y, double sign, const double *a, const double *x)
     }
 }
 
-void tact_six_transpose(double *out, const double *a)
+TACT_TWICE(void, tact_six_transpose, (double *out, const double *a), (out, a))
 {
     for (int i = 0; i < 6; i++) {
         for (int k = 0; k < 6; k++) {
@@ -88,7 +85,7 @@ TACT_INLINE void reduce(double m[6][WIDE], int k)
 }
 
 /* Gauss-Jordan elimination with row pivots. Returns 0 where there is no pivot. */
-TACT_CLONES static int eliminate(double m[6][WIDE])
+static int eliminate(double m[6][WIDE])
 {
     for (int k = 0; k < 6; k++) {
         int best = find_pivot(m, k);
@@ -103,7 +100,7 @@ TACT_CLONES static int eliminate(double m[6][WIDE])
     return 1;
 }
 
-int tact_six_solve(const double *a, double *b, int columns)
+TACT_TWICE(int, tact_six_solve, (const double *a, double *b, int columns), (a, b, columns))
 {
     double m[6][WIDE] = {{0.0}};
     for (int i = 0; i < 6; i++) {

@@ -1,8 +1,93 @@
-/** Where triangles of two leaves cross; not installed. */
-#ifndef TACT_CONTACT_MOMENTS_RIM_CROSS_INTERNAL_H
-#define TACT_CONTACT_MOMENTS_RIM_CROSS_INTERNAL_H
+/* The rim of an overlap: where triangles of two leaves cross. */
+#include "contact/moments/moments_rim_internal.h"
 
-#include "moments_rim_internal.h"
+/** Lanes whose three heights are of both signs. */
+static void tact_rim_mixed(const tact_d4 h[3], tact_l4 *mixed)
+{
+    tact_l4 a = h[0] < 0.0, b = h[1] < 0.0, c = h[2] < 0.0;
+    *mixed = (a | b | c) & ~(a & b & c);
+}
+
+/** Bits of the lanes of t (of B) whose bounds meet those of triangle i of s (of A); past t's count
+ *  they tell nothing. */
+static uint32_t tact_rim_touches(const struct tact_rim_leaf *s, uint32_t i,
+                                 const struct tact_rim_leaf *t)
+{
+    uint32_t bits;
+    tact_i4 keep = (t->upper[0] >= s->lower[0][i]) & (t->lower[0] <= s->upper[0][i]);
+    for (int c = 1; c < 3; c++) {
+        keep &= (t->upper[c] >= s->lower[c][i]) & (t->lower[c] <= s->upper[c][i]);
+    }
+    tact_i4_bits(&keep, &bits);
+    return bits;
+}
+
+/** Bits of the lanes of t (of B) where one of t and triangle i of s (of A) lies in the other's
+ * plane, where A is without the shift; and before A is moved, where their bounds meet as well,
+ * without the margin of those in single precision: afterwards what they have in common is asked. */
+static void tact_rim_lies(const struct tact_rim *rim, const struct tact_rim_leaf *s, uint32_t i,
+                          const struct tact_rim_leaf *t, const struct tact_rim_heights *h,
+                          uint32_t *bits)
+{
+    /* The greatest coordinate of a vector is at least its length over the square root of 3. */
+    const double within = 1.7320508 * rim->slack, *d = rim->shift;
+    const int moved = rim->reach > rim->slack;
+    tact_d4 high_a, high_b, area_s, area_t, of_a[3], of_b[3];
+    const tact_d4 along_t = t->n[0] * d[0] + t->n[1] * d[1] + t->n[2] * d[2];
+    const double along_s = s->n[0][i] * d[0] + s->n[1][i] * d[1] + s->n[2][i] * d[2];
+    for (int k = 0; k < 3; k++) {
+        of_a[k] = h->of_a[k] - along_t;
+        of_b[k] = h->of_b[k] + along_s;
+    }
+    tact_rim_greatest(of_a, &high_a);
+    tact_rim_greatest(of_b, &high_b);
+    tact_rim_greatest(s->n, &area_s);
+    tact_rim_greatest(t->n, &area_t);
+    tact_l4 lies = (high_a < within * area_t) | (high_b < within * area_s[i]);
+    for (int c = 0; c < 3 && !moved; c++) {
+        tact_d4 lower[2], upper[2];
+        for (int k = 0; k < 2; k++) {
+            const struct tact_rim_leaf *leaf = k ? t : s;
+            lower[k] = TACT_D4_MIN(leaf->p[1][c], leaf->p[2][c]);
+            upper[k] = TACT_D4_MAX(leaf->p[1][c], leaf->p[2][c]);
+            lower[k] = TACT_D4_MIN(leaf->p[0][c], lower[k]);
+            upper[k] = TACT_D4_MAX(leaf->p[0][c], upper[k]);
+        }
+        lies &= (upper[1] >= lower[0][i]) & (lower[1] <= upper[0][i]);
+    }
+    tact_l4_bits(&lies, bits);
+}
+
+/** Bits of those of the given lanes of t (of B) whose triangles may cross triangle i of s (of A).
+ * *flat: of those lanes, where one of two near each other lies in the other's plane. */
+static uint32_t tact_rim_meets(const struct tact_rim *rim, const struct tact_rim_leaf *s,
+                               uint32_t i, const struct tact_rim_leaf *t,
+                               struct tact_rim_heights *h, uint32_t lanes, uint32_t *flat)
+{
+    uint32_t bits, in_plane;
+    const double n[3] = {s->n[0][i], s->n[1][i], s->n[2][i]};
+    for (int k = 0; k < 3; k++) {
+        h->of_a[k] = t->n[0] * (s->p[k][0][i] - t->p[0][0]) +
+                     t->n[1] * (s->p[k][1][i] - t->p[0][1]) +
+                     t->n[2] * (s->p[k][2][i] - t->p[0][2]);
+        h->of_b[k] = n[0] * (t->p[k][0] - s->p[0][0][i]) + n[1] * (t->p[k][1] - s->p[0][1][i]) +
+                     n[2] * (t->p[k][2] - s->p[0][2][i]);
+    }
+    tact_l4 mixed_a, mixed_b, mixed;
+    tact_rim_mixed(h->of_a, &mixed_a);
+    tact_rim_mixed(h->of_b, &mixed_b);
+    mixed = mixed_a & mixed_b;
+    tact_l4_bits(&mixed, &bits);
+    /* One corner away from the plane is enough, and that is how nearly all are. */
+    const tact_l4 near =
+        (TACT_D4_ABS(h->of_a[0]) < t->within) | (TACT_D4_ABS(h->of_b[0]) < s->within);
+    tact_l4_bits(&near, &in_plane);
+    if (in_plane) {
+        tact_rim_lies(rim, s, i, t, h, &in_plane);
+    }
+    *flat = in_plane & lanes;
+    return bits & lanes;
+}
 
 /** Rounding of a determinant of differences, against the product of their greatest coordinates:
  *  below it a sign depends on the order of the corners. */
@@ -18,13 +103,13 @@ struct tact_rim_party {
     int leave, enter;     /* edges on which, counter-clockwise, the height turns >= 0, and < 0 */
 };
 
-TACT_INLINE int tact_rim_at(int k, int c)
+static int tact_rim_at(int k, int c)
 {
     return 4 * (3 * k + c);
 }
 
-TACT_INLINE void tact_rim_join(const struct tact_rim_leaf *leaf, uint32_t lane, const tact_d4 h[3],
-                               uint32_t h_lane, struct tact_rim_party *p)
+static void tact_rim_join(const struct tact_rim_leaf *leaf, uint32_t lane, const tact_d4 h[3],
+                          uint32_t h_lane, struct tact_rim_party *p)
 {
     static const uint8_t leaves[8] = {0, 0, 1, 1, 2, 0, 2, 0}, enters[8] = {0, 2, 0, 2, 1, 1, 0, 0};
     p->leaf = leaf;
@@ -40,7 +125,7 @@ TACT_INLINE void tact_rim_join(const struct tact_rim_leaf *leaf, uint32_t lane, 
 
 /** The edges of a triangle that cross the other's plane, from below to above: where they begin and
  *  what they lead along, `leave` in lane 0 and `enter` in lane 1. */
-TACT_INLINE void tact_rim_rising(const struct tact_rim_party *s, tact_d2 from[3], tact_d2 along[3])
+static void tact_rim_rising(const struct tact_rim_party *s, tact_d2 from[3], tact_d2 along[3])
 {
     /* tact_rim_at() of the corners that the two edges join, by which are below. */
     static const uint8_t ends[8][4] = {{0, 12, 12, 0},  {0, 12, 0, 24},  {12, 24, 12, 0},
@@ -84,9 +169,8 @@ static uint32_t tact_rim_past_by_order(const struct tact_rim *rim,
 /** Whether, along the line that the two planes share, edges of t (of B) lie past those of s (of A).
  *  Bit 0: t's leave past s's; bit 1: t's enter past s's. swapped: t's enter past s's leave, and t's
  *  leave past s's enter. */
-TACT_INLINE uint32_t tact_rim_past(const struct tact_rim *rim, const struct tact_rim_party *s,
-                                   const struct tact_rim_party *t, const tact_d2 edge[4][3],
-                                   int swapped)
+static uint32_t tact_rim_past(const struct tact_rim *rim, const struct tact_rim_party *s,
+                              const struct tact_rim_party *t, const tact_d2 edge[4][3], int swapped)
 {
     const tact_d2 *p = edge[0], *e = edge[1];
     tact_d2 f[3], g[3], n[3];
@@ -115,8 +199,8 @@ TACT_INLINE uint32_t tact_rim_past(const struct tact_rim *rim, const struct tact
 }
 
 /** End `which` of a segment, on edge e of the triangle. */
-TACT_INLINE void tact_rim_set_end(struct tact_rim_segment *g, int which,
-                                  const struct tact_rim_party *s, int e, int up, int of_b)
+static void tact_rim_set_end(struct tact_rim_segment *g, int which, const struct tact_rim_party *s,
+                             int e, int up, int of_b)
 {
     const int corner[2] = {tact_rim_next(e), e}, p = corner[up], q = corner[!up];
     double share = s->h[4 * p] / (s->h[4 * p] - s->h[4 * q]);
@@ -139,7 +223,7 @@ struct tact_rim_candidate {
 };
 
 /** Adds the segment that two triangles share; returns 0 or -EAGAIN. */
-TACT_INLINE int tact_rim_add_segment(struct tact_rim *rim, const struct tact_rim_candidate *c)
+static int tact_rim_add_segment(struct tact_rim *rim, const struct tact_rim_candidate *c)
 {
     const struct tact_rim_party *s = &c->party[0], *t = &c->party[1];
     if (rim->segments == TACT_RIM_SEGMENTS) {
@@ -165,8 +249,8 @@ TACT_INLINE int tact_rim_add_segment(struct tact_rim *rim, const struct tact_rim
 /** Of the lanes of t (of B) that lie in a plane with triangle i of s (of A), those that have an
  * area in common with it: no edge of either has all of the other on its outer side, to rounding.
  * Most only touch. */
-TACT_INLINE uint32_t tact_rim_share_area(const struct tact_rim *rim, const struct tact_rim_leaf *s,
-                                         uint32_t i, const struct tact_rim_leaf *t, uint32_t lanes)
+static uint32_t tact_rim_share_area(const struct tact_rim *rim, const struct tact_rim_leaf *s,
+                                    uint32_t i, const struct tact_rim_leaf *t, uint32_t lanes)
 {
     int c = fabs(s->n[1][i]) > fabs(s->n[0][i]) ? 1 : 0;
     c = fabs(s->n[2][i]) > fabs(s->n[c][i]) ? 2 : c;
@@ -203,7 +287,7 @@ TACT_INLINE uint32_t tact_rim_share_area(const struct tact_rim *rim, const struc
 
 /** Takes faces that lie in each other, a bit for each lane of what waits; -EAGAIN where A is not
  *  moved yet, or not across them: then it is to be moved. */
-TACT_INLINE int tact_rim_in_common(struct tact_rim *rim, uint64_t flat)
+static int tact_rim_in_common(struct tact_rim *rim, uint64_t flat)
 {
     rim->in_common = 1;
     rim->again = !(rim->reach > rim->slack);
@@ -221,10 +305,7 @@ TACT_INLINE int tact_rim_in_common(struct tact_rim *rim, uint64_t flat)
     return rim->again ? -EAGAIN : 0;
 }
 
-/** Finds where the first `count` triangles of A that wait, a batch at most, cross those of B;
- *  returns 0 or -EAGAIN. Every step is done for all of them before the next: no guess at the
- * outcome of a single test would be any good. */
-TACT_INLINE int tact_rim_cross_pending(struct tact_rim *rim, uint32_t count)
+int tact_rim_cross_pending(struct tact_rim *rim, uint32_t count)
 {
     struct tact_rim_heights h[TACT_RIM_BATCH];
     struct tact_rim_candidate candidate[4 * TACT_RIM_BATCH];
@@ -266,9 +347,7 @@ TACT_INLINE int tact_rim_cross_pending(struct tact_rim *rim, uint32_t count)
     return 0;
 }
 
-/** Holds two leaves that are near each other against each other, by their places: lists which
- *  triangles may cross, and finds where a batch of them does; returns 0 or -EAGAIN. */
-TACT_INLINE int tact_rim_hold_leaves(struct tact_rim *rim, uint32_t a, uint32_t b)
+int tact_rim_hold_leaves(struct tact_rim *rim, uint32_t a, uint32_t b)
 {
     const struct tact_rim_leaf *s = &rim->side[0].leaf[a], *t = &rim->side[1].leaf[b];
     uint32_t n = rim->pending_count;
@@ -290,5 +369,3 @@ TACT_INLINE int tact_rim_hold_leaves(struct tact_rim *rim, uint32_t a, uint32_t 
     memcpy(rim->pending, rim->pending + TACT_RIM_BATCH, 4 * sizeof *rim->pending);
     return 0;
 }
-
-#endif

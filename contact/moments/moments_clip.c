@@ -1,0 +1,136 @@
+/* Clipping of a triangle of A by the projection of one of B, and by its plane. */
+#include "contact/moments/moments_clip_internal.h"
+
+void tact_clip_ragged(struct tact_polygon *p, const double *value, double *kept)
+{
+    const tact_d4 *in = p->corner[p->room];
+    tact_d4 *out = p->corner[!p->room];
+    int m = 0;
+    for (int i = 0; i < p->n; i++) {
+        int j = i + 1 < p->n ? i + 1 : 0;
+        double vi = value[i], vj = value[j];
+        if (vi >= 0.0) {
+            kept[m] = vi;
+            out[m++] = in[i];
+        }
+        if ((vi > 0.0 && vj < 0.0) || (vi < 0.0 && vj > 0.0)) {
+            kept[m] = 0.0;
+            out[m++] = in[i] + vi / (vi - vj) * (in[j] - in[i]);
+        }
+    }
+    p->n = m;
+    p->room = !p->room;
+}
+
+/** Keeps the part of the polygon where value >= 0; inside has a bit for each corner where it is. */
+static void tact_clip(struct tact_polygon *p, const double *value, unsigned inside, double *kept)
+{
+    const tact_d4 *in = p->corner[p->room];
+    tact_d4 *out = p->corner[!p->room];
+    int n = p->n, m = 0;
+    if (!inside) {
+        p->n = 0;
+        return;
+    }
+    /* Bit i: where corner i + 1 is. */
+    unsigned next = inside >> 1 | (inside & 1U) << (n - 1);
+    unsigned leaving = inside & ~next, entering = ~inside & next;
+    if (leaving & (leaving - 1)) {
+        tact_clip_ragged(p, value, kept);
+        return;
+    }
+    int last = __builtin_ctz(leaving), before = __builtin_ctz(entering);
+    if (last >= n || before >= n) {
+        __builtin_unreachable(); /* some corners are inside, some outside */
+    }
+    int past = last + 1 < n ? last + 1 : 0, first = before + 1 < n ? before + 1 : 0;
+    double in_share = value[last] / (value[last] - value[past]);
+    double out_share = value[before] / (value[before] - value[first]);
+    tact_d4 leave = in[last] + in_share * (in[past] - in[last]);
+    tact_d4 enter = in[before] + out_share * (in[first] - in[before]);
+    /* Corners keep their order, whichever is the first. */
+    int wraps = inside & 1U, from = wraps ? 0 : first;
+    if (!wraps) {
+        kept[m] = 0.0;
+        out[m] = enter;
+        m += value[first] > 0.0;
+    }
+    for (int i = from; i <= last; i++) {
+        kept[m] = value[i];
+        out[m++] = in[i];
+    }
+    kept[m] = 0.0;
+    out[m] = leave;
+    m += value[last] > 0.0;
+    if (wraps) {
+        kept[m] = 0.0;
+        out[m] = enter;
+        m += value[first] > 0.0;
+        for (int i = first; i < n && first; i++) {
+            kept[m] = value[i];
+            out[m++] = in[i];
+        }
+    }
+    p->n = m;
+    p->room = !p->room;
+}
+
+void tact_clip_by_face(struct tact_polygon *p, const struct tact_face *t, const tact_d4 value[3])
+{
+    uint32_t inside[3];
+    for (int i = 0; i < 3; i++) {
+        tact_l4 in = value[i] >= 0.0;
+        tact_l4_bits(&in, &inside[i]);
+    }
+    double kept[TACT_POLYGON], first[3];
+    uint32_t cuts = 7 & ~(inside[0] & inside[1] & inside[2]);
+    if (!cuts) {
+        return;
+    }
+    int k = __builtin_ctz(cuts);
+    for (int i = 0; i < 3; i++) {
+        first[i] = value[i][k];
+        inside[i] = inside[i] >> k & 1;
+    }
+    tact_clip(p, first, inside[0] | inside[1] << 1 | inside[2] << 2, kept);
+    for (cuts &= cuts - 1; cuts && p->n > 2; cuts &= cuts - 1) {
+        k = __builtin_ctz(cuts);
+        double ax = t->ax[k], ay = t->ay[k], dx = t->dx[k], dy = t->dy[k], later[TACT_POLYGON];
+        unsigned in = 0;
+        for (int i = 0; i < p->n; i++) {
+            const tact_d4 *corner = &p->corner[p->room][i];
+            later[i] = dx * ((*corner)[1] - ay) - dy * ((*corner)[0] - ax);
+            in |= (unsigned)(later[i] >= 0.0) << i;
+        }
+        if (in != (1U << p->n) - 1) {
+            tact_clip(p, later, in, kept);
+        }
+    }
+}
+
+void tact_clip_below(struct tact_polygon *p, double *height)
+{
+    double kept[TACT_POLYGON];
+    unsigned inside = 0;
+    for (int i = 0; i < p->n; i++) {
+        inside |= (unsigned)(height[i] >= 0.0) << i;
+    }
+    tact_clip(p, height, inside, kept);
+    memcpy(height, kept, sizeof kept);
+}
+
+int tact_clip_heights(const struct tact_face *t, const tact_d4 *p, int n, double slack,
+                      double *height)
+{
+    double ax = t->ax[3], ay = t->ay[3], dx = t->dx[3], dy = t->dy[3];
+    double base = t->height[0], lowest = t->height[1], highest = t->height[2], most = 0.0;
+    int below = 0;
+    for (int i = 0; i < n; i++) {
+        double z = base - dy * (p[i][0] - ax) + dx * (p[i][1] - ay);
+        /* Beyond t's corners z is only rounding, on a steep t. */
+        height[i] = tact_min(tact_max(z, lowest), highest) - p[i][2];
+        below += height[i] < 0.0;
+        most = tact_max(fabs(height[i]), most);
+    }
+    return most <= TACT_HEIGHT_SLACK(slack, dx, dy) ? -1 : below;
+}

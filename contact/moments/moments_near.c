@@ -1,0 +1,305 @@
+/* The pairs of triangles near each other, handed out one by one. */
+#include "contact/moments/moments_near_internal.h"
+
+/** What eight boxes span. */
+static void tact_near_boxes(const struct tact_placed *p, const struct tact_mesh_eight *eight,
+                            tact_f8 lower[4], tact_f8 upper[4])
+{
+    const tact_f8 *centre = (const tact_f8 *)eight->centre;
+    for (int d = 0; d < 4; d++) {
+        float x = p->column[0][d], y = p->column[1][d], z = p->column[2][d];
+        tact_f8 middle = x * centre[0] + y * centre[1] + z * centre[2] + p->middle[d];
+        tact_f8 half = (tact_f8){0.0F} + p->margin;
+        for (int k = 0; k < 3; k++) {
+            const tact_f8 *axis = (const tact_f8 *)eight->axis[k];
+            half += TACT_F8_ABS(x * axis[0] + y * axis[1] + z * axis[2]);
+        }
+        lower[d] = middle - half;
+        upper[d] = middle + half;
+    }
+}
+
+/** Lanes of boxes of A (or else of B) that may count against what the other side spans: their
+ *  columns meet, and B's top is above A's bottom along z and along the normal. */
+static void tact_near_keep(const tact_f8 lower[4], const tact_f8 upper[4], int of_a,
+                           const struct tact_near_side *other, tact_i8 *keep)
+{
+    const float *low = other->lower, *high = other->upper;
+    *keep = (lower[0] < high[0]) & (upper[0] > low[0]) & (lower[1] < high[1]) & (upper[1] > low[1]);
+    if (of_a) {
+        *keep &= (lower[2] < high[2]) & (lower[3] < high[3]);
+    } else {
+        *keep &= (upper[2] > low[2]) & (upper[3] > low[3]);
+    }
+}
+
+/** Adds a leaf, lane k of eight boxes. */
+static void tact_near_add_leaf(struct tact_near_side *side, uint32_t leaf, const tact_f8 lower[4],
+                               const tact_f8 upper[4], uint32_t k)
+{
+    uint32_t n = side->leaves++;
+    side->leaf[n] = leaf;
+    for (int d = 0; d < 4; d++) {
+        ((float *)side->leaf_lower[d])[n] = ((const float *)&lower[d])[k];
+        ((float *)side->leaf_upper[d])[n] = ((const float *)&upper[d])[k];
+    }
+}
+
+/** Replaces the inner nodes of a side by those children that may count against the other's. Returns
+ *  0 where there is no room. */
+static int tact_near_refine(struct tact_near *w, int of_a, uint32_t room)
+{
+    struct tact_near_side *side = of_a ? &w->a : &w->b, *other = of_a ? &w->b : &w->a;
+    const struct tact_mesh_eight *eights = side->placed.mesh->wide->eights;
+    uint32_t *from = w->from, inner = side->inner, before = side->leaves, n = 0;
+    tact_f8 least[4], most[4];
+    for (int d = 0; d < 4; d++) {
+        least[d] = (tact_f8){0.0F} + INFINITY;
+        most[d] = (tact_f8){0.0F} - INFINITY;
+    }
+    memcpy(from, side->node, inner * sizeof *from);
+    for (uint32_t i = 0; i < inner; i++) {
+        const struct tact_mesh_eight *eight = &eights[from[i]];
+        tact_f8 lower[4], upper[4];
+        tact_i8 keep;
+        if (n + 8 > room || side->leaves + 8 > room) {
+            return 0;
+        }
+        tact_near_boxes(&side->placed, eight, lower, upper);
+        tact_near_keep(lower, upper, of_a, other, &keep);
+        for (int d = 0; d < 4; d++) {
+            tact_f8 low = TACT_F8_SELECT(keep, lower[d], least[d]);
+            tact_f8 high = TACT_F8_SELECT(keep, upper[d], most[d]);
+            least[d] = TACT_F8_MIN(low, least[d]);
+            most[d] = TACT_F8_MAX(high, most[d]);
+        }
+        uint32_t kept;
+        tact_i8_bits(&keep, &kept);
+        for (kept &= (1U << eight->count) - 1; kept; kept &= kept - 1) {
+            uint32_t k = (uint32_t)__builtin_ctz(kept), child = eight->child[k];
+            if (child & TACT_MESH_IS_LEAF) {
+                child &= ~TACT_MESH_IS_LEAF;
+                tact_near_add_leaf(side, child, lower, upper, k);
+                tact_fetch(&side->placed.mesh->wide->leaves[child], sizeof(struct tact_mesh_leaf));
+            } else {
+                side->node[n++] = child;
+                tact_fetch(&eights[child], sizeof *eights);
+            }
+        }
+    }
+    side->inner = n;
+    if (inner) {
+        for (int d = 0; d < 4; d++) {
+            const float *l = (const float *)&least[d], *m = (const float *)&most[d];
+            float low = l[0], high = m[0];
+            for (int k = 1; k < 8; k++) {
+                low = l[k] < low ? l[k] : low;
+                high = m[k] > high ? m[k] : high;
+            }
+            for (uint32_t i = 0; i < before; i++) {
+                float early_low = ((const float *)side->leaf_lower[d])[i];
+                float early_high = ((const float *)side->leaf_upper[d])[i];
+                low = early_low < low ? early_low : low;
+                high = early_high > high ? early_high : high;
+            }
+            side->lower[d] = low;
+            side->upper[d] = high;
+        }
+    }
+    return 1;
+}
+
+int tact_near_cut_trees(struct tact_near *w, uint32_t room)
+{
+    for (int i = 0; i < 2; i++) {
+        struct tact_near_side *side = i ? &w->b : &w->a;
+        side->inner = 1;
+        side->leaves = 0;
+        side->node[0] = 0;
+        for (int d = 0; d < 4; d++) {
+            side->lower[d] = -INFINITY;
+            side->upper[d] = INFINITY;
+        }
+    }
+    while (w->a.inner || w->b.inner) {
+        if (!tact_near_refine(w, 1, room) || !tact_near_refine(w, 0, room)) {
+            return -ENOSPC;
+        }
+        if (!(w->a.inner + w->a.leaves) || !(w->b.inner + w->b.leaves)) {
+            return 0;
+        }
+    }
+    return 1;
+}
+
+/** What the triangles of a leaf of A span, x, y and z from below; and the same in the unit of the
+ *  pair, with what single precision loses added again. */
+struct tact_near_span {
+    double lower[3], upper[2];
+    float unit_lower[3], unit_upper[2];
+};
+
+static void tact_near_measure(const struct tact_near_bounds *s, float per_unit,
+                              struct tact_near_span *span)
+{
+    for (int c = 0; c < 3; c++) {
+        const double *l = (const double *)&s->lower[c], *u = (const double *)&s->upper[c];
+        span->lower[c] = tact_min(tact_min(l[0], l[1]), tact_min(l[2], l[3]));
+        float x = (float)span->lower[c] * per_unit;
+        span->unit_lower[c] = x - (2e-6F + 2e-6F * fabsf(x));
+        if (c < 2) {
+            span->upper[c] = tact_max(tact_max(u[0], u[1]), tact_max(u[2], u[3]));
+            x = (float)span->upper[c] * per_unit;
+            span->unit_upper[c] = x + (2e-6F + 2e-6F * fabsf(x));
+        }
+    }
+}
+
+/** Before leaves are matched: lanes past the end of B's meet nothing. */
+static void tact_near_begin(struct tact_near *w)
+{
+    for (uint32_t i = w->b.leaves; i % 8; i++) {
+        ((float *)w->b.leaf_lower[0])[i] = INFINITY;
+    }
+}
+
+/** Corners of the triangles of a leaf where the body is, and what they span, larger by a margin. */
+static void tact_near_corners(const struct tact_placed *body, uint32_t leaf, double margin,
+                              tact_d4 p[3][3], struct tact_near_bounds *bounds)
+{
+    const struct tact_mesh_leaf *from = &body->mesh->wide->leaves[leaf];
+    tact_leaf_corners(body, from, p);
+    tact_face_bounds(p, bounds->lower, bounds->upper);
+    const tact_l4 lane = {0, 1, 2, 3}, empty = lane >= (int64_t)from->count;
+    const tact_d4 never = {INFINITY, INFINITY, INFINITY, INFINITY};
+    for (int c = 0; c < 3; c++) {
+        bounds->lower[c] = TACT_D4_SELECT(empty, never, bounds->lower[c] - margin);
+        bounds->upper[c] = TACT_D4_SELECT(empty, -never, bounds->upper[c] + margin);
+    }
+}
+
+/** Places a leaf of B where it was not yet. */
+static void tact_near_ready(struct tact_near *w, uint32_t at)
+{
+    if (!w->ready[at]) {
+        tact_d4 p[3][3];
+        tact_near_corners(&w->b.placed, w->b.leaf[w->first + at], 0.0, p, &w->bounds[at]);
+        w->bounds[at].upper[2] += w->b.placed.slack * (1.0 + TACT_STEEPEST);
+        tact_face_place(p, 0, w->b.placed.slack, &w->face_b[4 * at]);
+        w->ready[at] = 1;
+    }
+}
+
+/** Bits of those of eight leaves of B whose boxes may meet the span. */
+static uint32_t tact_near_meets(const struct tact_near_side *b, const struct tact_near_span *span,
+                                uint32_t eight)
+{
+    const float *low = span->unit_lower, *high = span->unit_upper;
+    uint32_t bits;
+    tact_i8 keep = (b->leaf_lower[0][eight] < high[0]) & (b->leaf_lower[1][eight] < high[1]) &
+                   (b->leaf_upper[0][eight] > low[0]) & (b->leaf_upper[1][eight] > low[1]) &
+                   (b->leaf_upper[2][eight] > low[2]);
+    tact_i8_bits(&keep, &bits);
+    return bits;
+}
+
+/** Bits of the triangles of t whose bounds meet what spans lower to upper. */
+static uint32_t tact_near_bits(const struct tact_near_bounds *t, const double lower[3],
+                               const double upper[2])
+{
+    uint32_t bits;
+    tact_l4 keep = (t->upper[2] > lower[2]) & (t->upper[0] > lower[0]) & (t->lower[0] < upper[0]) &
+                   (t->upper[1] > lower[1]) & (t->lower[1] < upper[1]);
+    tact_l4_bits(&keep, &bits);
+    return bits;
+}
+
+/** A leaf of A that is matched. */
+struct tact_near_leaf {
+    tact_d4 p[3][3];
+    struct tact_near_bounds bounds;
+    uint32_t leaf, triangles, count;
+    int is_placed;
+    struct tact_near_pair pairs[TACT_NEAR_BATCH];
+};
+
+static int tact_near_flush(struct tact_near *w, struct tact_near_leaf *s, tact_near_take *take,
+                           void *user)
+{
+    uint32_t count = s->count;
+    if (!count) {
+        return 0;
+    }
+    if (!s->is_placed) {
+        tact_face_place(s->p, 1, 0.0, w->face_a);
+        s->is_placed = 1;
+    }
+    s->count = 0;
+    return take(user, w, s->leaf, s->pairs, count);
+}
+
+/** Hands out the pairs of the triangles of one leaf of A with those of one of B whose bounds meet.
+ */
+static int tact_near_leaves(struct tact_near *w, struct tact_near_leaf *s, uint32_t at,
+                            tact_near_take *take, void *user)
+{
+    for (uint32_t i = 0; i < s->triangles; i++) {
+        double lower[3], upper[2];
+        for (int c = 0; c < 3; c++) {
+            lower[c] = s->bounds.lower[c][i];
+            upper[c < 2 ? c : 0] = s->bounds.upper[c < 2 ? c : 0][i];
+        }
+        uint32_t keep = tact_near_bits(&w->bounds[at], lower, upper);
+        for (; keep; keep &= keep - 1) {
+            uint32_t j = (uint32_t)__builtin_ctz(keep);
+            s->pairs[s->count++] = (struct tact_near_pair){(uint16_t)i, (uint16_t)(4 * at + j)};
+            int rc = s->count == TACT_NEAR_BATCH ? tact_near_flush(w, s, take, user) : 0;
+            if (rc) {
+                return rc;
+            }
+        }
+    }
+    return 0;
+}
+
+/** Matches the leaves of A, larger by a margin [m], with as many of B as can be placed at a time.
+ */
+static int tact_near_match_some(struct tact_near *w, double margin, tact_near_take *take,
+                                void *user)
+{
+    uint32_t left = w->b.leaves - w->first, count = left < TACT_NEAR ? left : TACT_NEAR;
+    struct tact_near_leaf s;
+    int rc = 0;
+    s.count = 0;
+    memset(w->ready, 0, count);
+    for (uint32_t i = 0; i < w->a.leaves && !rc; i++) {
+        struct tact_near_span span;
+        s.leaf = w->a.leaf[i];
+        s.triangles = w->a.placed.mesh->wide->leaves[s.leaf].count;
+        s.is_placed = 0;
+        tact_near_corners(&w->a.placed, s.leaf, margin, s.p, &s.bounds);
+        tact_near_measure(&s.bounds, w->per_unit, &span);
+        for (uint32_t e = 0; e < count; e += 8) {
+            uint32_t bits = tact_near_meets(&w->b, &span, (w->first + e) / 8);
+            for (; bits && !rc; bits &= bits - 1) {
+                uint32_t at = e + (uint32_t)__builtin_ctz(bits);
+                tact_near_ready(w, at);
+                if (tact_near_bits(&w->bounds[at], span.lower, span.upper)) {
+                    rc = tact_near_leaves(w, &s, at, take, user);
+                }
+            }
+        }
+        rc = rc ? rc : tact_near_flush(w, &s, take, user);
+    }
+    return rc;
+}
+
+int tact_near_match(struct tact_near *w, double margin, tact_near_take *take, void *user)
+{
+    int rc = 0;
+    tact_near_begin(w);
+    for (w->first = 0; w->first < w->b.leaves && !rc; w->first += TACT_NEAR) {
+        rc = tact_near_match_some(w, margin, take, user);
+    }
+    return rc;
+}

@@ -1,0 +1,57 @@
+/* What is known of the corners of a mesh: a table by their numbers. */
+#include "contact/moments/moments_rim_known_internal.h"
+
+void tact_rim_forget(struct tact_rim_side *side)
+{
+    side->known_count = 0;
+    /* More than the 12 corners that a leaf may have: the table is never full, mostly empty as
+     * leaves share corners, and in the cache where leaves are few. */
+    side->known_shift = 32 - TACT_RIM_KNOWN_BITS;
+    while (side->known_shift < 32 - 8 &&
+           12 * side->placed <= UINT32_MAX >> (side->known_shift + 1)) {
+        side->known_shift++;
+    }
+}
+
+/** Where a corner is in the table, or where it is to be added. */
+static uint32_t tact_rim_look_up(const uint64_t *known, uint32_t shift, uint64_t key)
+{
+    uint32_t i = ((uint32_t)key * 2654435769U) >> shift;
+    while (known[i] != key && known[i] >> 32 == key >> 32) {
+        i = (i + 1) & (UINT32_MAX >> shift);
+    }
+    return i;
+}
+
+uint32_t tact_rim_known(const struct tact_rim *rim, int of, uint32_t corner)
+{
+    const struct tact_rim_side *side = &rim->side[of];
+    const uint64_t key = (uint64_t)rim->query << 32 | corner;
+    const uint32_t i = tact_rim_look_up(side->known, side->known_shift, key);
+    return side->known[i] == key ? side->state[i] : TACT_RIM_UNKNOWN;
+}
+
+int tact_rim_list_corners(struct tact_rim *rim, int of, struct tact_rim_leaf *leaf)
+{
+    struct tact_rim_side *side = &rim->side[of];
+    const struct tact_mesh *mesh = of ? rim->near->b.placed.mesh : rim->near->a.placed.mesh;
+    const struct tact_mesh_leaf *from = &mesh->wide->leaves[leaf->index];
+    const uint32_t *index = mesh->triangles + 3 * (size_t)leaf->first;
+    const uint64_t query = (uint64_t)rim->query << 32;
+    const uint32_t shift = side->known_shift, corners = from->corners;
+    uint32_t listed = side->known_count;
+    if (listed + 12 > TACT_RIM_KNOWN / 4 * 3) {
+        return -EAGAIN;
+    }
+    for (uint32_t k = 0; k < corners; k++) {
+        const uint64_t key = query | index[from->distinct[k]];
+        const uint32_t i = tact_rim_look_up(side->known, shift, key),
+                       is_new = side->known[i] != key;
+        side->state[i] &= (uint8_t)(is_new - 1);
+        side->known[i] = key;
+        listed += is_new;
+        leaf->corner[k] = (uint16_t)i;
+    }
+    side->known_count = listed;
+    return 0;
+}

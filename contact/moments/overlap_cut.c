@@ -1,0 +1,469 @@
+/* Cuts the faces of a solid by the planes of a convex one. */
+#include "contact/moments/moments_surface_internal.h"
+#include "contact/moments/overlap_internal.h"
+
+TACT_INLINE double tact_cut_height(const double *plane, const tact_d4 *p)
+{
+    return plane[0] * (*p)[0] + plane[1] * (*p)[1] + plane[2] * (*p)[2] - plane[3];
+}
+
+/** Heights of a's corners above a plane, from the lowest to the highest. */
+TACT_INLINE void tact_cut_range(const struct tact_mesh_facets *a, const double *plane,
+                                double *lowest, double *highest)
+{
+    tact_d4 low = {INFINITY, INFINITY, INFINITY, INFINITY}, high = -low;
+    for (uint32_t i = 0; i < a->corners; i += 4) {
+        tact_d4 x, y, z;
+        memcpy(&x, a->corner[0] + i, sizeof x);
+        memcpy(&y, a->corner[1] + i, sizeof y);
+        memcpy(&z, a->corner[2] + i, sizeof z);
+        tact_d4 h = plane[0] * x + plane[1] * y + plane[2] * z - plane[3];
+        low = TACT_D4_MIN(h, low);
+        high = TACT_D4_MAX(h, high);
+    }
+    *lowest = tact_min(tact_min(low[0], low[1]), tact_min(low[2], low[3]));
+    *highest = tact_max(tact_max(high[0], high[1]), tact_max(high[2], high[3]));
+}
+
+/** Marks the facets of a that lie in a plane, which leaves all of a inside. */
+TACT_INLINE void tact_cut_share(struct tact_cutter *c, const struct tact_mesh_facets *a,
+                                const double *plane)
+{
+    for (uint32_t f = 0; f < a->count; f++) {
+        int in = 1;
+        for (uint32_t i = a->first[f]; i < a->first[f + 1] && in; i++) {
+            uint8_t k = a->rim[i];
+            tact_d4 p = {a->corner[0][k], a->corner[1][k], a->corner[2][k], 0.0};
+            in = tact_cut_height(plane, &p) >= -2.0 * c->tolerance;
+        }
+        c->shared |= (uint64_t)in << f;
+    }
+}
+
+/** Brings the two planes that leave least of A to the front, and empties the caps. lowest: height
+ * of A's lowest point above each. */
+TACT_INLINE void tact_cutter_sort(struct tact_cutter *c, double *lowest)
+{
+    for (int k = 0; k < 2 && k < c->cutting; k++) {
+        int best = k;
+        for (int i = k + 1; i < c->cutting; i++) {
+            best = lowest[i] > lowest[best] ? i : best;
+        }
+        double plane[4], low = lowest[best];
+        memcpy(plane, c->plane[best], sizeof plane);
+        memcpy(c->plane[best], c->plane[k], sizeof plane);
+        memcpy(c->plane[k], plane, sizeof plane);
+        lowest[best] = lowest[k];
+        lowest[k] = low;
+    }
+    for (int k = 0; k < c->cutting; k++) {
+        c->head[k] = -1;
+    }
+}
+
+/** Brings the planes that cut a to the front, the two that leave least of it first; returns 0 where
+ *  one leaves nothing. */
+TACT_INLINE int tact_cutter_order(struct tact_cutter *c, const struct tact_mesh_facets *a)
+{
+    double lowest[TACT_FACETS];
+    c->cutting = 0;
+    c->shared = 0;
+    for (int k = 0; k < c->planes; k++) {
+        double low, high;
+        tact_cut_range(a, c->plane[k], &low, &high);
+        if (low >= 0.0) {
+            return 0;
+        }
+        if (high > 0.0) {
+            lowest[c->cutting] = low;
+            memcpy(c->plane[c->cutting++], c->plane[k], sizeof c->plane[k]);
+        } else if (high >= -2.0 * c->tolerance) {
+            tact_cut_share(c, a, c->plane[k]);
+        }
+    }
+    tact_cutter_sort(c, lowest);
+    return 1;
+}
+
+/** The point of the plane between one inside at height in <= 0 and one outside at height out. */
+TACT_INLINE void tact_cut_point(const tact_d4 *inside, double in, const tact_d4 *outside,
+                                double out, tact_d4 *point)
+{
+    *point = *inside + in / (in - out) * (*outside - *inside);
+}
+
+/** Adds an edge to the cap of a plane. */
+TACT_INLINE void tact_cap_add(struct tact_cutter *c, int plane, const tact_d4 *from,
+                              const tact_d4 *to)
+{
+    if (c->edges == TACT_CUT_EDGES) {
+        c->full = 1;
+        return;
+    }
+    int e = c->edges++;
+    c->from[e] = *from;
+    c->to[e] = *to;
+    c->next[e] = -1;
+    if (c->head[plane] < 0) {
+        c->head[plane] = e;
+    } else {
+        c->next[c->tail[plane]] = e;
+    }
+    c->tail[plane] = e;
+}
+
+/** Cuts a polygon whose outline may cross the plane more than twice, by rounding. */
+TACT_INLINE int tact_cut_ragged(struct tact_cutter *c, int plane, const tact_d4 *in, int n,
+                                tact_d4 *out)
+{
+    int m = 0, leaving = 0, entering = 0, enters_first = 0;
+    for (int i = 0; i < n; i++) {
+        int j = i + 1 < n ? i + 1 : 0;
+        double vi = c->value[i], vj = c->value[j];
+        if (vi <= 0.0) {
+            out[m++] = in[i];
+            if (vj > 0.0) {
+                tact_cut_point(&in[i], vi, &in[j], vj, &out[m]);
+                c->leaves[leaving++] = out[m++];
+            }
+        } else if (vj <= 0.0) {
+            tact_cut_point(&in[j], vj, &in[i], vi, &out[m]);
+            enters_first |= leaving == 0;
+            c->enters[entering++] = out[m++];
+        }
+    }
+    /* As often as the outline leaves it enters. */
+    for (int i = 0; i < leaving && entering > 0; i++) {
+        tact_cap_add(c, plane, &c->enters[(i + enters_first) % entering], &c->leaves[i]);
+    }
+    return m;
+}
+
+/** A polygon in one of the cutter's two rooms: cutting goes to the other. */
+struct tact_cut_polygon {
+    int n, room;
+};
+
+/** Cuts a polygon by a plane. */
+TACT_INLINE void tact_cut_polygon(struct tact_cutter *c, int plane, struct tact_cut_polygon *p)
+{
+    const tact_d4 *in = c->room[p->room];
+    tact_d4 *out = c->room[!p->room];
+    uint64_t inside = 0;
+    int n = p->n, m = 0;
+    if (n > 63) {
+        c->full = 1;
+        p->n = 0;
+        return;
+    }
+    for (int i = 0; i < n; i++) {
+        c->value[i] = tact_cut_height(c->plane[plane], &in[i]);
+        inside |= (uint64_t)(c->value[i] <= 0.0) << i;
+    }
+    if (inside == 0 || inside == ((uint64_t)1 << n) - 1) {
+        p->n = inside ? n : 0;
+        return;
+    }
+    p->room = !p->room;
+    /* Bit i: where corner i + 1 is. */
+    uint64_t next = inside >> 1 | (inside & 1) << (n - 1);
+    uint64_t leaving = inside & ~next, entering = ~inside & next;
+    if (leaving & (leaving - 1)) {
+        p->n = tact_cut_ragged(c, plane, in, n, out);
+        return;
+    }
+    int last = __builtin_ctzll(leaving), before = __builtin_ctzll(entering);
+    int past = last + 1 < n ? last + 1 : 0, first = before + 1 < n ? before + 1 : 0;
+    for (int i = first; i != past; i = i + 1 < n ? i + 1 : 0) {
+        out[m++] = in[i];
+    }
+    tact_cut_point(&in[last], c->value[last], &in[past], c->value[past], &out[m]);
+    tact_cut_point(&in[first], c->value[first], &in[before], c->value[before], &out[m + 1]);
+    tact_cap_add(c, plane, &out[m + 1], &out[m]);
+    p->n = m + 2;
+}
+
+/** Cuts the cap of an earlier plane; what that opens is closed in both caps. */
+TACT_INLINE void tact_cut_cap(struct tact_cutter *c, int cap, int plane)
+{
+    int *link = &c->head[cap], kept = -1, leaving = 0, entering = 0;
+    for (int e = *link; e >= 0; e = c->next[e]) {
+        double from = tact_cut_height(c->plane[plane], &c->from[e]);
+        double to = tact_cut_height(c->plane[plane], &c->to[e]);
+        if (from > 0.0 && to > 0.0) {
+            continue;
+        }
+        if (to > 0.0 && leaving < TACT_CUT_CORNERS) {
+            tact_cut_point(&c->from[e], from, &c->to[e], to, &c->leaves[leaving]);
+            c->to[e] = c->leaves[leaving++];
+        } else if (from > 0.0 && entering < TACT_CUT_CORNERS) {
+            tact_cut_point(&c->to[e], to, &c->from[e], from, &c->enters[entering]);
+            c->from[e] = c->enters[entering++];
+        }
+        *link = e;
+        link = &c->next[e];
+        kept = e;
+    }
+    *link = -1;
+    c->tail[cap] = kept;
+    c->full |= leaving != entering;
+    for (int i = 0; i < leaving && !c->full; i++) {
+        tact_cap_add(c, cap, &c->leaves[i], &c->enters[i]);
+        tact_cap_add(c, plane, &c->enters[i], &c->leaves[i]);
+    }
+}
+
+/** Cuts a face of A, put in room 0, by all planes, and hands out what is left. */
+TACT_INLINE void tact_cut_one(struct tact_cutter *c, int n, double share, tact_cut_face *face,
+                              void *user)
+{
+    struct tact_cut_polygon p = {n, 0};
+    for (int k = 0; k < c->cutting && p.n > 2; k++) {
+        tact_cut_polygon(c, k, &p);
+    }
+    if (p.n > 2) {
+        face(user, c->room[p.room], p.n, share);
+    }
+}
+
+/** Cuts the caps by the planes after theirs, and hands out what is left. */
+TACT_INLINE void tact_cut_caps(struct tact_cutter *c, tact_cut_face *face, void *user)
+{
+    for (int k = 1; k < c->cutting; k++) {
+        for (int i = 0; i < k; i++) {
+            tact_cut_cap(c, i, k);
+        }
+    }
+    for (int k = 0; k < c->cutting; k++) {
+        for (int e = c->head[k] < 0 ? -1 : c->next[c->head[k]]; e >= 0; e = c->next[e]) {
+            tact_d4 corner[3] = {c->from[c->head[k]], c->from[e], c->to[e]};
+            face(user, corner, 3, 0.0);
+        }
+    }
+}
+
+TACT_INLINE int cut_facets(struct tact_cutter *c, const struct tact_mesh_facets *a,
+                           tact_cut_face *face, void *user)
+{
+    if (!tact_cutter_order(c, a)) {
+        return 0;
+    }
+    for (uint32_t f = 0; f < a->count; f++) {
+        int n = 0;
+        for (uint32_t i = a->first[f]; i < a->first[f + 1]; i++) {
+            uint8_t k = a->rim[i];
+            c->room[0][n++] = (tact_d4){a->corner[0][k], a->corner[1][k], a->corner[2][k], 0.0};
+        }
+        tact_cut_one(c, n, c->shared >> f & 1 ? 0.5 : 1.0, face, user);
+    }
+    tact_cut_caps(c, face, user);
+    return c->full ? -ENOSPC : 1;
+}
+
+/** Leaves of a mesh that are looked at, most. */
+enum { TACT_CUT_LEAVES = 2048 };
+
+/** A mesh's boxes against planes: heights in the unit of boxes. */
+struct tact_box_plane {
+    float n[3], d;
+};
+
+TACT_INLINE void tact_box_range(const struct tact_mesh_box *box, const struct tact_box_plane *p,
+                                float *lowest, float *highest)
+{
+    float middle =
+        p->n[0] * box->centre[0] + p->n[1] * box->centre[1] + p->n[2] * box->centre[2] - p->d;
+    float half = 0.0F;
+    for (int k = 0; k < 3; k++) {
+        const float *axis = box->axis[k];
+        half += fabsf(p->n[0] * axis[0] + p->n[1] * axis[1] + p->n[2] * axis[2]);
+    }
+    *lowest = middle - half;
+    *highest = middle + half;
+}
+
+/** Brings the planes that may cut the mesh to the front, after them those that some of it may lie
+ *  in; returns 0 where one leaves nothing. */
+TACT_INLINE int tact_cutter_order_mesh(struct tact_cutter *c, const struct tact_mesh *mesh,
+                                       struct tact_box_plane *box_plane)
+{
+    double lowest[TACT_FACETS], middle[3], unit = tact_mesh_box_unit(mesh, middle);
+    c->cutting = 0;
+    for (int k = 0; k < c->planes; k++) {
+        double *plane = c->plane[k], reach = -plane[3] + tact_v3_dot(plane, middle);
+        double half = 0.0;
+        for (int i = 0; i < 3; i++) {
+            half += fabs(plane[i]) * (mesh->nodes[0].upper[i] - middle[i]);
+        }
+        if (reach - half >= c->tolerance) {
+            return 0;
+        }
+        if (reach + half >= -3.0 * c->tolerance) {
+            lowest[c->cutting] = reach - half;
+            memcpy(c->plane[c->cutting++], plane, sizeof c->plane[k]);
+        }
+    }
+    tact_cutter_sort(c, lowest);
+    for (int k = 0; k < 2 && k < c->cutting; k++) {
+        const double *plane = c->plane[k];
+        for (int i = 0; i < 3; i++) {
+            box_plane[k].n[i] = (float)plane[i];
+        }
+        box_plane[k].d = (float)((plane[3] - tact_v3_dot(plane, middle)) / unit);
+    }
+    return 1;
+}
+
+/** Cuts the triangles of a leaf, whose heights above each plane are found four at a time. */
+TACT_INLINE void tact_cut_leaf(struct tact_cutter *c, const struct tact_mesh *mesh, uint32_t first,
+                               uint32_t count, tact_cut_face *face, void *user)
+{
+    tact_d4 p[3][3];
+    for (uint32_t k = 0; k < 3; k++) {
+        for (uint32_t i = 0; i < 4; i++) {
+            size_t t = first + (i < count ? i : 0);
+            const double *v = mesh->vertices + 3 * (size_t)mesh->triangles[3 * t + k];
+            p[k][0][i] = v[0];
+            p[k][1][i] = v[1];
+            p[k][2][i] = v[2];
+        }
+    }
+    tact_l4 cut = {0}, gone = {0}, shared = {0};
+    tact_d4 near = {-2.0 * c->tolerance, -2.0 * c->tolerance, -2.0 * c->tolerance,
+                    -2.0 * c->tolerance};
+    for (int k = 0; k < c->cutting; k++) {
+        const double *f = c->plane[k];
+        tact_d4 h[3], low, high;
+        for (int j = 0; j < 3; j++) {
+            h[j] = f[0] * p[j][0] + f[1] * p[j][1] + f[2] * p[j][2] - f[3];
+        }
+        low = TACT_D4_MIN(h[0], h[1]);
+        low = TACT_D4_MIN(h[2], low);
+        high = TACT_D4_MAX(h[0], h[1]);
+        high = TACT_D4_MAX(h[2], high);
+        cut |= high > 0.0;
+        gone |= (low > 0.0) & (k < 2 ? -1 : 0);
+        shared |= (low >= near) & (high <= 0.0);
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        if (gone[i]) {
+            continue;
+        }
+        for (int j = 0; j < 3; j++) {
+            c->room[0][j] = (tact_d4){p[j][0][i], p[j][1][i], p[j][2][i], 0.0};
+        }
+        double share = shared[i] ? 0.5 : 1.0;
+        if (cut[i]) {
+            tact_cut_one(c, 3, share, face, user);
+        } else {
+            face(user, c->room[0], 3, share);
+        }
+    }
+}
+
+TACT_INLINE int cut_mesh(struct tact_cutter *c, const struct tact_mesh *mesh, tact_cut_face *face,
+                         void *user)
+{
+    struct tact_box_plane box_plane[2] = {{.d = 0.0F}};
+    uint32_t stack[34] = {0};
+    int top = 1, leaves = 0;
+    if (!tact_cutter_order_mesh(c, mesh, box_plane)) {
+        return 0;
+    }
+    while (top > 0 && !c->full) {
+        const struct tact_mesh_box *box = &mesh->boxes[stack[--top]];
+        float low = 0.0F, high;
+        for (int k = 0; k < 2 && k < c->cutting && low <= 0.0F; k++) {
+            tact_box_range(box, &box_plane[k], &low, &high);
+        }
+        if (low > 0.0F) {
+            continue;
+        }
+        if (!box->count) {
+            stack[top++] = box->first + 1;
+            stack[top++] = box->first;
+        } else if (leaves++ == TACT_CUT_LEAVES) {
+            c->full = 1;
+        } else {
+            tact_cut_leaf(c, mesh, box->first, box->count, face, user);
+        }
+    }
+    tact_cut_caps(c, face, user);
+    return c->full ? -ENOSPC : 1;
+}
+
+TACT_TWICE(int, tact_cut_facets,
+           (struct tact_cutter * c, const struct tact_mesh_facets *a, tact_cut_face *face,
+            void *user),
+           (c, a, face, user))
+{
+    return cut_facets(c, a, face, user);
+}
+
+TACT_TWICE(int, tact_cut_mesh,
+           (struct tact_cutter * c, const struct tact_mesh *mesh, tact_cut_face *face, void *user),
+           (c, mesh, face, user))
+{
+    return cut_mesh(c, mesh, face, user);
+}
+
+/** Adds a face of the overlap, in triangles about its first corner. */
+TACT_INLINE void add_surface(void *user, const tact_d4 *corner, int n, double share)
+{
+    struct tact_cut_surface *s = user;
+    if (!s->started) {
+        s->started = 1;
+        s->origin = corner[0];
+    }
+    for (int i = 1; i + 1 < n; i++) {
+        const int at[3] = {0, i, i + 1};
+        int lane = s->waiting;
+        for (int k = 0; k < 3; k++) {
+            tact_d4 p = corner[at[k]] - s->origin;
+            ((double *)&s->corner[k][0])[lane] = p[0];
+            ((double *)&s->corner[k][1])[lane] = p[1];
+            ((double *)&s->corner[k][2])[lane] = p[2];
+        }
+        ((double *)&s->share)[lane] = share;
+        if (++s->waiting == 4) {
+            tact_surface_fold(s);
+        }
+    }
+}
+
+/** What is found out about the faces of an overlap as they are cut out of a solid that is not
+ *  convex. */
+struct cut {
+    struct tact_cut_surface surface;
+    struct tact_areas areas; /* of the faces, not the caps */
+};
+
+TACT_INLINE void add_face(void *user, const tact_d4 *corner, int n, double share)
+{
+    struct cut *cut = user;
+    add_surface(&cut->surface, corner, n, share);
+    for (int i = 1; i + 1 < n && share > 0.0; i++) {
+        double area[3];
+        tact_areas_add(&cut->areas, &corner[0], &corner[i], &corner[i + 1], share, area);
+    }
+}
+
+int tact_cut_sums(struct tact_cutter *c, const struct tact_mesh *mesh, double origin[3],
+                  struct tact_moment_sums *sums, double *planar)
+{
+    struct cut cut;
+    memset(&cut, 0, sizeof cut);
+    int rc = mesh->facets ? cut_facets(c, mesh->facets, add_surface, &cut.surface)
+             : planar     ? cut_mesh(c, mesh, add_face, &cut)
+                          : cut_mesh(c, mesh, add_surface, &cut.surface);
+    if (rc == 1) {
+        tact_surface_finish(&cut.surface, c->size, sums);
+        for (int k = 0; k < 3; k++) {
+            origin[k] = cut.surface.origin[k];
+        }
+    }
+    if (rc == 1 && planar) {
+        *planar = tact_max(tact_areas_planar(&cut.areas), tact_caps_planar(c));
+    }
+    return rc;
+}
