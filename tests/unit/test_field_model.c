@@ -197,7 +197,9 @@ static double limit_error(const double *boxes, int count, double *arm)
     assert_int_equal(tact_field_halfspace(1e8, &plane), 0);
     assert_int_equal(tact_field_find(punch, &up, plane, &at, scratch, &of), 1);
     struct tact_pair_query q = {.law = &law, .options = &o};
-    assert_int_equal(tact_field_patch(&q, &of, -1, points, &patch), 0);
+    struct field_part part;
+    tact_field_sum(&of, -1, &part);
+    assert_int_equal(tact_field_patch(&q, &of, &part, points, &patch), 0);
     double error = power_error(points, &patch);
     *arm = patch.spin_arm;
     tact_field_free(plane);

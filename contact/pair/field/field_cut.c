@@ -69,8 +69,11 @@ static void cross(const double *p, const double *q, double at_p, double at_q, in
  * 0 where nothing is left. */
 static int clip(struct outline *o, int c, int positive, int label)
 {
-    struct outline in = *o;
+    struct outline in;
     int m = 0;
+    in.n = o->n;
+    memcpy(in.x, o->x, (size_t)in.n * sizeof in.x[0]);
+    memcpy(in.side, o->side, (size_t)in.n);
     for (int i = 0; i < in.n; i++) {
         int j = i + 1 < in.n ? i + 1 : 0;
         double vi = in.x[i][3 + c], vj = in.x[j][3 + c];
@@ -202,6 +205,7 @@ static int slice(const struct field_pair *pair, const struct field_cell *cell, c
     for (int i = 0; i < n; i++) {
         const double *p = corner_of(pair->a, cell, ends[i][0]);
         const double *q = corner_of(pair->a, cell, ends[i][1]);
+        memset(o->x[i], 0, sizeof o->x[i]);
         cross(p, q, e[ends[i][0]], e[ends[i][1]], 3, o->x[i]);
         o->side[i] = (int8_t)side[i];
     }
@@ -237,6 +241,7 @@ static void take_triangle(const struct field_pair *pair, const struct field_cell
                           struct outline *o, struct field_polygon *plane)
 {
     for (int k = 0; k < 3; k++) {
+        memset(o->x[k], 0, sizeof o->x[k]);
         tact_m3_mul_v3(o->x[k], pair->turn, corner_of(pair->b, cb, k));
         tact_v3_add(o->x[k], o->x[k], pair->shift);
         o->side[k] = (int8_t)(4 + k);
@@ -291,7 +296,6 @@ int tact_field_cut(const struct field_pair *pair, uint32_t i, uint32_t j,
 {
     const struct field_cell *ca = &pair->a->cells[i], *cb = &pair->b->cells[j];
     struct outline o;
-    memset(o.x, 0, sizeof o.x);
     polygon->a = i;
     polygon->b = j;
     polygon->soft = !pair->b->rigid;

@@ -65,6 +65,7 @@ static int measure(const struct tact_pair_query *q, struct tact_patch *patch,
 {
     const struct field_data *a = q->data_a, *b = q->data_b, *soft = a->scratch ? a : b;
     struct field_surface of;
+    struct field_part part;
     int made = 0;
     if (!soft->scratch) {
         return -ERANGE;
@@ -78,15 +79,17 @@ static int measure(const struct tact_pair_query *q, struct tact_patch *patch,
         count(q, &of, rc < 0);
         return rc ? -ERANGE : -EDOM;
     }
-    int groups = tact_field_group(&of, q->most);
-    rc = tact_field_patch(q, &of, -1, soft->points, patch);
+    tact_field_sum(&of, -1, &part);
+    int groups = tact_field_group(&of, &part, q->most);
+    rc = tact_field_patch(q, &of, &part, soft->points, patch);
     count(q, &of, soft->points->lost > 0);
     if (groups == 1) {
         return rc;
     }
     for (int g = 0; g < groups; g++) {
         memset(&piece[made].moments, 0, sizeof piece[made].moments);
-        made += !tact_field_patch(q, &of, g, soft->points, &piece[made].patch);
+        tact_field_sum(&of, g, &part);
+        made += !tact_field_patch(q, &of, &part, soft->points, &piece[made].patch);
     }
     if (rc && made) { /* they press against each other, and together not at all */
         *patch = piece->patch;

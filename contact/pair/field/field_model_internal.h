@@ -33,16 +33,26 @@ void tact_field_points(const struct field_surface *of, int group, double size,
 /* The patch's torsion arm and limit surface: of the mean over the directions of slip. */
 void tact_field_limit(const struct field_points *points, struct tact_patch *patch);
 
+/* A group of polygons that face alike, -1: all, summed up about its centre of pressure. */
+struct field_part {
+    int group;
+    struct field_sums sums;
+    double springs; /* stiffness of its polygons along their normals, all in parallel [N/m] */
+};
+
+void tact_field_sum(const struct field_surface *of, int group, struct field_part *out);
+
 /* Parts a surface that is not flat into groups of polygons that face alike; their number, 1 where
  * it is flat. */
-int tact_field_group(struct field_surface *of, int most);
+int tact_field_group(struct field_surface *of, const struct field_part *whole, int most);
 
 /* The patch of two balls, or of a ball and a half-space. 1; 0 where the pair is another, or one is
  * past the middle of the other; -EDOM where they do not touch. */
 int tact_field_balls(const struct tact_pair_query *q, struct tact_patch *patch);
 
-/* The patch of a group, -1: of all. 0, or -EDOM where it presses nothing. */
-int tact_field_patch(const struct tact_pair_query *q, const struct field_surface *of, int group,
-                     struct field_points *points, struct tact_patch *patch);
+/* The patch of a part. 0, or -EDOM where it presses nothing. */
+int tact_field_patch(const struct tact_pair_query *q, const struct field_surface *of,
+                     const struct field_part *part, struct field_points *points,
+                     struct tact_patch *patch);
 
 #endif

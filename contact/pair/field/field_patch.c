@@ -13,38 +13,34 @@
 #define ALIKE 0.7071 /* cosine within which polygons face as the first of a group does */
 #define LITTLE 1e-3  /* load of a polygon, of the largest, that begins no group */
 
-/* Sums over a group; springs: of its polygons along their normals, all in parallel [N/m]. */
-static void sum_up(const struct field_surface *of, int group, struct field_sums *sums,
-                   double *springs)
+void tact_field_sum(const struct field_surface *of, int group, struct field_part *out)
 {
     int any = 0;
-    memset(sums, 0, sizeof *sums);
-    *springs = 0.0;
+    memset(out, 0, sizeof *out);
+    out->group = group;
     for (size_t i = 0; i < of->count; i++) {
         const struct field_polygon *p = &of->polygon[i];
         if (group >= 0 && p->group != group) {
             continue;
         }
         if (!any++) {
-            tact_v3_copy(sums->origin, p->corner[0]);
+            tact_v3_copy(out->sums.origin, p->corner[0]);
         }
-        tact_field_add(sums, p);
-        *springs -= p->area / p->apart * tact_v3_dot(p->slope_a, p->normal) *
-                    tact_v3_dot(p->slope_b, p->normal);
+        tact_field_add(&out->sums, p);
+        out->springs -= p->area / p->apart * tact_v3_dot(p->slope_a, p->normal) *
+                        tact_v3_dot(p->slope_b, p->normal);
     }
-    tact_field_centre(sums);
+    tact_field_centre(&out->sums);
 }
 
-static int is_flat(const struct field_surface *of)
+static int is_flat(const struct field_sums *sums)
 {
-    struct field_sums sums;
-    double axes[9], full[36], springs;
-    sum_up(of, -1, &sums, &springs);
-    if (!(tact_v3_normalize(axes, sums.force) > OPPOSED * sums.load)) {
+    double axes[9], full[36];
+    if (!(tact_v3_normalize(axes, sums->force) > OPPOSED * sums->load)) {
         return 0;
     }
     tact_v3_tangents(axes, axes + 3, axes + 6);
-    tact_field_turn(sums.stiffness, axes, full);
+    tact_field_turn(sums->stiffness, axes, full);
     double mean = 0.5 * (full[7] + full[14]), half = 0.5 * (full[7] - full[14]);
     return mean + sqrt(half * half + full[8] * full[8]) <= FLAT * fabs(full[0]);
 }
@@ -70,11 +66,11 @@ static const struct field_polygon *least_alike(const struct field_surface *of,
     return best;
 }
 
-int tact_field_group(struct field_surface *of, int most)
+int tact_field_group(struct field_surface *of, const struct field_part *whole, int most)
 {
     double first[TACT_PIECES][3], largest = 0.0;
     int groups = 0;
-    if (most < 2 || is_flat(of)) {
+    if (most < 2 || is_flat(&whole->sums)) {
         return 1;
     }
     for (size_t i = 0; i < of->count; i++) {
@@ -207,46 +203,47 @@ static void add_damping(const struct tact_pair_query *q, const struct field_poin
     }
 }
 
-int tact_field_patch(const struct tact_pair_query *q, const struct field_surface *of, int group,
-                     struct field_points *points, struct tact_patch *patch)
+int tact_field_patch(const struct tact_pair_query *q, const struct field_surface *of,
+                     const struct field_part *part, struct field_points *points,
+                     struct tact_patch *patch)
 {
     static const int row[3] = {0, 4, 5};
-    struct field_sums sums;
-    double local[9], turn[9], springs, full[36], k[9], torque[3];
+    const struct field_sums *sums = &part->sums;
+    double local[9], turn[9], full[36], k[9], torque[3];
     double sign = of->swapped ? 1.0 : -1.0; /* from the force on pair.b to that on the query's a */
     memset(patch, 0, sizeof *patch);
-    sum_up(of, group, &sums, &springs);
-    double force = tact_v3_norm(sums.force);
-    if (!(force > 0.0) || !(sums.area > 0.0)) {
+    double force = tact_v3_norm(sums->force);
+    if (!(force > 0.0) || !(sums->area > 0.0)) {
         return -EDOM;
     }
-    tact_v3_scale(local, sums.force, sign / force);
-    choose_axes(of, group, sums.origin, local, local + 3, patch->semi);
-    tact_v3_copy(points->centre, sums.origin);
+    tact_v3_scale(local, sums->force, sign / force);
+    choose_axes(of, part->group, sums->origin, local, local + 3, patch->semi);
+    tact_v3_copy(points->centre, sums->origin);
     memcpy(points->axes, local + 3, sizeof points->axes);
-    tact_field_points(of, group, tact_max(patch->semi[0], patch->semi[1]), points);
+    tact_field_points(of, part->group, tact_max(patch->semi[0], patch->semi[1]), points);
     tact_field_limit(points, patch);
-    tact_field_turn(sums.stiffness, local, full);
-    normal_stiffness(full, points, springs, k);
+    tact_field_turn(sums->stiffness, local, full);
+    normal_stiffness(full, points, part->springs, k);
     patch->depth = force / k[0];
     add_damping(q, points, k);
     for (int i = 0; i < 9; i++) {
         patch->stiffness[6 * row[i / 3] + row[i % 3]] = k[i];
     }
-    tact_m3_mul_v3(torque, local, sums.torque);
+    tact_m3_mul_v3(torque, local, sums->torque);
     patch->wrench[0] = force;
     patch->wrench[4] = sign * torque[1];
     patch->wrench[5] = sign * torque[2];
     tact_quat_to_m3(turn, of->frame->quat_wxyz);
     tact_m3_mul_t(patch->frame, local, turn);
-    tact_pose_point(patch->center, of->frame, sums.origin);
-    patch->corners =
-        q->options->polygon ? find_outline(of, group, sums.origin, local + 3, patch->corner) : 0;
+    tact_pose_point(patch->center, of->frame, sums->origin);
+    patch->corners = q->options->polygon
+                         ? find_outline(of, part->group, sums->origin, local + 3, patch->corner)
+                         : 0;
     patch->law = TACT_LAW_WRENCH;
     patch->kind = TACT_PATCH_ELLIPSE;
     patch->spin = TACT_SPIN_LIMIT_SURFACE;
     patch->exponent = 1.0;
     patch->rolls = INFINITY;
-    patch->area = sums.area;
+    patch->area = sums->area;
     return 0;
 }
