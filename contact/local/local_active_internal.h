@@ -11,7 +11,7 @@
 
 #include "contact/local/local_internal.h"
 
-enum tact_face { FACE_INSIDE, FACE_EDGE, FACE_CORNER, FACE_RIM, FACE_POINT };
+enum tact_active_face { FACE_INSIDE, FACE_EDGE, FACE_CORNER, FACE_RIM, FACE_POINT };
 
 /* The problem, scaled, and where the search is. */
 struct tact_active {
@@ -24,7 +24,7 @@ struct tact_active {
     double corner[TACT_PATCH_CORNERS][2];
     int corners;
     const struct tact_local_problem *law; /* for its limit surface */
-    enum tact_face face;
+    enum tact_active_face face;
     int first; /* FACE_EDGE, FACE_CORNER: which */
     int slips; /* 0: friction holds */
     double n[3], t[3];
