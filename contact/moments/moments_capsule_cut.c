@@ -50,8 +50,11 @@ static int crossings(const struct tact_capsule_cut *c, const double *p, const do
     double e[3], s[2];
     tact_v3_sub(e, q, p);
     double ee = tact_capsule_dot(c, e, e), pe = tact_capsule_dot(c, p, e);
+    if ((outside_p > 0.0 && pe >= 0.0) || (outside_q > 0.0 && pe + ee <= 0.0)) {
+        return 0;
+    }
     double reach = c->radius * sqrt(ee), m = moment(c, p, e), square = (reach - m) * (reach + m);
-    if (!(square > 0.0) || (outside_p > 0.0 && pe >= 0.0) || (outside_q > 0.0 && pe + ee <= 0.0)) {
+    if (!(square > 0.0)) {
         return 0;
     }
     double root = sqrt(square);
