@@ -119,7 +119,7 @@ static void boxes_share_the_capsule(void **unused)
         /* Aligned boxes about a short capsule may have both ends in faces. */
         int kind = aligned && end ? 2 : aligned;
         worst[kind] = fmax(worst[kind], off);
-        if (!(off < (kind == 2 ? 1e-6 : 2e-8))) {
+        if (!(off < (kind == 2 ? 1e-5 : 1e-11))) {
             fail_msg("capsule %g %g cut at %g %g %g: %.1e", scale, scale * half, corner[0],
                      corner[1], corner[2], off);
         }
@@ -313,7 +313,7 @@ static void triangulations_come_to_it(void **unused)
     }
     print_message("capsules of 1500, 6000, 24000 triangles with %s, %d touching: %.1e %.1e %.1e\n",
                   spot ? "Spot" : "a hull", touching, worst[0], worst[1], worst[2]);
-    assert_true(touching > 3 && worst[1] < 0.4 * worst[0] && worst[2] < 0.4 * worst[1]);
+    assert_true(touching > 3 && worst[1] < 0.6 * worst[0] && worst[2] < 0.6 * worst[1]);
     assert_true(worst[2] < 1e-3);
     for (int k = 0; k < 3; k++) {
         tact_mesh_free(fine[k]);
@@ -350,7 +350,7 @@ static void gradient_is_the_slope(void **unused)
         tact_shape_release(&other);
     }
     print_message("gradient and differences of V, %d overlaps: %.1e\n", touching, worst);
-    assert_true(touching > 50 && worst < 3e-8);
+    assert_true(touching > 50 && worst < 3e-7);
 }
 
 /** V of a motion by dx and then dw about c, by the gradients before and after. */
