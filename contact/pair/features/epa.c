@@ -64,6 +64,7 @@ static int add_off(struct polytope *p, const double d[3], const double *from)
         double way[3], off[3];
         struct tact_difference next;
         tact_v3_scale(way, d, sign);
+        p->pair->at_a = p->pair->at_b = -1;
         tact_difference_support(p->pair, way, &next);
         tact_v3_sub(off, next.w, from);
         double height = fabs(tact_v3_dot(off, d));
@@ -310,6 +311,8 @@ int tact_epa(struct tact_core_pair *pair, const struct tact_simplex *simplex,
         int f = nearest_face(&p);
         struct tact_difference next;
         struct face face = p.face[f];
+        pair->at_a = p.point[face.point[0]].a; /* beyond the face is not far from its corners */
+        pair->at_b = p.point[face.point[0]].b;
         tact_difference_support(pair, face.n, &next);
         int known = tact_difference_repeats(p.point, p.points, &next);
         int done = known || ahead(&face, next.w) <= beyond;
