@@ -1,0 +1,33 @@
+/* What ccd_tact.h asks of tact. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include "contact/pair/features/nearest_internal.h"
+
+void *ccd_tact_core(const double *vertices, size_t count, const uint32_t *triangles,
+                    size_t triangle_count);
+double ccd_tact_query(const void *a, const void *b, const double *pose, double *state);
+
+void *ccd_tact_core(const double *vertices, size_t count, const uint32_t *triangles,
+                    size_t triangle_count)
+{
+    struct tact_shape shape = {.kind = TACT_SHAPE_CONVEX};
+    struct tact_mesh *mesh = NULL;
+    struct tact_core *core = NULL;
+    int rc = tact_mesh_create(vertices, count, triangles, triangle_count, &mesh, NULL);
+    shape.mesh = mesh;
+    if (rc || tact_core_create(&shape, &core)) {
+        exit(2);
+    }
+    tact_mesh_free(mesh);
+    return core;
+}
+
+double ccd_tact_query(const void *a, const void *b, const double *pose, double *state)
+{
+    struct tact_pose here = tact_pose_identity(), there;
+    struct tact_separation out;
+    memcpy(there.position, pose, sizeof there.position);
+    memcpy(there.quat_wxyz, pose + 3, sizeof there.quat_wxyz);
+    return tact_nearest(a, &here, b, &there, state, &out) || !out.exact ? NAN : out.distance;
+}
