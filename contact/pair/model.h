@@ -70,6 +70,9 @@ struct tact_contact_model {
                       corners of the outline of two convex solids' overlap, all vertices of the
                       overlap of others, the centre of one that is round or soft */
 
+    int gaps; /**< 1: it knows the gap of shapes that are apart, and its patches keep them from
+                   passing it: it may be that of fast bodies (tact_world_set_fast()) */
+
     /** How many patches it may make of two shapes: 0 where it does not take them, at most
      *  TACT_PIECES. Called once per pair. */
     int (*patches)(const struct tact_shape *a, const struct tact_shape *b,

@@ -100,6 +100,19 @@ double tact_shape_radius(const struct tact_shape *shape)
     return sqrt(r2);
 }
 
+double tact_shape_thickness(const struct tact_shape *shape)
+{
+    double least = INFINITY;
+    if (shape->kind == TACT_SHAPE_SPHERE || shape->kind == TACT_SHAPE_CAPSULE) {
+        return 2.0 * shape->size[0];
+    }
+    for (int k = 0; k < 3 && shape->mesh; k++) {
+        const struct tact_mesh_node *all = &shape->mesh->nodes[0];
+        least = tact_min(least, all->upper[k] - all->lower[k]);
+    }
+    return least;
+}
+
 enum tact_shape_faces tact_shape_faces(const struct tact_shape *shape)
 {
     return types[shape->kind]->faces;

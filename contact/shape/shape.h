@@ -116,6 +116,9 @@ TACT_API void tact_shape_mass(const struct tact_shape *shape, struct tact_shape_
 /** Radius [m] of a sphere about the shape's origin that holds it; INFINITY for a half-space. */
 TACT_API double tact_shape_radius(const struct tact_shape *shape);
 
+/** Least extent along an axis of its frame [m]; INFINITY for a half-space. */
+TACT_API double tact_shape_thickness(const struct tact_shape *shape);
+
 /** What the surface of a shape is made of. Real-time safe. */
 TACT_API enum tact_shape_faces tact_shape_faces(const struct tact_shape *shape);
 

@@ -80,9 +80,16 @@ void tact_near_shapes(const struct tact_world *world, int pair, int *a, int *b)
     *b = (int)(pair - pairs_below(world, low)) + low + 1;
 }
 
+/* How far a shape may go until the next search. */
 static double margin_of(const struct world_shape *shape)
 {
     return shape->owner.kind == TACT_OWNER_FIXED ? 0.0 : MARGIN * shape->radius;
+}
+
+/* How far from its origin a search takes what it may meet until the next. */
+static double reach_of(const struct world_shape *shape)
+{
+    return shape->radius + margin_of(shape) + shape->swept;
 }
 
 /* Whether a shape is where a search would find other pairs. A position that is not finite is. */
@@ -97,7 +104,7 @@ static int has_left(const struct tact_world *world, int i)
         return tact_v3_dot(moved, moved) != 0.0 ||
                memcmp(world->near.plane + 4 * i, pose->quat_wxyz, sizeof pose->quat_wxyz) != 0;
     }
-    return !(tact_v3_dot(moved, moved) <= LEFT * margin * margin);
+    return !(tact_v3_dot(moved, moved) <= LEFT * margin * margin) || shape->sweep > shape->swept;
 }
 
 static int any_has_left(const struct tact_world *world)
@@ -163,7 +170,7 @@ static void take_at_planes(struct tact_world *world)
             int i = near->order[k];
             const struct world_shape *shape = &world->shapes[i];
             tact_v3_sub(apart, world->poses[i].position, at);
-            if (tact_v3_dot(apart, up) < shape->radius + margin_of(shape)) {
+            if (tact_v3_dot(apart, up) < reach_of(shape)) {
                 take(world, p, i);
             }
         }
@@ -212,19 +219,19 @@ static void take_swept(struct tact_world *world)
     for (int k = 0; k < near->order_count; k++) {
         int i = near->order[k];
         const double *at = world->poses[i].position;
-        double reach = world->shapes[i].radius + margin_of(&world->shapes[i]);
+        double reach = reach_of(&world->shapes[i]);
         near->low[i] = isfinite(at[0] + at[1] + at[2]) ? at[axis] - reach : INFINITY;
     }
     sort_order(near);
     for (int k = 0; k < near->order_count; k++) {
         int i = near->order[k];
         const double *at = world->poses[i].position;
-        double reach = world->shapes[i].radius + margin_of(&world->shapes[i]);
+        double reach = reach_of(&world->shapes[i]);
         double end = at[axis] + reach;
         for (int m = k + 1; m < near->order_count && near->low[near->order[m]] < end; m++) {
             int j = near->order[m];
             double apart[3];
-            double both = reach + world->shapes[j].radius + margin_of(&world->shapes[j]);
+            double both = reach + reach_of(&world->shapes[j]);
             tact_v3_sub(apart, at, world->poses[j].position);
             if (tact_v3_dot(apart, apart) < both * both) {
                 take(world, i, j);
@@ -320,6 +327,9 @@ static int exchange(struct tact_world *world)
 
 static void search(struct tact_world *world)
 {
+    for (int i = 0; i < world->shape_count; i++) {
+        world->shapes[i].swept = tact_sweep_spare(&world->shapes[i]);
+    }
     struct near *near = &world->near;
     near->found_count = near->crowded = 0;
     take_left_over(world);

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include "contact/pair/models_internal.h"
 #include "contact/world/world_internal.h"
 
 #define LEAST 8192 /* contacts and near pairs that there is room for, and more for each shape */
@@ -148,6 +149,7 @@ int tact_world_add_shape(struct tact_world *world, struct tact_owner owner,
     s->owner = owner;
     s->material = material;
     s->radius = tact_shape_radius(shape);
+    s->thickness = tact_shape_thickness(shape);
     tact_quat_normalize(s->local.quat_wxyz);
     return world->shape_count - 1;
 }
@@ -226,11 +228,13 @@ static int are_joined(const struct tact_world *world, const struct tact_owner *a
     return a->kind == TACT_OWNER_FIXED || a->index == b->index;
 }
 
-/* The model that is named for two shapes; NULL: none is. */
+/* The model that is named for two shapes, or of a fast body; NULL: none is. */
 static const struct tact_contact_model *named_model(const struct tact_world *world, int a, int b)
 {
     const struct tact_contact_law *law = tact_world_pair_law(world, a, b);
-    return law && law->model ? law->model : world->options.model;
+    int fast = tact_world_is_fast(world, a) || tact_world_is_fast(world, b);
+    const struct tact_contact_model *other = fast ? &tact_model_features : NULL;
+    return law && law->model ? law->model : world->options.model ? world->options.model : other;
 }
 
 const struct tact_contact_model *tact_world_pair_model(const struct tact_world *world, int a, int b)

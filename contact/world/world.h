@@ -66,6 +66,8 @@ struct tact_contact {
     int stuck;       /**< 1: deeper than its target and the last solve did not push it open, as no
                           joint moves along its normal, contacts press against each other, or one
                           shape is wholly inside the other, which is no contact */
+    int outrun;      /**< 1: its shapes pass each other by more than the thinner of them in this
+                          tick, and its model does not know their gap ahead of touch */
     int first_piece; /**< where the world keeps those; 0: never split */
 };
 
@@ -175,6 +177,17 @@ TACT_API int tact_world_prepare(struct tact_world *world, int *shape, struct tac
 /** Whether two shapes a and b that may touch have a contact model that does not take them, and the
  *  first such. To be asked before tact_world_finish(). */
 TACT_API int tact_world_untaken(const struct tact_world *world, int *a, int *b);
+
+/** Marks a body as fast: its pairs are looked for as far ahead as it may go in two ticks, and those
+ *  for which no model is named are of the model of features. -EINVAL for a body that is none, or
+ *  once the world is prepared. */
+TACT_API int tact_world_set_fast(struct tact_world *world, int body);
+
+/** The named model by which a fast body may touch something, if it does not know the gap of shapes
+ *  that are apart (tact_contact_model.gaps), and the first such two shapes; NULL where there is
+ *  none. To be asked before tact_world_finish(). */
+TACT_API const struct tact_contact_model *tact_world_blind(const struct tact_world *world, int *a,
+                                                           int *b);
 
 /** Makes room for everything a tick needs, of which contacts take as much as may be near at a time;
  *  nothing may be added afterwards. Pairs that may touch: every two shapes whose materials have a

@@ -18,6 +18,7 @@
 struct world_body {
     struct tact_body body;
     int weight;
+    int fast;     /* 1: see tact_world_set_fast() */
     int touching; /* contacts in this tick */
 };
 
@@ -33,8 +34,12 @@ struct world_shape {
     struct tact_pose local;
     struct tact_owner owner;
     int material;
-    double radius; /* of the bounding sphere about the shape's origin; a tenth more where */
-    int ahead;     /* 1: one of its pairs has a model that is asked ahead of touch */
+    double radius;    /* of the bounding sphere about the shape's origin; a tenth more where */
+    int ahead;        /* 1: one of its pairs has a model that is asked ahead of touch */
+    double thickness; /* least extent along an axis of its frame [m] */
+    double way;       /* that its origin goes in this tick [m] */
+    double sweep;     /* how much further it is looked for [m] */
+    double swept;     /* the same as the last search of the broad phase had it */
 };
 
 /* One body's half of a contact: u += J v, v += Y dr; both dof x 6, row-major. */
@@ -139,6 +144,19 @@ static inline struct tact_contact *tact_near_contact(const struct tact_world *wo
 {
     return &world->contacts[world->near.slots[k]];
 }
+
+/* 1 where a shape belongs to a fast body. */
+int tact_world_is_fast(const struct tact_world *world, int shape);
+
+/* Velocity of a shape's frame at its origin, world. */
+void tact_world_twist(const struct tact_world *world, int shape, double twist[6]);
+
+/* The ways and sweeps of all shapes in this tick; and with room to spare. */
+void tact_sweeps_find(struct tact_world *world);
+double tact_sweep_spare(const struct world_shape *shape);
+
+/* 1 where the shapes of a contact pass each other by more than the thinner of them in a tick. */
+int tact_sweep_outruns(const struct tact_world *world, const struct tact_contact *c);
 
 /* The contact model of two shapes whose materials have a law. */
 const struct tact_contact_model *tact_world_pair_model(const struct tact_world *world, int a,

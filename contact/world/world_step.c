@@ -14,8 +14,25 @@ static const struct tact_pose *owner_pose(const struct tact_world *world, struct
     return tact_hand_link_pose(world->hands[owner.index].hand, owner.link);
 }
 
-/* Bounding spheres, or a sphere and a plane, overlap. */
-static int is_close(const struct tact_world *world, const struct tact_contact *c)
+void tact_world_twist(const struct tact_world *world, int shape, double twist[6])
+{
+    const struct tact_owner *owner = &world->shapes[shape].owner;
+    const double *at = world->poses[shape].position;
+    memset(twist, 0, 6 * sizeof *twist);
+    if (owner->kind == TACT_OWNER_HAND) {
+        tact_hand_link_twist(world->hands[owner->index].hand, owner->link, at, twist);
+    } else if (owner->kind == TACT_OWNER_BODY) {
+        const struct tact_body *body = &world->bodies[owner->index].body;
+        double arm[3];
+        memcpy(twist, body->twist, 6 * sizeof *twist);
+        tact_v3_sub(arm, at, body->pose.position);
+        tact_v3_cross(twist, body->twist + 3, arm);
+        tact_v3_add(twist, twist, body->twist);
+    }
+}
+
+/* Bounding spheres, or a sphere and a plane, are nearer than `ahead`. */
+static int is_within(const struct tact_world *world, const struct tact_contact *c, double ahead)
 {
     const struct world_shape *a = &world->shapes[c->a], *b = &world->shapes[c->b];
     const struct tact_pose *pa = &world->poses[c->a], *pb = &world->poses[c->b];
@@ -26,10 +43,23 @@ static int is_close(const struct tact_world *world, const struct tact_contact *c
         double z[3] = {0.0, 0.0, 1.0}, up[3];
         tact_quat_rotate(up, plane->quat_wxyz, z);
         tact_v3_sub(apart, solid->position, plane->position);
-        return tact_v3_dot(apart, up) < (a_plane ? b : a)->radius;
+        return tact_v3_dot(apart, up) < (a_plane ? b : a)->radius + ahead;
     }
     tact_v3_sub(apart, pa->position, pb->position);
-    return tact_v3_norm(apart) < a->radius + b->radius;
+    return tact_v3_norm(apart) < a->radius + b->radius + ahead;
+}
+
+/* How much further than their bounding spheres two shapes are looked for. */
+static double sweep_of(const struct tact_world *world, const struct tact_contact *c)
+{
+    return world->shapes[c->a].sweep + world->shapes[c->b].sweep;
+}
+
+/* Whether a pair is asked about: of fast bodies ahead of touch, by a model that knows their gap. */
+static int is_close(const struct tact_world *world, const struct tact_contact *c)
+{
+    int fast = tact_world_is_fast(world, c->a) || tact_world_is_fast(world, c->b);
+    return is_within(world, c, fast ? sweep_of(world, c) : 0.0);
 }
 
 static void find_pose(const struct tact_world *world, int shape, struct tact_pose *pose)
@@ -47,13 +77,17 @@ void tact_world_begin(struct tact_world *world)
     for (int i = 0; i < world->shape_count; i++) {
         find_pose(world, i, &world->poses[i]);
     }
+    tact_sweeps_find(world);
     tact_near_update(world);
     for (int k = 0; k < world->near.count; k++) {
         struct near_pair *pair = &world->near.pairs[world->near.slots[k]];
-        const struct tact_contact *c = tact_near_contact(world, k);
+        struct tact_contact *c = tact_near_contact(world, k);
+        const struct tact_contact_model *model = tact_world_pair_model(world, c->a, c->b);
         int close = is_close(world, c);
         pair->planar = NAN;
-        pair->active = close && tact_world_pair_model(world, c->a, c->b)->moments;
+        pair->active = close && model->moments;
+        c->outrun =
+            !model->gaps && tact_sweep_outruns(world, c) && is_within(world, c, sweep_of(world, c));
         if (!close) {
             memset(pair->direction, 0, sizeof pair->direction);
         } else if (c->touching) {
@@ -187,24 +221,6 @@ void tact_world_set_moments(struct tact_world *world, int pair, const struct tac
     }
 }
 
-/* Velocity of a shape's frame at its origin. */
-static void find_twist(const struct tact_world *world, int shape, double twist[6])
-{
-    const struct tact_owner *owner = &world->shapes[shape].owner;
-    const double *at = world->poses[shape].position;
-    memset(twist, 0, 6 * sizeof *twist);
-    if (owner->kind == TACT_OWNER_HAND) {
-        tact_hand_link_twist(world->hands[owner->index].hand, owner->link, at, twist);
-    } else if (owner->kind == TACT_OWNER_BODY) {
-        const struct tact_body *body = &world->bodies[owner->index].body;
-        double arm[3];
-        memcpy(twist, body->twist, 6 * sizeof *twist);
-        tact_v3_sub(arm, at, body->pose.position);
-        tact_v3_cross(twist, body->twist + 3, arm);
-        tact_v3_add(twist, twist, body->twist);
-    }
-}
-
 /* How the drift changes that twist. */
 static void find_rate(const struct tact_world *world, int shape, double rate[6])
 {
@@ -272,8 +288,8 @@ static int measure_pair(struct tact_world *world, int slot)
         query.pressed = last_impulse(world, c);
         find_rate(world, c->a, query.rate[0]);
         find_rate(world, c->b, query.rate[1]);
-        find_twist(world, c->a, query.twist[0]);
-        find_twist(world, c->b, query.twist[1]);
+        tact_world_twist(world, c->a, query.twist[0]);
+        tact_world_twist(world, c->b, query.twist[1]);
     }
     return model->measure(&query, &c->patch, world->piece);
 }

@@ -88,6 +88,7 @@ struct tact_scene_shape {
 struct tact_scene_body {
     char *name;             /**< name of the body */
     bool fixed;             /**< 1: does not move; needs no mass */
+    bool fast;              /**< its contacts are known ahead of touch, however fast it is */
     double mass;            /**< [kg] > 0; required unless fixed */
     double *center_of_mass; /**< 3 [m], body frame; default: of the shapes, uniform density (filled
                                  on load for every moving body; NULL only for fixed ones) */

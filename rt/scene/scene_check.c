@@ -240,6 +240,10 @@ static int check_body(const struct tact_scene_check *check, struct tact_scene_bo
         rc = tact_scene_bad(check, tact_scene_key_of(key, path, "fixed"),
                             "a fixed body cannot start with a velocity");
     }
+    if (!rc && body->fixed && body->fast) {
+        rc = tact_scene_bad(check, tact_scene_key_of(key, path, "fast"),
+                            "a fixed body cannot be fast");
+    }
     rc = rc ? rc : check_start(check, body, max_speed, path);
     rc = rc ? rc
             : tact_scene_need_not_negative(check, path, "support_until", body->support_until, "s");

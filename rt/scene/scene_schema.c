@@ -101,6 +101,7 @@ static const cyaml_schema_value_t shape = {
 static const cyaml_schema_field_t body_fields[] = {
     TEXT("name", NEEDED, tact_scene_body, name, MAX_NAME),
     CYAML_FIELD_BOOL("fixed", OPTIONAL, struct tact_scene_body, fixed),
+    CYAML_FIELD_BOOL("fast", OPTIONAL, struct tact_scene_body, fast),
     NUMBER("mass", OPTIONAL, tact_scene_body, mass),
     NUMBERS("center_of_mass", OPTIONAL | CYAML_FLAG_POINTER, tact_scene_body, center_of_mass, 3),
     NUMBERS("inertia", OPTIONAL | CYAML_FLAG_POINTER, tact_scene_body, inertia, 6),

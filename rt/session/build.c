@@ -74,6 +74,9 @@ static int add_body(struct tact_session *s, const struct tact_scene_body *def)
     if (owner.index < 0) {
         return owner.index;
     }
+    if (def->fast) {
+        tact_world_set_fast(s->world, owner.index);
+    }
     struct session_body *out = &s->bodies[owner.index];
     out->name = def->name;
     out->def = def;
@@ -274,6 +277,25 @@ static struct tact_world_options world_options(const struct tact_scene *scene)
     return o;
 }
 
+/* A fast body meets what it does by a model that knows their gap. */
+static int check_fast(const struct tact_session *s, struct tact_error *err)
+{
+    int a, b;
+    const struct tact_contact_model *model = tact_world_blind(s->world, &a, &b);
+    if (!model) {
+        return 0;
+    }
+    struct tact_owner owner = tact_world_owner(s->world, a);
+    int first = owner.kind == TACT_OWNER_BODY && s->bodies[owner.index].def->fast;
+    owner = first ? owner : tact_world_owner(s->world, b);
+    at_key(s, err, "bodies", (int)(s->bodies[owner.index].def - s->scene->bodies), "fast");
+    return tact_error_set(err, -ENOTSUP,
+                          "%s may touch %s by model: %s, which knows no gap ahead of touch; "
+                          "expected features or smooth",
+                          tact_session_owner_name(s, first ? a : b),
+                          tact_session_owner_name(s, first ? b : a), model->name);
+}
+
 static int check_models(const struct tact_session *s, struct tact_error *err)
 {
     int a, b;
@@ -282,7 +304,8 @@ static int check_models(const struct tact_session *s, struct tact_error *err)
     }
     tact_scene_where(s->scene, "pairs", err);
     return tact_error_set(err, -ENOTSUP,
-                          "the contact model named for %s and %s does not take their shapes",
+                          "the contact model named for %s and %s, or of a fast body, does not take "
+                          "their shapes",
                           tact_session_owner_name(s, a), tact_session_owner_name(s, b));
 }
 
@@ -336,6 +359,7 @@ int tact_session_build_world(struct tact_session *s, struct tact_error *err)
     rc = rc ? rc : add_laws(s);
     if (!rc) {
         int refused = check_models(s, err);
+        refused = refused ? refused : check_fast(s, err);
         refused = refused ? refused : prepare_shapes(s, err);
         if (refused) {
             return refused;

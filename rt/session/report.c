@@ -207,6 +207,7 @@ static json_t *pairs(struct tact_session *s)
         add_slips(pair, c, &p->tally);
         json_object_set_new(pair, "start_depth", number(p->start.depth));
         json_object_set_new(pair, "stuck_ticks", json_integer((json_int_t)p->stuck_ticks));
+        json_object_set_new(pair, "outrun_ticks", json_integer((json_int_t)p->outrun_ticks));
         json_object_set_new(pair, "moments", pair_moments(s, i));
         if (c->touching && c->split) {
             json_object_set_new(pair, "pieces", pieces(s, i));

@@ -24,10 +24,11 @@ TACT_BEGIN_DECLS
  * quat_wxyz, twist [m/s, rad/s at the centre of mass]}}; joints {NAME: {position, velocity, target,
  * torque}}; pairs [{of those whose bounding spheres met: name (unique: floor/plate#2 is the second
  * between the two), model, touching, normal_force [N], friction_force [N], spin_torque [N m],
- * spin_arm [m], depth [m], limits, ticks, margin, least_margin, moments {by (host or source),
- * cost_us (that the host takes or would take), host_ticks, source_ticks, unmeasured_ticks,
- * age_max}}]; safety {state, trips, fault (what went wrong first, or null)}; realtime {granted,
- * refused, why}; log {records, bytes, overruns} where one was recorded.
+ * spin_arm [m], depth [m], limits, ticks, margin, least_margin, outrun_ticks (in which its shapes
+ * passed by more than the thinner of them, and its model does not know their gap), moments {by
+ * (host or source), cost_us (that the host takes or would take), host_ticks, source_ticks,
+ * unmeasured_ticks, age_max}}]; safety {state, trips, fault (what went wrong first, or null)};
+ * realtime {granted, refused, why}; log {records, bytes, overruns} where one was recorded.
  */
 TACT_API char *tact_session_report_json(struct tact_session *session,
                                         const struct tact_session_report *report);

@@ -92,6 +92,7 @@ static int end(struct tact_session *s, struct tact_session_report *report)
     s->phase = SESSION_OVER;
     zero_outputs(s);
     tact_session_watch_stop(s);
+    tact_session_report_outrun(s);
     int rc = tact_recorder_close(s->recorder, &s->report.recorder);
     s->recorder = NULL;
     finish_report(s, report);

@@ -98,15 +98,16 @@ struct session_pair {
         int stuck;    /* no joint can open it */
         int inside;   /* one shape wholly inside the other: it has no depth */
     } start;
-    uint64_t stuck_ticks; /* deeper than its target, but not pushed open */
-    int by_source;        /* else the host measures it */
-    uint64_t since;       /* first tick handed to the source since it measures the pair */
-    double cost_ns;       /* that the host takes or would take */
-    double measured_ns;   /* cost_ns where that was measured since the source last told, or 0 */
-    double scale;         /* of what the source tells, so that it agrees with what was measured */
-    int32_t why;          /* errno of the first of all such ticks, 0: there was none; */
-    uint64_t first;       /* that tick; */
-    int told;             /* whether its event is in the log */
+    uint64_t stuck_ticks;  /* deeper than its target, but not pushed open */
+    uint64_t outrun_ticks; /* its shapes passed by more than the thinner of them */
+    int by_source;         /* else the host measures it */
+    uint64_t since;        /* first tick handed to the source since it measures the pair */
+    double cost_ns;        /* that the host takes or would take */
+    double measured_ns;    /* cost_ns where that was measured since the source last told, or 0 */
+    double scale;          /* of what the source tells, so that it agrees with what was measured */
+    int32_t why;           /* errno of the first of all such ticks, 0: there was none; */
+    uint64_t first;        /* that tick; */
+    int told;              /* whether its event is in the log */
     struct session_use {
         uint64_t host, source, unmeasured; /* ticks */
         uint32_t age_max;
@@ -374,6 +375,10 @@ int tact_view_open_with(const struct tact_log *log, const char *local,
 void tact_session_start(struct tact_session *s);
 void tact_session_report_start(struct tact_session *s);
 void tact_session_report_stuck(struct tact_session *s);
+
+/* Names those whose shapes passed by more than the thinner of them in a tick, at the end; to the
+ * log as well. */
+void tact_session_report_outrun(struct tact_session *s);
 
 /* session.c. log: that is to be replayed, with its devices, or NULL. */
 int tact_session_prepare(const struct tact_scene *scene, const struct tact_session_options *options,

@@ -108,3 +108,27 @@ void tact_session_report_stuck(struct tact_session *s)
                      "%d more pairs overlapped and could not be pushed apart", named - MOST_NAMED);
     }
 }
+
+void tact_session_report_outrun(struct tact_session *s)
+{
+    char both[160], hands[160], text[512];
+    int named = 0;
+    struct session_pair **pairs = tact_session_sorted_pairs(s);
+    for (int i = 0; i < s->pair_count; i++) {
+        const struct session_pair *p = pairs[i];
+        if (!p->outrun_ticks || ++named > MOST_NAMED) {
+            continue;
+        }
+        name_both(s, p->number, both, sizeof both, hands, sizeof hands);
+        snprintf(text, sizeof text,
+                 "%s moved by more than the thinner of them in %llu ticks, so that contacts may be "
+                 "missing; a body with `fast: true` passes through nothing",
+                 both, (unsigned long long)p->outrun_ticks);
+        say(s, "outrun", text);
+    }
+    if (named > MOST_NAMED) {
+        snprintf(text, sizeof text, "%d more pairs moved by more than the thinner in a tick",
+                 named - MOST_NAMED);
+        say(s, "outrun", text);
+    }
+}

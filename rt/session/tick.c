@@ -39,6 +39,8 @@ static void solve(struct tact_session *s, uint64_t tick)
         const struct tact_contact *c = tact_world_contact(s->world, near[i]);
         struct session_pair *p = tact_session_pair(s, near[i]);
         p->stuck_ticks += (uint64_t)c->stuck;
+        p->outrun_ticks += (uint64_t)c->outrun;
+        p->met |= c->outrun;
         if (c->touching) {
             tact_limit_tally_add(&p->tally, c->limits, &c->margins);
         }

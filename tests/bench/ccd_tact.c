@@ -1,4 +1,4 @@
-/* What ccd_tact.h asks of tact. */
+/* What ccd_tact.hpp asks of tact. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

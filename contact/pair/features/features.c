@@ -221,6 +221,7 @@ static int measure(const struct tact_pair_query *q, struct tact_patch *patch,
 const struct tact_contact_model tact_model_features = {
     .name = "features",
     .state = TACT_NEAREST_STATE,
+    .gaps = 1,
     .patches = patches,
     .prepare = prepare,
     .release = release,

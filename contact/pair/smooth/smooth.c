@@ -381,6 +381,7 @@ const struct tact_contact_model tact_model_smooth = {
     .abi = TACT_ABI(struct tact_contact_model),
     .name = "smooth",
     .state = STATE,
+    .gaps = 1,
     .patches = patches,
     .measure = measure,
 };

@@ -1,0 +1,77 @@
+/*
+ * How far shapes go in a tick. Bodies that are marked fast are looked for as far ahead as they may
+ * go in two, by models that know the gap of shapes that are apart; of all other pairs, those whose
+ * shapes pass by more than the thinner of them in a tick are counted, as their contact may never
+ * have been measured.
+ */
+#include <errno.h>
+#include "contact/world/world_internal.h"
+
+#define AHEAD 2.0  /* ticks of motion of a fast body within which its contacts are known */
+#define SMALL 0.1  /* of the radius: a way in a tick up to that needs no wider search */
+#define SPARE 1.25 /* over the present sweep, so that a search lasts while a body speeds up */
+
+int tact_world_set_fast(struct tact_world *world, int body)
+{
+    if (world->finished || world->prepared.done || body < 0 || body >= world->body_count) {
+        return -EINVAL;
+    }
+    world->bodies[body].fast = 1;
+    return 0;
+}
+
+int tact_world_is_fast(const struct tact_world *world, int shape)
+{
+    const struct tact_owner *owner = &world->shapes[shape].owner;
+    return owner->kind == TACT_OWNER_BODY && world->bodies[owner->index].fast;
+}
+
+const struct tact_contact_model *tact_world_blind(const struct tact_world *world, int *a, int *b)
+{
+    for (*a = 0; *a < world->shape_count; (*a)++) {
+        for (*b = *a + 1; *b < world->shape_count; (*b)++) {
+            int fast = tact_world_is_fast(world, *a) || tact_world_is_fast(world, *b);
+            const struct tact_contact_model *model = tact_world_pair_model(world, *a, *b);
+            if (fast && !model->gaps && tact_world_most_patches(world, *a, *b) > 0) {
+                return model;
+            }
+        }
+    }
+    return NULL;
+}
+
+void tact_sweeps_find(struct tact_world *world)
+{
+    double h = world->options.period, fall = 2.0 * h * tact_v3_norm(world->options.gravity);
+    for (int i = 0; i < world->shape_count; i++) {
+        struct world_shape *shape = &world->shapes[i];
+        double twist[6];
+        if (shape->owner.kind == TACT_OWNER_FIXED) {
+            continue;
+        }
+        tact_world_twist(world, i, twist);
+        double speed = tact_v3_norm(twist);
+        shape->way = h * speed;
+        shape->sweep = tact_world_is_fast(world, i)         ? AHEAD * h * (speed + fall)
+                       : shape->way > SMALL * shape->radius ? shape->way
+                                                            : 0.0;
+    }
+}
+
+double tact_sweep_spare(const struct world_shape *shape)
+{
+    return SPARE * shape->sweep;
+}
+
+int tact_sweep_outruns(const struct tact_world *world, const struct tact_contact *c)
+{
+    const struct world_shape *a = &world->shapes[c->a], *b = &world->shapes[c->b];
+    double thinner = tact_min(a->thickness, b->thickness), of_a[6], of_b[6], moved[3];
+    if (!(a->way + b->way > thinner)) {
+        return 0;
+    }
+    tact_world_twist(world, c->a, of_a);
+    tact_world_twist(world, c->b, of_b);
+    tact_v3_sub(moved, of_a, of_b);
+    return world->options.period * tact_v3_norm(moved) > thinner;
+}
