@@ -460,7 +460,7 @@ def damage(folder):
     for share in (0.5, 0.9):
         write(data[:int(len(data) * share)])
         out, _ = tact("replay", bad, "--verify", code=3)
-        assert re.search(r"the log is not whole: .*; \d+ bytes lost", out), out
+        assert re.search(r"the log is incomplete: .*; \d+ bytes lost", out), out
         found = json.loads(tact("replay", bad, "--verify", "--json", code=3)[0])
         assert not found["complete"] and found["bytes_lost"] > 0 and found["damage"], found
         assert 0 < found["ticks"] < 2000 and found["differing"] == 0, found
