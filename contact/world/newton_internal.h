@@ -34,7 +34,7 @@ void tact_newton_destroy(struct newton *newton);
 /* Whether a contact answers every change by stopping it: one without friction never does. */
 int tact_newton_sticks(const struct tact_world *world, const struct block *block);
 
-/* 1 where an island's Newton steps are by elimination, if its band is not too wide. */
+/* 1 where an island's Newton steps are by elimination, unless too much is filled in. */
 int tact_newton_eliminates(const struct tact_world *world, const struct island *island);
 
 /* x went into the last sweep of an island's contacts and g came out; scale makes the unknowns
@@ -46,7 +46,8 @@ int tact_newton_step(struct tact_world *world, const struct island *island, cons
                      int *eliminated);
 
 /* The same by elimination, exactly, once slopes and presses are known and while velocities are
- * those of g. Returns 0 where the island is none for that: it has hands, or is too wide. */
+ * those of g. Returns 0 where the island is none for that: it has hands, or too much is filled in.
+ */
 int tact_newton_eliminate(struct tact_world *world, const struct island *island, const double *x,
                           const double *g, double *next);
 
