@@ -309,7 +309,7 @@ TACT_API const char *tact_session_body_name(const struct tact_session *session, 
 TACT_API const char *tact_session_joint_name(const struct tact_session *session, int hand,
                                              int link);
 /** "a/b" for a pair of the world, e.g. "ruler/pinch.left_distal"; belongs to the session. Not
- * real-time safe. */
+ * real-time safe, and not while another thread is in a tick. */
 TACT_API const char *tact_session_pair_name(struct tact_session *session, int pair);
 
 /** The report of one pair so far. Real-time safe. */
