@@ -25,6 +25,14 @@
 #define BUILT TACT_BINARY_DIR "/tests/plugins/"
 #define STRANGER 65534
 
+#if defined(__SANITIZE_ADDRESS__)
+#define SANITIZED 1
+#elif defined(__has_feature)
+#define SANITIZED __has_feature(address_sanitizer)
+#else
+#define SANITIZED 0
+#endif
+
 static char root[] = "/tmp/tact_plugins_XXXXXX";
 static char folder[128], file[160], other[160]; /* root/p, root/p/good.so, root/q */
 static int refused;
@@ -376,6 +384,10 @@ static void other_rights_leave_the_variable(void **state)
     (void)state;
     char self[4096], program[160];
     struct stat s;
+    if (SANITIZED) {
+        print_message("skipped: the leak check needs a program with its user's rights\n");
+        skip();
+    }
     begin();
     const ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
     self[n > 0 ? n : 0] = '\0';
@@ -389,7 +401,6 @@ static void other_rights_leave_the_variable(void **state)
         skip();
     }
     setenv("TACT_PLUGINS", folder, 1);
-    setenv("ASAN_OPTIONS", "detect_leaks=0", 1); /* which a program with other rights cannot */
     snprintf(command, sizeof command, "'%s' --variable", program);
     const int status = system(command);
     if (WEXITSTATUS(status) == 3) {
