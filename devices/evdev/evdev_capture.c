@@ -133,8 +133,8 @@ void tact_evdev_capture_event(struct tact_evdev_capture *capture, uint64_t tick,
     }
 }
 
-void tact_evdev_tape_mark(struct tact_evdev_capture *capture, uint64_t tick, int mark,
-                          int64_t now_ns)
+void tact_evdev_capture_mark(struct tact_evdev_capture *capture, uint64_t tick, int mark,
+                             int64_t now_ns)
 {
     /* The value has the remaining nanoseconds of the time. */
     const struct input_event event = {.type = (uint16_t)mark,
@@ -167,7 +167,7 @@ void tact_evdev_capture_state(struct tact_evdev_capture *capture, uint64_t tick,
 {
     struct is_return back = {capture, tick, now_ns};
     if (capture->capture.ring) {
-        tact_evdev_tape_mark(capture, tick, TACT_CAPTURE_BACK, now_ns);
+        tact_evdev_capture_mark(capture, tick, TACT_CAPTURE_BACK, now_ns);
         each_value(dev, put_state, &back);
     }
 }

@@ -94,7 +94,7 @@ void tact_evdev_release(struct tact_evdev *self)
 /* Hands the lost device over to the monitor. */
 static void hand_over_lost(struct tact_evdev *self, int64_t now_ns)
 {
-    tact_evdev_tape_mark(&self->capture, self->tick, TACT_CAPTURE_LOST, now_ns);
+    tact_evdev_capture_mark(&self->capture, self->tick, TACT_CAPTURE_LOST, now_ns);
     atomic_store_explicit(&self->retired, self->active, memory_order_release);
     self->active = NULL;
     tact_evdev_release(self);
@@ -120,7 +120,7 @@ static void evdev_read(void *data, uint64_t tick, double t, int64_t now_ns,
     self->tick = tick;
     if (!self->capture.started) {
         self->capture.started = true;
-        tact_evdev_tape_mark(&self->capture, tick, TACT_CAPTURE_START, now_ns);
+        tact_evdev_capture_mark(&self->capture, tick, TACT_CAPTURE_START, now_ns);
     }
     if (!self->active) {
         self->active = atomic_exchange_explicit(&self->fresh, NULL, memory_order_acquire);

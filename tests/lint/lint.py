@@ -50,6 +50,7 @@ PLAIN_WORDS = {  # words with a private meaning: what to write instead
     r"beside the loop": "in a thread of its own",
     r"stands? (in|at) the": "is in the",
     r"goes by the": "follows, depends on",
+    r"tapes?": "capture",
 }
 PLAIN_VERBS = {"put", "take", "say", "tell", "look", "see", "give", "hold", "keep", "add", "list", "find", "ask", "drop", "place"}
 FUNCTION_LINES = 80
