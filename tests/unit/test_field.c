@@ -29,7 +29,8 @@ static void box_in_soft_halfspace(void **state)
 {
     (void)state;
     struct tact_mesh *mesh;
-    struct tact_field *box = field_rigid_box(0.02, 0.03, 0.01, &mesh), *plane = field_plane(1e6);
+    struct tact_pressure_field *box = field_rigid_box(0.02, 0.03, 0.01, &mesh),
+                               *plane = field_plane(1e6);
     struct tact_pose floor = tact_pose_identity();
     struct tact_pose pose = pose_of(0.01, 0.02, -0.004, 0.3, -0.2, 0.5);
     struct tact_shape shape = {.kind = TACT_SHAPE_MESH, .mesh = mesh};
@@ -80,8 +81,8 @@ static void balls_converge(void **state)
         double off[3];
         near_to(ball_force(0.03, radius[i], 1e5, modulus[i], apart[i]), exact[i], 1e-8);
         for (int level = 2; level < 5; level++) {
-            struct tact_field *a = field_ball(0.03, 1e5, level),
-                              *b = field_ball(radius[i], modulus[i], level);
+            struct tact_pressure_field *a = field_ball(0.03, 1e5, level),
+                                       *b = field_ball(radius[i], modulus[i], level);
             struct tact_pose place = pose_of(0.0, 0.0, apart[i], 0.31, 0.17, 0.05);
             struct tact_field_contact c;
             assert_int_equal(field_touch(a, &at, b, &place, &c), 1);
@@ -101,8 +102,9 @@ static void flat_faces(void **state)
     (void)state;
     struct tact_mesh *mesh;
     struct tact_pose at = tact_pose_identity();
-    struct tact_field *cube = field_box(0.03, 0.03, 0.03, 1e5, 4), *plane = field_plane(2e6);
-    struct tact_field *punch = field_rigid_box(0.01, 0.01, 0.02, &mesh);
+    struct tact_pressure_field *cube = field_box(0.03, 0.03, 0.03, 1e5, 4),
+                               *plane = field_plane(2e6);
+    struct tact_pressure_field *punch = field_rigid_box(0.01, 0.01, 0.02, &mesh);
     struct tact_field_contact c;
     double k1 = 1e5 / 0.03, k2 = 2e6, d = 1e-3, s = 0.02;
     struct tact_pose above = pose_of(0.0, 0.0, 0.03 - d, 0.0, 0.0, 0.4);
@@ -149,7 +151,7 @@ static void equal_gradients(void **state)
 {
     (void)state;
     const double h = 0.03, k = 1e5 / 0.03, delta = 0.002;
-    struct tact_field *a = field_box(h, h, h, 1e5, 4), *b = field_box(h, h, h, 1e5, 4);
+    struct tact_pressure_field *a = field_box(h, h, h, 1e5, 4), *b = field_box(h, h, h, 1e5, 4);
     struct tact_pose at = tact_pose_identity();
     const double jump = k * (2.0 * h * delta * delta - 2.0 / 3.0 * delta * delta * delta);
     const double normal = k / 6.0 * (pow(2.0 * h, 3) - pow(2.0 * (h - delta), 3));
@@ -177,8 +179,8 @@ static void faces_in_faces(void **state)
 {
     (void)state;
     struct tact_mesh *mesh;
-    struct tact_field *cube = field_box(0.03, 0.03, 0.03, 1e5, 4);
-    struct tact_field *hard = field_rigid_box(0.02, 0.02, 0.02, &mesh);
+    struct tact_pressure_field *cube = field_box(0.03, 0.03, 0.03, 1e5, 4);
+    struct tact_pressure_field *hard = field_rigid_box(0.02, 0.02, 0.02, &mesh);
     double worst = 0.0;
     for (int n = 0; n < 200; n++) {
         struct tact_pose pa = n ? random_pose(0.5) : tact_pose_identity(), pb, local;
@@ -215,7 +217,7 @@ static void refuses(void **state)
     const uint32_t flat[4] = {0, 1, 2, 2}, thrice[12] = {0, 1, 2, 3, 1, 2, 3, 4, 1, 2, 3, 0};
     const uint32_t far[4] = {0, 1, 2, 9};
     const double none[5] = {0}, high[5] = {0, 0, 0, 0, 1}, not [5] = {0, NAN, 0, 0, 0};
-    struct tact_field *field;
+    struct tact_pressure_field *field;
     struct tact_error err;
     const struct {
         const uint32_t *tets;
@@ -237,7 +239,7 @@ static void refuses(void **state)
     }
     struct tact_field_contact c;
     struct tact_field_scratch *small = tact_field_scratch_create(4);
-    struct tact_field *a = field_ball(0.03, 1e5, 2), *floor = field_plane(INFINITY);
+    struct tact_pressure_field *a = field_ball(0.03, 1e5, 2), *floor = field_plane(INFINITY);
     struct tact_pose at = tact_pose_identity(), up = pose_of(0.0, 0.0, 0.02, 0.0, 0.0, 0.0);
     assert_int_equal(tact_field_touch(a, &at, a, &up, small, &c), -ENOSPC);
     assert_int_equal(tact_field_touch(floor, &at, floor, &up, field_scratch(), &c), -ENOTSUP);

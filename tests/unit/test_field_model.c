@@ -183,7 +183,7 @@ static double limit_error(const double *boxes, int count, double *arm)
     struct world_scene s;
     struct tact_shape shape;
     struct field_surface of;
-    struct tact_field *plane, *punch;
+    struct tact_pressure_field *plane, *punch;
     struct tact_patch patch;
     struct tact_world_options o = tact_world_options_default();
     struct tact_contact_law law = law_of(0.5, 0.0, 0.0);
@@ -416,7 +416,7 @@ static void balls_in_closed_form(void **state)
     for (int i = 0; i < 3; i++) {
         double ka = i == 1 ? INFINITY : k, kb = i == 0 ? INFINITY : 2.0 * k;
         struct skin skin = skin_ball(6);
-        struct tact_field *plane, *round;
+        struct tact_pressure_field *plane, *round;
         struct tact_mesh *mesh;
         struct tact_field_contact c;
         skin_scale(&skin, 0.03, 0.03, 0.03);

@@ -16,11 +16,11 @@
 
 #define PI 3.14159265358979323846
 
-static struct tact_field *field_of(enum tact_shape_kind kind, double x, double y, double z,
-                                   double slope)
+static struct tact_pressure_field *field_of(enum tact_shape_kind kind, double x, double y, double z,
+                                            double slope)
 {
     struct tact_shape shape = {.kind = kind, .size = {x, y, z}};
-    struct tact_field *field;
+    struct tact_pressure_field *field;
     struct tact_error err;
     assert_int_equal(tact_shape_tessellate(&shape), 0);
     int rc = tact_field_of_shape(&shape, slope, &field, &err);
@@ -32,7 +32,7 @@ static struct tact_field *field_of(enum tact_shape_kind kind, double x, double y
 }
 
 /* The pressure of a field at a place in its own frame: of the cell that it is in. */
-static double pressure_at(const struct tact_field *field, const double *x)
+static double pressure_at(const struct tact_pressure_field *field, const double *x)
 {
     for (size_t i = 0; i < field->cell_count; i++) {
         const struct field_cell *cell = &field->cells[i];
@@ -57,7 +57,7 @@ static void box_is_its_distance(void **state)
         {0.03, 0.03, 0.03}, {0.01, 0.03, 0.02}, {0.02, 0.01, 0.02}, {0.05, 0.05, 0.001}};
     for (int i = 0; i < 4; i++) {
         const double *s = size[i];
-        struct tact_field *box = field_of(TACT_SHAPE_BOX, s[0], s[1], s[2], 1e6);
+        struct tact_pressure_field *box = field_of(TACT_SHAPE_BOX, s[0], s[1], s[2], 1e6);
         double worst = 0.0;
         for (int n = 0; n < 2000; n++) {
             double x[3], d = INFINITY;
@@ -81,11 +81,11 @@ static void round_shapes(void **state)
     const double r = 0.05, slope = 1e5 / r, l = 0.04;
     const enum tact_shape_kind kind[3] = {TACT_SHAPE_SPHERE, TACT_SHAPE_CAPSULE,
                                           TACT_SHAPE_ELLIPSOID};
-    struct tact_field *floor = field_plane(INFINITY);
+    struct tact_pressure_field *floor = field_plane(INFINITY);
     struct tact_pose at = tact_pose_identity();
     struct tact_field_contact c;
     for (int i = 0; i < 3; i++) {
-        struct tact_field *ball = field_of(kind[i], r, i == 1 ? l : r, r, slope);
+        struct tact_pressure_field *ball = field_of(kind[i], r, i == 1 ? l : r, r, slope);
         for (double d = 0.005; d < 0.03; d += 0.005) {
             double exact = PI / 3.0 * slope * r * d * d * (3.0 - 2.0 * d / r), worst = 0.0;
             for (int n = 0; n < 20; n++) {
@@ -110,12 +110,12 @@ static void round_shapes(void **state)
 static void cylinders(void **state)
 {
     (void)state;
-    struct tact_field *floor = field_plane(INFINITY);
+    struct tact_pressure_field *floor = field_plane(INFINITY);
     struct tact_pose at = tact_pose_identity();
     const double slope = 1e6, d = 1e-3;
     for (int i = 0; i < 2; i++) {
         double r = 0.02, l = i ? 0.005 : 0.03;
-        struct tact_field *rod = field_of(TACT_SHAPE_CYLINDER, r, l, 0.0, slope);
+        struct tact_pressure_field *rod = field_of(TACT_SHAPE_CYLINDER, r, l, 0.0, slope);
         struct tact_pose place = tact_pose_identity();
         struct tact_field_contact c;
         place.position[2] = l - d;
@@ -141,7 +141,7 @@ static void convex_solids(void **state)
     struct tact_mesh *mesh;
     assert_int_equal(tact_mesh_hull(points, 20, &mesh, NULL), 0);
     struct tact_shape shape = {.kind = TACT_SHAPE_CONVEX, .mesh = mesh};
-    struct tact_field *field, *hard;
+    struct tact_pressure_field *field, *hard;
     struct tact_error err;
     assert_int_equal(tact_field_of_shape(&shape, 1e6, &field, NULL), 0);
     double steepest = 0.0;

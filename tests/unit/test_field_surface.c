@@ -43,8 +43,8 @@ static void polygons_against_volumes(void **state)
     static const uint32_t sides[12] = {1, 2, 3, 0, 3, 2, 0, 1, 3, 0, 2, 1};
     struct tact_mesh *mesh;
     struct tact_moments_scratch *room = tact_moments_scratch_create(1000);
-    struct tact_field *rigid = field_rigid_box(0.02, 0.03, 0.01, &mesh);
-    struct tact_field *ball = field_ball(0.03, 1e5, 2);
+    struct tact_pressure_field *rigid = field_rigid_box(0.02, 0.03, 0.01, &mesh);
+    struct tact_pressure_field *ball = field_ball(0.03, 1e5, 2);
     struct tact_shape box = {.kind = TACT_SHAPE_MESH, .mesh = mesh};
     double worst = 0.0;
     int touching = 0;
@@ -98,8 +98,8 @@ static void polygons_against_volumes(void **state)
 
 /* Wrench and stiffness are derivatives: of the energy and, its antisymmetric part aside, of the
  * wrench. */
-static void check_derivatives(const struct tact_field *a, const struct tact_field *b,
-                              const char *name, double reach)
+static void check_derivatives(const struct tact_pressure_field *a,
+                              const struct tact_pressure_field *b, const char *name, double reach)
 {
     double worst_w = 0.0, worst_k = 0.0;
     int touching = 0;
@@ -146,9 +146,11 @@ static void derivatives(void **state)
 {
     (void)state;
     struct tact_mesh *mesh;
-    struct tact_field *ball = field_ball(0.03, 1e5, 1), *box = field_box(0.02, 0.03, 0.01, 4e4, 4);
-    struct tact_field *hard = field_rigid_box(0.02, 0.03, 0.01, &mesh), *plane = field_plane(3e6);
-    struct tact_field *floor = field_plane(INFINITY);
+    struct tact_pressure_field *ball = field_ball(0.03, 1e5, 1),
+                               *box = field_box(0.02, 0.03, 0.01, 4e4, 4);
+    struct tact_pressure_field *hard = field_rigid_box(0.02, 0.03, 0.01, &mesh),
+                               *plane = field_plane(3e6);
+    struct tact_pressure_field *floor = field_plane(INFINITY);
     check_derivatives(ball, box, "ball on box", 0.02);
     check_derivatives(box, hard, "box on rigid box", 0.012);
     check_derivatives(hard, ball, "rigid box on ball", 0.02);
@@ -164,8 +166,8 @@ static void derivatives(void **state)
 }
 
 /* All pairs of cells, one by one. */
-static void all_pairs(const struct tact_field *a, const struct tact_pose *pa,
-                      const struct tact_field *b, const struct tact_pose *pb,
+static void all_pairs(const struct tact_pressure_field *a, const struct tact_pose *pa,
+                      const struct tact_pressure_field *b, const struct tact_pose *pb,
                       struct field_sums *sums, size_t *polygons)
 {
     struct field_pair pair;
@@ -185,8 +187,8 @@ static void all_pairs(const struct tact_field *a, const struct tact_pose *pa,
 }
 
 /* Every polygon that all pairs of cells give, and none twice. */
-static void check_walk(const struct tact_field *a, const struct tact_field *b, const char *name,
-                       double reach, int poses)
+static void check_walk(const struct tact_pressure_field *a, const struct tact_pressure_field *b,
+                       const char *name, double reach, int poses)
 {
     size_t most = 0, pieces = 0, sum = 0;
     for (int n = 0; n < poses; n++) {
@@ -213,12 +215,12 @@ static void check_walk(const struct tact_field *a, const struct tact_field *b, c
 }
 
 /* Bars of unlike height on one side of a slab: fields with many separate places to touch. */
-static struct tact_field *comb(int teeth)
+static struct tact_pressure_field *comb(int teeth)
 {
     double *vertices = malloc((size_t)teeth * 9 * 3 * sizeof(double)), *pressure;
     uint32_t *tets = malloc((size_t)teeth * 24 * 4 * sizeof *tets);
     struct skin cube = skin_cube(2);
-    struct tact_field *field;
+    struct tact_pressure_field *field;
     size_t n = 0, m = 0;
     pressure = calloc((size_t)teeth * 9, sizeof(double));
     for (int t = 0; t < teeth; t++) {
@@ -249,10 +251,10 @@ static void walk_finds_all(void **state)
 {
     (void)state;
     struct tact_mesh *mesh;
-    struct tact_field *ball = field_ball(0.03, 1e5, 2), *other = field_ball(0.02, 3e5, 1);
-    struct tact_field *box = field_box(0.02, 0.03, 0.01, 4e4, 2), *teeth = comb(6);
-    struct tact_field *hard = field_rigid_box(0.02, 0.03, 0.01, &mesh);
-    struct tact_field *small = field_ball(0.006, 2e6, 1);
+    struct tact_pressure_field *ball = field_ball(0.03, 1e5, 2), *other = field_ball(0.02, 3e5, 1);
+    struct tact_pressure_field *box = field_box(0.02, 0.03, 0.01, 4e4, 2), *teeth = comb(6);
+    struct tact_pressure_field *hard = field_rigid_box(0.02, 0.03, 0.01, &mesh);
+    struct tact_pressure_field *small = field_ball(0.006, 2e6, 1);
     check_walk(ball, other, "ball, ball", 0.025, campaign_size(300, 10000));
     check_walk(ball, small, "ball, a small one in it", 0.012, campaign_size(300, 10000));
     check_walk(box, other, "box, ball", 0.02, campaign_size(1000, 10000));
@@ -273,8 +275,8 @@ static void walk_finds_all(void **state)
 static void conserves(void **state)
 {
     (void)state;
-    struct tact_field *a = field_box(0.03, 0.03, 0.03, 1e5, 4);
-    struct tact_field *b = field_box(0.015, 0.015, 0.015, 1e5, 4);
+    struct tact_pressure_field *a = field_box(0.03, 0.03, 0.03, 1e5, 4);
+    struct tact_pressure_field *b = field_box(0.015, 0.015, 0.015, 1e5, 4);
     struct tact_pose at = tact_pose_identity();
     double net[3], gross[3];
     for (int i = 0; i < 3; i++) {

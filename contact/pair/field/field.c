@@ -38,7 +38,7 @@ static void sort_corners(uint32_t *c)
     }
 }
 
-static void key_of(const struct tact_field *field, uint32_t cell, uint32_t side,
+static void key_of(const struct tact_pressure_field *field, uint32_t cell, uint32_t side,
                    struct side_key *key)
 {
     const uint32_t *c = field->cells[cell].corner;
@@ -59,7 +59,7 @@ static void key_of(const struct tact_field *field, uint32_t cell, uint32_t side,
     sort_corners(key->corner);
 }
 
-static struct side_key *sorted_sides(const struct tact_field *field, size_t sides)
+static struct side_key *sorted_sides(const struct tact_pressure_field *field, size_t sides)
 {
     struct side_key *keys = malloc(field->cell_count * sides * sizeof *keys);
     for (size_t i = 0; keys && i < field->cell_count * sides; i++) {
@@ -71,7 +71,7 @@ static struct side_key *sorted_sides(const struct tact_field *field, size_t side
     return keys;
 }
 
-static const double *vertex(const struct tact_field *field, uint32_t i)
+static const double *vertex(const struct tact_pressure_field *field, uint32_t i)
 {
     return field->vertices + 3 * (size_t)i;
 }
@@ -82,7 +82,7 @@ static double signed_distance(const double *plane, const double *x)
 }
 
 /* The plane of a face, and on which side of it its tetrahedra are. */
-static int add_face(struct tact_field *field, const struct side_key *keys, size_t count,
+static int add_face(struct tact_pressure_field *field, const struct side_key *keys, size_t count,
                     struct tact_error *err)
 {
     double u[3], w[3], *plane = field->faces[field->face_count];
@@ -114,7 +114,7 @@ static int add_face(struct tact_field *field, const struct side_key *keys, size_
     return 0;
 }
 
-static int join_tets(struct tact_field *field, struct tact_error *err)
+static int join_tets(struct tact_pressure_field *field, struct tact_error *err)
 {
     size_t all = 4 * field->cell_count;
     struct side_key *keys = sorted_sides(field, 4);
@@ -129,7 +129,7 @@ static int join_tets(struct tact_field *field, struct tact_error *err)
     return rc;
 }
 
-static double longest_edge(const struct tact_field *field, const uint32_t *c)
+static double longest_edge(const struct tact_pressure_field *field, const uint32_t *c)
 {
     double most = 0.0, edge[3];
     for (int i = 0; i < 6; i++) {
@@ -141,7 +141,7 @@ static double longest_edge(const struct tact_field *field, const uint32_t *c)
 }
 
 /* Gradient of a tetrahedron's pressure, and the pressure at the origin. */
-static int fill_tet(struct tact_field *field, uint32_t i, struct tact_error *err)
+static int fill_tet(struct tact_pressure_field *field, uint32_t i, struct tact_error *err)
 {
     struct field_cell *cell = &field->cells[i];
     const uint32_t *c = cell->corner;
@@ -175,7 +175,7 @@ static int fill_tet(struct tact_field *field, uint32_t i, struct tact_error *err
 }
 
 /* The pressure is 0 where the solid ends. */
-static int check_boundary(const struct tact_field *field, struct tact_error *err)
+static int check_boundary(const struct tact_pressure_field *field, struct tact_error *err)
 {
     double most = 0.0;
     for (size_t i = 0; i < field->vertex_count; i++) {
@@ -198,9 +198,10 @@ static int check_boundary(const struct tact_field *field, struct tact_error *err
     return 0;
 }
 
-static struct tact_field *new_field(enum tact_field_kind kind, size_t vertices, size_t cells)
+static struct tact_pressure_field *new_field(enum tact_pressure_field_kind kind, size_t vertices,
+                                             size_t cells)
 {
-    struct tact_field *field = calloc(1, sizeof *field);
+    struct tact_pressure_field *field = calloc(1, sizeof *field);
     if (!field) {
         return NULL;
     }
@@ -245,7 +246,7 @@ static int check_given(const double *vertices, size_t vertex_count, const uint32
 }
 
 int tact_field_tets(const double *vertices, size_t vertex_count, const uint32_t *tets,
-                    size_t tet_count, const double *pressure, struct tact_field **out,
+                    size_t tet_count, const double *pressure, struct tact_pressure_field **out,
                     struct tact_error *err)
 {
     int rc = check_given(vertices, vertex_count, tets, tet_count, pressure, err);
@@ -253,7 +254,7 @@ int tact_field_tets(const double *vertices, size_t vertex_count, const uint32_t 
     if (rc) {
         return rc;
     }
-    struct tact_field *field = new_field(TACT_FIELD_TETS, vertex_count, tet_count);
+    struct tact_pressure_field *field = new_field(TACT_FIELD_TETS, vertex_count, tet_count);
     if (!field) {
         return -ENOMEM;
     }
@@ -275,7 +276,7 @@ int tact_field_tets(const double *vertices, size_t vertex_count, const uint32_t 
 }
 
 /* Triangles of a closed surface are neighbours across their edges. */
-static int join_triangles(struct tact_field *field)
+static int join_triangles(struct tact_pressure_field *field)
 {
     struct side_key *keys = sorted_sides(field, 3);
     if (!keys) {
@@ -289,9 +290,9 @@ static int join_triangles(struct tact_field *field)
     return 0;
 }
 
-int tact_field_rigid(const struct tact_mesh *mesh, struct tact_field **out)
+int tact_field_rigid(const struct tact_mesh *mesh, struct tact_pressure_field **out)
 {
-    struct tact_field *field =
+    struct tact_pressure_field *field =
         new_field(TACT_FIELD_RIGID, mesh->vertex_count, mesh->triangle_count);
     *out = NULL;
     if (!field) {
@@ -318,13 +319,13 @@ int tact_field_rigid(const struct tact_mesh *mesh, struct tact_field **out)
     return 0;
 }
 
-int tact_field_halfspace(double gradient, struct tact_field **out)
+int tact_field_halfspace(double gradient, struct tact_pressure_field **out)
 {
     *out = NULL;
     if (!(gradient > 0.0)) {
         return -EINVAL;
     }
-    struct tact_field *field = new_field(TACT_FIELD_PLANE, 0, 1);
+    struct tact_pressure_field *field = new_field(TACT_FIELD_PLANE, 0, 1);
     if (!field) {
         return -ENOMEM;
     }
@@ -334,7 +335,7 @@ int tact_field_halfspace(double gradient, struct tact_field **out)
     return 0;
 }
 
-void tact_field_free(struct tact_field *field)
+void tact_field_free(struct tact_pressure_field *field)
 {
     if (field) {
         free(field->vertices);
@@ -346,7 +347,7 @@ void tact_field_free(struct tact_field *field)
     }
 }
 
-size_t tact_field_cells(const struct tact_field *field)
+size_t tact_field_cells(const struct tact_pressure_field *field)
 {
     return field->cell_count;
 }

@@ -24,7 +24,7 @@
 TACT_BEGIN_DECLS
 
 /** A solid with its pressure: tetrahedra, a rigid surface, or a half-space. Read-only once made. */
-struct tact_field;
+struct tact_pressure_field;
 
 /**
  * A field that is linear on tetrahedra. vertices: vertex_count x 3 [m]; tets: tet_count x 4
@@ -39,15 +39,15 @@ struct tact_field;
  * Not real-time safe.
  */
 TACT_API int tact_field_tets(const double *vertices, size_t vertex_count, const uint32_t *tets,
-                             size_t tet_count, const double *pressure, struct tact_field **out,
-                             struct tact_error *err);
+                             size_t tet_count, const double *pressure,
+                             struct tact_pressure_field **out, struct tact_error *err);
 
 /** The surface of a rigid solid, in the mesh's frame. 0 or -ENOMEM. Not real-time safe. */
-TACT_API int tact_field_rigid(const struct tact_mesh *mesh, struct tact_field **out);
+TACT_API int tact_field_rigid(const struct tact_mesh *mesh, struct tact_pressure_field **out);
 
 /** The half-space z <= 0 whose pressure rises by `gradient` [Pa/m] with depth; INFINITY: rigid.
  *  0, -EINVAL for a gradient that is not positive, -ENOMEM. Not real-time safe. */
-TACT_API int tact_field_halfspace(double gradient, struct tact_field **out);
+TACT_API int tact_field_halfspace(double gradient, struct tact_pressure_field **out);
 
 /**
  * The field of a shape, tessellated. slope: modulus over thickness [Pa/m], by which the pressure
@@ -62,13 +62,13 @@ TACT_API int tact_field_halfspace(double gradient, struct tact_field **out);
  * Not real-time safe.
  */
 TACT_API int tact_field_of_shape(const struct tact_shape *shape, double slope,
-                                 struct tact_field **out, struct tact_error *err);
+                                 struct tact_pressure_field **out, struct tact_error *err);
 
 /** Frees a field; NULL is allowed. Not real-time safe. */
-TACT_API void tact_field_free(struct tact_field *field);
+TACT_API void tact_field_free(struct tact_pressure_field *field);
 
 /** Number of tetrahedra, or of triangles of a rigid surface; 1 of a half-space. */
-TACT_API size_t tact_field_cells(const struct tact_field *field);
+TACT_API size_t tact_field_cells(const struct tact_pressure_field *field);
 
 /** Working memory of one thread: queries allocate nothing. */
 struct tact_field_scratch;
@@ -114,8 +114,8 @@ struct tact_field_contact {
  * @retval -ENOSPC   the scratch is too small
  * @retval -ENOTSUP  two rigid surfaces, or two half-spaces
  */
-TACT_API int tact_field_touch(const struct tact_field *a, const struct tact_pose *pose_a,
-                              const struct tact_field *b, const struct tact_pose *pose_b,
+TACT_API int tact_field_touch(const struct tact_pressure_field *a, const struct tact_pose *pose_a,
+                              const struct tact_pressure_field *b, const struct tact_pose *pose_b,
                               struct tact_field_scratch *scratch, struct tact_field_contact *out);
 
 /**
@@ -123,8 +123,10 @@ TACT_API int tact_field_touch(const struct tact_field *a, const struct tact_pose
  * pressures, each 0 outside of its solid. Cuts all pairs of cells that overlap: for tests and
  * reports, not for a tick. NAN for two half-spaces or two rigid surfaces.
  */
-TACT_API double tact_field_energy(const struct tact_field *a, const struct tact_pose *pose_a,
-                                  const struct tact_field *b, const struct tact_pose *pose_b);
+TACT_API double tact_field_energy(const struct tact_pressure_field *a,
+                                  const struct tact_pose *pose_a,
+                                  const struct tact_pressure_field *b,
+                                  const struct tact_pose *pose_b);
 
 TACT_END_DECLS
 

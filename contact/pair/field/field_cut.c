@@ -24,8 +24,8 @@ struct outline {
     int8_t side[TACT_FIELD_CORNERS];
 };
 
-void tact_field_place(struct field_pair *pair, const struct tact_field *a,
-                      const struct tact_pose *pose_a, const struct tact_field *b,
+void tact_field_place(struct field_pair *pair, const struct tact_pressure_field *a,
+                      const struct tact_pose *pose_a, const struct tact_pressure_field *b,
                       const struct tact_pose *pose_b)
 {
     double from[9], to[9], between[3];
@@ -42,7 +42,8 @@ void tact_field_place(struct field_pair *pair, const struct tact_field *a,
     tact_m3_tmul_v3(pair->shift, to, between);
 }
 
-static const double *corner_of(const struct tact_field *field, const struct field_cell *cell, int k)
+static const double *corner_of(const struct tact_pressure_field *field,
+                               const struct field_cell *cell, int k)
 {
     return field->vertices + 3 * (size_t)cell->corner[k];
 }
@@ -142,7 +143,7 @@ static int face_of(const struct outline *o, double slack)
 }
 
 /* Distances of the corners from the faces of a cell. to: their places in the frame of its field. */
-static void find_distances(struct outline *o, const struct tact_field *field,
+static void find_distances(struct outline *o, const struct tact_pressure_field *field,
                            const struct field_cell *cell, const double (*to)[3])
 {
     for (int c = 0; c < 4; c++) {

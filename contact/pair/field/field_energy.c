@@ -101,7 +101,7 @@ static double within(const struct integrand *f, const double (*x)[3], int k)
 
 static void corners_of(const struct field_pair *pair, int of_b, uint32_t i, double (*x)[3])
 {
-    const struct tact_field *field = of_b ? pair->b : pair->a;
+    const struct tact_pressure_field *field = of_b ? pair->b : pair->a;
     int corners = field->rigid ? 3 : 4;
     for (int k = 0; k < corners; k++) {
         const double *from = field->vertices + 3 * (size_t)field->cells[i].corner[k];
@@ -248,8 +248,8 @@ static double with_rigid(const struct field_pair *pair)
     return sum;
 }
 
-double tact_field_energy(const struct tact_field *a, const struct tact_pose *pose_a,
-                         const struct tact_field *b, const struct tact_pose *pose_b)
+double tact_field_energy(const struct tact_pressure_field *a, const struct tact_pose *pose_a,
+                         const struct tact_pressure_field *b, const struct tact_pose *pose_b)
 {
     struct field_pair pair;
     double sum = 0.0;

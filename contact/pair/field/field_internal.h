@@ -6,7 +6,7 @@
 
 #define TACT_FIELD_NONE UINT32_MAX /* no cell beyond this face */
 
-enum tact_field_kind {
+enum tact_pressure_field_kind {
     TACT_FIELD_TETS,  /* cells are tetrahedra */
     TACT_FIELD_RIGID, /* cells are triangles */
     TACT_FIELD_PLANE, /* one cell without faces: z <= 0 */
@@ -38,8 +38,8 @@ struct field_node {
     uint32_t leaf;
 };
 
-struct tact_field {
-    enum tact_field_kind kind;
+struct tact_pressure_field {
+    enum tact_pressure_field_kind kind;
     int rigid;
     double size; /* sum of the sides of its bounds [m]; 0 of a half-space */
     size_t vertex_count, cell_count, face_count, node_count;
@@ -51,26 +51,28 @@ struct tact_field {
 };
 
 /* Fills nodes from cells. 0 or -ENOMEM. */
-int tact_field_build_tree(struct tact_field *field);
+int tact_field_build_tree(struct tact_pressure_field *field);
 
 /* Most nodes of a tree on one another. */
 enum { TACT_FIELD_DEPTH = 40 };
 
 /* A pair of fields, b seen from a. */
 struct field_pair {
-    const struct tact_field *a, *b;
+    const struct tact_pressure_field *a, *b;
     double turn[9], shift[3]; /* a point x of b is turn x + shift in a */
     double size[9];           /* sizes of the numbers of turn */
 };
 
 /* 1 where two fields can touch: not two rigid ones, nor two half-spaces. */
-static inline int tact_field_meets(const struct tact_field *a, const struct tact_field *b)
+static inline int tact_field_meets(const struct tact_pressure_field *a,
+                                   const struct tact_pressure_field *b)
 {
     return !(a->rigid && b->rigid) && !(a->kind == TACT_FIELD_PLANE && b->kind == TACT_FIELD_PLANE);
 }
 
 /* 1 where b is the one that goes first: one with tetrahedra does, else the soft half-space. */
-static inline int tact_field_swaps(const struct tact_field *a, const struct tact_field *b)
+static inline int tact_field_swaps(const struct tact_pressure_field *a,
+                                   const struct tact_pressure_field *b)
 {
     if (a->kind == TACT_FIELD_TETS || b->kind == TACT_FIELD_TETS) {
         return a->kind != TACT_FIELD_TETS;
@@ -78,8 +80,8 @@ static inline int tact_field_swaps(const struct tact_field *a, const struct tact
     return a->kind == TACT_FIELD_RIGID;
 }
 
-void tact_field_place(struct field_pair *pair, const struct tact_field *a,
-                      const struct tact_pose *pose_a, const struct tact_field *b,
+void tact_field_place(struct field_pair *pair, const struct tact_pressure_field *a,
+                      const struct tact_pose *pose_a, const struct tact_pressure_field *b,
                       const struct tact_pose *pose_b);
 
 /* Room for a polygon's corners: a slice of a tetrahedron has 4, each face of the other and the
@@ -141,8 +143,8 @@ struct field_surface {
 };
 
 /* Finds it. 1, 0 where there is none, -ENOSPC, -ENOTSUP. */
-int tact_field_find(const struct tact_field *a, const struct tact_pose *pose_a,
-                    const struct tact_field *b, const struct tact_pose *pose_b,
+int tact_field_find(const struct tact_pressure_field *a, const struct tact_pose *pose_a,
+                    const struct tact_pressure_field *b, const struct tact_pose *pose_b,
                     struct tact_field_scratch *scratch, struct field_surface *out);
 
 /* 1 where boxes overlap: one in the frame of a, the other in that of b. */

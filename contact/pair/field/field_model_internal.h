@@ -18,7 +18,7 @@ struct field_points {
 
 /* What prepare() makes of a shape. */
 struct field_data {
-    struct tact_field *field;
+    struct tact_pressure_field *field;
     double slope;                       /* of the pressure with depth [Pa/m]; INFINITY: rigid */
     struct tact_field_scratch *scratch; /* of one that is soft: working memory of the world's
                                            thread, which holds nothing from query to query */

@@ -127,7 +127,8 @@ static void add_prism(struct maker *m, const uint32_t *triangle)
     }
 }
 
-static int make(struct maker *m, double slope, struct tact_field **out, struct tact_error *err)
+static int make(struct maker *m, double slope, struct tact_pressure_field **out,
+                struct tact_error *err)
 {
     const struct tact_mesh *mesh = m->mesh;
     size_t n = mesh->vertex_count;
@@ -154,8 +155,8 @@ static int make(struct maker *m, double slope, struct tact_field **out, struct t
                            err);
 }
 
-int tact_field_of_shape(const struct tact_shape *shape, double slope, struct tact_field **out,
-                        struct tact_error *err)
+int tact_field_of_shape(const struct tact_shape *shape, double slope,
+                        struct tact_pressure_field **out, struct tact_error *err)
 {
     struct maker m = {.shape = shape, .mesh = shape->mesh};
     struct tact_mesh *ball = NULL;

@@ -171,7 +171,7 @@ static int is_worth(const struct walk *w, const struct field_node *a, const stru
 /* Tries the pairs of two trees that may start a piece. */
 static void search_pairs(struct walk *w)
 {
-    const struct tact_field *a = w->out->pair.a, *b = w->out->pair.b;
+    const struct tact_pressure_field *a = w->out->pair.a, *b = w->out->pair.b;
     struct cell_pair stack[2 * TACT_FIELD_DEPTH + 2];
     int height = 0;
     stack[height++] = (struct cell_pair){0, 0};
@@ -211,8 +211,8 @@ static int plane_cuts(const struct field_node *node, const double *up, double at
 /* plane_is_a: the half-space is a, and b rigid. */
 static void search_plane(struct walk *w, int plane_is_a)
 {
-    const struct tact_field *tree = plane_is_a ? w->out->pair.b : w->out->pair.a;
-    const struct tact_field *plane = plane_is_a ? w->out->pair.a : w->out->pair.b;
+    const struct tact_pressure_field *tree = plane_is_a ? w->out->pair.b : w->out->pair.a;
+    const struct tact_pressure_field *plane = plane_is_a ? w->out->pair.a : w->out->pair.b;
     const double *turn = w->out->pair.turn;
     double up[3], soft = plane->rigid ? 0.0 : -plane->cells->gradient[2],
                   at = w->out->pair.shift[2];
@@ -265,8 +265,8 @@ static void search(struct walk *w)
     search_pairs(w);
 }
 
-int tact_field_find(const struct tact_field *a, const struct tact_pose *pose_a,
-                    const struct tact_field *b, const struct tact_pose *pose_b,
+int tact_field_find(const struct tact_pressure_field *a, const struct tact_pose *pose_a,
+                    const struct tact_pressure_field *b, const struct tact_pose *pose_b,
                     struct tact_field_scratch *scratch, struct field_surface *out)
 {
     struct walk w = {.out = out, .scratch = scratch};
@@ -307,8 +307,8 @@ static void finish(const struct field_surface *of, struct field_sums *sums,
     out->load = sums->load;
 }
 
-int tact_field_touch(const struct tact_field *a, const struct tact_pose *pose_a,
-                     const struct tact_field *b, const struct tact_pose *pose_b,
+int tact_field_touch(const struct tact_pressure_field *a, const struct tact_pose *pose_a,
+                     const struct tact_pressure_field *b, const struct tact_pose *pose_b,
                      struct tact_field_scratch *scratch, struct tact_field_contact *out)
 {
     struct field_surface of;

@@ -64,7 +64,7 @@ static const struct bounds nothing = {
     .most = -INFINITY,
 };
 
-static void bound_cell(const struct tact_field *field, uint32_t i, struct bounds *b)
+static void bound_cell(const struct tact_pressure_field *field, uint32_t i, struct bounds *b)
 {
     const struct field_cell *cell = &field->cells[i];
     int corners = field->rigid ? 3 : 4;
@@ -108,7 +108,7 @@ static void fill_box(const double *lower, const double *upper, struct field_box 
     box->radius = tact_v3_norm(box->half);
 }
 
-static void build(struct tact_field *field, size_t node, struct item *items, size_t count,
+static void build(struct tact_pressure_field *field, size_t node, struct item *items, size_t count,
                   struct bounds *b)
 {
     struct bounds child[2];
@@ -134,7 +134,7 @@ static void build(struct tact_field *field, size_t node, struct item *items, siz
     n->most = b->most;
 }
 
-int tact_field_build_tree(struct tact_field *field)
+int tact_field_build_tree(struct tact_pressure_field *field)
 {
     struct item *items = malloc(field->cell_count * sizeof *items);
     struct bounds bounds;

@@ -23,8 +23,8 @@ static inline struct tact_field_scratch *field_scratch(void)
     return scratch;
 }
 
-static inline int field_touch(const struct tact_field *a, const struct tact_pose *pa,
-                              const struct tact_field *b, const struct tact_pose *pb,
+static inline int field_touch(const struct tact_pressure_field *a, const struct tact_pose *pa,
+                              const struct tact_pressure_field *b, const struct tact_pose *pb,
                               struct tact_field_contact *out)
 {
     int rc = tact_field_touch(a, pa, b, pb, field_scratch(), out);
@@ -43,18 +43,18 @@ static inline void field_wrench_about(const struct tact_field_contact *c, const 
     tact_v3_add(out + 3, out + 3, more);
 }
 
-static inline struct tact_field *field_plane(double gradient)
+static inline struct tact_pressure_field *field_plane(double gradient)
 {
-    struct tact_field *field;
+    struct tact_pressure_field *field;
     assert_int_equal(tact_field_halfspace(gradient, &field), 0);
     return field;
 }
 
-static inline struct tact_field *field_rigid_box(double x, double y, double z,
-                                                 struct tact_mesh **mesh)
+static inline struct tact_pressure_field *field_rigid_box(double x, double y, double z,
+                                                          struct tact_mesh **mesh)
 {
     const double half[3] = {x, y, z};
-    struct tact_field *field;
+    struct tact_pressure_field *field;
     assert_int_equal(tact_mesh_box(half, mesh), 0);
     assert_int_equal(tact_field_rigid(*mesh, &field), 0);
     return field;

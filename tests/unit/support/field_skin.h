@@ -121,12 +121,12 @@ static inline void skin_scale(struct skin *s, double x, double y, double z)
 }
 
 /* A tetrahedron from the origin to each triangle; the pressure there [Pa]. */
-static inline struct tact_field *field_of_skin(const struct skin *s, double pressure)
+static inline struct tact_pressure_field *field_of_skin(const struct skin *s, double pressure)
 {
     size_t n = s->vertex_count;
     double *vertices = calloc(3 * (n + 1), sizeof(double)), *p = calloc(n + 1, sizeof(double));
     uint32_t *tets = malloc(16 * s->triangle_count);
-    struct tact_field *field = NULL;
+    struct tact_pressure_field *field = NULL;
     memcpy(vertices, s->vertices, 3 * n * sizeof(double));
     p[n] = pressure;
     for (size_t i = 0; i < s->triangle_count; i++) {
@@ -144,21 +144,21 @@ static inline struct tact_field *field_of_skin(const struct skin *s, double pres
 }
 
 /* A ball of `radius` whose pressure rises to `pressure` in its centre. */
-static inline struct tact_field *field_ball(double radius, double pressure, int level)
+static inline struct tact_pressure_field *field_ball(double radius, double pressure, int level)
 {
     struct skin s = skin_ball(level);
     skin_scale(&s, radius, radius, radius);
-    struct tact_field *field = field_of_skin(&s, pressure);
+    struct tact_pressure_field *field = field_of_skin(&s, pressure);
     skin_free(&s);
     return field;
 }
 
-static inline struct tact_field *field_box(double x, double y, double z, double pressure,
-                                           int per_face)
+static inline struct tact_pressure_field *field_box(double x, double y, double z, double pressure,
+                                                    int per_face)
 {
     struct skin s = skin_cube(per_face);
     skin_scale(&s, x, y, z);
-    struct tact_field *field = field_of_skin(&s, pressure);
+    struct tact_pressure_field *field = field_of_skin(&s, pressure);
     skin_free(&s);
     return field;
 }
