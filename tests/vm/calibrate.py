@@ -105,7 +105,7 @@ def axes(folder):
     path = f"{folder}/stick.yaml"
     for json_too in [], ["--json"]:
         run = Calibrate("worn stick", "--seconds", "0.3", "--sweep", "0.6", "--output", path, *json_too)
-        assert "let go" in run.asked()
+        assert "release e" in run.asked()
         run.enter()
         time.sleep(0.05)
         push(stick, (30, 5), (34, 5), (30, 5))
@@ -113,7 +113,7 @@ def axes(folder):
         run.enter()
         time.sleep(0.05)
         push(stick, (-900, 100), (0, 240), (950, 100), (36, 6))
-        assert "let go" in run.asked()
+        assert "release e" in run.asked()
         push(stick, (38, 6))
         run.enter()
         out, _ = run.end()
