@@ -170,7 +170,7 @@ static uint32_t tact_rim_past_by_order(const struct tact_rim *rim,
  *  Bit 0: t's leave past s's; bit 1: t's enter past s's. swapped: t's enter past s's leave, and t's
  *  leave past s's enter. */
 static uint32_t tact_rim_past(const struct tact_rim *rim, const struct tact_rim_party *s,
-                              const struct tact_rim_party *t, const tact_d2 edge[4][3], int swapped)
+                              const struct tact_rim_party *t, const tact_d2 (*edge)[3], int swapped)
 {
     const tact_d2 *p = edge[0], *e = edge[1];
     tact_d2 f[3], g[3], n[3];

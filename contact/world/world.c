@@ -79,18 +79,17 @@ void tact_world_destroy(struct tact_world *world)
     free(world);
 }
 
-/* Room for one more element; the element is zeroed. */
+/* Room for one more element, which is zeroed; there is some up to the next power of two. */
 static void *grow(void **array, int *count, size_t size)
 {
-    char *more = realloc(*array, ((size_t)*count + 1) * size);
+    size_t used = (size_t)*count;
+    char *more = used & (used - 1) ? *array : realloc(*array, (used ? 2 * used : 1) * size);
     if (!more) {
         return NULL;
     }
     *array = more;
-    void *element = more + (size_t)*count * size;
-    memset(element, 0, size);
     (*count)++;
-    return element;
+    return memset(more + used * size, 0, size);
 }
 
 int tact_world_add_body(struct tact_world *world, const struct tact_body *body)

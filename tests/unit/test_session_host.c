@@ -17,6 +17,7 @@
 #include <sys/resource.h>
 #include <time.h>
 #include <cmocka.h>
+#include "support/campaign.h"
 #include "support/run_scene.h"
 
 #define TICKS 400
@@ -230,7 +231,7 @@ static void memory_follows_what_is_near(void **state)
     getrusage(RUSAGE_SELF, &after);
     double used = (double)(after.ru_maxrss - before.ru_maxrss) / 1024;
     print_message("%.2f s, %.0f MB more\n", cpu_seconds() - began, used);
-    assert_true(used < 200);
+    assert_true(used < 200 || SANITIZED); /* which keeps what was freed */
     tact_session_destroy(session);
     tact_scene_free(scene);
     free(text);

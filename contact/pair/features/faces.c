@@ -47,7 +47,7 @@ static int find_half(const struct builder *b, int from, int to)
 {
     const struct half key = {from, to, 0};
     const struct half *at =
-        bsearch(&key, b->half, (size_t)(3 * b->triangles), sizeof key, compare_halves);
+        bsearch(&key, b->half, 3 * (size_t)b->triangles, sizeof key, compare_halves);
     return at ? (int)(at - b->half) : -1;
 }
 
@@ -96,7 +96,7 @@ static int find_across(struct builder *b)
         int next = i - i % 3 + (i + 1) % 3;
         b->half[i] = (struct half){(int)b->corner[i], (int)b->corner[next], i / 3};
     }
-    qsort(b->half, (size_t)(3 * b->triangles), sizeof *b->half, compare_halves);
+    qsort(b->half, 3 * (size_t)b->triangles, sizeof *b->half, compare_halves);
     for (int i = 0; i < 3 * b->triangles; i++) {
         int next = i - i % 3 + (i + 1) % 3;
         int at = find_half(b, (int)b->corner[next], (int)b->corner[i]);

@@ -175,7 +175,7 @@ static int clip_by_cell(struct outline *o, const struct field_cell *cell, int in
 static int slice(const struct field_pair *pair, const struct field_cell *cell, const double *e,
                  struct outline *o)
 {
-    static const int8_t others[4][3] = {{1, 2, 3}, {0, 2, 3}, {0, 1, 3}, {0, 1, 2}};
+    static const int others[4][3] = {{1, 2, 3}, {0, 2, 3}, {0, 1, 3}, {0, 1, 2}};
     int up[4], down[4], ups = 0, downs = 0;
     for (int k = 0; k < 4; k++) {
         if (e[k] >= 0.0) {
