@@ -21,7 +21,7 @@ enum { SIDES = 5 }; /* four faces, and the plane of zero pressure */
 struct outline {
     int n;
     double x[TACT_FIELD_CORNERS][3 + SIDES];
-    int8_t side[TACT_FIELD_CORNERS];
+    int16_t side[TACT_FIELD_CORNERS];
 };
 
 void tact_field_place(struct field_pair *pair, const struct tact_pressure_field *a,
@@ -74,7 +74,7 @@ static int clip(struct outline *o, int c, int positive, int label)
     int m = 0;
     in.n = o->n;
     memcpy(in.x, o->x, (size_t)in.n * sizeof in.x[0]);
-    memcpy(in.side, o->side, (size_t)in.n);
+    memcpy(in.side, o->side, (size_t)in.n * sizeof *in.side);
     for (int i = 0; i < in.n; i++) {
         int j = i + 1 < in.n ? i + 1 : 0;
         double vi = in.x[i][3 + c], vj = in.x[j][3 + c];
@@ -92,7 +92,7 @@ static int clip(struct outline *o, int c, int positive, int label)
             cross(in.x[up ? i : j], in.x[up ? j : i], up ? vi : vj, up ? vj : vi, 3 + SIDES,
                   o->x[m]);
             o->x[m][3 + c] = 0.0;
-            o->side[m++] = (int8_t)(here ? label : in.side[i]);
+            o->side[m++] = (int16_t)(here ? label : in.side[i]);
         }
     }
     o->n = m;
@@ -208,7 +208,7 @@ static int slice(const struct field_pair *pair, const struct field_cell *cell, c
         const double *q = corner_of(pair->a, cell, ends[i][1]);
         memset(o->x[i], 0, sizeof o->x[i]);
         cross(p, q, e[ends[i][0]], e[ends[i][1]], 3, o->x[i]);
-        o->side[i] = (int8_t)side[i];
+        o->side[i] = (int16_t)side[i];
     }
     o->n = n;
     return 1;
@@ -245,7 +245,7 @@ static void take_triangle(const struct field_pair *pair, const struct field_cell
         memset(o->x[k], 0, sizeof o->x[k]);
         tact_m3_mul_v3(o->x[k], pair->turn, corner_of(pair->b, cb, k));
         tact_v3_add(o->x[k], o->x[k], pair->shift);
-        o->side[k] = (int8_t)(4 + k);
+        o->side[k] = (int16_t)(4 + k);
     }
     o->n = 3;
     tact_m3_mul_v3(plane->slope_b, pair->turn, cb->gradient);
@@ -304,7 +304,7 @@ int tact_field_cut(const struct field_pair *pair, uint32_t i, uint32_t j,
     tact_v3_copy(polygon->slope_a, ca->gradient);
     int rc = cut_outline(pair, ca, cb, &o, polygon);
     polygon->corners = rc > 0 ? o.n : 0;
-    memcpy(polygon->side, o.side, (size_t)polygon->corners);
+    memcpy(polygon->side, o.side, (size_t)polygon->corners * sizeof *o.side);
     for (int k = 0; k < polygon->corners; k++) {
         tact_v3_copy(polygon->corner[k], o.x[k]);
     }

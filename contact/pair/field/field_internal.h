@@ -96,8 +96,8 @@ struct field_polygon {
     int corners;
     int soft;                             /* 1: neither is rigid */
     double corner[TACT_FIELD_CORNERS][3]; /* [m], about the normal either way round */
-    int8_t side[TACT_FIELD_CORNERS];  /* across which the surface goes on past the edge from each
-                                         corner: of cell a 0 to 3, of cell b 4 to 7, -1 of none */
+    int16_t side[TACT_FIELD_CORNERS]; /* across which the surface goes on past the edge from each
+                                        corner: of cell a 0 to 3, of cell b 4 to 7, -1 of none */
     double normal[3];                 /* unit, into b */
     double slope_a[3], slope_b[3];    /* gradients; of a rigid b the normal */
     double base;                      /* pressure of a at the origin of the frame [Pa] */
