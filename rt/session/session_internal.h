@@ -138,7 +138,7 @@ struct session_marker {
     int high; /* at the last tick */
 };
 
-/* Tells a person what to know while it runs: watch.c. */
+/* Reports what a person must know while it runs: watch.c. */
 struct session_watcher {
     struct tact_session *session;
     pthread_t thread;
@@ -332,7 +332,7 @@ int tact_session_check_log(const struct tact_scene *scene,
 /* run.c: ends what was begun and not ended, as tact_session_end() does. */
 void tact_session_abandon(struct tact_session *s);
 
-/* watch.c: the thread that tells a person, with what the options say of stacks. */
+/* watch.c: the thread that reports to a person, with the stack size of the options. */
 void tact_session_watch_start(struct tact_session *s, const struct tact_realtime_options *realtime);
 void tact_session_watch_stop(struct tact_session *s);
 

@@ -1,4 +1,4 @@
-/* What a person is told while a session runs, from a thread of normal priority. */
+/* Reports to a person while a session runs, from a thread of normal priority. */
 #include <stdio.h>
 #include <string.h>
 #include <time.h>

@@ -497,8 +497,8 @@ static void coherent_equals_cold(void **state)
             NEAR(now.normal[2], 1.0, 1e-15);
         }
     }
-    printf("%d ticks: %d to the last bit, else within %.1e m; %.1f supports a tick, cold %.1f\n",
-           ticks, same, worst, (double)warm / ticks, (double)cold / ticks);
+    printf("%d ticks: %d bit for bit, else within %.1e m; %.1f supports a tick, cold %.1f\n", ticks,
+           same, worst, (double)warm / ticks, (double)cold / ticks);
     assert_true(worst < 1e-16 && warm < cold);
     for (int k = 0; k < 3; k++) {
         drop(&a[k]);
