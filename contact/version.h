@@ -16,7 +16,7 @@
 TACT_BEGIN_DECLS
 
 #define TACT_VERSION_MAJOR 0 /**< of the headers */
-#define TACT_VERSION_MINOR 6 /**< of the headers, and of the ABI while the major version is 0 */
+#define TACT_VERSION_MINOR 7 /**< of the headers, and of the ABI while the major version is 0 */
 #define TACT_VERSION_PATCH 0 /**< of the headers: a step of it changes neither API nor ABI */
 
 #define TACT_VERSION_TEXT_OF(major, minor, patch)                                                  \

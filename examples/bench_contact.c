@@ -90,7 +90,7 @@ static int open_method(struct bench *bench, int method, struct tact_error *err)
     int rc = open_player(bench, player, err);
     if (!rc) {
         player->watch.update = bench->options->update;
-        tact_world_watch(player->world, on_phase, &player->watch);
+        tact_world_set_observer(player->world, on_phase, &player->watch);
     }
     return rc;
 }
@@ -128,13 +128,13 @@ static void set_start_poses(const struct bench *bench, struct player *player)
         size_t size = sizeof(double) * (size_t)tact_hand_count(tact_world_hand(from, i));
         memcpy(b.q, a.q, size);
         memcpy(b.v, a.v, size);
-        memcpy(b.held, a.held, size);
+        memcpy(b.saturated, a.saturated, size);
     }
     tact_world_refresh(to);
     for (int i = tact_world_next_pair(from, -1); i >= 0; i = tact_world_next_pair(from, i)) {
         const struct tact_contact *lead = tact_world_contact(from, i);
         begin_contact(lead, tact_world_contact(to, i));
-        tact_world_keep_near(to, i);
+        tact_world_add_near(to, i);
         int pieces = tact_world_piece(to, i, 0) && tact_world_piece(from, i, 0) ? TACT_PIECES : 0;
         for (int k = 0; k < pieces; k++) {
             struct tact_contact *piece = tact_world_piece(to, i, k);

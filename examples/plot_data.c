@@ -78,7 +78,7 @@ static void follow(struct plot_turn *turn, const double start[4], const double n
     }
 }
 
-static int is_bond(const struct plot_session *s, int joint)
+static int is_constraint(const struct plot_session *s, int joint)
 {
     return s->joint[joint] >= s->view.joint_count;
 }
@@ -86,7 +86,7 @@ static int is_bond(const struct plot_session *s, int joint)
 const char *plot_joint_name(const struct plot_session *s, int joint)
 {
     int of = s->joint[joint], hands = s->view.joint_count;
-    return of < hands ? s->view.joints[of].name : s->view.bonds[of - hands].name;
+    return of < hands ? s->view.joints[of].name : s->view.constraints[of - hands].name;
 }
 
 int plot_joint_slides(const struct plot_session *s, int joint)
@@ -99,8 +99,8 @@ int plot_joint_slides(const struct plot_session *s, int joint)
 static void joint_columns(const struct plot_session *s, int joint, const double *v, double *out)
 {
     double scale = plot_joint_slides(s, joint) ? 1e3 : 180.0 / acos(-1.0);
-    if (is_bond(s, joint)) {
-        out[0] = scale * v[s->view.bonds[s->joint[joint] - s->view.joint_count].joint];
+    if (is_constraint(s, joint)) {
+        out[0] = scale * v[s->view.constraints[s->joint[joint] - s->view.joint_count].joint];
         out[1] = NAN; /* nothing drives it */
         return;
     }
@@ -272,9 +272,9 @@ static int choose_channels(struct plot_session *s)
 static double joint_value(const struct tact_view *v, const double *values, int joint)
 {
     if (joint >= v->joint_count) {
-        int bond = joint - v->joint_count;
-        int slides = !strcmp(v->scene->joints[bond].type, "slider");
-        return values[v->bonds[bond].joint] * (slides ? 10.0 : 1.0);
+        int constraint = joint - v->joint_count;
+        int slides = !strcmp(v->scene->joints[constraint].type, "slider");
+        return values[v->constraints[constraint].joint] * (slides ? 10.0 : 1.0);
     }
     return values[v->joints[joint].position] * (v->joints[joint].slides ? 10.0 : 1.0);
 }
@@ -291,7 +291,7 @@ static int has_value(const struct tact_view *v, int joint)
 static int choose_all(struct plot_session *s)
 {
     const struct tact_view *v = &s->view;
-    int joints = v->joint_count + v->bond_count, pairs[PLOT_PAIRS], touched = 0, moving = 0;
+    int joints = v->joint_count + v->constraint_count, pairs[PLOT_PAIRS], touched = 0, moving = 0;
     int most = v->pair_count > joints ? v->pair_count : joints;
     struct tact_record *r = malloc(tact_layout_bytes(tact_log_layout(s->log)));
     double *weight = calloc((size_t)most + 1, sizeof *weight);

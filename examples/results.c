@@ -58,8 +58,8 @@ static void add_items(struct items *items, const struct tact_view *v)
             items, "link", j->name,
             (struct run[RUNS]){{j->position, 1}, {j->velocity, 1}, {j->target, 1}, {j->torque, 1}});
     }
-    for (int i = 0; i < v->bond_count; i++) {
-        const struct tact_view_bond *b = &v->bonds[i];
+    for (int i = 0; i < v->constraint_count; i++) {
+        const struct tact_view_constraint *b = &v->constraints[i];
         add_item(items, "joint", b->name, (struct run[RUNS]){{b->wrench, 6}, {b->joint, 5}});
     }
     for (int i = 0; i < v->pair_count; i++) {
@@ -83,8 +83,8 @@ static int by_name(const void *a, const void *b)
 
 static int list_items(struct items *out, const struct tact_view *v)
 {
-    int count = v->body_count + v->joint_count + v->bond_count + v->pair_count + v->device_count +
-                v->output_count;
+    int count = v->body_count + v->joint_count + v->constraint_count + v->pair_count +
+                v->device_count + v->output_count;
     for (int i = 0; i < v->device_count; i++) {
         count += v->devices[i].input_count;
     }

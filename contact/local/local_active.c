@@ -12,22 +12,22 @@ enum { STEPS = 8, SWITCHES = 6 };
 #define REST 1e-10            /* of the size of velocities, that counts as none */
 
 /* Puts the normal part on the face, and finds what follows. */
-static void place(struct tact_active *a)
+static void update_state(struct tact_active *a)
 {
     tact_face_project(a);
-    tact_active_move(a);
-    tact_active_use(a);
+    tact_active_velocities(a);
+    tact_active_evaluate(a);
 }
 
 /* Newton's steps on the face and with the slip that are supposed. Returns 1 where they end. */
-static int polish(struct tact_active *a)
+static int newton_on_face(struct tact_active *a)
 {
     struct tact_active_change change;
     for (int step = 0;; step++) {
         if (step == 0 || a->face == FACE_RIM) {
-            tact_face_free(a);
+            tact_face_span(a);
         }
-        double left = tact_active_left(a), size = tact_active_size(a);
+        double left = tact_active_residual(a), size = tact_active_velocity_scale(a);
         if (left <= SOLVED * size || step == STEPS) {
             return left <= REST * size;
         }
@@ -38,7 +38,7 @@ static int polish(struct tact_active *a)
         if (!(a->n[0] > 0.0) || !isfinite(a->n[0] + a->t[0] + a->t[1] + a->t[2])) {
             return 0;
         }
-        place(a);
+        update_state(a);
     }
 }
 
@@ -57,12 +57,12 @@ static void begin_slip(struct tact_active *a)
 {
     tact_v3_scale(a->t, a->t, a->n[0] / sqrt(a->g));
     a->slips = 1;
-    place(a);
+    update_state(a);
     guess_gamma(a);
 }
 
 /* Whether friction slips or holds; else it is the other from now on. */
-static int keep_slip(struct tact_active *a)
+static int update_slip(struct tact_active *a)
 {
     if (a->slips && a->gamma < 0.0) {
         a->slips = 0;
@@ -101,7 +101,8 @@ static double load_rows(const struct tact_local_problem *problem, const double *
 }
 
 /* S, b and r, scaled. */
-static void load(const struct tact_local_problem *problem, const double *r, struct tact_active *a)
+static void load_scaled(const struct tact_local_problem *problem, const double *r,
+                        struct tact_active *a)
 {
     const double *unit = a->unit;
     double normal = load_part(problem, unit, 0, 0, a->nn);
@@ -123,12 +124,13 @@ static void fit_size(struct tact_active *a)
     if (drive < 0.0 && power > 0.0) {
         tact_v3_scale(a->n, a->n, -drive / power);
         tact_v3_scale(a->t, a->t, -drive / power);
-        tact_active_move(a);
+        tact_active_velocities(a);
     }
 }
 
 /* The scaled problem at r. Returns 0 where this is no way to solve it. */
-static int scale(const struct tact_local_problem *problem, const double *r, struct tact_active *a)
+static int scale_problem(const struct tact_local_problem *problem, const double *r,
+                         struct tact_active *a)
 {
     int rolls = tact_local_rolls(problem);
     double mu = problem->mu, arm = mu * problem->spin_arm;
@@ -139,7 +141,7 @@ static int scale(const struct tact_local_problem *problem, const double *r, stru
     const double unit[6] = {
         1.0, rolls ? -problem->semi[0] : 0.0, rolls ? problem->semi[1] : 0.0, mu, mu, arm};
     memcpy(a->unit, unit, sizeof unit);
-    load(problem, r, a);
+    load_scaled(problem, r, a);
     if (!turns) {
         a->tt[8] = a->stiffness;
     }
@@ -159,19 +161,19 @@ static int scale(const struct tact_local_problem *problem, const double *r, stru
 
 /* Supposes the limits that r is at; with `fits` its size is another. Returns 0 where this is no way
  * to solve it. */
-static int begin(const struct tact_local_problem *problem, const double *r, int fits,
-                 struct tact_active *a)
+static int begin_active_set(const struct tact_local_problem *problem, const double *r, int fits,
+                            struct tact_active *a)
 {
-    if (!scale(problem, r, a)) {
+    if (!scale_problem(problem, r, a)) {
         return 0;
     }
-    tact_face_find(a);
+    tact_face_choose(a);
     tact_face_project(a);
-    tact_active_move(a);
+    tact_active_velocities(a);
     if (fits) {
         fit_size(a);
     }
-    tact_active_use(a);
+    tact_active_evaluate(a);
     a->slips = sqrt(a->g) >= AT_LIMIT * a->n[0];
     guess_gamma(a);
     return 1;
@@ -180,14 +182,14 @@ static int begin(const struct tact_local_problem *problem, const double *r, int 
 int tact_local_active(const struct tact_local_problem *problem, double r[6])
 {
     struct tact_active a;
-    if (!begin(problem, r, 1, &a)) {
+    if (!begin_active_set(problem, r, 1, &a)) {
         return -1;
     }
     for (int i = 0; i < SWITCHES; i++) {
-        if (!polish(&a)) {
+        if (!newton_on_face(&a)) {
             return -1;
         }
-        if (tact_face_keep(&a) && keep_slip(&a)) {
+        if (tact_face_update(&a) && update_slip(&a)) {
             for (int k = 0; k < 3; k++) {
                 r[tact_local_entry[k]] = a.unit[k] * a.n[k];
                 r[tact_local_entry[3 + k]] = a.unit[3 + k] * a.t[k];
@@ -195,24 +197,25 @@ int tact_local_active(const struct tact_local_problem *problem, double r[6])
             return (a.slips ? TACT_LIMIT_CONE : 0) |
                    (a.face != FACE_INSIDE && a.face != FACE_POINT ? TACT_LIMIT_EDGE : 0);
         }
-        place(&a);
+        update_state(&a);
     }
     return -1;
 }
 
-int tact_local_slope(const struct tact_local_problem *problem, const double r[6], double *slope)
+int tact_local_derivative(const struct tact_local_problem *problem, const double r[6],
+                          double *slope)
 {
     struct tact_active a;
     struct tact_active_change change;
     memset(slope, 0, 36 * sizeof *slope);
-    if (!begin(problem, r, 0, &a)) {
+    if (!begin_active_set(problem, r, 0, &a)) {
         return 0;
     }
-    tact_face_free(&a);
+    tact_face_span(&a);
     for (int k = 0; k < 6; k++) {
         double b[6] = {0.0}, none[4] = {0.0};
         b[k] = a.unit[k];
-        tact_active_answer(&a, b, b + 3, none, &change);
+        tact_active_respond(&a, b, b + 3, none, &change);
         if (!isfinite(change.t[0])) {
             return 0;
         }

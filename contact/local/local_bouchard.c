@@ -146,8 +146,8 @@ static int solve_point(const struct tact_local_problem *problem, const double *p
 /* Normal force and centre of pressure p of least energy of the relative motion: beside the friction
  * and spin of r or, where it sticks, beside those that stop slip and spin. Returns 1 where p is at
  * the edge. */
-static int press_by_mass(const struct tact_local_problem *problem, const double *r, int sticks,
-                         double *p, double *force)
+static int pressure_by_mass(const struct tact_local_problem *problem, const double *r, int sticks,
+                            double *p, double *force)
 {
     /* Force, and its moments over the semi-axes: -tau_2 and tau_1 in their units. */
     static const int row[3] = {0, 5, 4};
@@ -183,13 +183,13 @@ static int press_by_mass(const struct tact_local_problem *problem, const double 
 }
 
 /* No rigid solution pushes: a frictionless push where the bodies approach, else nothing. */
-static int part_or_push(const struct tact_local_problem *problem, double *r)
+static int separate_or_push(const struct tact_local_problem *problem, double *r)
 {
     memset(r, 0, 6 * sizeof *r);
     if (problem->by_mass && !(problem->mu > 0.0) && problem->semi[0] > 0.0 &&
         problem->semi[1] > 0.0) {
         double p[2];
-        int edge = press_by_mass(problem, r, 0, p, &r[0]);
+        int edge = pressure_by_mass(problem, r, 0, p, &r[0]);
         r[4] = p[1] * r[0];
         r[5] = -p[0] * r[0];
         return r[0] > 0.0 ? TACT_LIMIT_CONE | (edge ? TACT_LIMIT_EDGE : 0) : TACT_LIMIT_OPEN;
@@ -202,13 +202,14 @@ static int part_or_push(const struct tact_local_problem *problem, double *r)
 }
 
 /* Where the centre of pressure d of r, outside of the patch, goes. */
-static void project(const struct tact_local_problem *problem, const double *r, int sticks,
-                    const double *d, double *p)
+static void project_pressure(const struct tact_local_problem *problem, const double *r, int sticks,
+                             const double *d, double *p)
 {
     double force, beside[6], bound = spin_bound(problem, r, d);
     memcpy(beside, r, sizeof beside);
     beside[3] = tact_max(-bound, tact_min(bound, r[3]));
-    if (!problem->by_mass || !press_by_mass(problem, beside, sticks, p, &force) || !(force > 0.0)) {
+    if (!problem->by_mass || !pressure_by_mass(problem, beside, sticks, p, &force) ||
+        !(force > 0.0)) {
         closest_on_ellipse(problem->semi, d, p);
     }
 }
@@ -220,14 +221,14 @@ int tact_local_bouchard(const struct tact_local_problem *problem, double r[6])
     int limits = 0;
     solve_rows(problem->s, problem->b, all, 6, r);
     if (r[0] <= 0.0) {
-        return part_or_push(problem, r);
+        return separate_or_push(problem, r);
     }
     if (outside_cone(r, problem->mu)) {
         double q[3];
         cone_direction(r, problem->mu, q);
         double size = solve_on_cone(problem->s, problem->b, q, r + 3);
         if (!(size > 0.0)) {
-            return part_or_push(problem, r);
+            return separate_or_push(problem, r);
         }
         tact_v3_scale(r, q, size);
         limits |= TACT_LIMIT_CONE;
@@ -239,7 +240,7 @@ int tact_local_bouchard(const struct tact_local_problem *problem, double r[6])
     if (tips) {
         p[0] = p[1] = 0.0;
         if (!point) {
-            project(problem, r, !(limits & TACT_LIMIT_CONE), d, p);
+            project_pressure(problem, r, !(limits & TACT_LIMIT_CONE), d, p);
         }
         limits = TACT_LIMIT_EDGE | solve_point(problem, p, r);
         if (!(r[0] > 0.0)) {

@@ -14,13 +14,13 @@
 #include "contact/root.h"
 #include "contact/vec.h"
 
-#define PASSES 6          /* most steps from place to place of friction in one solve */
-#define HALVINGS 4        /* most shorter steps that are tried where one leaves more */
-#define DIFFERENCE 1e-6   /* of the patch, between places whose difference is the derivative */
-#define LEAST_VOLUME 1e-9 /* of the derivative: below it is singular */
-#define PLACED 1e-12      /* of the patch: a place that is its own impulse's */
-#define LOST 1e-6         /* of the patch: a place so far from its impulse's is near no solution */
-#define WALK 12           /* steps away from a place where no step of Newton's leaves less */
+#define MAX_STEPS 6          /* most steps from place to place of friction in one solve */
+#define HALVINGS 4           /* most shorter steps that are tried where one leaves more */
+#define DIFFERENCE 1e-6      /* of the patch, between places whose difference is the derivative */
+#define MIN_DETERMINANT 1e-9 /* of the derivative: below it is singular */
+#define CONVERGED 1e-12      /* of the patch: a place that is its own impulse's */
+#define DIVERGED 1e-6  /* of the patch: a place so far from its impulse's is near no solution */
+#define RELAX_STEPS 12 /* steps away from a place where no step of Newton's leaves less */
 
 /* The normal part x_N and friction z for slip multiplier g; returns f_n / |z| - 1. */
 static double slip_equation(void *user, double g)
@@ -69,8 +69,8 @@ static double slip_equation(void *user, double g)
 
 /* A bracket of the root: from guess, a factor down or up, ever wider; `lo` is below it. Returns 1
  * where there is one; the last evaluation is at the end where the equation holds, if it does. */
-static int bracket(struct scaled *p, double guess, double factor, double *lo, double *flo,
-                   double *hi, double *fhi)
+static int bracket_root(struct scaled *p, double guess, double factor, double *lo, double *flo,
+                        double *hi, double *fhi)
 {
     *hi = guess;
     *fhi = slip_equation(p, guess);
@@ -104,7 +104,7 @@ static int solve_scaled(struct scaled *p)
     if (flo >= 0.0) {
         return 0;
     }
-    if (bracket(p, guess, factor, &lo, &flo, &hi, &fhi) && flo < 0.0 && fhi > 0.0) {
+    if (bracket_root(p, guess, factor, &lo, &flo, &hi, &fhi) && flo < 0.0 && fhi > 0.0) {
         tact_root_find(slip_equation, p, lo, flo, hi, fhi, 80);
     }
     double z = tact_v3_norm(p->x + 3);
@@ -129,7 +129,7 @@ void tact_local_prepare(struct tact_local_problem *problem)
     }
 }
 
-int tact_local_hold(const struct tact_local_problem *problem, double x[6], double d[2])
+int tact_local_sticking_impulse(const struct tact_local_problem *problem, double x[6], double d[2])
 {
     int n = problem->rows;
     memset(x, 0, 6 * sizeof *x);
@@ -154,10 +154,10 @@ int tact_local_hold(const struct tact_local_problem *problem, double x[6], doubl
 
 /* The impulse that stops all relative motion; 1 where the patch can transmit it. Most contacts most
  * of the time end here. */
-static int sticks(const struct tact_local_problem *problem, double *r)
+static int try_sticking(const struct tact_local_problem *problem, double *r)
 {
     double x[6], d[2];
-    if (!tact_local_hold(problem, x, d)) {
+    if (!tact_local_sticking_impulse(problem, x, d)) {
         return 0;
     }
     if (tact_local_edge_share(problem, d) > 1.0 || tact_local_friction_share(problem, x, d) > 1.0) {
@@ -167,7 +167,7 @@ static int sticks(const struct tact_local_problem *problem, double *r)
     return 1;
 }
 
-int tact_local_keep_inside(const struct tact_local_problem *problem, double r[6])
+int tact_local_enforce_limits(const struct tact_local_problem *problem, double r[6])
 {
     if (!(r[0] > 0.0)) {
         memset(r, 0, 6 * sizeof *r);
@@ -190,8 +190,8 @@ int tact_local_keep_inside(const struct tact_local_problem *problem, double r[6]
 
 /* Solves with friction at that place; slip: in, near which its multiplier is, or 0; out, the one
  * found. Returns the active limits. */
-static int solve_at(const struct tact_local_problem *problem, const struct place *at, double *r,
-                    double *slip)
+static int solve_at(const struct tact_local_problem *problem, const struct friction_state *at,
+                    double *r, double *slip)
 {
     struct scaled p;
     p.slip = *slip;
@@ -216,7 +216,7 @@ static int solve_at(const struct tact_local_problem *problem, const struct place
 
 /** A place of friction that was tried. */
 struct trial {
-    struct place at;
+    struct friction_state at;
     double r[6];    /* the impulse that friction there gives */
     double left[3]; /* from there to the place that this impulse has itself, of the patch's size */
     double size;    /* of that; 0: r is a solution */
@@ -224,16 +224,16 @@ struct trial {
     int limits;
 };
 
-static void try_place(const struct tact_local_problem *problem, struct trial *trial)
+static void evaluate_trial(const struct tact_local_problem *problem, struct trial *trial)
 {
-    struct place own;
-    const struct place *at = &trial->at;
+    struct friction_state own;
+    const struct friction_state *at = &trial->at;
     int rolls = tact_local_rolls(problem), moves = problem->surface != TACT_SURFACE_ELLIPSOID;
     trial->limits = solve_at(problem, at, trial->r, &trial->slip);
-    tact_local_find_place(problem, trial->r, &own);
+    tact_local_friction_state(problem, trial->r, &own);
     trial->left[0] = rolls ? (own.d[0] - at->d[0]) / problem->semi[0] : 0.0;
     trial->left[1] = rolls ? (own.d[1] - at->d[1]) / problem->semi[1] : 0.0;
-    trial->left[2] = moves ? own.share - at->share : 0.0;
+    trial->left[2] = moves ? own.friction_fraction - at->friction_fraction : 0.0;
     trial->size = tact_v3_norm(trial->left);
     int holds = !(trial->limits & TACT_LIMIT_CONE); /* by the ellipsoid that touches at the place */
     if (holds && tact_local_friction_share(problem, trial->r, own.d) <= 1.0) {
@@ -242,18 +242,19 @@ static void try_place(const struct tact_local_problem *problem, struct trial *tr
 }
 
 /* Moves a place by a step of the patch's size, as far as the patch goes; step: out, how far. */
-static void move_place(const struct tact_local_problem *problem, struct place *at, double *step)
+static void move_trial(const struct tact_local_problem *problem, struct friction_state *at,
+                       double *step)
 {
-    const struct place from = *at;
+    const struct friction_state from = *at;
     for (int i = 0; i < 2 && tact_local_rolls(problem); i++) {
         at->d[i] += problem->semi[i] * step[i];
     }
-    at->share = tact_max(0.0, tact_min(1.0, at->share + step[2]));
-    tact_local_keep_place(problem, at->d);
+    at->friction_fraction = tact_max(0.0, tact_min(1.0, at->friction_fraction + step[2]));
+    tact_local_clamp_pressure(problem, at->d);
     for (int i = 0; i < 2 && tact_local_rolls(problem); i++) {
         step[i] = (at->d[i] - from.d[i]) / problem->semi[i];
     }
-    step[2] = at->share - from.share;
+    step[2] = at->friction_fraction - from.friction_fraction;
 }
 
 /* Minus the inverse of the derivative of what is left, by differences; the identity, as if the
@@ -264,7 +265,7 @@ static void differentiate(const struct tact_local_problem *problem, const struct
     const int rolls = tact_local_rolls(problem);
     const int free[3] = {rolls, rolls, problem->surface != TACT_SURFACE_ELLIPSOID};
     const double inward[3] = {now->at.d[0] > 0.0 ? -1.0 : 1.0, now->at.d[1] > 0.0 ? -1.0 : 1.0,
-                              now->at.share > 0.5 ? -1.0 : 1.0};
+                              now->at.friction_fraction > 0.5 ? -1.0 : 1.0};
     double column[3][3], cross[3][3];
     for (int k = 0; k < 3; k++) {
         struct trial beside = *now;
@@ -272,8 +273,8 @@ static void differentiate(const struct tact_local_problem *problem, const struct
         tact_v3_set(column[k], k == 0, k == 1, k == 2);
         if (free[k]) {
             step[k] = DIFFERENCE * inward[k];
-            move_place(problem, &beside.at, step);
-            try_place(problem, &beside);
+            move_trial(problem, &beside.at, step);
+            evaluate_trial(problem, &beside);
             tact_v3_sub(column[k], now->left, beside.left);
             tact_v3_scale(column[k], column[k], inward[k] / DIFFERENCE);
         }
@@ -283,13 +284,14 @@ static void differentiate(const struct tact_local_problem *problem, const struct
     tact_v3_cross(cross[2], column[0], column[1]);
     double det = tact_v3_dot(column[0], cross[0]);
     for (int i = 0; i < 9; i++) {
-        inverse[i] = fabs(det) > LEAST_VOLUME ? cross[i / 3][i % 3] / det : (double)(i % 4 == 0);
+        inverse[i] = fabs(det) > MIN_DETERMINANT ? cross[i / 3][i % 3] / det : (double)(i % 4 == 0);
     }
 }
 
 /* Broyden's rank one: minus the inverse of the derivative, after a step that changed what is left.
  */
-static void learn(double *inverse, const double *step, const double *before, const double *after)
+static void broyden_update(double *inverse, const double *step, const double *before,
+                           const double *after)
 {
     double change[3], along[3], back[3];
     tact_v3_sub(change, after, before);
@@ -302,7 +304,8 @@ static void learn(double *inverse, const double *step, const double *before, con
 }
 
 /* Goes on from a place to one with less left. Returns whether there was one. */
-static int improve(const struct tact_local_problem *problem, double *inverse, struct trial *now)
+static int search_along_step(const struct tact_local_problem *problem, double *inverse,
+                             struct trial *now)
 {
     struct trial next;
     double step[3], share = 1.0;
@@ -310,10 +313,10 @@ static int improve(const struct tact_local_problem *problem, double *inverse, st
         next = *now;
         tact_m3_mul_v3(step, inverse, now->left);
         tact_v3_scale(step, step, share);
-        move_place(problem, &next.at, step);
-        try_place(problem, &next);
+        move_trial(problem, &next.at, step);
+        evaluate_trial(problem, &next);
         if (next.size < now->size) {
-            learn(inverse, step, now->left, next.left);
+            broyden_update(inverse, step, now->left, next.left);
             *now = next;
             return 1;
         }
@@ -328,49 +331,49 @@ static int improve(const struct tact_local_problem *problem, double *inverse, st
 static int find_friction(const struct tact_local_problem *problem, struct trial *now)
 {
     double inverse[9] = {1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0};
-    int most = problem->passes ? problem->passes : PASSES;
+    int most = problem->passes ? problem->passes : MAX_STEPS;
     double before = INFINITY;
-    try_place(problem, now);
-    for (int pass = 1; pass < most && now->size > PLACED; pass++) {
+    evaluate_trial(problem, now);
+    for (int pass = 1; pass < most && now->size > CONVERGED; pass++) {
         double step[3];
         before = now->size;
         struct trial next = *now;
         tact_m3_mul_v3(step, inverse, now->left);
-        move_place(problem, &next.at, step);
-        try_place(problem, &next);
-        learn(inverse, step, now->left, next.left);
+        move_trial(problem, &next.at, step);
+        evaluate_trial(problem, &next);
+        broyden_update(inverse, step, now->left, next.left);
         if (next.size < now->size) {
             *now = next;
         }
-        if (now->size > 0.1 * before && now->size > PLACED) {
+        if (now->size > 0.1 * before && now->size > CONVERGED) {
             differentiate(problem, now, inverse);
-            if (!improve(problem, inverse, now)) {
+            if (!search_along_step(problem, inverse, now)) {
                 break;
             }
         }
     }
-    return now->size <= tact_max(LOST, 0.5 * before);
+    return now->size <= tact_max(DIVERGED, 0.5 * before);
 }
 
 /* Halfway to the impulse's own place, step by step, whatever they leave. */
-static void walk(const struct tact_local_problem *problem, struct trial *now)
+static void relax_trial(const struct tact_local_problem *problem, struct trial *now)
 {
-    for (int i = 0; i < WALK && now->size > PLACED; i++) {
+    for (int i = 0; i < RELAX_STEPS && now->size > CONVERGED; i++) {
         double step[3];
         tact_v3_scale(step, now->left, 0.5);
-        move_place(problem, &now->at, step);
-        try_place(problem, now);
+        move_trial(problem, &now->at, step);
+        evaluate_trial(problem, now);
     }
 }
 
 /* Searches from r. Returns the active limits. */
-static int search(const struct tact_local_problem *problem, double *r)
+static int search_friction(const struct tact_local_problem *problem, double *r)
 {
     struct trial now = {.slip = 0.0};
-    tact_local_find_place(problem, r, &now.at);
+    tact_local_friction_state(problem, r, &now.at);
     if (!find_friction(problem, &now)) { /* what is left is least here, and is not nothing */
         struct trial other = now;
-        walk(problem, &other);
+        relax_trial(problem, &other);
         find_friction(problem, &other);
         now = other.size < now.size ? other : now;
     }
@@ -387,14 +390,14 @@ int tact_local_cone(const struct tact_local_problem *problem, double r[6])
 int tact_local_cone_by(const struct tact_local_problem *problem, double r[6], int *by)
 {
     *by = TACT_COUNT_STICK;
-    if (sticks(problem, r)) {
+    if (try_sticking(problem, r)) {
         return 0;
     }
     int limits = tact_local_active(problem, r);
     *by = limits < 0 ? TACT_COUNT_SEARCH : TACT_COUNT_ACTIVE_SET;
     if (limits < 0) {
-        limits = search(problem, r);
+        limits = search_friction(problem, r);
     }
-    int slips = tact_local_keep_inside(problem, r);
+    int slips = tact_local_enforce_limits(problem, r);
     return limits & TACT_LIMIT_CONE ? (limits & ~TACT_LIMIT_CONE) | slips : limits;
 }

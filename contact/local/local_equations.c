@@ -4,7 +4,7 @@
 #include "contact/local/local_active_internal.h"
 #include "contact/vec.h"
 
-void tact_active_move(struct tact_active *a)
+void tact_active_velocities(struct tact_active *a)
 {
     double add[3];
     tact_m3_mul_v3(a->un, a->nn, a->n);
@@ -17,7 +17,7 @@ void tact_active_move(struct tact_active *a)
     tact_v3_add(a->ut, a->ut, a->bt);
 }
 
-void tact_active_use(struct tact_active *a)
+void tact_active_evaluate(struct tact_active *a)
 {
     const double *t = a->t;
     a->per_force = 1.0 / a->n[0];
@@ -25,7 +25,7 @@ void tact_active_use(struct tact_active *a)
     a->y[1] = a->n[2] * a->per_force;
     a->m = t[2] - (a->alpha * a->y[0] * t[1] - a->beta * a->y[1] * t[0]);
     a->f = t[0] * t[0] + t[1] * t[1];
-    a->g = tact_local_surface_bend(a->law, a->f, a->m * a->m, a->w, &a->bend);
+    a->g = tact_local_surface_curvature(a->law, a->f, a->m * a->m, a->w, &a->curvature);
 }
 
 void tact_active_slip(const struct tact_active *a, double *v)
@@ -46,7 +46,7 @@ static double beyond_limit(const struct tact_active *a)
     return 0.5 * (a->g * a->per_force - a->n[0]);
 }
 
-double tact_active_left(const struct tact_active *a)
+double tact_active_residual(const struct tact_active *a)
 {
     double v[3], resist[3], worst = 0.0;
     tact_active_slip(a, v);
@@ -70,5 +70,5 @@ void tact_active_step(const struct tact_active *a, struct tact_active_change *ou
         tact_v3_scale(more, more, a->gamma);
         more[3] = beyond_limit(a);
     }
-    tact_active_answer(a, a->un, a->ut, more, out);
+    tact_active_respond(a, a->un, a->ut, more, out);
 }

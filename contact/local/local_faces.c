@@ -8,15 +8,15 @@
 #define AT_LIMIT (1.0 - 1e-9) /* share of a limit that counts as all of it */
 #define SLACK 1e-12           /* of the size of velocities, that rounding may leave */
 
-static int next(const struct tact_active *a, int corner)
+static int next_corner(const struct tact_active *a, int corner)
 {
     return corner + 1 < a->corners ? corner + 1 : 0;
 }
 
 /* The edge from its corner p: e. Returns the square of its length. */
-static double edge(const struct tact_active *a, int first, const double **p, double *e)
+static double edge_vector(const struct tact_active *a, int first, const double **p, double *e)
 {
-    const double *q = a->corner[next(a, first)];
+    const double *q = a->corner[next_corner(a, first)];
     *p = a->corner[first];
     e[0] = q[0] - (*p)[0];
     e[1] = q[1] - (*p)[1];
@@ -27,25 +27,25 @@ static double edge(const struct tact_active *a, int first, const double **p, dou
 static double along_edge(const struct tact_active *a, int first)
 {
     const double *p;
-    double e[2], square = edge(a, first, &p, e);
+    double e[2], square = edge_vector(a, first, &p, e);
     return (e[0] * (a->n[1] - p[0] * a->n[0]) + e[1] * (a->n[2] - p[1] * a->n[0])) /
            (square * a->n[0]);
 }
 
 /* Goes to an edge, or to a corner where the centre of pressure is there. */
-static void go_to_edge(struct tact_active *a, int first)
+static void set_edge_face(struct tact_active *a, int first)
 {
     double share = along_edge(a, first);
     a->face = FACE_EDGE;
     a->first = first;
     if (!(share >= 1.0 - AT_LIMIT && share <= AT_LIMIT)) {
         a->face = FACE_CORNER;
-        a->first = share > AT_LIMIT ? next(a, first) : first;
+        a->first = share > AT_LIMIT ? next_corner(a, first) : first;
     }
 }
 
 /* Share of the patch's extent that the centre of pressure uses; which edge it goes to: out. */
-static double reach(const struct tact_active *a, int *first)
+static double edge_reach(const struct tact_active *a, int *first)
 {
     double most = 0.0, of = 1.0;
     const double *x = a->n;
@@ -56,7 +56,7 @@ static double reach(const struct tact_active *a, int *first)
     for (int i = 0; i < a->corners; i++) {
         const double *p;
         double e[2];
-        edge(a, i, &p, e);
+        edge_vector(a, i, &p, e);
         double far = e[1] * p[0] - e[0] * p[1], at = e[1] * x[1] - e[0] * x[2];
         if (far > 0.0 && at * of > most * far) {
             most = at;
@@ -68,24 +68,24 @@ static double reach(const struct tact_active *a, int *first)
 }
 
 /* Goes to the face at the limit `most` of the patch's extent. Returns 1 where it was within. */
-static int leave_inside(struct tact_active *a, double most)
+static int leave_interior(struct tact_active *a, double most)
 {
     int first = 0;
-    if (reach(a, &first) <= most) {
+    if (edge_reach(a, &first) <= most) {
         return 1;
     }
     if (a->corners) {
-        go_to_edge(a, first);
+        set_edge_face(a, first);
     } else {
         a->face = FACE_RIM;
     }
     return 0;
 }
 
-void tact_face_find(struct tact_active *a)
+void tact_face_choose(struct tact_active *a)
 {
     if (a->face == FACE_INSIDE) {
-        leave_inside(a, AT_LIMIT);
+        leave_interior(a, AT_LIMIT);
     }
 }
 
@@ -99,7 +99,7 @@ void tact_face_project(struct tact_active *a)
     } else if (a->face == FACE_CORNER || a->face == FACE_EDGE) {
         const double *p;
         double e[2];
-        edge(a, a->first, &p, e);
+        edge_vector(a, a->first, &p, e);
         double along = a->face == FACE_EDGE ? along_edge(a, a->first) : 0.0;
         x[1] = x[0] * (p[0] + along * e[0]);
         x[2] = x[0] * (p[1] + along * e[1]);
@@ -107,24 +107,24 @@ void tact_face_project(struct tact_active *a)
 }
 
 /* All directions are free. */
-static void free_all(struct tact_active *a)
+static void span_all(struct tact_active *a)
 {
     static const double all[3][3] = {{1.0, 0.0, 0.0}, {0.0, 1.0, 0.0}, {0.0, 0.0, 1.0}};
-    double h[9], *give = a->give;
+    double h[9], *normal_response = a->normal_response;
     memcpy(a->basis, all, sizeof all);
     memcpy(h, a->nn, sizeof h);
     tact_ldl_factor(h, 3);
     double l10 = -h[3], l21 = -h[7], l20 = h[3] * h[7] - h[6]; /* of the inverse of L */
-    give[8] = h[8];
-    give[5] = give[7] = h[8] * l21;
-    give[2] = give[6] = h[8] * l20;
-    give[4] = h[4] + give[5] * l21;
-    give[1] = give[3] = h[4] * l10 + give[5] * l20;
-    give[0] = h[0] + h[4] * l10 * l10 + give[2] * l20;
+    normal_response[8] = h[8];
+    normal_response[5] = normal_response[7] = h[8] * l21;
+    normal_response[2] = normal_response[6] = h[8] * l20;
+    normal_response[4] = h[4] + normal_response[5] * l21;
+    normal_response[1] = normal_response[3] = h[4] * l10 + normal_response[5] * l20;
+    normal_response[0] = h[0] + h[4] * l10 * l10 + normal_response[2] * l20;
 }
 
 /* One direction is. */
-static void free_one(struct tact_active *a, const double *p)
+static void span_line(struct tact_active *a, const double *p)
 {
     double *e = a->basis[0], he[3];
     memset(a->basis, 0, sizeof a->basis);
@@ -132,12 +132,12 @@ static void free_one(struct tact_active *a, const double *p)
     tact_m3_mul_v3(he, a->nn, e);
     double square = tact_v3_dot(e, he), inverse = square > 0.0 ? 1.0 / square : 0.0;
     for (int i = 0; i < 9; i++) {
-        a->give[i] = inverse * e[i / 3] * e[i % 3];
+        a->normal_response[i] = inverse * e[i / 3] * e[i % 3];
     }
 }
 
 /* Two are, which the basis holds; bent, turn: how their second unknown turns them. */
-static void free_two(struct tact_active *a, double bent, double turn)
+static void span_plane(struct tact_active *a, double bent, double turn)
 {
     const double *e = a->basis[0], *o = a->basis[1];
     double he[3], ho[3];
@@ -148,43 +148,43 @@ static void free_two(struct tact_active *a, double bent, double turn)
     tact_ldl_factor(h, 2);
     for (int i = 0; i < 9; i++) {
         double ei = e[i / 3], ej = e[i % 3], oi = o[i / 3] - h[2] * ei, oj = o[i % 3] - h[2] * ej;
-        a->give[i] = h[0] * ei * ej + h[3] * oi * oj;
+        a->normal_response[i] = h[0] * ei * ej + h[3] * oi * oj;
     }
 }
 
-void tact_face_free(struct tact_active *a)
+void tact_face_span(struct tact_active *a)
 {
     const double centre[2] = {0.0, 0.0}, *y = a->y;
     if (a->face == FACE_INSIDE) {
-        free_all(a);
+        span_all(a);
     } else if (a->face == FACE_EDGE) {
-        const double *p = a->corner[a->first], *q = a->corner[next(a, a->first)];
+        const double *p = a->corner[a->first], *q = a->corner[next_corner(a, a->first)];
         tact_v3_set(a->basis[0], 1.0, p[0], p[1]);
         tact_v3_set(a->basis[1], 1.0, q[0], q[1]);
-        free_two(a, 0.0, 0.0);
+        span_plane(a, 0.0, 0.0);
     } else if (a->face == FACE_RIM) {
         double inverse = 1.0 / a->n[0];
         tact_v3_set(a->basis[0], 1.0, y[0], y[1]);
         tact_v3_set(a->basis[1], 0.0, -y[1], y[0]);
-        free_two(a, tact_v3_dot(a->basis[1], a->un) * inverse,
-                 -(y[0] * a->un[1] + y[1] * a->un[2]) * inverse);
+        span_plane(a, tact_v3_dot(a->basis[1], a->un) * inverse,
+                   -(y[0] * a->un[1] + y[1] * a->un[2]) * inverse);
     } else {
-        free_one(a, a->face == FACE_CORNER ? a->corner[a->first] : centre);
+        span_line(a, a->face == FACE_CORNER ? a->corner[a->first] : centre);
     }
 }
 
 /* How fast the patch opens at a corner. */
-static double opening(const struct tact_active *a, int corner)
+static double opening_speed(const struct tact_active *a, int corner)
 {
     const double *p = a->corner[corner];
     return a->un[0] + p[0] * a->un[1] + p[1] * a->un[2];
 }
 
 /* Whether a corner is the face: goes to an edge that closes; likewise an edge to a corner. */
-static int keep_corner(struct tact_active *a, double slack)
+static int check_corner(struct tact_active *a, double slack)
 {
     int last = a->first ? a->first - 1 : a->corners - 1;
-    double before = opening(a, last), after = opening(a, next(a, a->first));
+    double before = opening_speed(a, last), after = opening_speed(a, next_corner(a, a->first));
     if (tact_min(before, after) >= -slack) {
         return 1;
     }
@@ -193,35 +193,35 @@ static int keep_corner(struct tact_active *a, double slack)
     return 0;
 }
 
-static int keep_edge(struct tact_active *a)
+static int check_edge(struct tact_active *a)
 {
     double along = along_edge(a, a->first);
     if (along >= 0.0 && along <= 1.0) {
         return 1;
     }
     a->face = FACE_CORNER;
-    a->first = along < 0.0 ? a->first : next(a, a->first);
+    a->first = along < 0.0 ? a->first : next_corner(a, a->first);
     return 0;
 }
 
-int tact_face_keep(struct tact_active *a)
+int tact_face_update(struct tact_active *a)
 {
-    double slack = SLACK * tact_active_size(a);
+    double slack = SLACK * tact_active_velocity_scale(a);
     if (a->face == FACE_POINT) {
         return 1;
     }
     if (a->face == FACE_INSIDE) {
-        return leave_inside(a, 1.0);
+        return leave_interior(a, 1.0);
     }
     if (a->face == FACE_RIM) {
         a->face = a->un[0] >= -slack ? FACE_RIM : FACE_INSIDE;
         return a->face == FACE_RIM;
     }
-    if (!(a->face == FACE_CORNER ? keep_corner(a, slack) : keep_edge(a))) {
+    if (!(a->face == FACE_CORNER ? check_corner(a, slack) : check_edge(a))) {
         return 0;
     }
     for (int i = 0; i < a->corners; i++) {
-        if (opening(a, i) < -slack) {
+        if (opening_speed(a, i) < -slack) {
             a->face = FACE_INSIDE;
             return 0;
         }

@@ -28,7 +28,7 @@ static void project_to_cone(double *x)
 }
 
 /* An impulse and its velocity, scaled at its place of friction as in local_scaled_internal.h. */
-struct view {
+struct projected {
     double unit[6], x[6], u[6];
     double rho;   /* inverse of the largest diagonal entry of S */
     double none;  /* size of what is along rows that bear nothing, as a force that moves as much */
@@ -86,8 +86,8 @@ static double scale_stiffness(const struct tact_local_problem *problem, const do
 }
 
 /* u: velocity of r; w: of the limit surface; d: the place. Returns 0 where S is none. */
-static int look(const struct tact_local_problem *problem, const double *r, const double *u,
-                const double *w, const double *d, struct view *out)
+static int project_impulse(const struct tact_local_problem *problem, const double *r,
+                           const double *u, const double *w, const double *d, struct projected *out)
 {
     int rolls = tact_local_rolls(problem);
     double *unit = out->unit, *x = out->x, b[6];
@@ -130,7 +130,7 @@ static double beyond_edges(const struct tact_local_problem *problem, const doubl
 
 /* Violations of the polygon's conditions, in units of force. u: velocity of r. */
 static double polygon_residual(const struct tact_local_problem *problem, const double *r,
-                               const double *u, const struct view *v, double size)
+                               const double *u, const struct projected *v, double size)
 {
     double z = tact_v3_norm(v->x + 3), slip = tact_v3_norm(v->u + 3), least = 0.0;
     for (int i = 0; i < problem->corners; i++) {
@@ -145,7 +145,7 @@ static double polygon_residual(const struct tact_local_problem *problem, const d
 }
 
 /* |x - P_K(x - rho U)|. */
-static double natural_map(const struct view *v)
+static double natural_map(const struct projected *v)
 {
     double trial[6], miss = 0.0, slip = tact_v3_norm(v->u + 3);
     for (int i = 0; i < 6; i++) {
@@ -161,10 +161,10 @@ static double natural_map(const struct view *v)
 double tact_local_residual(const struct tact_local_problem *problem, const double r[6])
 {
     double u[6], w[2], f, m, inner = -1.0;
-    struct place at;
-    struct view v;
+    struct friction_state at;
+    struct projected v;
     find_velocity(problem, r, u);
-    double edge = tact_local_find_centre(problem, r, at.d);
+    double edge = tact_local_pressure_centre(problem, r, at.d);
     tact_local_squares(problem, r, at.d, &f, &m);
     double used = tact_local_surface(problem, f, m, w);
     if (edge <= INNER && r[0] > 0.0 && problem->mu > 0.0 && used <= INNER * INNER * r[0] * r[0]) {
@@ -173,7 +173,7 @@ double tact_local_residual(const struct tact_local_problem *problem, const doubl
     if (inner >= 0.0) {
         return inner;
     }
-    if (!look(problem, r, u, w, at.d, &v)) {
+    if (!project_impulse(problem, r, u, w, at.d, &v)) {
         return 0.0;
     }
     double size = sqrt(tact_v3_dot(v.x, v.x) + tact_v3_dot(v.x + 3, v.x + 3));

@@ -9,15 +9,17 @@ typedef double row __attribute__((vector_size(32)));
 
 /* What velocities (un, ut), and each part of friction, change: of the normal part, w, and with it
  * of friction's velocities, v. */
-static void follow(const struct tact_active *a, const double *un, const double *ut, row *w, row *v)
+static void velocity_changes(const struct tact_active *a, const double *un, const double *ut,
+                             row *w, row *v)
 {
-    const double *nt = a->nt, *tt = a->tt, *give = a->give;
+    const double *nt = a->nt, *tt = a->tt, *normal_response = a->normal_response;
     row c[3];
     for (int i = 0; i < 3; i++) {
         c[i] = (row){nt[3 * i], nt[3 * i + 1], nt[3 * i + 2], un[i]};
     }
     for (int i = 0; i < 3; i++) {
-        w[i] = -(c[0] * give[3 * i] + c[1] * give[3 * i + 1] + c[2] * give[3 * i + 2]);
+        w[i] = -(c[0] * normal_response[3 * i] + c[1] * normal_response[3 * i + 1] +
+                 c[2] * normal_response[3 * i + 2]);
     }
     for (int i = 0; i < 3; i++) {
         v[i] = (row){tt[3 * i], tt[3 * i + 1], tt[3 * i + 2], ut[i]};
@@ -27,14 +29,14 @@ static void follow(const struct tact_active *a, const double *un, const double *
 
 /* Where friction slips: of its equations, out, from changes w of the normal part and v of its
  * velocities; the fourth is that of the limit. */
-static void differentiate(const struct tact_active *a, const row *w, const row *v, row *out)
+static void slip_equations(const struct tact_active *a, const row *w, const row *v, row *out)
 {
     const double *t = a->t, *y = a->y, m = a->m, square = m * m;
     double inverse = a->per_force, w0 = a->gamma * a->w[0], w1 = a->gamma * a->w[1];
     row y0 = (w[1] - w[0] * y[0]) * inverse, y1 = (w[2] - w[0] * y[1]) * inverse;
     row along = {t[0], t[1], 0.0, 0.0}, turn = {a->beta * y[1], -a->alpha * y[0], 1.0, 0.0};
     row dm = (turn + y1 * (a->beta * t[0]) - y0 * (a->alpha * t[1]));
-    row bent = (along * square - dm * (a->f * m)) * (a->gamma * a->bend);
+    row bent = (along * square - dm * (a->f * m)) * (a->gamma * a->curvature);
     out[0] = v[0] - (y1 * a->ut[2] + v[2] * y[1]) * a->beta + bent * (square * t[0]);
     out[1] = v[1] + (y0 * a->ut[2] + v[2] * y[0]) * a->alpha + bent * (square * t[1]);
     out[2] = v[2] - bent * (a->f * m) + dm * w1;
@@ -45,8 +47,8 @@ static void differentiate(const struct tact_active *a, const row *w, const row *
 }
 
 /* Solves the equations: J t + pull gamma = left, of the first three, and fourth t = left. */
-static void solve(const struct tact_active *a, const row *eq, const double *left,
-                  struct tact_active_change *out)
+static void solve_equations(const struct tact_active *a, const row *eq, const double *left,
+                            struct tact_active_change *out)
 {
     double j[3][3], cross[3][3], dt[3], pull[3], by[3];
     for (int i = 0; i < 3; i++) {
@@ -68,16 +70,16 @@ static void solve(const struct tact_active *a, const row *eq, const double *left
     tact_v3_scale(out->t, dt, inverse);
 }
 
-TACT_TWICE(void, tact_active_answer,
+TACT_TWICE(void, tact_active_respond,
            (const struct tact_active *a, const double *un, const double *ut, const double *more,
             struct tact_active_change *out),
            (a, un, ut, more, out))
 {
     row w[3], v[3], eq[4];
     double left[4];
-    follow(a, un, ut, w, v);
+    velocity_changes(a, un, ut, w, v);
     if (a->slips) {
-        differentiate(a, w, v, eq);
+        slip_equations(a, w, v, eq);
     } else {
         memcpy(eq, v, sizeof v);
         eq[3] = (row){0.0};
@@ -85,7 +87,7 @@ TACT_TWICE(void, tact_active_answer,
     for (int i = 0; i < 4; i++) {
         left[i] = -eq[i][3] - more[i];
     }
-    solve(a, eq, left, out);
+    solve_equations(a, eq, left, out);
     for (int i = 0; i < 3; i++) {
         out->n[i] = w[i][0] * out->t[0] + w[i][1] * out->t[1] + w[i][2] * out->t[2] + w[i][3];
     }

@@ -34,7 +34,7 @@ void tact_local_squares(const struct tact_local_problem *problem, const double *
     *m = share * share;
 }
 
-void tact_local_scale(const struct tact_local_problem *in, const struct place *at,
+void tact_local_scale(const struct tact_local_problem *in, const struct friction_state *at,
                       struct scaled *out)
 {
     double s[36], b[6], w[2];
@@ -42,7 +42,7 @@ void tact_local_scale(const struct tact_local_problem *in, const struct place *a
     memcpy(s, in->s, sizeof s);
     memcpy(b, in->b, sizeof b);
     shift_friction(s, b, d);
-    tact_local_surface(in, at->share, 1.0 - at->share, w);
+    tact_local_surface(in, at->friction_fraction, 1.0 - at->friction_fraction, w);
     double mu = in->mu / sqrt(w[0]);
     const double unit[6] = {1.0, in->semi[0], in->semi[1],
                             mu,  mu,          in->mu * in->spin_arm / sqrt(w[1])};
@@ -63,7 +63,7 @@ void tact_local_scale(const struct tact_local_problem *in, const struct place *a
     }
 }
 
-double tact_local_keep_place(const struct tact_local_problem *problem, double *d)
+double tact_local_clamp_pressure(const struct tact_local_problem *problem, double *d)
 {
     double rho = tact_local_edge_share(problem, d);
     if (rho > 1.0) {
@@ -73,7 +73,8 @@ double tact_local_keep_place(const struct tact_local_problem *problem, double *d
     return rho;
 }
 
-double tact_local_find_centre(const struct tact_local_problem *problem, const double *r, double *d)
+double tact_local_pressure_centre(const struct tact_local_problem *problem, const double *r,
+                                  double *d)
 {
     d[0] = d[1] = 0.0;
     if (!(r[0] > 0.0) || !tact_local_rolls(problem)) {
@@ -82,14 +83,14 @@ double tact_local_find_centre(const struct tact_local_problem *problem, const do
     double inverse = 1.0 / r[0];
     d[0] = -r[5] * inverse;
     d[1] = r[4] * inverse;
-    return tact_local_keep_place(problem, d);
+    return tact_local_clamp_pressure(problem, d);
 }
 
-void tact_local_find_place(const struct tact_local_problem *problem, const double *r,
-                           struct place *at)
+void tact_local_friction_state(const struct tact_local_problem *problem, const double *r,
+                               struct friction_state *at)
 {
     double f, m;
-    tact_local_find_centre(problem, r, at->d);
+    tact_local_pressure_centre(problem, r, at->d);
     tact_local_squares(problem, r, at->d, &f, &m);
-    at->share = f + m > 0.0 ? f / (f + m) : 0.5;
+    at->friction_fraction = f + m > 0.0 ? f / (f + m) : 0.5;
 }

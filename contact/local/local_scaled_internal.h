@@ -28,9 +28,10 @@ struct scaled {
 };
 
 /** What friction of an impulse depends on but for the impulse itself. */
-struct place {
-    double d[2];  /* centre of pressure, where it acts, held inside the patch [m] */
-    double share; /* of friction in friction and torsion: f / (f + m), see tact_local_surface() */
+struct friction_state {
+    double d[2];              /* centre of pressure, where it acts, held inside the patch [m] */
+    double friction_fraction; /* of friction in friction and torsion: f / (f + m), see
+                                 tact_local_surface() */
 };
 
 /* Which entry of r each scaled unknown is. */
@@ -41,18 +42,19 @@ void tact_local_squares(const struct tact_local_problem *problem, const double *
                         double *f, double *m);
 
 /* The scaled problem with friction at that place. */
-void tact_local_scale(const struct tact_local_problem *in, const struct place *at,
+void tact_local_scale(const struct tact_local_problem *in, const struct friction_state *at,
                       struct scaled *out);
 
 /* Pulls d towards the centre until it is in the patch. Returns the share of the patch's extent that
  * it used. */
-double tact_local_keep_place(const struct tact_local_problem *problem, double *d);
+double tact_local_clamp_pressure(const struct tact_local_problem *problem, double *d);
 
 /* The centre of pressure of r, held inside the patch; returns the share as well. */
-double tact_local_find_centre(const struct tact_local_problem *problem, const double *r, double *d);
+double tact_local_pressure_centre(const struct tact_local_problem *problem, const double *r,
+                                  double *d);
 
 /* Where friction of the impulse r acts. */
-void tact_local_find_place(const struct tact_local_problem *problem, const double *r,
-                           struct place *at);
+void tact_local_friction_state(const struct tact_local_problem *problem, const double *r,
+                               struct friction_state *at);
 
 #endif

@@ -8,15 +8,15 @@
 static const double fit[3][3] = {
     {0.0, 0.0, 0.0}, {0.5004, 0.0169, 0.2663}, {0.4458, -0.0049, 0.2988}};
 
-double tact_local_surface_bend(const struct tact_local_problem *problem, double f, double m,
-                               double w[2], double *bend)
+double tact_local_surface_curvature(const struct tact_local_problem *problem, double f, double m,
+                                    double w[2], double *curvature)
 {
     enum tact_surface surface = problem->surface;
     const double *p = surface == TACT_SURFACE_FITTED ? problem->fit : fit[surface];
     double sum = f + m;
     if (!(sum > 0.0) || surface == TACT_SURFACE_ELLIPSOID) {
         w[0] = w[1] = 1.0;
-        *bend = 0.0;
+        *curvature = 0.0;
         return sum;
     }
     double inverse = 1.0 / sum, c = f * inverse, e = m * inverse;
@@ -24,12 +24,12 @@ double tact_local_surface_bend(const struct tact_local_problem *problem, double 
     double g = 1.0 + c * e * at, dg = (e - c) * at + c * e * slope;
     w[0] = g + e * dg;
     w[1] = g - c * dg;
-    *bend = 4.0 * ((e - c) * slope - at + c * e * p[2]) * (inverse * inverse * inverse);
+    *curvature = 4.0 * ((e - c) * slope - at + c * e * p[2]) * (inverse * inverse * inverse);
     return sum * g;
 }
 
 double tact_local_surface(const struct tact_local_problem *problem, double f, double m, double w[2])
 {
-    double bend;
-    return tact_local_surface_bend(problem, f, m, w, &bend);
+    double curvature;
+    return tact_local_surface_curvature(problem, f, m, w, &curvature);
 }

@@ -56,7 +56,7 @@ static double rim_slope(void *user, double half)
 
 /* Newton's method for the zero of that slope, from the direction of rim->x. Returns 1 where it ends
  * and the velocity there opens the rest of the patch: then the objective, convex, is least. */
-static int polish(struct rim *rim)
+static int newton_on_rim(struct rim *rim)
 {
     double size = tact_hypot(rim->x[1], rim->x[2]), he[3], ht[3];
     double e[3] = {1.0, rim->x[1] / size, rim->x[2] / size}, turn = 1.0;
@@ -85,7 +85,7 @@ static int polish(struct rim *rim)
 }
 
 /* The least that the objective gets along e. */
-static double least_along(const double *h, const double *g, const double *e)
+static double minimum_along(const double *h, const double *g, const double *e)
 {
     double eg = g[0] + g[1] * e[0] + g[2] * e[1];
     double ehe = h[0] + 2.0 * (h[1] * e[0] + h[2] * e[1]) + h[4] * e[0] * e[0] +
@@ -123,7 +123,7 @@ static int minimize_by_multiplier(struct rim *rim)
     }
     double m = tact_root_find(rim_excess, rim, 0.0, least, rim->h[0], 1.0, 80);
     return rim_excess(rim, m) < 1.0 && rim->x[0] > 0.0 && tact_hypot(rim->x[1], rim->x[2]) > 0.0 &&
-           polish(rim);
+           newton_on_rim(rim);
 }
 
 /* Minimum of x'Hx/2 + g'x on the rim of |(x2, x3)| <= x1: near the last x, else near the best of 16
@@ -135,12 +135,12 @@ static void minimize_on_rim(const double *h, const double *g, double *x)
     struct rim rim = {h, g, {0.0, 0.0}, {0.0, 0.0, 0.0}};
     double best = 0.0;
     tact_v3_copy(rim.x, x);
-    if (tact_hypot(x[1], x[2]) > 0.0 && polish(&rim)) {
+    if (tact_hypot(x[1], x[2]) > 0.0 && newton_on_rim(&rim)) {
         tact_v3_copy(x, rim.x);
         return;
     }
     for (int i = 0; i < RIM_DIRECTIONS; i++) {
-        double value = least_along(h, g, directions[i]);
+        double value = minimum_along(h, g, directions[i]);
         if (value < best) {
             best = value;
             memcpy(rim.from, directions[i], sizeof rim.from);
@@ -152,7 +152,7 @@ static void minimize_on_rim(const double *h, const double *g, double *x)
         rim.from[1] = size > 0.0 ? -g[2] / size : 0.0;
     }
     tact_v3_set(rim.x, 1.0, rim.from[0], rim.from[1]);
-    if (polish(&rim)) {
+    if (newton_on_rim(&rim)) {
         tact_v3_copy(x, rim.x);
         return;
     }
@@ -170,8 +170,8 @@ static void minimize_on_rim(const double *h, const double *g, double *x)
 }
 
 /* Candidate on the ray of a corner or the face between two: keeps the least objective. */
-static void offer(double objective, const double *p, double a, const double *q, double b,
-                  double *best, double *x)
+static void update_best(double objective, const double *p, double a, const double *q, double b,
+                        double *best, double *x)
 {
     if (objective < *best) {
         *best = objective;
@@ -201,12 +201,12 @@ static void minimize_on_faces(const struct normal_patch *patch, const double *h,
         double qq = he[j][0] + q[0] * he[j][1] + q[1] * he[j][2];
         double det = pp * qq - pq * pq;
         if (eg[i] < 0.0 && pp > 0.0) {
-            offer(-0.5 * eg[i] * eg[i] / pp, p, -eg[i] / pp, q, 0.0, &best, x);
+            update_best(-0.5 * eg[i] * eg[i] / pp, p, -eg[i] / pp, q, 0.0, &best, x);
         }
         if (det > TACT_PIVOT_FLOOR * pp * qq) {
             double a = (pq * eg[j] - qq * eg[i]) / det, b = (pq * eg[i] - pp * eg[j]) / det;
             if (a > 0.0 && b > 0.0) {
-                offer(0.5 * (a * eg[i] + b * eg[j]), p, a, q, b, &best, x);
+                update_best(0.5 * (a * eg[i] + b * eg[j]), p, a, q, b, &best, x);
             }
         }
     }

@@ -29,7 +29,8 @@ void tact_anderson_restart(struct anderson *a)
 }
 
 /* Keeps the differences to the last sweep in the oldest slot. */
-static void remember(struct anderson *a, const double *x, const double *g, const double *scale)
+static void store_differences(struct anderson *a, const double *x, const double *g,
+                              const double *scale)
 {
     int slot = (a->known + ANDERSON_WINDOW - 1) % ANDERSON_WINDOW;
     for (int i = 0; i < a->size; i++) {
@@ -49,7 +50,7 @@ void tact_anderson_step(struct anderson *a, const double *x, const double *g, co
 {
     double r[ANDERSON_WINDOW][ANDERSON_WINDOW], c[ANDERSON_WINDOW], weight[ANDERSON_WINDOW];
     int slots[ANDERSON_WINDOW], n = a->size, rank = 0;
-    remember(a, x, g, scale);
+    store_differences(a, x, g, scale);
     int depth = a->known - 1 < ANDERSON_WINDOW ? a->known - 1 : ANDERSON_WINDOW;
     double *left = next; /* residual not yet explained, until the result is written there */
     double noise = 0.0;

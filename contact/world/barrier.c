@@ -10,24 +10,25 @@
 #include "contact/world/sweeps_internal.h"
 #include "contact/world/world_internal.h"
 
-#define MOST_CONES 8192     /* of an island that there is room for */
-#define LEAST_FRICTION 1e-3 /* below it the cone is too thin */
-#define INSIDE 0.99         /* of the way to the border of a cone, that a step goes at most */
-#define SHORT 1e-3          /* of a step: a shorter one is the last */
-#define STILL 1e-12  /* of the product at the start: a step that does not halve it is the last */
-#define ENOUGH 1e-17 /* of the product of impulse and velocity at the start: solved */
+#define MAX_CONES 8192     /* of an island that there is room for */
+#define MIN_FRICTION 1e-3  /* below it the cone is too thin */
+#define STEP_FRACTION 0.99 /* of the way to the border of a cone, that a step goes at most */
+#define MIN_STEP 1e-3      /* of a step: a shorter one is the last */
+#define STAGNATION                                                                                 \
+    1e-12            /* of the product at the start: a step that does not halve it is the last */
+#define SOLVED 1e-17 /* of the product of impulse and velocity at the start: solved */
 
 int tact_barrier_create(struct tact_world *world)
 {
     struct barrier *b = &world->barrier;
-    size_t contacts = (size_t)world->room, bodies = (size_t)world->body_count;
+    size_t contacts = (size_t)world->contact_capacity, bodies = (size_t)world->body_count;
     size_t cones = contacts * (1 + TACT_PATCH_CORNERS);
-    b->room = cones < MOST_CONES ? (int)cones : MOST_CONES;
+    b->room = cones < MAX_CONES ? (int)cones : MAX_CONES;
     b->cones = calloc((size_t)b->room + 1, sizeof *b->cones);
     b->blocks = calloc(contacts + 1, sizeof *b->blocks);
     b->v = calloc(6 * bodies + 1, sizeof *b->v);
-    b->push = calloc(6 * bodies + 1, sizeof *b->push);
-    return b->cones && b->blocks && b->v && b->push ? 0 : -ENOMEM;
+    b->momentum_residual = calloc(6 * bodies + 1, sizeof *b->momentum_residual);
+    return b->cones && b->blocks && b->v && b->momentum_residual ? 0 : -ENOMEM;
 }
 
 void tact_barrier_destroy(struct barrier *b)
@@ -35,7 +36,7 @@ void tact_barrier_destroy(struct barrier *b)
     free(b->cones);
     free(b->blocks);
     free(b->v);
-    free(b->push);
+    free(b->momentum_residual);
 }
 
 static double tail_dot(const double *a, const double *b, int size)
@@ -48,7 +49,7 @@ static double tail_dot(const double *a, const double *b, int size)
 }
 
 /* x_0^2 - |x_t|^2, of a vector inside the cone. */
-static double norm(const double *x, int size)
+static double cone_norm(const double *x, int size)
 {
     double t = sqrt(tail_dot(x, x, size));
     return (x[0] - t) * (x[0] + t);
@@ -69,7 +70,7 @@ static void scale_by(const struct barrier_cone *p, int inverse, const double *a,
 /* Nesterov and Todd's scaling of s and y. */
 static void find_scaling(struct barrier_cone *p)
 {
-    double ns = sqrt(norm(p->s, p->size)), ny = sqrt(norm(p->y, p->size));
+    double ns = sqrt(cone_norm(p->s, p->size)), ny = sqrt(cone_norm(p->y, p->size));
     double cosine = (p->s[0] * p->y[0] + tail_dot(p->s, p->y, p->size)) / (ns * ny);
     double half = 0.5 / sqrt(0.5 * (1.0 + cosine));
     p->w[0] = half * (p->y[0] / ny + p->s[0] / ns);
@@ -81,7 +82,7 @@ static void find_scaling(struct barrier_cone *p)
 }
 
 /* Jordan product of the cone, and its inverse: l o out = r. */
-static void multiply(const double *a, const double *b, int size, double *out)
+static void jordan_product(const double *a, const double *b, int size, double *out)
 {
     out[0] = a[0] * b[0] + tail_dot(a, b, size);
     for (int i = 1; i < size; i++) {
@@ -89,18 +90,18 @@ static void multiply(const double *a, const double *b, int size, double *out)
     }
 }
 
-static void divide(const double *l, const double *r, int size, double *out)
+static void jordan_divide(const double *l, const double *r, int size, double *out)
 {
-    out[0] = (l[0] * r[0] - tail_dot(l, r, size)) / norm(l, size);
+    out[0] = (l[0] * r[0] - tail_dot(l, r, size)) / cone_norm(l, size);
     for (int i = 1; i < size; i++) {
         out[i] = (r[i] - l[i] * out[0]) / l[0];
     }
 }
 
 /* How far x may go along d and stay in the cone. */
-static double longest(const double *x, const double *d, int size)
+static double longest_step(const double *x, const double *d, int size)
 {
-    double a = d[0] * d[0] - tail_dot(d, d, size), c = norm(x, size), best = 1e30;
+    double a = d[0] * d[0] - tail_dot(d, d, size), c = cone_norm(x, size), best = 1e30;
     double b = x[0] * d[0] - tail_dot(x, d, size), root = b * b - a * c;
     if (root >= 0.0) {
         double q = -(b + copysign(sqrt(root), b));
@@ -112,7 +113,7 @@ static double longest(const double *x, const double *d, int size)
 }
 
 /* The cones of the centre of pressure (-r[5], r[4]) / r[0]: in the polygon, or in the ellipse. */
-static int list_place(const struct tact_local_problem *local, struct barrier_cone *p)
+static int add_pressure_cones(const struct tact_local_problem *local, struct barrier_cone *p)
 {
     double length = tact_max(local->semi[0], local->semi[1]);
     for (int i = 0; i < local->corners; i++) {
@@ -154,7 +155,7 @@ static int list_place(const struct tact_local_problem *local, struct barrier_con
 }
 
 /* The cones of all contacts; their number, or 0 where they are none for this. */
-static int list_all(struct tact_world *world, const struct island *island)
+static int build_cones(struct tact_world *world, const struct island *island)
 {
     struct barrier *barrier = &world->barrier;
     int count = 0;
@@ -163,35 +164,35 @@ static int list_all(struct tact_world *world, const struct island *island)
         const struct tact_local_problem *local = &block->local;
         struct barrier_block *b = &barrier->blocks[i];
         int rolls = tact_local_rolls(local), turns = local->spin_arm > 0.0;
-        if (count + 2 + local->corners > barrier->room || !(local->mu > LEAST_FRICTION) ||
+        if (count + 2 + local->corners > barrier->room || !(local->mu > MIN_FRICTION) ||
             (rolls && !turns)) {
             return 0;
         }
         b->first = count;
         b->rows = rolls ? 6 : turns ? 4 : 3;
         barrier->cones[count].size = turns ? 4 : 3;
-        b->count = 1 + (rolls ? list_place(local, barrier->cones + count + 1) : 0);
+        b->count = 1 + (rolls ? add_pressure_cones(local, barrier->cones + count + 1) : 0);
         count += b->count;
-        memset(b->wanted, 0, sizeof b->wanted);
-        tact_impact_wanted(block, b->wanted);
+        memset(b->target_velocity, 0, sizeof b->target_velocity);
+        tact_impact_subtract_target(block, b->target_velocity);
         for (int k = 0; k < 6; k++) {
-            b->give[k] = block->give[k] + (k ? 0.0 : block->softness);
+            b->row_cfm[k] = block->row_cfm[k] + (k ? 0.0 : block->normal_cfm);
         }
-        tact_block_relax(block, b->wanted);
+        tact_block_subtract_rest(block, b->target_velocity);
     }
     return count;
 }
 
 /* Impulses and velocities of the size that bodies have; returns their product, or 0 where nothing
  * moves. */
-static double begin(struct tact_world *world, const struct island *island, int cones)
+static double init_iterates(struct tact_world *world, const struct island *island, int cones)
 {
     struct direct *d = &world->direct;
     struct barrier *barrier = &world->barrier;
     double momentum = 0.0, speed = 0.0;
     for (int i = 0; i < island->owners.count; i++) {
         const struct tact_body *body = &world->bodies[d->order[i]].body;
-        const double *free = world->free + (size_t)6 * (size_t)d->order[i];
+        const double *free = world->free_velocities + (size_t)6 * (size_t)d->order[i];
         double size = tact_v3_norm(free);
         momentum += body->mass * size;
         speed = tact_max(speed, size);
@@ -213,7 +214,7 @@ static double begin(struct tact_world *world, const struct island *island, int c
 }
 
 /* y = A x, size x 6. */
-static void across(const struct barrier_cone *p, const double *x, double *y)
+static void multiply_rows(const struct barrier_cone *p, const double *x, double *y)
 {
     for (int i = 0; i < p->size; i++) {
         y[i] = tact_dot(p->g + 6 * i, x, 6);
@@ -221,7 +222,7 @@ static void across(const struct barrier_cone *p, const double *x, double *y)
 }
 
 /* y += A' x. */
-static void down(const struct barrier_cone *p, const double *x, double *y)
+static void add_transposed(const struct barrier_cone *p, const double *x, double *y)
 {
     for (int i = 0; i < p->size; i++) {
         tact_axpy(y, x[i], p->g + 6 * i, 6);
@@ -230,8 +231,8 @@ static void down(const struct barrier_cone *p, const double *x, double *y)
 
 /* Friction where the impulse is: about its centre of pressure, inside the ellipsoid that touches
  * the limit surface beside it. */
-static void place_friction(const struct tact_local_problem *local, const double *r,
-                           struct barrier_cone *p)
+static void set_friction_cone(const struct tact_local_problem *local, const double *r,
+                              struct barrier_cone *p)
 {
     double mu = local->mu, d[2] = {0.0, 0.0}, w[2] = {1.0, 1.0};
     double arm = p->size == 4 ? local->spin_arm : 1.0, torsion = 0.0;
@@ -278,53 +279,54 @@ static double find_slip(const struct barrier_cone *p, const double *u, double *s
 
 /* What of a contact's velocity and cones is not as it should be, and the scaling. Returns the sum
  * of products of impulse and velocity. */
-static double look_at(struct tact_world *world, const struct block *block, struct barrier_block *b)
+static double evaluate_contact(struct tact_world *world, const struct block *block,
+                               struct barrier_block *b)
 {
     struct barrier *barrier = &world->barrier;
     struct barrier_cone *cones = barrier->cones + b->first;
     double u[6], gap = 0.0, sum[6] = {0.0};
-    place_friction(&block->local, b->r, cones);
-    memcpy(u, b->wanted, sizeof u);
+    set_friction_cone(&block->local, b->r, cones);
+    memcpy(u, b->target_velocity, sizeof u);
     tact_direct_velocity(&world->direct, block, barrier->v, u);
-    tact_block_soften(block, b->r, u);
+    tact_block_add_compliance(block, b->r, u);
     u[0] += find_slip(cones, u, b->slope);
     for (int k = 0; k < b->count; k++) {
         struct barrier_cone *p = &cones[k];
-        across(p, b->r, p->miss);
+        multiply_rows(p, b->r, p->primal_residual);
         for (int i = 0; i < p->size; i++) {
-            p->miss[i] -= p->s[i];
+            p->primal_residual[i] -= p->s[i];
         }
-        down(p, p->y, sum);
+        add_transposed(p, p->y, sum);
         find_scaling(p);
         gap += p->s[0] * p->y[0] + tail_dot(p->s, p->y, p->size);
     }
     for (int k = 0; k < 6; k++) {
-        b->left[k] = k < b->rows ? u[k] - sum[k] : 0.0;
+        b->velocity_residual[k] = k < b->rows ? u[k] - sum[k] : 0.0;
     }
     return gap;
 }
 
 /* Momentum that is missing, and each contact. Returns the mean product of impulse and velocity. */
-static double look(struct tact_world *world, const struct island *island, int cones)
+static double evaluate_all(struct tact_world *world, const struct island *island, int cones)
 {
     struct direct *d = &world->direct;
     struct barrier *barrier = &world->barrier;
     double gap = 0.0;
-    memset(d->right, 0, 6 * (size_t)island->owners.count * sizeof *d->right);
+    memset(d->rhs, 0, 6 * (size_t)island->owners.count * sizeof *d->rhs);
     for (int i = 0; i < island->owners.count; i++) {
-        const double *free = world->free + (size_t)6 * (size_t)d->order[i];
+        const double *free = world->free_velocities + (size_t)6 * (size_t)d->order[i];
         double left[6];
         for (int k = 0; k < 6; k++) {
             left[k] = free[k] - barrier->v[6 * i + k];
         }
-        tact_six_apply(d->right + 6 * i, 1.0, d->mass + 36 * (size_t)i, left);
+        tact_six_apply(d->rhs + 6 * i, 1.0, d->mass + 36 * (size_t)i, left);
     }
     for (int i = 0; i < island->blocks.count; i++) {
         const struct block *block = &world->blocks[island->blocks.at[i]];
-        tact_direct_push(d, block, barrier->blocks[i].r);
-        gap += look_at(world, block, &barrier->blocks[i]);
+        tact_direct_add_rhs(d, block, barrier->blocks[i].r);
+        gap += evaluate_contact(world, block, &barrier->blocks[i]);
     }
-    memcpy(barrier->push, d->right, 6 * (size_t)island->owners.count * sizeof *d->right);
+    memcpy(barrier->momentum_residual, d->rhs, 6 * (size_t)island->owners.count * sizeof *d->rhs);
     return gap / cones;
 }
 
@@ -335,7 +337,7 @@ static void add_stiffness(const struct barrier_cone *p, double *out)
     for (int i = 0; i < p->size; i++) {
         a[i] = p->w[i];
     }
-    down(p, a, row); /* W^2 = beta^2 (2 w w' - J) */
+    add_transposed(p, a, row); /* W^2 = beta^2 (2 w w' - J) */
     for (int q = 0; q < 6; q++) {
         tact_axpy(out + 6 * q, 2.0 * size * row[q], row, 6);
     }
@@ -349,7 +351,7 @@ static void add_stiffness(const struct barrier_cone *p, double *out)
 
 /* How each contact answers its bodies' velocities, and the matrix of all. Returns 0 where it is
  * singular. */
-static int assemble(struct tact_world *world, const struct island *island)
+static int assemble_system(struct tact_world *world, const struct island *island)
 {
     struct barrier *barrier = &world->barrier;
     tact_direct_begin(world, island);
@@ -363,28 +365,28 @@ static int assemble(struct tact_world *world, const struct island *island)
         for (int q = 0; q < 36; q++) {
             int used = q / 6 < b->rows && q % 6 < b->rows;
             slip[q] = used ? (double)(q % 7 == 0) + (q < 6 ? b->slope[q] : 0.0) : 0.0;
-            h[q] = used ? h[q] + slip[q] * b->give[q % 6] : (double)(q % 7 == 0);
-            b->within[q] = q % 7 == 0;
+            h[q] = used ? h[q] + slip[q] * b->row_cfm[q % 6] : (double)(q % 7 == 0);
+            b->inverse[q] = q % 7 == 0;
         }
-        if (block->coupled) {
-            tact_six_multiply(h, 1.0, slip, block->couple);
+        if (block->cross_coupled) {
+            tact_six_multiply(h, 1.0, slip, block->cross_cfm);
         }
-        if (!tact_six_solve(h, b->within, 6)) {
+        if (!tact_six_solve(h, b->inverse, 6)) {
             return 0;
         }
         memset(b->c, 0, sizeof b->c);
-        tact_six_multiply(b->c, -1.0, b->within, slip);
-        tact_direct_put(&world->direct, block, b->c);
+        tact_six_multiply(b->c, -1.0, b->inverse, slip);
+        tact_direct_add_block(&world->direct, block, b->c);
     }
     return tact_direct_factor(&world->direct, island->owners.count);
 }
 
 /* What each cone's step should be: to no product of impulse and velocity, or to `centre` of it,
  * with what the last step, ds and dy, makes of second order. */
-static void aim(struct barrier_cone *p, double centre, int second)
+static void set_target(struct barrier_cone *p, double centre, int second)
 {
     double left[4], a[4], b[4], both[4];
-    multiply(p->lambda, p->lambda, p->size, left);
+    jordan_product(p->lambda, p->lambda, p->size, left);
     for (int i = 0; i < p->size; i++) {
         left[i] = -left[i];
     }
@@ -392,72 +394,73 @@ static void aim(struct barrier_cone *p, double centre, int second)
     if (second) {
         scale_by(p, 0, p->ds, a);
         scale_by(p, 1, p->dy, b);
-        multiply(a, b, p->size, both);
+        jordan_product(a, b, p->size, both);
         for (int i = 0; i < p->size; i++) {
             left[i] -= both[i];
         }
     }
-    divide(p->lambda, left, p->size, p->aim);
+    jordan_divide(p->lambda, left, p->size, p->scaled_target);
 }
 
 /* W (aim - W ds): the velocity that goes with ds. */
-static void answer(const struct barrier_cone *p, const double *ds, double *out)
+static void dual_velocity(const struct barrier_cone *p, const double *ds, double *out)
 {
     double x[4];
     scale_by(p, 0, ds, x);
     for (int i = 0; i < p->size; i++) {
-        x[i] = p->aim[i] - x[i];
+        x[i] = p->scaled_target[i] - x[i];
     }
     scale_by(p, 0, x, out);
 }
 
 /* The step of a contact whose bodies change by v. Returns how much of it stays inside its cones. */
-static double step_of(struct tact_world *world, const struct block *block, struct barrier_block *b)
+static double contact_step(struct tact_world *world, const struct block *block,
+                           struct barrier_block *b)
 {
     double most = 1e30, u[6] = {0.0};
-    tact_direct_velocity(&world->direct, block, world->direct.right, u);
+    tact_direct_velocity(&world->direct, block, world->direct.rhs, u);
     memcpy(b->dr, b->a, sizeof b->dr);
     tact_six_apply(b->dr, 1.0, b->c, u);
     for (int k = b->first; k < b->first + b->count; k++) {
         struct barrier_cone *p = &world->barrier.cones[k];
-        across(p, b->dr, p->ds);
+        multiply_rows(p, b->dr, p->ds);
         for (int i = 0; i < p->size; i++) {
-            p->ds[i] += p->miss[i];
+            p->ds[i] += p->primal_residual[i];
         }
-        answer(p, p->ds, p->dy);
-        most = tact_min(most, longest(p->s, p->ds, p->size));
-        most = tact_min(most, longest(p->y, p->dy, p->size));
+        dual_velocity(p, p->ds, p->dy);
+        most = tact_min(most, longest_step(p->s, p->ds, p->size));
+        most = tact_min(most, longest_step(p->y, p->dy, p->size));
     }
     return most;
 }
 
 /* Solves for a step. Returns how much of it stays inside all cones. */
-static double step(struct tact_world *world, const struct island *island)
+static double solve_step(struct tact_world *world, const struct island *island)
 {
     struct direct *d = &world->direct;
     struct barrier *barrier = &world->barrier;
     double most = 1e30;
-    memcpy(d->right, barrier->push, 6 * (size_t)island->owners.count * sizeof *d->right);
+    memcpy(d->rhs, barrier->momentum_residual, 6 * (size_t)island->owners.count * sizeof *d->rhs);
     for (int i = 0; i < island->blocks.count; i++) {
         struct barrier_block *b = &barrier->blocks[i];
         double sum[6] = {0.0}, y[4];
         for (int k = b->first; k < b->first + b->count; k++) {
-            answer(&barrier->cones[k], barrier->cones[k].miss, y);
-            down(&barrier->cones[k], y, sum);
+            dual_velocity(&barrier->cones[k], barrier->cones[k].primal_residual, y);
+            add_transposed(&barrier->cones[k], y, sum);
         }
         for (int k = 0; k < 6; k++) {
-            sum[k] = k < b->rows ? sum[k] - b->left[k] : 0.0;
+            sum[k] = k < b->rows ? sum[k] - b->velocity_residual[k] : 0.0;
         }
         memset(b->a, 0, sizeof b->a);
-        tact_six_apply(b->a, 1.0, b->within, sum);
-        tact_direct_push(d, &world->blocks[island->blocks.at[i]], b->a);
+        tact_six_apply(b->a, 1.0, b->inverse, sum);
+        tact_direct_add_rhs(d, &world->blocks[island->blocks.at[i]], b->a);
     }
     tact_direct_substitute(d, island->owners.count);
     for (int i = 0; i < island->blocks.count; i++) {
         const struct block *block = &world->blocks[island->blocks.at[i]];
-        most = tact_min(most, step_of(world, block, &barrier->blocks[i]));
+        most = tact_min(most, contact_step(world, block, &barrier->blocks[i]));
     }
-    return tact_min(1.0, INSIDE * most);
+    return tact_min(1.0, STEP_FRACTION * most);
 }
 
 /* The mean product of impulse and velocity after that share of the step. */
@@ -474,22 +477,23 @@ static double gap_after(const struct barrier *barrier, int cones, double share)
 }
 
 /* Predictor and corrector. Returns 0 where there is no step to go on from. */
-static int advance(struct tact_world *world, const struct island *island, int cones, double gap)
+static int predict_and_correct(struct tact_world *world, const struct island *island, int cones,
+                               double gap)
 {
     struct barrier *barrier = &world->barrier;
-    if (!assemble(world, island)) {
+    if (!assemble_system(world, island)) {
         return 0;
     }
     for (int i = 0; i < cones; i++) {
-        aim(&barrier->cones[i], 0.0, 0);
+        set_target(&barrier->cones[i], 0.0, 0);
     }
-    double left = tact_max(0.0, gap_after(barrier, cones, step(world, island))) / gap;
+    double left = tact_max(0.0, gap_after(barrier, cones, solve_step(world, island))) / gap;
     double centre = gap * tact_min(1.0, left * left * left);
     for (int i = 0; i < cones; i++) {
-        aim(&barrier->cones[i], centre, 1);
+        set_target(&barrier->cones[i], centre, 1);
     }
-    double share = step(world, island);
-    tact_axpy(barrier->v, share, world->direct.right, 6 * island->owners.count);
+    double share = solve_step(world, island);
+    tact_axpy(barrier->v, share, world->direct.rhs, 6 * island->owners.count);
     for (int i = 0; i < island->blocks.count; i++) {
         tact_axpy(barrier->blocks[i].r, share, barrier->blocks[i].dr, 6);
     }
@@ -497,7 +501,7 @@ static int advance(struct tact_world *world, const struct island *island, int co
         tact_axpy(barrier->cones[i].s, share, barrier->cones[i].ds, barrier->cones[i].size);
         tact_axpy(barrier->cones[i].y, share, barrier->cones[i].dy, barrier->cones[i].size);
     }
-    return share > SHORT;
+    return share > MIN_STEP;
 }
 
 int tact_barrier_solve(struct tact_world *world, const struct island *island, int most)
@@ -506,13 +510,13 @@ int tact_barrier_solve(struct tact_world *world, const struct island *island, in
     if (!tact_direct_order(world, island)) {
         return 0;
     }
-    int cones = list_all(world, island);
-    double first = cones ? begin(world, island, cones) : 0.0, gap = first;
+    int cones = build_cones(world, island);
+    double first = cones ? init_iterates(world, island, cones) : 0.0, gap = first;
     while (first > 0.0 && steps < most) {
         double before = gap;
-        gap = look(world, island, cones);
-        int still = gap < STILL * first && gap > 0.5 * before;
-        if (still || !(gap > ENOUGH * first) || !advance(world, island, cones, gap)) {
+        gap = evaluate_all(world, island, cones);
+        int still = gap < STAGNATION * first && gap > 0.5 * before;
+        if (still || !(gap > SOLVED * first) || !predict_and_correct(world, island, cones, gap)) {
             break;
         }
         steps++;

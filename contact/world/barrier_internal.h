@@ -20,34 +20,34 @@ struct island;
 struct tact_world;
 
 struct barrier_cone {
-    int size;          /* 1, 3 or 4 */
-    double g[24];      /* size x 6: from the impulse to s */
-    double s[4], y[4]; /* impulse and velocity, in the cone */
-    double w[4], beta; /* of the scaling W: W s = W^-1 y */
-    double lambda[4];  /* W s */
-    double miss[4];    /* G r - s */
-    double aim[4];     /* what W ds + W^-1 dy should be */
+    int size;                  /* 1, 3 or 4 */
+    double g[24];              /* size x 6: from the impulse to s */
+    double s[4], y[4];         /* impulse and velocity, in the cone */
+    double w[4], beta;         /* of the scaling W: W s = W^-1 y */
+    double lambda[4];          /* W s */
+    double primal_residual[4]; /* G r - s */
+    double scaled_target[4];   /* what W ds + W^-1 dy should be */
     double ds[4], dy[4];
 };
 
 struct barrier_block {
-    int first, count;   /* cones; the first is that of friction */
-    int rows;           /* of r that the patch transmits */
-    double give[6];     /* of its rows */
-    double wanted[6];   /* velocity that it has without impulses and bodies */
-    double r[6], dr[6]; /* impulse */
-    double slope[6];    /* of De Saxce's term, by the velocity */
-    double left[6];     /* velocity that is not as it should be */
-    double c[36];       /* dr = a + C J dv */
-    double within[36];  /* a = that times the right side */
+    int first, count;            /* cones; the first is that of friction */
+    int rows;                    /* of r that the patch transmits */
+    double row_cfm[6];           /* of its rows */
+    double target_velocity[6];   /* velocity that it has without impulses and bodies */
+    double r[6], dr[6];          /* impulse */
+    double slope[6];             /* of De Saxce's term, by the velocity */
+    double velocity_residual[6]; /* velocity that is not as it should be */
+    double c[36];                /* dr = a + C J dv */
+    double inverse[36];          /* a = that times the right side */
     double a[6];
 };
 
 struct barrier {
     struct barrier_cone *cones;
     int room;
-    struct barrier_block *blocks; /* as many as contacts */
-    double *v, *push;             /* 6 a body: velocity, and momentum that is missing */
+    struct barrier_block *blocks;  /* as many as contacts */
+    double *v, *momentum_residual; /* 6 a body: velocity, and momentum that is missing */
 };
 
 /* Room for the world's bodies and contacts. -ENOMEM. */

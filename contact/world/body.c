@@ -72,7 +72,8 @@ void tact_body_refresh(struct tact_body *body)
 }
 
 /* w = R I^-1 R^T L. */
-static void spin_of(const struct tact_body *body, const double *q, const double *l, double *w)
+static void angular_velocity(const struct tact_body *body, const double *q, const double *l,
+                             double *w)
 {
     double r[9], body_l[3], body_w[3];
     tact_quat_to_m3(r, q);
@@ -93,11 +94,11 @@ static void free_rate(const struct tact_body *body, const double *q, const doubl
 {
     double w[3], unit[4] = {q[0], q[1], q[2], q[3]};
     tact_quat_normalize(unit);
-    spin_of(body, unit, l, w);
+    angular_velocity(body, unit, l, w);
     quat_rate(w, q, rate);
 }
 
-static void turn(const struct tact_body *body, const double *l, double h, double *q)
+static void rotate_step(const struct tact_body *body, const double *l, double h, double *q)
 {
     double k[4][4], at[4];
     free_rate(body, q, l, k[0]);
@@ -115,7 +116,7 @@ static void turn(const struct tact_body *body, const double *l, double h, double
 }
 
 /* The same at a rate that stays. */
-static void turn_straight(const double *w, double h, double *q)
+static void rotate_constant(const double *w, double h, double *q)
 {
     double rate[4];
     quat_rate(w, q, rate);
@@ -133,10 +134,10 @@ void tact_body_drift(struct tact_body *body, double h)
     int steps = angle <= DRIFT_ANGLE * DRIFT_STEPS ? 1 + (int)(angle / DRIFT_ANGLE) : DRIFT_STEPS;
     if (angle > STRAIGHT_ANGLE) {
         for (int i = 0; i < steps; i++) {
-            turn(body, l, h / steps, body->pose.quat_wxyz);
+            rotate_step(body, l, h / steps, body->pose.quat_wxyz);
         }
     } else if (angle > 0.0) {
-        turn_straight(body->twist + 3, h, body->pose.quat_wxyz);
+        rotate_constant(body->twist + 3, h, body->pose.quat_wxyz);
     }
     tact_v3_axpy(body->pose.position, h, body->twist);
     tact_body_refresh(body);

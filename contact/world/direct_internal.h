@@ -22,7 +22,7 @@ struct direct {
     const struct island *island; /* whose order it is; NULL: of none in this tick */
     size_t room;                 /* entries that fit */
     int words;                   /* of a row of `beside` */
-    uint64_t *beside;            /* bits: the neighbours of each body of an island */
+    uint64_t *neighbours;        /* bits: the neighbours of each body of an island */
     int *degree;                 /* how many; -1: eliminated */
     int *place;                  /* of each body of an island, in the order */
     int *row;                    /* of each body of the world: its place in the order */
@@ -30,9 +30,9 @@ struct direct {
     size_t *start;               /* of each row: its entries right of the diagonal, in any order */
     int *column;                 /* of each entry */
     double *entry;               /* 72 each: U at (row, column), then L at (column, row) */
-    double *middle;              /* 36 a row: the inverse of U's diagonal */
+    double *diagonal;            /* 36 a row: the inverse of U's diagonal */
     double *mass;                /* 36 a row: M */
-    double *right;               /* 6 a row: right side, then solution */
+    double *rhs;                 /* 6 a row: right side, then solution */
 };
 
 /* Room for the world's bodies. -ENOMEM. */
@@ -53,10 +53,10 @@ void tact_direct_mass(const struct tact_body *body, double *out);
 void tact_direct_begin(struct tact_world *world, const struct island *island);
 
 /* Adds a contact's -J^T C J. */
-void tact_direct_put(struct direct *d, const struct block *block, const double *c);
+void tact_direct_add_block(struct direct *d, const struct block *block, const double *c);
 
 /* Adds a contact's J^T r to the right side. */
-void tact_direct_push(struct direct *d, const struct block *block, const double *r);
+void tact_direct_add_rhs(struct direct *d, const struct block *block, const double *r);
 
 /* Factors it for that many bodies; 0 where it is singular. Then the right side becomes dv. */
 int tact_direct_factor(struct direct *d, int rows);

@@ -7,9 +7,9 @@
 #include "contact/world/direct_internal.h"
 #include "contact/world/world_internal.h"
 
-static uint64_t *row_of(const struct direct *d, int body)
+static uint64_t *neighbours_of(const struct direct *d, int body)
 {
-    return d->beside + (size_t)body * (size_t)d->words;
+    return d->neighbours + (size_t)body * (size_t)d->words;
 }
 
 static void set_bit(uint64_t *row, int bit)
@@ -49,7 +49,7 @@ static void find_neighbours(struct tact_world *world, const struct island *islan
     struct direct *d = &world->direct;
     int n = island->owners.count;
     d->words = (n + 63) / 64;
-    memset(d->beside, 0, (size_t)n * (size_t)d->words * sizeof *d->beside);
+    memset(d->neighbours, 0, (size_t)n * (size_t)d->words * sizeof *d->neighbours);
     for (int i = 0; i < n; i++) {
         d->row[island->owners.at[i]] = i;
     }
@@ -57,17 +57,17 @@ static void find_neighbours(struct tact_world *world, const struct island *islan
         const struct block *block = &world->blocks[island->blocks.at[i]];
         int a = tact_direct_body(block, 0), b = tact_direct_body(block, 1);
         if (a >= 0 && b >= 0) {
-            set_bit(row_of(d, d->row[a]), d->row[b]);
-            set_bit(row_of(d, d->row[b]), d->row[a]);
+            set_bit(neighbours_of(d, d->row[a]), d->row[b]);
+            set_bit(neighbours_of(d, d->row[b]), d->row[a]);
         }
     }
     for (int i = 0; i < n; i++) {
-        d->degree[i] = count_bits(d, row_of(d, i));
+        d->degree[i] = count_bits(d, neighbours_of(d, i));
     }
 }
 
 /* The body with the fewest neighbours that is not yet eliminated. */
-static int find_least(const struct direct *d, int n)
+static int find_min_degree(const struct direct *d, int n)
 {
     int best = -1;
     for (int i = 0; i < n; i++) {
@@ -77,11 +77,11 @@ static int find_least(const struct direct *d, int n)
 }
 
 /* Takes a body from the graph: its neighbours, which are listed, become each other's. */
-static void take_out(struct direct *d, int body, const int *list, int count)
+static void eliminate_body(struct direct *d, int body, const int *list, int count)
 {
-    const uint64_t *row = row_of(d, body);
+    const uint64_t *row = neighbours_of(d, body);
     for (int k = 0; k < count; k++) {
-        uint64_t *other = row_of(d, list[k]);
+        uint64_t *other = neighbours_of(d, list[k]);
         for (int i = 0; i < d->words; i++) {
             other[i] |= row[i];
         }
@@ -106,12 +106,12 @@ int tact_direct_order(struct tact_world *world, const struct island *island)
     find_neighbours(world, island);
     d->start[0] = 0;
     for (int i = 0; i < n; i++) {
-        int next = find_least(d, n);
+        int next = find_min_degree(d, n);
         if (d->start[i] + (size_t)d->degree[next] > d->room) {
             return 0;
         }
-        int count = list_bits(d, row_of(d, next), d->column + d->start[i]);
-        take_out(d, next, d->column + d->start[i], count);
+        int count = list_bits(d, neighbours_of(d, next), d->column + d->start[i]);
+        eliminate_body(d, next, d->column + d->start[i], count);
         d->start[i + 1] = d->start[i] + (size_t)count;
         d->order[i] = island->owners.at[next];
         d->place[next] = i;

@@ -10,10 +10,12 @@
 #include "contact/world/sweeps_internal.h"
 
 #define SINGULAR 1e-9 /* of a row's stiffness: directions in which the wrench yields no less */
-#define RIGID 1e-6 /* of the mobility of a row: it yields no less, as rigid ones do (springs.c) */
+#define MIN_CFM                                                                                    \
+    1e-6 /* of the mobility of a row: it yields no less, as rigid ones do (springs.c)              \
+          */
 
 /* The rows that have a stiffness and are transmitted; their number. */
-static int find_rows(const struct block *block, const struct tact_patch *patch, int row[6])
+static int stiff_rows(const struct block *block, const struct tact_patch *patch, int row[6])
 {
     int count = 0, rolls = patch->kind == TACT_PATCH_ELLIPSE && patch->semi[0] > 0.0;
     for (int i = 0; i < (rolls ? 6 : 4); i++) {
@@ -25,7 +27,7 @@ static int find_rows(const struct block *block, const struct tact_patch *patch, 
 }
 
 /* The inverse of their stiffness, scaled to a diagonal of 1. */
-static void invert(const double *stiffness, const int *row, int count, double *inverse)
+static void invert_stiffness(const double *stiffness, const int *row, int count, double *inverse)
 {
     double factor[36], scale[6];
     for (int i = 0; i < count; i++) {
@@ -52,20 +54,20 @@ void tact_elastic_assemble(const struct tact_world *world, struct block *block)
     const struct tact_contact *c = &world->contacts[block->contact];
     double h = world->options.period, inverse[36] = {0.0};
     double time = h + tact_world_pair_law(world, c->a, c->b)->dissipation, scale = 1.0 / (h * time);
-    int row[6], count = find_rows(block, &c->patch, row);
-    invert(c->patch.stiffness, row, count, inverse);
-    memset(block->couple, 0, sizeof block->couple);
+    int row[6], count = stiff_rows(block, &c->patch, row);
+    invert_stiffness(c->patch.stiffness, row, count, inverse);
+    memset(block->cross_cfm, 0, sizeof block->cross_cfm);
     for (int k = 0; k < count; k++) {
         int i = row[k];
-        block->give[i] = scale * inverse[7 * i] + RIGID * block->local.s[7 * i];
-        block->start[i] = h * c->patch.wrench[i];
-        block->elastic |= 1 << i;
+        block->row_cfm[i] = scale * inverse[7 * i] + MIN_CFM * block->local.s[7 * i];
+        block->rest_impulse[i] = h * c->patch.wrench[i];
+        block->elastic_rows |= 1 << i;
         for (int j = 0; j < 6; j++) {
-            block->couple[6 * i + j] = i == j ? 0.0 : scale * inverse[6 * i + j];
+            block->cross_cfm[6 * i + j] = i == j ? 0.0 : scale * inverse[6 * i + j];
         }
     }
-    block->coupled = count > 0;
+    block->cross_coupled = count > 0;
     for (int i = 0; i < 36; i++) {
-        block->local.s[i] += block->couple[i];
+        block->local.s[i] += block->cross_cfm[i];
     }
 }

@@ -20,7 +20,7 @@ static double block_work(const struct tact_world *world, const struct block *blo
 
 static double contact_work(const struct tact_world *world, const struct island *island)
 {
-    double work = tact_bonds_work(world, island);
+    double work = tact_constraints_work(world, island);
     for (int i = 0; i < island->blocks.count; i++) {
         work += block_work(world, &world->blocks[island->blocks.at[i]]);
     }
@@ -30,41 +30,41 @@ static double contact_work(const struct tact_world *world, const struct island *
 /* Impulses times velocities [J], summed over the contacts and joints of an island, at the
  * velocities that led here, without the impulses and with them. */
 struct work {
-    double arrived, free, after, pushed;
+    double pre, free, after, allowed;
 };
 
 /* The most that a contact may give [J]: what stabilisation gives to bodies that it pushes apart,
  * and what the springs of its patch give back. What gravity and drives took from it in this tick is
  * given back with it. A rebound gives nothing. */
-static double most_pushed(const struct block *block)
+static double bias_energy(const struct block *block)
 {
-    double push = tact_max(block->push, 0.0), sum = tact_springs_most(block);
-    if (push > tact_max(block->rebound[0], 0.0)) {
-        sum += 0.5 * push * (push + tact_max(block->drawn, 0.0)) / block->local.s[0];
+    double push = tact_max(block->bias_velocity, 0.0), sum = tact_springs_max_energy(block);
+    if (push > tact_max(block->restitution_velocity[0], 0.0)) {
+        sum += 0.5 * push * (push + tact_max(block->approach_gain, 0.0)) / block->local.s[0];
     }
     return sum;
 }
 
 /* Bodies that were parting and are drawn together again within the tick are stopped where they are:
  * at their arrival the impulse that stops them is counted as giving what gravity then takes. */
-static double most_stopped(const struct tact_world *world, const struct block *block)
+static double stopping_energy(const struct tact_world *world, const struct block *block)
 {
     const double *r = world->contacts[block->contact].impulse;
-    double parting = tact_min(block->arrival[0], block->drawn);
+    double parting = tact_min(block->pre_velocity[0], block->approach_gain);
     return tact_block_rebounds(block) ? 0.0 : 0.5 * r[0] * tact_max(parting, 0.0);
 }
 
-static struct work take_work(struct tact_world *world, const struct island *island)
+static struct work measure_work(struct tact_world *world, const struct island *island)
 {
     struct work w = {.after = contact_work(world, island)};
-    tact_velocities_arrive(world, island);
-    w.arrived = contact_work(world, island);
-    tact_velocities_restore(world, island);
+    tact_velocities_set_pre(world, island);
+    w.pre = contact_work(world, island);
+    tact_velocities_set_free(world, island);
     w.free = contact_work(world, island);
     tact_velocities_rebuild(world, island);
     for (int i = 0; i < island->blocks.count; i++) {
         const struct block *block = &world->blocks[island->blocks.at[i]];
-        w.pushed += most_pushed(block) + most_stopped(world, block);
+        w.allowed += bias_energy(block) + stopping_energy(world, block);
     }
     return w;
 }
@@ -72,9 +72,9 @@ static struct work take_work(struct tact_world *world, const struct island *isla
 /* Work of all impulses: half the sum of that at the velocities that led here and with them. With
  * those without contacts in the place of the first, an impulse could give r g h / 2 of what gravity
  * took in the tick: of a body that rebounds, kept. */
-static int gives(const struct work *w)
+static int creates_energy(const struct work *w)
 {
-    return 0.5 * (w->arrived + w->after) > w->pushed + 1e-12 * (fabs(w->arrived) + fabs(w->after));
+    return 0.5 * (w->pre + w->after) > w->allowed + 1e-12 * (fabs(w->pre) + fabs(w->after));
 }
 
 /* Makes the rebounds of an island's impacts less, where they give energy. Returns whether they did.
@@ -88,12 +88,12 @@ static int damp_rebounds(struct tact_world *world, struct island *island, double
     if (!rebounds) {
         return 0;
     }
-    struct work w = take_work(world, island);
-    if (!gives(&w)) {
+    struct work w = measure_work(world, island);
+    if (!creates_energy(&w)) {
         return 0;
     }
     for (int i = 0; i < island->blocks.count; i++) {
-        double *rebound = world->blocks[island->blocks.at[i]].rebound;
+        double *rebound = world->blocks[island->blocks.at[i]].restitution_velocity;
         tact_v3_scale(rebound, rebound, share);
     }
     return 1;
@@ -120,21 +120,21 @@ void tact_energy_bound_rebound(struct tact_world *world, struct tact_solve_stats
 
 /* The work of s times the impulses is s (arrived + free) / 2 + s^2 (after - free) / 2: the largest
  * s by which they give no more than is pushed. */
-static double most_share(const struct work *w)
+static double largest_scale(const struct work *w)
 {
-    double p = 0.5 * (w->arrived + w->free), q = 0.5 * (w->after - w->free);
-    return q > 0.0 ? tact_min(1.0, (sqrt(p * p + 4.0 * q * w->pushed) - p) / (2.0 * q)) : 1.0;
+    double p = 0.5 * (w->pre + w->free), q = 0.5 * (w->after - w->free);
+    return q > 0.0 ? tact_min(1.0, (sqrt(p * p + 4.0 * q * w->allowed) - p) / (2.0 * q)) : 1.0;
 }
 
 void tact_energy_bound_unsolved(struct tact_world *world, struct island *island)
 {
-    if (!tact_sweeps_search(world, island)) {
+    if (!tact_sweeps_can_search(world, island)) {
         return;
     }
-    struct work w = take_work(world, island);
-    if (gives(&w)) {
+    struct work w = measure_work(world, island);
+    if (creates_energy(&w)) {
         world->counts[TACT_COUNT_SCALED]++;
-        tact_sweeps_scale(world, island, most_share(&w));
-        tact_sweeps_keep_limits(world, island);
+        tact_sweeps_scale(world, island, largest_scale(&w));
+        tact_sweeps_enforce_limits(world, island);
     }
 }

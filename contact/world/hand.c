@@ -11,7 +11,7 @@
 
 #define LIMIT_PASSES 3 /* times the set of drives at their limits is revised in a tick */
 
-static int check_link(const struct tact_link_def *def, int index)
+static int check_link_def(const struct tact_link_def *def, int index)
 {
     struct tact_body body;
     double numbers = def->stiffness + def->damping + def->limit + def->start;
@@ -40,7 +40,7 @@ int tact_hand_create(const struct tact_link_def *links, int count, const struct 
 {
     *out = NULL;
     for (int i = 0; i < count; i++) {
-        int rc = check_link(&links[i], i);
+        int rc = check_link_def(&links[i], i);
         if (rc) {
             return rc;
         }
@@ -63,9 +63,9 @@ int tact_hand_create(const struct tact_link_def *links, int count, const struct 
     hand->mass = numbers;
     hand->factor = hand->mass + n * n;
     double *next = hand->factor + n * n;
-    double **slots[8] = {&hand->state.q,      &hand->state.v,    &hand->state.target,
-                         &hand->state.torque, &hand->state.held, &hand->bias,
-                         &hand->velocity,     &hand->rhs};
+    double **slots[8] = {
+        &hand->state.q,         &hand->state.v, &hand->state.target, &hand->state.torque,
+        &hand->state.saturated, &hand->bias,    &hand->velocity,     &hand->rhs};
     for (int i = 0; i < 8; i++) {
         *slots[i] = next;
         next += n;
@@ -117,8 +117,8 @@ const struct tact_pose *tact_hand_link_pose(const struct tact_hand *hand, int li
 static double drive_constant(const struct tact_hand *hand, int i)
 {
     const struct tact_link_def *def = &hand->links[i].def;
-    if (hand->state.held[i] != 0.0) {
-        return hand->state.held[i] * def->limit;
+    if (hand->state.saturated[i] != 0.0) {
+        return hand->state.saturated[i] * def->limit;
     }
     return def->stiffness * (hand->state.target[i] - hand->state.q[i]);
 }
@@ -127,8 +127,8 @@ static double drive_torque(const struct tact_hand *hand, int i, double v, double
 {
     const struct tact_link_def *def = &hand->links[i].def;
     double constant = drive_constant(hand, i);
-    return hand->state.held[i] != 0.0 ? constant
-                                      : constant - (h * def->stiffness + def->damping) * v;
+    return hand->state.saturated[i] != 0.0 ? constant
+                                           : constant - (h * def->stiffness + def->damping) * v;
 }
 
 static int factor_drives(struct tact_hand *hand, double h)
@@ -137,7 +137,7 @@ static int factor_drives(struct tact_hand *hand, double h)
     memcpy(hand->factor, hand->mass, sizeof(double) * (size_t)n * (size_t)n);
     for (int i = 0; i < n; i++) {
         const struct tact_link_def *def = &hand->links[i].def;
-        if (hand->state.held[i] == 0.0) {
+        if (hand->state.saturated[i] == 0.0) {
             hand->factor[i * n + i] += h * def->damping + h * h * def->stiffness;
         }
     }
@@ -154,14 +154,14 @@ static void solve_rates(struct tact_hand *hand, double h, const double *extra)
 }
 
 /* Marks the drives whose torque would pass their limit; returns how many are new. */
-static int hold_limits(struct tact_hand *hand, double h)
+static int mark_saturated(struct tact_hand *hand, double h)
 {
     int found = 0;
     for (int i = 0; i < hand->count; i++) {
         double limit = hand->links[i].def.limit;
         double torque = drive_torque(hand, i, hand->velocity[i], h);
-        if (limit > 0.0 && hand->state.held[i] == 0.0 && fabs(torque) > limit) {
-            hand->state.held[i] = torque > 0.0 ? 1.0 : -1.0;
+        if (limit > 0.0 && hand->state.saturated[i] == 0.0 && fabs(torque) > limit) {
+            hand->state.saturated[i] = torque > 0.0 ? 1.0 : -1.0;
             found++;
         }
     }
@@ -179,13 +179,13 @@ int tact_hand_free_velocity(struct tact_hand *hand, double h, const double gravi
         for (int j = 0; j < n; j++) {
             hand->rhs[i] += hand->mass[i * n + j] * hand->state.v[j];
         }
-        hand->state.held[i] = 0.0;
+        hand->state.saturated[i] = 0.0;
         limited |= hand->links[i].def.limit > 0.0;
     }
     int rc = factor_drives(hand, h);
     for (int pass = 0; limited && !rc && pass < LIMIT_PASSES; pass++) {
         solve_rates(hand, h, impulse);
-        if (!hold_limits(hand, h)) {
+        if (!mark_saturated(hand, h)) {
             break;
         }
         rc = factor_drives(hand, h);
@@ -202,14 +202,14 @@ void tact_hand_solve(const struct tact_hand *hand, double *x, int columns)
     LAPACKE_dpotrs_work(LAPACK_COL_MAJOR, 'L', n, columns, hand->factor, n, x, n);
 }
 
-static void take(tact_row2 *to, double factor, const tact_row2 *row)
+static void subtract_row(tact_row2 *to, double factor, const tact_row2 *row)
 {
     for (int i = 0; i < 3; i++) {
         to[i] -= factor * row[i];
     }
 }
 
-static void divide(tact_row2 *row, double by)
+static void divide_row(tact_row2 *row, double by)
 {
     for (int i = 0; i < 3; i++) {
         row[i] /= by;
@@ -234,30 +234,30 @@ void tact_hand_solve_rows(const struct tact_hand *hand, double *y)
         first++; /* joints that do not move the link, and what they would add */
     }
     for (int k = first; k < n; k++) {
-        divide(rows + 3 * k, l[k * n + k]);
+        divide_row(rows + 3 * k, l[k * n + k]);
         for (int i = k + 1; i < n; i++) {
-            take(rows + 3 * i, l[k * n + i], rows + 3 * k);
+            subtract_row(rows + 3 * i, l[k * n + i], rows + 3 * k);
         }
     }
     for (int i = n - 1; i >= 0; i--) {
         for (int k = i + 1; k < n; k++) {
-            take(rows + 3 * i, l[i * n + k], rows + 3 * k);
+            subtract_row(rows + 3 * i, l[i * n + k], rows + 3 * k);
         }
-        divide(rows + 3 * i, l[i * n + i]);
+        divide_row(rows + 3 * i, l[i * n + i]);
     }
 }
 
-double tact_hand_drive_margin(const struct tact_hand *hand, int link, double h, int *held)
+double tact_hand_drive_margin(const struct tact_hand *hand, int link, double h, int *saturated)
 {
     double least = 1.0;
-    *held = 0;
+    *saturated = 0;
     for (int i = link; i >= 0; i = hand->links[i].def.parent) {
         const struct tact_link_def *def = &hand->links[i].def;
         if (def->limit > 0.0) {
             double torque = def->stiffness * (hand->state.target[i] - hand->state.q[i]) -
                             (h * def->stiffness + def->damping) * hand->velocity[i];
             least = fmin(least, tact_margin(fabs(torque), def->limit));
-            *held |= hand->state.held[i] != 0.0;
+            *saturated |= hand->state.saturated[i] != 0.0;
         }
     }
     return least;

@@ -38,11 +38,11 @@ struct tact_link_def {
 
 /** Joint states, one entry a link. Read and write freely between ticks. */
 struct tact_hand_state {
-    double *q;      /**< joint values [rad, m] */
-    double *v;      /**< joint rates [rad/s, m/s] */
-    double *target; /**< drive targets [rad, m] */
-    double *torque; /**< drive torque of the last tick [N m, N], after its limit */
-    double *held;   /**< 1, -1: the drive was at its limit in that direction, 0: not [1] */
+    double *q;         /**< joint values [rad, m] */
+    double *v;         /**< joint rates [rad/s, m/s] */
+    double *target;    /**< drive targets [rad, m] */
+    double *torque;    /**< drive torque of the last tick [N m, N], after its limit */
+    double *saturated; /**< 1, -1: the drive was at its limit in that direction, 0: not [1] */
 };
 
 struct tact_hand;
@@ -102,7 +102,8 @@ TACT_API double *tact_hand_velocity(struct tact_hand *hand);
 /** Least margin (tact_margin(), limits.h) of the torque limits of the drives from the base to the
  *  link, by the torque that their springs ask for at the rates being solved; 1 where none has a
  *  limit. *held: 1 where one of them is at its limit. h [s]: the tick's. */
-TACT_API double tact_hand_drive_margin(const struct tact_hand *hand, int link, double h, int *held);
+TACT_API double tact_hand_drive_margin(const struct tact_hand *hand, int link, double h,
+                                       int *saturated);
 
 /** Takes those rates: drive torques, q += h v, refresh. */
 TACT_API void tact_hand_integrate(struct tact_hand *hand, double h);

@@ -8,7 +8,7 @@
 #include "contact/world/world_internal.h"
 
 /* Overlap beyond the target, over that, that has sunk in: less may go in a tick. */
-#define SUNK 1e-6
+#define MIN_EXCESS 1e-6
 
 /* Rows of the normal velocity and of the two rotations that tip the patch. */
 static const int rows[3] = {0, 4, 5};
@@ -26,7 +26,7 @@ static double gap_at(const struct tact_contact *c, const double *x)
 }
 
 /* By how much the deepest point of such a patch is beyond it [m]. */
-static double deepest(const struct tact_contact *c)
+static double deepest_excess(const struct tact_contact *c)
 {
     static const double middle[2] = {0.0, 0.0};
     const struct tact_patch *patch = &c->patch;
@@ -71,11 +71,11 @@ void tact_impact_velocity(const struct block *block, double u[3])
  * curved one rolls on: its edge comes down where the depth is none yet, and only the centre keeps
  * its height. Curved is a direction in which the patch is no longer than its depth and radius make
  * it (a^2 = 4 R depth for a cap); along a capsule it is flat. */
-void tact_impact_rolling(const struct tact_world *world, struct block *block)
+void tact_impact_edge_speed(const struct tact_world *world, struct block *block)
 {
     const struct tact_contact *c = &world->contacts[block->contact];
     double radius = c->patch.rolls, speed[2] = {0.0, 0.0}, longest = 5.0 * radius * c->patch.depth;
-    block->rolling = 0.0;
+    block->edge_speed = 0.0;
     if (world->options.local == TACT_LOCAL_BOUCHARD || c->patch.kind != TACT_PATCH_ELLIPSE ||
         !isfinite(radius)) {
         return; /* as published, or without rolling torque */
@@ -91,29 +91,30 @@ void tact_impact_rolling(const struct tact_world *world, struct block *block)
         const double semi = c->patch.semi[i];
         speed[i] *= semi * semi <= longest ? semi : 0.0;
     }
-    block->rolling = tact_hypot(speed[0], speed[1]);
+    block->edge_speed = tact_hypot(speed[0], speed[1]);
 }
 
 void tact_impact_rebound(const struct tact_world *world, struct block *block)
 {
     const struct tact_contact *c = &world->contacts[block->contact];
     double e = tact_world_pair_law(world, c->a, c->b)->restitution;
-    double approach = fastest_approach(&c->patch, block->arrival);
-    memset(block->rebound, 0, sizeof block->rebound);
+    double approach = fastest_approach(&c->patch, block->pre_velocity);
+    memset(block->restitution_velocity, 0, sizeof block->restitution_velocity);
     if (c->patch.law == TACT_LAW_GAPS) { /* those that close in this tick */
-        approach = tact_min(approach, approach + deepest(c) / world->options.period);
+        approach = tact_min(approach, approach + deepest_excess(c) / world->options.period);
     }
     if (!(e > 0.0) || c->patch.law == TACT_LAW_WRENCH || !(approach > 0.0) ||
-        approach <= 2.0 * block->drawn) {
+        approach <= 2.0 * block->approach_gain) {
         return;
     }
     for (int i = 0; i < (tips(&c->patch) ? 3 : 1); i++) {
-        block->rebound[i] = -e * block->arrival[i];
+        block->restitution_velocity[i] = -e * block->pre_velocity[i];
     }
-    if (block->softness > 0.0) { /* nothing is left to the spring */
-        block->local.s[0] -= block->softness;
-        block->softness = 0.0;
-        block->push = tact_min(block->push, tact_max(block->rebound[0], 0.0));
+    if (block->normal_cfm > 0.0) { /* nothing is left to the spring */
+        block->local.s[0] -= block->normal_cfm;
+        block->normal_cfm = 0.0;
+        block->bias_velocity =
+            tact_min(block->bias_velocity, tact_max(block->restitution_velocity[0], 0.0));
     }
 }
 
@@ -122,7 +123,7 @@ void tact_impact_rebound(const struct tact_world *world, struct block *block)
  * tau is the relaxation time and, for the force (e / c) (1 - a v_n) of Hunt and Crossley (1975), a
  * e beside it. One that is not yet deep enough may close in one tick: v_n >= e / h. Never
  * pulls. From rest, a tick pushes bodies apart no faster than the options say, and if rigid or
- * rebounding no faster than tact_impact_limit_pushes() finds. */
+ * rebounding no faster than tact_impact_limit_bias() finds. */
 static void depth_target(const struct tact_world *world, struct block *block)
 {
     const struct tact_contact *c = &world->contacts[block->contact];
@@ -131,12 +132,14 @@ static void depth_target(const struct tact_world *world, struct block *block)
     double e = c->patch.exponent * (c->patch.depth - c->patch.target - c->preload);
     e = c->preload > 0.0 && law->compliance == 0.0 ? tact_min(e, 0.0) : e;
     double time = h + (e > 0.0 ? law->dissipation + law->hunt_crossley * e : 0.0);
-    block->push = e / time;
-    block->softness = c->starting ? 0.0 : law->compliance / (time * h);
+    block->bias_velocity = e / time;
+    block->normal_cfm = c->starting ? 0.0 : law->compliance / (time * h);
     int sinks = law->compliance == 0.0 || law->restitution > 0.0;
-    block->sunk = sinks && e > SUNK * c->patch.target ? e : 0.0;
-    block->softer = 1.0 + block->softness / block->local.s[0];
-    block->push = tact_min(block->push, world->options.push_limit * block->softer) - block->rolling;
+    block->excess = sinks && e > MIN_EXCESS * c->patch.target ? e : 0.0;
+    block->bias_scale = 1.0 + block->normal_cfm / block->local.s[0];
+    block->bias_velocity =
+        tact_min(block->bias_velocity, world->options.push_limit * block->bias_scale) -
+        block->edge_speed;
 }
 
 /* The same of a patch with gaps g: v_n + w_1 x_2 - w_2 x_1 >= -g(x) / h at each of its points x
@@ -146,21 +149,22 @@ static void gaps_target(const struct tact_world *world, struct block *block)
     const struct tact_contact *c = &world->contacts[block->contact];
     const struct tact_contact_law *law = tact_world_pair_law(world, c->a, c->b);
     static const double middle[2] = {0.0, 0.0};
-    double h = world->options.period, e = deepest(c), gap = gap_at(c, middle);
+    double h = world->options.period, e = deepest_excess(c), gap = gap_at(c, middle);
     if (c->preload > 0.0 && law->compliance == 0.0 && e > 0.0) {
         gap += e;
         e = 0.0;
     }
     double time = h + (e > 0.0 ? law->dissipation + law->hunt_crossley * e : 0.0);
-    block->softness = c->starting ? 0.0 : law->compliance / (time * h);
-    block->softer = 1.0 + block->softness / block->local.s[0];
-    double most = world->options.push_limit * block->softer;
+    block->normal_cfm = c->starting ? 0.0 : law->compliance / (time * h);
+    block->bias_scale = 1.0 + block->normal_cfm / block->local.s[0];
+    double most = world->options.push_limit * block->bias_scale;
     double rate = e > most * time ? most / e : 1.0 / time;
     int sinks = law->compliance == 0.0 || law->restitution > 0.0;
-    block->sunk = sinks && !c->patch.corners ? tact_max(e, 0.0) : 0.0; /* others tip as they open */
-    block->push = -gap * rate;
-    block->wanted[4] -= c->patch.gap[2] * rate;
-    block->wanted[5] += c->patch.gap[1] * rate;
+    block->excess =
+        sinks && !c->patch.corners ? tact_max(e, 0.0) : 0.0; /* others tip as they open */
+    block->bias_velocity = -gap * rate;
+    block->target_velocity[4] -= c->patch.gap[2] * rate;
+    block->target_velocity[5] += c->patch.gap[1] * rate;
 }
 
 void tact_impact_target(const struct tact_world *world, struct block *block)
@@ -168,23 +172,24 @@ void tact_impact_target(const struct tact_world *world, struct block *block)
     const struct tact_patch *patch = &world->contacts[block->contact].patch;
     double free[3];
     tact_impact_velocity(block, free);
-    block->drawn = block->arrival[0] - free[0];
-    block->push = block->softness = block->sunk = 0.0;
-    block->softer = 1.0;
-    memcpy(block->wanted, patch->wanted, sizeof block->wanted);
+    block->approach_gain = block->pre_velocity[0] - free[0];
+    block->bias_velocity = block->normal_cfm = block->excess = 0.0;
+    block->bias_scale = 1.0;
+    memcpy(block->target_velocity, patch->wanted, sizeof block->target_velocity);
     if (patch->law == TACT_LAW_DEPTH) {
         depth_target(world, block);
     } else if (patch->law == TACT_LAW_GAPS) {
         gaps_target(world, block);
     }
-    block->push = block->locked ? tact_min(block->push, 0.0) : block->push;
-    block->local.s[0] += block->softness;
+    block->bias_velocity =
+        block->locked ? tact_min(block->bias_velocity, 0.0) : block->bias_velocity;
+    block->local.s[0] += block->normal_cfm;
 }
 
 /* How much faster the bodies of a contact would close after this tick without its impulse [m/s], at
  * velocities with the impulses of the last tick: what these gave beyond stopping the bodies was an
  * impact's, and carries nothing. */
-static double loaded(const struct tact_world *world, const struct block *block)
+static double load_velocity(const struct tact_world *world, const struct block *block)
 {
     double u[3];
     tact_impact_velocity(block, u);
@@ -193,19 +198,19 @@ static double loaded(const struct tact_world *world, const struct block *block)
 
 /* At least the sum of overlaps beyond the target of any contacts one above the other [m]: of each
  * body or hand of an island the largest counts. */
-static double find_sunk(const struct tact_world *world, const struct island *island)
+static double sum_excess(const struct tact_world *world, const struct island *island)
 {
     double sum = 0.0;
     for (int i = 0; i < island->owners.count; i++) {
-        world->sunk[island->owners.at[i]] = 0.0;
+        world->excess[island->owners.at[i]] = 0.0;
     }
     for (int i = 0; i < island->blocks.count; i++) {
         const struct block *block = &world->blocks[island->blocks.at[i]];
         for (int k = 0; k < 2; k++) {
-            int at = tact_world_place(world, block->side[k].owner);
+            int at = tact_owner_index(world, block->side[k].owner);
             if (at >= 0) {
-                sum += tact_max(0.0, block->sunk - world->sunk[at]);
-                world->sunk[at] = tact_max(block->sunk, world->sunk[at]);
+                sum += tact_max(0.0, block->excess - world->excess[at]);
+                world->excess[at] = tact_max(block->excess, world->excess[at]);
             }
         }
     }
@@ -218,37 +223,37 @@ static double find_sunk(const struct tact_world *world, const struct island *isl
  * sum of their overlaps is covered. Between bodies that fall alike, as those of a stack do until
  * the ground stops them, it is the load that draws; of which an impact in the last tick says too
  * much, but that is no faster than gravity or what draws another contact of the island. */
-void tact_impact_limit_pushes(const struct tact_world *world, const struct island *island)
+void tact_impact_limit_bias(const struct tact_world *world, const struct island *island)
 {
-    double h = world->options.period, sunk = find_sunk(world, island);
+    double h = world->options.period, excess = sum_excess(world, island);
     double most = h * tact_v3_norm(world->options.gravity);
     for (int i = 0; i < island->blocks.count; i++) {
-        most = tact_max(most, world->blocks[island->blocks.at[i]].drawn);
+        most = tact_max(most, world->blocks[island->blocks.at[i]].approach_gain);
     }
-    for (int i = 0; i < island->blocks.count && sunk > 0.0; i++) {
+    for (int i = 0; i < island->blocks.count && excess > 0.0; i++) {
         struct block *block = &world->blocks[island->blocks.at[i]];
-        if (!(block->sunk > 0.0) || !(block->push > 0.0)) {
+        if (!(block->excess > 0.0) || !(block->bias_velocity > 0.0)) {
             continue;
         }
-        double load = block->loose ? tact_min(loaded(world, block), most) : 0.0;
-        double d = tact_max(block->drawn, load);
+        double load = block->free_body ? tact_min(load_velocity(world, block), most) : 0.0;
+        double d = tact_max(block->approach_gain, load);
         d = tact_max(d, 0.0);
-        double all = sqrt(0.25 * d * d + 2.0 * d / h * sunk) - 0.5 * d;
-        double share = block->sunk / sunk * all * block->softer;
-        block->push = tact_min(block->push, share - block->rolling);
+        double all = sqrt(0.25 * d * d + 2.0 * d / h * excess) - 0.5 * d;
+        double share = block->excess / excess * all * block->bias_scale;
+        block->bias_velocity = tact_min(block->bias_velocity, share - block->edge_speed);
     }
 }
 
-void tact_impact_wanted(const struct block *block, double u[6])
+void tact_impact_subtract_target(const struct block *block, double u[6])
 {
     if (tact_block_rebounds(block)) {
-        u[0] -= tact_max(block->push, block->rebound[0]);
-        u[4] -= block->rebound[1];
-        u[5] -= block->rebound[2];
+        u[0] -= tact_max(block->bias_velocity, block->restitution_velocity[0]);
+        u[4] -= block->restitution_velocity[1];
+        u[5] -= block->restitution_velocity[2];
         return;
     }
-    u[0] -= block->push;
+    u[0] -= block->bias_velocity;
     for (int i = 0; i < 6; i++) {
-        u[i] -= block->wanted[i];
+        u[i] -= block->target_velocity[i];
     }
 }

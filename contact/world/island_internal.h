@@ -17,31 +17,34 @@ struct list {
 
 /* What is known between the sweeps of an island (search.c). */
 struct search {
-    int n;         /* unknowns */
-    int newton;    /* 1 where Newton's steps may be taken */
-    double best;   /* least residual met */
-    double lately; /* the same since Anderson acceleration began anew */
-    double from;   /* residual where Newton's present steps began */
-    int tried;     /* how many of them have led no lower; 0: none is under way */
-    int fails;     /* how often they were taken back */
-    int hold;      /* sweeps until they are tried again */
-    int steps;     /* of the interior-point method that were taken; 0: not tried, or of no use */
-    int anchored;  /* 1: the solver's springs start at impulses of this search, as set by
-                      tact_springs_anchor(); -1: they must not be anchored any more */
-    double least;  /* miss met: a residual is a share of impulses, which may be absurd */
-    double share;  /* residual there */
+    int n;                /* unknowns */
+    int newton;           /* 1 where Newton's steps may be taken */
+    double best;          /* least residual met */
+    double since_restart; /* the same since Anderson acceleration began anew */
+    double newton_start;  /* residual where Newton's present steps began */
+    int newton_tries;     /* how many of them have led no lower; 0: none is under way */
+    int newton_failures;  /* how often they were taken back */
+    int newton_pause;     /* sweeps until they are tried again */
+    int interior_steps; /* of the interior-point method that were taken; 0: not tried, or of no use
+                         */
+    int anchored;       /* 1: the solver's springs start at impulses of this search, as set by
+                           tact_springs_anchor(); -1: they must not be anchored any more */
+    double least_miss;  /* miss met: a residual is a share of impulses, which may be absurd */
+    double least_miss_residual;            /* residual there */
     double *before, *after, *scale, *next; /* impulses */
-    double *kept, *sane;                   /* those of the best sweep, and of the least miss */
+    double *best_impulses,
+        *least_miss_impulses; /* those of the best sweep, and of the least miss */
     struct anderson anderson;
 };
 
 struct island {
-    struct list blocks, bonds, parts; /* of the world, and which mechanisms the bonds make */
-    struct list owners;               /* bodies, then hands */
-    int points;                       /* one of its contacts is solved as points */
-    int coupled;                      /* two contacts share a body or hand */
-    int open;                         /* 1: to be swept */
-    double residual;                  /* largest of the last sweep, as tact_solve_stats has it */
+    struct list blocks, constraints,
+        mechanisms;     /* of the world, and which mechanisms the bonds make */
+    struct list owners; /* bodies, then hands */
+    int points;         /* one of its contacts is solved as points */
+    int coupled;        /* two contacts share a body or hand */
+    int open;           /* 1: to be swept */
+    double residual;    /* largest of the last sweep, as tact_solve_stats has it */
     double size,
         change; /* of that: squares of all impulses and of what changed, torques as forces */
     struct search search;

@@ -16,12 +16,12 @@ static int owner_count(const struct tact_world *world)
 int tact_islands_create(struct tact_world *world)
 {
     struct islands *s = &world->islands;
-    size_t owners = (size_t)owner_count(world), contacts = (size_t)world->room;
-    size_t bonds = (size_t)world->bond_count, unknowns = contacts * 6 + bonds;
+    size_t owners = (size_t)owner_count(world), contacts = (size_t)world->contact_capacity;
+    size_t constraints = (size_t)world->constraint_count, unknowns = contacts * 6 + constraints;
     s->list = calloc(owners + 1, sizeof *s->list);
     s->root = calloc(owners + 1, sizeof *s->root);
     s->number = calloc(owners + 1, sizeof *s->number);
-    s->items = calloc(contacts + 2 * bonds + owners + 1, sizeof *s->items);
+    s->items = calloc(contacts + 2 * constraints + owners + 1, sizeof *s->items);
     s->unknowns = calloc(unknowns * (SEARCH_VECTORS + ANDERSON_VECTORS) + 1, sizeof *s->unknowns);
     return s->list && s->root && s->number && s->items && s->unknowns ? 0 : -ENOMEM;
 }
@@ -44,7 +44,7 @@ static int find_root(struct islands *s, int owner)
     return owner;
 }
 
-static void join(struct islands *s, int a, int b)
+static void unite(struct islands *s, int a, int b)
 {
     if (a >= 0 && b >= 0) {
         a = find_root(s, a);
@@ -53,15 +53,15 @@ static void join(struct islands *s, int a, int b)
     }
 }
 
-static int place_of_block(const struct tact_world *world, int block, int side)
+static int owner_of_block(const struct tact_world *world, int block, int side)
 {
-    return tact_world_place(world, world->blocks[block].side[side].owner);
+    return tact_owner_index(world, world->blocks[block].side[side].owner);
 }
 
-static int place_of_bond(const struct tact_world *world, int bond, int side)
+static int owner_of_constraint(const struct tact_world *world, int constraint, int side)
 {
-    const struct tact_bond *b = &world->bonds[bond].bond;
-    return tact_world_place(world, side ? b->b : b->a);
+    const struct tact_constraint *b = &world->constraints[constraint].constraint;
+    return tact_owner_index(world, side ? b->b : b->a);
 }
 
 /* The island of an owner that moves, or -1 where it is in none. */
@@ -70,28 +70,29 @@ static int island_at(struct tact_world *world, int a, int b)
     return world->islands.number[find_root(&world->islands, a >= 0 ? a : b)];
 }
 
-static int of_block(struct tact_world *world, int i)
+static int island_of_block(struct tact_world *world, int i)
 {
-    return island_at(world, place_of_block(world, i, 0), place_of_block(world, i, 1));
+    return island_at(world, owner_of_block(world, i, 0), owner_of_block(world, i, 1));
 }
 
-static int of_bond(struct tact_world *world, int i)
+static int island_of_constraint(struct tact_world *world, int i)
 {
-    return island_at(world, place_of_bond(world, i, 0), place_of_bond(world, i, 1));
+    return island_at(world, owner_of_constraint(world, i, 0), owner_of_constraint(world, i, 1));
 }
 
-static int of_part(struct tact_world *world, int i)
+static int island_of_mechanism(struct tact_world *world, int i)
 {
-    return of_bond(world, world->mechanisms.order[world->mechanisms.parts[i].bond]);
+    return island_of_constraint(world,
+                                world->mechanisms.order[world->mechanisms.list[i].constraint]);
 }
 
-static int of_owner(struct tact_world *world, int i)
+static int island_of_owner(struct tact_world *world, int i)
 {
     return island_at(world, i, i);
 }
 
 /* Another island, where this root has none. */
-static void number(struct islands *s, int root)
+static void number_root(struct islands *s, int root)
 {
     if (s->number[root] < 0) {
         s->list[s->count] = (struct island){.open = 1};
@@ -107,26 +108,26 @@ static void number_islands(struct tact_world *world)
         s->number[i] = -1;
     }
     for (int i = 0; i < world->block_count; i++) {
-        join(s, place_of_block(world, i, 0), place_of_block(world, i, 1));
+        unite(s, owner_of_block(world, i, 0), owner_of_block(world, i, 1));
     }
-    for (int i = 0; i < world->bond_count; i++) {
-        join(s, place_of_bond(world, i, 0), place_of_bond(world, i, 1));
+    for (int i = 0; i < world->constraint_count; i++) {
+        unite(s, owner_of_constraint(world, i, 0), owner_of_constraint(world, i, 1));
     }
     s->count = 0;
     for (int i = 0; i < world->block_count; i++) {
-        int a = place_of_block(world, i, 0);
-        number(s, find_root(s, a >= 0 ? a : place_of_block(world, i, 1)));
+        int a = owner_of_block(world, i, 0);
+        number_root(s, find_root(s, a >= 0 ? a : owner_of_block(world, i, 1)));
     }
-    for (int i = 0; i < world->bond_count; i++) {
-        int a = place_of_bond(world, i, 0);
-        number(s, find_root(s, a >= 0 ? a : place_of_bond(world, i, 1)));
+    for (int i = 0; i < world->constraint_count; i++) {
+        int a = owner_of_constraint(world, i, 0);
+        number_root(s, find_root(s, a >= 0 ? a : owner_of_constraint(world, i, 1)));
     }
 }
 
 /* Fills the list at `offset` in each island with the numbers of its things; returns the room that
  * is left. */
-static int *fill(struct tact_world *world, size_t offset, int count,
-                 int (*island_of)(struct tact_world *, int), int *room)
+static int *fill_lists(struct tact_world *world, size_t offset, int count,
+                       int (*island_of)(struct tact_world *, int), int *room)
 {
     struct islands *s = &world->islands;
     struct list *list;
@@ -153,14 +154,15 @@ static int *fill(struct tact_world *world, size_t offset, int count,
 }
 
 /* The vectors of each search, one island's after another's. */
-static void share_unknowns(struct islands *s)
+static void partition_unknowns(struct islands *s)
 {
     double *next = s->unknowns;
     for (int i = 0; i < s->count; i++) {
         struct search *search = &s->list[i].search;
-        int n = s->list[i].blocks.count * 6 + s->list[i].bonds.count;
-        double **vectors[SEARCH_VECTORS] = {&search->before, &search->after, &search->scale,
-                                            &search->next,   &search->kept,  &search->sane};
+        int n = s->list[i].blocks.count * 6 + s->list[i].constraints.count;
+        double **vectors[SEARCH_VECTORS] = {&search->before,        &search->after,
+                                            &search->scale,         &search->next,
+                                            &search->best_impulses, &search->least_miss_impulses};
         search->n = n;
         search->anchored = 0;
         for (int k = 0; k < SEARCH_VECTORS; k++) {
@@ -172,23 +174,23 @@ static void share_unknowns(struct islands *s)
     }
 }
 
-static int *touching(struct tact_world *world, struct tact_owner owner)
+static int *contact_counter(struct tact_world *world, struct tact_owner owner)
 {
     return owner.kind == TACT_OWNER_BODY ? &world->bodies[owner.index].touching
                                          : &world->hands[owner.index].touching;
 }
 
-static void find_alone(struct tact_world *world)
+static void find_uncoupled(struct tact_world *world)
 {
     for (int pass = 0; pass < 3; pass++) { /* sets to 0, counts, looks */
         for (int i = 0; i < world->block_count; i++) {
             struct block *block = &world->blocks[i];
-            block->alone = 1;
+            block->uncoupled = 1;
             for (int k = 0; k < 2; k++) {
                 if (block->side[k].dof) {
-                    int *n = touching(world, block->side[k].owner);
+                    int *n = contact_counter(world, block->side[k].owner);
                     *n = pass ? *n + (pass == 1) : 0;
-                    block->alone &= *n == 1;
+                    block->uncoupled &= *n == 1;
                 }
             }
         }
@@ -201,16 +203,19 @@ void tact_islands_find(struct tact_world *world)
     int *room = s->items;
     world->direct.island = NULL;
     number_islands(world);
-    room = fill(world, offsetof(struct island, blocks), world->block_count, of_block, room);
-    room = fill(world, offsetof(struct island, bonds), world->bond_count, of_bond, room);
-    room = fill(world, offsetof(struct island, parts), world->mechanisms.count, of_part, room);
-    fill(world, offsetof(struct island, owners), owner_count(world), of_owner, room);
-    share_unknowns(s);
-    find_alone(world);
+    room = fill_lists(world, offsetof(struct island, blocks), world->block_count, island_of_block,
+                      room);
+    room = fill_lists(world, offsetof(struct island, constraints), world->constraint_count,
+                      island_of_constraint, room);
+    room = fill_lists(world, offsetof(struct island, mechanisms), world->mechanisms.count,
+                      island_of_mechanism, room);
+    fill_lists(world, offsetof(struct island, owners), owner_count(world), island_of_owner, room);
+    partition_unknowns(s);
+    find_uncoupled(world);
     for (int i = 0; i < s->count; i++) {
         for (int k = 0; k < s->list[i].blocks.count; k++) {
             const struct block *block = &world->blocks[s->list[i].blocks.at[k]];
-            s->list[i].coupled |= !block->alone;
+            s->list[i].coupled |= !block->uncoupled;
             s->list[i].points |= block->points;
         }
     }

@@ -11,15 +11,15 @@
 #define ANSWER_BYTES ((size_t)64 << 20) /* most memory for the contacts' answers */
 #define REDUNDANT 1e-10 /* share of a row's own mobility below which it adds nothing */
 
-static int body_of(const struct tact_bond *bond, int side)
+static int body_of(const struct tact_constraint *constraint, int side)
 {
-    const struct tact_owner *owner = side ? &bond->b : &bond->a;
+    const struct tact_owner *owner = side ? &constraint->b : &constraint->a;
     return owner->kind == TACT_OWNER_BODY ? owner->index : -1;
 }
 
-static int held_rows(enum tact_bond_kind kind)
+static int constrained_rows(enum tact_constraint_kind kind)
 {
-    return kind == TACT_BOND_BALL ? 3 : kind == TACT_BOND_FIXED ? 6 : 5;
+    return kind == TACT_CONSTRAINT_BALL ? 3 : kind == TACT_CONSTRAINT_FIXED ? 6 : 5;
 }
 
 /* Labels each body with the least body that joints connect it to; -1 without joints. */
@@ -30,8 +30,9 @@ static void label_bodies(const struct tact_world *world, int *label)
     }
     for (int again = 1; again;) {
         again = 0;
-        for (int i = 0; i < world->bond_count; i++) {
-            int a = body_of(&world->bonds[i].bond, 0), b = body_of(&world->bonds[i].bond, 1);
+        for (int i = 0; i < world->constraint_count; i++) {
+            int a = body_of(&world->constraints[i].constraint, 0),
+                b = body_of(&world->constraints[i].constraint, 1);
             int la = a < 0 ? -1 : label[a], lb = b < 0 ? -1 : label[b];
             int least = a < 0 ? b : b < 0 || a < b ? a : b;
             least = la >= 0 && la < least ? la : least;
@@ -48,7 +49,7 @@ static void label_bodies(const struct tact_world *world, int *label)
 }
 
 /* Lists the bonds by mechanism, in the order of the mechanisms' least bodies. */
-static void list_parts(struct tact_world *world)
+static void list_mechanisms(struct tact_world *world)
 {
     struct mechanisms *m = &world->mechanisms;
     int listed = 0;
@@ -56,38 +57,39 @@ static void list_parts(struct tact_world *world)
         if (m->of_body[body] != body) {
             continue;
         }
-        struct mechanism *part = &m->parts[m->count];
-        part->bond = listed;
+        struct mechanism *part = &m->list[m->count];
+        part->constraint = listed;
         part->row = m->rows;
-        for (int i = 0; i < world->bond_count; i++) {
-            struct world_bond *w = &world->bonds[i];
-            int a = body_of(&w->bond, 0), b = body_of(&w->bond, 1);
+        for (int i = 0; i < world->constraint_count; i++) {
+            struct world_constraint *w = &world->constraints[i];
+            int a = body_of(&w->constraint, 0), b = body_of(&w->constraint, 1);
             if (m->of_body[a >= 0 ? a : b] == body) {
                 m->order[listed++] = i;
-                w->part = m->count;
+                w->mechanism = m->count;
                 w->row = m->rows;
-                m->rows += held_rows(w->bond.kind);
+                m->rows += constrained_rows(w->constraint.kind);
             }
         }
-        part->bond_end = listed;
+        part->constraint_end = listed;
         part->row_end = m->rows;
         m->count++;
     }
-    for (int i = 0; i < world->bond_count; i++) {
+    for (int i = 0; i < world->constraint_count; i++) {
         for (int k = 0; k < 2; k++) {
-            int body = body_of(&world->bonds[i].bond, k);
+            int body = body_of(&world->constraints[i].constraint, k);
             if (body >= 0) {
-                m->of_body[body] = world->bonds[i].part; /* from the label to the number */
+                m->of_body[body] =
+                    world->constraints[i].mechanism; /* from the label to the number */
             }
         }
     }
 }
 
-static int share_body(const struct world_bond *p, const struct world_bond *q)
+static int share_body(const struct world_constraint *p, const struct world_constraint *q)
 {
     for (int k = 0; k < 4; k++) {
-        int body = body_of(&p->bond, k / 2);
-        if (body >= 0 && body == body_of(&q->bond, k % 2)) {
+        int body = body_of(&p->constraint, k / 2);
+        if (body >= 0 && body == body_of(&q->constraint, k % 2)) {
             return 1;
         }
     }
@@ -95,18 +97,18 @@ static int share_body(const struct world_bond *p, const struct world_bond *q)
 }
 
 /* Where each row begins; returns the number of entries. */
-static size_t shape_rows(struct tact_world *world)
+static size_t lay_out_rows(struct tact_world *world)
 {
     struct mechanisms *m = &world->mechanisms;
     size_t entries = 0;
-    for (int i = 0; i < world->bond_count; i++) {
-        const struct world_bond *w = &world->bonds[m->order[i]];
+    for (int i = 0; i < world->constraint_count; i++) {
+        const struct world_constraint *w = &world->constraints[m->order[i]];
         int from = w->row;
-        for (int k = m->parts[w->part].bond; k < i && from == w->row; k++) {
-            const struct world_bond *other = &world->bonds[m->order[k]];
+        for (int k = m->list[w->mechanism].constraint; k < i && from == w->row; k++) {
+            const struct world_constraint *other = &world->constraints[m->order[k]];
             from = share_body(w, other) ? other->row : from;
         }
-        for (int row = w->row; row < w->row + held_rows(w->bond.kind); row++) {
+        for (int row = w->row; row < w->row + constrained_rows(w->constraint.kind); row++) {
             m->first[row] = from;
             m->start[row] = entries;
             entries += (size_t)(row - from + 1);
@@ -118,55 +120,55 @@ static size_t shape_rows(struct tact_world *world)
 int tact_mechanisms_create(struct tact_world *world)
 {
     struct mechanisms *m = &world->mechanisms;
-    size_t bonds = (size_t)world->bond_count, most = 0, longest = 0;
-    if (!bonds) {
+    size_t constraints = (size_t)world->constraint_count, most = 0, longest = 0;
+    if (!constraints) {
         return 0;
     }
-    m->parts = calloc(bonds, sizeof *m->parts);
-    m->order = calloc(bonds, sizeof *m->order);
+    m->list = calloc(constraints, sizeof *m->list);
+    m->order = calloc(constraints, sizeof *m->order);
     m->of_body = calloc((size_t)world->body_count, sizeof *m->of_body);
-    m->first = calloc(bonds * 6, sizeof *m->first);
-    m->start = calloc(bonds * 6, sizeof *m->start);
-    m->changes = calloc(bonds * 6, sizeof *m->changes);
-    m->slips = calloc(bonds * 6, sizeof *m->slips);
-    if (!m->slips || !m->parts || !m->order || !m->of_body || !m->first || !m->start ||
-        !m->changes) {
+    m->first = calloc(constraints * 6, sizeof *m->first);
+    m->start = calloc(constraints * 6, sizeof *m->start);
+    m->work = calloc(constraints * 6, sizeof *m->work);
+    m->row_velocities = calloc(constraints * 6, sizeof *m->row_velocities);
+    if (!m->row_velocities || !m->list || !m->order || !m->of_body || !m->first || !m->start ||
+        !m->work) {
         return -ENOMEM;
     }
     label_bodies(world, m->of_body);
-    list_parts(world);
+    list_mechanisms(world);
     for (int i = 0; i < m->count; i++) {
-        size_t rows = (size_t)(m->parts[i].row_end - m->parts[i].row);
+        size_t rows = (size_t)(m->list[i].row_end - m->list[i].row);
         longest = rows > longest ? rows : longest;
-        most += rows * (size_t)(m->parts[i].bond_end - m->parts[i].bond);
+        most += rows * (size_t)(m->list[i].constraint_end - m->list[i].constraint);
     }
-    m->answer_room = ANSWER_BYTES / sizeof *m->answers;
-    if (m->answer_room > (size_t)world->room * 12 * longest) {
-        m->answer_room = (size_t)world->room * 12 * longest;
+    m->response_capacity = ANSWER_BYTES / sizeof *m->responses;
+    if (m->response_capacity > (size_t)world->contact_capacity * 12 * longest) {
+        m->response_capacity = (size_t)world->contact_capacity * 12 * longest;
     }
-    m->factors = calloc(shape_rows(world) + 1, sizeof *m->factors);
-    m->levers = calloc(most + 1, sizeof *m->levers);
-    m->answers = calloc(m->answer_room + 1, sizeof *m->answers);
-    return m->factors && m->levers && m->answers ? 0 : -ENOMEM;
+    m->factors = calloc(lay_out_rows(world) + 1, sizeof *m->factors);
+    m->free_responses = calloc(most + 1, sizeof *m->free_responses);
+    m->responses = calloc(m->response_capacity + 1, sizeof *m->responses);
+    return m->factors && m->free_responses && m->responses ? 0 : -ENOMEM;
 }
 
 void tact_mechanisms_destroy(struct mechanisms *m)
 {
-    free(m->parts);
+    free(m->list);
     free(m->order);
     free(m->of_body);
     free(m->first);
     free(m->start);
-    free(m->changes);
-    free(m->slips);
+    free(m->work);
+    free(m->row_velocities);
     free(m->factors);
-    free(m->levers);
-    free(m->answers);
+    free(m->free_responses);
+    free(m->responses);
 }
 
 /* Adds J_p Y_q of a body that both move to the matrix; q stands no later than p. */
-static void add_shared(struct mechanisms *m, const struct world_bond *p, int side,
-                       const struct world_bond *q, int other)
+static void add_shared(struct mechanisms *m, const struct world_constraint *p, int side,
+                       const struct world_constraint *q, int other)
 {
     const double *j = p->j[side], *y = q->y[other];
     for (int i = 0; i < p->count; i++) {
@@ -175,27 +177,27 @@ static void add_shared(struct mechanisms *m, const struct world_bond *p, int sid
         for (int k = 0; k < q->count && q->row + k <= row; k++) {
             double sum = 0.0;
             for (int d = 0; d < 6; d++) {
-                sum += j[d * 6 + p->held[i]] * y[d * 6 + q->held[k]];
+                sum += j[d * 6 + p->constrained[i]] * y[d * 6 + q->constrained[k]];
             }
             to[k] += sum;
         }
     }
 }
 
-static void fill(struct tact_world *world, const struct mechanism *part)
+static void fill_matrix(struct tact_world *world, const struct mechanism *part)
 {
     struct mechanisms *m = &world->mechanisms;
     for (int row = part->row; row < part->row_end; row++) {
         memset(m->factors + m->start[row], 0,
                (size_t)(row - m->first[row] + 1) * sizeof *m->factors);
     }
-    for (int i = part->bond; i < part->bond_end; i++) {
-        const struct world_bond *p = &world->bonds[m->order[i]];
-        for (int k = part->bond; k <= i; k++) {
-            const struct world_bond *q = &world->bonds[m->order[k]];
+    for (int i = part->constraint; i < part->constraint_end; i++) {
+        const struct world_constraint *p = &world->constraints[m->order[i]];
+        for (int k = part->constraint; k <= i; k++) {
+            const struct world_constraint *q = &world->constraints[m->order[k]];
             for (int pair = 0; pair < 4; pair++) {
-                int body = body_of(&p->bond, pair / 2);
-                if (body >= 0 && body == body_of(&q->bond, pair % 2)) {
+                int body = body_of(&p->constraint, pair / 2);
+                if (body >= 0 && body == body_of(&q->constraint, pair % 2)) {
                     add_shared(m, p, pair / 2, q, pair % 2);
                 }
             }
@@ -232,8 +234,8 @@ void tact_mechanisms_factor(struct tact_world *world)
 {
     struct mechanisms *m = &world->mechanisms;
     for (int i = 0; i < m->count; i++) {
-        fill(world, &m->parts[i]);
-        for (int row = m->parts[i].row; row < m->parts[i].row_end; row++) {
+        fill_matrix(world, &m->list[i]);
+        for (int row = m->list[i].row; row < m->list[i].row_end; row++) {
             factor_row(m, row);
         }
     }
@@ -241,7 +243,7 @@ void tact_mechanisms_factor(struct tact_world *world)
 
 void tact_mechanism_solve(const struct mechanisms *m, int part, double *x, int stride)
 {
-    const struct mechanism *p = &m->parts[part];
+    const struct mechanism *p = &m->list[part];
     for (int i = p->row; i < p->row_end; i++) {
         const double *row = m->factors + m->start[i];
         double sum = x[(i - p->row) * stride];

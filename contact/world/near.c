@@ -6,8 +6,8 @@
 #include <string.h>
 #include "contact/world/world_internal.h"
 
-#define MARGIN 0.25 /* of a moving shape's radius: how far it goes until the next search */
-#define LEFT 0.98   /* of the margin, squared: room for rounding */
+#define SEARCH_MARGIN 0.25 /* of a moving shape's radius: how far it goes until the next search */
+#define RETAINED 0.98      /* of the margin, squared: room for rounding */
 
 int tact_near_create(struct tact_world *world)
 {
@@ -16,23 +16,24 @@ int tact_near_create(struct tact_world *world)
     near->list = calloc(slots, sizeof *near->list);
     near->slots = calloc(slots, sizeof *near->slots);
     near->pairs = calloc(slots, sizeof *near->pairs);
-    near->found = calloc(slots, sizeof *near->found);
+    near->candidates = calloc(slots, sizeof *near->candidates);
     near->first = calloc(shapes + 2, sizeof *near->first);
     near->order = calloc(shapes + 1, sizeof *near->order);
-    near->low = calloc(shapes + 1, sizeof *near->low);
-    near->then = calloc(3 * shapes + 1, sizeof *near->then);
-    near->plane = calloc(4 * shapes + 1, sizeof *near->plane);
-    near->free = calloc(slots, sizeof *near->free);
+    near->lower_end = calloc(shapes + 1, sizeof *near->lower_end);
+    near->position_at_search = calloc(3 * shapes + 1, sizeof *near->position_at_search);
+    near->orientation_at_search = calloc(4 * shapes + 1, sizeof *near->orientation_at_search);
+    near->free_slots = calloc(slots, sizeof *near->free_slots);
     near->free_pieces = calloc((size_t)world->piece_slots + 1, sizeof *near->free_pieces);
     if (tact_keys_create(&near->keys, world->slots) || !near->list || !near->slots ||
-        !near->pairs || !near->found || !near->first || !near->order || !near->low || !near->then ||
-        !near->plane || !near->free || !near->free_pieces) {
+        !near->pairs || !near->candidates || !near->first || !near->order || !near->lower_end ||
+        !near->position_at_search || !near->orientation_at_search || !near->free_slots ||
+        !near->free_pieces) {
         return -ENOMEM;
     }
-    while (near->free_count < world->slots) {
-        near->pairs[near->free_count].number = -1;
-        near->free[near->free_count] = world->slots - 1 - near->free_count;
-        near->free_count++;
+    while (near->free_slot_count < world->slots) {
+        near->pairs[near->free_slot_count].number = -1;
+        near->free_slots[near->free_slot_count] = world->slots - 1 - near->free_slot_count;
+        near->free_slot_count++;
     }
     while (near->free_piece_count < world->piece_slots) {
         near->free_pieces[near->free_piece_count] =
@@ -49,9 +50,17 @@ int tact_near_create(struct tact_world *world)
 
 void tact_near_destroy(struct near *near)
 {
-    void *blocks[] = {near->list,  near->slots, near->pairs,      near->found,
-                      near->first, near->order, near->low,        near->then,
-                      near->plane, near->free,  near->free_pieces};
+    void *blocks[] = {near->list,
+                      near->slots,
+                      near->pairs,
+                      near->candidates,
+                      near->first,
+                      near->order,
+                      near->lower_end,
+                      near->position_at_search,
+                      near->orientation_at_search,
+                      near->free_slots,
+                      near->free_pieces};
     for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) {
         free(blocks[i]);
     }
@@ -83,34 +92,36 @@ void tact_near_shapes(const struct tact_world *world, int pair, int *a, int *b)
 /* How far a shape may go until the next search. */
 static double margin_of(const struct world_shape *shape)
 {
-    return shape->owner.kind == TACT_OWNER_FIXED ? 0.0 : MARGIN * shape->radius;
+    return shape->owner.kind == TACT_OWNER_FIXED ? 0.0 : SEARCH_MARGIN * shape->radius;
 }
 
 /* How far from its origin a search takes what it may meet until the next. */
 static double reach_of(const struct world_shape *shape)
 {
-    return shape->radius + margin_of(shape) + shape->swept;
+    return shape->radius + margin_of(shape) + shape->searched_margin;
 }
 
 /* Whether a shape is where a search would find other pairs. A position that is not finite is. */
-static int has_left(const struct tact_world *world, int i)
+static int has_moved(const struct tact_world *world, int i)
 {
     const struct world_shape *shape = &world->shapes[i];
     const struct tact_pose *pose = &world->poses[i];
-    const double *then = world->near.then + 3 * i;
+    const double *then = world->near.position_at_search + 3 * i;
     double moved[3], margin = margin_of(shape);
     tact_v3_sub(moved, pose->position, then);
     if (shape->shape.kind == TACT_SHAPE_HALFSPACE) {
         return tact_v3_dot(moved, moved) != 0.0 ||
-               memcmp(world->near.plane + 4 * i, pose->quat_wxyz, sizeof pose->quat_wxyz) != 0;
+               memcmp(world->near.orientation_at_search + 4 * i, pose->quat_wxyz,
+                      sizeof pose->quat_wxyz) != 0;
     }
-    return !(tact_v3_dot(moved, moved) <= LEFT * margin * margin) || shape->sweep > shape->swept;
+    return !(tact_v3_dot(moved, moved) <= RETAINED * margin * margin) ||
+           shape->search_margin > shape->searched_margin;
 }
 
-static int any_has_left(const struct tact_world *world)
+static int any_has_moved(const struct tact_world *world)
 {
     for (int i = 0; i < world->shape_count; i++) {
-        if (has_left(world, i)) {
+        if (has_moved(world, i)) {
             return 1;
         }
     }
@@ -118,7 +129,7 @@ static int any_has_left(const struct tact_world *world)
 }
 
 /* Whether a pair has something that a tick has to clear once its shapes are apart. */
-static int is_left_over(const struct tact_world *world, int slot)
+static int has_state(const struct tact_world *world, int slot)
 {
     static const struct tact_springs none;
     const struct tact_contact *c = &world->contacts[slot];
@@ -131,7 +142,7 @@ static int is_left_over(const struct tact_world *world, int slot)
 }
 
 /* Two shapes that are near. */
-static void take(struct tact_world *world, int i, int k)
+static void visit_pair(struct tact_world *world, int i, int k)
 {
     struct near *near = &world->near;
     int a = i < k ? i : k, b = i < k ? k : i;
@@ -140,23 +151,23 @@ static void take(struct tact_world *world, int i, int k)
         near->pairs[slot].listed = 1;
         return;
     }
-    int most = tact_world_most_patches(world, a, b);
-    if (most > 0 && near->found_count < world->slots) {
-        near->found[near->found_count++] = (struct world_pair){a, b, most};
+    int most = tact_world_max_patches(world, a, b);
+    if (most > 0 && near->candidate_count < world->slots) {
+        near->candidates[near->candidate_count++] = (struct world_pair){a, b, most};
     } else if (most > 0) {
-        near->crowded = 1;
+        near->overflow = 1;
     }
 }
 
-static void take_left_over(struct tact_world *world)
+static void keep_stateful(struct tact_world *world)
 {
     struct near *near = &world->near;
     for (int i = 0; i < near->count; i++) {
-        near->pairs[near->slots[i]].listed = (uint8_t)is_left_over(world, near->slots[i]);
+        near->pairs[near->slots[i]].listed = (uint8_t)has_state(world, near->slots[i]);
     }
 }
 
-static void take_at_planes(struct tact_world *world)
+static void visit_halfspaces(struct tact_world *world)
 {
     struct near *near = &world->near;
     for (int p = 0; p < world->shape_count; p++) {
@@ -171,7 +182,7 @@ static void take_at_planes(struct tact_world *world)
             const struct world_shape *shape = &world->shapes[i];
             tact_v3_sub(apart, world->poses[i].position, at);
             if (tact_v3_dot(apart, up) < reach_of(shape)) {
-                take(world, p, i);
+                visit_pair(world, p, i);
             }
         }
     }
@@ -202,7 +213,8 @@ static void sort_order(struct near *near)
     for (size_t g = 0; g < sizeof gaps / sizeof *gaps; g++) {
         for (int i = gaps[g]; i < near->order_count; i++) {
             int shape = near->order[i], k = i;
-            for (; k >= gaps[g] && near->low[near->order[k - gaps[g]]] > near->low[shape];
+            for (;
+                 k >= gaps[g] && near->lower_end[near->order[k - gaps[g]]] > near->lower_end[shape];
                  k -= gaps[g]) {
                 near->order[k] = near->order[k - gaps[g]];
             }
@@ -212,7 +224,7 @@ static void sort_order(struct near *near)
 }
 
 /* Pairs of bounding spheres that overlap with their margins. What is not finite is far away. */
-static void take_swept(struct tact_world *world)
+static void visit_along_axis(struct tact_world *world)
 {
     struct near *near = &world->near;
     int axis = widest_axis(world);
@@ -220,7 +232,7 @@ static void take_swept(struct tact_world *world)
         int i = near->order[k];
         const double *at = world->poses[i].position;
         double reach = reach_of(&world->shapes[i]);
-        near->low[i] = isfinite(at[0] + at[1] + at[2]) ? at[axis] - reach : INFINITY;
+        near->lower_end[i] = isfinite(at[0] + at[1] + at[2]) ? at[axis] - reach : INFINITY;
     }
     sort_order(near);
     for (int k = 0; k < near->order_count; k++) {
@@ -228,13 +240,13 @@ static void take_swept(struct tact_world *world)
         const double *at = world->poses[i].position;
         double reach = reach_of(&world->shapes[i]);
         double end = at[axis] + reach;
-        for (int m = k + 1; m < near->order_count && near->low[near->order[m]] < end; m++) {
+        for (int m = k + 1; m < near->order_count && near->lower_end[near->order[m]] < end; m++) {
             int j = near->order[m];
             double apart[3];
             double both = reach + reach_of(&world->shapes[j]);
             tact_v3_sub(apart, at, world->poses[j].position);
             if (tact_v3_dot(apart, apart) < both * both) {
-                take(world, i, j);
+                visit_pair(world, i, j);
             }
         }
     }
@@ -267,17 +279,19 @@ static void sort_list(struct tact_world *world, int count)
 }
 
 /* A contact for a pair that came near; -1 where there is none left. */
-static int acquire(struct tact_world *world, const struct world_pair *p)
+static int acquire_slot(struct tact_world *world, const struct world_pair *p)
 {
     struct near *near = &world->near;
-    if (!near->free_count || (p->most > 1 && !near->free_piece_count)) {
-        near->crowded = 1;
+    if (!near->free_slot_count || (p->max_patches > 1 && !near->free_piece_count)) {
+        near->overflow = 1;
         return -1;
     }
-    int slot = near->free[--near->free_count], number = tact_near_number(world, p->a, p->b);
+    int slot = near->free_slots[--near->free_slot_count],
+        number = tact_near_number(world, p->a, p->b);
     struct tact_contact *c = &world->contacts[slot];
     tact_keys_add(&near->keys, number, slot);
-    near->pairs[slot] = (struct near_pair){.number = number, .most = p->most, .listed = 1};
+    near->pairs[slot] =
+        (struct near_pair){.number = number, .max_patches = p->max_patches, .listed = 1};
     memset(c, 0, sizeof *c);
     c->a = p->a;
     c->b = p->b;
@@ -286,26 +300,26 @@ static int acquire(struct tact_world *world, const struct world_pair *p)
     if (world->points.room) {
         tact_points_forget(&world->points, slot);
     }
-    if (p->most > 1) {
+    if (p->max_patches > 1) {
         c->first_piece = near->free_pieces[--near->free_piece_count];
         tact_pieces_clear(world, c);
     }
     return slot;
 }
 
-static void release(struct tact_world *world, int slot)
+static void release_slot(struct tact_world *world, int slot)
 {
     struct near *near = &world->near;
-    if (near->pairs[slot].most > 1) {
+    if (near->pairs[slot].max_patches > 1) {
         near->free_pieces[near->free_piece_count++] = world->contacts[slot].first_piece;
     }
     tact_keys_remove(&near->keys, near->pairs[slot].number);
     near->pairs[slot].number = -1;
-    near->free[near->free_count++] = slot;
+    near->free_slots[near->free_slot_count++] = slot;
 }
 
 /* Contacts of the pairs that left go to those that came. */
-static int exchange(struct tact_world *world)
+static int exchange_slots(struct tact_world *world)
 {
     struct near *near = &world->near;
     int used = 0;
@@ -313,11 +327,11 @@ static int exchange(struct tact_world *world)
         if (near->pairs[near->slots[i]].listed) {
             near->slots[used++] = near->slots[i];
         } else {
-            release(world, near->slots[i]);
+            release_slot(world, near->slots[i]);
         }
     }
-    for (int i = 0; i < near->found_count; i++) {
-        int slot = acquire(world, &near->found[i]);
+    for (int i = 0; i < near->candidate_count; i++) {
+        int slot = acquire_slot(world, &near->candidates[i]);
         if (slot >= 0) {
             near->slots[used++] = slot;
         }
@@ -325,28 +339,29 @@ static int exchange(struct tact_world *world)
     return used;
 }
 
-static void search(struct tact_world *world)
+static void search_pairs(struct tact_world *world)
 {
     for (int i = 0; i < world->shape_count; i++) {
-        world->shapes[i].swept = tact_sweep_spare(&world->shapes[i]);
+        world->shapes[i].searched_margin = tact_motion_bounds_margin(&world->shapes[i]);
     }
     struct near *near = &world->near;
-    near->found_count = near->crowded = 0;
-    take_left_over(world);
-    take_at_planes(world);
-    take_swept(world);
-    sort_list(world, exchange(world));
+    near->candidate_count = near->overflow = 0;
+    keep_stateful(world);
+    visit_halfspaces(world);
+    visit_along_axis(world);
+    sort_list(world, exchange_slots(world));
     for (int i = 0; i < world->shape_count; i++) {
-        tact_v3_copy(near->then + 3 * i, world->poses[i].position);
-        memcpy(near->plane + 4 * i, world->poses[i].quat_wxyz, 4 * sizeof *near->plane);
+        tact_v3_copy(near->position_at_search + 3 * i, world->poses[i].position);
+        memcpy(near->orientation_at_search + 4 * i, world->poses[i].quat_wxyz,
+               4 * sizeof *near->orientation_at_search);
     }
     near->searched = 1;
 }
 
 void tact_near_update(struct tact_world *world)
 {
-    if (!world->near.searched || any_has_left(world)) {
-        search(world);
+    if (!world->near.searched || any_has_moved(world)) {
+        search_pairs(world);
     }
 }
 
@@ -358,8 +373,8 @@ void tact_near_add(struct tact_world *world, int pair)
         return;
     }
     tact_near_shapes(world, pair, &p.a, &p.b);
-    p.most = tact_world_most_patches(world, p.a, p.b);
-    int slot = p.most > 0 ? acquire(world, &p) : -1, k = near->count;
+    p.max_patches = tact_world_max_patches(world, p.a, p.b);
+    int slot = p.max_patches > 0 ? acquire_slot(world, &p) : -1, k = near->count;
     if (slot < 0) {
         return;
     }

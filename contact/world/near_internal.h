@@ -19,13 +19,13 @@ struct tact_world;
 /* Two shapes that may touch, a < b. */
 struct world_pair {
     int a, b;
-    int most; /* patches that its model may make; over 1: it may be solved as pieces */
+    int max_patches; /* patches that its model may make; over 1: it may be solved as pieces */
 };
 
 /* What is known of a near pair, by its contact. */
 struct near_pair {
-    int number; /* of the pair; -1: the contact is of none */
-    int most;   /* as struct world_pair has it */
+    int number;      /* of the pair; -1: the contact is of none */
+    int max_patches; /* as struct world_pair has it */
     uint8_t listed;
     uint8_t active;      /* bounding spheres overlap, and its model uses moments */
     double planar;       /* as struct tact_pair_query has it, in this tick */
@@ -36,22 +36,22 @@ struct near {
     int *list;  /* pairs, ascending, */
     int *slots; /* and the contact of each */
     int count;
-    struct near_pair *pairs;  /* by contact */
-    struct tact_keys keys;    /* of the pairs that have a contact: its place */
-    struct world_pair *found; /* pairs of a search that have no contact */
-    int found_count;
+    struct near_pair *pairs;       /* by contact */
+    struct tact_keys keys;         /* of the pairs that have a contact: its place */
+    struct world_pair *candidates; /* pairs of a search that have no contact */
+    int candidate_count;
     int *first; /* by shape: where its next pair goes in the list; one more */
     int *order; /* shapes but half-spaces, by their lower end along the axis */
     int order_count;
-    double *low;   /* that end [m], by shape */
-    double *then;  /* by shape, 3: its position at the last search [m] */
-    double *plane; /* the same of a half-space's orientation, 4 */
-    int searched;  /* 1: once at least */
-    int *free;     /* contacts of no pair, */
-    int free_count;
+    double *lower_end;             /* that end [m], by shape */
+    double *position_at_search;    /* by shape, 3: its position at the last search [m] */
+    double *orientation_at_search; /* the same of a half-space's orientation, 4 */
+    int searched;                  /* 1: once at least */
+    int *free_slots;               /* contacts of no pair, */
+    int free_slot_count;
     int *free_pieces; /* and first pieces of none */
     int free_piece_count;
-    int crowded; /* 1: a near pair has no contact */
+    int overflow; /* 1: a near pair has no contact */
 };
 
 /* Room for the world's shapes and pairs. -ENOMEM. */

@@ -26,14 +26,14 @@ int tact_newton_create(struct newton *newton, int blocks)
     if (!newton->numbers) {
         return -ENOMEM;
     }
-    newton->slope = newton->numbers;
-    newton->press = newton->slope + 6 * n;
-    newton->answer = newton->press + n;
-    newton->offset = newton->answer + 6 * n;
-    newton->in = newton->offset + n;
-    newton->out = newton->in + n;
+    newton->impulse_by_b = newton->numbers;
+    newton->impulse_by_force = newton->impulse_by_b + 6 * n;
+    newton->impulse_by_velocity = newton->impulse_by_force + n;
+    newton->impulse_offset = newton->impulse_by_velocity + 6 * n;
+    newton->sweep_in = newton->impulse_offset + n;
+    newton->sweep_out = newton->sweep_in + n;
     for (int i = 0; i <= NEWTON_PRODUCTS; i++) {
-        newton->basis[i] = newton->out + (1 + (size_t)i) * n;
+        newton->basis[i] = newton->sweep_out + (1 + (size_t)i) * n;
     }
     return 0;
 }
@@ -50,12 +50,12 @@ int tact_newton_sticks(const struct tact_world *world, const struct block *block
 }
 
 /* How a block's impulse answers its b; by differences where that is not known otherwise. */
-static void differentiate(const struct block *block, const double *r, const double *scale,
-                          double *slope)
+static void differentiate_impulse(const struct block *block, const double *r, const double *scale,
+                                  double *slope)
 {
     struct tact_local_problem local = block->local;
     double size = 0.0, base[6];
-    if (tact_local_slope(&local, r, slope)) {
+    if (tact_local_derivative(&local, r, slope)) {
         return;
     }
     local.passes = PASSES;
@@ -102,13 +102,13 @@ static void differentiate_arm(const struct tact_world *world, const struct block
 
 /* How the impulse of an island's contact i answers a change of its b, and of what its normal force
  * was. */
-static void answer(const struct tact_world *world, const struct block *block, int i,
-                   const double *b, double was, double *r)
+static void respond(const struct tact_world *world, const struct block *block, int i,
+                    const double *b, double was, double *r)
 {
     const struct tact_local_problem *local = &block->local;
     int limits = world->contacts[block->contact].limits;
     memset(r, 0, 6 * sizeof *r);
-    if (block->alone) {
+    if (block->uncoupled) {
         return; /* its b stays */
     }
     if (tact_newton_sticks(world, block)) {
@@ -117,8 +117,8 @@ static void answer(const struct tact_world *world, const struct block *block, in
         }
         tact_ldl_solve(local->factor, local->rows, r);
     } else if (!(limits & TACT_LIMIT_OPEN)) {
-        const double *slope = world->newton.slope + (size_t)36 * (size_t)i;
-        const double *press = world->newton.press + (size_t)6 * (size_t)i;
+        const double *slope = world->newton.impulse_by_b + (size_t)36 * (size_t)i;
+        const double *press = world->newton.impulse_by_force + (size_t)6 * (size_t)i;
         for (int k = 0; k < 36; k++) {
             r[k / 6] += slope[k] * b[k % 6];
         }
@@ -130,9 +130,9 @@ static void answer(const struct tact_world *world, const struct block *block, in
 static void linear_sweep(struct tact_world *world, const struct island *island, const double *x,
                          double *out)
 {
-    tact_velocities_stop(world, island);
+    tact_velocities_set_zero(world, island);
     for (int i = 0; i < island->blocks.count; i++) {
-        tact_block_kick(&world->blocks[island->blocks.at[i]], x + 6 * i);
+        tact_block_apply_impulse(&world->blocks[island->blocks.at[i]], x + 6 * i);
     }
     for (int i = 0; i < island->blocks.count; i++) {
         struct block *block = &world->blocks[island->blocks.at[i]];
@@ -141,17 +141,17 @@ static void linear_sweep(struct tact_world *world, const struct island *island, 
             const struct side *side = &block->side[k];
             tact_rows_velocity(u, side->j, side->v, side->dof);
         }
-        tact_block_soften(block, x + 6 * i, u);
-        tact_rows_without(b, u, block->local.s, x + 6 * i);
-        answer(world, block, i, b, x[6 * i], r);
+        tact_block_add_compliance(block, x + 6 * i, u);
+        tact_rows_subtract_own(b, u, block->local.s, x + 6 * i);
+        respond(world, block, i, b, x[6 * i], r);
         for (int k = 0; k < 6; k++) {
             delta[k] = r[k] - x[6 * i + k];
         }
-        tact_block_kick(block, delta);
+        tact_block_apply_impulse(block, delta);
     }
 }
 
-static void divide(double *x, double by, int n)
+static void scale_down(double *x, double by, int n)
 {
     for (int i = 0; i < n; i++) {
         x[i] /= by;
@@ -159,18 +159,19 @@ static void divide(double *x, double by, int n)
 }
 
 /* Takes direction m through 1 - g' and makes the next one. Returns 0 where it adds nothing. */
-static int widen(struct tact_world *world, const struct island *island, const double *scale, int m)
+static int extend_basis(struct tact_world *world, const struct island *island, const double *scale,
+                        int m)
 {
     struct newton *newton = &world->newton;
     int n = island->blocks.count * 6;
     double *w = newton->basis[m + 1], *h = newton->h[m];
     const double *v = newton->basis[m];
     for (int i = 0; i < n; i++) {
-        newton->in[i] = scale[i] > 0.0 ? v[i] / scale[i] : 0.0;
+        newton->sweep_in[i] = scale[i] > 0.0 ? v[i] / scale[i] : 0.0;
     }
-    linear_sweep(world, island, newton->in, newton->out);
+    linear_sweep(world, island, newton->sweep_in, newton->sweep_out);
     for (int i = 0; i < n; i++) {
-        w[i] = v[i] - scale[i] * newton->out[i];
+        w[i] = v[i] - scale[i] * newton->sweep_out[i];
     }
     double size = sqrt(tact_dot(w, w, n));
     for (int k = 0; k <= m; k++) {
@@ -190,9 +191,9 @@ static int widen(struct tact_world *world, const struct island *island, const do
     newton->cosine[m] = h[m] / diagonal;
     newton->sine[m] = rest / diagonal;
     h[m] = diagonal;
-    newton->left[m + 1] = -newton->sine[m] * newton->left[m];
-    newton->left[m] *= newton->cosine[m];
-    divide(w, rest > 0.0 ? rest : 1.0, n);
+    newton->residual[m + 1] = -newton->sine[m] * newton->residual[m];
+    newton->residual[m] *= newton->cosine[m];
+    scale_down(w, rest > 0.0 ? rest : 1.0, n);
     return 1;
 }
 
@@ -208,16 +209,16 @@ int tact_newton_step(struct tact_world *world, const struct island *island, cons
                      int *eliminated)
 {
     struct newton *newton = &world->newton;
-    double *left = newton->left;
+    double *left = newton->residual;
     int n = island->blocks.count * 6, most = n < NEWTON_PRODUCTS ? n : NEWTON_PRODUCTS, m = 0;
     int products = 0;
     *eliminated = 0;
     for (int i = 0; i < island->blocks.count; i++) {
         const struct block *block = &world->blocks[island->blocks.at[i]];
         int limits = world->contacts[block->contact].limits;
-        if (!tact_newton_sticks(world, block) && !(limits & TACT_LIMIT_OPEN) && !block->alone) {
-            differentiate(block, g + 6 * i, scale + 6 * i, newton->slope + 36 * i);
-            differentiate_arm(world, block, x[6 * i], g + 6 * i, newton->press + 6 * i);
+        if (!tact_newton_sticks(world, block) && !(limits & TACT_LIMIT_OPEN) && !block->uncoupled) {
+            differentiate_impulse(block, g + 6 * i, scale + 6 * i, newton->impulse_by_b + 36 * i);
+            differentiate_arm(world, block, x[6 * i], g + 6 * i, newton->impulse_by_force + 6 * i);
         }
     }
     if (tact_newton_eliminates(world, island) && tact_newton_eliminate(world, island, x, g, next)) {
@@ -229,10 +230,10 @@ int tact_newton_step(struct tact_world *world, const struct island *island, cons
     }
     left[0] = sqrt(tact_dot(newton->basis[0], newton->basis[0], n));
     double enough = share * left[0];
-    divide(newton->basis[0], left[0] > 0.0 ? left[0] : 1.0, n);
+    scale_down(newton->basis[0], left[0] > 0.0 ? left[0] : 1.0, n);
     while (m < most && fabs(left[m]) > enough) {
         products++;
-        if (!widen(world, island, scale, m)) {
+        if (!extend_basis(world, island, scale, m)) {
             break;
         }
         m++;

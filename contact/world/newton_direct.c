@@ -7,33 +7,34 @@
 #include "contact/world/sweeps_internal.h"
 #include "contact/world/world_internal.h"
 
-#define YIELD 1e-9 /* of S: compliance of a rigid contact, so that its row can be eliminated */
+#define RIGID_COMPLIANCE                                                                           \
+    1e-9 /* of S: compliance of a rigid contact, so that its row can be eliminated */
 
 /* Compliance of a row of a contact, in the units of S. */
-static double yield_of(const struct block *block, int row)
+static double row_compliance(const struct block *block, int row)
 {
-    double own = block->give[row] + (row ? 0.0 : block->softness);
-    return tact_max(own, YIELD * block->local.s[7 * row]);
+    double own = block->row_cfm[row] + (row ? 0.0 : block->normal_cfm);
+    return tact_max(own, RIGID_COMPLIANCE * block->local.s[7 * row]);
 }
 
 /* The answer of a contact that sticks: S d + e + J dv = 0, with what is rigid of S in J dv. */
-static int stick_answer(const struct block *block, const double *soft, const double *e, double *c,
-                        double *a)
+static int stick_response(const struct block *block, const double *soft, const double *e, double *c,
+                          double *a)
 {
     int rows = block->local.rows;
-    for (int k = 0; k < rows && !block->coupled; k++) {
+    for (int k = 0; k < rows && !block->cross_coupled; k++) {
         if (soft[k] > 0.0) {
             c[7 * k] = -1.0 / soft[k];
             a[k] = -e[k] / soft[k];
         }
     }
-    if (!block->coupled) {
+    if (!block->cross_coupled) {
         return 1;
     }
     double left[36], right[42] = {0.0};
     for (int k = 0; k < 36; k++) {
         int used = k / 6 < rows && k % 6 < rows;
-        left[k] = used ? block->couple[k] : 0.0;
+        left[k] = used ? block->cross_cfm[k] : 0.0;
     }
     for (int k = 0; k < 6; k++) {
         left[7 * k] += k < rows && soft[k] > 0.0 ? soft[k] : 1.0;
@@ -52,17 +53,17 @@ static int stick_answer(const struct block *block, const double *soft, const dou
 
 /* The contact's b at the present velocities, and what it was in the sweep that made r: how they
  * differ. */
-static void find_change(const struct block *block, const double *r, double *e)
+static void find_b_change(const struct block *block, const double *r, double *e)
 {
     double u[6] = {0.0};
-    tact_impact_wanted(block, u);
+    tact_impact_subtract_target(block, u);
     for (int k = 0; k < 2; k++) {
         const struct side *side = &block->side[k];
         tact_rows_velocity(u, side->j, side->v, side->dof);
     }
-    tact_block_soften(block, r, u);
-    tact_block_relax(block, u);
-    tact_rows_without(e, u, block->local.s, r);
+    tact_block_add_compliance(block, r, u);
+    tact_block_subtract_rest(block, u);
+    tact_rows_subtract_own(e, u, block->local.s, r);
     for (int i = 0; i < 6; i++) {
         e[i] -= block->local.b[i];
     }
@@ -70,30 +71,30 @@ static void find_change(const struct block *block, const double *r, double *e)
 
 /* How a contact answers velocities: d = a + C J dv. was: the change of its normal force in the
  * sweep, by which its spin arm is late. Returns 0 where it has none. */
-static int find_answer(const struct tact_world *world, const struct block *block, int i,
-                       const double *r, double was, double *c, double *a)
+static int find_response(const struct tact_world *world, const struct block *block, int i,
+                         const double *r, double was, double *c, double *a)
 {
     const struct tact_local_problem *local = &block->local;
     int limits = world->contacts[block->contact].limits;
-    const double *slope = world->newton.slope + (size_t)36 * (size_t)i;
-    const double *press = world->newton.press + (size_t)6 * (size_t)i;
+    const double *slope = world->newton.impulse_by_b + (size_t)36 * (size_t)i;
+    const double *press = world->newton.impulse_by_force + (size_t)6 * (size_t)i;
     double e[6], left[36], right[42], soft[6];
     memset(c, 0, 36 * sizeof *c);
     memset(a, 0, 6 * sizeof *a);
     if (limits & TACT_LIMIT_OPEN) {
         return 1;
     }
-    find_change(block, r, e);
+    find_b_change(block, r, e);
     for (int k = 0; k < 6; k++) {
-        soft[k] = yield_of(block, k);
+        soft[k] = row_compliance(block, k);
     }
     if (tact_newton_sticks(world, block)) {
-        return stick_answer(block, soft, e, c, a);
+        return stick_response(block, soft, e, c, a);
     }
     for (int k = 0; k < 36; k++) { /* 1 + G (S - E) - p: left; G, and G e + p was: right */
         const double *row = slope + 6 * (k / 6), *column = local->s + 6 * (k % 6);
         left[k] = (k % 7 == 0) + tact_dot(row, column, 6) - row[k % 6] * soft[k % 6];
-        left[k] -= block->coupled ? tact_dot(row, block->couple + 6 * (k % 6), 6) : 0.0;
+        left[k] -= block->cross_coupled ? tact_dot(row, block->cross_cfm + 6 * (k % 6), 6) : 0.0;
         left[k] -= k % 6 == 0 ? press[k / 6] : 0.0;
         right[7 * (k / 6) + k % 6] = row[k % 6];
     }
@@ -117,8 +118,8 @@ static void find_step(const struct tact_world *world, const struct block *block,
     const struct newton *newton = &world->newton;
     double u[6] = {0.0};
     tact_direct_velocity(&world->direct, block, v, u);
-    memcpy(step, newton->offset + (size_t)6 * (size_t)i, 6 * sizeof *step);
-    tact_six_apply(step, 1.0, newton->answer + (size_t)36 * (size_t)i, u);
+    memcpy(step, newton->impulse_offset + (size_t)6 * (size_t)i, 6 * sizeof *step);
+    tact_six_apply(step, 1.0, newton->impulse_by_velocity + (size_t)36 * (size_t)i, u);
 }
 
 int tact_newton_eliminate(struct tact_world *world, const struct island *island, const double *x,
@@ -131,15 +132,16 @@ int tact_newton_eliminate(struct tact_world *world, const struct island *island,
         return 0;
     }
     tact_direct_begin(world, island);
-    memset(d->right, 0, 6 * (size_t)rows * sizeof *d->right);
+    memset(d->rhs, 0, 6 * (size_t)rows * sizeof *d->rhs);
     for (int i = 0; i < n; i++) {
         const struct block *block = &world->blocks[island->blocks.at[i]];
-        double *c = newton->answer + (size_t)36 * (size_t)i, *a = newton->offset + 6 * i;
-        if (!find_answer(world, block, i, g + 6 * i, g[6 * i] - x[6 * i], c, a)) {
+        double *c = newton->impulse_by_velocity + (size_t)36 * (size_t)i,
+               *a = newton->impulse_offset + 6 * i;
+        if (!find_response(world, block, i, g + 6 * i, g[6 * i] - x[6 * i], c, a)) {
             return 0;
         }
-        tact_direct_put(d, block, c);
-        tact_direct_push(d, block, a);
+        tact_direct_add_block(d, block, c);
+        tact_direct_add_rhs(d, block, a);
     }
     if (!tact_direct_factor(d, rows)) {
         return 0;
@@ -147,7 +149,7 @@ int tact_newton_eliminate(struct tact_world *world, const struct island *island,
     tact_direct_substitute(d, rows);
     for (int i = 0; i < n; i++) {
         double *r = next + 6 * i;
-        find_step(world, &world->blocks[island->blocks.at[i]], i, d->right, r);
+        find_step(world, &world->blocks[island->blocks.at[i]], i, d->rhs, r);
         tact_axpy(r, 1.0, g + 6 * i, 6);
     }
     return 1;

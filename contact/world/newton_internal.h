@@ -17,14 +17,15 @@ struct tact_world;
 
 struct newton {
     double *numbers;
-    double *slope;           /* 36 a block: how its impulse answers its b */
-    double *press;           /* 6 a block: how it answers its normal force */
-    double *answer, *offset; /* 36 and 6 a block: how it answers its bodies' velocities */
-    double *in, *out;        /* of a linearised sweep */
+    double *impulse_by_b;     /* 36 a block: how its impulse answers its b */
+    double *impulse_by_force; /* 6 a block: how it answers its normal force */
+    double *impulse_by_velocity,
+        *impulse_offset;          /* 36 and 6 a block: how it answers its bodies' velocities */
+    double *sweep_in, *sweep_out; /* of a linearised sweep */
     double *basis[NEWTON_PRODUCTS + 1];                    /* orthonormal directions, scaled */
     double h[NEWTON_PRODUCTS][NEWTON_PRODUCTS];            /* by column: triangular, once rotated */
     double cosine[NEWTON_PRODUCTS], sine[NEWTON_PRODUCTS]; /* of the rotations */
-    double left[NEWTON_PRODUCTS + 1]; /* right side, rotated: the last entry is left over */
+    double residual[NEWTON_PRODUCTS + 1]; /* right side, rotated: the last entry is left over */
 };
 
 /* Room for that many blocks. -ENOMEM. */

@@ -9,20 +9,21 @@
  * hardly move the contact: what an impulse along the normal does to them grows as the root of the
  * inverse, and a compliance of LEAST bounds it to 500 times their momentum. Below LEAST they do
  * not open it at all. */
-#define NEAR 1e-2
-#define LEAST 1e-6
-#define EASY 0.1 /* above it a contact is opened at full speed */
+#define WEAK 1e-2
+#define STUCK 1e-6
+#define FULL_SPEED 0.1 /* above it a contact is opened at full speed */
 
-#define SLACK                                                                                      \
+#define LIFT                                                                                       \
     0.01 /* of the target depth, by which a contact may lift before its preload shrinks            \
           */
-#define CROWDED                                                                                    \
-    10.0 /* times all that moves and weighs: impulses above it push against each other */
+#define JAMMED                                                                                     \
+    10.0 /* times all that moves and weighs: impulses above it push against each other             \
+          */
 
-#define BALANCED 100.0 /* times that: no impulses of an unsolved tick are larger */
+#define MAX_LOAD 100.0 /* times that: no impulses of an unsolved tick are larger */
 
-#define SOFTENED 1e-4 /* compliance of a crowded contact in its second solve, of its mobility */
-#define SOFTER 1e-2   /* the same in its third */
+#define SECOND_CFM 1e-4 /* compliance of a crowded contact in its second solve, of its mobility */
+#define THIRD_CFM 1e-2  /* the same in its third */
 
 /* Mobility of a hand's joints at a contact, each in the direction in which it moves the contact
  * most: a hinge at least as it moves its own mass, at the radius of gyration about its axis. */
@@ -36,8 +37,9 @@ static double best_mobility(const struct tact_hand *hand, const struct side *sid
         if (square == 0.0 && tact_v3_dot(j + 3, j + 3) == 0.0) {
             continue; /* moves neither link against the other */
         }
-        double driven =
-            hand->state.held[m] == 0.0 ? h * link->def.damping + h * h * link->def.stiffness : 0.0;
+        double driven = hand->state.saturated[m] == 0.0
+                            ? h * link->def.damping + h * h * link->def.stiffness
+                            : 0.0;
         if (link->def.joint == TACT_JOINT_HINGE) {
             square = tact_max(square, mass / link->composite[0]);
         }
@@ -46,31 +48,32 @@ static double best_mobility(const struct tact_hand *hand, const struct side *sid
     return sum;
 }
 
-void tact_opening_ease(const struct tact_world *world, struct block *block)
+void tact_opening_measure_mobility(const struct tact_world *world, struct block *block)
 {
     double best = 0.0;
-    block->ease = 1.0;
-    block->yielding = 0.0;
+    block->relative_mobility = 1.0;
+    block->weak_normal_cfm = 0.0;
     for (int k = 0; k < 2; k++) {
         const struct side *side = &block->side[k];
         if (side->owner.kind == TACT_OWNER_BODY) {
-            return; /* moves every way, but for joints of mechanisms: tact_bonds_hold() */
+            return; /* moves every way, but for joints of mechanisms: tact_constraints_eliminate()
+                     */
         }
         if (side->dof) {
             best +=
                 best_mobility(world->hands[side->owner.index].hand, side, world->options.period);
         }
     }
-    block->ease = best > 0.0 ? tact_min(block->local.s[0] / best, 1.0) : 0.0;
-    block->yielding = LEAST * best * tact_max(0.0, 1.0 - block->ease / NEAR);
+    block->relative_mobility = best > 0.0 ? tact_min(block->local.s[0] / best, 1.0) : 0.0;
+    block->weak_normal_cfm = STUCK * best * tact_max(0.0, 1.0 - block->relative_mobility / WEAK);
 }
 
 int tact_opening_is_stuck(const struct block *block)
 {
-    return block->ease < LEAST;
+    return block->relative_mobility < STUCK;
 }
 
-void tact_openings_at_start(struct tact_world *world)
+void tact_openings_check_start(struct tact_world *world)
 {
     static const double none[3] = {0.0, 0.0, 0.0};
     for (int i = 0; i < world->hand_count; i++) {
@@ -83,7 +86,7 @@ void tact_openings_at_start(struct tact_world *world)
         struct tact_contact *c = &world->contacts[block->contact];
         tact_assemble_jacobians(world, block);
         tact_assemble_mobility(world, block);
-        tact_opening_ease(world, block);
+        tact_opening_measure_mobility(world, block);
         c->stuck = tact_opening_is_stuck(block);
     }
     for (int i = 0; i < world->near.count; i++) {
@@ -95,15 +98,15 @@ void tact_openings_at_start(struct tact_world *world)
     }
 }
 
-void tact_opening_slow(const struct tact_world *world, struct block *block)
+void tact_opening_scale_bias(const struct tact_world *world, struct block *block)
 {
     const struct tact_contact *c = &world->contacts[block->contact];
     int stuck = tact_opening_is_stuck(block);
-    double share = stuck ? 0.0 : tact_min(1.0, block->ease / EASY);
-    block->held_back = c->patch.law != TACT_LAW_WRENCH && (stuck || block->locked) &&
-                       c->patch.depth - c->preload > (1.0 + SLACK) * c->patch.target;
-    if (block->push > 0.0) {
-        block->push *= share;
+    double share = stuck ? 0.0 : tact_min(1.0, block->relative_mobility / FULL_SPEED);
+    block->not_opened = c->patch.law != TACT_LAW_WRENCH && (stuck || block->locked) &&
+                        c->patch.depth - c->preload > (1.0 + LIFT) * c->patch.target;
+    if (block->bias_velocity > 0.0) {
+        block->bias_velocity *= share;
     }
 }
 
@@ -114,7 +117,7 @@ void tact_opening_preload(const struct tact_world *world, struct tact_contact *c
     /* A contact that is lifted by rounding comes down again: were its target where it is now, those
      * of a redundant body would never agree. */
     if (c->preload > 0.0) {
-        c->preload = tact_min(c->preload, excess + SLACK * c->patch.target);
+        c->preload = tact_min(c->preload, excess + LIFT * c->patch.target);
     }
     double share = excess > 0.0 ? tact_min(1.0, c->preload / excess) : 0.0;
     for (int k = 0; k < c->split; k++) {
@@ -133,7 +136,7 @@ static void find_resting(struct tact_world *world)
         const struct list *blocks = &world->islands.list[i].blocks;
         int rests = 1;
         for (int k = 0; k < blocks->count; k++) {
-            rests &= fabs(world->blocks[blocks->at[k]].arrival[0]) <= slow;
+            rests &= fabs(world->blocks[blocks->at[k]].pre_velocity[0]) <= slow;
         }
         for (int k = 0; k < blocks->count; k++) {
             world->contacts[world->blocks[blocks->at[k]].contact].starting &= rests;
@@ -142,21 +145,21 @@ static void find_resting(struct tact_world *world)
 }
 
 /* Takes off what is kept of an overlap what its load compresses it by. */
-static void sink(const struct tact_world *world, struct tact_contact *c)
+static void compress_preload(const struct tact_world *world, struct tact_contact *c)
 {
     const struct tact_contact_law *law = tact_world_pair_law(world, c->a, c->b);
     double load = c->impulse[0] / world->options.period / (c->split ? c->split : 1);
     c->preload = tact_max(0.0, c->preload - law->compliance * load);
 }
 
-void tact_openings_started(struct tact_world *world)
+void tact_openings_finish_start(struct tact_world *world)
 {
     find_resting(world);
     for (int i = 0; i < world->near.count; i++) {
         struct tact_contact *c = tact_near_contact(world, i);
         int rests = c->split ? world->contacts[c->first_piece].starting : c->starting;
         if (c->starting && rests && c->touching) {
-            sink(world, c);
+            compress_preload(world, c);
         }
         c->starting = 0;
         for (int k = 0; k < c->split; k++) {
@@ -172,14 +175,16 @@ static double expected_impulse(const struct tact_world *world, const struct isla
     double fall = h * tact_v3_norm(world->options.gravity);
     for (int i = 0; i < island->blocks.count; i++) {
         const struct block *block = &world->blocks[island->blocks.at[i]];
-        double closing = fabs(block->arrival[0] - block->drawn) + tact_max(block->push, 0.0);
+        double closing = fabs(block->pre_velocity[0] - block->approach_gain) +
+                         tact_max(block->bias_velocity, 0.0);
         sum += closing / block->local.s[0];
-        sum += block->elastic & 1 ? tact_max(block->start[0], 0.0) : 0.0;
+        sum += block->elastic_rows & 1 ? tact_max(block->rest_impulse[0], 0.0) : 0.0;
     }
     for (int i = 0; i < island->owners.count; i++) {
         int owner = island->owners.at[i];
         if (owner < world->body_count) {
-            sum += world->bodies[owner].body.mass * (fall + tact_v3_norm(world->free + 6 * owner));
+            sum += world->bodies[owner].body.mass *
+                   (fall + tact_v3_norm(world->free_velocities + 6 * owner));
         }
     }
     return sum;
@@ -187,7 +192,7 @@ static double expected_impulse(const struct tact_world *world, const struct isla
 
 void tact_openings_bound_unsolved(struct tact_world *world, struct island *island)
 {
-    double most = 0.0, bound = BALANCED * expected_impulse(world, island);
+    double most = 0.0, bound = MAX_LOAD * expected_impulse(world, island);
     for (int i = 0; i < island->blocks.count; i++) {
         most =
             tact_max(most, world->contacts[world->blocks[island->blocks.at[i]].contact].impulse[0]);
@@ -199,10 +204,10 @@ void tact_openings_bound_unsolved(struct tact_world *world, struct island *islan
 }
 
 /* Whether joints alone carry one of the island's contacts: they may leave it no motion at all. */
-static int hangs(const struct tact_world *world, const struct island *island)
+static int joints_alone_carry(const struct tact_world *world, const struct island *island)
 {
     for (int i = 0; i < island->blocks.count; i++) {
-        if (!world->blocks[island->blocks.at[i]].loose) {
+        if (!world->blocks[island->blocks.at[i]].free_body) {
             return 1;
         }
     }
@@ -223,32 +228,32 @@ static int has_hand(const struct tact_world *world, const struct island *island)
  * the load, so that friction carries what is jammed; the second time takes them. Contacts get
  * softer, there and where links that touch what is fixed were not solved; but not those by which
  * hands only press bodies, which would creep. Returns whether the island is to be solved again. */
-static int stop_pushing(struct tact_world *world, struct island *island, int again)
+static int reduce_bias(struct tact_world *world, struct island *island, int again)
 {
     static const double none[6] = {0.0};
-    double most = 0.0, bound = CROWDED * expected_impulse(world, island);
+    double most = 0.0, bound = JAMMED * expected_impulse(world, island);
     int pushes = 0;
     for (int i = 0; i < island->blocks.count; i++) {
         const struct block *block = &world->blocks[island->blocks.at[i]];
         most = tact_max(most, world->contacts[block->contact].impulse[0]);
-        pushes |= block->push > 0.0;
+        pushes |= block->bias_velocity > 0.0;
     }
-    int jams = hangs(world, island) && tact_sweeps_search(world, island);
-    int crowded = (pushes || jams) && !(most <= (again ? CROWDED : 1.0) * bound);
-    if (!crowded && (!jams || tact_sweeps_solved(world, island))) {
+    int jams = joints_alone_carry(world, island) && tact_sweeps_can_search(world, island);
+    int jammed = (pushes || jams) && !(most <= (again ? JAMMED : 1.0) * bound);
+    if (!jammed && (!jams || tact_sweeps_solved(world, island))) {
         return 0;
     }
     double share = again || !isfinite(most) ? 0.0 : bound / most;
     for (int i = 0; i < island->blocks.count; i++) {
         struct block *block = &world->blocks[island->blocks.at[i]];
-        if (crowded) {
-            block->held_back |= block->push > 0.0;
-            block->push *= block->push > 0.0 ? share : 1.0;
+        if (jammed) {
+            block->not_opened |= block->bias_velocity > 0.0;
+            block->bias_velocity *= block->bias_velocity > 0.0 ? share : 1.0;
         }
         /* Contacts that press against each other through bodies that cannot move may bear anything,
          * and go on bearing it. */
-        if (tact_sweeps_search(world, island) && (jams || !has_hand(world, island))) {
-            tact_springs_soften(block, again ? SOFTER : SOFTENED, none);
+        if (tact_sweeps_can_search(world, island) && (jams || !has_hand(world, island))) {
+            tact_springs_set_cfm(block, again ? THIRD_CFM : SECOND_CFM, none);
             island->search.anchored = -1;
         }
     }
@@ -263,7 +268,7 @@ void tact_openings_bound(struct tact_world *world, struct tact_solve_stats *stat
         any = 0;
         for (int i = 0; i < world->islands.count; i++) {
             struct island *island = &world->islands.list[i];
-            island->open = !island->points && stop_pushing(world, island, again);
+            island->open = !island->points && reduce_bias(world, island, again);
             world->counts[TACT_COUNT_SLOWED] += island->open;
             any |= island->open;
         }

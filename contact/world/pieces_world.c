@@ -2,7 +2,9 @@
 #include <string.h>
 #include "contact/world/world_internal.h"
 
-#define SAME 0.9 /* least cosine between the normals of a piece from one tick to the next */
+#define SAME_NORMAL                                                                                \
+    0.9 /* least cosine between the normals of a piece from one tick to the next                   \
+         */
 
 void tact_pieces_clear(struct tact_world *world, struct tact_contact *c)
 {
@@ -16,10 +18,10 @@ void tact_pieces_clear(struct tact_world *world, struct tact_contact *c)
 }
 
 /* Takes the warm start, and what springs hold, of what faced the same way in the last tick. */
-static void inherit(struct tact_contact *piece, struct tact_contact *last)
+static void inherit_warm_start(struct tact_contact *piece, struct tact_contact *last)
 {
     int best = -1;
-    double most = SAME;
+    double most = SAME_NORMAL;
     for (int k = 0; k < TACT_PIECES; k++) {
         double alike = tact_v3_dot(last[k].patch.frame, piece->patch.frame);
         if (alike > most) {
@@ -36,8 +38,8 @@ static void inherit(struct tact_contact *piece, struct tact_contact *last)
 }
 
 /* What the pair was solved as in the last tick: its pieces, or the whole of it. */
-static void find_last(const struct tact_world *world, int slot, int was_split,
-                      struct tact_contact last[TACT_PIECES])
+static void last_pieces(const struct tact_world *world, int slot, int was_split,
+                        struct tact_contact last[TACT_PIECES])
 {
     const struct tact_contact *c = &world->contacts[slot];
     memcpy(last, world->contacts + c->first_piece, sizeof *last * TACT_PIECES);
@@ -59,17 +61,17 @@ void tact_pieces_make(struct tact_world *world, int slot, const struct tact_pair
     if (!count && !was_split) {
         return;
     }
-    find_last(world, slot, was_split, last);
+    last_pieces(world, slot, was_split, last);
     tact_pieces_clear(world, c);
     if (!count) {
-        inherit(c, last);
+        inherit_warm_start(c, last);
     }
     for (int i = 0; i < count; i++) {
         struct tact_contact *piece = &world->contacts[c->first_piece + i];
         piece->patch = pieces[i].patch;
         piece->moments = pieces[i].moments;
         piece->touching = 1;
-        inherit(piece, last);
+        inherit_warm_start(piece, last);
     }
     c->split = count;
 }
@@ -97,7 +99,7 @@ static void least_margins(const struct tact_margins *piece, struct tact_margins 
     all->joint = tact_min(all->joint, piece->joint);
 }
 
-static void collect(struct tact_world *world, struct tact_contact *c)
+static void collect_pieces(struct tact_world *world, struct tact_contact *c)
 {
     int open = TACT_LIMIT_OPEN;
     memset(c->wrench, 0, sizeof c->wrench);
@@ -129,7 +131,7 @@ void tact_pieces_collect(struct tact_world *world)
     for (int i = 0; i < world->near.count; i++) {
         struct tact_contact *c = tact_near_contact(world, i);
         if (c->touching && c->split) {
-            collect(world, c);
+            collect_pieces(world, c);
         }
     }
 }

@@ -140,7 +140,7 @@ int tact_world_prepare(struct tact_world *world, int *shape, struct tact_error *
         for (int b = a + 1; b < world->shape_count && !rc; b++) {
             const struct tact_contact_model *model = tact_world_pair_model(world, a, b);
             const int pair[2] = {a, b};
-            if (model->prepare && tact_world_most_patches(world, a, b) > 0) {
+            if (model->prepare && tact_world_max_patches(world, a, b) > 0) {
                 rc = prepare_pair(world, model, pair, shape, err);
             }
         }

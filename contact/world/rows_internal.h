@@ -27,7 +27,7 @@ static inline void tact_rows_velocity(double *u, const double *j, const double *
 }
 
 /* v += Y r. */
-static inline void tact_rows_kick(double *v, const double *y, const double *r, int dof)
+static inline void tact_rows_apply_impulse(double *v, const double *y, const double *r, int dof)
 {
     tact_row2 a = TACT_ROW(r)[0], b = TACT_ROW(r)[1], c = TACT_ROW(r)[2];
     for (int m = 0; m < dof; m++) {
@@ -57,7 +57,7 @@ static inline void tact_rows_schur(double *s, const double *j, const double *y, 
 }
 
 /* y = M j, three rows of six each. */
-static inline void tact_rows_turn(double *y, const double *m, const double *j)
+static inline void tact_rows_rotate(double *y, const double *m, const double *j)
 {
     const tact_row2 *a = TACT_ROW(j), *b = TACT_ROW(j + 6), *c = TACT_ROW(j + 12);
     for (int k = 0; k < 3; k++, m += 3) {
@@ -69,7 +69,8 @@ static inline void tact_rows_turn(double *y, const double *m, const double *j)
 }
 
 /* b = u - S r, S symmetric to the bit. */
-static inline void tact_rows_without(double *b, const double *u, const double *s, const double *r)
+static inline void tact_rows_subtract_own(double *b, const double *u, const double *s,
+                                          const double *r)
 {
     tact_row2 x = TACT_ROW(u)[0], y = TACT_ROW(u)[1], z = TACT_ROW(u)[2];
     for (int k = 0; k < 6; k++) {

@@ -7,15 +7,15 @@
 #include <string.h>
 #include "contact/world/sweeps_internal.h"
 
-#define LESS 0.9   /* of a residual, that counts as progress */
-#define STILL 1e-3 /* of the tolerance: what the first sweep may find or change */
+#define PROGRESS 0.9     /* of a residual, that counts as progress */
+#define FIRST_SWEEP 1e-3 /* of the tolerance: what the first sweep may find or change */
 /* Newton's steps that may go up before they are taken back: a heap of 30 balls takes 6.7
  * eliminations a tick with 2, 5.6 with 4, 5.4 with 5. */
-#define TRIES 4
-#define PAUSE 4      /* sweeps without them, once they were; twice as many each time */
-#define MOST_FAILS 4 /* that make it longer */
-#define LAST 4       /* sweeps that are left after steps of the interior-point method */
-#define FRESH 10.0   /* growth of the residual that makes what was learnt useless */
+#define MAX_RISES 4
+#define FIRST_PAUSE 4       /* sweeps without them, once they were; twice as many each time */
+#define MAX_FAILURES 4      /* that make it longer */
+#define RESERVED_SWEEPS 4   /* sweeps that are left after steps of the interior-point method */
+#define RESTART_GROWTH 10.0 /* growth of the residual that makes what was learnt useless */
 
 /* Unknowns of the sweeps: six a contact, then the loose one of each joint; what the joints hold
  * follows from them. */
@@ -25,12 +25,12 @@ static void read_impulses(struct tact_world *world, const struct island *island,
         int contact = world->blocks[island->blocks.at[i]].contact;
         memcpy(out + 6 * i, world->contacts[contact].impulse, 6 * sizeof *out);
     }
-    tact_bonds_copy(world, island, out + 6 * island->blocks.count, 0);
+    tact_constraints_copy(world, island, out + 6 * island->blocks.count, 0);
 }
 
 static void write_impulses(struct tact_world *world, const struct island *island, double *next)
 {
-    tact_bonds_copy(world, island, next + 6 * island->blocks.count, 1);
+    tact_constraints_copy(world, island, next + 6 * island->blocks.count, 1);
     for (int i = 0; i < island->blocks.count; i++) {
         const struct block *block = &world->blocks[island->blocks.at[i]];
         double *r = world->contacts[block->contact].impulse, delta[6];
@@ -38,7 +38,7 @@ static void write_impulses(struct tact_world *world, const struct island *island
             delta[k] = next[6 * i + k] - r[k];
             r[k] = next[6 * i + k];
         }
-        tact_bonds_answer(world, block, delta);
+        tact_constraints_respond(world, block, delta);
     }
     tact_velocities_rebuild(world, island);
 }
@@ -54,10 +54,10 @@ void tact_sweeps_scale(struct tact_world *world, struct island *island, double s
 }
 
 /* Forgets residuals and steps, which are those of another problem. */
-static void begin_anew(struct search *s)
+static void reset_search(struct search *s)
 {
-    s->best = s->lately = s->least = INFINITY;
-    s->tried = s->hold = 0;
+    s->best = s->since_restart = s->least_miss = INFINITY;
+    s->newton_tries = s->newton_pause = 0;
     tact_anderson_restart(&s->anderson);
 }
 
@@ -66,74 +66,75 @@ static void begin_anew(struct search *s)
  * digits of the velocities: it is another in each tick, and Newton's method does not get there. So
  * the springs of islands that are solved by elimination are anchored at the impulses of the last
  * tick, and stay so. */
-static void begin(struct tact_world *world, struct island *island)
+static void begin_search(struct tact_world *world, struct island *island)
 {
     struct search *s = &island->search;
-    begin_anew(s);
-    s->fails = s->steps = 0;
-    s->newton = island->coupled && island->bonds.count == 0;
-    if (s->newton && s->anchored == 0 && tact_sweeps_search(world, island) &&
+    reset_search(s);
+    s->newton_failures = s->interior_steps = 0;
+    s->newton = island->coupled && island->constraints.count == 0;
+    if (s->newton && s->anchored == 0 && tact_sweeps_can_search(world, island) &&
         tact_newton_eliminates(world, island)) {
         tact_springs_anchor(world, island);
         s->anchored = -1;
     }
 }
 
-static void forget(struct search *s)
+static void reset_anderson(struct search *s)
 {
     tact_anderson_restart(&s->anderson);
-    s->lately = INFINITY;
+    s->since_restart = INFINITY;
 }
 
 /* The interior-point method, once, where Newton's steps led nowhere. Returns 1 where it gave
  * impulses to sweep from. */
-static int go_inside(struct tact_world *world, struct island *island,
-                     struct tact_solve_stats *stats)
+static int try_interior_point(struct tact_world *world, struct island *island,
+                              struct tact_solve_stats *stats)
 {
     struct search *s = &island->search;
-    int left = world->options.iterations - stats->iterations - LAST;
-    if (s->steps || left <= 0) {
+    int left = world->options.iterations - stats->iterations - RESERVED_SWEEPS;
+    if (s->interior_steps || left <= 0) {
         return 0;
     }
-    s->steps = tact_barrier_solve(world, island, left);
+    s->interior_steps = tact_barrier_solve(world, island, left);
     tact_velocities_rebuild(world, island);
-    stats->eliminations += s->steps;
-    world->counts[TACT_COUNT_INTERIOR] += s->steps;
-    return s->steps > 0;
+    stats->eliminations += s->interior_steps;
+    world->counts[TACT_COUNT_INTERIOR] += s->interior_steps;
+    return s->interior_steps > 0;
 }
 
 /* Newton's steps may go up before they come down, but not for long: then what they began from is
  * taken up again, and some sweeps go by before the next. Returns 1 where that was so. */
-static int give_up(struct tact_world *world, struct island *island, struct tact_solve_stats *stats)
+static int restore_best(struct tact_world *world, struct island *island,
+                        struct tact_solve_stats *stats)
 {
     struct search *s = &island->search;
-    if (!s->tried) {
+    if (!s->newton_tries) {
         return 0;
     }
-    if (island->residual <= LESS * s->from) {
-        s->tried = 0;
+    if (island->residual <= PROGRESS * s->newton_start) {
+        s->newton_tries = 0;
         return 0;
     }
-    if (s->tried++ <= TRIES) {
+    if (s->newton_tries++ <= MAX_RISES) {
         return 0;
     }
-    write_impulses(world, island, s->kept);
-    forget(s);
-    s->tried = 0;
+    write_impulses(world, island, s->best_impulses);
+    reset_anderson(s);
+    s->newton_tries = 0;
     world->counts[TACT_COUNT_TAKEN_BACK]++;
-    if (s->anchored == 0 && (s->steps > 0 || s->fails > 0)) {
+    if (s->anchored == 0 && (s->interior_steps > 0 || s->newton_failures > 0)) {
         /* Near impulses that balance each other, solutions that do are found. */
         tact_openings_bound_unsolved(world, island);
         tact_springs_anchor(world, island);
         world->counts[TACT_COUNT_PROXIMAL]++;
         s->anchored = 1;
     }
-    if (go_inside(world, island, stats)) {
-        s->hold = 1;
+    if (try_interior_point(world, island, stats)) {
+        s->newton_pause = 1;
         return 1;
     }
-    s->hold = PAUSE << s->fails;
-    s->fails += s->fails < MOST_FAILS;
+    s->newton_pause = FIRST_PAUSE << s->newton_failures;
+    s->newton_failures += s->newton_failures < MAX_FAILURES;
     return 1;
 }
 
@@ -145,22 +146,23 @@ static void find_scale(const struct tact_world *world, const struct island *isla
             scale[6 * i + k] = k < 3 ? 1.0 : world->blocks[island->blocks.at[i]].per_length;
         }
     }
-    tact_bonds_scale(world, island, scale + 6 * island->blocks.count);
+    tact_constraints_scale(world, island, scale + 6 * island->blocks.count);
 }
 
 /* Goes from what the sweep gave to where the solution is expected; the next sweep brings that back
  * inside the limits. */
-static void leap(struct tact_world *world, struct island *island, struct tact_solve_stats *stats)
+static void accelerate(struct tact_world *world, struct island *island,
+                       struct tact_solve_stats *stats)
 {
     struct search *s = &island->search;
     double residual = island->residual;
-    int newton = s->newton && (s->tried || s->hold-- <= 0);
+    int newton = s->newton && (s->newton_tries || s->newton_pause-- <= 0);
     read_impulses(world, island, s->after);
     find_scale(world, island, s->scale);
     if (newton) {
-        if (!s->tried) {
-            s->tried = 1;
-            s->from = s->best;
+        if (!s->newton_tries) {
+            s->newton_tries = 1;
+            s->newton_start = s->best;
         }
         double share = 0.01 * world->options.tolerance / residual;
         int eliminated;
@@ -169,12 +171,12 @@ static void leap(struct tact_world *world, struct island *island, struct tact_so
                              tact_max(1e-10, tact_min(1e-2, share)), s->next, &eliminated);
         stats->eliminations += eliminated;
         world->counts[TACT_COUNT_NEWTON]++;
-        forget(s);
+        reset_anderson(s);
     } else {
-        if (residual > FRESH * s->lately) {
-            forget(s); /* the limits that act have changed */
+        if (residual > RESTART_GROWTH * s->since_restart) {
+            reset_anderson(s); /* the limits that act have changed */
         }
-        s->lately = tact_min(s->lately, residual);
+        s->since_restart = tact_min(s->since_restart, residual);
         world->counts[TACT_COUNT_ANDERSON]++;
         tact_anderson_step(&s->anderson, s->before, s->after, s->scale, s->next);
     }
@@ -193,57 +195,58 @@ int tact_sweeps_solved(const struct tact_world *world, const struct island *isla
             update_of(island) <= world->options.tolerance);
 }
 
-int tact_world_mark(const struct tact_world *world, enum tact_solve_phase phase,
-                    const struct tact_solve_stats *stats)
+int tact_world_notify(const struct tact_world *world, enum tact_solve_phase phase,
+                      const struct tact_solve_stats *stats)
 {
-    return world->watch ? world->watch(world->watch_user, phase, stats) : 0;
+    return world->observer ? world->observer(world->observer_user, phase, stats) : 0;
 }
 
 /* Keeps what is best so far, and what misses by least. */
-static void keep(struct tact_world *world, struct island *island, double miss)
+static void record_best(struct tact_world *world, struct island *island, double miss)
 {
     struct search *s = &island->search;
     if (island->residual < s->best) {
         s->best = island->residual;
-        read_impulses(world, island, s->kept);
+        read_impulses(world, island, s->best_impulses);
     }
-    if (miss < s->least) {
-        s->least = miss;
-        s->share = island->residual;
-        read_impulses(world, island, s->sane);
+    if (miss < s->least_miss) {
+        s->least_miss = miss;
+        s->least_miss_residual = island->residual;
+        read_impulses(world, island, s->least_miss_impulses);
     }
 }
 
 /* Out of sweeps: what misses by least, inside its limits. A miss that is no number is no less. */
-static void settle(struct tact_world *world, struct island *island, double miss)
+static void finish_unsolved(struct tact_world *world, struct island *island, double miss)
 {
     struct search *s = &island->search;
-    if (s->least < INFINITY && !(miss <= s->least)) {
-        write_impulses(world, island, s->sane);
+    if (s->least_miss < INFINITY && !(miss <= s->least_miss)) {
+        write_impulses(world, island, s->least_miss_impulses);
         world->counts[TACT_COUNT_RESTORED]++;
-        island->residual = s->share;
+        island->residual = s->least_miss_residual;
     }
-    tact_sweeps_keep_limits(world, island);
+    tact_sweeps_enforce_limits(world, island);
 }
 
 /* Contacts that share a body pass on most of what one sweep leaves. Taken as solved by the first, a
  * resting pile moves by that in the tick, and in the next two takes it back: for good, as what it
  * then warm-starts from is as far off again. Solved to rounding once, it rests. A contact that
  * hardly bears is as far off as rounding of the others makes it: there the change tells. */
-static int ends(const struct tact_world *world, const struct island *island, int iterations)
+static int has_converged(const struct tact_world *world, const struct island *island,
+                         int iterations)
 {
-    int leaps = island->search.newton && tact_sweeps_search(world, island);
-    return tact_sweeps_solved(world, island) &&
-           (iterations > 1 || !leaps ||
-            tact_min(island->residual, update_of(island)) <= STILL * world->options.tolerance);
+    int leaps = island->search.newton && tact_sweeps_can_search(world, island);
+    return tact_sweeps_solved(world, island) && (iterations > 1 || !leaps ||
+                                                 tact_min(island->residual, update_of(island)) <=
+                                                     FIRST_SWEEP * world->options.tolerance);
 }
 
 /* A solution with anchored springs: where their deflection is too large, they are anchored again at
  * the present impulses, or after the last sweep the deflection is reported as the residual. Returns
  * 1 where the island is to be swept again. */
-static int anchor_anew(struct tact_world *world, struct island *island, int last)
+static int update_anchors(struct tact_world *world, struct island *island, int last)
 {
-    double yield = island->search.anchored > 0 ? tact_springs_yield(world, island) : 0.0;
+    double yield = island->search.anchored > 0 ? tact_springs_deflection(world, island) : 0.0;
     if (yield == 0.0) {
         return 0;
     }
@@ -253,38 +256,38 @@ static int anchor_anew(struct tact_world *world, struct island *island, int last
     }
     tact_springs_anchor(world, island);
     world->counts[TACT_COUNT_PROXIMAL]++;
-    begin_anew(&island->search);
+    reset_search(&island->search);
     return 1;
 }
 
 /* After a sweep: the next place to sweep from, or the end. last: of all sweeps. */
-static void go_on(struct tact_world *world, struct island *island, int last,
-                  struct tact_solve_stats *stats)
+static void step_search(struct tact_world *world, struct island *island, int last,
+                        struct tact_solve_stats *stats)
 {
-    int solved = ends(world, island, stats->iterations);
+    int solved = has_converged(world, island, stats->iterations);
     double miss = sqrt(island->size) * island->residual;
-    if (solved && anchor_anew(world, island, last)) {
+    if (solved && update_anchors(world, island, last)) {
         return;
     }
     island->open = !solved && !last;
     if (solved && stats->iterations > 1) { /* rounding of larger impulses goes */
         tact_velocities_rebuild(world, island);
     }
-    if (solved || !tact_sweeps_search(world, island)) {
+    if (solved || !tact_sweeps_can_search(world, island)) {
         return;
     }
     if (last) {
-        settle(world, island, miss);
+        finish_unsolved(world, island, miss);
         return;
     }
-    keep(world, island, miss);
-    if (!give_up(world, island, stats)) {
-        leap(world, island, stats);
+    record_best(world, island, miss);
+    if (!restore_best(world, island, stats)) {
+        accelerate(world, island, stats);
     }
 }
 
 /* The world's figures from those of its islands. */
-static void sum_up(const struct tact_world *world, struct tact_solve_stats *stats)
+static void sum_islands(const struct tact_world *world, struct tact_solve_stats *stats)
 {
     double size = 0.0, change = 0.0;
     stats->residual = 0.0;
@@ -317,18 +320,18 @@ static int sweep_open(struct tact_world *world)
 void tact_sweeps_run(struct tact_world *world, struct tact_solve_stats *stats)
 {
     for (int i = 0; i < world->islands.count; i++) {
-        begin(world, &world->islands.list[i]);
+        begin_search(world, &world->islands.list[i]);
     }
     while (sweep_open(world)) {
-        sum_up(world, stats);
+        sum_islands(world, stats);
         stats->iterations++;
-        int last = tact_world_mark(world, TACT_SOLVE_SWEPT, stats) ||
+        int last = tact_world_notify(world, TACT_SOLVE_SWEPT, stats) ||
                    stats->iterations >= world->options.iterations;
         for (int i = 0; i < world->islands.count; i++) {
             if (world->islands.list[i].open) {
-                go_on(world, &world->islands.list[i], last, stats);
+                step_search(world, &world->islands.list[i], last, stats);
             }
         }
     }
-    sum_up(world, stats);
+    sum_islands(world, stats);
 }

@@ -63,13 +63,13 @@ void tact_assemble_jacobians(struct tact_world *world, struct block *block)
             body_jacobian(&world->bodies[side->owner.index].body, patch, sign, side->j);
         } else if (side->owner.kind == TACT_OWNER_HAND) {
             hand_jacobian(world->hands[side->owner.index].hand, side->owner.link, patch, sign,
-                          world->columns, side->j);
+                          world->jacobian_columns, side->j);
         }
     }
     merge_hand(block);
 }
 
-static void make_columns(struct tact_world *world, struct side *side)
+static void mobility_columns(struct tact_world *world, struct side *side)
 {
     if (side->owner.kind == TACT_OWNER_BODY) {
         const struct tact_body *body = &world->bodies[side->owner.index].body;
@@ -77,7 +77,7 @@ static void make_columns(struct tact_world *world, struct side *side)
         for (int i = 0; i < 18; i++) {
             side->y[i] = side->j[i] * inverse_mass;
         }
-        tact_rows_turn(side->y + 18, body->inverse_world, side->j + 18);
+        tact_rows_rotate(side->y + 18, body->inverse_world, side->j + 18);
         return;
     }
     memcpy(side->y, side->j, 6 * (size_t)side->dof * sizeof *side->y);
@@ -91,7 +91,7 @@ void tact_assemble_mobility(struct tact_world *world, struct block *block)
     for (int k = 0; k < 2; k++) {
         struct side *side = &block->side[k];
         if (side->dof) {
-            make_columns(world, side);
+            mobility_columns(world, side);
         }
         tact_rows_schur(s, side->j, side->y, side->dof);
     }
@@ -102,15 +102,15 @@ void tact_assemble_schur(struct tact_world *world, struct block *block)
     const struct tact_contact *c = &world->contacts[block->contact];
     double *s = block->local.s;
     tact_assemble_mobility(world, block);
-    tact_bonds_hold(world, block);
+    tact_constraints_eliminate(world, block);
     for (int i = 0; i < 6; i++) {
         for (int j = 0; j < i; j++) {
             s[j * 6 + i] = s[i * 6 + j];
         }
     }
-    tact_opening_ease(world, block);
+    tact_opening_measure_mobility(world, block);
     tact_impact_target(world, block);
-    tact_opening_slow(world, block);
+    tact_opening_scale_bias(world, block);
     tact_impact_rebound(world, block);
     tact_springs_assemble(world, block);
     block->local.mu = tact_world_pair_law(world, c->a, c->b)->friction;
@@ -125,12 +125,12 @@ void tact_assemble_schur(struct tact_world *world, struct block *block)
         block->local.semi[i] = point ? 0.0 : c->patch.semi[i];
         block->local.rectangle[i] = c->patch.spin == TACT_SPIN_CORNERS ? c->patch.semi[i] : 0.0;
     }
-    block->local.passes = block->alone ? 0 : 3;
+    block->local.passes = block->uncoupled ? 0 : 3;
     block->local.surface = c->patch.surface;
     memcpy(block->local.fit, c->patch.fit, sizeof block->local.fit);
 }
 
-static void factor(struct tact_world *world, struct block *block)
+static void factor_block(struct tact_world *world, struct block *block)
 {
     if (block->points) {
         tact_points_prepare(&world->points, block->contact, &block->local);
@@ -160,7 +160,7 @@ static void warm_start(struct tact_world *world, const struct block *block)
 }
 
 /* Joint-space impulses that the warm start puts on the hands. */
-static void expect_impulses(struct tact_world *world)
+static void predict_joint_impulses(struct tact_world *world)
 {
     for (int i = 0; i < world->hand_count; i++) {
         size_t n = (size_t)tact_hand_count(world->hands[i].hand);
@@ -207,11 +207,11 @@ static int free_velocities(struct tact_world *world, int *failed_hand)
 
 /* How far the contact is from its limits, and whether drives that carry it are at theirs. Points
  * have no impulse that would hold them as one: their own is judged. */
-static void judge(const struct tact_world *world, struct block *block)
+static void compute_margins(const struct tact_world *world, struct block *block)
 {
     struct tact_contact *c = &world->contacts[block->contact];
     tact_local_margins(&block->local, c->impulse, &c->margins);
-    c->stuck = block->held_back;
+    c->stuck = block->not_opened;
     for (int k = 0; k < 2; k++) {
         struct tact_owner owner = world->shapes[k ? c->b : c->a].owner;
         int held = 0;
@@ -225,7 +225,7 @@ static void judge(const struct tact_world *world, struct block *block)
 }
 
 /* World wrench and next tick's warm start from the impulse in the patch's frame. */
-static void store(struct tact_world *world, struct block *block)
+static void store_contact(struct tact_world *world, struct block *block)
 {
     struct tact_contact *c = &world->contacts[block->contact];
     double inverse_h = 1.0 / world->options.period;
@@ -245,7 +245,7 @@ static void sweep_all(struct tact_world *world, struct tact_solve_stats *stats)
 {
     for (int i = 0; i < world->islands.count; i++) {
         tact_velocities_rebuild(world, &world->islands.list[i]);
-        tact_impact_limit_pushes(world, &world->islands.list[i]);
+        tact_impact_limit_bias(world, &world->islands.list[i]);
     }
     tact_sweeps_run(world, stats);
     tact_openings_bound(world, stats);
@@ -269,15 +269,15 @@ int tact_world_solve(struct tact_world *world, struct tact_solve_stats *stats)
     stats->contacts = world->block_count;
     stats->points = world->points.now.count;
     stats->left_out = world->points.left_out;
-    tact_world_mark(world, TACT_SOLVE_PATCHES, stats);
+    tact_world_notify(world, TACT_SOLVE_PATCHES, stats);
     for (int i = 0; i < world->block_count; i++) {
         tact_assemble_jacobians(world, &world->blocks[i]);
-        tact_impact_rolling(world, &world->blocks[i]);
-        tact_impact_velocity(&world->blocks[i], world->blocks[i].arrival);
+        tact_impact_edge_speed(world, &world->blocks[i]);
+        tact_impact_velocity(&world->blocks[i], world->blocks[i].pre_velocity);
         warm_start(world, &world->blocks[i]);
     }
-    expect_impulses(world);
-    tact_velocities_keep(world, world->arrived);
+    predict_joint_impulses(world);
+    tact_velocities_store(world, world->pre_velocities);
     rc = rc ? rc : free_velocities(world, &stats->failed_hand);
     if (rc) {
         for (int i = 0; i < world->block_count; i++) {
@@ -285,30 +285,30 @@ int tact_world_solve(struct tact_world *world, struct tact_solve_stats *stats)
             tact_contact_clear(c);
             c->spin_arm = 0.0;
         }
-        tact_bonds_clear(world);
+        tact_constraints_clear(world);
         tact_pieces_collect(world);
         return rc;
     }
-    tact_velocities_keep(world, world->free);
-    tact_bonds_assemble(world);
+    tact_velocities_store(world, world->free_velocities);
+    tact_constraints_assemble(world);
     tact_islands_find(world);
     for (int i = 0; i < world->block_count; i++) {
         tact_assemble_schur(world, &world->blocks[i]);
     }
-    tact_world_mark(world, TACT_SOLVE_ASSEMBLED, stats);
+    tact_world_notify(world, TACT_SOLVE_ASSEMBLED, stats);
     for (int i = 0; i < world->block_count; i++) {
-        factor(world, &world->blocks[i]);
+        factor_block(world, &world->blocks[i]);
     }
-    tact_world_mark(world, TACT_SOLVE_FACTORED, stats);
+    tact_world_notify(world, TACT_SOLVE_FACTORED, stats);
     sweep_all(world, stats);
     memcpy(stats->counts, world->counts, sizeof stats->counts);
     for (int i = 0; i < world->block_count; i++) {
-        store(world, &world->blocks[i]);
-        judge(world, &world->blocks[i]);
+        store_contact(world, &world->blocks[i]);
+        compute_margins(world, &world->blocks[i]);
     }
     tact_pieces_collect(world);
-    tact_openings_started(world);
-    tact_bonds_store(world);
-    tact_world_mark(world, TACT_SOLVE_STORED, stats);
+    tact_openings_finish_start(world);
+    tact_constraints_store(world);
+    tact_world_notify(world, TACT_SOLVE_STORED, stats);
     return 0;
 }

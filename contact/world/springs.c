@@ -11,33 +11,33 @@
 
 /* Velocity by which a contact gives way, over that by which its bodies do: 1e12 N/m at 1 kg and
  * 1 kHz, under which a gram moves by 1e-14 m. One that bore nothing takes its load at once. */
-#define GIVE 1e-6
-#define GIVE_NEW 1e-9
+#define RIGID_CFM 1e-6
+#define NEW_CONTACT_CFM 1e-9
 /* The same of anchored springs: 3e7 N/m at 1 kg and 1 kHz; a load that changes by the body's weight
  * moves it by 3e-2 g h^2, 0.3 um, and a steady one by nothing. While 100 balls roll into a heap, 4
  * of 2000 ticks are not solved; with 1e-2 it is 13, with GIVE 435. */
-#define ANCHORED 3e-2
-#define LEAST_SQUARE 1e-12 /* mean square of a patch's extent [m^2]: as good as a point */
+#define ANCHORED_CFM 3e-2
+#define MIN_SQUARE 1e-12 /* mean square of a patch's extent [m^2]: as good as a point */
 
 /* A contact gives way like a spring, of what its bodies themselves give: where several contacts
  * hold a body in more ways than it can move, as the twenty feet of a plate do, no impulses stop all
  * motion to the last digit, and those that come nearest grow until something slips or parts. The
  * spring is tight where the last tick left it: under a steady load nothing moves. */
-static void make_rigid(const struct tact_world *world, struct block *block)
+static void set_rigid(const struct tact_world *world, struct block *block)
 {
     const double *last = world->contacts[block->contact].impulse;
-    int rigid =
-        world->options.local == TACT_LOCAL_BOUCHARD || block->points ||
-        (block->alone && block->loose && block->answer[0].part < 0 && block->answer[1].part < 0);
+    int rigid = world->options.local == TACT_LOCAL_BOUCHARD || block->points ||
+                (block->uncoupled && block->free_body && block->response[0].mechanism < 0 &&
+                 block->response[1].mechanism < 0);
     for (int i = 0; i < 6; i++) {
-        double share = i == 0 && last[0] == 0.0 ? GIVE_NEW : GIVE;
-        block->give[i] = rigid ? 0.0 : share * block->local.s[7 * i];
-        block->start[i] = last[i];
+        double share = i == 0 && last[0] == 0.0 ? NEW_CONTACT_CFM : RIGID_CFM;
+        block->row_cfm[i] = rigid ? 0.0 : share * block->local.s[7 * i];
+        block->rest_impulse[i] = last[i];
     }
-    if (block->yielding > 0.0) { /* this one is always slack */
-        double all = block->give[0] + block->yielding;
-        block->start[0] *= block->give[0] / all;
-        block->give[0] = all;
+    if (block->weak_normal_cfm > 0.0) { /* this one is always slack */
+        double all = block->row_cfm[0] + block->weak_normal_cfm;
+        block->rest_impulse[0] *= block->row_cfm[0] / all;
+        block->row_cfm[0] = all;
     }
 }
 
@@ -57,8 +57,8 @@ static void find_compliances(const struct tact_world *world, const struct tact_c
     const struct tact_contact_law *law = tact_world_pair_law(world, c->a, c->b);
     double square[2], t = law->tangential_compliance, h = world->options.period;
     tact_patch_mean_squares(&c->patch, tact_v3_dot(c->patch.frame, c->warm) / h, square);
-    square[0] = tact_max(square[0], LEAST_SQUARE);
-    square[1] = tact_max(square[1], LEAST_SQUARE);
+    square[0] = tact_max(square[0], MIN_SQUARE);
+    square[1] = tact_max(square[1], MIN_SQUARE);
     const double rows[6] = {0.0,
                             t,
                             t,
@@ -70,69 +70,70 @@ static void find_compliances(const struct tact_world *world, const struct tact_c
 
 /* What a turned spring holds once the patch has changed: where that has become smaller, the springs
  * that are gone take what they held with them; one that has become larger has new ones, at rest. */
-static double hold_turned(double impulse, double left)
+static double clamp_turned(double impulse, double left)
 {
     return left * impulse > 0.0 ? (fabs(left) < fabs(impulse) ? left : impulse) : 0.0;
 }
 
 /* The rows that springs carry: those about the patch's axes are rigid where its normal is. */
-static int rows_of(const struct tact_contact_law *law)
+static int foundation_row_count(const struct tact_contact_law *law)
 {
     return law->compliance > 0.0 ? 6 : 4;
 }
 
 /* A spring 1 / c beside a damper time / c, implicit: v + c / ((h + time) h) (r - r_0) = 0, with
  * what the spring alone holds in r_0. Never stiffer than a rigid contact. */
-static void make_foundation(const struct tact_world *world, struct block *block)
+static void set_foundation(const struct tact_world *world, struct block *block)
 {
     const struct tact_contact *c = &world->contacts[block->contact];
     const struct tact_contact_law *law = tact_world_pair_law(world, c->a, c->b);
     double h = world->options.period, time = h + law->dissipation, compliance[6];
     find_compliances(world, c, compliance);
-    for (int i = 1; i < rows_of(law); i++) {
+    for (int i = 1; i < foundation_row_count(law); i++) {
         const double *axis = c->patch.frame + 3 * (i % 3);
         double share = i > 3 ? tilt_share(c) : 1.0;
         double held = tact_v3_dot(axis, c->springs.impulse + 3 * (i / 3));
         if (i >= 3) {
             double angle = tact_v3_dot(axis, c->springs.angle);
-            held = hold_turned(held, angle * h / compliance[i]);
+            held = clamp_turned(held, angle * h / compliance[i]);
         }
-        block->give[i] = tact_max(compliance[i] / (share * time * h), GIVE * block->local.s[7 * i]);
-        block->start[i] = share * held;
+        block->row_cfm[i] =
+            tact_max(compliance[i] / (share * time * h), RIGID_CFM * block->local.s[7 * i]);
+        block->rest_impulse[i] = share * held;
     }
-    block->springs = rows_of(law);
+    block->foundation_rows = foundation_row_count(law);
 }
 
 void tact_springs_assemble(const struct tact_world *world, struct block *block)
 {
     const struct tact_contact *c = &world->contacts[block->contact];
     double tangential = tact_world_pair_law(world, c->a, c->b)->tangential_compliance;
-    block->springs = block->elastic = block->coupled = 0;
-    make_rigid(world, block);
+    block->foundation_rows = block->elastic_rows = block->cross_coupled = 0;
+    set_rigid(world, block);
     if (c->patch.law == TACT_LAW_WRENCH) {
         tact_elastic_assemble(world, block);
     } else if (tangential > 0.0 && !tact_block_rebounds(block)) {
-        make_foundation(world, block);
+        set_foundation(world, block);
     }
     for (int i = 0; i < 6; i++) {
-        block->local.s[7 * i] += block->give[i];
+        block->local.s[7 * i] += block->row_cfm[i];
     }
 }
 
 /* Rows whose spring is there for the solver alone. */
 static int is_rigid(const struct block *block, int row)
 {
-    return !(block->elastic >> row & 1) && (row == 0 || row >= block->springs);
+    return !(block->elastic_rows >> row & 1) && (row == 0 || row >= block->foundation_rows);
 }
 
-void tact_springs_soften(struct block *block, double share, const double start[6])
+void tact_springs_set_cfm(struct block *block, double share, const double start[6])
 {
     for (int i = 0; i < 6; i++) {
         if (is_rigid(block, i)) {
-            double mobility = block->local.s[7 * i] - block->give[i];
-            block->give[i] = tact_max(share * mobility, i == 0 ? block->yielding : 0.0);
-            block->local.s[7 * i] = mobility + block->give[i];
-            block->start[i] = start[i];
+            double mobility = block->local.s[7 * i] - block->row_cfm[i];
+            block->row_cfm[i] = tact_max(share * mobility, i == 0 ? block->weak_normal_cfm : 0.0);
+            block->local.s[7 * i] = mobility + block->row_cfm[i];
+            block->rest_impulse[i] = start[i];
         }
     }
     tact_local_prepare(&block->local);
@@ -147,50 +148,53 @@ void tact_springs_anchor(struct tact_world *world, const struct island *island)
         if (!(start[0] > 0.0)) {
             continue; /* one that bears nothing takes its load at once */
         }
-        start[0] = block->yielding > 0.0 ? block->start[0] : start[0];
-        tact_springs_soften(block, ANCHORED, start);
+        start[0] = block->weak_normal_cfm > 0.0 ? block->rest_impulse[0] : start[0];
+        tact_springs_set_cfm(block, ANCHORED_CFM, start);
     }
 }
 
-double tact_springs_yield(const struct tact_world *world, const struct island *island)
+double tact_springs_deflection(const struct tact_world *world, const struct island *island)
 {
     double sum = 0.0;
     for (int i = 0; i < island->blocks.count; i++) {
         const struct block *block = &world->blocks[island->blocks.at[i]];
         const double *r = world->contacts[block->contact].impulse;
         for (int k = 0; k < 6; k++) {
-            double share = block->give[k] > 0.0 ? block->give[k] / block->local.s[7 * k] : 0.0;
+            double share =
+                block->row_cfm[k] > 0.0 ? block->row_cfm[k] / block->local.s[7 * k] : 0.0;
             double unit = k < 3 ? 1.0 : block->per_length;
-            double yield = unit * share * (r[k] - block->start[k]);
-            int counts = is_rigid(block, k) && (k > 0 || block->yielding == 0.0);
-            sum += counts ? yield * yield : 0.0;
+            double deflection = unit * share * (r[k] - block->rest_impulse[k]);
+            int counts = is_rigid(block, k) && (k > 0 || block->weak_normal_cfm == 0.0);
+            sum += counts ? deflection * deflection : 0.0;
         }
     }
-    double yield = island->size > 0.0 ? sqrt(sum / island->size) : 0.0;
-    return yield > GIVE ? yield : 0.0;
+    double deflection = island->size > 0.0 ? sqrt(sum / island->size) : 0.0;
+    return deflection > RIGID_CFM ? deflection : 0.0;
 }
 
-double tact_springs_most(const struct block *block)
+double tact_springs_max_energy(const struct block *block)
 {
     double sum = 0.0;
     for (int i = 0; i < 6; i++) {
         if (!is_rigid(block, i)) {
-            double held = block->give[i] * block->start[i];
-            held += block->coupled ? tact_dot(block->couple + 6 * i, block->start, 6) : 0.0;
-            sum += 0.25 * held * block->start[i];
+            double held = block->row_cfm[i] * block->rest_impulse[i];
+            held += block->cross_coupled
+                        ? tact_dot(block->cross_cfm + 6 * i, block->rest_impulse, 6)
+                        : 0.0;
+            sum += 0.25 * held * block->rest_impulse[i];
         }
     }
     return sum;
 }
 
 /* What the springs hold, from rows to world axes, and the angles that it turns them by. */
-static void put_rows(const struct tact_world *world, const struct block *block, double row[6])
+static void store_rows(const struct tact_world *world, const struct block *block, double row[6])
 {
     struct tact_contact *c = &world->contacts[block->contact];
     const struct tact_contact_law *law = tact_world_pair_law(world, c->a, c->b);
     double time = world->options.period + law->dissipation, angle[3];
     for (int i = 0; i < 3; i++) {
-        angle[i] = row[3 + i] * time * block->give[3 + i];
+        angle[i] = row[3 + i] * time * block->row_cfm[3 + i];
         row[3 + i] /= i > 0 ? tilt_share(c) : 1.0;
     }
     tact_m3_tmul_v3(c->springs.impulse, c->patch.frame, row);
@@ -204,24 +208,24 @@ void tact_springs_store(const struct tact_world *world, struct block *block)
     double h = world->options.period, row[6] = {0.0}, u[6] = {0.0};
     double time = h + tact_world_pair_law(world, c->a, c->b)->dissipation;
     memset(&c->springs, 0, sizeof c->springs);
-    if (!block->springs || !(c->impulse[0] > 0.0)) {
+    if (!block->foundation_rows || !(c->impulse[0] > 0.0)) {
         return;
     }
-    for (int i = 1; i < block->springs; i++) {
-        row[i] = block->start[i] + h / time * (c->impulse[i] - block->start[i]);
+    for (int i = 1; i < block->foundation_rows; i++) {
+        row[i] = block->rest_impulse[i] + h / time * (c->impulse[i] - block->rest_impulse[i]);
     }
-    put_rows(world, block, row);
+    store_rows(world, block, row);
     for (int k = 0; k < 2; k++) {
         const struct side *side = &block->side[k];
         tact_rows_velocity(u, side->j, side->v, side->dof);
     }
     for (int i = 0; i < 6; i++) {
-        block->motion[i] = h * u[i];
+        block->expected_motion[i] = h * u[i];
     }
 }
 
 /* Takes what the springs hold along with the mean rotation of the two bodies. */
-static void turn_along(struct tact_springs *springs, const double *a, const double *b)
+static void rotate_springs(struct tact_springs *springs, const double *a, const double *b)
 {
     double *const vectors[3] = {springs->impulse, springs->impulse + 3, springs->angle};
     double turn[3], q[4], from[3];
@@ -236,13 +240,13 @@ static void turn_along(struct tact_springs *springs, const double *a, const doub
 
 /* The springs are as long as the bodies are apart, which in a turn is not h times the velocities
  * that it began with: summed up, the difference is a creep of w^2 h / 2 of the lever a second. */
-static void follow(struct tact_world *world, const struct block *block)
+static void update_foundation(struct tact_world *world, const struct block *block)
 {
     struct tact_contact *c = &world->contacts[block->contact];
     const struct tact_contact_law *law = tact_world_pair_law(world, c->a, c->b);
     double time = world->options.period + law->dissipation, row[6], apart[6], a[6], b[6], moved[6];
-    tact_world_point_moved(world, c->a, c->patch.center, a);
-    tact_world_point_moved(world, c->b, c->patch.center, b);
+    tact_world_point_displacement(world, c->a, c->patch.center, a);
+    tact_world_point_displacement(world, c->b, c->patch.center, b);
     for (int i = 0; i < 6; i++) {
         moved[i] = a[i] - b[i];
     }
@@ -251,20 +255,20 @@ static void follow(struct tact_world *world, const struct block *block)
     tact_m3_mul_v3(row, c->patch.frame, c->springs.impulse);
     tact_m3_mul_v3(row + 3, c->patch.frame, c->springs.impulse + 3);
     row[0] = 0.0;
-    for (int i = 1; i < block->springs; i++) {
+    for (int i = 1; i < block->foundation_rows; i++) {
         row[i] *= i > 3 ? tilt_share(c) : 1.0;
-        row[i] -= (apart[i] - block->motion[i]) / (time * block->give[i]);
+        row[i] -= (apart[i] - block->expected_motion[i]) / (time * block->row_cfm[i]);
     }
-    put_rows(world, block, row);
-    turn_along(&c->springs, a + 3, b + 3);
+    store_rows(world, block, row);
+    rotate_springs(&c->springs, a + 3, b + 3);
 }
 
-void tact_springs_follow(struct tact_world *world)
+void tact_springs_update(struct tact_world *world)
 {
     for (int i = 0; i < world->block_count; i++) {
         const struct block *block = &world->blocks[i];
-        if (block->springs && world->contacts[block->contact].impulse[0] > 0.0) {
-            follow(world, block);
+        if (block->foundation_rows && world->contacts[block->contact].impulse[0] > 0.0) {
+            update_foundation(world, block);
         }
     }
 }

@@ -7,14 +7,14 @@
 #include "contact/world/rows_internal.h"
 
 /* A change of a contact's impulse, and what the joints of its bodies answer. */
-static void give(struct tact_world *world, struct block *block, const double *delta)
+static void change_impulse(struct tact_world *world, struct block *block, const double *delta)
 {
-    tact_block_kick(block, delta);
-    tact_bonds_answer(world, block, delta);
+    tact_block_apply_impulse(block, delta);
+    tact_constraints_respond(world, block, delta);
 }
 
 /* Spin arm and, for Algorithm 1, the patch that go with the present normal force. */
-static void follow_force(const struct tact_world *world, struct block *block)
+static void update_spin_arm(const struct tact_world *world, struct block *block)
 {
     const struct tact_contact *c = &world->contacts[block->contact];
     struct tact_local_problem *local = &block->local;
@@ -42,7 +42,7 @@ static void solve_patch(struct tact_world *world, struct island *island, struct 
 {
     struct tact_contact *c = &world->contacts[block->contact];
     struct tact_local_problem *local = &block->local;
-    follow_force(world, block);
+    update_spin_arm(world, block);
     block->residual = tact_local_residual(local, r);
     if (world->options.local == TACT_LOCAL_BOUCHARD) {
         c->limits = tact_local_bouchard(local, r);
@@ -77,15 +77,15 @@ static void solve_block(struct tact_world *world, struct island *island, struct 
     struct tact_contact *c = &world->contacts[block->contact];
     struct tact_local_problem *local = &block->local;
     double u[6] = {0.0}, r[6], delta[6];
-    tact_impact_wanted(block, u);
+    tact_impact_subtract_target(block, u);
     for (int k = 0; k < 2; k++) {
         const struct side *side = &block->side[k];
         tact_rows_velocity(u, side->j, side->v, side->dof);
     }
-    tact_bonds_see(world, block, c->impulse, u);
-    tact_block_soften(block, c->impulse, u);
-    tact_block_relax(block, u);
-    tact_rows_without(local->b, u, local->s, c->impulse);
+    tact_constraints_correct_velocity(world, block, c->impulse, u);
+    tact_block_add_compliance(block, c->impulse, u);
+    tact_block_subtract_rest(block, u);
+    tact_rows_subtract_own(local->b, u, local->s, c->impulse);
     memcpy(r, c->impulse, sizeof r);
     if (block->points) {
         solve_points(world, island, block, r);
@@ -96,13 +96,13 @@ static void solve_block(struct tact_world *world, struct island *island, struct 
         delta[i] = r[i] - c->impulse[i];
         c->impulse[i] = r[i];
     }
-    give(world, block, delta);
+    change_impulse(world, block, delta);
 }
 
 void tact_sweep(struct tact_world *world, struct island *island)
 {
     island->size = island->change = 0.0;
-    island->residual = tact_bonds_sweep(world, island);
+    island->residual = tact_constraints_sweep(world, island);
     for (int i = 0; i < island->blocks.count; i++) {
         struct block *block = &world->blocks[island->blocks.at[i]];
         solve_block(world, island, block);
@@ -112,17 +112,17 @@ void tact_sweep(struct tact_world *world, struct island *island)
     }
 }
 
-void tact_sweeps_keep_limits(struct tact_world *world, const struct island *island)
+void tact_sweeps_enforce_limits(struct tact_world *world, const struct island *island)
 {
     for (int i = 0; i < island->blocks.count; i++) {
         struct block *block = &world->blocks[island->blocks.at[i]];
         double *r = world->contacts[block->contact].impulse, delta[6];
         memcpy(delta, r, sizeof delta);
-        follow_force(world, block);
-        tact_local_keep_inside(&block->local, r);
+        update_spin_arm(world, block);
+        tact_local_enforce_limits(&block->local, r);
         for (int k = 0; k < 6; k++) {
             delta[k] = r[k] - delta[k];
         }
-        give(world, block, delta);
+        change_impulse(world, block, delta);
     }
 }

@@ -12,12 +12,12 @@ static double *velocities(const struct tact_world *world, int owner, size_t *at,
         *n = 6;
         return world->bodies[owner].body.twist;
     }
-    *at = (size_t)world->body_count * 6 + (size_t)hand * (size_t)world->most_dof;
+    *at = (size_t)world->body_count * 6 + (size_t)hand * (size_t)world->max_dof;
     *n = (size_t)tact_hand_count(world->hands[hand].hand);
     return tact_hand_velocity(world->hands[hand].hand);
 }
 
-void tact_velocities_keep(const struct tact_world *world, double *all)
+void tact_velocities_store(const struct tact_world *world, double *all)
 {
     for (int i = 0; i < world->body_count + world->hand_count; i++) {
         size_t at, n;
@@ -38,27 +38,27 @@ static void set_velocities(struct tact_world *world, const struct island *island
     }
 }
 
-void tact_velocities_restore(struct tact_world *world, const struct island *island)
+void tact_velocities_set_free(struct tact_world *world, const struct island *island)
 {
-    set_velocities(world, island, world->free);
+    set_velocities(world, island, world->free_velocities);
 }
 
-void tact_velocities_arrive(struct tact_world *world, const struct island *island)
+void tact_velocities_set_pre(struct tact_world *world, const struct island *island)
 {
-    set_velocities(world, island, world->arrived);
+    set_velocities(world, island, world->pre_velocities);
 }
 
-void tact_velocities_stop(struct tact_world *world, const struct island *island)
+void tact_velocities_set_zero(struct tact_world *world, const struct island *island)
 {
     set_velocities(world, island, NULL);
 }
 
 void tact_velocities_rebuild(struct tact_world *world, const struct island *island)
 {
-    tact_velocities_restore(world, island);
+    tact_velocities_set_free(world, island);
     for (int i = 0; i < island->blocks.count; i++) {
         const struct block *block = &world->blocks[island->blocks.at[i]];
-        tact_block_kick(block, world->contacts[block->contact].impulse);
+        tact_block_apply_impulse(block, world->contacts[block->contact].impulse);
     }
-    tact_bonds_apply(world, island);
+    tact_constraints_apply(world, island);
 }

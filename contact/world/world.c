@@ -1,4 +1,3 @@
-#include "contact/pair/models_internal.h"
 #include "contact/world/world.h"
 
 #include <errno.h>
@@ -7,10 +6,11 @@
 #include "contact/pair/models_internal.h"
 #include "contact/world/world_internal.h"
 
-#define LEAST 8192 /* contacts and near pairs that there is room for, and more for each shape */
+#define MIN_CAPACITY                                                                               \
+    8192 /* contacts and near pairs that there is room for, and more for each shape */
 #define CONTACTS_EACH 4
 #define NEAR_EACH 16
-#define AHEAD                                                                                      \
+#define GAP_RADIUS                                                                                 \
     1.1 /* bounding sphere of a shape whose contacts are known ahead of touch, over its own */
 
 struct tact_world_options tact_world_options_default(void)
@@ -61,10 +61,20 @@ void tact_world_destroy(struct tact_world *world)
         tact_hand_destroy(world->hands[i].hand);
         free(world->hands[i].impulse);
     }
-    void *blocks[] = {world->bodies,  world->hands,    world->shapes, world->laws,
-                      world->poses,   world->contacts, world->blocks, world->jacobians,
-                      world->columns, world->free,     world->bonds,  world->arrived,
-                      world->sunk,    world->states};
+    void *blocks[] = {world->bodies,
+                      world->hands,
+                      world->shapes,
+                      world->laws,
+                      world->poses,
+                      world->contacts,
+                      world->blocks,
+                      world->jacobians,
+                      world->jacobian_columns,
+                      world->free_velocities,
+                      world->constraints,
+                      world->pre_velocities,
+                      world->excess,
+                      world->states};
     tact_near_destroy(&world->near);
     tact_islands_destroy(&world->islands);
     tact_newton_destroy(&world->newton);
@@ -80,7 +90,7 @@ void tact_world_destroy(struct tact_world *world)
 }
 
 /* Room for one more element, which is zeroed; there is some up to the next power of two. */
-static void *grow(void **array, int *count, size_t size)
+static void *grow_array(void **array, int *count, size_t size)
 {
     size_t used = (size_t)*count;
     char *more = used & (used - 1) ? *array : realloc(*array, (used ? 2 * used : 1) * size);
@@ -97,7 +107,7 @@ int tact_world_add_body(struct tact_world *world, const struct tact_body *body)
     if (world->finished) {
         return -EINVAL;
     }
-    struct world_body *b = grow((void **)&world->bodies, &world->body_count, sizeof *b);
+    struct world_body *b = grow_array((void **)&world->bodies, &world->body_count, sizeof *b);
     if (!b) {
         return -ENOMEM;
     }
@@ -115,7 +125,7 @@ int tact_world_add_hand(struct tact_world *world, struct tact_hand *hand, int we
     }
     double *impulse = calloc((size_t)tact_hand_count(hand) + 1, sizeof *impulse);
     struct world_hand *h =
-        impulse ? grow((void **)&world->hands, &world->hand_count, sizeof *h) : NULL;
+        impulse ? grow_array((void **)&world->hands, &world->hand_count, sizeof *h) : NULL;
     if (!h) {
         free(impulse);
         return -ENOMEM;
@@ -139,7 +149,7 @@ int tact_world_add_shape(struct tact_world *world, struct tact_owner owner,
           owner.link >= tact_hand_count(world->hands[owner.index].hand)))) {
         return -EINVAL;
     }
-    struct world_shape *s = grow((void **)&world->shapes, &world->shape_count, sizeof *s);
+    struct world_shape *s = grow_array((void **)&world->shapes, &world->shape_count, sizeof *s);
     if (!s) {
         return -ENOMEM;
     }
@@ -246,11 +256,11 @@ const struct tact_contact_model *tact_world_pair_model(const struct tact_world *
 static int may_touch(const struct tact_world *world, int a, int b)
 {
     const struct tact_owner *of_a = &world->shapes[a].owner, *of_b = &world->shapes[b].owner;
-    return !are_joined(world, of_a, of_b) && !tact_bonds_join(world, of_a, of_b) &&
+    return !are_joined(world, of_a, of_b) && !tact_constraints_join(world, of_a, of_b) &&
            tact_world_pair_law(world, a, b);
 }
 
-int tact_world_most_patches(const struct tact_world *world, int a, int b)
+int tact_world_max_patches(const struct tact_world *world, int a, int b)
 {
     if (!may_touch(world, a, b)) {
         return 0;
@@ -260,12 +270,12 @@ int tact_world_most_patches(const struct tact_world *world, int a, int b)
     return most > TACT_PIECES ? TACT_PIECES : most;
 }
 
-int tact_world_untaken(const struct tact_world *world, int *a, int *b)
+int tact_world_find_unsupported(const struct tact_world *world, int *a, int *b)
 {
     for (*a = 0; *a < world->shape_count; (*a)++) {
         for (*b = *a + 1; *b < world->shape_count; (*b)++) {
             if (named_model(world, *a, *b) && may_touch(world, *a, *b) &&
-                tact_world_most_patches(world, *a, *b) == 0) {
+                tact_world_max_patches(world, *a, *b) == 0) {
                 return 1;
             }
         }
@@ -273,12 +283,12 @@ int tact_world_untaken(const struct tact_world *world, int *a, int *b)
     return 0;
 }
 
-static int larger(int a, int b)
+static int max_int(int a, int b)
 {
     return a > b ? a : b;
 }
 
-static void extend(struct tact_world *world, int a, int b, int most)
+static void count_pair(struct tact_world *world, int a, int b, int most)
 {
     struct tact_world_extent *e = &world->extent;
     const struct tact_contact_law *law = tact_world_pair_law(world, a, b);
@@ -286,12 +296,12 @@ static void extend(struct tact_world *world, int a, int b, int most)
     int split = most > 1;
     e->pairs++;
     e->split += split;
-    e->state = larger(e->state, model->state);
+    e->state = max_int(e->state, model->state);
     e->points |= model->points;
-    world->shapes[a].ahead |= !model->moments;
-    world->shapes[b].ahead |= !model->moments;
+    world->shapes[a].asks_ahead |= !model->moments;
+    world->shapes[b].asks_ahead |= !model->moments;
     if (law->tangential_compliance > 0.0) {
-        e->springs = larger(e->springs, split ? 1 + TACT_PIECES : 1);
+        e->springs = max_int(e->springs, split ? 1 + TACT_PIECES : 1);
     }
 }
 
@@ -303,9 +313,9 @@ static int find_extent(struct tact_world *world)
     }
     for (int a = 0; a < world->shape_count; a++) {
         for (int b = a + 1; b < world->shape_count; b++) {
-            int most = tact_world_most_patches(world, a, b);
+            int most = tact_world_max_patches(world, a, b);
             if (most > 0) {
-                extend(world, a, b, most);
+                count_pair(world, a, b, most);
             } else if (named_model(world, a, b) && may_touch(world, a, b)) {
                 return -ENOTSUP;
             }
@@ -316,32 +326,32 @@ static int find_extent(struct tact_world *world)
 
 /* A model that is asked ahead of touch has to hear of a pair in time: of two balls the bounding
  * spheres overlap where they do, not before. */
-static void reach_ahead(struct tact_world *world)
+static void widen_radii(struct tact_world *world)
 {
     for (int i = 0; i < world->shape_count; i++) {
-        world->shapes[i].radius *= world->shapes[i].ahead ? AHEAD : 1.0;
+        world->shapes[i].radius *= world->shapes[i].asks_ahead ? GAP_RADIUS : 1.0;
     }
 }
 
 /* Room for the contacts of near pairs, for what their models keep, and for the pieces of those that
  * may be split. */
-static int list_contacts(struct tact_world *world)
+static int allocate_contacts(struct tact_world *world)
 {
     const struct tact_world_options *o = &world->options;
     const struct tact_world_extent *e = &world->extent;
-    int most = o->near ? o->near : LEAST + NEAR_EACH * world->shape_count;
-    int contacts = o->contacts ? o->contacts : LEAST + CONTACTS_EACH * world->shape_count;
+    int most = o->near ? o->near : MIN_CAPACITY + NEAR_EACH * world->shape_count;
+    int contacts = o->contacts ? o->contacts : MIN_CAPACITY + CONTACTS_EACH * world->shape_count;
     world->slots = most < e->pairs ? most : e->pairs;
     world->piece_slots = world->slots < e->split ? world->slots : e->split;
     int all = world->slots + world->piece_slots * TACT_PIECES;
     world->state = e->state;
     world->contacts = calloc((size_t)all + 1, sizeof *world->contacts);
     world->states = calloc((size_t)world->slots * (size_t)world->state + 1, sizeof *world->states);
-    world->room = contacts < all ? contacts : all;
+    world->contact_capacity = contacts < all ? contacts : all;
     return world->contacts && world->states ? 0 : -ENOMEM;
 }
 
-static int make_points(struct tact_world *world)
+static int allocate_points(struct tact_world *world)
 {
     size_t vertices = 0;
     if (!world->extent.points) {
@@ -354,33 +364,34 @@ static int make_points(struct tact_world *world)
     return tact_points_create(&world->points, world->options.points, world->slots, vertices);
 }
 
-int tact_world_make_room(struct tact_world *world)
+int tact_world_allocate(struct tact_world *world)
 {
     int rc;
-    world->most_dof = 6;
+    world->max_dof = 6;
     for (int i = 0; i < world->hand_count; i++) {
         int n = tact_hand_count(world->hands[i].hand);
-        world->most_dof = n > world->most_dof ? n : world->most_dof;
+        world->max_dof = n > world->max_dof ? n : world->max_dof;
     }
-    size_t dof = (size_t)world->most_dof;
+    size_t dof = (size_t)world->max_dof;
     size_t velocities = (size_t)world->body_count * 6 + (size_t)world->hand_count * dof + 1;
-    world->free = calloc(velocities, sizeof *world->free);
-    world->arrived = calloc(velocities, sizeof *world->arrived);
-    world->sunk = calloc((size_t)(world->body_count + world->hand_count) + 1, sizeof *world->sunk);
+    world->free_velocities = calloc(velocities, sizeof *world->free_velocities);
+    world->pre_velocities = calloc(velocities, sizeof *world->pre_velocities);
+    world->excess =
+        calloc((size_t)(world->body_count + world->hand_count) + 1, sizeof *world->excess);
     world->poses = calloc((size_t)world->shape_count + 1, sizeof *world->poses);
-    size_t most = (size_t)world->room + 1;
+    size_t most = (size_t)world->contact_capacity + 1;
     world->blocks = calloc(most, sizeof *world->blocks);
     world->jacobians = calloc(most * 4 * dof * 6, sizeof *world->jacobians);
-    world->columns = calloc(dof * 6, sizeof *world->columns);
+    world->jacobian_columns = calloc(dof * 6, sizeof *world->jacobian_columns);
     rc = tact_near_create(world);
     rc = rc ? rc : tact_islands_create(world);
-    rc = rc ? rc : tact_newton_create(&world->newton, world->room);
+    rc = rc ? rc : tact_newton_create(&world->newton, world->contact_capacity);
     rc = rc ? rc : tact_direct_create(world);
     rc = rc ? rc : tact_barrier_create(world);
     rc = rc ? rc : tact_mechanisms_create(world);
-    rc = rc ? rc : make_points(world);
-    if (rc || !world->poses || !world->blocks || !world->jacobians || !world->columns ||
-        !world->free || !world->arrived || !world->sunk) {
+    rc = rc ? rc : allocate_points(world);
+    if (rc || !world->poses || !world->blocks || !world->jacobians || !world->jacobian_columns ||
+        !world->free_velocities || !world->pre_velocities || !world->excess) {
         return -ENOMEM;
     }
     world->finished = 1;
@@ -394,205 +405,11 @@ int tact_world_finish(struct tact_world *world)
     }
     int rc = find_extent(world);
     rc = rc || world->prepared.done ? rc : tact_world_prepare(world, NULL, NULL);
-    rc = rc ? rc : list_contacts(world);
-    rc = rc ? rc : tact_world_make_room(world);
+    rc = rc ? rc : allocate_contacts(world);
+    rc = rc ? rc : tact_world_allocate(world);
     if (!rc) {
-        reach_ahead(world);
+        widen_radii(world);
         tact_world_begin(world);
     }
     return rc;
-}
-
-int tact_world_body_count(const struct tact_world *world)
-{
-    return world->body_count;
-}
-
-int tact_world_hand_count(const struct tact_world *world)
-{
-    return world->hand_count;
-}
-
-int tact_world_shape_count(const struct tact_world *world)
-{
-    return world->shape_count;
-}
-
-struct tact_world_extent tact_world_extent(const struct tact_world *world)
-{
-    return world->extent;
-}
-
-int tact_world_next_pair(const struct tact_world *world, int pair)
-{
-    int a = 0, b = 0;
-    if (pair >= 0) {
-        tact_near_shapes(world, pair, &a, &b);
-    }
-    for (; a < world->shape_count; b = ++a) {
-        for (b++; b < world->shape_count; b++) {
-            if (tact_world_most_patches(world, a, b) > 0) {
-                return tact_near_number(world, a, b);
-            }
-        }
-    }
-    return -1;
-}
-
-double *tact_world_state(struct tact_world *world, int pair, int *count)
-{
-    int slot = tact_near_slot(&world->near, pair);
-    *count = tact_world_model(world, pair)->state;
-    return slot < 0 ? NULL : tact_slot_state(world, slot);
-}
-
-int tact_world_slots(const struct tact_world *world)
-{
-    return world->slots;
-}
-
-int tact_world_slot(const struct tact_world *world, int pair)
-{
-    return tact_near_slot(&world->near, pair);
-}
-
-int tact_world_room(const struct tact_world *world)
-{
-    return world->room;
-}
-
-void tact_world_pair_shapes(const struct tact_world *world, int pair, int *a, int *b)
-{
-    int slot = tact_near_slot(&world->near, pair);
-    if (slot < 0) {
-        tact_near_shapes(world, pair, a, b);
-        return;
-    }
-    *a = world->contacts[slot].a;
-    *b = world->contacts[slot].b;
-}
-
-int tact_world_pair_between(const struct tact_world *world, int a, int b)
-{
-    int known = a >= 0 && a < b && b < world->shape_count;
-    return known && tact_world_most_patches(world, a, b) > 0 ? tact_near_number(world, a, b) : -1;
-}
-
-struct tact_body *tact_world_body(struct tact_world *world, int index)
-{
-    return &world->bodies[index].body;
-}
-
-struct tact_hand *tact_world_hand(struct tact_world *world, int index)
-{
-    return world->hands[index].hand;
-}
-
-const struct tact_shape *tact_world_shape(const struct tact_world *world, int index)
-{
-    return &world->shapes[index].shape;
-}
-
-struct tact_owner tact_world_owner(const struct tact_world *world, int shape)
-{
-    return world->shapes[shape].owner;
-}
-
-struct tact_contact *tact_world_contact(struct tact_world *world, int pair)
-{
-    int slot = tact_near_slot(&world->near, pair);
-    if (slot >= 0) {
-        return &world->contacts[slot];
-    }
-    memset(&world->apart, 0, sizeof world->apart);
-    tact_near_shapes(world, pair, &world->apart.a, &world->apart.b);
-    world->apart.limits = TACT_LIMIT_OPEN;
-    return &world->apart;
-}
-
-struct tact_contact *tact_world_piece(struct tact_world *world, int pair, int k)
-{
-    int a, b, slot = tact_near_slot(&world->near, pair);
-    if (slot >= 0) {
-        int first = world->contacts[slot].first_piece;
-        return first ? &world->contacts[first + k] : NULL;
-    }
-    tact_near_shapes(world, pair, &a, &b);
-    if (tact_world_most_patches(world, a, b) <= 1) {
-        return NULL;
-    }
-    memset(&world->no_piece, 0, sizeof world->no_piece);
-    return &world->no_piece;
-}
-
-const struct tact_contact_model *tact_world_model(const struct tact_world *world, int pair)
-{
-    int a, b;
-    tact_world_pair_shapes(world, pair, &a, &b);
-    return tact_world_pair_model(world, a, b);
-}
-
-const struct tact_contact_law *tact_world_law(const struct tact_world *world, int pair)
-{
-    int a, b;
-    tact_world_pair_shapes(world, pair, &a, &b);
-    return tact_world_pair_law(world, a, b);
-}
-
-void tact_world_refresh(struct tact_world *world)
-{
-    for (int i = 0; i < world->body_count; i++) {
-        tact_body_refresh(&world->bodies[i].body);
-    }
-    for (int i = 0; i < world->hand_count; i++) {
-        tact_hand_refresh(world->hands[i].hand);
-    }
-}
-
-void tact_world_watch(struct tact_world *world, tact_solve_watch watch, void *user)
-{
-    world->watch = watch;
-    world->watch_user = user;
-}
-
-void tact_world_set_weight(struct tact_world *world, int body, int on)
-{
-    world->bodies[body].weight = on;
-}
-
-const struct tact_pose *tact_world_shape_poses(const struct tact_world *world)
-{
-    return world->poses;
-}
-
-int tact_world_is_close(const struct tact_world *world, int pair)
-{
-    int slot = tact_near_slot(&world->near, pair);
-    return slot >= 0 && world->near.pairs[slot].active;
-}
-
-void tact_world_keep_near(struct tact_world *world, int pair)
-{
-    tact_near_add(world, pair);
-}
-
-const int *tact_world_near(const struct tact_world *world, int *count)
-{
-    *count = world->near.count;
-    return world->near.list;
-}
-
-const double *tact_world_direction(const struct tact_world *world, int pair)
-{
-    static const double none[3];
-    int slot = tact_near_slot(&world->near, pair);
-    return slot < 0 ? none : world->near.pairs[slot].direction;
-}
-
-void tact_world_set_direction(struct tact_world *world, int pair, const double normal[3])
-{
-    int slot = tact_near_slot(&world->near, pair);
-    if (slot >= 0) {
-        tact_v3_copy(world->near.pairs[slot].direction, normal);
-    }
 }

@@ -105,10 +105,10 @@ struct tact_world_extent {
 
 /** What a fault of the state is about. */
 enum tact_world_part {
-    TACT_WORLD_PAIR,  /**< index: the pair */
-    TACT_WORLD_BOND,  /**< index: the bond */
-    TACT_WORLD_BODY,  /**< index: the body */
-    TACT_WORLD_JOINT, /**< index: the hand, link: the joint's link */
+    TACT_WORLD_PAIR,       /**< index: the pair */
+    TACT_WORLD_CONSTRAINT, /**< index: the bond */
+    TACT_WORLD_BODY,       /**< index: the body */
+    TACT_WORLD_JOINT,      /**< index: the hand, link: the joint's link */
 };
 
 /** Something that no state can be. */
@@ -130,8 +130,8 @@ enum tact_solve_phase {
 
 /** Called in tact_world_solve(), on its thread, after each phase: for clocks and curves. Returns 1
  *  after a sweep to make it the last, else 0. */
-typedef int (*tact_solve_watch)(void *user, enum tact_solve_phase phase,
-                                const struct tact_solve_stats *stats);
+typedef int (*tact_solve_observer_fn)(void *user, enum tact_solve_phase phase,
+                                      const struct tact_solve_stats *stats);
 
 struct tact_world;
 
@@ -167,8 +167,8 @@ TACT_API int tact_world_set_material(struct tact_world *world, int material,
                                      const struct tact_material *of);
 
 /** Has the contact models derive what they need of the shapes that their pairs may contain: after
- * tact_world_untaken(), before tact_world_finish(), which does it where this was not called.
- * Nothing may be added afterwards. shape and err may be NULL. Not real-time safe.
+ * tact_world_find_unsupported(), before tact_world_finish(), which does it where this was not
+ * called. Nothing may be added afterwards. shape and err may be NULL. Not real-time safe.
  * @retval 0
  * @retval -ENOMEM, -EINVAL the second time, or why the model refused *shape; err->text says what
  *         was expected, or is empty */
@@ -176,7 +176,7 @@ TACT_API int tact_world_prepare(struct tact_world *world, int *shape, struct tac
 
 /** Whether two shapes a and b that may touch have a contact model that does not take them, and the
  *  first such. To be asked before tact_world_finish(). */
-TACT_API int tact_world_untaken(const struct tact_world *world, int *a, int *b);
+TACT_API int tact_world_find_unsupported(const struct tact_world *world, int *a, int *b);
 
 /** Marks a body as fast: its pairs are looked for as far ahead as it may go in two ticks, and those
  *  for which no model is named are of the model of features. -EINVAL for a body that is none, or
@@ -186,8 +186,8 @@ TACT_API int tact_world_set_fast(struct tact_world *world, int body);
 /** The named model by which a fast body may touch something, if it does not know the gap of shapes
  *  that are apart (tact_contact_model.gaps), and the first such two shapes; NULL where there is
  *  none. To be asked before tact_world_finish(). */
-TACT_API const struct tact_contact_model *tact_world_blind(const struct tact_world *world, int *a,
-                                                           int *b);
+TACT_API const struct tact_contact_model *tact_world_find_gapless(const struct tact_world *world,
+                                                                  int *a, int *b);
 
 /** Makes room for everything a tick needs, of which contacts take as much as may be near at a time;
  *  nothing may be added afterwards. Pairs that may touch: every two shapes whose materials have a
@@ -233,7 +233,7 @@ TACT_API const struct tact_shape *tact_world_shape(const struct tact_world *worl
 /** What a shape is attached to. Real-time safe. */
 TACT_API struct tact_owner tact_world_owner(const struct tact_world *world, int shape);
 /** The contact of a pair; valid until the next tact_world_begin(). Of a pair that is not near it is
- *  one that stands for all such, until the next call: to write to it call tact_world_keep_near()
+ *  one that stands for all such, until the next call: to write to it call tact_world_add_near()
  *  first. */
 TACT_API struct tact_contact *tact_world_contact(struct tact_world *world, int pair);
 /** The k-th piece of a pair, k < TACT_PIECES, likewise: a contact by itself where k < split. NULL
@@ -246,12 +246,12 @@ TACT_API double *tact_world_state(struct tact_world *world, int pair, int *count
 
 /** Near pairs that there is room for; and the place of one among them, which it keeps as long as it
  *  is near, -1 where it is not. Real-time safe. */
-TACT_API int tact_world_slots(const struct tact_world *world);
+TACT_API int tact_world_near_capacity(const struct tact_world *world);
 /** Place of a near pair among them, -1 where it is not near. Real-time safe. */
 TACT_API int tact_world_slot(const struct tact_world *world, int pair);
 
 /** Most contacts of a tick, pieces of split ones counted singly. */
-TACT_API int tact_world_room(const struct tact_world *world);
+TACT_API int tact_world_contact_capacity(const struct tact_world *world);
 /** The contact law of a pair's materials. Real-time safe. */
 TACT_API const struct tact_contact_law *tact_world_law(const struct tact_world *world, int pair);
 /** The contact model of a pair. Real-time safe. */
@@ -296,7 +296,7 @@ TACT_API const int *tact_world_near(const struct tact_world *world, int *count);
 
 /** Has a pair in tact_world_near() of the next tick, wherever its shapes are: to be called before
  * its contact is written. Real-time safe. */
-TACT_API void tact_world_keep_near(struct tact_world *world, int pair);
+TACT_API void tact_world_add_near(struct tact_world *world, int pair);
 
 /** Moments of a pair for this tick, to be set for every pair of tact_world_near(), close or not;
  * NULL or no volume: not touching. All other pairs do not touch. Real-time safe. */
@@ -325,7 +325,8 @@ TACT_API int tact_world_step(struct tact_world *world, struct tact_moments_scrat
                              struct tact_solve_stats *stats);
 
 /** Sets what watches each solve; NULL, the start: nobody. Real-time safe if the watch is. */
-TACT_API void tact_world_watch(struct tact_world *world, tact_solve_watch watch, void *user);
+TACT_API void tact_world_set_observer(struct tact_world *world, tact_solve_observer_fn watch,
+                                      void *user);
 
 /** -EDOM where a hand's matrix could not be factored, -ENOSPC where more contacts touch, or pairs
  * are near, than the world has room for; impulses are then zero. Real-time safe. */

@@ -5,7 +5,7 @@
 #include "contact/world/world_internal.h"
 
 /* 0 where all are finite, else not a number: 0 times each, summed. Two at a time. */
-TACT_INLINE double spoilt(const double *x, int count)
+TACT_INLINE double nonfinite_sum(const double *x, int count)
 {
     tact_d2 sum = {0.0, 0.0};
     for (int i = 0; i + 1 < count; i += 2) {
@@ -18,7 +18,7 @@ TACT_INLINE double spoilt(const double *x, int count)
 
 static int finite_all(const double *x, int count)
 {
-    return spoilt(x, count) == 0.0;
+    return nonfinite_sum(x, count) == 0.0;
 }
 
 static double norm_squared(const double v[3])
@@ -26,8 +26,8 @@ static double norm_squared(const double v[3])
     return v[0] * v[0] + v[1] * v[1] + v[2] * v[2];
 }
 
-static int found(struct tact_world_fault *fault, enum tact_world_part part, int index, int link,
-                 const char *what)
+static int set_fault(struct tact_world_fault *fault, enum tact_world_part part, int index, int link,
+                     const char *what)
 {
     *fault = (struct tact_world_fault){part, index, link, what};
     return -EDOM;
@@ -42,10 +42,10 @@ static int check_pairs(const struct tact_world *world, struct tact_world_fault *
         int i = world->near.list[n];
         const struct tact_contact *c = tact_near_contact(world, n);
         if (!finite_all((const double *)&c->moments, MOMENTS)) {
-            return found(fault, TACT_WORLD_PAIR, i, 0, "its overlap is not finite");
+            return set_fault(fault, TACT_WORLD_PAIR, i, 0, "its overlap is not finite");
         }
         if (c->touching && !finite_all(c->wrench, 6)) {
-            return found(fault, TACT_WORLD_PAIR, i, 0, "its wrench is not finite");
+            return set_fault(fault, TACT_WORLD_PAIR, i, 0, "its wrench is not finite");
         }
     }
     return 0;
@@ -58,16 +58,16 @@ static int check_bodies(const struct tact_world *world, double speed, double rat
         const struct tact_body *body = &world->bodies[i].body;
         const double *v = body->twist;
         if (!finite_all(body->pose.position, 3) || !finite_all(body->pose.quat_wxyz, 4)) {
-            return found(fault, TACT_WORLD_BODY, i, 0, "its pose is not finite");
+            return set_fault(fault, TACT_WORLD_BODY, i, 0, "its pose is not finite");
         }
         if (!finite_all(v, 6)) {
-            return found(fault, TACT_WORLD_BODY, i, 0, "its velocity is not finite");
+            return set_fault(fault, TACT_WORLD_BODY, i, 0, "its velocity is not finite");
         }
         if (norm_squared(v) > speed * speed) {
-            return found(fault, TACT_WORLD_BODY, i, 0, "it is faster than max_speed");
+            return set_fault(fault, TACT_WORLD_BODY, i, 0, "it is faster than max_speed");
         }
         if (norm_squared(v + 3) > rate * rate) {
-            return found(fault, TACT_WORLD_BODY, i, 0, "it turns faster than 1e5 rad/s");
+            return set_fault(fault, TACT_WORLD_BODY, i, 0, "it turns faster than 1e5 rad/s");
         }
     }
     return 0;
@@ -82,55 +82,56 @@ static int check_hands(const struct tact_world *world, double speed, double rate
             const struct tact_hand_state *s = &hand->state;
             int slides = hand->links[k].def.joint == TACT_JOINT_SLIDE;
             if (!finite_all(&s->q[k], 1)) {
-                return found(fault, TACT_WORLD_JOINT, i, k, "its value is not finite");
+                return set_fault(fault, TACT_WORLD_JOINT, i, k, "its value is not finite");
             }
             if (!finite_all(&s->v[k], 1)) {
-                return found(fault, TACT_WORLD_JOINT, i, k, "its rate is not finite");
+                return set_fault(fault, TACT_WORLD_JOINT, i, k, "its rate is not finite");
             }
             if (!finite_all(&s->torque[k], 1)) {
-                return found(fault, TACT_WORLD_JOINT, i, k,
-                             "the torque of its drive is not finite");
+                return set_fault(fault, TACT_WORLD_JOINT, i, k,
+                                 "the torque of its drive is not finite");
             }
             if (fabs(s->v[k]) > (slides ? speed : rate)) {
-                return found(fault, TACT_WORLD_JOINT, i, k,
-                             slides ? "it is faster than max_speed"
-                                    : "it turns faster than 1e5 rad/s");
+                return set_fault(fault, TACT_WORLD_JOINT, i, k,
+                                 slides ? "it is faster than max_speed"
+                                        : "it turns faster than 1e5 rad/s");
             }
         }
     }
     return 0;
 }
 
-static int check_bonds(const struct tact_world *world, struct tact_world_fault *fault)
+static int check_constraints(const struct tact_world *world, struct tact_world_fault *fault)
 {
-    for (int i = 0; i < world->bond_count; i++) {
-        const struct tact_bond *bond = &world->bonds[i].bond;
-        if (!finite_all(bond->wrench, 6) || !finite_all(&bond->value, 1)) {
-            return found(fault, TACT_WORLD_BOND, i, 0, "its wrench is not finite");
+    for (int i = 0; i < world->constraint_count; i++) {
+        const struct tact_constraint *constraint = &world->constraints[i].constraint;
+        if (!finite_all(constraint->wrench, 6) || !finite_all(&constraint->value, 1)) {
+            return set_fault(fault, TACT_WORLD_CONSTRAINT, i, 0, "its wrench is not finite");
         }
     }
     return 0;
 }
 
 /* Whether anything may be wrong: what a tick can afford, which asks no more than that. */
-static int suspicious(const struct tact_world *world, double speed)
+static int may_be_faulty(const struct tact_world *world, double speed)
 {
     double slowest = tact_min(speed, TACT_WORLD_MAX_RATE), sum = 0.0;
     int fast = 0;
     for (int i = 0; i < world->near.count; i++) {
         const struct tact_contact *c = tact_near_contact(world, i);
         if (c->moments.volume != 0.0) {
-            sum += spoilt((const double *)&c->moments, MOMENTS) + spoilt(c->wrench, 6);
+            sum +=
+                nonfinite_sum((const double *)&c->moments, MOMENTS) + nonfinite_sum(c->wrench, 6);
         }
     }
-    for (int i = 0; i < world->bond_count; i++) {
-        const struct tact_bond *bond = &world->bonds[i].bond;
-        sum += spoilt(bond->wrench, 6) + 0.0 * bond->value;
+    for (int i = 0; i < world->constraint_count; i++) {
+        const struct tact_constraint *constraint = &world->constraints[i].constraint;
+        sum += nonfinite_sum(constraint->wrench, 6) + 0.0 * constraint->value;
     }
     for (int i = 0; i < world->body_count; i++) {
         const struct tact_body *body = &world->bodies[i].body;
         const double *v = body->twist;
-        sum += spoilt((const double *)&body->pose, 7);
+        sum += nonfinite_sum((const double *)&body->pose, 7);
         fast |= !(norm_squared(v) <= speed * speed);
         fast |= !(norm_squared(v + 3) <= TACT_WORLD_MAX_RATE * TACT_WORLD_MAX_RATE);
     }
@@ -147,13 +148,13 @@ static int suspicious(const struct tact_world *world, double speed)
 int tact_world_check(const struct tact_world *world, double max_speed,
                      struct tact_world_fault *fault)
 {
-    if (!suspicious(world, max_speed)) {
+    if (!may_be_faulty(world, max_speed)) {
         return 0;
     }
     /* What went wrong first stands first: an overlap spoils a wrench, that a velocity and a pose.
      */
     int rc = check_pairs(world, fault);
-    rc = rc ? rc : check_bonds(world, fault);
+    rc = rc ? rc : check_constraints(world, fault);
     rc = rc ? rc : check_bodies(world, max_speed, TACT_WORLD_MAX_RATE, fault);
     return rc ? rc : check_hands(world, max_speed, TACT_WORLD_MAX_RATE, fault);
 }

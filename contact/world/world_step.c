@@ -50,16 +50,16 @@ static int is_within(const struct tact_world *world, const struct tact_contact *
 }
 
 /* How much further than their bounding spheres two shapes are looked for. */
-static double sweep_of(const struct tact_world *world, const struct tact_contact *c)
+static double pair_margin(const struct tact_world *world, const struct tact_contact *c)
 {
-    return world->shapes[c->a].sweep + world->shapes[c->b].sweep;
+    return world->shapes[c->a].search_margin + world->shapes[c->b].search_margin;
 }
 
 /* Whether a pair is asked about: of fast bodies ahead of touch, by a model that knows their gap. */
 static int is_close(const struct tact_world *world, const struct tact_contact *c)
 {
     int fast = tact_world_is_fast(world, c->a) || tact_world_is_fast(world, c->b);
-    return is_within(world, c, fast ? sweep_of(world, c) : 0.0);
+    return is_within(world, c, fast ? pair_margin(world, c) : 0.0);
 }
 
 static void find_pose(const struct tact_world *world, int shape, struct tact_pose *pose)
@@ -77,7 +77,7 @@ void tact_world_begin(struct tact_world *world)
     for (int i = 0; i < world->shape_count; i++) {
         find_pose(world, i, &world->poses[i]);
     }
-    tact_sweeps_find(world);
+    tact_motion_bounds_update(world);
     tact_near_update(world);
     for (int k = 0; k < world->near.count; k++) {
         struct near_pair *pair = &world->near.pairs[world->near.slots[k]];
@@ -86,8 +86,8 @@ void tact_world_begin(struct tact_world *world)
         int close = is_close(world, c);
         pair->planar = NAN;
         pair->active = close && model->moments;
-        c->outrun =
-            !model->gaps && tact_sweep_outruns(world, c) && is_within(world, c, sweep_of(world, c));
+        c->outrun = !model->gaps && tact_motion_outruns(world, c) &&
+                    is_within(world, c, pair_margin(world, c));
         if (!close) {
             memset(pair->direction, 0, sizeof pair->direction);
         } else if (c->touching) {
@@ -115,7 +115,8 @@ int tact_world_measure(const struct tact_world *world, int pair,
 }
 
 /* Rotation vector from one pose to another. */
-static void turned(const struct tact_pose *from, const struct tact_pose *to, double turn[3])
+static void rotation_between(const struct tact_pose *from, const struct tact_pose *to,
+                             double turn[3])
 {
     const double *f = from->quat_wxyz, back[4] = {f[0], -f[1], -f[2], -f[3]};
     double q[4];
@@ -126,8 +127,8 @@ static void turned(const struct tact_pose *from, const struct tact_pose *to, dou
 }
 
 /* Displacement of a point fixed to a shape that also turns by `turn`. */
-static void shifted(const struct tact_pose *from, const struct tact_pose *to, const double turn[3],
-                    const double point[3], double shift[3])
+static void displacement_of(const struct tact_pose *from, const struct tact_pose *to,
+                            const double turn[3], const double point[3], double shift[3])
 {
     double arm[3], q[4], after[3];
     tact_quat_from_rotvec(q, turn);
@@ -138,18 +139,18 @@ static void shifted(const struct tact_pose *from, const struct tact_pose *to, co
     tact_v3_add(shift, shift, after);
 }
 
-void tact_world_point_moved(const struct tact_world *world, int shape, const double *point,
-                            double *moved)
+void tact_world_point_displacement(const struct tact_world *world, int shape, const double *point,
+                                   double *moved)
 {
     const struct tact_pose *then = &world->poses[shape];
     struct tact_pose now;
     find_pose(world, shape, &now);
-    turned(then, &now, moved + 3);
-    shifted(then, &now, moved + 3, point, moved);
+    rotation_between(then, &now, moved + 3);
+    displacement_of(then, &now, moved + 3, point, moved);
 }
 
 /* Radius of a ball, or of a box about a mesh; 1e9 m of a half-space. */
-static double extent(const struct tact_shape *shape)
+static double shape_extent(const struct tact_shape *shape)
 {
     if (shape->kind == TACT_SHAPE_SPHERE) {
         return shape->size[0];
@@ -180,19 +181,19 @@ void tact_world_carry(const struct tact_world *world, int pair, const struct tac
     const struct tact_shape *shape_b = &world->shapes[of_b].shape;
     int ball_a = shape_a->kind == TACT_SHAPE_SPHERE, ball_b = shape_b->kind == TACT_SHAPE_SPHERE;
     double a[6], b[6];
-    turned(a_then, a_now, a + 3);
-    turned(b_then, b_now, b + 3);
+    rotation_between(a_then, a_now, a + 3);
+    rotation_between(b_then, b_now, b + 3);
     /* What a ball touches is where the other body faces it: its own turning changes nothing. */
     if (ball_a != ball_b) {
         tact_v3_copy(ball_a ? a + 3 : b + 3, ball_a ? b + 3 : a + 3);
     }
-    shifted(a_then, a_now, a + 3, in->centroid, a);
-    shifted(b_then, b_now, b + 3, in->centroid, b);
+    displacement_of(a_then, a_now, a + 3, in->centroid, a);
+    displacement_of(b_then, b_now, b + 3, in->centroid, b);
     /* Along the tangent plane the patch goes with the more curved body, here the smaller one. */
     double area = tact_v3_norm(in->gradient);
     if (area > 0.0) {
         double n[3], slide[3];
-        double ka = 1.0 / extent(shape_a), kb = 1.0 / extent(shape_b);
+        double ka = 1.0 / shape_extent(shape_a), kb = 1.0 / shape_extent(shape_b);
         double more = ka / (ka + kb) - 0.5;
         tact_v3_scale(n, in->gradient, 1.0 / area);
         tact_v3_sub(slide, a, b);
@@ -222,7 +223,7 @@ void tact_world_set_moments(struct tact_world *world, int pair, const struct tac
 }
 
 /* How the drift changes that twist. */
-static void find_rate(const struct tact_world *world, int shape, double rate[6])
+static void twist_rate(const struct tact_world *world, int shape, double rate[6])
 {
     const struct tact_owner *owner = &world->shapes[shape].owner;
     const double *at = world->poses[shape].position;
@@ -280,21 +281,21 @@ static int measure_pair(struct tact_world *world, int slot)
         .options = &world->options,
         .moments = model->moments ? &c->moments : NULL,
         .planar = pair->planar,
-        .most = pair->most,
+        .most = pair->max_patches,
         .state = tact_slot_state(world, slot),
         .counts = world->counts,
     };
     if (!model->moments) {
         query.pressed = last_impulse(world, c);
-        find_rate(world, c->a, query.rate[0]);
-        find_rate(world, c->b, query.rate[1]);
+        twist_rate(world, c->a, query.rate[0]);
+        twist_rate(world, c->b, query.rate[1]);
         tact_world_twist(world, c->a, query.twist[0]);
         tact_world_twist(world, c->b, query.twist[1]);
     }
     return model->measure(&query, &c->patch, world->piece);
 }
 
-static int open_side(struct tact_world *world, struct side *side, int shape, double *j, double *y)
+static int init_side(struct tact_world *world, struct side *side, int shape, double *j, double *y)
 {
     side->owner = world->shapes[shape].owner;
     side->j = j;
@@ -316,17 +317,17 @@ static int open_side(struct tact_world *world, struct side *side, int shape, dou
 static int add_block(struct tact_world *world, int contact, int points)
 {
     const struct tact_contact *c = &world->contacts[contact];
-    if (world->block_count == world->room) {
-        world->crowded = 1;
+    if (world->block_count == world->contact_capacity) {
+        world->overflow = 1;
         return 0;
     }
     struct block *block = &world->blocks[world->block_count];
-    size_t room = (size_t)world->most_dof * 6;
+    size_t room = (size_t)world->max_dof * 6;
     double *space = world->jacobians + (size_t)world->block_count * 4 * room;
     block->contact = contact;
     block->points = points;
-    int moves = open_side(world, &block->side[0], c->a, space, space + room) +
-                    open_side(world, &block->side[1], c->b, space + 2 * room, space + 3 * room) >
+    int moves = init_side(world, &block->side[0], c->a, space, space + room) +
+                    init_side(world, &block->side[1], c->b, space + 2 * room, space + 3 * room) >
                 0;
     world->block_count += moves;
     return moves;
@@ -370,14 +371,14 @@ static void assemble_pair(struct tact_world *world, int slot)
 
 int tact_assemble_blocks(struct tact_world *world)
 {
-    world->block_count = world->crowded = 0;
+    world->block_count = world->overflow = 0;
     if (world->points.room) {
         tact_points_begin(&world->points);
     }
     for (int n = 0; n < world->near.count; n++) {
         assemble_pair(world, world->near.slots[n]);
     }
-    return world->crowded || world->near.crowded ? -ENOSPC : 0;
+    return world->overflow || world->near.overflow ? -ENOSPC : 0;
 }
 
 /* By how much a pair is deeper than its target; of one wholly inside the other 33 sizes. An elastic
@@ -419,7 +420,7 @@ int tact_world_start(struct tact_world *world, struct tact_moments_scratch *scra
     int deep = measure_start(world, scratch);
     if (deep) {
         tact_assemble_blocks(world);
-        tact_openings_at_start(world);
+        tact_openings_check_start(world);
         for (int n = 0; n < world->near.count; n++) {
             tact_near_contact(world, n)->touching = 0;
             tact_pieces_clear(world, tact_near_contact(world, n));
@@ -437,5 +438,5 @@ void tact_world_integrate(struct tact_world *world)
     for (int i = 0; i < world->hand_count; i++) {
         tact_hand_integrate(world->hands[i].hand, h);
     }
-    tact_springs_follow(world);
+    tact_springs_update(world);
 }

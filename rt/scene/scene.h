@@ -105,8 +105,8 @@ struct tact_scene_body {
 };
 
 /** A joint of a mechanism: between two bodies, or a body and the world
- * (../../contact/world/bond.h). Its reference is the initial pose. */
-struct tact_scene_bond {
+ * (../../contact/world/constraint.h). Its reference is the initial pose. */
+struct tact_scene_constraint {
     char *name;    /**< name of the joint */
     char *type;    /**< ball, hinge, slider, fixed */
     char **bodies; /**< one or two; one: the other is the world. A fixed body counts as the world,
@@ -272,7 +272,7 @@ struct tact_scene {
     uint32_t pairs_count;                  /**< number of pairs of materials */
     struct tact_scene_body *bodies;        /**< [bodies_count] bodies */
     uint32_t bodies_count;                 /**< number of bodies */
-    struct tact_scene_bond *joints;        /**< [joints_count] joints of mechanisms */
+    struct tact_scene_constraint *joints;  /**< [joints_count] joints of mechanisms */
     uint32_t joints_count;                 /**< number of joints of mechanisms */
     struct tact_scene_hand *hands;         /**< [hands_count] hands */
     uint32_t hands_count;                  /**< number of hands */

@@ -266,47 +266,49 @@ static int check_axis(const struct tact_scene_check *check, double axis[3], cons
 }
 
 /* Stops: both or neither, ordered, and for a hinge within a turn. */
-static int check_stops(const struct tact_scene_check *check, const struct tact_scene_bond *bond,
-                       const char *path)
+static int check_stops(const struct tact_scene_check *check,
+                       const struct tact_scene_constraint *constraint, const char *path)
 {
     char key[TACT_SCENE_PATH];
     bool lower = tact_scene_has(check, "%s.lower", path);
     bool upper = tact_scene_has(check, "%s.upper", path);
-    int turns = strcmp(bond->type, "hinge") == 0;
-    if (lower != upper || (lower && !(bond->lower < bond->upper))) {
+    int turns = strcmp(constraint->type, "hinge") == 0;
+    if (lower != upper || (lower && !(constraint->lower < constraint->upper))) {
         return tact_scene_bad(check, tact_scene_key_of(key, path, lower ? "lower" : "upper"),
                               "expected both \"lower\" and \"upper\", lower below upper");
     }
-    if (lower && turns && (bond->lower < -TURN || bond->upper > TURN)) {
-        return tact_scene_bad(check,
-                              tact_scene_key_of(key, path, bond->lower < -TURN ? "lower" : "upper"),
-                              "a hinge's stops are within -pi to pi rad");
+    if (lower && turns && (constraint->lower < -TURN || constraint->upper > TURN)) {
+        return tact_scene_bad(
+            check, tact_scene_key_of(key, path, constraint->lower < -TURN ? "lower" : "upper"),
+            "a hinge's stops are within -pi to pi rad");
     }
     return 0;
 }
 
-static int check_bond(const struct tact_scene_check *check, struct tact_scene_bond *bond,
-                      const char *path)
+static int check_constraint(const struct tact_scene_check *check,
+                            struct tact_scene_constraint *constraint, const char *path)
 {
     static const char *const types[] = {"ball", "hinge", "slider", "fixed", NULL};
     static const char *const axial[] = {"axis", "lower", "upper", "damping", "friction", NULL};
     char key[TACT_SCENE_PATH];
-    int rc = tact_scene_need_word(check, tact_scene_key_of(key, path, "type"), bond->type, types);
-    bool free = !rc && (!strcmp(bond->type, "hinge") || !strcmp(bond->type, "slider"));
+    int rc =
+        tact_scene_need_word(check, tact_scene_key_of(key, path, "type"), constraint->type, types);
+    bool free = !rc && (!strcmp(constraint->type, "hinge") || !strcmp(constraint->type, "slider"));
     for (int i = 0; !rc && !free && axial[i]; i++) {
         if (tact_scene_has(check, "%s.%s", path, axial[i])) {
             rc = tact_scene_bad(check, tact_scene_key_of(key, path, axial[i]),
-                                "a %s joint has no %s", bond->type, axial[i]);
+                                "a %s joint has no %s", constraint->type, axial[i]);
         }
     }
-    rc = rc ? rc : tact_scene_need_near(check, path, "position", bond->position, 3);
-    rc = rc ? rc : check_axis(check, bond->axis, path);
-    rc = rc ? rc : check_stops(check, bond, path);
+    rc = rc ? rc : tact_scene_need_near(check, path, "position", constraint->position, 3);
+    rc = rc ? rc : check_axis(check, constraint->axis, path);
+    rc = rc ? rc : check_stops(check, constraint, path);
     rc = rc ? rc
-            : tact_scene_need_not_negative(check, path, "damping", bond->damping,
+            : tact_scene_need_not_negative(check, path, "damping", constraint->damping,
                                            "N m s/rad or N s/m");
     return rc ? rc
-              : tact_scene_need_not_negative(check, path, "friction", bond->friction, "N m or N");
+              : tact_scene_need_not_negative(check, path, "friction", constraint->friction,
+                                             "N m or N");
 }
 
 static int check_joint_values(const struct tact_scene_check *check, struct tact_scene_joint *joint,
@@ -454,7 +456,7 @@ int tact_scene_check_values(const struct tact_scene_check *check, struct tact_sc
     for (uint32_t i = 0; !rc && i < scene->joints_count; i++) {
         char path[TACT_SCENE_PATH];
         snprintf(path, sizeof path, "joints[%u]", i);
-        rc = check_bond(check, &scene->joints[i], path);
+        rc = check_constraint(check, &scene->joints[i], path);
     }
     for (uint32_t i = 0; !rc && i < scene->hands_count; i++) {
         rc = check_hand(check, &scene->hands[i], i);

@@ -55,7 +55,7 @@ static void default_bodies(const struct tact_scene_check *check, struct tact_sce
     }
 }
 
-static void default_bonds(const struct tact_scene_check *check, struct tact_scene *scene)
+static void default_constraints(const struct tact_scene_check *check, struct tact_scene *scene)
 {
     for (uint32_t i = 0; i < scene->joints_count; i++) {
         if (!tact_scene_has(check, "joints[%u].axis", i)) {
@@ -160,7 +160,7 @@ int tact_scene_defaults(const struct tact_scene_check *check, struct tact_scene 
     }
     default_pairs(check, scene);
     default_bodies(check, scene);
-    default_bonds(check, scene);
+    default_constraints(check, scene);
     default_hands(check, scene);
     if (default_text(&contact->local, "cone") || default_text(&contact->patch, "polygon") ||
         default_text(&contact->normal, "blend") || default_text(&contact->model, "auto") ||

@@ -259,21 +259,21 @@ static int check_io_references(const struct tact_scene_check *check, const struc
 }
 
 /** Two different bodies, or one; at least one moves. */
-static int check_bonds(const struct tact_scene_check *check, const struct tact_scene *scene)
+static int check_constraints(const struct tact_scene_check *check, const struct tact_scene *scene)
 {
     struct name_list bodies = NAMED(scene, bodies, tact_scene_body);
     for (uint32_t i = 0; i < scene->joints_count; i++) {
-        const struct tact_scene_bond *bond = &scene->joints[i];
+        const struct tact_scene_constraint *constraint = &scene->joints[i];
         long at[2] = {-1, -1};
         bool moves = false;
         char path[TACT_SCENE_PATH];
-        for (uint32_t k = 0; k < bond->bodies_count; k++) {
+        for (uint32_t k = 0; k < constraint->bodies_count; k++) {
             snprintf(path, sizeof path, "joints[%u].bodies[%u]", i, k);
-            at[k] = find_name(&bodies, bond->bodies[k], strlen(bond->bodies[k]));
+            at[k] = find_name(&bodies, constraint->bodies[k], strlen(constraint->bodies[k]));
             if (at[k] < 0) {
                 return tact_scene_bad(check, path,
                                       "no body is named \"%s\"; expected one of `bodies`",
-                                      bond->bodies[k]);
+                                      constraint->bodies[k]);
             }
             moves |= !scene->bodies[at[k]].fixed;
         }
@@ -304,7 +304,7 @@ int tact_scene_check_names(const struct tact_scene_check *check, const struct ta
     const struct name_list lists[] = {
         NAMED(scene, materials, tact_scene_material), NAMED(scene, bodies, tact_scene_body),
         NAMED(scene, hands, tact_scene_hand), NAMED(scene, devices, tact_scene_device),
-        NAMED(scene, joints, tact_scene_bond)};
+        NAMED(scene, joints, tact_scene_constraint)};
     int rc = check_name(check, "name", scene->name);
     for (size_t i = 0; !rc && i < sizeof lists / sizeof *lists; i++) {
         rc = check_unique(check, &lists[i]);
@@ -327,7 +327,7 @@ int tact_scene_check_names(const struct tact_scene_check *check, const struct ta
         rc = check_shape_materials(check, scene, scene->bodies[i].shapes,
                                    scene->bodies[i].shapes_count, path);
     }
-    rc = rc ? rc : check_bonds(check, scene);
+    rc = rc ? rc : check_constraints(check, scene);
     rc = rc ? rc : check_pair_names(check, scene);
     return rc ? rc : check_io_references(check, scene);
 }

@@ -116,20 +116,20 @@ static const cyaml_schema_field_t body_fields[] = {
 static const cyaml_schema_value_t body = {
     CYAML_VALUE_MAPPING(CYAML_FLAG_DEFAULT, struct tact_scene_body, body_fields)};
 
-static const cyaml_schema_field_t bond_fields[] = {
-    TEXT("name", NEEDED, tact_scene_bond, name, MAX_NAME),
-    TEXT("type", NEEDED, tact_scene_bond, type, MAX_NAME),
-    LIST("bodies", NEEDED, tact_scene_bond, bodies, &name, 1, 2),
-    NUMBERS("position", OPTIONAL, tact_scene_bond, position, 3),
-    NUMBERS("axis", OPTIONAL, tact_scene_bond, axis, 3),
-    NUMBER("lower", OPTIONAL, tact_scene_bond, lower),
-    NUMBER("upper", OPTIONAL, tact_scene_bond, upper),
-    NUMBER("damping", OPTIONAL, tact_scene_bond, damping),
-    NUMBER("friction", OPTIONAL, tact_scene_bond, friction),
+static const cyaml_schema_field_t constraint_fields[] = {
+    TEXT("name", NEEDED, tact_scene_constraint, name, MAX_NAME),
+    TEXT("type", NEEDED, tact_scene_constraint, type, MAX_NAME),
+    LIST("bodies", NEEDED, tact_scene_constraint, bodies, &name, 1, 2),
+    NUMBERS("position", OPTIONAL, tact_scene_constraint, position, 3),
+    NUMBERS("axis", OPTIONAL, tact_scene_constraint, axis, 3),
+    NUMBER("lower", OPTIONAL, tact_scene_constraint, lower),
+    NUMBER("upper", OPTIONAL, tact_scene_constraint, upper),
+    NUMBER("damping", OPTIONAL, tact_scene_constraint, damping),
+    NUMBER("friction", OPTIONAL, tact_scene_constraint, friction),
     CYAML_FIELD_END,
 };
-static const cyaml_schema_value_t bond = {
-    CYAML_VALUE_MAPPING(CYAML_FLAG_DEFAULT, struct tact_scene_bond, bond_fields)};
+static const cyaml_schema_value_t constraint = {
+    CYAML_VALUE_MAPPING(CYAML_FLAG_DEFAULT, struct tact_scene_constraint, constraint_fields)};
 
 static const cyaml_schema_field_t joint_fields[] = {
     TEXT("type", NEEDED, tact_scene_joint, type, MAX_NAME),
@@ -263,7 +263,7 @@ static const cyaml_schema_field_t scene_fields[] = {
     LIST("materials", OPTIONAL, tact_scene, materials, &material, 0, MAX_MATERIALS),
     LIST("pairs", OPTIONAL, tact_scene, pairs, &pair, 0, MAX_PAIRS),
     LIST("bodies", OPTIONAL, tact_scene, bodies, &body, 0, MAX_BODIES),
-    LIST("joints", OPTIONAL, tact_scene, joints, &bond, 0, MAX_BODIES),
+    LIST("joints", OPTIONAL, tact_scene, joints, &constraint, 0, MAX_BODIES),
     LIST("hands", OPTIONAL, tact_scene, hands, &hand, 0, MAX_HANDS),
     LIST("devices", OPTIONAL, tact_scene, devices, &device, 0, MAX_DEVICES),
     LIST("inputs", OPTIONAL, tact_scene, inputs, &input, 0, MAX_INPUTS_OUTPUTS),

@@ -102,7 +102,7 @@ static struct tact_owner body_owner(const struct tact_scene *scene, const char *
 }
 
 /* The joint's z axis is its axis. */
-static struct tact_pose bond_frame(const struct tact_scene_bond *def)
+static struct tact_pose constraint_frame(const struct tact_scene_constraint *def)
 {
     const double *n = def->axis;
     struct tact_pose frame = {.quat_wxyz = {1.0 + n[2], -n[1], n[0], 0.0}};
@@ -115,25 +115,25 @@ static struct tact_pose bond_frame(const struct tact_scene_bond *def)
     return frame;
 }
 
-static int add_bond(struct tact_session *s, const struct tact_scene_bond *def)
+static int add_constraint(struct tact_session *s, const struct tact_scene_constraint *def)
 {
     struct tact_owner a = body_owner(s->scene, def->bodies[0]);
     struct tact_owner b = body_owner(s->scene, def->bodies_count > 1 ? def->bodies[1] : NULL);
-    struct tact_pose frame = bond_frame(def);
-    struct tact_bond bond;
-    enum tact_bond_kind kind = !strcmp(def->type, "ball")     ? TACT_BOND_BALL
-                               : !strcmp(def->type, "hinge")  ? TACT_BOND_HINGE
-                               : !strcmp(def->type, "slider") ? TACT_BOND_SLIDER
-                                                              : TACT_BOND_FIXED;
-    int rc = tact_bond_between(s->world, kind, a, b, &frame, &bond);
+    struct tact_pose frame = constraint_frame(def);
+    struct tact_constraint constraint;
+    enum tact_constraint_kind kind = !strcmp(def->type, "ball")     ? TACT_CONSTRAINT_BALL
+                                     : !strcmp(def->type, "hinge")  ? TACT_CONSTRAINT_HINGE
+                                     : !strcmp(def->type, "slider") ? TACT_CONSTRAINT_SLIDER
+                                                                    : TACT_CONSTRAINT_FIXED;
+    int rc = tact_constraint_between(s->world, kind, a, b, &frame, &constraint);
     if (rc) {
         return rc;
     }
-    bond.lower = def->lower;
-    bond.upper = def->upper;
-    bond.damping = def->damping;
-    bond.friction = def->friction;
-    return tact_world_add_bond(s->world, &bond);
+    constraint.lower = def->lower;
+    constraint.upper = def->upper;
+    constraint.damping = def->damping;
+    constraint.friction = def->friction;
+    return tact_world_add_constraint(s->world, &constraint);
 }
 
 static int link_index(const struct tact_scene_hand *hand, const char *name)
@@ -281,7 +281,7 @@ static struct tact_world_options world_options(const struct tact_scene *scene)
 static int check_fast(const struct tact_session *s, struct tact_error *err)
 {
     int a, b;
-    const struct tact_contact_model *model = tact_world_blind(s->world, &a, &b);
+    const struct tact_contact_model *model = tact_world_find_gapless(s->world, &a, &b);
     if (!model) {
         return 0;
     }
@@ -299,7 +299,7 @@ static int check_fast(const struct tact_session *s, struct tact_error *err)
 static int check_models(const struct tact_session *s, struct tact_error *err)
 {
     int a, b;
-    if (!tact_world_untaken(s->world, &a, &b)) {
+    if (!tact_world_find_unsupported(s->world, &a, &b)) {
         return 0;
     }
     tact_scene_where(s->scene, "pairs", err);
@@ -332,8 +332,8 @@ int tact_session_build_world(struct tact_session *s, struct tact_error *err)
     struct tact_world_options options = world_options(scene);
     s->bodies = calloc(scene->bodies_count + 1, sizeof *s->bodies);
     s->hands = calloc(scene->hands_count + 1, sizeof *s->hands);
-    s->bonds = calloc(scene->joints_count + 1, sizeof *s->bonds);
-    if (!s->bodies || !s->hands || !s->bonds) {
+    s->constraints = calloc(scene->joints_count + 1, sizeof *s->constraints);
+    if (!s->bodies || !s->hands || !s->constraints) {
         return -ENOMEM;
     }
     int rc = tact_world_create(&options, &s->world);
@@ -344,7 +344,7 @@ int tact_session_build_world(struct tact_session *s, struct tact_error *err)
         }
     }
     for (uint32_t i = 0; rc >= 0 && i < scene->joints_count; i++) {
-        rc = add_bond(s, &scene->joints[i]);
+        rc = add_constraint(s, &scene->joints[i]);
         if (rc < 0) {
             at_key(s, err, "joints", (int)i, "");
         }

@@ -158,7 +158,7 @@ static int make_element(struct tact_session *s)
 /* What is recorded: a list as long as contacts may be. */
 static int add_list(struct tact_session *s)
 {
-    int pairs = tact_world_extent(s->world).pairs, room = tact_world_room(s->world);
+    int pairs = tact_world_extent(s->world).pairs, room = tact_world_contact_capacity(s->world);
     int likely = LIST_LEAST + LIST_EACH * tact_world_shape_count(s->world);
     room = likely < room ? likely : room;
     room = room < pairs ? room : pairs;
@@ -400,7 +400,7 @@ void tact_session_restore_contacts(struct tact_session *s, const double *values)
         }
     }
     for (int i = 0; i < s->listed_count; i++) {
-        tact_world_keep_near(s->world, s->listed[i]);
+        tact_world_add_near(s->world, s->listed[i]);
         restore_contact(s, s->listed[i], values + tact_session_known(s, s->listed[i])->place - 1);
     }
 }

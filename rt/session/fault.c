@@ -43,7 +43,7 @@ static void tell_part(struct tact_session *s, const struct tact_world_fault *f, 
         tact_session_name_pair(s, f->index, name);
         tact_session_name_fault(s, tick, "pair ", name, f->what);
         break;
-    case TACT_WORLD_BOND:
+    case TACT_WORLD_CONSTRAINT:
         tact_session_name_fault(s, tick, "joint ", s->scene->joints[f->index].name, f->what);
         break;
     case TACT_WORLD_BODY:

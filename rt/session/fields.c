@@ -55,11 +55,11 @@ static int sensor_fields(struct tact_session *s)
     return rc;
 }
 
-static int bond_fields(struct tact_session *s)
+static int constraint_fields(struct tact_session *s)
 {
     int rc = 0;
     for (uint32_t i = 0; !rc && i < s->scene->joints_count; i++) {
-        struct session_bond *b = &s->bonds[i];
+        struct session_constraint *b = &s->constraints[i];
         const char *name = s->scene->joints[i].name;
         rc = add(s, &b->wrench, TACT_FIELD_OUTPUT, name, "_wrench",
                  "N, N m on the first body, world, about the joint", 6);
@@ -118,7 +118,7 @@ static int all_fields(struct tact_session *s, const struct tact_log *log, struct
     if (log && !tact_log_element(log)) {
         rc = rc ? rc : tact_session_layout_contacts(s, log, err);
     }
-    rc = rc ? rc : bond_fields(s);
+    rc = rc ? rc : constraint_fields(s);
     rc = rc ? rc : motion_fields(s, log);
     rc = rc ? rc
             : add(s, &s->wanted_field, TACT_FIELD_OUTPUT, "outputs", "_wanted",
@@ -177,16 +177,16 @@ int tact_session_layout_fields(struct tact_session *s, const struct tact_log *lo
                           TACT_LAYOUT_MAX);
 }
 
-static void fill_bonds(struct tact_session *s, double *v)
+static void fill_constraints(struct tact_session *s, double *v)
 {
-    for (int i = 0; i < tact_world_bond_count(s->world); i++) {
-        const struct session_bond *b = &s->bonds[i];
-        const struct tact_bond *bond = tact_world_bond(s->world, i);
-        memcpy(v + b->wrench, bond->wrench, sizeof bond->wrench);
-        v[b->joint] = bond->value;
-        v[b->joint + 1] = bond->stop;
-        tact_v3_copy(v + b->joint + 2, bond->point);
-        memcpy(v + b->warm, bond->impulse, sizeof bond->impulse);
+    for (int i = 0; i < tact_world_constraint_count(s->world); i++) {
+        const struct session_constraint *b = &s->constraints[i];
+        const struct tact_constraint *constraint = tact_world_constraint(s->world, i);
+        memcpy(v + b->wrench, constraint->wrench, sizeof constraint->wrench);
+        v[b->joint] = constraint->value;
+        v[b->joint + 1] = constraint->stop;
+        tact_v3_copy(v + b->joint + 2, constraint->point);
+        memcpy(v + b->warm, constraint->impulse, sizeof constraint->impulse);
     }
 }
 
@@ -228,7 +228,7 @@ void tact_session_fill(struct tact_session *s, struct tact_record *record)
         }
     }
     tact_session_fill_contacts(s, v);
-    fill_bonds(s, v);
+    fill_constraints(s, v);
     fill_motion(s, v);
     memcpy(v + s->wanted_field, s->wanted, sizeof *v * (size_t)s->output_count);
     memcpy(v + s->sent_field, s->sent, sizeof *v * (size_t)s->output_count);
@@ -298,9 +298,9 @@ void tact_session_restore(struct tact_session *s, const struct tact_record *reco
     restore_motion(s, v);
     tact_world_refresh(s->world);
     tact_session_restore_contacts(s, v);
-    for (int i = 0; i < tact_world_bond_count(s->world); i++) {
-        struct tact_bond *bond = tact_world_bond(s->world, i);
-        memcpy(bond->impulse, v + s->bonds[i].warm, sizeof bond->impulse);
+    for (int i = 0; i < tact_world_constraint_count(s->world); i++) {
+        struct tact_constraint *constraint = tact_world_constraint(s->world, i);
+        memcpy(constraint->impulse, v + s->constraints[i].warm, sizeof constraint->impulse);
     }
     tact_safety_load(&s->safety, v + s->safety_field);
     tact_world_begin(s->world);

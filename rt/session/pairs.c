@@ -36,7 +36,7 @@ static int name_owners(struct tact_session *s)
     int shapes = tact_world_shape_count(s->world);
     s->owners = calloc((size_t)shapes + 1, sizeof *s->owners);
     s->group = calloc((size_t)shapes + 1, sizeof *s->group);
-    s->live = calloc((size_t)tact_world_slots(s->world) + 1, sizeof *s->live);
+    s->live = calloc((size_t)tact_world_near_capacity(s->world) + 1, sizeof *s->live);
     if (!s->live || !s->owners || !s->group) {
         return -ENOMEM;
     }
@@ -71,7 +71,8 @@ int tact_session_more_pairs(struct tact_session *s, int more)
 
 int tact_session_make_pairs(struct tact_session *s)
 {
-    int most = tact_world_extent(s->world).pairs, likely = KEPT * tact_world_slots(s->world);
+    int most = tact_world_extent(s->world).pairs,
+        likely = KEPT * tact_world_near_capacity(s->world);
     int rc = name_owners(s);
     return rc ? rc : tact_session_more_pairs(s, likely < most ? likely : most);
 }

@@ -89,15 +89,15 @@ static json_t *joints(struct tact_session *s)
 static json_t *mechanism(struct tact_session *s)
 {
     json_t *all = json_object();
-    for (int i = 0; i < tact_world_bond_count(s->world); i++) {
-        const struct tact_bond *bond = tact_world_bond(s->world, i);
+    for (int i = 0; i < tact_world_constraint_count(s->world); i++) {
+        const struct tact_constraint *constraint = tact_world_constraint(s->world, i);
         double e[2];
-        tact_world_bond_error(s->world, i, e);
+        tact_world_constraint_error(s->world, i, e);
         json_object_set_new(all, s->scene->joints[i].name,
                             json_pack("{s:o, s:o, s:i, s:o, s:o}", "wrench",
-                                      numbers(bond->wrench, 6), "value", number(bond->value),
-                                      "stop", bond->stop, "error_m", number(e[0]), "error_rad",
-                                      number(e[1])));
+                                      numbers(constraint->wrench, 6), "value",
+                                      number(constraint->value), "stop", constraint->stop,
+                                      "error_m", number(e[0]), "error_rad", number(e[1])));
     }
     return all;
 }

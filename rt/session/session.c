@@ -128,10 +128,10 @@ void tact_session_destroy(struct tact_session *s)
     tact_world_destroy(s->world);
     free(s->markers);
     free(s->log_path);
-    void *blocks[] = {s->bodies,  s->hands,         s->devices,      s->inputs,
-                      s->outputs, s->source_shapes, s->source_pairs, s->source_directions,
-                      s->blank,   s->measured,      s->history,      s->history_frame,
-                      s->bonds,   s->absent,        s->stray,        s->listed,
+    void *blocks[] = {s->bodies,      s->hands,         s->devices,      s->inputs,
+                      s->outputs,     s->source_shapes, s->source_pairs, s->source_directions,
+                      s->blank,       s->measured,      s->history,      s->history_frame,
+                      s->constraints, s->absent,        s->stray,        s->listed,
                       s->joints};
     for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) {
         free(blocks[i]);

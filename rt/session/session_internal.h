@@ -5,7 +5,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 #include "contact/keys.h"
-#include "contact/world/bond.h"
+#include "contact/world/constraint.h"
 #include "rt/log/log_reader.h"
 #include "rt/session/session.h"
 #include "rt/triple.h"
@@ -128,7 +128,7 @@ struct session_body {
 };
 
 /* A joint of a mechanism: where it stands in the record. */
-struct session_bond {
+struct session_constraint {
     uint32_t wrench, joint, warm;
 };
 
@@ -162,7 +162,7 @@ struct tact_session {
     struct tact_world *world;
     struct session_body *bodies;
     struct session_hand *hands;
-    struct session_bond *bonds;
+    struct session_constraint *constraints;
     struct session_pair *pairs; /* those that ever came near, and one that stands for others */
     struct session_pair **pair_order;
     struct tact_keys pair_keys; /* where they are, by their numbers */

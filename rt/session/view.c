@@ -129,13 +129,14 @@ static void list_joints(struct tact_view *view)
     }
 }
 
-static void list_bonds(struct tact_view *view)
+static void list_constraints(struct tact_view *view)
 {
     const struct tact_session *s = view->session;
-    for (; view->bond_count < tact_world_bond_count(s->world); view->bond_count++) {
-        const struct session_bond *b = &s->bonds[view->bond_count];
-        view->bonds[view->bond_count] =
-            (struct tact_view_bond){s->scene->joints[view->bond_count].name, b->wrench, b->joint};
+    for (; view->constraint_count < tact_world_constraint_count(s->world);
+         view->constraint_count++) {
+        const struct session_constraint *b = &s->constraints[view->constraint_count];
+        view->constraints[view->constraint_count] = (struct tact_view_constraint){
+            s->scene->joints[view->constraint_count].name, b->wrench, b->joint};
     }
 }
 
@@ -148,15 +149,17 @@ static int list_all(struct tact_view *view)
     }
     view->pairs = calloc((size_t)s->listed_count + 1, sizeof *view->pairs);
     view->joints = calloc(joints, sizeof *view->joints);
-    view->bonds = calloc((size_t)tact_world_bond_count(s->world) + 1, sizeof *view->bonds);
+    view->constraints =
+        calloc((size_t)tact_world_constraint_count(s->world) + 1, sizeof *view->constraints);
     view->bodies = calloc((size_t)tact_world_body_count(s->world) + 1, sizeof *view->bodies);
     view->device_inputs = calloc((size_t)s->device_count + 1, sizeof *view->device_inputs);
-    if (!view->pairs || !view->joints || !view->bonds || !view->bodies || !view->device_inputs) {
+    if (!view->pairs || !view->joints || !view->constraints || !view->bodies ||
+        !view->device_inputs) {
         return -ENOMEM;
     }
     list_pairs(view);
     list_joints(view);
-    list_bonds(view);
+    list_constraints(view);
     for (; view->body_count < tact_world_body_count(s->world); view->body_count++) {
         const struct session_body *b = &s->bodies[view->body_count];
         view->bodies[view->body_count] =
@@ -235,7 +238,7 @@ void tact_view_close(struct tact_view *view)
     free(view->devices);
     free(view->pairs);
     free(view->joints);
-    free(view->bonds);
+    free(view->constraints);
     free(view->bodies);
     free(view->device_inputs);
     memset(view, 0, sizeof *view);

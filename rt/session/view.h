@@ -58,7 +58,7 @@ struct tact_view_body {
 };
 
 /** A joint of a mechanism. */
-struct tact_view_bond {
+struct tact_view_constraint {
     const char *name; /**< name of the joint */
     uint32_t wrench;  /**< on its first body, world axes, about the joint [N (3), N m (3)] */
     uint32_t joint;   /**< value [rad] or [m]; stop -1, 0, 1; joint [m], world (3) */
@@ -66,18 +66,18 @@ struct tact_view_bond {
 
 /** All of it; names and arrays belong to the view. */
 struct tact_view {
-    struct tact_scene *scene;         /**< scene of the log */
-    struct tact_session *session;     /**< made of the scene, never run */
-    struct tact_view_pair *pairs;     /**< [pair_count] pairs with a contact */
-    int pair_count;                   /**< number of pairs */
-    struct tact_view_joint *joints;   /**< [joint_count] joints of all hands */
-    int joint_count;                  /**< number of joints */
-    struct tact_view_bond *bonds;     /**< [bond_count] joints of mechanisms */
-    int bond_count;                   /**< number of joints of mechanisms */
-    struct tact_view_body *bodies;    /**< [body_count] bodies that move */
-    int body_count;                   /**< number of bodies */
-    struct tact_device_info *devices; /**< as they were when it was recorded */
-    int device_count;                 /**< number of devices */
+    struct tact_scene *scene;                 /**< scene of the log */
+    struct tact_session *session;             /**< made of the scene, never run */
+    struct tact_view_pair *pairs;             /**< [pair_count] pairs with a contact */
+    int pair_count;                           /**< number of pairs */
+    struct tact_view_joint *joints;           /**< [joint_count] joints of all hands */
+    int joint_count;                          /**< number of joints */
+    struct tact_view_constraint *constraints; /**< [constraint_count] joints of mechanisms */
+    int constraint_count;                     /**< number of joints of mechanisms */
+    struct tact_view_body *bodies;            /**< [body_count] bodies that move */
+    int body_count;                           /**< number of bodies */
+    struct tact_device_info *devices;         /**< as they were when it was recorded */
+    int device_count;                         /**< number of devices */
     uint32_t *device_inputs; /**< of each device: state, stamp [ns], then one value a channel */
     uint32_t wanted;         /**< [output_count] outputs before the safety chain */
     uint32_t sent;           /**< [output_count] outputs after the safety chain */

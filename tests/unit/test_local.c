@@ -359,7 +359,7 @@ static void near_solutions(void **state)
         }
         found++;
         assert_true(tact_local_residual(&p, next) <= 1e-10);
-        double error = tact_local_slope(&p, next, slope) ? slope_error(&p, next, slope) : -1;
+        double error = tact_local_derivative(&p, next, slope) ? slope_error(&p, next, slope) : -1;
         slopes += error >= 0;
         differ += error > 1e-4;
     }

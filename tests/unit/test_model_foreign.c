@@ -411,7 +411,7 @@ static void refuses_what_it_does_not_take(void **state)
     scene_solid(&s, &ball, 0.3, place, 0.0);
     law.model = &model;
     scene_law(&s, 0, 1, &law);
-    assert_true(tact_world_untaken(s.world, &a, &b) && a == 0 && b == 1);
+    assert_true(tact_world_find_unsupported(s.world, &a, &b) && a == 0 && b == 1);
     assert_int_equal(tact_world_finish(s.world), -ENOTSUP);
     scene_close(&s);
 }

@@ -125,7 +125,7 @@ static void clears_what_was_written(void **state)
     while (tact_world_is_close(world, far)) {
         far = tact_world_next_pair(world, far);
     }
-    tact_world_keep_near(world, far);
+    tact_world_add_near(world, far);
     struct tact_contact *c = tact_world_contact(world, far);
     c->warm[2] = 1;
     c->preload = 1e-3;
@@ -159,7 +159,7 @@ static void searches_change_nothing(void **state)
             s[k].world->near.searched &= k;
             tact_world_begin(s[k].world); /* as a session does before it records */
         }
-        searches += memcmp(s[1].world->near.then, s[0].world->near.then,
+        searches += memcmp(s[1].world->near.position_at_search, s[0].world->near.position_at_search,
                            (size_t)tact_world_shape_count(s[0].world) * 3 * sizeof(double)) == 0;
         for (int i = tact_world_next_pair(s[0].world, -1); i >= 0;
              i = tact_world_next_pair(s[0].world, i)) {
@@ -261,7 +261,7 @@ static void near_pairs_share_a_pool(void **state)
     }
     scene_law(&s, 0, 1, &law);
     scene_start(&s);
-    assert_int_equal(tact_world_slots(s.world), 2);
+    assert_int_equal(tact_world_near_capacity(s.world), 2);
     assert_int_equal(solve_once(&s, &stats), -ENOSPC);
     lift(&s, 2, 5);
     assert_int_equal(solve_once(&s, &stats), 0);

@@ -239,9 +239,10 @@ static double drive_work(struct hands_scene *s, int seed, double *all, struct ta
         for (int k = 0; k < tact_hand_count(hand); k++) {
             const struct tact_link_def *def = &s->links[i][k];
             double v = tact_hand_velocity(hand)[k];
-            double torque = state.held[k] != 0 ? state.held[k] * def->limit
-                                               : def->stiffness * (state.target[k] - state.q[k]) -
-                                                     (h * def->stiffness + def->damping) * v;
+            double torque = state.saturated[k] != 0
+                                ? state.saturated[k] * def->limit
+                                : def->stiffness * (state.target[k] - state.q[k]) -
+                                      (h * def->stiffness + def->damping) * v;
             if (def->limit > 0) {
                 note(&t->drive, fabs(torque) / def->limit, seed);
             }

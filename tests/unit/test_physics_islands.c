@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <cmocka.h>
-#include "contact/world/bond.h"
+#include "contact/world/constraint.h"
 #include "support/random.h"
 #include "support/world_scene.h"
 
@@ -42,10 +42,11 @@ static void add_heap(struct world_scene *s)
     tact_world_refresh(s->world);
     const struct tact_owner a = {TACT_OWNER_BODY, first, 0}, b = {TACT_OWNER_BODY, first + 1, 0};
     const struct tact_pose at = tact_world_body(s->world, first)->pose;
-    struct tact_bond hinge;
-    assert_int_equal(tact_bond_between(s->world, TACT_BOND_HINGE, a, b, &at, &hinge), 0);
+    struct tact_constraint hinge;
+    assert_int_equal(tact_constraint_between(s->world, TACT_CONSTRAINT_HINGE, a, b, &at, &hinge),
+                     0);
     hinge.friction = 0.01;
-    assert_true(tact_world_add_bond(s->world, &hinge) >= 0);
+    assert_true(tact_world_add_constraint(s->world, &hinge) >= 0);
 }
 
 static void open_world(struct world_scene *s, int heap, int iterations)

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <cmocka.h>
-#include "contact/world/bond.h"
+#include "contact/world/constraint.h"
 #include "support/campaign.h"
 #include "support/world_scene.h"
 
@@ -30,14 +30,15 @@ static struct tact_pose across(double x, double y, double z)
     return p;
 }
 
-static struct tact_bond *join(struct world_scene *s, enum tact_bond_kind kind, struct tact_owner a,
-                              struct tact_owner b, struct tact_pose frame)
+static struct tact_constraint *join(struct world_scene *s, enum tact_constraint_kind kind,
+                                    struct tact_owner a, struct tact_owner b,
+                                    struct tact_pose frame)
 {
-    struct tact_bond bond;
-    assert_int_equal(tact_bond_between(s->world, kind, a, b, &frame, &bond), 0);
-    int index = tact_world_add_bond(s->world, &bond);
+    struct tact_constraint constraint;
+    assert_int_equal(tact_constraint_between(s->world, kind, a, b, &frame, &constraint), 0);
+    int index = tact_world_add_constraint(s->world, &constraint);
     assert_true(index >= 0);
-    return tact_world_bond(s->world, index);
+    return tact_world_constraint(s->world, index);
 }
 
 /* A thin rod from (x, z) of length l, hanging at `angle` from straight down in the x-z plane. */
@@ -98,8 +99,8 @@ static void watch_step(struct world_scene *s, struct watch *w)
     }
     w->least = tact_min(w->least, potential);
     w->most = tact_max(w->most, potential);
-    for (int i = 0; i < tact_world_bond_count(s->world); i++) {
-        tact_world_bond_error(s->world, i, e);
+    for (int i = 0; i < tact_world_constraint_count(s->world); i++) {
+        tact_world_constraint_error(s->world, i, e);
         w->distance = tact_max(w->distance, e[0]);
         w->angle = tact_max(w->angle, e[1]);
     }
@@ -132,7 +133,7 @@ static void test_pendulum(void **state)
         struct watch w;
         scene_open(&s, NULL);
         rod(&s, 0.1, 1.0, l, amplitude, mass);
-        join(&s, TACT_BOND_HINGE, body_owner(0), ground, across(0.1, 0.0, 1.0));
+        join(&s, TACT_CONSTRAINT_HINGE, body_owner(0), ground, across(0.1, 0.0, 1.0));
         scene_start(&s);
         double period = measure_period(&s, 0.1, 20.0, &w);
         double exact = 4.0 * sqrt(rod_inertia(l, mass) / (mass * g * 0.5 * l)) *
@@ -161,8 +162,8 @@ static void test_double_pendulum(void **state)
     rod(&s, 0.0, 1.0, l, 0.75 * pi, 0.2);
     double x = l * sin(0.75 * pi), z = 1.0 - l * cos(0.75 * pi);
     rod(&s, x, z, l, 0.5 * pi, 0.2);
-    join(&s, TACT_BOND_HINGE, body_owner(0), ground, across(0.0, 0.0, 1.0));
-    join(&s, TACT_BOND_HINGE, body_owner(1), body_owner(0), across(x, 0.0, z));
+    join(&s, TACT_CONSTRAINT_HINGE, body_owner(0), ground, across(0.0, 0.0, 1.0));
+    join(&s, TACT_CONSTRAINT_HINGE, body_owner(1), body_owner(0), across(x, 0.0, z));
     scene_start(&s);
     assert_int_equal(tact_world_next_pair(s.world, -1), -1);
     memset(&w, 0, sizeof w);
@@ -202,10 +203,10 @@ static void test_four_bar(void **state)
     const double middle[3] = {x + 0.5 * wide, 0.0, z};
     struct tact_shape bar = scene_box(wide, 0.02, 0.02);
     scene_solid(&s, &bar, coupler, middle, 0.0);
-    join(&s, TACT_BOND_HINGE, body_owner(0), ground, across(0.0, 0.0, 1.0));
-    join(&s, TACT_BOND_HINGE, body_owner(1), ground, across(wide, 0.0, 1.0));
-    join(&s, TACT_BOND_HINGE, body_owner(2), body_owner(0), across(x, 0.0, z));
-    join(&s, TACT_BOND_HINGE, body_owner(2), body_owner(1), across(x + wide, 0.0, z));
+    join(&s, TACT_CONSTRAINT_HINGE, body_owner(0), ground, across(0.0, 0.0, 1.0));
+    join(&s, TACT_CONSTRAINT_HINGE, body_owner(1), ground, across(wide, 0.0, 1.0));
+    join(&s, TACT_CONSTRAINT_HINGE, body_owner(2), body_owner(0), across(x, 0.0, z));
+    join(&s, TACT_CONSTRAINT_HINGE, body_owner(2), body_owner(1), across(x + wide, 0.0, z));
     scene_start(&s);
     double period = measure_period(&s, 0.0, 20.0, &w);
     double inertia = 2.0 * rod_inertia(l, crank) + coupler * l * l;
@@ -228,7 +229,7 @@ static void test_ball(void **state)
     struct world_scene s;
     scene_open(&s, NULL);
     rod(&s, 0.0, 1.0, l, angle, mass);
-    join(&s, TACT_BOND_BALL, body_owner(0), ground, across(0.0, 0.0, 1.0));
+    join(&s, TACT_CONSTRAINT_BALL, body_owner(0), ground, across(0.0, 0.0, 1.0));
     scene_start(&s);
     double spread = rod_inertia(l, mass) - mass * 2.0 * 0.02 * 0.02 / 12.0;
     double rate = sqrt(mass * g * 0.5 * l / (spread * cos(angle)));
@@ -244,7 +245,7 @@ static void test_ball(void **state)
         turned += remainder(now - last, 2.0 * pi);
         last = now;
     }
-    tact_world_bond_error(s.world, 0, e);
+    tact_world_constraint_error(s.world, 0, e);
     printf("cone: %.6f rad/s, exact %.6f; tilt within %.1e rad; ball off by %.1e m\n",
            turned / 10.0, rate, most, e[0]);
     assert_true(fabs(turned / 10.0 / rate - 1.0) < 1e-4 && most < 2e-3 && e[0] < 1e-14);
@@ -266,7 +267,8 @@ static void test_weld(void **state)
         scene_solid(&s[i], i ? &box : &pair, i ? 0.4 : 0.8, at, 0.0);
         if (i) {
             scene_solid(&s[i], &box, 0.4, next, 0.0);
-            join(&s[i], TACT_BOND_FIXED, body_owner(0), body_owner(1), across(0.0, 0.02, 2.03));
+            join(&s[i], TACT_CONSTRAINT_FIXED, body_owner(0), body_owner(1),
+                 across(0.0, 0.02, 2.03));
         }
         for (int k = 0; k <= i; k++) {
             struct tact_body *b = body_of(&s[i], k);
@@ -290,7 +292,7 @@ static void test_weld(void **state)
            tact_v3_norm(middle), apart);
     assert_true(tact_v3_norm(middle) < 1e-12 && apart < 1e-4);
     scene_run(&s[1], 3.5);
-    tact_world_bond_error(s[1].world, 0, e);
+    tact_world_constraint_error(s[1].world, 0, e);
     double rest = tact_v3_norm(body_of(&s[1], 0)->twist), weight = 0.0;
     for (int i = 0; i < 2; i++) {
         weight += tact_world_contact(s[1].world, i)->wrench[2];
@@ -321,7 +323,7 @@ static void test_momentum(void **state)
         body_of(&s, i)->twist[5] = 1.0 + i;
     }
     for (int i = 0; i < 4; i++) {
-        join(&s, (enum tact_bond_kind)i, body_owner(i), body_owner(i + 1),
+        join(&s, (enum tact_constraint_kind)i, body_owner(i), body_owner(i + 1),
              across(0.12 * i + 0.06, 0.01, 0.02));
     }
     scene_start(&s);
@@ -349,7 +351,7 @@ static void test_momentum(void **state)
         worst, tact_v3_norm(sum[0]), tact_v3_norm(sum[0] + 3), s.most_iterations, s.worst_residual);
     assert_true(worst < 1e-11);
     for (int i = 0; i < 4; i++) {
-        tact_world_bond_error(s.world, i, e);
+        tact_world_constraint_error(s.world, i, e);
         assert_true(e[0] < 1e-10 && e[1] < 1e-10);
     }
     scene_close(&s);
@@ -368,12 +370,12 @@ static void test_lever(void **state)
     const double at[3] = {0.5 * l, 0.0, 0.11 - 4e-5}, under[3] = {0.8 * l, 0.0, 0.05 - 2e-5};
     int lever = scene_solid(&s, &bar, mass, at, 0.0),
         block = scene_solid(&s, &box, box_mass, under, 0.0);
-    struct tact_bond *hinge =
-        join(&s, TACT_BOND_HINGE, body_owner(lever), ground, across(0.0, 0.0, 0.11 - 4e-5));
+    struct tact_constraint *hinge =
+        join(&s, TACT_CONSTRAINT_HINGE, body_owner(lever), ground, across(0.0, 0.0, 0.11 - 4e-5));
     scene_law(&s, 1, 1, &law);
     scene_law(&s, 0, 1, &law);
     scene_start(&s);
-    hinge = tact_world_bond(s.world, 0);
+    hinge = tact_world_constraint(s.world, 0);
     scene_run(&s, 4.0);
     const struct tact_contact *on_box = NULL, *on_ground = NULL;
     for (int i = tact_world_next_pair(s.world, -1); i >= 0; i = tact_world_next_pair(s.world, i)) {
@@ -416,7 +418,8 @@ static void test_slider(void **state)
         scene_solid(&s, &box, mass, at, 0.0);
         struct tact_pose frame = {{0.0, 0.0, 0.2},
                                   {sqrt(0.5), 0.0, sqrt(0.5), 0.0}}; /* z along x */
-        struct tact_bond *slider = join(&s, TACT_BOND_SLIDER, body_owner(0), ground, frame);
+        struct tact_constraint *slider =
+            join(&s, TACT_CONSTRAINT_SLIDER, body_owner(0), ground, frame);
         slider->friction = kind ? 0.0 : friction;
         slider->damping = kind ? damping : 0.0;
         slider->lower = -0.1;
@@ -454,7 +457,7 @@ static void test_hinge_friction(void **state)
     const double at[3] = {0.0, 0.0, 0.0};
     scene_solid(&s, &wheel, mass, at, 0.0);
     struct tact_pose up = tact_pose_identity();
-    struct tact_bond *hinge = join(&s, TACT_BOND_HINGE, body_owner(0), ground, up);
+    struct tact_constraint *hinge = join(&s, TACT_CONSTRAINT_HINGE, body_owner(0), ground, up);
     hinge->friction = torque;
     scene_start(&s);
     double inertia = mass * (0.04 + 0.04) / 12.0, start = 5.0;
@@ -502,13 +505,13 @@ static void throw_mechanism(struct world_scene *s, double *energy)
         for (int k = 0; k < 4; k++) {
             frame.quat_wxyz[k] = uniform(-1.0, 1.0);
         }
-        enum tact_bond_kind kind = (enum tact_bond_kind)(int)uniform(0.0, 4.0);
-        struct tact_bond *bond = join(s, kind, body_owner(a), other, frame);
+        enum tact_constraint_kind kind = (enum tact_constraint_kind)(int)uniform(0.0, 4.0);
+        struct tact_constraint *constraint = join(s, kind, body_owner(a), other, frame);
         if (uniform(0.0, 1.0) < 0.5) {
-            bond->lower = -0.3;
-            bond->upper = 0.4;
-            bond->friction = uniform(0.0, 0.05);
-            bond->damping = uniform(0.0, 0.01);
+            constraint->lower = -0.3;
+            constraint->upper = 0.4;
+            constraint->friction = uniform(0.0, 0.05);
+            constraint->damping = uniform(0.0, 0.01);
         }
     }
     scene_law(s, 0, 1, &law);
@@ -533,8 +536,8 @@ static void test_random(void **state)
             double energy = scene_energy(&s), *off = &worst[s.unsolved > before];
             assert_true(isfinite(energy));
             most = tact_max(most, energy);
-            for (int k = 0; k < tact_world_bond_count(s.world); k++) {
-                tact_world_bond_error(s.world, k, e);
+            for (int k = 0; k < tact_world_constraint_count(s.world); k++) {
+                tact_world_constraint_error(s.world, k, e);
                 *off = tact_max(*off, e[0]);
             }
         }
@@ -554,30 +557,32 @@ static void test_refused(void **state)
 {
     (void)state;
     struct world_scene s;
-    struct tact_bond bond;
+    struct tact_constraint constraint;
     struct tact_pose here = tact_pose_identity();
     struct tact_shape box = scene_box(0.1, 0.1, 0.1);
     const double at[3] = {0.0, 0.0, 0.0};
     scene_open(&s, NULL);
     scene_solid(&s, &box, 1.0, at, 0.0);
-    assert_true(tact_bond_between(s.world, TACT_BOND_BALL, ground, ground, &here, &bond) < 0);
-    assert_true(
-        tact_bond_between(s.world, TACT_BOND_BALL, body_owner(0), body_owner(0), &here, &bond) < 0);
-    assert_true(
-        tact_bond_between(s.world, TACT_BOND_BALL, body_owner(0), body_owner(1), &here, &bond) < 0);
-    assert_int_equal(
-        tact_bond_between(s.world, TACT_BOND_HINGE, body_owner(0), ground, &here, &bond), 0);
-    bond.friction = -1.0;
-    assert_true(tact_world_add_bond(s.world, &bond) < 0);
-    bond.friction = 0.0;
-    bond.lower = -4.0;
-    assert_true(tact_world_add_bond(s.world, &bond) < 0);
-    bond.lower = NAN;
-    assert_true(tact_world_add_bond(s.world, &bond) < 0);
-    bond.lower = 0.0;
-    assert_int_equal(tact_world_add_bond(s.world, &bond), 0);
+    assert_true(tact_constraint_between(s.world, TACT_CONSTRAINT_BALL, ground, ground, &here,
+                                        &constraint) < 0);
+    assert_true(tact_constraint_between(s.world, TACT_CONSTRAINT_BALL, body_owner(0), body_owner(0),
+                                        &here, &constraint) < 0);
+    assert_true(tact_constraint_between(s.world, TACT_CONSTRAINT_BALL, body_owner(0), body_owner(1),
+                                        &here, &constraint) < 0);
+    assert_int_equal(tact_constraint_between(s.world, TACT_CONSTRAINT_HINGE, body_owner(0), ground,
+                                             &here, &constraint),
+                     0);
+    constraint.friction = -1.0;
+    assert_true(tact_world_add_constraint(s.world, &constraint) < 0);
+    constraint.friction = 0.0;
+    constraint.lower = -4.0;
+    assert_true(tact_world_add_constraint(s.world, &constraint) < 0);
+    constraint.lower = NAN;
+    assert_true(tact_world_add_constraint(s.world, &constraint) < 0);
+    constraint.lower = 0.0;
+    assert_int_equal(tact_world_add_constraint(s.world, &constraint), 0);
     scene_start(&s);
-    assert_true(tact_world_add_bond(s.world, &bond) < 0);
+    assert_true(tact_world_add_constraint(s.world, &constraint) < 0);
     scene_close(&s);
 }
 

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <cmocka.h>
-#include "contact/world/bond.h"
+#include "contact/world/constraint.h"
 #include "contact/world/world.h"
 
 #define SPEED 100.0
@@ -35,13 +35,13 @@ static struct tact_world *make(struct tact_moments_scratch **scratch)
         assert_true(tact_world_add_shape(world, (struct tact_owner){TACT_OWNER_BODY, at, 0}, &ball,
                                          &here, 0) >= 0);
     }
-    struct tact_bond bond;
+    struct tact_constraint constraint;
     struct tact_pose frame = {{0.1, 0, 0}, {1, 0, 0, 0}};
-    assert_int_equal(tact_bond_between(world, TACT_BOND_SLIDER,
-                                       (struct tact_owner){TACT_OWNER_BODY, 1, 0},
-                                       (struct tact_owner){TACT_OWNER_FIXED, 0, 0}, &frame, &bond),
+    assert_int_equal(tact_constraint_between(
+                         world, TACT_CONSTRAINT_SLIDER, (struct tact_owner){TACT_OWNER_BODY, 1, 0},
+                         (struct tact_owner){TACT_OWNER_FIXED, 0, 0}, &frame, &constraint),
                      0);
-    assert_int_equal(tact_world_add_bond(world, &bond), 0);
+    assert_int_equal(tact_world_add_constraint(world, &constraint), 0);
     struct tact_link_def links[2] = {{.parent = -1,
                                       .joint = TACT_JOINT_HINGE,
                                       .origin = {{0, 0, 1}, {1, 0, 0, 0}},
@@ -117,8 +117,8 @@ static void every_number_is_checked(void **state)
             {tact_world_contact(world, 0)->wrench, 6, TACT_WORLD_PAIR, 0, 0, "wrench"},
             {(double *)&tact_world_contact(world, 0)->moments, 16, TACT_WORLD_PAIR, 0, 0,
              "overlap"},
-            {tact_world_bond(world, 0)->wrench, 6, TACT_WORLD_BOND, 0, 0, "wrench"},
-            {&tact_world_bond(world, 0)->value, 1, TACT_WORLD_BOND, 0, 0, "wrench"},
+            {tact_world_constraint(world, 0)->wrench, 6, TACT_WORLD_CONSTRAINT, 0, 0, "wrench"},
+            {&tact_world_constraint(world, 0)->value, 1, TACT_WORLD_CONSTRAINT, 0, 0, "wrench"},
             {hand.q + 1, 1, TACT_WORLD_JOINT, 0, 1, "value"},
             {hand.v, 1, TACT_WORLD_JOINT, 0, 0, "rate"},
             {hand.torque + 1, 1, TACT_WORLD_JOINT, 0, 1, "torque"}};

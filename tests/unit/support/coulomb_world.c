@@ -33,16 +33,16 @@ static void finish_world(struct tact_world *world, int contacts)
     assert_true(tact_world_add_shape(world, fixed, &ground, &here, 0) >= 0);
     world->contacts = calloc((size_t)contacts, sizeof *world->contacts);
     assert_non_null(world->contacts);
-    world->slots = world->room = world->block_count = contacts;
-    assert_int_equal(tact_world_make_room(world), 0);
+    world->slots = world->contact_capacity = world->block_count = contacts;
+    assert_int_equal(tact_world_allocate(world), 0);
     for (int i = 0; i < contacts; i++) {
         struct block *block = &world->blocks[i];
-        double *numbers = world->jacobians + (size_t)i * 4 * (size_t)world->most_dof * 6;
+        double *numbers = world->jacobians + (size_t)i * 4 * (size_t)world->max_dof * 6;
         block->contact = i;
-        block->answer[0].part = block->answer[1].part = -1;
+        block->response[0].mechanism = block->response[1].mechanism = -1;
         for (int k = 0; k < 2; k++) {
-            block->side[k].j = numbers + (size_t)(12 * k) * (size_t)world->most_dof;
-            block->side[k].y = block->side[k].j + (size_t)6 * (size_t)world->most_dof;
+            block->side[k].j = numbers + (size_t)(12 * k) * (size_t)world->max_dof;
+            block->side[k].y = block->side[k].j + (size_t)6 * (size_t)world->max_dof;
             block->side[k].owner = fixed;
         }
     }
@@ -159,10 +159,10 @@ struct tact_world *coulomb_world_of_masonry(const struct masonry *m)
 static void apply_w(struct tact_world *world, const double *r, double *u)
 {
     for (int i = 0; i < world->islands.count; i++) {
-        tact_velocities_stop(world, &world->islands.list[i]);
+        tact_velocities_set_zero(world, &world->islands.list[i]);
     }
     for (int i = 0; i < world->block_count; i++) {
-        tact_block_kick(&world->blocks[i], r + 6 * i);
+        tact_block_apply_impulse(&world->blocks[i], r + 6 * i);
     }
     for (int i = 0; i < 2 * world->block_count; i++) {
         const struct side *side = &world->blocks[i / 2].side[i % 2];
@@ -213,7 +213,7 @@ static double find_residual(struct tact_world *world, double norm)
     }
     apply_w(world, r, u);
     for (int i = 0; i < world->islands.count; i++) {
-        tact_velocities_restore(world, &world->islands.list[i]);
+        tact_velocities_set_free(world, &world->islands.list[i]);
     }
     for (int i = 0; i < world->block_count; i++) {
         const struct block *block = &world->blocks[i];
@@ -261,7 +261,7 @@ void coulomb_world_solve(struct tact_world *world, struct coulomb_run *run)
     struct tact_solve_stats stats = {0};
     struct watched watched = {world, run};
     double enough = run->enough;
-    tact_velocities_keep(world, world->free);
+    tact_velocities_store(world, world->free_velocities);
     tact_islands_find(world);
     memset(run, 0, sizeof *run);
     run->enough = enough;
@@ -269,6 +269,6 @@ void coulomb_world_solve(struct tact_world *world, struct coulomb_run *run)
     for (int i = 0; i < world->islands.count; i++) {
         tact_velocities_rebuild(world, &world->islands.list[i]);
     }
-    tact_world_watch(world, watch, &watched);
+    tact_world_set_observer(world, watch, &watched);
     tact_sweeps_run(world, &stats);
 }

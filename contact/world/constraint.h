@@ -11,10 +11,10 @@
  * tick are held to first order. What a bond joins does not touch each other: the shapes of its two
  * owners (of FIXED ones, those whose index is the same).
  *
- * Real-time safe but for tact_world_add_bond().
+ * Real-time safe but for tact_world_add_constraint().
  */
-#ifndef TACT_CONTACT_BOND_H
-#define TACT_CONTACT_BOND_H
+#ifndef TACT_CONTACT_CONSTRAINT_H
+#define TACT_CONTACT_CONSTRAINT_H
 
 #include "../api.h"
 #include "../owner.h"
@@ -25,17 +25,17 @@ TACT_BEGIN_DECLS
 struct tact_world;
 
 /** Kinds of joint. */
-enum tact_bond_kind {
-    TACT_BOND_BALL,   /**< the points coincide */
-    TACT_BOND_HINGE,  /**< and so do the z axes: a turns about z */
-    TACT_BOND_SLIDER, /**< a moves along b's z axis, and does not turn */
-    TACT_BOND_FIXED,  /**< the frames coincide */
+enum tact_constraint_kind {
+    TACT_CONSTRAINT_BALL,   /**< the points coincide */
+    TACT_CONSTRAINT_HINGE,  /**< and so do the z axes: a turns about z */
+    TACT_CONSTRAINT_SLIDER, /**< a moves along b's z axis, and does not turn */
+    TACT_CONSTRAINT_FIXED,  /**< the frames coincide */
 };
 
 /** A joint between a and b. Set by the caller up to `friction`; the rest follows from solving. */
-struct tact_bond {
-    enum tact_bond_kind kind; /**< kind of joint */
-    struct tact_owner a, b;   /**< BODY or FIXED; at least one a body */
+struct tact_constraint {
+    enum tact_constraint_kind kind; /**< kind of joint */
+    struct tact_owner a, b;         /**< BODY or FIXED; at least one a body */
     struct tact_pose in_a; /**< the joint's frame in a (a body's centre of mass and axes; the world
                                 for FIXED) */
     struct tact_pose in_b; /**< and in b */
@@ -57,23 +57,24 @@ struct tact_bond {
  * @retval 0
  * @retval -EINVAL  a or b cannot be joined, or a number is not finite
  */
-TACT_API int tact_bond_between(struct tact_world *world, enum tact_bond_kind kind,
-                               struct tact_owner a, struct tact_owner b,
-                               const struct tact_pose *frame, struct tact_bond *out);
+TACT_API int tact_constraint_between(struct tact_world *world, enum tact_constraint_kind kind,
+                                     struct tact_owner a, struct tact_owner b,
+                                     const struct tact_pose *frame, struct tact_constraint *out);
 
 /** Adds a joint, before tact_world_finish(). Index, -ENOMEM, or -EINVAL for owners that cannot be
  *  joined or numbers out of range. */
-TACT_API int tact_world_add_bond(struct tact_world *world, const struct tact_bond *bond);
+TACT_API int tact_world_add_constraint(struct tact_world *world,
+                                       const struct tact_constraint *constraint);
 
 /** Number of joints of a world. Real-time safe. */
-TACT_API int tact_world_bond_count(const struct tact_world *world);
+TACT_API int tact_world_constraint_count(const struct tact_world *world);
 
 /** Live; write `impulse` only, to restore a warm start. Real-time safe. */
-TACT_API struct tact_bond *tact_world_bond(struct tact_world *world, int index);
+TACT_API struct tact_constraint *tact_world_constraint(struct tact_world *world, int index);
 
 /** How far apart the joint's frames are now: out[0] the distance [m], out[1] the angle [rad], each
  * in the directions that the joint constrains. Real-time safe. */
-TACT_API void tact_world_bond_error(const struct tact_world *world, int index, double out[2]);
+TACT_API void tact_world_constraint_error(const struct tact_world *world, int index, double out[2]);
 
 TACT_END_DECLS
 

@@ -7,9 +7,10 @@
 #include <errno.h>
 #include "contact/world/world_internal.h"
 
-#define AHEAD 2.0  /* ticks of motion of a fast body within which its contacts are known */
-#define SMALL 0.1  /* of the radius: a way in a tick up to that needs no wider search */
-#define SPARE 1.25 /* over the present sweep, so that a search lasts while a body speeds up */
+#define FAST_TICKS 2.0   /* ticks of motion of a fast body within which its contacts are known */
+#define SMALL_TRAVEL 0.1 /* of the radius: a way in a tick up to that needs no wider search */
+#define SEARCH_SPARE                                                                               \
+    1.25 /* over the present sweep, so that a search lasts while a body speeds up */
 
 int tact_world_set_fast(struct tact_world *world, int body)
 {
@@ -26,13 +27,14 @@ int tact_world_is_fast(const struct tact_world *world, int shape)
     return owner->kind == TACT_OWNER_BODY && world->bodies[owner->index].fast;
 }
 
-const struct tact_contact_model *tact_world_blind(const struct tact_world *world, int *a, int *b)
+const struct tact_contact_model *tact_world_find_gapless(const struct tact_world *world, int *a,
+                                                         int *b)
 {
     for (*a = 0; *a < world->shape_count; (*a)++) {
         for (*b = *a + 1; *b < world->shape_count; (*b)++) {
             int fast = tact_world_is_fast(world, *a) || tact_world_is_fast(world, *b);
             const struct tact_contact_model *model = tact_world_pair_model(world, *a, *b);
-            if (fast && !model->gaps && tact_world_most_patches(world, *a, *b) > 0) {
+            if (fast && !model->gaps && tact_world_max_patches(world, *a, *b) > 0) {
                 return model;
             }
         }
@@ -40,7 +42,7 @@ const struct tact_contact_model *tact_world_blind(const struct tact_world *world
     return NULL;
 }
 
-void tact_sweeps_find(struct tact_world *world)
+void tact_motion_bounds_update(struct tact_world *world)
 {
     double h = world->options.period, fall = 2.0 * h * tact_v3_norm(world->options.gravity);
     for (int i = 0; i < world->shape_count; i++) {
@@ -51,23 +53,23 @@ void tact_sweeps_find(struct tact_world *world)
         }
         tact_world_twist(world, i, twist);
         double speed = tact_v3_norm(twist);
-        shape->way = h * speed;
-        shape->sweep = tact_world_is_fast(world, i)         ? AHEAD * h * (speed + fall)
-                       : shape->way > SMALL * shape->radius ? shape->way
-                                                            : 0.0;
+        shape->travel = h * speed;
+        shape->search_margin = tact_world_is_fast(world, i) ? FAST_TICKS * h * (speed + fall)
+                               : shape->travel > SMALL_TRAVEL * shape->radius ? shape->travel
+                                                                              : 0.0;
     }
 }
 
-double tact_sweep_spare(const struct world_shape *shape)
+double tact_motion_bounds_margin(const struct world_shape *shape)
 {
-    return SPARE * shape->sweep;
+    return SEARCH_SPARE * shape->search_margin;
 }
 
-int tact_sweep_outruns(const struct tact_world *world, const struct tact_contact *c)
+int tact_motion_outruns(const struct tact_world *world, const struct tact_contact *c)
 {
     const struct world_shape *a = &world->shapes[c->a], *b = &world->shapes[c->b];
     double thinner = tact_min(a->thickness, b->thickness), of_a[6], of_b[6], moved[3];
-    if (!(a->way + b->way > thinner)) {
+    if (!(a->travel + b->travel > thinner)) {
         return 0;
     }
     tact_world_twist(world, c->a, of_a);

@@ -1,0 +1,247 @@
+/*
+ * Joints before the sweeps: their rows, what they aim at, and what contacts feel of them. Contacts,
+ * and the loose rows, see bodies whose joints hold: S less C^T A^-1 C, C = J M^-1 J_c^T, and a
+ * change of theirs is answered by the joints at once.
+ */
+#include <string.h>
+#include "contact/world/rows_internal.h"
+#include "contact/world/world_internal.h"
+
+#define LOCKED 1e-5         /* mobility below which nothing moves, over that without joints */
+#define CONSTRAINT_TURN 5.0 /* fastest mending of a turn [rad/s]; of a distance: push_limit */
+#define ROUNDING 2e-15      /* of a pose, relative */
+
+static const int ball_rows[] = {0, 1, 2}, hinge_rows[] = {0, 1, 2, 3, 4},
+                 slider_rows[] = {0, 1, 3, 4, 5}, fixed_rows[] = {0, 1, 2, 3, 4, 5};
+
+static const struct {
+    const int *rows;
+    int count, free_row;
+} kinds[] = {
+    [TACT_CONSTRAINT_BALL] = {ball_rows, 3, -1},
+    [TACT_CONSTRAINT_HINGE] = {hinge_rows, 5, 5},
+    [TACT_CONSTRAINT_SLIDER] = {slider_rows, 5, 2},
+    [TACT_CONSTRAINT_FIXED] = {fixed_rows, 6, -1},
+};
+
+/* J and Y = M^-1 J of a body: the wrench of a unit impulse along each row, and its twist. */
+static void body_rows(const struct tact_body *body, const double *rows, const double *point,
+                      double sign, double *j, double *y)
+{
+    double arm[3], inverse_mass = 1.0 / body->mass;
+    tact_v3_sub(arm, point, body->pose.position);
+    for (int i = 0; i < 6; i++) {
+        const double *axis = rows + 3 * (i % 3);
+        double torque[3], w[3];
+        if (i < 3) {
+            tact_v3_cross(torque, arm, axis);
+        } else {
+            tact_v3_copy(torque, axis);
+        }
+        tact_v3_scale(torque, torque, sign);
+        tact_m3_mul_v3(w, body->inverse_world, torque);
+        for (int k = 0; k < 3; k++) {
+            j[k * 6 + i] = i < 3 ? sign * axis[k] : 0.0;
+            j[(3 + k) * 6 + i] = torque[k];
+            y[k * 6 + i] = j[k * 6 + i] * inverse_mass;
+            y[(3 + k) * 6 + i] = w[k];
+        }
+    }
+}
+
+/* What is left of an error that cannot be mended in one tick without a jerk, what rounding makes of
+ * one, and the rates that the stops allow. */
+static void set_targets(struct tact_world *world, struct world_constraint *w)
+{
+    const struct tact_constraint *constraint = &w->constraint;
+    const struct tact_pose *a = tact_constraint_pose(world, constraint->a),
+                           *b = tact_constraint_pose(world, constraint->b);
+    double h = world->options.period, e[6],
+           most[2] = {world->options.push_limit * h, CONSTRAINT_TURN * h};
+    double reach = tact_v3_norm(a->position) + tact_v3_norm(b->position) +
+                   tact_v3_norm(constraint->in_a.position) +
+                   tact_v3_norm(constraint->in_b.position);
+    tact_constraint_error(constraint, a, b, e);
+    for (int i = 0; i < 6; i++) {
+        double size = tact_v3_norm(e + (i < 3 ? 0 : 3)), share = most[i / 3];
+        w->residual_error[i] = size > share ? e[i] * (1.0 - share / size) : 0.0;
+    }
+    w->rounding_rate[0] = ROUNDING * reach / h;
+    w->rounding_rate[1] = 2.0 * ROUNDING / h;
+    w->lowest_rate = -INFINITY;
+    w->highest_rate = INFINITY;
+    if (w->free_row >= 0 && constraint->lower < constraint->upper) {
+        double fastest = w->free_row < 3 ? world->options.push_limit : CONSTRAINT_TURN;
+        w->lowest_rate = tact_min((constraint->lower - constraint->value) / h, fastest);
+        w->highest_rate = tact_max((constraint->upper - constraint->value) / h, -fastest);
+    }
+}
+
+static void assemble_constraint(struct tact_world *world, struct world_constraint *w)
+{
+    struct tact_constraint *constraint = &w->constraint;
+    const struct tact_pose *a = tact_constraint_pose(world, constraint->a),
+                           *b = tact_constraint_pose(world, constraint->b);
+    double s[36] = {0.0}, turn[9], axes[4];
+    tact_pose_point(constraint->point, a, constraint->in_a.position);
+    tact_quat_mul(axes, b->quat_wxyz, constraint->in_b.quat_wxyz);
+    tact_quat_normalize(axes);
+    tact_quat_to_m3(turn, axes);
+    for (int i = 0; i < 9; i++) {
+        w->rows[i] = turn[i % 3 * 3 + i / 3];
+    }
+    constraint->value = tact_constraint_value(constraint, a, b);
+    w->count = kinds[constraint->kind].count;
+    int lawful = constraint->friction > 0.0 || constraint->damping > 0.0 ||
+                 constraint->lower < constraint->upper;
+    w->free_row = lawful ? kinds[constraint->kind].free_row : -1;
+    memcpy(w->constrained, kinds[constraint->kind].rows, (size_t)w->count * sizeof *w->constrained);
+    for (int k = 0; k < 2; k++) {
+        const struct tact_body *body = tact_constraint_side(world, w, k);
+        if (body) {
+            body_rows(body, w->rows, constraint->point, k ? -1.0 : 1.0, w->j[k], w->y[k]);
+            tact_rows_schur(s, w->j[k], w->y[k], 6);
+        }
+    }
+    double linear = s[0] + s[7] + s[14], angular = s[21] + s[28] + s[35];
+    w->per_length = sqrt(angular / linear);
+    set_targets(world, w);
+}
+
+/* C of one bond: J_bond Y of one side of a contact or of a loose row, six columns or one. */
+static void couple_constraint(const struct world_constraint *w, int side, const double *y,
+                              int columns, int column, double *c)
+{
+    const double *j = w->j[side];
+    for (int i = 0; i < w->count; i++) {
+        for (int k = 0; k < columns; k++) {
+            double sum = 0.0;
+            for (int d = 0; d < 6; d++) {
+                sum += j[d * 6 + w->constrained[i]] * y[d * 6 + column + k];
+            }
+            c[i * columns + k] += sum;
+        }
+    }
+}
+
+/* C of a mechanism against what moves `body` by y. */
+static void couple_mechanism(const struct tact_world *world, int mechanism, int body,
+                             const double *y, int columns, int column, double *c)
+{
+    const struct mechanisms *m = &world->mechanisms;
+    const struct mechanism *p = &m->list[mechanism];
+    for (int i = p->constraint; i < p->constraint_end; i++) {
+        const struct world_constraint *w = &world->constraints[m->order[i]];
+        for (int k = 0; k < 2; k++) {
+            const struct tact_owner owner = k ? w->constraint.b : w->constraint.a;
+            if (owner.kind == TACT_OWNER_BODY && owner.index == body) {
+                couple_constraint(w, k, y, columns, column, c + (w->row - p->row) * columns);
+            }
+        }
+    }
+}
+
+/* How the mechanism answers the loose row of a joint, and the row's mobility under that. */
+static void prepare_free_row(struct tact_world *world, struct world_constraint *w, double *room)
+{
+    const struct mechanisms *m = &world->mechanisms;
+    const struct mechanism *p = &m->list[w->mechanism];
+    int rows = p->row_end - p->row;
+    double *coupling = world->mechanisms.work;
+    w->free_response = room;
+    memset(coupling, 0, (size_t)rows * sizeof *coupling);
+    for (int k = 0; k < 2; k++) {
+        const struct tact_owner owner = k ? w->constraint.b : w->constraint.a;
+        if (owner.kind == TACT_OWNER_BODY) {
+            couple_mechanism(world, w->mechanism, owner.index, w->y[k], 1, w->free_row, coupling);
+        }
+    }
+    memcpy(w->free_response, coupling, (size_t)rows * sizeof *coupling);
+    tact_mechanism_solve(m, w->mechanism, w->free_response, 1);
+    for (int k = 0; k < 2; k++) {
+        for (int d = 0; d < 6 && tact_constraint_side(world, w, k); d++) {
+            w->mobility += w->j[k][d * 6 + w->free_row] * w->y[k][d * 6 + w->free_row];
+        }
+    }
+    double own = w->mobility;
+    for (int i = 0; i < rows; i++) {
+        w->mobility -= coupling[i] * w->free_response[i];
+    }
+    w->mobility = w->mobility > LOCKED * own ? w->mobility : 0.0;
+}
+
+void tact_constraints_assemble(struct tact_world *world)
+{
+    double *room = world->mechanisms.free_responses;
+    for (int i = 0; i < world->constraint_count; i++) {
+        assemble_constraint(world, &world->constraints[i]);
+    }
+    tact_mechanisms_factor(world);
+    world->mechanisms.responses_used = 0;
+    for (int i = 0; i < world->constraint_count; i++) {
+        struct world_constraint *w = &world->constraints[i];
+        w->mobility = 0.0;
+        if (w->free_row >= 0) {
+            const struct mechanism *p = &world->mechanisms.list[w->mechanism];
+            prepare_free_row(world, w, room);
+            room += p->row_end - p->row;
+        }
+    }
+}
+
+/* S -= C^T A^-1 C of one mechanism; its answer is -A^-1 C. */
+static void eliminate_mechanism(struct tact_world *world, struct block *block,
+                                struct mechanism_response *response)
+{
+    struct mechanisms *m = &world->mechanisms;
+    int rows = m->list[response->mechanism].row_end - m->list[response->mechanism].row;
+    size_t size = (size_t)rows * 6;
+    if (m->responses_used + 2 * size > m->response_capacity) {
+        response->mechanism = -1; /* sweeps settle it without */
+        return;
+    }
+    double *c = m->responses + m->responses_used, *x = c + size, *s = block->local.s;
+    double share = block->free_body ? 1.0 : 1.0 - TACT_CONSTRAINT_CFM;
+    m->responses_used += 2 * size;
+    memset(c, 0, size * sizeof *c);
+    for (int k = 0; k < 2; k++) {
+        const struct side *side = &block->side[k];
+        if (side->owner.kind == TACT_OWNER_BODY &&
+            m->of_body[side->owner.index] == response->mechanism) {
+            couple_mechanism(world, response->mechanism, side->owner.index, side->y, 6, 0, c);
+        }
+    }
+    memcpy(x, c, size * sizeof *c);
+    for (int k = 0; k < 6; k++) {
+        tact_mechanism_solve(m, response->mechanism, x + k, 6);
+    }
+    for (int row = 0; row < rows; row++) {
+        for (int i = 0; i < 6; i++) {
+            for (int k = 0; k < 6; k++) {
+                s[6 * i + k] -= share * c[6 * row + i] * x[6 * row + k];
+            }
+        }
+    }
+    response->impulse = x;
+    response->coupling = c;
+}
+
+void tact_constraints_eliminate(struct tact_world *world, struct block *block)
+{
+    const struct mechanisms *m = &world->mechanisms;
+    double own = block->local.s[0];
+    block->free_body = 0;
+    for (int k = 0; k < 2; k++) {
+        const struct tact_owner owner = block->side[k].owner;
+        int mechanism = m->count && owner.kind == TACT_OWNER_BODY ? m->of_body[owner.index] : -1;
+        block->free_body |= owner.kind == TACT_OWNER_BODY && mechanism < 0;
+        block->response[k].mechanism =
+            k && mechanism == block->response[0].mechanism ? -1 : mechanism;
+    }
+    for (int k = 0; k < 2; k++) {
+        if (block->response[k].mechanism >= 0) {
+            eliminate_mechanism(world, block, &block->response[k]);
+        }
+    }
+    block->locked = !(block->local.s[0] > LOCKED * own);
+}

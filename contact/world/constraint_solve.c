@@ -1,0 +1,326 @@
+/*
+ * Joints in the sweeps: the constraint at the end of the tick, and the free direction's friction,
+ * damping and stops.
+ *
+ * With w the error that the present velocities would leave at the end of the tick, over the tick,
+ * the held rows of a mechanism change their impulses by -A^-1 w. That is Newton's step of the
+ * constraints at the poses to come.
+ */
+#include <string.h>
+#include "contact/world/rows_internal.h"
+#include "contact/world/world_internal.h"
+
+#define FAST 0.3 /* turn in a tick above which joints are held to first order [rad] */
+
+static void apply_impulse(struct tact_world *world, const struct world_constraint *w,
+                          const double *impulse)
+{
+    for (int k = 0; k < 2; k++) {
+        struct tact_body *body = tact_constraint_side(world, w, k);
+        if (body) {
+            tact_rows_apply_impulse(body->twist, w->y[k], impulse, 6);
+        }
+    }
+}
+
+void tact_constraints_apply(struct tact_world *world, const struct island *island)
+{
+    for (int i = 0; i < island->constraints.count; i++) {
+        const struct world_constraint *w = &world->constraints[island->constraints.at[i]];
+        apply_impulse(world, w, w->constraint.impulse);
+    }
+}
+
+/* The error at the end of the tick by the velocities of the rows alone: for turns so fast that
+ * Newton's step would not lead to where the joint holds. */
+static void linear_rates(const struct tact_world *world, const struct world_constraint *w,
+                         double e[6])
+{
+    double h = world->options.period;
+    tact_constraint_error(&w->constraint, tact_constraint_pose(world, w->constraint.a),
+                          tact_constraint_pose(world, w->constraint.b), e);
+    for (int i = 0; i < 6; i++) {
+        e[i] = (e[i] - w->residual_error[i]) / h;
+    }
+    for (int k = 0; k < 2; k++) {
+        const struct tact_body *body = tact_constraint_side(world, w, k);
+        if (body) {
+            tact_rows_velocity(e, w->j[k], body->twist, 6);
+        }
+    }
+}
+
+/* Error at the end of the tick at the present velocities, beyond what is kept, over the tick. */
+static void rates_of_error(const struct tact_world *world, const struct world_constraint *w,
+                           double e[6])
+{
+    struct tact_body moved;
+    struct tact_pose pose[2];
+    double h = world->options.period;
+    for (int k = 0; k < 2; k++) {
+        const struct tact_owner owner = k ? w->constraint.b : w->constraint.a;
+        const struct tact_body *body = tact_constraint_side(world, w, k);
+        pose[k] = *tact_constraint_pose(world, owner);
+        if (body && tact_v3_norm(body->twist + 3) * h > FAST) {
+            linear_rates(world, w, e);
+            return;
+        }
+        if (body) {
+            moved = *body;
+            tact_body_drift(&moved, h);
+            pose[k] = moved.pose;
+        }
+    }
+    tact_constraint_error(&w->constraint, &pose[0], &pose[1], e);
+    for (int i = 0; i < 6; i++) {
+        e[i] = (e[i] - w->residual_error[i]) / h;
+    }
+}
+
+/* Impulse of the loose row, given the rate u that it would have without: dry friction and damping,
+ * implicit, and a stop that takes what they leave. */
+static double free_row_impulse(const struct tact_world *world, struct world_constraint *w, double u)
+{
+    const struct tact_constraint *constraint = &w->constraint;
+    double h = world->options.period, s = w->mobility, stick = s * constraint->friction * h;
+    double rate =
+        fabs(u) > stick ? (u - copysign(stick, u)) / (1.0 + s * constraint->damping * h) : 0.0;
+    w->constraint.stop = rate < w->lowest_rate ? -1 : rate > w->highest_rate;
+    if (w->constraint.stop) {
+        rate = w->constraint.stop < 0 ? w->lowest_rate : w->highest_rate;
+    }
+    return s > 0.0 && rate != u ? (rate - u) / s : 0.0;
+}
+
+/* Adds changes of the held rows of a mechanism, times a factor. */
+static void change_constrained(struct tact_world *world, int mechanism, const double *x,
+                               double factor)
+{
+    const struct mechanisms *m = &world->mechanisms;
+    const struct mechanism *p = &m->list[mechanism];
+    for (int i = p->constraint; i < p->constraint_end; i++) {
+        struct world_constraint *w = &world->constraints[m->order[i]];
+        double delta[6] = {0.0};
+        for (int k = 0; k < w->count; k++) {
+            delta[w->constrained[k]] = factor * x[w->row + k - p->row];
+            w->constraint.impulse[w->constrained[k]] += delta[w->constrained[k]];
+        }
+        apply_impulse(world, w, delta);
+    }
+}
+
+void tact_constraints_correct_velocity(const struct tact_world *world, const struct block *block,
+                                       const double *r, double u[6])
+{
+    const struct mechanisms *m = &world->mechanisms;
+    for (int side = 0; side < 2 && m->count && !block->free_body; side++) {
+        const struct mechanism_response *response = &block->response[side];
+        if (response->mechanism < 0) {
+            continue;
+        }
+        const struct mechanism *p = &m->list[response->mechanism];
+        for (int row = p->row; row < p->row_end; row++) {
+            const double *x = response->impulse + 6 * (row - p->row);
+            const double *c = response->coupling + 6 * (row - p->row);
+            double borne = 0.0;
+            for (int k = 0; k < 6; k++) {
+                borne += x[k] * r[k];
+            }
+            for (int k = 0; k < 6; k++) {
+                u[k] += TACT_CONSTRAINT_CFM * c[k] * borne - x[k] * m->row_velocities[row];
+            }
+        }
+    }
+}
+
+void tact_constraints_respond(struct tact_world *world, const struct block *block,
+                              const double *delta)
+{
+    struct mechanisms *m = &world->mechanisms;
+    for (int side = 0; side < 2 && m->count; side++) {
+        const struct mechanism_response *response = &block->response[side];
+        if (response->mechanism < 0) {
+            continue;
+        }
+        int rows = m->list[response->mechanism].row_end - m->list[response->mechanism].row;
+        for (int i = 0; i < rows; i++) {
+            m->work[i] = 0.0;
+            for (int k = 0; k < 6; k++) {
+                m->work[i] -= response->impulse[6 * i + k] * delta[k];
+            }
+        }
+        change_constrained(world, response->mechanism, m->work, 1.0);
+    }
+}
+
+/* What a joint's impulse amounts to, torques as forces. */
+static double impulse_squared(const struct world_constraint *w, const double *r)
+{
+    double unit = w->per_length * w->per_length;
+    return tact_v3_dot(r, r) + unit * tact_v3_dot(r + 3, r + 3);
+}
+
+/* Velocities of the held rows. */
+static void measure_row_velocities(struct tact_world *world, int mechanism)
+{
+    struct mechanisms *m = &world->mechanisms;
+    for (int i = m->list[mechanism].constraint; i < m->list[mechanism].constraint_end; i++) {
+        const struct world_constraint *w = &world->constraints[m->order[i]];
+        double u[6] = {0.0};
+        for (int k = 0; k < 2; k++) {
+            const struct tact_body *body = tact_constraint_side(world, w, k);
+            if (body) {
+                tact_rows_velocity(u, w->j[k], body->twist, 6);
+            }
+        }
+        for (int k = 0; k < w->count; k++) {
+            m->row_velocities[w->row + k] = u[w->constrained[k]];
+        }
+    }
+}
+
+/* One Newton step of the held rows; returns the residual. */
+static double solve_mechanism(struct tact_world *world, int mechanism, double *change)
+{
+    const struct mechanisms *m = &world->mechanisms;
+    const struct mechanism *p = &m->list[mechanism];
+    double *x = m->work, worst = 0.0;
+    int above_rounding = 0;
+    for (int i = p->constraint; i < p->constraint_end; i++) {
+        const struct world_constraint *w = &world->constraints[m->order[i]];
+        double e[6];
+        rates_of_error(world, w, e);
+        for (int k = 0; k < w->count; k++) {
+            x[w->row - p->row + k] = -e[w->constrained[k]];
+            above_rounding |= fabs(e[w->constrained[k]]) > w->rounding_rate[w->constrained[k] / 3];
+        }
+    }
+    tact_mechanism_solve(m, mechanism, x, 1);
+    for (int i = p->constraint; i < p->constraint_end; i++) {
+        const struct world_constraint *w = &world->constraints[m->order[i]];
+        double delta[6] = {0.0}, after[6];
+        memcpy(after, w->constraint.impulse, sizeof after);
+        for (int k = 0; k < w->count; k++) {
+            delta[w->constrained[k]] = x[w->row - p->row + k];
+            after[w->constrained[k]] += delta[w->constrained[k]];
+        }
+        double moved = impulse_squared(w, delta),
+               most =
+                   tact_max(impulse_squared(w, w->constraint.impulse), impulse_squared(w, after));
+        *change += moved;
+        worst = above_rounding && most > 0.0 ? tact_max(worst, sqrt(moved / most)) : worst;
+    }
+    change_constrained(world, mechanism, x, 1.0);
+    measure_row_velocities(world, mechanism);
+    return worst;
+}
+
+/* One solve of a joint's loose row; returns the residual. */
+static double solve_free_row(struct tact_world *world, struct world_constraint *w, double *change)
+{
+    double u[6] = {0.0}, old = w->constraint.impulse[w->free_row];
+    for (int k = 0; k < 2; k++) {
+        const struct tact_body *body = tact_constraint_side(world, w, k);
+        if (body) {
+            tact_rows_velocity(u, w->j[k], body->twist, 6);
+        }
+    }
+    double delta = free_row_impulse(world, w, u[w->free_row] - w->mobility * old) - old;
+    if (delta == 0.0) {
+        return 0.0;
+    }
+    double all[6] = {0.0}, most = impulse_squared(w, w->constraint.impulse);
+    int above_rounding = fabs(delta) * w->mobility > w->rounding_rate[w->free_row / 3];
+    all[w->free_row] = delta;
+    w->constraint.impulse[w->free_row] += delta;
+    apply_impulse(world, w, all);
+    change_constrained(world, w->mechanism, w->free_response, -delta);
+    double moved = impulse_squared(w, all);
+    *change += moved;
+    most = tact_max(most, impulse_squared(w, w->constraint.impulse));
+    return above_rounding && most > 0.0 ? sqrt(moved / most) : 0.0;
+}
+
+double tact_constraints_sweep(struct tact_world *world, struct island *island)
+{
+    double worst = 0.0;
+    for (int i = 0; i < island->mechanisms.count; i++) {
+        worst = tact_max(worst, solve_mechanism(world, island->mechanisms.at[i], &island->change));
+    }
+    for (int i = 0; i < island->constraints.count; i++) {
+        struct world_constraint *w = &world->constraints[island->constraints.at[i]];
+        if (w->free_row >= 0) {
+            worst = tact_max(worst, solve_free_row(world, w, &island->change));
+        }
+        island->size += impulse_squared(w, w->constraint.impulse);
+    }
+    return worst;
+}
+
+void tact_constraints_copy(struct tact_world *world, const struct island *island, double *impulses,
+                           int back)
+{
+    for (int i = 0; i < island->constraints.count; i++) {
+        struct world_constraint *w = &world->constraints[island->constraints.at[i]];
+        if (w->free_row < 0) {
+            impulses[i] = 0.0;
+        } else if (!back) {
+            impulses[i] = w->constraint.impulse[w->free_row];
+        } else {
+            double delta = impulses[i] - w->constraint.impulse[w->free_row];
+            w->constraint.impulse[w->free_row] = impulses[i];
+            change_constrained(world, w->mechanism, w->free_response, -delta);
+        }
+    }
+}
+
+void tact_constraints_scale(const struct tact_world *world, const struct island *island,
+                            double *scale)
+{
+    for (int i = 0; i < island->constraints.count; i++) {
+        const struct world_constraint *w = &world->constraints[island->constraints.at[i]];
+        scale[i] = w->free_row < 3 ? 1.0 : w->per_length;
+    }
+}
+
+double tact_constraints_work(const struct tact_world *world, const struct island *island)
+{
+    double work = 0.0;
+    for (int i = 0; i < island->constraints.count; i++) {
+        const struct world_constraint *w = &world->constraints[island->constraints.at[i]];
+        double u[6] = {0.0};
+        for (int k = 0; k < 2; k++) {
+            const struct tact_body *body = tact_constraint_side(world, w, k);
+            if (body) {
+                tact_rows_velocity(u, w->j[k], body->twist, 6);
+            }
+        }
+        for (int k = 0; k < 6; k++) {
+            work += u[k] * w->constraint.impulse[k];
+        }
+    }
+    return work;
+}
+
+void tact_constraints_store(struct tact_world *world)
+{
+    double inverse_h = 1.0 / world->options.period;
+    for (int i = 0; i < world->constraint_count; i++) {
+        struct world_constraint *w = &world->constraints[i];
+        tact_m3_tmul_v3(w->constraint.wrench, w->rows, w->constraint.impulse);
+        tact_m3_tmul_v3(w->constraint.wrench + 3, w->rows, w->constraint.impulse + 3);
+        for (int k = 0; k < 6; k++) {
+            w->constraint.wrench[k] *= inverse_h;
+        }
+    }
+}
+
+void tact_constraints_clear(struct tact_world *world)
+{
+    for (int i = 0; i < world->constraint_count; i++) {
+        memset(world->constraints[i].constraint.impulse, 0,
+               sizeof world->constraints[i].constraint.impulse);
+        memset(world->constraints[i].constraint.wrench, 0,
+               sizeof world->constraints[i].constraint.wrench);
+    }
+}

@@ -1,0 +1,198 @@
+/* What a program reads of a world: counts, shapes, pairs, contacts, and what it sets by name. */
+#include <string.h>
+#include "contact/world/near_internal.h"
+#include "contact/world/world_internal.h"
+
+int tact_world_body_count(const struct tact_world *world)
+{
+    return world->body_count;
+}
+
+int tact_world_hand_count(const struct tact_world *world)
+{
+    return world->hand_count;
+}
+
+int tact_world_shape_count(const struct tact_world *world)
+{
+    return world->shape_count;
+}
+
+struct tact_world_extent tact_world_extent(const struct tact_world *world)
+{
+    return world->extent;
+}
+
+int tact_world_next_pair(const struct tact_world *world, int pair)
+{
+    int a = 0, b = 0;
+    if (pair >= 0) {
+        tact_near_shapes(world, pair, &a, &b);
+    }
+    for (; a < world->shape_count; b = ++a) {
+        for (b++; b < world->shape_count; b++) {
+            if (tact_world_max_patches(world, a, b) > 0) {
+                return tact_near_number(world, a, b);
+            }
+        }
+    }
+    return -1;
+}
+
+double *tact_world_state(struct tact_world *world, int pair, int *count)
+{
+    int slot = tact_near_slot(&world->near, pair);
+    *count = tact_world_model(world, pair)->state;
+    return slot < 0 ? NULL : tact_slot_state(world, slot);
+}
+
+int tact_world_near_capacity(const struct tact_world *world)
+{
+    return world->slots;
+}
+
+int tact_world_slot(const struct tact_world *world, int pair)
+{
+    return tact_near_slot(&world->near, pair);
+}
+
+int tact_world_contact_capacity(const struct tact_world *world)
+{
+    return world->contact_capacity;
+}
+
+void tact_world_pair_shapes(const struct tact_world *world, int pair, int *a, int *b)
+{
+    int slot = tact_near_slot(&world->near, pair);
+    if (slot < 0) {
+        tact_near_shapes(world, pair, a, b);
+        return;
+    }
+    *a = world->contacts[slot].a;
+    *b = world->contacts[slot].b;
+}
+
+int tact_world_pair_between(const struct tact_world *world, int a, int b)
+{
+    int known = a >= 0 && a < b && b < world->shape_count;
+    return known && tact_world_max_patches(world, a, b) > 0 ? tact_near_number(world, a, b) : -1;
+}
+
+struct tact_body *tact_world_body(struct tact_world *world, int index)
+{
+    return &world->bodies[index].body;
+}
+
+struct tact_hand *tact_world_hand(struct tact_world *world, int index)
+{
+    return world->hands[index].hand;
+}
+
+const struct tact_shape *tact_world_shape(const struct tact_world *world, int index)
+{
+    return &world->shapes[index].shape;
+}
+
+struct tact_owner tact_world_owner(const struct tact_world *world, int shape)
+{
+    return world->shapes[shape].owner;
+}
+
+struct tact_contact *tact_world_contact(struct tact_world *world, int pair)
+{
+    int slot = tact_near_slot(&world->near, pair);
+    if (slot >= 0) {
+        return &world->contacts[slot];
+    }
+    memset(&world->absent_contact, 0, sizeof world->absent_contact);
+    tact_near_shapes(world, pair, &world->absent_contact.a, &world->absent_contact.b);
+    world->absent_contact.limits = TACT_LIMIT_OPEN;
+    return &world->absent_contact;
+}
+
+struct tact_contact *tact_world_piece(struct tact_world *world, int pair, int k)
+{
+    int a, b, slot = tact_near_slot(&world->near, pair);
+    if (slot >= 0) {
+        int first = world->contacts[slot].first_piece;
+        return first ? &world->contacts[first + k] : NULL;
+    }
+    tact_near_shapes(world, pair, &a, &b);
+    if (tact_world_max_patches(world, a, b) <= 1) {
+        return NULL;
+    }
+    memset(&world->absent_piece, 0, sizeof world->absent_piece);
+    return &world->absent_piece;
+}
+
+const struct tact_contact_model *tact_world_model(const struct tact_world *world, int pair)
+{
+    int a, b;
+    tact_world_pair_shapes(world, pair, &a, &b);
+    return tact_world_pair_model(world, a, b);
+}
+
+const struct tact_contact_law *tact_world_law(const struct tact_world *world, int pair)
+{
+    int a, b;
+    tact_world_pair_shapes(world, pair, &a, &b);
+    return tact_world_pair_law(world, a, b);
+}
+
+void tact_world_refresh(struct tact_world *world)
+{
+    for (int i = 0; i < world->body_count; i++) {
+        tact_body_refresh(&world->bodies[i].body);
+    }
+    for (int i = 0; i < world->hand_count; i++) {
+        tact_hand_refresh(world->hands[i].hand);
+    }
+}
+
+void tact_world_set_observer(struct tact_world *world, tact_solve_observer_fn watch, void *user)
+{
+    world->observer = watch;
+    world->observer_user = user;
+}
+
+void tact_world_set_weight(struct tact_world *world, int body, int on)
+{
+    world->bodies[body].weight = on;
+}
+
+const struct tact_pose *tact_world_shape_poses(const struct tact_world *world)
+{
+    return world->poses;
+}
+
+int tact_world_is_close(const struct tact_world *world, int pair)
+{
+    int slot = tact_near_slot(&world->near, pair);
+    return slot >= 0 && world->near.pairs[slot].active;
+}
+
+void tact_world_add_near(struct tact_world *world, int pair)
+{
+    tact_near_add(world, pair);
+}
+
+const int *tact_world_near(const struct tact_world *world, int *count)
+{
+    *count = world->near.count;
+    return world->near.list;
+}
+
+const double *tact_world_direction(const struct tact_world *world, int pair)
+{
+    static const double none[3];
+    int slot = tact_near_slot(&world->near, pair);
+    return slot < 0 ? none : world->near.pairs[slot].direction;
+}
+
+void tact_world_set_direction(struct tact_world *world, int pair, const double normal[3])
+{
+    int slot = tact_near_slot(&world->near, pair);
+    if (slot >= 0) {
+        tact_v3_copy(world->near.pairs[slot].direction, normal);
+    }
+}
