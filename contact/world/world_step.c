@@ -381,8 +381,12 @@ int tact_assemble_blocks(struct tact_world *world)
     return world->overflow || world->near.overflow ? -ENOSPC : 0;
 }
 
+/* Overlap of solids that start in touch, by the rounding of their poses [m]. */
+#define IN_TOUCH 1e-12
+
 /* By how much a pair is deeper than its target; of one wholly inside the other 33 sizes. An elastic
- * wrench has no target. */
+ * wrench has no target. Solids that start in touch, gap 0, start without an overlap: it would be
+ * kept, and what they sink later with it. */
 static double excess_at_start(struct tact_world *world, int slot)
 {
     const struct tact_contact *c = &world->contacts[slot];
@@ -392,7 +396,9 @@ static double excess_at_start(struct tact_world *world, int slot)
         double size = c->moments.volume > 0.0 ? tact_cbrt(c->moments.volume) : small;
         return size / TACT_PATCH_LEAST_AREA - tact_world_pair_law(world, c->a, c->b)->overlap;
     }
-    return rc < 0 || c->patch.law == TACT_LAW_WRENCH ? 0.0 : c->patch.depth - c->patch.target;
+    double excess = c->patch.depth - c->patch.target;
+    int in_touch = c->patch.law == TACT_LAW_GAPS && excess <= IN_TOUCH;
+    return rc < 0 || in_touch || c->patch.law == TACT_LAW_WRENCH ? 0.0 : excess;
 }
 
 /* What the shapes of the pairs overlap by now; how many are deeper than their target. */
