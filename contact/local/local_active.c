@@ -7,11 +7,12 @@
 
 enum { STEPS = 8, SWITCHES = 6 };
 
-#define AT_LIMIT (1.0 - 1e-9) /* share of a limit that counts as all of it */
-#define SOLVED 1e-15          /* of the size of velocities, left: of rounding's size */
-#define REST 1e-10            /* of the size of velocities, that counts as none */
+#define AT_LIMIT (1.0 - 1e-9) /* ratio to a limit from which the limit counts as reached */
+#define SOLVED                                                                                     \
+    1e-15          /* residual of the velocities, relative to their size, that is rounding alone */
+#define REST 1e-10 /* relative size of a residual that is accepted when Newton's method ends */
 
-/* Puts the normal part on the face, and finds what follows. */
+/* Projects the normal part onto the face, and updates everything that depends on it. */
 static void update_state(struct tact_active *a)
 {
     tact_face_project(a);
@@ -19,7 +20,7 @@ static void update_state(struct tact_active *a)
     tact_active_evaluate(a);
 }
 
-/* Newton's steps on the face and with the slip that are supposed. Returns 1 where they end. */
+/* Newton's method with the present face and slip state. Returns 1 where it converged. */
 static int newton_on_face(struct tact_active *a)
 {
     struct tact_active_change change;
@@ -42,7 +43,7 @@ static int newton_on_face(struct tact_active *a)
     }
 }
 
-/* Multiplier of slip that comes nearest to the velocity. */
+/* Multiplier of slip with the smallest residual. */
 static void guess_gamma(struct tact_active *a)
 {
     double v[3], resist[3];
@@ -52,7 +53,7 @@ static void guess_gamma(struct tact_active *a)
     a->gamma = size > 0.0 ? tact_max(0.0, -tact_v3_dot(resist, v) / size) : 0.0;
 }
 
-/* Friction at its limit from now on. */
+/* Switches to slip: scales friction to its limit. */
 static void begin_slip(struct tact_active *a)
 {
     tact_v3_scale(a->t, a->t, a->n[0] / sqrt(a->g));
@@ -61,7 +62,7 @@ static void begin_slip(struct tact_active *a)
     guess_gamma(a);
 }
 
-/* Whether friction slips or holds; else it is the other from now on. */
+/* 1 where the slip state is consistent with the solution; otherwise switches it. */
 static int update_slip(struct tact_active *a)
 {
     if (a->slips && a->gamma < 0.0) {
@@ -75,7 +76,7 @@ static int update_slip(struct tact_active *a)
     return 1;
 }
 
-/* A 3 x 3 part of S, scaled; returns the largest of its diagonal. */
+/* Loads a 3 x 3 part of S, scaled; returns its largest diagonal entry. */
 static double load_part(const struct tact_local_problem *problem, const double *unit, int row,
                         int column, double *out)
 {
@@ -86,7 +87,7 @@ static double load_part(const struct tact_local_problem *problem, const double *
     return tact_max(out[0], tact_max(out[4], out[8]));
 }
 
-/* Part of b and of r, scaled; returns the largest of b. */
+/* Loads a part of b and of r, scaled; returns the largest entry of b. */
 static double load_rows(const struct tact_local_problem *problem, const double *unit,
                         const double *r, int row, double *b, double *x)
 {
@@ -100,7 +101,7 @@ static double load_rows(const struct tact_local_problem *problem, const double *
     return most;
 }
 
-/* S, b and r, scaled. */
+/* Loads S, b and r, scaled. */
 static void load_scaled(const struct tact_local_problem *problem, const double *r,
                         struct tact_active *a)
 {
@@ -114,8 +115,8 @@ static void load_scaled(const struct tact_local_problem *problem, const double *
     a->drive = tact_max(normal, friction);
 }
 
-/* The impulse times what leaves the normal force no power: the rest of the problem may be near
- * where its size is not. */
+/* Scales the impulse so that the normal force does no work. The other unknowns may be near the
+ * solution even where the magnitude is not. */
 static void fit_size(struct tact_active *a)
 {
     double s[3], power, drive = tact_v3_dot(a->n, a->bn);
@@ -128,13 +129,13 @@ static void fit_size(struct tact_active *a)
     }
 }
 
-/* The scaled problem at r. Returns 0 where this is no way to solve it. */
+/* Scales the problem at r. Returns 0 where the method does not apply. */
 static int scale_problem(const struct tact_local_problem *problem, const double *r,
                          struct tact_active *a)
 {
     int rolls = tact_local_rolls(problem);
     double mu = problem->mu, arm = mu * problem->spin_arm;
-    int turns = problem->spin_arm > 0.0; /* else it is a point, which has no torsion */
+    int turns = problem->spin_arm > 0.0; /* otherwise a point contact, without torsion */
     if (!(r[0] > 0.0) || !(mu > 0.0) || (rolls && !turns)) {
         return 0;
     }
@@ -159,8 +160,8 @@ static int scale_problem(const struct tact_local_problem *problem, const double 
     return 1;
 }
 
-/* Supposes the limits that r is at; with `fits` its size is another. Returns 0 where this is no way
- * to solve it. */
+/* Starts with the limits that are active at r; with `fits` the magnitude of r is corrected. Returns
+ * 0 where the method does not apply. */
 static int begin_active_set(const struct tact_local_problem *problem, const double *r, int fits,
                             struct tact_active *a)
 {

@@ -8,7 +8,7 @@
 #include "contact/moments/patch.h"
 #include "contact/vec.h"
 
-/* Solves the rows and columns of S picked by n indices: S_kk x = -b_k. */
+/* Solves S_kk x = -b_k for the n rows and columns of S in `index`. */
 static void solve_rows(const double *s, const double *b, const int *index, int n, double *x)
 {
     double a[36];
@@ -46,7 +46,7 @@ static void shift_to(const struct tact_local_problem *in, const double *p, doubl
     }
 }
 
-/* Direction (1, mu f_t / |f_t|) on the cone below the force f. */
+/* Direction (1, mu f_t / |f_t|): on the cone, with the tangential direction of the force f. */
 static void cone_direction(const double *f, double mu, double *q)
 {
     double t = tact_hypot(f[1], f[2]);
@@ -60,8 +60,8 @@ static int outside_cone(const double *f, double mu)
     return f[0] <= 0.0 || tact_hypot(f[1], f[2]) > mu * f[0];
 }
 
-/* Eq. 4: force along q, torques free, four equations: no normal velocity, no rotation. The matrix
- * R S Q is not symmetric: the torques are eliminated, which leaves one equation for the force. */
+/* Eq. 4: force along q, torques free, four equations: no normal velocity, no rotation. The matrix R
+ * S Q is not symmetric: the torques are eliminated, which leaves one equation for the force. */
 static double solve_on_cone(const double *s, const double *b, const double *q, double *torque)
 {
     double a[9], along[3], rest[3];
@@ -83,10 +83,11 @@ static double solve_on_cone(const double *s, const double *b, const double *q, d
     return size;
 }
 
-/* Closest point of the ellipse x^2/a^2 + y^2/b^2 = 1 to d outside of it: the root in t of
- * (a d1 / (a^2 + t))^2 + (b d2 / (b^2 + t))^2 = 1, by Newton from the left, where the function is
- * convex and falling, so that no step overshoots. It starts where the larger term is 1: from 0 a
- * step is half of a^2 + t, and a point far outside would take more steps than there are. */
+/* Closest point of the ellipse x^2/a^2 + y^2/b^2 = 1 to d outside of it: the root in t of (a d1 /
+ * (a^2 + t))^2 + (b d2 / (b^2 + t))^2 = 1, by Newton's method from below, where the function is
+ * convex and decreasing, so that no step overshoots. It starts where the larger term is 1: from 0
+ * each step would be half of a^2 + t, and a distant point would need more steps than are allowed.
+ */
 static void closest_on_ellipse(const double *semi, const double *d, double *p)
 {
     double a2 = semi[0] * semi[0], b2 = semi[1] * semi[1];
@@ -105,7 +106,7 @@ static void closest_on_ellipse(const double *semi, const double *d, double *p)
     p[1] = b2 * d[1] / (b2 + t);
 }
 
-/* Largest torsion about p under force r: eq. 13, or what the limit surface leaves beside the
+/* Largest torsion about p for force r: eq. 13, or what the limit surface allows in addition to
  * friction. */
 static double spin_bound(const struct tact_local_problem *problem, const double *r, const double *p)
 {
@@ -124,8 +125,8 @@ static double spin_bound(const struct tact_local_problem *problem, const double 
     return most * problem->spin_arm * lo;
 }
 
-/* The point contact at p (eq. 8, then eq. 10 where friction fails): force f, or 0 where it pulls.
- */
+/* The point contact at p (eq. 8, then eq. 10 where friction exceeds the cone): force f, 0 where it
+ * would pull. */
 static int solve_point(const struct tact_local_problem *problem, const double *p, double *f)
 {
     static const int linear[3] = {0, 1, 2};
@@ -143,13 +144,13 @@ static int solve_point(const struct tact_local_problem *problem, const double *p
     return TACT_LIMIT_CONE;
 }
 
-/* Normal force and centre of pressure p of least energy of the relative motion: beside the friction
- * and spin of r or, where it sticks, beside those that stop slip and spin. Returns 1 where p is at
+/* Normal force and centre of pressure p that minimise the energy of the relative motion: with
+ * friction and torsion of r or, where it sticks, with those that stop slip. Returns 1 where p is at
  * the edge. */
 static int pressure_by_mass(const struct tact_local_problem *problem, const double *r, int sticks,
                             double *p, double *force)
 {
-    /* Force, and its moments over the semi-axes: -tau_2 and tau_1 in their units. */
+    /* Force, and its moments over the semi-axes: -tau_2 and tau_1 scaled. */
     static const int row[3] = {0, 5, 4};
     const double unit[3] = {1.0, -problem->semi[0], problem->semi[1]}, *s = problem->s;
     static const struct normal_patch disc = {.corners = 0};
@@ -158,7 +159,8 @@ static int pressure_by_mass(const struct tact_local_problem *problem, const doub
         slip[i] = s[6 * (1 + i / 3) + 1 + i % 3];
     }
     tact_ldl_factor(slip, 3);
-    for (int k = 0; k < 4; k++) { /* friction and spin for a unit of each, and for the velocity */
+    for (int k = 0; k < 4;
+         k++) { /* friction and torsion per unit of each unknown, and for the velocity b */
         for (int i = 0; i < 3; i++) {
             held[k][i] = !sticks ? k < 3 ? 0.0 : -r[1 + i]
                          : k < 3 ? unit[k] * s[6 * (1 + i) + row[k]]
@@ -182,7 +184,7 @@ static int pressure_by_mass(const struct tact_local_problem *problem, const doub
     return edge;
 }
 
-/* No rigid solution pushes: a frictionless push where the bodies approach, else nothing. */
+/* No rigid solution pushes: a frictionless impulse where the bodies approach, otherwise none. */
 static int separate_or_push(const struct tact_local_problem *problem, double *r)
 {
     memset(r, 0, 6 * sizeof *r);
@@ -201,7 +203,7 @@ static int separate_or_push(const struct tact_local_problem *problem, double *r)
     return TACT_LIMIT_OPEN;
 }
 
-/* Where the centre of pressure d of r, outside of the patch, goes. */
+/* Projects the centre of pressure d of r, which is outside of the patch, to p. */
 static void project_pressure(const struct tact_local_problem *problem, const double *r, int sticks,
                              const double *d, double *p)
 {

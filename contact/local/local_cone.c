@@ -1,7 +1,9 @@
 /*
- * The solution of the law, scaled (local_scaled_internal.h): for a place of friction and a slip
- * multiplier g friction is linear and is eliminated; g is the root of one equation, and the place
- * is searched by Newton's method until it is that of its own impulse.
+ *
+ * Solution of the scaled law (local_scaled_internal.h). At a fixed centre of pressure and friction
+ * fraction (a friction state) and slip multiplier g, friction is linear and is eliminated; g is
+ * the root of one equation, and Newton's method finds the friction state that belongs to its own
+ * impulse.
  */
 #include "contact/counts.h"
 #include "contact/local/local.h"
@@ -14,15 +16,15 @@
 #include "contact/root.h"
 #include "contact/vec.h"
 
-#define MAX_STEPS 6          /* most steps from place to place of friction in one solve */
-#define HALVINGS 4           /* most shorter steps that are tried where one leaves more */
-#define DIFFERENCE 1e-6      /* of the patch, between places whose difference is the derivative */
-#define MIN_DETERMINANT 1e-9 /* of the derivative: below it is singular */
-#define CONVERGED 1e-12      /* of the patch: a place that is its own impulse's */
-#define DIVERGED 1e-6  /* of the patch: a place so far from its impulse's is near no solution */
-#define RELAX_STEPS 12 /* steps away from a place where no step of Newton's leaves less */
+#define MAX_STEPS 6     /* largest number of steps between friction states in one solve */
+#define HALVINGS 4      /* largest number of reductions of a step that increases the residual */
+#define DIFFERENCE 1e-6 /* of the patch: difference of friction states in numerical derivatives */
+#define MIN_DETERMINANT 1e-9 /* determinant of the derivative below which it is singular */
+#define CONVERGED 1e-12 /* of the patch: residual of a friction state that counts as converged */
+#define DIVERGED 1e-6   /* of the patch: residual above which there is no solution near */
+#define RELAX_STEPS 12  /* steps away from a friction state where Newton's method fails */
 
-/* The normal part x_N and friction z for slip multiplier g; returns f_n / |z| - 1. */
+/* Normal part x_N and friction z for slip multiplier g; returns f_n / |z| - 1. */
 static double slip_equation(void *user, double g)
 {
     struct scaled *p = user;
@@ -67,8 +69,9 @@ static double slip_equation(void *user, double g)
     return fabs(left) > 1e-15 ? left : 0.0;
 }
 
-/* A bracket of the root: from guess, a factor down or up, ever wider; `lo` is below it. Returns 1
- * where there is one; the last evaluation is at the end where the equation holds, if it does. */
+/* Brackets the root, starting at `guess` and multiplying or dividing by a growing factor; `lo` is
+ * below the root. Returns 1 where there is one; the last evaluation is at the end where the
+ * equation holds, if it does. */
 static int bracket_root(struct scaled *p, double guess, double factor, double *lo, double *flo,
                         double *hi, double *fhi)
 {
@@ -95,7 +98,7 @@ static int bracket_root(struct scaled *p, double guess, double factor, double *l
     return *fhi >= 0.0;
 }
 
-/* Finds g and with it x; p->slip: in, near which g is, or 0. Returns the active limits. */
+/* Finds g and with it x. p->slip: on input a value near g, or 0. Returns the active limits. */
 static int solve_scaled(struct scaled *p)
 {
     double guess = p->slip > 0.0 ? p->slip : p->s[21] + p->s[28] + p->s[35];
@@ -108,7 +111,7 @@ static int solve_scaled(struct scaled *p)
         tact_root_find(slip_equation, p, lo, flo, hi, fhi, 80);
     }
     double z = tact_v3_norm(p->x + 3);
-    if (z > p->x[0]) { /* to rounding on the limit surface, and never beyond it */
+    if (z > p->x[0]) { /* on the limit surface to rounding, and never beyond it */
         tact_v3_scale(p->x + 3, p->x + 3, p->x[0] > 0.0 ? p->x[0] / z : 0.0);
     }
     return TACT_LIMIT_CONE;
@@ -116,13 +119,14 @@ static int solve_scaled(struct scaled *p)
 
 void tact_local_prepare(struct tact_local_problem *problem)
 {
-    int n =
-        tact_local_rolls(problem) ? 6 : 4; /* a point transmits no rolling torque: rows 4 and 5 */
+    int n = tact_local_rolls(problem)
+                ? 6
+                : 4; /* a point transmits no rolling torque: rows 4 and 5 are left out */
     problem->rows = n;
     for (int i = 0; i < n; i++) {
         memcpy(problem->factor + n * i, problem->s + 6 * i, sizeof(double) * (size_t)n);
     }
-    if (n == 6) { /* of known size: without loops */
+    if (n == 6) { /* constant size: the compiler unrolls the loops */
         tact_ldl_factor(problem->factor, 6);
     } else {
         tact_ldl_factor(problem->factor, 4);
@@ -136,7 +140,7 @@ int tact_local_sticking_impulse(const struct tact_local_problem *problem, double
     for (int i = 0; i < n; i++) {
         x[i] = -problem->b[i];
     }
-    if (n == 6) { /* of known size: without loops */
+    if (n == 6) { /* constant size: the compiler unrolls the loops */
         tact_ldl_solve(problem->factor, 6, x);
     } else {
         tact_ldl_solve(problem->factor, 4, x);
@@ -152,8 +156,8 @@ int tact_local_sticking_impulse(const struct tact_local_problem *problem, double
     return 1;
 }
 
-/* The impulse that stops all relative motion; 1 where the patch can transmit it. Most contacts most
- * of the time end here. */
+/* Computes the impulse that stops all relative motion; 1 where the patch can transmit it. This
+ * solves most contacts in most ticks. */
 static int try_sticking(const struct tact_local_problem *problem, double *r)
 {
     double x[6], d[2];
@@ -188,8 +192,8 @@ int tact_local_enforce_limits(const struct tact_local_problem *problem, double r
            (m * w[1] > 0.01 * square ? TACT_LIMIT_SPIN : 0);
 }
 
-/* Solves with friction at that place; slip: in, near which its multiplier is, or 0; out, the one
- * found. Returns the active limits. */
+/* Solves at a fixed friction state. slip: on input a value near its multiplier, or 0; on output the
+ * multiplier. Returns the active limits. */
 static int solve_at(const struct tact_local_problem *problem, const struct friction_state *at,
                     double *r, double *slip)
 {
@@ -198,7 +202,7 @@ static int solve_at(const struct tact_local_problem *problem, const struct frict
     memset(p.x, 0, sizeof p.x);
     tact_local_scale(problem, at, &p);
     int opens = p.rolling ? tact_normal_opens(&p.patch, p.b) : p.b[0] >= 0.0;
-    if (opens || !(p.s[0] > 0.0)) { /* b_N in N*: zero impulse is a solution */
+    if (opens || !(p.s[0] > 0.0)) { /* b_N in N*: the solution is zero */
         memset(r, 0, 6 * sizeof *r);
         return TACT_LIMIT_OPEN;
     }
@@ -214,13 +218,13 @@ static int solve_at(const struct tact_local_problem *problem, const struct frict
     return limits | (p.rim ? TACT_LIMIT_EDGE : 0);
 }
 
-/** A place of friction that was tried. */
+/** A friction state and its solution. */
 struct trial {
     struct friction_state at;
-    double r[6];    /* the impulse that friction there gives */
-    double left[3]; /* from there to the place that this impulse has itself, of the patch's size */
-    double size;    /* of that; 0: r is a solution */
-    double slip;    /* multiplier g; in: of a place near, or 0 */
+    double r[6];    /* impulse at this friction state */
+    double left[3]; /* difference to the friction state of this impulse, over the patch size */
+    double size;    /* norm of that; 0: r is a solution */
+    double slip;    /* multiplier g; on input that of a similar state, or 0 */
     int limits;
 };
 
@@ -235,13 +239,15 @@ static void evaluate_trial(const struct tact_local_problem *problem, struct tria
     trial->left[1] = rolls ? (own.d[1] - at->d[1]) / problem->semi[1] : 0.0;
     trial->left[2] = moves ? own.friction_fraction - at->friction_fraction : 0.0;
     trial->size = tact_v3_norm(trial->left);
-    int holds = !(trial->limits & TACT_LIMIT_CONE); /* by the ellipsoid that touches at the place */
+    int holds =
+        !(trial->limits & TACT_LIMIT_CONE); /* within the ellipsoid that is tangent at this state */
     if (holds && tact_local_friction_share(problem, trial->r, own.d) <= 1.0) {
         trial->size = 0.0;
     }
 }
 
-/* Moves a place by a step of the patch's size, as far as the patch goes; step: out, how far. */
+/* Moves a friction state by a step in units of the patch, within the patch; step: on output the
+ * actual move. */
 static void move_trial(const struct tact_local_problem *problem, struct friction_state *at,
                        double *step)
 {
@@ -257,8 +263,8 @@ static void move_trial(const struct tact_local_problem *problem, struct friction
     step[2] = at->friction_fraction - from.friction_fraction;
 }
 
-/* Minus the inverse of the derivative of what is left, by differences; the identity, as if the
- * place answered to nothing, where there is none. */
+/* Minus the inverse of the derivative of the residual, by finite differences; the identity, as if
+ * the impulse did not depend on the state, where it is singular. */
 static void differentiate(const struct tact_local_problem *problem, const struct trial *now,
                           double *inverse)
 {
@@ -288,7 +294,7 @@ static void differentiate(const struct tact_local_problem *problem, const struct
     }
 }
 
-/* Broyden's rank one: minus the inverse of the derivative, after a step that changed what is left.
+/* Broyden's rank-one update of minus the inverse derivative, for a step that changed the residual.
  */
 static void broyden_update(double *inverse, const double *step, const double *before,
                            const double *after)
@@ -303,7 +309,7 @@ static void broyden_update(double *inverse, const double *step, const double *be
     }
 }
 
-/* Goes on from a place to one with less left. Returns whether there was one. */
+/* Takes a step that reduces the residual, shortened if needed. Returns 1 where one was found. */
 static int search_along_step(const struct tact_local_problem *problem, double *inverse,
                              struct trial *now)
 {
@@ -325,9 +331,10 @@ static int search_along_step(const struct tact_local_problem *problem, double *i
     return 0;
 }
 
-/* Newton's method on the place of friction. At first the place is taken to answer to nothing, which
- * is near where the patch is small against the body; where it answers more, as a ball's that spins
- * does, the derivative is taken by differences. Returns 0 where this leads nowhere. */
+/* Newton's method for the friction state. The first step assumes that the impulse does not depend
+ * on the state, which holds approximately where the patch is small compared with the body. Where it
+ * depends more, as for a spinning ball, the derivative is computed by finite differences. Returns 0
+ * where this does not converge. */
 static int find_friction(const struct tact_local_problem *problem, struct trial *now)
 {
     double inverse[9] = {1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0};
@@ -355,7 +362,7 @@ static int find_friction(const struct tact_local_problem *problem, struct trial 
     return now->size <= tact_max(DIVERGED, 0.5 * before);
 }
 
-/* Halfway to the impulse's own place, step by step, whatever they leave. */
+/* Moves halfway to the state of the present impulse, repeatedly, even if the residual increases. */
 static void relax_trial(const struct tact_local_problem *problem, struct trial *now)
 {
     for (int i = 0; i < RELAX_STEPS && now->size > CONVERGED; i++) {
@@ -366,12 +373,12 @@ static void relax_trial(const struct tact_local_problem *problem, struct trial *
     }
 }
 
-/* Searches from r. Returns the active limits. */
+/* Searches for the solution from r. Returns the active limits. */
 static int search_friction(const struct tact_local_problem *problem, double *r)
 {
     struct trial now = {.slip = 0.0};
     tact_local_friction_state(problem, r, &now.at);
-    if (!find_friction(problem, &now)) { /* what is left is least here, and is not nothing */
+    if (!find_friction(problem, &now)) { /* a local minimum of the residual that is not zero */
         struct trial other = now;
         relax_trial(problem, &other);
         find_friction(problem, &other);

@@ -1,4 +1,4 @@
-/* The equations of the local law where it is known which limits act, and their derivative. */
+/* The equations of the local law for known active limits. */
 #include <math.h>
 #include <string.h>
 #include "contact/local/local_active_internal.h"
@@ -40,7 +40,7 @@ void tact_active_normal(const struct tact_active *a, double *out)
     tact_v3_set(out, a->w[0] * a->t[0], a->w[0] * a->t[1], a->w[1] * a->m);
 }
 
-/* How far friction is from its limit. */
+/* Excess of friction over its limit; negative inside. */
 static double beyond_limit(const struct tact_active *a)
 {
     return 0.5 * (a->g * a->per_force - a->n[0]);

@@ -1,19 +1,19 @@
-/* The faces of a patch that the centre of pressure of a solution may be on. */
+/* The faces of a patch that may contain the centre of pressure of a solution. */
 #include <math.h>
 #include <string.h>
 #include "contact/linear.h"
 #include "contact/local/local_active_internal.h"
 #include "contact/vec.h"
 
-#define AT_LIMIT (1.0 - 1e-9) /* share of a limit that counts as all of it */
-#define SLACK 1e-12           /* of the size of velocities, that rounding may leave */
+#define AT_LIMIT (1.0 - 1e-9) /* ratio to a limit from which the limit counts as reached */
+#define SLACK 1e-12           /* of the magnitude of velocities: rounding */
 
 static int next_corner(const struct tact_active *a, int corner)
 {
     return corner + 1 < a->corners ? corner + 1 : 0;
 }
 
-/* The edge from its corner p: e. Returns the square of its length. */
+/* Vector e of the edge from its first corner p. Returns the square of its length. */
 static double edge_vector(const struct tact_active *a, int first, const double **p, double *e)
 {
     const double *q = a->corner[next_corner(a, first)];
@@ -23,7 +23,7 @@ static double edge_vector(const struct tact_active *a, int first, const double *
     return e[0] * e[0] + e[1] * e[1];
 }
 
-/* Where along an edge the centre of pressure is: 0 at its corner, 1 at the next. */
+/* Position of the centre of pressure along an edge: 0 at its first corner, 1 at the next. */
 static double along_edge(const struct tact_active *a, int first)
 {
     const double *p;
@@ -32,7 +32,7 @@ static double along_edge(const struct tact_active *a, int first)
            (square * a->n[0]);
 }
 
-/* Goes to an edge, or to a corner where the centre of pressure is there. */
+/* Sets the face to an edge, or to one of its corners where the centre of pressure is there. */
 static void set_edge_face(struct tact_active *a, int first)
 {
     double share = along_edge(a, first);
@@ -44,7 +44,8 @@ static void set_edge_face(struct tact_active *a, int first)
     }
 }
 
-/* Share of the patch's extent that the centre of pressure uses; which edge it goes to: out. */
+/* Distance of the centre of pressure over that of the boundary in its direction; first: output, the
+ * edge that it passes. */
 static double edge_reach(const struct tact_active *a, int *first)
 {
     double most = 0.0, of = 1.0;
@@ -67,7 +68,8 @@ static double edge_reach(const struct tact_active *a, int *first)
     return most / (of * x[0]);
 }
 
-/* Goes to the face at the limit `most` of the patch's extent. Returns 1 where it was within. */
+/* Leaves the interior where the centre of pressure is beyond `most` of the extent. Returns 1 where
+ * it is within. */
 static int leave_interior(struct tact_active *a, double most)
 {
     int first = 0;
@@ -106,7 +108,7 @@ void tact_face_project(struct tact_active *a)
     }
 }
 
-/* All directions are free. */
+/* Interior: all directions. */
 static void span_all(struct tact_active *a)
 {
     static const double all[3][3] = {{1.0, 0.0, 0.0}, {0.0, 1.0, 0.0}, {0.0, 0.0, 1.0}};
@@ -123,7 +125,7 @@ static void span_all(struct tact_active *a)
     normal_response[0] = h[0] + h[4] * l10 * l10 + normal_response[2] * l20;
 }
 
-/* One direction is. */
+/* Corner or point: the one direction (1, p). */
 static void span_line(struct tact_active *a, const double *p)
 {
     double *e = a->basis[0], he[3];
@@ -136,7 +138,8 @@ static void span_line(struct tact_active *a, const double *p)
     }
 }
 
-/* Two are, which the basis holds; bent, turn: how their second unknown turns them. */
+/* Edge or rim: the two directions in the basis; bent, turn: their change with the second unknown.
+ */
 static void span_plane(struct tact_active *a, double bent, double turn)
 {
     const double *e = a->basis[0], *o = a->basis[1];
@@ -173,14 +176,15 @@ void tact_face_span(struct tact_active *a)
     }
 }
 
-/* How fast the patch opens at a corner. */
+/* Velocity at which the patch opens at a corner. */
 static double opening_speed(const struct tact_active *a, int corner)
 {
     const double *p = a->corner[corner];
     return a->un[0] + p[0] * a->un[1] + p[1] * a->un[2];
 }
 
-/* Whether a corner is the face: goes to an edge that closes; likewise an edge to a corner. */
+/* 1 where a corner is the face of the solution; otherwise switches to an adjacent edge that closes.
+ * The next function does the same for an edge and its corners. */
 static int check_corner(struct tact_active *a, double slack)
 {
     int last = a->first ? a->first - 1 : a->corners - 1;

@@ -1,10 +1,10 @@
-/* How far an impulse is from a solution of the law of local_cone.c. */
+/* Residual of an impulse for the law of local_cone.c. */
 #include <math.h>
 #include <string.h>
 #include "contact/local/local_scaled_internal.h"
 #include "contact/vec.h"
 
-#define INNER 0.9 /* share of the limits, up to which an impulse is well inside them */
+#define INNER 0.9 /* ratio to the limits up to which an impulse is well inside them */
 
 /* Projects x onto K = {|y| <= t, |z| <= t}: for the axis value t both radii are clipped to t, and
  * (t - x0)^2 + (|y| - t)+^2 + (|z| - t)+^2 is convex and piecewise quadratic in t. */
@@ -27,11 +27,12 @@ static void project_to_cone(double *x)
     }
 }
 
-/* An impulse and its velocity, scaled at its place of friction as in local_scaled_internal.h. */
+/* An impulse and its velocity, scaled at its friction state as in local_scaled_internal.h. */
 struct projected {
     double unit[6], x[6], u[6];
-    double rho;   /* inverse of the largest diagonal entry of S */
-    double none;  /* size of what is along rows that bear nothing, as a force that moves as much */
+    double rho;  /* inverse of the largest diagonal entry of S */
+    double none; /* magnitude of components that the patch does not transmit, as a force that causes
+                    the same motion */
     double drive; /* square of b */
 };
 
@@ -46,8 +47,8 @@ static void find_velocity(const struct tact_local_problem *problem, const double
     }
 }
 
-/* Residual of an impulse well inside every limit, where the projection changes nothing; -1 where it
- * is not. */
+/* Residual of an impulse well inside all limits, where the projection has no effect; -1 where it
+ * does not apply. */
 static double inner_residual(const struct tact_local_problem *problem, const double *r,
                              const double *u)
 {
@@ -65,7 +66,7 @@ static double inner_residual(const struct tact_local_problem *problem, const dou
     return share < 0.05 ? share : -1.0;
 }
 
-/* A velocity at c, scaled with friction at d. */
+/* Scales a velocity at c, with friction at d. */
 static void scale_velocity(const double *unit, const double *d, const double *v, double *out)
 {
     tact_v3_set(out, v[0], -unit[1] * v[5], unit[2] * v[4]);
@@ -73,7 +74,7 @@ static void scale_velocity(const double *unit, const double *d, const double *v,
                 unit[5] * v[3]);
 }
 
-/* Likewise the largest diagonal entry of S. */
+/* Scales the largest diagonal entry of S in the same way. */
 static double scale_stiffness(const struct tact_local_problem *problem, const double *unit,
                               const double *d)
 {
@@ -85,7 +86,8 @@ static double scale_stiffness(const struct tact_local_problem *problem, const do
     return tact_max(normal, friction);
 }
 
-/* u: velocity of r; w: of the limit surface; d: the place. Returns 0 where S is none. */
+/* Scales r and its velocity u at centre of pressure d with derivatives w of the limit surface.
+ * Returns 0 where S is zero. */
 static int project_impulse(const struct tact_local_problem *problem, const double *r,
                            const double *u, const double *w, const double *d, struct projected *out)
 {
@@ -111,7 +113,7 @@ static int project_impulse(const struct tact_local_problem *problem, const doubl
     return stiffness > 0.0;
 }
 
-/* How far the centre of pressure is beyond the polygon, times the force. */
+/* Distance of the centre of pressure beyond the polygon, times the force. */
 static double beyond_edges(const struct tact_local_problem *problem, const double *r)
 {
     double beyond = 0.0;
@@ -128,7 +130,7 @@ static double beyond_edges(const struct tact_local_problem *problem, const doubl
     return beyond;
 }
 
-/* Violations of the polygon's conditions, in units of force. u: velocity of r. */
+/* Largest violation of the polygon's conditions, as a force. u: velocity of r. */
 static double polygon_residual(const struct tact_local_problem *problem, const double *r,
                                const double *u, const struct projected *v, double size)
 {

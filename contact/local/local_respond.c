@@ -1,14 +1,14 @@
-/* What velocities change in the equations of the local law. */
+/* Response of the unknowns of the local law to changes of velocity. */
 #include <string.h>
 #include "contact/local/local_active_internal.h"
 #include "contact/simd_internal.h"
 #include "contact/vec.h"
 
-/* A row of the equations: by the three parts of friction, and what is left of it. */
+/* A row of the equations: coefficients of the three parts of friction, and the constant term. */
 typedef double row __attribute__((vector_size(32)));
 
-/* What velocities (un, ut), and each part of friction, change: of the normal part, w, and with it
- * of friction's velocities, v. */
+/* Changes due to velocities (un, ut) and to each part of friction: w of the normal part and, with
+ * it, v of friction's velocities. */
 static void velocity_changes(const struct tact_active *a, const double *un, const double *ut,
                              row *w, row *v)
 {
@@ -27,8 +27,8 @@ static void velocity_changes(const struct tact_active *a, const double *un, cons
     }
 }
 
-/* Where friction slips: of its equations, out, from changes w of the normal part and v of its
- * velocities; the fourth is that of the limit. */
+/* The equations of slip, from changes w of the normal part and v of friction's velocities; the
+ * fourth is that of the limit. */
 static void slip_equations(const struct tact_active *a, const row *w, const row *v, row *out)
 {
     const double *t = a->t, *y = a->y, m = a->m, square = m * m;
@@ -46,7 +46,7 @@ static void slip_equations(const struct tact_active *a, const row *w, const row 
              w[0] * (0.5 * (a->g * inverse * inverse + 1.0));
 }
 
-/* Solves the equations: J t + pull gamma = left, of the first three, and fourth t = left. */
+/* Solves J t + pull gamma = rhs (three equations) and limit . t = rhs (the fourth). */
 static void solve_equations(const struct tact_active *a, const row *eq, const double *left,
                             struct tact_active_change *out)
 {

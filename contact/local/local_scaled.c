@@ -1,16 +1,16 @@
-/* The law scaled at a place of friction, and the place of an impulse. */
+/* The law scaled at a friction state, and the friction state of an impulse. */
 #include "contact/local/local_scaled_internal.h"
 
 #include <math.h>
 #include <string.h>
 #include "contact/vec.h"
 
-/* Which entry of r each scaled unknown is, and its sign. */
+/* Index in r, and sign, of each scaled unknown. */
 const int tact_local_entry[6] = {0, 5, 4, 1, 2, 3};
 static const double sign[6] = {1.0, -1.0, 1.0, 1.0, 1.0, 1.0};
 
-/* Row or column 3 (spin) of S and b holds w_n at c; friction at d sees v_1 - d2 w_n, v_2 + d1 w_n.
- */
+/* Row and column 3 (spin) of S and b belong to w_n at c; the velocity of friction at d is v_1 - d2
+ * w_n, v_2 + d1 w_n. */
 static void shift_friction(double *s, double *b, const double *d)
 {
     for (int j = 0; j < 6; j++) {

@@ -1,4 +1,4 @@
-/* How much of its limits an impulse uses. */
+/* Ratio of an impulse to its limits. */
 #include <math.h>
 #include "contact/local/local_internal.h"
 #include "contact/local/normal_internal.h"

@@ -1,7 +1,8 @@
 /*
+ *
  * The limit surface of a disc: G = (f + m) (1 + c (1 - c) p(c)), c = f / (f + m), where p is a
- * quadratic fitted to the curve that quadrature of Coulomb friction gives. Convex for both: the
- * angle of the normal falls all along c (a test goes through it).
+ * quadratic fitted to the curve that quadrature of Coulomb friction gives. It is convex in both
+ * cases: the angle of the normal decreases monotonically with c (tested).
  */
 #include "contact/local/local_internal.h"
 

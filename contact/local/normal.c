@@ -1,6 +1,7 @@
 /*
+ *
  * The normal part of the local problem: min x'Hx/2 + g'x over the forces x = (f, y1, y2) whose
- * centre of pressure y / f stays in the patch.
+ * centre of pressure y / f is in the patch.
  */
 #include "contact/local/normal_internal.h"
 
@@ -10,15 +11,15 @@
 #include "contact/root.h"
 #include "contact/vec.h"
 
-/** Slope of the objective along the rim of N, for the bracketed search. */
+/** Derivative of the objective along the rim of N, for the bracketed search. */
 struct rim {
     const double *h;
     const double *g;
-    double from[2]; /* direction that the search starts from */
+    double from[2]; /* direction from which the search starts */
     double x[3];
 };
 
-/** Directions of the rim, tried first. */
+/** Directions of the rim that are tried first. */
 enum { RIM_DIRECTIONS = 16, RIM_STEPS = 8 };
 static const double directions[RIM_DIRECTIONS][2] = {
     {1.0, 0.0},
@@ -39,7 +40,7 @@ static const double directions[RIM_DIRECTIONS][2] = {
     {0.92387953251128676, -0.38268343236508977},
 };
 
-/* Slope in the direction turned from `from` by an angle, given as the tangent of its half. */
+/* Derivative in the direction rotated from `from` by an angle, given as the tangent of its half. */
 static double rim_slope(void *user, double half)
 {
     struct rim *rim = user;
@@ -54,8 +55,9 @@ static double rim_slope(void *user, double half)
     return u2 * e[1] - u1 * e[2];
 }
 
-/* Newton's method for the zero of that slope, from the direction of rim->x. Returns 1 where it ends
- * and the velocity there opens the rest of the patch: then the objective, convex, is least. */
+/* Newton's method for the zero of that derivative, from the direction of rim->x. Returns 1 where it
+ * converged and the velocity there opens the rest of the patch: the objective is convex, so this is
+ * its minimum. */
 static int newton_on_rim(struct rim *rim)
 {
     double size = tact_hypot(rim->x[1], rim->x[2]), he[3], ht[3];
@@ -84,7 +86,7 @@ static int newton_on_rim(struct rim *rim)
     return fabs(turn) < 1e-13;
 }
 
-/* The least that the objective gets along e. */
+/* Minimum of the objective along e. */
 static double minimum_along(const double *h, const double *g, const double *e)
 {
     double eg = g[0] + g[1] * e[0] + g[2] * e[1];
@@ -93,9 +95,9 @@ static double minimum_along(const double *h, const double *g, const double *e)
     return eg < 0.0 && ehe > 0.0 ? -0.5 * eg * eg / ehe : 0.0;
 }
 
-/* The rim by its multiplier: x(m) = -(H - m J)^-1 g with J = diag(1, -1, -1), whose x'Jx rises with
- * m from what it is at the free minimum x(0) to above 0, as long as H - m J is positive definite,
- * which needs m < H00. Returns x'Jx / |x|^2, and 1 beyond. */
+/* Points of the rim by their multiplier: x(m) = -(H - m J)^-1 g with J = diag(1, -1, -1). x'Jx
+ * increases with m, from its value at the unconstrained minimum x(0) to above 0, as long as H - m J
+ * is positive definite, which requires m < H00. Returns x'Jx / |x|^2, and 1 beyond. */
 static double rim_excess(void *user, double multiplier)
 {
     struct rim *rim = user;
@@ -114,7 +116,8 @@ static double rim_excess(void *user, double multiplier)
     return size > 0.0 ? (x[0] * x[0] - x[1] * x[1] - x[2] * x[2]) / size : 1.0;
 }
 
-/* Minimum on the rim where the free minimum is outside of both cones, |(x2, x3)| <= |x1|. */
+/* Minimum on the rim where the unconstrained minimum is outside of both cones, |(x2, x3)| <= |x1|.
+ */
 static int minimize_by_multiplier(struct rim *rim)
 {
     double least = rim_excess(rim, 0.0);
@@ -126,12 +129,13 @@ static int minimize_by_multiplier(struct rim *rim)
            newton_on_rim(rim);
 }
 
-/* Minimum of x'Hx/2 + g'x on the rim of |(x2, x3)| <= x1: near the last x, else near the best of 16
- * directions, else, as the objective may have two minima along the rim, by its multiplier, else the
- * zero of the slope between the neighbours of the best direction. */
+/* Minimum of x'Hx/2 + g'x on the rim of |(x2, x3)| <= x1: from the last x, otherwise from the best
+ * of 16 directions, otherwise, as the objective may have two minima along the rim, by its
+ * multiplier, otherwise the zero of the derivative between the neighbours of the best direction. */
 static void minimize_on_rim(const double *h, const double *g, double *x)
 {
-    static const double reach = 0.19891236737965801; /* tangent of half the angle between two */
+    static const double reach =
+        0.19891236737965801; /* tangent of half the angle between two directions */
     struct rim rim = {h, g, {0.0, 0.0}, {0.0, 0.0, 0.0}};
     double best = 0.0;
     tact_v3_copy(rim.x, x);
@@ -146,7 +150,8 @@ static void minimize_on_rim(const double *h, const double *g, double *x)
             memcpy(rim.from, directions[i], sizeof rim.from);
         }
     }
-    if (!(best < 0.0)) { /* falls in a narrow range about the direction in which g falls most */
+    if (!(best < 0.0)) { /* the objective decreases only in a narrow range about the steepest
+                            descent of g */
         double size = tact_hypot(g[1], g[2]);
         rim.from[0] = size > 0.0 ? -g[1] / size : 1.0;
         rim.from[1] = size > 0.0 ? -g[2] / size : 0.0;
@@ -169,7 +174,8 @@ static void minimize_on_rim(const double *h, const double *g, double *x)
     tact_v3_copy(x, rim.x);
 }
 
-/* Candidate on the ray of a corner or the face between two: keeps the least objective. */
+/* Compares a candidate on the ray of a corner or on the face between two with the smallest
+ * objective so far. */
 static void update_best(double objective, const double *p, double a, const double *q, double b,
                         double *best, double *x)
 {
@@ -181,7 +187,7 @@ static void update_best(double objective, const double *p, double a, const doubl
     }
 }
 
-/* Minimum on the faces of the cone over the polygon: every corner and every edge is tried. */
+/* Minimum on the faces of the cone over the polygon: tries every corner and every edge. */
 static void minimize_on_faces(const struct normal_patch *patch, const double *h, const double *g,
                               double *x)
 {
@@ -266,7 +272,7 @@ int tact_normal_minimize(const struct normal_patch *patch, const double *h, cons
 
 double tact_normal_reach(const double (*corner)[2], int corners, const double *d)
 {
-    double most = 0.0, of = 1.0; /* the reach is most / of */
+    double most = 0.0, of = 1.0; /* the result is most / of */
     const double *p = corner[corners - 1];
     for (int i = 0; i < corners; i++) {
         const double *q = corner[i];

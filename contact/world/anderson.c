@@ -4,8 +4,11 @@
 #include <string.h>
 #include "contact/linear.h"
 
-#define REPEAT 1e-9 /* of a difference, that is not new beside the others */
-#define NOISE 1e-14 /* of the unknowns, that may be mere rounding */
+#define REPEAT                                                                                     \
+    1e-9 /* relative size below which a new difference is linearly dependent on the others */
+#define NOISE                                                                                      \
+    1e-14 /* relative to the unknowns: size of a difference that may be rounding alone             \
+           */
 
 void tact_anderson_begin(struct anderson *a, double *numbers, int size)
 {
@@ -28,7 +31,7 @@ void tact_anderson_restart(struct anderson *a)
     a->known = 0;
 }
 
-/* Keeps the differences to the last sweep in the oldest slot. */
+/* Stores the differences from the last sweep in the oldest slot. */
 static void store_differences(struct anderson *a, const double *x, const double *g,
                               const double *scale)
 {
@@ -52,14 +55,15 @@ void tact_anderson_step(struct anderson *a, const double *x, const double *g, co
     int slots[ANDERSON_WINDOW], n = a->size, rank = 0;
     store_differences(a, x, g, scale);
     int depth = a->known - 1 < ANDERSON_WINDOW ? a->known - 1 : ANDERSON_WINDOW;
-    double *left = next; /* residual not yet explained, until the result is written there */
+    double *left =
+        next; /* residual not yet represented; the result is written to the same array at the end */
     double noise = 0.0;
     for (int i = 0; i < n; i++) {
         noise += scale[i] * g[i] * scale[i] * g[i];
     }
     noise = NOISE * sqrt(noise);
     memcpy(left, a->f, sizeof *left * (size_t)n);
-    for (int k = 0; k < depth; k++) { /* newest first; differences that add nothing are left out */
+    for (int k = 0; k < depth; k++) { /* newest first; linearly dependent differences are skipped */
         int slot = (a->known - 2 - k) % ANDERSON_WINDOW;
         double *q = a->basis[rank], size = sqrt(tact_dot(a->df[slot], a->df[slot], n));
         memcpy(q, a->df[slot], sizeof *q * (size_t)n);

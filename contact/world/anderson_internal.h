@@ -1,31 +1,33 @@
 /*
- * Anderson acceleration of a fixed-point sweep x -> g(x) (Walker and Ni 2011, type II): the next x
- * is the combination of the last sweeps' results whose combined residual g - x is least.
- * Gauss-Seidel stalls on contacts that share a load through a short lever, a pinched sheet for one;
- * this does not.
+ * Anderson acceleration of a fixed-point sweep x -> g(x) (Walker and Ni 2011, type II). The
+ * next x is the combination of the results of the last sweeps whose combined residual g - x is
+ * smallest. Plain Gauss-Seidel stalls where contacts share a load through a short lever, for
+ * example on a pinched sheet; the accelerated iteration converges there.
  */
 #ifndef TACT_CONTACT_ANDERSON_INTERNAL_H
 #define TACT_CONTACT_ANDERSON_INTERNAL_H
 
 #define ANDERSON_WINDOW 8
-#define ANDERSON_VECTORS (2 + 3 * ANDERSON_WINDOW) /* as long as the unknowns */
+#define ANDERSON_VECTORS                                                                           \
+    (2 + 3 * ANDERSON_WINDOW) /* vectors of as many numbers as there are unknowns */
 
 struct anderson {
-    int size;                       /* unknowns */
-    int known;                      /* sweeps seen since the restart */
+    int size;                       /* number of unknowns */
+    int known;                      /* sweeps recorded since the restart */
     double *f, *g;                  /* residual (scaled) and result of the last sweep */
-    double *df[ANDERSON_WINDOW];    /* differences of residuals (scaled) */
-    double *dg[ANDERSON_WINDOW];    /* differences of results */
-    double *basis[ANDERSON_WINDOW]; /* orthonormal basis of df */
+    double *df[ANDERSON_WINDOW];    /* differences between successive residuals (scaled) */
+    double *dg[ANDERSON_WINDOW];    /* differences between successive results */
+    double *basis[ANDERSON_WINDOW]; /* orthonormal basis of the span of df */
 };
 
-/* For `size` unknowns; numbers: room for ANDERSON_VECTORS times as many. */
+/* Initialises for `size` unknowns. numbers: storage for ANDERSON_VECTORS * size numbers. */
 void tact_anderson_begin(struct anderson *a, double *numbers, int size);
 
-/* Forgets what it knows. */
+/* Discards the recorded sweeps. */
 void tact_anderson_restart(struct anderson *a);
 
-/* x went into the sweep and g came out; scale makes the unknowns comparable. Writes the next x. */
+/* Records that the sweep mapped x to g, and writes the next x. scale makes the unknowns comparable
+ * in size. */
 void tact_anderson_step(struct anderson *a, const double *x, const double *g, const double *scale,
                         double *next);
 

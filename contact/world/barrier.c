@@ -10,12 +10,14 @@
 #include "contact/world/sweeps_internal.h"
 #include "contact/world/world_internal.h"
 
-#define MAX_CONES 8192     /* of an island that there is room for */
-#define MIN_FRICTION 1e-3  /* below it the cone is too thin */
-#define STEP_FRACTION 0.99 /* of the way to the border of a cone, that a step goes at most */
-#define MIN_STEP 1e-3      /* of a step: a shorter one is the last */
+#define MAX_CONES 8192    /* capacity: cones of an island */
+#define MIN_FRICTION 1e-3 /* smallest friction coefficient: below it the cone is too thin */
+#define STEP_FRACTION                                                                              \
+    0.99 /* largest fraction of the distance to the border of a cone that a step covers */
+#define MIN_STEP 1e-3 /* length of a step, relative, below which it is the last */
 #define STAGNATION                                                                                 \
-    1e-12            /* of the product at the start: a step that does not halve it is the last */
+    1e-12 /* of the product at the start: below it, a step that does not halve the product is the  \
+             last */
 #define SOLVED 1e-17 /* of the product of impulse and velocity at the start: solved */
 
 int tact_barrier_create(struct tact_world *world)
@@ -67,7 +69,7 @@ static void scale_by(const struct barrier_cone *p, int inverse, const double *a,
     }
 }
 
-/* Nesterov and Todd's scaling of s and y. */
+/* Computes Nesterov and Todd's scaling of s and y. */
 static void find_scaling(struct barrier_cone *p)
 {
     double ns = sqrt(cone_norm(p->s, p->size)), ny = sqrt(cone_norm(p->y, p->size));
@@ -81,7 +83,7 @@ static void find_scaling(struct barrier_cone *p)
     scale_by(p, 0, p->s, p->lambda);
 }
 
-/* Jordan product of the cone, and its inverse: l o out = r. */
+/* Jordan product of the cone; and its inverse: finds out with l o out = r. */
 static void jordan_product(const double *a, const double *b, int size, double *out)
 {
     out[0] = a[0] * b[0] + tail_dot(a, b, size);
@@ -98,7 +100,7 @@ static void jordan_divide(const double *l, const double *r, int size, double *ou
     }
 }
 
-/* How far x may go along d and stay in the cone. */
+/* Largest step along d from x that stays in the cone. */
 static double longest_step(const double *x, const double *d, int size)
 {
     double a = d[0] * d[0] - tail_dot(d, d, size), c = cone_norm(x, size), best = 1e30;
@@ -112,7 +114,8 @@ static double longest_step(const double *x, const double *d, int size)
     return d[0] < 0.0 ? tact_min(best, -x[0] / d[0]) : best;
 }
 
-/* The cones of the centre of pressure (-r[5], r[4]) / r[0]: in the polygon, or in the ellipse. */
+/* Sets the cones of the centre of pressure (-r[5], r[4]) / r[0]: in the polygon, or in the ellipse.
+ * Returns their number. */
 static int add_pressure_cones(const struct tact_local_problem *local, struct barrier_cone *p)
 {
     double length = tact_max(local->semi[0], local->semi[1]);
@@ -154,7 +157,7 @@ static int add_pressure_cones(const struct tact_local_problem *local, struct bar
     return local->corners ? local->corners : 1;
 }
 
-/* The cones of all contacts; their number, or 0 where they are none for this. */
+/* Builds the cones of all contacts. Returns their number, or 0 where the method does not apply. */
 static int build_cones(struct tact_world *world, const struct island *island)
 {
     struct barrier *barrier = &world->barrier;
@@ -183,8 +186,8 @@ static int build_cones(struct tact_world *world, const struct island *island)
     return count;
 }
 
-/* Impulses and velocities of the size that bodies have; returns their product, or 0 where nothing
- * moves. */
+/* Sets impulses and velocities to the scale of the bodies' momentum and speed. Returns their
+ * product, or 0 where nothing moves. */
 static double init_iterates(struct tact_world *world, const struct island *island, int cones)
 {
     struct direct *d = &world->direct;
@@ -213,7 +216,7 @@ static double init_iterates(struct tact_world *world, const struct island *islan
     return momentum * speed;
 }
 
-/* y = A x, size x 6. */
+/* y = G x of a cone. */
 static void multiply_rows(const struct barrier_cone *p, const double *x, double *y)
 {
     for (int i = 0; i < p->size; i++) {
@@ -221,7 +224,7 @@ static void multiply_rows(const struct barrier_cone *p, const double *x, double 
     }
 }
 
-/* y += A' x. */
+/* y += G' x of a cone. */
 static void add_transposed(const struct barrier_cone *p, const double *x, double *y)
 {
     for (int i = 0; i < p->size; i++) {
@@ -229,8 +232,8 @@ static void add_transposed(const struct barrier_cone *p, const double *x, double
     }
 }
 
-/* Friction where the impulse is: about its centre of pressure, inside the ellipsoid that touches
- * the limit surface beside it. */
+/* Sets the friction cone at impulse r: about its centre of pressure, within the ellipsoid that is
+ * tangent to the limit surface there. */
 static void set_friction_cone(const struct tact_local_problem *local, const double *r,
                               struct barrier_cone *p)
 {
@@ -257,8 +260,8 @@ static void set_friction_cone(const struct tact_local_problem *local, const doub
     memcpy(p->g, g, sizeof g);
 }
 
-/* De Saxce's term, which it returns, and its slope: mu times the slip at the centre of pressure, in
- * the measure of the friction cone's velocities. */
+/* Returns De Saxce's term, mu times the slip at the centre of pressure in the metric of the
+ * friction cone's velocities, and its derivative. */
 static double find_slip(const struct barrier_cone *p, const double *u, double *slope)
 {
     double root = p->g[7], arm = p->size == 4 && p->g[21] > 0.0 ? 1.0 / p->g[21] : 0.0;
@@ -277,8 +280,8 @@ static double find_slip(const struct barrier_cone *p, const double *u, double *s
     return mu * size;
 }
 
-/* What of a contact's velocity and cones is not as it should be, and the scaling. Returns the sum
- * of products of impulse and velocity. */
+/* Computes the residuals of a contact's velocity and cones, and the scaling. Returns the sum of
+ * products of impulse and velocity. */
 static double evaluate_contact(struct tact_world *world, const struct block *block,
                                struct barrier_block *b)
 {
@@ -306,7 +309,8 @@ static double evaluate_contact(struct tact_world *world, const struct block *blo
     return gap;
 }
 
-/* Momentum that is missing, and each contact. Returns the mean product of impulse and velocity. */
+/* Computes the residual of the momentum and of each contact. Returns the mean product of impulse
+ * and velocity. */
 static double evaluate_all(struct tact_world *world, const struct island *island, int cones)
 {
     struct direct *d = &world->direct;
@@ -349,8 +353,8 @@ static void add_stiffness(const struct barrier_cone *p, double *out)
     }
 }
 
-/* How each contact answers its bodies' velocities, and the matrix of all. Returns 0 where it is
- * singular. */
+/* Computes the response of each contact to its bodies' velocities, and factors the matrix of all.
+ * Returns 0 where it is singular. */
 static int assemble_system(struct tact_world *world, const struct island *island)
 {
     struct barrier *barrier = &world->barrier;
@@ -358,7 +362,8 @@ static int assemble_system(struct tact_world *world, const struct island *island
     for (int i = 0; i < island->blocks.count; i++) {
         const struct block *block = &world->blocks[island->blocks.at[i]];
         struct barrier_block *b = &barrier->blocks[i];
-        double h[36] = {0.0}, slip[36] = {0.0}; /* 1 and De Saxce's slope, of the rows that are */
+        double h[36] = {0.0},
+               slip[36] = {0.0}; /* identity plus De Saxce's derivative, of the transmitted rows */
         for (int m = b->first; m < b->first + b->count; m++) {
             add_stiffness(&barrier->cones[m], h);
         }
@@ -381,8 +386,8 @@ static int assemble_system(struct tact_world *world, const struct island *island
     return tact_direct_factor(&world->direct, island->owners.count);
 }
 
-/* What each cone's step should be: to no product of impulse and velocity, or to `centre` of it,
- * with what the last step, ds and dy, makes of second order. */
+/* Sets the target of a cone's step: product of impulse and velocity equal to `centre`; with
+ * `second`, corrected by the second-order term of the last step (ds, dy). */
 static void set_target(struct barrier_cone *p, double centre, int second)
 {
     double left[4], a[4], b[4], both[4];
@@ -402,7 +407,7 @@ static void set_target(struct barrier_cone *p, double centre, int second)
     jordan_divide(p->lambda, left, p->size, p->scaled_target);
 }
 
-/* W (aim - W ds): the velocity that goes with ds. */
+/* W (target - W ds): the change of the dual velocity that belongs to ds. */
 static void dual_velocity(const struct barrier_cone *p, const double *ds, double *out)
 {
     double x[4];
@@ -413,7 +418,8 @@ static void dual_velocity(const struct barrier_cone *p, const double *ds, double
     scale_by(p, 0, x, out);
 }
 
-/* The step of a contact whose bodies change by v. Returns how much of it stays inside its cones. */
+/* The step of a contact whose bodies change their velocities by v. Returns the fraction of it that
+ * stays inside its cones. */
 static double contact_step(struct tact_world *world, const struct block *block,
                            struct barrier_block *b)
 {
@@ -434,7 +440,7 @@ static double contact_step(struct tact_world *world, const struct block *block,
     return most;
 }
 
-/* Solves for a step. Returns how much of it stays inside all cones. */
+/* Solves for a step. Returns the fraction of it that stays inside all cones. */
 static double solve_step(struct tact_world *world, const struct island *island)
 {
     struct direct *d = &world->direct;
@@ -463,7 +469,7 @@ static double solve_step(struct tact_world *world, const struct island *island)
     return tact_min(1.0, STEP_FRACTION * most);
 }
 
-/* The mean product of impulse and velocity after that share of the step. */
+/* The mean product of impulse and velocity after that fraction of the step. */
 static double gap_after(const struct barrier *barrier, int cones, double share)
 {
     double gap = 0.0;
@@ -476,7 +482,7 @@ static double gap_after(const struct barrier *barrier, int cones, double share)
     return gap / cones;
 }
 
-/* Predictor and corrector. Returns 0 where there is no step to go on from. */
+/* Predictor and corrector step. Returns 0 where no further step is possible. */
 static int predict_and_correct(struct tact_world *world, const struct island *island, int cones,
                                double gap)
 {

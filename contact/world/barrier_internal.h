@@ -1,17 +1,17 @@
 /*
- * An interior-point method for an island of free bodies. The impulse r of each contact, in its
- * patch's frame, is in a product of cones: G r = s, with s = (mu f_n, friction and torsion about
- * the centre of pressure) in a Lorentz cone, and the centre of pressure in its ellipse, another
- * such cone, or inside each edge of its polygon. A velocity y of each cone, in the same one and
- * perpendicular to s, makes up the contact's: u + mu |slip| e_n = G^T y, with De Saxce's term, so
- * that slip does not lift (Acary, Armand, Nguyen and Shpakovych 2023, "Second-order cone
- * programming for frictional contact mechanics using interior point algorithms", whose cones are
- * points'). Nesterov and Todd's scaling, Mehrotra's predictor and corrector. The limit surface is
- * the ellipsoid that touches it where the impulse is, and the centre of pressure that of the last
- * step: both converge with the impulse, so that the law is that of tact_local_cone(). Each step is
- * one elimination over the bodies (direct_internal.h), however many contacts bear a load in however
- * many ways: where Newton's method on the sweeps finds no way through the limits, this does in 15
- * to 60 steps.
+ * An interior-point method for an island of free bodies. The impulse r of each contact, in the
+ * frame of its patch, lies in a product of cones: G r = s. The first part of s, (mu f_n, friction
+ * and torsion about the centre of pressure), lies in a Lorentz cone; the centre of pressure lies
+ * in its ellipse, another Lorentz cone, or inside each edge of its polygon. Each cone has a dual
+ * velocity y in the same cone, complementary to s, and the contact velocity is u + mu |slip| e_n =
+ * G^T y. De Saxce's term mu |slip| prevents slip from causing separation (Acary, Armand, Nguyen
+ * and Shpakovych 2023, "Second-order cone programming for frictional contact mechanics using
+ * interior point algorithms", for point contacts). The method uses Nesterov and Todd's scaling
+ * with Mehrotra's predictor and corrector. The limit surface is replaced by the ellipsoid that is
+ * tangent to it at the present impulse, and the centre of pressure is that of the last step; both
+ * converge with the impulse, so that the solution satisfies the law of tact_local_cone(). A step
+ * costs one elimination over the bodies (direct_internal.h), independent of how redundant the
+ * contacts are. Where Newton's method on the sweeps fails, this one converges in 15 to 60 steps.
  */
 #ifndef TACT_CONTACT_BARRIER_INTERNAL_H
 #define TACT_CONTACT_BARRIER_INTERNAL_H
@@ -21,42 +21,43 @@ struct tact_world;
 
 struct barrier_cone {
     int size;                  /* 1, 3 or 4 */
-    double g[24];              /* size x 6: from the impulse to s */
-    double s[4], y[4];         /* impulse and velocity, in the cone */
-    double w[4], beta;         /* of the scaling W: W s = W^-1 y */
+    double g[24];              /* size x 6: maps the impulse to s */
+    double s[4], y[4];         /* impulse and dual velocity; both in the cone */
+    double w[4], beta;         /* scaling W, with W s = W^-1 y */
     double lambda[4];          /* W s */
     double primal_residual[4]; /* G r - s */
-    double scaled_target[4];   /* what W ds + W^-1 dy should be */
+    double scaled_target[4];   /* required value of W ds + W^-1 dy */
     double ds[4], dy[4];
 };
 
 struct barrier_block {
-    int first, count;            /* cones; the first is that of friction */
-    int rows;                    /* of r that the patch transmits */
-    double row_cfm[6];           /* of its rows */
-    double target_velocity[6];   /* velocity that it has without impulses and bodies */
-    double r[6], dr[6];          /* impulse */
-    double slope[6];             /* of De Saxce's term, by the velocity */
-    double velocity_residual[6]; /* velocity that is not as it should be */
+    int first, count;          /* indices of its cones; the first is the friction cone */
+    int rows;                  /* rows of r that the patch transmits */
+    double row_cfm[6];         /* compliance of each row [1/kg, 1/(kg m^2)] */
+    double target_velocity[6]; /* velocity of the contact at zero impulse with its bodies at rest */
+    double r[6], dr[6];        /* impulse and its step */
+    double slope[6];           /* derivative of De Saxce's term by the contact velocity */
+    double velocity_residual[6]; /* u + De Saxce's term - G^T y */
     double c[36];                /* dr = a + C J dv */
-    double inverse[36];          /* a = that times the right side */
+    double inverse[36];          /* a = inverse * right side */
     double a[6];
 };
 
 struct barrier {
     struct barrier_cone *cones;
     int room;
-    struct barrier_block *blocks;  /* as many as contacts */
-    double *v, *momentum_residual; /* 6 a body: velocity, and momentum that is missing */
+    struct barrier_block *blocks;  /* one for each contact */
+    double *v, *momentum_residual; /* six a body: velocity, and the momentum that the impulses do
+                                      not account for */
 };
 
-/* Room for the world's bodies and contacts. -ENOMEM. */
+/* Allocates for the bodies and contacts of the world. -ENOMEM. */
 int tact_barrier_create(struct tact_world *world);
 void tact_barrier_destroy(struct barrier *barrier);
 
-/* Sets the impulses of an island's contacts, in at most so many steps; the velocities of its bodies
- * are lost. Returns the number of steps; 0: the island is none for this, or its impulses are as
- * they were because none were found. Real-time safe. */
+/* Sets the impulses of an island's contacts in at most `most` steps; the velocities of its bodies
+ * are overwritten. Returns the number of steps. Returns 0, with unchanged impulses, where the
+ * method does not apply to the island or did not converge. Real-time safe. */
 int tact_barrier_solve(struct tact_world *world, const struct island *island, int most);
 
 #endif

@@ -3,9 +3,11 @@
 #include <errno.h>
 #include "contact/linear.h"
 
-#define DRIFT_ANGLE 0.02    /* most radians a Runge-Kutta step turns */
-#define DRIFT_STEPS 64      /* most steps a tick: beyond 1.28 rad a tick accuracy goes first */
-#define STRAIGHT_ANGLE 1e-8 /* [rad] a tick, whose square, as any change of rate, is rounding */
+#define DRIFT_ANGLE 0.02 /* largest rotation of a Runge-Kutta step [rad] */
+#define DRIFT_STEPS                                                                                \
+    64 /* largest number of steps a tick: beyond 1.28 rad a tick accuracy decreases */
+#define STRAIGHT_ANGLE                                                                             \
+    1e-8 /* [rad] a tick: below it the change of the angular velocity is less than rounding */
 
 static void unpack(const double *packed, double *m)
 {
@@ -16,7 +18,8 @@ static void unpack(const double *packed, double *m)
     }
 }
 
-/* Positive definite, and so is tr(I)/2 1 - I (the second moment of the mass), up to rounding. */
+/* 1 where the inertia and tr(I)/2 1 - I, the second moment of the mass, are positive definite up to
+ * rounding. */
 static int is_physical(const double *inertia)
 {
     double half = 0.5 * (inertia[0] + inertia[4] + inertia[8]);
@@ -82,14 +85,14 @@ static void angular_velocity(const struct tact_body *body, const double *q, cons
     tact_m3_mul_v3(w, r, body_w);
 }
 
-/* Rate of a quaternion that turns with w. */
+/* Time derivative of a quaternion at angular velocity w. */
 static void quat_rate(const double *w, const double *q, double *rate)
 {
     const double half[4] = {0.0, 0.5 * w[0], 0.5 * w[1], 0.5 * w[2]};
     tact_quat_mul(rate, half, q);
 }
 
-/* That of a free body with angular momentum l. */
+/* The same for a free body with angular momentum l. */
 static void free_rate(const struct tact_body *body, const double *q, const double *l, double *rate)
 {
     double w[3], unit[4] = {q[0], q[1], q[2], q[3]};
@@ -115,7 +118,7 @@ static void rotate_step(const struct tact_body *body, const double *l, double h,
     tact_quat_normalize(q);
 }
 
-/* The same at a rate that stays. */
+/* The same at constant angular velocity. */
 static void rotate_constant(const double *w, double h, double *q)
 {
     double rate[4];
@@ -130,7 +133,8 @@ void tact_body_drift(struct tact_body *body, double h)
 {
     double l[3], angle = tact_v3_norm(body->twist + 3) * h;
     tact_body_momentum(body, l);
-    /* An angle that is not finite takes the most steps too, and stays what it is. */
+    /* An angle that is not finite takes the largest number of steps, and the pose becomes not
+     * finite. */
     int steps = angle <= DRIFT_ANGLE * DRIFT_STEPS ? 1 + (int)(angle / DRIFT_ANGLE) : DRIFT_STEPS;
     if (angle > STRAIGHT_ANGLE) {
         for (int i = 0; i < steps; i++) {

@@ -1,7 +1,7 @@
 /**
- * A free rigid body: momentum kicks and an exact-momentum drift.
+ * A free rigid body: impulses change its momentum, and drift moves it with constant momentum.
  *
- * State: pose of the centre of mass with the body's axes, twist at the centre of mass in world
+ * State: pose of the centre of mass with the body's axes, and twist at the centre of mass in world
  * axes. All functions are real-time safe.
  */
 #ifndef TACT_CONTACT_BODY_H
@@ -24,18 +24,19 @@ struct tact_body {
                                   m^2)] */
 };
 
-/** Sets mass properties; -EINVAL unless mass > 0 and the inertia is positive definite and obeys the
- *  triangle inequality (a body of real matter). inertia: xx yy zz xy xz yz. */
+/** Sets mass and inertia. inertia: xx yy zz xy xz yz [kg m^2], about the centre of mass, body axes.
+ * -EINVAL unless mass > 0 and the inertia is positive definite and satisfies the triangle
+ * inequality, as that of every real body does. */
 TACT_API int tact_body_set_mass(struct tact_body *body, double mass, const double inertia[6]);
 
-/** Recomputes what follows from the pose. */
+/** Recomputes inverse_world from the pose. */
 TACT_API void tact_body_refresh(struct tact_body *body);
 
 /**
- * Moves the body for h [s] with no force acting: the centre of mass goes straight, and the body
- * turns with its angular momentum L = I w kept to the last bit of its computation; dq/dt = w q / 2
- * with w = I(q)^-1 L by Runge-Kutta 4, in steps of at most 0.02 rad, then w is made of L anew.
- * Gyroscopic effects follow without a force term.
+ * Moves the body for h [s] with no force acting. The centre of mass moves along a straight
+ * line. The body turns with constant angular momentum L = I w: dq/dt = w q / 2 with w = I(q)^-1 L
+ * is integrated by Runge-Kutta 4 in steps of at most 0.02 rad, and w is then recomputed from L.
+ * Gyroscopic effects are therefore included without a force term.
  */
 TACT_API void tact_body_drift(struct tact_body *body, double h);
 

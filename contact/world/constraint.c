@@ -1,4 +1,4 @@
-/* Joints of mechanisms: what they are and where they stand; bond_solve.c solves them. */
+/* Joints of mechanisms: their definition and their errors; constraint_solve.c solves them. */
 #include "contact/world/constraint.h"
 
 #include <errno.h>
@@ -51,7 +51,7 @@ static int is_pose(const struct tact_pose *pose)
     return isfinite(sum) && isfinite(size) && size > 0.0;
 }
 
-/* `frame`, a pose in the world, as seen from `from`. */
+/* `frame`, a pose in the world, relative to `from`. */
 static struct tact_pose relative_pose(const struct tact_pose *from, const struct tact_pose *frame)
 {
     struct tact_pose out;
@@ -134,7 +134,7 @@ int tact_constraints_join(const struct tact_world *world, const struct tact_owne
     return 0;
 }
 
-/* Turn of a's frame as seen from b's, the short way. */
+/* Rotation of frame a relative to frame b, by at most half a turn. */
 static void turn_between(const struct tact_pose *fa, const struct tact_pose *fb, double q[4])
 {
     const double *b = fb->quat_wxyz, inverse[4] = {b[0], -b[1], -b[2], -b[3]};
@@ -155,7 +155,7 @@ void tact_constraint_error(const struct tact_constraint *constraint, const struc
     tact_v3_sub(offset, fa.position, fb.position);
     tact_m3_tmul_v3(e, rb, offset);
     if (constraint->kind ==
-        TACT_CONSTRAINT_HINGE) { /* a's z axis against b's y and x, whatever the angle */
+        TACT_CONSTRAINT_HINGE) { /* z axis of a against y and x of b, for any angle */
         tact_quat_to_m3(ra, fa.quat_wxyz);
         e[3] = -(ra[2] * rb[1] + ra[5] * rb[4] + ra[8] * rb[7]);
         e[4] = ra[2] * rb[0] + ra[5] * rb[3] + ra[8] * rb[6];

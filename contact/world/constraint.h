@@ -1,17 +1,18 @@
 /**
- * Joints of mechanisms: what keeps two free bodies, or a body and the world, together.
+ * Constraints: joints of mechanisms, each between two free bodies or a body and the world.
  *
- * Joints are solved in the sweeps that solve the contacts. The constrained directions of all bonds
- * of a mechanism are one matrix, factored once a tick; what is free (a hinge's turn, a slider's
- * way) is a scalar with friction, damping and stops; and contacts see bodies whose joints hold.
- * Impulses act along the constraint's gradient at the start of the tick and are such that the
- * constraint holds at its end, after the bodies have moved (Ryckaert, Ciccotti and Berendsen 1977,
- * SHAKE, here with the exact free motion of rigid bodies): loops stay closed to rounding, and the
- * energy of a mechanism without friction does not drift. Bodies that turn by more than 0.3 rad a
- * tick are held to first order. What a bond joins does not touch each other: the shapes of its two
- * owners (of FIXED ones, those whose index is the same).
+ * Constraints are solved in the same sweeps as contacts. The constrained directions of all joints
+ * of a mechanism form one matrix, which is factored once a tick. The free direction (rotation of a
+ * hinge, translation of a slider) is a scalar with friction, damping and stops. The mobility that
+ * a contact uses is that of the bodies with all joints satisfied. Impulses act along the gradient
+ * of the constraint at the start of the tick and are such that the constraint is satisfied at its
+ * end, after the bodies have moved (SHAKE, Ryckaert, Ciccotti and Berendsen 1977, here with the
+ * exact free motion of rigid bodies). Loops therefore stay closed to rounding, and the energy of a
+ * mechanism without friction does not drift. For bodies that turn by more than 0.3 rad in a tick
+ * the constraint is satisfied to first order only. The shapes of the two bodies of a joint do not
+ * touch each other (of FIXED shapes, those of the same index).
  *
- * Real-time safe but for tact_world_add_constraint().
+ * All functions are real-time safe, except tact_world_add_constraint().
  */
 #ifndef TACT_CONTACT_CONSTRAINT_H
 #define TACT_CONTACT_CONSTRAINT_H
@@ -27,53 +28,56 @@ struct tact_world;
 /** Kinds of joint. */
 enum tact_constraint_kind {
     TACT_CONSTRAINT_BALL,   /**< the points coincide */
-    TACT_CONSTRAINT_HINGE,  /**< and so do the z axes: a turns about z */
-    TACT_CONSTRAINT_SLIDER, /**< a moves along b's z axis, and does not turn */
+    TACT_CONSTRAINT_HINGE,  /**< the points coincide and so do the z axes: a rotates about z */
+    TACT_CONSTRAINT_SLIDER, /**< a moves along the z axis of b and does not rotate */
     TACT_CONSTRAINT_FIXED,  /**< the frames coincide */
 };
 
-/** A joint between a and b. Set by the caller up to `friction`; the rest follows from solving. */
+/** A joint between a and b. The caller sets the members up to `friction`; the solver sets the
+ * others. */
 struct tact_constraint {
     enum tact_constraint_kind kind; /**< kind of joint */
-    struct tact_owner a, b;         /**< BODY or FIXED; at least one a body */
-    struct tact_pose in_a; /**< the joint's frame in a (a body's centre of mass and axes; the world
-                                for FIXED) */
-    struct tact_pose in_b; /**< and in b */
+    struct tact_owner a, b;         /**< BODY or FIXED; at least one is a BODY */
+    struct tact_pose in_a; /**< frame of the joint in a (a body's centre of mass and axes; the world
+                              for FIXED) */
+    struct tact_pose in_b; /**< frame of the joint in b */
     double lower;    /**< lower stop of the value (HINGE [rad], within -pi to pi; SLIDER [m]) */
     double upper;    /**< upper stop, in the unit of lower; no stops unless lower < upper */
-    double damping;  /**< of a HINGE [N m s/rad] or SLIDER [N s/m] >= 0 */
-    double friction; /**< dry, of a HINGE [N m] or SLIDER [N] >= 0 */
+    double damping;  /**< viscous, >= 0: HINGE [N m s/rad], SLIDER [N s/m] */
+    double friction; /**< dry, >= 0: HINGE [N m], SLIDER [N] */
 
-    double impulse[6]; /**< on a along and about b's axes, at a's point: warm start [N s, N m s] */
+    double impulse[6]; /**< on a, along and about the axes of b, at the point of a: warm start [N s,
+                          N m s] */
     double wrench[6];  /**< on a, world axes, about `point` [N, N m] */
-    double point[3];   /**< of a, at the start of the tick solved last [m], world */
-    double value;      /**< of a relative to b then: HINGE [rad], SLIDER [m], else 0 */
-    int stop;          /**< -1, 1: at its lower or upper stop, 0: not */
+    double point[3];   /**< joint's point on a at the start of the last tick [m], world */
+    double value; /**< position of a relative to b at that time: HINGE [rad], SLIDER [m], else 0 */
+    int stop;     /**< -1: at the lower stop, 1: at the upper stop, 0: at neither */
 };
 
 /**
- * Describes a joint of a and b that holds where they are now; no stops, damping or friction.
- * frame: of the joint, world. Not for worlds whose bodies are not there yet.
+ * Describes a joint that is satisfied at the present poses of a and b, without stops, damping
+ * and friction. frame: of the joint, world. The bodies must already be in the world.
  * @retval 0
- * @retval -EINVAL  a or b cannot be joined, or a number is not finite
+ * @retval -EINVAL  a and b cannot be joined, or a number is not finite
  */
 TACT_API int tact_constraint_between(struct tact_world *world, enum tact_constraint_kind kind,
                                      struct tact_owner a, struct tact_owner b,
                                      const struct tact_pose *frame, struct tact_constraint *out);
 
-/** Adds a joint, before tact_world_finish(). Index, -ENOMEM, or -EINVAL for owners that cannot be
- *  joined or numbers out of range. */
+/** Adds a joint, before tact_world_finish(). Returns its index, -ENOMEM, or -EINVAL where the two
+ * owners cannot be joined or a number is out of range. */
 TACT_API int tact_world_add_constraint(struct tact_world *world,
                                        const struct tact_constraint *constraint);
 
 /** Number of joints of a world. Real-time safe. */
 TACT_API int tact_world_constraint_count(const struct tact_world *world);
 
-/** Live; write `impulse` only, to restore a warm start. Real-time safe. */
+/** The joint with that index. A caller may write only `impulse`, to restore a warm start. Real-time
+ * safe. */
 TACT_API struct tact_constraint *tact_world_constraint(struct tact_world *world, int index);
 
-/** How far apart the joint's frames are now: out[0] the distance [m], out[1] the angle [rad], each
- * in the directions that the joint constrains. Real-time safe. */
+/** Present error of a joint in the directions that it constrains: out[0] distance of its two frames
+ * [m], out[1] angle between them [rad]. Real-time safe. */
 TACT_API void tact_world_constraint_error(const struct tact_world *world, int index, double out[2]);
 
 TACT_END_DECLS

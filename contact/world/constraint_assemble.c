@@ -1,15 +1,16 @@
 /*
- * Joints before the sweeps: their rows, what they aim at, and what contacts feel of them. Contacts,
- * and the loose rows, see bodies whose joints hold: S less C^T A^-1 C, C = J M^-1 J_c^T, and a
- * change of theirs is answered by the joints at once.
+ * Joints before the sweeps: their rows, their targets, and their effect on contacts. The mobility
+ * of contacts and of free rows is that of bodies with all joints satisfied, S - C^T A^-1 C with C
+ * = J M^-1 J_c^T, and the joints respond at once to each change of a contact impulse.
  */
 #include <string.h>
 #include "contact/world/rows_internal.h"
 #include "contact/world/world_internal.h"
 
-#define LOCKED 1e-5         /* mobility below which nothing moves, over that without joints */
-#define CONSTRAINT_TURN 5.0 /* fastest mending of a turn [rad/s]; of a distance: push_limit */
-#define ROUNDING 2e-15      /* of a pose, relative */
+#define LOCKED 1e-5 /* mobility over that without joints, below which nothing moves */
+#define CONSTRAINT_TURN                                                                            \
+    5.0 /* fastest correction of an angular error [rad/s]; of a position error: push_limit */
+#define ROUNDING 2e-15 /* relative rounding error of a pose */
 
 static const int ball_rows[] = {0, 1, 2}, hinge_rows[] = {0, 1, 2, 3, 4},
                  slider_rows[] = {0, 1, 3, 4, 5}, fixed_rows[] = {0, 1, 2, 3, 4, 5};
@@ -49,8 +50,8 @@ static void body_rows(const struct tact_body *body, const double *rows, const do
     }
 }
 
-/* What is left of an error that cannot be mended in one tick without a jerk, what rounding makes of
- * one, and the rates that the stops allow. */
+/* Sets the part of the error that cannot be corrected in one tick without a jerk, the rate of an
+ * error due to rounding, and the rates that the stops allow. */
 static void set_targets(struct tact_world *world, struct world_constraint *w)
 {
     const struct tact_constraint *constraint = &w->constraint;
@@ -108,7 +109,7 @@ static void assemble_constraint(struct tact_world *world, struct world_constrain
     set_targets(world, w);
 }
 
-/* C of one bond: J_bond Y of one side of a contact or of a loose row, six columns or one. */
+/* C of one joint: J_constraint Y of one side of a contact (six columns) or of a free row (one). */
 static void couple_constraint(const struct world_constraint *w, int side, const double *y,
                               int columns, int column, double *c)
 {
@@ -124,7 +125,7 @@ static void couple_constraint(const struct world_constraint *w, int side, const 
     }
 }
 
-/* C of a mechanism against what moves `body` by y. */
+/* C of all joints of a mechanism with what moves `body` by y. */
 static void couple_mechanism(const struct tact_world *world, int mechanism, int body,
                              const double *y, int columns, int column, double *c)
 {
@@ -141,7 +142,8 @@ static void couple_mechanism(const struct tact_world *world, int mechanism, int 
     }
 }
 
-/* How the mechanism answers the loose row of a joint, and the row's mobility under that. */
+/* Computes the response of a mechanism to the free row of a joint, and the mobility of the row with
+ * it. */
 static void prepare_free_row(struct tact_world *world, struct world_constraint *w, double *room)
 {
     const struct mechanisms *m = &world->mechanisms;
@@ -189,7 +191,7 @@ void tact_constraints_assemble(struct tact_world *world)
     }
 }
 
-/* S -= C^T A^-1 C of one mechanism; its answer is -A^-1 C. */
+/* S -= C^T A^-1 C for one mechanism, whose response is -A^-1 C. */
 static void eliminate_mechanism(struct tact_world *world, struct block *block,
                                 struct mechanism_response *response)
 {
@@ -197,7 +199,8 @@ static void eliminate_mechanism(struct tact_world *world, struct block *block,
     int rows = m->list[response->mechanism].row_end - m->list[response->mechanism].row;
     size_t size = (size_t)rows * 6;
     if (m->responses_used + 2 * size > m->response_capacity) {
-        response->mechanism = -1; /* sweeps settle it without */
+        response->mechanism =
+            -1; /* capacity exceeded: the sweeps converge without it, more slowly */
         return;
     }
     double *c = m->responses + m->responses_used, *x = c + size, *s = block->local.s;

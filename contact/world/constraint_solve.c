@@ -1,16 +1,18 @@
 /*
- * Joints in the sweeps: the constraint at the end of the tick, and the free direction's friction,
- * damping and stops.
+ * Joints in the sweeps: the constraint at the end of the tick, and friction, damping and stops of
+ * the free direction.
  *
- * With w the error that the present velocities would leave at the end of the tick, over the tick,
- * the held rows of a mechanism change their impulses by -A^-1 w. That is Newton's step of the
- * constraints at the poses to come.
+ * Let w be the error at the end of the tick at the present velocities, divided by the period. The
+ * impulses of the constrained rows of a mechanism change by -A^-1 w: Newton's step for the
+ * constraints at the final poses.
  */
 #include <string.h>
 #include "contact/world/rows_internal.h"
 #include "contact/world/world_internal.h"
 
-#define FAST 0.3 /* turn in a tick above which joints are held to first order [rad] */
+#define FAST                                                                                       \
+    0.3 /* rotation in a tick above which joints are satisfied to first order only [rad]           \
+         */
 
 static void apply_impulse(struct tact_world *world, const struct world_constraint *w,
                           const double *impulse)
@@ -31,8 +33,8 @@ void tact_constraints_apply(struct tact_world *world, const struct island *islan
     }
 }
 
-/* The error at the end of the tick by the velocities of the rows alone: for turns so fast that
- * Newton's step would not lead to where the joint holds. */
+/* The error at the end of the tick to first order in the velocities. For rotations so fast that
+ * Newton's step would not converge. */
 static void linear_rates(const struct tact_world *world, const struct world_constraint *w,
                          double e[6])
 {
@@ -50,7 +52,8 @@ static void linear_rates(const struct tact_world *world, const struct world_cons
     }
 }
 
-/* Error at the end of the tick at the present velocities, beyond what is kept, over the tick. */
+/* Error at the end of the tick at the present velocities, without residual_error, over the period.
+ */
 static void rates_of_error(const struct tact_world *world, const struct world_constraint *w,
                            double e[6])
 {
@@ -77,8 +80,8 @@ static void rates_of_error(const struct tact_world *world, const struct world_co
     }
 }
 
-/* Impulse of the loose row, given the rate u that it would have without: dry friction and damping,
- * implicit, and a stop that takes what they leave. */
+/* Impulse of a free row that would have the rate u without it: dry friction and damping, implicit,
+ * and a stop for the rate that remains. */
 static double free_row_impulse(const struct tact_world *world, struct world_constraint *w, double u)
 {
     const struct tact_constraint *constraint = &w->constraint;
@@ -92,7 +95,7 @@ static double free_row_impulse(const struct tact_world *world, struct world_cons
     return s > 0.0 && rate != u ? (rate - u) / s : 0.0;
 }
 
-/* Adds changes of the held rows of a mechanism, times a factor. */
+/* Adds factor * x to the impulses of the constrained rows of a mechanism. */
 static void change_constrained(struct tact_world *world, int mechanism, const double *x,
                                double factor)
 {
@@ -153,14 +156,14 @@ void tact_constraints_respond(struct tact_world *world, const struct block *bloc
     }
 }
 
-/* What a joint's impulse amounts to, torques as forces. */
+/* Square of a joint's impulse, with torques scaled to forces. */
 static double impulse_squared(const struct world_constraint *w, const double *r)
 {
     double unit = w->per_length * w->per_length;
     return tact_v3_dot(r, r) + unit * tact_v3_dot(r + 3, r + 3);
 }
 
-/* Velocities of the held rows. */
+/* Computes the velocities of the constrained rows. */
 static void measure_row_velocities(struct tact_world *world, int mechanism)
 {
     struct mechanisms *m = &world->mechanisms;
@@ -179,7 +182,7 @@ static void measure_row_velocities(struct tact_world *world, int mechanism)
     }
 }
 
-/* One Newton step of the held rows; returns the residual. */
+/* One Newton step of the constrained rows; returns the residual. */
 static double solve_mechanism(struct tact_world *world, int mechanism, double *change)
 {
     const struct mechanisms *m = &world->mechanisms;
@@ -215,7 +218,7 @@ static double solve_mechanism(struct tact_world *world, int mechanism, double *c
     return worst;
 }
 
-/* One solve of a joint's loose row; returns the residual. */
+/* Solves the free row of a joint once; returns the residual. */
 static double solve_free_row(struct tact_world *world, struct world_constraint *w, double *change)
 {
     double u[6] = {0.0}, old = w->constraint.impulse[w->free_row];

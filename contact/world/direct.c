@@ -65,7 +65,7 @@ void tact_direct_begin(struct tact_world *world, const struct island *island)
     memcpy(d->diagonal, d->mass, 36 * rows * sizeof *d->diagonal);
 }
 
-/* The entry of rows i and j, U before L for row < column; they are neighbours. */
+/* The entry of rows i and j, U where i < j and else L; they must be neighbours. */
 static double *find_entry(const struct direct *d, int i, int j)
 {
     int row = i < j ? i : j, column = i < j ? j : i;
@@ -121,7 +121,7 @@ void tact_direct_add_block(struct direct *d, const struct block *block, const do
     }
 }
 
-/* Subtracts L_ik U_kj of row k, for all pairs of its entries. */
+/* Subtracts L_ik U_kj for all pairs of entries of row k. */
 static void update_trailing(struct direct *d, int k)
 {
     for (size_t e = d->start[k]; e < d->start[k + 1]; e++) {

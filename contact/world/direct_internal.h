@@ -1,9 +1,10 @@
 /*
- * Elimination over the bodies of an island. Each contact answers a change of its bodies' velocities
- * by dr = a + C J dv; M dv = f + J^T dr of all contacts is then a system with six unknowns a body,
- * (M - J^T C J) dv = f + J^T a, which is sparse: a body has entries with those that it touches, and
- * with those that elimination in a good order (direct_order.c) fills in. All of it is real-time
- * safe once created.
+ * Elimination of the contacts of an island, which leaves a system for its bodies. Each contact
+ * responds to a change of its bodies' velocities by dr = a + C J dv. With it, M dv = f + J^T dr
+ * becomes (M - J^T C J) dv = f + J^T a, with six unknowns a body. The matrix is sparse: a body has
+ * entries with the bodies that it touches and with those that fill-in adds, which a good order of
+ * elimination (direct_order.c) keeps few. All functions are real-time safe, except those that
+ * create and destroy.
  */
 #ifndef TACT_CONTACT_DIRECT_INTERNAL_H
 #define TACT_CONTACT_DIRECT_INTERNAL_H
@@ -11,7 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define DIRECT_WIDTH 48 /* entries beside the diagonal, a body, that there is room for */
+#define DIRECT_WIDTH 48 /* capacity: off-diagonal entries per body */
 
 struct block;
 struct tact_body;
@@ -19,50 +20,53 @@ struct island;
 struct tact_world;
 
 struct direct {
-    const struct island *island; /* whose order it is; NULL: of none in this tick */
-    size_t room;                 /* entries that fit */
-    int words;                   /* of a row of `beside` */
-    uint64_t *neighbours;        /* bits: the neighbours of each body of an island */
-    int *degree;                 /* how many; -1: eliminated */
-    int *place;                  /* of each body of an island, in the order */
-    int *row;                    /* of each body of the world: its place in the order */
-    int *order;                  /* bodies of an island */
-    size_t *start;               /* of each row: its entries right of the diagonal, in any order */
-    int *column;                 /* of each entry */
-    double *entry;               /* 72 each: U at (row, column), then L at (column, row) */
-    double *diagonal;            /* 36 a row: the inverse of U's diagonal */
-    double *mass;                /* 36 a row: M */
-    double *rhs;                 /* 6 a row: right side, then solution */
+    const struct island *island; /* island that was ordered last in this tick; NULL: none */
+    size_t room;                 /* capacity of the entries */
+    int words;                   /* 64-bit words of a row of `neighbours` */
+    uint64_t *neighbours;        /* bit set of the neighbours of each body of an island */
+    int *degree;                 /* number of neighbours; -1: eliminated */
+    int *place;                  /* position of each body of an island in the order */
+    int *row;                    /* of each body of the world: its position in the order */
+    int *order;                  /* bodies of an island, in the order of elimination */
+    size_t *start; /* of each row: index of its first entry right of the diagonal; entries are not
+                      sorted */
+    int *column;   /* column of each entry */
+    double *entry; /* 72 numbers each: U at (row, column), then L at (column, row) */
+    double *diagonal; /* 36 numbers a row: diagonal block, after factoring its inverse */
+    double *mass;     /* 36 numbers a row: M */
+    double *rhs;      /* six numbers a row: right side, then the solution */
 };
 
-/* Room for the world's bodies. -ENOMEM. */
+/* Allocates for the bodies of the world. -ENOMEM. */
 int tact_direct_create(struct tact_world *world);
 void tact_direct_destroy(struct direct *direct);
 
-/* The body that a side of a block moves, or -1. */
+/* Index of the body that a side of a block moves, or -1. */
 int tact_direct_body(const struct block *block, int side);
 
-/* Orders an island's bodies, unless they were ordered last in this tick. Returns 1, or 0 where it
- * has hands, or too much is filled in. */
+/* Orders the bodies of an island, unless it was ordered last in this tick. Returns 1, or 0 where
+ * the island has hands or the fill-in exceeds the capacity. */
 int tact_direct_order(struct tact_world *world, const struct island *island);
 
-/* M of a body, 6 x 6: momentum and angular momentum about its centre of mass, per twist. */
+/* Mass matrix of a body, 6 x 6: momentum and angular momentum about its centre of mass, per twist.
+ */
 void tact_direct_mass(const struct tact_body *body, double *out);
 
-/* Starts a matrix with the bodies' M, as ordered last. */
+/* Sets the matrix to the mass matrices of the bodies, in the last order. */
 void tact_direct_begin(struct tact_world *world, const struct island *island);
 
-/* Adds a contact's -J^T C J. */
+/* Adds -J^T C J of a contact to the matrix. */
 void tact_direct_add_block(struct direct *d, const struct block *block, const double *c);
 
-/* Adds a contact's J^T r to the right side. */
+/* Adds J^T r of a contact to the right side. */
 void tact_direct_add_rhs(struct direct *d, const struct block *block, const double *r);
 
-/* Factors it for that many bodies; 0 where it is singular. Then the right side becomes dv. */
+/* Factors the matrix of `rows` bodies; 0 where it is singular. substitute() then replaces the right
+ * side by dv. */
 int tact_direct_factor(struct direct *d, int rows);
 void tact_direct_substitute(struct direct *d, int rows);
 
-/* u += J v, v six a row. */
+/* u += J v, with v six numbers a row. */
 void tact_direct_velocity(const struct direct *d, const struct block *block, const double *v,
                           double *u);
 

@@ -1,7 +1,8 @@
 /*
- * In which order the bodies of an island are eliminated, and what that fills in. Bodies that touch
- * are neighbours; the one with the fewest neighbours is eliminated next, which makes those
- * neighbours of each other (minimum degree: Rose 1972). Ties go to the body that comes first.
+ * The order in which the bodies of an island are eliminated, and the resulting fill-in. Bodies
+ * that touch are neighbours. The body with the fewest neighbours is eliminated next, which makes
+ * its neighbours neighbours of each other (minimum degree, Rose 1972). Of several such bodies the
+ * first is taken.
  */
 #include <string.h>
 #include "contact/world/direct_internal.h"
@@ -31,7 +32,7 @@ static int count_bits(const struct direct *d, const uint64_t *row)
     return count;
 }
 
-/* Lists the bits of a row; returns how many. */
+/* Writes the indices of the set bits of a row; returns their number. */
 static int list_bits(const struct direct *d, const uint64_t *row, int *out)
 {
     int count = 0;
@@ -43,7 +44,7 @@ static int list_bits(const struct direct *d, const uint64_t *row, int *out)
     return count;
 }
 
-/* Which bodies touch, by their places in the island's list. */
+/* Finds which bodies touch, by their positions in the island's list. */
 static void find_neighbours(struct tact_world *world, const struct island *island)
 {
     struct direct *d = &world->direct;
@@ -66,7 +67,7 @@ static void find_neighbours(struct tact_world *world, const struct island *islan
     }
 }
 
-/* The body with the fewest neighbours that is not yet eliminated. */
+/* The remaining body with the fewest neighbours. */
 static int find_min_degree(const struct direct *d, int n)
 {
     int best = -1;
@@ -76,7 +77,8 @@ static int find_min_degree(const struct direct *d, int n)
     return best;
 }
 
-/* Takes a body from the graph: its neighbours, which are listed, become each other's. */
+/* Removes a body from the graph: its neighbours, given as a list, become neighbours of each other.
+ */
 static void eliminate_body(struct direct *d, int body, const int *list, int count)
 {
     const uint64_t *row = neighbours_of(d, body);

@@ -1,20 +1,19 @@
 /*
- * The springs of a patch that presses by an elastic wrench W with a stiffness K, both of its rows:
- * after a tick of h it is r = h (W - h' K u), with h' = h and the relaxation time of a damper
- * beside the springs, so that u + C r = C h W with C = (h h' K)^-1 on the rows that have a
- * stiffness. As a part of S it is implicit, and the law of the contact decides what it may
- * transmit.
+ * Springs of a patch whose law is an elastic wrench W with a stiffness K, for its six rows. After
+ * a tick of h, r = h (W - h' K u), with h' = h plus the relaxation time of a damper in parallel,
+ * so that u + C r = C h W with C = (h h' K)^-1 on the rows that have a stiffness. As a part of S
+ * it is implicit, and the law of the contact limits what is transmitted.
  */
 #include <string.h>
 #include "contact/linear.h"
 #include "contact/world/sweeps_internal.h"
 
-#define SINGULAR 1e-9 /* of a row's stiffness: directions in which the wrench yields no less */
+#define SINGULAR 1e-9 /* of the stiffness of a row: bound on directions without stiffness */
 #define MIN_CFM                                                                                    \
-    1e-6 /* of the mobility of a row: it yields no less, as rigid ones do (springs.c)              \
+    1e-6 /* smallest compliance of a row, of its mobility, as that of rigid contacts (springs.c)   \
           */
 
-/* The rows that have a stiffness and are transmitted; their number. */
+/* Finds the transmitted rows that have a stiffness; returns their number. */
 static int stiff_rows(const struct block *block, const struct tact_patch *patch, int row[6])
 {
     int count = 0, rolls = patch->kind == TACT_PATCH_ELLIPSE && patch->semi[0] > 0.0;
@@ -26,7 +25,7 @@ static int stiff_rows(const struct block *block, const struct tact_patch *patch,
     return count;
 }
 
-/* The inverse of their stiffness, scaled to a diagonal of 1. */
+/* The inverse of the stiffness of these rows, scaled to a unit diagonal. */
 static void invert_stiffness(const double *stiffness, const int *row, int count, double *inverse)
 {
     double factor[36], scale[6];

@@ -1,9 +1,9 @@
-/* The energy that the contacts of a tick give or take. */
+/* Energy that the contacts of a tick add or dissipate. */
 #include <math.h>
 #include <string.h>
 #include "contact/world/sweeps_internal.h"
 
-/* Velocity of a contact at the present velocities, times its impulse [J]. */
+/* Impulse of a contact times its velocity at the present velocities [J]. */
 static double block_work(const struct tact_world *world, const struct block *block)
 {
     const double *r = world->contacts[block->contact].impulse;
@@ -27,15 +27,16 @@ static double contact_work(const struct tact_world *world, const struct island *
     return work;
 }
 
-/* Impulses times velocities [J], summed over the contacts and joints of an island, at the
- * velocities that led here, without the impulses and with them. */
+/* Impulses times velocities [J], summed over the contacts and joints of an island: at the
+ * velocities before gravity and drives, without the impulses, and with them; and the energy that
+ * they may add. */
 struct work {
     double pre, free, after, allowed;
 };
 
-/* The most that a contact may give [J]: what stabilisation gives to bodies that it pushes apart,
- * and what the springs of its patch give back. What gravity and drives took from it in this tick is
- * given back with it. A rebound gives nothing. */
+/* Largest energy that a contact may add [J]: that of the stabilisation, which separates the bodies,
+ * including what gravity and drives remove from it in this tick, and that of the springs of its
+ * patch. Restitution adds none. */
 static double bias_energy(const struct block *block)
 {
     double push = tact_max(block->bias_velocity, 0.0), sum = tact_springs_max_energy(block);
@@ -45,8 +46,9 @@ static double bias_energy(const struct block *block)
     return sum;
 }
 
-/* Bodies that were parting and are drawn together again within the tick are stopped where they are:
- * at their arrival the impulse that stops them is counted as giving what gravity then takes. */
+/* Bodies that were separating and that gravity and drives close again within the tick are stopped
+ * where they are. At the pre-velocity the impulse that stops them appears to add what gravity then
+ * removes. */
 static double stopping_energy(const struct tact_world *world, const struct block *block)
 {
     const double *r = world->contacts[block->contact].impulse;
@@ -69,16 +71,16 @@ static struct work measure_work(struct tact_world *world, const struct island *i
     return w;
 }
 
-/* Work of all impulses: half the sum of that at the velocities that led here and with them. With
- * those without contacts in the place of the first, an impulse could give r g h / 2 of what gravity
- * took in the tick: of a body that rebounds, kept. */
+/* 1 where the impulses add more than is allowed. Their work is the mean of that at the
+ * pre-velocities and at the final ones. With the free velocities in place of the pre-velocities an
+ * impulse could add r g h / 2 of what gravity removed in the tick, permanently where a body
+ * rebounds. */
 static int creates_energy(const struct work *w)
 {
     return 0.5 * (w->pre + w->after) > w->allowed + 1e-12 * (fabs(w->pre) + fabs(w->after));
 }
 
-/* Makes the rebounds of an island's impacts less, where they give energy. Returns whether they did.
- */
+/* Scales the restitution of an island's impacts where it adds energy. Returns 1 where it did. */
 static int damp_rebounds(struct tact_world *world, struct island *island, double share)
 {
     int rebounds = 0;
@@ -99,9 +101,9 @@ static int damp_rebounds(struct tact_world *world, struct island *island, double
     return 1;
 }
 
-/* Restitution of the normal velocity beside Coulomb's friction can give energy (Kane and Levinson
- * 1985). An impact that does rebounds by half, and then not at all: without rebound the contacts
- * take energy, all but what stabilisation pushes. */
+/* Restitution of the normal velocity together with Coulomb friction can add energy (Kane and
+ * Levinson 1985). Such an impact is solved again with half the restitution, then with none: without
+ * restitution the contacts dissipate, except for the stabilisation. */
 void tact_energy_bound_rebound(struct tact_world *world, struct tact_solve_stats *stats)
 {
     for (int round = 0, any = 1; round < 2 && any; round++) {
@@ -118,8 +120,8 @@ void tact_energy_bound_rebound(struct tact_world *world, struct tact_solve_stats
     }
 }
 
-/* The work of s times the impulses is s (arrived + free) / 2 + s^2 (after - free) / 2: the largest
- * s by which they give no more than is pushed. */
+/* Scaled by s, the impulses do the work s (pre + free) / 2 + s^2 (after - free) / 2. Returns the
+ * largest s that adds no more than is allowed. */
 static double largest_scale(const struct work *w)
 {
     double p = 0.5 * (w->pre + w->free), q = 0.5 * (w->after - w->free);

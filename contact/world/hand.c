@@ -9,7 +9,7 @@
 #include "contact/world/hand_internal.h"
 #include "contact/world/rows_internal.h"
 
-#define LIMIT_PASSES 3 /* times the set of drives at their limits is revised in a tick */
+#define LIMIT_PASSES 3 /* most passes in a tick in which drives are found to be at their limits */
 
 static int check_link_def(const struct tact_link_def *def, int index)
 {
@@ -113,7 +113,7 @@ const struct tact_pose *tact_hand_link_pose(const struct tact_hand *hand, int li
     return &hand->links[link].pose;
 }
 
-/* K, D and a constant torque of a drive: its spring, or its limit where that is reached. */
+/* Constant part of a drive's torque: its spring at rate 0, or its limit where that is reached. */
 static double drive_constant(const struct tact_hand *hand, int i)
 {
     const struct tact_link_def *def = &hand->links[i].def;
@@ -153,7 +153,7 @@ static void solve_rates(struct tact_hand *hand, double h, const double *extra)
     tact_hand_solve(hand, hand->velocity, 1);
 }
 
-/* Marks the drives whose torque would pass their limit; returns how many are new. */
+/* Marks the drives whose torque would exceed their limit; returns how many are new. */
 static int mark_saturated(struct tact_hand *hand, double h)
 {
     int found = 0;
@@ -231,7 +231,7 @@ void tact_hand_solve_rows(const struct tact_hand *hand, double *y)
     const double *l = hand->factor;
     tact_row2 *rows = (tact_row2 *)y;
     while (first < n && is_zero(y + 6 * first)) {
-        first++; /* joints that do not move the link, and what they would add */
+        first++; /* rows of zeros: joints that do not move the link */
     }
     for (int k = first; k < n; k++) {
         divide_row(rows + 3 * k, l[k * n + k]);

@@ -1,13 +1,15 @@
 /**
  * A hand: a tree of links on a fixed base, in reduced coordinates, with driven joints.
  *
- * One joint a link, turning about or sliding along an axis of the link's frame; joint values q [rad
- * or m], rates v, drive torques [N m or N]. Drives are implicit: a tick's rates follow from
+ * Each link has one joint to its parent, which rotates about or slides along an axis of the link's
+ * frame. Joint values are q [rad or m], rates v, drive torques [N m or N]. Drives are implicit:
+ * the rates after a tick follow from
  *     (M + h D + h^2 K) v' = M v + h (K (target - q) - bias) + J^T impulse,
- * so that any gain is stable, and contacts see the inverse of that matrix. A joint whose drive
- * reaches its limit keeps the limit as a constant torque instead.
+ * so that every gain is stable, and contacts use the inverse of that matrix as the mobility. A
+ * drive that reaches its limit exerts the limit as a constant torque instead.
  *
- * Made once (allocates), then real-time safe but for tact_hand_create() and tact_hand_destroy().
+ * tact_hand_create() allocates; all functions except tact_hand_create() and tact_hand_destroy()
+ * are real-time safe.
  */
 #ifndef TACT_CONTACT_HAND_H
 #define TACT_CONTACT_HAND_H
@@ -29,26 +31,26 @@ struct tact_link_def {
     struct tact_pose origin;    /**< link frame in the parent's frame at joint value 0 */
     double stiffness;           /**< K >= 0 [N m/rad] or [N/m] */
     double damping;             /**< D >= 0 [N m s/rad] or [N s/m] */
-    double limit;               /**< of the drive [N m] or [N]; 0: none */
+    double limit;               /**< of the drive torque or force [N m] or [N]; 0: no limit */
     double start;               /**< joint value and target at the start [rad] or [m] */
     double mass;                /**< [kg] > 0 */
     double center[3];           /**< of mass [m], link frame */
     double inertia[6]; /**< about the centre of mass, link axes: xx yy zz xy xz yz [kg m^2] */
 };
 
-/** Joint states, one entry a link. Read and write freely between ticks. */
+/** Joint states, one entry a link. Read and write them freely between ticks. */
 struct tact_hand_state {
     double *q;         /**< joint values [rad, m] */
     double *v;         /**< joint rates [rad/s, m/s] */
     double *target;    /**< drive targets [rad, m] */
-    double *torque;    /**< drive torque of the last tick [N m, N], after its limit */
-    double *saturated; /**< 1, -1: the drive was at its limit in that direction, 0: not [1] */
+    double *torque;    /**< drive torque of the last tick [N m, N], after limiting */
+    double *saturated; /**< 1, -1: the drive was at its limit in that direction, else 0 [1] */
 };
 
 struct tact_hand;
 
-/** -EINVAL for a parent that does not come earlier, a mass or inertia that is not physical,
- * negative gains, a zero axis, or numbers that are not finite; -ENOMEM. */
+/** Creates a hand. -EINVAL for a parent that is not an earlier link, a mass or inertia that is not
+ * physical, negative gains, a zero axis, or numbers that are not finite; -ENOMEM. */
 TACT_API int tact_hand_create(const struct tact_link_def *links, int count,
                               const struct tact_pose *base, struct tact_hand **out);
 /** Frees a hand that no world owns; NULL is allowed. Not real-time safe. */
@@ -62,50 +64,50 @@ TACT_API int tact_hand_parent(const struct tact_hand *hand, int link);
 /** Pointers to the joint states; valid as long as the hand. Real-time safe. */
 TACT_API struct tact_hand_state tact_hand_state(struct tact_hand *hand);
 
-/** Link frames and joint axes in the world from q. */
+/** Computes link frames and joint axes in the world from q. */
 TACT_API void tact_hand_refresh(struct tact_hand *hand);
 
-/** Pose of a link's frame in the world, and the twist of the point of the link that is at `point`
- *  (world), as of the last refresh. */
+/** Pose of a link's frame in the world, as of the last refresh. */
 TACT_API const struct tact_pose *tact_hand_link_pose(const struct tact_hand *hand, int link);
 /** Twist [m/s, rad/s], world axes, of the point of a link that is at `point` [m], world. Real-time
  * safe. */
 TACT_API void tact_hand_link_twist(const struct tact_hand *hand, int link, const double point[3],
                                    double twist[6]);
 
-/** How that twist changes at constant joint rates, the point moving with the link: Jdot v [m/s^2,
- *  rad/s^2]. */
+/** Rate of change of that twist at constant joint rates, for a point that moves with the link: Jdot
+ * v [m/s^2, rad/s^2]. */
 TACT_API void tact_hand_link_rate(const struct tact_hand *hand, int link, const double point[3],
                                   double rate[6]);
 
-/** Jacobian of a link at a world point: rows 6 (linear, angular, world axes), one column a joint,
- *  column-major with stride 6; columns of joints that do not move the link are zero. */
+/** Jacobian of a link at a world point: six rows (linear, angular, world axes), one column a joint,
+ * column-major with stride 6. Columns of joints that do not move the link are zero. */
 TACT_API void tact_hand_jacobian(const struct tact_hand *hand, int link, const double point[3],
                                  double *jacobian);
 
 /**
- * Free rates of the next tick: factors M + h D + h^2 K and solves, contacts left out. impulse:
- * joint space impulse expected from contacts [N m s], by which the drives that reach their limits
- * are chosen (the last tick's; NULL: none). gravity [m/s^2], world.
+ * Computes the free rates of the next tick: factors M + h D + h^2 K and solves without
+ * contacts. impulse: joint-space impulse expected from contacts [N m s], usually that of the last
+ * tick, used to predict which drives reach their limits; NULL: none. gravity [m/s^2], world.
  * @retval 0
  * @retval -EDOM  the matrix is not positive definite (numbers out of range)
  */
 TACT_API int tact_hand_free_velocity(struct tact_hand *hand, double h, const double gravity[3],
                                      const double *impulse);
 
-/** x = (M + h D + h^2 K)^-1 x for `columns` columns of length count, with the last factors. */
+/** x = (M + h D + h^2 K)^-1 x for `columns` columns of length count, with the factors of the last
+ * tact_hand_free_velocity(). */
 TACT_API void tact_hand_solve(const struct tact_hand *hand, double *x, int columns);
 
-/** Rates of the tick being solved: starts as the free rates; contacts add to it. */
+/** Rates in the tick that is being solved: initially the free rates; contacts add to them. */
 TACT_API double *tact_hand_velocity(struct tact_hand *hand);
 
-/** Least margin (tact_margin(), limits.h) of the torque limits of the drives from the base to the
- *  link, by the torque that their springs ask for at the rates being solved; 1 where none has a
- *  limit. *held: 1 where one of them is at its limit. h [s]: the tick's. */
+/** Smallest margin (tact_margin(), limits.h) to the torque limits of the drives between the base
+ * and the link, for the torque that their springs demand at the rates being solved; 1 where no
+ * drive has a limit. *saturated: 1 where a drive is at its limit. h [s]: period of the tick. */
 TACT_API double tact_hand_drive_margin(const struct tact_hand *hand, int link, double h,
                                        int *saturated);
 
-/** Takes those rates: drive torques, q += h v, refresh. */
+/** Ends a tick: stores drive torques and rates, q += h v, refreshes. */
 TACT_API void tact_hand_integrate(struct tact_hand *hand, double h);
 
 TACT_END_DECLS

@@ -1,6 +1,7 @@
 /*
  * Kinematics and dynamics of the tree. Twists and wrenches have their linear part first, are in
- * world axes and are taken about the base's origin, so that no transform stands between links.
+ * world axes and are taken about the origin of the base, so that no transforms between links are
+ * needed.
  */
 #include <string.h>
 #include "contact/world/hand_internal.h"
@@ -53,7 +54,7 @@ void tact_hand_refresh(struct tact_hand *hand)
     }
 }
 
-/* Momentum (or force) of inertia `in` moving with twist t, about the base's origin. */
+/* Momentum (or force) of inertia `in` at twist t, about the origin of the base. */
 static void apply_inertia(const double *in, const double *t, double *out)
 {
     double hxw[3], hxv[3];
@@ -68,7 +69,7 @@ static void apply_inertia(const double *in, const double *t, double *out)
     out[5] = j[4] * w[0] + j[5] * w[1] + j[2] * w[2] + hxv[2];
 }
 
-/* The link's own inertia about the base's origin (parallel axes). */
+/* The inertia of the link alone about the origin of the base (parallel axes). */
 static void own_inertia(const struct link *link, double *in)
 {
     double m = link->def.mass;

@@ -1,13 +1,13 @@
 /*
- * What a contact asks of the velocity along its normal: that the overlap goes to its target, at the
- * pace of its spring and dampers, and that an impact rebounds.
+ * Targets of a contact's normal velocity: the overlap relaxes to its target at the rate of its
+ * spring and dampers, and an impact rebounds.
  */
 #include <string.h>
 #include "contact/elementary.h"
 #include "contact/world/rows_internal.h"
 #include "contact/world/world_internal.h"
 
-/* Overlap beyond the target, over that, that has sunk in: less may go in a tick. */
+/* Excess of the overlap over its target above which a bias velocity is limited. */
 #define MIN_EXCESS 1e-6
 
 /* Rows of the normal velocity and of the two rotations that tip the patch. */
@@ -18,14 +18,14 @@ static int tips(const struct tact_patch *patch)
     return patch->kind == TACT_PATCH_ELLIPSE && patch->exponent == 1.0;
 }
 
-/* How far a point of a patch with gaps is from its target; x: from the centre, along t1, t2. */
+/* Gap, less its target, at a point of a patch with gaps; x: from the centre, along t1, t2. */
 static double gap_at(const struct tact_contact *c, const double *x)
 {
     const double *gap = c->patch.gap;
     return gap[0] + c->patch.target + c->preload + gap[1] * x[0] + gap[2] * x[1];
 }
 
-/* By how much the deepest point of such a patch is beyond it [m]. */
+/* Depth of the deepest point of such a patch beyond its target [m]. */
 static double deepest_excess(const struct tact_contact *c)
 {
     static const double middle[2] = {0.0, 0.0};
@@ -39,7 +39,7 @@ static double deepest_excess(const struct tact_contact *c)
                  : most;
 }
 
-/* Fastest approach of a point of the patch at normal velocity and turning u [m/s]. */
+/* Fastest approach of a point of the patch at normal velocity and rotation u [m/s]. */
 static double fastest_approach(const struct tact_patch *patch, const double *u)
 {
     double fastest = -u[0];
@@ -66,11 +66,11 @@ void tact_impact_velocity(const struct block *block, double u[3])
     }
 }
 
-/* How fast the edge of a patch closes as the bodies roll, at the velocities that led here. A flat
- * patch tips about its edge, which stays: there the edge's velocity is what may not be negative. A
- * curved one rolls on: its edge comes down where the depth is none yet, and only the centre keeps
- * its height. Curved is a direction in which the patch is no longer than its depth and radius make
- * it (a^2 = 4 R depth for a cap); along a capsule it is flat. */
+/* Sets the closing speed of the edge of a patch due to rolling, at the pre-velocities. A flat patch
+ * tips about its edge, where it stays in contact, so that the velocity at the edge must not be
+ * negative. A curved patch rolls: at its edge the depth is zero and still increases, while the
+ * centre stays at its height. A direction is curved where the patch is no longer than its depth and
+ * radius imply (a^2 = 4 R depth for a cap); along a capsule it is flat. */
 void tact_impact_edge_speed(const struct tact_world *world, struct block *block)
 {
     const struct tact_contact *c = &world->contacts[block->contact];
@@ -78,7 +78,7 @@ void tact_impact_edge_speed(const struct tact_world *world, struct block *block)
     block->edge_speed = 0.0;
     if (world->options.local == TACT_LOCAL_BOUCHARD || c->patch.kind != TACT_PATCH_ELLIPSE ||
         !isfinite(radius)) {
-        return; /* as published, or without rolling torque */
+        return; /* Algorithm 1 as published, or a patch without rolling torque */
     }
     for (int k = 0; k < 2; k++) {
         const struct side *side = &block->side[k];
@@ -100,7 +100,7 @@ void tact_impact_rebound(const struct tact_world *world, struct block *block)
     double e = tact_world_pair_law(world, c->a, c->b)->restitution;
     double approach = fastest_approach(&c->patch, block->pre_velocity);
     memset(block->restitution_velocity, 0, sizeof block->restitution_velocity);
-    if (c->patch.law == TACT_LAW_GAPS) { /* those that close in this tick */
+    if (c->patch.law == TACT_LAW_GAPS) { /* only those that close in this tick */
         approach = tact_min(approach, approach + deepest_excess(c) / world->options.period);
     }
     if (!(e > 0.0) || c->patch.law == TACT_LAW_WRENCH || !(approach > 0.0) ||
@@ -110,7 +110,7 @@ void tact_impact_rebound(const struct tact_world *world, struct block *block)
     for (int i = 0; i < (tips(&c->patch) ? 3 : 1); i++) {
         block->restitution_velocity[i] = -e * block->pre_velocity[i];
     }
-    if (block->normal_cfm > 0.0) { /* nothing is left to the spring */
+    if (block->normal_cfm > 0.0) { /* an impact leaves nothing to the spring */
         block->local.s[0] -= block->normal_cfm;
         block->normal_cfm = 0.0;
         block->bias_velocity =
@@ -118,12 +118,12 @@ void tact_impact_rebound(const struct tact_world *world, struct block *block)
     }
 }
 
-/* An overlap e = p (depth - target) beyond the target relaxes like a spring 1/c with a damper
- * tau/c, implicit in the depth after the tick, v_n + c / ((h + tau) h) f_n = e / (h + tau), where
- * tau is the relaxation time and, for the force (e / c) (1 - a v_n) of Hunt and Crossley (1975), a
- * e beside it. One that is not yet deep enough may close in one tick: v_n >= e / h. Never
- * pulls. From rest, a tick pushes bodies apart no faster than the options say, and if rigid or
- * rebounding no faster than tact_impact_limit_bias() finds. */
+/* Sets the targets of a patch with an overlap. The excess e = p (depth - target) relaxes like a
+ * spring 1/c with a damper tau/c, implicit in the depth after the tick: v_n + c / ((h + tau) h) f_n
+ * = e / (h + tau). tau is the relaxation time plus, for the force (e / c) (1 - a v_n) of Hunt and
+ * Crossley (1975), a e. Where the overlap is less than the target it may close in one tick: v_n >=
+ * e / h. The force never pulls. From rest, bodies separate no faster than push_limit and, if rigid
+ * or rebounding, no faster than tact_impact_limit_bias() allows. */
 static void depth_target(const struct tact_world *world, struct block *block)
 {
     const struct tact_contact *c = &world->contacts[block->contact];
@@ -142,8 +142,9 @@ static void depth_target(const struct tact_world *world, struct block *block)
         block->edge_speed;
 }
 
-/* The same of a patch with gaps g: v_n + w_1 x_2 - w_2 x_1 >= -g(x) / h at each of its points x
- * where none is deeper than its target; otherwise the deepest opens as too deep an overlap does. */
+/* Sets the targets of a patch with gaps g: v_n + w_1 x_2 - w_2 x_1 >= -g(x) / h at each of its
+ * points x, where none is deeper than its target. Otherwise the deepest point opens like an overlap
+ * that is too deep. */
 static void gaps_target(const struct tact_world *world, struct block *block)
 {
     const struct tact_contact *c = &world->contacts[block->contact];
@@ -186,9 +187,9 @@ void tact_impact_target(const struct tact_world *world, struct block *block)
     block->local.s[0] += block->normal_cfm;
 }
 
-/* How much faster the bodies of a contact would close after this tick without its impulse [m/s], at
- * velocities with the impulses of the last tick: what these gave beyond stopping the bodies was an
- * impact's, and carries nothing. */
+/* Closing velocity that the load of a contact adds in a tick [m/s], at velocities with the impulses
+ * of the last tick. The part of these that made the bodies separate was an impact's and is not a
+ * load. */
 static double load_velocity(const struct tact_world *world, const struct block *block)
 {
     double u[3];
@@ -196,8 +197,8 @@ static double load_velocity(const struct tact_world *world, const struct block *
     return block->local.s[0] * world->contacts[block->contact].impulse[0] - tact_max(u[0], 0.0);
 }
 
-/* At least the sum of overlaps beyond the target of any contacts one above the other [m]: of each
- * body or hand of an island the largest counts. */
+/* Upper bound of the sum of excess overlaps of contacts on top of each other [m]: the largest
+ * excess of each body or hand of an island. */
 static double sum_excess(const struct tact_world *world, const struct island *island)
 {
     double sum = 0.0;
@@ -217,12 +218,13 @@ static double sum_excess(const struct tact_world *world, const struct island *is
     return sum;
 }
 
-/* What sank in an impact is lifted again, but does not hop: bodies are pushed apart no faster than
- * what draws them, d a tick, brings back to rest on the way e to the target, v^2 + v d = 2 e d / h
- * (the half of d is the integrator's). Contacts one above the other share the speed at which the
- * sum of their overlaps is covered. Between bodies that fall alike, as those of a stack do until
- * the ground stops them, it is the load that draws; of which an impact in the last tick says too
- * much, but that is no faster than gravity or what draws another contact of the island. */
+/* Limits bias velocities so that an overlap that an impact caused is corrected without a hop.
+ * Bodies separate no faster than the acceleration d that closes the contact, per tick, brings to
+ * rest within the excess e: v^2 + v d = 2 e d / h (half of d is due to the integrator). Contacts on
+ * top of each other share the speed that belongs to the sum of their excesses. Where both bodies
+ * fall alike, as those of a stack do until the ground stops them, d is due to the load. An impact
+ * in the last tick makes the load too large; it is therefore bounded by gravity and by d of the
+ * other contacts of the island. */
 void tact_impact_limit_bias(const struct tact_world *world, const struct island *island)
 {
     double h = world->options.period, excess = sum_excess(world, island);

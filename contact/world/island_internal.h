@@ -1,7 +1,7 @@
 /*
- * Bodies and hands that the contacts and joints of a tick hold together. What happens in one island
- * is not felt in another: each is swept until it is solved, and one that is not takes nothing from
- * the rest.
+ * Islands: sets of bodies and hands that are connected by contacts and joints in a tick.
+ * Impulses in one island do not affect another, so each is swept until it is solved, independent
+ * of the others.
  */
 #ifndef TACT_CONTACT_ISLAND_INTERNAL_H
 #define TACT_CONTACT_ISLAND_INTERNAL_H
@@ -15,57 +15,55 @@ struct list {
     int count;
 };
 
-/* What is known between the sweeps of an island (search.c). */
+/* State of the iteration between the sweeps of an island (search.c). */
 struct search {
-    int n;                /* unknowns */
-    int newton;           /* 1 where Newton's steps may be taken */
-    double best;          /* least residual met */
-    double since_restart; /* the same since Anderson acceleration began anew */
-    double newton_start;  /* residual where Newton's present steps began */
-    int newton_tries;     /* how many of them have led no lower; 0: none is under way */
-    int newton_failures;  /* how often they were taken back */
-    int newton_pause;     /* sweeps until they are tried again */
-    int interior_steps; /* of the interior-point method that were taken; 0: not tried, or of no use
-                         */
-    int anchored;       /* 1: the solver's springs start at impulses of this search, as set by
-                           tact_springs_anchor(); -1: they must not be anchored any more */
-    double least_miss;  /* miss met: a residual is a share of impulses, which may be absurd */
-    double least_miss_residual;            /* residual there */
-    double *before, *after, *scale, *next; /* impulses */
-    double *best_impulses,
-        *least_miss_impulses; /* those of the best sweep, and of the least miss */
+    int n;                /* number of unknowns */
+    int newton;           /* 1 where Newton's steps may be used */
+    double best;          /* smallest residual so far */
+    double since_restart; /* smallest residual since Anderson acceleration was restarted */
+    double newton_start;  /* residual at the start of the present series of Newton's steps */
+    int newton_tries;     /* steps of that series without progress; 0: no series is in progress */
+    int newton_failures;  /* number of series that were undone */
+    int newton_pause;     /* sweeps until Newton's steps are tried again */
+    int interior_steps;   /* steps of the interior-point method; 0: not tried, or without success */
+    int anchored;         /* 1: the solver's springs are anchored at impulses of this search, by
+                             tact_springs_anchor(); -1: they must not be anchored again */
+    double least_miss;    /* smallest absolute residual so far: a relative one is misleading where
+                             impulses are huge */
+    double least_miss_residual;                  /* relative residual at that point */
+    double *before, *after, *scale, *next;       /* impulses */
+    double *best_impulses, *least_miss_impulses; /* impulses with the smallest relative, and with
+                                                    the smallest absolute residual */
     struct anderson anderson;
 };
 
 struct island {
-    struct list blocks, constraints,
-        mechanisms;     /* of the world, and which mechanisms the bonds make */
-    struct list owners; /* bodies, then hands */
-    int points;         /* one of its contacts is solved as points */
-    int coupled;        /* two contacts share a body or hand */
-    int open;           /* 1: to be swept */
-    double residual;    /* largest of the last sweep, as tact_solve_stats has it */
-    double size,
-        change; /* of that: squares of all impulses and of what changed, torques as forces */
+    struct list blocks, constraints, mechanisms; /* indices in the world */
+    struct list owners;                          /* bodies, then hands */
+    int points;          /* 1: one of its contacts is solved as contact points */
+    int coupled;         /* 1: two contacts share a body or hand */
+    int open;            /* 1: not solved yet */
+    double residual;     /* largest residual of the last sweep, as in struct tact_solve_stats */
+    double size, change; /* sums of squares of all impulses and of their changes in that sweep;
+                            torques are scaled to forces */
     struct search search;
 };
 
-/* Those of a tick, in the order of their first contacts, then those of joints alone. */
+/* The islands of a tick: in the order of their first contacts, then those with joints only. */
 struct islands {
     struct island *list;
     int count;
-    int *root;        /* of each body, then hand: one that it hangs together with */
-    int *number;      /* of each root: its island, or -1 */
-    int *items;       /* what the lists point into */
-    double *unknowns; /* of all searches */
+    int *root;        /* union-find parent of each body, then hand */
+    int *number;      /* index of the island of each root, or -1 */
+    int *items;       /* storage of the lists */
+    double *unknowns; /* storage of the vectors of all searches */
 };
 
-/* Room, once bodies, hands, bonds and pairs are known. -ENOMEM. */
+/* Allocates, once bodies, hands, constraints and pairs are known. -ENOMEM. */
 int tact_islands_create(struct tact_world *world);
 void tact_islands_destroy(struct islands *islands);
 
-/* Finds the islands of the present blocks; all are open. Tells which contacts share no body or hand
- * with another. */
+/* Finds the islands of the present blocks and marks all as unsolved. Sets block.uncoupled. */
 void tact_islands_find(struct tact_world *world);
 
 #endif

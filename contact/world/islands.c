@@ -1,4 +1,4 @@
-/* Which bodies and hands hang together in a tick: union-find over contacts and joints. */
+/* Finds the bodies and hands that are connected in a tick: union-find over contacts and joints. */
 #include "contact/world/island_internal.h"
 
 #include <errno.h>
@@ -6,7 +6,7 @@
 #include <string.h>
 #include "contact/world/world_internal.h"
 
-#define SEARCH_VECTORS 6 /* of struct search: impulses */
+#define SEARCH_VECTORS 6 /* vectors of impulses in struct search */
 
 static int owner_count(const struct tact_world *world)
 {
@@ -91,7 +91,7 @@ static int island_of_owner(struct tact_world *world, int i)
     return island_at(world, i, i);
 }
 
-/* Another island, where this root has none. */
+/* Starts a new island for a root that has none. */
 static void number_root(struct islands *s, int root)
 {
     if (s->number[root] < 0) {
@@ -124,14 +124,14 @@ static void number_islands(struct tact_world *world)
     }
 }
 
-/* Fills the list at `offset` in each island with the numbers of its things; returns the room that
- * is left. */
+/* Fills the list at `offset` in each island with the indices of its items; returns the remaining
+ * storage. */
 static int *fill_lists(struct tact_world *world, size_t offset, int count,
                        int (*island_of)(struct tact_world *, int), int *room)
 {
     struct islands *s = &world->islands;
     struct list *list;
-    for (int pass = 0; pass < 2; pass++) { /* counts, lists */
+    for (int pass = 0; pass < 2; pass++) { /* first counts, then writes */
         for (int i = 0; i < count; i++) {
             int island = island_of(world, i);
             if (island < 0) {
@@ -153,7 +153,7 @@ static int *fill_lists(struct tact_world *world, size_t offset, int count,
     return room;
 }
 
-/* The vectors of each search, one island's after another's. */
+/* Partitions the storage into the vectors of each search, one island after another. */
 static void partition_unknowns(struct islands *s)
 {
     double *next = s->unknowns;
@@ -182,7 +182,7 @@ static int *contact_counter(struct tact_world *world, struct tact_owner owner)
 
 static void find_uncoupled(struct tact_world *world)
 {
-    for (int pass = 0; pass < 3; pass++) { /* sets to 0, counts, looks */
+    for (int pass = 0; pass < 3; pass++) { /* sets to 0, counts, evaluates */
         for (int i = 0; i < world->block_count; i++) {
             struct block *block = &world->blocks[i];
             block->uncoupled = 1;

@@ -1,15 +1,15 @@
 /*
- * The joints' own matrix, A = J M^-1 J^T of all held rows: which mechanisms there are, and their
- * factors. Bonds of one mechanism stand together; a row's entries begin at the first bond that
- * shares a body with its own, so that a chain costs what a band does.
+ * The matrix of the joints, A = J M^-1 J^T of all constrained rows: which mechanisms there are,
+ * and its factors. Constraints of one mechanism are contiguous. A row starts at the first
+ * constraint that shares a body with its own, so that a chain has a band matrix.
  */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include "contact/world/world_internal.h"
 
-#define ANSWER_BYTES ((size_t)64 << 20) /* most memory for the contacts' answers */
-#define REDUNDANT 1e-10 /* share of a row's own mobility below which it adds nothing */
+#define ANSWER_BYTES ((size_t)64 << 20) /* largest memory for responses to contacts */
+#define REDUNDANT 1e-10 /* pivot over the mobility of its row, below which the row is redundant */
 
 static int body_of(const struct tact_constraint *constraint, int side)
 {
@@ -22,7 +22,8 @@ static int constrained_rows(enum tact_constraint_kind kind)
     return kind == TACT_CONSTRAINT_BALL ? 3 : kind == TACT_CONSTRAINT_FIXED ? 6 : 5;
 }
 
-/* Labels each body with the least body that joints connect it to; -1 without joints. */
+/* Labels each body with the smallest index of the bodies that joints connect it to; -1 without
+ * joints. */
 static void label_bodies(const struct tact_world *world, int *label)
 {
     for (int i = 0; i < world->body_count; i++) {
@@ -48,7 +49,7 @@ static void label_bodies(const struct tact_world *world, int *label)
     }
 }
 
-/* Lists the bonds by mechanism, in the order of the mechanisms' least bodies. */
+/* Sorts the constraints by mechanism, in the order of the mechanisms' smallest body indices. */
 static void list_mechanisms(struct tact_world *world)
 {
     struct mechanisms *m = &world->mechanisms;
@@ -79,7 +80,7 @@ static void list_mechanisms(struct tact_world *world)
             int body = body_of(&world->constraints[i].constraint, k);
             if (body >= 0) {
                 m->of_body[body] =
-                    world->constraints[i].mechanism; /* from the label to the number */
+                    world->constraints[i].mechanism; /* replaces the label by the index */
             }
         }
     }
@@ -96,7 +97,7 @@ static int share_body(const struct world_constraint *p, const struct world_const
     return 0;
 }
 
-/* Where each row begins; returns the number of entries. */
+/* Sets where each row starts; returns the number of entries. */
 static size_t lay_out_rows(struct tact_world *world)
 {
     struct mechanisms *m = &world->mechanisms;
@@ -166,7 +167,7 @@ void tact_mechanisms_destroy(struct mechanisms *m)
     free(m->responses);
 }
 
-/* Adds J_p Y_q of a body that both move to the matrix; q stands no later than p. */
+/* Adds J_p Y_q of a body that p and q share to the matrix; q is not after p. */
 static void add_shared(struct mechanisms *m, const struct world_constraint *p, int side,
                        const struct world_constraint *q, int other)
 {
@@ -205,8 +206,7 @@ static void fill_matrix(struct tact_world *world, const struct mechanism *part)
     }
 }
 
-/* A row that follows from those before it, as a closed chain has them, gets 1/D = 0: it bears
- * nothing. */
+/* Factors a row. A redundant row, as in a closed chain, has 1/D = 0 and bears no load. */
 static void factor_row(struct mechanisms *m, int i)
 {
     double *row = m->factors + m->start[i];

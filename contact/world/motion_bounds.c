@@ -1,16 +1,16 @@
 /*
- * How far shapes go in a tick. Bodies that are marked fast are looked for as far ahead as they may
- * go in two, by models that know the gap of shapes that are apart; of all other pairs, those whose
- * shapes pass by more than the thinner of them in a tick are counted, as their contact may never
- * have been measured.
+ * Bounds on the motion of shapes in a tick. Pairs of bodies that are marked as fast are searched
+ * as far ahead as they may move in two ticks, with models that know the gap of separated shapes.
+ * Of all other pairs, those whose shapes pass each other by more than the thinner of them in a
+ * tick are counted, because their contact may never have been measured.
  */
 #include <errno.h>
 #include "contact/world/world_internal.h"
 
 #define FAST_TICKS 2.0   /* ticks of motion of a fast body within which its contacts are known */
-#define SMALL_TRAVEL 0.1 /* of the radius: a way in a tick up to that needs no wider search */
+#define SMALL_TRAVEL 0.1 /* of the radius: a smaller travel in a tick needs no wider search */
 #define SEARCH_SPARE                                                                               \
-    1.25 /* over the present sweep, so that a search lasts while a body speeds up */
+    1.25 /* over the present margin, so that a search stays valid while a body accelerates */
 
 int tact_world_set_fast(struct tact_world *world, int body)
 {

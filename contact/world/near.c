@@ -6,8 +6,9 @@
 #include <string.h>
 #include "contact/world/world_internal.h"
 
-#define SEARCH_MARGIN 0.25 /* of a moving shape's radius: how far it goes until the next search */
-#define RETAINED 0.98      /* of the margin, squared: room for rounding */
+#define SEARCH_MARGIN                                                                              \
+    0.25 /* of a moving shape's radius: distance that it may move until the next search */
+#define RETAINED 0.98 /* of the margin, squared: leaves room for rounding */
 
 int tact_near_create(struct tact_world *world)
 {
@@ -67,7 +68,7 @@ void tact_near_destroy(struct near *near)
     tact_keys_destroy(&near->keys);
 }
 
-/* Pairs of shapes whose first is below a. */
+/* Number of pairs of shapes whose first shape is before a. */
 static int64_t pairs_below(const struct tact_world *world, int a)
 {
     return (int64_t)a * (2 * (int64_t)world->shape_count - a - 1) / 2;
@@ -89,19 +90,21 @@ void tact_near_shapes(const struct tact_world *world, int pair, int *a, int *b)
     *b = (int)(pair - pairs_below(world, low)) + low + 1;
 }
 
-/* How far a shape may go until the next search. */
+/* Distance that a shape may move until the next search. */
 static double margin_of(const struct world_shape *shape)
 {
     return shape->owner.kind == TACT_OWNER_FIXED ? 0.0 : SEARCH_MARGIN * shape->radius;
 }
 
-/* How far from its origin a search takes what it may meet until the next. */
+/* Radius about the origin of a shape within which a search finds others, valid until the next
+ * search. */
 static double reach_of(const struct world_shape *shape)
 {
     return shape->radius + margin_of(shape) + shape->searched_margin;
 }
 
-/* Whether a shape is where a search would find other pairs. A position that is not finite is. */
+/* 1 where a shape has moved so far that a search would find other pairs; also for a position that
+ * is not finite. */
 static int has_moved(const struct tact_world *world, int i)
 {
     const struct world_shape *shape = &world->shapes[i];
@@ -128,7 +131,7 @@ static int any_has_moved(const struct tact_world *world)
     return 0;
 }
 
-/* Whether a pair has something that a tick has to clear once its shapes are apart. */
+/* 1 where a pair has state that a tick must clear once its shapes are separated. */
 static int has_state(const struct tact_world *world, int slot)
 {
     static const struct tact_springs none;
@@ -141,7 +144,7 @@ static int has_state(const struct tact_world *world, int slot)
            memcmp(&c->springs, &none, sizeof none) != 0;
 }
 
-/* Two shapes that are near. */
+/* Handles two shapes that are near: marks their pair as listed, or adds it to the candidates. */
 static void visit_pair(struct tact_world *world, int i, int k)
 {
     struct near *near = &world->near;
@@ -206,7 +209,8 @@ static int widest_axis(const struct tact_world *world)
     return best;
 }
 
-/* By Shell's method, with the gaps of Ciura 2001: in place, and quick where little has changed. */
+/* Sorts by Shell's method with the gaps of Ciura 2001: in place, and fast where little has changed.
+ */
 static void sort_order(struct near *near)
 {
     static const int gaps[] = {57893, 24684, 10525, 4487, 1750, 701, 301, 132, 57, 23, 10, 4, 1};
@@ -223,7 +227,8 @@ static void sort_order(struct near *near)
     }
 }
 
-/* Pairs of bounding spheres that overlap with their margins. What is not finite is far away. */
+/* Visits pairs of bounding spheres that overlap with their margins. Positions that are not finite
+ * count as far away. */
 static void visit_along_axis(struct tact_world *world)
 {
     struct near *near = &world->near;
@@ -252,7 +257,7 @@ static void visit_along_axis(struct tact_world *world)
     }
 }
 
-/* The listed contacts into the order of their pairs: by their first shape, then by insertion. */
+/* Sorts the listed slots by the number of their pair: by the first shape, then by insertion. */
 static void sort_list(struct tact_world *world, int count)
 {
     struct near *near = &world->near;
@@ -278,7 +283,7 @@ static void sort_list(struct tact_world *world, int count)
     near->count = count;
 }
 
-/* A contact for a pair that came near; -1 where there is none left. */
+/* Assigns a slot to a pair that has come near; -1 where there is none left. */
 static int acquire_slot(struct tact_world *world, const struct world_pair *p)
 {
     struct near *near = &world->near;
@@ -318,7 +323,8 @@ static void release_slot(struct tact_world *world, int slot)
     near->free_slots[near->free_slot_count++] = slot;
 }
 
-/* Contacts of the pairs that left go to those that came. */
+/* Releases the slots of pairs that are no longer near and assigns slots to new ones; returns the
+ * number in use. */
 static int exchange_slots(struct tact_world *world)
 {
     struct near *near = &world->near;

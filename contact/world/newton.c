@@ -10,13 +10,14 @@
 #include "contact/world/rows_internal.h"
 #include "contact/world/sweeps_internal.h"
 
-#define DIFFERENCE 1e-7 /* of the velocity, between problems whose difference is the derivative */
-#define PRESSURE 1e-6   /* of the normal force, the same for the spin arm */
-#define PASSES 12       /* as in struct tact_local_problem, for the derivative */
-#define SINGULAR 1e-7   /* of a direction: what is changed less does not count as changed */
-/* Contacts of an island: fewer go by products with sweeps, whose step is the least among those that
- * redundant contacts leave open. Balls pressed from all sides take 4 to 10 sweeps, by elimination
- * up to 42; stacks and walls of 10 boxes and more do not end without elimination. */
+#define DIFFERENCE 1e-7 /* of the velocity: step of numerical derivatives */
+#define PRESSURE 1e-6   /* of the normal force: step of the derivative by the spin arm */
+#define PASSES 12       /* as in struct tact_local_problem, for derivatives */
+#define SINGULAR 1e-7   /* of a direction: a smaller result counts as zero */
+/* Contacts of an island from which elimination is used. Below it, GMRES takes the smallest of the
+ * steps that redundant contacts leave undetermined. Balls that are pressed from all sides take 4 to
+ * 10 sweeps with it and up to 42 with elimination; stacks and walls of 10 boxes and more do not
+ * converge without elimination. */
 #define LEAST_ELIMINATED 13
 
 int tact_newton_create(struct newton *newton, int blocks)
@@ -49,7 +50,8 @@ int tact_newton_sticks(const struct tact_world *world, const struct block *block
     return world->contacts[block->contact].limits == 0 && block->local.mu > 0.0;
 }
 
-/* How a block's impulse answers its b; by differences where that is not known otherwise. */
+/* Derivative of a block's impulse by its b; by finite differences where it is not available
+ * otherwise. */
 static void differentiate_impulse(const struct block *block, const double *r, const double *scale,
                                   double *slope)
 {
@@ -77,8 +79,8 @@ static void differentiate_impulse(const struct block *block, const double *r, co
     }
 }
 
-/* How it answers the normal force of before the sweep, x, which the spin arm of a soft patch goes
- * by. */
+/* Derivative of a block's impulse by the normal force before the sweep, x, on which the spin arm of
+ * a soft patch depends. */
 static void differentiate_arm(const struct tact_world *world, const struct block *block, double x,
                               const double *r, double *press)
 {
@@ -100,8 +102,8 @@ static void differentiate_arm(const struct tact_world *world, const struct block
     }
 }
 
-/* How the impulse of an island's contact i answers a change of its b, and of what its normal force
- * was. */
+/* Change of the impulse of the island's contact i due to a change of its b, and of its previous
+ * normal force. */
 static void respond(const struct tact_world *world, const struct block *block, int i,
                     const double *b, double was, double *r)
 {
@@ -109,7 +111,7 @@ static void respond(const struct tact_world *world, const struct block *block, i
     int limits = world->contacts[block->contact].limits;
     memset(r, 0, 6 * sizeof *r);
     if (block->uncoupled) {
-        return; /* its b stays */
+        return; /* its b is constant */
     }
     if (tact_newton_sticks(world, block)) {
         for (int k = 0; k < local->rows; k++) {
@@ -126,7 +128,7 @@ static void respond(const struct tact_world *world, const struct block *block, i
     }
 }
 
-/* What a sweep makes of a change x of all impulses. */
+/* Result of a linearised sweep for a change x of all impulses. */
 static void linear_sweep(struct tact_world *world, const struct island *island, const double *x,
                          double *out)
 {
@@ -158,7 +160,8 @@ static void scale_down(double *x, double by, int n)
     }
 }
 
-/* Takes direction m through 1 - g' and makes the next one. Returns 0 where it adds nothing. */
+/* Multiplies direction m by 1 - g' and computes the next direction. Returns 0 where the result is
+ * zero. */
 static int extend_basis(struct tact_world *world, const struct island *island, const double *scale,
                         int m)
 {

@@ -8,7 +8,7 @@
 #include "contact/world/world_internal.h"
 
 #define RIGID_COMPLIANCE                                                                           \
-    1e-9 /* of S: compliance of a rigid contact, so that its row can be eliminated */
+    1e-9 /* of S: compliance of a rigid contact, with which its row can be eliminated */
 
 /* Compliance of a row of a contact, in the units of S. */
 static double row_compliance(const struct block *block, int row)
@@ -17,7 +17,7 @@ static double row_compliance(const struct block *block, int row)
     return tact_max(own, RIGID_COMPLIANCE * block->local.s[7 * row]);
 }
 
-/* The answer of a contact that sticks: S d + e + J dv = 0, with what is rigid of S in J dv. */
+/* Response of a contact that sticks: S d + e + J dv = 0, where the rigid part of S is in J dv. */
 static int stick_response(const struct block *block, const double *soft, const double *e, double *c,
                           double *a)
 {
@@ -51,8 +51,7 @@ static int stick_response(const struct block *block, const double *soft, const d
     return 1;
 }
 
-/* The contact's b at the present velocities, and what it was in the sweep that made r: how they
- * differ. */
+/* Difference between b of a contact at the present velocities and in the sweep that gave r. */
 static void find_b_change(const struct block *block, const double *r, double *e)
 {
     double u[6] = {0.0};
@@ -69,8 +68,8 @@ static void find_b_change(const struct block *block, const double *r, double *e)
     }
 }
 
-/* How a contact answers velocities: d = a + C J dv. was: the change of its normal force in the
- * sweep, by which its spin arm is late. Returns 0 where it has none. */
+/* Response of a contact to velocities: d = a + C J dv. was: change of its normal force in the
+ * sweep, by which its spin arm lags. Returns 0 where it has none. */
 static int find_response(const struct tact_world *world, const struct block *block, int i,
                          const double *r, double was, double *c, double *a)
 {
@@ -91,7 +90,7 @@ static int find_response(const struct tact_world *world, const struct block *blo
     if (tact_newton_sticks(world, block)) {
         return stick_response(block, soft, e, c, a);
     }
-    for (int k = 0; k < 36; k++) { /* 1 + G (S - E) - p: left; G, and G e + p was: right */
+    for (int k = 0; k < 36; k++) { /* left: 1 + G (S - E) - p; right: G, and G e + p was */
         const double *row = slope + 6 * (k / 6), *column = local->s + 6 * (k % 6);
         left[k] = (k % 7 == 0) + tact_dot(row, column, 6) - row[k % 6] * soft[k % 6];
         left[k] -= block->cross_coupled ? tact_dot(row, block->cross_cfm + 6 * (k % 6), 6) : 0.0;
@@ -111,7 +110,7 @@ static int find_response(const struct tact_world *world, const struct block *blo
     return 1;
 }
 
-/* What a contact's impulse changes by at changes v of the velocities. */
+/* Change of a contact's impulse for changes v of the velocities. */
 static void find_step(const struct tact_world *world, const struct block *block, int i,
                       const double *v, double *step)
 {

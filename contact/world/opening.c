@@ -1,32 +1,31 @@
 /*
- * How overlaps may be opened: none that was there at the start by force, and no other with more
- * than its bodies' own weight and motion account for.
+ * Limits to the separation of overlapping bodies: overlaps that existed at the start are not
+ * forced open, and others are opened with no more than the weight and motion of the bodies account
+ * for.
  */
 #include "contact/world/hand_internal.h"
 #include "contact/world/sweeps_internal.h"
 
-/* Mobility along the normal over that of the joints in their best direction. Below NEAR joints
- * hardly move the contact: what an impulse along the normal does to them grows as the root of the
- * inverse, and a compliance of LEAST bounds it to 500 times their momentum. Below LEAST they do
- * not open it at all. */
+/* Mobility along the normal over that of the joints in their best direction. Below WEAK joints
+ * hardly move the contact: the momentum that a normal impulse adds to them grows as the inverse
+ * square root, and a compliance of STUCK bounds it to 500 times their own. Below STUCK joints
+ * cannot open it. */
 #define WEAK 1e-2
 #define STUCK 1e-6
-#define FULL_SPEED 0.1 /* above it a contact is opened at full speed */
+#define FULL_SPEED 0.1 /* above it a contact opens at full speed */
 
 #define LIFT                                                                                       \
-    0.01 /* of the target depth, by which a contact may lift before its preload shrinks            \
-          */
+    0.01 /* of the target depth, by which a contact may lift before its preload decreases */
 #define JAMMED                                                                                     \
-    10.0 /* times all that moves and weighs: impulses above it push against each other             \
-          */
+    10.0 /* times the impulse that motion and weight account for: larger ones oppose each other */
 
-#define MAX_LOAD 100.0 /* times that: no impulses of an unsolved tick are larger */
+#define MAX_LOAD 100.0 /* times that impulse: bound for unsolved ticks */
 
-#define SECOND_CFM 1e-4 /* compliance of a crowded contact in its second solve, of its mobility */
-#define THIRD_CFM 1e-2  /* the same in its third */
+#define SECOND_CFM 1e-4 /* compliance of a jammed contact in its second solve, of its mobility */
+#define THIRD_CFM 1e-2  /* the same in its third solve */
 
-/* Mobility of a hand's joints at a contact, each in the direction in which it moves the contact
- * most: a hinge at least as it moves its own mass, at the radius of gyration about its axis. */
+/* Sum of the mobilities of a hand's joints at a contact, each in the direction in which it moves
+ * the contact most. A hinge counts at least as if the contact were at its radius of gyration. */
 static double best_mobility(const struct tact_hand *hand, const struct side *side, double h)
 {
     double sum = 0.0;
@@ -35,7 +34,7 @@ static double best_mobility(const struct tact_hand *hand, const struct side *sid
         const struct link *link = &hand->links[m];
         double square = tact_v3_dot(j, j), mass = hand->mass[m * hand->count + m];
         if (square == 0.0 && tact_v3_dot(j + 3, j + 3) == 0.0) {
-            continue; /* moves neither link against the other */
+            continue; /* does not move the two links relative to each other */
         }
         double driven = hand->state.saturated[m] == 0.0
                             ? h * link->def.damping + h * h * link->def.stiffness
@@ -56,8 +55,8 @@ void tact_opening_measure_mobility(const struct tact_world *world, struct block 
     for (int k = 0; k < 2; k++) {
         const struct side *side = &block->side[k];
         if (side->owner.kind == TACT_OWNER_BODY) {
-            return; /* moves every way, but for joints of mechanisms: tact_constraints_eliminate()
-                     */
+            return; /* moves in every direction, except for joints of mechanisms:
+                       tact_constraints_eliminate() */
         }
         if (side->dof) {
             best +=
@@ -78,7 +77,7 @@ void tact_openings_check_start(struct tact_world *world)
     static const double none[3] = {0.0, 0.0, 0.0};
     for (int i = 0; i < world->hand_count; i++) {
         if (tact_hand_free_velocity(world->hands[i].hand, world->options.period, none, NULL)) {
-            return; /* the first tick says so */
+            return; /* the first tick reports this */
         }
     }
     for (int i = 0; i < world->block_count; i++) {
@@ -114,8 +113,8 @@ void tact_opening_preload(const struct tact_world *world, struct tact_contact *c
 {
     double excess = tact_max(0.0, c->patch.depth - c->patch.target);
     c->starting &= c->preload > 0.0;
-    /* A contact that is lifted by rounding comes down again: were its target where it is now, those
-     * of a redundant body would never agree. */
+    /* A contact that rounding lifts comes down again. Were the target at its present depth, the
+     * targets of several contacts of a body would never agree. */
     if (c->preload > 0.0) {
         c->preload = tact_min(c->preload, excess + LIFT * c->patch.target);
     }
@@ -127,8 +126,8 @@ void tact_opening_preload(const struct tact_world *world, struct tact_contact *c
     }
 }
 
-/* What starts in motion has no load yet that its springs would be in balance with: the impulse of
- * its first tick stops it. */
+/* Clears `starting` of islands that start in motion: their springs have no load yet, as the impulse
+ * of the first tick stops the motion. */
 static void find_resting(struct tact_world *world)
 {
     double slow = world->options.period * tact_v3_norm(world->options.gravity);
@@ -144,7 +143,7 @@ static void find_resting(struct tact_world *world)
     }
 }
 
-/* Takes off what is kept of an overlap what its load compresses it by. */
+/* Reduces the preload of a contact by the compression under its load. */
 static void compress_preload(const struct tact_world *world, struct tact_contact *c)
 {
     const struct tact_contact_law *law = tact_world_pair_law(world, c->a, c->b);
@@ -168,7 +167,7 @@ void tact_openings_finish_start(struct tact_world *world)
     }
 }
 
-/* Impulse that all of an island's contacts need together, by the velocities of the free motion. */
+/* Sum of impulses that all contacts of an island need, by the velocities of the free motion. */
 static double expected_impulse(const struct tact_world *world, const struct island *island)
 {
     double h = world->options.period, sum = 0.0;
@@ -203,7 +202,8 @@ void tact_openings_bound_unsolved(struct tact_world *world, struct island *islan
     }
 }
 
-/* Whether joints alone carry one of the island's contacts: they may leave it no motion at all. */
+/* 1 where a contact of the island is carried by joints alone, which may leave it no motion at all.
+ */
 static int joints_alone_carry(const struct tact_world *world, const struct island *island)
 {
     for (int i = 0; i < island->blocks.count; i++) {
@@ -224,10 +224,11 @@ static int has_hand(const struct tact_world *world, const struct island *island)
     return 0;
 }
 
-/* Slows the pushes of an island where they press against each other, to what bears CROWDED times
- * the load, so that friction carries what is jammed; the second time takes them. Contacts get
- * softer, there and where links that touch what is fixed were not solved; but not those by which
- * hands only press bodies, which would creep. Returns whether the island is to be solved again. */
+/* Reduces the bias velocities of an island where they oppose each other, until the impulses are
+ * JAMMED times the load, so that friction holds what is jammed; on the second call to zero.
+ * Contacts become more compliant there, and where links that touch what is fixed were not solved;
+ * but not those with which hands only press bodies, which would creep. Returns 1 where the island
+ * is to be solved again. */
 static int reduce_bias(struct tact_world *world, struct island *island, int again)
 {
     static const double none[6] = {0.0};
@@ -250,8 +251,8 @@ static int reduce_bias(struct tact_world *world, struct island *island, int agai
             block->not_opened |= block->bias_velocity > 0.0;
             block->bias_velocity *= block->bias_velocity > 0.0 ? share : 1.0;
         }
-        /* Contacts that press against each other through bodies that cannot move may bear anything,
-         * and go on bearing it. */
+        /* Contacts that press against each other through bodies that cannot move may have any
+         * impulse, and keep it. */
         if (tact_sweeps_can_search(world, island) && (jams || !has_hand(world, island))) {
             tact_springs_set_cfm(block, again ? THIRD_CFM : SECOND_CFM, none);
             island->search.anchored = -1;

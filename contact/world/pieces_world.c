@@ -1,10 +1,8 @@
-/* Pairs that are solved as several pieces: their contacts, and what they add up to. */
+/* Pairs that are solved as several pieces: the contacts of the pieces, and their sums. */
 #include <string.h>
 #include "contact/world/world_internal.h"
 
-#define SAME_NORMAL                                                                                \
-    0.9 /* least cosine between the normals of a piece from one tick to the next                   \
-         */
+#define SAME_NORMAL 0.9 /* smallest cosine between the normals of a piece in successive ticks */
 
 void tact_pieces_clear(struct tact_world *world, struct tact_contact *c)
 {
@@ -17,7 +15,7 @@ void tact_pieces_clear(struct tact_world *world, struct tact_contact *c)
     }
 }
 
-/* Takes the warm start, and what springs hold, of what faced the same way in the last tick. */
+/* Copies warm start and spring state from the piece of the last tick with the same normal. */
 static void inherit_warm_start(struct tact_contact *piece, struct tact_contact *last)
 {
     int best = -1;
@@ -37,7 +35,7 @@ static void inherit_warm_start(struct tact_contact *piece, struct tact_contact *
     }
 }
 
-/* What the pair was solved as in the last tick: its pieces, or the whole of it. */
+/* The contacts that the pair was solved as in the last tick: its pieces, or the whole. */
 static void last_pieces(const struct tact_world *world, int slot, int was_split,
                         struct tact_contact last[TACT_PIECES])
 {
@@ -56,7 +54,7 @@ void tact_pieces_make(struct tact_world *world, int slot, const struct tact_pair
     if (!c->first_piece) {
         return;
     }
-    /* Pieces of the last tick face somewhere. */
+    /* Pieces of the last tick have a frame. */
     int was_split = tact_v3_norm(world->contacts[c->first_piece].patch.frame) > 0.0;
     if (!count && !was_split) {
         return;
@@ -76,7 +74,7 @@ void tact_pieces_make(struct tact_world *world, int slot, const struct tact_pair
     c->split = count;
 }
 
-/* Adds what a piece transmits to the wrench on A about the centre of the whole patch. */
+/* Adds the wrench of a piece to the wrench on A about the centre of the whole patch. */
 static void add_piece(const struct tact_contact *piece, struct tact_contact *c)
 {
     double arm[3], torque[3];

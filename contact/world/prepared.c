@@ -76,7 +76,8 @@ static struct prepared_model *add_model(struct tact_world *world,
     return of->data && of->made && of->from ? of : NULL;
 }
 
-/* A triangulation follows from the size, a given mesh is compared by its place. */
+/* 1 where the models derive the same data from two shapes. A tessellation follows from the size; a
+ * given mesh is compared by its address. */
 static int are_alike(const struct world_shape *a, const struct world_shape *b)
 {
     const struct tact_shape *s = &a->shape, *t = &b->shape;

@@ -1,4 +1,4 @@
-/* What contact models derive from the shapes of a world when it is made. */
+/* Data that contact models derive from the shapes of a world when it is created. */
 #ifndef TACT_CONTACT_PREPARED_INTERNAL_H
 #define TACT_CONTACT_PREPARED_INTERNAL_H
 
@@ -6,26 +6,26 @@
 
 struct tact_world;
 
-/* What one model made of each shape. */
+/* Data of one model for all shapes. */
 struct prepared_model {
     const struct tact_contact_model *model;
-    const void **data; /* by shape; NULL: nothing, or no pair of the model contains it */
-    void **made;       /* the same without repetition, `made_count` of them */
-    int *from;         /* by shape: the shape whose result it has; -1: none */
+    const void **data; /* by shape; NULL: none, or no pair of the model contains the shape */
+    void **made;       /* the distinct ones, `made_count` of them */
+    int *from;         /* by shape: index of the shape whose data it shares; -1: no data */
     int made_count;
 };
 
 struct prepared {
-    struct prepared_model *of; /* each model with a prepare() that a pair has */
+    struct prepared_model *of; /* each model with a prepare() that some pair uses */
     int count;
-    struct tact_material *materials; /* by number */
+    struct tact_material *materials; /* by material number */
     int material_count;
     int done;
 };
 
 void tact_prepared_destroy(struct prepared *prepared);
 
-/* What the model made of a shape. */
+/* The data of a model for a shape, or NULL. */
 const void *tact_prepared_data(const struct tact_world *world,
                                const struct tact_contact_model *model, int shape);
 

@@ -1,11 +1,12 @@
 /*
- * Products with a contact's six rows: J and Y = M^-1 J^T of one side, dof x 6, row-major. A row is
- * three short vectors, kept in registers; each number is summed in the same order on any processor.
+ * Products with the six rows of a contact: J and Y = M^-1 J^T of one side, dof x 6, row-major.
+ * A row is held in three vector registers of two numbers. The order of summation is the same on
+ * every processor.
  */
 #ifndef TACT_CONTACT_ROWS_INTERNAL_H
 #define TACT_CONTACT_ROWS_INTERNAL_H
 
-/** Two numbers of a row, wherever they lie. */
+/** Two numbers of a row, without alignment. */
 typedef double tact_row2 __attribute__((vector_size(16), aligned(8), may_alias));
 
 #define TACT_ROW(pointer) ((const tact_row2 *)(pointer))
@@ -37,8 +38,8 @@ static inline void tact_rows_apply_impulse(double *v, const double *y, const dou
     }
 }
 
-/* S += J^T Y, 6 x 6, symmetric: what is left of the diagonal and on it, beside one or none right of
- * it. */
+/* S += J^T Y, 6 x 6, symmetric. Only entries on and left of the diagonal are set, and one right of
+ * it in every other row. */
 static inline void tact_rows_schur(double *s, const double *j, const double *y, int dof)
 {
     for (int i = 0; i < 6; i += 2) {
@@ -56,7 +57,7 @@ static inline void tact_rows_schur(double *s, const double *j, const double *y, 
     }
 }
 
-/* y = M j, three rows of six each. */
+/* y = M j, three rows of six numbers each. */
 static inline void tact_rows_rotate(double *y, const double *m, const double *j)
 {
     const tact_row2 *a = TACT_ROW(j), *b = TACT_ROW(j + 6), *c = TACT_ROW(j + 12);
@@ -68,7 +69,7 @@ static inline void tact_rows_rotate(double *y, const double *m, const double *j)
     }
 }
 
-/* b = u - S r, S symmetric to the bit. */
+/* b = u - S r, S exactly symmetric. */
 static inline void tact_rows_subtract_own(double *b, const double *u, const double *s,
                                           const double *r)
 {

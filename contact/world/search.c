@@ -1,24 +1,26 @@
 /*
- * From sweep to sweep of an island: Newton's method where it is of use, an interior-point method
- * where that finds no way through the limits, Anderson acceleration where neither does, and the
- * best of what was met where nothing gets there.
+ * The iteration between the sweeps of an island: Newton's method where it makes progress, an
+ * interior-point method where Newton's method fails at the limits, Anderson acceleration where
+ * neither applies, and the best iterate where none converges.
  */
 #include <math.h>
 #include <string.h>
 #include "contact/world/sweeps_internal.h"
 
-#define PROGRESS 0.9     /* of a residual, that counts as progress */
-#define FIRST_SWEEP 1e-3 /* of the tolerance: what the first sweep may find or change */
-/* Newton's steps that may go up before they are taken back: a heap of 30 balls takes 6.7
- * eliminations a tick with 2, 5.6 with 4, 5.4 with 5. */
+#define PROGRESS 0.9 /* ratio of residuals that counts as progress */
+#define FIRST_SWEEP                                                                                \
+    1e-3 /* of the tolerance: residual or change with which the first sweep may be the last */
+/* Newton's steps without progress before they are undone: a heap of 30 balls takes 6.7 eliminations
+ * a tick with 2, 5.6 with 4, 5.4 with 5. */
 #define MAX_RISES 4
-#define FIRST_PAUSE 4       /* sweeps without them, once they were; twice as many each time */
-#define MAX_FAILURES 4      /* that make it longer */
-#define RESERVED_SWEEPS 4   /* sweeps that are left after steps of the interior-point method */
-#define RESTART_GROWTH 10.0 /* growth of the residual that makes what was learnt useless */
+#define FIRST_PAUSE                                                                                \
+    4 /* sweeps without Newton's steps after the first failure; doubled at each failure */
+#define MAX_FAILURES 4      /* failures that lengthen the pause */
+#define RESERVED_SWEEPS 4   /* sweeps reserved for after the interior-point method */
+#define RESTART_GROWTH 10.0 /* growth of the residual that restarts Anderson acceleration */
 
-/* Unknowns of the sweeps: six a contact, then the loose one of each joint; what the joints hold
- * follows from them. */
+/* Reads the unknowns of the sweeps: six for each contact, then the free row of each joint. Impulses
+ * of constrained rows follow from them. */
 static void read_impulses(struct tact_world *world, const struct island *island, double *out)
 {
     for (int i = 0; i < island->blocks.count; i++) {
@@ -53,7 +55,7 @@ void tact_sweeps_scale(struct tact_world *world, struct island *island, double s
     write_impulses(world, island, next);
 }
 
-/* Forgets residuals and steps, which are those of another problem. */
+/* Discards residuals and steps, which belong to another problem. */
 static void reset_search(struct search *s)
 {
     s->best = s->since_restart = s->least_miss = INFINITY;
@@ -61,11 +63,11 @@ static void reset_search(struct search *s)
     tact_anderson_restart(&s->anderson);
 }
 
-/* The contacts of a heap bear its load in many ways, which differ by impulses that balance each
- * other. Which of them solves a tick with the compliance of rigid contacts depends on the last
- * digits of the velocities: it is another in each tick, and Newton's method does not get there. So
- * the springs of islands that are solved by elimination are anchored at the impulses of the last
- * tick, and stay so. */
+/* Begins the search of an island. The contacts of a heap can bear its load in many ways, which
+ * differ by impulses that balance each other. With the compliance of rigid contacts, the one that
+ * solves a tick depends on the last digits of the velocities: it changes from tick to tick, and
+ * Newton's method does not find it. The springs of islands that are solved by elimination are
+ * therefore anchored at the impulses of the last tick. */
 static void begin_search(struct tact_world *world, struct island *island)
 {
     struct search *s = &island->search;
@@ -85,7 +87,7 @@ static void reset_anderson(struct search *s)
     s->since_restart = INFINITY;
 }
 
-/* The interior-point method, once, where Newton's steps led nowhere. Returns 1 where it gave
+/* Runs the interior-point method, once, after Newton's steps failed. Returns 1 where it produced
  * impulses to sweep from. */
 static int try_interior_point(struct tact_world *world, struct island *island,
                               struct tact_solve_stats *stats)
@@ -102,8 +104,9 @@ static int try_interior_point(struct tact_world *world, struct island *island,
     return s->interior_steps > 0;
 }
 
-/* Newton's steps may go up before they come down, but not for long: then what they began from is
- * taken up again, and some sweeps go by before the next. Returns 1 where that was so. */
+/* Allows a few Newton's steps to raise the residual; if it does not fall again, restores the
+ * impulses before them and pauses Newton's method for some sweeps. Returns 1 where impulses were
+ * restored or replaced. */
 static int restore_best(struct tact_world *world, struct island *island,
                         struct tact_solve_stats *stats)
 {
@@ -123,7 +126,7 @@ static int restore_best(struct tact_world *world, struct island *island,
     s->newton_tries = 0;
     world->counts[TACT_COUNT_TAKEN_BACK]++;
     if (s->anchored == 0 && (s->interior_steps > 0 || s->newton_failures > 0)) {
-        /* Near impulses that balance each other, solutions that do are found. */
+        /* Solutions are found near impulses that balance each other. */
         tact_openings_bound_unsolved(world, island);
         tact_springs_anchor(world, island);
         world->counts[TACT_COUNT_PROXIMAL]++;
@@ -138,7 +141,7 @@ static int restore_best(struct tact_world *world, struct island *island,
     return 1;
 }
 
-/* Makes forces and torques of all unknowns comparable. */
+/* Sets the scale that makes forces and torques of all unknowns comparable. */
 static void find_scale(const struct tact_world *world, const struct island *island, double *scale)
 {
     for (int i = 0; i < island->blocks.count; i++) {
@@ -149,7 +152,7 @@ static void find_scale(const struct tact_world *world, const struct island *isla
     tact_constraints_scale(world, island, scale + 6 * island->blocks.count);
 }
 
-/* Goes from what the sweep gave to where the solution is expected; the next sweep brings that back
+/* Extrapolates from the result of the sweep to the expected solution; the next sweep brings it back
  * inside the limits. */
 static void accelerate(struct tact_world *world, struct island *island,
                        struct tact_solve_stats *stats)
@@ -174,7 +177,7 @@ static void accelerate(struct tact_world *world, struct island *island,
         reset_anderson(s);
     } else {
         if (residual > RESTART_GROWTH * s->since_restart) {
-            reset_anderson(s); /* the limits that act have changed */
+            reset_anderson(s); /* the active limits have changed */
         }
         s->since_restart = tact_min(s->since_restart, residual);
         world->counts[TACT_COUNT_ANDERSON]++;
@@ -201,7 +204,7 @@ int tact_world_notify(const struct tact_world *world, enum tact_solve_phase phas
     return world->observer ? world->observer(world->observer_user, phase, stats) : 0;
 }
 
-/* Keeps what is best so far, and what misses by least. */
+/* Records the impulses with the smallest relative and with the smallest absolute residual. */
 static void record_best(struct tact_world *world, struct island *island, double miss)
 {
     struct search *s = &island->search;
@@ -216,7 +219,8 @@ static void record_best(struct tact_world *world, struct island *island, double 
     }
 }
 
-/* Out of sweeps: what misses by least, inside its limits. A miss that is no number is no less. */
+/* Ends an island without convergence: restores the impulses with the smallest absolute residual and
+ * enforces their limits. A residual that is not a number is not smaller. */
 static void finish_unsolved(struct tact_world *world, struct island *island, double miss)
 {
     struct search *s = &island->search;
@@ -228,10 +232,11 @@ static void finish_unsolved(struct tact_world *world, struct island *island, dou
     tact_sweeps_enforce_limits(world, island);
 }
 
-/* Contacts that share a body pass on most of what one sweep leaves. Taken as solved by the first, a
- * resting pile moves by that in the tick, and in the next two takes it back: for good, as what it
- * then warm-starts from is as far off again. Solved to rounding once, it rests. A contact that
- * hardly bears is as far off as rounding of the others makes it: there the change tells. */
+/* 1 where the island is solved. A single sweep leaves an error that contacts pass on to others of
+ * the same body. If it were accepted, a resting pile would move by this error in the tick and back
+ * in the next two, and would never come to rest, as its warm starts stay equally wrong. One
+ * solution to rounding precision brings it to rest. The residual of a contact that hardly bears
+ * load is dominated by rounding of others: there the change is compared. */
 static int has_converged(const struct tact_world *world, const struct island *island,
                          int iterations)
 {
@@ -241,8 +246,8 @@ static int has_converged(const struct tact_world *world, const struct island *is
                                                      FIRST_SWEEP * world->options.tolerance);
 }
 
-/* A solution with anchored springs: where their deflection is too large, they are anchored again at
- * the present impulses, or after the last sweep the deflection is reported as the residual. Returns
+/* Checks a solution with anchored springs. Where their deflection is too large, anchors them again
+ * at the present impulses or, after the last sweep, reports the deflection as the residual. Returns
  * 1 where the island is to be swept again. */
 static int update_anchors(struct tact_world *world, struct island *island, int last)
 {
@@ -260,7 +265,7 @@ static int update_anchors(struct tact_world *world, struct island *island, int l
     return 1;
 }
 
-/* After a sweep: the next place to sweep from, or the end. last: of all sweeps. */
+/* After a sweep: computes the impulses for the next, or ends. last: no more sweeps are allowed. */
 static void step_search(struct tact_world *world, struct island *island, int last,
                         struct tact_solve_stats *stats)
 {
@@ -270,7 +275,7 @@ static void step_search(struct tact_world *world, struct island *island, int las
         return;
     }
     island->open = !solved && !last;
-    if (solved && stats->iterations > 1) { /* rounding of larger impulses goes */
+    if (solved && stats->iterations > 1) { /* removes the rounding errors of larger impulses */
         tact_velocities_rebuild(world, island);
     }
     if (solved || !tact_sweeps_can_search(world, island)) {
@@ -286,7 +291,7 @@ static void step_search(struct tact_world *world, struct island *island, int las
     }
 }
 
-/* The world's figures from those of its islands. */
+/* Computes the statistics of the world from those of its islands. */
 static void sum_islands(const struct tact_world *world, struct tact_solve_stats *stats)
 {
     double size = 0.0, change = 0.0;
@@ -300,7 +305,7 @@ static void sum_islands(const struct tact_world *world, struct tact_solve_stats 
     stats->update = size > 0.0 ? sqrt(change / size) : 0.0;
 }
 
-/* One sweep over each island that is open. Returns whether there was one. */
+/* Sweeps each island that is not solved once. Returns 1 where there was one. */
 static int sweep_open(struct tact_world *world)
 {
     int any = 0;

@@ -6,9 +6,9 @@
 #include "contact/simd_internal.h"
 #include "contact/world/rows_internal.h"
 
-#define WIDE 16 /* numbers in a row of a system: six unknowns, at most ten right sides */
+#define WIDE 16 /* numbers in a row of a system: six unknowns and at most ten right sides */
 
-/** Four numbers of a row, wherever they lie. */
+/** Four numbers of a row, without alignment. */
 typedef double tact_row4 __attribute__((vector_size(32), aligned(8), may_alias));
 
 #define TACT_ROW4(pointer) ((const tact_row4 *)(pointer))
@@ -67,7 +67,7 @@ TACT_INLINE void swap_rows(double *a, double *b)
     memcpy(b, t, sizeof t);
 }
 
-/* Row k by its pivot, and its multiple from all others. */
+/* Divides row k by its pivot, and subtracts its multiple from all other rows. */
 TACT_INLINE void reduce(double m[6][WIDE], int k)
 {
     tact_row4 *pivot = (tact_row4 *)m[k];
@@ -84,7 +84,7 @@ TACT_INLINE void reduce(double m[6][WIDE], int k)
     }
 }
 
-/* Gauss-Jordan elimination with row pivots. Returns 0 where there is no pivot. */
+/* Gauss-Jordan elimination with row pivots. Returns 0 where all pivots of a column are zero. */
 static int eliminate(double m[6][WIDE])
 {
     for (int k = 0; k < 6; k++) {

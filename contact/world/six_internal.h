@@ -11,8 +11,8 @@ void tact_six_apply(double *y, double sign, const double *a, const double *x);
 /* out = the transpose of a. */
 void tact_six_transpose(double *out, const double *a);
 
-/* b = a^-1 b, b 6 x columns of at most 10, by Gauss-Jordan elimination with row pivots. Returns 0
- * where a is singular: b is as it was. */
+/* b = a^-1 b, b is 6 x columns with at most 10 columns, by Gauss-Jordan elimination with row
+ * pivots. Returns 0, with b unchanged, where a is singular. */
 int tact_six_solve(const double *a, double *b, int columns);
 
 #endif

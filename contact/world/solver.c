@@ -1,6 +1,7 @@
 /*
- * Block Gauss-Seidel over the contacts of a tick (Bouchard 2015, sections 3 and 5.1): every block
- * is a 6D contact in its patch's frame, S = J M^-1 J^T of the two bodies, warm-started.
+ * Block Gauss-Seidel over the contacts of a tick (Bouchard 2015, sections 3 and 5.1). Each block
+ * is a 6D contact in the frame of its patch, with S = J M^-1 J^T of its two bodies, and is warm-
+ * started.
  */
 #include <errno.h>
 #include <string.h>
@@ -9,8 +10,7 @@
 #include "contact/world/sweeps_internal.h"
 #include "contact/world/world_internal.h"
 
-/* Rows of J for a free body: the wrench that a unit impulse along each of the frame's axes makes.
- */
+/* Rows of J for a free body: the wrench of a unit impulse along each axis of the frame. */
 static void body_jacobian(const struct tact_body *body, const struct tact_patch *patch, double sign,
                           double *j)
 {
@@ -41,7 +41,7 @@ static void hand_jacobian(const struct tact_hand *hand, int link, const struct t
     }
 }
 
-/* Two links of one hand move the same joints: their halves become one. */
+/* Adds the two sides of a contact between two links of one hand, which move the same joints. */
 static void merge_hand(struct block *block)
 {
     struct side *a = &block->side[0], *b = &block->side[1];
@@ -139,7 +139,7 @@ static void factor_block(struct tact_world *world, struct block *block)
     }
 }
 
-/* The last tick's impulse, seen from the new patch. */
+/* Transforms the impulse of the last tick to the new patch. */
 static void warm_start(struct tact_world *world, const struct block *block)
 {
     struct tact_contact *c = &world->contacts[block->contact];
@@ -159,7 +159,7 @@ static void warm_start(struct tact_world *world, const struct block *block)
     }
 }
 
-/* Joint-space impulses that the warm start puts on the hands. */
+/* Joint-space impulses that the warm start exerts on the hands. */
 static void predict_joint_impulses(struct tact_world *world)
 {
     for (int i = 0; i < world->hand_count; i++) {
@@ -205,8 +205,8 @@ static int free_velocities(struct tact_world *world, int *failed_hand)
     return 0;
 }
 
-/* How far the contact is from its limits, and whether drives that carry it are at theirs. Points
- * have no impulse that would hold them as one: their own is judged. */
+/* Computes the margins of a contact to its limits and whether drives that carry it are at theirs.
+ * For contact points, which have no common sticking impulse, the margins are those of their sum. */
 static void compute_margins(const struct tact_world *world, struct block *block)
 {
     struct tact_contact *c = &world->contacts[block->contact];
@@ -224,7 +224,8 @@ static void compute_margins(const struct tact_world *world, struct block *block)
     }
 }
 
-/* World wrench and next tick's warm start from the impulse in the patch's frame. */
+/* Stores the wrench in world axes and the next warm start from the impulse in the frame of the
+ * patch. */
 static void store_contact(struct tact_world *world, struct block *block)
 {
     struct tact_contact *c = &world->contacts[block->contact];
@@ -240,7 +241,7 @@ static void store_contact(struct tact_world *world, struct block *block)
     tact_springs_store(world, block);
 }
 
-/* From the warm start to impulses that are a solution, or give no energy. */
+/* Iterates from the warm start to impulses that are a solution or at least add no energy. */
 static void sweep_all(struct tact_world *world, struct tact_solve_stats *stats)
 {
     for (int i = 0; i < world->islands.count; i++) {
@@ -254,7 +255,8 @@ static void sweep_all(struct tact_world *world, struct tact_solve_stats *stats)
         struct island *island = &world->islands.list[i];
         if (!tact_sweeps_solved(world, island)) {
             world->counts[TACT_COUNT_UNSOLVED]++;
-            tact_velocities_rebuild(world, island); /* momentum balances to rounding all the same */
+            tact_velocities_rebuild(world,
+                                    island); /* momentum is balanced to rounding in any case */
             tact_openings_bound_unsolved(world, island);
             tact_energy_bound_unsolved(world, island);
         }

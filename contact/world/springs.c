@@ -1,28 +1,30 @@
 /*
- * The springs by which a patch gives way along itself and in turning: those of a patch with a
- * tangential compliance, an elastic foundation (Winkler 1867: springs side by side; Johnson,
- * Contact Mechanics, 1985, section 4.3), and those of a rigid one, that are there for the solver
- * alone.
+ * Compliance of a patch along its tangents and in rotation: the springs of a patch with a
+ * tangential compliance form an elastic foundation (Winkler 1867: independent parallel springs;
+ * Johnson, Contact Mechanics, 1985, section 4.3); a rigid patch has springs that only serve the
+ * solver.
  */
 #include <string.h>
 #include "contact/linear.h"
 #include "contact/world/rows_internal.h"
 #include "contact/world/world_internal.h"
 
-/* Velocity by which a contact gives way, over that by which its bodies do: 1e12 N/m at 1 kg and
- * 1 kHz, under which a gram moves by 1e-14 m. One that bore nothing takes its load at once. */
+/* Compliance of a rigid contact, over the mobility of its bodies: 1e12 N/m at 1 kg and 1 kHz, under
+ * which a gram deflects it by 1e-14 m. A contact without a load before has less, so that it takes
+ * its load at once. */
 #define RIGID_CFM 1e-6
 #define NEW_CONTACT_CFM 1e-9
-/* The same of anchored springs: 3e7 N/m at 1 kg and 1 kHz; a load that changes by the body's weight
- * moves it by 3e-2 g h^2, 0.3 um, and a steady one by nothing. While 100 balls roll into a heap, 4
- * of 2000 ticks are not solved; with 1e-2 it is 13, with GIVE 435. */
+/* The same for anchored springs: 3e7 N/m at 1 kg and 1 kHz. A load that changes by the body's
+ * weight deflects it by 3e-2 g h^2, 0.3 um, and a steady one not at all. While 100 balls roll into
+ * a heap, 4 of 2000 ticks are not solved; with 1e-2 it is 13, with RIGID_CFM 435. */
 #define ANCHORED_CFM 3e-2
-#define MIN_SQUARE 1e-12 /* mean square of a patch's extent [m^2]: as good as a point */
+#define MIN_SQUARE 1e-12 /* mean square of a patch's extent [m^2] below which it is a point */
 
-/* A contact gives way like a spring, of what its bodies themselves give: where several contacts
- * hold a body in more ways than it can move, as the twenty feet of a plate do, no impulses stop all
- * motion to the last digit, and those that come nearest grow until something slips or parts. The
- * spring is tight where the last tick left it: under a steady load nothing moves. */
+/* Sets the springs of a rigid contact. Where several contacts constrain a body in more ways than it
+ * can move, as the twenty feet of a plate do, no impulses stop all motion to the last digit, and
+ * the closest ones grow until something slips or separates. A small compliance prevents that. The
+ * springs have no deflection at the impulse of the last tick, so that nothing moves under a steady
+ * load. */
 static void set_rigid(const struct tact_world *world, struct block *block)
 {
     const double *last = world->contacts[block->contact].impulse;
@@ -34,23 +36,23 @@ static void set_rigid(const struct tact_world *world, struct block *block)
         block->row_cfm[i] = rigid ? 0.0 : share * block->local.s[7 * i];
         block->rest_impulse[i] = last[i];
     }
-    if (block->weak_normal_cfm > 0.0) { /* this one is always slack */
+    if (block->weak_normal_cfm > 0.0) { /* this spring is not preloaded */
         double all = block->row_cfm[0] + block->weak_normal_cfm;
         block->rest_impulse[0] *= block->row_cfm[0] / all;
         block->row_cfm[0] = all;
     }
 }
 
-/* Share of the tilting springs that the rows have: an overlap deeper than its target tilts back by
- * itself, as its centre goes to where it is deeper. The two together are as stiff as the springs.
- */
+/* Share of the tilting stiffness that the rows carry. An overlap deeper than its target resists
+ * tilting by itself, as its centre moves to where it is deeper; both together have the stiffness of
+ * the springs. */
 static double tilt_share(const struct tact_contact *c)
 {
     return tact_min(1.0, (c->patch.target + c->preload) / c->patch.depth);
 }
 
-/* Compliances of the rows [m/N, 1/(N m)] of a foundation whose springs stand side by side. The
- * normal's own is not among them; 0: rigid. */
+/* Compliances of the rows of a foundation of parallel springs [m/N, 1/(N m)], without the normal's
+ * own; 0: rigid. */
 static void find_compliances(const struct tact_world *world, const struct tact_contact *c,
                              double compliance[6])
 {
@@ -68,21 +70,22 @@ static void find_compliances(const struct tact_world *world, const struct tact_c
     memcpy(compliance, rows, sizeof rows);
 }
 
-/* What a turned spring holds once the patch has changed: where that has become smaller, the springs
- * that are gone take what they held with them; one that has become larger has new ones, at rest. */
+/* Load of a rotational spring after its patch has changed. Where the patch has become smaller, the
+ * springs that are lost take their load with them; where larger, the new springs have none. */
 static double clamp_turned(double impulse, double left)
 {
     return left * impulse > 0.0 ? (fabs(left) < fabs(impulse) ? left : impulse) : 0.0;
 }
 
-/* The rows that springs carry: those about the patch's axes are rigid where its normal is. */
+/* Number of rows with foundation springs: those about the tangents are rigid where the normal is.
+ */
 static int foundation_row_count(const struct tact_contact_law *law)
 {
     return law->compliance > 0.0 ? 6 : 4;
 }
 
-/* A spring 1 / c beside a damper time / c, implicit: v + c / ((h + time) h) (r - r_0) = 0, with
- * what the spring alone holds in r_0. Never stiffer than a rigid contact. */
+/* Sets a spring 1 / c with a damper time / c in parallel, implicit: v + c / ((h + time) h) (r -
+ * r_0) = 0, where r_0 is the load of the spring alone. It is never stiffer than a rigid contact. */
 static void set_foundation(const struct tact_world *world, struct block *block)
 {
     const struct tact_contact *c = &world->contacts[block->contact];
@@ -120,7 +123,7 @@ void tact_springs_assemble(const struct tact_world *world, struct block *block)
     }
 }
 
-/* Rows whose spring is there for the solver alone. */
+/* 1 for rows whose spring only serves the solver. */
 static int is_rigid(const struct block *block, int row)
 {
     return !(block->elastic_rows >> row & 1) && (row == 0 || row >= block->foundation_rows);
@@ -146,7 +149,7 @@ void tact_springs_anchor(struct tact_world *world, const struct island *island)
         double start[6];
         memcpy(start, world->contacts[block->contact].impulse, sizeof start);
         if (!(start[0] > 0.0)) {
-            continue; /* one that bears nothing takes its load at once */
+            continue; /* a contact without load takes its load at once */
         }
         start[0] = block->weak_normal_cfm > 0.0 ? block->rest_impulse[0] : start[0];
         tact_springs_set_cfm(block, ANCHORED_CFM, start);
@@ -187,7 +190,7 @@ double tact_springs_max_energy(const struct block *block)
     return sum;
 }
 
-/* What the springs hold, from rows to world axes, and the angles that it turns them by. */
+/* Stores the load of the springs in world axes, and the rotations that it corresponds to. */
 static void store_rows(const struct tact_world *world, const struct block *block, double row[6])
 {
     struct tact_contact *c = &world->contacts[block->contact];
@@ -224,7 +227,7 @@ void tact_springs_store(const struct tact_world *world, struct block *block)
     }
 }
 
-/* Takes what the springs hold along with the mean rotation of the two bodies. */
+/* Rotates the load of the springs with the mean rotation of the two bodies. */
 static void rotate_springs(struct tact_springs *springs, const double *a, const double *b)
 {
     double *const vectors[3] = {springs->impulse, springs->impulse + 3, springs->angle};
@@ -238,8 +241,9 @@ static void rotate_springs(struct tact_springs *springs, const double *a, const 
     }
 }
 
-/* The springs are as long as the bodies are apart, which in a turn is not h times the velocities
- * that it began with: summed up, the difference is a creep of w^2 h / 2 of the lever a second. */
+/* Corrects the load of the springs to the actual displacement of the bodies. In a rotation this
+ * differs from h times the initial velocities, and the accumulated difference would be a creep of
+ * w^2 h / 2 of the lever per second. */
 static void update_foundation(struct tact_world *world, const struct block *block)
 {
     struct tact_contact *c = &world->contacts[block->contact];

@@ -1,4 +1,4 @@
-/* One sweep over the contacts of an island: each is solved with all others as they are. */
+/* One sweep over the contacts of an island: each is solved with all others fixed. */
 #include "contact/world/sweeps_internal.h"
 
 #include <math.h>
@@ -6,14 +6,14 @@
 #include "contact/local/local_internal.h"
 #include "contact/world/rows_internal.h"
 
-/* A change of a contact's impulse, and what the joints of its bodies answer. */
+/* Applies a change of a contact's impulse, and the response of the joints of its bodies. */
 static void change_impulse(struct tact_world *world, struct block *block, const double *delta)
 {
     tact_block_apply_impulse(block, delta);
     tact_constraints_respond(world, block, delta);
 }
 
-/* Spin arm and, for Algorithm 1, the patch that go with the present normal force. */
+/* Sets the spin arm and, for Algorithm 1, the patch that belong to the present normal force. */
 static void update_spin_arm(const struct tact_world *world, struct block *block)
 {
     const struct tact_contact *c = &world->contacts[block->contact];
@@ -35,8 +35,8 @@ static void update_spin_arm(const struct tact_world *world, struct block *block)
     }
 }
 
-/* Solves the 6D contact; adds the squares of its impulse and of its change, torques over the patch
- * size. */
+/* Solves the 6D contact; adds the squares of its impulse and of its change, with torques over the
+ * patch size, to the sums of the island. */
 static void solve_patch(struct tact_world *world, struct island *island, struct block *block,
                         double *r)
 {

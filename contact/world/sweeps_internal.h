@@ -1,4 +1,4 @@
-/* Sweeps over the contacts of a tick, and what leads from one to the next. */
+/* Sweeps over the contacts of a tick, and the iteration between them. */
 #ifndef TACT_CONTACT_SWEEPS_INTERNAL_H
 #define TACT_CONTACT_SWEEPS_INTERNAL_H
 
@@ -6,22 +6,24 @@
 #include "contact/world/rows_internal.h"
 #include "contact/world/world_internal.h"
 
-/* Copies the velocities of all bodies and hands into world->arrived or world->free. */
+/* Copies the velocities of all bodies and hands into `all`: world->pre_velocities or
+ * world->free_velocities. */
 void tact_velocities_store(const struct tact_world *world, double *all);
 
-/* Takes an island's velocities back to those without contacts. */
+/* Sets the velocities of an island to those without contacts. */
 void tact_velocities_set_free(struct tact_world *world, const struct island *island);
 
-/* Takes an island's velocities back to those that led here. */
+/* Sets the velocities of an island to those before gravity and drives. */
 void tact_velocities_set_pre(struct tact_world *world, const struct island *island);
 
-/* Stops what an island moves. */
+/* Sets the velocities of an island to zero. */
 void tact_velocities_set_zero(struct tact_world *world, const struct island *island);
 
-/* Velocities from the free ones and all impulses: sums of changes would lose digits in leaps. */
+/* Recomputes the velocities of an island from the free ones and all impulses. Summing large changes
+ * instead would lose digits. */
 void tact_velocities_rebuild(struct tact_world *world, const struct island *island);
 
-/* What an impulse of a contact does to the velocities of its two bodies. */
+/* Applies an impulse of a contact to the velocities of its two bodies. */
 static inline void tact_block_apply_impulse(const struct block *block, const double *impulse)
 {
     for (int k = 0; k < 2; k++) {
@@ -30,7 +32,8 @@ static inline void tact_block_apply_impulse(const struct block *block, const dou
     }
 }
 
-/* Adds to a block's velocity u what its impulse r adds by compliance: S holds it, J v does not. */
+/* Adds the compliance of a block times its impulse r to its velocity u. S includes this term, J v
+ * does not. */
 static inline void tact_block_add_compliance(const struct block *block, const double *r, double *u)
 {
     u[0] += block->normal_cfm * r[0];
@@ -42,7 +45,7 @@ static inline void tact_block_add_compliance(const struct block *block, const do
     }
 }
 
-/* Takes what the springs of a block's rows begin with from its velocity u. */
+/* Subtracts the compliance of a block times the rest impulse of its springs from its velocity u. */
 static inline void tact_block_subtract_rest(const struct block *block, double *u)
 {
     for (int i = 0; i < 6; i++) {
@@ -53,14 +56,15 @@ static inline void tact_block_subtract_rest(const struct block *block, double *u
     }
 }
 
-/* One sweep over an island: sets its residual, size and change, torques over the patch size. */
+/* One sweep over an island. Sets its residual, and size and change with torques over the patch
+ * size. */
 void tact_sweep(struct tact_world *world, struct island *island);
 
-/* Out of iterations some limits are those of an impulse of before: what is beyond them goes. */
+/* Scales impulses back into their limits, where the iteration ended with limits of an earlier
+ * impulse. */
 void tact_sweeps_enforce_limits(struct tact_world *world, const struct island *island);
 
-/* 1 where all blocks are patches solved by the cone's law: what the search and its bounds are for.
- */
+/* 1 where all blocks are patches with the cone law, to which the search and its bounds apply. */
 static inline int tact_sweeps_can_search(const struct tact_world *world,
                                          const struct island *island)
 {
@@ -69,31 +73,31 @@ static inline int tact_sweeps_can_search(const struct tact_world *world,
 
 int tact_sweeps_solved(const struct tact_world *world, const struct island *island);
 
-/* Sweeps the islands that are open, each until it is solved, all until out of iterations; every
- * limit is kept at the end. */
+/* Sweeps the islands that are not solved, each until it is, at most `iterations` times. All limits
+ * are satisfied at the end. */
 void tact_sweeps_run(struct tact_world *world, struct tact_solve_stats *stats);
 
-/* All impulses of an island's contacts times `share`, and what the joints answer. */
+/* Multiplies all impulses of an island's contacts by `share`; the joints respond. */
 void tact_sweeps_scale(struct tact_world *world, struct island *island, double share);
 
-/* Where pushes press against each other, or through joints against what holds those, impulses have
- * no bound: such an island is solved again with slower pushes and then without, each time in as
- * many sweeps as are allowed; likewise one that has contacts between links and what is fixed, and
- * was not solved. */
+/* Bias velocities that oppose each other, directly or through joints, cause unbounded impulses.
+ * Such an island is solved again with reduced bias velocities and then with none, each time with a
+ * full number of sweeps. The same is done for an unsolved island with contacts between links and
+ * what is fixed. */
 void tact_openings_bound(struct tact_world *world, struct tact_solve_stats *stats);
 
-/* Impulses of an unsolved island that balance each other may be of any size: they are scaled to a
- * hundred times what all that moves and weighs needs. */
+/* Scales the impulses of an unsolved island down to a hundred times what its weight and motion
+ * need: impulses that balance each other may have any size. */
 void tact_openings_bound_unsolved(struct tact_world *world, struct island *island);
 
-/* Restitution beside friction can give energy: such an impact rebounds less. */
+/* Reduces the restitution of impacts that would create energy, which restitution with friction can.
+ */
 void tact_energy_bound_rebound(struct tact_world *world, struct tact_solve_stats *stats);
 
-/* Impulses that are no solution, after the last sweep: where they would give energy, they become
- * less by as much as it takes. */
+/* Scales the impulses of an unsolved island down until they create no energy. */
 void tact_energy_bound_unsolved(struct tact_world *world, struct island *island);
 
-/* 1 where whoever watches has seen enough. */
+/* Calls the observer. Returns 1 where it ends the iteration. */
 int tact_world_notify(const struct tact_world *world, enum tact_solve_phase phase,
                       const struct tact_solve_stats *stats);
 

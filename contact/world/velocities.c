@@ -1,9 +1,9 @@
-/* The velocities that contacts act on: those that led here, without contacts, with them, at rest.
- */
+/* The velocities that contacts act on: before gravity and drives, without contacts, with them,
+ * zero. */
 #include <string.h>
 #include "contact/world/sweeps_internal.h"
 
-/* The velocities of a body or hand, and where in a copy of all they stand. */
+/* The velocities of a body or hand, and their index and number in a copy of all. */
 static double *velocities(const struct tact_world *world, int owner, size_t *at, size_t *n)
 {
     int hand = owner - world->body_count;
@@ -26,7 +26,7 @@ void tact_velocities_store(const struct tact_world *world, double *all)
     }
 }
 
-/* Sets what an island moves to what was kept, or, with NULL, to rest. */
+/* Sets the velocities of an island to stored ones or, with NULL, to zero. */
 static void set_velocities(struct tact_world *world, const struct island *island, const double *all)
 {
     for (int i = 0; i < island->owners.count; i++) {

@@ -7,11 +7,12 @@
 #include "contact/world/world_internal.h"
 
 #define MIN_CAPACITY                                                                               \
-    8192 /* contacts and near pairs that there is room for, and more for each shape */
+    8192 /* capacity for contacts and near pairs; the following are added for each shape */
 #define CONTACTS_EACH 4
 #define NEAR_EACH 16
 #define GAP_RADIUS                                                                                 \
-    1.1 /* bounding sphere of a shape whose contacts are known ahead of touch, over its own */
+    1.1 /* bounding sphere of a shape with contacts that are known before touch, over the plain    \
+           one */
 
 struct tact_world_options tact_world_options_default(void)
 {
@@ -89,7 +90,7 @@ void tact_world_destroy(struct tact_world *world)
     free(world);
 }
 
-/* Room for one more element, which is zeroed; there is some up to the next power of two. */
+/* Adds a zeroed element to an array. Its capacity is the next power of two. */
 static void *grow_array(void **array, int *count, size_t size)
 {
     size_t used = (size_t)*count;
@@ -163,7 +164,7 @@ int tact_world_add_shape(struct tact_world *world, struct tact_owner owner,
     return world->shape_count - 1;
 }
 
-/* Grows the table of laws to `materials` squared. */
+/* Enlarges the table of laws to `materials` squared. */
 static int grow_laws(struct tact_world *world, int materials)
 {
     size_t n = (size_t)materials;
@@ -222,7 +223,8 @@ const struct tact_contact_law *tact_world_pair_law(const struct tact_world *worl
     return law->friction < 0.0 ? NULL : law;
 }
 
-/* Two shapes of one thing: of a body, of fixed bodies, or of one link or a link and its parent. */
+/* 1 for two shapes of one object: of a body, of fixed bodies, of one link, or of a link and its
+ * parent. */
 static int are_joined(const struct tact_world *world, const struct tact_owner *a,
                       const struct tact_owner *b)
 {
@@ -237,7 +239,7 @@ static int are_joined(const struct tact_world *world, const struct tact_owner *a
     return a->kind == TACT_OWNER_FIXED || a->index == b->index;
 }
 
-/* The model that is named for two shapes, or of a fast body; NULL: none is. */
+/* The model that is named for two shapes, or that of a fast body; NULL: none. */
 static const struct tact_contact_model *named_model(const struct tact_world *world, int a, int b)
 {
     const struct tact_contact_law *law = tact_world_pair_law(world, a, b);
@@ -305,7 +307,7 @@ static void count_pair(struct tact_world *world, int a, int b, int most)
     }
 }
 
-/* What all pairs that may touch take: seen once, as there may be millions. */
+/* Finds the requirements of all pairs that may touch, in one pass, as there may be millions. */
 static int find_extent(struct tact_world *world)
 {
     if (world->shape_count > TACT_WORLD_MAX_SHAPES) {
@@ -324,8 +326,8 @@ static int find_extent(struct tact_world *world)
     return 0;
 }
 
-/* A model that is asked ahead of touch has to hear of a pair in time: of two balls the bounding
- * spheres overlap where they do, not before. */
+/* Enlarges the radius of shapes whose model measures gaps before touch. The bounding spheres of two
+ * balls overlap only when the balls do, which would be too late. */
 static void widen_radii(struct tact_world *world)
 {
     for (int i = 0; i < world->shape_count; i++) {
@@ -333,8 +335,8 @@ static void widen_radii(struct tact_world *world)
     }
 }
 
-/* Room for the contacts of near pairs, for what their models keep, and for the pieces of those that
- * may be split. */
+/* Allocates the contacts of near pairs, the state of their models, and the pieces of those that may
+ * be split. */
 static int allocate_contacts(struct tact_world *world)
 {
     const struct tact_world_options *o = &world->options;

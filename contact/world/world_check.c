@@ -1,10 +1,10 @@
-/* What no state can be: not finite, or faster than anything of the scene's scale. */
+/* Values that no state can have: not finite, or faster than possible in the scene. */
 #include <errno.h>
 #include "contact/simd_internal.h"
 #include "contact/world/hand_internal.h"
 #include "contact/world/world_internal.h"
 
-/* 0 where all are finite, else not a number: 0 times each, summed. Two at a time. */
+/* 0 where all numbers are finite, else NaN: the sum of 0 times each. Processes two at a time. */
 TACT_INLINE double nonfinite_sum(const double *x, int count)
 {
     tact_d2 sum = {0.0, 0.0};
@@ -35,7 +35,7 @@ static int set_fault(struct tact_world_fault *fault, enum tact_world_part part, 
 
 #define MOMENTS ((int)(sizeof(struct tact_moments) / sizeof(double)))
 
-/* Of those that do not touch, their moments alone: a volume that is not a number is no overlap. */
+/* Of pairs that do not touch only the moments are checked: a volume that is NaN is no overlap. */
 static int check_pairs(const struct tact_world *world, struct tact_world_fault *fault)
 {
     for (int n = 0; n < world->near.count; n++) {
@@ -112,7 +112,7 @@ static int check_constraints(const struct tact_world *world, struct tact_world_f
     return 0;
 }
 
-/* Whether anything may be wrong: what a tick can afford, which asks no more than that. */
+/* 1 where anything may be wrong: a test that is cheap enough for every tick. */
 static int may_be_faulty(const struct tact_world *world, double speed)
 {
     double slowest = tact_min(speed, TACT_WORLD_MAX_RATE), sum = 0.0;
@@ -151,8 +151,8 @@ int tact_world_check(const struct tact_world *world, double max_speed,
     if (!may_be_faulty(world, max_speed)) {
         return 0;
     }
-    /* What went wrong first stands first: an overlap spoils a wrench, that a velocity and a pose.
-     */
+    /* The cause of a fault is reported first: an overlap affects a wrench, which affects velocity
+     * and pose. */
     int rc = check_pairs(world, fault);
     rc = rc ? rc : check_constraints(world, fault);
     rc = rc ? rc : check_bodies(world, max_speed, TACT_WORLD_MAX_RATE, fault);

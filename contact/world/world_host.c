@@ -1,4 +1,4 @@
-/* The tick of a world whose moments the host measures, for programs without a session. */
+/* The tick of a world whose moments are measured on the host, for programs without a session. */
 #include <stddef.h>
 #include "contact/world/world.h"
 

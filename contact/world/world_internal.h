@@ -1,4 +1,4 @@
-/* What world.c, world_step.c and solver.c share. */
+/* Shared by world.c, world_step.c, solver.c and their folder. */
 #ifndef TACT_CONTACT_WORLD_INTERNAL_H
 #define TACT_CONTACT_WORLD_INTERNAL_H
 
@@ -19,14 +19,14 @@ struct world_body {
     struct tact_body body;
     int weight;
     int fast;     /* 1: see tact_world_set_fast() */
-    int touching; /* contacts in this tick */
+    int touching; /* number of contacts in this tick */
 };
 
 struct world_hand {
     struct tact_hand *hand;
     int weightless;
-    int touching;    /* contacts in this tick, a self-contact twice */
-    double *impulse; /* joint space, from the warm start */
+    int touching;    /* number of contacts in this tick; a self-contact counts twice */
+    double *impulse; /* joint space, of the warm start */
 };
 
 struct world_shape {
@@ -34,59 +34,62 @@ struct world_shape {
     struct tact_pose local;
     struct tact_owner owner;
     int material;
-    double radius;        /* of the bounding sphere about the shape's origin; a tenth more where */
-    int asks_ahead;       /* 1: one of its pairs has a model that is asked ahead of touch */
-    double thickness;     /* least extent along an axis of its frame [m] */
-    double travel;        /* that its origin goes in this tick [m] */
-    double search_margin; /* how much further it is looked for [m] */
-    double searched_margin; /* the same as the last search of the broad phase had it */
+    double radius;          /* of the bounding sphere about the shape's origin; a tenth larger with
+                               asks_ahead */
+    int asks_ahead;         /* 1: a model of one of its pairs measures gaps before touch */
+    double thickness;       /* smallest extent along an axis of its frame [m] */
+    double travel;          /* distance that its origin moves in this tick [m] */
+    double search_margin;   /* distance beyond its bounding sphere that is searched [m] */
+    double searched_margin; /* search_margin at the last search of the broad phase */
 };
 
-/* One body's half of a contact: u += J v, v += Y dr; both dof x 6, row-major. */
+/* One body's part of a contact: u += J v, v += Y dr; both dof x 6, row-major. */
 struct side {
     struct tact_owner owner;
     int dof;   /* 0: fixed */
-    double *v; /* the velocities it moves */
+    double *v; /* velocities that the contact changes */
     double *j;
     double *y;
 };
 
-/* A touching pair in this tick's solve. */
+/* A touching pair in the solve of this tick. */
 struct block {
-    int contact; /* that of a pair, or of one of its pieces, in the world's */
+    int contact; /* index of the contact of a pair, or of one of its pieces */
     struct side side[2];
     struct tact_local_problem local;
-    int points;           /* 1: solved as contact points */
-    int uncoupled;        /* 1 where no other contact moves its bodies */
-    double bias_velocity; /* normal velocity that stabilisation asks for [m/s] */
-    double
-        pre_velocity[3]; /* normal velocity and turning about t1, t2 that led here [m/s, rad/s] */
-    double
-        approach_gain; /* how much faster the bodies would close after this tick, if free [m/s] */
-    double restitution_velocity[3]; /* what an impact asks of the same; 0 0 0: none */
-    double edge_speed;         /* speed at which a curved patch's edge closes as it rolls [m/s] */
-    double normal_cfm;         /* normal compliance, velocity per impulse [1/kg] */
-    double bias_scale;         /* push of a soft contact over that of a rigid one that is as fast */
-    double excess;             /* overlap beyond the target of a rigid or rebounding contact [m] */
-    double row_cfm[6];         /* the same of each row, as of a spring [1/kg, 1/(kg m^2)] */
-    double rest_impulse[6];    /* impulse that these springs begin with */
-    int foundation_rows;       /* rows, from the first on, that a foundation carries; 0: none */
-    int elastic_rows;          /* bits: rows that carry an elastic wrench */
-    int cross_coupled;         /* 1: the rows' springs answer each other, too: */
-    double cross_cfm[36];      /* give beside its diagonal; 0 on it */
-    double target_velocity[6]; /* velocity that the patch asks for, but for push: of gaps, of its
-                                  motion */
-    double
-        expected_motion[6]; /* period times the velocity after the solve, of a patch with springs */
+    int points;             /* 1: solved as contact points */
+    int uncoupled;          /* 1: no other contact acts on its bodies */
+    double bias_velocity;   /* normal velocity that the stabilisation demands [m/s] */
+    double pre_velocity[3]; /* normal velocity and rotation about t1, t2 before gravity and drives
+                               of this tick [m/s, rad/s] */
+    double approach_gain;   /* closing velocity that gravity and drives add in this tick [m/s] */
+    double restitution_velocity[3]; /* restitution: target of the same velocities after an impact; 0
+                                       0 0: none */
+    double edge_speed; /* closing speed of the edge of a curved patch that rolls [m/s] */
+    double normal_cfm; /* normal compliance, velocity per impulse [1/kg] */
+    double bias_scale; /* bias velocity of a compliant contact over that of a rigid one of equal
+                          resulting speed */
+    double excess;     /* overlap beyond the target of a rigid or rebounding contact [m] */
+    double row_cfm[6]; /* compliance of each row, velocity per impulse [1/kg, 1/(kg m^2)] */
+    double rest_impulse[6]; /* impulse at which the springs of the rows have no deflection */
+    int foundation_rows;  /* rows, from the first on, with springs of an elastic foundation; 0: none
+                           */
+    int elastic_rows;     /* bits: rows with an elastic wrench */
+    int cross_coupled;    /* 1: cross_cfm is not zero */
+    double cross_cfm[36]; /* off-diagonal compliance of the rows; zero diagonal */
+    double target_velocity[6]; /* velocity that the patch prescribes, without the bias: of its gaps
+                                  and its motion */
+    double expected_motion[6]; /* period times the velocity after the solve, for a patch with
+                                  springs */
     double residual;
-    double per_length; /* makes torques comparable with forces [1/m] */
-    int free_body;     /* one of its bodies is free of joints: every direction can move */
-    int locked;        /* joints leave no motion along the normal */
-    double
-        relative_mobility; /* mobility along the normal over the joints' best, 0 to 1 (opening.c) */
-    double weak_normal_cfm; /* compliance of a normal along which joints hardly move [1/kg] */
-    int not_opened;         /* deeper than its target, and not pushed: it cannot open */
-    struct mechanism_response response[2]; /* of the mechanisms that its bodies belong to */
+    double per_length; /* scale factor that makes torques comparable with forces [1/m] */
+    int free_body;     /* 1: one of its bodies has no joints, so that every direction can move */
+    int locked;        /* 1: joints leave no motion along the normal */
+    double relative_mobility; /* mobility along the normal over that in the joints' best direction,
+                                 0 to 1 (opening.c) */
+    double weak_normal_cfm;   /* compliance of a normal along which joints hardly move [1/kg] */
+    int not_opened; /* 1: deeper than its target but not pushed open, because no joint allows it */
+    struct mechanism_response response[2]; /* of the mechanisms of its bodies */
 };
 
 struct tact_world {
@@ -97,7 +100,7 @@ struct tact_world {
     int hand_count;
     struct world_shape *shapes;
     int shape_count;
-    struct tact_contact_law *laws; /* materials x materials; friction < 0: none */
+    struct tact_contact_law *laws; /* materials x materials; friction < 0: no law */
     int materials;
     struct world_constraint *constraints;
     int constraint_count;
@@ -107,44 +110,43 @@ struct tact_world {
 
     struct tact_world_extent extent;
     struct near near;
-    struct tact_contact *contacts; /* `slots`, of near pairs, then the pieces of those that may
-                                      split */
+    struct tact_contact *contacts; /* of near pairs (`slots`), then pieces of split ones */
     int slots, piece_slots;
-    double *states; /* what their models keep: `state` of each of the slots */
+    double *states; /* state variables of the models: `state` numbers for each slot */
     int state;
-    struct tact_contact absent_contact; /* stands for the contact of a pair that is not near */
+    struct tact_contact absent_contact; /* returned as the contact of a pair that is not near */
     struct tact_contact absent_piece;
-    int contact_capacity; /* contacts of a tick that there is room for */
+    int contact_capacity; /* largest number of contacts in a tick */
     struct tact_pose *poses;
-    struct block *blocks; /* `room` of them, as of all that belongs to one */
+    struct block *blocks; /* contact_capacity blocks; so are all arrays by block */
     int block_count;
     int overflow;             /* 1: a contact of this tick has no block */
-    double *jacobians;        /* what the sides point into: 4 x most_dof x 6 a pair */
-    double *jacobian_columns; /* most_dof x 6 */
-    double *free_velocities;  /* velocities without contacts: 6 a body, then most_dof a hand */
-    double *pre_velocities;   /* the same, those that led here: before gravity and drives */
-    double *excess;           /* of each body, then hand: largest of its blocks */
+    double *jacobians;        /* storage of J and Y of the sides: 4 x max_dof x 6 a block */
+    double *jacobian_columns; /* max_dof x 6, scratch */
+    double *free_velocities;  /* velocities without contacts: 6 a body, then max_dof a hand */
+    double *pre_velocities;   /* velocities before gravity and drives, in the same order */
+    double *excess;           /* of each body, then hand: largest excess of its blocks */
     struct islands islands;
     struct newton newton;
     struct direct direct;
     struct barrier barrier;
-    struct point_store points;                 /* room for them only where a pair has that model */
-    struct tact_pair_piece piece[TACT_PIECES]; /* of the pair that is measured */
+    struct point_store points;                 /* allocated only where a pair is solved as points */
+    struct tact_pair_piece piece[TACT_PIECES]; /* pieces of the pair that is being measured */
     int counts[TACT_SOLVE_COUNTS];             /* of the present solve */
     tact_solve_observer_fn observer;
     void *observer_user;
     int max_dof;
 };
 
-/* Room for everything of a tick, once pairs, contacts and `room` are known. -ENOMEM. */
+/* Allocates everything that a tick needs, once pairs, contacts and capacity are known. -ENOMEM. */
 int tact_world_allocate(struct tact_world *world);
 
 const struct tact_contact_law *tact_world_pair_law(const struct tact_world *world, int a, int b);
 
-/* Patches that the contact of two shapes may have; 0: they cannot touch. */
+/* Largest number of patches of the contact of two shapes; 0: they cannot touch. */
 int tact_world_max_patches(const struct tact_world *world, int a, int b);
 
-/* The k-th near pair's contact. */
+/* The contact of the k-th near pair. */
 static inline struct tact_contact *tact_near_contact(const struct tact_world *world, int k)
 {
     return &world->contacts[world->near.slots[k]];
@@ -153,10 +155,10 @@ static inline struct tact_contact *tact_near_contact(const struct tact_world *wo
 /* 1 where a shape belongs to a fast body. */
 int tact_world_is_fast(const struct tact_world *world, int shape);
 
-/* Velocity of a shape's frame at its origin, world. */
+/* Velocity of the frame of a shape at its origin, world. */
 void tact_world_twist(const struct tact_world *world, int shape, double twist[6]);
 
-/* The ways and sweeps of all shapes in this tick; and with room to spare. */
+/* Computes travel and search_margin of all shapes in this tick; and the margin with a reserve. */
 void tact_motion_bounds_update(struct tact_world *world);
 double tact_motion_bounds_margin(const struct world_shape *shape);
 
@@ -167,13 +169,13 @@ int tact_motion_outruns(const struct tact_world *world, const struct tact_contac
 const struct tact_contact_model *tact_world_pair_model(const struct tact_world *world, int a,
                                                        int b);
 
-/* What the model of a near pair keeps for it, by its contact. */
+/* State variables of the model of a near pair, by its slot. */
 static inline double *tact_slot_state(const struct tact_world *world, int slot)
 {
     return world->states + (size_t)slot * (size_t)world->state;
 }
 
-/* A body's or hand's place in the order of both; -1: it does not move. */
+/* Index of a body or hand in the common order, bodies first; -1: it does not move. */
 static inline int tact_owner_index(const struct tact_world *world, struct tact_owner owner)
 {
     return owner.kind == TACT_OWNER_BODY   ? owner.index
@@ -181,14 +183,14 @@ static inline int tact_owner_index(const struct tact_world *world, struct tact_o
                                            : -1;
 }
 
-/* 1 where an impact asks a block to rebound. */
+/* 1 where a block has a restitution velocity. */
 static inline int tact_block_rebounds(const struct block *block)
 {
     return block->restitution_velocity[0] != 0.0 || block->restitution_velocity[1] != 0.0 ||
            block->restitution_velocity[2] != 0.0;
 }
 
-/* Nothing is transmitted, and nothing kept of what was. */
+/* Sets all impulses and the warm start of a contact to zero. */
 static inline void tact_contact_clear(struct tact_contact *c)
 {
     memset(c->impulse, 0, sizeof c->impulse);
@@ -199,96 +201,98 @@ static inline void tact_contact_clear(struct tact_contact *c)
     memset(&c->margins, 0, sizeof c->margins);
 }
 
-/* Makes the blocks of all touching pairs, without Y and S. -ENOSPC where there is no room for one.
- */
+/* Creates the blocks of all touching pairs, without Y and S. -ENOSPC where the capacity is
+ * exceeded. */
 int tact_assemble_blocks(struct tact_world *world);
 
-/* J and Y of a block and its S, of bodies and hands as they are. */
+/* J, Y and S of a block at the present state of bodies and hands. */
 void tact_assemble_mobility(struct tact_world *world, struct block *block);
 void tact_assemble_jacobians(struct tact_world *world, struct block *block);
 
-/* Y, S and the local problem's constants, once the hands are factored. */
+/* Y, S and the constants of the local problem, once the hands are factored. */
 void tact_assemble_schur(struct tact_world *world, struct block *block);
 
-/* The springs by which a block gives way; adds them to S. An impact that rebounds is over in a
- * tick: nothing gives way in it but what must for the solver, and springs begin anew after it. */
+/* Sets the compliances of a block and adds them to S. An impact with restitution ends within a
+ * tick: it has only the compliance that the solver needs, and the springs of the patch restart
+ * after it. */
 void tact_springs_assemble(const struct tact_world *world, struct block *block);
 
-/* Sets the compliance of the solver's own springs to that share of the mobility, and the impulses
- * at which their deflection is zero. */
+/* Sets the compliance of the solver's own springs to `share` of the mobility, and the impulses at
+ * which their deflection is zero. */
 void tact_springs_set_cfm(struct block *block, double share, const double start[6]);
 
-/* The proximal point method (Rockafellar 1976): where many impulses solve a tick, those nearest the
- * present ones are found with springs that have no deflection there. Contacts that bear nothing
- * keep their springs. */
+/* One step of the proximal point method (Rockafellar 1976): where many impulses solve a tick,
+ * springs without deflection at the present impulses select the nearest. Contacts without load keep
+ * their springs. */
 void tact_springs_anchor(struct tact_world *world, const struct island *island);
 
-/* Deflection of the anchored springs: the impulse that would move the bodies as fast, as a share of
- * all impulses; 0 where it is no more than the solver's springs have in any other tick. */
+/* Deflection of the anchored springs: the impulse that would cause the same motion of the bodies,
+ * over all impulses; 0 where it is no larger than that of the solver's springs in an ordinary tick.
+ */
 double tact_springs_deflection(const struct tact_world *world, const struct island *island);
 
-/* The most that they can give in a tick, r v at half of what they hold [J]. */
+/* Largest energy that the springs can return in a tick: r v at half their load [J]. */
 double tact_springs_max_energy(const struct block *block);
 
-/* The springs of a patch whose law is an elastic wrench (elastic.c). */
+/* Sets the springs of a patch whose law is an elastic wrench (elastic.c). */
 void tact_elastic_assemble(const struct tact_world *world, struct block *block);
 
-/* What they hold after the solve, and once the bodies have moved. */
+/* Stores the load of the springs after the solve; and updates it once the bodies have moved. */
 void tact_springs_store(const struct tact_world *world, struct block *block);
 void tact_springs_update(struct tact_world *world);
 
-/* How far a point of a shape has moved and turned [m, rad] since the tick began. */
+/* Displacement and rotation [m, rad] of a point of a shape since the start of the tick. */
 void tact_world_point_displacement(const struct tact_world *world, int shape, const double *point,
                                    double *moved);
 
-/* Normal velocity and turning about t1, t2 of a block, at the present velocities. */
+/* Normal velocity and rotation about t1, t2 of a block, at the present velocities. */
 void tact_impact_velocity(const struct block *block, double u[3]);
 
-/* The speed at which the edge of a curved block's patch closes. */
+/* Sets the closing speed of the edge of a curved block's patch. */
 void tact_impact_edge_speed(const struct tact_world *world, struct block *block);
 
-/* The block's rebound from its arrival, once the free velocities are known: Newton's restitution of
- * the velocities that led here. What acceleration adds in a tick or two is no impact: a body at
- * rest stays at rest. */
+/* Sets the restitution velocity of a block from its pre-velocity, once the free velocities are
+ * known (Newton's restitution). A closing velocity that acceleration adds within two ticks is no
+ * impact: a body at rest stays at rest. */
 void tact_impact_rebound(const struct tact_world *world, struct block *block);
 
-/* The block's push and softness; adds the softness to S. */
+/* Sets bias velocity and normal compliance of a block; adds the compliance to S. */
 void tact_impact_target(const struct tact_world *world, struct block *block);
 
-/* Bounds the pushes of an island, once its velocities are those of the warm start. */
+/* Bounds the bias velocities of an island, once its velocities include the warm start. */
 void tact_impact_limit_bias(const struct tact_world *world, const struct island *island);
 
-/* How easily the bodies of a block part, once S is known. */
+/* Sets relative_mobility and weak_normal_cfm of a block, once S is known. */
 void tact_opening_measure_mobility(const struct tact_world *world, struct block *block);
 
-/* Finds which of the present blocks no joint can open. */
+/* Finds the present blocks that no joint can open. */
 void tact_openings_check_start(struct tact_world *world);
 
-/* 1 where joints move the bodies of a block too little along its normal to open it. */
+/* 1 where joints cannot open a block along its normal. */
 int tact_opening_is_stuck(const struct block *block);
 
-/* Slows a push that joints hardly follow, and adds the yielding to S. */
+/* Reduces a bias velocity that joints can hardly follow. */
 void tact_opening_scale_bias(const struct tact_world *world, struct block *block);
 
-/* Lessens what a contact keeps of its overlap at the start to what is left; shares it out among its
+/* Reduces the preload of a contact to what is left of its overlap, and distributes it over its
  * pieces. */
 void tact_opening_preload(const struct tact_world *world, struct tact_contact *c);
 
-/* After the first solve: springs are as long as what they bear asks for. */
+/* Ends the start after the first solve: springs are compressed by their load. */
 void tact_openings_finish_start(struct tact_world *world);
 
-/* Takes what push and rebound ask for from the velocity u of a block. */
+/* Subtracts bias, restitution and target velocity of a block from its velocity u. */
 void tact_impact_subtract_target(const struct block *block, double u[6]);
 
-/* Makes the contacts of the pieces that a pair was measured as, by its contact, with their warm
- * starts; count 0: the pair is one contact. */
+/* Creates the contacts of the pieces of a pair, given its slot, with their warm starts; count 0:
+ * the pair is one contact. */
 void tact_pieces_make(struct tact_world *world, int slot, const struct tact_pair_piece *pieces,
                       int count);
 
-/* Sums the pieces up in their pairs, once solved. */
+/* Adds the pieces of each split pair up into its contact, once solved. */
 void tact_pieces_collect(struct tact_world *world);
 
-/* The contact of a pair that is split no longer, or touches no longer. */
+/* Clears the pieces of a pair that is no longer split or no longer touches. */
 void tact_pieces_clear(struct tact_world *world, struct tact_contact *c);
 
 #endif

@@ -1,4 +1,5 @@
-/* What a tick does around the solve: poses and close pairs, moments in, poses out. */
+/* What a tick does before and after the solve: poses and near pairs, moments, patches, integration.
+ */
 #include <errno.h>
 #include <math.h>
 #include <string.h>
@@ -31,7 +32,7 @@ void tact_world_twist(const struct tact_world *world, int shape, double twist[6]
     }
 }
 
-/* Bounding spheres, or a sphere and a plane, are nearer than `ahead`. */
+/* 1 where bounding spheres, or a sphere and a half-space, are nearer than `ahead`. */
 static int is_within(const struct tact_world *world, const struct tact_contact *c, double ahead)
 {
     const struct world_shape *a = &world->shapes[c->a], *b = &world->shapes[c->b];
@@ -49,13 +50,14 @@ static int is_within(const struct tact_world *world, const struct tact_contact *
     return tact_v3_norm(apart) < a->radius + b->radius + ahead;
 }
 
-/* How much further than their bounding spheres two shapes are looked for. */
+/* Distance beyond their bounding spheres within which two shapes are searched. */
 static double pair_margin(const struct tact_world *world, const struct tact_contact *c)
 {
     return world->shapes[c->a].search_margin + world->shapes[c->b].search_margin;
 }
 
-/* Whether a pair is asked about: of fast bodies ahead of touch, by a model that knows their gap. */
+/* 1 where the model of a pair is to measure it: for fast bodies before touch, if the model knows
+ * their gap. */
 static int is_close(const struct tact_world *world, const struct tact_contact *c)
 {
     int fast = tact_world_is_fast(world, c->a) || tact_world_is_fast(world, c->b);
@@ -126,7 +128,7 @@ static void rotation_between(const struct tact_pose *from, const struct tact_pos
     tact_v3_scale(turn, q + 1, q[0] < 0.0 ? -scale : scale);
 }
 
-/* Displacement of a point fixed to a shape that also turns by `turn`. */
+/* Displacement of a point fixed to a shape that also rotates by `turn`. */
 static void displacement_of(const struct tact_pose *from, const struct tact_pose *to,
                             const double turn[3], const double point[3], double shift[3])
 {
@@ -149,7 +151,7 @@ void tact_world_point_displacement(const struct tact_world *world, int shape, co
     displacement_of(then, &now, moved + 3, point, moved);
 }
 
-/* Radius of a ball, or of a box about a mesh; 1e9 m of a half-space. */
+/* Radius of a ball, or of the bounding box of a mesh; 1e9 m for a half-space. */
 static double shape_extent(const struct tact_shape *shape)
 {
     if (shape->kind == TACT_SHAPE_SPHERE) {
@@ -183,13 +185,13 @@ void tact_world_carry(const struct tact_world *world, int pair, const struct tac
     double a[6], b[6];
     rotation_between(a_then, a_now, a + 3);
     rotation_between(b_then, b_now, b + 3);
-    /* What a ball touches is where the other body faces it: its own turning changes nothing. */
+    /* The contact of a ball is where the other body faces it; its own rotation has no effect. */
     if (ball_a != ball_b) {
         tact_v3_copy(ball_a ? a + 3 : b + 3, ball_a ? b + 3 : a + 3);
     }
     displacement_of(a_then, a_now, a + 3, in->centroid, a);
     displacement_of(b_then, b_now, b + 3, in->centroid, b);
-    /* Along the tangent plane the patch goes with the more curved body, here the smaller one. */
+    /* Along the tangent plane the patch moves with the more curved body, here the smaller one. */
     double area = tact_v3_norm(in->gradient);
     if (area > 0.0) {
         double n[3], slide[3];
@@ -212,7 +214,7 @@ void tact_world_set_moments(struct tact_world *world, int pair, const struct tac
     }
     int slot = tact_near_slot(&world->near, pair);
     if (slot < 0) {
-        return; /* far away, or there was no room: the solve says so */
+        return; /* not near, or no capacity: the solve reports it */
     }
     struct tact_contact *c = &world->contacts[slot];
     if (moments) {
@@ -222,7 +224,7 @@ void tact_world_set_moments(struct tact_world *world, int pair, const struct tac
     }
 }
 
-/* How the drift changes that twist. */
+/* Rate of change of a shape's twist during the drift. */
 static void twist_rate(const struct tact_world *world, int shape, double rate[6])
 {
     const struct tact_owner *owner = &world->shapes[shape].owner;
@@ -245,7 +247,7 @@ static void twist_rate(const struct tact_world *world, int shape, double rate[6]
     }
 }
 
-/* Size of the impulse that a pair's force had in the last tick. */
+/* Magnitude of the impulse of a pair's force in the last tick. */
 static double last_impulse(const struct tact_world *world, const struct tact_contact *c)
 {
     double sum = tact_v3_norm(c->warm);
@@ -255,8 +257,8 @@ static double last_impulse(const struct tact_world *world, const struct tact_con
     return sum;
 }
 
-/* Measures a near pair by its model into the contact's patch and the world's pieces: their number,
- * or why there is none, as struct tact_contact_model has it. */
+/* Measures a near pair by its model into the contact's patch and world->piece. Returns the number
+ * of pieces, or the reason why there is no patch, as in struct tact_contact_model. */
 static int measure_pair(struct tact_world *world, int slot)
 {
     struct tact_contact *c = &world->contacts[slot];
@@ -313,7 +315,7 @@ static int init_side(struct tact_world *world, struct side *side, int shape, dou
     return side->dof;
 }
 
-/* Another block of the tick, where one of its sides can move. */
+/* Adds a block to the tick, where one of its sides can move. Returns 1 where it was added. */
 static int add_block(struct tact_world *world, int contact, int points)
 {
     const struct tact_contact *c = &world->contacts[contact];
@@ -333,8 +335,8 @@ static int add_block(struct tact_world *world, int contact, int points)
     return moves;
 }
 
-/* A pair without a patch: apart, or one wholly inside the other, which nothing can open. What was
- * so at the start keeps that. */
+/* Clears a pair without a patch: separated, or one shape wholly inside the other, which nothing can
+ * open. In the latter case it keeps its preload. */
 static void clear_pair(struct tact_world *world, struct tact_contact *c, int inside)
 {
     c->stuck = inside;
@@ -344,7 +346,7 @@ static void clear_pair(struct tact_world *world, struct tact_contact *c, int ins
     tact_pieces_clear(world, c);
 }
 
-/* The blocks of a near pair. */
+/* Adds the blocks of a near pair. */
 static void assemble_pair(struct tact_world *world, int slot)
 {
     struct tact_contact *c = &world->contacts[slot];
@@ -381,12 +383,12 @@ int tact_assemble_blocks(struct tact_world *world)
     return world->overflow || world->near.overflow ? -ENOSPC : 0;
 }
 
-/* Overlap of solids that start in touch, by the rounding of their poses [m]. */
+/* Overlap below which solids touch without an overlap: rounding of their poses [m]. */
 #define IN_TOUCH 1e-12
 
-/* By how much a pair is deeper than its target; of one wholly inside the other 33 sizes. An elastic
- * wrench has no target. Solids that start in touch, gap 0, start without an overlap: it would be
- * kept, and what they sink later with it. */
+/* Depth of a pair beyond its target; 33 sizes for a shape wholly inside the other. An elastic
+ * wrench has no target. Solids whose gap is zero start without an overlap: otherwise it would be
+ * part of the preload, and so would the depth that they reach later. */
 static double excess_at_start(struct tact_world *world, int slot)
 {
     const struct tact_contact *c = &world->contacts[slot];
@@ -401,7 +403,8 @@ static double excess_at_start(struct tact_world *world, int slot)
     return rc < 0 || in_touch || c->patch.law == TACT_LAW_WRENCH ? 0.0 : excess;
 }
 
-/* What the shapes of the pairs overlap by now; how many are deeper than their target. */
+/* Measures the overlaps of all pairs at the start; returns how many are deeper than their target.
+ */
 static int measure_start(struct tact_world *world, struct tact_moments_scratch *scratch)
 {
     int deep = 0;
