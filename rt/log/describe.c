@@ -10,15 +10,16 @@ static void put_span(struct tact_bytes *out, struct tact_span span)
 }
 
 void tact_description_write(const struct tact_recorder_options *options,
+                            const struct tact_mcap_writer *writer,
                             const struct tact_encoder *encoder, struct tact_bytes *out)
 {
     tact_put_text(out, TACT_VERSION);
     tact_put_u32(out, options->chunk_bytes);
     tact_put_u64(out, (uint64_t)options->chunk_ns);
     tact_put_u32(out, (uint32_t)options->zstd_level);
-    tact_put_u64(out, tact_mcap_writer_offset(encoder->writer));
-    tact_put_u32(out, tact_mcap_writer_crc(encoder->writer));
-    put_span(out, tact_mcap_writer_definitions(encoder->writer));
+    tact_put_u64(out, tact_mcap_writer_offset(writer));
+    tact_put_u32(out, tact_mcap_writer_crc(writer));
+    put_span(out, tact_mcap_writer_definitions(writer));
     tact_put_u32(out, encoder->size);
     tact_put_u32(out, encoder->stride);
     tact_put_u64(out, (uint64_t)encoder->anchor_ns);

@@ -7,14 +7,16 @@
 
 struct tact_description {
     struct tact_recorder_options options;
-    struct tact_encoder encoder; /* without its writer */
+    struct tact_encoder encoder; /* without its sink */
     uint64_t prefix_bytes; /* bytes of the log when the rings were created: header, facts, ... */
     uint32_t prefix_crc;   /* CRC of these bytes: identifies the log */
     struct tact_span definitions; /* schemas and channels, the records of the first chunk */
 };
 
-/** Serialises the description. The encoder is the recorder's, before its first message. */
+/** Serialises the description. The writer and the encoder are the recorder's, before their first
+ * message. */
 void tact_description_write(const struct tact_recorder_options *options,
+                            const struct tact_mcap_writer *writer,
                             const struct tact_encoder *encoder, struct tact_bytes *out);
 
 /** Parses and validates a description. Free description->encoder with tact_encoder_free();

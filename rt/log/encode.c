@@ -86,13 +86,13 @@ int tact_encoder_check(const struct tact_recorder_content *content, struct tact_
 static int add_schema(struct tact_encoder *encoder, bool enabled, const char *name,
                       const char *text)
 {
-    return enabled ? tact_mcap_writer_schema(encoder->writer, name, text, strlen(text)) : 0;
+    return enabled ? encoder->sink.schema(encoder->sink.self, name, text, strlen(text)) : 0;
 }
 
 static int add_topic(struct tact_encoder *encoder, int which, bool enabled, int schema,
                      const char *topic)
 {
-    int rc = enabled ? tact_mcap_writer_channel(encoder->writer, schema, topic) : -1;
+    int rc = enabled ? encoder->sink.channel(encoder->sink.self, schema, topic) : -1;
 
     encoder->channels[which] = rc;
     return enabled && rc < 0 ? rc : 0;
@@ -110,7 +110,7 @@ static int add_wrench_topics(struct tact_encoder *encoder, int which, int schema
     for (size_t i = 0; rc >= 0 && i < count; i++) {
         snprintf(topic, sizeof topic, "/%s/%s/wrench", contacts ? "contacts" : "sensors",
                  contacts ? s->contacts[i].name : s->sensors[i].name);
-        rc = tact_mcap_writer_channel(encoder->writer, schema, topic);
+        rc = encoder->sink.channel(encoder->sink.self, schema, topic);
         if (i == 0) {
             encoder->channels[which] = rc;
         }
@@ -137,23 +137,27 @@ static int add_derived(struct tact_encoder *encoder)
     return rc ? rc : add_topic(encoder, TACT_CHANNEL_SCENE, scene, markers, "/scene");
 }
 
-static int add_channels(struct tact_encoder *encoder, const struct tact_layout *layout)
+static int add_tick(struct tact_encoder *encoder, const struct tact_layout *layout)
 {
     struct tact_bytes text = {0};
 
     tact_schema_tick(layout, &text);
     int schema = text.failed ? -ENOMEM
-                             : tact_mcap_writer_schema(encoder->writer, TACT_SCHEMA_TICK, text.data,
-                                                       text.size);
+                             : encoder->sink.schema(encoder->sink.self, TACT_SCHEMA_TICK, text.data,
+                                                    text.size);
     tact_bytes_free(&text);
-    encoder->tick_channel = tact_mcap_writer_channel(encoder->writer, schema, TACT_TOPIC_TICK);
-    int event = add_schema(encoder, true, TACT_SCHEMA_EVENT, tact_schema_event);
-    encoder->event_channel = tact_mcap_writer_channel(encoder->writer, event, TACT_TOPIC_EVENT);
-    int rc = schema < 0 ? schema
-                        : (encoder->tick_channel < 0
-                               ? encoder->tick_channel
-                               : (encoder->event_channel < 0 ? encoder->event_channel : 0));
-    return rc ? rc : add_derived(encoder);
+    encoder->tick_channel =
+        schema < 0 ? schema : encoder->sink.channel(encoder->sink.self, schema, TACT_TOPIC_TICK);
+    return encoder->tick_channel < 0 ? encoder->tick_channel : 0;
+}
+
+static int add_events(struct tact_encoder *encoder)
+{
+    int schema = add_schema(encoder, true, TACT_SCHEMA_EVENT, tact_schema_event);
+
+    encoder->event_channel =
+        schema < 0 ? schema : encoder->sink.channel(encoder->sink.self, schema, TACT_TOPIC_EVENT);
+    return encoder->event_channel < 0 ? encoder->event_channel : 0;
 }
 
 void tact_put_facts_crc(struct tact_bytes *map)
@@ -164,8 +168,8 @@ void tact_put_facts_crc(struct tact_bytes *map)
     tact_put_text(map, text);
 }
 
-static int write_facts(struct tact_encoder *encoder, const struct tact_recorder_content *content,
-                       unsigned part)
+static int write_facts(struct tact_mcap_writer *writer, const struct tact_encoder *encoder,
+                       const struct tact_recorder_content *content, unsigned part)
 {
     struct tact_bytes map = {0};
     char text[32];
@@ -189,21 +193,23 @@ static int write_facts(struct tact_encoder *encoder, const struct tact_recorder_
         tact_put_text(&map, content->facts[i].value);
     }
     tact_put_facts_crc(&map);
-    int rc = tact_mcap_writer_metadata(encoder->writer, TACT_FACTS, &map);
+    int rc = tact_mcap_writer_metadata(writer, TACT_FACTS, &map);
     tact_bytes_free(&map);
     return rc;
 }
 
-int tact_encoder_init(struct tact_encoder *encoder, struct tact_mcap_writer *writer,
-                      const struct tact_recorder_content *content, const struct tact_bytes *scene,
-                      unsigned part, uint32_t derived_every, int64_t anchor_ns, int64_t now_ns)
+int tact_encoder_init_topics(struct tact_encoder *encoder, struct tact_message_sink sink,
+                             const struct tact_recorder_content *content,
+                             const struct tact_bytes *scene, bool events, uint32_t derived_every,
+                             int64_t anchor_ns)
 {
     *encoder = (struct tact_encoder){
-        .writer = writer,
+        .sink = sink,
         .size = content->layout->size,
         .stride = tact_layout_stride(content->layout),
         .anchor_ns = anchor_ns,
         .derived_every = derived_every,
+        .event_channel = -1,
     };
     for (int i = 0; i < TACT_DERIVED_CHANNELS; i++) {
         encoder->channels[i] = -1;
@@ -217,11 +223,19 @@ int tact_encoder_init(struct tact_encoder *encoder, struct tact_mcap_writer *wri
     if (rc == 0 && (scene->failed || encoder->scene.failed)) {
         rc = -ENOMEM;
     }
+    rc = rc ? rc : add_tick(encoder, content->layout);
+    rc = rc || !events ? rc : add_events(encoder);
+    return rc ? rc : add_derived(encoder);
+}
+
+int tact_encoder_init(struct tact_encoder *encoder, struct tact_mcap_writer *writer,
+                      const struct tact_recorder_content *content, const struct tact_bytes *scene,
+                      unsigned part, uint32_t derived_every, int64_t anchor_ns, int64_t now_ns)
+{
+    int rc = tact_encoder_init_topics(encoder, tact_mcap_sink(writer), content, scene, true,
+                                      derived_every, anchor_ns);
     if (rc == 0) {
-        rc = add_channels(encoder, content->layout);
-    }
-    if (rc == 0) {
-        rc = write_facts(encoder, content, part);
+        rc = write_facts(writer, encoder, content, part);
     }
     for (size_t i = 0; rc == 0 && i < content->attachment_count; i++) {
         const struct tact_log_attachment *a = &content->attachments[i];
@@ -231,9 +245,8 @@ int tact_encoder_init(struct tact_encoder *encoder, struct tact_mcap_writer *wri
     return rc;
 }
 
-bool tact_encoder_channels_exist(const struct tact_encoder *encoder)
+bool tact_encoder_channels_exist(const struct tact_encoder *encoder, int count)
 {
-    int count = tact_mcap_writer_channels(encoder->writer);
     bool exist = encoder->tick_channel >= 0 && encoder->tick_channel < count &&
                  encoder->event_channel >= 0 && encoder->event_channel < count;
 
@@ -295,13 +308,13 @@ void tact_encode_record(struct tact_encoder *encoder, const struct tact_record *
     uint64_t time = tact_encoder_wall(encoder, record->stamp_ns);
     if (encoder->scene.size > 0) {
         tact_put(
-            tact_mcap_writer_begin(encoder->writer, encoder->channels[TACT_CHANNEL_SCENE], time),
+            encoder->sink.begin(encoder->sink.self, encoder->channels[TACT_CHANNEL_SCENE], time),
             encoder->scene.data, encoder->scene.size);
-        tact_mcap_writer_end(encoder->writer);
+        encoder->sink.end(encoder->sink.self);
         tact_bytes_free(&encoder->scene);
     }
     struct tact_cdr cdr =
-        tact_cdr_begin(tact_mcap_writer_begin(encoder->writer, encoder->tick_channel, time));
+        tact_cdr_begin(encoder->sink.begin(encoder->sink.self, encoder->tick_channel, time));
 
     tact_cdr_time(&cdr, record->stamp_ns);
     tact_cdr_u64(&cdr, record->tick);
@@ -314,7 +327,7 @@ void tact_encode_record(struct tact_encoder *encoder, const struct tact_record *
             encode_element(&cdr, encoder, element);
         }
     }
-    tact_mcap_writer_end(encoder->writer);
+    encoder->sink.end(encoder->sink.self);
     if (encoder->derived_every > 0 && record->tick % encoder->derived_every == 0) {
         tact_encode_derived(encoder, record);
     }
@@ -323,12 +336,12 @@ void tact_encode_record(struct tact_encoder *encoder, const struct tact_record *
 void tact_encode_event(struct tact_encoder *encoder, uint64_t tick, int64_t stamp_ns,
                        const char *name, const char *text)
 {
-    struct tact_cdr cdr = tact_cdr_begin(tact_mcap_writer_begin(
-        encoder->writer, encoder->event_channel, tact_encoder_wall(encoder, stamp_ns)));
+    struct tact_cdr cdr = tact_cdr_begin(encoder->sink.begin(
+        encoder->sink.self, encoder->event_channel, tact_encoder_wall(encoder, stamp_ns)));
 
     tact_cdr_time(&cdr, stamp_ns);
     tact_cdr_u64(&cdr, tick);
     tact_cdr_string(&cdr, name);
     tact_cdr_string(&cdr, text);
-    tact_mcap_writer_end(encoder->writer);
+    encoder->sink.end(encoder->sink.self);
 }

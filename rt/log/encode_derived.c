@@ -12,7 +12,7 @@
 static struct tact_cdr begin_message(struct tact_encoder *encoder, int channel, int64_t stamp_ns)
 {
     return tact_cdr_begin(
-        tact_mcap_writer_begin(encoder->writer, channel, tact_encoder_wall(encoder, stamp_ns)));
+        encoder->sink.begin(encoder->sink.self, channel, tact_encoder_wall(encoder, stamp_ns)));
 }
 
 static void put_header(struct tact_cdr *cdr, const struct tact_encoder *encoder, int64_t stamp_ns,
@@ -55,7 +55,7 @@ static void encode_joints(struct tact_encoder *encoder, const struct tact_record
     put_joints(&cdr, derived, record, offsetof(struct tact_recorder_joint, position));
     put_joints(&cdr, derived, record, offsetof(struct tact_recorder_joint, velocity));
     put_joints(&cdr, derived, record, offsetof(struct tact_recorder_joint, effort));
-    tact_mcap_writer_end(encoder->writer);
+    encoder->sink.end(encoder->sink.self);
 }
 
 /* pose: position, then quat_wxyz; ROS puts w last. */
@@ -151,7 +151,7 @@ static void encode_tf(struct tact_encoder *encoder, const struct tact_record *re
         link_pose(link, record->values[link->position], pose);
         put_transform(&cdr, encoder, record->stamp_ns, link->parent, link->name, pose);
     }
-    tact_mcap_writer_end(encoder->writer);
+    encoder->sink.end(encoder->sink.self);
 }
 
 static void encode_wrench(struct tact_encoder *encoder, int channel,
@@ -162,7 +162,7 @@ static void encode_wrench(struct tact_encoder *encoder, int channel,
 
     put_header(&cdr, encoder, record->stamp_ns, frame);
     tact_cdr_f64_array(&cdr, wrench, 6);
-    tact_mcap_writer_end(encoder->writer);
+    encoder->sink.end(encoder->sink.self);
 }
 
 static void encode_wrenches(struct tact_encoder *encoder, const struct tact_record *record)
@@ -211,7 +211,7 @@ static void encode_arrows(struct tact_encoder *encoder, const struct tact_record
         }
         encoder->arrow_visible[i] = touching;
     }
-    tact_mcap_writer_end(encoder->writer);
+    encoder->sink.end(encoder->sink.self);
 }
 
 void tact_encode_derived(struct tact_encoder *encoder, const struct tact_record *record)

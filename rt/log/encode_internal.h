@@ -25,10 +25,23 @@ enum {
     TACT_DERIVED_CHANNELS
 };
 
+/** Where encoded messages go. A schema or channel gets an id, from 0 on in the order of the calls;
+ * `begin` returns the buffer that a message is appended to. */
+struct tact_message_sink {
+    void *self; /* not owned */
+    int (*schema)(void *self, const char *name, const void *text, size_t size);
+    int (*channel)(void *self, int schema, const char *topic);
+    struct tact_bytes *(*begin)(void *self, int channel, uint64_t time_ns);
+    void (*end)(void *self);
+};
+
+/** A file as the sink. */
+struct tact_message_sink tact_mcap_sink(struct tact_mcap_writer *writer);
+
 struct tact_encoder {
-    struct tact_mcap_writer *writer; /* not owned */
-    uint32_t size;                   /* doubles of a record without its list */
-    uint32_t stride;                 /* doubles per list element; 0: no list */
+    struct tact_message_sink sink;
+    uint32_t size;   /* doubles of a record without its list */
+    uint32_t stride; /* doubles per list element; 0: no list */
     int64_t anchor_ns;
     uint32_t derived_every;
     int tick_channel, event_channel;
@@ -43,8 +56,16 @@ struct tact_encoder {
 /** Validates the content of a recording. @retval 0, or -EINVAL with *err set */
 int tact_encoder_check(const struct tact_recorder_content *content, struct tact_error *err);
 
-/** Writes schemas, channels, attachments and facts of validated content. scene: the message of
- * /scene, or empty; part: number of the file, 0 if the session is not split. Call
+/** Adds the schemas and channels of validated content to the sink. scene: the message of /scene, or
+ * empty; events: whether there will be any. Call tact_encoder_free() also on failure. @retval 0 or
+ * a negative errno */
+int tact_encoder_init_topics(struct tact_encoder *encoder, struct tact_message_sink sink,
+                             const struct tact_recorder_content *content,
+                             const struct tact_bytes *scene, bool events, uint32_t derived_every,
+                             int64_t anchor_ns);
+
+/** Writes schemas, channels, attachments and facts of validated content to a file. scene: the
+ * message of /scene, or empty; part: number of the file, 0 if the session is not split. Call
  * tact_encoder_free() also on failure. @retval 0 or a negative errno */
 int tact_encoder_init(struct tact_encoder *encoder, struct tact_mcap_writer *writer,
                       const struct tact_recorder_content *content, const struct tact_bytes *scene,
@@ -52,8 +73,8 @@ int tact_encoder_init(struct tact_encoder *encoder, struct tact_mcap_writer *wri
 /** Wall-clock time of a stamp [ns since 1970], the time of messages. */
 uint64_t tact_encoder_wall(const struct tact_encoder *encoder, int64_t stamp_ns);
 
-/** Whether the writer has the channels that the encoder uses. */
-bool tact_encoder_channels_exist(const struct tact_encoder *encoder);
+/** Whether the channels that the encoder uses are among the first `count`. */
+bool tact_encoder_channels_exist(const struct tact_encoder *encoder, int count);
 void tact_encoder_free(struct tact_encoder *encoder);
 
 void tact_encode_record(struct tact_encoder *encoder, const struct tact_record *record);

@@ -96,7 +96,7 @@ static int make_rings(struct tact_recorder_part *recorder, const struct tact_lay
     }
     if (fstat(recorder->fd, &log) == 0 && S_ISREG(log.st_mode)) {
         recorder->has_name = log.st_nlink > 0;
-        tact_description_write(&recorder->options, &recorder->encoder, &session);
+        tact_description_write(&recorder->options, recorder->writer, &recorder->encoder, &session);
         rc = tact_ring_file_create(&recorder->rings, folder, &log, &sizes, &session, &replaced);
         tact_bytes_free(&session);
         if (rc != 0) {

@@ -511,12 +511,12 @@ static int resume_writer(struct recovery *r)
     }
     recorder->encoder = r->description.encoder;
     r->description.encoder = (struct tact_encoder){0};
-    recorder->encoder.writer = recorder->writer;
+    recorder->encoder.sink = tact_mcap_sink(recorder->writer);
     recorder->options = r->description.options;
     recorder->options.sync_ns = 0;
-    return tact_encoder_channels_exist(&recorder->encoder)
-               ? 0
-               : refuse(r, "the rings of its recorder have other topics than the log");
+    int count = tact_mcap_writer_channels(recorder->writer);
+    bool known = tact_encoder_channels_exist(&recorder->encoder, count);
+    return known ? 0 : refuse(r, "the rings of its recorder have other topics than the log");
 }
 
 static int recover(struct recovery *r, const char *folder)

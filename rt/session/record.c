@@ -242,22 +242,42 @@ static void list_hand(const struct tact_session *s, uint32_t index, struct lists
     }
 }
 
-/* Names of topics are as those of fields: unique, and made of what a topic may have in it. */
+/* Names of topics are as those of fields: unique, and made of what a topic may have in it. at:
+ * offset of the pair's fields. */
+static int list_contact(struct tact_session *s, int pair, uint32_t at, struct tact_layout *topics,
+                        struct lists *l)
+{
+    char name[SESSION_NAME];
+    size_t i = l->content.contact_count;
+    int a, b;
+    tact_world_pair_shapes(s->world, pair, &a, &b);
+    tact_session_name_pair(s, pair, name);
+    if (tact_layout_add(topics, TACT_FIELD_OUTPUT, name, "", 1) < 0) {
+        return -ENOMEM;
+    }
+    memcpy(l->contact_names[i], topics->fields[i].name, sizeof l->contact_names[i]);
+    l->contacts[i] =
+        (struct tact_recorder_contact){l->contact_names[i], (uint32_t)a,   (uint32_t)b,
+                                       at + AT_WRENCH,      at + AT_PATCH, at + AT_LIMITS};
+    l->content.contact_count++;
+    return 0;
+}
+
+/* Those of a replay have fields of their own in the record, others an element of its list. */
 static int list_contacts(struct tact_session *s, struct lists *l)
 {
-    int pair = tact_world_next_pair(s->world, -1), rc = 0;
     struct tact_layout topics = {0};
-    for (int i = 0; pair >= 0 && i < TACT_RECORDER_WRENCHES && !rc; i++) {
-        char name[SESSION_NAME];
-        int a, b;
-        tact_world_pair_shapes(s->world, pair, &a, &b);
-        tact_session_name_pair(s, pair, name);
-        pair = tact_world_next_pair(s->world, pair);
-        rc = tact_layout_add(&topics, TACT_FIELD_OUTPUT, name, "", 1) < 0 ? -ENOMEM : 0;
-        if (!rc) {
-            memcpy(l->contact_names[i], topics.fields[i].name, sizeof l->contact_names[i]);
-            l->contacts[l->content.contact_count++] = (struct tact_recorder_contact){
-                l->contact_names[i], (uint32_t)a, (uint32_t)b, AT_WRENCH, AT_PATCH, AT_LIMITS};
+    int rc = 0;
+    if (s->listed) {
+        for (int i = 0; i < s->listed_count && i < TACT_RECORDER_WRENCHES && !rc; i++) {
+            int pair = s->listed[i];
+            rc = list_contact(s, pair, tact_session_known(s, pair)->place - 1, &topics, l);
+        }
+    } else {
+        int pair = tact_world_next_pair(s->world, -1);
+        for (int i = 0; pair >= 0 && i < TACT_RECORDER_WRENCHES && !rc; i++) {
+            rc = list_contact(s, pair, 0, &topics, l);
+            pair = tact_world_next_pair(s->world, pair);
         }
     }
     tact_layout_free(&topics);
@@ -292,24 +312,10 @@ static void add_facts(struct lists *l, const struct tact_log_fact *facts, size_t
     l->content.fact_count += count;
 }
 
-static int open_with(struct tact_session *s, struct lists *l, const char *devices,
-                     struct tact_error *err)
+/* What a session shows: all but attachments and facts. */
+static int list_content(struct tact_session *s, struct lists *l)
 {
-    struct tact_recorder_options options = tact_recorder_options_default();
-    const struct tact_recorder_content *also = s->options.also ? s->options.also : &nothing;
-    const struct tact_scene_recorder *split = &s->scene->recorder;
-    double seconds =
-        s->options.split_seconds > 0.0 ? s->options.split_seconds : split->split_seconds;
-    options.loop_cpu =
-        s->options.clock == TACT_LOOP_REAL ? tact_realtime_processor(s->scene->realtime.cpu) : -1;
-    options.split_ns = (int64_t)(seconds * 1e9);
-    options.split_bytes =
-        s->options.split_bytes ? s->options.split_bytes : (uint64_t)split->split_bytes;
     l->content.layout = &s->layout;
-    l->content.attachment_count = attach(s, devices, l->attachments);
-    for (size_t i = 0; i < also->attachment_count; i++) {
-        l->attachments[l->content.attachment_count++] = also->attachments[i];
-    }
     list_bodies(s, l);
     for (uint32_t i = 0; i < s->scene->hands_count; i++) {
         list_hand(s, i, l);
@@ -321,6 +327,31 @@ static int open_with(struct tact_session *s, struct lists *l, const char *device
     list_sensors(s, l);
     l->content.owners = s->owners;
     l->content.owner_count = (size_t)tact_world_shape_count(s->world);
+    return 0;
+}
+
+static int open_with(struct tact_session *s, struct lists *l, const char *devices,
+                     struct tact_error *err)
+{
+    struct tact_recorder_options options = tact_recorder_options_default();
+    const struct tact_recorder_content *also = s->options.also ? s->options.also : &nothing;
+    const struct tact_scene_recorder *split = &s->scene->recorder;
+    double seconds =
+        s->options.split_seconds > 0.0 ? s->options.split_seconds : split->split_seconds;
+    options.loop_cpu =
+        s->options.clock == TACT_LOOP_REAL ? tact_realtime_processor(s->scene->realtime.cpu) : -1;
+    options.wall_anchor_ns = s->wall_anchor_ns;
+    options.split_ns = (int64_t)(seconds * 1e9);
+    options.split_bytes =
+        s->options.split_bytes ? s->options.split_bytes : (uint64_t)split->split_bytes;
+    l->content.attachment_count = attach(s, devices, l->attachments);
+    for (size_t i = 0; i < also->attachment_count; i++) {
+        l->attachments[l->content.attachment_count++] = also->attachments[i];
+    }
+    int rc = list_content(s, l);
+    if (rc) {
+        return rc;
+    }
     options.replace = s->options.replace;
     rc = tact_recorder_open(s->options.record, &options, &l->content, s->options.messages,
                             &s->recorder, err);
@@ -363,6 +394,19 @@ int tact_session_open_log(struct tact_session *s, struct tact_error *err)
         rc = open_with(s, &l, devices, err);
     }
     free(devices);
+    free_lists(&l);
+    return rc;
+}
+
+int tact_session_topics(struct tact_session *s, int64_t wall_anchor_ns, struct tact_topics **out,
+                        struct tact_error *err)
+{
+    struct lists l = {0};
+    int64_t anchor = wall_anchor_ns ? wall_anchor_ns : s->wall_anchor_ns;
+    int rc = make_lists(s, &l);
+    rc = rc ? rc : list_content(s, &l);
+    rc = rc ? tact_error_set(err, rc, "out of memory")
+            : tact_topics_create(&l.content, anchor, out, err);
     free_lists(&l);
     return rc;
 }

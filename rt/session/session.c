@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "rt/clock.h"
 #include "rt/session/session_internal.h"
 
 #define SCRATCH_PAIRS 262144 /* triangle pairs that a pair of meshes may come to */
@@ -56,6 +57,8 @@ int tact_session_prepare(const struct tact_scene *scene, const struct tact_sessi
     s->options = *options;
     s->period = scene->period;
     s->period_ns = llround(scene->period * 1e9);
+    const struct tact_clock_anchor anchor = tact_clock_anchor_now();
+    s->wall_anchor_ns = anchor.wall_ns - anchor.monotonic_ns;
     tact_histogram_reset(&s->report.moments);
     s->ticks = options->ticks ? options->ticks : (uint64_t)llround(scene->duration / scene->period);
     s->scratch = tact_moments_scratch_create(SCRATCH_PAIRS);

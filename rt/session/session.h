@@ -15,6 +15,7 @@
 #include "../device.h"
 #include "../histogram.h"
 #include "../log/recorder.h"
+#include "../log/topics.h"
 #include "../loop.h"
 #include "../message.h"
 #include "../safety.h"
@@ -278,6 +279,25 @@ TACT_API struct tact_world *tact_session_world(struct tact_session *session);
 
 /** Layout of a tick's record. Real-time safe. */
 TACT_API const struct tact_layout *tact_session_layout(const struct tact_session *session);
+
+/**
+ * Copies the record of the tick that has just ended, as its log has it or would have it. For an
+ * observer, within its call: the log's slot is read, which the next tick gives to another record.
+ * out: tact_layout_bytes() of tact_session_layout(). Returns the bytes that are used of it.
+ * Real-time safe.
+ */
+TACT_API size_t tact_session_record(struct tact_session *session, struct tact_record *out);
+
+/**
+ * The topics of its log, whether or not one is recorded, for records of tact_session_layout(); of a
+ * view (view.h) those of the records of its log. wall_anchor_ns: wall clock minus CLOCK_MONOTONIC
+ * [ns]; 0: that of the session, which its log has as well. To be freed. Not real-time safe, and not
+ * while another thread is in a tick.
+ * @retval 0
+ * @retval -ENOMEM  *err says so
+ */
+TACT_API int tact_session_topics(struct tact_session *session, int64_t wall_anchor_ns,
+                                 struct tact_topics **out, struct tact_error *err);
 
 /** State of the index-th device of the scene in the last tick: enum tact_device_state. Real-time
  * safe. */

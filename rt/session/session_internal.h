@@ -157,6 +157,7 @@ struct tact_session {
     struct tact_session_options options;
     double period;
     int64_t period_ns;
+    int64_t wall_anchor_ns; /* wall clock minus CLOCK_MONOTONIC when it was made */
     uint64_t ticks;
 
     struct tact_world *world;
@@ -220,7 +221,7 @@ struct tact_session {
     struct tact_recorder *recorder;
     char *log_path;                /* of what it writes, or wrote */
     struct tact_record *blank;     /* takes the record of a replay that is not recorded */
-    struct tact_record *last;      /* the record that the last tick filled, in a replay */
+    struct tact_record *last;      /* the record that the last tick filled; NULL: it filled none */
     const struct tact_record *fed; /* replay: the tick's inputs, else NULL */
     int recompute; /* replay: moments that a source gave are measured anew as well */
     int apart;     /* replay: whoever ticks restores and submits before every tick */
@@ -236,6 +237,7 @@ struct tact_session {
     uint64_t missed;
     uint64_t skipped;   /* ticks that the loop gave up, up to this one */
     uint64_t next_tick; /* that follows the last one */
+    int64_t planned_ns; /* wake-up time of the last one, as planned */
     enum { SESSION_MADE, SESSION_RUNS, SESSION_OVER } phase;
     int stepped; /* by the program, not by the loop */
     struct session_watcher watcher;

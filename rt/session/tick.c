@@ -122,26 +122,50 @@ static void mark_events(struct tact_session *s, uint64_t tick, int64_t now)
     }
 }
 
-static void record(struct tact_session *s, uint64_t tick, int64_t planned, int64_t woke)
+static void fill_record(struct tact_session *s, struct tact_record *r, uint64_t tick,
+                        int64_t planned, int64_t wake)
 {
-    struct tact_record *slot = s->recorder ? tact_recorder_begin(s->recorder) : NULL;
-    struct tact_record *r = slot ? slot : s->blank;
-    if (!slot && !s->fed) {
-        return; /* nobody reads it */
-    }
     r->tick = tick;
     r->stamp_ns = planned;
     tact_session_fill(s, r);
-    r->values[s->timing_field] = (double)(woke - planned);
+    r->values[s->timing_field] = (double)wake;
     r->values[s->timing_field + 1] = (double)s->compute_ns;
     r->values[s->timing_field + 2] = (double)s->skipped;
     r->values[s->timing_field + 3] =
         s->recorder ? (double)tact_recorder_overruns(s->recorder) : 0.0;
-    s->last = r;
+}
+
+static void record(struct tact_session *s, uint64_t tick, int64_t planned, int64_t woke)
+{
+    struct tact_record *slot = s->recorder ? tact_recorder_begin(s->recorder) : NULL;
+    struct tact_record *r = slot ? slot : s->blank;
+    s->planned_ns = planned;
+    s->last = slot || s->fed ? r : NULL;
+    if (!s->last) {
+        return; /* nobody reads it */
+    }
+    fill_record(s, r, tick, planned, woke - planned);
     tact_session_check_record(s, tick);
     if (slot) {
         tact_recorder_commit(s->recorder);
     }
+}
+
+size_t tact_session_record(struct tact_session *s, struct tact_record *out)
+{
+    const struct tact_layout *layout = &s->layout;
+    size_t bytes = sizeof *out + layout->size * sizeof *out->values;
+    const double *list = (s->last ? s->last : out)->values + layout->size;
+    if (!s->last) {
+        fill_record(s, out, s->now.tick, s->planned_ns, s->now.wake_ns);
+    }
+    if (layout->element) {
+        bytes += (1 + (size_t)*list * tact_layout_stride(layout)) * sizeof *list;
+    }
+    if (s->last) {
+        memcpy(out, s->last, bytes);
+    }
+    return bytes;
 }
 
 static void publish_status(struct tact_session *s, uint64_t tick, int64_t wake)

@@ -1,0 +1,183 @@
+/* A sink of encoded messages in memory. See topics.h. */
+#include "topics.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include "encode_internal.h"
+
+struct schema {
+    char *name, *text;
+};
+
+struct channel {
+    char *name;
+    int schema;
+};
+
+struct tact_topics {
+    struct tact_encoder encoder;
+    struct schema *schemas;
+    struct channel *channels;
+    int schema_count, channel_count;
+    struct tact_bytes bytes;             /* the messages of a record, one after the other */
+    struct tact_topic_message *messages; /* [channel_count]; data is set once all are encoded */
+    size_t count;
+    struct tact_bytes scene;
+    struct tact_topic_message scene_message;
+};
+
+static char *copy_schema_text(const void *text, size_t size)
+{
+    char *copy = malloc(size + 1);
+    if (copy) {
+        memcpy(copy, text, size);
+        copy[size] = '\0';
+    }
+    return copy;
+}
+
+static int keep_schema(void *self, const char *name, const void *text, size_t size)
+{
+    struct tact_topics *t = self;
+    struct schema *more = realloc(t->schemas, ((size_t)t->schema_count + 1) * sizeof *more);
+
+    if (!more) {
+        return -ENOMEM;
+    }
+    t->schemas = more;
+    more[t->schema_count] = (struct schema){strdup(name), copy_schema_text(text, size)};
+    int good = more[t->schema_count].name && more[t->schema_count].text;
+    t->schema_count++;
+    return good ? t->schema_count - 1 : -ENOMEM;
+}
+
+static int keep_channel(void *self, int schema, const char *topic)
+{
+    struct tact_topics *t = self;
+    struct channel *more = realloc(t->channels, ((size_t)t->channel_count + 1) * sizeof *more);
+
+    if (!more) {
+        return -ENOMEM;
+    }
+    t->channels = more;
+    more[t->channel_count] = (struct channel){strdup(topic), schema};
+    t->channel_count++;
+    return more[t->channel_count - 1].name ? t->channel_count - 1 : -ENOMEM;
+}
+
+static struct tact_bytes *begin_kept(void *self, int channel, uint64_t time_ns)
+{
+    struct tact_topics *t = self;
+
+    t->messages[t->count] = (struct tact_topic_message){
+        .topic = (size_t)channel, .time_ns = time_ns, .size = t->bytes.size};
+    return &t->bytes;
+}
+
+/* Until then the size is where the message begins. */
+static void end_kept(void *self)
+{
+    struct tact_topics *t = self;
+
+    t->messages[t->count].size = t->bytes.size - t->messages[t->count].size;
+    t->count++;
+}
+
+/* The encoder is left without /scene, which it would write before its first record. */
+static int take_scene(struct tact_topics *t)
+{
+    t->scene = t->encoder.scene;
+    t->encoder.scene = (struct tact_bytes){0};
+    t->scene_message =
+        (struct tact_topic_message){.topic = (size_t)t->encoder.channels[TACT_CHANNEL_SCENE],
+                                    .data = t->scene.data,
+                                    .size = t->scene.size};
+    t->messages = calloc((size_t)t->channel_count, sizeof *t->messages);
+    return t->messages ? 0 : -ENOMEM;
+}
+
+int tact_topics_create(const struct tact_recorder_content *content, int64_t wall_anchor_ns,
+                       struct tact_topics **out, struct tact_error *err)
+{
+    struct tact_bytes scene = {0};
+    int rc = tact_encoder_check(content, err);
+    if (rc != 0) {
+        return rc;
+    }
+    struct tact_topics *t = calloc(1, sizeof *t);
+    if (t) {
+        const struct tact_message_sink sink = {t, keep_schema, keep_channel, begin_kept, end_kept};
+        if (content->shape_count > 0) {
+            tact_encode_scene(content, &scene);
+        }
+        rc = tact_encoder_init_topics(&t->encoder, sink, content, &scene, false, 1, wall_anchor_ns);
+        tact_bytes_free(&scene);
+        rc = rc ? rc : take_scene(t);
+    }
+    if (!t || rc != 0) {
+        tact_topics_free(t);
+        return tact_error_set(err, -ENOMEM, "out of memory");
+    }
+    *out = t;
+    return 0;
+}
+
+void tact_topics_free(struct tact_topics *t)
+{
+    if (!t) {
+        return;
+    }
+    for (int i = 0; i < t->schema_count; i++) {
+        free(t->schemas[i].name);
+        free(t->schemas[i].text);
+    }
+    for (int i = 0; i < t->channel_count; i++) {
+        free(t->channels[i].name);
+    }
+    tact_encoder_free(&t->encoder);
+    tact_bytes_free(&t->bytes);
+    tact_bytes_free(&t->scene);
+    free(t->schemas);
+    free(t->channels);
+    free(t->messages);
+    free(t);
+}
+
+size_t tact_topics_count(const struct tact_topics *t)
+{
+    return (size_t)t->channel_count;
+}
+
+struct tact_topic tact_topics_get(const struct tact_topics *t, size_t index)
+{
+    const struct schema *schema = &t->schemas[t->channels[index].schema];
+
+    return (struct tact_topic){t->channels[index].name, schema->name, schema->text};
+}
+
+int tact_topics_encode(struct tact_topics *t, const struct tact_record *record,
+                       const struct tact_topic_message **messages, size_t *count)
+{
+    t->count = 0;
+    t->bytes.size = 0;
+    memset(t->encoder.arrow_visible, 1, sizeof t->encoder.arrow_visible); /* all are deleted */
+    tact_encode_record(&t->encoder, record);
+    if (t->bytes.failed) {
+        t->bytes.failed = false;
+        return -ENOMEM;
+    }
+    const uint8_t *at = t->bytes.data;
+    for (size_t i = 0; i < t->count; i++) {
+        t->messages[i].data = at;
+        at += t->messages[i].size;
+    }
+    *messages = t->messages;
+    *count = t->count;
+    return 0;
+}
+
+const struct tact_topic_message *tact_topics_scene(const struct tact_topics *t)
+{
+    return t->scene.size > 0 ? &t->scene_message : NULL;
+}

@@ -1,0 +1,261 @@
+/* The topics of a session in memory are those of its log: names, schemas, and each message by its
+ * bytes. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <cmocka.h>
+#include "devices/registry.h"
+#include "rt/log/mcap_reader_internal.h"
+#include "rt/session/session.h"
+#include "support/run_scene.h"
+
+enum { TICKS = 1000, TOPICS_MOST = 16, EVERY = 10, MCAP_SCHEMA = 3, MCAP_CHANNEL, MCAP_MESSAGE };
+enum { MCAP_CHUNK = 6 };
+
+/* Copies of what was encoded, tick by tick. */
+struct kept {
+    struct tact_topics *topics;
+    struct tact_record *record;
+    struct tact_topic_message message[TICKS][TOPICS_MOST]; /* size 0: none */
+    struct tact_record *records[TICKS];
+    uint8_t *output; /* of each double before the list: 1 where it follows from state and inputs */
+    uint32_t size;
+    size_t record_bytes[TICKS];
+};
+
+static void *copy_of(const void *data, size_t size)
+{
+    void *copy = malloc(size);
+    assert_non_null(copy);
+    return memcpy(copy, data, size);
+}
+
+static void observe(void *user, struct tact_session *session,
+                    const struct tact_session_status *status)
+{
+    struct kept *k = user;
+    const struct tact_topic_message *messages;
+    size_t count, last = 0, bytes = tact_session_record(session, k->record);
+    assert_int_equal(k->record->tick, status->tick);
+    assert_true(bytes <= tact_layout_bytes(tact_session_layout(session)));
+    k->records[status->tick] = copy_of(k->record, bytes);
+    k->record_bytes[status->tick] = bytes;
+    assert_int_equal(tact_topics_encode(k->topics, k->record, &messages, &count), 0);
+    for (size_t i = 0; i < count; i++) {
+        struct tact_topic_message *to = &k->message[status->tick][messages[i].topic];
+        assert_true(messages[i].topic < TOPICS_MOST && (i == 0 || messages[i].topic > last));
+        last = messages[i].topic;
+        *to = messages[i];
+        to->data = copy_of(to->data, to->size);
+    }
+}
+
+static void keep_outputs(struct kept *k, const struct tact_layout *layout)
+{
+    k->size = layout->size;
+    k->output = calloc(k->size, 1);
+    for (uint32_t i = 0; i < layout->field_count; i++) {
+        const struct tact_field *f = &layout->fields[i];
+        memset(k->output + f->offset, f->kind == TACT_FIELD_OUTPUT, f->count);
+    }
+}
+
+static void run(struct kept *k, const char *log)
+{
+    static const struct edit edits[] = {{NULL, NULL}};
+    struct tact_session_options options = tact_session_options_default();
+    struct tact_session_report report;
+    struct tact_scene *scene;
+    struct tact_session *session;
+    char *text = edited_scene("ruler.yaml", edits);
+    options.types = tact_devices_builtin(&options.type_count);
+    options.clock = TACT_LOOP_FREE;
+    options.ticks = TICKS;
+    options.record = log;
+    options.replace = 1;
+    options.observe = observe;
+    options.observe_user = k;
+    open_text(text, &options, &scene, &session);
+    assert_int_equal(tact_session_topics(session, 0, &k->topics, NULL), 0);
+    k->record = calloc(1, tact_layout_bytes(tact_session_layout(session)));
+    keep_outputs(k, tact_session_layout(session));
+    assert_int_equal(tact_session_run(session, &report), 0);
+    tact_session_destroy(session);
+    tact_scene_free(scene);
+    free(text);
+}
+
+static void forget(struct kept *k)
+{
+    for (size_t i = 0; i < TICKS; i++) {
+        for (size_t n = 0; n < TOPICS_MOST; n++) {
+            free((void *)k->message[i][n].data);
+        }
+        free(k->records[i]);
+    }
+    tact_topics_free(k->topics);
+    free(k->record);
+    free(k->output);
+    free(k);
+}
+
+/* What the file has: its channels by id, and how many messages were compared. */
+struct file {
+    struct kept *kept;
+    char *schema_name[32], *schema_text[32];
+    int topic[32]; /* of a channel; -1: /tact/events */
+    int known[32]; /* 1: the channel was read; files have them more than once */
+    size_t channels, compared[TOPICS_MOST];
+    uint64_t tick;
+};
+
+static void take_schema(struct file *f, struct tact_span content)
+{
+    struct tact_mcap_schema s;
+    assert_int_equal(tact_mcap_parse_schema(content, &s), 0);
+    assert_true(s.id < 32);
+    free(f->schema_name[s.id]);
+    free(f->schema_text[s.id]);
+    f->schema_name[s.id] = tact_span_copy(s.name);
+    f->schema_text[s.id] = tact_span_copy(s.data);
+}
+
+static void take_channel(struct file *f, struct tact_span content)
+{
+    struct tact_mcap_channel c;
+    assert_int_equal(tact_mcap_parse_channel(content, &c), 0);
+    assert_true(c.id < 32);
+    f->topic[c.id] = -1;
+    for (size_t i = 0; i < tact_topics_count(f->kept->topics); i++) {
+        struct tact_topic t = tact_topics_get(f->kept->topics, i);
+        if (tact_span_is(c.topic, t.name)) {
+            f->topic[c.id] = (int)i;
+            assert_string_equal(t.type, f->schema_name[c.schema]);
+            assert_string_equal(t.schema, f->schema_text[c.schema]);
+        }
+    }
+    assert_true(f->topic[c.id] >= 0 || tact_span_is(c.topic, "/tact/events"));
+    f->channels += !f->known[c.id];
+    f->known[c.id] = 1;
+}
+
+/* /contacts/markers has the arrows of the file, and deletes of those that were not shown. */
+static void take_message(struct file *f, struct tact_span content)
+{
+    struct tact_mcap_message m;
+    assert_int_equal(tact_mcap_parse_message(content, &m), 0);
+    int topic = f->topic[m.channel];
+    if (topic < 0) {
+        return;
+    }
+    const char *name = tact_topics_get(f->kept->topics, (size_t)topic).name;
+    const struct tact_topic_message *scene = tact_topics_scene(f->kept->topics);
+    if (!strcmp(name, "/tact/tick")) {
+        memcpy(&f->tick, m.data.data + 4 + 8, sizeof f->tick);
+    }
+    const struct tact_topic_message *ours =
+        strcmp(name, "/scene") ? &f->kept->message[f->tick][topic] : scene;
+    assert_true(ours == scene || ours->time_ns == m.log_time);
+    if (strcmp(name, "/contacts/markers")) {
+        assert_int_equal(ours->size, m.data.size);
+        assert_memory_equal(ours->data, m.data.data, m.data.size);
+    } else {
+        assert_true(ours->size >= m.data.size);
+    }
+    f->compared[topic]++;
+}
+
+static void take(struct file *f, const struct tact_mcap_record *record)
+{
+    struct tact_bytes chunk = {0};
+    struct tact_mcap_record inner;
+    switch (record->opcode) {
+    case MCAP_SCHEMA:
+        take_schema(f, record->content);
+        break;
+    case MCAP_CHANNEL:
+        take_channel(f, record->content);
+        break;
+    case MCAP_MESSAGE:
+        take_message(f, record->content);
+        break;
+    case MCAP_CHUNK:
+        assert_int_equal(tact_mcap_parse_chunk(record->content, &chunk), 0);
+        for (struct tact_cursor in = {chunk.data, chunk.size, false};
+             !tact_mcap_chunk_next(&in, &inner);) {
+            take(f, &inner);
+        }
+        tact_bytes_free(&chunk);
+        break;
+    default:
+        break;
+    }
+}
+
+static void topics_are_those_of_the_log(void **state)
+{
+    (void)state;
+    char path[] = "/tmp/tact_topics_XXXXXX";
+    struct tact_mcap_reader reader;
+    struct tact_mcap_record record;
+    struct file f = {.kept = calloc(1, sizeof *f.kept)};
+    close(mkstemp(path));
+    run(f.kept, path);
+    assert_int_equal(tact_mcap_reader_open(&reader, path), 0);
+    while (!tact_mcap_reader_next(&reader, &record) && record.opcode != 15) { /* the data's end */
+        take(&f, &record);
+    }
+    tact_mcap_reader_close(&reader);
+    unlink(path);
+    size_t count = tact_topics_count(f.kept->topics);
+    assert_int_equal(f.channels, count + 1); /* /tact/events */
+    for (size_t i = 0; i < count; i++) {
+        struct tact_topic t = tact_topics_get(f.kept->topics, i);
+        size_t all = !strcmp(t.name, "/tact/tick") ? TICKS : TICKS / EVERY;
+        int touch = !strncmp(t.name, "/contacts/", 10); /* some of the time */
+        all = !strcmp(t.name, "/scene") ? 1 : all;
+        printf("%s: %zu messages\n", t.name, f.compared[i]);
+        assert_true(touch ? f.compared[i] > 0 && f.compared[i] <= all : f.compared[i] == all);
+    }
+    for (size_t i = 0; i < 32; i++) {
+        free(f.schema_name[i]);
+        free(f.schema_text[i]);
+    }
+    forget(f.kept);
+}
+
+/* The same tick without a log has the same record, but for what a clock says. */
+static void records_need_no_log(void **state)
+{
+    (void)state;
+    char path[] = "/tmp/tact_topics_XXXXXX";
+    struct kept *with = calloc(1, sizeof *with), *without = calloc(1, sizeof *without);
+    close(mkstemp(path));
+    run(with, path);
+    run(without, NULL);
+    unlink(path);
+    for (size_t i = 0; i < TICKS; i++) {
+        struct tact_record *a = with->records[i], *b = without->records[i];
+        assert_int_equal(with->record_bytes[i], without->record_bytes[i]);
+        assert_int_equal(a->tick, b->tick);
+        for (uint32_t n = 0; n < with->size; n++) {
+            assert_true(!with->output[n] || !memcmp(&a->values[n], &b->values[n], sizeof(double)));
+        }
+        assert_memory_equal(a->values + with->size, b->values + with->size,
+                            with->record_bytes[i] - sizeof *a - with->size * sizeof(double));
+    }
+    forget(with);
+    forget(without);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(topics_are_those_of_the_log),
+                                       cmocka_unit_test(records_need_no_log)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
