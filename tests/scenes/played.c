@@ -23,7 +23,8 @@ static void must(int rc, const struct tact_error *err)
     }
 }
 
-static void run(const char *path, double seconds, const char *log, struct played *out)
+static void run(const char *path, double seconds, double period, const char *log,
+                struct played *out)
 {
     struct tact_error err = {0};
     struct tact_scene *scene;
@@ -32,6 +33,7 @@ static void run(const char *path, double seconds, const char *log, struct played
     must(tact_scene_load(path, &scene, &err), &err);
     free(scene->moments.source);
     scene->moments.source = strdup("host");
+    scene->period = period > 0.0 ? period : scene->period;
     out->period = scene->period;
     options.types = tact_devices_builtin(&options.type_count);
     options.clock = TACT_LOOP_FREE;
@@ -127,6 +129,11 @@ static void read_all(const char *path, struct played *out)
 
 void play(const char *scene, double seconds, struct played *out)
 {
+    play_at(scene, seconds, 0.0, out);
+}
+
+void play_at(const char *scene, double seconds, double period, struct played *out)
+{
     char path[1024], log[] = "/tmp/tact-scene-XXXXXX";
     int file = mkstemp(log);
     assert_true(file >= 0);
@@ -134,7 +141,7 @@ void play(const char *scene, double seconds, struct played *out)
     memset(out, 0, sizeof *out);
     snprintf(out->name, sizeof out->name, "%s", scene);
     snprintf(path, sizeof path, "%s/examples/scenes/%s.yaml", TACT_SOURCE_DIR, scene);
-    run(path, seconds, log, out);
+    run(path, seconds, period, log, out);
     read_all(log, out);
     unlink(log);
     const struct tact_session_report *r = &out->report;

@@ -20,5 +20,12 @@ void check_groove(void);
 void check_rattleback(void);
 void check_bangle(void);
 void check_tippe_top(void);
+void check_corner(void);
+void check_pressed(void);
+void check_balances(void);
+void check_peg(void);
+void check_dominoes(void);
+void check_card_house(void);
+void check_arch(void);
 
 #endif

@@ -30,6 +30,13 @@ static const struct {
     {"rattleback", check_rattleback},
     {"bangle", check_bangle},
     {"tippe_top", check_tippe_top},
+    {"corner", check_corner},
+    {"pressed", check_pressed},
+    {"balances", check_balances},
+    {"peg", check_peg},
+    {"dominoes", check_dominoes},
+    {"card_house", check_card_house},
+    {"arch", check_arch},
 };
 
 static void run(void **state)

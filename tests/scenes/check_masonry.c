@@ -1,0 +1,313 @@
+/* Rows and buildings of blocks by features: dominoes, a card house, an arch. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <cmocka.h>
+#include "played.h"
+#include "scenes.h"
+
+#define G 9.81
+
+enum { DOMINOES = 20 };
+
+/*
+ * A row of dominoes that lean on each other without friction, and turn about the edges of their
+ * feet: one degree of freedom, the angle of the foremost (van Leeuwen, The domino effect, Am. J.
+ * Phys. 78, 2010, section 5). Angles from the vertical.
+ */
+struct row {
+    double height, thick, gap; /* [m] */
+    double inertia;            /* of one about its edge, over its mass [m^2] */
+    int leaning;
+    double angle[DOMINOES]; /* the foremost first */
+    double share[DOMINOES]; /* of its velocity that a domino has */
+};
+
+/* Domino n's corner is on the face of domino n + 1: h sin(a - b) = (gap + thick) cos b - thick. */
+static void lean(struct row *r, int leaning, double angle)
+{
+    double pitch = r->gap + r->thick;
+    r->angle[0] = angle;
+    r->share[0] = 1.0;
+    r->leaning = leaning;
+    for (int i = 1; i < leaning; i++) {
+        double b = r->angle[i - 1];
+        double apart = asin((pitch * cos(b) - r->thick) / r->height);
+        r->angle[i] = b + apart;
+        r->share[i] = r->share[i - 1] * (1.0 - pitch * sin(b) / (r->height * cos(apart)));
+    }
+}
+
+/* Over the mass of one [J/kg]; squares: of the shares. */
+static double potential(const struct row *r)
+{
+    double sum = 0.0;
+    for (int i = 0; i < r->leaning; i++) {
+        sum += 0.5 * G * (r->height * cos(r->angle[i]) + r->thick * sin(r->angle[i]));
+    }
+    return sum;
+}
+
+static double squares(const struct row *r)
+{
+    double sum = 0.0;
+    for (int i = 0; i < r->leaning; i++) {
+        sum += r->share[i] * r->share[i];
+    }
+    return sum;
+}
+
+/* When each domino hits the next [s]: energy is kept between two impacts, which are inelastic and
+ * stop all that slides on another, so that the momentum along the row's one way to move is kept. */
+static void time_row(struct row *r, double spin, double *times)
+{
+    enum { STEPS = 2000 };
+    double hit = asin(r->gap / r->height), time = 0.0;
+    lean(r, 1, 0.0);
+    double energy = potential(r) + 0.5 * r->inertia * spin * spin;
+    for (int n = 1; n < DOMINOES; n++) {
+        for (int k = 0; k < STEPS; k++) {
+            lean(r, n, hit * (k + 0.5) / STEPS);
+            time += hit / STEPS / sqrt(2.0 * (energy - potential(r)) / (r->inertia * squares(r)));
+        }
+        times[n - 1] = time;
+        lean(r, n, hit);
+        double kinetic = energy - potential(r);
+        lean(r, n + 1, 0.0);
+        energy = potential(r) + kinetic * (squares(r) - 1.0) / squares(r);
+    }
+}
+
+/* When domino n has come to the next one [s]; its angle is 0 about the other axes. */
+static double hit_time(const struct played *p, int n, double angle)
+{
+    char name[32];
+    double before = 0.0;
+    snprintf(name, sizeof name, "domino_%d", n);
+    for (int t = 0; t < p->ticks; t++) {
+        const double *q = played_at(p, name, t * p->period)->quat_wxyz;
+        double now = 2.0 * atan2(q[2], q[0]);
+        if (now >= angle) {
+            return (t + (angle - before) / (now - before)) * p->period;
+        }
+        before = now;
+    }
+    fail_msg("%s does not fall", name);
+    return 0.0;
+}
+
+/* Largest deviation of the times, relative; speed: of the wave over the last ten. */
+static double compare_row(const struct played *p, const double *exact, double angle, double pitch,
+                          double *speed)
+{
+    double worst = 0.0, time[DOMINOES - 1];
+    for (int n = 0; n < DOMINOES - 1; n++) {
+        time[n] = hit_time(p, n, angle);
+        worst = fmax(worst, fabs(time[n] / exact[n] - 1.0));
+    }
+    *speed = 10.0 * pitch / (time[18] - time[8]);
+    return worst;
+}
+
+/* The row: wave and times of impact at h and h / 2, and all lie. */
+void check_dominoes(void)
+{
+    struct row r = {.height = 0.05, .thick = 0.01, .gap = 0.02};
+    double exact[DOMINOES - 1], worst[2], speed;
+    r.inertia = (r.height * r.height + r.thick * r.thick) / 3.0;
+    time_row(&r, 6.0, exact);
+    double exact_speed = 10.0 * (r.gap + r.thick) / (exact[18] - exact[8]);
+    for (int i = 0; i < 2; i++) {
+        struct played p;
+        play_at("dominoes", 1.5, 1e-3 / (1 << i), &p);
+        worst[i] = compare_row(&p, exact, asin(r.gap / r.height), r.gap + r.thick, &speed);
+        print_message("    h %g ms: the wave runs at %.4f m/s, exact %.4f; times off by %.2f %%\n",
+                      1e3 * p.period, speed, exact_speed, 100.0 * worst[i]);
+        for (int n = 0; n < DOMINOES; n++) {
+            assert_true(played_tilt(played_at(&p, p.body_name[n], -1)) > 70.0);
+        }
+        played_energy(&p);
+        played_free(&p);
+    }
+    assert_true(worst[0] < 0.01 && worst[1] < 0.6 * worst[0]);
+    assert_true(fabs(speed / exact_speed - 1.0) < 4e-3);
+}
+
+void check_card_house(void)
+{
+    const double lean = M_PI / 9.0, limit = 0.5 * tan(lean) - 0.5 * 0.0003 / 0.088;
+    struct played p;
+    double creep = 0.0, sunk = 0.0, end = 0.0;
+    play("card_house", 2.0, &p);
+    for (int i = 0; i < p.bodies; i++) {
+        const char *name = p.body_name[i];
+        const struct played_body *a = played_at(&p, name, 0.0), *b = played_at(&p, name, 1.0);
+        const struct played_body *c = played_at(&p, name, -1);
+        double moved[3];
+        if (name[0] == 's') { /* slips */
+            assert_true(c->position[2] < 0.01);
+            continue;
+        }
+        tact_v3_sub(moved, c->position, b->position);
+        creep = fmax(creep, tact_v3_norm(moved));
+        tact_v3_sub(moved, c->position, a->position);
+        sunk = fmax(sunk, tact_v3_norm(moved));
+        end = fmax(end, fmax(tact_v3_norm(c->twist), tact_v3_norm(c->twist + 3)));
+    }
+    print_message("    friction needed %.5f; from 1 s to 2 s at most %.1e m, %.1e m in all, speed "
+                  "at the end %.1e; the tent with too little lies\n",
+                  limit, creep, sunk, end);
+    assert_true(fabs(limit - 0.183886 / 1.02) < 1e-6 && fabs(limit - 0.176675 / 0.98) < 1e-6);
+    assert_true(creep < 1e-12 && sunk < 2e-6 && end < 1e-9);
+    played_energy(&p);
+    played_free(&p);
+}
+
+/* ---- limit analysis of an arch ---- */
+
+/* Half of an arch of rigid stones without tension, cut at the crown: a linear program of two
+ * unknowns, the thrust there and thrust times height; rows of a u <= b. */
+struct program {
+    int rows;
+    double a[512][2], b[512];
+};
+
+static void add_row(struct program *lp, double a0, double a1, double b)
+{
+    assert_true(lp->rows < 512);
+    lp->a[lp->rows][0] = a0;
+    lp->a[lp->rows][1] = a1;
+    lp->b[lp->rows++] = b;
+}
+
+/* Whether it has a solution: the least of u_1 over the feasible u_0, by the interval of u_0 that
+ * every pair of rows leaves (Fourier and Motzkin). */
+static int feasible(const struct program *lp)
+{
+    double low = -INFINITY, high = INFINITY;
+    for (int i = 0; i < lp->rows; i++) {
+        for (int k = 0; k < lp->rows; k++) {
+            double p = lp->a[i][1], q = lp->a[k][1], a = lp->a[i][0], b = lp->b[i];
+            if (p > 0.0 && q < 0.0) { /* u_1 from above by i, from below by k */
+                a = a / p - lp->a[k][0] / q;
+                b = b / p - lp->b[k] / q;
+            } else if (i != k || p != 0.0) {
+                continue;
+            }
+            low = a < 0.0 ? fmax(low, b / a) : low;
+            high = a > 0.0 ? fmin(high, b / a) : high;
+            if (a == 0.0 && b < 0.0) {
+                return 0;
+            }
+        }
+    }
+    return low <= high;
+}
+
+/* Adds a quadrilateral (x, z) to the load's area and its first moment about x = 0. */
+static void add_load(double corner[4][2], double load[2])
+{
+    for (int i = 0; i < 4; i++) {
+        const double *p = corner[i], *q = corner[(i + 1) % 4];
+        double twice = p[0] * q[1] - p[1] * q[0];
+        load[0] += 0.5 * twice;
+        load[1] += twice * (p[0] + q[0]) / 6.0;
+    }
+}
+
+/* Whether an arch over half a circle stands: n stones, mean radius 1, friction mu. A joint at angle
+ * t bears a thrust H at the crown and the load above where the force crosses it between intrados
+ * and extrados and within the cone of friction. */
+static int arch_stands(int n, double thickness, double mu)
+{
+    static struct program lp;
+    const double step = M_PI / n, inner = 1.0 - 0.5 * thickness, outer = 1.0 + 0.5 * thickness;
+    double load[2] = {0.0, 0.0};
+    int top = n / 2;
+    lp.rows = 0;
+    if (n % 2) { /* half of the keystone */
+        double c = cos(top * step), s = sin(top * step);
+        double half[4][2] = {
+            {0.0, inner * s}, {inner * c, inner * s}, {outer * c, outer * s}, {0.0, outer * s}};
+        add_load(half, load);
+    } else {
+        add_row(&lp, inner, -1.0, 0.0);
+        add_row(&lp, -outer, 1.0, 0.0);
+    }
+    for (int k = n % 2 ? top : top - 1; k >= 0; k--) {
+        double c = cos(k * step), s = sin(k * step), c1 = cos((k + 1) * step);
+        double s1 = sin((k + 1) * step);
+        if (k < top) {
+            double stone[4][2] = {{inner * c, inner * s},
+                                  {outer * c, outer * s},
+                                  {outer * c1, outer * s1},
+                                  {inner * c1, inner * s1}};
+            add_load(stone, load);
+        }
+        add_row(&lp, inner * s, -1.0, load[1] - inner * c * load[0]);
+        add_row(&lp, -outer * s, 1.0, outer * c * load[0] - load[1]);
+        add_row(&lp, c - mu * s, 0.0, (mu * c + s) * load[0]);
+        add_row(&lp, -c - mu * s, 0.0, (mu * c - s) * load[0]);
+    }
+    return feasible(&lp);
+}
+
+static double limit_thickness(int n)
+{
+    double low = 0.02, high = 0.3;
+    assert_true(!arch_stands(n, low, 1.0) && arch_stands(n, high, 1.0));
+    while (high - low > 1e-9) {
+        double middle = 0.5 * (low + high);
+        *(arch_stands(n, middle, 1.0) ? &high : &low) = middle;
+    }
+    return high;
+}
+
+/* Thickness of a stone of the scene, whose mean radius is half a metre, over that: from its file,
+ * in which the first two corners are on one joint. */
+static double stone_thickness(const char *file)
+{
+    const double radius = 0.5;
+    char path[1024], line[256];
+    double v[2][3] = {{0.0}};
+    int count = 0;
+    snprintf(path, sizeof path, "%s/examples/scenes/%s", TACT_SOURCE_DIR, file);
+    FILE *f = fopen(path, "r");
+    assert_non_null(f);
+    while (count < 2 && fgets(line, sizeof line, f)) {
+        count += sscanf(line, "v %lf %lf %lf", &v[count][0], &v[count][1], &v[count][2]) == 3;
+    }
+    fclose(f);
+    assert_int_equal(count, 2);
+    return (hypot(v[1][0] + radius, v[1][2]) - hypot(v[0][0] + radius, v[0][2])) / radius;
+}
+
+void check_arch(void)
+{
+    enum { STONES = 11 };
+    struct played p;
+    double limit = limit_thickness(STONES), many = limit_thickness(100), moved = 0.0, fallen = 0.0;
+    print_message("    least thickness of %d stones %.6f of the radius, of 100 %.6f; "
+                  "Milankovitch 0.1075\n",
+                  STONES, limit, many);
+    assert_true(fabs(many - 0.1075) < 1e-4);
+    assert_true(fabs(stone_thickness("voussoir_stands.obj") / limit - 1.02) < 1e-4);
+    assert_true(fabs(stone_thickness("voussoir_falls.obj") / limit - 0.98) < 1e-4);
+    play("arch", 2.5, &p);
+    for (int i = 0; i < STONES; i++) {
+        double apart[3];
+        const struct played_body *a = played_at(&p, p.body_name[i], 0.0);
+        tact_v3_sub(apart, played_at(&p, p.body_name[i], -1)->position, a->position);
+        moved = fmax(moved, tact_v3_norm(apart));
+        a = played_at(&p, p.body_name[STONES + i], 0.0);
+        fallen =
+            fmax(fallen, a->position[2] - played_at(&p, p.body_name[STONES + i], -1)->position[2]);
+    }
+    print_message("    moved by %.1e m; the other fell by %.2f m\n", moved, fallen);
+    assert_true(moved < 1e-6 && fallen > 0.4);
+    played_energy(&p);
+    played_free(&p);
+}
