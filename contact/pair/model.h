@@ -18,6 +18,7 @@
 #include "../moments/patch.h"
 #include "../version.h"
 #include "options.h"
+#include "pressure.h"
 
 TACT_BEGIN_DECLS
 
@@ -47,6 +48,8 @@ struct tact_pair_query {
     int *counts;        /**< of this tick, by enum tact_solve_count, to be added to */
     double *state; /**< what the model keeps for this pair from tick to tick; 0 when the bounding
                         spheres come to overlap [any] */
+    struct tact_pressure *pressure; /**< NULL, or where a model that computes a pressure adds the
+                                         patches of this pair */
 };
 
 /** A part of a pair's contact that is solved as a contact by itself. */

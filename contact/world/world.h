@@ -338,6 +338,11 @@ TACT_API int tact_world_measure_near(struct tact_world *world,
 TACT_API int tact_world_step(struct tact_world *world, struct tact_moments_scratch *scratch,
                              struct tact_solve_stats *stats);
 
+/** Where the pressure of each following solve goes, until the next call: contacts whose models
+ * compute one, by pair. NULL, the initial value: nowhere, at no cost. It changes no result. The map
+ * belongs to the caller. Real-time safe. */
+TACT_API void tact_world_keep_pressure(struct tact_world *world, struct tact_pressure *map);
+
 /** Sets the function that observes each solve; NULL, the initial value: none. Real-time safe if the
  * observer is. */
 TACT_API void tact_world_set_observer(struct tact_world *world, tact_solve_observer_fn watch,

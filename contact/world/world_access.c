@@ -149,6 +149,11 @@ void tact_world_refresh(struct tact_world *world)
     }
 }
 
+void tact_world_keep_pressure(struct tact_world *world, struct tact_pressure *map)
+{
+    world->pressure = map;
+}
+
 void tact_world_set_observer(struct tact_world *world, tact_solve_observer_fn watch, void *user)
 {
     world->observer = watch;

@@ -133,6 +133,7 @@ struct tact_world {
     struct point_store points;                 /* allocated only where a pair is solved as points */
     struct tact_pair_piece piece[TACT_PIECES]; /* pieces of the pair that is being measured */
     int counts[TACT_SOLVE_COUNTS];             /* of the present solve */
+    struct tact_pressure *pressure;            /* NULL, or where that of each solve goes */
     tact_solve_observer_fn observer;
     void *observer_user;
     int max_dof;

@@ -286,6 +286,7 @@ static int measure_pair(struct tact_world *world, int slot)
         .most = pair->max_patches,
         .state = tact_slot_state(world, slot),
         .counts = world->counts,
+        .pressure = world->pressure,
     };
     if (!model->moments) {
         query.pressed = last_impulse(world, c);
@@ -346,11 +347,26 @@ static void clear_pair(struct tact_world *world, struct tact_contact *c, int ins
     tact_pieces_clear(world, c);
 }
 
-/* Adds the blocks of a near pair. */
-static void assemble_pair(struct tact_world *world, int slot)
+/* Sets the pair of the patches that its model has added to the pressure map. */
+static void set_pressure_pair(struct tact_world *world, int pair, const struct tact_contact *c,
+                              uint32_t before)
 {
+    struct tact_pressure *map = world->pressure;
+    for (uint32_t i = before; map && i < map->patches; i++) {
+        map->patch[i].pair = (uint32_t)pair;
+        map->patch[i].a = (uint32_t)c->a;
+        map->patch[i].b = (uint32_t)c->b;
+    }
+}
+
+/* Adds the blocks of the n-th near pair. */
+static void assemble_pair(struct tact_world *world, int n)
+{
+    const int slot = world->near.slots[n];
     struct tact_contact *c = &world->contacts[slot];
+    uint32_t before = world->pressure ? world->pressure->patches : 0;
     int pieces = measure_pair(world, slot);
+    set_pressure_pair(world, world->near.list[n], c, before);
     c->touching = c->stuck = 0;
     if (pieces < 0) {
         clear_pair(world, c, pieces == -ERANGE);
@@ -374,11 +390,14 @@ static void assemble_pair(struct tact_world *world, int slot)
 int tact_assemble_blocks(struct tact_world *world)
 {
     world->block_count = world->overflow = 0;
+    if (world->pressure) {
+        tact_pressure_clear(world->pressure);
+    }
     if (world->points.room) {
         tact_points_begin(&world->points);
     }
     for (int n = 0; n < world->near.count; n++) {
-        assemble_pair(world, world->near.slots[n]);
+        assemble_pair(world, n);
     }
     return world->overflow || world->near.overflow ? -ENOSPC : 0;
 }

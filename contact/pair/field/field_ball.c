@@ -28,6 +28,8 @@ static const double weight[NODES] = {0.085662246189585178, 0.18038078652406930,
 
 #define PI 3.14159265358979323846
 
+enum { RINGS = 8, SECTORS = 32 }; /* of the polygons of a pressure map */
+
 /* The limit surface of a pressure that falls from the middle with the square of the distance: its
  * friction at three ratios of slip to spin, by quadrature. */
 static const double paraboloid[3] = {0.4139, -0.0359, 0.3370};
@@ -122,6 +124,60 @@ static int is_cap(const struct balls *b, double most)
                          b->apart > fabs(b->radius[0] - b->radius[1])));
 }
 
+/* Points of the surface where the pressure is p, round about the line of the centres. origin: the
+ * first centre; normal: from the second to the first. */
+static void find_circle(const struct balls *b, double p, const double origin[3],
+                        const double normal[3], const struct tact_patch *patch, double (*out)[3])
+{
+    struct ring at = ring_at(b, p);
+    double rho = sqrt(at.square);
+    for (int i = 0; i < SECTORS; i++) {
+        double angle = 2.0 * PI * i / SECTORS;
+        tact_v3_copy(out[i], origin);
+        tact_v3_axpy(out[i], -at.x, normal);
+        tact_v3_axpy(out[i], rho * tact_cos(angle), patch->frame + 3);
+        tact_v3_axpy(out[i], rho * tact_sin(angle), patch->frame + 6);
+    }
+}
+
+/* Adds the surface to the query's pressure map, if it has one: rings of plane quadrilaterals, the
+ * innermost one of triangles, between circles of equal pressure at about equal steps of radius. */
+static void report_pressure(const struct tact_pair_query *q, const struct balls *b, double most,
+                            const double origin[3], const double normal[3],
+                            const struct tact_patch *patch)
+{
+    double circle[2][SECTORS][3], pressure[2] = {0.0, 0.0};
+    if (!q->pressure) {
+        return;
+    }
+    struct tact_pressure_patch *out =
+        tact_pressure_add_patch(q->pressure, patch->center, patch->frame);
+    if (out) {
+        out->area = patch->area;
+        out->load = patch->wrench[0];
+    }
+    find_circle(b, 0.0, origin, normal, patch, circle[0]);
+    for (int k = 1; k <= RINGS; k++) {
+        double share = 1.0 - (double)k / RINGS;
+        pressure[k % 2] = most * (1.0 - share * share);
+        find_circle(b, pressure[k % 2], origin, normal, patch, circle[k % 2]);
+        for (int i = 0; i < SECTORS; i++) {
+            const double(*outer)[3] = (const double(*)[3])circle[1 - k % 2];
+            const double(*inner)[3] = (const double(*)[3])circle[k % 2];
+            int next = (i + 1) % SECTORS;
+            double corner[4][3];
+            const double of[4] = {pressure[1 - k % 2], pressure[1 - k % 2], pressure[k % 2],
+                                  pressure[k % 2]};
+            tact_v3_copy(corner[0], outer[i]);
+            tact_v3_copy(corner[1], outer[next]);
+            tact_v3_copy(corner[2], inner[next]);
+            tact_v3_copy(corner[3], inner[i]);
+            tact_pressure_add_polygon(q->pressure, out, (const double(*)[3])corner, of,
+                                      k < RINGS ? 4 : 3);
+        }
+    }
+}
+
 int tact_field_balls(const struct tact_pair_query *q, struct tact_patch *patch)
 {
     struct balls b;
@@ -162,5 +218,7 @@ int tact_field_balls(const struct tact_pair_query *q, struct tact_patch *patch)
     patch->exponent = 1.0;
     patch->rolls = INFINITY;
     patch->area = PI * semi * semi;
+    report_pressure(q, &b, most, swapped ? q->pose_b->position : q->pose_a->position, normal,
+                    patch);
     return 1;
 }

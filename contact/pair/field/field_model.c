@@ -84,12 +84,18 @@ static int measure(const struct tact_pair_query *q, struct tact_patch *patch,
     rc = tact_field_patch(q, &of, &part, soft->points, patch);
     count(q, &of, soft->points->lost > 0);
     if (groups == 1) {
+        if (!rc) {
+            tact_field_report_pressure(q, &of, &part, patch);
+        }
         return rc;
     }
     for (int g = 0; g < groups; g++) {
         memset(&piece[made].moments, 0, sizeof piece[made].moments);
         tact_field_sum(&of, g, &part);
-        made += !tact_field_patch(q, &of, &part, soft->points, &piece[made].patch);
+        if (!tact_field_patch(q, &of, &part, soft->points, &piece[made].patch)) {
+            tact_field_report_pressure(q, &of, &part, &piece[made].patch);
+            made++;
+        }
     }
     if (rc && made) { /* they press against each other, and together not at all */
         *patch = piece->patch;

@@ -46,6 +46,11 @@ void tact_field_sum(const struct field_surface *of, int group, struct field_part
  * it is flat. */
 int tact_field_group(struct field_surface *of, const struct field_part *whole, int most);
 
+/* Adds the polygons of a part, of which the patch was made, to the query's pressure map, if it has
+ * one. */
+void tact_field_report_pressure(const struct tact_pair_query *q, const struct field_surface *of,
+                                const struct field_part *part, const struct tact_patch *patch);
+
 /* The patch of two balls, or of a ball and a half-space. 1; 0 where the pair is another, or one is
  * past the middle of the other; -EDOM where they do not touch. */
 int tact_field_balls(const struct tact_pair_query *q, struct tact_patch *patch);

@@ -1,0 +1,231 @@
+/* Pressure maps of contacts: their integrals against the patch that the solver gets, exact
+ * pressures, and that keeping them changes nothing. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+#include "contact/pair/model.h"
+#include "support/random.h"
+#include "support/world_scene.h"
+
+#define G 9.81
+#define PI 3.14159265358979323846
+#define SLOPE (1e6 / 0.01) /* of the pressure with depth [Pa/m] */
+
+static struct tact_pressure map;
+
+/* Ground 0 is soft where ground_soft says so, all else is material 1, soft where it says so. */
+static void open_scene(struct world_scene *s, int ground_soft, int soft)
+{
+    struct tact_world_options o = tact_world_options_default();
+    const int is_soft[2] = {ground_soft, soft};
+    scene_open(s, &o);
+    for (int i = 0; i < 2; i++) {
+        const struct tact_material of = {.field = {is_soft[i] ? 1e6 : 0.0, 0.01}};
+        assert_int_equal(tact_world_set_material(s->world, i, &of), 0);
+    }
+    scene_ground(s);
+}
+
+static void start_scene(struct world_scene *s)
+{
+    struct tact_contact_law law = scene_rigid(0.5);
+    law.model = tact_contact_model_named("field");
+    law.dissipation = 0.003;
+    scene_law(s, 0, 1, &law);
+    scene_law(s, 1, 1, &law);
+    scene_start(s);
+}
+
+/* Integrals of a patch's polygons: area, load, and the place of the load from its centre. */
+struct sums {
+    double area, load, moment[3], peak;
+};
+
+static struct sums sum_patch(int index)
+{
+    struct sums out = {.peak = 0.0};
+    const float(*c)[4] = map.corner;
+    const uint8_t *sides = map.sides;
+    for (int i = 0; i < index; i++) {
+        for (uint32_t k = 0; k < map.patch[i].polygons; k++) {
+            c += *sides++;
+        }
+    }
+    for (uint32_t k = 0; k < map.patch[index].polygons; c += *sides++, k++) {
+        for (int i = 1; i + 1 < *sides; i++) {
+            const float *t[3] = {c[0], c[i], c[i + 1]};
+            double a[3], b[3], n[3], p = 0.0;
+            for (int x = 0; x < 3; x++) {
+                a[x] = (double)t[1][x] - (double)t[0][x];
+                b[x] = (double)t[2][x] - (double)t[0][x];
+                p += (double)t[x][3];
+            }
+            tact_v3_cross(n, a, b);
+            double area = 0.5 * tact_v3_norm(n);
+            out.area += area;
+            out.load += area * p / 3.0;
+            for (int x = 0; x < 3; x++) {
+                for (int j = 0; j < 3; j++) { /* exact for a linear pressure */
+                    out.moment[x] += area / 12.0 * (double)t[j][x] * (p + (double)t[j][3]);
+                }
+            }
+        }
+        for (int i = 0; i < *sides; i++) {
+            out.peak = fmax(out.peak, (double)c[i][3]);
+        }
+    }
+    return out;
+}
+
+/* What every patch without anything left out must satisfy, to the accuracy of floats. */
+static void check_patch(struct world_scene *s, int index, double curved)
+{
+    const struct tact_pressure_patch *p = &map.patch[index];
+    struct sums of = sum_patch(index);
+    double size = sqrt(p->area);
+    const struct tact_contact *c = tact_world_contact(s->world, (int)p->pair);
+    assert_int_equal(p->left_out, 0);
+    assert_int_equal((int)p->a, c->a);
+    assert_int_equal((int)p->b, c->b);
+    assert_true(fabs(of.area - p->area) <= (1e-5 + curved) * p->area);
+    assert_true(fabs(of.load - p->load) <= (1e-5 + curved) * p->load);
+    assert_true(tact_v3_norm(of.moment) <= (1e-5 + curved) * size * p->load);
+    assert_true(fabs(of.peak - (double)p->peak) <= 1e-6 * of.peak);
+    assert_true(fabs(tact_v3_norm(p->normal) - 1.0) < 1e-12);
+}
+
+/* A box at rest: one pressure all over its foot, the weight over the area. */
+static void box_at_rest(void **state)
+{
+    (void)state;
+    for (int soft = 1; soft < 4; soft++) {
+        struct world_scene s;
+        struct tact_shape box = scene_box(0.04, 0.03, 0.02);
+        const double place[3] = {0.0, 0.0, 0.01}, area = 0.04 * 0.03;
+        open_scene(&s, soft & 1, soft & 2);
+        scene_solid(&s, &box, 0.1, place, uniform(-3.0, 3.0));
+        start_scene(&s);
+        scene_run(&s, 0.5);
+        tact_world_keep_pressure(s.world, &map);
+        scene_step(&s);
+        assert_int_equal(map.patches, 1);
+        assert_true(map.polygons >= 1 && map.left_out == 0);
+        check_patch(&s, 0, 0.0);
+        /* Near its sides, by a depth over a side: they are pressed too in a soft ground, and the
+         * pressure of a soft box falls there. */
+        double near = soft & 1 ? 2e-3 : 1e-6;
+        assert_true(fabs(map.patch[0].area - area) < near * area);
+        assert_true(fabs(map.patch[0].load - 0.1 * G) < near * 0.1 * G);
+        assert_true(fabs((double)map.patch[0].peak * area - 0.1 * G) < 2e-3 * 0.1 * G);
+        assert_true(fabs(fabs(map.patch[0].normal[2]) - 1.0) < 1e-9);
+        scene_close(&s);
+    }
+}
+
+/* A soft ball on a rigid plane in closed form: peak and load of the paraboloid, and polygons whose
+ * integral comes close to it; and a tilted cylinder, cut polygon by polygon. */
+static void ball_and_cylinder(void **state)
+{
+    (void)state;
+    struct world_scene s;
+    struct tact_shape ball = scene_sphere(0.02), can;
+    const double depth = 0.001, at[3] = {0.0, 0.0, 0.02 - depth}, beside[3] = {0.1, 0.0, 0.0135};
+    open_scene(&s, 0, 1);
+    scene_solid(&s, &ball, 0.1, at, 0.0);
+    can = scene_cylinder(&s, 0.015, 0.03, 24);
+    scene_solid(&s, &can, 0.1, beside, 0.0);
+    struct tact_pose *pose = &tact_world_body(s.world, 1)->pose;
+    const double tilt = uniform(0.1, 0.2);
+    pose->quat_wxyz[0] = cos(0.5 * tilt);
+    pose->quat_wxyz[2] = sin(0.5 * tilt);
+    start_scene(&s);
+    tact_world_keep_pressure(s.world, &map);
+    scene_step(&s);
+    assert_int_equal(map.patches, 2);
+    double square = 0.02 * 0.02 - at[2] * at[2];
+    assert_true(fabs((double)map.patch[0].peak - SLOPE * depth) < 1e-6 * SLOPE * depth);
+    assert_true(fabs(map.patch[0].area - PI * square) < 1e-12);
+    check_patch(&s, 0, 0.02);
+    check_patch(&s, 1, 0.0);
+    assert_true(map.patch[1].polygons > 10);
+    scene_close(&s);
+}
+
+/* More than there is room for is counted, to the polygon. */
+static void too_many(void **state)
+{
+    (void)state;
+    enum { BALLS = 70 };
+    struct world_scene s;
+    struct tact_shape ball = scene_sphere(0.02);
+    open_scene(&s, 0, 1);
+    for (int i = 0; i < BALLS; i++) {
+        const double at[3] = {0.1 * i, 0.0, 0.019};
+        scene_solid(&s, &ball, 0.1, at, 0.0);
+    }
+    start_scene(&s);
+    tact_world_keep_pressure(s.world, &map);
+    scene_step(&s);
+    uint32_t listed = 0, left_out = 0, each = map.patch[0].polygons;
+    assert_int_equal(map.patches, TACT_PRESSURE_PATCHES);
+    assert_int_equal(map.patches_left_out, BALLS - TACT_PRESSURE_PATCHES);
+    for (uint32_t i = 0; i < map.patches; i++) {
+        listed += map.patch[i].polygons;
+        left_out += map.patch[i].left_out;
+        assert_int_equal(map.patch[i].polygons + map.patch[i].left_out, each);
+        assert_true(fabs(map.patch[i].load - map.patch[0].load) < 1e-9 * map.patch[0].load);
+        assert_int_equal((int)map.patch[i].peak, (int)map.patch[0].peak);
+    }
+    assert_int_equal(listed, map.polygons);
+    assert_int_equal(map.left_out, left_out + each * map.patches_left_out);
+    assert_true(map.polygons > TACT_PRESSURE_POLYGONS - each);
+    assert_true(map.corners <= TACT_PRESSURE_CORNERS);
+    scene_close(&s);
+}
+
+/* A box that falls and turns ends where it ends without a map, to the bit; and a map that is no
+ * longer kept is no longer written. */
+static void changes_nothing(void **state)
+{
+    (void)state;
+    double end[2][13], turn[4], spin[3];
+    random_turn(turn);
+    tact_v3_set(spin, uniform(-10.0, 10.0), uniform(-10.0, 10.0), uniform(-10.0, 10.0));
+    for (int kept = 0; kept < 2; kept++) {
+        struct world_scene s;
+        struct tact_shape box = scene_box(0.04, 0.03, 0.02);
+        const double at[3] = {0.0, 0.0, 0.05};
+        open_scene(&s, 0, 1);
+        scene_solid(&s, &box, 0.1, at, 0.0);
+        memcpy(tact_world_body(s.world, 0)->pose.quat_wxyz, turn, sizeof turn);
+        tact_v3_copy(tact_world_body(s.world, 0)->twist + 3, spin);
+        tact_world_refresh(s.world);
+        start_scene(&s);
+        tact_world_keep_pressure(s.world, kept ? &map : NULL);
+        scene_run(&s, 0.5);
+        memcpy(end[kept], &tact_world_body(s.world, 0)->pose, 7 * sizeof(double));
+        memcpy(end[kept] + 7, tact_world_body(s.world, 0)->twist, 6 * sizeof(double));
+        tact_world_keep_pressure(s.world, NULL);
+        tact_pressure_clear(&map);
+        scene_run(&s, 0.1);
+        assert_int_equal(map.patches, 0);
+        scene_close(&s);
+    }
+    assert_memory_equal(end[0], end[1], sizeof end[0]);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(box_at_rest),
+        cmocka_unit_test(ball_and_cylinder),
+        cmocka_unit_test(too_many),
+        cmocka_unit_test(changes_nothing),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
