@@ -137,6 +137,23 @@ static int add_derived(struct tact_encoder *encoder)
     return rc ? rc : add_topic(encoder, TACT_CHANNEL_SCENE, scene, markers, "/scene");
 }
 
+int tact_encoder_add_pressure(struct tact_encoder *encoder)
+{
+    const struct tact_message_sink *sink = &encoder->sink;
+    int schema = add_schema(encoder, true, TACT_SCHEMA_PRESSURE, tact_schema_pressure);
+
+    encoder->pressure_channel =
+        schema < 0 ? schema : sink->channel(sink->self, schema, TACT_TOPIC_PRESSURE);
+    if (encoder->pressure_channel < 0) {
+        return encoder->pressure_channel;
+    }
+    if (encoder->derived_every == 0 || encoder->channels[TACT_CHANNEL_ARROWS] >= 0) {
+        return 0;
+    }
+    int markers = add_schema(encoder, true, TACT_SCHEMA_MARKERS, tact_schema_markers);
+    return add_topic(encoder, TACT_CHANNEL_ARROWS, true, markers, "/contacts/markers");
+}
+
 static int add_tick(struct tact_encoder *encoder, const struct tact_layout *layout)
 {
     struct tact_bytes text = {0};
@@ -210,6 +227,7 @@ int tact_encoder_init_topics(struct tact_encoder *encoder, struct tact_message_s
         .anchor_ns = anchor_ns,
         .derived_every = derived_every,
         .event_channel = -1,
+        .pressure_channel = -1,
     };
     for (int i = 0; i < TACT_DERIVED_CHANNELS; i++) {
         encoder->channels[i] = -1;
@@ -270,8 +288,7 @@ void tact_encoder_free(struct tact_encoder *encoder)
     *encoder = (struct tact_encoder){0};
 }
 
-/* Name of the body or link of a shape; the number may come from an untrusted ring file. */
-static const char *owner_name(const struct tact_encoder *encoder, double shape)
+const char *tact_encoder_owner(const struct tact_encoder *encoder, double shape)
 {
     const struct tact_derived_topics *derived = &encoder->derived;
     return shape >= 0.0 && shape < (double)derived->owner_count ? derived->owners[(size_t)shape]
@@ -289,8 +306,9 @@ static void encode_element(struct tact_cdr *cdr, const struct tact_encoder *enco
 {
     char name[512];
     uint32_t same = to_uint32(element[2]);
-    int length = snprintf(name, sizeof name, "%.240s/%.240s", owner_name(encoder, element[0]),
-                          owner_name(encoder, element[1]));
+    int length =
+        snprintf(name, sizeof name, "%.240s/%.240s", tact_encoder_owner(encoder, element[0]),
+                 tact_encoder_owner(encoder, element[1]));
 
     if (same > 1) {
         snprintf(name + length, sizeof name - (size_t)length, "#%" PRIu32, same);

@@ -8,6 +8,7 @@
 
 #define TACT_TOPIC_TICK "/tact/tick"
 #define TACT_TOPIC_EVENT "/tact/events"
+#define TACT_TOPIC_PRESSURE "/contacts/pressure"
 #define TACT_FACTS "tact"               /* name of the metadata record */
 #define TACT_RECOVERED "tact_recovered" /* metadata record that recovery adds */
 #define TACT_CONTINUED                                                                             \
@@ -45,9 +46,11 @@ struct tact_encoder {
     int64_t anchor_ns;
     uint32_t derived_every;
     int tick_channel, event_channel;
+    int pressure_channel;                /* -1 where no pressures are recorded */
     int channels[TACT_DERIVED_CHANNELS]; /* -1 where unused */
     struct tact_derived_topics derived;
     struct tact_bytes scene;                       /* the message of /scene, until it is written */
+    bool pressure_visible;                         /* its marker is displayed */
     uint8_t arrow_visible[TACT_RECORDER_WRENCHES]; /* contacts whose arrow is displayed */
     const double *at[TACT_RECORDER_WRENCHES];      /* origin of a contact's offsets in the current
                                                       record, or NULL */
@@ -77,6 +80,10 @@ uint64_t tact_encoder_wall(const struct tact_encoder *encoder, int64_t stamp_ns)
 bool tact_encoder_channels_exist(const struct tact_encoder *encoder, int count);
 void tact_encoder_free(struct tact_encoder *encoder);
 
+/** Name of the body or link of a shape; "" of none: the number may come from an untrusted ring
+ * file. */
+const char *tact_encoder_owner(const struct tact_encoder *encoder, double shape);
+
 void tact_encode_record(struct tact_encoder *encoder, const struct tact_record *record);
 /** Appends the key TACT_FACTS_CRC to a map of facts: MCAP has no checksum of a metadata record in a
  * log without an end. */
@@ -84,6 +91,14 @@ void tact_put_facts_crc(struct tact_bytes *map);
 
 /** Encodes joints, frames, wrenches and arrows of a record; encode_derived.c. */
 void tact_encode_derived(struct tact_encoder *encoder, const struct tact_record *record);
+
+/** Adds the topic of pressure maps, and that of markers if it has none but derived topics.
+ * @retval 0 or a negative errno */
+int tact_encoder_add_pressure(struct tact_encoder *encoder);
+
+/** Encodes a pressure map, and with derived topics its marker; encode_pressure.c. */
+void tact_encode_pressure(struct tact_encoder *encoder, uint64_t tick, int64_t stamp_ns,
+                          const struct tact_pressure *map);
 
 /** Encodes the message of /scene as CDR. */
 void tact_encode_scene(const struct tact_recorder_content *content, struct tact_bytes *out);

@@ -43,10 +43,9 @@ static void put_marker_header(struct tact_cdr *cdr, const struct marker *m)
     tact_cdr_u8(cdr, m->locked);
 }
 
-/* Fields after the points: no colours per point, texture, text or mesh file. */
-static void put_marker_tail(struct tact_cdr *cdr)
+/* Fields after the colours per point: no texture, text or mesh file. */
+static void put_marker_end(struct tact_cdr *cdr)
 {
-    tact_cdr_u32(cdr, 0);
     tact_cdr_string(cdr, "");
     tact_cdr_time(cdr, 0);
     tact_cdr_string(cdr, "");
@@ -58,6 +57,13 @@ static void put_marker_tail(struct tact_cdr *cdr)
     tact_cdr_string(cdr, "");
     tact_cdr_u32(cdr, 0);
     tact_cdr_u8(cdr, 0);
+}
+
+/* Fields after the points, without colours per point. */
+static void put_marker_tail(struct tact_cdr *cdr)
+{
+    tact_cdr_u32(cdr, 0);
+    put_marker_end(cdr);
 }
 
 void tact_marker_arrow(struct tact_cdr *cdr, int64_t wall_ns, int32_t id, bool touching,
@@ -87,6 +93,75 @@ void tact_marker_arrow(struct tact_cdr *cdr, int64_t wall_ns, int32_t id, bool t
         tact_cdr_f64_array(cdr, tip, 3);
     }
     put_marker_tail(cdr);
+}
+
+/* A sequential map of colours, in order of lightness also for who confuses red and green. */
+static void put_pressure_color(struct tact_cdr *cdr, float share)
+{
+    static const float stops[4][3] = {
+        {0.20F, 0.05F, 0.35F}, {0.70F, 0.15F, 0.35F}, {0.95F, 0.50F, 0.15F}, {1.0F, 0.95F, 0.45F}};
+    float at = 3.0F * (share > 0.0F ? (share < 1.0F ? share : 1.0F) : 0.0F);
+    int i = at < 2.0F ? (int)at : 2;
+    for (int k = 0; k < 3; k++) {
+        tact_cdr_f32(cdr, stops[i][k] + (at - (float)i) * (stops[i + 1][k] - stops[i][k]));
+    }
+    tact_cdr_f32(cdr, 1.0F);
+}
+
+/* Corners of the triangles of a map's polygons: their number, each visited if cdr is not NULL, as
+ * points or, with a peak, as colours. */
+static uint32_t put_pressure(struct tact_cdr *cdr, const struct tact_pressure *map, float peak)
+{
+    const float(*corner)[4] = map->corner;
+    const uint8_t *sides = map->sides;
+    uint32_t count = 0;
+
+    for (uint32_t i = 0; i < map->patches; i++) {
+        const double *center = map->patch[i].center;
+        for (uint32_t k = 0; k < map->patch[i].polygons; corner += *sides++, k++) {
+            for (uint32_t t = 0; t + 2 < *sides; t++) {
+                for (uint32_t n = 0; n < 3; n++, count++) {
+                    const float *at = corner[n ? t + n : 0];
+                    const double p[3] = {center[0] + (double)at[0], center[1] + (double)at[1],
+                                         center[2] + (double)at[2]};
+                    if (cdr && peak > 0.0F) {
+                        put_pressure_color(cdr, at[3] / peak);
+                    } else if (cdr) {
+                        tact_cdr_f64_array(cdr, p, 3);
+                    }
+                }
+            }
+        }
+    }
+    return count;
+}
+
+void tact_marker_pressure(struct tact_cdr *cdr, int64_t wall_ns, const struct tact_pressure *map)
+{
+    uint32_t count = put_pressure(NULL, map, 0.0F);
+    float peak = 0.0F;
+    struct marker m = {
+        .wall_ns = wall_ns,
+        .frame = "world",
+        .group = "pressure",
+        .type = TRIANGLE_LIST,
+        .action = count > 0 ? ADD : DELETE,
+        .pose.quat_wxyz = {1.0},
+        .scale = {1.0, 1.0, 1.0},
+        .color = {1.0F, 1.0F, 1.0F, 1.0F},
+    };
+
+    for (uint32_t i = 0; i < map->patches; i++) {
+        peak = map->patch[i].peak > peak ? map->patch[i].peak : peak;
+    }
+    put_marker_header(cdr, &m);
+    tact_cdr_u32(cdr, count);
+    put_pressure(cdr, map, 0.0F);
+    tact_cdr_u32(cdr, peak > 0.0F ? count : 0);
+    if (peak > 0.0F) {
+        put_pressure(cdr, map, peak);
+    }
+    put_marker_end(cdr);
 }
 
 /* Whether a shape has a marker. */

@@ -33,6 +33,9 @@ static int check_options(const struct tact_recorder_options *options, struct tac
         options->ring_events > 1U << 20) {
         return tact_error_set(err, -EINVAL, "the recorder's rings have an invalid size");
     }
+    if (options->ring_pressures > 1U << 12) {
+        return tact_error_set(err, -EINVAL, "the ring of pressure maps has an invalid size");
+    }
     if (options->chunk_bytes < 1 || options->chunk_bytes > TACT_RECORDER_CHUNK_MAX ||
         options->chunk_ns < 1 || options->sync_ns < 0) {
         return tact_error_set(err, -EINVAL, "chunk_bytes, chunk_ns or sync_ns is out of range");
@@ -179,9 +182,12 @@ void tact_recorder_commit(struct tact_recorder *recorder)
 
 void tact_recorder_wait_room(struct tact_recorder *recorder)
 {
-    const struct tact_ring *ticks = current_part(recorder)->rings.rings[TACT_RING_TICKS];
+    const struct tact_recorder_part *part = current_part(recorder);
+    const struct tact_ring *ticks = part->rings.rings[TACT_RING_TICKS];
 
-    while (tact_ring_occupancy(ticks) >= tact_ring_capacity(ticks) &&
+    while ((tact_ring_occupancy(ticks) >= tact_ring_capacity(ticks) ||
+            (part->pressures &&
+             tact_ring_occupancy(part->pressures) >= tact_ring_capacity(part->pressures))) &&
            !atomic_load_explicit(&recorder->next, memory_order_relaxed)) {
         clock_nanosleep(CLOCK_MONOTONIC, 0, &(struct timespec){.tv_nsec = WAIT_NS}, NULL);
     }
@@ -202,6 +208,12 @@ int tact_recorder_event_rt(struct tact_recorder *recorder, uint64_t tick, int64_
                            const char *name, const char *text)
 {
     return tact_recorder_part_event_rt(current_part(recorder), tick, stamp_ns, name, text);
+}
+
+int tact_recorder_pressure(struct tact_recorder *recorder, uint64_t tick, int64_t stamp_ns,
+                           const struct tact_pressure *map)
+{
+    return tact_recorder_part_pressure(current_part(recorder), tick, stamp_ns, map);
 }
 
 uint64_t tact_recorder_overruns(const struct tact_recorder *recorder)
@@ -225,6 +237,9 @@ static void sum_reports(struct tact_recorder *recorder, struct tact_recorder_rep
         all->overruns += one->overruns;
         all->event_overruns += one->event_overruns;
         all->discarded += one->discarded;
+        all->pressures += one->pressures;
+        all->pressure_overruns += one->pressure_overruns;
+        all->polygons_left_out += one->polygons_left_out;
         all->ring_ticks = one->ring_ticks;
         if (one->occupancy_max > all->occupancy_max) {
             all->occupancy_max = one->occupancy_max;

@@ -9,9 +9,9 @@
  * disk costs nothing until the ring is full; from then on ticks are counted as overruns, and the
  * loop continues.
  *
- * Topics: /tact/tick (every record), /tact/events, and derived from the records, for viewers such
- * as Foxglove and PlotJuggler: /joint_states, /tf, wrenches, and markers of the shapes and of the
- * contact forces.
+ * Topics: /tact/tick (every record), /tact/events, /contacts/pressure, and derived from the
+ * records, for viewers such as Foxglove and PlotJuggler: /joint_states, /tf, wrenches, and markers
+ * of the shapes and of the contact forces.
  */
 #ifndef TACT_RT_LOG_RECORDER_H
 #define TACT_RT_LOG_RECORDER_H
@@ -20,6 +20,7 @@
 #include <stdint.h>
 #include "../../contact/api.h"
 #include "../../contact/error.h"
+#include "../../contact/pair/pressure.h"
 #include "../../contact/shape/shape.h"
 #include "../message.h"
 #include "layout.h"
@@ -141,7 +142,9 @@ struct tact_recorder_options {
     int64_t split_ns; /**< ... or time after which it is started [ns]; 0: never. See
                          tact_log_part_path() */
     int zstd_level;   /**< 1 to 19; 0 writes chunks uncompressed */
-    uint32_t derived_every; /**< derived topics are written every n-th tick; 0: never */
+    uint32_t ring_pressures; /**< capacity of the ring of pressure maps, 210 kB each, rounded up
+                                likewise; 0: none are recorded */
+    uint32_t derived_every;  /**< derived topics are written every n-th tick; 0: never */
     int loop_cpu; /**< processor of the loop, which the recorder's thread avoids if it may run on
                      another, to keep the loop's caches warm; -1: none */
     int64_t wall_anchor_ns; /**< wall clock minus CLOCK_MONOTONIC [ns]; 0: measured when opening */
@@ -153,21 +156,24 @@ struct tact_recorder_options {
     const char *ring_folder;
 };
 
-/** 8192 ticks, 256 events, 1 MiB, 250 ms, 1 s, zstd level 1, every 10th tick, any processor,
- *  measured anchor. Real-time safe. */
+/** 8192 ticks, 256 events, no pressures, 1 MiB, 250 ms, 1 s, zstd level 1, every 10th tick, any
+ * processor, measured anchor. Real-time safe. */
 TACT_API struct tact_recorder_options tact_recorder_options_default(void);
 
 /** Summary of a recording. */
 struct tact_recorder_report {
-    uint64_t records;        /**< ticks in the file */
-    uint64_t events;         /**< events in the file */
-    uint64_t bytes;          /**< size of the file */
-    uint64_t overruns;       /**< ticks lost because the ring was full */
-    uint64_t event_overruns; /**< real-time events lost because theirs was full */
-    uint64_t discarded;      /**< ticks and events not written because writing had failed */
-    uint32_t occupancy_max;  /**< maximum number of ticks in the ring and not yet in the file */
-    uint32_t ring_ticks;     /**< capacity of the ring */
-    uint32_t parts;          /**< number of files */
+    uint64_t records;           /**< ticks in the file */
+    uint64_t events;            /**< events in the file */
+    uint64_t bytes;             /**< size of the file */
+    uint64_t overruns;          /**< ticks lost because the ring was full */
+    uint64_t event_overruns;    /**< real-time events lost because theirs was full */
+    uint64_t discarded;         /**< ticks and events not written because writing had failed */
+    uint64_t pressures;         /**< pressure maps in the file */
+    uint64_t pressure_overruns; /**< pressure maps lost because their ring was full */
+    uint64_t polygons_left_out; /**< polygons without room in the maps in the file */
+    uint32_t occupancy_max;     /**< maximum number of ticks in the ring and not yet in the file */
+    uint32_t ring_ticks;        /**< capacity of the ring */
+    uint32_t parts;             /**< number of files */
     int error; /**< 0, or the negative errno that ended the recording; -ENOENT: the file was deleted
                   during recording */
 };
@@ -211,8 +217,8 @@ TACT_API struct tact_record *tact_recorder_begin(struct tact_recorder *recorder)
  * survives a kill of the process. Real-time safe, wait-free. */
 TACT_API void tact_recorder_commit(struct tact_recorder *recorder);
 
-/** Blocks until tact_recorder_begin() would succeed. For a free-wheeling loop, which may outrun the
- * disk. Not real-time safe. */
+/** Blocks until tact_recorder_begin() and tact_recorder_pressure() would succeed. For a
+ * free-wheeling loop, which may outrun the disk. Not real-time safe. */
 TACT_API void tact_recorder_wait_room(struct tact_recorder *recorder);
 
 /** Records an event, from any thread that may block. Strings are copied, up to 1 MiB; name is a
@@ -227,6 +233,13 @@ TACT_API int tact_recorder_event(struct tact_recorder *recorder, uint64_t tick, 
  * full. Real-time safe, wait-free. */
 TACT_API int tact_recorder_event_rt(struct tact_recorder *recorder, uint64_t tick, int64_t stamp_ns,
                                     const char *name, const char *text);
+
+/** Records a pressure map of the tick whose record was the last one committed, from the thread that
+ * calls tact_recorder_begin(). It is in the memory of the process until it is in the file: a kill
+ * loses those of the last chunk_ns. Returns 0, or -ENOBUFS (counted) if the ring is full or has no
+ * capacity. Real-time safe, wait-free. */
+TACT_API int tact_recorder_pressure(struct tact_recorder *recorder, uint64_t tick, int64_t stamp_ns,
+                                    const struct tact_pressure *map);
 
 /** Ticks lost so far because the ring was full. Real-time safe. */
 TACT_API uint64_t tact_recorder_overruns(const struct tact_recorder *recorder);

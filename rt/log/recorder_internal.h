@@ -31,6 +31,13 @@ struct tact_queued_event {
     char name[];
 };
 
+/** A pressure map in its ring. */
+struct tact_ring_pressure {
+    uint64_t tick;
+    int64_t stamp_ns;
+    struct tact_pressure map;
+};
+
 /** One file of a recording, with its rings and its thread: a complete log. */
 struct tact_recorder_part {
     struct tact_recorder *owner;       /* NULL in recovery */
@@ -41,6 +48,7 @@ struct tact_recorder_part {
     atomic_bool ended;                 /* its file is finished; only the report is left */
     bool closed;                       /* no more events are accepted; guarded by lock */
     struct tact_ring_file rings;
+    struct tact_ring *pressures; /* in private memory; NULL: none are recorded */
     struct tact_recorder_options options;
     struct tact_messages messages;
     char *path;
@@ -57,13 +65,14 @@ struct tact_recorder_part {
     struct tact_encoder encoder;
     int fd;                         /* the writer's descriptor, for fstat() */
     uint32_t unflushed[TACT_RINGS]; /* elements in the open chunk that are still in their rings */
-    uint64_t pending_records, pending_events; /* in the open chunk */
-    int64_t chunk_stamp_ns;                   /* stamp of its first record */
-    int64_t first_stamp_ns;                   /* stamp of the part's first record */
-    bool next_opened;                         /* the next part was created, or creating it failed */
-    int64_t chunk_opened_ns, synced_ns;       /* CLOCK_MONOTONIC */
-    int64_t name_checked_ns; /* time at which the file was last found to have a name */
-    bool has_name;           /* the file had a name when it was opened */
+    uint64_t pending_records, pending_events, pending_pressures; /* in the open chunk */
+    uint64_t pending_left_out;          /* polygons without room in those pressure maps */
+    int64_t chunk_stamp_ns;             /* stamp of its first record */
+    int64_t first_stamp_ns;             /* stamp of the part's first record */
+    bool next_opened;                   /* the next part was created, or creating it failed */
+    int64_t chunk_opened_ns, synced_ns; /* CLOCK_MONOTONIC */
+    int64_t name_checked_ns;            /* time at which the file was last found to have a name */
+    bool has_name;                      /* the file had a name when it was opened */
     bool overruns_reported, deletion_reported;
     struct tact_recorder_report report;
 };
@@ -97,6 +106,10 @@ int tact_recorder_part_event(struct tact_recorder_part *part, uint64_t tick, int
                              const char *name, const char *text);
 int tact_recorder_part_event_rt(struct tact_recorder_part *part, uint64_t tick, int64_t stamp_ns,
                                 const char *name, const char *text);
+
+/** Records a pressure map, from the producer's thread. @retval 0 or -ENOBUFS */
+int tact_recorder_part_pressure(struct tact_recorder_part *part, uint64_t tick, int64_t stamp_ns,
+                                const struct tact_pressure *map);
 
 /** Called by the part's thread once its rings stay empty: writes the index, syncs, removes the
  * rings. */

@@ -49,6 +49,7 @@ void tact_recorder_part_free(struct tact_recorder_part *part)
     }
     tact_encoder_free(&part->encoder);
     tact_ring_file_close(&part->rings, false);
+    tact_ring_free(part->pressures);
     pthread_mutex_destroy(&part->lock);
     free(part->path);
     free(part);
@@ -113,7 +114,12 @@ static int make_rings(struct tact_recorder_part *recorder, const struct tact_lay
                      "overwritten and not recovered",
                      recorder->path);
     }
-    return rc == 0 ? 0 : tact_ring_file_private(&recorder->rings, &sizes);
+    rc = rc == 0 ? 0 : tact_ring_file_private(&recorder->rings, &sizes);
+    if (rc == 0 && recorder->options.ring_pressures > 0) {
+        rc = tact_ring_create(&recorder->pressures, recorder->options.ring_pressures,
+                              sizeof(struct tact_ring_pressure), 0);
+    }
+    return rc;
 }
 
 /* Everything but the thread. */
@@ -142,6 +148,9 @@ static int open_part(struct tact_recorder_part *recorder,
                                &recorder->owner->content.scene,
                                recorder->owner->session[0] ? recorder->number : 0,
                                recorder->options.derived_every, anchor, now);
+    }
+    if (rc == 0 && recorder->options.ring_pressures > 0) {
+        rc = tact_encoder_add_pressure(&recorder->encoder);
     }
     if (rc != 0) {
         return tact_error_set(err, rc, "cannot write the log: %s", strerror(-rc));
@@ -272,6 +281,34 @@ int tact_recorder_part_event_rt(struct tact_recorder_part *part, uint64_t tick, 
     return push_event(part, TACT_RING_EVENTS, tick, stamp_ns, name, text);
 }
 
+/* The valid part of a map. */
+static void copy_pressure(struct tact_pressure *to, const struct tact_pressure *from)
+{
+    to->patches = from->patches;
+    to->polygons = from->polygons;
+    to->corners = from->corners;
+    to->left_out = from->left_out;
+    to->patches_left_out = from->patches_left_out;
+    memcpy(to->patch, from->patch, from->patches * sizeof *to->patch);
+    memcpy(to->sides, from->sides, from->polygons * sizeof *to->sides);
+    memcpy(to->corner, from->corner, from->corners * sizeof *to->corner);
+}
+
+int tact_recorder_part_pressure(struct tact_recorder_part *part, uint64_t tick, int64_t stamp_ns,
+                                const struct tact_pressure *map)
+{
+    struct tact_ring_pressure *slot = part->pressures ? tact_ring_reserve(part->pressures) : NULL;
+
+    if (!slot) {
+        return -ENOBUFS;
+    }
+    slot->tick = tick;
+    slot->stamp_ns = stamp_ns;
+    copy_pressure(&slot->map, map);
+    tact_ring_commit(part->pressures);
+    return 0;
+}
+
 /* A last record states that the session continues in another file. */
 static int put_continuation(struct tact_recorder_part *part)
 {
@@ -298,6 +335,7 @@ void tact_recorder_part_finish(struct tact_recorder_part *part)
 
     report->overruns = tact_ring_overruns(ticks);
     report->event_overruns = tact_ring_overruns(part->rings.rings[TACT_RING_EVENTS]);
+    report->pressure_overruns = part->pressures ? tact_ring_overruns(part->pressures) : 0;
     report->occupancy_max = tact_ring_high_water(ticks);
     report->ring_ticks = tact_ring_capacity(ticks);
     if (atomic_load(&part->retired) && report->error == 0) {

@@ -80,11 +80,16 @@ void tact_recorder_flush(struct tact_recorder_part *recorder)
     if (tact_mcap_writer_flush(recorder->writer) == 0) {
         recorder->report.records += recorder->pending_records;
         recorder->report.events += recorder->pending_events;
+        recorder->report.pressures += recorder->pending_pressures;
+        recorder->report.polygons_left_out += recorder->pending_left_out;
     } else {
-        recorder->report.discarded += recorder->pending_records + recorder->pending_events;
+        recorder->report.discarded +=
+            recorder->pending_records + recorder->pending_events + recorder->pending_pressures;
     }
     recorder->pending_records = 0;
     recorder->pending_events = 0;
+    recorder->pending_pressures = 0;
+    recorder->pending_left_out = 0;
     release_elements(recorder);
     if (recorder->options.sync_ns > 0 &&
         now_ns() - recorder->synced_ns >= recorder->options.sync_ns) {
@@ -99,7 +104,7 @@ void tact_recorder_flush(struct tact_recorder_part *recorder)
 
 static bool is_empty(const struct tact_recorder_part *recorder)
 {
-    return recorder->pending_records + recorder->pending_events == 0;
+    return recorder->pending_records + recorder->pending_events + recorder->pending_pressures == 0;
 }
 
 /* A chunk is due before the ring is full. */
@@ -221,6 +226,29 @@ static void append_until(struct tact_recorder_part *recorder, int ring, uint32_t
     }
 }
 
+/* Appends the pressure maps that are in their ring now. */
+static void append_pressures(struct tact_recorder_part *recorder)
+{
+    const struct tact_ring_pressure *from;
+
+    while (recorder->pressures && (from = tact_ring_peek(recorder->pressures))) {
+        if (recorder->report.error != 0) {
+            recorder->report.discarded++;
+        } else {
+            if (is_empty(recorder)) {
+                recorder->chunk_opened_ns = now_ns();
+            }
+            tact_encode_pressure(&recorder->encoder, from->tick, from->stamp_ns, &from->map);
+            recorder->pending_pressures++;
+            recorder->pending_left_out += from->map.left_out;
+        }
+        tact_ring_release(recorder->pressures);
+        if (is_full(recorder)) {
+            tact_recorder_flush(recorder);
+        }
+    }
+}
+
 /* Drains what is in the rings now: a producer that fills one continuously must not starve the
  * others. */
 static void drain_once(struct tact_recorder_part *recorder)
@@ -229,6 +257,7 @@ static void drain_once(struct tact_recorder_part *recorder)
 
     append_until(recorder, TACT_RING_TICKS, tact_ring_head(rings[TACT_RING_TICKS]));
     append_until(recorder, TACT_RING_EVENTS, tact_ring_head(rings[TACT_RING_EVENTS]));
+    append_pressures(recorder);
     /* the queue is newer than the ring */
     pthread_mutex_lock(&recorder->lock);
     uint32_t until = tact_ring_head(rings[TACT_RING_ASYNC_EVENTS]);

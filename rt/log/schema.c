@@ -21,6 +21,26 @@ const char tact_schema_event[] = "# Something that happened in a session of tact
                                  "string name\n"
                                  "string text\n" TIME;
 
+const char tact_schema_pressure[] =
+    "# Pressure of the contacts of tact in a tick, of those whose model computes one.\n"
+    "builtin_interfaces/Time stamp  # CLOCK_MONOTONIC\n"
+    "uint64 tick\n"
+    "uint32 patches_left_out  # patches and\n"
+    "uint32 polygons_left_out  # polygons for which there was no room\n"
+    "tact_msgs/PressurePatch[] patches\n" SEPARATOR "MSG: tact_msgs/PressurePatch\n"
+    "# Sums are those of all polygons of a patch, of those left out too.\n"
+    "string name  # bodies or links of the two shapes\n"
+    "uint32 a  # number of the first shape, in the order of the scene\n"
+    "uint32 b\n"
+    "float64[3] center  # of pressure [m], world; origin of the corners\n"
+    "float64[3] normal  # direction of the force on a, world\n"
+    "float64 area  # m^2\n"
+    "float64 load  # integral of the pressure [N]\n"
+    "float32 peak  # largest pressure [Pa]\n"
+    "uint32 polygons_left_out\n"
+    "uint8[] sides  # number of corners of each polygon\n"
+    "float32[] corners  # of each x, y, z from the center [m], world axes; pressure [Pa]\n" TIME;
+
 /* The definitions of common_interfaces and geometry2 of ROS 2, without their comments. */
 const char tact_schema_joints[] = "std_msgs/Header header\n"
                                   "string[] name\n"

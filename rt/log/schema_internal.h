@@ -18,7 +18,10 @@
 #define TACT_SCHEMA_WRENCH "geometry_msgs/msg/WrenchStamped"
 #define TACT_SCHEMA_MARKERS "visualization_msgs/msg/MarkerArray"
 
+#define TACT_SCHEMA_PRESSURE "tact_msgs/msg/Pressure"
+
 extern const char tact_schema_event[];
+extern const char tact_schema_pressure[];
 extern const char tact_schema_joints[];
 extern const char tact_schema_tf[];
 extern const char tact_schema_wrench[];

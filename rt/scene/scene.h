@@ -244,6 +244,7 @@ struct tact_scene_realtime {
 struct tact_scene_recorder {
     double split_bytes; /**< size after which the next file is started; default 0: never [bytes] */
     double split_seconds; /**< ... or time after which it is started [s]; default 0: never */
+    double pressure_rate; /**< pressure maps of the contacts [1/s]; default 0: none */
 };
 
 /** A button or a pulse whose rising edges are logged as events. */

@@ -441,6 +441,10 @@ static int check_session_options(const struct tact_scene_check *check,
         rc = tact_scene_need_between(check, "recorder.split_seconds", r->split_seconds, 0.1, 1e6,
                                      "s");
     }
+    if (!rc && r->pressure_rate != 0.0) {
+        rc = tact_scene_need_between(check, "recorder.pressure_rate", r->pressure_rate, 0.001, 1e6,
+                                     "1/s");
+    }
     return rc;
 }
 

@@ -240,6 +240,7 @@ static const cyaml_schema_field_t realtime_fields[] = {
 static const cyaml_schema_field_t recorder_fields[] = {
     NUMBER("split_bytes", OPTIONAL, tact_scene_recorder, split_bytes),
     NUMBER("split_seconds", OPTIONAL, tact_scene_recorder, split_seconds),
+    NUMBER("pressure_rate", OPTIONAL, tact_scene_recorder, pressure_rate),
     CYAML_FIELD_END,
 };
 static const cyaml_schema_field_t marker_fields[] = {

@@ -353,6 +353,10 @@ static int open_with(struct tact_session *s, struct lists *l, const char *device
         return rc;
     }
     options.replace = s->options.replace;
+    rc = tact_session_open_pressure(s, &options);
+    if (rc) {
+        return rc;
+    }
     rc = tact_recorder_open(s->options.record, &options, &l->content, s->options.messages,
                             &s->recorder, err);
     s->log_path = rc ? NULL : strdup(tact_recorder_path(s->recorder));

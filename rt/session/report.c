@@ -237,11 +237,14 @@ static json_t *realtime(const struct tact_session *s, const struct tact_session_
 static void add_log(json_t *all, const struct tact_session *s, const struct tact_session_report *r)
 {
     if (s->log_path) {
-        json_object_set_new(all, "log",
-                            json_pack("{s:s, s:I, s:I, s:I}", "file", s->log_path, "records",
-                                      (json_int_t)r->recorder.records, "bytes",
-                                      (json_int_t)r->recorder.bytes, "overruns",
-                                      (json_int_t)r->recorder.overruns));
+        json_object_set_new(
+            all, "log",
+            json_pack("{s:s, s:I, s:I, s:I, s:I, s:I, s:I}", "file", s->log_path, "records",
+                      (json_int_t)r->recorder.records, "bytes", (json_int_t)r->recorder.bytes,
+                      "overruns", (json_int_t)r->recorder.overruns, "pressure_maps",
+                      (json_int_t)r->recorder.pressures, "pressure_maps_lost",
+                      (json_int_t)r->recorder.pressure_overruns, "polygons_left_out",
+                      (json_int_t)r->recorder.polygons_left_out));
     }
 }
 

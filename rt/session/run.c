@@ -97,6 +97,7 @@ static int end(struct tact_session *s, struct tact_session_report *report)
     s->recorder = NULL;
     finish_report(s, report);
     report_unmeasured(s);
+    tact_session_report_pressure(s);
     tact_session_report_stuck(s);
     if (s->pairs_uncounted) {
         tact_message(

@@ -130,6 +130,7 @@ void tact_session_destroy(struct tact_session *s)
     tact_session_free_pairs(s);
     tact_world_destroy(s->world);
     free(s->markers);
+    free(s->pressure);
     free(s->log_path);
     void *blocks[] = {s->bodies,      s->hands,         s->devices,      s->inputs,
                       s->outputs,     s->source_shapes, s->source_pairs, s->source_directions,

@@ -277,6 +277,11 @@ TACT_API const char *tact_session_log_path(const struct tact_session *session);
  */
 TACT_API struct tact_world *tact_session_world(struct tact_session *session);
 
+/** Where the pressure of the next tick's contacts goes, of that tick only, from the thread that
+ * ticks: an observer, or between two steps. *map is the caller's and not read before that tick.
+ * Real-time safe. */
+TACT_API void tact_session_take_pressure(struct tact_session *session, struct tact_pressure *map);
+
 /** Layout of a tick's record. Real-time safe. */
 TACT_API const struct tact_layout *tact_session_layout(const struct tact_session *session);
 

@@ -226,6 +226,13 @@ struct tact_session {
     int recompute; /* replay: moments that a source gave are measured anew as well */
     int apart;     /* replay: whoever ticks restores and submits before every tick */
 
+    struct tact_pressure *pressure;       /* room for a map of the log's; NULL: it has none */
+    struct tact_pressure *pressure_asked; /* where that of the next tick goes, or NULL */
+    struct tact_pressure *pressure_now;   /* where that of this tick goes, or NULL */
+    uint64_t pressure_every;              /* ticks from map to map of the log; 0: none */
+    uint64_t pressure_patches;            /* of those so far */
+    int pressure_due;                     /* this tick's map goes into the log */
+
     struct tact_triple *status;
     struct tact_solve_stats solve;
     struct tact_session_report report;
@@ -321,6 +328,15 @@ void tact_session_cost_host(struct session_pair *p, int64_t ns);
 void tact_session_cost_source(struct session_pair *p, int32_t ns);
 /* Oldest result of the pair that is carried forward [ticks]. */
 uint32_t tact_session_oldest(const struct tact_session *s, const struct session_pair *p);
+
+/* pressure.c: before the log is opened: its maps. 0 or -ENOMEM. */
+int tact_session_open_pressure(struct tact_session *s, struct tact_recorder_options *options);
+/* Whether the solve to come keeps its pressure, and where. Real-time safe, as what follows. */
+void tact_session_keep_pressure(struct tact_session *s, uint64_t tick);
+/* Hands the map to the recorder, if it is due. */
+void tact_session_record_pressure(struct tact_session *s, uint64_t tick, int64_t stamp_ns);
+/* After the log is closed: what is missing from it. Not real-time safe. */
+void tact_session_report_pressure(const struct tact_session *s);
 
 /* record.c: the log, with its attachments and facts. */
 int tact_session_open_log(struct tact_session *s, struct tact_error *err);

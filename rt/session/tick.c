@@ -223,6 +223,7 @@ void tact_session_tick(void *user, uint64_t tick, int64_t planned_ns, int64_t wo
         s->moments_ns = tact_clock_now() - before;
         tact_histogram_add(&s->report.moments, s->moments_ns);
     }
+    tact_session_keep_pressure(s, tick);
     solve(s, tick);
     tact_session_send_outputs(s, tick, woke_ns);
     tact_session_check_outputs(s, tick);
@@ -231,6 +232,7 @@ void tact_session_tick(void *user, uint64_t tick, int64_t planned_ns, int64_t wo
         tact_session_submit(s, tick + 1);
     }
     record(s, tick, planned_ns, woke_ns);
+    tact_session_record_pressure(s, tick, planned_ns);
     tact_session_settle(s);
     if (!s->fed) {
         mark_events(s, tick, planned_ns);

@@ -13,6 +13,21 @@ import tempfile
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 SCENES = {"ruler": "1.5", "turn": "1.5"}
+SOFT = """
+name: soft
+duration: 0.5
+recorder: {pressure_rate: 100}
+materials:
+  - {name: rubber, field: {modulus: 2e5, thickness: 0.01}}
+  - {name: steel}
+pairs:
+  - {materials: [rubber, steel], friction: 0.6, model: field, dissipation: 0.003}
+  - {materials: [rubber, rubber], friction: 0.6, model: field}
+bodies:
+  - {name: floor, fixed: true, shapes: [{type: halfspace, material: steel}]}
+  - {name: ball, mass: 0.1, position: [0, 0, 0.02], shapes: [{type: sphere, radius: 0.02, material: rubber}]}
+  - {name: rod, mass: 0.2, position: [0.1, 0, 0.02], shapes: [{type: cylinder, radius: 0.02, length: 0.04, material: rubber}]}
+"""
 
 
 def run(*words):
@@ -151,6 +166,54 @@ def check(path, info):
     return types
 
 
+def triangles(sides, points):
+    """Of convex polygons."""
+    at = 0
+    for count in sides:
+        yield from ([points[at], points[at + k], points[at + k + 1]] for k in range(1, count - 1))
+        at += count
+
+
+def area_of(t):
+    u, v = ([t[k][i] - t[0][i] for i in range(3)] for k in (1, 2))
+    return 0.5 * math.hypot(u[1] * v[2] - u[2] * v[1], u[2] * v[0] - u[0] * v[2], u[0] * v[1] - u[1] * v[0])
+
+
+def check_pressure(path, info):
+    """A ball and a cylinder at rest: the loads are their weights, and the integrals of the polygons'
+    pressures; the marker has the same triangles, the lightest at the peak."""
+    from mcap.reader import make_reader
+    from mcap_ros2.decoder import DecoderFactory
+
+    maps, markers = [], []
+    with open(path, "rb") as stream:
+        reader = make_reader(stream, decoder_factories=[DecoderFactory()], validate_crcs=True)
+        for item in reader.iter_decoded_messages(topics=["/contacts/pressure", "/contacts/markers"]):
+            if item.channel.topic == "/contacts/pressure":
+                maps.append(item.decoded_message)
+            elif item.decoded_message.markers[0].ns == "pressure":
+                markers.append(item.decoded_message.markers)
+    assert len(maps) == info["topics"]["/contacts/pressure"]["messages"] == 50, len(maps)
+    assert [m.tick for m in maps] == list(range(0, 500, 10)) and len(markers) >= 49
+    last, (marker,) = maps[-1], markers[-1]
+    assert last.patches_left_out == last.polygons_left_out == 0
+    assert [(p.name, p.a, p.b) for p in last.patches] == [("floor/ball", 0, 1), ("floor/rod", 0, 2)]
+    count, whole = 0, 0.0
+    for patch, weight, near in zip(last.patches, (0.981, 1.962), (0.02, 1e-5)):
+        points = [patch.corners[4 * i:4 * i + 4] for i in range(sum(patch.sides))]
+        cut = list(triangles(patch.sides, points))
+        load = sum(area_of(t) * sum(p[3] for p in t) / 3 for t in cut)
+        assert len(patch.corners) == 4 * len(points) and patch.polygons_left_out == 0
+        assert abs(patch.load - weight) < 1e-3 * weight and abs(load - patch.load) < near * load, (load, patch.load)
+        assert abs(max(p[3] for p in points) - patch.peak) < 1e-6 * patch.peak
+        assert abs(patch.normal[2] + 1) < 1e-6 and abs(patch.center[2]) < 1e-3
+        count, whole = count + len(cut), whole + sum(map(area_of, cut))
+    corners = [xyz(p) for p in marker.points]
+    assert len(marker.points) == len(marker.colors) == 3 * count and marker.type == 11 and marker.action == 0
+    assert abs(sum(area_of(corners[i:i + 3]) for i in range(0, len(corners), 3)) - whole) < 1e-5 * whole
+    assert max(c.g for c in marker.colors) > 0.94 and min(c.g for c in marker.colors) < 0.06
+
+
 def check_with_node(path, info, folder):
     """The same counts and time stamps by @mcap/core."""
     home = os.path.join(folder, "node")
@@ -188,6 +251,12 @@ def main():
             types = check(log, info)
             print(f"{scene}: {len(types)} topics agree")
             check_with_node(log, info, folder)
+        scene, log = (os.path.join(temporary, name) for name in ("soft.yaml", "soft.mcap"))
+        with open(scene, "w", encoding="utf-8") as out:
+            out.write(SOFT)
+        run(tact, "sim", scene, "--moments", "host", "--quiet", "--record", log)
+        check_pressure(log, json.loads(run(tact, "info", log, "--json")))
+        print("pressure maps agree")
 
 
 if __name__ == "__main__":

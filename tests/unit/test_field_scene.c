@@ -14,7 +14,7 @@
 
 /* All kinds of shape, soft and rigid, that fall on a soft floor beside each other. */
 static const char all_kinds[] =
-    "name: soft\nduration: 0.25\n"
+    "name: soft\nduration: 0.25\nrecorder: {pressure_rate: 100}\n"
     "materials:\n"
     "  - {name: rubber, field: {modulus: 2e5, thickness: 0.01}}\n"
     "  - {name: steel}\n"
@@ -61,6 +61,8 @@ static void runs_and_replays(void **state)
     assert_true(report.counts[TACT_COUNT_POLYGONS] > 50 * report.loop.ticks);
     assert_true(report.counts[TACT_COUNT_UNSOLVED] == 0);
     assert_true(report.counts[TACT_COUNT_CROWDED] == 0);
+    assert_true(report.recorder.pressures == 25 && report.recorder.pressure_overruns == 0);
+    assert_true(report.recorder.polygons_left_out == 0);
     for (int from = 0; from < 250; from += 83) {
         struct tact_replay_options how = tact_replay_options_default();
         struct tact_replay_report replayed;

@@ -1,0 +1,92 @@
+/* Pressure maps as messages: the polygons of each patch, and a marker for viewers. */
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "cdr_internal.h"
+#include "encode_internal.h"
+#include "marker_internal.h"
+
+static void put_patch(struct tact_cdr *cdr, const struct tact_encoder *encoder,
+                      const struct tact_pressure_patch *patch, const uint8_t *sides,
+                      const float (*corner)[4], uint32_t corners)
+{
+    char name[512];
+
+    snprintf(name, sizeof name, "%.240s/%.240s", tact_encoder_owner(encoder, patch->a),
+             tact_encoder_owner(encoder, patch->b));
+    tact_utf8_repair(name); /* truncation may split a character */
+    tact_cdr_string(cdr, name);
+    tact_cdr_u32(cdr, patch->a);
+    tact_cdr_u32(cdr, patch->b);
+    tact_cdr_f64_array(cdr, patch->center, 3);
+    tact_cdr_f64_array(cdr, patch->normal, 3);
+    tact_cdr_f64(cdr, patch->area);
+    tact_cdr_f64(cdr, patch->load);
+    tact_cdr_f32(cdr, patch->peak);
+    tact_cdr_u32(cdr, patch->left_out);
+    tact_cdr_u32(cdr, patch->polygons);
+    for (uint32_t i = 0; i < patch->polygons; i++) {
+        tact_cdr_u8(cdr, sides[i]);
+    }
+    tact_cdr_u32(cdr, 4 * corners);
+    for (uint32_t i = 0; i < corners; i++) {
+        for (int k = 0; k < 4; k++) {
+            tact_cdr_f32(cdr, corner[i][k]);
+        }
+    }
+}
+
+/* Begins a message at the end of its sink. */
+static struct tact_cdr begin_at(struct tact_encoder *encoder, int channel, uint64_t wall)
+{
+    return tact_cdr_begin(encoder->sink.begin(encoder->sink.self, channel, wall));
+}
+
+static void encode_patches(struct tact_encoder *encoder, uint64_t tick, int64_t stamp_ns,
+                           const struct tact_pressure *map)
+{
+    struct tact_cdr cdr =
+        begin_at(encoder, encoder->pressure_channel, tact_encoder_wall(encoder, stamp_ns));
+    const float(*corner)[4] = map->corner;
+    const uint8_t *sides = map->sides;
+
+    tact_cdr_time(&cdr, stamp_ns);
+    tact_cdr_u64(&cdr, tick);
+    tact_cdr_u32(&cdr, map->patches_left_out);
+    tact_cdr_u32(&cdr, map->left_out);
+    tact_cdr_u32(&cdr, map->patches);
+    for (uint32_t i = 0; i < map->patches; i++) {
+        uint32_t corners = 0;
+        for (uint32_t k = 0; k < map->patch[i].polygons; k++) {
+            corners += sides[k];
+        }
+        put_patch(&cdr, encoder, &map->patch[i], sides, corner, corners);
+        sides += map->patch[i].polygons;
+        corner += corners;
+    }
+    encoder->sink.end(encoder->sink.self);
+}
+
+/* One marker for all patches: the next map's replaces it. */
+static void encode_marker(struct tact_encoder *encoder, int64_t stamp_ns,
+                          const struct tact_pressure *map)
+{
+    int channel = encoder->channels[TACT_CHANNEL_ARROWS];
+    uint64_t wall = tact_encoder_wall(encoder, stamp_ns);
+
+    if (channel < 0 || (map->polygons == 0 && !encoder->pressure_visible)) {
+        return;
+    }
+    encoder->pressure_visible = map->polygons > 0;
+    struct tact_cdr cdr = begin_at(encoder, channel, wall);
+    tact_cdr_u32(&cdr, 1);
+    tact_marker_pressure(&cdr, (int64_t)wall, map);
+    encoder->sink.end(encoder->sink.self);
+}
+
+void tact_encode_pressure(struct tact_encoder *encoder, uint64_t tick, int64_t stamp_ns,
+                          const struct tact_pressure *map)
+{
+    encode_patches(encoder, tick, stamp_ns, map);
+    encode_marker(encoder, stamp_ns, map);
+}
