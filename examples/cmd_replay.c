@@ -1,4 +1,5 @@
 /* tact replay: runs the session of a log again and compares every output bit for bit. */
+#include <errno.h>
 #include <getopt.h>
 #include <jansson.h>
 #include <stdio.h>
@@ -13,6 +14,8 @@
 #include "rt/session/replay.h"
 #include "rt/session/report.h"
 #include "text.h"
+#include "viewer/replayed.h"
+#include "words.h"
 
 #define EXIT_DAMAGED 3
 
@@ -29,6 +32,12 @@ static const char help[] =
     "                   may be given once for each\n"
     "  --each           every tick begins in the log's state, so that each shows what it alone "
     "does\n"
+    "  --view[=PORT]    shows it in a browser, at the pace of the page: pause, step, speed and a "
+    "time\n"
+    "                   line; the report follows once it is ended by Ctrl-C. A tick that the page\n"
+    "                   goes to begins in the log's state. PORT: default: the first free one from "
+    "8765\n"
+    "  --no-browser     with --view: opens none\n"
     "  --realtime       at the pace it was recorded at, tick by tick, until the end or a signal\n"
     "  --onto DEVICE    the recorded outputs of this device of the scene go to the device itself, "
     "at\n"
@@ -116,6 +125,8 @@ struct replay {
     const char *scene;            /* of --onto */
     struct difference difference; /* of what was recomputed */
     char *slips;                  /* why the pairs slipped, JSON */
+    int view;
+    struct replayed pages;
 };
 
 static void keep_slips(void *user, struct tact_session *session)
@@ -124,19 +135,27 @@ static void keep_slips(void *user, struct tact_session *session)
     r->slips = tact_session_slips_json(session);
 }
 
-static void add_difference(void *user, const struct tact_layout *layout,
-                           const struct tact_record *logged, const struct tact_record *replayed)
+static int take_turn(void *user, struct tact_view *view, const struct tact_log *log, uint64_t *next)
 {
-    struct difference *d = &((struct replay *)user)->difference;
-    if (d->fields || !difference_create(layout, layout, d)) {
+    return replayed_turn(&((struct replay *)user)->pages, view, log, next);
+}
+
+static void take_tick(void *user, const struct tact_layout *layout,
+                      const struct tact_record *logged, const struct tact_record *replayed)
+{
+    struct replay *r = user;
+    struct difference *d = &r->difference;
+    if (r->recompute && (d->fields || !difference_create(layout, layout, d))) {
         difference_add(d, logged, replayed);
+    }
+    if (r->view) {
+        replayed_tick(&r->pages, logged, replayed);
     }
 }
 
 static int set_recompute(struct replay *r, const char *how)
 {
     r->recompute = 1;
-    r->options.compared = add_difference;
     r->options.source = tact_opencl_source_factory;
     if (!strcmp(how, "host")) {
         r->options.moments = TACT_REPLAY_HOST;
@@ -149,6 +168,14 @@ static int set_recompute(struct replay *r, const char *how)
                              how);
     }
     return 0;
+}
+
+static int set_view(struct replay *r, const char *port)
+{
+    r->view = 1;
+    return port && word_to_port(port, &r->pages.port)
+               ? command_usage(r->name, "--view=%s: a port from 1 to 65535 is expected", port)
+               : 0;
 }
 
 static int replay_log(struct replay *r, const char *path)
@@ -164,6 +191,11 @@ static int replay_log(struct replay *r, const char *path)
     int rc = r->scene ? tact_scene_load(r->scene, &scene, &err) : 0;
     r->options.scene = scene;
     rc = rc ? rc : tact_replay_run_with(path, &r->options, report, &err);
+    if (r->pages.err.text[0]) {
+        rc = -EIO;
+        err = r->pages.err;
+    }
+    replayed_close(&r->pages);
     tact_scene_free(scene);
     r->options.scene = NULL;
     if (rc) {
@@ -194,9 +226,12 @@ int cmd_replay(int argc, char **argv)
         {"to", required_argument, NULL, 't'},   {"recompute", required_argument, NULL, 'r'},
         {"each", no_argument, NULL, 'e'},       {"realtime", no_argument, NULL, 'R'},
         {"onto", required_argument, NULL, 'o'}, {"scene", required_argument, NULL, 's'},
+        {"view", optional_argument, NULL, 'V'}, {"no-browser", no_argument, NULL, 'B'},
         {"json", no_argument, NULL, 'j'},       {"quiet", no_argument, NULL, 'q'},
         {"help", no_argument, NULL, 'h'},       {NULL, 0, NULL, 0}};
-    struct replay r = {.name = argv[0], .options = tact_replay_options_default()};
+    struct replay r = {.name = argv[0],
+                       .options = tact_replay_options_default(),
+                       .pages = {.browser = 1, .stop = command_stop()}};
     int c, code = 0;
     while (!code && (c = getopt_long(argc, argv, "hq", longs, NULL)) != -1) {
         if (c == 'h') {
@@ -208,6 +243,8 @@ int cmd_replay(int argc, char **argv)
         code = c == 'r' ? set_recompute(&r, optarg) : code;
         r.options.onto = c == 'o' ? optarg : r.options.onto;
         r.scene = c == 's' ? optarg : r.scene;
+        code = c == 'V' ? set_view(&r, optarg) : code;
+        r.pages.browser &= c != 'B';
         r.options.each |= c == 'e';
         r.options.realtime |= c == 'R';
         r.json |= c == 'j';
@@ -222,6 +259,10 @@ int cmd_replay(int argc, char **argv)
             r.scene ? "--scene goes with --onto DEVICE"
                     : "--onto needs --scene FILE: the deadman and limits come from a local scene");
     }
+    if (!code && r.view && (r.options.onto || r.options.realtime)) {
+        code = command_usage(argv[0], "--view goes at the pace of its page, not with %s",
+                             r.options.onto ? "--onto" : "--realtime");
+    }
     code = code ? code : range_check(&r.range, argv[0]);
     r.options.from = r.range.at[0];
     r.options.to = r.range.at[1];
@@ -229,7 +270,9 @@ int cmd_replay(int argc, char **argv)
     r.options.ended = keep_slips;
     r.options.user = &r;
     r.options.types = tact_devices_builtin(&r.options.type_count);
-    if (r.options.onto || r.options.realtime) {
+    r.options.compared = r.view || r.recompute ? take_tick : NULL;
+    r.options.turn = r.view ? take_turn : NULL;
+    if (r.options.onto || r.options.realtime || r.view) {
         r.options.stop = command_stop();
         command_catch_signals();
     }

@@ -63,7 +63,6 @@ int cmd_view(int argc, char **argv)
         {"help", no_argument, NULL, 'h'},       {NULL, 0, NULL, 0}};
     struct player_options o = {.browser = 1, .stop = command_stop()};
     struct tact_error err = {.line = 0};
-    double port = 0.0;
     int c;
     while ((c = getopt_long(argc, argv, "h", longs, NULL)) != -1) {
         int good = 1;
@@ -73,8 +72,7 @@ int cmd_view(int argc, char **argv)
         } else if (c == 't') {
             good = !word_to_number(optarg, &o.time) && o.time >= 0.0;
         } else if (c == 'n') {
-            good = !word_to_number(optarg, &port) && port >= 1.0 && port <= 65535.0 &&
-                   port == (double)(int)port;
+            good = !word_to_port(optarg, &o.port);
         } else if (c == 'p') {
             o.paused = 1;
         } else if (c == 'b') {
@@ -90,7 +88,6 @@ int cmd_view(int argc, char **argv)
         return command_usage(argv[0], "one log or scene is expected, not %d", argc - optind);
     }
     o.path = argv[optind];
-    o.port = (int)port;
     const char *dot = strrchr(o.path, '.');
     if (dot && (!strcmp(dot, ".yaml") || !strcmp(dot, ".yml")) && !is_log(o.path)) {
         return view_scene(argv[0], &o);

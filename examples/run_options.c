@@ -9,6 +9,7 @@
 #include "command.h"
 #include "contact/number.h"
 #include "run.h"
+#include "words.h"
 
 static const char help[] =
     "usage: tact %s SCENE [OPTION]...\n\n"
@@ -104,13 +105,9 @@ static int set_moments(struct run *run, const char *text)
 
 static int set_port(struct run *run, const char *text)
 {
-    char *end;
-    long port = strtol(text, &end, 10);
-    if (end == text || *end || port < 1 || port > 65535) {
-        return command_usage(run->name, "--view=%s: a port from 1 to 65535 is expected", text);
-    }
-    run->pages.port = (int)port;
-    return 0;
+    return word_to_port(text, &run->pages.port)
+               ? command_usage(run->name, "--view=%s: a port from 1 to 65535 is expected", text)
+               : 0;
 }
 
 int run_parse(struct run *run, int argc, char **argv)

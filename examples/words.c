@@ -32,6 +32,17 @@ int word_to_number(const char *word, double *out)
     return parse_word_numbers(word, out, 1) == 1 ? 0 : -1;
 }
 
+int word_to_port(const char *word, int *port)
+{
+    double value;
+    if (word_to_number(word, &value) || !(value >= 1.0 && value <= 65535.0) ||
+        value != floor(value)) {
+        return -1;
+    }
+    *port = (int)value;
+    return 0;
+}
+
 int word_to_pose(const char *word, struct tact_pose *out)
 {
     double v[7] = {0.0, 0.0, 0.0, 1.0};

@@ -32,4 +32,7 @@ int word_to_pose(const char *word, struct tact_pose *out);
 /* A finite number and nothing else. 0 or -1. */
 int word_to_number(const char *word, double *out);
 
+/* A TCP port, 1 to 65535. 0 or -1. */
+int word_to_port(const char *word, int *port);
+
 #endif

@@ -131,44 +131,120 @@ static void pace(const struct tact_session *s, const struct tact_replay_options 
     tact_clock_sleep_until(*start_ns + at);
 }
 
-static int replay_ticks(struct tact_session *s, struct tact_log *log,
+/* Where a replay is in its log. */
+struct replay_place {
+    struct tact_view *view;
+    struct tact_log *log;
+    const struct tact_replay_options *options;
+    uint64_t from, to; /* ticks, to: the one after the last */
+    uint64_t expected; /* tick that follows the last record */
+    uint64_t chosen;   /* tick that a turn went to, which has had its turn */
+    int64_t start_ns;  /* of tick 0, at the pace of the recording; 0: unknown */
+    struct tact_record *now, *before;
+};
+
+/* Has the options' turn() choose the next tick. 0; 1: a record before the one it chose is read
+ * next; -ECANCELED where the replay ends. */
+static int take_turn(struct replay_place *p, uint64_t next)
+{
+    const struct tact_log_state *state = tact_log_state(p->log);
+    uint64_t chosen = next;
+    if (!p->options->turn) {
+        return 0;
+    }
+    if (p->options->turn(p->options->user, p->view, p->log, &chosen)) {
+        return -ECANCELED;
+    }
+    if (chosen == next || chosen < state->first_tick || chosen >= p->to) {
+        return 0;
+    }
+    /* Ticks that the log lacks put a record before the place of its tick. */
+    uint64_t back = state->missing + 1, index = chosen - state->first_tick;
+    p->from = p->chosen = chosen;
+    p->expected = UINT64_MAX;
+    int rc = tact_log_seek(p->log, index > back ? index - back : 0);
+    return rc ? rc : 1;
+}
+
+/* The record of the next tick: 1; 0 where none is left, and none of those before is wanted. */
+static int next_record(struct replay_place *p)
+{
+    int rc;
+    while ((rc = tact_log_next(p->log, p->now)) >= 0) {
+        if (rc && p->now->tick < p->to) {
+            return 1;
+        }
+        rc = take_turn(p, p->to);
+        if (rc <= 0) {
+            return rc;
+        }
+    }
+    return rc;
+}
+
+static int replay_record(struct replay_place *p, struct session_onto *onto,
+                         struct tact_replay_report *report)
+{
+    struct tact_session *s = p->view->session;
+    const struct tact_record *now = p->now;
+    if (now->tick < p->from) {
+        if (now->tick + 1 == p->from) {
+            restart(s, now, p->from);
+        }
+        return 0;
+    }
+    if (now->tick != p->expected) {
+        /* What led to this record may be lost: it can only be started from. */
+        restart(s, now, now->tick + 1);
+        report->resyncs++;
+        return 0;
+    }
+    int rc = now->tick == p->chosen ? 0 : take_turn(p, now->tick);
+    if (rc) {
+        return rc;
+    }
+    p->chosen = UINT64_MAX;
+    pace(s, p->options, now->tick, &p->start_ns);
+    if (s->apart && now->tick) {
+        restart(s, p->before, now->tick);
+    }
+    replay_tick(s, now, p->options, report);
+    if (onto->count) {
+        tact_session_onto_write(s, onto, now->tick, report);
+    }
+    return 0;
+}
+
+static int replay_ticks(struct tact_view *view, struct tact_log *log,
                         const struct tact_replay_options *o, struct session_onto *onto,
                         struct tact_replay_report *report)
 {
+    struct tact_session *s = view->session;
     size_t bytes = tact_layout_bytes(&s->layout);
-    struct tact_record *now = malloc(bytes), *before = malloc(bytes);
-    uint64_t expected = 0, from = tact_replay_tick(o->from, o->in_seconds & 1, s->period);
     uint64_t to = tact_replay_tick(o->to, o->in_seconds & 2, s->period);
-    int64_t start_ns = 0;
-    int rc = now && before ? 1 : -ENOMEM;
-    while (rc > 0 && !tact_stop_requested(o->stop) && (rc = tact_log_next(log, now)) > 0 &&
-           (!to || now->tick < to)) {
-        if (now->tick < from) {
-            if (now->tick + 1 == from) {
-                restart(s, now, from);
-            }
-        } else if (now->tick != expected) {
-            /* What led to this record may be lost: it can only be started from. */
-            restart(s, now, now->tick + 1);
-            report->resyncs++;
-        } else {
-            pace(s, o, now->tick, &start_ns);
-            if (s->apart && now->tick) {
-                restart(s, before, now->tick);
-            }
-            replay_tick(s, now, o, report);
-            if (onto->count) {
-                tact_session_onto_write(s, onto, now->tick, report);
-            }
+    uint64_t end = tact_log_state(log)->last_tick + 1;
+    struct replay_place p = {.view = view,
+                             .log = log,
+                             .options = o,
+                             .to = to && to < end ? to : end,
+                             .chosen = UINT64_MAX};
+    p.from = tact_replay_tick(o->from, o->in_seconds & 1, s->period);
+    p.now = malloc(bytes);
+    p.before = malloc(bytes);
+    int rc = p.now && p.before ? 1 : -ENOMEM;
+    while (rc > 0 && !tact_stop_requested(o->stop) && (rc = next_record(&p)) > 0) {
+        rc = replay_record(&p, onto, report);
+        if (rc <= 0) {
+            p.expected = p.now->tick + 1;
+            struct tact_record *last = p.before;
+            p.before = p.now;
+            p.now = last;
+            rc = rc ? rc : 1;
         }
-        expected = now->tick + 1;
-        struct tact_record *last = before;
-        before = now;
-        now = last;
     }
-    free(now);
-    free(before);
-    return rc < 0 ? rc : 0;
+    free(p.now);
+    free(p.before);
+    return rc == -ECANCELED || rc > 0 ? 0 : rc;
 }
 
 /* Moments that are not the log's. */
@@ -246,7 +322,7 @@ int tact_replay_run_with(const char *path, const struct tact_replay_options *o,
     if (!rc && o->onto) {
         rc = tact_session_onto_open(view.session, o, &onto, err);
     }
-    rc = rc ? rc : replay_ticks(view.session, log, o, &onto, report);
+    rc = rc ? rc : replay_ticks(&view, log, o, &onto, report);
     tact_session_onto_close(&onto);
     if (!rc && o->scene && report->onto_ticks && !report->onto_armed) {
         tact_message(o->messages, TACT_MESSAGE_WARNING,

@@ -25,6 +25,9 @@ enum tact_replay_moments {
     TACT_REPLAY_SOURCE, /**< all from another source, waited for at every tick */
 };
 
+struct tact_log;
+struct tact_view;
+
 /** What is replayed, and how. */
 struct tact_replay_options {
     double from;    /**< first tick; the state before it is taken from the log [ticks] */
@@ -50,9 +53,14 @@ struct tact_replay_options {
     /** Called with every tick that was replayed; may be NULL. */
     void (*compared)(void *user, const struct tact_layout *layout, const struct tact_record *logged,
                      const struct tact_record *replayed);
+    /** Called before every tick, and once there is none left, or NULL. *next is the tick that is
+     * replayed next, after the last one where none is left. It may wait, and may set another tick
+     * of the log: that one begins in the state that the log has before it. Returns 0; 1: the
+     * replay ends here. */
+    int (*turn)(void *user, struct tact_view *view, const struct tact_log *log, uint64_t *next);
     /** Called with the session once the last tick was replayed; may be NULL. */
     void (*ended)(void *user, struct tact_session *session);
-    void *user; /**< handed to compared and ended */
+    void *user; /**< handed to compared, turn and ended */
 };
 
 /** What came of a replay. */

@@ -4,6 +4,7 @@ slow, many at once, and what makes no sense."""
 import json
 import os
 import random
+import signal
 import socket
 import struct
 import subprocess
@@ -227,6 +228,45 @@ def check_paced(tact, source, folder):
     assert subprocess.run([tact, "replay", log, "--verify"], check=False, stdout=subprocess.DEVNULL).returncode == 0
 
 
+def at_tick(client, target):
+    """The frame of a tick that was asked for."""
+    for _ in range(60):
+        frame = next_frame(client)
+        if tick(frame) == target:
+            return frame
+    raise AssertionError((target, tick(frame)))
+
+
+def check_replayed(tact, log):
+    """A replay at the page's pace: where it goes in the log, and that every tick is compared all the same."""
+    with Viewer(tact, "replay", log, "--view", "--no-browser", "--json", stream="stderr") as viewer:
+        client = connect(viewer)
+        hello, _, frame = start(client)
+        assert hello["kind"] == "log" and hello["last"] == 4999, hello
+        ask(client, "pause")
+        ask(client, "seek", tick=3000)
+        at_tick(client, 3000)
+        ask(client, "step", ticks=2)
+        at_tick(client, 3002)
+        ask(client, "step", ticks=-2)
+        at_tick(client, 3000)
+        ask(client, "speed", factor=4)
+        ask(client, "play")
+        began = time.time()
+        while tick(frame := next_frame(client)) < 4999:
+            assert time.time() < began + 20, tick(frame)
+        ask(client, "seek", tick=0)  # the end is not the end: pages may go back
+        at_tick(client, 1)
+        ask(client, "seek", tick=1e12)
+        at_tick(client, 4999)
+        client.close()
+        viewer.process.send_signal(signal.SIGINT)
+        out, err = viewer.process.communicate(timeout=30)
+        report = json.loads(out)
+        assert viewer.process.returncode == 0 and not err, err
+        assert report["ticks"] > 2000 and report["differing"] == 0 and report["resyncs"] == 0, report
+
+
 def main():
     tact, source = sys.argv[1], sys.argv[2]
     with tempfile.TemporaryDirectory() as folder:
@@ -239,11 +279,13 @@ def main():
             check_garbage(viewer, float(os.environ.get("TACT_GARBAGE", "3")))
             code, _, err = viewer.close()
             assert code == 0 and not err, (code, err)
+        check_replayed(tact, log)
         check_live(tact, source, folder)
         check_paced(tact, source, folder)
         for words in (["view"], ["view", log, "--port", "0"], ["view", log, "--time", "x"],
                       ["view", os.path.join(folder, "none.mcap")], ["view", os.path.join(folder, "ruler.yaml"), "--port", "70000"],
-                      ["view", os.path.join(folder, "ruler.yaml"), "--paused"], ["sim", "a.yaml", "--view=x"]):
+                      ["view", os.path.join(folder, "ruler.yaml"), "--paused"], ["sim", "a.yaml", "--view=x"],
+                      ["replay", log, "--view=0"], ["replay", log, "--view", "--realtime"]):
             run = subprocess.run([tact, *words], capture_output=True, text=True, check=False, timeout=20)
             assert run.returncode == 2 and run.stderr.count("\n") == 1, (words, run)
     print("1 passed, 0 failed")

@@ -1,0 +1,130 @@
+/* A replay, as pages show it. */
+#include "replayed.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include "player.h"
+#include "rt/clock.h"
+#include "server.h"
+
+#define BUDGET_NS 12000000 /* of a frame's time, for ticks */
+
+static int open_pages(struct replayed *r, struct tact_view *view, const struct tact_log_state *log)
+{
+    struct tact_world *world = tact_session_world(view->session);
+    wishes_open(&r->wishes, 1);
+    r->view = view;
+    r->shapes = (size_t)tact_world_shape_count(world);
+    r->devices = calloc((size_t)view->device_count + 1, sizeof *r->devices);
+    r->hello = wire_hello(view->scene, world, "log", log->first_tick, log->last_tick);
+    int rc = r->devices && r->hello ? wire_meshes(world, &r->meshes, &r->mesh_sizes) : -ENOMEM;
+    const struct server_options o = {
+        .hello = r->hello,
+        .mesh_count = r->shapes,
+        .meshes = r->meshes,
+        .mesh_sizes = r->mesh_sizes,
+        .frame_room = wire_room(world, view->device_count),
+        .port = r->port,
+        .away_from_cpu = -1,
+        .ask = wishes_ask,
+        .user = &r->wishes,
+    };
+    rc = rc ? tact_error_set(&r->err, rc, "no memory for the viewer") : 0;
+    rc = rc ? rc : server_open(&o, &r->server, &r->err);
+    if (!rc) {
+        player_announce(stderr, server_address(r->server), r->browser);
+    }
+    return rc;
+}
+
+void replayed_tick(struct replayed *r, const struct tact_record *logged,
+                   const struct tact_record *record)
+{
+    const struct tact_view *view = r->view;
+    const double *v = record->values, *timing = logged->values + view->timing;
+    for (int i = 0; i < view->device_count; i++) {
+        r->devices[i] = (int)v[view->device_inputs[i]];
+    }
+    r->state = (struct wire_state){
+        .tick = record->tick,
+        .time = (double)record->tick * view->scene->period,
+        .flags = v[view->solver + 4] > 0.0 ? WIRE_DEADMAN : 0,
+        .safety = (int)v[view->safety],
+        .residual = v[view->solver + 2],
+        .iterations = (int)v[view->solver + 1],
+        .missed = (uint64_t)timing[2],
+        .devices = view->device_count,
+        .device = r->devices,
+    };
+    wire_add_tick(&r->gather, tact_session_world(view->session), view->scene->period, timing[0],
+                  timing[1]);
+}
+
+static void publish(struct replayed *r, int flags)
+{
+    if (!r->gather.number && !r->gather.ticks) {
+        return; /* nothing was replayed yet */
+    }
+    struct wire_state state = r->state;
+    state.flags |= flags;
+    server_publish(r->server, wire_frame(&r->gather, tact_session_world(r->view->session),
+                                         r->view->scene->period, &state, server_frame(r->server)));
+}
+
+/* Follows what the pages asked for; 1 where that is another tick than the next one. */
+static int follow(struct replayed *r, const struct tact_log_state *log, uint64_t *next, int *flags)
+{
+    struct wish w = wishes_take(&r->wishes);
+    double to = w.seek >= 0.0 ? w.seek : (double)r->state.tick + (double)w.step;
+    int ended = *next > log->last_tick, jumps = w.seek >= 0.0 || w.step < 0;
+    if (w.playing && ended && !jumps) {
+        wishes_pause(&r->wishes);
+    }
+    double rate = w.speed * 1e-9 * WISHES_FRAME_NS / r->view->scene->period;
+    if (w.playing || w.changed) {
+        r->due = w.playing && !ended ? fmin(r->due + rate, 1.0 + rate) : (double)w.step;
+    }
+    *flags = (w.playing && !ended ? 0 : WIRE_PAUSED) | (ended ? WIRE_ENDED : 0);
+    if (jumps) { /* the first tick of a log has no state before it */
+        *next = (uint64_t)fmin(fmax(to, (double)log->first_tick + 1.0), (double)log->last_tick);
+        r->due = 1.0;
+    }
+    return w.changed;
+}
+
+int replayed_turn(struct replayed *r, struct tact_view *view, const struct tact_log *log,
+                  uint64_t *next)
+{
+    const struct tact_log_state *state = tact_log_state(log);
+    if (!r->server && open_pages(r, view, state)) {
+        return 1;
+    }
+    while (!tact_stop_requested(r->stop)) {
+        int64_t now = tact_clock_now();
+        if (r->due >= 1.0 && *next <= state->last_tick &&
+            now < r->next_ns - WISHES_FRAME_NS + BUDGET_NS) {
+            r->due -= 1.0;
+            return 0;
+        }
+        int flags = 0, ticks = r->gather.ticks > 0;
+        tact_clock_sleep_until(r->next_ns);
+        r->next_ns = (now > r->next_ns ? now : r->next_ns) + WISHES_FRAME_NS;
+        if (follow(r, state, next, &flags) || ticks) {
+            publish(r, flags);
+        }
+    }
+    return 1;
+}
+
+void replayed_close(struct replayed *r)
+{
+    if (!r->view) {
+        return;
+    }
+    server_close(r->server);
+    wishes_close(&r->wishes);
+    wire_meshes_free(r->meshes, r->mesh_sizes, r->shapes);
+    free(r->hello);
+    free(r->devices);
+}
