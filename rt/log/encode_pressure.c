@@ -6,9 +6,9 @@
 #include "encode_internal.h"
 #include "marker_internal.h"
 
-static void put_patch(struct tact_cdr *cdr, const struct tact_encoder *encoder,
-                      const struct tact_pressure_patch *patch, const uint8_t *sides,
-                      const float (*corner)[4], uint32_t corners)
+static void put_pressure_patch(struct tact_cdr *cdr, const struct tact_encoder *encoder,
+                               const struct tact_pressure_patch *patch, const uint8_t *sides,
+                               const float (*corner)[4], uint32_t corners)
 {
     char name[512];
 
@@ -60,7 +60,7 @@ static void encode_patches(struct tact_encoder *encoder, uint64_t tick, int64_t 
         for (uint32_t k = 0; k < map->patch[i].polygons; k++) {
             corners += sides[k];
         }
-        put_patch(&cdr, encoder, &map->patch[i], sides, corner, corners);
+        put_pressure_patch(&cdr, encoder, &map->patch[i], sides, corner, corners);
         sides += map->patch[i].polygons;
         corner += corners;
     }
