@@ -17,6 +17,12 @@ uint64_t tact_encoder_wall(const struct tact_encoder *encoder, int64_t stamp_ns)
                                                                                    : (uint64_t)time;
 }
 
+struct tact_cdr tact_encoder_begin(struct tact_encoder *encoder, int channel, int64_t stamp_ns)
+{
+    return tact_cdr_begin(
+        encoder->sink.begin(encoder->sink.self, channel, tact_encoder_wall(encoder, stamp_ns)));
+}
+
 static int check_attachments(const struct tact_recorder_content *content, struct tact_error *err)
 {
     for (size_t i = 0; i < content->attachment_count; i++) {
@@ -354,8 +360,7 @@ void tact_encode_record(struct tact_encoder *encoder, const struct tact_record *
 void tact_encode_event(struct tact_encoder *encoder, uint64_t tick, int64_t stamp_ns,
                        const char *name, const char *text)
 {
-    struct tact_cdr cdr = tact_cdr_begin(encoder->sink.begin(
-        encoder->sink.self, encoder->event_channel, tact_encoder_wall(encoder, stamp_ns)));
+    struct tact_cdr cdr = tact_encoder_begin(encoder, encoder->event_channel, stamp_ns);
 
     tact_cdr_time(&cdr, stamp_ns);
     tact_cdr_u64(&cdr, tick);

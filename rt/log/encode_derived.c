@@ -9,12 +9,6 @@
 #include "encode_internal.h"
 #include "marker_internal.h"
 
-static struct tact_cdr begin_message(struct tact_encoder *encoder, int channel, int64_t stamp_ns)
-{
-    return tact_cdr_begin(
-        encoder->sink.begin(encoder->sink.self, channel, tact_encoder_wall(encoder, stamp_ns)));
-}
-
 static void put_header(struct tact_cdr *cdr, const struct tact_encoder *encoder, int64_t stamp_ns,
                        const char *frame)
 {
@@ -45,7 +39,7 @@ static void encode_joints(struct tact_encoder *encoder, const struct tact_record
 {
     const struct tact_derived_topics *derived = &encoder->derived;
     struct tact_cdr cdr =
-        begin_message(encoder, encoder->channels[TACT_CHANNEL_JOINTS], record->stamp_ns);
+        tact_encoder_begin(encoder, encoder->channels[TACT_CHANNEL_JOINTS], record->stamp_ns);
 
     put_header(&cdr, encoder, record->stamp_ns, "");
     tact_cdr_u32(&cdr, (uint32_t)derived->joint_count);
@@ -125,7 +119,7 @@ static void encode_tf(struct tact_encoder *encoder, const struct tact_record *re
 {
     const struct tact_derived_topics *derived = &encoder->derived;
     struct tact_cdr cdr =
-        begin_message(encoder, encoder->channels[TACT_CHANNEL_TF], record->stamp_ns);
+        tact_encoder_begin(encoder, encoder->channels[TACT_CHANNEL_TF], record->stamp_ns);
     size_t count = derived->body_count + derived->link_count;
     double pose[7] = {[3] = 1.0};
     char frame[TACT_RECORDER_TOPIC_NAME + 16];
@@ -158,7 +152,7 @@ static void encode_wrench(struct tact_encoder *encoder, int channel,
                           const struct tact_record *record, const char *frame,
                           const double wrench[6])
 {
-    struct tact_cdr cdr = begin_message(encoder, channel, record->stamp_ns);
+    struct tact_cdr cdr = tact_encoder_begin(encoder, channel, record->stamp_ns);
 
     put_header(&cdr, encoder, record->stamp_ns, frame);
     tact_cdr_f64_array(&cdr, wrench, 6);
@@ -198,7 +192,7 @@ static void encode_arrows(struct tact_encoder *encoder, const struct tact_record
         return;
     }
     struct tact_cdr cdr =
-        begin_message(encoder, encoder->channels[TACT_CHANNEL_ARROWS], record->stamp_ns);
+        tact_encoder_begin(encoder, encoder->channels[TACT_CHANNEL_ARROWS], record->stamp_ns);
     tact_cdr_u32(&cdr, count);
     for (size_t i = 0; i < derived->contact_count; i++) {
         const struct tact_recorder_contact *contact = &derived->contacts[i];

@@ -2,6 +2,7 @@
 #ifndef TACT_RT_LOG_ENCODE_INTERNAL_H
 #define TACT_RT_LOG_ENCODE_INTERNAL_H
 
+#include "cdr_internal.h"
 #include "mcap_writer_internal.h"
 #include "recorder.h"
 #include "derived_topics_internal.h"
@@ -75,6 +76,9 @@ int tact_encoder_init(struct tact_encoder *encoder, struct tact_mcap_writer *wri
                       unsigned part, uint32_t derived_every, int64_t anchor_ns, int64_t now_ns);
 /** Wall-clock time of a stamp [ns since 1970], the time of messages. */
 uint64_t tact_encoder_wall(const struct tact_encoder *encoder, int64_t stamp_ns);
+
+/** Begins a message on a channel. */
+struct tact_cdr tact_encoder_begin(struct tact_encoder *encoder, int channel, int64_t stamp_ns);
 
 /** Whether the channels that the encoder uses are among the first `count`. */
 bool tact_encoder_channels_exist(const struct tact_encoder *encoder, int count);

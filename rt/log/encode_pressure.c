@@ -36,17 +36,10 @@ static void put_pressure_patch(struct tact_cdr *cdr, const struct tact_encoder *
     }
 }
 
-/* Begins a message at the end of its sink. */
-static struct tact_cdr begin_at(struct tact_encoder *encoder, int channel, uint64_t wall)
-{
-    return tact_cdr_begin(encoder->sink.begin(encoder->sink.self, channel, wall));
-}
-
 static void encode_patches(struct tact_encoder *encoder, uint64_t tick, int64_t stamp_ns,
                            const struct tact_pressure *map)
 {
-    struct tact_cdr cdr =
-        begin_at(encoder, encoder->pressure_channel, tact_encoder_wall(encoder, stamp_ns));
+    struct tact_cdr cdr = tact_encoder_begin(encoder, encoder->pressure_channel, stamp_ns);
     const float(*corner)[4] = map->corner;
     const uint8_t *sides = map->sides;
 
@@ -72,15 +65,14 @@ static void encode_marker(struct tact_encoder *encoder, int64_t stamp_ns,
                           const struct tact_pressure *map)
 {
     int channel = encoder->channels[TACT_CHANNEL_ARROWS];
-    uint64_t wall = tact_encoder_wall(encoder, stamp_ns);
 
     if (channel < 0 || (map->polygons == 0 && !encoder->pressure_visible)) {
         return;
     }
     encoder->pressure_visible = map->polygons > 0;
-    struct tact_cdr cdr = begin_at(encoder, channel, wall);
+    struct tact_cdr cdr = tact_encoder_begin(encoder, channel, stamp_ns);
     tact_cdr_u32(&cdr, 1);
-    tact_marker_pressure(&cdr, (int64_t)wall, map);
+    tact_marker_pressure(&cdr, (int64_t)tact_encoder_wall(encoder, stamp_ns), map);
     encoder->sink.end(encoder->sink.self);
 }
 
