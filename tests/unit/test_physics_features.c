@@ -280,6 +280,49 @@ static void box_rocks_on_a_layer(void **state)
     scene_close(&s);
 }
 
+/* A soft ball spins on a half-space, on a plate and on the round end of a capsule; friction in
+ * Hertz's disc stops it: M = (3 pi / 16) mu N a, a^3 = 3 N R / (4 E*), 1/R = the sum of the
+ * curvatures. */
+static void soft_ball_spins_down(void **state)
+{
+    (void)state;
+    const double radius = 0.01, mass = 0.05, mu = 0.5, modulus = 1e6, spin = 20.0, time = 0.1;
+    for (int i = 0; i < 3; i++) {
+        struct tact_world_options o = options_of("features", 1e-3);
+        const struct tact_shape ball = scene_sphere(radius), plate = scene_box(1, 1, 1e-3);
+        const struct tact_shape rod = {.kind = TACT_SHAPE_CAPSULE, .size = {0.03, 0.05, 0.0}};
+        const double place[3] = {0.0, 0.0, radius};
+        const double r = i == 2 ? 1.0 / (1.0 / radius + 1.0 / 0.03) : radius;
+        const double a = cbrt(0.75 * mass * G * r / modulus);
+        const double slower =
+            3.0 * M_PI / 16.0 * mu * mass * G * a / (0.4 * mass * radius * radius);
+        struct tact_pose under = tact_pose_identity();
+        struct tact_contact_law law = law_of(mu);
+        struct world_scene s;
+        law.modulus = modulus;
+        scene_open(&s, &o);
+        under.position[2] = i == 2 ? -0.08 : -0.5e-3;
+        if (i == 0) {
+            scene_ground(&s);
+        } else {
+            scene_attach(&s, -1, i == 1 ? &plate : &rod, &under, 0);
+        }
+        scene_solid(&s, &ball, mass, place, 0.0);
+        scene_law(&s, 0, 1, &law);
+        scene_start(&s);
+        double *w = tact_world_body(s.world, 0)->twist + 3;
+        w[2] = spin;
+        scene_run(&s, time);
+        printf("%s: slower by %.4f rad/s, exact %.4f\n",
+               i == 0   ? "half-space"
+               : i == 1 ? "plate"
+                        : "capsule",
+               spin - w[2], slower * time);
+        assert_true(fabs((spin - w[2]) / (slower * time) - 1.0) < 1e-4);
+        scene_close(&s);
+    }
+}
+
 /* One body thrown at a sheet of 1 mm. */
 struct throw
 {
@@ -368,6 +411,7 @@ int main(void)
         cmocka_unit_test(block_slides_and_stops),
         cmocka_unit_test(block_tips_at_its_edge),
         cmocka_unit_test(box_rocks_on_a_layer),
+        cmocka_unit_test(soft_ball_spins_down),
         cmocka_unit_test(fast_bodies_pass_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -87,19 +87,28 @@ static void set_corners(const struct tact_manifold *m, struct tact_patch *patch)
     }
 }
 
-/* A contact point: nothing tilts or spins on it, but of soft round bodies or a fingertip. */
+/* Whether a shape is a ball or a plane where it touches: a half-space, a face, a ball, the end of a
+ * capsule. */
+static int is_ball_or_plane(const struct tact_core *core, enum tact_feature feature)
+{
+    return core->vertices == 0 || feature == TACT_FEATURE_FACE ||
+           (core->radius > 0.0 && feature == TACT_FEATURE_VERTEX);
+}
+
+/* A contact point: nothing tilts or spins on it, but of soft balls or a fingertip. */
 static void make_point(const struct tact_pair_query *q, const struct tact_core *a,
-                       const struct tact_core *b, struct tact_patch *patch)
+                       const struct tact_core *b, const struct tact_manifold *m,
+                       struct tact_patch *patch)
 {
     const struct tact_contact_law *law = q->law;
     double curvature =
         (a->radius > 0.0 ? 1.0 / a->radius : 0.0) + (b->radius > 0.0 ? 1.0 / b->radius : 0.0);
     int tip = law->tip_radius > 0.0, soft = law->modulus > 0.0 && curvature > 0.0;
-    int lonely = a->vertices <= 1 && b->vertices <= 1; /* balls, and a ball on a half-space */
+    int hertz = soft && is_ball_or_plane(a, m->feature[0]) && is_ball_or_plane(b, m->feature[1]);
     patch->corners = 0;
     patch->spin = q->options->spin;
     patch->surface = TACT_SURFACE_ELLIPSOID;
-    if (tip || (soft && lonely)) {
+    if (tip || hertz) {
         patch->kind = TACT_PATCH_ELASTIC;
         patch->surface =
             patch->spin == TACT_SPIN_LIMIT_SURFACE ? TACT_SURFACE_HERTZ : TACT_SURFACE_ELLIPSOID;
@@ -166,7 +175,7 @@ static int make_outline(const struct tact_pair_query *q, const struct tact_core 
     }
     if (m->corners == 1 || q->law->tip_radius > 0.0 ||
         tact_patch_from_outline(patch, q->options->spin)) {
-        make_point(q, a, b, patch);
+        make_point(q, a, b, m, patch);
     }
     return 0;
 }
