@@ -64,6 +64,11 @@ int tact_difference_repeats(const struct tact_difference *points, int count,
  */
 int tact_gjk(struct tact_core_pair *pair, struct tact_simplex *simplex, struct tact_nearest *out);
 
+/* The normal of a separation and its bound. simplex: the one, two or three points that the nearest
+ * point v is on; out: in, the distance; out, normal and bound. */
+void tact_separating_normal(struct tact_core_pair *pair, const struct tact_simplex *simplex,
+                            const double *v, struct tact_nearest *out);
+
 /*
  * The least translation (van den Bergen 2001): the face of the difference nearest to the origin, by
  * expanding a polytope that starts from the simplex, where it has volume, and contains the origin

@@ -6,8 +6,6 @@
 
 #define NEAR 1e-13 /* of the size: nearer than that rounding has made the direction */
 
-#define ROUNDING 1e-16 /* of the size: what the distance and its bound differ by at best */
-
 enum { MOST_STEPS = 200 };
 
 /* Points of a simplex and their weights in the point of it that is nearest to the origin. */
@@ -64,9 +62,14 @@ static void try_triangle(struct nearest_on *best, const struct tact_simplex *s, 
     tact_v3_cross(part[2], a, b);
     double square = tact_v3_dot(n, n);
     int inside = square > 0.0;
+    double sum = 0.0;
     for (int m = 0; m < 3; m++) {
-        weight[m] = tact_v3_dot(n, part[m]) / square;
+        weight[m] = tact_v3_dot(n, part[m]);
         inside = inside && weight[m] > 0.0;
+        sum += weight[m];
+    }
+    for (int m = 0; m < 3 && inside; m++) { /* of a sliver, rounding leaves n.n another number */
+        weight[m] /= sum;
     }
     if (inside) {
         put(best, s, 3, index, weight);
@@ -127,33 +130,9 @@ static void keep(struct tact_simplex *s, const struct nearest_on *best)
     s->count = best->count;
 }
 
-/* The normal of three points, which rounding spares however near to the origin they are. 0 where
- * they are in line. */
-static int normal_of_three(const struct tact_simplex *s, const double *v, double n[3])
-{
-    double ab[3], ac[3], across[3];
-    tact_v3_sub(ab, s->point[1].w, s->point[0].w);
-    tact_v3_sub(ac, s->point[2].w, s->point[0].w);
-    tact_v3_cross(across, ab, ac);
-    double size = tact_v3_normalize(n, across);
-    tact_v3_scale(n, n, copysign(1.0, tact_v3_dot(n, v)));
-    return size > 0.0;
-}
-
-/* How far the difference is beyond the origin along n. */
-static double bound_along(struct tact_core_pair *pair, const double n[3])
-{
-    struct tact_difference low;
-    double back[3];
-    tact_v3_scale(back, n, -1.0);
-    tact_difference_support(pair, back, &low);
-    return tact_v3_dot(n, low.w);
-}
-
 static void report(struct tact_core_pair *pair, const struct tact_simplex *s,
                    const struct nearest_on *best, struct tact_nearest *out)
 {
-    double n[3];
     memset(out->on_a, 0, sizeof out->on_a);
     out->from = *s;
     for (int i = 0; i < best->count; i++) {
@@ -161,21 +140,9 @@ static void report(struct tact_core_pair *pair, const struct tact_simplex *s,
     }
     tact_v3_sub(out->on_b, out->on_a, best->v);
     out->distance = sqrt(best->square);
-    out->bound = -INFINITY;
-    if (s->count == 3 && normal_of_three(s, best->v, n)) {
-        tact_v3_copy(out->normal, n);
-        out->bound = bound_along(pair, n);
-    }
-    if (out->bound < out->distance - ROUNDING * pair->size) { /* the better of the two */
-        tact_v3_scale(n, best->v, 1.0 / out->distance);
-        double bound = bound_along(pair, n);
-        if (bound > out->bound) {
-            tact_v3_copy(out->normal, n);
-            out->bound = bound;
-        }
-    }
+    tact_separating_normal(pair, s, best->v, out);
     if (s->count == 3) {
-        out->distance = tact_v3_dot(out->normal, s->point[0].w);
+        out->distance = tact_v3_dot(out->normal, best->v);
     }
 }
 

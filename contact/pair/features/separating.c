@@ -1,0 +1,115 @@
+/*
+ * The direction along which two cores that are apart are furthest apart. The vector between their
+ * nearest points says it only as well as it is long; the corners, edges and faces that they are on
+ * say it to rounding, however near to touch the cores are.
+ */
+#include <float.h>
+#include <math.h>
+#include "contact/pair/features/difference_internal.h"
+
+#define ROUNDING 1e-16 /* of the size: what the distance and its bound differ by at best */
+
+enum { MOST_REFINED = 16 };
+
+/* Unit normal of the corner, edge or plane through `count` points of s: of a corner its direction,
+ * of an edge the part of that across it, of a plane towards v. 0 where rounding leaves none. */
+static int normal_of(const struct tact_simplex *s, const int *index, int count, const double *v,
+                     double n[3])
+{
+    const double *p = s->point[index[0]].w;
+    double u[3], w[3], across[3];
+    if (count == 1) {
+        return tact_v3_normalize(n, p) > 0.0;
+    }
+    tact_v3_sub(u, s->point[index[1]].w, p);
+    if (count == 2) {
+        tact_v3_cross(w, p, u);
+        tact_v3_cross(across, u, w);
+        return tact_v3_normalize(n, across) > 0.0;
+    }
+    tact_v3_sub(w, s->point[index[2]].w, p);
+    tact_v3_cross(across, u, w);
+    double size = tact_v3_normalize(n, across);
+    tact_v3_scale(n, n, copysign(1.0, tact_v3_dot(n, v)));
+    return size > 0.0;
+}
+
+/* Of the normals of all corners, edges and planes of s the one along which the nearest of its
+ * points is furthest from the origin. */
+static int find_best(const struct tact_simplex *s, const double *v, double n[3])
+{
+    static const int part[14][3] = {{0},       {1},       {2},       {3},      {0, 1},
+                                    {0, 2},    {1, 2},    {0, 3},    {1, 3},   {2, 3},
+                                    {0, 1, 2}, {0, 1, 3}, {0, 2, 3}, {1, 2, 3}};
+    double most = -INFINITY, tried[3];
+    for (int i = 0; i < 14; i++) {
+        int count = i < 4 ? 1 : i < 10 ? 2 : 3;
+        if (part[i][count - 1] >= s->count || !normal_of(s, part[i], count, v, tried)) {
+            continue;
+        }
+        double least = INFINITY;
+        for (int k = 0; k < s->count; k++) {
+            least = tact_min(least, tact_v3_dot(tried, s->point[k].w));
+        }
+        if (least > most) {
+            tact_v3_copy(n, tried);
+            most = least;
+        }
+    }
+    return most > -INFINITY;
+}
+
+/* Adds a point; where there is no room, in place of the one that is furthest along n. */
+static void add_point(struct tact_simplex *s, const struct tact_difference *next, const double n[3])
+{
+    int at = 0;
+    if (s->count < 4) {
+        s->point[s->count++] = *next;
+        return;
+    }
+    for (int i = 1; i < 4; i++) {
+        at = tact_v3_dot(n, s->point[i].w) > tact_v3_dot(n, s->point[at].w) ? i : at;
+    }
+    s->point[at] = *next;
+}
+
+/* How far all of the difference is beyond the origin along n; *low: its point nearest to it. */
+static double bound_along(struct tact_core_pair *pair, const double n[3],
+                          struct tact_difference *low)
+{
+    double back[3];
+    tact_v3_scale(back, n, -1.0);
+    tact_difference_support(pair, back, low);
+    return tact_v3_dot(n, low->w);
+}
+
+void tact_separating_normal(struct tact_core_pair *pair, const struct tact_simplex *simplex,
+                            const double *v, struct tact_nearest *out)
+{
+    static const int all[3] = {0, 1, 2};
+    struct tact_simplex s = *simplex;
+    struct tact_difference low;
+    double n[3];
+    out->bound = -INFINITY;
+    int found = normal_of(&s, all, s.count, v, n);
+    for (int step = 0; found && step < MOST_REFINED; step++) {
+        double bound = bound_along(pair, n, &low);
+        if (bound > out->bound) {
+            out->bound = bound;
+            tact_v3_copy(out->normal, n);
+        } else if (step > 1) {
+            break;
+        }
+        if (out->bound >= out->distance - ROUNDING * pair->size) {
+            break;
+        }
+        if (!tact_difference_repeats(s.point, s.count, &low)) {
+            add_point(&s, &low, n);
+        }
+        found = find_best(&s, v, n);
+    }
+    if (!(out->bound > -INFINITY)) { /* three points in line */
+        tact_v3_normalize(out->normal, v);
+        out->bound = bound_along(pair, out->normal, &low);
+    }
+}
