@@ -15,8 +15,9 @@ static const char help[] =
     "usage: tact distance A B [OPTION]...\n\n"
     "Signed distance of two convex solids, exact but for rounding, and the features that decide\n"
     "it. Each is the path of a mesh (OBJ or STL), whose convex hull is taken, or one of\n"
-    "  sphere:RADIUS  capsule:RADIUS,LENGTH  box:X,Y,Z (full edges)  halfspace (z <= 0)\n"
-    "all in m. The axis of a capsule is z, and LENGTH that of its straight part.\n\n"
+    "  sphere:RADIUS  capsule:RADIUS,LENGTH  cylinder:RADIUS,LENGTH  box:X,Y,Z (full edges)\n"
+    "  ellipsoid:X,Y,Z (full axes)  halfspace (z <= 0)\n"
+    "all in m. The axis of capsule and cylinder is z, and LENGTH that of its straight part.\n\n"
     "  --pose-a POSE    of A: \"x y z\" or \"x y z qw qx qy qz\"; default: the origin\n"
     "  --pose-b POSE    of B\n"
     "  --scale S        of the coordinates of mesh files; 0.001 for files in mm; default 1\n"
@@ -109,8 +110,9 @@ static int answer_distance(const struct query *q, char **words, struct word_shap
     int rc = tact_distance_find(&shape[0].shape, &q->pose[0], &shape[1].shape, &q->pose[1], &found);
     if (rc) {
         tact_error_set(&err, rc,
-                       rc == -ENOTSUP ? "%s and %s: expected two of sphere, capsule, box, "
-                                        "halfspace and mesh files, one of them not a halfspace"
+                       rc == -ENOTSUP ? "%s and %s: expected two of sphere, capsule, cylinder, "
+                                        "box, ellipsoid, halfspace and mesh files, one of them "
+                                        "not a halfspace"
                                       : "%s and %s: out of memory",
                        words[0], words[1]);
         return command_error(&err);

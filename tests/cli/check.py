@@ -650,6 +650,11 @@ def distance(folder):
     near(got["distance"], 0.2)
     near(sorted(c[0] for c in got["polygon"]), [-0.4, 0.4])
     near(measured("sphere:0.3", "sphere:0.3", code=1)["distance"], -0.6)
+    got = measured("cylinder:0.1,0.8", "box:1,1,1", "--pose-a", f"0 0 0.7 {half} 0 {half} 0")  # a can on its side
+    near(got["distance"], 0.1)
+    assert got["features"] == ["edge", "face"], got
+    near(sorted(c[0] for c in got["polygon"]), [-0.4, 0.4])
+    near(measured("ellipsoid:0.2,0.4,0.6", "ellipsoid:0.4,0.4,0.2", "--pose-a", "0 0 0.5")["distance"], 0.1)
     points = os.path.join(folder, "points.obj")  # the hull of what is no closed mesh
     with open(points, "w", encoding="ascii") as stream:
         stream.write("v 0 0 0\nv 2 0 0\nv 0 2 0\nv 0 0 2\nv 0.1 0.1 0.1\nf 1 2 5\nf 3 4 5\n")
@@ -663,7 +668,7 @@ def distance(folder):
             (("no/such.obj", "halfspace"), 3, "no/such.obj"),
             (("sphere:-1", "halfspace"), 2, "sphere:-1"),
             (("halfspace", "halfspace"), 2, "one of them not a halfspace"),
-            (("ellipsoid:1,2,3", "halfspace"), 2, "expected two of sphere"),
+            (("torus:2,1", "halfspace"), 2, "expected two of sphere"),
             (("sphere:1",), 2, "two shapes"),
             (("sphere:1", "halfspace", "--pose-a", "0 0"), 2, "--pose-a")):
         out, err = tact("distance", *words, code=code)

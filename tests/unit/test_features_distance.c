@@ -12,8 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <cmocka.h>
-#include "contact/pair/features/manifold_internal.h"
 #include "support/data.h"
+#include "support/manifold_check.h"
 #include "support/random.h"
 
 /* A solid with its core. */
@@ -104,16 +104,6 @@ static struct tact_manifold manifold(const struct solid *a, const struct solid *
     return m;
 }
 
-static double area_of(const struct tact_manifold *m)
-{
-    double twice = 0.0;
-    for (int i = 0; i < m->corners; i++) {
-        const double *p = m->corner[i], *q = m->corner[(i + 1) % m->corners];
-        twice += p[0] * q[1] - p[1] * q[0];
-    }
-    return 0.5 * twice;
-}
-
 /* Extent along an axis of the world. */
 static double span_of(const struct tact_manifold *m, int axis)
 {
@@ -125,21 +115,6 @@ static double span_of(const struct tact_manifold *m, int axis)
     }
     return high - low;
 }
-
-static double gap_at(const struct tact_manifold *m, int corner)
-{
-    const double *x = m->corner[corner];
-    return m->height_a[0] - m->height_b[0] + (m->height_a[1] - m->height_b[1]) * x[0] +
-           (m->height_a[2] - m->height_b[2]) * x[1];
-}
-
-#define NEAR(value, expected, tolerance)                                                           \
-    do {                                                                                           \
-        double is = (value), should = (expected);                                                  \
-        if (!(fabs(is - should) <= (tolerance))) {                                                 \
-            fail_msg("%s = %.17g, expected %.17g within %g", #value, is, should, tolerance);       \
-        }                                                                                          \
-    } while (0)
 
 /* ---- by trying everything ---- */
 
@@ -314,7 +289,7 @@ static void cubes_face_to_face(void **state)
         NEAR(area_of(&m), 0.7, 1e-12);
         assert_int_equal(m.corners, 4);
         for (int k = 0; k < 4; k++) {
-            NEAR(gap_at(&m, k), s[i] - 1.0, 1e-12);
+            NEAR(gap_at(&m, m.corner[k]), s[i] - 1.0, 1e-12);
         }
     }
     tact_v3_set(a.pose.position, 0.0, 0.0, 1.2);
@@ -352,7 +327,7 @@ static void cubes_edge_on_edge(void **state)
         assert_true(m.feature[0] == TACT_FEATURE_EDGE && m.feature[1] == TACT_FEATURE_EDGE);
         NEAR(sep.point_a[0], 0.0, 1e-12);
         NEAR(sep.point_a[1], 0.0, 1e-12);
-        NEAR(gap_at(&m, 0), gaps[i], 1e-15);
+        NEAR(gap_at(&m, m.corner[0]), gaps[i], 1e-15);
         for (int f = 0; f < a.core->faces; f++) { /* no face is within 40 degrees of the plane */
             double n[3];
             tact_quat_rotate(n, a.pose.quat_wxyz, a.core->normal[f]);
@@ -382,7 +357,7 @@ static void planes_and_round_solids(void **state)
     struct tact_manifold m = manifold(&cube, &floor);
     assert_true(m.corners == 1 && m.feature[0] == TACT_FEATURE_VERTEX &&
                 m.feature[1] == TACT_FEATURE_FACE);
-    NEAR(gap_at(&m, 0), sep.distance, 1e-15);
+    NEAR(gap_at(&m, m.corner[0]), sep.distance, 1e-15);
     NEAR(query(&floor, &cube, NULL).normal[2], -1.0, 1e-15);
 
     tact_v3_set(ball.pose.position, 0.1, 0.05, 0.9); /* on a face, an edge, inside */
@@ -597,8 +572,8 @@ static void hulls_of_real_objects(void **state)
                 worst = fmax(worst, deviation(&s[i], &t[k], &sep, axes));
             }
             printf("%s (%d vertices), %s (%d): %d of %d overlap, deviation %.1e of size\n",
-                   names[i], s[i].core->vertices, names[k], t[k].core->vertices, deep, pairs,
-                   worst);
+                   names[i], (int)s[i].core->vertices, names[k], (int)t[k].core->vertices, deep,
+                   pairs, worst);
             assert_true(worst < 3e-14); /* slivers of qhull's triangles */
         }
     }

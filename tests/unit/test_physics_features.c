@@ -323,6 +323,117 @@ static void soft_ball_spins_down(void **state)
     }
 }
 
+static struct tact_shape can_of(double radius, double length)
+{
+    const struct tact_shape can = {.kind = TACT_SHAPE_CYLINDER, .size = {radius, 0.5 * length}};
+    return can;
+}
+
+/* A can on a slope, on its end on a plate, stays under diameter / height and tips over it: its rim
+ * is 64 corners, the chord of which is 0.12 % short of it where none is below. */
+static void can_tips_at_its_rim(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 4; i++) {
+        double slope = atan(0.6) * (i & 1 ? 1.0015 : 0.9985);
+        struct tact_world_options o = scene_slope(slope);
+        const struct tact_shape can = can_of(0.03, 0.1), plate = scene_box(1, 1, 0.01);
+        const double place[3] = {0.0, 0.0, 0.05};
+        struct tact_pose under = tact_pose_identity();
+        struct world_scene s;
+        o.model = tact_contact_model_named("features");
+        scene_open(&s, &o);
+        under.position[2] = -0.005;
+        scene_attach(&s, -1, &plate, &under, 0);
+        scene_solid(&s, &can, 0.3, place, i & 2 ? 0.4 : 0.0);
+        start(&s, 2.0);
+        scene_run(&s, 1.5);
+        printf("slope %.4f of diameter / height: tilt %.1e\n", tan(slope) / 0.6, scene_tilt(&s, 0));
+        assert_true(i & 1 ? scene_tilt(&s, 0) > 0.1 : scene_tilt(&s, 0) < 1e-9);
+        scene_close(&s);
+    }
+}
+
+/* A can on its side rolls down at 2/3 g sin(slope), less what the width of its line resists: it is
+ * 1e-4 of its length. Nothing sinks. */
+static void can_rolls(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 4; i++) {
+        const double r = 0.03, length = 0.1, slope = 0.2, h = 1e-3 / (1 << i % 2);
+        struct tact_world_options o = scene_slope(slope);
+        const struct tact_shape can = can_of(r, length), plate = scene_box(8, 1, 1e-3);
+        const double place[3] = {0.0, 0.0, r}, turn[3] = {2.0 * atan(1.0), 0.0, 0.0};
+        struct tact_pose under = tact_pose_identity();
+        struct world_scene s;
+        double deepest = 0.0;
+        o.model = tact_contact_model_named("features");
+        o.period = h;
+        scene_open(&s, &o);
+        under.position[2] = -0.5e-3;
+        if (i < 2) {
+            scene_ground(&s);
+        } else {
+            scene_attach(&s, -1, &plate, &under, 0);
+        }
+        scene_solid(&s, &can, 0.3, place, 0.0);
+        start(&s, 0.5);
+        struct tact_body *body = tact_world_body(s.world, 0);
+        tact_quat_from_rotvec(body->pose.quat_wxyz, turn);
+        tact_world_refresh(s.world);
+        for (int k = 0; k < (int)(1.0 / h); k++) {
+            scene_step(&s);
+            deepest = fmin(deepest, body->pose.position[2] - r);
+        }
+        double rate = body->twist[0] / ((double)s.ticks * h), arm = 0.5e-4 * length;
+        double exact = 2.0 / 3.0 * G * (sin(slope) - cos(slope) * arm / r);
+        printf("rolls at %.6f of exact, lowest %.1e m, unsolved %ld\n", rate / exact, deepest,
+               s.unsolved);
+        assert_true(fabs(rate / exact - 1.0) < 1e-3 && deepest > -1e-12 && s.unsolved == 0);
+        assert_true(fabs(body->twist[4] * r / body->twist[0] - 1.0) < 1e-5);
+        scene_close(&s);
+    }
+}
+
+/* An egg that rocks about its waist on a plate: small swings at sqrt(m g (R - b) / (I + m b^2)), R
+ * its radius of curvature there. */
+static void egg_rocks(void **state)
+{
+    (void)state;
+    const double a = 0.05, b = 0.03, mass = 0.2, rise = a * a / b;
+    const double inertia = mass * (a * a + b * b) / 5.0 + mass * b * b;
+    const double exact = sqrt(mass * G * (rise - b) / inertia);
+    struct tact_world_options o = options_of("features", 2.5e-4);
+    const struct tact_shape egg = {.kind = TACT_SHAPE_ELLIPSOID, .size = {a, b, b}};
+    const struct tact_shape plate = scene_box(1, 1, 0.01);
+    const double place[3] = {0.0, 0.0, b}, turn[3] = {0.0, 1e-3, 0.0};
+    struct tact_pose under = tact_pose_identity();
+    struct world_scene s;
+    scene_open(&s, &o);
+    under.position[2] = -0.005;
+    scene_attach(&s, -1, &plate, &under, 0);
+    scene_solid(&s, &egg, mass, place, 0.0);
+    start(&s, 1.0);
+    struct tact_body *body = tact_world_body(s.world, 0);
+    tact_quat_from_rotvec(body->pose.quat_wxyz, turn);
+    tact_world_refresh(s.world);
+    double before = body->pose.quat_wxyz[2], first = 0.0, last = 0.0;
+    int crossings = 0;
+    for (int i = 0; i < 10000 && crossings < 7; i++) {
+        scene_step(&s);
+        double now = body->pose.quat_wxyz[2];
+        if ((now < 0.0) != (before < 0.0)) {
+            last = (i + before / (before - now)) * o.period;
+            first = crossings++ ? first : last;
+        }
+        before = now;
+    }
+    double frequency = 4.0 * atan(1.0) * (crossings - 1) / (last - first);
+    printf("rocks at %.5f of exact\n", frequency / exact);
+    assert_true(crossings == 7 && fabs(frequency / exact - 1.0) < 2e-3);
+    scene_close(&s);
+}
+
 /* One body thrown at a sheet of 1 mm. */
 struct throw
 {
@@ -412,6 +523,9 @@ int main(void)
         cmocka_unit_test(block_tips_at_its_edge),
         cmocka_unit_test(box_rocks_on_a_layer),
         cmocka_unit_test(soft_ball_spins_down),
+        cmocka_unit_test(can_tips_at_its_rim),
+        cmocka_unit_test(can_rolls),
+        cmocka_unit_test(egg_rocks),
         cmocka_unit_test(fast_bodies_pass_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

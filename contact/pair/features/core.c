@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "contact/pair/features/curved_internal.h"
 #include "contact/pair/features/faces_internal.h"
 
 /* Up to so many vertices all are tried, which costs less than to walk among them. */
@@ -39,12 +40,21 @@ static int best_of_all(const struct tact_core *core, const double d[3])
     return best;
 }
 
-int tact_core_support(const struct tact_core *core, const double d[3], int from)
+void tact_core_vertex(const struct tact_core *core, int64_t vertex, double out[3])
+{
+    if (core->vertex) {
+        tact_v3_copy(out, core->vertex[vertex]);
+    } else {
+        tact_curved_vertex(core, vertex, out);
+    }
+}
+
+int64_t tact_core_support(const struct tact_core *core, const double d[3], int64_t from)
 {
     if (!core->start) {
-        return best_of_all(core, d);
+        return core->vertex ? best_of_all(core, d) : tact_curved_support(core, d);
     }
-    int at = from >= 0 ? from : core->start[cell_of(d)];
+    int at = from >= 0 ? (int)from : core->start[cell_of(d)];
     double most = tact_v3_dot(core->vertex[at], d);
     for (int before = -1; before != at;) {
         before = at;
@@ -71,7 +81,7 @@ static int make_start(struct tact_core *core)
         d[axis] = sign;
         d[(axis + 1) % 3] = (2.0 * (i / SIDE % SIDE) + 1.0) / SIDE - 1.0;
         d[(axis + 2) % 3] = (2.0 * (i % SIDE) + 1.0) / SIDE - 1.0;
-        last = tact_core_support(core, d, last);
+        last = (int)tact_core_support(core, d, last);
         start[i] = last;
     }
     return 0;
@@ -88,7 +98,7 @@ static int set_size(struct tact_core *core)
     for (int f = 0; f < core->faces; f++) {
         double back[3];
         tact_v3_scale(back, core->normal[f], -1.0);
-        int far = tact_core_support(core, back, -1);
+        int64_t far = tact_core_support(core, back, -1);
         double width = core->offset[f] + tact_v3_dot(core->vertex[far], back);
         core->thickness = tact_min(core->thickness, width);
     }
@@ -141,6 +151,11 @@ int tact_core_create(const struct tact_shape *shape, struct tact_core **out)
     case TACT_SHAPE_BOX:
     case TACT_SHAPE_CONVEX:
         rc = shape->mesh ? make_hull(core, shape->mesh) : -EINVAL;
+        break;
+    case TACT_SHAPE_CYLINDER:
+    case TACT_SHAPE_ELLIPSOID:
+        tact_curved_make(core, shape->size);
+        rc = 0;
         break;
     default:
         break;

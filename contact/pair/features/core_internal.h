@@ -9,9 +9,9 @@
 enum { TACT_CORE_RIM = 64 };
 
 /*
- * A convex polytope: a hull, the segment of a capsule, the point of a ball. The shape is all points
- * within `radius` of it. Coordinates are those of the shape. A half-space has a radius of 0 and no
- * vertices: it is known by its kind.
+ * A convex polytope: a hull, the segment of a capsule, the point of a ball, a cylinder or an
+ * ellipsoid as in curved_internal.h. The shape is all points within `radius` of it. Coordinates are
+ * those of the shape. A half-space has a radius of 0 and no vertices: it is known by its kind.
  */
 struct tact_core {
     enum tact_shape_kind kind;
@@ -19,8 +19,9 @@ struct tact_core {
     double size;      /* greatest coordinate of a vertex [m] */
     double thickness; /* least distance of a face from the vertex opposite to it, with the radius
                          on both sides [m] */
-    int vertices;
-    double (*vertex)[3]; /* [m] */
+    double half[3];   /* of a cylinder or an ellipsoid: its lengths, as the shape has them [m] */
+    int64_t vertices;
+    double (*vertex)[3]; /* [m]; NULL: a curved surface */
     int *next_first;     /* by vertex: where its neighbours start in `next`; one more */
     int *next;           /* neighbours along edges of the triangulation */
     int faces;
@@ -37,7 +38,8 @@ struct tact_core {
 static inline int tact_core_has(enum tact_shape_kind kind)
 {
     return kind == TACT_SHAPE_HALFSPACE || kind == TACT_SHAPE_SPHERE ||
-           kind == TACT_SHAPE_CAPSULE || kind == TACT_SHAPE_BOX || kind == TACT_SHAPE_CONVEX;
+           kind == TACT_SHAPE_CAPSULE || kind == TACT_SHAPE_BOX || kind == TACT_SHAPE_CONVEX ||
+           kind == TACT_SHAPE_CYLINDER || kind == TACT_SHAPE_ELLIPSOID;
 }
 
 /* Makes the core of a shape. -ENOMEM, -ENOTSUP for a kind without one, -EINVAL for a solid without
@@ -47,6 +49,9 @@ void tact_core_free(struct tact_core *core);
 
 /* The vertex furthest along d (shape frame, of any length); the search walks along edges from the
  * vertex `from`, or where that is negative, from the table of directions. Real-time safe. */
-int tact_core_support(const struct tact_core *core, const double d[3], int from);
+int64_t tact_core_support(const struct tact_core *core, const double d[3], int64_t from);
+
+/* Place of a vertex (shape frame) [m]. Real-time safe. */
+void tact_core_vertex(const struct tact_core *core, int64_t vertex, double out[3]);
 
 #endif

@@ -25,13 +25,15 @@ void tact_core_pair_place(struct tact_core_pair *pair, const struct tact_core *a
     pair->supports = 0;
 }
 
-void tact_difference_of(const struct tact_core_pair *pair, int a, int b,
+void tact_difference_of(const struct tact_core_pair *pair, int64_t a, int64_t b,
                         struct tact_difference *out)
 {
-    double moved[3];
-    tact_m3_mul_v3(moved, pair->turn, pair->b->vertex[b]);
+    double of_a[3], of_b[3], moved[3];
+    tact_core_vertex(pair->a, a, of_a);
+    tact_core_vertex(pair->b, b, of_b);
+    tact_m3_mul_v3(moved, pair->turn, of_b);
     tact_v3_add(moved, moved, pair->shift);
-    tact_v3_sub(out->w, pair->a->vertex[a], moved);
+    tact_v3_sub(out->w, of_a, moved);
     out->a = a;
     out->b = b;
 }

@@ -12,7 +12,7 @@
 /* A point of it: the difference of two vertices. */
 struct tact_difference {
     double w[3]; /* [m] */
-    int a, b;
+    int64_t a, b;
 };
 
 /* Up to four of its points, affinely independent but for rounding. */
@@ -23,11 +23,11 @@ struct tact_simplex {
 
 struct tact_core_pair {
     const struct tact_core *a, *b;
-    double turn[9];  /* from B's frame to A's, row-major */
-    double shift[3]; /* of B's origin in A's frame [m] */
-    double size;     /* of the coordinates that are subtracted [m] */
-    int at_a, at_b;  /* where the next searches of a support start; -1: nowhere in particular */
-    int supports;    /* searches made */
+    double turn[9];     /* from B's frame to A's, row-major */
+    double shift[3];    /* of B's origin in A's frame [m] */
+    double size;        /* of the coordinates that are subtracted [m] */
+    int64_t at_a, at_b; /* where the next searches of a support start; -1: nowhere in particular */
+    int supports;       /* searches made */
 };
 
 /* What a search of the least distance or depth came to. */
@@ -45,7 +45,7 @@ void tact_core_pair_place(struct tact_core_pair *pair, const struct tact_core *a
                           const struct tact_pose *pose_b);
 
 /* A difference of two vertices, at the present poses. */
-void tact_difference_of(const struct tact_core_pair *pair, int a, int b,
+void tact_difference_of(const struct tact_core_pair *pair, int64_t a, int64_t b,
                         struct tact_difference *out);
 
 /* The one furthest along d (A's frame, of any length). */
@@ -64,10 +64,17 @@ int tact_difference_repeats(const struct tact_difference *points, int count,
  */
 int tact_gjk(struct tact_core_pair *pair, struct tact_simplex *simplex, struct tact_nearest *out);
 
+/* Weights of up to three points in the point of their simplex that is nearest to the origin. */
+void tact_simplex_weights(const struct tact_simplex *simplex, double weight[3]);
+
 /* The normal of a separation and its bound. simplex: the one, two or three points that the nearest
  * point v is on; out: in, the distance; out, normal and bound. */
 void tact_separating_normal(struct tact_core_pair *pair, const struct tact_simplex *simplex,
                             const double *v, struct tact_nearest *out);
+
+/* Makes the result of a pair of which a core is curved exact, which was found nearly: its normal,
+ * distance and points. */
+void tact_settle_normal(struct tact_core_pair *pair, struct tact_nearest *found);
 
 /*
  * The least translation (van den Bergen 2001): the face of the difference nearest to the origin, by

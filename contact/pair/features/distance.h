@@ -35,7 +35,7 @@ struct tact_distance {
 TACT_API const char *tact_feature_name(enum tact_feature feature);
 
 /** 1 for two shapes whose distance tact_distance_find() knows: half-spaces, spheres, capsules,
- *  boxes and convex solids, one of them bounded. Real-time safe. */
+ *  cylinders, ellipsoids, boxes and convex solids, one of them bounded. Real-time safe. */
 TACT_API int tact_distance_takes(const struct tact_shape *a, const struct tact_shape *b);
 
 /**

@@ -5,9 +5,11 @@
 #include "contact/pair/features/difference_internal.h"
 
 #define BEYOND 2e-15 /* of the size: a point further than that in front of a face is beyond it */
+#define CURVED 1e-7  /* of the size: the same where a core is curved, of which more follows */
 #define FLAT 1e-13   /* of the size: a tetrahedron less high than that has no volume */
 #define APART 1e-12  /* of the size: the origin further outside than that is no rounding */
-#define SLIVER 1e-14 /* of its sides' product: a face of less area has no normal */
+#define ALIKE (1.0 - 1e-6) /* cosine over which the normals of two faces of a plane are */
+#define SLIVER 1e-14       /* of its sides' product: a face of less area has no normal */
 
 enum { MOST_POINTS = 256, MOST_FACES = 2 * MOST_POINTS, MOST_EDGES = 128 };
 
@@ -254,29 +256,59 @@ static int close_horizon(struct polytope *p)
     return good;
 }
 
-/* The face's point nearest to the origin, as a point of each core. */
-static void find_witness(const struct polytope *p, const struct face *f, struct tact_nearest *out)
+/* Weights of a face's corners in the point of its plane nearest to the origin, times twice its
+ * area; the least of them is negative where that point is outside of the face. Returns the least.
+ */
+static double weights_of(const struct polytope *p, const struct face *f, double weight[3])
 {
-    const double *w[3];
-    double foot[3], total = 0.0, weight[3];
-    for (int i = 0; i < 3; i++) {
-        w[i] = p->point[f->point[i]].w;
-        out->from.point[i] = p->point[f->point[i]];
-    }
-    out->from.count = 3;
+    double foot[3], least = INFINITY;
     tact_v3_scale(foot, f->n, f->d);
     for (int i = 0; i < 3; i++) {
         double u[3], v[3], n[3];
-        tact_v3_sub(u, w[(i + 1) % 3], foot);
-        tact_v3_sub(v, w[(i + 2) % 3], foot);
+        tact_v3_sub(u, p->point[f->point[(i + 1) % 3]].w, foot);
+        tact_v3_sub(v, p->point[f->point[(i + 2) % 3]].w, foot);
         tact_v3_cross(n, u, v);
-        weight[i] = tact_max(0.0, tact_v3_dot(n, f->n));
+        weight[i] = tact_v3_dot(n, f->n);
+        least = tact_min(least, weight[i]);
+    }
+    return least;
+}
+
+/* Makes *face the one that contains the nearest point, of those that lie in its plane but for
+ * rounding. Returns whether it is another. */
+static int find_containing(const struct polytope *p, double beyond, struct face *face)
+{
+    double weight[3], most = weights_of(p, face, weight);
+    const struct face like = *face;
+    int changed = 0;
+    for (int f = 0; f < p->faces && most < 0.0; f++) {
+        const struct face *other = &p->face[f];
+        if (other->used && other->d <= like.d + beyond && tact_v3_dot(other->n, like.n) > ALIKE) {
+            double least = weights_of(p, other, weight);
+            changed |= least > most;
+            *face = least > most ? *other : *face;
+            most = tact_max(least, most);
+        }
+    }
+    return changed;
+}
+
+/* The face's point nearest to the origin, as a point of each core. */
+static void find_witness(const struct polytope *p, const struct face *f, struct tact_nearest *out)
+{
+    double total = 0.0, weight[3];
+    weights_of(p, f, weight);
+    out->from.count = 3;
+    for (int i = 0; i < 3; i++) {
+        out->from.point[i] = p->point[f->point[i]];
+        weight[i] = tact_max(0.0, weight[i]);
         total += weight[i];
     }
     memset(out->on_a, 0, sizeof out->on_a);
     for (int i = 0; i < 3; i++) {
-        double share = total > 0.0 ? weight[i] / total : 1.0 / 3.0;
-        tact_v3_axpy(out->on_a, share, p->pair->a->vertex[p->point[f->point[i]].a]);
+        double vertex[3], part = total > 0.0 ? weight[i] / total : 1.0 / 3.0;
+        tact_core_vertex(p->pair->a, p->point[f->point[i]].a, vertex);
+        tact_v3_axpy(out->on_a, part, vertex);
     }
     tact_v3_scale(out->normal, f->n, -1.0);
     tact_v3_copy(out->on_b, out->on_a);
@@ -291,7 +323,7 @@ static void report_flat(const struct polytope *p, const double normal[3], struct
     tact_v3_scale(out->normal, normal, side);
     out->from.count = 1;
     out->from.point[0] = p->point[0];
-    tact_v3_copy(out->on_a, p->pair->a->vertex[p->point[0].a]);
+    tact_core_vertex(p->pair->a, p->point[0].a, out->on_a);
     tact_v3_copy(out->on_b, out->on_a);
 }
 
@@ -299,7 +331,8 @@ int tact_epa(struct tact_core_pair *pair, const struct tact_simplex *simplex,
              struct tact_nearest *out)
 {
     struct polytope p;
-    double flat[3], beyond = BEYOND * pair->size;
+    int curved = !pair->a->vertex || !pair->b->vertex;
+    double flat[3], beyond = (curved ? CURVED : BEYOND) * pair->size;
     p.pair = pair;
     take_simplex(&p, simplex);
     if (!complete(&p, flat)) {
@@ -322,6 +355,9 @@ int tact_epa(struct tact_core_pair *pair, const struct tact_simplex *simplex,
             whole = remove_seen(&p, f, next.w) && close_horizon(&p);
         }
         if (!whole) {
+            if (find_containing(&p, beyond, &face)) {
+                tact_difference_support(pair, face.n, &next);
+            }
             find_witness(&p, &face, out);
             out->distance = -face.d;
             out->bound = -tact_v3_dot(face.n, next.w);

@@ -92,7 +92,7 @@ static void set_corners(const struct tact_manifold *m, struct tact_patch *patch)
 static int is_ball_or_plane(const struct tact_core *core, enum tact_feature feature)
 {
     return core->vertices == 0 || feature == TACT_FEATURE_FACE ||
-           (core->radius > 0.0 && feature == TACT_FEATURE_VERTEX);
+           (core->vertex && core->radius > 0.0 && feature == TACT_FEATURE_VERTEX);
 }
 
 /* A contact point: nothing tilts or spins on it, but of soft balls or a fingertip. */

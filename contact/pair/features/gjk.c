@@ -4,7 +4,8 @@
 #include <string.h>
 #include "contact/pair/features/difference_internal.h"
 
-#define NEAR 1e-13 /* of the size: nearer than that rounding has made the direction */
+#define CURVED 1e-7 /* of the distance, up to which that of a curved core is found here */
+#define NEAR 1e-13  /* of the size: nearer than that rounding has made the direction */
 
 enum { MOST_STEPS = 200 };
 
@@ -48,30 +49,23 @@ static void try_edge(struct nearest_on *best, const struct tact_simplex *s, int 
     }
 }
 
-/* The nearest point of a triangle is in it, or on one of its edges. */
+/* The nearest point of a triangle is in it, or on one of its edges. Its weights are of differences
+ * from a corner, so that those of a triangle much smaller than its distance are right. */
 static void try_triangle(struct nearest_on *best, const struct tact_simplex *s, int i, int j, int k)
 {
-    const double *a = s->point[i].w, *b = s->point[j].w, *c = s->point[k].w;
-    double ab[3], ac[3], n[3], part[3][3], weight[3];
+    const double *a = s->point[i].w;
+    double ab[3], ac[3], n[3], part[3], weight[3];
     const int index[3] = {i, j, k};
-    tact_v3_sub(ab, b, a);
-    tact_v3_sub(ac, c, a);
+    tact_v3_sub(ab, s->point[j].w, a);
+    tact_v3_sub(ac, s->point[k].w, a);
     tact_v3_cross(n, ab, ac);
-    tact_v3_cross(part[0], b, c);
-    tact_v3_cross(part[1], c, a);
-    tact_v3_cross(part[2], a, b);
     double square = tact_v3_dot(n, n);
-    int inside = square > 0.0;
-    double sum = 0.0;
-    for (int m = 0; m < 3; m++) {
-        weight[m] = tact_v3_dot(n, part[m]);
-        inside = inside && weight[m] > 0.0;
-        sum += weight[m];
-    }
-    for (int m = 0; m < 3 && inside; m++) { /* of a sliver, rounding leaves n.n another number */
-        weight[m] /= sum;
-    }
-    if (inside) {
+    tact_v3_cross(part, ac, a);
+    weight[1] = tact_v3_dot(n, part) / square;
+    tact_v3_cross(part, a, ab);
+    weight[2] = tact_v3_dot(n, part) / square;
+    weight[0] = 1.0 - weight[1] - weight[2];
+    if (square > 0.0 && weight[0] > 0.0 && weight[1] > 0.0 && weight[2] > 0.0) {
         put(best, s, 3, index, weight);
         return;
     }
@@ -120,6 +114,19 @@ static int find_nearest(const struct tact_simplex *s, double flat, struct neares
     return inside;
 }
 
+void tact_simplex_weights(const struct tact_simplex *simplex, double weight[3])
+{
+    struct nearest_on best;
+    find_nearest(simplex, 0.0, &best);
+    for (int i = 0; i < simplex->count; i++) { /* in a sliver an edge may be nearer by rounding */
+        try_edge(&best, simplex, i, (i + 1) % simplex->count);
+    }
+    memset(weight, 0, 3 * sizeof *weight);
+    for (int i = 0; i < best.count; i++) {
+        weight[best.index[i]] = best.weight[i];
+    }
+}
+
 static void keep(struct tact_simplex *s, const struct nearest_on *best)
 {
     struct tact_difference kept[3];
@@ -136,7 +143,9 @@ static void report(struct tact_core_pair *pair, const struct tact_simplex *s,
     memset(out->on_a, 0, sizeof out->on_a);
     out->from = *s;
     for (int i = 0; i < best->count; i++) {
-        tact_v3_axpy(out->on_a, best->weight[i], pair->a->vertex[s->point[i].a]);
+        double vertex[3];
+        tact_core_vertex(pair->a, s->point[i].a, vertex);
+        tact_v3_axpy(out->on_a, best->weight[i], vertex);
     }
     tact_v3_sub(out->on_b, out->on_a, best->v);
     out->distance = sqrt(best->square);
@@ -150,6 +159,7 @@ int tact_gjk(struct tact_core_pair *pair, struct tact_simplex *simplex, struct t
 {
     struct nearest_on best;
     double near = NEAR * pair->size, last = INFINITY;
+    double enough = pair->a->vertex && pair->b->vertex ? 1.0 : 1.0 - CURVED;
     if (!simplex->count) {
         const double first[3] = {-pair->shift[0], -pair->shift[1], -pair->shift[2]};
         double back[3];
@@ -167,7 +177,7 @@ int tact_gjk(struct tact_core_pair *pair, struct tact_simplex *simplex, struct t
         tact_v3_scale(back, best.v, -1.0);
         tact_difference_support(pair, back, &next);
         if (tact_difference_repeats(simplex->point, simplex->count, &next) ||
-            !(best.square < last) || tact_v3_dot(best.v, next.w) >= best.square) {
+            !(best.square < last) || tact_v3_dot(best.v, next.w) >= enough * best.square) {
             break;
         }
         last = best.square;

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 #include "contact/elementary.h"
+#include "contact/pair/features/curved_internal.h"
 
 #define LEAN 0.1       /* sine up to which a face or edge lies in the contact plane */
 #define PARALLEL 0.01  /* sine up to which two edges have a segment in common */
@@ -39,7 +40,7 @@ static void project(const struct tact_manifold *m, const double *r, double x[2])
 }
 
 /* The face of the vertex that faces out most; -1 where none does within LEAN. */
-static int find_face(const struct side *s, int vertex)
+static int find_face(const struct side *s, int64_t vertex)
 {
     const struct tact_core *core = s->core;
     double most = sqrt(1.0 - LEAN * LEAN);
@@ -54,13 +55,13 @@ static int find_face(const struct side *s, int vertex)
 }
 
 /* The neighbour of the vertex along the edge that leans least; -1 where none is within LEAN. */
-static int find_edge(const struct side *s, int vertex)
+static int find_edge(const struct side *s, int64_t vertex)
 {
     const struct tact_core *core = s->core;
     double least = LEAN;
     int best = -1;
     if (!core->faces) { /* of a point, or an axis along z */
-        return core->vertices == 2 && fabs(s->in_core[2]) < LEAN ? 1 - vertex : -1;
+        return core->vertices == 2 && fabs(s->in_core[2]) < LEAN ? 1 - (int)vertex : -1;
     }
     for (int k = core->next_first[vertex]; k < core->next_first[vertex + 1]; k++) {
         double d[3];
@@ -72,36 +73,56 @@ static int find_edge(const struct side *s, int vertex)
     return best;
 }
 
-static void outline_face(const struct tact_manifold *m, const double n[3], const struct side *s,
-                         int face, struct outline *o)
+/* The corners of a face, counter-clockwise from outside (shape frame). */
+static void outline_corners(const struct tact_manifold *m, const struct side *s,
+                            double (*corner)[3], int count, struct outline *o)
 {
-    const struct tact_core *core = s->core;
-    int first = core->rim_first[face], all = core->rim_first[face + 1] - first;
-    double normal[3], foot[3], r[3];
     o->kind = TACT_FEATURE_FACE;
-    o->count = all < TACT_CORE_RIM ? all : TACT_CORE_RIM;
-    for (int i = 0; i < o->count; i++) {
-        int k = (int)((long)i * all / o->count); /* of many corners some, evenly */
-        place(s, core->vertex[core->rim[first + k]], r);
-        project(m, r, o->corner[s->below ? i : o->count - 1 - i]);
+    o->count = count;
+    for (int i = 0; i < count; i++) {
+        double r[3];
+        place(s, corner[i], r);
+        project(m, r, o->corner[s->below ? i : count - 1 - i]);
     }
-    tact_m3_mul_v3(normal, s->turn, core->normal[face]);
-    tact_v3_scale(foot, core->normal[face], core->offset[face]);
-    place(s, foot, r);
+}
+
+/* The height of the plane through a point `at` with outward unit normal `out` (shape frame). */
+static void set_plane(const struct tact_manifold *m, const double n[3], const struct side *s,
+                      const double *out, const double *at, struct outline *o)
+{
+    double normal[3], r[3];
+    tact_m3_mul_v3(normal, s->turn, out);
+    place(s, at, r);
     double along = tact_v3_dot(normal, n);
     o->height[0] = tact_v3_dot(normal, r) / along;
     o->height[1] = -tact_v3_dot(normal, m->t1) / along;
     o->height[2] = -tact_v3_dot(normal, m->t2) / along;
 }
 
+static void outline_face(const struct tact_manifold *m, const double n[3], const struct side *s,
+                         int face, struct outline *o)
+{
+    const struct tact_core *core = s->core;
+    int first = core->rim_first[face], all = core->rim_first[face + 1] - first;
+    int count = all < TACT_CORE_RIM ? all : TACT_CORE_RIM;
+    double corner[TACT_CORE_RIM][3], foot[3];
+    for (int i = 0; i < count; i++) {
+        int k = (int)((long)i * all / count); /* of many corners some, evenly */
+        tact_v3_copy(corner[i], core->vertex[core->rim[first + k]]);
+    }
+    tact_v3_scale(foot, core->normal[face], core->offset[face]);
+    outline_corners(m, s, corner, count, o);
+    set_plane(m, n, s, core->normal[face], foot, o);
+}
+
 static void outline_edge(const struct tact_manifold *m, const double n[3], const struct side *s,
-                         int from, int to, struct outline *o)
+                         const double *from, const double *to, struct outline *o)
 {
     double p[3], q[3], d[2];
     o->kind = TACT_FEATURE_EDGE;
     o->count = 2;
-    place(s, s->core->vertex[from], p);
-    place(s, s->core->vertex[to], q);
+    place(s, from, p);
+    place(s, to, q);
     project(m, p, o->corner[0]);
     project(m, q, o->corner[1]);
     d[0] = o->corner[1][0] - o->corner[0][0];
@@ -114,15 +135,37 @@ static void outline_edge(const struct tact_manifold *m, const double n[3], const
 }
 
 static void outline_vertex(const struct tact_manifold *m, const double n[3], const struct side *s,
-                           int vertex, struct outline *o)
+                           int64_t vertex, struct outline *o)
 {
-    double r[3];
+    double at[3], r[3];
     o->kind = TACT_FEATURE_VERTEX;
     o->count = 1;
-    place(s, s->core->vertex[vertex], r);
+    tact_core_vertex(s->core, vertex, at);
+    place(s, at, r);
     project(m, r, o->corner[0]);
     o->height[0] = tact_v3_dot(r, n);
     o->height[1] = o->height[2] = 0.0;
+}
+
+/* The end or the line on the side of a cylinder that leans by less than LEAN; 0 where neither does.
+ */
+static int outline_cylinder(const struct tact_manifold *m, const double n[3], const struct side *s,
+                            struct outline *o)
+{
+    double corner[TACT_CORE_RIM][3], up = s->in_core[2];
+    if (fabs(up) < LEAN) {
+        tact_curved_line(s->core, s->in_core, corner);
+        outline_edge(m, n, s, corner[0], corner[1], o);
+        return 1;
+    }
+    if (up * up > 1.0 - LEAN * LEAN) {
+        double normal[3] = {0.0, 0.0, copysign(1.0, up)};
+        tact_curved_rim(s->core, normal[2], s->in_core, TACT_CORE_RIM, corner);
+        outline_corners(m, s, corner, TACT_CORE_RIM, o);
+        set_plane(m, n, s, normal, corner[0], o);
+        return 1;
+    }
+    return 0;
 }
 
 /* The bounding plane of a half-space: a square about the middle, larger than the other shape. */
@@ -148,12 +191,15 @@ static void find_outline(const struct tact_manifold *m, const double n[3], const
         outline_plane(m, n, s, size, o);
         return;
     }
-    int vertex = tact_core_support(s->core, s->in_core, -1);
+    int64_t vertex = tact_core_support(s->core, s->in_core, -1);
     int face = find_face(s, vertex), to = face < 0 ? find_edge(s, vertex) : -1;
+    if (s->core->kind == TACT_SHAPE_CYLINDER && outline_cylinder(m, n, s, o)) {
+        return;
+    }
     if (face >= 0) {
         outline_face(m, n, s, face, o);
     } else if (to >= 0) {
-        outline_edge(m, n, s, vertex, to, o);
+        outline_edge(m, n, s, s->core->vertex[vertex], s->core->vertex[to], o);
     } else {
         outline_vertex(m, n, s, vertex, o);
     }

@@ -5,9 +5,9 @@
 #include <string.h>
 
 /* The state is the count of points, negative where the cores overlapped, then a and b of each. */
-static int is_index(double number, int count)
+static int is_index(double number, int64_t count)
 {
-    return number >= 0.0 && number < count;
+    return number >= 0.0 && number < (double)count;
 }
 
 /* What is no state of this pair, as of a log of another scene, is none. */
@@ -17,7 +17,7 @@ static void recall(const struct tact_core_pair *pair, const double *state, struc
     for (int i = 0; i < 3 && fabs(state[0]) > i; i++) {
         const double *at = state + 1 + 2 * i;
         if (is_index(at[0], pair->a->vertices) && is_index(at[1], pair->b->vertices)) {
-            tact_difference_of(pair, (int)at[0], (int)at[1], &s->point[s->count++]);
+            tact_difference_of(pair, (int64_t)at[0], (int64_t)at[1], &s->point[s->count++]);
         }
     }
 }
@@ -28,8 +28,8 @@ static void keep(const struct tact_nearest *found, int overlap, double *state)
     memset(state, 0, TACT_NEAREST_STATE * sizeof *state);
     state[0] = overlap ? -s->count : s->count;
     for (int i = 0; i < s->count && i < 3; i++) {
-        state[1 + 2 * i] = s->point[i].a;
-        state[2 + 2 * i] = s->point[i].b;
+        state[1 + 2 * i] = (double)s->point[i].a;
+        state[2 + 2 * i] = (double)s->point[i].b;
     }
 }
 
@@ -65,6 +65,9 @@ static void nearest_of_cores(struct tact_core_pair *pair, const struct tact_pose
     struct tact_nearest found;
     double turn[9];
     int overlap = search(pair, state, &found, &out->exact);
+    if (!pair->a->vertex || !pair->b->vertex) {
+        tact_settle_normal(pair, &found);
+    }
     double radii = pair->a->radius + pair->b->radius;
     keep(&found, overlap, state);
     tact_quat_to_m3(turn, pose_a->quat_wxyz);
@@ -85,19 +88,20 @@ static void nearest_of_plane(const struct tact_core *core, const struct tact_pos
                              struct tact_separation *out)
 {
     const double z[3] = {0.0, 0.0, 1.0};
-    double up[3], turn[9], down[3], apart[3], low[3];
-    int from = state[0] > 0.0 && is_index(state[1], core->vertices) ? (int)state[1] : -1;
+    double up[3], turn[9], down[3], apart[3], low[3], vertex[3];
+    int64_t from = state[0] > 0.0 && is_index(state[1], core->vertices) ? (int64_t)state[1] : -1;
     tact_quat_rotate(up, plane->quat_wxyz, z);
     tact_quat_to_m3(turn, pose->quat_wxyz);
     tact_m3_tmul_v3(down, turn, up);
     tact_v3_scale(down, down, -1.0);
-    int v = tact_core_support(core, down, from);
-    tact_m3_mul_v3(low, turn, core->vertex[v]);
+    int64_t v = tact_core_support(core, down, from);
+    tact_core_vertex(core, v, vertex);
+    tact_m3_mul_v3(low, turn, vertex);
     tact_v3_sub(apart, pose->position, plane->position);
     double height = tact_v3_dot(up, apart) + tact_v3_dot(up, low) - core->radius;
     memset(state, 0, TACT_NEAREST_STATE * sizeof *state);
     state[0] = 1.0;
-    state[1] = v;
+    state[1] = (double)v;
     out->distance = out->bound = height;
     out->exact = out->supports = 1;
     tact_v3_scale(out->normal, up, sign);

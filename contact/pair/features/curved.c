@@ -1,0 +1,201 @@
+#include "contact/pair/features/curved_internal.h"
+
+#include <math.h>
+#include <string.h>
+#include "contact/elementary.h"
+
+#define PI 3.14159265358979323846
+#define FLAT 1e-12 /* sine under which a direction is along or across the axis */
+#define SHRUNK 0.5 /* of an ellipsoid's least radius of curvature: the radius kept outside */
+
+/* Steps along a side of the square or cube in whose directions the vertices are. */
+static const int64_t ROUND = (int64_t)1 << 28, BALL = (int64_t)1 << 25;
+
+void tact_curved_make(struct tact_core *core, const double size[3])
+{
+    int cylinder = core->kind == TACT_SHAPE_CYLINDER;
+    tact_v3_copy(core->half, size);
+    if (cylinder) {
+        core->vertices = 8 * (ROUND + 1);
+        core->size = tact_max(size[0], size[1]);
+        core->thickness = 2.0 * tact_min(size[0], size[1]);
+        return;
+    }
+    double least = tact_min(size[0], tact_min(size[1], size[2]));
+    double most = tact_max(size[0], tact_max(size[1], size[2]));
+    core->radius = SHRUNK * least * least / most;
+    core->vertices = 6 * (BALL + 1) * (BALL + 1);
+    core->size = most - core->radius;
+    core->thickness = 2.0 * least;
+}
+
+/* The number of a coordinate in [-1, 1] among `steps` from there to there, and back. */
+static int64_t step_of(double x, int64_t steps)
+{
+    double at = 0.5 * (double)steps * (x + 1.0) + 0.5;
+    return at >= (double)steps ? steps : at > 0.0 ? (int64_t)at : 0;
+}
+
+static double place_of(int64_t step, int64_t steps)
+{
+    return 2.0 * (double)step / (double)steps - 1.0;
+}
+
+static int64_t cylinder_support(const double d[3])
+{
+    int axis = fabs(d[1]) > fabs(d[0]), lower = d[2] < 0.0;
+    double most = d[axis], across = most != 0.0 ? d[1 - axis] / fabs(most) : 0.0;
+    int64_t side = 2 * axis + (most < 0.0);
+    return 2 * (side * (ROUND + 1) + step_of(across, ROUND)) + lower;
+}
+
+static void cylinder_vertex(const struct tact_core *core, int64_t vertex, double out[3])
+{
+    int64_t side = vertex / 2 / (ROUND + 1);
+    int axis = side >= 2;
+    double across = place_of(vertex / 2 % (ROUND + 1), ROUND);
+    double scale = core->half[0] / sqrt(1.0 + across * across);
+    out[axis] = side % 2 ? -scale : scale;
+    out[1 - axis] = scale * across;
+    out[2] = vertex % 2 ? -core->half[1] : core->half[1];
+}
+
+static int64_t ellipsoid_support(const double d[3])
+{
+    int axis = fabs(d[1]) > fabs(d[0]) ? 1 : 0;
+    axis = fabs(d[2]) > fabs(d[axis]) ? 2 : axis;
+    double most = fabs(d[axis]) > 0.0 ? fabs(d[axis]) : 1.0;
+    int64_t side = 2 * axis + (d[axis] < 0.0);
+    int64_t u = step_of(d[(axis + 1) % 3] / most, BALL),
+            v = step_of(d[(axis + 2) % 3] / most, BALL);
+    return (side * (BALL + 1) + u) * (BALL + 1) + v;
+}
+
+/* The point of the ellipsoid with that normal, moved in along it by the radius kept outside. */
+static void ellipsoid_vertex(const struct tact_core *core, int64_t vertex, double out[3])
+{
+    int64_t side = vertex / (BALL + 1) / (BALL + 1);
+    int axis = (int)side / 2;
+    double n[3], stretched[3];
+    n[axis] = side % 2 ? -1.0 : 1.0;
+    n[(axis + 1) % 3] = place_of(vertex / (BALL + 1) % (BALL + 1), BALL);
+    n[(axis + 2) % 3] = place_of(vertex % (BALL + 1), BALL);
+    tact_v3_normalize(n, n);
+    for (int i = 0; i < 3; i++) {
+        stretched[i] = core->half[i] * n[i];
+    }
+    double h = tact_v3_norm(stretched);
+    for (int i = 0; i < 3; i++) {
+        out[i] = core->half[i] * stretched[i] / h - core->radius * n[i];
+    }
+}
+
+int64_t tact_curved_support(const struct tact_core *core, const double d[3])
+{
+    return core->kind == TACT_SHAPE_CYLINDER ? cylinder_support(d) : ellipsoid_support(d);
+}
+
+void tact_curved_vertex(const struct tact_core *core, int64_t vertex, double out[3])
+{
+    if (core->kind == TACT_SHAPE_CYLINDER) {
+        cylinder_vertex(core, vertex, out);
+    } else {
+        ellipsoid_vertex(core, vertex, out);
+    }
+}
+
+static void cylinder_point(const struct tact_core *core, const double d[3], double out[3],
+                           double *bend)
+{
+    double r = core->half[0], across = tact_hypot(d[0], d[1]);
+    double c = across > 0.0 ? d[0] / across : 1.0, s = across > 0.0 ? d[1] / across : 0.0;
+    out[0] = r * c;
+    out[1] = r * s;
+    out[2] = d[2] < 0.0 ? -core->half[1] : core->half[1];
+    if (bend && across > 0.0) {
+        bend[0] = r * s * s / across;
+        bend[1] = bend[3] = -r * s * c / across;
+        bend[4] = r * c * c / across;
+    }
+}
+
+static void ellipsoid_point(const struct tact_core *core, const double d[3], double out[3],
+                            double *bend)
+{
+    double stretched[3], on[3];
+    for (int i = 0; i < 3; i++) {
+        stretched[i] = core->half[i] * d[i];
+    }
+    double h = tact_v3_norm(stretched);
+    for (int i = 0; i < 3; i++) {
+        on[i] = core->half[i] * stretched[i] / h;
+        out[i] = on[i] - core->radius * d[i];
+    }
+    for (int i = 0; bend && i < 9; i++) {
+        int row = i / 3, column = i % 3;
+        double own = row == column ? core->half[row] * core->half[row] / h - core->radius : 0.0;
+        bend[i] = own - on[row] * on[column] / h + core->radius * d[row] * d[column];
+    }
+}
+
+void tact_curved_point(const struct tact_core *core, const double d[3], double out[3], double *bend)
+{
+    if (bend) {
+        memset(bend, 0, 9 * sizeof *bend);
+    }
+    if (core->kind == TACT_SHAPE_CYLINDER) {
+        cylinder_point(core, d, out, bend);
+    } else if (core->kind == TACT_SHAPE_ELLIPSOID) {
+        ellipsoid_point(core, d, out, bend);
+    } else {
+        tact_core_vertex(core, tact_core_support(core, d, -1), out);
+    }
+}
+
+void tact_curved_along(const struct tact_core *core, int64_t vertex, const double d[3],
+                       double out[3])
+{
+    double at[3];
+    if (core->kind == TACT_SHAPE_ELLIPSOID) {
+        ellipsoid_point(core, d, out, NULL);
+        return;
+    }
+    tact_core_vertex(core, vertex, out);
+    if (core->kind == TACT_SHAPE_CYLINDER) {
+        cylinder_point(core, d, at, NULL);
+        int along = tact_hypot(d[0], d[1]) < FLAT, across = fabs(d[2]) < FLAT;
+        tact_v3_set(out, along ? out[0] : at[0], along ? out[1] : at[1], across ? out[2] : at[2]);
+    }
+}
+
+/* Unit vector across the axis towards d; x where d is along it. */
+static void across_axis(const double d[3], double out[2])
+{
+    double size = tact_hypot(d[0], d[1]);
+    out[0] = size > 1e-12 ? d[0] / size : 1.0;
+    out[1] = size > 1e-12 ? d[1] / size : 0.0;
+}
+
+void tact_curved_rim(const struct tact_core *core, double end, const double d[3], int count,
+                     double (*corner)[3])
+{
+    double first[2];
+    across_axis(d, first);
+    for (int i = 0; i < count; i++) {
+        double angle = end * 2.0 * PI * i / count, c = tact_cos(angle), s = tact_sin(angle);
+        corner[i][0] = core->half[0] * (c * first[0] - s * first[1]);
+        corner[i][1] = core->half[0] * (s * first[0] + c * first[1]);
+        corner[i][2] = end * core->half[1];
+    }
+}
+
+void tact_curved_line(const struct tact_core *core, const double d[3], double ends[2][3])
+{
+    double towards[2];
+    across_axis(d, towards);
+    for (int i = 0; i < 2; i++) {
+        ends[i][0] = core->half[0] * towards[0];
+        ends[i][1] = core->half[0] * towards[1];
+        ends[i][2] = i ? -core->half[1] : core->half[1];
+    }
+}

@@ -1,0 +1,391 @@
+/* Distance and least translation of cylinders and ellipsoids, by what makes a result the optimum:
+ * the width along its normal by closed forms, points of the solids as far apart, and no direction
+ * with less depth. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <cmocka.h>
+#include "support/manifold_check.h"
+#include "support/random.h"
+
+struct solid {
+    struct tact_shape shape;
+    struct tact_core *core;
+    struct tact_pose pose;
+};
+
+static struct solid solid(enum tact_shape_kind kind, double x, double y, double z)
+{
+    struct solid s = {.shape = {.kind = kind, .size = {x, y, z}}, .pose = tact_pose_identity()};
+    if (kind == TACT_SHAPE_BOX) {
+        assert_int_equal(tact_shape_tessellate(&s.shape), 0);
+    }
+    assert_int_equal(tact_core_create(&s.shape, &s.core), 0);
+    return s;
+}
+
+static void drop(struct solid *s)
+{
+    tact_core_free(s->core);
+    tact_shape_release(&s->shape);
+}
+
+/* Support function of a shape in its own frame, by its closed form. */
+static double extent(const struct tact_shape *s, const double n[3])
+{
+    const double *a = s->size;
+    switch (s->kind) {
+    case TACT_SHAPE_CYLINDER:
+        return a[0] * hypot(n[0], n[1]) + a[1] * fabs(n[2]);
+    case TACT_SHAPE_ELLIPSOID:
+        return sqrt(a[0] * a[0] * n[0] * n[0] + a[1] * a[1] * n[1] * n[1] +
+                    a[2] * a[2] * n[2] * n[2]);
+    case TACT_SHAPE_BOX:
+        return a[0] * fabs(n[0]) + a[1] * fabs(n[1]) + a[2] * fabs(n[2]);
+    case TACT_SHAPE_CAPSULE:
+        return a[0] + a[1] * fabs(n[2]);
+    default:
+        return a[0];
+    }
+}
+
+/* How far a point of a shape's frame is outside of it, at least; of an ellipsoid to first order
+ * [m]. */
+static double outside(const struct tact_shape *s, const double p[3])
+{
+    const double *a = s->size;
+    switch (s->kind) {
+    case TACT_SHAPE_CYLINDER:
+        return fmax(hypot(p[0], p[1]) - a[0], fabs(p[2]) - a[1]);
+    case TACT_SHAPE_ELLIPSOID: {
+        double f = 0.0, slope = 0.0;
+        for (int i = 0; i < 3; i++) {
+            f += p[i] * p[i] / (a[i] * a[i]);
+            slope += 4.0 * p[i] * p[i] / (a[i] * a[i] * a[i] * a[i]);
+        }
+        return (f - 1.0) / sqrt(slope);
+    }
+    case TACT_SHAPE_BOX:
+        return fmax(fabs(p[0]) - a[0], fmax(fabs(p[1]) - a[1], fabs(p[2]) - a[2]));
+    case TACT_SHAPE_CAPSULE: {
+        double end = fabs(p[2]) > a[1] ? fabs(p[2]) - a[1] : 0.0;
+        return hypot(hypot(p[0], p[1]), end) - a[0];
+    }
+    default:
+        return tact_v3_norm(p) - a[0];
+    }
+}
+
+/* How far A is in front of B along a unit vector of the world [m]. */
+static double gap_along(const struct solid *a, const struct solid *b, const double n[3])
+{
+    double turn[9], in[3], apart[3];
+    tact_v3_sub(apart, a->pose.position, b->pose.position);
+    double gap = tact_v3_dot(apart, n);
+    tact_quat_to_m3(turn, a->pose.quat_wxyz);
+    tact_m3_tmul_v3(in, turn, n);
+    gap -= extent(&a->shape, in);
+    tact_quat_to_m3(turn, b->pose.quat_wxyz);
+    tact_m3_tmul_v3(in, turn, n);
+    return gap - extent(&b->shape, in);
+}
+
+static double outside_at(const struct solid *s, const struct tact_separation *sep,
+                         const double *point)
+{
+    double turn[9], rel[3], in[3];
+    tact_v3_add(rel, sep->origin, point);
+    tact_v3_sub(rel, rel, s->pose.position);
+    tact_quat_to_m3(turn, s->pose.quat_wxyz);
+    tact_m3_tmul_v3(in, turn, rel);
+    return outside(&s->shape, in);
+}
+
+/* The greatest gap along any direction: by a grid over the sphere, then ever finer ones about its
+ * best places. */
+static double best_gap(const struct solid *a, const struct solid *b)
+{
+    double best = -INFINITY;
+    for (int start = 0; start < 8; start++) {
+        double n[3], at, step = 0.3;
+        do {
+            tact_v3_set(n, uniform(-1, 1), uniform(-1, 1), uniform(-1, 1));
+        } while (!(tact_v3_normalize(n, n) > 0.1));
+        at = gap_along(a, b, n);
+        for (int i = 0; i < 200 && step > 1e-8; i++) {
+            double t[2][3], next[3], found[3] = {0.0};
+            double most = at;
+            tact_v3_tangents(n, t[0], t[1]);
+            for (int k = 0; k < 8; k++) {
+                double angle = 0.78539816339744831 * k + step;
+                tact_v3_copy(next, n);
+                tact_v3_axpy(next, step * cos(angle), t[0]);
+                tact_v3_axpy(next, step * sin(angle), t[1]);
+                tact_v3_normalize(next, next);
+                double gap = gap_along(a, b, next);
+                if (gap > most) {
+                    most = gap;
+                    tact_v3_copy(found, next);
+                }
+            }
+            if (most > at) {
+                at = most;
+                tact_v3_copy(n, found);
+            } else {
+                step *= 0.5;
+            }
+        }
+        best = fmax(best, at);
+    }
+    return best;
+}
+
+static struct solid random_solid(int kind, double size)
+{
+    double x = size * uniform(0.3, 1.0), y = size * uniform(0.3, 1.0), z = size * uniform(0.3, 1.0);
+    static const enum tact_shape_kind kinds[] = {TACT_SHAPE_CYLINDER, TACT_SHAPE_ELLIPSOID,
+                                                 TACT_SHAPE_BOX, TACT_SHAPE_CAPSULE,
+                                                 TACT_SHAPE_SPHERE};
+    return solid(kinds[kind], x, y, z);
+}
+
+/* Any way up, or one time in three square, where faces, lines and ends lie in each other. */
+static void place(struct solid *s, double reach, int square)
+{
+    static const double half = 0.70710678118654752;
+    const double turns[4][4] = {{1.0, 0.0, 0.0, 0.0},
+                                {half, half, 0.0, 0.0},
+                                {half, 0.0, half, 0.0},
+                                {half, 0.0, 0.0, half}};
+    s->pose = random_pose(reach);
+    if (square) {
+        memcpy(s->pose.quat_wxyz, turns[(int)uniform(0.0, 4.0)], sizeof s->pose.quat_wxyz);
+    }
+}
+
+struct deviation {
+    double width, points, depth; /* of the size */
+};
+
+/* By how much a result fails to be the optimum. thorough: whether less depth is searched for. */
+static void judge(const struct solid *a, const struct solid *b, const struct tact_separation *s,
+                  double size, int thorough, struct deviation *worst)
+{
+    double apart[3];
+    assert_true(s->exact);
+    worst->width = fmax(worst->width, fabs(gap_along(a, b, s->normal) - s->distance) / size);
+    worst->width = fmax(worst->width, fabs(s->distance - s->bound) / size);
+    tact_v3_sub(apart, s->point_a, s->point_b);
+    worst->points = fmax(worst->points, fabs(tact_v3_norm(apart) - fabs(s->distance)) / size);
+    worst->points = fmax(worst->points, outside_at(a, s, s->point_a) / size);
+    worst->points = fmax(worst->points, outside_at(b, s, s->point_b) / size);
+    if (thorough && s->distance < 0.0) {
+        worst->depth = fmax(worst->depth, (best_gap(a, b) - s->distance) / size);
+    }
+}
+
+static void find(const struct solid *a, const struct solid *b, double *state,
+                 struct tact_separation *out)
+{
+    double none[TACT_NEAREST_STATE] = {0.0};
+    assert_int_equal(tact_nearest(a->core, &a->pose, b->core, &b->pose, state ? state : none, out),
+                     0);
+}
+
+/* Moves A to 1e-9 and to 1e-13 of the size before and beyond touch. At 1e-13 rounding has a part in
+ * the direction between the points, but not in the width. */
+static void judge_touch(const struct solid *a, const struct solid *b,
+                        const struct tact_separation *s, double size, struct deviation *worst)
+{
+    static const double gaps[4] = {1e-9, 1e-13, -1e-13, -1e-9};
+    for (int i = 0; i < 4; i++) {
+        struct solid near = *a;
+        struct tact_separation now;
+        tact_v3_axpy(near.pose.position, gaps[i] * size - s->distance, s->normal);
+        find(&near, b, NULL, &now);
+        judge(&near, b, &now, size, 0, &worst[i == 1 || i == 2]);
+    }
+}
+
+static void random_pairs_are_exact(void **state)
+{
+    (void)state;
+    static const double scale[3] = {1e-3, 0.05, 10.0};
+    static const char *const names[] = {"cylinder", "ellipsoid", "box", "capsule", "sphere"};
+    for (int i = 0; i < 10; i++) {
+        int first = i % 2, second = i / 2, deep = 0, supports = 0;
+        int trials = campaign_size(40, 1000);
+        struct deviation worst = {0.0, 0.0, 0.0}, touch[2] = {{0.0, 0.0, 0.0}};
+        for (int k = 0; k < trials; k++) {
+            double size = scale[k % 3];
+            struct solid a = random_solid(first, size), b = random_solid(second, size);
+            struct tact_separation s;
+            place(&a, 0.0, k % 3 == 0);
+            place(&b, size * (k & 1 ? 0.8 : 1.6), k % 3 == 0);
+            find(&a, &b, NULL, &s);
+            deep += s.distance < 0.0;
+            supports += s.supports;
+            judge(&a, &b, &s, size, k % 20 == 1, &worst);
+            if (s.distance > 0.1 * size) {
+                judge_touch(&a, &b, &s, size, touch);
+            }
+            drop(&a);
+            drop(&b);
+        }
+        printf("%s, %s: %d of %d overlap, width %.1e, points %.1e, less depth %.1e of size, about "
+               "touch %.1e and %.1e; %.0f supports\n",
+               names[first], names[second], deep, trials, worst.width, worst.points, worst.depth,
+               fmax(touch[0].width, touch[1].width), touch[0].points, (double)supports / trials);
+        assert_true(worst.width < 4e-15 && worst.depth < 4e-15 && worst.points < 4e-15);
+        assert_true(touch[0].width < 4e-15 && touch[0].points < 4e-15);
+        assert_true(touch[1].width < 4e-15 && touch[1].points < 4e-13);
+    }
+}
+
+/* From tick to tick, from the last result. */
+static void coherent_equals_cold(void **state)
+{
+    (void)state;
+    struct solid a = solid(TACT_SHAPE_CYLINDER, 0.03, 0.05, 0.0);
+    struct solid b[3] = {solid(TACT_SHAPE_BOX, 0.04, 0.05, 0.02),
+                         solid(TACT_SHAPE_ELLIPSOID, 0.03, 0.05, 0.04),
+                         solid(TACT_SHAPE_CYLINDER, 0.05, 0.01, 0.0)};
+    double kept[3][TACT_NEAREST_STATE] = {{0.0}}, worst = 0.0;
+    int warm = 0, cold = 0, ticks = campaign_size(3000, 100000);
+    for (int i = 0; i < ticks; i++) {
+        struct tact_separation now, then;
+        double s = 1e-3 * i, way = 0.07 + 0.03 * sin(0.7 * s);
+        const double turn[3] = {sin(s), 0.3 * cos(1.3 * s), 0.2 * s};
+        tact_quat_from_rotvec(a.pose.quat_wxyz, turn);
+        tact_v3_set(a.pose.position, way * cos(0.1 * s), way * sin(0.1 * s), 0.01);
+        find(&a, &b[i % 3], kept[i % 3], &now);
+        find(&a, &b[i % 3], NULL, &then);
+        worst = fmax(worst, fabs(now.distance - then.distance));
+        warm += now.supports;
+        cold += then.supports;
+    }
+    printf("%d ticks: within %.1e m; %.1f supports a tick, cold %.1f\n", ticks, worst,
+           (double)warm / ticks, (double)cold / ticks);
+    assert_true(worst < 2e-16 && warm < cold);
+    drop(&a);
+    for (int i = 0; i < 3; i++) {
+        drop(&b[i]);
+    }
+}
+
+static void touch(const struct solid *a, const struct solid *b, struct tact_separation *s,
+                  struct tact_manifold *m)
+{
+    find(a, b, NULL, s);
+    tact_manifold_find(a->core, &a->pose, b->core, &b->pose, s, m);
+}
+
+/* A can of 30 mm by 100 mm on its end, its side and its rim, on a half-space and on a box. */
+static void can_rests_in_every_way(void **state)
+{
+    (void)state;
+    const double r = 0.03, l = 0.05, h = 0.02, g = 1e-5, quarter = 1.5707963267948966;
+    struct solid can = solid(TACT_SHAPE_CYLINDER, r, l, 0.0);
+    struct solid floor[2] = {solid(TACT_SHAPE_HALFSPACE, 0.0, 0.0, 0.0),
+                             solid(TACT_SHAPE_BOX, 0.2, 0.2, h)};
+    floor[1].pose.position[2] = -h;
+    for (int i = 0; i < 2; i++) {
+        struct tact_separation s;
+        struct tact_manifold m;
+        double lean[3] = {0.0, 0.05, 0.0}, lowest = INFINITY;
+        tact_quat_from_rotvec(can.pose.quat_wxyz, (const double[3]){0.0, 0.0, 0.3});
+        tact_v3_set(can.pose.position, 0.01, 0.02, l + g); /* on its end */
+        touch(&can, &floor[i], &s, &m);
+        NEAR(s.distance, g, 1e-16);
+        NEAR(s.normal[2], 1.0, 1e-15);
+        assert_true(m.feature[0] == TACT_FEATURE_FACE && m.corners == 64);
+        NEAR(area_of(&m), 32.0 * r * r * sin(2.0 * quarter / 32.0), 1e-15);
+        NEAR(gap_at(&m, m.corner[5]), g, 1e-16);
+
+        tact_quat_from_rotvec(can.pose.quat_wxyz,
+                              lean); /* leaning: a corner is where it is lowest */
+        can.pose.position[2] = l * cos(0.05) + r * sin(0.05) + g;
+        touch(&can, &floor[i], &s, &m);
+        NEAR(s.distance, g, 1e-16);
+        for (int k = 0; k < m.corners; k++) {
+            lowest = fmin(lowest, gap_at(&m, m.corner[k]));
+        }
+        NEAR(lowest, g, 2e-17);
+        NEAR(s.point_a[0], r * cos(0.05) - l * sin(0.05), 1e-16);
+
+        lean[1] = 0.7; /* on its rim */
+        tact_quat_from_rotvec(can.pose.quat_wxyz, lean);
+        can.pose.position[2] = l * cos(0.7) + r * sin(0.7) - g;
+        touch(&can, &floor[i], &s, &m);
+        NEAR(s.distance, -g, 1e-16);
+        NEAR(s.normal[2], 1.0, 1e-15);
+        assert_true(m.feature[0] == TACT_FEATURE_VERTEX && m.corners == 1);
+
+        lean[1] = quarter; /* on its side */
+        tact_quat_from_rotvec(can.pose.quat_wxyz, lean);
+        can.pose.position[2] = r + g;
+        touch(&can, &floor[i], &s, &m);
+        NEAR(s.distance, g, 1e-16);
+        NEAR(s.normal[2], 1.0, 1e-15);
+        assert_true(m.feature[0] == TACT_FEATURE_EDGE && m.corners == 2);
+        NEAR(hypot(m.corner[1][0] - m.corner[0][0], m.corner[1][1] - m.corner[0][1]), 2.0 * l,
+             1e-15);
+        NEAR(gap_at(&m, m.corner[0]), g, 1e-16);
+    }
+    struct solid other = can; /* two that lie side by side, and crossed */
+    struct tact_separation s;
+    struct tact_manifold m;
+    other.pose.position[1] += 2.0 * r + g;
+    other.pose.position[0] += 0.03;
+    touch(&other, &can, &s, &m);
+    NEAR(s.distance, g, 1e-16);
+    NEAR(s.normal[1], 1.0, 1e-15);
+    NEAR(fabs(m.corner[1][0] - m.corner[0][0]) + fabs(m.corner[1][1] - m.corner[0][1]), 0.07,
+         1e-12);
+    tact_v3_set(other.pose.position, 0.0, 0.01, can.pose.position[2] + 2.0 * r - g);
+    tact_quat_from_rotvec(other.pose.quat_wxyz, (const double[3]){quarter, 0.0, 0.0});
+    touch(&other, &can, &s, &m);
+    NEAR(s.distance, -g, 1e-16);
+    NEAR(s.normal[2], 1.0, 1e-15);
+    assert_true(m.corners == 1 && m.feature[1] == TACT_FEATURE_EDGE);
+    drop(&can);
+    drop(&floor[0]);
+    drop(&floor[1]);
+}
+
+/* A state of another scene, or of a damaged log. */
+static void any_state_will_do(void **state)
+{
+    (void)state;
+    struct solid a = solid(TACT_SHAPE_CYLINDER, 0.03, 0.05, 0.0);
+    struct solid b = solid(TACT_SHAPE_ELLIPSOID, 0.05, 0.02, 0.03);
+    for (int i = 0; i < campaign_size(1000, 10000); i++) {
+        double wild[TACT_NEAREST_STATE], size = pow(10.0, uniform(0.0, 20.0));
+        struct tact_separation one, other;
+        b.pose = random_pose(0.07);
+        for (int k = 0; k < TACT_NEAREST_STATE; k++) {
+            wild[k] = i % 50 ? uniform(i % 2 ? 0.0 : -size, size) : NAN;
+        }
+        wild[0] = i % 3 ? floor(uniform(-4.0, 4.0)) : wild[0];
+        find(&a, &b, wild, &one);
+        find(&a, &b, NULL, &other);
+        NEAR(one.distance, other.distance, 2e-16);
+    }
+    drop(&a);
+    drop(&b);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(random_pairs_are_exact),
+        cmocka_unit_test(coherent_equals_cold),
+        cmocka_unit_test(can_rests_in_every_way),
+        cmocka_unit_test(any_state_will_do),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
