@@ -40,10 +40,10 @@ void check_cubes_on_edge(void)
 
 /* Settles within `settled` seconds; then nothing moves sideways, and the floor carries the weight.
  */
-static void stand(const char *name, double seconds, double settled)
+static void stand(const char *name, double seconds, double settled, const char *more)
 {
     struct played p;
-    play(name, seconds, &p);
+    play_with(name, seconds, more, &p);
     double drift = played_drift(&p, settled), speed = played_speed(&p);
     print_message("    sideways from %g s to %g s: %.1e m; speed at the end %.1e\n", settled,
                   seconds, drift, speed);
@@ -58,17 +58,18 @@ static void stand(const char *name, double seconds, double settled)
 
 void check_stack(void)
 {
-    stand("stack", 11, 1);
+    stand("stack", 11, 1, "");
+    stand("stack", 11, 1, "contact: {model: features}");
 }
 
 void check_stack_tapered(void)
 {
-    stand("stack_tapered", 4, 1);
+    stand("stack_tapered", 4, 1, "");
 }
 
 void check_stack_loose(void)
 {
-    stand("stack_loose", 4, 1);
+    stand("stack_loose", 4, 1, "");
 }
 
 void check_octagon(void)

@@ -21,16 +21,20 @@ static double turned(const struct played_body *a, const struct played_body *b)
 
 void check_ruler(void)
 {
-    struct played p;
-    play("ruler", 10, &p);
-    const struct played_body *let_go = played_at(&p, "ruler", 2), *end = played_at(&p, "ruler", -1);
-    double turn = turned(let_go, end), drift = played_drift(&p, 2);
-    double all = turned(played_at(&p, "ruler", 0), end);
-    print_message("    turned by %.5f degrees in all, by %.1e degrees and moved by %.1e m after "
-                  "2 s\n",
-                  all, turn, drift);
-    assert_true(all < 0.01 && turn < 1e-4 && drift < 1e-9);
-    played_free(&p);
+    static const char *const models[2] = {"volume", "features"};
+    for (int i = 0; i < 2; i++) {
+        struct played p;
+        play_with("ruler", 10, i ? "contact: {model: features}" : "", &p);
+        const struct played_body *let_go = played_at(&p, "ruler", 2);
+        const struct played_body *end = played_at(&p, "ruler", -1);
+        double turn = turned(let_go, end), drift = played_drift(&p, 2);
+        double all = turned(played_at(&p, "ruler", 0), end);
+        print_message("    %s: turned by %.5f degrees in all, by %.1e degrees and moved by %.1e m "
+                      "after 2 s\n",
+                      models[i], all, turn, drift);
+        assert_true(all < 0.01 && turn < 1e-4 && drift < 1e-9);
+        played_free(&p);
+    }
 }
 
 void check_five_fingers(void)

@@ -23,8 +23,7 @@ static void must(int rc, const struct tact_error *err)
     }
 }
 
-static void run(const char *path, double seconds, double period, const char *log,
-                struct played *out)
+static void run(const char *path, double seconds, const char *log, struct played *out)
 {
     struct tact_error err = {0};
     struct tact_scene *scene;
@@ -33,7 +32,6 @@ static void run(const char *path, double seconds, double period, const char *log
     must(tact_scene_load(path, &scene, &err), &err);
     free(scene->moments.source);
     scene->moments.source = strdup("host");
-    scene->period = period > 0.0 ? period : scene->period;
     out->period = scene->period;
     options.types = tact_devices_builtin(&options.type_count);
     options.clock = TACT_LOOP_FREE;
@@ -127,21 +125,15 @@ static void read_all(const char *path, struct played *out)
     tact_log_close(log);
 }
 
-void play(const char *scene, double seconds, struct played *out)
+static void play_file(const char *scene, const char *path, double seconds, struct played *out)
 {
-    play_at(scene, seconds, 0.0, out);
-}
-
-void play_at(const char *scene, double seconds, double period, struct played *out)
-{
-    char path[1024], log[] = "/tmp/tact-scene-XXXXXX";
+    char log[] = "/tmp/tact-scene-XXXXXX";
     int file = mkstemp(log);
     assert_true(file >= 0);
     close(file);
     memset(out, 0, sizeof *out);
     snprintf(out->name, sizeof out->name, "%s", scene);
-    snprintf(path, sizeof path, "%s/examples/scenes/%s.yaml", TACT_SOURCE_DIR, scene);
-    run(path, seconds, period, log, out);
+    run(path, seconds, log, out);
     read_all(log, out);
     unlink(log);
     const struct tact_session_report *r = &out->report;
@@ -149,6 +141,36 @@ void play_at(const char *scene, double seconds, double period, struct played *ou
                   "residual %.1e, %llu ticks unconverged\n",
                   scene, out->ticks, r->contacts_max, r->iterations_mean, r->iterations_max,
                   r->residual_max, (unsigned long long)r->unconverged);
+}
+
+static void find_scene(const char *scene, char path[1024])
+{
+    snprintf(path, 1024, "%s/examples/scenes/%s.yaml", TACT_SOURCE_DIR, scene);
+}
+
+void play(const char *scene, double seconds, struct played *out)
+{
+    char path[1024];
+    find_scene(scene, path);
+    play_file(scene, path, seconds, out);
+}
+
+void play_with(const char *scene, double seconds, const char *more, struct played *out)
+{
+    char path[1024], copy[] = "/tmp/tact-scene-XXXXXX.yaml";
+    static char text[1 << 20];
+    find_scene(scene, path);
+    FILE *from = fopen(path, "r");
+    int file = mkstemps(copy, 5);
+    assert_true(from && file >= 0);
+    size_t size = fread(text, 1, sizeof text, from);
+    assert_true(size < sizeof text && fclose(from) == 0);
+    FILE *to = fdopen(file, "w");
+    assert_non_null(to);
+    assert_true(fwrite(text, 1, size, to) == size && fprintf(to, "\n%s\n", more) > 0);
+    assert_int_equal(fclose(to), 0);
+    play_file(scene, copy, seconds, out);
+    unlink(copy);
 }
 
 void played_free(struct played *played)

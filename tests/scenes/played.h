@@ -29,8 +29,8 @@ struct played {
 /* Runs the scene with host moments. Fails the test where it cannot be run. */
 void play(const char *scene, double seconds, struct played *out);
 
-/* The same at another period [s]; 0: the scene's. */
-void play_at(const char *scene, double seconds, double period, struct played *out);
+/* The same of a scene that reads no other file, with these lines of YAML added to it. */
+void play_with(const char *scene, double seconds, const char *more, struct played *out);
 void played_free(struct played *played);
 
 /* The body of that name at a time [s]; the last tick for a negative one. */
