@@ -1,7 +1,7 @@
 /*
- * The convex hull of points in a plane: the extreme points in a few directions, which mostly are
- * all corners, then what lies beyond the edges between them (quickhull; Barber, Dobkin and
- * Huhdanpaa 1996).
+ * Convex hull of points in a plane: starts with the extreme points in a few directions, which
+ * usually include all corners, and adds the points outside the edges between them (quickhull;
+ * Barber, Dobkin and Huhdanpaa 1996).
  */
 #include "contact/moments/hull_internal.h"
 
@@ -10,44 +10,46 @@
 
 enum { DIRECTIONS = 8, HALF = DIRECTIONS / 2, NONE = DIRECTIONS };
 
-/** Share of the size by which a corner must stand out of the line between its neighbours. */
+/** Height of a corner over the line between its neighbours, relative to the size, below which it is
+ * removed. */
 static const double FLAT = 1e-9;
 
-/* Half of the directions; the other half points the other way. */
+/* Half of the directions; the others are opposite. */
 static const double directions[HALF][2] = {{0.99144486137381038, 0.13052619222005157},
                                            {0.60876142900872066, 0.79335334029123517},
                                            {-0.1305261922200516, 0.99144486137381038},
                                            {-0.79335334029123505, 0.60876142900872088}};
 
-/** Rounds in which the corners that are kept are moved, each between its neighbours. */
+/** Rounds in which each remaining corner is moved to the best place between its neighbours. */
 enum { ROUNDS = 4 };
 
 /** Corners of a hull, counter-clockwise. */
 struct ring {
     int count;
-    double size; /* most of a point's reach in one of the directions [m] */
+    double size; /* largest extent in one of the directions [m] */
     double at[TACT_HULL_POINTS + DIRECTIONS][2];
 };
 
-/** An edge that is searched: where it ends, and which points may lie beyond it. */
+/** An edge to be searched: its end, and the range of points that may be outside of it. */
 struct edge {
     double end[2];
     int from, to;
 };
 
-/** How far a point is right of the line from p to q, times the distance of the two [m^2]. */
+/** Distance of a point to the right of the line from p to q, times the distance from p to q [m^2].
+ */
 TACT_INLINE double beyond(const double *p, const double *q, double x, double y)
 {
     return (q[1] - p[1]) * (x - p[0]) - (q[0] - p[0]) * (y - p[1]);
 }
 
-/** What beyond() must exceed for a point to be a corner. */
+/** Value of beyond() above which a point is a corner. */
 TACT_INLINE double least_beyond(const double *p, const double *q, double size)
 {
     return FLAT * size * (fabs(q[0] - p[0]) + fabs(q[1] - p[1]));
 }
 
-/** Adds a corner where it is not the last one. */
+/** Adds a corner unless it equals the last one. */
 static void add_corner(struct ring *ring, double x, double y)
 {
     const double *last = ring->count ? ring->at[ring->count - 1] : NULL;
@@ -57,7 +59,7 @@ static void add_corner(struct ring *ring, double x, double y)
     }
 }
 
-/** Finds the extreme point in each direction, four directions at a time, and their opposites. */
+/** Finds the extreme point in each direction and in its opposite, four directions at a time. */
 static void find_extremes(const struct tact_hull *hull, int at[DIRECTIONS],
                           double reached[DIRECTIONS])
 {
@@ -84,7 +86,7 @@ static void find_extremes(const struct tact_hull *hull, int at[DIRECTIONS],
     }
 }
 
-/** Lists the extreme points, in order of direction. */
+/** Lists the extreme points in the order of directions. */
 static void list_extremes(const struct tact_hull *hull, struct ring *ring)
 {
     int at[DIRECTIONS];
@@ -108,8 +110,8 @@ static void list_extremes(const struct tact_hull *hull, struct ring *ring)
     }
 }
 
-/** Moves the points of an edge from p that lie beyond it to the front of its points, the farthest
- *  first; returns their number. */
+/** Moves the points outside an edge from p to the front of its range, the farthest first; returns
+ * their number. */
 static int sort_beyond(struct tact_hull *hull, const double *p, const struct edge *edge,
                        double size)
 {
@@ -133,7 +135,7 @@ static int sort_beyond(struct tact_hull *hull, const double *p, const struct edg
     return n - edge->from;
 }
 
-/** Adds the corners beyond an edge from p, in order, without its ends. */
+/** Adds the corners outside an edge from p, in order, without its ends. */
 static void add_beyond(struct tact_hull *hull, const double *p, const struct edge *whole,
                        struct ring *ring)
 {
@@ -157,8 +159,9 @@ static void add_beyond(struct tact_hull *hull, const double *p, const struct edg
     }
 }
 
-/** Finds which edge of a ring each point lies beyond, by the corner that it begins at, or NONE;
- *  returns whether any does. No point lies beyond two: the corner between them would be none. */
+/** Finds the edge of a ring that each point is outside of, by the index of its first corner, or
+ * NONE; returns 1 where there is such a point. No point is outside of two edges: the corner between
+ * them would not be extreme. */
 static int find_beyond(const struct tact_hull *hull, const struct ring *ring, uint8_t *edge)
 {
     uint32_t any = 0;
@@ -193,7 +196,7 @@ static int find_beyond(const struct tact_hull *hull, const struct ring *ring, ui
     return any != 0;
 }
 
-/** Adds the corners beyond the edges of a ring, where there are any. */
+/** Adds the corners outside the edges of a ring, where there are any. */
 static void add_missing(const struct tact_hull *hull, struct ring *ring)
 {
     uint8_t edge[TACT_HULL_POINTS];
@@ -224,8 +227,8 @@ static void add_missing(const struct tact_hull *hull, struct ring *ring)
     }
 }
 
-/** Takes away corners in the line between their neighbours. */
-static void drop_flat(struct ring *ring)
+/** Removes corners on the line between their neighbours. */
+static void remove_flat(struct ring *ring)
 {
     int n = 0;
     for (int i = 0; i < ring->count; i++) {
@@ -238,8 +241,8 @@ static void drop_flat(struct ring *ring)
     ring->count = n;
 }
 
-/** The weight of a corner that is one of `most` of them, as the shares of all weights up to there
- *  make them. */
+/** Weight that corresponds to one of `most` corners, such that corners of larger weight count as
+ * one. */
 static double find_unit(const double *weight, int count, int most)
 {
     double unit = INFINITY;
@@ -258,7 +261,7 @@ static double find_unit(const double *weight, int count, int most)
     }
 }
 
-/** The corner that has most area with two others, of those between them. */
+/** The corner between two others that spans the largest area with them. */
 static int best_between(const struct ring *ring, int from, int to)
 {
     const double *p = ring->at[from], *q = ring->at[to];
@@ -277,15 +280,14 @@ static int best_between(const struct ring *ring, int from, int to)
     }
 }
 
-/** Leaves `most` corners, of TACT_HULL_CORNERS at most, so that little of the area is lost: a
- * corner's weight is the cube root of the area of its triangle with its neighbours, which on a
- * smooth outline is affine length, and corners at even steps of that make the best inscribed
- * polygon. A corner that weighs more than a step stays. Each of them then moves to the best place
- * between its neighbours: of 1500 random outlines the worst is then 0.164 % short, without 0.200 %.
- */
-static void thin(struct ring *ring, int most)
+/** Reduces to `most` corners, at most TACT_HULL_CORNERS, with little loss of area. The weight of a
+ * corner is the cube root of the area of its triangle with its neighbours; on a smooth outline this
+ * is the affine length, and corners at equal steps of it form the best inscribed polygon. A corner
+ * that weighs more than a step is kept. Each is then moved to the best place between its
+ * neighbours: of 1500 random outlines the worst then loses 0.164 %, without this 0.200 %. */
+static void reduce_corners(struct ring *ring, int most)
 {
-    /* The first step begins within a corner, so that rounding does not decide between two. */
+    /* The first step starts within a corner, so that rounding does not decide between two. */
     double weight[TACT_HULL_POINTS + DIRECTIONS], sum = 0.3;
     int n = 0, kept[TACT_HULL_CORNERS];
     if (ring->count <= most) {
@@ -320,14 +322,14 @@ static void find_hull(struct tact_hull *hull, struct ring *ring)
 {
     list_extremes(hull, ring);
     add_missing(hull, ring);
-    drop_flat(ring);
+    remove_flat(ring);
 }
 
 TACT_TWICE(void, tact_hull_reduce, (struct tact_hull * hull), (hull))
 {
     struct ring ring;
     find_hull(hull, &ring);
-    thin(&ring, TACT_HULL_CORNERS);
+    reduce_corners(&ring, TACT_HULL_CORNERS);
     for (int i = 0; i < ring.count; i++) {
         hull->x[i] = ring.at[i][0];
         hull->y[i] = ring.at[i][1];
@@ -344,7 +346,7 @@ TACT_TWICE(int, tact_hull_corners, (struct tact_hull * hull, double corners[TACT
         return 0;
     }
     find_hull(hull, &ring);
-    thin(&ring, TACT_PATCH_CORNERS);
+    reduce_corners(&ring, TACT_PATCH_CORNERS);
     for (int i = 0; i < ring.count; i++) {
         const double *p = ring.at[i], *q = ring.at[(i + 1) % ring.count];
         area += 0.5 * (p[0] * q[1] - p[1] * q[0]);

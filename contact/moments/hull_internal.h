@@ -1,19 +1,19 @@
-/** The convex hull of points in a plane; not installed. */
+/** Convex hull of points in a plane; not installed. */
 #ifndef TACT_CONTACT_HULL_INTERNAL_H
 #define TACT_CONTACT_HULL_INTERNAL_H
 
 #include "contact/moments/outline.h"
 
-/** Room for points, and for the corners of their hull: half of it. */
+/** Capacity for points and for the corners of their hull: half of it. */
 enum { TACT_HULL_POINTS = 512, TACT_HULL_CORNERS = TACT_HULL_POINTS / 2 };
 
-/** Points whose hull is wanted. Zero to start with. */
+/** Points whose hull is to be computed. Zero initially. */
 struct tact_hull {
     int count;
     double x[TACT_HULL_POINTS], y[TACT_HULL_POINTS]; /* [m] */
 };
 
-/** Replaces the points by the corners of their hull, TACT_HULL_CORNERS at most. */
+/** Replaces the points by the corners of their hull, at most TACT_HULL_CORNERS. */
 void tact_hull_reduce(struct tact_hull *hull);
 
 /** Adds a point. */
@@ -26,8 +26,8 @@ static inline void tact_hull_add(struct tact_hull *hull, double x, double y)
     hull->y[hull->count++] = y;
 }
 
-/** Corners of the hull, counter-clockwise, as tact_outline() has them; their number, or 0 where the
- *  hull has no area. The points are lost. */
+/** Corners of the hull, counter-clockwise, as tact_outline() returns them; their number, or 0 where
+ * the hull has no area. The points are overwritten. */
 int tact_hull_corners(struct tact_hull *hull, double corners[TACT_PATCH_CORNERS][2]);
 
 #endif

@@ -1,4 +1,4 @@
-/* Which method measures which pair, and what all methods share. */
+/* Choice of the method for each pair of shapes, and what the methods share. */
 #include "contact/moments/moments.h"
 
 #include <errno.h>
@@ -97,11 +97,11 @@ static int mesh_halfspace(const struct tact_mesh *mesh, const struct tact_pose *
     return rc < 0 ? tact_moments_mesh_halfspace(mesh, pa, pb, out) : rc;
 }
 
-/** Triangles of two meshes together from which the rim of their overlap is tried first: below it,
- *  prisms are as soon done and share their search from query to query. */
+/** Number of triangles of two meshes together from which the rim of their overlap is tried first:
+ * below it, prisms take as long and share their search between queries. */
 static const size_t LARGE = 16384;
 
-/** Moments of two meshes by all pairs of prisms, however many. */
+/** Moments of two meshes from all pairs of prisms. */
 static int by_prisms(const struct tact_mesh *a, const struct tact_pose *pa,
                      const struct tact_mesh *b, const struct tact_pose *pb,
                      const struct tact_prism_frame *frame, struct tact_moments_scratch *scratch,
@@ -115,8 +115,9 @@ static int by_prisms(const struct tact_mesh *a, const struct tact_pose *pa,
     return tact_prism_sum(a, pa, b, pb, frame, pairs, (size_t)count, out);
 }
 
-/** Moments of two meshes by the methods for many triangles, seen along a direction, or where NULL
- *  along that in which their boxes overlap least. -ENOSPC where too much is near as seen so. */
+/** Moments of two meshes by the methods for many triangles, projected along a direction, or, where
+ * it is NULL, along the one in which their boxes overlap least. -ENOSPC where too much is near in
+ * that projection. */
 static int mesh_mesh_along(const struct tact_mesh *a, const struct tact_pose *pa,
                            const struct tact_mesh *b, const struct tact_pose *pb,
                            const double *direction, struct tact_moments_scratch *scratch,
@@ -153,8 +154,8 @@ static int mesh_mesh(const struct tact_mesh *a, const struct tact_pose *pa,
         return rc;
     }
     rc = mesh_mesh_along(a, pa, b, pb, direction, scratch, out);
-    /* The direction is that of the last tick. Along another one, nearly all of both may be near:
-     * what counts is what of B is above A. */
+    /* The direction is that of the last tick. In its projection nearly all of both meshes may be
+     * near: what counts is the part of B above A. */
     if (rc == -ENOSPC && direction) {
         count(scratch, TACT_COUNT_TURNED);
         rc = mesh_mesh_along(a, pa, b, pb, NULL, scratch, out);
@@ -221,7 +222,8 @@ int tact_moments_measure(const struct tact_shape *a, const struct tact_pose *pa,
         rc = mesh_mesh(a->mesh, pa, b->mesh, pb, direction, scratch, out, planar);
         break;
     }
-    /* The surface of the overlap is closed: what A's part of it adds up to, B's part undoes. */
+    /* The surface of the overlap is closed: the integral over A's part is minus that over B's part.
+     */
     for (int i = 0; swapped && i < 6; i++) {
         out->gradient[i] = -out->gradient[i];
     }

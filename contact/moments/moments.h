@@ -1,11 +1,12 @@
 /**
  * Moments of the overlap of two solids A and B: volume, centroid, second moment, volume gradient.
  *
- * Exact in double precision: closed forms for spheres and capsules; for closed meshes signed prism
- * pairs, or the surface of the overlap cut along its rim. Every quantity is in the world frame.
- * Units: m, m^2, m^3, m^5.
+ * They are exact in double precision: closed forms for spheres and capsules; for closed meshes
+ * signed prism pairs, or the surface of the overlap cut along its rim. Every quantity is in the
+ * world frame. Units: m, m^2, m^3, m^5.
  *
- * Real-time safe but for tact_moments_scratch_create() and tact_moments_scratch_destroy().
+ * All functions are real-time safe, except tact_moments_scratch_create() and
+ * tact_moments_scratch_destroy().
  */
 #ifndef TACT_CONTACT_MOMENTS_H
 #define TACT_CONTACT_MOMENTS_H
@@ -29,7 +30,7 @@ struct tact_moments {
                              The normal -g/|g| pushes A out of B. */
 };
 
-/** Working memory of one thread, of fixed capacity: nothing in the tick allocates. */
+/** Working memory of one thread, with fixed capacity: nothing in the tick allocates. */
 struct tact_moments_scratch;
 
 /** One pair of triangles whose prisms may overlap: indices into the two meshes' triangles. */
@@ -38,35 +39,34 @@ struct tact_prism_pair {
     uint32_t b; /**< triangle of the second mesh */
 };
 
-/** Makes room for `pairs` candidate triangle pairs. NULL where memory is short. */
+/** Allocates with capacity for `pairs` candidate triangle pairs. NULL without memory. */
 TACT_API struct tact_moments_scratch *tact_moments_scratch_create(size_t pairs);
 /** Frees a scratch; NULL is allowed. Not real-time safe. */
 TACT_API void tact_moments_scratch_destroy(struct tact_moments_scratch *scratch);
 
-/** How often each method was taken with this scratch, by enum tact_moments_count (counts.h): one a
- *  pair that is near enough for a method to try. Real-time safe. */
+/** Number of uses of each method with this scratch, by enum tact_moments_count (counts.h): one for
+ * each pair that is near enough for a method to be tried. Real-time safe. */
 TACT_API const uint64_t *tact_moments_counts(const struct tact_moments_scratch *scratch);
 
 /**
  * Moments of shape a at pose pa with shape b at pose pb.
  *
- * direction: the last contact normal (unit vector, world) where known, else NULL; any direction
- * gives the same moments, a good one gives them sooner and, for a small overlap of large meshes,
- * with more digits (against the grain large terms cancel).
- * Where a face of A lies in a face of B, to rounding, the volume has a different derivative on
- * either side; the gradient is their mean. scratch: may be NULL where the method is not
- * TACT_MOMENTS_MESH_MESH.
+ * direction: the last contact normal (unit vector, world) where known, else NULL. The moments do
+ * not depend on it; a good direction is faster and, for a small overlap of large meshes, more
+ * accurate (in a bad projection large terms cancel). Where a face of A lies in a face of B, to
+ * rounding, the volume has different one-sided derivatives; the gradient is their mean. scratch:
+ * may be NULL where the method is not TACT_MOMENTS_MESH_MESH.
  *
- * A ball whose centre lies within 1e-8 of its radius of an edge of the mesh (a face's diagonal
- * counts) is measured 2e-8 of its radius beside. Elsewhere rounding grows with radius / depth: at a
- * depth of 1e-3 radii V is good to about 1e-11 relative for a mesh ten times the ball. A capsule
- * likewise, with an end of its axis that lies within 1e-8 of its radius of a face; of two capsules
- * the second is measured as its triangles.
+ * A ball whose centre is within 1e-8 of its radius of an edge of the mesh (including the diagonals
+ * of faces) is measured displaced by 2e-8 of its radius. Elsewhere the rounding error grows with
+ * radius / depth: at a depth of 1e-3 radii V has a relative error of about 1e-11 for a mesh ten
+ * times the ball. The same holds for a capsule with an end of its axis within 1e-8 of its radius of
+ * a face. Of two capsules the second is measured as its triangulation.
  *
- * Real-time safe: no allocation, no system call; time grows with the triangles near the overlap.
- * Same input, same bits.
- * @retval 1  they overlap, *out filled
- * @retval 0  no overlap, *out zeroed
+ * Real-time safe: no allocation, no system call; the time grows with the number of triangles near
+ * the overlap. The same input gives the same bits.
+ * @retval 1  they overlap, *out is set
+ * @retval 0  no overlap, *out is zero
  * @retval -ENOSPC   the scratch is too small for the triangle pairs near the overlap, or NULL
  * @retval -ENOTSUP  the pair has no method (two half-spaces)
  */
@@ -75,55 +75,55 @@ TACT_API int tact_moments_pair(const struct tact_shape *a, const struct tact_pos
                                const double direction[3], struct tact_moments_scratch *scratch,
                                struct tact_moments *out);
 
-/** How tact_moments_pair() treats a pair of kinds; the OpenCL source does the same. */
+/** Method by which tact_moments_pair() measures a pair of kinds; the OpenCL source uses the same.
+ */
 enum tact_moments_method {
     TACT_MOMENTS_NONE,              /**< no method */
     TACT_MOMENTS_SPHERE_SPHERE,     /**< lens, closed form */
     TACT_MOMENTS_SPHERE_HALFSPACE,  /**< cap, closed form */
     TACT_MOMENTS_SPHERE_MESH,       /**< sphere with a closed mesh, closed form per triangle */
     TACT_MOMENTS_CAPSULE_MESH,      /**< capsule with a closed mesh, closed form per triangle */
-    TACT_MOMENTS_CAPSULE_HALFSPACE, /**< capsule below a plane, likewise */
+    TACT_MOMENTS_CAPSULE_HALFSPACE, /**< capsule below a plane, closed form */
     TACT_MOMENTS_MESH_HALFSPACE,    /**< mesh below a plane: prisms down to the plane */
     TACT_MOMENTS_MESH_MESH,         /**< signed prism pairs, or the rim of the overlap */
 };
 
-/** The method of a pair; *swapped is set to 1 where the method wants b as its first shape. */
+/** The method of a pair; *swapped is set to 1 where the method requires b as its first shape. */
 TACT_API enum tact_moments_method tact_moments_method(const struct tact_shape *a,
                                                       const struct tact_shape *b, int *swapped);
 
-/** The frame that prisms are measured in: z is the direction of projection. */
+/** The frame in which prisms are measured: z is the direction of projection. */
 struct tact_prism_frame {
     double axes[9];   /**< rows: x, y, z of the frame, world; right-handed [1] */
-    double origin[3]; /**< near the overlap [m], world, so that sums keep their digits */
-    double normal[3]; /**< from b to a, world, within 90 degrees of z: what lies apart along it does
-                           not overlap [1] */
+    double origin[3]; /**< near the overlap [m], world, so that sums do not lose digits */
+    double normal[3]; /**< from b to a, world, within 90 degrees of z: solids that are separated
+                         along it do not overlap [1] */
 };
 
 /**
- * Chooses the frame for a pair of meshes: z is `direction` turned by a fixed 0.05 rad, so that
- * walls along the normal are not seen edge-on; where direction is NULL, the axis of the two
+ * Chooses the frame for a pair of meshes: z is `direction` rotated by a fixed 0.05 rad, so that
+ * walls along the normal are not projected to lines; where direction is NULL, the axis of the two
  * bounding boxes along which they overlap least, from b to a. Real-time safe.
- * @retval 1  *frame filled
+ * @retval 1  *frame is set
  * @retval 0  the bounding boxes do not overlap, nor do the meshes
  */
 TACT_API int tact_prism_frame(const struct tact_mesh *a, const struct tact_pose *pa,
                               const struct tact_mesh *b, const struct tact_pose *pb,
                               const double direction[3], struct tact_prism_frame *frame);
 
-/** Distance [m] from a plane within which a triangle cannot be told from lying in it: rounding of
- *  poses and coordinates. A face of A in a face of B is where V has no derivative but a different
- *  one on either side, and half of the face counts: their mean. b is NULL for the half-space of pb.
- *  Real-time safe. */
+/** Distance [m] from a plane within which a triangle counts as lying in it: rounding of poses and
+ * coordinates. Where a face of A lies in a face of B, the one-sided derivatives of V differ and
+ * half of the face counts, which is their mean. b is NULL for the half-space of pb. Real-time safe.
+ */
 TACT_API double tact_prism_slack(const struct tact_mesh *a, const struct tact_pose *pa,
                                  const struct tact_mesh *b, const struct tact_pose *pb);
 
 /**
- * Candidate triangle pairs of two meshes whose prisms in `frame` may overlap, found by a dual
- * descent of the two trees: what the integration (here or on a device) then sums over. A pair is
- * listed where the projections of the two triangles overlap and the highest corner of b's is above
- * the lowest of a's.
- * *pairs points into the scratch until its next use; returns their number or -ENOSPC.
- * Real-time safe.
+ * Candidate triangle pairs of two meshes whose prisms in `frame` may overlap, found by a
+ * simultaneous descent of the two trees; the integration (here or on a device) then sums over them.
+ * A pair is listed where the projections of the two triangles overlap and the highest corner of b's
+ * is above the lowest of a's. *pairs points into the scratch until its next use; returns their
+ * number or -ENOSPC. Real-time safe.
  */
 TACT_API long tact_prism_pairs(const struct tact_mesh *a, const struct tact_pose *pa,
                                const struct tact_mesh *b, const struct tact_pose *pb,
@@ -132,8 +132,8 @@ TACT_API long tact_prism_pairs(const struct tact_mesh *a, const struct tact_pose
                                const struct tact_prism_pair **pairs);
 
 /**
- * Sums the listed pairs: with A's triangles s casting shadows up and B's triangles t down along z,
- * V = sum of sigma_s tau_t integral of (z_t - z_s)^+ over the overlap of their projections, and
+ * Sums the listed pairs. Let A's triangles s project upward and B's triangles t downward along z: V
+ * = sum of sigma_s tau_t integral of (z_t - z_s)^+ over the overlap of their projections, and
  * likewise for the other moments; the gradient is the integral of n_A dS over the part of each s
  * below each t, times tau_t. Real-time safe.
  * @retval 1, 0  as tact_moments_pair()
@@ -145,25 +145,25 @@ TACT_API int tact_prism_sum(const struct tact_mesh *a, const struct tact_pose *p
                             struct tact_moments *out);
 
 /**
- * Carries moments of an earlier time forward by dt [s].
+ * Advances moments of an earlier time by dt [s].
  *
  * twist_a, twist_b: velocities of the material points of A and B at the centroid [m/s] and angular
- * velocities [rad/s], linear part first, world. exponent: p in V ~ depth^p (1 flat, 2 curved).
- * V' = V (1 + g.dx / (p V))^p with dx the relative motion of A against B, zero where the bracket is
- * not positive; the gradient's size goes with V^((p-1)/p), the second moment with V^((2p-1)/p); the
- * centroid moves with the mean of the two bodies, axes turn with their mean angular velocity.
- * Real-time safe. out may be in.
+ * velocities [rad/s], linear part first, world. exponent: p in V ~ depth^p (1 flat, 2 curved). V' =
+ * V (1 + g.dx / (p V))^p with dx the motion of A relative to B, zero where the bracket is not
+ * positive. The magnitude of the gradient scales with V^((p-1)/p), the second moment with
+ * V^((2p-1)/p). The centroid moves with the mean of the two bodies, and axes rotate with their mean
+ * angular velocity. Real-time safe. out may equal in.
  */
 TACT_API void tact_moments_advance(const struct tact_moments *in, const double twist_a[6],
                                    const double twist_b[6], double dt, double exponent,
                                    struct tact_moments *out);
 
 /**
- * Exponent p of V ~ depth^p that the shape of an overlap tells: 1 of a layer, about 2 of a cap or
- * lens, at most 3 of a tip. Goes by the spread s of the overlap along its normal: s |g| / V is
- * 1 / sqrt(12) of a layer, sqrt(2) / 3 of a cap on a plane, 1 / sqrt(6) of a lens between equals,
- * and sqrt(27 / 80) of a cone; between them p is taken as linear. 1 without an overlap. Real-time
- * safe.
+ * Exponent p of V ~ depth^p, estimated from the shape of an overlap: 1 for a layer, about 2 for a
+ * cap or lens, at most 3 for a tip. It depends on the spread s of the overlap along its normal: s
+ * |g| / V is 1 / sqrt(12) for a layer, sqrt(2) / 3 for a cap on a plane, 1 / sqrt(6) for a lens
+ * between equals, and sqrt(27 / 80) for a cone; p is linear in between. 1 without an overlap.
+ * Real-time safe.
  */
 TACT_API double tact_moments_exponent(const struct tact_moments *moments);
 

@@ -1,4 +1,4 @@
-/* Moments carried forward by the motion of the two bodies. */
+/* Moments advanced by the motion of the two bodies. */
 #include <math.h>
 #include <string.h>
 
@@ -20,7 +20,7 @@ static void turn_symmetric(double r[6], const double s[6], const double rot[9], 
 
 double tact_moments_exponent(const struct tact_moments *m)
 {
-    static const double layer = 0.28867513459481287, lens = 0.44; /* midway from lens to cap */
+    static const double layer = 0.28867513459481287, lens = 0.44; /* mean of lens and cap */
     double area = tact_v3_norm(m->gradient), n[3], cn[3];
     if (!(m->volume > 0.0 && area > 0.0)) {
         return 1.0;

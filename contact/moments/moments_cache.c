@@ -1,17 +1,18 @@
-/* Lists of triangles near each other: whether there is one for a pair of meshes as they lie now. */
+/* Cached lists of near triangles: search for a list that is valid for a pair of meshes at their
+ * present poses. */
 #include "contact/moments/moments_cache_internal.h"
 
 #include <stdlib.h>
 
-/** Margin of a list, in the mean distance of the corners of the finer mesh; share of it that two
- *  bodies may move from one query to the next for a list to be worth its while. */
+/** Margin of a list, over the mean distance of the corners of the finer mesh; and the fraction of
+ * it that two bodies may move between queries for a list to be worthwhile. */
 static const double MARGIN = 0.5, SLOW = 0.25;
 
-/** Lists of bodies that have moved further than so many margins are not followed any more. */
+/** Number of margins of motion beyond which a list is abandoned. */
 static const double FOLLOWED = 64.0;
 
-static void take_view(const struct tact_near *near, const double normal[3],
-                      struct tact_cache_view *view)
+static void place_frames(const struct tact_near *near, const double normal[3],
+                         struct tact_cache_frame *view)
 {
     for (int i = 0; i < 2; i++) {
         const struct tact_placed *p = i ? &near->b.placed : &near->a.placed;
@@ -26,10 +27,11 @@ static void take_view(const struct tact_near *near, const double normal[3],
     }
 }
 
-/** Most that a point of A and one of B have moved against each other along an axis of the frame or
- *  its normal [m]. */
-static double moved(const struct tact_cache_list *list, const struct tact_cache_view *from,
-                    const struct tact_cache_view *to)
+/** Upper bound of the relative motion of a point of A and one of B along an axis of the frame or
+ * its normal [m]. */
+static double relative_motion(const struct tact_cache_list *list,
+                              const struct tact_cache_frame *from,
+                              const struct tact_cache_frame *to)
 {
     double most = 0.0;
     for (int k = 0; k < 4; k++) {
@@ -45,7 +47,7 @@ static double moved(const struct tact_cache_list *list, const struct tact_cache_
     return most;
 }
 
-static void begin(struct tact_cache_list *list, const struct tact_near *near)
+static void init_list(struct tact_cache_list *list, const struct tact_near *near)
 {
     list->ready = 0;
     list->margin = INFINITY;
@@ -65,15 +67,15 @@ TACT_TWICE(struct tact_cache_list *, tact_cache_find,
 {
     const uint64_t a = near->a.placed.mesh->wide->serial, b = near->b.placed.mesh->wide->serial;
     int best = -1, oldest = 0;
-    struct tact_cache_view now;
+    struct tact_cache_frame now;
     double nearest = INFINITY;
-    take_view(near, normal, &now);
+    place_frames(near, normal, &now);
     for (int i = 0; i < TACT_CACHE_LISTS; i++) {
         const struct tact_cache_list *list = &cache->lists[i];
         const uint64_t *serial = cache->keys[i].serial;
         oldest = cache->keys[i].used < cache->keys[oldest].used ? i : oldest;
         if (serial[0] == a && serial[1] == b) {
-            double since = moved(list, &list->last, &now);
+            double since = relative_motion(list, &list->last, &now);
             if (since < nearest && since < FOLLOWED * list->margin) {
                 nearest = since;
                 best = i;
@@ -84,13 +86,13 @@ TACT_TWICE(struct tact_cache_list *, tact_cache_find,
         best = oldest;
         cache->keys[best].serial[0] = a;
         cache->keys[best].serial[1] = b;
-        begin(&cache->lists[best], near);
+        init_list(&cache->lists[best], near);
     }
     struct tact_cache_list *list = &cache->lists[best];
     cache->keys[best].used = ++cache->clock;
     list->last = now;
     /* Rounding of the frame's coordinates is far below a hundredth of a margin. */
-    if (list->ready && moved(list, &list->made, &now) < 0.99 * list->margin) {
+    if (list->ready && relative_motion(list, &list->made, &now) < 0.99 * list->margin) {
         return list;
     }
     list->ready = 0;
@@ -98,17 +100,18 @@ TACT_TWICE(struct tact_cache_list *, tact_cache_find,
     return nearest < SLOW * list->margin ? list : NULL;
 }
 
-/** A list that is being made: where it has the triangles of the leaf of A that is matched, and
- *  those of B; NOWHERE. */
+/** A list under construction, with the indices in it of the triangles of the present leaf of A, and
+ * of B; or NOWHERE. */
 struct tact_cache_maker {
     struct tact_cache_list *list;
     uint32_t leaf_a;
-    uint16_t at_a[4], at_b[4 * TACT_NEAR];
+    uint16_t at_a[4], at_b[4 * TACT_NEAR_LEAVES];
 };
 
 enum { TACT_CACHE_NOWHERE = UINT16_MAX };
 
-/** Where a triangle is in a list; adds it where it is not. -ENOSPC: there is no room. */
+/** Index of a triangle in a list; adds it where it is missing. -ENOSPC: the capacity is exceeded.
+ */
 static int tact_cache_face(uint32_t face, uint16_t *at, uint32_t *faces, uint32_t *count)
 {
     if (*at == TACT_CACHE_NOWHERE) {
@@ -121,9 +124,9 @@ static int tact_cache_face(uint32_t face, uint16_t *at, uint32_t *faces, uint32_
     return *at;
 }
 
-/** Takes pairs of triangles to the list. */
-static int tact_cache_keep(void *user, struct tact_near *w, uint32_t leaf_a,
-                           const struct tact_near_pair *pairs, uint32_t count)
+/** Adds pairs of triangles to the list. */
+static int tact_cache_add_pairs(void *user, struct tact_near *w, uint32_t leaf_a,
+                                const struct tact_near_pair *pairs, uint32_t count)
 {
     struct tact_cache_maker *maker = user;
     struct tact_cache_list *list = maker->list;
@@ -147,7 +150,7 @@ static int tact_cache_keep(void *user, struct tact_near *w, uint32_t leaf_a,
     return 0;
 }
 
-/** Repeats a triangle where fours of a list's triangles are not full. */
+/** Repeats a triangle to fill the last group of four. */
 static void tact_cache_pad(uint32_t *faces, uint32_t count)
 {
     for (; count % 4; count++) {
@@ -159,21 +162,21 @@ void tact_cache_make(struct tact_cache_list *list, struct tact_near *w)
 {
     struct tact_cache_maker maker;
     w->a.placed.margin = (float)list->margin * w->per_unit * 1.001F + 1e-6F;
-    int rc = tact_near_cut_trees(w, TACT_NEAR);
+    int rc = tact_near_cut_trees(w, TACT_NEAR_LEAVES);
     w->a.placed.margin = 0.0F;
     list->count = list->faces_a = list->faces_b = 0;
     if (rc > 0) {
         maker.list = list;
         maker.leaf_a = UINT32_MAX;
         memset(maker.at_b, 0xFF, 4 * w->b.leaves * sizeof *maker.at_b);
-        rc = tact_near_match(w, list->margin, tact_cache_keep, &maker);
+        rc = tact_near_match(w, list->margin, tact_cache_add_pairs, &maker);
     }
     tact_cache_pad(list->face_a, list->faces_a);
     tact_cache_pad(list->face_b, list->faces_b);
     list->ready = rc >= 0;
 }
 
-/** Corners of four triangles of a list where the body is. */
+/** Corners of four triangles of a list at the pose of the body. */
 static void tact_cache_corners(const struct tact_placed *body, const uint32_t face[4],
                                tact_d4 p[3][3])
 {

@@ -1,32 +1,26 @@
 /*
- * A capsule with a closed mesh, or with a half-space, exactly.
+ * Exact moments of a capsule with a closed mesh, or with a half-space.
  *
- * In each part of the capsule, a cylinder about the axis between two half
- * balls, every moment is the integral of a field's divergence, of a field that
- * has no flux through the part's surface and none, or a known one, through the
- * planes between the parts. What is left are integrals over the other solid's
- * faces within the part (D, outward normals n, r from the part's origin). In a
- * half ball, with G = r/3 (1 - R^3/r^3):
+ * In each part of the capsule, a cylinder about the axis and two half balls, every moment is the
+ * integral of the divergence of a field whose flux is zero through the part's surface and zero or
+ * known through the planes between the parts. What remains are integrals over the other solid's
+ * faces within the part (D, outward normals n, r from the part's origin). In a half ball, with G =
+ * r/3 (1 - R^3/r^3):
  *
- *   1: G    r_i: (r r_i - R^2 e_i) / 4    r_i r_j: r r_i r_j / 5 - R^2 (r_i e_j
- * + r_j e_i) / 10
- *                                                  + delta_ij R^2 G / 5
+ *   1: G    r_i: (r r_i - R^2 e_i) / 4
+ *   r_i r_j: r r_i r_j / 5 - R^2 (r_i e_j + r_j e_i) / 10 + delta_ij R^2 G / 5
  *
- * and in the cylinder, with s = r without its axial term z, G = s/2 (1 -
- * R^2/s^2), i and j across:
+ * and in the cylinder, with s = r without its axial term z, G = s/2 (1 - R^2/s^2), i and j across:
  *
- *   z^k: z^k G    r_i z^k: z^k (s r_i - R^2 e_i) / 3    r_i r_j: s r_i r_j / 4
- *                                      - R^2 (r_i e_j + r_j e_i) / 8 + delta_ij
- * R^2 G / 4
+ *   z^k: z^k G    r_i z^k: z^k (s r_i - R^2 e_i) / 3
+ *   r_i r_j: s r_i r_j / 4 - R^2 (r_i e_j + r_j e_i) / 8 + delta_ij R^2 G / 4
  *
- * So all are polynomials over D but the volume of a half ball, which takes D's
- * solid angle, and in the cylinder the integrals of z^k dtheta dz, k = 0, 1, 2.
- * Around a face these are integrals of (1 - |z|/R) dtheta and of z^(k+1)/(k+1)
- * dtheta. Those along edges cancel between the faces that share them; what
- * remains is the curve where the faces end on the capsule's surface, and the
- * planes between the parts, whose discs are measured from the segments in which
- * faces cross them. Only for the two ends of the axis must be known whether
- * they are inside.
+ * All are polynomials over D, except the volume of a half ball, which contains D's solid angle, and
+ * in the cylinder the integrals of z^k dtheta dz, k = 0, 1, 2. Around a face these are line
+ * integrals of (1 - |z|/R) dtheta and of z^(k+1)/(k+1) dtheta. Those along edges cancel between the
+ * faces that share them. What remains is the curve where the faces end on the capsule's surface,
+ * and the planes between the parts, whose discs are measured from the segments in which faces cross
+ * them. Only for the two ends of the axis must it be known whether they are inside.
  */
 #include <string.h>
 
@@ -35,14 +29,13 @@
 
 static const double PI = 3.14159265358979323846;
 
-/** Nearer to an end of the axis than this part of the radius, a face is
- * measured with the capsule moved by twice as much: angles about the end lose
- * their digits, or change sides. */
+/** Distance of a face from an end of the axis, over the radius, below which the capsule is measured
+ * displaced by twice that distance: angles about the end lose their digits or change sign. */
 static const double END_TOLERANCE = 1e-8;
 
 static const int ROW[6] = {0, 1, 2, 0, 0, 1}, COLUMN[6] = {0, 1, 2, 1, 2, 2};
 
-static void start(struct tact_capsule_sums *sums, double radius, double half, double tolerance)
+static void init_sums(struct tact_capsule_sums *sums, double radius, double half, double tolerance)
 {
     memset(sums, 0, sizeof *sums);
     sums->radius = radius;
@@ -51,10 +44,9 @@ static void start(struct tact_capsule_sums *sums, double radius, double half, do
     sums->middle = NAN;
 }
 
-/** Adds a part: its moments about its origin, which is at a height above that
- * of the sums. */
-static void add_part(struct tact_moment_sums *to, const struct tact_moment_sums *part,
-                     const struct tact_capsule_faces *faces, double height)
+/** Adds a part given its moments about its origin, which is at a height above that of the sums. */
+static void add_capsule_part(struct tact_moment_sums *to, const struct tact_moment_sums *part,
+                             const struct tact_capsule_faces *faces, double height)
 {
     const double *m = faces->moment, *area = faces->area, shift[3] = {0.0, 0.0, height};
     to->volume += part->volume;
@@ -73,8 +65,8 @@ static void add_part(struct tact_moment_sums *to, const struct tact_moment_sums 
     to->torque[2] -= m[3] - m[1];
 }
 
-/** A half ball, of side 1 above the cylinder and -1 below. turn: angle of the
- * circle between that is inside the other solid. */
+/** A half ball: side 1 above the cylinder, -1 below. turn: angle of the circle between the two that
+ * is inside the other solid. */
 static void finish_ball(const struct tact_capsule_sums *s, int index, double turn,
                         struct tact_moment_sums *out)
 {
@@ -124,8 +116,8 @@ static void finish_cylinder(const struct tact_capsule_sums *s, const double turn
     out->second[3] = 0.25 * f->weighted[0][1] - 0.125 * r2 * (f->moment[1] + f->moment[3]);
 }
 
-/** Brings sums to moments. inside: whether the upper and the lower end of the
- * axis are. centre: of the capsule, axes: the columns of rot, world. */
+/** Converts sums to moments. inside: whether the upper and the lower end of the axis are inside.
+ * centre: of the capsule; axes: the columns of rot, world. */
 static int finish(const struct tact_capsule_sums *s, const int inside[2], const double rot[9],
                   const double centre[3], struct tact_moments *out)
 {
@@ -136,10 +128,10 @@ static int finish(const struct tact_capsule_sums *s, const int inside[2], const 
     for (int i = 0; i < 2; i++) {
         turn[i] = (inside[i] ? 2.0 * PI : 0.0) - s->slice[i].turn;
         finish_ball(s, i, turn[i], &part);
-        add_part(&sums, &part, &s->faces[i], z[i]);
+        add_capsule_part(&sums, &part, &s->faces[i], z[i]);
     }
     finish_cylinder(s, turn, z, &part);
-    add_part(&sums, &part, &s->faces[TACT_CAPSULE_MIDDLE], 0.0);
+    add_capsule_part(&sums, &part, &s->faces[TACT_CAPSULE_MIDDLE], 0.0);
     for (int i = 0; i < 9; i++) {
         axes[i] = rot[3 * (i % 3) + i / 3];
     }
@@ -148,8 +140,8 @@ static int finish(const struct tact_capsule_sums *s, const int inside[2], const 
     return tact_sums_finish(&sums, axes, origin, out);
 }
 
-static void place(const double turn[9], const double centre[3], const struct tact_pose *pb,
-                  double half, struct tact_capsule_place *p)
+static void place_capsule(const double turn[9], const double centre[3], const struct tact_pose *pb,
+                          double half, struct tact_capsule_place *p)
 {
     double rb[9], apart[3], axis[3] = {turn[2], turn[5], turn[8]};
     tact_quat_to_m3(rb, pb->quat_wxyz);
@@ -164,16 +156,16 @@ static void place(const double turn[9], const double centre[3], const struct tac
     }
 }
 
-/** Moves a capsule off a face that an end of its axis lies in. */
-static void step_aside(double radius, double centre[3])
+/** Displaces a capsule from a face that contains an end of its axis. */
+static void shift_off_face(double radius, double centre[3])
 {
     static const double aside[3] = {0.48, 0.64, 0.6};
     tact_v3_axpy(centre, 2.0 * END_TOLERANCE * radius, aside);
 }
 
-/** Squared distance of two segments: halves a and b of them, their middles
- * apart by r. From the nearest points of the lines, then of each segment to an
- * end of the other (Ericson, Real-Time Collision Detection, section 5.1.9). */
+/** Squared distance of two segments with half vectors a and b, whose middles differ by r: from the
+ * nearest points of the lines, then of each segment to an end of the other (Ericson, Real-Time
+ * Collision Detection, section 5.1.9). */
 static double segments_distance2(const double r[3], const double a[3], const double b[3])
 {
     double aa = tact_v3_dot(a, a), bb = tact_v3_dot(b, b), ab = tact_v3_dot(a, b);
@@ -190,9 +182,7 @@ static double segments_distance2(const double r[3], const double a[3], const dou
     return tact_v3_dot(d, d);
 }
 
-/** Whether the capsule b, whose triangulation stands out of it a little, may
- * reach into capsule a.
- */
+/** 1 where capsule b, whose triangulation extends slightly beyond it, may reach into capsule a. */
 static int capsules_reach(const struct tact_shape *a, const struct tact_pose *pa,
                           const struct tact_shape *b, const struct tact_pose *pb)
 {
@@ -224,13 +214,13 @@ int tact_moments_capsule_mesh(const double size[3], const struct tact_pose *pa,
     int inside[2];
     tact_quat_to_m3(turn, pa->quat_wxyz);
     tact_v3_copy(centre, pa->position);
-    place(turn, centre, pb, half, &p);
-    start(&sums, radius, half, END_TOLERANCE);
+    place_capsule(turn, centre, pb, half, &p);
+    init_sums(&sums, radius, half, END_TOLERANCE);
     tact_capsule_add_mesh(mesh, &p, &sums);
     if (sums.uncertain) {
-        step_aside(radius, centre);
-        place(turn, centre, pb, half, &p);
-        start(&sums, radius, half, 0.0);
+        shift_off_face(radius, centre);
+        place_capsule(turn, centre, pb, half, &p);
+        init_sums(&sums, radius, half, 0.0);
         tact_capsule_add_mesh(mesh, &p, &sums);
     }
     for (int i = 0; i < 2; i++) {
@@ -244,8 +234,7 @@ int tact_moments_capsule_mesh(const double size[3], const struct tact_pose *pa,
     return finish(&sums, inside, turn, centre, out);
 }
 
-/** Adds the part of a plane about a capsule: a square that its farthest points
- * do not reach. */
+/** Adds the part of a plane near a capsule: a square larger than its farthest points. */
 static void add_plane(const double normal[3], double distance, struct tact_capsule_sums *sums)
 {
     static const double way[4][2] = {{1.0, 1.0}, {-1.0, 1.0}, {-1.0, -1.0}, {1.0, -1.0}};
@@ -272,13 +261,13 @@ int tact_moments_capsule_halfspace(const double size[3], const struct tact_pose 
     tact_m3_tmul_v3(normal, turn, up);
     tact_v3_sub(apart, pb->position, centre);
     double distance = tact_v3_dot(up, apart);
-    start(&sums, radius, half, END_TOLERANCE);
+    init_sums(&sums, radius, half, END_TOLERANCE);
     add_plane(normal, distance, &sums);
     if (sums.uncertain) {
-        step_aside(radius, centre);
+        shift_off_face(radius, centre);
         tact_v3_sub(apart, pb->position, centre);
         distance = tact_v3_dot(up, apart);
-        start(&sums, radius, half, 0.0);
+        init_sums(&sums, radius, half, 0.0);
         add_plane(normal, distance, &sums);
     }
     inside[TACT_CAPSULE_UPPER] = normal[2] * half <= distance;

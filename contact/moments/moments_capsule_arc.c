@@ -1,19 +1,15 @@
 /*
- * Pieces of a plane within a capsule: triangles, and what a conic cuts off
- * beside a chord.
+ * Parts of a plane within a capsule: triangles, and the segments between a conic and its chords.
  *
- * An arc from p to q of the circle or ellipse that a plane cuts out of a ball
- * or a cylinder is
+ * A plane cuts a ball or a cylinder in a circle or an ellipse, of which an arc from p to q is
  *
- *   r = m + S c + K b,  S = x (1 + Q) / (1 + Q x^2),  K = (1 - x^2) / (1 + Q
- * x^2),  -1 <= x <= 1,
+ *   r = m + S c + K b,  S = x (1 + Q) / (1 + Q x^2),  K = (1 - x^2) / (1 + Q x^2),  -1 <= x <= 1,
  *
- * m the middle of the chord, c half of it, b from m to the arc's farthest point
- * (along the plane's direction that is conjugate to c), and Q the squared
- * tangent of a quarter of the arc's angle: the rational quadratic form of a
- * conic (Farin, Curves and Surfaces for CAGD, chapter 12). So every integral of
- * a polynomial over the segment between arc and chord, and along the arc, is a
- * polynomial in products of c and b with factors that depend on Q alone.
+ * with m the middle of the chord, c half of it, b from m to the arc's farthest point (along the
+ * direction in the plane that is conjugate to c), and Q the squared tangent of a quarter of the
+ * arc's angle: the rational quadratic form of a conic (Farin, Curves and Surfaces for CAGD, chapter
+ * 12). Every integral of a polynomial over the segment between arc and chord, or along the arc, is
+ * therefore a polynomial in products of c and b with factors that depend on Q only.
  */
 #include "contact/moments/moments_capsule_internal.h"
 
@@ -22,9 +18,9 @@ static const double LONGEST = 0.04;
 
 enum { TERMS = 11 };
 
-/** Powers of Q in the integrals over a segment of S^i K^j dS dK for ij = 00,
- * 01, 02, 03, 20, 21, and along the arc of K^j dtheta / sqrt(Q), j = 0 to 3. At
- * LONGEST the next term is 1e-16. */
+/** Coefficients of powers of Q in the integrals over a segment of S^i K^j dS dK for ij = 00, 01,
+ * 02, 03, 20, 21, and along the arc of K^j dtheta / sqrt(Q), j = 0 to 3. At LONGEST the next term
+ * is 1e-16. */
 static const double SERIES[TERMS][10] = {
     {1.3333333333333333, 0.53333333333333333, 0.30476190476190479, 0.20317460317460317,
      0.26666666666666666, 0.076190476190476197, 4, 2.6666666666666665, 2.1333333333333333,
@@ -88,7 +84,7 @@ TACT_INLINE void add_outer(tact_d4 to[4], const tact_d4 *a, const tact_d4 *b)
     }
 }
 
-TACT_INLINE void load(const double r[3], double one, tact_d4 *out)
+TACT_INLINE void to_vector(const double r[3], double one, tact_d4 *out)
 {
     *out = (tact_d4){r[0], r[1], r[2], one};
 }
@@ -106,7 +102,7 @@ TACT_TWICE(void, tact_capsule_add_triangle,
     tact_d4 h[3], sum = {0.0}, weighted = {0.0};
     double w[3], all = 0.0;
     for (int i = 0; i < 3; i++) {
-        load(at[i], 1.0, &h[i]);
+        to_vector(at[i], 1.0, &h[i]);
         w[i] = tact_capsule_weight(c, at[i]);
         all += w[i];
         sum += h[i];
@@ -114,8 +110,8 @@ TACT_TWICE(void, tact_capsule_add_triangle,
     }
     c->first += area / 3.0 * sum;
     c->faces->magnitude += fabs(area / 3.0 * all);
-    /* Sum over the corners i, j, k of w_i h_j h_k^T, six times where all are one,
-     * twice where two are. */
+    /* Sum over the corners i, j, k of w_i h_j h_k^T, six times where all are equal, twice where two
+     * are. */
     tact_d4 *to = c->faces->weighted, left = share * sum, right = all * sum + weighted;
     add_outer(to, &left, &right);
     left = share * weighted;
@@ -126,7 +122,7 @@ TACT_TWICE(void, tact_capsule_add_triangle,
     }
 }
 
-/** An arc: see the top. */
+/** An arc: see the top of the file. */
 struct arc {
     double m[3], c[3], b[3];
     double quarter; /* tangent of a quarter of its angle */
@@ -138,7 +134,8 @@ TACT_INLINE void add_cylinder_form(const struct tact_capsule_cut *cut, const str
 {
     double z = a->m[2], b = a->b[2], cc = a->c[2] * a->c[2];
     double t = cut->normal[2] > 0.0 ? a->quarter : -a->quarter;
-    double square = b * b * f[8] + cc * f[0]; /* that of S^2 dtheta is that of K dS, and so on */
+    double square =
+        b * b * f[8] + cc * f[0]; /* the integral of S^2 dtheta equals that of K dS, and so on */
     double *form = cut->faces->form, first = t * (z * f[6] + b * f[7]);
     form[0] += first;
     cut->faces->magnitude += cut->radius * cut->radius * fabs(first);
@@ -153,9 +150,9 @@ TACT_INLINE double across(const double *p, const double *q)
     return p[0] * q[1] - p[1] * q[0];
 }
 
-/** Integral of (1 - |z|/R) dtheta along an arc of a half ball: as (x dy - y dx)
- * / (R (R + |z|)) it has no pole. Its nearest singularity in the complex plane
- * is 5 times as far as the ends. */
+/** Integral of (1 - |z|/R) dtheta along an arc of a half ball. In the form (x dy - y dx) / (R (R +
+ * |z|)) it has no pole; its nearest singularity in the complex plane is 5 times as far as the ends.
+ */
 TACT_INLINE void add_ball_form(const struct tact_capsule_cut *cut, const struct arc *a)
 {
     const double q = a->quarter * a->quarter, up = cut->part == TACT_CAPSULE_UPPER ? 1.0 : -1.0;
@@ -191,9 +188,9 @@ TACT_INLINE void add_segment(struct tact_capsule_cut *cut, const struct arc *a)
     const double all = j * (wm * f[0] + wb * f[1]), along = j * wc * f[4], both = j * wc * f[5];
     const double out = j * (wm * f[1] + wb * f[2]);
     tact_d4 m, c, b, right, *to = cut->faces->weighted;
-    load(a->m, 1.0, &m);
-    load(a->c, 0.0, &c);
-    load(a->b, 0.0, &b);
+    to_vector(a->m, 1.0, &m);
+    to_vector(a->c, 0.0, &c);
+    to_vector(a->b, 0.0, &b);
     cut->first += j * f[0] * m + j * f[1] * b;
     cut->faces->magnitude += fabs(all);
     right = all * m + along * c + out * b;
@@ -204,8 +201,8 @@ TACT_INLINE void add_segment(struct tact_capsule_cut *cut, const struct arc *a)
     add_outer(to, &b, &right);
 }
 
-/** Slope to the axis at which the cylinder's conics are taken for straight
- * lines: the segments that are left out are this part of their chords wide. */
+/** Slope to the axis below which the cylinder's conics count as straight lines: the width of the
+ * omitted segments over their chords. */
 static const double STRAIGHT = 1e-13;
 
 TACT_TWICE(void, tact_capsule_add_arc,
@@ -223,17 +220,16 @@ TACT_TWICE(void, tact_capsule_add_arc,
     if (!(half2 > 0.0)) {
         return;
     }
-    /* The chord's distance from the conic's centre: not from the lengths of both,
-     * of which little is left where the chord is nearly a diameter, as in a half
-     * ball by a plane along the axis. */
+    /* Distance of the chord from the centre of the conic. It is not computed from the lengths of
+     * both, which would cancel where the chord is nearly a diameter, as in a half ball cut by a
+     * plane along the axis. */
     tact_v3_copy(from, a.m);
     if (cut->part != TACT_CAPSULE_MIDDLE) {
         tact_v3_axpy(from, -cut->distance, n);
     }
     double half = sqrt(half2), apart = sqrt(tact_capsule_dot(cut, from, from));
     a.quarter = major ? (disc + apart) / half : half / (disc + apart);
-    /* The direction conjugate to c: -n x c, of c without its axial term in the
-     * cylinder. */
+    /* The direction conjugate to c: -n x c, in the cylinder with c without its axial term. */
     if (cut->part == TACT_CAPSULE_MIDDLE) {
         scale = fabs(n[2]) > STRAIGHT ? 1.0 / fabs(n[2]) : 0.0;
         tact_v3_cross(d, (const double[3]){a.c[0], a.c[1], 0.0}, n);

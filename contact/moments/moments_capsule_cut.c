@@ -1,5 +1,5 @@
-/* What of a face lies in the three parts of a capsule: convex polygons cut by a
- * cylinder or a half ball. */
+/* Parts of a face within the three parts of a capsule: convex polygons cut by a cylinder or a half
+ * ball. */
 #include <string.h>
 
 #include "contact/elementary.h"
@@ -11,25 +11,25 @@ enum { CORNERS = 6 };
 /** A convex polygon; edge i runs from corner i to the next. */
 struct polygon {
     int count;
-    int level; /* the edge that a cut has left, or -1 */
+    int level; /* index of the edge that a cut has created, or -1 */
     double corner[CORNERS][3];
 };
 
 /** The part of an edge within the capsule's part. */
 struct inner {
     int edge;
-    int enters, leaves; /* its ends are on the surface, not corners */
+    int enters, leaves; /* 1: that end is on the surface, not at a corner */
     double from[3], to[3];
 };
 
-static void between(const double *p, const double *q, double s, double out[3])
+static void interpolate(const double *p, const double *q, double s, double out[3])
 {
     for (int k = 0; k < 3; k++) {
         out[k] = p[k] + s * (q[k] - p[k]);
     }
 }
 
-/** |p x e| as the part's surface has it. */
+/** |p x e| in the metric of the part's surface. */
 static double moment(const struct tact_capsule_cut *c, const double *p, const double *e)
 {
     double m[3];
@@ -40,10 +40,9 @@ static double moment(const struct tact_capsule_cut *c, const double *p, const do
     return tact_v3_norm(m);
 }
 
-/** Where the line through p and q crosses the surface on the way from p: the
- * first crossing where p is outside, and the last where q is; outside_p and
- * outside_q: p.p and q.q less the squared radius. Returns 0 where they do not
- * come in this order between p and q. */
+/** Crossings of the line through p and q with the surface, from p: the first where p is outside,
+ * and the last where q is; outside_p and outside_q: p.p and q.q less the squared radius. Returns 0
+ * where they are not in this order between p and q. */
 static int crossings(const struct tact_capsule_cut *c, const double *p, const double *q,
                      double outside_p, double outside_q, double from[3], double to[3])
 {
@@ -58,23 +57,23 @@ static int crossings(const struct tact_capsule_cut *c, const double *p, const do
         return 0;
     }
     double root = sqrt(square);
-    /* Whichever of both forms does not cancel. */
+    /* The one of the two forms that does not cancel. */
     s[0] = outside_p > 0.0 ? outside_p / (root - pe) : 0.0;
     s[1] = !(outside_q > 0.0) ? 1.0 : pe > 0.0 ? -outside_p / (pe + root) : (root - pe) / ee;
     s[1] = tact_min(s[1], 1.0);
     if (!(s[0] < s[1])) {
         return 0;
     }
-    between(p, q, s[0], from);
-    between(p, q, s[1], to);
+    interpolate(p, q, s[0], from);
+    interpolate(p, q, s[1], to);
     return 1;
 }
 
-/** The part of the edge p q within the surface. The ends are the same bits for
- * both faces that share an edge: what is left out along it would count as much
- * as rounding of coordinates over the depth. Returns 0 where there is none. */
-static int inner_part(const struct tact_capsule_cut *c, const double *p, const double *q,
-                      double outside_p, double outside_q, struct inner *out)
+/** The part of the edge p q within the surface. Its ends are bit for bit the same for both faces
+ * that share an edge: a gap along it would count as much as rounding of coordinates over the depth.
+ * Returns 0 where there is none. */
+static int edge_part(const struct tact_capsule_cut *c, const double *p, const double *q,
+                     double outside_p, double outside_q, struct inner *out)
 {
     int k = 0, any = 1;
     out->enters = outside_p > 0.0;
@@ -95,7 +94,7 @@ static int inner_part(const struct tact_capsule_cut *c, const double *p, const d
     return any;
 }
 
-/** Angle from p to q about the conic's centre. */
+/** Angle from p to q about the centre of the conic. */
 static double angle(const struct tact_capsule_cut *c, const double *p, const double *q)
 {
     double centre = c->part == TACT_CAPSULE_MIDDLE ? 0.0 : c->distance * c->distance;
@@ -106,12 +105,11 @@ static double angle(const struct tact_capsule_cut *c, const double *p, const dou
     return tact_atan2(cross, tact_capsule_dot(c, p, q) - centre);
 }
 
-/** Ends of an arc nearer than this, of the conic's size, are those of next to
- * nothing or of nearly all: which, is asked of the corners between. */
+/** Distance of the ends of an arc, over the size of the conic, below which the arc is either nearly
+ * nothing or nearly all of the conic: the corners between decide which. */
 static const double NEAR = 1e-3;
 
-/** Whether the arc between the parts of two edges is more than half of the
- * conic. */
+/** 1 where the arc between the parts of two edges is more than half of the conic. */
 static int is_major(const struct tact_capsule_cut *c, const struct polygon *p,
                     const struct inner *last, const struct inner *next)
 {
@@ -130,8 +128,7 @@ static int is_major(const struct tact_capsule_cut *c, const struct polygon *p,
     return sum + angle(c, from, next->from) > 3.0;
 }
 
-/** Adds the whole conic where its centre, and so all of it, is in the polygon.
- */
+/** Adds the whole conic where its centre, and therefore all of it, is in the polygon. */
 static void add_conic(struct tact_capsule_cut *c, const struct polygon *polygon)
 {
     double p[3], q[3], t1[3], t2[3];
@@ -143,7 +140,7 @@ static void add_conic(struct tact_capsule_cut *c, const struct polygon *polygon)
         }
     }
     tact_v3_tangents(n, t1, t2);
-    if (c->part == TACT_CAPSULE_MIDDLE) { /* across the slope, where both have the
+    if (c->part == TACT_CAPSULE_MIDDLE) { /* perpendicular to the slope, where both ends have the
                                              same height */
         double slope = sqrt(n[0] * n[0] + n[1] * n[1]);
         tact_v3_set(t1, slope > 0.0 ? -n[1] / slope : 1.0, slope > 0.0 ? n[0] / slope : 0.0, 0.0);
@@ -158,8 +155,7 @@ static void add_conic(struct tact_capsule_cut *c, const struct polygon *polygon)
     tact_capsule_add_arc(c, q, p, 0);
 }
 
-/** Adds the part of an edge along the plane between the cylinder and a half
- * ball. */
+/** Adds the part of an edge in the plane between the cylinder and a half ball. */
 static void add_segment(struct tact_capsule_slice *s, const double *p, const double *q)
 {
     double twice = p[0] * q[1] - p[1] * q[0];
@@ -171,10 +167,10 @@ static void add_segment(struct tact_capsule_slice *s, const double *p, const dou
     }
 }
 
-/** Adds what is cut out of a polygon, whose edges have these inner parts: the
- * polygon of their ends and the conic's segments between them. */
-static void add_parts(struct tact_capsule_cut *c, const struct polygon *p, const struct inner *part,
-                      int count)
+/** Adds the part of a polygon inside, given the inner parts of its edges: the polygon of their ends
+ * and the segments of the conic between them. */
+static void add_cut_out(struct tact_capsule_cut *c, const struct polygon *p,
+                        const struct inner *part, int count)
 {
     const double *first = part[0].from;
     for (int i = 0; i < count; i++) {
@@ -183,7 +179,7 @@ static void add_parts(struct tact_capsule_cut *c, const struct polygon *p, const
             tact_capsule_add_triangle(c, first, here->from, here->to);
         }
         if (!next->enters && next->edge == (here->edge + 1) % p->count) {
-            continue; /* they meet in a corner */
+            continue; /* they meet at a corner */
         }
         tact_capsule_add_arc(c, here->to, next->from, is_major(c, p, here, next));
         if (i + 1 < count) {
@@ -192,8 +188,8 @@ static void add_parts(struct tact_capsule_cut *c, const struct polygon *p, const
     }
 }
 
-/** Adds what a part of the capsule cuts out of a polygon; its plane at a
- * distance from the part's origin. */
+/** Adds the part of a polygon within a part of the capsule; distance: of its plane from the part's
+ * origin. */
 static void cut_polygon(struct tact_capsule_sums *sums, int index, const struct polygon *p,
                         const double normal[3], double distance)
 {
@@ -217,8 +213,8 @@ static void cut_polygon(struct tact_capsule_sums *sums, int index, const struct 
     }
     for (int i = 0; i < p->count; i++) {
         int next = (i + 1) % p->count;
-        if (!inner_part(&c, p->corner[i], p->corner[next], outside[i], outside[next],
-                        &part[count])) {
+        if (!edge_part(&c, p->corner[i], p->corner[next], outside[i], outside[next],
+                       &part[count])) {
             continue;
         }
         part[count].edge = i;
@@ -230,7 +226,7 @@ static void cut_polygon(struct tact_capsule_sums *sums, int index, const struct 
         count++;
     }
     if (count > 0) {
-        add_parts(&c, p, part, count);
+        add_cut_out(&c, p, part, count);
     } else {
         add_conic(&c, p);
     }
@@ -242,36 +238,36 @@ static void cut_polygon(struct tact_capsule_sums *sums, int index, const struct 
     }
 }
 
-static void add_corner(struct polygon *p, const double *r)
+static void append_corner(struct polygon *p, const double *r)
 {
     tact_v3_copy(p->corner[p->count++], r);
 }
 
-/** Cuts a polygon at a height. Corners at it are above. The crossing of an edge
- * is the same for both faces that it belongs to. */
-static void split(const struct polygon *p, double height, struct polygon *above,
-                  struct polygon *below)
+/** Cuts a polygon at a height. Corners at that height belong to the upper part. The crossing of an
+ * edge is the same for both faces that share it. */
+static void split_at_height(const struct polygon *p, double height, struct polygon *above,
+                            struct polygon *below)
 {
     above->count = below->count = 0;
     above->level = below->level = -1;
     for (int i = 0; i < p->count; i++) {
         const double *a = p->corner[i], *b = p->corner[(i + 1) % p->count];
         int up = a[2] >= height;
-        add_corner(up ? above : below, a);
+        append_corner(up ? above : below, a);
         if (up == (b[2] >= height)) {
             continue;
         }
         const double *low = up ? b : a, *high = up ? a : b;
         double r[3];
-        between(low, high, (height - low[2]) / (high[2] - low[2]), r);
+        interpolate(low, high, (height - low[2]) / (high[2] - low[2]), r);
         r[2] = height;
         (up ? above : below)->level = (up ? above : below)->count;
-        add_corner(above, r);
-        add_corner(below, r);
+        append_corner(above, r);
+        append_corner(below, r);
     }
 }
 
-/** The part that all of a polygon is in, as split() would have it, or -1. */
+/** The part that contains a whole polygon, consistent with split_at_height(), or -1. */
 static int only_part(const struct polygon *p, double half)
 {
     int above = 0, below = 0;
@@ -285,7 +281,7 @@ static int only_part(const struct polygon *p, double half)
                                 : -1;
 }
 
-/** Cuts what is left of a face in a part, from the capsule's centre. */
+/** Cuts what is left of a face in a part; coordinates are from the capsule's centre. */
 static void cut_shifted(struct tact_capsule_sums *sums, int index, struct polygon *p,
                         const double normal[3], double distance)
 {
@@ -304,7 +300,7 @@ static void cut_shifted(struct tact_capsule_sums *sums, int index, struct polygo
     cut_polygon(sums, index, p, normal, distance - normal[2] * origin);
 }
 
-/** Whether an end of the axis, at a height, is within tolerance of the face. */
+/** 1 where an end of the axis, given by its height, is within tolerance of the face. */
 static int near_end(const struct tact_capsule_sums *sums, double (*corner)[3], int corners,
                     const double normal[3], double distance, double end)
 {
@@ -325,8 +321,8 @@ static int near_end(const struct tact_capsule_sums *sums, double (*corner)[3], i
     return 1;
 }
 
-/** Whether the box about a face reaches into that about the capsule. */
-static int reaches(const struct tact_capsule_sums *sums, double (*corner)[3], int corners)
+/** 1 where the bounding box of a face overlaps that of the capsule. */
+static int face_reaches(const struct tact_capsule_sums *sums, double (*corner)[3], int corners)
 {
     double r = sums->radius;
     for (int k = 0; k < 3; k++) {
@@ -346,7 +342,7 @@ void tact_capsule_add_face(struct tact_capsule_sums *sums, double (*corner)[3], 
 {
     struct polygon whole = {.count = corners, .level = -1}, upper, rest, middle, lower;
     double half = sums->half, e[3], f[3], normal[3];
-    if (!reaches(sums, corner, corners)) {
+    if (!face_reaches(sums, corner, corners)) {
         return;
     }
     tact_v3_sub(e, corner[1], corner[0]);
@@ -365,8 +361,8 @@ void tact_capsule_add_face(struct tact_capsule_sums *sums, double (*corner)[3], 
         cut_shifted(sums, only, &whole, normal, distance);
         return;
     }
-    split(&whole, half, &upper, &rest);
-    split(&rest, -half, &middle, &lower);
+    split_at_height(&whole, half, &upper, &rest);
+    split_at_height(&rest, -half, &middle, &lower);
     cut_shifted(sums, TACT_CAPSULE_UPPER, &upper, normal, distance);
     cut_shifted(sums, TACT_CAPSULE_LOWER, &lower, normal, distance);
     cut_shifted(sums, TACT_CAPSULE_MIDDLE, &middle, normal, distance);

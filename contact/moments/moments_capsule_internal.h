@@ -1,10 +1,9 @@
 /**
- * A capsule cut by planes: what the files of its moments share.
+ * A capsule cut by planes: shared by the files of its moments.
  *
- * A capsule is a cylinder between two half balls. Each part has an origin of
- * its own on the axis (z): the half balls their centres, the cylinder a point
- * near the overlap. Positions here are from the part's origin, in the capsule's
- * axes.
+ * A capsule is a cylinder between two half balls. Each part has an origin of its own on the axis
+ * (z): the half balls their centres, the cylinder a point near the overlap. Positions here are
+ * relative to the part's origin, in the capsule's axes.
  */
 #ifndef TACT_CONTACT_MOMENTS_CAPSULE_INTERNAL_H
 #define TACT_CONTACT_MOMENTS_CAPSULE_INTERNAL_H
@@ -14,24 +13,20 @@
 
 enum { TACT_CAPSULE_UPPER, TACT_CAPSULE_LOWER, TACT_CAPSULE_MIDDLE, TACT_CAPSULE_PARTS };
 
-/** Integrals over the faces of the other solid within one part, outward normals
- * n. h = (x, y, z, 1) is the position with a one, the weight w r.n without the
- * axial term in the cylinder, r.n in a half ball. */
+/** Integrals over the faces of the other solid within one part, outward normals n. h = (x, y, z, 1)
+ * is the homogeneous position; the weight w is r.n, in the cylinder without the axial term. */
 struct tact_capsule_faces {
     tact_d4 weighted[4]; /* of w h h^T, by rows [m^3, m^4, m^5] */
     double area[3];      /* of n [m^2] */
     double moment[9];    /* of n r^T [m^3], row-major */
-    double magnitude;    /* sum of the sizes of the terms of the volume [m^3] */
-    double form[3];      /* around the faces where they end on the capsule's surface:
-                            in the cylinder the integrals of z^k/k dtheta, k = 1, 2, 3,
-                            theta the angle about the axis; in a half ball form[0], the
-                            integral of (1 - |z|/R) dtheta, along the outward axis
-                          */
+    double magnitude;    /* sum of the magnitudes of the terms of the volume [m^3] */
+    double form[3]; /* line integrals around the faces where they end on the capsule's surface: in
+                       the cylinder of z^k/k dtheta, k = 1, 2, 3, theta the angle about the axis; in
+                       a half ball form[0], of (1 - |z|/R) dtheta, along the outward axis */
 };
 
-/** Where the other solid crosses the plane between the cylinder and a half
- * ball, within the disc: sums over the segments p q, with the solid on the left
- * as seen from +z. */
+/** Section of the other solid with the plane between the cylinder and a half ball, within the disc:
+ * sums over the segments p q, with the solid on the left as seen from +z. */
 struct tact_capsule_slice {
     double turn;     /* angle about the axis */
     double twice;    /* of p x q [m^2] */
@@ -45,20 +40,19 @@ struct tact_capsule_cut {
     double radius;    /* of the capsule [m] */
     double normal[3]; /* outward, unit */
     double distance;  /* of its plane from the part's origin [m] */
-    double disc;      /* radius of the conic that the plane cuts out, seen along the
-                         axis in the   cylinder, in the plane in a half ball [m] */
-    tact_d4 first;    /* integral of h over what is cut out [m^3, m^2] */
+    double disc; /* radius of the conic in the plane: in the cylinder projected along the axis, in a
+                    half ball in the plane itself [m] */
+    tact_d4 first; /* integral of h over the cut-out area [m^3, m^2] */
     struct tact_capsule_faces *faces;
 };
 
-/** r.n of r in the cylinder without the axial term, in a half ball the
- * distance. */
+/** r.n, in the cylinder without the axial term; in a half ball the distance of the plane. */
 static inline double tact_capsule_weight(const struct tact_capsule_cut *c, const double r[3])
 {
     return c->part == TACT_CAPSULE_MIDDLE ? c->normal[0] * r[0] + c->normal[1] * r[1] : c->distance;
 }
 
-/** p.q as the part's surface has it: without the axial term in the cylinder. */
+/** p.q in the metric of the part's surface: in the cylinder without the axial term. */
 static inline double tact_capsule_dot(const struct tact_capsule_cut *c, const double *p,
                                       const double *q)
 {
@@ -66,8 +60,8 @@ static inline double tact_capsule_dot(const struct tact_capsule_cut *c, const do
     return c->part == TACT_CAPSULE_MIDDLE ? across : across + p[2] * q[2];
 }
 
-/** n.(p x q), likewise: positive where q is counter-clockwise of p about the
- * conic's centre. */
+/** n.(p x q) in the same metric: positive where q is counter-clockwise of p about the conic's
+ * centre. */
 static inline double tact_capsule_cross(const struct tact_capsule_cut *c, const double *p,
                                         const double *q)
 {
@@ -83,24 +77,23 @@ static inline double tact_capsule_cross(const struct tact_capsule_cut *c, const 
 void tact_capsule_add_triangle(struct tact_capsule_cut *c, const double *p, const double *q,
                                const double *r);
 
-/** Adds what lies between the conic from p to q, counter-clockwise, and the
- * chord p q. major: the arc is more than half of the conic. */
+/** Adds the segment between the conic from p to q, counter-clockwise, and the chord p q. major: the
+ * arc is more than half of the conic. */
 void tact_capsule_add_arc(struct tact_capsule_cut *c, const double *p, const double *q, int major);
 
-/** What of the other solid's surface lies in a capsule. */
+/** Integrals over the part of the other solid's surface in a capsule. */
 struct tact_capsule_sums {
     double radius, half; /* half: half the length of the axis [m] */
-    double tolerance;    /* a face nearer than this to an end of the axis is not
-                            measured [m] */
+    double tolerance;    /* a face nearer than this to an end of the axis is not measured [m] */
     double middle;       /* z of the cylinder's origin [m]; NAN before the first face */
-    int uncertain;       /* a face was within tolerance */
-    int faces_near;      /* any was cut */
+    int uncertain;       /* 1: a face was within tolerance */
+    int faces_near;      /* 1: a face was cut */
     struct tact_capsule_faces faces[TACT_CAPSULE_PARTS];
     struct tact_capsule_slice slice[2];
 };
 
-/** Adds a convex face of at most 4 corners, counter-clockwise as seen from
- * outside, in the axes of the capsule from its centre. */
+/** Adds a convex face of at most 4 corners, counter-clockwise as seen from outside, in the axes of
+ * the capsule from its centre. */
 void tact_capsule_add_face(struct tact_capsule_sums *sums, double (*corner)[3], int corners);
 
 /** A capsule in the frame of a mesh. */

@@ -1,21 +1,19 @@
-/* The triangles of a mesh that may reach into a capsule: boxes of eight nodes,
- * then four triangles, tested at once. */
+/* The triangles of a mesh that may reach into a capsule: tests the boxes of eight nodes, then four
+ * triangles, at a time. */
 #include "contact/mesh/mesh_internal.h"
 #include "contact/moments/moments_capsule_internal.h"
 #include "contact/simd_internal.h"
 
-/** Nodes to be walked through: at most 7 more for each of 11 levels of a tree
- * of 2^32. */
+/** Stack of nodes: at most 7 more for each of 11 levels of a tree of 2^32. */
 enum { STACK = 96 };
 
-/** Roundings of single precision of a box, of the sizes that go into its test.
- */
+/** Rounding of single precision in the test of a box, over the sizes that enter it. */
 static const float MARGIN = 2e-6F;
 
-/** A capsule in the unit of a mesh's boxes, and from their middle. */
+/** A capsule in the unit of a mesh's boxes, relative to their middle. */
 struct narrow {
     float centre[3], axis[3];
-    float radius2;  /* of the radius and a margin */
+    float radius2;  /* square of the radius plus a margin */
     float inverse2; /* 1 / axis.axis, or 0 */
 };
 
@@ -37,9 +35,9 @@ static void make_narrow(const struct tact_capsule_place *p, const struct tact_me
     out->inverse2 = axis2 > 0.0 ? (float)(1.0 / axis2) : 0.0F;
 }
 
-/** Bits of the boxes that may reach into the capsule. Outward from the axis to
- * a box's centre, the capsule ends at its radius, and the box begins at the
- * distance of the centre less its extent. */
+/** Bits of the boxes that may reach into the capsule. Outward from the axis to the centre of a box,
+ * the capsule ends at its radius, and the box begins at the distance of its centre less its extent.
+ */
 TACT_INLINE void test_boxes(const struct narrow *n, const struct tact_mesh_eight *eight,
                             uint32_t *bits)
 {
@@ -62,9 +60,8 @@ TACT_INLINE void test_boxes(const struct narrow *n, const struct tact_mesh_eight
     *bits &= (1U << eight->count) - 1U;
 }
 
-/** Bits of a leaf's triangles that may reach into the capsule: outward from the
- * axis to the middle of the corners, one of these is within the radius. corner:
- * filled, from the capsule's centre. */
+/** Bits of a leaf's triangles that may reach into the capsule: outward from the axis to the middle
+ * of the corners, a corner is within the radius. corner: output, from the capsule's centre. */
 TACT_INLINE void test_triangles(const struct tact_capsule_place *p,
                                 const struct tact_mesh_leaf *leaf, tact_d4 corner[3][3],
                                 uint32_t *bits)

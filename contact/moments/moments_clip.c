@@ -22,7 +22,7 @@ void tact_clip_ragged(struct tact_polygon *p, const double *value, double *kept)
     p->room = !p->room;
 }
 
-/** Keeps the part of the polygon where value >= 0; inside has a bit for each corner where it is. */
+/** Keeps the part of the polygon where value >= 0; inside has a bit for each such corner. */
 static void tact_clip(struct tact_polygon *p, const double *value, unsigned inside, double *kept)
 {
     const tact_d4 *in = p->corner[p->room];
@@ -32,7 +32,7 @@ static void tact_clip(struct tact_polygon *p, const double *value, unsigned insi
         p->n = 0;
         return;
     }
-    /* Bit i: where corner i + 1 is. */
+    /* Bit i: state of corner i + 1. */
     unsigned next = inside >> 1 | (inside & 1U) << (n - 1);
     unsigned leaving = inside & ~next, entering = ~inside & next;
     if (leaving & (leaving - 1)) {
@@ -48,7 +48,7 @@ static void tact_clip(struct tact_polygon *p, const double *value, unsigned insi
     double out_share = value[before] / (value[before] - value[first]);
     tact_d4 leave = in[last] + in_share * (in[past] - in[last]);
     tact_d4 enter = in[before] + out_share * (in[first] - in[before]);
-    /* Corners keep their order, whichever is the first. */
+    /* Corners keep their cyclic order. */
     int wraps = inside & 1U, from = wraps ? 0 : first;
     if (!wraps) {
         kept[m] = 0.0;
@@ -127,7 +127,7 @@ int tact_clip_heights(const struct tact_face *t, const tact_d4 *p, int n, double
     int below = 0;
     for (int i = 0; i < n; i++) {
         double z = base - dy * (p[i][0] - ax) + dx * (p[i][1] - ay);
-        /* Beyond t's corners z is only rounding, on a steep t. */
+        /* Beyond t's corners z is mere rounding, on a steep t. */
         height[i] = tact_min(tact_max(z, lowest), highest) - p[i][2];
         below += height[i] < 0.0;
         most = tact_max(fabs(height[i]), most);

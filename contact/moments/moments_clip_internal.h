@@ -7,12 +7,12 @@
 #include "moments_face_internal.h"
 #include "moments_internal.h"
 
-/** Room for a polygon. Exact clipping of a triangle by four lines leaves 7 corners; where all is
- * within rounding of a line, signs may alternate and leave 13; six more lines of a box add two each
- * at most, and one more corner is written in vain. */
+/** Capacity of a polygon. Exact clipping of a triangle by four lines leaves 7 corners. Where
+ * everything is within rounding of a line, signs may alternate and leave 13; six more lines of a
+ * box add at most two each, and one more corner is written without being used. */
 enum { TACT_POLYGON = 28 };
 
-/** A polygon, in one of two rooms: clipping goes to the other. */
+/** A polygon in one of two buffers: clipping writes to the other. */
 struct tact_polygon {
     int n, room;
     tact_d4 corner[2][TACT_POLYGON];
@@ -23,20 +23,20 @@ struct tact_polygon {
 #define tact_clip_below TACT_VARIANT(tact_clip_below)
 #define tact_clip_heights TACT_VARIANT(tact_clip_heights)
 
-/** Keeps the part of the polygon where value >= 0 (Sutherland-Hodgman), where its rim crosses 0
- * more than twice, by rounding. value is linear over the polygon. kept: values of what is kept, 0
- * to the bit where it is cut. */
+/** Keeps the part of the polygon where value >= 0 (Sutherland-Hodgman), where due to rounding its
+ * boundary crosses 0 more than twice. value is linear over the polygon. kept: values at the
+ * remaining corners, exactly 0 where it is cut. */
 void tact_clip_ragged(struct tact_polygon *p, const double *value, double *kept);
 
-/** Clips a triangle of A, which the polygon is, by the projection of t. value: TACT_FACE_AT() of t
+/** Clips a triangle of A, given as the polygon, by the projection of t. value: TACT_FACE_AT() of t
  * at its corners. */
 void tact_clip_by_face(struct tact_polygon *p, const struct tact_face *t, const tact_d4 value[3]);
 
 /** Keeps the part of the polygon where height >= 0, and its heights. */
 void tact_clip_below(struct tact_polygon *p, double *height);
 
-/** Height of t's plane above each corner of a polygon within t's projection; returns how many of
- *  them it is below, or -1 where the polygon lies in the plane, within slack [m]. */
+/** Height of t's plane above each corner of a polygon within t's projection. Returns the number of
+ * corners that it is below, or -1 where the polygon lies in the plane, within slack [m]. */
 int tact_clip_heights(const struct tact_face *t, const tact_d4 *p, int n, double slack,
                       double *height);
 

@@ -1,7 +1,7 @@
 /* Integrals over columns, four triangles at a time. */
 #include "contact/moments/moments_columns_internal.h"
 
-/** Adds v and the integrals f of r and s of r r^T, taken about base, to the sums. */
+/** Adds v and the integrals f of r and s of r r^T, given about base, to the sums. */
 static void tact_columns_shift(struct tact_columns_sums *c, const tact_d4 *v, const tact_d4 *f,
                                const tact_d4 *s, const tact_d4 *base)
 {
@@ -16,11 +16,11 @@ static void tact_columns_shift(struct tact_columns_sums *c, const tact_d4 *v, co
     }
 }
 
-/** Integrates the triangles that wait.
+/** Integrates the waiting triangles.
  *
- * Middle points of the column above the corners, from that of corner 0: x, y and m = z + h/2 are
- * linear over the triangle, and the integrals over z of r and r r^T are h r_m and h r_m r_m^T with
- * h^3 / 12 added to zz. */
+ * Relative to corner 0, the middle points of the column above the corners, x, y and m = z + h/2,
+ * are linear over the triangle, and the integrals over z of r and r r^T are h r_m and h r_m r_m^T
+ * with h^3 / 12 added to zz. */
 static void tact_columns_fold(const struct tact_columns_four *four, struct tact_columns_sums *c)
 {
     const tact_d4 *p0 = four->corner[0], *p1 = four->corner[1], *p2 = four->corner[2];
@@ -45,7 +45,7 @@ static void tact_columns_fold(const struct tact_columns_four *four, struct tact_
     a[2] = p1[2] + 0.5 * h[1] - base[2];
     b[2] = p2[2] + 0.5 * h[2] - base[2];
 
-    /* A facing down (area[2] < 0) is where a column of A begins: sigma = +1. */
+    /* Where A faces down (area[2] < 0) a column of A begins: sigma = +1. */
     tact_d4 w = -area[2], sum = h[0] + h[1] + h[2], v = w * (1.0 / 3.0) * sum;
     tact_d4 fa = w * (1.0 / 12.0) * (sum + h[1]), fb = w * (1.0 / 12.0) * (sum + h[2]);
     tact_d4 aa = w * (1.0 / 30.0) * (sum + 2.0 * h[1]), bb = w * (1.0 / 30.0) * (sum + 2.0 * h[2]);

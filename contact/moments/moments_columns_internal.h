@@ -1,5 +1,5 @@
-/** Integrals over columns between a flat polygon of A and B's surface above it, four triangles at
- *  a time; not installed. */
+/** Integrals over columns between a flat polygon of A and B's surface above it, four triangles at a
+ * time; not installed. */
 #ifndef TACT_CONTACT_MOMENTS_COLUMNS_INTERNAL_H
 #define TACT_CONTACT_MOMENTS_COLUMNS_INTERNAL_H
 
@@ -8,19 +8,19 @@
 #include "moments_internal.h"
 #include "../simd_internal.h"
 
-/** Triangles that wait for their integrals, a lane each. */
+/** Triangles to be integrated, one a lane. */
 struct tact_columns_four {
     tact_d4 corner[3][3]; /* [corner][coordinate], on A */
     tact_d4 height[3];    /* of B's surface above each corner, >= 0 */
     tact_d4 tau;          /* +1 where B faces up, else -1 */
 };
 
-/** Sums over triangles that had their integrals. */
+/** Sums over integrated triangles. */
 struct tact_columns_sums {
     tact_d4 volume, magnitude, first[3], second[6], gradient[3], torque[3];
 };
 
-/** The n-th triangle goes to lane n mod 8, whatever the processor. All zero to start with. */
+/** The n-th triangle is in lane n mod 8 on every processor. Zero initially. */
 struct tact_columns {
     int waiting;
     struct tact_columns_four four[2];
@@ -31,11 +31,11 @@ struct tact_columns {
 #define tact_columns_finish TACT_VARIANT(tact_columns_finish)
 
 /** Adds the column above a convex polygon of n corners, in A's order, so counter-clockwise from
- *  above where A faces up. */
+ * above where A faces up. */
 void tact_columns_add(struct tact_columns *c, const tact_d4 *polygon, const double *height, int n,
                       double tau);
 
-/** Integrates what still waits and takes the sums. */
+/** Integrates the waiting triangles and computes the sums. */
 void tact_columns_finish(struct tact_columns *c, struct tact_moment_sums *sums);
 
 #endif

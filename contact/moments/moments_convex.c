@@ -1,4 +1,4 @@
-/* Moments of the overlap of a solid with a small convex one, from the overlap's surface. */
+/* Moments of the overlap of a solid with a small convex one, from the surface of the overlap. */
 #include "contact/moments/moments_internal.h"
 #include "contact/moments/overlap_internal.h"
 
@@ -16,7 +16,7 @@ TACT_TWICE(int, tact_moments_within,
             struct tact_moments *out, double *planar),
            (a, pa, b, pb, plane, planes, out, planar))
 {
-    /* Fewer planes are fewer cuts. */
+    /* Fewer planes require fewer cuts. */
     int swapped = b && (!b->facets || (a->facets && b->facets->count > a->facets->count));
     const struct tact_mesh *first = swapped ? b : a, *second = swapped ? a : b;
     const struct tact_pose *pose = swapped ? pb : pa;

@@ -1,7 +1,8 @@
-/* Places the triangles of a face's four lanes. */
+/* Computes the faces of four triangles, one a lane. */
 #include "contact/moments/moments_face_internal.h"
 
-/** Turns four vectors, a lane for each of four triangles, to a vector of each. */
+/** Transposes four vectors with a lane for each of four triangles to one vector for each triangle.
+ */
 static void tact_face_turn(const tact_d4 *p, const tact_d4 *q, const tact_d4 *r, const tact_d4 *s,
                            tact_d4 *const out[4])
 {
@@ -15,7 +16,7 @@ static void tact_face_turn(const tact_d4 *p, const tact_d4 *q, const tact_d4 *r,
     *out[3] = __builtin_shufflevector(pq_odd, rs_odd, 2, 3, 6, 7);
 }
 
-/** Gives a row of four faces what the lanes of four vectors have. */
+/** Sets a row of four faces from the lanes of four vectors. */
 #define TACT_FACE_ROW(faces, row, p, q, r, s)                                                      \
     do {                                                                                           \
         tact_d4 *const rows[4] = {&(faces)[0].row, &(faces)[1].row, &(faces)[2].row,               \
@@ -23,8 +24,8 @@ static void tact_face_turn(const tact_d4 *p, const tact_d4 *q, const tact_d4 *r,
         tact_face_turn(p, q, r, s, rows);                                                          \
     } while (0)
 
-/** Planes of four triangles: a point of each, slopes, and the normal's z; 0 where one is seen
- *  edge-on, with slopes that mean nothing. */
+/** Planes of four triangles: a point of each, slopes, and the normal's z; 0 where one is projected
+ * to a line, with undefined slopes. */
 struct tact_face_planes {
     tact_d4 base[3], slope_x, slope_y, nz;
 };
@@ -44,7 +45,7 @@ static void tact_face_plane(const tact_d4 base[3], const tact_d4 u[3], const tac
     }
 }
 
-/** Planes by the two shorter edges: of a sliver, the two long ones tell the plane badly. */
+/** Planes from the two shorter edges: the two long edges of a sliver define its plane badly. */
 static void tact_face_steady_plane(const tact_d4 p[3][3], const tact_d4 edge[3][3],
                                    struct tact_face_planes *out)
 {
@@ -67,16 +68,16 @@ static void tact_face_steady_plane(const tact_d4 p[3][3], const tact_d4 edge[3][
     tact_face_plane(base, u, w, out);
 }
 
-/** What the rows of a face have beside the corners' coordinates. */
+/** The rows of a face besides the coordinates of its corners. */
 struct tact_face_parts {
     struct tact_face_planes plane;
     tact_d4 tested[3];    /* heights of the corners for the tests */
     tact_d4 dx[4], dy[4]; /* of the edges and the plane */
-    tact_d4 edge_at, at;  /* the same for all edges, and the plane's */
+    tact_d4 edge_at, at;  /* offsets for all edges, and for the plane */
     tact_d4 lower[3], upper[3], tau;
 };
 
-/** Raises triangles of B by what keeps those of A that lie in them below them. */
+/** Raises triangles of B so that triangles of A in their plane are below them. */
 static void tact_face_raise(double slack, struct tact_face_parts *f)
 {
     const tact_d4 steepest = {TACT_STEEPEST, TACT_STEEPEST, TACT_STEEPEST, TACT_STEEPEST};

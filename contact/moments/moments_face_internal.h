@@ -1,8 +1,8 @@
-/** Triangles of a mesh seen in the frame of prisms, laid out for the tests of pairs of them and for
- *  what is clipped by them; not installed.
+/** Triangles of a mesh in the frame of prisms, in the layout of the pair tests and of clipping; not
+ * installed.
  *
- *  Four are placed at once, a lane each; a pair is tested with the three edges and the plane of a
- *  triangle in the lanes. What a test of two triangles says depends on nothing but the two. */
+ * Four are placed at once, one a lane; a pair is tested with the three edges and the plane of a
+ * triangle in the lanes. The result for two triangles depends on these two only. */
 #ifndef TACT_CONTACT_MOMENTS_FACE_INTERNAL_H
 #define TACT_CONTACT_MOMENTS_FACE_INTERNAL_H
 
@@ -12,14 +12,14 @@
 #include "../simd_internal.h"
 #include "moments_internal.h"
 
-/** A triangle. dx (y - ay) - dy (x - ax) is, in lanes 0 to 2, how far (x, y) is on the inner side
- * of that edge, times its length, and in lane 3, height of the plane over its height at (ax, ay),
- * of A negative. A triangle seen edge-on has no inner side and no plane: everything is within one
- * of A, nothing in one of B. */
+/** A triangle. dx (y - ay) - dy (x - ax) is, in lanes 0 to 2, the distance of (x, y) on the inner
+ * side of that edge, times its length, and in lane 3 the height of the plane over its height at
+ * (ax, ay), negated for A. A triangle that is projected to a line has no inner side and no plane:
+ * every point is within one of A, none within one of B. */
 struct tact_face {
-    tact_d4 corner[3]; /* x, y, z, and what the plane of the other is held against */
+    tact_d4 corner[3]; /* x, y, z, and the height that is compared with the plane of the other */
     tact_d4 ax, ay, dx, dy;
-    tact_d4 at;     /* lane 3: height of the plane at (ax, ay), of A negative, of B a little high */
+    tact_d4 at; /* lane 3: height of the plane at (ax, ay), negated for A, slightly raised for B */
     tact_d4 span;   /* of A: upper x, y and negative lower x, y; of B: lower and negative upper */
     tact_d4 height; /* of B: at (ax, ay), of the lowest corner, of the highest; tau: +1, -1, 0 */
 };
@@ -33,13 +33,13 @@ TACT_INLINE void tact_face_bounds(const tact_d4 p[3][3], tact_d4 lower[3], tact_
     }
 }
 
-/** What the edges and the plane of a face say of a point, in a lane each. */
+/** Values of the edges and the plane of a face at a point, one a lane. */
 #define TACT_FACE_AT(face, point)                                                                  \
     ((face)->dx * ((point)[1] - (face)->ay) - (face)->dy * ((point)[0] - (face)->ax))
 
-/** Lanes where the edges and planes of s, of A, and t, of B, let the two count against each other:
- *  no edge of either parts their projections, neither's plane puts t nowhere above s.
- *  value: TACT_FACE_AT() of t at the corners of s. */
+/** Lanes in which the edges and planes of s, of A, and t, of B, do not exclude a contribution: no
+ * edge of either separates their projections, and t is above s somewhere according to both planes.
+ * value: TACT_FACE_AT() of t at the corners of s. */
 TACT_INLINE void tact_faces_test(const struct tact_face *s, const tact_d4 *at_s,
                                  const struct tact_face *t, const tact_d4 *at_t, tact_d4 value[3],
                                  tact_l4 *meet)
@@ -55,7 +55,7 @@ TACT_INLINE void tact_faces_test(const struct tact_face *s, const tact_d4 *at_s,
     *meet = in_t & in_s;
 }
 
-/** Whether s, of A, and t, of B, may count against each other. */
+/** 1 where s, of A, and t, of B, may contribute. */
 TACT_INLINE int tact_faces_meet(const struct tact_face *s, const struct tact_face *t,
                                 tact_d4 value[3])
 {
@@ -67,8 +67,7 @@ TACT_INLINE int tact_faces_meet(const struct tact_face *s, const struct tact_fac
     return bits == 15;
 }
 
-/** Whether they may once they have moved against each other by up to a margin [m] along x, y
- *  and z. */
+/** 1 where they may contribute after a relative motion of up to a margin [m] along x, y and z. */
 TACT_INLINE int tact_faces_near(const struct tact_face *s, const struct tact_face *t, double margin)
 {
     const tact_d4 plane = {0.0, 0.0, 0.0, 1.0};
@@ -84,7 +83,8 @@ TACT_INLINE int tact_faces_near(const struct tact_face *s, const struct tact_fac
 
 #define tact_face_place TACT_VARIANT(tact_face_place)
 
-/** Places four triangles of A, or else of B: p[corner][coordinate]. slack: by which B is raised. */
+/** Places four triangles of A, or else of B: p[corner][coordinate]. slack: height by which B is
+ * raised. */
 void tact_face_place(const tact_d4 p[3][3], int of_a, double slack, struct tact_face face[4]);
 
 #endif

@@ -1,10 +1,10 @@
-/* Signed prism pairs: the frame that they are measured in. */
+/* Signed prism pairs: the frame in which they are measured. */
 #include <float.h>
 
 #include "contact/elementary.h"
 #include "contact/moments/moments_internal.h"
 
-/** Turn of the frame's z away from the given direction [rad], and the azimuth of that turn. */
+/** Rotation of the frame's z away from the given direction [rad], and its azimuth. */
 static const double TILT = 0.05, AZIMUTH = 0.7;
 
 /** A box with axes of its own: centre and half extents along them. */
@@ -29,7 +29,7 @@ static void root_box(const struct tact_mesh *mesh, const struct tact_pose *pose,
 }
 
 /** Half width of the box along the unit vector u. */
-static double reach(const struct oriented_box *box, const double u[3])
+static double half_width(const struct oriented_box *box, const double u[3])
 {
     double local[3];
     tact_m3_tmul_v3(local, box->axes, u);
@@ -48,7 +48,7 @@ static double least_overlap(const struct oriented_box *a, const struct oriented_
         const double *axes = i < 3 ? b->axes : a->axes;
         double u[3] = {axes[i % 3], axes[3 + i % 3], axes[6 + i % 3]};
         double distance = tact_v3_dot(u, apart);
-        double overlap = reach(a, u) + reach(b, u) - fabs(distance);
+        double overlap = half_width(a, u) + half_width(b, u) - fabs(distance);
         if (overlap < least) {
             least = overlap;
             tact_v3_scale(direction, u, distance < 0.0 ? -1.0 : 1.0);
@@ -84,7 +84,7 @@ int tact_prism_frame(const struct tact_mesh *a, const struct tact_pose *pa,
     for (int k = 0; k < 3; k++) {
         const double *u = axes + 3 * k;
         double ca = tact_v3_dot(u, box_a.centre), cb = tact_v3_dot(u, box_b.centre);
-        double ra = reach(&box_a, u), rb = reach(&box_b, u);
+        double ra = half_width(&box_a, u), rb = half_width(&box_b, u);
         middle[k] = 0.5 * (tact_max(ca - ra, cb - rb) + tact_min(ca + ra, cb + rb));
     }
     tact_m3_tmul_v3(frame->origin, axes, middle);

@@ -7,8 +7,8 @@
 /** A tree split at the median has at most 32 levels. */
 enum { STACK_NODES = 34 };
 
-/** A mesh seen in the frame of the half-space: z is the height above its surface. */
-struct placed {
+/** A mesh in the frame of the half-space: z is the height above its surface. */
+struct placed_mesh {
     const struct tact_mesh *mesh;
     double rot[9];
     double shift[3];
@@ -16,7 +16,7 @@ struct placed {
 };
 
 /** Height of the lowest point of a node's box. */
-static double node_bottom(const struct placed *p, const struct tact_mesh_node *node)
+static double node_bottom(const struct placed_mesh *p, const struct tact_mesh_node *node)
 {
     double z = p->shift[2];
     for (int k = 0; k < 3; k++) {
@@ -27,7 +27,8 @@ static double node_bottom(const struct placed *p, const struct tact_mesh_node *n
 }
 
 /** Adds the part of a triangle below the plane. */
-TACT_INLINE void add_triangle(const struct placed *p, uint32_t index, struct tact_columns *columns)
+TACT_INLINE void add_triangle(const struct placed_mesh *p, uint32_t index,
+                              struct tact_columns *columns)
 {
     const uint32_t *v = p->mesh->triangles + 3 * (size_t)index;
     double t[3][3], height[4];
@@ -58,8 +59,8 @@ TACT_INLINE void add_triangle(const struct placed *p, uint32_t index, struct tac
     }
 }
 
-/** Sums over all that lies below the plane. */
-static void add_below(const struct placed *p, struct tact_moment_sums *sums)
+/** Sums over the part below the plane. */
+static void add_below(const struct placed_mesh *p, struct tact_moment_sums *sums)
 {
     struct tact_columns columns;
     uint32_t stack[STACK_NODES] = {0};
@@ -81,8 +82,8 @@ static void add_below(const struct placed *p, struct tact_moment_sums *sums)
     tact_columns_finish(&columns, sums);
 }
 
-/** Puts the frame's origin on the plane below the part of the mesh's box that dips deepest, so that
- *  sums over a small overlap keep their digits. */
+/** Places the frame's origin on the plane below the part of the mesh's box that is deepest, so that
+ * sums over a small overlap do not lose digits. */
 static void choose_origin(const struct tact_mesh *mesh, const struct tact_pose *pa,
                           const double axes[9], const double plane_point[3], double origin[3])
 {
@@ -112,16 +113,16 @@ TACT_TWICE(int, tact_moments_mesh_halfspace,
         axes[i] = r[3 * (i % 3) + i / 3];
     }
     choose_origin(mesh, pa, axes, pb->position, origin);
-    struct placed placed = {.mesh = mesh, .slack = tact_prism_slack(mesh, pa, NULL, pb)};
+    struct placed_mesh placed_mesh = {.mesh = mesh, .slack = tact_prism_slack(mesh, pa, NULL, pb)};
     tact_quat_to_m3(body, pa->quat_wxyz);
-    tact_m3_mul(placed.rot, axes, body);
+    tact_m3_mul(placed_mesh.rot, axes, body);
     tact_v3_sub(offset, pa->position, origin);
-    tact_m3_mul_v3(placed.shift, axes, offset);
-    /* The height comes from the plane itself, not from the origin's rounding. */
+    tact_m3_mul_v3(placed_mesh.shift, axes, offset);
+    /* The height is computed from the plane itself, without the rounding of the origin. */
     tact_v3_sub(offset, pa->position, pb->position);
-    placed.shift[2] = tact_v3_dot(axes + 6, offset);
+    placed_mesh.shift[2] = tact_v3_dot(axes + 6, offset);
 
     struct tact_moment_sums sums;
-    add_below(&placed, &sums);
+    add_below(&placed_mesh, &sums);
     return tact_sums_finish(&sums, axes, origin, out);
 }

@@ -4,11 +4,11 @@
 /** A tree split at the median has at most 32 levels. */
 enum { STACK_NODES = 34 };
 
-/** A direction that no edge of a sensible mesh is parallel to. */
+/** A direction that is unlikely to be parallel to an edge of a mesh. */
 static const double RAY[3] = {0.5237186402, 0.6410352817, 0.5609482733};
 
 /** Crossing of the ray from o with a triangle: +1 outward, -1 inward, 0 none. Side and distance are
- *  judged by the numbers that the measurement uses, so that both agree on which side o is. */
+ * computed from the same numbers as the moments, so that both agree on the side of o. */
 static int crossing(const struct tact_mesh *mesh, const double *point, uint32_t index)
 {
     double v[3][3], n[3], c[3];
@@ -29,7 +29,7 @@ static int crossing(const struct tact_mesh *mesh, const double *point, uint32_t 
     return ahead ? (outward ? 1 : -1) : 0;
 }
 
-/** Whether the ray from o meets the node's box, taken with a margin of the radius behind o. */
+/** 1 where the ray from o meets the node's box, with a margin of the radius behind o. */
 static int ray_meets(const struct tact_mesh_node *node, const double *point, double radius)
 {
     double near = -radius, far = INFINITY;

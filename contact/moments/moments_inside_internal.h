@@ -1,11 +1,11 @@
-/** Whether a point is inside a mesh, judged by the numbers that its triangles are measured by. */
+/** Test whether a point is inside a mesh, with the numbers by which its triangles are measured. */
 #ifndef TACT_CONTACT_MOMENTS_INSIDE_INTERNAL_H
 #define TACT_CONTACT_MOMENTS_INSIDE_INTERNAL_H
 
 #include "contact/mesh/mesh.h"
 #include "contact/vec.h"
 
-/** Corners of a triangle, from a point in the mesh's frame. */
+/** Corners of a triangle, relative to a point in the mesh's frame. */
 static inline void tact_triangle_corners(const struct tact_mesh *mesh, const double point[3],
                                          uint32_t index, double v[3][3])
 {
@@ -15,8 +15,8 @@ static inline void tact_triangle_corners(const struct tact_mesh *mesh, const dou
     }
 }
 
-/** Unit normal of the triangle of these corners, 0 where it has no area, and the distance of its
- *  plane along that (the return value). */
+/** Unit normal of the triangle with these corners, 0 where it has no area; returns the distance of
+ * its plane along the normal. */
 static inline double tact_triangle_plane(double v[3][3], double n[3])
 {
     double e1[3], e2[3];
@@ -38,8 +38,8 @@ static inline double tact_node_distance2(const struct tact_mesh_node *node, cons
     return sum;
 }
 
-/** 1 where the point is inside the mesh: the sum of crossings of a ray. radius: scale of the
- *  question; nearer to the surface than 1e-8 of it the answer may be either [m]. */
+/** 1 where the point is inside the mesh: the sum of crossings of a ray. radius: length scale [m];
+ * within 1e-8 of it from the surface the result may be either. */
 int tact_mesh_contains(const struct tact_mesh *mesh, const double point[3], double radius);
 
 #endif

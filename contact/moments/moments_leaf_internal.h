@@ -1,4 +1,4 @@
-/** A leaf of a mesh's tree seen in the frame of prisms, four triangles at a time; not installed. */
+/** A leaf of a mesh's tree in the frame of prisms, four triangles at a time; not installed. */
 #ifndef TACT_CONTACT_MOMENTS_LEAF_INTERNAL_H
 #define TACT_CONTACT_MOMENTS_LEAF_INTERNAL_H
 
@@ -10,17 +10,17 @@
 #include "../simd_internal.h"
 #include "moments_internal.h"
 
-/** A mesh seen in the frame. Boxes are seen in the unit of the pair. */
+/** A mesh placed in the frame. Boxes are in the unit of the pair. */
 struct tact_placed {
     const struct tact_mesh *mesh;
     double rot[9], shift[3]; /* vertices to the frame [m] */
-    tact_f4 column[3];       /* boxes to the frame: columns of the matrix, */
+    tact_f4 column[3];       /* boxes to the frame: columns of the matrix */
     tact_f4 middle;          /* and the middle of the mesh */
     double slack;            /* tact_prism_slack() of the pair [m] */
-    float margin;            /* by which boxes are taken larger, in the unit of the pair */
+    float margin;            /* margin by which boxes are enlarged, in the unit of the pair */
 };
 
-/** Four points of a mesh where the body is. */
+/** Four points of a mesh at the pose of the body. */
 TACT_INLINE void tact_leaf_place_corner(const struct tact_placed *body, const tact_d4 *x,
                                         const tact_d4 *y, const tact_d4 *z, tact_d4 p[3])
 {
@@ -30,12 +30,13 @@ TACT_INLINE void tact_leaf_place_corner(const struct tact_placed *body, const ta
     }
 }
 
-/** Corners of a leaf's triangles where the body is. */
+/** Corners of a leaf's triangles at the pose of the body. */
 TACT_INLINE void tact_leaf_corners(const struct tact_placed *body,
                                    const struct tact_mesh_leaf *from, tact_d4 p[3][3])
 {
     for (uint32_t k = 0; k < 3; k++) {
-        /* Read in place: a copy is made by halves of vectors, and to read them whole stalls. */
+        /* Read in place: a copy would be written in half vectors, and reading whole vectors from it
+         * stalls. */
         const tact_d4 *r = (const tact_d4 *)from->corner[k];
         tact_leaf_place_corner(body, &r[0], &r[1], &r[2], p[k]);
     }

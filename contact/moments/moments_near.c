@@ -1,7 +1,7 @@
-/* The pairs of triangles near each other, handed out one by one. */
+/* Pairs of near triangles, passed to a function one batch after another. */
 #include "contact/moments/moments_near_internal.h"
 
-/** What eight boxes span. */
+/** Bounds of eight boxes. */
 static void tact_near_boxes(const struct tact_placed *p, const struct tact_mesh_eight *eight,
                             tact_f8 lower[4], tact_f8 upper[4])
 {
@@ -19,10 +19,10 @@ static void tact_near_boxes(const struct tact_placed *p, const struct tact_mesh_
     }
 }
 
-/** Lanes of boxes of A (or else of B) that may count against what the other side spans: their
- *  columns meet, and B's top is above A's bottom along z and along the normal. */
-static void tact_near_keep(const tact_f8 lower[4], const tact_f8 upper[4], int of_a,
-                           const struct tact_near_side *other, tact_i8 *keep)
+/** Lanes of boxes of A (or else of B) that may contribute with the bounds of the other side: their
+ * columns overlap, and B's top is above A's bottom along z and along the normal. */
+static void tact_near_overlaps(const tact_f8 lower[4], const tact_f8 upper[4], int of_a,
+                               const struct tact_near_side *other, tact_i8 *keep)
 {
     const float *low = other->lower, *high = other->upper;
     *keep = (lower[0] < high[0]) & (upper[0] > low[0]) & (lower[1] < high[1]) & (upper[1] > low[1]);
@@ -45,8 +45,8 @@ static void tact_near_add_leaf(struct tact_near_side *side, uint32_t leaf, const
     }
 }
 
-/** Replaces the inner nodes of a side by those children that may count against the other's. Returns
- *  0 where there is no room. */
+/** Replaces the inner nodes of a side by those children that may contribute with the other side.
+ * Returns 0 where the capacity is exceeded. */
 static int tact_near_refine(struct tact_near *w, int of_a, uint32_t room)
 {
     struct tact_near_side *side = of_a ? &w->a : &w->b, *other = of_a ? &w->b : &w->a;
@@ -66,7 +66,7 @@ static int tact_near_refine(struct tact_near *w, int of_a, uint32_t room)
             return 0;
         }
         tact_near_boxes(&side->placed, eight, lower, upper);
-        tact_near_keep(lower, upper, of_a, other, &keep);
+        tact_near_overlaps(lower, upper, of_a, other, &keep);
         for (int d = 0; d < 4; d++) {
             tact_f8 low = TACT_F8_SELECT(keep, lower[d], least[d]);
             tact_f8 high = TACT_F8_SELECT(keep, upper[d], most[d]);
@@ -132,8 +132,8 @@ int tact_near_cut_trees(struct tact_near *w, uint32_t room)
     return 1;
 }
 
-/** What the triangles of a leaf of A span, x, y and z from below; and the same in the unit of the
- *  pair, with what single precision loses added again. */
+/** Bounds of the triangles of a leaf of A, x, y and z from below; and the same in the unit of the
+ * pair, enlarged by the rounding of single precision. */
 struct tact_near_span {
     double lower[3], upper[2];
     float unit_lower[3], unit_upper[2];
@@ -155,7 +155,7 @@ static void tact_near_measure(const struct tact_near_bounds *s, float per_unit,
     }
 }
 
-/** Before leaves are matched: lanes past the end of B's meet nothing. */
+/** Before leaves are matched: makes unused lanes of B meet nothing. */
 static void tact_near_begin(struct tact_near *w)
 {
     for (uint32_t i = w->b.leaves; i % 8; i++) {
@@ -163,7 +163,8 @@ static void tact_near_begin(struct tact_near *w)
     }
 }
 
-/** Corners of the triangles of a leaf where the body is, and what they span, larger by a margin. */
+/** Corners of the triangles of a leaf at the pose of the body, and their bounds, enlarged by a
+ * margin. */
 static void tact_near_corners(const struct tact_placed *body, uint32_t leaf, double margin,
                               tact_d4 p[3][3], struct tact_near_bounds *bounds)
 {
@@ -178,8 +179,8 @@ static void tact_near_corners(const struct tact_placed *body, uint32_t leaf, dou
     }
 }
 
-/** Places a leaf of B where it was not yet. */
-static void tact_near_ready(struct tact_near *w, uint32_t at)
+/** Places a leaf of B, unless it is placed. */
+static void tact_near_place_leaf(struct tact_near *w, uint32_t at)
 {
     if (!w->ready[at]) {
         tact_d4 p[3][3];
@@ -190,7 +191,7 @@ static void tact_near_ready(struct tact_near *w, uint32_t at)
     }
 }
 
-/** Bits of those of eight leaves of B whose boxes may meet the span. */
+/** Bits of eight leaves of B whose boxes may meet the bounds. */
 static uint32_t tact_near_meets(const struct tact_near_side *b, const struct tact_near_span *span,
                                 uint32_t eight)
 {
@@ -203,7 +204,7 @@ static uint32_t tact_near_meets(const struct tact_near_side *b, const struct tac
     return bits;
 }
 
-/** Bits of the triangles of t whose bounds meet what spans lower to upper. */
+/** Bits of the triangles of t whose bounds meet those from lower to upper. */
 static uint32_t tact_near_bits(const struct tact_near_bounds *t, const double lower[3],
                                const double upper[2])
 {
@@ -214,7 +215,7 @@ static uint32_t tact_near_bits(const struct tact_near_bounds *t, const double lo
     return bits;
 }
 
-/** A leaf of A that is matched. */
+/** A leaf of A that is being matched. */
 struct tact_near_leaf {
     tact_d4 p[3][3];
     struct tact_near_bounds bounds;
@@ -223,7 +224,7 @@ struct tact_near_leaf {
     struct tact_near_pair pairs[TACT_NEAR_BATCH];
 };
 
-static int tact_near_flush(struct tact_near *w, struct tact_near_leaf *s, tact_near_take *take,
+static int tact_near_flush(struct tact_near *w, struct tact_near_leaf *s, tact_near_visit_fn *visit,
                            void *user)
 {
     uint32_t count = s->count;
@@ -235,13 +236,12 @@ static int tact_near_flush(struct tact_near *w, struct tact_near_leaf *s, tact_n
         s->is_placed = 1;
     }
     s->count = 0;
-    return take(user, w, s->leaf, s->pairs, count);
+    return visit(user, w, s->leaf, s->pairs, count);
 }
 
-/** Hands out the pairs of the triangles of one leaf of A with those of one of B whose bounds meet.
- */
+/** Visits the pairs of triangles of one leaf of A and one of B whose bounds meet. */
 static int tact_near_leaves(struct tact_near *w, struct tact_near_leaf *s, uint32_t at,
-                            tact_near_take *take, void *user)
+                            tact_near_visit_fn *visit, void *user)
 {
     for (uint32_t i = 0; i < s->triangles; i++) {
         double lower[3], upper[2];
@@ -253,7 +253,7 @@ static int tact_near_leaves(struct tact_near *w, struct tact_near_leaf *s, uint3
         for (; keep; keep &= keep - 1) {
             uint32_t j = (uint32_t)__builtin_ctz(keep);
             s->pairs[s->count++] = (struct tact_near_pair){(uint16_t)i, (uint16_t)(4 * at + j)};
-            int rc = s->count == TACT_NEAR_BATCH ? tact_near_flush(w, s, take, user) : 0;
+            int rc = s->count == TACT_NEAR_BATCH ? tact_near_flush(w, s, visit, user) : 0;
             if (rc) {
                 return rc;
             }
@@ -262,12 +262,13 @@ static int tact_near_leaves(struct tact_near *w, struct tact_near_leaf *s, uint3
     return 0;
 }
 
-/** Matches the leaves of A, larger by a margin [m], with as many of B as can be placed at a time.
+/** Matches the leaves of A, enlarged by a margin [m], with as many of B as can be placed at a time.
  */
-static int tact_near_match_some(struct tact_near *w, double margin, tact_near_take *take,
+static int tact_near_match_some(struct tact_near *w, double margin, tact_near_visit_fn *visit,
                                 void *user)
 {
-    uint32_t left = w->b.leaves - w->first, count = left < TACT_NEAR ? left : TACT_NEAR;
+    uint32_t left = w->b.leaves - w->first,
+             count = left < TACT_NEAR_LEAVES ? left : TACT_NEAR_LEAVES;
     struct tact_near_leaf s;
     int rc = 0;
     s.count = 0;
@@ -283,23 +284,23 @@ static int tact_near_match_some(struct tact_near *w, double margin, tact_near_ta
             uint32_t bits = tact_near_meets(&w->b, &span, (w->first + e) / 8);
             for (; bits && !rc; bits &= bits - 1) {
                 uint32_t at = e + (uint32_t)__builtin_ctz(bits);
-                tact_near_ready(w, at);
+                tact_near_place_leaf(w, at);
                 if (tact_near_bits(&w->bounds[at], span.lower, span.upper)) {
-                    rc = tact_near_leaves(w, &s, at, take, user);
+                    rc = tact_near_leaves(w, &s, at, visit, user);
                 }
             }
         }
-        rc = rc ? rc : tact_near_flush(w, &s, take, user);
+        rc = rc ? rc : tact_near_flush(w, &s, visit, user);
     }
     return rc;
 }
 
-int tact_near_match(struct tact_near *w, double margin, tact_near_take *take, void *user)
+int tact_near_match(struct tact_near *w, double margin, tact_near_visit_fn *visit, void *user)
 {
     int rc = 0;
     tact_near_begin(w);
-    for (w->first = 0; w->first < w->b.leaves && !rc; w->first += TACT_NEAR) {
-        rc = tact_near_match_some(w, margin, take, user);
+    for (w->first = 0; w->first < w->b.leaves && !rc; w->first += TACT_NEAR_LEAVES) {
+        rc = tact_near_match_some(w, margin, visit, user);
     }
     return rc;
 }

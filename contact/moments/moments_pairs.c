@@ -14,7 +14,8 @@ struct tact_prism_work {
 
 TACT_TWICE(struct tact_prism_work *, tact_prism_work_create, (void), ())
 {
-    /* Stated, because the alignment that the compiler gives short vectors is the processor's. */
+    /* Stated explicitly, because the compiler's alignment of short vectors depends on the
+     * processor. */
     size_t size = (sizeof(struct tact_prism_work) + 63) / 64 * 64;
     struct tact_prism_work *work = aligned_alloc(64, size);
     if (work) {
@@ -23,9 +24,9 @@ TACT_TWICE(struct tact_prism_work *, tact_prism_work_create, (void), ())
     return work;
 }
 
-/** Puts a mesh in the frame. */
-static void place(const struct tact_mesh *mesh, const struct tact_prism_frame *frame,
-                  const struct tact_pose *pose, double unit, struct tact_placed *p)
+/** Places a mesh in the frame. */
+static void place_mesh(const struct tact_mesh *mesh, const struct tact_prism_frame *frame,
+                       const struct tact_pose *pose, double unit, struct tact_placed *p)
 {
     double middle[3], seen[3], normal[3], along[3], own = tact_mesh_box_unit(mesh, middle);
     p->mesh = mesh;
@@ -54,14 +55,15 @@ TACT_TWICE(struct tact_near *, tact_near_place,
     double middle[3];
     double unit = fmax(tact_mesh_box_unit(a, middle), tact_mesh_box_unit(b, middle));
     near->per_unit = (float)(1.0 / unit);
-    place(a, frame, pa, unit, &near->a.placed);
-    place(b, frame, pb, unit, &near->b.placed);
-    /* Twice: what the sum takes to lie in a plane is found, whatever the rounding here. */
+    place_mesh(a, frame, pa, unit, &near->a.placed);
+    place_mesh(b, frame, pb, unit, &near->b.placed);
+    /* Twice the slack: a triangle that the sum treats as lying in a plane is then found, regardless
+     * of rounding here. */
     near->b.placed.slack = 2.0 * tact_prism_slack(a, pa, b, pb);
     return near;
 }
 
-/** Lists those of the pairs found near that count. */
+/** Lists the pairs found near that may contribute. */
 TACT_INLINE int list_pairs(void *user, struct tact_near *near, uint32_t leaf_a,
                            const struct tact_near_pair *pairs, uint32_t count)
 {
@@ -85,7 +87,7 @@ TACT_INLINE int list_pairs(void *user, struct tact_near *near, uint32_t leaf_a,
 
 static int find_pairs(struct tact_prism_work *w)
 {
-    int rc = tact_near_cut_trees(&w->near, TACT_NEAR_MOST);
+    int rc = tact_near_cut_trees(&w->near, TACT_NEAR_MAX_NODES);
     return rc > 0 ? tact_near_match(&w->near, 0.0, list_pairs, w) : rc;
 }
 

@@ -9,22 +9,22 @@
 #include "contact/moments/moments_near_internal.h"
 #include "contact/moments/moments_tets_internal.h"
 
-/** Volume against the columns that it is the difference of, below which columns cancel too many
- *  digits, and below which the centroid is rounding too. */
-static const double CANCELLED = 1e-4, LOST = 1e-12;
+/** Volume over the sum of columns whose difference it is: below the first, columns cancel too many
+ * digits; below the second, the centroid is rounding too. */
+static const double MIN_VOLUME = 1e-4, MIN_CENTROID_VOLUME = 1e-12;
 
-/** Square of the overlap's size against that of its distance from the frame's origin, below which
- *  the second moment is lost in the shift to its own centroid. */
-static const double FAR = 1e-6;
+/** Square of the overlap's size over that of its distance from the frame's origin, below which the
+ * second moment is lost in the shift to its own centroid. */
+static const double MIN_SPREAD = 1e-6;
 
-/** Vertices of a mesh to the frame. */
-struct view {
+/** Transform of a mesh's vertices to the frame. */
+struct to_frame {
     const struct tact_mesh *mesh;
     tact_d4 column[3], shift;
 };
 
-static void look(const struct tact_mesh *mesh, const struct tact_prism_frame *frame,
-                 const struct tact_pose *pose, struct view *out)
+static void make_to_frame(const struct tact_mesh *mesh, const struct tact_prism_frame *frame,
+                          const struct tact_pose *pose, struct to_frame *out)
 {
     double rot[9], shift[3];
     tact_prism_place(frame, pose, rot, shift);
@@ -35,30 +35,31 @@ static void look(const struct tact_mesh *mesh, const struct tact_prism_frame *fr
     out->shift = (tact_d4){shift[0], shift[1], shift[2], 0.0};
 }
 
-TACT_INLINE void see_triangle(const struct view *view, uint32_t index, tact_d4 t[3])
+TACT_INLINE void triangle_in_frame(const struct to_frame *to_frame, uint32_t index, tact_d4 t[3])
 {
-    const uint32_t *corner = view->mesh->triangles + 3 * (size_t)index;
+    const uint32_t *corner = to_frame->mesh->triangles + 3 * (size_t)index;
     for (int k = 0; k < 3; k++) {
-        const double *v = view->mesh->vertices + 3 * (size_t)corner[k];
-        t[k] =
-            view->column[0] * v[0] + view->column[1] * v[1] + view->column[2] * v[2] + view->shift;
+        const double *v = to_frame->mesh->vertices + 3 * (size_t)corner[k];
+        t[k] = to_frame->column[0] * v[0] + to_frame->column[1] * v[1] +
+               to_frame->column[2] * v[2] + to_frame->shift;
     }
 }
 
 /** Places four triangles of B. */
-TACT_INLINE void see_faces(const struct view *view, const uint32_t index[4], struct tact_face t[4])
+TACT_INLINE void faces_in_frame(const struct to_frame *to_frame, const uint32_t index[4],
+                                struct tact_face t[4])
 {
     tact_d4 p[3][3];
     for (size_t k = 0; k < 3; k++) {
         const double *from[4];
         for (int i = 0; i < 4; i++) {
-            from[i] =
-                view->mesh->vertices + 3 * (size_t)view->mesh->triangles[3 * (size_t)index[i] + k];
+            from[i] = to_frame->mesh->vertices +
+                      3 * (size_t)to_frame->mesh->triangles[3 * (size_t)index[i] + k];
         }
         const tact_d4 x = TACT_D4_OF(from, 0), y = TACT_D4_OF(from, 1), z = TACT_D4_OF(from, 2);
         for (int c = 0; c < 3; c++) {
-            p[k][c] = view->column[0][c] * x + view->column[1][c] * y + view->column[2][c] * z +
-                      view->shift[c];
+            p[k][c] = to_frame->column[0][c] * x + to_frame->column[1][c] * y +
+                      to_frame->column[2][c] * z + to_frame->shift[c];
         }
     }
     tact_face_place(p, 0, 0.0, t);
@@ -79,7 +80,8 @@ static void clip_by_box(struct tact_polygon *p, const struct tact_tets_box *box)
     }
 }
 
-/** Adds what a polygon of A and B's surface above it enclose together towards the origin. */
+/** Adds the volume enclosed by a polygon of A and B's surface above it, in the direction of the
+ * origin. */
 static void add_enclosed(struct tact_tets *tets, const struct tact_polygon *of_a,
                          const double *height, double tau)
 {
@@ -94,8 +96,8 @@ static void add_enclosed(struct tact_tets *tets, const struct tact_polygon *of_a
     tact_tets_over(tets, p.corner[p.room], p.n, -tau);
 }
 
-/** Adds a pair to the columns or, where tets is not NULL, to that. value: TACT_FACE_AT() of t at
- * the corners of s. */
+/** Adds a pair to the columns or, where tets is not NULL, to the tetrahedra. value: TACT_FACE_AT()
+ * of t at the corners of s. */
 TACT_INLINE void add_pair(struct tact_columns *columns, struct tact_tets *tets, const tact_d4 s[3],
                           const struct tact_face *t, const tact_d4 value[3], double slack)
 {
@@ -130,9 +132,9 @@ TACT_INLINE void add_pair(struct tact_columns *columns, struct tact_tets *tets, 
     }
 }
 
-/** Adds pairs of triangles that were listed. */
+/** Adds listed pairs of triangles. */
 TACT_INLINE void add_listed(struct tact_columns *columns, struct tact_tets *tets,
-                            const struct view *a, const struct view *b,
+                            const struct to_frame *a, const struct to_frame *b,
                             const struct tact_prism_pair *pairs, size_t count, double slack)
 {
     tact_d4 s[3] = {{0.0}};
@@ -142,11 +144,11 @@ TACT_INLINE void add_listed(struct tact_columns *columns, struct tact_tets *tets
         for (size_t k = 0; k < 4; k++) {
             of_b[k] = pairs[i + k < count ? i + k : i].b;
         }
-        see_faces(b, of_b, t);
+        faces_in_frame(b, of_b, t);
         for (size_t k = 0; k < 4 && i + k < count; k++) {
             tact_d4 value[3];
             if (i + k == 0 || pairs[i + k].a != pairs[i + k - 1].a) {
-                see_triangle(a, pairs[i + k].a, s);
+                triangle_in_frame(a, pairs[i + k].a, s);
             }
             for (int c = 0; c < 3; c++) {
                 value[c] = TACT_FACE_AT(&t[k], s[c]);
@@ -158,7 +160,7 @@ TACT_INLINE void add_listed(struct tact_columns *columns, struct tact_tets *tets
     }
 }
 
-static void add_pairs(const struct view *a, const struct view *b,
+static void add_pairs(const struct to_frame *a, const struct to_frame *b,
                       const struct tact_prism_pair *pairs, size_t count, double slack,
                       struct tact_moment_sums *sums)
 {
@@ -168,39 +170,39 @@ static void add_pairs(const struct view *a, const struct view *b,
     tact_columns_finish(&columns, sums);
 }
 
-static void see_box(const struct view *view, double slack, struct tact_tets_box *box)
+static void box_in_frame(const struct to_frame *to_frame, double slack, struct tact_tets_box *box)
 {
-    const struct tact_mesh_node *root = &view->mesh->nodes[0];
+    const struct tact_mesh_node *root = &to_frame->mesh->nodes[0];
     for (int k = 0; k < 3; k++) {
         double wider = 4.0 * slack + 1e-3 * (root->upper[k] - root->lower[k]), middle = 0.0;
         for (int j = 0; j < 3; j++) {
-            box->row[k][j] = view->column[k][j];
-            middle += view->column[k][j] * view->shift[j];
+            box->row[k][j] = to_frame->column[k][j];
+            middle += to_frame->column[k][j] * to_frame->shift[j];
         }
         box->lower[k] = root->lower[k] + middle - wider;
         box->upper[k] = root->upper[k] + middle + wider;
     }
 }
 
-/** Whether columns about the frame's origin leave too few digits. */
-static int is_lost(const struct tact_moment_sums *sums)
+/** 1 where columns about the frame's origin leave too few digits. */
+static int is_cancelled(const struct tact_moment_sums *sums)
 {
     double v = sums->volume, away = tact_v3_dot(sums->first, sums->first) / v;
     double size = sums->second[0] + sums->second[1] + sums->second[2];
-    return fabs(v) < CANCELLED * sums->magnitude || (v > 0.0 && size - away < FAR * away);
+    return fabs(v) < MIN_VOLUME * sums->magnitude || (v > 0.0 && size - away < MIN_SPREAD * away);
 }
 
-/** Measures volume, first and second again, as tetrahedra about a point in the overlap, which
- *  becomes the origin of all sums. */
-static void add_tets(const struct view *a, const struct view *b,
+/** Computes volume, first and second moment again, as tetrahedra about a point in the overlap,
+ * which becomes the origin of all sums. */
+static void add_tets(const struct to_frame *a, const struct to_frame *b,
                      const struct tact_prism_pair *pairs, size_t count, double slack,
                      struct tact_moment_sums *sums, double origin[3])
 {
     struct tact_tets tets;
     memset(&tets, 0, sizeof tets);
-    see_box(a, slack, &tets.box[0]);
-    see_box(b, slack, &tets.box[1]);
-    if (sums->volume > LOST * sums->magnitude) {
+    box_in_frame(a, slack, &tets.box[0]);
+    box_in_frame(b, slack, &tets.box[1]);
+    if (sums->volume > MIN_CENTROID_VOLUME * sums->magnitude) {
         tact_v3_scale(tets.origin, sums->first, 1.0 / sums->volume);
     }
     add_listed(NULL, &tets, a, b, pairs, count, slack);
@@ -208,43 +210,43 @@ static void add_tets(const struct view *a, const struct view *b,
     tact_v3_copy(origin, tets.origin);
 }
 
-/** Pairs past which there are cheaper ways than one by one. */
-enum { FOUND = 512 };
+/** Number of pairs above which other methods are faster. */
+enum { MAX_FOUND = 512 };
 
-/** Columns of the pairs as they are found. */
+/** Columns of the pairs found so far. */
 struct found {
     struct tact_columns columns;
     double slack;
     uint32_t count;
 };
 
-/** A pair that counts, with TACT_FACE_AT() of t at the corners of s. */
-struct counting {
+/** A pair that contributes, with TACT_FACE_AT() of t at the corners of s. */
+struct contributing {
     tact_d4 value[3];
     const struct tact_face *s, *t;
 };
 
-/** Adds those of the pairs that count. */
+/** Adds those of the pairs that contribute. */
 TACT_INLINE int add_found(void *user, struct tact_near *near, uint32_t leaf_a,
                           const struct tact_near_pair *pairs, uint32_t count)
 {
     struct found *found = user;
-    struct counting counting[TACT_NEAR_BATCH];
+    struct contributing contributing[TACT_NEAR_BATCH];
     (void)leaf_a;
     while (count) {
         uint32_t n = 0, batch = count < TACT_NEAR_BATCH ? count : TACT_NEAR_BATCH;
         for (uint32_t i = 0; i < batch; i++) {
-            struct counting *to = &counting[n];
+            struct contributing *to = &contributing[n];
             to->s = &near->face_a[pairs[i].a];
             to->t = &near->face_b[pairs[i].b];
             n += (uint32_t)tact_faces_meet(to->s, to->t, to->value);
         }
         found->count += n;
-        if (found->count > FOUND) {
+        if (found->count > MAX_FOUND) {
             return -EAGAIN;
         }
         for (uint32_t i = 0; i < n; i++) {
-            const struct counting *c = &counting[i];
+            const struct contributing *c = &contributing[i];
             add_pair(&found->columns, NULL, c->s->corner, c->t, c->value, found->slack);
         }
         pairs += batch;
@@ -267,7 +269,7 @@ static int add_near(struct tact_near *near, struct tact_cache_list *list, double
         tact_cache_place(list, near);
         rc = add_found(&found, near, 0, list->pair, list->count);
     } else {
-        rc = tact_near_cut_trees(near, TACT_NEAR);
+        rc = tact_near_cut_trees(near, TACT_NEAR_LEAVES);
         rc = rc > 0 ? tact_near_match(near, 0.0, add_found, &found) : rc;
     }
     tact_columns_finish(&found.columns, sums);
@@ -289,7 +291,7 @@ TACT_TWICE(int, tact_prism_near,
         return -EAGAIN;
     }
     /* Measured again from a list of the pairs. */
-    if (sums.magnitude > 0.0 && is_lost(&sums)) {
+    if (sums.magnitude > 0.0 && is_cancelled(&sums)) {
         return -EAGAIN;
     }
     return tact_sums_finish(&sums, frame->axes, frame->origin, out);
@@ -301,14 +303,14 @@ TACT_TWICE(int, tact_prism_sum,
             const struct tact_prism_pair *pairs, size_t count, struct tact_moments *out),
            (a, pa, b, pb, frame, pairs, count, out))
 {
-    struct view view_a, view_b;
+    struct to_frame view_a, view_b;
     struct tact_moment_sums sums;
-    look(a, frame, pa, &view_a);
-    look(b, frame, pb, &view_b);
+    make_to_frame(a, frame, pa, &view_a);
+    make_to_frame(b, frame, pb, &view_b);
     double slack = tact_prism_slack(a, pa, b, pb);
     add_pairs(&view_a, &view_b, pairs, count, slack, &sums);
     double local[3] = {0.0}, origin[3];
-    if (is_lost(&sums)) {
+    if (is_cancelled(&sums)) {
         add_tets(&view_a, &view_b, pairs, count, slack, &sums, local);
     }
     tact_m3_tmul_v3(origin, frame->axes, local);

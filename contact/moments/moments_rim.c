@@ -1,4 +1,4 @@
-/* The rim of an overlap: the pairs of triangles that cross, and where. */
+/* The rim of an overlap: which pairs of triangles cross, and where. */
 #include "contact/moments/moments_rim_internal.h"
 
 TACT_INLINE void span_eight(const struct tact_rim_eight *e, float low[3], float high[3])
@@ -27,8 +27,8 @@ TACT_INLINE void set_box(struct tact_rim_eight *e, uint32_t k, const float low[3
     }
 }
 
-/** Puts boxes over the leaves near, eight by eight: one at least. */
-TACT_INLINE void build(struct tact_rim_side *side, const struct tact_near_side *near)
+/** Builds boxes over the near leaves, eight by eight, at least one level. */
+TACT_INLINE void build_tree(struct tact_rim_side *side, const struct tact_near_side *near)
 {
     static const float never[3] = {INFINITY, INFINITY, INFINITY};
     static const float ever[3] = {-INFINITY, -INFINITY, -INFINITY};
@@ -59,8 +59,8 @@ TACT_INLINE void build(struct tact_rim_side *side, const struct tact_near_side *
     }
 }
 
-/** Places leaf i of a side and puts a tight box about it, which it hands back; returns NULL where
- *  there is no room. */
+/** Places leaf i of a side and computes its tight box; returns NULL where the capacity is exceeded.
+ */
 TACT_INLINE struct tact_rim_leaf *place_leaf(struct tact_rim *rim, int of, uint32_t i, float low[3],
                                              float high[3])
 {
@@ -73,7 +73,7 @@ TACT_INLINE struct tact_rim_leaf *place_leaf(struct tact_rim *rim, int of, uint3
     struct tact_rim_leaf *leaf = &side->leaf[at];
     side->at[i] = at;
     tact_rim_place(&near->placed, near->leaf[i], rim->near->per_unit, rim->margin, leaf);
-    /* No coordinate of n is above twice the square of the edges' greatest. */
+    /* No coordinate of n exceeds twice the square of the largest edge. */
     const double *size = (const double *)&leaf->size;
     const double most = tact_max(tact_max(size[0], size[1]), tact_max(size[2], size[3]));
     leaf->within = 4.0 * rim->reach * most * most;
@@ -100,8 +100,7 @@ TACT_INLINE uint32_t eight_meets(const struct tact_rim_eight *e, const float low
     return bits;
 }
 
-TACT_INLINE void take_box(const struct tact_rim_side *side, uint32_t box, float low[3],
-                          float high[3])
+TACT_INLINE void box_at(const struct tact_rim_side *side, uint32_t box, float low[3], float high[3])
 {
     uint32_t k = box & 0xFFFF;
     const struct tact_rim_eight *e = &side->eights[side->level[box >> 16] + k / 8];
@@ -111,13 +110,13 @@ TACT_INLINE void take_box(const struct tact_rim_side *side, uint32_t box, float 
     }
 }
 
-/** Whether a box of one side meets any leaf of the other. */
+/** 1 where a box of one side meets any leaf of the other. */
 TACT_INLINE int meets_any(const struct tact_rim_side *side, uint32_t box,
                           const struct tact_rim_side *other)
 {
     uint32_t stack[8 * TACT_RIM_LEVELS], top = 0;
     float low[3], high[3];
-    take_box(side, box, low, high);
+    box_at(side, box, low, high);
     stack[top++] = tact_rim_box((uint32_t)other->top, 0);
     while (top > 0) {
         uint32_t level = stack[--top] >> 16, at = stack[top] & 0xFFFF;
@@ -132,13 +131,13 @@ TACT_INLINE int meets_any(const struct tact_rim_side *side, uint32_t box,
     return 0;
 }
 
-/** Lists the eights of B's leaves of which some meet a box of A; returns their number. */
+/** Lists the groups of eight leaves of B of which some meet a box of A; returns their number. */
 TACT_INLINE uint32_t list_eights(struct tact_rim *rim, uint32_t box)
 {
     const struct tact_rim_side *b = &rim->side[1];
     uint32_t stack[8 * TACT_RIM_LEVELS], top = 0, n = 0;
     float low[3], high[3];
-    take_box(&rim->side[0], box, low, high);
+    box_at(&rim->side[0], box, low, high);
     stack[top++] = tact_rim_box((uint32_t)b->top, 0);
     while (top > 0) {
         uint32_t level = stack[--top] >> 16, at = stack[top] & 0xFFFF;
@@ -155,15 +154,16 @@ TACT_INLINE uint32_t list_eights(struct tact_rim *rim, uint32_t box)
     return n;
 }
 
-/** Eight leaves of A side by side, and the boxes about them. */
+/** Eight adjacent leaves of A, and their boxes. */
 struct bunch {
     uint32_t first, count;
     float low[8][3], high[8][3];
 };
 
-/** Holds leaf i of eight of A against leaf k of B, whose boxes meet: lists the triangles that may
- *  cross. */
-TACT_INLINE int hold_pair(struct tact_rim *rim, const struct bunch *bunch, uint32_t i, uint32_t k)
+/** Matches leaf i of a bunch of A with leaf k of B, whose boxes meet: lists the triangles that may
+ * cross. */
+TACT_INLINE int match_leaf_pair(struct tact_rim *rim, const struct bunch *bunch, uint32_t i,
+                                uint32_t k)
 {
     struct tact_rim_side *a = &rim->side[0], *b = &rim->side[1];
     const struct tact_near_side *of_a = &rim->near->a, *of_b = &rim->near->b;
@@ -187,32 +187,33 @@ TACT_INLINE int hold_pair(struct tact_rim *rim, const struct bunch *bunch, uint3
     const float *high_a = (const float *)of_a->leaf_upper[3] + bunch->first;
     if ((low_a[i] <= ((const float *)of_b->leaf_upper[3])[k]) &
         (high_a[i] >= ((const float *)of_b->leaf_lower[3])[k])) {
-        return tact_rim_hold_leaves(rim, at_a, at_b);
+        return tact_rim_match_leaves(rim, at_a, at_b);
     }
     return 0;
 }
 
-/** Holds eight leaves of A against an eight of B's. */
-TACT_INLINE int hold_eight(struct tact_rim *rim, const struct bunch *bunch, uint32_t eight)
+/** Matches a bunch of A with a group of eight leaves of B. */
+TACT_INLINE int match_eight(struct tact_rim *rim, const struct bunch *bunch, uint32_t eight)
 {
     const struct tact_rim_eight *e = &rim->side[1].eights[eight];
     uint64_t bits = 0;
-    /* All pairs together: no guess at how many leaves a single one meets would be any good. */
+    /* All pairs are tested together: the number of leaves that a single one meets cannot be
+     * predicted. */
     for (uint32_t i = 0; i < 8; i++) {
         bits |= (uint64_t)eight_meets(e, bunch->low[i], bunch->high[i]) << 8 * i;
     }
     for (; bits; bits &= bits - 1) {
         const uint32_t bit = (uint32_t)__builtin_ctzll(bits);
-        if (hold_pair(rim, bunch, bit / 8, 8 * eight + bit % 8)) {
+        if (match_leaf_pair(rim, bunch, bit / 8, 8 * eight + bit % 8)) {
             return -EAGAIN;
         }
     }
     return 0;
 }
 
-/** Holds the eight leaves of a box of A against those of B; adds those that meet none to what is
- *  apart. */
-TACT_INLINE int find_eight(struct tact_rim *rim, uint32_t box, uint32_t eights)
+/** Matches the eight leaves of a box of A with those of B; lists those that meet none as separated.
+ */
+TACT_INLINE int match_bunch(struct tact_rim *rim, uint32_t box, uint32_t eights)
 {
     struct tact_rim_side *side = &rim->side[0];
     struct bunch bunch = {.first = 8 * (box & 0xFFFF)};
@@ -228,59 +229,59 @@ TACT_INLINE int find_eight(struct tact_rim *rim, uint32_t box, uint32_t eights)
         }
     }
     for (uint32_t e = 0; e < eights; e++) {
-        if (hold_eight(rim, &bunch, rim->eight[e])) {
+        if (match_eight(rim, &bunch, rim->eight[e])) {
             return -EAGAIN;
         }
     }
-    /* Most places taken for leaves that meet nothing are taken for the next ones. */
+    /* Slots of leaves that meet nothing are reused for the next ones. */
     for (uint32_t i = 0; i < bunch.count; i++) {
         const uint32_t at = side->at[bunch.first + i], meets = side->leaf[at].meets;
         side->free[side->free_count] = at;
         side->free_count += !meets;
-        side->apart[side->apart_count] = tact_rim_box(0, bunch.first + i);
-        side->apart_count += !meets;
+        side->separated[side->separated_count] = tact_rim_box(0, bunch.first + i);
+        side->separated_count += !meets;
     }
     return 0;
 }
 
-/** Whether nothing of a side's box meets the other side; then it is added to what is apart. Eight
- *  leaves of A that do meet something are held against B's, in *eights eights. */
-TACT_INLINE int set_apart(struct tact_rim *rim, int of, uint32_t box, uint32_t *eights)
+/** 1 where nothing in a side's box meets the other side; it is then listed as separated. *eights:
+ * for eight leaves of A that do meet something, the number of groups of B to match with. */
+TACT_INLINE int check_separated(struct tact_rim *rim, int of, uint32_t box, uint32_t *eights)
 {
     struct tact_rim_side *side = &rim->side[of];
     const uint32_t level = box >> 16;
-    uint32_t apart;
+    uint32_t separated;
     *eights = 0;
     if (level == 0) {
         const uint32_t at = side->at[box & 0xFFFF];
-        apart = at == TACT_RIM_NONE || !side->leaf[at].meets;
+        separated = at == TACT_RIM_NONE || !side->leaf[at].meets;
     } else if (level == 1 && of == 0) {
         *eights = list_eights(rim, box);
-        apart = !*eights;
+        separated = !*eights;
     } else {
-        apart = !meets_any(side, box, &rim->side[!of]);
+        separated = !meets_any(side, box, &rim->side[!of]);
     }
-    side->apart[side->apart_count] = box;
-    side->apart_count += apart;
-    return (int)apart;
+    side->separated[side->separated_count] = box;
+    side->separated_count += separated;
+    return (int)separated;
 }
 
-/** Parts a side's boxes, from large to small, into those that meet nothing of the other and leaves
- *  that do; of A, these are held against B's. */
-TACT_INLINE int part(struct tact_rim *rim, int of)
+/** Partitions a side's boxes, from large to small, into those that meet nothing of the other side
+ * and leaves that do; leaves of A are matched with those of B. */
+TACT_INLINE int partition_side(struct tact_rim *rim, int of)
 {
     struct tact_rim_side *side = &rim->side[of];
     uint32_t stack[8 * TACT_RIM_LEVELS], top = 0, eights;
     for (uint32_t k = 8; k-- > 0;) {
         stack[top++] = tact_rim_box((uint32_t)side->top, k);
     }
-    side->apart_count = 0;
+    side->separated_count = 0;
     while (top > 0) {
         const uint32_t box = stack[--top], level = box >> 16;
-        if ((box & 0xFFFF) << 3 * level >= side->count || set_apart(rim, of, box, &eights)) {
+        if ((box & 0xFFFF) << 3 * level >= side->count || check_separated(rim, of, box, &eights)) {
             continue;
         }
-        if (eights && find_eight(rim, box, eights)) {
+        if (eights && match_bunch(rim, box, eights)) {
             return -EAGAIN;
         }
         for (uint32_t k = 8; k-- > 0 && level > 0 && !eights;) {
@@ -290,7 +291,7 @@ TACT_INLINE int part(struct tact_rim *rim, int of)
     return 0;
 }
 
-/** What single precision may lose of a coordinate of what is near, in the unit of the pair. */
+/** Rounding of single precision in the coordinates of what is near, in the unit of the pair. */
 static float near_margin(const struct tact_near *near)
 {
     float most = 0.0F;
@@ -304,58 +305,60 @@ static float near_margin(const struct tact_near *near)
     return 2e-6F + 2e-6F * most;
 }
 
-/** Directions of the shift, in the frame: not along the planes that bodies are likely to share. */
+/** Directions of the shift, in the frame: not along planes that bodies are likely to share. */
 enum { SHIFTS = 6 };
 static const double directions[SHIFTS][3] = {{0.48, 0.36, 0.8},   {-0.36, 0.8, 0.48},
                                              {0.8, -0.48, 0.36},  {0.28, -0.576, 0.768},
                                              {-0.8, -0.36, 0.48}, {-0.352, 0.36, 0.864}};
 
-/** Size of the shift, against the slack: its square must not be seen, and its sign in all heights.
- */
+/** Size of the shift over the slack: its square must be negligible, and its sign must decide all
+ * heights. */
 static const double SHIFT = 1024.0;
 
-/** Moves A; returns 0 where the boxes of the trees do not allow for so much. */
-TACT_INLINE int move(struct tact_rim *rim, int which)
+/** Shifts A; returns 0 where the boxes of the trees do not allow for the shift. */
+TACT_INLINE int shift_a(struct tact_rim *rim, int which)
 {
     double *to = rim->near->a.placed.shift;
     tact_v3_sub(to, to, rim->shift);
     tact_v3_scale(rim->shift, directions[which], SHIFT * rim->slack);
     tact_v3_add(to, to, rim->shift);
     rim->reach = (1.0 + SHIFT) * rim->slack;
-    tact_v3_set(rim->half, 0.0, 0.0, 0.0);
-    tact_v3_set(rim->half_torque, 0.0, 0.0, 0.0);
+    tact_v3_set(rim->common_half, 0.0, 0.0, 0.0);
+    tact_v3_set(rim->common_half_torque, 0.0, 0.0, 0.0);
     return rim->reach * (double)rim->near->per_unit < 1e-6;
 }
 
-/** Finds what meets what, and where it crosses, of the leaves that are near. */
+/** Finds which near leaves meet, and where they cross. */
 TACT_INLINE int find_rim(struct tact_rim *rim)
 {
-    build(&rim->side[0], &rim->near->a);
-    build(&rim->side[1], &rim->near->b);
+    build_tree(&rim->side[0], &rim->near->a);
+    build_tree(&rim->side[1], &rim->near->b);
     rim->segments = rim->pending_count = 0;
     for (int i = 0; i < 2; i++) {
         struct tact_rim_side *side = &rim->side[i];
         side->placed = side->free_count = 0;
         memset(side->at, 0xFF, side->count * sizeof *side->at);
     }
-    return part(rim, 0) || tact_rim_cross_pending(rim, rim->pending_count) || part(rim, 1) ? -EAGAIN
-                                                                                           : 1;
+    return partition_side(rim, 0) || tact_rim_cross_pending(rim, rim->pending_count) ||
+                   partition_side(rim, 1)
+               ? -EAGAIN
+               : 1;
 }
 
 int tact_rim_find(struct tact_rim *rim)
 {
-    int rc = tact_near_cut_trees(rim->near, TACT_NEAR_MOST);
+    int rc = tact_near_cut_trees(rim->near, TACT_NEAR_MAX_NODES);
     if (rc <= 0) {
         return rc;
     }
     rim->margin = near_margin(rim->near);
     tact_v3_set(rim->shift, 0.0, 0.0, 0.0);
     rim->reach = rim->slack;
-    rim->in_common = rim->again = 0;
+    rim->has_coplanar = rim->must_shift = 0;
     rc = find_rim(rim);
-    for (int i = 0; rc < 0 && rim->again && i < SHIFTS; i++) {
-        rim->again = 0;
-        rc = move(rim, i) ? find_rim(rim) : -EAGAIN;
+    for (int i = 0; rc < 0 && rim->must_shift && i < SHIFTS; i++) {
+        rim->must_shift = 0;
+        rc = shift_a(rim, i) ? find_rim(rim) : -EAGAIN;
     }
     return rc;
 }

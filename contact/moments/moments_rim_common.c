@@ -1,24 +1,24 @@
-/* Faces of two meshes that lie in each other.
+/* Coplanar faces of two meshes.
  *
- * There V has another derivative to either side, and the gradient is the mean of the two: half of
- * what the faces have in common counts. The rim is found with A moved a little across these faces,
- * which counts all of them or nothing; what is missing to a half, or too much, is found here, from
+ * There V has different one-sided derivatives, and the gradient is their mean: half of the area
+ * that the faces have in common counts. The rim is found with A shifted slightly across these
+ * faces, with which all of the area counts or none. The difference to a half is computed here, from
  * the polygon that two triangles have in common. */
 #include "contact/moments/moments_rim_internal.h"
 
-/** Least distance that the shift puts between two faces, against the slack. */
-static const double APART = 2.0;
+/** Smallest distance that the shift must create between two faces, over the slack. */
+static const double MIN_SEPARATION = 2.0;
 
-/** A flat polygon: what clipping leaves of a triangle. */
+/** A flat polygon: a clipped triangle. */
 struct polygon {
     int count;
-    double at[24][3]; /* each cut at most doubles them, whatever rounding does */
+    double at[24][3]; /* each cut at most doubles them, regardless of rounding */
 };
 
-/** Cuts off what lies right of the line from p to q, as seen against axis c where turn is 1, along
- *  it where -1, into *out. Returns 0 where nothing is cut off, and *out is not written. */
-static int cut(const struct polygon *in, const double p[3], const double q[3], int c, double turn,
-               struct polygon *out)
+/** Cuts off the part to the right of the line from p to q, as seen against axis c where turn is 1,
+ * along it where -1, into *out. Returns 0, with *out unchanged, where nothing is cut off. */
+static int clip_polygon(const struct polygon *in, const double p[3], const double q[3], int c,
+                        double turn, struct polygon *out)
 {
     const int x = (c + 1) % 3, y = (c + 2) % 3;
     double height[24], least = 0.0;
@@ -47,9 +47,9 @@ static int cut(const struct polygon *in, const double p[3], const double q[3], i
     return 1;
 }
 
-/** Adds `weight` of a flat polygon of unit normal n. */
-static void add(struct tact_rim *rim, const struct polygon *polygon, const double n[3],
-                double weight)
+/** Adds `weight` times a flat polygon of unit normal n. */
+static void add_polygon(struct tact_rim *rim, const struct polygon *polygon, const double n[3],
+                        double weight)
 {
     const double *base = polygon->at[0];
     for (int k = 1; k + 1 < polygon->count; k++) {
@@ -62,8 +62,8 @@ static void add(struct tact_rim *rim, const struct polygon *polygon, const doubl
         tact_v3_scale(middle, middle, 1.0 / 3.0);
         tact_v3_add(middle, middle, base);
         tact_v3_cross(torque, middle, part);
-        tact_v3_add(rim->half, rim->half, part);
-        tact_v3_add(rim->half_torque, rim->half_torque, torque);
+        tact_v3_add(rim->common_half, rim->common_half, part);
+        tact_v3_add(rim->common_half_torque, rim->common_half_torque, torque);
     }
 }
 
@@ -78,8 +78,8 @@ TACT_INLINE void corners_of(const struct tact_rim_leaf *leaf, uint32_t lane, con
     }
 }
 
-int tact_rim_share(struct tact_rim *rim, const struct tact_rim_leaf *s, uint32_t lane_a,
-                   const struct tact_rim_leaf *t, uint32_t lane_b)
+int tact_rim_add_common_half(struct tact_rim *rim, const struct tact_rim_leaf *s, uint32_t lane_a,
+                             const struct tact_rim_leaf *t, uint32_t lane_b)
 {
     static const double still[3] = {0.0, 0.0, 0.0};
     struct polygon polygon[2];
@@ -96,7 +96,7 @@ int tact_rim_share(struct tact_rim *rim, const struct tact_rim_leaf *s, uint32_t
     const double *larger = square_a > square_b ? n_a : n_b;
     const double size = (larger == n_a ? 1.0 : same) * sqrt(tact_max(square_a, square_b));
     const double across = tact_v3_dot(larger, rim->shift) / size;
-    if (fabs(across) < APART * rim->slack) {
+    if (fabs(across) < MIN_SEPARATION * rim->slack) {
         return -EAGAIN;
     }
     int c = fabs(larger[1]) > fabs(larger[0]) ? 1 : 0;
@@ -105,10 +105,11 @@ int tact_rim_share(struct tact_rim *rim, const struct tact_rim_leaf *s, uint32_t
     tact_v3_scale(n, larger, 1.0 / size);
     polygon[0].count = 3;
     for (int k = 0; k < 3 && polygon[last].count > 2; k++) {
-        last ^= cut(&polygon[last], of_b[k], of_b[tact_rim_next(k)], c, turn, &polygon[!last]);
+        last ^=
+            clip_polygon(&polygon[last], of_b[k], of_b[tact_rim_next(k)], c, turn, &polygon[!last]);
     }
-    /* Moved outward, A's face is inside B where B lies on its other side, else outside. */
-    add(rim, &polygon[last], n, same * across > 0.0 ? 0.5 : -0.5);
+    /* With an outward shift, A's face is inside B where B is on its other side, else outside. */
+    add_polygon(rim, &polygon[last], n, same * across > 0.0 ? 0.5 : -0.5);
     return 0;
 }
 
@@ -125,10 +126,10 @@ static void add_at(const struct tact_rim *rim, const double p[3], const double v
     tact_v3_add(sums->torque, sums->torque, turn);
 }
 
-/** What a segment of the rim sweeps of A's triangle as A moves back, to the first order: its length
- *  times the way that B's plane makes along A's. */
-static void sweep(const struct tact_rim *rim, const struct tact_rim_segment *g,
-                  struct tact_moment_sums *sums)
+/** Adds the area of A's triangle that a segment of the rim sweeps as A is shifted back, to first
+ * order: its length times the distance that B's plane moves along A's. */
+static void add_swept_area(const struct tact_rim *rim, const struct tact_rim_segment *g,
+                           struct tact_moment_sums *sums)
 {
     double n[2][3], line[3], along[3], middle[3], area[3];
     for (int of = 0; of < 2; of++) {
@@ -150,17 +151,17 @@ static void sweep(const struct tact_rim *rim, const struct tact_rim_segment *g,
     }
 }
 
-void tact_rim_bring_back(const struct tact_rim *rim, struct tact_moment_sums *sums)
+void tact_rim_undo_shift(const struct tact_rim *rim, struct tact_moment_sums *sums)
 {
     double turn[3], origin[3];
     tact_v3_cross(turn, rim->shift, sums->gradient);
     tact_v3_sub(sums->torque, sums->torque, turn);
     for (uint32_t i = 0; i < rim->segments; i++) {
-        sweep(rim, &rim->segment[i], sums);
+        add_swept_area(rim, &rim->segment[i], sums);
     }
     tact_v3_set(origin, rim->origin[0], rim->origin[1], rim->origin[2]);
-    tact_v3_cross(turn, origin, rim->half);
-    tact_v3_add(sums->gradient, sums->gradient, rim->half);
-    tact_v3_add(sums->torque, sums->torque, rim->half_torque);
+    tact_v3_cross(turn, origin, rim->common_half);
+    tact_v3_add(sums->gradient, sums->gradient, rim->common_half);
+    tact_v3_add(sums->torque, sums->torque, rim->common_half_torque);
     tact_v3_sub(sums->torque, sums->torque, turn);
 }

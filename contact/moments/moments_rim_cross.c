@@ -8,10 +8,10 @@ static void tact_rim_mixed(const tact_d4 h[3], tact_l4 *mixed)
     *mixed = (a | b | c) & ~(a & b & c);
 }
 
-/** Bits of the lanes of t (of B) whose bounds meet those of triangle i of s (of A); past t's count
- *  they tell nothing. */
-static uint32_t tact_rim_touches(const struct tact_rim_leaf *s, uint32_t i,
-                                 const struct tact_rim_leaf *t)
+/** Bits of the lanes of t (of B) whose bounds meet those of triangle i of s (of A); lanes beyond
+ * t's count are undefined. */
+static uint32_t tact_rim_bounds_meet(const struct tact_rim_leaf *s, uint32_t i,
+                                     const struct tact_rim_leaf *t)
 {
     uint32_t bits;
     tact_i4 keep = (t->upper[0] >= s->lower[0][i]) & (t->lower[0] <= s->upper[0][i]);
@@ -22,14 +22,14 @@ static uint32_t tact_rim_touches(const struct tact_rim_leaf *s, uint32_t i,
     return bits;
 }
 
-/** Bits of the lanes of t (of B) where one of t and triangle i of s (of A) lies in the other's
- * plane, where A is without the shift; and before A is moved, where their bounds meet as well,
- * without the margin of those in single precision: afterwards what they have in common is asked. */
-static void tact_rim_lies(const struct tact_rim *rim, const struct tact_rim_leaf *s, uint32_t i,
-                          const struct tact_rim_leaf *t, const struct tact_rim_heights *h,
-                          uint32_t *bits)
+/** Bits of the lanes of t (of B) where t or triangle i of s (of A) lies in the other's plane, with
+ * A unshifted. Before A is shifted, also only where their bounds meet, without the margin of single
+ * precision; afterwards their common area is tested. */
+static void tact_rim_coplanar_lanes(const struct tact_rim *rim, const struct tact_rim_leaf *s,
+                                    uint32_t i, const struct tact_rim_leaf *t,
+                                    const struct tact_rim_heights *h, uint32_t *bits)
 {
-    /* The greatest coordinate of a vector is at least its length over the square root of 3. */
+    /* The largest coordinate of a vector is at least its length over the square root of 3. */
     const double within = 1.7320508 * rim->slack, *d = rim->shift;
     const int moved = rim->reach > rim->slack;
     tact_d4 high_a, high_b, area_s, area_t, of_a[3], of_b[3];
@@ -59,10 +59,10 @@ static void tact_rim_lies(const struct tact_rim *rim, const struct tact_rim_leaf
 }
 
 /** Bits of those of the given lanes of t (of B) whose triangles may cross triangle i of s (of A).
- * *flat: of those lanes, where one of two near each other lies in the other's plane. */
-static uint32_t tact_rim_meets(const struct tact_rim *rim, const struct tact_rim_leaf *s,
-                               uint32_t i, const struct tact_rim_leaf *t,
-                               struct tact_rim_heights *h, uint32_t lanes, uint32_t *flat)
+ * *flat: those of the lanes where one of two near triangles lies in the other's plane. */
+static uint32_t tact_rim_may_cross(const struct tact_rim *rim, const struct tact_rim_leaf *s,
+                                   uint32_t i, const struct tact_rim_leaf *t,
+                                   struct tact_rim_heights *h, uint32_t lanes, uint32_t *flat)
 {
     uint32_t bits, in_plane;
     const double n[3] = {s->n[0][i], s->n[1][i], s->n[2][i]};
@@ -78,19 +78,19 @@ static uint32_t tact_rim_meets(const struct tact_rim *rim, const struct tact_rim
     tact_rim_mixed(h->of_b, &mixed_b);
     mixed = mixed_a & mixed_b;
     tact_l4_bits(&mixed, &bits);
-    /* One corner away from the plane is enough, and that is how nearly all are. */
+    /* One corner away from the plane is sufficient, and usual. */
     const tact_l4 near =
         (TACT_D4_ABS(h->of_a[0]) < t->within) | (TACT_D4_ABS(h->of_b[0]) < s->within);
     tact_l4_bits(&near, &in_plane);
     if (in_plane) {
-        tact_rim_lies(rim, s, i, t, h, &in_plane);
+        tact_rim_coplanar_lanes(rim, s, i, t, h, &in_plane);
     }
     *flat = in_plane & lanes;
     return bits & lanes;
 }
 
-/** Rounding of a determinant of differences, against the product of their greatest coordinates:
- *  below it a sign depends on the order of the corners. */
+/** Rounding of a determinant of differences, over the product of their largest coordinates: below
+ * it a sign depends on the order of the corners. */
 #define TACT_RIM_UNSURE (64.0 * DBL_EPSILON)
 
 /** One triangle of two that may cross: lane `lane` of a leaf. */
@@ -100,7 +100,7 @@ struct tact_rim_party {
     const double *h; /* its height over the other's plane: h[4 k] */
     double size;
     uint32_t lane, below; /* below: bit k where corner k is below the other's plane */
-    int leave, enter;     /* edges on which, counter-clockwise, the height turns >= 0, and < 0 */
+    int leave, enter;     /* edges on which, counter-clockwise, the height becomes >= 0, and < 0 */
 };
 
 static int tact_rim_at(int k, int c)
@@ -108,8 +108,8 @@ static int tact_rim_at(int k, int c)
     return 4 * (3 * k + c);
 }
 
-static void tact_rim_join(const struct tact_rim_leaf *leaf, uint32_t lane, const tact_d4 h[3],
-                          uint32_t h_lane, struct tact_rim_party *p)
+static void tact_rim_set_party(const struct tact_rim_leaf *leaf, uint32_t lane, const tact_d4 h[3],
+                               uint32_t h_lane, struct tact_rim_party *p)
 {
     static const uint8_t leaves[8] = {0, 0, 1, 1, 2, 0, 2, 0}, enters[8] = {0, 2, 0, 2, 1, 1, 0, 0};
     p->leaf = leaf;
@@ -123,11 +123,11 @@ static void tact_rim_join(const struct tact_rim_leaf *leaf, uint32_t lane, const
     p->enter = enters[p->below];
 }
 
-/** The edges of a triangle that cross the other's plane, from below to above: where they begin and
- *  what they lead along, `leave` in lane 0 and `enter` in lane 1. */
+/** The edges of a triangle that cross the other's plane, from below to above: their start and
+ * vector, `leave` in lane 0 and `enter` in lane 1. */
 static void tact_rim_rising(const struct tact_rim_party *s, tact_d2 from[3], tact_d2 along[3])
 {
-    /* tact_rim_at() of the corners that the two edges join, by which are below. */
+    /* tact_rim_at() of the ends of the two edges, by which corners are below. */
     static const uint8_t ends[8][4] = {{0, 12, 12, 0},  {0, 12, 0, 24},  {12, 24, 12, 0},
                                        {12, 24, 0, 24}, {24, 0, 24, 12}, {0, 12, 24, 12},
                                        {24, 0, 12, 0},  {0, 12, 12, 0}};
@@ -140,9 +140,9 @@ static void tact_rim_rising(const struct tact_rim_party *s, tact_d2 from[3], tac
     }
 }
 
-/** The same as tact_rim_past() of two edges whose sign is rounding: found from their corners in the
- *  mesh's order, so that all who ask are told the same. e_up tells that e's second corner is the
- * one above. */
+/** The same as tact_rim_past() for two edges whose sign is rounding: computed from their corners in
+ * the order of the mesh, so that all callers get the same result. up: 1 where the edge's second
+ * corner is the upper one. */
 static uint32_t tact_rim_past_by_order(const struct tact_rim *rim,
                                        const struct tact_rim_party *of[2], const int edge[2],
                                        const int up[2])
@@ -166,9 +166,9 @@ static uint32_t tact_rim_past_by_order(const struct tact_rim *rim,
     return (uint32_t)((tact_v3_dot(n, apart) < 0.0) ^ turned);
 }
 
-/** Whether, along the line that the two planes share, edges of t (of B) lie past those of s (of A).
- *  Bit 0: t's leave past s's; bit 1: t's enter past s's. swapped: t's enter past s's leave, and t's
- *  leave past s's enter. */
+/** 1 where, along the line that the two planes share, edges of t (of B) are beyond those of s (of
+ * A). Bit 0: t's leave beyond s's; bit 1: t's enter beyond s's. swapped: t's enter beyond s's
+ * leave, and t's leave beyond s's enter. */
 static uint32_t tact_rim_past(const struct tact_rim *rim, const struct tact_rim_party *s,
                               const struct tact_rim_party *t, const tact_d2 (*edge)[3], int swapped)
 {
@@ -215,7 +215,7 @@ static void tact_rim_set_end(struct tact_rim_segment *g, int which, const struct
     g->edge[which] = (uint8_t)(e + 3 * of_b);
 }
 
-/** Two triangles that may cross, and where along their edges: tact_rim_rising() of each. */
+/** Two triangles that may cross, and their edges: tact_rim_rising() of each. */
 struct tact_rim_candidate {
     struct tact_rim_party party[2];
     tact_d2 edge[4][3];
@@ -230,7 +230,8 @@ static int tact_rim_add_segment(struct tact_rim *rim, const struct tact_rim_cand
         return -EAGAIN;
     }
     const uint32_t past = tact_rim_past(rim, s, t, c->edge, 1);
-    /* Whether an end lies on an edge of t: as well one as the other, so nothing branches on it. */
+    /* 1 where an end is on an edge of t: both are equally likely, so there are no branches on it.
+     */
     const int start = past & 1, end = !(past & 2);
     const int starts[2] = {s->leave, t->enter}, ends[2] = {s->enter, t->leave};
     struct tact_rim_segment *g = &rim->segment[rim->segments];
@@ -246,11 +247,11 @@ static int tact_rim_add_segment(struct tact_rim *rim, const struct tact_rim_cand
     return 0;
 }
 
-/** Of the lanes of t (of B) that lie in a plane with triangle i of s (of A), those that have an
- * area in common with it: no edge of either has all of the other on its outer side, to rounding.
- * Most only touch. */
-static uint32_t tact_rim_share_area(const struct tact_rim *rim, const struct tact_rim_leaf *s,
-                                    uint32_t i, const struct tact_rim_leaf *t, uint32_t lanes)
+/** Of the lanes of t (of B) that are coplanar with triangle i of s (of A), those that have an area
+ * in common with it: no edge of either has all of the other on its outer side, to rounding. Most
+ * only touch. */
+static uint32_t tact_rim_have_common_area(const struct tact_rim *rim, const struct tact_rim_leaf *s,
+                                          uint32_t i, const struct tact_rim_leaf *t, uint32_t lanes)
 {
     int c = fabs(s->n[1][i]) > fabs(s->n[0][i]) ? 1 : 0;
     c = fabs(s->n[2][i]) > fabs(s->n[c][i]) ? 2 : c;
@@ -285,24 +286,24 @@ static uint32_t tact_rim_share_area(const struct tact_rim *rim, const struct tac
     return lanes;
 }
 
-/** Takes faces that lie in each other, a bit for each lane of what waits; -EAGAIN where A is not
- *  moved yet, or not across them: then it is to be moved. */
-static int tact_rim_in_common(struct tact_rim *rim, uint64_t flat)
+/** Handles coplanar faces, a bit for each lane of what is pending; -EAGAIN where A is not shifted
+ * yet, or not across them: it must then be shifted. */
+static int tact_rim_handle_coplanar(struct tact_rim *rim, uint64_t flat)
 {
-    rim->in_common = 1;
-    rim->again = !(rim->reach > rim->slack);
-    for (uint32_t k = 0; flat && !rim->again; k++, flat >>= 4) {
+    rim->has_coplanar = 1;
+    rim->must_shift = !(rim->reach > rim->slack);
+    for (uint32_t k = 0; flat && !rim->must_shift; k++, flat >>= 4) {
         const struct tact_rim_pending *w = &rim->pending[k];
         const struct tact_rim_leaf *s = &rim->side[0].leaf[w->a / 4];
         const struct tact_rim_leaf *t = &rim->side[1].leaf[w->b / 16];
         uint32_t lanes = flat & 0xF;
-        lanes = lanes ? tact_rim_share_area(rim, s, w->a % 4, t, lanes) : 0;
-        for (; lanes && !rim->again; lanes &= lanes - 1) {
+        lanes = lanes ? tact_rim_have_common_area(rim, s, w->a % 4, t, lanes) : 0;
+        for (; lanes && !rim->must_shift; lanes &= lanes - 1) {
             const uint32_t lane = (uint32_t)__builtin_ctz(lanes);
-            rim->again = tact_rim_share(rim, s, w->a % 4, t, lane) != 0;
+            rim->must_shift = tact_rim_add_common_half(rim, s, w->a % 4, t, lane) != 0;
         }
     }
-    return rim->again ? -EAGAIN : 0;
+    return rim->must_shift ? -EAGAIN : 0;
 }
 
 int tact_rim_cross_pending(struct tact_rim *rim, uint32_t count)
@@ -316,26 +317,26 @@ int tact_rim_cross_pending(struct tact_rim *rim, uint32_t count)
         const struct tact_rim_pending *w = &rim->pending[k];
         uint32_t in_plane;
         const uint32_t bits =
-            tact_rim_meets(rim, &rim->side[0].leaf[w->a / 4], w->a % 4,
-                           &rim->side[1].leaf[w->b / 16], &h[k], w->b % 16, &in_plane);
+            tact_rim_may_cross(rim, &rim->side[0].leaf[w->a / 4], w->a % 4,
+                               &rim->side[1].leaf[w->b / 16], &h[k], w->b % 16, &in_plane);
         crossing |= (uint64_t)bits << 4 * k;
         flat |= (uint64_t)in_plane << 4 * k;
     }
-    if (flat && tact_rim_in_common(rim, flat)) {
+    if (flat && tact_rim_handle_coplanar(rim, flat)) {
         return -EAGAIN;
     }
     for (uint8_t at = 0; crossing; crossing &= crossing - 1, at++) {
         const uint32_t bit = (uint32_t)__builtin_ctzll(crossing), k = bit / 4, j = bit % 4;
         const struct tact_rim_pending *w = &rim->pending[k];
         struct tact_rim_candidate *c = &candidate[at];
-        tact_rim_join(&rim->side[0].leaf[w->a / 4], w->a % 4, h[k].of_a, j, &c->party[0]);
-        tact_rim_join(&rim->side[1].leaf[w->b / 16], j, h[k].of_b, j, &c->party[1]);
+        tact_rim_set_party(&rim->side[0].leaf[w->a / 4], w->a % 4, h[k].of_a, j, &c->party[0]);
+        tact_rim_set_party(&rim->side[1].leaf[w->b / 16], j, h[k].of_b, j, &c->party[1]);
         c->triangle[0] = w->a;
         c->triangle[1] = w->b / 16 * 4 + j;
         tact_rim_rising(&c->party[0], c->edge[0], c->edge[1]);
         tact_rim_rising(&c->party[1], c->edge[2], c->edge[3]);
-        /* The segment runs along s from where s leaves B to where it enters, along t the other
-         * way. */
+        /* The segment runs along s from where s leaves B to where it enters, along t the other way.
+         */
         kept[n] = at;
         n += tact_rim_past(rim, &c->party[0], &c->party[1], c->edge, 0) == 1;
     }
@@ -347,13 +348,13 @@ int tact_rim_cross_pending(struct tact_rim *rim, uint32_t count)
     return 0;
 }
 
-int tact_rim_hold_leaves(struct tact_rim *rim, uint32_t a, uint32_t b)
+int tact_rim_match_leaves(struct tact_rim *rim, uint32_t a, uint32_t b)
 {
     const struct tact_rim_leaf *s = &rim->side[0].leaf[a], *t = &rim->side[1].leaf[b];
     uint32_t n = rim->pending_count;
     const uint32_t all = (1U << t->count) - 1;
     for (uint32_t i = 0; i < s->count; i++) {
-        const uint32_t lanes = tact_rim_touches(s, i, t) & all;
+        const uint32_t lanes = tact_rim_bounds_meet(s, i, t) & all;
         rim->pending[n].a = 4 * a + i;
         rim->pending[n].b = 16 * b + lanes;
         n += lanes != 0;

@@ -1,11 +1,11 @@
-/* What is known of the corners of a mesh: a table by their numbers. */
+/* Table of the corners of a mesh that are known to be inside or outside. */
 #include "contact/moments/moments_rim_known_internal.h"
 
-void tact_rim_forget(struct tact_rim_side *side)
+void tact_rim_reset_corners(struct tact_rim_side *side)
 {
     side->known_count = 0;
-    /* More than the 12 corners that a leaf may have: the table is never full, mostly empty as
-     * leaves share corners, and in the cache where leaves are few. */
+    /* Larger than 12 corners a leaf: the table is never full, mostly empty as leaves share corners,
+     * and in the cache where leaves are few. */
     side->known_shift = 32 - TACT_RIM_KNOWN_BITS;
     while (side->known_shift < 32 - 8 &&
            12 * side->placed <= UINT32_MAX >> (side->known_shift + 1)) {
@@ -13,8 +13,8 @@ void tact_rim_forget(struct tact_rim_side *side)
     }
 }
 
-/** Where a corner is in the table, or where it is to be added. */
-static uint32_t tact_rim_look_up(const uint64_t *known, uint32_t shift, uint64_t key)
+/** Index of a corner in the table, or where it is to be added. */
+static uint32_t tact_rim_find_corner(const uint64_t *known, uint32_t shift, uint64_t key)
 {
     uint32_t i = ((uint32_t)key * 2654435769U) >> shift;
     while (known[i] != key && known[i] >> 32 == key >> 32) {
@@ -23,11 +23,11 @@ static uint32_t tact_rim_look_up(const uint64_t *known, uint32_t shift, uint64_t
     return i;
 }
 
-uint32_t tact_rim_known(const struct tact_rim *rim, int of, uint32_t corner)
+uint32_t tact_rim_corner_state(const struct tact_rim *rim, int of, uint32_t corner)
 {
     const struct tact_rim_side *side = &rim->side[of];
     const uint64_t key = (uint64_t)rim->query << 32 | corner;
-    const uint32_t i = tact_rim_look_up(side->known, side->known_shift, key);
+    const uint32_t i = tact_rim_find_corner(side->known, side->known_shift, key);
     return side->known[i] == key ? side->state[i] : TACT_RIM_UNKNOWN;
 }
 
@@ -45,7 +45,7 @@ int tact_rim_list_corners(struct tact_rim *rim, int of, struct tact_rim_leaf *le
     }
     for (uint32_t k = 0; k < corners; k++) {
         const uint64_t key = query | index[from->distinct[k]];
-        const uint32_t i = tact_rim_look_up(side->known, shift, key),
+        const uint32_t i = tact_rim_find_corner(side->known, shift, key),
                        is_new = side->known[i] != key;
         side->state[i] &= (uint8_t)(is_new - 1);
         side->known[i] = key;

@@ -4,10 +4,10 @@
 
 #include "moments_rim_internal.h"
 
-/** What a corner is: a corner that is both does not fit together. */
+/** State of a corner: one that is both inside and outside is inconsistent. */
 enum { TACT_RIM_UNKNOWN = 0, TACT_RIM_OUTSIDE = 1, TACT_RIM_INSIDE = 2 };
 
-/** Which of a leaf's corners, in leaf->corner, those of its triangles are. */
+/** Indices of the corners of a leaf's triangles in leaf->corner. */
 TACT_INLINE const uint8_t *tact_rim_local(const struct tact_rim *rim, int of,
                                           const struct tact_rim_leaf *leaf)
 {
@@ -15,18 +15,18 @@ TACT_INLINE const uint8_t *tact_rim_local(const struct tact_rim *rim, int of,
     return mesh->wide->leaves[leaf->index].local;
 }
 
-#define tact_rim_forget TACT_VARIANT(tact_rim_forget)
-#define tact_rim_known TACT_VARIANT(tact_rim_known)
+#define tact_rim_reset_corners TACT_VARIANT(tact_rim_reset_corners)
+#define tact_rim_corner_state TACT_VARIANT(tact_rim_corner_state)
 #define tact_rim_list_corners TACT_VARIANT(tact_rim_list_corners)
 
-/** Before a query's corners are listed: the table is empty. */
-void tact_rim_forget(struct tact_rim_side *side);
+/** Empties the table before the corners of a query are listed. */
+void tact_rim_reset_corners(struct tact_rim_side *side);
 
-/** What is known of a corner, whether it is listed or not. */
-uint32_t tact_rim_known(const struct tact_rim *rim, int of, uint32_t corner);
+/** State of a corner, whether it is listed or not. */
+uint32_t tact_rim_corner_state(const struct tact_rim *rim, int of, uint32_t corner);
 
-/** Lists the corners of a leaf, unknown where they were not listed; returns 0, or -EAGAIN where
- *  there is no room. */
+/** Lists the corners of a leaf, unknown where they were not listed; returns 0, or -EAGAIN where the
+ * capacity is exceeded. */
 int tact_rim_list_corners(struct tact_rim *rim, int of, struct tact_rim_leaf *leaf);
 
 #endif

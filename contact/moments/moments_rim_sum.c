@@ -1,15 +1,16 @@
-/* Moments of an overlap from its surface: A's triangles inside B and B's inside A, those that the
- * rim crosses cut along it. */
+/* Moments of an overlap from its surface: A's triangles inside B and B's inside A, cut along the
+ * rim where it crosses them. */
 #include <errno.h>
 #include <stdlib.h>
 
 #include "contact/moments/moments_rim_known_internal.h"
 
-/** Rounding of a sign, as in moments_rim.c; of a closed sum, against the sizes of its terms. */
+/** Rounding of a sign, as in moments_rim.c; and of a closed sum, over the magnitudes of its terms.
+ */
 static const double UNSURE = 64.0 * DBL_EPSILON, CLOSED = 256.0 * DBL_EPSILON;
 
 /** Adds to *winding the triangles of a leaf that a ray from p meets, up or down; returns 0, or -1
- *  where rounding cannot tell. */
+ * where rounding leaves it undecided. */
 TACT_INLINE int wind_leaf(const struct tact_rim_leaf *leaf, const double p[3], const float low[3],
                           const float high[3], int up, int *winding)
 {
@@ -39,21 +40,21 @@ TACT_INLINE int wind_leaf(const struct tact_rim_leaf *leaf, const double p[3], c
     outside |= over < -least;
     unsure |= over <= least;
     unsure &= ~outside;
-    uint32_t told, met, risen;
+    uint32_t undecided, met, risen;
     tact_l4 not_met = outside, rises = leaf->n[2] > 0.0;
-    tact_l4_bits(&unsure, &told);
+    tact_l4_bits(&unsure, &undecided);
     tact_l4_bits(&not_met, &met);
     tact_l4_bits(&rises, &risen);
     const uint32_t lanes = (1U << leaf->count) - 1;
-    told &= lanes;
+    undecided &= lanes;
     met = ~met & lanes;
     risen = up ? risen : ~risen;
     *winding += __builtin_popcount(met & risen) - __builtin_popcount(met & ~risen);
-    return told ? -1 : 0;
+    return undecided ? -1 : 0;
 }
 
-/** Whether point p of one mesh is inside the other, by a ray: up from A, down from B, where all
- * that it may meet is near. 1, 0, or -1 where rounding cannot tell. */
+/** Whether point p of one mesh is inside the other, by a ray: up from A, down from B, where
+ * everything that it may meet is near. 1, 0, or -1 where rounding leaves it undecided. */
 static int is_inside(const struct tact_rim *rim, int of, const double p[3])
 {
     const struct tact_near_side *near = of ? &rim->near->a : &rim->near->b;
@@ -90,7 +91,8 @@ static int is_inside(const struct tact_rim *rim, int of, const double p[3])
     return winding == 0 || winding == 1 ? winding : -1;
 }
 
-/** Whether a triangle that is not crossed, nor is anything within it, is inside. */
+/** 1 where a triangle that is not crossed, with nothing inside of it, is inside; -1 where
+ * undecided. */
 static int triangle_inside(const struct tact_rim *rim, int of, const struct tact_rim_leaf *leaf,
                            uint32_t lane)
 {
@@ -108,23 +110,23 @@ static int triangle_inside(const struct tact_rim *rim, int of, const struct tact
     return inside;
 }
 
-/** Whether a ray contradicts what the rim tells of a triangle that it does not cross. Where an edge
- *  lies in a face, the rim is a loop without width, which by rounding may run the wrong way round:
- *  all that is beside it would be taken for inside, or outside. */
+/** 1 where a ray contradicts the state that the rim implies for a triangle that it does not cross.
+ * Where an edge lies in a face, the rim is a loop of zero width, which due to rounding may have the
+ * wrong orientation: its surroundings would count as inside, or outside. */
 static int is_contradicted(struct tact_rim *rim, int of, const struct tact_rim_leaf *leaf,
                            uint32_t lane, int inside)
 {
-    uint8_t *left = &rim->unasked[of][inside];
+    uint8_t *left = &rim->rays_left[of][inside];
     if (!*left) {
         return 0;
     }
-    const int told = triangle_inside(rim, of, leaf, lane);
-    *left = told < 0 ? (uint8_t)(*left - 1) : 0;
-    return told == !inside;
+    const int known = triangle_inside(rim, of, leaf, lane);
+    *left = known < 0 ? (uint8_t)(*left - 1) : 0;
+    return known == !inside;
 }
 
-/** Where the rim crosses an edge of a triangle: points at which the edge, counter-clockwise, leaves
- *  the other mesh, and at which it enters, by how far along they are. */
+/** Crossings of the rim with an edge of a triangle: points at which the edge, counter-clockwise,
+ * leaves the other mesh, and at which it enters, sorted by their position. */
 struct edge {
     int count[2];
     double along[2][TACT_RIM_ON_EDGE];
@@ -140,7 +142,7 @@ struct crossed {
     const tact_d4 *piece[2][8 * TACT_RIM_ON_EDGE]; /* from, to */
 };
 
-static int add_crossing(struct edge *e, int enters, double along, const tact_d4 *at)
+static int insert_crossing(struct edge *e, int enters, double along, const tact_d4 *at)
 {
     int i = e->count[enters]++;
     if (i == TACT_RIM_ON_EDGE) {
@@ -165,19 +167,20 @@ static int add_piece(struct crossed *t, const tact_d4 *from, const tact_d4 *to)
     return 0;
 }
 
-/** Takes the segments of the rim that cross triangle `of_side`. */
-static int take_segments(const struct tact_rim *rim, int of, uint32_t triangle, struct crossed *t)
+/** Collects the segments of the rim that cross a triangle of side `of`. */
+static int collect_segments(const struct tact_rim *rim, int of, uint32_t triangle,
+                            struct crossed *t)
 {
     for (uint32_t i = rim->side[of].segment[triangle]; i != TACT_RIM_NONE;) {
         const struct tact_rim_segment *g = &rim->segment[i];
-        /* B's triangle has the segment to its other side. */
+        /* For B's triangle the segment has the opposite direction. */
         if (add_piece(t, &g->end[of], &g->end[!of])) {
             return -EAGAIN;
         }
         for (int ends = 0; ends < 2; ends++) {
             int which = ends ^ of, e = g->edge[which] - 3 * of;
             if (e >= 0 && e < 3 &&
-                add_crossing(&t->edge[e], ends, g->along[which], &g->end[which])) {
+                insert_crossing(&t->edge[e], ends, g->along[which], &g->end[which])) {
                 return -EAGAIN;
             }
         }
@@ -186,17 +189,17 @@ static int take_segments(const struct tact_rim *rim, int of, uint32_t triangle, 
     return 0;
 }
 
-/** Takes what is told of a corner; returns whether that is not what was known. */
-TACT_INLINE int tell_corner(int *inside, int told)
+/** Sets the state of a corner; returns 1 where it contradicts the known state. */
+TACT_INLINE int classify_corner(int *inside, int known)
 {
-    int differs = *inside >= 0 && *inside != told;
-    *inside = told;
+    int differs = *inside >= 0 && *inside != known;
+    *inside = known;
     return differs;
 }
 
-/** Tells from what crosses the edges which corners are inside; returns 0, or -EAGAIN where that
- * does not fit together. */
-static int tell_corners(struct crossed *t)
+/** Determines from the crossings of the edges which corners are inside; returns 0, or -EAGAIN where
+ * they are inconsistent. */
+static int classify_corners(struct crossed *t)
 {
     int wrong = 0, first = -1;
     for (int k = 0; k < 3; k++) {
@@ -205,28 +208,29 @@ static int tell_corners(struct crossed *t)
         if (e->count[0] + e->count[1]) {
             const int starts = more ? more > 0 : e->along[0][0] < e->along[1][0];
             wrong |= more > 1 || more < -1;
-            wrong |= tell_corner(&t->inside[k], starts);
-            wrong |= tell_corner(&t->inside[tact_rim_next(k)], starts - more);
+            wrong |= classify_corner(&t->inside[k], starts);
+            wrong |= classify_corner(&t->inside[tact_rim_next(k)], starts - more);
             first = first < 0 ? k : first;
         }
     }
-    /* Around from an edge that is crossed: where an uncrossed one begins is known. */
+    /* Around from an edge that is crossed: the start of an uncrossed one is known. */
     for (int i = 0, k = first; i < 2 && first >= 0; i++) {
         k = tact_rim_next(k);
         if (t->edge[k].count[0] + t->edge[k].count[1] == 0) {
-            wrong |= tell_corner(&t->inside[tact_rim_next(k)], t->inside[k]);
+            wrong |= classify_corner(&t->inside[tact_rim_next(k)], t->inside[k]);
         }
     }
     return wrong ? -EAGAIN : 0;
 }
 
-/** Tells which corners are inside where the rim crosses no edge: all are alike. */
-static int ask_corners(const struct tact_rim *rim, int of, const uint32_t corner[3],
-                       struct crossed *t)
+/** Determines whether the corners are inside where the rim crosses no edge: all have the same
+ * state. */
+static int classify_by_ray(const struct tact_rim *rim, int of, const uint32_t corner[3],
+                           struct crossed *t)
 {
     const uint8_t *state = rim->side[of].state;
-    const int told = state[corner[0]] | state[corner[1]] | state[corner[2]];
-    int inside = told ? told >> 1 : -1;
+    const int known = state[corner[0]] | state[corner[1]] | state[corner[2]];
+    int inside = known ? known >> 1 : -1;
     for (int k = 0; k < 3 && inside < 0; k++) {
         double p[3] = {t->corner[k][0], t->corner[k][1], t->corner[k][2]};
         inside = is_inside(rim, of, p);
@@ -235,7 +239,7 @@ static int ask_corners(const struct tact_rim *rim, int of, const uint32_t corner
     return inside < 0 ? -EAGAIN : 0;
 }
 
-/** Adds what of the edges is inside. */
+/** Adds the parts of the edges that are inside. */
 static int add_edges(struct crossed *t)
 {
     for (int k = 0; k < 3; k++) {
@@ -255,8 +259,7 @@ static int add_edges(struct crossed *t)
     return 0;
 }
 
-/** Adds what lies within the outline of a triangle; returns 0, or -EAGAIN where it is not closed.
- */
+/** Adds the area within the outline of a triangle; returns 0, or -EAGAIN where it is not closed. */
 TACT_INLINE int add_outline(const struct crossed *t, const struct tact_rim_leaf *leaf,
                             uint32_t lane, struct tact_cut_surface *surface)
 {
@@ -269,7 +272,7 @@ TACT_INLINE int add_outline(const struct crossed *t, const struct tact_rim_leaf 
     tact_d4 gap = {0.0};
     for (int i = 0; i < t->pieces; i++) {
         gap += *t->piece[1][i] - *t->piece[0][i];
-        /* What begins or ends at the base spans no area with it. */
+        /* A piece that begins or ends at the base spans no area with it. */
         if (i == 0 || t->piece[1][i] == t->piece[0][0]) {
             continue;
         }
@@ -291,7 +294,7 @@ TACT_INLINE int add_outline(const struct crossed *t, const struct tact_rim_leaf 
     return most <= CLOSED * leaf->size[lane] ? 0 : -EAGAIN;
 }
 
-/** Adds the part of a triangle that the rim cuts out. */
+/** Adds the part of a triangle inside the rim. */
 TACT_INLINE int add_crossed(struct tact_rim *rim, int of, uint32_t triangle,
                             struct tact_cut_surface *surface)
 {
@@ -309,40 +312,40 @@ TACT_INLINE int add_crossed(struct tact_rim *rim, int of, uint32_t triangle,
         t.inside[k] = -1;
         t.corner[k] = (tact_d4){leaf->p[k][0][lane], leaf->p[k][1][lane], leaf->p[k][2][lane]};
     }
-    if (take_segments(rim, of, triangle, &t) || tell_corners(&t) ||
-        (t.inside[0] < 0 && ask_corners(rim, of, corner, &t)) || add_edges(&t)) {
+    if (collect_segments(rim, of, triangle, &t) || classify_corners(&t) ||
+        (t.inside[0] < 0 && classify_by_ray(rim, of, corner, &t)) || add_edges(&t)) {
         return -EAGAIN;
     }
     for (int k = 0; k < 3; k++) {
-        const int told = TACT_RIM_OUTSIDE + t.inside[k];
-        wrong |= state[corner[k]] == TACT_RIM_OUTSIDE + TACT_RIM_INSIDE - told;
-        state[corner[k]] = (uint8_t)told;
+        const int known = TACT_RIM_OUTSIDE + t.inside[k];
+        wrong |= state[corner[k]] == TACT_RIM_OUTSIDE + TACT_RIM_INSIDE - known;
+        state[corner[k]] = (uint8_t)known;
     }
     return wrong ? -EAGAIN : add_outline(&t, leaf, lane, surface);
 }
 
-/** Whether a triangle that meets leaves of the other mesh, but is not crossed, is inside; -1 where
- *  that cannot be told. */
+/** 1 where a triangle that meets leaves of the other mesh, but is not crossed, is inside; -1 where
+ * undecided. */
 TACT_INLINE int uncrossed_inside(struct tact_rim *rim, int of, const struct tact_rim_leaf *leaf,
                                  uint32_t lane, const uint8_t *local)
 {
     uint8_t *state = rim->side[of].state;
     const uint16_t corner[3] = {leaf->corner[local[0]], leaf->corner[local[1]],
                                 leaf->corner[local[2]]};
-    int told = state[corner[0]] | state[corner[1]] | state[corner[2]];
-    if (told == TACT_RIM_UNKNOWN) {
-        told = TACT_RIM_OUTSIDE + triangle_inside(rim, of, leaf, lane);
-    } else if (is_contradicted(rim, of, leaf, lane, told == TACT_RIM_INSIDE)) {
+    int known = state[corner[0]] | state[corner[1]] | state[corner[2]];
+    if (known == TACT_RIM_UNKNOWN) {
+        known = TACT_RIM_OUTSIDE + triangle_inside(rim, of, leaf, lane);
+    } else if (is_contradicted(rim, of, leaf, lane, known == TACT_RIM_INSIDE)) {
         return -1;
     }
-    if (told != TACT_RIM_OUTSIDE && told != TACT_RIM_INSIDE) {
+    if (known != TACT_RIM_OUTSIDE && known != TACT_RIM_INSIDE) {
         return -1;
     }
-    state[corner[0]] = state[corner[1]] = state[corner[2]] = (uint8_t)told;
-    return told == TACT_RIM_INSIDE;
+    state[corner[0]] = state[corner[1]] = state[corner[2]] = (uint8_t)known;
+    return known == TACT_RIM_INSIDE;
 }
 
-/** Adds those triangles of a leaf that have a bit. */
+/** Adds the triangles of a leaf whose bit is set. */
 TACT_INLINE void add_leaf(const struct tact_rim_leaf *leaf, uint32_t bits,
                           struct tact_cut_surface *surface)
 {
@@ -355,7 +358,7 @@ TACT_INLINE void add_leaf(const struct tact_rim_leaf *leaf, uint32_t bits,
     tact_surface_fold(surface);
 }
 
-/** Adds those triangles of a leaf that are inside and that the rim does not cross. */
+/** Adds the triangles of a leaf that are inside and not crossed by the rim. */
 TACT_INLINE int add_uncrossed(struct tact_rim *rim, int of, uint32_t i,
                               struct tact_cut_surface *surface)
 {
@@ -378,8 +381,8 @@ TACT_INLINE int add_uncrossed(struct tact_rim *rim, int of, uint32_t i,
     return 0;
 }
 
-/** Adds the triangles that the rim crosses, then those that are near it. */
-static int add_meeting(struct tact_rim *rim, int of, struct tact_cut_surface surface[2])
+/** Adds the triangles that the rim crosses, then those near it. */
+static int add_near_rim(struct tact_rim *rim, int of, struct tact_cut_surface surface[2])
 {
     struct tact_rim_side *side = &rim->side[of];
     for (uint32_t i = 0; i < side->placed; i++) {
@@ -402,14 +405,14 @@ static int add_meeting(struct tact_rim *rim, int of, struct tact_cut_surface sur
     return 0;
 }
 
-/** The last boxes that meet nothing of the other mesh, and which are inside. */
+/** The last separated boxes, and which of them are inside. */
 struct recent {
     tact_f8 lower[3], upper[3];
     uint32_t inside, next;
 };
 
-/** Whether a box that meets nothing is inside: as one is that it meets, as a corner that is known,
- * or by a ray. */
+/** 1 where a separated box is inside: known from a recent box that it meets, from a corner, or by a
+ * ray. */
 TACT_INLINE int box_inside(struct tact_rim *rim, int of, uint32_t box, struct recent *recent)
 {
     const struct tact_rim_side *side = &rim->side[of];
@@ -431,7 +434,7 @@ TACT_INLINE int box_inside(struct tact_rim *rim, int of, uint32_t box, struct re
     }
     const uint32_t *index = mesh->triangles + 3 * (size_t)from->first;
     for (uint32_t k = 0; k < from->corners && inside < 0; k++) {
-        inside = (int)tact_rim_known(rim, of, index[from->distinct[k]]) - TACT_RIM_OUTSIDE;
+        inside = (int)tact_rim_corner_state(rim, of, index[from->distinct[k]]) - TACT_RIM_OUTSIDE;
     }
     if (!bits) {
         struct tact_rim_leaf leaf;
@@ -451,7 +454,7 @@ TACT_INLINE int box_inside(struct tact_rim *rim, int of, uint32_t box, struct re
 }
 
 /** Adds what meets nothing of the other mesh. */
-static int add_apart(struct tact_rim *rim, int of, struct tact_cut_surface *surface)
+static int add_separated(struct tact_rim *rim, int of, struct tact_cut_surface *surface)
 {
     const struct tact_rim_side *side = &rim->side[of];
     const struct tact_near_side *near = of ? &rim->near->b : &rim->near->a;
@@ -460,8 +463,9 @@ static int add_apart(struct tact_rim *rim, int of, struct tact_cut_surface *surf
     for (int d = 0; d < 3; d++) {
         recent.lower[d] += INFINITY;
     }
-    for (uint32_t i = 0; i < side->apart_count; i++) {
-        const uint32_t box = side->apart[i], level = box >> 16, first = (box & 0xFFFF) << 3 * level;
+    for (uint32_t i = 0; i < side->separated_count; i++) {
+        const uint32_t box = side->separated[i], level = box >> 16,
+                       first = (box & 0xFFFF) << 3 * level;
         const uint32_t after = first + (1U << 3 * level);
         int inside = box_inside(rim, of, box, &recent);
         if (inside < 0) {
@@ -476,23 +480,23 @@ static int add_apart(struct tact_rim *rim, int of, struct tact_cut_surface *surf
     return 0;
 }
 
-static void begin(struct tact_rim *rim)
+static void begin_query(struct tact_rim *rim)
 {
     if (++rim->query == 0) {
         memset(rim->side[0].known, 0, sizeof rim->side[0].known);
         memset(rim->side[1].known, 0, sizeof rim->side[1].known);
         rim->query = 1;
     }
-    tact_rim_forget(&rim->side[0]);
-    tact_rim_forget(&rim->side[1]);
-    memset(rim->unasked, 4, sizeof rim->unasked);
+    tact_rim_reset_corners(&rim->side[0]);
+    tact_rim_reset_corners(&rim->side[1]);
+    memset(rim->rays_left, 4, sizeof rim->rays_left);
     rim->origin = (tact_d4){0.0};
     if (rim->segments) {
         rim->origin = rim->segment[0].end[0];
     }
 }
 
-/** Sums of both surfaces; -EAGAIN where they do not close. */
+/** Sums of both surfaces; -EAGAIN where they are not closed. */
 static int add_surfaces(struct tact_rim *rim, double size, struct tact_moment_sums *sums)
 {
     struct tact_moment_sums part[4];
@@ -505,7 +509,7 @@ static int add_surfaces(struct tact_rim *rim, double size, struct tact_moment_su
             surface[i].share = (tact_d4){1.0, 1.0, 1.0, 1.0};
             tact_v3_scale(surface[i].back, rim->shift, of ? 0.0 : -1.0);
         }
-        if (add_meeting(rim, of, surface) || add_apart(rim, of, &surface[1])) {
+        if (add_near_rim(rim, of, surface) || add_separated(rim, of, &surface[1])) {
             return -EAGAIN;
         }
         tact_surface_finish(&surface[0], size, &part[2 * of]);
@@ -554,12 +558,12 @@ TACT_TWICE(int, tact_moments_rim,
     if (rc != 1) {
         return rc;
     }
-    begin(rim);
+    begin_query(rim);
     if (add_surfaces(rim, slack / (32.0 * DBL_EPSILON), &sums)) {
         return -EAGAIN;
     }
-    if (rim->in_common) {
-        tact_rim_bring_back(rim, &sums);
+    if (rim->has_coplanar) {
+        tact_rim_undo_shift(rim, &sums);
     }
     for (int k = 0; k < 3; k++) {
         local[k] = rim->origin[k];

@@ -1,11 +1,11 @@
-/* Spheres against half-spaces and spheres: caps, in closed form. */
+/* Spheres with half-spaces and spheres: caps, in closed form. */
 #include <string.h>
 
 #include "contact/moments/moments_internal.h"
 
 static const double PI = 3.14159265358979323846;
 
-/** A ball's part beyond a plane, by the depth of the cap, 0 .. 2 radius. */
+/** The part of a ball beyond a plane, for a cap of depth 0 to 2 radii. */
 struct cap {
     double volume;
     double apex;   /* distance of the centroid from the apex [m] */
@@ -13,7 +13,7 @@ struct cap {
     double along;  /* central second moment along the axis [m^5] */
 };
 
-/** Slices at the distance s from the apex are discs with squared radius 2 R s - s^2. */
+/** A slice at the distance s from the apex is a disc with squared radius 2 R s - s^2. */
 static struct cap cap_of(double radius, double depth)
 {
     struct cap c;
@@ -27,7 +27,7 @@ static struct cap cap_of(double radius, double depth)
     return c;
 }
 
-/** Fills out for a body of revolution about the unit vector axis. */
+/** Sets out for a body of revolution about the unit vector axis. */
 static void revolution(double volume, const double centroid[3], double across, double along,
                        const double axis[3], double disc, struct tact_moments *out)
 {
@@ -77,8 +77,8 @@ int tact_moments_sphere_sphere(double ra, const struct tact_pose *pa, double rb,
         revolution(whole.volume, centre, whole.across, whole.across, axis, 0.0, out);
         return 1;
     }
-    /* The surfaces meet in a circle; the depths of the caps on either side of its plane, without
-     * cancellation. axis points from b to a: a's cap has its apex on the side of b. */
+    /* The surfaces meet in a circle. Depths of the caps on either side of its plane, without
+     * cancellation; axis points from b to a: a's cap has its apex on the side of b. */
     double depth_a = overlap * (rb - ra + distance) / (2.0 * distance);
     double depth_b = overlap * (ra - rb + distance) / (2.0 * distance);
     struct cap a = cap_of(ra, depth_a), b = cap_of(rb, depth_b);

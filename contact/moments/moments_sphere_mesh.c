@@ -4,13 +4,13 @@
  *
  *   V = (o inside ? volume of the ball : 0) - sum over t of sign(h) W(D),
  *
- * W the volume between D and the sphere within the cone from o through D: the divergence theorem,
- * with the sphere's part of the boundary measured by solid angles and the solid angle of the whole
- * mesh being 4 pi or 0. So only triangles that reach into the ball count, and none of the terms is
- * larger than the overlap by more than shape demands. First and second moments follow from the
- * divergence of r x and of r x x; all need only the area, first and second moment of D about the
- * foot of o on the plane. Those are found by going around the triangle's edges: inside the disc an
- * edge adds a triangle (foot, p, q), outside it adds a sector of the disc.
+ * with W the volume between D and the sphere within the cone from o through D. This is the
+ * divergence theorem with the sphere's part of the boundary measured by solid angles, where the
+ * solid angle of the whole mesh is 4 pi or 0. Only triangles that reach into the ball contribute,
+ * and no term is larger than the overlap by more than its shape requires. First and second moments
+ * follow from the divergence of r x and of r x x; all need only the area, first and second moment
+ * of D about the foot of o on the plane. Those are computed along the triangle's edges: inside the
+ * disc an edge adds a triangle (foot, p, q), outside it adds a sector of the disc.
  */
 #include <string.h>
 
@@ -23,12 +23,12 @@ static const double PI = 3.14159265358979323846;
 /** A tree split at the median has at most 32 levels. */
 enum { STACK_NODES = 34 };
 
-/** Nearer to an edge than this part of the radius, angles about the centre lose their digits; the
- *  centre is then moved by twice as much. */
+/** Distance to an edge, over the radius, below which angles about the centre lose their digits; the
+ * centre is then displaced by twice as much. */
 static const double EDGE_TOLERANCE = 1e-8;
 
-/** The disc that a plane cuts out of the ball, and integrals over D in that plane, about its
- * centre. */
+/** The disc in which a plane cuts the ball, and integrals over D in that plane, about its centre.
+ */
 struct disc {
     double radius;   /* of the ball */
     double distance; /* of the plane from o, >= 0 */
@@ -57,7 +57,7 @@ static void add_sector(struct disc *d, const double *p, const double *q)
     d->first[0] += third * (b[1] - a[1]);
     d->first[1] += third * (a[0] - b[0]);
     d->wedge += angle * d2 * (3.0 * r - depth) / 6.0;
-    /* The cap's own second moment per angle, and what a sector differs from a full turn. */
+    /* The cap's second moment per angle, and the difference of a sector to a full turn. */
     double even = angle * d2 * depth * (20.0 * r * r - 15.0 * r * depth + 3.0 * d2) / 24.0;
     double part = d->distance * rho2 * rho2 / 8.0;
     double sine = b[0] * b[1] - a[0] * a[1];
@@ -67,15 +67,15 @@ static void add_sector(struct disc *d, const double *p, const double *q)
     d->across[2] += 0.5 * part * cosine;
 }
 
-/** Adds the triangle (foot, p, q), which lies inside the disc. */
+/** Adds the triangle (foot, p, q), which is inside the disc. */
 static void add_inner(struct disc *d, const double *p, const double *q)
 {
     double twice = cross2(p, q), area = 0.5 * twice, h = d->distance, r2 = d->radius * d->radius;
     double pp = p[0] * p[0] + p[1] * p[1], qq = q[0] * q[0] + q[1] * q[1];
     double pq = p[0] * q[0] + p[1] * q[1];
     double lp = sqrt(pp + h * h), lq = sqrt(qq + h * h);
-    /* Solid angle of the triangle (van Oosterom and Strackee 1983), the foot's vector divided out.
-     */
+    /* Solid angle of the triangle (van Oosterom and Strackee 1983), with the length of the foot's
+     * vector cancelled. */
     double angle = 2.0 * tact_atan2(twice, lp * lq + h * (lp + lq) + h * h + pq);
     double wedge = (r2 * d->radius * angle - h * area) / 3.0;
     double sx = p[0] + q[0], sy = p[1] + q[1], part = h * area / 6.0;
@@ -157,7 +157,7 @@ static int cut_disc(struct disc *d, double p[3][2])
     return 1;
 }
 
-/** Whether the foot of o lies so near to an edge of the triangle that o nearly lies on it. */
+/** 1 where the foot of o is so near to an edge of the triangle that o is nearly on it. */
 static int on_edge(double p[3][2], double tolerance)
 {
     for (int k = 0; k < 3; k++) {
@@ -179,7 +179,7 @@ struct ball {
     double radius;
 };
 
-/** Whether the box about the corners reaches into the ball. */
+/** 1 where the bounding box of the corners reaches into the ball. */
 static int reaches(double v[3][3], double radius)
 {
     double sum = 0.0;
@@ -192,8 +192,9 @@ static int reaches(double v[3][3], double radius)
     return sum < radius * radius;
 }
 
-/** Adds what a disc part contributes to the sums about the ball's centre; u, w, n its axes. */
-static void add_part(const struct disc *d, double h, const double *n, const double *u,
+/** Adds the contribution of a disc part to the sums about the ball's centre; u, w, n are its axes.
+ */
+static void add_disc(const struct disc *d, double h, const double *n, const double *u,
                      const double *w, struct tact_moment_sums *sums)
 {
     static const int row[6] = {0, 1, 2, 0, 0, 1}, column[6] = {0, 1, 2, 1, 2, 2};
@@ -217,7 +218,8 @@ static void add_part(const struct disc *d, double h, const double *n, const doub
     }
 }
 
-/** Adds one triangle. Returns 1 without adding where o is within tolerance of one of its edges. */
+/** Adds one triangle. Returns 1, without adding it, where o is within tolerance of one of its
+ * edges. */
 static int add_triangle(const struct tact_mesh *mesh, const struct ball *ball, uint32_t index,
                         double tolerance, struct tact_moment_sums *sums)
 {
@@ -242,13 +244,13 @@ static int add_triangle(const struct tact_mesh *mesh, const struct ball *ball, u
         return 1;
     }
     if (cut_disc(&d, p)) {
-        add_part(&d, h, n, u, w, sums);
+        add_disc(&d, h, n, u, w, sums);
     }
     return 0;
 }
 
-/** Sums the triangles that reach into the ball. Returns 1 where o is within tolerance of an edge;
- * the sums are then of no use. */
+/** Sums the triangles that reach into the ball. Returns 1, with invalid sums, where o is within
+ * tolerance of an edge. */
 static int sum_triangles(const struct tact_mesh *mesh, const struct ball *ball, double tolerance,
                          struct tact_moment_sums *sums)
 {

@@ -33,7 +33,7 @@ void tact_surface_finish(struct tact_cut_surface *s, double size, struct tact_mo
     tact_surface_pad(s);
     tact_surface_fold(s);
     sums->volume = tact_surface_total(&s->volume);
-    /* Planes moved outward by 4 roundings of the size add up to 4 areas of them. */
+    /* Planes displaced outward by 4 roundings of the size add up to 4 times their areas. */
     sums->magnitude = 0.1 * size * tact_surface_total(&s->area);
     for (int k = 0; k < 3; k++) {
         sums->first[k] = tact_surface_total(&s->first[k]);

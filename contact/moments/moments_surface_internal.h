@@ -5,21 +5,21 @@
 #include "moments_internal.h"
 #include "../simd_internal.h"
 
-/** Triangles of a closed surface that wait for their integrals, and sums over those that had
- *  theirs: a lane each. All zero to start with. */
+/** Triangles of a closed surface to be integrated, and sums over integrated ones, one a lane. Zero
+ * initially. */
 struct tact_cut_surface {
     int waiting, started;
     tact_d4 origin;
     tact_d4 corner[3][3]; /* [corner][coordinate], from origin */
-    tact_d4 share;        /* of the gradient */
-    tact_d4 normal[3];    /* of a plane that is known better than by the corners, and */
+    tact_d4 share;        /* weight in the gradient */
+    tact_d4 normal[3];    /* of a plane that is known more accurately than from the corners */
     tact_d4 height;       /* its distance from origin: tact_surface_fold_flat() */
-    double back[3];       /* by which the surface is moved in the integrals over the solid */
+    double back[3];       /* displacement of the surface in the integrals over the solid */
     tact_d4 volume, area, first[3], second[6], gradient[3], torque[3];
 };
 
-/** Adds the integrals over tetrahedra from the origin to sums: n is each triangle's area, v the
- *  tetrahedron's volume. */
+/** Adds the integrals over tetrahedra from the origin to the sums: n is each triangle's area, v the
+ * tetrahedron's volume. */
 TACT_INLINE void tact_surface_sum(struct tact_cut_surface *s, tact_d4 n[3], const tact_d4 *v)
 {
     static const int row[6] = {0, 1, 2, 0, 0, 1}, column[6] = {0, 1, 2, 1, 2, 2};
@@ -28,10 +28,10 @@ TACT_INLINE void tact_surface_sum(struct tact_cut_surface *s, tact_d4 n[3], cons
     for (int k = 0; k < 3; k++) {
         sum[k] = a[k] + b[k] + c[k];
     }
-    /* Its greatest coordinate is a measure of the area, good to a factor of sqrt(3). */
+    /* Its largest coordinate is a measure of the area, within a factor of sqrt(3). */
     size = TACT_D4_MAX(TACT_D4_ABS(n[0]), TACT_D4_ABS(n[1]));
     s->area += TACT_D4_MAX(size, TACT_D4_ABS(n[2]));
-    /* What the triangle sweeps as it moves back, to the first order. */
+    /* Volume that the triangle sweeps as it is displaced, to first order. */
     const tact_d4 slab = n[0] * s->back[0] + n[1] * s->back[1] + n[2] * s->back[2];
     s->volume += *v + slab;
     tact_d4 quarter = 0.25 * *v + (1.0 / 3.0) * slab, twentieth = 0.05 * *v + (1.0 / 12.0) * slab;
@@ -52,7 +52,7 @@ TACT_INLINE void tact_surface_sum(struct tact_cut_surface *s, tact_d4 n[3], cons
     s->waiting = 0;
 }
 
-/** Twice the area of the triangles that wait. */
+/** Twice the area vectors of the waiting triangles. */
 TACT_INLINE void tact_surface_cross(const struct tact_cut_surface *s, tact_d4 n[3])
 {
     tact_d4 u[3], w[3];
@@ -66,8 +66,8 @@ TACT_INLINE void tact_surface_cross(const struct tact_cut_surface *s, tact_d4 n[
     }
 }
 
-/** Integrates the triangles that wait. In a header, as a call for each four of them costs 5 % of
- * the moments of two boxes. */
+/** Integrates the waiting triangles. Inline in a header, as a call for each four of them costs 5 %
+ * of the moments of two boxes. */
 TACT_INLINE void tact_surface_fold(struct tact_cut_surface *s)
 {
     const tact_d4 *a = s->corner[0];
@@ -84,13 +84,13 @@ TACT_INLINE void tact_surface_fold(struct tact_cut_surface *s)
 #define tact_surface_pad TACT_VARIANT(tact_surface_pad)
 #define tact_surface_finish TACT_VARIANT(tact_surface_finish)
 
-/** Integrates what still waits and adds the lanes up. */
+/** Integrates the waiting triangles and adds the lanes up. */
 void tact_surface_finish(struct tact_cut_surface *s, double size, struct tact_moment_sums *sums);
 
-/** The same of triangles that lie in planes that are known: needles tell theirs badly. */
+/** The same for triangles in known planes: those computed from needles are inaccurate. */
 void tact_surface_fold_flat(struct tact_cut_surface *s);
 
-/** Empties the lanes that nothing waits in. */
+/** Clears the unused lanes. */
 void tact_surface_pad(struct tact_cut_surface *s);
 
 #endif

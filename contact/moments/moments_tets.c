@@ -1,7 +1,7 @@
 /* Tetrahedra about a point in the overlap. */
 #include "contact/moments/moments_tets_internal.h"
 
-/** Adds `weight` times the tetrahedron over triangle p q r, coordinates about the origin. */
+/** Adds `weight` times the tetrahedron over triangle p q r, coordinates relative to the origin. */
 static void tact_tets_add(struct tact_tets *tets, const double *p, const double *q, const double *r,
                           double weight)
 {

@@ -1,23 +1,23 @@
 /** Integrals over the overlap from its surface, as tetrahedra about a point in it; not installed.
  *
- * Where the overlap is small against the bodies' extents along the direction of projection, columns
- * are long and cancel. Tetrahedra about the overlap are as small as it is: of sheets down to 1e-5
- * of their size, columns alone miss the bounds of test_moments_oracle 16 times, these keep to 0.07
- * of them. */
+ * Where the overlap is small compared with the extent of the bodies along the direction of
+ * projection, columns are long and cancel. Tetrahedra about the overlap are as small as it is: for
+ * sheets down to 1e-5 of their size, columns alone exceed the bounds of test_moments_oracle 16
+ * times; tetrahedra stay within 0.07 of them. */
 #ifndef TACT_CONTACT_MOMENTS_TETS_INTERNAL_H
 #define TACT_CONTACT_MOMENTS_TETS_INTERNAL_H
 
 #include "moments_internal.h"
 #include "../simd_internal.h"
 
-/** A body's bounds in its own frame, a little widened, seen in the frame of prisms:
- *  lower <= row . r <= upper. */
+/** A body's bounds in its own frame, slightly enlarged, expressed in the frame of prisms: lower <=
+ * row . r <= upper. */
 struct tact_tets_box {
     double row[3][3], lower[3], upper[3];
 };
 
-/** Sums of volume, first and second about `origin`. What of A lies outside B's box, or of B outside
- *  A's, bounds no overlap: it would only cancel. */
+/** Sums of volume, first and second moment about `origin`. The part of A outside B's box, or of B
+ * outside A's, does not bound the overlap and would only cancel. */
 struct tact_tets {
     double origin[3];
     struct tact_tets_box box[2]; /* of A and of B */
@@ -30,7 +30,7 @@ struct tact_tets {
 /** Adds the tetrahedra over a convex polygon of n corners. */
 void tact_tets_over(struct tact_tets *tets, const tact_d4 *polygon, int n, double weight);
 
-/** Takes volume, first and second in place of those of `sums`; all are then about tets->origin. */
+/** Replaces volume, first and second moment of `sums`; all sums are then about tets->origin. */
 void tact_tets_replace(const struct tact_tets *tets, struct tact_moment_sums *sums);
 
 #endif

@@ -6,9 +6,9 @@
 #include "contact/moments/overlap_internal.h"
 #include "contact/moments/outline_internal.h"
 
-#define MOST_PLANES                                                                                \
-    128               /* of a convex solid: above that edges are clipped too slowly for the tick */
-#define MOST_DEPTH 64 /* of a mesh's tree */
+#define MAX_PLANES                                                                                 \
+    128              /* of a convex solid: above that, clipping of edges is too slow for the tick */
+#define MAX_DEPTH 64 /* of a mesh's tree */
 
 /** n.r <= d inside; in the frame of the mesh whose edges are clipped. */
 struct plane {
@@ -18,10 +18,10 @@ struct plane {
 
 struct clipper {
     const struct tact_mesh *mesh;
-    struct plane planes[MOST_PLANES];
+    struct plane planes[MAX_PLANES];
     int plane_count;
-    int last;         /* plane that rejected the last edge: likely to reject the next */
-    uint64_t seen;    /* vertices added already: a bit each, for the first 64 */
+    int last;       /* index of the plane that rejected the last edge: likely to reject the next */
+    uint64_t added; /* bits of the vertices added so far, of the first 64 */
     double origin[3]; /* patch centre and axes in the mesh's frame */
     double t1[3];
     double t2[3];
@@ -35,19 +35,18 @@ static void add_point(const struct clipper *c, const double *p)
     tact_hull_add(c->hull, tact_v3_dot(r, c->t1), tact_v3_dot(r, c->t2));
 }
 
-/* Adds a vertex of the mesh, which several edges end in, once (where there are few enough to tell).
- */
+/* Adds a vertex of the mesh, in which several edges end, once (the first 64 vertices). */
 static void add_vertex(struct clipper *c, uint32_t i)
 {
     uint64_t bit = i < 64 ? (uint64_t)1 << i : 0;
-    if (!(c->seen & bit)) {
-        c->seen |= bit;
+    if (!(c->added & bit)) {
+        c->added |= bit;
         add_point(c, c->mesh->vertices + 3 * (size_t)i);
     }
 }
 
-/* Adds the point at `share` of the way from p to q: vertex i where that is the vertex's own share.
- */
+/* Adds the point at `share` of the way from p to q; `own` is the share of vertex i, where the
+ * vertex itself is added. */
 static void add_end(struct clipper *c, uint32_t i, const double *p, const double *q, double share,
                     double own)
 {
@@ -62,7 +61,7 @@ static void add_end(struct clipper *c, uint32_t i, const double *p, const double
     add_point(c, end);
 }
 
-/* Adds the ends of what the planes leave of the edge from vertex a to vertex b. */
+/* Adds the ends of the part of the edge from vertex a to vertex b inside the planes. */
 static void clip_edge(struct clipper *c, uint32_t a, uint32_t b)
 {
     const double *p = c->mesh->vertices + 3 * (size_t)a, *q = c->mesh->vertices + 3 * (size_t)b;
@@ -104,7 +103,7 @@ static int is_outside(const struct clipper *c, const struct tact_mesh_node *node
     return 0;
 }
 
-/* Every edge once: each runs up in one of its two triangles and down in the other. */
+/* Every edge once: each is ascending in one of its two triangles and descending in the other. */
 static void clip_triangle(struct clipper *c, const uint32_t *t)
 {
     for (int k = 0; k < 3; k++) {
@@ -117,7 +116,7 @@ static void clip_triangle(struct clipper *c, const uint32_t *t)
 
 static void clip_mesh(struct clipper *c)
 {
-    uint32_t stack[MOST_DEPTH];
+    uint32_t stack[MAX_DEPTH];
     int depth = 0;
     stack[depth++] = 0;
     while (depth > 0) {
@@ -125,7 +124,7 @@ static void clip_mesh(struct clipper *c)
         if (is_outside(c, node)) {
             continue;
         }
-        if (node->count == 0 && depth + 2 <= MOST_DEPTH) {
+        if (node->count == 0 && depth + 2 <= MAX_DEPTH) {
             stack[depth++] = node->first + 1;
             stack[depth++] = node->first;
         }
@@ -138,10 +137,10 @@ static void clip_mesh(struct clipper *c)
 static int has_planes(const struct tact_shape *s)
 {
     return s->kind == TACT_SHAPE_HALFSPACE || s->kind == TACT_SHAPE_BOX ||
-           (s->kind == TACT_SHAPE_CONVEX && s->mesh->triangle_count <= MOST_PLANES);
+           (s->kind == TACT_SHAPE_CONVEX && s->mesh->triangle_count <= MAX_PLANES);
 }
 
-/* The planes of a shape that has them, in its own frame; their number. */
+/* The planes of a shape that has them, in its own frame; returns their number. */
 static int list_planes(const struct tact_shape *s, struct plane *out)
 {
     if (s->kind == TACT_SHAPE_HALFSPACE) {
@@ -200,58 +199,59 @@ static void clip_by(const struct tact_shape *edges, const struct tact_pose *pe,
     clip_mesh(&c);
 }
 
-/** Corners of an overlap seen in the tangent plane, a lane each. */
-struct seen {
+/** Projection of an overlap's corners to the tangent plane, a coordinate a lane. */
+struct projection {
     tact_d4 origin, t1, t2;
     struct tact_hull *hull;
 };
 
-/** Adds the corners of a face: of A all, of a cap those that its edges run from. */
-TACT_INLINE void see_face(void *user, const tact_d4 *corner, int n, double share)
+/** Adds the corners of a face: all of A's; of a cap only those where its edges start. */
+TACT_INLINE void project_face(void *user, const tact_d4 *corner, int n, double share)
 {
-    struct seen *seen = user;
+    struct projection *projection = user;
     for (int i = share > 0.0 ? 0 : 1; i < n; i++) {
-        tact_d4 r = corner[i] - seen->origin, x = r * seen->t1, y = r * seen->t2;
-        tact_hull_add(seen->hull, x[0] + x[1] + x[2], y[0] + y[1] + y[2]);
+        tact_d4 r = corner[i] - projection->origin, x = r * projection->t1, y = r * projection->t2;
+        tact_hull_add(projection->hull, x[0] + x[1] + x[2], y[0] + y[1] + y[2]);
     }
 }
 
-static int see_overlap(struct tact_cutter *c, const struct tact_mesh *a, struct seen *seen)
+static int project_overlap(struct tact_cutter *c, const struct tact_mesh *a,
+                           struct projection *projection)
 {
-    return a->facets ? tact_cut_facets(c, a->facets, see_face, seen)
-                     : tact_cut_mesh(c, a, see_face, seen);
+    return a->facets ? tact_cut_facets(c, a->facets, project_face, projection)
+                     : tact_cut_mesh(c, a, project_face, projection);
 }
 
-static void turn_in(const double *axes, const double *v, tact_d4 *out)
+static void rotate_into(const double *axes, const double *v, tact_d4 *out)
 {
     double r[3];
     tact_m3_tmul_v3(r, axes, v);
     *out = (tact_d4){r[0], r[1], r[2], 0.0};
 }
 
-/** Adds the corners of what the cutter leaves of a. -ENOSPC where there are too many edges. */
-static int see_outline(struct tact_cutter *cutter, const struct tact_mesh *a,
-                       const struct tact_pose *pa, const double *center, const double *frame,
-                       struct tact_hull *hull)
+/** Adds the corners of the part of a inside the cutter. -ENOSPC where there are too many edges. */
+static int project_outline(struct tact_cutter *cutter, const struct tact_mesh *a,
+                           const struct tact_pose *pa, const double *center, const double *frame,
+                           struct tact_hull *hull)
 {
-    struct seen seen = {.hull = hull};
+    struct projection projection = {.hull = hull};
     double r[9], apart[3];
     tact_quat_to_m3(r, pa->quat_wxyz);
     tact_v3_sub(apart, center, pa->position);
-    turn_in(r, apart, &seen.origin);
-    turn_in(r, frame + 3, &seen.t1);
-    turn_in(r, frame + 6, &seen.t2);
-    return see_overlap(cutter, a, &seen);
+    rotate_into(r, apart, &projection.origin);
+    rotate_into(r, frame + 3, &projection.t1);
+    rotate_into(r, frame + 6, &projection.t2);
+    return project_overlap(cutter, a, &projection);
 }
 
-/** Those of the overlap of two solids with facets, of which b may be a half-space (NULL). */
+/** Adds the corners of the overlap of two solids with facets; b may be a half-space (NULL). */
 static int find_outline(const struct tact_mesh *a, const struct tact_pose *pa,
                         const struct tact_mesh_facets *b, const struct tact_pose *pb,
                         const double *center, const double *frame, struct tact_hull *hull)
 {
     struct tact_cutter cutter;
     tact_cutter_place(&cutter, a->facets->size, pa, b, pb);
-    return see_outline(&cutter, a, pa, center, frame, hull);
+    return project_outline(&cutter, a, pa, center, frame, hull);
 }
 
 TACT_TWICE(int, tact_outline_within,
@@ -269,7 +269,7 @@ TACT_TWICE(int, tact_outline_within,
     tact_cutter_place(&cutter, tact_mesh_size(first), pose, (swapped ? a : b)->facets,
                       swapped ? pa : pb);
     int rc = tact_cutter_add(&cutter, pose, plane, planes);
-    rc = rc ? rc : see_outline(&cutter, first, pose, center, frame, &hull);
+    rc = rc ? rc : project_outline(&cutter, first, pose, center, frame, &hull);
     return rc >= 0 ? tact_hull_corners(&hull, corners) : 0;
 }
 

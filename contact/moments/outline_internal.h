@@ -4,7 +4,7 @@
 
 #include "contact/moments/outline.h"
 
-/* Outline, as tact_outline(), of the part of the overlap within planes of the world. */
+/* Outline, as tact_outline(), of the part of the overlap within planes in the world. */
 int tact_outline_within(const struct tact_mesh *a, const struct tact_pose *pa,
                         const struct tact_mesh *b, const struct tact_pose *pb,
                         const double (*plane)[4], int planes, const double center[3],

@@ -3,7 +3,7 @@
 
 #include <float.h>
 
-/** Roundings of the coordinates by which planes are moved outward. */
+/** Roundings of the coordinates by which planes are displaced outward. */
 static const double MARGIN = 4.0 * DBL_EPSILON;
 
 void tact_cutter_place(struct tact_cutter *c, double size_a, const struct tact_pose *pa,

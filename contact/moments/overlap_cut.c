@@ -7,7 +7,7 @@ TACT_INLINE double tact_cut_height(const double *plane, const tact_d4 *p)
     return plane[0] * (*p)[0] + plane[1] * (*p)[1] + plane[2] * (*p)[2] - plane[3];
 }
 
-/** Heights of a's corners above a plane, from the lowest to the highest. */
+/** Heights of the lowest and the highest of a's corners above a plane. */
 TACT_INLINE void tact_cut_range(const struct tact_mesh_facets *a, const double *plane,
                                 double *lowest, double *highest)
 {
@@ -25,7 +25,7 @@ TACT_INLINE void tact_cut_range(const struct tact_mesh_facets *a, const double *
     *highest = tact_max(tact_max(high[0], high[1]), tact_max(high[2], high[3]));
 }
 
-/** Marks the facets of a that lie in a plane, which leaves all of a inside. */
+/** Marks the facets of a that lie in a plane which leaves all of a inside. */
 TACT_INLINE void tact_cut_share(struct tact_cutter *c, const struct tact_mesh_facets *a,
                                 const double *plane)
 {
@@ -40,8 +40,8 @@ TACT_INLINE void tact_cut_share(struct tact_cutter *c, const struct tact_mesh_fa
     }
 }
 
-/** Brings the two planes that leave least of A to the front, and empties the caps. lowest: height
- * of A's lowest point above each. */
+/** Sorts the two planes that leave least of A to the front, and clears the caps. lowest: height of
+ * A's lowest point above each. */
 TACT_INLINE void tact_cutter_sort(struct tact_cutter *c, double *lowest)
 {
     for (int k = 0; k < 2 && k < c->cutting; k++) {
@@ -61,8 +61,8 @@ TACT_INLINE void tact_cutter_sort(struct tact_cutter *c, double *lowest)
     }
 }
 
-/** Brings the planes that cut a to the front, the two that leave least of it first; returns 0 where
- *  one leaves nothing. */
+/** Sorts the planes that cut a to the front, beginning with the two that leave least of it; returns
+ * 0 where one leaves nothing. */
 TACT_INLINE int tact_cutter_order(struct tact_cutter *c, const struct tact_mesh_facets *a)
 {
     double lowest[TACT_FACETS];
@@ -85,7 +85,7 @@ TACT_INLINE int tact_cutter_order(struct tact_cutter *c, const struct tact_mesh_
     return 1;
 }
 
-/** The point of the plane between one inside at height in <= 0 and one outside at height out. */
+/** The point in the plane between one inside at height in <= 0 and one outside at height out. */
 TACT_INLINE void tact_cut_point(const tact_d4 *inside, double in, const tact_d4 *outside,
                                 double out, tact_d4 *point)
 {
@@ -112,7 +112,7 @@ TACT_INLINE void tact_cap_add(struct tact_cutter *c, int plane, const tact_d4 *f
     c->tail[plane] = e;
 }
 
-/** Cuts a polygon whose outline may cross the plane more than twice, by rounding. */
+/** Cuts a polygon whose outline may cross the plane more than twice, due to rounding. */
 TACT_INLINE int tact_cut_ragged(struct tact_cutter *c, int plane, const tact_d4 *in, int n,
                                 tact_d4 *out)
 {
@@ -132,14 +132,14 @@ TACT_INLINE int tact_cut_ragged(struct tact_cutter *c, int plane, const tact_d4 
             c->enters[entering++] = out[m++];
         }
     }
-    /* As often as the outline leaves it enters. */
+    /* The outline leaves as often as it enters. */
     for (int i = 0; i < leaving && entering > 0; i++) {
         tact_cap_add(c, plane, &c->enters[(i + enters_first) % entering], &c->leaves[i]);
     }
     return m;
 }
 
-/** A polygon in one of the cutter's two rooms: cutting goes to the other. */
+/** A polygon in one of the cutter's two buffers: cutting writes to the other. */
 struct tact_cut_polygon {
     int n, room;
 };
@@ -165,7 +165,7 @@ TACT_INLINE void tact_cut_polygon(struct tact_cutter *c, int plane, struct tact_
         return;
     }
     p->room = !p->room;
-    /* Bit i: where corner i + 1 is. */
+    /* Bit i: state of corner i + 1. */
     uint64_t next = inside >> 1 | (inside & 1) << (n - 1);
     uint64_t leaving = inside & ~next, entering = ~inside & next;
     if (leaving & (leaving - 1)) {
@@ -183,7 +183,7 @@ TACT_INLINE void tact_cut_polygon(struct tact_cutter *c, int plane, struct tact_
     p->n = m + 2;
 }
 
-/** Cuts the cap of an earlier plane; what that opens is closed in both caps. */
+/** Cuts the cap of an earlier plane; the resulting opening is closed in both caps. */
 TACT_INLINE void tact_cut_cap(struct tact_cutter *c, int cap, int plane)
 {
     int *link = &c->head[cap], kept = -1, leaving = 0, entering = 0;
@@ -213,8 +213,8 @@ TACT_INLINE void tact_cut_cap(struct tact_cutter *c, int cap, int plane)
     }
 }
 
-/** Cuts a face of A, put in room 0, by all planes, and hands out what is left. */
-TACT_INLINE void tact_cut_one(struct tact_cutter *c, int n, double share, tact_cut_face *face,
+/** Cuts a face of A, in buffer 0, by all planes, and passes on what is left. */
+TACT_INLINE void tact_cut_one(struct tact_cutter *c, int n, double share, tact_cut_face_fn *face,
                               void *user)
 {
     struct tact_cut_polygon p = {n, 0};
@@ -226,8 +226,8 @@ TACT_INLINE void tact_cut_one(struct tact_cutter *c, int n, double share, tact_c
     }
 }
 
-/** Cuts the caps by the planes after theirs, and hands out what is left. */
-TACT_INLINE void tact_cut_caps(struct tact_cutter *c, tact_cut_face *face, void *user)
+/** Cuts each cap by the later planes, and passes on what is left. */
+TACT_INLINE void tact_cut_caps(struct tact_cutter *c, tact_cut_face_fn *face, void *user)
 {
     for (int k = 1; k < c->cutting; k++) {
         for (int i = 0; i < k; i++) {
@@ -243,7 +243,7 @@ TACT_INLINE void tact_cut_caps(struct tact_cutter *c, tact_cut_face *face, void 
 }
 
 TACT_INLINE int cut_facets(struct tact_cutter *c, const struct tact_mesh_facets *a,
-                           tact_cut_face *face, void *user)
+                           tact_cut_face_fn *face, void *user)
 {
     if (!tact_cutter_order(c, a)) {
         return 0;
@@ -260,10 +260,10 @@ TACT_INLINE int cut_facets(struct tact_cutter *c, const struct tact_mesh_facets 
     return c->full ? -ENOSPC : 1;
 }
 
-/** Leaves of a mesh that are looked at, most. */
+/** Largest number of leaves of a mesh that are cut. */
 enum { TACT_CUT_LEAVES = 2048 };
 
-/** A mesh's boxes against planes: heights in the unit of boxes. */
+/** A plane for tests of a mesh's boxes, in their unit. */
 struct tact_box_plane {
     float n[3], d;
 };
@@ -282,8 +282,8 @@ TACT_INLINE void tact_box_range(const struct tact_mesh_box *box, const struct ta
     *highest = middle + half;
 }
 
-/** Brings the planes that may cut the mesh to the front, after them those that some of it may lie
- *  in; returns 0 where one leaves nothing. */
+/** Sorts the planes that may cut the mesh to the front, followed by those that may contain some of
+ * it; returns 0 where one leaves nothing. */
 TACT_INLINE int tact_cutter_order_mesh(struct tact_cutter *c, const struct tact_mesh *mesh,
                                        struct tact_box_plane *box_plane)
 {
@@ -314,9 +314,9 @@ TACT_INLINE int tact_cutter_order_mesh(struct tact_cutter *c, const struct tact_
     return 1;
 }
 
-/** Cuts the triangles of a leaf, whose heights above each plane are found four at a time. */
+/** Cuts the triangles of a leaf; their heights above each plane are computed four at a time. */
 TACT_INLINE void tact_cut_leaf(struct tact_cutter *c, const struct tact_mesh *mesh, uint32_t first,
-                               uint32_t count, tact_cut_face *face, void *user)
+                               uint32_t count, tact_cut_face_fn *face, void *user)
 {
     tact_d4 p[3][3];
     for (uint32_t k = 0; k < 3; k++) {
@@ -361,8 +361,8 @@ TACT_INLINE void tact_cut_leaf(struct tact_cutter *c, const struct tact_mesh *me
     }
 }
 
-TACT_INLINE int cut_mesh(struct tact_cutter *c, const struct tact_mesh *mesh, tact_cut_face *face,
-                         void *user)
+TACT_INLINE int cut_mesh(struct tact_cutter *c, const struct tact_mesh *mesh,
+                         tact_cut_face_fn *face, void *user)
 {
     struct tact_box_plane box_plane[2] = {{.d = 0.0F}};
     uint32_t stack[34] = {0};
@@ -393,7 +393,7 @@ TACT_INLINE int cut_mesh(struct tact_cutter *c, const struct tact_mesh *mesh, ta
 }
 
 TACT_TWICE(int, tact_cut_facets,
-           (struct tact_cutter * c, const struct tact_mesh_facets *a, tact_cut_face *face,
+           (struct tact_cutter * c, const struct tact_mesh_facets *a, tact_cut_face_fn *face,
             void *user),
            (c, a, face, user))
 {
@@ -401,7 +401,8 @@ TACT_TWICE(int, tact_cut_facets,
 }
 
 TACT_TWICE(int, tact_cut_mesh,
-           (struct tact_cutter * c, const struct tact_mesh *mesh, tact_cut_face *face, void *user),
+           (struct tact_cutter * c, const struct tact_mesh *mesh, tact_cut_face_fn *face,
+            void *user),
            (c, mesh, face, user))
 {
     return cut_mesh(c, mesh, face, user);
@@ -431,8 +432,7 @@ TACT_INLINE void add_surface(void *user, const tact_d4 *corner, int n, double sh
     }
 }
 
-/** What is found out about the faces of an overlap as they are cut out of a solid that is not
- *  convex. */
+/** Sums over the faces of an overlap as they are cut out of a solid that is not convex. */
 struct cut {
     struct tact_cut_surface surface;
     struct tact_areas areas; /* of the faces, not the caps */

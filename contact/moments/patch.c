@@ -7,10 +7,10 @@
 
 #define PI 3.14159265358979323846
 
-/* Turns t1, t2 to the axes of the 2 x 2 form [a b; b c] over them; eigenvalues of t1, t2 in l. */
+/* Rotates t1, t2 to the axes of the 2 x 2 form [a b; b c] over them; l: eigenvalues of t1, t2. */
 static void align_axes(double *t1, double *t2, double a, double b, double c, double *l)
 {
-    /* A round patch has no axes of its own: rounding must not turn the frame from tick to tick. */
+    /* A round patch has no distinct axes: rounding must not rotate the frame from tick to tick. */
     int round = tact_hypot(2.0 * b, a - c) <= 1e-9 * (a + c);
     double angle = round ? 0.0 : 0.5 * tact_atan2(2.0 * b, a - c);
     double cs = tact_cos(angle), sn = tact_sin(angle), u[3], w[3];
@@ -25,7 +25,7 @@ static void align_axes(double *t1, double *t2, double a, double b, double c, dou
 }
 
 /* a' C b of the symmetric C stored as xx yy zz xy xz yz. */
-static double form(const double *c, const double *a, const double *b)
+static double quadratic_form(const double *c, const double *a, const double *b)
 {
     return a[0] * (c[0] * b[0] + c[3] * b[1] + c[4] * b[2]) +
            a[1] * (c[3] * b[0] + c[1] * b[1] + c[5] * b[2]) +
@@ -45,7 +45,7 @@ static double uniform_arm(const double *semi)
     return sum * (1.0 + 3.0 * h / (10.0 + sqrt(4.0 - 3.0 * h))) / 3.0;
 }
 
-/* Mean distance from the centre of the pressure that the kind of spin stands for. */
+/* Mean distance from the centre for the pressure that the kind of spin assumes. */
 static double pressure_arm(enum tact_spin_kind spin, int elastic, const double *semi)
 {
     if (spin == TACT_SPIN_CORNERS) {
@@ -55,8 +55,8 @@ static double pressure_arm(enum tact_spin_kind spin, int elastic, const double *
     return (hertz ? 9.0 * PI / 32.0 : 1.0) * uniform_arm(semi);
 }
 
-/* The axis of the least second moment, by inverse iteration from n, on n's side. C times a vector
- * of thickness zero gives nothing to invert: then n is that axis already. */
+/* The axis of the smallest second moment, by inverse iteration from n, on n's side. For a sheet of
+ * zero thickness C is singular: n is that axis already. */
 static void least_axis(const double *c, const double *n, double *axis)
 {
     double a[9] = {c[0], c[3], c[4], c[3], c[1], c[5], c[4], c[5], c[2]};
@@ -77,17 +77,17 @@ static void least_axis(const double *c, const double *n, double *axis)
     }
 }
 
-/* How much of a sheet the overlap is: 1 up to a thickness of a 30th of its width, 0 from a 10th on.
- */
+/* Degree to which the overlap is a sheet: 1 up to a thickness of a 30th of its width, 0 from a 10th
+ * on. */
 static double sheet_share(const double *c, const double *n, const double *axis)
 {
     double t1[3], t2[3], a, b, d;
     tact_v3_tangents(n, t1, t2);
-    a = form(c, t1, t1);
-    b = form(c, t1, t2);
-    d = form(c, t2, t2);
+    a = quadratic_form(c, t1, t1);
+    b = quadratic_form(c, t1, t2);
+    d = quadratic_form(c, t2, t2);
     double least = 0.5 * (a + d) - tact_hypot(0.5 * (a - d), b);
-    double ratio = least > 0.0 ? form(c, axis, axis) / least : 1.0;
+    double ratio = least > 0.0 ? quadratic_form(c, axis, axis) / least : 1.0;
     double x = (1e-2 - ratio) / (1e-2 - 1e-3);
     x = tact_min(1.0, tact_max(0.0, x));
     return x * x * (3.0 - 2.0 * x);
@@ -126,16 +126,16 @@ int tact_patch_from_moments(const struct tact_moments *m, const struct tact_patc
     }
     tact_v3_scale(n, n, -1.0);
     choose_normal(m, options->normal, n);
-    /* Seen along n: a side face that lies in the other's, and counts or not by rounding, adds
-     * nothing. */
+    /* Projected along n: a side face that lies in the other's, and counts or not depending on
+     * rounding, adds nothing. */
     area = -tact_v3_dot(m->gradient, n);
-    double least = TACT_PATCH_LEAST_AREA;
+    double least = TACT_PATCH_MIN_AREA;
     if (!(area * area * area > least * least * least * m->volume * m->volume)) {
         return -EDOM;
     }
     tact_v3_tangents(n, t1, t2);
-    align_axes(t1, t2, form(m->second, t1, t1), form(m->second, t1, t2), form(m->second, t2, t2),
-               l);
+    align_axes(t1, t2, quadratic_form(m->second, t1, t1), quadratic_form(m->second, t1, t2),
+               quadratic_form(m->second, t2, t2), l);
     l[0] = l[0] > 0.0 ? l[0] / m->volume : 0.0;
     l[1] = l[1] > 0.0 ? l[1] / m->volume : 0.0;
     double size =
@@ -146,7 +146,7 @@ int tact_patch_from_moments(const struct tact_moments *m, const struct tact_patc
     out->depth = m->volume / area;
     out->target = 0.0;
     out->exponent = options->curved ? 2.0 : 1.0;
-    out->rolls = INFINITY;
+    out->rolling_radius = INFINITY;
     out->semi[0] = sqrt(size * l[0]);
     out->semi[1] = sqrt(size * l[1]);
     out->corners = 0;
@@ -157,7 +157,7 @@ int tact_patch_from_moments(const struct tact_moments *m, const struct tact_patc
     out->kind = elastic ? TACT_PATCH_ELASTIC : TACT_PATCH_ELLIPSE;
     out->surface = surface_of(options->spin, elastic);
     out->stretch[0] = out->stretch[1] = 1.0;
-    memset(out->wanted, 0, sizeof out->wanted);
+    memset(out->target_velocity, 0, sizeof out->target_velocity);
     out->tip_radius = tip ? options->tip_radius : 0.0;
     out->tip_power = tip ? options->tip_power : 0.0;
     out->modulus = elastic && !tip ? options->modulus : 0.0;
@@ -198,7 +198,7 @@ int tact_patch_from_outline(struct tact_patch *patch, enum tact_spin_kind spin)
         return -EDOM;
     }
     patch->area = 0.0;
-    for (int i = 0; i < patch->corners; i++) { /* from the centroid, then along the axes */
+    for (int i = 0; i < patch->corners; i++) { /* relative to the centroid, then along the axes */
         patch->corner[i][0] -= c[0];
         patch->corner[i][1] -= c[1];
     }
@@ -228,7 +228,8 @@ int tact_patch_from_outline(struct tact_patch *patch, enum tact_spin_kind spin)
     return 0;
 }
 
-/* A uniform sheet over the outline reaches no further than twice the outline does. */
+/* 1 where the patch is consistent with its outline: a uniform sheet extends no further than twice
+ * the outline. */
 static int fits_outline(const struct tact_patch *patch)
 {
     double reach = 0.0;
@@ -243,7 +244,7 @@ static int fits_outline(const struct tact_patch *patch)
            tact_max(patch->semi[0], patch->semi[1]) <= 2.1 * reach;
 }
 
-int tact_patch_mend(struct tact_patch *patch)
+int tact_patch_repair(struct tact_patch *patch)
 {
     double c[2], second[2];
     if (!patch->corners || fits_outline(patch) || !outline_moments(patch, c, second)) {

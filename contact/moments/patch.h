@@ -11,107 +11,111 @@
 
 TACT_BEGIN_DECLS
 
-/** What kind of patch the overlap stands for. */
+/** Kind of patch. */
 enum tact_patch_kind {
     TACT_PATCH_ELLIPSE, /**< rigid: the centre of pressure moves inside the outline, or the ellipse
                          */
-    TACT_PATCH_ELASTIC, /**< soft, and curved (Hertz) or a fingertip: pressure is symmetric about
-                           the centre, so the centre of pressure stays there, and the patch grows
-                           with the force */
+    TACT_PATCH_ELASTIC, /**< compliant, and curved (Hertz) or a fingertip: the pressure is symmetric
+                           about the centre, so that the centre of pressure is there, and the patch
+                           grows with the force */
 };
 
-/** Which way the patch faces. */
+/** How the contact normal is computed. */
 enum tact_normal_kind {
-    TACT_NORMAL_GRADIENT, /**< against the volume's gradient (Bouchard 2015, section 4.1) */
-    TACT_NORMAL_LEAST,    /**< along the axis of the least second moment (section 6.1.2) */
-    TACT_NORMAL_BLEND,    /**< the latter for a thin sheet, whose rim bends the gradient, going over
-                               to the former where the overlap is no sheet */
+    TACT_NORMAL_GRADIENT, /**< opposite to the volume gradient (Bouchard 2015, section 4.1) */
+    TACT_NORMAL_LEAST,    /**< along the axis of the smallest second moment (section 6.1.2) */
+    TACT_NORMAL_BLEND, /**< the latter for a thin sheet, whose rim bends the gradient, with a smooth
+                          transition to the former */
 };
 
-/** How much torsion a patch holds at rest, and how sliding takes from it. */
+/** Torsion limit of a patch, and how slip reduces it. */
 enum tact_spin_kind {
-    TACT_SPIN_AUTO,    /**< LIMIT_SURFACE */
+    TACT_SPIN_AUTO,    /**< same as LIMIT_SURFACE */
     TACT_SPIN_CORNERS, /**< friction at the four corners of the ellipse's rectangle, weighted by the
                             centre of pressure (Bouchard 2015, section 5.6) */
     TACT_SPIN_UNIFORM, /**< uniform pressure: its mean distance from the centre */
     TACT_SPIN_HERTZ,   /**< Hertz's pressure, elliptic or round */
-    TACT_SPIN_LIMIT_SURFACE, /**< Hertz where the patch is elastic, else uniform; and slip takes
-                                from torsion, and spin from friction, as Coulomb friction under that
-                                  pressure does (enum tact_surface); the others by an ellipsoid */
+    TACT_SPIN_LIMIT_SURFACE, /**< Hertz where the patch is elastic, else uniform; slip reduces
+                                torsion, and spin reduces friction, as for Coulomb friction under
+                                that pressure (enum tact_surface); for the others by an ellipsoid */
 };
 
-/** What presses along the normal. */
+/** Law of the normal force. */
 enum tact_normal_law {
-    TACT_LAW_DEPTH,  /**< depth goes to the target at the pace of the materials' spring and dampers
-                      */
-    TACT_LAW_GAPS,   /**< no point of the patch passes its gap in a tick; where the gap is negative
-                        it opens as too deep an overlap does */
-    TACT_LAW_WRENCH, /**< an elastic wrench, with its stiffness implicit: the materials' overlap,
-                        compliances and restitution are none of it, their dissipation is */
+    TACT_LAW_DEPTH,  /**< the depth relaxes to the target by the materials' spring and dampers */
+    TACT_LAW_GAPS,   /**< no point of the patch closes more than its gap in a tick; where the gap is
+                        negative it opens like an overlap that is too deep */
+    TACT_LAW_WRENCH, /**< an elastic wrench with its stiffness, implicit. The materials' overlap,
+                        compliances and restitution do not apply, their dissipation does */
 };
 
-/** The patch of one pair at one tick: all that the solver knows of a contact. */
+/** The patch of one pair in one tick: everything that the solver knows about a contact. */
 struct tact_patch {
-    enum tact_normal_law law;  /**< what its normal force follows */
-    enum tact_patch_kind kind; /**< what its shape is */
+    enum tact_normal_law law;  /**< law of its normal force */
+    enum tact_patch_kind kind; /**< rigid or elastic */
     double center[3];          /**< centroid of the overlap [m], world */
     double frame[9]; /**< rows: normal n (pushes A out of B), t1, t2, right-handed, world; t1 and t2
-                          are the ellipse's axes [1] */
+                        are the axes of the ellipse [1] */
     double depth;    /**< V / area [m]: the overlap's mean depth (half of a sphere's deepest) */
-    double target;   /**< DEPTH, GAPS: depth that the contact settles at [m] */
+    double target;   /**< DEPTH, GAPS: depth in equilibrium [m] */
+    double exponent; /**< p of V ~ depth^p, 1 flat, 2 curved: a motion by x changes the depth by x /
+                        p [1] */
+    double gap[3]; /**< GAPS: gap[0] + gap[1] x_1 + gap[2] x_2 [m] at the point x of the patch, from
+                      its centre along t1 and t2; depth is the magnitude of the most negative one */
+    double wrench[6];     /**< WRENCH: on A at the centre, rows as for an impulse [N, N m] */
+    double stiffness[36]; /**< WRENCH: its decrease as A moves relative to B, rows as for a
+                             velocity, row-major, symmetric, positive semidefinite [N/m, N, N m]. A
+                             row without stiffness is rigid, for example friction */
     double
-        exponent; /**< p of V ~ depth^p, 1 flat, 2 curved: a move by x changes depth by x / p [1] */
-    double gap[3];    /**< GAPS: gap[0] + gap[1] x_1 + gap[2] x_2 [m] at the point x of the patch,
-                           from its centre along t1 and t2; depth is the most negative one's size */
-    double wrench[6]; /**< WRENCH: on A at the centre, rows as of an impulse [N, N m] */
-    double stiffness[36]; /**< WRENCH: what it loses as A moves against B, rows as of a velocity,
-                               row-major, symmetric, positive semidefinite [N/m, N, N m]. A row
-                               without stiffness is rigid, as of friction */
-    double wanted[6];     /**< velocity that the contact should keep in place of 0, rows n, t1, t2,
-                               then about them [m/s, rad/s]; not in an impact that rebounds */
-    double rolls;         /**< radius on which it rolls [m]; INFINITY: it tips about its edge */
-    double area;          /**< -g.n [m^2]: A's surface inside B, seen along n */
-    double semi[2];       /**< semi-axes along t1 and t2 [m] */
-    int corners;          /**< ELLIPSE: of the overlap's outline where that is known; else 0 */
+        target_velocity[6]; /**< velocity that the contact keeps in place of 0, rows n, t1, t2, then
+                               about them [m/s, rad/s]; not used in an impact with restitution */
+    double rolling_radius;  /**< radius on which it rolls [m]; INFINITY: it tips about its edge */
+    double area;            /**< -g.n [m^2]: A's surface inside B, projected along n */
+    double semi[2];         /**< semi-axes along t1 and t2 [m] */
+    int corners; /**< ELLIPSE: number of corners of the overlap's outline where it is known; else 0
+                  */
     double corner[TACT_PATCH_CORNERS][2]; /**< counter-clockwise, along t1 and t2 from center [m] */
     double radius;     /**< ELASTIC: effective radius of curvature R [m]; else 0 */
-    double stretch[2]; /**< ELASTIC: semi-axes along t1 and t2 over the radius of a disc, 1 1 [1] */
+    double stretch[2]; /**< ELASTIC: semi-axes along t1 and t2 over the radius of a disc of the same
+                          area; 1 1: round [1] */
     enum tact_spin_kind spin;  /**< how its torsion limit is computed */
-    enum tact_surface surface; /**< which friction and torsion go together */
-    double fit[3];             /**< FITTED: of that surface [1] */
+    enum tact_surface surface; /**< limit surface of friction and torsion */
+    double fit[3];             /**< FITTED: parameters of that surface [1] */
     double spin_arm;   /**< ELLIPSE: torsion limit over mu N [m], with the centre of pressure at the
-                            centre; ELASTIC: see tact_patch_spin_arm() */
+                          centre; ELASTIC: see tact_patch_spin_arm() */
     double modulus;    /**< ELASTIC: E* [Pa]; 0 for a fingertip */
     double tip_radius; /**< fingertip: radius at 1 N [m]; else 0 */
-    double tip_power;  /**< fingertip: of the force in the radius [1] */
+    double tip_power;  /**< fingertip: exponent of the force in the radius [1] */
 };
 
-/** How the patch is made of the moments. */
+/** Options of the patch. */
 struct tact_patch_options {
     double modulus;      /**< E* of the pair [Pa]; 0: rigid */
     int curved;          /**< 1 where V ~ depth^2 (a curved surface), 0 where flat */
     double ellipse_size; /**< semi-axis^2 over C/V. 0: by shape, 4 flat (exact for a sheet of
                             uniform thickness over an ellipse), 6 curved (exact for a paraboloid
                             cap). 5: Bouchard's equivalent ellipsoid (appendix A) [1] */
-    enum tact_normal_kind normal; /**< how the normal is found */
+    enum tact_normal_kind normal; /**< how the normal is computed */
     enum tact_spin_kind spin;     /**< how the torsion limit is computed */
-    double tip_radius; /**< a fingertip's, whatever its shape: a = tip_radius (N / 1 N)^tip_power
-                          [m]; 0: none. Goes before the modulus. Its pressure stays at the centre */
+    double tip_radius; /**< of a fingertip, independent of its shape: a = tip_radius (N / 1
+                          N)^tip_power [m]; 0: none. Takes precedence over the modulus. Its pressure
+                          is symmetric about the centre */
     double
-        tip_power; /**< 1/3 as Hertz's; human fingertips less (Xydas and Kao 1999: 0 to 1/3) [1] */
+        tip_power; /**< 1/3 for Hertz; human fingertips less (Xydas and Kao 1999: 0 to 1/3) [1] */
 };
 
-/** Area seen along the normal, over V^(2/3), under which V over the area is no depth: of a solid
- * all but inside another a move of a micrometre would change it by metres. A cone of 0.06 degrees
- * that touches with its tip has as much. */
-#define TACT_PATCH_LEAST_AREA 0.03
+/** Area projected along the normal, over V^(2/3), below which V over the area is not a depth: for a
+ * solid nearly inside another a motion of a micrometre would change it by metres. A cone of 0.06
+ * degrees that touches with its tip has this value. */
+#define TACT_PATCH_MIN_AREA 0.03
 
 /**
- * Patch of moments m. Semi-axes from the tangential block of C/V (Bouchard 2015, section 4.2).
- * ELASTIC: R = 3/2 sqrt(l1 l2) / depth with l1, l2 that block's eigenvalues, exact for a shallow
- * cap (C/V = 2 R depth / 3). Its target is 0, and it rolls nowhere.
+ * Computes the patch from moments m. Semi-axes from the tangential block of C/V (Bouchard 2015,
+ * section 4.2). ELASTIC: R = 3/2 sqrt(l1 l2) / depth with l1, l2 the eigenvalues of that block,
+ * exact for a shallow cap (C/V = 2 R depth / 3). target is set to 0 and rolling_radius to INFINITY.
  * @retval 0
- * @retval -EDOM  no volume, or no gradient to take a normal from: of a solid wholly inside another
+ * @retval -EDOM  no volume, or no gradient that defines a normal: for a solid wholly inside
+ * another
  *                rounding leaves some
  * Real-time safe.
  */
@@ -120,49 +124,49 @@ TACT_API int tact_patch_from_moments(const struct tact_moments *m,
                                      struct tact_patch *out);
 
 /**
- * Mends a patch of a sliver whose moments are mere rounding: where its outline does not hold its
- * centre, or not its ellipse, both are taken from the outline instead. A patch without an outline
- * stays as it is. Returns 1 where it was mended. Real-time safe.
+ * Repairs the patch of a sliver whose moments are mere rounding: where the centre or the ellipse is
+ * inconsistent with the outline, both are computed from the outline instead. A patch without an
+ * outline is unchanged. Returns 1 where it was repaired. Real-time safe.
  */
-TACT_API int tact_patch_mend(struct tact_patch *patch);
+TACT_API int tact_patch_repair(struct tact_patch *patch);
 
 /**
- * Makes a patch that of a uniform sheet over its outline: kind, area, semi-axes and what they allow
- * of torsion. patch: in, its frame, a centre, and the corners from there; out, the centre is the
- * outline's centroid, t1 and t2 are its principal axes. -EDOM for an outline without area, as of
- * fewer than three corners. Real-time safe.
+ * Sets a patch to that of a uniform sheet over its outline: kind, area, semi-axes and torsion
+ * limit. patch: on input its frame, a centre, and the corners relative to it; on output the centre
+ * is the outline's centroid, and t1 and t2 are its principal axes. -EDOM for an outline without
+ * area, as of fewer than three corners. Real-time safe.
  */
 TACT_API int tact_patch_from_outline(struct tact_patch *patch, enum tact_spin_kind spin);
 
 /**
- * Makes a patch that of Hertz (1882) for two smooth surfaces: kind ELASTIC, an ellipse that grows
- * with the force. modulus: E* [Pa]; t1, t2: principal directions of their relative curvature, k1
- * and k2 its values there [1/m], k1 <= k2. The half axes are (3 N / (4 E* sqrt(k1 k2)))^(1/3) times
- * F1 sqrt(a/b) and F1 sqrt(b/a), a/b from k2/k1 by complete elliptic integrals (Johnson, Contact
- * Mechanics, 1985, section 4.2). -EDOM for curvatures that are not both positive. Real-time safe.
+ * Sets a patch to that of Hertz (1882) for two smooth surfaces: kind ELASTIC, an ellipse that grows
+ * with the force. modulus: E* [Pa]; t1, t2: principal directions of the relative curvature, k1 and
+ * k2 its values there [1/m], k1 <= k2. The semi-axes are (3 N / (4 E* sqrt(k1 k2)))^(1/3) times F1
+ * sqrt(a/b) and F1 sqrt(b/a), a/b from k2/k1 by complete elliptic integrals (Johnson, Contact
+ * Mechanics, 1985, section 4.2). -EDOM for curvatures that are not both positive. Real- time safe.
  */
 TACT_API int tact_patch_hertz(struct tact_patch *patch, double modulus, double k1, double k2);
 
 /**
- * Torsion limit over mu N [m] at normal force n [N], with the centre of pressure at the centre. The
- * mean distance from there of the pressure: uniform over an ellipse 2/3 of its perimeter over 2 pi
- * (2/3 R for a disc), Hertz's 3 pi / 16 of that in place of 2/3; corners hypot(semi). ELASTIC: of a
- * disc of radius a = (3 N R / (4 E*))^(1/3). Real-time safe.
+ * Torsion limit over mu N [m] at normal force n [N], with the centre of pressure at the centre: the
+ * mean distance of the pressure from there. Uniform over an ellipse: 2/3 of its perimeter over 2 pi
+ * (2/3 R for a disc); Hertz: 3 pi / 16 of that in place of 2/3; corners: hypot(semi). ELASTIC: for
+ * a disc of radius a = (3 N R / (4 E*))^(1/3). Real-time safe.
  */
 TACT_API double tact_patch_spin_arm(const struct tact_patch *patch, double n);
 
 /**
- * Mean squares of the patch's extent along t1 and t2, about the middle of its area [m^2]: of the
- * outline, else of the ellipse, or ELASTIC, of the disc at normal force n [N]. Real-time safe.
+ * Mean squares of the patch's extent along t1 and t2, about the centroid of its area [m^2]: of the
+ * outline, else of the ellipse, or for ELASTIC of the disc at normal force n [N]. Real-time safe.
  */
 TACT_API void tact_patch_mean_squares(const struct tact_patch *patch, double n, double square[2]);
 
-/** Radius of an ELASTIC patch at normal force n [N], of which its half axes are `stretch`: Hertz's
- *  (3 N R / (4 E*))^(1/3), or the fingertip's power law [m]. Real-time safe. */
+/** Radius of an ELASTIC patch at normal force n [N]; its semi-axes are `stretch` times this:
+ * Hertz's (3 N R / (4 E*))^(1/3), or the fingertip's power law [m]. Real-time safe. */
 TACT_API double tact_patch_elastic_radius(const struct tact_patch *patch, double n);
 
 /** Bouchard's eq. 11 to 13: the corners of the rectangle of half sides `half` [m], weighted
- *  bilinearly by p in it; the sum of weight times distance from p [m]. Real-time safe. */
+ * bilinearly by p in it; the sum of weight times distance from p [m]. Real-time safe. */
 TACT_API double tact_patch_corner_arm(const double half[2], const double p[2]);
 
 TACT_END_DECLS

@@ -1,15 +1,18 @@
-/* The ellipse by which two smooth surfaces touch (Hertz 1882; Johnson 1985, section 4.2). */
+/* The ellipse in which two smooth surfaces touch (Hertz 1882; Johnson 1985, section 4.2). */
 #include <errno.h>
 #include "contact/elementary.h"
 #include "contact/moments/patch.h"
 
 #define PI 3.14159265358979323846
-#define ROUND 1e-7 /* of k2/k1 - 1, and of the long half axis over the other: as good as a disc */
-#define ROUNDS 8   /* of the arithmetic-geometric mean, which doubles the digits in each */
-#define STEPS 30   /* at most, of the search for the ratio of the half axes */
+#define ROUND                                                                                      \
+    1e-7 /* of k2/k1 - 1, and of the ratio of the semi-axes - 1: below it the patch counts as a    \
+            disc */
+#define ROUNDS                                                                                     \
+    8 /* iterations of the arithmetic-geometric mean; each doubles the number of digits */
+#define STEPS 30 /* largest number of iterations for the ratio of the semi-axes */
 
 /* Complete elliptic integrals K and E of the modulus e, by the arithmetic-geometric mean. */
-static void elliptic(double e, double *k, double *second)
+static void elliptic_integrals(double e, double *k, double *second)
 {
     double a = 1.0, b = sqrt(1.0 - e * e), c = e, sum = 0.5 * e * e, power = 0.5;
     for (int i = 0; i < ROUNDS; i++) {
@@ -25,21 +28,21 @@ static void elliptic(double e, double *k, double *second)
 }
 
 /* (a/b)^2 E - K and K - E at a/b: their quotient is k2/k1. */
-static void parts(double ratio, double *upper, double *lower)
+static void curvature_terms(double ratio, double *upper, double *lower)
 {
     double k, second;
-    elliptic(sqrt(1.0 - 1.0 / (ratio * ratio)), &k, &second);
+    elliptic_integrals(sqrt(1.0 - 1.0 / (ratio * ratio)), &k, &second);
     *upper = ratio * ratio * second - k;
     *lower = k - second;
 }
 
-/* a/b for a quotient of curvatures over 1: k2/k1 goes with it as (a/b)^(pi/2), nearly. */
+/* a/b for a quotient of curvatures above 1: k2/k1 is nearly (a/b)^(pi/2). */
 static double find_ratio(double curvatures)
 {
     double ratio = tact_pow(curvatures, 2.0 / PI);
     for (int i = 0; i < STEPS; i++) {
         double upper, lower;
-        parts(ratio, &upper, &lower);
+        curvature_terms(ratio, &upper, &lower);
         double next = ratio * tact_pow(curvatures * lower / upper, 2.0 / PI);
         double change = fabs(next - ratio);
         ratio = tact_max(next, 1.0 + 0.5 * (ratio - 1.0));
@@ -59,7 +62,7 @@ int tact_patch_hertz(struct tact_patch *patch, double modulus, double k1, double
     if (k2 > (1.0 + ROUND) * k1) {
         double upper, lower;
         ratio = find_ratio(k2 / k1);
-        parts(ratio, &upper, &lower);
+        curvature_terms(ratio, &upper, &lower);
         shape = 4.0 / (PI * (1.0 - 1.0 / (ratio * ratio))) / (ratio * sqrt(ratio)) *
                 sqrt(upper * lower);
     }

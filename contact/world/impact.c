@@ -74,7 +74,8 @@ void tact_impact_velocity(const struct block *block, double u[3])
 void tact_impact_edge_speed(const struct tact_world *world, struct block *block)
 {
     const struct tact_contact *c = &world->contacts[block->contact];
-    double radius = c->patch.rolls, speed[2] = {0.0, 0.0}, longest = 5.0 * radius * c->patch.depth;
+    double radius = c->patch.rolling_radius, speed[2] = {0.0, 0.0},
+           longest = 5.0 * radius * c->patch.depth;
     block->edge_speed = 0.0;
     if (world->options.local == TACT_LOCAL_BOUCHARD || c->patch.kind != TACT_PATCH_ELLIPSE ||
         !isfinite(radius)) {
@@ -176,7 +177,7 @@ void tact_impact_target(const struct tact_world *world, struct block *block)
     block->approach_gain = block->pre_velocity[0] - free[0];
     block->bias_velocity = block->normal_cfm = block->excess = 0.0;
     block->bias_scale = 1.0;
-    memcpy(block->target_velocity, patch->wanted, sizeof block->target_velocity);
+    memcpy(block->target_velocity, patch->target_velocity, sizeof block->target_velocity);
     if (patch->law == TACT_LAW_DEPTH) {
         depth_target(world, block);
     } else if (patch->law == TACT_LAW_GAPS) {

@@ -415,7 +415,7 @@ static double excess_at_start(struct tact_world *world, int slot)
     if (rc == -ERANGE) {
         double small = tact_min(world->shapes[c->a].radius, world->shapes[c->b].radius);
         double size = c->moments.volume > 0.0 ? tact_cbrt(c->moments.volume) : small;
-        return size / TACT_PATCH_LEAST_AREA - tact_world_pair_law(world, c->a, c->b)->overlap;
+        return size / TACT_PATCH_MIN_AREA - tact_world_pair_law(world, c->a, c->b)->overlap;
     }
     double excess = c->patch.depth - c->patch.target;
     int in_touch = c->patch.law == TACT_LAW_GAPS && excess <= IN_TOUCH;

@@ -34,7 +34,7 @@ ALLOWED = {  # what a folder may include besides itself
 COMPARES = "contact/compare"
 CODE = (".c", ".h", ".cl", ".cc")
 PLAIN_FOLDERS = [  # grows as folders are cleaned
-    "contact/local", "contact/mesh", "contact/world", "kernels", "rt", "rt/log", "rt/scene", "devices/attached", "devices/comedi", "devices/common",
+    "contact/local", "contact/mesh", "contact/moments", "contact/world", "kernels", "rt", "rt/log", "rt/scene", "devices/attached", "devices/comedi", "devices/common",
     "devices/evdev", "devices/force", "devices/guard", "devices/recorded", "devices/scripted", "devices/twin",
     "examples"]
 PLAIN_WORDS = {  # words with a private meaning: what to write instead

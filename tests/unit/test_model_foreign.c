@@ -106,13 +106,13 @@ static int measure(const struct tact_pair_query *q, struct tact_patch *patch,
         (struct tact_patch){.law = layer->law,
                             .kind = TACT_PATCH_ELLIPSE,
                             .exponent = 1.0,
-                            .rolls = INFINITY,
+                            .rolling_radius = INFINITY,
                             .corners = 4,
                             .semi = {size[0], size[1]},
                             .spin_arm = 0.765 * size[0],
                             .surface = layer->uniform ? TACT_SURFACE_UNIFORM : TACT_SURFACE_FITTED,
                             .fit = {0.5004, 0.0169, 0.2663},
-                            .wanted = {0.0, -layer->belt, 0.0, 0.0, 0.0, 0.0}};
+                            .target_velocity = {0.0, -layer->belt, 0.0, 0.0, 0.0, 0.0}};
     memcpy(patch->frame, frame, sizeof frame);
     memcpy(patch->center, bottom, sizeof bottom);
     patch->gap[0] = bottom[2];

@@ -150,7 +150,7 @@ static void slivers_are_mended(void **state)
             p.corner[k][0] = off[i][0] + (k == 1 || k == 2 ? 1 : -1) * half[0];
             p.corner[k][1] = off[i][1] + (k > 1 ? 1 : -1) * half[1];
         }
-        assert_int_equal(tact_patch_mend(&p), i < 2);
+        assert_int_equal(tact_patch_repair(&p), i < 2);
         if (i < 2) {
             assert_true(fabs(p.center[0] - 0.3) < 1e-14 && fabs(p.center[1] + 0.2) < 1e-14);
             assert_true(p.center[2] == 0.7);

@@ -180,7 +180,7 @@ static int measure_now(const struct tact_pair_query *q, struct tact_patch *patch
                        struct tact_pair_piece *piece)
 {
     int rc = tact_model_smooth.measure(q, patch, piece);
-    memset(patch->wanted, 0, sizeof patch->wanted);
+    memset(patch->target_velocity, 0, sizeof patch->target_velocity);
     return rc;
 }
 

@@ -206,7 +206,7 @@ static int make_patch(const struct tact_pair_query *q, const struct tact_core *a
             0.5 * (m.height_a[0] + m.height_b[0]), up_slope);
     patch->law = TACT_LAW_GAPS;
     patch->exponent = 1.0;
-    patch->rolls = INFINITY;
+    patch->rolling_radius = INFINITY;
     patch->depth = tact_max(0.0, -least_gap(patch));
     if (layer > 0.0) {
         tact_layer_press(patch, layer);

@@ -216,7 +216,7 @@ int tact_field_balls(const struct tact_pair_query *q, struct tact_patch *patch)
     memcpy(patch->fit, paraboloid, sizeof paraboloid);
     patch->semi[0] = patch->semi[1] = semi;
     patch->exponent = 1.0;
-    patch->rolls = INFINITY;
+    patch->rolling_radius = INFINITY;
     patch->area = PI * semi * semi;
     report_pressure(q, &b, most, swapped ? q->pose_b->position : q->pose_a->position, normal,
                     patch);

@@ -243,7 +243,7 @@ int tact_field_patch(const struct tact_pair_query *q, const struct field_surface
     patch->kind = TACT_PATCH_ELLIPSE;
     patch->spin = TACT_SPIN_LIMIT_SURFACE;
     patch->exponent = 1.0;
-    patch->rolls = INFINITY;
+    patch->rolling_radius = INFINITY;
     patch->area = sums->area;
     return 0;
 }

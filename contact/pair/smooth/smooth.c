@@ -220,7 +220,7 @@ static void make_patch(const struct tact_pair_query *q, const struct smooth_cont
     patch->law = TACT_LAW_GAPS;
     patch->depth = tact_max(-c->gap, 0.0);
     patch->exponent = 2.0;
-    patch->rolls = INFINITY; /* no rolling torque: nothing tips */
+    patch->rolling_radius = INFINITY; /* no rolling torque: nothing tips */
     patch->gap[0] = c->gap;
     memcpy(patch->frame, c->frame, sizeof patch->frame);
     for (int i = 0; i < 3; i++) {
@@ -294,7 +294,7 @@ static void make_ring(const struct tact_pair_query *q, const struct smooth_pair 
     patch->law = TACT_LAW_GAPS;
     patch->kind = TACT_PATCH_ELLIPSE;
     patch->exponent = 1.0;
-    patch->rolls = INFINITY;
+    patch->rolling_radius = INFINITY;
     patch->gap[0] = height;
     patch->gap[1] = -tact_v3_dot(axis, n + 3) / tact_v3_dot(axis, up);
     patch->gap[2] = -tact_v3_dot(axis, n + 6) / tact_v3_dot(axis, up);
@@ -317,7 +317,7 @@ static void solve_for(const struct tact_pair_query *q, const struct smooth_conta
     make_patch(q, c, patch);
     extend(q, k, patch);
     for (int i = 0; i < 4; i++) {
-        patch->wanted[i] = -gain[i];
+        patch->target_velocity[i] = -gain[i];
     }
 }
 

@@ -46,7 +46,7 @@ static int make_patch(const struct tact_pair_query *q, const struct tact_moments
     options->normal = exponent > LAYER ? TACT_NORMAL_GRADIENT : options->normal;
     int rc = tact_patch_from_moments(moments, options, patch);
     patch->target = q->law->overlap;
-    patch->rolls = tact_min(tact_shape_rolls(q->a), tact_shape_rolls(q->b));
+    patch->rolling_radius = tact_min(tact_shape_rolls(q->a), tact_shape_rolls(q->b));
     patch->exponent = exponent > LAYER ? tact_min(exponent, 2.0) : patch->exponent;
     return rc ? -ERANGE : 0;
 }
@@ -61,7 +61,7 @@ int tact_volume_patch(const struct tact_pair_query *q, int paper, int outline,
     if (!rc && outline && patch->kind == TACT_PATCH_ELLIPSE) {
         patch->corners = tact_outline(q->a, q->pose_a, q->b, q->pose_b, patch->center, patch->frame,
                                       patch->corner);
-        tact_patch_mend(patch);
+        tact_patch_repair(patch);
     }
     return rc;
 }
@@ -82,7 +82,7 @@ static int make_piece(const struct tact_pair_query *q, const double (*plane)[4],
     if (q->options->polygon && patch->kind == TACT_PATCH_ELLIPSE) {
         patch->corners = tact_outline_within(a, q->pose_a, b, q->pose_b, plane, planes,
                                              patch->center, patch->frame, patch->corner);
-        tact_patch_mend(patch);
+        tact_patch_repair(patch);
     }
     return 0;
 }
