@@ -17,7 +17,8 @@ static int make_records(struct playback *p, struct tact_error *err)
     p->before = malloc(bytes);
     p->now = malloc(bytes);
     p->devices = calloc((size_t)p->view.device_count + 1, sizeof *p->devices);
-    return p->before && p->now && p->devices ? 0 : -ENOMEM;
+    p->map = calloc(1, sizeof *p->map);
+    return p->before && p->now && p->devices && p->map ? 0 : -ENOMEM;
 }
 
 static int make_messages(struct playback *p)
@@ -47,6 +48,7 @@ void playback_close(struct playback *p)
     wire_meshes_free(p->meshes, p->mesh_sizes, p->shapes);
     free(p->hello);
     free(p->devices);
+    free(p->map);
     free(p->before);
     free(p->now);
     tact_view_close(&p->view);
@@ -72,6 +74,7 @@ static int read_at(struct playback *p, uint64_t index)
 static void run_tick(struct playback *p)
 {
     const double *v = p->now->values;
+    tact_session_take_pressure(p->view.session, p->map);
     tact_view_step(&p->view, p->before, p->now);
     wire_add_tick(&p->gather, tact_session_world(p->view.session), p->view.scene->period,
                   v[p->view.timing], v[p->view.timing + 1]);
@@ -116,5 +119,5 @@ size_t playback_frame(struct playback *p, int flags, void *out)
         .device = p->devices,
     };
     return wire_frame(&p->gather, tact_session_world(view->session), view->scene->period, &state,
-                      out);
+                      p->map, out);
 }

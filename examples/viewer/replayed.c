@@ -17,8 +17,10 @@ static int open_pages(struct replayed *r, struct tact_view *view, const struct t
     r->view = view;
     r->shapes = (size_t)tact_world_shape_count(world);
     r->devices = calloc((size_t)view->device_count + 1, sizeof *r->devices);
+    r->map = calloc(1, sizeof *r->map);
     r->hello = wire_hello(view->scene, world, "log", log->first_tick, log->last_tick);
-    int rc = r->devices && r->hello ? wire_meshes(world, &r->meshes, &r->mesh_sizes) : -ENOMEM;
+    int rc =
+        r->devices && r->map && r->hello ? wire_meshes(world, &r->meshes, &r->mesh_sizes) : -ENOMEM;
     const struct server_options o = {
         .hello = r->hello,
         .mesh_count = r->shapes,
@@ -68,8 +70,9 @@ static void publish(struct replayed *r, int flags)
     }
     struct wire_state state = r->state;
     state.flags |= flags;
-    server_publish(r->server, wire_frame(&r->gather, tact_session_world(r->view->session),
-                                         r->view->scene->period, &state, server_frame(r->server)));
+    server_publish(r->server,
+                   wire_frame(&r->gather, tact_session_world(r->view->session),
+                              r->view->scene->period, &state, r->map, server_frame(r->server)));
 }
 
 /* Follows what the pages asked for; 1 where that is another tick than the next one. */
@@ -105,6 +108,7 @@ int replayed_turn(struct replayed *r, struct tact_view *view, const struct tact_
         if (r->due >= 1.0 && *next <= state->last_tick &&
             now < r->next_ns - WISHES_FRAME_NS + BUDGET_NS) {
             r->due -= 1.0;
+            tact_session_take_pressure(view->session, r->map);
             return 0;
         }
         int flags = 0, ticks = r->gather.ticks > 0;
@@ -127,4 +131,5 @@ void replayed_close(struct replayed *r)
     wire_meshes_free(r->meshes, r->mesh_sizes, r->shapes);
     free(r->hello);
     free(r->devices);
+    free(r->map);
 }

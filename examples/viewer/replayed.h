@@ -19,8 +19,9 @@ struct replayed {
     const struct tact_view *view;
     struct wire_state state; /* of the last tick that was replayed */
     int *devices;
-    double due;      /* ticks that are due */
-    int64_t next_ns; /* of the next frame */
+    struct tact_pressure *map; /* of that tick */
+    double due;                /* ticks that are due */
+    int64_t next_ns;           /* of the next frame */
     char *hello;
     void **meshes;
     size_t *mesh_sizes, shapes;

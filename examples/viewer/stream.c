@@ -30,7 +30,19 @@ static void publish(struct stream *stream)
     };
     server_publish(stream->server,
                    wire_frame(&stream->gather, tact_session_world(stream->session), stream->period,
-                              &state, server_frame(stream->server)));
+                              &state, now->tick == stream->map_tick ? stream->map : NULL,
+                              server_frame(stream->server)));
+}
+
+/* The tick of a frame is to keep its pressure; without pages none is. Any tick of a simulation may
+ * be that of a frame. */
+static void ask_pressure(struct stream *stream)
+{
+    int next = stream->gather.ticks + 1 >= stream->every;
+    if ((next || stream->paced) && server_clients(stream->server) > 0) {
+        stream->map_tick = stream->status.tick + 1;
+        tact_session_take_pressure(stream->session, stream->map);
+    }
 }
 
 void stream_observe(void *user, struct tact_session *session,
@@ -50,6 +62,7 @@ void stream_observe(void *user, struct tact_session *session,
     if (stream->gather.ticks >= stream->every) {
         publish(stream);
     }
+    ask_pressure(stream);
 }
 
 /* Markers and the end need no turn of whoever ticks. */
@@ -78,9 +91,14 @@ int stream_open(struct stream *stream, struct tact_session *session, const struc
     stream->every = (uint32_t)fmax(1.0, ceil(1e-9 * WISHES_FRAME_NS / scene->period));
     stream->device_count = (int)scene->devices_count;
     stream->devices = calloc((size_t)stream->device_count + 1, sizeof *stream->devices);
+    stream->map = malloc(sizeof *stream->map);
+    if (stream->map) {
+        memset(stream->map, 0, sizeof *stream->map); /* no page of it is new to the tick */
+    }
+    stream->map_tick = UINT64_MAX;
     stream->hello = wire_hello(scene, world, kind, 0, 0);
     stream->shapes = (size_t)tact_world_shape_count(world);
-    int rc = stream->devices && stream->hello
+    int rc = stream->devices && stream->map && stream->hello
                  ? wire_meshes(world, &stream->meshes, &stream->mesh_sizes)
                  : -ENOMEM;
     struct server_options o = {
@@ -113,6 +131,7 @@ void stream_close(struct stream *stream)
     wire_meshes_free(stream->meshes, stream->mesh_sizes, stream->shapes);
     free(stream->hello);
     free(stream->devices);
+    free(stream->map);
     memset(stream, 0, sizeof *stream);
 }
 
@@ -159,6 +178,7 @@ static int step_all(struct stream *stream, uint64_t ticks)
 
 int stream_run(struct stream *stream, uint64_t ticks, struct tact_session_report *report)
 {
+    stream->paced = 1;
     int rc = tact_session_begin(stream->session);
     if (rc) {
         return rc;

@@ -24,6 +24,9 @@ struct stream {
     double period;
     uint32_t every; /* ticks from frame to frame */
     int flags;
+    int paced; /* 1: a simulation, at the pages' pace */
+    struct tact_pressure *map;
+    uint64_t map_tick; /* of its pressures */
     int *devices;
     int device_count;
     struct tact_session_fault fault; /* the first, which the pages report */

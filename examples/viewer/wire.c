@@ -6,7 +6,8 @@
 #include "contact/vec.h"
 
 _Static_assert(sizeof(struct wire_head) == 88 && sizeof(struct wire_pose) == 32 &&
-                   sizeof(struct wire_contact) == 176 && sizeof(struct wire_joint) == 40,
+                   sizeof(struct wire_contact) == 176 && sizeof(struct wire_joint) == 40 &&
+                   sizeof(struct wire_pressure) == 616,
                "page/wire.js reads them at these places");
 
 static size_t eights(size_t bytes)
@@ -26,7 +27,8 @@ static int joint_count(const struct tact_world *world)
 size_t wire_room(const struct tact_world *world, int devices)
 {
     size_t shapes = (size_t)tact_world_shape_count(world);
-    size_t contact = sizeof(struct wire_contact) + eights(12 * WIRE_CORNERS);
+    size_t contact =
+        sizeof(struct wire_contact) + eights(12 * WIRE_CORNERS) + sizeof(struct wire_pressure);
     return sizeof(struct wire_head) + shapes * sizeof(struct wire_pose) + WIRE_CONTACTS * contact +
            sizeof(struct wire_joint) * (size_t)joint_count(world) + eights(4 * (size_t)devices) +
            8 * WIRE_BINS;
@@ -114,6 +116,7 @@ struct writer {
     struct wire_gather *gather;
     double period;
     struct tact_world *world;
+    const struct tact_pressure *map;
     uint32_t contacts, left_out;
     int next; /* of the gathered forces */
 };
@@ -214,8 +217,10 @@ static void put_contact(void *user, int key, const struct tact_contact *c)
     to_floats(out.force, force, 3);
     to_floats(out.torque, torque, 3);
     put_outline(w, c, &out);
+    size_t size = sizeof out + eights(12 * out.corners);
+    out.peak = wire_pressure(w->map, c, (struct wire_pressure *)(void *)(w->at + size));
     memcpy(w->at, &out, sizeof out);
-    w->at += sizeof out + eights(12 * out.corners);
+    w->at += size + (out.peak > 0.0F ? sizeof(struct wire_pressure) : 0);
     w->contacts++;
 }
 
@@ -255,9 +260,13 @@ static void put_devices(struct writer *w, const struct wire_state *state)
 }
 
 size_t wire_frame(struct wire_gather *g, struct tact_world *world, double period,
-                  const struct wire_state *state, void *out)
+                  const struct wire_state *state, const struct tact_pressure *map, void *out)
 {
-    struct writer w = {(unsigned char *)out + sizeof(struct wire_head), g, period, world, 0, 0, 0};
+    struct writer w = {.at = (unsigned char *)out + sizeof(struct wire_head),
+                       .gather = g,
+                       .period = period,
+                       .world = world,
+                       .map = map};
     put_poses(&w);
     each_contact(world, &w, put_contact);
     put_joints(&w);

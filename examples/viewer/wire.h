@@ -5,20 +5,22 @@
  * little-endian and begin with their type. Type 1 is a mesh: u8 type, u8[3] 0, u32 shape, u32
  * vertices, u32 triangles, f32[3] a vertex [m, shape frame], u32[3] a triangle. Type 2 is a frame:
  * struct wire_head, then struct wire_pose a shape, a struct wire_contact and its outline a contact
- * (f32[3] a corner [m, world], up to a multiple of 8 bytes), a struct wire_joint a joint, u32 a
- * device (enum tact_device_state, up to a multiple of 8 bytes), and the bins of two
- * histograms, wake-up and compute.
+ * (f32[3] a corner [m, world], up to a multiple of 8 bytes) and, where its peak is not 0, its
+ * struct wire_pressure, a struct wire_joint a joint, u32 a device (enum tact_device_state, up to a
+ * multiple of 8 bytes), and the bins of two histograms, wake-up and compute.
  */
 #ifndef TACT_EXAMPLES_VIEWER_WIRE_H
 #define TACT_EXAMPLES_VIEWER_WIRE_H
 
 #include <stddef.h>
 #include <stdint.h>
+#include "contact/pair/pressure.h"
 #include "contact/world/world.h"
 #include "rt/scene/scene.h"
 
 #define WIRE_CONTACTS 256 /* most contacts of a frame; further ones are counted only */
 #define WIRE_CORNERS 32   /* most corners of an outline */
+#define WIRE_CELLS 24     /* of a pressure, along each side */
 #define WIRE_BINS 60      /* of a histogram: ten a decade from 0.1 us */
 
 enum { WIRE_MESH = 1, WIRE_FRAME = 2 };
@@ -47,7 +49,14 @@ struct wire_contact {
     double margins[TACT_MARGIN_COUNT];  /* struct tact_margins */
     float centre[3], n[3], pressure[3]; /* patch, its normal, centre of pressure [m], world */
     float force[3], torque[3];          /* on what moves, of two bodies on the upper one */
-    float unused_end;
+    float peak;                         /* largest pressure [Pa]; 0: the model computes none */
+};
+
+/* The pressure of a patch: at the middles of cells side by side along u, then along v. */
+struct wire_pressure {
+    float corner[3], u[3], v[3];           /* of all cells, and their sides [m], world */
+    float load;                            /* integral of the pressure [N] */
+    uint8_t cell[WIRE_CELLS * WIRE_CELLS]; /* 0: outside; 1 to 255: 0 to the peak */
 };
 
 struct wire_joint {
@@ -88,10 +97,15 @@ void wire_add_tick(struct wire_gather *gather, struct tact_world *world, double 
                    double wake_ns, double compute_ns);
 
 /* Writes the frame of the ticks added since the last one, or where there were none that one again;
- * its bytes. out: wire_room() of it.
+ * its bytes. out: wire_room() of it. map: the pressure of its last tick; NULL: not known.
  * Real-time safe. */
 size_t wire_frame(struct wire_gather *gather, struct tact_world *world, double period,
-                  const struct wire_state *state, void *out);
+                  const struct wire_state *state, const struct tact_pressure *map, void *out);
+
+/* wire_pressure.c: the pressure of a contact. Its peak [Pa]; 0, and nothing is written, where the
+ * map (or NULL) has none of it. Real-time safe. */
+float wire_pressure(const struct tact_pressure *map, const struct tact_contact *contact,
+                    struct wire_pressure *out);
 
 /* The triangles of each shape as a message, NULL of a ball or half-space, which needs none, and its
  * bytes. 0 or -ENOMEM; to be freed whatever comes back. */

@@ -23,6 +23,22 @@ def sim(tact, source, folder, scene="ruler", change=None, seconds=None):
     return log
 
 
+def sim_soft(tact, folder, balls=10):
+    """Simulates soft balls of 20 mm that rest on a rigid plane side by side, their pressure known. The log's path."""
+    body = "  - {{name: ball_{0}, mass: 0.1, position: [{1}, 0, 0.02], shapes: [{{type: sphere, radius: 0.02, material: rubber}}]}}"
+    text = "\n".join([
+        "name: soft", "duration: 0.3", "materials:", "  - {name: rubber, field: {modulus: 2e5, thickness: 0.01}}", "  - {name: steel}",
+        "pairs:", "  - {materials: [rubber, steel], friction: 0.6, model: field, dissipation: 0.003}",
+        "  - {materials: [rubber, rubber], friction: 0.6, model: field}", "bodies:",
+        "  - {name: floor, fixed: true, shapes: [{type: halfspace, material: steel}]}",
+        *(body.format(i, round(0.05 * i, 3)) for i in range(balls))])
+    path, log = (os.path.join(folder, "soft" + ending) for ending in (".yaml", ".mcap"))
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(text + "\n")
+    subprocess.run([tact, "sim", path, "--record", log, "--force", "--quiet"], check=True, stdout=subprocess.DEVNULL)
+    return log
+
+
 class Viewer:
     """A running `tact view`, or another command that prints the page's address first."""
 

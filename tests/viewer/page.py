@@ -9,7 +9,7 @@ import subprocess
 import sys
 import tempfile
 
-from common import Viewer, sim, skip
+from common import Viewer, sim, sim_soft, skip
 from devtools import Browser
 
 HOSTILE = ["<img src=x onerror=alert(1)>", "</script><script>window.owned=1</script>", "'\"><svg/onload=window.owned=1>",
@@ -112,6 +112,29 @@ def check_slip(tact, source, folder, browser):
         assert text == "slips: torsion 100 %", text
 
 
+def check_pressure(tact, folder, browser):
+    """A soft ball on a plane: a paraboloid of pressure, light in the middle and dark at its rim."""
+    with Viewer(tact, "view", sim_soft(tact, folder, 1), "--paused", "--no-browser") as viewer:
+        browser.open(viewer.address)
+        browser.wait("window.tactPage && tactPage.received > 0")
+        contact = show(browser, 290)["contacts"][0]
+        force, slope, radius = 0.1 * 9.81, 2e5 / 0.01, 0.02
+        depth = (force / (3.141592653589793 * radius * slope)) ** 0.5  # of a paraboloid, d^3 apart
+        assert abs(contact["map"]["load"] - force) < 1e-3 * force, contact["map"]
+        assert abs(contact["peak"] - slope * depth) < 0.02 * slope * depth, (contact["peak"], slope * depth)
+        text = browser.evaluate("document.querySelector('.contact .pressure').textContent")
+        assert text.startswith("pressure: peak ") and text.endswith("0.981 N"), text
+        assert "kPa" in browser.evaluate("document.getElementById('pressure-most').textContent")
+        browser.evaluate("setDark(false), turn(-Math.PI / 2, 1.5), toggle('solids'), toggle('forces'), 1")
+        rim = 0.9 * (radius * radius - (radius - depth) ** 2) ** 0.5
+        x, y, z = contact["pressure"]
+        middle, edge, beside = (pixel(browser, [x + at, y, z]) for at in (0.3 * rim, rim, 1.4 * rim))
+        browser.evaluate("toggle('solids'), toggle('forces'), 1")
+        assert middle[0] > 200 and middle[1] > 150 and middle[2] < 180, middle
+        assert edge[1] < 110 and edge[2] > edge[1], edge
+        assert min(beside[:3]) > 230, beside
+
+
 def check_text(browser):
     """Names and texts of a session are text, whatever they look like. Scenes are refused that have such names, so
     the page is handed them."""
@@ -163,6 +186,7 @@ def main():
             check_text(browser)
         check_file(tact, log, folder, browser)
         check_slip(tact, source, folder, browser)
+        check_pressure(tact, folder, browser)
     errors = browser.errors
     browser.close()
     assert not errors, errors

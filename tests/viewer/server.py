@@ -12,7 +12,7 @@ import sys
 import tempfile
 import time
 
-from common import Viewer, sim
+from common import Viewer, sim, sim_soft
 from devtools import WebSocket
 
 PROTOCOL = "tact.view.1"
@@ -228,6 +228,16 @@ def check_paced(tact, source, folder):
     assert subprocess.run([tact, "replay", log, "--verify"], check=False, stdout=subprocess.DEVNULL).returncode == 0
 
 
+def check_size(tact, folder):
+    """A frame of ten contacts with pressures is short."""
+    with Viewer(tact, "view", sim_soft(tact, folder), "--paused", "--no-browser", "--time", "0.2") as viewer:
+        client = connect(viewer)
+        _, _, frame = start(client)
+        contacts = struct.unpack_from("<I", frame, 64)[0]
+        assert contacts == 10 and len(frame) < 20000, (contacts, len(frame))
+        client.close()
+
+
 def at_tick(client, target):
     """The frame of a tick that was asked for."""
     for _ in range(60):
@@ -279,6 +289,7 @@ def main():
             check_garbage(viewer, float(os.environ.get("TACT_GARBAGE", "3")))
             code, _, err = viewer.close()
             assert code == 0 and not err, (code, err)
+        check_size(tact, folder)
         check_replayed(tact, log)
         check_live(tact, source, folder)
         check_paced(tact, source, folder)

@@ -22,6 +22,12 @@ function figure(value, digits) {
   return Number(text) === 0 ? (0).toFixed(digits) : text;
 }
 
+// A pressure with the unit that gives it one to three digits before the point.
+function inPascals(pressure) {
+  const [scale, unit] = pressure >= 999.5e3 ? [1e-6, "MPa"] : pressure >= 999.5 ? [1e-3, "kPa"] : [1, "Pa"];
+  return Number((scale * pressure).toPrecision(3)) + " " + unit;
+}
+
 class Panels {
   constructor() {
     this.rows = new Map();
@@ -63,8 +69,9 @@ class Panels {
     const row = element("div", "contact"), title = element("div", "title"), says = element("div", "says");
     const name = element("span", "", this.pairName(contact)), force = element("span", "number");
     name.title = name.textContent;
+    const pressure = element("div", "pressure quiet");
     title.append(name, force);
-    row.append(title, says);
+    row.append(title, says, pressure);
     const bars = MARGINS.map((label) => {
       const bar = element("div", "bar"), fill = element("div", "fill"), share = element("span", "share"), track = element("div", "track");
       track.append(fill);
@@ -73,7 +80,7 @@ class Panels {
       return { bar, fill, share };
     });
     row.addEventListener("click", () => this.onselect(row.entry));
-    return { row, force, says, bars };
+    return { row, force, says, pressure, bars };
   }
 
   // Rows stay where they are: of pairs that touch no longer they are taken away.
@@ -107,6 +114,8 @@ class Panels {
       row.row.entry.owners.includes(selected.owner)));
     row.force.textContent = figure(contact.normal, 3) + " N";
     row.says.textContent = words;
+    row.pressure.hidden = !contact.map;
+    row.pressure.textContent = contact.map ? "pressure: peak " + inPascals(contact.peak) + ", total " + figure(contact.map.load, 3) + " N" : "";
     row.says.classList.toggle("limit", reached);
     contact.margins.forEach((margin, i) => {
       const used = usedShare(margin), bar = row.bars[i], none = i === 0 && margin >= 1;

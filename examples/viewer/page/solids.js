@@ -52,26 +52,48 @@ function frameMatrix(u, v, n, o) {
   return new Float32Array([...u, 0, ...v, 0, ...n, 0, ...o, 1]);
 }
 
-// Triangles with a normal at each corner; sharp: those of the faces, else those of the surface about.
+// Triangles with a normal at each corner: those of the faces where `sharp`, else those of the surface about, but for
+// corners where it bends by more. Corners of one place and normal are one: index names them.
 function surface(vertex, triangle, sharp) {
-  const position = new Float32Array(3 * triangle.length), normal = new Float32Array(3 * triangle.length);
-  const sum = new Float64Array(vertex.length), at = (i) => [vertex[3 * i], vertex[3 * i + 1], vertex[3 * i + 2]];
-  for (let t = 0; t < triangle.length; t += 3) {
-    const corner = [at(triangle[t]), at(triangle[t + 1]), at(triangle[t + 2])];
-    const n = cross(sub(corner[1], corner[0]), sub(corner[2], corner[0])), face = unit(n);
-    for (let k = 0; k < 3; k++) {
-      position.set(corner[k], 3 * (t + k));
-      normal.set(face, 3 * (t + k));
-      for (let i = 0; i < 3; i++) {
-        sum[3 * triangle[t + k] + i] += n[i];
-      }
+  const corners = triangle.length, face = new Float32Array(corners), sum = new Float64Array(vertex.length);
+  for (let t = 0; t < corners; t += 3) {
+    const [a, b, c] = [3 * triangle[t], 3 * triangle[t + 1], 3 * triangle[t + 2]];
+    const ux = vertex[b] - vertex[a], uy = vertex[b + 1] - vertex[a + 1], uz = vertex[b + 2] - vertex[a + 2];
+    const vx = vertex[c] - vertex[a], vy = vertex[c + 1] - vertex[a + 1], vz = vertex[c + 2] - vertex[a + 2];
+    const x = uy * vz - uz * vy, y = uz * vx - ux * vz, z = ux * vy - uy * vx, s = 1 / (Math.hypot(x, y, z) || 1);
+    face[t] = x * s;
+    face[t + 1] = y * s;
+    face[t + 2] = z * s;
+    for (const at of [a, b, c]) {
+      sum[at] += x;
+      sum[at + 1] += y;
+      sum[at + 2] += z;
     }
   }
-  for (let t = 0; t < triangle.length && !sharp; t++) {
-    const n = unit([sum[3 * triangle[t]], sum[3 * triangle[t] + 1], sum[3 * triangle[t] + 2]]);
-    normal.set(dot(n, normal.subarray(3 * t, 3 * t + 3)) > 0.8 ? n : normal.slice(3 * t, 3 * t + 3), 3 * t);
+  return shareCorners(vertex, triangle, (t, v) => {
+    const n = face.subarray(3 * Math.floor(t / 3), 3 * Math.floor(t / 3) + 3), s = 1 / (Math.hypot(sum[v], sum[v + 1], sum[v + 2]) || 1);
+    const about = [sum[v] * s, sum[v + 1] * s, sum[v + 2] * s];
+    return !sharp && dot(about, n) > 0.8 ? [about, true] : [n, false];
+  });
+}
+
+// normalOf(corner, place of its vertex): its normal, and whether all corners of the vertex with such a one share it.
+function shareCorners(vertex, triangle, normalOf) {
+  const index = new Uint32Array(triangle.length), shared = new Map(), position = [], normal = [];
+  for (let t = 0; t < triangle.length; t++) {
+    const v = 3 * triangle[t], [n, common] = normalOf(t, v);
+    let at = common ? shared.get(v) : undefined;
+    if (at === undefined) {
+      at = position.length / 3;
+      position.push(vertex[v], vertex[v + 1], vertex[v + 2]);
+      normal.push(n[0], n[1], n[2]);
+      if (common) {
+        shared.set(v, at);
+      }
+    }
+    index[t] = at;
   }
-  return { position, normal };
+  return { position: new Float32Array(position), normal: new Float32Array(normal), index };
 }
 
 // A surface of revolution about z of a profile of [radius, height].

@@ -33,14 +33,52 @@ void main() {
   drawn = vec4(c, colour.a);
 }`;
 
+// Pressures of a patch: cells with, in red, the pressure, in green, 1 where there is any.
+const MAP_VERTEX = `#version 300 es
+layout(location = 0) in vec3 position;
+uniform mat4 model, camera;
+out vec2 place;
+void main() {
+  place = position.xy + 0.5;
+  gl_Position = camera * model * vec4(position, 1.0);
+}`;
+const MAP_FRAGMENT = `#version 300 es
+precision highp float;
+in vec2 place;
+uniform sampler2D cells;
+uniform float share, cover;
+out vec4 drawn;
+vec3 ramp(float p) {
+  vec3 a = vec3(0.20, 0.05, 0.35), b = vec3(0.70, 0.15, 0.35), c = vec3(0.95, 0.50, 0.15), d = vec3(1.0, 0.95, 0.45);
+  float at = 3.0 * clamp(p, 0.0, 1.0);
+  return at < 1.0 ? mix(a, b, at) : at < 2.0 ? mix(b, c, at - 1.0) : mix(c, d, at - 2.0);
+}
+void main() {
+  vec2 cell = texture(cells, place).rg;
+  if (cell.g < 0.5) {
+    discard;
+  }
+  drawn = vec4(ramp(share * cell.r / cell.g), cover);
+}`;
 const COLOURS = [
   [0.85, 0.74, 0.48], [0.50, 0.66, 0.82], [0.62, 0.76, 0.56], [0.83, 0.60, 0.56], [0.68, 0.62, 0.80], [0.55, 0.74, 0.74]];
 const FIXED = [0.72, 0.74, 0.77], SKIN = [0.87, 0.72, 0.62], PATCH = [0.85, 0.45, 0.05], FORCE = [0.78, 0.06, 0.13], TORSION = [0.44, 0.13, 0.69];
 
+// Whether triangles are drawn by the processor: then each sample of a pixel takes its time.
+function drawsInSoftware() {
+  const gl = document.createElement("canvas").getContext("webgl2"), info = gl && gl.getExtension("WEBGL_debug_renderer_info");
+  const name = info ? gl.getParameter(info.UNMASKED_RENDERER_WEBGL) : "";
+  const lose = gl && gl.getExtension("WEBGL_lose_context");
+  if (lose) {
+    lose.loseContext();
+  }
+  return /swiftshader|llvmpipe|softpipe|software|basic render/i.test(name);
+}
+
 class Stage {
   constructor(canvas) {
     this.canvas = canvas;
-    this.gl = canvas.getContext("webgl2", { antialias: true, preserveDrawingBuffer: true });
+    this.gl = canvas.getContext("webgl2", { antialias: !drawsInSoftware() });
     this.shown = { solids: true, patches: true, forces: true, torsion: true };
     this.solids = [];
     this.selected = null;
@@ -50,6 +88,7 @@ class Stage {
     this.elevation = 0.42;
     this.longestForce = 0;
     this.longestTorsion = 0;
+    this.largestPressure = 0;
     this.frame = null;
     if (this.gl) {
       this.prepare();
@@ -57,25 +96,38 @@ class Stage {
     this.listen();
   }
 
-  prepare() {
-    const gl = this.gl, program = gl.createProgram();
-    for (const [type, text] of [[gl.VERTEX_SHADER, VERTEX], [gl.FRAGMENT_SHADER, FRAGMENT]]) {
+  link(vertex, fragment, names) {
+    const gl = this.gl, program = gl.createProgram(), uniform = {};
+    for (const [type, text] of [[gl.VERTEX_SHADER, vertex], [gl.FRAGMENT_SHADER, fragment]]) {
       const shader = gl.createShader(type);
       gl.shaderSource(shader, text);
       gl.compileShader(shader);
       gl.attachShader(program, shader);
     }
     gl.linkProgram(program);
-    this.program = program;
-    this.uniform = {};
-    for (const name of ["model", "camera", "colour", "eye", "grid", "lit"]) {
-      this.uniform[name] = gl.getUniformLocation(program, name);
+    for (const name of names) {
+      uniform[name] = gl.getUniformLocation(program, name);
+    }
+    return [program, uniform];
+  }
+
+  prepare() {
+    const gl = this.gl;
+    [this.program, this.uniform] = this.link(VERTEX, FRAGMENT, ["model", "camera", "colour", "eye", "grid", "lit"]);
+    [this.mapProgram, this.mapUniform] = this.link(MAP_VERTEX, MAP_FRAGMENT, ["model", "camera", "share", "cover"]);
+    this.cells = gl.createTexture();
+    gl.bindTexture(gl.TEXTURE_2D, this.cells);
+    gl.texStorage2D(gl.TEXTURE_2D, 1, gl.RG8, CELLS, CELLS);
+    for (const [name, value] of [[gl.TEXTURE_MIN_FILTER, gl.LINEAR], [gl.TEXTURE_MAG_FILTER, gl.LINEAR],
+      [gl.TEXTURE_WRAP_S, gl.CLAMP_TO_EDGE], [gl.TEXTURE_WRAP_T, gl.CLAMP_TO_EDGE]]) {
+      gl.texParameteri(gl.TEXTURE_2D, name, value);
     }
     this.arrow = this.upload(arrow(1.3));
     this.turn = this.upload(turnArrow());
     this.square = this.upload(square());
     this.dot = this.upload(ball(1));
     this.patch = this.upload({ position: new Float32Array(3 * 3 * 64), normal: new Float32Array(3 * 3 * 64) }, true);
+    gl.cullFace(gl.BACK);
     this.rod = this.upload(revolve([[1, 0], [1, 1]], 20));
   }
 
@@ -89,8 +141,12 @@ class Stage {
       gl.enableVertexAttribArray(i);
       gl.vertexAttribPointer(i, 3, gl.FLOAT, false, 0, 0);
     });
+    if (mesh.index) {
+      gl.bindBuffer(gl.ELEMENT_ARRAY_BUFFER, gl.createBuffer());
+      gl.bufferData(gl.ELEMENT_ARRAY_BUFFER, mesh.index, gl.STATIC_DRAW);
+    }
     gl.bindVertexArray(null);
-    return { array, buffers, count: mesh.position.length / 3 };
+    return { array, buffers, indexed: !!mesh.index, count: mesh.index ? mesh.index.length : mesh.position.length / 3 };
   }
 
   // What a scene consists of, from the server's first message; meshes follow.
@@ -204,6 +260,7 @@ class Stage {
 
   drawSolids(colourOf, picking) {
     const gl = this.gl;
+    gl.enable(gl.CULL_FACE);
     this.solids.forEach((s, i) => {
       const c = colourOf(s, i);
       if (s.kind === "halfspace" && !picking) {
@@ -213,6 +270,7 @@ class Stage {
       }
     });
     gl.uniform1f(this.uniform.grid, 0);
+    gl.disable(gl.CULL_FACE);
     if (!picking) {
       this.drawBones();
     }
@@ -257,12 +315,16 @@ class Stage {
     this.gridStep = lines;
   }
 
-  drawMesh(mesh, matrix, colour, mode) {
+  drawMesh(mesh, matrix, colour) {
     const gl = this.gl;
     gl.uniformMatrix4fv(this.uniform.model, false, matrix);
     gl.uniform4fv(this.uniform.colour, colour);
     gl.bindVertexArray(mesh.array);
-    gl.drawArrays(mode === undefined ? gl.TRIANGLES : mode, 0, mesh.count);
+    if (mesh.indexed) {
+      gl.drawElements(gl.TRIANGLES, mesh.count, gl.UNSIGNED_INT, 0);
+    } else {
+      gl.drawArrays(gl.TRIANGLES, 0, mesh.count);
+    }
   }
 
   // Patches and forces lie over the solids: faint where those hide them.
@@ -271,6 +333,7 @@ class Stage {
     for (const c of this.frame.contacts) {
       this.longestForce = Math.max(this.longestForce, norm(c.force));
       this.longestTorsion = Math.max(this.longestTorsion, norm(c.moment));
+      this.largestPressure = Math.max(this.largestPressure, c.peak);
     }
     gl.enable(gl.BLEND);
     gl.blendFunc(gl.SRC_ALPHA, gl.ONE_MINUS_SRC_ALPHA);
@@ -287,9 +350,13 @@ class Stage {
     const gl = this.gl, at = this.selected && this.selected.pair === c.pair ? 1 : 0.85;
     if (this.shown.patches && c.outline.length > 2) {
       gl.uniform1f(this.uniform.lit, 0);
-      this.fill(c);
-      const used = Math.min(usedShare(c.margins[1]), 1), tint = used >= 1 ? FORCE : PATCH;
-      this.drawMesh(this.patch, frameMatrix([1, 0, 0], [0, 1, 0], [0, 0, 1], [0, 0, 0]), [...tint, at * cover * (0.45 + 0.45 * used)]);
+      if (c.map) {
+        this.drawPressure(c, at * Math.max(cover, 0.5)); // so that its colours are legible through a solid
+      } else {
+        this.fill(c);
+        const used = Math.min(usedShare(c.margins[1]), 1), tint = used >= 1 ? FORCE : PATCH;
+        this.drawMesh(this.patch, frameMatrix([1, 0, 0], [0, 1, 0], [0, 0, 1], [0, 0, 0]), [...tint, at * cover * (0.45 + 0.45 * used)]);
+      }
       const r = 0.004 * this.distance;
       this.drawMesh(this.dot, frameMatrix([r, 0, 0], [0, r, 0], [0, 0, r], c.pressure), [0.1, 0.1, 0.1, cover]);
       gl.uniform1f(this.uniform.lit, 1);
@@ -304,6 +371,24 @@ class Stage {
       const n = unit(c.moment), u = perpendicular(n), v = cross(n, u), r = 0.05 * this.distance * Math.sqrt(size / this.longestTorsion);
       this.drawMesh(this.turn, frameMatrix(mul(u, r), mul(v, r), mul(n, r), c.centre), [...TORSION, cover * at]);
     }
+  }
+
+  drawPressure(c, cover) {
+    const gl = this.gl, data = new Uint8Array(2 * CELLS * CELLS), lift = mul(c.n, 1e-4 * this.distance);
+    c.map.cells.forEach((value, i) => {
+      data[2 * i] = value ? value - 1 : 0;
+      data[2 * i + 1] = value ? 255 : 0;
+    });
+    gl.texSubImage2D(gl.TEXTURE_2D, 0, 0, 0, CELLS, CELLS, gl.RG, gl.UNSIGNED_BYTE, data);
+    gl.useProgram(this.mapProgram);
+    gl.uniformMatrix4fv(this.mapUniform.camera, false, this.cameraMatrix());
+    gl.uniformMatrix4fv(this.mapUniform.model, false, frameMatrix(c.map.u, c.map.v, c.n,
+      add(add(c.map.corner, lift), mul(add(c.map.u, c.map.v), 0.5))));
+    gl.uniform1f(this.mapUniform.share, c.peak / this.largestPressure);
+    gl.uniform1f(this.mapUniform.cover, cover);
+    gl.bindVertexArray(this.square.array);
+    gl.drawElements(gl.TRIANGLES, this.square.count, gl.UNSIGNED_INT, 0);
+    gl.useProgram(this.program);
   }
 
   drawArrow(from, along, scale, colour) {

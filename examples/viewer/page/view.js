@@ -146,7 +146,10 @@ function draw() {
   byId("rates").textContent = count(frame.contacts.length, "contact") + ", " + count(frame.iterations, "sweep") + ", residual " +
     frame.residual.toExponential(1) + ", compute " + figure(frame.compute / 1000, 0) + " \u00b5s" + (frame.age ? ", moments " + frame.age + " ticks old" : "");
   setState("safety", page.error && frame.safety === 2 ? "fault: " + page.error : SAFETY[frame.safety] || "", frame.safety === 2);
-  byId("legend").textContent = (page.stage.longestForce ? "longest arrow " + Number(page.stage.longestForce.toPrecision(2)) + " N" : "") +
+  const pressure = page.stage.largestPressure;
+  byId("pressure").hidden = !pressure;
+  byId("pressure-most").textContent = inPascals(pressure);
+  byId("legend-text").textContent = (page.stage.longestForce ? "longest arrow " + Number(page.stage.longestForce.toPrecision(2)) + " N" : "") +
     (page.stage.gridStep ? "   grid " + page.stage.gridStep * 1000 + " mm" : "");
   drawTimeline(frame);
 }
@@ -266,7 +269,7 @@ function start() {
   page.panels.onselect = select;
   setDark(page.dark);
   if (!page.stage.gl) {
-    byId("legend").textContent = "this browser has no WebGL2: numbers only";
+    byId("legend-text").textContent = "this browser has no WebGL2: numbers only";
   }
   for (const name of ["solids", "patches", "forces", "torsion"]) {
     byId("show-" + name).addEventListener("change", (e) => {

@@ -5,7 +5,7 @@ const LIMIT_OPEN = 1, LIMIT_FRICTION = 2, LIMIT_EDGE = 4, LIMIT_SPIN = 8, LIMIT_
 const SAFETY = ["disarmed", "armed", "fault"];
 const DEVICE_STATES = ["ok", "stale", "lost", "ended"];
 const MARGINS = ["normal", "slip", "friction", "torsion", "edge", "drive"];
-const HEAD = 88, CONTACT = 176, POSE = 32, JOINT = 40;
+const HEAD = 88, CONTACT = 176, POSE = 32, JOINT = 40, PRESSURE = 616, CELLS = 24;
 
 function decodeMesh(data) {
   const head = new DataView(data);
@@ -28,14 +28,22 @@ function decodeContact(data, at) {
     normal: f64(0), friction: f64(1), torsion: f64(2), least: f64(3), most: f64(4),
     margins: [0, 1, 2, 3, 4, 5].map((k) => f64(5 + k)),
     centre: vector(data, at + 112), n: vector(data, at + 124), pressure: vector(data, at + 136),
-    force: vector(data, at + 148), moment: vector(data, at + 160),
-    outline: [],
+    force: vector(data, at + 148), moment: vector(data, at + 160), peak: data.getFloat32(at + 172, true),
+    outline: [], map: null,
   };
   const corners = u32(4);
   for (let i = 0; i < corners; i++) {
     contact.outline.push(vector(data, at + CONTACT + 12 * i));
   }
-  return [contact, at + CONTACT + 8 * Math.ceil(12 * corners / 8)];
+  at += CONTACT + 8 * Math.ceil(12 * corners / 8);
+  if (contact.peak > 0) {
+    contact.map = {
+      corner: vector(data, at), u: vector(data, at + 12), v: vector(data, at + 24), load: data.getFloat32(at + 36, true),
+      cells: new Uint8Array(data.buffer, at + 40, CELLS * CELLS),
+    };
+    at += PRESSURE;
+  }
+  return [contact, at];
 }
 
 function decodeFrame(buffer) {
