@@ -1,9 +1,11 @@
 /* tact bench: measures the solver on scenes, in comparison with contact points and published
  * numbers. */
+#include <errno.h>
 #include <getopt.h>
 #include <stdlib.h>
 #include <string.h>
 #include "bench.h"
+#include "bench_convex.h"
 #include "command.h"
 #include "drawing.h"
 #include "words.h"
@@ -11,7 +13,8 @@
 #define FOLDER "examples/scenes"
 
 static const char help[] =
-    "usage: tact bench contact [SCENE.yaml]... [OPTION]...\n\n"
+    "usage: tact bench contact [SCENE.yaml]... [OPTION]...\n"
+    "       tact bench contact --figure N... [--json] [-o OUT]\n\n"
     "The tables and figures of Bouchard 2015 on this machine: the same ticks of a scene solved as "
     "one\n"
     "6D contact a pair, by the paper's Algorithm 1, and as contact points by projected "
@@ -21,28 +24,37 @@ static const char help[] =
     "of the update of a sweep, here relative to that of the impulses; then from the tick before, "
     "the\n"
     "load changing by 1 % from tick to tick.\n\n"
+    "With --figure, what figure 3, 4 or 5 of Yi and Drumwright 2018 shows of contact by convex\n"
+    "polyhedra, as the paper reads it and by tact, beside an exact answer; no scenes then.\n\n"
     "  --scene NAME     one of octagon, stack_tapered, sphere_slope, bumpy_cube, salad in the\n"
     "                   folder of scenes; may be given again; default, without SCENE.yaml: all\n"
     "  --scenes FOLDER  where those are; default " FOLDER "\n"
+    "  --figure N       3 (a box that is pushed out), 4 (a parallelogram in a hole) or 5 (a ball "
+    "in\n"
+    "                   a long box); may be given again\n"
     "  --ticks N        measured a scene; default 100, of the salad 10\n"
     "  --sweeps N       most of a solve, 1 to 10000; default 2000\n"
     "  --settle S       seconds that the scene runs before; default: the paper's scenes by name,\n"
     "                   others half their duration\n"
     "  --update E       the criterion; default 1e-10\n"
-    "  -o, --output OUT figures 15 and 16: OUT.png, OUT.svg, OUT.gp (the script for gnuplot) or\n"
-    "                   OUT.csv\n"
+    "  -o, --output OUT figures 15 and 16, or with --figure 3 that one: OUT.png, OUT.svg, OUT.gp "
+    "(the\n"
+    "                   script for gnuplot) or OUT.csv\n"
     "  --force          replace OUT where it exists\n"
     "  --json           one JSON object on stdout: per scene and method contacts, unknowns, "
     "time_us\n"
     "                   by part, sweeps cold and warm, residual, the curve of one cold solve; "
-    "paper\n"
+    "paper;\n"
+    "                   with --figure: figures, by number, lengths in m and angles in rad\n"
     "  --help           this text\n\n"
     "exit codes:\n"
     "  0  measured\n"
-    "  1  a scene cannot be solved, gnuplot is missing or failed, or OUT cannot be written\n"
+    "  1  a scene or figure cannot be solved, gnuplot is missing or failed, or OUT cannot be "
+    "written\n"
     "  2  bad usage, a scene that is wrong, or OUT exists\n\n"
     "example:\n"
-    "  tact bench contact --scene octagon --scene stack_tapered -o convergence.png\n";
+    "  tact bench contact --scene octagon --scene stack_tapered -o convergence.png\n"
+    "  tact bench contact --figure 3 -o pushed.png\n";
 
 static const char *const names[] = {"octagon", "stack_tapered", "sphere_slope", "bumpy_cube",
                                     "salad"};
@@ -52,6 +64,7 @@ struct query {
     const char *name, *folder, *out;
     const char *scene[MOST_SCENES]; /* names, or paths where there is a dot */
     int count, json, force;
+    int figures; /* bits 3, 4, 5: of Yi and Drumwright */
     struct bench_options options;
 };
 
@@ -73,6 +86,15 @@ static int need_number(const struct query *q, const char *option, const char *te
                : 0;
 }
 
+static int add_figure(struct query *q, const char *text)
+{
+    if (text[0] < '3' || text[0] > '5' || text[1]) {
+        return command_usage(q->name, "--figure %s: 3, 4 or 5 is expected", text);
+    }
+    q->figures |= 1 << (text[0] - '0');
+    return 0;
+}
+
 static int set_bench_option(struct query *q, int option, const char *text)
 {
     double value = 0.0;
@@ -88,6 +110,8 @@ static int set_bench_option(struct query *q, int option, const char *text)
     case 'f':
         q->folder = text;
         return 0;
+    case 'g':
+        return add_figure(q, text);
     case 't':
         code = need_number(q, "--ticks", text, 1.0, &value);
         q->options.ticks = value < 1e6 ? (int)value : 1000000;
@@ -118,7 +142,9 @@ static int set_bench_option(struct query *q, int option, const char *text)
     }
 }
 
-static int draw_bench(const struct query *q, const struct bench_scene *scenes)
+/* What was measured, scenes or figures, the other NULL. */
+static int draw_bench(const struct query *q, const struct bench_scene *scenes,
+                      const struct convex_figures *figures)
 {
     struct drawing d;
     if (ends_with(q->out, ".csv")) {
@@ -127,15 +153,46 @@ static int draw_bench(const struct query *q, const struct bench_scene *scenes)
         if (opened) {
             return opened;
         }
-        bench_csv(table.to, scenes, q->count);
+        if (figures) {
+            convex_csv(table.to, figures);
+        } else {
+            bench_csv(table.to, scenes, q->count);
+        }
         return output_close(&table, EXIT_GOOD, 1);
     }
     int code = drawing_open(&d, q->name, q->out, q->force);
     if (code) {
         return code;
     }
-    bench_figure(d.to, scenes, q->count, d.terminal);
+    if (figures) {
+        convex_figure(d.to, figures, d.terminal);
+    } else {
+        bench_figure(d.to, scenes, q->count, d.terminal);
+    }
     return drawing_close(&d);
+}
+
+static int measure_figures(const struct query *q)
+{
+    struct convex_figures *figures = calloc(1, sizeof *figures);
+    int rc = figures ? 0 : -ENOMEM;
+    if (!rc) {
+        figures->wanted = q->figures;
+        rc = q->figures & 1 << 3 ? convex_box(figures->curve) : 0;
+        rc = !rc && q->figures & 1 << 4 ? convex_hole(figures->hole) : rc;
+        rc = !rc && q->figures & 1 << 5 ? convex_ball(figures->ball) : rc;
+    }
+    if (rc) {
+        fprintf(stderr, "tact %s: a figure cannot be measured: %s\n", q->name, strerror(-rc));
+    } else if (!q->json) {
+        convex_print(figures);
+    } else {
+        rc = convex_print_json(figures);
+    }
+    int code = rc ? EXIT_BAD : EXIT_GOOD;
+    code = code || !q->out ? code : draw_bench(q, NULL, figures);
+    free(figures);
+    return code;
 }
 
 static int measure_bench(const struct query *q)
@@ -156,24 +213,20 @@ static int measure_bench(const struct query *q)
     } else if (!code) {
         bench_print(scenes, q->count, &q->options);
     }
-    code = code || !q->out ? code : draw_bench(q, scenes);
+    code = code || !q->out ? code : draw_bench(q, scenes, NULL);
     free(scenes);
     return code;
 }
 
 int cmd_bench(int argc, char **argv)
 {
-    static const struct option longs[] = {{"scene", required_argument, NULL, 's'},
-                                          {"scenes", required_argument, NULL, 'f'},
-                                          {"ticks", required_argument, NULL, 't'},
-                                          {"settle", required_argument, NULL, 'b'},
-                                          {"update", required_argument, NULL, 'u'},
-                                          {"output", required_argument, NULL, 'o'},
-                                          {"sweeps", required_argument, NULL, 'n'},
-                                          {"json", no_argument, NULL, 'j'},
-                                          {"force", no_argument, NULL, 'F'},
-                                          {"help", no_argument, NULL, 'h'},
-                                          {NULL, 0, NULL, 0}};
+    static const struct option longs[] = {
+        {"scene", required_argument, NULL, 's'},  {"scenes", required_argument, NULL, 'f'},
+        {"figure", required_argument, NULL, 'g'}, {"ticks", required_argument, NULL, 't'},
+        {"settle", required_argument, NULL, 'b'}, {"update", required_argument, NULL, 'u'},
+        {"output", required_argument, NULL, 'o'}, {"sweeps", required_argument, NULL, 'n'},
+        {"json", no_argument, NULL, 'j'},         {"force", no_argument, NULL, 'F'},
+        {"help", no_argument, NULL, 'h'},         {NULL, 0, NULL, 0}};
     struct query q = {.name = argv[0], .folder = FOLDER};
     q.options = (struct bench_options){.sweeps = 2000, .settle = -1.0, .update = 1e-10};
     int c, code = 0;
@@ -192,12 +245,19 @@ int cmd_bench(int argc, char **argv)
                    ? add_bench_scene(&q, argv[i])
                    : command_usage(q.name, "%s: the path of a scene is expected", argv[i]);
     }
-    for (size_t i = 0; !code && !q.count && i < NAMES; i++) {
+    if (!code && q.figures && (q.count || (q.out && !(q.figures & 1 << 3)))) {
+        code = command_usage(q.name, q.count ? "--figure: no scenes are measured then"
+                                             : "-o: figure 3 is the one that is drawn");
+    }
+    for (size_t i = 0; !code && !q.figures && !q.count && i < NAMES; i++) {
         q.scene[i] = names[i];
         q.count = i + 1 == NAMES ? NAMES : 0;
     }
     if (!code && q.out) {
         code = output_allowed(q.name, q.out, q.force, q.scene, q.count);
     }
-    return code ? code : measure_bench(&q);
+    if (code) {
+        return code;
+    }
+    return q.figures ? measure_figures(&q) : measure_bench(&q);
 }

@@ -409,10 +409,38 @@ def recompute(folder):
     assert fields["cube_0_cube_1_status"]["b"] != "0", list(fields)
 
 
+def bench_figures(folder):
+    """Figures 3 to 5 of Yi and Drumwright: tact's are exact where the paper's other reading is off."""
+    gp, csv = os.path.join(folder, "f.gp"), os.path.join(folder, "f.csv")
+    out, err = tact("bench", "contact", "--figure", "3", "--figure", "4", "--figure", "5", "--json",
+                    "-o", csv)
+    assert not err, err
+    figures = json.loads(out)["figures"]
+    off = {name: force["deviation_rad"] for name, force in figures["3"]["forces"].items()}
+    fine = abs(off["deepest point"] - off["deepest point, fine"])
+    assert off["deepest point"] > 0.3 and fine < 1e-3, off  # however small the steps
+    assert off["field"] < 2e-3 and off["field"] < 0.2 * off["field, 1 ms"], off
+    for way in figures["4"]:
+        assert not way["moves_as_drawn"] and way["gap"] > 0.004, way
+        assert abs(way["moved"] / way["gap"] - 1) < 1e-3, way
+    for ball in figures["5"]:
+        assert abs(ball["depth"] - 0.005) < 1e-15 and abs(ball["distance_after"]) < 1e-16, ball
+        assert abs(ball["aside"]) < 1e-16, ball
+        assert math.isclose(ball["centres_aside"], 0.005 * ball["offset"] / 0.045), ball
+    with open(csv, encoding="ascii") as stream:
+        assert len(stream.read().splitlines()) == 1 + 5 * len(figures["3"]["forces"]["field"]["roll_rad"])
+    out, err = tact("bench", "contact", "--figure", "3", "-o", gp)
+    assert not err and "Figure 3" in out and "Figure 4" not in out, out
+    assert "$D4" in blocks(gp)
+
+
 def bench(folder):
     usage("bench", ["contact", "no/such.yaml"], ["contact", "--scene", "none"], ["contact", "stack"],
           ["loop"], ["contact", "--ticks", "0"], ["contact", "--update", "x"],
-          ["contact", "-o", "a.pdf"])
+          ["contact", "-o", "a.pdf"], ["contact", "--figure", "6"],
+          ["contact", "--figure", "3", "--scene", "octagon"],
+          ["contact", "--figure", "4", "-o", "a.png"])
+    bench_figures(folder)
     scenes = ("--scene", "octagon", "--scene", "stack_tapered")
     gp, csv = os.path.join(folder, "a.gp"), os.path.join(folder, "a.csv")
     for update, ratio in (("1e-10", 40), ("1e-14", 60)):

@@ -1,0 +1,64 @@
+/* What figures 3, 4 and 5 of Yi and Drumwright 2018 show, as the paper reads them and by tact. */
+#ifndef TACT_EXAMPLES_BENCH_CONVEX_H
+#define TACT_EXAMPLES_BENCH_CONVEX_H
+
+#include <stdio.h>
+
+/* Figure 3: a box, embedded in a half-space at rest, is pushed out of it. */
+enum convex_push {
+    CONVEX_EXACT,        /* pressure over the surface, in fine steps of an integrator by itself */
+    CONVEX_DEEPEST,      /* a spring at the deepest point, in steps of h */
+    CONVEX_DEEPEST_FINE, /* the same in fine steps */
+    CONVEX_FIELD,        /* by `model: field`, in ticks of h */
+    CONVEX_FIELD_COARSE, /* the same in ticks of 1 ms */
+    CONVEX_PUSHES
+};
+extern const char *const convex_push_names[CONVEX_PUSHES];
+
+#define CONVEX_SAMPLE 1e-3 /* between two points of a curve [s] */
+enum { CONVEX_SAMPLES = 151, CONVEX_OFFSETS = 5, CONVEX_WAYS = 4 };
+
+struct convex_curve {
+    double period;                                      /* [s] */
+    double roll[CONVEX_SAMPLES], pitch[CONVEX_SAMPLES]; /* [rad] */
+    double deviation; /* greatest of either from the exact one [rad] */
+};
+
+/* Figure 4: a parallelogram in the hole of another, moved toward each of the four sides. */
+struct convex_hole {
+    double angle; /* of the motion, against the side's normal [rad] */
+    double gap;   /* to where it touches the side [m] */
+    double moved; /* by `model: features`, until it stops [m] */
+    double least; /* product of the motion's direction with the normals of all sides: negative, it
+                     is cancelled where each side within a margin is a contact, as drawn [1] */
+};
+
+/* Figure 5: a ball in the top of a long box. */
+struct convex_ball {
+    double offset; /* from the middle, along the box [m] */
+    double depth;  /* least translation [m], of tact */
+    double left;   /* distance after that translation along tact's normal [m] */
+    double beside; /* how far that took it along the box [m] */
+    double angle;  /* between the line of centres and the face's normal [rad] */
+    double aside;  /* how far the ball goes along the box if it is pushed out along that line [m] */
+};
+
+struct convex_figures {
+    int wanted; /* bits 3, 4, 5 */
+    struct convex_curve curve[CONVEX_PUSHES];
+    struct convex_hole hole[CONVEX_WAYS];
+    struct convex_ball ball[CONVEX_OFFSETS];
+};
+
+/* bench_convex_box.c, bench_convex_normals.c: 0 or a negative errno. */
+int convex_box(struct convex_curve curve[CONVEX_PUSHES]);
+int convex_hole(struct convex_hole hole[CONVEX_WAYS]);
+int convex_ball(struct convex_ball ball[CONVEX_OFFSETS]);
+
+/* bench_convex_print.c: tables, JSON, curves of figure 3 as a script for gnuplot or as CSV. */
+void convex_print(const struct convex_figures *figures);
+int convex_print_json(const struct convex_figures *figures);
+void convex_figure(FILE *to, const struct convex_figures *figures, const char *terminal);
+void convex_csv(FILE *to, const struct convex_figures *figures);
+
+#endif

@@ -1,0 +1,176 @@
+/* Figure 3 of Yi and Drumwright 2018: roll and pitch of a box that a compliant half-space pushes
+ * out, where the force is that of the deepest point, and where it is the pressure over the surface.
+ * The pressure is E / T times the depth, so that the latter is hydrostatics: the weight of what is
+ * displaced, at its centroid. No damping, no gravity. */
+#include <errno.h>
+#include <math.h>
+#include <string.h>
+#include "bench_convex.h"
+#include "contact/pair/model.h"
+#include "contact/world/world.h"
+
+#define FINE 2e-6     /* steps of what is taken as exact [s] */
+#define PERIOD 1e-4   /* the paper's h [s] */
+#define PRESSURE 2e5  /* rise of the pressure with depth [Pa/m] */
+#define MASS 1.0      /* [kg] */
+#define EMBEDDED 0.04 /* depth of the lowest corner at the start [m] */
+
+static const double half[3] = {0.1, 0.075, 0.05};
+static const double start_turn[4] = {0.9, 0.2, 0.3, 0.1};
+
+const char *const convex_push_names[CONVEX_PUSHES] = {
+    "exact", "deepest point", "deepest point, fine", "field", "field, 1 ms"};
+
+static const double periods[CONVEX_PUSHES] = {FINE, PERIOD, FINE, PERIOD, 1e-3};
+
+/* The lowest corner from the centre, world. */
+static void find_lowest(const struct tact_pose *pose, double arm[3])
+{
+    double turn[9], corner[3];
+    tact_quat_to_m3(turn, pose->quat_wxyz);
+    for (int k = 0; k < 3; k++) {
+        corner[k] = turn[6 + k] > 0.0 ? -half[k] : half[k];
+    }
+    tact_m3_mul_v3(arm, turn, corner);
+}
+
+static int make_body(struct tact_body *body)
+{
+    const double a = half[0] * half[0], b = half[1] * half[1], c = half[2] * half[2];
+    const double share = MASS / 3.0;
+    const double inertia[6] = {share * (b + c), share * (c + a), share * (a + b), 0.0, 0.0, 0.0};
+    double arm[3];
+    memset(body, 0, sizeof *body);
+    memcpy(body->pose.quat_wxyz, start_turn, sizeof start_turn);
+    tact_quat_normalize(body->pose.quat_wxyz);
+    find_lowest(&body->pose, arm);
+    body->pose.position[2] = -EMBEDDED - arm[2];
+    int rc = tact_body_set_mass(body, MASS, inertia);
+    tact_body_refresh(body);
+    return rc;
+}
+
+static void sample(const struct tact_body *body, struct convex_curve *curve, int i)
+{
+    double turn[9];
+    tact_quat_to_m3(turn, body->pose.quat_wxyz);
+    curve->roll[i] = atan2(turn[7], turn[8]);
+    curve->pitch[i] = asin(-turn[6]);
+}
+
+/* The upward force of the pressure over the surface, and where it acts, from the centre. */
+static int press(const struct tact_shape *box, const struct tact_pose *pose, double *force,
+                 double arm[3])
+{
+    const struct tact_shape ground = {.kind = TACT_SHAPE_HALFSPACE};
+    const struct tact_pose here = tact_pose_identity();
+    struct tact_moments overlap;
+    int rc = tact_moments_pair(box, pose, &ground, &here, NULL, NULL, &overlap);
+    *force = rc > 0 ? PRESSURE * overlap.volume : 0.0;
+    tact_v3_sub(arm, overlap.centroid, pose->position);
+    return rc < 0 ? rc : 0;
+}
+
+/* The same of a spring at the lowest corner. */
+static void press_deepest(const struct tact_pose *pose, double stiffness, double *force,
+                          double arm[3])
+{
+    find_lowest(pose, arm);
+    *force = stiffness * fmax(0.0, -(pose->position[2] + arm[2]));
+}
+
+/* The body by itself under such a force, in steps in which it is constant. */
+static int integrate(enum convex_push how, struct convex_curve *curve)
+{
+    struct tact_shape box = {.kind = TACT_SHAPE_BOX, .size = {half[0], half[1], half[2]}};
+    struct tact_body body;
+    const double h = curve->period;
+    const long each = lround(CONVEX_SAMPLE / h);
+    double force, arm[3], torque[3], spin[3];
+    int rc = tact_shape_tessellate(&box);
+    rc = rc ? rc : make_body(&body);
+    rc = rc ? rc : press(&box, &body.pose, &force, arm);
+    const double stiffness = rc ? 0.0 : force / EMBEDDED; /* as much force at the start */
+    for (long i = 0; !rc && i <= each * (CONVEX_SAMPLES - 1); i++) {
+        if (i % each == 0) {
+            sample(&body, curve, (int)(i / each));
+        }
+        if (how == CONVEX_EXACT) {
+            rc = press(&box, &body.pose, &force, arm);
+        } else {
+            press_deepest(&body.pose, stiffness, &force, arm);
+        }
+        tact_v3_set(torque, arm[1] * force, -arm[0] * force, 0.0);
+        tact_m3_mul_v3(spin, body.inverse_world, torque);
+        body.twist[2] += h * force / MASS;
+        tact_v3_axpy(body.twist + 3, h, spin);
+        tact_body_drift(&body, h);
+    }
+    tact_shape_release(&box);
+    return rc;
+}
+
+static int add_box_and_ground(struct tact_world *world, struct tact_shape shape[2])
+{
+    const struct tact_pose here = tact_pose_identity();
+    const struct tact_material soft = {.field = {.modulus = PRESSURE, .thickness = 1.0}};
+    const struct tact_contact_law law = {.overlap = 1e-5};
+    const struct tact_owner ground = {.kind = TACT_OWNER_FIXED}, owner = {.kind = TACT_OWNER_BODY};
+    struct tact_body body;
+    int rc = make_body(&body);
+    rc = rc ? rc : tact_world_add_body(world, &body);
+    rc = rc < 0 ? rc : tact_world_add_shape(world, ground, &shape[0], &here, 0);
+    rc = rc < 0 ? rc : tact_world_add_shape(world, owner, &shape[1], &here, 1);
+    rc = rc < 0 ? rc : tact_world_set_law(world, 0, 1, &law);
+    rc = rc < 0 ? rc : tact_world_set_material(world, 0, &soft);
+    return rc < 0 ? rc : tact_world_finish(world);
+}
+
+static int play_field(struct convex_curve *curve)
+{
+    struct tact_shape shape[2] = {{.kind = TACT_SHAPE_HALFSPACE},
+                                  {.kind = TACT_SHAPE_BOX, .size = {half[0], half[1], half[2]}}};
+    struct tact_world_options options = tact_world_options_default();
+    struct tact_moments_scratch *scratch = tact_moments_scratch_create(1024);
+    struct tact_world *world = NULL;
+    struct tact_solve_stats stats;
+    const long each = lround(CONVEX_SAMPLE / curve->period);
+    options.period = curve->period;
+    options.gravity[2] = 0.0;
+    options.model = tact_contact_model_named("field");
+    int rc = scratch ? tact_shape_tessellate(&shape[1]) : -ENOMEM;
+    rc = rc ? rc : tact_world_create(&options, &world);
+    rc = rc ? rc : add_box_and_ground(world, shape);
+    if (!rc) {
+        tact_world_start(world, scratch);
+    }
+    for (long i = 0; !rc && i <= each * (CONVEX_SAMPLES - 1); i++) {
+        if (i % each == 0) {
+            sample(tact_world_body(world, 0), curve, (int)(i / each));
+        }
+        rc = tact_world_step(world, scratch, &stats);
+    }
+    if (world) {
+        tact_world_destroy(world);
+    }
+    tact_moments_scratch_destroy(scratch);
+    tact_shape_release(&shape[1]);
+    return rc;
+}
+
+int convex_box(struct convex_curve curve[CONVEX_PUSHES])
+{
+    int rc = 0;
+    for (int i = 0; !rc && i < CONVEX_PUSHES; i++) {
+        struct convex_curve *c = &curve[i];
+        c->period = periods[i];
+        c->deviation = 0.0;
+        rc = i == CONVEX_FIELD || i == CONVEX_FIELD_COARSE ? play_field(c) : integrate(i, c);
+        for (int k = 0; k < CONVEX_SAMPLES; k++) {
+            double roll = fabs(remainder(c->roll[k] - curve->roll[k], 2.0 * M_PI));
+            double pitch = fabs(c->pitch[k] - curve->pitch[k]);
+            c->deviation = fmax(c->deviation, fmax(roll, pitch));
+        }
+    }
+    return rc;
+}

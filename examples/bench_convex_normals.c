@@ -1,0 +1,163 @@
+/* Figures 4 and 5 of Yi and Drumwright 2018: contact normals that lead astray, and those of tact.
+ */
+#include <errno.h>
+#include <math.h>
+#include <string.h>
+#include "bench_convex.h"
+#include "contact/pair/features/distance.h"
+#include "contact/pair/model.h"
+#include "contact/world/world.h"
+
+/* ---- figure 4 ---- */
+
+#define SPEED 0.2 /* of the inner parallelogram [m/s] */
+#define THICK 0.03
+#define HIGH 0.02
+#define SMALLER 0.9 /* the inner one over the hole */
+
+enum { SIDES = 4, SHAPES = SIDES + 1 };
+
+/* Corners of the hole, counter-clockwise, about its middle [m]. */
+static const double hole_corner[SIDES][2] = {
+    {-0.14, -0.05}, {0.06, -0.05}, {0.14, 0.05}, {-0.06, 0.05}};
+
+/* The solid over four corners in the plane. */
+static int make_prism(const double corner[4][2], struct tact_shape *out)
+{
+    double point[8][3];
+    struct tact_error err = {.line = 0};
+    for (int i = 0; i < 8; i++) {
+        tact_v3_set(point[i], corner[i % 4][0], corner[i % 4][1], i < 4 ? -HIGH : HIGH);
+    }
+    *out = (struct tact_shape){.kind = TACT_SHAPE_CONVEX};
+    int rc = tact_mesh_hull(point[0], 8, &out->owned, &err);
+    out->mesh = out->owned;
+    return rc;
+}
+
+/* Unit normal of a side, into the hole. */
+static void find_normal(int side, double n[2])
+{
+    const double *p = hole_corner[side], *q = hole_corner[(side + 1) % SIDES];
+    double length = hypot(q[0] - p[0], q[1] - p[1]);
+    n[0] = -(q[1] - p[1]) / length;
+    n[1] = (q[0] - p[0]) / length;
+}
+
+/* The four sides of the outer one, and the inner one. */
+static int make_shapes(struct tact_shape shape[SHAPES])
+{
+    double inner[SIDES][2];
+    int rc = 0;
+    memset(shape, 0, SHAPES * sizeof *shape);
+    for (int i = 0; !rc && i < SIDES; i++) {
+        const double *p = hole_corner[i], *q = hole_corner[(i + 1) % SIDES];
+        double n[2];
+        find_normal(i, n);
+        const double side[4][2] = {{p[0], p[1]},
+                                   {q[0], q[1]},
+                                   {q[0] - THICK * n[0], q[1] - THICK * n[1]},
+                                   {p[0] - THICK * n[0], p[1] - THICK * n[1]}};
+        inner[i][0] = SMALLER * p[0];
+        inner[i][1] = SMALLER * p[1];
+        rc = make_prism(side, &shape[i]);
+    }
+    return rc ? rc : make_prism(inner, &shape[SIDES]);
+}
+
+static int make_frame(const struct tact_shape shape[SHAPES], const double velocity[2],
+                      struct tact_world *world)
+{
+    const struct tact_pose here = tact_pose_identity();
+    const struct tact_contact_law law = {.overlap = 1e-5};
+    const double inertia[6] = {1e-3, 1e-3, 1e-3, 0.0, 0.0, 0.0};
+    struct tact_body body = {.pose = here, .twist = {velocity[0], velocity[1]}};
+    int rc = tact_body_set_mass(&body, 1.0, inertia);
+    rc = rc ? rc : tact_world_add_body(world, &body);
+    for (int i = 0; rc >= 0 && i < SHAPES; i++) {
+        const struct tact_owner owner = {.kind = i < SIDES ? TACT_OWNER_FIXED : TACT_OWNER_BODY};
+        rc = tact_world_add_shape(world, owner, &shape[i], &here, i == SIDES);
+    }
+    rc = rc < 0 ? rc : tact_world_set_law(world, 0, 1, &law);
+    return rc < 0 ? rc : tact_world_finish(world);
+}
+
+/* How far the inner one goes at that velocity until it is at rest. */
+static int move(const struct tact_shape shape[SHAPES], const double velocity[2], double *moved)
+{
+    struct tact_world_options options = tact_world_options_default();
+    struct tact_moments_scratch *scratch = tact_moments_scratch_create(1024);
+    struct tact_world *world = NULL;
+    struct tact_solve_stats stats;
+    options.gravity[2] = 0.0;
+    options.model = tact_contact_model_named("features");
+    int rc = scratch ? tact_world_create(&options, &world) : -ENOMEM;
+    rc = rc ? rc : make_frame(shape, velocity, world);
+    if (!rc) {
+        tact_world_start(world, scratch);
+    }
+    for (int i = 0; !rc && i < 200; i++) {
+        rc = tact_world_step(world, scratch, &stats);
+    }
+    *moved = rc ? NAN : tact_v3_norm(tact_world_body(world, 0)->pose.position);
+    if (world) {
+        tact_world_destroy(world);
+    }
+    tact_moments_scratch_destroy(scratch);
+    return rc;
+}
+
+int convex_hole(struct convex_hole hole[CONVEX_WAYS])
+{
+    const struct tact_pose here = tact_pose_identity();
+    struct tact_shape shape[SHAPES];
+    static struct tact_distance side[SIDES];
+    int rc = make_shapes(shape);
+    for (int i = 0; !rc && i < SIDES; i++) {
+        rc = tact_distance_find(&shape[SIDES], &here, &shape[i], &here, &side[i]);
+    }
+    for (int i = 0; !rc && i < CONVEX_WAYS; i++) {
+        const double *n = side[i].normal, velocity[2] = {-SPEED * n[0], -SPEED * n[1]};
+        struct convex_hole *h = &hole[i];
+        h->angle = atan2(-n[1], -n[0]);
+        h->gap = side[i].distance;
+        h->least = INFINITY;
+        for (int k = 0; k < SIDES; k++) {
+            h->least = fmin(h->least, -tact_v3_dot(n, side[k].normal));
+        }
+        rc = move(shape, velocity, &h->moved);
+    }
+    for (int i = 0; i < SHAPES; i++) {
+        tact_shape_release(&shape[i]);
+    }
+    return rc;
+}
+
+/* ---- figure 5 ---- */
+
+int convex_ball(struct convex_ball out[CONVEX_OFFSETS])
+{
+    static const double offset[CONVEX_OFFSETS] = {0.0, 0.05, 0.1, 0.2, 0.28};
+    const double radius = 0.02, depth = 0.005;
+    struct tact_shape ball = {.kind = TACT_SHAPE_SPHERE, .size = {radius, 0.0, 0.0}};
+    struct tact_shape box = {.kind = TACT_SHAPE_BOX, .size = {0.3, 0.03, 0.03}};
+    const struct tact_pose here = tact_pose_identity();
+    static struct tact_distance found;
+    int rc = tact_shape_tessellate(&box);
+    for (int i = 0; !rc && i < CONVEX_OFFSETS; i++) {
+        struct tact_pose at = here;
+        tact_v3_set(at.position, offset[i], 0.0, box.size[2] + radius - depth);
+        rc = tact_distance_find(&ball, &at, &box, &here, &found);
+        /* along the line of centres it is out once it has risen by its depth */
+        out[i] = (struct convex_ball){.offset = offset[i],
+                                      .depth = -found.distance,
+                                      .beside = -found.distance * found.normal[0],
+                                      .angle = atan2(offset[i], at.position[2]),
+                                      .aside = depth * offset[i] / at.position[2]};
+        tact_v3_axpy(at.position, -found.distance, found.normal);
+        rc = rc ? rc : tact_distance_find(&ball, &at, &box, &here, &found);
+        out[i].left = found.distance;
+    }
+    tact_shape_release(&box);
+    return rc;
+}

@@ -1,0 +1,172 @@
+/* The figures of Yi and Drumwright 2018 as tables for people, as JSON, and drawn. */
+#include <jansson.h>
+#include <math.h>
+#include "bench_convex.h"
+#include "text.h"
+
+#define DEGREES (180.0 / M_PI)
+
+static int is_wanted(const struct convex_figures *f, int figure)
+{
+    return f->wanted >> figure & 1;
+}
+
+static void print_box(const struct convex_curve *curve)
+{
+    enum { EACH = 30 };
+    printf("Figure 3: a box embedded in a half-space is pushed out. Roll and pitch [degrees] where "
+           "the force is\nthe pressure over the surface, as it should be, and where it is that of "
+           "the deepest point; the latter\nis off by as much however small the steps\n%-20s %9s",
+           "force", "step");
+    for (int k = 0; k < CONVEX_SAMPLES; k += EACH) {
+        printf("  %6.0f ms     ", 1e3 * CONVEX_SAMPLE * k);
+    }
+    puts("   off by");
+    for (int i = 0; i < CONVEX_PUSHES; i++) {
+        printf("%-20s %6.3f ms", convex_push_names[i], 1e3 * curve[i].period);
+        for (int k = 0; k < CONVEX_SAMPLES; k += EACH) {
+            printf("  %6.2f %6.2f", DEGREES * curve[i].roll[k], DEGREES * curve[i].pitch[k]);
+        }
+        printf(" %8.3f\n", DEGREES * curve[i].deviation);
+    }
+}
+
+static void print_hole(const struct convex_hole *hole)
+{
+    puts("Figure 4: a parallelogram in a hole, moved toward each side. Where each side within a "
+         "margin is a\ncontact, as drawn, every motion is cancelled; features know the gap\n"
+         "   direction      gap [mm]   moves, features   as drawn");
+    for (int i = 0; i < CONVEX_WAYS; i++) {
+        printf("%8.1f degrees %10.6f %14.6f      %s\n", DEGREES * hole[i].angle, 1e3 * hole[i].gap,
+               1e3 * hole[i].moved, hole[i].least < 0.0 ? "not at all" : "freely");
+    }
+}
+
+static void print_ball(const struct convex_ball *ball)
+{
+    puts("Figure 5: a ball in the top of a long box. Pushed out along the line of centres it goes "
+         "along the\nbox; along the normal of the least translation it does not\n"
+         "  offset [mm]   depth [mm]   aside, tact [mm]   centres: angle [degrees]   aside [mm]");
+    for (int i = 0; i < CONVEX_OFFSETS; i++) {
+        printf("%13.0f %12.6f %18.6f %26.2f %12.3f\n", 1e3 * ball[i].offset, 1e3 * ball[i].depth,
+               1e3 * ball[i].beside, DEGREES * ball[i].angle, 1e3 * ball[i].aside);
+    }
+}
+
+void convex_print(const struct convex_figures *figures)
+{
+    if (is_wanted(figures, 3)) {
+        print_box(figures->curve);
+    }
+    if (is_wanted(figures, 4)) {
+        print_hole(figures->hole);
+    }
+    if (is_wanted(figures, 5)) {
+        print_ball(figures->ball);
+    }
+}
+
+static json_t *list_of(const double *values)
+{
+    json_t *all = json_array();
+    for (int i = 0; i < CONVEX_SAMPLES; i++) {
+        json_array_append_new(all, json_real(values[i]));
+    }
+    return all;
+}
+
+static json_t *box_json(const struct convex_curve *curve)
+{
+    json_t *all = json_object();
+    for (int i = 0; i < CONVEX_PUSHES; i++) {
+        json_object_set_new(all, convex_push_names[i],
+                            json_pack("{s:f, s:f, s:o, s:o}", "period", curve[i].period,
+                                      "deviation_rad", curve[i].deviation, "roll_rad",
+                                      list_of(curve[i].roll), "pitch_rad",
+                                      list_of(curve[i].pitch)));
+    }
+    return json_pack("{s:f, s:o}", "sample", CONVEX_SAMPLE, "forces", all);
+}
+
+static json_t *hole_json(const struct convex_hole *hole)
+{
+    json_t *all = json_array();
+    for (int i = 0; i < CONVEX_WAYS; i++) {
+        json_array_append_new(all, json_pack("{s:f, s:f, s:f, s:b}", "direction_rad", hole[i].angle,
+                                             "gap", hole[i].gap, "moved", hole[i].moved,
+                                             "moves_as_drawn", !(hole[i].least < 0.0)));
+    }
+    return all;
+}
+
+static json_t *ball_json(const struct convex_ball *ball)
+{
+    json_t *all = json_array();
+    for (int i = 0; i < CONVEX_OFFSETS; i++) {
+        json_array_append_new(
+            all, json_pack("{s:f, s:f, s:f, s:f, s:f, s:f}", "offset", ball[i].offset, "depth",
+                           ball[i].depth, "distance_after", ball[i].left, "aside", ball[i].beside,
+                           "centres_angle_rad", ball[i].angle, "centres_aside", ball[i].aside));
+    }
+    return all;
+}
+
+int convex_print_json(const struct convex_figures *figures)
+{
+    json_t *all = json_object();
+    if (is_wanted(figures, 3)) {
+        json_object_set_new(all, "3", box_json(figures->curve));
+    }
+    if (is_wanted(figures, 4)) {
+        json_object_set_new(all, "4", hole_json(figures->hole));
+    }
+    if (is_wanted(figures, 5)) {
+        json_object_set_new(all, "5", ball_json(figures->ball));
+    }
+    return text_print_json(json_pack("{s:o}", "figures", all));
+}
+
+void convex_csv(FILE *to, const struct convex_figures *figures)
+{
+    fputs("force,period,time,roll_rad,pitch_rad\n", to);
+    for (int i = 0; i < CONVEX_PUSHES; i++) {
+        const struct convex_curve *c = &figures->curve[i];
+        for (int k = 0; k < CONVEX_SAMPLES; k++) {
+            fprintf(to, "\"%s\",%.9g,%.9g,%.9g,%.9g\n", convex_push_names[i], c->period,
+                    k * CONVEX_SAMPLE, c->roll[k], c->pitch[k]);
+        }
+    }
+}
+
+void convex_figure(FILE *to, const struct convex_figures *figures, const char *terminal)
+{
+    static const char *const styles[CONVEX_PUSHES] = {
+        "lines lw 4 lc rgb '#BBBBBB'", "lines lw 1.6 lc rgb '#D55E00'",
+        "lines lw 1.6 dt 2 lc rgb '#D55E00'", "lines lw 1.6 lc rgb '#0072B2'",
+        "lines lw 1.6 dt 2 lc rgb '#0072B2'"};
+    if (terminal) {
+        fprintf(to, "set terminal %s size 1040,400 font 'DejaVu Sans,12'\n", terminal);
+    }
+    for (int i = 0; i < CONVEX_PUSHES; i++) {
+        const struct convex_curve *c = &figures->curve[i];
+        fprintf(to, "$D%d << EOD\n", i);
+        for (int k = 0; k < CONVEX_SAMPLES; k++) {
+            fprintf(to, "%.6g %.9g %.9g\n", k * CONVEX_SAMPLE, DEGREES * c->roll[k],
+                    DEGREES * c->pitch[k]);
+        }
+        fputs("EOD\n", to);
+    }
+    fputs("set multiplot layout 1,2\nset grid lw 0.6 lc rgb '#E4E4E4'\nset key bottom left\n"
+          "set xlabel 'time [s]'\n",
+          to);
+    for (int column = 2; column < 4; column++) {
+        fprintf(to, "set ylabel '%s [degrees]'\nplot", column == 2 ? "roll" : "pitch");
+        for (int i = 0; i < CONVEX_PUSHES; i++) {
+            fprintf(to, "%s $D%d using 1:%d with %s title '%s'", i ? "," : "", i, column, styles[i],
+                    convex_push_names[i]);
+        }
+        fputs("\n", to);
+    }
+    fputs("unset multiplot\n", to);
+    fflush(to);
+}
